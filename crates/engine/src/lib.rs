@@ -1,0 +1,1 @@
+//! The engine interface, the executor and the clear-text engine.

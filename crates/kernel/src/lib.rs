@@ -1,0 +1,1 @@
+//! Bytes at hardware speed: slices in, slices out.

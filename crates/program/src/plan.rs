@@ -1,0 +1,559 @@
+//! What an engine executes: registers, local steps, and interactive operations in levels.
+//!
+//! A plan is closed: it holds every step from the inputs to the revealed outputs, and nothing that is
+//! computed can change which step comes next. Lowering builds it from a [`crate::Program`]; the builder here
+//! puts each operation into the earliest level at which its operands are there, so that independent
+//! operations share a round.
+//!
+//! **Registers.** A register is a vector of ring elements, or a stack of rows of packed bits. Numbers in
+//! bit-sliced form have a row for every bit position and a column for every number; in memory every row
+//! starts at a word, in a message the rows follow one another without a gap.
+//!
+//! **Order.** In a level all of `local` runs first, then every stage of `stages` begins and is finished,
+//! then the registers of `free` go. An operation of `k` stages stands in `k` levels that follow one another.
+
+/// A register's name: its index in [`Plan::registers`].
+pub type Reg = u32;
+
+/// The algebraic structure that a register's elements live in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Domain {
+    /// Bits under XOR and AND, packed 64 to a word, least significant first.
+    Bits,
+    /// Integers modulo 2^k.
+    Ring(Width),
+}
+
+/// The `k` of a ring of integers modulo 2^k.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Width {
+    /// Modulo 2^8.
+    W8,
+    /// Modulo 2^16.
+    W16,
+    /// Modulo 2^32.
+    W32,
+    /// Modulo 2^64.
+    W64,
+}
+
+impl Width {
+    /// Every width, narrow to wide.
+    pub const ALL: [Self; 4] = [Self::W8, Self::W16, Self::W32, Self::W64];
+
+    /// Bits in an element.
+    pub const fn bits(self) -> u8 {
+        match self {
+            Self::W8 => 8,
+            Self::W16 => 16,
+            Self::W32 => 32,
+            Self::W64 => 64,
+        }
+    }
+
+    /// Bytes in an element.
+    pub const fn bytes(self) -> usize {
+        self.bits() as usize / 8
+    }
+}
+
+impl Domain {
+    /// Bits that one element takes in a message.
+    pub const fn bits(self) -> u64 {
+        match self {
+            Self::Bits => 1,
+            Self::Ring(width) => width.bits() as u64,
+        }
+    }
+}
+
+/// The shape of a register.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Register {
+    /// What its elements are.
+    pub domain: Domain,
+    /// Rows; 1 in a ring.
+    pub rows: u32,
+    /// Elements in a row.
+    pub cols: usize,
+}
+
+impl Register {
+    /// Elements in all.
+    pub fn len(&self) -> usize {
+        self.rows as usize * self.cols
+    }
+
+    /// Whether there is no element.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}
+
+/// Some rows of a register: `first`, `first + step`, ... (`count` of them).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Rows {
+    /// The register.
+    pub reg: Reg,
+    /// The first row.
+    pub first: u32,
+    /// From one row to the next; may be 0, so that one row stands against many.
+    pub step: u32,
+    /// How many rows.
+    pub count: u32,
+}
+
+impl Rows {
+    /// One row.
+    pub const fn one(reg: Reg, row: u32) -> Self {
+        Self { reg, first: row, step: 1, count: 1 }
+    }
+
+    /// Rows `first`, `first + 1`, ... (`count` of them).
+    pub const fn run(reg: Reg, first: u32, count: u32) -> Self {
+        Self { reg, first, step: 1, count }
+    }
+
+    /// The row at `index`.
+    pub const fn row(&self, index: u32) -> u32 {
+        self.first + self.step * index
+    }
+}
+
+/// Public numbers written into a plan. Ring elements stand one to a word, reduced modulo 2^k; bits are packed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Public {
+    /// The same element everywhere (a bit is 0 or 1).
+    Splat(u64),
+    /// An element for every place.
+    Vector(std::sync::Arc<[u64]>),
+}
+
+/// A strided walk over a register: element `(i_0, i_1, ...)` of `shape`, in row-major order, is the source's
+/// `offset + sum of i_j * strides[j]`. Carries slices, transposes, broadcasts (stride 0) and reversals.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Layout {
+    /// Where the walk begins.
+    pub offset: usize,
+    /// Lengths of the axes.
+    pub shape: Vec<usize>,
+    /// Steps of the axes, in elements.
+    pub strides: Vec<isize>,
+}
+
+/// A product of `batch` pairs of matrices, each m x k by k x n, all in row-major order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MatrixShape {
+    /// Pairs of matrices.
+    pub batch: usize,
+    /// Rows of the left one and of the product.
+    pub m: usize,
+    /// Columns of the left one, rows of the right one.
+    pub k: usize,
+    /// Columns of the right one and of the product.
+    pub n: usize,
+}
+
+/// A step that needs no message. `dst` may not be one of the operands.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Local {
+    /// `dst` = a public value, as a sharing of it.
+    Constant { value: Public, dst: Reg },
+    /// Ring: `dst = a + b`.
+    Add { a: Reg, b: Reg, dst: Reg },
+    /// Ring: `dst = a - b`.
+    Sub { a: Reg, b: Reg, dst: Reg },
+    /// Ring: `dst = a + c`.
+    AddPublic { a: Reg, c: Public, dst: Reg },
+    /// Ring: `dst = a * c`.
+    MulPublic { a: Reg, c: Public, dst: Reg },
+    /// Ring: the matrix product `a * c`, or `c * a` where `left`; the public matrices are all given.
+    MatMulPublic { a: Reg, c: std::sync::Arc<[u64]>, left: bool, shape: MatrixShape, dst: Reg },
+    /// Ring: `a` seen as `outer x axis x inner`, summed over the middle axis.
+    Sum { a: Reg, outer: usize, axis: usize, inner: usize, dst: Reg },
+    /// Either domain, single rows: elements of `a` as the layout walks them, to `dst` from `at` on.
+    Copy { a: Reg, layout: Layout, at: usize, dst: Reg },
+    /// Bits: `dst = a ^ b`.
+    Xor { a: Rows, b: Rows, dst: Rows },
+    /// Bits: `dst = !a`.
+    Not { a: Rows, dst: Rows },
+    /// Bits: `dst = a`.
+    CopyRows { a: Rows, dst: Rows },
+    /// Bits, single rows: `dst = a ^ c`.
+    XorPublic { a: Reg, c: Public, dst: Reg },
+    /// Bits, single rows: `dst = a & c`.
+    AndPublic { a: Reg, c: Public, dst: Reg },
+}
+
+/// An operation for which parties exchange messages.
+///
+/// `Split`, `Inject` and `Shift` are for protocols whose sharing falls into two addends, `x = S + T mod 2^k`,
+/// of which one party knows `S` and the others know `T`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// Bits: `dst = a & b`, row by row.
+    And { a: Rows, b: Rows, dst: Rows },
+    /// Ring: `dst = a * b`.
+    Mul { a: Reg, b: Reg, dst: Reg },
+    /// Ring: the matrix product.
+    MatMul { a: Reg, b: Reg, shape: MatrixShape, dst: Reg },
+    /// Ring to bits: rows 0 to `bits - 1` of `s` and `t` are the low bits of the addends: `S` and `T`, or
+    /// `S` and `-T mod 2^k` where `negate`.
+    Split { a: Reg, bits: u8, negate: bool, s: Reg, t: Reg },
+    /// One row of bits to the ring of `dst`: 0 or 1. Two stages.
+    Inject { a: Rows, dst: Reg },
+    /// Ring, for `0 <= x < 2^(k-1)`: `dst = (S >> by) + (T >> by) - w 2^(k-by)`, where `w`, the wrap of
+    /// `S + T`, is 1 if the top bit of `S` or of `T` is. What is missing to `x >> by` is the carry out of the
+    /// low `by` bits of `S + T`. Two stages.
+    Shift { a: Reg, by: u8, dst: Reg },
+}
+
+impl Kind {
+    /// Levels that the operation stands in.
+    pub const fn stages(&self) -> u8 {
+        match self {
+            Self::And { .. } | Self::Mul { .. } | Self::MatMul { .. } | Self::Split { .. } => 1,
+            Self::Inject { .. } | Self::Shift { .. } => 2,
+        }
+    }
+
+    /// The registers read.
+    pub fn reads(&self) -> Vec<Reg> {
+        match self {
+            Self::And { a, b, .. } => vec![a.reg, b.reg],
+            Self::Mul { a, b, .. } | Self::MatMul { a, b, .. } => vec![*a, *b],
+            Self::Split { a, .. } | Self::Shift { a, .. } => vec![*a],
+            Self::Inject { a, .. } => vec![a.reg],
+        }
+    }
+
+    /// The registers written.
+    pub fn writes(&self) -> Vec<Reg> {
+        match self {
+            Self::And { dst, .. } => vec![dst.reg],
+            Self::Mul { dst, .. } | Self::MatMul { dst, .. } => vec![*dst],
+            Self::Split { s, t, .. } => vec![*s, *t],
+            Self::Inject { dst, .. } | Self::Shift { dst, .. } => vec![*dst],
+        }
+    }
+
+    /// Elements of the result that can be worked on apart from one another: columns of bits (all rows of a
+    /// column go together), ring elements, or entries of a matrix product.
+    pub fn extent(&self, plan: &Plan) -> usize {
+        match self {
+            Self::And { dst, .. } => plan.registers[dst.reg as usize].cols,
+            Self::Mul { dst, .. } | Self::Inject { dst, .. } | Self::Shift { dst, .. } => {
+                plan.registers[*dst as usize].cols
+            }
+            Self::MatMul { shape, .. } => shape.batch * shape.m * shape.n,
+            Self::Split { s, .. } => plan.registers[*s as usize].cols,
+        }
+    }
+}
+
+impl Local {
+    /// The registers read.
+    pub fn reads(&self) -> Vec<Reg> {
+        match self {
+            Self::Constant { .. } => vec![],
+            Self::Add { a, b, .. } | Self::Sub { a, b, .. } => vec![*a, *b],
+            Self::AddPublic { a, .. }
+            | Self::MulPublic { a, .. }
+            | Self::MatMulPublic { a, .. }
+            | Self::Sum { a, .. }
+            | Self::Copy { a, .. }
+            | Self::XorPublic { a, .. }
+            | Self::AndPublic { a, .. } => vec![*a],
+            Self::Xor { a, b, .. } => vec![a.reg, b.reg],
+            Self::Not { a, .. } | Self::CopyRows { a, .. } => vec![a.reg],
+        }
+    }
+
+    /// The register written.
+    pub fn writes(&self) -> Reg {
+        match self {
+            Self::Constant { dst, .. }
+            | Self::Add { dst, .. }
+            | Self::Sub { dst, .. }
+            | Self::AddPublic { dst, .. }
+            | Self::MulPublic { dst, .. }
+            | Self::MatMulPublic { dst, .. }
+            | Self::Sum { dst, .. }
+            | Self::Copy { dst, .. }
+            | Self::XorPublic { dst, .. }
+            | Self::AndPublic { dst, .. } => *dst,
+            Self::Xor { dst, .. } | Self::Not { dst, .. } | Self::CopyRows { dst, .. } => dst.reg,
+        }
+    }
+}
+
+/// An interactive operation.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Op {
+    /// What it does.
+    pub kind: Kind,
+    /// The node of the program that it comes from.
+    pub node: u32,
+}
+
+/// A stage of an operation, in the level that runs it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Stage {
+    /// Index in [`Plan::ops`]; the operation's part of every address.
+    pub op: u32,
+    /// Which of the operation's stages, from 0.
+    pub stage: u8,
+}
+
+/// What runs between one wait for messages and the next.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Level {
+    /// Steps without messages, in order.
+    pub local: Vec<Local>,
+    /// Stages that share this round.
+    pub stages: Vec<Stage>,
+    /// Registers that nothing reads any more once the level is done.
+    pub free: Vec<Reg>,
+}
+
+/// A value that its owner shares among the parties.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct InputOp {
+    /// Index in [`Plan::roles`].
+    pub owner: u32,
+    /// Where it goes; one row.
+    pub reg: Reg,
+    /// The node of the program.
+    pub node: u32,
+}
+
+/// A value that is revealed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OutputOp {
+    /// What; one row.
+    pub reg: Reg,
+    /// To whom.
+    pub to: To,
+    /// The node of the program.
+    pub node: u32,
+}
+
+/// Who learns an output.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum To {
+    /// Every computing party and everyone whom the plan names.
+    All,
+    /// One of [`Plan::roles`].
+    One(u32),
+}
+
+/// The whole of a computation. Made by [`Builder`]; public fields are for reading.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Plan {
+    /// Names of those who give inputs or receive outputs, as the program says them. A name is a computing
+    /// party's if the deployment has a party of that name, and else a client's.
+    pub roles: Vec<String>,
+    /// Shapes of all registers.
+    pub registers: Vec<Register>,
+    /// Inputs; they come before the first level.
+    pub inputs: Vec<InputOp>,
+    /// Interactive operations.
+    pub ops: Vec<Op>,
+    /// The order of work.
+    pub levels: Vec<Level>,
+    /// Outputs; they come after the last level.
+    pub outputs: Vec<OutputOp>,
+}
+
+impl Plan {
+    /// The shape of a register.
+    pub fn register(&self, reg: Reg) -> Register {
+        self.registers[reg as usize]
+    }
+
+    /// Levels in which messages are exchanged: the longest chain of operations.
+    pub fn depth(&self) -> usize {
+        self.levels.iter().filter(|level| !level.stages.is_empty()).count()
+    }
+}
+
+/// Builds a [`Plan`], step by step, in an order in which every register is written before it is read.
+#[derive(Debug, Default)]
+pub struct Builder {
+    roles: Vec<String>,
+    registers: Vec<Register>,
+    /// The level in which a register's value can first be read.
+    ready: Vec<usize>,
+    /// The last level that reads or writes a register.
+    used: Vec<usize>,
+    inputs: Vec<InputOp>,
+    ops: Vec<Op>,
+    levels: Vec<Level>,
+    outputs: Vec<OutputOp>,
+    node: u32,
+}
+
+impl Builder {
+    /// An empty plan.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Says which node of the program the next steps come from.
+    pub fn at_node(&mut self, node: u32) {
+        self.node = node;
+    }
+
+    /// The index of a role, added if it is new.
+    pub fn role(&mut self, name: &str) -> u32 {
+        if let Some(found) = self.roles.iter().position(|role| role == name) {
+            return found as u32;
+        }
+        self.roles.push(name.to_owned());
+        self.roles.len() as u32 - 1
+    }
+
+    /// A new register of ring elements.
+    pub fn ring(&mut self, width: Width, cols: usize) -> Reg {
+        self.push(Register { domain: Domain::Ring(width), rows: 1, cols })
+    }
+
+    /// A new register of bits.
+    pub fn bits(&mut self, rows: u32, cols: usize) -> Reg {
+        self.push(Register { domain: Domain::Bits, rows, cols })
+    }
+
+    /// The shape of a register.
+    pub fn shape(&self, reg: Reg) -> Register {
+        self.registers[reg as usize]
+    }
+
+    /// A value that `owner` gives, into `reg`.
+    pub fn input(&mut self, owner: u32, reg: Reg) {
+        self.inputs.push(InputOp { owner, reg, node: self.node });
+    }
+
+    /// Reveals `reg` after the last level.
+    pub fn output(&mut self, reg: Reg, to: To) {
+        self.outputs.push(OutputOp { reg, to, node: self.node });
+    }
+
+    /// Adds a local step.
+    pub fn local(&mut self, step: Local) {
+        let mut level = self.ready[step.writes() as usize];
+        for reg in step.reads() {
+            level = level.max(self.ready[reg as usize]);
+        }
+        for reg in step.reads() {
+            self.touch(reg, level);
+        }
+        let dst = step.writes();
+        self.touch(dst, level);
+        self.ready[dst as usize] = level;
+        self.level(level).local.push(step);
+    }
+
+    /// Adds an interactive operation.
+    pub fn interact(&mut self, kind: Kind) {
+        let reads = kind.reads();
+        let writes = kind.writes();
+        let first = reads.iter().chain(&writes).map(|&reg| self.ready[reg as usize]).max().unwrap_or(0);
+        let stages = kind.stages();
+        let op = self.ops.len() as u32;
+        self.ops.push(Op { kind, node: self.node });
+        for stage in 0..stages {
+            self.level(first + stage as usize).stages.push(Stage { op, stage });
+        }
+        let last = first + stages as usize - 1;
+        for &reg in reads.iter().chain(&writes) {
+            self.touch(reg, last);
+        }
+        for reg in writes {
+            self.ready[reg as usize] = last + 1;
+        }
+    }
+
+    /// The finished plan.
+    pub fn finish(mut self) -> Plan {
+        let last = self.ready.iter().zip(&self.registers).map(|(&ready, _)| ready).max().unwrap_or(0);
+        if !self.registers.is_empty() {
+            self.level(last);
+        }
+        let kept: std::collections::HashSet<Reg> = self.outputs.iter().map(|output| output.reg).collect();
+        for reg in 0..self.registers.len() as Reg {
+            if !kept.contains(&reg) {
+                let level = self.used[reg as usize];
+                self.levels[level].free.push(reg);
+            }
+        }
+        while self.levels.last().is_some_and(|level| level.local.is_empty() && level.stages.is_empty()) {
+            self.levels.pop();
+        }
+        Plan {
+            roles: self.roles,
+            registers: self.registers,
+            inputs: self.inputs,
+            ops: self.ops,
+            levels: self.levels,
+            outputs: self.outputs,
+        }
+    }
+
+    fn push(&mut self, register: Register) -> Reg {
+        self.registers.push(register);
+        self.ready.push(0);
+        self.used.push(0);
+        self.registers.len() as Reg - 1
+    }
+
+    fn touch(&mut self, reg: Reg, level: usize) {
+        let used = &mut self.used[reg as usize];
+        *used = (*used).max(level);
+    }
+
+    fn level(&mut self, index: usize) -> &mut Level {
+        while self.levels.len() <= index {
+            self.levels.push(Level::default());
+        }
+        &mut self.levels[index]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn independent_operations_share_a_level_and_registers_are_freed_after_their_last_use() {
+        let mut builder = Builder::new();
+        let owner = builder.role("alice");
+        let [a, b, c, d, e] = std::array::from_fn(|_| builder.ring(Width::W64, 4));
+        builder.input(owner, a);
+        builder.input(owner, b);
+        builder.interact(Kind::Mul { a, b, dst: c });
+        builder.interact(Kind::Mul { a, b: a, dst: d });
+        builder.local(Local::Add { a: c, b: d, dst: e });
+        builder.output(e, To::All);
+        let plan = builder.finish();
+        assert_eq!(plan.depth(), 1);
+        assert_eq!(plan.levels.len(), 2);
+        assert_eq!(plan.levels[0].stages.len(), 2);
+        assert_eq!(plan.levels[0].free, [a, b]);
+        assert_eq!(plan.levels[1].free, [c, d]);
+    }
+
+    #[test]
+    fn an_operation_of_two_stages_stands_in_two_levels() {
+        let mut builder = Builder::new();
+        let bit = builder.bits(1, 3);
+        let number = builder.ring(Width::W32, 3);
+        let square = builder.ring(Width::W32, 3);
+        builder.interact(Kind::Inject { a: Rows::one(bit, 0), dst: number });
+        builder.interact(Kind::Mul { a: number, b: number, dst: square });
+        builder.output(square, To::All);
+        let plan = builder.finish();
+        assert_eq!(plan.depth(), 3);
+        assert_eq!(plan.levels[1].stages, [Stage { op: 0, stage: 1 }]);
+        assert_eq!(plan.levels[1].free, [bit]);
+    }
+}

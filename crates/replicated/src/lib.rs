@@ -1,0 +1,1 @@
+//! Three-party replicated secret sharing (Araki et al. 2016).

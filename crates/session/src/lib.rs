@@ -1,0 +1,1 @@
+//! One party's seat in a run.

@@ -1,0 +1,1 @@
+//! The public Rust interface: the registry of protocols, local runs and deployments.
