@@ -1,0 +1,48 @@
+# Two commands are enough on a fresh machine: `make demo` and `make test`. Both set up what they need:
+# a virtual environment in .venv with pinned packages, and the compiled core.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.installed
+
+.DEFAULT_GOAL := build
+.PHONY: build demo test test-rust test-python test-long check format bench clean
+
+build: $(STAMP) ## The command .venv/bin/tacit and the Python package
+	cd python && VIRTUAL_ENV=$(abspath $(VENV)) ../$(BIN)/maturin develop --release --quiet
+
+$(STAMP): python/requirements.txt
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/pip install --quiet --disable-pip-version-check --requirement python/requirements.txt
+	touch $@
+
+demo: build ## Private predictions on real data: three servers, a model owner, a client
+	$(BIN)/tacit demo
+
+test: test-rust test-python ## All tests but the long ones
+
+test-rust:
+	cargo test --workspace --quiet
+
+test-python: build
+	cd python && ../$(BIN)/python -m pytest --quiet
+
+test-long: build ## Tests that take longer than a few minutes
+	cargo test --workspace --quiet -- --include-ignored
+	cd python && ../$(BIN)/python -m pytest --quiet --long
+
+check: build ## Formatting, lints, types
+	cargo fmt --check
+	cargo clippy --workspace --all-targets --quiet -- -D warnings
+	$(BIN)/ruff format --check python examples
+	$(BIN)/ruff check python examples
+	cd python && ../$(BIN)/mypy && ../$(BIN)/python -m mypy.stubtest tacit._native
+
+format: $(STAMP)
+	cargo fmt
+	$(BIN)/ruff format python examples
+
+clean:
+	cargo clean
+	rm -rf $(VENV)
