@@ -2,9 +2,15 @@
 //!
 //! Block `b` of the stream of a key and a nonce is `AES_k(le64(nonce) || le64(b))`.
 
+mod portable;
+#[cfg(target_arch = "x86_64")]
+mod x86;
+
 use crate::Word;
-use aes::cipher::{BlockCipherEncrypt, KeyInit};
-use aes::{Aes128, Block};
+#[cfg(target_arch = "x86_64")]
+use crate::cpu::{self, Level};
+use aes::Aes128;
+use aes::cipher::KeyInit;
 use std::fmt;
 
 /// Bytes in a block.
@@ -14,12 +20,19 @@ pub const BLOCK: usize = 16;
 #[derive(Clone)]
 pub struct Aes128Ctr {
     portable: Aes128,
+    /// For this machine's AES instructions, if it has them.
+    #[cfg(target_arch = "x86_64")]
+    hardware: Option<x86::RoundKeys>,
 }
 
 impl Aes128Ctr {
     /// The streams of `key`.
     pub fn new(key: &[u8; 16]) -> Self {
-        Self { portable: Aes128::new(key.into()) }
+        Self {
+            portable: Aes128::new(key.into()),
+            #[cfg(target_arch = "x86_64")]
+            hardware: x86::RoundKeys::new(key),
+        }
     }
 
     /// Fills `out` with the stream of `nonce` from block `first_block` on; the last block may be a part of one.
@@ -28,24 +41,15 @@ impl Aes128Ctr {
     /// If the block counter would pass 2^64.
     pub fn fill(&self, nonce: u64, first_block: u64, out: &mut [u8]) {
         check_counter(first_block, out.len());
-        let counters = first_block..;
-        for (chunk, first) in out.chunks_mut(PIECE).zip(counters.step_by(PIECE / BLOCK)) {
-            self.piece(nonce, first, chunk);
+        #[cfg(target_arch = "x86_64")]
+        match (cpu::level(), &self.hardware) {
+            // SAFETY: the machine has the instructions of `level`.
+            (Level::Avx512, Some(keys)) => return unsafe { x86::fill_avx512(keys, nonce, first_block, out) },
+            // SAFETY: as above.
+            (Level::Avx2, Some(keys)) => return unsafe { x86::fill_avx2(keys, nonce, first_block, out) },
+            _ => {}
         }
-    }
-
-    /// At most [`PIECE`] bytes of a stream.
-    fn piece(&self, nonce: u64, first_block: u64, out: &mut [u8]) {
-        let mut blocks = [Block::default(); PIECE / BLOCK];
-        let blocks = &mut blocks[..out.len().div_ceil(BLOCK)];
-        for (index, block) in blocks.iter_mut().enumerate() {
-            block[..8].copy_from_slice(&nonce.to_le_bytes());
-            block[8..].copy_from_slice(&(first_block + index as u64).to_le_bytes());
-        }
-        self.portable.encrypt_blocks(blocks);
-        for (bytes, block) in out.chunks_mut(BLOCK).zip(blocks) {
-            bytes.copy_from_slice(&block[..bytes.len()]);
-        }
+        portable::fill(&self.portable, nonce, first_block, out);
     }
 }
 
@@ -54,11 +58,7 @@ impl Aes128Ctr {
 /// # Panics
 /// If the block counter would pass 2^64.
 pub fn xor_streams(a: &Aes128Ctr, b: &Aes128Ctr, nonce: u64, first_block: u64, out: &mut [u8]) {
-    combine(a, b, nonce, first_block, out, |out, other| {
-        for (x, y) in out.iter_mut().zip(other) {
-            *x ^= y;
-        }
-    });
+    combine::<u64, XOR>(a, b, nonce, first_block, out);
 }
 
 /// Writes `F_a - F_b` word by word, where `F_k` is what [`Aes128Ctr::fill`] would write: a sharing of zero's part
@@ -67,14 +67,7 @@ pub fn xor_streams(a: &Aes128Ctr, b: &Aes128Ctr, nonce: u64, first_block: u64, o
 /// # Panics
 /// If the block counter would pass 2^64.
 pub fn sub_streams<W: Word>(a: &Aes128Ctr, b: &Aes128Ctr, nonce: u64, first_block: u64, out: &mut [W]) {
-    let bytes = bytemuck::cast_slice_mut(out);
-    combine(a, b, nonce, first_block, bytes, |out, other| {
-        for (x, y) in out.chunks_exact_mut(W::BYTES).zip(other.chunks_exact(W::BYTES)) {
-            let difference: W =
-                bytemuck::pod_read_unaligned::<W>(x).wrapping_sub(bytemuck::pod_read_unaligned(y));
-            x.copy_from_slice(bytemuck::bytes_of(&difference));
-        }
-    });
+    combine::<W, SUB>(a, b, nonce, first_block, bytemuck::cast_slice_mut(out));
 }
 
 impl fmt::Debug for Aes128Ctr {
@@ -83,36 +76,45 @@ impl fmt::Debug for Aes128Ctr {
     }
 }
 
-/// Bytes that the portable path makes at a time.
-const PIECE: usize = 512;
+/// Two streams are combined by exclusive or.
+const XOR: bool = false;
+/// Two streams are combined by subtraction.
+const SUB: bool = true;
 
 fn check_counter(first_block: u64, bytes: usize) {
     let blocks = bytes.div_ceil(BLOCK) as u64;
     assert!(first_block.checked_add(blocks).is_some(), "the block counter of a stream must stay below 2^64");
 }
 
-fn combine(
+/// Writes `F_a ^ F_b`, or `F_a - F_b` in words of `W`.
+fn combine<W: Word, const HOW: bool>(
     a: &Aes128Ctr,
     b: &Aes128Ctr,
     nonce: u64,
     first_block: u64,
     out: &mut [u8],
-    with: impl Fn(&mut [u8], &[u8]),
 ) {
     check_counter(first_block, out.len());
-    let mut other = [0; PIECE];
-    for (chunk, first) in out.chunks_mut(PIECE).zip((first_block..).step_by(PIECE / BLOCK)) {
-        let other = &mut other[..chunk.len()];
-        a.piece(nonce, first, chunk);
-        b.piece(nonce, first, other);
-        with(chunk, other);
+    #[cfg(target_arch = "x86_64")]
+    match (cpu::level(), &a.hardware, &b.hardware) {
+        (Level::Avx512, Some(a), Some(b)) => {
+            // SAFETY: the machine has the instructions of `level`.
+            return unsafe { x86::combine_avx512::<W, HOW>(a, b, nonce, first_block, out) };
+        }
+        (Level::Avx2, Some(a), Some(b)) => {
+            // SAFETY: as above.
+            return unsafe { x86::combine_avx2::<W, HOW>(a, b, nonce, first_block, out) };
+        }
+        _ => {}
     }
+    portable::combine::<W, HOW>(&a.portable, &b.portable, nonce, first_block, out);
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::cpu::{at, available};
+    use ::aes::cipher::BlockCipherEncrypt;
 
     /// A stream by its definition, one block at a time.
     fn stream(key: [u8; 16], nonce: u64, first: u64, bytes: usize) -> Vec<u8> {

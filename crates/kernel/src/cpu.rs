@@ -52,7 +52,8 @@ impl Drop for Restore {
     }
 }
 
-fn detected() -> Level {
+/// The machine's highest level.
+pub(crate) fn detected() -> Level {
     static DETECTED: OnceLock<Level> = OnceLock::new();
     *DETECTED.get_or_init(detect)
 }
