@@ -12,11 +12,11 @@ use tacit_kernel::{Word, bits, matrix, ring};
 
 fn main() {
     let wanted = std::env::args().skip(1).find(|argument| !argument.starts_with('-')).unwrap_or_default();
-    println!(
-        "{:38}{}",
-        "",
-        available().map(|level| format!("{:>20}", format!("{level:?}"))).collect::<String>()
-    );
+    print!("{:38}", "");
+    for level in available() {
+        print!("{:>20}", format!("{level:?}"));
+    }
+    println!();
     let bench = Bench { wanted };
     streams(&bench);
     products(&bench);
@@ -52,10 +52,10 @@ fn products(bench: &Bench) {
     bench.line("ring cross, u64", size, "G mul/s", || ring::cross(&x, &xp, &y, &yp, black_box(&mut out)));
     bench.line("ring add, u64", size * 8.0, "GB/s", || ring::add(&x, &y, black_box(&mut out)));
     bench.line("ring sum, 32 x 64 x 1, u64", size * 8.0, "GB/s", || {
-        ring::sum(&x, 32, 64, 1, black_box(&mut out[..32]))
+        ring::sum(&x, 32, 64, 1, black_box(&mut out[..32]));
     });
     bench.line("ring sum, 1 x 64 x 32, u64", size * 8.0, "GB/s", || {
-        ring::sum(&x, 1, 64, 32, black_box(&mut out[..32]))
+        ring::sum(&x, 1, 64, 32, black_box(&mut out[..32]));
     });
 }
 

@@ -3,7 +3,12 @@
 //! Plane `j` holds bit `j` of every element, packed as in [`crate::bits`]; plane `j` begins at word `j * stride`
 //! and has a bit for every element, the unused bits of its last word being zero.
 
+#[cfg(target_arch = "x86_64")]
+mod avx512;
+
 use crate::bits::words;
+#[cfg(target_arch = "x86_64")]
+use crate::cpu::Level;
 use crate::{Word, cpu};
 
 /// Writes the low `bits` bits of every element to planes 0 to `bits - 1`: bit `j` of element `i` becomes bit `i`
@@ -24,7 +29,7 @@ pub fn to_planes<W: Word>(src: &[W], bits: usize, planes: &mut [u64], stride: us
         }
         let used = words(chunk.len());
         for (plane, line) in tile[..bits].iter().enumerate() {
-            planes[plane * stride + index * LINE..][..used].copy_from_slice(&line[..used]);
+            copy_line(&line[..used], &mut planes[plane * stride + index * LINE..][..used]);
         }
     }
 }
@@ -40,7 +45,7 @@ pub fn from_planes<W: Word>(planes: &[u64], bits: usize, stride: usize, dst: &mu
     for (index, chunk) in dst.chunks_mut(CHUNK).enumerate() {
         let used = words(chunk.len());
         for (plane, line) in tile[..bits].iter_mut().enumerate() {
-            line[..used].copy_from_slice(&planes[plane * stride + index * LINE..][..used]);
+            copy_line(&planes[plane * stride + index * LINE..][..used], &mut line[..used]);
         }
         tile[bits..].fill([0; LINE]);
         if let Ok(full) = (&mut *chunk).try_into() {
@@ -88,8 +93,22 @@ fn check_planes<W: Word>(count: usize, bits: usize, available: usize, stride: us
     assert!(needed.is_some_and(|needed| needed <= available), "{bits} planes fit their memory");
 }
 
+/// Copies words that are nearly always a whole line: a length known in advance saves a call.
+#[inline]
+fn copy_line(from: &[u64], to: &mut [u64]) {
+    match (<&[u64; LINE]>::try_from(from), <&mut [u64; LINE]>::try_from(&mut *to)) {
+        (Ok(from), Ok(to)) => *to = *from,
+        _ => to.copy_from_slice(from),
+    }
+}
+
 /// Elements to planes; those beyond the word's width are zero.
 fn split<W: Word>(src: &[W; CHUNK], tile: &mut Tile) {
+    #[cfg(target_arch = "x86_64")]
+    if cpu::level() == Level::Avx512 {
+        // SAFETY: the machine has the instructions of this level.
+        return unsafe { avx512::split(src, tile) };
+    }
     cpu::run(
         #[inline(always)]
         || {
@@ -105,6 +124,11 @@ fn split<W: Word>(src: &[W; CHUNK], tile: &mut Tile) {
 
 /// Planes to elements; the tile is used up.
 fn join<W: Word>(tile: &mut Tile, dst: &mut [W; CHUNK]) {
+    #[cfg(target_arch = "x86_64")]
+    if cpu::level() == Level::Avx512 {
+        // SAFETY: the machine has the instructions of this level.
+        return unsafe { avx512::join(tile, dst) };
+    }
     cpu::run(
         #[inline(always)]
         || {
