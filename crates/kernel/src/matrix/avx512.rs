@@ -51,7 +51,8 @@ fn multiply_tile<W: Word, const VECTORS: usize, const ROWS: usize>(
     for (i, b) in panel[..a.depth].iter().enumerate() {
         let b: [__m512i; VECTORS] = std::array::from_fn(|v| load(&b.as_chunks().0[v]));
         for (sums, factors) in sums.iter_mut().zip(factors) {
-            let factor = splat(factors[i]);
+            // SAFETY: `rows` gives `depth` factors a row, and `i` is less than that.
+            let factor = splat(unsafe { *factors.get_unchecked(i) });
             for (sum, b) in sums.iter_mut().zip(b) {
                 *sum = mul_add::<W>(*sum, factor, b);
             }
@@ -81,35 +82,43 @@ fn splat<W: Word>(x: W) -> __m512i {
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512dq")]
 fn mul_add<W: Word>(sum: __m512i, factor: __m512i, x: __m512i) -> __m512i {
-    match W::BYTES {
+    let products = match W::BYTES {
         1 => {
             // There is no product of bytes: those at even places are the low halves of products of two bytes,
             // those at odd places the high halves, if nothing comes from below.
             let even = _mm512_mullo_epi16(factor, x);
             let odd = _mm512_mullo_epi16(factor, _mm512_and_si512(x, _mm512_set1_epi16(0xff00_u16 as i16)));
-            _mm512_add_epi8(sum, _mm512_mask_blend_epi8(0xaaaa_aaaa_aaaa_aaaa, even, odd))
+            _mm512_mask_blend_epi8(0xaaaa_aaaa_aaaa_aaaa, even, odd)
         }
-        2 => _mm512_add_epi16(sum, _mm512_mullo_epi16(factor, x)),
-        4 => _mm512_add_epi32(sum, _mm512_mullo_epi32(factor, x)),
-        _ => _mm512_add_epi64(sum, _mm512_mullo_epi64(factor, x)),
-    }
+        2 => _mm512_mullo_epi16(factor, x),
+        4 => _mm512_mullo_epi32(factor, x),
+        _ => _mm512_mullo_epi64(factor, x),
+    };
+    add::<W>(sum, products)
 }
 
-/// Adds a vector's words to memory, as many as there are.
+/// Adds a vector's words to memory: 64 bytes, or as many as there are.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw")]
 fn add_to<W: Word>(bytes: &mut [u8], x: __m512i) {
-    let mut whole = [0; 64];
-    whole[..bytes.len()].copy_from_slice(bytes);
-    let sum = match W::BYTES {
-        1 => _mm512_add_epi8(load(&whole), x),
-        2 => _mm512_add_epi16(load(&whole), x),
-        4 => _mm512_add_epi32(load(&whole), x),
-        _ => _mm512_add_epi64(load(&whole), x),
-    };
-    // SAFETY: 64 bytes that may be written, at any alignment.
-    unsafe { _mm512_storeu_si512(whole.as_mut_ptr().cast(), sum) };
-    bytes.copy_from_slice(&whole[..bytes.len()]);
+    let unused = 64_u32.saturating_sub(bytes.len() as u32);
+    let mask = u64::MAX.checked_shr(unused).unwrap_or(0);
+    let place = bytes.as_mut_ptr().cast();
+    // SAFETY: the mask has a bit for every byte that may be read and written, and no other.
+    let sum = add::<W>(unsafe { _mm512_maskz_loadu_epi8(mask, place) }, x);
+    // SAFETY: as above.
+    unsafe { _mm512_mask_storeu_epi8(place, mask, sum) };
+}
+
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw")]
+fn add<W: Word>(x: __m512i, y: __m512i) -> __m512i {
+    match W::BYTES {
+        1 => _mm512_add_epi8(x, y),
+        2 => _mm512_add_epi16(x, y),
+        4 => _mm512_add_epi32(x, y),
+        _ => _mm512_add_epi64(x, y),
+    }
 }
 
 #[inline]
