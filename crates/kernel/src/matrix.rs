@@ -5,6 +5,8 @@
 //! high-performance matrix multiplication, 2008).
 
 #[cfg(target_arch = "x86_64")]
+mod avx2;
+#[cfg(target_arch = "x86_64")]
 mod avx512;
 
 #[cfg(target_arch = "x86_64")]
@@ -96,7 +98,7 @@ impl<W: Word> fmt::Debug for Packed<W> {
 }
 
 /// With fewer rows on the left-hand side the right-hand matrix is used as it is.
-const WORTH_PACKING: usize = 4;
+const WORTH_PACKING: usize = 8;
 
 /// So many columns, or fewer, are multiplied one by one: a panel would stay nearly empty.
 const FEW_COLUMNS: usize = 4;
@@ -195,9 +197,12 @@ fn panels<W: Word>(b: &[W], n: usize) -> Buffer {
 /// Adds the product of some rows' parts and a panel to the panel's columns of `c`.
 fn multiply_panel<W: Word>(a: Left<'_, W>, panel: &[W], c: &mut [W], columns: Columns) {
     #[cfg(target_arch = "x86_64")]
-    if cpu::level() == Level::Avx512 {
+    match cpu::level() {
         // SAFETY: the machine has the instructions of this level.
-        return unsafe { avx512::multiply_panel(a, panel, c, columns) };
+        Level::Avx512 => return unsafe { avx512::multiply_panel(a, panel, c, columns) },
+        // SAFETY: as above. Narrower words do well by plain loops.
+        Level::Avx2 if W::BYTES >= 4 => return unsafe { avx2::multiply_panel(a, panel, c, columns) },
+        _ => {}
     }
     match W::BYTES {
         1 => row_by_row::<W, PANEL>(a, panel, c, columns),
@@ -311,6 +316,8 @@ mod tests {
         }
         agrees_at_every_width([ROWS + 1, SLAB + 1, 5]);
         agrees_at_every_width([15, 2 * SLAB, PANEL + 1]);
+        agrees_at_every_width([WORTH_PACKING - 1, 20, 40]);
+        agrees_at_every_width([WORTH_PACKING, 20, 40]);
     }
 
     proptest! {
