@@ -1,1 +1,34 @@
 //! Bytes at hardware speed: slices in, slices out.
+//!
+//! Packed bits and their transpose, integers modulo 2^k, AES in counter mode, matrix products. Nothing here
+//! knows of parties or does I/O.
+//!
+//! **Contracts.** Shapes are the caller's to know: every function states what it asks of its slices, checks it
+//! once at the top and panics if it doesn't hold. Lengths that come from a peer or a file must be checked
+//! before they get here.
+//!
+//! **Levels.** Every kernel has a portable form and is compiled, or written, again for AVX2 and AVX-512;
+//! [`cpu::level`] picks one at run time. All give the same results to the last bit.
+//!
+//! **Timing.** No branch and no address depends on the contents of a slice.
+
+#[cfg(not(target_endian = "little"))]
+compile_error!(
+    "words and packed bits are viewed as little-endian bytes: this crate needs a little-endian machine"
+);
+
+pub mod aes;
+pub mod bits;
+pub mod buffer;
+pub mod cpu;
+pub mod matrix;
+pub mod ring;
+pub mod transpose;
+
+mod layout;
+#[cfg(test)]
+mod noise;
+mod word;
+
+pub use buffer::Buffer;
+pub use word::Word;

@@ -1,0 +1,157 @@
+//! Speeds of the kernels at every level of this machine: `cargo bench -p tacit-kernel`.
+//!
+//! Each figure is the median of several runs on one core, over blocks that fit the first- or second-level cache
+//! unless the line says otherwise. A name's first letters, given as an argument, choose what runs.
+
+use std::hint::black_box;
+use std::time::{Duration, Instant};
+use tacit_kernel::aes::{Aes128Ctr, sub_streams, xor_streams};
+use tacit_kernel::cpu::{at, available};
+use tacit_kernel::transpose::{bit_to_words, from_planes, to_planes};
+use tacit_kernel::{Word, bits, matrix, ring};
+
+fn main() {
+    let wanted = std::env::args().skip(1).find(|argument| !argument.starts_with('-')).unwrap_or_default();
+    print!("{:38}", "");
+    for level in available() {
+        print!("{:>20}", format!("{level:?}"));
+    }
+    println!();
+    let bench = Bench { wanted };
+    streams(&bench);
+    products(&bench);
+    moves(&bench);
+    transposes(&bench);
+    matrices(&bench);
+}
+
+fn streams(bench: &Bench) {
+    let [a, b] = [[1; 16], [2; 16]].map(|key| Aes128Ctr::new(&key));
+    let mut out = vec![0_u8; 16 << 10];
+    let size = out.len() as f64;
+    bench.line("aes fill, 16 KiB", size, "GB/s", || a.fill(1, 2, black_box(&mut out)));
+    bench.line("aes fill, 64 B", 64.0, "GB/s", || a.fill(1, 2, black_box(&mut out[..64])));
+    bench.line("aes xor_streams, 16 KiB", size, "GB/s", || xor_streams(&a, &b, 1, 2, black_box(&mut out)));
+    let [x, xp, y, yp] = [1, 2, 3, 4].map(|seed| vec![seed; 2048]);
+    let mut masks = vec![0_u64; 2048];
+    bench.line("and: xor_streams + cross, 16 KiB", size * 8.0, "G and/s", || {
+        xor_streams(&a, &b, 1, 2, bytemuck::cast_slice_mut(black_box(&mut masks)));
+        bits::cross(&x, &xp, &y, &yp, &mut masks);
+    });
+    bench.line("mul: sub_streams + cross, u64", 2048.0, "G mul/s", || {
+        sub_streams(&a, &b, 1, 2, black_box(&mut masks));
+        ring::cross(&x, &xp, &y, &yp, &mut masks);
+    });
+}
+
+fn products(bench: &Bench) {
+    let [x, xp, y, yp] = [1, 2, 3, 4].map(|seed| vec![seed; 2048]);
+    let mut out = vec![0_u64; 2048];
+    let size = out.len() as f64;
+    bench.line("bits cross", size * 64.0, "G and/s", || bits::cross(&x, &xp, &y, &yp, black_box(&mut out)));
+    bench.line("ring cross, u64", size, "G mul/s", || ring::cross(&x, &xp, &y, &yp, black_box(&mut out)));
+    bench.line("ring add, u64", size * 8.0, "GB/s", || ring::add(&x, &y, black_box(&mut out)));
+    bench.line("ring sum, 32 x 64 x 1, u64", size * 8.0, "GB/s", || {
+        ring::sum(&x, 32, 64, 1, black_box(&mut out[..32]));
+    });
+    bench.line("ring sum, 1 x 64 x 32, u64", size * 8.0, "GB/s", || {
+        ring::sum(&x, 1, 64, 32, black_box(&mut out[..32]));
+    });
+}
+
+fn moves(bench: &Bench) {
+    let src = vec![0x55_u64; 64 * 64];
+    let rows = bits::Rows { first: 0, step: 1, count: 64 };
+    for (name, cols) in [("0..4096", 0..4096), ("0..4001", 0..4001), ("3..10", 3..10)] {
+        let mut bytes = vec![0; bits::packed_len(64, cols.len())];
+        let mut back = vec![0; src.len()];
+        let size = bytes.len() as f64;
+        bench.line(&format!("pack 64 rows of {name}"), size, "GB/s", || {
+            bits::pack_rows(&src, 64, rows, cols.clone(), black_box(&mut bytes));
+        });
+        bench.line(&format!("unpack 64 rows of {name}"), size, "GB/s", || {
+            bits::unpack_rows(&bytes, black_box(&mut back), 64, rows, cols.clone());
+        });
+    }
+    let mut out = vec![0; 64 * 64];
+    bench.line("strided copy: 64 x 64 transpose, u64", 8.0 * 4096.0, "GB/s", || {
+        ring::copy_strided(&src, 0, &[64, 64], &[1, 64], black_box(&mut out));
+    });
+}
+
+fn transposes(bench: &Bench) {
+    transposes_of::<u64>(bench, 64);
+    transposes_of::<u64>(bench, 20);
+    transposes_of::<u32>(bench, 32);
+    transposes_of::<u8>(bench, 8);
+    let row = vec![0x1234_5678_9abc_def0; 64];
+    let mut words = vec![0_u64; 4096];
+    bench.line("bit to words, u64", 4096.0, "G words/s", || bit_to_words(&row, black_box(&mut words)));
+}
+
+fn transposes_of<W: Word>(bench: &Bench, count: usize) {
+    let mut words = vec![W::ONE; 4096];
+    let mut planes = vec![0; count * 64];
+    bench.line(&format!("to {count} planes, u{}", W::BITS), 4096.0, "G words/s", || {
+        to_planes(&words, count, black_box(&mut planes), 64);
+    });
+    bench.line(&format!("from {count} planes, u{}", W::BITS), 4096.0, "G words/s", || {
+        from_planes(&planes, count, 64, black_box(&mut words));
+    });
+}
+
+fn matrices(bench: &Bench) {
+    matrices_of::<u64>(bench, [1000, 1000, 1000]);
+    matrices_of::<u32>(bench, [1000, 1000, 1000]);
+    matrices_of::<u16>(bench, [512, 512, 512]);
+    matrices_of::<u8>(bench, [512, 512, 512]);
+    for shape in
+        [[1000, 784, 1], [1, 784, 1000], [1000, 784, 10], [4, 1000, 1000], [10, 10, 10], [64, 64, 64]]
+    {
+        matrices_of::<u64>(bench, shape);
+    }
+}
+
+fn matrices_of<W: Word>(bench: &Bench, [m, k, n]: [usize; 3]) {
+    let (a, b, mut c) = (vec![W::ONE; m * k], vec![W::ONE; k * n], vec![W::ZERO; m * n]);
+    let name = format!("matrix {m} x {k} x {n}, u{}", W::BITS);
+    bench.line(&name, (m * k * n) as f64, "G mul/s", || matrix::matmul(&a, &b, black_box(&mut c), m, k, n));
+}
+
+struct Bench {
+    wanted: String,
+}
+
+impl Bench {
+    /// Prints the speed of `work`, which does `amount` of `unit`s (less the giga), at every level.
+    fn line(&self, name: &str, amount: f64, unit: &str, mut work: impl FnMut()) {
+        if !name.starts_with(&self.wanted) {
+            return;
+        }
+        print!("{name:38}");
+        for level in available() {
+            let seconds = at(level, || median(&mut work)).as_secs_f64();
+            print!("{:>20}", format!("{:.2} {unit}", amount / seconds / 1e9));
+        }
+        println!();
+    }
+}
+
+/// The median of eleven measurements of at least five milliseconds each, or of one call where that is longer.
+fn median(work: &mut impl FnMut()) -> Duration {
+    let start = Instant::now();
+    work();
+    let once = start.elapsed().max(Duration::from_nanos(5));
+    let calls = (Duration::from_millis(5).as_nanos() / once.as_nanos()).max(1) as u32;
+    let mut runs: Vec<Duration> = (0..11)
+        .map(|_| {
+            let start = Instant::now();
+            for _ in 0..calls {
+                work();
+            }
+            start.elapsed() / calls
+        })
+        .collect();
+    runs.sort_unstable();
+    runs[runs.len() / 2]
+}
