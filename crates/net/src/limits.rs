@@ -1,0 +1,44 @@
+//! What a party puts up with: sizes, and how long it waits.
+
+use std::time::Duration;
+
+/// Bounds on memory and time. Sizes are in bytes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// The longest payload, sent or received. At most [`crate::frame::MAX_PAYLOAD`].
+    pub frame: usize,
+    /// What is held of one peer's messages ahead of their use. Beyond it the peer is not read, and so has to
+    /// wait. A protocol must not have more than this under way on a link whose receiver first waits for
+    /// somebody else.
+    pub inbox: usize,
+    /// What is queued for one peer before a send waits for room.
+    pub outbox: usize,
+    /// How long nothing at all is heard from an awaited peer before it counts as lost.
+    pub silence: Duration,
+    /// How long a peer that keeps sounding alive is waited for without its sending anything.
+    pub patience: Duration,
+    /// How long a party or client tries to reach the others.
+    pub connect: Duration,
+    /// How long a caller may take to say who it is.
+    pub handshake: Duration,
+    /// How many callers that have not said who they are yet are heard at a time.
+    pub callers: usize,
+    /// How long closing waits for peers to take the last messages.
+    pub linger: Duration,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            frame: 64 << 20,
+            inbox: 256 << 20,
+            outbox: 8 << 20,
+            silence: Duration::from_secs(10),
+            patience: Duration::from_mins(10),
+            connect: Duration::from_secs(30),
+            handshake: Duration::from_secs(10),
+            callers: 64,
+            linger: Duration::from_secs(1),
+        }
+    }
+}

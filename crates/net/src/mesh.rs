@@ -1,0 +1,569 @@
+//! What the layers above use: addressed messages between numbered endpoints.
+
+mod peer;
+mod pulse;
+
+use std::time::Duration;
+
+use crate::counters::Counters;
+use crate::error::{Doing, Error, Named, What};
+use crate::frame::{Frame, Kind};
+use crate::transport::{Event, Transport};
+use crate::{At, Limits, Phase};
+use peer::{Peer, Standing};
+use pulse::Pulse;
+
+/// How often [`Mesh::tick`] looks at the links.
+const SERVICE: Duration = Duration::from_millis(1);
+/// The longest a sender waits for room before it looks again by itself.
+const ROOM: Duration = Duration::from_millis(10);
+/// How long an abort tries to get through to peers that do not read.
+const ABORT: Duration = Duration::from_millis(200);
+/// Events taken in at most by one call that does not wait, so that a flood cannot keep it.
+const BURST: usize = 1024;
+/// Bytes of the reason in an abort.
+const REASON: usize = 1024;
+
+/// One endpoint's links, for use by one thread. See the crate's documentation for how it drives them.
+///
+/// Messages of one peer are received in the order in which it sent them: protocols are deterministic, so each
+/// side knows what comes next, and anything else is an error.
+///
+/// The first error (other than [`What::WrongUse`]) is final: it is told to all peers, and every later call
+/// returns it. A mesh that is dropped without [`Mesh::close`] is a lost party to its peers.
+pub struct Mesh {
+    transport: Box<dyn Transport>,
+    me: usize,
+    names: Vec<String>,
+    limits: Limits,
+    phase: Phase,
+    peers: Vec<Peer>,
+    counters: Counters,
+    pulse: Pulse,
+    /// Something was sent and not flushed since.
+    unflushed: bool,
+    /// When `tick` last looked at the links.
+    serviced: Duration,
+    waiting: Option<Waiting>,
+    failure: Option<Error>,
+}
+
+#[derive(Clone, Copy)]
+enum Waiting {
+    Receive(usize, At),
+    Send(usize, At),
+}
+
+impl std::fmt::Debug for Mesh {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Mesh")
+            .field("me", &self.name(self.me))
+            .field("phase", &self.phase)
+            .field("failure", &self.failure)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Mesh {
+    /// The mesh of endpoint `me`, one of those named, over its links.
+    ///
+    /// # Panics
+    /// If `me` has no name.
+    pub fn new(transport: Box<dyn Transport>, me: usize, names: Vec<String>, limits: Limits) -> Self {
+        assert!(me < names.len(), "endpoint {me} is not among the {} named", names.len());
+        let peers = (0..names.len()).map(|peer| Peer::new(peer != me && transport.is_linked(peer))).collect();
+        let now = transport.now();
+        Self {
+            me,
+            phase: Phase::default(),
+            peers,
+            counters: Counters::new(names.len()),
+            pulse: Pulse::new(me, names.len(), limits.silence / 4, now),
+            unflushed: false,
+            serviced: now,
+            waiting: None,
+            failure: None,
+            transport,
+            names,
+            limits,
+        }
+    }
+
+    /// This endpoint's number.
+    pub fn me(&self) -> usize {
+        self.me
+    }
+
+    /// How many endpoints there are: parties, then clients, this one included.
+    pub fn endpoints(&self) -> usize {
+        self.names.len()
+    }
+
+    /// An endpoint's name.
+    ///
+    /// # Panics
+    /// If there is no such endpoint.
+    pub fn name(&self, endpoint: usize) -> &str {
+        &self.names[endpoint]
+    }
+
+    /// Whether this endpoint has a link to that one.
+    pub fn is_linked(&self, endpoint: usize) -> bool {
+        self.peers.get(endpoint).is_some_and(|peer| peer.standing != Standing::Unlinked)
+    }
+
+    /// The limits in force.
+    pub fn limits(&self) -> &Limits {
+        &self.limits
+    }
+
+    /// The phase that traffic is counted for.
+    pub fn phase(&self) -> Phase {
+        self.phase
+    }
+
+    /// Enters a phase.
+    pub fn set_phase(&mut self, phase: Phase) {
+        self.phase = phase;
+    }
+
+    /// What has been sent and received so far.
+    pub fn counters(&self) -> Counters {
+        let mut counters = self.counters.clone();
+        for peer in 0..self.endpoints() {
+            counters.set_wire(peer, self.transport.wire_bytes(peer));
+        }
+        counters
+    }
+
+    /// An empty buffer for [`Mesh::send_vec`], from the pool.
+    pub fn buffer(&mut self, capacity: usize) -> Vec<u8> {
+        self.transport.buffer(capacity)
+    }
+
+    /// Gives a received message's buffer back to the pool.
+    pub fn recycle(&mut self, buffer: Vec<u8>) {
+        self.transport.recycle(buffer);
+    }
+
+    /// Sends a message. Copies it; otherwise as [`Mesh::send_vec`].
+    pub fn send(&mut self, to: usize, at: At, payload: &[u8]) -> Result<(), Error> {
+        let mut buffer = self.buffer(payload.len());
+        buffer.extend_from_slice(payload);
+        self.send_vec(to, at, buffer)
+    }
+
+    /// Sends a message without copying it. Waits only if more than [`Limits::outbox`] bytes are queued for
+    /// this peer. To a peer that has said goodbye it goes nowhere.
+    ///
+    /// # Errors
+    /// [`What::WrongUse`] if the peer has no link or the payload is beyond [`Limits::frame`]; any other error
+    /// ends the run.
+    pub fn send_vec(&mut self, to: usize, at: At, payload: Vec<u8>) -> Result<(), Error> {
+        self.usable(to)?;
+        if payload.len() > self.limits.frame {
+            let detail = format!(
+                "a message of {} bytes is beyond the limit of {}: send it in parts",
+                payload.len(),
+                self.limits.frame
+            );
+            return Err(self.wrong_use(Some(to), detail));
+        }
+        self.counters.sent(self.phase, to, payload.len());
+        self.transport.send(to, Frame::data(at, payload));
+        self.unflushed = true;
+        if self.transport.backlog(to) > self.limits.outbox {
+            self.waiting = Some(Waiting::Send(to, at));
+            self.wait_for_room(to)?;
+            self.waiting = None;
+        }
+        Ok(())
+    }
+
+    /// Receives the next message of a peer, which must have this address and this many bytes.
+    ///
+    /// Give the buffer back with [`Mesh::recycle`] when it has been read.
+    pub fn recv(&mut self, from: usize, at: At, len: usize) -> Result<Vec<u8>, Error> {
+        let payload = self.expect(from, at)?;
+        if payload.len() != len {
+            self.waiting = Some(Waiting::Receive(from, at));
+            return Err(self.fail(from, What::WrongLength { expected: len, got: payload.len() }));
+        }
+        Ok(payload)
+    }
+
+    /// Receives the next message of a peer, which must have this address and at most this many bytes. For
+    /// control messages whose length is not known beforehand.
+    pub fn recv_bounded(&mut self, from: usize, at: At, max_len: usize) -> Result<Vec<u8>, Error> {
+        let payload = self.expect(from, at)?;
+        if payload.len() > max_len {
+            self.waiting = Some(Waiting::Receive(from, at));
+            return Err(self.fail(from, What::TooLong { limit: max_len, got: payload.len() }));
+        }
+        Ok(payload)
+    }
+
+    /// Whether a message of this peer is here. Services all links; does not wait.
+    pub fn arrived(&mut self, from: usize) -> Result<bool, Error> {
+        self.usable(from)?;
+        if !self.peers[from].is_empty() {
+            return Ok(true);
+        }
+        self.service()?;
+        let peer = &self.peers[from];
+        if peer.is_empty() && peer.has_left() {
+            Err(self.fail(from, gone_early()))
+        } else {
+            Ok(!peer.is_empty())
+        }
+    }
+
+    /// For calls in long local work: keeps the links going, notices aborts and lost peers, and sounds alive.
+    /// Costs a look at the clock, and every millisecond a look at the links.
+    pub fn tick(&mut self) -> Result<(), Error> {
+        self.alive()?;
+        let now = self.transport.now();
+        if now.saturating_sub(self.serviced) < SERVICE {
+            return Ok(());
+        }
+        self.serviced = now;
+        self.sound(now);
+        self.service()
+    }
+
+    /// Ends the run for all: tells every peer why, as far as it can be reached quickly. Every later call
+    /// returns this error, or the earlier one if the run had already ended; so does this call.
+    pub fn abort(&mut self, reason: &str) -> Error {
+        if let Some(error) = &self.failure {
+            return error.clone();
+        }
+        let error = self.poison(None, What::GaveUp { reason: reason.to_owned() });
+        self.tell_all(self.me, reason, None);
+        error
+    }
+
+    /// Leaves in good order: says goodbye to all and waits, at most [`Limits::linger`], until what was sent
+    /// has been taken.
+    ///
+    /// # Errors
+    /// If the run has ended badly, or a peer aborts it meanwhile.
+    pub fn close(mut self) -> Result<(), Error> {
+        self.alive()?;
+        for peer in 0..self.peers.len() {
+            if self.peers[peer].is_present() {
+                let goodbye = Frame { kind: Kind::Goodbye, at: At::default(), payload: Vec::new() };
+                self.transport.send(peer, goodbye);
+                self.transport.hold(peer, false);
+            }
+        }
+        let deadline = self.transport.now() + self.limits.linger;
+        while !self.transport.flush() && self.linger(deadline)? {}
+        if !self.transport.finish() {
+            while self.peers.iter().any(Peer::is_present) && self.linger(deadline)? {}
+        }
+        Ok(())
+    }
+
+    /// Takes in an event in the course of closing; only an abort matters. `false` when time is over.
+    fn linger(&mut self, deadline: Duration) -> Result<bool, Error> {
+        let left = deadline.saturating_sub(self.transport.now());
+        if left.is_zero() {
+            return Ok(false);
+        }
+        match self.transport.poll(left.min(ROOM)) {
+            Some((peer, Event::Frame(frame))) if frame.kind == Kind::Abort => {
+                return self.handle(peer, Event::Frame(frame)).map(|()| true);
+            }
+            Some((peer, Event::Frame(frame))) if frame.kind == Kind::Goodbye => {
+                self.peers[peer].standing = Standing::Left;
+            }
+            Some((peer, Event::Lost(_))) => self.peers[peer].standing = Standing::Lost,
+            _ => {}
+        }
+        Ok(true)
+    }
+
+    /// The next message's payload, once its address has been checked.
+    fn expect(&mut self, from: usize, at: At) -> Result<Vec<u8>, Error> {
+        self.usable(from)?;
+        if self.unflushed {
+            self.unflushed = false;
+            self.transport.flush();
+        }
+        self.waiting = Some(Waiting::Receive(from, at));
+        let frame = self.next(from)?;
+        if frame.at != at {
+            return Err(self.fail(from, What::WrongAddress { expected: at, got: frame.at }));
+        }
+        self.waiting = None;
+        self.counters.received(self.phase, from, frame.payload.len());
+        Ok(frame.payload)
+    }
+
+    /// The peer's next data frame, waited for if need be.
+    fn next(&mut self, from: usize) -> Result<Frame, Error> {
+        // What is here already costs no look at the clock.
+        loop {
+            if let Some(frame) = self.take(from)? {
+                return Ok(frame);
+            }
+            match self.transport.poll(Duration::ZERO) {
+                Some((peer, event)) => self.handle(peer, event)?,
+                None => break,
+            }
+        }
+        let start = self.transport.now();
+        let mut now = start;
+        loop {
+            let heard = self.peers[from].heard.max(start);
+            let deadline = (heard + self.limits.silence).min(start + self.limits.patience);
+            if now >= deadline {
+                let what = if now >= heard + self.limits.silence {
+                    What::Silent { after: now.saturating_sub(heard) }
+                } else {
+                    What::Stalled { after: now.saturating_sub(start) }
+                };
+                return Err(self.fail(from, what));
+            }
+            let event = self.transport.poll(deadline.saturating_sub(now));
+            now = self.transport.now();
+            if let Some((peer, event)) = event {
+                self.heed(peer, event, now)?;
+            }
+            if let Some(frame) = self.take(from)? {
+                return Ok(frame);
+            }
+        }
+    }
+
+    /// The peer's next data frame if it is here; an error if it cannot come any more.
+    fn take(&mut self, from: usize) -> Result<Option<Frame>, Error> {
+        let peer = &mut self.peers[from];
+        if let Some(frame) = peer.pop() {
+            if peer.held && peer.bytes() <= self.limits.inbox / 2 {
+                peer.held = false;
+                self.transport.hold(from, false);
+            }
+            return Ok(Some(frame));
+        }
+        if peer.has_left() { Err(self.fail(from, gone_early())) } else { Ok(None) }
+    }
+
+    fn wait_for_room(&mut self, to: usize) -> Result<(), Error> {
+        let start = self.transport.now();
+        let mut now = start;
+        let mut moved = start;
+        let mut backlog = self.transport.backlog(to);
+        while backlog > self.limits.outbox && self.peers[to].is_present() {
+            let heard = self.peers[to].heard.max(moved);
+            if now >= heard + self.limits.silence {
+                return Err(self.fail(to, What::Silent { after: now.saturating_sub(heard) }));
+            }
+            if now >= moved + self.limits.patience {
+                return Err(self.fail(to, What::Stalled { after: now.saturating_sub(moved) }));
+            }
+            let event = self.transport.poll(ROOM);
+            now = self.transport.now();
+            if let Some((peer, event)) = event {
+                self.heed(peer, event, now)?;
+            }
+            let left = self.transport.backlog(to);
+            if left < backlog {
+                moved = now;
+                self.sound(now);
+            }
+            backlog = left;
+        }
+        Ok(())
+    }
+
+    /// Takes in what is here, without waiting.
+    fn service(&mut self) -> Result<(), Error> {
+        self.unflushed = false;
+        for _ in 0..BURST {
+            match self.transport.poll(Duration::ZERO) {
+                Some((peer, event)) => self.handle(peer, event)?,
+                None => break,
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes in an event that was waited for: the peer was heard, and if it brought the run forward, whoever
+    /// waits for this party should know that it is not stuck.
+    fn heed(&mut self, peer: usize, event: Event, now: Duration) -> Result<(), Error> {
+        let progress = match &event {
+            Event::Frame(frame) => frame.kind == Kind::Data,
+            Event::Progress => true,
+            Event::Lost(_) => false,
+        };
+        if let Some(peer) = self.peers.get_mut(peer) {
+            peer.heard = now;
+        }
+        self.handle(peer, event)?;
+        if progress {
+            self.sound(now);
+        }
+        Ok(())
+    }
+
+    fn handle(&mut self, from: usize, event: Event) -> Result<(), Error> {
+        let Some(peer) = self.peers.get_mut(from) else { return Ok(()) };
+        match event {
+            Event::Progress => Ok(()),
+            Event::Lost(what) => {
+                if peer.has_left() {
+                    return Ok(());
+                }
+                peer.standing = Standing::Lost;
+                Err(self.fail(from, what))
+            }
+            Event::Frame(_) if peer.has_left() => {
+                let detail = "a frame after its goodbye".to_owned();
+                Err(self.fail(from, What::Malformed { detail }))
+            }
+            Event::Frame(frame) => match frame.kind {
+                Kind::Data => {
+                    peer.push(frame);
+                    if !peer.held && peer.bytes() > self.limits.inbox {
+                        peer.held = true;
+                        self.transport.hold(from, true);
+                    }
+                    Ok(())
+                }
+                Kind::Goodbye => {
+                    peer.standing = Standing::Left;
+                    Ok(())
+                }
+                Kind::KeepAlive => self.pass_on(from, frame.at),
+                Kind::Abort => Err(self.aborted_by(from, &frame)),
+            },
+        }
+    }
+
+    /// Passes a sign of life on: to whom it may not have reached, and back to whom it came from, who may be
+    /// waiting for this party.
+    fn pass_on(&mut self, from: usize, sign: At) -> Result<(), Error> {
+        let origin = usize::from(sign.part);
+        match self.pulse.is_news(origin, sign.batch) {
+            None => {
+                let detail = format!("a sign of life of endpoint {origin}, which does not exist");
+                Err(self.fail(from, What::Malformed { detail }))
+            }
+            Some(true) => {
+                self.send_sign(sign, |peer| peer != origin);
+                Ok(())
+            }
+            Some(false) => Ok(()),
+        }
+    }
+
+    /// Lets all peers know that this party is alive, if that is due.
+    fn sound(&mut self, now: Duration) {
+        if let Some(number) = self.pulse.due(now) {
+            let at = At { part: self.me as u16, batch: number, ..At::default() };
+            self.send_sign(at, |_| true);
+        }
+    }
+
+    /// Peers that do not even take what is queued for them get no more signs.
+    fn send_sign(&mut self, at: At, wanted: impl Fn(usize) -> bool) {
+        for (index, peer) in self.peers.iter().enumerate() {
+            if peer.is_present() && wanted(index) && self.transport.backlog(index) <= self.limits.outbox {
+                self.transport.send(index, Frame { kind: Kind::KeepAlive, at, payload: Vec::new() });
+            }
+        }
+        self.transport.flush();
+    }
+
+    /// The error of an abort that came in, which is passed on: a client's abort has to reach other clients.
+    fn aborted_by(&mut self, from: usize, frame: &Frame) -> Error {
+        let origin = usize::from(frame.at.part);
+        let name = self.names.get(origin).or(self.names.get(from)).cloned().unwrap_or_default();
+        let reason = readable(&frame.payload);
+        let error = self.poison(Some(from), What::Aborted { origin: name, reason: reason.clone() });
+        self.tell_all(origin, &reason, Some(from));
+        error
+    }
+
+    /// The final error of this party's own finding; tells everybody else.
+    fn fail(&mut self, peer: usize, what: What) -> Error {
+        let error = self.poison(Some(peer), what);
+        self.tell_all(self.me, &error.to_string(), None);
+        error
+    }
+
+    fn poison(&mut self, peer: Option<usize>, what: What) -> Error {
+        let doing = self.waiting.take().map(|waiting| match waiting {
+            Waiting::Receive(from, at) => Doing::Receiving { from: self.named(from), at },
+            Waiting::Send(to, at) => Doing::Sending { to: self.named(to), at },
+        });
+        let error = Error::new(what, self.phase, peer.map(|peer| self.named(peer)), doing);
+        self.failure = Some(error.clone());
+        error
+    }
+
+    /// Sends an abort to all peers but one, and tries for a moment to get it through.
+    fn tell_all(&mut self, origin: usize, reason: &str, except: Option<usize>) {
+        let at = At { part: origin as u16, ..At::default() };
+        let payload = clip(reason).as_bytes().to_vec();
+        for (index, peer) in self.peers.iter().enumerate() {
+            if peer.is_present() && Some(index) != except {
+                self.transport.send(index, Frame { kind: Kind::Abort, at, payload: payload.clone() });
+            }
+        }
+        let deadline = self.transport.now() + ABORT;
+        while !self.transport.flush() && self.transport.now() < deadline {
+            // The run is over: whatever comes in is of no use.
+            self.transport.poll(ROOM);
+        }
+    }
+
+    fn alive(&self) -> Result<(), Error> {
+        self.failure.clone().map_or(Ok(()), Err)
+    }
+
+    /// An error unless the run goes on and there is a link to this peer.
+    fn usable(&self, peer: usize) -> Result<(), Error> {
+        self.alive()?;
+        if self.is_linked(peer) {
+            return Ok(());
+        }
+        let detail = match self.names.get(peer) {
+            Some(_) if peer == self.me => "a party has no link to itself".to_owned(),
+            Some(name) => format!("there is no link between {} and {name}", self.names[self.me]),
+            None => format!("there is no endpoint {peer}; there are {}", self.endpoints()),
+        };
+        Err(self.wrong_use(None, detail))
+    }
+
+    fn wrong_use(&self, peer: Option<usize>, detail: String) -> Error {
+        Error::new(What::WrongUse { detail }, self.phase, peer.map(|peer| self.named(peer)), None)
+    }
+
+    fn named(&self, index: usize) -> Named {
+        Named { index, name: self.names.get(index).cloned().unwrap_or_default() }
+    }
+}
+
+fn gone_early() -> What {
+    What::Closed { how: "said goodbye before it had sent all".to_owned() }
+}
+
+/// The first [`REASON`] bytes of a text, cut between characters.
+fn clip(text: &str) -> &str {
+    let mut end = text.len().min(REASON);
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    text.get(..end).unwrap_or_default()
+}
+
+/// A peer's reason, fit to be shown: bounded, and without control characters.
+fn readable(bytes: &[u8]) -> String {
+    let bytes = bytes.get(..REASON).unwrap_or(bytes);
+    String::from_utf8_lossy(bytes).chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
+}
+
+#[cfg(test)]
+mod tests;

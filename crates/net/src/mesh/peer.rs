@@ -1,0 +1,75 @@
+//! What a mesh knows of one peer.
+
+use std::collections::VecDeque;
+use std::time::Duration;
+
+use crate::frame::Frame;
+
+/// What a frame in the inbox takes beside its payload.
+const OVERHEAD: usize = 64;
+
+/// How things stand with a peer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Standing {
+    /// There never was a link.
+    Unlinked,
+    /// It takes part.
+    Present,
+    /// It has said goodbye; its link may have ended.
+    Left,
+    /// Its link has ended, and it had not said goodbye.
+    Lost,
+}
+
+/// One peer: how things stand with it, when it was last heard, and what it sent ahead of its use.
+#[derive(Debug)]
+pub(super) struct Peer {
+    pub(super) standing: Standing,
+    /// It is not read at present, because its inbox is full.
+    pub(super) held: bool,
+    /// When something last came from it while this party was waiting.
+    pub(super) heard: Duration,
+    frames: VecDeque<Frame>,
+    bytes: usize,
+}
+
+impl Peer {
+    pub(super) fn new(linked: bool) -> Self {
+        Self {
+            standing: if linked { Standing::Present } else { Standing::Unlinked },
+            held: false,
+            heard: Duration::ZERO,
+            frames: VecDeque::new(),
+            bytes: 0,
+        }
+    }
+
+    /// Whether it takes part: it is there and has not said goodbye.
+    pub(super) fn is_present(&self) -> bool {
+        self.standing == Standing::Present
+    }
+
+    pub(super) fn has_left(&self) -> bool {
+        self.standing == Standing::Left
+    }
+
+    pub(super) fn push(&mut self, frame: Frame) {
+        self.bytes += frame.payload.len() + OVERHEAD;
+        self.frames.push_back(frame);
+    }
+
+    pub(super) fn pop(&mut self) -> Option<Frame> {
+        let frame = self.frames.pop_front()?;
+        self.bytes -= frame.payload.len() + OVERHEAD;
+        Some(frame)
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.frames.is_empty()
+    }
+
+    /// Bytes held.
+    pub(super) fn bytes(&self) -> usize {
+        self.bytes
+    }
+}

@@ -1,0 +1,328 @@
+use std::thread;
+use std::time::{Duration, Instant};
+
+use super::*;
+use crate::memory::{self, MemoryTransport};
+
+fn names(parties: usize, clients: usize) -> Vec<String> {
+    let parties = (0..parties).map(|party| format!("P{party}"));
+    parties.chain((0..clients).map(|client| format!("C{client}"))).collect()
+}
+
+fn meshes_with(parties: usize, clients: usize, limits: &Limits) -> Vec<Mesh> {
+    let ends = memory::mesh(parties, clients).into_iter().enumerate();
+    ends.map(|(me, end)| Mesh::new(Box::new(end), me, names(parties, clients), limits.clone())).collect()
+}
+
+fn meshes(parties: usize, clients: usize) -> Vec<Mesh> {
+    meshes_with(parties, clients, &Limits::default())
+}
+
+/// Limits under which a silent peer is lost soon, with room for a machine that is busy.
+fn impatient() -> Limits {
+    Limits { silence: Duration::from_millis(400), ..Limits::default() }
+}
+
+fn at(op: u32) -> At {
+    At::op(op)
+}
+
+#[test]
+fn messages_arrive_and_are_counted_by_phase() {
+    let mut meshes = meshes(2, 0);
+    let (first, second) = meshes.split_at_mut(1);
+    let (first, second) = (&mut first[0], &mut second[0]);
+    assert!(!second.arrived(0).unwrap());
+    first.send(1, at(1), b"hello").unwrap();
+    first.set_phase(Phase::Online);
+    let mut buffer = first.buffer(3000);
+    buffer.resize(3000, 7);
+    first.send_vec(1, at(2), buffer).unwrap();
+    assert!(second.arrived(0).unwrap());
+    assert_eq!(second.recv(0, at(1), 5).unwrap(), b"hello");
+    let message = second.recv_bounded(0, at(2), 3000).unwrap();
+    assert_eq!(message, [7; 3000]);
+    second.recycle(message);
+
+    let counters = first.counters();
+    assert_eq!(counters.with_peer(Phase::Setup, 1).sent_bytes, 5);
+    assert_eq!(counters.in_phase(Phase::Online).sent_bytes, 3000);
+    assert_eq!(counters.total().sent_messages, 2);
+    assert_eq!(counters.wire(1).sent, 3005 + 32);
+    assert_eq!(second.counters().with_peer(Phase::Setup, 0).received_bytes, 3005);
+    assert_eq!(second.counters().wire_total().received, 3005 + 32);
+}
+
+#[test]
+fn every_length_arrives() {
+    let mut meshes = meshes(2, 0);
+    for (op, len) in [0, 1, 63, 64, 65, 65_535, 65_536, 65_537].into_iter().enumerate() {
+        let payload: Vec<u8> = (0..len).map(|i| i as u8).collect();
+        meshes[0].send(1, at(op as u32), &payload).unwrap();
+        assert_eq!(meshes[1].recv(0, at(op as u32), len).unwrap(), payload);
+    }
+}
+
+#[test]
+fn another_address_or_length_ends_the_run_for_all() {
+    let mut meshes = meshes(3, 0);
+    meshes[1].send(0, at(4).with_batch(1), &[0; 8]).unwrap();
+    let error = meshes[0].recv(1, at(4), 8).unwrap_err();
+    assert_eq!(*error.what(), What::WrongAddress { expected: at(4), got: at(4).with_batch(1) });
+    assert_eq!(
+        error.to_string(),
+        "P1 sent the message of op 4, batch 1 where op 4, batch 0 was due in the setup phase \
+         while waiting for op 4, batch 0 of P1"
+    );
+    let told = meshes[2].recv(1, at(9), 8).unwrap_err();
+    assert_eq!(told.peer().unwrap().name, "P0");
+    assert!(matches!(told.what(), What::Aborted { origin, .. } if origin == "P0"), "{told}");
+    // The first error is the only one.
+    assert_eq!(meshes[0].tick().unwrap_err(), error);
+    assert_eq!(meshes[0].send(2, at(5), &[]).unwrap_err(), error);
+
+    let mut meshes = self::meshes(2, 0);
+    meshes[1].send(0, at(4), &[0; 7]).unwrap();
+    let error = meshes[0].recv(1, at(4), 8).unwrap_err();
+    assert_eq!(*error.what(), What::WrongLength { expected: 8, got: 7 });
+    assert_eq!((error.at(), error.peer().unwrap().index), (Some(at(4)), 1));
+
+    let mut meshes = self::meshes(2, 0);
+    meshes[1].send(0, at(4), &[0; 7]).unwrap();
+    let error = meshes[0].recv_bounded(1, at(4), 6).unwrap_err();
+    assert_eq!(*error.what(), What::TooLong { limit: 6, got: 7 });
+}
+
+#[test]
+fn wrong_use_ends_nothing() {
+    let limits = Limits { frame: 100, ..Limits::default() };
+    let mut meshes = meshes_with(2, 2, &limits);
+    for (me, peer, says) in [
+        (0, 0, "wrong use: a party has no link to itself in the setup phase"),
+        (2, 3, "wrong use: there is no link between C0 and C1 in the setup phase"),
+        (1, 9, "wrong use: there is no endpoint 9; there are 4 in the setup phase"),
+    ] {
+        assert_eq!(meshes[me].send(peer, at(0), &[]).unwrap_err().to_string(), says);
+        assert_eq!(meshes[me].recv(peer, at(0), 0).unwrap_err().to_string(), says);
+        assert_eq!(meshes[me].arrived(peer).unwrap_err().to_string(), says);
+    }
+    let error = meshes[0].send(1, at(0), &[0; 101]).unwrap_err();
+    assert!(matches!(error.what(), What::WrongUse { .. }));
+    meshes[0].send(1, at(0), &[0; 100]).unwrap();
+    meshes[1].recv(0, at(0), 100).unwrap();
+}
+
+#[test]
+fn death_is_noticed_by_all_whoever_they_wait_for() {
+    let mut meshes = meshes(3, 1);
+    let dead = meshes.remove(1);
+    let waiters: Vec<_> = meshes
+        .into_iter()
+        .map(|mut mesh| {
+            thread::spawn(move || {
+                mesh.set_phase(Phase::Online);
+                let from = if mesh.me() == 0 { 2 } else { 0 };
+                let start = Instant::now();
+                (mesh.recv(from, at(3), 1).unwrap_err(), start.elapsed())
+            })
+        })
+        .collect();
+    thread::sleep(Duration::from_millis(50));
+    drop(dead);
+    for waiter in waiters {
+        let (error, took) = waiter.join().unwrap();
+        assert!(took < Duration::from_secs(1), "{took:?}");
+        assert!(error.to_string().contains("lost P1 (closed the connection)"), "{error}");
+        assert_eq!((error.phase(), error.at()), (Phase::Online, Some(at(3))));
+    }
+}
+
+#[test]
+fn silence_is_noticed() {
+    let mut meshes = meshes_with(2, 0, &impatient());
+    let start = Instant::now();
+    let error = meshes[0].recv(1, at(1), 1).unwrap_err();
+    assert!(matches!(error.what(), What::Silent { .. }), "{error}");
+    assert!(start.elapsed() >= impatient().silence);
+    assert!(matches!(meshes[1].recv(0, at(1), 1).unwrap_err().what(), What::Aborted { .. }));
+}
+
+#[test]
+fn an_abort_reaches_all_with_its_reason() {
+    let mut meshes = meshes(3, 2);
+    meshes[1].set_phase(Phase::Verify);
+    let error = meshes[1].abort("a check failed");
+    assert_eq!(error.to_string(), "this party aborted: a check failed in the verify phase");
+    assert_eq!(meshes[1].abort("again"), error);
+    for me in [0, 2, 3, 4] {
+        let from = if me == 0 { 2 } else { 0 };
+        let error = meshes[me].recv(from, at(1), 1).unwrap_err();
+        let aborted = What::Aborted { origin: "P1".into(), reason: "a check failed".into() };
+        assert_eq!(*error.what(), aborted);
+    }
+}
+
+#[test]
+fn a_clients_abort_reaches_other_clients() {
+    let mut meshes = meshes(3, 2);
+    meshes[4].abort("my data are bad");
+    assert!(meshes[0].tick_now().is_err());
+    let error = meshes[3].recv(1, at(1), 1).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "P0 passed on that C1 aborted: my data are bad in the setup phase \
+         while waiting for op 1, batch 0 of P1"
+    );
+}
+
+impl Mesh {
+    /// `tick` without regard to the clock.
+    fn tick_now(&mut self) -> Result<(), Error> {
+        self.serviced = Duration::ZERO;
+        self.tick()
+    }
+}
+
+#[test]
+fn after_a_goodbye_only_what_is_still_due_is_missed() {
+    let mut meshes = meshes(3, 0);
+    meshes[0].send(1, at(1), &[1]).unwrap();
+    meshes.remove(0).close().unwrap();
+    let [first, second] = &mut meshes[..] else { panic!() };
+    first.send(2, at(5), &[2]).unwrap();
+    assert_eq!(second.recv(1, at(5), 1).unwrap(), [2]);
+    assert_eq!(first.recv(0, at(1), 1).unwrap(), [1]);
+    first.tick_now().unwrap();
+    first.send(0, at(2), &[0]).unwrap();
+    let error = first.recv(0, at(2), 1).unwrap_err();
+    assert!(error.to_string().starts_with("lost P0 (said goodbye before it had sent all)"), "{error}");
+}
+
+#[test]
+fn a_sign_of_life_is_passed_along_a_chain() {
+    // P0 waits for P1, who waits for P2, who computes for many times the limit of silence.
+    let limits = impatient();
+    let mut meshes = meshes_with(3, 0, &limits);
+    let mut computing = meshes.pop().unwrap();
+    let mut middle = meshes.pop().unwrap();
+    let mut first = meshes.pop().unwrap();
+    let chain = [
+        thread::spawn(move || first.recv(1, at(1), 1).map(|_| first)),
+        thread::spawn(move || {
+            let message = middle.recv(2, at(1), 1)?;
+            middle.send_vec(0, at(1), message)?;
+            middle.tick_now().map(|()| middle)
+        }),
+    ];
+    let start = Instant::now();
+    while start.elapsed() < 4 * limits.silence {
+        thread::sleep(Duration::from_millis(1));
+        computing.tick().unwrap();
+    }
+    computing.send(1, at(1), &[9]).unwrap();
+    for link in chain {
+        link.join().unwrap().unwrap();
+    }
+}
+
+#[test]
+fn patience_with_the_living_ends_too() {
+    let limits = Limits { patience: Duration::from_millis(900), ..impatient() };
+    let mut meshes = meshes_with(2, 0, &limits);
+    let mut computing = meshes.pop().unwrap();
+    let mut waiting = meshes.pop().unwrap();
+    let waiter = thread::spawn(move || waiting.recv(1, at(1), 1).unwrap_err());
+    while computing.tick().is_ok() {
+        thread::sleep(Duration::from_millis(1));
+    }
+    let error = waiter.join().unwrap();
+    assert!(matches!(error.what(), What::Stalled { .. }), "{error}");
+}
+
+#[test]
+fn a_full_inbox_holds_the_sender_back_until_it_is_used() {
+    let limits = Limits { inbox: 100_000, outbox: 50_000, ..Limits::default() };
+    let mut meshes = meshes_with(2, 0, &limits);
+    let mut reader = meshes.pop().unwrap();
+    let mut sender = meshes.pop().unwrap();
+    let messages = 100;
+    let thread = thread::spawn(move || {
+        for op in 0..messages {
+            sender.send(1, at(op), &[op as u8; 10_000]).unwrap();
+        }
+        sender
+    });
+    while reader.peers[0].bytes() <= limits.inbox {
+        reader.tick_now().unwrap();
+    }
+    // With the inbox full nothing more is taken in, though there is more to come.
+    reader.tick_now().unwrap();
+    assert!(reader.peers[0].bytes() < limits.inbox + 20_000);
+    assert!(!thread.is_finished());
+    for op in 0..messages {
+        assert_eq!(reader.recv(0, at(op), 10_000).unwrap(), [op as u8; 10_000]);
+    }
+    thread.join().unwrap();
+}
+
+#[test]
+fn two_that_send_more_than_their_queues_hold_do_not_block_each_other() {
+    let limits = Limits { outbox: 10_000, ..Limits::default() };
+    let threads: Vec<_> = meshes_with(2, 0, &limits)
+        .into_iter()
+        .map(|mut mesh| {
+            thread::spawn(move || {
+                let peer = 1 - mesh.me();
+                for op in 0..200 {
+                    mesh.send(peer, at(op), &[op as u8; 5000]).unwrap();
+                }
+                for op in 0..200 {
+                    let message = mesh.recv(peer, at(op), 5000).unwrap();
+                    mesh.recycle(message);
+                }
+                mesh.close().unwrap();
+            })
+        })
+        .collect();
+    for thread in threads {
+        thread.join().unwrap();
+    }
+}
+
+/// The first end as a bare transport, to send what no mesh would.
+fn with_raw_peer() -> (MemoryTransport, Vec<Mesh>) {
+    let mut ends = memory::mesh(3, 0).into_iter();
+    let raw = ends.next().unwrap();
+    let meshes =
+        (1..).zip(ends).map(|(me, end)| Mesh::new(Box::new(end), me, names(3, 0), Limits::default()));
+    (raw, meshes.collect())
+}
+
+#[test]
+fn what_no_mesh_sends_is_malformed() {
+    let (mut raw, mut meshes) = with_raw_peer();
+    let sign = Frame { kind: Kind::KeepAlive, at: At { part: 3, ..At::default() }, payload: vec![] };
+    raw.send(1, sign);
+    let error = meshes[0].recv(2, at(1), 1).unwrap_err();
+    assert!(error.to_string().contains("a sign of life of endpoint 3"), "{error}");
+
+    let (mut raw, mut meshes) = with_raw_peer();
+    raw.send(1, Frame { kind: Kind::Goodbye, at: at(0), payload: vec![] });
+    raw.send(1, Frame::data(at(1), vec![1]));
+    let error = meshes[0].recv(2, at(1), 1).unwrap_err();
+    assert!(error.to_string().contains("a frame after its goodbye"), "{error}");
+}
+
+#[test]
+fn an_aborts_text_is_bounded_and_readable() {
+    let (mut raw, mut meshes) = with_raw_peer();
+    let mut text = vec![b'\n', 0xff];
+    text.resize(10_000, b'x');
+    raw.send(1, Frame { kind: Kind::Abort, at: At { part: 77, ..At::default() }, payload: text });
+    let error = meshes[0].recv(2, at(1), 1).unwrap_err();
+    let What::Aborted { origin, reason } = error.what() else { panic!("{error}") };
+    assert_eq!(origin, "P0");
+    assert!(reason.starts_with(" \u{fffd}xxx") && reason.len() < 1100, "{reason}");
+    assert_eq!(clip(&"é".repeat(REASON)).len(), REASON);
+    assert_eq!(clip(&format!("x{}", "é".repeat(REASON))).len(), REASON - 1);
+}

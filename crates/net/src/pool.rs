@@ -1,0 +1,64 @@
+//! Payload buffers that are used again.
+
+/// Buffers below this size come from the allocator, which is quick with them.
+const SMALL: usize = 2 << 10;
+/// Buffers above this size are given back to the allocator, so that one long message doesn't hold memory.
+const LARGE: usize = 4 << 20;
+/// Buffers kept at most.
+const KEPT: usize = 32;
+
+/// A stack of used buffers, the warmest on top.
+#[derive(Debug, Default)]
+pub(crate) struct Pool {
+    buffers: Vec<Vec<u8>>,
+}
+
+impl Pool {
+    /// An empty buffer with room for `capacity` bytes.
+    pub(crate) fn empty(&mut self, capacity: usize) -> Vec<u8> {
+        let mut buffer = self.any(capacity);
+        buffer.clear();
+        buffer.reserve(capacity);
+        buffer
+    }
+
+    /// Takes a buffer back.
+    pub(crate) fn put(&mut self, buffer: Vec<u8>) {
+        if (SMALL..=LARGE).contains(&buffer.capacity()) && self.buffers.len() < KEPT {
+            self.buffers.push(buffer);
+        }
+    }
+
+    fn any(&mut self, size: usize) -> Vec<u8> {
+        if size < SMALL { Vec::new() } else { self.buffers.pop().unwrap_or_default() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn buffers_come_back() {
+        let mut pool = Pool::default();
+        let buffer = pool.empty(SMALL);
+        let address = buffer.as_ptr();
+        pool.put(buffer);
+        let again = pool.empty(SMALL);
+        assert_eq!((again.as_ptr(), again.len()), (address, 0));
+        pool.put(again);
+        assert!(pool.empty(SMALL).is_empty());
+    }
+
+    #[test]
+    fn small_and_large_ones_are_not_kept() {
+        let mut pool = Pool::default();
+        pool.put(vec![0; SMALL - 1]);
+        pool.put(Vec::with_capacity(LARGE + 1));
+        assert!(pool.buffers.is_empty());
+        for _ in 0..2 * KEPT {
+            pool.put(vec![0; SMALL]);
+        }
+        assert_eq!(pool.buffers.len(), KEPT);
+    }
+}
