@@ -4,18 +4,25 @@
 //! into raw words and back; [`reference`] says what the program means; [`lower`] turns it into a [`plan::Plan`].
 
 pub mod builder;
+mod bytes;
 mod error;
 mod layout;
+mod lower;
 pub mod plan;
 mod program;
 pub mod reference;
 mod shape;
+#[cfg(test)]
+mod testing;
 mod types;
 mod typing;
 mod value;
+mod width;
 
 pub use builder::Builder;
+pub use bytes::DecodeError;
 pub use error::{Fault, ProgramError, Source};
+pub use lower::{Lowered, Native, lower, lower_for_debug};
 pub use program::{
     Extreme, InputType, Node, NodeId, Operation, Output, OutputType, Program, Recipient, Rounding,
 };

@@ -140,7 +140,10 @@ fn conversion(operation: &Operation, operands: &[&Type]) -> Result<Parts, Fault>
             Ok((kind, a.shape.clone(), kind_range(kind, a.range)))
         }
         (Operation::Scale { by }, &[a]) => {
-            let frac = ordered(name, a.kind)?.frac().checked_add(*by).filter(|frac| *by > 0 && *frac <= 64);
+            let frac = ordered(name, a.kind)?
+                .frac()
+                .checked_add(*by)
+                .filter(|frac| (1..=62).contains(by) && *frac <= 64);
             let frac = frac.ok_or(Fault::Shift { operation: name, by: *by, kind: a.kind })?;
             Ok((Kind::with_frac(frac), a.shape.clone(), a.range.mul(Range::point(1 << by))))
         }
@@ -189,7 +192,8 @@ fn arrangement(operation: &Operation, operands: &[&Type]) -> Result<Parts, Fault
             for (axis, (span, &length)) in spans.iter().zip(&a.shape).enumerate() {
                 let reach = (span.count as i128 - 1).max(0) * span.step as i128;
                 let last = span.start as i128 + reach;
-                if span.count > 0 && (span.start >= length || last < 0 || last >= length as i128) {
+                let outside = span.start >= length || last < 0 || last >= length as i128;
+                if span.count > 0 && (outside || span.step.unsigned_abs() > length) {
                     return Err(Fault::Index { index: last as i64, axis, length });
                 }
             }

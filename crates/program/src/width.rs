@@ -12,7 +12,8 @@ use crate::typing;
 /// The width of each node's ring; `None` for bools and for what is public.
 pub(crate) fn infer(program: &Program) -> Vec<Option<Width>> {
     let nodes = program.nodes();
-    let mut components = Components { parent: (0..nodes.len()).collect(), width: vec![Width::W8; nodes.len()] };
+    let mut components =
+        Components { parent: (0..nodes.len()).collect(), width: vec![Width::W8; nodes.len()] };
     for (place, node) in nodes.iter().enumerate() {
         if in_ring(&node.ty) {
             components.widen(place, node.ty.width());
@@ -44,7 +45,8 @@ fn connect(program: &Program, place: usize, node: &Node, components: &mut Compon
     let ringed = |id: &&NodeId| in_ring(&program.node(**id).ty);
     let operand = |at: usize| &program.node(operands[at]).ty;
     // An index has a ring of its own; so has what a comparison or a bool becomes.
-    let result = in_ring(ty) && !matches!(operation, Operation::ArgExtremum { .. } | Operation::FromBool { .. });
+    let result =
+        in_ring(ty) && !matches!(operation, Operation::ArgExtremum { .. } | Operation::FromBool { .. });
     let first = if result { Some(place) } else { operands.iter().find(ringed).map(|id| id.index()) };
     let Some(first) = first else { return };
     for id in operands.iter().filter(ringed) {
@@ -52,11 +54,12 @@ fn connect(program: &Program, place: usize, node: &Node, components: &mut Compon
     }
     let mut hold = |range: Range| components.widen(first, range.width().unwrap_or(Width::W64));
     match operation {
-        Operation::Less => hold(difference(operand(0), operand(1))),
-        Operation::Pick(Extreme::Max) => hold(difference(operand(0), operand(1))),
+        Operation::Less | Operation::Pick(Extreme::Max) => hold(difference(operand(0), operand(1))),
         Operation::Pick(Extreme::Min) => hold(difference(operand(1), operand(0))),
         Operation::Equal => (0..2).for_each(|at| hold(operand(at).range)),
-        Operation::Extremum { .. } | Operation::ArgExtremum { .. } => hold(difference(operand(0), operand(0))),
+        Operation::Extremum { .. } | Operation::ArgExtremum { .. } => {
+            hold(difference(operand(0), operand(0)));
+        }
         Operation::Truncate { by, .. } | Operation::ShiftRight { by } => {
             components.widen(first, truncation(operand(0).range, *by, operation));
         }

@@ -26,6 +26,7 @@ mod compare;
 #[cfg(test)]
 mod tests;
 
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use crate::error::{Fault, ProgramError, Source};
@@ -47,6 +48,10 @@ pub struct Builder {
     inputs: Vec<NodeId>,
     outputs: Vec<Output>,
     sources: Vec<Source>,
+    /// The line that the next node comes from.
+    here: u32,
+    /// Owners and names of inputs.
+    names: HashSet<(String, String)>,
 }
 
 impl Default for Builder {
@@ -58,16 +63,29 @@ impl Default for Builder {
 impl Builder {
     /// An empty program.
     pub fn new() -> Self {
-        Self { nodes: Vec::new(), inputs: Vec::new(), outputs: Vec::new(), sources: vec![Source::default()] }
+        Self::with_sources(vec![Source::default()])
+    }
+
+    /// An empty program whose lines are known, as a file has them.
+    pub(crate) fn with_sources(sources: Vec<Source>) -> Self {
+        let (nodes, inputs, outputs) = (Vec::new(), Vec::new(), Vec::new());
+        Self { nodes, inputs, outputs, sources, here: 0, names: HashSet::new() }
     }
 
     /// Says which line of the user's the next nodes come from.
     pub fn at(&mut self, mut source: Source) {
         cut(&mut source.file);
         cut(&mut source.text);
-        if *self.here() != source {
+        if self.sources.get(self.here as usize) != Some(&source) {
+            self.here = self.sources.len() as u32;
             self.sources.push(source);
         }
+    }
+
+    /// Says the same by the line's number; `false` if there is none of that number.
+    pub(crate) fn at_number(&mut self, number: u32) -> bool {
+        self.here = number;
+        self.sources.len() > number as usize
     }
 
     /// The type of a node.
@@ -104,7 +122,7 @@ impl Builder {
             return Err(self.fault(Fault::Range { lo: range.lo(), hi: range.hi(), kind }));
         }
         let operation = Operation::Input { owner: owner.to_owned(), name: name.to_owned() };
-        if self.inputs.iter().any(|id| self.nodes[id.index()].operation == operation) {
+        if !self.names.insert((owner.to_owned(), name.to_owned())) {
             return Err(self.fault(Fault::InputTwice { owner: owner.to_owned(), name: name.to_owned() }));
         }
         let id = self.append(operation, vec![], Type { kind, shape: shape.to_vec(), range, secret: true })?;
@@ -140,7 +158,10 @@ impl Builder {
         if let Recipient::Role(name) = &to {
             self.named("a role", name)?;
         }
-        self.outputs.push(Output { node: id, to, source: self.sources.len() as u32 - 1 });
+        if self.outputs.len() >= MAX_NODES {
+            return Err(self.fault(Fault::TooMany { what: "outputs", limit: MAX_NODES }));
+        }
+        self.outputs.push(Output { node: id, to, source: self.here });
         Ok(())
     }
 
@@ -165,7 +186,7 @@ impl Builder {
             next += u32::from(keep);
         }
         let new = |id: NodeId| renumbered[id.index()];
-        let mut sources = Sources { old: self.sources, new: Vec::new(), number: Vec::new() };
+        let mut sources = Sources { old: self.sources, new: Vec::new(), number: HashMap::new() };
         let mut nodes = Vec::with_capacity(next as usize);
         for (node, _) in self.nodes.into_iter().zip(&live).filter(|(_, keep)| **keep) {
             let operands = node.operands.into_iter().map(new).collect();
@@ -214,7 +235,10 @@ impl Builder {
 
     /// An error at the current line.
     pub(crate) fn fault(&self, fault: Fault) -> ProgramError {
-        ProgramError { at: self.here().clone(), fault: Box::new(fault) }
+        ProgramError {
+            at: self.sources.get(self.here as usize).cloned().unwrap_or_default(),
+            fault: Box::new(fault),
+        }
     }
 
     fn infer(&self, operation: &Operation, operands: &[NodeId]) -> Result<Type, ProgramError> {
@@ -231,12 +255,8 @@ impl Builder {
         if self.nodes.len() >= MAX_NODES {
             return Err(self.fault(Fault::TooMany { what: "operations", limit: MAX_NODES }));
         }
-        self.nodes.push(Node { operation, operands, ty, source: self.sources.len() as u32 - 1 });
+        self.nodes.push(Node { operation, operands, ty, source: self.here });
         Ok(NodeId::new(self.nodes.len() as u32 - 1))
-    }
-
-    fn here(&self) -> &Source {
-        &self.sources[self.sources.len() - 1]
     }
 
     fn kind(&self, id: NodeId) -> Result<Kind, ProgramError> {
@@ -273,20 +293,15 @@ impl Builder {
 struct Sources {
     old: Vec<Source>,
     new: Vec<Source>,
-    number: Vec<(u32, u32)>,
+    number: HashMap<u32, u32>,
 }
 
 impl Sources {
     fn keep(&mut self, old: u32) -> u32 {
-        match self.number.binary_search_by_key(&old, |pair| pair.0) {
-            Ok(place) => self.number[place].1,
-            Err(place) => {
-                let new = self.new.len() as u32;
-                self.new.push(self.old[old as usize].clone());
-                self.number.insert(place, (old, new));
-                new
-            }
-        }
+        *self.number.entry(old).or_insert_with(|| {
+            self.new.push(self.old[old as usize].clone());
+            self.new.len() as u32 - 1
+        })
     }
 }
 
