@@ -1,3 +1,31 @@
 //! What front ends build and every protocol runs: a closed program of typed tensors, and the plan it is lowered to.
+//!
+//! A [`Builder`] makes a [`Program`] and refuses what would go wrong; [`encode`] and [`decode`] turn clear values
+//! into raw words and back; [`reference`] says what the program means; [`lower`] turns it into a [`plan::Plan`].
 
+pub mod builder;
+mod bytes;
+mod error;
+mod layout;
+mod lower;
 pub mod plan;
+mod program;
+pub mod reference;
+mod shape;
+#[cfg(test)]
+mod testing;
+mod types;
+mod typing;
+mod value;
+mod width;
+
+pub use builder::Builder;
+pub use bytes::DecodeError;
+pub use error::{Fault, ProgramError, Source};
+pub use lower::{Lowered, Native, lower, lower_for_debug};
+pub use program::{
+    Extreme, InputType, Node, NodeId, Operation, Output, OutputType, Program, Recipient, Rounding,
+};
+pub use shape::{Index, Span};
+pub use types::{Kind, MAX_ELEMENTS, MAX_FRACTION, MAX_RANK, Range, Type};
+pub use value::{Data, Value, ValueError, decode, encode, to_value};

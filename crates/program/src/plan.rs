@@ -156,6 +156,7 @@ pub struct MatrixShape {
 
 /// A step that needs no message. `dst` may not be one of the operands.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[expect(missing_docs, reason = "a variant's line says what its fields are")]
 pub enum Local {
     /// `dst` = a public value, as a sharing of it.
     Constant { value: Public, dst: Reg },
@@ -190,6 +191,7 @@ pub enum Local {
 /// `Split`, `Inject` and `Shift` are for protocols whose sharing falls into two addends, `x = S + T mod 2^k`,
 /// of which one party knows `S` and the others know `T`.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[expect(missing_docs, reason = "a variant's line says what its fields are")]
 pub enum Kind {
     /// Bits: `dst = a & b`, row by row.
     And { a: Rows, b: Rows, dst: Rows },
@@ -231,9 +233,11 @@ impl Kind {
     pub fn writes(&self) -> Vec<Reg> {
         match self {
             Self::And { dst, .. } => vec![dst.reg],
-            Self::Mul { dst, .. } | Self::MatMul { dst, .. } => vec![*dst],
             Self::Split { s, t, .. } => vec![*s, *t],
-            Self::Inject { dst, .. } | Self::Shift { dst, .. } => vec![*dst],
+            Self::Mul { dst, .. }
+            | Self::MatMul { dst, .. }
+            | Self::Inject { dst, .. }
+            | Self::Shift { dst, .. } => vec![*dst],
         }
     }
 

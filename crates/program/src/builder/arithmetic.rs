@@ -1,0 +1,211 @@
+//! Sums, products, and conversions between kinds.
+
+use super::Builder;
+use crate::error::{Fault, ProgramError};
+use crate::plan::Width;
+use crate::program::{NodeId, Operation, Rounding};
+use crate::types::Kind;
+use crate::{shape, value};
+
+impl Builder {
+    /// `a + b`.
+    pub fn add(&mut self, a: NodeId, b: NodeId) -> Result<NodeId, ProgramError> {
+        let (a, b) = self.alike("+", a, b)?;
+        self.push(Operation::Add, &[a, b])
+    }
+
+    /// `a - b`.
+    pub fn sub(&mut self, a: NodeId, b: NodeId) -> Result<NodeId, ProgramError> {
+        let (a, b) = self.alike("-", a, b)?;
+        self.push(Operation::Sub, &[a, b])
+    }
+
+    /// `-a`.
+    pub fn neg(&mut self, a: NodeId) -> Result<NodeId, ProgramError> {
+        let a = self.number(a)?;
+        self.push(Operation::Neg, &[a])
+    }
+
+    /// `a * b`. A product with fixed point is rounded to the nearest, ties up, to the fraction bits of the
+    /// secret factor, or to those of the finer one if both are secret.
+    ///
+    /// Local where one factor is public; a truncation follows unless that one is integral.
+    pub fn mul(&mut self, a: NodeId, b: NodeId) -> Result<NodeId, ProgramError> {
+        let (a, b) = self.factors("*", a, b)?;
+        let frac = self.product_frac(a, b)?;
+        let product = self.push(Operation::Mul, &[a, b])?;
+        self.truncated_to(product, frac)
+    }
+
+    /// `a * b` without the truncation: the result has the fraction bits of both factors together. For sums of
+    /// products, which are truncated once, with [`Builder::rescale`].
+    pub fn mul_raw(&mut self, a: NodeId, b: NodeId) -> Result<NodeId, ProgramError> {
+        let (a, b) = self.factors("*", a, b)?;
+        self.push(Operation::Mul, &[a, b])
+    }
+
+    /// `a @ b`: products of vectors, of matrices, or of batches of matrices. Fixed point is truncated once, after
+    /// the sums, as [`Builder::mul`] does.
+    pub fn matmul(&mut self, a: NodeId, b: NodeId) -> Result<NodeId, ProgramError> {
+        let (a, b) = self.factors("@", a, b)?;
+        let frac = self.product_frac(a, b)?;
+        let product = self.push(Operation::MatMul, &[a, b])?;
+        self.truncated_to(product, frac)
+    }
+
+    /// The sum over some axes, or over all of them. Bools are counted.
+    pub fn sum(&mut self, a: NodeId, axes: Option<&[i64]>, keepdims: bool) -> Result<NodeId, ProgramError> {
+        let a = self.number(a)?;
+        let axes = self.axes(a, axes)?;
+        self.push(Operation::Sum { axes, keepdims }, &[a])
+    }
+
+    /// Another kind for the same numbers: bool to any number, int to fixed point or (a public one) to wrapping,
+    /// fixed point to other fraction bits (to the nearest, ties up, where they are fewer) or to int (down).
+    pub fn astype(&mut self, a: NodeId, kind: Kind) -> Result<NodeId, ProgramError> {
+        match (self.kind(a)?, kind) {
+            (from, to) if from == to => Ok(a),
+            (Kind::Bool, Kind::Wrapping { width }) => {
+                self.push(Operation::FromBool { wrapping: Some(width) }, &[a])
+            }
+            (Kind::Bool, Kind::Int | Kind::Fixed { .. }) => {
+                let number = self.number(a)?;
+                self.rescale(number, kind.frac())
+            }
+            (Kind::Int | Kind::Fixed { .. }, Kind::Fixed { frac }) => self.rescale(a, frac),
+            (Kind::Fixed { frac }, Kind::Int) => {
+                self.push(Operation::Truncate { by: frac, rounding: Rounding::Floor }, &[a])
+            }
+            (Kind::Int, Kind::Wrapping { width }) if self.raw(a).is_some() => self.wrapped(a, width),
+            (from, to) => Err(self.fault(Fault::Kinds { operation: "astype", a: from, b: to })),
+        }
+    }
+
+    /// The same numbers with `frac` fraction bits; rounded to the nearest, ties up, where that are fewer.
+    pub fn rescale(&mut self, a: NodeId, frac: u8) -> Result<NodeId, ProgramError> {
+        let own = self.kind(a)?.frac();
+        if own < frac {
+            self.push(Operation::Scale { by: frac - own }, &[a])
+        } else {
+            self.truncated_to(a, frac)
+        }
+    }
+
+    /// `a >> by`: integers divided by 2^by, rounded down.
+    pub fn shift_right(&mut self, a: NodeId, by: u8) -> Result<NodeId, ProgramError> {
+        let a = self.number(a)?;
+        if by == 0 { Ok(a) } else { self.push(Operation::ShiftRight { by }, &[a]) }
+    }
+
+    /// Bools as integers; other kinds as they are.
+    pub(super) fn number(&mut self, a: NodeId) -> Result<NodeId, ProgramError> {
+        if self.kind(a)? == Kind::Bool {
+            self.push(Operation::FromBool { wrapping: None }, &[a])
+        } else {
+            Ok(a)
+        }
+    }
+
+    /// Both operands in the kind in which they are added or compared.
+    pub(super) fn alike(
+        &mut self,
+        operation: &'static str,
+        a: NodeId,
+        b: NodeId,
+    ) -> Result<(NodeId, NodeId), ProgramError> {
+        let (a, b) = self.ringed(operation, a, b)?;
+        let frac = self.kind(a)?.frac().max(self.kind(b)?.frac());
+        Ok((self.raised(a, frac)?, self.raised(b, frac)?))
+    }
+
+    /// All axes, or those given.
+    pub(super) fn axes(&self, a: NodeId, axes: Option<&[i64]>) -> Result<Vec<usize>, ProgramError> {
+        let rank = self.type_of(a)?.rank();
+        axes.map_or(Ok((0..rank).collect()), |axes| shape::axes(axes, rank))
+            .map_err(|fault| self.fault(fault))
+    }
+
+    /// Both operands as numbers with the same ring: both wrapping with one width, or both ranged.
+    fn ringed(
+        &mut self,
+        operation: &'static str,
+        a: NodeId,
+        b: NodeId,
+    ) -> Result<(NodeId, NodeId), ProgramError> {
+        match (self.kind(a)?, self.kind(b)?) {
+            (Kind::Wrapping { width }, Kind::Bool | Kind::Int) => {
+                Ok((a, self.wrapping(operation, b, width)?))
+            }
+            (Kind::Bool | Kind::Int, Kind::Wrapping { width }) => {
+                Ok((self.wrapping(operation, a, width)?, b))
+            }
+            (x @ Kind::Wrapping { .. }, y) if x == y => Ok((a, b)),
+            (x @ Kind::Wrapping { .. }, y) | (x, y @ Kind::Wrapping { .. }) => {
+                Err(self.fault(Fault::Kinds { operation, a: x, b: y }))
+            }
+            _ => Ok((self.number(a)?, self.number(b)?)),
+        }
+    }
+
+    fn wrapping(&mut self, operation: &'static str, a: NodeId, width: Width) -> Result<NodeId, ProgramError> {
+        match self.kind(a)? {
+            Kind::Bool => self.push(Operation::FromBool { wrapping: Some(width) }, &[a]),
+            Kind::Int if self.raw(a).is_some() => self.wrapped(a, width),
+            kind => Err(self.fault(Fault::Kinds { operation, a: kind, b: Kind::Wrapping { width } })),
+        }
+    }
+
+    /// A public integer modulo 2^k.
+    fn wrapped(&mut self, a: NodeId, width: Width) -> Result<NodeId, ProgramError> {
+        let mask = value::mask(width);
+        let raw = self.raw(a).unwrap_or(&[]).iter().map(|&raw| (raw as u64 & mask) as i64).collect();
+        let shape = self.type_of(a)?.shape.clone();
+        self.public(Kind::Wrapping { width }, shape, raw)
+    }
+
+    fn raised(&mut self, a: NodeId, frac: u8) -> Result<NodeId, ProgramError> {
+        if self.kind(a)?.frac() < frac { self.rescale(a, frac) } else { Ok(a) }
+    }
+
+    /// Fewer fraction bits, to the nearest.
+    fn truncated_to(&mut self, a: NodeId, frac: u8) -> Result<NodeId, ProgramError> {
+        match self.kind(a)?.frac().checked_sub(frac) {
+            None | Some(0) => Ok(a),
+            Some(by) => self.push(Operation::Truncate { by, rounding: Rounding::Nearest }, &[a]),
+        }
+    }
+
+    /// Both factors as numbers; public fixed point that is integral as integers, which saves the truncation.
+    fn factors(
+        &mut self,
+        operation: &'static str,
+        a: NodeId,
+        b: NodeId,
+    ) -> Result<(NodeId, NodeId), ProgramError> {
+        let (a, b) = self.ringed(operation, a, b)?;
+        let both = self.raw(a).is_some() && self.raw(b).is_some();
+        if both { Ok((a, b)) } else { Ok((self.integral(a)?, self.integral(b)?)) }
+    }
+
+    fn integral(&mut self, a: NodeId) -> Result<NodeId, ProgramError> {
+        let ty = self.type_of(a)?;
+        let frac = ty.kind.frac();
+        match self.raw(a) {
+            Some(raw) if frac > 0 && raw.iter().all(|&raw| raw.trailing_zeros() >= u32::from(frac)) => {
+                let (shape, raw) = (ty.shape.clone(), raw.iter().map(|&raw| raw >> frac).collect());
+                self.public(Kind::Int, shape, raw)
+            }
+            _ => Ok(a),
+        }
+    }
+
+    /// Fraction bits that a product keeps.
+    fn product_frac(&self, a: NodeId, b: NodeId) -> Result<u8, ProgramError> {
+        let (x, y) = (self.type_of(a)?, self.type_of(b)?);
+        Ok(match (x.secret, y.secret) {
+            (true, false) if x.kind.frac() > 0 => x.kind.frac(),
+            (false, true) if y.kind.frac() > 0 => y.kind.frac(),
+            _ => x.kind.frac().max(y.kind.frac()),
+        })
+    }
+}

@@ -1,0 +1,174 @@
+//! Comparisons, logic on bools, choices, extremes.
+
+use super::Builder;
+use crate::error::{Fault, ProgramError};
+use crate::program::{Extreme, NodeId, Operation};
+use crate::shape;
+use crate::types::Kind;
+
+impl Builder {
+    /// `a < b`.
+    pub fn less(&mut self, a: NodeId, b: NodeId) -> Result<NodeId, ProgramError> {
+        let (a, b) = self.alike("<", a, b)?;
+        self.push(Operation::Less, &[a, b])
+    }
+
+    /// `a <= b`.
+    pub fn less_equal(&mut self, a: NodeId, b: NodeId) -> Result<NodeId, ProgramError> {
+        let greater = self.less(b, a)?;
+        self.not(greater)
+    }
+
+    /// `a > b`.
+    pub fn greater(&mut self, a: NodeId, b: NodeId) -> Result<NodeId, ProgramError> {
+        self.less(b, a)
+    }
+
+    /// `a >= b`.
+    pub fn greater_equal(&mut self, a: NodeId, b: NodeId) -> Result<NodeId, ProgramError> {
+        let less = self.less(a, b)?;
+        self.not(less)
+    }
+
+    /// `a == b`.
+    pub fn equal(&mut self, a: NodeId, b: NodeId) -> Result<NodeId, ProgramError> {
+        if self.bools(a, b)? {
+            let differ = self.push(Operation::Xor, &[a, b])?;
+            return self.not(differ);
+        }
+        let (a, b) = self.alike("==", a, b)?;
+        self.push(Operation::Equal, &[a, b])
+    }
+
+    /// `a != b`.
+    pub fn not_equal(&mut self, a: NodeId, b: NodeId) -> Result<NodeId, ProgramError> {
+        if self.bools(a, b)? {
+            return self.push(Operation::Xor, &[a, b]);
+        }
+        let equal = self.equal(a, b)?;
+        self.not(equal)
+    }
+
+    /// `a & b`, of bools.
+    pub fn and(&mut self, a: NodeId, b: NodeId) -> Result<NodeId, ProgramError> {
+        self.push(Operation::And, &[a, b])
+    }
+
+    /// `a | b`, of bools.
+    pub fn or(&mut self, a: NodeId, b: NodeId) -> Result<NodeId, ProgramError> {
+        self.push(Operation::Or, &[a, b])
+    }
+
+    /// `a ^ b`, of bools.
+    pub fn xor(&mut self, a: NodeId, b: NodeId) -> Result<NodeId, ProgramError> {
+        self.push(Operation::Xor, &[a, b])
+    }
+
+    /// `~a`, of bools.
+    pub fn not(&mut self, a: NodeId) -> Result<NodeId, ProgramError> {
+        self.push(Operation::Not, &[a])
+    }
+
+    /// `where(c, a, b)`: elementwise `a` where `c` holds, else `b`.
+    pub fn select(&mut self, c: NodeId, a: NodeId, b: NodeId) -> Result<NodeId, ProgramError> {
+        let (a, b) = if self.bools(a, b)? { (a, b) } else { self.alike("where", a, b)? };
+        self.push(Operation::Where, &[c, a, b])
+    }
+
+    /// The smaller of `a` and `b`, elementwise.
+    pub fn minimum(&mut self, a: NodeId, b: NodeId) -> Result<NodeId, ProgramError> {
+        self.pick(a, b, Extreme::Min)
+    }
+
+    /// The larger of `a` and `b`, elementwise.
+    pub fn maximum(&mut self, a: NodeId, b: NodeId) -> Result<NodeId, ProgramError> {
+        self.pick(a, b, Extreme::Max)
+    }
+
+    /// `a`, but at least `low` and at most `high`, which are public.
+    pub fn clip(&mut self, a: NodeId, low: NodeId, high: NodeId) -> Result<NodeId, ProgramError> {
+        if self.type_of(low)?.secret || self.type_of(high)?.secret {
+            return Err(self.fault(Fault::SecretBounds));
+        }
+        let raised = self.maximum(a, low)?;
+        self.minimum(raised, high)
+    }
+
+    /// The least element along an axis, or of all. Of bools: whether all hold.
+    pub fn min(&mut self, a: NodeId, axis: Option<i64>, keepdims: bool) -> Result<NodeId, ProgramError> {
+        let (a, axis) = self.along(a, axis, keepdims)?;
+        self.push(Operation::Extremum { which: Extreme::Min, axis, keepdims }, &[a])
+    }
+
+    /// The largest element along an axis, or of all. Of bools: whether any holds.
+    pub fn max(&mut self, a: NodeId, axis: Option<i64>, keepdims: bool) -> Result<NodeId, ProgramError> {
+        let (a, axis) = self.along(a, axis, keepdims)?;
+        self.push(Operation::Extremum { which: Extreme::Max, axis, keepdims }, &[a])
+    }
+
+    /// Where along an axis, or among all in row-major order, the least element first stands.
+    pub fn argmin(&mut self, a: NodeId, axis: Option<i64>, keepdims: bool) -> Result<NodeId, ProgramError> {
+        self.arg(a, axis, keepdims, Extreme::Min)
+    }
+
+    /// Where along an axis, or among all in row-major order, the largest element first stands.
+    pub fn argmax(&mut self, a: NodeId, axis: Option<i64>, keepdims: bool) -> Result<NodeId, ProgramError> {
+        self.arg(a, axis, keepdims, Extreme::Max)
+    }
+
+    /// `|a|`.
+    pub fn abs(&mut self, a: NodeId) -> Result<NodeId, ProgramError> {
+        let a = self.number(a)?;
+        self.push(Operation::Abs, &[a])
+    }
+
+    /// `max(a, 0)`.
+    pub fn relu(&mut self, a: NodeId) -> Result<NodeId, ProgramError> {
+        let a = self.number(a)?;
+        self.push(Operation::Relu, &[a])
+    }
+
+    fn pick(&mut self, a: NodeId, b: NodeId, which: Extreme) -> Result<NodeId, ProgramError> {
+        if self.bools(a, b)? {
+            let operation = if which == Extreme::Min { Operation::And } else { Operation::Or };
+            return self.push(operation, &[a, b]);
+        }
+        let (a, b) = self.alike(Operation::Pick(which).name(), a, b)?;
+        self.push(Operation::Pick(which), &[a, b])
+    }
+
+    fn arg(
+        &mut self,
+        a: NodeId,
+        axis: Option<i64>,
+        keepdims: bool,
+        which: Extreme,
+    ) -> Result<NodeId, ProgramError> {
+        let a = self.number(a)?;
+        let (a, axis) = self.along(a, axis, keepdims)?;
+        self.push(Operation::ArgExtremum { which, axis, keepdims }, &[a])
+    }
+
+    fn bools(&self, a: NodeId, b: NodeId) -> Result<bool, ProgramError> {
+        Ok(self.kind(a)? == Kind::Bool && self.kind(b)? == Kind::Bool)
+    }
+
+    /// The operand and the axis of an extreme; without one, of all elements in a row.
+    fn along(
+        &mut self,
+        a: NodeId,
+        axis: Option<i64>,
+        keepdims: bool,
+    ) -> Result<(NodeId, usize), ProgramError> {
+        let rank = self.type_of(a)?.rank();
+        match axis {
+            Some(axis) => Ok((a, shape::axis(axis, rank).map_err(|fault| self.fault(fault))?)),
+            None if keepdims => {
+                let mut flat = vec![1; rank.max(1)];
+                flat[rank.saturating_sub(1)] = -1;
+                Ok((self.reshape(a, &flat)?, rank.saturating_sub(1)))
+            }
+            None => Ok((self.reshape(a, &[-1])?, 0)),
+        }
+    }
+}

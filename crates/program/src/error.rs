@@ -1,0 +1,312 @@
+//! What is wrong with a program, at which line of the user's, and what helps.
+
+use std::fmt;
+
+use thiserror::Error;
+
+use crate::shape::Dims;
+use crate::types::{Kind, MAX_ELEMENTS, MAX_FRACTION, MAX_RANK, Range};
+use crate::value::ValueError;
+
+/// Where in the user's source a node comes from.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Source {
+    /// The file's name; empty if there is none.
+    pub file: String,
+    /// The line, from 1; 0 if it isn't known.
+    pub line: u32,
+    /// The expression, or the line's text.
+    pub text: String,
+}
+
+impl fmt::Display for Source {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (self.file.is_empty(), self.line) {
+            (true, 0) => write!(f, "{}", self.text),
+            (true, line) => write!(f, "line {line}: {}", self.text),
+            (false, line) => write!(f, "{}:{line}: {}", self.file, self.text),
+        }
+    }
+}
+
+/// A program that can't be built.
+#[derive(Clone, Debug, PartialEq, Error)]
+#[error("{at}{}{fault}{}", separator(at), hint_line(fault))]
+pub struct ProgramError {
+    /// The user's line.
+    pub at: Source,
+    /// What is wrong with it.
+    pub fault: Box<Fault>,
+}
+
+impl ProgramError {
+    /// What the user can do about it.
+    pub fn hint(&self) -> Option<&'static str> {
+        self.fault.hint()
+    }
+}
+
+fn separator(at: &Source) -> &'static str {
+    if *at == Source::default() { "" } else { "\n  " }
+}
+
+fn hint_line(fault: &Fault) -> String {
+    fault.hint().map(|hint| format!("\n  hint: {hint}")).unwrap_or_default()
+}
+
+/// What is wrong.
+#[derive(Clone, Debug, PartialEq, Error)]
+pub enum Fault {
+    /// A result, or what it is reckoned from, may need more than 64 bits.
+    #[error("the result of `{operation}` may be anything from {} to {}, and {} holds at most {}",
+        Real(range.lo(), *frac), Real(range.hi(), *frac), Kind::with_frac(*frac), Real(i64::MAX.into(), *frac))]
+    Overflow {
+        /// The operation.
+        operation: &'static str,
+        /// The raw values that it may have.
+        range: Range,
+        /// Their fraction bits.
+        frac: u8,
+    },
+    /// The operand of a truncation reaches into the guard bit that exactness needs.
+    #[error("the operand of `{operation}` may be anything from {} to {}; to be truncated exactly it has to stay below {}",
+        Real(range.lo(), *frac), Real(range.hi(), *frac), Real(1 << 62, *frac))]
+    TruncationGuard {
+        /// The operation.
+        operation: &'static str,
+        /// The raw values that the operand may have.
+        range: Range,
+        /// Their fraction bits.
+        frac: u8,
+    },
+    /// Shapes that don't go together.
+    #[error("`{operation}`: shapes {} and {} don't go together", Dims(a), Dims(b))]
+    Shapes {
+        /// The operation.
+        operation: &'static str,
+        /// The left shape.
+        a: Vec<usize>,
+        /// The right shape.
+        b: Vec<usize>,
+    },
+    /// Kinds that don't go together.
+    #[error("`{operation}` is not defined between {a} and {b}")]
+    Kinds {
+        /// The operation.
+        operation: &'static str,
+        /// The left kind.
+        a: Kind,
+        /// The right kind.
+        b: Kind,
+    },
+    /// A kind that the operation isn't defined for.
+    #[error("`{operation}` is not defined for {kind}")]
+    NotDefined {
+        /// The operation.
+        operation: &'static str,
+        /// The kind.
+        kind: Kind,
+    },
+    /// An axis that isn't there.
+    #[error("there is no axis {axis} in a value of {rank} axes")]
+    Axis {
+        /// As given.
+        axis: i64,
+        /// Axes of the value.
+        rank: usize,
+    },
+    /// An axis given more than once.
+    #[error("axis {axis} is given more than once")]
+    AxisTwice {
+        /// The axis.
+        axis: usize,
+    },
+    /// A transpose whose axes aren't a permutation.
+    #[error("{axes:?} is not an order of {rank} axes")]
+    Permutation {
+        /// As given.
+        axes: Vec<usize>,
+        /// Axes of the value.
+        rank: usize,
+    },
+    /// Too many axes.
+    #[error("a value of {rank} axes; at most {MAX_RANK} are supported")]
+    Rank {
+        /// How many.
+        rank: usize,
+    },
+    /// Too many elements.
+    #[error("a value of shape {} has more than {MAX_ELEMENTS} elements", Dims(shape))]
+    Elements {
+        /// The shape.
+        shape: Vec<usize>,
+    },
+    /// No elements.
+    #[error("a value of shape {} has no elements", Dims(shape))]
+    Empty {
+        /// The shape.
+        shape: Vec<usize>,
+    },
+    /// A reshape to another number of elements.
+    #[error("a value of shape {} can't be reshaped to {to:?}", Dims(from))]
+    Reshape {
+        /// The shape.
+        from: Vec<usize>,
+        /// What was asked for.
+        to: Vec<i64>,
+    },
+    /// An integer index outside its axis.
+    #[error("index {index} is outside axis {axis} of length {length}")]
+    Index {
+        /// As given.
+        index: i64,
+        /// The axis.
+        axis: usize,
+        /// Its length.
+        length: usize,
+    },
+    /// A slice of step 0.
+    #[error("a slice's step can't be 0")]
+    StepZero,
+    /// More indices than axes, or more than one ellipsis.
+    #[error("too many indices for a value of {rank} axes")]
+    TooManyIndices {
+        /// Axes of the value.
+        rank: usize,
+    },
+    /// Nothing to join.
+    #[error("`{operation}` needs at least one value")]
+    NoOperands {
+        /// The operation.
+        operation: &'static str,
+    },
+    /// A wrong number of operands.
+    #[error("`{operation}` can't take {given} operands")]
+    Arity {
+        /// The operation.
+        operation: &'static str,
+        /// How many it was given.
+        given: usize,
+    },
+    /// A node that isn't there.
+    #[error("there is no value number {node} in this program")]
+    UnknownNode {
+        /// As given.
+        node: u32,
+    },
+    /// A declared range that is empty or that the kind can't hold.
+    #[error("the range {lo} to {hi} (raw values) is not one that {kind} can have")]
+    Range {
+        /// Its low end.
+        lo: i128,
+        /// Its high end.
+        hi: i128,
+        /// The kind.
+        kind: Kind,
+    },
+    /// Fraction bits beyond what is supported.
+    #[error(
+        "{frac} fraction bits; an input or a constant has 1 to {MAX_FRACTION}, and no value more than 64"
+    )]
+    Fraction {
+        /// As given.
+        frac: u8,
+    },
+    /// A shift by nothing, by too much, or by more than the fraction bits that are there.
+    #[error("`{operation}` by {by} bits is not possible for {kind}")]
+    Shift {
+        /// The operation.
+        operation: &'static str,
+        /// As given.
+        by: u8,
+        /// The kind.
+        kind: Kind,
+    },
+    /// The lower bound of a clip above the upper, or one that isn't public.
+    #[error("the bounds of `clip` have to be public constants")]
+    SecretBounds,
+    /// A role or an input whose name is empty or too long.
+    #[error("{name:?} is not a name for {what}")]
+    Name {
+        /// What it should name.
+        what: &'static str,
+        /// As given.
+        name: String,
+    },
+    /// Two inputs of one owner under one name.
+    #[error("{owner} already has an input called {name:?}")]
+    InputTwice {
+        /// The owner.
+        owner: String,
+        /// The name.
+        name: String,
+    },
+    /// A constant that its kind can't hold.
+    #[error("the constant can't be used here: {0}")]
+    Constant(ValueError),
+    /// A program without outputs.
+    #[error("the program reveals nothing, so running it would tell nobody anything")]
+    NothingRevealed,
+    /// A program beyond the size that is supported.
+    #[error("the program has more than {limit} {what}")]
+    TooMany {
+        /// Of what.
+        what: &'static str,
+        /// The most that is supported.
+        limit: usize,
+    },
+    /// An operation that the protocol has no means for.
+    #[error("the protocol doesn't offer what `{operation}` needs: {missing}")]
+    NotOffered {
+        /// The operation.
+        operation: &'static str,
+        /// The missing means.
+        missing: &'static str,
+    },
+}
+
+impl Fault {
+    /// What the user can do about it.
+    pub fn hint(&self) -> Option<&'static str> {
+        Some(match self {
+            Self::Overflow { .. } => {
+                "declare a narrower range=(low, high) for the inputs it depends on, or use wrapping integers"
+            }
+            Self::TruncationGuard { .. } => {
+                "declare a narrower range=(low, high) for the inputs it depends on, or fewer fraction bits"
+            }
+            Self::Kinds { a: Kind::Wrapping { .. }, .. } | Self::Kinds { b: Kind::Wrapping { .. }, .. } => {
+                "wrapping integers go together only with wrapping integers of the same width, bools and public integers"
+            }
+            Self::Kinds { .. } => "convert one of them first, with astype",
+            Self::NotDefined {
+                operation: "<" | "max" | "argmax" | "abs" | "relu",
+                kind: Kind::Wrapping { .. },
+            } => "integers modulo 2^k have no order; declare the input as int with a range to compare it",
+            Self::NotDefined { operation: "&" | "|" | "^" | "~", .. } => {
+                "these are defined for bools; a comparison such as x != 0 makes one"
+            }
+            Self::Elements { .. } => "work on the rows in several programs",
+            Self::Empty { .. } => "leave out the slice or the input that is empty",
+            Self::NothingRevealed => "return tacit.reveal(x, to=...) for what somebody is to learn",
+            Self::InputTwice { .. } => "give each input of an owner a name of its own",
+            Self::NotOffered { .. } => {
+                "choose a protocol that offers it; the cost command lists what each can run"
+            }
+            _ => return None,
+        })
+    }
+}
+
+/// A raw value as the user sees it.
+struct Real(i128, u8);
+
+impl fmt::Display for Real {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.1 == 0 {
+            write!(f, "{}", self.0)
+        } else {
+            write!(f, "{}", self.0 as f64 / (1u128 << self.1) as f64)
+        }
+    }
+}

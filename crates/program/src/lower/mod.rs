@@ -1,0 +1,331 @@
+//! From a program to the plan that an engine executes.
+//!
+//! Every node becomes a *view*: a register and a strided walk over it, so that reshapes, slices, transposes and
+//! broadcasts cost nothing until an operation needs their elements in a row. Public operands never become
+//! registers where an operation takes them as they are. The plan's builder puts independent operations into one
+//! round.
+//!
+//! | module | lowers |
+//! | --- | --- |
+//! | `term` | sums, products and logic of operands that may be public |
+//! | `bits` | signs, equality, carries: prefix trees over packed bits |
+//! | `number` | truncation, choice, injection of bits |
+//! | `tournament` | extremes along an axis |
+//! | `arrange` | sums over axes, matrix products, joins |
+
+mod arrange;
+mod bits;
+mod number;
+mod term;
+#[cfg(test)]
+mod tests;
+mod tournament;
+
+use std::collections::HashMap;
+
+use crate::error::{Fault, ProgramError, Source};
+use crate::plan::{self, Domain, Layout, Local, Plan, Reg, To, Width};
+use crate::program::{InputType, Node, NodeId, Operation, OutputType, Program, Recipient};
+use crate::types::{Kind, Type};
+use crate::width;
+use term::Term;
+
+/// What an engine offers beyond products, matrix products and AND.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Native {
+    /// [`plan::Kind::Split`], [`plan::Kind::Inject`] and [`plan::Kind::Shift`]: the way from numbers to bits and
+    /// back for sharings that fall into two addends.
+    pub two_addends: bool,
+}
+
+impl Native {
+    /// All that a plan can ask for.
+    pub const ALL: Self = Self { two_addends: true };
+}
+
+/// A plan, and what its inputs and outputs mean.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Lowered {
+    /// What an engine executes.
+    pub plan: Plan,
+    /// What each of the plan's inputs has to be, in the plan's order, which is the program's.
+    pub inputs: Vec<InputType>,
+    /// What each of the plan's outputs is, in the plan's order: the program's first.
+    pub outputs: Vec<OutputType>,
+    sources: Vec<Source>,
+    source_of: Vec<u32>,
+}
+
+impl Lowered {
+    /// The user's line that a node comes from: what [`plan::Op::node`] and [`OutputType::node`] name.
+    pub fn source(&self, node: u32) -> Option<&Source> {
+        self.sources.get(*self.source_of.get(node as usize)? as usize)
+    }
+}
+
+/// Lowers a program to what an engine offers.
+///
+/// # Errors
+/// [`Fault::NotOffered`] at the line of an operation for which the engine has no means.
+pub fn lower(program: &Program, native: Native) -> Result<Lowered, ProgramError> {
+    Lowering::new(program).run(native, false)
+}
+
+/// Lowers a program as [`lower`] does, and reveals every secret node to everybody after the program's own outputs,
+/// in the order of nodes. For debug runs on made-up data: nothing stays secret.
+///
+/// # Errors
+/// As for [`lower`].
+pub fn lower_for_debug(program: &Program, native: Native) -> Result<Lowered, ProgramError> {
+    Lowering::new(program).run(native, true)
+}
+
+/// A secret node's elements: a walk over a register of one row.
+#[derive(Clone, Debug)]
+struct View {
+    reg: Reg,
+    layout: Layout,
+}
+
+struct Lowering<'a> {
+    program: &'a Program,
+    /// Of each node's ring.
+    widths: Vec<Option<Width>>,
+    plan: plan::Builder,
+    /// Of each secret node, once it is lowered.
+    views: Vec<Option<View>>,
+    /// Bits that were turned into numbers.
+    injected: HashMap<(Reg, Width), Reg>,
+    /// Signs that were extracted.
+    signs: HashMap<Reg, Reg>,
+}
+
+impl<'a> Lowering<'a> {
+    fn new(program: &'a Program) -> Self {
+        Self {
+            program,
+            widths: width::infer(program),
+            plan: plan::Builder::new(),
+            views: vec![None; program.nodes().len()],
+            injected: HashMap::new(),
+            signs: HashMap::new(),
+        }
+    }
+
+    fn run(mut self, native: Native, reveal_everything: bool) -> Result<Lowered, ProgramError> {
+        let program = self.program;
+        for (number, node) in program.nodes().iter().enumerate().filter(|(_, node)| node.ty.secret) {
+            let id = NodeId::new(number as u32);
+            self.plan.at_node(id.number());
+            self.offered(native, id, node)?;
+            let view = self.node(id, node);
+            self.views[number] = Some(view);
+        }
+        let mut outputs = Vec::new();
+        for output in program.outputs() {
+            let to = match &output.to {
+                Recipient::All => To::All,
+                Recipient::Role(name) => To::One(self.plan.role(name)),
+            };
+            outputs.push(self.output(output.node, to));
+        }
+        if reveal_everything {
+            for number in 0..program.nodes().len() as u32 {
+                let id = NodeId::new(number);
+                if program.node(id).ty.secret {
+                    outputs.push(self.output(id, To::All));
+                }
+            }
+        }
+        Ok(Lowered {
+            plan: self.plan.finish(),
+            inputs: program.input_types(),
+            outputs,
+            sources: program.sources().to_vec(),
+            source_of: program.nodes().iter().map(|node| node.source).collect(),
+        })
+    }
+
+    /// Refuses an operation that needs the way between numbers and bits where there is none.
+    fn offered(&self, native: Native, id: NodeId, node: &Node) -> Result<(), ProgramError> {
+        let needs = match &node.operation {
+            Operation::Less
+            | Operation::Equal
+            | Operation::Pick(_)
+            | Operation::ArgExtremum { .. }
+            | Operation::Abs
+            | Operation::Relu
+            | Operation::FromBool { .. }
+            | Operation::Truncate { .. }
+            | Operation::ShiftRight { .. } => true,
+            Operation::Extremum { .. } => node.ty.kind != Kind::Bool,
+            Operation::Where => node.ty.kind != Kind::Bool && self.ty(node.operands[0]).secret,
+            _ => false,
+        };
+        if needs && !native.two_addends {
+            let missing = "conversion between numbers and bits";
+            let fault = Fault::NotOffered { operation: node.operation.name(), missing };
+            return Err(ProgramError { at: self.program.source(id).clone(), fault: Box::new(fault) });
+        }
+        Ok(())
+    }
+
+    /// The plan's steps for one secret node, and where its elements are then.
+    fn node(&mut self, id: NodeId, node: &Node) -> View {
+        let Node { operation, operands, ty, .. } = node;
+        let shape = &ty.shape;
+        let domain = self.domain(id);
+        let reg = match operation {
+            Operation::Input { owner, .. } => {
+                let owner = self.plan.role(owner);
+                let reg = self.fresh(domain, ty.len());
+                self.plan.input(owner, reg);
+                reg
+            }
+            Operation::Constant(_) => unreachable!("a constant is public"),
+            Operation::Add | Operation::Sub | Operation::Mul => {
+                let (a, b) = (self.term(operands[0], shape, domain), self.term(operands[1], shape, domain));
+                let result = match operation {
+                    Operation::Add => self.add(&a, &b),
+                    Operation::Sub => self.sub(&a, &b),
+                    _ => self.mul(&a, &b),
+                };
+                self.register(&result)
+            }
+            Operation::Neg => {
+                let a = self.term(operands[0], shape, domain);
+                let negative = self.neg(&a);
+                self.register(&negative)
+            }
+            Operation::And | Operation::Or | Operation::Xor => {
+                let (a, b) = (self.term(operands[0], shape, domain), self.term(operands[1], shape, domain));
+                let result = match operation {
+                    Operation::And => self.and(&a, &b),
+                    Operation::Or => self.or(&a, &b),
+                    _ => self.xor(&a, &b),
+                };
+                self.register(&result)
+            }
+            Operation::Not => {
+                let a = self.whole(operands[0]);
+                self.not(a)
+            }
+            Operation::Less | Operation::Equal | Operation::Pick(_) => self.compared(operation, operands, ty),
+            Operation::Where => self.choice(operands, ty, domain),
+            Operation::Abs => self.abs(operands[0]),
+            Operation::Relu => self.relu(operands[0]),
+            Operation::FromBool { .. } => {
+                let bit = self.whole(operands[0]);
+                self.inject(bit, width_of(domain))
+            }
+            Operation::Scale { by } => {
+                let a = self.term(operands[0], shape, domain);
+                let factor = Term::splat(1 << by, domain, ty.len());
+                let scaled = self.mul(&a, &factor);
+                self.register(&scaled)
+            }
+            Operation::Truncate { by, rounding } => self.truncate(operands[0], *by, *rounding),
+            Operation::ShiftRight { by } => self.truncate(operands[0], *by, crate::program::Rounding::Floor),
+            Operation::Extremum { which, axis, .. } => self.extremum(operands[0], *which, *axis),
+            Operation::ArgExtremum { which, axis, .. } => {
+                self.arg_extremum(operands[0], *which, *axis, domain)
+            }
+            Operation::MatMul => self.matmul(operands, domain),
+            Operation::Sum { axes, .. } => return self.sum(operands[0], axes, ty),
+            Operation::Concatenate { axis } => return self.concatenate(operands, *axis, ty),
+            Operation::Reshape { shape } => return self.reshape(operands[0], shape),
+            Operation::Transpose { axes } => return self.walk(operands[0], |layout| layout.transpose(axes)),
+            Operation::Slice { spans } => return self.walk(operands[0], |layout| layout.slice(spans)),
+            Operation::BroadcastTo { shape } => {
+                return self.walk(operands[0], |layout| layout.broadcast(shape));
+            }
+        };
+        View { reg, layout: Layout::whole(shape) }
+    }
+
+    fn output(&mut self, id: NodeId, to: To) -> OutputType {
+        let Type { kind, shape, range, secret } = self.ty(id).clone();
+        self.plan.at_node(id.number());
+        let reg = if secret {
+            self.whole(id)
+        } else {
+            let public = self.term(id, &shape, self.domain(id));
+            self.register(&public)
+        };
+        self.plan.output(reg, to);
+        let width = match self.plan.shape(reg).domain {
+            Domain::Bits => None,
+            Domain::Ring(width) => Some(width),
+        };
+        OutputType { to, kind, shape, range, width, node: id.number() }
+    }
+
+    fn ty(&self, id: NodeId) -> &'a Type {
+        &self.program.node(id).ty
+    }
+
+    /// Where a node's elements live; a public one would be in the least ring that holds it.
+    fn domain(&self, id: NodeId) -> Domain {
+        let ty = self.ty(id);
+        match ty.kind {
+            Kind::Bool => Domain::Bits,
+            _ => Domain::Ring(self.widths[id.index()].unwrap_or(ty.width())),
+        }
+    }
+
+    /// A new register of one row.
+    fn fresh(&mut self, domain: Domain, cols: usize) -> Reg {
+        match domain {
+            Domain::Bits => self.plan.bits(1, cols),
+            Domain::Ring(width) => self.plan.ring(width, cols),
+        }
+    }
+
+    fn view(&self, id: NodeId) -> &View {
+        match &self.views[id.index()] {
+            Some(view) => view,
+            None => unreachable!("a secret operand is lowered before what is made of it"),
+        }
+    }
+
+    /// A register that holds a secret node's elements in order and nothing else.
+    fn whole(&mut self, id: NodeId) -> Reg {
+        let View { reg, layout } = self.view(id).clone();
+        let whole = self.gathered(reg, layout);
+        self.views[id.index()] = Some(View { reg: whole, layout: Layout::whole(&self.ty(id).shape) });
+        whole
+    }
+
+    /// A register that holds what a walk over another meets; the same one if that is all of it in order.
+    fn gathered(&mut self, reg: Reg, layout: Layout) -> Reg {
+        let from = self.plan.shape(reg);
+        if layout.is_whole(from.cols) {
+            return reg;
+        }
+        let dst = self.fresh(from.domain, layout.len());
+        self.plan.local(Local::Copy { a: reg, layout, at: 0, dst });
+        dst
+    }
+
+    /// The view of a node through another walk.
+    fn walk(&self, id: NodeId, change: impl FnOnce(&Layout) -> Layout) -> View {
+        let View { reg, layout } = self.view(id);
+        View { reg: *reg, layout: change(layout) }
+    }
+
+    fn reshape(&mut self, id: NodeId, shape: &[usize]) -> View {
+        let View { reg, layout } = self.view(id);
+        match layout.reshape(shape) {
+            Some(layout) => View { reg: *reg, layout },
+            None => View { reg: self.whole(id), layout: Layout::whole(shape) },
+        }
+    }
+}
+
+/// The width of a ring.
+fn width_of(domain: Domain) -> Width {
+    match domain {
+        Domain::Ring(width) => width,
+        Domain::Bits => unreachable!("typing gives numbers a ring"),
+    }
+}

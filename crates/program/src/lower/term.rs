@@ -1,0 +1,290 @@
+//! Sums, products and logic of operands, some of which may be public.
+//!
+//! Public with public is reckoned here and now; public with secret is local.
+
+use std::sync::Arc;
+
+use super::Lowering;
+use crate::plan::{self, Domain, Layout, Local, Public, Reg, Rows};
+use crate::program::{NodeId, Operation};
+use crate::value::mask;
+
+/// A vector of ring elements or of bits.
+#[derive(Clone, Debug)]
+pub(super) enum Term {
+    /// In a register of one row.
+    Secret(Reg),
+    /// Known to everybody.
+    Public(Clear),
+}
+
+/// Public elements, reduced, one to a word (bits too).
+#[derive(Clone, Debug)]
+pub(super) struct Clear {
+    domain: Domain,
+    len: usize,
+    words: Words,
+}
+
+#[derive(Clone, Debug)]
+enum Words {
+    Splat(u64),
+    Vector(Arc<[u64]>),
+}
+
+impl Clear {
+    fn new(domain: Domain, mut words: Vec<u64>) -> Self {
+        let len = words.len();
+        let mask = unit_mask(domain);
+        for word in &mut words {
+            *word &= mask;
+        }
+        let first = words.first().copied().unwrap_or(0);
+        let words = if words.iter().all(|&word| word == first) {
+            Words::Splat(first)
+        } else {
+            Words::Vector(Arc::from(words))
+        };
+        Self { domain, len, words }
+    }
+
+    fn map(&self, f: impl Fn(u64) -> u64) -> Self {
+        let words = match &self.words {
+            Words::Splat(word) => Words::Splat(f(*word) & unit_mask(self.domain)),
+            Words::Vector(words) => {
+                return Self::new(self.domain, words.iter().map(|&word| f(word)).collect());
+            }
+        };
+        Self { words, ..*self }
+    }
+
+    fn zip(&self, other: &Self, f: impl Fn(u64, u64) -> u64) -> Self {
+        match (&self.words, &other.words) {
+            (_, &Words::Splat(b)) => self.map(|a| f(a, b)),
+            (&Words::Splat(a), _) => other.map(|b| f(a, b)),
+            (Words::Vector(a), Words::Vector(b)) => {
+                Self::new(self.domain, a.iter().zip(b.iter()).map(|(&a, &b)| f(a, b)).collect())
+            }
+        }
+    }
+
+    fn splat(&self) -> Option<u64> {
+        match self.words {
+            Words::Splat(word) => Some(word),
+            Words::Vector(_) => None,
+        }
+    }
+
+    /// As a plan writes them: ring elements one to a word, bits packed.
+    fn public(&self) -> Public {
+        match (&self.words, self.domain) {
+            (Words::Splat(word), _) => Public::Splat(*word),
+            (Words::Vector(words), Domain::Ring(_)) => Public::Vector(Arc::clone(words)),
+            (Words::Vector(words), Domain::Bits) => {
+                let pack = |bits: &[u64]| bits.iter().rev().fold(0, |word, bit| word << 1 | bit);
+                Public::Vector(words.chunks(64).map(pack).collect())
+            }
+        }
+    }
+
+    /// The top bit of each element.
+    pub(super) fn sign(&self) -> Self {
+        let top = self.domain.bits() - 1;
+        Self { domain: Domain::Bits, ..self.map(|word| word >> top) }
+    }
+
+    /// Every element.
+    fn all(&self) -> Vec<u64> {
+        match &self.words {
+            Words::Splat(word) => vec![*word; self.len],
+            Words::Vector(words) => words.to_vec(),
+        }
+    }
+}
+
+impl Term {
+    /// The same public element everywhere.
+    pub(super) fn splat(word: u64, domain: Domain, len: usize) -> Self {
+        Self::Public(Clear { domain, len, words: Words::Splat(word & unit_mask(domain)) })
+    }
+
+    /// Public elements, one for each place.
+    pub(super) fn vector(words: Vec<u64>, domain: Domain) -> Self {
+        Self::Public(Clear::new(domain, words))
+    }
+}
+
+/// The bits of a word that an element has.
+fn unit_mask(domain: Domain) -> u64 {
+    match domain {
+        Domain::Bits => 1,
+        Domain::Ring(width) => mask(width),
+    }
+}
+
+impl Lowering<'_> {
+    /// A node's elements, broadcast to `shape`. Public ones are reduced to `domain`.
+    pub(super) fn term(&mut self, id: NodeId, shape: &[usize], domain: Domain) -> Term {
+        let ty = self.ty(id);
+        if !ty.secret {
+            let walk = Layout::whole(&ty.shape).broadcast(shape);
+            return Term::Public(Clear::new(domain, self.public_words(id, &walk)));
+        }
+        if ty.shape == shape {
+            return Term::Secret(self.whole(id));
+        }
+        let view = self.view(id).clone();
+        Term::Secret(self.gathered(view.reg, view.layout.broadcast(shape)))
+    }
+
+    /// The raw words of a public node, as a walk meets them.
+    pub(super) fn public_words(&self, id: NodeId, walk: &Layout) -> Vec<u64> {
+        match &self.program.node(id).operation {
+            Operation::Constant(raw) => walk.places().map(|place| raw[place] as u64).collect(),
+            _ => unreachable!("what is public is a constant"),
+        }
+    }
+
+    /// The register of a term; a public one becomes a sharing of itself.
+    pub(super) fn register(&mut self, term: &Term) -> Reg {
+        match term {
+            Term::Secret(reg) => *reg,
+            Term::Public(clear) => {
+                let dst = self.fresh(clear.domain, clear.len);
+                self.plan.local(Local::Constant { value: clear.public(), dst });
+                dst
+            }
+        }
+    }
+
+    /// The elements of a term that a walk meets.
+    pub(super) fn part(&mut self, term: &Term, walk: &Layout) -> Term {
+        match term {
+            Term::Secret(reg) => Term::Secret(self.gathered(*reg, walk.clone())),
+            Term::Public(clear) => Term::Public(Clear::new(clear.domain, walk.gather(&clear.all()))),
+        }
+    }
+
+    pub(super) fn add(&mut self, a: &Term, b: &Term) -> Term {
+        match (a, b) {
+            (Term::Public(a), Term::Public(b)) => Term::Public(a.zip(b, u64::wrapping_add)),
+            (Term::Secret(a), Term::Public(c)) | (Term::Public(c), Term::Secret(a)) => {
+                if c.splat() == Some(0) {
+                    return Term::Secret(*a);
+                }
+                let c = c.public();
+                self.step(*a, |dst| Local::AddPublic { a: *a, c, dst })
+            }
+            (&Term::Secret(a), &Term::Secret(b)) => self.step(a, |dst| Local::Add { a, b, dst }),
+        }
+    }
+
+    pub(super) fn neg(&mut self, a: &Term) -> Term {
+        match a {
+            Term::Public(a) => Term::Public(a.map(u64::wrapping_neg)),
+            Term::Secret(_) => {
+                let minus_one = Term::splat(u64::MAX, self.domain_of(a), self.len_of(a));
+                self.mul(a, &minus_one)
+            }
+        }
+    }
+
+    pub(super) fn sub(&mut self, a: &Term, b: &Term) -> Term {
+        if let (&Term::Secret(a), &Term::Secret(b)) = (a, b) {
+            return self.step(a, |dst| Local::Sub { a, b, dst });
+        }
+        let negative = self.neg(b);
+        self.add(a, &negative)
+    }
+
+    pub(super) fn mul(&mut self, a: &Term, b: &Term) -> Term {
+        match (a, b) {
+            (Term::Public(a), Term::Public(b)) => Term::Public(a.zip(b, u64::wrapping_mul)),
+            (Term::Secret(a), Term::Public(c)) | (Term::Public(c), Term::Secret(a)) => {
+                if c.splat() == Some(1) {
+                    return Term::Secret(*a);
+                }
+                let c = c.public();
+                self.step(*a, |dst| Local::MulPublic { a: *a, c, dst })
+            }
+            (&Term::Secret(a), &Term::Secret(b)) => {
+                let shape = self.plan.shape(a);
+                let dst = self.fresh(shape.domain, shape.cols);
+                self.plan.interact(plan::Kind::Mul { a, b, dst });
+                Term::Secret(dst)
+            }
+        }
+    }
+
+    pub(super) fn xor(&mut self, a: &Term, b: &Term) -> Term {
+        match (a, b) {
+            (Term::Public(a), Term::Public(b)) => Term::Public(a.zip(b, |a, b| a ^ b)),
+            (Term::Secret(a), Term::Public(c)) | (Term::Public(c), Term::Secret(a)) => match c.splat() {
+                Some(0) => Term::Secret(*a),
+                Some(_) => Term::Secret(self.not(*a)),
+                None => {
+                    let c = c.public();
+                    self.step(*a, |dst| Local::XorPublic { a: *a, c, dst })
+                }
+            },
+            (&Term::Secret(a), &Term::Secret(b)) => self.step(a, |dst| Local::Xor {
+                a: Rows::one(a, 0),
+                b: Rows::one(b, 0),
+                dst: Rows::one(dst, 0),
+            }),
+        }
+    }
+
+    pub(super) fn and(&mut self, a: &Term, b: &Term) -> Term {
+        match (a, b) {
+            (Term::Public(a), Term::Public(b)) => Term::Public(a.zip(b, |a, b| a & b)),
+            (Term::Secret(a), Term::Public(c)) | (Term::Public(c), Term::Secret(a)) => {
+                if c.splat() == Some(1) {
+                    return Term::Secret(*a);
+                }
+                let c = c.public();
+                self.step(*a, |dst| Local::AndPublic { a: *a, c, dst })
+            }
+            (&Term::Secret(a), &Term::Secret(b)) => {
+                let dst = self.plan.bits(1, self.plan.shape(a).cols);
+                let (a, b) = (Rows::one(a, 0), Rows::one(b, 0));
+                self.plan.interact(plan::Kind::And { a, b, dst: Rows::one(dst, 0) });
+                Term::Secret(dst)
+            }
+        }
+    }
+
+    pub(super) fn or(&mut self, a: &Term, b: &Term) -> Term {
+        let differ = self.xor(a, b);
+        let both = self.and(a, b);
+        self.xor(&differ, &both)
+    }
+
+    pub(super) fn not(&mut self, a: Reg) -> Reg {
+        let dst = self.plan.bits(1, self.plan.shape(a).cols);
+        self.plan.local(Local::Not { a: Rows::one(a, 0), dst: Rows::one(dst, 0) });
+        dst
+    }
+
+    pub(super) fn domain_of(&self, term: &Term) -> Domain {
+        match term {
+            Term::Secret(reg) => self.plan.shape(*reg).domain,
+            Term::Public(clear) => clear.domain,
+        }
+    }
+
+    pub(super) fn len_of(&self, term: &Term) -> usize {
+        match term {
+            Term::Secret(reg) => self.plan.shape(*reg).cols,
+            Term::Public(clear) => clear.len,
+        }
+    }
+
+    /// A local step whose result has the shape of `like`.
+    fn step(&mut self, like: Reg, make: impl FnOnce(Reg) -> Local) -> Term {
+        let shape = self.plan.shape(like);
+        let dst = self.fresh(shape.domain, shape.cols);
+        self.plan.local(make(dst));
+        Term::Secret(dst)
+    }
+}

@@ -1,0 +1,309 @@
+use proptest::prelude::*;
+use proptest::test_runner::{RngAlgorithm, TestRng};
+
+use crate::plan::{Kind as OpKind, Local, Plan, To, Width};
+use crate::testing::{self, Clear};
+use crate::{Builder, Fault, Index, Kind, Lowered, Native, NodeId, Program, Range, Recipient, lower};
+
+fn seeded(seed: u64) -> TestRng {
+    let mut bytes = [7; 32];
+    bytes[..8].copy_from_slice(&seed.to_le_bytes());
+    TestRng::from_seed(RngAlgorithm::ChaCha, &bytes)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(1500))]
+
+    /// Every node of a random program, against the reference.
+    #[test]
+    fn a_plan_computes_what_its_program_means(seed: u64, steps in 1usize..14) {
+        let mut rng = seeded(seed);
+        let program = testing::program(&mut rng, steps);
+        let inputs = testing::inputs(&program.input_types(), &mut rng);
+        testing::check(&program, &inputs, rng);
+    }
+}
+
+/// A program of one result from inputs of one kind, one range, one shape.
+fn program(
+    kind: Kind,
+    bits: (i128, i128),
+    shape: &[usize],
+    inputs: usize,
+    result: impl Fn(&mut Builder, &[NodeId]) -> Result<NodeId, crate::ProgramError>,
+) -> Program {
+    let mut build = Builder::new();
+    let range = if kind.is_ranged() { Range::new(bits.0, bits.1) } else { None };
+    let ids: Vec<NodeId> =
+        (0..inputs).map(|i| build.input("alice", &format!("{i}"), kind, shape, range).unwrap()).collect();
+    let node = result(&mut build, &ids).unwrap();
+    build.reveal(node, Recipient::All).unwrap();
+    build.finish().unwrap()
+}
+
+/// Checks a program on many inputs, ends of the range among them.
+fn checked(program: &Program) -> Lowered {
+    let mut rng = seeded(1);
+    for _ in 0..20 {
+        let inputs = testing::inputs(&program.input_types(), &mut rng);
+        testing::check(program, &inputs, seeded(rng.next_u64()));
+    }
+    lower(program, Native::ALL).unwrap()
+}
+
+/// ANDs for one column of one element.
+fn ands(plan: &Plan) -> u32 {
+    let rows = plan.ops.iter().map(|op| if let OpKind::And { dst, .. } = &op.kind { dst.count } else { 0 });
+    rows.sum()
+}
+
+fn count(plan: &Plan, which: fn(&OpKind) -> bool) -> usize {
+    plan.ops.iter().filter(|op| which(&op.kind)).count()
+}
+
+fn copies(plan: &Plan) -> usize {
+    let steps = plan.levels.iter().flat_map(|level| &level.local);
+    steps.filter(|step| matches!(step, Local::Copy { .. })).count()
+}
+
+/// The range whose differences just fit the signed numbers of a width.
+fn half(width: Width) -> (i128, i128) {
+    let end = 1i128 << (width.bits() - 2);
+    (-end + 1, end - 1)
+}
+
+#[test]
+fn a_comparison_takes_the_ands_and_rounds_that_it_should() {
+    for (width, expected_ands, rounds) in
+        [(Width::W8, 16, 5), (Width::W16, 39, 6), (Width::W32, 86, 7), (Width::W64, 181, 8)]
+    {
+        for shape in [&[1][..], &[63], &[64], &[65]] {
+            let less = program(Kind::Int, half(width), shape, 2, |build, x| build.less(x[0], x[1]));
+            let plan = checked(&less).plan;
+            assert_eq!((ands(&plan), plan.depth()), (expected_ands, rounds), "{width:?}");
+            let zero = program(Kind::Int, half(width), shape, 1, |build, x| {
+                let zero = build.public(Kind::Int, vec![], vec![0])?;
+                build.greater_equal(x[0], zero)
+            });
+            let plan = checked(&zero).plan;
+            assert_eq!((ands(&plan), plan.depth()), (expected_ands, rounds), "{width:?}");
+        }
+    }
+}
+
+#[test]
+fn numbers_of_all_64_bits_are_compared_by_three_signs() {
+    let whole = Range::of_width(Width::W64);
+    let less = program(Kind::Int, (whole.lo(), whole.hi()), &[65], 2, |build, x| build.less(x[0], x[1]));
+    let plan = checked(&less).plan;
+    assert_eq!((ands(&plan), plan.depth()), (3 * 181 + 1, 9));
+    let max = program(Kind::Int, (whole.lo(), whole.hi()), &[5, 7], 1, |build, x| {
+        build.argmax(x[0], Some(0), false)
+    });
+    checked(&max);
+    let public = program(Kind::Int, (whole.lo(), whole.hi()), &[8], 1, |build, x| {
+        let c = build.public(Kind::Int, vec![8], vec![i64::MIN, i64::MAX, 0, -1, 1, 5, i64::MIN + 1, 7])?;
+        build.maximum(x[0], c)
+    });
+    checked(&public);
+}
+
+#[test]
+fn a_narrow_range_is_compared_at_its_ends() {
+    for width in [Width::W8, Width::W16, Width::W32] {
+        // One more than fits the difference, so that the ring widens.
+        let (lo, hi) = half(width);
+        let wider = program(Kind::Int, (lo - 1, hi + 1), &[64], 2, |build, x| build.less(x[0], x[1]));
+        let plan = checked(&wider).plan;
+        assert!(ands(&plan) > [16, 39, 86][width as usize]);
+    }
+}
+
+#[test]
+fn equality_takes_one_and_less_than_it_has_bits() {
+    for width in Width::ALL {
+        for kind in [Kind::Int, Kind::Wrapping { width }] {
+            let whole = Range::of_width(width);
+            let equal = program(kind, (whole.lo(), whole.hi()), &[65], 2, |build, x| build.equal(x[0], x[1]));
+            let plan = checked(&equal).plan;
+            assert_eq!(ands(&plan), u32::from(width.bits()) - 1);
+            assert_eq!(plan.depth(), 1 + width.bits().ilog2() as usize);
+        }
+    }
+}
+
+#[test]
+fn a_truncation_is_exact_for_every_shift_and_takes_what_it_should() {
+    for width in Width::ALL {
+        let guard = 1i128 << (width.bits() - 2);
+        for by in 1..=width.bits() - 2 {
+            let floor =
+                program(Kind::Int, (-guard, guard - 1), &[65], 1, |build, x| build.shift_right(x[0], by));
+            let plan = checked(&floor).plan;
+            let d = u32::from(by);
+            let log = d.next_power_of_two().ilog2();
+            assert_eq!(ands(&plan), 3 * d - 2 - log, "{width:?} by {by}");
+            assert_eq!(plan.depth(), 4 + log as usize);
+            assert_eq!(count(&plan, |op| matches!(op, OpKind::Inject { .. })), 1);
+            assert!(matches!(plan.ops[0].kind, OpKind::Shift { .. }));
+        }
+        for by in 1..=(width.bits() - 3).min(32) {
+            let half = 1i128 << (by - 1);
+            let kind = Kind::Fixed { frac: by };
+            let ends = (-guard, guard - 1 - half);
+            let nearest = program(kind, ends, &[65], 1, |build, x| build.rescale(x[0], 0));
+            assert_eq!(checked(&nearest).plan.registers[0].domain, crate::plan::Domain::Ring(width));
+        }
+    }
+}
+
+#[test]
+fn a_fixed_point_product_is_truncated_once_after_the_sum() {
+    let end = 1 << 24;
+    let product =
+        program(Kind::Fixed { frac: 16 }, (-end, end), &[9, 9], 2, |build, x| build.matmul(x[0], x[1]));
+    let plan = checked(&product).plan;
+    assert_eq!(count(&plan, |op| matches!(op, OpKind::Shift { .. })), 1);
+    assert_eq!(plan.depth(), 1 + 4 + 4);
+}
+
+#[test]
+fn a_public_integral_factor_needs_no_truncation() {
+    let end = 1 << 24;
+    let kind = Kind::Fixed { frac: 16 };
+    for (raw, truncations) in [(3 << 16, 0), ((3 << 16) + 1, 1)] {
+        let product = program(kind, (-end, end), &[9], 1, |build, x| {
+            let c = build.public(kind, vec![], vec![raw])?;
+            build.mul(x[0], c)
+        });
+        assert_eq!(count(&checked(&product).plan, |op| matches!(op, OpKind::Shift { .. })), truncations);
+    }
+}
+
+#[test]
+fn what_shares_a_condition_shares_its_injection() {
+    let both = program(Kind::Int, (-100, 100), &[65], 3, |build, x| {
+        let c = build.less(x[0], x[1])?;
+        let first = build.select(c, x[0], x[2])?;
+        let second = build.select(c, x[1], x[2])?;
+        build.add(first, second)
+    });
+    let plan = checked(&both).plan;
+    assert_eq!(count(&plan, |op| matches!(op, OpKind::Inject { .. })), 1);
+    assert_eq!(count(&plan, |op| matches!(op, OpKind::Mul { .. })), 2);
+}
+
+#[test]
+fn what_looks_at_one_sign_extracts_it_once() {
+    let both = program(Kind::Int, (-60, 60), &[65], 1, |build, x| {
+        let (relu, abs) = (build.relu(x[0])?, build.abs(x[0])?);
+        build.add(relu, abs)
+    });
+    assert_eq!(ands(&checked(&both).plan), 16);
+}
+
+#[test]
+fn a_tournament_is_as_deep_as_it_has_levels_and_as_dear_as_it_has_matches() {
+    for length in [1usize, 2, 3, 5, 8, 9, 10] {
+        let levels = length.next_power_of_two().ilog2() as usize;
+        let max = program(Kind::Int, (-63, 63), &[4, length], 1, |build, x| build.max(x[0], Some(1), false));
+        let plan = checked(&max).plan;
+        let matches = plan.ops.iter().filter_map(|op| match &op.kind {
+            OpKind::Mul { dst, .. } => Some(plan.register(*dst).cols),
+            _ => None,
+        });
+        assert_eq!(matches.sum::<usize>(), 4 * (length - 1));
+        // A sign, an injection, a product.
+        assert_eq!(plan.depth(), levels * (5 + 2 + 1));
+        let arg = program(Kind::Int, (-2, 2), &[4, length], 1, |build, x| build.argmax(x[0], Some(1), false));
+        // The first level's indices are public, so that the last of two levels is one product shorter.
+        assert_eq!(checked(&arg).plan.depth(), levels * 8 - usize::from(levels == 1));
+        for which in [Builder::min, Builder::max, Builder::argmin] {
+            checked(&program(Kind::Int, (-1, 1), &[length, 3], 1, |build, x| {
+                which(build, x[0], Some(0), true)
+            }));
+        }
+        let any = program(Kind::Bool, (0, 1), &[length, 65], 1, |build, x| build.max(x[0], Some(0), false));
+        assert_eq!(checked(&any).plan.depth(), levels);
+    }
+}
+
+#[test]
+fn views_are_free_and_only_what_is_needed_in_order_is_copied() {
+    let reshaped = program(Kind::Int, (0, 9), &[4, 6], 1, |build, x| {
+        let flat = build.reshape(x[0], &[2, 12])?;
+        let row = build.index(flat, &[Index::NewAxis, Index::Ellipsis])?;
+        build.sum(row, Some(&[0, 1]), false)
+    });
+    assert_eq!(copies(&checked(&reshaped).plan), 0);
+    let turned = program(Kind::Int, (0, 9), &[4, 6], 1, |build, x| {
+        let turned = build.transpose(x[0], None)?;
+        let every = build.index(turned, &[Index::Slice { start: None, stop: None, step: -2 }])?;
+        let wide = build.broadcast_to(every, &[2, 3, 4])?;
+        build.neg(wide)
+    });
+    assert_eq!(copies(&checked(&turned).plan), 1);
+}
+
+#[test]
+fn operands_of_a_matrix_product_are_rows_columns_and_batches() {
+    let shapes: [(&[usize], &[usize]); 8] = [
+        (&[5], &[5]),
+        (&[3, 5], &[5]),
+        (&[5], &[5, 2]),
+        (&[3, 5], &[5, 2]),
+        (&[4, 3, 5], &[5, 2]),
+        (&[4, 3, 5], &[4, 5, 2]),
+        (&[4, 1, 3, 5], &[2, 5, 2]),
+        (&[3, 5], &[4, 5, 2]),
+    ];
+    let mut rng = seeded(3);
+    for (a_shape, b_shape) in shapes {
+        for public in [None, Some(0), Some(1)] {
+            let mut build = Builder::new();
+            let mut operand = |build: &mut Builder, place: usize, shape: &[usize]| {
+                if public == Some(place) {
+                    let raw = (0..shape.iter().product()).map(|_| rng.random_range(-9..9)).collect();
+                    return build.public(Kind::Int, shape.to_vec(), raw).unwrap();
+                }
+                build.input("alice", &place.to_string(), Kind::Int, shape, Range::new(-9, 9)).unwrap()
+            };
+            let (a, b) = (operand(&mut build, 0, a_shape), operand(&mut build, 1, b_shape));
+            let product = build.matmul(a, b).unwrap();
+            build.reveal(product, Recipient::All).unwrap();
+            let plan = checked(&build.finish().unwrap()).plan;
+            assert_eq!(plan.depth(), usize::from(public.is_none()));
+        }
+    }
+}
+
+#[test]
+fn inputs_keep_their_order_and_outputs_their_recipients() {
+    let mut build = Builder::new();
+    let unused = build.input("bob", "unused", Kind::Bool, &[3], None).unwrap();
+    let a = build.input("alice", "a", Kind::Int, &[2], Range::new(0, 300)).unwrap();
+    let seven = build.public(Kind::Int, vec![2], vec![7, 9]).unwrap();
+    build.reveal(a, Recipient::Role("carol".into())).unwrap();
+    build.reveal(seven, Recipient::All).unwrap();
+    assert_eq!(unused.number(), 0);
+    let lowered = lower(&build.finish().unwrap(), Native::ALL).unwrap();
+    assert_eq!(lowered.plan.roles, ["bob", "alice", "carol"]);
+    assert_eq!(lowered.plan.inputs.len(), 2);
+    assert_eq!(lowered.inputs[1].name, "a");
+    assert_eq!(lowered.outputs[0].to, To::One(2));
+    assert_eq!(lowered.outputs[0].width, Some(Width::W16));
+    let outputs = Clear::run(&lowered.plan, &[vec![0, 1, 0], vec![300, 5]], seeded(0));
+    assert_eq!(outputs, [[300, 5], [7, 9]]);
+}
+
+#[test]
+fn an_engine_without_conversions_is_refused_at_the_line_that_needs_them() {
+    let mut build = Builder::new();
+    let a = build.input("alice", "a", Kind::Int, &[2], Range::new(0, 9)).unwrap();
+    build.at(crate::Source { file: "p.py".into(), line: 4, text: "abs(a)".into() });
+    let b = build.abs(a).unwrap();
+    build.reveal(b, Recipient::All).unwrap();
+    let error = lower(&build.finish().unwrap(), Native { two_addends: false }).unwrap_err();
+    assert_eq!((error.at.line, error.at.text.as_str()), (4, "abs(a)"));
+    assert!(matches!(*error.fault, Fault::NotOffered { operation: "abs", .. }));
+}

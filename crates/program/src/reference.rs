@@ -1,0 +1,198 @@
+//! What a program means: exact arithmetic in the clear, node by node.
+//!
+//! This is the truth that lowering and every protocol are tested against, and what a debug run compares with. It
+//! knows nothing of rings but for wrapping integers. Raw values are as [`crate::encode`] makes them; a wrapping
+//! one is its unsigned value's bits.
+
+use crate::plan::{Layout, MatrixShape};
+use crate::program::{Extreme, Node, Operation, Program, Rounding};
+use crate::shape;
+use crate::types::{Kind, Type};
+use crate::value::{self, Value, ValueError};
+
+/// The clear outputs of a program on inputs as [`crate::encode`] makes them, one vector of words for each.
+///
+/// # Errors
+/// If the number of inputs, the length of one, or an element is not as declared.
+pub fn run(program: &Program, inputs: &[Vec<u64>]) -> Result<Vec<Value>, ValueError> {
+    let values = trace(program, inputs)?;
+    let clear = |id: crate::NodeId| {
+        let ty = &program.node(id).ty;
+        value::to_value(ty.kind, &ty.shape, &values[id.index()])
+    };
+    Ok(program.outputs().iter().map(|output| clear(output.node)).collect())
+}
+
+/// The raw elements of every node, by its number.
+///
+/// # Errors
+/// As for [`run`].
+pub fn trace(program: &Program, inputs: &[Vec<u64>]) -> Result<Vec<Vec<i64>>, ValueError> {
+    let declared = program.input_types();
+    if inputs.len() != declared.len() {
+        return Err(ValueError::Inputs { given: inputs.len(), declared: declared.len() });
+    }
+    let mut given = Vec::with_capacity(inputs.len());
+    for (ty, words) in declared.iter().zip(inputs) {
+        given.push(value::checked_raw(ty.kind, &ty.shape, ty.range, words)?);
+    }
+    let mut given = given.into_iter();
+    let mut values: Vec<Vec<i64>> = Vec::with_capacity(program.nodes().len());
+    for Node { operation, operands, ty, .. } in program.nodes() {
+        let raw = match operation {
+            Operation::Input { .. } => given.next().unwrap_or_default(),
+            Operation::Constant(raw) => raw.to_vec(),
+            _ => {
+                let operands =
+                    operands.iter().map(|id| (&program.node(*id).ty, values[id.index()].as_slice()));
+                apply(operation, &operands.collect::<Vec<_>>(), ty)
+            }
+        };
+        values.push(raw);
+    }
+    Ok(values)
+}
+
+/// The raw elements of one node, from its operands', all of which have the types that they should.
+pub(crate) fn apply(operation: &Operation, operands: &[(&Type, &[i64])], ty: &Type) -> Vec<i64> {
+    let elementwise = |f: &dyn Fn(i128, i128) -> i128| -> Vec<i64> {
+        let (a, b) = (spread(operands[0], &ty.shape), spread(operands[1], &ty.shape));
+        a.into_iter().zip(b).map(|(a, b)| raw(ty.kind, f(a, b))).collect()
+    };
+    let each = |f: &dyn Fn(i128) -> i128| -> Vec<i64> {
+        operands[0].1.iter().map(|&a| raw(ty.kind, f(value::wide(operands[0].0.kind, a)))).collect()
+    };
+    match operation {
+        Operation::Input { .. } => vec![],
+        Operation::Constant(raw) => raw.to_vec(),
+        Operation::Add => elementwise(&|a, b| a + b),
+        Operation::Sub => elementwise(&|a, b| a - b),
+        Operation::Neg => each(&|a| -a),
+        // Wrapping factors of 64 bits overflow 128; the low bits, which are all that counts, are right.
+        Operation::Mul => elementwise(&|a, b| a.wrapping_mul(b)),
+        Operation::MatMul => matmul(operands[0], operands[1], ty),
+        Operation::Sum { axes, .. } => {
+            let (rows, terms) = rows(operands[0], axes);
+            rows.chunks(terms).map(|row| raw(ty.kind, row.iter().sum())).collect()
+        }
+        Operation::Less => elementwise(&|a, b| i128::from(a < b)),
+        Operation::Equal => elementwise(&|a, b| i128::from(a == b)),
+        Operation::And => elementwise(&|a, b| a & b),
+        Operation::Or => elementwise(&|a, b| a | b),
+        Operation::Xor => elementwise(&|a, b| a ^ b),
+        Operation::Not => each(&|a| 1 - a),
+        Operation::Where => {
+            let [c, a, b] = [0, 1, 2].map(|operand| spread(operands[operand], &ty.shape));
+            let choices = c.into_iter().zip(a.into_iter().zip(b));
+            choices.map(|(c, (a, b))| raw(ty.kind, if c == 1 { a } else { b })).collect()
+        }
+        Operation::Pick(Extreme::Min) => elementwise(&i128::min),
+        Operation::Pick(Extreme::Max) => elementwise(&i128::max),
+        Operation::Extremum { which, axis, .. } => {
+            let (rows, terms) = rows(operands[0], &[*axis]);
+            rows.chunks(terms).map(|row| raw(ty.kind, row[first(row, *which)])).collect()
+        }
+        Operation::ArgExtremum { which, axis, .. } => {
+            let (rows, terms) = rows(operands[0], &[*axis]);
+            rows.chunks(terms).map(|row| first(row, *which) as i64).collect()
+        }
+        Operation::Abs => each(&i128::abs),
+        Operation::Relu => each(&|a| a.max(0)),
+        Operation::Scale { by } => each(&|a| a << by),
+        Operation::Truncate { by, rounding: Rounding::Nearest } => each(&|a| (a + (1 << (by - 1))) >> by),
+        Operation::Truncate { by, rounding: Rounding::Floor } | Operation::ShiftRight { by } => {
+            each(&|a| a >> by)
+        }
+        Operation::FromBool { .. } | Operation::Reshape { .. } => operands[0].1.to_vec(),
+        Operation::Transpose { axes } => {
+            Layout::whole(&operands[0].0.shape).transpose(axes).gather(operands[0].1)
+        }
+        Operation::Slice { spans } => Layout::whole(&operands[0].0.shape).slice(spans).gather(operands[0].1),
+        Operation::BroadcastTo { shape } => {
+            Layout::whole(&operands[0].0.shape).broadcast(shape).gather(operands[0].1)
+        }
+        Operation::Concatenate { axis } => {
+            let outer: usize = ty.shape[..*axis].iter().product();
+            let mut joined = Vec::with_capacity(ty.len());
+            for block in 0..outer {
+                for (_, data) in operands {
+                    let length = data.len() / outer;
+                    joined.extend_from_slice(&data[block * length..(block + 1) * length]);
+                }
+            }
+            joined
+        }
+    }
+}
+
+/// An exact result as a raw value. Ranges, checked when the program was built, say that it fits.
+fn raw(kind: Kind, exact: i128) -> i64 {
+    match kind {
+        Kind::Wrapping { width } => (exact as u64 & value::mask(width)) as i64,
+        Kind::Bool | Kind::Int | Kind::Fixed { .. } => {
+            debug_assert!(kind.whole().holds(exact), "{exact} is out of the range that was checked");
+            exact as i64
+        }
+    }
+}
+
+/// An operand's elements, broadcast.
+fn spread((ty, data): (&Type, &[i64]), shape: &[usize]) -> Vec<i128> {
+    Layout::whole(&ty.shape)
+        .broadcast(shape)
+        .places()
+        .map(|place| value::wide(ty.kind, data[place]))
+        .collect()
+}
+
+/// The elements with some axes last, and how many those hold together.
+fn rows((ty, data): (&Type, &[i64]), axes: &[usize]) -> (Vec<i128>, usize) {
+    let kept = (0..ty.rank()).filter(|axis| !axes.contains(axis));
+    let order: Vec<usize> = kept.chain(axes.iter().copied()).collect();
+    let turned = Layout::whole(&ty.shape).transpose(&order);
+    let terms = axes.iter().map(|&axis| ty.shape[axis]).product();
+    (turned.places().map(|place| value::wide(ty.kind, data[place])).collect(), terms)
+}
+
+/// The first place of a row's extreme.
+fn first(row: &[i128], which: Extreme) -> usize {
+    let beats = |a: i128, b: i128| if which == Extreme::Max { a > b } else { a < b };
+    (1..row.len()).fold(0, |best, place| if beats(row[place], row[best]) { place } else { best })
+}
+
+fn matmul(a: (&Type, &[i64]), b: (&Type, &[i64]), ty: &Type) -> Vec<i64> {
+    let Ok(shapes) = shape::matmul(&a.0.shape, &b.0.shape) else {
+        unreachable!("typing checked the shapes");
+    };
+    let MatrixShape { batch, m, k, n } = shapes.matrix;
+    let (left, right) = matrices(a.0, b.0, &shapes);
+    let wide = |(ty, data): (&Type, &[i64]), walk: &Layout| -> Vec<i128> {
+        walk.places().map(|place| value::wide(ty.kind, data[place])).collect()
+    };
+    let (left, right) = (wide(a, &left), wide(b, &right));
+    let mut product = Vec::with_capacity(batch * m * n);
+    for one in 0..batch {
+        for row in 0..m {
+            for column in 0..n {
+                let terms = (0..k).map(|at| {
+                    let (x, y) = (left[(one * m + row) * k + at], right[(one * k + at) * n + column]);
+                    x.wrapping_mul(y)
+                });
+                product.push(raw(ty.kind, terms.fold(0, i128::wrapping_add)));
+            }
+        }
+    }
+    product
+}
+
+/// Walks over both operands of a matrix product that repeat them over the batch.
+fn matrices(a: &Type, b: &Type, shapes: &shape::MatMulShape) -> (Layout, Layout) {
+    let MatrixShape { m, k, n, .. } = shapes.matrix;
+    let walk = |ty: &Type, rows: usize, columns: usize| {
+        let batch = ty.rank().saturating_sub(2);
+        let own: Vec<usize> = ty.shape[..batch].iter().copied().chain([rows, columns]).collect();
+        let full: Vec<usize> = shapes.batch.iter().copied().chain([rows, columns]).collect();
+        Layout::whole(&own).broadcast(&full)
+    };
+    (walk(a, m, k), walk(b, k, n))
+}

@@ -1,0 +1,383 @@
+//! For tests: plans executed in the clear, random programs, random inputs.
+
+use std::collections::HashMap;
+
+use proptest::prelude::*;
+use proptest::test_runner::TestRng;
+
+use crate::plan::{Domain, Kind as OpKind, Layout, Local, MatrixShape, Plan, Public, Reg, Rows, Width};
+use crate::value::mask;
+use crate::{
+    Builder, Index, InputType, Kind, Lowered, Native, NodeId, Program, Range, Recipient, ValueError,
+};
+
+/// Executes a plan on unpacked elements, one to a word. Numbers fall into random addends, so that every carry and
+/// wrap occurs. Panics where a plan reads what isn't written or is already freed.
+pub(crate) struct Clear<'a> {
+    plan: &'a Plan,
+    rng: TestRng,
+    registers: Vec<Option<Vec<Option<u64>>>>,
+    /// The first addend of every number, drawn once for a register.
+    addends: HashMap<Reg, Vec<u64>>,
+}
+
+impl<'a> Clear<'a> {
+    pub(crate) fn run(plan: &'a Plan, inputs: &[Vec<u64>], rng: TestRng) -> Vec<Vec<u64>> {
+        let mut clear =
+            Self { plan, rng, registers: vec![None; plan.registers.len()], addends: HashMap::new() };
+        for (input, words) in plan.inputs.iter().zip(inputs) {
+            let all = clear.mask(input.reg);
+            clear.write(input.reg, 0, words.iter().map(|word| word & all).collect());
+        }
+        let mut pending = HashMap::new();
+        for level in &plan.levels {
+            for step in &level.local {
+                clear.local(step);
+            }
+            let mut done = Vec::new();
+            for stage in &level.stages {
+                let kind = &plan.ops[stage.op as usize].kind;
+                if stage.stage == 0 {
+                    let results = clear.begin(kind);
+                    pending.insert(stage.op, results);
+                }
+                if stage.stage + 1 == kind.stages() {
+                    done.extend(pending.remove(&stage.op).unwrap());
+                }
+            }
+            for (rows, words) in done {
+                clear.write_rows(rows, &words);
+            }
+            for &reg in &level.free {
+                clear.registers[reg as usize] = None;
+            }
+        }
+        plan.outputs.iter().map(|output| clear.read(output.reg)).collect()
+    }
+
+    fn begin(&mut self, kind: &OpKind) -> Vec<(Rows, Vec<u64>)> {
+        match kind {
+            OpKind::And { a, b, dst } => {
+                let (a, b) = (self.read_rows(*a), self.read_rows(*b));
+                vec![(*dst, zip(&a, &b, |a, b| a & b))]
+            }
+            OpKind::Mul { a, b, dst } => {
+                let (a, b) = (self.read(*a), self.read(*b));
+                vec![(Rows::one(*dst, 0), zip(&a, &b, u64::wrapping_mul))]
+            }
+            OpKind::MatMul { a, b, shape, dst } => {
+                vec![(Rows::one(*dst, 0), matmul(&self.read(*a), &self.read(*b), *shape))]
+            }
+            OpKind::Split { a, bits, negate, s, t } => {
+                let (first, mut second) = self.split(*a);
+                if *negate {
+                    second = second.iter().map(|word| word.wrapping_neg()).collect();
+                }
+                let rows = |words: &[u64]| -> Vec<u64> {
+                    (0..*bits).flat_map(|bit| words.iter().map(move |word| word >> bit & 1)).collect()
+                };
+                let bits = u32::from(*bits);
+                vec![(Rows::run(*s, 0, bits), rows(&first)), (Rows::run(*t, 0, bits), rows(&second))]
+            }
+            OpKind::Inject { a, dst } => vec![(Rows::one(*dst, 0), self.read_rows(*a))],
+            OpKind::Shift { a, by, dst } => {
+                let k = self.plan.register(*a).domain.bits();
+                assert!(
+                    self.read(*a).iter().all(|word| word >> (k - 1) == 0),
+                    "a shift of a number beyond 2^(k-1)"
+                );
+                let (first, second) = self.split(*a);
+                let shifted = zip(&first, &second, |s, t| {
+                    let wrap = (s | t) >> (k - 1);
+                    (s >> by).wrapping_add(t >> by).wrapping_sub(wrap << (k - u64::from(*by)))
+                });
+                vec![(Rows::one(*dst, 0), shifted)]
+            }
+        }
+    }
+
+    fn local(&mut self, step: &Local) {
+        let dst = step.writes();
+        let whole = Rows::one(dst, 0);
+        let cols = self.plan.register(dst).cols;
+        let (rows, words) = match step {
+            Local::Constant { value, .. } => (whole, self.public(value, dst)),
+            Local::Add { a, b, .. } => (whole, zip(&self.read(*a), &self.read(*b), u64::wrapping_add)),
+            Local::Sub { a, b, .. } => (whole, zip(&self.read(*a), &self.read(*b), u64::wrapping_sub)),
+            Local::AddPublic { a, c, .. } => {
+                (whole, zip(&self.read(*a), &self.public(c, dst), u64::wrapping_add))
+            }
+            Local::MulPublic { a, c, .. } => {
+                (whole, zip(&self.read(*a), &self.public(c, dst), u64::wrapping_mul))
+            }
+            Local::MatMulPublic { a, c, left: false, shape, .. } => {
+                (whole, matmul(&self.read(*a), c, *shape))
+            }
+            Local::MatMulPublic { a, c, left: true, shape, .. } => (whole, matmul(c, &self.read(*a), *shape)),
+            Local::Sum { a, outer, axis, inner, .. } => {
+                let a = self.read(*a);
+                assert_eq!(a.len(), outer * axis * inner);
+                let term = |o: usize, i: usize| (0..*axis).map(move |at| (o * axis + at) * inner + i);
+                let sums = (0..*outer).flat_map(|o| (0..*inner).map(move |i| (o, i)));
+                (whole, sums.map(|(o, i)| term(o, i).fold(0u64, |sum, at| sum.wrapping_add(a[at]))).collect())
+            }
+            Local::Copy { a, layout, at, .. } => {
+                let words = self.walk(*a, layout);
+                return self.write(dst, *at, words);
+            }
+            Local::Xor { a, b, dst } => (*dst, zip(&self.read_rows(*a), &self.read_rows(*b), |a, b| a ^ b)),
+            Local::Not { a, dst } => (*dst, self.read_rows(*a).iter().map(|bit| 1 - bit).collect()),
+            Local::CopyRows { a, dst } => (*dst, self.read_rows(*a)),
+            Local::XorPublic { a, c, .. } => (whole, zip(&self.read(*a), &self.public(c, dst), |a, b| a ^ b)),
+            Local::AndPublic { a, c, .. } => (whole, zip(&self.read(*a), &self.public(c, dst), |a, b| a & b)),
+        };
+        assert!(step.reads().iter().all(|reg| *reg != dst), "a step writes what it reads");
+        assert_eq!(words.len(), rows.count as usize * cols);
+        self.write_rows(rows, &words);
+    }
+
+    fn walk(&self, a: Reg, layout: &Layout) -> Vec<u64> {
+        let a = self.read(a);
+        layout.places().map(|place| a[place]).collect()
+    }
+
+    fn split(&mut self, a: Reg) -> (Vec<u64>, Vec<u64>) {
+        let (x, all) = (self.read(a), self.mask(a));
+        if !self.addends.contains_key(&a) {
+            let drawn = x.iter().map(|x| match self.rng.random_range(0..6u8) {
+                0 => 0,
+                1 => *x,
+                2 => all,
+                3 => all / 2,
+                _ => self.rng.next_u64() & all,
+            });
+            let drawn = drawn.collect();
+            self.addends.insert(a, drawn);
+        }
+        let first = self.addends[&a].clone();
+        let second = zip(&x, &first, |x, s| x.wrapping_sub(s) & all);
+        (first, second)
+    }
+
+    fn public(&self, value: &Public, like: Reg) -> Vec<u64> {
+        let register = self.plan.register(like);
+        match (value, register.domain) {
+            (Public::Splat(word), _) => vec![*word; register.cols],
+            (Public::Vector(words), Domain::Ring(width)) => {
+                assert_eq!(words.len(), register.cols);
+                assert!(words.iter().all(|word| word & !mask(width) == 0));
+                words.to_vec()
+            }
+            (Public::Vector(words), Domain::Bits) => {
+                assert_eq!(words.len(), register.cols.div_ceil(64));
+                (0..register.cols).map(|col| words[col / 64] >> (col % 64) & 1).collect()
+            }
+        }
+    }
+
+    fn mask(&self, reg: Reg) -> u64 {
+        match self.plan.register(reg).domain {
+            Domain::Bits => 1,
+            Domain::Ring(width) => mask(width),
+        }
+    }
+
+    fn read(&self, reg: Reg) -> Vec<u64> {
+        let words = self.registers[reg as usize].as_ref().expect("a register is read that isn't there");
+        words.iter().map(|word| word.expect("an element is read that was never written")).collect()
+    }
+
+    fn read_rows(&self, rows: Rows) -> Vec<u64> {
+        let cols = self.plan.register(rows.reg).cols;
+        let words = self.registers[rows.reg as usize].as_ref().expect("a register is read that isn't there");
+        let row = |index| {
+            let start = rows.row(index) as usize * cols;
+            words[start..start + cols].iter().map(|word| word.expect("a row is read that was never written"))
+        };
+        (0..rows.count).flat_map(row).collect()
+    }
+
+    fn write_rows(&mut self, rows: Rows, words: &[u64]) {
+        let cols = self.plan.register(rows.reg).cols;
+        for (index, row) in words.chunks(cols).enumerate() {
+            self.write(rows.reg, rows.row(index as u32) as usize * cols, row.to_vec());
+        }
+    }
+
+    fn write(&mut self, reg: Reg, at: usize, words: Vec<u64>) {
+        let (all, len) = (self.mask(reg), self.plan.register(reg).len());
+        let register = self.registers[reg as usize].get_or_insert_with(|| vec![None; len]);
+        for (place, word) in register[at..at + words.len()].iter_mut().zip(words) {
+            *place = Some(word & all);
+        }
+    }
+}
+
+fn zip(a: &[u64], b: &[u64], f: impl Fn(u64, u64) -> u64) -> Vec<u64> {
+    assert_eq!(a.len(), b.len());
+    a.iter().zip(b).map(|(&a, &b)| f(a, b)).collect()
+}
+
+fn matmul(a: &[u64], b: &[u64], shape: MatrixShape) -> Vec<u64> {
+    let MatrixShape { batch, m, k, n } = shape;
+    assert_eq!((a.len(), b.len()), (batch * m * k, batch * k * n));
+    let entry = |one: usize, row: usize, column: usize| {
+        (0..k).fold(0u64, |sum, at| {
+            sum.wrapping_add(a[(one * m + row) * k + at].wrapping_mul(b[(one * k + at) * n + column]))
+        })
+    };
+    (0..batch).flat_map(|o| (0..m).flat_map(move |r| (0..n).map(move |c| entry(o, r, c)))).collect()
+}
+
+/// Lowers a program, executes its plan with every node revealed, and compares all with the reference.
+pub(crate) fn check(program: &Program, inputs: &[Vec<u64>], rng: TestRng) -> Lowered {
+    let lowered = crate::lower_for_debug(program, Native::ALL).expect("all is offered");
+    let expected = crate::reference::trace(program, inputs).expect("inputs are in their ranges");
+    let outputs = Clear::run(&lowered.plan, inputs, rng);
+    assert_eq!(outputs.len(), lowered.outputs.len());
+    // Nodes first, in order: the first that differs is where the fault is.
+    let declared = program.outputs().len();
+    for (ty, words) in lowered.outputs.iter().zip(&outputs).cycle().skip(declared).take(outputs.len()) {
+        let id = NodeId::new(ty.node);
+        let node = program.node(id);
+        let clear = crate::to_value(node.ty.kind, &node.ty.shape, &expected[id.index()]);
+        let decoded: Result<_, ValueError> = crate::decode(ty, words);
+        assert_eq!(decoded, Ok(clear), "node {} ({:?})", ty.node, node.operation);
+    }
+    crate::lower(program, Native::ALL).expect("all is offered")
+}
+
+/// Inputs of the declared types: ends of their ranges, and values between them.
+pub(crate) fn inputs(types: &[InputType], rng: &mut TestRng) -> Vec<Vec<u64>> {
+    let mut draw = |ty: &InputType| {
+        let (lo, hi) = (ty.range.lo(), ty.range.hi());
+        match rng.random_range(0..6u8) {
+            0 => lo,
+            1 => hi,
+            2 => 0.clamp(lo, hi),
+            3 => rng.random_range(-2..=2).clamp(lo, hi),
+            _ => rng.random_range(lo..=hi),
+        }
+    };
+    types.iter().map(|ty| (0..ty.shape.iter().product()).map(|_| draw(ty) as u64).collect()).collect()
+}
+
+/// A random program of `steps` operations over a few inputs. What the builder refuses is left out.
+pub(crate) fn program(rng: &mut TestRng, steps: usize) -> Program {
+    let mut build = Builder::new();
+    let mut pool = Vec::new();
+    for number in 0..rng.random_range(2..5u8) {
+        let shape = shape(rng);
+        let kind = kind(rng);
+        let range = range(rng, kind);
+        let owner = ["alice", "bob"][number as usize % 2];
+        pool.push(build.input(owner, &format!("x{number}"), kind, &shape, range).unwrap());
+    }
+    for number in 0..steps {
+        build.at(crate::Source { file: "p.py".into(), line: number as u32, text: String::new() });
+        if let Some(node) = step(&mut build, &pool, rng) {
+            pool.push(node);
+        }
+    }
+    build.reveal(pool[pool.len() - 1], Recipient::All).unwrap();
+    for &node in &pool {
+        if rng.random_range(0..3u8) == 0 {
+            build.reveal(node, Recipient::Role("carol".into())).unwrap();
+        }
+    }
+    build.finish().unwrap()
+}
+
+fn shape(rng: &mut TestRng) -> Vec<usize> {
+    let shapes: [&[usize]; 9] = [&[], &[1], &[3], &[4], &[2, 3], &[3, 1], &[65], &[2, 1, 4], &[4, 4]];
+    shapes[rng.random_range(0..shapes.len())].to_vec()
+}
+
+fn kind(rng: &mut TestRng) -> Kind {
+    match rng.random_range(0..8u8) {
+        0 | 1 => Kind::Bool,
+        2..=4 => Kind::Int,
+        5 | 6 => Kind::Fixed { frac: rng.random_range(1..=20) },
+        _ => Kind::Wrapping { width: Width::ALL[rng.random_range(0..4)] },
+    }
+}
+
+fn range(rng: &mut TestRng, kind: Kind) -> Option<Range> {
+    if !kind.is_ranged() {
+        return None;
+    }
+    let bits = [1, 3, 7, 8, 13, 15, 16, 29, 31, 32, 61, 63][rng.random_range(0..12)];
+    let end = 1i128 << bits;
+    Some(match rng.random_range(0..4u8) {
+        0 => Range::new(-end, end - 1).unwrap(),
+        1 => Range::new(0, end - 1).unwrap(),
+        2 => Range::new(1 - end, 0).unwrap(),
+        _ => Range::new(-(end / 2), end / 4).unwrap(),
+    })
+}
+
+fn constant(build: &mut Builder, rng: &mut TestRng) -> NodeId {
+    let kind = kind(rng);
+    let range = range(rng, kind).unwrap_or(kind.whole());
+    let shape = shape(rng);
+    let len = shape.iter().product();
+    let raw = (0..len).map(|_| rng.random_range(range.lo()..=range.hi()) as i64).collect();
+    build.public(kind, shape, raw).unwrap()
+}
+
+fn step(build: &mut Builder, pool: &[NodeId], rng: &mut TestRng) -> Option<NodeId> {
+    let mut pick = |build: &mut Builder| {
+        let any = pool[rng.random_range(0..pool.len())];
+        if rng.random_range(0..6u8) == 0 { constant(build, rng) } else { any }
+    };
+    let (a, b, c) = (pick(build), pick(build), pick(build));
+    let axis = rng.random_range(-2..3i64);
+    let keepdims = rng.random_range(0..2u8) == 0;
+    let place = |rng: &mut TestRng| (rng.random_range(0..3u8) > 0).then(|| rng.random_range(-5..5i64));
+    let result = match rng.random_range(0..34u8) {
+        0 | 1 => build.add(a, b),
+        2 => build.sub(a, b),
+        3 => build.neg(a),
+        4 | 5 => build.mul(a, b),
+        6 => build.matmul(a, b),
+        7 => build.sum(a, None, keepdims),
+        8 => build.sum(a, Some(&[axis]), keepdims),
+        9 => build.sum(a, Some(&[0, 2]), keepdims),
+        10 => build.less(a, b),
+        11 => build.less_equal(a, b),
+        12 => build.greater_equal(a, b),
+        13 => build.equal(a, b),
+        14 => build.not_equal(a, b),
+        15 => build.and(a, b),
+        16 => build.or(a, b),
+        17 => build.xor(a, b),
+        18 => build.not(a),
+        19 | 20 => build.select(c, a, b),
+        21 => build.minimum(a, b),
+        22 => build.maximum(a, b),
+        23 => build.max(a, (axis < 2).then_some(axis), keepdims),
+        24 => build.argmax(a, (axis < 2).then_some(axis), keepdims),
+        25 => build.argmin(a, Some(axis), keepdims),
+        26 => build.abs(a),
+        27 => build.relu(a),
+        28 => build.astype(a, kind(rng)),
+        29 => build.shift_right(a, rng.random_range(0..40)),
+        30 => build.reshape(a, &[-1]),
+        31 => build.transpose(a, None),
+        32 => {
+            let step = [-2, -1, 1, 2, 3][rng.random_range(0..5)];
+            let slice = Index::Slice { start: place(rng), stop: place(rng), step };
+            let at = Index::At(rng.random_range(-2..2));
+            let entries = [[slice, Index::Ellipsis], [Index::Ellipsis, slice], [at, Index::NewAxis]];
+            build.index(a, &entries[rng.random_range(0..3)])
+        }
+        _ => {
+            if keepdims {
+                build.concatenate(&[a, b, c], axis)
+            } else {
+                build.stack(&[a, b], axis)
+            }
+        }
+    };
+    result.ok()
+}

@@ -1,0 +1,349 @@
+//! Clear values, and the raw words that they are shared as.
+//!
+//! A raw word is the element's raw integer in two's complement modulo 2^64: 0 or 1 for a bool, the integer
+//! itself, `round(x 2^frac)` for fixed point (ties go up, as in truncation). A ring of fewer bits takes the low
+//! ones.
+
+use thiserror::Error;
+
+use crate::plan::Width;
+use crate::program::{InputType, OutputType};
+use crate::shape::Dims;
+use crate::types::{Kind, Range};
+
+/// A clear tensor.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Value {
+    /// Lengths of the axes.
+    pub shape: Vec<usize>,
+    /// The elements, row-major.
+    pub data: Data,
+}
+
+/// The elements of a [`Value`].
+#[derive(Clone, Debug, PartialEq)]
+pub enum Data {
+    /// Of kind bool.
+    Bool(Vec<bool>),
+    /// Of kind int.
+    Int(Vec<i64>),
+    /// Of kind wrapping.
+    Unsigned(Vec<u64>),
+    /// Of kind fixed.
+    Float(Vec<f64>),
+}
+
+impl Data {
+    /// Elements.
+    pub fn len(&self) -> usize {
+        match self {
+            Self::Bool(data) => data.len(),
+            Self::Int(data) => data.len(),
+            Self::Unsigned(data) => data.len(),
+            Self::Float(data) => data.len(),
+        }
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// What an error calls the elements.
+    const fn name(&self) -> &'static str {
+        match self {
+            Self::Bool(_) => "bools",
+            Self::Int(_) => "integers",
+            Self::Unsigned(_) => "unsigned integers",
+            Self::Float(_) => "floating-point numbers",
+        }
+    }
+}
+
+/// A value that doesn't fit the type it is meant for.
+#[derive(Clone, Debug, PartialEq, Error)]
+pub enum ValueError {
+    /// Another shape than declared.
+    #[error("shape {} where {} is declared", Dims(given), Dims(declared))]
+    Shape {
+        /// The value's.
+        given: Vec<usize>,
+        /// The type's.
+        declared: Vec<usize>,
+    },
+    /// A shape that doesn't have as many elements as there are.
+    #[error("{given} elements for shape {}", Dims(shape))]
+    Length {
+        /// Elements given.
+        given: usize,
+        /// The shape.
+        shape: Vec<usize>,
+    },
+    /// Elements of another kind.
+    #[error("{given} where {kind} is declared")]
+    Kind {
+        /// What was given.
+        given: &'static str,
+        /// What is declared.
+        kind: Kind,
+    },
+    /// A NaN or an infinity.
+    #[error("element {position:?} is {value}, which is not a finite number")]
+    NotFinite {
+        /// Its index.
+        position: Vec<usize>,
+        /// It.
+        value: String,
+    },
+    /// An element outside the declared range.
+    #[error("element {position:?} is {value}, outside the declared range {lo} to {hi}")]
+    Range {
+        /// Its index.
+        position: Vec<usize>,
+        /// It.
+        value: String,
+        /// The low end.
+        lo: f64,
+        /// The high end.
+        hi: f64,
+    },
+    /// A wrong number of inputs.
+    #[error("{given} inputs for a program that has {declared}")]
+    Inputs {
+        /// How many were given.
+        given: usize,
+        /// How many there are.
+        declared: usize,
+    },
+}
+
+/// The raw words of an input.
+///
+/// Int takes integers, fixed takes floating-point numbers and integers, wrapping takes unsigned integers and
+/// those that aren't negative.
+///
+/// # Errors
+/// A wrong shape or kind, a NaN or an infinity, an element outside the declared range: the first such, by index.
+pub fn encode(declared: &InputType, value: &Value) -> Result<Vec<u64>, ValueError> {
+    if value.shape != declared.shape {
+        return Err(ValueError::Shape { given: value.shape.clone(), declared: declared.shape.clone() });
+    }
+    encode_as(declared.kind, declared.range, value)
+}
+
+/// The raw words of a value of any shape.
+pub(crate) fn encode_as(kind: Kind, range: Range, value: &Value) -> Result<Vec<u64>, ValueError> {
+    let Value { shape, data } = value;
+    if shape.iter().try_fold(1usize, |total, &length| total.checked_mul(length)) != Some(data.len()) {
+        return Err(ValueError::Length { given: data.len(), shape: shape.clone() });
+    }
+    let wrong = || ValueError::Kind { given: data.name(), kind };
+    let words = |raw: &mut dyn Iterator<Item = i128>| -> Result<Vec<u64>, ValueError> {
+        raw.enumerate()
+            .map(
+                |(place, raw)| {
+                    if range.holds(raw) { Ok(raw as u64) } else { Err(outside(kind, range, value, place)) }
+                },
+            )
+            .collect()
+    };
+    match (kind, data) {
+        (Kind::Bool, Data::Bool(data)) => words(&mut data.iter().map(|&bit| i128::from(bit))),
+        (Kind::Int | Kind::Wrapping { .. }, Data::Int(data)) => {
+            words(&mut data.iter().map(|&x| i128::from(x)))
+        }
+        (Kind::Int | Kind::Wrapping { .. }, Data::Unsigned(data)) => {
+            words(&mut data.iter().map(|&x| i128::from(x)))
+        }
+        (Kind::Fixed { frac }, Data::Int(data)) => {
+            words(&mut data.iter().map(|&x| i128::from(x) << frac.min(63)))
+        }
+        (Kind::Fixed { frac }, Data::Float(data)) => match data.iter().position(|x| !x.is_finite()) {
+            Some(place) => Err(ValueError::NotFinite {
+                position: position(shape, place),
+                value: data[place].to_string(),
+            }),
+            None => words(&mut data.iter().map(|&x| to_raw(x, frac).unwrap_or(i128::MAX))),
+        },
+        _ => Err(wrong()),
+    }
+}
+
+/// `round(x 2^frac)`, ties up; `None` for a NaN or an infinity. Saturates far beyond 64 bits.
+pub(crate) fn to_raw(x: f64, frac: u8) -> Option<i128> {
+    // Scaling by a power of two is exact, and so is the distance to the floor.
+    let scaled = x * (1u128 << frac.min(64)) as f64;
+    let floor = scaled.floor();
+    x.is_finite().then(|| (floor as i128).saturating_add(i128::from(scaled - floor >= 0.5)))
+}
+
+/// The clear value of an output's words, of which the low bits of its width count.
+///
+/// # Errors
+/// [`ValueError::Length`] if there are too few or too many; [`ValueError::Range`] if an element isn't one that
+/// the program can have computed, which tells of a fault in the protocol or in the engine.
+pub fn decode(declared: &OutputType, words: &[u64]) -> Result<Value, ValueError> {
+    let OutputType { kind, shape, range, width, .. } = declared;
+    let words: Vec<u64> = words.iter().map(|&word| extended(*kind, *width, word)).collect();
+    let raw = checked_raw(*kind, shape, *range, &words)?;
+    Ok(to_value(*kind, shape, &raw))
+}
+
+/// Words as raw elements, if there are as many as the shape has and each is in its range.
+pub(crate) fn checked_raw(
+    kind: Kind,
+    shape: &[usize],
+    range: Range,
+    words: &[u64],
+) -> Result<Vec<i64>, ValueError> {
+    if words.len() != shape.iter().product::<usize>() {
+        return Err(ValueError::Length { given: words.len(), shape: shape.to_vec() });
+    }
+    let raw: Vec<i64> = words.iter().map(|&word| word as i64).collect();
+    match raw.iter().position(|&raw| !range.holds(wide(kind, raw))) {
+        Some(place) => Err(outside(kind, range, &to_value(kind, shape, &raw), place)),
+        None => Ok(raw),
+    }
+}
+
+/// The clear value of raw elements, as [`crate::reference`] has them.
+pub fn to_value(kind: Kind, shape: &[usize], raw: &[i64]) -> Value {
+    let data = match kind {
+        Kind::Bool => Data::Bool(raw.iter().map(|&raw| raw & 1 == 1).collect()),
+        Kind::Int => Data::Int(raw.to_vec()),
+        Kind::Wrapping { .. } => Data::Unsigned(raw.iter().map(|&raw| raw as u64).collect()),
+        Kind::Fixed { frac } => {
+            let unit = (1u128 << frac) as f64;
+            Data::Float(raw.iter().map(|&raw| raw as f64 / unit).collect())
+        }
+    };
+    Value { shape: shape.to_vec(), data }
+}
+
+/// A word of which only the low bits of `width` count, as a word of 64.
+fn extended(kind: Kind, width: Option<Width>, word: u64) -> u64 {
+    match kind {
+        Kind::Bool => word & 1,
+        Kind::Wrapping { width } => word & mask(width),
+        Kind::Int | Kind::Fixed { .. } => {
+            let unused = 64 - width.unwrap_or(Width::W64).bits();
+            (((word << unused) as i64) >> unused) as u64
+        }
+    }
+}
+
+/// A raw value as an integer: wrapping ones are unsigned.
+pub(crate) fn wide(kind: Kind, raw: i64) -> i128 {
+    match kind {
+        Kind::Wrapping { .. } => i128::from(raw as u64),
+        Kind::Bool | Kind::Int | Kind::Fixed { .. } => i128::from(raw),
+    }
+}
+
+/// The low bits of a word that a width counts.
+pub(crate) const fn mask(width: Width) -> u64 {
+    u64::MAX >> (64 - width.bits())
+}
+
+fn outside(kind: Kind, range: Range, value: &Value, place: usize) -> ValueError {
+    let real = |raw: i128| raw as f64 / (1u128 << kind.frac()) as f64;
+    let shown = match &value.data {
+        Data::Bool(data) => data[place].to_string(),
+        Data::Int(data) => data[place].to_string(),
+        Data::Unsigned(data) => data[place].to_string(),
+        Data::Float(data) => data[place].to_string(),
+    };
+    let position = position(&value.shape, place);
+    ValueError::Range { position, value: shown, lo: real(range.lo()), hi: real(range.hi()) }
+}
+
+/// The index of the element at `place` in row-major order.
+fn position(shape: &[usize], place: usize) -> Vec<usize> {
+    let mut left = place;
+    let mut index = vec![0; shape.len()];
+    for (at, &length) in index.iter_mut().zip(shape).rev() {
+        *at = left % length;
+        left /= length;
+    }
+    index
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plan::To;
+
+    fn input(kind: Kind, shape: &[usize], lo: i128, hi: i128) -> InputType {
+        let (owner, name) = ("alice".to_owned(), "x".to_owned());
+        InputType { owner, name, kind, shape: shape.to_vec(), range: Range::new(lo, hi).unwrap() }
+    }
+
+    fn floats(data: &[f64]) -> Value {
+        Value { shape: vec![data.len()], data: Data::Float(data.to_vec()) }
+    }
+
+    #[test]
+    fn fixed_point_rounds_to_nearest_and_ties_go_up() {
+        let ty = input(Kind::Fixed { frac: 1 }, &[6], -100, 100);
+        let raw = encode(&ty, &floats(&[0.25, -0.25, 0.24, -0.26, 3.0, -1.5])).unwrap();
+        assert_eq!(raw.iter().map(|&word| word as i64).collect::<Vec<_>>(), [1, 0, 0, -1, 6, -3]);
+        assert_eq!(to_raw(1e300, 32), Some(i128::MAX));
+        assert_eq!(to_raw(-1e300, 32), Some(i128::MIN));
+    }
+
+    #[test]
+    fn what_does_not_fit_is_refused_with_its_position() {
+        let fixed = input(Kind::Fixed { frac: 16 }, &[2, 2], 0, 1 << 20);
+        let value = |data: [f64; 4]| Value { shape: vec![2, 2], data: Data::Float(data.to_vec()) };
+        for bad in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
+            let error = encode(&fixed, &value([0.0, 1.0, bad, 99.0])).unwrap_err();
+            assert!(matches!(error, ValueError::NotFinite { position, .. } if position == [1, 0]));
+        }
+        for bad in [-0.1, 16.1, 1e300] {
+            let error = encode(&fixed, &value([0.0, 1.0, 2.0, bad])).unwrap_err();
+            assert!(matches!(error, ValueError::Range { position, .. } if position == [1, 1]));
+        }
+        assert!(matches!(encode(&fixed, &floats(&[0.0; 4])), Err(ValueError::Shape { .. })));
+        let short = Value { shape: vec![2, 2], data: Data::Float(vec![0.0]) };
+        assert!(matches!(encode(&fixed, &short), Err(ValueError::Length { .. })));
+        let bools = Value { shape: vec![2, 2], data: Data::Bool(vec![true; 4]) };
+        assert!(matches!(encode(&fixed, &bools), Err(ValueError::Kind { .. })));
+        let int = input(Kind::Int, &[4], -8, 7);
+        assert!(matches!(encode(&int, &floats(&[0.0; 4])), Err(ValueError::Kind { .. })));
+    }
+
+    #[test]
+    fn words_come_back_as_the_values_they_were() {
+        let cases = [
+            (Kind::Bool, Data::Bool(vec![true, false])),
+            (Kind::Int, Data::Int(vec![-128, 127])),
+            (Kind::Fixed { frac: 3 }, Data::Float(vec![-16.0, 15.875])),
+            (Kind::Wrapping { width: Width::W8 }, Data::Unsigned(vec![0, 255])),
+            (Kind::Wrapping { width: Width::W64 }, Data::Unsigned(vec![0, u64::MAX])),
+        ];
+        for (kind, data) in cases {
+            let value = Value { shape: vec![2], data };
+            let words = encode_as(kind, kind.whole(), &value).unwrap();
+            let width = (!matches!(kind, Kind::Bool | Kind::Wrapping { .. })).then_some(Width::W8);
+            let ty = OutputType { to: To::All, kind, shape: vec![2], range: kind.whole(), width, node: 0 };
+            let noise = if kind == (Kind::Wrapping { width: Width::W64 }) { 0 } else { 0xabcd << 8 };
+            let dirty: Vec<u64> = words.iter().map(|word| word ^ noise).collect();
+            assert_eq!(decode(&ty, &dirty).unwrap(), value);
+            assert!(matches!(decode(&ty, &words[1..]), Err(ValueError::Length { .. })));
+        }
+    }
+
+    #[test]
+    fn an_output_that_cannot_be_is_an_error() {
+        let range = Range::new(0, 5).unwrap();
+        let ty = OutputType {
+            to: To::All,
+            kind: Kind::Int,
+            shape: vec![1],
+            range,
+            width: Some(Width::W8),
+            node: 0,
+        };
+        assert!(matches!(decode(&ty, &[6]), Err(ValueError::Range { .. })));
+    }
+}

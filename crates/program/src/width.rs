@@ -1,0 +1,111 @@
+//! How wide a ring each value is shared in.
+//!
+//! Integers and fixed point have ranges, not widths. Values that ring operations connect have to be in one ring;
+//! its width is the least that holds the range of each of them, the differences that comparisons take, and the
+//! guard bit of truncations. Public values are in no ring: they are reduced to that of each secret they meet.
+
+use crate::plan::Width;
+use crate::program::{Extreme, Node, NodeId, Operation, Program, Rounding};
+use crate::types::{Kind, Range, Type};
+use crate::typing;
+
+/// The width of each node's ring; `None` for bools and for what is public.
+pub(crate) fn infer(program: &Program) -> Vec<Option<Width>> {
+    let nodes = program.nodes();
+    let mut components =
+        Components { parent: (0..nodes.len()).collect(), width: vec![Width::W8; nodes.len()] };
+    for (place, node) in nodes.iter().enumerate() {
+        if in_ring(&node.ty) {
+            components.widen(place, node.ty.width());
+        }
+        connect(program, place, node, &mut components);
+    }
+    nodes
+        .iter()
+        .enumerate()
+        .map(|(place, node)| match node.ty.kind {
+            Kind::Wrapping { width } if node.ty.secret => Some(width),
+            _ if in_ring(&node.ty) => Some(components.width(place)),
+            _ => None,
+        })
+        .collect()
+}
+
+/// The difference `a - b` that a comparison looks at.
+pub(crate) fn difference(a: &Type, b: &Type) -> Range {
+    a.range.sub(b.range)
+}
+
+fn in_ring(ty: &Type) -> bool {
+    ty.secret && ty.kind.is_ranged()
+}
+
+fn connect(program: &Program, place: usize, node: &Node, components: &mut Components) {
+    let Node { operation, operands, ty, .. } = node;
+    let ringed = |id: &&NodeId| in_ring(&program.node(**id).ty);
+    let operand = |at: usize| &program.node(operands[at]).ty;
+    // An index has a ring of its own; so has what a comparison or a bool becomes.
+    let result =
+        in_ring(ty) && !matches!(operation, Operation::ArgExtremum { .. } | Operation::FromBool { .. });
+    let first = if result { Some(place) } else { operands.iter().find(ringed).map(|id| id.index()) };
+    let Some(first) = first else { return };
+    for id in operands.iter().filter(ringed) {
+        components.join(first, id.index());
+    }
+    let mut hold = |range: Range| components.widen(first, range.width().unwrap_or(Width::W64));
+    match operation {
+        Operation::Less | Operation::Pick(Extreme::Max) => hold(difference(operand(0), operand(1))),
+        Operation::Pick(Extreme::Min) => hold(difference(operand(1), operand(0))),
+        Operation::Equal => (0..2).for_each(|at| hold(operand(at).range)),
+        Operation::Extremum { .. } | Operation::ArgExtremum { .. } => {
+            hold(difference(operand(0), operand(0)));
+        }
+        Operation::Truncate { by, .. } | Operation::ShiftRight { by } => {
+            components.widen(first, truncation(operand(0).range, *by, operation));
+        }
+        _ => {}
+    }
+}
+
+/// The least ring in which a truncation is exact: `-2^(k-2) <= x < 2^(k-2)`, and `by <= k - 2`.
+fn truncation(range: Range, by: u8, operation: &Operation) -> Width {
+    let half = match operation {
+        Operation::Truncate { rounding: Rounding::Nearest, .. } => 1 << (by - 1),
+        _ => 0,
+    };
+    let raised = range.add(Range::point(half));
+    let fits = |width: &Width| typing::guarded(raised, *width) && by <= width.bits() - 2;
+    Width::ALL.into_iter().find(fits).unwrap_or(Width::W64)
+}
+
+/// Union-find over nodes, with the width that each component needs.
+struct Components {
+    parent: Vec<usize>,
+    width: Vec<Width>,
+}
+
+impl Components {
+    fn root(&mut self, mut node: usize) -> usize {
+        while self.parent[node] != node {
+            self.parent[node] = self.parent[self.parent[node]];
+            node = self.parent[node];
+        }
+        node
+    }
+
+    fn join(&mut self, a: usize, b: usize) {
+        let (a, b) = (self.root(a), self.root(b));
+        self.parent[b] = a;
+        self.width[a] = self.width[a].max(self.width[b]);
+    }
+
+    fn widen(&mut self, node: usize, width: Width) {
+        let root = self.root(node);
+        self.width[root] = self.width[root].max(width);
+    }
+
+    fn width(&mut self, node: usize) -> Width {
+        let root = self.root(node);
+        self.width[root]
+    }
+}
