@@ -29,3 +29,4 @@ pub use program::{
 pub use shape::{Index, Span};
 pub use types::{Kind, MAX_ELEMENTS, MAX_FRACTION, MAX_RANK, Range, Type};
 pub use value::{Data, Value, ValueError, decode, encode, to_value};
+pub mod cost;

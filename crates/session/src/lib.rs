@@ -1,1 +1,22 @@
-//! One party's seat in a run.
+//! One endpoint's seat in a run: who it is, what was agreed, and the tools that protocols share.
+//!
+//! A [`Session`] starts with a handshake ([`Session::establish`]) in which all endpoints state what they are
+//! about to run and contribute fresh randomness. Afterwards every pair holds a key that nobody else knows
+//! ([`Stream`]), and the parties have an identity of the run that can't have occurred before. Commitments,
+//! coin tosses and the echo check are bound to it.
+
+mod commitment;
+mod entropy;
+mod error;
+mod handshake;
+mod session;
+pub mod step;
+mod stream;
+
+pub use commitment::{Commitment, Opening};
+pub use entropy::{Entropy, OsEntropy};
+pub use error::Error;
+pub use handshake::Agreement;
+pub use session::Session;
+pub use stream::{Draw, Stream};
+pub use tacit_net::{At, Mesh, Phase};

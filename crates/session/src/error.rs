@@ -1,0 +1,44 @@
+//! Why a session can't begin or go on.
+
+/// Why a session can't begin or go on. All are final: a session that failed is never used again.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Error {
+    /// A link failed, or another endpoint said that it aborts.
+    #[error(transparent)]
+    Link(#[from] tacit_net::Error),
+    /// Two endpoints are about to run different things.
+    #[error(
+        "{peer} disagrees on {what}: here {here}, there {there}; make sure that both run the same program with the same options"
+    )]
+    Disagreement {
+        /// Whose statement differs from ours.
+        peer: String,
+        /// What differs.
+        what: &'static str,
+        /// Our statement.
+        here: String,
+        /// Theirs.
+        there: String,
+    },
+    /// A peer's control message can't be read.
+    #[error("{peer} sent a malformed {what}")]
+    Malformed {
+        /// Who sent it.
+        peer: String,
+        /// What it should have been.
+        what: &'static str,
+    },
+    /// A check between parties failed.
+    #[error(
+        "{what} does not match what {peer} holds; somebody deviated from the protocol, and the session is closed for good"
+    )]
+    CheckFailed {
+        /// With whom the comparison failed.
+        peer: String,
+        /// What was compared.
+        what: &'static str,
+    },
+    /// The operating system gave no randomness.
+    #[error("no randomness from the operating system: {0}")]
+    Entropy(String),
+}

@@ -1,0 +1,172 @@
+//! What endpoints tell one another first, and what they must agree on.
+
+use crate::Error;
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+use std::fmt::Write;
+use zeroize::Zeroize;
+
+/// What everybody in a run must agree on before anything secret is sent.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Agreement {
+    /// Version of Tacit's messages.
+    pub version: u32,
+    /// Names of the computing parties, in order.
+    pub parties: Vec<String>,
+    /// Names of the clients that take part, in order.
+    pub clients: Vec<String>,
+    /// Name of the protocol.
+    pub protocol: String,
+    /// Its parameters, in the protocol's own words.
+    pub parameters: String,
+    /// Shapes and types of the inputs, readable.
+    pub inputs: String,
+    /// Hash of the program.
+    pub program: [u8; 32],
+}
+
+/// The version of the messages that this code sends and reads.
+pub(crate) const VERSION: u32 = 1;
+
+/// The longest first message that is read.
+pub(crate) const MAX_HELLO: usize = 1 << 20;
+
+impl Agreement {
+    /// The first difference to a peer's statement.
+    pub(crate) fn compare(&self, peer: &str, theirs: &Self) -> Result<(), Error> {
+        let differ = |what, here: String, there: String| {
+            if here == there {
+                Ok(())
+            } else {
+                Err(Error::Disagreement { peer: peer.to_owned(), what, here, there })
+            }
+        };
+        differ("the version of the messages", self.version.to_string(), theirs.version.to_string())?;
+        differ("who the parties are", self.parties.join(", "), theirs.parties.join(", "))?;
+        differ("which clients take part", self.clients.join(", "), theirs.clients.join(", "))?;
+        differ("the protocol", self.protocol.clone(), theirs.protocol.clone())?;
+        differ("the protocol's parameters", self.parameters.clone(), theirs.parameters.clone())?;
+        differ("the inputs", self.inputs.clone(), theirs.inputs.clone())?;
+        differ("the program (its hash)", hex(&self.program), hex(&theirs.program))
+    }
+}
+
+/// The first message: what I am about to run, and fresh randomness.
+#[derive(Clone, Serialize, Deserialize)]
+pub(crate) struct Hello {
+    pub(crate) agreement: Agreement,
+    /// Known to all; makes the session's identity fresh.
+    pub(crate) nonce: [u8; 32],
+    /// For this receiver alone; half of the pair's key.
+    pub(crate) seed: [u8; 32],
+}
+
+impl Drop for Hello {
+    fn drop(&mut self) {
+        self.seed.zeroize();
+    }
+}
+
+impl Hello {
+    pub(crate) fn to_bytes(&self) -> Vec<u8> {
+        // Serialising plain data into a growing vector can't fail.
+        postcard::to_stdvec(self).unwrap_or_default()
+    }
+
+    pub(crate) fn from_bytes(peer: &str, bytes: &[u8]) -> Result<Self, Error> {
+        postcard::from_bytes(bytes).map_err(|_| Error::Malformed {
+            peer: peer.to_owned(),
+            what: "first message (another version, or not Tacit)",
+        })
+    }
+}
+
+/// The run's identity: the hash of what was agreed and of all parties' nonces.
+pub(crate) fn identity(agreement: &Agreement, nonces: &[[u8; 32]]) -> [u8; 32] {
+    let mut hash = Sha256::new_with_prefix(b"tacit session 1");
+    let agreement = postcard::to_stdvec(agreement).unwrap_or_default();
+    hash.update((agreement.len() as u64).to_le_bytes());
+    hash.update(agreement);
+    for nonce in nonces {
+        hash.update(nonce);
+    }
+    hash.finalize().into()
+}
+
+/// The key of a pair, from both halves: those of the endpoint with the lower number first.
+pub(crate) fn pair_key(id: &[u8; 32], low: &[u8; 32], high: &[u8; 32]) -> [u8; 16] {
+    let mut secret = [0; 64];
+    secret[..32].copy_from_slice(low);
+    secret[32..].copy_from_slice(high);
+    let mut key = [0; 16];
+    let expanded = hkdf::Hkdf::<Sha256>::new(Some(id), &secret).expand(b"tacit pair key", &mut key);
+    debug_assert!(expanded.is_ok(), "16 bytes are within HKDF's limit");
+    secret.zeroize();
+    key
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().fold(String::new(), |mut text, byte| {
+        // Writing into a string can't fail.
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    type Change = fn(&mut Agreement);
+
+    fn agreement() -> Agreement {
+        Agreement {
+            version: VERSION,
+            parties: vec!["P0".into(), "P1".into()],
+            clients: vec!["alice".into()],
+            protocol: "replicated".into(),
+            parameters: String::new(),
+            inputs: "a: int64[3]".into(),
+            program: [3; 32],
+        }
+    }
+
+    #[test]
+    fn every_difference_is_named() {
+        let ours = agreement();
+        assert_eq!(ours.compare("P1", &ours), Ok(()));
+        let changes: [(&str, Change); 7] = [
+            ("version", |a| a.version = 9),
+            ("parties", |a| a.parties.reverse()),
+            ("clients", |a| a.clients.clear()),
+            ("the protocol", |a| a.protocol = "astra".into()),
+            ("parameters", |a| a.parameters = "x".into()),
+            ("inputs", |a| a.inputs = "a: int64[4]".into()),
+            ("program", |a| a.program = [4; 32]),
+        ];
+        for (what, change) in changes {
+            let mut theirs = agreement();
+            change(&mut theirs);
+            let error = ours.compare("P1", &theirs).unwrap_err().to_string();
+            assert!(error.contains(what) && error.contains("P1"), "{error}");
+        }
+    }
+
+    #[test]
+    fn malformed_first_messages_are_refused() {
+        let hello = Hello { agreement: agreement(), nonce: [1; 32], seed: [2; 32] };
+        let bytes = hello.to_bytes();
+        assert!(Hello::from_bytes("P1", &bytes).is_ok());
+        for length in 0..bytes.len() {
+            assert!(Hello::from_bytes("P1", &bytes[..length]).is_err());
+        }
+        assert!(Hello::from_bytes("P1", &[0xff; 64]).is_err());
+    }
+
+    #[test]
+    fn pair_keys_depend_on_session_and_halves() {
+        let key = pair_key(&[0; 32], &[1; 32], &[2; 32]);
+        assert_ne!(key, pair_key(&[1; 32], &[1; 32], &[2; 32]));
+        assert_ne!(key, pair_key(&[0; 32], &[2; 32], &[1; 32]));
+    }
+}

@@ -1,0 +1,307 @@
+//! The session itself: handshake, identity, streams, and the checks that parties make with one another.
+
+use crate::handshake::{Hello, MAX_HELLO, VERSION, identity, pair_key};
+use crate::{Agreement, Commitment, Entropy, Error, Opening, Stream, step};
+use sha2::{Digest, Sha256};
+use subtle::ConstantTimeEq;
+use tacit_net::{At, Mesh, Phase};
+use zeroize::Zeroize;
+
+/// One endpoint's seat in a run. Endpoints are numbered: parties from 0, then clients.
+///
+/// The first failure of any call is final; all keys go with the session.
+pub struct Session {
+    me: usize,
+    agreement: Agreement,
+    id: [u8; 32],
+    mesh: Mesh,
+    streams: Vec<Option<Stream>>,
+    entropy: Box<dyn Entropy>,
+    coins: u32,
+    echoes: u32,
+    barriers: u32,
+}
+
+impl std::fmt::Debug for Session {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Session").field("me", &self.name(self.me)).finish_non_exhaustive()
+    }
+}
+
+impl Session {
+    /// Agrees with everybody on what is run and makes the pairs' keys.
+    ///
+    /// Everybody sends everybody it has a link to what it is about to run, a nonce for all and a seed for that
+    /// receiver. A difference is an error on both sides that says what differs. Then the parties compare (and
+    /// tell the clients) a hash of all parties' nonces, so that nobody can have told two parties different things.
+    /// Two rounds.
+    pub fn establish(
+        mut mesh: Mesh,
+        agreement: Agreement,
+        mut entropy: Box<dyn Entropy>,
+    ) -> Result<Self, Error> {
+        let agreement = Agreement { version: VERSION, ..agreement };
+        mesh.set_phase(Phase::Setup);
+        let result = Self::exchange(&mut mesh, &agreement, entropy.as_mut());
+        let (id, streams) = match result {
+            Ok(done) => done,
+            Err(error) => {
+                mesh.abort(&error.to_string());
+                return Err(error);
+            }
+        };
+        let me = mesh.me();
+        Ok(Self { me, agreement, id, mesh, streams, entropy, coins: 0, echoes: 0, barriers: 0 })
+    }
+
+    /// This endpoint's number.
+    pub fn me(&self) -> usize {
+        self.me
+    }
+
+    /// How many computing parties there are.
+    pub fn parties(&self) -> usize {
+        self.agreement.parties.len()
+    }
+
+    /// How many endpoints there are, clients included.
+    pub fn endpoints(&self) -> usize {
+        self.parties() + self.agreement.clients.len()
+    }
+
+    /// An endpoint's name.
+    pub fn name(&self, endpoint: usize) -> &str {
+        let parties = self.parties();
+        if endpoint < parties {
+            &self.agreement.parties[endpoint]
+        } else {
+            &self.agreement.clients[endpoint - parties]
+        }
+    }
+
+    /// The endpoint of a name.
+    pub fn endpoint(&self, name: &str) -> Option<usize> {
+        (0..self.endpoints()).find(|&endpoint| self.name(endpoint) == name)
+    }
+
+    /// The run's identity, the same for everybody and never seen before.
+    pub fn id(&self) -> &[u8; 32] {
+        &self.id
+    }
+
+    /// The links.
+    pub fn mesh(&mut self) -> &mut Mesh {
+        &mut self.mesh
+    }
+
+    /// Fresh randomness of this endpoint's own.
+    pub fn entropy(&mut self) -> &mut dyn Entropy {
+        self.entropy.as_mut()
+    }
+
+    /// The stream shared with `peer`. A peer without a link (oneself; another client) has none: a caller's mistake.
+    pub fn stream(&mut self, peer: usize) -> &mut Stream {
+        self.streams[peer].as_mut().expect("only linked endpoints share a stream")
+    }
+
+    /// The streams shared with two peers at once.
+    pub fn two_streams(&mut self, first: usize, second: usize) -> (&mut Stream, &mut Stream) {
+        match self.streams.get_disjoint_mut([first, second]) {
+            Ok([Some(a), Some(b)]) => (a, b),
+            _ => panic!("only two different linked endpoints share two streams"),
+        }
+    }
+
+    /// Tosses `bytes` coins that no party can bias or foresee: all commit, everybody's commitment in hand all
+    /// open, the hash of all values is the coin. Parties only; two rounds.
+    pub fn toss(&mut self, bytes: usize) -> Result<Vec<u8>, Error> {
+        let toss = self.coins;
+        self.coins += 1;
+        let label = format!("coin toss {toss}");
+        let mut mine = [0; 32];
+        self.entropy.fill(&mut mine)?;
+        let (commitment, opening) = Commitment::new(&self.id, self.me, &label, &mine, self.entropy.as_mut())?;
+        let commitments = self.broadcast(control(step::COIN_COMMIT, toss), &commitment.0)?;
+        let opened = self.broadcast(control(step::COIN_OPEN, toss), &[mine, opening.0].concat())?;
+        let mut hash = Sha256::new_with_prefix(b"tacit coin 1");
+        hash.update(self.id);
+        hash.update(toss.to_le_bytes());
+        for party in 0..self.parties() {
+            if party == self.me {
+                hash.update(mine);
+                continue;
+            }
+            let (value, opening) = opened[party].split_at(32);
+            let fits = <[u8; 32]>::try_from(opening).is_ok_and(|opening| {
+                let commitment = <[u8; 32]>::try_from(commitments[party].as_slice()).map(Commitment);
+                commitment.is_ok_and(|commitment| {
+                    commitment.opens_to(&self.id, party, &label, value, &Opening(opening))
+                })
+            });
+            if !fits {
+                return self.fail(party, "the opening of a coin");
+            }
+            hash.update(value);
+        }
+        let mut coins = vec![0; bytes];
+        let expanded = hkdf::Hkdf::<Sha256>::new(None, &hash.finalize()).expand(b"coins", &mut coins).is_ok();
+        assert!(expanded, "a toss gives at most 8,160 bytes");
+        Ok(coins)
+    }
+
+    /// Checks that all parties hold the same `value`, by its hash. Parties only; one round.
+    pub fn echo(&mut self, value: &[u8]) -> Result<(), Error> {
+        let echo = self.echoes;
+        self.echoes += 1;
+        self.compare(control(step::ECHO, echo), value, "what was sent to everybody")
+    }
+
+    /// Compares, pair by pair, how much of the pair's stream was drawn. Parties only; one round of 8 bytes a link.
+    pub fn compare_draws(&mut self) -> Result<(), Error> {
+        self.mesh.set_phase(Phase::Verify);
+        let at = control(step::DRAWN, 0);
+        for party in self.others() {
+            let drawn = self.stream(party).drawn().to_le_bytes();
+            self.mesh.send(party, at, &drawn)?;
+        }
+        for party in self.others() {
+            let theirs = self.mesh.recv(party, at, 8)?;
+            if theirs != self.stream(party).drawn().to_le_bytes() {
+                return self.fail(party, "the amount of shared randomness drawn");
+            }
+        }
+        Ok(())
+    }
+
+    /// Waits until every party is here. Parties only; one round of empty messages.
+    pub fn barrier(&mut self) -> Result<(), Error> {
+        let at = control(step::BARRIER, self.barriers);
+        self.barriers += 1;
+        self.broadcast(at, &[]).map(|_| ())
+    }
+
+    /// Tells everybody that the run is over for this endpoint's part, and why.
+    pub fn abort(&mut self, reason: &str) {
+        self.mesh.abort(reason);
+    }
+
+    /// Ends the session in good order; its keys are gone.
+    pub fn close(self) -> Result<(), Error> {
+        Ok(self.mesh.close()?)
+    }
+
+    /// Sends one message to every other party and receives one of the same length from each; own place empty.
+    pub fn broadcast(&mut self, at: At, message: &[u8]) -> Result<Vec<Vec<u8>>, Error> {
+        for party in self.others() {
+            self.mesh.send(party, at, message)?;
+        }
+        let mut received = vec![Vec::new(); self.parties()];
+        for party in self.others() {
+            received[party] = self.mesh.recv(party, at, message.len())?;
+        }
+        Ok(received)
+    }
+
+    fn compare(&mut self, at: At, value: &[u8], what: &'static str) -> Result<(), Error> {
+        let mut hash = Sha256::new_with_prefix(b"tacit echo 1");
+        hash.update(self.id);
+        hash.update(value);
+        let mine = hash.finalize();
+        let theirs = self.broadcast(at, &mine)?;
+        for party in self.others() {
+            if !bool::from(theirs[party].ct_eq(&mine)) {
+                return self.fail(party, what);
+            }
+        }
+        Ok(())
+    }
+
+    fn fail<T>(&mut self, peer: usize, what: &'static str) -> Result<T, Error> {
+        let error = Error::CheckFailed { peer: self.name(peer).to_owned(), what };
+        self.mesh.abort(&error.to_string());
+        Err(error)
+    }
+
+    fn others(&self) -> impl Iterator<Item = usize> + use<> {
+        let me = self.me;
+        (0..self.parties()).filter(move |&party| party != me)
+    }
+
+    fn exchange(
+        mesh: &mut Mesh,
+        agreement: &Agreement,
+        entropy: &mut dyn Entropy,
+    ) -> Result<([u8; 32], Vec<Option<Stream>>), Error> {
+        let me = mesh.me();
+        let parties = agreement.parties.len();
+        let endpoints = parties + agreement.clients.len();
+        // Clients have links to the parties only.
+        let peers: Vec<usize> =
+            (0..endpoints).filter(|&peer| peer != me && (me < parties || peer < parties)).collect();
+        let at = control(step::HELLO, 0);
+
+        let mut nonce = [0; 32];
+        entropy.fill(&mut nonce)?;
+        let mut seeds = vec![[0; 32]; endpoints];
+        for &peer in &peers {
+            entropy.fill(&mut seeds[peer])?;
+            let hello = Hello { agreement: agreement.clone(), nonce, seed: seeds[peer] };
+            let mut bytes = hello.to_bytes();
+            mesh.send(peer, at, &bytes)?;
+            bytes.zeroize();
+        }
+
+        let mut hellos: Vec<Option<Hello>> = (0..endpoints).map(|_| None).collect();
+        for &peer in &peers {
+            let name = mesh.name(peer).to_owned();
+            let mut bytes = mesh.recv_bounded(peer, at, MAX_HELLO)?;
+            let hello = Hello::from_bytes(&name, &bytes);
+            bytes.zeroize();
+            let hello = hello?;
+            agreement.compare(&name, &hello.agreement)?;
+            hellos[peer] = Some(hello);
+        }
+
+        let nonces: Vec<[u8; 32]> =
+            hellos[..parties].iter().map(|hello| hello.as_ref().map_or(nonce, |hello| hello.nonce)).collect();
+        let id = identity(agreement, &nonces);
+        Self::confirm(mesh, parties, &peers, &id)?;
+
+        let mut streams: Vec<Option<Stream>> = (0..endpoints).map(|_| None).collect();
+        for (peer, hello) in hellos.iter().enumerate() {
+            let Some(hello) = hello else { continue };
+            let (low, high) =
+                if me < peer { (&seeds[peer], &hello.seed) } else { (&hello.seed, &seeds[peer]) };
+            let mut key = pair_key(&id, low, high);
+            streams[peer] = Some(Stream::new(&key));
+            key.zeroize();
+        }
+        seeds.zeroize();
+        Ok((id, streams))
+    }
+
+    /// Parties send everybody the identity they computed; whoever has another one was told other nonces.
+    fn confirm(mesh: &mut Mesh, parties: usize, peers: &[usize], id: &[u8; 32]) -> Result<(), Error> {
+        let at = control(step::CONFIRM, 0);
+        if mesh.me() < parties {
+            for &peer in peers {
+                mesh.send(peer, at, id)?;
+            }
+        }
+        for &peer in peers.iter().filter(|&&peer| peer < parties) {
+            let theirs = mesh.recv(peer, at, id.len())?;
+            if !bool::from(theirs.ct_eq(id)) {
+                return Err(Error::CheckFailed {
+                    peer: mesh.name(peer).to_owned(),
+                    what: "the session's identity",
+                });
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The address of a control message.
+fn control(part: u16, op: u32) -> At {
+    At { lane: 0, part, op, batch: 0 }
+}

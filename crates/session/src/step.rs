@@ -1,0 +1,27 @@
+//! What the `part` of an address means: the step of a run.
+//!
+//! An address is (lane, part, op, batch). Part says which step the message or draw belongs to, op which
+//! operation, input or output it is for; together they never repeat within a run.
+
+/// First message of the handshake.
+pub const HELLO: u16 = 0;
+/// Hash of all first messages.
+pub const CONFIRM: u16 = 1;
+/// Commitments of a coin toss.
+pub const COIN_COMMIT: u16 = 2;
+/// Openings of a coin toss.
+pub const COIN_OPEN: u16 = 3;
+/// Hashes of an echo check.
+pub const ECHO: u16 = 4;
+/// Digests of the randomness that was drawn.
+pub const DRAWN: u16 = 5;
+/// Seeds that a client gives the parties.
+pub const SEED: u16 = 6;
+/// A point that all parties wait for.
+pub const BARRIER: u16 = 7;
+/// Inputs; op is the input's index.
+pub const INPUT: u16 = 0x100;
+/// Outputs; op is the output's index.
+pub const OUTPUT: u16 = 0x200;
+/// Stages of operations: `OPERATION + stage`; op is the operation's index.
+pub const OPERATION: u16 = 0x300;

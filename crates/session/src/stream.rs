@@ -1,0 +1,169 @@
+//! Pseudo-random streams that two endpoints share, addressed and never "next".
+//!
+//! A draw names its lane, step and operation ([`Draw`]) and the block within it; two endpoints that hold the
+//! key get the same bytes for the same address, in whatever order and in whatever pieces they ask. Asking
+//! twice for one address would mask two messages with one pad: builds with debug assertions keep the set of
+//! used addresses and stop at a repetition.
+//!
+//! The stream is AES-128 in counter mode: Araki et al. 2016, section 2.2, computational correlated
+//! randomness, with the address for the counter `id`.
+
+use tacit_kernel::Word;
+use tacit_kernel::aes::Aes128Ctr;
+
+/// The address of a draw: everything but the position within it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Draw {
+    /// Which lane.
+    pub lane: u16,
+    /// Which step ([`crate::step`]).
+    pub part: u16,
+    /// Which operation, input or output.
+    pub op: u32,
+}
+
+impl Draw {
+    /// The first half of a block's counter; the second half is the block's number.
+    const fn nonce(self) -> u64 {
+        (self.lane as u64) << 48 | (self.part as u64) << 32 | self.op as u64
+    }
+}
+
+/// Bytes in a block; a draw starts at a whole block.
+const BLOCK: usize = 16;
+
+/// A key that two endpoints share, and the streams under it.
+pub struct Stream {
+    cipher: Aes128Ctr,
+    drawn: u64,
+    #[cfg(debug_assertions)]
+    used: used::Used,
+}
+
+impl std::fmt::Debug for Stream {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Stream").field("drawn", &self.drawn).finish_non_exhaustive()
+    }
+}
+
+impl Stream {
+    /// A stream under `key`.
+    pub fn new(key: &[u8; 16]) -> Self {
+        Self {
+            cipher: Aes128Ctr::new(key),
+            drawn: 0,
+            #[cfg(debug_assertions)]
+            used: used::Used::default(),
+        }
+    }
+
+    /// Blocks drawn so far; both holders of the key have the same number after the same work.
+    pub fn drawn(&self) -> u64 {
+        self.drawn
+    }
+
+    /// Fills `out` with the stream at `draw`, from block `first` on.
+    pub fn fill(&mut self, draw: Draw, first: u64, out: &mut [u8]) {
+        self.note(draw, first, out.len());
+        self.cipher.fill(draw.nonce(), first, out);
+    }
+
+    /// Fills `out` with `self ^ other`: an XOR-sharing of zero when three parties do so with their keys in turn.
+    pub fn xor(&mut self, other: &mut Self, draw: Draw, first: u64, out: &mut [u8]) {
+        self.note(draw, first, out.len());
+        other.note(draw, first, out.len());
+        tacit_kernel::aes::xor_streams(&self.cipher, &other.cipher, draw.nonce(), first, out);
+    }
+
+    /// Fills `out` with `self - other` in words of `W`: an additive sharing of zero likewise.
+    pub fn sub<W: Word>(&mut self, other: &mut Self, draw: Draw, first: u64, out: &mut [W]) {
+        let bytes = size_of_val(out);
+        self.note(draw, first, bytes);
+        other.note(draw, first, bytes);
+        tacit_kernel::aes::sub_streams::<W>(&self.cipher, &other.cipher, draw.nonce(), first, out);
+    }
+
+    fn note(&mut self, draw: Draw, first: u64, bytes: usize) {
+        let blocks = bytes.div_ceil(BLOCK) as u64;
+        self.drawn += blocks;
+        #[cfg(debug_assertions)]
+        self.used.insert(draw, first, blocks);
+        #[cfg(not(debug_assertions))]
+        let _ = (draw, first);
+    }
+}
+
+#[cfg(debug_assertions)]
+mod used {
+    //! The set of used addresses, as intervals of blocks.
+
+    use super::Draw;
+    use std::collections::{BTreeMap, HashMap};
+
+    #[derive(Default)]
+    pub(super) struct Used(HashMap<Draw, BTreeMap<u64, u64>>);
+
+    impl Used {
+        /// Notes `first..first + blocks`; an overlap with what was noted before is a bug in a protocol.
+        pub(super) fn insert(&mut self, draw: Draw, first: u64, blocks: u64) {
+            if blocks == 0 {
+                return;
+            }
+            let intervals = self.0.entry(draw).or_default();
+            let end = first + blocks;
+            if let Some((&start, &stop)) = intervals.range(..end).next_back() {
+                assert!(stop <= first, "randomness at {draw:?}, blocks {first}..{end}, was drawn before");
+                if stop == first {
+                    intervals.insert(start, end);
+                    return;
+                }
+            }
+            intervals.insert(first, end);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const DRAW: Draw = Draw { lane: 1, part: 2, op: 3 };
+
+    #[test]
+    fn two_holders_get_the_same_bytes_in_whatever_pieces() {
+        let (mut a, mut b) = (Stream::new(&[7; 16]), Stream::new(&[7; 16]));
+        let (mut whole, mut pieces) = ([0; 64], [0; 64]);
+        a.fill(DRAW, 5, &mut whole);
+        b.fill(DRAW, 7, &mut pieces[32..]);
+        b.fill(DRAW, 5, &mut pieces[..32]);
+        assert_eq!(whole, pieces);
+        assert_eq!(a.drawn(), b.drawn());
+    }
+
+    #[test]
+    fn every_part_of_an_address_matters() {
+        let mut stream = Stream::new(&[7; 16]);
+        let mut seen = std::collections::HashSet::new();
+        let draws = [DRAW, Draw { lane: 2, ..DRAW }, Draw { part: 3, ..DRAW }, Draw { op: 4, ..DRAW }];
+        for draw in draws {
+            for first in [0, 1, 1 << 40] {
+                let mut block = [0; 16];
+                stream.fill(draw, first, &mut block);
+                assert!(seen.insert(block));
+            }
+        }
+    }
+
+    #[test]
+    #[should_panic(expected = "was drawn before")]
+    fn a_repeated_draw_is_noticed() {
+        let mut stream = Stream::new(&[7; 16]);
+        stream.fill(DRAW, 0, &mut [0; 64]);
+        stream.fill(DRAW, 3, &mut [0; 16]);
+    }
+
+    #[test]
+    fn no_key_in_debug_output() {
+        assert!(!format!("{:?}", Stream::new(&[0xab; 16])).contains("171"));
+    }
+}
