@@ -1,1 +1,21 @@
-//! The engine interface, the executor and the clear-text engine.
+//! Between the plan and the protocols: what an engine does, and who calls it in which order.
+//!
+//! An [`Engine`] is one party's protocol state: it owns its shares, in banks of registers, and moves them one
+//! batch at a time. The [`executor`] walks a plan and cuts every operation into jobs of about one message.
+//! [`clear::ClearEngine`] runs every plan in the clear and says what the right result is.
+
+pub mod bank;
+pub mod clear;
+mod engine;
+mod error;
+pub mod executor;
+mod job;
+mod roles;
+mod values;
+
+pub use engine::{Client, Engine, Protocol, ProtocolSpec, Security};
+pub use error::Error;
+pub use executor::{Observer, Outcome};
+pub use job::{Job, columns_per_message};
+pub use roles::Roles;
+pub use values::{Clear, bytes_of};

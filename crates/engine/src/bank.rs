@@ -1,0 +1,321 @@
+//! Registers of one component of a sharing, and the linear steps on them.
+//!
+//! A protocol whose shares have several components (replicated: two) has a bank for each and runs every linear
+//! step in all of them. Public values enter a sharing in one component only; each bank is told whether its
+//! component takes them.
+
+use std::sync::Arc;
+use tacit_kernel::{Buffer, Word, bits, matrix, ring};
+use tacit_program::plan::{Domain, Local, MatrixShape, Plan, Public, Reg, Register, Rows, Width};
+
+/// Words that a row of bits takes: whole blocks of 128 bits, so that a row's randomness starts at a block.
+pub const fn row_words(cols: usize) -> usize {
+    cols.div_ceil(128) * 2
+}
+
+/// Runs `$body` with `$word` as the machine word of a ring.
+#[macro_export]
+macro_rules! with_word {
+    ($width:expr, $word:ident => $body:expr) => {
+        match $width {
+            tacit_program::plan::Width::W8 => {
+                type $word = u8;
+                $body
+            }
+            tacit_program::plan::Width::W16 => {
+                type $word = u16;
+                $body
+            }
+            tacit_program::plan::Width::W32 => {
+                type $word = u32;
+                $body
+            }
+            tacit_program::plan::Width::W64 => {
+                type $word = u64;
+                $body
+            }
+        }
+    };
+}
+
+/// One component's registers. Memory of freed registers is used again.
+#[derive(Debug)]
+pub struct Bank {
+    plan: Arc<Plan>,
+    registers: Vec<Option<Buffer>>,
+    spare: Vec<Buffer>,
+}
+
+impl Bank {
+    /// No register has memory yet.
+    pub fn new(plan: Arc<Plan>) -> Self {
+        let registers = (0..plan.registers.len()).map(|_| None).collect();
+        Self { plan, registers, spare: Vec::new() }
+    }
+
+    /// A register's shape.
+    pub fn shape(&self, reg: Reg) -> Register {
+        self.plan.register(reg)
+    }
+
+    /// A register that was written.
+    pub fn get(&self, reg: Reg) -> &Buffer {
+        self.registers[reg as usize].as_ref().expect("a plan writes a register before it reads it")
+    }
+
+    /// A register to write; its contents are unspecified until then.
+    pub fn make(&mut self, reg: Reg) -> &mut Buffer {
+        let bytes = bytes_of(self.shape(reg));
+        if self.registers[reg as usize].is_none() {
+            self.registers[reg as usize] = Some(self.memory(bytes));
+        }
+        self.registers[reg as usize].as_mut().expect("memory was just given")
+    }
+
+    /// A register of zeros.
+    pub fn zero(&mut self, reg: Reg) {
+        self.make(reg).bytes_mut().fill(0);
+    }
+
+    /// Takes a register out, to write it while others are read; [`put`](Self::put) it back.
+    pub fn take(&mut self, reg: Reg) -> Buffer {
+        self.make(reg);
+        self.registers[reg as usize].take().expect("memory was just given")
+    }
+
+    /// Puts back what [`take`](Self::take) took.
+    pub fn put(&mut self, reg: Reg, buffer: Buffer) {
+        self.registers[reg as usize] = Some(buffer);
+    }
+
+    /// Frees a register.
+    pub fn free(&mut self, reg: Reg) {
+        if let Some(buffer) = self.registers[reg as usize].take() {
+            self.spare.push(buffer);
+        }
+    }
+
+    /// Runs a linear step; `public` says whether this component takes the public values.
+    pub fn run(&mut self, step: &Local, public: bool) {
+        match step {
+            Local::Add { a, b, dst } => self.ring2(*a, *b, *dst, Ring2::Add),
+            Local::Sub { a, b, dst } => self.ring2(*a, *b, *dst, Ring2::Sub),
+            Local::Constant { value, dst } => self.constant(value, *dst, public),
+            Local::AddPublic { a, c, dst } => self.add_public(*a, c, *dst, public),
+            Local::MulPublic { a, c, dst } => self.mul_public(*a, c, *dst),
+            Local::MatMulPublic { a, c, left, shape, dst } => self.matmul_public(*a, c, *left, *shape, *dst),
+            Local::Sum { a, outer, axis, inner, dst } => {
+                let mut out = self.take(*dst);
+                with_word!(self.width(*dst), W => {
+                    ring::sum::<W>(self.get(*a).words(), *outer, *axis, *inner, out.words_mut());
+                });
+                self.put(*dst, out);
+            }
+            Local::Copy { a, layout, at, dst } => {
+                let mut out = self.take(*dst);
+                let cols = self.shape(*a).cols;
+                let count: usize = layout.shape.iter().product();
+                match self.shape(*dst).domain {
+                    Domain::Bits => bits::copy_strided(
+                        self.get(*a).words(),
+                        cols,
+                        layout.offset,
+                        &layout.shape,
+                        &layout.strides,
+                        out.words_mut(),
+                        *at,
+                    ),
+                    Domain::Ring(width) => with_word!(width, W => {
+                        let out = &mut out.words_mut::<W>()[*at..*at + count];
+                        ring::copy_strided::<W>(self.get(*a).words(), layout.offset, &layout.shape, &layout.strides, out);
+                    }),
+                }
+                self.put(*dst, out);
+            }
+            Local::Xor { a, b, dst } => self.rows(*dst, |bank, index, out| {
+                bits::xor(bank.row(*a, index), bank.row(*b, index), out);
+            }),
+            Local::Not { a, dst } => self.rows(*dst, |bank, index, out| {
+                if public {
+                    bits::not(bank.row(*a, index), out);
+                } else {
+                    out.copy_from_slice(bank.row(*a, index));
+                }
+            }),
+            Local::CopyRows { a, dst } => {
+                self.rows(*dst, |bank, index, out| out.copy_from_slice(bank.row(*a, index)));
+            }
+            Local::XorPublic { a, c, dst } => {
+                self.bits_public(*a, c, *dst, |a, c| if public { a ^ c } else { a });
+            }
+            Local::AndPublic { a, c, dst } => self.bits_public(*a, c, *dst, |a, c| a & c),
+        }
+    }
+
+    /// Rows of a register, as the kernel names them: for packing into a message and unpacking.
+    pub fn stack(rows: Rows) -> bits::Rows {
+        bits::Rows { first: rows.first as usize, step: rows.step as usize, count: rows.count as usize }
+    }
+
+    /// A row of a register of bits.
+    pub fn row(&self, rows: Rows, index: u32) -> &[u64] {
+        let words = row_words(self.shape(rows.reg).cols);
+        let start = rows.row(index) as usize * words;
+        &self.get(rows.reg).words()[start..start + words]
+    }
+
+    fn width(&self, reg: Reg) -> Width {
+        match self.shape(reg).domain {
+            Domain::Ring(width) => width,
+            Domain::Bits => unreachable!("lowering gives ring steps registers of ring elements"),
+        }
+    }
+
+    /// The smallest spare buffer that is large enough, or fresh memory.
+    fn memory(&mut self, bytes: usize) -> Buffer {
+        let fits = (0..self.spare.len())
+            .filter(|&index| self.spare[index].capacity() >= bytes)
+            .min_by_key(|&index| self.spare[index].capacity());
+        match fits {
+            Some(index) if self.spare[index].capacity() <= 2 * bytes + 4096 => {
+                let mut buffer = self.spare.swap_remove(index);
+                buffer.reuse(bytes);
+                buffer
+            }
+            _ => Buffer::new(bytes),
+        }
+    }
+
+    fn ring2(&mut self, a: Reg, b: Reg, dst: Reg, op: Ring2) {
+        let mut out = self.take(dst);
+        with_word!(self.width(dst), W => {
+            let (a, b) = (self.get(a).words::<W>(), self.get(b).words::<W>());
+            match op {
+                Ring2::Add => ring::add(a, b, out.words_mut()),
+                Ring2::Sub => ring::sub(a, b, out.words_mut()),
+            }
+        });
+        self.put(dst, out);
+    }
+
+    fn constant(&mut self, value: &Public, dst: Reg, public: bool) {
+        if !public {
+            return self.zero(dst);
+        }
+        let shape = self.shape(dst);
+        let out = self.make(dst);
+        match shape.domain {
+            Domain::Bits => fill_bits(value, out.words_mut()),
+            Domain::Ring(width) => with_word!(width, W => match value {
+                Public::Splat(word) => out.words_mut::<W>().fill(W::from_u64(*word)),
+                Public::Vector(words) => reduce(words, out.words_mut::<W>()),
+            }),
+        }
+    }
+
+    fn add_public(&mut self, a: Reg, c: &Public, dst: Reg, public: bool) {
+        let mut out = self.take(dst);
+        with_word!(self.width(dst), W => {
+            let (a, out) = (self.get(a).words::<W>(), out.words_mut::<W>());
+            match c {
+                _ if !public => out.copy_from_slice(a),
+                Public::Splat(word) => ring::add_splat(a, W::from_u64(*word), out),
+                Public::Vector(words) => {
+                    for ((out, &a), &c) in out.iter_mut().zip(a).zip(words.iter()) {
+                        *out = a.wrapping_add(W::from_u64(c));
+                    }
+                }
+            }
+        });
+        self.put(dst, out);
+    }
+
+    fn mul_public(&mut self, a: Reg, c: &Public, dst: Reg) {
+        let mut out = self.take(dst);
+        with_word!(self.width(dst), W => {
+            let (a, out) = (self.get(a).words::<W>(), out.words_mut::<W>());
+            match c {
+                Public::Splat(word) => ring::mul_splat(a, W::from_u64(*word), out),
+                Public::Vector(words) => {
+                    for ((out, &a), &c) in out.iter_mut().zip(a).zip(words.iter()) {
+                        *out = a.wrapping_mul(W::from_u64(c));
+                    }
+                }
+            }
+        });
+        self.put(dst, out);
+    }
+
+    fn matmul_public(&mut self, a: Reg, c: &[u64], left: bool, shape: MatrixShape, dst: Reg) {
+        let mut out = self.take(dst);
+        let MatrixShape { batch, m, k, n } = shape;
+        with_word!(self.width(dst), W => {
+            let mut public = vec![W::ZERO; c.len()];
+            reduce(c, &mut public);
+            let secret = self.get(a).words::<W>();
+            let out = out.words_mut::<W>();
+            out.fill(W::ZERO);
+            for index in 0..batch {
+                let product = &mut out[index * m * n..(index + 1) * m * n];
+                let (from, to) = (index * m * k, (index + 1) * m * k);
+                let (right_from, right_to) = (index * k * n, (index + 1) * k * n);
+                if left {
+                    matrix::matmul(&public[from..to], &secret[right_from..right_to], product, m, k, n);
+                } else {
+                    matrix::matmul(&secret[from..to], &public[right_from..right_to], product, m, k, n);
+                }
+            }
+        });
+        self.put(dst, out);
+    }
+
+    fn rows(&mut self, dst: Rows, work: impl Fn(&Self, u32, &mut [u64])) {
+        let mut out = self.take(dst.reg);
+        let words = row_words(self.shape(dst.reg).cols);
+        for index in 0..dst.count {
+            let start = dst.row(index) as usize * words;
+            work(self, index, &mut out.words_mut()[start..start + words]);
+        }
+        self.put(dst.reg, out);
+    }
+
+    fn bits_public(&mut self, a: Reg, c: &Public, dst: Reg, work: impl Fn(u64, u64) -> u64) {
+        let mut out = self.take(dst);
+        let mut public = vec![0; out.words::<u64>().len()];
+        fill_bits(c, &mut public);
+        let a = self.get(a).words::<u64>();
+        for ((out, &a), &c) in out.words_mut::<u64>().iter_mut().zip(a).zip(&public) {
+            *out = work(a, c);
+        }
+        self.put(dst, out);
+    }
+}
+
+#[derive(Clone, Copy)]
+enum Ring2 {
+    Add,
+    Sub,
+}
+
+fn bytes_of(shape: Register) -> usize {
+    match shape.domain {
+        Domain::Bits => shape.rows as usize * row_words(shape.cols) * 8,
+        Domain::Ring(width) => shape.cols * width.bytes(),
+    }
+}
+
+fn fill_bits(value: &Public, out: &mut [u64]) {
+    match value {
+        Public::Splat(bit) => out.fill(0_u64.wrapping_sub(bit & 1)),
+        Public::Vector(words) => {
+            out.fill(0);
+            out[..words.len()].copy_from_slice(words);
+        }
+    }
+}
+
+fn reduce<W: Word>(words: &[u64], out: &mut [W]) {
+    for (out, &word) in out.iter_mut().zip(words) {
+        *out = W::from_u64(word);
+    }
+}

@@ -1,0 +1,174 @@
+//! The engine without a protocol: one party that holds everything in the clear.
+//!
+//! It runs every plan and says what the right outputs are. Where a plan asks for the two addends of a sharing,
+//! the value itself is the one and zero the other.
+
+use crate::bank::{Bank, row_words};
+use crate::{Clear, Engine, Error, Job, with_word};
+use std::sync::Arc;
+use tacit_kernel::{Word, bits, matrix, ring, transpose};
+use tacit_program::plan::{Domain, Kind, Local, MatrixShape, Plan, Reg, Rows};
+use tacit_session::Session;
+
+/// One party, no messages, no secrets.
+pub struct ClearEngine {
+    plan: Arc<Plan>,
+    bank: Bank,
+}
+
+impl ClearEngine {
+    /// Ready for the plan's inputs, which all are this party's to give.
+    pub fn new(plan: Arc<Plan>) -> Self {
+        Self { bank: Bank::new(plan.clone()), plan }
+    }
+
+    fn and(&mut self, a: Rows, b: Rows, dst: Rows) {
+        let words = row_words(self.bank.shape(dst.reg).cols);
+        let mut out = self.bank.take(dst.reg);
+        for index in 0..dst.count {
+            let start = dst.row(index) as usize * words;
+            let row = &mut out.words_mut()[start..start + words];
+            bits::and(self.bank.row(a, index), self.bank.row(b, index), row);
+        }
+        self.bank.put(dst.reg, out);
+    }
+
+    fn mul(&mut self, a: Reg, b: Reg, dst: Reg) {
+        let mut out = self.bank.take(dst);
+        with_word!(self.width(dst), W => {
+            ring::mul::<W>(self.bank.get(a).words(), self.bank.get(b).words(), out.words_mut());
+        });
+        self.bank.put(dst, out);
+    }
+
+    fn matmul(&mut self, a: Reg, b: Reg, shape: MatrixShape, dst: Reg) {
+        let MatrixShape { batch, m, k, n } = shape;
+        let mut out = self.bank.take(dst);
+        with_word!(self.width(dst), W => {
+            let (a, b) = (self.bank.get(a).words::<W>(), self.bank.get(b).words::<W>());
+            let out = out.words_mut::<W>();
+            out.fill(W::ZERO);
+            for index in 0..batch {
+                matrix::matmul(
+                    &a[index * m * k..(index + 1) * m * k],
+                    &b[index * k * n..(index + 1) * k * n],
+                    &mut out[index * m * n..(index + 1) * m * n],
+                    m,
+                    k,
+                    n,
+                );
+            }
+        });
+        self.bank.put(dst, out);
+    }
+
+    fn split(&mut self, a: Reg, count: u8, s: Reg, t: Reg) {
+        let mut planes = self.bank.take(s);
+        let stride = row_words(self.bank.shape(s).cols);
+        with_word!(self.width(a), W => {
+            transpose::to_planes::<W>(self.bank.get(a).words(), count as usize, planes.words_mut(), stride);
+        });
+        self.bank.put(s, planes);
+        self.bank.zero(t);
+    }
+
+    fn inject(&mut self, a: Rows, dst: Reg) {
+        let mut out = self.bank.take(dst);
+        with_word!(self.width(dst), W => {
+            transpose::bit_to_words::<W>(self.bank.row(a, 0), out.words_mut());
+        });
+        self.bank.put(dst, out);
+    }
+
+    fn shift(&mut self, a: Reg, by: u8, dst: Reg) {
+        let mut out = self.bank.take(dst);
+        with_word!(self.width(dst), W => {
+            // The wrap's term is what turns a logical into an arithmetic shift.
+            for (out, a) in out.words_mut::<W>().iter_mut().zip(self.bank.get(a).words::<W>()) {
+                *out = a.sar(u32::from(by));
+            }
+        });
+        self.bank.put(dst, out);
+    }
+
+    fn width(&self, reg: Reg) -> tacit_program::plan::Width {
+        match self.bank.shape(reg).domain {
+            Domain::Ring(width) => width,
+            Domain::Bits => unreachable!("lowering gives ring operations registers of ring elements"),
+        }
+    }
+}
+
+impl Engine for ClearEngine {
+    fn session(&mut self) -> Option<&mut Session> {
+        None
+    }
+
+    fn give(&mut self, input: u32, values: Option<&Clear>) -> Result<(), Error> {
+        let reg = self.plan.inputs[input as usize].reg;
+        let values = values.ok_or_else(|| Error::Refused(format!("no values for input {input}")))?;
+        let shape = self.plan.register(reg);
+        if (values.domain(), values.cols()) != (shape.domain, shape.cols) {
+            return Err(Error::Refused(format!("input {input} has another shape than the plan's")));
+        }
+        self.bank.make(reg).bytes_mut().copy_from_slice(values.data().bytes());
+        Ok(())
+    }
+
+    fn take(&mut self, _input: u32) -> Result<(), Error> {
+        Ok(())
+    }
+
+    fn local(&mut self, step: &Local) -> Result<(), Error> {
+        self.bank.run(step, true);
+        Ok(())
+    }
+
+    fn begin(&mut self, job: &Job) -> Result<(), Error> {
+        // The whole operation at once, when its last job's turn comes.
+        let plan = self.plan.clone();
+        let kind = &plan.ops[job.op as usize].kind;
+        if !job.last || job.stage + 1 != kind.stages() {
+            return Ok(());
+        }
+        match *kind {
+            Kind::And { a, b, dst } => self.and(a, b, dst),
+            Kind::Mul { a, b, dst } => self.mul(a, b, dst),
+            Kind::MatMul { a, b, shape, dst } => self.matmul(a, b, shape, dst),
+            Kind::Split { a, bits, s, t, .. } => self.split(a, bits, s, t),
+            Kind::Inject { a, dst } => self.inject(a, dst),
+            Kind::Shift { a, by, dst } => self.shift(a, by, dst),
+        }
+        Ok(())
+    }
+
+    fn arrived(&mut self, _job: &Job) -> Result<bool, Error> {
+        Ok(true)
+    }
+
+    fn finish(&mut self, _job: &Job) -> Result<(), Error> {
+        Ok(())
+    }
+
+    fn free(&mut self, reg: Reg) {
+        self.bank.free(reg);
+    }
+
+    fn check(&mut self) -> Result<(), Error> {
+        Ok(())
+    }
+
+    fn offer(&mut self, _output: u32) -> Result<(), Error> {
+        Ok(())
+    }
+
+    fn reveal(&mut self, output: u32) -> Result<Option<Clear>, Error> {
+        let reg = self.plan.outputs[output as usize].reg;
+        let shape = self.plan.register(reg);
+        Ok(Some(Clear::new(shape.domain, shape.cols, self.bank.get(reg).clone())))
+    }
+
+    fn close(self: Box<Self>) -> Result<(), Error> {
+        Ok(())
+    }
+}

@@ -1,0 +1,97 @@
+//! The interfaces that a protocol implements.
+
+use crate::{Clear, Error, Job, Roles};
+use std::sync::Arc;
+use tacit_program::cost::Flow;
+use tacit_program::plan::{InputOp, Local, Op, OutputOp, Plan, Reg};
+use tacit_session::Session;
+
+/// What a protocol promises when parties misbehave.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Security {
+    /// Private if all parties follow the protocol.
+    SemiHonest,
+    /// A deviation leads to an abort, never to a wrong output.
+    MaliciousAbort,
+    /// As before, and nobody learns the output unless all honest parties do.
+    Fair,
+}
+
+/// What a protocol is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ProtocolSpec {
+    /// The name that users say.
+    pub name: &'static str,
+    /// How many parties it is for.
+    pub parties: std::ops::RangeInclusive<usize>,
+    /// How many of them may be corrupted.
+    pub corruptions: &'static str,
+    /// What it promises.
+    pub security: Security,
+    /// Where it is from.
+    pub source: &'static str,
+}
+
+/// A protocol: its costs, and how to take a seat in it.
+pub trait Protocol: Send + Sync {
+    /// What it is.
+    fn spec(&self) -> &ProtocolSpec;
+    /// Messages of one stage of an operation, over all its jobs.
+    fn operation(&self, plan: &Plan, op: &Op, stage: u8) -> Vec<Flow>;
+    /// Messages of an input, after the seeds.
+    fn input(&self, plan: &Plan, roles: &Roles, input: &InputOp) -> Vec<Flow>;
+    /// Messages that a client sends before its first input.
+    fn seeds(&self, client: usize) -> Vec<Flow>;
+    /// Messages of an output.
+    fn output(&self, plan: &Plan, roles: &Roles, output: &OutputOp) -> Vec<Flow>;
+    /// Messages with which the parties check one another before the outputs.
+    fn check(&self) -> Vec<Flow>;
+    /// Takes a party's seat.
+    fn seat(&self, session: Session, plan: Arc<Plan>, roles: Roles) -> Result<Box<dyn Engine>, Error>;
+    /// Takes a client's seat.
+    fn client(&self, session: Session, plan: Arc<Plan>, roles: Roles) -> Result<Box<dyn Client>, Error>;
+}
+
+/// One party's state in a protocol. Every call works on a whole batch.
+///
+/// The executor calls: all inputs (`give` for each, then `take` for each); for every level its local steps,
+/// then its jobs, each begun once and finished once, in the same order; then `check`, then the outputs (`offer`
+/// for each, then `reveal` for each).
+pub trait Engine: Send {
+    /// The session; none in the clear.
+    fn session(&mut self) -> Option<&mut Session>;
+    /// Sends what is to be sent for an input; its owner has the values.
+    fn give(&mut self, input: u32, values: Option<&Clear>) -> Result<(), Error>;
+    /// Receives a share of an input.
+    fn take(&mut self, input: u32) -> Result<(), Error>;
+    /// Runs a step that needs no message.
+    fn local(&mut self, step: &Local) -> Result<(), Error>;
+    /// Computes and sends a job's messages.
+    fn begin(&mut self, job: &Job) -> Result<(), Error>;
+    /// Whether the messages that `finish` would wait for are there. Does not wait.
+    fn arrived(&mut self, job: &Job) -> Result<bool, Error>;
+    /// Receives a job's messages and completes its result.
+    fn finish(&mut self, job: &Job) -> Result<(), Error>;
+    /// Forgets a register.
+    fn free(&mut self, reg: Reg);
+    /// Makes sure that all that the outputs depend on is right, as far as the protocol promises it.
+    fn check(&mut self) -> Result<(), Error>;
+    /// Sends what is to be sent for an output.
+    fn offer(&mut self, output: u32) -> Result<(), Error>;
+    /// Receives what is to be received for an output; the values, if this party is to learn them. The only way out.
+    fn reveal(&mut self, output: u32) -> Result<Option<Clear>, Error>;
+    /// Ends the run in good order.
+    fn close(self: Box<Self>) -> Result<(), Error>;
+}
+
+/// A client's half of a protocol: it gives inputs and receives outputs, and holds no shares in between.
+pub trait Client: Send {
+    /// The session.
+    fn session(&mut self) -> &mut Session;
+    /// Shares one of its inputs among the parties.
+    fn give(&mut self, input: u32, values: &Clear) -> Result<(), Error>;
+    /// Receives one of its outputs.
+    fn reveal(&mut self, output: u32) -> Result<Clear, Error>;
+    /// Ends the run in good order.
+    fn close(self: Box<Self>) -> Result<(), Error>;
+}

@@ -1,0 +1,230 @@
+//! Walks a plan and keeps an engine busy.
+//!
+//! In a level every operation is cut into jobs of about one message. The executor begins jobs one after another
+//! and finishes, in the same order, whatever has arrived meanwhile, so that the next job is computed while the
+//! last one travels. It waits only when all jobs are begun, or when so many are under way that memory would suffer.
+
+use crate::job::{self, Job};
+use crate::{Clear, Client, Engine, Error, Roles};
+use std::collections::VecDeque;
+use tacit_net::Phase;
+use tacit_program::plan::{Plan, Stage};
+
+/// Jobs that may be begun and not finished: 32 MiB of messages, more than the bandwidth times the round trip of
+/// links up to 10 Gbit/s and 25 ms.
+const WINDOW: usize = 512;
+
+/// What one endpoint has at the end of a run.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Outcome {
+    /// The outputs, in the plan's order; those that this endpoint does not learn are `None`.
+    pub outputs: Vec<Option<Clear>>,
+    /// Levels in which this endpoint exchanged messages with others.
+    pub rounds: u32,
+}
+
+/// Is told how a run goes on.
+pub trait Observer {
+    /// A phase begins. The parties' benchmark waits for one another here.
+    fn phase(&mut self, phase: Phase, engine: &mut dyn Engine) -> Result<(), Error> {
+        let _ = (phase, engine);
+        Ok(())
+    }
+
+    /// `done` of the plan's `total` jobs are finished.
+    fn progress(&mut self, done: usize, total: usize) {
+        let _ = (done, total);
+    }
+}
+
+/// An observer that does nothing.
+#[derive(Debug, Default, Clone, Copy)]
+pub struct Unobserved;
+
+impl Observer for Unobserved {}
+
+/// Runs a party's part. `inputs` has this party's values by the index of the input.
+pub fn run_party(
+    engine: &mut dyn Engine,
+    plan: &Plan,
+    inputs: &[Option<Clear>],
+    observer: &mut dyn Observer,
+) -> Result<Outcome, Error> {
+    let result = Walk { engine, plan, observer, done: 0, total: 0 }.run(inputs);
+    if let (Err(error), Some(session)) = (&result, engine.session()) {
+        session.abort(&error.to_string());
+    }
+    result
+}
+
+/// Runs a client's part: gives its inputs, receives its outputs.
+pub fn run_client(
+    client: &mut dyn Client,
+    plan: &Plan,
+    roles: &Roles,
+    inputs: &[Option<Clear>],
+) -> Result<Outcome, Error> {
+    let me = client.session().me();
+    let result = client_part(client, plan, roles, inputs, me);
+    if let Err(error) = &result {
+        client.session().abort(&error.to_string());
+    }
+    result
+}
+
+fn client_part(
+    client: &mut dyn Client,
+    plan: &Plan,
+    roles: &Roles,
+    inputs: &[Option<Clear>],
+    me: usize,
+) -> Result<Outcome, Error> {
+    client.session().mesh().set_phase(Phase::Input);
+    for (index, input) in plan.inputs.iter().enumerate() {
+        if roles.endpoint(input.owner) == me {
+            let values = own_values(plan, inputs, index)?;
+            client.give(index as u32, values).map_err(|error| error.during(input.node))?;
+        }
+    }
+    client.session().mesh().set_phase(Phase::Output);
+    let mut outputs = Vec::with_capacity(plan.outputs.len());
+    for (index, output) in plan.outputs.iter().enumerate() {
+        outputs.push(if roles.learns(me, output.to) {
+            Some(client.reveal(index as u32).map_err(|error| error.during(output.node))?)
+        } else {
+            None
+        });
+    }
+    Ok(Outcome { outputs, rounds: 0 })
+}
+
+/// The values of an input that this endpoint gives, in the shape that the plan says.
+fn own_values<'a>(plan: &Plan, inputs: &'a [Option<Clear>], index: usize) -> Result<&'a Clear, Error> {
+    let register = plan.register(plan.inputs[index].reg);
+    match inputs.get(index) {
+        Some(Some(values)) if values.domain() == register.domain && values.cols() == register.cols => {
+            Ok(values)
+        }
+        Some(Some(values)) => Err(Error::Refused(format!(
+            "input {index} has {} elements of {:?}; the plan says {} of {:?}",
+            values.cols(),
+            values.domain(),
+            register.cols,
+            register.domain
+        ))),
+        _ => Err(Error::Refused(format!("no values for input {index}, which is this endpoint's to give"))),
+    }
+}
+
+struct Walk<'a> {
+    engine: &'a mut dyn Engine,
+    plan: &'a Plan,
+    observer: &'a mut dyn Observer,
+    done: usize,
+    total: usize,
+}
+
+impl Walk<'_> {
+    fn run(&mut self, inputs: &[Option<Clear>]) -> Result<Outcome, Error> {
+        self.total = self
+            .plan
+            .levels
+            .iter()
+            .flat_map(|level| &level.stages)
+            .map(|stage| job::jobs(self.plan, stage.op, stage.stage).count())
+            .sum();
+        self.phase(Phase::Input)?;
+        self.inputs(inputs)?;
+        self.phase(Phase::Online)?;
+        let mut rounds = 0;
+        for level in &self.plan.levels {
+            for step in &level.local {
+                self.engine.local(step)?;
+                self.tick()?;
+            }
+            if !level.stages.is_empty() {
+                self.stages(&level.stages)?;
+                rounds += 1;
+            }
+            for &reg in &level.free {
+                self.engine.free(reg);
+            }
+        }
+        self.phase(Phase::Verify)?;
+        self.engine.check()?;
+        self.phase(Phase::Output)?;
+        let outputs = self.outputs()?;
+        Ok(Outcome { outputs, rounds })
+    }
+
+    fn inputs(&mut self, values: &[Option<Clear>]) -> Result<(), Error> {
+        for (index, input) in self.plan.inputs.iter().enumerate() {
+            let values = values.get(index).and_then(Option::as_ref);
+            self.engine.give(index as u32, values).map_err(|error| error.during(input.node))?;
+        }
+        for (index, input) in self.plan.inputs.iter().enumerate() {
+            self.engine.take(index as u32).map_err(|error| error.during(input.node))?;
+        }
+        Ok(())
+    }
+
+    fn outputs(&mut self) -> Result<Vec<Option<Clear>>, Error> {
+        for (index, output) in self.plan.outputs.iter().enumerate() {
+            self.engine.offer(index as u32).map_err(|error| error.during(output.node))?;
+        }
+        let mut outputs = Vec::with_capacity(self.plan.outputs.len());
+        for (index, output) in self.plan.outputs.iter().enumerate() {
+            outputs.push(self.engine.reveal(index as u32).map_err(|error| error.during(output.node))?);
+        }
+        Ok(outputs)
+    }
+
+    /// Begins all jobs of a level and finishes them in the same order.
+    fn stages(&mut self, stages: &[Stage]) -> Result<(), Error> {
+        let plan = self.plan;
+        let mut under_way = VecDeque::new();
+        for job in stages.iter().flat_map(|stage| job::jobs(plan, stage.op, stage.stage)) {
+            let node = plan.ops[job.op as usize].node;
+            self.engine.begin(&job).map_err(|error| error.during(node))?;
+            under_way.push_back(job);
+            while let Some(first) = under_way.front() {
+                let node = plan.ops[first.op as usize].node;
+                if under_way.len() < WINDOW
+                    && !self.engine.arrived(first).map_err(|error| error.during(node))?
+                {
+                    break;
+                }
+                self.finish_first(&mut under_way)?;
+            }
+        }
+        while !under_way.is_empty() {
+            self.finish_first(&mut under_way)?;
+        }
+        Ok(())
+    }
+
+    fn finish_first(&mut self, under_way: &mut VecDeque<Job>) -> Result<(), Error> {
+        if let Some(job) = under_way.pop_front() {
+            let node = self.plan.ops[job.op as usize].node;
+            self.engine.finish(&job).map_err(|error| error.during(node))?;
+            self.done += 1;
+            self.observer.progress(self.done, self.total);
+        }
+        Ok(())
+    }
+
+    fn phase(&mut self, phase: Phase) -> Result<(), Error> {
+        self.observer.phase(phase, self.engine)?;
+        if let Some(session) = self.engine.session() {
+            session.mesh().set_phase(phase);
+        }
+        Ok(())
+    }
+
+    fn tick(&mut self) -> Result<(), Error> {
+        match self.engine.session() {
+            Some(session) => Ok(session.mesh().tick()?),
+            None => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,113 @@
+//! The unit of work between the executor and an engine: a part of one operation that fills about one message.
+
+use std::ops::Range;
+use tacit_program::plan::{Domain, Kind, Plan};
+
+/// Some columns of one stage of one operation.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Job {
+    /// Index in [`Plan::ops`].
+    pub op: u32,
+    /// Which stage.
+    pub stage: u8,
+    /// Which of the stage's jobs, from 0; the messages' part of the address.
+    pub batch: u32,
+    /// The columns: numbers of the result, or columns of bits with all their rows; for a matrix product, rows of
+    /// the results, counted through the whole batch of matrices.
+    pub cols: Range<usize>,
+    /// Whether this is the stage's last job.
+    pub last: bool,
+}
+
+/// Bytes that a message should have: large enough that the cost of a message doesn't show, small enough that it
+/// stays in the cache between computing and sending.
+pub(crate) const MESSAGE_BYTES: usize = 64 << 10;
+
+/// Jobs start at multiples of this many columns, so that packed messages and blocks of randomness have no
+/// ragged edge but at the very end.
+pub(crate) const ALIGNMENT: usize = 512;
+
+/// The least rows of a matrix product in one job: below, reading the right matrix would dominate.
+const MATRIX_ROWS: usize = 64;
+
+/// Cuts a stage into jobs.
+pub(crate) fn jobs(plan: &Plan, op: u32, stage: u8) -> impl Iterator<Item = Job> {
+    let (extent, grain) = extent_and_grain(plan, &plan.ops[op as usize].kind);
+    let count = extent.div_ceil(grain);
+    (0..count).map(move |batch| Job {
+        op,
+        stage,
+        batch: batch as u32,
+        cols: batch * grain..extent.min((batch + 1) * grain),
+        last: batch + 1 == count,
+    })
+}
+
+/// Columns that a message of [`MESSAGE_BYTES`] carries, at `bits` each.
+pub fn columns_per_message(bits: u64) -> usize {
+    let columns = MESSAGE_BYTES * 8 / (bits.max(1) as usize);
+    (columns / ALIGNMENT).max(1) * ALIGNMENT
+}
+
+fn extent_and_grain(plan: &Plan, kind: &Kind) -> (usize, usize) {
+    let register = |reg| plan.register(reg);
+    let ring_bits = |reg| match register(reg).domain {
+        Domain::Bits => 1,
+        Domain::Ring(width) => u64::from(width.bits()),
+    };
+    match kind {
+        Kind::And { dst, .. } => (register(dst.reg).cols, columns_per_message(u64::from(dst.count))),
+        Kind::Split { s, bits, .. } => (register(*s).cols, columns_per_message(u64::from(*bits))),
+        Kind::Mul { dst, .. } | Kind::Inject { dst, .. } => {
+            (register(*dst).cols, columns_per_message(ring_bits(*dst)))
+        }
+        Kind::Shift { dst, .. } => (register(*dst).cols, columns_per_message(2 * ring_bits(*dst))),
+        Kind::MatMul { shape, dst, .. } => {
+            let row_bytes = (shape.n * ring_bits(*dst) as usize / 8).max(1);
+            let rows = (MESSAGE_BYTES / row_bytes).max(MATRIX_ROWS);
+            // Blocks of randomness are 16 bytes: a job's first entry must start one, whatever n is.
+            (shape.batch * shape.m, rows.next_multiple_of(16))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tacit_program::plan::{Builder, MatrixShape, To, Width};
+
+    #[test]
+    fn jobs_cover_an_operation_without_gap_or_overlap() {
+        for cols in [0, 1, 511, 512, 8191, 8192, 8193, 100_000] {
+            let mut builder = Builder::new();
+            let [a, b, c] = std::array::from_fn(|_| builder.ring(Width::W64, cols));
+            builder.interact(Kind::Mul { a, b, dst: c });
+            builder.output(c, To::All);
+            let plan = builder.finish();
+            let jobs: Vec<Job> = jobs(&plan, 0, 0).collect();
+            let mut next = 0;
+            for job in &jobs {
+                assert_eq!(job.cols.start, next);
+                assert!(job.cols.start.is_multiple_of(ALIGNMENT));
+                assert!(job.cols.len() * 8 <= MESSAGE_BYTES);
+                next = job.cols.end;
+            }
+            assert_eq!(next, cols);
+            assert_eq!(jobs.iter().filter(|job| job.last).count(), usize::from(cols > 0));
+        }
+    }
+
+    #[test]
+    fn matrix_jobs_are_whole_rows() {
+        let mut builder = Builder::new();
+        let shape = MatrixShape { batch: 2, m: 100, k: 3, n: 1000 };
+        let a = builder.ring(Width::W64, 600);
+        let b = builder.ring(Width::W64, 6000);
+        let c = builder.ring(Width::W64, 200_000);
+        builder.interact(Kind::MatMul { a, b, shape, dst: c });
+        builder.output(c, To::All);
+        let plan = builder.finish();
+        let rows: usize = jobs(&plan, 0, 0).map(|job| job.cols.len()).sum();
+        assert_eq!(rows, 200);
+    }
+}
