@@ -1,1 +1,22 @@
-//! The public Rust interface: the registry of protocols, local runs and deployments.
+//! Secure multiparty computation: several parties compute on their joint data while each keeps its own secret.
+//!
+//! A [`program::Builder`] makes a program, [`Compiled`] checks it and lowers it to a plan, [`price`] says what it
+//! will cost, and it runs with all parties in this process ([`Local`]) or as one endpoint of a deployment
+//! ([`Seat`]). [`protocols`] lists the protocols.
+
+mod compiled;
+mod endpoint;
+mod error;
+mod local;
+mod registry;
+mod report;
+
+pub use compiled::Compiled;
+pub use endpoint::{Endpoint, play};
+pub use error::Error;
+pub use local::{Local, Progress};
+pub use registry::{protocol, protocols};
+pub use report::{Report, Run, Traffic};
+pub use tacit_engine as engine;
+pub use tacit_net as net;
+pub use tacit_program as program;

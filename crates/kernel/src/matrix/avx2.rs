@@ -75,8 +75,7 @@ fn mul_add<W: Word>(sum: Sum, factor: W, x: __m256i) -> Sum {
         let products = _mm256_mullo_epi32(_mm256_set1_epi32(factor as i32), x);
         return Sum { low: _mm256_add_epi32(sum.low, products), ..sum };
     }
-    let low = _mm256_set1_epi64x(factor);
-    let high = _mm256_srli_epi64::<32>(low);
+    let (low, high) = (_mm256_set1_epi64x(factor), _mm256_set1_epi64x(factor >> 32));
     let cross =
         _mm256_add_epi64(_mm256_mul_epu32(high, x), _mm256_mul_epu32(low, _mm256_srli_epi64::<32>(x)));
     Sum {

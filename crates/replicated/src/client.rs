@@ -1,0 +1,92 @@
+//! The client's half: it shares its inputs among the three parties and adds up what they send it.
+
+use crate::PARTIES;
+use crate::inout::{
+    SEED_BYTES, add_assign, input_at, input_draw, message_bytes, message_of, output_at, pieces, seed_at,
+    store_message, subtract,
+};
+use std::sync::Arc;
+use tacit_engine::{Clear, Client, Error, Roles};
+use tacit_kernel::Buffer;
+use tacit_program::plan::Plan;
+use tacit_session::{Session, Stream};
+use zeroize::Zeroize;
+
+/// A client of three parties.
+pub(crate) struct ReplicatedClient {
+    session: Session,
+    plan: Arc<Plan>,
+    /// The streams of `x_0` and `x_1`, once the parties have their seeds.
+    streams: Option<[Stream; 2]>,
+    roles: Roles,
+}
+
+impl ReplicatedClient {
+    pub(crate) fn new(session: Session, plan: Arc<Plan>, roles: Roles) -> Self {
+        Self { session, plan, streams: None, roles }
+    }
+
+    /// Draws the two seeds and gives each to the two parties that hold its component.
+    fn give_seeds(&mut self) -> Result<[Stream; 2], Error> {
+        let mut seeds = [[0; SEED_BYTES]; 2];
+        for seed in &mut seeds {
+            self.session.entropy().fill(seed)?;
+        }
+        let mesh = self.session.mesh();
+        mesh.send(0, seed_at(), &seeds[0])?;
+        mesh.send(1, seed_at(), seeds.as_flattened())?;
+        mesh.send(2, seed_at(), &seeds[1])?;
+        let streams = [Stream::new(&seeds[0]), Stream::new(&seeds[1])];
+        seeds.zeroize();
+        Ok(streams)
+    }
+}
+
+impl Client for ReplicatedClient {
+    fn session(&mut self) -> &mut Session {
+        &mut self.session
+    }
+
+    fn give(&mut self, input: u32, values: &Clear) -> Result<(), Error> {
+        let shape = self.plan.register(self.plan.inputs[input as usize].reg);
+        if self.streams.is_none() {
+            self.streams = Some(self.give_seeds()?);
+        }
+        let mut rest = values.data().clone();
+        for stream in self.streams.iter_mut().flatten() {
+            let mut component = Buffer::new(rest.len());
+            stream.fill(input_draw(input), 0, component.bytes_mut());
+            let whole = rest.clone();
+            subtract(shape, &whole, &component, &mut rest);
+        }
+        for (batch, range) in pieces(shape) {
+            let message = message_of(shape, &rest, &range);
+            for party in [2, 0] {
+                self.session.mesh().send(party, input_at(input, batch), &message)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn reveal(&mut self, output: u32) -> Result<Clear, Error> {
+        let operation = &self.plan.outputs[output as usize];
+        debug_assert!(self.roles.learns(self.session.me(), operation.to));
+        let shape = self.plan.register(operation.reg);
+        let mut sum = Buffer::new(tacit_engine::bytes_of(shape.domain, shape.cols));
+        let mut component = sum.clone();
+        for party in 0..PARTIES {
+            for (batch, range) in pieces(shape) {
+                let bytes = message_bytes(shape, &range);
+                let message = self.session.mesh().recv(party, output_at(output, batch), bytes)?;
+                store_message(shape, &message, &range, &mut component);
+                self.session.mesh().recycle(message);
+            }
+            add_assign(shape, &mut sum, &component);
+        }
+        Ok(Clear::new(shape.domain, shape.cols, sum))
+    }
+
+    fn close(self: Box<Self>) -> Result<(), Error> {
+        Ok(self.session.close()?)
+    }
+}

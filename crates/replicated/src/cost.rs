@@ -1,0 +1,72 @@
+//! What every operation sends, message by message. The conformance suite holds it against the links' counters.
+
+use crate::{PARTIES, next, prev};
+use tacit_engine::Roles;
+use tacit_program::cost::Flow;
+use tacit_program::plan::{InputOp, Kind, OutputOp, Plan, Reg};
+
+/// Bits of a seed.
+const SEED_BITS: u64 = 128;
+
+/// Bits of a count of draws.
+const COUNT_BITS: u64 = 64;
+
+pub(crate) fn operation(plan: &Plan, kind: &Kind, stage: u8) -> Vec<Flow> {
+    let bits = |reg: Reg| plan.register(reg).len() as u64 * plan.register(reg).domain.bits();
+    match kind {
+        // A bit or an element from everybody to the next.
+        Kind::And { dst, .. } => ring(u64::from(dst.count) * plan.register(dst.reg).cols as u64),
+        Kind::Mul { dst, .. } | Kind::MatMul { dst, .. } => ring(bits(*dst)),
+        // Only P_1 has a number to share bit by bit.
+        Kind::Split { s, bits, .. } => {
+            vec![Flow { from: 1, to: 0, bits: u64::from(*bits) * plan.register(*s).cols as u64 }]
+        }
+        Kind::Inject { dst, .. } => select(bits(*dst), 1, stage),
+        Kind::Shift { dst, .. } => select(bits(*dst), 2, stage),
+    }
+}
+
+/// A product of a number of P_1's with a bit of P_2's and P_0's: `given` elements from P_1, then one each way
+/// between the other two.
+fn select(bits: u64, given: u64, stage: u8) -> Vec<Flow> {
+    match stage {
+        0 => vec![Flow { from: 1, to: 0, bits: given * bits }, Flow { from: 2, to: 0, bits }],
+        _ => vec![Flow { from: 0, to: 2, bits }],
+    }
+}
+
+pub(crate) fn input(plan: &Plan, roles: &Roles, input: &InputOp) -> Vec<Flow> {
+    let register = plan.register(input.reg);
+    let bits = register.len() as u64 * register.domain.bits();
+    let from = roles.endpoint(input.owner);
+    if from < PARTIES {
+        vec![Flow { from, to: prev(from), bits }]
+    } else {
+        vec![Flow { from, to: 2, bits }, Flow { from, to: 0, bits }]
+    }
+}
+
+pub(crate) fn seeds(client: usize) -> Vec<Flow> {
+    [(0, 1), (1, 2), (2, 1)].map(|(to, seeds)| Flow { from: client, to, bits: seeds * SEED_BITS }).to_vec()
+}
+
+pub(crate) fn output(plan: &Plan, roles: &Roles, output: &OutputOp) -> Vec<Flow> {
+    let register = plan.register(output.reg);
+    let bits = register.len() as u64 * register.domain.bits();
+    let parties = (0..PARTIES).filter(|&to| roles.learns(to, output.to));
+    let clients = (PARTIES..PARTIES + roles.clients().len()).filter(|&to| roles.learns(to, output.to));
+    parties
+        .map(|to| Flow { from: prev(to), to, bits })
+        .chain(clients.flat_map(|to| (0..PARTIES).map(move |from| Flow { from, to, bits })))
+        .collect()
+}
+
+pub(crate) fn check() -> Vec<Flow> {
+    (0..PARTIES)
+        .flat_map(|from| [next(from), prev(from)].map(|to| Flow { from, to, bits: COUNT_BITS }))
+        .collect()
+}
+
+fn ring(bits: u64) -> Vec<Flow> {
+    (0..PARTIES).map(|from| Flow { from, to: next(from), bits }).collect()
+}

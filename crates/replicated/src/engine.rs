@@ -1,0 +1,169 @@
+//! A party's state, and which operation goes where.
+
+use crate::products::Prepared;
+use crate::{PARTIES, next, prev};
+use std::ops::Range;
+use std::sync::Arc;
+use tacit_engine::bank::{Bank, row_words};
+use tacit_engine::{Clear, Engine, Error, Job, Roles};
+use tacit_program::plan::{Domain, Kind, Local, Plan, Reg, Width};
+use tacit_session::{At, Draw, Session, Stream, step};
+
+/// One party of three.
+pub(crate) struct ReplicatedEngine {
+    pub(crate) session: Session,
+    pub(crate) plan: Arc<Plan>,
+    pub(crate) roles: Roles,
+    /// `i` of `P_i`.
+    pub(crate) me: usize,
+    /// Components `x_i`.
+    pub(crate) own: Bank,
+    /// Components `x_(i-1)`.
+    pub(crate) prev: Bank,
+    /// For every client the streams of `x_0` and `x_1`, as far as this party has them.
+    pub(crate) clients: Vec<Option<ClientStreams>>,
+    /// The right matrix of the product that is being computed.
+    pub(crate) prepared: Option<Prepared>,
+}
+
+/// The streams that a client's components `x_0` and `x_1` come from: `P_0` has the first, `P_2` the second, `P_1` both.
+pub(crate) struct ClientStreams {
+    pub(crate) zero: Option<Stream>,
+    pub(crate) one: Option<Stream>,
+}
+
+impl ReplicatedEngine {
+    pub(crate) fn new(session: Session, plan: Arc<Plan>, roles: Roles) -> Result<Self, Error> {
+        if session.parties() != PARTIES {
+            return Err(Error::Refused(format!(
+                "protocol \"replicated\" is for three parties; this deployment has {}",
+                session.parties()
+            )));
+        }
+        Ok(Self {
+            me: session.me(),
+            own: Bank::new(plan.clone()),
+            prev: Bank::new(plan.clone()),
+            clients: roles.clients().iter().map(|_| None).collect(),
+            prepared: None,
+            session,
+            plan,
+            roles,
+        })
+    }
+
+    /// The streams of `k_i` and `k_(i-1)`.
+    pub(crate) fn keys(&mut self) -> (&mut Stream, &mut Stream) {
+        self.session.two_streams(next(self.me), prev(self.me))
+    }
+
+    /// The stream that this party shares with `peer`.
+    pub(crate) fn key(&mut self, peer: usize) -> &mut Stream {
+        self.session.stream(peer)
+    }
+
+    pub(crate) fn width(&self, reg: Reg) -> Width {
+        match self.plan.register(reg).domain {
+            Domain::Ring(width) => width,
+            Domain::Bits => unreachable!("lowering gives ring operations registers of ring elements"),
+        }
+    }
+
+    /// A message's address in a job.
+    pub(crate) fn at(job: &Job) -> At {
+        At { lane: 0, part: step::OPERATION + u16::from(job.stage), op: job.op, batch: job.batch }
+    }
+
+    /// The address of a job's randomness; `which` of an operation's draws.
+    pub(crate) fn draw(job: &Job, which: u16) -> Draw {
+        Draw { lane: 0, part: step::OPERATION + 16 * (1 + which) + u16::from(job.stage), op: job.op }
+    }
+}
+
+/// The words of a row that hold columns `cols`; the last ones to the row's end.
+pub(crate) fn words_of(cols: &Range<usize>, total: usize) -> Range<usize> {
+    let end = if cols.end == total { row_words(total) } else { cols.end / 64 };
+    cols.start / 64..end
+}
+
+impl Engine for ReplicatedEngine {
+    fn session(&mut self) -> Option<&mut Session> {
+        Some(&mut self.session)
+    }
+
+    fn give(&mut self, input: u32, values: Option<&Clear>) -> Result<(), Error> {
+        self.give_input(input, values)
+    }
+
+    fn take(&mut self, input: u32) -> Result<(), Error> {
+        self.take_input(input)
+    }
+
+    fn local(&mut self, step: &Local) -> Result<(), Error> {
+        // A public value is the component x_0, which P_0 has as its own and P_1 as its previous one.
+        self.own.run(step, self.me == 0);
+        self.prev.run(step, self.me == 1);
+        Ok(())
+    }
+
+    fn begin(&mut self, job: &Job) -> Result<(), Error> {
+        let plan = self.plan.clone();
+        match plan.ops[job.op as usize].kind {
+            Kind::And { a, b, dst } => self.and_begin(job, a, b, dst),
+            Kind::Mul { a, b, dst } => self.mul_begin(job, a, b, dst),
+            Kind::MatMul { a, b, shape, dst } => self.matmul_begin(job, a, b, shape, dst),
+            Kind::Split { a, bits, negate, s, t } => self.split_begin(job, a, bits, negate, s, t),
+            Kind::Inject { a, dst } => self.inject_begin(job, a, dst),
+            Kind::Shift { a, by, dst } => self.shift_begin(job, a, by, dst),
+        }
+    }
+
+    fn arrived(&mut self, job: &Job) -> Result<bool, Error> {
+        let awaited: &[usize] = match (&self.plan.ops[job.op as usize].kind, self.me, job.stage) {
+            (Kind::And { .. } | Kind::Mul { .. } | Kind::MatMul { .. }, me, _) => &[prev(me)],
+            (Kind::Split { .. }, 0, _) => &[1],
+            (Kind::Inject { .. } | Kind::Shift { .. }, 0, 0) => &[1, 2],
+            (Kind::Inject { .. } | Kind::Shift { .. }, 2, 1) => &[0],
+            (Kind::Split { .. } | Kind::Inject { .. } | Kind::Shift { .. }, ..) => &[],
+        };
+        for &peer in awaited {
+            if !self.session.mesh().arrived(peer)? {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    fn finish(&mut self, job: &Job) -> Result<(), Error> {
+        let plan = self.plan.clone();
+        match plan.ops[job.op as usize].kind {
+            Kind::And { dst, .. } => self.and_finish(job, dst),
+            Kind::Mul { dst, .. } => self.mul_finish(job, dst),
+            Kind::MatMul { shape, dst, .. } => self.matmul_finish(job, shape, dst),
+            Kind::Split { bits, s, .. } => self.split_finish(job, bits, s),
+            Kind::Inject { a, dst } => self.inject_finish(job, a, dst),
+            Kind::Shift { a, dst, .. } => self.shift_finish(job, a, dst),
+        }
+    }
+
+    fn free(&mut self, reg: Reg) {
+        self.own.free(reg);
+        self.prev.free(reg);
+    }
+
+    fn check(&mut self) -> Result<(), Error> {
+        Ok(self.session.compare_draws()?)
+    }
+
+    fn offer(&mut self, output: u32) -> Result<(), Error> {
+        self.offer_output(output)
+    }
+
+    fn reveal(&mut self, output: u32) -> Result<Option<Clear>, Error> {
+        self.reveal_output(output)
+    }
+
+    fn close(self: Box<Self>) -> Result<(), Error> {
+        Ok(self.session.close()?)
+    }
+}

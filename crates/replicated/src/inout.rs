@@ -1,0 +1,273 @@
+//! How values come in and go out.
+//!
+//! **A party's input** `x` of `P_j`: `x_(j+1) = 0`, `x_j` is the stream of `k_j`, and `x_(j-1) = x - x_j` goes to
+//! `P_(j-1)`: one message of one element.
+//!
+//! **A client's input**: `x_0` and `x_1` come from two seeds, which the client gives to their holders before its
+//! first input; `x_2 = x - x_0 - x_1` goes to `P_2` and `P_0`.
+//!
+//! **An output** to `P_j`: `P_(j-1)` sends the component that `P_j` lacks. To a client: `P_i` sends
+//! `x_i + rho_i - rho_(i-1)`. The fresh sharing of zero matters: the three components themselves can depend on
+//! more than the output (a party's input has a component 0, for one).
+
+use crate::engine::{ClientStreams, ReplicatedEngine};
+use crate::{PARTIES, next, prev};
+use std::ops::Range;
+use tacit_engine::bank::row_words;
+use tacit_engine::{Clear, Error, with_word};
+use tacit_kernel::{Buffer, bits, ring};
+use tacit_program::plan::{Domain, Reg, Register};
+use tacit_session::{At, Draw, Stream, step};
+use zeroize::Zeroize;
+
+/// Bytes of a seed.
+pub(crate) const SEED_BYTES: usize = 16;
+
+/// Inputs and outputs are single rows.
+const ONE_ROW: bits::Rows = bits::Rows { first: 0, step: 1, count: 1 };
+
+impl ReplicatedEngine {
+    pub(crate) fn give_input(&mut self, input: u32, values: Option<&Clear>) -> Result<(), Error> {
+        let (owner, reg, shape) = self.input_shape(input);
+        if owner != self.me {
+            return Ok(());
+        }
+        let values = values.ok_or_else(|| Error::Refused(format!("no values for input {input}")))?;
+        if (values.domain(), values.cols()) != (shape.domain, shape.cols) {
+            return Err(Error::Refused(format!("input {input} has another shape than the plan's")));
+        }
+        let mut own = self.own.take(reg);
+        self.key(next(owner)).fill(input_draw(input), 0, own.bytes_mut());
+        let mut rest = self.prev.take(reg);
+        subtract(shape, values.data(), &own, &mut rest);
+        self.own.put(reg, own);
+        for (batch, range) in pieces(shape) {
+            let message = message_of(shape, &rest, &range);
+            self.session.mesh().send(prev(owner), input_at(input, batch), &message)?;
+        }
+        self.prev.put(reg, rest);
+        Ok(())
+    }
+
+    pub(crate) fn take_input(&mut self, input: u32) -> Result<(), Error> {
+        let (owner, reg, shape) = self.input_shape(input);
+        if owner >= PARTIES {
+            return self.take_from_client(input, owner, reg, shape);
+        }
+        if self.me == next(owner) {
+            self.own.zero(reg);
+            let mut component = self.prev.take(reg);
+            self.key(owner).fill(input_draw(input), 0, component.bytes_mut());
+            self.prev.put(reg, component);
+        } else if self.me == prev(owner) {
+            self.prev.zero(reg);
+            let mut component = self.own.take(reg);
+            self.recv_input(input, owner, shape, &mut component)?;
+            self.own.put(reg, component);
+        }
+        Ok(())
+    }
+
+    fn take_from_client(
+        &mut self,
+        input: u32,
+        client: usize,
+        reg: Reg,
+        shape: Register,
+    ) -> Result<(), Error> {
+        self.client_streams(client)?;
+        let (mut own, mut prev) = (self.own.take(reg), self.prev.take(reg));
+        if let Some(streams) = &mut self.clients[client - PARTIES] {
+            let (zero, one) = (&mut streams.zero, &mut streams.one);
+            // P_0 holds (x_0, x_2), P_1 (x_1, x_0), P_2 (x_2, x_1).
+            let targets = match self.me {
+                0 => [(zero, &mut own)].into_iter().collect::<Vec<_>>(),
+                1 => vec![(one, &mut own), (zero, &mut prev)],
+                _ => vec![(one, &mut prev)],
+            };
+            for (stream, component) in targets {
+                if let Some(stream) = stream {
+                    stream.fill(input_draw(input), 0, component.bytes_mut());
+                }
+            }
+        }
+        match self.me {
+            0 => self.recv_input(input, client, shape, &mut prev)?,
+            2 => self.recv_input(input, client, shape, &mut own)?,
+            _ => {}
+        }
+        self.own.put(reg, own);
+        self.prev.put(reg, prev);
+        Ok(())
+    }
+
+    /// Receives the client's seeds, before its first input.
+    fn client_streams(&mut self, client: usize) -> Result<(), Error> {
+        if self.clients[client - PARTIES].is_some() {
+            return Ok(());
+        }
+        let count = if self.me == 1 { 2 } else { 1 };
+        let mut seeds = self.session.mesh().recv(client, seed_at(), count * SEED_BYTES)?;
+        let mut streams = seeds.chunks_exact(SEED_BYTES).map(|seed| {
+            let mut key = [0; SEED_BYTES];
+            key.copy_from_slice(seed);
+            let stream = Stream::new(&key);
+            key.zeroize();
+            stream
+        });
+        let zero = if self.me == 2 { None } else { streams.next() };
+        let one = streams.next();
+        drop(streams);
+        seeds.zeroize();
+        self.clients[client - PARTIES] = Some(ClientStreams { zero, one });
+        Ok(())
+    }
+
+    fn recv_input(
+        &mut self,
+        input: u32,
+        from: usize,
+        shape: Register,
+        out: &mut Buffer,
+    ) -> Result<(), Error> {
+        for (batch, range) in pieces(shape) {
+            let message =
+                self.session.mesh().recv(from, input_at(input, batch), message_bytes(shape, &range))?;
+            store_message(shape, &message, &range, out);
+            self.session.mesh().recycle(message);
+        }
+        Ok(())
+    }
+
+    pub(crate) fn offer_output(&mut self, output: u32) -> Result<(), Error> {
+        let plan = self.plan.clone();
+        let operation = &plan.outputs[output as usize];
+        let shape = plan.register(operation.reg);
+        let to = next(self.me);
+        if self.roles.learns(to, operation.to) {
+            for (batch, range) in pieces(shape) {
+                let message = message_of(shape, self.prev.get(operation.reg), &range);
+                self.session.mesh().send(to, output_at(output, batch), &message)?;
+            }
+        }
+        let clients: Vec<usize> = (PARTIES..PARTIES + self.roles.clients().len())
+            .filter(|&client| self.roles.learns(client, operation.to))
+            .collect();
+        if clients.is_empty() {
+            return Ok(());
+        }
+        let mut masked = Buffer::new(self.own.get(operation.reg).len());
+        let draw = Draw { lane: 0, part: step::OUTPUT, op: output };
+        let (key, prev_key) = self.keys();
+        match shape.domain {
+            Domain::Bits => key.xor(prev_key, draw, 0, masked.bytes_mut()),
+            Domain::Ring(width) => {
+                with_word!(width, W => key.sub::<W>(prev_key, draw, 0, masked.words_mut()));
+            }
+        }
+        add_assign(shape, &mut masked, self.own.get(operation.reg));
+        for client in clients {
+            for (batch, range) in pieces(shape) {
+                let message = message_of(shape, &masked, &range);
+                self.session.mesh().send(client, output_at(output, batch), &message)?;
+            }
+        }
+        Ok(())
+    }
+
+    pub(crate) fn reveal_output(&mut self, output: u32) -> Result<Option<Clear>, Error> {
+        let plan = self.plan.clone();
+        let operation = &plan.outputs[output as usize];
+        let shape = plan.register(operation.reg);
+        if !self.roles.learns(self.me, operation.to) {
+            return Ok(None);
+        }
+        let mut sum = Buffer::new(self.own.get(operation.reg).len());
+        for (batch, range) in pieces(shape) {
+            let bytes = message_bytes(shape, &range);
+            let message = self.session.mesh().recv(prev(self.me), output_at(output, batch), bytes)?;
+            store_message(shape, &message, &range, &mut sum);
+            self.session.mesh().recycle(message);
+        }
+        add_assign(shape, &mut sum, self.own.get(operation.reg));
+        add_assign(shape, &mut sum, self.prev.get(operation.reg));
+        Ok(Some(Clear::new(shape.domain, shape.cols, sum)))
+    }
+
+    fn input_shape(&self, input: u32) -> (usize, Reg, Register) {
+        let operation = &self.plan.inputs[input as usize];
+        (self.roles.endpoint(operation.owner), operation.reg, self.plan.register(operation.reg))
+    }
+}
+
+/// The randomness of an input.
+pub(crate) fn input_draw(input: u32) -> Draw {
+    Draw { lane: 0, part: step::INPUT, op: input }
+}
+
+/// The address of a piece of an input.
+pub(crate) fn input_at(input: u32, batch: u32) -> At {
+    At { lane: 0, part: step::INPUT, op: input, batch }
+}
+
+/// The address of a piece of an output.
+pub(crate) fn output_at(output: u32, batch: u32) -> At {
+    At { lane: 0, part: step::OUTPUT, op: output, batch }
+}
+
+/// The address of a client's seeds.
+pub(crate) fn seed_at() -> At {
+    At { lane: 0, part: step::SEED, op: 0, batch: 0 }
+}
+
+/// The pieces in which a register travels: number and columns.
+pub(crate) fn pieces(shape: Register) -> impl Iterator<Item = (u32, Range<usize>)> {
+    let grain = tacit_engine::columns_per_message(shape.domain.bits());
+    (0..shape.cols.div_ceil(grain))
+        .map(move |piece| (piece as u32, piece * grain..shape.cols.min((piece + 1) * grain)))
+}
+
+/// Bytes of a piece.
+pub(crate) fn message_bytes(shape: Register, range: &Range<usize>) -> usize {
+    (range.len() * shape.domain.bits() as usize).div_ceil(8)
+}
+
+/// A piece as a message.
+pub(crate) fn message_of(shape: Register, data: &Buffer, range: &Range<usize>) -> Vec<u8> {
+    match shape.domain {
+        Domain::Bits => {
+            let mut message = vec![0; message_bytes(shape, range)];
+            bits::pack_rows(data.words(), row_words(shape.cols), ONE_ROW, range.clone(), &mut message);
+            message
+        }
+        Domain::Ring(width) => data.bytes()[range.start * width.bytes()..range.end * width.bytes()].to_vec(),
+    }
+}
+
+/// Stores a piece where it belongs.
+pub(crate) fn store_message(shape: Register, message: &[u8], range: &Range<usize>, out: &mut Buffer) {
+    match shape.domain {
+        Domain::Bits => {
+            bits::unpack_rows(message, out.words_mut(), row_words(shape.cols), ONE_ROW, range.clone());
+        }
+        Domain::Ring(width) => {
+            out.bytes_mut()[range.start * width.bytes()..range.end * width.bytes()].copy_from_slice(message);
+        }
+    }
+}
+
+/// `out = a - b`.
+pub(crate) fn subtract(shape: Register, a: &Buffer, b: &Buffer, out: &mut Buffer) {
+    match shape.domain {
+        Domain::Bits => bits::xor(a.words(), b.words(), out.words_mut()),
+        Domain::Ring(width) => with_word!(width, W => ring::sub::<W>(a.words(), b.words(), out.words_mut())),
+    }
+}
+
+/// `a += b`.
+pub(crate) fn add_assign(shape: Register, a: &mut Buffer, b: &Buffer) {
+    match shape.domain {
+        Domain::Bits => bits::xor_assign(a.words_mut(), b.words()),
+        Domain::Ring(width) => with_word!(width, W => ring::add_assign::<W>(a.words_mut(), b.words())),
+    }
+}

@@ -1,0 +1,181 @@
+//! A program that is ready to run: checked, lowered, hashed.
+
+use crate::{Error, Run};
+use std::sync::Arc;
+use tacit_engine::{Clear, Roles};
+use tacit_program::plan::Plan;
+use tacit_program::{
+    Data, InputType, Lowered, Native, OutputType, Program, Source, Value, decode, encode, lower,
+    lower_for_debug, to_value,
+};
+
+/// A program, its plan, and the hash by which parties agree on it.
+#[derive(Debug)]
+pub struct Compiled {
+    program: Program,
+    lowered: Lowered,
+    plan: Arc<Plan>,
+    hash: [u8; 32],
+}
+
+impl Compiled {
+    /// Lowers a program. The plan is the same wherever the program is the same.
+    pub fn new(program: Program) -> Result<Arc<Self>, Error> {
+        let lowered = lower(&program, Native::ALL)?;
+        Ok(Self::of(program, lowered))
+    }
+
+    /// Lowers a program so that everything in it is revealed: for looking for faults on made-up data, in one
+    /// process. Its hash differs from the program's, so no other party can be drawn into it.
+    pub fn debug(program: Program) -> Result<Arc<Self>, Error> {
+        let lowered = lower_for_debug(&program, Native::ALL)?;
+        let mut compiled = Self::of(program, lowered);
+        if let Some(compiled) = Arc::get_mut(&mut compiled) {
+            compiled.hash.iter_mut().for_each(|byte| *byte = !*byte);
+        }
+        Ok(compiled)
+    }
+
+    fn of(program: Program, lowered: Lowered) -> Arc<Self> {
+        let hash = program.hash();
+        let plan = Arc::new(lowered.plan.clone());
+        Arc::new(Self { program, lowered, plan, hash })
+    }
+
+    /// The program.
+    pub fn program(&self) -> &Program {
+        &self.program
+    }
+
+    /// What engines execute.
+    pub fn plan(&self) -> &Arc<Plan> {
+        &self.plan
+    }
+
+    /// What parties agree on before they run it.
+    pub fn hash(&self) -> [u8; 32] {
+        self.hash
+    }
+
+    /// The inputs, in order.
+    pub fn inputs(&self) -> &[InputType] {
+        &self.lowered.inputs
+    }
+
+    /// The program's outputs, in order.
+    pub fn outputs(&self) -> &[OutputType] {
+        &self.lowered.outputs[..self.program.outputs().len()]
+    }
+
+    /// The user's line of a node.
+    pub fn source(&self, node: u32) -> Option<&Source> {
+        self.lowered.source(node)
+    }
+
+    /// The inputs in words, for agreements and errors.
+    pub fn describe_inputs(&self) -> String {
+        let describe = |input: &InputType| {
+            format!("{}: {} {:?} from {}", input.name, input.kind, input.shape, input.owner)
+        };
+        self.inputs().iter().map(describe).collect::<Vec<_>>().join("; ")
+    }
+
+    /// Encodes one value: checks its shape, type and range.
+    pub fn encode(&self, input: usize, value: &Value) -> Result<Clear, Error> {
+        let declared = self
+            .inputs()
+            .get(input)
+            .ok_or_else(|| Error::Refused(format!("the program has no input {input}")))?;
+        let words = encode(declared, value).map_err(|error| {
+            Error::Refused(format!("input {:?} of {}: {error}", declared.name, declared.owner))
+        })?;
+        let domain = self.plan.register(self.plan.inputs[input].reg).domain;
+        Ok(Clear::from_words(domain, &words))
+    }
+
+    /// Encodes the values of all inputs.
+    pub(crate) fn encode_all(&self, values: &[Value]) -> Result<Vec<Clear>, Error> {
+        self.check_count(values.len())?;
+        values.iter().enumerate().map(|(input, value)| self.encode(input, value)).collect()
+    }
+
+    /// The values of all inputs as the reference takes them.
+    pub(crate) fn encode_words(&self, values: &[Value]) -> Result<Vec<Vec<u64>>, Error> {
+        self.check_count(values.len())?;
+        self.inputs().iter().zip(values).map(|(declared, value)| Ok(encode(declared, value)?)).collect()
+    }
+
+    /// Those of all values that endpoint `me` gives.
+    pub(crate) fn inputs_of(&self, roles: &Roles, me: usize, values: &[Clear]) -> Vec<Option<Clear>> {
+        let mine = |(input, value): (&tacit_program::plan::InputOp, &Clear)| {
+            (roles.endpoint(input.owner) == me).then(|| value.clone())
+        };
+        self.plan.inputs.iter().zip(values).map(mine).collect()
+    }
+
+    /// The outputs as values.
+    pub(crate) fn decode_all(&self, outputs: &[Option<Clear>]) -> Result<Vec<Option<Value>>, Error> {
+        let one = |(declared, clear): (&OutputType, &Option<Clear>)| match clear {
+            Some(clear) => Ok(Some(decode(declared, &clear.to_words())?)),
+            None => Ok(None),
+        };
+        self.lowered.outputs.iter().zip(outputs).map(one).collect()
+    }
+
+    /// A run's failure, with the user's line.
+    pub(crate) fn aborted(&self, cause: tacit_engine::Error) -> Error {
+        match cause {
+            tacit_engine::Error::Refused(reason) => Error::Refused(reason),
+            cause => {
+                let node = match &cause {
+                    tacit_engine::Error::During { node, .. } => Some(*node),
+                    _ => None,
+                };
+                Error::Aborted { at: node.and_then(|node| self.source(node)).cloned().map(Box::new), cause }
+            }
+        }
+    }
+
+    /// Holds a debug run's values against the clear ones, in the order of the program.
+    pub(crate) fn compare(&self, clear: &[Vec<i64>], mut run: Run) -> Result<Run, Error> {
+        let extra = run.outputs.split_off(self.program.outputs().len());
+        let declared = &self.lowered.outputs[self.program.outputs().len()..];
+        for (declared, got) in declared.iter().zip(&extra) {
+            let Some(got) = got else { continue };
+            let expected = to_value(declared.kind, &declared.shape, &clear[declared.node as usize]);
+            if let Some(place) =
+                (0..expected.data.len()).find(|&at| element(got, at) != element(&expected, at))
+            {
+                return Err(Error::Differs {
+                    at: Box::new(self.source(declared.node).cloned().unwrap_or_default()),
+                    element: place,
+                    got: element(got, place),
+                    expected: element(&expected, place),
+                });
+            }
+        }
+        Ok(run)
+    }
+
+    fn check_count(&self, given: usize) -> Result<(), Error> {
+        let declared = self.inputs().len();
+        if given == declared {
+            return Ok(());
+        }
+        Err(Error::Refused(format!(
+            "the program has {declared} inputs ({}); {given} values were given",
+            self.describe_inputs()
+        )))
+    }
+}
+
+/// An element as text.
+fn element(value: &Value, at: usize) -> String {
+    match &value.data {
+        Data::Bool(data) => data.get(at).map(ToString::to_string),
+        Data::Int(data) => data.get(at).map(ToString::to_string),
+        Data::Unsigned(data) => data.get(at).map(ToString::to_string),
+        Data::Float(data) => data.get(at).map(ToString::to_string),
+    }
+    .unwrap_or_default()
+}

@@ -1,0 +1,63 @@
+//! Why there is no result.
+
+use tacit_engine::Error as Cause;
+use tacit_net::What;
+use tacit_program::{ProgramError, Source, ValueError};
+use tacit_session::Error as SessionError;
+
+/// Why there is no result.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The program is wrong; nothing was sent.
+    #[error(transparent)]
+    Program(#[from] ProgramError),
+    /// A value doesn't fit its declaration; nothing was sent.
+    #[error(transparent)]
+    Value(#[from] ValueError),
+    /// The request can't be carried out as it is; nothing was sent.
+    #[error("{0}")]
+    Refused(String),
+    /// The run was aborted.
+    #[error("the run was aborted: {cause}{}", place(at.as_deref()))]
+    Aborted {
+        /// The line of the program that was worked on, if any.
+        at: Option<Box<Source>>,
+        /// What happened.
+        cause: Cause,
+    },
+    /// A debug run found an operation whose result differs from the clear one.
+    #[error(
+        "{at}: this operation's result differs from the clear one at element {element}: {got} instead of {expected}"
+    )]
+    Differs {
+        /// The operation.
+        at: Box<Source>,
+        /// Which element, in row-major order.
+        element: usize,
+        /// The protocol's result.
+        got: String,
+        /// The clear result.
+        expected: String,
+    },
+}
+
+impl Error {
+    /// Whether a run began and was aborted; all other errors come before anything secret was sent.
+    pub fn is_abort(&self) -> bool {
+        matches!(self, Self::Aborted { .. } | Self::Differs { .. })
+    }
+
+    /// Whether this is only another endpoint's word that it aborts: its own error says more.
+    pub(crate) fn is_echo(&self) -> bool {
+        match self {
+            Self::Aborted { cause: Cause::Session(source) | Cause::During { source, .. }, .. } => {
+                matches!(source, SessionError::Link(link) if matches!(link.what(), What::Aborted { .. }))
+            }
+            _ => false,
+        }
+    }
+}
+
+fn place(at: Option<&Source>) -> String {
+    at.map_or_else(String::new, |at| format!(" (at {at})"))
+}

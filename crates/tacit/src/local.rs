@@ -1,0 +1,119 @@
+//! All endpoints in this process, each in a thread, linked through memory: for trying out, for tests, and for
+//! whoever only wants the protocol's cost on one machine. Nothing is kept secret from this process.
+
+use crate::endpoint::{Endpoint, play};
+use crate::report::Traffic;
+use crate::{Compiled, Error, Report, Run, protocol};
+use std::sync::Arc;
+use std::time::Instant;
+use tacit_engine::{Clear, Observer, Outcome};
+use tacit_net::{Limits, Mesh, memory};
+use tacit_program::{Value, reference};
+
+/// A world of parties and clients within this process.
+#[derive(Clone, Debug)]
+pub struct Local {
+    /// The protocol's name.
+    pub protocol: String,
+    /// Names of the parties.
+    pub parties: Vec<String>,
+}
+
+/// Is told of finished jobs: how many, of how many.
+pub type Progress<'a> = &'a (dyn Fn(usize, usize) + Sync);
+
+impl Local {
+    /// Parties `P0`, `P1`, ...: as many as the protocol is for.
+    pub fn new(name: &str) -> Result<Self, Error> {
+        let count = *protocol(name)?.spec().parties.start();
+        Ok(Self { protocol: name.to_owned(), parties: (0..count).map(|party| format!("P{party}")).collect() })
+    }
+
+    /// Runs a program on the values of all its inputs; whatever is revealed to anybody comes back.
+    pub fn run(
+        &self,
+        compiled: &Arc<Compiled>,
+        inputs: &[Value],
+        progress: Progress<'_>,
+    ) -> Result<Run, Error> {
+        let endpoint = Endpoint::new(compiled.clone(), protocol(&self.protocol)?, self.parties.clone())?;
+        let values = compiled.encode_all(inputs)?;
+        let roles = endpoint.roles();
+        let names: Vec<String> = self.parties.iter().chain(roles.clients()).cloned().collect();
+        let links = memory::mesh(self.parties.len(), roles.clients().len());
+        let start = Instant::now();
+        let results: Vec<Result<(Outcome, Traffic), Error>> = std::thread::scope(|scope| {
+            let threads: Vec<_> = links
+                .into_iter()
+                .enumerate()
+                .map(|(me, transport)| {
+                    let mesh = Mesh::new(Box::new(transport), me, names.clone(), Limits::default());
+                    let mine = compiled.inputs_of(&roles, me, &values);
+                    let endpoint = &endpoint;
+                    let mut observer = Told { progress: (me == 0).then_some(progress) };
+                    scope.spawn(move || play(endpoint, mesh, &mine, &mut observer))
+                })
+                .collect();
+            threads
+                .into_iter()
+                .map(|thread| thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
+                .collect()
+        });
+        let elapsed = start.elapsed();
+        collect(compiled, &names, results, elapsed)
+    }
+
+    /// Runs a program that was compiled for debugging and compares every operation with the clear one.
+    pub fn debug(
+        &self,
+        compiled: &Arc<Compiled>,
+        inputs: &[Value],
+        progress: Progress<'_>,
+    ) -> Result<Run, Error> {
+        let run = self.run(compiled, inputs, progress)?;
+        let clear = reference::trace(compiled.program(), &compiled.encode_words(inputs)?)?;
+        compiled.compare(&clear, run)
+    }
+}
+
+/// Passes on one party's progress.
+struct Told<'a> {
+    progress: Option<Progress<'a>>,
+}
+
+impl Observer for Told<'_> {
+    fn progress(&mut self, done: usize, total: usize) {
+        if let Some(progress) = self.progress {
+            progress(done, total);
+        }
+    }
+}
+
+/// Puts together what the endpoints have.
+fn collect(
+    compiled: &Compiled,
+    names: &[String],
+    results: Vec<Result<(Outcome, Traffic), Error>>,
+    elapsed: std::time::Duration,
+) -> Result<Run, Error> {
+    let mut report = Report { elapsed, ..Report::default() };
+    let mut outputs: Vec<Option<Clear>> = vec![None; compiled.plan().outputs.len()];
+    // The first cause is worth more than the others' notice of it.
+    let mut failures = Vec::new();
+    for (name, result) in names.iter().zip(results) {
+        match result {
+            Ok((outcome, traffic)) => {
+                report.rounds = report.rounds.max(outcome.rounds);
+                report.endpoints.push((name.clone(), traffic));
+                for (all, one) in outputs.iter_mut().zip(outcome.outputs) {
+                    *all = all.take().or(one);
+                }
+            }
+            Err(error) => failures.push(error),
+        }
+    }
+    match failures.into_iter().min_by_key(Error::is_echo) {
+        Some(error) => Err(error),
+        None => Ok(Run { outputs: compiled.decode_all(&outputs)?, report }),
+    }
+}

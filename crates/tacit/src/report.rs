@@ -1,0 +1,50 @@
+//! What a run gave and what it took.
+
+use std::time::Duration;
+use tacit_net::{Mesh, Phase};
+use tacit_program::Value;
+
+/// What an endpoint sent.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Traffic {
+    /// Payload bytes by phase, in the order of [`Phase::ALL`].
+    pub sent: [u64; Phase::ALL.len()],
+    /// Bytes on the wire, with framing and encryption.
+    pub wire: u64,
+}
+
+impl Traffic {
+    /// What a mesh's counters say now.
+    pub fn of(mesh: &Mesh) -> Self {
+        let counters = mesh.counters();
+        Self {
+            sent: Phase::ALL.map(|phase| counters.in_phase(phase).sent_bytes),
+            wire: counters.wire_total().sent,
+        }
+    }
+
+    /// Payload bytes sent in a phase.
+    pub fn in_phase(&self, phase: Phase) -> u64 {
+        self.sent[phase as usize]
+    }
+}
+
+/// What a run took.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Report {
+    /// The endpoints that this process ran: names and what each sent.
+    pub endpoints: Vec<(String, Traffic)>,
+    /// Rounds of the online phase.
+    pub rounds: u32,
+    /// From the first message to the last, inputs and outputs included.
+    pub elapsed: Duration,
+}
+
+/// What a run gave.
+#[derive(Clone, Debug)]
+pub struct Run {
+    /// The outputs in the program's order; `None` for those that nobody in this process learns.
+    pub outputs: Vec<Option<Value>>,
+    /// What it took.
+    pub report: Report,
+}
