@@ -33,4 +33,3 @@ pub use shadow::{Difference, first_difference};
 pub use shape::{Index, Span};
 pub use types::{Kind, MAX_ELEMENTS, MAX_FRACTION, MAX_RANK, Range, Type};
 pub use value::{Data, Value, ValueError, decode, encode, to_value};
-pub mod cost;

@@ -8,6 +8,7 @@ mod compiled;
 mod endpoint;
 mod error;
 mod local;
+mod price;
 mod registry;
 mod report;
 
@@ -15,6 +16,7 @@ pub use compiled::Compiled;
 pub use endpoint::{Endpoint, play};
 pub use error::Error;
 pub use local::{Local, Progress};
+pub use price::price;
 pub use registry::{protocol, protocols};
 pub use report::{Report, Run, Traffic};
 pub use tacit_engine as engine;
