@@ -6,7 +6,7 @@ use crate::report::Traffic;
 use crate::{Compiled, Error, Report, Run, protocol};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-use tacit_engine::{Clear, Observer, Outcome};
+use tacit_engine::{Clear, Observer, Outcome, Roles};
 use tacit_net::{Limits, Mesh, memory};
 use tacit_program::Value;
 
@@ -60,11 +60,16 @@ impl Local {
         inputs: &[Value],
         progress: Progress<'_>,
     ) -> Result<(Vec<Option<Clear>>, Report), Error> {
-        let endpoint = Endpoint::new(compiled.clone(), protocol(&self.protocol)?, self.parties.clone())?;
+        let clients = Roles::clients_of(compiled.plan(), &self.parties);
+        let endpoint = Endpoint::new(
+            compiled.clone(),
+            protocol(&self.protocol)?,
+            self.parties.clone(),
+            clients.clone(),
+        )?;
         let values = compiled.encode_all(inputs)?;
-        let roles = endpoint.roles();
-        let names: Vec<String> = self.parties.iter().chain(roles.clients()).cloned().collect();
-        let links = memory::mesh(self.parties.len(), roles.clients().len());
+        let names: Vec<String> = self.parties.iter().chain(&clients).cloned().collect();
+        let links = memory::mesh(self.parties.len(), clients.len());
         let start = Instant::now();
         let results: Vec<Result<(Outcome, Traffic), Error>> = std::thread::scope(|scope| {
             let threads: Vec<_> = links
@@ -72,9 +77,10 @@ impl Local {
                 .enumerate()
                 .map(|(me, transport)| {
                     let mesh = Mesh::new(Box::new(transport), me, names.clone(), Limits::default());
-                    let mine = compiled.inputs_of(&roles, me, &values);
+                    let mine = compiled.inputs_of(&endpoint.roles, me, &values);
                     let endpoint = &endpoint;
-                    let mut observer = Told { progress: (me == 0).then_some(progress) };
+                    let told: Progress<'_> = if me == 0 { progress } else { &|_, _| {} };
+                    let mut observer = Told::new(told);
                     scope.spawn(move || play(endpoint, mesh, &mine, &mut observer))
                 })
                 .collect();
@@ -87,16 +93,20 @@ impl Local {
     }
 }
 
-/// Passes on one party's progress.
-struct Told<'a> {
-    progress: Option<Progress<'a>>,
+/// Passes on progress.
+pub(crate) struct Told<'a> {
+    progress: Progress<'a>,
+}
+
+impl<'a> Told<'a> {
+    pub(crate) fn new(progress: Progress<'a>) -> Self {
+        Self { progress }
+    }
 }
 
 impl Observer for Told<'_> {
     fn progress(&mut self, done: usize, total: usize) {
-        if let Some(progress) = self.progress {
-            progress(done, total);
-        }
+        (self.progress)(done, total);
     }
 }
 

@@ -13,7 +13,9 @@ use tacit_program::plan::{InputOp, Op, OutputOp, Plan};
 pub fn price(compiled: &Compiled, name: &str, parties: &[String]) -> Result<Itemised, Error> {
     let protocol = protocol(name)?;
     let plan = compiled.plan();
-    let prices = Prices { protocol, roles: Roles::new(plan, parties) };
+    let clients = Roles::clients_of(plan, parties);
+    let roles = Roles::new(plan, parties, &clients).map_err(|error| Error::Refused(error.to_string()))?;
+    let prices = Prices { protocol, roles };
     let mut bill = of_plan(plan, &prices);
     let givers: BTreeSet<usize> = plan
         .inputs
