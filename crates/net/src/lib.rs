@@ -28,15 +28,19 @@
 
 pub mod frame;
 pub mod memory;
+pub mod setup;
+pub mod stream;
 pub mod transport;
 
 mod at;
+mod channel;
 mod counters;
 mod error;
 mod limits;
 mod mesh;
 mod phase;
 mod pool;
+mod tls;
 
 pub use at::At;
 pub use counters::{Counters, Traffic, WireBytes};

@@ -287,8 +287,7 @@ impl Mesh {
     fn expect(&mut self, from: usize, at: At) -> Result<Vec<u8>, Error> {
         self.usable(from)?;
         if self.unflushed {
-            self.unflushed = false;
-            self.transport.flush();
+            self.unflushed = !self.transport.flush();
         }
         self.waiting = Some(Waiting::Receive(from, at));
         let frame = self.next(from)?;
