@@ -2,6 +2,7 @@
 
 use tacit_engine::Error as Cause;
 use tacit_net::What;
+use tacit_net::setup::SetupError;
 use tacit_program::{Difference, ProgramError, Source, ValueError};
 use tacit_session::Error as SessionError;
 
@@ -17,6 +18,9 @@ pub enum Error {
     /// The request can't be carried out as it is; nothing was sent.
     #[error("{0}")]
     Refused(String),
+    /// The files of the deployment are wrong, or the others couldn't be reached.
+    #[error(transparent)]
+    Setup(#[from] SetupError),
     /// The run was aborted.
     #[error("the run was aborted: {cause}{}", place(at.as_deref()))]
     Aborted {

@@ -5,6 +5,7 @@
 //! ([`Seat`]). [`protocols`] lists the protocols.
 
 mod compiled;
+mod deployment;
 mod endpoint;
 mod error;
 mod local;
@@ -13,6 +14,7 @@ mod registry;
 mod report;
 
 pub use compiled::Compiled;
+pub use deployment::Seat;
 pub use endpoint::{Endpoint, play};
 pub use error::Error;
 pub use local::{Local, Progress};
