@@ -379,7 +379,7 @@ fn altered_ciphertext_ends_the_link() {
         let mut mesh = mesh(&one).unwrap();
         let start = Instant::now();
         let mut op = 0;
-        while mesh.send(0, At::op(op), &[7; 50_000]).and_then(|()| mesh.tick()).is_ok() {
+        while mesh.send(0, At::op(op), &vec![7; 50_000]).and_then(|()| mesh.tick()).is_ok() {
             assert!(start.elapsed() < Duration::from_secs(20));
             op += 1;
         }
