@@ -29,6 +29,7 @@
 pub mod frame;
 pub mod memory;
 pub mod setup;
+pub mod shape;
 pub mod stream;
 pub mod transport;
 
@@ -49,4 +50,5 @@ pub use frame::{Frame, Kind};
 pub use limits::Limits;
 pub use mesh::Mesh;
 pub use phase::Phase;
+pub use shape::{Profile, Shape, Shaped};
 pub use transport::{Event, Transport};

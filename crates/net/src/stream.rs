@@ -4,10 +4,9 @@
 //! long payloads are written from, and read into, the buffer that they travel in, so that a frame of 64 KiB
 //! costs one system call on each side.
 
-pub mod reader;
-
 mod link;
 mod outbox;
+mod reader;
 
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
@@ -21,6 +20,9 @@ use crate::frame::{Frame, FrameTooLong};
 use crate::pool::Pool;
 use crate::transport::{Event, Transport, monotonic};
 use link::{Link, Reading};
+
+#[doc(hidden)]
+pub use reader::parse_frames;
 
 /// How long a waiting endpoint looks and yields the core before it sleeps: a sleeping process takes far longer
 /// to answer than one that is awake.

@@ -5,8 +5,9 @@ mod common;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use common::{SOON, worlds};
-use tacit_net::{At, Mesh, Phase, What};
+use common::{Deployment, SOON, worlds};
+use tacit_net::setup::Security;
+use tacit_net::{At, Limits, Mesh, Phase, Profile, Shaped, Transport, What, memory};
 
 /// Runs every mesh in a thread of its own; the results in their order.
 fn run<T: Send + 'static>(meshes: Vec<Mesh>, body: fn(Mesh) -> T) -> Vec<T> {
@@ -110,14 +111,15 @@ fn all_can_send_far_more_than_queues_hold_before_they_receive() {
 
 #[test]
 fn a_slow_reader_holds_its_sender_back_and_loses_nothing() {
-    for (name, mut meshes) in worlds("outbox_bytes = 50000\ninbox_bytes = 100000") {
+    for (name, mut meshes) in worlds("outbox_bytes = 500000\ninbox_bytes = 100000\nlinger_seconds = 0.1") {
         let mut reader = meshes.remove(1);
         let mut sender = meshes.remove(0);
         let sending = thread::spawn(move || {
             for op in 0..600 {
                 sender.send(1, At::op(op), &vec![op as u8; 50_000]).unwrap();
             }
-            sender
+            // What is still queued goes out however long the reader takes.
+            sender.close().unwrap();
         });
         let start = Instant::now();
         while start.elapsed() < Duration::from_millis(300) {
@@ -126,12 +128,13 @@ fn a_slow_reader_holds_its_sender_back_and_loses_nothing() {
         }
         assert!(!sending.is_finished(), "{name}: 30 MB went where only little has room");
         for op in 0..600 {
+            if op % 100 == 0 {
+                thread::sleep(Duration::from_millis(50));
+            }
             assert_eq!(reader.recv(0, At::op(op), 50_000).unwrap(), vec![op as u8; 50_000]);
         }
-        let sender = sending.join().unwrap();
-        let closing = thread::spawn(|| sender.close().unwrap());
         reader.close().unwrap();
-        closing.join().unwrap();
+        sending.join().unwrap();
     }
 }
 
@@ -220,13 +223,13 @@ fn a_message_that_never_comes_ends_in_time_outs_everywhere() {
 
 #[test]
 fn those_who_wait_for_one_who_computes_are_patient() {
-    for (name, meshes) in worlds("silence_seconds = 0.4") {
+    for (name, meshes) in worlds("silence_seconds = 0.8") {
         run(meshes, |mut mesh| {
             let me = mesh.me();
             let at = At::op(1);
             if me == 2 {
                 let start = Instant::now();
-                while start.elapsed() < Duration::from_millis(1600) {
+                while start.elapsed() < Duration::from_secs(2) {
                     thread::sleep(Duration::from_millis(1));
                     mesh.tick().unwrap();
                 }
@@ -265,5 +268,47 @@ fn a_goodbye_lets_others_go_on() {
             mesh.close().unwrap();
         });
         println!("{name}: fine");
+    }
+}
+
+fn boxed(transport: impl Transport + 'static) -> Box<dyn Transport> {
+    Box::new(transport)
+}
+
+#[test]
+fn shaped_links_take_their_time() {
+    let profile = Profile::load("60ms,80mbit").unwrap();
+    let names: Vec<String> = (0..3).map(|party| format!("P{party}")).collect();
+    let tcp = Deployment::new(3, 0).with(Security::Tcp);
+    let memory: Vec<Box<dyn Transport>> = memory::mesh(3, 0).into_iter().map(boxed).collect();
+    let tcp: Vec<Box<dyn Transport>> = tcp.transports().into_iter().map(boxed).collect();
+    for ends in [memory, tcp] {
+        let shaped = ends.into_iter().enumerate().map(|(me, end)| {
+            let end = Shaped::new(end, me, &names, &profile);
+            Mesh::new(Box::new(end), me, names.clone(), Limits::default())
+        });
+        run(shaped.collect(), |mut mesh| {
+            let next = (mesh.me() + 1) % 3;
+            let prev = (mesh.me() + 2) % 3;
+            mesh.send(next, At::op(0), &[]).unwrap();
+            mesh.recv(prev, At::op(0), 0).unwrap();
+            // Half a round trip for each of ten steps that wait for one another.
+            let start = Instant::now();
+            for op in 1..=10 {
+                mesh.send(next, At::op(op), &[1]).unwrap();
+                mesh.recv(prev, At::op(op), 1).unwrap();
+            }
+            assert!(start.elapsed() >= Duration::from_millis(10 * 30 - 30), "{:?}", start.elapsed());
+            // Ten frames that don't wait: a megabyte in all, at ten megabytes a second.
+            let start = Instant::now();
+            for op in 11..=20 {
+                mesh.send(next, At::op(op), &vec![0; 100_000]).unwrap();
+            }
+            for op in 11..=20 {
+                mesh.recv(prev, At::op(op), 100_000).unwrap();
+            }
+            assert!(start.elapsed() >= Duration::from_millis(100), "{:?}", start.elapsed());
+            mesh.close().unwrap();
+        });
     }
 }

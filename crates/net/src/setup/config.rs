@@ -34,6 +34,7 @@ use super::error::SetupError;
 use super::hello::MAX_ENDPOINTS;
 use crate::Limits;
 use crate::frame::MAX_PAYLOAD;
+use crate::shape::STAMP;
 use crate::tls::pin::{Fingerprint, Identity, check_valid_now};
 
 /// What `insecure_tcp` must say if parties are to talk plain TCP beyond one machine.
@@ -317,8 +318,8 @@ impl FileLimits {
             linger: seconds("linger_seconds", self.linger_seconds, default.linger)?,
             callers: self.callers.unwrap_or(default.callers),
         };
-        if limits.frame > MAX_PAYLOAD {
-            return Err(format!("frame_bytes is at most {MAX_PAYLOAD}"));
+        if limits.frame > MAX_PAYLOAD - STAMP {
+            return Err(format!("frame_bytes is at most {}", MAX_PAYLOAD - STAMP));
         }
         if [limits.frame, limits.inbox, limits.outbox, limits.callers].contains(&0) {
             return Err("limits are at least 1".to_owned());

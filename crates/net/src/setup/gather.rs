@@ -15,6 +15,7 @@ use super::greeting::{Fault, Greeting};
 use super::hello::Hello;
 use super::listener::Listener;
 use crate::channel::{Channel, ChannelError};
+use crate::shape::STAMP;
 use crate::stream::StreamTransport;
 use crate::tls::pin::{Identity, client_config};
 use crate::tls::{Tls, TlsError};
@@ -102,7 +103,7 @@ pub(super) fn run(
         }
         let here = |peer: usize| channels.get(peer).is_some_and(Option::is_some);
         if dials.iter().all(|dial| here(dial.peer)) && awaited.iter().all(|&peer| here(peer)) {
-            return Ok(StreamTransport::new(channels, config.limits().frame));
+            return Ok(StreamTransport::new(channels, config.limits().frame + STAMP));
         }
         if Instant::now() >= deadline {
             let dialled = dials.iter().filter(|dial| !here(dial.peer)).map(|dial| {

@@ -7,12 +7,23 @@ use crate::pool::Pool;
 /// frame and sends nothing costs little.
 const AHEAD: usize = 1 << 20;
 
+/// All complete frames in a piece of a stream; a pure function for tests and fuzzing.
+///
+/// # Errors
+/// If a header names a payload of more than `limit` bytes.
+#[doc(hidden)]
+pub fn parse_frames(bytes: &[u8], limit: usize) -> Result<Vec<Frame>, FrameTooLong> {
+    let mut frames = Vec::new();
+    FrameReader::new(limit).push(bytes, &mut Pool::default(), &mut |frame| frames.push(frame))?;
+    Ok(frames)
+}
+
 /// Puts frames together from whatever pieces the bytes come in.
 ///
 /// Bytes are either pushed, which copies them, or read straight into the room that the current payload still
 /// has.
 #[derive(Debug)]
-pub struct FrameReader {
+pub(crate) struct FrameReader {
     limit: usize,
     header: [u8; HEADER_BYTES],
     header_len: usize,
@@ -29,12 +40,12 @@ struct Payload {
 
 impl FrameReader {
     /// A reader that refuses payloads of more than `limit` bytes.
-    pub fn new(limit: usize) -> Self {
+    pub(crate) fn new(limit: usize) -> Self {
         Self { limit, header: [0; HEADER_BYTES], header_len: 0, payload: None }
     }
 
     /// Whether the stream stands between two frames.
-    pub fn is_between_frames(&self) -> bool {
+    pub(crate) fn is_between_frames(&self) -> bool {
         self.header_len == 0 && self.payload.is_none()
     }
 
@@ -163,8 +174,21 @@ mod tests {
     #[test]
     fn too_long_a_frame_is_refused_before_it_comes() {
         let header = Header { kind: Kind::Data, at: At::op(0), len: 101 }.bytes();
-        let refused = FrameReader::new(100).push(&header, &mut Pool::default(), &mut |_| panic!());
-        assert_eq!(refused, Err(FrameTooLong { limit: 100, got: 101 }));
+        assert_eq!(parse_frames(&header, 101), Ok(Vec::new()));
+        assert_eq!(parse_frames(&header, 100), Err(FrameTooLong { limit: 100, got: 101 }));
+    }
+
+    #[test]
+    fn any_bytes_are_frames_or_too_long() {
+        for seed in 0..200_u32 {
+            let bytes: Vec<u8> = (0..500_u32)
+                .map(|i| (seed.wrapping_mul(2_654_435_761).wrapping_add(i * i) >> (seed % 24)) as u8)
+                .collect();
+            if let Ok(frames) = parse_frames(&bytes, 100) {
+                let again = wire(&frames);
+                assert_eq!(again, bytes[..again.len()]);
+            }
+        }
     }
 
     #[test]

@@ -1,5 +1,7 @@
 //! Deployments on this machine: configurations in a temporary folder, one thread per endpoint.
 
+#![allow(dead_code, reason = "not every test file needs everything")]
+
 use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -7,6 +9,7 @@ use std::time::Duration;
 use std::{env, fs, process, thread};
 
 use tacit_net::setup::{Config, Listener, Security, SetupError, connect, init};
+use tacit_net::stream::StreamTransport;
 use tacit_net::{Limits, Mesh, memory};
 
 static NEXT: AtomicU32 = AtomicU32::new(0);
@@ -76,6 +79,17 @@ impl Deployment {
         Config::load(self.path(endpoint)).unwrap()
     }
 
+    /// Everybody's links, without a mesh.
+    pub(crate) fn transports(&self) -> Vec<StreamTransport> {
+        let threads: Vec<_> = (0..self.configs.len())
+            .map(|endpoint| {
+                let config = self.config(endpoint);
+                thread::spawn(move || transport(&config).unwrap())
+            })
+            .collect();
+        threads.into_iter().map(|thread| thread.join().unwrap()).collect()
+    }
+
     /// Everybody's mesh, or what kept it from coming about.
     pub(crate) fn try_meshes(&self) -> Vec<Result<Mesh, SetupError>> {
         let threads: Vec<_> = (0..self.configs.len())
@@ -94,18 +108,20 @@ impl Deployment {
 
 /// One endpoint's mesh with all others.
 pub(crate) fn mesh(config: &Config) -> Result<Mesh, SetupError> {
-    let transport = if config.is_client() {
-        connect(config)?
-    } else {
-        let parties = config.parties().len();
-        let clients: Vec<usize> = (parties..parties + config.clients().len()).collect();
-        Listener::bind(config)?.gather(&clients, config.limits().connect)?
-    };
-    Ok(Mesh::new(Box::new(transport), config.me(), config.names(), config.limits().clone()))
+    let transport = Box::new(transport(config)?);
+    Ok(Mesh::new(transport, config.me(), config.names(), config.limits().clone()))
+}
+
+fn transport(config: &Config) -> Result<StreamTransport, SetupError> {
+    if config.is_client() {
+        return connect(config);
+    }
+    let parties = config.parties().len();
+    let clients: Vec<usize> = (parties..parties + config.clients().len()).collect();
+    Listener::bind(config)?.gather(&clients, config.limits().connect)
 }
 
 /// Three parties and a client over memory, TCP and TLS, with a name to show.
-#[allow(dead_code, reason = "not every test file needs them")]
 pub(crate) fn worlds(limits: &str) -> Vec<(&'static str, Vec<Mesh>)> {
     let tcp = Deployment::new(3, 1).with(Security::Tcp);
     let tls = Deployment::new(3, 1);
@@ -120,5 +136,4 @@ pub(crate) fn worlds(limits: &str) -> Vec<(&'static str, Vec<Mesh>)> {
 }
 
 /// Time enough for anything on a busy machine, and far less than the limit of silence.
-#[allow(dead_code, reason = "not every test file needs it")]
 pub(crate) const SOON: Duration = Duration::from_secs(1);
