@@ -13,6 +13,9 @@ use tacit_session::{Agreement, Session};
 
 use crate::{Draws, Trace, World};
 
+/// Runs that endpoints play in one thread.
+const BATCH: usize = 64;
+
 /// What is run, and by whom. Parties are called `P0`, `P1`, ...; whoever else the plan names is a client.
 #[derive(Clone)]
 pub struct Case {
@@ -155,6 +158,28 @@ impl Case {
         Run { endings, trace: world.trace(), took: world.now() }
     }
 
+    /// Runs many times, each time in a world of its own; endpoints keep their threads. Lazy: runs go in batches.
+    ///
+    /// # Panics
+    /// As [`Case::run_over`].
+    pub fn run_each<'a>(
+        &'a self,
+        times: impl Iterator<Item = (World, Draws)> + 'a,
+    ) -> impl Iterator<Item = Run> + 'a {
+        let mut times = times.peekable();
+        std::iter::from_fn(move || {
+            times.peek()?;
+            let batch: Vec<(World, Draws)> = times.by_ref().take(BATCH).collect();
+            let transports = batch.iter().map(|(world, draws)| (world.transports(), draws)).collect();
+            let endings = self.play_all(transports).into_iter().zip(batch);
+            let run = |(endings, (world, _)): (Vec<Option<Ending>>, (World, Draws))| {
+                Run { endings, trace: world.trace(), took: world.now() }
+            };
+            Some(endings.map(run).collect::<Vec<_>>())
+        })
+        .flatten()
+    }
+
     /// Runs over these links, every endpoint in a thread of its own.
     ///
     /// # Panics
@@ -164,23 +189,37 @@ impl Case {
         transports: Vec<Option<Box<dyn Transport>>>,
         draws: &Draws,
     ) -> Vec<Option<Ending>> {
+        self.play_all(vec![(transports, draws)]).remove(0)
+    }
+
+    /// Every endpoint's part in several runs, one after another.
+    fn play_all(&self, runs: Vec<(Vec<Option<Box<dyn Transport>>>, &Draws)>) -> Vec<Vec<Option<Ending>>> {
+        let mut seats: Vec<Vec<_>> = (0..self.endpoints()).map(|_| Vec::new()).collect();
+        let mut endings: Vec<Vec<Option<Ending>>> = Vec::new();
+        for (transports, draws) in runs {
+            endings.push(Vec::new());
+            for (seat, transport) in seats.iter_mut().zip(transports) {
+                seat.push((transport, draws));
+            }
+        }
         let joined: Vec<_> = std::thread::scope(|scope| {
-            let threads: Vec<_> = transports
-                .into_iter()
-                .enumerate()
-                .map(|(me, transport)| {
-                    transport.map(|transport| scope.spawn(move || self.play(me, transport, draws)))
-                })
-                .collect();
-            threads.into_iter().map(|thread| thread.map(|thread| thread.join())).collect()
+            let play_each = |(me, seat): (usize, Vec<(Option<Box<dyn Transport>>, &Draws)>)| {
+                let part = |(transport, draws): (Option<_>, &Draws)| {
+                    transport.map(|transport| self.play(me, transport, draws))
+                };
+                seat.into_iter().map(part).collect::<Vec<_>>()
+            };
+            let threads: Vec<_> =
+                seats.into_iter().enumerate().map(|seat| scope.spawn(move || play_each(seat))).collect();
+            threads.into_iter().map(std::thread::ScopedJoinHandle::join).collect()
         });
-        let ending = |(endpoint, joined): (usize, Option<Result<Ending, Box<dyn Any + Send>>>)| {
-            joined.map(|joined| match joined {
-                Ok(ending) => ending,
+        for (endpoint, joined) in joined.into_iter().enumerate() {
+            match joined {
+                Ok(all) => endings.iter_mut().zip(all).for_each(|(run, ending)| run.push(ending)),
                 Err(panic) => panic!("{} panicked: {}", self.name(endpoint), message_of(panic.as_ref())),
-            })
-        };
-        joined.into_iter().enumerate().map(ending).collect()
+            }
+        }
+        endings
     }
 
     /// The outputs by the engine that has no protocol.

@@ -25,7 +25,7 @@ use tacit_session::step;
 use super::Subject;
 use super::catalogue::{self, Numbers};
 use crate::sample::{BitRow, Flaw, Sample};
-use crate::{Case, Delivery, Draws, Fate, Interceptor, Rng, generate};
+use crate::{Case, Delivery, Draws, Fate, Interceptor, Rng, Run, generate};
 
 /// What the corrupt party does with what it sends for inputs, operations and outputs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -82,25 +82,27 @@ pub fn operation(subject: &Subject, name: &str) {
 /// # Errors
 /// How it differs from uniform bits.
 pub fn check(subject: &Subject, case: &Case, corrupt: usize, conduct: Conduct) -> Result<usize, Leak> {
-    let bits = view(subject, case, corrupt, conduct, 0)?.len();
+    let hidden: Arc<dyn Fn(usize, usize) -> bool + Send + Sync> = Arc::new(hidden(case, corrupt, subject.told));
+    let one = |run: u64| {
+        let world = match conduct {
+            Conduct::Honest => case.world(),
+            Conduct::FixedFlips => case.world().intercept(flips(corrupt, 0)),
+            Conduct::RandomFlips => case.world().intercept(flips(corrupt, run + 1)),
+        };
+        (world, Draws::varying(7, run, Arc::clone(&hidden)))
+    };
+    let (world, draws) = one(0);
+    let bits = view(case, corrupt, &case.run_in(&world, &draws))?.len();
     let mut sample = Sample::default();
-    for run in 0..Sample::runs_for(bits) as u64 {
-        sample.push(&view(subject, case, corrupt, conduct, run)?);
+    for run in case.run_each((0..Sample::runs_for(bits) as u64).map(one)) {
+        sample.push(&view(case, corrupt, &run)?);
     }
     sample.check()?;
     Ok(bits)
 }
 
-/// What one run shows a corrupt party while inputs are shared and operations run.
-fn view(subject: &Subject, case: &Case, corrupt: usize, conduct: Conduct, run: u64) -> Result<BitRow, Leak> {
-    let draws = Draws::varying(7, run, Arc::new(hidden(case, corrupt, subject.told)));
-    let mut world = case.world();
-    match conduct {
-        Conduct::Honest => {}
-        Conduct::FixedFlips => world = world.intercept(flips(corrupt, 0)),
-        Conduct::RandomFlips => world = world.intercept(flips(corrupt, run + 1)),
-    }
-    let run = case.run_in(&world, &draws);
+/// What a run shows a corrupt party while inputs are shared and operations run.
+fn view(case: &Case, corrupt: usize, run: &Run) -> Result<BitRow, Leak> {
     // Who aborts tells something by that, and nobody does here.
     run.outcomes();
     let mut row = BitRow::default();
