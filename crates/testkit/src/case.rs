@@ -16,6 +16,9 @@ use crate::{Draws, Trace, World};
 /// Runs that endpoints play in one thread.
 const BATCH: usize = 64;
 
+/// Every endpoint's links, by its number; `None` for one that never comes.
+pub type Links = Vec<Option<Box<dyn Transport>>>;
+
 /// What is run, and by whom. Parties are called `P0`, `P1`, ...; whoever else the plan names is a client.
 #[derive(Clone)]
 pub struct Case {
@@ -32,6 +35,7 @@ pub struct Case {
     /// Whether all parties wait for one another before they begin with the operations. In a world, where time
     /// passes only on links, the chains of messages that a trace tells are then exactly the dependent ones.
     pub in_step: bool,
+    names: Vec<String>,
     parties: usize,
     roles: Roles,
 }
@@ -82,7 +86,7 @@ impl Case {
     /// A plan with its inputs, one word for each element, with as many parties as the protocol needs.
     pub fn new(protocol: &'static dyn Protocol, plan: Plan, inputs: &[Vec<u64>]) -> Self {
         let parties = *protocol.spec().parties.start();
-        let names: Vec<String> = (0..parties).map(|party| format!("P{party}")).collect();
+        let mut names: Vec<String> = (0..parties).map(|party| format!("P{party}")).collect();
         let roles = Roles::new(&plan, &names);
         let clear = |(input, words): (&tacit_program::plan::InputOp, &Vec<u64>)| {
             Clear::from_words(plan.register(input.reg).domain, words)
@@ -90,14 +94,15 @@ impl Case {
         let inputs = plan.inputs.iter().zip(inputs).map(clear).collect();
         let agreement = Agreement {
             version: 0,
-            parties: names,
+            parties: names.clone(),
             clients: roles.clients().to_vec(),
             protocol: protocol.spec().name.to_owned(),
             parameters: String::new(),
             inputs: String::new(),
             program: [0; 32],
         };
-        let agreements = vec![agreement; parties + roles.clients().len()];
+        names.extend_from_slice(roles.clients());
+        let agreements = vec![agreement; names.len()];
         Self {
             protocol,
             plan: Arc::new(plan),
@@ -105,6 +110,7 @@ impl Case {
             agreements,
             limits: Limits::default(),
             in_step: false,
+            names,
             parties,
             roles,
         }
@@ -124,7 +130,7 @@ impl Case {
 
     /// Parties and clients.
     pub fn endpoints(&self) -> usize {
-        self.agreements.len()
+        self.names.len()
     }
 
     /// Who the plan's names are.
@@ -134,9 +140,7 @@ impl Case {
 
     /// An endpoint's name.
     pub fn name(&self, endpoint: usize) -> &str {
-        let agreement = &self.agreements[endpoint];
-        let clients = || agreement.clients.get(endpoint - self.parties).map_or("", String::as_str);
-        agreement.parties.get(endpoint).map_or_else(clients, String::as_str)
+        &self.names[endpoint]
     }
 
     /// A world with a seat for everybody.
@@ -172,8 +176,10 @@ impl Case {
             let batch: Vec<(World, Draws)> = times.by_ref().take(BATCH).collect();
             let transports = batch.iter().map(|(world, draws)| (world.transports(), draws)).collect();
             let endings = self.play_all(transports).into_iter().zip(batch);
-            let run = |(endings, (world, _)): (Vec<Option<Ending>>, (World, Draws))| {
-                Run { endings, trace: world.trace(), took: world.now() }
+            let run = |(endings, (world, _)): (Vec<Option<Ending>>, (World, Draws))| Run {
+                endings,
+                trace: world.trace(),
+                took: world.now(),
             };
             Some(endings.map(run).collect::<Vec<_>>())
         })
@@ -184,16 +190,12 @@ impl Case {
     ///
     /// # Panics
     /// If an endpoint's thread panics, with its message: no message and no link may bring that about.
-    pub fn run_over(
-        &self,
-        transports: Vec<Option<Box<dyn Transport>>>,
-        draws: &Draws,
-    ) -> Vec<Option<Ending>> {
+    pub fn run_over(&self, transports: Links, draws: &Draws) -> Vec<Option<Ending>> {
         self.play_all(vec![(transports, draws)]).remove(0)
     }
 
     /// Every endpoint's part in several runs, one after another.
-    fn play_all(&self, runs: Vec<(Vec<Option<Box<dyn Transport>>>, &Draws)>) -> Vec<Vec<Option<Ending>>> {
+    fn play_all(&self, runs: Vec<(Links, &Draws)>) -> Vec<Vec<Option<Ending>>> {
         let mut seats: Vec<Vec<_>> = (0..self.endpoints()).map(|_| Vec::new()).collect();
         let mut endings: Vec<Vec<Option<Ending>>> = Vec::new();
         for (transports, draws) in runs {
@@ -203,14 +205,13 @@ impl Case {
             }
         }
         let joined: Vec<_> = std::thread::scope(|scope| {
-            let play_each = |(me, seat): (usize, Vec<(Option<Box<dyn Transport>>, &Draws)>)| {
-                let part = |(transport, draws): (Option<_>, &Draws)| {
+            let mut threads = Vec::new();
+            for (me, seat) in seats.into_iter().enumerate() {
+                let play = move |(transport, draws): (Option<_>, _)| {
                     transport.map(|transport| self.play(me, transport, draws))
                 };
-                seat.into_iter().map(part).collect::<Vec<_>>()
-            };
-            let threads: Vec<_> =
-                seats.into_iter().enumerate().map(|seat| scope.spawn(move || play_each(seat))).collect();
+                threads.push(scope.spawn(move || seat.into_iter().map(play).collect::<Vec<_>>()));
+            }
             threads.into_iter().map(std::thread::ScopedJoinHandle::join).collect()
         });
         for (endpoint, joined) in joined.into_iter().enumerate() {
@@ -230,8 +231,7 @@ impl Case {
     }
 
     fn play(&self, me: usize, transport: Box<dyn Transport>, draws: &Draws) -> Ending {
-        let names = (0..self.endpoints()).map(|endpoint| self.name(endpoint).to_owned()).collect();
-        let mesh = Mesh::new(transport, me, names, self.limits.clone());
+        let mesh = Mesh::new(transport, me, self.names.clone(), self.limits.clone());
         let agreement = self.agreements[me].clone();
         match Session::establish(mesh, agreement, draws.of(me)) {
             Ok(session) if me < self.parties => self.play_party(me, session),

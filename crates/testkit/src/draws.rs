@@ -66,7 +66,9 @@ mod tests {
     fn two(draws: &Draws, endpoint: usize) -> [[u8; 40]; 2] {
         let mut source = draws.of(endpoint);
         let mut drawn = [[0; 40]; 2];
-        drawn.iter_mut().for_each(|draw| source.fill(draw).unwrap());
+        for draw in &mut drawn {
+            source.fill(draw).unwrap();
+        }
         drawn
     }
 

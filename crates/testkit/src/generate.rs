@@ -44,10 +44,11 @@ struct Growing<'a> {
 
 impl Growing<'_> {
     fn inputs(&mut self) {
-        for number in 0..2 + self.rng.below(3) {
+        let owners = 2 + self.rng.below(OWNERS.len() - 1);
+        for owner in &OWNERS[..owners] {
             let (kind, shape) = (self.kind(), self.shape());
-            let (owner, name, range) = (OWNERS[number], format!("x{number}"), self.range(kind));
-            let input = self.build.input(owner, &name, kind, &shape, range);
+            let range = self.range(kind);
+            let input = self.build.input(owner, "x", kind, &shape, range);
             self.nodes.push(input.expect("kinds, shapes and ranges are sound"));
         }
     }

@@ -23,7 +23,7 @@ pub mod sample;
 mod trace;
 mod world;
 
-pub use case::{Case, Ending, Run, outcomes};
+pub use case::{Case, Ending, Links, Run, outcomes};
 pub use draws::Draws;
 pub use interceptor::{Deviation, Fate, Interceptor, Message};
 pub use rng::Rng;

@@ -93,13 +93,11 @@ impl Sample {
                     note.iter_mut().zip(other_note).for_each(|(a, b)| *a ^= b);
                 }
             }
-            match (0..runs).find(|run| bits[run / 64] >> (run % 64) & 1 == 1) {
-                Some(pivot) => reduced.push((pivot, bits, note)),
-                None => {
-                    let noted = (1..=self.columns).filter(|at| note[at / 64] >> (at % 64) & 1 == 1);
-                    return Some(noted.map(|at| at - 1).collect());
-                }
-            }
+            let Some(pivot) = (0..runs).find(|run| bits[run / 64] >> (run % 64) & 1 == 1) else {
+                let noted = (1..=self.columns).filter(|at| note[at / 64] >> (at % 64) & 1 == 1);
+                return Some(noted.map(|at| at - 1).collect());
+            };
+            reduced.push((pivot, bits, note));
         }
         None
     }

@@ -19,6 +19,7 @@ use tacit_net::frame::HEADER_BYTES;
 use tacit_net::{Event, Frame, Kind, Transport, What, WireBytes};
 use tacit_session::step;
 
+use crate::case::Links;
 use crate::interceptor::{Fate, Interceptor, Message};
 use crate::trace::{Delivery, Trace};
 
@@ -77,9 +78,9 @@ impl World {
         self
     }
 
-    /// Every endpoint's links, by its number; `None` for one that never comes. To be called once, since the
+    /// Every endpoint's links. To be called once, since the
     /// clock waits for every endpoint that has links.
-    pub fn transports(&self) -> Vec<Option<Box<dyn Transport>>> {
+    pub fn transports(&self) -> Links {
         let transport = |me: usize| -> Option<Box<dyn Transport>> {
             let shared = Arc::clone(&self.shared);
             (!self.absent.contains(&me))

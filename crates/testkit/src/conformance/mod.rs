@@ -54,13 +54,13 @@ macro_rules! conformance {
 
             #[test]
             fn random_programs() {
-                $crate::conformance::equality::random_programs(&$subject, 0..40);
+                $crate::conformance::equality::random_programs(&$subject, 0..400);
             }
 
             #[test]
-            #[ignore = "takes minutes; `make test-long` runs it"]
+            #[ignore = "takes a minute; `make test-long` runs it"]
             fn many_random_programs() {
-                $crate::conformance::equality::random_programs(&$subject, 40..2000);
+                $crate::conformance::equality::random_programs(&$subject, 400..40_000);
             }
 
             #[test]
@@ -75,7 +75,7 @@ macro_rules! conformance {
 
             #[test]
             fn random_programs() {
-                $crate::conformance::cost::random_programs(&$subject, 0..60);
+                $crate::conformance::cost::random_programs(&$subject, 0..300);
             }
         }
 

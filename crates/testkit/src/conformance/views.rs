@@ -82,7 +82,8 @@ pub fn operation(subject: &Subject, name: &str) {
 /// # Errors
 /// How it differs from uniform bits.
 pub fn check(subject: &Subject, case: &Case, corrupt: usize, conduct: Conduct) -> Result<usize, Leak> {
-    let hidden: Arc<dyn Fn(usize, usize) -> bool + Send + Sync> = Arc::new(hidden(case, corrupt, subject.told));
+    let hidden: Arc<dyn Fn(usize, usize) -> bool + Send + Sync> =
+        Arc::new(hidden(case, corrupt, subject.told));
     let one = |run: u64| {
         let world = match conduct {
             Conduct::Honest => case.world(),
