@@ -74,10 +74,13 @@ impl Hello {
     }
 
     pub(crate) fn from_bytes(peer: &str, bytes: &[u8]) -> Result<Self, Error> {
-        postcard::from_bytes(bytes).map_err(|_| Error::Malformed {
-            peer: peer.to_owned(),
-            what: "first message (another version, or not Tacit)",
-        })
+        match postcard::take_from_bytes(bytes) {
+            Ok((hello, [])) => Ok(hello),
+            _ => Err(Error::Malformed {
+                peer: peer.to_owned(),
+                what: "first message (another version, or not Tacit)",
+            }),
+        }
     }
 }
 
@@ -161,6 +164,7 @@ mod tests {
             assert!(Hello::from_bytes("P1", &bytes[..length]).is_err());
         }
         assert!(Hello::from_bytes("P1", &[0xff; 64]).is_err());
+        assert!(Hello::from_bytes("P1", &[bytes, vec![0]].concat()).is_err());
     }
 
     #[test]

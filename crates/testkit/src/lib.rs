@@ -1,1 +1,31 @@
-//! Worlds of parties in one process, attackers and the conformance suite; never shipped.
+//! Worlds of parties in one process, attackers, and the suite that every protocol has to pass. Never shipped.
+//!
+//! | what | where |
+//! | --- | --- |
+//! | a network on a virtual clock | [`World`] |
+//! | who drops, delays, alters and kills | [`Interceptor`], [`Deviation`] |
+//! | what was delivered | [`Trace`] |
+//! | randomness that can be repeated | [`Draws`] |
+//! | a plan, a protocol, inputs: one run | [`Case`] |
+//! | random programs and inputs | [`generate`] |
+//! | whether bits are uniform | [`sample`] |
+//! | the suite | [`conformance`](mod@conformance) |
+//!
+//! A protocol mounts the suite with one line in its `tests` folder, see [`conformance!`].
+
+mod case;
+pub mod conformance;
+mod draws;
+pub mod generate;
+mod interceptor;
+mod rng;
+pub mod sample;
+mod trace;
+mod world;
+
+pub use case::{Case, Ending, Links, Run, outcomes};
+pub use draws::Draws;
+pub use interceptor::{Deviation, Fate, Interceptor, Message};
+pub use rng::Rng;
+pub use trace::{Delivery, Trace};
+pub use world::World;

@@ -1,0 +1,303 @@
+//! One plan, one protocol, one set of inputs: everybody's part in it, from the handshake to the end.
+
+use std::any::Any;
+use std::sync::Arc;
+use std::time::Duration;
+
+use tacit_engine::clear::ClearEngine;
+use tacit_engine::executor::{self, Observer, Unobserved};
+use tacit_engine::{Clear, Engine, Error, Outcome, Protocol, Roles};
+use tacit_net::{Counters, Limits, Mesh, Phase, Transport};
+use tacit_program::plan::Plan;
+use tacit_session::{Agreement, Session};
+
+use crate::{Draws, Trace, World};
+
+/// Runs that endpoints play in one thread.
+const BATCH: usize = 64;
+
+/// Every endpoint's links, by its number; `None` for one that never comes.
+pub type Links = Vec<Option<Box<dyn Transport>>>;
+
+/// What is run, and by whom. Parties are called `P0`, `P1`, ...; whoever else the plan names is a client.
+#[derive(Clone)]
+pub struct Case {
+    /// The protocol.
+    pub protocol: &'static dyn Protocol,
+    /// What is executed.
+    pub plan: Arc<Plan>,
+    /// The values of all the plan's inputs.
+    pub inputs: Vec<Clear>,
+    /// What each endpoint states in the handshake: the same, unless a test makes it differ.
+    pub agreements: Vec<Agreement>,
+    /// Sizes and times that all endpoints put up with.
+    pub limits: Limits,
+    /// Whether all parties wait for one another before they begin with the operations. In a world, where time
+    /// passes only on links, the chains of messages that a trace tells are then exactly the dependent ones.
+    pub in_step: bool,
+    names: Vec<String>,
+    parties: usize,
+    roles: Roles,
+}
+
+/// What one endpoint has at the end.
+#[derive(Debug)]
+pub struct Ending {
+    /// Its outputs, or why it has none.
+    pub result: Result<Outcome, Error>,
+    /// What it sent and received; nothing if there was no session.
+    pub counters: Counters,
+}
+
+/// What became of a run in a [`World`].
+#[derive(Debug)]
+pub struct Run {
+    /// By endpoint; `None` for one that never came.
+    pub endings: Vec<Option<Ending>>,
+    /// What was delivered.
+    pub trace: Trace,
+    /// How long it took, by the world's clock.
+    pub took: Duration,
+}
+
+impl Run {
+    /// Everybody's outputs.
+    ///
+    /// # Panics
+    /// If an endpoint has none.
+    pub fn outcomes(&self) -> Vec<&Outcome> {
+        outcomes(self.endings.iter().flatten())
+    }
+}
+
+/// Everybody's outputs.
+///
+/// # Panics
+/// If an endpoint has none.
+pub fn outcomes<'a>(endings: impl IntoIterator<Item = &'a Ending>) -> Vec<&'a Outcome> {
+    let outcome = |(endpoint, ending): (usize, &'a Ending)| match &ending.result {
+        Ok(outcome) => outcome,
+        Err(error) => panic!("endpoint {endpoint} has no result: {error}"),
+    };
+    endings.into_iter().enumerate().map(outcome).collect()
+}
+
+impl Case {
+    /// A plan with its inputs, one word for each element, with as many parties as the protocol needs.
+    pub fn new(protocol: &'static dyn Protocol, plan: Plan, inputs: &[Vec<u64>]) -> Self {
+        let parties = *protocol.spec().parties.start();
+        let mut names: Vec<String> = (0..parties).map(|party| format!("P{party}")).collect();
+        let roles = Roles::new(&plan, &names);
+        let clear = |(input, words): (&tacit_program::plan::InputOp, &Vec<u64>)| {
+            Clear::from_words(plan.register(input.reg).domain, words)
+        };
+        let inputs = plan.inputs.iter().zip(inputs).map(clear).collect();
+        let agreement = Agreement {
+            version: 0,
+            parties: names.clone(),
+            clients: roles.clients().to_vec(),
+            protocol: protocol.spec().name.to_owned(),
+            parameters: String::new(),
+            inputs: String::new(),
+            program: [0; 32],
+        };
+        names.extend_from_slice(roles.clients());
+        let agreements = vec![agreement; names.len()];
+        Self {
+            protocol,
+            plan: Arc::new(plan),
+            inputs,
+            agreements,
+            limits: Limits::default(),
+            in_step: false,
+            names,
+            parties,
+            roles,
+        }
+    }
+
+    /// The same with other inputs.
+    #[must_use]
+    pub fn with_inputs(&self, inputs: &[Vec<u64>]) -> Self {
+        let clear = |(old, words): (&Clear, &Vec<u64>)| Clear::from_words(old.domain(), words);
+        Self { inputs: self.inputs.iter().zip(inputs).map(clear).collect(), ..self.clone() }
+    }
+
+    /// How many compute.
+    pub fn parties(&self) -> usize {
+        self.parties
+    }
+
+    /// Parties and clients.
+    pub fn endpoints(&self) -> usize {
+        self.names.len()
+    }
+
+    /// Who the plan's names are.
+    pub fn roles(&self) -> &Roles {
+        &self.roles
+    }
+
+    /// An endpoint's name.
+    pub fn name(&self, endpoint: usize) -> &str {
+        &self.names[endpoint]
+    }
+
+    /// A world with a seat for everybody.
+    pub fn world(&self) -> World {
+        World::new(self.parties, self.endpoints() - self.parties)
+    }
+
+    /// Runs in a world where nothing goes wrong.
+    pub fn run(&self, draws: &Draws) -> Run {
+        self.run_in(&self.world(), draws)
+    }
+
+    /// Runs in this world, which nobody has used.
+    ///
+    /// # Panics
+    /// As [`Case::run_over`].
+    pub fn run_in(&self, world: &World, draws: &Draws) -> Run {
+        let endings = self.run_over(world.transports(), draws);
+        Run { endings, trace: world.trace(), took: world.now() }
+    }
+
+    /// Runs many times, each time in a world of its own; endpoints keep their threads. Lazy: runs go in batches.
+    ///
+    /// # Panics
+    /// As [`Case::run_over`].
+    pub fn run_each<'a>(
+        &'a self,
+        times: impl Iterator<Item = (World, Draws)> + 'a,
+    ) -> impl Iterator<Item = Run> + 'a {
+        let mut times = times.peekable();
+        std::iter::from_fn(move || {
+            times.peek()?;
+            let batch: Vec<(World, Draws)> = times.by_ref().take(BATCH).collect();
+            let transports = batch.iter().map(|(world, draws)| (world.transports(), draws)).collect();
+            let endings = self.play_all(transports).into_iter().zip(batch);
+            let run = |(endings, (world, _)): (Vec<Option<Ending>>, (World, Draws))| Run {
+                endings,
+                trace: world.trace(),
+                took: world.now(),
+            };
+            Some(endings.map(run).collect::<Vec<_>>())
+        })
+        .flatten()
+    }
+
+    /// Runs over these links, every endpoint in a thread of its own.
+    ///
+    /// # Panics
+    /// If an endpoint's thread panics, with its message: no message and no link may bring that about.
+    pub fn run_over(&self, transports: Links, draws: &Draws) -> Vec<Option<Ending>> {
+        self.play_all(vec![(transports, draws)]).remove(0)
+    }
+
+    /// Every endpoint's part in several runs, one after another.
+    fn play_all(&self, runs: Vec<(Links, &Draws)>) -> Vec<Vec<Option<Ending>>> {
+        let mut seats: Vec<Vec<_>> = (0..self.endpoints()).map(|_| Vec::new()).collect();
+        let mut endings: Vec<Vec<Option<Ending>>> = Vec::new();
+        for (transports, draws) in runs {
+            endings.push(Vec::new());
+            for (seat, transport) in seats.iter_mut().zip(transports) {
+                seat.push((transport, draws));
+            }
+        }
+        let joined: Vec<_> = std::thread::scope(|scope| {
+            let mut threads = Vec::new();
+            for (me, seat) in seats.into_iter().enumerate() {
+                let play = move |(transport, draws): (Option<_>, _)| {
+                    transport.map(|transport| self.play(me, transport, draws))
+                };
+                threads.push(scope.spawn(move || seat.into_iter().map(play).collect::<Vec<_>>()));
+            }
+            threads.into_iter().map(std::thread::ScopedJoinHandle::join).collect()
+        });
+        for (endpoint, joined) in joined.into_iter().enumerate() {
+            match joined {
+                Ok(all) => endings.iter_mut().zip(all).for_each(|(run, ending)| run.push(ending)),
+                Err(panic) => panic!("{} panicked: {}", self.name(endpoint), message_of(panic.as_ref())),
+            }
+        }
+        endings
+    }
+
+    /// The outputs by the engine that has no protocol.
+    pub fn run_in_the_clear(&self) -> Result<Outcome, Error> {
+        let inputs: Vec<Option<Clear>> = self.inputs.iter().cloned().map(Some).collect();
+        let mut engine = ClearEngine::new(Arc::clone(&self.plan));
+        executor::run_party(&mut engine, &self.plan, &inputs, &mut Unobserved)
+    }
+
+    fn play(&self, me: usize, transport: Box<dyn Transport>, draws: &Draws) -> Ending {
+        let mesh = Mesh::new(transport, me, self.names.clone(), self.limits.clone());
+        let agreement = self.agreements[me].clone();
+        match Session::establish(mesh, agreement, draws.of(me)) {
+            Ok(session) if me < self.parties => self.play_party(me, session),
+            Ok(session) => self.play_client(me, session),
+            Err(error) => Ending { result: Err(error.into()), counters: Counters::default() },
+        }
+    }
+
+    fn play_party(&self, me: usize, session: Session) -> Ending {
+        let mut counters = Counters::default();
+        let part = || {
+            let mut engine = self.protocol.seat(session, Arc::clone(&self.plan), self.roles.clone())?;
+            let inputs = self.inputs_of(me);
+            let result = executor::run_party(engine.as_mut(), &self.plan, &inputs, &mut Pace(self.in_step));
+            if let Some(session) = engine.session() {
+                counters = session.mesh().counters();
+            }
+            let outcome = result?;
+            engine.close()?;
+            Ok(outcome)
+        };
+        let result = part();
+        Ending { result, counters }
+    }
+
+    fn play_client(&self, me: usize, session: Session) -> Ending {
+        let mut counters = Counters::default();
+        let part = || {
+            let mut client = self.protocol.client(session, Arc::clone(&self.plan), self.roles.clone())?;
+            let result = executor::run_client(client.as_mut(), &self.plan, &self.roles, &self.inputs_of(me));
+            counters = client.session().mesh().counters();
+            let outcome = result?;
+            client.close()?;
+            Ok(outcome)
+        };
+        let result = part();
+        Ending { result, counters }
+    }
+
+    /// The values that an endpoint gives.
+    fn inputs_of(&self, me: usize) -> Vec<Option<Clear>> {
+        let given = |(input, values): (&tacit_program::plan::InputOp, &Clear)| {
+            (self.roles.endpoint(input.owner) == me).then(|| values.clone())
+        };
+        self.plan.inputs.iter().zip(&self.inputs).map(given).collect()
+    }
+}
+
+/// Lets parties wait for one another before the operations, if they are to.
+struct Pace(bool);
+
+impl Observer for Pace {
+    fn phase(&mut self, phase: Phase, engine: &mut dyn Engine) -> Result<(), Error> {
+        match engine.session() {
+            Some(session) if self.0 && phase == Phase::Online => {
+                // Whoever came last leaves the first one early; of three and more, all leave the second together.
+                session.barrier()?;
+                Ok(session.barrier()?)
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+/// What a panic said.
+fn message_of(panic: &(dyn Any + Send)) -> &str {
+    let text = panic.downcast_ref::<String>().map(String::as_str);
+    text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("(without a message)")
+}

@@ -1,0 +1,292 @@
+//! One small program for every operation, on operands of any kind and length.
+
+use tacit_program::plan::Width;
+use tacit_program::{Builder, Data, Index, Kind, NodeId, Program, ProgramError, Range, Recipient, Value};
+
+/// A program in the making: it has those inputs that its operation asks for.
+pub struct Operands {
+    build: Builder,
+    numbers: Numbers,
+    len: usize,
+    owners: [String; 2],
+}
+
+/// What the operands' elements are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Numbers {
+    /// Their kind.
+    pub kind: Kind,
+    /// Their raw values, for a kind that has ranges.
+    pub range: Option<Range>,
+}
+
+impl Numbers {
+    /// Integers of `bits` bits, the sign included.
+    pub fn int(bits: u32) -> Self {
+        Self { kind: Kind::Int, range: signed(bits) }
+    }
+
+    /// Fixed-point numbers of `bits` bits, the sign and `frac` fraction bits included.
+    pub fn fixed(bits: u32, frac: u8) -> Self {
+        Self { kind: Kind::Fixed { frac }, range: signed(bits) }
+    }
+
+    /// Integers modulo 2^k.
+    pub fn wrapping(width: Width) -> Self {
+        Self { kind: Kind::Wrapping { width }, range: None }
+    }
+
+    /// A few of every kind and ring width.
+    pub fn all() -> Vec<Self> {
+        let ints = [3, 4, 7, 8, 13, 15, 16, 31, 32, 60, 62, 63, 64].map(Self::int);
+        let fixed = [(8, 4), (16, 5), (31, 8), (48, 16)].map(|(bits, frac)| Self::fixed(bits, frac));
+        let wrapping = Width::ALL.map(Self::wrapping);
+        ints.into_iter().chain(fixed).chain(wrapping).collect()
+    }
+}
+
+fn signed(bits: u32) -> Option<Range> {
+    let half = 1_i128 << (bits - 1);
+    Range::new(-half, half - 1)
+}
+
+impl Operands {
+    /// The first operand: a vector.
+    fn a(&mut self) -> Result<NodeId, ProgramError> {
+        self.shaped(0, &[self.len])
+    }
+
+    /// The second: a vector.
+    fn b(&mut self) -> Result<NodeId, ProgramError> {
+        self.shaped(1, &[self.len])
+    }
+
+    /// Both.
+    fn ab(&mut self) -> Result<(NodeId, NodeId), ProgramError> {
+        Ok((self.a()?, self.b()?))
+    }
+
+    /// Numbers in another shape than a vector.
+    fn shaped(&mut self, place: usize, shape: &[usize]) -> Result<NodeId, ProgramError> {
+        let Numbers { kind, range } = self.numbers;
+        self.build.input(&self.owners[place].clone(), ["a", "b"][place], kind, shape, range)
+    }
+
+    /// Bits: the first operand's, the second's, or (2) a condition's.
+    fn bits(&mut self, place: usize) -> Result<NodeId, ProgramError> {
+        let (owner, name) = (self.owners[place % 2].clone(), ["p", "q", "c"][place]);
+        self.build.input(&owner, name, Kind::Bool, &[self.len], None)
+    }
+
+    /// A public value of the operands' kind, small whole numbers, positive and (where there are any) negative.
+    fn public(&mut self, shape: &[usize]) -> Result<NodeId, ProgramError> {
+        let len = shape.iter().product::<usize>() as i64;
+        let small = |at: i64| at % 3 - 1;
+        let data = match self.numbers.kind {
+            Kind::Fixed { .. } => Data::Float((0..len).map(|at| small(at) as f64 * 0.5).collect()),
+            Kind::Wrapping { .. } => Data::Unsigned((0..len).map(|at| at as u64 % 3).collect()),
+            Kind::Bool | Kind::Int => Data::Int((0..len).map(small).collect()),
+        };
+        self.build.constant(&Value { shape: shape.to_vec(), data }, self.numbers.kind)
+    }
+
+    /// Rows of three elements, at least one.
+    fn rows(&self) -> usize {
+        self.len.div_ceil(3)
+    }
+}
+
+/// A name, and how to build the operation.
+type Sample = (&'static str, fn(&mut Operands) -> Result<NodeId, ProgramError>);
+
+static SAMPLES: [Sample; 33] = [
+    ("input", Operands::a),
+    ("input_bits", |o| o.bits(0)),
+    ("add", |o| {
+        let (a, b) = o.ab()?;
+        o.build.add(a, b)
+    }),
+    ("sum", |o| {
+        let rows = o.rows();
+        let a = o.shaped(0, &[3, rows])?;
+        o.build.sum(a, Some(&[0]), false)
+    }),
+    ("sub_public", |o| {
+        let (a, c) = (o.a()?, o.public(&[o.len])?);
+        let negative = o.build.neg(a)?;
+        o.build.sub(negative, c)
+    }),
+    ("mul", |o| {
+        let (a, b) = o.ab()?;
+        o.build.mul_raw(a, b)
+    }),
+    ("square", |o| {
+        let a = o.a()?;
+        o.build.mul_raw(a, a)
+    }),
+    ("mul_public", |o| {
+        let (a, c) = (o.a()?, o.public(&[o.len])?);
+        o.build.mul_raw(a, c)
+    }),
+    ("dot", |o| {
+        let (a, b) = o.ab()?;
+        o.build.matmul(a, b)
+    }),
+    ("matmul", |o| {
+        let rows = o.rows();
+        let (a, b) = (o.shaped(0, &[rows, 3])?, o.shaped(1, &[3, 2])?);
+        o.build.matmul(a, b)
+    }),
+    ("matmul_batch", |o| {
+        let rows = o.rows();
+        let (a, b) = (o.shaped(0, &[2, rows, 2])?, o.shaped(1, &[2, 2, 1])?);
+        o.build.matmul(a, b)
+    }),
+    ("matmul_public", |o| {
+        let rows = o.rows();
+        let (a, c) = (o.shaped(0, &[rows, 3])?, o.public(&[3, 2])?);
+        o.build.matmul(a, c)
+    }),
+    ("and", |o| {
+        let (p, q) = (o.bits(0)?, o.bits(1)?);
+        o.build.and(p, q)
+    }),
+    ("or", |o| {
+        let (p, q) = (o.bits(0)?, o.bits(1)?);
+        o.build.or(p, q)
+    }),
+    ("not_xor", |o| {
+        let (p, q) = (o.bits(0)?, o.bits(1)?);
+        let differ = o.build.xor(p, q)?;
+        o.build.not(differ)
+    }),
+    ("less", |o| {
+        let (a, b) = o.ab()?;
+        o.build.less(a, b)
+    }),
+    ("less_equal", |o| {
+        let (a, c) = (o.a()?, o.public(&[o.len])?);
+        o.build.less_equal(a, c)
+    }),
+    ("equal", |o| {
+        let (a, b) = o.ab()?;
+        o.build.equal(a, b)
+    }),
+    ("not_equal", |o| {
+        let (a, c) = (o.a()?, o.public(&[1])?);
+        o.build.not_equal(a, c)
+    }),
+    ("select", |o| {
+        let (a, b) = o.ab()?;
+        let c = o.bits(2)?;
+        o.build.select(c, a, b)
+    }),
+    ("select_bits", |o| {
+        let (p, q, c) = (o.bits(0)?, o.bits(1)?, o.bits(2)?);
+        o.build.select(c, p, q)
+    }),
+    ("minimum", |o| {
+        let (a, b) = o.ab()?;
+        o.build.minimum(a, b)
+    }),
+    ("maximum", |o| {
+        let (a, c) = (o.a()?, o.public(&[1])?);
+        o.build.maximum(a, c)
+    }),
+    ("max", |o| {
+        let rows = o.rows();
+        let a = o.shaped(0, &[rows, 3])?;
+        o.build.max(a, Some(1), false)
+    }),
+    ("max_bits", |o| {
+        let p = o.bits(0)?;
+        o.build.max(p, None, false)
+    }),
+    ("argmax", |o| {
+        let rows = o.rows();
+        let a = o.shaped(0, &[rows, 3])?;
+        o.build.argmax(a, Some(1), false)
+    }),
+    ("argmin", |o| {
+        let a = o.a()?;
+        o.build.argmin(a, None, true)
+    }),
+    ("absolute", |o| {
+        let a = o.a()?;
+        o.build.abs(a)
+    }),
+    ("relu", |o| {
+        let a = o.a()?;
+        o.build.relu(a)
+    }),
+    ("from_bool", |o| {
+        let (p, kind) = (o.bits(0)?, o.numbers.kind);
+        o.build.astype(p, kind)
+    }),
+    ("truncate", |o| truncated(o, 1)),
+    ("truncate_far", |o| truncated(o, 4)),
+    ("arrange", |o| {
+        let (a, b) = o.ab()?;
+        let joined = o.build.stack(&[a, b], 0)?;
+        let turned = o.build.transpose(joined, None)?;
+        let backwards = Index::Slice { start: None, stop: None, step: -1 };
+        let taken = o.build.index(turned, &[backwards, Index::Ellipsis])?;
+        let flat = o.build.reshape(taken, &[-1])?;
+        o.build.mul_raw(flat, flat)
+    }),
+];
+
+/// Integers are rounded down, fixed-point numbers to the nearest.
+fn truncated(o: &mut Operands, by: u8) -> Result<NodeId, ProgramError> {
+    let a = o.a()?;
+    match o.numbers.kind {
+        Kind::Fixed { frac } => o.build.rescale(a, frac.saturating_sub(by)),
+        Kind::Bool | Kind::Int | Kind::Wrapping { .. } => o.build.shift_right(a, by),
+    }
+}
+
+/// The operations' names, in order.
+pub fn names() -> Vec<&'static str> {
+    SAMPLES.iter().map(|(name, _)| *name).collect()
+}
+
+/// The program of an operation on operands of `len` elements (in matrices about so many), given by these two
+/// and revealed to `to`, one after another.
+///
+/// # Errors
+/// If the operation isn't defined for such numbers, or could leave its range.
+///
+/// # Panics
+/// If there is no operation of this name.
+pub fn program(
+    name: &str,
+    numbers: Numbers,
+    len: usize,
+    owners: [&str; 2],
+    to: &[Recipient],
+) -> Result<Program, ProgramError> {
+    let Some((_, build)) = SAMPLES.iter().find(|(known, _)| *known == name) else {
+        panic!("the catalogue has no operation {name:?}");
+    };
+    let mut operands = Operands { build: Builder::new(), numbers, len, owners: owners.map(str::to_owned) };
+    let result = build(&mut operands)?;
+    for recipient in to {
+        operands.build.reveal(result, recipient.clone())?;
+    }
+    operands.build.finish()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_operation_is_defined_for_some_numbers_of_eight_and_of_more_bits() {
+        for name in names() {
+            let to = [Recipient::All];
+            let made = |numbers| program(name, numbers, 2, ["P0", "alice"], &to).is_ok();
+            assert!(made(Numbers::int(3)), "{name}");
+            assert!(Numbers::all().into_iter().filter(|&numbers| made(numbers)).count() > 8, "{name}");
+        }
+    }
+}

@@ -1,0 +1,162 @@
+//! Payload bytes and rounds are those that the protocol declares: exactly, link by link.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+use tacit_net::Phase;
+use tacit_program::cost::Flow;
+use tacit_program::plan::{Kind, Plan, Stage};
+use tacit_program::{Native, Program, Recipient, lower};
+
+use super::Subject;
+use super::catalogue::{self, Numbers};
+use crate::{Case, Draws, Ending, Rng, generate};
+
+const LENGTHS: [usize; 9] = [1, 2, 7, 8, 9, 63, 64, 65, 513];
+
+/// Operations that are several in a row.
+const CHAINS: [&str; 7] = ["minimum", "maximum", "max", "argmax", "argmin", "absolute", "relu"];
+
+/// Payload bytes by phase, sender and receiver.
+type Bytes = BTreeMap<(Phase, usize, usize), u64>;
+
+/// One operation of the catalogue, on all numbers that it is defined for and many lengths.
+///
+/// # Panics
+/// At the first difference.
+pub fn operation(subject: &Subject, name: &str) {
+    let mut rng = Rng::new(3);
+    for numbers in Numbers::all() {
+        for len in [rng.pick(&LENGTHS), rng.pick(&LENGTHS), 3] {
+            let owners = [rng.pick(&["P0", "P1", "P2", "alice"]), rng.pick(&["P1", "alice", "bob"])];
+            let to = [Recipient::All, Recipient::Role(rng.pick(&["P0", "P1", "P2", "bob", "carol"]).into())];
+            if let Ok(program) = catalogue::program(name, numbers, len, owners, &to) {
+                let what = format!("{name} of {len} {numbers:?}, {owners:?} {to:?}");
+                let (rounds, depth) = check(subject, &program, &what);
+                assert!(rounds == depth || CHAINS.contains(&name), "{what}: {rounds} rounds, not {depth}");
+            }
+        }
+    }
+}
+
+/// Random programs with these seeds.
+///
+/// # Panics
+/// At the first difference.
+pub fn random_programs(subject: &Subject, seeds: Range<u64>) {
+    for seed in seeds {
+        let mut rng = Rng::new(seed);
+        let len = rng.pick(&LENGTHS);
+        let program = generate::program(&mut rng, 14, len);
+        check(subject, &program, &format!("random program {seed}"));
+    }
+}
+
+/// A program's bytes, by operation and stage and by phase, and its rounds. Gives the longest chain of messages,
+/// and the plan's depth.
+///
+/// # Panics
+/// If they aren't those declared.
+pub fn check(subject: &Subject, program: &Program, what: &str) -> (usize, usize) {
+    let mut case = case(subject, program);
+    case.in_step = true;
+    let run = case.run(&Draws::fixed(4));
+    let depth = case.plan.depth();
+    assert!(
+        run.outcomes()[..case.parties()].iter().all(|outcome| outcome.rounds as usize == depth),
+        "{what}"
+    );
+    let rounds = run.trace.rounds();
+    assert!(
+        (depth - slack(&case.plan)..=depth).contains(&rounds),
+        "{what}: a chain of {rounds} messages in a plan of depth {depth}"
+    );
+    assert_eq!(run.trace.bytes_by_stage(), by_stage(&case), "{what}: bytes by operation, stage, from, to");
+    let endings: Vec<&Ending> = run.endings.iter().flatten().collect();
+    assert_eq!(sent(&endings), declared(&case), "{what}: bytes by phase, from, to");
+    (rounds, depth)
+}
+
+/// A program's bytes by phase over other links than a world's.
+///
+/// # Panics
+/// If they aren't those declared.
+pub fn check_over(
+    subject: &Subject,
+    program: &Program,
+    links: &dyn Fn(&Case) -> Vec<Box<dyn tacit_net::Transport>>,
+    what: &str,
+) {
+    let case = case(subject, program);
+    let endings = case.run_over(links(&case).into_iter().map(Some).collect(), &Draws::fixed(4));
+    let endings: Vec<&Ending> = endings.iter().flatten().collect();
+    assert!(endings.iter().all(|ending| ending.result.is_ok()), "{what}");
+    assert_eq!(sent(&endings), declared(&case), "{what}: bytes by phase, from, to");
+}
+
+/// Rounds by which a plan's longest chain of messages may be shorter than its depth. All parties take the same
+/// part in a product; in a conversion, who sends needn't be the one whose share of the operand came last. So at
+/// every level where results are converted a chain may be one shorter; a single operation's is exact.
+fn slack(plan: &Plan) -> usize {
+    let converts = |stage: &Stage| {
+        let kind = &plan.ops[stage.op as usize].kind;
+        matches!(kind, Kind::Split { .. } | Kind::Inject { .. } | Kind::Shift { .. })
+    };
+    let first = |stage: &&Stage| stage.stage == 0;
+    let levels = plan.levels.iter().skip(1);
+    levels.filter(|level| level.stages.iter().filter(first).any(converts)).count()
+}
+
+fn case(subject: &Subject, program: &Program) -> Case {
+    let inputs = generate::inputs(&program.input_types(), &mut Rng::new(5));
+    let lowered = lower(program, Native::ALL).expect("all is offered");
+    Case::new(subject.protocol, lowered.plan, &inputs)
+}
+
+/// What the links' counters say, without the handshake, which isn't declared.
+fn sent(endings: &[&Ending]) -> Bytes {
+    let mut sent = Bytes::new();
+    for (from, ending) in endings.iter().enumerate() {
+        for phase in Phase::ALL.into_iter().filter(|phase| *phase != Phase::Setup) {
+            for to in 0..endings.len() {
+                let traffic = ending.counters.with_peer(phase, to);
+                if traffic.sent_bytes > 0 {
+                    sent.insert((phase, from, to), traffic.sent_bytes);
+                }
+            }
+        }
+    }
+    sent
+}
+
+/// What the protocol says.
+fn declared(case: &Case) -> Bytes {
+    let Case { protocol, plan, .. } = case;
+    let mut bytes = Bytes::new();
+    let mut add = |phase, flows: Vec<Flow>| {
+        for flow in flows {
+            *bytes.entry((phase, flow.from, flow.to)).or_default() += flow.bits.div_ceil(8);
+        }
+    };
+    let giving = (case.parties()..case.endpoints()).filter(|&client| case.roles().gives(plan, client));
+    giving.for_each(|client| add(Phase::Input, protocol.seeds(client)));
+    plan.inputs.iter().for_each(|input| add(Phase::Input, protocol.input(plan, case.roles(), input)));
+    for stage in plan.levels.iter().flat_map(|level| &level.stages) {
+        add(Phase::Online, protocol.operation(plan, &plan.ops[stage.op as usize], stage.stage));
+    }
+    add(Phase::Verify, protocol.check());
+    plan.outputs.iter().for_each(|output| add(Phase::Output, protocol.output(plan, case.roles(), output)));
+    bytes.retain(|_, bytes| *bytes > 0);
+    bytes
+}
+
+/// What the protocol says of every stage of every operation: (operation, stage, from, to).
+fn by_stage(case: &Case) -> BTreeMap<(u32, u8, usize, usize), u64> {
+    let mut bytes = BTreeMap::new();
+    for stage in case.plan.levels.iter().flat_map(|level| &level.stages) {
+        for flow in case.protocol.operation(&case.plan, &case.plan.ops[stage.op as usize], stage.stage) {
+            *bytes.entry((stage.op, stage.stage, flow.from, flow.to)).or_default() += flow.bits.div_ceil(8);
+        }
+    }
+    bytes
+}

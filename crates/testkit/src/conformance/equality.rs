@@ -1,0 +1,132 @@
+//! Results are those of the clear reference: at everybody who learns them, and at nobody else.
+
+use std::ops::Range;
+
+use tacit_engine::Outcome;
+use tacit_program::{Native, Program, Recipient, Value, decode, lower, reference};
+
+use super::Subject;
+use super::catalogue::{self, Numbers};
+use crate::{Case, Draws, Rng, generate, outcomes};
+
+/// Lengths around words, blocks of randomness and pieces of messages.
+const LENGTHS: [usize; 7] = [1, 63, 64, 65, 511, 512, 513];
+
+/// One operation of the catalogue, on all numbers that it is defined for and on all lengths, and with inputs
+/// from and outputs to parties and clients.
+///
+/// # Panics
+/// At the first difference.
+pub fn operation(subject: &Subject, name: &str) {
+    let mut rng = Rng::new(1);
+    for numbers in Numbers::all() {
+        // Every length with some numbers, every number with some lengths.
+        for len in [rng.pick(&LENGTHS), rng.pick(&LENGTHS), 3] {
+            let owners = [rng.pick(&["P0", "P1", "P2", "alice"]), rng.pick(&["P1", "alice", "bob"])];
+            let to = [Recipient::All, Recipient::Role(rng.pick(&["P0", "P1", "P2", "bob", "carol"]).into())];
+            if let Ok(program) = catalogue::program(name, numbers, len, owners, &to) {
+                check(
+                    subject,
+                    &program,
+                    &mut rng,
+                    &format!("{name} of {len} {numbers:?}, {owners:?} {to:?}"),
+                );
+            }
+        }
+    }
+}
+
+/// Random programs with these seeds.
+///
+/// # Panics
+/// At the first difference.
+pub fn random_programs(subject: &Subject, seeds: Range<u64>) {
+    for seed in seeds {
+        let mut rng = Rng::new(seed);
+        let len = rng.pick(&LENGTHS);
+        let program = generate::program(&mut rng, 14, len);
+        check(subject, &program, &mut rng, &format!("random program {seed}"));
+    }
+}
+
+/// Operations whose messages are just full, just not, and just over.
+///
+/// # Panics
+/// At the first difference.
+pub fn around_a_message(subject: &Subject) {
+    let words = tacit_engine::columns_per_message(64);
+    let rows = tacit_engine::columns_per_message(63);
+    let bits = tacit_engine::columns_per_message(1);
+    let mut rng = Rng::new(2);
+    for (name, numbers, full) in [
+        ("input", Numbers::int(64), words),
+        ("mul", Numbers::int(32), words),
+        ("less", Numbers::int(63), rows),
+        ("truncate", Numbers::int(62), words / 2),
+        ("from_bool", Numbers::wrapping(tacit_program::plan::Width::W64), words),
+        ("and", Numbers::int(8), bits),
+    ] {
+        for len in [full - 1, full, full + 1] {
+            let to = [Recipient::All, Recipient::Role("alice".into())];
+            let program = catalogue::program(name, numbers, len, ["P2", "alice"], &to);
+            let program = program.expect("the operation is defined for these numbers");
+            check(subject, &program, &mut rng, &format!("{name} of {len} {numbers:?}"));
+        }
+    }
+}
+
+/// A program on random inputs: protocol, clear engine and reference agree.
+///
+/// # Panics
+/// If they don't.
+pub fn check(subject: &Subject, program: &Program, rng: &mut Rng, what: &str) {
+    let (case, expected) = case(subject, program, rng);
+    let run = case.run(&Draws::fixed(rng.word()));
+    compare(&case, program, &run.outcomes(), &expected, what);
+    let clear = case.run_in_the_clear().expect("nothing can go wrong in the clear");
+    for (declared, (got, expected)) in declared(program).iter().zip(clear.outputs.iter().zip(&expected)) {
+        let got = got.as_ref().map(|clear| decode(declared, &clear.to_words()));
+        assert_eq!(got, Some(Ok(expected.clone())), "{what}, in the clear");
+    }
+}
+
+/// A program over other links than a world's.
+///
+/// # Panics
+/// If results differ from the reference's.
+pub fn check_over(
+    subject: &Subject,
+    program: &Program,
+    rng: &mut Rng,
+    links: &dyn Fn(&Case) -> Vec<Box<dyn tacit_net::Transport>>,
+    what: &str,
+) {
+    let (case, expected) = case(subject, program, rng);
+    let transports = links(&case).into_iter().map(Some).collect();
+    let endings = case.run_over(transports, &Draws::fixed(rng.word()));
+    compare(&case, program, &outcomes(endings.iter().flatten()), &expected, what);
+}
+
+/// A case of random inputs, and the values of its outputs.
+fn case(subject: &Subject, program: &Program, rng: &mut Rng) -> (Case, Vec<Value>) {
+    let inputs = generate::inputs(&program.input_types(), rng);
+    let expected = reference::run(program, &inputs).expect("inputs are in their ranges");
+    let lowered = lower(program, Native::ALL).expect("all is offered");
+    (Case::new(subject.protocol, lowered.plan, &inputs), expected)
+}
+
+fn declared(program: &Program) -> Vec<tacit_program::OutputType> {
+    lower(program, Native::ALL).expect("all is offered").outputs
+}
+
+fn compare(case: &Case, program: &Program, outcomes: &[&Outcome], expected: &[Value], what: &str) {
+    for (endpoint, outcome) in outcomes.iter().enumerate() {
+        let name = case.name(endpoint);
+        for (index, declared) in declared(program).iter().enumerate() {
+            let got = outcome.outputs[index].as_ref().map(|clear| decode(declared, &clear.to_words()));
+            let learns = case.roles().learns(endpoint, case.plan.outputs[index].to);
+            let expected = learns.then(|| Ok(expected[index].clone()));
+            assert_eq!(got, expected, "{what}: output {index} at {name}");
+        }
+    }
+}

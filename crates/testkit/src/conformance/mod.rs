@@ -1,0 +1,164 @@
+//! What every protocol has to show.
+//!
+//! | module | shows |
+//! | --- | --- |
+//! | [`equality`] | results are those of the clear reference, for whoever learns them and nobody else |
+//! | [`cost`] | payload bytes on every link and rounds are those declared, exactly |
+//! | [`views`] | what a party receives is uniform, whatever the inputs and whatever the party does |
+//! | [`robust`] | deviations and deaths end in errors that name who is at fault, never in a hang or a panic |
+//! | [`wire`] | addresses don't repeat, lengths don't depend on secrets, bytes are those of a kept trace |
+//!
+//! Programs come from the [`catalogue`], one for every operation, and from [`crate::generate`].
+
+pub mod catalogue;
+pub mod cost;
+pub mod equality;
+pub mod robust;
+pub mod views;
+pub mod wire;
+
+use std::path::PathBuf;
+
+use tacit_engine::Protocol;
+
+/// A protocol, and what the suite has to know about it.
+pub struct Subject {
+    /// The protocol.
+    pub protocol: &'static dyn Protocol,
+    /// What a corrupt party is told of others' randomness: `told(corrupt, endpoint, call)` says whether `corrupt`
+    /// learns what `endpoint` draws in its `call`-th draw after the handshake. What is told is held fixed when a
+    /// view is examined.
+    pub told: fn(corrupt: usize, endpoint: usize, call: usize) -> bool,
+    /// The file of hashes that a seeded run's trace must have.
+    pub baseline: PathBuf,
+}
+
+/// Mounts the suite: `conformance!(subject)`, where `subject` is an expression of type
+/// [`Subject`](conformance::Subject). It makes one `#[test]` for every claim and operation.
+///
+/// ```ignore
+/// tacit_testkit::conformance!(Subject { protocol: &Replicated, told, baseline });
+/// ```
+#[macro_export]
+macro_rules! conformance {
+    ($subject:expr) => {
+        $crate::conformance!(@catalogue $subject;
+            input input_bits add sum sub_public mul square mul_public dot matmul matmul_batch matmul_public
+            and or not_xor less less_equal equal not_equal select select_bits minimum maximum max max_bits
+            argmax argmin absolute relu from_bool truncate truncate_far arrange
+        );
+
+        mod equality {
+            #[allow(unused_imports)]
+            use super::*;
+
+            #[test]
+            fn random_programs() {
+                $crate::conformance::equality::random_programs(&$subject, 0..400);
+            }
+
+            #[test]
+            #[ignore = "takes a minute; `make test-long` runs it"]
+            fn many_random_programs() {
+                $crate::conformance::equality::random_programs(&$subject, 400..40_000);
+            }
+
+            #[test]
+            fn around_a_message() {
+                $crate::conformance::equality::around_a_message(&$subject);
+            }
+        }
+
+        mod cost {
+            #[allow(unused_imports)]
+            use super::*;
+
+            #[test]
+            fn random_programs() {
+                $crate::conformance::cost::random_programs(&$subject, 0..300);
+            }
+        }
+
+        mod wire {
+            #[allow(unused_imports)]
+            use super::*;
+
+            #[test]
+            fn addresses_never_repeat() {
+                $crate::conformance::wire::addresses_never_repeat(&$subject);
+            }
+
+            #[test]
+            fn lengths_and_order_do_not_depend_on_secrets() {
+                $crate::conformance::wire::lengths_do_not_depend_on_secrets(&$subject);
+            }
+
+            #[test]
+            fn bytes_are_those_of_the_baseline() {
+                $crate::conformance::wire::baseline(&$subject);
+            }
+        }
+
+        mod robust {
+            #[allow(unused_imports)]
+            use super::*;
+
+            #[test]
+            fn every_message_altered() {
+                $crate::conformance::robust::every_message_altered(&$subject);
+            }
+
+            #[test]
+            fn every_message_delayed() {
+                $crate::conformance::robust::every_message_delayed(&$subject);
+            }
+
+            #[test]
+            fn death_at_any_point() {
+                $crate::conformance::robust::death_at_any_point(&$subject);
+            }
+
+            #[test]
+            fn a_party_that_never_comes() {
+                $crate::conformance::robust::a_party_that_never_comes(&$subject);
+            }
+
+            #[test]
+            fn disagreements() {
+                $crate::conformance::robust::disagreements(&$subject);
+            }
+
+            #[test]
+            fn wrong_inputs_are_refused() {
+                $crate::conformance::robust::wrong_inputs_are_refused(&$subject);
+            }
+        }
+
+        #[test]
+        fn every_operation_is_mounted() {
+            assert_eq!(MOUNTED.to_vec(), $crate::conformance::catalogue::names());
+        }
+    };
+
+    (@catalogue $subject:expr; $($name:ident)*) => {
+        const MOUNTED: &[&str] = &[$(stringify!($name)),*];
+
+        mod equality_of {
+            #[allow(unused_imports)]
+            use super::*;
+            $(#[test] fn $name() { $crate::conformance::equality::operation(&$subject, stringify!($name)); })*
+        }
+
+        mod cost_of {
+            #[allow(unused_imports)]
+            use super::*;
+            $(#[test] fn $name() { $crate::conformance::cost::operation(&$subject, stringify!($name)); })*
+        }
+
+        mod view_of {
+            #[allow(unused_imports)]
+            use super::*;
+            $(#[test] fn $name() { $crate::conformance::views::operation(&$subject, stringify!($name)); })*
+        }
+    };
+}

@@ -1,0 +1,293 @@
+//! Whatever happens to whatever message: no hang, no panic, and an error that says who is at fault.
+//!
+//! A deviation is noticed at once if it shows in an address or a length, and after [`Limits::silence`] if something
+//! is missing. Whoever notices tells the others. So every honest endpoint ends with an error, or with the right
+//! outputs if it has all it needs by then; before the outputs nobody has. Errors name the deviating endpoint; only
+//! where somebody falls silent, those who wait for it in turn fall silent too, and an endpoint may lose patience
+//! with one of these first. What a flipped bit does is up to the protocol's [`Security`]: a semi-honest one may
+//! compute something else and not see it.
+//!
+//! [`Limits::silence`]: tacit_net::Limits::silence
+
+use std::time::Duration;
+
+use tacit_engine::{Clear, Outcome, Security};
+use tacit_program::plan::Domain;
+use tacit_program::{Builder, Kind, Native, NodeId, Program, ProgramError, Range, Recipient, lower};
+use tacit_session::{Agreement, step};
+
+use super::Subject;
+use crate::{Case, Delivery, Deviation, Draws, Interceptor, Run};
+
+/// No run takes longer than this by its world's clock: a few times the silence after which a peer is lost.
+const BOUND: Duration = Duration::from_mins(1);
+
+/// Flips, truncates, extends, replays, swaps and silences every single message.
+///
+/// # Panics
+/// If an endpoint doesn't end as it should.
+pub fn every_message_altered(subject: &Subject) {
+    let stage = Stage::new(subject);
+    for message in &stage.messages {
+        for bit in [0, 5, 8 * message.bytes / 2 + 1] {
+            stage.check_flip(message, Deviation::Flip(bit));
+        }
+        if message.bytes > 0 {
+            stage.check(message, Deviation::Truncate);
+        }
+        stage.check(message, Deviation::Extend);
+        if message.nth > 0 {
+            stage.check(message, Deviation::ReplayOlder);
+        }
+        if message.next.is_some() {
+            // Nobody waits for more than the last one.
+            stage.check(message, Deviation::Replay);
+            stage.check(message, Deviation::Swap);
+        }
+        stage.check(message, Deviation::Silence);
+    }
+}
+
+/// Delays every single message: by less than the time-out, which changes nothing, and by more.
+///
+/// # Panics
+/// If an endpoint doesn't end as it should.
+pub fn every_message_delayed(subject: &Subject) {
+    let stage = Stage::new(subject);
+    let silence = stage.case.limits.silence;
+    for message in &stage.messages {
+        let run = stage.run(Deviation::Delay(silence / 2).at(message.from, message.to, message.nth));
+        assert_eq!(run.outcomes(), stage.expected.iter().collect::<Vec<_>>(), "{message:?} delayed");
+        stage.check(message, Deviation::Delay(silence + silence / 5));
+    }
+}
+
+/// Lets every endpoint die, and fall silent, before each of its messages.
+///
+/// # Panics
+/// If an endpoint doesn't end as it should.
+pub fn death_at_any_point(subject: &Subject) {
+    let stage = Stage::new(subject);
+    for message in &stage.messages {
+        stage.check(message, Deviation::Death);
+        stage.check(message, Deviation::Hang);
+    }
+}
+
+/// Without one endpoint all others end with an error, and that of every party names it.
+///
+/// # Panics
+/// If one doesn't.
+pub fn a_party_that_never_comes(subject: &Subject) {
+    let stage = Stage::new(subject);
+    for absent in 0..stage.case.endpoints() {
+        let run = stage.case.run_in(&stage.case.world().without(absent), &Draws::fixed(1));
+        assert!(run.took < BOUND);
+        let name = stage.case.name(absent);
+        let mut named = 0;
+        for (endpoint, error) in errors(&run) {
+            assert!(error.contains(name) || is_silence(&error), "{endpoint} without {name}: {error}");
+            named += usize::from(error.contains(name));
+        }
+        assert!(
+            named >= run.endings.iter().take(stage.case.parties()).flatten().count(),
+            "{name} wasn't named"
+        );
+    }
+}
+
+/// What makes an agreement differ.
+type Change = fn(&mut Agreement);
+
+/// If one endpoint is about to run something else, all end with an error that says what differs.
+///
+/// # Panics
+/// If one doesn't.
+pub fn disagreements(subject: &Subject) {
+    let stage = Stage::new(subject);
+    let changes: [(&str, Change); 6] = [
+        ("who the parties are", |agreement| agreement.parties.reverse()),
+        ("which clients take part", |agreement| agreement.clients.iter_mut().for_each(|name| name.push('x'))),
+        ("the protocol", |agreement| agreement.protocol.push('x')),
+        ("the protocol's parameters", |agreement| agreement.parameters.push('x')),
+        ("the inputs", |agreement| agreement.inputs.push('x')),
+        ("the program", |agreement| agreement.program[31] ^= 1),
+    ];
+    for (what, change) in changes {
+        for endpoint in 0..stage.case.endpoints() {
+            let mut case = stage.case.clone();
+            change(&mut case.agreements[endpoint]);
+            let run = case.run(&Draws::fixed(1));
+            for (other, error) in errors(&run) {
+                let says = error.contains("disagrees on") && error.contains(what);
+                assert!(
+                    says,
+                    "{}, with {what} changed at {}: {error}",
+                    case.name(other),
+                    case.name(endpoint)
+                );
+            }
+        }
+    }
+}
+
+/// Inputs that don't fit the plan are refused by whoever gives them, and all others learn of it.
+///
+/// # Panics
+/// If they don't.
+pub fn wrong_inputs_are_refused(subject: &Subject) {
+    let stage = Stage::new(subject);
+    for (index, input) in stage.case.plan.inputs.iter().enumerate() {
+        let owner = stage.case.roles().endpoint(input.owner);
+        let register = stage.case.plan.register(input.reg);
+        let longer = Clear::from_words(register.domain, &vec![1; register.cols + 1]);
+        let other = Clear::from_words(Domain::Bits, &vec![1; register.cols]);
+        for wrong in [longer, other] {
+            let mut case = stage.case.clone();
+            case.inputs[index] = wrong;
+            for (endpoint, error) in errors(&case.run(&Draws::fixed(1))) {
+                let says = error.contains(&format!("input {index}"));
+                let names = endpoint == owner || error.contains(case.name(owner));
+                assert!(says && names, "{}: {error}", case.name(endpoint));
+            }
+        }
+    }
+}
+
+/// Whether an error is that somebody was silent for too long.
+fn is_silence(error: &str) -> bool {
+    error.contains("(silent for")
+}
+
+/// The errors of all endpoints that came.
+///
+/// # Panics
+/// If one of them has none.
+fn errors(run: &Run) -> Vec<(usize, String)> {
+    let error = |(endpoint, ending): (usize, &Option<crate::Ending>)| {
+        let result = &ending.as_ref()?.result;
+        let error = result.as_ref().expect_err("every endpoint that came ends with an error");
+        Some((endpoint, error.to_string()))
+    };
+    run.endings.iter().enumerate().filter_map(error).collect()
+}
+
+/// A program with messages of all sorts, and how it goes when nothing goes wrong.
+struct Stage {
+    case: Case,
+    expected: Vec<Outcome>,
+    messages: Vec<Target>,
+    security: Security,
+}
+
+/// A message to do something with.
+#[derive(Debug)]
+struct Target {
+    from: usize,
+    to: usize,
+    nth: usize,
+    part: u16,
+    bytes: usize,
+    /// The part of the one that follows on its link, if one does.
+    next: Option<u16>,
+}
+
+impl Stage {
+    fn new(subject: &Subject) -> Self {
+        let program = program().expect("the program is sound");
+        let inputs = [vec![3, (-2_i64) as u64], vec![2, 5]];
+        let lowered = lower(&program, Native::ALL).expect("all is offered");
+        let case = Case::new(subject.protocol, lowered.plan, &inputs);
+        let run = case.run(&Draws::fixed(1));
+        let expected = run.outcomes().into_iter().cloned().collect();
+        let mut messages = Vec::new();
+        for (from, to) in run.trace.links() {
+            let link: Vec<&Delivery> = run.trace.link(from, to).collect();
+            for (nth, delivery) in link.iter().enumerate() {
+                let next = link.get(nth + 1).map(|next| next.at.part);
+                let (part, bytes) = (delivery.at.part, delivery.payload.len());
+                messages.push(Target { from, to, nth, part, bytes, next });
+            }
+        }
+        Self { case, expected, messages, security: subject.protocol.spec().security }
+    }
+
+    fn run(&self, interceptor: Interceptor) -> Run {
+        let run = self.case.run_in(&self.case.world().intercept(interceptor), &Draws::fixed(1));
+        assert!(run.took < BOUND, "the run took {:?} of its world's time", run.took);
+        run
+    }
+
+    /// A deviation that must be noticed.
+    fn check(&self, message: &Target, deviation: Deviation) {
+        let run = self.run(deviation.at(message.from, message.to, message.nth));
+        // To be swapped, a message is held back, and the next one may not come without it.
+        let waits =
+            matches!(deviation, Deviation::Silence | Deviation::Hang | Deviation::Delay(_) | Deviation::Swap);
+        // That a message came twice shows when the next one is due.
+        let noticed =
+            if deviation == Deviation::Replay { message.next } else { None }.unwrap_or(message.part);
+        let name = self.case.name(message.from);
+        let mut named = false;
+        for (endpoint, ending) in run.endings.iter().flatten().enumerate() {
+            let what = || format!("{deviation:?} of {message:?}, at {}", self.case.name(endpoint));
+            match &ending.result {
+                Ok(outcome) => {
+                    assert_eq!(*outcome, self.expected[endpoint], "{}", what());
+                    assert!(self.may_be_done(endpoint, message, noticed), "{}: noticed nothing", what());
+                }
+                Err(error) if endpoint != message.from => {
+                    let error = error.to_string();
+                    named |= error.contains(name);
+                    assert!(error.contains(name) || waits && is_silence(&error), "{}: {error}", what());
+                }
+                // Whoever deviates may say what it likes.
+                Err(_) => {}
+            }
+        }
+        assert!(named, "{deviation:?} of {message:?}: nobody names {name}");
+    }
+
+    /// Whether an endpoint may have its outputs although somebody deviated at this message, which its receiver
+    /// notices at this part: the message is for somebody else, and outputs are under way, or nobody waits for its
+    /// receiver, a client that gives nothing.
+    fn may_be_done(&self, endpoint: usize, message: &Target, noticed: u16) -> bool {
+        let late = (step::OUTPUT..step::OPERATION).contains(&noticed) || noticed == step::DRAWN;
+        let (parties, roles) = (self.case.parties(), self.case.roles());
+        let idle = message.to >= parties && !roles.gives(&self.case.plan, message.to);
+        endpoint == message.from || endpoint != message.to && (late || idle)
+    }
+
+    /// A flipped bit: anything but a hang, a panic, or (unless the protocol says so) a wrong output.
+    fn check_flip(&self, message: &Target, deviation: Deviation) {
+        let run = self.run(deviation.at(message.from, message.to, message.nth));
+        if self.security == Security::SemiHonest {
+            return;
+        }
+        for (endpoint, ending) in run.endings.iter().flatten().enumerate() {
+            if let Ok(outcome) = &ending.result
+                && endpoint != message.from
+            {
+                let name = self.case.name(endpoint);
+                assert_eq!(*outcome, self.expected[endpoint], "{deviation:?} of {message:?}, at {name}");
+            }
+        }
+    }
+}
+
+/// Inputs of a party and a client, every interactive operation, outputs for all, for a party and for clients.
+fn program() -> Result<Program, ProgramError> {
+    let mut build = Builder::new();
+    let range = Range::new(-8, 7);
+    let a = build.input("P0", "a", Kind::Int, &[2], range)?;
+    let b = build.input("alice", "b", Kind::Int, &[2], range)?;
+    let less = build.less(a, b)?;
+    let product = build.mul(a, b)?;
+    let chosen = build.select(less, product, a)?;
+    let dot: NodeId = build.matmul(a, b)?;
+    let halved = build.shift_right(dot, 1)?;
+    build.reveal(chosen, Recipient::All)?;
+    build.reveal(halved, Recipient::Role("P2".into()))?;
+    build.reveal(less, Recipient::Role("carol".into()))?;
+    build.finish()
+}

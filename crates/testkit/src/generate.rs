@@ -1,0 +1,226 @@
+//! Random programs and random inputs.
+
+use tacit_program::plan::Width;
+use tacit_program::{Builder, Data, Index, InputType, Kind, NodeId, Program, Range, Recipient, Value};
+
+use crate::Rng;
+
+/// Who gives inputs in random programs: parties and clients.
+const OWNERS: [&str; 4] = ["P0", "alice", "P2", "bob"];
+/// Who learns outputs, beside everybody: parties, and clients who gave something or nothing.
+const RECIPIENTS: [&str; 4] = ["P1", "P0", "alice", "carol"];
+
+/// Words for inputs of these types: often the ends of their ranges, or near zero.
+pub fn inputs(types: &[InputType], rng: &mut Rng) -> Vec<Vec<u64>> {
+    let words = |ty: &InputType| {
+        let len = ty.shape.iter().product();
+        (0..len).map(|_| rng.edgy(ty.range.lo(), ty.range.hi()) as u64).collect()
+    };
+    types.iter().map(words).collect()
+}
+
+/// A program of at most `steps` operations of all sorts on a few inputs, with arrays of up to `len` elements or
+/// a few more. What the builder refuses is left out.
+///
+/// # Panics
+/// If the builder refuses what it has to take.
+pub fn program(rng: &mut Rng, steps: usize, len: usize) -> Program {
+    let mut growing = Growing { build: Builder::new(), nodes: Vec::new(), len, rng };
+    growing.inputs();
+    for _ in 0..steps {
+        growing.step();
+    }
+    growing.reveal();
+    growing.build.finish().expect("something is revealed")
+}
+
+/// A program under way.
+struct Growing<'a> {
+    build: Builder,
+    nodes: Vec<NodeId>,
+    len: usize,
+    rng: &'a mut Rng,
+}
+
+impl Growing<'_> {
+    fn inputs(&mut self) {
+        let owners = 2 + self.rng.below(OWNERS.len() - 1);
+        for owner in &OWNERS[..owners] {
+            let (kind, shape) = (self.kind(), self.shape());
+            let range = self.range(kind);
+            let input = self.build.input(owner, "x", kind, &shape, range);
+            self.nodes.push(input.expect("kinds, shapes and ranges are sound"));
+        }
+    }
+
+    fn reveal(&mut self) {
+        let last = self.nodes[self.nodes.len() - 1];
+        self.build.reveal(last, Recipient::All).expect("the node is there");
+        for node in self.nodes.clone() {
+            if self.rng.one_in(3) {
+                let to = Recipient::Role(self.rng.pick(&RECIPIENTS).to_owned());
+                self.build.reveal(node, to).expect("the node is there");
+            }
+        }
+    }
+
+    fn step(&mut self) {
+        let (a, b, c) = (self.operand(), self.operand(), self.operand());
+        let result = match self.rng.below(4) {
+            0 => self.arithmetic(a, b),
+            1 => self.comparison(a, b, c),
+            2 => self.reduction(a),
+            _ => self.arrangement(a, b, c),
+        };
+        self.nodes.extend(result);
+    }
+
+    fn arithmetic(&mut self, a: NodeId, b: NodeId) -> Option<NodeId> {
+        let (kind, by) = (self.kind(), self.rng.below(40) as u8);
+        let build = &mut self.build;
+        let result = match self.rng.below(9) {
+            0 => build.add(a, b),
+            1 => build.sub(a, b),
+            2 => build.neg(a),
+            3 | 4 => build.mul(a, b),
+            5 => build.matmul(a, b),
+            6 => build.astype(a, kind),
+            7 => build.shift_right(a, by),
+            _ => build.rescale(a, by / 2),
+        };
+        result.ok()
+    }
+
+    fn comparison(&mut self, a: NodeId, b: NodeId, c: NodeId) -> Option<NodeId> {
+        let build = &mut self.build;
+        let result = match self.rng.below(14) {
+            0 => build.less(a, b),
+            1 => build.less_equal(a, b),
+            2 => build.greater(a, b),
+            3 => build.greater_equal(a, b),
+            4 => build.equal(a, b),
+            5 => build.not_equal(a, b),
+            6 => build.and(a, b),
+            7 => build.or(a, b),
+            8 => build.xor(a, b),
+            9 => build.not(a),
+            10 => build.minimum(a, b),
+            11 => build.maximum(a, b),
+            _ => build.select(c, a, b),
+        };
+        result.ok()
+    }
+
+    fn reduction(&mut self, a: NodeId) -> Option<NodeId> {
+        let axis = (!self.rng.one_in(3)).then(|| self.rng.below(4) as i64 - 2);
+        let axes = axis.map(|axis| vec![axis]);
+        let keepdims = self.rng.one_in(2);
+        let build = &mut self.build;
+        let result = match self.rng.below(7) {
+            0 => build.sum(a, axes.as_deref(), keepdims),
+            1 => build.max(a, axis, keepdims),
+            2 => build.min(a, axis, keepdims),
+            3 => build.argmax(a, axis, keepdims),
+            4 => build.argmin(a, axis, keepdims),
+            5 => build.abs(a),
+            _ => build.relu(a),
+        };
+        result.ok()
+    }
+
+    fn arrangement(&mut self, a: NodeId, b: NodeId, c: NodeId) -> Option<NodeId> {
+        let axis = self.rng.below(4) as i64 - 2;
+        let index = self.index();
+        let build = &mut self.build;
+        let result = match self.rng.below(5) {
+            0 => build.reshape(a, &[-1]),
+            1 => build.transpose(a, None),
+            2 => build.index(a, &index),
+            3 => build.concatenate(&[a, b, c], axis),
+            _ => build.stack(&[a, b], axis),
+        };
+        result.ok()
+    }
+
+    fn index(&mut self) -> [Index; 2] {
+        let place = |rng: &mut Rng| (!rng.one_in(3)).then(|| rng.below(10) as i64 - 5);
+        let (start, stop) = (place(self.rng), place(self.rng));
+        let slice = Index::Slice { start, stop, step: self.rng.pick(&[-2, -1, 1, 2, 3]) };
+        let at = Index::At(self.rng.below(4) as i64 - 2);
+        let choices = [[slice, Index::Ellipsis], [Index::Ellipsis, slice], [at, Index::NewAxis]];
+        self.rng.pick(&choices)
+    }
+
+    fn operand(&mut self) -> NodeId {
+        if self.rng.one_in(6) { self.constant() } else { self.rng.pick(&self.nodes) }
+    }
+
+    fn constant(&mut self) -> NodeId {
+        let (kind, shape) = (self.kind(), self.shape());
+        let range = self.range(kind).unwrap_or(kind.whole());
+        let len = shape.iter().product();
+        let mut raw = || self.rng.edgy(range.lo(), range.hi());
+        let data = match kind {
+            Kind::Bool => Data::Bool((0..len).map(|_| raw() == 1).collect()),
+            Kind::Int => Data::Int((0..len).map(|_| raw() as i64).collect()),
+            Kind::Wrapping { .. } => Data::Unsigned((0..len).map(|_| raw() as u64).collect()),
+            // Floating-point numbers are exact up to 53 bits; a few less leave room for the fraction.
+            Kind::Fixed { frac } => {
+                let unit = (1u64 << frac) as f64;
+                Data::Float((0..len).map(|_| (raw() >> 16) as f64 / unit).collect())
+            }
+        };
+        self.build.constant(&Value { shape, data }, kind).expect("kinds, shapes and ranges are sound")
+    }
+
+    fn shape(&mut self) -> Vec<usize> {
+        let len = self.len;
+        match self.rng.below(8) {
+            0 => vec![],
+            1 => vec![1],
+            2 | 3 => vec![len],
+            4 => vec![2, 3],
+            5 => vec![3, 1],
+            6 => vec![2, 1, 4],
+            _ => vec![4, 4],
+        }
+    }
+
+    fn kind(&mut self) -> Kind {
+        match self.rng.below(8) {
+            0 | 1 => Kind::Bool,
+            2..=4 => Kind::Int,
+            5 | 6 => Kind::Fixed { frac: 1 + self.rng.below(20) as u8 },
+            _ => Kind::Wrapping { width: self.rng.pick(&Width::ALL) },
+        }
+    }
+
+    fn range(&mut self, kind: Kind) -> Option<Range> {
+        if !kind.is_ranged() {
+            return None;
+        }
+        let end = 1_i128 << self.rng.pick(&[1, 3, 6, 7, 8, 13, 15, 16, 29, 31, 32, 47, 61, 63]);
+        match self.rng.below(4) {
+            0 => Range::new(-end, end - 1),
+            1 => Range::new(0, end - 1),
+            2 => Range::new(1 - end, 0),
+            _ => Range::new(-(end / 2), end / 4),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tacit_program::reference;
+
+    #[test]
+    fn programs_run_in_the_clear_and_repeat() {
+        for seed in 0..200 {
+            let made = program(&mut Rng::new(seed), 12, 5);
+            assert_eq!(made, program(&mut Rng::new(seed), 12, 5));
+            let inputs = inputs(&made.input_types(), &mut Rng::new(seed));
+            assert_eq!(reference::run(&made, &inputs).unwrap().len(), made.outputs().len());
+        }
+    }
+}

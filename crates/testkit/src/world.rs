@@ -1,0 +1,533 @@
+//! A network within one process, on a clock of its own.
+//!
+//! A [`World`] gives every endpoint a [`Transport`]. Frames take [`World::latency`] to arrive, and time stands
+//! still while anybody works: only when every endpoint that is still there waits in `poll`, and nothing has
+//! arrived for any of them, does the clock jump to the next arrival or deadline. So a silence of ten seconds
+//! takes none, and however busy the machine is, nobody times out who should not.
+//!
+//! **Deterministic.** As no frame arrives at the instant at which it is sent, what an endpoint finds when it
+//! polls depends on what was sent at earlier instants, and on nothing else. Endpoints that act on that and on
+//! [`crate::Draws`] send the same frames at the same times in every run, in whatever order their threads run.
+//!
+//! **What may go wrong** is up to an [`Interceptor`], who sees every data frame when it is sent.
+
+use std::collections::VecDeque;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use tacit_net::frame::HEADER_BYTES;
+use tacit_net::{Event, Frame, Kind, Transport, What, WireBytes};
+use tacit_session::step;
+
+use crate::case::Links;
+use crate::interceptor::{Fate, Interceptor, Message};
+use crate::trace::{Delivery, Trace};
+
+/// How long frames take if nothing else is said.
+const LATENCY: Duration = Duration::from_millis(1);
+/// A clock that gets this far shows that somebody hangs: all waits of a run together are far shorter.
+const HORIZON: Duration = Duration::from_hours(1);
+
+/// Parties and clients in one process, and the links between them.
+pub struct World {
+    shared: Arc<Shared>,
+    absent: Vec<usize>,
+}
+
+impl World {
+    /// Links between all of `parties`, and from each of them to each of `clients`, who are numbered after them.
+    pub fn new(parties: usize, clients: usize) -> Self {
+        let endpoints = parties + clients;
+        let linked = |from: usize, to: usize| from != to && (from < parties || to < parties);
+        let links = (0..endpoints * endpoints).map(|at| Link::new(linked(at / endpoints, at % endpoints)));
+        let state = State {
+            now: Duration::ZERO,
+            latency: LATENCY,
+            seats: (0..endpoints).map(|_| Seat { activity: Activity::Running, depth: 0 }).collect(),
+            links: links.collect(),
+            interceptor: None,
+            deliveries: Vec::new(),
+        };
+        let changed = (0..endpoints).map(|_| Condvar::new()).collect();
+        Self { shared: Arc::new(Shared { state: Mutex::new(state), changed }), absent: Vec::new() }
+    }
+
+    /// How long frames are under way; 1 ms if this isn't called.
+    ///
+    /// # Panics
+    /// If it is zero: then a run would depend on the order of threads.
+    #[must_use]
+    pub fn latency(self, latency: Duration) -> Self {
+        assert!(!latency.is_zero(), "frames that take no time make a world that can't be repeated");
+        self.shared.lock().latency = latency;
+        self
+    }
+
+    /// Lets `interceptor` decide on every data frame.
+    #[must_use]
+    pub fn intercept(self, interceptor: Interceptor) -> Self {
+        self.shared.lock().interceptor = Some(interceptor);
+        self
+    }
+
+    /// This endpoint never comes: its links are there, and nothing is ever heard of it.
+    #[must_use]
+    pub fn without(mut self, endpoint: usize) -> Self {
+        self.shared.lock().seats[endpoint].activity = Activity::Gone;
+        self.absent.push(endpoint);
+        self
+    }
+
+    /// Every endpoint's links. To be called once, since the
+    /// clock waits for every endpoint that has links.
+    pub fn transports(&self) -> Links {
+        let transport = |me: usize| -> Option<Box<dyn Transport>> {
+            let shared = Arc::clone(&self.shared);
+            (!self.absent.contains(&me))
+                .then(|| Box::new(WorldTransport { me, shared }) as Box<dyn Transport>)
+        };
+        (0..self.shared.changed.len()).map(transport).collect()
+    }
+
+    /// The time.
+    pub fn now(&self) -> Duration {
+        self.shared.lock().now
+    }
+
+    /// What was delivered so far.
+    pub fn trace(&self) -> Trace {
+        Trace::new(self.shared.lock().deliveries.clone())
+    }
+}
+
+/// One endpoint's links in a [`World`].
+struct WorldTransport {
+    me: usize,
+    shared: Arc<Shared>,
+}
+
+struct Shared {
+    state: Mutex<State>,
+    /// Where each endpoint waits.
+    changed: Vec<Condvar>,
+}
+
+impl Shared {
+    /// A thread that panics does so between whole changes of the state, so a poisoned lock's contents are sound.
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Lets time pass if nobody has anything to do at present, and wakes who has then.
+    fn pass_time(&self, state: &mut State) {
+        if !state.advance() {
+            return;
+        }
+        for (endpoint, changed) in self.changed.iter().enumerate() {
+            if state.wakes(endpoint).is_some_and(|at| at <= state.now) {
+                changed.notify_one();
+            }
+        }
+    }
+}
+
+struct State {
+    now: Duration,
+    latency: Duration,
+    seats: Vec<Seat>,
+    /// From `a` to `b` at `a * endpoints + b`.
+    links: Vec<Link>,
+    interceptor: Option<Interceptor>,
+    deliveries: Vec<Delivery>,
+}
+
+struct Seat {
+    activity: Activity,
+    /// The longest chain of operations' messages that ends with one that was delivered here.
+    depth: usize,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Activity {
+    Running,
+    Waiting { until: Duration },
+    Gone,
+}
+
+struct Link {
+    exists: bool,
+    /// The receiver takes nothing in at present.
+    held: bool,
+    /// Nothing that is sent gets through any more.
+    cut: bool,
+    queue: VecDeque<Parcel>,
+    /// Data frames sent.
+    sent: usize,
+    /// Bytes sent and not delivered.
+    backlog: usize,
+    /// When the last parcel arrives; no later one arrives before it.
+    last: Duration,
+    wire: WireBytes,
+}
+
+/// What is under way on a link.
+struct Parcel {
+    sent: Duration,
+    arrives: Duration,
+    depth: usize,
+    event: Event,
+}
+
+impl Link {
+    fn new(exists: bool) -> Self {
+        Self {
+            exists,
+            held: false,
+            cut: false,
+            queue: VecDeque::new(),
+            sent: 0,
+            backlog: 0,
+            last: Duration::ZERO,
+            wire: WireBytes::default(),
+        }
+    }
+
+    /// When the next parcel can be delivered.
+    fn next(&self) -> Option<Duration> {
+        if self.held { None } else { self.queue.front().map(|parcel| parcel.arrives) }
+    }
+}
+
+/// What a frame would be on a wire.
+fn weight(event: &Event) -> usize {
+    match event {
+        Event::Frame(frame) => HEADER_BYTES + frame.payload.len(),
+        Event::Progress | Event::Lost(_) => 0,
+    }
+}
+
+impl State {
+    fn link(&mut self, from: usize, to: usize) -> &mut Link {
+        let endpoints = self.seats.len();
+        &mut self.links[from * endpoints + to]
+    }
+
+    /// When an endpoint that waits has something to do: at once, if it is not after now.
+    fn wakes(&self, endpoint: usize) -> Option<Duration> {
+        let Activity::Waiting { until } = self.seats[endpoint].activity else { return None };
+        let endpoints = self.seats.len();
+        let arrivals = (0..endpoints).filter_map(|from| self.links[from * endpoints + endpoint].next());
+        Some(arrivals.fold(until, Duration::min))
+    }
+
+    /// Moves the clock on, if everybody who is there waits for later. Whether it has moved.
+    fn advance(&mut self) -> bool {
+        if self.seats.iter().any(|seat| seat.activity == Activity::Running) {
+            return false;
+        }
+        let next = (0..self.seats.len()).filter_map(|endpoint| self.wakes(endpoint)).min();
+        match next {
+            Some(next) if next > self.now => {
+                assert!(
+                    next < HORIZON,
+                    "somebody still waits after {next:?} of the world's time: a run hangs"
+                );
+                self.now = next;
+                true
+            }
+            _ => false,
+        }
+    }
+
+    /// The next event for an endpoint, by its arrival and then by its sender.
+    fn take(&mut self, me: usize) -> Option<(usize, Event)> {
+        let (now, endpoints) = (self.now, self.seats.len());
+        let from = (0..endpoints)
+            .filter_map(|from| {
+                Some((self.links[from * endpoints + me].next().filter(|&at| at <= now)?, from))
+            })
+            .min()?
+            .1;
+        let link = self.link(from, me);
+        let parcel = link.queue.pop_front()?;
+        let bytes = weight(&parcel.event);
+        link.backlog -= bytes;
+        link.wire.received += bytes as u64;
+        if let Event::Frame(frame) = &parcel.event
+            && frame.kind == Kind::Data
+        {
+            if frame.at.part >= step::OPERATION {
+                self.seats[me].depth = self.seats[me].depth.max(parcel.depth);
+            }
+            self.deliveries.push(Delivery {
+                from,
+                to: me,
+                at: frame.at,
+                payload: frame.payload.clone(),
+                sent: parcel.sent,
+                arrived: now,
+                depth: parcel.depth,
+            });
+        }
+        Some((from, parcel.event))
+    }
+
+    /// Puts an event on a link, to arrive `later` than usual, but never before what was sent earlier.
+    fn put(&mut self, from: usize, to: usize, event: Event, later: Duration) {
+        let (now, depth) = (self.now, self.seats[from].depth + 1);
+        let arrives = now + self.latency + later;
+        let link = self.link(from, to);
+        if !link.exists || link.cut {
+            return;
+        }
+        let bytes = weight(&event);
+        let arrives = arrives.max(link.last);
+        link.last = arrives;
+        link.backlog += bytes;
+        link.wire.sent += bytes as u64;
+        link.queue.push_back(Parcel { sent: now, arrives, depth, event });
+    }
+
+    /// Sends a data frame as the interceptor will have it.
+    fn send_data(&mut self, from: usize, to: usize, frame: Frame) {
+        let link = self.link(from, to);
+        let nth = link.sent;
+        link.sent += 1;
+        let fate = match &mut self.interceptor {
+            Some(decide) => decide(&Message { from, to, nth, frame: &frame }),
+            None => Fate::Deliver,
+        };
+        match fate {
+            Fate::Deliver => self.put(from, to, Event::Frame(frame), Duration::ZERO),
+            Fate::Delay(later) => self.put(from, to, Event::Frame(frame), later),
+            Fate::Replace(frames) => {
+                for frame in frames {
+                    self.put(from, to, Event::Frame(frame), Duration::ZERO);
+                }
+            }
+            Fate::Cut => self.link(from, to).cut = true,
+            Fate::Hang => (0..self.seats.len()).for_each(|to| self.link(from, to).cut = true),
+            Fate::Die => self.die(from),
+        }
+    }
+
+    /// Ends all links of an endpoint, in both directions, as the end of its process would.
+    fn die(&mut self, dead: usize) {
+        for peer in 0..self.seats.len() {
+            self.close(dead, peer);
+            self.close(peer, dead);
+        }
+    }
+
+    /// Ends a link after what is under way on it.
+    fn close(&mut self, from: usize, to: usize) {
+        let how = "closed the connection".to_owned();
+        self.put(from, to, Event::Lost(What::Closed { how }), Duration::ZERO);
+        self.link(from, to).cut = true;
+    }
+}
+
+impl Transport for WorldTransport {
+    fn is_linked(&self, peer: usize) -> bool {
+        peer < self.shared.changed.len() && self.shared.lock().link(self.me, peer).exists
+    }
+
+    fn send(&mut self, to: usize, frame: Frame) {
+        let mut state = self.shared.lock();
+        if to >= state.seats.len() {
+            return;
+        }
+        match frame.kind {
+            Kind::Data => state.send_data(self.me, to, frame),
+            Kind::KeepAlive | Kind::Abort | Kind::Goodbye => {
+                state.put(self.me, to, Event::Frame(frame), Duration::ZERO);
+            }
+        }
+    }
+
+    fn flush(&mut self) -> bool {
+        true
+    }
+
+    fn backlog(&self, to: usize) -> usize {
+        let mut state = self.shared.lock();
+        if to < state.seats.len() { state.link(self.me, to).backlog } else { 0 }
+    }
+
+    fn poll(&mut self, wait: Duration) -> Option<(usize, Event)> {
+        let mut state = self.shared.lock();
+        let until = state.now + wait;
+        loop {
+            let event = state.take(self.me);
+            if event.is_some() || state.now >= until {
+                state.seats[self.me].activity = Activity::Running;
+                return event;
+            }
+            state.seats[self.me].activity = Activity::Waiting { until };
+            self.shared.pass_time(&mut state);
+            if state.wakes(self.me).is_none_or(|at| at > state.now) {
+                state = self.shared.changed[self.me].wait(state).unwrap_or_else(PoisonError::into_inner);
+            }
+        }
+    }
+
+    fn hold(&mut self, peer: usize, hold: bool) {
+        let mut state = self.shared.lock();
+        if peer < state.seats.len() {
+            state.link(peer, self.me).held = hold;
+        }
+    }
+
+    fn now(&self) -> Duration {
+        self.shared.lock().now
+    }
+
+    fn wire_bytes(&self, peer: usize) -> WireBytes {
+        let mut state = self.shared.lock();
+        if peer >= state.seats.len() {
+            return WireBytes::default();
+        }
+        let sent = state.link(self.me, peer).wire.sent;
+        WireBytes { sent, received: state.link(peer, self.me).wire.received }
+    }
+
+    fn finish(&mut self) -> bool {
+        true
+    }
+}
+
+impl Drop for WorldTransport {
+    /// The endpoint's thread is done, well or badly: its links end, and the clock no longer waits for it.
+    fn drop(&mut self) {
+        let mut state = self.shared.lock();
+        for peer in 0..state.seats.len() {
+            state.close(self.me, peer);
+        }
+        state.seats[self.me].activity = Activity::Gone;
+        self.shared.pass_time(&mut state);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::time::Instant;
+    use tacit_net::At;
+
+    fn ends(world: &World) -> Vec<Box<dyn Transport>> {
+        world.transports().into_iter().flatten().collect()
+    }
+
+    fn frame(op: u32) -> Frame {
+        Frame::data(At::op(op), vec![op as u8; 3])
+    }
+
+    fn op(event: Option<(usize, Event)>) -> (usize, u32) {
+        match event {
+            Some((from, Event::Frame(frame))) => (from, frame.at.op),
+            other => panic!("expected a frame, got {other:?}"),
+        }
+    }
+
+    #[test]
+    fn an_hour_of_waiting_takes_no_time() {
+        let world = World::new(2, 0);
+        let mut ends = ends(&world);
+        let mut second = ends.pop().unwrap();
+        let start = Instant::now();
+        let minute = Duration::from_mins(1);
+        let waiter = std::thread::spawn(move || (second.poll(40 * minute).is_none(), second.now()));
+        assert!(ends[0].poll(30 * minute).is_none());
+        assert_eq!(ends[0].now(), 30 * minute);
+        assert!(ends[0].poll(5 * minute).is_none());
+        drop(ends);
+        let (_, ended) = waiter.join().unwrap();
+        assert_eq!(ended, 35 * minute + LATENCY, "the other's end is what it saw");
+        assert!(start.elapsed() < minute);
+    }
+
+    #[test]
+    fn frames_arrive_in_order_after_the_latency() {
+        let world = World::new(1, 1).latency(Duration::from_secs(2));
+        let mut ends = ends(&world);
+        let mut second = ends.pop().unwrap();
+        let mut first = ends.pop().unwrap();
+        first.send(1, frame(1));
+        first.send(1, frame(2));
+        assert_eq!(first.backlog(1), 2 * (HEADER_BYTES + 3));
+        drop(first);
+        assert!(second.poll(Duration::ZERO).is_none());
+        assert_eq!(op(second.poll(Duration::from_secs(9))), (0, 1));
+        assert_eq!(second.now(), Duration::from_secs(2));
+        assert_eq!(op(second.poll(Duration::ZERO)), (0, 2));
+        assert!(matches!(second.poll(Duration::ZERO), Some((0, Event::Lost(What::Closed { .. })))));
+        assert_eq!(second.wire_bytes(0).received, 2 * (HEADER_BYTES as u64 + 3));
+        assert_eq!(world.trace().deliveries().len(), 2);
+    }
+
+    #[test]
+    fn what_is_delayed_delays_what_follows() {
+        let late = Duration::from_secs(5);
+        let world = World::new(2, 0).intercept(Box::new(move |message| {
+            if message.nth == 0 { Fate::Delay(late) } else { Fate::Deliver }
+        }));
+        let mut ends = ends(&world);
+        let mut second = ends.pop().unwrap();
+        ends[0].send(1, frame(1));
+        ends[0].send(1, frame(2));
+        drop(ends);
+        assert_eq!(op(second.poll(Duration::from_secs(9))), (0, 1));
+        assert_eq!(op(second.poll(Duration::from_secs(9))), (0, 2));
+        assert_eq!(second.now(), late + LATENCY);
+    }
+
+    #[test]
+    fn the_dead_are_lost_to_all_and_all_to_them() {
+        let world = World::new(3, 0).intercept(Box::new(|_| Fate::Die));
+        let mut ends = ends(&world);
+        ends[1].send(2, frame(1));
+        let lost = |event: Option<(usize, Event)>| match event {
+            Some((from, Event::Lost(_))) => from,
+            other => panic!("expected a lost link, got {other:?}"),
+        };
+        std::thread::scope(|scope| {
+            for (me, end) in ends.iter_mut().enumerate() {
+                scope.spawn(move || {
+                    let minute = Duration::from_mins(1);
+                    if me == 1 {
+                        assert_eq!([lost(end.poll(minute)), lost(end.poll(minute))], [0, 2]);
+                    } else {
+                        assert_eq!(lost(end.poll(minute)), 1);
+                    }
+                });
+            }
+        });
+    }
+
+    #[test]
+    fn a_silent_link_says_nothing_of_its_end() {
+        let world = World::new(2, 0).intercept(Box::new(|_| Fate::Cut));
+        let mut ends = ends(&world);
+        let mut second = ends.pop().unwrap();
+        ends[0].send(1, frame(1));
+        ends[0].send(1, Frame { kind: Kind::Goodbye, ..frame(2) });
+        drop(ends);
+        assert!(second.poll(Duration::from_mins(1)).is_none());
+    }
+
+    #[test]
+    fn a_held_peer_waits() {
+        let world = World::new(3, 0);
+        let mut ends = ends(&world);
+        let mut third = ends.pop().unwrap();
+        ends[0].send(2, frame(1));
+        ends[1].send(2, frame(2));
+        third.hold(0, true);
+        drop(ends);
+        assert_eq!(op(third.poll(Duration::from_secs(1))), (1, 2));
+        assert!(matches!(third.poll(Duration::ZERO), Some((1, Event::Lost(_)))));
+        assert!(third.poll(Duration::ZERO).is_none());
+        third.hold(0, false);
+        assert_eq!(op(third.poll(Duration::ZERO)), (0, 1));
+    }
+}
