@@ -59,6 +59,11 @@ impl Roles {
         }
     }
 
+    /// Whether `endpoint` gives any input.
+    pub fn gives(&self, plan: &Plan, endpoint: usize) -> bool {
+        plan.inputs.iter().any(|input| self.endpoint(input.owner) == endpoint)
+    }
+
     /// The clients that learn an output, by endpoint.
     pub fn clients_that_learn(&self, to: To) -> impl Iterator<Item = usize> {
         self.clients.iter().copied().filter(move |&client| self.learns(client, to))

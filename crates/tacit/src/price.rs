@@ -1,7 +1,6 @@
 //! What a run will cost: payload bytes per link and phase, and rounds, from the plan alone.
 
 use crate::{Compiled, Error, protocol};
-use std::collections::BTreeSet;
 use tacit_engine::{Protocol, Roles};
 use tacit_program::cost::{Flow, Itemised, Phase, Tariff, of_plan};
 use tacit_program::plan::{InputOp, Op, OutputOp, Plan};
@@ -17,13 +16,7 @@ pub fn price(compiled: &Compiled, name: &str, parties: &[String]) -> Result<Item
     let roles = Roles::new(plan, parties, &clients).map_err(|error| Error::Refused(error.to_string()))?;
     let prices = Prices { protocol, roles };
     let mut bill = of_plan(plan, &prices);
-    let givers: BTreeSet<usize> = plan
-        .inputs
-        .iter()
-        .map(|input| prices.roles.endpoint(input.owner))
-        .filter(|&endpoint| endpoint >= parties.len())
-        .collect();
-    for client in givers {
+    for &client in prices.roles.clients().iter().filter(|&&client| prices.roles.gives(plan, client)) {
         for flow in protocol.seeds(client) {
             bill.total.add_flow(Phase::Input, &flow);
         }
