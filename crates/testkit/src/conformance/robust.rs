@@ -107,7 +107,7 @@ pub fn disagreements(subject: &Subject) {
     let stage = Stage::new(subject);
     let changes: [(&str, Change); 6] = [
         ("who the parties are", |agreement| agreement.parties.reverse()),
-        ("which clients take part", |agreement| agreement.clients.iter_mut().for_each(|name| name.push('x'))),
+        ("who the clients are", |agreement| agreement.clients.iter_mut().for_each(|name| name.push('x'))),
         ("the protocol", |agreement| agreement.protocol.push('x')),
         ("the protocol's parameters", |agreement| agreement.parameters.push('x')),
         ("the inputs", |agreement| agreement.inputs.push('x')),
