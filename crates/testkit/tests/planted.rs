@@ -124,7 +124,9 @@ impl Protocol for Misdeclared {
 
     fn operation(&self, plan: &Plan, op: &Op, stage: u8) -> Vec<Flow> {
         let mut flows = Replicated.operation(plan, op, stage);
-        flows.iter_mut().for_each(|flow| flow.bits = (self.bits)(flow.bits));
+        for flow in &mut flows {
+            flow.bits = (self.bits)(flow.bits);
+        }
         flows
     }
 
