@@ -28,15 +28,20 @@
 
 pub mod frame;
 pub mod memory;
+pub mod setup;
+pub mod shape;
+pub mod stream;
 pub mod transport;
 
 mod at;
+mod channel;
 mod counters;
 mod error;
 mod limits;
 mod mesh;
 mod phase;
 mod pool;
+mod tls;
 
 pub use at::At;
 pub use counters::{Counters, Traffic, WireBytes};
@@ -45,4 +50,5 @@ pub use frame::{Frame, Kind};
 pub use limits::Limits;
 pub use mesh::Mesh;
 pub use phase::Phase;
+pub use shape::{Profile, Shape, Shaped};
 pub use transport::{Event, Transport};

@@ -5,7 +5,8 @@ use std::time::Duration;
 /// Bounds on memory and time. Sizes are in bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// The longest payload, sent or received. At most [`crate::frame::MAX_PAYLOAD`].
+    /// The longest payload, sent or received. A little less than [`crate::frame::MAX_PAYLOAD`] at
+    /// most. (A link itself takes 8 bytes more: the time that a shaped link adds.)
     pub frame: usize,
     /// What is held of one peer's messages ahead of their use. Beyond it the peer is not read, and so has to
     /// wait. A protocol must not have more than this under way on a link whose receiver first waits for

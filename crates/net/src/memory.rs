@@ -17,8 +17,8 @@ use crate::transport::{Event, Transport, monotonic};
 
 /// How long a waiting endpoint yields the core before it sleeps.
 const SPIN: Duration = Duration::from_micros(100);
-/// When what is under way to an endpoint falls to this, a sleeping sender is woken: it may be waiting for room.
-/// (A sender that is just falling asleep may miss it; the mesh looks again every few milliseconds.)
+/// When what is under way to an endpoint falls to this, its sender is told: it may be waiting for room. (With a
+/// smaller [`crate::Limits::outbox`] a sender finds out by itself, later.)
 const LOW_WATER: usize = 256 << 10;
 
 /// The transports of `parties` and `clients`, in the order of their numbers: parties first. Every party has a
@@ -75,6 +75,8 @@ struct Mailbox {
     changed: Condvar,
     /// Set when something was put in, so that a spinning owner needs no lock to look.
     filled: AtomicBool,
+    /// Set when there may be room for more of what the owner sends.
+    room: AtomicBool,
     /// Set while the owner sleeps.
     asleep: AtomicBool,
 }
@@ -105,6 +107,11 @@ impl Mailbox {
         true
     }
 
+    fn tell_of_room(&self) {
+        self.room.store(true, Ordering::SeqCst);
+        self.wake();
+    }
+
     fn wake(&self) {
         if self.asleep.load(Ordering::SeqCst) {
             // Taking the lock makes sure that the owner either has begun to wait or will look again.
@@ -113,11 +120,11 @@ impl Mailbox {
         }
     }
 
-    /// Sleeps until something is in the mailbox, somebody calls `wake`, or the time is over.
+    /// Sleeps until something is in the mailbox, there is room, or the time is over.
     fn sleep(&self, wait: Duration) {
         let contents = self.lock();
         self.asleep.store(true, Ordering::SeqCst);
-        if contents.events.is_empty() {
+        if contents.events.is_empty() && !self.room.load(Ordering::SeqCst) {
             let woken = self.changed.wait_timeout(contents, wait).unwrap_or_else(PoisonError::into_inner);
             drop(woken);
         }
@@ -175,7 +182,7 @@ impl MemoryTransport {
             self.links[from].wire.received += bytes as u64;
             let before = self.under_way(from, self.me).fetch_sub(bytes, Ordering::SeqCst);
             if before > LOW_WATER && before - bytes <= LOW_WATER {
-                self.shared.boxes[from].wake();
+                self.shared.boxes[from].tell_of_room();
             }
         }
         (from, event)
@@ -229,8 +236,12 @@ impl Transport for MemoryTransport {
             if let Some((from, event)) = self.next() {
                 return Some(self.deliver(from, event));
             }
+            if self.mailbox().room.swap(false, Ordering::SeqCst) {
+                return None;
+            }
         }
         self.mailbox().sleep(wait.saturating_sub(spin));
+        self.mailbox().room.store(false, Ordering::SeqCst);
         let (from, event) = self.next()?;
         Some(self.deliver(from, event))
     }

@@ -242,13 +242,15 @@ impl Mesh {
         error
     }
 
-    /// Leaves in good order: says goodbye to all and waits, at most [`Limits::linger`], until what was sent
-    /// has been taken.
+    /// Leaves in good order: sends what is still queued, for as long as peers keep taking it; says goodbye to
+    /// all; and gives them a moment ([`Limits::linger`] at most) to say so, too.
     ///
     /// # Errors
-    /// If the run has ended badly, or a peer aborts it meanwhile.
+    /// If the run has ended badly or a peer aborts it meanwhile, or if a peer takes nothing for as long as
+    /// [`Limits::silence`].
     pub fn close(mut self) -> Result<(), Error> {
         self.alive()?;
+        self.push_out()?;
         for peer in 0..self.peers.len() {
             if self.peers[peer].is_present() {
                 let goodbye = Frame { kind: Kind::Goodbye, at: At::default(), payload: Vec::new() };
@@ -260,6 +262,34 @@ impl Mesh {
         while !self.transport.flush() && self.linger(deadline)? {}
         if !self.transport.finish() {
             while self.peers.iter().any(Peer::is_present) && self.linger(deadline)? {}
+        }
+        Ok(())
+    }
+
+    /// Waits until all that is queued has gone out.
+    fn push_out(&mut self) -> Result<(), Error> {
+        let mut now = self.transport.now();
+        let mut moved = now;
+        let backlogs = |mesh: &Self| -> Vec<usize> {
+            (0..mesh.endpoints()).map(|peer| mesh.transport.backlog(peer)).collect()
+        };
+        let mut before = backlogs(self);
+        while !self.transport.flush() {
+            if now >= moved + self.limits.silence {
+                let stuck = before.iter().position(|&bytes| bytes > 0).unwrap_or(self.me);
+                return Err(self.fail(stuck, What::Silent { after: now.saturating_sub(moved) }));
+            }
+            let event = self.transport.poll(ROOM);
+            now = self.transport.now();
+            if let Some((peer, event)) = event {
+                self.heed(peer, event, now)?;
+            }
+            let after = backlogs(self);
+            if after != before {
+                moved = now;
+                self.sound(now);
+            }
+            before = after;
         }
         Ok(())
     }
@@ -287,8 +317,7 @@ impl Mesh {
     fn expect(&mut self, from: usize, at: At) -> Result<Vec<u8>, Error> {
         self.usable(from)?;
         if self.unflushed {
-            self.unflushed = false;
-            self.transport.flush();
+            self.unflushed = !self.transport.flush();
         }
         self.waiting = Some(Waiting::Receive(from, at));
         let frame = self.next(from)?;

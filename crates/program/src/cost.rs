@@ -1,12 +1,344 @@
-//! What messages weigh.
+//! What a run sends: payload bytes for every link and phase, and rounds, from the plan alone.
+//!
+//! Costs are exact, and they add up. A protocol names the bits of every stage of an operation on every link; the
+//! payload of a message is its bits over 8, rounded up. A stage's traffic on a link may go in several messages as
+//! long as all but the last carry a multiple of 64 columns, which is a whole number of bytes for any number of
+//! rows: then the bytes of all of them are the bits of the stage over 8, rounded up once, however it was cut.
+//!
+//! Rounds are the longest chain of dependent messages. Framing and encryption are not counted here.
 
-/// Payload that one endpoint sends another in one stage of one operation.
+use std::collections::BTreeMap;
+use std::ops::AddAssign;
+
+use serde::Serialize;
+
+use crate::plan::{InputOp, Op, OutputOp, Plan};
+
+/// What an endpoint sends to another in one stage of one operation, or for one input or output. Endpoints are the
+/// parties in their order, then the clients in theirs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Flow {
-    /// Who sends.
+    /// The sender.
     pub from: usize,
-    /// Who receives.
+    /// The receiver.
     pub to: usize,
-    /// How much.
+    /// Bits of payload.
     pub bits: u64,
+}
+
+impl Flow {
+    /// Bytes of payload.
+    pub const fn bytes(&self) -> u64 {
+        self.bits.div_ceil(8)
+    }
+}
+
+/// A protocol's price list.
+pub trait Tariff {
+    /// What one stage of an operation sends, over all its messages.
+    fn stage(&self, plan: &Plan, op: &Op, stage: u8) -> Vec<Flow>;
+    /// What sharing an input sends.
+    fn input(&self, plan: &Plan, input: &InputOp) -> Vec<Flow>;
+    /// What revealing an output sends.
+    fn output(&self, plan: &Plan, output: &OutputOp) -> Vec<Flow>;
+}
+
+/// The part of a run that traffic belongs to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Phase {
+    /// Agreeing on the run.
+    Setup,
+    /// Sharing inputs.
+    Input,
+    /// Preprocessing, before inputs are known.
+    Offline,
+    /// Computing on shares.
+    Online,
+    /// Proving that all went well.
+    Verify,
+    /// Opening outputs.
+    Output,
+}
+
+impl Phase {
+    /// Its name, as in JSON.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Setup => "setup",
+            Self::Input => "input",
+            Self::Offline => "offline",
+            Self::Online => "online",
+            Self::Verify => "verify",
+            Self::Output => "output",
+        }
+    }
+}
+
+/// Payload bytes on one link, one way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Link {
+    /// The sender.
+    pub from: usize,
+    /// The receiver.
+    pub to: usize,
+    /// Payload bytes.
+    pub bytes: u64,
+}
+
+/// The cost of one phase.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct PhaseCost {
+    /// The longest chain of dependent messages.
+    pub rounds: u64,
+    /// Links that carry anything, by sender and receiver.
+    pub links: Vec<Link>,
+}
+
+impl PhaseCost {
+    /// Payload bytes that an endpoint sends.
+    pub fn sent_by(&self, endpoint: usize) -> u64 {
+        self.links.iter().filter(|link| link.from == endpoint).map(|link| link.bytes).sum()
+    }
+
+    /// Payload bytes on all links.
+    pub fn bytes(&self) -> u64 {
+        self.links.iter().map(|link| link.bytes).sum()
+    }
+
+    /// Payload bytes on the busiest link.
+    pub fn busiest(&self) -> u64 {
+        self.links.iter().map(|link| link.bytes).max().unwrap_or(0)
+    }
+
+    fn carry(&mut self, from: usize, to: usize, bytes: u64) {
+        if bytes == 0 {
+            return;
+        }
+        match self.links.binary_search_by_key(&(from, to), |link| (link.from, link.to)) {
+            Ok(place) => self.links[place].bytes += bytes,
+            Err(place) => self.links.insert(place, Link { from, to, bytes }),
+        }
+    }
+}
+
+/// The cost of a run, or of a part of one. As JSON it is an object with a key for each phase that costs anything.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(transparent)]
+pub struct Cost {
+    phases: BTreeMap<Phase, PhaseCost>,
+}
+
+impl Cost {
+    /// Adds what one stage, input or output sends on a link.
+    pub fn add_flow(&mut self, phase: Phase, flow: &Flow) {
+        self.phases.entry(phase).or_default().carry(flow.from, flow.to, flow.bytes());
+    }
+
+    /// Adds rounds that follow on those already there.
+    pub fn add_rounds(&mut self, phase: Phase, rounds: u64) {
+        if rounds > 0 {
+            self.phases.entry(phase).or_default().rounds += rounds;
+        }
+    }
+
+    /// The phases that cost anything, in order.
+    pub fn phases(&self) -> impl Iterator<Item = (Phase, &PhaseCost)> {
+        self.phases.iter().map(|(phase, cost)| (*phase, cost))
+    }
+
+    /// The cost of one phase; nothing if it costs nothing.
+    pub fn phase(&self, phase: Phase) -> PhaseCost {
+        self.phases.get(&phase).cloned().unwrap_or_default()
+    }
+
+    /// Payload bytes that an endpoint sends, over all phases.
+    pub fn sent_by(&self, endpoint: usize) -> u64 {
+        self.phases.values().map(|cost| cost.sent_by(endpoint)).sum()
+    }
+
+    /// Payload bytes on all links, over all phases.
+    pub fn bytes(&self) -> u64 {
+        self.phases.values().map(PhaseCost::bytes).sum()
+    }
+
+    /// Rounds of all phases, one after another.
+    pub fn rounds(&self) -> u64 {
+        self.phases.values().map(|cost| cost.rounds).sum()
+    }
+
+    /// An estimate of the seconds that the network takes: half a round trip for every round, and for every phase
+    /// the payload of its busiest link at the link's speed. Computing, framing and start-up are left out.
+    pub fn network_seconds(&self, net: &NetProfile) -> f64 {
+        let busiest: u64 = self.phases.values().map(PhaseCost::busiest).sum();
+        self.rounds() as f64 * net.rtt_seconds / 2.0 + busiest as f64 * 8.0 / net.bits_per_second
+    }
+}
+
+/// One after the other: bytes add up, and so do rounds.
+impl AddAssign<&Cost> for Cost {
+    fn add_assign(&mut self, other: &Cost) {
+        for (&phase, cost) in &other.phases {
+            self.add_rounds(phase, cost.rounds);
+            let own = self.phases.entry(phase).or_default();
+            for link in &cost.links {
+                own.carry(link.from, link.to, link.bytes);
+            }
+        }
+    }
+}
+
+/// The cost of a plan, and of every node of its program.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Itemised {
+    /// Of the whole plan: inputs, operations, outputs.
+    pub total: Cost,
+    /// What each node has a part in. Bytes add up to the total's; rounds don't, since independent nodes share
+    /// them: a node's are the levels in which it sends anything.
+    pub nodes: BTreeMap<u32, Cost>,
+}
+
+/// What a plan costs by a protocol's price list: inputs and outputs one round each, operations as many as the
+/// plan is deep. What a protocol sends besides (seeds, checks, proofs) is for it to add.
+pub fn of_plan(plan: &Plan, tariff: &dyn Tariff) -> Itemised {
+    let mut bill = Itemised::default();
+    for input in &plan.inputs {
+        bill.charge(input.node, Phase::Input, &tariff.input(plan, input));
+    }
+    for level in &plan.levels {
+        let mut nodes = std::collections::BTreeSet::new();
+        for stage in &level.stages {
+            let op = &plan.ops[stage.op as usize];
+            bill.charge(op.node, Phase::Online, &tariff.stage(plan, op, stage.stage));
+            nodes.insert(op.node);
+        }
+        for node in nodes {
+            bill.nodes.entry(node).or_default().add_rounds(Phase::Online, 1);
+        }
+    }
+    for output in &plan.outputs {
+        bill.charge(output.node, Phase::Output, &tariff.output(plan, output));
+    }
+    bill.total.add_rounds(Phase::Input, u64::from(!plan.inputs.is_empty()));
+    bill.total.add_rounds(Phase::Online, plan.depth() as u64);
+    bill.total.add_rounds(Phase::Output, u64::from(!plan.outputs.is_empty()));
+    bill
+}
+
+impl Itemised {
+    fn charge(&mut self, node: u32, phase: Phase, flows: &[Flow]) {
+        for flow in flows {
+            self.total.add_flow(phase, flow);
+            self.nodes.entry(node).or_default().add_flow(phase, flow);
+        }
+    }
+}
+
+/// A network between any two endpoints.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct NetProfile {
+    /// From sending to the answer's arrival.
+    pub rtt_seconds: f64,
+    /// Of each link, each way.
+    pub bits_per_second: f64,
+}
+
+impl NetProfile {
+    /// One gigabit a second, 0.47 ms round trip.
+    pub const LAN: Self = Self { rtt_seconds: 0.47e-3, bits_per_second: 1e9 };
+    /// 100 megabits a second, 40 ms round trip.
+    pub const WAN: Self = Self { rtt_seconds: 40e-3, bits_per_second: 1e8 };
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plan::{Builder, Domain, Kind, Rows, To, Width};
+
+    /// An element or a bit to the next of three, for every result.
+    struct Ring;
+
+    impl Tariff for Ring {
+        fn stage(&self, plan: &Plan, op: &Op, stage: u8) -> Vec<Flow> {
+            let bits = match &op.kind {
+                Kind::And { dst, .. } => u64::from(dst.count) * plan.register(dst.reg).cols as u64,
+                Kind::Inject { .. } if stage == 1 => 0,
+                kind => plan.register(kind.writes()[0]).len() as u64 * 64,
+            };
+            (0..3).map(|from| Flow { from, to: (from + 1) % 3, bits }).collect()
+        }
+
+        fn input(&self, plan: &Plan, input: &InputOp) -> Vec<Flow> {
+            vec![Flow { from: 3, to: 0, bits: plan.register(input.reg).domain.bits() }]
+        }
+
+        fn output(&self, _: &Plan, _: &OutputOp) -> Vec<Flow> {
+            vec![Flow { from: 0, to: 1, bits: 1 }, Flow { from: 0, to: 1, bits: 1 }]
+        }
+    }
+
+    fn plan() -> Plan {
+        let mut builder = Builder::new();
+        let owner = builder.role("alice");
+        let (bits, number) = (builder.bits(1, 65), builder.ring(Width::W64, 65));
+        let (both, injected, product) =
+            (builder.bits(1, 65), builder.ring(Width::W64, 65), builder.ring(Width::W64, 65));
+        builder.at_node(0);
+        builder.input(owner, bits);
+        builder.input(owner, number);
+        builder.at_node(1);
+        let row = Rows::one(bits, 0);
+        builder.interact(Kind::And { a: row, b: row, dst: Rows::one(both, 0) });
+        builder.at_node(2);
+        builder.interact(Kind::Mul { a: number, b: number, dst: product });
+        builder.interact(Kind::Inject { a: Rows::one(both, 0), dst: injected });
+        builder.output(product, To::All);
+        builder.finish()
+    }
+
+    #[test]
+    fn bytes_are_rounded_up_for_each_stage_and_add_up_over_nodes() {
+        let bill = of_plan(&plan(), &Ring);
+        let online = bill.total.phase(Phase::Online);
+        // 65 bits are 9 bytes; 65 words for the product and for the injection's first stage.
+        assert_eq!(online.sent_by(0), 9 + 2 * 65 * 8);
+        assert_eq!(online.bytes(), 3 * online.busiest());
+        assert_eq!(bill.total.phase(Phase::Input).links, [Link { from: 3, to: 0, bytes: 1 + 8 }]);
+        assert_eq!(bill.total.phase(Phase::Output).sent_by(0), 2);
+        let mut sum = Cost::default();
+        bill.nodes.values().for_each(|cost| sum += cost);
+        assert_eq!(sum.bytes(), bill.total.bytes());
+        assert_eq!(bill.total.sent_by(3), 9);
+        assert_eq!(Domain::Bits.bits(), 1);
+    }
+
+    #[test]
+    fn independent_nodes_share_rounds() {
+        let bill = of_plan(&plan(), &Ring);
+        assert_eq!(bill.total.phase(Phase::Online).rounds, 3);
+        assert_eq!(bill.nodes[&1].rounds(), 1);
+        assert_eq!(bill.nodes[&2].rounds(), 3);
+        assert_eq!(bill.total.rounds(), 5);
+    }
+
+    #[test]
+    fn seconds_are_those_of_rounds_and_of_the_busiest_link() {
+        let mut cost = Cost::default();
+        cost.add_rounds(Phase::Online, 10);
+        cost.add_flow(Phase::Online, &Flow { from: 0, to: 1, bits: 8_000_000 });
+        cost.add_flow(Phase::Online, &Flow { from: 1, to: 2, bits: 100_000_000 });
+        assert!((cost.network_seconds(&NetProfile::WAN) - 1.2).abs() < 1e-9);
+    }
+
+    #[test]
+    fn a_cost_is_json_by_phase() {
+        let mut cost = Cost::default();
+        cost.add_flow(Phase::Online, &Flow { from: 0, to: 1, bits: 9 });
+        cost.add_rounds(Phase::Output, 1);
+        assert_eq!(
+            serde_json::to_string(&cost).unwrap(),
+            r#"{"online":{"rounds":0,"links":[{"from":0,"to":1,"bytes":2}]},"output":{"rounds":1,"links":[]}}"#
+        );
+        assert!(serde_json::to_string(&of_plan(&plan(), &Ring)).is_ok());
+    }
 }

@@ -222,7 +222,7 @@ pub enum Fault {
         /// The kind.
         kind: Kind,
     },
-    /// The lower bound of a clip above the upper, or one that isn't public.
+    /// A bound of a clip that isn't public.
     #[error("the bounds of `clip` have to be public constants")]
     SecretBounds,
     /// A role or an input whose name is empty or too long.

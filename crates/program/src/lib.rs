@@ -1,16 +1,19 @@
 //! What front ends build and every protocol runs: a closed program of typed tensors, and the plan it is lowered to.
 //!
 //! A [`Builder`] makes a [`Program`] and refuses what would go wrong; [`encode`] and [`decode`] turn clear values
-//! into raw words and back; [`reference`] says what the program means; [`lower`] turns it into a [`plan::Plan`].
+//! into raw words and back; [`mod@reference`] says what the program means; [`lower`] turns it into a [`plan::Plan`],
+//! whose price is in [`cost`]; [`first_difference`] finds the operation at which a debug run went wrong.
 
 pub mod builder;
 mod bytes;
+pub mod cost;
 mod error;
 mod layout;
 mod lower;
 pub mod plan;
 mod program;
 pub mod reference;
+mod shadow;
 mod shape;
 #[cfg(test)]
 mod testing;
@@ -26,7 +29,7 @@ pub use lower::{Lowered, Native, lower, lower_for_debug};
 pub use program::{
     Extreme, InputType, Node, NodeId, Operation, Output, OutputType, Program, Recipient, Rounding,
 };
+pub use shadow::{Difference, first_difference};
 pub use shape::{Index, Span};
 pub use types::{Kind, MAX_ELEMENTS, MAX_FRACTION, MAX_RANK, Range, Type};
 pub use value::{Data, Value, ValueError, decode, encode, to_value};
-pub mod cost;

@@ -115,6 +115,14 @@ pub enum ValueError {
         /// How many there are.
         declared: usize,
     },
+    /// A wrong number of outputs.
+    #[error("{given} outputs of a plan that has {declared}")]
+    Outputs {
+        /// How many were given.
+        given: usize,
+        /// How many there are.
+        declared: usize,
+    },
 }
 
 /// The raw words of an input.

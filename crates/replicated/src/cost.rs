@@ -54,7 +54,7 @@ pub(crate) fn output(plan: &Plan, roles: &Roles, output: &OutputOp) -> Vec<Flow>
     let register = plan.register(output.reg);
     let bits = register.len() as u64 * register.domain.bits();
     let parties = (0..PARTIES).filter(|&to| roles.learns(to, output.to));
-    let clients = (PARTIES..PARTIES + roles.clients().len()).filter(|&to| roles.learns(to, output.to));
+    let clients = roles.clients_that_learn(output.to);
     parties
         .map(|to| Flow { from: prev(to), to, bits })
         .chain(clients.flat_map(|to| (0..PARTIES).map(move |from| Flow { from, to, bits })))

@@ -2,6 +2,7 @@
 
 use crate::products::Prepared;
 use crate::{PARTIES, next, prev};
+use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::Arc;
 use tacit_engine::bank::{Bank, row_words};
@@ -21,7 +22,7 @@ pub(crate) struct ReplicatedEngine {
     /// Components `x_(i-1)`.
     pub(crate) prev: Bank,
     /// For every client the streams of `x_0` and `x_1`, as far as this party has them.
-    pub(crate) clients: Vec<Option<ClientStreams>>,
+    pub(crate) clients: HashMap<usize, ClientStreams>,
     /// The right matrix of the product that is being computed.
     pub(crate) prepared: Option<Prepared>,
 }
@@ -44,7 +45,7 @@ impl ReplicatedEngine {
             me: session.me(),
             own: Bank::new(plan.clone()),
             prev: Bank::new(plan.clone()),
-            clients: roles.clients().iter().map(|_| None).collect(),
+            clients: HashMap::new(),
             prepared: None,
             session,
             plan,

@@ -77,7 +77,7 @@ impl ReplicatedEngine {
     ) -> Result<(), Error> {
         self.client_streams(client)?;
         let (mut own, mut prev) = (self.own.take(reg), self.prev.take(reg));
-        if let Some(streams) = &mut self.clients[client - PARTIES] {
+        if let Some(streams) = self.clients.get_mut(&client) {
             let (zero, one) = (&mut streams.zero, &mut streams.one);
             // P_0 holds (x_0, x_2), P_1 (x_1, x_0), P_2 (x_2, x_1).
             let targets = match self.me {
@@ -103,7 +103,7 @@ impl ReplicatedEngine {
 
     /// Receives the client's seeds, before its first input.
     fn client_streams(&mut self, client: usize) -> Result<(), Error> {
-        if self.clients[client - PARTIES].is_some() {
+        if self.clients.contains_key(&client) {
             return Ok(());
         }
         let count = if self.me == 1 { 2 } else { 1 };
@@ -119,7 +119,7 @@ impl ReplicatedEngine {
         let one = streams.next();
         drop(streams);
         seeds.zeroize();
-        self.clients[client - PARTIES] = Some(ClientStreams { zero, one });
+        self.clients.insert(client, ClientStreams { zero, one });
         Ok(())
     }
 
@@ -150,9 +150,7 @@ impl ReplicatedEngine {
                 self.session.mesh().send(to, output_at(output, batch), &message)?;
             }
         }
-        let clients: Vec<usize> = (PARTIES..PARTIES + self.roles.clients().len())
-            .filter(|&client| self.roles.learns(client, operation.to))
-            .collect();
+        let clients: Vec<usize> = self.roles.clients_that_learn(operation.to).collect();
         if clients.is_empty() {
             return Ok(());
         }

@@ -13,7 +13,7 @@ pub struct Agreement {
     pub version: u32,
     /// Names of the computing parties, in order.
     pub parties: Vec<String>,
-    /// Names of the clients that take part, in order.
+    /// Names of the deployment's clients, in order, whether they take part or not.
     pub clients: Vec<String>,
     /// Name of the protocol.
     pub protocol: String,
@@ -43,7 +43,7 @@ impl Agreement {
         };
         differ("the version of the messages", self.version.to_string(), theirs.version.to_string())?;
         differ("who the parties are", self.parties.join(", "), theirs.parties.join(", "))?;
-        differ("which clients take part", self.clients.join(", "), theirs.clients.join(", "))?;
+        differ("who the clients are", self.clients.join(", "), theirs.clients.join(", "))?;
         differ("the protocol", self.protocol.clone(), theirs.protocol.clone())?;
         differ("the protocol's parameters", self.parameters.clone(), theirs.parameters.clone())?;
         differ("the inputs", self.inputs.clone(), theirs.inputs.clone())?;

@@ -235,9 +235,8 @@ impl Session {
         let me = mesh.me();
         let parties = agreement.parties.len();
         let endpoints = parties + agreement.clients.len();
-        // Clients have links to the parties only.
-        let peers: Vec<usize> =
-            (0..endpoints).filter(|&peer| peer != me && (me < parties || peer < parties)).collect();
+        // Clients have links to the parties only, and some don't take part.
+        let peers: Vec<usize> = (0..endpoints).filter(|&peer| mesh.is_linked(peer)).collect();
         let at = control(step::HELLO, 0);
 
         let mut nonce = [0; 32];

@@ -1,12 +1,12 @@
 //! A program that is ready to run: checked, lowered, hashed.
 
-use crate::{Error, Run};
+use crate::Error;
 use std::sync::Arc;
 use tacit_engine::{Clear, Roles};
 use tacit_program::plan::Plan;
 use tacit_program::{
-    Data, InputType, Lowered, Native, OutputType, Program, Source, Value, decode, encode, lower,
-    lower_for_debug, to_value,
+    InputType, Lowered, Native, OutputType, Program, Source, Value, decode, encode, first_difference, lower,
+    lower_for_debug,
 };
 
 /// A program, its plan, and the hash by which parties agree on it.
@@ -99,12 +99,6 @@ impl Compiled {
         values.iter().enumerate().map(|(input, value)| self.encode(input, value)).collect()
     }
 
-    /// The values of all inputs as the reference takes them.
-    pub(crate) fn encode_words(&self, values: &[Value]) -> Result<Vec<Vec<u64>>, Error> {
-        self.check_count(values.len())?;
-        self.inputs().iter().zip(values).map(|(declared, value)| Ok(encode(declared, value)?)).collect()
-    }
-
     /// Those of all values that endpoint `me` gives.
     pub(crate) fn inputs_of(&self, roles: &Roles, me: usize, values: &[Clear]) -> Vec<Option<Clear>> {
         let mine = |(input, value): (&tacit_program::plan::InputOp, &Clear)| {
@@ -113,13 +107,13 @@ impl Compiled {
         self.plan.inputs.iter().zip(values).map(mine).collect()
     }
 
-    /// The outputs as values.
+    /// The program's outputs as values.
     pub(crate) fn decode_all(&self, outputs: &[Option<Clear>]) -> Result<Vec<Option<Value>>, Error> {
         let one = |(declared, clear): (&OutputType, &Option<Clear>)| match clear {
             Some(clear) => Ok(Some(decode(declared, &clear.to_words())?)),
             None => Ok(None),
         };
-        self.lowered.outputs.iter().zip(outputs).map(one).collect()
+        self.outputs().iter().zip(outputs).map(one).collect()
     }
 
     /// A run's failure, with the user's line.
@@ -136,25 +130,16 @@ impl Compiled {
         }
     }
 
-    /// Holds a debug run's values against the clear ones, in the order of the program.
-    pub(crate) fn compare(&self, clear: &[Vec<i64>], mut run: Run) -> Result<Run, Error> {
-        let extra = run.outputs.split_off(self.program.outputs().len());
-        let declared = &self.lowered.outputs[self.program.outputs().len()..];
-        for (declared, got) in declared.iter().zip(&extra) {
-            let Some(got) = got else { continue };
-            let expected = to_value(declared.kind, &declared.shape, &clear[declared.node as usize]);
-            if let Some(place) =
-                (0..expected.data.len()).find(|&at| element(got, at) != element(&expected, at))
-            {
-                return Err(Error::Differs {
-                    at: Box::new(self.source(declared.node).cloned().unwrap_or_default()),
-                    element: place,
-                    got: element(got, place),
-                    expected: element(&expected, place),
-                });
-            }
+    /// Holds a debug run's outputs against the clear ones, in the order of the program.
+    pub(crate) fn compare(&self, values: &[Value], outputs: &[Option<Clear>]) -> Result<(), Error> {
+        self.check_count(values.len())?;
+        let inputs: Result<Vec<Vec<u64>>, _> =
+            self.inputs().iter().zip(values).map(|(declared, value)| encode(declared, value)).collect();
+        let words: Vec<Vec<u64>> = outputs.iter().flatten().map(Clear::to_words).collect();
+        match first_difference(&self.program, &self.lowered, &inputs?, &words)? {
+            None => Ok(()),
+            Some(difference) => Err(Error::Differs(Box::new(difference))),
         }
-        Ok(run)
     }
 
     fn check_count(&self, given: usize) -> Result<(), Error> {
@@ -167,15 +152,4 @@ impl Compiled {
             self.describe_inputs()
         )))
     }
-}
-
-/// An element as text.
-fn element(value: &Value, at: usize) -> String {
-    match &value.data {
-        Data::Bool(data) => data.get(at).map(ToString::to_string),
-        Data::Int(data) => data.get(at).map(ToString::to_string),
-        Data::Unsigned(data) => data.get(at).map(ToString::to_string),
-        Data::Float(data) => data.get(at).map(ToString::to_string),
-    }
-    .unwrap_or_default()
 }

@@ -16,14 +16,19 @@ pub struct Endpoint {
     pub protocol: &'static dyn Protocol,
     /// Names of the parties, in order.
     pub parties: Vec<String>,
+    /// Names of the deployment's clients, in order.
+    pub clients: Vec<String>,
+    /// Who the plan's names are.
+    pub roles: Roles,
 }
 
 impl Endpoint {
-    /// Refuses a number of parties that the protocol isn't for.
+    /// Refuses a number of parties that the protocol isn't for, and a program that names strangers.
     pub fn new(
         compiled: Arc<Compiled>,
         protocol: &'static dyn Protocol,
         parties: Vec<String>,
+        clients: Vec<String>,
     ) -> Result<Self, Error> {
         let spec = protocol.spec();
         if !spec.parties.contains(&parties.len()) {
@@ -35,19 +40,16 @@ impl Endpoint {
                 parties.len()
             )));
         }
-        Ok(Self { compiled, protocol, parties })
+        let roles = Roles::new(compiled.plan(), &parties, &clients)
+            .map_err(|error| Error::Refused(error.to_string()))?;
+        Ok(Self { compiled, protocol, parties, clients, roles })
     }
 
-    /// Who the plan's names are.
-    pub fn roles(&self) -> Roles {
-        Roles::new(self.compiled.plan(), &self.parties)
-    }
-
-    fn agreement(&self, roles: &Roles) -> Agreement {
+    fn agreement(&self) -> Agreement {
         Agreement {
             version: 0,
             parties: self.parties.clone(),
-            clients: roles.clients().to_vec(),
+            clients: self.clients.clone(),
             protocol: self.protocol.spec().name.to_owned(),
             parameters: String::new(),
             inputs: self.compiled.describe_inputs(),
@@ -64,11 +66,11 @@ pub fn play(
     inputs: &[Option<Clear>],
     observer: &mut dyn Observer,
 ) -> Result<(Outcome, Traffic), Error> {
-    let roles = endpoint.roles();
+    let roles = endpoint.roles.clone();
     let plan = endpoint.compiled.plan().clone();
     let aborted = |cause| endpoint.compiled.aborted(cause);
     let me = mesh.me();
-    let session = Session::establish(mesh, endpoint.agreement(&roles), Box::new(OsEntropy))
+    let session = Session::establish(mesh, endpoint.agreement(), Box::new(OsEntropy))
         .map_err(|error| aborted(error.into()))?;
     if me < endpoint.parties.len() {
         let mut engine = endpoint.protocol.seat(session, plan.clone(), roles).map_err(aborted)?;

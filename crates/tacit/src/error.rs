@@ -2,7 +2,8 @@
 
 use tacit_engine::Error as Cause;
 use tacit_net::What;
-use tacit_program::{ProgramError, Source, ValueError};
+use tacit_net::setup::SetupError;
+use tacit_program::{Difference, ProgramError, Source, ValueError};
 use tacit_session::Error as SessionError;
 
 /// Why there is no result.
@@ -17,6 +18,9 @@ pub enum Error {
     /// The request can't be carried out as it is; nothing was sent.
     #[error("{0}")]
     Refused(String),
+    /// The files of the deployment are wrong, or the others couldn't be reached.
+    #[error(transparent)]
+    Setup(#[from] SetupError),
     /// The run was aborted.
     #[error("the run was aborted: {cause}{}", place(at.as_deref()))]
     Aborted {
@@ -26,25 +30,14 @@ pub enum Error {
         cause: Cause,
     },
     /// A debug run found an operation whose result differs from the clear one.
-    #[error(
-        "{at}: this operation's result differs from the clear one at element {element}: {got} instead of {expected}"
-    )]
-    Differs {
-        /// The operation.
-        at: Box<Source>,
-        /// Which element, in row-major order.
-        element: usize,
-        /// The protocol's result.
-        got: String,
-        /// The clear result.
-        expected: String,
-    },
+    #[error("{0}")]
+    Differs(Box<Difference>),
 }
 
 impl Error {
     /// Whether a run began and was aborted; all other errors come before anything secret was sent.
     pub fn is_abort(&self) -> bool {
-        matches!(self, Self::Aborted { .. } | Self::Differs { .. })
+        matches!(self, Self::Aborted { .. } | Self::Differs(_))
     }
 
     /// Whether this is only another endpoint's word that it aborts: its own error says more.

@@ -5,16 +5,20 @@
 //! ([`Seat`]). [`protocols`] lists the protocols.
 
 mod compiled;
+mod deployment;
 mod endpoint;
 mod error;
 mod local;
+mod price;
 mod registry;
 mod report;
 
 pub use compiled::Compiled;
+pub use deployment::Seat;
 pub use endpoint::{Endpoint, play};
 pub use error::Error;
 pub use local::{Local, Progress};
+pub use price::price;
 pub use registry::{protocol, protocols};
 pub use report::{Report, Run, Traffic};
 pub use tacit_engine as engine;

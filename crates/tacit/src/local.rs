@@ -5,10 +5,10 @@ use crate::endpoint::{Endpoint, play};
 use crate::report::Traffic;
 use crate::{Compiled, Error, Report, Run, protocol};
 use std::sync::Arc;
-use std::time::Instant;
-use tacit_engine::{Clear, Observer, Outcome};
+use std::time::{Duration, Instant};
+use tacit_engine::{Clear, Observer, Outcome, Roles};
 use tacit_net::{Limits, Mesh, memory};
-use tacit_program::{Value, reference};
+use tacit_program::Value;
 
 /// A world of parties and clients within this process.
 #[derive(Clone, Debug)]
@@ -36,11 +36,40 @@ impl Local {
         inputs: &[Value],
         progress: Progress<'_>,
     ) -> Result<Run, Error> {
-        let endpoint = Endpoint::new(compiled.clone(), protocol(&self.protocol)?, self.parties.clone())?;
+        let (outputs, report) = self.play_all(compiled, inputs, progress)?;
+        Ok(Run { outputs: compiled.decode_all(&outputs)?, report })
+    }
+
+    /// Runs a program that was compiled for debugging and compares every operation with the clear one. The first
+    /// that differs is an error that names the user's line.
+    pub fn debug(
+        &self,
+        compiled: &Arc<Compiled>,
+        inputs: &[Value],
+        progress: Progress<'_>,
+    ) -> Result<Run, Error> {
+        let (outputs, report) = self.play_all(compiled, inputs, progress)?;
+        compiled.compare(inputs, &outputs)?;
+        Ok(Run { outputs: compiled.decode_all(&outputs)?, report })
+    }
+
+    /// Plays every endpoint's part in a thread of its own.
+    fn play_all(
+        &self,
+        compiled: &Arc<Compiled>,
+        inputs: &[Value],
+        progress: Progress<'_>,
+    ) -> Result<(Vec<Option<Clear>>, Report), Error> {
+        let clients = Roles::clients_of(compiled.plan(), &self.parties);
+        let endpoint = Endpoint::new(
+            compiled.clone(),
+            protocol(&self.protocol)?,
+            self.parties.clone(),
+            clients.clone(),
+        )?;
         let values = compiled.encode_all(inputs)?;
-        let roles = endpoint.roles();
-        let names: Vec<String> = self.parties.iter().chain(roles.clients()).cloned().collect();
-        let links = memory::mesh(self.parties.len(), roles.clients().len());
+        let names: Vec<String> = self.parties.iter().chain(&clients).cloned().collect();
+        let links = memory::mesh(self.parties.len(), clients.len());
         let start = Instant::now();
         let results: Vec<Result<(Outcome, Traffic), Error>> = std::thread::scope(|scope| {
             let threads: Vec<_> = links
@@ -48,9 +77,10 @@ impl Local {
                 .enumerate()
                 .map(|(me, transport)| {
                     let mesh = Mesh::new(Box::new(transport), me, names.clone(), Limits::default());
-                    let mine = compiled.inputs_of(&roles, me, &values);
+                    let mine = compiled.inputs_of(&endpoint.roles, me, &values);
                     let endpoint = &endpoint;
-                    let mut observer = Told { progress: (me == 0).then_some(progress) };
+                    let told: Progress<'_> = if me == 0 { progress } else { &|_, _| {} };
+                    let mut observer = Told::new(told);
                     scope.spawn(move || play(endpoint, mesh, &mine, &mut observer))
                 })
                 .collect();
@@ -59,45 +89,36 @@ impl Local {
                 .map(|thread| thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
                 .collect()
         });
-        let elapsed = start.elapsed();
-        collect(compiled, &names, results, elapsed)
-    }
-
-    /// Runs a program that was compiled for debugging and compares every operation with the clear one.
-    pub fn debug(
-        &self,
-        compiled: &Arc<Compiled>,
-        inputs: &[Value],
-        progress: Progress<'_>,
-    ) -> Result<Run, Error> {
-        let run = self.run(compiled, inputs, progress)?;
-        let clear = reference::trace(compiled.program(), &compiled.encode_words(inputs)?)?;
-        compiled.compare(&clear, run)
+        collect(compiled.plan().outputs.len(), &names, results, start.elapsed())
     }
 }
 
-/// Passes on one party's progress.
-struct Told<'a> {
-    progress: Option<Progress<'a>>,
+/// Passes on progress.
+pub(crate) struct Told<'a> {
+    progress: Progress<'a>,
+}
+
+impl<'a> Told<'a> {
+    pub(crate) fn new(progress: Progress<'a>) -> Self {
+        Self { progress }
+    }
 }
 
 impl Observer for Told<'_> {
     fn progress(&mut self, done: usize, total: usize) {
-        if let Some(progress) = self.progress {
-            progress(done, total);
-        }
+        (self.progress)(done, total);
     }
 }
 
 /// Puts together what the endpoints have.
 fn collect(
-    compiled: &Compiled,
+    outputs: usize,
     names: &[String],
     results: Vec<Result<(Outcome, Traffic), Error>>,
-    elapsed: std::time::Duration,
-) -> Result<Run, Error> {
+    elapsed: Duration,
+) -> Result<(Vec<Option<Clear>>, Report), Error> {
     let mut report = Report { elapsed, ..Report::default() };
-    let mut outputs: Vec<Option<Clear>> = vec![None; compiled.plan().outputs.len()];
+    let mut outputs: Vec<Option<Clear>> = vec![None; outputs];
     // The first cause is worth more than the others' notice of it.
     let mut failures = Vec::new();
     for (name, result) in names.iter().zip(results) {
@@ -114,6 +135,6 @@ fn collect(
     }
     match failures.into_iter().min_by_key(Error::is_echo) {
         Some(error) => Err(error),
-        None => Ok(Run { outputs: compiled.decode_all(&outputs)?, report }),
+        None => Ok((outputs, report)),
     }
 }

@@ -46,3 +46,50 @@ fn whose_numbers_are_larger_and_by_how_much() {
         assert_eq!(got.as_ref(), Some(expected));
     }
 }
+
+#[test]
+fn measured_bytes_are_the_predicted_ones() {
+    use tacit::net::Phase;
+    use tacit::program::cost;
+    let mut builder = Builder::new();
+    let range = Range::new(-1000, 1000);
+    let a = builder.input("alice", "a", Kind::Int, &[77], range).unwrap();
+    let b = builder.input("P1", "b", Kind::Int, &[77], range).unwrap();
+    let product = builder.mul(a, b).unwrap();
+    let larger = builder.maximum(product, a).unwrap();
+    builder.reveal(larger, Recipient::All).unwrap();
+    let compiled = Compiled::new(builder.finish().unwrap()).unwrap();
+    let local = Local::new("replicated").unwrap();
+    let value = |sign: i64| Value { shape: vec![77], data: Data::Int((0..77).map(|i| sign * i).collect()) };
+    let run = local.run(&compiled, &[value(3), value(-2)], &|_, _| {}).unwrap();
+    let cost = tacit::price(&compiled, "replicated", &local.parties).unwrap().total;
+    let phases = [
+        (Phase::Input, cost::Phase::Input),
+        (Phase::Online, cost::Phase::Online),
+        (Phase::Verify, cost::Phase::Verify),
+        (Phase::Output, cost::Phase::Output),
+    ];
+    for (measured, predicted) in phases {
+        for (endpoint, (name, traffic)) in run.report.endpoints.iter().enumerate() {
+            assert_eq!(
+                traffic.in_phase(measured),
+                cost.phase(predicted).sent_by(endpoint),
+                "{name}, {measured}"
+            );
+        }
+    }
+    assert_eq!(u64::from(run.report.rounds), cost.phase(cost::Phase::Online).rounds);
+}
+
+#[test]
+fn a_debug_run_of_a_right_protocol_finds_no_difference() {
+    let mut builder = Builder::new();
+    let a = builder.input("alice", "a", Kind::Int, &[5], Range::new(-9, 9)).unwrap();
+    let b = builder.relu(a).unwrap();
+    builder.reveal(b, Recipient::All).unwrap();
+    let compiled = Compiled::debug(builder.finish().unwrap()).unwrap();
+    let value = Value { shape: vec![5], data: Data::Int(vec![-9, -1, 0, 1, 9]) };
+    let run = Local::new("replicated").unwrap().debug(&compiled, &[value], &|_, _| {}).unwrap();
+    assert_eq!(run.outputs[0].as_ref().unwrap().data, Data::Int(vec![0, 0, 0, 1, 9]));
+    assert_eq!(run.outputs.len(), 1);
+}

@@ -87,7 +87,9 @@ impl Case {
     pub fn new(protocol: &'static dyn Protocol, plan: Plan, inputs: &[Vec<u64>]) -> Self {
         let parties = *protocol.spec().parties.start();
         let mut names: Vec<String> = (0..parties).map(|party| format!("P{party}")).collect();
-        let roles = Roles::new(&plan, &names);
+        let clients = Roles::clients_of(&plan, &names);
+        let roles =
+            Roles::new(&plan, &names, &clients).expect("every role is a party or one of these clients");
         let clear = |(input, words): (&tacit_program::plan::InputOp, &Vec<u64>)| {
             Clear::from_words(plan.register(input.reg).domain, words)
         };
@@ -95,13 +97,13 @@ impl Case {
         let agreement = Agreement {
             version: 0,
             parties: names.clone(),
-            clients: roles.clients().to_vec(),
+            clients: clients.clone(),
             protocol: protocol.spec().name.to_owned(),
             parameters: String::new(),
             inputs: String::new(),
             program: [0; 32],
         };
-        names.extend_from_slice(roles.clients());
+        names.extend(clients);
         let agreements = vec![agreement; names.len()];
         Self {
             protocol,

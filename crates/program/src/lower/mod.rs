@@ -25,7 +25,7 @@ use std::collections::HashMap;
 
 use crate::error::{Fault, ProgramError, Source};
 use crate::plan::{self, Domain, Layout, Local, Plan, Reg, To, Width};
-use crate::program::{InputType, Node, NodeId, Operation, OutputType, Program, Recipient};
+use crate::program::{InputType, Node, NodeId, Operation, OutputType, Program, Recipient, Rounding};
 use crate::types::{Kind, Type};
 use crate::width;
 use term::Term;
@@ -225,7 +225,7 @@ impl<'a> Lowering<'a> {
                 self.register(&scaled)
             }
             Operation::Truncate { by, rounding } => self.truncate(operands[0], *by, *rounding),
-            Operation::ShiftRight { by } => self.truncate(operands[0], *by, crate::program::Rounding::Floor),
+            Operation::ShiftRight { by } => self.truncate(operands[0], *by, Rounding::Floor),
             Operation::Extremum { which, axis, .. } => self.extremum(operands[0], *which, *axis),
             Operation::ArgExtremum { which, axis, .. } => {
                 self.arg_extremum(operands[0], *which, *axis, domain)

@@ -2,7 +2,7 @@
 
 use super::term::Term;
 use super::{Lowering, width_of};
-use crate::plan::{Domain, Kind, Reg, Rows, Width};
+use crate::plan::{Domain, Kind, Layout, Reg, Rows, Width};
 use crate::program::{Extreme, NodeId, Operation, Rounding};
 use crate::types::{Range, Type};
 use crate::width;
@@ -79,7 +79,7 @@ impl Lowering<'_> {
         let condition = if domain != Domain::Bits && self.ty(c).secret {
             let bit = self.whole(c);
             let number = self.inject(bit, width_of(domain));
-            let walk = crate::plan::Layout::whole(&self.ty(c).shape).broadcast(&ty.shape);
+            let walk = Layout::whole(&self.ty(c).shape).broadcast(&ty.shape);
             Term::Secret(self.gathered(number, walk))
         } else {
             self.term(c, &ty.shape, domain)

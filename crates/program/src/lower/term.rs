@@ -75,6 +75,17 @@ impl Clear {
         }
     }
 
+    /// Repeats the elements along new axes and those of length 1.
+    fn broadcast(self, from: &[usize], to: &[usize]) -> Self {
+        let words = match self.words {
+            Words::Vector(words) if from != to => {
+                Words::Vector(Arc::from(Layout::whole(from).broadcast(to).gather(&words)))
+            }
+            other => other,
+        };
+        Self { words, len: to.iter().product(), ..self }
+    }
+
     /// As a plan writes them: ring elements one to a word, bits packed.
     fn public(&self) -> Public {
         match (&self.words, self.domain) {
@@ -127,8 +138,8 @@ impl Lowering<'_> {
     pub(super) fn term(&mut self, id: NodeId, shape: &[usize], domain: Domain) -> Term {
         let ty = self.ty(id);
         if !ty.secret {
-            let walk = Layout::whole(&ty.shape).broadcast(shape);
-            return Term::Public(Clear::new(domain, self.public_words(id, &walk)));
+            let words = Clear::new(domain, self.public_words(id, &Layout::whole(&ty.shape)));
+            return Term::Public(words.broadcast(&ty.shape, shape));
         }
         if ty.shape == shape {
             return Term::Secret(self.whole(id));

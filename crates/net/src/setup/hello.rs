@@ -1,0 +1,210 @@
+//! What both sides of a new connection say first: that they speak Tacit, in which version, who they are, and
+//! whom they take part with.
+//!
+//! ```text
+//! | "tacitnet" | version | sender | parties | clients | 16 bytes per party and client |
+//! |   8 bytes  |   u16   |  u16   |   u16   |   u16   |     (numbers little-endian)    |
+//! ```
+//!
+//! The 16 bytes are a hash of the name and the fingerprint, so that two sides whose lists differ can say
+//! where. Version and what comes before it stay where they are in all versions to come.
+
+use sha2::{Digest, Sha256};
+
+use crate::tls::pin::Fingerprint;
+
+/// The version of everything on a link: hello, frames, and the order of things.
+pub const VERSION: u16 = 1;
+
+/// More parties and clients than this are refused.
+pub const MAX_ENDPOINTS: usize = 256;
+
+/// The longest hello.
+pub const MAX_HELLO: usize = HEAD + MAX_ENDPOINTS * ENTRY;
+
+const MAGIC: [u8; 8] = *b"tacitnet";
+const HEAD: usize = 16;
+const ENTRY: usize = 16;
+
+/// One side's hello.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Hello {
+    /// The number of who speaks.
+    pub sender: u16,
+    /// How many parties there are.
+    pub parties: u16,
+    /// A hash of each party's and client's name and fingerprint.
+    pub entries: Vec<[u8; ENTRY]>,
+}
+
+/// Bytes that are no hello, or one of another version.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum NotAHello {
+    /// Not the beginning of a hello.
+    #[error("does not speak Tacit")]
+    Foreign,
+    /// Another version.
+    #[error("speaks version {theirs} of the link protocol, this side version {VERSION}")]
+    Version {
+        /// The other side's.
+        theirs: u16,
+    },
+    /// More endpoints than anybody has, or a sender beyond them.
+    #[error("names {endpoints} parties and clients and itself number {sender}")]
+    Size {
+        /// How many it names.
+        endpoints: usize,
+        /// Who it says it is.
+        sender: u16,
+    },
+}
+
+impl Hello {
+    /// The hello of endpoint `sender` among these names and fingerprints, the first of which are parties.
+    pub fn new(sender: usize, parties: usize, names: &[String], prints: &[Option<Fingerprint>]) -> Self {
+        let entries = names.iter().zip(prints).map(|(name, print)| entry(name, *print)).collect();
+        Self { sender: sender as u16, parties: parties as u16, entries }
+    }
+
+    /// The encoding.
+    pub fn bytes(&self) -> Vec<u8> {
+        let clients = self.entries.len() as u16 - self.parties;
+        let mut bytes = MAGIC.to_vec();
+        for number in [VERSION, self.sender, self.parties, clients] {
+            bytes.extend_from_slice(&number.to_le_bytes());
+        }
+        bytes.extend_from_slice(self.entries.as_flattened());
+        bytes
+    }
+
+    /// Reads a hello from the beginning of a stream: the hello and the number of bytes it took, or `None` if
+    /// more bytes are needed (of which there will be at most [`MAX_HELLO`] in all).
+    pub fn parse(bytes: &[u8]) -> Result<Option<(Self, usize)>, NotAHello> {
+        if !bytes.iter().zip(&MAGIC).all(|(got, expected)| got == expected) {
+            return Err(NotAHello::Foreign);
+        }
+        let Some((head, rest)) = bytes.split_first_chunk::<HEAD>() else { return Ok(None) };
+        let [_, _, _, _, _, _, _, _, v0, v1, s0, s1, p0, p1, c0, c1] = *head;
+        let theirs = u16::from_le_bytes([v0, v1]);
+        if theirs != VERSION {
+            return Err(NotAHello::Version { theirs });
+        }
+        let (sender, parties) = (u16::from_le_bytes([s0, s1]), u16::from_le_bytes([p0, p1]));
+        let endpoints = usize::from(parties) + usize::from(u16::from_le_bytes([c0, c1]));
+        if endpoints > MAX_ENDPOINTS || usize::from(sender) >= endpoints {
+            return Err(NotAHello::Size { endpoints, sender });
+        }
+        let Some(entries) = rest.get(..endpoints * ENTRY) else { return Ok(None) };
+        let (entries, _) = entries.as_chunks::<ENTRY>();
+        let hello = Self { sender, parties, entries: entries.to_vec() };
+        Ok(Some((hello, HEAD + endpoints * ENTRY)))
+    }
+
+    /// What differs in the other side's list, in words; `names` are this side's.
+    pub fn difference(&self, theirs: &Self, names: &[String]) -> Option<String> {
+        let count = |hello: &Self| (usize::from(hello.parties), hello.entries.len());
+        let ((parties, all), (their_parties, their_all)) = (count(self), count(theirs));
+        if (parties, all) != (their_parties, their_all) {
+            return Some(format!(
+                "its parties.toml lists {their_parties} parties and {} clients, this side's {parties} and {}",
+                their_all.saturating_sub(their_parties),
+                all.saturating_sub(parties)
+            ));
+        }
+        let differing = self.entries.iter().zip(&theirs.entries).zip(names);
+        let differing: Vec<&str> =
+            differing.filter(|((mine, theirs), _)| mine != theirs).map(|(_, name)| name.as_str()).collect();
+        if differing.is_empty() {
+            return None;
+        }
+        Some(format!(
+            "its parties.toml has another name or fingerprint than this side's for {}",
+            differing.join(", ")
+        ))
+    }
+}
+
+fn entry(name: &str, print: Option<Fingerprint>) -> [u8; ENTRY] {
+    let mut hash = Sha256::new_with_prefix(b"tacit endpoint 1");
+    hash.update((name.len() as u64).to_le_bytes());
+    hash.update(name);
+    if let Some(Fingerprint(print)) = print {
+        hash.update(print);
+    }
+    let mut entry = [0; ENTRY];
+    entry.iter_mut().zip(hash.finalize()).for_each(|(to, from)| *to = from);
+    entry
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names() -> Vec<String> {
+        ["P0", "P1", "P2", "alice"].map(str::to_owned).to_vec()
+    }
+
+    fn prints() -> Vec<Option<Fingerprint>> {
+        vec![None, Some(Fingerprint([1; 32])), None, None]
+    }
+
+    fn hello() -> Hello {
+        Hello::new(1, 3, &names(), &prints())
+    }
+
+    #[test]
+    fn hellos_come_back_with_what_follows_left_alone() {
+        let mut bytes = hello().bytes();
+        let len = bytes.len();
+        for short in 0..len {
+            assert_eq!(Hello::parse(&bytes[..short]), Ok(None), "{short}");
+        }
+        bytes.extend_from_slice(b"more");
+        assert_eq!(Hello::parse(&bytes), Ok(Some((hello(), len))));
+    }
+
+    #[test]
+    fn differences_are_named() {
+        let mine = hello();
+        assert_eq!(mine.difference(&Hello { sender: 2, ..hello() }, &names()), None);
+        let mut others = names();
+        others[3] = "alicia".to_owned();
+        let theirs = Hello::new(1, 3, &others, &prints());
+        let says = mine.difference(&theirs, &names()).unwrap();
+        assert!(says.ends_with("for alice"), "{says}");
+        let theirs = Hello::new(1, 3, &names(), &[None; 4]);
+        assert!(mine.difference(&theirs, &names()).unwrap().ends_with("for P1"));
+        let theirs = Hello::new(1, 3, &names()[..3], &prints());
+        let says = mine.difference(&theirs, &names()).unwrap();
+        assert!(says.contains("3 parties and 0 clients, this side's 3 and 1"), "{says}");
+    }
+
+    #[test]
+    fn other_bytes_are_refused_as_soon_as_they_show() {
+        assert_eq!(Hello::parse(b"GET / HTTP/1.1"), Err(NotAHello::Foreign));
+        assert_eq!(Hello::parse(b"t\0"), Err(NotAHello::Foreign));
+        let mut bytes = hello().bytes();
+        bytes[8] = 9;
+        assert_eq!(Hello::parse(&bytes[..16]), Err(NotAHello::Version { theirs: 9 }));
+        let mut bytes = hello().bytes();
+        bytes[10] = 4;
+        assert_eq!(Hello::parse(&bytes), Err(NotAHello::Size { endpoints: 4, sender: 4 }));
+        let mut bytes = hello().bytes();
+        bytes[12..16].fill(0xff);
+        assert!(matches!(Hello::parse(&bytes), Err(NotAHello::Size { endpoints: 131_070, .. })));
+    }
+
+    #[test]
+    fn any_bytes_parse_to_something() {
+        let bytes = hello().bytes();
+        for position in 0..bytes.len() {
+            for flip in [1, 0x80, 0xff] {
+                let mut bytes = bytes.clone();
+                bytes[position] ^= flip;
+                if let Ok(Some((hello, len))) = Hello::parse(&bytes) {
+                    assert_eq!(hello.bytes(), bytes[..len]);
+                }
+            }
+        }
+    }
+}

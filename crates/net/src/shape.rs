@@ -1,0 +1,547 @@
+//! Links that are slower than they are: for measuring on one machine what a network would do.
+//!
+//! Every frame carries the time at which it was sent, and the receiving side holds it back. A link lets bytes
+//! through one after another at its bandwidth, and each then travels for half a round trip: a frame comes out
+//! at `max(previous, sent) + size / bandwidth + rtt / 2`. Nothing but the links themselves is needed, over
+//! memory, TCP and TLS alike; but all processes must share one monotonic clock, and so one machine. Everybody
+//! must use the same [`Profile`].
+
+use std::collections::VecDeque;
+use std::fmt;
+use std::fs;
+use std::path::Path;
+use std::str::FromStr;
+use std::time::Duration;
+
+use serde::Deserialize;
+
+use crate::counters::WireBytes;
+use crate::error::What;
+use crate::frame::{Frame, HEADER_BYTES};
+use crate::transport::{Event, Transport};
+
+/// Bytes of the time that a frame carries behind its payload.
+pub(crate) const STAMP: usize = 8;
+
+/// How early a wait for a frame's time ends, to be there when it comes: sleeping is not exact.
+const EARLY: Duration = Duration::from_micros(150);
+/// The shortest wait.
+const MOMENT: Duration = Duration::from_micros(1);
+/// How often a peer whose frames are held back counts as heard.
+const SIGN: Duration = Duration::from_millis(100);
+/// Bytes held back per peer before no more are taken in: what a network's own buffers may hold.
+const HELD: usize = 16 << 20;
+
+/// How fast a link is, in each direction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Shape {
+    /// From sending a byte to receiving an answer to it.
+    pub rtt: Duration,
+    /// Bits per second; at least 1.
+    pub bandwidth: u64,
+}
+
+/// How fast each pair's link is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Profile {
+    default: Option<Shape>,
+    pairs: Vec<(String, String, Shape)>,
+}
+
+/// A text that describes no shape or profile.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{detail}")]
+pub struct ProfileError {
+    detail: String,
+}
+
+impl Shape {
+    /// A local network: 1 Gbit/s, round trip 0.47 ms.
+    pub const LAN: Self = Self { rtt: Duration::from_micros(470), bandwidth: 1_000_000_000 };
+    /// A wide-area network: 100 Mbit/s, round trip 40 ms.
+    pub const WAN: Self = Self { rtt: Duration::from_millis(40), bandwidth: 100_000_000 };
+
+    /// How long this many bytes take to pass.
+    pub fn passing(&self, bytes: usize) -> Duration {
+        Duration::from_nanos((bytes as u128 * 8 * 1_000_000_000 / u128::from(self.bandwidth.max(1))) as u64)
+    }
+}
+
+impl FromStr for Shape {
+    type Err = ProfileError;
+
+    /// `lan`, `wan`, or `RTT,BANDWIDTH` like `40ms,100mbit`: us, ms or s; kbit, mbit or gbit (per second).
+    fn from_str(text: &str) -> Result<Self, ProfileError> {
+        match text {
+            "lan" => return Ok(Self::LAN),
+            "wan" => return Ok(Self::WAN),
+            _ => {}
+        }
+        let wrong = || ProfileError {
+            detail: format!("{text:?} is not lan, wan, or a round trip and a bandwidth like 40ms,100mbit"),
+        };
+        let (rtt, bandwidth) = text.split_once(',').ok_or_else(wrong)?;
+        let rtt = quantity(rtt, &[("us", 1e-6), ("ms", 1e-3), ("s", 1.0)]).ok_or_else(wrong)?;
+        let bandwidth =
+            quantity(bandwidth, &[("kbit", 1e3), ("mbit", 1e6), ("gbit", 1e9)]).ok_or_else(wrong)?;
+        if rtt > 3600.0 || !(1.0..=1e15).contains(&bandwidth) {
+            return Err(wrong());
+        }
+        Ok(Self { rtt: Duration::from_secs_f64(rtt), bandwidth: bandwidth as u64 })
+    }
+}
+
+/// A number that is not negative, with one of these units.
+fn quantity(text: &str, units: &[(&str, f64)]) -> Option<f64> {
+    let text = text.trim();
+    let (unit, scale) = units.iter().find(|(unit, _)| text.ends_with(unit))?;
+    let number: f64 = text.strip_suffix(unit)?.trim().parse().ok()?;
+    (number.is_finite() && number >= 0.0).then_some(number * scale)
+}
+
+impl fmt::Display for Shape {
+    /// As [`Shape::from_str`] reads it.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}ms,{}mbit", self.rtt.as_secs_f64() * 1e3, self.bandwidth as f64 / 1e6)
+    }
+}
+
+impl Profile {
+    /// The same shape for all links.
+    pub fn uniform(shape: Shape) -> Self {
+        Self { default: Some(shape), pairs: Vec::new() }
+    }
+
+    /// Reads what a user names: a shape for all links, or else a file as [`Profile::parse`] reads it.
+    ///
+    /// # Errors
+    /// If it is neither, or the file is wrong.
+    pub fn load(text: &str) -> Result<Self, ProfileError> {
+        let error = match text.parse() {
+            Ok(shape) => return Ok(Self::uniform(shape)),
+            Err(error) => error,
+        };
+        if !Path::new(text).is_file() {
+            return Err(ProfileError { detail: format!("{error}, or a file") });
+        }
+        let content =
+            fs::read_to_string(text).map_err(|error| ProfileError { detail: format!("{text}: {error}") })?;
+        Self::parse(&content).map_err(|error| ProfileError { detail: format!("{text}: {error}") })
+    }
+
+    /// Reads a profile with a shape per pair. Links that are not named have the default, or no shape if there
+    /// is none.
+    ///
+    /// ```toml
+    /// default = "lan"
+    /// [[pair]]
+    /// between = ["P0", "P2"]
+    /// net = "40ms,100mbit"
+    /// ```
+    ///
+    /// # Errors
+    /// If it is not TOML, has other keys, or names a pair twice.
+    pub fn parse(text: &str) -> Result<Self, ProfileError> {
+        let file: File = toml::from_str(text).map_err(|error| ProfileError { detail: error.to_string() })?;
+        let mut profile =
+            Self { default: file.default.map(|net| net.parse()).transpose()?, pairs: Vec::new() };
+        for FilePair { between: [one, other], net } in file.pair {
+            if profile.named(&one, &other).is_some() {
+                return Err(ProfileError { detail: format!("the pair {one}, {other} is named twice") });
+            }
+            profile.pairs.push((one, other, net.parse()?));
+        }
+        Ok(profile)
+    }
+
+    /// The shape of the link between two endpoints, by their names.
+    pub fn between(&self, one: &str, other: &str) -> Option<Shape> {
+        self.named(one, other).or(self.default)
+    }
+
+    fn named(&self, one: &str, other: &str) -> Option<Shape> {
+        let is_it = |a: &str, b: &str| (a, b) == (one, other) || (b, a) == (one, other);
+        self.pairs.iter().find(|(a, b, _)| is_it(a, b)).map(|(_, _, shape)| *shape)
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    default: Option<String>,
+    #[serde(default)]
+    pair: Vec<FilePair>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct FilePair {
+    between: [String; 2],
+    net: String,
+}
+
+/// A transport whose links are held to a [`Profile`].
+pub struct Shaped {
+    inner: Box<dyn Transport>,
+    links: Vec<Link>,
+    /// Peers that are to be reported as alive.
+    signs: VecDeque<usize>,
+}
+
+struct Link {
+    /// A link without a shape lets everything through at once, but carries times as the others do.
+    shape: Option<Shape>,
+    /// When the last byte so far has passed the link, before it travels.
+    passed: Duration,
+    /// What has come, with the time at which it comes out.
+    queue: VecDeque<(Duration, Event)>,
+    bytes: usize,
+    /// The layer above wants nothing from this peer at present.
+    held: bool,
+}
+
+impl Shaped {
+    /// The links of endpoint `me`, one of those named, held to a profile.
+    ///
+    /// # Panics
+    /// If `me` has no name.
+    pub fn new(inner: Box<dyn Transport>, me: usize, names: &[String], profile: &Profile) -> Self {
+        let links = names.iter().map(|name| Link {
+            shape: profile.between(&names[me], name),
+            passed: Duration::ZERO,
+            queue: VecDeque::new(),
+            bytes: 0,
+            held: false,
+        });
+        Self { links: links.collect(), inner, signs: VecDeque::new() }
+    }
+
+    /// Notes when what has come is to come out.
+    fn take_in(&mut self, peer: usize, event: Event) {
+        let now = self.inner.now();
+        let Some(link) = self.links.get_mut(peer) else { return };
+        // A link's end comes out after all that came before it.
+        let last = link.queue.back().map_or(Duration::ZERO, |(due, _)| *due);
+        match event {
+            Event::Progress => {
+                if !self.signs.contains(&peer) {
+                    self.signs.push_back(peer);
+                }
+            }
+            Event::Lost(what) => link.queue.push_back((last, Event::Lost(what))),
+            Event::Frame(mut frame) => match unstamp(&mut frame) {
+                None => {
+                    let detail = "a frame without a time: is --net the same everywhere?".to_owned();
+                    link.queue.push_back((last, Event::Lost(What::Malformed { detail })));
+                }
+                Some(sent) => {
+                    let bytes = HEADER_BYTES + frame.payload.len();
+                    // Nothing was sent later than now, whatever it says.
+                    let start = link.passed.max(sent.min(now));
+                    link.passed = start + link.shape.map_or(Duration::ZERO, |shape| shape.passing(bytes));
+                    let due = link.passed + link.shape.map_or(Duration::ZERO, |shape| shape.rtt / 2);
+                    link.bytes += bytes;
+                    link.queue.push_back((due, Event::Frame(frame)));
+                    self.hold_inner(peer);
+                }
+            },
+        }
+    }
+
+    /// The event that is to come out first, of those that may.
+    fn first(&self) -> Option<(usize, Duration)> {
+        let open = self.links.iter().enumerate().filter(|(_, link)| !link.held);
+        let due = open.filter_map(|(peer, link)| link.queue.front().map(|(due, _)| (peer, *due)));
+        due.min_by_key(|(_, due)| *due)
+    }
+
+    fn release(&mut self, peer: usize) -> Option<(usize, Event)> {
+        let link = self.links.get_mut(peer)?;
+        let (_, event) = link.queue.pop_front()?;
+        if let Event::Frame(frame) = &event {
+            link.bytes -= HEADER_BYTES + frame.payload.len();
+            self.hold_inner(peer);
+        }
+        Some((peer, event))
+    }
+
+    fn hold_inner(&mut self, peer: usize) {
+        if let Some(link) = self.links.get(peer) {
+            self.inner.hold(peer, link.held || link.bytes > HELD);
+        }
+    }
+}
+
+/// Takes the time of sending off a frame.
+fn unstamp(frame: &mut Frame) -> Option<Duration> {
+    let (payload, stamp) = frame.payload.split_last_chunk::<STAMP>()?;
+    let (len, sent) = (payload.len(), Duration::from_nanos(u64::from_le_bytes(*stamp)));
+    frame.payload.truncate(len);
+    Some(sent)
+}
+
+impl Transport for Shaped {
+    fn is_linked(&self, peer: usize) -> bool {
+        self.inner.is_linked(peer)
+    }
+
+    fn send(&mut self, to: usize, mut frame: Frame) {
+        let now = self.inner.now().as_nanos() as u64;
+        frame.payload.extend_from_slice(&now.to_le_bytes());
+        self.inner.send(to, frame);
+    }
+
+    fn flush(&mut self) -> bool {
+        self.inner.flush()
+    }
+
+    fn backlog(&self, to: usize) -> usize {
+        self.inner.backlog(to)
+    }
+
+    fn poll(&mut self, wait: Duration) -> Option<(usize, Event)> {
+        let start = self.inner.now();
+        loop {
+            while let Some((peer, event)) = self.inner.poll(Duration::ZERO) {
+                self.take_in(peer, event);
+            }
+            let now = self.inner.now();
+            let first = self.first();
+            if let Some((peer, due)) = first
+                && due <= now
+            {
+                return self.release(peer);
+            }
+            if let Some(peer) = self.signs.pop_front() {
+                return Some((peer, Event::Progress));
+            }
+            let left = (start + wait).saturating_sub(now);
+            if left.is_zero() {
+                return None;
+            }
+            let mut pause = left;
+            if let Some((_, due)) = first {
+                // What is held back is on its way: those whom it comes from are alive.
+                if now >= start + SIGN {
+                    let busy = self.links.iter().enumerate().filter(|(_, link)| !link.queue.is_empty());
+                    self.signs.extend(busy.map(|(peer, _)| peer));
+                    continue;
+                }
+                let until_due = due.saturating_sub(now).saturating_sub(EARLY).max(MOMENT);
+                pause = pause.min(until_due).min(SIGN);
+            }
+            match self.inner.poll(pause) {
+                Some((peer, event)) => self.take_in(peer, event),
+                // It may return early because there is room again.
+                None if first.is_none() => return None,
+                None => {}
+            }
+        }
+    }
+
+    fn hold(&mut self, peer: usize, hold: bool) {
+        if let Some(link) = self.links.get_mut(peer) {
+            link.held = hold;
+            self.hold_inner(peer);
+        }
+    }
+
+    fn now(&self) -> Duration {
+        self.inner.now()
+    }
+
+    fn wire_bytes(&self, peer: usize) -> WireBytes {
+        self.inner.wire_bytes(peer)
+    }
+
+    fn finish(&mut self) -> bool {
+        self.inner.finish()
+    }
+
+    fn buffer(&mut self, capacity: usize) -> Vec<u8> {
+        self.inner.buffer(capacity + STAMP)
+    }
+
+    fn recycle(&mut self, buffer: Vec<u8>) {
+        self.inner.recycle(buffer);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::{Arc, Mutex};
+
+    use super::*;
+    use crate::{At, memory};
+
+    #[test]
+    fn shapes_and_profiles_are_read() {
+        assert_eq!("40ms,100mbit".parse(), Ok(Shape::WAN));
+        assert_eq!("0.47ms, 1gbit".parse(), Ok(Shape::LAN));
+        assert_eq!("wan".parse(), Ok(Shape::WAN));
+        for shape in [Shape::LAN, Shape::WAN] {
+            assert_eq!(shape.to_string().parse(), Ok(shape));
+        }
+        let slow = Shape { rtt: Duration::from_secs(2), bandwidth: 64_000 };
+        assert_eq!("2s,64kbit".parse(), Ok(slow));
+        for bad in [
+            "",
+            "man",
+            "40ms",
+            "40,100",
+            "-1ms,1mbit",
+            "nans,1mbit",
+            "1ms,0mbit",
+            "1ms,infgbit",
+            "1e9s,1mbit",
+        ] {
+            assert!(bad.parse::<Shape>().is_err(), "{bad}");
+        }
+        let text = "default = \"lan\"\n[[pair]]\nbetween = [\"P0\", \"P2\"]\nnet = \"wan\"";
+        let profile = Profile::parse(text).unwrap();
+        assert_eq!(profile.between("P2", "P0"), Some(Shape::WAN));
+        assert_eq!(profile.between("P0", "P1"), Some(Shape::LAN));
+        let open = Profile::parse(&text.replace("default = \"lan\"\n", "")).unwrap();
+        assert_eq!(open.between("P0", "P1"), None);
+        let twice = format!("{text}\n[[pair]]\nbetween = [\"P2\", \"P0\"]\nnet = \"lan\"");
+        assert!(Profile::parse(&twice).unwrap_err().to_string().contains("named twice"));
+        assert!(Profile::parse("speed = 1").is_err());
+        assert_eq!(Profile::load("lan"), Ok(Profile::uniform(Shape::LAN)));
+        assert!(Profile::load("/nowhere").unwrap_err().to_string().ends_with("or a file"));
+    }
+
+    /// Memory links on a clock that a test turns; waiting turns it, too.
+    struct Clocked {
+        inner: memory::MemoryTransport,
+        clock: Arc<Mutex<Duration>>,
+    }
+
+    impl Transport for Clocked {
+        fn is_linked(&self, peer: usize) -> bool {
+            self.inner.is_linked(peer)
+        }
+        fn send(&mut self, to: usize, frame: Frame) {
+            self.inner.send(to, frame);
+        }
+        fn flush(&mut self) -> bool {
+            true
+        }
+        fn backlog(&self, to: usize) -> usize {
+            self.inner.backlog(to)
+        }
+        fn poll(&mut self, wait: Duration) -> Option<(usize, Event)> {
+            let event = self.inner.poll(Duration::ZERO);
+            if event.is_none() {
+                *self.clock.lock().unwrap() += wait;
+            }
+            event
+        }
+        fn hold(&mut self, peer: usize, hold: bool) {
+            self.inner.hold(peer, hold);
+        }
+        fn now(&self) -> Duration {
+            *self.clock.lock().unwrap()
+        }
+        fn wire_bytes(&self, peer: usize) -> WireBytes {
+            self.inner.wire_bytes(peer)
+        }
+        fn finish(&mut self) -> bool {
+            true
+        }
+    }
+
+    /// Two endpoints and the clock that they share.
+    fn two(shape: Option<Shape>) -> (Shaped, Shaped, Arc<Mutex<Duration>>) {
+        let clock = Arc::new(Mutex::new(Duration::from_secs(1000)));
+        let names = ["P0".to_owned(), "P1".to_owned()];
+        let profile = Profile { default: shape, pairs: Vec::new() };
+        let mut ends = memory::mesh(2, 0).into_iter().enumerate().map(|(me, inner)| {
+            let inner = Box::new(Clocked { inner, clock: Arc::clone(&clock) });
+            Shaped::new(inner, me, &names, &profile)
+        });
+        (ends.next().unwrap(), ends.next().unwrap(), clock)
+    }
+
+    fn frame(op: u32, len: usize) -> Frame {
+        Frame::data(At::op(op), vec![op as u8; len])
+    }
+
+    /// The next frame, and how long it took to come.
+    fn next(end: &mut Shaped) -> (Frame, Duration) {
+        let start = end.now();
+        loop {
+            match end.poll(Duration::from_mins(1)) {
+                Some((0, Event::Frame(frame))) => return (frame, end.now().saturating_sub(start)),
+                Some((0, Event::Progress)) => {}
+                other => panic!("{other:?}"),
+            }
+        }
+    }
+
+    #[test]
+    fn frames_come_out_at_their_time_and_not_much_later() {
+        let shape = Shape { rtt: Duration::from_millis(40), bandwidth: 8_000_000 };
+        let (mut first, mut second, clock) = two(Some(shape));
+        // A thousand bytes take a millisecond; three frames at once pass one after another.
+        for op in 0..3 {
+            first.send(1, frame(op, 1000 - HEADER_BYTES));
+        }
+        assert!(second.poll(Duration::ZERO).is_none());
+        for (op, expected) in [(0, 21), (1, 1), (2, 1)] {
+            let (got, took) = next(&mut second);
+            assert_eq!(got, frame(op, 1000 - HEADER_BYTES));
+            let expected = Duration::from_millis(expected);
+            assert!(took.abs_diff(expected) <= 3 * MOMENT, "{op}: {took:?}");
+        }
+        // The link is idle again; what lay in between has passed already when it is looked for.
+        first.send(1, frame(3, 1000 - HEADER_BYTES));
+        *clock.lock().unwrap() += Duration::from_millis(15);
+        let (_, took) = next(&mut second);
+        assert!(took.abs_diff(Duration::from_millis(6)) <= 3 * MOMENT, "{took:?}");
+    }
+
+    #[test]
+    fn an_end_waits_for_what_came_before_it() {
+        let (mut first, mut second, _) = two(Some(Shape::WAN));
+        first.send(1, frame(0, 10));
+        drop(first);
+        assert_eq!(next(&mut second).0, frame(0, 10));
+        assert!(matches!(second.poll(Duration::ZERO), Some((0, Event::Lost(What::Closed { .. })))));
+    }
+
+    #[test]
+    fn who_is_held_back_is_alive() {
+        let (mut first, mut second, _) =
+            two(Some(Shape { rtt: Duration::from_secs(4), bandwidth: 1_000_000 }));
+        first.send(1, frame(0, 0));
+        let mut signs = 0;
+        while let Some((0, Event::Progress)) = second.poll(Duration::from_secs(1)) {
+            signs += 1;
+        }
+        assert!((15..=25).contains(&signs), "{signs} in two seconds");
+    }
+
+    #[test]
+    fn a_held_peer_stays_held_and_without_a_shape_nothing_waits() {
+        let (mut first, mut second, _) = two(None);
+        first.send(1, frame(0, 5));
+        first.send(1, frame(1, 5));
+        second.hold(0, true);
+        assert!(second.poll(Duration::ZERO).is_none());
+        second.hold(0, false);
+        assert_eq!(next(&mut second), (frame(0, 5), Duration::ZERO));
+        assert_eq!(next(&mut second), (frame(1, 5), Duration::ZERO));
+    }
+
+    #[test]
+    fn a_frame_without_a_time_ends_the_link() {
+        let clock = Arc::new(Mutex::new(Duration::from_secs(1)));
+        let mut ends = memory::mesh(2, 0).into_iter();
+        let (mut raw, inner) = (ends.next().unwrap(), ends.next().unwrap());
+        let names = ["P0".to_owned(), "P1".to_owned()];
+        let inner = Box::new(Clocked { inner, clock });
+        let mut second = Shaped::new(inner, 1, &names, &Profile::uniform(Shape::LAN));
+        raw.send(1, frame(0, STAMP - 1));
+        assert!(matches!(second.poll(Duration::ZERO), Some((0, Event::Lost(What::Malformed { .. })))));
+    }
+}

@@ -1,0 +1,395 @@
+//! From files to links: what is written, who is let in, and what is said when somebody is not.
+
+mod common;
+
+use std::io::{Read, Write};
+use std::net::{Shutdown, TcpListener, TcpStream};
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+use std::thread;
+use std::time::{Duration, Instant};
+use std::{env, fs};
+
+use common::{Deployment, free_ports, mesh};
+use rcgen::{CertificateParams, KeyPair};
+use tacit_net::frame::{Header, Kind};
+use tacit_net::setup::{Config, Fingerprint, Listener, Security, SetupError, connect, hello, init};
+use tacit_net::{At, Mesh, What};
+
+const SHORT: Duration = Duration::from_millis(700);
+
+/// What everybody ends with, all having started together.
+fn outcomes(deployment: &Deployment) -> Vec<String> {
+    let results = deployment.try_meshes().into_iter();
+    results.map(|result| result.map_or_else(|error| error.to_string(), |_| "fine".to_owned())).collect()
+}
+
+fn address(config: &Config, party: usize) -> String {
+    config.parties()[party].address.clone()
+}
+
+/// Puts another certificate in place of an endpoint's own, for itself; the others are told or not.
+fn replace_certificate(deployment: &Deployment, endpoint: usize, years: (i32, i32), tell: &[usize]) {
+    let config = deployment.config(endpoint);
+    let old = match config.parties().get(endpoint) {
+        Some(party) => party.fingerprint,
+        None => config.clients()[endpoint - config.parties().len()].fingerprint,
+    };
+    let key = KeyPair::generate().unwrap();
+    let mut params = CertificateParams::new(Vec::new()).unwrap();
+    params.not_before = rcgen::date_time_ymd(years.0, 1, 1);
+    params.not_after = rcgen::date_time_ymd(years.1, 1, 1);
+    let certificate = params.self_signed(&key).unwrap();
+    let folder = deployment.path(endpoint).parent().unwrap().to_owned();
+    fs::write(folder.join("key.pem"), key.serialize_pem()).unwrap();
+    fs::write(folder.join("certificate.pem"), certificate.pem()).unwrap();
+    let print = Fingerprint::of(certificate.der()).to_string();
+    for &endpoint in tell {
+        deployment.edit(endpoint, &old.unwrap().to_string(), &print);
+    }
+}
+
+#[test]
+fn init_writes_one_folder_each_and_overwrites_nothing() {
+    let deployment = Deployment::new(3, 2);
+    for (endpoint, name) in ["P0", "P1", "P2", "C0", "C1"].into_iter().enumerate() {
+        let config = deployment.config(endpoint);
+        assert_eq!((config.me(), config.security()), (endpoint, Security::Tls));
+        assert_eq!(config.names()[endpoint], name);
+        let folder = deployment.path(endpoint).parent().unwrap();
+        assert!(folder.ends_with(name));
+        let key = fs::metadata(folder.join("key.pem")).unwrap();
+        assert_eq!(key.permissions().mode() & 0o777, 0o600);
+        assert_eq!(fs::read_dir(folder).unwrap().count(), 3);
+    }
+    let before = fs::read(deployment.path(1)).unwrap();
+    let dir = deployment.path(1).ancestors().nth(2).unwrap();
+    let again = init(dir, 3, &[], "127.0.0.1", 7000).unwrap_err();
+    assert!(again.to_string().contains("P0 is there already"), "{again}");
+    assert_eq!(fs::read(deployment.path(1)).unwrap(), before);
+}
+
+#[test]
+fn init_refuses_what_would_not_work_and_writes_nothing() {
+    let nowhere = env::temp_dir().join(format!("tacit-net-nowhere-{}", std::process::id()));
+    let names = |names: &[&str]| names.iter().map(|&name| name.to_owned()).collect::<Vec<_>>();
+    for (parties, clients, host, port) in [
+        (1, names(&[]), "127.0.0.1", 7000),
+        (3, names(&["P1"]), "127.0.0.1", 7000),
+        (3, names(&["a", "a"]), "127.0.0.1", 7000),
+        (3, names(&["../up"]), "127.0.0.1", 7000),
+        (3, names(&[""]), "127.0.0.1", 7000),
+        (3, names(&[]), "a\"b\nme = 1", 7000),
+        (3, names(&[]), "127.0.0.1", 65_534),
+        (3, names(&[]), "127.0.0.1", 0),
+        (300, names(&[]), "127.0.0.1", 7000),
+    ] {
+        let refused = init(&nowhere, parties, &clients, host, port);
+        assert!(matches!(refused, Err(SetupError::Init { .. })), "{clients:?} {host} {port}");
+        assert!(!nowhere.exists());
+    }
+}
+
+#[test]
+fn runs_follow_one_another_on_one_port_with_clients_that_wait_their_turn() {
+    for security in [Security::Tcp, Security::Tls] {
+        let deployment = Deployment::new(2, 2).with(security);
+        let servers: Vec<_> = (0..2)
+            .map(|party| {
+                let config = deployment.config(party);
+                thread::spawn(move || {
+                    let mut listener = Listener::bind(&config).unwrap();
+                    for client in [2, 3, 3] {
+                        let transport = listener.gather(&[client], Duration::from_secs(20)).unwrap();
+                        let limits = config.limits().clone();
+                        let mut mesh = Mesh::new(Box::new(transport), party, config.names(), limits);
+                        let message = mesh.recv(client, At::op(1), 1).unwrap();
+                        mesh.send_vec(client, At::op(2), message).unwrap();
+                        mesh.close().unwrap();
+                    }
+                })
+            })
+            .collect();
+        // Both of C1's connections, and C0's, are made at once.
+        let clients: Vec<_> = [2_usize, 3, 3]
+            .into_iter()
+            .map(|client| {
+                let config = deployment.config(client);
+                thread::spawn(move || {
+                    let mut mesh = mesh(&config).unwrap();
+                    for party in 0..2 {
+                        mesh.send(party, At::op(1), &[client as u8]).unwrap();
+                    }
+                    for party in 0..2 {
+                        assert_eq!(mesh.recv(party, At::op(2), 1).unwrap(), [client as u8]);
+                    }
+                    mesh.close().unwrap();
+                })
+            })
+            .collect();
+        for thread in servers.into_iter().chain(clients) {
+            thread.join().unwrap();
+        }
+    }
+}
+
+#[test]
+fn who_never_came_is_named() {
+    for security in [Security::Tcp, Security::Tls] {
+        let deployment = Deployment::new(3, 1).with(security);
+        let config = deployment.config(1);
+        let error = Listener::bind(&config).unwrap().gather(&[3], SHORT).unwrap_err();
+        let text = error.to_string();
+        let refused = format!("no connection to P0 at {} (", address(&config, 0));
+        assert!(text.starts_with(&refused) && text.contains("refused"), "{text}");
+        assert!(text.contains("no call from P2, no call from C0 within 1 s"), "{text}");
+
+        deployment.add("[limits]\nconnect_seconds = 0.3");
+        let text = connect(&deployment.config(3)).unwrap_err().to_string();
+        assert!(text.contains("no connection to P2 at") && text.contains("called in order"), "{text}");
+    }
+}
+
+#[test]
+fn a_caller_waits_for_a_party_that_comes_late() {
+    let deployment = Deployment::new(2, 0);
+    let (early, late) = (deployment.config(1), deployment.config(0));
+    let caller = thread::spawn(move || mesh(&early).map(|_| ()));
+    thread::sleep(Duration::from_millis(300));
+    mesh(&late).unwrap();
+    caller.join().unwrap().unwrap();
+}
+
+#[test]
+fn a_port_in_use_is_said() {
+    let deployment = Deployment::new(2, 0);
+    let config = deployment.config(0);
+    let _taken = TcpListener::bind(address(&config, 0)).unwrap();
+    let error = Listener::bind(&config).unwrap_err();
+    assert!(matches!(&error, SetupError::Bind { .. }), "{error}");
+    assert!(matches!(connect(&config), Err(SetupError::WrongUse { .. })));
+}
+
+#[test]
+fn an_own_certificate_that_is_not_the_configured_one_is_found_at_home() {
+    let deployment = Deployment::new(2, 0);
+    replace_certificate(&deployment, 1, (2020, 2100), &[]);
+    let text = Listener::bind(&deployment.config(1)).unwrap_err().to_string();
+    assert!(text.contains("certificate.pem: its fingerprint is"), "{text}");
+    fs::write(deployment.path(0).with_file_name("key.pem"), "no key").unwrap();
+    let text = Listener::bind(&deployment.config(0)).unwrap_err().to_string();
+    assert!(text.contains("key.pem: not a private key in PEM"), "{text}");
+    fs::remove_file(deployment.path(0).with_file_name("key.pem")).unwrap();
+    assert!(matches!(Listener::bind(&deployment.config(0)), Err(SetupError::File { .. })));
+    let text = Config::load(Path::new("/nowhere/parties.toml")).unwrap_err().to_string();
+    assert!(text.starts_with("/nowhere/parties.toml: "), "{text}");
+}
+
+#[test]
+fn a_key_without_the_pinned_certificate_gets_nowhere() {
+    // P1 has made itself a new certificate and told nobody: it finds P0 unwilling, and P0 turns it away.
+    let deployment = Deployment::new(2, 0);
+    replace_certificate(&deployment, 1, (2020, 2100), &[1]);
+    deployment.add("[limits]\nconnect_seconds = 1.0");
+    let outcomes = outcomes(&deployment);
+    assert!(outcomes[0].contains("no call from P1 within 1 s"), "{outcomes:?}");
+    assert!(outcomes[0].contains("which is nobody's in the configuration"), "{outcomes:?}");
+    assert!(outcomes[1].contains("refuses this side's certificate"), "{outcomes:?}");
+
+    // P0 has a new one: P1 refuses to talk to it, and P0 hears why.
+    let deployment = Deployment::new(2, 0);
+    replace_certificate(&deployment, 0, (2020, 2100), &[0]);
+    deployment.add("[limits]\nconnect_seconds = 1.0");
+    let outcomes = self::outcomes(&deployment);
+    assert!(outcomes[1].starts_with("P0 at 127.0.0.1:"), "{outcomes:?}");
+    assert!(outcomes[1].contains("and the configuration expects"), "{outcomes:?}");
+    assert!(outcomes[0].contains("refuses this side's certificate"), "{outcomes:?}");
+}
+
+#[test]
+fn certificates_out_of_their_time_are_refused() {
+    for (years, says) in [((2010, 2020), "has expired"), ((2100, 2110), "is not valid yet")] {
+        // At home, before anything is sent.
+        let deployment = Deployment::new(2, 0);
+        replace_certificate(&deployment, 0, years, &[0, 1]);
+        let text = Listener::bind(&deployment.config(0)).unwrap_err().to_string();
+        assert!(text.contains("this side shows a certificate that") && text.contains(says), "{text}");
+    }
+}
+
+#[test]
+fn one_party_does_not_pass_for_another() {
+    // P2 has P1's key and configuration, but the fingerprints say that it is P2.
+    let deployment = Deployment::new(3, 0);
+    deployment.edit(2, "\nme = \"P2\"", "\nme = \"P1\"");
+    let text = Listener::bind(&deployment.config(2)).unwrap_err().to_string();
+    assert!(text.contains("its fingerprint is"), "{text}");
+}
+
+#[test]
+fn different_lists_are_an_error_on_both_sides() {
+    for security in [Security::Tcp, Security::Tls] {
+        let deployment = Deployment::new(2, 1).with(security);
+        deployment.edit(1, "name = \"C0\"", "name = \"eve\"");
+        let outcomes: Vec<String> = [0, 1]
+            .map(|party| deployment.config(party))
+            .map(|config| thread::spawn(move || mesh(&config).unwrap_err().to_string()))
+            .map(|thread| thread.join().unwrap())
+            .to_vec();
+        for (text, says) in outcomes.iter().zip([
+            "P1 does not fit in with this side: its parties.toml has another name or fingerprint \
+             than this side's for C0",
+            "P0 does not fit in with this side: its parties.toml has another name or fingerprint \
+             than this side's for eve",
+        ]) {
+            assert_eq!(text, says);
+        }
+    }
+}
+
+#[test]
+fn another_version_is_said() {
+    let deployment = Deployment::new(2, 0).with(Security::Tcp);
+    let config = deployment.config(1);
+    let old = TcpListener::bind(address(&config, 0)).unwrap();
+    let server = thread::spawn(move || {
+        let (mut socket, _) = old.accept().unwrap();
+        socket.write_all(b"tacitnet\x63\0\0\0\0\0\0\0").unwrap();
+        socket.read_to_end(&mut Vec::new())
+    });
+    let text = mesh(&config).unwrap_err().to_string();
+    assert!(text.contains("P0") && text.contains("speaks version 99"), "{text}");
+    let _ = server.join().unwrap();
+}
+
+#[test]
+fn strangers_and_garbage_are_turned_away_while_the_others_meet() {
+    for security in [Security::Tcp, Security::Tls] {
+        let deployment = Deployment::new(2, 0).with(security);
+        let config = deployment.config(0);
+        let mut listener = Listener::bind(&config).unwrap();
+        let to = address(&config, 0);
+        let mut strangers = Vec::new();
+        for bytes in [
+            &b"GET / HTTP/1.1\r\n\r\n"[..],
+            &[0; 5000],
+            &[0xff; 5000],
+            &[0x16, 3, 1, 0xff, 0xff, 1, 0, 0xff, 0xff],
+            b"",
+        ] {
+            let mut socket = TcpStream::connect(&to).unwrap();
+            socket.write_all(bytes).unwrap();
+            strangers.push(socket);
+        }
+        // One hangs up in the middle of its words, one just stays.
+        TcpStream::connect(&to).unwrap().write_all(b"tacit").unwrap();
+        let other = deployment.config(1);
+        let caller = thread::spawn(move || {
+            thread::sleep(Duration::from_millis(200));
+            mesh(&other)
+        });
+        listener.gather(&[], Duration::from_secs(20)).unwrap();
+        caller.join().unwrap().unwrap();
+        let turned_away = listener.turned_away();
+        assert!(turned_away.len() >= 4, "{turned_away:?}");
+        assert!(listener.turned_away().is_empty());
+        drop(strangers);
+    }
+}
+
+#[test]
+fn silent_callers_are_few_and_do_not_stay() {
+    let deployment = Deployment::new(2, 0);
+    deployment.add("[limits]\ncallers = 2\nhandshake_seconds = 0.2");
+    let config = deployment.config(0);
+    let mut listener = Listener::bind(&config).unwrap();
+    let silent: Vec<_> = (0..6).map(|_| TcpStream::connect(address(&config, 0)).unwrap()).collect();
+    let other = deployment.config(1);
+    let caller = thread::spawn(move || mesh(&other));
+    listener.gather(&[], Duration::from_secs(20)).unwrap();
+    caller.join().unwrap().unwrap();
+    let turned_away = listener.turned_away();
+    assert_eq!(turned_away.len(), silent.len());
+    assert!(turned_away.iter().all(|away| away.why == "took too long to say who it is"));
+}
+
+/// A peer over plain TCP that says a proper hello and then what it likes.
+fn impostor(after_hello: Vec<u8>) -> What {
+    let deployment = Deployment::new(2, 0).with(Security::Tcp);
+    let (config, theirs) = (deployment.config(0), deployment.config(1));
+    let prints: Vec<_> = config.parties().iter().map(|party| party.fingerprint).collect();
+    let mut bytes = hello::Hello::new(1, 2, &theirs.names(), &prints).bytes();
+    bytes.extend(after_hello);
+    let mut listener = Listener::bind(&config).unwrap();
+    let mut socket = TcpStream::connect(address(&config, 0)).unwrap();
+    socket.write_all(&bytes).unwrap();
+    let transport = listener.gather(&[], Duration::from_secs(20)).unwrap();
+    let mut mesh = Mesh::new(Box::new(transport), 0, config.names(), config.limits().clone());
+    // The end of its words, not of the connection: that would be a reset, with our hello unread.
+    socket.shutdown(Shutdown::Write).unwrap();
+    mesh.recv(1, At::op(0), 1).unwrap_err().what().clone()
+}
+
+#[test]
+fn frames_too_long_and_cut_short_are_told_apart() {
+    let header = |len| Header { kind: Kind::Data, at: At::op(0), len }.bytes().to_vec();
+    // The limit of payloads, and the time that a shaped link adds.
+    let limit = (64 << 20) + 8;
+    assert_eq!(impostor(header(limit + 1)), What::TooLong { limit, got: limit + 1 });
+    let cut = What::Closed { how: "closed the connection in the middle of a message".to_owned() };
+    assert_eq!(impostor(header(limit)), cut);
+    assert_eq!(impostor(header(1)[..15].to_vec()), cut);
+    let closed = What::Closed { how: "closed the connection".to_owned() };
+    assert_eq!(impostor(Vec::new()), closed);
+}
+
+#[test]
+fn altered_ciphertext_ends_the_link() {
+    // P1 reaches P0 through somebody who lets the handshake pass and flips a bit later on.
+    let deployment = Deployment::new(2, 0);
+    let (zero, port) = (deployment.config(0), free_ports(1));
+    let real = address(&zero, 0);
+    deployment.edit(1, &real, &format!("127.0.0.1:{port}"));
+    let between = TcpListener::bind(("127.0.0.1", port)).unwrap();
+    let flipper = thread::spawn(move || {
+        let (caller, _) = between.accept().unwrap();
+        let party = loop {
+            match TcpStream::connect(&real) {
+                Ok(party) => break party,
+                Err(_) => thread::sleep(Duration::from_millis(5)),
+            }
+        };
+        let (mut caller_end, mut party_end) = (caller.try_clone().unwrap(), party.try_clone().unwrap());
+        let back = thread::spawn(move || std::io::copy(&mut party_end, &mut caller_end));
+        let (mut caller, mut party) = (caller, party);
+        let (mut passed, mut buffer) = (0, vec![0; 65_536]);
+        while let Ok(count @ 1..) = caller.read(&mut buffer) {
+            passed += count;
+            if passed > 100_000 {
+                buffer[count / 2] ^= 1;
+            }
+            if party.write_all(&buffer[..count]).is_err() {
+                break;
+            }
+        }
+        let _ = party.shutdown(Shutdown::Write);
+        let _ = back.join();
+    });
+    let one = deployment.config(1);
+    let sender = thread::spawn(move || {
+        let mut mesh = mesh(&one).unwrap();
+        let start = Instant::now();
+        let mut op = 0;
+        while mesh.send(0, At::op(op), &vec![7; 50_000]).and_then(|()| mesh.tick()).is_ok() {
+            assert!(start.elapsed() < Duration::from_secs(20));
+            op += 1;
+        }
+    });
+    let mut mesh = mesh(&zero).unwrap();
+    let error = (0..).find_map(|op| mesh.recv(1, At::op(op), 50_000).err()).unwrap();
+    assert!(matches!(error.what(), What::Malformed { .. }), "{error}");
+    assert!(error.to_string().contains("broke TLS"), "{error}");
+    drop(mesh);
+    sender.join().unwrap();
+    flipper.join().unwrap();
+}

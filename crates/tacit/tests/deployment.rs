@@ -1,0 +1,123 @@
+//! Runs of parties and clients that find one another through their configurations, over mutual TLS.
+
+use std::fs;
+use std::net::TcpListener;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU16, Ordering};
+use std::thread;
+use tacit::net::setup::init;
+use tacit::program::{Builder, Data, Kind, Range, Recipient, Value};
+use tacit::{Compiled, Error, Run, Seat};
+
+/// Folders of three parties and the clients `alice` and `bob`; gone at the end.
+struct Deployment(PathBuf);
+
+impl Deployment {
+    fn new(name: &str) -> Self {
+        let dir = std::env::temp_dir().join(format!("tacit-deployment-{name}-{}", std::process::id()));
+        let _ = fs::remove_dir_all(&dir);
+        init(&dir, 3, &["alice".into(), "bob".into()], "127.0.0.1", free_ports(3)).unwrap();
+        Self(dir)
+    }
+
+    fn config(&self, name: &str) -> PathBuf {
+        self.0.join(name).join("parties.toml")
+    }
+}
+
+impl Drop for Deployment {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+/// Ports in a row that nobody listens on, below those that the operating system gives to callers; other ones for
+/// every test.
+fn free_ports(count: u16) -> u16 {
+    static NEXT: AtomicU16 = AtomicU16::new(0);
+    loop {
+        let next = NEXT.fetch_add(1, Ordering::Relaxed);
+        let first = 11_000 + (std::process::id() as u16).wrapping_add(next) % 1_200 * 16;
+        if (first..first + count).all(|port| TcpListener::bind(("127.0.0.1", port)).is_ok()) {
+            return first;
+        }
+    }
+}
+
+fn difference(range: i128) -> std::sync::Arc<Compiled> {
+    let mut builder = Builder::new();
+    let range = Range::new(-range, range);
+    let a = builder.input("alice", "a", Kind::Int, &[3], range).unwrap();
+    let b = builder.input("bob", "b", Kind::Int, &[3], range).unwrap();
+    let difference = builder.sub(a, b).unwrap();
+    let larger = builder.greater(a, b).unwrap();
+    builder.reveal(difference, Recipient::Role("alice".into())).unwrap();
+    builder.reveal(larger, Recipient::All).unwrap();
+    Compiled::new(builder.finish().unwrap()).unwrap()
+}
+
+fn ints(values: [i64; 3]) -> Value {
+    Value { shape: vec![3], data: Data::Int(values.to_vec()) }
+}
+
+fn play(config: &Path, range: i128, inputs: &[Option<Value>]) -> Result<Run, Error> {
+    Seat::open(config)?.run(&difference(range), "replicated", inputs, &|_, _| {})
+}
+
+#[test]
+fn everybody_learns_what_the_program_says_and_no_more() {
+    let deployment = Deployment::new("learns");
+    let inputs = [
+        ("P0", vec![None, None]),
+        ("P1", vec![None, None]),
+        ("P2", vec![None, None]),
+        ("alice", vec![Some(ints([5, -7, 100])), None]),
+        ("bob", vec![None, Some(ints([4, 4, 100]))]),
+    ];
+    let threads = inputs.map(|(name, inputs)| {
+        let config = deployment.config(name);
+        thread::spawn(move || (name, play(&config, 100, &inputs).unwrap()))
+    });
+    for (name, run) in threads.map(|thread| thread.join().unwrap()) {
+        let difference = run.outputs[0].as_ref().map(|value| value.data.clone());
+        let larger = run.outputs[1].as_ref().map(|value| value.data.clone());
+        assert_eq!(larger, Some(Data::Bool(vec![true, false, false])), "{name}");
+        let expected = (name == "alice").then(|| Data::Int(vec![1, -11, 0]));
+        assert_eq!(difference, expected, "{name}");
+        assert_eq!(run.report.endpoints.len(), 1);
+    }
+}
+
+#[test]
+fn different_programs_are_noticed_by_all() {
+    let deployment = Deployment::new("differ");
+    let inputs = [
+        ("P0", 100, vec![None, None]),
+        ("P1", 100, vec![None, None]),
+        ("P2", 101, vec![None, None]),
+        ("alice", 100, vec![Some(ints([5, -7, 100])), None]),
+        ("bob", 100, vec![None, Some(ints([4, 4, 100]))]),
+    ];
+    let threads = inputs.map(|(name, range, inputs)| {
+        let config = deployment.config(name);
+        thread::spawn(move || (name, play(&config, range, &inputs).unwrap_err()))
+    });
+    for (name, error) in threads.map(|thread| thread.join().unwrap()) {
+        assert!(error.is_abort(), "{name}: {error}");
+        assert!(error.to_string().contains("program (its hash)"), "{name}: {error}");
+    }
+}
+
+#[test]
+fn wrong_inputs_are_refused_before_anybody_is_called() {
+    let deployment = Deployment::new("inputs");
+    let alice = deployment.config("alice");
+    for (inputs, reason) in [
+        (vec![None, None], "is alice's to give"),
+        (vec![Some(ints([1, 2, 3])), Some(ints([1, 2, 3]))], "is bob's to give"),
+        (vec![Some(ints([1, 2, 101])), None], "101"),
+    ] {
+        let error = play(&alice, 100, &inputs).unwrap_err();
+        assert!(!error.is_abort() && error.to_string().contains(reason), "{error}");
+    }
+}
