@@ -1,0 +1,309 @@
+//! Builds a program from Python: one method an operation, values by their numbers.
+
+use pyo3::exceptions::PyTypeError;
+use pyo3::prelude::*;
+use pyo3::types::{PyEllipsis, PySlice};
+use tacit::program::{Index, NodeId, ProgramError, Recipient, Source};
+
+use crate::program::Program;
+use crate::types::{Type, kind, range};
+use crate::{errors, values};
+
+/// Builds a program. Values are numbers that the methods give and take.
+#[pyclass(module = "tacit._native")]
+#[derive(Default)]
+pub(crate) struct Builder {
+    /// `None` once the program is finished.
+    building: Option<tacit::program::Builder>,
+}
+
+impl Builder {
+    /// Makes a node.
+    fn make(
+        &mut self,
+        py: Python<'_>,
+        make: impl FnOnce(&mut tacit::program::Builder) -> Result<NodeId, ProgramError>,
+    ) -> PyResult<u32> {
+        let node = make(self.open(py)?).map_err(|error| errors::program(py, &error))?;
+        Ok(node.number())
+    }
+
+    fn open(&mut self, py: Python<'_>) -> PyResult<&mut tacit::program::Builder> {
+        self.building.as_mut().ok_or_else(|| {
+            errors::plan(
+                py,
+                "this value belongs to a program that is finished; what a function uses has to be one of its \
+                 arguments",
+            )
+        })
+    }
+}
+
+#[pymethods]
+impl Builder {
+    #[new]
+    fn new() -> Self {
+        Self { building: Some(tacit::program::Builder::new()) }
+    }
+
+    /// Says which line of the user's the next values come from.
+    fn at(&mut self, py: Python<'_>, file: String, line: u32, text: String) -> PyResult<()> {
+        self.open(py)?.at(Source { file, line, text });
+        Ok(())
+    }
+
+    /// What a value is.
+    fn type_of(&mut self, py: Python<'_>, a: u32) -> PyResult<Type> {
+        let ty = self.open(py)?.type_of(NodeId::new(a)).map_err(|error| errors::program(py, &error))?;
+        Type::new(py, ty)
+    }
+
+    /// A secret; without a range, of any value that its kind holds.
+    #[pyo3(signature = (owner, name, kind_name, bits, shape, low=None, high=None))]
+    #[expect(clippy::too_many_arguments, reason = "a declaration has that many parts")]
+    fn input(
+        &mut self,
+        py: Python<'_>,
+        owner: &str,
+        name: &str,
+        kind_name: &str,
+        bits: u8,
+        shape: Vec<usize>,
+        low: Option<i128>,
+        high: Option<i128>,
+    ) -> PyResult<u32> {
+        let (kind, range) = (kind(kind_name, bits)?, range(low, high)?);
+        self.make(py, |build| build.input(owner, name, kind, &shape, range))
+    }
+
+    /// A value that everybody knows.
+    fn constant(
+        &mut self,
+        py: Python<'_>,
+        value: &Bound<'_, PyAny>,
+        kind_name: &str,
+        bits: u8,
+    ) -> PyResult<u32> {
+        let (value, kind) = (values::from_python(value)?, kind(kind_name, bits)?);
+        self.make(py, |build| build.constant(&value, kind))
+    }
+
+    /// A value that everybody knows, of the kind that suits an operation with `beside`.
+    fn constant_beside(&mut self, py: Python<'_>, value: &Bound<'_, PyAny>, beside: u32) -> PyResult<u32> {
+        let value = values::from_python(value)?;
+        self.make(py, |build| build.constant_beside(&value, NodeId::new(beside)))
+    }
+
+    /// Lets a role learn a value; everybody, where `to` is `None`.
+    #[pyo3(signature = (a, to))]
+    fn reveal(&mut self, py: Python<'_>, a: u32, to: Option<String>) -> PyResult<()> {
+        let to = to.map_or(Recipient::All, Recipient::Role);
+        let revealed = self.open(py)?.reveal(NodeId::new(a), to);
+        revealed.map_err(|error| errors::program(py, &error))
+    }
+
+    /// The finished program. The builder can't be used afterwards.
+    fn finish(&mut self, py: Python<'_>) -> PyResult<Program> {
+        self.open(py)?;
+        match self.building.take().unwrap_or_default().finish() {
+            Ok(program) => Program::new(py, program),
+            Err(error) => Err(errors::program(py, &error)),
+        }
+    }
+
+    /// `a + b`.
+    fn add(&mut self, py: Python<'_>, a: u32, b: u32) -> PyResult<u32> {
+        self.make(py, |build| build.add(NodeId::new(a), NodeId::new(b)))
+    }
+
+    /// `a - b`.
+    fn sub(&mut self, py: Python<'_>, a: u32, b: u32) -> PyResult<u32> {
+        self.make(py, |build| build.sub(NodeId::new(a), NodeId::new(b)))
+    }
+
+    /// `a * b`.
+    fn mul(&mut self, py: Python<'_>, a: u32, b: u32) -> PyResult<u32> {
+        self.make(py, |build| build.mul(NodeId::new(a), NodeId::new(b)))
+    }
+
+    /// `a @ b`.
+    fn matmul(&mut self, py: Python<'_>, a: u32, b: u32) -> PyResult<u32> {
+        self.make(py, |build| build.matmul(NodeId::new(a), NodeId::new(b)))
+    }
+
+    /// `a < b`.
+    fn less(&mut self, py: Python<'_>, a: u32, b: u32) -> PyResult<u32> {
+        self.make(py, |build| build.less(NodeId::new(a), NodeId::new(b)))
+    }
+
+    /// `a <= b`.
+    fn less_equal(&mut self, py: Python<'_>, a: u32, b: u32) -> PyResult<u32> {
+        self.make(py, |build| build.less_equal(NodeId::new(a), NodeId::new(b)))
+    }
+
+    /// `a > b`.
+    fn greater(&mut self, py: Python<'_>, a: u32, b: u32) -> PyResult<u32> {
+        self.make(py, |build| build.greater(NodeId::new(a), NodeId::new(b)))
+    }
+
+    /// `a >= b`.
+    fn greater_equal(&mut self, py: Python<'_>, a: u32, b: u32) -> PyResult<u32> {
+        self.make(py, |build| build.greater_equal(NodeId::new(a), NodeId::new(b)))
+    }
+
+    /// `a == b`.
+    fn equal(&mut self, py: Python<'_>, a: u32, b: u32) -> PyResult<u32> {
+        self.make(py, |build| build.equal(NodeId::new(a), NodeId::new(b)))
+    }
+
+    /// `a != b`.
+    fn not_equal(&mut self, py: Python<'_>, a: u32, b: u32) -> PyResult<u32> {
+        self.make(py, |build| build.not_equal(NodeId::new(a), NodeId::new(b)))
+    }
+
+    /// The smaller, elementwise.
+    fn minimum(&mut self, py: Python<'_>, a: u32, b: u32) -> PyResult<u32> {
+        self.make(py, |build| build.minimum(NodeId::new(a), NodeId::new(b)))
+    }
+
+    /// The larger, elementwise.
+    fn maximum(&mut self, py: Python<'_>, a: u32, b: u32) -> PyResult<u32> {
+        self.make(py, |build| build.maximum(NodeId::new(a), NodeId::new(b)))
+    }
+
+    /// `a & b`.
+    fn and_(&mut self, py: Python<'_>, a: u32, b: u32) -> PyResult<u32> {
+        self.make(py, |build| build.and(NodeId::new(a), NodeId::new(b)))
+    }
+
+    /// `a | b`.
+    fn or_(&mut self, py: Python<'_>, a: u32, b: u32) -> PyResult<u32> {
+        self.make(py, |build| build.or(NodeId::new(a), NodeId::new(b)))
+    }
+
+    /// `a ^ b`.
+    fn xor(&mut self, py: Python<'_>, a: u32, b: u32) -> PyResult<u32> {
+        self.make(py, |build| build.xor(NodeId::new(a), NodeId::new(b)))
+    }
+
+    /// `-a`.
+    fn neg(&mut self, py: Python<'_>, a: u32) -> PyResult<u32> {
+        self.make(py, |build| build.neg(NodeId::new(a)))
+    }
+
+    /// `~a`.
+    fn not_(&mut self, py: Python<'_>, a: u32) -> PyResult<u32> {
+        self.make(py, |build| build.not(NodeId::new(a)))
+    }
+
+    /// `abs(a)`.
+    fn abs(&mut self, py: Python<'_>, a: u32) -> PyResult<u32> {
+        self.make(py, |build| build.abs(NodeId::new(a)))
+    }
+
+    /// `max(a, 0)`.
+    fn relu(&mut self, py: Python<'_>, a: u32) -> PyResult<u32> {
+        self.make(py, |build| build.relu(NodeId::new(a)))
+    }
+
+    /// `a` where `c` holds, else `b`.
+    fn select(&mut self, py: Python<'_>, c: u32, a: u32, b: u32) -> PyResult<u32> {
+        self.make(py, |build| build.select(NodeId::new(c), NodeId::new(a), NodeId::new(b)))
+    }
+
+    /// `a` between two public bounds.
+    fn clip(&mut self, py: Python<'_>, a: u32, low: u32, high: u32) -> PyResult<u32> {
+        self.make(py, |build| build.clip(NodeId::new(a), NodeId::new(low), NodeId::new(high)))
+    }
+
+    /// `a >> by`.
+    fn shift_right(&mut self, py: Python<'_>, a: u32, by: u8) -> PyResult<u32> {
+        self.make(py, |build| build.shift_right(NodeId::new(a), by))
+    }
+
+    /// Another kind for the same numbers.
+    fn astype(&mut self, py: Python<'_>, a: u32, kind_name: &str, bits: u8) -> PyResult<u32> {
+        let kind = kind(kind_name, bits)?;
+        self.make(py, |build| build.astype(NodeId::new(a), kind))
+    }
+
+    /// The sum over some axes, or over all.
+    #[pyo3(signature = (a, axes, keepdims))]
+    fn sum(&mut self, py: Python<'_>, a: u32, axes: Option<Vec<i64>>, keepdims: bool) -> PyResult<u32> {
+        self.make(py, |build| build.sum(NodeId::new(a), axes.as_deref(), keepdims))
+    }
+
+    /// The least along an axis, or of all.
+    #[pyo3(signature = (a, axis, keepdims))]
+    fn min(&mut self, py: Python<'_>, a: u32, axis: Option<i64>, keepdims: bool) -> PyResult<u32> {
+        self.make(py, |build| build.min(NodeId::new(a), axis, keepdims))
+    }
+
+    /// The largest along an axis, or of all.
+    #[pyo3(signature = (a, axis, keepdims))]
+    fn max(&mut self, py: Python<'_>, a: u32, axis: Option<i64>, keepdims: bool) -> PyResult<u32> {
+        self.make(py, |build| build.max(NodeId::new(a), axis, keepdims))
+    }
+
+    /// Where the least stands first.
+    #[pyo3(signature = (a, axis, keepdims))]
+    fn argmin(&mut self, py: Python<'_>, a: u32, axis: Option<i64>, keepdims: bool) -> PyResult<u32> {
+        self.make(py, |build| build.argmin(NodeId::new(a), axis, keepdims))
+    }
+
+    /// Where the largest stands first.
+    #[pyo3(signature = (a, axis, keepdims))]
+    fn argmax(&mut self, py: Python<'_>, a: u32, axis: Option<i64>, keepdims: bool) -> PyResult<u32> {
+        self.make(py, |build| build.argmax(NodeId::new(a), axis, keepdims))
+    }
+
+    /// The same elements in another shape.
+    fn reshape(&mut self, py: Python<'_>, a: u32, shape: Vec<i64>) -> PyResult<u32> {
+        self.make(py, |build| build.reshape(NodeId::new(a), &shape))
+    }
+
+    /// Axes in another order; reversed without one.
+    #[pyo3(signature = (a, axes))]
+    fn transpose(&mut self, py: Python<'_>, a: u32, axes: Option<Vec<i64>>) -> PyResult<u32> {
+        self.make(py, |build| build.transpose(NodeId::new(a), axes.as_deref()))
+    }
+
+    /// Repeated along new axes and those of length 1.
+    fn broadcast_to(&mut self, py: Python<'_>, a: u32, shape: Vec<usize>) -> PyResult<u32> {
+        self.make(py, |build| build.broadcast_to(NodeId::new(a), &shape))
+    }
+
+    /// `a[entries]`, for integers, slices, `None` and `...`.
+    fn index(&mut self, py: Python<'_>, a: u32, entries: Vec<Bound<'_, PyAny>>) -> PyResult<u32> {
+        let entries = entries.iter().map(entry).collect::<PyResult<Vec<_>>>()?;
+        self.make(py, |build| build.index(NodeId::new(a), &entries))
+    }
+
+    /// Joins values along an axis.
+    fn concatenate(&mut self, py: Python<'_>, values: Vec<u32>, axis: i64) -> PyResult<u32> {
+        let values: Vec<NodeId> = values.into_iter().map(NodeId::new).collect();
+        self.make(py, |build| build.concatenate(&values, axis))
+    }
+
+    /// Joins values of one shape along a new axis.
+    fn stack(&mut self, py: Python<'_>, values: Vec<u32>, axis: i64) -> PyResult<u32> {
+        let values: Vec<NodeId> = values.into_iter().map(NodeId::new).collect();
+        self.make(py, |build| build.stack(&values, axis))
+    }
+}
+
+/// One entry of an index.
+fn entry(entry: &Bound<'_, PyAny>) -> PyResult<Index> {
+    if entry.is_none() {
+        Ok(Index::NewAxis)
+    } else if entry.is_instance_of::<PyEllipsis>() {
+        Ok(Index::Ellipsis)
+    } else if entry.is_instance_of::<PySlice>() {
+        let end = |name: &str| entry.getattr(name)?.extract::<Option<i64>>();
+        Ok(Index::Slice { start: end("start")?, stop: end("stop")?, step: end("step")?.unwrap_or(1) })
+    } else if let Ok(place) = entry.extract::<i64>() {
+        Ok(Index::At(place))
+    } else {
+        Err(PyTypeError::new_err(format!("{} is no index", entry.get_type().name()?)))
+    }
+}

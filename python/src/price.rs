@@ -1,0 +1,72 @@
+//! What a run takes, before it runs.
+
+use pyo3::prelude::*;
+use tacit::program::Source;
+use tacit::program::cost::{Itemised, NetProfile};
+use tacit::{Compiled, Error, Local, engine::Roles};
+
+/// The exact cost of a run: payload bytes and rounds.
+#[pyclass(frozen, module = "tacit._native")]
+pub(crate) struct Price {
+    bill: Itemised,
+    /// Names of the endpoints: the parties, then the clients.
+    #[pyo3(get)]
+    endpoints: Vec<String>,
+    /// The user's line of each node that costs anything, in the bill's order.
+    sources: Vec<Source>,
+}
+
+/// Payload bytes from a sender to a receiver, by their places among the endpoints.
+type Link = (usize, usize, u64);
+/// File, line, expression; payload bytes on all links, rounds with a part in them.
+type Line = (String, u32, String, u64, u64);
+
+impl Price {
+    pub(crate) fn new(
+        compiled: &Compiled,
+        protocol: &str,
+        parties: Option<Vec<String>>,
+    ) -> Result<Self, Error> {
+        let mut endpoints = match parties {
+            Some(parties) => parties,
+            None => Local::new(protocol)?.parties,
+        };
+        let spec = tacit::protocol(protocol)?.spec();
+        if !spec.parties.contains(&endpoints.len()) {
+            let (least, most) = (spec.parties.start(), spec.parties.end());
+            let reason =
+                format!("protocol {protocol:?} is for {least} to {most} parties, not {}", endpoints.len());
+            return Err(Error::Refused(reason));
+        }
+        let bill = tacit::price(compiled, protocol, &endpoints)?;
+        let clients = Roles::clients_of(compiled.plan(), &endpoints);
+        endpoints.extend(clients);
+        let sources =
+            bill.nodes.keys().map(|&node| compiled.source(node).cloned().unwrap_or_default()).collect();
+        Ok(Self { bill, endpoints, sources })
+    }
+}
+
+#[pymethods]
+impl Price {
+    /// Each phase that costs anything: its name, its rounds, and what each link carries.
+    fn phases(&self) -> Vec<(&'static str, u64, Vec<Link>)> {
+        let links = |cost: &tacit::program::cost::PhaseCost| {
+            cost.links.iter().map(|link| (link.from, link.to, link.bytes)).collect()
+        };
+        self.bill.total.phases().map(|(phase, cost)| (phase.name(), cost.rounds, links(cost))).collect()
+    }
+
+    /// What each operation of the program costs.
+    fn lines(&self) -> Vec<Line> {
+        let costs = self.bill.nodes.values().zip(&self.sources);
+        costs
+            .map(|(cost, at)| (at.file.clone(), at.line, at.text.clone(), cost.bytes(), cost.rounds()))
+            .collect()
+    }
+
+    /// An estimate of the seconds that a network takes, of a given round trip and speed.
+    fn network_seconds(&self, rtt_seconds: f64, bits_per_second: f64) -> f64 {
+        self.bill.total.network_seconds(&NetProfile { rtt_seconds, bits_per_second })
+    }
+}

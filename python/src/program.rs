@@ -1,0 +1,64 @@
+//! A finished program, lowered and ready to run.
+
+use std::sync::Arc;
+
+use pyo3::prelude::*;
+use pyo3::types::PyBytes;
+use tacit::Compiled;
+
+use crate::errors;
+use crate::price::Price;
+use crate::types::{Input, Output};
+
+/// A finished program: what parties agree on and run.
+#[pyclass(frozen, module = "tacit._native")]
+pub(crate) struct Program {
+    pub(crate) compiled: Arc<Compiled>,
+}
+
+impl Program {
+    pub(crate) fn new(py: Python<'_>, program: tacit::program::Program) -> PyResult<Self> {
+        match Compiled::new(program) {
+            Ok(compiled) => Ok(Self { compiled }),
+            Err(error) => Err(errors::run(py, &error)),
+        }
+    }
+}
+
+#[pymethods]
+impl Program {
+    /// Reads a program from its canonical bytes.
+    #[staticmethod]
+    fn from_bytes(py: Python<'_>, data: &[u8]) -> PyResult<Self> {
+        let program = tacit::program::Program::from_bytes(data);
+        Self::new(py, program.map_err(|error| errors::plan(py, &error.to_string()))?)
+    }
+
+    /// The canonical bytes.
+    fn to_bytes<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
+        PyBytes::new(py, &self.compiled.program().to_bytes())
+    }
+
+    /// SHA-256 of what it computes, for whom, from whose inputs.
+    fn hash<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
+        PyBytes::new(py, &self.compiled.hash())
+    }
+
+    /// What each input has to be, in order.
+    fn inputs(&self, py: Python<'_>) -> PyResult<Vec<Input>> {
+        self.compiled.inputs().iter().map(|input| Input::new(py, input)).collect()
+    }
+
+    /// Who gets what, in the order of the reveals.
+    fn outputs(&self, py: Python<'_>) -> PyResult<Vec<Output>> {
+        let program = self.compiled.program();
+        let outputs = program.outputs().iter();
+        outputs.map(|output| Output::new(py, &output.to, &program.node(output.node).ty)).collect()
+    }
+
+    /// What a run takes under a protocol, among parties of these names; without names, as many as it is for.
+    #[pyo3(signature = (protocol, parties=None))]
+    fn price(&self, py: Python<'_>, protocol: &str, parties: Option<Vec<String>>) -> PyResult<Price> {
+        Price::new(&self.compiled, protocol, parties).map_err(|error| errors::run(py, &error))
+    }
+}

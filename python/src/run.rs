@@ -1,0 +1,121 @@
+//! Runs, and all parties in this process.
+//!
+//! A run has a thread of its own, and the thread that Python called on waits for it without the interpreter's
+//! lock and looks for signals: Ctrl-C ends the wait, and the run goes on unseen until it ends by itself.
+
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::time::Duration;
+
+use pyo3::prelude::*;
+use tacit::net::Phase;
+use tacit::{Compiled, Error, Report};
+
+use crate::program::Program;
+use crate::{errors, values};
+
+/// How long a signal may wait.
+const PATIENCE: Duration = Duration::from_millis(50);
+
+/// All parties of a protocol in this process.
+#[pyclass(frozen, module = "tacit._native")]
+pub(crate) struct Local {
+    local: tacit::Local,
+}
+
+#[pymethods]
+impl Local {
+    #[new]
+    fn new(py: Python<'_>, protocol: &str) -> PyResult<Self> {
+        let local = tacit::Local::new(protocol).map_err(|error| errors::run(py, &error))?;
+        Ok(Self { local })
+    }
+
+    /// Names of the parties.
+    #[getter]
+    fn parties(&self) -> Vec<String> {
+        self.local.parties.clone()
+    }
+
+    /// Runs a program on the values of all its inputs. In a debug run every operation is compared with the clear
+    /// one.
+    fn run(
+        &self,
+        py: Python<'_>,
+        program: &Program,
+        inputs: Vec<Bound<'_, PyAny>>,
+        debug: bool,
+    ) -> PyResult<Run> {
+        let inputs = inputs.iter().map(values::from_python).collect::<PyResult<Vec<_>>>()?;
+        let (local, compiled) = (self.local.clone(), program.compiled.clone());
+        let run = watched(py, move || {
+            if debug {
+                let compiled = Compiled::debug(compiled.program().clone())?;
+                local.debug(&compiled, &inputs, &|_, _| {})
+            } else {
+                local.run(&compiled, &inputs, &|_, _| {})
+            }
+        })?;
+        Run::new(py, run)
+    }
+}
+
+/// What a run gave and took.
+#[pyclass(frozen, get_all, module = "tacit._native")]
+pub(crate) struct Run {
+    /// The outputs in the program's order; `None` for those that nobody in this process learns.
+    outputs: Vec<Option<Py<PyAny>>>,
+    /// Of each endpoint in this process: its name, payload bytes sent by phase, bytes on the wire.
+    endpoints: Vec<Endpoint>,
+    /// Rounds of the online phase.
+    rounds: u32,
+    /// From the first message to the last.
+    seconds: f64,
+}
+
+type Endpoint = (String, Vec<(&'static str, u64)>, u64);
+
+impl Run {
+    pub(crate) fn new(py: Python<'_>, run: tacit::Run) -> PyResult<Self> {
+        let tacit::Run { outputs, report: Report { endpoints, rounds, elapsed } } = run;
+        let outputs = outputs.into_iter().map(|output| match output {
+            Some(value) => Ok(Some(values::to_python(py, value)?.unbind())),
+            None => Ok(None),
+        });
+        let endpoints = endpoints.into_iter().map(|(name, traffic)| {
+            let sent = Phase::ALL.map(|phase| (phase.name(), traffic.in_phase(phase)));
+            (name, sent.to_vec(), traffic.wire)
+        });
+        Ok(Self {
+            outputs: outputs.collect::<PyResult<_>>()?,
+            endpoints: endpoints.collect(),
+            rounds,
+            seconds: elapsed.as_secs_f64(),
+        })
+    }
+}
+
+/// Does something in a thread of its own, while signals are looked for.
+pub(crate) fn watched<T: Send + 'static>(
+    py: Python<'_>,
+    work: impl FnOnce() -> Result<T, Error> + Send + 'static,
+) -> PyResult<T> {
+    let (done, mut waiting) = mpsc::sync_channel(1);
+    std::thread::Builder::new().name("tacit run".into()).spawn(move || {
+        // Nobody listens any more after Ctrl-C.
+        let _ = done.send(work());
+    })?;
+    loop {
+        let (waited, result) = py.detach(move || {
+            let result = waiting.recv_timeout(PATIENCE);
+            (waiting, result)
+        });
+        waiting = waited;
+        match result {
+            Ok(result) => return result.map_err(|error| errors::run(py, &error)),
+            Err(RecvTimeoutError::Timeout) => py.check_signals()?,
+            Err(RecvTimeoutError::Disconnected) => {
+                return Err(errors::panicked(py));
+            }
+        }
+    }
+}

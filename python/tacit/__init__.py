@@ -1,0 +1,98 @@
+"""Compute on joint data while every party keeps its own secret.
+
+A program is a Python function of secret tensors:
+
+    import numpy as np, tacit
+
+    @tacit.function
+    def richer(a, b):
+        return tacit.reveal((a > b).sum(), to="all")
+
+    a = tacit.secret("alice", shape=(1000,), dtype=tacit.fixed(16), range=(0, 1e6))
+    b = tacit.secret("bob", shape=(1000,), dtype=tacit.fixed(16), range=(0, 1e6))
+    plan = richer.trace(a, b)
+    print(plan.cost(net="wan"))
+    with tacit.local() as run:
+        print(run(plan, a=np.random.rand(1000) * 1e6, b=np.random.rand(1000) * 1e6))
+
+`secret` declares an input, `function` and `trace` make a plan, `Plan.cost` says what it will take, `local`
+runs it with all parties in this process, `connect` as one party or client of a deployment.
+"""
+
+from tacit._functions import (
+    argmax,
+    argmin,
+    clip,
+    concatenate,
+    dot,
+    maximum,
+    minimum,
+    relu,
+    sigmoid3,
+    stack,
+    where,
+)
+from tacit._handles import Revealed, Secret
+from tacit._plan import Input, Output, Plan
+from tacit._run import Report, Runner, connect, init, local
+from tacit._tensor import Tensor, matmul
+from tacit._trace import Function, function, reveal, secret
+from tacit.dtypes import DType, bool_, fixed, int8, int16, int32, int64, ring
+from tacit.errors import (
+    ConnectError,
+    InputError,
+    MismatchError,
+    PlanError,
+    ProgramError,
+    ProgramTypeError,
+    RunError,
+    SecretError,
+    TacitError,
+)
+
+__all__ = [
+    "ConnectError",
+    "DType",
+    "Function",
+    "Input",
+    "InputError",
+    "MismatchError",
+    "Output",
+    "Plan",
+    "PlanError",
+    "ProgramError",
+    "ProgramTypeError",
+    "Report",
+    "Revealed",
+    "RunError",
+    "Runner",
+    "Secret",
+    "SecretError",
+    "TacitError",
+    "Tensor",
+    "argmax",
+    "argmin",
+    "bool_",
+    "clip",
+    "concatenate",
+    "connect",
+    "dot",
+    "fixed",
+    "function",
+    "init",
+    "int8",
+    "int16",
+    "int32",
+    "int64",
+    "local",
+    "matmul",
+    "maximum",
+    "minimum",
+    "relu",
+    "reveal",
+    "ring",
+    "secret",
+    "sigmoid3",
+    "stack",
+    "where",
+]

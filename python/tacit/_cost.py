@@ -1,0 +1,211 @@
+"""What a run will take: exact payload bytes and rounds for every protocol, and a network's time."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from tacit._table import amount, duration, table
+from tacit.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from tacit._native import Price, Program
+
+PROFILES = {"lan": (0.47e-3, 1e9), "wan": (40e-3, 1e8)}
+"""Round trip in seconds and bits per second of the networks that have a name."""
+
+
+@dataclass(frozen=True, slots=True)
+class LineCost:
+    """What the operations of one of the user's lines cost.
+
+    Attributes:
+        file: The file.
+        line: The line, from 1.
+        text: The first expression of the line that costs anything.
+        bytes: Payload bytes on all links; those of all lines add up to the protocol's, but for its own
+            checks.
+        rounds: Rounds in which the line's operations exchange anything. Lines that don't depend on one
+            another share rounds, so these don't add up.
+    """
+
+    file: str
+    line: int
+    text: str
+    bytes: int
+    rounds: int
+
+
+@dataclass(frozen=True, slots=True)
+class ProtocolCost:
+    """What a run takes under one protocol.
+
+    Attributes:
+        protocol: Its name.
+        parties: The parties, then the clients.
+        bytes: Payload bytes that each of them sends, by name. Exact; framing, TLS and the handshake are left
+            out.
+        rounds: The longest chain of messages, each of which waits for the one before; inputs and outputs
+            included.
+        seconds: An estimate of the time that the network takes; computing is left out.
+        phases: For each phase its rounds and the payload bytes that each party and client sends.
+        lines: The user's lines, the dearest first.
+    """
+
+    protocol: str
+    parties: tuple[str, ...]
+    bytes: dict[str, int]
+    rounds: int
+    seconds: float
+    phases: dict[str, tuple[int, dict[str, int]]]
+    lines: tuple[LineCost, ...]
+
+    @staticmethod
+    def _of(protocol: str, price: Price, net: tuple[float, float]) -> ProtocolCost:
+        names = price.endpoints
+        sent = dict.fromkeys(names, 0)
+        phases = {}
+        for phase, rounds, links in price.phases():
+            in_phase = dict.fromkeys(names, 0)
+            for sender, _, payload in links:
+                in_phase[names[sender]] += payload
+                sent[names[sender]] += payload
+            phases[phase] = rounds, in_phase
+        rounds = sum(rounds for rounds, _ in phases.values())
+        seconds = price.network_seconds(*net)
+        return ProtocolCost(protocol, tuple(names), sent, rounds, seconds, phases, _by_line(price))
+
+
+class Cost:
+    """What a plan costs under each protocol; prints as tables.
+
+    Attributes:
+        net: The network that seconds are estimated for: round trip in seconds, bits per second.
+        protocols: By name.
+    """
+
+    def __init__(self, net: tuple[float, float], protocols: dict[str, ProtocolCost]) -> None:
+        self.net = net
+        self.protocols = protocols
+
+    @property
+    def bytes(self) -> dict[str, int]:
+        """Payload bytes that each party and client sends, under the quickest protocol."""
+        return self._best.bytes
+
+    @property
+    def rounds(self) -> int:
+        """Rounds under the quickest protocol."""
+        return self._best.rounds
+
+    @property
+    def seconds(self) -> float:
+        """Estimated seconds of the network under the quickest protocol."""
+        return self._best.seconds
+
+    @property
+    def _best(self) -> ProtocolCost:
+        return min(self.protocols.values(), key=lambda cost: cost.seconds)
+
+    def to_json(self) -> str:
+        """All of it as JSON."""
+        rtt, speed = self.net
+        return json.dumps(
+            {
+                "net": {"rtt_seconds": rtt, "bits_per_second": speed},
+                "protocols": [_as_json(cost) for cost in self.protocols.values()],
+            }
+        )
+
+    def __str__(self) -> str:
+        rtt, speed = self.net
+        title = f"on links of {speed / 1e6:g} Mbit/s, {rtt * 1e3:g} ms round trip; payload, without computing"
+        rows = [
+            [cost.protocol, name, amount(cost.bytes[name]), *last]
+            for cost in self.protocols.values()
+            for name, last in zip(
+                cost.parties,
+                [[str(cost.rounds), duration(cost.seconds)], *[["", ""]] * len(cost.parties)],
+                strict=False,
+            )
+        ]
+        parts = [title, table(["protocol", "sender", "bytes", "rounds", "network"], rows, "llrrr")]
+        for cost in self.protocols.values():
+            rows = [
+                [f"{line.file}:{line.line}", line.text, amount(line.bytes), str(line.rounds)]
+                for line in cost.lines
+            ]
+            parts.append(table(["line", "expression", "bytes", "rounds"], rows, "llrr"))
+        return "\n\n".join(parts)
+
+    def __repr__(self) -> str:
+        return str(self)
+
+
+def price(program: Program, net: str, protocols: Sequence[str], parties: Sequence[str] | None) -> Cost:
+    """The cost of a program under some protocols."""
+    profile = _network(net)
+    names = None if parties is None else list(parties)
+    return Cost(
+        profile, {name: ProtocolCost._of(name, program.price(name, names), profile) for name in protocols}
+    )
+
+
+def _network(net: str) -> tuple[float, float]:
+    """A network's round trip in seconds and its bits per second."""
+    if net in PROFILES:
+        return PROFILES[net]
+    try:
+        rtt, speed = (_quantity(part) for part in net.split(","))
+    except ValueError:
+        rtt = speed = 0.0
+    if not (0 < rtt < 1e3 and 0 < speed < 1e15):
+        raise InputError(
+            f"net={net!r} is no network; use 'lan', 'wan', or round trip and speed, such as '20ms,100mbit'"
+        )
+    return rtt, speed
+
+
+def _quantity(text: str) -> float:
+    """A number with a unit of time or speed, or without: seconds, bits per second."""
+    text = text.strip().lower().removesuffix("/s")
+    units = {"us": 1e-6, "ms": 1e-3, "s": 1.0, "kbit": 1e3, "mbit": 1e6, "gbit": 1e9, "bit": 1.0}
+    for unit, factor in units.items():
+        if text.endswith(unit):
+            return float(text.removesuffix(unit)) * factor
+    return float(text)
+
+
+def _by_line(price: Price) -> tuple[LineCost, ...]:
+    lines: dict[tuple[str, int], LineCost] = {}
+    for file, line, text, payload, rounds in price.lines():
+        known = lines.get((file, line), LineCost(file, line, text, 0, 0))
+        lines[file, line] = LineCost(file, line, known.text, known.bytes + payload, known.rounds + rounds)
+    return tuple(sorted(lines.values(), key=lambda cost: -cost.bytes))
+
+
+def _as_json(cost: ProtocolCost) -> dict[str, Any]:
+    return {
+        "protocol": cost.protocol,
+        "parties": list(cost.parties),
+        "bytes": [cost.bytes[name] for name in cost.parties],
+        "rounds": cost.rounds,
+        "seconds": cost.seconds,
+        "phases": {
+            phase: {"rounds": rounds, "bytes": [sent[name] for name in cost.parties]}
+            for phase, (rounds, sent) in cost.phases.items()
+        },
+        "lines": [
+            {
+                "file": line.file,
+                "line": line.line,
+                "text": line.text,
+                "bytes": line.bytes,
+                "rounds": line.rounds,
+            }
+            for line in cost.lines
+        ],
+    }

@@ -1,0 +1,92 @@
+"""Functions of secret tensors. All take numbers, arrays and lists, which are public, beside tensors."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from tacit._native import Builder
+from tacit._tensor import Tensor, binary, known_value, matmul, tensor_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+
+def where(condition: Any, a: Any, b: Any) -> Tensor:
+    """`a` where the condition holds, else `b`, elementwise and broadcast: what to use instead of `if`.
+
+    Both are computed; nobody learns which was taken. A product for each element.
+
+    Raises:
+        ProgramTypeError: The condition isn't bool, or a and b don't go together.
+    """
+    beside = tensor_of(a, b, condition)
+    left, right = beside._operand(a), beside._operand(b)
+    if isinstance(condition, Tensor):
+        chosen = beside._operand(condition)
+    else:
+        chosen = beside._at().constant(known_value(condition), "bool", 1)
+    return beside._made(beside._at().select(chosen, left, right))
+
+
+def concatenate(values: Sequence[Any], axis: int = 0) -> Tensor:
+    """Values joined along an axis that they have; their other axes have the same lengths. Free.
+
+    Raises:
+        ProgramError: The shapes don't go together.
+    """
+    one = tensor_of(*values)
+    return one._made(one._at().concatenate([one._operand(value) for value in values], axis))
+
+
+def stack(values: Sequence[Any], axis: int = 0) -> Tensor:
+    """Values of one shape joined along a new axis. Free.
+
+    Raises:
+        ProgramError: The shapes differ.
+    """
+    one = tensor_of(*values)
+    return one._made(one._at().stack([one._operand(value) for value in values], axis))
+
+
+def maximum(a: Any, b: Any) -> Tensor:
+    """The larger of two, elementwise and broadcast. A comparison and a choice."""
+    return binary(Builder.maximum, a, b)
+
+
+def minimum(a: Any, b: Any) -> Tensor:
+    """The smaller of two, elementwise and broadcast. A comparison and a choice."""
+    return binary(Builder.minimum, a, b)
+
+
+def clip(a: Tensor, low: Any, high: Any) -> Tensor:
+    """`a`, but at least `low` and at most `high`, which are public; so is the result's range."""
+    one = tensor_of(a)
+    bounds = one._operand(low), one._operand(high)
+    return one._made(one._at().clip(one._id, *bounds))
+
+
+def relu(a: Tensor) -> Tensor:
+    """`a` where it is above 0, else 0. A comparison and a choice."""
+    one = tensor_of(a)
+    return one._made(one._at().relu(one._id))
+
+
+def sigmoid3(a: Tensor) -> Tensor:
+    """The sigmoid in three pieces: 0 below -1/2, 1 above 1/2, a + 1/2 between. Two comparisons."""
+    one = tensor_of(a)
+    return clip(one + 0.5, 0, 1)
+
+
+def argmax(a: Tensor, axis: int | None = None, *, keepdims: bool = False) -> Tensor:
+    """Where along an axis, or among all in row-major order, the largest first stands."""
+    return tensor_of(a).argmax(axis, keepdims=keepdims)
+
+
+def argmin(a: Tensor, axis: int | None = None, *, keepdims: bool = False) -> Tensor:
+    """Where along an axis, or among all in row-major order, the least first stands."""
+    return tensor_of(a).argmin(axis, keepdims=keepdims)
+
+
+def dot(a: Any, b: Any) -> Tensor:
+    """The product of vectors or matrices: `a @ b`."""
+    return matmul(a, b)

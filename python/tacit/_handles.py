@@ -1,0 +1,134 @@
+"""Values that Python can't know: what they answer when they are used as if it could."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from tacit._location import fault
+from tacit.errors import SecretError
+
+if TYPE_CHECKING:
+    from tacit.dtypes import DType
+
+
+class Unknown:
+    """A value that isn't there while a program is traced. Using it as if it were says why not."""
+
+    __slots__ = ()
+
+    def _refuse(self, use: str) -> NoReturn:
+        raise NotImplementedError
+
+    def __bool__(self) -> bool:
+        self._refuse("if")
+
+    def __int__(self) -> int:
+        self._refuse("int()")
+
+    def __float__(self) -> float:
+        self._refuse("float()")
+
+    def __complex__(self) -> complex:
+        self._refuse("complex()")
+
+    def __index__(self) -> int:
+        self._refuse("an index or a length")
+
+    def __array__(self, *_: object, **__: object) -> NoReturn:
+        self._refuse("a NumPy array")
+
+
+class Handle(Unknown):
+    """A value that can't be worked with at all; only passed on."""
+
+    __slots__ = ()
+
+    def _operation(self, *_: object) -> Any:
+        self._refuse("an operation")
+
+    __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __matmul__ = __rmatmul__ = _operation
+    __truediv__ = __rtruediv__ = __floordiv__ = __rfloordiv__ = __pow__ = __neg__ = __abs__ = _operation
+    __and__ = __rand__ = __or__ = __ror__ = __xor__ = __rxor__ = __invert__ = _operation
+    __lt__ = __le__ = __gt__ = __ge__ = __getitem__ = __iter__ = __len__ = _operation
+
+    def __eq__(self, other: object) -> bool:
+        return self is other or bool(self._operation())
+
+    __hash__ = object.__hash__
+
+    def __array_ufunc__(self, *_: object, **__: object) -> NoReturn:
+        self._refuse("an operation")
+
+    def __array_function__(self, *_: object) -> NoReturn:
+        self._refuse("an operation")
+
+
+class Secret(Handle):
+    """The declaration of a secret, made by `tacit.secret`: an input of every program that is traced with it.
+
+    Attributes:
+        owner: The party or client that gives it.
+        shape: Lengths of its axes.
+        dtype: What its elements are.
+        range: The least and the largest value that an element may have; `None` for all that the type holds.
+        name: What the owner calls it; `None` for the name of the function's parameter.
+    """
+
+    __slots__ = ("dtype", "name", "owner", "range", "shape")
+
+    def __init__(
+        self,
+        owner: str,
+        shape: tuple[int, ...],
+        dtype: DType,
+        range: tuple[float, float] | None,  # noqa: A002 (what users call it)
+        name: str | None,
+    ) -> None:
+        self.owner = owner
+        self.shape = shape
+        self.dtype = dtype
+        self.range = range
+        self.name = name
+
+    def _refuse(self, use: str) -> NoReturn:
+        raise fault(
+            SecretError,
+            f"tacit.secret only declares an input; it can't be used for {use}",
+            "pass it to .trace(...) of a @tacit.function, inside which it is a value",
+        )
+
+    def __repr__(self) -> str:
+        of = f", range={self.range}" if self.range else ""
+        called = f", name={self.name!r}" if self.name else ""
+        return f"tacit.secret({self.owner!r}, shape={self.shape}, dtype={self.dtype}{of}{called})"
+
+
+class Revealed(Handle):
+    """A value that is revealed at the end of a run, made by `tacit.reveal`; the traced function returns it.
+
+    Attributes:
+        to: Who learns it: `None` for everybody, else the roles.
+        shape: Lengths of its axes.
+        dtype: What its elements are.
+    """
+
+    __slots__ = ("_outputs", "dtype", "shape", "to")
+
+    def __init__(
+        self, outputs: list[int], to: tuple[str, ...] | None, shape: tuple[int, ...], dtype: DType
+    ) -> None:
+        self._outputs = outputs
+        self.to = to
+        self.shape = shape
+        self.dtype = dtype
+
+    def _refuse(self, use: str) -> NoReturn:
+        raise fault(
+            SecretError,
+            f"a revealed value is known only after the run, so the program can't use it for {use}",
+            "return it, and start a second program with the value that the run gives back",
+        )
+
+    def __repr__(self) -> str:
+        to = "all" if self.to is None else list(self.to)
+        return f"<revealed to {to}: {self.dtype} {self.shape}>"

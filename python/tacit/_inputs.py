@@ -1,0 +1,105 @@
+"""From what a caller gives to a value for each input of a plan."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from tacit._handles import Unknown
+from tacit._values import public, shape_of
+from tacit.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from tacit._plan import Input
+    from tacit._values import Public
+
+
+def assigned(inputs: Sequence[Input], given: dict[str, Any]) -> list[Public | None]:
+    """A value for each input, or `None` where there is none. See `Runner.__call__` for the ways to give them.
+
+    Raises:
+        InputError: A name is unknown or ambiguous, an input is given twice or too many are, or a value is no
+            array of the declared shape and type. Ranges are for the core to check.
+    """
+    owners = {declared.owner for declared in inputs}
+    values: list[Public | None] = [None] * len(inputs)
+    for key, value in given.items():
+        places = _of_owner(inputs, key, value) if key in owners else _by_name(inputs, key, value)
+        for place, one in places:
+            if values[place] is not None:
+                raise InputError(f"{_title(inputs[place])} is given twice")
+            values[place] = _fitting(inputs[place], one)
+    return values
+
+
+def _of_owner(inputs: Sequence[Input], owner: str, value: Any) -> list[tuple[int, Any]]:
+    """The inputs that an owner gives, by place."""
+    own = [place for place, declared in enumerate(inputs) if declared.owner == owner]
+    names = [inputs[place].name for place in own]
+    if type(value) is dict:
+        unknown = [name for name in value if name not in names]
+        if unknown:
+            raise InputError(f"{owner} gives no {unknown[0]!r}; {owner} gives {', '.join(names)}")
+        return [(place, value[inputs[place].name]) for place in own if inputs[place].name in value]
+    if type(value) not in (list, tuple):
+        if len(own) == 1:
+            return [(own[0], value)]
+        raise InputError(f"{owner} gives {len(own)} inputs: pass {owner}=[{', '.join(names)}]")
+    if len(value) != len(own):
+        raise InputError(
+            f"{owner} gives {len(own)} input{'s' * (len(own) != 1)} ({', '.join(names)}), and the list has "
+            f"{len(value)}: pass {owner}=[{', '.join(names)}], one value for each input"
+        )
+    return list(zip(own, value, strict=True))
+
+
+def _by_name(inputs: Sequence[Input], name: str, value: Any) -> list[tuple[int, Any]]:
+    """The input of a name."""
+    places = [place for place, declared in enumerate(inputs) if declared.name == name]
+    if not places:
+        known = ", ".join(f"{declared.name} (of {declared.owner})" for declared in inputs)
+        raise InputError(f"the plan has no input and no owner called {name!r}; its inputs are {known}")
+    if len(places) > 1:
+        owners = " and ".join(inputs[place].owner for place in places)
+        raise InputError(f"{owners} each give an input called {name!r}: pass them by owner")
+    return [(places[0], value)]
+
+
+def _fitting(declared: Input, value: Any) -> Public:
+    """A value of the declared shape and kind."""
+    title = _title(declared)
+    if isinstance(value, Unknown):
+        raise InputError(f"{title}: a value is needed here, not {value!r}")
+    try:
+        known = public(value)
+    except TypeError as error:
+        raise InputError(f"{title}: {error}") from None
+    if shape_of(known) != declared.shape:
+        raise InputError(f"{title}: the value has shape {shape_of(known)}, and {declared.shape} is declared")
+    found = {"b": "bools", "i": "integers", "u": "integers", "f": "floating-point numbers"}[_kind(known)]
+    wanted = {"bool": "b", "int": "iu", "wrapping": "iu", "fixed": "iuf"}[declared.dtype.kind]
+    if _kind(known) not in wanted:
+        convert = {
+            "bool": "x != 0",
+            "int": "x.astype(int)",
+            "wrapping": "x.astype(int)",
+            "fixed": "x.astype(float)",
+        }
+        raise InputError(
+            f"{title}: {found} where {declared.dtype} is declared; convert them, for example with "
+            f"{convert[declared.dtype.kind]}"
+        )
+    return known
+
+
+def _kind(value: Public) -> str:
+    if isinstance(value, bool):
+        return "b"
+    if isinstance(value, (int, float)):
+        return "i" if isinstance(value, int) else "f"
+    return value.dtype.kind
+
+
+def _title(declared: Input) -> str:
+    return f"input {declared.name} of {declared.owner}"

@@ -1,0 +1,57 @@
+"""Where in the user's source a value comes from: the nearest frame outside this package."""
+
+from __future__ import annotations
+
+import functools
+import itertools
+import linecache
+import os
+import sys
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
+
+if TYPE_CHECKING:
+    from types import CodeType
+
+    from tacit.errors import ProgramError
+
+    Error = TypeVar("Error", bound=ProgramError)
+
+_HERE = __file__.removesuffix("_location.py")
+
+
+class Location(NamedTuple):
+    """A line of the user's; `text` is the expression on it."""
+
+    file: str
+    line: int
+    text: str
+
+
+def caller() -> Location:
+    """The user's expression that is being evaluated."""
+    frame = sys._getframe(1)
+    while frame.f_code.co_filename.startswith(_HERE) and frame.f_back is not None:
+        frame = frame.f_back
+    return _locate(frame.f_code, frame.f_lasti, frame.f_lineno)
+
+
+def fault(error: type[Error], message: str, hint: str | None = None) -> Error:
+    """An error at the user's expression."""
+    file, line, text = caller()
+    return error(message, hint=hint, file=file, line=line, text=text)
+
+
+@functools.lru_cache(maxsize=1 << 12)
+def _locate(code: CodeType, instruction: int, line: int) -> Location:
+    file = code.co_filename
+    shown = file.removeprefix(str(os.getcwd()) + os.sep)  # noqa: PTH109 (pathlib would double the start-up time)
+    # An instruction takes two bytes of code.
+    place = next(itertools.islice(code.co_positions(), instruction // 2, None), None)
+    first, last, start, end = place or (None, None, None, None)
+    if first is None or last is None or start is None or end is None:
+        return Location(shown, line, linecache.getline(file, line).strip())
+    lines = [linecache.getline(file, number).encode() for number in range(first, last + 1)]
+    lines[-1] = lines[-1][:end]
+    lines[0] = lines[0][start:]
+    text = " ".join(part.decode(errors="replace").strip() for part in lines)
+    return Location(shown, first, text)

@@ -1,0 +1,190 @@
+"""Plans: closed programs, ready to be priced, saved and run."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from tacit import _tree
+from tacit._native import Program, protocols
+from tacit.dtypes import DType
+from tacit.errors import PlanError
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Sequence
+
+    from tacit._cost import Cost
+
+_FORMAT = "tacit plan 1"
+
+
+@dataclass(frozen=True, slots=True)
+class Input:
+    """What an owner has to give.
+
+    Attributes:
+        owner: The party or client that gives it.
+        name: What it is called in `run(plan, name=...)`.
+        dtype: What its elements are.
+        shape: Lengths of its axes.
+        range: The least and the largest value that is accepted.
+    """
+
+    owner: str
+    name: str
+    dtype: DType
+    shape: tuple[int, ...]
+    range: tuple[int | float, int | float]
+
+
+@dataclass(frozen=True, slots=True)
+class Output:
+    """What somebody learns.
+
+    Attributes:
+        to: Who: "all", or a party or client.
+        dtype: What its elements are.
+        shape: Lengths of its axes.
+        range: The least and the largest value that it can have.
+    """
+
+    to: str
+    dtype: DType
+    shape: tuple[int, ...]
+    range: tuple[int | float, int | float]
+
+
+class Plan:
+    """A closed program: what is computed on whose inputs, and who learns what. Made by `trace` or `load`.
+
+    Nothing in it is secret. Parties run it together only if all have the same, by its hash.
+    """
+
+    def __init__(self, program: Program, structure: _tree.Structure, name: str) -> None:
+        self._program = program
+        self._structure = structure
+        self._name = name
+
+    @property
+    def name(self) -> str:
+        """The traced function's name."""
+        return self._name
+
+    @property
+    def hash(self) -> str:
+        """SHA-256 of what is computed, for whom, from whose inputs, in hexadecimal; sources don't count."""
+        return self._program.hash().hex()
+
+    @property
+    def inputs(self) -> tuple[Input, ...]:
+        """The inputs, in the order of the function's parameters."""
+        return tuple(
+            Input(
+                declared.owner,
+                declared.name,
+                dtype,
+                declared.shape,
+                _range(dtype, declared.low, declared.high),
+            )
+            for declared in self._program.inputs()
+            for dtype in (DType(declared.kind, declared.bits),)
+        )
+
+    @property
+    def outputs(self) -> tuple[Output, ...]:
+        """The outputs, in the order in which they are revealed."""
+        return tuple(
+            Output(output.to or "all", dtype, kind.shape, _range(dtype, kind.low, kind.high))
+            for output in self._program.outputs()
+            for kind in (output.type,)
+            for dtype in (DType(kind.kind, kind.bits),)
+        )
+
+    def cost(
+        self, net: str = "lan", protocol: str | None = None, parties: Sequence[str] | None = None
+    ) -> Cost:
+        """What a run will take: exact bytes and rounds, and the network's time; nothing is run.
+
+        Args:
+            net: "lan" (1 Gbit/s, 0.47 ms round trip), "wan" (100 Mbit/s, 40 ms), or round trip and speed:
+                "20ms,100mbit".
+            protocol: A protocol's name; `None` for all.
+            parties: Names of the computing parties; who else gives or gets something is a client. If `None`,
+                as many parties as a protocol is for, called P0, P1, ...
+
+        Returns:
+            An object that prints as tables, by party and by line of the program.
+
+        Raises:
+            InputError: There is no such network or protocol, or it isn't for as many parties.
+        """
+        from tacit import _cost
+
+        return _cost.price(self._program, net, [protocol] if protocol else protocols(), parties)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Writes the plan to a file, for the other parties to `load`.
+
+        Raises:
+            OSError: The file can't be written.
+        """
+        import json
+        from pathlib import Path
+
+        head = json.dumps({"format": _FORMAT, "name": self._name, "result": self._structure})
+        Path(path).write_bytes(head.encode() + b"\n" + self._program.to_bytes())
+
+    @staticmethod
+    def load(path: str | os.PathLike[str]) -> Plan:
+        """Reads a plan. Look at what it reveals, and to whom, before you run a plan that somebody else made.
+
+        Raises:
+            OSError: The file can't be read.
+            PlanError: It holds no plan, or a damaged one.
+        """
+        import json
+        from pathlib import Path
+
+        head, _, body = Path(path).read_bytes().partition(b"\n")
+        try:
+            read = json.loads(head)
+            known = isinstance(read, dict) and read.get("format") == _FORMAT
+        except (ValueError, RecursionError):
+            known = False
+        if not known:
+            raise PlanError(
+                f"{path} is no plan that this version can read; make it anew with plan.save({str(path)!r})"
+            )
+        plan = Plan(Program.from_bytes(body), read.get("result"), str(read.get("name")))
+        try:
+            plan._restore([None] * len(plan.outputs))
+        except (ValueError, RecursionError) as error:
+            raise PlanError(f"{path}: {error}") from None
+        return plan
+
+    def _restore(self, outputs: list[Any]) -> Any:
+        """What the function returns, with values in the place of what it reveals."""
+        return _tree.together(self._structure, outputs)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Plan) and self.hash == other.hash and self._structure == other._structure
+
+    def __hash__(self) -> int:
+        return hash(self.hash)
+
+    def __repr__(self) -> str:
+        lines = [f"<plan {self._name}, hash {self.hash[:16]}"]
+        for given in self.inputs:
+            low, high = given.range
+            of = f"{given.dtype} {given.shape}"
+            lines.append(f"  {given.owner} gives {given.name}: {of}, {low:g} to {high:g}")
+        lines += [
+            f"  {got.to} {'learn' if got.to == 'all' else 'learns'} {got.dtype} {got.shape}"
+            for got in self.outputs
+        ]
+        return "\n".join(lines) + ">"
+
+
+def _range(dtype: DType, low: int, high: int) -> tuple[int | float, int | float]:
+    return dtype.real(low), dtype.real(high)

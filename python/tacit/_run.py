@@ -1,0 +1,204 @@
+"""Runs: with all parties in this process, or as one party or client of a deployment."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from tacit import _native
+from tacit._inputs import assigned
+from tacit._table import amount, duration, table
+from tacit.errors import ConnectError, InputError
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Sequence
+    from pathlib import Path
+    from typing import Self
+
+    from tacit._plan import Plan
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """What a run took, as it was measured.
+
+    Attributes:
+        bytes: Payload bytes that each party and client of this process sent, by name; the handshake left out.
+        phases: The same for each phase, setup (the handshake) included.
+        wire_bytes: Bytes on the wire by name, with handshake, framing and encryption.
+        rounds: Rounds of the online phase.
+        seconds: From the first message to the last.
+    """
+
+    bytes: dict[str, int]
+    phases: dict[str, dict[str, int]]
+    wire_bytes: dict[str, int]
+    rounds: int
+    seconds: float
+
+    @staticmethod
+    def _of(run: _native.Run) -> Report:
+        phases: dict[str, dict[str, int]] = {}
+        for name, sent, _ in run.endpoints:
+            for phase, payload in sent:
+                phases.setdefault(phase, {})[name] = payload
+        names = [name for name, _, _ in run.endpoints]
+        total = {
+            name: sum(sent[name] for phase, sent in phases.items() if phase != "setup") for name in names
+        }
+        return Report(total, phases, {name: wire for name, _, wire in run.endpoints}, run.rounds, run.seconds)
+
+    def __str__(self) -> str:
+        rows = [[name, amount(sent), amount(self.wire_bytes[name])] for name, sent in self.bytes.items()]
+        head = f"{self.rounds} rounds online, {duration(self.seconds)}"
+        return head + "\n" + table(["sender", "bytes", "on the wire"], rows, "lrr")
+
+
+class Runner:
+    """Runs plans: `run(plan, ...)`. Made by `tacit.local` and `tacit.connect`, for a `with` statement.
+
+    Attributes:
+        report: What the last run took; `None` before the first.
+    """
+
+    report: Report | None = None
+
+    def __call__(self, plan: Plan, /, **inputs: Any) -> Any:
+        """Runs a plan.
+
+        Args:
+            plan: What to run.
+            inputs: The inputs, either by owner (`alice=[x, y]`, in the order of the function's parameters, or
+                `alice={"x": ..., "y": ...}`; a single one also as it is: `alice=x`) or each by its name
+                (`x=...`). Numbers, nested lists, arrays, and pandas Series and DataFrames.
+
+        Returns:
+            What the traced function returns, with a number or an array in the place of everything revealed;
+            `None` for what isn't revealed to this party or client. Bools, integers (int64; uint64 for rings),
+            float64.
+
+        Raises:
+            InputError: An input is missing or doesn't fit; nothing was sent.
+            RunError: The run was aborted.
+        """
+        run = self._run(plan, inputs)
+        self.report = Report._of(run)
+        return plan._restore(run.outputs)
+
+    def _run(self, plan: Plan, inputs: dict[str, Any]) -> _native.Run:
+        raise NotImplementedError
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        pass
+
+
+class _LocalRunner(Runner):
+    """All parties and clients in this process."""
+
+    def __init__(self, protocol: str, debug: bool) -> None:
+        self._local = _native.Local(protocol)
+        self._debug = debug
+
+    def _run(self, plan: Plan, inputs: dict[str, Any]) -> _native.Run:
+        values = assigned(plan.inputs, inputs)
+        known = [value for value in values if value is not None]
+        if len(known) < len(values):
+            pairs = zip(plan.inputs, values, strict=True)
+            missing = [f"{given.name} of {given.owner}" for given, value in pairs if value is None]
+            raise InputError(f"no value is given for {', '.join(missing)}")
+        return self._local.run(plan._program, known, self._debug)
+
+    def __repr__(self) -> str:
+        return f"<local run of {', '.join(self._local.parties)}{', debugging' * self._debug}>"
+
+
+class _SeatRunner(Runner):
+    """One party or client of a deployment."""
+
+    def __init__(self, seat: _native.Seat, protocol: str, wait: float | None) -> None:
+        self._seat: _native.Seat | None = seat
+        self._protocol = protocol
+        self._wait = wait
+
+    def _run(self, plan: Plan, inputs: dict[str, Any]) -> _native.Run:
+        if self._seat is None:
+            raise ConnectError("this seat was given up at the end of its `with` statement; connect anew")
+        return self._seat.run(plan._program, self._protocol, assigned(plan.inputs, inputs), self._wait)
+
+    def __exit__(self, *_: object) -> None:
+        # A party's port is closed with the seat.
+        self._seat = None
+
+    def __repr__(self) -> str:
+        if self._seat is None:
+            return "<a seat that was given up>"
+        kind = "party" if self._seat.is_party else "client"
+        return f"<{kind} {self._seat.name} of {', '.join(self._seat.parties)}>"
+
+
+def connect(
+    config: str | os.PathLike[str], protocol: str = "replicated", *, wait: float | None = None
+) -> Runner:
+    """Takes the seat of one party or client of a deployment: its `run` is this one's part of a joint run.
+
+    All parties and clients that a plan names have to call `run` with the same plan, each with its own inputs.
+    What isn't revealed to this one is `None` in the result. A party's port is
+    open until the end of the `with` statement, so `run` can be called again and again.
+
+    Args:
+        config: This one's `parties.toml`, as `tacit.init` or the command `tacit init` writes it.
+        protocol: The protocol's name, the same for all.
+        wait: How many seconds a party waits for the others at the start of a run; if `None`, what the
+            configuration says.
+
+    Raises:
+        ConnectError: The configuration is wrong, or the port can't be had. A run raises it too, if others
+            don't come.
+    """
+    return _SeatRunner(_native.Seat(config), protocol, wait)
+
+
+def init(
+    folder: str | os.PathLike[str],
+    parties: int = 3,
+    clients: Sequence[str] = (),
+    *,
+    host: str = "127.0.0.1",
+    port: int = 7700,
+) -> list[Path]:
+    """Makes a folder for each party and client of a new deployment: its key, certificate and `parties.toml`.
+
+    Args:
+        folder: Where the folders go. The parties are called P0, P1, ...
+        parties: How many compute.
+        clients: Names of those who only give inputs or get results.
+        host: The address of all parties; edit it in every `parties.toml` for machines of their own.
+        port: The first party's port; the others' follow.
+
+    Returns:
+        The paths of the configurations, the parties' first.
+
+    Raises:
+        ConnectError: A name, a port or their number won't do, or a folder is there already.
+    """
+    return _native.init(folder, parties, list(clients), host, port)
+
+
+def local(protocol: str = "replicated", *, debug: bool = False) -> Runner:
+    """Runs plans with all parties in this process, each in a thread: to try things out.
+
+    The messages are those of a deployment, but nothing is kept secret from this process.
+
+    Args:
+        protocol: The protocol's name.
+        debug: Compare every operation with the same one in the clear. The first that differs is a
+            `MismatchError` which names its line. Everything is revealed within the run, so it takes longer.
+
+    Raises:
+        InputError: No protocol has that name.
+    """
+    return _LocalRunner(protocol, debug)

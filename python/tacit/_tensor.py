@@ -1,0 +1,487 @@
+"""Secret tensors: NumPy's operators and methods, each of which adds an operation to the traced program."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Iterator, Sequence
+from types import EllipsisType
+from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias
+
+from tacit import _public
+from tacit._handles import Handle, Unknown
+from tacit._location import caller, fault
+from tacit._native import Builder
+from tacit._values import is_float, public, shape_of
+from tacit.dtypes import DType
+from tacit.errors import PlanError, ProgramError, ProgramTypeError, SecretError
+
+if TYPE_CHECKING:
+    from tacit._native import Type
+    from tacit._values import Public
+
+Axes: TypeAlias = int | Sequence[int] | None
+Index: TypeAlias = int | slice | EllipsisType | None
+Binary: TypeAlias = Callable[[Builder, int, int], int]
+
+
+class Tensor(Unknown):
+    """A value of a program that is being traced: an array of some type and shape, whose elements nobody sees.
+
+    Operators broadcast as NumPy's do, and take numbers, arrays and nested lists, which are public, beside
+    tensors. A tensor can't be changed, and can't steer Python (`if`, `while`, `int()`): use `tacit.where`.
+
+    All arithmetic is exact but for products and quotients of fixed point, which are rounded to the nearest
+    multiple, ties up. An operation whose result might not fit in 64 bits is refused when it is traced.
+    """
+
+    __slots__ = ("_builder", "_id", "_kind")
+
+    def __init__(self, builder: Builder, number: int) -> None:
+        self._builder = builder
+        self._id = number
+        self._kind: Type = builder.type_of(number)
+
+    # What it is.
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Lengths of the axes."""
+        return self._kind.shape
+
+    @property
+    def ndim(self) -> int:
+        """The number of axes."""
+        return len(self.shape)
+
+    @property
+    def size(self) -> int:
+        """The number of elements."""
+        total = 1
+        for length in self.shape:
+            total *= length
+        return total
+
+    @property
+    def dtype(self) -> DType:
+        """What the elements are; for integers the narrowest type that holds their range."""
+        return DType(self._kind.kind, self._kind.bits)
+
+    @property
+    def range(self) -> tuple[int | float, int | float]:
+        """The least and the largest value that an element can have; follows from the declared ranges."""
+        return self.dtype.real(self._kind.low), self.dtype.real(self._kind.high)
+
+    def __len__(self) -> int:
+        if not self.shape:
+            raise fault(ProgramTypeError, "a value without axes has no length")
+        return self.shape[0]
+
+    def __repr__(self) -> str:
+        low, high = self.range
+        return f"<secret {self.dtype} {self.shape}, {low} to {high}>"
+
+    def __iter__(self) -> Iterator[Tensor]:
+        return (self[place] for place in range(len(self)))
+
+    # Arithmetic.
+
+    def __add__(self, other: Any) -> Tensor:
+        return binary(Builder.add, self, other)
+
+    def __radd__(self, other: Any) -> Tensor:
+        return binary(Builder.add, other, self)
+
+    def __sub__(self, other: Any) -> Tensor:
+        return binary(Builder.sub, self, other)
+
+    def __rsub__(self, other: Any) -> Tensor:
+        return binary(Builder.sub, other, self)
+
+    def __mul__(self, other: Any) -> Tensor:
+        """The product; in fixed point rounded once.
+
+        A public factor is given as many bits (32 at most) as keep its own rounding out of sight, if the
+        range leaves room.
+        """
+        return multiply(self, other)
+
+    def __rmul__(self, other: Any) -> Tensor:
+        return multiply(other, self)
+
+    def __matmul__(self, other: Any) -> Tensor:
+        """The matrix product; in fixed point each entry is rounded once, after the sum."""
+        return matmul(self, other)
+
+    def __rmatmul__(self, other: Any) -> Tensor:
+        return matmul(other, self)
+
+    def __truediv__(self, other: Any) -> Tensor:
+        """Fixed point divided by public numbers.
+
+        Rounded once where the divisors are powers of two; else a product with their reciprocals, as in `*`.
+        """
+        return _public.divide(self, other)
+
+    def __floordiv__(self, other: Any) -> Tensor:
+        """Divided by a public integer above 0, rounded down; exact."""
+        return _public.floor_divide(self, other)
+
+    def __rshift__(self, other: int) -> Tensor:
+        """Integers divided by 2**other, rounded down; exact."""
+        if type(other) is not int or not 0 <= other < 64:
+            raise fault(ProgramTypeError, f">> is defined for a public integer from 0 to 63, not {other!r}")
+        return self._made(self._at().shift_right(self._id, other))
+
+    def __pow__(self, exponent: int) -> Tensor:
+        """A power with a public exponent, an integer from 1 on, by repeated squaring."""
+        if type(exponent) is not int or exponent < 1:
+            raise fault(
+                ProgramTypeError, f"the exponent of ** has to be an integer from 1 on, not {exponent!r}"
+            )
+        result, power = None, self
+        while True:
+            if exponent & 1:
+                result = power if result is None else result * power
+            exponent >>= 1
+            if not exponent:
+                return result if result is not None else power
+            power = power * power
+
+    def __rtruediv__(self, other: Any) -> NoReturn:
+        raise self._no_secret_divisor()
+
+    def __rfloordiv__(self, other: Any) -> NoReturn:
+        raise self._no_secret_divisor()
+
+    def __neg__(self) -> Tensor:
+        return self._made(self._at().neg(self._id))
+
+    def __pos__(self) -> Tensor:
+        return self
+
+    def __abs__(self) -> Tensor:
+        return self._made(self._at().abs(self._id))
+
+    # Comparisons and logic.
+
+    def __lt__(self, other: Any) -> Tensor:
+        return binary(Builder.less, self, other)
+
+    def __le__(self, other: Any) -> Tensor:
+        return binary(Builder.less_equal, self, other)
+
+    def __gt__(self, other: Any) -> Tensor:
+        return binary(Builder.greater, self, other)
+
+    def __ge__(self, other: Any) -> Tensor:
+        return binary(Builder.greater_equal, self, other)
+
+    def __eq__(self, other: Any) -> Tensor:  # type: ignore[override]
+        return binary(Builder.equal, self, other)
+
+    def __ne__(self, other: Any) -> Tensor:  # type: ignore[override]
+        return binary(Builder.not_equal, self, other)
+
+    # As for arrays: == doesn't say whether two are the same, so they can't be keys.
+    __hash__ = None  # type: ignore[assignment]
+
+    def __and__(self, other: Any) -> Tensor:
+        return binary(Builder.and_, self, other)
+
+    __rand__ = __and__
+
+    def __or__(self, other: Any) -> Tensor:
+        return binary(Builder.or_, self, other)
+
+    __ror__ = __or__
+
+    def __xor__(self, other: Any) -> Tensor:
+        return binary(Builder.xor, self, other)
+
+    __rxor__ = __xor__
+
+    def __invert__(self) -> Tensor:
+        return self._made(self._at().not_(self._id))
+
+    # Reductions.
+
+    def sum(self, axis: Axes = None, *, keepdims: bool = False) -> Tensor:
+        """The sum over some axes, or over all; bools are counted. No messages."""
+        return self._made(self._at().sum(self._id, _axes(axis), keepdims))
+
+    def mean(self, axis: Axes = None, *, keepdims: bool = False) -> Tensor:
+        """The mean of fixed-point numbers over some axes, or over all; rounded as `/` does."""
+        total = self.sum(axis, keepdims=keepdims)
+        return _public.divide(total, self.size // total.size)
+
+    def max(self, axis: int | None = None, *, keepdims: bool = False) -> Tensor:
+        """The largest along an axis, or of all; a comparison for every element but one, in a tree."""
+        return self._made(self._at().max(self._id, axis, keepdims and self.ndim > 0))
+
+    def min(self, axis: int | None = None, *, keepdims: bool = False) -> Tensor:
+        """The least along an axis, or of all; costs what `max` does."""
+        return self._made(self._at().min(self._id, axis, keepdims and self.ndim > 0))
+
+    def argmax(self, axis: int | None = None, *, keepdims: bool = False) -> Tensor:
+        """Where along an axis, or among all in row-major order, the largest first stands."""
+        return self._made(self._at().argmax(self._id, axis, keepdims and self.ndim > 0))
+
+    def argmin(self, axis: int | None = None, *, keepdims: bool = False) -> Tensor:
+        """Where along an axis, or among all in row-major order, the least first stands."""
+        return self._made(self._at().argmin(self._id, axis, keepdims and self.ndim > 0))
+
+    def any(self, axis: int | None = None, *, keepdims: bool = False) -> Tensor:
+        """Whether any of the bools along an axis, or of all, holds."""
+        return self._bools("any").max(axis, keepdims=keepdims)
+
+    def all(self, axis: int | None = None, *, keepdims: bool = False) -> Tensor:
+        """Whether all bools along an axis, or all there are, hold."""
+        return self._bools("all").min(axis, keepdims=keepdims)
+
+    def dot(self, other: Any) -> Tensor:
+        """The product of vectors or matrices: `@`."""
+        return matmul(self, other)
+
+    # The same elements elsewhere; free.
+
+    @property
+    def T(self) -> Tensor:  # noqa: N802 (NumPy's name)
+        """The axes in reverse order."""
+        return self.transpose()
+
+    def transpose(self, *axes: Any) -> Tensor:
+        """The axes in another order, in reverse without one."""
+        order = _unpacked(axes)
+        return self._made(self._at().transpose(self._id, [*map(operator.index, order)] if order else None))
+
+    def reshape(self, *shape: Any) -> Tensor:
+        """The same elements in row-major order in another shape; one length may be -1."""
+        return self._made(self._at().reshape(self._id, [*map(operator.index, _unpacked(shape))]))
+
+    def flatten(self) -> Tensor:
+        """All elements on one axis."""
+        return self.reshape(-1)
+
+    ravel = flatten
+
+    def broadcast_to(self, shape: Sequence[int]) -> Tensor:
+        """Repeated along new axes and those of length 1."""
+        return self._made(self._at().broadcast_to(self._id, [*map(operator.index, shape)]))
+
+    def __getitem__(self, key: Index | tuple[Index, ...]) -> Tensor:
+        """Some of the elements: integers, slices, `...` and `None`, all of them public."""
+        entries = key if isinstance(key, tuple) else (key,)
+        return self._made(self._at().index(self._id, [_entry(entry) for entry in entries]))
+
+    def __setitem__(self, key: object, value: object) -> NoReturn:
+        raise fault(
+            ProgramTypeError,
+            "a secret tensor can't be changed",
+            "make a new one with tacit.where(condition, a, b) or tacit.concatenate([...])",
+        )
+
+    def __contains__(self, item: object) -> NoReturn:
+        raise fault(SecretError, "nobody knows whether it is in there", "use (x == item).any()")
+
+    # Conversions.
+
+    def astype(self, dtype: DType) -> Tensor:
+        """The same numbers in another type.
+
+        Bools become 0 and 1. Fixed point becomes fixed point of fewer bits rounded to the nearest, and
+        integers rounded down (a truncation each). Integers become fixed point exactly.
+
+        Raises:
+            ProgramTypeError: There is no such conversion.
+            ProgramError: The values may not fit.
+        """
+        if not isinstance(dtype, DType):
+            raise fault(
+                ProgramTypeError, f"{dtype!r} is no type of tacit", "use tacit.fixed(16), tacit.int32, ..."
+            )
+        made = self._made(self._at().astype(self._id, dtype.kind, dtype.bits))
+        low, high = dtype.limits
+        if made._kind.low < low or made._kind.high > high:
+            ends = f"{dtype.real(made._kind.low)} to {dtype.real(made._kind.high)}"
+            raise fault(
+                ProgramError,
+                f"the values may be anything from {ends}, and {dtype} holds {low} to {high}",
+                "declare a narrower range=(low, high) for the inputs, or use a wider type",
+            )
+        return made
+
+    # NumPy's functions, called with a tensor.
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Tensor:
+        from tacit import _numpy
+
+        return _numpy.ufunc(ufunc, method, inputs, options)
+
+    def __array_function__(self, function: Any, _types: object, inputs: Any, options: Any) -> Any:
+        from tacit import _numpy
+
+        return _numpy.function(function, inputs, options)
+
+    # How it is done.
+
+    def _at(self) -> Builder:
+        """The builder, told of the user's line."""
+        self._builder.at(*caller())
+        return self._builder
+
+    def _made(self, number: int) -> Tensor:
+        return Tensor(self._builder, number)
+
+    def _operand(self, value: Any) -> int:
+        """The number of a value beside this one: a tensor's, or that of a new constant."""
+        if isinstance(value, Tensor):
+            if value._builder is not self._builder:
+                raise PlanError("these two values belong to programs that are traced apart")
+            return value._id
+        known = known_value(value)
+        if is_float(known) and self._kind.kind in ("bool", "int", "wrapping"):
+            raise fault(
+                ProgramTypeError,
+                f"a floating-point number beside {self.dtype}",
+                "convert the secret with x.astype(tacit.fixed(16)), or the number with int(...)",
+            )
+        return self._at().constant_beside(known, self._id)
+
+    def _constant(self, value: Public, fraction: int) -> int:
+        """A constant of as many fraction bits."""
+        return self._at().constant(value, "fixed" if fraction else "int", fraction)
+
+    def _bools(self, what: str) -> Tensor:
+        if self._kind.kind != "bool":
+            raise fault(
+                ProgramTypeError, f"`{what}` is not defined for {self.dtype}", "compare first: (x != 0)"
+            )
+        return self
+
+    def _no_secret_divisor(self) -> ProgramError:
+        return fault(
+            ProgramTypeError, "division by a secret is not supported", "divide by public numbers only"
+        )
+
+    def _refuse(self, use: str) -> NoReturn:
+        if use == "if":
+            raise fault(
+                SecretError,
+                "nobody knows this value while the program runs, so it can't steer if, while, and, or, not",
+                "choose between values with tacit.where(condition, a, b); combine conditions with &, | and ~",
+            )
+        if use == "a NumPy array":
+            raise fault(
+                SecretError,
+                "a secret can't become a NumPy array",
+                "use tacit.where, tacit.stack, tacit.concatenate, ..., which take arrays beside secrets",
+            )
+        raise fault(
+            SecretError,
+            f"nobody knows this value while the program runs, so it can't be used for {use}",
+            "tacit.reveal(x, to=...) makes it a result; x.astype(...) changes its type",
+        )
+
+
+def known_value(value: Any) -> Public:
+    """A public operand as the core takes it.
+
+    Raises:
+        SecretError: It is a declaration, or revealed.
+        ProgramTypeError: It holds no numbers.
+    """
+    if isinstance(value, Handle):
+        value._refuse("an operation")
+    if type(value) in (list, tuple) and _holds_tensors(value):
+        raise fault(ProgramTypeError, "a list of secrets is no tensor", "use tacit.stack([...])")
+    try:
+        return public(value)
+    except TypeError as error:
+        raise fault(ProgramTypeError, str(error)) from None
+
+
+def tensor_of(*values: Any) -> Tensor:
+    """The first tensor among some operands.
+
+    Raises:
+        ProgramTypeError: There is none.
+    """
+    for value in values:
+        if isinstance(value, Tensor):
+            return value
+        if isinstance(value, Handle):
+            value._refuse("an operation")
+    raise fault(
+        ProgramTypeError,
+        "none of the operands is secret",
+        "use NumPy for public values; secrets come in as arguments of a traced @tacit.function",
+    )
+
+
+def binary(operation: Binary, a: Any, b: Any) -> Tensor:
+    """An elementwise operation, one of whose operands is a tensor."""
+    one = tensor_of(a, b)
+    left, right = one._operand(a), one._operand(b)
+    return one._made(operation(one._at(), left, right))
+
+
+def multiply(a: Any, b: Any) -> Tensor:
+    """`a * b`, one of which is a tensor."""
+    one = tensor_of(a, b)
+    left, right = _public.factor(one, a), _public.factor(one, b)
+    return one._made(one._at().mul(left, right))
+
+
+def matmul(a: Any, b: Any) -> Tensor:
+    """`a @ b`, one of which is a tensor."""
+    one = tensor_of(a, b)
+    # Of the left operand the last axis is summed, of the right one the last but one.
+    axis = -1 if one is a or one.ndim < 2 else -2
+    terms = one.shape[axis] if one.ndim else 1
+    left, right = _public.factor(one, a, terms), _public.factor(one, b, terms)
+    return one._made(one._at().matmul(left, right))
+
+
+def shape(value: Any) -> tuple[int, ...]:
+    """The shape of a tensor or of a public value."""
+    return value.shape if isinstance(value, Tensor) else shape_of(known_value(value))
+
+
+def _holds_tensors(value: Any) -> bool:
+    return any(
+        isinstance(item, Tensor) or (type(item) in (list, tuple) and _holds_tensors(item)) for item in value
+    )
+
+
+def _axes(axis: Axes) -> list[int] | None:
+    if axis is None:
+        return None
+    return [*map(operator.index, axis)] if isinstance(axis, Sequence) else [operator.index(axis)]
+
+
+def _unpacked(arguments: tuple[Any, ...]) -> Sequence[int]:
+    """Lengths or axes, given one by one or as one sequence."""
+    if len(arguments) == 1 and isinstance(arguments[0], Sequence):
+        return arguments[0]
+    return arguments
+
+
+def _entry(entry: Any) -> Index:
+    if entry is None or entry is ... or isinstance(entry, slice):
+        return entry
+    if isinstance(entry, Tensor):
+        raise fault(
+            SecretError,
+            "a secret can't be an index: which element is read would show it",
+            "use tacit.where(np.arange(n) == index, x, 0).sum(), or a comparison",
+        )
+    try:
+        if not isinstance(entry, bool):
+            return operator.index(entry)
+    except TypeError:
+        pass
+    raise fault(
+        ProgramTypeError,
+        f"a {type(entry).__name__} can't be an index",
+        "use integers and slices, and tacit.stack([x[i] for i in places]) for a choice of places",
+    )

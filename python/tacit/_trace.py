@@ -1,0 +1,273 @@
+"""Tracing: from a Python function of secrets to a plan."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import math
+import operator
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, ParamSpec
+
+from tacit import _tree
+from tacit._handles import Handle, Revealed, Secret
+from tacit._location import caller, fault
+from tacit._native import Builder
+from tacit._plan import Plan
+from tacit._tensor import Tensor
+from tacit.dtypes import DType, fixed
+from tacit.errors import ProgramError, ProgramTypeError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+P = ParamSpec("P")
+
+
+def secret(
+    owner: str,
+    *,
+    shape: int | Sequence[int] = (),
+    dtype: DType | None = None,
+    range: tuple[float, float] | None = None,  # noqa: A002 (the word for it)
+    name: str | None = None,
+) -> Secret:
+    """Declares a secret that `owner` will give: an argument for `trace`.
+
+    Args:
+        owner: A party of the deployment by its name, or a client.
+        shape: Lengths of its axes; () for a single number.
+        dtype: `tacit.fixed(16)` (the default), `tacit.int8` to `tacit.int64`, `tacit.bool_` or
+            `tacit.ring(64)`.
+        range: The least and the largest value of an element. Everybody knows it; values outside are refused
+            before they are sent. From it follows what arithmetic can be done without overflow. Without one,
+            an element may be anything that its type holds, which leaves fixed point and int64 no room for
+            sums and products.
+        name: What the owner calls it; if not given, the name of the function's parameter.
+
+    Raises:
+        ProgramError: A name is empty, a range isn't one, or the type can't hold it.
+    """
+    dtype = fixed(16) if dtype is None else dtype
+    if not isinstance(dtype, DType):
+        raise fault(
+            ProgramTypeError, f"{dtype!r} is no type of tacit", "use tacit.fixed(16), tacit.int32, ..."
+        )
+    if not isinstance(owner, str) or not owner or owner == "all":
+        raise fault(ProgramError, f"{owner!r} can't be an owner", "name a party or a client: 'alice'")
+    if name is not None and (not isinstance(name, str) or not name):
+        raise fault(ProgramError, f"{name!r} can't be the name of an input")
+    return Secret(
+        owner, _checked_shape(shape), dtype, None if range is None else _checked_range(range, dtype), name
+    )
+
+
+class Function(Generic[P]):
+    """A function of secrets that can be traced; made by `tacit.function`."""
+
+    def __init__(self, function: Callable[P, Any]) -> None:
+        functools.update_wrapper(self, function)
+        self._function = function
+        self._signature = inspect.signature(function)
+
+    def trace(self, *args: Any, **kwargs: Any) -> Plan:
+        """Runs the function once, on values without values, and keeps what it does as a plan.
+
+        Args:
+            args: For the function's parameters. Each `tacit.secret` (in nested tuples, lists and dicts too)
+                becomes an input; everything else is public, a part of the program, and passed on as it is.
+            kwargs: The same, by name.
+
+        Raises:
+            ProgramError: An operation would go wrong, or what is returned isn't what is revealed.
+            TypeError: The arguments don't fit the function.
+        """
+        bound = self._signature.bind(*args, **kwargs)
+        bound.apply_defaults()
+        trace = _Trace()
+        for name, value in bound.arguments.items():
+            bound.arguments[name] = _tree.changed(value, trace.admit, name)
+        with trace:
+            returned = self._function(*bound.args, **bound.kwargs)
+        return trace.finish(self.__name__, returned)
+
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> Any:
+        """Calls the function as it is, as a part of another that is being traced."""
+        for value in (*args, *kwargs.values()):
+            if isinstance(value, Secret):
+                name = self.__name__
+                raise fault(
+                    ProgramTypeError,
+                    f"{name} was called with a declaration of a secret",
+                    f"{name}.trace(...) makes a plan; run(plan, ...) in `with tacit.local() as run:` runs it",
+                )
+        return self._function(*args, **kwargs)
+
+    def __repr__(self) -> str:
+        return f"<tacit function {self.__name__}{self._signature}>"
+
+    __name__: str
+
+
+def function(function: Callable[P, Any]) -> Function[P]:
+    """Makes a Python function of secrets traceable: `plan = f.trace(a, b)`.
+
+    The function works on tensors as it would on arrays, and returns what `tacit.reveal` gives, in tuples,
+    lists and dicts as it likes; a run returns the same structure with values in it.
+    """
+    return Function(function)
+
+
+def reveal(value: Any, to: str | Sequence[str] = "all") -> Revealed:
+    """Lets somebody learn a value: the only way out of a program.
+
+    Args:
+        value: A tensor.
+        to: "all" (every computing party and everyone who gives or gets something), one name, or several.
+
+    Returns:
+        A handle for the traced function to return. It can't be computed with: the value is known after the
+        run.
+
+    Raises:
+        ProgramError: `value` isn't a tensor, or `to` names nobody.
+    """
+    if isinstance(value, Handle):
+        value._refuse("tacit.reveal")
+    if not isinstance(value, Tensor):
+        raise fault(
+            ProgramTypeError,
+            f"tacit.reveal takes a secret, and this is a {type(value).__name__}",
+            "public values can be returned as they are",
+        )
+    names = (to,) if isinstance(to, str) else tuple(to)
+    if not names or not all(isinstance(name, str) and name for name in names):
+        raise fault(
+            ProgramError, f"to={to!r} names nobody", 'use to="all", to="alice" or to=["alice", "bob"]'
+        )
+    trace = _Trace.open.get(id(value._builder))
+    if trace is None:
+        raise fault(ProgramError, "this value belongs to a program that is finished; it can't reveal more")
+    return trace.reveal(value, None if "all" in names else names)
+
+
+class _Trace:
+    """A program in the making."""
+
+    open: ClassVar[dict[int, _Trace]] = {}
+    """All traces that are going on, in whatever thread, by the identity of their builders."""
+
+    def __init__(self) -> None:
+        self.builder = Builder()
+        self.builder.at(*caller())
+        self.admitted: dict[int, Tensor] = {}
+        self.revealed: list[tuple[Revealed, str]] = []
+        self.outputs = 0
+
+    def __enter__(self) -> None:
+        self.open[id(self.builder)] = self
+
+    def __exit__(self, *_: object) -> None:
+        del self.open[id(self.builder)]
+
+    def admit(self, value: object, path: str) -> object:
+        """An argument: an input for a declaration, anything else as it is."""
+        if not isinstance(value, Secret):
+            return value
+        if id(value) not in self.admitted:
+            low, high = _raw_range(value)
+            number = self.builder.input(
+                value.owner,
+                value.name or path,
+                value.dtype.kind,
+                value.dtype.bits,
+                list(value.shape),
+                low,
+                high,
+            )
+            self.admitted[id(value)] = Tensor(self.builder, number)
+        return self.admitted[id(value)]
+
+    def reveal(self, value: Tensor, to: tuple[str, ...] | None) -> Revealed:
+        """Adds outputs."""
+        first = self.outputs
+        for name in to or (None,):
+            value._at().reveal(value._id, name)
+            self.outputs += 1
+        handle = Revealed([*range(first, self.outputs)], to, value.shape, value.dtype)
+        file, line, text = caller()
+        self.revealed.append((handle, f"{file}:{line}: {text}"))
+        return handle
+
+    def finish(self, name: str, returned: object) -> Plan:
+        """The plan, once the function has returned."""
+        seen: set[int] = set()
+
+        def outputs_of(value: object) -> list[int] | None:
+            if isinstance(value, Revealed):
+                seen.add(id(value))
+                return value._outputs
+            if isinstance(value, Tensor):
+                raise fault(
+                    ProgramTypeError,
+                    f"{name} returns a secret",
+                    "return tacit.reveal(x, to=...) for what somebody is to learn",
+                )
+            return None
+
+        try:
+            structure = _tree.apart(returned, outputs_of)
+        except ProgramError:
+            raise
+        except TypeError as error:
+            raise fault(ProgramTypeError, f"{name}: {error}") from None
+        for handle, place in self.revealed:
+            if id(handle) not in seen:
+                raise fault(
+                    ProgramError,
+                    f"{name} reveals a value that it doesn't return:\n    {place}",
+                    "return it too, or don't reveal it: somebody would learn it for nothing",
+                )
+        return Plan(self.builder.finish(), structure, name)
+
+
+def _checked_shape(given: Any) -> tuple[int, ...]:
+    """A declared shape as a tuple."""
+    try:
+        lengths = tuple(map(operator.index, given if isinstance(given, Iterable) else (given,)))
+    except TypeError:
+        raise fault(ProgramError, f"shape={given!r} is no shape", "use shape=(rows, columns)") from None
+    if any(length < 1 for length in lengths):
+        raise fault(ProgramError, f"shape={given!r}: every axis needs a length of 1 at least")
+    return lengths
+
+
+def _checked_range(given: Any, dtype: DType) -> tuple[float, float]:
+    """A declared range that its type can hold."""
+    if dtype.kind in ("bool", "wrapping"):
+        raise fault(ProgramError, f"{dtype} has no range", "leave range out, or declare an integer type")
+    try:
+        low, high = given
+        finite = math.isfinite(low) and math.isfinite(high)
+    except (TypeError, ValueError):
+        raise fault(ProgramError, f"range={given!r} is no pair of numbers", "use range=(low, high)") from None
+    if not finite or low > high:
+        raise fault(ProgramError, f"the range {low} to {high} holds no number")
+    if dtype.kind == "int" and (low != int(low) or high != int(high)):
+        raise fault(ProgramError, f"the range {low} to {high} of {dtype} has to be between integers")
+    least, most = dtype.limits
+    if low * dtype.unit < least or high * dtype.unit > most:
+        ends = f"{dtype.real(least):g} to {dtype.real(most):g}"
+        raise fault(ProgramError, f"{dtype} holds {ends}, not {low:g} to {high:g}", "use a wider type")
+    return low, high
+
+
+def _raw_range(declared: Secret) -> tuple[int | None, int | None]:
+    """A range in raw values; ends of fixed point are rounded as inputs are."""
+    dtype = declared.dtype
+    if declared.range is None:
+        return dtype.limits if dtype.kind == "int" else (None, None)
+    if dtype.kind == "int":
+        return int(declared.range[0]), int(declared.range[1])
+    low, high = (math.floor(end * dtype.unit + 0.5) for end in declared.range)
+    return low, min(high, dtype.limits[1])

@@ -1,0 +1,73 @@
+"""Nested tuples, lists and dicts: taken apart when a function is traced, put together for its results."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+Structure: TypeAlias = dict[str, Any]
+"""What a function returns, as JSON can hold it: `{"tuple": [...]}`, `{"list": [...]}`,
+`{"dict": [[key, ...], ...]}`, `{"outputs": [3]}` for what is revealed, `{"value": 5}` for what is public."""
+
+_PLAIN = (str, bool, int, float, type(None))
+
+
+def apart(value: object, leaf: Callable[[object], list[int] | None]) -> Structure:
+    """The structure of a value; `leaf` gives the numbers of the outputs that a revealed value is, or `None`.
+
+    Raises:
+        TypeError: There is something in it that can't be part of a result.
+    """
+    outputs = leaf(value)
+    if outputs is not None:
+        return {"outputs": outputs}
+    if type(value) is tuple or type(value) is list:
+        return {type(value).__name__: [apart(item, leaf) for item in value]}
+    if type(value) is dict:
+        if not all(isinstance(key, (str, int)) for key in value):
+            raise TypeError("the keys of a returned dict have to be strings or integers")
+        return {"dict": [[key, apart(item, leaf)] for key, item in value.items()]}
+    if isinstance(value, _PLAIN):
+        return {"value": value}
+    raise TypeError(
+        f"a {type(value).__name__} can't be part of what a traced function returns; "
+        "return revealed values in tuples, lists and dicts"
+    )
+
+
+def together(structure: Structure, outputs: list[Any]) -> Any:
+    """The value of a structure whose outputs are known; of several of one value, one that is not `None`.
+
+    Raises:
+        ValueError: The structure isn't one that `apart` makes, or names outputs that aren't there.
+    """
+    match structure:
+        case {"outputs": [*numbers]} if numbers and all(
+            type(n) is int and 0 <= n < len(outputs) for n in numbers
+        ):
+            return next((outputs[n] for n in numbers if outputs[n] is not None), None)
+        case {"tuple": [*items]}:
+            return tuple(together(item, outputs) for item in items)
+        case {"list": [*items]}:
+            return [together(item, outputs) for item in items]
+        case {"dict": [*pairs]} if all(map(_is_item, pairs)):
+            return {key: together(item, outputs) for key, item in pairs}
+        case {"value": value} if isinstance(value, _PLAIN):
+            return value
+    raise ValueError("the structure of the results is damaged")
+
+
+def _is_item(pair: object) -> bool:
+    return isinstance(pair, list) and len(pair) == 2 and isinstance(pair[0], (str, int))
+
+
+def changed(value: object, change: Callable[[object, str], object], path: str) -> object:
+    """A value in which every item of nested tuples, lists and dicts is changed; `change` is told its path."""
+    if type(value) is tuple or type(value) is list:
+        items = [changed(item, change, f"{path}[{place}]") for place, item in enumerate(value)]
+        return tuple(items) if type(value) is tuple else items
+    if type(value) is dict:
+        return {key: changed(item, change, f"{path}[{key!r}]") for key, item in value.items()}
+    return change(value, path)

@@ -1,0 +1,77 @@
+"""Public values as the core takes them: plain numbers, or contiguous arrays of four types."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Array: TypeAlias = NDArray[np.bool_] | NDArray[np.int64] | NDArray[np.uint64] | NDArray[np.float64]
+    Public: TypeAlias = bool | int | float | Array
+
+_PLAIN = (bool, int, float)
+
+
+def public(value: Any) -> Public:
+    """A number, an array, nested lists, or a pandas Series or DataFrame, as a number or an array.
+
+    Raises:
+        TypeError: It is none of these, or holds something that isn't a number.
+    """
+    if type(value) in _PLAIN:
+        return value  # type: ignore[no-any-return]
+    import numpy as np
+
+    if not isinstance(value, (np.ndarray, np.generic, list, tuple)):
+        if not hasattr(value, "to_numpy"):
+            raise TypeError(f"{_a(value)} is not a number or an array of numbers")
+        value = value.to_numpy()
+    try:
+        array = np.asarray(value)
+    except ValueError as error:
+        raise TypeError(f"nested lists of different lengths make no array ({error})") from None
+    match array.dtype.kind:
+        case "b":
+            array = array.astype(np.bool_)
+        case "i":
+            array = array.astype(np.int64)
+        case "u":
+            small = array.dtype.itemsize < 8 or not (array >> np.uint64(63)).any()
+            array = array.astype(np.int64 if small else np.uint64)
+        case "f" if array.dtype.itemsize <= 8:
+            array = array.astype(np.float64)
+        case _:
+            raise TypeError(
+                f"an array of dtype {array.dtype} is not supported; convert it to bool, integers or float64"
+            )
+    if array.ndim == 0:
+        return array.item()  # type: ignore[no-any-return]
+    # What arithmetic on pandas columns and transposes leave behind may lie in any order.
+    return np.ascontiguousarray(array)
+
+
+def shape_of(value: Public) -> tuple[int, ...]:
+    """The shape of a public value."""
+    return () if isinstance(value, _PLAIN) else value.shape
+
+
+def is_float(value: Public) -> bool:
+    """Whether a public value has floating-point elements."""
+    return isinstance(value, float) if isinstance(value, _PLAIN) else value.dtype.kind == "f"
+
+
+def largest(value: Public) -> float:
+    """The largest magnitude among the elements."""
+    return abs(float(value)) if isinstance(value, _PLAIN) else float(abs(value).max() if value.size else 0)
+
+
+def smallest(value: Public) -> float:
+    """The smallest magnitude among the elements."""
+    return abs(float(value)) if isinstance(value, _PLAIN) else float(abs(value).min() if value.size else 1)
+
+
+def _a(value: object) -> str:
+    name = type(value).__name__
+    return f"{'an' if name[0].lower() in 'aeiou' else 'a'} {name}"

@@ -1,0 +1,24 @@
+"""Settings of all tests."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import hypothesis
+
+if TYPE_CHECKING:
+    import pytest
+
+# A failing example prints the line that runs it again.
+hypothesis.settings.register_profile("quick", max_examples=25, deadline=None, print_blob=True)
+hypothesis.settings.register_profile("long", max_examples=1000, deadline=None, print_blob=True)
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Adds --long."""
+    parser.addoption("--long", action="store_true", help="try many more random examples")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Chooses how many examples are tried."""
+    hypothesis.settings.load_profile("long" if config.getoption("--long") else "quick")

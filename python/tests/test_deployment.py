@@ -1,0 +1,131 @@
+"""Parties and clients that find one another over TLS."""
+
+from __future__ import annotations
+
+import itertools
+import os
+import socket
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+import tacit
+from tacit.errors import ConnectError, InputError, RunError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+_tries = itertools.count()
+
+
+def free_ports(count: int) -> int:
+    """The first of some ports in a row on which nobody listens; other ones at every call."""
+    while True:
+        first = 14_000 + (os.getpid() + 37 * next(_tries)) % 1_000 * 16
+        try:
+            for port in range(first, first + count):
+                socket.create_server(("127.0.0.1", port)).close()
+        except OSError:
+            continue
+        return first
+
+
+@pytest.fixture
+def seats(tmp_path: Path) -> dict[str, Path]:
+    """The configurations of three parties and two clients."""
+    paths = tacit.init(tmp_path / "net", parties=3, clients=["alice", "bob"], port=free_ports(3))
+    return {path.parent.name: path for path in paths}
+
+
+@tacit.function
+def difference(a: Any, b: Any) -> Any:
+    return {
+        "larger": tacit.reveal(a > b),
+        "by": tacit.reveal(a - b, to="alice"),
+        "sum": tacit.reveal(a + b, to="P1"),
+    }
+
+
+SECRETS = [tacit.secret(owner, dtype=tacit.int32, range=(-1000, 1000)) for owner in ("alice", "bob")]
+
+
+def everybody(seats: dict[str, Path], play: Any) -> dict[str, Any]:
+    """What all get who play at once."""
+    with ThreadPoolExecutor(len(seats)) as pool:
+        parts = {name: pool.submit(play, name, path) for name, path in seats.items()}
+        return {name: part.result() for name, part in parts.items()}
+
+
+def test_everybody_learns_what_is_revealed_to_them_and_no_more(seats: dict[str, Path]) -> None:
+    plan = difference.trace(*SECRETS)
+    given: dict[str, dict[str, Any]] = {"alice": {"a": 7}, "bob": {"bob": [-5]}}
+    cost = plan.cost()
+
+    def play(name: str, path: Path) -> Any:
+        with tacit.connect(path) as run:
+            results = [run(plan, **given.get(name, {})) for _ in range(2)]
+            assert run.report is not None
+            assert run.report.bytes == {name: cost.bytes[name]}
+            return results
+
+    nothing = {"larger": True, "by": None, "sum": None}
+    got = everybody(seats, play)
+    assert got == {
+        "P0": [nothing] * 2,
+        "P1": [nothing | {"sum": 2}] * 2,
+        "P2": [nothing] * 2,
+        "alice": [nothing | {"by": 12}] * 2,
+        "bob": [nothing] * 2,
+    }
+
+
+def test_parties_with_other_plans_dont_run(seats: dict[str, Path]) -> None:
+    plan = difference.trace(*SECRETS)
+    other = tacit.function(lambda a, b: tacit.reveal(a - b)).trace(*SECRETS)
+    given: dict[str, dict[str, Any]] = {"alice": {"a": 7}, "bob": {"b": -5}}
+
+    def play(name: str, path: Path) -> str:
+        with tacit.connect(path) as run, pytest.raises(RunError) as caught:
+            run(other if name == "P2" else plan, **given.get(name, {}))
+        return str(caught.value)
+
+    messages = everybody(seats, play)
+    assert all("aborted" in message for message in messages.values()), messages
+
+
+def test_inputs_are_checked_before_anything_is_sent(seats: dict[str, Path]) -> None:
+    plan = difference.trace(*SECRETS)
+    with tacit.connect(seats["alice"]) as run:
+        assert repr(run) == "<client alice of P0, P1, P2>"
+        with pytest.raises(InputError, match='no value for input "a"'):
+            run(plan)
+        with pytest.raises(InputError, match="is bob's to give, and this is alice"):
+            run(plan, a=1, b=2)
+        with pytest.raises(InputError, match="outside the declared range"):
+            run(plan, a=1001)
+
+
+def test_a_party_waits_for_the_others_no_longer_than_it_is_told(seats: dict[str, Path]) -> None:
+    with tacit.connect(seats["P0"], wait=0.2) as run, pytest.raises(ConnectError, match="P1"):
+        run(difference.trace(*SECRETS))
+
+
+@pytest.mark.usefixtures("seats")
+def test_a_bad_configuration(tmp_path: Path) -> None:
+    with pytest.raises(ConnectError, match=r"parties\.toml"):
+        tacit.connect(tmp_path / "parties.toml")
+    (tmp_path / "parties.toml").write_text("me = 3")
+    with pytest.raises(ConnectError, match=r"parties\.toml"):
+        tacit.connect(tmp_path / "parties.toml")
+    with pytest.raises(ConnectError, match="not overwritten"):
+        tacit.init(tmp_path / "net")
+
+
+def test_a_seat_is_taken_once_and_given_up_in_the_end(seats: dict[str, Path]) -> None:
+    with tacit.connect(seats["P0"]) as run, pytest.raises(ConnectError, match="cannot listen"):
+        tacit.connect(seats["P0"])
+    with pytest.raises(ConnectError, match="connect anew"):
+        run(difference.trace(*SECRETS))
+    with tacit.connect(seats["P0"]):
+        pass

@@ -1,0 +1,66 @@
+"""The tutorial's blocks run in order, and so do the examples."""
+
+from __future__ import annotations
+
+import os
+import re
+import runpy
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tests.test_deployment import free_ports
+
+ROOT = Path(__file__).parents[2]
+BLOCK = re.compile(r"^```(\w+)(?: file=(\S+))?\n(.*?)^```$", re.DOTALL | re.MULTILINE)
+EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
+
+
+def test_the_tutorial_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PATH", f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}")
+    document = (ROOT / "docs" / "tutorial.md").read_text()
+    document = document.replace("7700", str(free_ports(3)))
+    names: dict[str, Any] = {"__name__": "__main__"}
+    printed = ""
+    for language, file, text in BLOCK.findall(document):
+        line = document[: document.index(text)].count("\n")
+        if file:
+            Path(file).write_text(text)
+        elif language == "python":
+            # Blank lines before it give messages the document's line numbers.
+            exec(compile("\n" * line + text, "tutorial.md", "exec"), names)
+        else:
+            assert language == "sh"
+            done = subprocess.run(
+                ["bash", "-euc", text], capture_output=True, text=True, timeout=60, check=False
+            )
+            assert done.returncode == 0, done.stderr
+            assert not done.stderr
+            printed += done.stdout
+    assert "{'mean': 35.0, 'highest': None}" in printed
+    assert "{'mean': 35.0, 'highest': 60.0}" in printed
+
+
+@pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.stem)
+def test_an_example_runs(example: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    runpy.run_path(str(example), run_name="__main__")
+    assert capsys.readouterr().out
+
+
+def test_examples_compute_what_they_say(capsys: pytest.CaptureFixture[str]) -> None:
+    runpy.run_path(str(ROOT / "examples" / "auction.py"), run_name="__main__")
+    assert capsys.readouterr().out == "ben wins and pays 1250\n"
+    runpy.run_path(str(ROOT / "examples" / "average_salary.py"), run_name="__main__")
+    average, *_, clear = capsys.readouterr().out.splitlines()
+    assert average.split()[-1] == clear.split()[-1]
+    shown = runpy.run_path(str(ROOT / "examples" / "set_statistics.py"), run_name="__main__")
+    common = set(shown["east"]) & set(shown["west"])
+    assert shown["count"] == len(common)
+    assert shown["total"] == sum(shown["ages"][np.isin(shown["east"], list(common))])
+    learnt = runpy.run_path(str(ROOT / "examples" / "logistic_regression.py"), run_name="__main__")
+    assert np.mean((learnt["x"] @ learnt["weights"] > 0) == learnt["y"]) > 0.9

@@ -1,0 +1,55 @@
+"""Program files."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+import tacit
+from tacit._script import load
+from tacit.errors import PlanError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+FUNCTION = """
+import sys, tacit
+
+@tacit.function
+def twice(x=tacit.secret("alice", range=(0, 9)), by=int(sys.argv[1])):
+    return tacit.reveal(x * by)
+"""
+
+OTHER = """
+import tacit
+
+@tacit.function
+def other(x):
+    pass
+"""
+
+
+def test_a_file_with_one_function_or_a_plan(tmp_path: Path) -> None:
+    (tmp_path / "one.py").write_text(FUNCTION)
+    plan = load(tmp_path / "one.py", ["3"])
+    with tacit.local() as run:
+        assert run(plan, x=2) == 6
+    (tmp_path / "two.py").write_text(FUNCTION + OTHER + "plan = twice.trace(by=5)")
+    plan = load(tmp_path / "two.py", ["3"])
+    with tacit.local() as run:
+        assert run(plan, x=2) == 10
+    plan.save(tmp_path / "three.plan")
+    assert load(tmp_path / "three.plan") == plan
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [("", "neither a `plan = f.trace"), (OTHER + OTHER.replace("other", "more"), "several functions")],
+)
+def test_a_file_without_a_plan(tmp_path: Path, text: str, says: str) -> None:
+    (tmp_path / "bad.py").write_text(text)
+    with pytest.raises(PlanError, match=says):
+        load(tmp_path / "bad.py")
+    with pytest.raises(PlanError, match="is no Python file"):
+        load(tmp_path / "missing.py")
