@@ -113,7 +113,9 @@ impl Session {
     }
 
     /// Tosses `bytes` coins that no party can bias or foresee: all commit, everybody's commitment in hand all
-    /// open, the hash of all values is the coin. Parties only; two rounds.
+    /// open, the hash of all values is the coin. With its opening everybody sends a hash of all commitments that
+    /// it holds, so that nobody can have committed to one value here and to another there. Parties only; two
+    /// rounds.
     pub fn toss(&mut self, bytes: usize) -> Result<Vec<u8>, Error> {
         let toss = self.coins;
         self.coins += 1;
@@ -121,8 +123,11 @@ impl Session {
         let mut mine = [0; 32];
         self.entropy.fill(&mut mine)?;
         let (commitment, opening) = Commitment::new(&self.id, self.me, &label, &mine, self.entropy.as_mut())?;
-        let commitments = self.broadcast(control(step::COIN_COMMIT, toss), &commitment.0)?;
-        let opened = self.broadcast(control(step::COIN_OPEN, toss), &[mine, opening.0].concat())?;
+        let mut commitments = self.broadcast(control(step::COIN_COMMIT, toss), &commitment.0)?;
+        commitments[self.me] = commitment.0.to_vec();
+        let seen = self.hash(b"tacit commitments 1", &commitments.concat());
+        let opened = [mine, opening.0, seen].concat();
+        let opened = self.broadcast(control(step::COIN_OPEN, toss), &opened)?;
         let mut hash = Sha256::new_with_prefix(b"tacit coin 1");
         hash.update(self.id);
         hash.update(toss.to_le_bytes());
@@ -131,7 +136,11 @@ impl Session {
                 hash.update(mine);
                 continue;
             }
-            let (value, opening) = opened[party].split_at(32);
+            let (value, rest) = opened[party].split_at(32);
+            let (opening, theirs) = rest.split_at(32);
+            if !bool::from(theirs.ct_eq(&seen)) {
+                return self.fail(party, "the commitments of a coin");
+            }
             let fits = <[u8; 32]>::try_from(opening).is_ok_and(|opening| {
                 let commitment = <[u8; 32]>::try_from(commitments[party].as_slice()).map(Commitment);
                 commitment.is_ok_and(|commitment| {
@@ -203,10 +212,7 @@ impl Session {
     }
 
     fn compare(&mut self, at: At, value: &[u8], what: &'static str) -> Result<(), Error> {
-        let mut hash = Sha256::new_with_prefix(b"tacit echo 1");
-        hash.update(self.id);
-        hash.update(value);
-        let mine = hash.finalize();
+        let mine = self.hash(b"tacit echo 1", value);
         let theirs = self.broadcast(at, &mine)?;
         for party in self.others() {
             if !bool::from(theirs[party].ct_eq(&mine)) {
@@ -214,6 +220,11 @@ impl Session {
             }
         }
         Ok(())
+    }
+
+    /// A hash of something, for something, in this session.
+    fn hash(&self, label: &[u8], value: &[u8]) -> [u8; 32] {
+        Sha256::new_with_prefix(label).chain_update(self.id).chain_update(value).finalize().into()
     }
 
     fn fail<T>(&mut self, peer: usize, what: &'static str) -> Result<T, Error> {

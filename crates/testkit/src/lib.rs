@@ -3,6 +3,7 @@
 //! | what | where |
 //! | --- | --- |
 //! | a network on a virtual clock | [`World`] |
+//! | links of memory, TCP and TLS | [`links`] |
 //! | who drops, delays, alters and kills | [`Interceptor`], [`Deviation`] |
 //! | what was delivered | [`Trace`] |
 //! | randomness that can be repeated | [`Draws`] |
@@ -18,6 +19,7 @@ pub mod conformance;
 mod draws;
 pub mod generate;
 mod interceptor;
+pub mod links;
 mod rng;
 pub mod sample;
 mod trace;

@@ -1,139 +1,170 @@
-//! Are these bits uniform and independent? A few runs must tell.
+//! Are these bits uniform and independent? A few hundred runs must tell.
+//!
+//! Two tests: the frequency of each bit; and whether some bits, and products of two of a chosen few, add up (over
+//! GF(2)) to a constant in all runs. Products matter because messages are products of shares: of two that are
+//! masked alike the masks cancel, and what is left is quadratic in what else was received.
+//!
+//! **False alarms.** For the frequency see [`Sample::check`]. For sums: a sum that takes part in products by `h`
+//! pairs of independent factors is constant in all of `r` runs with a probability of (1/2 + 2^(-h-1))^r at most.
+//! There are fewer than 2^(2hn + n + 1) of them with n chosen bits, and fewer than 2^c in all with c terms. With
+//! n = 20 and r = c + 104, at least 256, all together are below 2^-60.
 
-/// Bits of many runs: one row for each run, one column for each bit. All rows are of one length.
+/// Bits of many runs: one row for each, all of one length.
 #[derive(Clone, Debug, Default)]
 pub struct Sample {
-    rows: Vec<Vec<u64>>,
-    columns: usize,
+    rows: Vec<BitRow>,
 }
 
 /// How bits fail to be uniform and independent.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum Flaw {
     /// A bit is the same too often.
-    #[error("bit {column} is set in {ones} of {runs} runs")]
+    #[error("bit {bit} is set in {ones} of {runs} runs")]
     Biased {
         /// Which bit.
-        column: usize,
+        bit: usize,
         /// How often it was 1.
         ones: usize,
         /// Of so many.
         runs: usize,
     },
-    /// Some bits add up to a constant in every run.
-    #[error("bits {columns:?} add up to the same bit in every run")]
+    /// Some bits and products of bits add up to a constant in every run.
+    #[error("these bits and products of bits add up to the same in every run: {terms:?}")]
     Dependent {
-        /// Which bits. One alone is constant.
-        columns: Vec<usize>,
+        /// The terms, each with its factors. One term of one factor is a constant bit.
+        terms: Vec<Vec<usize>>,
     },
 }
 
-/// Standard deviations that a bit's frequency may be off. By Hoeffding's inequality a uniform bit is so with a
-/// probability below 2 exp(-7.5^2 / 2) < 2^-39: over the ten thousands of bits of a suite, below 2^-23.
+/// Bits that products are taken of, at most.
+const MULTIPLIED: usize = 20;
+
+/// Standard deviations that a bit's frequency may be off.
 const DEVIATIONS: f64 = 7.5;
 
 impl Sample {
-    /// A run's bits: the lowest `bits` of these words.
+    /// Adds a run.
     ///
     /// # Panics
-    /// If it has more or fewer than the runs before.
-    pub fn push(&mut self, row: &BitRow) {
-        assert!(self.rows.is_empty() || self.columns == row.bits, "every run has the same bits");
-        self.columns = row.bits;
-        self.rows.push(row.words.clone());
+    /// If it has more bits than the runs before, or fewer.
+    pub fn push(&mut self, row: BitRow) {
+        assert!(
+            self.rows.first().is_none_or(|first| first.len() == row.len()),
+            "every run has the same bits"
+        );
+        self.rows.push(row);
     }
 
-    /// Runs that [`Sample::check`] needs for so many bits: by 64 more than there are bits, so that uniform ones
-    /// look dependent with a probability below 2^-62, and enough that a bit can show its bias.
-    pub fn runs_for(bits: usize) -> usize {
-        (bits + 64).max(256)
+    /// Runs that [`Sample::check`] needs for so many bits, of which `multiplied` are chosen.
+    pub fn runs_for(bits: usize, multiplied: usize) -> usize {
+        let chosen = multiplied.min(MULTIPLIED);
+        (bits + chosen * chosen.saturating_sub(1) / 2 + 104).max(256)
     }
 
-    /// Whether all bits look uniform and jointly independent, as far as two tests tell: each bit's frequency, and
-    /// whether any bits add up (over GF(2)) to a constant.
+    /// Whether all bits look uniform and jointly independent. The first 20 of `multiplied` are the chosen ones.
+    ///
+    /// By Hoeffding's inequality the frequency of a uniform bit is so far off with a probability below
+    /// 2 exp(-7.5^2 / 2) < 2^-39; for the hundred thousand bits of a suite together, below 2^-22.
     ///
     /// # Errors
     /// What is wrong with them.
     ///
     /// # Panics
     /// If there are too few runs to say anything.
-    pub fn check(&self) -> Result<(), Flaw> {
-        let runs = self.rows.len();
-        assert!(runs >= Self::runs_for(self.columns), "{runs} runs tell nothing of {} bits", self.columns);
-        for column in 0..self.columns {
-            let ones = self.rows.iter().filter(|row| row[column / 64] >> (column % 64) & 1 == 1).count();
+    pub fn check(&self, multiplied: &[usize]) -> Result<(), Flaw> {
+        let (runs, bits) = (self.rows.len(), self.rows.first().map_or(0, BitRow::len));
+        assert!(runs >= Self::runs_for(bits, multiplied.len()), "{runs} runs tell nothing of {bits} bits");
+        for bit in 0..bits {
+            let ones = self.rows.iter().filter(|row| row.get(bit)).count();
             let off = (ones as f64 - runs as f64 / 2.0).abs();
+            // A constant bit is named as such below.
             if off > DEVIATIONS * (runs as f64).sqrt() / 2.0 && ones != 0 && ones != runs {
-                return Err(Flaw::Biased { column, ones, runs });
+                return Err(Flaw::Biased { bit, ones, runs });
             }
         }
-        match self.dependent() {
+        match self.dependent(&terms(bits, multiplied)) {
             None => Ok(()),
-            Some(columns) => Err(Flaw::Dependent { columns }),
+            Some(terms) => Err(Flaw::Dependent { terms }),
         }
     }
 
-    /// Columns that add up to a constant, if there are any: elimination over columns, each beside a note of which
-    /// ones have been added to it.
-    fn dependent(&self) -> Option<Vec<usize>> {
-        let runs = self.rows.len();
-        // The constant one comes first, and carries no note.
-        let mut reduced: Vec<(usize, Vec<u64>, Vec<u64>)> = Vec::new();
-        for column in 0..=self.columns {
-            let mut bits = vec![0; runs.div_ceil(64)];
-            for (run, row) in self.rows.iter().enumerate() {
-                let bit = if column == 0 { 1 } else { row[(column - 1) / 64] >> ((column - 1) % 64) & 1 };
-                bits[run / 64] |= bit << (run % 64);
-            }
-            let mut note = vec![0; (self.columns + 1).div_ceil(64)];
-            note[column / 64] |= 1 << (column % 64);
+    /// Terms that add up to a constant, if there are any. Elimination over terms' columns, each beside a note of
+    /// the terms that it is the sum of; the empty product, 1, comes first.
+    fn dependent(&self, terms: &[Vec<usize>]) -> Option<Vec<Vec<usize>>> {
+        let mut reduced: Vec<(usize, BitRow, BitRow)> = Vec::new();
+        for number in 0..terms.len() {
+            let mut column = BitRow::default();
+            self.rows.iter().for_each(|row| column.push(terms[number].iter().all(|&bit| row.get(bit))));
+            let mut note = BitRow::default();
+            (0..terms.len()).for_each(|other| note.push(other == number));
             for (pivot, other, other_note) in &reduced {
-                if bits[pivot / 64] >> (pivot % 64) & 1 == 1 {
-                    bits.iter_mut().zip(other).for_each(|(a, b)| *a ^= b);
-                    note.iter_mut().zip(other_note).for_each(|(a, b)| *a ^= b);
+                if column.get(*pivot) {
+                    column.add(other);
+                    note.add(other_note);
                 }
             }
-            let Some(pivot) = (0..runs).find(|run| bits[run / 64] >> (run % 64) & 1 == 1) else {
-                let noted = (1..=self.columns).filter(|at| note[at / 64] >> (at % 64) & 1 == 1);
-                return Some(noted.map(|at| at - 1).collect());
+            let Some(pivot) = (0..column.len()).find(|&run| column.get(run)) else {
+                let noted = (1..terms.len()).filter(|&term| note.get(term));
+                return Some(noted.map(|term| terms[term].clone()).collect());
             };
-            reduced.push((pivot, bits, note));
+            reduced.push((pivot, column, note));
         }
         None
     }
 }
 
-/// The bits of one run, in order.
+/// 1, all bits, and all products of two of the first chosen ones.
+fn terms(bits: usize, multiplied: &[usize]) -> Vec<Vec<usize>> {
+    let chosen = &multiplied[..multiplied.len().min(MULTIPLIED)];
+    let mut terms = vec![vec![]];
+    terms.extend((0..bits).map(|bit| vec![bit]));
+    for (place, &a) in chosen.iter().enumerate() {
+        terms.extend(chosen[place + 1..].iter().map(|&b| vec![a, b]));
+    }
+    terms
+}
+
+/// Bits in a row.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct BitRow {
     words: Vec<u64>,
-    bits: usize,
+    len: usize,
 }
 
 impl BitRow {
-    /// Adds the first `bits` bits of a message.
+    /// Adds a bit.
+    pub fn push(&mut self, bit: bool) {
+        if self.len.is_multiple_of(64) {
+            self.words.push(0);
+        }
+        self.words[self.len / 64] |= u64::from(bit) << (self.len % 64);
+        self.len += 1;
+    }
+
+    /// Adds the first `bits` bits of a message, the lowest of each byte first.
     ///
     /// # Panics
     /// If it has fewer.
     pub fn extend(&mut self, message: &[u8], bits: usize) {
-        for bit in 0..bits {
-            if self.bits.is_multiple_of(64) {
-                self.words.push(0);
-            }
-            let set = u64::from(message[bit / 8] >> (bit % 8) & 1);
-            self.words[self.bits / 64] |= set << (self.bits % 64);
-            self.bits += 1;
-        }
+        (0..bits).for_each(|bit| self.push(message[bit / 8] >> (bit % 8) & 1 == 1));
     }
 
     /// How many there are.
     pub fn len(&self) -> usize {
-        self.bits
+        self.len
     }
 
     /// Whether there is none.
     pub fn is_empty(&self) -> bool {
-        self.bits == 0
+        self.len == 0
+    }
+
+    fn get(&self, bit: usize) -> bool {
+        self.words[bit / 64] >> (bit % 64) & 1 == 1
+    }
+
+    fn add(&mut self, other: &Self) {
+        self.words.iter_mut().zip(&other.words).for_each(|(a, b)| *a ^= b);
     }
 }
 
@@ -142,39 +173,54 @@ mod tests {
     use super::*;
     use crate::Rng;
 
-    fn sample(bits: usize, spoil: impl Fn(&mut Vec<u8>)) -> Sample {
+    fn sample(bits: usize, multiplied: usize, spoil: impl Fn(&mut Vec<u8>)) -> Sample {
         let mut rng = Rng::new(1);
         let mut sample = Sample::default();
-        for _ in 0..Sample::runs_for(bits) {
+        for _ in 0..Sample::runs_for(bits, multiplied) {
             let mut bytes: Vec<u8> = (0..bits.div_ceil(8)).map(|_| rng.word() as u8).collect();
             spoil(&mut bytes);
             let mut row = BitRow::default();
             row.extend(&bytes, bits);
-            sample.push(&row);
+            sample.push(row);
         }
         sample
+    }
+
+    fn dependent(terms: &[&[usize]]) -> Result<(), Flaw> {
+        Err(Flaw::Dependent { terms: terms.iter().map(|term| term.to_vec()).collect() })
     }
 
     #[test]
     fn uniform_bits_pass() {
         for bits in [0, 1, 7, 63, 64, 65, 200, 300] {
-            assert_eq!(sample(bits, |_| ()).check(), Ok(()));
+            let chosen: Vec<usize> = (0..bits).step_by(3).collect();
+            assert_eq!(sample(bits, chosen.len(), |_| ()).check(&chosen), Ok(()));
         }
     }
 
     #[test]
     fn constant_repeated_and_summed_bits_are_noticed() {
-        let dependent = |columns: &[usize]| Err(Flaw::Dependent { columns: columns.to_vec() });
-        assert_eq!(sample(70, |bytes| bytes[1] |= 4).check(), dependent(&[10]));
-        assert_eq!(sample(70, |bytes| bytes[1] &= 0xfb).check(), dependent(&[10]));
-        assert_eq!(sample(16, |b| b[1] = (b[1] & 0xfe) | (b[0] & 1)).check(), dependent(&[0, 8]));
-        let summed = sample(300, |b| b[30] = (b[30] & 0xfe) | ((b[2] ^ b[9] >> 3 ^ 1) & 1));
-        assert_eq!(summed.check(), dependent(&[16, 75, 240]));
+        assert_eq!(sample(70, 0, |bytes| bytes[1] |= 4).check(&[]), dependent(&[&[10]]));
+        assert_eq!(sample(70, 0, |bytes| bytes[1] &= 0xfb).check(&[]), dependent(&[&[10]]));
+        let repeated = sample(16, 0, |bytes| bytes[1] = (bytes[1] & 0xfe) | (bytes[0] & 1));
+        assert_eq!(repeated.check(&[]), dependent(&[&[0], &[8]]));
+        let summed = sample(300, 0, |b| b[30] = (b[30] & 0xfe) | ((b[2] ^ b[9] >> 3 ^ 1) & 1));
+        assert_eq!(summed.check(&[]), dependent(&[&[16], &[75], &[240]]));
+    }
+
+    #[test]
+    fn a_masked_product_passes_and_an_unmasked_sum_of_products_is_noticed() {
+        let masked = |bytes: &mut Vec<u8>| bytes[2] ^= bytes[0] & bytes[1];
+        assert_eq!(sample(24, 3, masked).check(&[0, 8, 16]), Ok(()));
+        let bare =
+            |bytes: &mut Vec<u8>| bytes[2] = (bytes[2] & 0xfe) | ((bytes[0] & bytes[1] ^ bytes[3]) & 1);
+        assert_eq!(sample(32, 3, bare).check(&[0, 8, 16]), dependent(&[&[16], &[24], &[0, 8]]));
+        assert_eq!(sample(32, 2, bare).check(&[16, 24]), Ok(()), "the factors are not among the chosen");
     }
 
     #[test]
     fn a_biased_bit_is_noticed() {
-        let biased = sample(16, |bytes| bytes[0] |= bytes[1] >> 1 & 1).check();
-        assert!(matches!(biased, Err(Flaw::Biased { column: 0, .. })), "{biased:?}");
+        let biased = sample(16, 0, |bytes| bytes[0] |= bytes[1] >> 1 & 1).check(&[]);
+        assert!(matches!(biased, Err(Flaw::Biased { bit: 0, .. })), "{biased:?}");
     }
 }

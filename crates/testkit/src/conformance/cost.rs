@@ -10,6 +10,7 @@ use tacit_program::{Native, Program, Recipient, lower};
 
 use super::Subject;
 use super::catalogue::{self, Numbers};
+use crate::links::{Medium, links};
 use crate::{Case, Draws, Ending, Rng, generate};
 
 const LENGTHS: [usize; 9] = [1, 2, 7, 8, 9, 63, 64, 65, 513];
@@ -77,18 +78,13 @@ pub fn check(subject: &Subject, program: &Program, what: &str) -> (usize, usize)
     (rounds, depth)
 }
 
-/// A program's bytes by phase over other links than a world's.
+/// A program's bytes by phase over real links.
 ///
 /// # Panics
 /// If they aren't those declared.
-pub fn check_over(
-    subject: &Subject,
-    program: &Program,
-    links: &dyn Fn(&Case) -> Vec<Box<dyn tacit_net::Transport>>,
-    what: &str,
-) {
+pub fn check_over(subject: &Subject, program: &Program, medium: Medium, what: &str) {
     let case = case(subject, program);
-    let endings = case.run_over(links(&case).into_iter().map(Some).collect(), &Draws::fixed(4));
+    let endings = case.run_over(links(medium, &case), &Draws::fixed(4));
     let endings: Vec<&Ending> = endings.iter().flatten().collect();
     assert!(endings.iter().all(|ending| ending.result.is_ok()), "{what}");
     assert_eq!(sent(&endings), declared(&case), "{what}: bytes by phase, from, to");

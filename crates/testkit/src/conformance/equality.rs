@@ -7,6 +7,7 @@ use tacit_program::{Native, Program, Recipient, Value, decode, lower, reference}
 
 use super::Subject;
 use super::catalogue::{self, Numbers};
+use crate::links::{Medium, links};
 use crate::{Case, Draws, Rng, generate, outcomes};
 
 /// Lengths around words, blocks of randomness and pieces of messages.
@@ -90,20 +91,13 @@ pub fn check(subject: &Subject, program: &Program, rng: &mut Rng, what: &str) {
     }
 }
 
-/// A program over other links than a world's.
+/// A program over real links.
 ///
 /// # Panics
 /// If results differ from the reference's.
-pub fn check_over(
-    subject: &Subject,
-    program: &Program,
-    rng: &mut Rng,
-    links: &dyn Fn(&Case) -> Vec<Box<dyn tacit_net::Transport>>,
-    what: &str,
-) {
+pub fn check_over(subject: &Subject, program: &Program, rng: &mut Rng, medium: Medium, what: &str) {
     let (case, expected) = case(subject, program, rng);
-    let transports = links(&case).into_iter().map(Some).collect();
-    let endings = case.run_over(transports, &Draws::fixed(rng.word()));
+    let endings = case.run_over(links(medium, &case), &Draws::fixed(rng.word()));
     compare(&case, program, &outcomes(endings.iter().flatten()), &expected, what);
 }
 

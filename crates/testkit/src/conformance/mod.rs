@@ -6,6 +6,7 @@
 //! | [`cost`] | payload bytes on every link and rounds are those declared, exactly |
 //! | [`views`] | what a party receives is uniform, whatever the inputs and whatever the party does |
 //! | [`robust`] | deviations and deaths end in errors that name who is at fault, never in a hang or a panic |
+//! | [`links`] | the same over memory, TCP and TLS, for a few dozen cases |
 //! | [`wire`] | addresses don't repeat, lengths don't depend on secrets, bytes are those of a kept trace |
 //!
 //! Programs come from the [`catalogue`], one for every operation, and from [`crate::generate`].
@@ -13,6 +14,7 @@
 pub mod catalogue;
 pub mod cost;
 pub mod equality;
+pub mod links;
 pub mod robust;
 pub mod views;
 pub mod wire;
@@ -134,6 +136,8 @@ macro_rules! conformance {
             }
         }
 
+        $crate::conformance!(@links $subject; memory Memory, tcp Tcp, tls Tls);
+
         #[test]
         fn every_operation_is_mounted() {
             assert_eq!(MOUNTED.to_vec(), $crate::conformance::catalogue::names());
@@ -160,5 +164,22 @@ macro_rules! conformance {
             use super::*;
             $(#[test] fn $name() { $crate::conformance::views::operation(&$subject, stringify!($name)); })*
         }
+    };
+    (@links $subject:expr; $($name:ident $medium:ident),*) => {
+        $(mod $name {
+            #[allow(unused_imports)]
+            use super::*;
+            use $crate::links::Medium;
+
+            #[test]
+            fn results_and_costs() {
+                $crate::conformance::links::results_and_costs(&$subject, Medium::$medium);
+            }
+
+            #[test]
+            fn death() {
+                $crate::conformance::links::death(&$subject, Medium::$medium);
+            }
+        })*
     };
 }

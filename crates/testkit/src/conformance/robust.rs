@@ -155,7 +155,7 @@ pub fn wrong_inputs_are_refused(subject: &Subject) {
 }
 
 /// Whether an error is that somebody was silent for too long.
-fn is_silence(error: &str) -> bool {
+pub(super) fn is_silence(error: &str) -> bool {
     error.contains("(silent for")
 }
 
@@ -192,12 +192,18 @@ struct Target {
     next: Option<u16>,
 }
 
+/// A run with inputs of a party and a client, every interactive operation, and outputs for all, for a party and
+/// for clients.
+pub(super) fn stage_case(subject: &Subject) -> Case {
+    let program = program().expect("the program is sound");
+    let inputs = [vec![3, (-2_i64) as u64], vec![2, 5]];
+    let lowered = lower(&program, Native::ALL).expect("all is offered");
+    Case::new(subject.protocol, lowered.plan, &inputs)
+}
+
 impl Stage {
     fn new(subject: &Subject) -> Self {
-        let program = program().expect("the program is sound");
-        let inputs = [vec![3, (-2_i64) as u64], vec![2, 5]];
-        let lowered = lower(&program, Native::ALL).expect("all is offered");
-        let case = Case::new(subject.protocol, lowered.plan, &inputs);
+        let case = stage_case(subject);
         let run = case.run(&Draws::fixed(1));
         let expected = run.outcomes().into_iter().cloned().collect();
         let mut messages = Vec::new();
@@ -275,7 +281,6 @@ impl Stage {
     }
 }
 
-/// Inputs of a party and a client, every interactive operation, outputs for all, for a party and for clients.
 fn program() -> Result<Program, ProgramError> {
     let mut build = Builder::new();
     let range = Range::new(-8, 7);

@@ -6,11 +6,11 @@
 //! they are so for every input, they tell nothing of it. Handshake, seeds and outputs are no part of this; an
 //! output's last share is what the output and the receiver's own shares make it.
 //!
-//! **What it notices.** A missing mask (bits that are constant), a mask that the receiver knows (the same), a mask
-//! that serves twice (bits whose sum is constant), a mask with bias, and padding that carries anything.
+//! **What it notices.** A missing mask, a mask that the receiver knows, a mask that serves twice, a mask with bias,
+//! and padding that carries anything: see [`crate::sample`] for how.
 //!
-//! **What it can't notice.** Dependence that shows in no single bit and in no sum of bits, such as a message that
-//! is a product of two others; and weak generators, since streams are taken as they come.
+//! **What it can't notice.** Dependence that shows in no single bit and in no sum of bits and of products of two
+//! elements' low bits; and weak generators, since streams are taken as they come.
 //!
 //! **Deviations.** In the client-server model (Araki et al. 2016, section 4) the same must hold for a server that
 //! deviates at will, as long as no server learns an output. Here the corrupt server's messages after the handshake
@@ -19,6 +19,8 @@
 use std::sync::Arc;
 
 use tacit_net::Frame;
+use tacit_program::cost::Flow;
+use tacit_program::plan::{Domain, Kind};
 use tacit_program::{Native, Program, Recipient, lower};
 use tacit_session::step;
 
@@ -93,29 +95,38 @@ pub fn check(subject: &Subject, case: &Case, corrupt: usize, conduct: Conduct) -
         (world, Draws::varying(7, run, Arc::clone(&hidden)))
     };
     let (world, draws) = one(0);
-    let bits = view(case, corrupt, &case.run_in(&world, &draws))?.len();
+    let View { bits, low } = View::new(case, corrupt, &case.run_in(&world, &draws))?;
     let mut sample = Sample::default();
-    for run in case.run_each((0..Sample::runs_for(bits) as u64).map(one)) {
-        sample.push(&view(case, corrupt, &run)?);
+    for run in case.run_each((0..Sample::runs_for(bits.len(), low.len()) as u64).map(one)) {
+        sample.push(View::new(case, corrupt, &run)?.bits);
     }
-    sample.check()?;
-    Ok(bits)
+    sample.check(&low)?;
+    Ok(bits.len())
 }
 
 /// What a run shows a corrupt party while inputs are shared and operations run.
-fn view(case: &Case, corrupt: usize, run: &Run) -> Result<BitRow, Leak> {
-    // Who aborts tells something by that, and nobody does here.
-    run.outcomes();
-    let mut row = BitRow::default();
-    for delivery in run.trace.received(corrupt) {
-        if let Some(bits) = declared_bits(case, delivery) {
-            if !padding_is_zero(&delivery.payload, bits) {
-                return Err(Leak::Padding(delivery.at));
+struct View {
+    bits: BitRow,
+    /// The lowest bit of each element: in these a product of ring elements is a product of bits.
+    low: Vec<usize>,
+}
+
+impl View {
+    fn new(case: &Case, corrupt: usize, run: &Run) -> Result<Self, Leak> {
+        // Who aborts tells something by that, and nobody does here.
+        run.outcomes();
+        let (mut bits, mut low) = (BitRow::default(), Vec::new());
+        for delivery in run.trace.received(corrupt) {
+            if let Some((count, element)) = contents(case, delivery) {
+                if !padding_is_zero(&delivery.payload, count) {
+                    return Err(Leak::Padding(delivery.at));
+                }
+                low.extend((0..count).step_by(element).map(|bit| bits.len() + bit));
+                bits.extend(&delivery.payload, count);
             }
-            row.extend(&delivery.payload, bits);
         }
+        Ok(Self { bits, low })
     }
-    Ok(row)
 }
 
 /// Which draws a corrupt party can't know, of those of all endpoints. In the handshake an endpoint draws a nonce,
@@ -140,21 +151,30 @@ pub fn hidden(
     }
 }
 
-/// The bits that a message holds by the protocol's own account; `None` if it belongs to no input or operation.
-/// Programs here are so small that a stage's bits on a link are one message.
-fn declared_bits(case: &Case, delivery: &Delivery) -> Option<usize> {
-    let at = delivery.at;
-    let flows = if let Some((op, stage)) = delivery.stage() {
-        case.protocol.operation(&case.plan, &case.plan.ops[op as usize], stage)
+/// How many bits a message holds by the protocol's own account, and how many an element of it has; `None` if it
+/// belongs to no input or operation. Programs here are so small that a stage's bits on a link are one message.
+fn contents(case: &Case, delivery: &Delivery) -> Option<(usize, usize)> {
+    let (plan, at) = (&case.plan, delivery.at);
+    let (flows, element) = if let Some((op, stage)) = delivery.stage() {
+        let op = &plan.ops[op as usize];
+        let domain = match &op.kind {
+            Kind::And { .. } | Kind::Split { .. } => Domain::Bits,
+            Kind::Mul { dst, .. }
+            | Kind::MatMul { dst, .. }
+            | Kind::Inject { dst, .. }
+            | Kind::Shift { dst, .. } => plan.register(*dst).domain,
+        };
+        (case.protocol.operation(plan, op, stage), domain.bits())
     } else if at.part == step::INPUT {
-        case.protocol.input(&case.plan, case.roles(), &case.plan.inputs[at.op as usize])
+        let input = &plan.inputs[at.op as usize];
+        (case.protocol.input(plan, case.roles(), input), plan.register(input.reg).domain.bits())
     } else {
         return None;
     };
-    let of_link = |flow: &&tacit_program::cost::Flow| (flow.from, flow.to) == (delivery.from, delivery.to);
+    let of_link = |flow: &&Flow| (flow.from, flow.to) == (delivery.from, delivery.to);
     let bits = flows.iter().filter(of_link).map(|flow| flow.bits as usize).sum();
     assert_eq!(delivery.payload.len(), usize::div_ceil(bits, 8), "one message for all of {at}");
-    Some(bits)
+    Some((bits, element as usize))
 }
 
 fn padding_is_zero(payload: &[u8], bits: usize) -> bool {

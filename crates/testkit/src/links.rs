@@ -1,0 +1,168 @@
+//! Real links between threads of one process: memory, TCP and TLS.
+
+use std::net::Ipv4Addr;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
+use std::{env, fs, process, thread};
+
+use tacit_net::setup::{Config, Listener, SetupError, connect, init};
+use tacit_net::stream::StreamTransport;
+use tacit_net::{Event, Frame, Transport, What, WireBytes, memory};
+
+use crate::Case;
+use crate::case::Links;
+
+/// What links are made of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Medium {
+    /// This process's memory.
+    Memory,
+    /// TCP on loopback.
+    Tcp,
+    /// TLS over TCP on loopback, with keys made for the occasion.
+    Tls,
+}
+
+/// Links for everybody in a case.
+///
+/// # Panics
+/// If they can't be made: no files in the temporary folder, no connections on loopback.
+pub fn links(medium: Medium, case: &Case) -> Links {
+    let clients = case.endpoints() - case.parties();
+    if medium == Medium::Memory {
+        let ends = memory::mesh(case.parties(), clients);
+        return ends.into_iter().map(|end| Some(Box::new(end) as Box<dyn Transport>)).collect();
+    }
+    let names: Vec<String> =
+        (case.parties()..case.endpoints()).map(|client| case.name(client).to_owned()).collect();
+    let deployment = Deployment::new(case.parties(), &names, medium == Medium::Tls);
+    let transport = |joined: thread::Result<Result<StreamTransport, SetupError>>| {
+        let transport = joined.unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+        transport.unwrap_or_else(|error| panic!("no links on loopback: {error}"))
+    };
+    thread::scope(|scope| {
+        let threads: Vec<_> =
+            deployment.configs.iter().map(|config| scope.spawn(move || gather(config))).collect();
+        let joined = threads.into_iter().map(|thread| transport(thread.join()));
+        joined.map(|end| Some(Box::new(end) as Box<dyn Transport>)).collect()
+    })
+}
+
+/// One endpoint's links with all others.
+fn gather(config: &Config) -> Result<StreamTransport, SetupError> {
+    if config.is_client() {
+        return connect(config);
+    }
+    let parties = config.parties().len();
+    let clients: Vec<usize> = (parties..parties + config.clients().len()).collect();
+    Listener::bind(config)?.gather(&clients, config.limits().connect)
+}
+
+/// A folder of configurations, removed in the end.
+struct Deployment {
+    folder: PathBuf,
+    configs: Vec<Config>,
+}
+
+impl Deployment {
+    fn new(parties: usize, clients: &[String], tls: bool) -> Self {
+        static COUNT: AtomicU32 = AtomicU32::new(0);
+        let number = COUNT.fetch_add(1, Ordering::Relaxed);
+        let folder = env::temp_dir().join(format!("tacit-testkit-{}-{number}", process::id()));
+        let (host, port) = address(number);
+        let paths = init(&folder, parties, clients, &host.to_string(), port);
+        let mut deployment = Self { folder, configs: Vec::new() };
+        for path in paths.unwrap_or_else(|error| panic!("no configurations: {error}")) {
+            let mut text = fs::read_to_string(&path).expect("the file was just written");
+            if !tls {
+                text = text.replace("transport = \"tls\"", "transport = \"tcp\"");
+            }
+            deployment.configs.push(Config::parse(&text, &path).expect("a good configuration was written"));
+        }
+        deployment
+    }
+}
+
+/// Ports that nobody else listens on: every process has a loopback address of its own (all of 127.0.0.0/8 is
+/// loopback), and every deployment ports of its own there.
+fn address(number: u32) -> (Ipv4Addr, u16) {
+    let [_, high, middle, low] = process::id().to_be_bytes();
+    (Ipv4Addr::new(127, 1 + high % 254, middle, low), 5000 + (number % 1000) as u16 * 16)
+}
+
+impl Drop for Deployment {
+    fn drop(&mut self) {
+        // What is left in the temporary folder harms nobody.
+        let _ = fs::remove_dir_all(&self.folder);
+    }
+}
+
+/// Links that end, as the end of their process would end them, before a certain frame is sent.
+pub struct Mortal {
+    links: Option<Box<dyn Transport>>,
+    /// Frames that are still sent.
+    left: usize,
+    /// Of which peers the end is still to be told, once the links are gone.
+    bereft: Vec<usize>,
+    died: Duration,
+}
+
+impl Mortal {
+    /// Dies before its frame number `frames`, counted over all links of this endpoint among `endpoints`.
+    pub fn new(links: Box<dyn Transport>, endpoints: usize, frames: usize) -> Self {
+        let bereft = (0..endpoints).filter(|&peer| links.is_linked(peer)).collect();
+        Self { links: Some(links), left: frames, bereft, died: Duration::ZERO }
+    }
+}
+
+impl Transport for Mortal {
+    fn is_linked(&self, peer: usize) -> bool {
+        self.links.as_ref().map_or(self.bereft.contains(&peer), |links| links.is_linked(peer))
+    }
+
+    fn send(&mut self, to: usize, frame: Frame) {
+        let Some(links) = &mut self.links else { return };
+        if self.left > 0 {
+            self.left -= 1;
+            links.send(to, frame);
+        } else {
+            self.died = links.now();
+            self.links = None;
+        }
+    }
+
+    fn flush(&mut self) -> bool {
+        self.links.as_mut().is_none_or(|links| links.flush())
+    }
+
+    fn backlog(&self, to: usize) -> usize {
+        self.links.as_ref().map_or(0, |links| links.backlog(to))
+    }
+
+    fn poll(&mut self, wait: Duration) -> Option<(usize, Event)> {
+        if let Some(links) = &mut self.links {
+            return links.poll(wait);
+        }
+        let how = "this end is dead".to_owned();
+        Some((self.bereft.pop()?, Event::Lost(What::Closed { how })))
+    }
+
+    fn hold(&mut self, peer: usize, hold: bool) {
+        if let Some(links) = &mut self.links {
+            links.hold(peer, hold);
+        }
+    }
+
+    fn now(&self) -> Duration {
+        self.links.as_ref().map_or(self.died, |links| links.now())
+    }
+
+    fn wire_bytes(&self, peer: usize) -> WireBytes {
+        self.links.as_ref().map_or_else(WireBytes::default, |links| links.wire_bytes(peer))
+    }
+
+    fn finish(&mut self) -> bool {
+        self.links.as_mut().is_none_or(|links| links.finish())
+    }
+}

@@ -1,0 +1,93 @@
+//! Why truncation here is exact.
+//!
+//! The usual probabilistic truncation opens `x + r` for a random `r`, shifts it, and takes `r >> d` off again. It
+//! rounds up with the right probability, but not independently of what was opened: with the same `r` for mask and
+//! for rounding, whoever saw `x + r` knows, given `x`, which way it went, and so which output goes with which
+//! opening (Li et al. 2023, section 5.2; Catrina and de Hoogh's protocol, their Protocol 1). The first test shows
+//! that, so that nobody brings it back for its price; the second holds ours against `floor((x + half) / 2^d)`.
+
+use tacit_program::{Builder, Kind, Native, Range, Recipient, decode, lower};
+use tacit_replicated::Replicated;
+use tacit_testkit::{Case, Draws, Rng};
+
+/// Bits that are taken off.
+const D: u32 = 8;
+
+/// Protocol 1: what is opened, and the result.
+fn probabilistic(x: u64, rng: &mut Rng) -> (u64, u64) {
+    // Short of the ring's end, so that the sum doesn't wrap.
+    let r = rng.word() >> 1;
+    let opened = x.wrapping_add(r);
+    (opened, (opened >> D).wrapping_sub(r >> D))
+}
+
+/// Functionality 2: rounds up with probability `(x mod 2^d) / 2^d`, by a coin of its own; and a mask that has
+/// nothing to do with it.
+fn ideal(x: u64, rng: &mut Rng) -> (u64, u64) {
+    let up = rng.word() % (1 << D) < x % (1 << D);
+    (x.wrapping_add(rng.word() >> 1), (x >> D) + u64::from(up))
+}
+
+/// How often each of both roundings happens, given the opened value's low bits: below those of `x`, or not.
+fn roundings(x: u64, truncate: impl Fn(u64, &mut Rng) -> (u64, u64)) -> [[u32; 2]; 2] {
+    let mut rng = Rng::new(1);
+    let mut counts = [[0; 2]; 2];
+    for _ in 0..10_000 {
+        let (opened, result) = truncate(x, &mut rng);
+        let wrapped = usize::from(opened % (1 << D) < x % (1 << D));
+        counts[wrapped][(result - (x >> D)) as usize] += 1;
+    }
+    counts
+}
+
+#[test]
+fn the_opened_value_fixes_how_probabilistic_truncation_rounds() {
+    for x in [1_u64 << 20 | 0x40, 1 << 30 | 0x80, 12_345 << D | 0xc0] {
+        let expected_up = 10_000.0 * (x % (1 << D)) as f64 / f64::from(1 << D);
+        let [not_wrapped, wrapped] = roundings(x, probabilistic);
+        // Each way as often as it should be, to six standard deviations ...
+        assert!((f64::from(wrapped[1]) - expected_up).abs() < 300.0, "{wrapped:?}");
+        // ... but always up where the low bits wrapped, and always down where they didn't.
+        assert_eq!((not_wrapped[1], wrapped[0]), (0, 0));
+
+        // What a simulator, who knows x and the output's distribution but not its coin, would have to match.
+        let [not_wrapped, wrapped] = roundings(x, ideal);
+        assert!(not_wrapped.iter().chain(&wrapped).all(|&count| count > 300), "{not_wrapped:?} {wrapped:?}");
+    }
+}
+
+#[test]
+fn ours_is_the_exact_quotient_whatever_is_drawn() {
+    // |x| up to the guard: 2^(k-2) and no further, with the rounding's half.
+    for (width, by) in [(8_u32, 1), (8, 4), (16, 7), (32, 13), (64, 1), (64, 16), (64, 32)] {
+        let limit = 1_i128 << (width - 2);
+        let half = 1_i128 << (by - 1);
+        let (lo, hi) = (-limit, limit - 1 - half);
+        let mut build = Builder::new();
+        let frac = by as u8;
+        let range = Range::new(lo, hi);
+        let x = build.input("alice", "x", Kind::Fixed { frac }, &[64], range).unwrap();
+        let rounded = build.rescale(x, 0).unwrap();
+        build.reveal(rounded, Recipient::All).unwrap();
+        let program = build.finish().unwrap();
+        let lowered = lower(&program, Native::ALL).unwrap();
+
+        let mut rng = Rng::new(u64::from(width));
+        let edges =
+            [lo, lo + 1, hi, hi - 1, 0, 1, -1, half, half - 1, -half, -half - 1, 1 << by, (1 << by) - 1];
+        let inputs: Vec<i128> = (0..64)
+            .map(|at| edges.get(at).map_or_else(|| rng.edgy(lo, hi), |&edge| edge.clamp(lo, hi)))
+            .collect();
+        let words: Vec<u64> = inputs.iter().map(|&x| x as u64).collect();
+        let expected: Vec<i64> = inputs.iter().map(|&x| ((x + half) >> by) as i64).collect();
+        let case = Case::new(&Replicated, lowered.plan, &[words]);
+        for seed in 0..20 {
+            for outcome in case.run(&Draws::fixed(seed)).outcomes() {
+                let got = outcome.outputs[0].as_ref().map(tacit_engine::Clear::to_words).unwrap();
+                let got = decode(&lowered.outputs[0], &got).unwrap();
+                let expected = tacit_program::Data::Int(expected.clone());
+                assert_eq!(got.data, expected, "2^{by} in {width} bits, seed {seed}");
+            }
+        }
+    }
+}
