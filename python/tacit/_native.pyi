@@ -1,6 +1,6 @@
 """The compiled core; what it means is in python/src."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from os import PathLike
 from pathlib import Path
 from types import EllipsisType
@@ -19,6 +19,7 @@ __all__ = [
     "Seat",
     "Type",
     "init",
+    "main",
     "protocols",
 ]
 
@@ -27,6 +28,12 @@ _Kind = Literal["bool", "int", "fixed", "wrapping"]
 _Index = int | slice | EllipsisType | None
 
 def protocols() -> list[str]: ...
+def main(
+    args: list[str],
+    load: Callable[[Path, list[str]], Program | str],
+    demo: Callable[[bool], int],
+    interpreter: _StrPath,
+) -> int: ...
 def init(folder: _StrPath, parties: int, clients: Sequence[str], host: str, port: int) -> list[Path]: ...
 
 @final

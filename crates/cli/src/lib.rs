@@ -1,1 +1,103 @@
-//! The command line, as a library.
+//! The command line, as a library: what `tacit run`, `cost`, `init`, `serve`, `bench` and `demo` do.
+//!
+//! There is no binary of its own. The Python package's command calls [`main`], and gives through [`Front`] what
+//! only Python can do: import a program, run the demo. Results go to standard output, errors to standard error;
+//! with `--json` both are objects, one to a line, for machines to read.
+//!
+//! The exit code is 0 if all went well, 1 if a run was aborted or its outputs are wrong, 2 if the command was
+//! used wrongly or its input is bad.
+
+mod args;
+mod bench;
+mod cost;
+mod failure;
+mod front;
+mod init;
+mod npy;
+mod program;
+mod progress;
+mod run;
+mod serve;
+mod show;
+mod table;
+
+pub use front::Front;
+
+use args::{Arguments, Command};
+use clap::Parser;
+use failure::Failure;
+use std::io::Write;
+
+/// Runs the command line `args`, which doesn't include the command's own name, and returns the exit code.
+///
+/// `this_command` starts this program anew (`["python", "-m", "tacit"]`): a benchmark's parties are processes of
+/// their own. SIGINT should be left to the system, or Ctrl-C does nothing while a run waits for messages.
+pub fn main(args: Vec<String>, front: &dyn Front, this_command: Vec<String>) -> i32 {
+    let mut context = Context {
+        front,
+        this_command,
+        json: false,
+        out: &mut std::io::stdout(),
+        err: &mut std::io::stderr(),
+    };
+    context.main(args)
+}
+
+/// What every command works with.
+pub(crate) struct Context<'a> {
+    pub(crate) front: &'a dyn Front,
+    pub(crate) this_command: Vec<String>,
+    pub(crate) json: bool,
+    pub(crate) out: &'a mut dyn Write,
+    pub(crate) err: &'a mut dyn Write,
+}
+
+impl Context<'_> {
+    pub(crate) fn main(&mut self, args: Vec<String>) -> i32 {
+        // Known before the arguments are, so that their own errors are written as asked.
+        self.json = args.iter().any(|arg| arg == "--json");
+        let name = std::iter::once("tacit".to_owned());
+        let arguments = match Arguments::try_parse_from(name.chain(args)) {
+            Ok(arguments) => arguments,
+            Err(told) if !told.use_stderr() => return self.tell(&told.render().to_string()),
+            Err(wrong) => return self.fail(&Failure::usage(wrong.render().to_string().trim_end())),
+        };
+        let done = match arguments.command {
+            Command::Demo => return self.front.demo(self.json),
+            Command::Run(args) => run::run(self, &args),
+            Command::Init(args) => init::init(self, &args),
+            Command::Serve(args) => serve::serve(self, &args),
+            Command::Cost(args) => cost::cost(self, &args),
+            Command::Bench(args) => bench::bench(self, &args),
+            Command::BenchParty => bench::party_process(self),
+        };
+        match done {
+            Ok(()) => 0,
+            Err(failure) => self.fail(&failure),
+        }
+    }
+
+    /// Writes a line of results.
+    pub(crate) fn line(&mut self, text: &str) -> Result<(), Failure> {
+        writeln!(self.out, "{text}").and_then(|()| self.out.flush()).map_err(|error| Failure::write(&error))
+    }
+
+    fn tell(&mut self, text: &str) -> i32 {
+        match self.line(text.trim_end()) {
+            Ok(()) => 0,
+            Err(failure) => self.fail(&failure),
+        }
+    }
+
+    fn fail(&mut self, failure: &Failure) -> i32 {
+        if self.json {
+            // If standard output is gone, the message below still says what happened.
+            let _ = self.line(&failure.to_json().to_string());
+        }
+        let _ = writeln!(self.err, "{}", failure.message());
+        failure.exit_code()
+    }
+}
+
+#[cfg(test)]
+mod tests;

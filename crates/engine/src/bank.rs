@@ -53,6 +53,34 @@ impl Bank {
         Self { plan, registers, spare: Vec::new() }
     }
 
+    /// Takes all memory that the plan will need, so that none has to come from the system in the middle of a run:
+    /// there a fresh page costs more than what is computed on it. Goes through the plan's registers in its order.
+    pub fn reserve(&mut self) {
+        let plan = self.plan.clone();
+        for input in &plan.inputs {
+            self.make(input.reg);
+        }
+        for level in &plan.levels {
+            for step in &level.local {
+                self.make(step.writes());
+            }
+            for reg in level.stages.iter().flat_map(|stage| plan.ops[stage.op as usize].kind.writes()) {
+                self.make(reg);
+            }
+            for &reg in &level.free {
+                self.free(reg);
+            }
+        }
+        for reg in 0..plan.registers.len() as Reg {
+            self.free(reg);
+        }
+        for buffer in &mut self.spare {
+            let bytes = buffer.capacity();
+            buffer.reuse(bytes);
+            touch(buffer.bytes_mut());
+        }
+    }
+
     /// A register's shape.
     pub fn shape(&self, reg: Reg) -> Register {
         self.plan.register(reg)
@@ -295,6 +323,14 @@ impl Bank {
 enum Ring2 {
     Add,
     Sub,
+}
+
+/// Writes to every page, which makes the system provide it.
+fn touch(bytes: &mut [u8]) {
+    for page in bytes.chunks_mut(4096) {
+        // Memory that is zero already would else be left alone by a clever compiler.
+        *std::hint::black_box(&mut page[0]) = 0;
+    }
 }
 
 fn bytes_of(shape: Register) -> usize {

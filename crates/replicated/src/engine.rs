@@ -41,10 +41,13 @@ impl ReplicatedEngine {
                 session.parties()
             )));
         }
+        let (mut own, mut prev) = (Bank::new(plan.clone()), Bank::new(plan.clone()));
+        own.reserve();
+        prev.reserve();
         Ok(Self {
             me: session.me(),
-            own: Bank::new(plan.clone()),
-            prev: Bank::new(plan.clone()),
+            own,
+            prev,
             clients: HashMap::new(),
             prepared: None,
             session,

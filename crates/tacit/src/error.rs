@@ -41,7 +41,7 @@ impl Error {
     }
 
     /// Whether this is only another endpoint's word that it aborts: its own error says more.
-    pub(crate) fn is_echo(&self) -> bool {
+    pub fn is_echo(&self) -> bool {
         match self {
             Self::Aborted { cause: Cause::Session(source) | Cause::During { source, .. }, .. } => {
                 matches!(source, SessionError::Link(link) if matches!(link.what(), What::Aborted { .. }))

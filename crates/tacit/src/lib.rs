@@ -24,3 +24,4 @@ pub use report::{Report, Run, Traffic};
 pub use tacit_engine as engine;
 pub use tacit_net as net;
 pub use tacit_program as program;
+pub use tacit_session as session;

@@ -53,6 +53,13 @@ impl Builder {
         self.truncated_to(product, frac)
     }
 
+    /// `a @ b` without the truncation: the result has the fraction bits of both factors together. For scores that
+    /// are only compared, or that are truncated later, with [`Builder::rescale`].
+    pub fn matmul_raw(&mut self, a: NodeId, b: NodeId) -> Result<NodeId, ProgramError> {
+        let (a, b) = self.factors("@", a, b)?;
+        self.push(Operation::MatMul, &[a, b])
+    }
+
     /// The sum over some axes, or over all of them. Bools are counted.
     pub fn sum(&mut self, a: NodeId, axes: Option<&[i64]>, keepdims: bool) -> Result<NodeId, ProgramError> {
         let a = self.number(a)?;

@@ -215,6 +215,7 @@ fn kinds_meet_as_documented() {
     assert_eq!(kind(&|build| build.mul(whole, fixed)), FIXED);
     assert_eq!(kind(&|build| build.mul(bit, fixed)), FIXED);
     assert_eq!(kind(&|build| build.mul_raw(fixed, fine)), Kind::Fixed { frac: 20 });
+    assert_eq!(kind(&|build| build.matmul_raw(fixed, fine)), Kind::Fixed { frac: 20 });
     assert_eq!(kind(&|build| build.add(bit, bit)), Kind::Int);
     assert_eq!(kind(&|build| build.select(bit, whole, fixed)), FIXED);
     assert_eq!(kind(&|build| build.concatenate(&[bit, whole, fixed], 0)), FIXED);

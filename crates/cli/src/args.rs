@@ -1,0 +1,131 @@
+//! What can be said on the command line.
+
+use crate::bench::BenchArgs;
+use clap::{Args, Parser, Subcommand};
+use std::path::PathBuf;
+
+/// Compute on joint data while every party keeps its own secret.
+#[derive(Debug, Parser)]
+#[command(name = "tacit", version, arg_required_else_help = true)]
+pub(crate) struct Arguments {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+    /// Write results and errors as JSON objects on standard output, one to a line
+    #[arg(long, global = true)]
+    json: bool,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Private predictions on real data: three servers, a model owner and a client on this machine
+    Demo,
+    /// Run a program: as one party or client of a deployment, or all of them in this process
+    Run(RunArgs),
+    /// Make what every machine of a deployment needs: a folder with keys and parties.toml for each
+    Init(InitArgs),
+    /// Say what a program will cost: bytes, rounds, seconds of network; nothing is run
+    Cost(CostArgs),
+    /// Stay up as one party of a deployment and answer repeated runs of a program
+    Serve(ServeArgs),
+    /// Measure this machine, or a protocol on it
+    Bench(BenchArgs),
+    /// One party of a benchmark, which says on standard input what to do
+    #[command(hide = true)]
+    BenchParty,
+}
+
+/// Which program, and how to load it.
+#[derive(Args, Clone, Debug)]
+pub(crate) struct ProgramArgs {
+    /// A Python file with a plan or one function of secrets, or a saved .plan
+    #[arg(value_name = "PROGRAM")]
+    pub(crate) path: PathBuf,
+    /// An argument of the program's own; may be repeated
+    #[arg(long = "arg", value_name = "ARG", allow_hyphen_values = true)]
+    pub(crate) args: Vec<String>,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct InitArgs {
+    /// Where the folders go, one for each party and client
+    #[arg(value_name = "DIR")]
+    pub(crate) directory: PathBuf,
+    /// How many parties compute; they are called P0, P1, ...
+    #[arg(long, default_value_t = 3, value_name = "N")]
+    pub(crate) parties: usize,
+    /// Names of clients
+    #[arg(long, value_delimiter = ',', value_name = "NAME,...")]
+    pub(crate) clients: Vec<String>,
+    /// The host of all parties, until the addresses are edited
+    #[arg(long, default_value = "127.0.0.1")]
+    pub(crate) host: String,
+    /// The first party's port; the others take the next ones
+    #[arg(long, default_value_t = 7700)]
+    pub(crate) port: u16,
+}
+
+#[derive(Args, Debug)]
+#[command(group(clap::ArgGroup::new("where").required(true).args(["config", "simulate"])))]
+pub(crate) struct RunArgs {
+    #[command(flatten)]
+    pub(crate) program: ProgramArgs,
+    /// The protocol
+    #[arg(long, default_value = "replicated")]
+    pub(crate) protocol: String,
+    /// Run as the party or client whose configuration this is
+    #[arg(long, value_name = "parties.toml")]
+    pub(crate) config: Option<PathBuf>,
+    /// Run all parties and clients in this process; N parties, or as many as the protocol is for
+    #[arg(long, value_name = "N", num_args = 0..=1, default_missing_value = "0")]
+    pub(crate) simulate: Option<usize>,
+    /// The values of an input: its name, or OWNER.NAME, and a NumPy file
+    #[arg(long = "input", value_name = "NAME=FILE.npy", value_parser = named_file)]
+    pub(crate) inputs: Vec<(String, PathBuf)>,
+    /// Write each output that is learnt here to DIR as output-0.npy, output-1.npy, ...
+    #[arg(long, value_name = "DIR")]
+    pub(crate) output: Option<PathBuf>,
+    /// Compare every operation with the clear result; for made-up data, since nothing stays secret
+    #[arg(long, conflicts_with = "config")]
+    pub(crate) debug: bool,
+    /// Say what was sent, in how many rounds and how long it took
+    #[arg(short, long)]
+    pub(crate) verbose: bool,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct ServeArgs {
+    #[command(flatten)]
+    pub(crate) program: ProgramArgs,
+    /// The protocol
+    #[arg(long, default_value = "replicated")]
+    pub(crate) protocol: String,
+    /// This party's configuration
+    #[arg(long, value_name = "parties.toml")]
+    pub(crate) config: PathBuf,
+    /// The values of an input that this party gives, the same in every run
+    #[arg(long = "input", value_name = "NAME=FILE.npy", value_parser = named_file)]
+    pub(crate) inputs: Vec<(String, PathBuf)>,
+    /// End after so many runs
+    #[arg(long, value_name = "N")]
+    pub(crate) runs: Option<u64>,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct CostArgs {
+    #[command(flatten)]
+    pub(crate) program: ProgramArgs,
+    /// The protocol; all that can run the program if none is given
+    #[arg(long)]
+    pub(crate) protocol: Option<String>,
+    /// The network: lan, wan, ROUND-TRIP,BANDWIDTH such as 20ms,1gbit, or a file with a value for each pair
+    #[arg(long, default_value = "lan")]
+    pub(crate) net: String,
+}
+
+/// `name=file`.
+fn named_file(text: &str) -> Result<(String, PathBuf), String> {
+    match text.split_once('=') {
+        Some((name, path)) if !name.is_empty() && !path.is_empty() => Ok((name.to_owned(), path.into())),
+        _ => Err("an input is given as NAME=FILE.npy".to_owned()),
+    }
+}

@@ -1,0 +1,56 @@
+//! Starts a benchmark's parties and collects what they say: threads of this process, or processes on loopback.
+
+use super::party::{Bench, Report};
+use super::process;
+use super::spec::Transport;
+use crate::failure::Failure;
+use std::time::Duration;
+use tacit::net::{Limits, memory};
+
+/// What all parties have to say, in order.
+pub(crate) struct Outcome {
+    pub(crate) reports: Vec<Report>,
+    /// Processor time and most memory of the one process, if all parties were threads of it.
+    pub(crate) process: Option<(Duration, u64)>,
+}
+
+/// Runs a benchmark once.
+pub(crate) fn run(bench: &Bench, this_command: &[String]) -> Result<Outcome, Failure> {
+    match bench.spec.transport {
+        Transport::Memory => in_memory(bench),
+        Transport::Tcp | Transport::Tls => {
+            Ok(Outcome { reports: process::bench(&bench.spec, this_command)?, process: None })
+        }
+    }
+}
+
+fn in_memory(bench: &Bench) -> Result<Outcome, Failure> {
+    let results: Vec<_> = std::thread::scope(|scope| {
+        let threads: Vec<_> = memory::mesh(bench.spec.parties.len(), 0)
+            .into_iter()
+            .enumerate()
+            .map(|(me, transport)| {
+                scope.spawn(move || bench.play(Box::new(transport), me, Limits::default()))
+            })
+            .collect();
+        threads
+            .into_iter()
+            .map(|thread| thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
+            .collect()
+    });
+    let mut reports = Vec::new();
+    let mut failures = Vec::new();
+    for result in results {
+        match result {
+            Ok(report) => reports.push(report),
+            Err(error) => failures.push(error),
+        }
+    }
+    if let Some(error) = failures.into_iter().min_by_key(tacit::Error::is_echo) {
+        return Err(error.into());
+    }
+    // Every thread reads the figures of the whole process.
+    let cpu = reports.iter().map(|report: &Report| report.figures.cpu).max().unwrap_or_default();
+    let peak = reports.iter().map(|report| report.figures.peak_rss_bytes).max().unwrap_or_default();
+    Ok(Outcome { reports, process: Some((cpu, peak)) })
+}

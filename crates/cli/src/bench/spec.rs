@@ -1,0 +1,311 @@
+//! What is measured: from the command line's options to the sizes of a benchmark.
+
+use crate::failure::Failure;
+use clap::{Args, ValueEnum};
+use serde::{Deserialize, Serialize};
+use tacit::net::Profile;
+
+/// `tacit bench`'s options.
+#[derive(Args, Clone, Debug)]
+pub(crate) struct BenchArgs {
+    /// What to measure
+    #[arg(value_name = "NAME")]
+    pub(crate) name: Name,
+    /// The protocol
+    #[arg(long, default_value = "replicated")]
+    protocol: String,
+    /// Computing parties; as many as the protocol is for if not given
+    #[arg(long, value_name = "N")]
+    parties: Option<usize>,
+    /// Links between parties: memory (one process), tcp or tls (a process for each, on loopback)
+    #[arg(long, default_value = "tcp")]
+    pub(crate) transport: Transport,
+    /// How many of what is counted: gates, products, comparisons
+    #[arg(long)]
+    count: Option<usize>,
+    /// Layers that depend on one another, among which the count is split
+    #[arg(long)]
+    depth: Option<usize>,
+    /// Terms of a dot product
+    #[arg(long)]
+    length: Option<usize>,
+    /// Sizes of matrices: M x K times K x N
+    #[arg(long, value_name = "M,K,N", value_delimiter = ',', num_args = 1)]
+    shape: Option<Vec<usize>>,
+    /// What predicts
+    #[arg(long)]
+    model: Option<Model>,
+    /// Features of a prediction
+    #[arg(long)]
+    features: Option<usize>,
+    /// Rows to predict
+    #[arg(long)]
+    rows: Option<usize>,
+    /// Lanes per party
+    #[arg(long, default_value_t = 1)]
+    threads: usize,
+    /// Shape the links: lan, wan, ROUND-TRIP,BANDWIDTH such as 20ms,1gbit, or a file with a value for each pair
+    #[arg(long, value_name = "PROFILE")]
+    pub(crate) net: Option<String>,
+    /// Where random operands start from
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+    /// Measure so many times; figures are those of the median run
+    #[arg(long, default_value_t = 1)]
+    pub(crate) repeat: usize,
+    /// Small sizes, to see that it works
+    #[arg(long)]
+    pub(crate) quick: bool,
+}
+
+/// What can be measured.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Name {
+    /// This machine: AES, memory, loopback
+    Limits,
+    /// ANDs of bits
+    And,
+    /// Products in Z_2^64
+    Mul,
+    /// Dot products in Z_2^64
+    Dot,
+    /// Matrix products in Z_2^64
+    Matmul,
+    /// Less-than of 64-bit numbers
+    Compare,
+    /// Predictions of a linear model in 64-bit fixed point
+    Predict,
+    /// A whole ten-line program, from the process's start to its result
+    Start,
+}
+
+/// What links parties.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Transport {
+    /// Threads of one process
+    Memory,
+    /// Processes over TCP
+    Tcp,
+    /// Processes over TLS
+    Tls,
+}
+
+impl Transport {
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Self::Memory => "memory",
+            Self::Tcp => "tcp",
+            Self::Tls => "tls",
+        }
+    }
+}
+
+/// What predicts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum Model {
+    /// The score
+    Linear,
+    /// Whether the score is positive
+    LogisticSign,
+    /// A sigmoid of three linear pieces
+    #[value(name = "logistic-3")]
+    #[serde(rename = "logistic-3")]
+    Logistic3,
+}
+
+/// A protocol's benchmark, as all its parties have to know it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Spec {
+    pub(crate) what: What,
+    pub(crate) protocol: String,
+    pub(crate) parties: Vec<String>,
+    pub(crate) transport: Transport,
+    pub(crate) net: Option<String>,
+    pub(crate) seed: u64,
+}
+
+/// What is computed, and how much of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum What {
+    /// Bits, in layers.
+    And { count: usize, depth: usize },
+    /// Products, in layers.
+    Mul { count: usize, depth: usize },
+    /// Dot products.
+    Dot { count: usize, length: usize },
+    /// Products of m x k by k x n.
+    MatMul { count: usize, m: usize, k: usize, n: usize },
+    /// Comparisons.
+    Compare { count: usize },
+    /// Predictions.
+    Predict { model: Model, rows: usize, features: usize },
+}
+
+impl What {
+    /// What is counted, and what one of it is called.
+    pub(crate) const fn counted(&self) -> (usize, &'static str) {
+        match *self {
+            Self::And { count, .. } => (count, "ANDs"),
+            Self::Mul { count, .. } => (count, "products"),
+            Self::Dot { count, .. } => (count, "dot products"),
+            Self::MatMul { count, .. } => (count, "matrix products"),
+            Self::Compare { count } => (count, "comparisons"),
+            Self::Predict { rows, .. } => (rows, "predictions"),
+        }
+    }
+
+    pub(crate) const fn depth(&self) -> usize {
+        match *self {
+            Self::And { depth, .. } | Self::Mul { depth, .. } => depth,
+            _ => 1,
+        }
+    }
+
+    /// The benchmark's name.
+    pub(crate) const fn name(&self) -> &'static str {
+        match self {
+            Self::And { .. } => "and",
+            Self::Mul { .. } => "mul",
+            Self::Dot { .. } => "dot",
+            Self::MatMul { .. } => "matmul",
+            Self::Compare { .. } => "compare",
+            Self::Predict { .. } => "predict",
+        }
+    }
+
+    /// The sizes that aren't counted, in words.
+    pub(crate) fn sizes(&self) -> String {
+        match self {
+            Self::Dot { length, .. } => format!("of {length} terms"),
+            Self::MatMul { m, k, n, .. } => format!("of {m} x {k} by {k} x {n}"),
+            Self::Predict { model, features, .. } => {
+                let model = model.to_possible_value().map(|value| value.get_name().to_owned());
+                format!("of {features} features, {}", model.unwrap_or_default())
+            }
+            Self::And { depth, .. } | Self::Mul { depth, .. } if *depth > 1 => format!("in {depth} layers"),
+            Self::And { .. } | Self::Mul { .. } | Self::Compare { .. } => String::new(),
+        }
+    }
+}
+
+impl BenchArgs {
+    /// The benchmark of a protocol that is asked for; `None` if it is of the machine or of Python.
+    pub(crate) fn spec(&self) -> Result<Option<Spec>, Failure> {
+        self.refuse_what_does_not_apply()?;
+        let Some(what) = self.what()? else { return Ok(None) };
+        let protocol = tacit::protocol(&self.protocol)?.spec();
+        let parties = self.parties.unwrap_or(*protocol.parties.start());
+        if !protocol.parties.contains(&parties) {
+            return Err(Failure::usage(format!(
+                "protocol {:?} is for {} to {} parties, not for {parties}",
+                protocol.name,
+                protocol.parties.start(),
+                protocol.parties.end()
+            )));
+        }
+        if let Some(net) = &self.net {
+            Profile::load(net).map_err(|error| Failure::usage(format!("--net: {error}")))?;
+        }
+        Ok(Some(Spec {
+            what,
+            protocol: protocol.name.to_owned(),
+            parties: (0..parties).map(|party| format!("P{party}")).collect(),
+            transport: self.transport,
+            net: self.net.clone(),
+            seed: self.seed,
+        }))
+    }
+
+    fn what(&self) -> Result<Option<What>, Failure> {
+        let size = |given: Option<usize>, quick: usize, usual: usize| {
+            given.unwrap_or(if self.quick { quick } else { usual })
+        };
+        let depth = self.depth.unwrap_or(1);
+        let layered = |count: usize| {
+            if depth > 0 && count.is_multiple_of(depth) {
+                return Ok(count);
+            }
+            Err(Failure::usage(format!("--count {count} can't be split into --depth {depth} equal layers")))
+        };
+        let what = match self.name {
+            Name::Limits | Name::Start => return Ok(None),
+            Name::And => What::And { count: layered(size(self.count, 1000 * depth, 100_000_000))?, depth },
+            Name::Mul => What::Mul { count: layered(size(self.count, 1000 * depth, 10_000_000))?, depth },
+            Name::Dot => {
+                What::Dot { count: size(self.count, 10, 10_000), length: size(self.length, 100, 1000) }
+            }
+            Name::Matmul => {
+                let side = if self.quick { 20 } else { 1000 };
+                let shape = self.shape.clone().unwrap_or(vec![side; 3]);
+                let [m, k, n] = *shape else {
+                    return Err(Failure::usage("--shape takes three sizes: M,K,N"));
+                };
+                What::MatMul { count: size(self.count, 1, 1), m, k, n }
+            }
+            Name::Compare => What::Compare { count: size(self.count, 1000, 1_000_000) },
+            Name::Predict => What::Predict {
+                model: self.model.unwrap_or(Model::Linear),
+                rows: size(self.rows, 20, 1000),
+                features: size(self.features, 20, 784),
+            },
+        };
+        let sizes = match what {
+            What::And { count, .. } | What::Mul { count, .. } | What::Compare { count } => vec![count],
+            What::Dot { count, length } => vec![count, length],
+            What::MatMul { count, m, k, n } => vec![count, m, k, n],
+            What::Predict { rows, features, .. } => vec![rows, features],
+        };
+        if sizes.contains(&0) {
+            return Err(Failure::usage("a size of 0 leaves nothing to measure"));
+        }
+        Ok(Some(what))
+    }
+
+    /// Options that would be ignored are refused.
+    fn refuse_what_does_not_apply(&self) -> Result<(), Failure> {
+        use Name::{And, Compare, Dot, Matmul, Mul, Predict};
+        let given: [(&str, bool, &[Name]); 8] = [
+            ("--count", self.count.is_some(), &[And, Mul, Dot, Matmul, Compare]),
+            ("--depth", self.depth.is_some(), &[And, Mul]),
+            ("--length", self.length.is_some(), &[Dot]),
+            ("--shape", self.shape.is_some(), &[Matmul]),
+            ("--model", self.model.is_some(), &[Predict]),
+            ("--features", self.features.is_some(), &[Predict]),
+            ("--rows", self.rows.is_some(), &[Predict]),
+            ("--net", self.net.is_some(), &[And, Mul, Dot, Matmul, Compare, Predict]),
+        ];
+        for (option, is_given, suits) in given {
+            if is_given && !suits.contains(&self.name) {
+                return Err(Failure::usage(format!("{option} means nothing for this benchmark")));
+            }
+        }
+        if self.threads != 1 {
+            return Err(Failure::usage(format!(
+                "--threads {}: a party has one lane in this version; leave the option out",
+                self.threads
+            )));
+        }
+        if self.repeat == 0 {
+            return Err(Failure::usage("--repeat 0 would measure nothing"));
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+impl Spec {
+    /// Any benchmark, for tests to alter.
+    pub(crate) fn example() -> Self {
+        Self {
+            what: What::Compare { count: 1 },
+            protocol: "replicated".to_owned(),
+            parties: ["P0", "P1", "P2"].map(str::to_owned).to_vec(),
+            transport: Transport::Memory,
+            net: None,
+            seed: 1,
+        }
+    }
+}

@@ -1,0 +1,127 @@
+//! `tacit cost`: what a program will send, before anything runs.
+
+use crate::args::CostArgs;
+use crate::failure::Failure;
+use crate::table::{Table, bytes, seconds};
+use crate::{Context, program};
+use serde_json::{Map, Value as Json, json};
+use std::sync::Arc;
+use tacit::engine::Roles;
+use tacit::net::Profile;
+use tacit::program::cost::{Cost, Itemised, NetProfile, Phase};
+use tacit::{Compiled, Local, price, protocol, protocols};
+
+pub(crate) fn cost(context: &mut Context<'_>, args: &CostArgs) -> Result<(), Failure> {
+    let net = Profile::load(&args.net).map_err(|error| Failure::usage(error.to_string()))?;
+    let names = match &args.protocol {
+        Some(name) => vec![protocol(name)?.spec().name],
+        None => protocols().map(|protocol| protocol.spec().name).collect(),
+    };
+    let compiled = Compiled::new(program::load(context, &args.program)?)?;
+    let bills = names.into_iter().map(|name| Bill::new(&compiled, name)).collect::<Result<Vec<_>, _>>()?;
+    if context.json {
+        let all: Map<String, Json> =
+            bills.iter().map(|bill| (bill.protocol.to_owned(), bill.to_json(&net))).collect();
+        let object = json!({"net": args.net, "protocols": all});
+        return context.line(&object.to_string());
+    }
+    for bill in &bills {
+        context.line(&bill.to_text(&args.net, &net))?;
+    }
+    Ok(())
+}
+
+/// What a program costs under one protocol.
+struct Bill {
+    protocol: &'static str,
+    endpoints: Vec<String>,
+    itemised: Itemised,
+    /// The same by line of the source, in the order in which the lines are first used.
+    lines: Vec<(String, Cost)>,
+}
+
+impl Bill {
+    fn new(compiled: &Arc<Compiled>, protocol: &'static str) -> Result<Self, Failure> {
+        let parties = Local::new(protocol)?.parties;
+        let itemised = price(compiled, protocol, &parties)?;
+        let clients = Roles::clients_of(compiled.plan(), &parties);
+        let mut lines: Vec<(String, Cost)> = Vec::new();
+        for (&node, cost) in &itemised.nodes {
+            let line = compiled.source(node).map(ToString::to_string).filter(|line| !line.is_empty());
+            let line = line.unwrap_or_else(|| "(no line is known)".to_owned());
+            match lines.iter_mut().find(|(known, _)| *known == line) {
+                Some((_, sum)) => *sum += cost,
+                None => lines.push((line, cost.clone())),
+            }
+        }
+        Ok(Self { protocol, endpoints: [parties, clients].concat(), itemised, lines })
+    }
+
+    fn to_json(&self, net: &Profile) -> Json {
+        let total = &self.itemised.total;
+        let phases: Map<String, Json> = total
+            .phases()
+            .map(|(phase, cost)| {
+                let sent: Vec<u64> =
+                    (0..self.endpoints.len()).map(|endpoint| cost.sent_by(endpoint)).collect();
+                (phase.name().to_owned(), json!({"sent_bytes": sent, "rounds": cost.rounds}))
+            })
+            .collect();
+        let lines: Vec<Json> = self
+            .lines
+            .iter()
+            .map(|(line, cost)| json!({"line": line, "sent_bytes": self.sent(cost), "rounds": cost.rounds()}))
+            .collect();
+        json!({
+            "endpoints": self.endpoints,
+            "sent_bytes": self.sent(total),
+            "rounds": total.rounds(),
+            "network_seconds": self.seconds(net),
+            "phases": phases,
+            "lines": lines,
+        })
+    }
+
+    fn to_text(&self, net_name: &str, net: &Profile) -> String {
+        let total = &self.itemised.total;
+        let mut phases = Table::new(
+            ["bytes sent in".to_owned()]
+                .into_iter()
+                .chain(self.endpoints.clone())
+                .chain(["rounds".to_owned()]),
+        );
+        for (phase, cost) in total.phases() {
+            let sent = (0..self.endpoints.len()).map(|endpoint| bytes(cost.sent_by(endpoint)));
+            phases.row([phase.name().to_owned()].into_iter().chain(sent).chain([cost.rounds.to_string()]));
+        }
+        let sent = self.sent(total).into_iter().map(bytes);
+        phases.row(["all phases".to_owned()].into_iter().chain(sent).chain([total.rounds().to_string()]));
+        let mut lines = Table::new(["line".to_owned(), "bytes sent".to_owned(), "rounds".to_owned()]);
+        for (line, cost) in &self.lines {
+            lines.row([line.clone(), bytes(cost.bytes()), cost.phase(Phase::Online).rounds.to_string()]);
+        }
+        format!(
+            "{}\n\n{phases}\n{lines}\nnetwork time ({net_name}): {}; computing and connecting come on top",
+            self.protocol,
+            seconds(self.seconds(net))
+        )
+    }
+
+    /// An estimate that takes every link for as slow as the slowest.
+    fn seconds(&self, net: &Profile) -> f64 {
+        let pairs =
+            self.endpoints.iter().flat_map(|one| self.endpoints.iter().map(move |other| (one, other)));
+        let shapes =
+            pairs.filter(|(one, other)| one != other).filter_map(|(one, other)| net.between(one, other));
+        let unlimited = NetProfile { rtt_seconds: 0.0, bits_per_second: f64::INFINITY };
+        let slowest = shapes.fold(unlimited, |slowest, shape| NetProfile {
+            rtt_seconds: slowest.rtt_seconds.max(shape.rtt.as_secs_f64()),
+            bits_per_second: slowest.bits_per_second.min(shape.bandwidth as f64),
+        });
+        self.itemised.total.network_seconds(&slowest)
+    }
+
+    fn sent(&self, cost: &Cost) -> Vec<u64> {
+        (0..self.endpoints.len()).map(|endpoint| cost.sent_by(endpoint)).collect()
+    }
+}

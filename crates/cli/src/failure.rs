@@ -1,0 +1,159 @@
+//! Why a command failed: one sentence for people, a few fields for machines, an exit code for both.
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use tacit::engine::Error as Cause;
+use tacit::net::setup::SetupError;
+use tacit::session::Error as SessionError;
+
+/// Why a command failed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Failure {
+    kind: Kind,
+    message: String,
+    /// Who was at fault, or brought the news.
+    peer: Option<String>,
+    /// The phase of the run.
+    phase: Option<String>,
+    /// The user's line.
+    line: Option<String>,
+}
+
+/// What kind of failure it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Kind {
+    /// The command line is wrong.
+    Usage,
+    /// A file, a value or a program is wrong, or doesn't fit the others.
+    Input,
+    /// A run was aborted.
+    Aborted,
+    /// A run's output is not what it should be, or its traffic not what was declared.
+    Wrong,
+}
+
+impl Failure {
+    fn new(kind: Kind, message: impl Into<String>) -> Self {
+        Self { kind, message: message.into(), peer: None, phase: None, line: None }
+    }
+
+    pub(crate) fn usage(message: impl Into<String>) -> Self {
+        Self::new(Kind::Usage, message)
+    }
+
+    pub(crate) fn input(message: impl Into<String>) -> Self {
+        Self::new(Kind::Input, message)
+    }
+
+    pub(crate) fn aborted(message: impl Into<String>) -> Self {
+        Self::new(Kind::Aborted, message)
+    }
+
+    pub(crate) fn wrong(message: impl Into<String>) -> Self {
+        Self::new(Kind::Wrong, message)
+    }
+
+    /// Results that can't be written.
+    pub(crate) fn write(error: &std::io::Error) -> Self {
+        Self::aborted(format!("the results can't be written: {error}"))
+    }
+
+    pub(crate) fn message(&self) -> &str {
+        &self.message
+    }
+
+    pub(crate) const fn exit_code(&self) -> i32 {
+        match self.kind {
+            Kind::Usage | Kind::Input => 2,
+            Kind::Aborted | Kind::Wrong => 1,
+        }
+    }
+
+    pub(crate) fn to_json(&self) -> Value {
+        json!({"error": self})
+    }
+}
+
+impl From<tacit::Error> for Failure {
+    fn from(error: tacit::Error) -> Self {
+        let message = error.to_string();
+        match error {
+            tacit::Error::Aborted { at, cause } => {
+                let (peer, phase) = blamed(&cause);
+                let line = at.map(|at| at.to_string());
+                Self { peer, phase, line, ..Self::new(Kind::Aborted, message) }
+            }
+            tacit::Error::Differs(difference) => {
+                Self { line: Some(difference.at.to_string()), ..Self::new(Kind::Wrong, message) }
+            }
+            tacit::Error::Program(program) => {
+                Self { line: Some(program.at.to_string()), ..Self::new(Kind::Input, message) }
+            }
+            tacit::Error::Setup(error) => {
+                let (kind, peer) = setup(error);
+                Self { peer, phase: Some("setup".to_owned()), ..Self::new(kind, message) }
+            }
+            tacit::Error::Value(_) | tacit::Error::Refused(_) => Self::new(Kind::Input, message),
+        }
+    }
+}
+
+/// The peer and the phase that an abort names.
+fn blamed(cause: &Cause) -> (Option<String>, Option<String>) {
+    let (peer, phase) = match cause {
+        Cause::Session(error) | Cause::During { source: error, .. } => match error {
+            SessionError::Link(link) => {
+                (link.peer().map(|peer| peer.name.clone()), Some(link.phase().name()))
+            }
+            SessionError::Disagreement { peer, .. } | SessionError::Malformed { peer, .. } => {
+                (Some(peer.clone()), Some("setup"))
+            }
+            SessionError::CheckFailed { peer, .. } => (Some(peer.clone()), None),
+            SessionError::Entropy(_) => (None, None),
+        },
+        Cause::Refused(_) => (None, None),
+    };
+    (peer, phase.map(str::to_owned))
+}
+
+/// Files that are wrong are bad input; peers that can't be reached or disagree end a run.
+fn setup(error: SetupError) -> (Kind, Option<String>) {
+    match error {
+        SetupError::Refused { peer, .. } | SetupError::Differs { peer, .. } => (Kind::Aborted, Some(peer)),
+        SetupError::Missing { .. } => (Kind::Aborted, None),
+        _ => (Kind::Input, None),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_failure_is_one_object_with_all_its_fields() {
+        let failure = Failure::input("no such file");
+        assert_eq!(
+            failure.to_json(),
+            json!({"error": {"kind": "input", "message": "no such file", "peer": null, "phase": null, "line": null}})
+        );
+        assert_eq!(failure.exit_code(), 2);
+        assert_eq!(Failure::usage("x").exit_code(), 2);
+        assert_eq!(Failure::aborted("x").exit_code(), 1);
+        assert_eq!(Failure::wrong("x").exit_code(), 1);
+    }
+
+    #[test]
+    fn an_abort_names_the_peer_and_the_phase() {
+        let cause = SessionError::Disagreement {
+            peer: "P1".into(),
+            what: "the protocol",
+            here: "a".into(),
+            there: "b".into(),
+        };
+        let failure = Failure::from(tacit::Error::Aborted { at: None, cause: Cause::Session(cause) });
+        assert_eq!(failure.exit_code(), 1);
+        assert_eq!(failure.to_json()["error"]["peer"], "P1");
+        assert_eq!(failure.to_json()["error"]["phase"], "setup");
+    }
+}

@@ -1,0 +1,21 @@
+//! `tacit init`: what every machine of a deployment needs.
+
+use crate::Context;
+use crate::args::InitArgs;
+use crate::failure::Failure;
+use serde_json::json;
+use tacit::net::setup;
+
+pub(crate) fn init(context: &mut Context<'_>, args: &InitArgs) -> Result<(), Failure> {
+    let configs = setup::init(&args.directory, args.parties, &args.clients, &args.host, args.port)
+        .map_err(tacit::Error::from)?;
+    if context.json {
+        let paths: Vec<String> = configs.iter().map(|path| path.display().to_string()).collect();
+        return context.line(&json!({"configs": paths}).to_string());
+    }
+    for config in &configs {
+        context.line(&config.display().to_string())?;
+    }
+    context
+        .line("Carry each folder to its machine; in all of them, make the addresses those of the machines.")
+}

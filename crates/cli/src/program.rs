@@ -1,0 +1,104 @@
+//! From the command line to a program and the values of its inputs.
+
+use crate::args::ProgramArgs;
+use crate::failure::Failure;
+use crate::{Context, npy};
+use std::path::PathBuf;
+use tacit::program::{InputType, Program, Value};
+
+/// Loads a program: a source file or a saved plan.
+pub(crate) fn load(context: &Context<'_>, args: &ProgramArgs) -> Result<Program, Failure> {
+    context.front.load_program(&args.path, &args.args).map_err(Failure::input)
+}
+
+/// Which input each file is for, and its values; in the order of the program's inputs, `None` for those that no
+/// file was given for.
+pub(crate) fn values(
+    declared: &[InputType],
+    given: &[(String, PathBuf)],
+) -> Result<Vec<Option<Value>>, Failure> {
+    let mut values = vec![None; declared.len()];
+    for (name, path) in given {
+        let slot = &mut values[find(declared, name)?];
+        if slot.is_some() {
+            return Err(Failure::usage(format!("input {name:?} is given twice")));
+        }
+        let value = npy::read(path)
+            .map_err(|error| Failure::input(format!("input {name:?}: {}: {error}", path.display())))?;
+        *slot = Some(value);
+    }
+    Ok(values)
+}
+
+/// The input of a name, or of an owner and a name where several owners have inputs of one name.
+fn find(declared: &[InputType], name: &str) -> Result<usize, Failure> {
+    let full = |input: &InputType| format!("{}.{}", input.owner, input.name);
+    let matches: Vec<usize> = (0..declared.len())
+        .filter(|&input| declared[input].name == name || full(&declared[input]) == name)
+        .collect();
+    match *matches {
+        [one] => Ok(one),
+        [] => {
+            let known: Vec<String> = declared.iter().map(full).collect();
+            Err(Failure::usage(format!(
+                "the program has no input {name:?}; its inputs are: {}",
+                if known.is_empty() { "none".to_owned() } else { known.join(", ") }
+            )))
+        }
+        _ => {
+            let known: Vec<String> = matches.iter().map(|&input| full(&declared[input])).collect();
+            Err(Failure::usage(format!(
+                "input {name:?} could be any of {}; name its owner too",
+                known.join(", ")
+            )))
+        }
+    }
+}
+
+/// Every value, or an error that names the inputs without one.
+pub(crate) fn all(declared: &[InputType], values: Vec<Option<Value>>) -> Result<Vec<Value>, Failure> {
+    let missing: Vec<String> = declared
+        .iter()
+        .zip(&values)
+        .filter(|(_, value)| value.is_none())
+        .map(|(input, _)| {
+            format!(
+                "--input {}={}.npy ({} {:?} of {})",
+                input.name, input.name, input.kind, input.shape, input.owner
+            )
+        })
+        .collect();
+    if missing.is_empty() {
+        Ok(values.into_iter().flatten().collect())
+    } else {
+        Err(Failure::usage(format!("inputs are missing: {}", missing.join(", "))))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tacit::program::{Kind, Range};
+
+    fn input(owner: &str, name: &str) -> InputType {
+        let range = Range::new(0, 1).unwrap();
+        InputType { owner: owner.into(), name: name.into(), kind: Kind::Int, shape: vec![2], range }
+    }
+
+    #[test]
+    fn an_input_is_found_by_its_name_or_its_owner_too() {
+        let declared = [input("alice", "x"), input("bob", "x"), input("bob", "y")];
+        assert_eq!(find(&declared, "y"), Ok(2));
+        assert_eq!(find(&declared, "bob.x"), Ok(1));
+        assert!(find(&declared, "x").unwrap_err().message().contains("alice.x, bob.x"));
+        assert!(find(&declared, "z").unwrap_err().message().contains("bob.y"));
+        assert!(find(&[], "z").unwrap_err().message().contains("none"));
+    }
+
+    #[test]
+    fn missing_inputs_are_named() {
+        let declared = [input("alice", "x"), input("bob", "y")];
+        let error = all(&declared, vec![None, None]).unwrap_err();
+        assert!(error.message().contains("--input x=x.npy") && error.message().contains("of bob"));
+    }
+}

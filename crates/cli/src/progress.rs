@@ -1,0 +1,47 @@
+//! A progress bar for what takes longer than a second, on a terminal only.
+
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+/// How long something may take before a bar shows.
+const PATIENCE: Duration = Duration::from_secs(1);
+
+/// Shows how much of a run is done. Gone when dropped.
+pub(crate) struct Bar {
+    inner: ProgressBar,
+    start: Instant,
+    shown: AtomicBool,
+}
+
+impl Bar {
+    /// Nothing shows yet.
+    pub(crate) fn new() -> Self {
+        let inner = ProgressBar::with_draw_target(None, ProgressDrawTarget::hidden());
+        if let Ok(style) =
+            ProgressStyle::with_template("{bar:40} {percent:>3} %  {elapsed} of about {duration}")
+        {
+            inner.set_style(style);
+        }
+        Self { inner, start: Instant::now(), shown: AtomicBool::new(false) }
+    }
+
+    /// `done` parts of `total` are.
+    pub(crate) fn at(&self, done: usize, total: usize) {
+        if self.start.elapsed() < PATIENCE {
+            return;
+        }
+        if !self.shown.swap(true, Ordering::Relaxed) {
+            // Draws on terminals only.
+            self.inner.set_draw_target(ProgressDrawTarget::stderr_with_hz(10));
+        }
+        self.inner.set_length(total as u64);
+        self.inner.set_position(done as u64);
+    }
+}
+
+impl Drop for Bar {
+    fn drop(&mut self) {
+        self.inner.finish_and_clear();
+    }
+}

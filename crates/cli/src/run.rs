@@ -1,0 +1,162 @@
+//! `tacit run`: a program, once.
+
+use crate::args::RunArgs;
+use crate::failure::Failure;
+use crate::progress::Bar;
+use crate::{Context, npy, program, show};
+use serde_json::{Value as Json, json};
+use std::path::Path;
+use std::sync::Arc;
+use tacit::net::Phase;
+use tacit::program::plan::{Plan, To};
+use tacit::program::{OutputType, Program, Value};
+use tacit::{Compiled, Local, Report, Run, Seat};
+
+pub(crate) fn run(context: &mut Context<'_>, args: &RunArgs) -> Result<(), Failure> {
+    let loaded = program::load(context, &args.program)?;
+    let values = program::values(&loaded.input_types(), &args.inputs)?;
+    let (compiled, run) = match &args.config {
+        Some(config) => deployed(args, config, loaded, &values)?,
+        None => simulated(args, loaded, values)?,
+    };
+    show(context, &compiled, &run)?;
+    if let Some(directory) = &args.output {
+        write_outputs(directory, &run)?;
+    }
+    if args.verbose {
+        tell_traffic(context, &run.report);
+    }
+    Ok(())
+}
+
+/// As one party or client of a deployment.
+fn deployed(
+    args: &RunArgs,
+    config: &Path,
+    loaded: Program,
+    values: &[Option<Value>],
+) -> Result<(Arc<Compiled>, Run), Failure> {
+    let compiled = Compiled::new(loaded)?;
+    let bar = Bar::new();
+    let progress = |done, total| bar.at(done, total);
+    let run = Seat::open(config)?.run(&compiled, &args.protocol, values, &progress)?;
+    Ok((compiled, run))
+}
+
+/// With everybody in this process.
+fn simulated(
+    args: &RunArgs,
+    loaded: Program,
+    values: Vec<Option<Value>>,
+) -> Result<(Arc<Compiled>, Run), Failure> {
+    let values = program::all(&loaded.input_types(), values)?;
+    let local = simulation(&args.protocol, args.simulate.filter(|&parties| parties > 0))?;
+    let bar = Bar::new();
+    let progress = |done, total| bar.at(done, total);
+    if args.debug {
+        let compiled = Compiled::debug(loaded)?;
+        let run = local.debug(&compiled, &values, &progress)?;
+        return Ok((compiled, run));
+    }
+    let compiled = Compiled::new(loaded)?;
+    let run = local.run(&compiled, &values, &progress)?;
+    Ok((compiled, run))
+}
+
+/// All parties in this process: as many as were asked for, or as the protocol is for.
+fn simulation(protocol: &str, parties: Option<usize>) -> Result<Local, Failure> {
+    let local = Local::new(protocol)?;
+    match parties {
+        Some(parties) if !tacit::protocol(protocol)?.spec().parties.contains(&parties) => {
+            Err(Failure::usage(format!(
+                "protocol {protocol:?} is for {} to {} parties, not for {parties}",
+                tacit::protocol(protocol)?.spec().parties.start(),
+                tacit::protocol(protocol)?.spec().parties.end()
+            )))
+        }
+        Some(parties) => {
+            Ok(Local { parties: (0..parties).map(|party| format!("P{party}")).collect(), ..local })
+        }
+        None => Ok(local),
+    }
+}
+
+/// Prints the outputs that are learnt here.
+fn show(context: &mut Context<'_>, compiled: &Compiled, run: &Run) -> Result<(), Failure> {
+    if context.json {
+        return context.line(&to_json(compiled, run).to_string());
+    }
+    for (number, (declared, value)) in compiled.outputs().iter().zip(&run.outputs).enumerate() {
+        if let Some(value) = value {
+            let to = recipient(compiled.plan(), declared);
+            context.line(&format!("output {number}, to {to}:\n{}", show::text(value)))?;
+        }
+    }
+    Ok(())
+}
+
+/// A run for machines: all outputs, those not learnt here without a value, and what it took.
+pub(crate) fn to_json(compiled: &Compiled, run: &Run) -> Json {
+    let learnt = compiled.outputs().iter().zip(&run.outputs);
+    let outputs: Vec<Json> = learnt
+        .map(|(declared, value)| {
+            json!({
+                "to": recipient(compiled.plan(), declared),
+                "kind": declared.kind.to_string(),
+                "shape": declared.shape,
+                "value": value.as_ref().map(show::json),
+            })
+        })
+        .collect();
+    json!({"outputs": outputs, "report": report(&run.report)})
+}
+
+/// Who learns an output.
+fn recipient<'a>(plan: &'a Plan, output: &OutputType) -> &'a str {
+    match output.to {
+        To::All => "all",
+        To::One(role) => plan.roles.get(role as usize).map_or("", String::as_str),
+    }
+}
+
+/// What a run took, for machines.
+fn report(report: &Report) -> Json {
+    let endpoints: serde_json::Map<_, _> = report
+        .endpoints
+        .iter()
+        .map(|(name, traffic)| {
+            let phases: serde_json::Map<_, _> = Phase::ALL
+                .into_iter()
+                .map(|phase| (phase.name().to_owned(), json!(traffic.in_phase(phase))))
+                .collect();
+            (name.clone(), json!({"sent_bytes": phases, "wire_bytes": traffic.wire}))
+        })
+        .collect();
+    json!({"rounds": report.rounds, "seconds": report.elapsed.as_secs_f64(), "endpoints": endpoints})
+}
+
+/// What a run took, for people.
+fn tell_traffic(context: &mut Context<'_>, report: &Report) {
+    for (name, traffic) in &report.endpoints {
+        let payload: u64 = traffic.sent.iter().sum();
+        // Standard error is for people; if it is gone, so are they.
+        let _ = writeln!(context.err, "{name} sent {payload} bytes, {} on the wire", traffic.wire);
+    }
+    let _ = writeln!(
+        context.err,
+        "{} rounds, {:.3} s with inputs and outputs",
+        report.rounds,
+        report.elapsed.as_secs_f64()
+    );
+}
+
+fn write_outputs(directory: &Path, run: &Run) -> Result<(), Failure> {
+    std::fs::create_dir_all(directory)
+        .map_err(|error| Failure::input(format!("{} can't be made: {error}", directory.display())))?;
+    for (number, value) in run.outputs.iter().enumerate() {
+        if let Some(value) = value {
+            npy::write(&directory.join(format!("output-{number}.npy")), value).map_err(Failure::input)?;
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,110 @@
+//! `tacit serve`: a party that stays up and answers repeated runs of one program.
+
+use crate::args::ServeArgs;
+use crate::failure::Failure;
+use crate::{Context, program, run};
+use serde_json::json;
+use signal_hook::consts::{SIGINT, SIGTERM};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+use tacit::{Compiled, Seat};
+
+/// How long the others may take to come for the next run.
+const PATIENCE: Duration = Duration::from_hours(24 * 365);
+
+/// After a failed run: time for the others to notice too.
+const PAUSE: Duration = Duration::from_millis(200);
+
+pub(crate) fn serve(context: &mut Context<'_>, args: &ServeArgs) -> Result<(), Failure> {
+    let loaded = program::load(context, &args.program)?;
+    let values = program::values(&loaded.input_types(), &args.inputs)?;
+    let compiled = Compiled::new(loaded)?;
+    let signals = Signals::watch()?;
+    let mut seat = Seat::open(&args.config)?;
+    if !seat.is_party() {
+        return Err(Failure::usage(format!(
+            "{} is a client; clients run a program once, with `tacit run`",
+            seat.name()
+        )));
+    }
+    let mut failed = 0_u64;
+    let mut number = 0_u64;
+    while !signals.asked() && args.runs.is_none_or(|runs| number < runs) {
+        number += 1;
+        let busy = |_, _| signals.busy(true);
+        let result = seat.run_within(&compiled, &args.protocol, &values, &busy, PATIENCE);
+        signals.busy(false);
+        match result {
+            Ok(done) => tell(context, &compiled, number, &done)?,
+            // Nothing was sent, and nothing would be the next time.
+            Err(error @ (tacit::Error::Refused(_) | tacit::Error::Value(_) | tacit::Error::Program(_))) => {
+                return Err(error.into());
+            }
+            Err(error) => {
+                failed += 1;
+                tell_failure(context, number, &error.into())?;
+                std::thread::sleep(PAUSE);
+            }
+        }
+    }
+    if failed > 0 && !signals.asked() {
+        return Err(Failure::aborted(format!("{failed} of {number} runs were aborted")));
+    }
+    Ok(())
+}
+
+fn tell(
+    context: &mut Context<'_>,
+    compiled: &Compiled,
+    number: u64,
+    done: &tacit::Run,
+) -> Result<(), Failure> {
+    if context.json {
+        let mut object = run::to_json(compiled, done);
+        object["run"] = json!(number);
+        return context.line(&object.to_string());
+    }
+    let sent: u64 = done.report.endpoints.iter().flat_map(|(_, traffic)| traffic.sent).sum();
+    context.line(&format!("run {number}: {:.3} s, {sent} bytes sent", done.report.elapsed.as_secs_f64()))
+}
+
+fn tell_failure(context: &mut Context<'_>, number: u64, failure: &Failure) -> Result<(), Failure> {
+    if context.json {
+        let mut object = failure.to_json();
+        object["run"] = json!(number);
+        return context.line(&object.to_string());
+    }
+    context.line(&format!("run {number}: {}", failure.message()))
+}
+
+/// SIGTERM and SIGINT: the end after the run that is under way, or at once if none is, or if asked again.
+struct Signals {
+    asked: Arc<AtomicBool>,
+    /// Whether a signal ends the process where it stands.
+    idle: Arc<AtomicBool>,
+}
+
+impl Signals {
+    fn watch() -> Result<Self, Failure> {
+        let signals = Self { asked: Arc::new(AtomicBool::new(false)), idle: Arc::new(AtomicBool::new(true)) };
+        for signal in [SIGTERM, SIGINT] {
+            // In this order: the first signal of a busy party is only noted, and makes the next one final.
+            signal_hook::flag::register_conditional_shutdown(signal, 0, Arc::clone(&signals.idle))
+                .and_then(|_| signal_hook::flag::register(signal, Arc::clone(&signals.asked)))
+                .and_then(|_| signal_hook::flag::register(signal, Arc::clone(&signals.idle)))
+                .map_err(|error| Failure::aborted(format!("signals can't be caught: {error}")))?;
+        }
+        Ok(signals)
+    }
+
+    fn asked(&self) -> bool {
+        self.asked.load(Ordering::SeqCst)
+    }
+
+    fn busy(&self, busy: bool) {
+        if !self.asked() {
+            self.idle.store(!busy, Ordering::SeqCst);
+        }
+    }
+}

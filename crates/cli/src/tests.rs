@@ -1,0 +1,129 @@
+//! What the command line accepts and refuses.
+
+use crate::{Context, Front};
+use std::path::{Path, PathBuf};
+use tacit::program::{Builder, Kind, Program, Range, Recipient, Source};
+
+/// A Python that has one program for every file.
+struct OneProgram;
+
+impl Front for OneProgram {
+    fn load_program(&self, path: &Path, args: &[String]) -> Result<Program, String> {
+        if path != Path::new("sum.py") {
+            return Err(format!("{} can't be read", path.display()));
+        }
+        let size: usize = args.first().map_or(Ok(4), |arg| arg.parse()).map_err(|_| "a size".to_owned())?;
+        let mut build = Builder::new();
+        build.at(Source { file: "sum.py".into(), line: 3, text: "a * b".into() });
+        let range = Range::new(-10, 10);
+        let a = build.input("alice", "a", Kind::Int, &[size], range).unwrap();
+        let b = build.input("P1", "b", Kind::Int, &[size], range).unwrap();
+        let product = build.mul(a, b).unwrap();
+        build.reveal(product, Recipient::Role("alice".into())).unwrap();
+        Ok(build.finish().unwrap())
+    }
+
+    fn demo(&self, json: bool) -> i32 {
+        if json { 41 } else { 40 }
+    }
+
+    fn interpreter(&self) -> PathBuf {
+        "python3".into()
+    }
+}
+
+/// Exit code, standard output, standard error.
+fn tacit(args: &[&str]) -> (i32, String, String) {
+    let (mut out, mut err) = (Vec::new(), Vec::new());
+    let mut context =
+        Context { front: &OneProgram, this_command: vec![], json: false, out: &mut out, err: &mut err };
+    let code = context.main(args.iter().map(|&arg| arg.to_owned()).collect());
+    (code, String::from_utf8(out).unwrap(), String::from_utf8(err).unwrap())
+}
+
+#[test]
+fn bad_use_ends_with_2_and_says_what_is_wrong() {
+    let cases: [(&[&str], &str); 19] = [
+        (&[], "Usage"),
+        (&["dance"], "dance"),
+        (&["run"], "PROGRAM"),
+        (&["run", "sum.py"], "--config"),
+        (&["run", "sum.py", "--simulate", "--config", "x"], "cannot be used with"),
+        (&["run", "sum.py", "--config", "x", "--debug"], "cannot be used with"),
+        (&["run", "sum.py", "--simulate", "--input", "a"], "NAME=FILE.npy"),
+        (&["run", "sum.py", "--simulate"], "--input a=a.npy"),
+        (&["run", "sum.py", "--simulate", "--input", "c=c.npy"], "no input \"c\""),
+        (&["run", "sum.py", "--simulate", "--input", "a=/nowhere.npy"], "/nowhere.npy"),
+        (&["run", "other.py", "--simulate"], "other.py can't be read"),
+        (&["cost", "sum.py", "--net", "moon"], "moon"),
+        (&["cost", "sum.py", "--protocol", "oracle"], "no protocol is named \"oracle\""),
+        (&["bench", "mul", "--threads", "2"], "one lane"),
+        (&["bench", "mul", "--length", "2"], "--length means nothing"),
+        (&["bench", "mul", "--count", "10", "--depth", "3"], "equal layers"),
+        (&["bench", "matmul", "--shape", "3,4"], "three sizes"),
+        (&["bench", "mul", "--parties", "4"], "not for 4"),
+        (&["bench", "mul", "--count", "0"], "nothing to measure"),
+    ];
+    for (args, expected) in cases {
+        let (code, out, err) = tacit(args);
+        assert_eq!(code, 2, "{args:?}: {err}");
+        assert!(out.is_empty(), "{args:?}: {out}");
+        assert!(err.contains(expected), "{args:?}: {err}");
+    }
+}
+
+#[test]
+fn with_json_an_error_is_an_object_too() {
+    for args in [&["dance", "--json"][..], &["run", "other.py", "--simulate", "--json"]] {
+        let (code, out, err) = tacit(args);
+        let object: serde_json::Value = serde_json::from_str(&out).unwrap();
+        let fields: Vec<&String> = object["error"].as_object().unwrap().keys().collect();
+        assert_eq!(fields, ["kind", "line", "message", "peer", "phase"]);
+        assert_eq!(code, 2);
+        assert!(!err.is_empty());
+    }
+}
+
+#[test]
+fn help_and_version_are_results() {
+    for args in [&["--help"][..], &["--version"], &["run", "--help"], &["bench", "--help"]] {
+        let (code, out, err) = tacit(args);
+        assert_eq!((code, err.as_str()), (0, ""), "{args:?}");
+        assert!(out.contains("tacit"), "{args:?}: {out}");
+    }
+    assert!(!tacit(&["--help"]).1.contains("bench-party"));
+}
+
+#[test]
+fn a_cost_is_by_party_phase_and_line() {
+    let (code, out, _) = tacit(&["cost", "sum.py", "--arg", "10", "--json", "--net", "wan"]);
+    assert_eq!(code, 0);
+    let object: serde_json::Value = serde_json::from_str(&out).unwrap();
+    let bill = &object["protocols"]["replicated"];
+    assert_eq!(bill["endpoints"], serde_json::json!(["P0", "P1", "P2", "alice"]));
+    // One 16-bit or narrower word per product and party.
+    let online = bill["phases"]["online"]["sent_bytes"].as_array().unwrap();
+    assert_eq!(online[0], online[2]);
+    assert_eq!(online[3], 0);
+    assert_eq!(bill["lines"][0]["line"], "sum.py:3: a * b");
+    assert!(bill["network_seconds"].as_f64().unwrap() >= 0.06);
+
+    let (code, out, _) = tacit(&["cost", "sum.py"]);
+    assert_eq!(code, 0);
+    assert!(out.contains("replicated") && out.contains("online") && out.contains("sum.py:3: a * b"), "{out}");
+}
+
+#[test]
+fn the_demo_is_pythons() {
+    assert_eq!(tacit(&["demo"]).0, 40);
+    assert_eq!(tacit(&["demo", "--json"]).0, 41);
+}
+
+#[test]
+fn a_benchmark_in_memory_tells_people_what_it_found() {
+    let (code, out, err) = tacit(&["bench", "mul", "--quick", "--transport", "memory"]);
+    assert_eq!(code, 0, "{err}");
+    for expected in ["1,000 products", "the result is right", "sent by each party", "rounds"] {
+        assert!(out.contains(expected), "{out}");
+    }
+}

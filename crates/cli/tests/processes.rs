@@ -1,0 +1,277 @@
+//! Whole commands, as a user gives them. Parties are processes: this program, started again.
+//!
+//! It has no test harness, because with [`AS_COMMAND`] it is the command itself; without, it runs the tests below.
+
+use serde_json::Value as Json;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Output, Stdio};
+use tacit::program::{Builder, Kind, Program, Range, Recipient};
+use tacit_cli::Front;
+
+/// The first argument with which this program is the command, without Python behind it.
+const AS_COMMAND: &str = "--as-command";
+
+fn main() {
+    let mut args = std::env::args().skip(1);
+    if args.next().as_deref() == Some(AS_COMMAND) {
+        let this_command = vec![this_program().display().to_string(), AS_COMMAND.to_owned()];
+        std::process::exit(tacit_cli::main(args.collect(), &NoPython, this_command));
+    }
+    let tests: [(&str, fn()); 6] = [
+        ("every benchmark runs over every transport", every_benchmark_runs_over_every_transport),
+        ("a benchmark's object has all its keys", a_benchmarks_object_has_all_its_keys),
+        ("a shaped link takes its time", a_shaped_link_takes_its_time),
+        ("the limits of this machine are measured", the_limits_of_this_machine_are_measured),
+        ("servers answer one run after another", servers_answer_one_run_after_another),
+        ("a party that is on its own says whom it missed", a_party_on_its_own_says_whom_it_missed),
+    ];
+    for (name, test) in tests {
+        test();
+        println!("ok: {name}");
+    }
+}
+
+/// A command line that reads programs' canonical bytes instead of Python files.
+struct NoPython;
+
+impl Front for NoPython {
+    fn load_program(&self, path: &Path, _args: &[String]) -> Result<Program, String> {
+        let bytes = std::fs::read(path).map_err(|error| error.to_string())?;
+        Program::from_bytes(&bytes).map_err(|error| error.to_string())
+    }
+
+    fn demo(&self, _json: bool) -> i32 {
+        2
+    }
+
+    fn interpreter(&self) -> PathBuf {
+        "python3".into()
+    }
+}
+
+fn this_program() -> PathBuf {
+    std::env::current_exe().expect("a running program has a path")
+}
+
+fn command(args: &[&str]) -> Command {
+    let mut command = Command::new(this_program());
+    command.arg(AS_COMMAND).args(args);
+    command
+}
+
+fn tacit(args: &[&str]) -> Output {
+    command(args).output().expect("this program can be started")
+}
+
+/// The one object that a command prints if all goes well.
+fn object(args: &[&str]) -> Json {
+    let output = tacit(args);
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success(), "{args:?}: {text}{}", String::from_utf8_lossy(&output.stderr));
+    serde_json::from_str(&text).unwrap_or_else(|error| panic!("{args:?}: {error} in {text}"))
+}
+
+fn every_benchmark_runs_over_every_transport() {
+    let benches = ["and", "mul", "dot", "matmul", "compare", "predict"].map(|name| vec![name]);
+    let more = [
+        vec!["mul", "--depth", "3"],
+        vec!["and", "--depth", "3", "--count", "195"],
+        vec!["matmul", "--shape", "3,65,1", "--count", "2"],
+        vec!["compare", "--count", "1"],
+        vec!["predict", "--model", "logistic-sign"],
+        vec!["predict", "--model", "logistic-3"],
+    ];
+    for bench in benches.into_iter().chain(more) {
+        for transport in ["memory", "tcp", "tls"] {
+            let args = [&["bench"], &bench[..], &["--quick", "--json", "--transport", transport]].concat();
+            let object = object(&args);
+            assert_eq!((&object["bench"], &object["transport"]), (&bench[0].into(), &transport.into()));
+            assert!(object["seconds"].as_f64().is_some_and(|seconds| seconds > 0.0), "{object}");
+        }
+    }
+}
+
+fn a_benchmarks_object_has_all_its_keys() {
+    let common = [
+        "bench",
+        "protocol",
+        "parties",
+        "transport",
+        "net",
+        "threads",
+        "count",
+        "depth",
+        "seconds",
+        "offline_seconds",
+        "verify_seconds",
+        "per_second",
+        "online_per_second",
+        "sent_bytes",
+        "offline_sent_bytes",
+        "wire_bytes",
+        "input_bytes",
+        "output_bytes",
+        "rounds",
+        "offline_rounds",
+        "cpu_seconds",
+        "peak_rss_bytes",
+        "process_cpu_seconds",
+        "process_peak_rss_bytes",
+        "version",
+        "limits",
+    ];
+    for transport in ["memory", "tcp"] {
+        let object =
+            object(&["bench", "mul", "--quick", "--repeat", "3", "--json", "--transport", transport]);
+        let mut keys: Vec<&str> = object.as_object().expect("an object").keys().map(String::as_str).collect();
+        let mut expected = [&common[..], &["all_seconds"]].concat();
+        keys.sort_unstable();
+        expected.sort_unstable();
+        assert_eq!(keys, expected);
+        assert_eq!(object["all_seconds"].as_array().map(Vec::len), Some(3));
+        for list in ["sent_bytes", "offline_sent_bytes", "wire_bytes", "input_bytes", "output_bytes"] {
+            assert_eq!(object[list].as_array().map(Vec::len), Some(3), "{list}");
+        }
+        let apart = transport != "memory";
+        assert_eq!(object["cpu_seconds"].is_array() && object["peak_rss_bytes"].is_array(), apart);
+        assert_eq!(
+            object["process_cpu_seconds"].is_null() && object["process_peak_rss_bytes"].is_null(),
+            apart
+        );
+    }
+}
+
+fn a_shaped_link_takes_its_time() {
+    // 9 rounds of at least half a round trip of 20 ms.
+    let object = object(&["bench", "predict", "--quick", "--json", "--net", "20ms,1gbit"]);
+    assert!(object["seconds"].as_f64().is_some_and(|seconds| seconds >= 0.09), "{object}");
+    assert_eq!(object["net"], "20ms,1gbit");
+}
+
+fn the_limits_of_this_machine_are_measured() {
+    let object = object(&["bench", "limits", "--quick", "--json"]);
+    for key in
+        ["aes_bytes_per_second", "and_per_second", "copy_bytes_per_second", "copy_bytes_per_second_all"]
+    {
+        assert!(object[key].as_f64().is_some_and(|speed| speed > 0.0), "{key}: {object}");
+    }
+    for link in ["tcp", "tls"] {
+        for key in ["bytes_per_second", "awake_seconds", "asleep_seconds"] {
+            assert!(object[link][key].as_f64().is_some_and(|speed| speed > 0.0), "{link} {key}: {object}");
+        }
+    }
+}
+
+/// A deployment of three parties and two clients, and a program: whose numbers are larger?
+struct Deployment {
+    folder: tempfile::TempDir,
+}
+
+impl Deployment {
+    fn new(port: u16) -> Self {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let path = folder.path().display().to_string();
+        object(&["init", &path, "--clients", "alice,bob", "--port", &port.to_string(), "--json"]);
+        let mut build = Builder::new();
+        let range = Range::new(-100, 100);
+        let a = build.input("alice", "x", Kind::Int, &[2], range).unwrap();
+        let b = build.input("bob", "y", Kind::Int, &[2], range).unwrap();
+        let larger = build.greater(a, b).unwrap();
+        build.reveal(larger, Recipient::All).unwrap();
+        std::fs::write(folder.path().join("larger.program"), build.finish().unwrap().to_bytes()).unwrap();
+        // Two 64-bit integers each, as NumPy writes them.
+        for (name, values) in [("x", [5_i64, -7]), ("y", [4, 4])] {
+            let header = b"{'descr': '<i8', 'fortran_order': False, 'shape': (2,), }\n";
+            let elements: Vec<u8> = values.iter().flat_map(|value| value.to_le_bytes()).collect();
+            let length = (header.len() as u16).to_le_bytes();
+            let bytes = [&b"\x93NUMPY\x01\x00"[..], &length, header, &elements].concat();
+            std::fs::write(folder.path().join(format!("{name}.npy")), bytes).unwrap();
+        }
+        Self { folder }
+    }
+
+    fn path(&self, name: &str) -> String {
+        self.folder.path().join(name).display().to_string()
+    }
+
+    fn start(&self, name: &str, command_name: &str, more: &[&str]) -> Child {
+        let (plan, config) = (self.path("larger.program"), self.path(&format!("{name}/parties.toml")));
+        let args = [&[command_name, &plan, "--config", &config, "--json"], more].concat();
+        command(&args)
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .expect("this program can be started")
+    }
+}
+
+/// Ports that the benchmarks above don't use, and no other test of this workspace.
+const PORT: u16 = 9310;
+
+fn servers_answer_one_run_after_another() {
+    let deployment = Deployment::new(PORT);
+    let (x, y) = (format!("x={}", deployment.path("x.npy")), format!("y={}", deployment.path("y.npy")));
+
+    let simulated = object(&[
+        "run",
+        &deployment.path("larger.program"),
+        "--simulate",
+        "--json",
+        "--input",
+        &x,
+        "--input",
+        &y,
+        "--debug",
+        "--output",
+        &deployment.path("out"),
+    ]);
+    assert_eq!(simulated["outputs"][0]["value"], serde_json::json!([true, false]));
+    assert!(Path::new(&deployment.path("out/output-0.npy")).exists());
+
+    let servers = ["P0", "P1", "P2"].map(|name| deployment.start(name, "serve", &["--runs", "2"]));
+    for _ in 0..2 {
+        let clients = [("alice", &x), ("bob", &y)]
+            .map(|(name, input)| deployment.start(name, "run", &["--input", input]));
+        for client in clients {
+            let output = client.wait_with_output().unwrap();
+            let object: Json = serde_json::from_slice(&output.stdout).unwrap();
+            assert_eq!(object["outputs"][0]["value"], serde_json::json!([true, false]), "{object}");
+        }
+    }
+    for server in servers {
+        let output = server.wait_with_output().unwrap();
+        assert!(output.status.success());
+        let lines: Vec<Json> = output
+            .stdout
+            .split(|&byte| byte == b'\n')
+            .filter(|line| !line.is_empty())
+            .map(|line| serde_json::from_slice(line).unwrap())
+            .collect();
+        assert_eq!(lines.iter().map(|line| line["run"].as_u64()).collect::<Vec<_>>(), [Some(1), Some(2)]);
+    }
+
+    // A server that waits for the next run ends in good order when it is asked to.
+    let mut server = deployment.start("P0", "serve", &[]);
+    while !has_port(PORT) {
+        std::thread::yield_now();
+    }
+    let pid = rustix::process::Pid::from_child(&server);
+    rustix::process::kill_process(pid, rustix::process::Signal::TERM).unwrap();
+    assert!(server.wait().unwrap().success());
+}
+
+fn has_port(port: u16) -> bool {
+    std::net::TcpStream::connect(("127.0.0.1", port)).is_ok()
+}
+
+fn a_party_on_its_own_says_whom_it_missed() {
+    let deployment = Deployment::new(PORT + 3);
+    let config = deployment.path("P1/parties.toml");
+    let text = std::fs::read_to_string(&config).unwrap();
+    std::fs::write(&config, format!("{text}\n[limits]\nconnect_seconds = 0.2\n")).unwrap();
+    let output = deployment.start("P1", "run", &[]).wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    let object: Json = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!((&object["error"]["kind"], &object["error"]["phase"]), (&"aborted".into(), &"setup".into()));
+    assert!(object["error"]["message"].as_str().is_some_and(|message| message.contains("P0")), "{object}");
+}

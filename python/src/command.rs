@@ -1,0 +1,56 @@
+//! The command line, which is the core's; Python loads programs for it and runs the demo.
+
+use std::path::{Path, PathBuf};
+
+use pyo3::prelude::*;
+use tacit_cli::Front;
+
+use crate::program::Program;
+
+/// Runs the command line `args` and returns the exit code.
+///
+/// `load(path, arguments)` gives a program, or a text that says why there is none; `demo(json)` an exit code.
+#[pyfunction]
+#[pyo3(name = "main")]
+pub(crate) fn run(
+    py: Python<'_>,
+    args: Vec<String>,
+    load: Py<PyAny>,
+    demo: Py<PyAny>,
+    interpreter: PathBuf,
+) -> i32 {
+    let this_command = vec![interpreter.display().to_string(), "-m".to_owned(), "tacit".to_owned()];
+    py.detach(|| tacit_cli::main(args, &PythonFront { load, demo, interpreter }, this_command))
+}
+
+struct PythonFront {
+    load: Py<PyAny>,
+    demo: Py<PyAny>,
+    interpreter: PathBuf,
+}
+
+impl Front for PythonFront {
+    fn load_program(&self, path: &Path, args: &[String]) -> Result<tacit::program::Program, String> {
+        Python::attach(|py| {
+            let loaded = self.load.bind(py).call1((path, args)).map_err(|error| error.to_string())?;
+            match loaded.cast::<Program>() {
+                Ok(program) => Ok(program.get().compiled.program().clone()),
+                Err(_) => Err(loaded.to_string()),
+            }
+        })
+    }
+
+    fn demo(&self, json: bool) -> i32 {
+        Python::attach(|py| {
+            let code = self.demo.bind(py).call1((json,)).and_then(|code| code.extract());
+            code.unwrap_or_else(|error| {
+                error.print(py);
+                1
+            })
+        })
+    }
+
+    fn interpreter(&self) -> PathBuf {
+        self.interpreter.clone()
+    }
+}

@@ -1,0 +1,46 @@
+"""The command `tacit`: the core's command line, for which Python loads programs and runs the demo."""
+
+from __future__ import annotations
+
+import signal
+import sys
+from typing import TYPE_CHECKING
+
+from tacit import _native
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def main() -> int:
+    """Runs the command line of this process; the exit code."""
+    # The core waits for messages without asking Python: Ctrl-C has to end the process by itself.
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    return _native.main(sys.argv[1:], _load, _demo, sys.executable)
+
+
+def _load(path: Path, arguments: list[str]) -> _native.Program | str:
+    """A program, or why there is none."""
+    from tacit._script import load
+    from tacit.errors import TacitError
+
+    try:
+        return load(path, arguments)._program
+    except (TacitError, OSError) as error:
+        return str(error)
+    except Exception:
+        # The program's own mistake, which its author finds by the traceback.
+        import traceback
+
+        return traceback.format_exc().rstrip()
+
+
+def _demo(as_json: bool) -> int:
+    from tacit import demo
+
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    return demo.main(as_json)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
