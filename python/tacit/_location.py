@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     Error = TypeVar("Error", bound=ProgramError)
 
 _HERE = __file__.removesuffix("_location.py")
+# Its programs are written as a user's.
+_DEMO = _HERE + "demo" + os.sep
 
 
 class Location(NamedTuple):
@@ -30,7 +32,7 @@ class Location(NamedTuple):
 def caller() -> Location:
     """The user's expression that is being evaluated."""
     frame = sys._getframe(1)
-    while frame.f_code.co_filename.startswith(_HERE) and frame.f_back is not None:
+    while _is_ours(frame.f_code.co_filename) and frame.f_back is not None:
         frame = frame.f_back
     return _locate(frame.f_code, frame.f_lasti, frame.f_lineno)
 
@@ -39,6 +41,10 @@ def fault(error: type[Error], message: str, hint: str | None = None) -> Error:
     """An error at the user's expression."""
     file, line, text = caller()
     return error(message, hint=hint, file=file, line=line, text=text)
+
+
+def _is_ours(file: str) -> bool:
+    return file.startswith(_HERE) and not file.startswith(_DEMO)
 
 
 @functools.lru_cache(maxsize=1 << 12)
