@@ -38,8 +38,16 @@ pub struct Subject {
 /// Mounts the suite: `conformance!(subject)`, where `subject` is an expression of type
 /// [`Subject`](conformance::Subject). It makes one `#[test]` for every claim and operation.
 ///
-/// ```ignore
-/// tacit_testkit::conformance!(Subject { protocol: &Replicated, told, baseline });
+/// ```
+/// use tacit_replicated::Replicated;
+/// use tacit_testkit::conformance::Subject;
+///
+/// tacit_testkit::conformance!(Subject {
+///     protocol: &Replicated,
+///     told: |corrupt, _client, call| corrupt == 1 || corrupt == 2 * call,
+///     baseline: "vectors/wire/replicated.txt".into(),
+/// });
+/// # fn main() {}
 /// ```
 #[macro_export]
 macro_rules! conformance {
@@ -118,6 +126,17 @@ macro_rules! conformance {
             #[test]
             fn death_at_any_point() {
                 $crate::conformance::robust::death_at_any_point(&$subject);
+            }
+
+            #[test]
+            fn random_deviations() {
+                $crate::conformance::robust::random_deviations(&$subject, 0..400);
+            }
+
+            #[test]
+            #[ignore = "takes a minute; `make test-long` runs it"]
+            fn many_random_deviations() {
+                $crate::conformance::robust::random_deviations(&$subject, 400..40_000);
             }
 
             #[test]
