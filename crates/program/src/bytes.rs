@@ -211,6 +211,7 @@ fn put_node(out: &mut Vec<u8>, node: &Node) {
         | Operation::Not
         | Operation::Where
         | Operation::Pick(_)
+        | Operation::Clip
         | Operation::Abs
         | Operation::Relu => {}
     }
@@ -255,6 +256,7 @@ const fn tag(operation: &Operation) -> u8 {
         Operation::Slice { .. } => 30,
         Operation::BroadcastTo { .. } => 31,
         Operation::Concatenate { .. } => 32,
+        Operation::Clip => 33,
     }
 }
 
@@ -330,6 +332,7 @@ impl<'a> Reader<'a> {
             32 => {
                 (Operation::Concatenate { axis: self.u32("axis")? as usize }, self.u32("number of operands")?)
             }
+            33 => (Operation::Clip, 3),
             _ => return Err(self.meaning("operation", tag)),
         };
         let mut ids = Vec::new();

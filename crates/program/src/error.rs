@@ -222,6 +222,14 @@ pub enum Fault {
         /// The kind.
         kind: Kind,
     },
+    /// Bounds of a clip of which a low one is above a high one.
+    #[error("the low bounds reach up to {}, above the high ones, from {} on", low.hi(), high.lo())]
+    CrossedBounds {
+        /// Raw values of the low bounds.
+        low: Range,
+        /// Raw values of the high bounds.
+        high: Range,
+    },
     /// A bound of a clip that isn't public.
     #[error("the bounds of `clip` have to be public constants")]
     SecretBounds,

@@ -93,6 +93,8 @@ pub enum Operation {
     Where,
     /// The smaller of `a` and `b`, or the larger.
     Pick(Extreme),
+    /// `a`, but at least `low` and at most `high`, for operands a, low, high, of which no `low` is above a `high`.
+    Clip,
     /// The least or the largest along an axis.
     Extremum {
         /// Which.
@@ -184,6 +186,7 @@ impl Operation {
             Self::Where => "where",
             Self::Pick(Extreme::Min) => "minimum",
             Self::Pick(Extreme::Max) => "maximum",
+            Self::Clip => "clip",
             Self::Extremum { which: Extreme::Min, .. } => "min",
             Self::Extremum { which: Extreme::Max, .. } => "max",
             Self::ArgExtremum { which: Extreme::Min, .. } => "argmin",

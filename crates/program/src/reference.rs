@@ -88,6 +88,11 @@ pub(crate) fn apply(operation: &Operation, operands: &[(&Type, &[i64])], ty: &Ty
         }
         Operation::Pick(Extreme::Min) => elementwise(&i128::min),
         Operation::Pick(Extreme::Max) => elementwise(&i128::max),
+        Operation::Clip => {
+            let [a, low, high] = [0, 1, 2].map(|operand| spread(operands[operand], &ty.shape));
+            let bounds = low.into_iter().zip(high);
+            a.into_iter().zip(bounds).map(|(a, (low, high))| raw(ty.kind, a.max(low).min(high))).collect()
+        }
         Operation::Extremum { which, axis, .. } => {
             let (rows, terms) = rows(operands[0], &[*axis]);
             rows.chunks(terms).map(|row| raw(ty.kind, row[first(row, *which)])).collect()

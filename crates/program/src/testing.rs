@@ -324,7 +324,7 @@ fn step(build: &mut Builder, pool: &[NodeId], rng: &mut TestRng) -> Option<NodeI
     let axis = rng.random_range(-2..3i64);
     let keepdims = rng.random_range(0..2u8) == 0;
     let place = |rng: &mut TestRng| (rng.random_range(0..3u8) > 0).then(|| rng.random_range(-5..5i64));
-    let result = match rng.random_range(0..36u8) {
+    let result = match rng.random_range(0..38u8) {
         0 | 1 => build.add(a, b),
         2 => build.sub(a, b),
         3 => build.neg(a),
@@ -360,6 +360,11 @@ fn step(build: &mut Builder, pool: &[NodeId], rng: &mut TestRng) -> Option<NodeI
             let at = Index::At(rng.random_range(-2..2));
             let entries = [[slice, Index::Ellipsis], [Index::Ellipsis, slice], [at, Index::NewAxis]];
             build.index(a, &entries[rng.random_range(0..3)])
+        }
+        33 | 34 => {
+            let bounds = [rng.random_range(-100..100), rng.random_range(0..100)];
+            let [low, high] = bounds.map(|bound| build.public(Kind::Int, vec![], vec![bound]));
+            build.clip(a, low.unwrap(), high.unwrap())
         }
         _ => {
             if keepdims {

@@ -28,6 +28,7 @@ pub(crate) fn infer(operation: &Operation, operands: &[&Type]) -> Result<Type, F
         | Operation::Not
         | Operation::Where
         | Operation::Pick(_)
+        | Operation::Clip
         | Operation::Extremum { .. }
         | Operation::ArgExtremum { .. }
         | Operation::Abs
@@ -111,6 +112,16 @@ fn choice(operation: &Operation, operands: &[&Type]) -> Result<Parts, Fault> {
                 Extreme::Max => a.range.max(b.range),
             };
             Ok((kind, shape::broadcast(name, &a.shape, &b.shape)?, range))
+        }
+        (Operation::Clip, &[a, low, high]) => {
+            let kind = common(name, a, low, ordered)?;
+            common(name, a, high, ordered)?;
+            if low.range.hi() > high.range.lo() {
+                return Err(Fault::CrossedBounds { low: low.range, high: high.range });
+            }
+            let range = a.range.max(low.range).min(high.range);
+            let bounds = shape::broadcast(name, &low.shape, &high.shape)?;
+            Ok((kind, shape::broadcast(name, &a.shape, &bounds)?, range))
         }
         (Operation::Extremum { axis, keepdims, .. }, &[a]) => {
             if a.kind != Kind::Bool {

@@ -56,6 +56,11 @@ fn connect(program: &Program, place: usize, node: &Node, components: &mut Compon
     match operation {
         Operation::Less | Operation::Pick(Extreme::Max) => hold(difference(operand(0), operand(1))),
         Operation::Pick(Extreme::Min) => hold(difference(operand(1), operand(0))),
+        Operation::Clip => {
+            let (below, above) = (difference(operand(0), operand(1)), difference(operand(2), operand(0)));
+            hold(below);
+            hold(above);
+        }
         Operation::Equal => (0..2).for_each(|at| hold(operand(at).range)),
         Operation::Extremum { .. } | Operation::ArgExtremum { .. } => {
             hold(difference(operand(0), operand(0)));

@@ -85,24 +85,34 @@ impl Builder {
         self.pick(a, b, Extreme::Max)
     }
 
-    /// `a`, but at least `low` and at most `high`, which are public.
+    /// `a`, but at least `low` and at most `high`, which are public. As in NumPy, `high` wins over `low`.
     pub fn clip(&mut self, a: NodeId, low: NodeId, high: NodeId) -> Result<NodeId, ProgramError> {
         if self.type_of(low)?.secret || self.type_of(high)?.secret {
             return Err(self.fault(Fault::SecretBounds));
         }
-        let raised = self.maximum(a, low)?;
-        self.minimum(raised, high)
+        if self.kind(a)? == Kind::Bool {
+            let raised = self.maximum(a, low)?;
+            return self.minimum(raised, high);
+        }
+        let (one, low) = self.alike(Operation::Clip.name(), a, low)?;
+        let (one, high) = self.alike(Operation::Clip.name(), one, high)?;
+        let (low, _) = self.alike(Operation::Clip.name(), low, one)?;
+        if self.type_of(low)?.range.hi() > self.type_of(high)?.range.lo() {
+            let raised = self.maximum(one, low)?;
+            return self.minimum(raised, high);
+        }
+        self.push(Operation::Clip, &[one, low, high])
     }
 
     /// The least element along an axis, or of all. Of bools: whether all hold.
     pub fn min(&mut self, a: NodeId, axis: Option<i64>, keepdims: bool) -> Result<NodeId, ProgramError> {
-        let (a, axis) = self.along(a, axis, keepdims)?;
+        let (a, axis, keepdims) = self.along(a, axis, keepdims)?;
         self.push(Operation::Extremum { which: Extreme::Min, axis, keepdims }, &[a])
     }
 
     /// The largest element along an axis, or of all. Of bools: whether any holds.
     pub fn max(&mut self, a: NodeId, axis: Option<i64>, keepdims: bool) -> Result<NodeId, ProgramError> {
-        let (a, axis) = self.along(a, axis, keepdims)?;
+        let (a, axis, keepdims) = self.along(a, axis, keepdims)?;
         self.push(Operation::Extremum { which: Extreme::Max, axis, keepdims }, &[a])
     }
 
@@ -145,7 +155,7 @@ impl Builder {
         which: Extreme,
     ) -> Result<NodeId, ProgramError> {
         let a = self.number(a)?;
-        let (a, axis) = self.along(a, axis, keepdims)?;
+        let (a, axis, keepdims) = self.along(a, axis, keepdims)?;
         self.push(Operation::ArgExtremum { which, axis, keepdims }, &[a])
     }
 
@@ -153,22 +163,23 @@ impl Builder {
         Ok(self.kind(a)? == Kind::Bool && self.kind(b)? == Kind::Bool)
     }
 
-    /// The operand and the axis of an extreme; without one, of all elements in a row.
+    /// The operand and the axis of an extreme, and whether the axis stays; without an axis, of all elements in a row.
     fn along(
         &mut self,
         a: NodeId,
         axis: Option<i64>,
         keepdims: bool,
-    ) -> Result<(NodeId, usize), ProgramError> {
+    ) -> Result<(NodeId, usize, bool), ProgramError> {
         let rank = self.type_of(a)?.rank();
         match axis {
-            Some(axis) => Ok((a, shape::axis(axis, rank).map_err(|fault| self.fault(fault))?)),
-            None if keepdims => {
-                let mut flat = vec![1; rank.max(1)];
-                flat[rank.saturating_sub(1)] = -1;
-                Ok((self.reshape(a, &flat)?, rank.saturating_sub(1)))
+            Some(axis) => Ok((a, shape::axis(axis, rank).map_err(|fault| self.fault(fault))?, keepdims)),
+            // Without axes there is none to keep.
+            None if keepdims && rank > 0 => {
+                let mut flat = vec![1; rank];
+                flat[rank - 1] = -1;
+                Ok((self.reshape(a, &flat)?, rank - 1, true))
             }
-            None => Ok((self.reshape(a, &[-1])?, 0)),
+            None => Ok((self.reshape(a, &[-1])?, 0, false)),
         }
     }
 }

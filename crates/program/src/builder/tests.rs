@@ -101,6 +101,17 @@ fn comparisons_and_choices_are_numpys() {
         build.clip(a, low, high)
     });
     assert_eq!(clipped, ints(&[4], &[1, 4, 3, 0]));
+    let crossed = value(|build, a, _| {
+        let (low, high) =
+            (build.constant(&ints(&[], &[4]), Kind::Int)?, build.constant(&ints(&[], &[0]), Kind::Int)?);
+        build.clip(a, low, high)
+    });
+    assert_eq!(crossed, ints(&[4], &[0, 0, 0, 0]));
+    let largest = value(|build, a, _| {
+        let one = build.max(a, None, false)?;
+        build.max(one, None, true)
+    });
+    assert_eq!(largest, ints(&[], &[5]));
 }
 
 #[test]

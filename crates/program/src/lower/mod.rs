@@ -152,6 +152,7 @@ impl<'a> Lowering<'a> {
             Operation::Less
             | Operation::Equal
             | Operation::Pick(_)
+            | Operation::Clip
             | Operation::ArgExtremum { .. }
             | Operation::Abs
             | Operation::Relu
@@ -214,6 +215,7 @@ impl<'a> Lowering<'a> {
             Operation::Where => self.choice(operands, ty, domain),
             Operation::Abs => self.abs(operands[0]),
             Operation::Relu => self.relu(operands[0]),
+            Operation::Clip => self.clip(operands, ty),
             Operation::FromBool { .. } => {
                 let bit = self.whole(operands[0]);
                 self.inject(bit, width_of(domain))

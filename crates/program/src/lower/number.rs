@@ -95,6 +95,27 @@ impl Lowering<'_> {
         self.blend(&Term::Secret(number), a, b)
     }
 
+    /// `x` within bounds: `x + (x < low) (low - x) + (high < x) (high - x)`, where at most one of the two holds. Both
+    /// comparisons share their rounds, and so do both products.
+    pub(super) fn clip(&mut self, operands: &[NodeId], ty: &Type) -> Reg {
+        let [x, low, high] = [0, 1, 2].map(|at| self.ty(operands[at]));
+        let (below, above) = (width::difference(x, low), width::difference(high, x));
+        let secret = operands.iter().find(|id| self.ty(**id).secret).copied().unwrap_or(operands[0]);
+        let domain = self.domain(secret);
+        let [x, low, high] = [0, 1, 2].map(|at| self.term(operands[at], &ty.shape, domain));
+        let below = self.less(&x, &low, fits(below, domain));
+        let above = self.less(&high, &x, fits(above, domain));
+        let mut result = x.clone();
+        for (outside, bound) in [(below, low), (above, high)] {
+            let outside = self.register(&outside);
+            let outside = Term::Secret(self.inject(outside, width_of(domain)));
+            let change = self.sub(&bound, &x);
+            let change = self.mul(&outside, &change);
+            result = self.add(&result, &change);
+        }
+        self.register(&result)
+    }
+
     /// `max(x, 0)`: x times whether it isn't negative.
     pub(super) fn relu(&mut self, id: NodeId) -> Reg {
         let x = Term::Secret(self.whole(id));

@@ -109,6 +109,18 @@ fn numbers_of_all_64_bits_are_compared_by_three_signs() {
 }
 
 #[test]
+fn both_bounds_of_a_clip_share_their_rounds() {
+    let clipped = program(Kind::Int, (-1000, 1000), &[9], 1, |build, x| {
+        let low = build.public(Kind::Int, vec![], vec![-7])?;
+        let high = build.public(Kind::Int, vec![], vec![300])?;
+        build.clip(x[0], low, high)
+    });
+    let plan = checked(&clipped).plan;
+    // A sign in a ring of 16 bits, an injection, a product.
+    assert_eq!(plan.depth(), 6 + 2 + 1);
+}
+
+#[test]
 fn a_narrow_range_is_compared_at_its_ends() {
     for width in [Width::W8, Width::W16, Width::W32] {
         // One more than fits the difference, so that the ring widens.
