@@ -3,7 +3,7 @@
 //! | module | shows |
 //! | --- | --- |
 //! | [`equality`] | results are those of the clear reference, for whoever learns them and nobody else |
-//! | [`cost`] | payload bytes on every link and rounds are those declared, exactly |
+//! | [`cost`] | payload bytes on every link are those declared, exactly, and chains of messages as long as the plan says |
 //! | [`views`] | what a party receives is uniform, whatever the inputs and whatever the party does |
 //! | [`robust`] | deviations and deaths end in errors that name who is at fault, never in a hang or a panic |
 //! | [`links`] | the same over memory, TCP and TLS, for a few dozen cases |
@@ -86,6 +86,17 @@ macro_rules! conformance {
             #[test]
             fn random_programs() {
                 $crate::conformance::cost::random_programs(&$subject, 0..300);
+            }
+        }
+
+        mod views {
+            #[allow(unused_imports)]
+            use super::*;
+
+            #[test]
+            #[ignore = "takes minutes; `make test-long` runs it"]
+            fn wider_operations() {
+                $crate::conformance::views::wider_operations(&$subject);
             }
         }
 
