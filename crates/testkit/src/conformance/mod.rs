@@ -36,7 +36,7 @@ pub struct Subject {
 }
 
 /// Mounts the suite: `conformance!(subject)`, where `subject` is an expression of type
-/// [`Subject`](conformance::Subject). It makes one `#[test]` for every claim and operation.
+/// [`Subject`](crate::conformance::Subject). It makes one `#[test]` for every claim and operation.
 ///
 /// ```
 /// use tacit_replicated::Replicated;
