@@ -118,13 +118,6 @@ impl Case {
         }
     }
 
-    /// The same with other inputs.
-    #[must_use]
-    pub fn with_inputs(&self, inputs: &[Vec<u64>]) -> Self {
-        let clear = |(old, words): (&Clear, &Vec<u64>)| Clear::from_words(old.domain(), words);
-        Self { inputs: self.inputs.iter().zip(inputs).map(clear).collect(), ..self.clone() }
-    }
-
     /// How many compute.
     pub fn parties(&self) -> usize {
         self.parties

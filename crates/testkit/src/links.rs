@@ -70,6 +70,8 @@ impl Deployment {
         static COUNT: AtomicU32 = AtomicU32::new(0);
         let number = COUNT.fetch_add(1, Ordering::Relaxed);
         let folder = env::temp_dir().join(format!("tacit-testkit-{}-{number}", process::id()));
+        // Left by a process of the same number that was killed.
+        let _ = fs::remove_dir_all(&folder);
         let (host, port) = address(number);
         let paths = init(&folder, parties, clients, &host.to_string(), port);
         let mut deployment = Self { folder, configs: Vec::new() };

@@ -1,4 +1,5 @@
-//! Payload bytes and rounds are those that the protocol declares: exactly, link by link.
+//! Payload bytes are those that the protocol declares: exactly, link by link. Rounds are the plan's depth: no chain
+//! of messages that depend on one another is longer, and a single operation's longest is exactly that long.
 
 use std::collections::BTreeMap;
 use std::ops::Range;

@@ -3,7 +3,7 @@
 //! | module | shows |
 //! | --- | --- |
 //! | [`equality`] | results are those of the clear reference, for whoever learns them and nobody else |
-//! | [`cost`] | payload bytes on every link and rounds are those declared, exactly |
+//! | [`cost`] | payload bytes on every link are those declared, exactly, and chains of messages as long as the plan says |
 //! | [`views`] | what a party receives is uniform, whatever the inputs and whatever the party does |
 //! | [`robust`] | deviations and deaths end in errors that name who is at fault, never in a hang or a panic |
 //! | [`links`] | the same over memory, TCP and TLS, for a few dozen cases |
@@ -36,10 +36,18 @@ pub struct Subject {
 }
 
 /// Mounts the suite: `conformance!(subject)`, where `subject` is an expression of type
-/// [`Subject`](conformance::Subject). It makes one `#[test]` for every claim and operation.
+/// [`Subject`](crate::conformance::Subject). It makes one `#[test]` for every claim and operation.
 ///
-/// ```ignore
-/// tacit_testkit::conformance!(Subject { protocol: &Replicated, told, baseline });
+/// ```
+/// use tacit_replicated::Replicated;
+/// use tacit_testkit::conformance::Subject;
+///
+/// tacit_testkit::conformance!(Subject {
+///     protocol: &Replicated,
+///     told: |corrupt, _client, call| corrupt == 1 || corrupt == 2 * call,
+///     baseline: "vectors/wire/replicated.txt".into(),
+/// });
+/// # fn main() {}
 /// ```
 #[macro_export]
 macro_rules! conformance {
@@ -81,6 +89,17 @@ macro_rules! conformance {
             }
         }
 
+        mod views {
+            #[allow(unused_imports)]
+            use super::*;
+
+            #[test]
+            #[ignore = "takes minutes; `make test-long` runs it"]
+            fn wider_operations() {
+                $crate::conformance::views::wider_operations(&$subject);
+            }
+        }
+
         mod wire {
             #[allow(unused_imports)]
             use super::*;
@@ -118,6 +137,17 @@ macro_rules! conformance {
             #[test]
             fn death_at_any_point() {
                 $crate::conformance::robust::death_at_any_point(&$subject);
+            }
+
+            #[test]
+            fn random_deviations() {
+                $crate::conformance::robust::random_deviations(&$subject, 0..400);
+            }
+
+            #[test]
+            #[ignore = "takes a minute; `make test-long` runs it"]
+            fn many_random_deviations() {
+                $crate::conformance::robust::random_deviations(&$subject, 400..40_000);
             }
 
             #[test]

@@ -9,18 +9,20 @@
 //!
 //! [`Limits::silence`]: tacit_net::Limits::silence
 
+use std::ops::Range;
 use std::time::Duration;
 
 use tacit_engine::{Clear, Outcome, Security};
+use tacit_net::Frame;
 use tacit_program::plan::Domain;
-use tacit_program::{Builder, Kind, Native, NodeId, Program, ProgramError, Range, Recipient, lower};
+use tacit_program::{Builder, Kind, Native, NodeId, Program, ProgramError, Recipient, lower};
 use tacit_session::{Agreement, step};
 
 use super::Subject;
-use crate::{Case, Delivery, Deviation, Draws, Interceptor, Run};
+use crate::{Case, Delivery, Deviation, Draws, Fate, Interceptor, Rng, Run};
 
-/// No run takes longer than this by its world's clock: a few times the silence after which a peer is lost.
-const BOUND: Duration = Duration::from_mins(1);
+/// By the world's clock: within this all have stopped after a connection ended, or after the time of silence.
+const SOON: Duration = Duration::from_secs(1);
 
 /// Flips, truncates, extends, replays, swaps and silences every single message.
 ///
@@ -74,6 +76,43 @@ pub fn death_at_any_point(subject: &Subject) {
     }
 }
 
+/// Random things happen to random messages, several in a run: all runs end, and nobody panics.
+///
+/// # Panics
+/// If one hangs, or somebody does.
+pub fn random_deviations(subject: &Subject, seeds: Range<u64>) {
+    let stage = Stage::new(subject);
+    for seed in seeds {
+        let interceptor: Interceptor = Box::new(move |message| {
+            // Frames of different links come in no certain order: each has its own choices.
+            let mut rng = Rng::new(seed << 32 ^ (message.from << 20 ^ message.to << 16 ^ message.nth) as u64);
+            if rng.one_in(16) { anything(&mut rng, message.frame) } else { Fate::Deliver }
+        });
+        let run = stage.case.run_in(&stage.case.world().intercept(interceptor), &Draws::fixed(1));
+        // Delays may add up: what is late once makes others wait, who are late themselves.
+        let longest = 10 * stage.case.limits.silence;
+        assert!(run.took < longest, "with seed {seed} a run took {:?} of its world's time", run.took);
+    }
+}
+
+/// Something that a network or a sender may do to a frame.
+fn anything(rng: &mut Rng, frame: &Frame) -> Fate {
+    let mut changed = frame.clone();
+    match rng.below(10) {
+        0 => changed.payload = (0..rng.below(100)).map(|_| rng.word() as u8).collect(),
+        1 => changed.payload.iter_mut().for_each(|byte| *byte = rng.word() as u8),
+        2 => changed.payload.clear(),
+        3 => changed.at.op ^= 1 << rng.below(8),
+        4 => changed.at.part ^= 1 << rng.below(10),
+        5 => return Fate::Replace(vec![changed.clone(), changed]),
+        6 => return Fate::Replace(vec![]),
+        7 => return Fate::Delay(Duration::from_secs(rng.below(15) as u64)),
+        8 => return Fate::Cut,
+        _ => return if rng.one_in(2) { Fate::Hang } else { Fate::Die },
+    }
+    Fate::Replace(vec![changed])
+}
+
 /// Without one endpoint all others end with an error, and that of every party names it.
 ///
 /// # Panics
@@ -82,7 +121,7 @@ pub fn a_party_that_never_comes(subject: &Subject) {
     let stage = Stage::new(subject);
     for absent in 0..stage.case.endpoints() {
         let run = stage.case.run_in(&stage.case.world().without(absent), &Draws::fixed(1));
-        assert!(run.took < BOUND);
+        assert!(run.took < stage.case.limits.silence + SOON, "{:?}", run.took);
         let name = stage.case.name(absent);
         let mut named = 0;
         for (endpoint, error) in errors(&run) {
@@ -220,7 +259,8 @@ impl Stage {
 
     fn run(&self, interceptor: Interceptor) -> Run {
         let run = self.case.run_in(&self.case.world().intercept(interceptor), &Draws::fixed(1));
-        assert!(run.took < BOUND, "the run took {:?} of its world's time", run.took);
+        let longest = 2 * self.case.limits.silence;
+        assert!(run.took < longest, "the run took {:?} of its world's time", run.took);
         run
     }
 
@@ -246,12 +286,16 @@ impl Stage {
                     let error = error.to_string();
                     named |= error.contains(name);
                     assert!(error.contains(name) || waits && is_silence(&error), "{}: {error}", what());
+                    let lost = waits || deviation == Deviation::Death;
+                    assert!(!lost || error.contains(" phase"), "{}: {error}", what());
                 }
                 // Whoever deviates may say what it likes.
                 Err(_) => {}
             }
         }
         assert!(named, "{deviation:?} of {message:?}: nobody names {name}");
+        let within = if waits { self.case.limits.silence + SOON } else { SOON };
+        assert!(run.took < within, "{deviation:?} of {message:?} took {:?}", run.took);
     }
 
     /// Whether an endpoint may have its outputs although somebody deviated at this message, which its receiver
@@ -283,7 +327,7 @@ impl Stage {
 
 fn program() -> Result<Program, ProgramError> {
     let mut build = Builder::new();
-    let range = Range::new(-8, 7);
+    let range = tacit_program::Range::new(-8, 7);
     let a = build.input("P0", "a", Kind::Int, &[2], range)?;
     let b = build.input("alice", "b", Kind::Int, &[2], range)?;
     let less = build.less(a, b)?;

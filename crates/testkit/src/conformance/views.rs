@@ -20,7 +20,7 @@ use std::sync::Arc;
 
 use tacit_net::Frame;
 use tacit_program::cost::Flow;
-use tacit_program::plan::{Domain, Kind};
+use tacit_program::plan::{Domain, Kind, Width};
 use tacit_program::{Native, Program, Recipient, lower};
 use tacit_session::step;
 
@@ -57,17 +57,35 @@ pub enum Leak {
 /// # Panics
 /// If a view tells something.
 pub fn operation(subject: &Subject, name: &str) {
+    // Rings of eight bits are enough to tell, and small enough for hundreds of runs; with two elements there is
+    // one that isn't the first.
+    operation_on(subject, name, Numbers::int(3), 2);
+}
+
+/// The same for all operations, on numbers of more bits and on more of them.
+///
+/// # Panics
+/// If a view tells something.
+pub fn wider_operations(subject: &Subject) {
+    for name in catalogue::names() {
+        for numbers in [Numbers::int(15), Numbers::fixed(8, 5), Numbers::wrapping(Width::W16)] {
+            operation_on(subject, name, numbers, 3);
+        }
+    }
+}
+
+/// Leaves out what isn't defined for such numbers.
+fn operation_on(subject: &Subject, name: &str, numbers: Numbers, len: usize) {
     let mut rng = Rng::new(6);
     let among_all = (["P1", "alice"], Recipient::All, [Conduct::Honest; 2]);
     let for_clients =
         (["alice", "bob"], Recipient::Role("carol".into()), [Conduct::FixedFlips, Conduct::RandomFlips]);
     for (owners, to, conducts) in [among_all, for_clients] {
-        // Rings of eight bits are enough to tell, and small enough for hundreds of runs; with two elements there
-        // is one that isn't the first.
-        let program = catalogue::program(name, Numbers::int(3), 2, owners, std::slice::from_ref(&to));
-        let case = case(subject, &program.expect("every operation is defined for short integers"));
+        let Ok(program) = catalogue::program(name, numbers, len, owners, std::slice::from_ref(&to)) else {
+            continue;
+        };
         for conduct in conducts {
-            let case = case.with_inputs(&inputs(&case, &mut rng));
+            let case = case(subject, &program, &mut rng);
             for corrupt in 0..case.parties() {
                 if let Err(leak) = check(subject, &case, corrupt, conduct) {
                     panic!(
@@ -193,14 +211,8 @@ fn flips(corrupt: usize, seed: u64) -> Interceptor {
     })
 }
 
-fn case(subject: &Subject, program: &Program) -> Case {
-    let inputs = generate::inputs(&program.input_types(), &mut Rng::new(8));
+fn case(subject: &Subject, program: &Program, rng: &mut Rng) -> Case {
+    let inputs = generate::inputs(&program.input_types(), rng);
     let lowered = lower(program, Native::ALL).expect("all is offered");
     Case::new(subject.protocol, lowered.plan, &inputs)
-}
-
-/// Words of three bits with a sign, which every operation of the catalogue takes; of bits the lowest counts.
-fn inputs(case: &Case, rng: &mut Rng) -> Vec<Vec<u64>> {
-    let words = |input: &tacit_engine::Clear| (0..input.cols()).map(|_| rng.edgy(-4, 3) as u64).collect();
-    case.inputs.iter().map(words).collect()
 }
