@@ -16,6 +16,8 @@ def auction(bids):
 
 
 plan = auction.trace([tacit.secret(who, dtype=tacit.int32, range=(0, 10_000), name="bid") for who in BIDDERS])
-with tacit.local() as run:
-    winner, price = run(plan, ann=420, ben=1_300, cat=1_250, dan=90)
-print(f"{BIDDERS[winner]} wins and pays {price}")
+
+if __name__ == "__main__":
+    with tacit.local() as run:
+        winner, price = run(plan, ann=420, ben=1_300, cat=1_250, dan=90)
+    print(f"{BIDDERS[winner]} wins and pays {price}")

@@ -28,8 +28,10 @@ plan = survey.trace(salaries)
 
 random = np.random.default_rng(1)
 payrolls = {company: random.normal(60_000, 12_000, employees) for company, employees in COMPANIES.items()}
-with tacit.local() as run:
-    result = run(plan, **payrolls)
-for what, value in result.items():
-    print(f"{what}: {value:,.0f}")
-print(f"average, computed in the clear: {np.concatenate(list(payrolls.values())).mean():,.0f}")
+
+if __name__ == "__main__":
+    with tacit.local() as run:
+        result = run(plan, **payrolls)
+    for what, value in result.items():
+        print(f"{what}: {value:,.0f}")
+    print(f"average, computed in the clear: {np.concatenate(list(payrolls.values())).mean():,.0f}")

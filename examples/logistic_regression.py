@@ -33,8 +33,10 @@ plan = train.trace(*declare("north"), *declare("south"), steps=STEPS)
 random = np.random.default_rng(2)
 x = np.clip(random.normal(size=(2 * ROWS, FEATURES)), -4, 4)
 y = x @ [2.0, -1.0, 0.5] + random.normal(scale=0.5, size=2 * ROWS) > 0
-with tacit.local() as run:
-    weights = run(plan, north=[x[:ROWS], y[:ROWS]], south=[x[ROWS:], y[ROWS:]])
-print("weights:", np.round(weights, 3))
-print(f"right on {np.mean((x @ weights > 0) == y):.0%} of the patients")
-print(f"{run.report.rounds} rounds, {sum(run.report.bytes.values()):,} bytes, {run.report.seconds:.2f} s")
+
+if __name__ == "__main__":
+    with tacit.local() as run:
+        weights = run(plan, north=[x[:ROWS], y[:ROWS]], south=[x[ROWS:], y[ROWS:]])
+    print("weights:", np.round(weights, 3))
+    print(f"right on {np.mean((x @ weights > 0) == y):.0%} of the patients")
+    print(f"{run.report.rounds} rounds, {sum(run.report.bytes.values()):,} bytes, {run.report.seconds:.2f} s")

@@ -12,6 +12,8 @@ def richer(a, b):  # whose numbers are larger, and by how much in all?
 a = tacit.secret("alice", shape=(1000,), dtype=tacit.fixed(16), range=(0, 1e6))
 b = tacit.secret("bob", shape=(1000,), dtype=tacit.fixed(16), range=(0, 1e6))
 plan = richer.trace(a, b)
-print(plan.cost(net="wan"))  # bytes, rounds, seconds, per protocol and per line; nothing has run
-with tacit.local(protocol="replicated") as run:  # all parties inside this process
-    print(run(plan, alice=[np.random.rand(1000) * 1e6], bob=[np.random.rand(1000) * 1e6]))
+
+if __name__ == "__main__":
+    print(plan.cost(net="wan"))  # bytes, rounds, seconds, per protocol and per line; nothing has run
+    with tacit.local(protocol="replicated") as run:  # all parties inside this process
+        print(run(plan, alice=[np.random.rand(1000) * 1e6], bob=[np.random.rand(1000) * 1e6]))

@@ -28,7 +28,9 @@ plan = overlap.trace(
 random = np.random.default_rng(3)
 east, west = random.choice(400, COUNT, replace=False), random.choice(400, COUNT, replace=False)
 ages = random.integers(20, 90, COUNT)
-with tacit.local() as run:
-    result = run(plan, east=[east, ages], west=[west])
-count, total = result.values()
-print(f"{count} patients are in both lists, {total / count:.1f} years old on average")
+
+if __name__ == "__main__":
+    with tacit.local() as run:
+        result = run(plan, east=[east, ages], west=[west])
+    count, total = result.values()
+    print(f"{count} patients are in both lists, {total / count:.1f} years old on average")

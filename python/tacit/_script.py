@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib.util
 import sys
 from pathlib import Path
@@ -38,7 +39,9 @@ def load(path: str | os.PathLike[str], arguments: Sequence[str] = ()) -> Plan:
     # As for a script, what stands beside the file can be imported.
     sys.path.insert(0, str(file.parent))
     try:
-        spec.loader.exec_module(module)
+        # Standard output is the command's own, for results.
+        with contextlib.redirect_stdout(sys.stderr):
+            spec.loader.exec_module(module)
     finally:
         sys.argv = before
         sys.path.remove(str(file.parent))

@@ -46,6 +46,16 @@ def test_the_tutorial_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
     assert "{'mean': 35.0, 'highest': 60.0}" in printed
 
 
+def test_the_readme_runs(capsys: pytest.CaptureFixture[str]) -> None:
+    blocks = [
+        text for language, _, text in BLOCK.findall((ROOT / "README.md").read_text()) if language == "python"
+    ]
+    assert blocks
+    for text in blocks:
+        exec(compile(text, "README.md", "exec"), {"__name__": "__main__"})
+    assert "replicated" in capsys.readouterr().out
+
+
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.stem)
 def test_an_example_runs(example: Path, capsys: pytest.CaptureFixture[str]) -> None:
     runpy.run_path(str(example), run_name="__main__")
