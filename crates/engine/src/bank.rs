@@ -355,3 +355,41 @@ fn reduce<W: Word>(words: &[u64], out: &mut [W]) {
         *out = W::from_u64(word);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tacit_program::plan::{Builder, Kind, To};
+
+    #[test]
+    fn reserved_memory_is_all_that_a_run_needs() {
+        let mut builder = Builder::new();
+        let owner = builder.role("alice");
+        let [x, y, z, sum] = std::array::from_fn(|_| builder.ring(Width::W64, 1000));
+        builder.input(owner, x);
+        builder.interact(Kind::Mul { a: x, b: x, dst: y });
+        builder.interact(Kind::Mul { a: y, b: y, dst: z });
+        builder.local(Local::Add { a: z, b: z, dst: sum });
+        builder.output(sum, To::All);
+        let plan = Arc::new(builder.finish());
+        let mut bank = Bank::new(plan.clone());
+        bank.reserve();
+        let reserved = bank.spare.len();
+        // x and y are gone when z and the sum come: no more than three at once.
+        assert!((1..=3).contains(&reserved), "{reserved}");
+        bank.make(x);
+        for level in &plan.levels {
+            for step in &level.local {
+                bank.make(step.writes());
+            }
+            for stage in &level.stages {
+                plan.ops[stage.op as usize].kind.writes().into_iter().for_each(|reg| {
+                    bank.make(reg);
+                });
+            }
+            level.free.iter().for_each(|&reg| bank.free(reg));
+        }
+        let held = bank.registers.iter().flatten().count() + bank.spare.len();
+        assert_eq!(held, reserved);
+    }
+}

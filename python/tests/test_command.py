@@ -1,0 +1,81 @@
+"""The command `tacit`."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+PROGRAM = """
+import sys, tacit
+
+more = int(sys.argv[1])
+
+@tacit.function
+def dot(
+    x=tacit.secret("alice", shape=(3,), range=(-9, 9)),
+    y=tacit.secret("bob", shape=(3,), range=(-9, 9)),
+):
+    return tacit.reveal((x * y).sum() + more), tacit.reveal(x > y, to="bob")
+"""
+
+
+def tacit(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "tacit", *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, text=True, check=False)
+
+
+def answer(*arguments: str | Path) -> Any:
+    done = tacit(*arguments, "--json")
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+@pytest.fixture
+def program(tmp_path: Path) -> Path:
+    file = tmp_path / "dot.py"
+    file.write_text(PROGRAM)
+    np.save(tmp_path / "x.npy", np.array([1, -2, 3]))
+    np.save(tmp_path / "y.npy", np.array([[4], [5], [-6]], dtype=np.int8)[:, 0])
+    return file
+
+
+def test_run_and_cost(program: Path) -> None:
+    inputs = [word for name in "xy" for word in ("--input", f"{name}={program.parent / name}.npy")]
+    options: list[str | Path] = ["--simulate", "--arg", "100", "--debug", "--output", program.parent / "out"]
+    outputs = answer("run", program, *options, *inputs)["outputs"]
+    assert [output["value"] for output in outputs] == [76, [False, False, True]]
+    assert [output["to"] for output in outputs] == ["all", "bob"]
+    assert np.load(program.parent / "out" / "output-0.npy") == 76
+    assert (np.load(program.parent / "out" / "output-1.npy") == [False, False, True]).all()
+    bill = answer("cost", program, "--arg", "100", "--net", "wan")["protocols"]["replicated"]
+    assert bill["endpoints"] == ["P0", "P1", "P2", "alice", "bob"]
+    assert any("dot.py:11" in line["line"] for line in bill["lines"])
+
+
+def test_mistakes_in_a_program_are_shown_with_their_line(tmp_path: Path) -> None:
+    file = tmp_path / "bad.py"
+    file.write_text("\n1 / 0\n")
+    done = tacit("run", file, "--simulate")
+    assert done.returncode == 2
+    assert "bad.py" in done.stderr
+    assert "ZeroDivisionError" in done.stderr
+    assert tacit("run", tmp_path / "missing.py", "--simulate").returncode == 2
+
+
+@pytest.mark.parametrize("transport", ["memory", "tcp", "tls"])
+def test_bench(transport: str) -> None:
+    figures = answer("bench", "mul", "--quick", "--transport", transport)
+    assert figures["rounds"] == 1
+    assert figures["count"] == 1000
+
+
+def test_bench_start() -> None:
+    assert answer("bench", "start", "--quick")["seconds"] > 0
