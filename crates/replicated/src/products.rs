@@ -11,12 +11,15 @@ use std::any::Any;
 use tacit_engine::bank::{Bank, row_words};
 use tacit_engine::{Error, Job, with_word};
 use tacit_kernel::matrix::Packed;
-use tacit_kernel::{Word, bits, ring};
+use tacit_kernel::{Word, bits, matrix, ring};
 use tacit_program::plan::{MatrixShape, Reg, Rows};
 use tacit_session::Stream;
 
 /// Bytes of masks that are drawn at once: they stay in the first cache until they are used.
 const BLOCK_BYTES: usize = 8 << 10;
+
+/// Left matrices with fewer rows, dot products above all, don't earn what packing the right ones takes.
+const ROWS_WORTH_PACKING: usize = 8;
 
 /// The right matrices of a product, packed: `y_i + y_(i-1)` and `y_i`.
 pub(crate) struct Prepared {
@@ -115,18 +118,29 @@ impl ReplicatedEngine {
             let own = (self.own.get(a).words::<W>(), self.own.get(b).words::<W>());
             let prev_words = (self.prev.get(a).words::<W>(), self.prev.get(b).words::<W>());
             let mesh = self.session.mesh();
+            let mut both = Vec::new();
             let mut row = job.cols.start;
             while row < job.cols.end {
                 // The rows of the job that belong to one matrix of the batch.
                 let index = row / shape.m;
                 let end = job.cols.end.min((index + 1) * shape.m);
-                let (right, both) = right_matrices::<W>(&mut prepared, job.op, index, shape, own.1, prev_words.1);
                 let left = row * shape.k..end * shape.k;
                 let product = &mut z[(row - job.cols.start) * shape.n..(end - job.cols.start) * shape.n];
                 // x_i (y_i + y_(i-1)) + x_(i-1) y_i: two products for three terms.
-                both.multiply(&own.0[left.clone()], product, end - row);
-                mesh.tick()?;
-                right.multiply(&prev_words.0[left], product, end - row);
+                if shape.m < ROWS_WORTH_PACKING {
+                    let range = index * shape.k * shape.n..(index + 1) * shape.k * shape.n;
+                    let right = &own.1[range.clone()];
+                    both.resize(range.len(), W::ZERO);
+                    ring::add(right, &prev_words.1[range], &mut both);
+                    matrix::matmul(&own.0[left.clone()], &both, product, end - row, shape.k, shape.n);
+                    matrix::matmul(&prev_words.0[left], right, product, end - row, shape.k, shape.n);
+                } else {
+                    let (right, both) =
+                        right_matrices::<W>(&mut prepared, job.op, index, shape, own.1, prev_words.1);
+                    both.multiply(&own.0[left.clone()], product, end - row);
+                    mesh.tick()?;
+                    right.multiply(&prev_words.0[left], product, end - row);
+                }
                 mesh.tick()?;
                 row = end;
             }
