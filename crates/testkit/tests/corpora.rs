@@ -12,7 +12,7 @@ use tacit_testkit::fuzz::{TARGETS, Target, mutant};
 static ALLOCATED: PeakAlloc = PeakAlloc;
 
 /// Mutants of each target's corpus.
-const MUTANTS: usize = 4000;
+const MUTANTS: usize = 20_000;
 
 /// No panic, whatever comes, and no more memory than the target's bound: a length in a header allocates nothing
 /// that doesn't come.
