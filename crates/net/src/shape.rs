@@ -32,6 +32,9 @@ const SIGN: Duration = Duration::from_millis(100);
 /// Bytes held back per peer before no more are taken in: what a network's own buffers may hold.
 const HELD: usize = 16 << 20;
 
+/// The longest round trip that a text may name.
+const LONGEST: Duration = Duration::from_hours(1);
+
 /// How fast a link is, in each direction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shape {
@@ -82,12 +85,14 @@ impl FromStr for Shape {
         };
         let (rtt, bandwidth) = text.split_once(',').ok_or_else(wrong)?;
         let rtt = quantity(rtt, &[("us", 1e-6), ("ms", 1e-3), ("s", 1.0)]).ok_or_else(wrong)?;
-        let bandwidth =
-            quantity(bandwidth, &[("kbit", 1e3), ("mbit", 1e6), ("gbit", 1e9)]).ok_or_else(wrong)?;
-        if rtt > 3600.0 || !(1.0..=1e15).contains(&bandwidth) {
+        let rtt = Duration::try_from_secs_f64(rtt).map_err(|_| wrong())?;
+        // Rounded, so that what is printed is read as the same.
+        let bandwidth = quantity(bandwidth, &[("kbit", 1e3), ("mbit", 1e6), ("gbit", 1e9)]);
+        let bandwidth = bandwidth.ok_or_else(wrong)?.round();
+        if rtt > LONGEST || !(1.0..=1e15).contains(&bandwidth) {
             return Err(wrong());
         }
-        Ok(Self { rtt: Duration::from_secs_f64(rtt), bandwidth: bandwidth as u64 })
+        Ok(Self { rtt, bandwidth: bandwidth as u64 })
     }
 }
 
@@ -379,7 +384,9 @@ mod tests {
         assert_eq!("40ms,100mbit".parse(), Ok(Shape::WAN));
         assert_eq!("0.47ms, 1gbit".parse(), Ok(Shape::LAN));
         assert_eq!("wan".parse(), Ok(Shape::WAN));
-        for shape in [Shape::LAN, Shape::WAN] {
+        let odd = Shape { rtt: Duration::from_nanos(3_599_999_999_999), bandwidth: 1_004 };
+        let least = Shape { rtt: Duration::ZERO, bandwidth: 1 };
+        for shape in [Shape::LAN, Shape::WAN, odd, least] {
             assert_eq!(shape.to_string().parse(), Ok(shape));
         }
         let slow = Shape { rtt: Duration::from_secs(2), bandwidth: 64_000 };

@@ -3,7 +3,7 @@
 //! Every node of every program passes through [`infer`], whether a front end builds it or a file holds it.
 
 use crate::error::Fault;
-use crate::plan::Width;
+use crate::plan::{MatrixShape, Width};
 use crate::program::{Extreme, Operation, Rounding};
 use crate::shape;
 use crate::types::{Kind, Range, Type};
@@ -71,6 +71,12 @@ fn arithmetic(operation: &Operation, operands: &[&Type]) -> Result<Parts, Fault>
         }
         (Operation::MatMul, &[a, b]) => {
             let shapes = shape::matmul(&a.shape, &b.shape)?;
+            // Operands are repeated along the other's batch axes; but a matrix on the right stays one.
+            let MatrixShape { batch, m, k, n } = shapes.matrix;
+            shape::check(&[batch, m, k])?;
+            if b.rank() > 2 {
+                shape::check(&[batch, k, n])?;
+            }
             Ok((product(name, a, b)?, shapes.result, a.range.mul(b.range).times(shapes.matrix.k)))
         }
         (Operation::Sum { axes, keepdims }, &[a]) => {

@@ -84,6 +84,22 @@ impl Hello {
     }
 }
 
+/// A first message that states this agreement; a pure function for tests and fuzzing.
+#[doc(hidden)]
+pub fn write_first_message(agreement: &Agreement, nonce: [u8; 32], seed: [u8; 32]) -> Vec<u8> {
+    Hello { agreement: agreement.clone(), nonce, seed }.to_bytes()
+}
+
+/// What a first message states, and the bytes that it would be written as; a pure function for tests and fuzzing.
+///
+/// # Errors
+/// [`Error::Malformed`] if it is no first message.
+#[doc(hidden)]
+pub fn read_first_message(bytes: &[u8]) -> Result<(Agreement, Vec<u8>), Error> {
+    let hello = Hello::from_bytes("peer", bytes)?;
+    Ok((hello.agreement.clone(), hello.to_bytes()))
+}
+
 /// The run's identity: the hash of what was agreed and of all parties' nonces.
 pub(crate) fn identity(agreement: &Agreement, nonces: &[[u8; 32]]) -> [u8; 32] {
     let mut hash = Sha256::new_with_prefix(b"tacit session 1");

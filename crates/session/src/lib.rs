@@ -17,6 +17,8 @@ pub use commitment::{Commitment, Opening};
 pub use entropy::{Entropy, OsEntropy};
 pub use error::Error;
 pub use handshake::Agreement;
+#[doc(hidden)]
+pub use handshake::{read_first_message, write_first_message};
 pub use session::Session;
 pub use stream::{Draw, Stream};
 pub use tacit_net::{At, Mesh, Phase};

@@ -11,12 +11,14 @@
 //! | random programs and inputs | [`generate`] |
 //! | whether bits are uniform | [`sample`] |
 //! | the suite | [`conformance`](mod@conformance) |
+//! | readers of outside bytes, for fuzzing | [`fuzz`] |
 //!
 //! A protocol mounts the suite with one line in its `tests` folder, see [`conformance!`].
 
 mod case;
 pub mod conformance;
 mod draws;
+pub mod fuzz;
 pub mod generate;
 mod interceptor;
 pub mod links;

@@ -382,3 +382,15 @@ fn each_node_knows_its_line() {
     assert_eq!(program.output_source(&program.outputs()[0]).line, 3);
     assert_eq!(program.sources()[0].text.len(), MAX_TEXT);
 }
+
+/// Operands that are repeated along the other's batch axes are bounded like any value.
+#[test]
+fn the_batch_of_a_matrix_product_is_bounded() {
+    let mut build = Builder::new();
+    let square = int(&mut build, "square", &[1 << 8, 1 << 8], 0, 1);
+    let columns = int(&mut build, "columns", &[1 << 20, 1 << 8, 1], 0, 1);
+    let Fault::Elements { shape } = fault(build.matmul(square, columns)) else { panic!("another fault") };
+    assert_eq!(shape, [1 << 20, 1 << 8, 1 << 8]);
+    let rows = int(&mut build, "rows", &[1 << 20, 1, 1 << 8], 0, 1);
+    assert!(build.matmul(rows, square).is_ok());
+}

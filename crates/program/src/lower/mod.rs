@@ -12,10 +12,13 @@
 //! | `number` | truncation, choice, injection of bits |
 //! | `tournament` | extremes along an axis |
 //! | `arrange` | sums over axes, matrix products, joins |
+//!
+//! `spread` bounds what a plan holds of public values.
 
 mod arrange;
 mod bits;
 mod number;
+mod spread;
 mod term;
 #[cfg(test)]
 mod tests;
@@ -66,7 +69,8 @@ impl Lowered {
 /// Lowers a program to what an engine offers.
 ///
 /// # Errors
-/// [`Fault::NotOffered`] at the line of an operation for which the engine has no means.
+/// [`Fault::NotOffered`] at the line of an operation for which the engine has no means; [`Fault::TooMany`] at the
+/// line with which public values, repeated to the shapes of the secrets that they meet, become too many.
 pub fn lower(program: &Program, native: Native) -> Result<Lowered, ProgramError> {
     Lowering::new(program).run(native, false)
 }
@@ -114,6 +118,7 @@ impl<'a> Lowering<'a> {
 
     fn run(mut self, native: Native, reveal_everything: bool) -> Result<Lowered, ProgramError> {
         let program = self.program;
+        spread::check(program)?;
         for (number, node) in program.nodes().iter().enumerate().filter(|(_, node)| node.ty.secret) {
             let id = NodeId::new(number as u32);
             self.plan.at_node(id.number());

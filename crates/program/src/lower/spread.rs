@@ -1,0 +1,101 @@
+//! How much of public values a plan has to hold.
+//!
+//! A plan writes a public operand out in the shape of the secret that it meets, and the places among which an
+//! index is looked for. A program of a hundred bytes could so ask for any amount of memory; what is beyond the
+//! constants that stand in the program itself is bounded.
+
+use crate::error::{Fault, ProgramError};
+use crate::program::{Node, Operation, Program};
+use crate::shape::{self, MatMulShape};
+use crate::types::{MAX_ELEMENTS, Type};
+
+/// Refuses a program whose plan would hold more than [`MAX_ELEMENTS`] elements beyond its constants.
+pub(super) fn check(program: &Program) -> Result<(), ProgramError> {
+    let mut total = 0;
+    for node in program.nodes().iter().filter(|node| node.ty.secret) {
+        total += of_node(program, node);
+        if total > MAX_ELEMENTS {
+            let what = "elements of public values, repeated to the shapes of secrets";
+            let fault = Fault::TooMany { what, limit: MAX_ELEMENTS };
+            let at = program.sources()[node.source as usize].clone();
+            return Err(ProgramError { at, fault: Box::new(fault) });
+        }
+    }
+    Ok(())
+}
+
+/// A bound on the elements that are repeated for one node; at most a few times [`MAX_ELEMENTS`].
+fn of_node(program: &Program, node: &Node) -> usize {
+    let types: Vec<&Type> = node.operands.iter().map(|id| &program.node(*id).ty).collect();
+    match &node.operation {
+        // The places along the axis.
+        Operation::ArgExtremum { .. } => types.iter().map(|ty| ty.len()).sum(),
+        // Each operand stands in its own shape.
+        Operation::Concatenate { .. } => 0,
+        Operation::MatMul => {
+            let [a, b] = types[..] else { return 0 };
+            let Ok(MatMulShape { matrix, .. }) = shape::matmul(&a.shape, &b.shape) else { return 0 };
+            let right = if b.rank() > 2 { matrix.batch } else { 1 };
+            let (left, right) = (matrix.batch * matrix.m * matrix.k, right * matrix.k * matrix.n);
+            [(a, left), (b, right)].into_iter().map(|(ty, full)| repeated(ty, full)).sum()
+        }
+        _ => types.iter().map(|ty| repeated(ty, node.ty.len())).sum(),
+    }
+}
+
+/// What a public operand takes beyond itself; a single element is written once whatever the shape.
+fn repeated(ty: &Type, full: usize) -> usize {
+    if ty.secret || ty.len() == 1 { 0 } else { full.saturating_sub(ty.len()) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Builder, Kind, Native, NodeId, Range, Recipient, lower};
+
+    /// `secret + constant`, both of these shapes, so many times over.
+    fn sums(secret: &[usize], constant: &[usize], times: usize) -> Program {
+        let mut build = Builder::new();
+        let mut sum = build.input("alice", "x", Kind::Int, secret, Range::new(0, 1)).unwrap();
+        let raw = (0..constant.iter().product::<usize>()).map(|place| place as i64 % 3).collect();
+        let constant = build.public(Kind::Int, constant.to_vec(), raw).unwrap();
+        for _ in 0..times {
+            sum = build.add(sum, constant).unwrap();
+        }
+        finished(build, sum)
+    }
+
+    fn finished(mut build: Builder, result: NodeId) -> Program {
+        build.reveal(result, Recipient::All).unwrap();
+        build.finish().unwrap()
+    }
+
+    #[test]
+    fn what_a_few_bytes_repeat_is_bounded() {
+        let far = MAX_ELEMENTS / 2;
+        assert_eq!(check(&sums(&[far, 2], &[2], 1)), Ok(()));
+        let program = sums(&[far, 2], &[2], 2);
+        assert!(program.to_bytes().len() < 300);
+        let error = lower(&program, Native::ALL).unwrap_err();
+        assert!(matches!(*error.fault, Fault::TooMany { limit: MAX_ELEMENTS, .. }), "{error}");
+    }
+
+    #[test]
+    fn single_elements_and_whole_constants_are_not_repeated() {
+        assert_eq!(check(&sums(&[MAX_ELEMENTS], &[1], 50)), Ok(()));
+        let program = sums(&[3], &[3], 50);
+        assert!(program.nodes().iter().all(|node| of_node(&program, node) == 0));
+    }
+
+    #[test]
+    fn matrices_and_indices_are_counted() {
+        let mut build = Builder::new();
+        let x = build.input("alice", "x", Kind::Int, &[5, 3, 2], Range::new(0, 1)).unwrap();
+        let matrix = build.public(Kind::Int, vec![4, 3], (0..12).collect()).unwrap();
+        let product = build.matmul(matrix, x).unwrap();
+        let place = build.argmax(product, Some(0), false).unwrap();
+        let program = finished(build, place);
+        let counts: Vec<usize> = program.nodes().iter().map(|node| of_node(&program, node)).collect();
+        assert_eq!(counts.iter().sum::<usize>(), (5 - 1) * 12 + 5 * 4 * 2, "{counts:?}");
+    }
+}
