@@ -3,6 +3,10 @@
 use std::io::{self, ErrorKind, Read, Write};
 use std::net::{Shutdown, TcpStream};
 
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+
+use crate::frame::Kind;
+use crate::stream::parse_frames;
 use crate::tls::{Tls, TlsError};
 
 /// Plain bytes read at a time. What is said before there are frames is short.
@@ -119,12 +123,33 @@ impl Channel {
         }
     }
 
-    /// Whether the other side has hung up. Takes nothing in.
+    /// Whether the other side has hung up and left nothing to be read. Takes nothing in.
     pub(crate) fn is_dead(&self) -> bool {
         match self.socket.peek(&mut [0]) {
-            Ok(count) => count == 0,
+            Ok(count) => count == 0 && self.unread.is_empty(),
             Err(error) => !matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::Interrupted),
         }
+    }
+
+    /// Whether the other side has hung up, be it with words that are still to be read. Takes nothing in.
+    pub(crate) fn has_hung_up(&self) -> bool {
+        let signs = PollFlags::RDHUP | PollFlags::HUP | PollFlags::ERR;
+        let mut watched = [PollFd::new(&self.socket, PollFlags::RDHUP)];
+        let now = Timespec { tv_sec: 0, tv_nsec: 0 };
+        poll(&mut watched, Some(&now)).is_ok()
+            && watched.iter().any(|socket| socket.revents().intersects(signs))
+    }
+
+    /// The reason that the other side gave before it hung up, if it did both. What has come stays unread.
+    pub(crate) fn reason_for_leaving(&mut self, limit: usize) -> Option<String> {
+        if !self.has_hung_up() {
+            return None;
+        }
+        // No more than the operating system holds can come now.
+        while matches!(self.receive(), Ok(true)) {}
+        let frames = parse_frames(&self.unread, limit).ok()?;
+        let abort = frames.into_iter().find(|frame| frame.kind == Kind::Abort)?;
+        Some(String::from_utf8_lossy(&abort.payload).into_owned())
     }
 
     /// Ends the connection, and lets what has been written arrive if that is still possible.
