@@ -120,7 +120,9 @@ fn blamed(cause: &Cause) -> (Option<String>, Option<String>) {
 /// Files that are wrong are bad input; peers that can't be reached or disagree end a run.
 fn setup(error: SetupError) -> (Kind, Option<String>) {
     match error {
-        SetupError::Refused { peer, .. } | SetupError::Differs { peer, .. } => (Kind::Aborted, Some(peer)),
+        SetupError::Refused { peer, .. }
+        | SetupError::Differs { peer, .. }
+        | SetupError::GaveUp { peer, .. } => (Kind::Aborted, Some(peer)),
         SetupError::Missing { .. } => (Kind::Aborted, None),
         _ => (Kind::Input, None),
     }

@@ -6,6 +6,7 @@ use std::net::{Shutdown, TcpStream};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 use crate::frame::Kind;
+use crate::mesh::readable;
 use crate::stream::parse_frames;
 use crate::tls::{Tls, TlsError};
 
@@ -149,7 +150,7 @@ impl Channel {
         while matches!(self.receive(), Ok(true)) {}
         let frames = parse_frames(&self.unread, limit).ok()?;
         let abort = frames.into_iter().find(|frame| frame.kind == Kind::Abort)?;
-        Some(String::from_utf8_lossy(&abort.payload).into_owned())
+        Some(readable(&abort.payload))
     }
 
     /// Ends the connection, and lets what has been written arrive if that is still possible.

@@ -589,7 +589,7 @@ fn clip(text: &str) -> &str {
 }
 
 /// A peer's reason, fit to be shown: bounded, and without control characters.
-fn readable(bytes: &[u8]) -> String {
+pub(crate) fn readable(bytes: &[u8]) -> String {
     let bytes = bytes.get(..REASON).unwrap_or(bytes);
     String::from_utf8_lossy(bytes).chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
 }
