@@ -74,6 +74,11 @@ impl Seat {
         progress: Progress<'_>,
         within: Duration,
     ) -> Result<Run, Error> {
+        if compiled.is_debug() {
+            let reason =
+                "a debug run reveals everything: it is for made-up data in one process, not for a deployment";
+            return Err(Error::Refused(reason.to_owned()));
+        }
         let clients = self.config.clients().iter().map(|client| client.name.clone()).collect();
         let endpoint = Endpoint::new(compiled.clone(), protocol(protocol_name)?, self.parties(), clients)?;
         let values = self.encode(&endpoint, inputs)?;
