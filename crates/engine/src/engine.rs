@@ -54,9 +54,10 @@ pub trait Protocol: Send + Sync {
 
 /// One party's state in a protocol. Every call works on a whole batch.
 ///
-/// The executor calls: all inputs (`give` for each, then `take` for each); for every level its local steps,
-/// then its jobs, each begun once and finished once, in the same order; then `check`, then the outputs (`offer`
-/// for each, then `reveal` for each).
+/// The executor calls: all inputs, in groups (`give` for each, then `take` for each); for every level its local
+/// steps, then its jobs, each begun once and finished once, in the same order; then `check`, then the outputs, in
+/// groups (`offer` for each, then `reveal` for each). A group is one for all endpoints; only its last member can
+/// be longer than [`AHEAD`](crate::executor::AHEAD) messages.
 pub trait Engine: Send {
     /// The session; none in the clear.
     fn session(&mut self) -> Option<&mut Session>;
