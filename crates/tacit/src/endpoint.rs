@@ -51,7 +51,7 @@ impl Endpoint {
             parties: self.parties.clone(),
             clients: self.clients.clone(),
             protocol: self.protocol.spec().name.to_owned(),
-            parameters: String::new(),
+            parameters: concat!("tacit ", env!("CARGO_PKG_VERSION")).to_owned(),
             inputs: self.compiled.describe_inputs(),
             program: self.compiled.hash(),
         }

@@ -5,23 +5,24 @@ use crate::Rng;
 /// Bytes at which readers turn.
 const BYTES: [u8; 10] = [0, 1, 2, 0x3f, 0x40, 0x7f, 0x80, 0xfe, 0xff, b'"'];
 /// Numbers at which readers turn, of up to eight bytes.
-const NUMBERS: [u64; 12] = [
-    0,
-    1,
-    0xff,
-    0x100,
-    0xffff,
-    1 << 28,
-    1 << 31,
-    (1 << 32) - 1,
-    1 << 32,
-    1 << 62,
-    1 << 63,
-    u64::MAX,
-];
+const NUMBERS: [u64; 12] =
+    [0, 1, 0xff, 0x100, 0xffff, 1 << 28, 1 << 31, (1 << 32) - 1, 1 << 32, 1 << 62, 1 << 63, u64::MAX];
 /// Texts at which readers of text turn.
 const TEXTS: [&str; 14] = [
-    "nan", "inf", "-1", "1e999", "0.0", "99999999999999999999", "[", "{", "\"", "=", "\n", "[[party]]\n", "é", "\0",
+    "nan",
+    "inf",
+    "-1",
+    "1e999",
+    "0.0",
+    "99999999999999999999",
+    "[",
+    "{",
+    "\"",
+    "=",
+    "\n",
+    "[[party]]\n",
+    "é",
+    "\0",
 ];
 
 /// One of the seeds, changed in one to four places; the same for the same state of the generator.

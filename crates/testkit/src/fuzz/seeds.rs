@@ -127,7 +127,8 @@ pub(super) fn profiles() -> Vec<Vec<u8>> {
         usual.clone(),
         "default = \"lan\"\n".to_owned(),
         "default = \"40ms,100mbit\"\n".to_owned(),
-        [pair("P0", "P1", "0.47ms,1gbit"), pair("P0", "P2", "20ms,50mbit"), pair("alice", "P0", "lan")].concat(),
+        [pair("P0", "P1", "0.47ms,1gbit"), pair("P0", "P2", "20ms,50mbit"), pair("alice", "P0", "lan")]
+            .concat(),
         format!("{usual}{}", pair("P2", "P0", "lan")),
         usual.replace("wan", "man"),
         usual.replace(", \"P2\"", ""),
