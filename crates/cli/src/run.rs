@@ -138,7 +138,8 @@ fn report(report: &Report) -> Json {
 /// What a run took, for people.
 fn tell_traffic(context: &mut Context<'_>, report: &Report) {
     for (name, traffic) in &report.endpoints {
-        let payload: u64 = traffic.sent.iter().sum();
+        // As `tacit cost` counts: without the handshake.
+        let payload: u64 = traffic.sent.iter().sum::<u64>() - traffic.in_phase(Phase::Setup);
         // Standard error is for people; if it is gone, so are they.
         let _ = writeln!(context.err, "{name} sent {payload} bytes, {} on the wire", traffic.wire);
     }

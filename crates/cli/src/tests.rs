@@ -50,6 +50,7 @@ fn bad_use_ends_with_2_and_says_what_is_wrong() {
         (&["run", "sum.py"], "--config"),
         (&["run", "sum.py", "--simulate", "--config", "x"], "cannot be used with"),
         (&["run", "sum.py", "--config", "x", "--debug"], "cannot be used with"),
+        (&["run", "--simulate", "sum.py"], "the program comes before --simulate"),
         (&["run", "sum.py", "--simulate", "--input", "a"], "NAME=FILE.npy"),
         (&["run", "sum.py", "--simulate"], "--input a=a.npy"),
         (&["run", "sum.py", "--simulate", "--input", "c=c.npy"], "no input \"c\""),
