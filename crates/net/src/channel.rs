@@ -3,6 +3,9 @@
 use std::io::{self, ErrorKind, Read, Write};
 use std::net::{Shutdown, TcpStream};
 
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::Errno;
+
 use crate::tls::{Tls, TlsError};
 
 /// Plain bytes read at a time. What is said before there are frames is short.
@@ -119,11 +122,13 @@ impl Channel {
         }
     }
 
-    /// Whether the other side has hung up. Takes nothing in.
+    /// Whether the other side has hung up, be it after bytes that nobody has read. Takes nothing in.
     pub(crate) fn is_dead(&self) -> bool {
-        match self.socket.peek(&mut [0]) {
-            Ok(count) => count == 0,
-            Err(error) => !matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::Interrupted),
+        let gone = PollFlags::RDHUP | PollFlags::HUP | PollFlags::ERR | PollFlags::NVAL;
+        let mut watched = [PollFd::new(&self.socket, PollFlags::RDHUP)];
+        match poll(&mut watched, Some(&Timespec { tv_sec: 0, tv_nsec: 0 })) {
+            Ok(_) => watched.iter().any(|watched| watched.revents().intersects(gone)),
+            Err(error) => error != Errno::INTR,
         }
     }
 
@@ -145,6 +150,32 @@ fn retry(mut call: impl FnMut() -> io::Result<usize>) -> Result<Option<usize>, C
                 ErrorKind::ConnectionReset | ErrorKind::BrokenPipe => return Err(ChannelError::Closed),
                 _ => return Err(error.into()),
             },
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::net::TcpListener;
+    use std::time::{Duration, Instant};
+
+    #[test]
+    fn who_hung_up_is_gone_even_if_bytes_are_left() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        for said in [&b""[..], b"last words"] {
+            let mut caller = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+            let (socket, _) = listener.accept().unwrap();
+            socket.set_nonblocking(true).unwrap();
+            let channel = Channel { socket, tls: None, unsent: Vec::new(), unread: Vec::new() };
+            caller.write_all(said).unwrap();
+            assert!(!channel.is_dead());
+            drop(caller);
+            let deadline = Instant::now() + Duration::from_secs(5);
+            while !channel.is_dead() {
+                assert!(Instant::now() < deadline, "after {said:?}");
+                std::thread::yield_now();
+            }
         }
     }
 }
