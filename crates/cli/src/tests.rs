@@ -43,7 +43,7 @@ fn tacit(args: &[&str]) -> (i32, String, String) {
 
 #[test]
 fn bad_use_ends_with_2_and_says_what_is_wrong() {
-    let cases: [(&[&str], &str); 19] = [
+    let cases: [(&[&str], &str); 20] = [
         (&[], "Usage"),
         (&["dance"], "dance"),
         (&["run"], "PROGRAM"),

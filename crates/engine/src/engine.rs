@@ -32,6 +32,14 @@ pub struct ProtocolSpec {
     pub source: &'static str,
 }
 
+impl ProtocolSpec {
+    /// How many parties it is for, in words: `3`, or `2 to 8`.
+    pub fn party_count(&self) -> String {
+        let (least, most) = (self.parties.start(), self.parties.end());
+        if least == most { least.to_string() } else { format!("{least} to {most}") }
+    }
+}
+
 /// A protocol: its costs, and how to take a seat in it.
 pub trait Protocol: Send + Sync {
     /// What it is.

@@ -41,6 +41,11 @@ impl Seat {
         self.config.names().swap_remove(self.config.me())
     }
 
+    /// Where others reach this party; nothing for a client.
+    pub fn address(&self) -> &str {
+        self.config.parties().get(self.config.me()).map_or("", |party| &party.address)
+    }
+
     /// Whether this is a computing party; else it is a client.
     pub fn is_party(&self) -> bool {
         self.listener.is_some()

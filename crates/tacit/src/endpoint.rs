@@ -33,10 +33,9 @@ impl Endpoint {
         let spec = protocol.spec();
         if !spec.parties.contains(&parties.len()) {
             return Err(Error::Refused(format!(
-                "protocol {:?} is for {} to {} parties; there are {}",
+                "protocol {:?} is for {} parties; there are {}",
                 spec.name,
-                spec.parties.start(),
-                spec.parties.end(),
+                spec.party_count(),
                 parties.len()
             )));
         }
