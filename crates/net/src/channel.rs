@@ -4,8 +4,9 @@ use std::io::{self, ErrorKind, Read, Write};
 use std::net::{Shutdown, TcpStream};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use rustix::io::Errno;
 
+use crate::frame::Kind;
+use crate::stream::parse_frames;
 use crate::tls::{Tls, TlsError};
 
 /// Plain bytes read at a time. What is said before there are frames is short.
@@ -122,14 +123,33 @@ impl Channel {
         }
     }
 
-    /// Whether the other side has hung up, be it after bytes that nobody has read. Takes nothing in.
+    /// Whether the other side has hung up and left nothing to be read. Takes nothing in.
     pub(crate) fn is_dead(&self) -> bool {
-        let gone = PollFlags::RDHUP | PollFlags::HUP | PollFlags::ERR | PollFlags::NVAL;
-        let mut watched = [PollFd::new(&self.socket, PollFlags::RDHUP)];
-        match poll(&mut watched, Some(&Timespec { tv_sec: 0, tv_nsec: 0 })) {
-            Ok(_) => watched.iter().any(|watched| watched.revents().intersects(gone)),
-            Err(error) => error != Errno::INTR,
+        match self.socket.peek(&mut [0]) {
+            Ok(count) => count == 0 && self.unread.is_empty(),
+            Err(error) => !matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::Interrupted),
         }
+    }
+
+    /// Whether the other side has hung up, be it with words that are still to be read. Takes nothing in.
+    pub(crate) fn has_hung_up(&self) -> bool {
+        let signs = PollFlags::RDHUP | PollFlags::HUP | PollFlags::ERR;
+        let mut watched = [PollFd::new(&self.socket, PollFlags::RDHUP)];
+        let now = Timespec { tv_sec: 0, tv_nsec: 0 };
+        poll(&mut watched, Some(&now)).is_ok()
+            && watched.iter().any(|socket| socket.revents().intersects(signs))
+    }
+
+    /// The reason that the other side gave before it hung up, if it did both. What has come stays unread.
+    pub(crate) fn reason_for_leaving(&mut self, limit: usize) -> Option<String> {
+        if !self.has_hung_up() {
+            return None;
+        }
+        // No more than the operating system holds can come now.
+        while matches!(self.receive(), Ok(true)) {}
+        let frames = parse_frames(&self.unread, limit).ok()?;
+        let abort = frames.into_iter().find(|frame| frame.kind == Kind::Abort)?;
+        Some(String::from_utf8_lossy(&abort.payload).into_owned())
     }
 
     /// Ends the connection, and lets what has been written arrive if that is still possible.
@@ -169,10 +189,10 @@ mod tests {
             socket.set_nonblocking(true).unwrap();
             let channel = Channel { socket, tls: None, unsent: Vec::new(), unread: Vec::new() };
             caller.write_all(said).unwrap();
-            assert!(!channel.is_dead());
+            assert!(!channel.has_hung_up());
             drop(caller);
             let deadline = Instant::now() + Duration::from_secs(5);
-            while !channel.is_dead() {
+            while !channel.has_hung_up() {
                 assert!(Instant::now() < deadline, "after {said:?}");
                 std::thread::yield_now();
             }

@@ -133,6 +133,59 @@ fn runs_follow_one_another_on_one_port_with_clients_that_wait_their_turn() {
     }
 }
 
+/// A client that came, spoke and left before the run began is not taken for the one that comes again.
+#[test]
+fn who_leaves_before_the_run_begins_may_come_again() {
+    for security in [Security::Tcp, Security::Tls] {
+        let deployment = Deployment::new(2, 2).with(security);
+        thread::scope(|scope| {
+            for party in 0..2 {
+                let config = deployment.config(party);
+                scope.spawn(move || {
+                    let mut mesh = mesh(&config).unwrap();
+                    // As in every run, no party ends before the other has begun.
+                    mesh.send(1 - party, At::op(3), &[]).unwrap();
+                    mesh.recv(1 - party, At::op(3), 0).unwrap();
+                    for client in [2, 3] {
+                        let message = mesh.recv(client, At::op(1), 1).unwrap();
+                        mesh.send_vec(client, At::op(2), message).unwrap();
+                    }
+                    mesh.close().unwrap();
+                });
+            }
+            let mut gone = mesh(&deployment.config(2)).unwrap();
+            gone.abort("nobody else came");
+            drop(gone);
+            for client in [2, 3] {
+                let config = deployment.config(client);
+                scope.spawn(move || {
+                    let mut mesh = mesh(&config).unwrap();
+                    (0..2).for_each(|party| mesh.send(party, At::op(1), &[7]).unwrap());
+                    (0..2).for_each(|party| assert_eq!(mesh.recv(party, At::op(2), 1).unwrap(), [7]));
+                    mesh.close().unwrap();
+                });
+            }
+        });
+    }
+}
+
+/// A party that gives up while another still waits for somebody ends the run for that one, too.
+#[test]
+fn a_run_given_up_before_all_are_here_is_over_for_all() {
+    for security in [Security::Tcp, Security::Tls] {
+        let deployment = Deployment::new(2, 1).with(security);
+        let first = deployment.config(0);
+        let other = thread::spawn(move || {
+            let transport = Listener::bind(&first).unwrap().gather(&[], Duration::from_secs(20)).unwrap();
+            let mut mesh = Mesh::new(Box::new(transport), 0, first.names(), first.limits().clone());
+            mesh.abort("the answer differs");
+        });
+        let error = mesh(&deployment.config(1)).unwrap_err();
+        assert_eq!(error.to_string(), "P0 gave up before the run began: the answer differs");
+        other.join().unwrap();
+    }
+}
+
 #[test]
 fn who_never_came_is_named() {
     for security in [Security::Tcp, Security::Tls] {

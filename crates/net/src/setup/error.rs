@@ -65,6 +65,14 @@ pub enum SetupError {
         /// What differs.
         detail: String,
     },
+    /// A peer began the run and gave it up before everybody was here.
+    #[error("{peer} gave up before the run began: {reason}")]
+    GaveUp {
+        /// The peer's name in the configuration.
+        peer: String,
+        /// Its reason, as it puts it.
+        reason: String,
+    },
     /// The call does not fit the configuration.
     #[error("wrong use: {detail}")]
     WrongUse {

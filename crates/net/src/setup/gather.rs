@@ -85,14 +85,14 @@ pub(super) fn run(
             listener.hear()?;
             for &peer in *awaited {
                 let Some(place) = channels.get_mut(peer) else { continue };
-                if place.as_ref().is_none_or(Channel::is_dead) {
+                if is_vacant(place, peer, config)? {
                     *place = listener.take(peer);
                 }
             }
         }
         for dial in &mut dials {
             let Some(place) = channels.get_mut(dial.peer) else { continue };
-            if place.as_ref().is_none_or(Channel::is_dead) {
+            if is_vacant(place, dial.peer, config)? {
                 *place = dial.advance(caller, &names, deadline)?;
             }
             // One after the other: of two runs that one client begins at once, the first party decides which
@@ -129,6 +129,19 @@ pub(super) fn run(
         let timeout = Timespec { tv_sec: pause.as_secs() as i64, tv_nsec: i64::from(pause.subsec_nanos()) };
         // Whatever it says, the next round looks at everything.
         let _ = rustix::event::poll(&mut watched, Some(&timeout));
+    }
+}
+
+/// Whether a peer is still, or again, to come.
+///
+/// A client that leaves before everybody is here has done no harm: it may come again. A party that has been in the
+/// run already and gave it up ends it for all, so that all go on to the next one together.
+fn is_vacant(place: &mut Option<Channel>, peer: usize, config: &Config) -> Result<bool, SetupError> {
+    let Some(channel) = place else { return Ok(true) };
+    let Some(party) = config.parties().get(peer) else { return Ok(channel.has_hung_up()) };
+    match channel.reason_for_leaving(config.limits().frame + STAMP) {
+        Some(reason) => Err(SetupError::GaveUp { peer: party.name.clone(), reason }),
+        None => Ok(channel.is_dead()),
     }
 }
 
