@@ -36,10 +36,10 @@ def _load(path: Path, arguments: list[str]) -> _native.Program | str:
 
 
 def _demo(as_json: bool) -> int:
-    from tacit import demo
+    from tacit.demo import main
 
     signal.signal(signal.SIGINT, signal.default_int_handler)
-    return demo.main(as_json)
+    return main(as_json)
 
 
 if __name__ == "__main__":

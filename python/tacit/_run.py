@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from tacit import _native
 from tacit._inputs import assigned
+from tacit._plan import Plan
 from tacit._table import amount, duration, table
 from tacit.errors import ConnectError, InputError
 
@@ -15,8 +16,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
     from typing import Self
-
-    from tacit._plan import Plan
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,9 +78,12 @@ class Runner:
             float64.
 
         Raises:
-            InputError: An input is missing or doesn't fit; nothing was sent.
+            InputError: An input is missing or doesn't fit, or this is no plan; nothing was sent.
             RunError: The run was aborted.
         """
+        if not isinstance(plan, Plan):
+            hint = "; trace it first: run(f.trace(...), ...)" if hasattr(plan, "trace") else ""
+            raise InputError(f"a plan is needed here, not {plan!r}{hint}")
         run = self._run(plan, inputs)
         self.report = Report._of(run)
         return plan._restore(run.outputs)
@@ -185,6 +187,8 @@ def init(
     Raises:
         ConnectError: A name, a port or their number won't do, or a folder is there already.
     """
+    if isinstance(clients, str):
+        raise ConnectError(f"clients={clients!r}: a list of names is needed, such as [{clients!r}]")
     return _native.init(folder, parties, list(clients), host, port)
 
 

@@ -31,6 +31,8 @@ def load(path: str | os.PathLike[str], arguments: Sequence[str] = ()) -> Plan:
     file = Path(path)
     if file.suffix == ".plan":
         return Plan.load(file)
+    if not file.exists():
+        raise PlanError(f"there is no file {file}")
     spec = importlib.util.spec_from_file_location("__tacit_program__", file)
     if spec is None or spec.loader is None or not file.is_file():
         raise PlanError(f"{file} is no Python file and no .plan file")

@@ -120,6 +120,9 @@ def test_a_bad_configuration(tmp_path: Path) -> None:
         tacit.connect(tmp_path / "parties.toml")
     with pytest.raises(ConnectError, match="not overwritten"):
         tacit.init(tmp_path / "net")
+    with pytest.raises(ConnectError, match="a list of names"):
+        tacit.init(tmp_path / "other", clients="alice")
+    assert not (tmp_path / "other").exists()
 
 
 def test_a_seat_is_taken_once_and_given_up_in_the_end(seats: dict[str, Path]) -> None:

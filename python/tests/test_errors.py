@@ -231,6 +231,14 @@ def test_an_input_that_does_not_fit(change: dict[str, Any], says: str) -> None:
     assert says in str(caught.value)
 
 
+def test_what_is_no_plan() -> None:
+    with tacit.local() as run:
+        with pytest.raises(InputError, match="trace it first"):
+            run(mixed, **GOOD)  # type: ignore[arg-type]
+        with pytest.raises(InputError, match="a plan is needed here, not 3"):
+            run(3)  # type: ignore[arg-type]
+
+
 def test_a_missing_input() -> None:
     with tacit.local() as run, pytest.raises(InputError, match="no value is given for y of bob"):
         run(PLAN, **{name: value for name, value in GOOD.items() if name != "y"})

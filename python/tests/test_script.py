@@ -51,5 +51,8 @@ def test_a_file_without_a_plan(tmp_path: Path, text: str, says: str) -> None:
     (tmp_path / "bad.py").write_text(text)
     with pytest.raises(PlanError, match=says):
         load(tmp_path / "bad.py")
-    with pytest.raises(PlanError, match="is no Python file"):
+    with pytest.raises(PlanError, match=r"there is no file .*missing\.py"):
         load(tmp_path / "missing.py")
+    (tmp_path / "notes.txt").touch()
+    with pytest.raises(PlanError, match="is no Python file"):
+        load(tmp_path / "notes.txt")

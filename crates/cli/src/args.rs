@@ -76,7 +76,8 @@ pub(crate) struct RunArgs {
     #[arg(long, value_name = "parties.toml")]
     pub(crate) config: Option<PathBuf>,
     /// Run all parties and clients in this process; N parties, or as many as the protocol is for
-    #[arg(long, value_name = "N", num_args = 0..=1, default_missing_value = "0")]
+    #[arg(long, value_name = "N", num_args = 0..=1, default_missing_value = "0",
+        value_parser = number_of_parties)]
     pub(crate) simulate: Option<usize>,
     /// The values of an input: its name, or OWNER.NAME, and a NumPy file
     #[arg(long = "input", value_name = "NAME=FILE.npy", value_parser = named_file)]
@@ -120,6 +121,11 @@ pub(crate) struct CostArgs {
     /// The network: lan, wan, ROUND-TRIP,BANDWIDTH such as 20ms,1gbit, or a file with a value for each pair
     #[arg(long, default_value = "lan")]
     pub(crate) net: String,
+}
+
+/// What stands after `--simulate`, which may be the program's name by mistake.
+fn number_of_parties(text: &str) -> Result<usize, String> {
+    text.parse().map_err(|_| "that is no number of parties; the program comes before --simulate".to_owned())
 }
 
 /// `name=file`.

@@ -77,6 +77,12 @@ impl Context<'_> {
         }
     }
 
+    /// A remark for people, on standard error.
+    pub(crate) fn note(&mut self, text: &str) {
+        // If nobody reads it, nothing is lost.
+        let _ = writeln!(self.err, "{text}");
+    }
+
     /// Writes a line of results.
     pub(crate) fn line(&mut self, text: &str) -> Result<(), Failure> {
         writeln!(self.out, "{text}").and_then(|()| self.out.flush()).map_err(|error| Failure::write(&error))

@@ -69,9 +69,8 @@ fn simulation(protocol: &str, parties: Option<usize>) -> Result<Local, Failure> 
     match parties {
         Some(parties) if !tacit::protocol(protocol)?.spec().parties.contains(&parties) => {
             Err(Failure::usage(format!(
-                "protocol {protocol:?} is for {} to {} parties, not for {parties}",
-                tacit::protocol(protocol)?.spec().parties.start(),
-                tacit::protocol(protocol)?.spec().parties.end()
+                "protocol {protocol:?} is for {} parties, not for {parties}",
+                tacit::protocol(protocol)?.spec().party_count()
             )))
         }
         Some(parties) => {
@@ -138,7 +137,8 @@ fn report(report: &Report) -> Json {
 /// What a run took, for people.
 fn tell_traffic(context: &mut Context<'_>, report: &Report) {
     for (name, traffic) in &report.endpoints {
-        let payload: u64 = traffic.sent.iter().sum();
+        // As `tacit cost` counts: without the handshake.
+        let payload: u64 = traffic.payload();
         // Standard error is for people; if it is gone, so are they.
         let _ = writeln!(context.err, "{name} sent {payload} bytes, {} on the wire", traffic.wire);
     }

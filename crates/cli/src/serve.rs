@@ -28,6 +28,7 @@ pub(crate) fn serve(context: &mut Context<'_>, args: &ServeArgs) -> Result<(), F
             seat.name()
         )));
     }
+    context.note(&format!("{} listens on {}", seat.name(), seat.address()));
     let mut failed = 0_u64;
     let mut number = 0_u64;
     while !signals.asked() && args.runs.is_none_or(|runs| number < runs) {
@@ -65,7 +66,7 @@ fn tell(
         object["run"] = json!(number);
         return context.line(&object.to_string());
     }
-    let sent: u64 = done.report.endpoints.iter().flat_map(|(_, traffic)| traffic.sent).sum();
+    let sent: u64 = done.report.endpoints.iter().map(|(_, traffic)| traffic.payload()).sum();
     context.line(&format!("run {number}: {:.3} s, {sent} bytes sent", done.report.elapsed.as_secs_f64()))
 }
 

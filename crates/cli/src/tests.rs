@@ -43,13 +43,14 @@ fn tacit(args: &[&str]) -> (i32, String, String) {
 
 #[test]
 fn bad_use_ends_with_2_and_says_what_is_wrong() {
-    let cases: [(&[&str], &str); 19] = [
+    let cases: [(&[&str], &str); 20] = [
         (&[], "Usage"),
         (&["dance"], "dance"),
         (&["run"], "PROGRAM"),
         (&["run", "sum.py"], "--config"),
         (&["run", "sum.py", "--simulate", "--config", "x"], "cannot be used with"),
         (&["run", "sum.py", "--config", "x", "--debug"], "cannot be used with"),
+        (&["run", "--simulate", "sum.py"], "the program comes before --simulate"),
         (&["run", "sum.py", "--simulate", "--input", "a"], "NAME=FILE.npy"),
         (&["run", "sum.py", "--simulate"], "--input a=a.npy"),
         (&["run", "sum.py", "--simulate", "--input", "c=c.npy"], "no input \"c\""),

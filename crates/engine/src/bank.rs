@@ -4,6 +4,7 @@
 //! step in all of them. Public values enter a sharing in one component only; each bank is told whether its
 //! component takes them.
 
+use crate::Error;
 use std::sync::Arc;
 use tacit_kernel::{Buffer, Word, bits, matrix, ring};
 use tacit_program::plan::{Domain, Local, MatrixShape, Plan, Public, Reg, Register, Rows, Width};
@@ -37,6 +38,12 @@ macro_rules! with_word {
         }
     };
 }
+
+/// Products of elements between two looks at the links: less than a second's.
+const TICK_PRODUCTS: usize = 1 << 29;
+
+/// The least rows of a matrix product that are computed at once: each time the right matrix is packed anew.
+const TICK_ROWS: usize = 32;
 
 /// One component's registers. Memory of freed registers is used again.
 #[derive(Debug)]
@@ -123,15 +130,23 @@ impl Bank {
         }
     }
 
-    /// Runs a linear step; `public` says whether this component takes the public values.
-    pub fn run(&mut self, step: &Local, public: bool) {
+    /// Runs a linear step; `public` says whether this component takes the public values. `tick` is called now and
+    /// then in what may take long.
+    pub fn run(
+        &mut self,
+        step: &Local,
+        public: bool,
+        tick: &mut dyn FnMut() -> Result<(), Error>,
+    ) -> Result<(), Error> {
         match step {
             Local::Add { a, b, dst } => self.ring2(*a, *b, *dst, Ring2::Add),
             Local::Sub { a, b, dst } => self.ring2(*a, *b, *dst, Ring2::Sub),
             Local::Constant { value, dst } => self.constant(value, *dst, public),
             Local::AddPublic { a, c, dst } => self.add_public(*a, c, *dst, public),
             Local::MulPublic { a, c, dst } => self.mul_public(*a, c, *dst),
-            Local::MatMulPublic { a, c, left, shape, dst } => self.matmul_public(*a, c, *left, *shape, *dst),
+            Local::MatMulPublic { a, c, left, shape, dst } => {
+                return self.matmul_public(*a, c, *left, *shape, *dst, tick);
+            }
             Local::Sum { a, outer, axis, inner, dst } => {
                 let mut out = self.take(*dst);
                 with_word!(self.width(*dst), W => {
@@ -178,6 +193,7 @@ impl Bank {
             }
             Local::AndPublic { a, c, dst } => self.bits_public(*a, c, *dst, |a, c| a & c),
         }
+        tick()
     }
 
     /// Rows of a register, as the kernel names them: for packing into a message and unpacking.
@@ -274,9 +290,18 @@ impl Bank {
         self.put(dst, out);
     }
 
-    fn matmul_public(&mut self, a: Reg, c: &[u64], left: bool, shape: MatrixShape, dst: Reg) {
+    fn matmul_public(
+        &mut self,
+        a: Reg,
+        c: &[u64],
+        left: bool,
+        shape: MatrixShape,
+        dst: Reg,
+        tick: &mut dyn FnMut() -> Result<(), Error>,
+    ) -> Result<(), Error> {
         let mut out = self.take(dst);
         let MatrixShape { batch, m, k, n } = shape;
+        let step = (TICK_PRODUCTS / (k * n).max(1)).max(TICK_ROWS);
         with_word!(self.width(dst), W => {
             let mut public = vec![W::ZERO; c.len()];
             reduce(c, &mut public);
@@ -284,17 +309,19 @@ impl Bank {
             let out = out.words_mut::<W>();
             out.fill(W::ZERO);
             for index in 0..batch {
-                let product = &mut out[index * m * n..(index + 1) * m * n];
-                let (from, to) = (index * m * k, (index + 1) * m * k);
-                let (right_from, right_to) = (index * k * n, (index + 1) * k * n);
-                if left {
-                    matrix::matmul(&public[from..to], &secret[right_from..right_to], product, m, k, n);
-                } else {
-                    matrix::matmul(&secret[from..to], &public[right_from..right_to], product, m, k, n);
+                let (left, right) = if left { (&public[..], secret) } else { (secret, &public[..]) };
+                let right = &right[index * k * n..(index + 1) * k * n];
+                for from in (0..m).step_by(step) {
+                    let rows = step.min(m - from);
+                    let row = index * m + from;
+                    let product = &mut out[row * n..(row + rows) * n];
+                    matrix::matmul(&left[row * k..(row + rows) * k], right, product, rows, k, n);
+                    tick()?;
                 }
             }
         });
         self.put(dst, out);
+        Ok(())
     }
 
     fn rows(&mut self, dst: Rows, work: impl Fn(&Self, u32, &mut [u64])) {
@@ -391,5 +418,38 @@ mod tests {
         }
         let held = bank.registers.iter().flatten().count() + bank.spare.len();
         assert_eq!(held, reserved);
+    }
+
+    #[test]
+    fn a_long_product_ticks_between_its_rows() {
+        let shape = MatrixShape { batch: 2, m: 40, k: 1 << 12, n: 1 << 13 };
+        let MatrixShape { batch, m, k, n } = shape;
+        let public: Vec<u64> = (0..(batch * m * k) as u64).map(|at| at * at % 251).collect();
+        let mut builder = Builder::new();
+        let a = builder.ring(Width::W8, batch * k * n);
+        let dst = builder.ring(Width::W8, batch * m * n);
+        let step = Local::MatMulPublic { a, c: public.as_slice().into(), left: true, shape, dst };
+        builder.local(step.clone());
+        builder.output(dst, To::All);
+        let mut bank = Bank::new(Arc::new(builder.finish()));
+        let secret: Vec<u8> = (0..batch * k * n).map(|at| (at % 241) as u8).collect();
+        bank.make(a).bytes_mut().copy_from_slice(&secret);
+        let mut ticks = 0;
+        let mut tick = || {
+            ticks += 1;
+            Ok(())
+        };
+        bank.run(&step, true, &mut tick).unwrap();
+        assert_eq!(ticks, 4, "two for each matrix");
+        let public: Vec<u8> = public.into_iter().map(|word| word as u8).collect();
+        let mut expected = vec![0; batch * m * n];
+        for index in 0..batch {
+            let (left, right) = (&public[index * m * k..], &secret[index * k * n..]);
+            let product = &mut expected[index * m * n..(index + 1) * m * n];
+            matrix::matmul(&left[..m * k], &right[..k * n], product, m, k, n);
+        }
+        assert_eq!(bank.get(dst).bytes(), expected);
+        let stopped = bank.run(&step, true, &mut || Err(Error::Refused("stop".to_owned())));
+        assert_eq!(stopped, Err(Error::Refused("stop".to_owned())));
     }
 }

@@ -120,8 +120,7 @@ impl Engine for ClearEngine {
     }
 
     fn local(&mut self, step: &Local) -> Result<(), Error> {
-        self.bank.run(step, true);
-        Ok(())
+        self.bank.run(step, true, &mut || Ok(()))
     }
 
     fn begin(&mut self, job: &Job) -> Result<(), Error> {

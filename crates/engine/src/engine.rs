@@ -32,6 +32,14 @@ pub struct ProtocolSpec {
     pub source: &'static str,
 }
 
+impl ProtocolSpec {
+    /// How many parties it is for, in words: `3`, or `2 to 8`.
+    pub fn party_count(&self) -> String {
+        let (least, most) = (self.parties.start(), self.parties.end());
+        if least == most { least.to_string() } else { format!("{least} to {most}") }
+    }
+}
+
 /// A protocol: its costs, and how to take a seat in it.
 pub trait Protocol: Send + Sync {
     /// What it is.
@@ -54,9 +62,10 @@ pub trait Protocol: Send + Sync {
 
 /// One party's state in a protocol. Every call works on a whole batch.
 ///
-/// The executor calls: all inputs (`give` for each, then `take` for each); for every level its local steps,
-/// then its jobs, each begun once and finished once, in the same order; then `check`, then the outputs (`offer`
-/// for each, then `reveal` for each).
+/// The executor calls: all inputs, in groups (`give` for each, then `take` for each); for every level its local
+/// steps, then its jobs, each begun once and finished once, in the same order; then `check`, then the outputs, in
+/// groups (`offer` for each, then `reveal` for each). A group is one for all endpoints; only its last member can
+/// be longer than [`AHEAD`](crate::executor::AHEAD) messages.
 pub trait Engine: Send {
     /// The session; none in the clear.
     fn session(&mut self) -> Option<&mut Session>;

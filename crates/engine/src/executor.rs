@@ -7,12 +7,40 @@
 use crate::job::{self, Job};
 use crate::{Clear, Client, Engine, Error, Roles};
 use std::collections::VecDeque;
+use std::ops::Range;
 use tacit_net::Phase;
-use tacit_program::plan::{Plan, Stage};
+use tacit_program::plan::{Plan, Reg, Stage};
 
 /// Jobs that may be begun and not finished: 32 MiB of messages, more than the bandwidth times the round trip of
 /// links up to 10 Gbit/s and 25 ms.
 const WINDOW: usize = 512;
+
+/// Bytes of inputs or outputs that may be sent before others' are received.
+const AHEAD_BYTES: u64 = (AHEAD * job::MESSAGE_BYTES) as u64;
+
+/// Messages of one output that an engine sends before it receives any of the same output. An output of more is the
+/// last of its group, so its other messages follow when it is revealed.
+pub const AHEAD: usize = WINDOW;
+
+/// Cuts inputs or outputs, given by their registers, into groups of which all but the last have [`AHEAD_BYTES`] in
+/// all at most. A group is sent before any of it is received: if the parties sent more in a ring, all could wait
+/// for room.
+fn groups(plan: &Plan, regs: impl Iterator<Item = Reg>) -> Vec<Range<usize>> {
+    let (mut groups, mut start, mut bytes, mut end) = (Vec::new(), 0, 0, 0);
+    for reg in regs {
+        let register = plan.register(reg);
+        bytes += (register.len() as u64 * register.domain.bits()).div_ceil(8);
+        end += 1;
+        if bytes > AHEAD_BYTES {
+            groups.push(start..end);
+            (start, bytes) = (end, 0);
+        }
+    }
+    if start < end {
+        groups.push(start..end);
+    }
+    groups
+}
 
 /// What one endpoint has at the end of a run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -158,25 +186,32 @@ impl Walk<'_> {
     }
 
     fn inputs(&mut self, values: &[Option<Clear>]) -> Result<(), Error> {
-        for (index, input) in self.plan.inputs.iter().enumerate() {
-            let values = values.get(index).and_then(Option::as_ref);
-            self.engine.give(index as u32, values).map_err(|error| error.during(input.node))?;
-        }
-        for (index, input) in self.plan.inputs.iter().enumerate() {
-            self.engine.take(index as u32).map_err(|error| error.during(input.node))?;
+        let inputs = &self.plan.inputs;
+        for group in groups(self.plan, inputs.iter().map(|input| input.reg)) {
+            for index in group.clone() {
+                let values = values.get(index).and_then(Option::as_ref);
+                self.engine.give(index as u32, values).map_err(|error| error.during(inputs[index].node))?;
+            }
+            for index in group {
+                self.engine.take(index as u32).map_err(|error| error.during(inputs[index].node))?;
+            }
         }
         Ok(())
     }
 
     fn outputs(&mut self) -> Result<Vec<Option<Clear>>, Error> {
-        for (index, output) in self.plan.outputs.iter().enumerate() {
-            self.engine.offer(index as u32).map_err(|error| error.during(output.node))?;
+        let outputs = &self.plan.outputs;
+        let mut values = Vec::with_capacity(outputs.len());
+        for group in groups(self.plan, outputs.iter().map(|output| output.reg)) {
+            for index in group.clone() {
+                self.engine.offer(index as u32).map_err(|error| error.during(outputs[index].node))?;
+            }
+            for index in group {
+                let value = self.engine.reveal(index as u32);
+                values.push(value.map_err(|error| error.during(outputs[index].node))?);
+            }
         }
-        let mut outputs = Vec::with_capacity(self.plan.outputs.len());
-        for (index, output) in self.plan.outputs.iter().enumerate() {
-            outputs.push(self.engine.reveal(index as u32).map_err(|error| error.during(output.node))?);
-        }
-        Ok(outputs)
+        Ok(values)
     }
 
     /// Begins all jobs of a level and finishes them in the same order.

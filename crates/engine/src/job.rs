@@ -30,6 +30,9 @@ pub(crate) const ALIGNMENT: usize = 512;
 /// The least rows of a matrix product in one job: below, reading the right matrix would dominate.
 const MATRIX_ROWS: usize = 64;
 
+/// About the most bytes that such rows may have: they travel as one message.
+const MATRIX_BYTES: usize = 8 << 20;
+
 /// Cuts a stage into jobs.
 pub(crate) fn jobs(plan: &Plan, op: u32, stage: u8) -> impl Iterator<Item = Job> {
     let (extent, grain) = extent_and_grain(plan, &plan.ops[op as usize].kind);
@@ -65,8 +68,11 @@ fn extent_and_grain(plan: &Plan, kind: &Kind) -> (usize, usize) {
         Kind::MatMul { shape, dst, .. } => {
             let row_bytes = (shape.n * ring_bits(*dst) as usize / 8).max(1);
             let rows = (MESSAGE_BYTES / row_bytes).max(MATRIX_ROWS);
-            // Blocks of randomness are 16 bytes: a job's first entry must start one, whatever n is.
-            (shape.batch * shape.m, rows.next_multiple_of(16))
+            // Blocks of randomness are 16 bytes: a job's first entry must start one. It does at every 16th row,
+            // and where long rows have to be few at any that so many bytes end before.
+            let whole = 16 >> row_bytes.trailing_zeros().min(4);
+            let few = (MATRIX_BYTES / row_bytes).max(1).next_multiple_of(whole);
+            (shape.batch * shape.m, rows.next_multiple_of(16).min(few))
         }
     }
 }
@@ -109,5 +115,21 @@ mod tests {
         let plan = builder.finish();
         let rows: usize = jobs(&plan, 0, 0).map(|job| job.cols.len()).sum();
         assert_eq!(rows, 200);
+    }
+
+    #[test]
+    fn long_rows_are_few_and_start_at_a_block() {
+        for (width, n) in [(Width::W64, 140_001), (Width::W64, 3_000_000), (Width::W8, 200_003)] {
+            let (mut builder, bytes) = (Builder::new(), n * width.bytes());
+            let shape = MatrixShape { batch: 1, m: 64, k: 1, n };
+            let [a, b, c] = [64, n, 64 * n].map(|cols| builder.ring(width, cols));
+            builder.interact(Kind::MatMul { a, b, shape, dst: c });
+            builder.output(c, To::All);
+            let plan = builder.finish();
+            for job in jobs(&plan, 0, 0) {
+                assert!((job.cols.start * bytes).is_multiple_of(16));
+                assert!(job.cols.len() * bytes <= 64 << 20, "{} rows of {bytes} bytes", job.cols.len());
+            }
+        }
     }
 }

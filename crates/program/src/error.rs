@@ -222,6 +222,14 @@ pub enum Fault {
         /// The kind.
         kind: Kind,
     },
+    /// A public number that rounds to 0.
+    #[error("the public number {value} is too small for {frac} fraction bits: it would count as 0")]
+    Vanishes {
+        /// The number.
+        value: f64,
+        /// The fraction bits that it gets.
+        frac: u8,
+    },
     /// Bounds of a clip of which a low one is above a high one.
     #[error("the low bounds reach up to {}, above the high ones, from {} on", low.hi(), high.lo())]
     CrossedBounds {
@@ -294,6 +302,7 @@ impl Fault {
             Self::NotDefined { operation: "&" | "|" | "^" | "~", .. } => {
                 "these are defined for bools; a comparison such as x != 0 makes one"
             }
+            Self::Vanishes { .. } => "scale the computation, or give the input more fraction bits",
             Self::Elements { .. } => "work on the rows in several programs",
             Self::Empty { .. } => "leave out the slice or the input that is empty",
             Self::NothingRevealed => "return tacit.reveal(x, to=...) for what somebody is to learn",

@@ -146,7 +146,7 @@ impl ReplicatedEngine {
                 2 => {
                     let v = self.bits_of::<W>(job, a, true, false);
                     let a_one = self.select_stream::<W>(job, 1, A_ONE);
-                    // a_1 + v d_1 with d_1 = -2 a_1, and E = v for the 1 in D.
+                    // a_1 + v d_1 with d_1 = -2 a_1; the 1 of D is in d_0.
                     let e = a_one.iter().zip(&v).map(|(&a, &v)| {
                         a.wrapping_sub(v.wrapping_mul(a.wrapping_add(a)))
                     });

@@ -105,9 +105,10 @@ impl Engine for ReplicatedEngine {
 
     fn local(&mut self, step: &Local) -> Result<(), Error> {
         // A public value is the component x_0, which P_0 has as its own and P_1 as its previous one.
-        self.own.run(step, self.me == 0);
-        self.prev.run(step, self.me == 1);
-        Ok(())
+        let mesh = self.session.mesh();
+        let mut tick = || Ok(mesh.tick()?);
+        self.own.run(step, self.me == 0, &mut tick)?;
+        self.prev.run(step, self.me == 1, &mut tick)
     }
 
     fn begin(&mut self, job: &Job) -> Result<(), Error> {

@@ -14,6 +14,7 @@ use crate::engine::{ClientStreams, ReplicatedEngine};
 use crate::{PARTIES, next, prev};
 use std::ops::Range;
 use tacit_engine::bank::row_words;
+use tacit_engine::executor::AHEAD;
 use tacit_engine::{Clear, Error, with_word};
 use tacit_kernel::{Buffer, bits, ring};
 use tacit_program::plan::{Domain, Reg, Register};
@@ -145,9 +146,8 @@ impl ReplicatedEngine {
         let shape = plan.register(operation.reg);
         let to = next(self.me);
         if self.roles.learns(to, operation.to) {
-            for (batch, range) in pieces(shape) {
-                let message = message_of(shape, self.prev.get(operation.reg), &range);
-                self.session.mesh().send(to, output_at(output, batch), &message)?;
+            for piece in pieces(shape).take(AHEAD) {
+                self.send_component(output, operation.reg, &piece)?;
             }
         }
         let clients: Vec<usize> = self.roles.clients_that_learn(operation.to).collect();
@@ -177,7 +177,13 @@ impl ReplicatedEngine {
         let plan = self.plan.clone();
         let operation = &plan.outputs[output as usize];
         let shape = plan.register(operation.reg);
+        // What was not offered at once goes out as fast as the like comes in: all parties may be doing the same.
+        let unsent = if self.roles.learns(next(self.me), operation.to) { usize::MAX } else { 0 };
+        let mut unsent = pieces(shape).skip(AHEAD).take(unsent);
         if !self.roles.learns(self.me, operation.to) {
+            for piece in unsent {
+                self.send_component(output, operation.reg, &piece)?;
+            }
             return Ok(None);
         }
         let mut sum = Buffer::new(self.own.get(operation.reg).len());
@@ -186,10 +192,20 @@ impl ReplicatedEngine {
             let message = self.session.mesh().recv(prev(self.me), output_at(output, batch), bytes)?;
             store_message(shape, &message, &range, &mut sum);
             self.session.mesh().recycle(message);
+            if let Some(piece) = unsent.next() {
+                self.send_component(output, operation.reg, &piece)?;
+            }
         }
         add_assign(shape, &mut sum, self.own.get(operation.reg));
         add_assign(shape, &mut sum, self.prev.get(operation.reg));
         Ok(Some(Clear::new(shape.domain, shape.cols, sum)))
+    }
+
+    /// Sends a piece of an output's component that the next party lacks.
+    fn send_component(&mut self, output: u32, reg: Reg, piece: &(u32, Range<usize>)) -> Result<(), Error> {
+        let (batch, range) = piece;
+        let message = message_of(self.plan.register(reg), self.prev.get(reg), range);
+        Ok(self.session.mesh().send(next(self.me), output_at(output, *batch), &message)?)
     }
 
     fn input_shape(&self, input: u32) -> (usize, Reg, Register) {

@@ -31,6 +31,9 @@ pub(crate) const VERSION: u32 = 1;
 /// The longest first message that is read.
 pub(crate) const MAX_HELLO: usize = 1 << 20;
 
+/// Characters of a statement that an error shows.
+const MAX_SHOWN: usize = 1 << 10;
+
 impl Agreement {
     /// The first difference to a peer's statement.
     pub(crate) fn compare(&self, peer: &str, theirs: &Self) -> Result<(), Error> {
@@ -38,6 +41,7 @@ impl Agreement {
             if here == there {
                 Ok(())
             } else {
+                let (here, there) = (readable(&here), readable(&there));
                 Err(Error::Disagreement { peer: peer.to_owned(), what, here, there })
             }
         };
@@ -124,6 +128,16 @@ pub(crate) fn pair_key(id: &[u8; 32], low: &[u8; 32], high: &[u8; 32]) -> [u8; 1
     key
 }
 
+/// The beginning of a statement, fit to be shown: bounded, and without control characters.
+fn readable(text: &str) -> String {
+    let shown = text.chars().map(|c| if c.is_control() { ' ' } else { c });
+    let mut shown: String = shown.take(MAX_SHOWN).collect();
+    if text.chars().nth(MAX_SHOWN).is_some() {
+        shown.push_str("...");
+    }
+    shown
+}
+
 fn hex(bytes: &[u8]) -> String {
     bytes.iter().fold(String::new(), |mut text, byte| {
         // Writing into a string can't fail.
@@ -169,6 +183,14 @@ mod tests {
             let error = ours.compare("P1", &theirs).unwrap_err().to_string();
             assert!(error.contains(what) && error.contains("P1"), "{error}");
         }
+    }
+
+    #[test]
+    fn a_peers_statement_is_shown_bounded_and_without_control_characters() {
+        let ours = agreement();
+        let theirs = Agreement { inputs: format!("\x1b[2J\r{}", "é".repeat(1 << 18)), ..agreement() };
+        let error = ours.compare("P1", &theirs).unwrap_err().to_string();
+        assert!(error.len() < 3000 && !error.chars().any(char::is_control), "{} bytes", error.len());
     }
 
     #[test]

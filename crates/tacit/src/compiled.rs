@@ -16,6 +16,7 @@ pub struct Compiled {
     lowered: Lowered,
     plan: Arc<Plan>,
     hash: [u8; 32],
+    debug: bool,
 }
 
 impl Compiled {
@@ -26,12 +27,14 @@ impl Compiled {
     }
 
     /// Lowers a program so that everything in it is revealed: for looking for faults on made-up data, in one
-    /// process. Its hash differs from the program's, so no other party can be drawn into it.
+    /// process. Its hash differs from the program's, so no other party can be drawn into it; and no seat of a
+    /// deployment runs it.
     pub fn debug(program: Program) -> Result<Arc<Self>, Error> {
         let lowered = lower_for_debug(&program, Native::ALL)?;
         let mut compiled = Self::of(program, lowered);
         if let Some(compiled) = Arc::get_mut(&mut compiled) {
             compiled.hash.iter_mut().for_each(|byte| *byte = !*byte);
+            compiled.debug = true;
         }
         Ok(compiled)
     }
@@ -39,7 +42,7 @@ impl Compiled {
     fn of(program: Program, lowered: Lowered) -> Arc<Self> {
         let hash = program.hash();
         let plan = Arc::new(lowered.plan.clone());
-        Arc::new(Self { program, lowered, plan, hash })
+        Arc::new(Self { program, lowered, plan, hash, debug: false })
     }
 
     /// The program.
@@ -55,6 +58,11 @@ impl Compiled {
     /// What parties agree on before they run it.
     pub fn hash(&self) -> [u8; 32] {
         self.hash
+    }
+
+    /// Whether a run reveals everything.
+    pub fn is_debug(&self) -> bool {
+        self.debug
     }
 
     /// The inputs, in order.

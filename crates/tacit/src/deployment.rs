@@ -41,6 +41,11 @@ impl Seat {
         self.config.names().swap_remove(self.config.me())
     }
 
+    /// Where others reach this party; nothing for a client.
+    pub fn address(&self) -> &str {
+        self.config.parties().get(self.config.me()).map_or("", |party| &party.address)
+    }
+
     /// Whether this is a computing party; else it is a client.
     pub fn is_party(&self) -> bool {
         self.listener.is_some()
@@ -74,6 +79,11 @@ impl Seat {
         progress: Progress<'_>,
         within: Duration,
     ) -> Result<Run, Error> {
+        if compiled.is_debug() {
+            let reason =
+                "a debug run reveals everything: it is for made-up data in one process, not for a deployment";
+            return Err(Error::Refused(reason.to_owned()));
+        }
         let clients = self.config.clients().iter().map(|client| client.name.clone()).collect();
         let endpoint = Endpoint::new(compiled.clone(), protocol(protocol_name)?, self.parties(), clients)?;
         let values = self.encode(&endpoint, inputs)?;

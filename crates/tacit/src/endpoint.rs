@@ -33,10 +33,9 @@ impl Endpoint {
         let spec = protocol.spec();
         if !spec.parties.contains(&parties.len()) {
             return Err(Error::Refused(format!(
-                "protocol {:?} is for {} to {} parties; there are {}",
+                "protocol {:?} is for {} parties; there are {}",
                 spec.name,
-                spec.parties.start(),
-                spec.parties.end(),
+                spec.party_count(),
                 parties.len()
             )));
         }
@@ -51,7 +50,7 @@ impl Endpoint {
             parties: self.parties.clone(),
             clients: self.clients.clone(),
             protocol: self.protocol.spec().name.to_owned(),
-            parameters: String::new(),
+            parameters: concat!("tacit ", env!("CARGO_PKG_VERSION")).to_owned(),
             inputs: self.compiled.describe_inputs(),
             program: self.compiled.hash(),
         }

@@ -37,7 +37,7 @@ pub enum Error {
 impl Error {
     /// Whether a run began and was aborted; all other errors come before anything secret was sent.
     pub fn is_abort(&self) -> bool {
-        matches!(self, Self::Aborted { .. } | Self::Differs(_))
+        matches!(self, Self::Aborted { .. } | Self::Differs(_) | Self::Setup(SetupError::GaveUp { .. }))
     }
 
     /// Whether this is only another endpoint's word that it aborts: its own error says more.
@@ -46,6 +46,7 @@ impl Error {
             Self::Aborted { cause: Cause::Session(source) | Cause::During { source, .. }, .. } => {
                 matches!(source, SessionError::Link(link) if matches!(link.what(), What::Aborted { .. }))
             }
+            Self::Setup(SetupError::GaveUp { .. }) => true,
             _ => false,
         }
     }

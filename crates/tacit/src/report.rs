@@ -23,6 +23,11 @@ impl Traffic {
         }
     }
 
+    /// Payload bytes sent in all phases but the handshake: what [`crate::price`] predicts.
+    pub fn payload(&self) -> u64 {
+        self.sent.iter().sum::<u64>() - self.in_phase(Phase::Setup)
+    }
+
     /// Payload bytes sent in a phase.
     pub fn in_phase(&self, phase: Phase) -> u64 {
         self.sent[phase as usize]

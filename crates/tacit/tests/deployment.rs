@@ -65,6 +65,17 @@ fn play(config: &Path, range: i128, inputs: &[Option<Value>]) -> Result<Run, Err
 }
 
 #[test]
+fn a_debug_run_is_refused() {
+    let deployment = Deployment::new("debug");
+    let debug = Compiled::debug(difference(9).program().clone()).unwrap();
+    for name in ["P0", "alice"] {
+        let mut seat = Seat::open(&deployment.config(name)).unwrap();
+        let result = seat.run(&debug, "replicated", &[Some(ints([1, 2, 3])), None], &|_, _| {});
+        assert!(matches!(result, Err(Error::Refused(reason)) if reason.contains("reveals everything")));
+    }
+}
+
+#[test]
 fn everybody_learns_what_the_program_says_and_no_more() {
     let deployment = Deployment::new("learns");
     let inputs = [

@@ -200,10 +200,9 @@ impl BenchArgs {
         let parties = self.parties.unwrap_or(*protocol.parties.start());
         if !protocol.parties.contains(&parties) {
             return Err(Failure::usage(format!(
-                "protocol {:?} is for {} to {} parties, not for {parties}",
+                "protocol {:?} is for {} parties, not for {parties}",
                 protocol.name,
-                protocol.parties.start(),
-                protocol.parties.end()
+                protocol.party_count()
             )));
         }
         if let Some(net) = &self.net {

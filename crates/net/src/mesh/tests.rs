@@ -313,6 +313,52 @@ fn what_no_mesh_sends_is_malformed() {
     assert!(error.to_string().contains("a frame after its goodbye"), "{error}");
 }
 
+/// Links over which signs of life come without end, one every ten microseconds, for ten seconds.
+struct Flood {
+    signs: u32,
+}
+
+impl Transport for Flood {
+    fn is_linked(&self, peer: usize) -> bool {
+        peer != 1
+    }
+    fn send(&mut self, _to: usize, _frame: Frame) {}
+    fn flush(&mut self) -> bool {
+        true
+    }
+    fn backlog(&self, _to: usize) -> usize {
+        0
+    }
+    fn poll(&mut self, _wait: Duration) -> Option<(usize, Event)> {
+        self.signs += 1;
+        assert!(self.signs < 1_000_000, "the flood outlasted all patience");
+        let at = At { batch: self.signs, ..At::default() };
+        Some((0, Event::Frame(Frame { kind: Kind::KeepAlive, at, payload: vec![] })))
+    }
+    fn hold(&mut self, _peer: usize, _hold: bool) {}
+    fn now(&self) -> Duration {
+        Duration::from_micros(10) * self.signs
+    }
+    fn wire_bytes(&self, _peer: usize) -> crate::WireBytes {
+        crate::WireBytes::default()
+    }
+    fn finish(&mut self) -> bool {
+        true
+    }
+    fn buffer(&mut self, capacity: usize) -> Vec<u8> {
+        Vec::with_capacity(capacity)
+    }
+    fn recycle(&mut self, _buffer: Vec<u8>) {}
+}
+
+#[test]
+fn a_flood_of_signs_does_not_outlast_patience() {
+    let limits = Limits { patience: Duration::from_secs(2), ..Limits::default() };
+    let mut mesh = Mesh::new(Box::new(Flood { signs: 0 }), 1, names(3, 0), limits);
+    let error = mesh.recv(0, at(1), 1).unwrap_err();
+    assert!(matches!(error.what(), What::Stalled { .. }), "{error}");
+}
+
 #[test]
 fn an_aborts_text_is_bounded_and_readable() {
     let (mut raw, mut meshes) = with_raw_peer();

@@ -136,6 +136,12 @@ impl Builder {
         self.declared(kind)?;
         let words = value::encode_as(kind, kind.whole(), value);
         let words = words.map_err(|error| self.fault(Fault::Constant(error)))?;
+        if let value::Data::Float(numbers) = &value.data {
+            let vanished = numbers.iter().zip(&words).find(|(number, word)| **number != 0.0 && **word == 0);
+            if let Some((&number, _)) = vanished {
+                return Err(self.fault(Fault::Vanishes { value: number, frac: kind.frac() }));
+            }
+        }
         self.public(kind, value.shape.clone(), words.into_iter().map(|word| word as i64).collect())
     }
 

@@ -331,6 +331,11 @@ fn misuse_is_refused() {
     assert!(matches!(fault(build.concatenate(&[a, bit], 0)), Fault::Shapes { .. }));
     assert!(matches!(fault(build.stack(&[a, bit], 0)), Fault::Shapes { .. }));
     assert!(matches!(fault(build.clip(a, a, a)), Fault::SecretBounds));
+    let tiny = Value { shape: vec![2], data: Data::Float(vec![0.0, 1e-6]) };
+    assert!(matches!(
+        fault(build.constant(&tiny, Kind::Fixed { frac: 16 })),
+        Fault::Vanishes { frac: 16, .. }
+    ));
     assert!(matches!(fault(build.astype(a, Kind::Bool)), Fault::Kinds { .. }));
     assert!(matches!(fault(build.shift_right(a, 63)), Fault::Shift { .. }));
     assert!(matches!(fault(build.neg(NodeId::new(999))), Fault::UnknownNode { node: 999 }));

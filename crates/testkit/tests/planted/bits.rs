@@ -181,9 +181,8 @@ impl Engine for Party {
     }
 
     fn local(&mut self, step: &Local) -> Result<(), Error> {
-        self.own.run(step, self.session.me() == 0);
-        self.prev.run(step, self.session.me() == 1);
-        Ok(())
+        self.own.run(step, self.session.me() == 0, &mut || Ok(()))?;
+        self.prev.run(step, self.session.me() == 1, &mut || Ok(()))
     }
 
     fn begin(&mut self, job: &Job) -> Result<(), Error> {
