@@ -7,7 +7,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
 .DEFAULT_GOAL := build
-.PHONY: build demo test test-rust test-python test-long check format bench clean
+.PHONY: build demo test test-rust test-python test-long check format clean
 
 build: $(STAMP) ## The command .venv/bin/tacit and the Python package
 	cd python && VIRTUAL_ENV=$(abspath $(VENV)) ../$(BIN)/maturin develop --release --quiet
