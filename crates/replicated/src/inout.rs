@@ -79,14 +79,9 @@ impl ReplicatedEngine {
         self.client_streams(client)?;
         let (mut own, mut prev) = (self.own.take(reg), self.prev.take(reg));
         if let Some(streams) = self.clients.get_mut(&client) {
-            let (zero, one) = (&mut streams.zero, &mut streams.one);
-            // P_0 holds (x_0, x_2), P_1 (x_1, x_0), P_2 (x_2, x_1).
-            let targets = match self.me {
-                0 => [(zero, &mut own)].into_iter().collect::<Vec<_>>(),
-                1 => vec![(one, &mut own), (zero, &mut prev)],
-                _ => vec![(one, &mut prev)],
-            };
-            for (stream, component) in targets {
+            // P_0 holds (x_0, x_2), P_1 (x_1, x_0), P_2 (x_2, x_1); who lacks a component has no stream for it.
+            let (zero, one) = if self.me == 1 { (&mut prev, &mut own) } else { (&mut own, &mut prev) };
+            for (stream, component) in [(&mut streams.zero, zero), (&mut streams.one, one)] {
                 if let Some(stream) = stream {
                     stream.fill(input_draw(input), 0, component.bytes_mut());
                 }
