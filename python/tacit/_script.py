@@ -15,6 +15,7 @@ from tacit.errors import PlanError
 if TYPE_CHECKING:
     import os
     from collections.abc import Sequence
+    from types import ModuleType
 
 
 def load(path: str | os.PathLike[str], arguments: Sequence[str] = ()) -> Plan:
@@ -44,9 +45,14 @@ def load(path: str | os.PathLike[str], arguments: Sequence[str] = ()) -> Plan:
         # Standard output is the command's own, for results.
         with contextlib.redirect_stdout(sys.stderr):
             spec.loader.exec_module(module)
+            return _plan_of(module, file)
     finally:
         sys.argv = before
         sys.path.remove(str(file.parent))
+
+
+def _plan_of(module: ModuleType, file: Path) -> Plan:
+    """The plan that a loaded file names, or that of its one function."""
     plan = getattr(module, "plan", None)
     if isinstance(plan, Plan):
         return plan

@@ -21,6 +21,15 @@ def twice(x=tacit.secret("alice", range=(0, 9)), by=int(sys.argv[1])):
     return tacit.reveal(x * by)
 """
 
+INSIDE = """
+import sys, tacit
+
+@tacit.function
+def times(x=tacit.secret("alice", range=(0, 9))):
+    print("tracing")
+    return tacit.reveal(x * int(sys.argv[1]))
+"""
+
 OTHER = """
 import tacit
 
@@ -41,6 +50,17 @@ def test_a_file_with_one_function_or_a_plan(tmp_path: Path) -> None:
         assert run(plan, x=2) == 10
     plan.save(tmp_path / "three.plan")
     assert load(tmp_path / "three.plan") == plan
+
+
+def test_a_function_sees_the_arguments_and_prints_beside_the_results(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "inside.py").write_text(INSIDE)
+    plan = load(tmp_path / "inside.py", ["4"])
+    with tacit.local() as run:
+        assert run(plan, x=2) == 8
+    printed = capsys.readouterr()
+    assert (printed.out, printed.err) == ("", "tracing\n")
 
 
 @pytest.mark.parametrize(
