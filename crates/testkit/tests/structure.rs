@@ -7,9 +7,10 @@ use std::path::{Path, PathBuf};
 use toml::Table;
 
 /// Floors, from the ground up: a crate may depend on those below its own, and on nothing beside it.
-const FLOORS: [&[&str]; 7] = [
-    &["tacit-kernel", "tacit-net", "tacit-program"],
+const FLOORS: [&[&str]; 8] = [
+    &["tacit-kernel", "tacit-net"],
     &["tacit-session", "tacit-circuit"],
+    &["tacit-program"],
     &["tacit-engine", "tacit-ot", "tacit-garble"],
     &["tacit-replicated", "tacit-astra", "tacit-mascot", "tacit-gmw"],
     &["tacit"],

@@ -1,0 +1,128 @@
+//! Making circuits gate by gate.
+
+use crate::{Circuit, Gate, Wire};
+
+/// Builds a [`Circuit`]. All inputs are declared before the first gate. Constants are folded, so that what is
+/// known never costs an AND.
+#[derive(Clone, Debug, Default)]
+pub struct Builder {
+    inputs: Vec<u32>,
+    input_bits: u32,
+    gates: Vec<Gate>,
+    /// The wires of the constants, once they are used.
+    constants: [Option<Wire>; 2],
+}
+
+impl Builder {
+    /// An empty circuit.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Declares the next input and returns its wires, in order.
+    ///
+    /// # Panics
+    /// If there are gates already, or more than 2^32 - 1 wires.
+    pub fn input(&mut self, bits: u32) -> Vec<Wire> {
+        assert!(self.gates.is_empty(), "inputs are declared before the first gate");
+        let first = self.input_bits;
+        self.input_bits = first.checked_add(bits).expect("a circuit has fewer than 2^32 wires");
+        self.inputs.push(bits);
+        (first..self.input_bits).collect()
+    }
+
+    /// A bit that everybody knows.
+    pub fn constant(&mut self, bit: bool) -> Wire {
+        match self.constants[usize::from(bit)] {
+            Some(wire) => wire,
+            None => {
+                let wire = self.push(Gate::Constant(bit));
+                self.constants[usize::from(bit)] = Some(wire);
+                wire
+            }
+        }
+    }
+
+    /// The value of a wire that is a constant.
+    pub fn known(&self, wire: Wire) -> Option<bool> {
+        [false, true].into_iter().find(|&bit| self.constants[usize::from(bit)] == Some(wire))
+    }
+
+    /// `a ^ b`.
+    pub fn xor(&mut self, a: Wire, b: Wire) -> Wire {
+        match (self.known(a), self.known(b)) {
+            (Some(false), _) => b,
+            (_, Some(false)) => a,
+            (Some(true), _) => self.not(b),
+            (_, Some(true)) => self.not(a),
+            _ if a == b => self.constant(false),
+            _ => self.push(Gate::Xor(a, b)),
+        }
+    }
+
+    /// `a & b`.
+    pub fn and(&mut self, a: Wire, b: Wire) -> Wire {
+        match (self.known(a), self.known(b)) {
+            (Some(false), _) | (_, Some(false)) => self.constant(false),
+            (Some(true), _) => b,
+            (_, Some(true)) => a,
+            _ if a == b => a,
+            _ => self.push(Gate::And(a, b)),
+        }
+    }
+
+    /// `!a`.
+    pub fn not(&mut self, a: Wire) -> Wire {
+        if let Some(bit) = self.known(a) {
+            return self.constant(!bit);
+        }
+        match self.driver(a) {
+            Some(Gate::Not(inner)) => inner,
+            _ => self.push(Gate::Not(a)),
+        }
+    }
+
+    /// The circuit with these outputs. Gates that no output depends on are left out.
+    pub fn finish(self, outputs: Vec<Vec<Wire>>) -> Circuit {
+        let inputs = self.input_bits as usize;
+        let mut needed = vec![false; inputs + self.gates.len()];
+        for &wire in outputs.iter().flatten() {
+            needed[wire as usize] = true;
+        }
+        for (index, gate) in self.gates.iter().enumerate().rev() {
+            if needed[inputs + index] {
+                gate.operands().for_each(|wire| needed[wire as usize] = true);
+            }
+        }
+        let mut place: Vec<Wire> = (0..self.input_bits).collect();
+        let mut gates = Vec::new();
+        for (index, gate) in self.gates.iter().enumerate() {
+            place.push((inputs + gates.len()) as Wire);
+            if needed[inputs + index] {
+                let at = |wire: Wire| place[wire as usize];
+                gates.push(match *gate {
+                    Gate::Xor(a, b) => Gate::Xor(at(a), at(b)),
+                    Gate::And(a, b) => Gate::And(at(a), at(b)),
+                    Gate::Not(a) => Gate::Not(at(a)),
+                    Gate::Constant(bit) => Gate::Constant(bit),
+                });
+            }
+        }
+        let outputs = outputs
+            .into_iter()
+            .map(|wires| wires.into_iter().map(|wire| place[wire as usize]).collect())
+            .collect();
+        Circuit::new(self.inputs, gates, outputs).expect("a builder gives out the wires that it has")
+    }
+
+    /// The gate that drives a wire; none drives an input.
+    fn driver(&self, wire: Wire) -> Option<Gate> {
+        self.gates.get((wire as usize).checked_sub(self.input_bits as usize)?).copied()
+    }
+
+    fn push(&mut self, gate: Gate) -> Wire {
+        let wire = self.input_bits as usize + self.gates.len();
+        self.gates.push(gate);
+        Wire::try_from(wire).expect("a circuit has fewer than 2^32 wires")
+    }
+}
