@@ -21,6 +21,7 @@ pub mod aes;
 pub mod bits;
 pub mod buffer;
 pub mod cpu;
+pub mod gates;
 pub mod matrix;
 pub mod ring;
 pub mod transpose;

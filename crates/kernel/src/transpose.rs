@@ -6,6 +6,8 @@
 #[cfg(target_arch = "x86_64")]
 mod avx512;
 
+use std::ops::Range;
+
 use crate::bits::words;
 #[cfg(target_arch = "x86_64")]
 use crate::cpu::Level;
@@ -58,6 +60,97 @@ pub fn from_planes<W: Word>(planes: &[u64], bits: usize, stride: usize, dst: &mu
     }
 }
 
+/// Takes bits out of elements that follow one another without a gap: element `i` begins at bit `i * width` of
+/// `src`. Bits `bits` of elements `elements` go to planes 0, 1, ... of `planes`, first element first, like
+/// [`to_planes`]'s.
+///
+/// # Panics
+/// If an element leaves `src`, if there are more than 64 `bits` or they leave the element, or if the planes don't
+/// fit into `planes`.
+pub fn slice(
+    src: &[u64],
+    width: usize,
+    elements: Range<usize>,
+    bits: Range<usize>,
+    planes: &mut [u64],
+    stride: usize,
+) {
+    check_elements(src, width, &elements, &bits);
+    check_planes::<u64>(elements.len(), bits.len(), planes.len(), stride);
+    let mut chunk = [0; CHUNK];
+    let mut tile = [[0; LINE]; 64];
+    for (index, first) in elements.clone().step_by(CHUNK).enumerate() {
+        let count = CHUNK.min(elements.end - first);
+        for (i, word) in chunk[..count].iter_mut().enumerate() {
+            *word = read_bits(src, (first + i) * width + bits.start);
+        }
+        chunk[count..].fill(0);
+        split(&chunk, &mut tile);
+        let used = words(count);
+        for (plane, line) in tile[..bits.len()].iter().enumerate() {
+            copy_line(&line[..used], &mut planes[plane * stride + index * LINE..][..used]);
+        }
+    }
+}
+
+/// Puts bits back into elements that follow one another without a gap, the inverse of [`slice`]. Other bits of
+/// `dst` stay.
+///
+/// # Panics
+/// As [`slice`] does.
+pub fn unslice(
+    planes: &[u64],
+    stride: usize,
+    dst: &mut [u64],
+    width: usize,
+    elements: Range<usize>,
+    bits: Range<usize>,
+) {
+    check_elements(dst, width, &elements, &bits);
+    check_planes::<u64>(elements.len(), bits.len(), planes.len(), stride);
+    let mut chunk = [0_u64; CHUNK];
+    let mut tile = [[0; LINE]; 64];
+    for (index, first) in elements.clone().step_by(CHUNK).enumerate() {
+        let count = CHUNK.min(elements.end - first);
+        let used = words(count);
+        for (plane, line) in tile[..bits.len()].iter_mut().enumerate() {
+            copy_line(&planes[plane * stride + index * LINE..][..used], &mut line[..used]);
+        }
+        tile[bits.len()..].fill([0; LINE]);
+        join(&mut tile, &mut chunk);
+        for (i, &word) in chunk[..count].iter().enumerate() {
+            write_bits(dst, (first + i) * width + bits.start, bits.len(), word);
+        }
+    }
+}
+
+/// 64 bits from bit `at` on; those beyond the end of `src` are unspecified.
+#[inline]
+fn read_bits(src: &[u64], at: usize) -> u64 {
+    let (word, shift) = (at / 64, at % 64);
+    let low = src.get(word).map_or(0, |word| word >> shift);
+    // Shifted in two steps: by 64 at once isn't defined.
+    let high = src.get(word + 1).map_or(0, |word| word << 1 << (63 - shift));
+    low | high
+}
+
+/// Writes the low `count` bits of `value` from bit `at` on.
+#[inline]
+fn write_bits(dst: &mut [u64], at: usize, count: usize, value: u64) {
+    let (word, shift) = (at / 64, at % 64);
+    if count == 64 && shift == 0 {
+        dst[word] = value;
+        return;
+    }
+    let mask = if count == 64 { u64::MAX } else { (1 << count) - 1 };
+    let value = value & mask;
+    dst[word] = dst[word] & !(mask << shift) | value << shift;
+    if shift + count > 64 {
+        let above = 64 - shift;
+        dst[word + 1] = dst[word + 1] & !(mask >> above) | value >> above;
+    }
+}
+
 /// Makes every bit of a row a word, 0 or 1.
 ///
 /// # Panics
@@ -91,6 +184,12 @@ fn check_planes<W: Word>(count: usize, bits: usize, available: usize, stride: us
         bits.checked_sub(1).map_or(Some(0), |last| last.checked_mul(stride)?.checked_add(words(count)));
     assert!(bits <= 1 || words(count) <= stride, "a plane of {count} bits fits its {stride} words");
     assert!(needed.is_some_and(|needed| needed <= available), "{bits} planes fit their memory");
+}
+
+fn check_elements(memory: &[u64], width: usize, elements: &Range<usize>, bits: &Range<usize>) {
+    let end = elements.end.checked_mul(width);
+    assert!(end.is_some_and(|end| words(end) <= memory.len()), "elements lie inside their memory");
+    assert!(bits.len() <= 64 && bits.end <= width, "at most 64 bits, all of them the element's");
 }
 
 /// Copies words that are nearly always a whole line: a length known in advance saves a call.
@@ -227,6 +326,44 @@ mod tests {
             at_width::<u32>(&words);
             at_width::<u64>(&words);
         }
+    }
+
+    #[test]
+    fn slices_hold_the_bits_of_elements_of_any_width() {
+        for (width, bits) in
+            [(1, 0..1), (3, 1..3), (64, 0..64), (65, 1..65), (65, 64..65), (128, 64..128), (200, 70..130)]
+        {
+            for elements in [0..0, 0..1, 0..64, 3..70, 512..1024, 0..1100] {
+                let src: Vec<u64> = noise(6, words(elements.end * width));
+                let stride = words(elements.len());
+                for level in available() {
+                    let mut planes = vec![0; bits.len() * stride];
+                    at(level, || slice(&src, width, elements.clone(), bits.clone(), &mut planes, stride));
+                    for (plane, bit) in bits.clone().enumerate() {
+                        for (i, element) in elements.clone().enumerate() {
+                            assert_eq!(
+                                get(&planes[plane * stride..], i),
+                                get(&src, element * width + bit),
+                                "bit {bit} of element {element}, {width} bits wide, at {level:?}"
+                            );
+                        }
+                    }
+                    let blank: Vec<u64> = noise(7, src.len());
+                    let mut back = blank.clone();
+                    at(level, || unslice(&planes, stride, &mut back, width, elements.clone(), bits.clone()));
+                    for i in 0..64 * src.len() {
+                        let written = elements.contains(&(i / width)) && bits.contains(&(i % width));
+                        assert_eq!(get(&back, i), get(if written { &src } else { &blank }, i), "bit {i}");
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    #[should_panic(expected = "inside their memory")]
+    fn elements_beyond_the_memory_are_refused() {
+        slice(&[0; 2], 65, 0..2, 0..1, &mut [0; 1], 1);
     }
 
     #[test]
