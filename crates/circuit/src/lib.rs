@@ -12,6 +12,8 @@
 mod builder;
 mod circuit;
 mod layered;
+#[cfg(test)]
+mod testing;
 
 pub use builder::Builder;
 pub use circuit::{Circuit, Gate, Wire};
