@@ -33,14 +33,12 @@ impl Builder {
 
     /// A bit that everybody knows.
     pub fn constant(&mut self, bit: bool) -> Wire {
-        match self.constants[usize::from(bit)] {
-            Some(wire) => wire,
-            None => {
-                let wire = self.push(Gate::Constant(bit));
-                self.constants[usize::from(bit)] = Some(wire);
-                wire
-            }
+        if let Some(wire) = self.constants[usize::from(bit)] {
+            return wire;
         }
+        let wire = self.push(Gate::Constant(bit));
+        self.constants[usize::from(bit)] = Some(wire);
+        wire
     }
 
     /// The value of a wire that is a constant.

@@ -33,6 +33,7 @@ impl Gate {
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Circuit {
     inputs: Vec<u32>,
+    input_bits: usize,
     gates: Vec<Gate>,
     outputs: Vec<Vec<Wire>>,
 }
@@ -50,7 +51,7 @@ impl Circuit {
         let gates_fit =
             (bits..).zip(&gates).all(|(own, gate)| gate.operands().all(|operand| known(operand, own)));
         let outputs_fit = outputs.iter().flatten().all(|&wire| known(wire, wires));
-        (gates_fit && outputs_fit).then_some(Self { inputs, gates, outputs })
+        (gates_fit && outputs_fit).then_some(Self { inputs, input_bits: bits as usize, gates, outputs })
     }
 
     /// Bits of each input.
@@ -60,12 +61,17 @@ impl Circuit {
 
     /// Bits of all inputs together: the number of the first gate's wire.
     pub fn input_bits(&self) -> usize {
-        self.inputs.iter().map(|&bits| bits as usize).sum()
+        self.input_bits
     }
 
     /// The gates; gate `i` drives wire `input_bits + i`.
     pub fn gates(&self) -> &[Gate] {
         &self.gates
+    }
+
+    /// The gate that drives a wire; none drives an input.
+    pub(crate) fn driver(&self, wire: Wire) -> Option<Gate> {
+        self.gates.get((wire as usize).checked_sub(self.input_bits)?).copied()
     }
 
     /// The wires of each output.

@@ -2,6 +2,17 @@
 //!
 //! A slot is a row of memory with a bit for every instance. Layer `l` first runs its sums, then its ANDs, all of
 //! which are independent of one another and so share a round. The last layer has sums only.
+//!
+//! Layering has three steps: which layer each gate runs in (`places`), sums written out with their terms (`sums`),
+//! values to slots (`slots`).
+
+mod places;
+mod slots;
+mod sums;
+#[cfg(test)]
+mod tests;
+
+use crate::Circuit;
 
 /// A slot that stands for no row: an input bit that nothing depends on.
 pub const UNUSED: u32 = u32::MAX;
@@ -21,6 +32,13 @@ pub struct Layer {
     pub first_and: u64,
 }
 
+impl Layer {
+    /// Its sums in order: the destination and the terms of each.
+    pub fn each_sum(&self) -> impl Iterator<Item = (u32, &[u32])> {
+        each_sum(&self.sums)
+    }
+}
+
 /// A circuit's layers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Layered {
@@ -32,8 +50,52 @@ pub struct Layered {
     pub slots: u32,
     /// The slot that each bit of the inputs is put into before the first layer; [`UNUSED`] if none.
     pub input_slots: Vec<u32>,
-    /// The layers: one more than the circuit's depth.
+    /// The layers: one more than there are rounds. None but the last is without ANDs.
     pub layers: Vec<Layer>,
     /// The slot that each bit of the outputs is in after the last layer.
     pub output_slots: Vec<u32>,
+}
+
+impl Layered {
+    /// Lays a circuit out. The same circuit is always laid out alike, in time and memory linear in its gates.
+    ///
+    /// - **Layers.** Only what an output depends on is there. An AND runs as soon as both operands can be there, so
+    ///   that there are as many rounds as the circuit is deep. (A depth that exists on paper only, because terms
+    ///   cancel, takes no round.) A sum runs in the first layer that needs it.
+    /// - **Sums.** An exclusive or that only another one of the same layer reads becomes part of it; what occurs
+    ///   twice cancels.
+    /// - **Slots.** Inputs have a slot each before the first layer. A slot is free again after its last reader, and
+    ///   the one freed last is used first. Output bits may share a slot, and may be in an input's or in [`ONE`]; a
+    ///   slot that an output or a later layer reads isn't overwritten.
+    pub fn new(circuit: &Circuit) -> Self {
+        let places = places::Places::new(circuit);
+        let values = sums::write(circuit, &places);
+        drop(places);
+        slots::assign(circuit, values)
+    }
+
+    /// Rounds of ANDs.
+    pub fn depth(&self) -> u32 {
+        self.layers.len() as u32 - 1
+    }
+
+    /// ANDs in all.
+    pub fn ands(&self) -> u64 {
+        self.layers.last().map_or(0, |last| last.first_and + last.ands.len() as u64)
+    }
+
+    /// The most ANDs in a layer.
+    pub fn widest_layer(&self) -> usize {
+        self.layers.iter().map(|layer| layer.ands.len()).max().unwrap_or(0)
+    }
+}
+
+/// Reads sums from [`Layer::sums`].
+fn each_sum(mut sums: &[u32]) -> impl Iterator<Item = (u32, &[u32])> {
+    std::iter::from_fn(move || {
+        let (&[destination, count], rest) = sums.split_first_chunk()?;
+        let (terms, rest) = rest.split_at(count as usize);
+        sums = rest;
+        Some((destination, terms))
+    })
 }

@@ -5,14 +5,19 @@
 //! | --- | --- |
 //! | `circuit` | [`Circuit`]: gates in order, and what they cost |
 //! | `builder` | [`Builder`]: gates that fold constants as they are made |
+//! | `evaluate` | [`Circuit::evaluate`] for one instance, [`Layered::evaluate`] for many |
 //! | `layered` | [`Layered`]: AND layers, and slots that are used again |
 //!
 //! A circuit says nothing of shares. The same layers are walked in the clear and by every protocol.
 
 mod builder;
 mod circuit;
+mod evaluate;
 mod layered;
+#[cfg(test)]
+mod testing;
 
 pub use builder::Builder;
 pub use circuit::{Circuit, Gate, Wire};
+pub use evaluate::InputError;
 pub use layered::{Layer, Layered, ONE, UNUSED};

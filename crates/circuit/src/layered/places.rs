@@ -1,0 +1,110 @@
+//! Which layer each gate runs in, and which sums become part of others.
+
+use crate::circuit::{Circuit, Gate, Wire};
+
+/// The most terms of a sum that was put together: enough for the long sums of ciphers, and few enough rows to
+/// stay in the first cache.
+pub(super) const MAX_TERMS: u8 = 16;
+
+/// So many readers, or more; an output counts as many.
+const MANY: u8 = 2;
+
+/// Where gates run.
+pub(super) struct Places {
+    /// The ANDs on the longest way to an output: the number of the last layer.
+    pub(super) depth: u32,
+    /// For each wire that is needed the layer that its gate runs in.
+    pub(super) layers: Vec<u32>,
+    /// Whether the wire's gate is needed.
+    readers: Vec<u8>,
+    /// Sums that are written out where they are read.
+    absorbed: Vec<bool>,
+}
+
+impl Places {
+    pub(super) fn new(circuit: &Circuit) -> Self {
+        let readers = readers(circuit);
+        let depth = circuit.depth();
+        let layers = layers(circuit, &readers, depth);
+        let absorbed = absorbed(circuit, &readers, &layers);
+        Self { depth, layers, readers, absorbed }
+    }
+
+    /// Whether an output depends on the wire.
+    pub(super) fn needed(&self, wire: Wire) -> bool {
+        self.readers[wire as usize] > 0
+    }
+
+    /// Whether the wire's sum is written out where it is read.
+    pub(super) fn absorbed(&self, wire: Wire) -> bool {
+        self.absorbed[wire as usize]
+    }
+}
+
+/// How many needed gates read each wire, up to [`MANY`]; no output depends on those that none reads.
+fn readers(circuit: &Circuit) -> Vec<u8> {
+    let first = circuit.input_bits();
+    let mut readers = vec![0; circuit.wires()];
+    for &wire in circuit.outputs().iter().flatten() {
+        readers[wire as usize] = MANY;
+    }
+    for (index, gate) in circuit.gates().iter().enumerate().rev() {
+        if readers[first + index] > 0 {
+            for operand in gate.operands() {
+                let readers = &mut readers[operand as usize];
+                *readers = MANY.min(*readers + 1);
+            }
+        }
+    }
+    readers
+}
+
+/// The layer of each needed gate. An AND's is as early, a sum's as late as can be.
+fn layers(circuit: &Circuit, readers: &[u8], depth: u32) -> Vec<u32> {
+    let first = circuit.input_bits();
+    let mut layers = circuit.depths();
+    for (layer, gate) in layers[first..].iter_mut().zip(circuit.gates()) {
+        *layer = if matches!(gate, Gate::And(..)) { *layer - 1 } else { u32::MAX };
+    }
+    // What isn't a sum keeps its layer: its readers' are never below.
+    for &wire in circuit.outputs().iter().flatten() {
+        layers[wire as usize] = layers[wire as usize].min(depth);
+    }
+    for (index, gate) in circuit.gates().iter().enumerate().rev() {
+        if readers[first + index] > 0 {
+            for operand in gate.operands() {
+                layers[operand as usize] = layers[operand as usize].min(layers[first + index]);
+            }
+        }
+    }
+    layers
+}
+
+/// Sums that have one reader only, a sum of the same layer with room for their terms.
+fn absorbed(circuit: &Circuit, readers: &[u8], layers: &[u32]) -> Vec<bool> {
+    let first = circuit.input_bits();
+    // Terms of each wire's sum, once it is written out; a wire that isn't a sum is a term itself.
+    let mut terms = vec![1_u8; circuit.wires()];
+    let mut absorbed = vec![false; circuit.wires()];
+    for (index, gate) in circuit.gates().iter().enumerate() {
+        let own = first + index;
+        if readers[own] == 0 {
+            continue;
+        }
+        let (mut total, mut alone) = match gate {
+            Gate::And(..) => continue,
+            Gate::Constant(bit) => (u8::from(*bit), 0),
+            Gate::Not(_) => (1, 1),
+            Gate::Xor(..) => (0, 2),
+        };
+        for operand in gate.operands().map(|wire| wire as usize) {
+            alone -= 1;
+            let is_sum = !matches!(circuit.driver(operand as Wire), None | Some(Gate::And(..)));
+            let fits = total + terms[operand] + alone <= MAX_TERMS;
+            absorbed[operand] = is_sum && readers[operand] == 1 && layers[operand] == layers[own] && fits;
+            total += if absorbed[operand] { terms[operand] } else { 1 };
+        }
+        terms[own] = total;
+    }
+    absorbed
+}

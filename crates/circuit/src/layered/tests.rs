@@ -1,0 +1,182 @@
+use super::*;
+use crate::testing::{adder, circuits, noise, wires};
+use crate::{Builder, Gate, Wire};
+use proptest::prelude::*;
+
+/// Runs the layers on a word of instances for each slot, and checks the rules that evaluation relies on.
+fn run(layered: &Layered, inputs: &[u64]) -> Vec<u64> {
+    let mut memory = vec![None; layered.slots as usize];
+    memory[ONE as usize] = Some(u64::MAX);
+    assert_eq!(layered.input_slots.len(), inputs.len());
+    for (&slot, &word) in layered.input_slots.iter().zip(inputs) {
+        if slot != UNUSED {
+            assert_eq!(memory[slot as usize], None, "every input has a slot of its own");
+            memory[slot as usize] = Some(word);
+        }
+    }
+    let mut first_and = 0;
+    for layer in &layered.layers {
+        assert_eq!(layer.first_and, first_and);
+        first_and += layer.ands.len() as u64;
+        for (destination, terms) in layer.each_sum() {
+            assert!(terms.len() <= places::MAX_TERMS.into() && terms.len() != 1);
+            let distinct = terms.iter().all(|term| terms.iter().filter(|&other| other == term).count() == 1);
+            assert!(distinct, "terms that cancel are gone");
+            assert_ne!(destination, ONE);
+            let read = |&term: &u32| memory[term as usize].expect("a term was written");
+            memory[destination as usize] = Some(terms.iter().map(read).fold(0, |sum, term| sum ^ term));
+        }
+        let mut written = vec![false; layered.slots as usize];
+        for &[_, _, destination] in &layer.ands {
+            assert_ne!(destination, ONE);
+            assert!(!written[destination as usize], "no two ANDs write to one slot");
+            written[destination as usize] = true;
+        }
+        for &[a, b, _] in &layer.ands {
+            assert!(!written[a as usize] && !written[b as usize], "no AND writes to an operand");
+        }
+        for &[a, b, destination] in &layer.ands {
+            let read = |slot: u32| memory[slot as usize].expect("an operand was written");
+            memory[destination as usize] = Some(read(a) & read(b));
+        }
+    }
+    assert!(layered.layers.last().unwrap().ands.is_empty());
+    assert!(layered.layers.iter().rev().skip(1).all(|layer| !layer.ands.is_empty()));
+    layered.output_slots.iter().map(|&slot| memory[slot as usize].expect("an output was written")).collect()
+}
+
+fn same_as_gates(circuit: &Circuit, seed: u64) -> Layered {
+    let layered = Layered::new(circuit);
+    assert_eq!(layered.inputs, circuit.inputs());
+    assert!(layered.outputs.iter().map(|&bits| bits as usize).eq(circuit.outputs().iter().map(Vec::len)));
+    for seed in seed..seed + 3 {
+        let inputs = noise(seed, circuit.input_bits());
+        let wires = wires(circuit, &inputs);
+        let expected: Vec<u64> =
+            circuit.outputs().iter().flatten().map(|&wire| wires[wire as usize]).collect();
+        assert_eq!(run(&layered, &inputs), expected);
+    }
+    layered
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(2000))]
+    #[test]
+    fn layers_compute_what_the_gates_do(circuit in circuits(120), seed: u64) {
+        let layered = same_as_gates(&circuit, seed);
+        prop_assert!(layered.depth() <= circuit.depth());
+        prop_assert!(layered.ands() <= circuit.ands() as u64);
+        prop_assert_eq!(&Layered::new(&circuit), &layered);
+    }
+
+    #[test]
+    fn what_the_builder_made_is_all_needed(circuit in circuits(120)) {
+        // Made again by a builder, no gate is left that no output depends on.
+        let mut builder = Builder::new();
+        let mut wires: Vec<Wire> = circuit.inputs().iter().flat_map(|&bits| builder.input(bits)).collect();
+        for gate in circuit.gates() {
+            wires.push(match *gate {
+                Gate::Xor(a, b) => builder.xor(wires[a as usize], wires[b as usize]),
+                Gate::And(a, b) => builder.and(wires[a as usize], wires[b as usize]),
+                Gate::Not(a) => builder.not(wires[a as usize]),
+                Gate::Constant(bit) => builder.constant(bit),
+            });
+        }
+        let outputs: Vec<Vec<Wire>> =
+            circuit.outputs().iter().map(|output| output.iter().map(|&wire| wires[wire as usize]).collect()).collect();
+        same_as_gates(&builder.finish(outputs), 5);
+    }
+}
+
+#[test]
+fn an_adder_takes_a_round_and_an_and_for_each_carry() {
+    for bits in [1, 2, 63, 64, 65] {
+        let layered = same_as_gates(&adder(bits), 7);
+        assert_eq!(layered.depth(), bits - 1);
+        assert_eq!(layered.ands(), u64::from(bits) - 1);
+        assert_eq!(layered.widest_layer(), usize::from(bits > 1));
+        assert_eq!(layered.layers.len() as u32, bits);
+    }
+}
+
+#[test]
+fn a_tree_of_ands_has_a_round_for_each_level() {
+    let mut builder = Builder::new();
+    let mut row = builder.input(64);
+    while row.len() > 1 {
+        row = row.chunks(2).map(|pair| builder.and(pair[0], pair[1])).collect();
+    }
+    let layered = same_as_gates(&builder.finish(vec![row]), 1);
+    let widths: Vec<usize> = layered.layers.iter().map(|layer| layer.ands.len()).collect();
+    assert_eq!(widths, [32, 16, 8, 4, 2, 1, 0]);
+    // Inputs, the constant, and the first layer's results; later ones lie where inputs lay.
+    assert_eq!(layered.slots, 64 + 1 + 32);
+}
+
+#[test]
+fn exclusive_ors_become_long_sums() {
+    let mut builder = Builder::new();
+    let bits = builder.input(40);
+    let mut sum = bits[0];
+    for &bit in &bits[1..] {
+        sum = builder.xor(bit, sum);
+    }
+    let layered = same_as_gates(&builder.finish(vec![vec![sum]]), 1);
+    let lengths: Vec<usize> = layered.layers[0].each_sum().map(|(_, terms)| terms.len()).collect();
+    assert_eq!(lengths, [16, 16, 10]);
+    assert_eq!(layered.slots, 41, "a sum lies where one of its terms lay");
+}
+
+#[test]
+fn a_sum_that_is_read_twice_is_made_once() {
+    let mut builder = Builder::new();
+    let bits = builder.input(4);
+    let both = builder.xor(bits[0], bits[1]);
+    let outputs = vec![builder.xor(both, bits[2]), builder.xor(both, bits[3])];
+    let layered = same_as_gates(&builder.finish(vec![outputs]), 1);
+    let lengths: Vec<usize> = layered.layers[0].each_sum().map(|(_, terms)| terms.len()).collect();
+    assert_eq!(lengths, [2, 2, 2]);
+}
+
+#[test]
+fn what_cancels_takes_neither_sum_nor_and_nor_round() {
+    // Wire 4 is (0 & 1) ^ 0 ^ (0 & 1), the same as wire 0, so that wire 5 takes no second round.
+    let gates =
+        vec![Gate::And(0, 1), Gate::Xor(2, 0), Gate::Xor(3, 2), Gate::And(4, 1), Gate::Not(5), Gate::Not(6)];
+    let circuit = Circuit::new(vec![2], gates, vec![vec![7]]).unwrap();
+    let layered = same_as_gates(&circuit, 1);
+    assert_eq!((circuit.depth(), layered.depth()), (2, 1));
+    assert_eq!(layered.ands(), 1);
+    assert_eq!(layered.layers.iter().map(|layer| layer.each_sum().count()).sum::<usize>(), 0);
+}
+
+#[test]
+fn inputs_that_nothing_reads_have_no_slot() {
+    let gates = vec![Gate::And(0, 1), Gate::Constant(true), Gate::Constant(false)];
+    let circuit = Circuit::new(vec![3, 1], gates, vec![vec![3, 3], vec![5], vec![6]]).unwrap();
+    let layered = same_as_gates(&circuit, 1);
+    assert_eq!(layered.input_slots, [UNUSED, UNUSED, UNUSED, 1]);
+    assert_eq!(layered.outputs, [2, 1, 1]);
+    assert_eq!(layered.output_slots[..3], [1, 1, ONE]);
+    assert_eq!((layered.depth(), layered.slots), (0, 3));
+}
+
+#[test]
+fn a_circuit_of_nothing_is_a_layer_of_nothing() {
+    let layered = same_as_gates(&Builder::new().finish(vec![]), 1);
+    assert_eq!(layered.layers, [Layer::default()]);
+    assert_eq!(layered.slots, 1);
+}
+
+#[test]
+fn sums_as_deep_as_the_circuit_is_long_are_laid_out() {
+    let mut builder = Builder::new();
+    let bits = builder.input(3);
+    let mut outputs = vec![bits[0]];
+    for index in 0..200_000 {
+        outputs.push(builder.xor(outputs[index], bits[1 + index % 2]));
+    }
+    outputs.reverse();
+    let circuit = builder.finish(vec![outputs]);
+    assert_eq!(same_as_gates(&circuit, 1).layers[0].each_sum().count(), 200_000);
+}
