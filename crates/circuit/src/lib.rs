@@ -5,10 +5,13 @@
 //! | --- | --- |
 //! | `circuit` | [`Circuit`]: gates in order, and what they cost |
 //! | `builder` | [`Builder`]: gates that fold constants as they are made |
+//! | [`bristol`] | circuits as text: reading and writing |
 //! | `evaluate` | [`Circuit::evaluate`] for one instance, [`Layered::evaluate`] for many |
 //! | `layered` | [`Layered`]: AND layers, and slots that are used again |
 //!
 //! A circuit says nothing of shares. The same layers are walked in the clear and by every protocol.
+
+pub mod bristol;
 
 mod builder;
 mod circuit;
