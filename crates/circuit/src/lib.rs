@@ -6,6 +6,7 @@
 //! | `circuit` | [`Circuit`]: gates in order, and what they cost |
 //! | `builder` | [`Builder`]: gates that fold constants as they are made |
 //! | [`bristol`] | circuits as text: reading and writing |
+//! | `bytes` | canonical bytes: one form for each circuit |
 //! | `evaluate` | [`Circuit::evaluate`] for one instance, [`Layered::evaluate`] for many |
 //! | `layered` | [`Layered`]: AND layers, and slots that are used again |
 //!
@@ -14,6 +15,7 @@
 pub mod bristol;
 
 mod builder;
+mod bytes;
 mod circuit;
 mod evaluate;
 mod layered;
@@ -21,6 +23,7 @@ mod layered;
 mod testing;
 
 pub use builder::Builder;
+pub use bytes::DecodeError;
 pub use circuit::{Circuit, Gate, Wire};
 pub use evaluate::InputError;
 pub use layered::{Layer, Layered, ONE, UNUSED};
