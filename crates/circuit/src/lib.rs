@@ -5,12 +5,17 @@
 //! | --- | --- |
 //! | `circuit` | [`Circuit`]: gates in order, and what they cost |
 //! | `builder` | [`Builder`]: gates that fold constants as they are made |
+//! | [`bristol`] | circuits as text: reading and writing |
+//! | `bytes` | canonical bytes: one form for each circuit |
 //! | `evaluate` | [`Circuit::evaluate`] for one instance, [`Layered::evaluate`] for many |
 //! | `layered` | [`Layered`]: AND layers, and slots that are used again |
 //!
 //! A circuit says nothing of shares. The same layers are walked in the clear and by every protocol.
 
+pub mod bristol;
+
 mod builder;
+mod bytes;
 mod circuit;
 mod evaluate;
 mod layered;
@@ -18,6 +23,7 @@ mod layered;
 mod testing;
 
 pub use builder::Builder;
+pub use bytes::DecodeError;
 pub use circuit::{Circuit, Gate, Wire};
 pub use evaluate::InputError;
 pub use layered::{Layer, Layered, ONE, UNUSED};
