@@ -4,22 +4,25 @@
 //! the value itself is the one and zero the other.
 
 use crate::bank::{Bank, row_words};
+use crate::tile::Tiles;
 use crate::{Clear, Engine, Error, Job, with_word};
 use std::sync::Arc;
+use tacit_circuit::Layered;
 use tacit_kernel::{Word, bits, matrix, ring, transpose};
-use tacit_program::plan::{Domain, Kind, Local, MatrixShape, Plan, Reg, Rows};
+use tacit_program::plan::{Domain, Kind, Local, MatrixShape, Operand, Plan, Reg, Rows};
 use tacit_session::Session;
 
 /// One party, no messages, no secrets.
 pub struct ClearEngine {
     plan: Arc<Plan>,
     bank: Bank,
+    tiles: Tiles,
 }
 
 impl ClearEngine {
     /// Ready for the plan's inputs, which all are this party's to give.
     pub fn new(plan: Arc<Plan>) -> Self {
-        Self { bank: Bank::new(plan.clone()), plan }
+        Self { bank: Bank::new(plan.clone()), tiles: Tiles::new(1), plan }
     }
 
     fn and(&mut self, a: Rows, b: Rows, dst: Rows) {
@@ -91,6 +94,23 @@ impl ClearEngine {
         self.bank.put(dst, out);
     }
 
+    /// One layer of one tile.
+    fn circuit(&mut self, job: &Job, circuit: &Layered, inputs: &[Operand], dst: Reg) {
+        if job.stage == 0 {
+            let tile = self.tiles.open(job, circuit);
+            tile.constant(0, true);
+            tile.load(0, circuit, inputs, &self.bank);
+        }
+        let layer = &circuit.layers[job.stage as usize];
+        let tile = self.tiles.get(job);
+        tile.sums(layer);
+        tile.ands(layer);
+        if job.stage == circuit.depth() {
+            tile.store(0, circuit, self.bank.make(dst).words_mut());
+            self.tiles.close(job);
+        }
+    }
+
     fn width(&self, reg: Reg) -> tacit_program::plan::Width {
         match self.bank.shape(reg).domain {
             Domain::Ring(width) => width,
@@ -127,7 +147,11 @@ impl Engine for ClearEngine {
         // The whole operation at once, when its last job's turn comes.
         let plan = self.plan.clone();
         let kind = &plan.ops[job.op as usize].kind;
-        if !job.last || job.stage + 1 != kind.stages() {
+        if let Kind::Circuit { circuit, inputs, dst } = kind {
+            self.circuit(job, circuit, inputs, *dst);
+            return Ok(());
+        }
+        if !job.last || job.stage + 1 != u32::from(kind.stages()) {
             return Ok(());
         }
         match *kind {
@@ -137,6 +161,7 @@ impl Engine for ClearEngine {
             Kind::Split { a, bits, s, t, .. } => self.split(a, bits, s, t),
             Kind::Inject { a, dst } => self.inject(a, dst),
             Kind::Shift { a, by, dst } => self.shift(a, by, dst),
+            Kind::Circuit { .. } => unreachable!("circuits go layer by layer"),
         }
         Ok(())
     }

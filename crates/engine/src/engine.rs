@@ -44,8 +44,8 @@ impl ProtocolSpec {
 pub trait Protocol: Send + Sync {
     /// What it is.
     fn spec(&self) -> &ProtocolSpec;
-    /// Messages of one stage of an operation, over all its jobs.
-    fn operation(&self, plan: &Plan, op: &Op, stage: u8) -> Vec<Flow>;
+    /// Messages of one stage of an operation, over all its jobs; of a circuit, of one layer.
+    fn operation(&self, plan: &Plan, op: &Op, stage: u32) -> Vec<Flow>;
     /// Messages of an input, after the seeds.
     fn input(&self, plan: &Plan, roles: &Roles, input: &InputOp) -> Vec<Flow>;
     /// Messages that a client sends before its first input.

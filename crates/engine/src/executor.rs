@@ -47,7 +47,8 @@ fn groups(plan: &Plan, regs: impl Iterator<Item = Reg>) -> Vec<Range<usize>> {
 pub struct Outcome {
     /// The outputs, in the plan's order; those that this endpoint does not learn are `None`.
     pub outputs: Vec<Option<Clear>>,
-    /// Levels in which this endpoint exchanged messages with others.
+    /// Levels in which this endpoint exchanged messages with others, and layers of circuits that waited for one
+    /// another.
     pub rounds: u32,
 }
 
@@ -159,7 +160,7 @@ impl Walk<'_> {
             .levels
             .iter()
             .flat_map(|level| &level.stages)
-            .map(|stage| job::jobs(self.plan, stage.op, stage.stage).count())
+            .map(|stage| job::jobs(self.plan, stage.op, u32::from(stage.stage)).count())
             .sum();
         self.phase(Phase::Input)?;
         self.inputs(inputs)?;
@@ -170,10 +171,13 @@ impl Walk<'_> {
                 self.engine.local(step)?;
                 self.tick()?;
             }
-            if !level.stages.is_empty() {
-                self.stages(&level.stages)?;
+            let (circuits, others): (Vec<Stage>, Vec<Stage>) =
+                level.stages.iter().partition(|stage| job::is_circuit(self.plan, **stage));
+            if !others.is_empty() {
+                self.stages(&others)?;
                 rounds += 1;
             }
+            rounds += self.circuits(&circuits)?;
             for &reg in &level.free {
                 self.engine.free(reg);
             }
@@ -218,7 +222,7 @@ impl Walk<'_> {
     fn stages(&mut self, stages: &[Stage]) -> Result<(), Error> {
         let plan = self.plan;
         let mut under_way = VecDeque::new();
-        for job in stages.iter().flat_map(|stage| job::jobs(plan, stage.op, stage.stage)) {
+        for job in stages.iter().flat_map(|stage| job::jobs(plan, stage.op, u32::from(stage.stage))) {
             let node = plan.ops[job.op as usize].node;
             self.engine.begin(&job).map_err(|error| error.during(node))?;
             under_way.push_back(job);
@@ -236,6 +240,46 @@ impl Walk<'_> {
             self.finish_first(&mut under_way)?;
         }
         Ok(())
+    }
+
+    /// Evaluates circuits tile by tile: a tile keeps its place in the window from its first layer to its last, and
+    /// the places take turns, so that one tile is computed while the others' messages travel. The order depends on
+    /// nothing but the plan, and so is the same for all parties. Returns the longest chain of messages.
+    fn circuits(&mut self, stages: &[Stage]) -> Result<u32, Error> {
+        let plan = self.plan;
+        let mut waiting = stages.iter().flat_map(|stage| job::jobs(plan, stage.op, 0));
+        let mut under_way: VecDeque<(Job, u32)> = VecDeque::new();
+        let mut longest = 0;
+        let window = job::tiles_under_way(plan, stages);
+        loop {
+            while under_way.len() < window {
+                let Some(job) = waiting.next() else { break };
+                self.layer(job, 0, &mut under_way)?;
+            }
+            let Some((mut job, mut chain)) = under_way.pop_front() else { break };
+            self.engine.finish(&job).map_err(|error| error.during(plan.ops[job.op as usize].node))?;
+            job.stage += 1;
+            chain += 1;
+            longest = longest.max(chain);
+            let mut goes_on = self.layer(job, chain, &mut under_way)?;
+            while let (false, Some(job)) = (goes_on, waiting.next()) {
+                goes_on = self.layer(job, chain, &mut under_way)?;
+            }
+        }
+        Ok(longest)
+    }
+
+    /// Begins a layer of a tile. Whether it waits for messages: the last layer ends the tile.
+    fn layer(&mut self, job: Job, chain: u32, under_way: &mut VecDeque<(Job, u32)>) -> Result<bool, Error> {
+        self.engine.begin(&job).map_err(|error| error.during(self.plan.ops[job.op as usize].node))?;
+        if job.stage < job::depth(self.plan, job.op) {
+            under_way.push_back((job, chain));
+            return Ok(true);
+        }
+        self.done += 1;
+        self.observer.progress(self.done, self.total);
+        self.tick()?;
+        Ok(false)
     }
 
     fn finish_first(&mut self, under_way: &mut VecDeque<Job>) -> Result<(), Error> {

@@ -1,15 +1,18 @@
 //! The unit of work between the executor and an engine: a part of one operation that fills about one message.
 
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
 use std::ops::Range;
-use tacit_program::plan::{Domain, Kind, Plan};
+use tacit_circuit::Layered;
+use tacit_program::plan::{Domain, Kind, Plan, Stage};
 
 /// Some columns of one stage of one operation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Job {
     /// Index in [`Plan::ops`].
     pub op: u32,
-    /// Which stage.
-    pub stage: u8,
+    /// Which stage; of a circuit, which layer.
+    pub stage: u32,
     /// Which of the stage's jobs, from 0; the messages' part of the address.
     pub batch: u32,
     /// The columns: numbers of the result, or columns of bits with all their rows; for a matrix product, rows of
@@ -34,7 +37,7 @@ const MATRIX_ROWS: usize = 64;
 const MATRIX_BYTES: usize = 8 << 20;
 
 /// Cuts a stage into jobs.
-pub(crate) fn jobs(plan: &Plan, op: u32, stage: u8) -> impl Iterator<Item = Job> {
+pub(crate) fn jobs(plan: &Plan, op: u32, stage: u32) -> impl Iterator<Item = Job> {
     let (extent, grain) = extent_and_grain(plan, &plan.ops[op as usize].kind);
     let count = extent.div_ceil(grain);
     (0..count).map(move |batch| Job {
@@ -52,6 +55,69 @@ pub fn columns_per_message(bits: u64) -> usize {
     (columns / ALIGNMENT).max(1) * ALIGNMENT
 }
 
+/// Bytes that a circuit's tile should have with two components a wire: some of them, and the messages under way,
+/// fit the second cache together.
+const TILE_BYTES: usize = 320 << 10;
+
+/// Bytes that the tiles under way may have at most, where the window alone would allow more.
+const TILES_BYTES: usize = 256 << 20;
+
+/// The least columns of a tile: what a row's block of randomness is for.
+const ROW_BITS: usize = 128;
+
+/// Instances that are evaluated together, from layer to layer.
+fn tile_columns(circuit: &Layered) -> usize {
+    let by_memory = TILE_BYTES * 8 / (2 * circuit.slots as usize);
+    let by_message = (circuit.depth() as usize * MESSAGE_BYTES * 8) / (circuit.ands() as usize).max(1);
+    let columns = by_memory.min(by_message.max(ALIGNMENT));
+    if columns < ALIGNMENT { ROW_BITS } else { columns / ALIGNMENT * ALIGNMENT }
+}
+
+/// Whether a stage is a circuit's, which goes on from layer to layer by itself.
+pub(crate) fn is_circuit(plan: &Plan, stage: Stage) -> bool {
+    matches!(plan.ops[stage.op as usize].kind, Kind::Circuit { .. })
+}
+
+/// How deep the circuit of an operation is; 0 for other operations.
+pub(crate) fn depth(plan: &Plan, op: u32) -> u32 {
+    match &plan.ops[op as usize].kind {
+        Kind::Circuit { circuit, .. } => circuit.depth(),
+        _ => 0,
+    }
+}
+
+/// Tiles of some circuits that are under way at a time: their messages fill the plan's window.
+pub(crate) fn tiles_under_way(plan: &Plan, stages: &[Stage]) -> usize {
+    let tiles = stages.iter().map(|stage| match &plan.ops[stage.op as usize].kind {
+        Kind::Circuit { circuit, .. } => {
+            let columns = tile_columns(circuit);
+            let layer = circuit.ands() as usize * columns / 8 / (circuit.depth() as usize).max(1);
+            let memory = 2 * circuit.slots as usize * columns / 8;
+            plan.window.div_ceil(layer.max(1)).min(TILES_BYTES / memory.max(1)).max(2)
+        }
+        _ => 2,
+    });
+    tiles.max().unwrap_or(2)
+}
+
+/// Rounds that some stages of one level take: one for what isn't a circuit, then the longest chain of tiles that
+/// wait for one another's place in the window.
+pub fn rounds(plan: &Plan, stages: &[Stage]) -> u64 {
+    let (circuits, others): (Vec<Stage>, Vec<Stage>) =
+        stages.iter().partition(|stage| is_circuit(plan, **stage));
+    let mut places = BinaryHeap::from(vec![Reverse(0); tiles_under_way(plan, &circuits)]);
+    for stage in &circuits {
+        let depth = u64::from(depth(plan, stage.op));
+        let tiles = if depth > 0 { jobs(plan, stage.op, 0).count() } else { 0 };
+        for _ in 0..tiles {
+            let Some(Reverse(chain)) = places.pop() else { break };
+            places.push(Reverse(chain + depth));
+        }
+    }
+    let longest = places.into_iter().map(|Reverse(chain)| chain).max().unwrap_or(0);
+    longest + u64::from(!others.is_empty())
+}
+
 fn extent_and_grain(plan: &Plan, kind: &Kind) -> (usize, usize) {
     let register = |reg| plan.register(reg);
     let ring_bits = |reg| match register(reg).domain {
@@ -65,6 +131,7 @@ fn extent_and_grain(plan: &Plan, kind: &Kind) -> (usize, usize) {
             (register(*dst).cols, columns_per_message(ring_bits(*dst)))
         }
         Kind::Shift { dst, .. } => (register(*dst).cols, columns_per_message(2 * ring_bits(*dst))),
+        Kind::Circuit { circuit, .. } => (kind.extent(plan), tile_columns(circuit)),
         Kind::MatMul { shape, dst, .. } => {
             let row_bytes = (shape.n * ring_bits(*dst) as usize / 8).max(1);
             let rows = (MESSAGE_BYTES / row_bytes).max(MATRIX_ROWS);

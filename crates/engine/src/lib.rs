@@ -11,11 +11,12 @@ mod error;
 pub mod executor;
 mod job;
 mod roles;
+pub mod tile;
 mod values;
 
 pub use engine::{Client, Engine, Protocol, ProtocolSpec, Security};
 pub use error::Error;
 pub use executor::{Observer, Outcome};
-pub use job::{Job, columns_per_message};
+pub use job::{Job, columns_per_message, rounds};
 pub use roles::Roles;
 pub use values::{Clear, bytes_of};

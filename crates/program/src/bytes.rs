@@ -12,6 +12,9 @@
 //! follow from operations. Reading builds the program anew through [`crate::Builder`], so no ill-typed one can be
 //! loaded, and refuses bytes that aren't the ones that the program would be written as.
 
+use std::sync::Arc;
+
+use tacit_circuit::Circuit;
 use thiserror::Error;
 
 use crate::builder::{Builder, MAX_TEXT};
@@ -47,6 +50,14 @@ pub enum DecodeError {
         what: &'static str,
         /// What does.
         value: u64,
+    },
+    /// Bytes that are no circuit.
+    #[error("byte {at} of the program: {cause}")]
+    Circuit {
+        /// Where the circuit begins.
+        at: usize,
+        /// What is wrong with it.
+        cause: tacit_circuit::DecodeError,
     },
     /// A node that its operation doesn't allow.
     #[error("the program can't be built: {0}")]
@@ -198,6 +209,12 @@ fn put_node(out: &mut Vec<u8>, node: &Node) {
             put_u32(out, *axis);
             put_u32(out, node.operands.len());
         }
+        Operation::Circuit(circuit) => {
+            let bytes = circuit.to_bytes();
+            put_u64(out, bytes.len() as u64);
+            out.extend_from_slice(&bytes);
+            put_u32(out, node.operands.len());
+        }
         Operation::Add
         | Operation::Sub
         | Operation::Neg
@@ -257,6 +274,7 @@ const fn tag(operation: &Operation) -> u8 {
         Operation::BroadcastTo { .. } => 31,
         Operation::Concatenate { .. } => 32,
         Operation::Clip => 33,
+        Operation::Circuit(_) => 34,
     }
 }
 
@@ -333,6 +351,7 @@ impl<'a> Reader<'a> {
                 (Operation::Concatenate { axis: self.u32("axis")? as usize }, self.u32("number of operands")?)
             }
             33 => (Operation::Clip, 3),
+            34 => (Operation::Circuit(self.circuit()?), self.u32("number of operands")?),
             _ => return Err(self.meaning("operation", tag)),
         };
         let mut ids = Vec::new();
@@ -343,6 +362,14 @@ impl<'a> Reader<'a> {
             Some(_) => Ok(()),
             None => Err(DecodeError::Meaning { at, what: "operation on a secret", value: tag.into() }),
         }
+    }
+
+    fn circuit(&mut self) -> Result<Arc<Circuit>, DecodeError> {
+        let at = self.at;
+        let length = usize::try_from(self.u64("circuit's length")?).unwrap_or(usize::MAX);
+        let bytes = self.take(length, "circuit")?;
+        let circuit = Circuit::from_bytes(bytes).map_err(|cause| DecodeError::Circuit { at, cause })?;
+        Ok(Arc::new(circuit))
     }
 
     fn input(&mut self, builder: &mut Builder) -> Result<(), DecodeError> {

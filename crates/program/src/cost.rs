@@ -12,7 +12,7 @@ use std::ops::AddAssign;
 
 use serde::Serialize;
 
-use crate::plan::{InputOp, Op, OutputOp, Plan};
+use crate::plan::{InputOp, Op, OutputOp, Plan, Stage};
 
 /// What an endpoint sends to another in one stage of one operation, or for one input or output. Endpoints are the
 /// parties in their order, then the clients in theirs.
@@ -35,8 +35,10 @@ impl Flow {
 
 /// A protocol's price list.
 pub trait Tariff {
-    /// What one stage of an operation sends, over all its messages.
-    fn stage(&self, plan: &Plan, op: &Op, stage: u8) -> Vec<Flow>;
+    /// What one stage of an operation sends, over all its messages; for a circuit, one layer.
+    fn stage(&self, plan: &Plan, op: &Op, stage: u32) -> Vec<Flow>;
+    /// Rounds that some stages of one level take.
+    fn rounds(&self, plan: &Plan, stages: &[Stage]) -> u64;
     /// What sharing an input sends.
     fn input(&self, plan: &Plan, input: &InputOp) -> Vec<Flow>;
     /// What revealing an output sends.
@@ -199,28 +201,30 @@ pub struct Itemised {
 }
 
 /// What a plan costs by a protocol's price list: inputs and outputs one round each, operations as many as the
-/// plan is deep. What a protocol sends besides (seeds, checks, proofs) is for it to add.
+/// levels take. What a protocol sends besides (seeds, checks, proofs) is for it to add.
 pub fn of_plan(plan: &Plan, tariff: &dyn Tariff) -> Itemised {
     let mut bill = Itemised::default();
     for input in &plan.inputs {
         bill.charge(input.node, Phase::Input, &tariff.input(plan, input));
     }
     for level in &plan.levels {
-        let mut nodes = std::collections::BTreeSet::new();
+        let mut nodes: BTreeMap<u32, Vec<Stage>> = BTreeMap::new();
         for stage in &level.stages {
             let op = &plan.ops[stage.op as usize];
-            bill.charge(op.node, Phase::Online, &tariff.stage(plan, op, stage.stage));
-            nodes.insert(op.node);
+            for layer in op.kind.layers(stage.stage) {
+                bill.charge(op.node, Phase::Online, &tariff.stage(plan, op, layer));
+            }
+            nodes.entry(op.node).or_default().push(*stage);
         }
-        for node in nodes {
-            bill.nodes.entry(node).or_default().add_rounds(Phase::Online, 1);
+        for (node, stages) in nodes {
+            bill.nodes.entry(node).or_default().add_rounds(Phase::Online, tariff.rounds(plan, &stages));
         }
+        bill.total.add_rounds(Phase::Online, tariff.rounds(plan, &level.stages));
     }
     for output in &plan.outputs {
         bill.charge(output.node, Phase::Output, &tariff.output(plan, output));
     }
     bill.total.add_rounds(Phase::Input, u64::from(!plan.inputs.is_empty()));
-    bill.total.add_rounds(Phase::Online, plan.depth() as u64);
     bill.total.add_rounds(Phase::Output, u64::from(!plan.outputs.is_empty()));
     bill
 }
@@ -259,13 +263,17 @@ mod tests {
     struct Ring;
 
     impl Tariff for Ring {
-        fn stage(&self, plan: &Plan, op: &Op, stage: u8) -> Vec<Flow> {
+        fn stage(&self, plan: &Plan, op: &Op, stage: u32) -> Vec<Flow> {
             let bits = match &op.kind {
                 Kind::And { dst, .. } => u64::from(dst.count) * plan.register(dst.reg).cols as u64,
                 Kind::Inject { .. } if stage == 1 => 0,
                 kind => plan.register(kind.writes()[0]).len() as u64 * 64,
             };
             (0..3).map(|from| Flow { from, to: (from + 1) % 3, bits }).collect()
+        }
+
+        fn rounds(&self, _: &Plan, stages: &[Stage]) -> u64 {
+            u64::from(!stages.is_empty())
         }
 
         fn input(&self, plan: &Plan, input: &InputOp) -> Vec<Flow> {

@@ -241,6 +241,30 @@ pub enum Fault {
     /// A bound of a clip that isn't public.
     #[error("the bounds of `clip` have to be public constants")]
     SecretBounds,
+    /// A circuit that computes nothing from something.
+    #[error("a circuit in a program needs inputs of at least one bit each and an output")]
+    EmptyCircuit,
+    /// A circuit with another number of inputs.
+    #[error("the circuit has {expected} inputs; {given} were given")]
+    CircuitInputs {
+        /// What it has.
+        expected: usize,
+        /// What was given.
+        given: usize,
+    },
+    /// A circuit's input of another width.
+    #[error(
+        "input {input} of the circuit takes {bits} bits along the last axis; the value's shape is {}",
+        Dims(shape)
+    )]
+    CircuitInput {
+        /// Which input, from 0.
+        input: usize,
+        /// Its bits.
+        bits: u32,
+        /// The shape of what was given.
+        shape: Vec<usize>,
+    },
     /// A role or an input whose name is empty or too long.
     #[error("{name:?} is not a name for {what}")]
     Name {

@@ -12,6 +12,9 @@
 //! **Order.** In a level all of `local` runs first, then every stage of `stages` begins and is finished,
 //! then the registers of `free` go. An operation of `k` stages stands in `k` levels that follow one another.
 
+use std::sync::Arc;
+use tacit_circuit::Layered;
+
 /// A register's name: its index in [`Plan::registers`].
 pub type Reg = u32;
 
@@ -126,7 +129,7 @@ pub enum Public {
     /// The same element everywhere (a bit is 0 or 1).
     Splat(u64),
     /// An element for every place.
-    Vector(std::sync::Arc<[u64]>),
+    Vector(Arc<[u64]>),
 }
 
 /// A strided walk over a register: element `(i_0, i_1, ...)` of `shape`, in row-major order, is the source's
@@ -169,7 +172,7 @@ pub enum Local {
     /// Ring: `dst = a * c`.
     MulPublic { a: Reg, c: Public, dst: Reg },
     /// Ring: the matrix product `a * c`, or `c * a` where `left`; the public matrices are all given.
-    MatMulPublic { a: Reg, c: std::sync::Arc<[u64]>, left: bool, shape: MatrixShape, dst: Reg },
+    MatMulPublic { a: Reg, c: Arc<[u64]>, left: bool, shape: MatrixShape, dst: Reg },
     /// Ring: `a` seen as `outer x axis x inner`, summed over the middle axis.
     Sum { a: Reg, outer: usize, axis: usize, inner: usize, dst: Reg },
     /// Either domain, single rows: elements of `a` as the layout walks them, to `dst` from `at` on.
@@ -184,6 +187,24 @@ pub enum Local {
     XorPublic { a: Reg, c: Public, dst: Reg },
     /// Bits, single rows: `dst = a & c`.
     AndPublic { a: Reg, c: Public, dst: Reg },
+}
+
+/// An operand of a circuit: where the bits of one of its inputs are, for every instance. A register of one row.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Operand {
+    /// Instance after instance, each with all bits of the input.
+    Each(Reg),
+    /// The same bits for all instances.
+    Same(Reg),
+}
+
+impl Operand {
+    /// The register.
+    pub const fn reg(self) -> Reg {
+        match self {
+            Self::Each(reg) | Self::Same(reg) => reg,
+        }
+    }
 }
 
 /// An operation for which parties exchange messages.
@@ -208,14 +229,30 @@ pub enum Kind {
     /// `S + T`, is 1 if the top bit of `S` or of `T` is. What is missing to `x >> by` is the carry out of the
     /// low `by` bits of `S + T`. Two stages.
     Shift { a: Reg, by: u8, dst: Reg },
+    /// Bits: a circuit, on as many instances as `dst` has room for. `dst` is one row: instance after instance,
+    /// each with the bits of all outputs. One stage, and as many rounds as the circuit is deep for every window of
+    /// tiles ([`Plan::window`]).
+    Circuit { circuit: Arc<Layered>, inputs: Vec<Operand>, dst: Reg },
 }
 
 impl Kind {
     /// Levels that the operation stands in.
     pub const fn stages(&self) -> u8 {
         match self {
-            Self::And { .. } | Self::Mul { .. } | Self::MatMul { .. } | Self::Split { .. } => 1,
+            Self::And { .. }
+            | Self::Mul { .. }
+            | Self::MatMul { .. }
+            | Self::Split { .. }
+            | Self::Circuit { .. } => 1,
             Self::Inject { .. } | Self::Shift { .. } => 2,
+        }
+    }
+
+    /// What a stage's messages are counted by: the stage itself, or all layers of a circuit that have ANDs.
+    pub fn layers(&self, stage: u8) -> std::ops::Range<u32> {
+        match self {
+            Self::Circuit { circuit, .. } => 0..circuit.depth(),
+            _ => u32::from(stage)..u32::from(stage) + 1,
         }
     }
 
@@ -226,6 +263,7 @@ impl Kind {
             Self::Mul { a, b, .. } | Self::MatMul { a, b, .. } => vec![*a, *b],
             Self::Split { a, .. } | Self::Shift { a, .. } => vec![*a],
             Self::Inject { a, .. } => vec![a.reg],
+            Self::Circuit { inputs, .. } => inputs.iter().map(|input| input.reg()).collect(),
         }
     }
 
@@ -237,12 +275,13 @@ impl Kind {
             Self::Mul { dst, .. }
             | Self::MatMul { dst, .. }
             | Self::Inject { dst, .. }
-            | Self::Shift { dst, .. } => vec![*dst],
+            | Self::Shift { dst, .. }
+            | Self::Circuit { dst, .. } => vec![*dst],
         }
     }
 
     /// Elements of the result that can be worked on apart from one another: columns of bits (all rows of a
-    /// column go together), ring elements, or entries of a matrix product.
+    /// column go together), ring elements, entries of a matrix product, or a circuit's instances.
     pub fn extent(&self, plan: &Plan) -> usize {
         match self {
             Self::And { dst, .. } => plan.registers[dst.reg as usize].cols,
@@ -251,6 +290,9 @@ impl Kind {
             }
             Self::MatMul { shape, .. } => shape.batch * shape.m * shape.n,
             Self::Split { s, .. } => plan.registers[*s as usize].cols,
+            Self::Circuit { circuit, dst, .. } => {
+                plan.registers[*dst as usize].cols / circuit.output_slots.len().max(1)
+            }
         }
     }
 }
@@ -367,7 +409,13 @@ pub struct Plan {
     pub levels: Vec<Level>,
     /// Outputs; they come after the last level.
     pub outputs: Vec<OutputOp>,
+    /// Bytes of messages of circuits that each party has under way at a time: about the links' bandwidth times
+    /// their round trip. The same for all parties.
+    pub window: usize,
 }
+
+/// [`Plan::window`] where nobody says otherwise: for links of a machine or a rack.
+pub const WINDOW: usize = 128 << 10;
 
 impl Plan {
     /// The shape of a register.
@@ -375,7 +423,7 @@ impl Plan {
         self.registers[reg as usize]
     }
 
-    /// Levels in which messages are exchanged: the longest chain of operations.
+    /// Levels in which messages are exchanged: the longest chain of operations, each of which counts once.
     pub fn depth(&self) -> usize {
         self.levels.iter().filter(|level| !level.stages.is_empty()).count()
     }
@@ -500,6 +548,7 @@ impl Builder {
             ops: self.ops,
             levels: self.levels,
             outputs: self.outputs,
+            window: WINDOW,
         }
     }
 

@@ -4,6 +4,8 @@
 
 use std::fmt;
 
+use tacit_circuit::Circuit;
+
 use crate::error::Source;
 use crate::plan::{To, Width};
 use crate::shape::Span;
@@ -164,6 +166,9 @@ pub enum Operation {
         /// The axis.
         axis: usize,
     },
+    /// A Boolean circuit. Operands are its inputs, bools whose last axis is the bits; their other axes broadcast and
+    /// count instances. The result's last axis is the bits of all outputs, in order.
+    Circuit(std::sync::Arc<Circuit>),
 }
 
 impl Operation {
@@ -201,6 +206,7 @@ impl Operation {
             Self::Slice { .. } => "slice",
             Self::BroadcastTo { .. } => "broadcast_to",
             Self::Concatenate { .. } => "concatenate",
+            Self::Circuit(_) => "circuit",
         }
     }
 }

@@ -9,6 +9,7 @@ use crate::program::{Extreme, Node, Operation, Program, Rounding};
 use crate::shape;
 use crate::types::{Kind, Type};
 use crate::value::{self, Value, ValueError};
+use tacit_circuit::Circuit;
 
 /// The clear outputs of a program on inputs as [`crate::encode`] makes them, one vector of words for each.
 ///
@@ -116,6 +117,7 @@ pub(crate) fn apply(operation: &Operation, operands: &[(&Type, &[i64])], ty: &Ty
         Operation::BroadcastTo { shape } => {
             Layout::whole(&operands[0].0.shape).broadcast(shape).gather(operands[0].1)
         }
+        Operation::Circuit(circuit) => evaluated(circuit, operands, ty),
         Operation::Concatenate { axis } => {
             let outer: usize = ty.shape[..*axis].iter().product();
             let mut joined = Vec::with_capacity(ty.len());
@@ -148,6 +150,28 @@ fn spread((ty, data): (&Type, &[i64]), shape: &[usize]) -> Vec<i128> {
         .places()
         .map(|place| value::wide(ty.kind, data[place]))
         .collect()
+}
+
+/// A circuit's outputs, instance after instance.
+fn evaluated(circuit: &Circuit, operands: &[(&Type, &[i64])], ty: &Type) -> Vec<i64> {
+    let batch = &ty.shape[..ty.rank() - 1];
+    let inputs: Vec<Vec<i64>> = operands
+        .iter()
+        .zip(circuit.inputs())
+        .map(|(operand, &width)| spread(*operand, &[batch, &[width as usize]].concat()))
+        .map(|bits| bits.into_iter().map(|bit| bit as i64).collect())
+        .collect();
+    let one = |instance: usize| {
+        let own = inputs.iter().zip(circuit.inputs()).map(|(bits, &width)| {
+            let width = width as usize;
+            bits[instance * width..(instance + 1) * width].iter().map(|&bit| bit == 1).collect()
+        });
+        let Ok(outputs) = circuit.evaluate(&own.collect::<Vec<_>>()) else {
+            unreachable!("typing checked the inputs' widths");
+        };
+        outputs.into_iter().flatten().map(i64::from)
+    };
+    (0..batch.iter().product()).flat_map(one).collect()
 }
 
 /// The elements with some axes last, and how many those hold together.

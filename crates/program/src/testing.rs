@@ -78,6 +78,7 @@ impl<'a> Clear<'a> {
                 vec![(Rows::run(*s, 0, bits), rows(&first)), (Rows::run(*t, 0, bits), rows(&second))]
             }
             OpKind::Inject { a, dst } => vec![(Rows::one(*dst, 0), self.read_rows(*a))],
+            OpKind::Circuit { .. } => panic!("circuits are tried by the engines' tests"),
             OpKind::Shift { a, by, dst } => {
                 let k = self.plan.register(*a).domain.bits();
                 assert!(

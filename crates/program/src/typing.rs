@@ -7,6 +7,7 @@ use crate::plan::{MatrixShape, Width};
 use crate::program::{Extreme, Operation, Rounding};
 use crate::shape;
 use crate::types::{Kind, Range, Type};
+use tacit_circuit::Circuit;
 
 /// The type of what an operation makes. Inputs and constants declare theirs and don't come here.
 pub(crate) fn infer(operation: &Operation, operands: &[&Type]) -> Result<Type, Fault> {
@@ -42,6 +43,7 @@ pub(crate) fn infer(operation: &Operation, operands: &[&Type]) -> Result<Type, F
         | Operation::Slice { .. }
         | Operation::BroadcastTo { .. }
         | Operation::Concatenate { .. } => arrangement(operation, operands),
+        Operation::Circuit(circuit) => evaluation(circuit, operation.name(), operands),
     }?;
     shape::check(&shape)?;
     let secret = operands.iter().any(|operand| operand.secret);
@@ -247,6 +249,29 @@ fn arrangement(operation: &Operation, operands: &[&Type]) -> Result<Parts, Fault
         }
         _ => Err(Fault::Arity { operation: name, given: operands.len() }),
     }
+}
+
+/// A circuit on bit-vectors.
+fn evaluation(circuit: &Circuit, name: &'static str, operands: &[&Type]) -> Result<Parts, Fault> {
+    let widths = circuit.inputs();
+    if widths.is_empty() || widths.contains(&0) || circuit.output_bits() == 0 {
+        return Err(Fault::EmptyCircuit);
+    }
+    if widths.len() != operands.len() {
+        return Err(Fault::CircuitInputs { expected: widths.len(), given: operands.len() });
+    }
+    let mut instances = Vec::new();
+    for (input, (&width, operand)) in widths.iter().zip(operands).enumerate() {
+        bool(name, operand.kind)?;
+        match operand.shape.split_last() {
+            Some((&last, batch)) if last == width as usize => {
+                instances = shape::broadcast(name, &instances, batch)?;
+            }
+            _ => return Err(Fault::CircuitInput { input, bits: width, shape: operand.shape.clone() }),
+        }
+    }
+    instances.push(circuit.output_bits());
+    Ok((Kind::Bool, instances, Kind::Bool.whole()))
 }
 
 /// The range of a wrapping result is all of its ring; that of any other has to fit in 64 bits.

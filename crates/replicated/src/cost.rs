@@ -11,7 +11,7 @@ const SEED_BITS: u64 = 128;
 /// Bits of a count of draws.
 const COUNT_BITS: u64 = 64;
 
-pub(crate) fn operation(plan: &Plan, kind: &Kind, stage: u8) -> Vec<Flow> {
+pub(crate) fn operation(plan: &Plan, kind: &Kind, stage: u32) -> Vec<Flow> {
     let bits = |reg: Reg| plan.register(reg).len() as u64 * plan.register(reg).domain.bits();
     match kind {
         // A bit or an element from everybody to the next.
@@ -21,6 +21,10 @@ pub(crate) fn operation(plan: &Plan, kind: &Kind, stage: u8) -> Vec<Flow> {
         Kind::Split { s, bits, .. } => {
             vec![Flow { from: 1, to: 0, bits: u64::from(*bits) * plan.register(*s).cols as u64 }]
         }
+        // A bit of every AND of a layer from everybody to the next.
+        Kind::Circuit { circuit, .. } => {
+            ring(circuit.layers[stage as usize].ands.len() as u64 * kind.extent(plan) as u64)
+        }
         Kind::Inject { dst, .. } => select(bits(*dst), 1, stage),
         Kind::Shift { dst, .. } => select(bits(*dst), 2, stage),
     }
@@ -28,7 +32,7 @@ pub(crate) fn operation(plan: &Plan, kind: &Kind, stage: u8) -> Vec<Flow> {
 
 /// A product of a number of P_1's with a bit of P_2's and P_0's: `given` elements from P_1, then one each way
 /// between the other two.
-fn select(bits: u64, given: u64, stage: u8) -> Vec<Flow> {
+fn select(bits: u64, given: u64, stage: u32) -> Vec<Flow> {
     match stage {
         0 => vec![Flow { from: 1, to: 0, bits: given * bits }, Flow { from: 2, to: 0, bits }],
         _ => vec![Flow { from: 0, to: 2, bits }],

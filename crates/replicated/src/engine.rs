@@ -6,6 +6,7 @@ use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::Arc;
 use tacit_engine::bank::{Bank, row_words};
+use tacit_engine::tile::Tiles;
 use tacit_engine::{Clear, Engine, Error, Job, Roles};
 use tacit_program::plan::{Domain, Kind, Local, Plan, Reg, Width};
 use tacit_session::{At, Draw, Session, Stream, step};
@@ -25,6 +26,8 @@ pub(crate) struct ReplicatedEngine {
     pub(crate) clients: HashMap<usize, ClientStreams>,
     /// The right matrix of the product that is being computed.
     pub(crate) prepared: Option<Prepared>,
+    /// The circuits' tiles that are under way.
+    pub(crate) tiles: Tiles,
 }
 
 /// The streams that a client's components `x_0` and `x_1` come from: `P_0` has the first, `P_2` the second, `P_1` both.
@@ -50,6 +53,7 @@ impl ReplicatedEngine {
             prev,
             clients: HashMap::new(),
             prepared: None,
+            tiles: Tiles::new(2),
             session,
             plan,
             roles,
@@ -75,12 +79,12 @@ impl ReplicatedEngine {
 
     /// A message's address in a job.
     pub(crate) fn at(job: &Job) -> At {
-        At { lane: 0, part: step::OPERATION + u16::from(job.stage), op: job.op, batch: job.batch }
+        At { lane: 0, part: step::OPERATION + job.stage as u16, op: job.op, batch: job.batch }
     }
 
     /// The address of a job's randomness; `which` of an operation's draws.
     pub(crate) fn draw(job: &Job, which: u16) -> Draw {
-        Draw { lane: 0, part: step::OPERATION + 16 * (1 + which) + u16::from(job.stage), op: job.op }
+        Draw { lane: 0, part: step::OPERATION + 16 * (1 + which) + job.stage as u16, op: job.op }
     }
 }
 
@@ -113,19 +117,22 @@ impl Engine for ReplicatedEngine {
 
     fn begin(&mut self, job: &Job) -> Result<(), Error> {
         let plan = self.plan.clone();
-        match plan.ops[job.op as usize].kind {
-            Kind::And { a, b, dst } => self.and_begin(job, a, b, dst),
-            Kind::Mul { a, b, dst } => self.mul_begin(job, a, b, dst),
-            Kind::MatMul { a, b, shape, dst } => self.matmul_begin(job, a, b, shape, dst),
-            Kind::Split { a, bits, negate, s, t } => self.split_begin(job, a, bits, negate, s, t),
-            Kind::Inject { a, dst } => self.inject_begin(job, a, dst),
-            Kind::Shift { a, by, dst } => self.shift_begin(job, a, by, dst),
+        match &plan.ops[job.op as usize].kind {
+            &Kind::And { a, b, dst } => self.and_begin(job, a, b, dst),
+            &Kind::Mul { a, b, dst } => self.mul_begin(job, a, b, dst),
+            &Kind::MatMul { a, b, shape, dst } => self.matmul_begin(job, a, b, shape, dst),
+            &Kind::Split { a, bits, negate, s, t } => self.split_begin(job, a, bits, negate, s, t),
+            &Kind::Inject { a, dst } => self.inject_begin(job, a, dst),
+            &Kind::Shift { a, by, dst } => self.shift_begin(job, a, by, dst),
+            Kind::Circuit { circuit, inputs, dst } => self.layer_begin(job, circuit, inputs, *dst),
         }
     }
 
     fn arrived(&mut self, job: &Job) -> Result<bool, Error> {
         let awaited: &[usize] = match (&self.plan.ops[job.op as usize].kind, self.me, job.stage) {
-            (Kind::And { .. } | Kind::Mul { .. } | Kind::MatMul { .. }, me, _) => &[prev(me)],
+            (Kind::And { .. } | Kind::Mul { .. } | Kind::MatMul { .. } | Kind::Circuit { .. }, me, _) => {
+                &[prev(me)]
+            }
             (Kind::Split { .. }, 0, _) => &[1],
             (Kind::Inject { .. } | Kind::Shift { .. }, 0, 0) => &[1, 2],
             (Kind::Inject { .. } | Kind::Shift { .. }, 2, 1) => &[0],
@@ -141,13 +148,14 @@ impl Engine for ReplicatedEngine {
 
     fn finish(&mut self, job: &Job) -> Result<(), Error> {
         let plan = self.plan.clone();
-        match plan.ops[job.op as usize].kind {
-            Kind::And { dst, .. } => self.and_finish(job, dst),
-            Kind::Mul { dst, .. } => self.mul_finish(job, dst),
-            Kind::MatMul { shape, dst, .. } => self.matmul_finish(job, shape, dst),
-            Kind::Split { bits, s, .. } => self.split_finish(job, bits, s),
-            Kind::Inject { a, dst } => self.inject_finish(job, a, dst),
-            Kind::Shift { a, dst, .. } => self.shift_finish(job, a, dst),
+        match &plan.ops[job.op as usize].kind {
+            &Kind::And { dst, .. } => self.and_finish(job, dst),
+            &Kind::Mul { dst, .. } => self.mul_finish(job, dst),
+            &Kind::MatMul { shape, dst, .. } => self.matmul_finish(job, shape, dst),
+            &Kind::Split { bits, s, .. } => self.split_finish(job, bits, s),
+            &Kind::Inject { a, dst } => self.inject_finish(job, a, dst),
+            &Kind::Shift { a, dst, .. } => self.shift_finish(job, a, dst),
+            Kind::Circuit { circuit, .. } => self.layer_finish(job, circuit),
         }
     }
 

@@ -13,6 +13,7 @@
 //! doesn't, as long as no server learns an output (Araki et al., section 4).
 
 mod addends;
+mod circuit;
 mod client;
 mod cost;
 mod engine;
@@ -44,7 +45,7 @@ impl Protocol for Replicated {
         &SPEC
     }
 
-    fn operation(&self, plan: &Plan, op: &Op, stage: u8) -> Vec<Flow> {
+    fn operation(&self, plan: &Plan, op: &Op, stage: u32) -> Vec<Flow> {
         cost::operation(plan, &op.kind, stage)
     }
 

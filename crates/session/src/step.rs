@@ -25,3 +25,6 @@ pub const INPUT: u16 = 0x100;
 pub const OUTPUT: u16 = 0x200;
 /// Stages of operations: `OPERATION + stage`; op is the operation's index.
 pub const OPERATION: u16 = 0x300;
+/// Layers of circuits: `CIRCUIT + piece`; op is the operation's index, batch the tile's number times the circuit's
+/// depth, plus the layer.
+pub const CIRCUIT: u16 = 0x400;

@@ -3,7 +3,7 @@
 use crate::{Compiled, Error, protocol};
 use tacit_engine::{Protocol, Roles};
 use tacit_program::cost::{Flow, Itemised, Phase, Tariff, of_plan};
-use tacit_program::plan::{InputOp, Op, OutputOp, Plan};
+use tacit_program::plan::{InputOp, Op, OutputOp, Plan, Stage};
 
 /// The cost of a run under the protocol of a name, in all and for every node of the program.
 ///
@@ -36,8 +36,12 @@ struct Prices {
 }
 
 impl Tariff for Prices {
-    fn stage(&self, plan: &Plan, op: &Op, stage: u8) -> Vec<Flow> {
+    fn stage(&self, plan: &Plan, op: &Op, stage: u32) -> Vec<Flow> {
         self.protocol.operation(plan, op, stage)
+    }
+
+    fn rounds(&self, plan: &Plan, stages: &[Stage]) -> u64 {
+        tacit_engine::rounds(plan, stages)
     }
 
     fn input(&self, plan: &Plan, input: &InputOp) -> Vec<Flow> {

@@ -1,5 +1,6 @@
 //! Random programs and random inputs.
 
+use crate::conformance::catalogue;
 use tacit_program::plan::Width;
 use tacit_program::{Builder, Data, Index, InputType, Kind, NodeId, Program, Range, Recipient, Value};
 
@@ -93,7 +94,7 @@ impl Growing<'_> {
 
     fn comparison(&mut self, a: NodeId, b: NodeId, c: NodeId) -> Option<NodeId> {
         let build = &mut self.build;
-        let result = match self.rng.below(14) {
+        let result = match self.rng.below(16) {
             0 => build.less(a, b),
             1 => build.less_equal(a, b),
             2 => build.greater(a, b),
@@ -106,6 +107,11 @@ impl Growing<'_> {
             9 => build.not(a),
             10 => build.minimum(a, b),
             11 => build.maximum(a, b),
+            12 | 13 => {
+                let (p, q) = (build.stack(&[a, b], -1).ok()?, build.stack(&[b, c, a], -1).ok()?);
+                let outputs = build.circuit(&catalogue::circuit(), &[p, q]).ok()?;
+                return outputs.last().copied();
+            }
             _ => build.select(c, a, b),
         };
         result.ok()

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use sha2::{Digest, Sha256};
 use tacit_net::At;
+use tacit_program::plan::{Kind, Plan};
 use tacit_session::step;
 
 /// A data frame that its receiver took.
@@ -29,10 +30,20 @@ pub struct Delivery {
 }
 
 impl Delivery {
-    /// The operation and the stage that it belongs to, if it is an operation's.
-    pub fn stage(&self) -> Option<(u32, u8)> {
-        let stage = self.at.part.checked_sub(step::OPERATION)?;
-        Some((self.at.op, stage as u8))
+    /// The operation and the stage that it belongs to, if it is an operation's; of a circuit, the layer.
+    pub fn stage(&self, plan: &Plan) -> Option<(u32, u32)> {
+        let At { part, op, batch, .. } = self.at;
+        match &plan.ops.get(op as usize)?.kind {
+            Kind::Circuit { circuit, .. } if part >= step::CIRCUIT => {
+                Some((op, batch % circuit.depth().max(1)))
+            }
+            _ => Some((op, part.checked_sub(step::OPERATION)?.into())),
+        }
+    }
+
+    /// Whether it is an operation's.
+    fn is_operation(&self) -> bool {
+        self.at.part >= step::OPERATION
     }
 }
 
@@ -75,15 +86,15 @@ impl Trace {
 
     /// Rounds of the operations, as they were: the longest chain of messages.
     pub fn rounds(&self) -> usize {
-        let operations = self.deliveries.iter().filter(|delivery| delivery.stage().is_some());
+        let operations = self.deliveries.iter().filter(|delivery| delivery.is_operation());
         operations.map(|delivery| delivery.depth).max().unwrap_or(0)
     }
 
     /// Payload bytes of every stage of every operation on every link: (operation, stage, from, to).
-    pub fn bytes_by_stage(&self) -> BTreeMap<(u32, u8, usize, usize), u64> {
+    pub fn bytes_by_stage(&self, plan: &Plan) -> BTreeMap<(u32, u32, usize, usize), u64> {
         let mut bytes = BTreeMap::new();
         for delivery in &self.deliveries {
-            if let Some((op, stage)) = delivery.stage() {
+            if let Some((op, stage)) = delivery.stage(plan) {
                 *bytes.entry((op, stage, delivery.from, delivery.to)).or_default() +=
                     delivery.payload.len() as u64;
             }
@@ -123,11 +134,19 @@ impl Trace {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use tacit_program::plan::{Builder, Rows};
 
     fn delivery(from: usize, to: usize, part: u16, payload: &[u8], depth: usize) -> Delivery {
         let at = At { lane: 0, part, op: 7, batch: 0 };
         let payload = payload.to_vec();
         Delivery { from, to, at, payload, sent: Duration::ZERO, arrived: Duration::ZERO, depth }
+    }
+
+    fn eight_ands() -> Plan {
+        let mut builder = Builder::new();
+        let [a, b, dst] = std::array::from_fn(|_| Rows::one(builder.bits(1, 1), 0));
+        (0..8).for_each(|_| builder.interact(Kind::And { a, b, dst }));
+        builder.finish()
     }
 
     #[test]
@@ -139,7 +158,7 @@ mod tests {
             delivery(1, 0, step::OPERATION, b"", 1),
         ]);
         assert_eq!(trace.rounds(), 2);
-        let bytes: Vec<_> = trace.bytes_by_stage().into_iter().collect();
+        let bytes: Vec<_> = trace.bytes_by_stage(&eight_ands()).into_iter().collect();
         assert_eq!(bytes, [((7, 0, 1, 0), 0), ((7, 1, 0, 1), 3)]);
         assert_eq!(trace.links(), [(0, 1), (1, 0)]);
         assert_eq!(trace.received(1).len(), 3);

@@ -122,7 +122,7 @@ impl Protocol for Misdeclared {
         Replicated.spec()
     }
 
-    fn operation(&self, plan: &Plan, op: &Op, stage: u8) -> Vec<Flow> {
+    fn operation(&self, plan: &Plan, op: &Op, stage: u32) -> Vec<Flow> {
         let mut flows = Replicated.operation(plan, op, stage);
         for flow in &mut flows {
             flow.bits = (self.bits)(flow.bits);

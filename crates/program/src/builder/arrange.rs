@@ -1,5 +1,9 @@
 //! The same elements in other places: free, or a local copy.
 
+use std::sync::Arc;
+
+use tacit_circuit::Circuit;
+
 use super::Builder;
 use crate::error::{Fault, ProgramError};
 use crate::program::{NodeId, Operation};
@@ -51,6 +55,25 @@ impl Builder {
             return Ok(values[0]);
         }
         self.push(Operation::Concatenate { axis }, &values)
+    }
+
+    /// Evaluates a circuit on bools whose last axis is the bits of its inputs; the other axes broadcast. The value
+    /// of each output, its bits along the last axis.
+    pub fn circuit(
+        &mut self,
+        circuit: &Arc<Circuit>,
+        operands: &[NodeId],
+    ) -> Result<Vec<NodeId>, ProgramError> {
+        let all = self.push(Operation::Circuit(circuit.clone()), operands)?;
+        let mut parts = Vec::with_capacity(circuit.outputs().len());
+        let mut start = 0;
+        for wires in circuit.outputs() {
+            let end = start + wires.len() as i64;
+            let bits = Index::Slice { start: Some(start), stop: Some(end), step: 1 };
+            parts.push(self.index(all, &[Index::Ellipsis, bits])?);
+            start = end;
+        }
+        Ok(parts)
     }
 
     /// Joins values of one shape along a new axis.

@@ -12,11 +12,13 @@
 //! | `number` | truncation, choice, injection of bits |
 //! | `tournament` | extremes along an axis |
 //! | `arrange` | sums over axes, matrix products, joins |
+//! | `circuit` | circuits on bit-vectors |
 //!
 //! `spread` bounds what a plan holds of public values.
 
 mod arrange;
 mod bits;
+mod circuit;
 mod number;
 mod spread;
 mod term;
@@ -25,6 +27,9 @@ mod tests;
 mod tournament;
 
 use std::collections::HashMap;
+use std::sync::Arc;
+
+use tacit_circuit::{Circuit, Layered};
 
 use crate::error::{Fault, ProgramError, Source};
 use crate::plan::{self, Domain, Layout, Local, Plan, Reg, To, Width};
@@ -102,6 +107,8 @@ struct Lowering<'a> {
     injected: HashMap<(Reg, Width), Reg>,
     /// Signs that were extracted.
     signs: HashMap<Reg, Reg>,
+    /// Circuits that were laid out.
+    circuits: HashMap<Arc<Circuit>, Arc<Layered>>,
 }
 
 impl<'a> Lowering<'a> {
@@ -113,6 +120,7 @@ impl<'a> Lowering<'a> {
             views: vec![None; program.nodes().len()],
             injected: HashMap::new(),
             signs: HashMap::new(),
+            circuits: HashMap::new(),
         }
     }
 
@@ -238,6 +246,7 @@ impl<'a> Lowering<'a> {
                 self.arg_extremum(operands[0], *which, *axis, domain)
             }
             Operation::MatMul => self.matmul(operands, domain),
+            Operation::Circuit(circuit) => self.circuit(circuit, operands, ty),
             Operation::Sum { axes, .. } => return self.sum(operands[0], axes, ty),
             Operation::Concatenate { axis } => return self.concatenate(operands, *axis, ty),
             Operation::Reshape { shape } => return self.reshape(operands[0], shape),

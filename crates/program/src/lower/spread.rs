@@ -39,6 +39,11 @@ fn of_node(program: &Program, node: &Node) -> usize {
             let (left, right) = (matrix.batch * matrix.m * matrix.k, right * matrix.k * matrix.n);
             [(a, left), (b, right)].into_iter().map(|(ty, full)| repeated(ty, full)).sum()
         }
+        Operation::Circuit(circuit) => {
+            let instances = node.ty.len() / circuit.output_bits();
+            let full = |width: u32| instances.saturating_mul(width as usize);
+            types.iter().zip(circuit.inputs()).map(|(ty, &width)| repeated(ty, full(width))).sum()
+        }
         _ => types.iter().map(|ty| repeated(ty, node.ty.len())).sum(),
     }
 }

@@ -1,5 +1,8 @@
 //! One small program for every operation, on operands of any kind and length.
 
+use std::sync::Arc;
+
+use tacit_circuit::{self as circuit, Circuit};
 use tacit_program::plan::Width;
 use tacit_program::{Builder, Data, Index, Kind, NodeId, Program, ProgramError, Range, Recipient, Value};
 
@@ -96,12 +99,32 @@ impl Operands {
     }
 }
 
+/// A circuit of three layers, of 1, 3 and 1 ANDs: (p, q) of 2 and 3 bits to one bit and to three.
+pub(crate) fn circuit() -> Arc<Circuit> {
+    let mut build = circuit::Builder::new();
+    let (p, q) = (build.input(2), build.input(3));
+    let first = build.and(p[0], q[0]);
+    let mixed = build.xor(first, p[1]);
+    let flipped = build.not(mixed);
+    let second = [(mixed, q[1]), (flipped, q[2]), (mixed, q[2])].map(|(a, b)| build.and(a, b));
+    let sum = build.xor(second[0], second[1]);
+    let third = build.and(sum, second[2]);
+    Arc::new(build.finish(vec![vec![third], vec![flipped, sum, p[0]]]))
+}
+
 /// A name, and how to build the operation.
 type Sample = (&'static str, fn(&mut Operands) -> Result<NodeId, ProgramError>);
 
-static SAMPLES: [Sample; 33] = [
+static SAMPLES: [Sample; 34] = [
     ("input", Operands::a),
     ("input_bits", |o| o.bits(0)),
+    ("circuit", |o| {
+        let owners = o.owners.clone();
+        let p = o.build.input(&owners[0], "p", Kind::Bool, &[o.len, 2], None)?;
+        let q = o.build.input(&owners[1], "q", Kind::Bool, &[3], None)?;
+        let outputs = o.build.circuit(&circuit(), &[p, q])?;
+        o.build.concatenate(&outputs, -1)
+    }),
     ("add", |o| {
         let (a, b) = o.ab()?;
         o.build.add(a, b)

@@ -63,7 +63,8 @@ pub fn check(subject: &Subject, program: &Program, what: &str) -> (usize, usize)
     let mut case = case(subject, program);
     case.in_step = true;
     let run = case.run(&Draws::fixed(4));
-    let depth = case.plan.depth();
+    let levels = case.plan.levels.iter();
+    let depth = levels.map(|level| tacit_engine::rounds(&case.plan, &level.stages) as usize).sum();
     assert!(
         run.outcomes()[..case.parties()].iter().all(|outcome| outcome.rounds as usize == depth),
         "{what}"
@@ -73,7 +74,11 @@ pub fn check(subject: &Subject, program: &Program, what: &str) -> (usize, usize)
         (depth - slack(&case.plan)..=depth).contains(&rounds),
         "{what}: a chain of {rounds} messages in a plan of depth {depth}"
     );
-    assert_eq!(run.trace.bytes_by_stage(), by_stage(&case), "{what}: bytes by operation, stage, from, to");
+    assert_eq!(
+        run.trace.bytes_by_stage(&case.plan),
+        by_stage(&case),
+        "{what}: bytes by operation, stage, from, to"
+    );
     let endings: Vec<&Ending> = run.endings.iter().flatten().collect();
     assert_eq!(sent(&endings), declared(&case), "{what}: bytes by phase, from, to");
     (rounds, depth)
@@ -139,7 +144,8 @@ fn declared(case: &Case) -> Bytes {
     giving.for_each(|client| add(Phase::Input, protocol.seeds(client)));
     plan.inputs.iter().for_each(|input| add(Phase::Input, protocol.input(plan, case.roles(), input)));
     for stage in plan.levels.iter().flat_map(|level| &level.stages) {
-        add(Phase::Online, protocol.operation(plan, &plan.ops[stage.op as usize], stage.stage));
+        let op = &plan.ops[stage.op as usize];
+        op.kind.layers(stage.stage).for_each(|layer| add(Phase::Online, protocol.operation(plan, op, layer)));
     }
     add(Phase::Verify, protocol.check());
     plan.outputs.iter().for_each(|output| add(Phase::Output, protocol.output(plan, case.roles(), output)));
@@ -148,11 +154,14 @@ fn declared(case: &Case) -> Bytes {
 }
 
 /// What the protocol says of every stage of every operation: (operation, stage, from, to).
-fn by_stage(case: &Case) -> BTreeMap<(u32, u8, usize, usize), u64> {
+fn by_stage(case: &Case) -> BTreeMap<(u32, u32, usize, usize), u64> {
     let mut bytes = BTreeMap::new();
     for stage in case.plan.levels.iter().flat_map(|level| &level.stages) {
-        for flow in case.protocol.operation(&case.plan, &case.plan.ops[stage.op as usize], stage.stage) {
-            *bytes.entry((stage.op, stage.stage, flow.from, flow.to)).or_default() += flow.bits.div_ceil(8);
+        let op = &case.plan.ops[stage.op as usize];
+        for layer in op.kind.layers(stage.stage) {
+            for flow in case.protocol.operation(&case.plan, op, layer) {
+                *bytes.entry((stage.op, layer, flow.from, flow.to)).or_default() += flow.bits.div_ceil(8);
+            }
         }
     }
     bytes

@@ -173,10 +173,10 @@ pub fn hidden(
 /// belongs to no input or operation. Programs here are so small that a stage's bits on a link are one message.
 fn contents(case: &Case, delivery: &Delivery) -> Option<(usize, usize)> {
     let (plan, at) = (&case.plan, delivery.at);
-    let (flows, element) = if let Some((op, stage)) = delivery.stage() {
+    let (flows, element) = if let Some((op, stage)) = delivery.stage(plan) {
         let op = &plan.ops[op as usize];
         let domain = match &op.kind {
-            Kind::And { .. } | Kind::Split { .. } => Domain::Bits,
+            Kind::And { .. } | Kind::Split { .. } | Kind::Circuit { .. } => Domain::Bits,
             Kind::Mul { dst, .. }
             | Kind::MatMul { dst, .. }
             | Kind::Inject { dst, .. }

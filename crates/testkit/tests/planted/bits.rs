@@ -53,7 +53,7 @@ impl Protocol for PlantedBits {
         &SPEC
     }
 
-    fn operation(&self, plan: &Plan, op: &Op, _stage: u8) -> Vec<Flow> {
+    fn operation(&self, plan: &Plan, op: &Op, _stage: u32) -> Vec<Flow> {
         let bits = op.kind.extent(plan) as u64;
         (0..3).map(|from| Flow { from, to: next(from), bits }).collect()
     }

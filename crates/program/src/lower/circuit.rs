@@ -1,0 +1,36 @@
+//! Circuits: operands instance after instance, or once for all instances.
+
+use std::sync::Arc;
+
+use super::Lowering;
+use crate::plan::{Domain, Kind, Operand, Reg};
+use crate::program::NodeId;
+use crate::types::Type;
+use tacit_circuit::{Circuit, Layered};
+
+impl Lowering<'_> {
+    /// The register of all outputs of a circuit, instance after instance.
+    pub(super) fn circuit(&mut self, circuit: &Arc<Circuit>, operands: &[NodeId], ty: &Type) -> Reg {
+        let batch = &ty.shape[..ty.rank() - 1];
+        let inputs = operands.iter().zip(circuit.inputs());
+        let inputs = inputs.map(|(&id, &width)| self.bit_vectors(id, batch, width as usize)).collect();
+        let circuit =
+            self.circuits.entry(circuit.clone()).or_insert_with(|| Arc::new(Layered::new(circuit))).clone();
+        let dst = self.fresh(Domain::Bits, ty.len());
+        self.plan.interact(Kind::Circuit { circuit, inputs, dst });
+        dst
+    }
+
+    /// An operand; one that is the same for all instances is not repeated.
+    fn bit_vectors(&mut self, id: NodeId, batch: &[usize], width: usize) -> Operand {
+        let ty = self.ty(id);
+        let instances: usize = batch.iter().product();
+        if ty.len() == width && instances != 1 {
+            let one = self.term(id, &ty.shape, Domain::Bits);
+            Operand::Same(self.register(&one))
+        } else {
+            let all = self.term(id, &[batch, &[width]].concat(), Domain::Bits);
+            Operand::Each(self.register(&all))
+        }
+    }
+}

@@ -1,0 +1,124 @@
+//! Circuits: a layer of ANDs of a tile of instances at a time, one bit an AND from every party to the next.
+//!
+//! What is computed and sent is an AND's, as in `products`. A tile's masks follow one another in the stream: tile
+//! after tile, AND after AND, a row of blocks for each.
+
+use crate::engine::ReplicatedEngine;
+use crate::{next, prev};
+use std::ops::Range;
+use tacit_circuit::{Layer, Layered};
+use tacit_engine::bank::{Bank, row_words};
+use tacit_engine::{Error, Job};
+use tacit_kernel::{bits, gates};
+use tacit_program::plan::{Operand, Reg};
+use tacit_session::{At, Draw, step};
+
+/// Bytes of masks that are drawn at once: they stay in the first cache until they are used.
+const BLOCK_BYTES: usize = 8 << 10;
+
+/// Bytes of a message, about. A layer with more goes in pieces.
+const PIECE_BYTES: usize = 64 << 10;
+
+impl ReplicatedEngine {
+    pub(crate) fn layer_begin(
+        &mut self,
+        job: &Job,
+        circuit: &Layered,
+        inputs: &[Operand],
+        dst: Reg,
+    ) -> Result<(), Error> {
+        if job.stage == 0 {
+            // The constant is the component x_0, as for every public value.
+            let tile = self.tiles.open(job, circuit);
+            tile.constant(0, self.me == 0);
+            tile.constant(1, self.me == 1);
+            tile.load(0, circuit, inputs, &self.own);
+            tile.load(1, circuit, inputs, &self.prev);
+        }
+        let layer = &circuit.layers[job.stage as usize];
+        self.tiles.get(job).sums(layer);
+        if job.stage == circuit.depth() {
+            let tile = self.tiles.get(job);
+            tile.store(0, circuit, self.own.make(dst).words_mut());
+            tile.store(1, circuit, self.prev.make(dst).words_mut());
+            self.tiles.close(job);
+            return Ok(());
+        }
+        for (piece, gates) in pieces(layer, job) {
+            let message = self.ands(job, circuit, layer, gates);
+            self.session.mesh().send_vec(next(self.me), layer_at(job, circuit, piece), message)?;
+        }
+        Ok(())
+    }
+
+    pub(crate) fn layer_finish(&mut self, job: &Job, circuit: &Layered) -> Result<(), Error> {
+        let layer = &circuit.layers[job.stage as usize];
+        for (piece, range) in pieces(layer, job) {
+            let gates = &layer.ands[range];
+            let bytes = (gates.len() * job.cols.len()).div_ceil(8);
+            let at = layer_at(job, circuit, piece);
+            let message = self.session.mesh().recv(prev(self.me), at, bytes)?;
+            let tile = self.tiles.get(job);
+            let row_bytes = tile.row_words() * 8;
+            if job.cols.len() == row_bytes * 8 {
+                for (gate, row) in gates.iter().zip(message.chunks_exact(row_bytes)) {
+                    bytemuck::cast_slice_mut(tile.row(gate[2], 1)).copy_from_slice(row);
+                }
+            } else {
+                let words = tile.row_words();
+                let mut rows = vec![0; gates.len() * words];
+                bits::unpack_rows(&message, &mut rows, words, all(gates.len()), 0..job.cols.len());
+                for (gate, row) in gates.iter().zip(rows.chunks_exact(words)) {
+                    tile.row(gate[2], 1).copy_from_slice(row);
+                }
+            }
+            self.session.mesh().recycle(message);
+        }
+        Ok(())
+    }
+
+    /// This party's part of some ANDs of a layer, as the message for the next party.
+    fn ands(&mut self, job: &Job, circuit: &Layered, layer: &Layer, range: Range<usize>) -> Vec<u8> {
+        let tile = self.tiles.get(job);
+        let words = tile.row_words();
+        let gates = &layer.ands[range.clone()];
+        let mut rows = self.session.mesh().buffer(gates.len() * words * 8);
+        rows.resize(gates.len() * words * 8, 0);
+        let draw = Draw { lane: 0, part: step::CIRCUIT, op: job.op };
+        // Rows are whole blocks of 128 columns; tiles start at such a block.
+        let row_blocks = words as u64 / 2;
+        let first = (job.cols.start / 128) as u64 * circuit.ands()
+            + (layer.first_and + range.start as u64) * row_blocks;
+        let step = (BLOCK_BYTES / (words * 8)).max(1);
+        let (key, prev_key) = self.session.two_streams(next(self.me), prev(self.me));
+        for (index, (gates, rows)) in gates.chunks(step).zip(rows.chunks_mut(step * words * 8)).enumerate() {
+            key.xor(prev_key, draw, first + (index * step) as u64 * row_blocks, rows);
+            gates::replicated_ands(tile.memory(), words, gates, rows);
+        }
+        if job.cols.len() == words * 64 {
+            return rows;
+        }
+        let mut message = self.session.mesh().buffer(0);
+        message.resize((gates.len() * job.cols.len()).div_ceil(8), 0);
+        let stack: Vec<u64> = rows.as_chunks().0.iter().map(|bytes| u64::from_le_bytes(*bytes)).collect();
+        bits::pack_rows(&stack, words, all(gates.len()), 0..job.cols.len(), &mut message);
+        self.session.mesh().recycle(rows);
+        message
+    }
+}
+
+/// The messages of a layer: number and ANDs. All but the last have a multiple of eight ANDs, and so whole bytes.
+fn pieces(layer: &Layer, job: &Job) -> impl Iterator<Item = (u16, Range<usize>)> + use<> {
+    let count = layer.ands.len();
+    let grain = (PIECE_BYTES / (row_words(job.cols.len()) * 8)).max(8) / 8 * 8;
+    (0..count.div_ceil(grain)).map(move |piece| (piece as u16, piece * grain..count.min((piece + 1) * grain)))
+}
+
+fn layer_at(job: &Job, circuit: &Layered, piece: u16) -> At {
+    At { lane: 0, part: step::CIRCUIT + piece, op: job.op, batch: job.batch * circuit.depth() + job.stage }
+}
+
+/// Rows of a stack of their own.
+fn all(count: usize) -> bits::Rows {
+    Bank::stack(tacit_program::plan::Rows::run(0, 0, count as u32))
+}
