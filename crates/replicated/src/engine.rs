@@ -80,7 +80,7 @@ impl ReplicatedEngine {
 
     /// The address of a job's randomness; `which` of an operation's draws.
     pub(crate) fn draw(job: &Job, which: u16) -> Draw {
-        Draw { lane: 0, part: step::OPERATION + 16 * (1 + which) + u16::from(job.stage), op: job.op }
+        Draw { part: step::OPERATION + 16 * (1 + which) + u16::from(job.stage), op: job.op }
     }
 }
 
