@@ -25,6 +25,11 @@
 //!
 //! A party that computes without sending or receiving calls [`Mesh::tick`] now and then, which services the
 //! links and lets the others know that it is alive.
+//!
+//! # Lanes
+//!
+//! More throughput comes from more [`Lane`]s: each has links, a mesh and a thread of its own, and all that they
+//! share is a [`Tie`], by which the failure of one ends the others.
 
 pub mod frame;
 pub mod memory;
@@ -37,6 +42,7 @@ mod at;
 mod channel;
 mod counters;
 mod error;
+mod lane;
 mod limits;
 mod mesh;
 mod phase;
@@ -47,6 +53,7 @@ pub use at::At;
 pub use counters::{Counters, Traffic, WireBytes};
 pub use error::{Doing, Error, Named, What};
 pub use frame::{Frame, Kind};
+pub use lane::{Lane, MAX_LANES, Tie};
 pub use limits::Limits;
 pub use mesh::Mesh;
 pub use phase::Phase;

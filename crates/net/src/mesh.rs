@@ -9,7 +9,7 @@ use crate::counters::Counters;
 use crate::error::{Doing, Error, Named, What};
 use crate::frame::{Frame, Kind};
 use crate::transport::{Event, Transport};
-use crate::{At, Limits, Phase};
+use crate::{At, Lane, Limits, Phase, Tie};
 use peer::{Peer, Standing};
 use pulse::Pulse;
 
@@ -17,6 +17,8 @@ use pulse::Pulse;
 const SERVICE: Duration = Duration::from_millis(1);
 /// The longest a sender waits for room before it looks again by itself.
 const ROOM: Duration = Duration::from_millis(10);
+/// How often a lane that waits looks whether another has failed.
+const GLANCE: Duration = Duration::from_millis(20);
 /// How long an abort tries to get through to peers that do not read.
 const ABORT: Duration = Duration::from_millis(200);
 /// Events taken in at most by one call that does not wait, so that a flood cannot keep it.
@@ -34,6 +36,8 @@ const REASON: usize = 1024;
 pub struct Mesh {
     transport: Box<dyn Transport>,
     me: usize,
+    lane: Lane,
+    tie: Tie,
     names: Vec<String>,
     limits: Limits,
     phase: Phase,
@@ -75,6 +79,8 @@ impl Mesh {
         let now = transport.now();
         Self {
             me,
+            lane: Lane::ONLY,
+            tie: Tie::default(),
             phase: Phase::default(),
             peers,
             counters: Counters::new(names.len()),
@@ -87,6 +93,19 @@ impl Mesh {
             names,
             limits,
         }
+    }
+
+    /// The mesh of one of this endpoint's lanes, all of which have an end of one tie. Every message's address gets
+    /// the lane's number. When another lane has failed, so does this one, by its next call; one that waits
+    /// notices within some 20 ms.
+    #[must_use]
+    pub fn in_lane(self, lane: Lane, tie: Tie) -> Self {
+        Self { lane, tie, ..self }
+    }
+
+    /// Which of this endpoint's lanes this is: [`Lane::ONLY`] unless [`Mesh::in_lane`] says otherwise.
+    pub fn lane(&self) -> Lane {
+        self.lane
     }
 
     /// This endpoint's number.
@@ -161,6 +180,7 @@ impl Mesh {
     /// ends the run.
     pub fn send_vec(&mut self, to: usize, at: At, payload: Vec<u8>) -> Result<(), Error> {
         self.usable(to)?;
+        let at = self.here(at);
         if payload.len() > self.limits.frame {
             let detail = format!(
                 "a message of {} bytes is beyond the limit of {}: send it in parts",
@@ -186,7 +206,7 @@ impl Mesh {
     pub fn recv(&mut self, from: usize, at: At, len: usize) -> Result<Vec<u8>, Error> {
         let payload = self.expect(from, at)?;
         if payload.len() != len {
-            self.waiting = Some(Waiting::Receive(from, at));
+            self.waiting = Some(Waiting::Receive(from, self.here(at)));
             return Err(self.fail(from, What::WrongLength { expected: len, got: payload.len() }));
         }
         Ok(payload)
@@ -197,7 +217,7 @@ impl Mesh {
     pub fn recv_bounded(&mut self, from: usize, at: At, max_len: usize) -> Result<Vec<u8>, Error> {
         let payload = self.expect(from, at)?;
         if payload.len() > max_len {
-            self.waiting = Some(Waiting::Receive(from, at));
+            self.waiting = Some(Waiting::Receive(from, self.here(at)));
             return Err(self.fail(from, What::TooLong { limit: max_len, got: payload.len() }));
         }
         Ok(payload)
@@ -284,6 +304,7 @@ impl Mesh {
             if let Some((peer, event)) = event {
                 self.heed(peer, event, now)?;
             }
+            self.alive()?;
             let after = backlogs(self);
             if after != before {
                 moved = now;
@@ -316,6 +337,7 @@ impl Mesh {
     /// The next message's payload, once its address has been checked.
     fn expect(&mut self, from: usize, at: At) -> Result<Vec<u8>, Error> {
         self.usable(from)?;
+        let at = self.here(at);
         if self.unflushed {
             self.unflushed = !self.transport.flush();
         }
@@ -354,11 +376,13 @@ impl Mesh {
                 };
                 return Err(self.fail(from, what));
             }
-            let event = self.transport.poll(deadline.saturating_sub(now));
+            let left = deadline.saturating_sub(now);
+            let event = self.transport.poll(if self.lane.has_others() { left.min(GLANCE) } else { left });
             now = self.transport.now();
             if let Some((peer, event)) = event {
                 self.heed(peer, event, now)?;
             }
+            self.alive()?;
             if let Some(frame) = self.take(from)? {
                 return Ok(frame);
             }
@@ -396,6 +420,7 @@ impl Mesh {
             if let Some((peer, event)) = event {
                 self.heed(peer, event, now)?;
             }
+            self.alive()?;
             let left = self.transport.backlog(to);
             if left < backlog {
                 moved = now;
@@ -529,6 +554,7 @@ impl Mesh {
         });
         let error = Error::new(what, self.phase, peer.map(|peer| self.named(peer)), doing);
         self.failure = Some(error.clone());
+        self.tie.cut(self.lane, &error.to_string());
         error
     }
 
@@ -548,12 +574,27 @@ impl Mesh {
         }
     }
 
-    fn alive(&self) -> Result<(), Error> {
-        self.failure.clone().map_or(Ok(()), Err)
+    /// The error that has ended this lane, or another one of this endpoint's and now this one.
+    fn alive(&mut self) -> Result<(), Error> {
+        if let Some(error) = &self.failure {
+            return Err(error.clone());
+        }
+        match self.tie.failed() {
+            Some((lane, reason)) => {
+                let reason = format!("lane {lane} failed: {reason}");
+                Err(self.abort(&reason))
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// An address in this lane.
+    fn here(&self, at: At) -> At {
+        At { lane: self.lane.number, ..at }
     }
 
     /// An error unless the run goes on and there is a link to this peer.
-    fn usable(&self, peer: usize) -> Result<(), Error> {
+    fn usable(&mut self, peer: usize) -> Result<(), Error> {
         self.alive()?;
         if self.is_linked(peer) {
             return Ok(());

@@ -159,6 +159,16 @@ impl Profile {
         Ok(profile)
     }
 
+    /// The profile for each of so many lanes: the same round trips, and an equal part of each pair's bandwidth. A
+    /// lane can't use what another leaves idle, so a run whose lanes are uneven takes longer than it would.
+    #[must_use]
+    pub fn shared_by(&self, lanes: u16) -> Self {
+        let part =
+            |shape: Shape| Shape { bandwidth: (shape.bandwidth / u64::from(lanes.max(1))).max(1), ..shape };
+        let pairs = self.pairs.iter().map(|(one, other, shape)| (one.clone(), other.clone(), part(*shape)));
+        Self { default: self.default.map(part), pairs: pairs.collect() }
+    }
+
     /// The shape of the link between two endpoints, by their names.
     pub fn between(&self, one: &str, other: &str) -> Option<Shape> {
         self.named(one, other).or(self.default)
@@ -414,6 +424,11 @@ mod tests {
         assert!(Profile::parse(&twice).unwrap_err().to_string().contains("named twice"));
         assert!(Profile::parse("speed = 1").is_err());
         assert_eq!(Profile::load("lan"), Ok(Profile::uniform(Shape::LAN)));
+        let half = profile.shared_by(2);
+        let fifty = Shape { bandwidth: 50_000_000, ..Shape::WAN };
+        assert_eq!(half.between("P0", "P2"), Some(fifty));
+        assert_eq!(half.between("P0", "P1").map(|shape| shape.bandwidth), Some(500_000_000));
+        assert_eq!(Profile::uniform(least).shared_by(64).between("P0", "P1"), Some(least));
         assert!(Profile::load("/nowhere").unwrap_err().to_string().ends_with("or a file"));
     }
 

@@ -84,7 +84,7 @@ impl ReplicatedEngine {
         let gates = &layer.ands[range.clone()];
         let mut rows = self.session.mesh().buffer(gates.len() * words * 8);
         rows.resize(gates.len() * words * 8, 0);
-        let draw = Draw { lane: 0, part: step::CIRCUIT, op: job.op };
+        let draw = Draw { part: step::CIRCUIT, op: job.op };
         // Rows are whole blocks of 128 columns; tiles start at such a block.
         let row_blocks = words as u64 / 2;
         let first = (job.cols.start / 128) as u64 * circuit.ands()

@@ -36,7 +36,7 @@ impl ReplicatedClient {
         mesh.send(0, seed_at(), &seeds[0])?;
         mesh.send(1, seed_at(), seeds.as_flattened())?;
         mesh.send(2, seed_at(), &seeds[1])?;
-        let streams = [Stream::new(&seeds[0]), Stream::new(&seeds[1])];
+        let streams = seeds.each_ref().map(|seed| Stream::new(seed, self.session.lane()));
         seeds.zeroize();
         Ok(streams)
     }

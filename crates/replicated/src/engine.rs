@@ -84,7 +84,7 @@ impl ReplicatedEngine {
 
     /// The address of a job's randomness; `which` of an operation's draws.
     pub(crate) fn draw(job: &Job, which: u16) -> Draw {
-        Draw { lane: 0, part: step::OPERATION + 16 * (1 + which) + job.stage as u16, op: job.op }
+        Draw { part: step::OPERATION + 16 * (1 + which) + job.stage as u16, op: job.op }
     }
 }
 

@@ -103,11 +103,12 @@ impl ReplicatedEngine {
             return Ok(());
         }
         let count = if self.me == 1 { 2 } else { 1 };
+        let lane = self.session.lane();
         let mut seeds = self.session.mesh().recv(client, seed_at(), count * SEED_BYTES)?;
         let mut streams = seeds.chunks_exact(SEED_BYTES).map(|seed| {
             let mut key = [0; SEED_BYTES];
             key.copy_from_slice(seed);
-            let stream = Stream::new(&key);
+            let stream = Stream::new(&key, lane);
             key.zeroize();
             stream
         });
@@ -150,7 +151,7 @@ impl ReplicatedEngine {
             return Ok(());
         }
         let mut masked = Buffer::new(self.own.get(operation.reg).len());
-        let draw = Draw { lane: 0, part: step::OUTPUT, op: output };
+        let draw = Draw { part: step::OUTPUT, op: output };
         let (key, prev_key) = self.keys();
         match shape.domain {
             Domain::Bits => key.xor(prev_key, draw, 0, masked.bytes_mut()),
@@ -211,7 +212,7 @@ impl ReplicatedEngine {
 
 /// The randomness of an input.
 pub(crate) fn input_draw(input: u32) -> Draw {
-    Draw { lane: 0, part: step::INPUT, op: input }
+    Draw { part: step::INPUT, op: input }
 }
 
 /// The address of a piece of an input.

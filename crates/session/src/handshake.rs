@@ -9,8 +9,12 @@ use zeroize::Zeroize;
 /// What everybody in a run must agree on before anything secret is sent.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Agreement {
-    /// Version of Tacit's messages.
+    /// Version of Tacit's messages. [`crate::Session::establish`] puts it in.
     pub version: u32,
+    /// The number of the lane. [`crate::Session::establish`] takes it from the mesh.
+    pub lane: u16,
+    /// How many lanes the run has. [`crate::Session::establish`] takes it from the mesh.
+    pub lanes: u16,
     /// Names of the computing parties, in order.
     pub parties: Vec<String>,
     /// Names of the deployment's clients, in order, whether they take part or not.
@@ -26,7 +30,7 @@ pub struct Agreement {
 }
 
 /// The version of the messages that this code sends and reads.
-pub(crate) const VERSION: u32 = 1;
+pub(crate) const VERSION: u32 = 2;
 
 /// The longest first message that is read.
 pub(crate) const MAX_HELLO: usize = 1 << 20;
@@ -46,6 +50,8 @@ impl Agreement {
             }
         };
         differ("the version of the messages", self.version.to_string(), theirs.version.to_string())?;
+        differ("the number of lanes", self.lanes.to_string(), theirs.lanes.to_string())?;
+        differ("which lane this is", self.lane.to_string(), theirs.lane.to_string())?;
         differ("who the parties are", self.parties.join(", "), theirs.parties.join(", "))?;
         differ("who the clients are", self.clients.join(", "), theirs.clients.join(", "))?;
         differ("the protocol", self.protocol.clone(), theirs.protocol.clone())?;
@@ -155,6 +161,8 @@ mod tests {
     fn agreement() -> Agreement {
         Agreement {
             version: VERSION,
+            lane: 1,
+            lanes: 2,
             parties: vec!["P0".into(), "P1".into()],
             clients: vec!["alice".into()],
             protocol: "replicated".into(),
@@ -168,8 +176,10 @@ mod tests {
     fn every_difference_is_named() {
         let ours = agreement();
         assert_eq!(ours.compare("P1", &ours), Ok(()));
-        let changes: [(&str, Change); 7] = [
+        let changes: [(&str, Change); 9] = [
             ("version", |a| a.version = 9),
+            ("the number of lanes", |a| a.lanes = 3),
+            ("which lane", |a| a.lane = 0),
             ("parties", |a| a.parties.reverse()),
             ("clients", |a| a.clients.clear()),
             ("the protocol", |a| a.protocol = "astra".into()),

@@ -32,7 +32,8 @@ impl Session {
     /// Agrees with everybody on what is run and makes the pairs' keys.
     ///
     /// Everybody sends everybody it has a link to what it is about to run, a nonce for all and a seed for that
-    /// receiver. A difference is an error on both sides that says what differs. Then the parties compare (and
+    /// receiver. A difference is an error on both sides that says what differs. The lane and their number are part
+    /// of what is agreed, and so every lane has keys of its own. Then the parties compare (and
     /// tell the clients) a hash of all parties' nonces, so that nobody can have told two parties different things.
     /// Two rounds.
     pub fn establish(
@@ -40,7 +41,8 @@ impl Session {
         agreement: Agreement,
         mut entropy: Box<dyn Entropy>,
     ) -> Result<Self, Error> {
-        let agreement = Agreement { version: VERSION, ..agreement };
+        let lane = mesh.lane();
+        let agreement = Agreement { version: VERSION, lane: lane.number, lanes: lane.count, ..agreement };
         mesh.set_phase(Phase::Setup);
         let result = Self::exchange(&mut mesh, &agreement, entropy.as_mut());
         let (id, streams) = match result {
@@ -57,6 +59,11 @@ impl Session {
     /// This endpoint's number.
     pub fn me(&self) -> usize {
         self.me
+    }
+
+    /// The number of the run's lane that this session is for.
+    pub fn lane(&self) -> u16 {
+        self.agreement.lane
     }
 
     /// How many computing parties there are.
@@ -283,7 +290,7 @@ impl Session {
             let (low, high) =
                 if me < peer { (&seeds[peer], &hello.seed) } else { (&hello.seed, &seeds[peer]) };
             let mut key = pair_key(&id, low, high);
-            streams[peer] = Some(Stream::new(&key));
+            streams[peer] = Some(Stream::new(&key, agreement.lane));
             key.zeroize();
         }
         seeds.zeroize();
@@ -311,7 +318,7 @@ impl Session {
     }
 }
 
-/// The address of a control message.
+/// The address of a control message; the mesh puts in the lane.
 fn control(part: u16, op: u32) -> At {
     At { lane: 0, part, op, batch: 0 }
 }

@@ -1,7 +1,7 @@
 //! Pseudo-random streams that two endpoints share, addressed and never "next".
 //!
-//! A draw names its lane, step and operation ([`Draw`]) and the block within it; two endpoints that hold the
-//! key get the same bytes for the same address, in whatever order and in whatever pieces they ask. Asking
+//! A stream belongs to a lane. A draw names its step and operation ([`Draw`]) and the block within it; two
+//! endpoints that hold the key get the same bytes for the same address, in whatever order and in whatever pieces they ask. Asking
 //! twice for one address would mask two messages with one pad: builds with debug assertions keep the set of
 //! used addresses and stop at a repetition.
 //!
@@ -11,11 +11,9 @@
 use tacit_kernel::Word;
 use tacit_kernel::aes::Aes128Ctr;
 
-/// The address of a draw: everything but the position within it.
+/// The address of a draw within a lane: everything but the position within it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Draw {
-    /// Which lane.
-    pub lane: u16,
     /// Which step ([`crate::step`]).
     pub part: u16,
     /// Which operation, input or output.
@@ -24,8 +22,8 @@ pub struct Draw {
 
 impl Draw {
     /// The first half of a block's counter; the second half is the block's number.
-    const fn nonce(self) -> u64 {
-        (self.lane as u64) << 48 | (self.part as u64) << 32 | self.op as u64
+    const fn nonce(self, lane: u16) -> u64 {
+        (lane as u64) << 48 | (self.part as u64) << 32 | self.op as u64
     }
 }
 
@@ -35,6 +33,7 @@ const BLOCK: usize = 16;
 /// A key that two endpoints share, and the streams under it.
 pub struct Stream {
     cipher: Aes128Ctr,
+    lane: u16,
     drawn: u64,
     #[cfg(debug_assertions)]
     used: used::Used,
@@ -47,10 +46,11 @@ impl std::fmt::Debug for Stream {
 }
 
 impl Stream {
-    /// A stream under `key`.
-    pub fn new(key: &[u8; 16]) -> Self {
+    /// A lane's stream under `key`.
+    pub fn new(key: &[u8; 16], lane: u16) -> Self {
         Self {
             cipher: Aes128Ctr::new(key),
+            lane,
             drawn: 0,
             #[cfg(debug_assertions)]
             used: used::Used::default(),
@@ -65,14 +65,15 @@ impl Stream {
     /// Fills `out` with the stream at `draw`, from block `first` on.
     pub fn fill(&mut self, draw: Draw, first: u64, out: &mut [u8]) {
         self.note(draw, first, out.len());
-        self.cipher.fill(draw.nonce(), first, out);
+        self.cipher.fill(draw.nonce(self.lane), first, out);
     }
 
     /// Fills `out` with `self ^ other`: an XOR-sharing of zero when three parties do so with their keys in turn.
     pub fn xor(&mut self, other: &mut Self, draw: Draw, first: u64, out: &mut [u8]) {
         self.note(draw, first, out.len());
         other.note(draw, first, out.len());
-        tacit_kernel::aes::xor_streams(&self.cipher, &other.cipher, draw.nonce(), first, out);
+        let nonce = draw.nonce(self.lane);
+        tacit_kernel::aes::xor_streams(&self.cipher, &other.cipher, nonce, first, out);
     }
 
     /// Fills `out` with `self - other` in words of `W`: an additive sharing of zero likewise.
@@ -80,7 +81,8 @@ impl Stream {
         let bytes = size_of_val(out);
         self.note(draw, first, bytes);
         other.note(draw, first, bytes);
-        tacit_kernel::aes::sub_streams::<W>(&self.cipher, &other.cipher, draw.nonce(), first, out);
+        let nonce = draw.nonce(self.lane);
+        tacit_kernel::aes::sub_streams::<W>(&self.cipher, &other.cipher, nonce, first, out);
     }
 
     fn note(&mut self, draw: Draw, first: u64, bytes: usize) {
@@ -127,11 +129,11 @@ mod used {
 mod tests {
     use super::*;
 
-    const DRAW: Draw = Draw { lane: 1, part: 2, op: 3 };
+    const DRAW: Draw = Draw { part: 2, op: 3 };
 
     #[test]
     fn two_holders_get_the_same_bytes_in_whatever_pieces() {
-        let (mut a, mut b) = (Stream::new(&[7; 16]), Stream::new(&[7; 16]));
+        let (mut a, mut b) = (Stream::new(&[7; 16], 1), Stream::new(&[7; 16], 1));
         let (mut whole, mut pieces) = ([0; 64], [0; 64]);
         a.fill(DRAW, 5, &mut whole);
         b.fill(DRAW, 7, &mut pieces[32..]);
@@ -142,14 +144,15 @@ mod tests {
 
     #[test]
     fn every_part_of_an_address_matters() {
-        let mut stream = Stream::new(&[7; 16]);
         let mut seen = std::collections::HashSet::new();
-        let draws = [DRAW, Draw { lane: 2, ..DRAW }, Draw { part: 3, ..DRAW }, Draw { op: 4, ..DRAW }];
-        for draw in draws {
-            for first in [0, 1, 1 << 40] {
-                let mut block = [0; 16];
-                stream.fill(draw, first, &mut block);
-                assert!(seen.insert(block));
+        for lane in [0, 1, u16::MAX] {
+            let mut stream = Stream::new(&[7; 16], lane);
+            for draw in [DRAW, Draw { part: 3, ..DRAW }, Draw { op: 4, ..DRAW }] {
+                for first in [0, 1, 1 << 40] {
+                    let mut block = [0; 16];
+                    stream.fill(draw, first, &mut block);
+                    assert!(seen.insert(block));
+                }
             }
         }
     }
@@ -157,13 +160,13 @@ mod tests {
     #[test]
     #[should_panic(expected = "was drawn before")]
     fn a_repeated_draw_is_noticed() {
-        let mut stream = Stream::new(&[7; 16]);
+        let mut stream = Stream::new(&[7; 16], 0);
         stream.fill(DRAW, 0, &mut [0; 64]);
         stream.fill(DRAW, 3, &mut [0; 16]);
     }
 
     #[test]
     fn no_key_in_debug_output() {
-        assert!(!format!("{:?}", Stream::new(&[0xab; 16])).contains("171"));
+        assert!(!format!("{:?}", Stream::new(&[0xab; 16], 0)).contains("171"));
     }
 }

@@ -4,7 +4,7 @@ use tacit_net::{Frame, Limits};
 use tacit_session::{Agreement, Draw, Error, Mesh, Session, step};
 use tacit_testkit::{Deviation, Draws, Fate, Interceptor, Trace, World};
 
-const DRAW: Draw = Draw { lane: 0, part: step::OPERATION, op: 0 };
+const DRAW: Draw = Draw { part: step::OPERATION, op: 0 };
 
 fn names(count: usize, prefix: &str) -> Vec<String> {
     (0..count).map(|number| format!("{prefix}{number}")).collect()
@@ -13,6 +13,8 @@ fn names(count: usize, prefix: &str) -> Vec<String> {
 fn agreement(parties: usize, clients: usize) -> Agreement {
     Agreement {
         version: 0,
+        lane: 0,
+        lanes: 0,
         parties: names(parties, "P"),
         clients: names(clients, "C"),
         protocol: "any".into(),

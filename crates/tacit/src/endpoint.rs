@@ -47,6 +47,8 @@ impl Endpoint {
     fn agreement(&self) -> Agreement {
         Agreement {
             version: 0,
+            lane: 0,
+            lanes: 0,
             parties: self.parties.clone(),
             clients: self.clients.clone(),
             protocol: self.protocol.spec().name.to_owned(),

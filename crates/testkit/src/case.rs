@@ -7,7 +7,7 @@ use std::time::Duration;
 use tacit_engine::clear::ClearEngine;
 use tacit_engine::executor::{self, Observer, Unobserved};
 use tacit_engine::{Clear, Engine, Error, Outcome, Protocol, Roles};
-use tacit_net::{Counters, Limits, Mesh, Phase, Transport};
+use tacit_net::{Counters, Lane, Limits, Mesh, Phase, Tie, Transport};
 use tacit_program::plan::Plan;
 use tacit_session::{Agreement, Session};
 
@@ -96,6 +96,8 @@ impl Case {
         let inputs = plan.inputs.iter().zip(inputs).map(clear).collect();
         let agreement = Agreement {
             version: 0,
+            lane: 0,
+            lanes: 0,
             parties: names.clone(),
             clients: clients.clone(),
             protocol: protocol.spec().name.to_owned(),
@@ -189,6 +191,51 @@ impl Case {
         self.play_all(vec![(transports, draws)]).remove(0)
     }
 
+    /// A world with so many seats for everybody.
+    pub fn world_in_lanes(&self, lanes: u16) -> World {
+        World::in_lanes(self.parties, self.endpoints() - self.parties, lanes)
+    }
+
+    /// Runs the same in several lanes of this world, which nobody has used. Runs are numbered by lane; each has
+    /// the whole trace and took the whole time.
+    ///
+    /// # Panics
+    /// As [`Case::run_over`].
+    pub fn run_in_lanes(&self, world: &World, draws: &[Draws]) -> Vec<Run> {
+        let links = (0..draws.len() as u16).map(|lane| world.transports_in(lane)).collect();
+        let lanes = self.run_over_lanes(links, draws);
+        let run = |endings| Run { endings, trace: world.trace(), took: world.now() };
+        lanes.into_iter().map(run).collect()
+    }
+
+    /// Runs the same in several lanes over these links, with a thread for every endpoint and lane. An endpoint's
+    /// lanes are tied together.
+    ///
+    /// # Panics
+    /// As [`Case::run_over`].
+    pub fn run_over_lanes(&self, links: Vec<Links>, draws: &[Draws]) -> Vec<Vec<Option<Ending>>> {
+        let ties: Vec<Tie> = (0..self.endpoints()).map(|_| Tie::default()).collect();
+        std::thread::scope(|scope| {
+            let lanes: Vec<Vec<_>> = Lane::all(draws.len() as u16)
+                .zip(links)
+                .zip(draws)
+                .map(|((lane, links), draws)| {
+                    let seats = links.into_iter().zip(&ties).enumerate();
+                    let start = |(me, (transport, tie)): (usize, (Option<_>, &Tie))| {
+                        let tie = tie.clone();
+                        transport
+                            .map(|transport| scope.spawn(move || self.play(me, transport, draws, lane, tie)))
+                    };
+                    seats.map(start).collect()
+                })
+                .collect();
+            let join = |(me, thread): (usize, Option<std::thread::ScopedJoinHandle<'_, Ending>>)| {
+                thread.map(|thread| thread.join().unwrap_or_else(|panic| self.panicked(me, panic.as_ref())))
+            };
+            lanes.into_iter().map(|threads| threads.into_iter().enumerate().map(join).collect()).collect()
+        })
+    }
+
     /// Every endpoint's part in several runs, one after another.
     fn play_all(&self, runs: Vec<(Links, &Draws)>) -> Vec<Vec<Option<Ending>>> {
         let mut seats: Vec<Vec<_>> = (0..self.endpoints()).map(|_| Vec::new()).collect();
@@ -203,7 +250,7 @@ impl Case {
             let mut threads = Vec::new();
             for (me, seat) in seats.into_iter().enumerate() {
                 let play = move |(transport, draws): (Option<_>, _)| {
-                    transport.map(|transport| self.play(me, transport, draws))
+                    transport.map(|transport| self.play(me, transport, draws, Lane::ONLY, Tie::default()))
                 };
                 threads.push(scope.spawn(move || seat.into_iter().map(play).collect::<Vec<_>>()));
             }
@@ -212,10 +259,14 @@ impl Case {
         for (endpoint, joined) in joined.into_iter().enumerate() {
             match joined {
                 Ok(all) => endings.iter_mut().zip(all).for_each(|(run, ending)| run.push(ending)),
-                Err(panic) => panic!("{} panicked: {}", self.name(endpoint), message_of(panic.as_ref())),
+                Err(panic) => self.panicked(endpoint, panic.as_ref()),
             }
         }
         endings
+    }
+
+    fn panicked(&self, endpoint: usize, panic: &(dyn Any + Send)) -> ! {
+        panic!("{} panicked: {}", self.name(endpoint), message_of(panic))
     }
 
     /// The outputs by the engine that has no protocol.
@@ -225,8 +276,8 @@ impl Case {
         executor::run_party(&mut engine, &self.plan, &inputs, &mut Unobserved)
     }
 
-    fn play(&self, me: usize, transport: Box<dyn Transport>, draws: &Draws) -> Ending {
-        let mesh = Mesh::new(transport, me, self.names.clone(), self.limits.clone());
+    fn play(&self, me: usize, transport: Box<dyn Transport>, draws: &Draws, lane: Lane, tie: Tie) -> Ending {
+        let mesh = Mesh::new(transport, me, self.names.clone(), self.limits.clone()).in_lane(lane, tie);
         let agreement = self.agreements[me].clone();
         match Session::establish(mesh, agreement, draws.of(me)) {
             Ok(session) if me < self.parties => self.play_party(me, session),

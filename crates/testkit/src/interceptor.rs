@@ -22,7 +22,7 @@ pub struct Message<'a> {
     pub from: usize,
     /// To whom.
     pub to: usize,
-    /// How many data frames were sent on this link before.
+    /// How many data frames were sent on this link, which is one of the frame's lane, before.
     pub nth: usize,
     /// What is sent.
     pub frame: &'a Frame,
@@ -97,6 +97,12 @@ impl Deviation {
                 _ => Fate::Deliver,
             }
         })
+    }
+
+    /// As [`Deviation::at`], in one of several lanes and in no other.
+    pub fn in_lane(self, lane: u16, from: usize, to: usize, nth: usize) -> Interceptor {
+        let mut there = self.at(from, to, nth);
+        Box::new(move |message| if message.frame.at.lane == lane { there(message) } else { Fate::Deliver })
     }
 
     fn once(self, mut frame: Frame, older: Option<Frame>) -> Fate {

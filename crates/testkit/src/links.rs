@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 use std::{env, fs, process, thread};
 
-use tacit_net::setup::{Config, Listener, SetupError, connect, init};
+use tacit_net::setup::{Config, Listener, SetupError, connect_lanes, init};
 use tacit_net::stream::StreamTransport;
 use tacit_net::{Event, Frame, Transport, What, WireBytes, memory};
 
@@ -29,34 +29,48 @@ pub enum Medium {
 /// # Panics
 /// If they can't be made: no files in the temporary folder, no connections on loopback.
 pub fn links(medium: Medium, case: &Case) -> Links {
+    links_in_lanes(medium, case, 1).remove(0)
+}
+
+/// Links for everybody in a case, in each of so many lanes.
+///
+/// # Panics
+/// As [`links`].
+pub fn links_in_lanes(medium: Medium, case: &Case, lanes: u16) -> Vec<Links> {
     let clients = case.endpoints() - case.parties();
     if medium == Medium::Memory {
-        let ends = memory::mesh(case.parties(), clients);
-        return ends.into_iter().map(|end| Some(Box::new(end) as Box<dyn Transport>)).collect();
+        let ends = || memory::mesh(case.parties(), clients).into_iter();
+        let links = |_| ends().map(|end| Some(Box::new(end) as Box<dyn Transport>)).collect();
+        return (0..lanes).map(links).collect();
     }
     let names: Vec<String> =
         (case.parties()..case.endpoints()).map(|client| case.name(client).to_owned()).collect();
     let deployment = Deployment::new(case.parties(), &names, medium == Medium::Tls);
-    let transport = |joined: thread::Result<Result<StreamTransport, SetupError>>| {
-        let transport = joined.unwrap_or_else(|panic| std::panic::resume_unwind(panic));
-        transport.unwrap_or_else(|error| panic!("no links on loopback: {error}"))
+    let transports = |joined: thread::Result<Result<Vec<StreamTransport>, SetupError>>| {
+        let transports = joined.unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+        transports.unwrap_or_else(|error| panic!("no links on loopback: {error}"))
     };
     thread::scope(|scope| {
-        let threads: Vec<_> =
-            deployment.configs.iter().map(|config| scope.spawn(move || gather(config))).collect();
-        let joined = threads.into_iter().map(|thread| transport(thread.join()));
-        joined.map(|end| Some(Box::new(end) as Box<dyn Transport>)).collect()
+        let configs = deployment.configs.iter();
+        let threads: Vec<_> = configs.map(|config| scope.spawn(move || gather(config, lanes))).collect();
+        let mut links: Vec<Links> = (0..lanes).map(|_| Links::new()).collect();
+        for thread in threads {
+            for (lane, end) in links.iter_mut().zip(transports(thread.join())) {
+                lane.push(Some(Box::new(end) as Box<dyn Transport>));
+            }
+        }
+        links
     })
 }
 
-/// One endpoint's links with all others.
-fn gather(config: &Config) -> Result<StreamTransport, SetupError> {
+/// One endpoint's links with all others, in each lane.
+fn gather(config: &Config, lanes: u16) -> Result<Vec<StreamTransport>, SetupError> {
     if config.is_client() {
-        return connect(config);
+        return connect_lanes(config, lanes);
     }
     let parties = config.parties().len();
     let clients: Vec<usize> = (parties..parties + config.clients().len()).collect();
-    Listener::bind(config)?.gather(&clients, config.limits().connect)
+    Listener::bind(config)?.gather_lanes(&clients, lanes, config.limits().connect)
 }
 
 /// A folder of configurations, removed in the end.

@@ -31,25 +31,37 @@ const HORIZON: Duration = Duration::from_hours(1);
 /// Parties and clients in one process, and the links between them.
 pub struct World {
     shared: Arc<Shared>,
+    endpoints: usize,
     absent: Vec<usize>,
 }
 
 impl World {
     /// Links between all of `parties`, and from each of them to each of `clients`, who are numbered after them.
     pub fn new(parties: usize, clients: usize) -> Self {
+        Self::in_lanes(parties, clients, 1)
+    }
+
+    /// As [`World::new`], with a seat and links for everybody in each of `lanes` lanes, and one clock for all.
+    pub fn in_lanes(parties: usize, clients: usize, lanes: u16) -> Self {
         let endpoints = parties + clients;
-        let linked = |from: usize, to: usize| from != to && (from < parties || to < parties);
-        let links = (0..endpoints * endpoints).map(|at| Link::new(linked(at / endpoints, at % endpoints)));
+        let seats = endpoints * usize::from(lanes);
+        let linked = |from: usize, to: usize| {
+            let lane = from / endpoints == to / endpoints;
+            lane && from != to && (from % endpoints < parties || to % endpoints < parties)
+        };
+        let links = (0..seats * seats).map(|at| Link::new(linked(at / seats, at % seats)));
         let state = State {
             now: Duration::ZERO,
             latency: LATENCY,
-            seats: (0..endpoints).map(|_| Seat { activity: Activity::Running, depth: 0 }).collect(),
+            endpoints,
+            seats: (0..seats).map(|_| Seat { activity: Activity::Running, depth: 0 }).collect(),
             links: links.collect(),
             interceptor: None,
             deliveries: Vec::new(),
         };
-        let changed = (0..endpoints).map(|_| Condvar::new()).collect();
-        Self { shared: Arc::new(Shared { state: Mutex::new(state), changed }), absent: Vec::new() }
+        let changed = (0..seats).map(|_| Condvar::new()).collect();
+        let shared = Arc::new(Shared { state: Mutex::new(state), changed });
+        Self { shared, endpoints, absent: Vec::new() }
     }
 
     /// How long frames are under way; 1 ms if this isn't called.
@@ -73,20 +85,30 @@ impl World {
     /// This endpoint never comes: its links are there, and nothing is ever heard of it.
     #[must_use]
     pub fn without(mut self, endpoint: usize) -> Self {
-        self.shared.lock().seats[endpoint].activity = Activity::Gone;
+        let mut state = self.shared.lock();
+        state.seats.iter_mut().skip(endpoint).step_by(self.endpoints).for_each(|seat| {
+            seat.activity = Activity::Gone;
+        });
+        drop(state);
         self.absent.push(endpoint);
         self
     }
 
-    /// Every endpoint's links. To be called once, since the
+    /// Every endpoint's links, those of the first lane, if there are several. To be called once, since the
     /// clock waits for every endpoint that has links.
     pub fn transports(&self) -> Links {
+        self.transports_in(0)
+    }
+
+    /// Every endpoint's links in a lane. To be called once for each lane.
+    pub fn transports_in(&self, lane: u16) -> Links {
+        let first = usize::from(lane) * self.endpoints;
         let transport = |me: usize| -> Option<Box<dyn Transport>> {
-            let shared = Arc::clone(&self.shared);
-            (!self.absent.contains(&me))
-                .then(|| Box::new(WorldTransport { me, shared }) as Box<dyn Transport>)
+            let (shared, endpoints) = (Arc::clone(&self.shared), self.endpoints);
+            let transport = WorldTransport { seat: first + me, first, endpoints, shared };
+            (!self.absent.contains(&me)).then(|| Box::new(transport) as Box<dyn Transport>)
         };
-        (0..self.shared.changed.len()).map(transport).collect()
+        (0..self.endpoints).map(transport).collect()
     }
 
     /// The time.
@@ -100,15 +122,19 @@ impl World {
     }
 }
 
-/// One endpoint's links in a [`World`].
+/// One endpoint's links in a lane of a [`World`].
 struct WorldTransport {
-    me: usize,
+    seat: usize,
+    /// The first of the lane's seats.
+    first: usize,
+    /// How many seats the lane has.
+    endpoints: usize,
     shared: Arc<Shared>,
 }
 
 struct Shared {
     state: Mutex<State>,
-    /// Where each endpoint waits.
+    /// Where each seat waits.
     changed: Vec<Condvar>,
 }
 
@@ -123,8 +149,8 @@ impl Shared {
         if !state.advance() {
             return;
         }
-        for (endpoint, changed) in self.changed.iter().enumerate() {
-            if state.wakes(endpoint).is_some_and(|at| at <= state.now) {
+        for (seat, changed) in self.changed.iter().enumerate() {
+            if state.wakes(seat).is_some_and(|at| at <= state.now) {
                 changed.notify_one();
             }
         }
@@ -134,8 +160,11 @@ impl Shared {
 struct State {
     now: Duration,
     latency: Duration,
+    /// How many endpoints there are, each of which has a seat in every lane.
+    endpoints: usize,
+    /// Lane by lane.
     seats: Vec<Seat>,
-    /// From `a` to `b` at `a * endpoints + b`.
+    /// From seat `a` to seat `b` at `a * seats + b`.
     links: Vec<Link>,
     interceptor: Option<Interceptor>,
     deliveries: Vec<Delivery>,
@@ -208,15 +237,15 @@ fn weight(event: &Event) -> usize {
 
 impl State {
     fn link(&mut self, from: usize, to: usize) -> &mut Link {
-        let endpoints = self.seats.len();
-        &mut self.links[from * endpoints + to]
+        let seats = self.seats.len();
+        &mut self.links[from * seats + to]
     }
 
-    /// When an endpoint that waits has something to do: at once, if it is not after now.
-    fn wakes(&self, endpoint: usize) -> Option<Duration> {
-        let Activity::Waiting { until } = self.seats[endpoint].activity else { return None };
-        let endpoints = self.seats.len();
-        let arrivals = (0..endpoints).filter_map(|from| self.links[from * endpoints + endpoint].next());
+    /// When a seat that waits has something to do: at once, if it is not after now.
+    fn wakes(&self, seat: usize) -> Option<Duration> {
+        let Activity::Waiting { until } = self.seats[seat].activity else { return None };
+        let seats = self.seats.len();
+        let arrivals = (0..seats).filter_map(|from| self.links[from * seats + seat].next());
         Some(arrivals.fold(until, Duration::min))
     }
 
@@ -225,7 +254,7 @@ impl State {
         if self.seats.iter().any(|seat| seat.activity == Activity::Running) {
             return false;
         }
-        let next = (0..self.seats.len()).filter_map(|endpoint| self.wakes(endpoint)).min();
+        let next = (0..self.seats.len()).filter_map(|seat| self.wakes(seat)).min();
         match next {
             Some(next) if next > self.now => {
                 assert!(
@@ -239,13 +268,11 @@ impl State {
         }
     }
 
-    /// The next event for an endpoint, by its arrival and then by its sender.
+    /// The next event for a seat, by its arrival and then by its sender's seat.
     fn take(&mut self, me: usize) -> Option<(usize, Event)> {
-        let (now, endpoints) = (self.now, self.seats.len());
-        let from = (0..endpoints)
-            .filter_map(|from| {
-                Some((self.links[from * endpoints + me].next().filter(|&at| at <= now)?, from))
-            })
+        let (now, seats) = (self.now, self.seats.len());
+        let from = (0..seats)
+            .filter_map(|from| Some((self.links[from * seats + me].next().filter(|&at| at <= now)?, from)))
             .min()?
             .1;
         let link = self.link(from, me);
@@ -260,8 +287,8 @@ impl State {
                 self.seats[me].depth = self.seats[me].depth.max(parcel.depth);
             }
             self.deliveries.push(Delivery {
-                from,
-                to: me,
+                from: from % self.endpoints,
+                to: me % self.endpoints,
                 at: frame.at,
                 payload: frame.payload.clone(),
                 sent: parcel.sent,
@@ -293,8 +320,9 @@ impl State {
         let link = self.link(from, to);
         let nth = link.sent;
         link.sent += 1;
+        let (sender, receiver) = (from % self.endpoints, to % self.endpoints);
         let fate = match &mut self.interceptor {
-            Some(decide) => decide(&Message { from, to, nth, frame: &frame }),
+            Some(decide) => decide(&Message { from: sender, to: receiver, nth, frame: &frame }),
             None => Fate::Deliver,
         };
         match fate {
@@ -327,20 +355,25 @@ impl State {
     }
 }
 
+impl WorldTransport {
+    /// A peer's seat; `None` if there is no such endpoint.
+    fn seat_of(&self, peer: usize) -> Option<usize> {
+        (peer < self.endpoints).then_some(self.first + peer)
+    }
+}
+
 impl Transport for WorldTransport {
     fn is_linked(&self, peer: usize) -> bool {
-        peer < self.shared.changed.len() && self.shared.lock().link(self.me, peer).exists
+        self.seat_of(peer).is_some_and(|peer| self.shared.lock().link(self.seat, peer).exists)
     }
 
     fn send(&mut self, to: usize, frame: Frame) {
+        let Some(to) = self.seat_of(to) else { return };
         let mut state = self.shared.lock();
-        if to >= state.seats.len() {
-            return;
-        }
         match frame.kind {
-            Kind::Data => state.send_data(self.me, to, frame),
+            Kind::Data => state.send_data(self.seat, to, frame),
             Kind::KeepAlive | Kind::Abort | Kind::Goodbye => {
-                state.put(self.me, to, Event::Frame(frame), Duration::ZERO);
+                state.put(self.seat, to, Event::Frame(frame), Duration::ZERO);
             }
         }
     }
@@ -350,31 +383,29 @@ impl Transport for WorldTransport {
     }
 
     fn backlog(&self, to: usize) -> usize {
-        let mut state = self.shared.lock();
-        if to < state.seats.len() { state.link(self.me, to).backlog } else { 0 }
+        self.seat_of(to).map_or(0, |to| self.shared.lock().link(self.seat, to).backlog)
     }
 
     fn poll(&mut self, wait: Duration) -> Option<(usize, Event)> {
         let mut state = self.shared.lock();
         let until = state.now + wait;
         loop {
-            let event = state.take(self.me);
+            let event = state.take(self.seat);
             if event.is_some() || state.now >= until {
-                state.seats[self.me].activity = Activity::Running;
-                return event;
+                state.seats[self.seat].activity = Activity::Running;
+                return event.map(|(from, event)| (from - self.first, event));
             }
-            state.seats[self.me].activity = Activity::Waiting { until };
+            state.seats[self.seat].activity = Activity::Waiting { until };
             self.shared.pass_time(&mut state);
-            if state.wakes(self.me).is_none_or(|at| at > state.now) {
-                state = self.shared.changed[self.me].wait(state).unwrap_or_else(PoisonError::into_inner);
+            if state.wakes(self.seat).is_none_or(|at| at > state.now) {
+                state = self.shared.changed[self.seat].wait(state).unwrap_or_else(PoisonError::into_inner);
             }
         }
     }
 
     fn hold(&mut self, peer: usize, hold: bool) {
-        let mut state = self.shared.lock();
-        if peer < state.seats.len() {
-            state.link(peer, self.me).held = hold;
+        if let Some(peer) = self.seat_of(peer) {
+            self.shared.lock().link(peer, self.seat).held = hold;
         }
     }
 
@@ -383,12 +414,10 @@ impl Transport for WorldTransport {
     }
 
     fn wire_bytes(&self, peer: usize) -> WireBytes {
+        let Some(peer) = self.seat_of(peer) else { return WireBytes::default() };
         let mut state = self.shared.lock();
-        if peer >= state.seats.len() {
-            return WireBytes::default();
-        }
-        let sent = state.link(self.me, peer).wire.sent;
-        WireBytes { sent, received: state.link(peer, self.me).wire.received }
+        let sent = state.link(self.seat, peer).wire.sent;
+        WireBytes { sent, received: state.link(peer, self.seat).wire.received }
     }
 
     fn finish(&mut self) -> bool {
@@ -401,9 +430,9 @@ impl Drop for WorldTransport {
     fn drop(&mut self) {
         let mut state = self.shared.lock();
         for peer in 0..state.seats.len() {
-            state.close(self.me, peer);
+            state.close(self.seat, peer);
         }
-        state.seats[self.me].activity = Activity::Gone;
+        state.seats[self.seat].activity = Activity::Gone;
         self.shared.pass_time(&mut state);
     }
 }

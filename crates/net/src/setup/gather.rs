@@ -19,6 +19,7 @@ use crate::shape::STAMP;
 use crate::stream::StreamTransport;
 use crate::tls::pin::{Identity, client_config};
 use crate::tls::{Tls, TlsError};
+use crate::{Lane, MAX_LANES};
 
 /// The first pause before a peer that could not be reached is dialled again; it doubles up to the last.
 const FIRST_PAUSE: Duration = Duration::from_millis(10);
@@ -26,13 +27,22 @@ const LAST_PAUSE: Duration = Duration::from_millis(500);
 /// How often connections that are complete are looked at while others are still to come.
 const LOOK: Duration = Duration::from_millis(50);
 
-/// Connects a client to all parties, with retries for as long as [`crate::Limits::connect`]. A party that is
-/// up but not ready for this client keeps it waiting.
+/// Connects a client to all parties, for a run in one lane; else as [`connect_lanes`].
 ///
 /// # Errors
-/// [`SetupError::WrongUse`] for a party's configuration; what is wrong with key or certificate;
-/// [`SetupError::Missing`], [`SetupError::Refused`], [`SetupError::Differs`].
+/// As [`connect_lanes`].
 pub fn connect(config: &Config) -> Result<StreamTransport, SetupError> {
+    connect_lanes(config, 1).and_then(only)
+}
+
+/// Connects a client to all parties in each of `lanes` lanes, with retries for as long as
+/// [`crate::Limits::connect`]. A party that is up but not ready for this client keeps it waiting. Returns the
+/// links of each lane.
+///
+/// # Errors
+/// [`SetupError::WrongUse`] for a party's configuration, or for no or more than [`MAX_LANES`] lanes; what is
+/// wrong with key or certificate; [`SetupError::Missing`], [`SetupError::Refused`], [`SetupError::Differs`].
+pub fn connect_lanes(config: &Config, lanes: u16) -> Result<Vec<StreamTransport>, SetupError> {
     if !config.is_client() {
         return Err(SetupError::WrongUse {
             detail: "parties bind and gather, they do not connect".to_owned(),
@@ -40,7 +50,12 @@ pub fn connect(config: &Config) -> Result<StreamTransport, SetupError> {
     }
     let identity = config.identity()?;
     let caller = Caller::new(config, identity.as_ref())?;
-    run(config, &caller, None, config.limits().connect)
+    run(config, &caller, None, lanes, config.limits().connect)
+}
+
+/// The links of a run's only lane.
+pub(super) fn only(mut lanes: Vec<StreamTransport>) -> Result<StreamTransport, SetupError> {
+    lanes.pop().ok_or_else(|| SetupError::WrongUse { detail: "a run has at least one lane".to_owned() })
 }
 
 /// What it takes to call others: what to say, and how to recognise them.
@@ -66,53 +81,59 @@ impl Caller {
     }
 }
 
-/// Dials the parties of lower numbers, hears those awaited by the listener, and returns when all are there.
+/// Dials the parties of lower numbers, hears those awaited by the listener, and returns each lane's links when all
+/// are there.
 pub(super) fn run(
     config: &Config,
     caller: &Caller,
     mut listener: Option<(&mut Listener, &[usize])>,
+    lanes: u16,
     within: Duration,
-) -> Result<StreamTransport, SetupError> {
+) -> Result<Vec<StreamTransport>, SetupError> {
+    if lanes == 0 || lanes > MAX_LANES {
+        let detail = format!("a run has 1 to {MAX_LANES} lanes, not {lanes}");
+        return Err(SetupError::WrongUse { detail });
+    }
     let deadline = Instant::now() + within;
     let names = config.names();
-    let mut channels: Vec<Option<Channel>> = names.iter().map(|_| None).collect();
+    // By endpoint, then by lane.
+    let mut channels: Vec<Places> = names.iter().map(|_| Lane::all(lanes).map(|_| None).collect()).collect();
     let lower = config.parties().iter().take(config.me());
-    let mut dials: Vec<Dial> =
-        lower.enumerate().map(|(peer, party)| Dial::new(peer, party.address.clone())).collect();
+    let routes = lower.enumerate().map(|(peer, party)| Route::new(peer, &party.address, lanes));
+    let mut routes: Vec<Route> = routes.collect::<Result<_, _>>()?;
     let awaited = listener.as_ref().map_or(&[][..], |(_, awaited)| awaited);
     loop {
         if let Some((listener, awaited)) = &mut listener {
             listener.hear()?;
             for &peer in *awaited {
-                let Some(place) = channels.get_mut(peer) else { continue };
-                if is_vacant(place, peer, config)? {
-                    *place = listener.take(peer);
-                }
+                let Some(places) = channels.get_mut(peer) else { continue };
+                clear_if_gone(places, peer, config)?;
+                listener.take(peer, places)?;
             }
         }
-        for dial in &mut dials {
-            let Some(place) = channels.get_mut(dial.peer) else { continue };
-            if is_vacant(place, dial.peer, config)? {
-                *place = dial.advance(caller, &names, deadline)?;
+        for route in &mut routes {
+            let Some(places) = channels.get_mut(route.peer) else { continue };
+            if clear_if_gone(places, route.peer, config)? {
+                *route = Route::new(route.peer, &route.address, lanes)?;
             }
+            route.advance(places, caller, &names, deadline)?;
             // One after the other: of two runs that one client begins at once, the first party decides which
             // is first, and the other does not reach the next party before its turn has come.
-            if place.is_none() {
+            if places.iter().any(Option::is_none) {
                 break;
             }
         }
-        let here = |peer: usize| channels.get(peer).is_some_and(Option::is_some);
-        if dials.iter().all(|dial| here(dial.peer)) && awaited.iter().all(|&peer| here(peer)) {
-            return Ok(StreamTransport::new(channels, config.limits().frame + STAMP));
+        let here = |peer: usize| channels.get(peer).is_some_and(|places| places.iter().all(Option::is_some));
+        if routes.iter().all(|route| here(route.peer)) && awaited.iter().all(|&peer| here(peer)) {
+            return Ok(by_lane(channels, lanes, config.limits().frame + STAMP));
         }
         if Instant::now() >= deadline {
-            let dialled = dials.iter().filter(|dial| !here(dial.peer)).map(|dial| {
-                let name = names.get(dial.peer).map_or("", String::as_str);
-                format!("no connection to {name} at {} ({})", dial.address, dial.last)
+            let missing = |peer: usize| channels.get(peer).and_then(first_vacant);
+            let dialled = routes.iter().filter_map(|route| route.failure(&missing(route.peer)?, &names));
+            let silent = awaited.iter().filter_map(|&peer| {
+                let (lane, _) = missing(peer)?;
+                names.get(peer).map(|name| format!("no call from {name}{lane}"))
             });
-            let silent = awaited.iter().filter(|&&peer| !here(peer));
-            let silent =
-                silent.filter_map(|&peer| names.get(peer)).map(|name| format!("no call from {name}"));
             return Err(SetupError::Missing {
                 missing: dialled.chain(silent).collect::<Vec<_>>().join(", "),
                 after: within,
@@ -123,8 +144,9 @@ pub(super) fn run(
         if let Some((listener, _)) = &listener {
             listener.watch(&mut watched);
         }
-        watched.extend(dials.iter().filter_map(Dial::watch));
-        let pauses = dials.iter().filter_map(Dial::pause).chain([LOOK]);
+        let dials = || routes.iter().flat_map(|route| &route.dials);
+        watched.extend(dials().filter_map(Dial::watch));
+        let pauses = dials().filter_map(Dial::pause).chain([LOOK]);
         let pause = pauses.min().unwrap_or(LOOK);
         let timeout = Timespec { tv_sec: pause.as_secs() as i64, tv_nsec: i64::from(pause.subsec_nanos()) };
         // Whatever it says, the next round looks at everything.
@@ -132,23 +154,101 @@ pub(super) fn run(
     }
 }
 
-/// Whether a peer is still, or again, to come.
+/// A peer's connections, by lane; `None` for one that is still to come.
+pub(super) type Places = Vec<Option<Channel>>;
+
+/// What differs if a peer's run has another number of lanes than this side's.
+pub(super) fn other_lanes(theirs: u16, ours: u16) -> String {
+    format!("its run is in {theirs} lanes, this side's in {ours}: use the same number everywhere")
+}
+
+/// Vacates all of a peer's places if one of its connections has ended; `true` if so. Its lanes come together.
 ///
 /// A client that leaves before everybody is here has done no harm: it may come again. A party that has been in the
 /// run already and gave it up ends it for all, so that all go on to the next one together.
-fn is_vacant(place: &mut Option<Channel>, peer: usize, config: &Config) -> Result<bool, SetupError> {
-    let Some(channel) = place else { return Ok(true) };
-    let Some(party) = config.parties().get(peer) else { return Ok(channel.has_hung_up()) };
-    match channel.reason_for_leaving(config.limits().frame + STAMP) {
-        Some(reason) => Err(SetupError::GaveUp { peer: party.name.clone(), reason }),
-        None => Ok(channel.is_dead()),
+fn clear_if_gone(places: &mut Places, peer: usize, config: &Config) -> Result<bool, SetupError> {
+    let mut gone = false;
+    for channel in places.iter_mut().flatten() {
+        gone |= match config.parties().get(peer) {
+            None => channel.has_hung_up(),
+            Some(party) => match channel.reason_for_leaving(config.limits().frame + STAMP) {
+                Some(reason) => return Err(SetupError::GaveUp { peer: party.name.clone(), reason }),
+                None => channel.is_dead(),
+            },
+        };
+    }
+    if gone {
+        places.fill_with(|| None);
+    }
+    Ok(gone)
+}
+
+/// The first place that is vacant, after words that name its lane if others have come; `None` if all have.
+fn first_vacant(places: &Places) -> Option<(String, usize)> {
+    let lane = places.iter().position(Option::is_none)?;
+    let words = if places.iter().all(Option::is_none) { String::new() } else { format!(" for lane {lane}") };
+    Some((words, lane))
+}
+
+/// Each lane's links, of everybody's connections.
+fn by_lane(channels: Vec<Places>, lanes: u16, limit: usize) -> Vec<StreamTransport> {
+    let mut by_lane: Vec<Places> = Lane::all(lanes).map(|_| Vec::new()).collect();
+    for places in channels {
+        for (lane, channel) in by_lane.iter_mut().zip(places) {
+            lane.push(channel);
+        }
+    }
+    by_lane.into_iter().map(|channels| StreamTransport::new(channels, limit)).collect()
+}
+
+/// The way to one party, in all lanes.
+struct Route {
+    peer: usize,
+    address: String,
+    /// By lane.
+    dials: Vec<Dial>,
+}
+
+impl Route {
+    /// A new call, which has a number that nobody has used.
+    fn new(peer: usize, address: &str, lanes: u16) -> Result<Self, SetupError> {
+        let mut call = [0; 8];
+        getrandom::fill(&mut call).map_err(SetupError::system)?;
+        let call = u64::from_le_bytes(call);
+        let dials = Lane::all(lanes).map(|lane| Dial::new(peer, address.to_owned(), lane, call)).collect();
+        Ok(Self { peer, address: address.to_owned(), dials })
+    }
+
+    /// Goes on in all lanes that are still to come.
+    fn advance(
+        &mut self,
+        places: &mut Places,
+        caller: &Caller,
+        names: &[String],
+        deadline: Instant,
+    ) -> Result<(), SetupError> {
+        for (dial, place) in self.dials.iter_mut().zip(places) {
+            if place.is_none() {
+                *place = dial.advance(caller, names, deadline)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Why the party was not reached in a lane, in words.
+    fn failure(&self, (lane, number): &(String, usize), names: &[String]) -> Option<String> {
+        let name = names.get(self.peer)?;
+        let last = &self.dials.get(*number)?.last;
+        Some(format!("no connection to {name} at {}{lane} ({last})", self.address))
     }
 }
 
-/// The way to one party.
+/// The way to one party in one lane.
 struct Dial {
     peer: usize,
     address: String,
+    lane: Lane,
+    call: u64,
     state: DialState,
     tries: usize,
     /// Why the last try failed.
@@ -161,9 +261,10 @@ enum DialState {
 }
 
 impl Dial {
-    fn new(peer: usize, address: String) -> Self {
+    fn new(peer: usize, address: String, lane: Lane, call: u64) -> Self {
         let state = DialState::Pause { until: Instant::now() };
-        Self { peer, address, state, tries: 0, last: "not tried: parties are called in order".to_owned() }
+        let last = "not tried: parties are called in order".to_owned();
+        Self { peer, address, lane, call, state, tries: 0, last }
     }
 
     /// Goes on without waiting (but for the name server); the channel once the party has answered.
@@ -190,8 +291,16 @@ impl Dial {
                 if let Some(detail) = caller.hello.difference(&hello, names) {
                     return Err(SetupError::Differs { peer: name, detail });
                 }
+                if hello.lane.count != self.lane.count {
+                    let detail = other_lanes(hello.lane.count, self.lane.count);
+                    return Err(SetupError::Differs { peer: name, detail });
+                }
                 if usize::from(hello.sender) != self.peer {
                     let detail = format!("says it is number {} of parties and clients", hello.sender);
+                    return Err(SetupError::Refused { peer: name, address, detail });
+                }
+                if (hello.lane, hello.call) != (self.lane, self.call) {
+                    let detail = format!("answers another call than the one for {}", self.lane);
                     return Err(SetupError::Refused { peer: name, address, detail });
                 }
                 "the connection broke again".clone_into(&mut self.last);
@@ -237,7 +346,8 @@ impl Dial {
             }
             _ => None,
         };
-        let call = Greeting::call(address, tls, caller.hello.bytes(), deadline);
+        let hello = Hello { lane: self.lane, call: self.call, ..caller.hello.clone() };
+        let call = Greeting::call(address, tls, hello.bytes(), deadline);
         Ok(call.map_err(|error| error.to_string()))
     }
 

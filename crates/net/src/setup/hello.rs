@@ -1,9 +1,9 @@
-//! What both sides of a new connection say first: that they speak Tacit, in which version, who they are, and
-//! whom they take part with.
+//! What both sides of a new connection say first: that they speak Tacit, in which version, who they are, for
+//! which lane, and whom they take part with.
 //!
 //! ```text
-//! | "tacitnet" | version | sender | parties | clients | 16 bytes per party and client |
-//! |   8 bytes  |   u16   |  u16   |   u16   |   u16   |     (numbers little-endian)    |
+//! | "tacitnet" | version | sender | parties | clients | lane | lanes | call | 16 bytes per party and client |
+//! |   8 bytes  |   u16   |  u16   |   u16   |   u16   | u16  |  u16  | u64  |     (numbers little-endian)    |
 //! ```
 //!
 //! The 16 bytes are a hash of the name and the fingerprint, so that two sides whose lists differ can say
@@ -12,9 +12,10 @@
 use sha2::{Digest, Sha256};
 
 use crate::tls::pin::Fingerprint;
+use crate::{Lane, MAX_LANES};
 
 /// The version of everything on a link: hello, frames, and the order of things.
-pub const VERSION: u16 = 1;
+pub const VERSION: u16 = 2;
 
 /// More parties and clients than this are refused.
 pub const MAX_ENDPOINTS: usize = 256;
@@ -23,7 +24,9 @@ pub const MAX_ENDPOINTS: usize = 256;
 pub const MAX_HELLO: usize = HEAD + MAX_ENDPOINTS * ENTRY;
 
 const MAGIC: [u8; 8] = *b"tacitnet";
-const HEAD: usize = 16;
+/// Bytes up to the version and with it.
+const VERSIONED: usize = 10;
+const HEAD: usize = 28;
 const ENTRY: usize = 16;
 
 /// One side's hello.
@@ -33,6 +36,10 @@ pub struct Hello {
     pub sender: u16,
     /// How many parties there are.
     pub parties: u16,
+    /// The lane that the connection is for.
+    pub lane: Lane,
+    /// What a caller's connections for the lanes of one run have in common, and those for another run have not.
+    pub call: u64,
     /// A hash of each party's and client's name and fingerprint.
     pub entries: Vec<[u8; ENTRY]>,
 }
@@ -57,22 +64,30 @@ pub enum NotAHello {
         /// Who it says it is.
         sender: u16,
     },
+    /// A lane that no run has.
+    #[error("is for lane {} of {}; a run has 1 to {MAX_LANES} lanes, numbered from 0", lane.number, lane.count)]
+    Lane {
+        /// The lane it names.
+        lane: Lane,
+    },
 }
 
 impl Hello {
-    /// The hello of endpoint `sender` among these names and fingerprints, the first of which are parties.
+    /// The hello of endpoint `sender` among these names and fingerprints, the first of which are parties; for the
+    /// only lane of a run, in call 0.
     pub fn new(sender: usize, parties: usize, names: &[String], prints: &[Option<Fingerprint>]) -> Self {
         let entries = names.iter().zip(prints).map(|(name, print)| entry(name, *print)).collect();
-        Self { sender: sender as u16, parties: parties as u16, entries }
+        Self { sender: sender as u16, parties: parties as u16, lane: Lane::ONLY, call: 0, entries }
     }
 
     /// The encoding.
     pub fn bytes(&self) -> Vec<u8> {
         let clients = self.entries.len() as u16 - self.parties;
         let mut bytes = MAGIC.to_vec();
-        for number in [VERSION, self.sender, self.parties, clients] {
+        for number in [VERSION, self.sender, self.parties, clients, self.lane.number, self.lane.count] {
             bytes.extend_from_slice(&number.to_le_bytes());
         }
+        bytes.extend_from_slice(&self.call.to_le_bytes());
         bytes.extend_from_slice(self.entries.as_flattened());
         bytes
     }
@@ -83,20 +98,26 @@ impl Hello {
         if !bytes.iter().zip(&MAGIC).all(|(got, expected)| got == expected) {
             return Err(NotAHello::Foreign);
         }
-        let Some((head, rest)) = bytes.split_first_chunk::<HEAD>() else { return Ok(None) };
-        let [_, _, _, _, _, _, _, _, v0, v1, s0, s1, p0, p1, c0, c1] = *head;
+        let Some(&[.., v0, v1]) = bytes.first_chunk::<VERSIONED>() else { return Ok(None) };
         let theirs = u16::from_le_bytes([v0, v1]);
         if theirs != VERSION {
             return Err(NotAHello::Version { theirs });
         }
+        let Some((head, rest)) = bytes.split_first_chunk::<HEAD>() else { return Ok(None) };
+        let [_, _, _, _, _, _, _, _, _, _, s0, s1, p0, p1, c0, c1, l0, l1, n0, n1, call @ ..] = *head;
         let (sender, parties) = (u16::from_le_bytes([s0, s1]), u16::from_le_bytes([p0, p1]));
         let endpoints = usize::from(parties) + usize::from(u16::from_le_bytes([c0, c1]));
         if endpoints > MAX_ENDPOINTS || usize::from(sender) >= endpoints {
             return Err(NotAHello::Size { endpoints, sender });
         }
+        let lane = Lane { number: u16::from_le_bytes([l0, l1]), count: u16::from_le_bytes([n0, n1]) };
+        if lane.count > MAX_LANES || lane.number >= lane.count {
+            return Err(NotAHello::Lane { lane });
+        }
+        let call = u64::from_le_bytes(call);
         let Some(entries) = rest.get(..endpoints * ENTRY) else { return Ok(None) };
         let (entries, _) = entries.as_chunks::<ENTRY>();
-        let hello = Self { sender, parties, entries: entries.to_vec() };
+        let hello = Self { sender, parties, lane, call, entries: entries.to_vec() };
         Ok(Some((hello, HEAD + endpoints * ENTRY)))
     }
 
@@ -149,7 +170,8 @@ mod tests {
     }
 
     fn hello() -> Hello {
-        Hello::new(1, 3, &names(), &prints())
+        let lane = Lane { number: 1, count: MAX_LANES };
+        Hello { lane, call: u64::MAX - 7, ..Hello::new(1, 3, &names(), &prints()) }
     }
 
     #[test]
@@ -185,13 +207,17 @@ mod tests {
         assert_eq!(Hello::parse(b"t\0"), Err(NotAHello::Foreign));
         let mut bytes = hello().bytes();
         bytes[8] = 9;
-        assert_eq!(Hello::parse(&bytes[..16]), Err(NotAHello::Version { theirs: 9 }));
+        assert_eq!(Hello::parse(&bytes[..10]), Err(NotAHello::Version { theirs: 9 }));
         let mut bytes = hello().bytes();
         bytes[10] = 4;
         assert_eq!(Hello::parse(&bytes), Err(NotAHello::Size { endpoints: 4, sender: 4 }));
         let mut bytes = hello().bytes();
         bytes[12..16].fill(0xff);
         assert!(matches!(Hello::parse(&bytes), Err(NotAHello::Size { endpoints: 131_070, .. })));
+        for (number, count) in [(0, 0), (1, 1), (0, MAX_LANES + 1), (u16::MAX, u16::MAX)] {
+            let lane = Lane { number, count };
+            assert_eq!(Hello::parse(&Hello { lane, ..hello() }.bytes()), Err(NotAHello::Lane { lane }));
+        }
     }
 
     #[test]

@@ -14,16 +14,18 @@ use rustls::server::UnbufferedServerConnection;
 
 use super::config::{Config, Security};
 use super::error::SetupError;
-use super::gather::{self, Caller};
+use super::gather::{self, Caller, Places};
 use super::greeting::{Fault, Greeting};
 use super::hello::{Hello, NotAHello};
 use crate::channel::Channel;
 use crate::stream::StreamTransport;
 use crate::tls::Tls;
 use crate::tls::pin::{Fingerprint, server_config};
+use crate::{Lane, MAX_LANES};
 
-/// Connections of one peer that wait for their turn.
-const WAITING: usize = 8;
+/// Connections of one peer that wait for their turn: those of one run with the most lanes, or of more runs with
+/// fewer.
+const WAITING: usize = MAX_LANES as usize;
 /// Callers turned away that are remembered.
 const REMEMBERED: usize = 32;
 
@@ -36,8 +38,35 @@ pub struct Listener {
     /// Those who have not said hello yet.
     callers: Vec<Greeting>,
     /// Those who have, and not been answered, by their number.
-    waiting: Vec<VecDeque<Channel>>,
+    queues: Vec<Queue>,
     turned_away: VecDeque<TurnedAway>,
+}
+
+/// One peer's connections that have said hello and not been answered.
+#[derive(Default)]
+struct Queue {
+    waiting: VecDeque<Waiting>,
+    /// The call whose lanes are being taken in, or were last.
+    call: Option<u64>,
+    /// The lanes of it that have been taken in, a bit for each.
+    taken: u64,
+}
+
+/// A connection that waits for its turn.
+struct Waiting {
+    call: u64,
+    lane: Lane,
+    channel: Channel,
+}
+
+const _: () = assert!(MAX_LANES as u32 <= u64::BITS, "a queue notes each lane in a bit");
+
+impl Queue {
+    /// Whether a call has come for this lane already.
+    fn knows(&self, call: u64, lane: Lane) -> bool {
+        let taken = self.call == Some(call) && self.taken >> lane.number & 1 == 1;
+        taken || self.waiting.iter().any(|other| (other.call, other.lane) == (call, lane))
+    }
 }
 
 /// Somebody who called and was turned away.
@@ -82,26 +111,41 @@ impl Listener {
         let socket = TcpListener::bind(address)
             .and_then(|socket| socket.set_nonblocking(true).map(|()| socket))
             .map_err(|error| SetupError::Bind { address: address.to_owned(), detail: error.to_string() })?;
-        let waiting = config.names().iter().map(|_| VecDeque::new()).collect();
+        let queues = config.names().iter().map(|_| Queue::default()).collect();
         let config = config.clone();
-        Ok(Self { config, socket, tls, caller, callers: Vec::new(), waiting, turned_away: VecDeque::new() })
+        Ok(Self { config, socket, tls, caller, callers: Vec::new(), queues, turned_away: VecDeque::new() })
     }
 
-    /// Brings together all parties and these clients (by number), for one run: dials the parties of lower
-    /// numbers, and takes in the others as they call. Whoever calls again, or is not among `clients`, waits
-    /// for a later call of this function.
+    /// Brings together all parties and these clients, for a run in one lane; else as [`Listener::gather_lanes`].
+    ///
+    /// # Errors
+    /// As [`Listener::gather_lanes`].
+    pub fn gather(&mut self, clients: &[usize], within: Duration) -> Result<StreamTransport, SetupError> {
+        self.gather_lanes(clients, 1, within).and_then(gather::only)
+    }
+
+    /// Brings together all parties and these clients (by number), for one run in so many lanes: dials the parties
+    /// of lower numbers, and takes in the others as they call. Whoever calls again, or is not among `clients`,
+    /// waits for a later call of this function. Returns the links of each lane.
     ///
     /// # Errors
     /// [`SetupError::Missing`] if somebody is missing after `within`; [`SetupError::Refused`] and
-    /// [`SetupError::Differs`] as soon as it is clear that somebody can't take part.
-    pub fn gather(&mut self, clients: &[usize], within: Duration) -> Result<StreamTransport, SetupError> {
+    /// [`SetupError::Differs`] as soon as it is clear that somebody can't take part, for instance because it runs
+    /// in another number of lanes; [`SetupError::WrongUse`] for no or more than [`MAX_LANES`] lanes, or a number
+    /// that is no client's.
+    pub fn gather_lanes(
+        &mut self,
+        clients: &[usize],
+        lanes: u16,
+        within: Duration,
+    ) -> Result<Vec<StreamTransport>, SetupError> {
         let (me, parties) = (self.config.me(), self.config.parties().len());
-        if let Some(client) = clients.iter().find(|&&client| client < parties || client >= self.waiting.len())
+        if let Some(client) = clients.iter().find(|&&client| client < parties || client >= self.queues.len())
         {
             return Err(SetupError::WrongUse { detail: format!("{client} is no client's number") });
         }
         let awaited: Vec<usize> = (me + 1..parties).chain(clients.iter().copied()).collect();
-        gather::run(&self.config.clone(), &self.caller.clone(), Some((self, &awaited)), within)
+        gather::run(&self.config.clone(), &self.caller.clone(), Some((self, &awaited)), lanes, within)
     }
 
     /// Takes out the list of those who were turned away lately, to be logged.
@@ -142,16 +186,41 @@ impl Listener {
         difference
     }
 
-    /// The first of a peer's connections that wait, answered; those whose caller has given up are dropped.
-    pub(super) fn take(&mut self, peer: usize) -> Option<Channel> {
-        let hello = self.caller.hello.bytes();
-        let waiting = self.waiting.get_mut(peer)?;
-        while let Some(mut channel) = waiting.pop_front() {
-            if !channel.is_dead() && channel.send(&hello).is_ok() {
-                return Some(channel);
+    /// Answers a peer's connections that wait and belong together, and puts them in their places. If all places
+    /// are vacant, the call that came first is the one; those whose caller has given up are dropped.
+    ///
+    /// # Errors
+    /// [`SetupError::Differs`] if that call is for another number of lanes.
+    pub(super) fn take(&mut self, peer: usize, places: &mut Places) -> Result<(), SetupError> {
+        let Some(queue) = self.queues.get_mut(peer) else { return Ok(()) };
+        if queue.waiting.is_empty() {
+            return Ok(());
+        }
+        queue.waiting.retain(|waiting| !waiting.channel.is_dead());
+        if places.iter().all(Option::is_none) {
+            queue.call = queue.waiting.front().map(|first| first.call);
+            queue.taken = 0;
+        }
+        let Some(call) = queue.call else { return Ok(()) };
+        let lanes = places.len() as u16;
+        while let Some(at) = queue.waiting.iter().position(|waiting| waiting.call == call) {
+            let Some(Waiting { lane, mut channel, .. }) = queue.waiting.remove(at) else { break };
+            if lane.count != lanes {
+                // The other side will find the same difference.
+                let ours = Lane { number: 0, count: lanes };
+                let _ = channel.send(&Hello { lane: ours, call, ..self.caller.hello.clone() }.bytes());
+                channel.hang_up();
+                let peer = self.config.names().get(peer).cloned().unwrap_or_default();
+                return Err(SetupError::Differs { peer, detail: gather::other_lanes(lane.count, lanes) });
+            }
+            let Some(place) = places.get_mut(usize::from(lane.number)) else { continue };
+            let answer = Hello { lane, call, ..self.caller.hello.clone() }.bytes();
+            if channel.send(&answer).is_ok() {
+                queue.taken |= 1 << lane.number;
+                *place = Some(channel);
             }
         }
-        None
+        Ok(())
     }
 
     /// What has to be watched while waiting for calls.
@@ -206,10 +275,13 @@ impl Listener {
             self.turn_away(greeting.address, &format!("says it is {name}, which does not call here"));
             return Ok(());
         }
-        let Some(waiting) = self.waiting.get_mut(claimed) else { return Ok(()) };
-        waiting.retain(|channel| !channel.is_dead());
-        if waiting.len() < WAITING {
-            waiting.push_back(greeting.channel);
+        let Some(queue) = self.queues.get_mut(claimed) else { return Ok(()) };
+        queue.waiting.retain(|waiting| !waiting.channel.is_dead());
+        let (call, lane) = (hello.call, hello.lane);
+        if queue.knows(call, lane) {
+            self.turn_away(greeting.address, &format!("is {name}, which has called for {lane} already"));
+        } else if queue.waiting.len() < WAITING {
+            queue.waiting.push_back(Waiting { call, lane, channel: greeting.channel });
         } else {
             let why = format!("is {name}, of which {WAITING} connections wait already");
             self.turn_away(greeting.address, &why);

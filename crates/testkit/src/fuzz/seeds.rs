@@ -3,7 +3,7 @@
 use tacit_net::frame::{Header, MAX_PAYLOAD};
 use tacit_net::setup::hello::{Hello, MAX_ENDPOINTS};
 use tacit_net::setup::{Fingerprint, INSECURE_TCP};
-use tacit_net::{At, Frame, Kind};
+use tacit_net::{At, Frame, Kind, Lane, MAX_LANES};
 use tacit_session::{Agreement, write_first_message};
 
 use crate::{Rng, generate};
@@ -48,6 +48,10 @@ pub(super) fn hellos() -> Vec<Vec<u8>> {
         Hello::new(sender, parties, &names, &prints).bytes()
     };
     let usual = hello(1, 3, 1, true);
+    let in_lane = |number, count| {
+        let names = ["P0", "P1"].map(str::to_owned);
+        Hello { lane: Lane { number, count }, call: u64::MAX, ..Hello::new(1, 2, &names, &[None; 2]) }.bytes()
+    };
     let changed = |at: usize, value: u8| {
         let mut bytes = usual.clone();
         bytes[at] = value;
@@ -60,12 +64,18 @@ pub(super) fn hellos() -> Vec<Vec<u8>> {
         hello(4, 3, 2, true),
         hello(0, 5, 10, false),
         hello(MAX_ENDPOINTS - 1, 3, MAX_ENDPOINTS - 3, true),
+        in_lane(1, 2),
+        in_lane(MAX_LANES - 1, MAX_LANES),
+        in_lane(0, MAX_LANES + 1),
+        in_lane(2, 2),
+        in_lane(0, 0),
         [&usual[..], b"what follows"].concat(),
         usual[..7].to_vec(),
-        usual[..16].to_vec(),
+        usual[..10].to_vec(),
+        usual[..28].to_vec(),
         usual[..usual.len() - 1].to_vec(),
         changed(0, b'T'),
-        changed(8, 2),
+        changed(8, 99),
         changed(10, 4),
         changed(13, 0xff),
         changed(15, 0xff),
@@ -181,7 +191,9 @@ pub(super) fn fingerprints() -> Vec<Vec<u8>> {
 
 pub(super) fn handshakes() -> Vec<Vec<u8>> {
     let agreement = |parties: usize, clients: &[&str], inputs: &str| Agreement {
-        version: 1,
+        version: 2,
+        lane: 1,
+        lanes: 3,
         parties: (0..parties).map(|number| format!("P{number}")).collect(),
         clients: clients.iter().map(|&name| name.to_owned()).collect(),
         protocol: "replicated".to_owned(),
@@ -198,7 +210,7 @@ pub(super) fn handshakes() -> Vec<Vec<u8>> {
         ..agreement(0, &[], "")
     };
     // Lengths that are announced and don't come.
-    let many = [1, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 1];
+    let many = [2, 1, 3, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 1];
     vec![
         message(&agreement(2, &[], "")),
         message(&agreement(3, &[], "P0.x: bool ()")),
@@ -209,9 +221,9 @@ pub(super) fn handshakes() -> Vec<Vec<u8>> {
         usual[..10].to_vec(),
         [&usual[..], &[0]].concat(),
         many.to_vec(),
-        [&many[..6], &[0x0f], &[0; 40]].concat(),
-        [&[1, 3, 2, b'P', b'0'][..], &many[1..]].concat(),
-        [&[0x81, 0x80, 0x00][..], &usual[1..]].concat(),
+        [&many[..8], &[0x0f], &[0; 40]].concat(),
+        [&[2, 1, 3, 3, 2, b'P', b'0'][..], &many[3..]].concat(),
+        [&[0x82, 0x80, 0x00][..], &usual[1..]].concat(),
         vec![],
         usual,
     ]

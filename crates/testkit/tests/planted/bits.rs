@@ -101,7 +101,7 @@ impl Party {
     /// 64 bits of the stream shared with `peer`.
     fn draw(&mut self, peer: usize, part: u16, op: u32) -> u64 {
         let mut bytes = [0; 8];
-        self.session.stream(peer).fill(Draw { lane: 0, part, op }, 0, &mut bytes);
+        self.session.stream(peer).fill(Draw { part, op }, 0, &mut bytes);
         u64::from_le_bytes(bytes)
     }
 
