@@ -60,6 +60,13 @@ impl Bank {
         Self { plan, registers, spare: Vec::new() }
     }
 
+    /// Goes on to another plan, with the same memory.
+    pub fn next(&mut self, plan: Arc<Plan>) {
+        self.spare.extend(self.registers.drain(..).flatten());
+        self.registers.resize_with(plan.registers.len(), || None);
+        self.plan = plan;
+    }
+
     /// Takes all memory that the plan will need, so that none has to come from the system in the middle of a run:
     /// there a fresh page costs more than what is computed on it. Goes through the plan's registers in its order.
     pub fn reserve(&mut self) {

@@ -5,7 +5,7 @@
 
 use crate::bank::{Bank, row_words};
 use crate::tile::Tiles;
-use crate::{Clear, Engine, Error, Job, with_word};
+use crate::{Clear, Engine, Error, Job, Roles, with_word};
 use std::sync::Arc;
 use tacit_circuit::Layered;
 use tacit_kernel::{Word, bits, matrix, ring, transpose};
@@ -190,6 +190,11 @@ impl Engine for ClearEngine {
         let reg = self.plan.outputs[output as usize].reg;
         let shape = self.plan.register(reg);
         Ok(Some(Clear::new(shape.domain, shape.cols, self.bank.get(reg).clone())))
+    }
+
+    fn next(&mut self, plan: Arc<Plan>, _roles: Roles) -> Result<(), Error> {
+        *self = Self::new(plan);
+        Ok(())
     }
 
     fn close(self: Box<Self>) -> Result<(), Error> {

@@ -89,6 +89,8 @@ pub trait Engine: Send {
     fn offer(&mut self, output: u32) -> Result<(), Error>;
     /// Receives what is to be received for an output; the values, if this party is to learn them. The only way out.
     fn reveal(&mut self, output: u32) -> Result<Option<Clear>, Error>;
+    /// Takes another plan in the same session, once all outputs of the last one are revealed.
+    fn next(&mut self, plan: Arc<Plan>, roles: Roles) -> Result<(), Error>;
     /// Ends the run in good order.
     fn close(self: Box<Self>) -> Result<(), Error>;
 }
@@ -101,6 +103,8 @@ pub trait Client: Send {
     fn give(&mut self, input: u32, values: &Clear) -> Result<(), Error>;
     /// Receives one of its outputs.
     fn reveal(&mut self, output: u32) -> Result<Clear, Error>;
+    /// Takes another plan in the same session.
+    fn next(&mut self, plan: Arc<Plan>, roles: Roles) -> Result<(), Error>;
     /// Ends the run in good order.
     fn close(self: Box<Self>) -> Result<(), Error>;
 }

@@ -37,6 +37,8 @@ pub struct Mesh {
     transport: Box<dyn Transport>,
     me: usize,
     lane: Lane,
+    /// What is added to the operations of addresses.
+    first_op: u32,
     tie: Tie,
     names: Vec<String>,
     limits: Limits,
@@ -80,6 +82,7 @@ impl Mesh {
         Self {
             me,
             lane: Lane::ONLY,
+            first_op: 0,
             tie: Tie::default(),
             phase: Phase::default(),
             peers,
@@ -106,6 +109,11 @@ impl Mesh {
     /// Which of this endpoint's lanes this is: [`Lane::ONLY`] unless [`Mesh::in_lane`] says otherwise.
     pub fn lane(&self) -> Lane {
         self.lane
+    }
+
+    /// Goes on to another plan in the same run: from now on operation `op` of every address is `first_op + op`.
+    pub fn count_from(&mut self, first_op: u32) {
+        self.first_op = first_op;
     }
 
     /// This endpoint's number.
@@ -588,9 +596,9 @@ impl Mesh {
         }
     }
 
-    /// An address in this lane.
+    /// An address in this lane and plan.
     fn here(&self, at: At) -> At {
-        At { lane: self.lane.number, ..at }
+        At { lane: self.lane.number, op: self.first_op.wrapping_add(at.op), ..at }
     }
 
     /// An error unless the run goes on and there is a link to this peer.

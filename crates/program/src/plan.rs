@@ -423,6 +423,11 @@ impl Plan {
         self.registers[reg as usize]
     }
 
+    /// How many addresses of operations a run takes: inputs, operations and outputs are each counted from 0.
+    pub fn addresses(&self) -> u32 {
+        self.inputs.len().max(self.ops.len()).max(self.outputs.len()) as u32
+    }
+
     /// Levels in which messages are exchanged: the longest chain of operations, each of which counts once.
     pub fn depth(&self) -> usize {
         self.levels.iter().filter(|level| !level.stages.is_empty()).count()

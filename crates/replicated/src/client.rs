@@ -86,6 +86,13 @@ impl Client for ReplicatedClient {
         Ok(Clear::new(shape.domain, shape.cols, sum))
     }
 
+    fn next(&mut self, plan: Arc<Plan>, roles: Roles) -> Result<(), Error> {
+        self.session.next_plan(self.plan.addresses())?;
+        self.streams = None;
+        (self.plan, self.roles) = (plan, roles);
+        Ok(())
+    }
+
     fn close(self: Box<Self>) -> Result<(), Error> {
         Ok(self.session.close()?)
     }

@@ -176,6 +176,16 @@ impl Engine for ReplicatedEngine {
         self.reveal_output(output)
     }
 
+    fn next(&mut self, plan: Arc<Plan>, roles: Roles) -> Result<(), Error> {
+        self.session.next_plan(self.plan.addresses())?;
+        self.own.next(plan.clone());
+        self.prev.next(plan.clone());
+        // Clients give new seeds.
+        self.clients.clear();
+        (self.plan, self.roles) = (plan, roles);
+        Ok(())
+    }
+
     fn close(self: Box<Self>) -> Result<(), Error> {
         Ok(self.session.close()?)
     }

@@ -38,6 +38,9 @@ pub enum Error {
         /// What was compared.
         what: &'static str,
     },
+    /// A session ran so many plans that its addresses are used up.
+    #[error("this session has no addresses left for another part of the run; begin a new run for the rest")]
+    Exhausted,
     /// The operating system gave no randomness.
     #[error("no randomness from the operating system: {0}")]
     Entropy(String),

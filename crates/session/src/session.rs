@@ -20,6 +20,8 @@ pub struct Session {
     coins: u32,
     echoes: u32,
     barriers: u32,
+    /// The first operation of the plan that is running, counted through the session.
+    first_op: u32,
 }
 
 impl std::fmt::Debug for Session {
@@ -53,7 +55,7 @@ impl Session {
             }
         };
         let me = mesh.me();
-        Ok(Self { me, agreement, id, mesh, streams, entropy, coins: 0, echoes: 0, barriers: 0 })
+        Ok(Self { me, agreement, id, mesh, streams, entropy, coins: 0, echoes: 0, barriers: 0, first_op: 0 })
     }
 
     /// This endpoint's number.
@@ -94,6 +96,20 @@ impl Session {
     /// The run's identity, the same for everybody and never seen before.
     pub fn id(&self) -> &[u8; 32] {
         &self.id
+    }
+
+    /// Goes on to another plan in the same session. The last one had `operations` operations, inputs or outputs,
+    /// whichever are most: addresses are counted on from there, so that none comes twice. All endpoints do so at
+    /// the same point.
+    ///
+    /// # Errors
+    /// When all addresses are used: 2^32 operations.
+    pub fn next_plan(&mut self, operations: u32) -> Result<(), Error> {
+        let first = self.first_op.checked_add(operations).ok_or(Error::Exhausted)?;
+        self.first_op = first;
+        self.mesh.count_from(first);
+        self.streams.iter_mut().flatten().for_each(|stream| stream.count_from(first));
+        Ok(())
     }
 
     /// The links.

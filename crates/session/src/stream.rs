@@ -1,9 +1,9 @@
 //! Pseudo-random streams that two endpoints share, addressed and never "next".
 //!
 //! A stream belongs to a lane. A draw names its step and operation ([`Draw`]) and the block within it; two
-//! endpoints that hold the key get the same bytes for the same address, in whatever order and in whatever pieces they ask. Asking
-//! twice for one address would mask two messages with one pad: builds with debug assertions keep the set of
-//! used addresses and stop at a repetition.
+//! endpoints that hold the key get the same bytes for the same address, in whatever order and in whatever pieces
+//! they ask. Asking twice for one address would mask two messages with one pad: builds with debug assertions keep
+//! the set of used addresses and stop at a repetition.
 //!
 //! The stream is AES-128 in counter mode: Araki et al. 2016, section 2.2, computational correlated
 //! randomness, with the address for the counter `id`.
@@ -34,6 +34,8 @@ const BLOCK: usize = 16;
 pub struct Stream {
     cipher: Aes128Ctr,
     lane: u16,
+    /// What is added to the operations of draws.
+    first_op: u32,
     drawn: u64,
     #[cfg(debug_assertions)]
     used: used::Used,
@@ -51,10 +53,16 @@ impl Stream {
         Self {
             cipher: Aes128Ctr::new(key),
             lane,
+            first_op: 0,
             drawn: 0,
             #[cfg(debug_assertions)]
             used: used::Used::default(),
         }
+    }
+
+    /// Goes on to another plan under the same key: from now on operation `op` of every draw is `first_op + op`.
+    pub(crate) fn count_from(&mut self, first_op: u32) {
+        self.first_op = first_op;
     }
 
     /// Blocks drawn so far; both holders of the key have the same number after the same work.
@@ -64,34 +72,35 @@ impl Stream {
 
     /// Fills `out` with the stream at `draw`, from block `first` on.
     pub fn fill(&mut self, draw: Draw, first: u64, out: &mut [u8]) {
-        self.note(draw, first, out.len());
-        self.cipher.fill(draw.nonce(self.lane), first, out);
+        let nonce = self.note(draw, first, out.len());
+        self.cipher.fill(nonce, first, out);
     }
 
     /// Fills `out` with `self ^ other`: an XOR-sharing of zero when three parties do so with their keys in turn.
     pub fn xor(&mut self, other: &mut Self, draw: Draw, first: u64, out: &mut [u8]) {
-        self.note(draw, first, out.len());
+        let nonce = self.note(draw, first, out.len());
         other.note(draw, first, out.len());
-        let nonce = draw.nonce(self.lane);
         tacit_kernel::aes::xor_streams(&self.cipher, &other.cipher, nonce, first, out);
     }
 
     /// Fills `out` with `self - other` in words of `W`: an additive sharing of zero likewise.
     pub fn sub<W: Word>(&mut self, other: &mut Self, draw: Draw, first: u64, out: &mut [W]) {
         let bytes = size_of_val(out);
-        self.note(draw, first, bytes);
+        let nonce = self.note(draw, first, bytes);
         other.note(draw, first, bytes);
-        let nonce = draw.nonce(self.lane);
         tacit_kernel::aes::sub_streams::<W>(&self.cipher, &other.cipher, nonce, first, out);
     }
 
-    fn note(&mut self, draw: Draw, first: u64, bytes: usize) {
+    /// Counts a draw, and gives the first half of its blocks' counters.
+    fn note(&mut self, draw: Draw, first: u64, bytes: usize) -> u64 {
+        let draw = Draw { op: self.first_op.wrapping_add(draw.op), ..draw };
         let blocks = bytes.div_ceil(BLOCK) as u64;
         self.drawn += blocks;
         #[cfg(debug_assertions)]
         self.used.insert(draw, first, blocks);
         #[cfg(not(debug_assertions))]
-        let _ = (draw, first);
+        let _ = first;
+        draw.nonce(self.lane)
     }
 }
 

@@ -2,8 +2,9 @@
 
 use crate::report::Traffic;
 use crate::{Compiled, Error};
+use std::fmt::Write;
 use std::sync::Arc;
-use tacit_engine::{Clear, Observer, Outcome, Protocol, Roles, executor};
+use tacit_engine::{Clear, Client, Engine, Observer, Outcome, Protocol, Roles, executor};
 use tacit_net::Mesh;
 use tacit_session::{Agreement, OsEntropy, Session};
 
@@ -20,6 +21,18 @@ pub struct Endpoint {
     pub clients: Vec<String>,
     /// Who the plan's names are.
     pub roles: Roles,
+    /// How often the program is run, one time after another over the same links.
+    pub times: u64,
+    /// A program that is run once after that, with its roles: what is left of a stream.
+    pub rest: Option<(Arc<Compiled>, Roles)>,
+}
+
+/// Where the inputs of a stream come from, and where its outputs go. A part is one run of a program.
+pub trait Feed {
+    /// The values that this endpoint gives to a part, by the index of the input. Parts come in order.
+    fn inputs(&mut self, part: u64) -> Result<Vec<Option<Clear>>, Error>;
+    /// What came out of a part.
+    fn outputs(&mut self, part: u64, outputs: Vec<Option<Clear>>) -> Result<(), Error>;
 }
 
 impl Endpoint {
@@ -41,7 +54,51 @@ impl Endpoint {
         }
         let roles = Roles::new(compiled.plan(), &parties, &clients)
             .map_err(|error| Error::Refused(error.to_string()))?;
-        Ok(Self { compiled, protocol, parties, clients, roles })
+        Ok(Self { compiled, protocol, parties, clients, roles, times: 1, rest: None })
+    }
+
+    /// Runs the program so many times, and then `rest`: a stream of inputs that memory wouldn't hold at once.
+    ///
+    /// # Errors
+    /// If `rest` names strangers.
+    pub fn repeated(mut self, times: u64, rest: Option<Arc<Compiled>>) -> Result<Self, Error> {
+        self.times = times;
+        self.rest = match rest {
+            Some(compiled) => {
+                let roles = Roles::new(compiled.plan(), &self.parties, &self.clients)
+                    .map_err(|error| Error::Refused(error.to_string()))?;
+                Some((compiled, roles))
+            }
+            None => None,
+        };
+        Ok(self)
+    }
+
+    /// How many parts there are.
+    pub fn parts(&self) -> u64 {
+        self.times + u64::from(self.rest.is_some())
+    }
+
+    /// The program of a part, and who its names are.
+    fn part(&self, part: u64) -> (&Arc<Compiled>, &Roles) {
+        match &self.rest {
+            Some((compiled, roles)) if part >= self.times => (compiled, roles),
+            _ => (&self.compiled, &self.roles),
+        }
+    }
+
+    /// What else the run depends on: the version, the window, and the parts of a stream.
+    fn parameters(&self) -> String {
+        let window = self.compiled.plan().window;
+        let mut parameters = format!("tacit {}, window {window}", env!("CARGO_PKG_VERSION"));
+        if self.times != 1 {
+            let _ = write!(parameters, ", {} times", self.times);
+        }
+        if let Some((rest, _)) = &self.rest {
+            let hash = rest.hash().map(|byte| format!("{byte:02x}")).concat();
+            let _ = write!(parameters, ", then program {hash}");
+        }
+        parameters
     }
 
     fn agreement(&self) -> Agreement {
@@ -52,7 +109,7 @@ impl Endpoint {
             parties: self.parties.clone(),
             clients: self.clients.clone(),
             protocol: self.protocol.spec().name.to_owned(),
-            parameters: concat!("tacit ", env!("CARGO_PKG_VERSION")).to_owned(),
+            parameters: self.parameters(),
             inputs: self.compiled.describe_inputs(),
             program: self.compiled.hash(),
         }
@@ -67,23 +124,104 @@ pub fn play(
     inputs: &[Option<Clear>],
     observer: &mut dyn Observer,
 ) -> Result<(Outcome, Traffic), Error> {
-    let roles = endpoint.roles.clone();
-    let plan = endpoint.compiled.plan().clone();
+    let mut once = Once { inputs, outputs: Vec::new() };
+    let (rounds, traffic) = play_parts(endpoint, mesh, &mut once, observer)?;
+    Ok((Outcome { outputs: once.outputs, rounds }, traffic))
+}
+
+/// A run of one part.
+struct Once<'a> {
+    inputs: &'a [Option<Clear>],
+    outputs: Vec<Option<Clear>>,
+}
+
+impl Feed for Once<'_> {
+    fn inputs(&mut self, _part: u64) -> Result<Vec<Option<Clear>>, Error> {
+        Ok(self.inputs.to_vec())
+    }
+
+    fn outputs(&mut self, _part: u64, outputs: Vec<Option<Clear>>) -> Result<(), Error> {
+        self.outputs = outputs;
+        Ok(())
+    }
+}
+
+/// Plays an endpoint's part in all parts of a stream, as [`play`] does in one run: memory is that of one part,
+/// however many there are. The rounds of all parts, and what was sent.
+///
+/// # Errors
+/// The first failure, also of `feed`, which ends the run for all.
+pub fn play_parts(
+    endpoint: &Endpoint,
+    mesh: Mesh,
+    feed: &mut dyn Feed,
+    observer: &mut dyn Observer,
+) -> Result<(u32, Traffic), Error> {
     let aborted = |cause| endpoint.compiled.aborted(cause);
     let me = mesh.me();
     let session = Session::establish(mesh, endpoint.agreement(), Box::new(OsEntropy))
         .map_err(|error| aborted(error.into()))?;
     if me < endpoint.parties.len() {
-        let mut engine = endpoint.protocol.seat(session, plan.clone(), roles).map_err(aborted)?;
-        let outcome = executor::run_party(engine.as_mut(), &plan, inputs, observer).map_err(aborted)?;
-        let traffic = engine.session().map_or_else(Traffic::default, |session| Traffic::of(session.mesh()));
-        engine.close().map_err(aborted)?;
-        Ok((outcome, traffic))
+        party(endpoint, session, feed, observer)
     } else {
-        let mut client = endpoint.protocol.client(session, plan.clone(), roles.clone()).map_err(aborted)?;
-        let outcome = executor::run_client(client.as_mut(), &plan, &roles, inputs).map_err(aborted)?;
-        let traffic = Traffic::of(client.session().mesh());
-        client.close().map_err(aborted)?;
-        Ok((outcome, traffic))
+        client(endpoint, session, feed)
     }
+}
+
+fn party(
+    endpoint: &Endpoint,
+    session: Session,
+    feed: &mut dyn Feed,
+    observer: &mut dyn Observer,
+) -> Result<(u32, Traffic), Error> {
+    let (first, roles) = endpoint.part(0);
+    let aborted = |cause| endpoint.compiled.aborted(cause);
+    let mut engine = endpoint.protocol.seat(session, first.plan().clone(), roles.clone()).map_err(aborted)?;
+    let mut rounds = 0;
+    for part in 0..endpoint.parts() {
+        let (compiled, roles) = endpoint.part(part);
+        let plan = compiled.plan();
+        let aborted = |cause| compiled.aborted(cause);
+        if part > 0 {
+            engine.next(plan.clone(), roles.clone()).map_err(aborted)?;
+        }
+        let ended = |error: Error, engine: &mut dyn Engine| {
+            if let Some(session) = engine.session() {
+                session.abort(&error.to_string());
+            }
+            error
+        };
+        let inputs = feed.inputs(part).map_err(|error| ended(error, engine.as_mut()))?;
+        let outcome = executor::run_party(engine.as_mut(), plan, &inputs, observer).map_err(aborted)?;
+        rounds += outcome.rounds;
+        feed.outputs(part, outcome.outputs).map_err(|error| ended(error, engine.as_mut()))?;
+    }
+    let traffic = engine.session().map_or_else(Traffic::default, |session| Traffic::of(session.mesh()));
+    engine.close().map_err(aborted)?;
+    Ok((rounds, traffic))
+}
+
+fn client(endpoint: &Endpoint, session: Session, feed: &mut dyn Feed) -> Result<(u32, Traffic), Error> {
+    let (first, roles) = endpoint.part(0);
+    let aborted = |cause| endpoint.compiled.aborted(cause);
+    let mut client =
+        endpoint.protocol.client(session, first.plan().clone(), roles.clone()).map_err(aborted)?;
+    for part in 0..endpoint.parts() {
+        let (compiled, roles) = endpoint.part(part);
+        let plan = compiled.plan();
+        let aborted = |cause| compiled.aborted(cause);
+        if part > 0 {
+            client.next(plan.clone(), roles.clone()).map_err(aborted)?;
+        }
+        let ended = |error: Error, client: &mut dyn Client| {
+            client.session().abort(&error.to_string());
+            error
+        };
+        let inputs = feed.inputs(part).map_err(|error| ended(error, client.as_mut()))?;
+        let outcome = executor::run_client(client.as_mut(), plan, roles, &inputs).map_err(aborted)?;
+        feed.outputs(part, outcome.outputs).map_err(|error| ended(error, client.as_mut()))?;
+    }
+    let traffic = Traffic::of(client.session().mesh());
+    client.close().map_err(aborted)?;
+    Ok((0, traffic))
 }

@@ -15,7 +15,7 @@ mod report;
 
 pub use compiled::Compiled;
 pub use deployment::Seat;
-pub use endpoint::{Endpoint, play};
+pub use endpoint::{Endpoint, Feed, play, play_parts};
 pub use error::Error;
 pub use local::{Local, Progress};
 pub use price::price;

@@ -234,6 +234,10 @@ impl Engine for Party {
         Ok(Some(Clear::from_words(shape.domain, &words)))
     }
 
+    fn next(&mut self, _plan: Arc<Plan>, _roles: Roles) -> Result<(), Error> {
+        Err(Error::Refused("one plan is enough for a planted fault".to_owned()))
+    }
+
     fn close(self: Box<Self>) -> Result<(), Error> {
         Ok(self.session.close()?)
     }
