@@ -59,9 +59,10 @@ pub struct Layered {
 impl Layered {
     /// Lays a circuit out. The same circuit is always laid out alike, in time and memory linear in its gates.
     ///
-    /// - **Layers.** Only what an output depends on is there. An AND runs as soon as both operands can be there, so
-    ///   that there are as many rounds as the circuit is deep. (A depth that exists on paper only, because terms
-    ///   cancel, takes no round.) A sum runs in the first layer that needs it.
+    /// - **Layers.** Only what an output depends on is there, and there are as many rounds as the circuit is deep. (A
+    ///   depth that exists on paper only, because terms cancel, takes no round.) An AND runs as late as that
+    ///   allows, or earlier where the layer is as wide already as the widest would be if every AND ran as early as
+    ///   it could. A sum runs in the first layer that needs it.
     /// - **Sums.** An exclusive or that only another one of the same layer reads becomes part of it; what occurs
     ///   twice cancels.
     /// - **Slots.** Inputs have a slot each before the first layer. A slot is free again after its last reader, and

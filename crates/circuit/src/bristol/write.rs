@@ -14,8 +14,8 @@ pub fn write(circuit: &Circuit) -> String {
     put_widths(&mut text, circuit.inputs().iter().map(|&bits| bits as usize));
     put_widths(&mut text, circuit.outputs().iter().map(Vec::len));
     text.push('\n');
-    let of = |wire: Wire| numbers.of[wire as usize];
-    for (gate, &to) in circuit.gates().iter().zip(&numbers.of[circuit.input_bits()..]) {
+    let of = |wire: Wire| numbers.of(wire);
+    for (gate, to) in circuit.gates().iter().zip(&numbers.gates) {
         match *gate {
             Gate::Xor(a, b) => put(&mut text, format_args!("2 1 {} {} {to} XOR\n", of(a), of(b))),
             Gate::And(a, b) => put(&mut text, format_args!("2 1 {} {} {to} AND\n", of(a), of(b))),
@@ -31,8 +31,10 @@ pub fn write(circuit: &Circuit) -> String {
 
 /// The file's numbers of wires.
 struct Numbers {
-    /// For each wire of the circuit.
-    of: Vec<u64>,
+    /// The first gate's wire; those below are inputs, and keep their numbers.
+    first: usize,
+    /// For each gate its wire's.
+    gates: Vec<u64>,
     /// Output bits that take a copy: its source and itself.
     copies: Vec<(u64, u64)>,
 }
@@ -42,31 +44,32 @@ impl Numbers {
     fn new(circuit: &Circuit) -> Self {
         const NONE: u64 = u64::MAX;
         let first = circuit.input_bits();
-        let mut of = vec![NONE; circuit.wires()];
+        let mut gates = vec![NONE; circuit.gates().len()];
         // Outputs by their place among themselves, as long as nobody knows where they begin.
         let mut copied = Vec::new();
         for (place, &wire) in (0_u64..).zip(circuit.outputs().iter().flatten()) {
-            let number = &mut of[wire as usize];
-            if (wire as usize) < first || *number != NONE {
-                copied.push((wire, place));
-            } else {
-                *number = place;
+            match (wire as usize).checked_sub(first) {
+                Some(gate) if gates[gate] == NONE => gates[gate] = place,
+                _ => copied.push((wire, place)),
             }
         }
-        let begin = (circuit.wires() + copied.len() - circuit.output_bits()) as u64;
+        let begin = (first + gates.len() + copied.len() - circuit.output_bits()) as u64;
         let mut next = first as u64;
-        for (wire, number) in of.iter_mut().enumerate() {
-            if wire < first {
-                *number = wire as u64;
-            } else if *number == NONE {
+        for number in &mut gates {
+            if *number == NONE {
                 *number = next;
                 next += 1;
             } else {
                 *number += begin;
             }
         }
-        let copies = copied.into_iter().map(|(wire, place)| (of[wire as usize], begin + place)).collect();
-        Self { of, copies }
+        let mut numbers = Self { first, gates, copies: Vec::new() };
+        numbers.copies = copied.iter().map(|&(wire, place)| (numbers.of(wire), begin + place)).collect();
+        numbers
+    }
+
+    fn of(&self, wire: Wire) -> u64 {
+        (wire as usize).checked_sub(self.first).map_or(wire.into(), |gate| self.gates[gate])
     }
 }
 

@@ -59,25 +59,68 @@ fn readers(circuit: &Circuit) -> Vec<u8> {
     readers
 }
 
-/// The layer of each needed gate. An AND's is as early, a sum's as late as can be.
+/// The layer of each needed gate: as late as its readers let it, for what it reads is mostly read by others too,
+/// and what it makes takes a slot of its own. But an AND that can also run earlier does, if the layer is as wide
+/// already as the widest would be if all ran as early as can be.
 fn layers(circuit: &Circuit, readers: &[u8], depth: u32) -> Vec<u32> {
     let first = circuit.input_bits();
-    let mut layers = circuit.depths();
-    for (layer, gate) in layers[first..].iter_mut().zip(circuit.gates()) {
-        *layer = if matches!(gate, Gate::And(..)) { *layer - 1 } else { u32::MAX };
-    }
-    // What isn't a sum keeps its layer: its readers' are never below.
+    let depths = circuit.depths();
+    let mut room = Room::new(circuit, readers, &depths, depth);
+    let mut layers = vec![u32::MAX; circuit.wires()];
     for &wire in circuit.outputs().iter().flatten() {
-        layers[wire as usize] = layers[wire as usize].min(depth);
+        layers[wire as usize] = depth;
     }
     for (index, gate) in circuit.gates().iter().enumerate().rev() {
-        if readers[first + index] > 0 {
+        let own = first + index;
+        if readers[own] > 0 {
+            // So far it is the first layer that reads the wire.
+            if matches!(gate, Gate::And(..)) {
+                layers[own] = room.take(depths[own] - 1, layers[own] - 1);
+            }
             for operand in gate.operands() {
-                layers[operand as usize] = layers[operand as usize].min(layers[first + index]);
+                layers[operand as usize] = layers[operand as usize].min(layers[own]);
             }
         }
     }
     layers
+}
+
+/// How many ANDs there is room for in each layer.
+struct Room {
+    left: Vec<u32>,
+    /// For each layer, counted from 1, itself if there is room, or one below that is nearer to room; 0 at the end.
+    nearer: Vec<u32>,
+}
+
+impl Room {
+    /// So much in each layer as the widest needs if all ANDs run as early as can be.
+    fn new(circuit: &Circuit, readers: &[u8], depths: &[u32], depth: u32) -> Self {
+        let mut widths = vec![0; depth as usize];
+        for (wire, gate) in (circuit.input_bits()..).zip(circuit.gates()) {
+            if matches!(gate, Gate::And(..)) && readers[wire] > 0 {
+                widths[depths[wire] as usize - 1] += 1;
+            }
+        }
+        let widest = widths.iter().copied().max().unwrap_or(0);
+        Self { left: vec![widest; depth as usize], nearer: (0..=depth).collect() }
+    }
+
+    /// Takes room in the last layer that has some, from `earliest` to `latest`; in `latest` if none has.
+    fn take(&mut self, earliest: u32, latest: u32) -> u32 {
+        let mut at = latest as usize + 1;
+        while self.nearer[at] as usize != at {
+            self.nearer[at] = self.nearer[self.nearer[at] as usize];
+            at = self.nearer[at] as usize;
+        }
+        if at <= earliest as usize {
+            return latest;
+        }
+        self.left[at - 1] -= 1;
+        if self.left[at - 1] == 0 {
+            self.nearer[at] = at as u32 - 1;
+        }
+        at as u32 - 1
+    }
 }
 
 /// Sums that have one reader only, a sum of the same layer with room for their terms.

@@ -114,6 +114,44 @@ fn a_tree_of_ands_has_a_round_for_each_level() {
 }
 
 #[test]
+fn ands_wait_for_their_readers_and_keep_no_slots() {
+    // Every product is needed a round later than the one before, and all could be made in the first.
+    let mut builder = Builder::new();
+    let bits = builder.input(9);
+    let mut chain = bits[8];
+    for index in 0..64 {
+        let product = builder.and(bits[index % 8], bits[index / 8]);
+        let sum = builder.xor(chain, product);
+        chain = builder.and(sum, bits[index % 7]);
+    }
+    let layered = same_as_gates(&builder.finish(vec![vec![chain]]), 1);
+    // The same bit twice is no product.
+    assert_eq!((layered.ands(), layered.depth()), (64 + 56, 64));
+    assert_eq!(layered.widest_layer(), 2);
+    assert!(layered.slots <= 9 + 1 + 5, "{} slots", layered.slots);
+}
+
+#[test]
+fn ands_that_could_wait_spread_over_layers() {
+    // Twenty products can run in any of ten rounds, twenty others from the sixth on; all are read at the end.
+    let mut builder = Builder::new();
+    let bits = builder.input(31);
+    let mut chain = vec![bits[0]];
+    for index in 0..10 {
+        chain.push(builder.and(chain[index], bits[1 + index]));
+    }
+    let mut outputs = vec![chain[10]];
+    for &bit in &bits[11..] {
+        outputs.push(builder.and(bits[0], bit));
+        outputs.push(builder.and(chain[5], bit));
+    }
+    let layered = same_as_gates(&builder.finish(vec![outputs]), 1);
+    let widths: Vec<usize> = layered.layers.iter().map(|layer| layer.ands.len()).collect();
+    // As early as can be, 21 would run in the first round and in the sixth. What has to run in the last joins it.
+    assert_eq!(widths, [1, 1, 1, 1, 1, 1, 1, 1, 20, 22, 0]);
+}
+
+#[test]
 fn exclusive_ors_become_long_sums() {
     let mut builder = Builder::new();
     let bits = builder.input(40);

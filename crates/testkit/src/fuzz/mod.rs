@@ -4,6 +4,7 @@
 //! The fuzzer's binaries in `fuzz/` and the ordinary tests over the kept corpora call the same functions. See
 //! `docs/fuzzing.md`.
 
+mod circuits;
 mod mutate;
 mod seeds;
 mod values;
@@ -17,6 +18,7 @@ use tacit_net::stream::parse_frames;
 use tacit_net::{Frame, Profile, Shape};
 use tacit_program::{Native, Program, lower};
 
+pub use circuits::{bristol_fashion, bristol_old, circuit_bytes};
 pub use mutate::mutant;
 pub use values::value;
 
@@ -41,7 +43,7 @@ pub struct Target {
 }
 
 /// All targets.
-pub const TARGETS: [Target; 10] = [
+pub const TARGETS: [Target; 13] = [
     Target { name: "header", run: header, seeds: seeds::headers, fixed: 1 << 10, per_byte: 0 },
     Target { name: "frames", run: frames, seeds: seeds::frames, fixed: 5 << 18, per_byte: 16 },
     Target { name: "hello", run: hello, seeds: seeds::hellos, fixed: 1 << 13, per_byte: 8 },
@@ -51,6 +53,27 @@ pub const TARGETS: [Target; 10] = [
     Target { name: "fingerprint", run: fingerprint, seeds: seeds::fingerprints, fixed: 1 << 12, per_byte: 8 },
     Target { name: "handshake", run: handshake, seeds: seeds::handshakes, fixed: 5 << 18, per_byte: 128 },
     Target { name: "program", run: program, seeds: seeds::programs, fixed: 4 << 20, per_byte: 1 << 14 },
+    Target {
+        name: "bristol_fashion",
+        run: bristol_fashion,
+        seeds: seeds::bristol_fashion,
+        fixed: 1 << 20,
+        per_byte: 1 << 8,
+    },
+    Target {
+        name: "bristol_old",
+        run: bristol_old,
+        seeds: seeds::bristol_old,
+        fixed: 1 << 20,
+        per_byte: 1 << 8,
+    },
+    Target {
+        name: "circuit_bytes",
+        run: circuit_bytes,
+        seeds: seeds::circuits,
+        fixed: 1 << 20,
+        per_byte: 1 << 8,
+    },
     Target { name: "value", run: value, seeds: seeds::values, fixed: 1 << 14, per_byte: 64 },
 ];
 

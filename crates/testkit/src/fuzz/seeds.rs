@@ -1,5 +1,6 @@
 //! Messages, files and texts as they are meant to be, and some that just aren't: where a fuzzer begins.
 
+use tacit_circuit::{Builder, Circuit, Gate, Wire, bristol};
 use tacit_net::frame::{Header, MAX_PAYLOAD};
 use tacit_net::setup::hello::{Hello, MAX_ENDPOINTS};
 use tacit_net::setup::{Fingerprint, INSECURE_TCP};
@@ -236,6 +237,94 @@ pub(super) fn programs() -> Vec<Vec<u8>> {
     seeds.push(usual[..usual.len() / 2].to_vec());
     seeds.push([&usual[..], &[0]].concat());
     seeds.push(usual[..16].to_vec());
+    seeds
+}
+
+/// Circuits with everything that a format can say.
+fn some_circuits() -> Vec<Circuit> {
+    let adder = |bits: u32| {
+        let mut builder = Builder::new();
+        let (a, b) = (builder.input(bits), builder.input(bits));
+        let mut carry = builder.constant(false);
+        let mut sum: Vec<Wire> = Vec::new();
+        for (&a, &b) in a.iter().zip(&b) {
+            let (left, right) = (builder.xor(a, carry), builder.xor(b, carry));
+            sum.push(builder.xor(left, b));
+            let both = builder.and(left, right);
+            carry = builder.xor(both, carry);
+        }
+        builder.finish(vec![sum, vec![carry]])
+    };
+    let small = |inputs: &[u32], gates: &[Gate], outputs: &[&[Wire]]| {
+        let outputs = outputs.iter().map(|wires| wires.to_vec()).collect();
+        Circuit::new(inputs.to_vec(), gates.to_vec(), outputs).expect("a seed is well formed")
+    };
+    let (xor, and, not) = (Gate::Xor, Gate::And, Gate::Not);
+    vec![
+        adder(1),
+        adder(9),
+        adder(65),
+        small(&[], &[], &[]),
+        small(&[3], &[], &[&[2, 1, 0]]),
+        small(&[0, 2, 0], &[and(0, 1), xor(2, 2), not(3)], &[&[], &[4, 4], &[0]]),
+        small(&[], &[Gate::Constant(true), Gate::Constant(false), and(0, 1)], &[&[0, 1, 2]]),
+        small(&[1, 1], &[xor(0, 1), xor(2, 1), and(3, 2), xor(4, 2), not(5), not(6)], &[&[7, 2]]),
+        small(&[1 << 31], &[not(1 << 30)], &[&[1 << 31, 1 << 29]]),
+    ]
+}
+
+pub(super) fn bristol_fashion() -> Vec<Vec<u8>> {
+    let mut texts: Vec<String> = some_circuits().iter().map(bristol::write).collect();
+    let header = "3 7\n1 3\n1 2\n";
+    texts.extend(
+        [
+            "2 1 0 1 3 XOR\n4 2 0 1 2 3 5 4 MAND\n1 1 4 6 EQW\n",
+            "1 1 1 3 EQ\r\n\r\n1 1 3 5 INV\t\r\n2 1 3 2 6 AND",
+            "1 1 2 5 EQ\n",
+            "2 1 0 7 5 XOR\n",
+            "2 1 0 4 5 XOR\n",
+            "2 1 0 1 2 XOR\n",
+            "2 1 0 1 5 NOR\n",
+            "0 0 MAND\n",
+            "4294967295 4294967295 4294967296 MAND\n",
+        ]
+        .map(|gates| format!("{header}{gates}")),
+    );
+    texts.extend(
+        ["4294967295 4294967295\n1 4294967295\n1 1\n", "1 3\n4294967295 1\n", "1 3\n2 1 1\n"]
+            .map(str::to_owned),
+    );
+    texts.push(String::new());
+    texts.into_iter().map(String::into_bytes).collect()
+}
+
+pub(super) fn bristol_old() -> Vec<Vec<u8>> {
+    let texts = [
+        "4 6\n1 1   2\n\n2 1 0 1 2 XOR\n2 1 0 1 3 AND\n1 1 2 4 INV\n2 1 4 3 5 XOR\n",
+        "1 3\n2 0 1\r\n2 1 0 1 2 AND",
+        "1 4\n2 1 1\n2 1 0 1 3 AND\n",
+        "0 3\n2 1 0\n",
+        "0 2\n2 1 1\n0\n",
+        "1 3\n1 1 2\n2 1 0 1 2 AND\n",
+        "1 3\n1 1 1\n1 1 0 2 EQW\n",
+        "2 4\n1 1 1\n1 1 3 2 INV\n1 1 2 3 INV\n",
+        "4294967295 4294967295\n4294967294 0 1\n1 1 0 4294967294 INV\n",
+        "1 3 1\n",
+        "",
+    ];
+    texts.map(|text| text.as_bytes().to_vec()).into()
+}
+
+pub(super) fn circuits() -> Vec<Vec<u8>> {
+    let mut seeds: Vec<Vec<u8>> = some_circuits().iter().map(Circuit::to_bytes).collect();
+    let usual = seeds[1].clone();
+    seeds.push(usual[..usual.len() / 2].to_vec());
+    seeds.push([&usual[..], &[0]].concat());
+    // Counts that are announced and don't come; a number in more bytes than it takes.
+    seeds.push([&usual[..8], &[0xff, 0xff, 0xff, 0xff, 0x0f]].concat());
+    seeds.push([&usual[..8], &[0, 0xff, 0xff, 0xff, 0xff, 0x0e]].concat());
+    seeds.push([&usual[..8], &[0, 0, 0xff, 0xff, 0xff, 0xff, 0x0f]].concat());
+    seeds.push([&usual[..8], &[0x80, 0, 0, 0]].concat());
     seeds
 }
 
