@@ -6,12 +6,16 @@
 //! | `circuit` | [`Circuit`]: gates in order, and what they cost |
 //! | `builder` | [`Builder`]: gates that fold constants as they are made |
 //! | `layered` | [`Layered`]: AND layers, and slots that are used again |
+//! | [`arith`] | sums, products, quotients and comparisons of words |
 //!
 //! A circuit says nothing of shares. The same layers are walked in the clear and by every protocol.
 
+pub mod arith;
 mod builder;
 mod circuit;
 mod layered;
+#[cfg(test)]
+mod testing;
 
 pub use builder::Builder;
 pub use circuit::{Circuit, Gate, Wire};

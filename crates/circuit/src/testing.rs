@@ -1,0 +1,77 @@
+//! What the tests of circuits share: an evaluator, bits, operands, known answers.
+
+use crate::{Circuit, Gate};
+
+/// The outputs of a circuit for one instance, one bit a wire.
+pub(crate) fn evaluate(circuit: &Circuit, inputs: &[Vec<bool>]) -> Vec<Vec<bool>> {
+    let widths: Vec<u32> = inputs.iter().map(|bits| bits.len() as u32).collect();
+    assert_eq!(widths, circuit.inputs(), "an input has another width");
+    let mut wires = inputs.concat();
+    for gate in circuit.gates() {
+        let at = |wire: u32| wires[wire as usize];
+        wires.push(match *gate {
+            Gate::Xor(a, b) => at(a) ^ at(b),
+            Gate::And(a, b) => at(a) & at(b),
+            Gate::Not(a) => !at(a),
+            Gate::Constant(bit) => bit,
+        });
+    }
+    let outputs = circuit.outputs().iter();
+    outputs.map(|output| output.iter().map(|&wire| wires[wire as usize]).collect()).collect()
+}
+
+/// The outputs as byte strings, for inputs that are byte strings.
+pub(crate) fn evaluate_bytes(circuit: &Circuit, inputs: &[&[u8]]) -> Vec<Vec<u8>> {
+    let inputs: Vec<Vec<bool>> = inputs.iter().map(|bytes| bits_of_bytes(bytes)).collect();
+    evaluate(circuit, &inputs).iter().map(|bits| bytes_of_bits(bits)).collect()
+}
+
+/// Bit `i` of byte `j` at place `8 j + i`.
+pub(crate) fn bits_of_bytes(bytes: &[u8]) -> Vec<bool> {
+    bytes.iter().flat_map(|byte| (0..8).map(move |bit| byte >> bit & 1 == 1)).collect()
+}
+
+fn bytes_of_bits(bits: &[bool]) -> Vec<u8> {
+    bits.chunks(8)
+        .map(|byte| byte.iter().enumerate().map(|(place, &bit)| u8::from(bit) << place).sum())
+        .collect()
+}
+
+/// The lowest bits of a number.
+pub(crate) fn bits(value: u128, width: u32) -> Vec<bool> {
+    (0..width).map(|bit| bit < 128 && value >> bit & 1 == 1).collect()
+}
+
+/// The number that the bits make; none above bit 127 may be set.
+pub(crate) fn number(bits: &[bool]) -> u128 {
+    bits.iter().enumerate().filter(|&(_, &bit)| bit).map(|(place, _)| 1 << place).sum()
+}
+
+/// How many gates there are of the kinds exclusive or, conjunction, complement.
+pub(crate) fn gates(circuit: &Circuit) -> [usize; 3] {
+    let count = |kind: fn(&Gate) -> bool| circuit.gates().iter().filter(|&gate| kind(gate)).count();
+    [
+        count(|gate| matches!(gate, Gate::Xor(..))),
+        count(|gate| matches!(gate, Gate::And(..))),
+        count(|gate| matches!(gate, Gate::Not(..))),
+    ]
+}
+
+/// Operands without structure, the same in every run: SplitMix64 (Steele, Lea, Flood, 2014).
+pub(crate) struct Noise(pub(crate) u64);
+
+impl Noise {
+    pub(crate) fn word(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mixed = (self.0 ^ self.0 >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+        mixed ^ mixed >> 31
+    }
+
+    /// A number below 2^width, of all magnitudes.
+    pub(crate) fn number(&mut self, width: u32) -> u128 {
+        let value = u128::from(self.word()) << 64 | u128::from(self.word());
+        let kept = width - self.word() as u32 % (width + 1) / 2;
+        if kept == 0 { 0 } else { value >> (128 - kept.min(128)) }
+    }
+}
