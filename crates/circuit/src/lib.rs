@@ -7,12 +7,14 @@
 //! | `builder` | [`Builder`]: gates that fold constants as they are made |
 //! | `layered` | [`Layered`]: AND layers, and slots that are used again |
 //! | [`arith`] | sums, products, quotients and comparisons of words |
+//! | [`crypto`] | ciphers and hash functions |
 //!
 //! A circuit says nothing of shares. The same layers are walked in the clear and by every protocol.
 
 pub mod arith;
 mod builder;
 mod circuit;
+pub mod crypto;
 mod layered;
 #[cfg(test)]
 mod testing;

@@ -1,5 +1,7 @@
 //! What the tests of circuits share: an evaluator, bits, operands, known answers.
 
+use std::collections::BTreeMap;
+
 use crate::{Circuit, Gate};
 
 /// The outputs of a circuit for one instance, one bit a wire.
@@ -57,6 +59,50 @@ pub(crate) fn gates(circuit: &Circuit) -> [usize; 3] {
     ]
 }
 
+/// The records of a file of known answers: paragraphs of lines `name = value`, with comments.
+pub(crate) fn records(text: &str) -> Vec<Record<'_>> {
+    text.split("\n\n")
+        .map(|paragraph| {
+            let lines = paragraph.lines().filter(|line| !line.starts_with('#'));
+            Record(lines.map(|line| line.split_once(" =").expect("a line has a name")).collect())
+        })
+        .filter(|record| !record.0.is_empty())
+        .collect()
+}
+
+/// A record of known answers.
+pub(crate) struct Record<'a>(BTreeMap<&'a str, &'a str>);
+
+impl Record<'_> {
+    /// Whether a value has this name.
+    pub(crate) fn has(&self, name: &str) -> bool {
+        self.0.contains_key(name)
+    }
+
+    /// A value that is a word.
+    pub(crate) fn text(&self, name: &str) -> &str {
+        self.0.get(name).unwrap_or_else(|| panic!("a record has no {name}")).trim()
+    }
+
+    /// A value that is a string of bytes in hexadecimal.
+    pub(crate) fn bytes(&self, name: &str) -> Vec<u8> {
+        let digits = self.text(name).as_bytes().chunks(2);
+        let byte = |pair| u8::from_str_radix(std::str::from_utf8(pair).expect("ASCII"), 16);
+        digits.map(|pair| byte(pair).expect("hexadecimal")).collect()
+    }
+}
+
+/// The rows of the tables in a module's documentation, headings left out: what a row is about, and its numbers.
+pub(crate) fn documented(source: &str) -> Vec<(String, Vec<usize>)> {
+    let rows = source.lines().filter_map(|line| line.strip_prefix("//! | ")?.strip_suffix(" |"));
+    rows.filter_map(|row| {
+        let (label, cells) = row.split_once(" | ")?;
+        let numbers = cells.split(" | ").map(|cell| cell.replace(',', "").parse().ok());
+        Some((label.replace(['`', '[', ']'], ""), numbers.collect::<Option<_>>()?))
+    })
+    .collect()
+}
+
 /// Operands without structure, the same in every run: SplitMix64 (Steele, Lea, Flood, 2014).
 pub(crate) struct Noise(pub(crate) u64);
 
@@ -66,6 +112,10 @@ impl Noise {
         let mixed = (self.0 ^ self.0 >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
         let mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
         mixed ^ mixed >> 31
+    }
+
+    pub(crate) fn bytes(&mut self, count: usize) -> Vec<u8> {
+        (0..count).map(|_| self.word() as u8).collect()
     }
 
     /// A number below 2^width, of all magnitudes.

@@ -22,7 +22,7 @@ pub(super) fn majority(b: &mut Builder, x: Wire, y: Wire, carry: Wire) -> Wire {
 }
 
 /// The carries out of every bit of `x + y + carry`, with the prefix network of Ladner and Fischer ("Parallel prefix
-/// computation", 1980, section 3) that is as shallow as any, depth ceil(log2 n) + 1.
+/// computation", 1980) that is as shallow as any, depth ceil(log2 n) + 1.
 ///
 /// Sklansky's network has the same depth and n log2(n) / 2 nodes; this one has fewer than 4 n. A node costs two
 /// ANDs, or one if its span starts at the lowest bit, where no carry is left to propagate.

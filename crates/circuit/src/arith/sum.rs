@@ -79,7 +79,7 @@ fn one_row(b: &mut Builder, columns: Vec<Vec<Wire>>) -> Vec<Wire> {
 
 /// Every column summed to two bits: those that are ready first go first, and where carries come in, a half adder
 /// makes the number even, so that the last of them isn't waited for (Oklobdzija, Villeger, Liu, "A method for speed
-/// optimized partial product reduction", 1996, section 4).
+/// optimized partial product reduction", 1996).
 fn two_rows(b: &mut Builder, columns: Vec<Vec<Wire>>) -> [Vec<Wire>; 2] {
     let mut carries = Vec::new();
     let mut rows = [Vec::new(), Vec::new()];

@@ -193,6 +193,9 @@ fn a_constant_operand_costs_less() {
     assert_eq!(b.finish(vec![sum]).ands(), 0, "only the highest bit is added to");
 }
 
+/// An operation, and its ANDs and depth for words of 8, 32 and 64 bits.
+type Costs = (fn(Style, u32) -> Circuit, [(usize, usize); 3]);
+
 #[test]
 fn costs_are_as_documented() {
     let cost = |circuit: &Circuit| (circuit.ands(), circuit.depth() as usize);
@@ -212,8 +215,7 @@ fn costs_are_as_documented() {
         assert_eq!(circuits::divide(small, width).ands(), (n * n + 3 * n - 3).max(2));
         assert_eq!(circuits::popcount(small, width).ands(), n - n.count_ones() as usize);
     }
-    type Shallow = (fn(Style, u32) -> Circuit, [(usize, usize); 3]);
-    let shallow: [Shallow; 9] = [
+    let shallow: [Costs; 9] = [
         (circuits::add, [(19, 4), (139, 6), (325, 7)]),
         (circuits::subtract, [(19, 4), (139, 6), (325, 7)]),
         (circuits::add_with_carry, [(25, 4), (149, 6), (337, 7)]),
