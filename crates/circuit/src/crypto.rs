@@ -8,10 +8,12 @@
 //! A string of another length than a function takes is a mistake of the program that builds the circuit, and a panic.
 
 pub mod aes;
+pub mod keccak;
+pub mod sha;
 
 use crate::Wire;
 
 /// The bytes of a string.
-fn bytes(string: &[Wire]) -> impl ExactSizeIterator<Item = &[Wire]> {
+fn bytes(string: &[Wire]) -> impl DoubleEndedIterator<Item = &[Wire]> {
     string.chunks_exact(8)
 }
