@@ -8,11 +8,13 @@
 //! | `layered` | [`Layered`]: AND layers, and slots that are used again |
 //! | [`arith`] | sums, products, quotients and comparisons of words |
 //! | [`crypto`] | ciphers and hash functions |
+//! | [`catalogue`] | whole circuits by name |
 //!
 //! A circuit says nothing of shares. The same layers are walked in the clear and by every protocol.
 
 pub mod arith;
 mod builder;
+pub mod catalogue;
 mod circuit;
 pub mod crypto;
 mod layered;
