@@ -26,7 +26,7 @@ pub fn sum(b: &mut Builder, style: Style, words: &[Vec<Wire>]) -> Vec<Wire> {
     total(b, style, columns)
 }
 
-/// Two words with the same sum, modulo 2^n, as all of these.
+/// Two words with the same sum, modulo 2^n, as all of these. For three words: n - 1 ANDs, depth 1.
 pub fn carry_save(b: &mut Builder, words: &[Vec<Wire>]) -> [Vec<Wire>; 2] {
     let columns = columns(words);
     two_rows(b, columns)

@@ -114,6 +114,27 @@ fn many_words_are_summed() {
 }
 
 #[test]
+fn carries_are_saved_in_a_second_word() {
+    let mut noise = Noise(41);
+    for (words, width) in [(1, 8), (2, 8), (3, 1), (3, 64), (4, 33), (6, 32), (11, 16)] {
+        let mut b = Builder::new();
+        let inputs: Vec<_> = (0..words).map(|_| b.input(width)).collect();
+        let rows = super::carry_save(&mut b, &inputs);
+        let circuit = b.finish(rows.into());
+        if words == 3 {
+            assert_eq!((circuit.ands(), circuit.depth()), (width as usize - 1, u32::from(width > 1)));
+        }
+        for _ in 0..20 {
+            let terms: Vec<u128> = (0..words).map(|_| noise.number(width)).collect();
+            let inputs: Vec<_> = terms.iter().map(|&term| bits(term, width)).collect();
+            let rows = evaluate(&circuit, &inputs);
+            let sum = number(&rows[0]) + number(&rows[1]);
+            assert_eq!(mask(sum, width), mask(terms.iter().sum(), width), "{terms:?}");
+        }
+    }
+}
+
+#[test]
 fn a_bit_selects() {
     let mut noise = Noise(13);
     for width in WIDTHS {
@@ -158,6 +179,20 @@ fn words_are_shifted_and_turned() {
                 "by {by}"
             );
         }
+    }
+}
+
+#[test]
+fn a_builder_knows_the_rounds_of_its_wires() {
+    for style in STYLES {
+        let mut b = Builder::new();
+        let (x, y) = (b.input(9), b.input(9));
+        assert!(x.iter().all(|&wire| b.depth(wire) == 0));
+        let product = super::multiply_wide(&mut b, style, &x, &y);
+        let known: Vec<u32> = product.iter().map(|&wire| b.depth(wire)).collect();
+        let circuit = b.finish(vec![product]);
+        let depths = circuit.depths();
+        assert_eq!(known, circuit.outputs()[0].iter().map(|&wire| depths[wire as usize]).collect::<Vec<_>>());
     }
 }
 

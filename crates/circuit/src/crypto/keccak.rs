@@ -1,4 +1,4 @@
-//! Keccak-f[1600], SHA-3 and SHAKE (FIPS 202).
+//! Keccak-f\[1600\], SHA-3 and SHAKE (FIPS 202).
 //!
 //! | operation | ANDs | depth | XORs | NOTs |
 //! | --- | --- | --- | --- | --- |
@@ -63,7 +63,7 @@ impl Hash {
 /// The length of a state.
 pub const STATE_BYTES: usize = 200;
 
-/// Keccak-f[1600] (section 3.3): 24 rounds.
+/// Keccak-f\[1600\] (section 3.3): 24 rounds.
 pub fn permute(b: &mut Builder, state: &[Wire]) -> Vec<Wire> {
     assert_eq!(state.len(), 8 * STATE_BYTES, "a state has 200 bytes");
     let mut lanes: Vec<Vec<Wire>> = state.chunks_exact(LANE).map(<[Wire]>::to_vec).collect();

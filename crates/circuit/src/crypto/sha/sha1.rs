@@ -1,6 +1,6 @@
 //! SHA-1's compression function (FIPS 180-4, section 6.1.2).
 
-use crate::arith::{Style, constant, rotate_left, sum, xor};
+use crate::arith::{Style, add, constant, rotate_left, sum, xor};
 use crate::{Builder, Wire};
 
 use super::sha2::{choice, majority};
@@ -30,7 +30,7 @@ pub(super) fn compress(
         state.pop();
         state.insert(0, next);
     }
-    chaining.iter().zip(state).map(|(before, after)| sum(b, style, &[before.clone(), after])).collect()
+    chaining.iter().zip(state).map(|(before, after)| add(b, style, before, &after)).collect()
 }
 
 fn schedule(b: &mut Builder, mut words: Vec<Vec<Wire>>) -> Vec<Vec<Wire>> {
