@@ -9,6 +9,8 @@ pub struct Builder {
     inputs: Vec<u32>,
     input_bits: u32,
     gates: Vec<Gate>,
+    /// For each gate the number of ANDs on the longest way to it.
+    depths: Vec<u32>,
     /// The wires of the constants, once they are used.
     constants: [Option<Wire>; 2],
 }
@@ -44,6 +46,11 @@ impl Builder {
     /// The value of a wire that is a constant.
     pub fn known(&self, wire: Wire) -> Option<bool> {
         [false, true].into_iter().find(|&bit| self.constants[usize::from(bit)] == Some(wire))
+    }
+
+    /// The number of ANDs on the longest way to a wire: the round in which it is known.
+    pub fn depth(&self, wire: Wire) -> u32 {
+        (wire as usize).checked_sub(self.input_bits as usize).map_or(0, |gate| self.depths[gate])
     }
 
     /// `a ^ b`.
@@ -120,6 +127,8 @@ impl Builder {
 
     fn push(&mut self, gate: Gate) -> Wire {
         let wire = self.input_bits as usize + self.gates.len();
+        let below = gate.operands().map(|operand| self.depth(operand)).max().unwrap_or(0);
+        self.depths.push(below + u32::from(matches!(gate, Gate::And(..))));
         self.gates.push(gate);
         Wire::try_from(wire).expect("a circuit has fewer than 2^32 wires")
     }

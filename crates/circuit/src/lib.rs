@@ -9,10 +9,16 @@
 //! | `bytes` | canonical bytes: one form for each circuit |
 //! | `evaluate` | [`Circuit::evaluate`] for one instance, [`Layered::evaluate`] for many |
 //! | `layered` | [`Layered`]: AND layers, and slots that are used again |
+//! | [`arith`] | sums, products, quotients and comparisons of words |
+//! | [`crypto`] | ciphers and hash functions |
+//! | [`catalogue`] | whole circuits by name |
 //!
 //! A circuit says nothing of shares. The same layers are walked in the clear and by every protocol.
 
+pub mod arith;
 pub mod bristol;
+pub mod catalogue;
+pub mod crypto;
 
 mod builder;
 mod bytes;
