@@ -79,7 +79,7 @@ impl From<tacit::Error> for Failure {
     fn from(error: tacit::Error) -> Self {
         let message = error.to_string();
         match error {
-            tacit::Error::Aborted { at, cause } => {
+            tacit::Error::Aborted { at, cause, .. } => {
                 let (peer, phase) = blamed(&cause);
                 let line = at.map(|at| at.to_string());
                 Self { peer, phase, line, ..Self::new(Kind::Aborted, message) }
@@ -153,7 +153,8 @@ mod tests {
             here: "a".into(),
             there: "b".into(),
         };
-        let failure = Failure::from(tacit::Error::Aborted { at: None, cause: Cause::Session(cause) });
+        let failure =
+            Failure::from(tacit::Error::Aborted { lane: None, at: None, cause: Cause::Session(cause) });
         assert_eq!(failure.exit_code(), 1);
         assert_eq!(failure.to_json()["error"]["peer"], "P1");
         assert_eq!(failure.to_json()["error"]["phase"], "setup");

@@ -43,7 +43,7 @@ fn tacit(args: &[&str]) -> (i32, String, String) {
 
 #[test]
 fn bad_use_ends_with_2_and_says_what_is_wrong() {
-    let cases: [(&[&str], &str); 20] = [
+    let cases: [(&[&str], &str); 24] = [
         (&[], "Usage"),
         (&["dance"], "dance"),
         (&["run"], "PROGRAM"),
@@ -58,7 +58,11 @@ fn bad_use_ends_with_2_and_says_what_is_wrong() {
         (&["run", "other.py", "--simulate"], "other.py can't be read"),
         (&["cost", "sum.py", "--net", "moon"], "moon"),
         (&["cost", "sum.py", "--protocol", "oracle"], "no protocol is named \"oracle\""),
-        (&["bench", "mul", "--threads", "2"], "one lane"),
+        (&["bench", "mul", "--threads", "0"], "--threads is 1 to 64"),
+        (&["bench", "mul", "--threads", "65"], "--threads is 1 to 64"),
+        (&["bench", "matmul", "--threads", "2"], "only 1 to share out"),
+        (&["bench", "and", "--count", "9", "--depth", "3", "--threads", "4"], "only 3 to share out"),
+        (&["bench", "limits", "--threads", "2"], "--threads means nothing"),
         (&["bench", "mul", "--length", "2"], "--length means nothing"),
         (&["bench", "mul", "--count", "10", "--depth", "3"], "equal layers"),
         (&["bench", "matmul", "--shape", "3,4"], "three sizes"),

@@ -80,6 +80,12 @@ fn every_benchmark_runs_over_every_transport() {
         vec!["compare", "--count", "1"],
         vec!["predict", "--model", "logistic-sign"],
         vec!["predict", "--model", "logistic-3"],
+        vec!["and", "--depth", "3", "--count", "195", "--threads", "4"],
+        vec!["mul", "--threads", "2", "--net", "1ms,1gbit"],
+        vec!["dot", "--threads", "3"],
+        vec!["matmul", "--shape", "3,65,1", "--count", "2", "--threads", "2"],
+        vec!["compare", "--count", "5", "--threads", "5"],
+        vec!["predict", "--threads", "3"],
     ];
     for bench in benches.into_iter().chain(more) {
         for transport in ["memory", "tcp", "tls"] {
@@ -87,6 +93,8 @@ fn every_benchmark_runs_over_every_transport() {
             let object = object(&args);
             assert_eq!((&object["bench"], &object["transport"]), (&bench[0].into(), &transport.into()));
             assert!(object["seconds"].as_f64().is_some_and(|seconds| seconds > 0.0), "{object}");
+            let threads = bench.iter().position(|&option| option == "--threads").map(|at| bench[at + 1]);
+            assert_eq!(object["threads"].to_string(), threads.unwrap_or("1"));
         }
     }
 }

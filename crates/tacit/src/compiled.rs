@@ -133,7 +133,11 @@ impl Compiled {
                     tacit_engine::Error::During { node, .. } => Some(*node),
                     _ => None,
                 };
-                Error::Aborted { at: node.and_then(|node| self.source(node)).cloned().map(Box::new), cause }
+                Error::Aborted {
+                    lane: None,
+                    at: node.and_then(|node| self.source(node)).cloned().map(Box::new),
+                    cause,
+                }
             }
         }
     }

@@ -1,14 +1,15 @@
 //! One party or client of a deployment on several machines.
 
-use crate::endpoint::{Endpoint, play};
-use crate::local::Told;
+use crate::endpoint::Endpoint;
+use crate::lanes::{Job, Strand, Tally, clients_of, lane_count, play_lanes};
+use crate::report::Traffic;
 use crate::{Compiled, Error, Progress, Report, Run, protocol};
 use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-use tacit_engine::Clear;
+use tacit_engine::{Clear, Outcome};
 use tacit_net::Mesh;
-use tacit_net::setup::{Config, Listener, connect};
+use tacit_net::setup::{Config, Listener, connect_lanes};
 use tacit_net::stream::StreamTransport;
 use tacit_program::Value;
 
@@ -79,23 +80,55 @@ impl Seat {
         progress: Progress<'_>,
         within: Duration,
     ) -> Result<Run, Error> {
-        if compiled.is_debug() {
+        let mut lanes = self.run_lanes(&[(compiled, inputs)], protocol_name, progress, within)?;
+        Ok(lanes.swap_remove(0))
+    }
+
+    /// Runs several programs side by side, each in a lane of its own, which is a thread and a set of links of every
+    /// endpoint: what came out and what it took, lane by lane. Everybody must run the same programs in the same
+    /// lanes, and all of them must name the same clients. Else as [`Seat::run_within`].
+    ///
+    /// # Errors
+    /// Of the lane that failed first; then there are no results of others either.
+    pub fn run_lanes(
+        &mut self,
+        jobs: &[Job<'_, Option<Value>>],
+        protocol_name: &str,
+        progress: Progress<'_>,
+        within: Duration,
+    ) -> Result<Vec<Run>, Error> {
+        if jobs.iter().any(|(compiled, _)| compiled.is_debug()) {
             let reason =
                 "a debug run reveals everything: it is for made-up data in one process, not for a deployment";
             return Err(Error::Refused(reason.to_owned()));
         }
-        let clients = self.config.clients().iter().map(|client| client.name.clone()).collect();
-        let endpoint = Endpoint::new(compiled.clone(), protocol(protocol_name)?, self.parties(), clients)?;
-        let values = self.encode(&endpoint, inputs)?;
-        let mesh = self.gather(&endpoint, within)?;
+        let count = lane_count(jobs.len())?;
+        let protocol = protocol(protocol_name)?;
+        clients_of(jobs.iter().map(|(compiled, _)| *compiled), &self.parties())?;
+        let clients: Vec<String> = self.config.clients().iter().map(|client| client.name.clone()).collect();
+        let mut lanes = Vec::with_capacity(jobs.len());
+        for &(compiled, inputs) in jobs {
+            let endpoint = Endpoint::new(compiled.clone(), protocol, self.parties(), clients.clone())?;
+            let values = self.encode(&endpoint, inputs)?;
+            lanes.push((endpoint, values));
+        }
+        // All lanes have the same clients.
+        let meshes = lanes.first().map(|(endpoint, _)| self.gather(endpoint, count, within));
+        let meshes = meshes.transpose()?.unwrap_or_default();
         let start = Instant::now();
-        let (outcome, traffic) = play(&endpoint, mesh, &values, &mut Told::new(progress))?;
-        let report = Report {
-            endpoints: vec![(self.name(), traffic)],
-            rounds: outcome.rounds,
-            elapsed: start.elapsed(),
+        let tally = Tally::new(progress);
+        let mut observers: Vec<_> = lanes.iter().map(|_| tally.lane()).collect();
+        let mut strands = Vec::with_capacity(lanes.len());
+        for (((endpoint, inputs), mesh), observer) in lanes.iter_mut().zip(meshes).zip(&mut observers) {
+            strands.push(Strand { endpoint, mesh, inputs: std::mem::take(inputs), observer });
+        }
+        let parts = play_lanes(strands)?;
+        let elapsed = start.elapsed();
+        let run = |(&(compiled, _), (outcome, traffic)): (&Job<'_, Option<Value>>, (Outcome, Traffic))| {
+            let report = Report { endpoints: vec![(self.name(), traffic)], rounds: outcome.rounds, elapsed };
+            Ok(Run { outputs: compiled.decode_all(&outcome.outputs)?, report })
         };
-        Ok(Run { outputs: compiled.decode_all(&outcome.outputs)?, report })
+        jobs.iter().zip(parts).map(run).collect()
     }
 
     /// Checks that exactly this endpoint's inputs are given, and that they are as declared.
@@ -124,11 +157,12 @@ impl Seat {
             .collect()
     }
 
-    fn gather(&mut self, endpoint: &Endpoint, within: Duration) -> Result<Mesh, Error> {
+    /// The links to all others, in each of so many lanes.
+    fn gather(&mut self, endpoint: &Endpoint, lanes: u16, within: Duration) -> Result<Vec<Mesh>, Error> {
         let me = self.config.me();
-        let transport: StreamTransport = match &mut self.listener {
-            Some(listener) => listener.gather(endpoint.roles.clients(), within)?,
-            None if endpoint.roles.clients().contains(&me) => connect(&self.config)?,
+        let transports: Vec<StreamTransport> = match &mut self.listener {
+            Some(listener) => listener.gather_lanes(endpoint.roles.clients(), lanes, within)?,
+            None if endpoint.roles.clients().contains(&me) => connect_lanes(&self.config, lanes)?,
             None => {
                 return Err(Error::Refused(format!(
                     "the program doesn't name {}: it neither gives an input nor learns an output",
@@ -136,6 +170,8 @@ impl Seat {
                 )));
             }
         };
-        Ok(Mesh::new(Box::new(transport), me, self.config.names(), self.config.limits().clone()))
+        let mesh =
+            |transport| Mesh::new(Box::new(transport), me, self.config.names(), self.config.limits().clone());
+        Ok(transports.into_iter().map(mesh).collect())
     }
 }

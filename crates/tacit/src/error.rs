@@ -22,8 +22,10 @@ pub enum Error {
     #[error(transparent)]
     Setup(#[from] SetupError),
     /// The run was aborted.
-    #[error("the run was aborted: {cause}{}", place(at.as_deref()))]
+    #[error("the run was aborted{}: {cause}{}", in_lane(*lane), place(at.as_deref()))]
     Aborted {
+        /// The lane that failed, if the run had several.
+        lane: Option<u16>,
         /// The line of the program that was worked on, if any.
         at: Option<Box<Source>>,
         /// What happened.
@@ -35,6 +37,14 @@ pub enum Error {
 }
 
 impl Error {
+    /// The same, of one of a run's lanes.
+    pub(crate) fn in_lane(self, lane: u16) -> Self {
+        match self {
+            Self::Aborted { at, cause, .. } => Self::Aborted { lane: Some(lane), at, cause },
+            other => other,
+        }
+    }
+
     /// Whether a run began and was aborted; all other errors come before anything secret was sent.
     pub fn is_abort(&self) -> bool {
         matches!(self, Self::Aborted { .. } | Self::Differs(_) | Self::Setup(SetupError::GaveUp { .. }))
@@ -50,6 +60,10 @@ impl Error {
             _ => false,
         }
     }
+}
+
+fn in_lane(lane: Option<u16>) -> String {
+    lane.map_or_else(String::new, |lane| format!(" in lane {lane}"))
 }
 
 fn place(at: Option<&Source>) -> String {

@@ -2,12 +2,13 @@
 //!
 //! A [`program::Builder`] makes a program, [`Compiled`] checks it and lowers it to a plan, [`price`] says what it
 //! will cost, and it runs with all parties in this process ([`Local`]) or as one endpoint of a deployment
-//! ([`Seat`]). [`protocols`] lists the protocols.
+//! ([`Seat`]), several at a time in lanes if need be. [`protocols`] lists the protocols.
 
 mod compiled;
 mod deployment;
 mod endpoint;
 mod error;
+mod lanes;
 mod local;
 mod price;
 mod registry;
@@ -17,8 +18,9 @@ pub use compiled::Compiled;
 pub use deployment::Seat;
 pub use endpoint::{Endpoint, Feed, play, play_parts};
 pub use error::Error;
+pub use lanes::{Job, Strand, play_lanes};
 pub use local::{Local, Progress};
-pub use price::price;
+pub use price::{price, price_lanes};
 pub use registry::{protocol, protocols};
 pub use report::{Report, Run, Traffic};
 pub use tacit_engine as engine;

@@ -1,12 +1,13 @@
 //! All endpoints in this process, each in a thread, linked through memory: for trying out, for tests, and for
 //! whoever only wants the protocol's cost on one machine. Nothing is kept secret from this process.
 
-use crate::endpoint::{Endpoint, play};
+use crate::endpoint::Endpoint;
+use crate::lanes::{Job, Strand, Tally, clients_of, lane_count, play_lanes};
 use crate::report::Traffic;
 use crate::{Compiled, Error, Report, Run, protocol};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-use tacit_engine::{Clear, Observer, Outcome, Roles};
+use tacit_engine::{Clear, Outcome};
 use tacit_net::{Limits, Mesh, memory};
 use tacit_program::Value;
 
@@ -18,6 +19,9 @@ pub struct Local {
     /// Names of the parties.
     pub parties: Vec<String>,
 }
+
+/// A lane's outputs and report.
+type Opened = (Vec<Option<Clear>>, Report);
 
 /// Is told of finished jobs: how many, of how many.
 pub type Progress<'a> = &'a (dyn Fn(usize, usize) + Sync);
@@ -36,8 +40,20 @@ impl Local {
         inputs: &[Value],
         progress: Progress<'_>,
     ) -> Result<Run, Error> {
-        let (outputs, report) = self.play_all(compiled, inputs, progress)?;
-        Ok(Run { outputs: compiled.decode_all(&outputs)?, report })
+        let mut lanes = self.run_lanes(&[(compiled, inputs)], progress)?;
+        Ok(lanes.swap_remove(0))
+    }
+
+    /// Runs several programs side by side, each in a lane of its own, which is a thread of every endpoint: what
+    /// came out and what it took, lane by lane. All programs must name the same clients.
+    ///
+    /// # Errors
+    /// Of the lane that failed first; then there are no results of others either.
+    pub fn run_lanes(&self, jobs: &[Job<'_, Value>], progress: Progress<'_>) -> Result<Vec<Run>, Error> {
+        let run = |((compiled, _), (outputs, report)): (&Job<'_, Value>, Opened)| {
+            Ok(Run { outputs: compiled.decode_all(&outputs)?, report })
+        };
+        jobs.iter().zip(self.play_all(jobs, progress)?).map(run).collect()
     }
 
     /// Runs a program that was compiled for debugging and compares every operation with the clear one. The first
@@ -48,40 +64,50 @@ impl Local {
         inputs: &[Value],
         progress: Progress<'_>,
     ) -> Result<Run, Error> {
-        let (outputs, report) = self.play_all(compiled, inputs, progress)?;
+        let (outputs, report) = self.play_all(&[(compiled, inputs)], progress)?.swap_remove(0);
         compiled.compare(inputs, &outputs)?;
         Ok(Run { outputs: compiled.decode_all(&outputs)?, report })
     }
 
-    /// Plays every endpoint's part in a thread of its own.
-    fn play_all(
-        &self,
-        compiled: &Arc<Compiled>,
-        inputs: &[Value],
-        progress: Progress<'_>,
-    ) -> Result<(Vec<Option<Clear>>, Report), Error> {
-        let clients = Roles::clients_of(compiled.plan(), &self.parties);
-        let endpoint = Endpoint::new(
-            compiled.clone(),
-            protocol(&self.protocol)?,
-            self.parties.clone(),
-            clients.clone(),
-        )?;
-        let values = compiled.encode_all(inputs)?;
+    /// Plays every endpoint's part in threads of its own, one for each job.
+    fn play_all(&self, jobs: &[Job<'_, Value>], progress: Progress<'_>) -> Result<Vec<Opened>, Error> {
+        lane_count(jobs.len())?;
+        let clients = clients_of(jobs.iter().map(|(compiled, _)| *compiled), &self.parties)?;
+        let protocol = protocol(&self.protocol)?;
+        let mut lanes = Vec::with_capacity(jobs.len());
+        for &(compiled, inputs) in jobs {
+            let endpoint = Endpoint::new(compiled.clone(), protocol, self.parties.clone(), clients.clone())?;
+            lanes.push((endpoint, compiled.encode_all(inputs)?));
+        }
         let names: Vec<String> = self.parties.iter().chain(&clients).cloned().collect();
-        let links = memory::mesh(self.parties.len(), clients.len());
+        // By endpoint, then by lane.
+        let mut links: Vec<Vec<_>> = names.iter().map(|_| Vec::new()).collect();
+        for _ in jobs {
+            let mesh = memory::mesh(self.parties.len(), clients.len());
+            links.iter_mut().zip(mesh).for_each(|(links, link)| links.push(link));
+        }
+        let tally = Tally::new(progress);
+        let untold = Tally::new(&|_, _| {});
         let start = Instant::now();
-        let results: Vec<Result<(Outcome, Traffic), Error>> = std::thread::scope(|scope| {
+        let results: Vec<Result<Vec<(Outcome, Traffic)>, Error>> = std::thread::scope(|scope| {
+            let (lanes, names) = (&lanes, &names);
             let threads: Vec<_> = links
                 .into_iter()
                 .enumerate()
-                .map(|(me, transport)| {
-                    let mesh = Mesh::new(Box::new(transport), me, names.clone(), Limits::default());
-                    let mine = compiled.inputs_of(&endpoint.roles, me, &values);
-                    let endpoint = &endpoint;
-                    let told: Progress<'_> = if me == 0 { progress } else { &|_, _| {} };
-                    let mut observer = Told::new(told);
-                    scope.spawn(move || play(endpoint, mesh, &mine, &mut observer))
+                .map(|(me, links)| {
+                    let tally = if me == 0 { &tally } else { &untold };
+                    scope.spawn(move || {
+                        let mut observers: Vec<_> = lanes.iter().map(|_| tally.lane()).collect();
+                        let mut strands = Vec::with_capacity(lanes.len());
+                        for (((endpoint, values), link), observer) in
+                            lanes.iter().zip(links).zip(&mut observers)
+                        {
+                            let mesh = Mesh::new(Box::new(link), me, names.clone(), Limits::default());
+                            let inputs = endpoint.compiled.inputs_of(&endpoint.roles, me, values);
+                            strands.push(Strand { endpoint, mesh, inputs, observer });
+                        }
+                        play_lanes(strands)
+                    })
                 })
                 .collect();
             threads
@@ -89,45 +115,31 @@ impl Local {
                 .map(|thread| thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
                 .collect()
         });
-        collect(compiled.plan().outputs.len(), &names, results, start.elapsed())
+        collect(&names, jobs.len(), results, start.elapsed())
     }
 }
 
-/// Passes on progress.
-pub(crate) struct Told<'a> {
-    progress: Progress<'a>,
-}
-
-impl<'a> Told<'a> {
-    pub(crate) fn new(progress: Progress<'a>) -> Self {
-        Self { progress }
-    }
-}
-
-impl Observer for Told<'_> {
-    fn progress(&mut self, done: usize, total: usize) {
-        (self.progress)(done, total);
-    }
-}
-
-/// Puts together what the endpoints have.
+/// Puts together, lane by lane, what the endpoints have.
 fn collect(
-    outputs: usize,
     names: &[String],
-    results: Vec<Result<(Outcome, Traffic), Error>>,
+    lanes: usize,
+    results: Vec<Result<Vec<(Outcome, Traffic)>, Error>>,
     elapsed: Duration,
-) -> Result<(Vec<Option<Clear>>, Report), Error> {
-    let mut report = Report { elapsed, ..Report::default() };
-    let mut outputs: Vec<Option<Clear>> = vec![None; outputs];
+) -> Result<Vec<Opened>, Error> {
+    let report = Report { elapsed, ..Report::default() };
+    let mut all: Vec<Opened> = vec![(Vec::new(), report); lanes];
     // The first cause is worth more than the others' notice of it.
     let mut failures = Vec::new();
     for (name, result) in names.iter().zip(results) {
         match result {
-            Ok((outcome, traffic)) => {
-                report.rounds = report.rounds.max(outcome.rounds);
-                report.endpoints.push((name.clone(), traffic));
-                for (all, one) in outputs.iter_mut().zip(outcome.outputs) {
-                    *all = all.take().or(one);
+            Ok(parts) => {
+                for ((outputs, report), (outcome, traffic)) in all.iter_mut().zip(parts) {
+                    report.rounds = report.rounds.max(outcome.rounds);
+                    report.endpoints.push((name.clone(), traffic));
+                    outputs.resize(outcome.outputs.len(), None);
+                    for (known, one) in outputs.iter_mut().zip(outcome.outputs) {
+                        *known = known.take().or(one);
+                    }
                 }
             }
             Err(error) => failures.push(error),
@@ -135,6 +147,6 @@ fn collect(
     }
     match failures.into_iter().min_by_key(Error::is_echo) {
         Some(error) => Err(error),
-        None => Ok((outputs, report)),
+        None => Ok(all),
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::{Compiled, Error, protocol};
 use tacit_engine::{Protocol, Roles};
-use tacit_program::cost::{Flow, Itemised, Phase, Tariff, of_plan};
+use tacit_program::cost::{Cost, Flow, Itemised, Phase, Tariff, of_plan};
 use tacit_program::plan::{InputOp, Op, OutputOp, Plan, Stage};
 
 /// The cost of a run under the protocol of a name, in all and for every node of the program.
@@ -27,6 +27,26 @@ pub fn price(compiled: &Compiled, name: &str, parties: &[String]) -> Result<Item
     }
     bill.total.add_rounds(Phase::Verify, u64::from(!check.is_empty()));
     Ok(bill)
+}
+
+/// The cost of a run that has a lane for each of these: bytes add up, and each phase has the rounds of the lane
+/// that has the most.
+pub fn price_lanes<'a>(
+    lanes: impl IntoIterator<Item = &'a Compiled>,
+    name: &str,
+    parties: &[String],
+) -> Result<Cost, Error> {
+    let mut total = Cost::default();
+    for compiled in lanes {
+        let lane = price(compiled, name, parties)?.total;
+        for (phase, cost) in lane.phases() {
+            total.add_rounds(phase, cost.rounds.saturating_sub(total.phase(phase).rounds));
+            for link in &cost.links {
+                total.add_flow(phase, &Flow { from: link.from, to: link.to, bits: 8 * link.bytes });
+            }
+        }
+    }
+    Ok(total)
 }
 
 /// A protocol's prices, for given roles.

@@ -23,6 +23,12 @@ impl Traffic {
         }
     }
 
+    /// Adds what the same endpoint sent elsewhere.
+    pub fn add(&mut self, other: &Self) {
+        self.sent.iter_mut().zip(other.sent).for_each(|(sum, more)| *sum += more);
+        self.wire += other.wire;
+    }
+
     /// Payload bytes sent in all phases but the handshake: what [`crate::price`] predicts.
     pub fn payload(&self) -> u64 {
         self.sent.iter().sum::<u64>() - self.in_phase(Phase::Setup)
@@ -41,8 +47,27 @@ pub struct Report {
     pub endpoints: Vec<(String, Traffic)>,
     /// Rounds of the online phase.
     pub rounds: u32,
-    /// From the first message to the last, inputs and outputs included.
+    /// From the first message to the last, inputs and outputs included; of a lane, that of all lanes together.
     pub elapsed: Duration,
+}
+
+impl Report {
+    /// What a run in several lanes took in all, from the report of each: bytes add up, and rounds are those of the
+    /// lane that has the most.
+    pub fn of_lanes<'a>(lanes: impl IntoIterator<Item = &'a Self>) -> Self {
+        let mut all = Self::default();
+        for report in lanes {
+            all.rounds = all.rounds.max(report.rounds);
+            all.elapsed = all.elapsed.max(report.elapsed);
+            for (name, traffic) in &report.endpoints {
+                match all.endpoints.iter_mut().find(|(other, _)| other == name) {
+                    Some((_, sum)) => sum.add(traffic),
+                    None => all.endpoints.push((name.clone(), traffic.clone())),
+                }
+            }
+        }
+        all
+    }
 }
 
 /// What a run gave.

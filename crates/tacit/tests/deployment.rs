@@ -132,3 +132,57 @@ fn wrong_inputs_are_refused_before_anybody_is_called() {
         assert!(!error.is_abort() && error.to_string().contains(reason), "{error}");
     }
 }
+
+/// A run in two lanes, the second with this range.
+fn play_lanes(config: &Path, range: i128, inputs: &[Option<Value>]) -> Result<Vec<Run>, Error> {
+    let (first, second) = (difference(100), difference(range));
+    let jobs = [(&first, inputs), (&second, inputs)];
+    let mut seat = Seat::open(config)?;
+    let within = seat.config().limits().connect;
+    seat.run_lanes(&jobs, "replicated", &|_, _| {}, within)
+}
+
+fn inputs_of_all() -> [(&'static str, Vec<Option<Value>>); 5] {
+    [
+        ("P0", vec![None, None]),
+        ("P1", vec![None, None]),
+        ("P2", vec![None, None]),
+        ("alice", vec![Some(ints([5, -7, 100])), None]),
+        ("bob", vec![None, Some(ints([4, 4, 100]))]),
+    ]
+}
+
+#[test]
+fn lanes_run_side_by_side() {
+    let deployment = Deployment::new("lanes");
+    let threads = inputs_of_all().map(|(name, inputs)| {
+        let config = deployment.config(name);
+        thread::spawn(move || (name, play_lanes(&config, 200, &inputs).unwrap()))
+    });
+    for (name, runs) in threads.map(|thread| thread.join().unwrap()) {
+        assert_eq!(runs.len(), 2);
+        for run in runs {
+            let larger = run.outputs[1].as_ref().map(|value| value.data.clone());
+            assert_eq!(larger, Some(Data::Bool(vec![true, false, false])), "{name}");
+            let difference = run.outputs[0].as_ref().map(|value| value.data.clone());
+            assert_eq!(difference, (name == "alice").then(|| Data::Int(vec![1, -11, 0])), "{name}");
+            assert!(run.report.endpoints[0].1.payload() > 0);
+        }
+    }
+}
+
+#[test]
+fn a_lane_that_fails_ends_the_run_for_all_and_is_named() {
+    let deployment = Deployment::new("lane-fails");
+    let threads = inputs_of_all().map(|(name, inputs)| {
+        let config = deployment.config(name);
+        let range = if name == "P2" { 201 } else { 200 };
+        thread::spawn(move || (name, play_lanes(&config, range, &inputs).unwrap_err()))
+    });
+    for (name, error) in threads.map(|thread| thread.join().unwrap()) {
+        let text = error.to_string();
+        assert!(error.is_abort(), "{name}: {text}");
+        assert!(text.contains("program (its hash)") || text.contains("lane 1 failed"), "{name}: {text}");
+        assert!(text.contains("aborted in lane "), "{name}: {text}");
+    }
+}

@@ -93,3 +93,76 @@ fn a_debug_run_of_a_right_protocol_finds_no_difference() {
     assert_eq!(run.outputs[0].as_ref().unwrap().data, Data::Int(vec![0, 0, 0, 1, 9]));
     assert_eq!(run.outputs.len(), 1);
 }
+
+/// A program of `len` products of alice's numbers by P1's, and its inputs.
+fn products(len: usize, depth: usize) -> (std::sync::Arc<Compiled>, [Value; 2], Value) {
+    let mut builder = Builder::new();
+    let range = Range::new(-9, 9);
+    let a = builder.input("alice", "a", Kind::Int, &[len], range).unwrap();
+    let b = builder.input("P1", "b", Kind::Int, &[len], range).unwrap();
+    let product = (0..depth).fold(a, |product, _| builder.mul(product, b).unwrap());
+    builder.reveal(product, Recipient::All).unwrap();
+    let numbers = |factor: i64| (0..len as i64).map(|i| i * factor % 10).collect::<Vec<_>>();
+    let truth = numbers(3).iter().zip(numbers(-7)).map(|(a, b)| a * b.pow(depth as u32)).collect();
+    let value = |numbers| Value { shape: vec![len], data: Data::Int(numbers) };
+    let inputs = [value(numbers(3)), value(numbers(-7))];
+    (Compiled::new(builder.finish().unwrap()).unwrap(), inputs, value(truth))
+}
+
+#[test]
+fn lanes_have_results_of_their_own_and_costs_that_add_up() {
+    let jobs = [(1, 1), (63, 3), (65, 2)].map(|(len, depth)| products(len, depth));
+    let local = Local::new("replicated").unwrap();
+    let lanes: Vec<_> = jobs.iter().map(|(compiled, inputs, _)| (compiled, &inputs[..])).collect();
+    let told = std::sync::Mutex::new((0, 0));
+    let progress = |done, total| {
+        let mut most = told.lock().unwrap();
+        *most = (most.0.max(done), most.1.max(total));
+    };
+    let runs = local.run_lanes(&lanes, &progress).unwrap();
+    assert_eq!(runs.len(), 3);
+    let mut rounds = Vec::new();
+    for ((compiled, inputs, truth), run) in jobs.iter().zip(&runs) {
+        assert_eq!(run.outputs, [Some(truth.clone())]);
+        let alone = local.run(compiled, inputs, &|_, _| {}).unwrap();
+        let sent = |run: &tacit::Run| -> Vec<(String, u64)> {
+            run.report.endpoints.iter().map(|(name, sent)| (name.clone(), sent.payload())).collect()
+        };
+        assert_eq!(sent(run), sent(&alone), "a lane sends what a run alone does");
+        rounds.push(run.report.rounds);
+    }
+    assert_eq!(rounds, [1, 3, 2]);
+    let all = tacit::Report::of_lanes(runs.iter().map(|run| &run.report));
+    assert_eq!(all.rounds, 3);
+    let programs = jobs.iter().map(|(compiled, ..)| &**compiled);
+    let cost = tacit::price_lanes(programs, "replicated", &local.parties).unwrap();
+    for (endpoint, (name, traffic)) in all.endpoints.iter().enumerate() {
+        assert_eq!(traffic.payload(), cost.sent_by(endpoint), "{name}");
+    }
+    assert_eq!(cost.phase(tacit::program::cost::Phase::Online).rounds, 3);
+    let (done, total) = *told.lock().unwrap();
+    assert_eq!((done, done), (total, 6));
+}
+
+#[test]
+fn lanes_that_do_not_go_together_are_refused() {
+    let local = Local::new("replicated").unwrap();
+    let (compiled, inputs, _) = products(3, 1);
+    let refused = |lanes: &[(&std::sync::Arc<Compiled>, &[Value])]| {
+        let error = local.run_lanes(lanes, &|_, _| {}).unwrap_err();
+        assert!(!error.is_abort());
+        error.to_string()
+    };
+    assert!(refused(&[]).contains("1 to 64 lanes, not 0"));
+    assert!(refused(&[(&compiled, &inputs[..]); 65]).contains("not 65"));
+    let mut builder = Builder::new();
+    let a = builder.input("bob", "a", Kind::Int, &[1], Range::new(0, 9)).unwrap();
+    builder.reveal(a, Recipient::All).unwrap();
+    let other = Compiled::new(builder.finish().unwrap()).unwrap();
+    let value = [Value { shape: vec![1], data: Data::Int(vec![1]) }];
+    let reason = refused(&[(&compiled, &inputs[..]), (&other, &value[..])]);
+    assert!(reason.contains("different clients: [\"alice\"] and [\"bob\"]"), "{reason}");
+    // A wrong input in one lane, and nobody is called.
+    let reason = refused(&[(&compiled, &inputs[..]), (&compiled, &inputs[..1])]);
+    assert!(reason.contains("has 2 inputs"), "{reason}");
+}

@@ -1,20 +1,22 @@
-//! What one party's run took, from the barrier before the online phase to the end of verification.
+//! What a party's run took, lane by lane, from the barrier before the online phase to the end of verification.
 
 use serde::{Deserialize, Serialize};
+use std::sync::{Condvar, Mutex, PoisonError};
 use std::time::Duration;
 use tacit::engine::{Engine, Error, Observer};
 use tacit::net::Phase;
 
-/// One party's figures.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+/// The figures of one of a party's lanes, or of all.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Figures {
     /// When the online phase began, ended (verification begins), and when all was verified: by the machine's
     /// monotonic clock, which its processes share.
     pub(crate) start: Duration,
     pub(crate) computed: Duration,
     pub(crate) finish: Duration,
-    /// Processor time of the process between start and finish.
-    pub(crate) cpu: Duration,
+    /// Processor time of the process by the start, and by the finish.
+    pub(crate) cpu_at_start: Duration,
+    pub(crate) cpu_at_finish: Duration,
     /// The most memory that the process has had by the finish.
     pub(crate) peak_rss_bytes: u64,
     /// Bytes on the wire between start and finish.
@@ -25,28 +27,96 @@ pub(crate) struct Figures {
     pub(crate) rounds: u32,
 }
 
-/// Takes the time of one party.
-#[derive(Debug, Default)]
-pub(crate) struct Clock {
+impl Figures {
+    /// Processor time of the process between start and finish.
+    pub(crate) fn cpu(&self) -> Duration {
+        self.cpu_at_finish.saturating_sub(self.cpu_at_start)
+    }
+
+    /// Of lanes that run side by side, or of parties in one process: from the earliest start to the latest finish.
+    pub(crate) fn of_all<'a>(figures: impl IntoIterator<Item = &'a Self>) -> Self {
+        figures.into_iter().copied().reduce(Self::beside).unwrap_or_default()
+    }
+
+    fn beside(self, other: Self) -> Self {
+        let mut sent_bytes = self.sent_bytes;
+        sent_bytes.iter_mut().zip(other.sent_bytes).for_each(|(sum, more)| *sum += more);
+        Self {
+            start: self.start.min(other.start),
+            computed: self.computed.max(other.computed),
+            finish: self.finish.max(other.finish),
+            cpu_at_start: self.cpu_at_start.min(other.cpu_at_start),
+            cpu_at_finish: self.cpu_at_finish.max(other.cpu_at_finish),
+            peak_rss_bytes: self.peak_rss_bytes.max(other.peak_rss_bytes),
+            wire_bytes: self.wire_bytes + other.wire_bytes,
+            sent_bytes,
+            rounds: self.rounds.max(other.rounds),
+        }
+    }
+}
+
+/// Where a party's lanes wait for one another before the online phase, so that none is timed while another still
+/// shares its inputs.
+pub(crate) struct Gate {
+    missing: Mutex<usize>,
+    all_here: Condvar,
+}
+
+/// How often a lane at the gate sees to its links meanwhile.
+const LOOK: Duration = Duration::from_millis(1);
+
+impl Gate {
+    pub(crate) fn new(lanes: usize) -> Self {
+        Self { missing: Mutex::new(lanes), all_here: Condvar::new() }
+    }
+
+    /// Waits until all lanes are here. One that fails on its way ends the others' wait with an error.
+    fn pass(&self, engine: &mut dyn Engine) -> Result<(), Error> {
+        let mut missing = self.missing.lock().unwrap_or_else(PoisonError::into_inner);
+        *missing -= 1;
+        if *missing == 0 {
+            self.all_here.notify_all();
+        }
+        while *missing > 0 {
+            let waited = self.all_here.wait_timeout(missing, LOOK);
+            missing = waited.unwrap_or_else(PoisonError::into_inner).0;
+            if let Some(session) = engine.session() {
+                session.mesh().tick()?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Takes the time of one of a party's lanes.
+pub(crate) struct Clock<'a> {
+    gate: &'a Gate,
     pub(crate) figures: Figures,
 }
 
-impl Observer for Clock {
+impl<'a> Clock<'a> {
+    pub(crate) fn new(gate: &'a Gate) -> Self {
+        Self { gate, figures: Figures::default() }
+    }
+}
+
+impl Observer for Clock<'_> {
     fn phase(&mut self, phase: Phase, engine: &mut dyn Engine) -> Result<(), Error> {
         let figures = &mut self.figures;
         match phase {
             Phase::Online => {
+                self.gate.pass(engine)?;
                 if let Some(session) = engine.session() {
                     session.barrier()?;
                 }
                 figures.wire_bytes = wire_sent(engine);
-                figures.cpu = cpu_time();
+                figures.cpu_at_start = cpu_time();
                 figures.start = now();
             }
             Phase::Verify => figures.computed = now(),
             Phase::Output => {
                 figures.finish = now();
-                figures.cpu = cpu_time().saturating_sub(figures.cpu);
+                figures.cpu_at_finish = cpu_time();
                 figures.wire_bytes = wire_sent(engine) - figures.wire_bytes;
                 figures.peak_rss_bytes = peak_rss();
             }
@@ -87,6 +157,25 @@ pub(crate) fn peak_rss() -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn lanes_are_timed_together() {
+        let at = Duration::from_secs;
+        let lane = |start, finish, bytes| Figures {
+            start: at(start),
+            computed: at(finish - 1),
+            finish: at(finish),
+            cpu_at_start: at(start),
+            cpu_at_finish: at(2 * finish),
+            peak_rss_bytes: bytes,
+            wire_bytes: bytes,
+            sent_bytes: [bytes; Phase::ALL.len()],
+            rounds: finish as u32,
+        };
+        let all = Figures::of_all(&[lane(5, 9, 1), lane(4, 8, 2), lane(6, 7, 4)]);
+        assert_eq!(all, Figures { peak_rss_bytes: 4, cpu_at_finish: at(18), ..lane(4, 9, 7) });
+        assert_eq!(all.cpu(), at(14));
+    }
 
     #[test]
     fn this_process_has_used_time_and_memory() {

@@ -125,9 +125,10 @@ pub(crate) fn shares(
     loopback: Option<&Loopback>,
 ) -> Vec<Share> {
     let parties = bench.spec.parties.len();
-    let busy = cores.count.min(parties) as f64;
+    let busy = cores.count.min(parties * bench.lanes.len()) as f64;
     let sent = (cost.phase(Phase::Online).bytes() + cost.phase(Phase::Verify).bytes()) as f64;
-    let touched = (parties * touched_bytes(bench.work.compiled.plan())) as f64;
+    let touched: usize = bench.programs().map(|program| touched_bytes(program.plan())).sum();
+    let touched = (parties * touched) as f64;
     let mut shares = vec![
         ("AES", 2.0 * sent / (cores.aes_bytes_per_second * busy)),
         ("memory", touched / (2.0 * cores.copy_bytes_per_second_all)),

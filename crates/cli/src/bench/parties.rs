@@ -1,11 +1,12 @@
 //! Starts a benchmark's parties and collects what they say: threads of this process, or processes on loopback.
 
+use super::clock::Figures;
 use super::party::{Bench, Report};
 use super::process;
 use super::spec::Transport;
 use crate::failure::Failure;
 use std::time::Duration;
-use tacit::net::{Limits, memory};
+use tacit::net::{Limits, Transport as Links, memory};
 
 /// What all parties have to say, in order.
 pub(crate) struct Outcome {
@@ -26,12 +27,16 @@ pub(crate) fn run(bench: &Bench, this_command: &[String]) -> Result<Outcome, Fai
 
 fn in_memory(bench: &Bench) -> Result<Outcome, Failure> {
     let results: Vec<_> = std::thread::scope(|scope| {
-        let threads: Vec<_> = memory::mesh(bench.spec.parties.len(), 0)
+        // By party, then by lane.
+        let mut links: Vec<Vec<Box<dyn Links>>> = bench.spec.parties.iter().map(|_| Vec::new()).collect();
+        for _ in &bench.lanes {
+            let mesh = memory::mesh(bench.spec.parties.len(), 0);
+            links.iter_mut().zip(mesh).for_each(|(links, link)| links.push(Box::new(link)));
+        }
+        let threads: Vec<_> = links
             .into_iter()
             .enumerate()
-            .map(|(me, transport)| {
-                scope.spawn(move || bench.play(Box::new(transport), me, Limits::default()))
-            })
+            .map(|(me, links)| scope.spawn(move || bench.play(links, me, &Limits::default())))
             .collect();
         threads
             .into_iter()
@@ -50,7 +55,6 @@ fn in_memory(bench: &Bench) -> Result<Outcome, Failure> {
         return Err(error.into());
     }
     // Every thread reads the figures of the whole process.
-    let cpu = reports.iter().map(|report: &Report| report.figures.cpu).max().unwrap_or_default();
-    let peak = reports.iter().map(|report| report.figures.peak_rss_bytes).max().unwrap_or_default();
-    Ok(Outcome { reports, process: Some((cpu, peak)) })
+    let all = Figures::of_all(reports.iter().flat_map(|report: &Report| &report.lanes));
+    Ok(Outcome { reports, process: Some((all.cpu(), all.peak_rss_bytes)) })
 }

@@ -96,12 +96,13 @@ fn play(job: Job) -> Result<Said, (Failure, bool)> {
     match job.task {
         Task::Bench(spec) => {
             let bench = Bench::new(spec).map_err(|failure| (failure, false))?;
-            let (links, config) = gather(&job.config).map_err(failed)?;
-            let report = bench.play(links, config.me(), config.limits().clone());
+            let (links, config) = gather(&job.config, bench.spec.lanes).map_err(failed)?;
+            let report = bench.play(links, config.me(), config.limits());
             report.map(Said::Report).map_err(failed)
         }
         Task::Ring(ring) => {
-            let (links, config) = gather(&job.config).map_err(failed)?;
+            let (mut links, config) = gather(&job.config, 1).map_err(failed)?;
+            let links = links.swap_remove(0);
             let mesh = Mesh::new(links, config.me(), config.names(), config.limits().clone());
             let echo = |error: &tacit::net::Error| matches!(error.what(), tacit::net::What::Aborted { .. });
             let loopback = ring.play(mesh);
@@ -110,11 +111,11 @@ fn play(job: Job) -> Result<Said, (Failure, bool)> {
     }
 }
 
-/// This party's links to the others.
-fn gather(config: &Path) -> Result<(Box<dyn Links>, Config), Error> {
+/// This party's links to the others, for each lane.
+fn gather(config: &Path, lanes: u16) -> Result<(Vec<Box<dyn Links>>, Config), Error> {
     let config = Config::load(config)?;
-    let links = Listener::bind(&config)?.gather(&[], config.limits().connect)?;
-    Ok((Box::new(links), config))
+    let links = Listener::bind(&config)?.gather_lanes(&[], lanes, config.limits().connect)?;
+    Ok((links.into_iter().map(|links| Box::new(links) as Box<dyn Links>).collect(), config))
 }
 
 fn run(

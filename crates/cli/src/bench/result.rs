@@ -1,5 +1,6 @@
 //! A benchmark's figures, put together from its parties', for people and for machines.
 
+use super::clock::Figures as Party;
 use super::limits::Share;
 use super::parties::Outcome;
 use super::party::Bench;
@@ -19,7 +20,7 @@ pub(crate) struct Figures {
     parties: usize,
     transport: &'static str,
     net: Option<String>,
-    threads: usize,
+    threads: u16,
     count: usize,
     depth: usize,
     /// From the barrier before the online phase to the last party's end of verification.
@@ -59,22 +60,21 @@ impl Figures {
                 return Err(Failure::wrong(format!("{name}: {wrong}")));
             }
         }
-        let compare = price(&bench.work.compiled, &bench.spec.protocol, &bench.spec.parties)?.total;
-        compare_with_cost(outcome, &bench.spec.parties, &compare)?;
+        for (lane, program) in bench.programs().enumerate() {
+            let declared = price(program, &bench.spec.protocol, &bench.spec.parties)?.total;
+            compare_with_cost(outcome, lane, &bench.spec.parties, &declared)?;
+        }
 
-        let times = |of: fn(&super::clock::Figures) -> Duration| {
-            reports.iter().map(move |report| of(&report.figures))
-        };
+        let of_parties: Vec<Party> = reports.iter().map(|report| Party::of_all(&report.lanes)).collect();
+        let times = |of: fn(&Party) -> Duration| of_parties.iter().map(of);
         let start = times(|figures| figures.start).min().unwrap_or_default();
         let computed = times(|figures| figures.computed).max().unwrap_or_default();
         let finish = times(|figures| figures.finish).max().unwrap_or_default();
         let elapsed = finish.saturating_sub(start).as_secs_f64();
         let (count, counted) = bench.spec.what.counted();
         let sent = |phases: &[Phase]| -> Vec<u64> {
-            let of = |report: &super::party::Report| {
-                phases.iter().map(|&phase| report.figures.sent_bytes[phase as usize]).sum()
-            };
-            reports.iter().map(of).collect()
+            let of = |party: &Party| phases.iter().map(|&phase| party.sent_bytes[phase as usize]).sum();
+            of_parties.iter().map(of).collect()
         };
         let apart = outcome.process.is_none();
         Ok(Self {
@@ -83,7 +83,7 @@ impl Figures {
             parties: reports.len(),
             transport: bench.spec.transport.name(),
             net: bench.spec.net.clone(),
-            threads: 1,
+            threads: bench.spec.lanes,
             count,
             depth: bench.spec.what.depth(),
             seconds: elapsed,
@@ -94,14 +94,13 @@ impl Figures {
             online_per_second: count as f64 / elapsed,
             sent_bytes: sent(&[Phase::Online, Phase::Verify]),
             offline_sent_bytes: sent(&[Phase::Offline]),
-            wire_bytes: reports.iter().map(|report| report.figures.wire_bytes).collect(),
+            wire_bytes: of_parties.iter().map(|party| party.wire_bytes).collect(),
             input_bytes: sent(&[Phase::Input]),
             output_bytes: sent(&[Phase::Output]),
-            rounds: reports.iter().map(|report| report.figures.rounds).max().unwrap_or_default(),
+            rounds: of_parties.iter().map(|party| party.rounds).max().unwrap_or_default(),
             offline_rounds: 0,
-            cpu_seconds: apart.then(|| times(|figures| figures.cpu).map(|cpu| cpu.as_secs_f64()).collect()),
-            peak_rss_bytes: apart
-                .then(|| reports.iter().map(|report| report.figures.peak_rss_bytes).collect()),
+            cpu_seconds: apart.then(|| times(Party::cpu).map(|cpu| cpu.as_secs_f64()).collect()),
+            peak_rss_bytes: apart.then(|| of_parties.iter().map(|party| party.peak_rss_bytes).collect()),
             process_cpu_seconds: outcome.process.map(|(cpu, _)| cpu.as_secs_f64()),
             process_peak_rss_bytes: outcome.process.map(|(_, peak)| peak),
             version: env!("CARGO_PKG_VERSION"),
@@ -121,6 +120,9 @@ impl Figures {
         let mut head = format!("{} {}", bytes(self.count as u64), self.counted);
         if !self.sizes.is_empty() {
             head = format!("{head} {}", self.sizes);
+        }
+        if self.threads > 1 {
+            head = format!("{head} in {} lanes", self.threads);
         }
         let mut table = Table::new([head, String::new()]);
         let mut row = |name: &str, value: String| table.row([format!("  {name}"), value]);
@@ -153,8 +155,13 @@ fn each(counts: &[u64]) -> String {
     }
 }
 
-/// Every phase's payload is to the byte what the plan's cost says, and so are the rounds.
-fn compare_with_cost(outcome: &Outcome, names: &[String], declared: &Cost) -> Result<(), Failure> {
+/// In a lane every phase's payload is to the byte what the plan's cost says, and so are the rounds.
+fn compare_with_cost(
+    outcome: &Outcome,
+    lane: usize,
+    names: &[String],
+    declared: &Cost,
+) -> Result<(), Failure> {
     let phases = [
         (Phase::Input, CostPhase::Input),
         (Phase::Offline, CostPhase::Offline),
@@ -163,19 +170,22 @@ fn compare_with_cost(outcome: &Outcome, names: &[String], declared: &Cost) -> Re
         (Phase::Output, CostPhase::Output),
     ];
     for (party, (name, report)) in names.iter().zip(&outcome.reports).enumerate() {
+        let Some(figures) = report.lanes.get(lane) else {
+            return Err(Failure::wrong(format!("{name} reports nothing of lane {lane}")));
+        };
         for (phase, priced) in phases {
             let (sent, expected) =
-                (report.figures.sent_bytes[phase as usize], declared.phase(priced).sent_by(party));
+                (figures.sent_bytes[phase as usize], declared.phase(priced).sent_by(party));
             if sent != expected {
                 return Err(Failure::wrong(format!(
-                    "{name} sent {sent} bytes in the {phase} phase; the declared cost is {expected}"
+                    "{name} sent {sent} bytes in lane {lane}'s {phase} phase; the declared cost is {expected}"
                 )));
             }
         }
-        let (rounds, expected) = (u64::from(report.figures.rounds), declared.phase(CostPhase::Online).rounds);
+        let (rounds, expected) = (u64::from(figures.rounds), declared.phase(CostPhase::Online).rounds);
         if rounds != expected {
             return Err(Failure::wrong(format!(
-                "{name} took {rounds} rounds; the declared cost is {expected}"
+                "{name} took {rounds} rounds in lane {lane}; the declared cost is {expected}"
             )));
         }
     }

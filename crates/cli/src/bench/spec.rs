@@ -3,7 +3,7 @@
 use crate::failure::Failure;
 use clap::{Args, ValueEnum};
 use serde::{Deserialize, Serialize};
-use tacit::net::Profile;
+use tacit::net::{MAX_LANES, Profile};
 
 /// `tacit bench`'s options.
 #[derive(Args, Clone, Debug)]
@@ -41,9 +41,9 @@ pub(crate) struct BenchArgs {
     /// Rows to predict
     #[arg(long)]
     rows: Option<usize>,
-    /// Lanes per party
+    /// Lanes per party, each a thread with links and keys of its own, among which the count is split
     #[arg(long, default_value_t = 1)]
-    threads: usize,
+    threads: u16,
     /// Shape the links: lan, wan, ROUND-TRIP,BANDWIDTH such as 20ms,1gbit, or a file with a value for each pair
     #[arg(long, value_name = "PROFILE")]
     pub(crate) net: Option<String>,
@@ -123,7 +123,16 @@ pub(crate) struct Spec {
     pub(crate) parties: Vec<String>,
     pub(crate) transport: Transport,
     pub(crate) net: Option<String>,
+    pub(crate) lanes: u16,
     pub(crate) seed: u64,
+}
+
+impl Spec {
+    /// What each lane computes: an equal part, but for the remainder.
+    pub(crate) fn parts(&self) -> Vec<What> {
+        let share = |lane: usize| self.what.part(lane, usize::from(self.lanes));
+        (0..usize::from(self.lanes)).map(share).collect()
+    }
 }
 
 /// What is computed, and how much of it.
@@ -154,6 +163,24 @@ impl What {
             Self::MatMul { count, .. } => (count, "matrix products"),
             Self::Compare { count } => (count, "comparisons"),
             Self::Predict { rows, .. } => (rows, "predictions"),
+        }
+    }
+
+    /// How many pieces the count can be split into: for what goes in layers, gates of a layer.
+    const fn pieces(&self) -> usize {
+        self.counted().0 / self.depth()
+    }
+
+    /// The part of one of `lanes`, which is the larger if there is a remainder and the lane is among the first.
+    fn part(&self, lane: usize, lanes: usize) -> Self {
+        let pieces = self.pieces() / lanes + usize::from(lane < self.pieces() % lanes);
+        match *self {
+            Self::And { depth, .. } => Self::And { count: pieces * depth, depth },
+            Self::Mul { depth, .. } => Self::Mul { count: pieces * depth, depth },
+            Self::Dot { length, .. } => Self::Dot { count: pieces, length },
+            Self::MatMul { m, k, n, .. } => Self::MatMul { count: pieces, m, k, n },
+            Self::Compare { .. } => Self::Compare { count: pieces },
+            Self::Predict { model, features, .. } => Self::Predict { model, rows: pieces, features },
         }
     }
 
@@ -205,6 +232,14 @@ impl BenchArgs {
                 protocol.party_count()
             )));
         }
+        if usize::from(self.threads) > what.pieces() {
+            return Err(Failure::usage(format!(
+                "--threads {}: each lane needs a part, and there {} only {} to share out",
+                self.threads,
+                if what.pieces() == 1 { "is" } else { "are" },
+                what.pieces()
+            )));
+        }
         if let Some(net) = &self.net {
             Profile::load(net).map_err(|error| Failure::usage(format!("--net: {error}")))?;
         }
@@ -214,6 +249,7 @@ impl BenchArgs {
             parties: (0..parties).map(|party| format!("P{party}")).collect(),
             transport: self.transport,
             net: self.net.clone(),
+            lanes: self.threads,
             seed: self.seed,
         }))
     }
@@ -266,7 +302,7 @@ impl BenchArgs {
     /// Options that would be ignored are refused.
     fn refuse_what_does_not_apply(&self) -> Result<(), Failure> {
         use Name::{And, Compare, Dot, Matmul, Mul, Predict};
-        let given: [(&str, bool, &[Name]); 8] = [
+        let given: [(&str, bool, &[Name]); 9] = [
             ("--count", self.count.is_some(), &[And, Mul, Dot, Matmul, Compare]),
             ("--depth", self.depth.is_some(), &[And, Mul]),
             ("--length", self.length.is_some(), &[Dot]),
@@ -274,6 +310,7 @@ impl BenchArgs {
             ("--model", self.model.is_some(), &[Predict]),
             ("--features", self.features.is_some(), &[Predict]),
             ("--rows", self.rows.is_some(), &[Predict]),
+            ("--threads", self.threads != 1, &[And, Mul, Dot, Matmul, Compare, Predict]),
             ("--net", self.net.is_some(), &[And, Mul, Dot, Matmul, Compare, Predict]),
         ];
         for (option, is_given, suits) in given {
@@ -281,11 +318,8 @@ impl BenchArgs {
                 return Err(Failure::usage(format!("{option} means nothing for this benchmark")));
             }
         }
-        if self.threads != 1 {
-            return Err(Failure::usage(format!(
-                "--threads {}: a party has one lane in this version; leave the option out",
-                self.threads
-            )));
+        if !(1..=MAX_LANES).contains(&self.threads) {
+            return Err(Failure::usage(format!("--threads is 1 to {MAX_LANES}, not {}", self.threads)));
         }
         if self.repeat == 0 {
             return Err(Failure::usage("--repeat 0 would measure nothing"));
@@ -304,7 +338,33 @@ impl Spec {
             parties: ["P0", "P1", "P2"].map(str::to_owned).to_vec(),
             transport: Transport::Memory,
             net: None,
+            lanes: 1,
             seed: 1,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parts_make_up_the_whole_and_differ_by_one_piece_at_most() {
+        for (what, lanes) in [
+            (What::And { count: 195, depth: 3 }, 4),
+            (What::Mul { count: 65, depth: 1 }, 64),
+            (What::Dot { count: 7, length: 5 }, 7),
+            (What::MatMul { count: 2, m: 3, k: 4, n: 5 }, 2),
+            (What::Compare { count: 63 }, 1),
+            (What::Predict { model: Model::Linear, rows: 10, features: 3 }, 3),
+        ] {
+            let parts = Spec { what, lanes, ..Spec::example() }.parts();
+            assert_eq!(parts.len(), usize::from(lanes));
+            let counts: Vec<usize> = parts.iter().map(|part| part.counted().0).collect();
+            assert_eq!(counts.iter().sum::<usize>(), what.counted().0, "{what:?}");
+            assert!(counts[0] - counts[counts.len() - 1] <= what.depth() && counts[0] > 0);
+            assert!(counts.is_sorted_by(|a, b| a >= b));
+            assert!(parts.iter().all(|part| (part.depth(), part.sizes()) == (what.depth(), what.sizes())));
         }
     }
 }

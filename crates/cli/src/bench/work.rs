@@ -1,6 +1,6 @@
 //! What a benchmark computes: its program, its operands, and whether the result is right.
 
-use super::spec::{Model, Spec, What};
+use super::spec::{Model, What};
 use crate::failure::Failure;
 use std::sync::Arc;
 use tacit::Compiled;
@@ -28,10 +28,13 @@ const COMPARED_BITS: u32 = 63;
 const FEATURE_BITS: u32 = 20;
 const WEIGHT_BITS: u32 = 17;
 
-/// A benchmark's program and what its operands are.
+/// The program of one of a benchmark's lanes, and what its operands are.
 pub(crate) struct Work {
     pub(crate) compiled: Arc<Compiled>,
     operands: Vec<Operand>,
+    seed: u64,
+    /// For each input, how many elements of it the lanes before have.
+    before: Vec<u64>,
 }
 
 /// How the elements of an input are made.
@@ -44,18 +47,27 @@ struct Operand {
 }
 
 impl Work {
-    pub(crate) fn new(spec: &Spec) -> Result<Self, Failure> {
+    /// The work of a lane, whose operands come after those of the lane before.
+    pub(crate) fn new(what: What, seed: u64, previous: Option<&Self>) -> Result<Self, Failure> {
         let mut draft = Draft { build: Builder::new(), operands: Vec::new() };
-        let program = draft.program(spec).map_err(tacit::Error::from)?;
-        Ok(Self { compiled: Compiled::new(program)?, operands: draft.operands })
+        let program = draft.program(what).map_err(tacit::Error::from)?;
+        let before = match previous {
+            None => vec![0; draft.operands.len()],
+            Some(previous) => (0..).zip(&previous.before).map(|(i, n)| n + previous.elements(i)).collect(),
+        };
+        Ok(Self { compiled: Compiled::new(program)?, operands: draft.operands, seed, before })
     }
 
-    /// The values of one input; the same for the same seed.
-    pub(crate) fn operand(&self, spec: &Spec, input: usize) -> Value {
+    fn elements(&self, input: usize) -> u64 {
+        self.compiled.inputs()[input].shape.iter().product::<usize>() as u64
+    }
+
+    /// The values of one input; the same for the same seed and lane.
+    pub(crate) fn operand(&self, input: usize) -> Value {
         let declared = &self.compiled.inputs()[input];
-        let numbers = Numbers::new(self.operands[input], spec.seed, input as u64);
-        let count: usize = declared.shape.iter().product();
-        Value { shape: declared.shape.clone(), data: numbers.data(declared.kind, count) }
+        let numbers = Numbers::new(self.operands[input], self.seed, input as u64, self.before[input]);
+        let data = numbers.data(declared.kind, self.elements(input) as usize);
+        Value { shape: declared.shape.clone(), data }
     }
 
     /// Whether an input is `party`'s to give.
@@ -72,8 +84,8 @@ impl Work {
     ///
     /// # Errors
     /// How many elements differ, and the first that does.
-    pub(crate) fn check(&self, spec: &Spec, got: &Value) -> Result<(), String> {
-        let encoded = |(input, declared): (usize, &InputType)| encode(declared, &self.operand(spec, input));
+    pub(crate) fn check(&self, got: &Value) -> Result<(), String> {
+        let encoded = |(input, declared): (usize, &InputType)| encode(declared, &self.operand(input));
         let inputs: Result<Vec<_>, _> = self.compiled.inputs().iter().enumerate().map(encoded).collect();
         let expected = inputs.and_then(|inputs| reference::run(self.compiled.program(), &inputs));
         let expected = expected.map_err(|error| error.to_string())?.swap_remove(0);
@@ -109,8 +121,8 @@ struct Draft {
 }
 
 impl Draft {
-    fn program(&mut self, spec: &Spec) -> Result<Program, ProgramError> {
-        let result = match spec.what {
+    fn program(&mut self, what: What) -> Result<Program, ProgramError> {
+        let result = match what {
             What::And { count, depth } => self.chain(Kind::Bool, 1, count, depth, and_then_xor)?,
             What::Mul { count, depth } => self.chain(WORD, 64, count, depth, Builder::mul)?,
             What::Dot { count, length } => self.matmul(count, 1, length, 1)?,
@@ -222,9 +234,10 @@ struct Numbers {
 }
 
 impl Numbers {
-    fn new(operand: Operand, seed: u64, input: u64) -> Self {
+    /// The numbers of an input from number `first` on.
+    fn new(operand: Operand, seed: u64, input: u64, first: u64) -> Self {
         // Each input starts elsewhere.
-        let offset = seed.wrapping_add(input << 32).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        let offset = seed.wrapping_add(input << 32).wrapping_mul(0x9e37_79b9_7f4a_7c15).wrapping_add(first);
         let free = operand.bits - u32::from(operand.odd);
         Self { operand, offset, mask: u64::MAX >> (64 - free) }
     }
@@ -271,28 +284,43 @@ mod tests {
     #[test]
     fn operands_are_distinct() {
         for bits in [4, 17, 20] {
-            let numbers = Numbers::new(Operand { bits, odd: false }, 7, 1);
+            let numbers = Numbers::new(Operand { bits, odd: false }, 7, 1, 0);
             let seen: std::collections::HashSet<u64> =
                 (0..1 << bits).map(|index| numbers.at(index)).collect();
             assert_eq!(seen.len(), 1 << bits);
         }
-        let numbers = Numbers::new(Operand { bits: 64, odd: false }, 7, 1);
+        let numbers = Numbers::new(Operand { bits: 64, odd: false }, 7, 1, 0);
         let seen: std::collections::HashSet<u64> = (0..100_000).map(|index| numbers.at(index)).collect();
         assert_eq!(seen.len(), 100_000);
     }
 
     #[test]
+    fn operands_of_lanes_go_on_from_one_another() {
+        let whole = Work::new(What::Mul { count: 7, depth: 1 }, 5, None).unwrap();
+        let first = Work::new(What::Mul { count: 4, depth: 1 }, 5, None).unwrap();
+        let second = Work::new(What::Mul { count: 2, depth: 1 }, 5, Some(&first)).unwrap();
+        let third = Work::new(What::Mul { count: 1, depth: 1 }, 5, Some(&second)).unwrap();
+        let numbers = |work: &Work, input| match work.operand(input).data {
+            Data::Unsigned(numbers) => numbers,
+            other => panic!("{other:?}"),
+        };
+        for input in 0..2 {
+            let parts = [&first, &second, &third].map(|work| numbers(work, input));
+            assert_eq!(parts.concat(), numbers(&whole, input));
+        }
+    }
+
+    #[test]
     fn a_wrong_element_is_found() {
-        let spec = Spec { what: What::Compare { count: 65 }, ..Spec::example() };
-        let work = Work::new(&spec).unwrap();
+        let work = Work::new(What::Compare { count: 65 }, 1, None).unwrap();
         let inputs: Vec<_> = (0..2)
-            .map(|input| encode(&work.compiled.inputs()[input], &work.operand(&spec, input)).unwrap())
+            .map(|input| encode(&work.compiled.inputs()[input], &work.operand(input)).unwrap())
             .collect();
         let mut truth = reference::run(work.compiled.program(), &inputs).unwrap().swap_remove(0);
-        assert_eq!(work.check(&spec, &truth), Ok(()));
+        assert_eq!(work.check(&truth), Ok(()));
         let Data::Bool(bits) = &mut truth.data else { panic!("a comparison gives bools") };
         assert!(bits.contains(&true) && bits.contains(&false));
         bits[64] = !bits[64];
-        assert!(work.check(&spec, &truth).unwrap_err().contains("1 of 65 elements"));
+        assert!(work.check(&truth).unwrap_err().contains("1 of 65 elements"));
     }
 }

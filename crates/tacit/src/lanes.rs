@@ -1,0 +1,168 @@
+//! One endpoint's part in a run of several lanes: independent runs of plans side by side, each over links of its
+//! own, with keys of its own, in a thread of its own.
+
+use crate::endpoint::{Endpoint, play};
+use crate::report::Traffic;
+use crate::{Compiled, Error, Progress};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use tacit_engine::{Clear, Observer, Outcome, Roles};
+use tacit_net::{Lane, MAX_LANES, Mesh, Tie};
+
+/// What one lane runs: a program, and its inputs.
+pub type Job<'a, V> = (&'a Arc<Compiled>, &'a [V]);
+
+/// An endpoint's part in one lane.
+pub struct Strand<'a> {
+    /// What is run. All strands have the same parties and clients.
+    pub endpoint: &'a Endpoint,
+    /// The lane's links.
+    pub mesh: Mesh,
+    /// The values that this endpoint gives, by the index of the input.
+    pub inputs: Vec<Option<Clear>>,
+    /// Is told how the lane goes on.
+    pub observer: &'a mut (dyn Observer + Send),
+}
+
+/// Plays an endpoint's part in all lanes, one for each strand, each in a thread of its own; lane by lane, what came
+/// out and what was sent.
+///
+/// Everybody must run as many lanes, and the same program in the same lane: else all end with an error before
+/// anything is sent that depends on a secret.
+///
+/// # Errors
+/// Of the lane that failed first. All others are aborted with it.
+pub fn play_lanes(strands: Vec<Strand<'_>>) -> Result<Vec<(Outcome, Traffic)>, Error> {
+    let count = lane_count(strands.len())?;
+    let tie = Tie::default();
+    let play_one = |lane: Lane, strand: Strand<'_>| {
+        let mesh = strand.mesh.in_lane(lane, tie.clone());
+        let result = play(strand.endpoint, mesh, &strand.inputs, strand.observer);
+        if let Err(error) = &result {
+            // Most failures are a mesh's, which has done so already.
+            tie.cut(lane, &error.to_string());
+        }
+        result
+    };
+    let results: Vec<_> = std::thread::scope(|scope| {
+        let mut strands = Lane::all(count).zip(strands);
+        let first = strands.next();
+        let others: Vec<_> =
+            strands.map(|(lane, strand)| scope.spawn(move || play_one(lane, strand))).collect();
+        let first = first.map(|(lane, strand)| play_one(lane, strand));
+        let others = others
+            .into_iter()
+            .map(|thread| thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
+        first.into_iter().chain(others).collect()
+    });
+    let first = tie.failed().map(|(lane, _)| lane);
+    let mut failed = None;
+    let mut parts = Vec::with_capacity(results.len());
+    for (lane, result) in Lane::all(count).zip(results) {
+        match result {
+            Ok(part) => parts.push(part),
+            Err(error) if failed.is_none() || first == Some(lane.number) => failed = Some((lane, error)),
+            Err(_) => {}
+        }
+    }
+    match failed {
+        Some((lane, error)) if lane.has_others() => Err(error.in_lane(lane.number)),
+        Some((_, error)) => Err(error),
+        None => Ok(parts),
+    }
+}
+
+/// So many lanes, if a run can have as many.
+pub(crate) fn lane_count(jobs: usize) -> Result<u16, Error> {
+    match u16::try_from(jobs) {
+        Ok(count) if (1..=MAX_LANES).contains(&count) => Ok(count),
+        _ => Err(Error::Refused(format!("a run has 1 to {MAX_LANES} lanes, not {jobs}"))),
+    }
+}
+
+/// The clients that the lanes' programs name.
+///
+/// # Errors
+/// If they don't all name the same: everybody who takes part does so in all lanes.
+pub(crate) fn clients_of<'a>(
+    lanes: impl IntoIterator<Item = &'a Arc<Compiled>>,
+    parties: &[String],
+) -> Result<Vec<String>, Error> {
+    let mut lanes = lanes.into_iter().map(|compiled| Roles::clients_of(compiled.plan(), parties));
+    let clients = lanes.next().unwrap_or_default();
+    let sorted = |mut names: Vec<String>| {
+        names.sort();
+        names
+    };
+    let expected = sorted(clients.clone());
+    match lanes.map(sorted).find(|other| *other != expected) {
+        None => Ok(clients),
+        Some(other) => Err(Error::Refused(format!(
+            "the programs of a run's lanes name different clients: {expected:?} and {other:?}"
+        ))),
+    }
+}
+
+/// Adds up the progress of all lanes.
+pub(crate) struct Tally<'a> {
+    progress: Progress<'a>,
+    done: AtomicUsize,
+    total: AtomicUsize,
+}
+
+impl<'a> Tally<'a> {
+    pub(crate) fn new(progress: Progress<'a>) -> Self {
+        Self { progress, done: AtomicUsize::new(0), total: AtomicUsize::new(0) }
+    }
+
+    /// An observer for one lane.
+    pub(crate) fn lane(&self) -> Told<'_> {
+        Told { tally: self, done: 0, total: 0 }
+    }
+}
+
+/// Passes on a lane's progress.
+pub(crate) struct Told<'a> {
+    tally: &'a Tally<'a>,
+    /// What the lane has said so far.
+    done: usize,
+    total: usize,
+}
+
+impl Observer for Told<'_> {
+    fn progress(&mut self, done: usize, total: usize) {
+        let add = |sum: &AtomicUsize, more: usize| sum.fetch_add(more, Ordering::Relaxed) + more;
+        let all = add(&self.tally.total, total.saturating_sub(self.total));
+        let all_done = add(&self.tally.done, done.saturating_sub(self.done));
+        (self.done, self.total) = (done, total);
+        (self.tally.progress)(all_done, all);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::Mutex;
+
+    #[test]
+    fn progress_adds_up() {
+        let told = Mutex::new(Vec::new());
+        let progress = |done, total| told.lock().unwrap().push((done, total));
+        let tally = Tally::new(&progress);
+        let (mut one, mut other) = (tally.lane(), tally.lane());
+        one.progress(1, 3);
+        other.progress(1, 2);
+        other.progress(2, 2);
+        one.progress(3, 3);
+        assert_eq!(*told.lock().unwrap(), [(1, 3), (2, 5), (3, 5), (5, 5)]);
+    }
+
+    #[test]
+    fn there_is_a_lane_at_least_and_not_too_many() {
+        assert_eq!(lane_count(1).unwrap(), 1);
+        assert_eq!(lane_count(64).unwrap(), 64);
+        for wrong in [0, 65, 1 << 16] {
+            assert!(lane_count(wrong).unwrap_err().to_string().contains("1 to 64 lanes"));
+        }
+    }
+}
