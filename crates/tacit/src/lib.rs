@@ -23,6 +23,7 @@ pub use local::{Local, Progress};
 pub use price::{price, price_lanes};
 pub use registry::{protocol, protocols};
 pub use report::{Report, Run, Traffic};
+pub use tacit_circuit as circuit;
 pub use tacit_engine as engine;
 pub use tacit_net as net;
 pub use tacit_program as program;
