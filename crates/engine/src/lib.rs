@@ -12,6 +12,7 @@ pub mod executor;
 mod job;
 mod roles;
 mod values;
+pub mod wire;
 
 pub use engine::{Client, Engine, Protocol, ProtocolSpec, Security};
 pub use error::Error;

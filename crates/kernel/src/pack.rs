@@ -49,6 +49,9 @@ pub fn pack<E: Element>(elements: &[E], bits: u32, out: &mut [u8]) {
 /// As [`pack`].
 pub fn unpack<E: Element>(bytes: &[u8], bits: u32, out: &mut [E]) {
     check::<E>(out.len(), bits, bytes.len());
+    if bits as usize == 8 * E::BYTES && E::DRAWN == E::BYTES {
+        return E::draw(bytes, out);
+    }
     let mut words = bytes.chunks(8).map(|piece| {
         let mut word = [0; 8];
         word[..piece.len()].copy_from_slice(piece);
