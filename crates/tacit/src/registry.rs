@@ -4,7 +4,7 @@ use crate::Error;
 use tacit_engine::Protocol;
 use tacit_replicated::Replicated;
 
-static PROTOCOLS: [&dyn Protocol; 1] = [&Replicated];
+static PROTOCOLS: [&dyn Protocol; 1] = [&Replicated::COMPUTATIONAL];
 
 /// All protocols.
 pub fn protocols() -> impl Iterator<Item = &'static dyn Protocol> {

@@ -43,7 +43,7 @@ pub struct Subject {
 /// use tacit_testkit::conformance::Subject;
 ///
 /// tacit_testkit::conformance!(Subject {
-///     protocol: &Replicated,
+///     protocol: &Replicated::COMPUTATIONAL,
 ///     told: |corrupt, _client, call| corrupt == 1 || corrupt == 2 * call,
 ///     baseline: "vectors/wire/replicated.txt".into(),
 /// });
