@@ -94,6 +94,11 @@ macro_rules! conformance {
             use super::*;
 
             #[test]
+            fn moduli() {
+                $crate::conformance::views::moduli(&$subject);
+            }
+
+            #[test]
             #[ignore = "takes minutes; `make test-long` runs it"]
             fn wider_operations() {
                 $crate::conformance::views::wider_operations(&$subject);
