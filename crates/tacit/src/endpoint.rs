@@ -50,7 +50,7 @@ impl Endpoint {
             parties: self.parties.clone(),
             clients: self.clients.clone(),
             protocol: self.protocol.spec().name.to_owned(),
-            parameters: concat!("tacit ", env!("CARGO_PKG_VERSION")).to_owned(),
+            parameters: [concat!("tacit ", env!("CARGO_PKG_VERSION")), &self.protocol.parameters()].join(" "),
             inputs: self.compiled.describe_inputs(),
             program: self.compiled.hash(),
         }

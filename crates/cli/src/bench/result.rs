@@ -3,6 +3,7 @@
 use super::limits::Share;
 use super::parties::Outcome;
 use super::party::Bench;
+use super::spec::Ring;
 use crate::failure::Failure;
 use crate::table::{Table, bytes, rate, seconds};
 use serde::Serialize;
@@ -22,6 +23,8 @@ pub(crate) struct Figures {
     threads: usize,
     count: usize,
     depth: usize,
+    /// What products are of.
+    ring: Option<Ring>,
     /// From the barrier before the online phase to the last party's end of verification.
     pub(crate) seconds: f64,
     offline_seconds: f64,
@@ -86,6 +89,7 @@ impl Figures {
             threads: 1,
             count,
             depth: bench.spec.what.depth(),
+            ring: bench.spec.what.ring(),
             seconds: elapsed,
             // No protocol has an offline phase yet.
             offline_seconds: 0.0,

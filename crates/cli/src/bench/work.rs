@@ -1,22 +1,18 @@
 //! What a benchmark computes: its program, its operands, and whether the result is right.
 
-use super::spec::{Model, Spec, What};
+use super::spec::{Model, Ring, Spec, What};
 use crate::failure::Failure;
 use std::sync::Arc;
 use tacit::Compiled;
-use tacit::program::plan::Width;
 use tacit::program::{
-    Builder, Data, Index, InputType, Kind, NodeId, Program, ProgramError, Range, Recipient, Value, encode,
-    reference,
+    Builder, Data, Index, InputType, Kind, Modulus, NodeId, Program, ProgramError, Range, Recipient, Value,
+    encode, reference,
 };
 
 /// Who gives the left operands, who the right ones, and who looks at the result. All of them are parties.
 const LEFT: &str = "P0";
 const RIGHT: &str = "P1";
 const CHECKER: &str = "P0";
-
-/// 64-bit words.
-const WORD: Kind = Kind::Wrapping { width: Width::W64 };
 
 /// Fraction bits of predictions.
 const FRAC: u8 = 16;
@@ -97,6 +93,7 @@ fn differing(expected: &Data, got: &Data) -> Vec<usize> {
         (Data::Bool(a), Data::Bool(b)) => places(a, b),
         (Data::Int(a), Data::Int(b)) => places(a, b),
         (Data::Unsigned(a), Data::Unsigned(b)) => places(a, b),
+        (Data::Wide(a), Data::Wide(b)) => places(a, b),
         (Data::Float(a), Data::Float(b)) => places(a, b),
         _ => (0..expected.len()).collect(),
     }
@@ -112,9 +109,11 @@ impl Draft {
     fn program(&mut self, spec: &Spec) -> Result<Program, ProgramError> {
         let result = match spec.what {
             What::And { count, depth } => self.chain(Kind::Bool, 1, count, depth, and_then_xor)?,
-            What::Mul { count, depth } => self.chain(WORD, 64, count, depth, Builder::mul)?,
-            What::Dot { count, length } => self.matmul(count, 1, length, 1)?,
-            What::MatMul { count, m, k, n } => self.matmul(count, m, k, n)?,
+            What::Mul { ring: Ring(modulus), count, depth } => {
+                self.chain(Kind::Modular(modulus), raw_bits(modulus), count, depth, Builder::mul)?
+            }
+            What::Dot { ring, count, length } => self.matmul(ring, count, 1, length, 1)?,
+            What::MatMul { ring, count, m, k, n } => self.matmul(ring, count, m, k, n)?,
             What::Compare { count } => self.compare(count)?,
             What::Predict { model, rows, features } => self.predict(model, rows, features)?,
         };
@@ -160,9 +159,17 @@ impl Draft {
         Ok(product)
     }
 
-    fn matmul(&mut self, count: usize, m: usize, k: usize, n: usize) -> Result<NodeId, ProgramError> {
-        let a = self.input(LEFT, WORD, &[count, m, k], 64, false)?;
-        let b = self.input(RIGHT, WORD, &[count, k, n], 64, false)?;
+    fn matmul(
+        &mut self,
+        Ring(modulus): Ring,
+        count: usize,
+        m: usize,
+        k: usize,
+        n: usize,
+    ) -> Result<NodeId, ProgramError> {
+        let (kind, bits) = (Kind::Modular(modulus), raw_bits(modulus));
+        let a = self.input(LEFT, kind, &[count, m, k], bits, false)?;
+        let b = self.input(RIGHT, kind, &[count, k, n], bits, false)?;
         self.build.matmul(a, b)
     }
 
@@ -208,6 +215,15 @@ impl Draft {
     }
 }
 
+/// Bits of the numbers that elements are made of: all are below the modulus.
+fn raw_bits(modulus: Modulus) -> u32 {
+    match modulus {
+        Modulus::PowerOfTwo(n) => u32::from(n).min(64),
+        Modulus::Mersenne61 => 60,
+        Modulus::Prime128 => 64,
+    }
+}
+
 /// `f & !p`, so that a chain doesn't soon end in zeros; the XOR is free.
 fn and_then_xor(build: &mut Builder, p: NodeId, f: NodeId) -> Result<NodeId, ProgramError> {
     let both = build.and(p, f)?;
@@ -248,7 +264,11 @@ impl Numbers {
             Kind::Bool => {
                 Data::Bool((0..count as u64).map(|index| coin(index.wrapping_add(self.offset))).collect())
             }
-            Kind::Wrapping { .. } => Data::Unsigned(words.collect()),
+            // Different ones stay so, and odd ones odd, when they are multiplied by an odd number.
+            Kind::Modular(modulus) if modulus.bits() > 64 => {
+                Data::Wide(words.map(|word| modulus.mul(word.into(), SPREAD)).collect())
+            }
+            Kind::Modular(_) => Data::Unsigned(words.collect()),
             Kind::Int => Data::Int(words.map(|word| word as i64 - half).collect()),
             Kind::Fixed { frac } => {
                 let unit = (1_u64 << frac) as f64;
@@ -257,6 +277,9 @@ impl Numbers {
         }
     }
 }
+
+/// An odd number of 128 bits without structure: the fraction of the golden ratio.
+const SPREAD: u128 = 0x9e37_79b9_7f4a_7c15_f39c_c060_5ced_c835;
 
 /// A bit that looks random.
 fn coin(index: u64) -> bool {
