@@ -78,7 +78,9 @@ def _fitting(declared: Input, value: Any) -> Public:
     if shape_of(known) != declared.shape:
         raise InputError(f"{title}: the value has shape {shape_of(known)}, and {declared.shape} is declared")
     found = {"b": "bools", "f": "floating-point numbers"}.get(_kind(known), "integers")
-    wanted = {"bool": "b", "int": "iuO", "modular": "iuO", "field": "iuO", "fixed": "iuf"}[declared.dtype.kind]
+    wanted = {"bool": "b", "int": "iuO", "modular": "iuO", "field": "iuO", "fixed": "iuf"}[
+        declared.dtype.kind
+    ]
     if _kind(known) not in wanted:
         convert = {
             "bool": "x != 0",

@@ -18,7 +18,7 @@ KindName: TypeAlias = Literal["bool", "int", "fixed", "modular", "field"]
 
 @dataclass(frozen=True, slots=True)
 class DType:
-    """A type of elements; made by `fixed` and `modular`, or one of `bool_`, `int8`, `int16`, `int32`, `int64`.
+    """A type of elements; made by `fixed` and `modular`, or one of `bool_` and `int8` to `int64`.
 
     Attributes:
         kind: "bool", "int", "fixed", "modular" (to a power of two) or "field" (to a prime).
@@ -87,8 +87,8 @@ def fixed(fraction: int) -> DType:
 def modular(modulus: int) -> DType:
     """Integers modulo 2**n (for an n from 1 to 128), 2**61 - 1 or 2**128 - 159: from 0 to the modulus less 1.
 
-    Sums and products wrap around, and there is no order. Those modulo 2**8, 2**16, 2**32 and 2**64 can also be
-    compared for equality, chosen by bools, and made of them.
+    Sums and products wrap around, and there is no order. Those modulo 2**8, 2**16, 2**32 and 2**64 can also
+    be compared for equality, chosen by bools, and made of them.
 
     Raises:
         ValueError: The modulus is another one.

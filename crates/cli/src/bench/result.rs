@@ -23,7 +23,8 @@ pub(crate) struct Figures {
     threads: usize,
     count: usize,
     depth: usize,
-    /// What products are of.
+    /// What products are of, if not of 64-bit words.
+    #[serde(skip_serializing_if = "Option::is_none")]
     ring: Option<Ring>,
     /// From the barrier before the online phase to the last party's end of verification.
     pub(crate) seconds: f64,
@@ -89,7 +90,7 @@ impl Figures {
             threads: 1,
             count,
             depth: bench.spec.what.depth(),
-            ring: bench.spec.what.ring(),
+            ring: bench.spec.what.ring().filter(|ring| !ring.is_usual()),
             seconds: elapsed,
             // No protocol has an offline phase yet.
             offline_seconds: 0.0,

@@ -140,8 +140,12 @@ pub(crate) struct Ring(pub(crate) Modulus);
 const USUAL: Modulus = Modulus::PowerOfTwo(64);
 
 impl Ring {
+    pub(crate) fn is_usual(self) -> bool {
+        self.0 == USUAL
+    }
+
     fn unless_usual(self) -> String {
-        if self.0 == USUAL { String::new() } else { format!(" mod {}", self.0) }
+        if self.is_usual() { String::new() } else { format!(" mod {}", self.0) }
     }
 }
 
@@ -246,7 +250,7 @@ impl What {
                 format!("in {depth} layers{}", ring.unless_usual())
             }
             Self::And { depth, .. } if *depth > 1 => format!("in {depth} layers"),
-            Self::Mul { ring, .. } => ring.unless_usual(),
+            Self::Mul { ring, .. } => ring.unless_usual().trim_start().to_owned(),
             Self::And { .. } | Self::Compare { .. } => String::new(),
         }
     }
