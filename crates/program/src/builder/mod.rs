@@ -153,6 +153,8 @@ impl Builder {
         let kind = match (&value.data, other) {
             (value::Data::Bool(_), _) => Kind::Bool,
             (value::Data::Float(_), Kind::Fixed { frac }) => Kind::Fixed { frac: frac.min(MAX_FRACTION) },
+            // Signed integers of any size are reduced where they meet their neighbour.
+            (value::Data::Int(_), Kind::Modular(_)) => Kind::Int,
             (_, Kind::Modular(_)) => other,
             _ => Kind::Int,
         };

@@ -284,6 +284,12 @@ fn moduli_have_sums_and_products_and_refuse_the_rest() {
     });
     assert_eq!(less, Ok(wide(&[last - 7, last])));
 
+    let beside = evaluate(&[wide(&[0, 7])], |build, x| {
+        let minus_one = build.constant_beside(&ints(&[], &[-1]), x[0])?;
+        build.mul(x[0], minus_one)
+    });
+    assert_eq!(beside, Ok(wide(&[0, last - 6])));
+
     let mut build = Builder::new();
     let kinds = [Modulus::PowerOfTwo(9), Modulus::Mersenne61, Modulus::PowerOfTwo(128)].map(Kind::Modular);
     for (at, kind) in kinds.into_iter().enumerate() {
