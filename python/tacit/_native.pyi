@@ -24,7 +24,7 @@ __all__ = [
 ]
 
 _StrPath = str | PathLike[str]
-_Kind = Literal["bool", "int", "fixed", "wrapping"]
+_Kind = Literal["bool", "int", "fixed", "modular", "field"]
 _Index = int | slice | EllipsisType | None
 
 def protocols() -> list[str]: ...

@@ -1,6 +1,6 @@
 //! `tacit cost`: what a program will send, before anything runs.
 
-use crate::args::CostArgs;
+use crate::args::{CostArgs, protocol_name};
 use crate::failure::Failure;
 use crate::table::{Table, bytes, seconds};
 use crate::{Context, program};
@@ -14,14 +14,18 @@ use tacit::{Compiled, Local, price, protocol, protocols};
 pub(crate) fn cost(context: &mut Context<'_>, args: &CostArgs) -> Result<(), Failure> {
     let net = Profile::load(&args.net).map_err(|error| Failure::usage(error.to_string()))?;
     let names = match &args.protocol {
-        Some(name) => vec![protocol(name)?.spec().name],
-        None => protocols().map(|protocol| protocol.spec().name).collect(),
+        Some(name) => {
+            let name = protocol_name(name, args.zero_sharing.as_deref());
+            protocol(&name)?;
+            vec![name]
+        }
+        None => protocols().map(|protocol| protocol.spec().name.to_owned()).collect(),
     };
     let compiled = Compiled::new(program::load(context, &args.program)?)?;
     let bills = names.into_iter().map(|name| Bill::new(&compiled, name)).collect::<Result<Vec<_>, _>>()?;
     if context.json {
         let all: Map<String, Json> =
-            bills.iter().map(|bill| (bill.protocol.to_owned(), bill.to_json(&net))).collect();
+            bills.iter().map(|bill| (bill.protocol.clone(), bill.to_json(&net))).collect();
         let object = json!({"net": args.net, "protocols": all});
         return context.line(&object.to_string());
     }
@@ -33,7 +37,7 @@ pub(crate) fn cost(context: &mut Context<'_>, args: &CostArgs) -> Result<(), Fai
 
 /// What a program costs under one protocol.
 struct Bill {
-    protocol: &'static str,
+    protocol: String,
     endpoints: Vec<String>,
     itemised: Itemised,
     /// The same by line of the source, in the order in which the lines are first used.
@@ -41,9 +45,9 @@ struct Bill {
 }
 
 impl Bill {
-    fn new(compiled: &Arc<Compiled>, protocol: &'static str) -> Result<Self, Failure> {
-        let parties = Local::new(protocol)?.parties;
-        let itemised = price(compiled, protocol, &parties)?;
+    fn new(compiled: &Arc<Compiled>, protocol: String) -> Result<Self, Failure> {
+        let parties = Local::new(&protocol)?.parties;
+        let itemised = price(compiled, &protocol, &parties)?;
         let clients = Roles::clients_of(compiled.plan(), &parties);
         let mut lines: Vec<(String, Cost)> = Vec::new();
         for (&node, cost) in &itemised.nodes {

@@ -17,9 +17,10 @@ fn main() {
         let this_command = vec![this_program().display().to_string(), AS_COMMAND.to_owned()];
         std::process::exit(tacit_cli::main(args.collect(), &NoPython, this_command));
     }
-    let tests: [(&str, fn()); 6] = [
+    let tests: [(&str, fn()); 7] = [
         ("every benchmark runs over every transport", every_benchmark_runs_over_every_transport),
         ("a benchmark's object has all its keys", a_benchmarks_object_has_all_its_keys),
+        ("products cost the bits of their ring", products_cost_the_bits_of_their_ring),
         ("a shaped link takes its time", a_shaped_link_takes_its_time),
         ("the limits of this machine are measured", the_limits_of_this_machine_are_measured),
         ("servers answer one run after another", servers_answer_one_run_after_another),
@@ -77,6 +78,10 @@ fn every_benchmark_runs_over_every_transport() {
         vec!["mul", "--depth", "3"],
         vec!["and", "--depth", "3", "--count", "195"],
         vec!["matmul", "--shape", "3,65,1", "--count", "2"],
+        vec!["mul", "--ring", "1"],
+        vec!["mul", "--ring", "fp61", "--depth", "3"],
+        vec!["dot", "--ring", "128"],
+        vec!["matmul", "--ring", "fp128", "--zero-sharing", "information-theoretic"],
         vec!["compare", "--count", "1"],
         vec!["predict", "--model", "logistic-sign"],
         vec!["predict", "--model", "logistic-3"],
@@ -96,6 +101,28 @@ fn every_benchmark_runs_over_every_transport() {
             let threads = bench.iter().position(|&option| option == "--threads").map(|at| bench[at + 1]);
             assert_eq!(object["threads"].to_string(), threads.unwrap_or("1"));
         }
+    }
+}
+
+fn products_cost_the_bits_of_their_ring() {
+    // Each party compares its draws with two others: 16 bytes besides the products.
+    let sent = |more: &[&str]| {
+        let args = [&["bench", "mul", "--count", "1001", "--json", "--transport", "memory"], more].concat();
+        let object = object(&args);
+        let sent = object["sent_bytes"].as_array().and_then(|sent| sent[0].as_u64());
+        (sent.map(|bytes| bytes - 16), object["ring"].as_str().map(str::to_owned))
+    };
+    for (ring, bits) in [("1", 1), ("9", 9), ("65", 65), ("fp61", 61), ("fp128", 128)] {
+        let bytes = u64::div_ceil(1001 * bits, 8);
+        assert_eq!(sent(&["--ring", ring]), (Some(bytes), Some(ring.to_owned())));
+        let fresh = sent(&["--ring", ring, "--zero-sharing", "information-theoretic"]);
+        assert_eq!(fresh.0, Some(2 * bytes));
+    }
+    assert_eq!(sent(&[]), (Some(8 * 1001), None));
+    for wrong in [&["--ring", "129"][..], &["--ring", "0"], &["--ring", "fp62"], &["--zero-sharing", "none"]]
+    {
+        let output = tacit(&[&["bench", "mul", "--quick", "--transport", "memory"], wrong].concat());
+        assert!(!output.status.success(), "{wrong:?}");
     }
 }
 

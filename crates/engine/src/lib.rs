@@ -13,6 +13,7 @@ mod job;
 mod roles;
 pub mod tile;
 mod values;
+pub mod wire;
 
 pub use engine::{Client, Engine, Protocol, ProtocolSpec, Security};
 pub use error::Error;

@@ -22,7 +22,7 @@ use crate::engine::{ReplicatedEngine, words_of};
 use crate::products::send_rows;
 use tacit_engine::bank::{Bank, row_words};
 use tacit_engine::{Error, Job, with_word};
-use tacit_kernel::{Word, bits, transpose};
+use tacit_kernel::{Element, Word, bits, transpose};
 use tacit_program::plan::{Reg, Rows};
 
 /// Draws of `select`.

@@ -1,7 +1,7 @@
 //! A party's state, and which operation goes where.
 
 use crate::products::Prepared;
-use crate::{PARTIES, next, prev};
+use crate::{PARTIES, ZeroSharing, next, prev};
 use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::Arc;
@@ -16,6 +16,7 @@ pub(crate) struct ReplicatedEngine {
     pub(crate) session: Session,
     pub(crate) plan: Arc<Plan>,
     pub(crate) roles: Roles,
+    pub(crate) zero_sharing: ZeroSharing,
     /// `i` of `P_i`.
     pub(crate) me: usize,
     /// Components `x_i`.
@@ -37,7 +38,12 @@ pub(crate) struct ClientStreams {
 }
 
 impl ReplicatedEngine {
-    pub(crate) fn new(session: Session, plan: Arc<Plan>, roles: Roles) -> Result<Self, Error> {
+    pub(crate) fn new(
+        session: Session,
+        plan: Arc<Plan>,
+        roles: Roles,
+        zero_sharing: ZeroSharing,
+    ) -> Result<Self, Error> {
         if session.parties() != PARTIES {
             return Err(Error::Refused(format!(
                 "protocol \"replicated\" is for three parties; this deployment has {}",
@@ -57,12 +63,18 @@ impl ReplicatedEngine {
             session,
             plan,
             roles,
+            zero_sharing,
         })
     }
 
     /// The streams of `k_i` and `k_(i-1)`.
     pub(crate) fn keys(&mut self) -> (&mut Stream, &mut Stream) {
         self.session.two_streams(next(self.me), prev(self.me))
+    }
+
+    /// A vector's domain.
+    pub(crate) fn domain(&self, reg: Reg) -> Domain {
+        self.plan.register(reg).domain
     }
 
     /// The stream that this party shares with `peer`.
@@ -73,7 +85,7 @@ impl ReplicatedEngine {
     pub(crate) fn width(&self, reg: Reg) -> Width {
         match self.plan.register(reg).domain {
             Domain::Ring(width) => width,
-            Domain::Bits => unreachable!("lowering gives ring operations registers of ring elements"),
+            Domain::Bits | Domain::Modular(_) => unreachable!("lowering gives conversions rings of words"),
         }
     }
 
@@ -131,7 +143,10 @@ impl Engine for ReplicatedEngine {
     fn arrived(&mut self, job: &Job) -> Result<bool, Error> {
         let awaited: &[usize] = match (&self.plan.ops[job.op as usize].kind, self.me, job.stage) {
             (Kind::And { .. } | Kind::Mul { .. } | Kind::MatMul { .. } | Kind::Circuit { .. }, me, _) => {
-                &[prev(me)]
+                match self.zero_sharing {
+                    ZeroSharing::Computational => &[prev(me)],
+                    ZeroSharing::InformationTheoretic => &[prev(me), next(me)],
+                }
             }
             (Kind::Split { .. }, 0, _) => &[1],
             (Kind::Inject { .. } | Kind::Shift { .. }, 0, 0) => &[1, 2],

@@ -4,6 +4,7 @@ use super::clock::Figures as Party;
 use super::limits::Share;
 use super::parties::Outcome;
 use super::party::{Bench, LaneReport, Report};
+use super::spec::Ring;
 use crate::failure::Failure;
 use crate::table::{Table, bytes, rate, seconds};
 use serde::Serialize;
@@ -22,6 +23,9 @@ pub(crate) struct Figures {
     threads: u16,
     count: usize,
     depth: usize,
+    /// What products are of, if not of 64-bit words.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    ring: Option<Ring>,
     /// From the barrier before the online phase to the last party's end of verification.
     pub(crate) seconds: f64,
     offline_seconds: f64,
@@ -104,6 +108,7 @@ impl Figures {
             threads: bench.spec.lanes,
             count,
             depth: bench.spec.what.depth(),
+            ring: bench.spec.what.ring().filter(|ring| !ring.is_usual()),
             seconds: elapsed,
             // No protocol has an offline phase yet.
             offline_seconds: 0.0,

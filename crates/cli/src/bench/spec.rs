@@ -1,9 +1,11 @@
 //! What is measured: from the command line's options to the sizes of a benchmark.
 
+use crate::args::ProtocolArgs;
 use crate::failure::Failure;
 use clap::{Args, ValueEnum};
 use serde::{Deserialize, Serialize};
 use tacit::net::{MAX_LANES, Profile};
+use tacit::program::Modulus;
 use tacit::program::plan::WINDOW;
 
 /// `tacit bench`'s options.
@@ -12,9 +14,8 @@ pub(crate) struct BenchArgs {
     /// What to measure
     #[arg(value_name = "NAME")]
     pub(crate) name: Name,
-    /// The protocol
-    #[arg(long, default_value = "replicated")]
-    protocol: String,
+    #[command(flatten)]
+    protocol: ProtocolArgs,
     /// Computing parties; as many as the protocol is for if not given
     #[arg(long, value_name = "N")]
     parties: Option<usize>,
@@ -39,6 +40,10 @@ pub(crate) struct BenchArgs {
     /// Sizes of matrices: M x K times K x N
     #[arg(long, value_name = "M,K,N", value_delimiter = ',', num_args = 1)]
     shape: Option<Vec<usize>>,
+    /// What products are of: integers modulo 2^N, for an N from 1 to 128, or a prime field: fp61 (2^61-1), fp128
+    /// (2^128-159); 64 if not given
+    #[arg(long, value_name = "N|fp61|fp128", value_parser = ring)]
+    ring: Option<Modulus>,
     /// What predicts
     #[arg(long)]
     model: Option<Model>,
@@ -74,11 +79,11 @@ pub(crate) enum Name {
     And,
     /// Blocks of AES-128
     Aes,
-    /// Products in Z_2^64
+    /// Products
     Mul,
-    /// Dot products in Z_2^64
+    /// Dot products
     Dot,
-    /// Matrix products in Z_2^64
+    /// Matrix products
     Matmul,
     /// Less-than of 64-bit numbers
     Compare,
@@ -138,6 +143,55 @@ pub(crate) struct Spec {
     pub(crate) seed: u64,
 }
 
+/// What products are of; as text the exponent of a power of two, `fp61` or `fp128`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub(crate) struct Ring(pub(crate) Modulus);
+
+/// What products are of if nothing else is said.
+const USUAL: Modulus = Modulus::PowerOfTwo(64);
+
+impl Ring {
+    pub(crate) fn is_usual(self) -> bool {
+        self.0 == USUAL
+    }
+
+    fn unless_usual(self) -> String {
+        if self.is_usual() { String::new() } else { format!(" mod {}", self.0) }
+    }
+}
+
+impl TryFrom<String> for Ring {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Self, String> {
+        ring(&text).map(Self)
+    }
+}
+
+impl From<Ring> for String {
+    fn from(Ring(modulus): Ring) -> Self {
+        match modulus {
+            Modulus::PowerOfTwo(n) => n.to_string(),
+            Modulus::Mersenne61 | Modulus::Prime128 => format!("fp{}", modulus.bits()),
+        }
+    }
+}
+
+/// A modulus from its text.
+fn ring(text: &str) -> Result<Modulus, String> {
+    match text {
+        "fp61" => Ok(Modulus::Mersenne61),
+        "fp128" => Ok(Modulus::Prime128),
+        _ => text
+            .parse()
+            .map(Modulus::PowerOfTwo)
+            .ok()
+            .filter(|modulus| modulus.is_valid())
+            .ok_or_else(|| "a ring is a number of bits from 1 to 128, fp61 or fp128".to_owned()),
+    }
+}
+
 /// What is computed, and how much of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -147,11 +201,11 @@ pub(crate) enum What {
     /// Blocks of AES-128, each under a shared key of its own or all under one.
     Aes { count: usize, shared_key: bool },
     /// Products, in layers.
-    Mul { count: usize, depth: usize },
+    Mul { ring: Ring, count: usize, depth: usize },
     /// Dot products.
-    Dot { count: usize, length: usize },
+    Dot { ring: Ring, count: usize, length: usize },
     /// Products of m x k by k x n.
-    MatMul { count: usize, m: usize, k: usize, n: usize },
+    MatMul { ring: Ring, count: usize, m: usize, k: usize, n: usize },
     /// Comparisons.
     Compare { count: usize },
     /// Predictions.
@@ -188,9 +242,9 @@ impl What {
         match *self {
             Self::And { depth, .. } => Self::And { count: pieces * depth, depth },
             Self::Aes { shared_key, .. } => Self::Aes { count: pieces, shared_key },
-            Self::Mul { depth, .. } => Self::Mul { count: pieces * depth, depth },
-            Self::Dot { length, .. } => Self::Dot { count: pieces, length },
-            Self::MatMul { m, k, n, .. } => Self::MatMul { count: pieces, m, k, n },
+            Self::Mul { ring, depth, .. } => Self::Mul { ring, count: pieces * depth, depth },
+            Self::Dot { ring, length, .. } => Self::Dot { ring, count: pieces, length },
+            Self::MatMul { ring, m, k, n, .. } => Self::MatMul { ring, count: pieces, m, k, n },
             Self::Compare { .. } => Self::Compare { count: pieces },
             Self::Predict { model, features, .. } => Self::Predict { model, rows: pieces, features },
         }
@@ -200,6 +254,13 @@ impl What {
         match *self {
             Self::And { depth, .. } | Self::Mul { depth, .. } => depth,
             _ => 1,
+        }
+    }
+
+    pub(crate) const fn ring(&self) -> Option<Ring> {
+        match *self {
+            Self::Mul { ring, .. } | Self::Dot { ring, .. } | Self::MatMul { ring, .. } => Some(ring),
+            _ => None,
         }
     }
 
@@ -219,16 +280,20 @@ impl What {
     /// The sizes that aren't counted, in words.
     pub(crate) fn sizes(&self) -> String {
         match self {
-            Self::Dot { length, .. } => format!("of {length} terms"),
-            Self::MatMul { m, k, n, .. } => format!("of {m} x {k} by {k} x {n}"),
+            Self::Dot { ring, length, .. } => format!("of {length} terms{}", ring.unless_usual()),
+            Self::MatMul { ring, m, k, n, .. } => format!("of {m} x {k} by {k} x {n}{}", ring.unless_usual()),
             Self::Predict { model, features, .. } => {
                 let model = model.to_possible_value().map(|value| value.get_name().to_owned());
                 format!("of {features} features, {}", model.unwrap_or_default())
             }
-            Self::And { depth, .. } | Self::Mul { depth, .. } if *depth > 1 => format!("in {depth} layers"),
+            Self::Mul { ring, depth, .. } if *depth > 1 => {
+                format!("in {depth} layers{}", ring.unless_usual())
+            }
+            Self::And { depth, .. } if *depth > 1 => format!("in {depth} layers"),
+            Self::Mul { ring, .. } => ring.unless_usual().trim_start().to_owned(),
             Self::Aes { shared_key: true, .. } => "under one key".to_owned(),
             Self::Aes { shared_key: false, .. } => "under a key each".to_owned(),
-            Self::And { .. } | Self::Mul { .. } | Self::Compare { .. } => String::new(),
+            Self::And { .. } | Self::Compare { .. } => String::new(),
         }
     }
 }
@@ -238,7 +303,7 @@ impl BenchArgs {
     pub(crate) fn spec(&self) -> Result<Option<Spec>, Failure> {
         self.refuse_what_does_not_apply()?;
         let Some(what) = self.what()? else { return Ok(None) };
-        let protocol = tacit::protocol(&self.protocol)?.spec();
+        let protocol = tacit::protocol(&self.protocol.name())?.spec();
         let parties = self.parties.unwrap_or(*protocol.parties.start());
         if !protocol.parties.contains(&parties) {
             return Err(Failure::usage(format!(
@@ -260,7 +325,7 @@ impl BenchArgs {
         }
         Ok(Some(Spec {
             what,
-            protocol: protocol.name.to_owned(),
+            protocol: self.protocol.name(),
             parties: (0..parties).map(|party| format!("P{party}")).collect(),
             transport: self.transport,
             net: self.net.clone(),
@@ -281,13 +346,16 @@ impl BenchArgs {
             }
             Err(Failure::usage(format!("--count {count} can't be split into --depth {depth} equal layers")))
         };
+        let ring = Ring(self.ring.unwrap_or(USUAL));
         let what = match self.name {
             Name::Limits | Name::Start => return Ok(None),
             Name::And => What::And { count: layered(size(self.count, 1000 * depth, 100_000_000))?, depth },
             Name::Aes => What::Aes { count: size(self.count, 100, 100_000), shared_key: self.shared_key },
-            Name::Mul => What::Mul { count: layered(size(self.count, 1000 * depth, 10_000_000))?, depth },
+            Name::Mul => {
+                What::Mul { ring, count: layered(size(self.count, 1000 * depth, 10_000_000))?, depth }
+            }
             Name::Dot => {
-                What::Dot { count: size(self.count, 10, 10_000), length: size(self.length, 100, 1000) }
+                What::Dot { ring, count: size(self.count, 10, 10_000), length: size(self.length, 100, 1000) }
             }
             Name::Matmul => {
                 let side = if self.quick { 20 } else { 1000 };
@@ -295,7 +363,7 @@ impl BenchArgs {
                 let [m, k, n] = *shape else {
                     return Err(Failure::usage("--shape takes three sizes: M,K,N"));
                 };
-                What::MatMul { count: size(self.count, 1, 1), m, k, n }
+                What::MatMul { ring, count: size(self.count, 1, 1), m, k, n }
             }
             Name::Compare => What::Compare { count: size(self.count, 1000, 1_000_000) },
             Name::Predict => What::Predict {
@@ -309,8 +377,8 @@ impl BenchArgs {
             | What::Aes { count, .. }
             | What::Mul { count, .. }
             | What::Compare { count } => vec![count],
-            What::Dot { count, length } => vec![count, length],
-            What::MatMul { count, m, k, n } => vec![count, m, k, n],
+            What::Dot { count, length, .. } => vec![count, length],
+            What::MatMul { count, m, k, n, .. } => vec![count, m, k, n],
             What::Predict { rows, features, .. } => vec![rows, features],
         };
         if sizes.contains(&0) {
@@ -322,12 +390,13 @@ impl BenchArgs {
     /// Options that would be ignored are refused.
     fn refuse_what_does_not_apply(&self) -> Result<(), Failure> {
         use Name::{Aes, And, Compare, Dot, Matmul, Mul, Predict};
-        let given: [(&str, bool, &[Name]); 11] = [
+        let given: [(&str, bool, &[Name]); 12] = [
             ("--count", self.count.is_some(), &[And, Aes, Mul, Dot, Matmul, Compare]),
             ("--depth", self.depth.is_some(), &[And, Mul]),
             ("--shared-key", self.shared_key, &[Aes]),
             ("--window", self.window.is_some(), &[And, Aes]),
             ("--length", self.length.is_some(), &[Dot]),
+            ("--ring", self.ring.is_some(), &[Mul, Dot, Matmul]),
             ("--shape", self.shape.is_some(), &[Matmul]),
             ("--model", self.model.is_some(), &[Predict]),
             ("--features", self.features.is_some(), &[Predict]),
@@ -375,9 +444,9 @@ mod tests {
     fn parts_make_up_the_whole_and_differ_by_one_piece_at_most() {
         for (what, lanes) in [
             (What::And { count: 195, depth: 3 }, 4),
-            (What::Mul { count: 65, depth: 1 }, 64),
-            (What::Dot { count: 7, length: 5 }, 7),
-            (What::MatMul { count: 2, m: 3, k: 4, n: 5 }, 2),
+            (What::Mul { ring: Ring(USUAL), count: 65, depth: 1 }, 64),
+            (What::Dot { ring: Ring(USUAL), count: 7, length: 5 }, 7),
+            (What::MatMul { ring: Ring(USUAL), count: 2, m: 3, k: 4, n: 5 }, 2),
             (What::Compare { count: 63 }, 1),
             (What::Predict { model: Model::Linear, rows: 10, features: 3 }, 3),
         ] {

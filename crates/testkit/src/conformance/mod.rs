@@ -45,7 +45,7 @@ pub struct Subject {
 /// use tacit_testkit::conformance::Subject;
 ///
 /// tacit_testkit::conformance!(Subject {
-///     protocol: &Replicated,
+///     protocol: &Replicated::COMPUTATIONAL,
 ///     told: |corrupt, _client, call| corrupt == 1 || corrupt == 2 * call,
 ///     baseline: "vectors/wire/replicated.txt".into(),
 /// });
@@ -94,6 +94,11 @@ macro_rules! conformance {
         mod views {
             #[allow(unused_imports)]
             use super::*;
+
+            #[test]
+            fn moduli() {
+                $crate::conformance::views::moduli(&$subject);
+            }
 
             #[test]
             #[ignore = "takes minutes; `make test-long` runs it"]
