@@ -33,6 +33,13 @@ pub trait Element: Pod + Eq + std::fmt::Debug + Send + Sync + private::Sealed {
     /// The element as an integer from 0 to the modulus less 1.
     fn to_u128(self) -> u128;
 
+    /// `sum + xi (yi + yp) + xp yi`: what [`crate::ring::cross`] does with each element.
+    #[inline(always)]
+    fn cross(xi: Self, xp: Self, yi: Self, yp: Self, sum: Self) -> Self {
+        let left = xi.wrapping_mul(yi.wrapping_add(yp));
+        sum.wrapping_add(left).wrapping_add(xp.wrapping_mul(yi))
+    }
+
     /// Elements from uniform bytes, [`DRAWN`](Self::DRAWN) for each: uniform too, but for the statistical distance
     /// that the element's type states.
     ///

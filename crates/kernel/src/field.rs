@@ -71,8 +71,17 @@ impl Element for Fp61 {
 
     #[inline(always)]
     fn from_u128(value: u128) -> Self {
-        // 128 bits become 68, then at most 2^61 + 2^7.
-        Self::once(Self::fold(Self::fold(value)) as u64)
+        // 61, 61 and 6 bits; their sum has 63 at most, and folded it is below twice the modulus.
+        let [low, middle, high] = [value, value >> 61, value >> 122].map(|part| part as u64 & Self::MODULUS);
+        Self::once(Self::fold((low + middle + high) as u128) as u64)
+    }
+
+    /// One reduction for both products: with elements below 2^61 the sum is below 2^124.
+    #[inline(always)]
+    fn cross(xi: Self, xp: Self, yi: Self, yp: Self, sum: Self) -> Self {
+        let left = xi.0 as u128 * yi.0.wrapping_add(yp.0) as u128;
+        let right = xp.0 as u128 * yi.0 as u128;
+        Self::from_u128(left.wrapping_add(right).wrapping_add(sum.0 as u128))
     }
 
     #[inline(always)]

@@ -187,9 +187,7 @@ pub fn cross<E: Element>(xi: &[E], xp: &[E], yi: &[E], yp: &[E], out: &mut [E]) 
         || {
             let (xi, xp, yi, yp, out) = (&xi[..n], &xp[..n], &yi[..n], &yp[..n], &mut out[..n]);
             for i in 0..n {
-                let left = xi[i].wrapping_mul(yi[i].wrapping_add(yp[i]));
-                let right = xp[i].wrapping_mul(yi[i]);
-                out[i] = out[i].wrapping_add(left).wrapping_add(right);
+                out[i] = E::cross(xi[i], xp[i], yi[i], yp[i], out[i]);
             }
         },
     );
