@@ -28,7 +28,7 @@ pub(crate) fn run(py: Python<'_>, error: &Error) -> PyErr {
         Error::Value(_) | Error::Refused(_) => plain(py, "InputError", &error.to_string()),
         Error::Setup(_) if error.is_abort() => plain(py, "RunError", &error.to_string()),
         Error::Setup(_) => plain(py, "ConnectError", &error.to_string()),
-        Error::Aborted { .. } => plain(py, "RunError", &error.to_string()),
+        Error::Aborted { .. } | Error::Feed(_) => plain(py, "RunError", &error.to_string()),
         Error::Differs(_) => plain(py, "MismatchError", &error.to_string()),
     }
 }

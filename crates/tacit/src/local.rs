@@ -120,7 +120,7 @@ impl Local {
 }
 
 /// Puts together, lane by lane, what the endpoints have.
-fn collect(
+pub(crate) fn collect(
     names: &[String],
     lanes: usize,
     results: Vec<Result<Vec<(Outcome, Traffic)>, Error>>,
