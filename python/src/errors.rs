@@ -38,6 +38,11 @@ pub(crate) fn plan(py: Python<'_>, message: &str) -> PyErr {
     plain(py, "PlanError", message)
 }
 
+/// A circuit that can't be read or made.
+pub(crate) fn circuit(py: Python<'_>, message: &str) -> PyErr {
+    plain(py, "CircuitError", message)
+}
+
 /// A run whose thread panicked: a fault of ours, whose message is on the standard error.
 pub(crate) fn panicked(py: Python<'_>) -> PyErr {
     plain(py, "RunError", "the run ended by a fault inside tacit; please report what is printed above")
