@@ -5,6 +5,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyEllipsis, PySlice};
 use tacit::program::{Index, NodeId, ProgramError, Recipient, Source};
 
+use crate::circuit::Circuit;
 use crate::program::Program;
 use crate::types::{Type, kind, range};
 use crate::{errors, values};
@@ -283,6 +284,14 @@ impl Builder {
     fn concatenate(&mut self, py: Python<'_>, values: Vec<u32>, axis: i64) -> PyResult<u32> {
         let values: Vec<NodeId> = values.into_iter().map(NodeId::new).collect();
         self.make(py, |build| build.concatenate(&values, axis))
+    }
+
+    /// A circuit's outputs, each with its bits along the last axis.
+    fn circuit(&mut self, py: Python<'_>, circuit: &Circuit, operands: Vec<u32>) -> PyResult<Vec<u32>> {
+        let operands: Vec<NodeId> = operands.into_iter().map(NodeId::new).collect();
+        let outputs = self.open(py)?.circuit(&circuit.circuit, &operands);
+        let outputs = outputs.map_err(|error| errors::program(py, &error))?;
+        Ok(outputs.into_iter().map(NodeId::number).collect())
     }
 
     /// Joins values of one shape along a new axis.

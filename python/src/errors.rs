@@ -28,7 +28,7 @@ pub(crate) fn run(py: Python<'_>, error: &Error) -> PyErr {
         Error::Value(_) | Error::Refused(_) => plain(py, "InputError", &error.to_string()),
         Error::Setup(_) if error.is_abort() => plain(py, "RunError", &error.to_string()),
         Error::Setup(_) => plain(py, "ConnectError", &error.to_string()),
-        Error::Aborted { .. } => plain(py, "RunError", &error.to_string()),
+        Error::Aborted { .. } | Error::Feed(_) => plain(py, "RunError", &error.to_string()),
         Error::Differs(_) => plain(py, "MismatchError", &error.to_string()),
     }
 }
@@ -36,6 +36,11 @@ pub(crate) fn run(py: Python<'_>, error: &Error) -> PyErr {
 /// A plan that can't be read or used.
 pub(crate) fn plan(py: Python<'_>, message: &str) -> PyErr {
     plain(py, "PlanError", message)
+}
+
+/// A circuit that can't be read or made.
+pub(crate) fn circuit(py: Python<'_>, message: &str) -> PyErr {
+    plain(py, "CircuitError", message)
 }
 
 /// A run whose thread panicked: a fault of ours, whose message is on the standard error.

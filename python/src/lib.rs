@@ -4,6 +4,7 @@
 //! Python's; what a user sees, and every default, is in the package.
 
 mod builder;
+mod circuit;
 mod command;
 mod deployment;
 mod errors;
@@ -20,6 +21,8 @@ use pyo3::prelude::*;
 mod _native {
     #[pymodule_export]
     use crate::builder::Builder;
+    #[pymodule_export]
+    use crate::circuit::{Circuit, CircuitBuilder};
     #[pymodule_export]
     use crate::command::run;
     #[pymodule_export]

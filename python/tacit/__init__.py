@@ -15,10 +15,14 @@ A program is a Python function of secret tensors:
     with tacit.local() as run:
         print(run(plan, a=np.random.rand(1000) * 1e6, b=np.random.rand(1000) * 1e6))
 
+`circuit` reads a Boolean circuit, and `tacit.crypto` has AES and its like; `bits` says what a bit is called.
+
 `secret` declares an input, `function` and `trace` make a plan, `Plan.cost` says what it will take, `local`
 runs it with all parties in this process, `connect` as one party or client of a deployment.
 """
 
+from tacit import circuits, crypto
+from tacit._circuit import Circuit, bits, bytes_of, circuit
 from tacit._functions import (
     argmax,
     argmin,
@@ -39,6 +43,7 @@ from tacit._tensor import Tensor, matmul
 from tacit._trace import Function, function, reveal, secret
 from tacit.dtypes import DType, bool_, fixed, int8, int16, int32, int64, modular, ring
 from tacit.errors import (
+    CircuitError,
     ConnectError,
     InputError,
     MismatchError,
@@ -51,6 +56,8 @@ from tacit.errors import (
 )
 
 __all__ = [
+    "Circuit",
+    "CircuitError",
     "ConnectError",
     "DType",
     "Function",
@@ -72,10 +79,15 @@ __all__ = [
     "Tensor",
     "argmax",
     "argmin",
+    "bits",
     "bool_",
+    "bytes_of",
+    "circuit",
+    "circuits",
     "clip",
     "concatenate",
     "connect",
+    "crypto",
     "dot",
     "fixed",
     "function",

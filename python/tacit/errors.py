@@ -49,6 +49,10 @@ class PlanError(TacitError, ValueError):
     """A plan that can't be read, or a value of a program that is finished."""
 
 
+class CircuitError(TacitError, ValueError):
+    """A circuit that can't be read, or gates that don't make one; of a file, the message names the line."""
+
+
 class ConnectError(TacitError, ConnectionError):
     """A deployment's files are wrong, or its parties can't be brought together; nothing secret was sent."""
 

@@ -1,6 +1,7 @@
 //! What can be said on the command line.
 
 use crate::bench::BenchArgs;
+use crate::circuit::CircuitArgs;
 use clap::{Args, Parser, Subcommand};
 use std::path::PathBuf;
 
@@ -21,6 +22,8 @@ pub(crate) enum Command {
     Demo,
     /// Run a program: as one party or client of a deployment, or all of them in this process
     Run(RunArgs),
+    /// Run a Boolean circuit on any number of instances, or say what that will cost
+    Circuit(CircuitArgs),
     /// Make what every machine of a deployment needs: a folder with keys and parties.toml for each
     Init(InitArgs),
     /// Say what a program will cost: bytes, rounds, seconds of network; nothing is run
@@ -148,7 +151,7 @@ pub(crate) struct CostArgs {
 }
 
 /// What stands after `--simulate`, which may be the program's name by mistake.
-fn number_of_parties(text: &str) -> Result<usize, String> {
+pub(crate) fn number_of_parties(text: &str) -> Result<usize, String> {
     text.parse().map_err(|_| "that is no number of parties; the program comes before --simulate".to_owned())
 }
 

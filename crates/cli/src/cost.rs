@@ -9,10 +9,9 @@ use std::sync::Arc;
 use tacit::engine::Roles;
 use tacit::net::Profile;
 use tacit::program::cost::{Cost, Itemised, NetProfile, Phase};
-use tacit::{Compiled, Local, price, protocol, protocols};
+use tacit::{Compiled, Local, Stream, price, protocol, protocols};
 
 pub(crate) fn cost(context: &mut Context<'_>, args: &CostArgs) -> Result<(), Failure> {
-    let net = Profile::load(&args.net).map_err(|error| Failure::usage(error.to_string()))?;
     let names = match &args.protocol {
         Some(name) => {
             let name = protocol_name(name, args.zero_sharing.as_deref());
@@ -23,34 +22,40 @@ pub(crate) fn cost(context: &mut Context<'_>, args: &CostArgs) -> Result<(), Fai
     };
     let compiled = Compiled::new(program::load(context, &args.program)?)?;
     let bills = names.into_iter().map(|name| Bill::new(&compiled, name)).collect::<Result<Vec<_>, _>>()?;
+    tell(context, &args.net, &bills)
+}
+
+/// Prints what something costs on the network that is described so, under each protocol.
+pub(crate) fn tell(context: &mut Context<'_>, net_name: &str, bills: &[Bill]) -> Result<(), Failure> {
+    let net = Profile::load(net_name).map_err(|error| Failure::usage(error.to_string()))?;
     if context.json {
         let all: Map<String, Json> =
             bills.iter().map(|bill| (bill.protocol.clone(), bill.to_json(&net))).collect();
-        let object = json!({"net": args.net, "protocols": all});
+        let object = json!({"net": net_name, "protocols": all});
         return context.line(&object.to_string());
     }
-    for bill in &bills {
-        context.line(&bill.to_text(&args.net, &net))?;
+    for bill in bills {
+        context.line(&bill.to_text(net_name, &net))?;
     }
     Ok(())
 }
 
 /// What a program costs under one protocol.
-struct Bill {
+pub(crate) struct Bill {
     protocol: String,
     endpoints: Vec<String>,
-    itemised: Itemised,
-    /// The same by line of the source, in the order in which the lines are first used.
+    total: Cost,
+    /// The same by line of the source, in the order in which the lines are first used; of a circuit there are none.
     lines: Vec<(String, Cost)>,
 }
 
 impl Bill {
     fn new(compiled: &Arc<Compiled>, protocol: String) -> Result<Self, Failure> {
         let parties = Local::new(&protocol)?.parties;
-        let itemised = price(compiled, &protocol, &parties)?;
+        let Itemised { total, nodes } = price(compiled, &protocol, &parties)?;
         let clients = Roles::clients_of(compiled.plan(), &parties);
         let mut lines: Vec<(String, Cost)> = Vec::new();
-        for (&node, cost) in &itemised.nodes {
+        for (&node, cost) in &nodes {
             let line = compiled.source(node).map(ToString::to_string).filter(|line| !line.is_empty());
             let line = line.unwrap_or_else(|| "(no line is known)".to_owned());
             match lines.iter_mut().find(|(known, _)| *known == line) {
@@ -58,11 +63,23 @@ impl Bill {
                 None => lines.push((line, cost.clone())),
             }
         }
-        Ok(Self { protocol, endpoints: [parties, clients].concat(), itemised, lines })
+        Ok(Self { protocol, endpoints: [parties, clients].concat(), total, lines })
+    }
+
+    /// What all parts of a stream cost together.
+    pub(crate) fn of_stream(
+        stream: &Stream,
+        protocol: &'static str,
+        parties: Vec<String>,
+    ) -> Result<Self, Failure> {
+        let total = stream.price(protocol, &parties)?;
+        let clients = stream.clients(&parties);
+        let protocol = protocol.to_owned();
+        Ok(Self { protocol, endpoints: [parties, clients].concat(), total, lines: Vec::new() })
     }
 
     fn to_json(&self, net: &Profile) -> Json {
-        let total = &self.itemised.total;
+        let total = &self.total;
         let phases: Map<String, Json> = total
             .phases()
             .map(|(phase, cost)| {
@@ -87,7 +104,7 @@ impl Bill {
     }
 
     fn to_text(&self, net_name: &str, net: &Profile) -> String {
-        let total = &self.itemised.total;
+        let total = &self.total;
         let mut phases = Table::new(
             ["bytes sent in".to_owned()]
                 .into_iter()
@@ -100,12 +117,16 @@ impl Bill {
         }
         let sent = self.sent(total).into_iter().map(bytes);
         phases.row(["all phases".to_owned()].into_iter().chain(sent).chain([total.rounds().to_string()]));
-        let mut lines = Table::new(["line".to_owned(), "bytes sent".to_owned(), "rounds".to_owned()]);
-        for (line, cost) in &self.lines {
-            lines.row([line.clone(), bytes(cost.bytes()), cost.phase(Phase::Online).rounds.to_string()]);
+        let mut lines = String::new();
+        if !self.lines.is_empty() {
+            let mut table = Table::new(["line".to_owned(), "bytes sent".to_owned(), "rounds".to_owned()]);
+            for (line, cost) in &self.lines {
+                table.row([line.clone(), bytes(cost.bytes()), cost.phase(Phase::Online).rounds.to_string()]);
+            }
+            lines = format!("{table}\n");
         }
         format!(
-            "{}\n\n{phases}\n{lines}\nnetwork time ({net_name}): {}; computing and connecting come on top",
+            "{}\n\n{phases}\n{lines}network time ({net_name}): {}; computing and connecting come on top",
             self.protocol,
             seconds(self.seconds(net))
         )
@@ -122,7 +143,7 @@ impl Bill {
             rtt_seconds: slowest.rtt_seconds.max(shape.rtt.as_secs_f64()),
             bits_per_second: slowest.bits_per_second.min(shape.bandwidth as f64),
         });
-        self.itemised.total.network_seconds(&slowest)
+        self.total.network_seconds(&slowest)
     }
 
     fn sent(&self, cost: &Cost) -> Vec<u64> {

@@ -94,6 +94,7 @@ impl From<tacit::Error> for Failure {
                 let (kind, peer) = setup(error);
                 Self { peer, phase: Some("setup".to_owned()), ..Self::new(kind, message) }
             }
+            tacit::Error::Feed(_) => Self::new(Kind::Aborted, message),
             tacit::Error::Value(_) | tacit::Error::Refused(_) => Self::new(Kind::Input, message),
         }
     }

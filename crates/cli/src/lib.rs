@@ -1,4 +1,4 @@
-//! The command line, as a library: what `tacit run`, `cost`, `init`, `serve`, `bench` and `demo` do.
+//! The command line, as a library: what `tacit run`, `circuit`, `cost`, `init`, `serve`, `bench` and `demo` do.
 //!
 //! There is no binary of its own. The Python package's command calls [`main`], and gives through [`Front`] what
 //! only Python can do: import a program, run the demo. Results go to standard output, errors to standard error;
@@ -9,6 +9,7 @@
 
 mod args;
 mod bench;
+mod circuit;
 mod cost;
 mod failure;
 mod front;
@@ -48,7 +49,7 @@ pub(crate) struct Context<'a> {
     pub(crate) front: &'a dyn Front,
     pub(crate) this_command: Vec<String>,
     pub(crate) json: bool,
-    pub(crate) out: &'a mut dyn Write,
+    pub(crate) out: &'a mut (dyn Write + Send),
     pub(crate) err: &'a mut dyn Write,
 }
 
@@ -65,6 +66,7 @@ impl Context<'_> {
         let done = match arguments.command {
             Command::Demo => return self.front.demo(self.json),
             Command::Run(args) => run::run(self, &args),
+            Command::Circuit(args) => circuit::circuit(self, &args),
             Command::Init(args) => init::init(self, &args),
             Command::Serve(args) => serve::serve(self, &args),
             Command::Cost(args) => cost::cost(self, &args),

@@ -64,7 +64,7 @@ fn simulated(
 }
 
 /// All parties in this process: as many as were asked for, or as the protocol is for.
-fn simulation(protocol: &str, parties: Option<usize>) -> Result<Local, Failure> {
+pub(crate) fn simulation(protocol: &str, parties: Option<usize>) -> Result<Local, Failure> {
     let local = Local::new(protocol)?;
     match parties {
         Some(parties) if !tacit::protocol(protocol)?.spec().parties.contains(&parties) => {
@@ -119,7 +119,7 @@ fn recipient<'a>(plan: &'a Plan, output: &OutputType) -> &'a str {
 }
 
 /// What a run took, for machines.
-fn report(report: &Report) -> Json {
+pub(crate) fn report(report: &Report) -> Json {
     let endpoints: serde_json::Map<_, _> = report
         .endpoints
         .iter()
@@ -135,7 +135,7 @@ fn report(report: &Report) -> Json {
 }
 
 /// What a run took, for people.
-fn tell_traffic(context: &mut Context<'_>, report: &Report) {
+pub(crate) fn tell_traffic(context: &mut Context<'_>, report: &Report) {
     for (name, traffic) in &report.endpoints {
         // As `tacit cost` counts: without the handshake.
         let payload: u64 = traffic.payload();

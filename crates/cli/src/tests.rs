@@ -33,7 +33,7 @@ impl Front for OneProgram {
 }
 
 /// Exit code, standard output, standard error.
-fn tacit(args: &[&str]) -> (i32, String, String) {
+pub(crate) fn tacit(args: &[&str]) -> (i32, String, String) {
     let (mut out, mut err) = (Vec::new(), Vec::new());
     let mut context =
         Context { front: &OneProgram, this_command: vec![], json: false, out: &mut out, err: &mut err };

@@ -6,6 +6,7 @@ use tacit_testkit::conformance::Subject;
 tacit_testkit::conformance!(Subject {
     protocol: &Replicated::INFORMATION_THEORETIC,
     told: client_seed,
+    fresh_masks: true,
     baseline: concat!(env!("CARGO_MANIFEST_DIR"), "/../../vectors/wire/replicated-information-theoretic.txt")
         .into(),
 });

@@ -161,7 +161,12 @@ impl Seat {
     }
 
     /// The links to all others, in each of so many lanes.
-    fn gather(&mut self, endpoint: &Endpoint, lanes: u16, within: Duration) -> Result<Vec<Mesh>, Error> {
+    pub(crate) fn gather(
+        &mut self,
+        endpoint: &Endpoint,
+        lanes: u16,
+        within: Duration,
+    ) -> Result<Vec<Mesh>, Error> {
         let me = self.config.me();
         let transports: Vec<StreamTransport> = match &mut self.listener {
             Some(listener) => listener.gather_lanes(endpoint.roles.clients(), lanes, within)?,

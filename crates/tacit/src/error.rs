@@ -31,6 +31,9 @@ pub enum Error {
         /// What happened.
         cause: Cause,
     },
+    /// What feeds a stream couldn't go on: its inputs couldn't be read or its outputs not be written.
+    #[error("the run was aborted: {0}")]
+    Feed(String),
     /// A debug run found an operation whose result differs from the clear one.
     #[error("{0}")]
     Differs(Box<Difference>),
@@ -47,7 +50,10 @@ impl Error {
 
     /// Whether a run began and was aborted; all other errors come before anything secret was sent.
     pub fn is_abort(&self) -> bool {
-        matches!(self, Self::Aborted { .. } | Self::Differs(_) | Self::Setup(SetupError::GaveUp { .. }))
+        matches!(
+            self,
+            Self::Aborted { .. } | Self::Feed(_) | Self::Differs(_) | Self::Setup(SetupError::GaveUp { .. })
+        )
     }
 
     /// Whether this is only another endpoint's word that it aborts: its own error says more.

@@ -2,7 +2,8 @@
 //!
 //! A [`program::Builder`] makes a program, [`Compiled`] checks it and lowers it to a plan, [`price`] says what it
 //! will cost, and it runs with all parties in this process ([`Local`]) or as one endpoint of a deployment
-//! ([`Seat`]), several at a time in lanes if need be. [`protocols`] lists the protocols.
+//! ([`Seat`]), several at a time in lanes if need be, or part after part as a [`Stream`]. [`protocols`] lists the
+//! protocols.
 
 mod compiled;
 mod deployment;
@@ -13,6 +14,7 @@ mod local;
 mod price;
 mod registry;
 mod report;
+mod stream;
 
 pub use compiled::Compiled;
 pub use deployment::Seat;
@@ -23,6 +25,7 @@ pub use local::{Local, Progress};
 pub use price::{price, price_lanes};
 pub use registry::{protocol, protocols};
 pub use report::{Report, Run, Traffic};
+pub use stream::Stream;
 pub use tacit_circuit as circuit;
 pub use tacit_engine as engine;
 pub use tacit_net as net;

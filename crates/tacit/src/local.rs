@@ -129,7 +129,7 @@ pub(crate) fn outcome(
 }
 
 /// Puts together, lane by lane, what the endpoints have.
-fn collect(
+pub(crate) fn collect(
     names: &[String],
     lanes: usize,
     results: Vec<Result<Vec<(Outcome, Traffic)>, Error>>,

@@ -5,9 +5,10 @@ use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU16, Ordering};
 use std::thread;
+use tacit::engine::Clear;
 use tacit::net::setup::init;
 use tacit::program::{Builder, Data, Kind, Range, Recipient, Value};
-use tacit::{Compiled, Error, Run, Seat};
+use tacit::{Compiled, Error, Feed, Run, Seat, Stream};
 
 /// Folders of three parties and the clients `alice` and `bob`; gone at the end.
 struct Deployment(PathBuf);
@@ -183,4 +184,68 @@ fn a_lane_that_fails_ends_the_run_for_all_and_is_named() {
     let texts = threads.map(|thread| thread.join().unwrap()).map(|(name, error)| format!("{name}: {error}"));
     let found = texts.iter().filter(|text| text.contains("lane 1") && text.contains("program (its hash)"));
     assert!(found.count() > 0, "{texts:?}");
+}
+
+/// Gives its values in every part, and keeps all outputs.
+struct Repeated {
+    inputs: Vec<Option<Clear>>,
+    outputs: Vec<Vec<Option<Clear>>>,
+}
+
+impl Feed for Repeated {
+    fn inputs(&mut self, _part: u64) -> Result<Vec<Option<Clear>>, Error> {
+        Ok(self.inputs.clone())
+    }
+
+    fn outputs(&mut self, _part: u64, outputs: Vec<Option<Clear>>) -> Result<(), Error> {
+        self.outputs.push(outputs);
+        Ok(())
+    }
+}
+
+/// A stream of parts: what came out of each.
+fn play_stream(
+    config: &Path,
+    times: u64,
+    inputs: &[Option<Value>],
+) -> Result<Vec<Vec<Option<Clear>>>, Error> {
+    let part = difference(100);
+    let clear = |(input, value): (usize, &Option<Value>)| {
+        value.as_ref().map(|value| part.encode(input, value).unwrap())
+    };
+    let inputs = inputs.iter().enumerate().map(clear).collect();
+    let mut feed = Repeated { inputs, outputs: Vec::new() };
+    let stream = Stream { part, times, rest: None };
+    Seat::open(config)?.stream(&stream, "replicated", &mut feed)?;
+    Ok(feed.outputs)
+}
+
+#[test]
+fn a_stream_has_outputs_part_after_part() {
+    let deployment = Deployment::new("stream");
+    let threads = inputs_of_all().map(|(name, inputs)| {
+        let config = deployment.config(name);
+        thread::spawn(move || (name, play_stream(&config, 3, &inputs).unwrap()))
+    });
+    for (name, parts) in threads.map(|thread| thread.join().unwrap()) {
+        assert_eq!(parts.len(), 3);
+        for part in parts {
+            assert_eq!(part[1].as_ref().map(Clear::to_words), Some(vec![1, 0, 0]), "{name}");
+            assert_eq!(part[0].is_some(), name == "alice");
+        }
+    }
+}
+
+#[test]
+fn streams_of_different_lengths_are_noticed_by_all() {
+    let deployment = Deployment::new("stream-differs");
+    let threads = inputs_of_all().map(|(name, inputs)| {
+        let config = deployment.config(name);
+        let times = if name == "bob" { 4 } else { 3 };
+        thread::spawn(move || (name, play_stream(&config, times, &inputs).unwrap_err()))
+    });
+    for (name, error) in threads.map(|thread| thread.join().unwrap()) {
+        assert!(error.is_abort(), "{name}: {error}");
+        assert!(error.to_string().contains("3 times"), "{name}: {error}");
+    }
 }

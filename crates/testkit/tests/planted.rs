@@ -21,7 +21,7 @@ use tacit_testkit::sample::Flaw;
 use tacit_testkit::{Case, Rng};
 
 fn subject(protocol: &'static dyn Protocol) -> Subject {
-    Subject { protocol, told: |_, _, _| true, baseline: "none".into() }
+    Subject { protocol, told: |_, _, _| true, fresh_masks: false, baseline: "none".into() }
 }
 
 /// Two ANDs, the second on the first one's result.

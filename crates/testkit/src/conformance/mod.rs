@@ -33,6 +33,8 @@ pub struct Subject {
     /// learns what `endpoint` draws in its `call`-th draw after the handshake. What is told is held fixed when a
     /// view is examined.
     pub told: fn(corrupt: usize, endpoint: usize, call: usize) -> bool,
+    /// Whether parties draw masks afresh, where others take them from keys that they share.
+    pub fresh_masks: bool,
     /// The file of hashes that a seeded run's trace must have.
     pub baseline: PathBuf,
 }
@@ -47,6 +49,7 @@ pub struct Subject {
 /// tacit_testkit::conformance!(Subject {
 ///     protocol: &Replicated::COMPUTATIONAL,
 ///     told: |corrupt, _client, call| corrupt == 1 || corrupt == 2 * call,
+///     fresh_masks: false,
 ///     baseline: "vectors/wire/replicated.txt".into(),
 /// });
 /// # fn main() {}

@@ -1,0 +1,149 @@
+//! `tacit circuit`: a Boolean circuit on any number of instances.
+//!
+//! Inputs and outputs are texts ([`form`]), a line for each instance. They are read ([`values`]) and written
+//! ([`tap`]) as the run goes on, part after part ([`parts`]), so that memory is that of one part.
+
+mod args;
+mod form;
+mod list;
+mod parts;
+mod source;
+mod tap;
+#[cfg(test)]
+mod tests;
+mod values;
+
+pub(crate) use args::CircuitArgs;
+
+use crate::Context;
+use crate::cost::Bill;
+use crate::failure::Failure;
+use crate::progress::Bar;
+use crate::{cost, run};
+use parts::Parts;
+use std::path::Path;
+use std::sync::Arc;
+use tacit::circuit::Circuit;
+use tacit::net::setup::Config;
+use tacit::{Feed, Local, Report, Seat, protocols};
+use tap::{Printer, Tap};
+use values::Given;
+
+pub(crate) fn circuit(context: &mut Context<'_>, args: &CircuitArgs) -> Result<(), Failure> {
+    // Without a circuit there is nothing to do but to list them.
+    let Some(file) = &args.file else { return list::list(context) };
+    let circuit = Arc::new(source::load(file)?);
+    if args.cost {
+        return price(context, args, &circuit);
+    }
+    let bar = Bar::new();
+    let report = match &args.config {
+        Some(config) => deployed(context, args, config, &circuit, &bar)?,
+        None => simulated(context, args, &circuit, &bar)?,
+    };
+    drop(bar);
+    if context.json {
+        let object = serde_json::json!({"report": run::report(&report)});
+        context.line(&object.to_string())?;
+    }
+    if args.verbose {
+        run::tell_traffic(context, &report);
+    }
+    Ok(())
+}
+
+/// The protocol that runs, if none is named.
+const PROTOCOL: &str = "replicated";
+
+/// What a run would send.
+fn price(context: &mut Context<'_>, args: &CircuitArgs, circuit: &Arc<Circuit>) -> Result<(), Failure> {
+    let names = match &args.protocol {
+        Some(name) => vec![tacit::protocol(name)?.spec().name],
+        None => protocols().map(|protocol| protocol.spec().name).collect(),
+    };
+    let mut bills = Vec::with_capacity(names.len());
+    for name in names {
+        let parties = Local::new(name)?.parties;
+        let owners = args.owners(circuit.inputs().len(), &parties)?;
+        let stream = Parts::new(circuit, args.count.unwrap_or(1)).stream(circuit, &owners)?;
+        bills.push(Bill::of_stream(&stream, name, parties)?);
+    }
+    cost::tell(context, &args.net, &bills)
+}
+
+/// As one party or client of a deployment.
+fn deployed(
+    context: &mut Context<'_>,
+    args: &CircuitArgs,
+    config: &Path,
+    circuit: &Arc<Circuit>,
+    bar: &Bar,
+) -> Result<Report, Failure> {
+    let config = Config::load(config).map_err(tacit::Error::from)?;
+    let names = config.names();
+    let (parties, clients) = names.split_at(config.parties().len());
+    let owners = args.owners(circuit.inputs().len(), parties)?;
+    if let Some(input) = owners.iter().position(|owner| !names.contains(owner)) {
+        return Err(Failure::input(format!(
+            "input {input}'s owner {:?} is neither a party nor a client of this deployment (its parties: {}; its \
+             clients: {})",
+            owners[input],
+            parties.join(", "),
+            if clients.is_empty() { "none".to_owned() } else { clients.join(", ") }
+        )));
+    }
+    let me = &names[config.me()];
+    let given = args.given(circuit)?;
+    for (input, (owner, given)) in owners.iter().zip(&given).enumerate() {
+        match given {
+            Some(_) if owner != me => {
+                return Err(Failure::usage(format!("input {input} is {owner}'s to give, and this is {me}")));
+            }
+            None if owner == me => return Err(missing(input, me)),
+            _ => {}
+        }
+    }
+    let instances = values::instances(&given, args.count)?.ok_or_else(|| {
+        Failure::usage("no file here tells how many instances there are: --count N, the same for everybody")
+    })?;
+    let parts = Parts::new(circuit, instances);
+    let stream = parts.stream(circuit, &owners)?;
+    let printer = Printer { out: &mut *context.out, json: context.json, bar };
+    let mut tap = Tap::new(circuit, parts, args.form(), given, Some(printer))?;
+    let mut seat = Seat::with(config)?;
+    Ok(seat.stream(&stream, args.protocol.as_deref().unwrap_or(PROTOCOL), &mut tap)?)
+}
+
+/// With everybody in this process.
+fn simulated(
+    context: &mut Context<'_>,
+    args: &CircuitArgs,
+    circuit: &Arc<Circuit>,
+    bar: &Bar,
+) -> Result<Report, Failure> {
+    let protocol = args.protocol.as_deref().unwrap_or(PROTOCOL);
+    let local = run::simulation(protocol, args.simulate.filter(|&parties| parties > 0))?;
+    let owners = args.owners(circuit.inputs().len(), &local.parties)?;
+    let mut given = args.given(circuit)?;
+    if let Some(input) = given.iter().position(Option::is_none) {
+        return Err(missing(input, &owners[input]));
+    }
+    let parts = Parts::new(circuit, values::instances(&given, args.count)?.unwrap_or(1));
+    let stream = parts.stream(circuit, &owners)?;
+    // All outputs go to everybody: the first endpoint tells.
+    let mut printer = Some(Printer { out: &mut *context.out, json: context.json, bar });
+    let mut taps = Vec::new();
+    for endpoint in [local.parties.clone(), stream.clients(&local.parties)].concat() {
+        let own = |(owner, given): (&String, &mut Option<Given>)| given.take_if(|_| *owner == endpoint);
+        let given = owners.iter().zip(&mut given).map(own).collect();
+        taps.push(Tap::new(circuit, parts, args.form(), given, printer.take())?);
+    }
+    let feeds = taps.iter_mut().map(|tap| tap as &mut (dyn Feed + Send)).collect();
+    Ok(local.stream(&stream, feeds)?)
+}
+
+fn missing(input: usize, owner: &str) -> Failure {
+    Failure::usage(format!(
+        "no value for input {input}, which is {owner}'s to give: --input {input}=VALUE or {input}=@FILE"
+    ))
+}

@@ -1,0 +1,129 @@
+//! Streams: a program that is run part after part in one session, on more instances than memory would hold at once.
+
+use crate::endpoint::{Endpoint, Feed, play_parts};
+use crate::local::collect;
+use crate::report::Traffic;
+use crate::{Compiled, Error, Local, Report, Seat, price, protocol};
+use std::sync::Arc;
+use std::time::Instant;
+use tacit_engine::executor::Unobserved;
+use tacit_engine::{Outcome, Protocol, Roles};
+use tacit_net::{Limits, Mesh, memory};
+use tacit_program::cost::{Cost, Flow};
+
+/// What is run of a stream. Everybody who takes part agrees on all of it before anything is sent.
+#[derive(Clone, Debug)]
+pub struct Stream {
+    /// The program of a whole part.
+    pub part: Arc<Compiled>,
+    /// How often it is run, 1 at least.
+    pub times: u64,
+    /// The program that is run once after that, of the same roles: what is left.
+    pub rest: Option<Arc<Compiled>>,
+}
+
+impl Stream {
+    /// The clients that the programs name.
+    pub fn clients(&self, parties: &[String]) -> Vec<String> {
+        Roles::clients_of(self.part.plan(), parties)
+    }
+
+    /// What a run sends and its rounds under the protocol of a name, exactly: those of all parts together.
+    pub fn price(&self, name: &str, parties: &[String]) -> Result<Cost, Error> {
+        let mut total = Cost::default();
+        for (compiled, times) in [(Some(&self.part), self.times), (self.rest.as_ref(), 1)] {
+            let Some(compiled) = compiled else { continue };
+            for (phase, cost) in price(compiled, name, parties)?.total.phases() {
+                total.add_rounds(phase, times * cost.rounds);
+                for link in &cost.links {
+                    total.add_flow(
+                        phase,
+                        &Flow { from: link.from, to: link.to, bits: 8 * times * link.bytes },
+                    );
+                }
+            }
+        }
+        Ok(total)
+    }
+
+    /// What an endpoint has to know.
+    fn endpoint(
+        &self,
+        protocol: &'static dyn Protocol,
+        parties: Vec<String>,
+        clients: Vec<String>,
+    ) -> Result<Endpoint, Error> {
+        let programs = [Some(&self.part), self.rest.as_ref()];
+        if programs.into_iter().flatten().any(|compiled| compiled.is_debug()) {
+            return Err(Error::Refused("a stream is not for debug runs, which reveal everything".to_owned()));
+        }
+        Endpoint::new(self.part.clone(), protocol, parties, clients)?.repeated(self.times, self.rest.clone())
+    }
+}
+
+impl Local {
+    /// Runs a stream. There is a feed for each endpoint, the parties in order and then [`Stream::clients`], which
+    /// gives what is the endpoint's to give and gets what the endpoint learns, in a thread of its own.
+    ///
+    /// # Errors
+    /// The first failure, also of a feed, which ends the run for all.
+    ///
+    /// # Panics
+    /// If there is another number of feeds.
+    pub fn stream(&self, stream: &Stream, feeds: Vec<&mut (dyn Feed + Send)>) -> Result<Report, Error> {
+        let clients = stream.clients(&self.parties);
+        let endpoint = stream.endpoint(protocol(&self.protocol)?, self.parties.clone(), clients)?;
+        let names = [self.parties.clone(), endpoint.clients.clone()].concat();
+        assert_eq!(feeds.len(), names.len(), "a feed for each endpoint");
+        let links = memory::mesh(self.parties.len(), endpoint.clients.len());
+        let start = Instant::now();
+        let results = std::thread::scope(|scope| {
+            let (endpoint, names) = (&endpoint, &names);
+            let threads: Vec<_> = links
+                .into_iter()
+                .zip(feeds)
+                .enumerate()
+                .map(|(me, (links, feed))| {
+                    scope.spawn(move || {
+                        let mesh = Mesh::new(Box::new(links), me, names.clone(), Limits::default());
+                        play_parts(endpoint, mesh, feed, &mut Unobserved)
+                    })
+                })
+                .collect();
+            threads
+                .into_iter()
+                .map(|thread| thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
+                .map(|played| played.map(|(rounds, traffic)| vec![without_outputs(rounds, traffic)]))
+                .collect()
+        });
+        let (_, report) = collect(&names, 1, results, start.elapsed())?.swap_remove(0);
+        Ok(report)
+    }
+}
+
+/// The outputs went to the feed.
+fn without_outputs(rounds: u32, traffic: Traffic) -> (Outcome, Traffic) {
+    (Outcome { outputs: Vec::new(), rounds }, traffic)
+}
+
+impl Seat {
+    /// Runs a stream with everybody whom it names. `feed` gives what is this endpoint's to give and gets what it
+    /// learns. Waits for the others for as long as the configuration's limit says.
+    ///
+    /// # Errors
+    /// The first failure, also of `feed`, which ends the run for all.
+    pub fn stream(
+        &mut self,
+        stream: &Stream,
+        protocol_name: &str,
+        feed: &mut dyn Feed,
+    ) -> Result<Report, Error> {
+        let clients: Vec<String> = self.config().clients().iter().map(|client| client.name.clone()).collect();
+        let endpoint = stream.endpoint(protocol(protocol_name)?, self.parties(), clients)?;
+        let within = self.config().limits().connect;
+        let mesh = self.gather(&endpoint, 1, within)?.swap_remove(0);
+        let start = Instant::now();
+        let (rounds, traffic) = play_parts(&endpoint, mesh, feed, &mut Unobserved)?;
+        Ok(Report { endpoints: vec![(self.name(), traffic)], rounds, elapsed: start.elapsed() })
+    }
+}

@@ -1,0 +1,113 @@
+//! Streams: one program on part after part.
+
+use std::sync::Arc;
+use tacit::circuit::arith::{Style, circuits};
+use tacit::engine::Clear;
+use tacit::program::plan::Domain;
+use tacit::program::{Builder, Kind, Recipient};
+use tacit::{Compiled, Error, Feed, Local, Stream};
+
+/// Bits of a number.
+const WIDTH: usize = 9;
+
+/// Sums of a number of `P1`'s and one of the client `alice`'s.
+fn sums(instances: usize) -> Arc<Compiled> {
+    let circuit = Arc::new(circuits::add(Style::Small, WIDTH as u32));
+    let mut builder = Builder::new();
+    let inputs = [("P1", "a"), ("alice", "b")]
+        .map(|(owner, name)| builder.input(owner, name, Kind::Bool, &[instances, WIDTH], None).unwrap());
+    for output in builder.circuit(&circuit, &inputs).unwrap() {
+        builder.reveal(output, Recipient::All).unwrap();
+    }
+    Compiled::new(builder.finish().unwrap()).unwrap()
+}
+
+/// Instances of a part.
+const PART: usize = 65;
+
+fn stream(times: u64, rest: usize) -> Stream {
+    Stream { part: sums(PART), times, rest: (rest > 0).then(|| sums(rest)) }
+}
+
+/// Gives number `factor * i` for instance `i`, and keeps what comes out.
+struct Numbers {
+    /// The input, if this endpoint has one.
+    input: Option<(usize, u64)>,
+    instances: usize,
+    learnt: Vec<u64>,
+    fails_at: Option<u64>,
+}
+
+impl Numbers {
+    fn new(input: Option<(usize, u64)>, instances: usize) -> Self {
+        Self { input, instances, learnt: Vec::new(), fails_at: None }
+    }
+}
+
+impl Feed for Numbers {
+    fn inputs(&mut self, part: u64) -> Result<Vec<Option<Clear>>, Error> {
+        let Some((input, factor)) = self.input else { return Ok(vec![None, None]) };
+        if self.fails_at == Some(part) {
+            return Err(Error::Feed("the well is dry".to_owned()));
+        }
+        let first = part as usize * PART;
+        let numbers = (first..self.instances.min(first + PART)).map(|i| factor * i as u64);
+        let bits: Vec<u64> =
+            numbers.flat_map(|number| (0..WIDTH).map(move |bit| number >> bit & 1)).collect();
+        let mut inputs = vec![None, None];
+        inputs[input] = Some(Clear::from_words(Domain::Bits, &bits));
+        Ok(inputs)
+    }
+
+    fn outputs(&mut self, _part: u64, outputs: Vec<Option<Clear>>) -> Result<(), Error> {
+        let bits = outputs[0].as_ref().map(Clear::to_words).unwrap_or_default();
+        let number = |bits: &[u64]| bits.iter().rev().fold(0, |number, bit| 2 * number + bit);
+        self.learnt.extend(bits.chunks_exact(WIDTH).map(number));
+        Ok(())
+    }
+}
+
+fn feeds(instances: usize) -> [Numbers; 4] {
+    [None, Some((0, 3)), None, Some((1, 7))].map(|input| Numbers::new(input, instances))
+}
+
+fn played(stream: &Stream, feeds: &mut [Numbers; 4]) -> Result<tacit::Report, Error> {
+    let feeds = feeds.iter_mut().map(|feed| feed as &mut (dyn Feed + Send)).collect();
+    Local::new("replicated").unwrap().stream(stream, feeds)
+}
+
+#[test]
+fn a_stream_computes_every_instance_in_order_and_costs_what_it_says() {
+    for (times, rest) in [(1, 0), (1, 1), (3, 0), (3, 64)] {
+        let (stream, instances) = (stream(times, rest), times as usize * PART + rest);
+        let mut feeds = feeds(instances);
+        let report = played(&stream, &mut feeds).unwrap();
+        let expected: Vec<u64> = (0..instances as u64).map(|i| 10 * i % (1 << WIDTH)).collect();
+        assert!(feeds.iter().all(|feed| feed.learnt == expected));
+        let local = Local::new("replicated").unwrap();
+        let cost = stream.price("replicated", &local.parties).unwrap();
+        assert_eq!(report.endpoints.len(), 4);
+        for (endpoint, (name, traffic)) in report.endpoints.iter().enumerate() {
+            assert_eq!(traffic.payload(), cost.sent_by(endpoint), "{name}, {times} times and {rest}");
+        }
+        assert_eq!(u64::from(report.rounds), cost.phase(tacit::program::cost::Phase::Online).rounds);
+    }
+}
+
+#[test]
+fn a_feed_that_fails_ends_the_run_for_all_and_says_why() {
+    for endpoint in [1, 3] {
+        let mut feeds = feeds(3 * PART);
+        feeds[endpoint].fails_at = Some(1);
+        let error = played(&stream(3, 0), &mut feeds).unwrap_err();
+        assert!(error.is_abort() && error.to_string().contains("the well is dry"), "{error}");
+        assert!(feeds.iter().all(|feed| feed.learnt.len() <= PART));
+    }
+}
+
+#[test]
+fn a_debug_program_is_refused() {
+    let part = Compiled::debug(sums(PART).program().clone()).unwrap();
+    let error = played(&Stream { part, times: 1, rest: None }, &mut feeds(PART)).unwrap_err();
+    assert!(error.to_string().contains("debug"), "{error}");
+}
