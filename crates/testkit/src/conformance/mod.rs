@@ -13,6 +13,7 @@
 //! Programs come from the [`catalogue`], one for every operation, and from [`crate::generate`].
 
 pub mod catalogue;
+pub mod circuits;
 pub mod cost;
 pub mod equality;
 pub mod lanes;
@@ -81,6 +82,21 @@ macro_rules! conformance {
             #[test]
             fn around_a_message() {
                 $crate::conformance::equality::around_a_message(&$subject);
+            }
+        }
+
+        mod circuits {
+            #[allow(unused_imports)]
+            use super::*;
+
+            #[test]
+            fn random() {
+                $crate::conformance::circuits::random(&$subject, 0..60);
+            }
+
+            #[test]
+            fn tiles() {
+                $crate::conformance::circuits::tiles(&$subject);
             }
         }
 
