@@ -99,10 +99,10 @@ impl ClearEngine {
         if job.stage == 0 {
             let tile = self.tiles.open(job, circuit);
             tile.constant(0, true);
-            tile.load(0, circuit, inputs, &self.bank);
         }
         let layer = &circuit.layers[job.stage as usize];
         let tile = self.tiles.get(job);
+        tile.load(0, circuit, job.stage as usize, inputs, &self.bank);
         tile.sums(layer);
         tile.ands(layer);
         if job.stage == circuit.depth() {

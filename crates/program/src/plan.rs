@@ -213,7 +213,7 @@ pub enum Local {
 pub enum Operand {
     /// Instance after instance, each with all bits of the input.
     Each(Reg),
-    /// The same bits for all instances.
+    /// The same bits for all instances; a late input of the circuit ([`Layered::with_late`]).
     Same(Reg),
 }
 

@@ -33,13 +33,13 @@ impl ReplicatedEngine {
             let tile = self.tiles.open(job, circuit);
             tile.constant(0, self.me == 0);
             tile.constant(1, self.me == 1);
-            tile.load(0, circuit, inputs, &self.own);
-            tile.load(1, circuit, inputs, &self.prev);
         }
         let layer = &circuit.layers[job.stage as usize];
-        self.tiles.get(job).sums(layer);
+        let tile = self.tiles.get(job);
+        tile.load(0, circuit, job.stage as usize, inputs, &self.own);
+        tile.load(1, circuit, job.stage as usize, inputs, &self.prev);
+        tile.sums(layer);
         if job.stage == circuit.depth() {
-            let tile = self.tiles.get(job);
             tile.store(0, circuit, self.own.make(dst).words_mut());
             tile.store(1, circuit, self.prev.make(dst).words_mut());
             self.tiles.close(job);

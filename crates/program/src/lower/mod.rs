@@ -107,8 +107,8 @@ struct Lowering<'a> {
     injected: HashMap<(Reg, Width), Reg>,
     /// Signs that were extracted.
     signs: HashMap<Reg, Reg>,
-    /// Circuits that were laid out.
-    circuits: HashMap<Arc<Circuit>, Arc<Layered>>,
+    /// Circuits that were laid out, each with the inputs that are late.
+    circuits: HashMap<(Arc<Circuit>, Vec<bool>), Arc<Layered>>,
 }
 
 impl<'a> Lowering<'a> {
