@@ -38,7 +38,7 @@ pub fn results_and_addresses(subject: &Subject) {
         let outlines = [0, 1].map(|lane| in_lane(lane).map(outline).collect::<Vec<_>>());
         assert_eq!(outlines[0], outlines[1], "both lanes do the same, from {from} to {to}");
         let masked = |lane| -> Vec<u8> {
-            let masked = in_lane(lane).filter(|delivery| delivery.stage().is_some());
+            let masked = in_lane(lane).filter(|delivery| delivery.stage(&case.plan).is_some());
             masked.flat_map(|delivery| delivery.payload.clone()).collect()
         };
         // Of 16 random bytes and more, all are the same once in 2^128.
