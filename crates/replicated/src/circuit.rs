@@ -8,6 +8,7 @@ use crate::{next, prev};
 use std::ops::Range;
 use tacit_circuit::{Layer, Layered};
 use tacit_engine::bank::{Bank, row_words};
+use tacit_engine::profile::{Section, section};
 use tacit_engine::{Error, Job};
 use tacit_kernel::{bits, gates};
 use tacit_program::plan::{Operand, Reg};
@@ -32,21 +33,26 @@ impl ReplicatedEngine {
             let tile = self.tiles.open(job, circuit);
             tile.constant(0, self.me == 0);
             tile.constant(1, self.me == 1);
-            tile.load(0, circuit, inputs, &self.own);
-            tile.load(1, circuit, inputs, &self.prev);
+            section(Section::Slicing, || {
+                tile.load(0, circuit, inputs, &self.own);
+                tile.load(1, circuit, inputs, &self.prev);
+            });
         }
         let layer = &circuit.layers[job.stage as usize];
-        self.tiles.get(job).sums(layer);
+        let tile = self.tiles.get(job);
+        section(Section::Gates, || tile.sums(layer));
         if job.stage == circuit.depth() {
-            let tile = self.tiles.get(job);
-            tile.store(0, circuit, self.own.make(dst).words_mut());
-            tile.store(1, circuit, self.prev.make(dst).words_mut());
+            section(Section::Slicing, || {
+                tile.store(0, circuit, self.own.make(dst).words_mut());
+                tile.store(1, circuit, self.prev.make(dst).words_mut());
+            });
             self.tiles.close(job);
             return Ok(());
         }
         for (piece, gates) in pieces(layer, job) {
             let message = self.ands(job, circuit, layer, gates);
-            self.session.mesh().send_vec(next(self.me), layer_at(job, circuit, piece), message)?;
+            let at = layer_at(job, circuit, piece);
+            section(Section::Sending, || self.session.mesh().send_vec(next(self.me), at, message))?;
         }
         Ok(())
     }
@@ -57,24 +63,32 @@ impl ReplicatedEngine {
             let gates = &layer.ands[range];
             let bytes = (gates.len() * job.cols.len()).div_ceil(8);
             let at = layer_at(job, circuit, piece);
-            let message = self.session.mesh().recv(prev(self.me), at, bytes)?;
-            let tile = self.tiles.get(job);
-            let row_bytes = tile.row_words() * 8;
-            if job.cols.len() == row_bytes * 8 {
-                for (gate, row) in gates.iter().zip(message.chunks_exact(row_bytes)) {
-                    bytemuck::cast_slice_mut(tile.row(gate[2], 1)).copy_from_slice(row);
-                }
-            } else {
-                let words = tile.row_words();
-                let mut rows = vec![0; gates.len() * words];
-                bits::unpack_rows(&message, &mut rows, words, all(gates.len()), 0..job.cols.len());
-                for (gate, row) in gates.iter().zip(rows.chunks_exact(words)) {
-                    tile.row(gate[2], 1).copy_from_slice(row);
-                }
-            }
-            self.session.mesh().recycle(message);
+            section(Section::Receiving, || -> Result<(), Error> {
+                let message = self.session.mesh().recv(prev(self.me), at, bytes)?;
+                self.store_layer(job, gates, &message);
+                self.session.mesh().recycle(message);
+                Ok(())
+            })?;
         }
         Ok(())
+    }
+
+    /// Stores what the previous party sent for some ANDs of a layer.
+    fn store_layer(&mut self, job: &Job, gates: &[[u32; 3]], message: &[u8]) {
+        let tile = self.tiles.get(job);
+        let row_bytes = tile.row_words() * 8;
+        if job.cols.len() == row_bytes * 8 {
+            for (gate, row) in gates.iter().zip(message.chunks_exact(row_bytes)) {
+                bytemuck::cast_slice_mut(tile.row(gate[2], 1)).copy_from_slice(row);
+            }
+        } else {
+            let words = tile.row_words();
+            let mut rows = vec![0; gates.len() * words];
+            bits::unpack_rows(message, &mut rows, words, all(gates.len()), 0..job.cols.len());
+            for (gate, row) in gates.iter().zip(rows.chunks_exact(words)) {
+                tile.row(gate[2], 1).copy_from_slice(row);
+            }
+        }
     }
 
     /// This party's part of some ANDs of a layer, as the message for the next party.
@@ -92,18 +106,21 @@ impl ReplicatedEngine {
         let step = (BLOCK_BYTES / (words * 8)).max(1);
         let (key, prev_key) = self.session.two_streams(next(self.me), prev(self.me));
         for (index, (gates, rows)) in gates.chunks(step).zip(rows.chunks_mut(step * words * 8)).enumerate() {
-            key.xor(prev_key, draw, first + (index * step) as u64 * row_blocks, rows);
-            gates::replicated_ands(tile.memory(), words, gates, rows);
+            let block = first + (index * step) as u64 * row_blocks;
+            section(Section::Randomness, || key.xor(prev_key, draw, block, rows));
+            section(Section::Gates, || gates::replicated_ands(tile.memory(), words, gates, rows));
         }
         if job.cols.len() == words * 64 {
             return rows;
         }
-        let mut message = self.session.mesh().buffer(0);
-        message.resize((gates.len() * job.cols.len()).div_ceil(8), 0);
-        let stack: Vec<u64> = rows.as_chunks().0.iter().map(|bytes| u64::from_le_bytes(*bytes)).collect();
-        bits::pack_rows(&stack, words, all(gates.len()), 0..job.cols.len(), &mut message);
-        self.session.mesh().recycle(rows);
-        message
+        section(Section::Sending, || {
+            let mut message = self.session.mesh().buffer(0);
+            message.resize((gates.len() * job.cols.len()).div_ceil(8), 0);
+            let stack: Vec<u64> = rows.as_chunks().0.iter().map(|bytes| u64::from_le_bytes(*bytes)).collect();
+            bits::pack_rows(&stack, words, all(gates.len()), 0..job.cols.len(), &mut message);
+            self.session.mesh().recycle(rows);
+            message
+        })
     }
 }
 

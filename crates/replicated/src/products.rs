@@ -9,6 +9,7 @@ use crate::engine::{ReplicatedEngine, words_of};
 use crate::{next, prev};
 use std::any::Any;
 use tacit_engine::bank::{Bank, row_words};
+use tacit_engine::profile::{Section, section};
 use tacit_engine::{Error, Job, with_word};
 use tacit_kernel::matrix::Packed;
 use tacit_kernel::{Word, bits, matrix, ring};
@@ -47,14 +48,13 @@ impl ReplicatedEngine {
             while from < words.end {
                 let to = words.end.min(from + BLOCK_BYTES / 8);
                 let block = ((index as usize * stride + from) * 8 / 16) as u64;
-                key.xor(prev_key, draw, block, bytemuck::cast_slice_mut(&mut row[from..to]));
-                bits::cross(
-                    &x[from..to],
-                    &x_prev[from..to],
-                    &y[from..to],
-                    &y_prev[from..to],
-                    &mut row[from..to],
-                );
+                let z = &mut row[from..to];
+                section(Section::Randomness, || {
+                    key.xor(prev_key, draw, block, bytemuck::cast_slice_mut(z));
+                });
+                section(Section::Gates, || {
+                    bits::cross(&x[from..to], &x_prev[from..to], &y[from..to], &y_prev[from..to], z);
+                });
                 from = to;
             }
         }
@@ -79,17 +79,21 @@ impl ReplicatedEngine {
             for from in job.cols.clone().step_by(step) {
                 let range = from..job.cols.end.min(from + step);
                 let z = &mut out.words_mut::<W>()[range.clone()];
-                key.sub(prev_key, Self::draw(job, 0), (from * W::BYTES / 16) as u64, z);
-                ring::cross(
-                    &x[range.clone()],
-                    &x_prev[range.clone()],
-                    &y[range.clone()],
-                    &y_prev[range],
-                    z,
-                );
+                section(Section::Randomness, || {
+                    key.sub(prev_key, Self::draw(job, 0), (from * W::BYTES / 16) as u64, z);
+                });
+                section(Section::Gates, || {
+                    ring::cross(
+                        &x[range.clone()],
+                        &x_prev[range.clone()],
+                        &y[range.clone()],
+                        &y_prev[range],
+                        z,
+                    );
+                });
             }
-            let bytes = job.cols.start * W::BYTES..job.cols.end * W::BYTES;
-            self.session.mesh().send(next(self.me), Self::at(job), &out.bytes()[bytes])?;
+            let bytes = &out.bytes()[job.cols.start * W::BYTES..job.cols.end * W::BYTES];
+            section(Section::Sending, || self.session.mesh().send(next(self.me), Self::at(job), bytes))?;
         });
         self.own.put(dst, out);
         Ok(())
@@ -166,21 +170,25 @@ impl ReplicatedEngine {
     /// Receives bits for `count` rows of a job's columns.
     pub(crate) fn recv_bits(&mut self, job: &Job, from: usize, count: u32) -> Result<Vec<u8>, Error> {
         let bytes = (count as usize * job.cols.len()).div_ceil(8);
-        Ok(self.session.mesh().recv(from, Self::at(job), bytes)?)
+        Ok(section(Section::Receiving, || self.session.mesh().recv(from, Self::at(job), bytes))?)
     }
 
     /// Stores rows of bits as the previous party's components.
     fn store_rows(&mut self, job: &Job, message: &[u8], rows: Rows) {
         let stride = row_words(self.plan.register(rows.reg).cols);
         let words = self.prev.make(rows.reg).words_mut();
-        bits::unpack_rows(message, words, stride, Bank::stack(rows), job.cols.clone());
+        section(Section::Receiving, || {
+            bits::unpack_rows(message, words, stride, Bank::stack(rows), job.cols.clone());
+        });
     }
 
     fn recv_elements(&mut self, job: &Job, dst: Reg, from: usize, to: usize) -> Result<(), Error> {
-        let message = self.session.mesh().recv(prev(self.me), Self::at(job), to - from)?;
-        self.prev.make(dst).bytes_mut()[from..to].copy_from_slice(&message);
-        self.session.mesh().recycle(message);
-        Ok(())
+        section(Section::Receiving, || {
+            let message = self.session.mesh().recv(prev(self.me), Self::at(job), to - from)?;
+            self.prev.make(dst).bytes_mut()[from..to].copy_from_slice(&message);
+            self.session.mesh().recycle(message);
+            Ok(())
+        })
     }
 }
 
@@ -192,13 +200,15 @@ pub(crate) fn send_rows(
     to: usize,
     rows: Rows,
 ) -> Result<(), Error> {
-    let stride = row_words(bank.shape(rows.reg).cols);
-    let bytes = (rows.count as usize * job.cols.len()).div_ceil(8);
-    let mut message = session.mesh().buffer(bytes);
-    message.resize(bytes, 0);
-    let words = bank.get(rows.reg).words();
-    bits::pack_rows(words, stride, Bank::stack(rows), job.cols.clone(), &mut message);
-    Ok(session.mesh().send_vec(to, ReplicatedEngine::at(job), message)?)
+    section(Section::Sending, || {
+        let stride = row_words(bank.shape(rows.reg).cols);
+        let bytes = (rows.count as usize * job.cols.len()).div_ceil(8);
+        let mut message = session.mesh().buffer(bytes);
+        message.resize(bytes, 0);
+        let words = bank.get(rows.reg).words();
+        bits::pack_rows(words, stride, Bank::stack(rows), job.cols.clone(), &mut message);
+        Ok(session.mesh().send_vec(to, ReplicatedEngine::at(job), message)?)
+    })
 }
 
 /// Fills `z` with a sharing of zero, for elements from `start` on.
