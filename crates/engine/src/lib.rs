@@ -10,6 +10,7 @@ mod engine;
 mod error;
 pub mod executor;
 mod job;
+pub mod profile;
 mod roles;
 pub mod tile;
 mod values;

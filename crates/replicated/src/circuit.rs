@@ -9,6 +9,7 @@ use crate::{ZeroSharing, next, prev};
 use std::ops::Range;
 use tacit_circuit::{Layer, Layered};
 use tacit_engine::bank::{Bank, row_words};
+use tacit_engine::profile::{Section, section};
 use tacit_engine::{Error, Job};
 use tacit_kernel::{bits, gates};
 use tacit_program::plan::{Operand, Reg};
@@ -36,12 +37,16 @@ impl ReplicatedEngine {
         }
         let layer = &circuit.layers[job.stage as usize];
         let tile = self.tiles.get(job);
-        tile.load(0, circuit, job.stage as usize, inputs, &self.own);
-        tile.load(1, circuit, job.stage as usize, inputs, &self.prev);
-        tile.sums(layer);
+        section(Section::Slicing, || {
+            tile.load(0, circuit, job.stage as usize, inputs, &self.own);
+            tile.load(1, circuit, job.stage as usize, inputs, &self.prev);
+        });
+        section(Section::Gates, || tile.sums(layer));
         if job.stage == circuit.depth() {
-            tile.store(0, circuit, self.own.make(dst).words_mut());
-            tile.store(1, circuit, self.prev.make(dst).words_mut());
+            section(Section::Slicing, || {
+                tile.store(0, circuit, self.own.make(dst).words_mut());
+                tile.store(1, circuit, self.prev.make(dst).words_mut());
+            });
             self.tiles.close(job);
             return Ok(());
         }
@@ -51,7 +56,8 @@ impl ReplicatedEngine {
                 self.session.mesh().send_vec(prev(self.me), layer_at(job, circuit, piece), drawn)?;
             }
             let message = self.ands(job, circuit, layer, gates);
-            self.session.mesh().send_vec(next(self.me), layer_at(job, circuit, piece), message)?;
+            let at = layer_at(job, circuit, piece);
+            section(Section::Sending, || self.session.mesh().send_vec(next(self.me), at, message))?;
         }
         Ok(())
     }
@@ -63,7 +69,9 @@ impl ReplicatedEngine {
             let at = layer_at(job, circuit, piece);
             match self.zero_sharing {
                 ZeroSharing::Computational => {
-                    self.recv_rows_of(job, at, prev(self.me), gates, 1, <[u64]>::copy_from_slice)?;
+                    section(Section::Receiving, || {
+                        self.recv_rows_of(job, at, prev(self.me), gates, 1, <[u64]>::copy_from_slice)
+                    })?;
                 }
                 ZeroSharing::InformationTheoretic => {
                     self.recv_rows_of(job, at, prev(self.me), gates, 1, bits::xor_assign)?;
@@ -138,7 +146,8 @@ impl ReplicatedEngine {
         for (index, (gates, rows)) in gates.chunks(step).zip(rows.chunks_mut(step * words * 8)).enumerate() {
             match self.zero_sharing {
                 ZeroSharing::Computational => {
-                    key.xor(prev_key, draw, first + (index * step) as u64 * row_blocks, rows);
+                    let block = first + (index * step) as u64 * row_blocks;
+                    section(Section::Randomness, || key.xor(prev_key, draw, block, rows));
                 }
                 ZeroSharing::InformationTheoretic => {
                     for (gate, row) in gates.iter().zip(rows.chunks_exact_mut(words * 8)) {
@@ -146,17 +155,19 @@ impl ReplicatedEngine {
                     }
                 }
             }
-            gates::replicated_ands(tile.memory(), words, gates, rows);
+            section(Section::Gates, || gates::replicated_ands(tile.memory(), words, gates, rows));
         }
         if job.cols.len() == words * 64 {
             return rows;
         }
-        let mut message = self.session.mesh().buffer(0);
-        message.resize((gates.len() * job.cols.len()).div_ceil(8), 0);
-        let stack: Vec<u64> = rows.as_chunks().0.iter().map(|bytes| u64::from_le_bytes(*bytes)).collect();
-        bits::pack_rows(&stack, words, all(gates.len()), 0..job.cols.len(), &mut message);
-        self.session.mesh().recycle(rows);
-        message
+        section(Section::Sending, || {
+            let mut message = self.session.mesh().buffer(0);
+            message.resize((gates.len() * job.cols.len()).div_ceil(8), 0);
+            let stack: Vec<u64> = rows.as_chunks().0.iter().map(|bytes| u64::from_le_bytes(*bytes)).collect();
+            bits::pack_rows(&stack, words, all(gates.len()), 0..job.cols.len(), &mut message);
+            self.session.mesh().recycle(rows);
+            message
+        })
     }
 }
 

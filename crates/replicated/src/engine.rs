@@ -6,6 +6,7 @@ use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::Arc;
 use tacit_engine::bank::{Bank, row_words};
+use tacit_engine::profile::{Section, section};
 use tacit_engine::tile::Tiles;
 use tacit_engine::{Clear, Engine, Error, Job, Roles};
 use tacit_program::plan::{Domain, Kind, Local, Plan, Reg, Width};
@@ -123,8 +124,10 @@ impl Engine for ReplicatedEngine {
         // A public value is the component x_0, which P_0 has as its own and P_1 as its previous one.
         let mesh = self.session.mesh();
         let mut tick = || Ok(mesh.tick()?);
-        self.own.run(step, self.me == 0, &mut tick)?;
-        self.prev.run(step, self.me == 1, &mut tick)
+        section(Section::Gates, || {
+            self.own.run(step, self.me == 0, &mut tick)?;
+            self.prev.run(step, self.me == 1, &mut tick)
+        })
     }
 
     fn begin(&mut self, job: &Job) -> Result<(), Error> {

@@ -12,6 +12,7 @@ use crate::{ZeroSharing, next, prev};
 use std::any::Any;
 use std::ops::Range;
 use tacit_engine::bank::{Bank, row_words};
+use tacit_engine::profile::{Section, section};
 use tacit_engine::wire::{message_bytes, pack_columns, unpack_columns};
 use tacit_engine::{Error, Job, with_element};
 use tacit_kernel::matrix::Packed;
@@ -56,19 +57,18 @@ impl ReplicatedEngine {
                 match self.zero_sharing {
                     ZeroSharing::Computational => {
                         let block = ((index as usize * stride + from) * 8 / 16) as u64;
-                        key.xor(prev_key, draw, block, bytemuck::cast_slice_mut(&mut row[from..to]));
+                        section(Section::Randomness, || {
+                            key.xor(prev_key, draw, block, bytemuck::cast_slice_mut(&mut row[from..to]));
+                        });
                     }
                     ZeroSharing::InformationTheoretic => {
                         row[from..to].copy_from_slice(&prev_bank.row(dst, index)[from..to]);
                     }
                 }
-                bits::cross(
-                    &x[from..to],
-                    &x_prev[from..to],
-                    &y[from..to],
-                    &y_prev[from..to],
-                    &mut row[from..to],
-                );
+                let z = &mut row[from..to];
+                section(Section::Gates, || {
+                    bits::cross(&x[from..to], &x_prev[from..to], &y[from..to], &y_prev[from..to], z);
+                });
                 from = to;
             }
         }
@@ -102,14 +102,18 @@ impl ReplicatedEngine {
             for from in job.cols.clone().step_by(BLOCK_BYTES / E::DRAWN) {
                 let range = from..job.cols.end.min(from + BLOCK_BYTES / E::DRAWN);
                 let z = &mut out.words_mut::<E>()[range.clone()];
-                mask(&mut self.session, self.zero_sharing, &self.prev, job, dst, from, z);
-                ring::cross(
-                    &x[range.clone()],
-                    &x_prev[range.clone()],
-                    &y[range.clone()],
-                    &y_prev[range],
-                    z,
-                );
+                section(Section::Randomness, || {
+                    mask(&mut self.session, self.zero_sharing, &self.prev, job, dst, from, z);
+                });
+                section(Section::Gates, || {
+                    ring::cross(
+                        &x[range.clone()],
+                        &x_prev[range.clone()],
+                        &y[range.clone()],
+                        &y_prev[range],
+                        z,
+                    );
+                });
             }
         });
         self.own.put(dst, out);
@@ -185,30 +189,32 @@ impl ReplicatedEngine {
     /// Receives bits for `count` rows of a job's columns.
     pub(crate) fn recv_bits(&mut self, job: &Job, from: usize, count: u32) -> Result<Vec<u8>, Error> {
         let bytes = (count as usize * job.cols.len()).div_ceil(8);
-        Ok(self.session.mesh().recv(from, Self::at(job), bytes)?)
+        Ok(section(Section::Receiving, || self.session.mesh().recv(from, Self::at(job), bytes))?)
     }
 
     /// Stores rows of bits as the previous party's components.
     fn store_rows(&mut self, job: &Job, message: &[u8], rows: Rows) {
         let stride = row_words(self.plan.register(rows.reg).cols);
         let words = self.prev.make(rows.reg).words_mut();
-        bits::unpack_rows(message, words, stride, Bank::stack(rows), job.cols.clone());
+        section(Section::Receiving, || {
+            bits::unpack_rows(message, words, stride, Bank::stack(rows), job.cols.clone());
+        });
     }
 
     /// Sends columns of this party's own component.
     fn send_elements(&mut self, job: &Job, to: usize, reg: Reg, cols: Range<usize>) -> Result<(), Error> {
-        send_elements(&mut self.session, &self.own, job, to, reg, cols)
+        section(Section::Sending, || send_elements(&mut self.session, &self.own, job, to, reg, cols))
     }
 
     /// Receives what completes columns of a product.
     fn recv_products(&mut self, job: &Job, dst: Reg, cols: Range<usize>) -> Result<(), Error> {
         match self.zero_sharing {
-            ZeroSharing::Computational => {
+            ZeroSharing::Computational => section(Section::Receiving, || {
                 let message = self.recv_elements(job, prev(self.me), dst, &cols)?;
                 unpack_columns(self.plan.register(dst), &message, cols, self.prev.make(dst));
                 self.session.mesh().recycle(message);
                 Ok(())
-            }
+            }),
             ZeroSharing::InformationTheoretic => {
                 self.add_elements(job, prev(self.me), dst, cols.clone())?;
                 self.add_elements(job, next(self.me), dst, cols)
@@ -275,13 +281,15 @@ pub(crate) fn send_rows(
     to: usize,
     rows: Rows,
 ) -> Result<(), Error> {
-    let stride = row_words(bank.shape(rows.reg).cols);
-    let bytes = (rows.count as usize * job.cols.len()).div_ceil(8);
-    let mut message = session.mesh().buffer(bytes);
-    message.resize(bytes, 0);
-    let words = bank.get(rows.reg).words();
-    bits::pack_rows(words, stride, Bank::stack(rows), job.cols.clone(), &mut message);
-    Ok(session.mesh().send_vec(to, ReplicatedEngine::at(job), message)?)
+    section(Section::Sending, || {
+        let stride = row_words(bank.shape(rows.reg).cols);
+        let bytes = (rows.count as usize * job.cols.len()).div_ceil(8);
+        let mut message = session.mesh().buffer(bytes);
+        message.resize(bytes, 0);
+        let words = bank.get(rows.reg).words();
+        bits::pack_rows(words, stride, Bank::stack(rows), job.cols.clone(), &mut message);
+        Ok(session.mesh().send_vec(to, ReplicatedEngine::at(job), message)?)
+    })
 }
 
 /// `y_i` and `y_i + y_(i-1)` of one matrix of the batch, packed; kept from one job to the next.

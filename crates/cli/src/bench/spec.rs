@@ -4,6 +4,8 @@ use crate::args::ProtocolArgs;
 use crate::failure::Failure;
 use clap::{Args, ValueEnum};
 use serde::{Deserialize, Serialize};
+use std::path::PathBuf;
+use std::time::Duration;
 use tacit::net::{MAX_LANES, Profile};
 use tacit::program::Modulus;
 use tacit::program::plan::WINDOW;
@@ -31,7 +33,7 @@ pub(crate) struct BenchArgs {
     /// Encrypt all blocks under one shared key, in counter mode, instead of a fresh key each
     #[arg(long)]
     shared_key: bool,
-    /// Bytes of a circuit's messages that each party has under way; about bandwidth times round trip
+    /// Bytes of a circuit's messages that each party has under way in a lane; with --net bandwidth times round trip
     #[arg(long, value_name = "BYTES")]
     window: Option<usize>,
     /// Terms of a dot product
@@ -62,12 +64,31 @@ pub(crate) struct BenchArgs {
     /// Where random operands start from
     #[arg(long, default_value_t = 1)]
     seed: u64,
-    /// Measure so many times; figures are those of the median run
-    #[arg(long, default_value_t = 1)]
-    pub(crate) repeat: usize,
+    /// Measure so many times; figures are those of the median run [default: 1; araki --paper 5]
+    #[arg(long)]
+    repeat: Option<usize>,
+    /// Say what each party's time goes into
+    #[arg(long)]
+    profile: bool,
+    #[command(flatten)]
+    pub(crate) experiment: Experiment,
     /// Small sizes, to see that it works
     #[arg(long)]
     pub(crate) quick: bool,
+}
+
+/// `tacit bench araki`: which experiment.
+#[derive(Args, Clone, Debug)]
+pub(crate) struct Experiment {
+    /// Redo the paper's table 2 and figures 4 and 5
+    #[arg(long, conflicts_with_all = ["scale", "count", "threads"])]
+    pub(crate) paper: bool,
+    /// Time and memory for a tenth, a fifth, a half and all of --count blocks
+    #[arg(long)]
+    pub(crate) scale: bool,
+    /// Where the paper's figures are drawn, instead of the current folder
+    #[arg(long, value_name = "DIR", conflicts_with = "scale")]
+    pub(crate) out: Option<PathBuf>,
 }
 
 /// What can be measured.
@@ -87,6 +108,8 @@ pub(crate) enum Name {
     Matmul,
     /// Less-than of 64-bit numbers
     Compare,
+    /// The experiments of Araki et al. 2016 with AES
+    Araki,
     /// Predictions of a linear model in 64-bit fixed point
     Predict,
     /// A whole ten-line program, from the process's start to its result
@@ -140,6 +163,8 @@ pub(crate) struct Spec {
     pub(crate) lanes: u16,
     /// Bytes of a circuit's messages under way at a time.
     pub(crate) window: usize,
+    /// Whether the parties look into what their time goes into.
+    pub(crate) profile: bool,
     pub(crate) seed: u64,
 }
 
@@ -302,7 +327,11 @@ impl BenchArgs {
     /// The benchmark of a protocol that is asked for; `None` if it is of the machine or of Python.
     pub(crate) fn spec(&self) -> Result<Option<Spec>, Failure> {
         self.refuse_what_does_not_apply()?;
-        let Some(what) = self.what()? else { return Ok(None) };
+        self.what()?.map(|what| self.spec_of(what, self.threads)).transpose()
+    }
+
+    /// The benchmark that computes `what` in so many lanes, with all other options as they are given.
+    pub(crate) fn spec_of(&self, what: What, lanes: u16) -> Result<Spec, Failure> {
         let protocol = tacit::protocol(&self.protocol.name())?.spec();
         let parties = self.parties.unwrap_or(*protocol.parties.start());
         if !protocol.parties.contains(&parties) {
@@ -312,27 +341,43 @@ impl BenchArgs {
                 protocol.party_count()
             )));
         }
-        if usize::from(self.threads) > what.pieces() {
+        if usize::from(lanes) > what.pieces() {
             return Err(Failure::usage(format!(
-                "--threads {}: each lane needs a part, and there {} only {} to share out",
-                self.threads,
+                "--threads {lanes}: each lane needs a part, and there {} only {} to share out",
                 if what.pieces() == 1 { "is" } else { "are" },
                 what.pieces()
             )));
         }
-        if let Some(net) = &self.net {
-            Profile::load(net).map_err(|error| Failure::usage(format!("--net: {error}")))?;
-        }
-        Ok(Some(Spec {
+        let profile = self.net.as_ref().map(|net| Profile::load(net)).transpose();
+        let profile = profile.map_err(|error| Failure::usage(format!("--net: {error}")))?;
+        let parties: Vec<String> = (0..parties).map(|party| format!("P{party}")).collect();
+        let shaped = || profile.map_or(WINDOW, |profile| window(&profile.shared_by(lanes), &parties));
+        Ok(Spec {
             what,
             protocol: self.protocol.name(),
-            parties: (0..parties).map(|party| format!("P{party}")).collect(),
             transport: self.transport,
             net: self.net.clone(),
-            lanes: self.threads,
-            window: self.window.unwrap_or(WINDOW),
+            lanes,
+            window: self.window.unwrap_or_else(shaped),
+            profile: self.profile,
             seed: self.seed,
-        }))
+            parties,
+        })
+    }
+
+    /// How often is measured: `usual` times if nothing else is said.
+    pub(crate) fn repeat(&self, usual: usize) -> usize {
+        self.repeat.unwrap_or(usual)
+    }
+
+    /// `--count`, or else what is usual, or quick if that is asked for.
+    pub(crate) fn count_or(&self, quick: usize, usual: usize) -> usize {
+        self.count.unwrap_or(if self.quick { quick } else { usual })
+    }
+
+    /// `--threads`.
+    pub(crate) const fn lanes(&self) -> u16 {
+        self.threads
     }
 
     fn what(&self) -> Result<Option<What>, Failure> {
@@ -348,7 +393,7 @@ impl BenchArgs {
         };
         let ring = Ring(self.ring.unwrap_or(USUAL));
         let what = match self.name {
-            Name::Limits | Name::Start => return Ok(None),
+            Name::Limits | Name::Start | Name::Araki => return Ok(None),
             Name::And => What::And { count: layered(size(self.count, 1000 * depth, 100_000_000))?, depth },
             Name::Aes => What::Aes { count: size(self.count, 100, 100_000), shared_key: self.shared_key },
             Name::Mul => {
@@ -389,9 +434,9 @@ impl BenchArgs {
 
     /// Options that would be ignored are refused.
     fn refuse_what_does_not_apply(&self) -> Result<(), Failure> {
-        use Name::{Aes, And, Compare, Dot, Matmul, Mul, Predict};
-        let given: [(&str, bool, &[Name]); 12] = [
-            ("--count", self.count.is_some(), &[And, Aes, Mul, Dot, Matmul, Compare]),
+        use Name::{Aes, And, Araki, Compare, Dot, Matmul, Mul, Predict};
+        let given: [(&str, bool, &[Name]); 16] = [
+            ("--count", self.count.is_some(), &[And, Aes, Mul, Dot, Matmul, Compare, Araki]),
             ("--depth", self.depth.is_some(), &[And, Mul]),
             ("--shared-key", self.shared_key, &[Aes]),
             ("--window", self.window.is_some(), &[And, Aes]),
@@ -401,8 +446,12 @@ impl BenchArgs {
             ("--model", self.model.is_some(), &[Predict]),
             ("--features", self.features.is_some(), &[Predict]),
             ("--rows", self.rows.is_some(), &[Predict]),
-            ("--threads", self.threads != 1, &[And, Aes, Mul, Dot, Matmul, Compare, Predict]),
-            ("--net", self.net.is_some(), &[And, Aes, Mul, Dot, Matmul, Compare, Predict]),
+            ("--threads", self.threads != 1, &[And, Aes, Mul, Dot, Matmul, Compare, Predict, Araki]),
+            ("--net", self.net.is_some(), &[And, Aes, Mul, Dot, Matmul, Compare, Predict, Araki]),
+            ("--profile", self.profile, &[And, Aes, Mul, Compare]),
+            ("--paper", self.experiment.paper, &[Araki]),
+            ("--scale", self.experiment.scale, &[Araki]),
+            ("--out", self.experiment.out.is_some(), &[Araki]),
         ];
         for (option, is_given, suits) in given {
             if is_given && !suits.contains(&self.name) {
@@ -412,11 +461,24 @@ impl BenchArgs {
         if !(1..=MAX_LANES).contains(&self.threads) {
             return Err(Failure::usage(format!("--threads is 1 to {MAX_LANES}, not {}", self.threads)));
         }
-        if self.repeat == 0 {
+        if self.repeat == Some(0) {
             return Err(Failure::usage("--repeat 0 would measure nothing"));
         }
         Ok(())
     }
+}
+
+/// What has to be under way for a circuit to wait for no link: the most that any pair's link holds, its bandwidth
+/// times its round trip, in bytes. Not less than on a machine, nor so much that tiles leave memory.
+fn window(net: &Profile, parties: &[String]) -> usize {
+    const MOST: usize = 16 << 20;
+    let pairs = parties
+        .iter()
+        .enumerate()
+        .flat_map(|(at, one)| parties[at + 1..].iter().filter_map(move |other| net.between(one, other)));
+    let held = |rtt: Duration, bandwidth: u64| rtt.as_nanos() * u128::from(bandwidth) / 8_000_000_000;
+    let most = pairs.map(|shape| held(shape.rtt, shape.bandwidth)).max().unwrap_or(0);
+    usize::try_from(most).unwrap_or(usize::MAX).clamp(WINDOW, MOST)
 }
 
 #[cfg(test)]
@@ -431,6 +493,7 @@ impl Spec {
             net: None,
             lanes: 1,
             window: WINDOW,
+            profile: false,
             seed: 1,
         }
     }
@@ -458,5 +521,20 @@ mod tests {
             assert!(counts.is_sorted_by(|a, b| a >= b));
             assert!(parts.iter().all(|part| (part.depth(), part.sizes()) == (what.depth(), what.sizes())));
         }
+    }
+
+    #[test]
+    fn a_window_holds_what_the_widest_pair_does() {
+        let parties = ["P0", "P1", "P2"].map(str::to_owned);
+        let of = |net: &str, lanes| window(&Profile::load(net).unwrap().shared_by(lanes), &parties);
+        assert_eq!(of("wan", 1), 500_000);
+        assert_eq!(of("wan", 2), 250_000);
+        assert_eq!(of("lan", 1), WINDOW);
+        assert_eq!(of("0.13ms,10gbit", 1), 162_500);
+        assert_eq!(of("1s,1000gbit", 1), 16 << 20);
+        let pair = "default = \"1ms,1mbit\"\n[[pair]]\nbetween = [\"P2\", \"P0\"]\nnet = \"wan\"\n";
+        assert_eq!(window(&Profile::parse(pair).unwrap(), &parties), 500_000);
+        let client = "[[pair]]\nbetween = [\"P2\", \"alice\"]\nnet = \"wan\"\n";
+        assert_eq!(window(&Profile::parse(client).unwrap(), &parties), WINDOW);
     }
 }
