@@ -62,7 +62,7 @@ impl Layered {
     /// - **Layers.** Only what an output depends on is there, and there are as many rounds as the circuit is deep. (A
     ///   depth that exists on paper only, because terms cancel, takes no round.) An AND runs as late as that
     ///   allows, or earlier where the layer is as wide already as the widest would be if every AND ran as early as
-    ///   it could. A sum runs in the first layer that needs it.
+    ///   it could. A sum runs in the first layer that needs it, an output's as soon as its terms are there.
     /// - **Sums.** An exclusive or that only another one of the same layer reads becomes part of it; what occurs
     ///   twice cancels.
     /// - **Slots.** Inputs have a slot each before the first layer. A slot is free again after its last reader, and

@@ -262,7 +262,8 @@ impl Walk<'_> {
             chain += 1;
             longest = longest.max(chain);
             let mut goes_on = self.layer(job, chain, &mut under_way)?;
-            while let (false, Some(job)) = (goes_on, waiting.next()) {
+            while !goes_on {
+                let Some(job) = waiting.next() else { break };
                 goes_on = self.layer(job, chain, &mut under_way)?;
             }
         }

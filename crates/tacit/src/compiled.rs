@@ -45,6 +45,16 @@ impl Compiled {
         Arc::new(Self { program, lowered, plan, hash, debug: false })
     }
 
+    /// The same program with so many bytes of a circuit's messages under way at a time
+    /// ([`Plan::window`]). All endpoints must say the same.
+    #[must_use]
+    pub fn with_window(self: Arc<Self>, bytes: usize) -> Arc<Self> {
+        let mut lowered = self.lowered.clone();
+        lowered.plan.window = bytes;
+        let plan = Arc::new(lowered.plan.clone());
+        Arc::new(Self { program: self.program.clone(), lowered, plan, hash: self.hash, debug: self.debug })
+    }
+
     /// The program.
     pub fn program(&self) -> &Program {
         &self.program

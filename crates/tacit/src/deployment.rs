@@ -1,7 +1,8 @@
 //! One party or client of a deployment on several machines.
 
-use crate::endpoint::Endpoint;
+use crate::endpoint::{Endpoint, Once};
 use crate::lanes::{Job, Strand, Tally, clients_of, lane_count, play_lanes};
+use crate::local::outcome;
 use crate::report::Traffic;
 use crate::{Compiled, Error, Progress, Report, Run, protocol};
 use std::path::Path;
@@ -117,12 +118,14 @@ impl Seat {
         let meshes = meshes.transpose()?.unwrap_or_default();
         let start = Instant::now();
         let tally = Tally::new(progress);
-        let mut observers: Vec<_> = lanes.iter().map(|_| tally.lane()).collect();
+        let once = |(endpoint, inputs)| ((endpoint, tally.lane()), Once::new(inputs));
+        let (mut lanes, mut feeds): (Vec<_>, Vec<_>) = lanes.into_iter().map(once).unzip();
         let mut strands = Vec::with_capacity(lanes.len());
-        for (((endpoint, inputs), mesh), observer) in lanes.iter_mut().zip(meshes).zip(&mut observers) {
-            strands.push(Strand { endpoint, mesh, inputs: std::mem::take(inputs), observer });
+        for (((endpoint, observer), mesh), feed) in lanes.iter_mut().zip(meshes).zip(&mut feeds) {
+            strands.push(Strand { endpoint, mesh, feed, observer });
         }
         let parts = play_lanes(strands)?;
+        let parts = feeds.into_iter().map(|once| once.outputs).zip(parts).map(outcome);
         let elapsed = start.elapsed();
         let run = |(&(compiled, _), (outcome, traffic)): (&Job<'_, Option<Value>>, (Outcome, Traffic))| {
             let report = Report { endpoints: vec![(self.name(), traffic)], rounds: outcome.rounds, elapsed };

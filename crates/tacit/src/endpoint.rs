@@ -121,23 +121,29 @@ impl Endpoint {
 pub fn play(
     endpoint: &Endpoint,
     mesh: Mesh,
-    inputs: &[Option<Clear>],
+    inputs: Vec<Option<Clear>>,
     observer: &mut dyn Observer,
 ) -> Result<(Outcome, Traffic), Error> {
-    let mut once = Once { inputs, outputs: Vec::new() };
+    let mut once = Once::new(inputs);
     let (rounds, traffic) = play_parts(endpoint, mesh, &mut once, observer)?;
     Ok((Outcome { outputs: once.outputs, rounds }, traffic))
 }
 
-/// A run of one part.
-struct Once<'a> {
-    inputs: &'a [Option<Clear>],
-    outputs: Vec<Option<Clear>>,
+/// A run of one part: its inputs before, its outputs after.
+pub(crate) struct Once {
+    inputs: Vec<Option<Clear>>,
+    pub(crate) outputs: Vec<Option<Clear>>,
 }
 
-impl Feed for Once<'_> {
+impl Once {
+    pub(crate) fn new(inputs: Vec<Option<Clear>>) -> Self {
+        Self { inputs, outputs: Vec::new() }
+    }
+}
+
+impl Feed for Once {
     fn inputs(&mut self, _part: u64) -> Result<Vec<Option<Clear>>, Error> {
-        Ok(self.inputs.to_vec())
+        Ok(std::mem::take(&mut self.inputs))
     }
 
     fn outputs(&mut self, _part: u64, outputs: Vec<Option<Clear>>) -> Result<(), Error> {

@@ -1,12 +1,12 @@
 //! One endpoint's part in a run of several lanes: independent runs of plans side by side, each over links of its
 //! own, with keys of its own, in a thread of its own.
 
-use crate::endpoint::{Endpoint, play};
+use crate::endpoint::{Endpoint, Feed, play_parts};
 use crate::report::Traffic;
 use crate::{Compiled, Error, Progress};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use tacit_engine::{Clear, Observer, Outcome, Roles};
+use tacit_engine::{Observer, Roles};
 use tacit_net::{Lane, MAX_LANES, Mesh, Tie};
 
 /// What one lane runs: a program, and its inputs.
@@ -18,26 +18,26 @@ pub struct Strand<'a> {
     pub endpoint: &'a Endpoint,
     /// The lane's links.
     pub mesh: Mesh,
-    /// The values that this endpoint gives, by the index of the input.
-    pub inputs: Vec<Option<Clear>>,
+    /// Where its inputs come from, and where its outputs go.
+    pub feed: &'a mut (dyn Feed + Send),
     /// Is told how the lane goes on.
     pub observer: &'a mut (dyn Observer + Send),
 }
 
-/// Plays an endpoint's part in all lanes, one for each strand, each in a thread of its own; lane by lane, what came
-/// out and what was sent.
+/// Plays an endpoint's part in all lanes, one for each strand, each in a thread of its own; lane by lane, the rounds
+/// and what was sent.
 ///
 /// Everybody must run as many lanes, and the same program in the same lane: else all end with an error before
 /// anything is sent that depends on a secret.
 ///
 /// # Errors
 /// Of the lane that failed first. All others are aborted with it.
-pub fn play_lanes(strands: Vec<Strand<'_>>) -> Result<Vec<(Outcome, Traffic)>, Error> {
+pub fn play_lanes(strands: Vec<Strand<'_>>) -> Result<Vec<(u32, Traffic)>, Error> {
     let count = lane_count(strands.len())?;
     let tie = Tie::default();
     let play_one = |lane: Lane, strand: Strand<'_>| {
         let mesh = strand.mesh.in_lane(lane, tie.clone());
-        let result = play(strand.endpoint, mesh, &strand.inputs, strand.observer);
+        let result = play_parts(strand.endpoint, mesh, strand.feed, strand.observer);
         if let Err(error) = &result {
             // Most failures are a mesh's, which has done so already.
             tie.cut(lane, &error.to_string());

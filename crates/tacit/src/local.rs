@@ -1,7 +1,7 @@
 //! All endpoints in this process, each in a thread, linked through memory: for trying out, for tests, and for
 //! whoever only wants the protocol's cost on one machine. Nothing is kept secret from this process.
 
-use crate::endpoint::Endpoint;
+use crate::endpoint::{Endpoint, Once};
 use crate::lanes::{Job, Strand, Tally, clients_of, lane_count, play_lanes};
 use crate::report::Traffic;
 use crate::{Compiled, Error, Report, Run, protocol};
@@ -97,16 +97,18 @@ impl Local {
                 .map(|(me, links)| {
                     let tally = if me == 0 { &tally } else { &untold };
                     scope.spawn(move || {
-                        let mut observers: Vec<_> = lanes.iter().map(|_| tally.lane()).collect();
+                        let inputs = |(endpoint, values): &(Endpoint, Vec<Clear>)| {
+                            Once::new(endpoint.compiled.inputs_of(&endpoint.roles, me, values))
+                        };
+                        let mut own: Vec<_> = lanes.iter().map(|lane| (inputs(lane), tally.lane())).collect();
                         let mut strands = Vec::with_capacity(lanes.len());
-                        for (((endpoint, values), link), observer) in
-                            lanes.iter().zip(links).zip(&mut observers)
+                        for (((endpoint, _), link), (feed, observer)) in lanes.iter().zip(links).zip(&mut own)
                         {
                             let mesh = Mesh::new(Box::new(link), me, names.clone(), Limits::default());
-                            let inputs = endpoint.compiled.inputs_of(&endpoint.roles, me, values);
-                            strands.push(Strand { endpoint, mesh, inputs, observer });
+                            strands.push(Strand { endpoint, mesh, feed, observer });
                         }
-                        play_lanes(strands)
+                        let parts = play_lanes(strands)?;
+                        Ok(own.into_iter().map(|(once, _)| once.outputs).zip(parts).map(outcome).collect())
                     })
                 })
                 .collect();
@@ -117,6 +119,13 @@ impl Local {
         });
         collect(&names, jobs.len(), results, start.elapsed())
     }
+}
+
+/// What a lane has at the end.
+pub(crate) fn outcome(
+    (outputs, (rounds, traffic)): (Vec<Option<Clear>>, (u32, Traffic)),
+) -> (Outcome, Traffic) {
+    (Outcome { outputs, rounds }, traffic)
 }
 
 /// Puts together, lane by lane, what the endpoints have.

@@ -29,7 +29,7 @@ fn check(len: usize, make: impl Fn(&mut Builder, &[NodeId])) {
                 let value = Value { shape: vec![len], data: Data::Int((0..len as i64).collect()) };
                 let inputs =
                     [0, 1, 2].map(|input| (input == me).then(|| compiled.encode(input, &value).unwrap()));
-                play(endpoint, mesh, &inputs, &mut Unobserved).unwrap();
+                play(endpoint, mesh, inputs.to_vec(), &mut Unobserved).unwrap();
             });
         }
     });

@@ -61,14 +61,16 @@ fn readers(circuit: &Circuit) -> Vec<u8> {
 
 /// The layer of each needed gate: as late as its readers let it, for what it reads is mostly read by others too,
 /// and what it makes takes a slot of its own. But an AND that can also run earlier does, if the layer is as wide
-/// already as the widest would be if all ran as early as can be.
+/// already as the widest would be if all ran as early as can be. And an output's sum runs as early as can be: it
+/// takes one slot, and may free those of many terms.
 fn layers(circuit: &Circuit, readers: &[u8], depth: u32) -> Vec<u32> {
     let first = circuit.input_bits();
     let depths = circuit.depths();
     let mut room = Room::new(circuit, readers, &depths, depth);
     let mut layers = vec![u32::MAX; circuit.wires()];
     for &wire in circuit.outputs().iter().flatten() {
-        layers[wire as usize] = depth;
+        let is_sum = !matches!(circuit.driver(wire), None | Some(Gate::And(..)));
+        layers[wire as usize] = if is_sum { depths[wire as usize] } else { depth };
     }
     for (index, gate) in circuit.gates().iter().enumerate().rev() {
         let own = first + index;

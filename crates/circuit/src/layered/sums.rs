@@ -31,15 +31,20 @@ pub(super) fn write(circuit: &Circuit, places: &Places) -> Values {
         branches: Vec::new(),
         terms: Vec::new(),
         sums: Vec::new(),
+        zero: None,
     };
     let mut layers = Vec::with_capacity(places.depth as usize + 1);
-    for ands in ands_by_layer(circuit, places) {
+    let ands = ands_by_layer(circuit, places);
+    for (ands, outputs) in ands.into_iter().zip(outputs_by_layer(circuit, places)) {
         let mut layer = Layer::default();
         for wire in ands {
             if let Gate::And(a, b) = circuit.gates()[wire as usize - first] {
                 let (a, b) = (writer.value(a), writer.value(b));
                 layer.ands.push([a, b, wire]);
             }
+        }
+        for wire in outputs {
+            writer.value(wire);
         }
         layer.sums = std::mem::take(&mut writer.sums);
         layers.push(layer);
@@ -60,11 +65,20 @@ fn ands_by_layer(circuit: &Circuit, places: &Places) -> Vec<Vec<Wire>> {
     ands
 }
 
+/// The outputs that are there in each layer.
+fn outputs_by_layer(circuit: &Circuit, places: &Places) -> Vec<Vec<Wire>> {
+    let mut outputs = vec![Vec::new(); places.depth as usize + 1];
+    for &wire in circuit.outputs().iter().flatten() {
+        outputs[places.layers[wire as usize] as usize].push(wire);
+    }
+    outputs
+}
+
 struct Writer<'a> {
     circuit: &'a Circuit,
     places: &'a Places,
     /// For each wire its value, if it is an input, an AND, or a sum that is written. A sum of a single term has
-    /// that term's.
+    /// that term's, and those of none share one.
     values: Vec<u32>,
     /// Sums that wait for their terms.
     pending: Vec<Wire>,
@@ -73,6 +87,8 @@ struct Writer<'a> {
     terms: Vec<u32>,
     /// The layer's sums so far.
     sums: Vec<u32>,
+    /// The value of the first sum without terms: it stands for all of them.
+    zero: Option<u32>,
 }
 
 impl Writer<'_> {
@@ -135,8 +151,13 @@ impl Writer<'_> {
 
     /// Writes the sum of `terms`, and returns its value.
     fn write(&mut self, sum: Wire) -> u32 {
-        if let [term] = self.terms[..] {
-            return term;
+        match self.terms[..] {
+            [] => match self.zero {
+                Some(zero) => return zero,
+                None => self.zero = Some(sum),
+            },
+            [term] => return term,
+            _ => {}
         }
         self.sums.extend([sum, self.terms.len() as u32]);
         self.sums.extend_from_slice(&self.terms);

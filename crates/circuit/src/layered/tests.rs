@@ -95,6 +95,8 @@ fn an_adder_takes_a_round_and_an_and_for_each_carry() {
         assert_eq!(layered.depth(), bits - 1);
         assert_eq!(layered.ands(), u64::from(bits) - 1);
         assert_eq!(layered.widest_layer(), usize::from(bits > 1));
+        // Sums lie where inputs lay, beside the constant, a carry and an operand.
+        assert!(layered.slots <= 2 * bits + 3, "{} slots for {bits} bits", layered.slots);
         assert_eq!(layered.layers.len() as u32, bits);
     }
 }
@@ -186,6 +188,15 @@ fn what_cancels_takes_neither_sum_nor_and_nor_round() {
     assert_eq!((circuit.depth(), layered.depth()), (2, 1));
     assert_eq!(layered.ands(), 1);
     assert_eq!(layered.layers.iter().map(|layer| layer.each_sum().count()).sum::<usize>(), 0);
+}
+
+#[test]
+fn all_zeros_are_one() {
+    let gates = vec![Gate::Constant(false), Gate::Xor(0, 0), Gate::Constant(false), Gate::And(2, 0)];
+    let circuit = Circuit::new(vec![1], gates, vec![vec![1, 2, 3, 4]]).unwrap();
+    let layered = same_as_gates(&circuit, 1);
+    assert_eq!(layered.output_slots[..3], [layered.output_slots[0]; 3]);
+    assert_eq!(layered.layers.iter().map(|layer| layer.each_sum().count()).sum::<usize>(), 1);
 }
 
 #[test]

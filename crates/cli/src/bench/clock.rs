@@ -21,10 +21,6 @@ pub(crate) struct Figures {
     pub(crate) peak_rss_bytes: u64,
     /// Bytes on the wire between start and finish.
     pub(crate) wire_bytes: u64,
-    /// Payload bytes sent, by phase in the order of [`Phase::ALL`].
-    pub(crate) sent_bytes: [u64; Phase::ALL.len()],
-    /// Rounds of the online phase.
-    pub(crate) rounds: u32,
 }
 
 impl Figures {
@@ -39,8 +35,6 @@ impl Figures {
     }
 
     fn beside(self, other: Self) -> Self {
-        let mut sent_bytes = self.sent_bytes;
-        sent_bytes.iter_mut().zip(other.sent_bytes).for_each(|(sum, more)| *sum += more);
         Self {
             start: self.start.min(other.start),
             computed: self.computed.max(other.computed),
@@ -49,8 +43,6 @@ impl Figures {
             cpu_at_finish: self.cpu_at_finish.max(other.cpu_at_finish),
             peak_rss_bytes: self.peak_rss_bytes.max(other.peak_rss_bytes),
             wire_bytes: self.wire_bytes + other.wire_bytes,
-            sent_bytes,
-            rounds: self.rounds.max(other.rounds),
         }
     }
 }
@@ -58,7 +50,9 @@ impl Figures {
 /// Where a party's lanes wait for one another before the online phase, so that none is timed while another still
 /// shares its inputs.
 pub(crate) struct Gate {
-    missing: Mutex<usize>,
+    lanes: usize,
+    /// How many have come to the gate, counted through all parts.
+    come: Mutex<usize>,
     all_here: Condvar,
 }
 
@@ -67,19 +61,18 @@ const LOOK: Duration = Duration::from_millis(1);
 
 impl Gate {
     pub(crate) fn new(lanes: usize) -> Self {
-        Self { missing: Mutex::new(lanes), all_here: Condvar::new() }
+        Self { lanes, come: Mutex::new(0), all_here: Condvar::new() }
     }
 
-    /// Waits until all lanes are here. One that fails on its way ends the others' wait with an error.
-    fn pass(&self, engine: &mut dyn Engine) -> Result<(), Error> {
-        let mut missing = self.missing.lock().unwrap_or_else(PoisonError::into_inner);
-        *missing -= 1;
-        if *missing == 0 {
-            self.all_here.notify_all();
-        }
-        while *missing > 0 {
-            let waited = self.all_here.wait_timeout(missing, LOOK);
-            missing = waited.unwrap_or_else(PoisonError::into_inner).0;
+    /// Waits until all lanes are here, for their `part`-th parts, counted from 1. One that fails on its way ends the
+    /// others' wait with an error.
+    fn pass(&self, part: usize, engine: &mut dyn Engine) -> Result<(), Error> {
+        let mut come = self.come.lock().unwrap_or_else(PoisonError::into_inner);
+        *come += 1;
+        self.all_here.notify_all();
+        while *come < part * self.lanes {
+            let waited = self.all_here.wait_timeout(come, LOOK);
+            come = waited.unwrap_or_else(PoisonError::into_inner).0;
             if let Some(session) = engine.session() {
                 session.mesh().tick()?;
             }
@@ -91,21 +84,25 @@ impl Gate {
 /// Takes the time of one of a party's lanes.
 pub(crate) struct Clock<'a> {
     gate: &'a Gate,
-    pub(crate) figures: Figures,
+    /// Of each part so far.
+    pub(crate) parts: Vec<Figures>,
 }
 
 impl<'a> Clock<'a> {
     pub(crate) fn new(gate: &'a Gate) -> Self {
-        Self { gate, figures: Figures::default() }
+        Self { gate, parts: Vec::new() }
     }
 }
 
 impl Observer for Clock<'_> {
     fn phase(&mut self, phase: Phase, engine: &mut dyn Engine) -> Result<(), Error> {
-        let figures = &mut self.figures;
+        if phase == Phase::Online {
+            self.parts.push(Figures::default());
+            self.gate.pass(self.parts.len(), engine)?;
+        }
+        let Some(figures) = self.parts.last_mut() else { return Ok(()) };
         match phase {
             Phase::Online => {
-                self.gate.pass(engine)?;
                 if let Some(session) = engine.session() {
                     session.barrier()?;
                 }
@@ -169,8 +166,6 @@ mod tests {
             cpu_at_finish: at(2 * finish),
             peak_rss_bytes: bytes,
             wire_bytes: bytes,
-            sent_bytes: [bytes; Phase::ALL.len()],
-            rounds: finish as u32,
         };
         let all = Figures::of_all(&[lane(5, 9, 1), lane(4, 8, 2), lane(6, 7, 4)]);
         assert_eq!(all, Figures { peak_rss_bytes: 4, cpu_at_finish: at(18), ..lane(4, 9, 7) });

@@ -1,11 +1,11 @@
 //! What this machine can do at best, and how much of it a run took.
 
 use super::party::Bench;
+use crate::failure::Failure;
 use crate::table::{Table, rate, seconds};
 use serde::{Deserialize, Serialize};
 use std::hint::black_box;
 use std::time::{Duration, Instant};
-use tacit::program::cost::{Cost, Phase};
 use tacit::program::plan::{Domain, Plan, Reg};
 use tacit_kernel::aes::{Aes128Ctr, xor_streams};
 use tacit_kernel::{Buffer, bits};
@@ -119,15 +119,15 @@ impl Share {
 /// written once, in both components.
 pub(crate) fn shares(
     bench: &Bench,
-    cost: &Cost,
     elapsed: f64,
     cores: &Cores,
     loopback: Option<&Loopback>,
-) -> Vec<Share> {
+) -> Result<Vec<Share>, Failure> {
     let parties = bench.spec.parties.len();
     let busy = cores.count.min(parties * bench.lanes.len()) as f64;
-    let sent = (cost.phase(Phase::Online).bytes() + cost.phase(Phase::Verify).bytes()) as f64;
-    let touched: usize = bench.programs().map(|program| touched_bytes(program.plan())).sum();
+    let sent = bench.timed_bytes()? as f64;
+    let touched: usize =
+        bench.programs().map(|(program, times)| touched_bytes(program.plan()) * times as usize).sum();
     let touched = (parties * touched) as f64;
     let mut shares = vec![
         ("AES", 2.0 * sent / (cores.aes_bytes_per_second * busy)),
@@ -137,10 +137,10 @@ pub(crate) fn shares(
         shares.push(("loopback", sent / loopback.bytes_per_second));
     }
     let most = shares.iter().map(|(_, needed)| *needed).fold(0.0, f64::max);
-    shares
+    Ok(shares
         .into_iter()
         .map(|(limit, needed)| Share { limit, taken: needed / elapsed, binds: needed >= most })
-        .collect()
+        .collect())
 }
 
 /// Bytes of registers that a party's operations read and write, in both components.

@@ -1,11 +1,13 @@
 //! `tacit bench`: this machine's limits, a protocol's speed, a whole program's start.
 //!
 //! A protocol's benchmark is a program of one kind of operation ([`work`]), or one for each lane, that all parties
-//! play ([`party`]) with a clock that starts at a barrier, when all inputs are shared, and stops when the last party has verified
-//! ([`clock`]). What came out is then opened and compared with the clear result, and what was sent with the
-//! declared cost; if either differs there are no figures.
+//! play ([`party`]) with a clock that starts at a barrier, when all inputs are shared, and stops when the last party
+//! has verified ([`clock`]). Circuits go in parts ([`instances`]), whose times add up. What came out is then opened
+//! and compared with the clear result, and what was sent with the declared cost; if either differs there are no
+//! figures.
 
 mod clock;
+mod instances;
 mod limits;
 mod parties;
 mod party;
@@ -27,7 +29,6 @@ use result::Figures;
 use ring::Ring;
 use serde_json::json;
 use spec::{Name, Transport};
-use tacit::price_lanes;
 
 pub(crate) fn bench(context: &mut Context<'_>, args: &BenchArgs) -> Result<(), Failure> {
     match (args.spec()?, args.name) {
@@ -63,8 +64,7 @@ fn protocol(context: &mut Context<'_>, args: &BenchArgs, bench: &Bench) -> Resul
         transport => Some(process::ring(transport, Ring::QUICK, &context.this_command)?),
     };
     let median = median(runs);
-    let cost = price_lanes(bench.programs(), &bench.spec.protocol, &bench.spec.parties)?;
-    let shares = limits::shares(bench, &cost, median.seconds, &Cores::measure(true), loopback.as_ref());
+    let shares = limits::shares(bench, median.seconds, &Cores::measure(true), loopback.as_ref())?;
     let figures = median.with_limits(shares);
     if !context.json {
         return context.line(&figures.to_text());

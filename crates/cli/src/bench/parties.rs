@@ -55,6 +55,8 @@ fn in_memory(bench: &Bench) -> Result<Outcome, Failure> {
         return Err(error.into());
     }
     // Every thread reads the figures of the whole process.
-    let all = Figures::of_all(reports.iter().flat_map(|report: &Report| &report.lanes));
+    let all = Figures::of_all(
+        reports.iter().flat_map(|report: &Report| &report.lanes).flat_map(|lane| &lane.parts),
+    );
     Ok(Outcome { reports, process: Some((all.cpu(), all.peak_rss_bytes)) })
 }

@@ -6,17 +6,28 @@ use super::work::Work;
 use crate::failure::Failure;
 use serde::{Deserialize, Serialize};
 use tacit::engine::Clear;
-use tacit::net::{Limits, Mesh, Profile, Shaped, Transport};
-use tacit::program::decode;
-use tacit::{Compiled, Endpoint, Error, Strand, play_lanes, protocol};
+use tacit::net::{Limits, Mesh, Phase, Profile, Shaped, Transport};
+use tacit::program::cost::{Cost, Phase as CostPhase};
+use tacit::{Compiled, Endpoint, Error, Feed, Strand, play_lanes, price, protocol};
 
 /// What one party has to say at the end.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Report {
     /// Of each lane.
-    pub(crate) lanes: Vec<Figures>,
+    pub(crate) lanes: Vec<LaneReport>,
     /// What is wrong with the result; only one party looks.
     pub(crate) wrong: Option<String>,
+}
+
+/// What a lane took.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub(crate) struct LaneReport {
+    /// Of each part, one after another.
+    pub(crate) parts: Vec<Figures>,
+    /// Payload bytes sent, by phase in the order of [`Phase::ALL`].
+    pub(crate) sent_bytes: [u64; Phase::ALL.len()],
+    /// Rounds of the online phase.
+    pub(crate) rounds: u32,
 }
 
 /// A benchmark, ready for its parties.
@@ -35,17 +46,35 @@ impl Bench {
     pub(crate) fn new(spec: Spec) -> Result<Self, Failure> {
         let protocol = protocol(&spec.protocol)?;
         let mut lanes: Vec<LaneWork> = Vec::with_capacity(usize::from(spec.lanes));
-        for what in spec.parts() {
-            let work = Work::new(what, spec.seed, lanes.last().map(|lane| &lane.work))?;
-            let endpoint = Endpoint::new(work.compiled.clone(), protocol, spec.parties.clone(), Vec::new())?;
+        for lane in 0..usize::from(spec.lanes) {
+            let work = Work::new(&spec, lane, lanes.last().map(|lane| &lane.work))?;
+            let endpoint = Endpoint::new(work.compiled.clone(), protocol, spec.parties.clone(), Vec::new())?
+                .repeated(work.times, work.rest.clone())?;
             lanes.push(LaneWork { work, endpoint });
         }
         Ok(Self { spec, lanes })
     }
 
-    /// What each lane runs.
-    pub(crate) fn programs(&self) -> impl Iterator<Item = &Compiled> {
-        self.lanes.iter().map(|lane| &*lane.work.compiled)
+    /// What the lanes run, and how often.
+    pub(crate) fn programs(&self) -> impl Iterator<Item = (&Compiled, u64)> {
+        self.lanes.iter().flat_map(|lane| lane.work.programs())
+    }
+
+    /// The declared cost of a lane: of all its parts, one after another.
+    pub(crate) fn lane_cost(&self, lane: &LaneWork) -> Result<Cost, Error> {
+        let mut total = Cost::default();
+        for (program, times) in lane.work.programs() {
+            let cost = price(program, &self.spec.protocol, &self.spec.parties)?.total;
+            (0..times).for_each(|_| total += &cost);
+        }
+        Ok(total)
+    }
+
+    /// The declared bytes of all lanes in the phases that are timed.
+    pub(crate) fn timed_bytes(&self) -> Result<u64, Error> {
+        let timed =
+            |cost: Cost| cost.phase(CostPhase::Online).bytes() + cost.phase(CostPhase::Verify).bytes();
+        self.lanes.iter().map(|lane| self.lane_cost(lane).map(timed)).sum()
     }
 
     /// Plays the part of party `me` over its links, which it has for each lane.
@@ -62,44 +91,44 @@ impl Bench {
         let profile = profile.map(|profile| profile.shared_by(self.spec.lanes));
         let gate = Gate::new(self.lanes.len());
         let mut clocks: Vec<Clock<'_>> = self.lanes.iter().map(|_| Clock::new(&gate)).collect();
+        let mut feeds: Vec<Operands<'_>> =
+            self.lanes.iter().map(|lane| Operands { work: &lane.work, party: name, wrong: None }).collect();
         let mut strands = Vec::with_capacity(self.lanes.len());
-        for ((LaneWork { work, endpoint }, links), observer) in self.lanes.iter().zip(links).zip(&mut clocks)
+        for (((lane, links), observer), feed) in self.lanes.iter().zip(links).zip(&mut clocks).zip(&mut feeds)
         {
             let links = match &profile {
                 Some(profile) => Box::new(Shaped::new(links, me, names, profile)),
                 None => links,
             };
             let mesh = Mesh::new(links, me, names.clone(), limits.clone());
-            strands.push(Strand { endpoint, mesh, inputs: operands(work, name)?, observer });
+            strands.push(Strand { endpoint: &lane.endpoint, mesh, feed, observer });
         }
         let parts = play_lanes(strands)?;
         let mut report = Report::default();
-        for ((LaneWork { work, .. }, clock), (outcome, traffic)) in self.lanes.iter().zip(clocks).zip(parts) {
-            let figures = Figures { sent_bytes: traffic.sent, rounds: outcome.rounds, ..clock.figures };
-            report.lanes.push(figures);
-            if Work::checks(name) {
-                report.wrong = report.wrong.or(check(work, &outcome.outputs).err());
-            }
+        for ((clock, feed), (rounds, traffic)) in clocks.into_iter().zip(feeds).zip(parts) {
+            report.lanes.push(LaneReport { parts: clock.parts, sent_bytes: traffic.sent, rounds });
+            report.wrong = report.wrong.or(feed.wrong);
         }
         Ok(report)
     }
 }
 
-/// The operands that a party gives in a lane.
-fn operands(work: &Work, party: &str) -> Result<Vec<Option<Clear>>, Error> {
-    let encoded = |input: usize| {
-        let gives = work.gives(party, input);
-        gives.then(|| work.compiled.encode(input, &work.operand(input))).transpose()
-    };
-    (0..work.compiled.inputs().len()).map(encoded).collect()
+/// What a party gives in a lane, and what it thinks of what comes out.
+struct Operands<'a> {
+    work: &'a Work,
+    party: &'a str,
+    wrong: Option<String>,
 }
 
-fn check(work: &Work, outputs: &[Option<Clear>]) -> Result<(), String> {
-    match (outputs, work.compiled.outputs()) {
-        ([Some(clear)], [declared]) => {
-            let got = decode(declared, &clear.to_words()).map_err(|error| error.to_string())?;
-            work.check(&got)
+impl Feed for Operands<'_> {
+    fn inputs(&mut self, part: u64) -> Result<Vec<Option<Clear>>, Error> {
+        self.work.inputs(part, self.party)
+    }
+
+    fn outputs(&mut self, part: u64, outputs: Vec<Option<Clear>>) -> Result<(), Error> {
+        if Work::checks(self.party) && self.wrong.is_none() {
+            self.wrong = self.work.check(part, &outputs).err();
         }
-        _ => Err("the result did not come out".to_owned()),
+        Ok(())
     }
 }

@@ -3,13 +3,12 @@
 use super::clock::Figures as Party;
 use super::limits::Share;
 use super::parties::Outcome;
-use super::party::Bench;
+use super::party::{Bench, LaneReport, Report};
 use crate::failure::Failure;
 use crate::table::{Table, bytes, rate, seconds};
 use serde::Serialize;
 use std::time::Duration;
 use tacit::net::Phase;
-use tacit::price;
 use tacit::program::cost::{Cost, Phase as CostPhase};
 
 /// The figures of one run; the fields are the keys of the JSON object.
@@ -60,22 +59,41 @@ impl Figures {
                 return Err(Failure::wrong(format!("{name}: {wrong}")));
             }
         }
-        for (lane, program) in bench.programs().enumerate() {
-            let declared = price(program, &bench.spec.protocol, &bench.spec.parties)?.total;
-            compare_with_cost(outcome, lane, &bench.spec.parties, &declared)?;
+        for (number, lane) in bench.lanes.iter().enumerate() {
+            compare_with_cost(outcome, number, &bench.spec.parties, &bench.lane_cost(lane)?)?;
         }
 
-        let of_parties: Vec<Party> = reports.iter().map(|report| Party::of_all(&report.lanes)).collect();
-        let times = |of: fn(&Party) -> Duration| of_parties.iter().map(of);
-        let start = times(|figures| figures.start).min().unwrap_or_default();
-        let computed = times(|figures| figures.computed).max().unwrap_or_default();
-        let finish = times(|figures| figures.finish).max().unwrap_or_default();
-        let elapsed = finish.saturating_sub(start).as_secs_f64();
+        // Parts follow one another; in each, lanes and parties run side by side.
+        let parts = reports.iter().flat_map(|report| &report.lanes).map(|lane| lane.parts.len()).max();
+        let parts = 0..parts.unwrap_or(0);
+        let of_party = |report: &Report, part: usize| {
+            Party::of_all(report.lanes.iter().filter_map(|lane| lane.parts.get(part)))
+        };
+        let all: Vec<Party> = parts
+            .clone()
+            .map(|part| {
+                let parties: Vec<Party> = reports.iter().map(|report| of_party(report, part)).collect();
+                Party::of_all(&parties)
+            })
+            .collect();
+        let sum = |of: fn(&Party) -> Duration| all.iter().map(of).sum::<Duration>().as_secs_f64();
+        let elapsed = sum(|part| part.finish.saturating_sub(part.start));
+        let each_party = |of: fn(&Party) -> Duration| -> Vec<f64> {
+            let sum =
+                |report: &Report| parts.clone().map(|part| of(&of_party(report, part))).sum::<Duration>();
+            reports.iter().map(|report| sum(report).as_secs_f64()).collect()
+        };
         let (count, counted) = bench.spec.what.counted();
         let sent = |phases: &[Phase]| -> Vec<u64> {
-            let of = |party: &Party| phases.iter().map(|&phase| party.sent_bytes[phase as usize]).sum();
-            of_parties.iter().map(of).collect()
+            let of =
+                |lane: &LaneReport| phases.iter().map(|&phase| lane.sent_bytes[phase as usize]).sum::<u64>();
+            reports.iter().map(|report| report.lanes.iter().map(of).sum()).collect()
         };
+        let of_parts = |report: &Report, of: fn(&Party) -> u64| -> Vec<u64> {
+            report.lanes.iter().flat_map(|lane| &lane.parts).map(of).collect()
+        };
+        let wire = |report| of_parts(report, |part| part.wire_bytes).iter().sum();
+        let peak = |report| of_parts(report, |part| part.peak_rss_bytes).into_iter().max().unwrap_or(0);
         let apart = outcome.process.is_none();
         Ok(Self {
             bench: bench.spec.what.name(),
@@ -89,18 +107,23 @@ impl Figures {
             seconds: elapsed,
             // No protocol has an offline phase yet.
             offline_seconds: 0.0,
-            verify_seconds: finish.saturating_sub(computed).as_secs_f64(),
+            verify_seconds: sum(|part| part.finish.saturating_sub(part.computed)),
             per_second: count as f64 / elapsed,
             online_per_second: count as f64 / elapsed,
             sent_bytes: sent(&[Phase::Online, Phase::Verify]),
             offline_sent_bytes: sent(&[Phase::Offline]),
-            wire_bytes: of_parties.iter().map(|party| party.wire_bytes).collect(),
+            wire_bytes: reports.iter().map(wire).collect(),
             input_bytes: sent(&[Phase::Input]),
             output_bytes: sent(&[Phase::Output]),
-            rounds: of_parties.iter().map(|party| party.rounds).max().unwrap_or_default(),
+            rounds: reports
+                .iter()
+                .flat_map(|report| &report.lanes)
+                .map(|lane| lane.rounds)
+                .max()
+                .unwrap_or(0),
             offline_rounds: 0,
-            cpu_seconds: apart.then(|| times(Party::cpu).map(|cpu| cpu.as_secs_f64()).collect()),
-            peak_rss_bytes: apart.then(|| of_parties.iter().map(|party| party.peak_rss_bytes).collect()),
+            cpu_seconds: apart.then(|| each_party(Party::cpu)),
+            peak_rss_bytes: apart.then(|| reports.iter().map(peak).collect()),
             process_cpu_seconds: outcome.process.map(|(cpu, _)| cpu.as_secs_f64()),
             process_peak_rss_bytes: outcome.process.map(|(_, peak)| peak),
             version: env!("CARGO_PKG_VERSION"),

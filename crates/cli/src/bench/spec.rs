@@ -4,6 +4,7 @@ use crate::failure::Failure;
 use clap::{Args, ValueEnum};
 use serde::{Deserialize, Serialize};
 use tacit::net::{MAX_LANES, Profile};
+use tacit::program::plan::WINDOW;
 
 /// `tacit bench`'s options.
 #[derive(Args, Clone, Debug)]
@@ -26,6 +27,12 @@ pub(crate) struct BenchArgs {
     /// Layers that depend on one another, among which the count is split
     #[arg(long)]
     depth: Option<usize>,
+    /// Encrypt all blocks under one shared key, in counter mode, instead of a fresh key each
+    #[arg(long)]
+    shared_key: bool,
+    /// Bytes of a circuit's messages that each party has under way; about bandwidth times round trip
+    #[arg(long, value_name = "BYTES")]
+    window: Option<usize>,
     /// Terms of a dot product
     #[arg(long)]
     length: Option<usize>,
@@ -65,6 +72,8 @@ pub(crate) enum Name {
     Limits,
     /// ANDs of bits
     And,
+    /// Blocks of AES-128
+    Aes,
     /// Products in Z_2^64
     Mul,
     /// Dot products in Z_2^64
@@ -124,15 +133,9 @@ pub(crate) struct Spec {
     pub(crate) transport: Transport,
     pub(crate) net: Option<String>,
     pub(crate) lanes: u16,
+    /// Bytes of a circuit's messages under way at a time.
+    pub(crate) window: usize,
     pub(crate) seed: u64,
-}
-
-impl Spec {
-    /// What each lane computes: an equal part, but for the remainder.
-    pub(crate) fn parts(&self) -> Vec<What> {
-        let share = |lane: usize| self.what.part(lane, usize::from(self.lanes));
-        (0..usize::from(self.lanes)).map(share).collect()
-    }
 }
 
 /// What is computed, and how much of it.
@@ -141,6 +144,8 @@ impl Spec {
 pub(crate) enum What {
     /// Bits, in layers.
     And { count: usize, depth: usize },
+    /// Blocks of AES-128, each under a shared key of its own or all under one.
+    Aes { count: usize, shared_key: bool },
     /// Products, in layers.
     Mul { count: usize, depth: usize },
     /// Dot products.
@@ -158,6 +163,7 @@ impl What {
     pub(crate) const fn counted(&self) -> (usize, &'static str) {
         match *self {
             Self::And { count, .. } => (count, "ANDs"),
+            Self::Aes { count, .. } => (count, "blocks"),
             Self::Mul { count, .. } => (count, "products"),
             Self::Dot { count, .. } => (count, "dot products"),
             Self::MatMul { count, .. } => (count, "matrix products"),
@@ -166,16 +172,22 @@ impl What {
         }
     }
 
+    /// Whether many instances of a circuit are evaluated.
+    pub(crate) const fn is_circuit(&self) -> bool {
+        matches!(self, Self::And { .. } | Self::Aes { .. })
+    }
+
     /// How many pieces the count can be split into: for what goes in layers, gates of a layer.
     const fn pieces(&self) -> usize {
         self.counted().0 / self.depth()
     }
 
     /// The part of one of `lanes`, which is the larger if there is a remainder and the lane is among the first.
-    fn part(&self, lane: usize, lanes: usize) -> Self {
+    pub(crate) fn part(&self, lane: usize, lanes: usize) -> Self {
         let pieces = self.pieces() / lanes + usize::from(lane < self.pieces() % lanes);
         match *self {
             Self::And { depth, .. } => Self::And { count: pieces * depth, depth },
+            Self::Aes { shared_key, .. } => Self::Aes { count: pieces, shared_key },
             Self::Mul { depth, .. } => Self::Mul { count: pieces * depth, depth },
             Self::Dot { length, .. } => Self::Dot { count: pieces, length },
             Self::MatMul { m, k, n, .. } => Self::MatMul { count: pieces, m, k, n },
@@ -195,6 +207,7 @@ impl What {
     pub(crate) const fn name(&self) -> &'static str {
         match self {
             Self::And { .. } => "and",
+            Self::Aes { .. } => "aes",
             Self::Mul { .. } => "mul",
             Self::Dot { .. } => "dot",
             Self::MatMul { .. } => "matmul",
@@ -213,6 +226,8 @@ impl What {
                 format!("of {features} features, {}", model.unwrap_or_default())
             }
             Self::And { depth, .. } | Self::Mul { depth, .. } if *depth > 1 => format!("in {depth} layers"),
+            Self::Aes { shared_key: true, .. } => "under one key".to_owned(),
+            Self::Aes { shared_key: false, .. } => "under a key each".to_owned(),
             Self::And { .. } | Self::Mul { .. } | Self::Compare { .. } => String::new(),
         }
     }
@@ -250,6 +265,7 @@ impl BenchArgs {
             transport: self.transport,
             net: self.net.clone(),
             lanes: self.threads,
+            window: self.window.unwrap_or(WINDOW),
             seed: self.seed,
         }))
     }
@@ -268,6 +284,7 @@ impl BenchArgs {
         let what = match self.name {
             Name::Limits | Name::Start => return Ok(None),
             Name::And => What::And { count: layered(size(self.count, 1000 * depth, 100_000_000))?, depth },
+            Name::Aes => What::Aes { count: size(self.count, 100, 100_000), shared_key: self.shared_key },
             Name::Mul => What::Mul { count: layered(size(self.count, 1000 * depth, 10_000_000))?, depth },
             Name::Dot => {
                 What::Dot { count: size(self.count, 10, 10_000), length: size(self.length, 100, 1000) }
@@ -288,7 +305,10 @@ impl BenchArgs {
             },
         };
         let sizes = match what {
-            What::And { count, .. } | What::Mul { count, .. } | What::Compare { count } => vec![count],
+            What::And { count, .. }
+            | What::Aes { count, .. }
+            | What::Mul { count, .. }
+            | What::Compare { count } => vec![count],
             What::Dot { count, length } => vec![count, length],
             What::MatMul { count, m, k, n } => vec![count, m, k, n],
             What::Predict { rows, features, .. } => vec![rows, features],
@@ -301,17 +321,19 @@ impl BenchArgs {
 
     /// Options that would be ignored are refused.
     fn refuse_what_does_not_apply(&self) -> Result<(), Failure> {
-        use Name::{And, Compare, Dot, Matmul, Mul, Predict};
-        let given: [(&str, bool, &[Name]); 9] = [
-            ("--count", self.count.is_some(), &[And, Mul, Dot, Matmul, Compare]),
+        use Name::{Aes, And, Compare, Dot, Matmul, Mul, Predict};
+        let given: [(&str, bool, &[Name]); 11] = [
+            ("--count", self.count.is_some(), &[And, Aes, Mul, Dot, Matmul, Compare]),
             ("--depth", self.depth.is_some(), &[And, Mul]),
+            ("--shared-key", self.shared_key, &[Aes]),
+            ("--window", self.window.is_some(), &[And, Aes]),
             ("--length", self.length.is_some(), &[Dot]),
             ("--shape", self.shape.is_some(), &[Matmul]),
             ("--model", self.model.is_some(), &[Predict]),
             ("--features", self.features.is_some(), &[Predict]),
             ("--rows", self.rows.is_some(), &[Predict]),
-            ("--threads", self.threads != 1, &[And, Mul, Dot, Matmul, Compare, Predict]),
-            ("--net", self.net.is_some(), &[And, Mul, Dot, Matmul, Compare, Predict]),
+            ("--threads", self.threads != 1, &[And, Aes, Mul, Dot, Matmul, Compare, Predict]),
+            ("--net", self.net.is_some(), &[And, Aes, Mul, Dot, Matmul, Compare, Predict]),
         ];
         for (option, is_given, suits) in given {
             if is_given && !suits.contains(&self.name) {
@@ -339,6 +361,7 @@ impl Spec {
             transport: Transport::Memory,
             net: None,
             lanes: 1,
+            window: WINDOW,
             seed: 1,
         }
     }
@@ -358,8 +381,8 @@ mod tests {
             (What::Compare { count: 63 }, 1),
             (What::Predict { model: Model::Linear, rows: 10, features: 3 }, 3),
         ] {
-            let parts = Spec { what, lanes, ..Spec::example() }.parts();
-            assert_eq!(parts.len(), usize::from(lanes));
+            let parts: Vec<What> = (0..lanes).map(|lane| what.part(lane, lanes)).collect();
+            assert_eq!(parts.len(), lanes);
             let counts: Vec<usize> = parts.iter().map(|part| part.counted().0).collect();
             assert_eq!(counts.iter().sum::<usize>(), what.counted().0, "{what:?}");
             assert!(counts[0] - counts[counts.len() - 1] <= what.depth() && counts[0] > 0);

@@ -1,19 +1,23 @@
 //! What a benchmark computes: its program, its operands, and whether the result is right.
 
-use super::spec::{Model, What};
+use super::instances::{Parts, random_bits};
+use super::spec::{Model, Spec, What};
 use crate::failure::Failure;
 use std::sync::Arc;
 use tacit::Compiled;
+use tacit::engine::Clear;
+use tacit::engine::clear::ClearEngine;
+use tacit::engine::executor::{Unobserved, run_party};
 use tacit::program::plan::Width;
 use tacit::program::{
-    Builder, Data, Index, InputType, Kind, NodeId, Program, ProgramError, Range, Recipient, Value, encode,
-    reference,
+    Builder, Data, Index, InputType, Kind, NodeId, Program, ProgramError, Range, Recipient, Value, decode,
+    encode, reference,
 };
 
 /// Who gives the left operands, who the right ones, and who looks at the result. All of them are parties.
-const LEFT: &str = "P0";
-const RIGHT: &str = "P1";
-const CHECKER: &str = "P0";
+pub(super) const LEFT: &str = "P0";
+pub(super) const RIGHT: &str = "P1";
+pub(super) const CHECKER: &str = "P0";
 
 /// 64-bit words.
 const WORD: Kind = Kind::Wrapping { width: Width::W64 };
@@ -31,10 +35,20 @@ const WEIGHT_BITS: u32 = 17;
 /// The program of one of a benchmark's lanes, and what its operands are.
 pub(crate) struct Work {
     pub(crate) compiled: Arc<Compiled>,
-    operands: Vec<Operand>,
+    /// How often it is run; 1 but for circuits.
+    pub(crate) times: u64,
+    /// What is run once after that.
+    pub(crate) rest: Option<Arc<Compiled>>,
+    operands: Operands,
     seed: u64,
-    /// For each input, how many elements of it the lanes before have.
-    before: Vec<u64>,
+}
+
+/// What the operands are.
+enum Operands {
+    /// Numbers: how each input's are made, and how many elements of it the lanes before have.
+    Numbers(Vec<(Operand, u64)>),
+    /// Random bits of this lane.
+    Bits { lane: u64 },
 }
 
 /// How the elements of an input are made.
@@ -47,32 +61,70 @@ struct Operand {
 }
 
 impl Work {
-    /// The work of a lane, whose operands come after those of the lane before.
-    pub(crate) fn new(what: What, seed: u64, previous: Option<&Self>) -> Result<Self, Failure> {
+    /// The work of lane `lane` of several, whose operands come after those of the lane before.
+    pub(crate) fn new(spec: &Spec, lane: usize, previous: Option<&Self>) -> Result<Self, Failure> {
+        let (seed, lanes) = (spec.seed, usize::from(spec.lanes));
+        if spec.what.is_circuit() {
+            let Parts { whole, times, rest } = Parts::new(spec.what, lane, lanes, spec.window)?;
+            let operands = Operands::Bits { lane: lane as u64 };
+            return Ok(Self { compiled: whole, times, rest, operands, seed });
+        }
         let mut draft = Draft { build: Builder::new(), operands: Vec::new() };
-        let program = draft.program(what).map_err(tacit::Error::from)?;
-        let before = match previous {
-            None => vec![0; draft.operands.len()],
-            Some(previous) => (0..).zip(&previous.before).map(|(i, n)| n + previous.elements(i)).collect(),
+        let program = draft.program(spec.what.part(lane, lanes)).map_err(tacit::Error::from)?;
+        let before = |input: usize| match previous {
+            Some(Self { compiled, operands: Operands::Numbers(numbers), .. }) => {
+                numbers[input].1 + elements(compiled, input)
+            }
+            _ => 0,
         };
-        Ok(Self { compiled: Compiled::new(program)?, operands: draft.operands, seed, before })
+        let operands = draft.operands.iter().enumerate().map(|(input, &operand)| (operand, before(input)));
+        let operands = Operands::Numbers(operands.collect());
+        Ok(Self { compiled: Compiled::new(program)?, times: 1, rest: None, operands, seed })
     }
 
-    fn elements(&self, input: usize) -> u64 {
-        self.compiled.inputs()[input].shape.iter().product::<usize>() as u64
+    /// Every program, and how often it is run.
+    pub(crate) fn programs(&self) -> impl Iterator<Item = (&Compiled, u64)> {
+        std::iter::once((&*self.compiled, self.times)).chain(self.rest.iter().map(|rest| (&**rest, 1)))
     }
 
-    /// The values of one input; the same for the same seed and lane.
-    pub(crate) fn operand(&self, input: usize) -> Value {
+    /// The program of a part.
+    fn part(&self, part: u64) -> &Arc<Compiled> {
+        self.rest.as_ref().filter(|_| part >= self.times).unwrap_or(&self.compiled)
+    }
+
+    /// The values of one input in one part; the same for the same seed and lane.
+    fn operand(&self, part: u64, input: usize) -> Result<Clear, tacit::Error> {
+        let compiled = self.part(part);
+        match &self.operands {
+            Operands::Bits { lane } => {
+                let cols = elements(compiled, input) as usize;
+                Ok(random_bits(self.seed, *lane, part, input as u64, cols))
+            }
+            Operands::Numbers(_) => compiled.encode(input, &self.number(input)),
+        }
+    }
+
+    /// The numbers of an input.
+    fn number(&self, input: usize) -> Value {
+        let Operands::Numbers(numbers) = &self.operands else {
+            unreachable!("a circuit's operands are bits");
+        };
         let declared = &self.compiled.inputs()[input];
-        let numbers = Numbers::new(self.operands[input], self.seed, input as u64, self.before[input]);
-        let data = numbers.data(declared.kind, self.elements(input) as usize);
+        let (operand, before) = numbers[input];
+        let numbers = Numbers::new(operand, self.seed, input as u64, before);
+        let data = numbers.data(declared.kind, elements(&self.compiled, input) as usize);
         Value { shape: declared.shape.clone(), data }
     }
 
-    /// Whether an input is `party`'s to give.
-    pub(crate) fn gives(&self, party: &str, input: usize) -> bool {
-        self.compiled.inputs()[input].owner == party
+    /// The operands that a party gives in a part.
+    pub(crate) fn inputs(&self, part: u64, party: &str) -> Result<Vec<Option<Clear>>, tacit::Error> {
+        let inputs = self.part(part).inputs().iter().enumerate();
+        inputs
+            .map(|(input, declared)| {
+                let gives = declared.owner == party;
+                gives.then(|| self.operand(part, input)).transpose()
+            })
+            .collect()
     }
 
     /// Whether `party` learns the result.
@@ -80,12 +132,33 @@ impl Work {
         party == CHECKER
     }
 
-    /// Compares an output with the clear result.
+    /// Compares what came out of a part with the clear result.
     ///
     /// # Errors
-    /// How many elements differ, and the first that does.
-    pub(crate) fn check(&self, got: &Value) -> Result<(), String> {
-        let encoded = |(input, declared): (usize, &InputType)| encode(declared, &self.operand(input));
+    /// What differs.
+    pub(crate) fn check(&self, part: u64, outputs: &[Option<Clear>]) -> Result<(), String> {
+        let [Some(got)] = outputs else { return Err("the result did not come out".to_owned()) };
+        let compiled = self.part(part);
+        match &self.operands {
+            Operands::Numbers(_) => {
+                let declared = &compiled.outputs()[0];
+                self.compare(&decode(declared, &got.to_words()).map_err(|error| error.to_string())?)
+            }
+            Operands::Bits { .. } => {
+                let inputs: Result<Vec<_>, _> =
+                    (0..compiled.inputs().len()).map(|input| self.operand(part, input).map(Some)).collect();
+                let mut engine = ClearEngine::new(compiled.plan().clone());
+                let inputs = inputs.map_err(|error| error.to_string())?;
+                let clear = run_party(&mut engine, compiled.plan(), &inputs, &mut Unobserved);
+                let expected = clear.map_err(|error| error.to_string())?.outputs;
+                if expected == outputs { Ok(()) } else { Err(format!("the result of part {part} is wrong")) }
+            }
+        }
+    }
+
+    /// Compares numbers with the clear result.
+    fn compare(&self, got: &Value) -> Result<(), String> {
+        let encoded = |(input, declared): (usize, &InputType)| encode(declared, &self.number(input));
         let inputs: Result<Vec<_>, _> = self.compiled.inputs().iter().enumerate().map(encoded).collect();
         let expected = inputs.and_then(|inputs| reference::run(self.compiled.program(), &inputs));
         let expected = expected.map_err(|error| error.to_string())?.swap_remove(0);
@@ -99,6 +172,10 @@ impl Work {
             )),
         }
     }
+}
+
+fn elements(compiled: &Compiled, input: usize) -> u64 {
+    compiled.inputs()[input].shape.iter().product::<usize>() as u64
 }
 
 fn differing(expected: &Data, got: &Data) -> Vec<usize> {
@@ -123,8 +200,8 @@ struct Draft {
 impl Draft {
     fn program(&mut self, what: What) -> Result<Program, ProgramError> {
         let result = match what {
-            What::And { count, depth } => self.chain(Kind::Bool, 1, count, depth, and_then_xor)?,
-            What::Mul { count, depth } => self.chain(WORD, 64, count, depth, Builder::mul)?,
+            What::And { .. } | What::Aes { .. } => unreachable!("circuits go in parts"),
+            What::Mul { count, depth } => self.chain(count, depth)?,
             What::Dot { count, length } => self.matmul(count, 1, length, 1)?,
             What::MatMul { count, m, k, n } => self.matmul(count, m, k, n)?,
             What::Compare { count } => self.compare(count)?,
@@ -151,23 +228,16 @@ impl Draft {
     }
 
     /// `x * y[0] * y[1] * ...`, with `count` products in `depth` layers.
-    fn chain(
-        &mut self,
-        kind: Kind,
-        bits: u32,
-        count: usize,
-        depth: usize,
-        multiply: fn(&mut Builder, NodeId, NodeId) -> Result<NodeId, ProgramError>,
-    ) -> Result<NodeId, ProgramError> {
+    fn chain(&mut self, count: usize, depth: usize) -> Result<NodeId, ProgramError> {
         let width = count / depth;
-        let mut product = self.input(LEFT, kind, &[width], bits, false)?;
-        let factors = self.input(RIGHT, kind, &[count], bits, depth > 1 && bits > 1)?;
+        let mut product = self.input(LEFT, WORD, &[width], 64, false)?;
+        let factors = self.input(RIGHT, WORD, &[count], 64, depth > 1)?;
         for layer in 0..depth {
             let start = (layer * width) as i64;
             let stop = start + width as i64;
             let places = Index::Slice { start: Some(start), stop: Some(stop), step: 1 };
             let factor = self.build.index(factors, &[places])?;
-            product = multiply(&mut self.build, product, factor)?;
+            product = self.build.mul(product, factor)?;
         }
         Ok(product)
     }
@@ -220,12 +290,6 @@ impl Draft {
     }
 }
 
-/// `f & !p`, so that a chain doesn't soon end in zeros; the XOR is free.
-fn and_then_xor(build: &mut Builder, p: NodeId, f: NodeId) -> Result<NodeId, ProgramError> {
-    let both = build.and(p, f)?;
-    build.xor(both, f)
-}
-
 /// Numbers of some bits, in an order that looks random: a bijection of the count, so that all are distinct.
 struct Numbers {
     operand: Operand,
@@ -258,9 +322,7 @@ impl Numbers {
         let words = (0..count as u64).map(|index| self.at(index));
         let half = 1_i64.unbounded_shl(self.operand.bits - 1);
         match kind {
-            Kind::Bool => {
-                Data::Bool((0..count as u64).map(|index| coin(index.wrapping_add(self.offset))).collect())
-            }
+            Kind::Bool => unreachable!("bits are a circuit's operands"),
             Kind::Wrapping { .. } => Data::Unsigned(words.collect()),
             Kind::Int => Data::Int(words.map(|word| word as i64 - half).collect()),
             Kind::Fixed { frac } => {
@@ -271,10 +333,12 @@ impl Numbers {
     }
 }
 
-/// A bit that looks random.
-fn coin(index: u64) -> bool {
+/// A word that looks random, another for every index.
+pub(super) fn coin_word(index: u64) -> u64 {
+    let index = index.wrapping_mul(0x9e37_79b9_7f4a_7c15);
     let mixed = (index ^ index >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    (mixed ^ mixed >> 27).wrapping_mul(0x94d0_49bb_1331_11eb) >> 63 == 1
+    let mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+    mixed ^ mixed >> 31
 }
 
 #[cfg(test)]
@@ -296,11 +360,12 @@ mod tests {
 
     #[test]
     fn operands_of_lanes_go_on_from_one_another() {
-        let whole = Work::new(What::Mul { count: 7, depth: 1 }, 5, None).unwrap();
-        let first = Work::new(What::Mul { count: 4, depth: 1 }, 5, None).unwrap();
-        let second = Work::new(What::Mul { count: 2, depth: 1 }, 5, Some(&first)).unwrap();
-        let third = Work::new(What::Mul { count: 1, depth: 1 }, 5, Some(&second)).unwrap();
-        let numbers = |work: &Work, input| match work.operand(input).data {
+        let spec = |lanes| Spec { what: What::Mul { count: 7, depth: 1 }, lanes, ..Spec::example() };
+        let whole = Work::new(&spec(1), 0, None).unwrap();
+        let first = Work::new(&spec(3), 0, None).unwrap();
+        let second = Work::new(&spec(3), 1, Some(&first)).unwrap();
+        let third = Work::new(&spec(3), 2, Some(&second)).unwrap();
+        let numbers = |work: &Work, input| match work.number(input).data {
             Data::Unsigned(numbers) => numbers,
             other => panic!("{other:?}"),
         };
@@ -312,15 +377,16 @@ mod tests {
 
     #[test]
     fn a_wrong_element_is_found() {
-        let work = Work::new(What::Compare { count: 65 }, 1, None).unwrap();
+        let work =
+            Work::new(&Spec { what: What::Compare { count: 65 }, ..Spec::example() }, 0, None).unwrap();
         let inputs: Vec<_> = (0..2)
-            .map(|input| encode(&work.compiled.inputs()[input], &work.operand(input)).unwrap())
+            .map(|input| encode(&work.compiled.inputs()[input], &work.number(input)).unwrap())
             .collect();
         let mut truth = reference::run(work.compiled.program(), &inputs).unwrap().swap_remove(0);
-        assert_eq!(work.check(&truth), Ok(()));
+        assert_eq!(work.compare(&truth), Ok(()));
         let Data::Bool(bits) = &mut truth.data else { panic!("a comparison gives bools") };
         assert!(bits.contains(&true) && bits.contains(&false));
         bits[64] = !bits[64];
-        assert!(work.check(&truth).unwrap_err().contains("1 of 65 elements"));
+        assert!(work.compare(&truth).unwrap_err().contains("1 of 65 elements"));
     }
 }

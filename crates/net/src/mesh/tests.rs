@@ -372,3 +372,61 @@ fn an_aborts_text_is_bounded_and_readable() {
     assert_eq!(clip(&"é".repeat(REASON)).len(), REASON);
     assert_eq!(clip(&format!("x{}", "é".repeat(REASON))).len(), REASON - 1);
 }
+
+/// Two endpoints' meshes in each of two lanes: `[lane][endpoint]`.
+fn in_two_lanes() -> [Vec<Mesh>; 2] {
+    let ties = [Tie::default(), Tie::default()];
+    [0, 1].map(|number| {
+        let lane = Lane { number, count: 2 };
+        meshes(2, 0).into_iter().zip(&ties).map(|(mesh, tie)| mesh.in_lane(lane, tie.clone())).collect()
+    })
+}
+
+#[test]
+fn addresses_get_the_lane() {
+    let [_, mut second] = in_two_lanes();
+    second[0].send(1, at(3), b"x").unwrap();
+    assert!(second[1].arrived(0).unwrap());
+    assert_eq!(second[1].peers[0].pop().unwrap().at, At { lane: 1, ..at(3) });
+    // A message of another lane is another message.
+    second[1].transport.send(0, Frame::data(at(4), vec![]));
+    let error = second[0].recv(1, at(4), 0).unwrap_err();
+    let expected = At { lane: 1, ..at(4) };
+    assert_eq!(*error.what(), What::WrongAddress { expected, got: at(4) });
+    assert!(error.to_string().contains("op 4, batch 0, lane 1 was due"), "{error}");
+}
+
+#[test]
+fn a_lane_that_fails_ends_the_others_of_its_endpoint_and_so_of_all() {
+    let [mut first, mut second] = in_two_lanes();
+    let (mut waits, mut works) = (first.remove(0), first.remove(0));
+    let (mut fails, mut hears) = (second.remove(0), second.remove(0));
+    thread::scope(|scope| {
+        let waiter = scope.spawn(move || {
+            let error = waits.recv(1, at(1), 1).unwrap_err();
+            assert_eq!(waits.send(1, at(2), &[]).unwrap_err(), error, "an error is final");
+            error.to_string()
+        });
+        fails.abort("no more power");
+        let error = waiter.join().unwrap();
+        let says = "this party aborted: lane 1 failed: this party aborted: no more power";
+        assert!(error.starts_with(says), "{error}");
+    });
+    // The other endpoint hears of it in both lanes, whichever it looks at first.
+    let error = works.recv(0, at(1), 1).unwrap_err().to_string();
+    assert!(error.starts_with("P0 aborted: lane 1 failed: "), "{error}");
+    let error = hears.tick().and_then(|()| hears.recv(0, at(1), 1)).unwrap_err().to_string();
+    assert!(error.contains("lane 0 failed: "), "{error}");
+}
+
+#[test]
+fn a_lane_that_is_done_is_not_called_back() {
+    let [mut first, mut second] = in_two_lanes();
+    let closing = first.pop().unwrap();
+    thread::scope(|scope| {
+        scope.spawn(|| first.pop().unwrap().close().unwrap());
+        closing.close().unwrap();
+    });
+    let error = second[0].abort("late");
+    assert!(matches!(error.what(), What::GaveUp { reason } if reason == "late"), "{error}");
+}

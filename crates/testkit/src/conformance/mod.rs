@@ -7,6 +7,7 @@
 //! | [`views`] | what a party receives is uniform, whatever the inputs and whatever the party does |
 //! | [`robust`] | deviations and deaths end in errors that name who is at fault, never in a hang or a panic |
 //! | [`links`] | the same over memory, TCP and TLS, for a few dozen cases |
+//! | [`lanes`] | lanes share no address, no stream and no link, and a failure of one ends all |
 //! | [`wire`] | addresses don't repeat, lengths don't depend on secrets, bytes are those of a kept trace |
 //!
 //! Programs come from the [`catalogue`], one for every operation, and from [`crate::generate`].
@@ -14,6 +15,7 @@
 pub mod catalogue;
 pub mod cost;
 pub mod equality;
+pub mod lanes;
 pub mod links;
 pub mod robust;
 pub mod views;
@@ -166,6 +168,21 @@ macro_rules! conformance {
             }
         }
 
+        mod lanes {
+            #[allow(unused_imports)]
+            use super::*;
+
+            #[test]
+            fn results_and_addresses() {
+                $crate::conformance::lanes::results_and_addresses(&$subject);
+            }
+
+            #[test]
+            fn a_deviation_ends_all_lanes() {
+                $crate::conformance::lanes::a_deviation_ends_all_lanes(&$subject);
+            }
+        }
+
         $crate::conformance!(@links $subject; memory Memory, tcp Tcp, tls Tls);
 
         #[test]
@@ -209,6 +226,11 @@ macro_rules! conformance {
             #[test]
             fn death() {
                 $crate::conformance::links::death(&$subject, Medium::$medium);
+            }
+
+            #[test]
+            fn in_lanes() {
+                $crate::conformance::lanes::over(&$subject, Medium::$medium);
             }
         })*
     };

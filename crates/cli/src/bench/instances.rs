@@ -1,0 +1,194 @@
+//! Benchmarks of circuits: many instances, in parts, so that memory doesn't grow with their number.
+
+use super::spec::What;
+use super::work::{CHECKER, LEFT, RIGHT, coin_word};
+use crate::failure::Failure;
+use std::sync::Arc;
+use tacit::Compiled;
+use tacit::circuit::arith::Style;
+use tacit::circuit::crypto::aes::{Variant, circuits as aes};
+use tacit::circuit::{self, Circuit, Wire};
+use tacit::engine::{Clear, bytes_of};
+use tacit::program::plan::Domain;
+use tacit::program::{Builder, Kind, NodeId, Program, ProgramError, Recipient};
+use tacit_kernel::Buffer;
+
+/// Bits of inputs and outputs that a part has at most: 16 MiB in each component.
+const PART_BITS: usize = 1 << 27;
+
+/// Blocks up to which a benchmark of AES takes the circuit with fewer rounds: then rounds are what takes time.
+const FEW_BLOCKS: usize = 1000;
+
+/// The parts of one lane.
+pub(crate) struct Parts {
+    /// Every part's program but the last's.
+    pub(crate) whole: Arc<Compiled>,
+    pub(crate) times: u64,
+    /// The last part's program.
+    pub(crate) rest: Option<Arc<Compiled>>,
+}
+
+impl Parts {
+    /// The parts of one of `lanes` lanes' work, which all have equally many.
+    pub(crate) fn new(whole_work: What, lane: usize, lanes: usize, window: usize) -> Result<Self, Failure> {
+        let shape = Shape::new(whole_work);
+        let instances = |what: What| shape.instances(what);
+        let most = instances(whole_work.part(0, lanes));
+        let parts = most.div_ceil((PART_BITS / shape.bits()).max(1)).max(1);
+        let own = instances(whole_work.part(lane, lanes));
+        let each = own.div_ceil(parts);
+        let compiled = |instances: usize| -> Result<Arc<Compiled>, Failure> {
+            let program = shape.program(instances).map_err(tacit::Error::from)?;
+            Ok(Compiled::new(program)?.with_window(window))
+        };
+        let last = own - each * (parts - 1);
+        if last == each {
+            return Ok(Self { whole: compiled(each)?, times: parts as u64, rest: None });
+        }
+        Ok(Self { whole: compiled(each)?, times: parts as u64 - 1, rest: Some(compiled(last)?) })
+    }
+}
+
+/// What a part's program is made of.
+enum Shape {
+    /// So many chains of ANDs side by side.
+    Chains { circuit: Arc<Circuit>, width: usize, depth: usize },
+    /// A key for every block.
+    Blocks { circuit: Arc<Circuit> },
+    /// One key for all blocks, whose round keys are made once a part.
+    Counter { schedule: Arc<Circuit>, encrypt: Arc<Circuit> },
+}
+
+impl Shape {
+    fn new(what: What) -> Self {
+        match what {
+            What::Aes { count, shared_key } => {
+                let style = if count < FEW_BLOCKS { Style::Shallow } else { Style::Small };
+                if shared_key {
+                    let (schedule, encrypt) = (
+                        aes::key_schedule(style, Variant::Aes128),
+                        aes::encrypt_expanded(style, Variant::Aes128),
+                    );
+                    Self::Counter { schedule: Arc::new(schedule), encrypt: Arc::new(encrypt) }
+                } else {
+                    Self::Blocks { circuit: Arc::new(aes::encrypt(style, Variant::Aes128)) }
+                }
+            }
+            What::And { count, depth } => {
+                // As many chains as a word has bits, if the count is a multiple.
+                let chains = count / depth;
+                let width: u32 = 1 << chains.trailing_zeros().min(6);
+                let circuit = Arc::new(chain(width, depth));
+                Self::Chains { circuit, width: width as usize, depth }
+            }
+            _ => unreachable!("other benchmarks have no circuit"),
+        }
+    }
+
+    /// Bits of an instance's inputs and outputs.
+    fn bits(&self) -> usize {
+        match self {
+            Self::Chains { circuit, .. } | Self::Blocks { circuit } => {
+                circuit.input_bits() + circuit.output_bits()
+            }
+            Self::Counter { .. } => 256,
+        }
+    }
+
+    fn instances(&self, what: What) -> usize {
+        match (self, what) {
+            (Self::Chains { width, depth, .. }, What::And { count, .. }) => count / (width * depth),
+            (_, What::Aes { count, .. }) => count,
+            _ => unreachable!("a shape is its benchmark's"),
+        }
+    }
+
+    fn program(&self, instances: usize) -> Result<Program, ProgramError> {
+        let mut build = Builder::new();
+        let result = match self {
+            Self::Chains { circuit, .. } | Self::Blocks { circuit } => {
+                let bits = |input: usize| circuit.inputs()[input] as usize;
+                let a = input(&mut build, LEFT, &[instances, bits(0)])?;
+                let b = input(&mut build, RIGHT, &[instances, bits(1)])?;
+                build.circuit(circuit, &[a, b])?[0]
+            }
+            Self::Counter { schedule, encrypt } => {
+                let key = input(&mut build, LEFT, &[128])?;
+                let counters = input(&mut build, RIGHT, &[instances, 128])?;
+                let round_keys = build.circuit(schedule, &[key])?[0];
+                build.circuit(encrypt, &[round_keys, counters])?[0]
+            }
+        };
+        build.reveal(result, Recipient::Role(CHECKER.to_owned()))?;
+        build.finish()
+    }
+}
+
+fn input(build: &mut Builder, owner: &str, shape: &[usize]) -> Result<NodeId, ProgramError> {
+    build.input(owner, &format!("bits of {owner}"), Kind::Bool, shape, None)
+}
+
+/// `width` chains of `depth` ANDs, each a step of a register with a feedback that isn't linear:
+/// `(p, q, r)` becomes `(q, r, p ^ q r)`. A step can be undone, so that random bits stay random all along.
+fn chain(width: u32, depth: usize) -> Circuit {
+    let mut build = circuit::Builder::new();
+    let (state, rest) = (build.input(2 * width), build.input(width));
+    let (p, q) = state.split_at(width as usize);
+    let (mut p, mut q, mut r) = (p.to_vec(), q.to_vec(), rest);
+    for _ in 0..depth {
+        let step = |((&p, &q), &r): ((&Wire, &Wire), &Wire)| {
+            let both = build.and(q, r);
+            build.xor(p, both)
+        };
+        let next = p.iter().zip(&q).zip(&r).map(step).collect();
+        (p, q, r) = (q, r, next);
+    }
+    build.finish(vec![[p, q, r].concat()])
+}
+
+/// Random bits, all of them there: part `part` of input `input` of lane `lane`.
+pub(crate) fn random_bits(seed: u64, lane: u64, part: u64, input: u64, cols: usize) -> Clear {
+    let mut data = Buffer::new(bytes_of(Domain::Bits, cols));
+    let stream = coin_word(seed ^ coin_word(lane << 48 | input << 40 | part));
+    for (index, word) in (0..).zip(data.words_mut::<u64>()) {
+        *word = coin_word(stream.wrapping_add(index));
+    }
+    Clear::new(Domain::Bits, cols, data)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lanes_have_equally_many_parts_that_add_up() {
+        for (count, lanes) in [(1, 1), (5, 2), (1_000_001, 3), (700_000, 1)] {
+            let what = What::Aes { count, shared_key: false };
+            let all: Vec<Parts> =
+                (0..lanes).map(|lane| Parts::new(what, lane, lanes, 1 << 17).unwrap()).collect();
+            let parts = |lane: &Parts| lane.times + u64::from(lane.rest.is_some());
+            let blocks = |compiled: &Arc<Compiled>| compiled.inputs()[0].shape[0] as u64;
+            assert!(all.iter().all(|lane| parts(lane) == parts(&all[0])));
+            let sum = |lane: &Parts| lane.times * blocks(&lane.whole) + lane.rest.as_ref().map_or(0, blocks);
+            assert_eq!(all.iter().map(sum).sum::<u64>(), count as u64);
+        }
+    }
+
+    #[test]
+    fn chains_have_the_ands_and_the_depth_that_they_say() {
+        for (width, depth) in [(1, 1), (64, 20), (4, 100)] {
+            let circuit = chain(width, depth);
+            assert_eq!((circuit.ands(), circuit.depth() as usize), (width as usize * depth, depth));
+        }
+    }
+
+    #[test]
+    fn random_bits_are_others_in_every_part() {
+        let mut seen = std::collections::HashSet::new();
+        for (lane, part, input) in [(0, 0, 0), (0, 0, 1), (0, 1, 0), (1, 0, 0), (1, 1, 1)] {
+            for word in random_bits(7, lane, part, input, 6400).data().words::<u64>() {
+                assert!(seen.insert(*word));
+            }
+        }
+    }
+}
