@@ -97,6 +97,12 @@ def test_aes_costs_a_bit_for_each_and(keys: tuple[int, ...], low_depth: bool, an
     assert run.report.rounds == rounds
 
 
+def test_more_blocks_than_are_under_way_at_a_time() -> None:
+    keys, blocks = np.random.default_rng(3).integers(0, 256, (2, 20_001, 16), dtype=np.uint8)
+    expected = crypto.aes128(tacit.bits(keys), tacit.bits(blocks))
+    same(on_shares(crypto.aes128, tacit.bits(keys), tacit.bits(blocks)), expected)
+
+
 # NIST SP 800-38A, appendix F.5: key, and the encryptions of the same four blocks.
 COUNTER = bytes.fromhex("f0f1f2f3f4f5f6f7f8f9fafbfcfdfeff")
 MESSAGE = (
