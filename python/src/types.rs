@@ -4,20 +4,21 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 use tacit::program::plan::Width;
-use tacit::program::{InputType, Kind, Range, Recipient};
+use tacit::program::{InputType, Kind, Modulus, Range, Recipient};
 
 /// What a value is.
 #[pyclass(frozen, get_all, module = "tacit._native")]
 pub(crate) struct Type {
-    /// "bool", "int", "fixed" or "wrapping".
+    /// "bool", "int", "fixed", "modular" or "field".
     kind: &'static str,
-    /// Fraction bits of fixed point; else the width that holds it: 1, 8, 16, 32 or 64.
+    /// Fraction bits of fixed point; bits of a modular integer's or a field's elements; else the width that holds
+    /// it: 1, 8, 16, 32 or 64.
     bits: u8,
     /// Lengths of the axes.
     shape: Py<PyTuple>,
     /// The least raw value that an element can be.
     low: i128,
-    /// The largest.
+    /// The largest; 2^127 - 1 for a modulus beyond 2^127.
     high: i128,
     /// Whether it depends on an input.
     secret: bool,
@@ -96,9 +97,10 @@ pub(crate) fn kind(name: &str, bits: u8) -> PyResult<Kind> {
         "bool" => Ok(Kind::Bool),
         "int" => Ok(Kind::Int),
         "fixed" => Ok(Kind::Fixed { frac: bits }),
-        "wrapping" => match Width::ALL.into_iter().find(|width| width.bits() == bits) {
-            Some(width) => Ok(Kind::Wrapping { width }),
-            None => Err(PyValueError::new_err(format!("no ring has {bits} bits"))),
+        "modular" => Ok(Kind::Modular(Modulus::PowerOfTwo(bits))),
+        "field" => match [Modulus::Mersenne61, Modulus::Prime128].into_iter().find(|p| p.bits() == bits) {
+            Some(modulus) => Ok(Kind::Modular(modulus)),
+            None => Err(PyValueError::new_err(format!("no field has elements of {bits} bits"))),
         },
         _ => Err(PyValueError::new_err(format!("no kind is called {name:?}"))),
     }
@@ -119,6 +121,7 @@ fn names(kind: Kind, width: Width) -> (&'static str, u8) {
         Kind::Bool => ("bool", 1),
         Kind::Int => ("int", width.bits()),
         Kind::Fixed { frac } => ("fixed", frac),
-        Kind::Wrapping { width } => ("wrapping", width.bits()),
+        Kind::Modular(Modulus::PowerOfTwo(bits)) => ("modular", bits),
+        Kind::Modular(modulus) => ("field", modulus.bits()),
     }
 }

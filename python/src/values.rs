@@ -7,15 +7,16 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyFloat, PyInt};
 use tacit::program::{Data, Value};
 
-/// A Python number, or a C-contiguous array of bool, int64, uint64 or float64.
+/// A Python number, or a C-contiguous array of bool, int64, uint64, float64, or Python integers of up to 128 bits.
 pub(crate) fn from_python(value: &Bound<'_, PyAny>) -> PyResult<Value> {
     let scalar = |data| Ok(Value { shape: vec![], data });
     if value.is_exact_instance_of::<PyBool>() {
         scalar(Data::Bool(vec![value.extract()?]))
     } else if value.is_exact_instance_of::<PyInt>() {
-        match value.extract::<i64>() {
-            Ok(number) => scalar(Data::Int(vec![number])),
-            Err(_) => scalar(Data::Unsigned(vec![value.extract()?])),
+        match (value.extract::<i64>(), value.extract::<u64>()) {
+            (Ok(number), _) => scalar(Data::Int(vec![number])),
+            (_, Ok(number)) => scalar(Data::Unsigned(vec![number])),
+            _ => scalar(Data::Wide(vec![value.extract()?])),
         }
     } else if value.is_exact_instance_of::<PyFloat>() {
         scalar(Data::Float(vec![value.extract()?]))
@@ -27,6 +28,10 @@ pub(crate) fn from_python(value: &Bound<'_, PyAny>) -> PyResult<Value> {
         elements(array, Data::Unsigned)
     } else if let Ok(array) = value.cast::<PyArrayDyn<bool>>() {
         elements(array, Data::Bool)
+    } else if let Ok(array) = value.cast::<PyArrayDyn<Py<PyAny>>>() {
+        let integers: PyResult<Vec<u128>> =
+            array.try_readonly()?.as_array().iter().map(|number| number.extract(value.py())).collect();
+        Ok(Value { shape: array.shape().to_vec(), data: Data::Wide(integers?) })
     } else {
         Err(PyTypeError::new_err(format!(
             "{} is no number and no array of numbers",
@@ -52,6 +57,7 @@ pub(crate) fn to_python(py: Python<'_>, value: Value) -> PyResult<Bound<'_, PyAn
             Data::Bool(data) => first(py, &data),
             Data::Int(data) => first(py, &data),
             Data::Unsigned(data) => first(py, &data),
+            Data::Wide(data) => first(py, &data),
             Data::Float(data) => first(py, &data),
         };
     }
@@ -59,6 +65,10 @@ pub(crate) fn to_python(py: Python<'_>, value: Value) -> PyResult<Bound<'_, PyAn
         Data::Bool(data) => array(py, data, shape),
         Data::Int(data) => array(py, data, shape),
         Data::Unsigned(data) => array(py, data, shape),
+        Data::Wide(data) => {
+            let integers: PyResult<Vec<Py<PyAny>>> = data.into_iter().map(|x| x.into_py_any(py)).collect();
+            array(py, integers?, shape)
+        }
         Data::Float(data) => array(py, data, shape),
     }
 }

@@ -41,7 +41,7 @@ from tacit._plan import Input, Output, Plan
 from tacit._run import Report, Runner, connect, init, local
 from tacit._tensor import Tensor, matmul
 from tacit._trace import Function, function, reveal, secret
-from tacit.dtypes import DType, bool_, fixed, int8, int16, int32, int64, ring
+from tacit.dtypes import DType, bool_, fixed, int8, int16, int32, int64, modular, ring
 from tacit.errors import (
     CircuitError,
     ConnectError,
@@ -100,6 +100,7 @@ __all__ = [
     "matmul",
     "maximum",
     "minimum",
+    "modular",
     "relu",
     "reveal",
     "ring",

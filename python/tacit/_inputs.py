@@ -77,13 +77,16 @@ def _fitting(declared: Input, value: Any) -> Public:
         raise InputError(f"{title}: {error}") from None
     if shape_of(known) != declared.shape:
         raise InputError(f"{title}: the value has shape {shape_of(known)}, and {declared.shape} is declared")
-    found = {"b": "bools", "i": "integers", "u": "integers", "f": "floating-point numbers"}[_kind(known)]
-    wanted = {"bool": "b", "int": "iu", "wrapping": "iu", "fixed": "iuf"}[declared.dtype.kind]
+    found = {"b": "bools", "f": "floating-point numbers"}.get(_kind(known), "integers")
+    wanted = {"bool": "b", "int": "iuO", "modular": "iuO", "field": "iuO", "fixed": "iuf"}[
+        declared.dtype.kind
+    ]
     if _kind(known) not in wanted:
         convert = {
             "bool": "x != 0",
             "int": "x.astype(int)",
-            "wrapping": "x.astype(int)",
+            "modular": "x.astype(int)",
+            "field": "x.astype(int)",
             "fixed": "x.astype(float)",
         }
         raise InputError(

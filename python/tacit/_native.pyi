@@ -26,7 +26,7 @@ __all__ = [
 ]
 
 _StrPath = str | PathLike[str]
-_Kind = Literal["bool", "int", "fixed", "wrapping"]
+_Kind = Literal["bool", "int", "fixed", "modular", "field"]
 _Step = Literal["encrypt", "decrypt", "schedule", "encrypt-expanded", "decrypt-expanded"]
 _Hash = Literal["sha1", "sha256", "sha512"]
 _Index = int | slice | EllipsisType | None

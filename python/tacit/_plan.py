@@ -187,4 +187,5 @@ class Plan:
 
 
 def _range(dtype: DType, low: int, high: int) -> tuple[int | float, int | float]:
-    return dtype.real(low), dtype.real(high)
+    # The core's own ends stop at 2**127 - 1.
+    return dtype.limits if dtype.modulus else (dtype.real(low), dtype.real(high))

@@ -74,8 +74,8 @@ class Runner:
 
         Returns:
             What the traced function returns, with a number or an array in the place of everything revealed;
-            `None` for what isn't revealed to this party or client. Bools, integers (int64; uint64 for rings),
-            float64.
+            `None` for what isn't revealed to this party or client. Bools, integers (int64; uint64 to
+            a modulus of up to 64 bits, Python's to one of more), float64.
 
         Raises:
             InputError: An input is missing or doesn't fit, or this is no plan; nothing was sent.

@@ -339,7 +339,7 @@ class Tensor(Unknown):
                 raise PlanError("these two values belong to programs that are traced apart")
             return value._id
         known = known_value(value)
-        if is_float(known) and self._kind.kind in ("bool", "int", "wrapping"):
+        if is_float(known) and self._kind.kind in ("bool", "int", "modular", "field"):
             raise fault(
                 ProgramTypeError,
                 f"a floating-point number beside {self.dtype}",

@@ -38,7 +38,7 @@ def secret(
         owner: A party of the deployment by its name, or a client.
         shape: Lengths of its axes; () for a single number.
         dtype: `tacit.fixed(16)` (the default), `tacit.int8` to `tacit.int64`, `tacit.bool_` or
-            `tacit.ring(64)`.
+            `tacit.modular(2**64)`.
         range: The least and the largest value of an element. Everybody knows it; values outside are refused
             before they are sent. From it follows what arithmetic can be done without overflow. Without one,
             an element may be anything that its type holds, which leaves fixed point and int64 no room for
@@ -244,7 +244,7 @@ def _checked_shape(given: Any) -> tuple[int, ...]:
 
 def _checked_range(given: Any, dtype: DType) -> tuple[float, float]:
     """A declared range that its type can hold."""
-    if dtype.kind in ("bool", "wrapping"):
+    if dtype.kind in ("bool", "modular", "field"):
         raise fault(ProgramError, f"{dtype} has no range", "leave range out, or declare an integer type")
     try:
         low, high = given

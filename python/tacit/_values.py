@@ -1,4 +1,4 @@
-"""Public values as the core takes them: plain numbers, or contiguous arrays of four types."""
+"""Public values as the core takes them: plain numbers, or contiguous arrays of five types."""
 
 from __future__ import annotations
 
@@ -8,7 +8,9 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    Array: TypeAlias = NDArray[np.bool_] | NDArray[np.int64] | NDArray[np.uint64] | NDArray[np.float64]
+    Array: TypeAlias = (
+        NDArray[np.bool_] | NDArray[np.int64] | NDArray[np.uint64] | NDArray[np.float64] | NDArray[np.object_]
+    )
     Public: TypeAlias = bool | int | float | Array
 
 _PLAIN = (bool, int, float)
@@ -40,6 +42,8 @@ def public(value: Any) -> Public:
         case "u":
             small = array.dtype.itemsize < 8 or not (array >> np.uint64(63)).any()
             array = array.astype(np.int64 if small else np.uint64)
+        case "O" if all(type(element) is int for element in array.flat):
+            array = _integers(array)
         case "f" if array.dtype.itemsize <= 8:
             array = array.astype(np.float64)
         case _:
@@ -50,6 +54,20 @@ def public(value: Any) -> Public:
         return array.item()  # type: ignore[no-any-return]
     # What arithmetic on pandas columns and transposes leave behind may lie in any order.
     return np.ascontiguousarray(array)
+
+
+def _integers(array: Any) -> Any:
+    """Python's integers as int64 or uint64 if all fit, else as they are."""
+    import numpy as np
+
+    for dtype in (np.int64, np.uint64):
+        try:
+            return array.astype(dtype)
+        except OverflowError:
+            continue
+    if not all(0 <= element < 1 << 128 for element in array.flat):
+        raise TypeError("an array of integers beyond 64 bits may hold those from 0 to 2**128 - 1 only")
+    return array
 
 
 def shape_of(value: Public) -> tuple[int, ...]:

@@ -1,4 +1,4 @@
-"""What the elements of a secret are: bools, integers, fixed point, integers that wrap."""
+"""What the elements of a secret are: bools, integers, fixed point, integers to a modulus."""
 
 from __future__ import annotations
 
@@ -8,16 +8,21 @@ from typing import Literal, TypeAlias
 MAX_FRACTION = 32
 """Fraction bits that a declared fixed-point number may have."""
 
-KindName: TypeAlias = Literal["bool", "int", "fixed", "wrapping"]
+PRIMES = {61: 2**61 - 1, 128: 2**128 - 159}
+"""The prime moduli, by the bits of their elements."""
+
+_PRIME_NAMES = {61: "2**61 - 1", 128: "2**128 - 159"}
+
+KindName: TypeAlias = Literal["bool", "int", "fixed", "modular", "field"]
 
 
 @dataclass(frozen=True, slots=True)
 class DType:
-    """A type of elements; made by `fixed` and `ring`, or one of `bool_`, `int8`, `int16`, `int32`, `int64`.
+    """A type of elements; made by `fixed` and `modular`, or one of `bool_` and `int8` to `int64`.
 
     Attributes:
-        kind: "bool", "int", "fixed" or "wrapping".
-        bits: Fraction bits of fixed point, width of an integer, 1 for a bool.
+        kind: "bool", "int", "fixed", "modular" (to a power of two) or "field" (to a prime).
+        bits: Fraction bits of fixed point, width of an integer or of an element, 1 for a bool.
     """
 
     kind: KindName
@@ -31,10 +36,19 @@ class DType:
     @property
     def limits(self) -> tuple[int, int]:
         """The least and the largest raw value that the type can hold."""
-        if self.kind in ("bool", "wrapping"):
-            return 0, (1 << self.bits) - 1
+        if self.kind == "bool":
+            return 0, 1
+        if self.modulus is not None:
+            return 0, self.modulus - 1
         half = 1 << ((64 if self.kind == "fixed" else self.bits) - 1)
         return -half, half - 1
+
+    @property
+    def modulus(self) -> int | None:
+        """What sums and products are reduced by; `None` if they aren't."""
+        if self.kind == "modular":
+            return 1 << self.bits
+        return PRIMES[self.bits] if self.kind == "field" else None
 
     def real(self, raw: int) -> int | float:
         """A raw value as the number that it stands for."""
@@ -45,7 +59,8 @@ class DType:
             "bool": "bool_",
             "int": f"int{self.bits}",
             "fixed": f"fixed({self.bits})",
-            "wrapping": f"ring({self.bits})",
+            "modular": f"modular(2**{self.bits})",
+            "field": f"modular({_PRIME_NAMES.get(self.bits)})",
         }[self.kind]
 
 
@@ -69,12 +84,32 @@ def fixed(fraction: int) -> DType:
     return DType("fixed", fraction)
 
 
-def ring(bits: int) -> DType:
-    """Integers modulo 2**bits, from 0 to 2**bits - 1: sums and products wrap around, and there is no order.
+def modular(modulus: int) -> DType:
+    """Integers modulo 2**n (for an n from 1 to 128), 2**61 - 1 or 2**128 - 159: from 0 to the modulus less 1.
+
+    Sums and products wrap around, and there is no order. Those modulo 2**8, 2**16, 2**32 and 2**64 can also
+    be compared for equality, chosen by bools, and made of them.
 
     Raises:
-        ValueError: `bits` isn't 8, 16, 32 or 64.
+        ValueError: The modulus is another one.
     """
-    if bits not in (8, 16, 32, 64):
-        raise ValueError(f"ring({bits}): the bits have to be 8, 16, 32 or 64")
-    return DType("wrapping", bits)
+    for bits, prime in PRIMES.items():
+        if modulus == prime:
+            return DType("field", bits)
+    bits = modulus.bit_length() - 1
+    if not 1 <= bits <= 128 or modulus != 1 << bits:
+        raise ValueError(
+            f"modular({modulus}): the modulus has to be 2**1 to 2**128, 2**61 - 1 or 2**128 - 159"
+        )
+    return DType("modular", bits)
+
+
+def ring(bits: int) -> DType:
+    """`modular(2**bits)`, by the number of bits.
+
+    Raises:
+        ValueError: `bits` isn't from 1 to 128.
+    """
+    if not 1 <= bits <= 128:
+        raise ValueError(f"ring({bits}): the bits have to be from 1 to 128")
+    return modular(1 << bits)

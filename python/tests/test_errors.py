@@ -17,6 +17,7 @@ X = tacit.secret("alice", shape=(4,), dtype=tacit.fixed(16), range=(-100, 100))
 N = tacit.secret("alice", shape=(4,), dtype=tacit.int32, range=(-100, 100))
 B = tacit.secret("alice", shape=(4,), dtype=tacit.bool_)
 R = tacit.secret("alice", shape=(4,), dtype=tacit.ring(64))
+F = tacit.secret("alice", shape=(4,), dtype=tacit.modular(2**61 - 1))
 WIDE = tacit.secret("alice", shape=(4,), dtype=tacit.fixed(16))
 
 SECRETS: list[tuple[Callable[[Any], Any], str]] = [
@@ -87,8 +88,11 @@ TYPES: list[tuple[tacit.Secret, Callable[[Any], Any], str]] = [
     (X, lambda x: {1.5: tacit.reveal(x)}, "strings or integers"),
     (X, lambda _: np.ones(3), "a ndarray can't be part of what a traced function returns"),
     (X, lambda _: tacit.reveal(5), "tacit.reveal takes a secret"),
-    (R, lambda x: x > 1, "integers modulo 2^k have no order"),
-    (R, lambda x: x * 0.5, "a floating-point number beside ring(64)"),
+    (R, lambda x: x > 1, "modular integers have no order"),
+    (R, lambda x: x * 0.5, "a floating-point number beside modular(2**64)"),
+    (F, lambda x: x < 5, "`<` is not defined for mod 2^61-1"),
+    (F, lambda x: x == 5, "sums and products alone"),
+    (F, lambda x: x * 0.5, "a floating-point number beside modular(2**61 - 1)"),
 ]
 
 
@@ -148,7 +152,8 @@ DECLARATIONS: list[tuple[Callable[[], Any], str]] = [
     (lambda: tacit.secret("alice", dtype=tacit.int8, range=(0, 1.5)), "between integers"),
     (lambda: tacit.secret("alice", dtype=tacit.bool_, range=(0, 1)), "has no range"),
     (lambda: tacit.fixed(0), "from 1 to 32"),
-    (lambda: tacit.ring(12), "8, 16, 32 or 64"),
+    (lambda: tacit.ring(129), "from 1 to 128"),
+    (lambda: tacit.modular(12), "2**1 to 2**128"),
     (lambda: tacit.reveal(1), "takes a secret, and this is a int"),
     (lambda: tacit.secret("alice", shape="3"), "is no shape"),  # type: ignore[arg-type]
     (lambda: tacit.secret("alice", shape=(3, -1)), "a length of 1 at least"),

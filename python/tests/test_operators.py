@@ -160,6 +160,19 @@ def test_narrow_rings_wrap_at_their_width(bits: int) -> None:
     same(computed(lambda x: x * x + 1, a, dtype=tacit.ring(bits)), (a * a + 1) % (1 << bits))
 
 
+MODULI = [2**n for n in (1, 2, 7, 9, 31, 33, 61, 63, 65, 127, 128)] + [2**61 - 1, 2**128 - 159]
+
+
+@pytest.mark.parametrize("modulus", MODULI)
+def test_sums_and_products_to_any_modulus(modulus: int) -> None:
+    numbers = [0, 1, modulus - 1, modulus // 2, 3 % modulus, (2**127 + 5**40) % modulus]
+    a = np.array(numbers, dtype=object)
+    b = a[::-1].copy()
+    same(computed(lambda x, y: x * y - x + 7, a, b, dtype=tacit.modular(modulus)), (a * b - a + 7) % modulus)
+    same(computed(lambda x, y: x @ y, a, b, dtype=tacit.modular(modulus)), (a @ b) % modulus)
+    same(computed(lambda x: x.sum() * x[2], a, dtype=tacit.modular(modulus)), (a.sum() * a[2]) % modulus)
+
+
 INDICES: list[Any] = [
     0, -1, slice(None, None, -1), slice(1, 3), (1, 2), (..., 0), (slice(None), None), (slice(0, 4, 2), -1),
 ]  # fmt: skip

@@ -77,7 +77,7 @@ impl Layered {
                 rows.load(own, input, first, count);
                 slots = rest;
             }
-            rows.run(self);
+            rows.run(self, inputs, first, count);
             let mut slots = &self.output_slots[..];
             for (&bits, output) in self.outputs.iter().zip(&mut outputs) {
                 let (own, rest) = slots.split_at(bits as usize);
@@ -163,9 +163,20 @@ impl Rows {
         }
     }
 
-    fn run(&mut self, layered: &Layered) {
+    /// Runs all layers; late inputs' bits come from `count` instances of `inputs`.
+    fn run(&mut self, layered: &Layered, inputs: &[&[u64]], first: usize, count: usize) {
         let mut row = [0; MAX_ROW];
         for layer in &layered.layers {
+            for &[bit, slot] in &layer.loads {
+                let (input, position) = layered.input_of(bit);
+                let bits = layered.inputs[input] as usize;
+                let row = self.row_mut(slot);
+                row.fill(0);
+                for instance in 0..count {
+                    let at = (first + instance) * bits + position as usize;
+                    row[instance / 64] |= (window(inputs[input], at) & 1) << (instance % 64);
+                }
+            }
             for (destination, terms) in layer.each_sum() {
                 let row = &mut row[..self.width];
                 row.fill(0);

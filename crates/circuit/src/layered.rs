@@ -23,6 +23,9 @@ pub const ONE: u32 = 0;
 /// What runs between one round and the next.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Layer {
+    /// What is put into slots before anything else: a bit of the inputs, by its number among all of them, and its
+    /// slot. Late inputs only ([`Layered::with_late`]).
+    pub loads: Vec<[u32; 2]>,
     /// Exclusive ors, one after another: for each its destination, the number of its terms, and the terms. None
     /// at all make 0; a complement has [`ONE`] among them. A destination may be one of its own terms.
     pub sums: Vec<u32>,
@@ -48,7 +51,8 @@ pub struct Layered {
     pub outputs: Vec<u32>,
     /// How many slots an evaluation needs, slot [`ONE`] included.
     pub slots: u32,
-    /// The slot that each bit of the inputs is put into before the first layer; [`UNUSED`] if none.
+    /// The slot that each bit of the inputs is put into before the first layer; [`UNUSED`] if none, and for the
+    /// bits of late inputs.
     pub input_slots: Vec<u32>,
     /// The layers: one more than there are rounds. None but the last is without ANDs.
     pub layers: Vec<Layer>,
@@ -69,10 +73,39 @@ impl Layered {
     ///   the one freed last is used first. Output bits may share a slot, and may be in an input's or in [`ONE`]; a
     ///   slot that an output or a later layer reads isn't overwritten.
     pub fn new(circuit: &Circuit) -> Self {
+        Self::with_late(circuit, &vec![false; circuit.inputs().len()])
+    }
+
+    /// Lays a circuit out as [`new`](Self::new) does, but for the inputs that `late` names: a bit of theirs has a slot
+    /// only from the first layer that reads it on ([`Layer::loads`]). For inputs that take little to be put into slots
+    /// at any time, as those that are the same for all instances.
+    ///
+    /// # Panics
+    /// If `late` doesn't say it of every input.
+    pub fn with_late(circuit: &Circuit, late: &[bool]) -> Self {
+        assert_eq!(late.len(), circuit.inputs().len(), "every input is late or not");
         let places = places::Places::new(circuit);
         let values = sums::write(circuit, &places);
         drop(places);
-        slots::assign(circuit, values)
+        let late = circuit.inputs().iter().zip(late);
+        let late: Vec<bool> =
+            late.flat_map(|(&bits, &late)| std::iter::repeat_n(late, bits as usize)).collect();
+        slots::assign(circuit, values, &late)
+    }
+
+    /// Which input a bit of the inputs belongs to, and its position there.
+    ///
+    /// # Panics
+    /// If the inputs haven't so many bits.
+    pub fn input_of(&self, bit: u32) -> (usize, u32) {
+        let mut position = bit;
+        for (input, &bits) in self.inputs.iter().enumerate() {
+            if position < bits {
+                return (input, position);
+            }
+            position -= bits;
+        }
+        panic!("the inputs have no bit {bit}")
     }
 
     /// Rounds of ANDs.

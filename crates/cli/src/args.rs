@@ -72,9 +72,8 @@ pub(crate) struct InitArgs {
 pub(crate) struct RunArgs {
     #[command(flatten)]
     pub(crate) program: ProgramArgs,
-    /// The protocol
-    #[arg(long, default_value = "replicated")]
-    pub(crate) protocol: String,
+    #[command(flatten)]
+    pub(crate) protocol: ProtocolArgs,
     /// Run as the party or client whose configuration this is
     #[arg(long, value_name = "parties.toml")]
     pub(crate) config: Option<PathBuf>,
@@ -96,13 +95,35 @@ pub(crate) struct RunArgs {
     pub(crate) verbose: bool,
 }
 
+/// A protocol and its parameters.
+#[derive(Args, Clone, Debug)]
+pub(crate) struct ProtocolArgs {
+    /// The protocol
+    #[arg(long, default_value = "replicated")]
+    protocol: String,
+    /// Where masks of products come from: computational or information-theoretic
+    #[arg(long, value_name = "HOW")]
+    zero_sharing: Option<String>,
+}
+
+impl ProtocolArgs {
+    /// The protocol's name with its parameters.
+    pub(crate) fn name(&self) -> String {
+        protocol_name(&self.protocol, self.zero_sharing.as_deref())
+    }
+}
+
+/// A protocol's name with its parameters, as [`tacit::protocol`] takes it.
+pub(crate) fn protocol_name(name: &str, zero_sharing: Option<&str>) -> String {
+    zero_sharing.map_or_else(|| name.to_owned(), |how| format!("{name} zero-sharing={how}"))
+}
+
 #[derive(Args, Debug)]
 pub(crate) struct ServeArgs {
     #[command(flatten)]
     pub(crate) program: ProgramArgs,
-    /// The protocol
-    #[arg(long, default_value = "replicated")]
-    pub(crate) protocol: String,
+    #[command(flatten)]
+    pub(crate) protocol: ProtocolArgs,
     /// This party's configuration
     #[arg(long, value_name = "parties.toml")]
     pub(crate) config: PathBuf,
@@ -121,6 +142,9 @@ pub(crate) struct CostArgs {
     /// The protocol; all that can run the program if none is given
     #[arg(long)]
     pub(crate) protocol: Option<String>,
+    /// Where the protocol's masks of products come from: computational or information-theoretic
+    #[arg(long, value_name = "HOW", requires = "protocol")]
+    pub(crate) zero_sharing: Option<String>,
     /// The network: lan, wan, ROUND-TRIP,BANDWIDTH such as 20ms,1gbit, or a file with a value for each pair
     #[arg(long, default_value = "lan")]
     pub(crate) net: String,

@@ -1,6 +1,6 @@
 //! `tacit cost`: what a program will send, before anything runs.
 
-use crate::args::CostArgs;
+use crate::args::{CostArgs, protocol_name};
 use crate::failure::Failure;
 use crate::table::{Table, bytes, seconds};
 use crate::{Context, program};
@@ -13,8 +13,12 @@ use tacit::{Compiled, Local, Stream, price, protocol, protocols};
 
 pub(crate) fn cost(context: &mut Context<'_>, args: &CostArgs) -> Result<(), Failure> {
     let names = match &args.protocol {
-        Some(name) => vec![protocol(name)?.spec().name],
-        None => protocols().map(|protocol| protocol.spec().name).collect(),
+        Some(name) => {
+            let name = protocol_name(name, args.zero_sharing.as_deref());
+            protocol(&name)?;
+            vec![name]
+        }
+        None => protocols().map(|protocol| protocol.spec().name.to_owned()).collect(),
     };
     let compiled = Compiled::new(program::load(context, &args.program)?)?;
     let bills = names.into_iter().map(|name| Bill::new(&compiled, name)).collect::<Result<Vec<_>, _>>()?;
@@ -26,7 +30,7 @@ pub(crate) fn tell(context: &mut Context<'_>, net_name: &str, bills: &[Bill]) ->
     let net = Profile::load(net_name).map_err(|error| Failure::usage(error.to_string()))?;
     if context.json {
         let all: Map<String, Json> =
-            bills.iter().map(|bill| (bill.protocol.to_owned(), bill.to_json(&net))).collect();
+            bills.iter().map(|bill| (bill.protocol.clone(), bill.to_json(&net))).collect();
         let object = json!({"net": net_name, "protocols": all});
         return context.line(&object.to_string());
     }
@@ -38,7 +42,7 @@ pub(crate) fn tell(context: &mut Context<'_>, net_name: &str, bills: &[Bill]) ->
 
 /// What a program costs under one protocol.
 pub(crate) struct Bill {
-    protocol: &'static str,
+    protocol: String,
     endpoints: Vec<String>,
     total: Cost,
     /// The same by line of the source, in the order in which the lines are first used; of a circuit there are none.
@@ -46,9 +50,9 @@ pub(crate) struct Bill {
 }
 
 impl Bill {
-    fn new(compiled: &Arc<Compiled>, protocol: &'static str) -> Result<Self, Failure> {
-        let parties = Local::new(protocol)?.parties;
-        let Itemised { total, nodes } = price(compiled, protocol, &parties)?;
+    fn new(compiled: &Arc<Compiled>, protocol: String) -> Result<Self, Failure> {
+        let parties = Local::new(&protocol)?.parties;
+        let Itemised { total, nodes } = price(compiled, &protocol, &parties)?;
         let clients = Roles::clients_of(compiled.plan(), &parties);
         let mut lines: Vec<(String, Cost)> = Vec::new();
         for (&node, cost) in &nodes {
@@ -70,6 +74,7 @@ impl Bill {
     ) -> Result<Self, Failure> {
         let total = stream.price(protocol, &parties)?;
         let clients = stream.clients(&parties);
+        let protocol = protocol.to_owned();
         Ok(Self { protocol, endpoints: [parties, clients].concat(), total, lines: Vec::new() })
     }
 

@@ -149,6 +149,8 @@ fn decode(descr: &str, bytes: &[u8], shape: &[usize]) -> Result<Data, String> {
         "<u2" => Data::Unsigned(elements.read(|x| Ok(u16::from_le_bytes(x).into()))?),
         "<u4" => Data::Unsigned(elements.read(|x| Ok(u32::from_le_bytes(x).into()))?),
         "<u8" => Data::Unsigned(elements.read(|x| Ok(u64::from_le_bytes(x)))?),
+        // NumPy has no integers of 128 bits: their bytes, as `a.view(np.void(16))` would show them.
+        "|V16" => Data::Wide(elements.read(|x| Ok(u128::from_le_bytes(x)))?),
         "<f4" => Data::Float(elements.read(|x| Ok(f32::from_le_bytes(x).into()))?),
         "<f8" => Data::Float(elements.read(|x| Ok(f64::from_le_bytes(x)))?),
         other => {
@@ -187,6 +189,7 @@ fn reorder(data: Data, shape: &[usize]) -> Data {
         Data::Bool(data) => Data::Bool(to_c_order(&data, shape)),
         Data::Int(data) => Data::Int(to_c_order(&data, shape)),
         Data::Unsigned(data) => Data::Unsigned(to_c_order(&data, shape)),
+        Data::Wide(data) => Data::Wide(to_c_order(&data, shape)),
         Data::Float(data) => Data::Float(to_c_order(&data, shape)),
     }
 }
@@ -209,6 +212,7 @@ fn to_bytes(value: &Value) -> Vec<u8> {
         Data::Bool(data) => ("|b1", data.iter().map(|&bit| u8::from(bit)).collect()),
         Data::Int(data) => ("<i8", data.iter().flat_map(|x| x.to_le_bytes()).collect()),
         Data::Unsigned(data) => ("<u8", data.iter().flat_map(|x| x.to_le_bytes()).collect()),
+        Data::Wide(data) => ("|V16", data.iter().flat_map(|x| x.to_le_bytes()).collect()),
         Data::Float(data) => ("<f8", data.iter().flat_map(|x| x.to_le_bytes()).collect()),
     };
     let lengths: Vec<String> = value.shape.iter().map(|length| length.to_string() + ",").collect();
@@ -240,6 +244,7 @@ mod tests {
                 Data::Bool((0..count).map(|i| i % 2 == 0).collect()),
                 Data::Int((0..count).map(|i| i64::MIN + i as i64).collect()),
                 Data::Unsigned((0..count).map(|i| u64::MAX - i as u64).collect()),
+                Data::Wide((0..count).map(|i| u128::MAX - i as u128).collect()),
                 Data::Float((0..count).map(|i| i as f64 / 3.0).collect()),
             ] {
                 let value = Value { shape: shape.clone(), data };

@@ -39,7 +39,7 @@ fn deployed(
     let compiled = Compiled::new(loaded)?;
     let bar = Bar::new();
     let progress = |done, total| bar.at(done, total);
-    let run = Seat::open(config)?.run(&compiled, &args.protocol, values, &progress)?;
+    let run = Seat::open(config)?.run(&compiled, &args.protocol.name(), values, &progress)?;
     Ok((compiled, run))
 }
 
@@ -50,7 +50,7 @@ fn simulated(
     values: Vec<Option<Value>>,
 ) -> Result<(Arc<Compiled>, Run), Failure> {
     let values = program::all(&loaded.input_types(), values)?;
-    let local = simulation(&args.protocol, args.simulate.filter(|&parties| parties > 0))?;
+    let local = simulation(&args.protocol.name(), args.simulate.filter(|&parties| parties > 0))?;
     let bar = Bar::new();
     let progress = |done, total| bar.at(done, total);
     if args.debug {

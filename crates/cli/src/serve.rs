@@ -34,7 +34,7 @@ pub(crate) fn serve(context: &mut Context<'_>, args: &ServeArgs) -> Result<(), F
     while !signals.asked() && args.runs.is_none_or(|runs| number < runs) {
         number += 1;
         let busy = |_, _| signals.busy(true);
-        let result = seat.run_within(&compiled, &args.protocol, &values, &busy, PATIENCE);
+        let result = seat.run_within(&compiled, &args.protocol.name(), &values, &busy, PATIENCE);
         signals.busy(false);
         match result {
             Ok(done) => tell(context, &compiled, number, &done)?,

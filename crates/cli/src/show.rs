@@ -51,6 +51,7 @@ fn element(data: &Data, at: usize) -> String {
         Data::Bool(data) => if data[at] { "True" } else { "False" }.to_owned(),
         Data::Int(data) => data[at].to_string(),
         Data::Unsigned(data) => data[at].to_string(),
+        Data::Wide(data) => data[at].to_string(),
         Data::Float(data) => float(data[at]),
     }
 }
@@ -71,6 +72,8 @@ fn lists(value: &Value, axis: usize, start: usize) -> Json {
             Data::Bool(data) => json!(data[start]),
             Data::Int(data) => json!(data[start]),
             Data::Unsigned(data) => json!(data[start]),
+            // Numbers that readers of JSON would round.
+            Data::Wide(data) => json!(data[start].to_string()),
             Data::Float(data) => json!(data[start]),
         };
     };
@@ -91,6 +94,9 @@ mod tests {
         assert_eq!(text(&matrix), "[[1. 0.5]\n [-2.25 1e-9]]");
         assert_eq!(json(&matrix), json!([[1.0, 0.5], [-2.25, 1e-9]]));
         assert_eq!(json(&value(&[], Data::Unsigned(vec![u64::MAX]))), json!(u64::MAX));
+        let wide = value(&[1], Data::Wide(vec![u128::MAX]));
+        assert_eq!(json(&wide), json!([u128::MAX.to_string()]));
+        assert_eq!(text(&wide), format!("[{}]", u128::MAX));
     }
 
     #[test]

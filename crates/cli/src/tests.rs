@@ -43,7 +43,7 @@ pub(crate) fn tacit(args: &[&str]) -> (i32, String, String) {
 
 #[test]
 fn bad_use_ends_with_2_and_says_what_is_wrong() {
-    let cases: [(&[&str], &str); 24] = [
+    let cases: [(&[&str], &str); 33] = [
         (&[], "Usage"),
         (&["dance"], "dance"),
         (&["run"], "PROGRAM"),
@@ -68,6 +68,15 @@ fn bad_use_ends_with_2_and_says_what_is_wrong() {
         (&["bench", "matmul", "--shape", "3,4"], "three sizes"),
         (&["bench", "mul", "--parties", "4"], "not for 4"),
         (&["bench", "mul", "--count", "0"], "nothing to measure"),
+        (&["bench", "mul", "--repeat", "0"], "measure nothing"),
+        (&["bench", "dot", "--profile"], "--profile means nothing"),
+        (&["bench", "aes", "--paper"], "--paper means nothing"),
+        (&["bench", "araki"], "--paper or --scale"),
+        (&["bench", "araki", "--paper", "--scale"], "cannot be used with"),
+        (&["bench", "araki", "--paper", "--count", "5"], "cannot be used with"),
+        (&["bench", "araki", "--scale", "--out", "x"], "cannot be used with"),
+        (&["bench", "araki", "--scale", "--count", "9"], "no tenth"),
+        (&["bench", "araki", "--scale", "--transport", "memory"], "--transport tcp or tls"),
     ];
     for (args, expected) in cases {
         let (code, out, err) = tacit(args);

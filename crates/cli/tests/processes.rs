@@ -17,9 +17,13 @@ fn main() {
         let this_command = vec![this_program().display().to_string(), AS_COMMAND.to_owned()];
         std::process::exit(tacit_cli::main(args.collect(), &NoPython, this_command));
     }
-    let tests: [(&str, fn()); 7] = [
+    let tests: [(&str, fn()); 11] = [
         ("every benchmark runs over every transport", every_benchmark_runs_over_every_transport),
         ("a benchmark's object has all its keys", a_benchmarks_object_has_all_its_keys),
+        ("products cost the bits of their ring", products_cost_the_bits_of_their_ring),
+        ("a profile is all of every party's time", a_profile_is_all_of_every_partys_time),
+        ("the paper's experiments are redone", the_papers_experiments_are_redone),
+        ("a scale has four steps", a_scale_has_four_steps),
         ("a shaped link takes its time", a_shaped_link_takes_its_time),
         ("the limits of this machine are measured", the_limits_of_this_machine_are_measured),
         ("servers answer one run after another", servers_answer_one_run_after_another),
@@ -78,6 +82,10 @@ fn every_benchmark_runs_over_every_transport() {
         vec!["mul", "--depth", "3"],
         vec!["and", "--depth", "3", "--count", "195"],
         vec!["matmul", "--shape", "3,65,1", "--count", "2"],
+        vec!["mul", "--ring", "1"],
+        vec!["mul", "--ring", "fp61", "--depth", "3"],
+        vec!["dot", "--ring", "128"],
+        vec!["matmul", "--ring", "fp128", "--zero-sharing", "information-theoretic"],
         vec!["compare", "--count", "1"],
         vec!["predict", "--model", "logistic-sign"],
         vec!["predict", "--model", "logistic-3"],
@@ -97,6 +105,28 @@ fn every_benchmark_runs_over_every_transport() {
             let threads = bench.iter().position(|&option| option == "--threads").map(|at| bench[at + 1]);
             assert_eq!(object["threads"].to_string(), threads.unwrap_or("1"));
         }
+    }
+}
+
+fn products_cost_the_bits_of_their_ring() {
+    // Each party compares its draws with two others: 16 bytes besides the products.
+    let sent = |more: &[&str]| {
+        let args = [&["bench", "mul", "--count", "1001", "--json", "--transport", "memory"], more].concat();
+        let object = object(&args);
+        let sent = object["sent_bytes"].as_array().and_then(|sent| sent[0].as_u64());
+        (sent.map(|bytes| bytes - 16), object["ring"].as_str().map(str::to_owned))
+    };
+    for (ring, bits) in [("1", 1), ("9", 9), ("65", 65), ("fp61", 61), ("fp128", 128)] {
+        let bytes = u64::div_ceil(1001 * bits, 8);
+        assert_eq!(sent(&["--ring", ring]), (Some(bytes), Some(ring.to_owned())));
+        let fresh = sent(&["--ring", ring, "--zero-sharing", "information-theoretic"]);
+        assert_eq!(fresh.0, Some(2 * bytes));
+    }
+    assert_eq!(sent(&[]), (Some(8 * 1001), None));
+    for wrong in [&["--ring", "129"][..], &["--ring", "0"], &["--ring", "fp62"], &["--zero-sharing", "none"]]
+    {
+        let output = tacit(&[&["bench", "mul", "--quick", "--transport", "memory"], wrong].concat());
+        assert!(!output.status.success(), "{wrong:?}");
     }
 }
 
@@ -148,6 +178,100 @@ fn a_benchmarks_object_has_all_its_keys() {
             apart
         );
     }
+}
+
+fn a_profile_is_all_of_every_partys_time() {
+    let sections = ["gates", "randomness", "receiving", "rest", "sending", "slicing"];
+    for (bench, busy) in [
+        (&["aes", "--threads", "2"][..], &["gates", "randomness", "receiving", "sending", "slicing"][..]),
+        (
+            &["and", "--depth", "3", "--count", "195"],
+            &["gates", "randomness", "receiving", "sending", "slicing"],
+        ),
+        (&["mul"], &["gates", "randomness", "receiving", "sending"]),
+        (&["compare"], &["gates", "randomness", "receiving", "sending"]),
+    ] {
+        for transport in ["memory", "tcp"] {
+            let args =
+                [&["bench"], bench, &["--quick", "--profile", "--json", "--transport", transport]].concat();
+            let object = object(&args);
+            let profile = &object["profile"];
+            assert_eq!(profile["per"], if bench[0] == "mul" { "product" } else { "AND" });
+            assert!(profile["units"].as_u64().is_some_and(|units| units > 0));
+            assert_eq!(profile["paper_percent"]["gates"].is_number(), matches!(bench[0], "and" | "aes"));
+            let parties = profile["parties"].as_array().expect("a list");
+            assert_eq!(parties.len(), 3);
+            for party in parties {
+                let party = party.as_object().expect("sections");
+                assert_eq!(party.keys().collect::<Vec<_>>(), sections);
+                let percent: f64 = party.values().filter_map(|part| part["percent"].as_f64()).sum();
+                assert!((percent - 100.0).abs() < 1e-6, "{object}");
+                for &section in busy {
+                    let seconds = party[section]["seconds"].as_f64();
+                    assert!(seconds.is_some_and(|seconds| seconds > 0.0), "{section}: {object}");
+                }
+            }
+        }
+    }
+    assert!(object(&["bench", "mul", "--quick", "--json"])["profile"].is_null());
+}
+
+fn the_papers_experiments_are_redone() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let out = folder.path().join("drawings").display().to_string();
+    let object = object(&["bench", "araki", "--paper", "--quick", "--json", "--out", &out]);
+    let mut keys: Vec<&str> = object.as_object().expect("an object").keys().map(String::as_str).collect();
+    keys.sort_unstable();
+    let expected =
+        ["batches", "bench", "lanes", "limits", "net", "paper", "plots", "repeat", "transport", "version"];
+    assert_eq!(keys, expected);
+    let points = |list: &str| object[list].as_array().expect("a list").clone();
+    for (list, sizes) in [("lanes", [(1, 1280), (2, 2560)]), ("batches", [(1, 128), (1, 1280)])] {
+        let found: Vec<_> =
+            points(list).iter().map(|point| (point["lanes"].clone(), point["count"].clone())).collect();
+        assert_eq!(found, sizes.map(|(lanes, count)| (lanes.into(), count.into())));
+        for point in points(list) {
+            let number = |key: &str| point[key].as_f64().filter(|number| *number > 0.0).expect(key);
+            let (count, seconds) = (number("count"), number("seconds"));
+            assert!((number("per_second") * seconds / count - 1.0).abs() < 1e-9, "{point}");
+            assert!(number("cpu_percent") > 0.0 && number("gbit_per_second") > 0.0);
+            assert_eq!(point["all_seconds"], serde_json::json!([seconds]));
+        }
+    }
+    // Throughput times latency is what a core has at a time, as the paper prints them.
+    for row in points("paper") {
+        let number = |key: &str| row[key].as_f64().expect(key);
+        let batch = number("per_second") * number("seconds") / number("cores");
+        assert!((batch / 12_800.0 - 1.0).abs() < 0.02, "{row}");
+    }
+    assert!(object["limits"]["tcp"]["bytes_per_second"].is_number());
+    for plot in points("plots") {
+        let svg = std::fs::read_to_string(plot.as_str().expect("a path")).expect("a drawing");
+        assert!(svg.contains("Araki et al. 2016") && svg.contains("here") && svg.contains("paper"));
+    }
+    assert_eq!(points("plots").len(), 2);
+
+    // A folder that can't be is told of before anything is measured.
+    let file = folder.path().join("file");
+    std::fs::write(&file, "").expect("a file");
+    let output = tacit(&["bench", "araki", "--paper", "--quick", "--out", &file.display().to_string()]);
+    assert_eq!(output.status.code(), Some(2));
+}
+
+fn a_scale_has_four_steps() {
+    let object =
+        object(&["bench", "araki", "--scale", "--quick", "--json", "--count", "1000", "--threads", "2"]);
+    let steps = object["scale"].as_array().expect("a list");
+    assert_eq!(
+        steps.iter().map(|step| step["count"].as_u64()).collect::<Vec<_>>(),
+        [100, 200, 500, 1000].map(Some)
+    );
+    for step in steps {
+        for key in ["seconds", "per_second", "sent_bytes", "peak_rss_bytes"] {
+            assert!(step[key].as_f64().is_some_and(|number| number > 0.0), "{key}: {object}");
+        }
+    }
+    assert_eq!(object["threads"], 2);
 }
 
 fn a_shaped_link_takes_its_time() {

@@ -6,8 +6,8 @@
 
 use crate::Error;
 use std::sync::Arc;
-use tacit_kernel::{Buffer, Word, bits, matrix, ring};
-use tacit_program::plan::{Domain, Local, MatrixShape, Plan, Public, Reg, Register, Rows, Width};
+use tacit_kernel::{Buffer, Element, bits, matrix, ring};
+use tacit_program::plan::{Domain, Local, MatrixShape, Plan, Public, Reg, Register, Rows};
 
 /// Words that a row of bits takes: whole blocks of 128 bits, so that a row's randomness starts at a block.
 pub const fn row_words(cols: usize) -> usize {
@@ -37,6 +37,47 @@ macro_rules! with_word {
             }
         }
     };
+}
+
+/// Runs `$body` with `$element` as the type of a domain's elements in memory: a field's, or the least word that holds
+/// them. Of integers modulo 2^n only the low n bits of a word count; what stands above them is as a longer modulus
+/// makes it.
+#[macro_export]
+macro_rules! with_element {
+    ($domain:expr, $element:ident => $body:expr) => {{
+        use tacit_program::plan::{Domain, Modulus, Width};
+        match $domain {
+            Domain::Ring(Width::W8) | Domain::Modular(Modulus::PowerOfTwo(0..=8)) => {
+                type $element = u8;
+                $body
+            }
+            Domain::Ring(Width::W16) | Domain::Modular(Modulus::PowerOfTwo(9..=16)) => {
+                type $element = u16;
+                $body
+            }
+            Domain::Ring(Width::W32) | Domain::Modular(Modulus::PowerOfTwo(17..=32)) => {
+                type $element = u32;
+                $body
+            }
+            Domain::Ring(Width::W64) | Domain::Modular(Modulus::PowerOfTwo(33..=64)) => {
+                type $element = u64;
+                $body
+            }
+            Domain::Modular(Modulus::PowerOfTwo(65..)) => {
+                type $element = u128;
+                $body
+            }
+            Domain::Modular(Modulus::Mersenne61) => {
+                type $element = tacit_kernel::field::Fp61;
+                $body
+            }
+            Domain::Modular(Modulus::Prime128) => {
+                type $element = tacit_kernel::field::Fp128;
+                $body
+            }
+            Domain::Bits => unreachable!("lowering gives sums and products registers of numbers"),
+        }
+    }};
 }
 
 /// Products of elements between two looks at the links: less than a second's.
@@ -156,8 +197,8 @@ impl Bank {
             }
             Local::Sum { a, outer, axis, inner, dst } => {
                 let mut out = self.take(*dst);
-                with_word!(self.width(*dst), W => {
-                    ring::sum::<W>(self.get(*a).words(), *outer, *axis, *inner, out.words_mut());
+                with_element!(self.domain(*dst), E => {
+                    ring::sum::<E>(self.get(*a).words(), *outer, *axis, *inner, out.words_mut());
                 });
                 self.put(*dst, out);
             }
@@ -175,9 +216,9 @@ impl Bank {
                         out.words_mut(),
                         *at,
                     ),
-                    Domain::Ring(width) => with_word!(width, W => {
-                        let out = &mut out.words_mut::<W>()[*at..*at + count];
-                        ring::copy_strided::<W>(self.get(*a).words(), layout.offset, &layout.shape, &layout.strides, out);
+                    domain => with_element!(domain, E => {
+                        let out = &mut out.words_mut::<E>()[*at..*at + count];
+                        ring::copy_strided::<E>(self.get(*a).words(), layout.offset, &layout.shape, &layout.strides, out);
                     }),
                 }
                 self.put(*dst, out);
@@ -215,11 +256,8 @@ impl Bank {
         &self.get(rows.reg).words()[start..start + words]
     }
 
-    fn width(&self, reg: Reg) -> Width {
-        match self.shape(reg).domain {
-            Domain::Ring(width) => width,
-            Domain::Bits => unreachable!("lowering gives ring steps registers of ring elements"),
-        }
+    fn domain(&self, reg: Reg) -> Domain {
+        self.shape(reg).domain
     }
 
     /// The smallest spare buffer that is large enough, or fresh memory.
@@ -239,8 +277,8 @@ impl Bank {
 
     fn ring2(&mut self, a: Reg, b: Reg, dst: Reg, op: Ring2) {
         let mut out = self.take(dst);
-        with_word!(self.width(dst), W => {
-            let (a, b) = (self.get(a).words::<W>(), self.get(b).words::<W>());
+        with_element!(self.domain(dst), E => {
+            let (a, b) = (self.get(a).words::<E>(), self.get(b).words::<E>());
             match op {
                 Ring2::Add => ring::add(a, b, out.words_mut()),
                 Ring2::Sub => ring::sub(a, b, out.words_mut()),
@@ -257,23 +295,27 @@ impl Bank {
         let out = self.make(dst);
         match shape.domain {
             Domain::Bits => fill_bits(value, out.words_mut()),
-            Domain::Ring(width) => with_word!(width, W => match value {
-                Public::Splat(word) => out.words_mut::<W>().fill(W::from_u64(*word)),
-                Public::Vector(words) => reduce(words, out.words_mut::<W>()),
+            domain => with_element!(domain, E => match value {
+                Public::Splat(word) => out.words_mut::<E>().fill(E::from_u128(*word)),
+                Public::Vector(words) => {
+                    for (out, element) in out.words_mut::<E>().iter_mut().zip(elements::<E>(words, domain)) {
+                        *out = element;
+                    }
+                }
             }),
         }
     }
 
     fn add_public(&mut self, a: Reg, c: &Public, dst: Reg, public: bool) {
-        let mut out = self.take(dst);
-        with_word!(self.width(dst), W => {
-            let (a, out) = (self.get(a).words::<W>(), out.words_mut::<W>());
+        let (mut out, domain) = (self.take(dst), self.domain(dst));
+        with_element!(domain, E => {
+            let (a, out) = (self.get(a).words::<E>(), out.words_mut::<E>());
             match c {
                 _ if !public => out.copy_from_slice(a),
-                Public::Splat(word) => ring::add_splat(a, W::from_u64(*word), out),
+                Public::Splat(word) => ring::add_splat(a, E::from_u128(*word), out),
                 Public::Vector(words) => {
-                    for ((out, &a), &c) in out.iter_mut().zip(a).zip(words.iter()) {
-                        *out = a.wrapping_add(W::from_u64(c));
+                    for ((out, &a), c) in out.iter_mut().zip(a).zip(elements::<E>(words, domain)) {
+                        *out = a.wrapping_add(c);
                     }
                 }
             }
@@ -282,14 +324,14 @@ impl Bank {
     }
 
     fn mul_public(&mut self, a: Reg, c: &Public, dst: Reg) {
-        let mut out = self.take(dst);
-        with_word!(self.width(dst), W => {
-            let (a, out) = (self.get(a).words::<W>(), out.words_mut::<W>());
+        let (mut out, domain) = (self.take(dst), self.domain(dst));
+        with_element!(domain, E => {
+            let (a, out) = (self.get(a).words::<E>(), out.words_mut::<E>());
             match c {
-                Public::Splat(word) => ring::mul_splat(a, W::from_u64(*word), out),
+                Public::Splat(word) => ring::mul_splat(a, E::from_u128(*word), out),
                 Public::Vector(words) => {
-                    for ((out, &a), &c) in out.iter_mut().zip(a).zip(words.iter()) {
-                        *out = a.wrapping_mul(W::from_u64(c));
+                    for ((out, &a), c) in out.iter_mut().zip(a).zip(elements::<E>(words, domain)) {
+                        *out = a.wrapping_mul(c);
                     }
                 }
             }
@@ -306,15 +348,14 @@ impl Bank {
         dst: Reg,
         tick: &mut dyn FnMut() -> Result<(), Error>,
     ) -> Result<(), Error> {
-        let mut out = self.take(dst);
+        let (mut out, domain) = (self.take(dst), self.domain(dst));
         let MatrixShape { batch, m, k, n } = shape;
         let step = (TICK_PRODUCTS / (k * n).max(1)).max(TICK_ROWS);
-        with_word!(self.width(dst), W => {
-            let mut public = vec![W::ZERO; c.len()];
-            reduce(c, &mut public);
-            let secret = self.get(a).words::<W>();
-            let out = out.words_mut::<W>();
-            out.fill(W::ZERO);
+        with_element!(domain, E => {
+            let public: Vec<E> = elements(c, domain).collect();
+            let secret = self.get(a).words::<E>();
+            let out = out.words_mut::<E>();
+            out.fill(E::ZERO);
             for index in 0..batch {
                 let (left, right) = if left { (&public[..], secret) } else { (secret, &public[..]) };
                 let right = &right[index * k * n..(index + 1) * k * n];
@@ -370,13 +411,13 @@ fn touch(bytes: &mut [u8]) {
 fn bytes_of(shape: Register) -> usize {
     match shape.domain {
         Domain::Bits => shape.rows as usize * row_words(shape.cols) * 8,
-        Domain::Ring(width) => shape.cols * width.bytes(),
+        domain => with_element!(domain, E => shape.cols * E::BYTES),
     }
 }
 
 fn fill_bits(value: &Public, out: &mut [u64]) {
     match value {
-        Public::Splat(bit) => out.fill(0_u64.wrapping_sub(bit & 1)),
+        Public::Splat(bit) => out.fill(0_u64.wrapping_sub(*bit as u64 & 1)),
         Public::Vector(words) => {
             out.fill(0);
             out[..words.len()].copy_from_slice(words);
@@ -384,16 +425,18 @@ fn fill_bits(value: &Public, out: &mut [u64]) {
     }
 }
 
-fn reduce<W: Word>(words: &[u64], out: &mut [W]) {
-    for (out, &word) in out.iter_mut().zip(words) {
-        *out = W::from_u64(word);
-    }
+/// Public elements from the words that a plan writes them in.
+fn elements<E: Element>(words: &[u64], domain: Domain) -> impl Iterator<Item = E> {
+    words.chunks_exact(domain.limbs()).map(|limbs| match limbs {
+        [low, high] => E::from_u128(u128::from(*high) << 64 | u128::from(*low)),
+        _ => E::from_u128(limbs[0].into()),
+    })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use tacit_program::plan::{Builder, Kind, To};
+    use tacit_program::plan::{Builder, Kind, To, Width};
 
     #[test]
     fn reserved_memory_is_all_that_a_run_needs() {

@@ -5,10 +5,10 @@
 
 use crate::bank::{Bank, row_words};
 use crate::tile::Tiles;
-use crate::{Clear, Engine, Error, Job, Roles, with_word};
+use crate::{Clear, Engine, Error, Job, Roles, with_element, with_word};
 use std::sync::Arc;
 use tacit_circuit::Layered;
-use tacit_kernel::{Word, bits, matrix, ring, transpose};
+use tacit_kernel::{Element, Word, bits, matrix, ring, transpose};
 use tacit_program::plan::{Domain, Kind, Local, MatrixShape, Operand, Plan, Reg, Rows};
 use tacit_session::Session;
 
@@ -38,8 +38,8 @@ impl ClearEngine {
 
     fn mul(&mut self, a: Reg, b: Reg, dst: Reg) {
         let mut out = self.bank.take(dst);
-        with_word!(self.width(dst), W => {
-            ring::mul::<W>(self.bank.get(a).words(), self.bank.get(b).words(), out.words_mut());
+        with_element!(self.bank.shape(dst).domain, E => {
+            ring::mul::<E>(self.bank.get(a).words(), self.bank.get(b).words(), out.words_mut());
         });
         self.bank.put(dst, out);
     }
@@ -47,10 +47,10 @@ impl ClearEngine {
     fn matmul(&mut self, a: Reg, b: Reg, shape: MatrixShape, dst: Reg) {
         let MatrixShape { batch, m, k, n } = shape;
         let mut out = self.bank.take(dst);
-        with_word!(self.width(dst), W => {
-            let (a, b) = (self.bank.get(a).words::<W>(), self.bank.get(b).words::<W>());
-            let out = out.words_mut::<W>();
-            out.fill(W::ZERO);
+        with_element!(self.bank.shape(dst).domain, E => {
+            let (a, b) = (self.bank.get(a).words::<E>(), self.bank.get(b).words::<E>());
+            let out = out.words_mut::<E>();
+            out.fill(E::ZERO);
             for index in 0..batch {
                 matrix::matmul(
                     &a[index * m * k..(index + 1) * m * k],
@@ -99,10 +99,10 @@ impl ClearEngine {
         if job.stage == 0 {
             let tile = self.tiles.open(job, circuit);
             tile.constant(0, true);
-            tile.load(0, circuit, inputs, &self.bank);
         }
         let layer = &circuit.layers[job.stage as usize];
         let tile = self.tiles.get(job);
+        tile.load(0, circuit, job.stage as usize, inputs, &self.bank);
         tile.sums(layer);
         tile.ands(layer);
         if job.stage == circuit.depth() {
@@ -114,7 +114,7 @@ impl ClearEngine {
     fn width(&self, reg: Reg) -> tacit_program::plan::Width {
         match self.bank.shape(reg).domain {
             Domain::Ring(width) => width,
-            Domain::Bits => unreachable!("lowering gives ring operations registers of ring elements"),
+            Domain::Bits | Domain::Modular(_) => unreachable!("lowering gives conversions rings of words"),
         }
     }
 }

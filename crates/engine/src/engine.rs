@@ -44,6 +44,16 @@ impl ProtocolSpec {
 pub trait Protocol: Send + Sync {
     /// What it is.
     fn spec(&self) -> &ProtocolSpec;
+    /// The same protocol with another value of one of its parameters; `None` if there is no such parameter or value.
+    fn with(&self, parameter: &str, value: &str) -> Option<&'static dyn Protocol> {
+        let _ = (parameter, value);
+        None
+    }
+    /// The values of its parameters, in the protocol's own words: a part of what endpoints agree on. Empty where all
+    /// are as usual.
+    fn parameters(&self) -> String {
+        String::new()
+    }
     /// Messages of one stage of an operation, over all its jobs; of a circuit, of one layer.
     fn operation(&self, plan: &Plan, op: &Op, stage: u32) -> Vec<Flow>;
     /// Messages of an input, after the seeds.

@@ -1,10 +1,12 @@
 //! The unit of work between the executor and an engine: a part of one operation that fills about one message.
 
+use crate::with_element;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::ops::Range;
 use tacit_circuit::Layered;
-use tacit_program::plan::{Domain, Kind, Plan, Stage};
+use tacit_kernel::Element;
+use tacit_program::plan::{Kind, Plan, Stage};
 
 /// Some columns of one stage of one operation.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -120,10 +122,7 @@ pub fn rounds(plan: &Plan, stages: &[Stage]) -> u64 {
 
 fn extent_and_grain(plan: &Plan, kind: &Kind) -> (usize, usize) {
     let register = |reg| plan.register(reg);
-    let ring_bits = |reg| match register(reg).domain {
-        Domain::Bits => 1,
-        Domain::Ring(width) => u64::from(width.bits()),
-    };
+    let ring_bits = |reg| register(reg).domain.bits();
     match kind {
         Kind::And { dst, .. } => (register(dst.reg).cols, columns_per_message(u64::from(dst.count))),
         Kind::Split { s, bits, .. } => (register(*s).cols, columns_per_message(u64::from(*bits))),
@@ -133,11 +132,15 @@ fn extent_and_grain(plan: &Plan, kind: &Kind) -> (usize, usize) {
         Kind::Shift { dst, .. } => (register(*dst).cols, columns_per_message(2 * ring_bits(*dst))),
         Kind::Circuit { circuit, .. } => (kind.extent(plan), tile_columns(circuit)),
         Kind::MatMul { shape, dst, .. } => {
-            let row_bytes = (shape.n * ring_bits(*dst) as usize / 8).max(1);
+            let bits = shape.n * ring_bits(*dst) as usize;
+            let row_bytes = (bits / 8).max(1);
             let rows = (MESSAGE_BYTES / row_bytes).max(MATRIX_ROWS);
-            // Blocks of randomness are 16 bytes: a job's first entry must start one. It does at every 16th row,
-            // and where long rows have to be few at any that so many bytes end before.
-            let whole = 16 >> row_bytes.trailing_zeros().min(4);
+            // Blocks of randomness are 16 bytes, and a message is a whole number of bytes: a job's first entry must
+            // start both. It does at every 16th row, and where long rows have to be few at any that so many bytes
+            // and bits end before.
+            let drawn = with_element!(register(*dst).domain, E => shape.n * E::DRAWN);
+            let (block, byte) = (16 >> drawn.trailing_zeros().min(4), 8 >> bits.trailing_zeros().min(3));
+            let whole = block.max(byte);
             let few = (MATRIX_BYTES / row_bytes).max(1).next_multiple_of(whole);
             (shape.batch * shape.m, rows.next_multiple_of(16).min(few))
         }
@@ -147,7 +150,7 @@ fn extent_and_grain(plan: &Plan, kind: &Kind) -> (usize, usize) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use tacit_program::plan::{Builder, MatrixShape, To, Width};
+    use tacit_program::plan::{Builder, MatrixShape, Modulus, To, Width};
 
     #[test]
     fn jobs_cover_an_operation_without_gap_or_overlap() {
@@ -167,6 +170,26 @@ mod tests {
             }
             assert_eq!(next, cols);
             assert_eq!(jobs.iter().filter(|job| job.last).count(), usize::from(cols > 0));
+        }
+    }
+
+    #[test]
+    fn messages_of_any_modulus_end_with_a_byte() {
+        let moduli = (1..=128).map(Modulus::PowerOfTwo).chain([Modulus::Mersenne61, Modulus::Prime128]);
+        for modulus in moduli {
+            for n in [1, 3, 100_001] {
+                let (mut builder, domain) = (Builder::new(), modulus.domain());
+                let shape = MatrixShape { batch: 1, m: 2000, k: 1, n };
+                let [a, b, c] = [2000, n, 2000 * n].map(|cols| builder.row(domain, cols));
+                builder.interact(Kind::MatMul { a, b, shape, dst: c });
+                builder.output(c, To::All);
+                let drawn = with_element!(domain, E => E::DRAWN);
+                for job in jobs(&builder.finish(), 0, 0) {
+                    let first = job.cols.start * n;
+                    assert!((first * drawn).is_multiple_of(16), "{modulus}, {n} columns");
+                    assert!((first * modulus.bits() as usize).is_multiple_of(8), "{modulus}, {n} columns");
+                }
+            }
         }
     }
 

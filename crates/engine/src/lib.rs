@@ -10,9 +10,11 @@ mod engine;
 mod error;
 pub mod executor;
 mod job;
+pub mod profile;
 mod roles;
 pub mod tile;
 mod values;
+pub mod wire;
 
 pub use engine::{Client, Engine, Protocol, ProtocolSpec, Security};
 pub use error::Error;

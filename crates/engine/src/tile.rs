@@ -96,21 +96,29 @@ impl Tile {
         self.row(ONE, component).fill(if public { u64::MAX } else { 0 });
     }
 
-    /// Loads a component of the inputs from its bank.
-    pub fn load(&mut self, component: usize, circuit: &Layered, inputs: &[Operand], bank: &Bank) {
+    /// Loads a component of the inputs that a layer begins with from its bank: those that are not the same for all
+    /// instances before the first layer, the others as the circuit asks for them.
+    pub fn load(
+        &mut self,
+        component: usize,
+        circuit: &Layered,
+        layer: usize,
+        inputs: &[Operand],
+        bank: &Bank,
+    ) {
         let mut first = 0;
-        for (&width, operand) in circuit.inputs.iter().zip(inputs) {
+        for (&width, operand) in circuit.inputs.iter().zip(inputs).take_while(|_| layer == 0) {
             let slots = &circuit.input_slots[first..first + width as usize];
-            let src = bank.get(operand.reg()).words();
             match operand {
-                Operand::Each(_) => self.load_each(component, slots, src),
-                Operand::Same(_) => {
-                    for (bit, &slot) in slots.iter().enumerate().filter(|(_, slot)| **slot != UNUSED) {
-                        self.row(slot, component).fill(u64::from(bits::get(src, bit)).wrapping_neg());
-                    }
-                }
+                Operand::Each(reg) => self.load_each(component, slots, bank.get(*reg).words()),
+                Operand::Same(_) => {}
             }
             first += width as usize;
+        }
+        for &[bit, slot] in &circuit.layers[layer].loads {
+            let (input, position) = circuit.input_of(bit);
+            let bit = bits::get(bank.get(inputs[input].reg()).words(), position as usize);
+            self.row(slot, component).fill(u64::from(bit).wrapping_neg());
         }
     }
 

@@ -1,9 +1,10 @@
 //! Values in the clear, as an engine takes and gives them.
 
-use tacit_kernel::{Buffer, Word};
-use tacit_program::plan::{Domain, Width};
+use crate::with_element;
+use tacit_kernel::{Buffer, Element};
+use tacit_program::plan::{Domain, Modulus};
 
-/// A vector in the clear: packed bits or little-endian ring elements.
+/// A vector in the clear: packed bits, or elements of a ring or a field as [`with_element`] says.
 #[derive(Clone)]
 pub struct Clear {
     domain: Domain,
@@ -25,6 +26,8 @@ impl PartialEq for Clear {
             && match self.domain {
                 Domain::Bits => same_bits(),
                 Domain::Ring(_) => self.data.bytes() == other.data.bytes(),
+                // Bits above the modulus are unspecified.
+                Domain::Modular(_) => self.to_words() == other.to_words(),
             }
     }
 }
@@ -45,9 +48,10 @@ impl Clear {
         Self { domain, cols, data }
     }
 
-    /// Reduces one word per element: modulo 2^k, or to the lowest bit.
+    /// Reduces elements of one word, or of two with the low one first where the domain's [`Domain::limbs`] says so.
     pub fn from_words(domain: Domain, words: &[u64]) -> Self {
-        let mut data = Buffer::new(bytes_of(domain, words.len()));
+        let cols = words.len() / domain.limbs();
+        let mut data = Buffer::new(bytes_of(domain, cols));
         match domain {
             Domain::Bits => {
                 let packed = data.words_mut::<u64>();
@@ -55,29 +59,32 @@ impl Clear {
                     packed[index / 64] |= (word & 1) << (index % 64);
                 }
             }
-            Domain::Ring(width) => match width {
-                Width::W8 => narrow::<u8>(words, &mut data),
-                Width::W16 => narrow::<u16>(words, &mut data),
-                Width::W32 => narrow::<u32>(words, &mut data),
-                Width::W64 => narrow::<u64>(words, &mut data),
-            },
+            domain => with_element!(domain, E => {
+                let elements = words.chunks_exact(domain.limbs());
+                for (out, limbs) in data.words_mut::<E>().iter_mut().zip(elements) {
+                    let value = limbs.iter().rev().fold(0, |high, &low| high << 64 | u128::from(low));
+                    *out = E::from_u128(value);
+                }
+            }),
         }
-        Self { domain, cols: words.len(), data }
+        Self { domain, cols, data }
     }
 
-    /// One word per element, without sign.
+    /// One word per element, or two, the low one first; without sign.
     pub fn to_words(&self) -> Vec<u64> {
         match self.domain {
             Domain::Bits => {
                 let packed = self.data.words::<u64>();
                 (0..self.cols).map(|index| packed[index / 64] >> (index % 64) & 1).collect()
             }
-            Domain::Ring(width) => match width {
-                Width::W8 => widen::<u8>(&self.data),
-                Width::W16 => widen::<u16>(&self.data),
-                Width::W32 => widen::<u32>(&self.data),
-                Width::W64 => widen::<u64>(&self.data),
-            },
+            domain => with_element!(domain, E => {
+                let mask = counted(domain.modulus());
+                let words = self.data.words::<E>().iter().flat_map(|element| {
+                    let value = element.to_u128() & mask;
+                    [value as u64, (value >> 64) as u64].into_iter().take(domain.limbs())
+                });
+                words.collect()
+            }),
         }
     }
 
@@ -101,23 +108,22 @@ impl Clear {
 pub fn bytes_of(domain: Domain, cols: usize) -> usize {
     match domain {
         Domain::Bits => crate::bank::row_words(cols) * 8,
-        Domain::Ring(width) => cols * width.bytes(),
+        domain => with_element!(domain, E => cols * E::BYTES),
     }
 }
 
-fn narrow<W: Word>(words: &[u64], data: &mut Buffer) {
-    for (out, &word) in data.words_mut::<W>().iter_mut().zip(words) {
-        *out = W::from_u64(word);
+/// The bits of an element's memory that count.
+const fn counted(modulus: Modulus) -> u128 {
+    match modulus {
+        Modulus::PowerOfTwo(_) => modulus.last(),
+        Modulus::Mersenne61 | Modulus::Prime128 => u128::MAX,
     }
-}
-
-fn widen<W: Word>(data: &Buffer) -> Vec<u64> {
-    data.words::<W>().iter().map(|word| word.to_u64()).collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use tacit_program::plan::Width;
 
     #[test]
     fn words_come_back_reduced() {
@@ -132,6 +138,23 @@ mod tests {
             let clear = Clear::from_words(domain, &words);
             assert_eq!(clear.to_words(), words.map(|word| word & mask));
         }
+    }
+
+    #[test]
+    fn wide_elements_have_two_words() {
+        for n in [65, 127, 128] {
+            let domain = Domain::Modular(Modulus::PowerOfTwo(n));
+            let clear = Clear::from_words(domain, &[5, u64::MAX, 0, 1]);
+            assert_eq!((clear.cols(), clear.to_words()), (2, vec![5, u64::MAX >> (128 - n), 0, 1]));
+        }
+        for (n, words) in [(1, [0, 1]), (9, [511, 0]), (63, [u64::MAX >> 1, 6])] {
+            let clear = Clear::from_words(Domain::Modular(Modulus::PowerOfTwo(n)), &words);
+            assert_eq!(clear.to_words(), words);
+        }
+        let field = Clear::from_words(Domain::Modular(Modulus::Mersenne61), &[(1 << 61) - 1, u64::MAX]);
+        assert_eq!(field.to_words(), [0, 7]);
+        let field = Clear::from_words(Domain::Modular(Modulus::Prime128), &[u64::MAX; 2]);
+        assert_eq!(field.to_words(), [158, 0]);
     }
 
     #[test]

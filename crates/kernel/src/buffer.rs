@@ -1,10 +1,10 @@
 //! Memory for shares and messages: aligned to cache lines, always initialised, kept for reuse.
 
-use crate::Word;
+use crate::Element;
 use std::fmt;
 use zeroize::Zeroize;
 
-/// Bytes that begin at a 64-byte boundary and can be seen as words of any width.
+/// Bytes that begin at a 64-byte boundary and can be seen as elements of any type.
 ///
 /// Fresh memory comes zeroed from the system, page by page as it is touched.
 #[derive(Default)]
@@ -31,9 +31,9 @@ impl Buffer {
         Self { store, start, len }
     }
 
-    /// `count` zero words of `W`.
-    pub fn of_words<W: Word>(count: usize) -> Self {
-        Self::new(count.checked_mul(W::BYTES).expect("a buffer's size must fit the address space"))
+    /// `count` elements 0 of `E`.
+    pub fn of_words<E: Element>(count: usize) -> Self {
+        Self::new(count.checked_mul(E::BYTES).expect("a buffer's size must fit the address space"))
     }
 
     /// Bytes in use.
@@ -85,18 +85,18 @@ impl Buffer {
         &mut self.store[self.start..self.start + self.len]
     }
 
-    /// The bytes as words; bytes after the last whole word are left out.
-    pub fn words<W: Word>(&self) -> &[W] {
-        let whole = self.len / W::BYTES * W::BYTES;
+    /// The bytes as elements; bytes after the last whole one are left out.
+    pub fn words<E: Element>(&self) -> &[E] {
+        let whole = self.len / E::BYTES * E::BYTES;
         if whole == 0 {
             return &[];
         }
         bytemuck::cast_slice(&self.bytes()[..whole])
     }
 
-    /// The bytes as words; bytes after the last whole word are left out.
-    pub fn words_mut<W: Word>(&mut self) -> &mut [W] {
-        let whole = self.len / W::BYTES * W::BYTES;
+    /// The bytes as elements; bytes after the last whole one are left out.
+    pub fn words_mut<E: Element>(&mut self) -> &mut [E] {
+        let whole = self.len / E::BYTES * E::BYTES;
         if whole == 0 {
             return &mut [];
         }

@@ -1,7 +1,7 @@
 //! Bytes at hardware speed: slices in, slices out.
 //!
-//! Packed bits and their transpose, integers modulo 2^k, AES in counter mode, matrix products. Nothing here
-//! knows of parties or does I/O.
+//! Packed bits and their transpose, integers modulo 2^k, prime fields, AES in counter mode, matrix products.
+//! Nothing here knows of parties or does I/O.
 //!
 //! **Contracts.** Shapes are the caller's to know: every function states what it asks of its slices, checks it
 //! once at the top and panics if it doesn't hold. Lengths that come from a peer or a file must be checked
@@ -21,15 +21,19 @@ pub mod aes;
 pub mod bits;
 pub mod buffer;
 pub mod cpu;
+pub mod field;
 pub mod gates;
 pub mod matrix;
+pub mod pack;
 pub mod ring;
 pub mod transpose;
 
+mod element;
 mod layout;
 #[cfg(test)]
 mod noise;
 mod word;
 
 pub use buffer::Buffer;
+pub use element::Element;
 pub use word::Word;

@@ -1,4 +1,4 @@
-//! Matrix products over `Z_2^k`, row-major.
+//! Matrix products over a ring or a field, row-major.
 //!
 //! The right-hand matrix is packed into panels of some columns, cut into slabs of some rows, so that what the
 //! innermost loop walks over lies in a row in the first-level cache (Goto and van de Geijn, Anatomy of
@@ -11,7 +11,7 @@ mod avx512;
 
 #[cfg(target_arch = "x86_64")]
 use crate::cpu::Level;
-use crate::{Buffer, Word, cpu};
+use crate::{Buffer, Element, cpu};
 use std::fmt;
 use std::marker::PhantomData;
 
@@ -19,7 +19,7 @@ use std::marker::PhantomData;
 ///
 /// # Panics
 /// If a slice hasn't its matrix's number of elements.
-pub fn matmul<W: Word>(a: &[W], b: &[W], c: &mut [W], m: usize, k: usize, n: usize) {
+pub fn matmul<E: Element>(a: &[E], b: &[E], c: &mut [E], m: usize, k: usize, n: usize) {
     check(a, m, k);
     check(b, k, n);
     check(c, m, n);
@@ -37,21 +37,21 @@ pub fn matmul<W: Word>(a: &[W], b: &[W], c: &mut [W], m: usize, k: usize, n: usi
 
 /// A matrix made ready to stand on the right-hand side of many products.
 #[derive(Clone)]
-pub struct Packed<W: Word> {
+pub struct Packed<E: Element> {
     /// Slab by slab, panel by panel, row by row, a panel's width in every row and zeros past the last column; or
     /// column by column where there are few.
     words: Buffer,
     k: usize,
     n: usize,
-    width: PhantomData<W>,
+    width: PhantomData<E>,
 }
 
-impl<W: Word> Packed<W> {
+impl<E: Element> Packed<E> {
     /// Packs `b` of `k x n`.
     ///
     /// # Panics
     /// If `b` hasn't as many elements.
-    pub fn new(b: &[W], k: usize, n: usize) -> Self {
+    pub fn new(b: &[E], k: usize, n: usize) -> Self {
         check(b, k, n);
         let words = if n <= FEW_COLUMNS { columns(b, n) } else { panels(b, n) };
         Self { words, k, n, width: PhantomData }
@@ -61,7 +61,7 @@ impl<W: Word> Packed<W> {
     ///
     /// # Panics
     /// If a slice hasn't its matrix's number of elements.
-    pub fn multiply(&self, a: &[W], c: &mut [W], m: usize) {
+    pub fn multiply(&self, a: &[E], c: &mut [E], m: usize) {
         check(a, m, self.k);
         check(c, m, self.n);
         if m == 0 || self.k == 0 || self.n == 0 {
@@ -71,7 +71,7 @@ impl<W: Word> Packed<W> {
         if self.n <= FEW_COLUMNS {
             return by_columns(a, words, c, self.k);
         }
-        let width = panel_width::<W>();
+        let width = panel_width::<E>();
         let panels = self.n.div_ceil(width);
         for (slab, words) in words.chunks(SLAB * panels * width).enumerate() {
             let depth = words.len() / (panels * width);
@@ -91,7 +91,7 @@ impl<W: Word> Packed<W> {
 }
 
 /// Says the shape, never the contents: they may be secret.
-impl<W: Word> fmt::Debug for Packed<W> {
+impl<E: Element> fmt::Debug for Packed<E> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Packed").field("k", &self.k).field("n", &self.n).finish_non_exhaustive()
     }
@@ -113,15 +113,15 @@ const SLAB: usize = 128;
 const ROWS: usize = 256;
 
 /// Columns of a panel.
-const fn panel_width<W: Word>() -> usize {
-    PANEL / W::BYTES
+const fn panel_width<E: Element>() -> usize {
+    PANEL / E::BYTES
 }
 
 /// The part of some rows of the left-hand matrix that meets a slab.
 #[derive(Clone, Copy)]
-struct Left<'a, W> {
+struct Left<'a, E> {
     /// The rows, whole.
-    words: &'a [W],
+    words: &'a [E],
     /// Elements in a row.
     stride: usize,
     /// The part's first column.
@@ -130,10 +130,10 @@ struct Left<'a, W> {
     depth: usize,
 }
 
-impl<'a, W> Left<'a, W> {
+impl<'a, E> Left<'a, E> {
     /// The parts of `N` rows.
     #[inline(always)]
-    fn rows<const N: usize>(&self, row: usize) -> [&'a [W]; N] {
+    fn rows<const N: usize>(&self, row: usize) -> [&'a [E]; N] {
         std::array::from_fn(
             #[inline(always)]
             |i| &self.words[(row + i) * self.stride + self.first..][..self.depth],
@@ -153,19 +153,19 @@ struct Columns {
 impl Columns {
     /// The elements of a row of the product that a panel of `width` columns stands for.
     #[inline(always)]
-    fn of<'a, W>(&self, c: &'a mut [W], row: usize, width: usize) -> &'a mut [W] {
+    fn of<'a, E>(&self, c: &'a mut [E], row: usize, width: usize) -> &'a mut [E] {
         &mut c[row * self.total + self.first..][..width.min(self.total - self.first)]
     }
 }
 
-fn check<W>(words: &[W], rows: usize, columns: usize) {
+fn check<E>(words: &[E], rows: usize, columns: usize) {
     let (wanted, found) = (rows.checked_mul(columns), words.len());
     assert_eq!(wanted, Some(found), "a matrix of {rows} x {columns} has {found} elements");
 }
 
 /// Packs a matrix column by column.
-fn columns<W: Word>(b: &[W], n: usize) -> Buffer {
-    let mut buffer = Buffer::of_words::<W>(b.len());
+fn columns<E: Element>(b: &[E], n: usize) -> Buffer {
+    let mut buffer = Buffer::of_words::<E>(b.len());
     let mut places = buffer.words_mut().iter_mut();
     for column in 0..n {
         for (row, place) in b.chunks_exact(n).zip(places.by_ref()) {
@@ -176,12 +176,12 @@ fn columns<W: Word>(b: &[W], n: usize) -> Buffer {
 }
 
 /// Packs a matrix into panels.
-fn panels<W: Word>(b: &[W], n: usize) -> Buffer {
-    let (width, rows) = (panel_width::<W>(), b.len() / n);
+fn panels<E: Element>(b: &[E], n: usize) -> Buffer {
+    let (width, rows) = (panel_width::<E>(), b.len() / n);
     let padded = n.next_multiple_of(width);
     let size = padded.checked_mul(rows).expect("a packed matrix must fit the address space");
-    let mut buffer = Buffer::of_words::<W>(size);
-    for (slab, packed) in b.chunks(SLAB * n).zip(buffer.words_mut::<W>().chunks_mut(SLAB * padded)) {
+    let mut buffer = Buffer::of_words::<E>(size);
+    for (slab, packed) in b.chunks(SLAB * n).zip(buffer.words_mut::<E>().chunks_mut(SLAB * padded)) {
         let depth = slab.len() / n;
         for (panel, packed) in packed.chunks_exact_mut(depth * width).enumerate() {
             let first = panel * width;
@@ -195,31 +195,34 @@ fn panels<W: Word>(b: &[W], n: usize) -> Buffer {
 }
 
 /// Adds the product of some rows' parts and a panel to the panel's columns of `c`.
-fn multiply_panel<W: Word>(a: Left<'_, W>, panel: &[W], c: &mut [W], columns: Columns) {
+fn multiply_panel<E: Element>(a: Left<'_, E>, panel: &[E], c: &mut [E], columns: Columns) {
     #[cfg(target_arch = "x86_64")]
     match cpu::level() {
         // SAFETY: the machine has the instructions of this level.
-        Level::Avx512 => return unsafe { avx512::multiply_panel(a, panel, c, columns) },
-        // SAFETY: as above. Narrower words do well by plain loops.
-        Level::Avx2 if W::BYTES >= 4 => return unsafe { avx2::multiply_panel(a, panel, c, columns) },
+        Level::Avx512 if E::VECTORS => return unsafe { avx512::multiply_panel(a, panel, c, columns) },
+        Level::Avx2 if E::VECTORS && E::BYTES >= 4 => {
+            // SAFETY: as above. Narrower words do well by plain loops.
+            return unsafe { avx2::multiply_panel(a, panel, c, columns) };
+        }
         _ => {}
     }
-    match W::BYTES {
-        1 => row_by_row::<W, PANEL>(a, panel, c, columns),
-        2 => row_by_row::<W, { PANEL / 2 }>(a, panel, c, columns),
-        4 => row_by_row::<W, { PANEL / 4 }>(a, panel, c, columns),
-        _ => row_by_row::<W, { PANEL / 8 }>(a, panel, c, columns),
+    match E::BYTES {
+        1 => row_by_row::<E, PANEL>(a, panel, c, columns),
+        2 => row_by_row::<E, { PANEL / 2 }>(a, panel, c, columns),
+        4 => row_by_row::<E, { PANEL / 4 }>(a, panel, c, columns),
+        8 => row_by_row::<E, { PANEL / 8 }>(a, panel, c, columns),
+        _ => row_by_row::<E, { PANEL / 16 }>(a, panel, c, columns),
     }
 }
 
 /// The same by plain loops; a panel has `WIDTH` columns.
-fn row_by_row<W: Word, const WIDTH: usize>(a: Left<'_, W>, panel: &[W], c: &mut [W], columns: Columns) {
+fn row_by_row<E: Element, const WIDTH: usize>(a: Left<'_, E>, panel: &[E], c: &mut [E], columns: Columns) {
     cpu::run(
         #[inline(always)]
         || {
             for row in 0..a.words.len() / a.stride {
                 let [factors] = a.rows(row);
-                let mut sums = [W::ZERO; WIDTH];
+                let mut sums = [E::ZERO; WIDTH];
                 for (&factor, b) in factors.iter().zip(panel.as_chunks::<WIDTH>().0) {
                     for (sum, &x) in sums.iter_mut().zip(b) {
                         *sum = sum.wrapping_add(factor.wrapping_mul(x));
@@ -234,7 +237,7 @@ fn row_by_row<W: Word, const WIDTH: usize>(a: Left<'_, W>, panel: &[W], c: &mut 
 }
 
 /// Adds to every row of `c` the rows of `b`, each times an element of the row of `a`.
-fn by_rows<W: Word>(a: &[W], b: &[W], c: &mut [W], k: usize, n: usize) {
+fn by_rows<E: Element>(a: &[E], b: &[E], c: &mut [E], k: usize, n: usize) {
     cpu::run(
         #[inline(always)]
         || {
@@ -251,7 +254,7 @@ fn by_rows<W: Word>(a: &[W], b: &[W], c: &mut [W], k: usize, n: usize) {
 
 /// Adds to every element of `c` the dot product of a row of `a` and a column of the right-hand matrix, given
 /// column by column.
-fn by_columns<W: Word>(a: &[W], columns: &[W], c: &mut [W], k: usize) {
+fn by_columns<E: Element>(a: &[E], columns: &[E], c: &mut [E], k: usize) {
     let n = columns.len() / k;
     cpu::run(
         #[inline(always)]
@@ -274,37 +277,41 @@ fn by_columns<W: Word>(a: &[W], columns: &[W], c: &mut [W], k: usize) {
 mod tests {
     use super::*;
     use crate::cpu::{at, available};
+    use crate::field::{Fp61, Fp128};
     use crate::noise::noise;
     use proptest::prelude::*;
 
-    fn naive<W: Word>(a: &[W], b: &[W], c: &[W], [m, k, n]: [usize; 3]) -> Vec<W> {
+    fn naive<E: Element>(a: &[E], b: &[E], c: &[E], [m, k, n]: [usize; 3]) -> Vec<E> {
         let entry = |i: usize, j: usize| {
             let products = (0..k).map(|l| a[i * k + l].wrapping_mul(b[l * n + j]));
-            products.fold(c[i * n + j], W::wrapping_add)
+            products.fold(c[i * n + j], E::wrapping_add)
         };
         (0..m).flat_map(|i| (0..n).map(move |j| (i, j))).map(|(i, j)| entry(i, j)).collect()
     }
 
-    fn agrees<W: Word>(shape: [usize; 3]) {
+    fn agrees<E: Element>(shape: [usize; 3]) {
         let [m, k, n] = shape;
-        let [a, b, c] = [m * k, k * n, m * n].map(|count| noise::<W>(count as u64, count + 1));
+        let [a, b, c] = [m * k, k * n, m * n].map(|count| noise::<E>(count as u64, count + 1));
         let [a, b, c] = [&a[1..], &b[1..], &c[1..]];
         let expected = naive(a, b, c, shape);
         for level in available() {
             let mut product = c.to_vec();
             at(level, || matmul(a, b, &mut product, m, k, n));
-            assert_eq!(product, expected, "{shape:?} of {} bits at {level:?}", W::BITS);
+            assert_eq!(product, expected, "{shape:?} of {} bytes at {level:?}", E::BYTES);
             let mut product = c.to_vec();
             at(level, || Packed::new(b, k, n).multiply(a, &mut product, m));
-            assert_eq!(product, expected, "{shape:?} of {} bits at {level:?}, packed", W::BITS);
+            assert_eq!(product, expected, "{shape:?} of {} bytes at {level:?}, packed", E::BYTES);
         }
     }
 
-    fn agrees_at_every_width(shape: [usize; 3]) {
+    fn all_agree(shape: [usize; 3]) {
         agrees::<u8>(shape);
         agrees::<u16>(shape);
         agrees::<u32>(shape);
         agrees::<u64>(shape);
+        agrees::<u128>(shape);
+        agrees::<Fp61>(shape);
+        agrees::<Fp128>(shape);
     }
 
     #[test]
@@ -312,19 +319,19 @@ mod tests {
         for shape in
             [[0, 3, 3], [3, 0, 3], [3, 3, 0], [1, 1, 1], [1, 65, 1], [5, 129, 3], [3, 7, 200], [9, 64, 65]]
         {
-            agrees_at_every_width(shape);
+            all_agree(shape);
         }
-        agrees_at_every_width([ROWS + 1, SLAB + 1, 5]);
-        agrees_at_every_width([15, 2 * SLAB, PANEL + 1]);
-        agrees_at_every_width([WORTH_PACKING - 1, 20, 40]);
-        agrees_at_every_width([WORTH_PACKING, 20, 40]);
+        all_agree([ROWS + 1, SLAB + 1, 5]);
+        all_agree([15, 2 * SLAB, PANEL + 1]);
+        all_agree([WORTH_PACKING - 1, 20, 40]);
+        all_agree([WORTH_PACKING, 20, 40]);
     }
 
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(64))]
         #[test]
         fn every_shape_agrees_with_the_definition(m in 0_usize..20, k in 0_usize..150, n in 0_usize..150) {
-            agrees_at_every_width([m, k, n]);
+            all_agree([m, k, n]);
         }
     }
 

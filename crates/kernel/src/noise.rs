@@ -1,13 +1,14 @@
 //! Operands for tests.
 
-use crate::Word;
+use crate::Element;
 
-/// Words without structure, from a linear congruential generator.
-pub(crate) fn noise<W: Word>(seed: u64, count: usize) -> Vec<W> {
+/// Elements without structure, from a linear congruential generator.
+pub(crate) fn noise<E: Element>(seed: u64, count: usize) -> Vec<E> {
     let mut state = seed | 1;
     let next = || {
         state = state.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(0x1405_7b7e_f767_814f);
-        W::from_u64(state >> 32 ^ state << 32)
+        let low = state >> 32 ^ state << 32;
+        E::from_u128(u128::from(low.wrapping_mul(0x9e37_79b9_7f4a_7c15)) << 64 | u128::from(low))
     };
     std::iter::repeat_with(next).take(count).collect()
 }

@@ -1,13 +1,12 @@
-//! Vectors over `Z_2^k`, element by element, and walks over them.
+//! Vectors over a ring or a field, element by element, and walks over them.
 //!
 //! All slices of a call have the same length unless it says otherwise; the functions panic if they haven't.
 
-use crate::Word;
-use crate::cpu;
 use crate::layout::Walk;
+use crate::{Element, Word, cpu};
 
 /// `out = a + b`.
-pub fn add<W: Word>(a: &[W], b: &[W], out: &mut [W]) {
+pub fn add<E: Element>(a: &[E], b: &[E], out: &mut [E]) {
     zip2(
         a,
         b,
@@ -18,7 +17,7 @@ pub fn add<W: Word>(a: &[W], b: &[W], out: &mut [W]) {
 }
 
 /// `out = a - b`.
-pub fn sub<W: Word>(a: &[W], b: &[W], out: &mut [W]) {
+pub fn sub<E: Element>(a: &[E], b: &[E], out: &mut [E]) {
     zip2(
         a,
         b,
@@ -29,7 +28,7 @@ pub fn sub<W: Word>(a: &[W], b: &[W], out: &mut [W]) {
 }
 
 /// `out = a * b`.
-pub fn mul<W: Word>(a: &[W], b: &[W], out: &mut [W]) {
+pub fn mul<E: Element>(a: &[E], b: &[E], out: &mut [E]) {
     zip2(
         a,
         b,
@@ -40,7 +39,7 @@ pub fn mul<W: Word>(a: &[W], b: &[W], out: &mut [W]) {
 }
 
 /// `out += a * b`.
-pub fn mul_add<W: Word>(a: &[W], b: &[W], out: &mut [W]) {
+pub fn mul_add<E: Element>(a: &[E], b: &[E], out: &mut [E]) {
     zip2(
         a,
         b,
@@ -51,7 +50,7 @@ pub fn mul_add<W: Word>(a: &[W], b: &[W], out: &mut [W]) {
 }
 
 /// `out -= a * b`.
-pub fn mul_sub<W: Word>(a: &[W], b: &[W], out: &mut [W]) {
+pub fn mul_sub<E: Element>(a: &[E], b: &[E], out: &mut [E]) {
     zip2(
         a,
         b,
@@ -62,7 +61,7 @@ pub fn mul_sub<W: Word>(a: &[W], b: &[W], out: &mut [W]) {
 }
 
 /// `out = -a`.
-pub fn neg<W: Word>(a: &[W], out: &mut [W]) {
+pub fn neg<E: Element>(a: &[E], out: &mut [E]) {
     zip1(
         a,
         out,
@@ -72,7 +71,7 @@ pub fn neg<W: Word>(a: &[W], out: &mut [W]) {
 }
 
 /// `out += a`.
-pub fn add_assign<W: Word>(out: &mut [W], a: &[W]) {
+pub fn add_assign<E: Element>(out: &mut [E], a: &[E]) {
     zip1(
         a,
         out,
@@ -82,7 +81,7 @@ pub fn add_assign<W: Word>(out: &mut [W], a: &[W]) {
 }
 
 /// `out -= a`.
-pub fn sub_assign<W: Word>(out: &mut [W], a: &[W]) {
+pub fn sub_assign<E: Element>(out: &mut [E], a: &[E]) {
     zip1(
         a,
         out,
@@ -92,7 +91,7 @@ pub fn sub_assign<W: Word>(out: &mut [W], a: &[W]) {
 }
 
 /// `out *= a`.
-pub fn mul_assign<W: Word>(out: &mut [W], a: &[W]) {
+pub fn mul_assign<E: Element>(out: &mut [E], a: &[E]) {
     zip1(
         a,
         out,
@@ -102,7 +101,7 @@ pub fn mul_assign<W: Word>(out: &mut [W], a: &[W]) {
 }
 
 /// `out = a + c`, with one `c` for all.
-pub fn add_splat<W: Word>(a: &[W], c: W, out: &mut [W]) {
+pub fn add_splat<E: Element>(a: &[E], c: E, out: &mut [E]) {
     zip1(
         a,
         out,
@@ -112,7 +111,7 @@ pub fn add_splat<W: Word>(a: &[W], c: W, out: &mut [W]) {
 }
 
 /// `out = a * c`, with one `c` for all.
-pub fn mul_splat<W: Word>(a: &[W], c: W, out: &mut [W]) {
+pub fn mul_splat<E: Element>(a: &[E], c: E, out: &mut [E]) {
     zip1(
         a,
         out,
@@ -122,7 +121,7 @@ pub fn mul_splat<W: Word>(a: &[W], c: W, out: &mut [W]) {
 }
 
 /// `out += a * c`, with one `c` for all.
-pub fn mul_add_splat<W: Word>(a: &[W], c: W, out: &mut [W]) {
+pub fn mul_add_splat<E: Element>(a: &[E], c: E, out: &mut [E]) {
     zip1(
         a,
         out,
@@ -177,7 +176,7 @@ pub fn sar<W: Word>(a: &[W], by: u32, out: &mut [W]) {
 /// `out += xi yi + xi yp + xp yi`, where a party has the shares `xi` and `xp` of x, `yi` and `yp` of y.
 ///
 /// Two multiplications an element, as `xi (yi + yp) + xp yi` (Li et al. 2023, section 2.2.2).
-pub fn cross<W: Word>(xi: &[W], xp: &[W], yi: &[W], yp: &[W], out: &mut [W]) {
+pub fn cross<E: Element>(xi: &[E], xp: &[E], yi: &[E], yp: &[E], out: &mut [E]) {
     let n = out.len();
     assert!(
         xi.len() == n && xp.len() == n && yi.len() == n && yp.len() == n,
@@ -188,9 +187,7 @@ pub fn cross<W: Word>(xi: &[W], xp: &[W], yi: &[W], yp: &[W], out: &mut [W]) {
         || {
             let (xi, xp, yi, yp, out) = (&xi[..n], &xp[..n], &yi[..n], &yp[..n], &mut out[..n]);
             for i in 0..n {
-                let left = xi[i].wrapping_mul(yi[i].wrapping_add(yp[i]));
-                let right = xp[i].wrapping_mul(yi[i]);
-                out[i] = out[i].wrapping_add(left).wrapping_add(right);
+                out[i] = E::cross(xi[i], xp[i], yi[i], yp[i], out[i]);
             }
         },
     );
@@ -200,7 +197,7 @@ pub fn cross<W: Word>(xi: &[W], xp: &[W], yi: &[W], yp: &[W], out: &mut [W]) {
 ///
 /// # Panics
 /// If `src` hasn't `outer * axis * inner` elements or `out` hasn't `outer * inner`.
-pub fn sum<W: Word>(src: &[W], outer: usize, axis: usize, inner: usize, out: &mut [W]) {
+pub fn sum<E: Element>(src: &[E], outer: usize, axis: usize, inner: usize, out: &mut [E]) {
     let sums = outer.checked_mul(inner);
     assert_eq!(
         sums.and_then(|sums| sums.checked_mul(axis)),
@@ -208,7 +205,7 @@ pub fn sum<W: Word>(src: &[W], outer: usize, axis: usize, inner: usize, out: &mu
         "the source has the shape's length"
     );
     assert_eq!(sums, Some(out.len()), "there is a sum for every outer and inner index");
-    out.fill(W::ZERO);
+    out.fill(E::ZERO);
     if src.is_empty() {
         return;
     }
@@ -218,7 +215,7 @@ pub fn sum<W: Word>(src: &[W], outer: usize, axis: usize, inner: usize, out: &mu
             if inner == 1 {
                 for (row, total) in src.chunks_exact(axis).zip(out) {
                     *total = row.iter().fold(
-                        W::ZERO,
+                        E::ZERO,
                         #[inline(always)]
                         |sum, &x| sum.wrapping_add(x),
                     );
@@ -241,7 +238,7 @@ pub fn sum<W: Word>(src: &[W], outer: usize, axis: usize, inner: usize, out: &mu
 ///
 /// # Panics
 /// If `dst` hasn't the shape's number of elements, or the walk leaves `src`.
-pub fn copy_strided<W: Word>(src: &[W], offset: usize, shape: &[usize], strides: &[isize], dst: &mut [W]) {
+pub fn copy_strided<E: Element>(src: &[E], offset: usize, shape: &[usize], strides: &[isize], dst: &mut [E]) {
     let walk = Walk::new(offset, shape, strides, src.len());
     assert_eq!(walk.elements(), dst.len(), "a layout has as many elements as its destination");
     let (run, step) = (walk.run(), walk.step());
@@ -264,7 +261,7 @@ fn check_shift<W: Word>(by: u32) {
 
 /// `out = f(a, out)`, element by element.
 #[inline(always)]
-fn zip1<W: Word>(a: &[W], out: &mut [W], f: impl Fn(W, W) -> W) {
+fn zip1<E: Element>(a: &[E], out: &mut [E], f: impl Fn(E, E) -> E) {
     assert_eq!(a.len(), out.len(), "operand and result have the same length");
     cpu::run(
         #[inline(always)]
@@ -278,7 +275,7 @@ fn zip1<W: Word>(a: &[W], out: &mut [W], f: impl Fn(W, W) -> W) {
 
 /// `out = f(a, b, out)`, element by element.
 #[inline(always)]
-fn zip2<W: Word>(a: &[W], b: &[W], out: &mut [W], f: impl Fn(W, W, W) -> W) {
+fn zip2<E: Element>(a: &[E], b: &[E], out: &mut [E], f: impl Fn(E, E, E) -> E) {
     let n = out.len();
     assert!(a.len() == n && b.len() == n, "operands and result have the same length");
     cpu::run(
@@ -296,6 +293,7 @@ fn zip2<W: Word>(a: &[W], b: &[W], out: &mut [W], f: impl Fn(W, W, W) -> W) {
 mod tests {
     use super::*;
     use crate::cpu::{at, available};
+    use crate::field::{Fp61, Fp128};
     use crate::layout::tests::{indices, layouts};
     use crate::noise::noise;
     use proptest::prelude::*;
@@ -355,6 +353,43 @@ mod tests {
         agrees::<u16>();
         agrees::<u32>();
         agrees::<u64>();
+    }
+
+    /// Every function that is defined for all elements, against the element's own operations, at every level.
+    fn agrees_with_the_element<E: Element>() {
+        for length in LENGTHS {
+            let [a, b, c, d, e] = [1, 2, 3, 4, 5].map(|seed| noise::<E>(seed, length));
+            let check = |run: &dyn Fn(&mut [E]), expected: &dyn Fn(usize) -> E| {
+                let expected: Vec<E> = (0..length).map(expected).collect();
+                for level in available() {
+                    let mut out = e.clone();
+                    at(level, || run(&mut out));
+                    assert_eq!(out, expected, "{level:?}, {length} elements");
+                }
+            };
+            let times = |x: E, y: E| x.wrapping_mul(y);
+            check(&|out| add(&a, &b, out), &|i| a[i].wrapping_add(b[i]));
+            check(&|out| sub(&a, &b, out), &|i| a[i].wrapping_sub(b[i]));
+            check(&|out| mul(&a, &b, out), &|i| times(a[i], b[i]));
+            check(&|out| mul_add(&a, &b, out), &|i| e[i].wrapping_add(times(a[i], b[i])));
+            check(&|out| neg(&a, out), &|i| a[i].wrapping_neg());
+            check(&|out| mul_splat(&a, c.first().copied().unwrap_or(E::ONE), out), &|i| times(a[i], c[0]));
+            check(&|out| cross(&a, &b, &c, &d, out), &|i| {
+                [times(a[i], c[i]), times(a[i], d[i]), times(b[i], c[i])]
+                    .into_iter()
+                    .fold(e[i], E::wrapping_add)
+            });
+            let mut total = [E::ZERO];
+            sum(&a, 1, length, 1, &mut total);
+            assert_eq!(total[0], a.iter().fold(E::ZERO, |sum, &x| sum.wrapping_add(x)));
+        }
+    }
+
+    #[test]
+    fn every_level_agrees_with_wide_words_and_fields() {
+        agrees_with_the_element::<u128>();
+        agrees_with_the_element::<Fp61>();
+        agrees_with_the_element::<Fp128>();
     }
 
     #[test]

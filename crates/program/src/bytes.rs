@@ -19,11 +19,12 @@ use thiserror::Error;
 
 use crate::builder::{Builder, MAX_TEXT};
 use crate::error::{Fault, ProgramError, Source};
+use crate::modulus::Modulus;
 use crate::plan::Width;
 use crate::program::{Extreme, Node, NodeId, Operation, Program, Recipient, Rounding};
 use crate::shape::{self, Span};
 use crate::types::{Kind, MAX_RANK, Range};
-use crate::value::wide;
+use crate::value::raw_of;
 
 const HEAD: [u8; 8] = *b"tacit-p\x01";
 
@@ -177,7 +178,7 @@ fn put_node(out: &mut Vec<u8>, node: &Node) {
             put_kind(out, node.ty.kind);
             put_dims(out, &node.ty.shape);
             for raw in raw.iter() {
-                out.extend_from_slice(&raw.to_le_bytes());
+                out.extend_from_slice(&raw.to_le_bytes()[..8 * node.ty.kind.limbs()]);
             }
         }
         Operation::Sum { axes, keepdims } => {
@@ -303,7 +304,8 @@ fn put_kind(out: &mut Vec<u8>, kind: Kind) {
         Kind::Bool => [0, 0],
         Kind::Int => [1, 0],
         Kind::Fixed { frac } => [2, frac],
-        Kind::Wrapping { width } => [3, width.bits()],
+        Kind::Modular(Modulus::PowerOfTwo(n)) => [3, n],
+        Kind::Modular(field) => [4, field.bits()],
     });
 }
 
@@ -388,12 +390,13 @@ impl<'a> Reader<'a> {
             return Err(builder.fault(Fault::Fraction { frac: kind.frac() }).into());
         }
         let at = self.at;
-        let data = self.take(shape.iter().product::<usize>().saturating_mul(8), "constant")?;
-        let (words, _) = data.as_chunks::<8>();
-        let raw: Vec<i64> = words.iter().map(|word| i64::from_le_bytes(*word)).collect();
-        match raw.iter().position(|&raw| !kind.whole().holds(wide(kind, raw))) {
+        let bytes = 8 * kind.limbs();
+        let data = self.take(shape.iter().product::<usize>().saturating_mul(bytes), "constant")?;
+        let words: Vec<u64> = data.as_chunks().0.iter().map(|word| u64::from_le_bytes(*word)).collect();
+        let raw: Vec<i128> = raw_of(kind, &words).collect();
+        match raw.iter().position(|&raw| !kind.holds(kind.whole(), raw)) {
             Some(place) => Err(DecodeError::Meaning {
-                at: at + 8 * place,
+                at: at + bytes * place,
                 what: "constant of its kind",
                 value: raw[place] as u64,
             }),
@@ -449,10 +452,10 @@ impl<'a> Reader<'a> {
             (0, 0) => Ok(Kind::Bool),
             (1, 0) => Ok(Kind::Int),
             (2, frac) => Ok(Kind::Fixed { frac }),
-            (3, bits) => match Width::ALL.into_iter().find(|width| width.bits() == bits) {
-                Some(width) => Ok(Kind::Wrapping { width }),
-                None => Err(self.meaning("width", bits)),
-            },
+            (3, n) if Modulus::PowerOfTwo(n).is_valid() => Ok(Kind::Modular(Modulus::PowerOfTwo(n))),
+            (4, 61) => Ok(Kind::Modular(Modulus::Mersenne61)),
+            (4, 128) => Ok(Kind::Modular(Modulus::Prime128)),
+            (3 | 4, other) => Err(self.meaning("modulus", other)),
             _ => Err(self.meaning("kind", tag)),
         }
     }

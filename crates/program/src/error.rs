@@ -4,6 +4,7 @@ use std::fmt;
 
 use thiserror::Error;
 
+use crate::modulus::Modulus;
 use crate::shape::Dims;
 use crate::types::{Kind, MAX_ELEMENTS, MAX_FRACTION, MAX_RANK, Range};
 use crate::value::ValueError;
@@ -204,6 +205,12 @@ pub enum Fault {
         /// The kind.
         kind: Kind,
     },
+    /// A modulus that isn't supported.
+    #[error("integers modulo {modulus}; the modulus can be 2^1 to 2^128, 2^61-1 or 2^128-159")]
+    Modulus {
+        /// As given.
+        modulus: Modulus,
+    },
     /// Fraction bits beyond what is supported.
     #[error(
         "{frac} fraction bits; an input or a constant has 1 to {MAX_FRACTION}, and no value more than 64"
@@ -310,19 +317,22 @@ impl Fault {
     pub fn hint(&self) -> Option<&'static str> {
         Some(match self {
             Self::Overflow { .. } => {
-                "declare a narrower range=(low, high) for the inputs it depends on, or use wrapping integers"
+                "declare a narrower range=(low, high) for the inputs it depends on, or use modular integers"
             }
             Self::TruncationGuard { .. } => {
                 "declare a narrower range=(low, high) for the inputs it depends on, or fewer fraction bits"
             }
-            Self::Kinds { a: Kind::Wrapping { .. }, .. } | Self::Kinds { b: Kind::Wrapping { .. }, .. } => {
-                "wrapping integers go together only with wrapping integers of the same width, bools and public integers"
+            Self::Kinds { a: Kind::Modular(_), .. } | Self::Kinds { b: Kind::Modular(_), .. } => {
+                "modular integers go together only with those of the same modulus, public integers, and, modulo 2^8, 2^16, 2^32 and 2^64, bools"
             }
             Self::Kinds { .. } => "convert one of them first, with astype",
             Self::NotDefined {
                 operation: "<" | "max" | "argmax" | "abs" | "relu",
-                kind: Kind::Wrapping { .. },
-            } => "integers modulo 2^k have no order; declare the input as int with a range to compare it",
+                kind: Kind::Modular(_),
+            } => "modular integers have no order; declare the input as int with a range to compare it",
+            Self::NotDefined { operation: "==" | "where", kind: Kind::Modular(_) } => {
+                "only integers modulo 2^8, 2^16, 2^32 and 2^64 can be compared for equality or chosen by bools; others have sums and products alone"
+            }
             Self::NotDefined { operation: "&" | "|" | "^" | "~", .. } => {
                 "these are defined for bools; a comparison such as x != 0 makes one"
             }

@@ -10,6 +10,7 @@ pub mod cost;
 mod error;
 mod layout;
 mod lower;
+mod modulus;
 pub mod plan;
 mod program;
 pub mod reference;
@@ -26,6 +27,7 @@ pub use builder::Builder;
 pub use bytes::DecodeError;
 pub use error::{Fault, ProgramError, Source};
 pub use lower::{Lowered, Native, lower, lower_for_debug};
+pub use modulus::Modulus;
 pub use program::{
     Extreme, InputType, Node, NodeId, Operation, Output, OutputType, Program, Recipient, Rounding,
 };

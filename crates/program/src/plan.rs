@@ -5,13 +5,14 @@
 //! puts each operation into the earliest level at which its operands are there, so that independent
 //! operations share a round.
 //!
-//! **Registers.** A register is a vector of ring elements, or a stack of rows of packed bits. Numbers in
+//! **Registers.** A register is a vector of elements of a ring or a field, or a stack of rows of packed bits. Numbers in
 //! bit-sliced form have a row for every bit position and a column for every number; in memory every row
 //! starts at a word, in a message the rows follow one another without a gap.
 //!
 //! **Order.** In a level all of `local` runs first, then every stage of `stages` begins and is finished,
 //! then the registers of `free` go. An operation of `k` stages stands in `k` levels that follow one another.
 
+pub use crate::modulus::Modulus;
 use std::sync::Arc;
 use tacit_circuit::Layered;
 
@@ -23,8 +24,10 @@ pub type Reg = u32;
 pub enum Domain {
     /// Bits under XOR and AND, packed 64 to a word, least significant first.
     Bits,
-    /// Integers modulo 2^k.
+    /// Integers modulo 2^k, for the k of a machine word.
     Ring(Width),
+    /// Integers modulo anything else that there is: they have sums and products, and no bits.
+    Modular(Modulus),
 }
 
 /// The `k` of a ring of integers modulo 2^k.
@@ -66,6 +69,21 @@ impl Domain {
         match self {
             Self::Bits => 1,
             Self::Ring(width) => width.bits() as u64,
+            Self::Modular(modulus) => modulus.bits() as u64,
+        }
+    }
+
+    /// Words of 64 bits that a raw element takes where it stands alone: 1, or 2 for moduli of more than 64 bits.
+    pub const fn limbs(self) -> usize {
+        self.bits().div_ceil(64) as usize
+    }
+
+    /// What its sums and products are reduced by; bits are integers modulo 2.
+    pub const fn modulus(self) -> Modulus {
+        match self {
+            Self::Bits => Modulus::PowerOfTwo(1),
+            Self::Ring(width) => Modulus::PowerOfTwo(width.bits()),
+            Self::Modular(modulus) => modulus,
         }
     }
 }
@@ -75,7 +93,7 @@ impl Domain {
 pub struct Register {
     /// What its elements are.
     pub domain: Domain,
-    /// Rows; 1 in a ring.
+    /// Rows; 1 for all but bits.
     pub rows: u32,
     /// Elements in a row.
     pub cols: usize,
@@ -123,11 +141,12 @@ impl Rows {
     }
 }
 
-/// Public numbers written into a plan. Ring elements stand one to a word, reduced modulo 2^k; bits are packed.
+/// Public numbers written into a plan. Elements are reduced and stand one to a word, or to two words, the low one
+/// first, as [`Domain::limbs`] says; bits are packed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Public {
     /// The same element everywhere (a bit is 0 or 1).
-    Splat(u64),
+    Splat(u128),
     /// An element for every place.
     Vector(Arc<[u64]>),
 }
@@ -157,7 +176,7 @@ pub struct MatrixShape {
     pub n: usize,
 }
 
-/// A step that needs no message. `dst` may not be one of the operands.
+/// A step that needs no message. `dst` may not be one of the operands. *Ring* stands for all domains but bits.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[expect(missing_docs, reason = "a variant's line says what its fields are")]
 pub enum Local {
@@ -171,7 +190,7 @@ pub enum Local {
     AddPublic { a: Reg, c: Public, dst: Reg },
     /// Ring: `dst = a * c`.
     MulPublic { a: Reg, c: Public, dst: Reg },
-    /// Ring: the matrix product `a * c`, or `c * a` where `left`; the public matrices are all given.
+    /// Ring: the matrix product `a * c`, or `c * a` where `left`; the public matrices are all given, as in [`Public`].
     MatMulPublic { a: Reg, c: Arc<[u64]>, left: bool, shape: MatrixShape, dst: Reg },
     /// Ring: `a` seen as `outer x axis x inner`, summed over the middle axis.
     Sum { a: Reg, outer: usize, axis: usize, inner: usize, dst: Reg },
@@ -194,7 +213,7 @@ pub enum Local {
 pub enum Operand {
     /// Instance after instance, each with all bits of the input.
     Each(Reg),
-    /// The same bits for all instances.
+    /// The same bits for all instances; a late input of the circuit ([`Layered::with_late`]).
     Same(Reg),
 }
 
@@ -207,7 +226,8 @@ impl Operand {
     }
 }
 
-/// An operation for which parties exchange messages.
+/// An operation for which parties exchange messages. *Ring* stands for all domains but bits in products, and for
+/// [`Domain::Ring`] in conversions.
 ///
 /// `Split`, `Inject` and `Shift` are for protocols whose sharing falls into two addends, `x = S + T mod 2^k`,
 /// of which one party knows `S` and the others know `T`.
@@ -472,7 +492,12 @@ impl Builder {
 
     /// A new register of ring elements.
     pub fn ring(&mut self, width: Width, cols: usize) -> Reg {
-        self.push(Register { domain: Domain::Ring(width), rows: 1, cols })
+        self.row(Domain::Ring(width), cols)
+    }
+
+    /// A new register of one row.
+    pub fn row(&mut self, domain: Domain, cols: usize) -> Reg {
+        self.push(Register { domain, rows: 1, cols })
     }
 
     /// A new register of bits.

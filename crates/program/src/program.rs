@@ -61,7 +61,7 @@ pub enum Operation {
         name: String,
     },
     /// Raw values that everybody knows.
-    Constant(std::sync::Arc<[i64]>),
+    Constant(std::sync::Arc<[i128]>),
     /// `a + b`.
     Add,
     /// `a - b`.
@@ -119,9 +119,9 @@ pub enum Operation {
     Abs,
     /// `max(a, 0)`.
     Relu,
-    /// Bools as the numbers 0 and 1: int, or wrapping where a width is given.
+    /// Bools as the numbers 0 and 1: int, or modulo 2^k where a width is given.
     FromBool {
-        /// The width of wrapping integers.
+        /// The k.
         wrapping: Option<Width>,
     },
     /// Adds fraction bits; the number stays the same.
@@ -279,7 +279,7 @@ pub struct OutputType {
     pub shape: Vec<usize>,
     /// What raw elements can be.
     pub range: Range,
-    /// The ring that it comes out of; `None` for bools.
+    /// The ring that it comes out of, if it is of machine words; `None` for bools and other moduli.
     pub width: Option<Width>,
     /// The node that it is.
     pub node: u32,

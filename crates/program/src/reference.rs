@@ -1,8 +1,8 @@
 //! What a program means: exact arithmetic in the clear, node by node.
 //!
 //! This is the truth that lowering and every protocol are tested against, and what a debug run compares with. It
-//! knows nothing of rings but for wrapping integers. Raw values are as [`crate::encode`] makes them; a wrapping
-//! one is its unsigned value's bits.
+//! knows nothing of rings but for modular integers. Raw values are the integers that [`crate::encode`] makes; a
+//! modular one from 2^127 on stands for itself less 2^128.
 
 use crate::plan::{Layout, MatrixShape};
 use crate::program::{Extreme, Node, Operation, Program, Rounding};
@@ -28,7 +28,7 @@ pub fn run(program: &Program, inputs: &[Vec<u64>]) -> Result<Vec<Value>, ValueEr
 ///
 /// # Errors
 /// As for [`run`].
-pub fn trace(program: &Program, inputs: &[Vec<u64>]) -> Result<Vec<Vec<i64>>, ValueError> {
+pub fn trace(program: &Program, inputs: &[Vec<u64>]) -> Result<Vec<Vec<i128>>, ValueError> {
     let declared = program.input_types();
     if inputs.len() != declared.len() {
         return Err(ValueError::Inputs { given: inputs.len(), declared: declared.len() });
@@ -38,7 +38,7 @@ pub fn trace(program: &Program, inputs: &[Vec<u64>]) -> Result<Vec<Vec<i64>>, Va
         given.push(value::checked_raw(ty.kind, &ty.shape, ty.range, words)?);
     }
     let mut given = given.into_iter();
-    let mut values: Vec<Vec<i64>> = Vec::with_capacity(program.nodes().len());
+    let mut values: Vec<Vec<i128>> = Vec::with_capacity(program.nodes().len());
     for Node { operation, operands, ty, .. } in program.nodes() {
         let raw = match operation {
             Operation::Input { .. } => given.next().unwrap_or_default(),
@@ -55,26 +55,27 @@ pub fn trace(program: &Program, inputs: &[Vec<u64>]) -> Result<Vec<Vec<i64>>, Va
 }
 
 /// The raw elements of one node, from its operands', all of which have the types that they should.
-pub(crate) fn apply(operation: &Operation, operands: &[(&Type, &[i64])], ty: &Type) -> Vec<i64> {
-    let elementwise = |f: &dyn Fn(i128, i128) -> i128| -> Vec<i64> {
+pub(crate) fn apply(operation: &Operation, operands: &[(&Type, &[i128])], ty: &Type) -> Vec<i128> {
+    let elementwise = |f: &dyn Fn(i128, i128) -> i128| -> Vec<i128> {
         let (a, b) = (spread(operands[0], &ty.shape), spread(operands[1], &ty.shape));
         a.into_iter().zip(b).map(|(a, b)| raw(ty.kind, f(a, b))).collect()
     };
-    let each = |f: &dyn Fn(i128) -> i128| -> Vec<i64> {
-        operands[0].1.iter().map(|&a| raw(ty.kind, f(value::wide(operands[0].0.kind, a)))).collect()
+    let each = |f: &dyn Fn(i128) -> i128| -> Vec<i128> {
+        operands[0].1.iter().map(|&a| raw(ty.kind, f(a))).collect()
     };
     match operation {
         Operation::Input { .. } => vec![],
         Operation::Constant(raw) => raw.to_vec(),
-        Operation::Add => elementwise(&|a, b| a + b),
-        Operation::Sub => elementwise(&|a, b| a - b),
-        Operation::Neg => each(&|a| -a),
-        // Wrapping factors of 64 bits overflow 128; the low bits, which are all that counts, are right.
-        Operation::Mul => elementwise(&|a, b| a.wrapping_mul(b)),
+        Operation::Add => elementwise(&|a, b| add(ty.kind, a, b)),
+        Operation::Sub => elementwise(&|a, b| sub(ty.kind, a, b)),
+        Operation::Neg => each(&|a| sub(ty.kind, 0, a)),
+        Operation::Mul => elementwise(&|a, b| mul(ty.kind, a, b)),
         Operation::MatMul => matmul(operands[0], operands[1], ty),
         Operation::Sum { axes, .. } => {
             let (rows, terms) = rows(operands[0], axes);
-            rows.chunks(terms).map(|row| raw(ty.kind, row.iter().sum())).collect()
+            rows.chunks(terms)
+                .map(|row| raw(ty.kind, row.iter().fold(0, |sum, &term| add(ty.kind, sum, term))))
+                .collect()
         }
         Operation::Less => elementwise(&|a, b| i128::from(a < b)),
         Operation::Equal => elementwise(&|a, b| i128::from(a == b)),
@@ -100,7 +101,7 @@ pub(crate) fn apply(operation: &Operation, operands: &[(&Type, &[i64])], ty: &Ty
         }
         Operation::ArgExtremum { which, axis, .. } => {
             let (rows, terms) = rows(operands[0], &[*axis]);
-            rows.chunks(terms).map(|row| first(row, *which) as i64).collect()
+            rows.chunks(terms).map(|row| first(row, *which) as i128).collect()
         }
         Operation::Abs => each(&i128::abs),
         Operation::Relu => each(&|a| a.max(0)),
@@ -133,33 +134,44 @@ pub(crate) fn apply(operation: &Operation, operands: &[(&Type, &[i64])], ty: &Ty
 }
 
 /// An exact result as a raw value. Ranges, checked when the program was built, say that it fits.
-fn raw(kind: Kind, exact: i128) -> i64 {
+fn raw(kind: Kind, exact: i128) -> i128 {
+    debug_assert!(kind.holds(kind.whole(), exact), "{exact} is out of the range that was checked");
+    exact
+}
+
+fn add(kind: Kind, a: i128, b: i128) -> i128 {
     match kind {
-        Kind::Wrapping { width } => (exact as u64 & value::mask(width)) as i64,
-        Kind::Bool | Kind::Int | Kind::Fixed { .. } => {
-            debug_assert!(kind.whole().holds(exact), "{exact} is out of the range that was checked");
-            exact as i64
-        }
+        Kind::Modular(modulus) => modulus.add(a as u128, b as u128) as i128,
+        Kind::Bool | Kind::Int | Kind::Fixed { .. } => a + b,
+    }
+}
+
+fn sub(kind: Kind, a: i128, b: i128) -> i128 {
+    match kind {
+        Kind::Modular(modulus) => modulus.sub(a as u128, b as u128) as i128,
+        Kind::Bool | Kind::Int | Kind::Fixed { .. } => a - b,
+    }
+}
+
+fn mul(kind: Kind, a: i128, b: i128) -> i128 {
+    match kind {
+        Kind::Modular(modulus) => modulus.mul(a as u128, b as u128) as i128,
+        Kind::Bool | Kind::Int | Kind::Fixed { .. } => a * b,
     }
 }
 
 /// An operand's elements, broadcast.
-fn spread((ty, data): (&Type, &[i64]), shape: &[usize]) -> Vec<i128> {
-    Layout::whole(&ty.shape)
-        .broadcast(shape)
-        .places()
-        .map(|place| value::wide(ty.kind, data[place]))
-        .collect()
+fn spread((ty, data): (&Type, &[i128]), shape: &[usize]) -> Vec<i128> {
+    Layout::whole(&ty.shape).broadcast(shape).gather(data)
 }
 
 /// A circuit's outputs, instance after instance.
-fn evaluated(circuit: &Circuit, operands: &[(&Type, &[i64])], ty: &Type) -> Vec<i64> {
+fn evaluated(circuit: &Circuit, operands: &[(&Type, &[i128])], ty: &Type) -> Vec<i128> {
     let batch = &ty.shape[..ty.rank() - 1];
-    let inputs: Vec<Vec<i64>> = operands
+    let inputs: Vec<Vec<i128>> = operands
         .iter()
         .zip(circuit.inputs())
         .map(|(operand, &width)| spread(*operand, &[batch, &[width as usize]].concat()))
-        .map(|bits| bits.into_iter().map(|bit| bit as i64).collect())
         .collect();
     let one = |instance: usize| {
         let own = inputs.iter().zip(circuit.inputs()).map(|(bits, &width)| {
@@ -169,18 +181,18 @@ fn evaluated(circuit: &Circuit, operands: &[(&Type, &[i64])], ty: &Type) -> Vec<
         let Ok(outputs) = circuit.evaluate(&own.collect::<Vec<_>>()) else {
             unreachable!("typing checked the inputs' widths");
         };
-        outputs.into_iter().flatten().map(i64::from)
+        outputs.into_iter().flatten().map(i128::from)
     };
     (0..batch.iter().product()).flat_map(one).collect()
 }
 
 /// The elements with some axes last, and how many those hold together.
-fn rows((ty, data): (&Type, &[i64]), axes: &[usize]) -> (Vec<i128>, usize) {
+fn rows((ty, data): (&Type, &[i128]), axes: &[usize]) -> (Vec<i128>, usize) {
     let kept = (0..ty.rank()).filter(|axis| !axes.contains(axis));
     let order: Vec<usize> = kept.chain(axes.iter().copied()).collect();
     let turned = Layout::whole(&ty.shape).transpose(&order);
     let terms = axes.iter().map(|&axis| ty.shape[axis]).product();
-    (turned.places().map(|place| value::wide(ty.kind, data[place])).collect(), terms)
+    (turned.gather(data), terms)
 }
 
 /// The first place of a row's extreme.
@@ -189,25 +201,22 @@ fn first(row: &[i128], which: Extreme) -> usize {
     (1..row.len()).fold(0, |best, place| if beats(row[place], row[best]) { place } else { best })
 }
 
-fn matmul(a: (&Type, &[i64]), b: (&Type, &[i64]), ty: &Type) -> Vec<i64> {
+fn matmul(a: (&Type, &[i128]), b: (&Type, &[i128]), ty: &Type) -> Vec<i128> {
     let Ok(shapes) = shape::matmul(&a.0.shape, &b.0.shape) else {
         unreachable!("typing checked the shapes");
     };
     let MatrixShape { batch, m, k, n } = shapes.matrix;
     let (left, right) = matrices(a.0, b.0, &shapes);
-    let wide = |(ty, data): (&Type, &[i64]), walk: &Layout| -> Vec<i128> {
-        walk.places().map(|place| value::wide(ty.kind, data[place])).collect()
-    };
-    let (left, right) = (wide(a, &left), wide(b, &right));
+    let (left, right) = (left.gather(a.1), right.gather(b.1));
     let mut product = Vec::with_capacity(batch * m * n);
     for one in 0..batch {
         for row in 0..m {
             for column in 0..n {
                 let terms = (0..k).map(|at| {
                     let (x, y) = (left[(one * m + row) * k + at], right[(one * k + at) * n + column]);
-                    x.wrapping_mul(y)
+                    mul(ty.kind, x, y)
                 });
-                product.push(raw(ty.kind, terms.fold(0, i128::wrapping_add)));
+                product.push(raw(ty.kind, terms.fold(0, |sum, term| add(ty.kind, sum, term))));
             }
         }
     }

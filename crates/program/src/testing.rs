@@ -5,18 +5,18 @@ use std::collections::HashMap;
 use proptest::prelude::*;
 use proptest::test_runner::TestRng;
 
-use crate::plan::{Domain, Kind as OpKind, Layout, Local, MatrixShape, Plan, Public, Reg, Rows, Width};
-use crate::value::mask;
+use crate::plan::{Domain, Kind as OpKind, Layout, Local, MatrixShape, Modulus, Plan, Public, Reg, Rows};
+use crate::value::words_of;
 use crate::{Builder, Index, InputType, Kind, Lowered, Native, NodeId, Program, Range, Recipient};
 
-/// Executes a plan on unpacked elements, one to a word. Numbers fall into random addends, so that every carry and
+/// Executes a plan on unpacked elements. Numbers fall into random addends, so that every carry and
 /// wrap occurs. Panics where a plan reads what isn't written or is already freed.
 pub(crate) struct Clear<'a> {
     plan: &'a Plan,
     rng: TestRng,
-    registers: Vec<Option<Vec<Option<u64>>>>,
+    registers: Vec<Option<Vec<Option<u128>>>>,
     /// The first addend of every number, drawn once for a register.
-    addends: HashMap<Reg, Vec<u64>>,
+    addends: HashMap<Reg, Vec<u128>>,
 }
 
 impl<'a> Clear<'a> {
@@ -24,8 +24,8 @@ impl<'a> Clear<'a> {
         let mut clear =
             Self { plan, rng, registers: vec![None; plan.registers.len()], addends: HashMap::new() };
         for (input, words) in plan.inputs.iter().zip(inputs) {
-            let all = clear.mask(input.reg);
-            clear.write(input.reg, 0, words.iter().map(|word| word & all).collect());
+            let words = elements(words, plan.register(input.reg).domain);
+            clear.write(input.reg, 0, words);
         }
         let mut pending = HashMap::new();
         for level in &plan.levels {
@@ -50,10 +50,15 @@ impl<'a> Clear<'a> {
                 clear.registers[reg as usize] = None;
             }
         }
-        plan.outputs.iter().map(|output| clear.read(output.reg)).collect()
+        let limbs = |reg: Reg| {
+            let limbs = plan.register(reg).domain.limbs();
+            let words = clear.read(reg).into_iter();
+            words.flat_map(|word| [word as u64, (word >> 64) as u64].into_iter().take(limbs)).collect()
+        };
+        plan.outputs.iter().map(|output| limbs(output.reg)).collect()
     }
 
-    fn begin(&mut self, kind: &OpKind) -> Vec<(Rows, Vec<u64>)> {
+    fn begin(&mut self, kind: &OpKind) -> Vec<(Rows, Vec<u128>)> {
         match kind {
             OpKind::And { a, b, dst } => {
                 let (a, b) = (self.read_rows(*a), self.read_rows(*b));
@@ -61,17 +66,18 @@ impl<'a> Clear<'a> {
             }
             OpKind::Mul { a, b, dst } => {
                 let (a, b) = (self.read(*a), self.read(*b));
-                vec![(Rows::one(*dst, 0), zip(&a, &b, u64::wrapping_mul))]
+                let modulus = self.modulus(*dst);
+                vec![(Rows::one(*dst, 0), zip(&a, &b, |a, b| modulus.mul(a, b)))]
             }
             OpKind::MatMul { a, b, shape, dst } => {
-                vec![(Rows::one(*dst, 0), matmul(&self.read(*a), &self.read(*b), *shape))]
+                vec![(Rows::one(*dst, 0), matmul(&self.read(*a), &self.read(*b), *shape, self.modulus(*dst)))]
             }
             OpKind::Split { a, bits, negate, s, t } => {
                 let (first, mut second) = self.split(*a);
                 if *negate {
                     second = second.iter().map(|word| word.wrapping_neg()).collect();
                 }
-                let rows = |words: &[u64]| -> Vec<u64> {
+                let rows = |words: &[u128]| -> Vec<u128> {
                     (0..*bits).flat_map(|bit| words.iter().map(move |word| word >> bit & 1)).collect()
                 };
                 let bits = u32::from(*bits);
@@ -99,26 +105,28 @@ impl<'a> Clear<'a> {
         let dst = step.writes();
         let whole = Rows::one(dst, 0);
         let cols = self.plan.register(dst).cols;
+        let modulus = self.modulus(dst);
         let (rows, words) = match step {
             Local::Constant { value, .. } => (whole, self.public(value, dst)),
-            Local::Add { a, b, .. } => (whole, zip(&self.read(*a), &self.read(*b), u64::wrapping_add)),
-            Local::Sub { a, b, .. } => (whole, zip(&self.read(*a), &self.read(*b), u64::wrapping_sub)),
+            Local::Add { a, b, .. } => (whole, zip(&self.read(*a), &self.read(*b), |a, b| modulus.add(a, b))),
+            Local::Sub { a, b, .. } => (whole, zip(&self.read(*a), &self.read(*b), |a, b| modulus.sub(a, b))),
             Local::AddPublic { a, c, .. } => {
-                (whole, zip(&self.read(*a), &self.public(c, dst), u64::wrapping_add))
+                (whole, zip(&self.read(*a), &self.public(c, dst), |a, b| modulus.add(a, b)))
             }
             Local::MulPublic { a, c, .. } => {
-                (whole, zip(&self.read(*a), &self.public(c, dst), u64::wrapping_mul))
+                (whole, zip(&self.read(*a), &self.public(c, dst), |a, b| modulus.mul(a, b)))
             }
-            Local::MatMulPublic { a, c, left: false, shape, .. } => {
-                (whole, matmul(&self.read(*a), c, *shape))
+            Local::MatMulPublic { a, c, left, shape, .. } => {
+                let (a, c) = (self.read(*a), elements(c, self.plan.register(dst).domain));
+                let (a, c) = if *left { (c, a) } else { (a, c) };
+                (whole, matmul(&a, &c, *shape, modulus))
             }
-            Local::MatMulPublic { a, c, left: true, shape, .. } => (whole, matmul(c, &self.read(*a), *shape)),
             Local::Sum { a, outer, axis, inner, .. } => {
                 let a = self.read(*a);
                 assert_eq!(a.len(), outer * axis * inner);
                 let term = |o: usize, i: usize| (0..*axis).map(move |at| (o * axis + at) * inner + i);
                 let sums = (0..*outer).flat_map(|o| (0..*inner).map(move |i| (o, i)));
-                (whole, sums.map(|(o, i)| term(o, i).fold(0u64, |sum, at| sum.wrapping_add(a[at]))).collect())
+                (whole, sums.map(|(o, i)| term(o, i).fold(0, |sum, at| modulus.add(sum, a[at]))).collect())
             }
             Local::Copy { a, layout, at, .. } => {
                 let words = self.walk(*a, layout);
@@ -135,20 +143,20 @@ impl<'a> Clear<'a> {
         self.write_rows(rows, &words);
     }
 
-    fn walk(&self, a: Reg, layout: &Layout) -> Vec<u64> {
+    fn walk(&self, a: Reg, layout: &Layout) -> Vec<u128> {
         let a = self.read(a);
         layout.places().map(|place| a[place]).collect()
     }
 
-    fn split(&mut self, a: Reg) -> (Vec<u64>, Vec<u64>) {
-        let (x, all) = (self.read(a), self.mask(a));
+    fn split(&mut self, a: Reg) -> (Vec<u128>, Vec<u128>) {
+        let (x, all) = (self.read(a), self.modulus(a).last());
         if !self.addends.contains_key(&a) {
             let drawn = x.iter().map(|x| match self.rng.random_range(0..6u8) {
                 0 => 0,
                 1 => *x,
                 2 => all,
                 3 => all / 2,
-                _ => self.rng.next_u64() & all,
+                _ => u128::from(self.rng.next_u64()) & all,
             });
             let drawn = drawn.collect();
             self.addends.insert(a, drawn);
@@ -158,35 +166,33 @@ impl<'a> Clear<'a> {
         (first, second)
     }
 
-    fn public(&self, value: &Public, like: Reg) -> Vec<u64> {
+    fn public(&self, value: &Public, like: Reg) -> Vec<u128> {
         let register = self.plan.register(like);
         match (value, register.domain) {
             (Public::Splat(word), _) => vec![*word; register.cols],
-            (Public::Vector(words), Domain::Ring(width)) => {
-                assert_eq!(words.len(), register.cols);
-                assert!(words.iter().all(|word| word & !mask(width) == 0));
-                words.to_vec()
-            }
             (Public::Vector(words), Domain::Bits) => {
                 assert_eq!(words.len(), register.cols.div_ceil(64));
-                (0..register.cols).map(|col| words[col / 64] >> (col % 64) & 1).collect()
+                (0..register.cols).map(|col| u128::from(words[col / 64] >> (col % 64) & 1)).collect()
+            }
+            (Public::Vector(words), domain) => {
+                let elements = elements(words, domain);
+                assert_eq!(elements.len(), register.cols);
+                assert!(elements.iter().all(|&element| domain.modulus().holds(element)));
+                elements
             }
         }
     }
 
-    fn mask(&self, reg: Reg) -> u64 {
-        match self.plan.register(reg).domain {
-            Domain::Bits => 1,
-            Domain::Ring(width) => mask(width),
-        }
+    fn modulus(&self, reg: Reg) -> Modulus {
+        self.plan.register(reg).domain.modulus()
     }
 
-    fn read(&self, reg: Reg) -> Vec<u64> {
+    fn read(&self, reg: Reg) -> Vec<u128> {
         let words = self.registers[reg as usize].as_ref().expect("a register is read that isn't there");
         words.iter().map(|word| word.expect("an element is read that was never written")).collect()
     }
 
-    fn read_rows(&self, rows: Rows) -> Vec<u64> {
+    fn read_rows(&self, rows: Rows) -> Vec<u128> {
         let cols = self.plan.register(rows.reg).cols;
         let words = self.registers[rows.reg as usize].as_ref().expect("a register is read that isn't there");
         let row = |index| {
@@ -196,33 +202,39 @@ impl<'a> Clear<'a> {
         (0..rows.count).flat_map(row).collect()
     }
 
-    fn write_rows(&mut self, rows: Rows, words: &[u64]) {
+    fn write_rows(&mut self, rows: Rows, words: &[u128]) {
         let cols = self.plan.register(rows.reg).cols;
         for (index, row) in words.chunks(cols).enumerate() {
             self.write(rows.reg, rows.row(index as u32) as usize * cols, row.to_vec());
         }
     }
 
-    fn write(&mut self, reg: Reg, at: usize, words: Vec<u64>) {
-        let (all, len) = (self.mask(reg), self.plan.register(reg).len());
+    fn write(&mut self, reg: Reg, at: usize, words: Vec<u128>) {
+        let (modulus, len) = (self.modulus(reg), self.plan.register(reg).len());
         let register = self.registers[reg as usize].get_or_insert_with(|| vec![None; len]);
         for (place, word) in register[at..at + words.len()].iter_mut().zip(words) {
-            *place = Some(word & all);
+            *place = Some(modulus.reduce_unsigned(word));
         }
     }
 }
 
-fn zip(a: &[u64], b: &[u64], f: impl Fn(u64, u64) -> u64) -> Vec<u64> {
+/// Elements from the words in which a plan or a caller writes them, reduced.
+fn elements(words: &[u64], domain: Domain) -> Vec<u128> {
+    let element = |limbs: &[u64]| limbs.iter().rev().fold(0, |high, &low| high << 64 | u128::from(low));
+    words.chunks(domain.limbs()).map(element).map(|word| domain.modulus().reduce_unsigned(word)).collect()
+}
+
+fn zip(a: &[u128], b: &[u128], f: impl Fn(u128, u128) -> u128) -> Vec<u128> {
     assert_eq!(a.len(), b.len());
     a.iter().zip(b).map(|(&a, &b)| f(a, b)).collect()
 }
 
-fn matmul(a: &[u64], b: &[u64], shape: MatrixShape) -> Vec<u64> {
+fn matmul(a: &[u128], b: &[u128], shape: MatrixShape, modulus: Modulus) -> Vec<u128> {
     let MatrixShape { batch, m, k, n } = shape;
     assert_eq!((a.len(), b.len()), (batch * m * k, batch * k * n));
     let entry = |one: usize, row: usize, column: usize| {
-        (0..k).fold(0u64, |sum, at| {
-            sum.wrapping_add(a[(one * m + row) * k + at].wrapping_mul(b[(one * k + at) * n + column]))
+        (0..k).fold(0, |sum, at| {
+            modulus.add(sum, modulus.mul(a[(one * m + row) * k + at], b[(one * k + at) * n + column]))
         })
     };
     (0..batch).flat_map(|o| (0..m).flat_map(move |r| (0..n).map(move |c| entry(o, r, c)))).collect()
@@ -241,6 +253,9 @@ pub(crate) fn check(program: &Program, inputs: &[Vec<u64>], rng: TestRng) -> Low
 /// Inputs of the declared types: ends of their ranges, and values between them.
 pub(crate) fn inputs(types: &[InputType], rng: &mut TestRng) -> Vec<Vec<u64>> {
     let mut draw = |ty: &InputType| {
+        if let Kind::Modular(modulus) = ty.kind {
+            return element(rng, modulus) as i128;
+        }
         let (lo, hi) = (ty.range.lo(), ty.range.hi());
         match rng.random_range(0..6u8) {
             0 => lo,
@@ -250,7 +265,11 @@ pub(crate) fn inputs(types: &[InputType], rng: &mut TestRng) -> Vec<Vec<u64>> {
             _ => rng.random_range(lo..=hi),
         }
     };
-    types.iter().map(|ty| (0..ty.shape.iter().product()).map(|_| draw(ty) as u64).collect()).collect()
+    let words = |ty: &InputType| {
+        let len: usize = ty.shape.iter().product();
+        (0..len).flat_map(|_| words_of(draw(ty)).into_iter().take(ty.kind.limbs())).collect()
+    };
+    types.iter().map(words).collect()
 }
 
 /// A random program of `steps` operations over a few inputs. What the builder refuses is left out.
@@ -279,6 +298,15 @@ pub(crate) fn program(rng: &mut TestRng, steps: usize) -> Program {
     build.finish().unwrap()
 }
 
+/// The ends of a modulus's elements, and some between.
+fn element(rng: &mut TestRng, modulus: Modulus) -> u128 {
+    match rng.random_range(0..4u8) {
+        0 => modulus.last(),
+        1 => modulus.reduce_unsigned(rng.random_range(0..3)),
+        _ => modulus.reduce_unsigned(u128::from(rng.next_u64()) << 64 | u128::from(rng.next_u64())),
+    }
+}
+
 fn shape(rng: &mut TestRng) -> Vec<usize> {
     let shapes: [&[usize]; 9] = [&[], &[1], &[3], &[4], &[2, 3], &[3, 1], &[65], &[2, 1, 4], &[4, 4]];
     shapes[rng.random_range(0..shapes.len())].to_vec()
@@ -289,7 +317,12 @@ fn kind(rng: &mut TestRng) -> Kind {
         0 | 1 => Kind::Bool,
         2..=4 => Kind::Int,
         5 | 6 => Kind::Fixed { frac: rng.random_range(1..=20) },
-        _ => Kind::Wrapping { width: Width::ALL[rng.random_range(0..4)] },
+        _ => {
+            let exponents =
+                [1, 2, 7, 8, 9, 16, 31, 32, 33, 61, 63, 64, 65, 127, 128].map(Modulus::PowerOfTwo);
+            let fields = [Modulus::Mersenne61, Modulus::Prime128];
+            Kind::Modular(exponents.into_iter().chain(fields).nth(rng.random_range(0..17)).unwrap())
+        }
     }
 }
 
@@ -312,7 +345,11 @@ fn constant(build: &mut Builder, rng: &mut TestRng) -> NodeId {
     let range = range(rng, kind).unwrap_or(kind.whole());
     let shape = shape(rng);
     let len = shape.iter().product();
-    let raw = (0..len).map(|_| rng.random_range(range.lo()..=range.hi()) as i64).collect();
+    let mut raw = || match kind {
+        Kind::Modular(modulus) => element(rng, modulus) as i128,
+        _ => rng.random_range(range.lo()..=range.hi()),
+    };
+    let raw = (0..len).map(|_| raw()).collect();
     build.public(kind, shape, raw).unwrap()
 }
 

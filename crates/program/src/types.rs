@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use crate::modulus::Modulus;
 use crate::plan::Width;
 
 /// Axes that a value may have.
@@ -24,11 +25,9 @@ pub enum Kind {
         /// Bits after the binary point.
         frac: u8,
     },
-    /// Integers modulo 2^k, seen as 0 to 2^k - 1. They have sums and products, but no order.
-    Wrapping {
-        /// The k.
-        width: Width,
-    },
+    /// Integers modulo m, seen as 0 to m - 1. They have sums and products, but no order. Those modulo 2^8, 2^16,
+    /// 2^32 and 2^64 can also be compared for equality, chosen by bools and made of them.
+    Modular(Modulus),
 }
 
 impl Kind {
@@ -36,7 +35,7 @@ impl Kind {
     pub const fn frac(self) -> u8 {
         match self {
             Self::Fixed { frac } => frac,
-            Self::Bool | Self::Int | Self::Wrapping { .. } => 0,
+            Self::Bool | Self::Int | Self::Modular(_) => 0,
         }
     }
 
@@ -50,12 +49,33 @@ impl Kind {
         matches!(self, Self::Int | Self::Fixed { .. })
     }
 
-    /// The widest range of raw values: what an element of this kind can be if nothing narrower is declared.
+    /// Words of 64 bits that a raw element takes: 1, or 2 for moduli of more than 64 bits.
+    pub const fn limbs(self) -> usize {
+        match self {
+            Self::Modular(modulus) => modulus.limbs(),
+            Self::Bool | Self::Int | Self::Fixed { .. } => 1,
+        }
+    }
+
+    /// Whether an element can have this raw value: one in the range, or any below the modulus. Values from 2^127 on
+    /// stand for themselves less 2^128.
+    pub const fn holds(self, range: Range, raw: i128) -> bool {
+        match self {
+            Self::Modular(modulus) => modulus.holds(raw as u128),
+            Self::Bool | Self::Int | Self::Fixed { .. } => range.holds(raw),
+        }
+    }
+
+    /// The widest range of raw values: what an element of this kind can be if nothing narrower is declared. That of
+    /// a modulus beyond 2^127 ends there.
     pub const fn whole(self) -> Range {
         match self {
             Self::Bool => Range { lo: 0, hi: 1 },
             Self::Int | Self::Fixed { .. } => Range::of_width(Width::W64),
-            Self::Wrapping { width } => Range { lo: 0, hi: (1 << width.bits()) - 1 },
+            Self::Modular(modulus) => {
+                let last = modulus.last();
+                Range { lo: 0, hi: if last > i128::MAX as u128 { i128::MAX } else { last as i128 } }
+            }
         }
     }
 }
@@ -66,7 +86,7 @@ impl fmt::Display for Kind {
             Self::Bool => f.write_str("bool"),
             Self::Int => f.write_str("int"),
             Self::Fixed { frac } => write!(f, "fixed({frac})"),
-            Self::Wrapping { width } => write!(f, "wrapping({})", width.bits()),
+            Self::Modular(modulus) => write!(f, "mod {modulus}"),
         }
     }
 }
@@ -105,9 +125,9 @@ impl Range {
     }
 
     /// The range of what `values` holds; `None` if it holds nothing.
-    pub fn of_values(values: &[i64]) -> Option<Self> {
+    pub fn of_values(values: &[i128]) -> Option<Self> {
         let (lo, hi) = (values.iter().min()?, values.iter().max()?);
-        Some(Self { lo: i128::from(*lo), hi: i128::from(*hi) })
+        Some(Self { lo: *lo, hi: *hi })
     }
 
     /// The least value.
@@ -227,10 +247,11 @@ impl Type {
         self.shape.len()
     }
 
-    /// The least of int8 to int64 (or the modulus) that holds it: what a user calls its dtype.
+    /// The least of int8 to int64 that holds it: what a user calls its dtype. Modular integers: the k of 2^k if it
+    /// is a machine word's, else 64.
     pub fn width(&self) -> Width {
         match self.kind {
-            Kind::Wrapping { width } => width,
+            Kind::Modular(modulus) => modulus.width().unwrap_or(Width::W64),
             Kind::Bool | Kind::Int | Kind::Fixed { .. } => self.range.width().unwrap_or(Width::W64),
         }
     }

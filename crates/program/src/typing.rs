@@ -3,6 +3,7 @@
 //! Every node of every program passes through [`infer`], whether a front end builds it or a file holds it.
 
 use crate::error::Fault;
+use crate::modulus::Modulus;
 use crate::plan::{MatrixShape, Width};
 use crate::program::{Extreme, Operation, Rounding};
 use crate::shape;
@@ -99,7 +100,7 @@ fn choice(operation: &Operation, operands: &[&Type]) -> Result<Parts, Fault> {
             Ok((Kind::Bool, shape::broadcast(name, &a.shape, &b.shape)?, Kind::Bool.whole()))
         }
         (Operation::Equal, &[a, b]) => {
-            common(name, a, b, number)?;
+            common(name, a, b, |name, kind| number(name, with_bits(name, kind)?))?;
             Ok((Kind::Bool, shape::broadcast(name, &a.shape, &b.shape)?, Kind::Bool.whole()))
         }
         (Operation::And | Operation::Or | Operation::Xor, &[a, b]) => {
@@ -109,7 +110,7 @@ fn choice(operation: &Operation, operands: &[&Type]) -> Result<Parts, Fault> {
         (Operation::Not, &[a]) => Ok((bool(name, a.kind)?, a.shape.clone(), a.range)),
         (Operation::Where, &[c, a, b]) => {
             bool(name, c.kind)?;
-            let kind = common(name, a, b, |_, kind| Ok(kind))?;
+            let kind = common(name, a, b, with_bits)?;
             let arms = shape::broadcast(name, &a.shape, &b.shape)?;
             Ok((kind, shape::broadcast(name, &c.shape, &arms)?, a.range.hull(b.range)))
         }
@@ -155,7 +156,7 @@ fn conversion(operation: &Operation, operands: &[&Type]) -> Result<Parts, Fault>
     match (operation, operands) {
         (Operation::FromBool { wrapping }, &[a]) => {
             bool(name, a.kind)?;
-            let kind = wrapping.map_or(Kind::Int, |width| Kind::Wrapping { width });
+            let kind = wrapping.map_or(Kind::Int, |width| Kind::Modular(Modulus::PowerOfTwo(width.bits())));
             Ok((kind, a.shape.clone(), kind_range(kind, a.range)))
         }
         (Operation::Scale { by }, &[a]) => {
@@ -274,7 +275,7 @@ fn evaluation(circuit: &Circuit, name: &'static str, operands: &[&Type]) -> Resu
     Ok((Kind::Bool, instances, Kind::Bool.whole()))
 }
 
-/// The range of a wrapping result is all of its ring; that of any other has to fit in 64 bits.
+/// The range of a modular result is all of its ring; that of any other has to fit in 64 bits.
 fn settle(operation: &'static str, ty: Type) -> Result<Type, Fault> {
     let Type { kind, range, .. } = ty;
     if !kind.is_ranged() {
@@ -309,6 +310,14 @@ fn bool(operation: &'static str, kind: Kind) -> Result<Kind, Fault> {
 
 fn number(operation: &'static str, kind: Kind) -> Result<Kind, Fault> {
     if kind == Kind::Bool { Err(Fault::NotDefined { operation, kind }) } else { Ok(kind) }
+}
+
+/// A kind whose elements can be turned into bits, or are bits.
+fn with_bits(operation: &'static str, kind: Kind) -> Result<Kind, Fault> {
+    match kind {
+        Kind::Modular(modulus) if modulus.width().is_none() => Err(Fault::NotDefined { operation, kind }),
+        _ => Ok(kind),
+    }
 }
 
 fn ordered(operation: &'static str, kind: Kind) -> Result<Kind, Fault> {

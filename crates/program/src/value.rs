@@ -2,10 +2,11 @@
 //!
 //! A raw word is the element's raw integer in two's complement modulo 2^64: 0 or 1 for a bool, the integer
 //! itself, `round(x 2^frac)` for fixed point (ties go up, as in truncation). A ring of fewer bits takes the low
-//! ones.
+//! ones. An integer to a modulus of more than 64 bits is two words, the low one first.
 
 use thiserror::Error;
 
+use crate::modulus::Modulus;
 use crate::plan::Width;
 use crate::program::{InputType, OutputType};
 use crate::shape::Dims;
@@ -27,8 +28,10 @@ pub enum Data {
     Bool(Vec<bool>),
     /// Of kind int.
     Int(Vec<i64>),
-    /// Of kind wrapping.
+    /// Of kind modular, to a modulus of up to 64 bits.
     Unsigned(Vec<u64>),
+    /// Of kind modular, to a modulus of more than 64 bits.
+    Wide(Vec<u128>),
     /// Of kind fixed.
     Float(Vec<f64>),
 }
@@ -40,6 +43,7 @@ impl Data {
             Self::Bool(data) => data.len(),
             Self::Int(data) => data.len(),
             Self::Unsigned(data) => data.len(),
+            Self::Wide(data) => data.len(),
             Self::Float(data) => data.len(),
         }
     }
@@ -54,7 +58,7 @@ impl Data {
         match self {
             Self::Bool(_) => "bools",
             Self::Int(_) => "integers",
-            Self::Unsigned(_) => "unsigned integers",
+            Self::Unsigned(_) | Self::Wide(_) => "unsigned integers",
             Self::Float(_) => "floating-point numbers",
         }
     }
@@ -127,8 +131,8 @@ pub enum ValueError {
 
 /// The raw words of an input.
 ///
-/// Int takes integers, fixed takes floating-point numbers and integers, wrapping takes unsigned integers and
-/// those that aren't negative.
+/// Int takes integers, fixed takes floating-point numbers and integers, modular takes unsigned integers and
+/// those that aren't negative, below the modulus.
 ///
 /// # Errors
 /// A wrong shape or kind, a NaN or an infinity, an element outside the declared range: the first such, by index.
@@ -146,32 +150,38 @@ pub(crate) fn encode_as(kind: Kind, range: Range, value: &Value) -> Result<Vec<u
         return Err(ValueError::Length { given: data.len(), shape: shape.clone() });
     }
     let wrong = || ValueError::Kind { given: data.name(), kind };
-    let words = |raw: &mut dyn Iterator<Item = i128>| -> Result<Vec<u64>, ValueError> {
-        raw.enumerate()
-            .map(
-                |(place, raw)| {
-                    if range.holds(raw) { Ok(raw as u64) } else { Err(outside(kind, range, value, place)) }
-                },
-            )
-            .collect()
+    // `None` is out of every range.
+    let words = |raw: &mut dyn Iterator<Item = Option<i128>>| -> Result<Vec<u64>, ValueError> {
+        let mut words = Vec::with_capacity(data.len() * kind.limbs());
+        for (place, raw) in raw.enumerate() {
+            match raw.filter(|&raw| kind.holds(range, raw)) {
+                Some(raw) => words.extend(&words_of(raw)[..kind.limbs()]),
+                None => return Err(outside(kind, range, value, place)),
+            }
+        }
+        Ok(words)
     };
     match (kind, data) {
-        (Kind::Bool, Data::Bool(data)) => words(&mut data.iter().map(|&bit| i128::from(bit))),
-        (Kind::Int | Kind::Wrapping { .. }, Data::Int(data)) => {
-            words(&mut data.iter().map(|&x| i128::from(x)))
+        (Kind::Bool, Data::Bool(data)) => words(&mut data.iter().map(|&bit| Some(i128::from(bit)))),
+        (Kind::Int, Data::Int(data)) => words(&mut data.iter().map(|&x| Some(i128::from(x)))),
+        (Kind::Int | Kind::Modular(_), Data::Unsigned(data)) => {
+            words(&mut data.iter().map(|&x| Some(i128::from(x))))
         }
-        (Kind::Int | Kind::Wrapping { .. }, Data::Unsigned(data)) => {
-            words(&mut data.iter().map(|&x| i128::from(x)))
+        (Kind::Modular(_), Data::Int(data)) => {
+            words(&mut data.iter().map(|&x| u64::try_from(x).ok().map(i128::from)))
+        }
+        (Kind::Modular(modulus), Data::Wide(data)) => {
+            words(&mut data.iter().map(|&x| modulus.holds(x).then_some(x as i128)))
         }
         (Kind::Fixed { frac }, Data::Int(data)) => {
-            words(&mut data.iter().map(|&x| i128::from(x) << frac.min(63)))
+            words(&mut data.iter().map(|&x| Some(i128::from(x) << frac.min(63))))
         }
         (Kind::Fixed { frac }, Data::Float(data)) => match data.iter().position(|x| !x.is_finite()) {
             Some(place) => Err(ValueError::NotFinite {
                 position: position(shape, place),
                 value: data[place].to_string(),
             }),
-            None => words(&mut data.iter().map(|&x| to_raw(x, frac).unwrap_or(i128::MAX))),
+            None => words(&mut data.iter().map(|&x| to_raw(x, frac))),
         },
         _ => Err(wrong()),
     }
@@ -192,7 +202,10 @@ pub(crate) fn to_raw(x: f64, frac: u8) -> Option<i128> {
 /// the program can have computed, which tells of a fault in the protocol or in the engine.
 pub fn decode(declared: &OutputType, words: &[u64]) -> Result<Value, ValueError> {
     let OutputType { kind, shape, range, width, .. } = declared;
-    let words: Vec<u64> = words.iter().map(|&word| extended(*kind, *width, word)).collect();
+    let words: Vec<u64> = match kind {
+        Kind::Modular(modulus) => reduced(*modulus, words),
+        _ => words.iter().map(|&word| extended(*kind, *width, word)).collect(),
+    };
     let raw = checked_raw(*kind, shape, *range, &words)?;
     Ok(to_value(*kind, shape, &raw))
 }
@@ -203,23 +216,26 @@ pub(crate) fn checked_raw(
     shape: &[usize],
     range: Range,
     words: &[u64],
-) -> Result<Vec<i64>, ValueError> {
-    if words.len() != shape.iter().product::<usize>() {
-        return Err(ValueError::Length { given: words.len(), shape: shape.to_vec() });
+) -> Result<Vec<i128>, ValueError> {
+    if words.len() != shape.iter().product::<usize>() * kind.limbs() {
+        return Err(ValueError::Length { given: words.len() / kind.limbs(), shape: shape.to_vec() });
     }
-    let raw: Vec<i64> = words.iter().map(|&word| word as i64).collect();
-    match raw.iter().position(|&raw| !range.holds(wide(kind, raw))) {
+    let raw: Vec<i128> = raw_of(kind, words).collect();
+    match raw.iter().position(|&raw| !kind.holds(range, raw)) {
         Some(place) => Err(outside(kind, range, &to_value(kind, shape, &raw), place)),
         None => Ok(raw),
     }
 }
 
 /// The clear value of raw elements, as [`crate::reference`] has them.
-pub fn to_value(kind: Kind, shape: &[usize], raw: &[i64]) -> Value {
+pub fn to_value(kind: Kind, shape: &[usize], raw: &[i128]) -> Value {
     let data = match kind {
         Kind::Bool => Data::Bool(raw.iter().map(|&raw| raw & 1 == 1).collect()),
-        Kind::Int => Data::Int(raw.to_vec()),
-        Kind::Wrapping { .. } => Data::Unsigned(raw.iter().map(|&raw| raw as u64).collect()),
+        Kind::Int => Data::Int(raw.iter().map(|&raw| raw as i64).collect()),
+        Kind::Modular(modulus) if modulus.limbs() > 1 => {
+            Data::Wide(raw.iter().map(|&raw| raw as u128).collect())
+        }
+        Kind::Modular(_) => Data::Unsigned(raw.iter().map(|&raw| raw as u64).collect()),
         Kind::Fixed { frac } => {
             let unit = (1u128 << frac) as f64;
             Data::Float(raw.iter().map(|&raw| raw as f64 / unit).collect())
@@ -228,41 +244,59 @@ pub fn to_value(kind: Kind, shape: &[usize], raw: &[i64]) -> Value {
     Value { shape: shape.to_vec(), data }
 }
 
+/// Raw elements from words: signed ones but for modular integers, which from 2^127 on stand for themselves less
+/// 2^128.
+pub(crate) fn raw_of(kind: Kind, words: &[u64]) -> impl Iterator<Item = i128> {
+    words.chunks_exact(kind.limbs()).map(move |limbs| match (kind, limbs) {
+        (Kind::Modular(_), [low]) => i128::from(*low),
+        (_, [low, high]) => (u128::from(*high) << 64 | u128::from(*low)) as i128,
+        _ => i128::from(limbs[0] as i64),
+    })
+}
+
+/// The words of a raw element, of which its kind has one or two.
+pub(crate) const fn words_of(raw: i128) -> [u64; 2] {
+    [raw as u64, (raw >> 64) as u64]
+}
+
+/// Of words of powers of two only the modulus's bits.
+fn reduced(modulus: Modulus, words: &[u64]) -> Vec<u64> {
+    match modulus {
+        Modulus::PowerOfTwo(_) => {
+            let masks = words_of(modulus.last() as i128);
+            words
+                .iter()
+                .zip(masks[..modulus.limbs()].iter().cycle())
+                .map(|(word, mask)| word & mask)
+                .collect()
+        }
+        Modulus::Mersenne61 | Modulus::Prime128 => words.to_vec(),
+    }
+}
+
 /// A word of which only the low bits of `width` count, as a word of 64.
 fn extended(kind: Kind, width: Option<Width>, word: u64) -> u64 {
-    match kind {
-        Kind::Bool => word & 1,
-        Kind::Wrapping { width } => word & mask(width),
-        Kind::Int | Kind::Fixed { .. } => {
-            let unused = 64 - width.unwrap_or(Width::W64).bits();
-            (((word << unused) as i64) >> unused) as u64
-        }
+    if kind == Kind::Bool {
+        return word & 1;
     }
-}
-
-/// A raw value as an integer: wrapping ones are unsigned.
-pub(crate) fn wide(kind: Kind, raw: i64) -> i128 {
-    match kind {
-        Kind::Wrapping { .. } => i128::from(raw as u64),
-        Kind::Bool | Kind::Int | Kind::Fixed { .. } => i128::from(raw),
-    }
-}
-
-/// The low bits of a word that a width counts.
-pub(crate) const fn mask(width: Width) -> u64 {
-    u64::MAX >> (64 - width.bits())
+    let unused = 64 - width.unwrap_or(Width::W64).bits();
+    (((word << unused) as i64) >> unused) as u64
 }
 
 fn outside(kind: Kind, range: Range, value: &Value, place: usize) -> ValueError {
     let real = |raw: i128| raw as f64 / (1u128 << kind.frac()) as f64;
+    let (lo, hi) = match kind {
+        Kind::Modular(modulus) => (0.0, modulus.last() as f64),
+        _ => (real(range.lo()), real(range.hi())),
+    };
     let shown = match &value.data {
         Data::Bool(data) => data[place].to_string(),
         Data::Int(data) => data[place].to_string(),
         Data::Unsigned(data) => data[place].to_string(),
+        Data::Wide(data) => data[place].to_string(),
         Data::Float(data) => data[place].to_string(),
     };
-    let position = position(&value.shape, place);
-    ValueError::Range { position, value: shown, lo: real(range.lo()), hi: real(range.hi()) }
+    ValueError::Range { position: position(&value.shape, place), value: shown, lo, hi }
 }
 
 /// The index of the element at `place` in row-major order.
@@ -326,18 +360,40 @@ mod tests {
             (Kind::Bool, Data::Bool(vec![true, false])),
             (Kind::Int, Data::Int(vec![-128, 127])),
             (Kind::Fixed { frac: 3 }, Data::Float(vec![-16.0, 15.875])),
-            (Kind::Wrapping { width: Width::W8 }, Data::Unsigned(vec![0, 255])),
-            (Kind::Wrapping { width: Width::W64 }, Data::Unsigned(vec![0, u64::MAX])),
+            (Kind::Modular(Modulus::PowerOfTwo(8)), Data::Unsigned(vec![0, 255])),
+            (Kind::Modular(Modulus::PowerOfTwo(63)), Data::Unsigned(vec![0, u64::MAX >> 1])),
+            (Kind::Modular(Modulus::PowerOfTwo(64)), Data::Unsigned(vec![0, u64::MAX])),
+            (Kind::Modular(Modulus::PowerOfTwo(65)), Data::Wide(vec![1, (1 << 65) - 1])),
+            (Kind::Modular(Modulus::PowerOfTwo(128)), Data::Wide(vec![1 << 127, u128::MAX])),
+            (Kind::Modular(Modulus::Mersenne61), Data::Unsigned(vec![0, (1 << 61) - 2])),
+            (Kind::Modular(Modulus::Prime128), Data::Wide(vec![0, u128::MAX - 159])),
         ];
         for (kind, data) in cases {
             let value = Value { shape: vec![2], data };
             let words = encode_as(kind, kind.whole(), &value).unwrap();
-            let width = (!matches!(kind, Kind::Bool | Kind::Wrapping { .. })).then_some(Width::W8);
+            let width = (!matches!(kind, Kind::Bool | Kind::Modular(_))).then_some(Width::W8);
             let ty = OutputType { to: To::All, kind, shape: vec![2], range: kind.whole(), width, node: 0 };
-            let noise = if kind == (Kind::Wrapping { width: Width::W64 }) { 0 } else { 0xabcd << 8 };
-            let dirty: Vec<u64> = words.iter().map(|word| word ^ noise).collect();
+            // What stands above the bits that count is left out, but for fields, where all bits count.
+            let counted = match kind {
+                Kind::Modular(Modulus::PowerOfTwo(n)) => u128::MAX.checked_shl(n.into()).unwrap_or(0),
+                Kind::Modular(_) => 0,
+                _ => 0xabcd << 8,
+            };
+            let noise = [counted as u64, (counted >> 64) as u64];
+            let noise = noise[..kind.limbs()].iter().cycle();
+            let dirty: Vec<u64> = words.iter().zip(noise).map(|(word, noise)| word ^ noise).collect();
             assert_eq!(decode(&ty, &dirty).unwrap(), value);
             assert!(matches!(decode(&ty, &words[1..]), Err(ValueError::Length { .. })));
+        }
+        for (modulus, data) in [
+            (Modulus::Mersenne61, Data::Unsigned(vec![(1 << 61) - 1])),
+            (Modulus::PowerOfTwo(9), Data::Int(vec![512])),
+            (Modulus::PowerOfTwo(128), Data::Int(vec![-1])),
+            (Modulus::Prime128, Data::Wide(vec![u128::MAX - 158])),
+        ] {
+            let ty = input(Kind::Modular(modulus), &[1], 0, 1);
+            let refused = encode(&ty, &Value { shape: vec![1], data });
+            assert!(matches!(refused, Err(ValueError::Range { .. })), "{refused:?}");
         }
     }
 

@@ -24,7 +24,7 @@ pub(crate) fn infer(program: &Program) -> Vec<Option<Width>> {
         .iter()
         .enumerate()
         .map(|(place, node)| match node.ty.kind {
-            Kind::Wrapping { width } if node.ty.secret => Some(width),
+            Kind::Modular(modulus) if node.ty.secret => modulus.width(),
             _ if in_ring(&node.ty) => Some(components.width(place)),
             _ => None,
         })

@@ -21,8 +21,9 @@
 use crate::engine::{ReplicatedEngine, words_of};
 use crate::products::send_rows;
 use tacit_engine::bank::{Bank, row_words};
+use tacit_engine::profile::{Section, section};
 use tacit_engine::{Error, Job, with_word};
-use tacit_kernel::{Word, bits, transpose};
+use tacit_kernel::{Element, Word, bits, transpose};
 use tacit_program::plan::{Reg, Rows};
 
 /// Draws of `select`.
@@ -68,13 +69,10 @@ impl ReplicatedEngine {
         let message = self.recv_bits(job, 1, u32::from(count))?;
         let stride = row_words(self.plan.register(s).cols);
         let words = self.own.make(s).words_mut();
-        bits::unpack_rows(
-            &message,
-            words,
-            stride,
-            Bank::stack(Rows::run(s, 0, u32::from(count))),
-            job.cols.clone(),
-        );
+        let rows = Bank::stack(Rows::run(s, 0, u32::from(count)));
+        section(Section::Receiving, || {
+            bits::unpack_rows(&message, words, stride, rows, job.cols.clone());
+        });
         self.session.mesh().recycle(message);
         Ok(())
     }
@@ -86,7 +84,8 @@ impl ReplicatedEngine {
         let mut planes = self.prev.take(s);
         with_word!(self.width(a), W => {
             let sum = sum_of_components::<W>(&self.own, &self.prev, a, job);
-            transpose::to_planes::<W>(&sum, count as usize, &mut planes.words_mut()[words.start..], stride);
+            let planes = &mut planes.words_mut()[words.start..];
+            section(Section::Slicing, || transpose::to_planes::<W>(&sum, count as usize, planes, stride));
         });
         self.split_mask(job, count, s);
         for row in 0..count as usize {
@@ -106,11 +105,13 @@ impl ReplicatedEngine {
         let bank = if me == 1 { &mut self.own } else { &mut self.prev };
         let key = self.session.stream(if me == 1 { 2 } else { 1 });
         let planes = bank.make(s).words_mut::<u64>();
-        for row in 0..count as usize {
-            let range = row * stride + words.start..row * stride + words.end;
-            let block = (range.start / 2) as u64;
-            key.fill(Self::draw(job, 0), block, bytemuck::cast_slice_mut(&mut planes[range]));
-        }
+        section(Section::Randomness, || {
+            for row in 0..count as usize {
+                let range = row * stride + words.start..row * stride + words.end;
+                let block = (range.start / 2) as u64;
+                key.fill(Self::draw(job, 0), block, bytemuck::cast_slice_mut(&mut planes[range]));
+            }
+        });
     }
 
     /// P_2 and P_0: component 2 of `T`'s bits is `T` or `-T` itself.
@@ -123,12 +124,14 @@ impl ReplicatedEngine {
         with_word!(width, W => {
             let third = &bank.get(a).words::<W>()[job.cols.clone()];
             let planes = &mut planes.words_mut()[start..];
-            if negate {
-                let negated: Vec<W> = third.iter().map(|word| word.wrapping_neg()).collect();
-                transpose::to_planes::<W>(&negated, count as usize, planes, stride);
-            } else {
-                transpose::to_planes::<W>(third, count as usize, planes, stride);
-            }
+            section(Section::Slicing, || {
+                if negate {
+                    let negated: Vec<W> = third.iter().map(|word| word.wrapping_neg()).collect();
+                    transpose::to_planes::<W>(&negated, count as usize, planes, stride);
+                } else {
+                    transpose::to_planes::<W>(third, count as usize, planes, stride);
+                }
+            });
         });
         bank.put(t, planes);
     }

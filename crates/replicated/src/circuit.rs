@@ -1,13 +1,15 @@
 //! Circuits: a layer of ANDs of a tile of instances at a time, one bit an AND from every party to the next.
 //!
 //! What is computed and sent is an AND's, as in `products`. A tile's masks follow one another in the stream: tile
-//! after tile, AND after AND, a row of blocks for each.
+//! after tile, AND after AND, a row of blocks for each. With information-theoretic zero-sharing they are fresh
+//! randomness, as in `fresh`.
 
 use crate::engine::ReplicatedEngine;
-use crate::{next, prev};
+use crate::{ZeroSharing, next, prev};
 use std::ops::Range;
 use tacit_circuit::{Layer, Layered};
 use tacit_engine::bank::{Bank, row_words};
+use tacit_engine::profile::{Section, section};
 use tacit_engine::{Error, Job};
 use tacit_kernel::{bits, gates};
 use tacit_program::plan::{Operand, Reg};
@@ -32,21 +34,30 @@ impl ReplicatedEngine {
             let tile = self.tiles.open(job, circuit);
             tile.constant(0, self.me == 0);
             tile.constant(1, self.me == 1);
-            tile.load(0, circuit, inputs, &self.own);
-            tile.load(1, circuit, inputs, &self.prev);
         }
         let layer = &circuit.layers[job.stage as usize];
-        self.tiles.get(job).sums(layer);
+        let tile = self.tiles.get(job);
+        section(Section::Slicing, || {
+            tile.load(0, circuit, job.stage as usize, inputs, &self.own);
+            tile.load(1, circuit, job.stage as usize, inputs, &self.prev);
+        });
+        section(Section::Gates, || tile.sums(layer));
         if job.stage == circuit.depth() {
-            let tile = self.tiles.get(job);
-            tile.store(0, circuit, self.own.make(dst).words_mut());
-            tile.store(1, circuit, self.prev.make(dst).words_mut());
+            section(Section::Slicing, || {
+                tile.store(0, circuit, self.own.make(dst).words_mut());
+                tile.store(1, circuit, self.prev.make(dst).words_mut());
+            });
             self.tiles.close(job);
             return Ok(());
         }
         for (piece, gates) in pieces(layer, job) {
+            if self.zero_sharing == ZeroSharing::InformationTheoretic {
+                let drawn = self.draw_rows_of(job, &layer.ands[gates.clone()])?;
+                self.session.mesh().send_vec(prev(self.me), layer_at(job, circuit, piece), drawn)?;
+            }
             let message = self.ands(job, circuit, layer, gates);
-            self.session.mesh().send_vec(next(self.me), layer_at(job, circuit, piece), message)?;
+            let at = layer_at(job, circuit, piece);
+            section(Section::Sending, || self.session.mesh().send_vec(next(self.me), at, message))?;
         }
         Ok(())
     }
@@ -55,26 +66,67 @@ impl ReplicatedEngine {
         let layer = &circuit.layers[job.stage as usize];
         for (piece, range) in pieces(layer, job) {
             let gates = &layer.ands[range];
-            let bytes = (gates.len() * job.cols.len()).div_ceil(8);
             let at = layer_at(job, circuit, piece);
-            let message = self.session.mesh().recv(prev(self.me), at, bytes)?;
-            let tile = self.tiles.get(job);
-            let row_bytes = tile.row_words() * 8;
-            if job.cols.len() == row_bytes * 8 {
-                for (gate, row) in gates.iter().zip(message.chunks_exact(row_bytes)) {
-                    bytemuck::cast_slice_mut(tile.row(gate[2], 1)).copy_from_slice(row);
+            match self.zero_sharing {
+                ZeroSharing::Computational => {
+                    section(Section::Receiving, || {
+                        self.recv_rows_of(job, at, prev(self.me), gates, 1, <[u64]>::copy_from_slice)
+                    })?;
                 }
-            } else {
-                let words = tile.row_words();
+                ZeroSharing::InformationTheoretic => {
+                    self.recv_rows_of(job, at, prev(self.me), gates, 1, bits::xor_assign)?;
+                    self.recv_rows_of(job, at, next(self.me), gates, 0, bits::xor_assign)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Receives a row for every AND, and puts each to a component of the AND's destination.
+    fn recv_rows_of(
+        &mut self,
+        job: &Job,
+        at: At,
+        from: usize,
+        gates: &[[u32; 3]],
+        component: usize,
+        put: fn(&mut [u64], &[u64]),
+    ) -> Result<(), Error> {
+        let bytes = (gates.len() * job.cols.len()).div_ceil(8);
+        let message = self.session.mesh().recv(from, at, bytes)?;
+        let tile = self.tiles.get(job);
+        let words = tile.row_words();
+        match bytemuck::try_cast_slice(&message) {
+            Ok(rows) if job.cols.len() == words * 64 => {
+                for (gate, row) in gates.iter().zip(rows.chunks_exact(words)) {
+                    put(tile.row(gate[2], component), row);
+                }
+            }
+            _ => {
                 let mut rows = vec![0; gates.len() * words];
                 bits::unpack_rows(&message, &mut rows, words, all(gates.len()), 0..job.cols.len());
                 for (gate, row) in gates.iter().zip(rows.chunks_exact(words)) {
-                    tile.row(gate[2], 1).copy_from_slice(row);
+                    put(tile.row(gate[2], component), row);
                 }
             }
-            self.session.mesh().recycle(message);
         }
+        self.session.mesh().recycle(message);
         Ok(())
+    }
+
+    /// Draws fresh masks where the previous party's components will be, and gives them as a message for it: see
+    /// [`crate::fresh`].
+    fn draw_rows_of(&mut self, job: &Job, gates: &[[u32; 3]]) -> Result<Vec<u8>, Error> {
+        let tile = self.tiles.get(job);
+        let words = tile.row_words();
+        let mut rows = vec![0_u64; gates.len() * words];
+        self.session.entropy().fill(bytemuck::cast_slice_mut(&mut rows))?;
+        for (gate, row) in gates.iter().zip(rows.chunks_exact(words)) {
+            tile.row(gate[2], 1).copy_from_slice(row);
+        }
+        let mut message = vec![0; (gates.len() * job.cols.len()).div_ceil(8)];
+        bits::pack_rows(&rows, words, all(gates.len()), 0..job.cols.len(), &mut message);
+        Ok(message)
     }
 
     /// This party's part of some ANDs of a layer, as the message for the next party.
@@ -92,18 +144,30 @@ impl ReplicatedEngine {
         let step = (BLOCK_BYTES / (words * 8)).max(1);
         let (key, prev_key) = self.session.two_streams(next(self.me), prev(self.me));
         for (index, (gates, rows)) in gates.chunks(step).zip(rows.chunks_mut(step * words * 8)).enumerate() {
-            key.xor(prev_key, draw, first + (index * step) as u64 * row_blocks, rows);
-            gates::replicated_ands(tile.memory(), words, gates, rows);
+            match self.zero_sharing {
+                ZeroSharing::Computational => {
+                    let block = first + (index * step) as u64 * row_blocks;
+                    section(Section::Randomness, || key.xor(prev_key, draw, block, rows));
+                }
+                ZeroSharing::InformationTheoretic => {
+                    for (gate, row) in gates.iter().zip(rows.chunks_exact_mut(words * 8)) {
+                        row.copy_from_slice(bytemuck::cast_slice(tile.row(gate[2], 1)));
+                    }
+                }
+            }
+            section(Section::Gates, || gates::replicated_ands(tile.memory(), words, gates, rows));
         }
         if job.cols.len() == words * 64 {
             return rows;
         }
-        let mut message = self.session.mesh().buffer(0);
-        message.resize((gates.len() * job.cols.len()).div_ceil(8), 0);
-        let stack: Vec<u64> = rows.as_chunks().0.iter().map(|bytes| u64::from_le_bytes(*bytes)).collect();
-        bits::pack_rows(&stack, words, all(gates.len()), 0..job.cols.len(), &mut message);
-        self.session.mesh().recycle(rows);
-        message
+        section(Section::Sending, || {
+            let mut message = self.session.mesh().buffer(0);
+            message.resize((gates.len() * job.cols.len()).div_ceil(8), 0);
+            let stack: Vec<u64> = rows.as_chunks().0.iter().map(|bytes| u64::from_le_bytes(*bytes)).collect();
+            bits::pack_rows(&stack, words, all(gates.len()), 0..job.cols.len(), &mut message);
+            self.session.mesh().recycle(rows);
+            message
+        })
     }
 }
 

@@ -2,7 +2,7 @@
 
 use crate::PARTIES;
 use crate::inout::{
-    SEED_BYTES, add_assign, input_at, input_draw, message_bytes, message_of, output_at, pieces, seed_at,
+    SEED_BYTES, add_assign, fill, input_at, message_bytes, message_of, output_at, pieces, seed_at,
     store_message, subtract,
 };
 use std::sync::Arc;
@@ -55,7 +55,7 @@ impl Client for ReplicatedClient {
         let mut rest = values.data().clone();
         for stream in self.streams.iter_mut().flatten() {
             let mut component = Buffer::new(rest.len());
-            stream.fill(input_draw(input), 0, component.bytes_mut());
+            fill(stream, shape, input, &mut component);
             let whole = rest.clone();
             subtract(shape, &whole, &component, &mut rest);
         }

@@ -1,6 +1,6 @@
 //! What every operation sends, message by message. The conformance suite holds it against the links' counters.
 
-use crate::{PARTIES, next, prev};
+use crate::{PARTIES, ZeroSharing, next, prev};
 use tacit_engine::Roles;
 use tacit_program::cost::Flow;
 use tacit_program::plan::{InputOp, Kind, OutputOp, Plan, Reg};
@@ -11,19 +11,21 @@ const SEED_BITS: u64 = 128;
 /// Bits of a count of draws.
 const COUNT_BITS: u64 = 64;
 
-pub(crate) fn operation(plan: &Plan, kind: &Kind, stage: u32) -> Vec<Flow> {
+pub(crate) fn operation(plan: &Plan, kind: &Kind, stage: u32, zero_sharing: ZeroSharing) -> Vec<Flow> {
     let bits = |reg: Reg| plan.register(reg).len() as u64 * plan.register(reg).domain.bits();
     match kind {
-        // A bit or an element from everybody to the next.
-        Kind::And { dst, .. } => ring(u64::from(dst.count) * plan.register(dst.reg).cols as u64),
-        Kind::Mul { dst, .. } | Kind::MatMul { dst, .. } => ring(bits(*dst)),
+        Kind::And { dst, .. } => {
+            product(u64::from(dst.count) * plan.register(dst.reg).cols as u64, zero_sharing)
+        }
+        Kind::Mul { dst, .. } | Kind::MatMul { dst, .. } => product(bits(*dst), zero_sharing),
         // Only P_1 has a number to share bit by bit.
         Kind::Split { s, bits, .. } => {
             vec![Flow { from: 1, to: 0, bits: u64::from(*bits) * plan.register(*s).cols as u64 }]
         }
         // A bit of every AND of a layer from everybody to the next.
         Kind::Circuit { circuit, .. } => {
-            ring(circuit.layers[stage as usize].ands.len() as u64 * kind.extent(plan) as u64)
+            let ands = circuit.layers[stage as usize].ands.len() as u64;
+            product(ands * kind.extent(plan) as u64, zero_sharing)
         }
         Kind::Inject { dst, .. } => select(bits(*dst), 1, stage),
         Kind::Shift { dst, .. } => select(bits(*dst), 2, stage),
@@ -71,6 +73,13 @@ pub(crate) fn check() -> Vec<Flow> {
         .collect()
 }
 
-fn ring(bits: u64) -> Vec<Flow> {
-    (0..PARTIES).map(|from| Flow { from, to: next(from), bits }).collect()
+/// A bit or an element from everybody to the next; a mask to the one before, where it doesn't come from a stream.
+fn product(bits: u64, zero_sharing: ZeroSharing) -> Vec<Flow> {
+    let forth = (0..PARTIES).map(|from| Flow { from, to: next(from), bits });
+    match zero_sharing {
+        ZeroSharing::Computational => forth.collect(),
+        ZeroSharing::InformationTheoretic => {
+            forth.chain((0..PARTIES).map(|from| Flow { from, to: prev(from), bits })).collect()
+        }
+    }
 }

@@ -1,11 +1,12 @@
 //! A party's state, and which operation goes where.
 
 use crate::products::Prepared;
-use crate::{PARTIES, next, prev};
+use crate::{PARTIES, ZeroSharing, next, prev};
 use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::Arc;
 use tacit_engine::bank::{Bank, row_words};
+use tacit_engine::profile::{Section, section};
 use tacit_engine::tile::Tiles;
 use tacit_engine::{Clear, Engine, Error, Job, Roles};
 use tacit_program::plan::{Domain, Kind, Local, Plan, Reg, Width};
@@ -16,6 +17,7 @@ pub(crate) struct ReplicatedEngine {
     pub(crate) session: Session,
     pub(crate) plan: Arc<Plan>,
     pub(crate) roles: Roles,
+    pub(crate) zero_sharing: ZeroSharing,
     /// `i` of `P_i`.
     pub(crate) me: usize,
     /// Components `x_i`.
@@ -37,7 +39,12 @@ pub(crate) struct ClientStreams {
 }
 
 impl ReplicatedEngine {
-    pub(crate) fn new(session: Session, plan: Arc<Plan>, roles: Roles) -> Result<Self, Error> {
+    pub(crate) fn new(
+        session: Session,
+        plan: Arc<Plan>,
+        roles: Roles,
+        zero_sharing: ZeroSharing,
+    ) -> Result<Self, Error> {
         if session.parties() != PARTIES {
             return Err(Error::Refused(format!(
                 "protocol \"replicated\" is for three parties; this deployment has {}",
@@ -57,12 +64,18 @@ impl ReplicatedEngine {
             session,
             plan,
             roles,
+            zero_sharing,
         })
     }
 
     /// The streams of `k_i` and `k_(i-1)`.
     pub(crate) fn keys(&mut self) -> (&mut Stream, &mut Stream) {
         self.session.two_streams(next(self.me), prev(self.me))
+    }
+
+    /// A vector's domain.
+    pub(crate) fn domain(&self, reg: Reg) -> Domain {
+        self.plan.register(reg).domain
     }
 
     /// The stream that this party shares with `peer`.
@@ -73,7 +86,7 @@ impl ReplicatedEngine {
     pub(crate) fn width(&self, reg: Reg) -> Width {
         match self.plan.register(reg).domain {
             Domain::Ring(width) => width,
-            Domain::Bits => unreachable!("lowering gives ring operations registers of ring elements"),
+            Domain::Bits | Domain::Modular(_) => unreachable!("lowering gives conversions rings of words"),
         }
     }
 
@@ -111,8 +124,10 @@ impl Engine for ReplicatedEngine {
         // A public value is the component x_0, which P_0 has as its own and P_1 as its previous one.
         let mesh = self.session.mesh();
         let mut tick = || Ok(mesh.tick()?);
-        self.own.run(step, self.me == 0, &mut tick)?;
-        self.prev.run(step, self.me == 1, &mut tick)
+        section(Section::Gates, || {
+            self.own.run(step, self.me == 0, &mut tick)?;
+            self.prev.run(step, self.me == 1, &mut tick)
+        })
     }
 
     fn begin(&mut self, job: &Job) -> Result<(), Error> {
@@ -131,7 +146,10 @@ impl Engine for ReplicatedEngine {
     fn arrived(&mut self, job: &Job) -> Result<bool, Error> {
         let awaited: &[usize] = match (&self.plan.ops[job.op as usize].kind, self.me, job.stage) {
             (Kind::And { .. } | Kind::Mul { .. } | Kind::MatMul { .. } | Kind::Circuit { .. }, me, _) => {
-                &[prev(me)]
+                match self.zero_sharing {
+                    ZeroSharing::Computational => &[prev(me)],
+                    ZeroSharing::InformationTheoretic => &[prev(me), next(me)],
+                }
             }
             (Kind::Split { .. }, 0, _) => &[1],
             (Kind::Inject { .. } | Kind::Shift { .. }, 0, 0) => &[1, 2],

@@ -13,9 +13,9 @@
 use crate::engine::{ClientStreams, ReplicatedEngine};
 use crate::{PARTIES, next, prev};
 use std::ops::Range;
-use tacit_engine::bank::row_words;
 use tacit_engine::executor::AHEAD;
-use tacit_engine::{Clear, Error, with_word};
+use tacit_engine::wire::{pack_columns, unpack_columns};
+use tacit_engine::{Clear, Error, with_element};
 use tacit_kernel::{Buffer, bits, ring};
 use tacit_program::plan::{Domain, Reg, Register};
 use tacit_session::{At, Draw, Stream, step};
@@ -23,9 +23,6 @@ use zeroize::Zeroize;
 
 /// Bytes of a seed.
 pub(crate) const SEED_BYTES: usize = 16;
-
-/// Inputs and outputs are single rows.
-const ONE_ROW: bits::Rows = bits::Rows { first: 0, step: 1, count: 1 };
 
 impl ReplicatedEngine {
     pub(crate) fn give_input(&mut self, input: u32, values: Option<&Clear>) -> Result<(), Error> {
@@ -38,7 +35,7 @@ impl ReplicatedEngine {
             return Err(Error::Refused(format!("input {input} has another shape than the plan's")));
         }
         let mut own = self.own.take(reg);
-        self.key(next(owner)).fill(input_draw(input), 0, own.bytes_mut());
+        fill(self.key(next(owner)), shape, input, &mut own);
         let mut rest = self.prev.take(reg);
         subtract(shape, values.data(), &own, &mut rest);
         self.own.put(reg, own);
@@ -58,7 +55,7 @@ impl ReplicatedEngine {
         if self.me == next(owner) {
             self.own.zero(reg);
             let mut component = self.prev.take(reg);
-            self.key(owner).fill(input_draw(input), 0, component.bytes_mut());
+            fill(self.key(owner), shape, input, &mut component);
             self.prev.put(reg, component);
         } else if self.me == prev(owner) {
             self.prev.zero(reg);
@@ -83,7 +80,7 @@ impl ReplicatedEngine {
             let (zero, one) = if self.me == 1 { (&mut prev, &mut own) } else { (&mut own, &mut prev) };
             for (stream, component) in [(&mut streams.zero, zero), (&mut streams.one, one)] {
                 if let Some(stream) = stream {
-                    stream.fill(input_draw(input), 0, component.bytes_mut());
+                    fill(stream, shape, input, component);
                 }
             }
         }
@@ -155,9 +152,7 @@ impl ReplicatedEngine {
         let (key, prev_key) = self.keys();
         match shape.domain {
             Domain::Bits => key.xor(prev_key, draw, 0, masked.bytes_mut()),
-            Domain::Ring(width) => {
-                with_word!(width, W => key.sub::<W>(prev_key, draw, 0, masked.words_mut()));
-            }
+            domain => with_element!(domain, E => key.sub::<E>(prev_key, draw, 0, masked.words_mut())),
         }
         add_assign(shape, &mut masked, self.own.get(operation.reg));
         for client in clients {
@@ -210,11 +205,6 @@ impl ReplicatedEngine {
     }
 }
 
-/// The randomness of an input.
-pub(crate) fn input_draw(input: u32) -> Draw {
-    Draw { part: step::INPUT, op: input }
-}
-
 /// The address of a piece of an input.
 pub(crate) fn input_at(input: u32, batch: u32) -> At {
     At { lane: 0, part: step::INPUT, op: input, batch }
@@ -239,30 +229,27 @@ pub(crate) fn pieces(shape: Register) -> impl Iterator<Item = (u32, Range<usize>
 
 /// Bytes of a piece.
 pub(crate) fn message_bytes(shape: Register, range: &Range<usize>) -> usize {
-    (range.len() * shape.domain.bits() as usize).div_ceil(8)
+    tacit_engine::wire::message_bytes(shape.domain, range.len())
 }
 
 /// A piece as a message.
 pub(crate) fn message_of(shape: Register, data: &Buffer, range: &Range<usize>) -> Vec<u8> {
-    match shape.domain {
-        Domain::Bits => {
-            let mut message = vec![0; message_bytes(shape, range)];
-            bits::pack_rows(data.words(), row_words(shape.cols), ONE_ROW, range.clone(), &mut message);
-            message
-        }
-        Domain::Ring(width) => data.bytes()[range.start * width.bytes()..range.end * width.bytes()].to_vec(),
-    }
+    let mut message = Vec::with_capacity(message_bytes(shape, range));
+    pack_columns(shape, data, range.clone(), &mut message);
+    message
 }
 
 /// Stores a piece where it belongs.
 pub(crate) fn store_message(shape: Register, message: &[u8], range: &Range<usize>, out: &mut Buffer) {
+    unpack_columns(shape, message, range.clone(), out);
+}
+
+/// Fills a component of an input from a stream.
+pub(crate) fn fill(stream: &mut Stream, shape: Register, input: u32, out: &mut Buffer) {
+    let draw = Draw { part: step::INPUT, op: input };
     match shape.domain {
-        Domain::Bits => {
-            bits::unpack_rows(message, out.words_mut(), row_words(shape.cols), ONE_ROW, range.clone());
-        }
-        Domain::Ring(width) => {
-            out.bytes_mut()[range.start * width.bytes()..range.end * width.bytes()].copy_from_slice(message);
-        }
+        Domain::Bits => stream.fill(draw, 0, out.bytes_mut()),
+        domain => with_element!(domain, E => stream.fill_elements::<E>(draw, 0, out.words_mut())),
     }
 }
 
@@ -270,7 +257,7 @@ pub(crate) fn store_message(shape: Register, message: &[u8], range: &Range<usize
 pub(crate) fn subtract(shape: Register, a: &Buffer, b: &Buffer, out: &mut Buffer) {
     match shape.domain {
         Domain::Bits => bits::xor(a.words(), b.words(), out.words_mut()),
-        Domain::Ring(width) => with_word!(width, W => ring::sub::<W>(a.words(), b.words(), out.words_mut())),
+        domain => with_element!(domain, E => ring::sub::<E>(a.words(), b.words(), out.words_mut())),
     }
 }
 
@@ -278,6 +265,6 @@ pub(crate) fn subtract(shape: Register, a: &Buffer, b: &Buffer, out: &mut Buffer
 pub(crate) fn add_assign(shape: Register, a: &mut Buffer, b: &Buffer) {
     match shape.domain {
         Domain::Bits => bits::xor_assign(a.words_mut(), b.words()),
-        Domain::Ring(width) => with_word!(width, W => ring::add_assign::<W>(a.words_mut(), b.words())),
+        domain => with_element!(domain, E => ring::add_assign::<E>(a.words_mut(), b.words())),
     }
 }

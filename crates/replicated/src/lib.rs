@@ -4,7 +4,7 @@
 //! Honest Majority" (CCS 2016), in the form that Li et al. 2023 (sections 2.2.2 and 3.1.1) use: it has the same
 //! cost, needs no division by 3, and a verifier can be put on top of it.
 //!
-//! **Sharing.** `x = x_0 + x_1 + x_2`, in a ring Z_2^k or of bits under XOR. Party `P_i` holds `x_i` and
+//! **Sharing.** `x = x_0 + x_1 + x_2`, in a ring Z_2^n, in a prime field, or of bits under XOR. Party `P_i` holds `x_i` and
 //! `x_(i-1)`; so component `x_i` is known to `P_i` and `P_(i+1)`, which also share the key `k_i` of a
 //! pseudo-random stream. In the code the two components that a party holds are `own` and `prev`.
 //!
@@ -17,6 +17,7 @@ mod circuit;
 mod client;
 mod cost;
 mod engine;
+mod fresh;
 mod inout;
 mod products;
 
@@ -29,8 +30,31 @@ use tacit_program::plan::{InputOp, Op, OutputOp, Plan};
 use tacit_session::Session;
 
 /// The protocol `replicated`.
-#[derive(Debug, Default, Clone, Copy)]
-pub struct Replicated;
+#[derive(Debug, Clone, Copy)]
+pub struct Replicated {
+    zero_sharing: ZeroSharing,
+}
+
+impl Replicated {
+    /// With [`ZeroSharing::Computational`].
+    pub const COMPUTATIONAL: Self = Self { zero_sharing: ZeroSharing::Computational };
+    /// With [`ZeroSharing::InformationTheoretic`].
+    pub const INFORMATION_THEORETIC: Self = Self { zero_sharing: ZeroSharing::InformationTheoretic };
+}
+
+/// Where the sharings of zero come from that mask ANDs and products (Araki et al. 2016, section 2.2).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum ZeroSharing {
+    /// From the streams of the keys that two parties share: no message.
+    Computational,
+    /// From fresh randomness of each party's, sent to a neighbour: an element more for each product and party.
+    InformationTheoretic,
+}
+
+/// The parameter that says which, and its values.
+const ZERO_SHARING: &str = "zero-sharing";
+const COMPUTATIONAL: &str = "computational";
+const INFORMATION_THEORETIC: &str = "information-theoretic";
 
 static SPEC: ProtocolSpec = ProtocolSpec {
     name: "replicated",
@@ -45,8 +69,23 @@ impl Protocol for Replicated {
         &SPEC
     }
 
+    fn with(&self, parameter: &str, value: &str) -> Option<&'static dyn Protocol> {
+        match (parameter, value) {
+            (ZERO_SHARING, COMPUTATIONAL) => Some(&Self::COMPUTATIONAL),
+            (ZERO_SHARING, INFORMATION_THEORETIC) => Some(&Self::INFORMATION_THEORETIC),
+            _ => None,
+        }
+    }
+
+    fn parameters(&self) -> String {
+        match self.zero_sharing {
+            ZeroSharing::Computational => String::new(),
+            ZeroSharing::InformationTheoretic => format!("{ZERO_SHARING}={INFORMATION_THEORETIC}"),
+        }
+    }
+
     fn operation(&self, plan: &Plan, op: &Op, stage: u32) -> Vec<Flow> {
-        cost::operation(plan, &op.kind, stage)
+        cost::operation(plan, &op.kind, stage, self.zero_sharing)
     }
 
     fn input(&self, plan: &Plan, roles: &Roles, input: &InputOp) -> Vec<Flow> {
@@ -66,7 +105,7 @@ impl Protocol for Replicated {
     }
 
     fn seat(&self, session: Session, plan: Arc<Plan>, roles: Roles) -> Result<Box<dyn Engine>, Error> {
-        Ok(Box::new(ReplicatedEngine::new(session, plan, roles)?))
+        Ok(Box::new(ReplicatedEngine::new(session, plan, roles, self.zero_sharing)?))
     }
 
     fn client(&self, session: Session, plan: Arc<Plan>, roles: Roles) -> Result<Box<dyn Client>, Error> {

@@ -4,16 +4,21 @@
 //! where `rho_i` is the stream of `k_i` (Li et al. 2023, equation 2; Araki et al. 2016, section 2.3). The three
 //! masks sum to zero and the nine products of components are each in one `z_i`. `P_(i+1)` doesn't hold
 //! `k_(i-1)`, so `rho_(i-1)` hides `z_i` from it.
+//!
+//! With information-theoretic zero-sharing the masks are fresh randomness: see [`crate::fresh`].
 
 use crate::engine::{ReplicatedEngine, words_of};
-use crate::{next, prev};
+use crate::{ZeroSharing, next, prev};
 use std::any::Any;
+use std::ops::Range;
 use tacit_engine::bank::{Bank, row_words};
-use tacit_engine::{Error, Job, with_word};
+use tacit_engine::profile::{Section, section};
+use tacit_engine::wire::{message_bytes, pack_columns, unpack_columns};
+use tacit_engine::{Error, Job, with_element};
 use tacit_kernel::matrix::Packed;
-use tacit_kernel::{Word, bits, matrix, ring};
+use tacit_kernel::{Element, bits, matrix, ring};
 use tacit_program::plan::{MatrixShape, Reg, Rows};
-use tacit_session::Stream;
+use tacit_session::Session;
 
 /// Bytes of masks that are drawn at once: they stay in the first cache until they are used.
 const BLOCK_BYTES: usize = 8 << 10;
@@ -25,7 +30,7 @@ const ROWS_WORTH_PACKING: usize = 8;
 pub(crate) struct Prepared {
     op: u32,
     index: usize,
-    /// Two `Packed` of the ring's word.
+    /// Two `Packed` of the domain's element.
     packed: Box<dyn Any + Send>,
 }
 
@@ -35,6 +40,9 @@ impl ReplicatedEngine {
         let stride = row_words(cols);
         let words = words_of(&job.cols, cols);
         let draw = Self::draw(job, 0);
+        if self.zero_sharing == ZeroSharing::InformationTheoretic {
+            self.draw_rows(job, dst)?;
+        }
         let mut out = self.own.take(dst.reg);
         let (own, prev_bank) = (&self.own, &self.prev);
         let (key, prev_key) = self.session.two_streams(next(self.me), prev(self.me));
@@ -46,15 +54,21 @@ impl ReplicatedEngine {
             let mut from = words.start;
             while from < words.end {
                 let to = words.end.min(from + BLOCK_BYTES / 8);
-                let block = ((index as usize * stride + from) * 8 / 16) as u64;
-                key.xor(prev_key, draw, block, bytemuck::cast_slice_mut(&mut row[from..to]));
-                bits::cross(
-                    &x[from..to],
-                    &x_prev[from..to],
-                    &y[from..to],
-                    &y_prev[from..to],
-                    &mut row[from..to],
-                );
+                match self.zero_sharing {
+                    ZeroSharing::Computational => {
+                        let block = ((index as usize * stride + from) * 8 / 16) as u64;
+                        section(Section::Randomness, || {
+                            key.xor(prev_key, draw, block, bytemuck::cast_slice_mut(&mut row[from..to]));
+                        });
+                    }
+                    ZeroSharing::InformationTheoretic => {
+                        row[from..to].copy_from_slice(&prev_bank.row(dst, index)[from..to]);
+                    }
+                }
+                let z = &mut row[from..to];
+                section(Section::Gates, || {
+                    bits::cross(&x[from..to], &x_prev[from..to], &y[from..to], &y_prev[from..to], z);
+                });
                 from = to;
             }
         }
@@ -63,41 +77,51 @@ impl ReplicatedEngine {
     }
 
     pub(crate) fn and_finish(&mut self, job: &Job, dst: Rows) -> Result<(), Error> {
-        let message = self.recv_bits(job, prev(self.me), dst.count)?;
-        self.store_rows(job, &message, dst);
-        self.session.mesh().recycle(message);
-        Ok(())
+        match self.zero_sharing {
+            ZeroSharing::Computational => {
+                let message = self.recv_bits(job, prev(self.me), dst.count)?;
+                self.store_rows(job, &message, dst);
+                self.session.mesh().recycle(message);
+                Ok(())
+            }
+            ZeroSharing::InformationTheoretic => {
+                self.add_rows(job, prev(self.me), dst)?;
+                self.add_rows(job, next(self.me), dst)
+            }
+        }
     }
 
     pub(crate) fn mul_begin(&mut self, job: &Job, a: Reg, b: Reg, dst: Reg) -> Result<(), Error> {
+        if self.zero_sharing == ZeroSharing::InformationTheoretic {
+            self.draw_elements(job, dst, job.cols.clone())?;
+        }
         let mut out = self.own.take(dst);
-        with_word!(self.width(dst), W => {
-            let (x, y) = (self.own.get(a).words::<W>(), self.own.get(b).words::<W>());
-            let (x_prev, y_prev) = (self.prev.get(a).words::<W>(), self.prev.get(b).words::<W>());
-            let (key, prev_key) = self.session.two_streams(next(self.me), prev(self.me));
-            let step = BLOCK_BYTES / W::BYTES;
-            for from in job.cols.clone().step_by(step) {
-                let range = from..job.cols.end.min(from + step);
-                let z = &mut out.words_mut::<W>()[range.clone()];
-                key.sub(prev_key, Self::draw(job, 0), (from * W::BYTES / 16) as u64, z);
-                ring::cross(
-                    &x[range.clone()],
-                    &x_prev[range.clone()],
-                    &y[range.clone()],
-                    &y_prev[range],
-                    z,
-                );
+        with_element!(self.domain(dst), E => {
+            let (x, y) = (self.own.get(a).words::<E>(), self.own.get(b).words::<E>());
+            let (x_prev, y_prev) = (self.prev.get(a).words::<E>(), self.prev.get(b).words::<E>());
+            for from in job.cols.clone().step_by(BLOCK_BYTES / E::DRAWN) {
+                let range = from..job.cols.end.min(from + BLOCK_BYTES / E::DRAWN);
+                let z = &mut out.words_mut::<E>()[range.clone()];
+                section(Section::Randomness, || {
+                    mask(&mut self.session, self.zero_sharing, &self.prev, job, dst, from, z);
+                });
+                section(Section::Gates, || {
+                    ring::cross(
+                        &x[range.clone()],
+                        &x_prev[range.clone()],
+                        &y[range.clone()],
+                        &y_prev[range],
+                        z,
+                    );
+                });
             }
-            let bytes = job.cols.start * W::BYTES..job.cols.end * W::BYTES;
-            self.session.mesh().send(next(self.me), Self::at(job), &out.bytes()[bytes])?;
         });
         self.own.put(dst, out);
-        Ok(())
+        self.send_elements(job, next(self.me), dst, job.cols.clone())
     }
 
     pub(crate) fn mul_finish(&mut self, job: &Job, dst: Reg) -> Result<(), Error> {
-        let width = self.width(dst).bytes();
-        self.recv_elements(job, dst, job.cols.start * width, job.cols.end * width)
+        self.recv_products(job, dst, job.cols.clone())
     }
 
     pub(crate) fn matmul_begin(
@@ -108,15 +132,17 @@ impl ReplicatedEngine {
         shape: MatrixShape,
         dst: Reg,
     ) -> Result<(), Error> {
+        let range = job.cols.start * shape.n..job.cols.end * shape.n;
+        if self.zero_sharing == ZeroSharing::InformationTheoretic {
+            self.draw_elements(job, dst, range.clone())?;
+        }
         let mut out = self.own.take(dst);
         let mut prepared = self.prepared.take();
-        with_word!(self.width(dst), W => {
-            let range = job.cols.start * shape.n..job.cols.end * shape.n;
-            let z = &mut out.words_mut::<W>()[range.clone()];
-            let (key, prev_key) = self.session.two_streams(next(self.me), prev(self.me));
-            zero_share(key, prev_key, job, range.start, z);
-            let own = (self.own.get(a).words::<W>(), self.own.get(b).words::<W>());
-            let prev_words = (self.prev.get(a).words::<W>(), self.prev.get(b).words::<W>());
+        with_element!(self.domain(dst), E => {
+            let z = &mut out.words_mut::<E>()[range.clone()];
+            mask(&mut self.session, self.zero_sharing, &self.prev, job, dst, range.start, z);
+            let own = (self.own.get(a).words::<E>(), self.own.get(b).words::<E>());
+            let prev_words = (self.prev.get(a).words::<E>(), self.prev.get(b).words::<E>());
             let mesh = self.session.mesh();
             let mut both = Vec::new();
             let mut row = job.cols.start;
@@ -130,13 +156,13 @@ impl ReplicatedEngine {
                 if shape.m < ROWS_WORTH_PACKING {
                     let range = index * shape.k * shape.n..(index + 1) * shape.k * shape.n;
                     let right = &own.1[range.clone()];
-                    both.resize(range.len(), W::ZERO);
+                    both.resize(range.len(), E::ZERO);
                     ring::add(right, &prev_words.1[range], &mut both);
                     matrix::matmul(&own.0[left.clone()], &both, product, end - row, shape.k, shape.n);
                     matrix::matmul(&prev_words.0[left], right, product, end - row, shape.k, shape.n);
                 } else {
                     let (right, both) =
-                        right_matrices::<W>(&mut prepared, job.op, index, shape, own.1, prev_words.1);
+                        right_matrices::<E>(&mut prepared, job.op, index, shape, own.1, prev_words.1);
                     both.multiply(&own.0[left.clone()], product, end - row);
                     mesh.tick()?;
                     right.multiply(&prev_words.0[left], product, end - row);
@@ -144,17 +170,14 @@ impl ReplicatedEngine {
                 mesh.tick()?;
                 row = end;
             }
-            let bytes = range.start * W::BYTES..range.end * W::BYTES;
-            self.session.mesh().send(next(self.me), Self::at(job), &out.bytes()[bytes])?;
         });
         self.prepared = if job.last { None } else { prepared };
         self.own.put(dst, out);
-        Ok(())
+        self.send_elements(job, next(self.me), dst, range)
     }
 
     pub(crate) fn matmul_finish(&mut self, job: &Job, shape: MatrixShape, dst: Reg) -> Result<(), Error> {
-        let row = shape.n * self.width(dst).bytes();
-        self.recv_elements(job, dst, job.cols.start * row, job.cols.end * row)
+        self.recv_products(job, dst, job.cols.start * shape.n..job.cols.end * shape.n)
     }
 
     /// Sends rows of this party's own components.
@@ -166,61 +189,124 @@ impl ReplicatedEngine {
     /// Receives bits for `count` rows of a job's columns.
     pub(crate) fn recv_bits(&mut self, job: &Job, from: usize, count: u32) -> Result<Vec<u8>, Error> {
         let bytes = (count as usize * job.cols.len()).div_ceil(8);
-        Ok(self.session.mesh().recv(from, Self::at(job), bytes)?)
+        Ok(section(Section::Receiving, || self.session.mesh().recv(from, Self::at(job), bytes))?)
     }
 
     /// Stores rows of bits as the previous party's components.
     fn store_rows(&mut self, job: &Job, message: &[u8], rows: Rows) {
         let stride = row_words(self.plan.register(rows.reg).cols);
         let words = self.prev.make(rows.reg).words_mut();
-        bits::unpack_rows(message, words, stride, Bank::stack(rows), job.cols.clone());
+        section(Section::Receiving, || {
+            bits::unpack_rows(message, words, stride, Bank::stack(rows), job.cols.clone());
+        });
     }
 
-    fn recv_elements(&mut self, job: &Job, dst: Reg, from: usize, to: usize) -> Result<(), Error> {
-        let message = self.session.mesh().recv(prev(self.me), Self::at(job), to - from)?;
-        self.prev.make(dst).bytes_mut()[from..to].copy_from_slice(&message);
-        self.session.mesh().recycle(message);
-        Ok(())
+    /// Sends columns of this party's own component.
+    fn send_elements(&mut self, job: &Job, to: usize, reg: Reg, cols: Range<usize>) -> Result<(), Error> {
+        section(Section::Sending, || send_elements(&mut self.session, &self.own, job, to, reg, cols))
     }
+
+    /// Receives what completes columns of a product.
+    fn recv_products(&mut self, job: &Job, dst: Reg, cols: Range<usize>) -> Result<(), Error> {
+        match self.zero_sharing {
+            ZeroSharing::Computational => section(Section::Receiving, || {
+                let message = self.recv_elements(job, prev(self.me), dst, &cols)?;
+                unpack_columns(self.plan.register(dst), &message, cols, self.prev.make(dst));
+                self.session.mesh().recycle(message);
+                Ok(())
+            }),
+            ZeroSharing::InformationTheoretic => {
+                self.add_elements(job, prev(self.me), dst, cols.clone())?;
+                self.add_elements(job, next(self.me), dst, cols)
+            }
+        }
+    }
+
+    pub(crate) fn recv_elements(
+        &mut self,
+        job: &Job,
+        from: usize,
+        reg: Reg,
+        cols: &Range<usize>,
+    ) -> Result<Vec<u8>, Error> {
+        let bytes = message_bytes(self.domain(reg), cols.len());
+        Ok(self.session.mesh().recv(from, Self::at(job), bytes)?)
+    }
+}
+
+/// Fills `z` with this party's part of a sharing of zero, for elements of `dst` from `start` on; where it doesn't come
+/// from streams, with the part that this party drew, which `prev` holds.
+fn mask<E: Element>(
+    session: &mut Session,
+    zero_sharing: ZeroSharing,
+    prev_bank: &Bank,
+    job: &Job,
+    dst: Reg,
+    start: usize,
+    z: &mut [E],
+) {
+    match zero_sharing {
+        ZeroSharing::Computational => {
+            let me = session.me();
+            let (key, prev_key) = session.two_streams(next(me), prev(me));
+            key.sub(prev_key, ReplicatedEngine::draw(job, 0), (start * E::DRAWN / 16) as u64, z);
+        }
+        ZeroSharing::InformationTheoretic => {
+            let drawn = &prev_bank.get(dst).words::<E>()[start..start + z.len()];
+            ring::neg(drawn, z);
+        }
+    }
+}
+
+/// Packs columns of a bank and sends them.
+pub(crate) fn send_elements(
+    session: &mut Session,
+    bank: &Bank,
+    job: &Job,
+    to: usize,
+    reg: Reg,
+    cols: Range<usize>,
+) -> Result<(), Error> {
+    let shape = bank.shape(reg);
+    let mut message = session.mesh().buffer(message_bytes(shape.domain, cols.len()));
+    pack_columns(shape, bank.get(reg), cols, &mut message);
+    Ok(session.mesh().send_vec(to, ReplicatedEngine::at(job), message)?)
 }
 
 /// Packs rows of a bank and sends them.
 pub(crate) fn send_rows(
-    session: &mut tacit_session::Session,
+    session: &mut Session,
     bank: &Bank,
     job: &Job,
     to: usize,
     rows: Rows,
 ) -> Result<(), Error> {
-    let stride = row_words(bank.shape(rows.reg).cols);
-    let bytes = (rows.count as usize * job.cols.len()).div_ceil(8);
-    let mut message = session.mesh().buffer(bytes);
-    message.resize(bytes, 0);
-    let words = bank.get(rows.reg).words();
-    bits::pack_rows(words, stride, Bank::stack(rows), job.cols.clone(), &mut message);
-    Ok(session.mesh().send_vec(to, ReplicatedEngine::at(job), message)?)
-}
-
-/// Fills `z` with a sharing of zero, for elements from `start` on.
-fn zero_share<W: Word>(key: &mut Stream, prev_key: &mut Stream, job: &Job, start: usize, z: &mut [W]) {
-    key.sub(prev_key, ReplicatedEngine::draw(job, 0), (start * W::BYTES / 16) as u64, z);
+    section(Section::Sending, || {
+        let stride = row_words(bank.shape(rows.reg).cols);
+        let bytes = (rows.count as usize * job.cols.len()).div_ceil(8);
+        let mut message = session.mesh().buffer(bytes);
+        message.resize(bytes, 0);
+        let words = bank.get(rows.reg).words();
+        bits::pack_rows(words, stride, Bank::stack(rows), job.cols.clone(), &mut message);
+        Ok(session.mesh().send_vec(to, ReplicatedEngine::at(job), message)?)
+    })
 }
 
 /// `y_i` and `y_i + y_(i-1)` of one matrix of the batch, packed; kept from one job to the next.
-fn right_matrices<'a, W: Word>(
+fn right_matrices<'a, E: Element>(
     prepared: &'a mut Option<Prepared>,
     op: u32,
     index: usize,
     shape: MatrixShape,
-    own: &[W],
-    prev: &[W],
-) -> &'a (Packed<W>, Packed<W>) {
+    own: &[E],
+    prev: &[E],
+) -> &'a (Packed<E>, Packed<E>) {
     let fits = prepared.as_ref().is_some_and(|prepared| {
-        prepared.op == op && prepared.index == index && prepared.packed.is::<(Packed<W>, Packed<W>)>()
+        prepared.op == op && prepared.index == index && prepared.packed.is::<(Packed<E>, Packed<E>)>()
     });
     if !fits {
         let range = index * shape.k * shape.n..(index + 1) * shape.k * shape.n;
-        let mut sum = vec![W::ZERO; range.len()];
+        let mut sum = vec![E::ZERO; range.len()];
         ring::add(&own[range.clone()], &prev[range.clone()], &mut sum);
         let packed = (Packed::new(&own[range], shape.k, shape.n), Packed::new(&sum, shape.k, shape.n));
         *prepared = Some(Prepared { op, index, packed: Box::new(packed) });

@@ -41,13 +41,17 @@ fn sum(domain: Domain, messages: [&[u8]; 3]) -> Vec<u8> {
     match domain {
         Domain::Bits => bytes.map(|[a, b, c]| a ^ b ^ c).collect(),
         Domain::Ring(Width::W8) => bytes.map(|[a, b, c]| a.wrapping_add(b).wrapping_add(c)).collect(),
-        Domain::Ring(_) => panic!("elements here are bytes"),
+        Domain::Ring(_) | Domain::Modular(_) => panic!("elements here are bytes"),
     }
 }
 
 fn check(program: &Program, inputs: [[i64; 2]; 2]) {
     let plan = lower(program, Native::ALL).unwrap().plan;
-    let case = Case::new(&Replicated, plan, &inputs.map(|words| words.map(|word| word as u64).to_vec()));
+    let case = Case::new(
+        &Replicated::COMPUTATIONAL,
+        plan,
+        &inputs.map(|words| words.map(|word| word as u64).to_vec()),
+    );
     assert_eq!(case.name(CAROL), "carol");
     let output = case.plan.register(case.plan.outputs[0].reg);
     let bits = output.cols * output.domain.bits() as usize;

@@ -4,8 +4,9 @@ use tacit_replicated::Replicated;
 use tacit_testkit::conformance::Subject;
 
 tacit_testkit::conformance!(Subject {
-    protocol: &Replicated,
+    protocol: &Replicated::COMPUTATIONAL,
     told: client_seed,
+    fresh_masks: false,
     baseline: concat!(env!("CARGO_MANIFEST_DIR"), "/../../vectors/wire/replicated.txt").into(),
 });
 

@@ -8,7 +8,7 @@
 //! The stream is AES-128 in counter mode: Araki et al. 2016, section 2.2, computational correlated
 //! randomness, with the address for the counter `id`.
 
-use tacit_kernel::Word;
+use tacit_kernel::Element;
 use tacit_kernel::aes::Aes128Ctr;
 
 /// The address of a draw within a lane: everything but the position within it.
@@ -83,12 +83,18 @@ impl Stream {
         tacit_kernel::aes::xor_streams(&self.cipher, &other.cipher, nonce, first, out);
     }
 
-    /// Fills `out` with `self - other` in words of `W`: an additive sharing of zero likewise.
-    pub fn sub<W: Word>(&mut self, other: &mut Self, draw: Draw, first: u64, out: &mut [W]) {
-        let bytes = size_of_val(out);
+    /// Fills `out` with elements, each made of [`Element::DRAWN`] bytes of the stream at `draw`, from block `first` on.
+    pub fn fill_elements<E: Element>(&mut self, draw: Draw, first: u64, out: &mut [E]) {
+        let nonce = self.note(draw, first, out.len() * E::DRAWN);
+        E::fill(&self.cipher, nonce, first, out);
+    }
+
+    /// Fills `out` with `self - other` in elements of `E`: an additive sharing of zero likewise.
+    pub fn sub<E: Element>(&mut self, other: &mut Self, draw: Draw, first: u64, out: &mut [E]) {
+        let bytes = out.len() * E::DRAWN;
         let nonce = self.note(draw, first, bytes);
         other.note(draw, first, bytes);
-        tacit_kernel::aes::sub_streams::<W>(&self.cipher, &other.cipher, nonce, first, out);
+        E::fill_difference(&self.cipher, &other.cipher, nonce, first, out);
     }
 
     /// Counts a draw, and gives the first half of its blocks' counters.
@@ -137,6 +143,7 @@ mod used {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use tacit_kernel::field::Fp61;
 
     const DRAW: Draw = Draw { part: 2, op: 3 };
 
@@ -149,6 +156,23 @@ mod tests {
         b.fill(DRAW, 5, &mut pieces[..32]);
         assert_eq!(whole, pieces);
         assert_eq!(a.drawn(), b.drawn());
+    }
+
+    #[test]
+    fn elements_are_the_streams_bytes_and_their_differences_add_up() {
+        let [mut a, mut b] = [[7; 16], [8; 16]].map(|key| Stream::new(&key, 0));
+        let mut bytes = [0; 64];
+        a.fill(DRAW, 5, &mut bytes);
+        let (mut whole, mut part) = ([Fp61::ZERO; 4], [Fp61::ZERO; 2]);
+        Fp61::draw(&bytes, &mut whole);
+        let other = Draw { op: 9, ..DRAW };
+        Stream::new(&[7; 16], 0).fill_elements(DRAW, 7, &mut part);
+        assert_eq!(part, whole[2..]);
+        let (mut forth, mut back) = ([Fp61::ZERO; 4], [Fp61::ZERO; 4]);
+        a.sub(&mut b, other, 0, &mut forth);
+        Stream::new(&[8; 16], 0).sub(&mut Stream::new(&[7; 16], 0), other, 0, &mut back);
+        assert!(forth.iter().zip(back).all(|(x, y)| x.wrapping_add(y) == Fp61::ZERO));
+        assert_eq!((a.drawn(), b.drawn()), (8, 4));
     }
 
     #[test]

@@ -91,6 +91,10 @@ impl Endpoint {
     fn parameters(&self) -> String {
         let window = self.compiled.plan().window;
         let mut parameters = format!("tacit {}, window {window}", env!("CARGO_PKG_VERSION"));
+        let own = self.protocol.parameters();
+        if !own.is_empty() {
+            let _ = write!(parameters, ", {own}");
+        }
         if self.times != 1 {
             let _ = write!(parameters, ", {} times", self.times);
         }

@@ -101,7 +101,7 @@ impl Case {
             parties: names.clone(),
             clients: clients.clone(),
             protocol: protocol.spec().name.to_owned(),
-            parameters: String::new(),
+            parameters: protocol.parameters(),
             inputs: String::new(),
             program: [0; 32],
         };

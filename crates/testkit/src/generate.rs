@@ -1,8 +1,9 @@
 //! Random programs and random inputs.
 
 use crate::conformance::catalogue;
-use tacit_program::plan::Width;
-use tacit_program::{Builder, Data, Index, InputType, Kind, NodeId, Program, Range, Recipient, Value};
+use tacit_program::{
+    Builder, Data, Index, InputType, Kind, Modulus, NodeId, Program, Range, Recipient, Value,
+};
 
 use crate::Rng;
 
@@ -11,11 +12,45 @@ const OWNERS: [&str; 4] = ["P0", "alice", "P2", "bob"];
 /// Who learns outputs, beside everybody: parties, and clients who gave something or nothing.
 const RECIPIENTS: [&str; 4] = ["P1", "P0", "alice", "carol"];
 
+/// Moduli of random programs: those of machine words twice as often as others, since more can be done with them.
+const MODULI: [Modulus; 21] = {
+    use Modulus::PowerOfTwo as Two;
+    let (p, q) = (Modulus::Mersenne61, Modulus::Prime128);
+    [
+        Two(8),
+        Two(16),
+        Two(32),
+        Two(64),
+        Two(8),
+        Two(16),
+        Two(32),
+        Two(64),
+        Two(1),
+        Two(2),
+        Two(7),
+        Two(9),
+        Two(31),
+        Two(33),
+        Two(61),
+        Two(63),
+        Two(65),
+        Two(127),
+        Two(128),
+        p,
+        q,
+    ]
+};
+
 /// Words for inputs of these types: often the ends of their ranges, or near zero.
 pub fn inputs(types: &[InputType], rng: &mut Rng) -> Vec<Vec<u64>> {
     let words = |ty: &InputType| {
-        let len = ty.shape.iter().product();
-        (0..len).map(|_| rng.edgy(ty.range.lo(), ty.range.hi()) as u64).collect()
+        let len: usize = ty.shape.iter().product();
+        let mut raw = || match ty.kind {
+            Kind::Modular(modulus) => rng.element(modulus),
+            Kind::Bool | Kind::Int | Kind::Fixed { .. } => rng.edgy(ty.range.lo(), ty.range.hi()) as u128,
+        };
+        let limbs = |raw: u128| [raw as u64, (raw >> 64) as u64].into_iter().take(ty.kind.limbs());
+        (0..len).flat_map(|_| limbs(raw())).collect()
     };
     types.iter().map(words).collect()
 }
@@ -164,12 +199,18 @@ impl Growing<'_> {
     fn constant(&mut self) -> NodeId {
         let (kind, shape) = (self.kind(), self.shape());
         let range = self.range(kind).unwrap_or(kind.whole());
-        let len = shape.iter().product();
+        let len = shape.iter().product::<usize>();
+        if let Kind::Modular(modulus) = kind {
+            let data = Data::Wide((0..len).map(|_| self.rng.element(modulus)).collect());
+            return self
+                .build
+                .constant(&Value { shape, data }, kind)
+                .expect("elements are below their modulus");
+        }
         let mut raw = || self.rng.edgy(range.lo(), range.hi());
         let data = match kind {
             Kind::Bool => Data::Bool((0..len).map(|_| raw() == 1).collect()),
-            Kind::Int => Data::Int((0..len).map(|_| raw() as i64).collect()),
-            Kind::Wrapping { .. } => Data::Unsigned((0..len).map(|_| raw() as u64).collect()),
+            Kind::Int | Kind::Modular(_) => Data::Int((0..len).map(|_| raw() as i64).collect()),
             // Floating-point numbers are exact up to 53 bits; a few less leave room for the fraction.
             Kind::Fixed { frac } => {
                 let unit = (1u64 << frac) as f64;
@@ -197,7 +238,7 @@ impl Growing<'_> {
             0 | 1 => Kind::Bool,
             2..=4 => Kind::Int,
             5 | 6 => Kind::Fixed { frac: 1 + self.rng.below(20) as u8 },
-            _ => Kind::Wrapping { width: self.rng.pick(&Width::ALL) },
+            _ => Kind::Modular(self.rng.pick(&MODULI)),
         }
     }
 

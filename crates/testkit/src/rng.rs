@@ -1,5 +1,7 @@
 //! Numbers for tests that have to be the same in every run. No secret, and no use outside of tests.
 
+use tacit_program::Modulus;
+
 /// A generator of 64-bit words (SplitMix64: Steele, Lea, Flood, "Fast splittable pseudorandom number
 /// generators", 2014). Equal seeds give equal sequences.
 #[derive(Clone, Debug)]
@@ -36,6 +38,16 @@ impl Rng {
     /// One of these.
     pub fn pick<T: Copy>(&mut self, from: &[T]) -> T {
         from[self.below(from.len())]
+    }
+
+    /// An element of a modulus, often an end.
+    pub fn element(&mut self, modulus: Modulus) -> u128 {
+        match self.below(6) {
+            0 => modulus.last(),
+            1 => modulus.reduce_unsigned(self.below(3) as u128),
+            2 => modulus.last() / 2,
+            _ => modulus.reduce_unsigned(u128::from(self.word()) << 64 | u128::from(self.word())),
+        }
     }
 
     /// A number from `lo` to `hi`, which are at most 2^64 apart: often an end or near zero, where faults are.

@@ -21,7 +21,7 @@ use tacit_testkit::sample::Flaw;
 use tacit_testkit::{Case, Rng};
 
 fn subject(protocol: &'static dyn Protocol) -> Subject {
-    Subject { protocol, told: |_, _, _| true, baseline: "none".into() }
+    Subject { protocol, told: |_, _, _| true, fresh_masks: false, baseline: "none".into() }
 }
 
 /// Two ANDs, the second on the first one's result.
@@ -119,11 +119,11 @@ struct Misdeclared {
 
 impl Protocol for Misdeclared {
     fn spec(&self) -> &ProtocolSpec {
-        Replicated.spec()
+        Replicated::COMPUTATIONAL.spec()
     }
 
     fn operation(&self, plan: &Plan, op: &Op, stage: u32) -> Vec<Flow> {
-        let mut flows = Replicated.operation(plan, op, stage);
+        let mut flows = Replicated::COMPUTATIONAL.operation(plan, op, stage);
         for flow in &mut flows {
             flow.bits = (self.bits)(flow.bits);
         }
@@ -131,19 +131,19 @@ impl Protocol for Misdeclared {
     }
 
     fn input(&self, plan: &Plan, roles: &Roles, input: &InputOp) -> Vec<Flow> {
-        Replicated.input(plan, roles, input)
+        Replicated::COMPUTATIONAL.input(plan, roles, input)
     }
 
     fn seeds(&self, client: usize) -> Vec<Flow> {
-        Replicated.seeds(client)
+        Replicated::COMPUTATIONAL.seeds(client)
     }
 
     fn output(&self, plan: &Plan, roles: &Roles, output: &OutputOp) -> Vec<Flow> {
-        Replicated.output(plan, roles, output)
+        Replicated::COMPUTATIONAL.output(plan, roles, output)
     }
 
     fn check(&self) -> Vec<Flow> {
-        if self.check { Replicated.check() } else { vec![] }
+        if self.check { Replicated::COMPUTATIONAL.check() } else { vec![] }
     }
 
     fn seat(
@@ -152,7 +152,7 @@ impl Protocol for Misdeclared {
         plan: std::sync::Arc<Plan>,
         roles: Roles,
     ) -> Result<Box<dyn Engine>, Error> {
-        Replicated.seat(session, plan, roles)
+        Replicated::COMPUTATIONAL.seat(session, plan, roles)
     }
 
     fn client(
@@ -161,7 +161,7 @@ impl Protocol for Misdeclared {
         plan: std::sync::Arc<Plan>,
         roles: Roles,
     ) -> Result<Box<dyn Client>, Error> {
-        Replicated.client(session, plan, roles)
+        Replicated::COMPUTATIONAL.client(session, plan, roles)
     }
 }
 

@@ -80,7 +80,7 @@ fn ours_is_the_exact_quotient_whatever_is_drawn() {
             .collect();
         let words: Vec<u64> = inputs.iter().map(|&x| x as u64).collect();
         let expected: Vec<i64> = inputs.iter().map(|&x| ((x + half) >> by) as i64).collect();
-        let case = Case::new(&Replicated, lowered.plan, &[words]);
+        let case = Case::new(&Replicated::COMPUTATIONAL, lowered.plan, &[words]);
         for seed in 0..20 {
             for outcome in case.run(&Draws::fixed(seed)).outcomes() {
                 let got = outcome.outputs[0].as_ref().map(tacit_engine::Clear::to_words).unwrap();

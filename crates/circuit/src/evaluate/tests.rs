@@ -34,6 +34,8 @@ fn same_as_one_by_one(circuit: &Circuit, instances: usize, seed: u64) {
         }
     }
     assert_eq!(outputs, expected, "{instances} instances");
+    let late = Layered::with_late(circuit, &vec![true; slices.len()]);
+    assert_eq!(late.evaluate(&slices, instances).unwrap(), expected, "{instances} instances, late inputs");
 }
 
 proptest! {

@@ -10,12 +10,13 @@ const NEVER: u32 = 0;
 /// The time of an output's last reader.
 const FOREVER: u32 = u32::MAX;
 
-/// Gives every value that is read a slot, from its making to its last reader.
-pub(super) fn assign(circuit: &Circuit, values: Values) -> Layered {
+/// Gives every value that is read a slot, from its making to its last reader. `late` names the bits of the inputs
+/// that are made in the layer that reads them first.
+pub(super) fn assign(circuit: &Circuit, mut values: Values, late: &[bool]) -> Layered {
     let (mut time, last_reads) = last_reads(circuit, &values);
     let mut slots = Slots { of: vec![UNUSED; circuit.wires()], free: Vec::new(), count: ONE + 1, last_reads };
-    for input in 0..circuit.input_bits() {
-        if slots.last_reads[input] != NEVER {
+    for (input, &late) in late.iter().enumerate() {
+        if slots.last_reads[input] != NEVER && !late {
             slots.take(input as u32);
         }
     }
@@ -23,8 +24,13 @@ pub(super) fn assign(circuit: &Circuit, values: Values) -> Layered {
     let count = values.layers.len();
     let mut layers: Vec<Layer> = Vec::with_capacity(count);
     let mut first_and = 0;
-    let mut sums = Vec::new();
-    for (index, layer) in values.layers.into_iter().enumerate() {
+    let (mut loads, mut sums) = (Vec::new(), Vec::new());
+    let mut loaded = 0;
+    for index in 0..count {
+        if index == loaded {
+            loaded = slots.load(late, &values, index, &mut loads);
+        }
+        let layer = std::mem::take(&mut values.layers[index]);
         sums.reserve_exact(layer.sums.len());
         for (sum, terms) in each_sum(&layer.sums) {
             time += 1;
@@ -40,7 +46,8 @@ pub(super) fn assign(circuit: &Circuit, values: Values) -> Layered {
         if !ands.is_empty() || index + 1 == count {
             let ahead = first_and;
             first_and += ands.len() as u64;
-            layers.push(Layer { sums: std::mem::take(&mut sums), ands, first_and: ahead });
+            let (loads, sums) = (std::mem::take(&mut loads), std::mem::take(&mut sums));
+            layers.push(Layer { loads, sums, ands, first_and: ahead });
         }
     }
     let output_slots = values.outputs.iter().map(|&value| slots.of(value)).collect();
@@ -104,6 +111,32 @@ struct Slots {
 impl Slots {
     fn of(&self, value: u32) -> u32 {
         if value == TRUE { ONE } else { self.of[value as usize] }
+    }
+
+    /// Gives slots to the late inputs that are first read in layer `from`, or in those that join it because it has
+    /// no ANDs: none of their slots may be one that a sum of these layers frees. Returns the number of the layer after.
+    fn load(&mut self, late: &[bool], values: &Values, from: usize, loads: &mut Vec<[u32; 2]>) -> usize {
+        let count = values.layers.len();
+        for (index, layer) in values.layers.iter().enumerate().skip(from) {
+            let made = |value: u32| self.last_reads[value as usize] != NEVER;
+            let ands = || layer.ands.iter().filter(|and| made(and[2]));
+            let mut read: Vec<u32> = ands().flat_map(|&[a, b, _]| [a, b]).collect();
+            let sums = layer.each_sum().filter(|&(sum, _)| made(sum));
+            read.extend(sums.flat_map(|(_, terms)| terms));
+            let ends = index + 1 == count || ands().next().is_some();
+            if index + 1 == count {
+                read.extend(&values.outputs);
+            }
+            for value in read {
+                if late.get(value as usize) == Some(&true) && self.of(value) == UNUSED {
+                    loads.push([value, self.take(value)]);
+                }
+            }
+            if ends {
+                return index + 1;
+            }
+        }
+        count
     }
 
     /// Appends a sum to `out`. A term whose last reader it is lends it its slot.

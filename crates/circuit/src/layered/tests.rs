@@ -16,6 +16,10 @@ fn run(layered: &Layered, inputs: &[u64]) -> Vec<u64> {
     }
     let mut first_and = 0;
     for layer in &layered.layers {
+        for &[bit, slot] in &layer.loads {
+            assert_ne!(slot, ONE);
+            memory[slot as usize] = Some(inputs[bit as usize]);
+        }
         assert_eq!(layer.first_and, first_and);
         first_and += layer.ands.len() as u64;
         for (destination, terms) in layer.each_sum() {
@@ -47,6 +51,12 @@ fn run(layered: &Layered, inputs: &[u64]) -> Vec<u64> {
 
 fn same_as_gates(circuit: &Circuit, seed: u64) -> Layered {
     let layered = Layered::new(circuit);
+    assert!(layered.layers.iter().all(|layer| layer.loads.is_empty()));
+    computes_what_the_gates_do(&layered, circuit, seed);
+    layered
+}
+
+fn computes_what_the_gates_do(layered: &Layered, circuit: &Circuit, seed: u64) {
     assert_eq!(layered.inputs, circuit.inputs());
     assert!(layered.outputs.iter().map(|&bits| bits as usize).eq(circuit.outputs().iter().map(Vec::len)));
     for seed in seed..seed + 3 {
@@ -54,9 +64,8 @@ fn same_as_gates(circuit: &Circuit, seed: u64) -> Layered {
         let wires = wires(circuit, &inputs);
         let expected: Vec<u64> =
             circuit.outputs().iter().flatten().map(|&wire| wires[wire as usize]).collect();
-        assert_eq!(run(&layered, &inputs), expected);
+        assert_eq!(run(layered, &inputs), expected);
     }
-    layered
 }
 
 proptest! {
@@ -67,6 +76,24 @@ proptest! {
         prop_assert!(layered.depth() <= circuit.depth());
         prop_assert!(layered.ands() <= circuit.ands() as u64);
         prop_assert_eq!(&Layered::new(&circuit), &layered);
+    }
+
+    #[test]
+    fn late_inputs_change_slots_and_nothing_else(circuit in circuits(120), seed: u64) {
+        let whole = Layered::new(&circuit);
+        let late: Vec<bool> = (0..circuit.inputs().len()).map(|input| seed >> (input % 64) & 1 == 1).collect();
+        let layered = Layered::with_late(&circuit, &late);
+        computes_what_the_gates_do(&layered, &circuit, seed);
+        prop_assert!(layered.slots <= whole.slots);
+        prop_assert_eq!((layered.ands(), layered.depth()), (whole.ands(), whole.depth()));
+        let mut loaded: Vec<u32> = layered.layers.iter().flat_map(|layer| &layer.loads).map(|load| load[0]).collect();
+        loaded.sort_unstable();
+        // A bit of a late input is loaded once if anything depends on it; others never are.
+        let expected: Vec<u32> = (0..whole.input_slots.len() as u32)
+            .filter(|&bit| late[whole.input_of(bit).0] && whole.input_slots[bit as usize] != UNUSED)
+            .collect();
+        prop_assert_eq!(loaded, expected);
+        prop_assert_eq!(Layered::with_late(&circuit, &vec![false; late.len()]), whole);
     }
 
     #[test]
@@ -208,6 +235,30 @@ fn inputs_that_nothing_reads_have_no_slot() {
     assert_eq!(layered.outputs, [2, 1, 1]);
     assert_eq!(layered.output_slots[..3], [1, 1, ONE]);
     assert_eq!((layered.depth(), layered.slots), (0, 3));
+}
+
+#[test]
+fn late_inputs_take_slots_only_while_they_are_needed() {
+    // Sixty-four rounds, each with a key bit of its own.
+    let mut builder = Builder::new();
+    let (keys, bits) = (builder.input(64), builder.input(2));
+    let mut chain = bits[0];
+    for key in keys {
+        let sum = builder.xor(chain, key);
+        chain = builder.and(sum, bits[1]);
+    }
+    let circuit = builder.finish(vec![vec![chain]]);
+    let layered = Layered::with_late(&circuit, &[true, false]);
+    computes_what_the_gates_do(&layered, &circuit, 1);
+    assert!(layered.layers[..64].iter().all(|layer| layer.loads.len() == 1));
+    assert!(layered.slots <= 5, "{} slots", layered.slots);
+    assert_eq!(layered.input_slots[..64], [UNUSED; 64]);
+}
+
+#[test]
+#[should_panic(expected = "every input is late or not")]
+fn inputs_of_which_it_is_not_said_whether_they_are_late_are_refused() {
+    Layered::with_late(&adder(3), &[true]);
 }
 
 #[test]

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 use std::sync::{Condvar, Mutex, PoisonError};
 use std::time::Duration;
+use tacit::engine::profile::{self, Sections};
 use tacit::engine::{Engine, Error, Observer};
 use tacit::net::Phase;
 
@@ -21,6 +22,8 @@ pub(crate) struct Figures {
     pub(crate) peak_rss_bytes: u64,
     /// Bytes on the wire between start and finish.
     pub(crate) wire_bytes: u64,
+    /// What the lanes' threads did between start and finish; zeros unless that is asked for.
+    pub(crate) sections: Sections,
 }
 
 impl Figures {
@@ -43,6 +46,7 @@ impl Figures {
             cpu_at_finish: self.cpu_at_finish.max(other.cpu_at_finish),
             peak_rss_bytes: self.peak_rss_bytes.max(other.peak_rss_bytes),
             wire_bytes: self.wire_bytes + other.wire_bytes,
+            sections: std::array::from_fn(|section| self.sections[section] + other.sections[section]),
         }
     }
 }
@@ -84,13 +88,15 @@ impl Gate {
 /// Takes the time of one of a party's lanes.
 pub(crate) struct Clock<'a> {
     gate: &'a Gate,
+    /// Whether it looks into what the time goes into.
+    profile: bool,
     /// Of each part so far.
     pub(crate) parts: Vec<Figures>,
 }
 
 impl<'a> Clock<'a> {
-    pub(crate) fn new(gate: &'a Gate) -> Self {
-        Self { gate, parts: Vec::new() }
+    pub(crate) fn new(gate: &'a Gate, profile: bool) -> Self {
+        Self { gate, profile, parts: Vec::new() }
     }
 }
 
@@ -109,10 +115,14 @@ impl Observer for Clock<'_> {
                 figures.wire_bytes = wire_sent(engine);
                 figures.cpu_at_start = cpu_time();
                 figures.start = now();
+                if self.profile {
+                    profile::start();
+                }
             }
             Phase::Verify => figures.computed = now(),
             Phase::Output => {
                 figures.finish = now();
+                figures.sections = profile::take();
                 figures.cpu_at_finish = cpu_time();
                 figures.wire_bytes = wire_sent(engine) - figures.wire_bytes;
                 figures.peak_rss_bytes = peak_rss();
@@ -166,9 +176,18 @@ mod tests {
             cpu_at_finish: at(2 * finish),
             peak_rss_bytes: bytes,
             wire_bytes: bytes,
+            sections: [at(bytes), at(1), at(0), at(0), at(0)],
         };
         let all = Figures::of_all(&[lane(5, 9, 1), lane(4, 8, 2), lane(6, 7, 4)]);
-        assert_eq!(all, Figures { peak_rss_bytes: 4, cpu_at_finish: at(18), ..lane(4, 9, 7) });
+        assert_eq!(
+            all,
+            Figures {
+                peak_rss_bytes: 4,
+                cpu_at_finish: at(18),
+                sections: [at(7), at(3), at(0), at(0), at(0)],
+                ..lane(4, 9, 7)
+            }
+        );
         assert_eq!(all.cpu(), at(14));
     }
 

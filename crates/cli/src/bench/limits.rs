@@ -6,7 +6,7 @@ use crate::table::{Table, rate, seconds};
 use serde::{Deserialize, Serialize};
 use std::hint::black_box;
 use std::time::{Duration, Instant};
-use tacit::program::plan::{Domain, Plan, Reg};
+use tacit::program::plan::{Plan, Reg};
 use tacit_kernel::aes::{Aes128Ctr, xor_streams};
 use tacit_kernel::{Buffer, bits};
 
@@ -147,10 +147,7 @@ pub(crate) fn shares(
 fn touched_bytes(plan: &Plan) -> usize {
     let bytes = |reg: Reg| {
         let register = plan.register(reg);
-        match register.domain {
-            Domain::Bits => register.len() / 8,
-            Domain::Ring(width) => register.len() * width.bytes(),
-        }
+        register.len() * register.domain.bits() as usize / 8
     };
     let operations = plan.ops.iter().flat_map(|op| [op.kind.reads(), op.kind.writes()].concat());
     let steps = plan.levels.iter().flat_map(|level| &level.local);

@@ -4,14 +4,17 @@
 //! play ([`party`]) with a clock that starts at a barrier, when all inputs are shared, and stops when the last party
 //! has verified ([`clock`]). Circuits go in parts ([`instances`]), whose times add up. What came out is then opened
 //! and compared with the clear result, and what was sent with the declared cost; if either differs there are no
-//! figures.
+//! figures. The experiments of a paper ([`araki`]) are several such benchmarks.
 
+mod araki;
 mod clock;
 mod instances;
 mod limits;
 mod parties;
 mod party;
+mod plot;
 mod process;
+mod profile;
 mod result;
 mod ring;
 mod spec;
@@ -33,47 +36,56 @@ use spec::{Name, Transport};
 pub(crate) fn bench(context: &mut Context<'_>, args: &BenchArgs) -> Result<(), Failure> {
     match (args.spec()?, args.name) {
         (Some(spec), _) => protocol(context, args, &Bench::new(spec)?),
-        (None, Name::Start) => start::start(context, args.repeat, args.quick),
-        (None, _) => machine(context, args.quick),
+        (None, Name::Start) => start::start(context, args.repeat(1), args.quick),
+        (None, Name::Araki) => araki::araki(context, args),
+        (None, _) => {
+            let limits = machine(context, args.quick)?;
+            if context.json {
+                context.line(&json!(limits).to_string())
+            } else {
+                context.line(&limits.to_text())
+            }
+        }
     }
 }
 
 /// What this machine does at best.
-fn machine(context: &mut Context<'_>, quick: bool) -> Result<(), Failure> {
-    let cores = Cores::measure(quick);
+fn machine(context: &Context<'_>, quick: bool) -> Result<Limits, Failure> {
     let ring = if quick { Ring::QUICK } else { Ring::USUAL };
-    let limits = Limits {
+    Ok(Limits {
         bench: "limits",
-        cores,
+        cores: Cores::measure(quick),
         tcp: process::ring(Transport::Tcp, ring, &context.this_command)?,
         tls: process::ring(Transport::Tls, ring, &context.this_command)?,
         version: env!("CARGO_PKG_VERSION"),
-    };
-    if context.json { context.line(&json!(limits).to_string()) } else { context.line(&limits.to_text()) }
+    })
 }
 
 /// A protocol's speed.
 fn protocol(context: &mut Context<'_>, args: &BenchArgs, bench: &Bench) -> Result<(), Failure> {
-    let mut runs = Vec::with_capacity(args.repeat);
-    for _ in 0..args.repeat {
-        runs.push(Figures::new(bench, &parties::run(bench, &context.this_command)?)?);
-    }
-    let all_seconds: Vec<f64> = runs.iter().map(|run| run.seconds).collect();
+    let (median, all_seconds) = measure(context, bench, args.repeat(1))?;
     let loopback = match args.transport {
         Transport::Memory => None,
         transport => Some(process::ring(transport, Ring::QUICK, &context.this_command)?),
     };
-    let median = median(runs);
     let shares = limits::shares(bench, median.seconds, &Cores::measure(true), loopback.as_ref())?;
     let figures = median.with_limits(shares);
     if !context.json {
         return context.line(&figures.to_text());
     }
     let mut object = json!(figures);
-    if args.repeat > 1 {
+    if all_seconds.len() > 1 {
         object["all_seconds"] = json!(all_seconds);
     }
     context.line(&object.to_string())
+}
+
+/// Runs a benchmark so many times: the median run's figures, and every run's seconds in order.
+fn measure(context: &Context<'_>, bench: &Bench, times: usize) -> Result<(Figures, Vec<f64>), Failure> {
+    let run = |_| Figures::new(bench, &parties::run(bench, &context.this_command)?);
+    let runs = (0..times).map(run).collect::<Result<Vec<_>, _>>()?;
+    let all_seconds = runs.iter().map(|run| run.seconds).collect();
+    Ok((median(runs), all_seconds))
 }
 
 /// The run of the median time; of an even number the better of the two in the middle.

@@ -90,7 +90,8 @@ impl Bench {
         let profile = profile.map_err(|error| Error::Refused(error.to_string()))?;
         let profile = profile.map(|profile| profile.shared_by(self.spec.lanes));
         let gate = Gate::new(self.lanes.len());
-        let mut clocks: Vec<Clock<'_>> = self.lanes.iter().map(|_| Clock::new(&gate)).collect();
+        let mut clocks: Vec<Clock<'_>> =
+            self.lanes.iter().map(|_| Clock::new(&gate, self.spec.profile)).collect();
         let mut feeds: Vec<Operands<'_>> =
             self.lanes.iter().map(|lane| Operands { work: &lane.work, party: name, wrong: None }).collect();
         let mut strands = Vec::with_capacity(self.lanes.len());

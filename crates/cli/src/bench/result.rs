@@ -4,6 +4,8 @@ use super::clock::Figures as Party;
 use super::limits::Share;
 use super::parties::Outcome;
 use super::party::{Bench, LaneReport, Report};
+use super::profile::Profile;
+use super::spec::Ring;
 use crate::failure::Failure;
 use crate::table::{Table, bytes, rate, seconds};
 use serde::Serialize;
@@ -19,30 +21,36 @@ pub(crate) struct Figures {
     parties: usize,
     transport: &'static str,
     net: Option<String>,
-    threads: u16,
-    count: usize,
+    pub(crate) threads: u16,
+    pub(crate) count: usize,
     depth: usize,
+    /// What products are of, if not of 64-bit words.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    ring: Option<Ring>,
     /// From the barrier before the online phase to the last party's end of verification.
     pub(crate) seconds: f64,
     offline_seconds: f64,
     /// Of `seconds`, from the last party's end of computing on.
     verify_seconds: f64,
-    per_second: f64,
+    pub(crate) per_second: f64,
     online_per_second: f64,
-    sent_bytes: Vec<u64>,
+    pub(crate) sent_bytes: Vec<u64>,
     offline_sent_bytes: Vec<u64>,
-    wire_bytes: Vec<u64>,
+    pub(crate) wire_bytes: Vec<u64>,
     input_bytes: Vec<u64>,
     output_bytes: Vec<u64>,
     rounds: u32,
     offline_rounds: u32,
-    cpu_seconds: Option<Vec<f64>>,
-    peak_rss_bytes: Option<Vec<u64>>,
+    pub(crate) cpu_seconds: Option<Vec<f64>>,
+    pub(crate) peak_rss_bytes: Option<Vec<u64>>,
     process_cpu_seconds: Option<f64>,
     process_peak_rss_bytes: Option<u64>,
     version: &'static str,
     /// What of this machine's limits the run took.
     limits: Vec<Share>,
+    /// What the parties' time went into, if that was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    profile: Option<Profile>,
     #[serde(skip)]
     sizes: String,
     #[serde(skip)]
@@ -104,6 +112,7 @@ impl Figures {
             threads: bench.spec.lanes,
             count,
             depth: bench.spec.what.depth(),
+            ring: bench.spec.what.ring().filter(|ring| !ring.is_usual()),
             seconds: elapsed,
             // No protocol has an offline phase yet.
             offline_seconds: 0.0,
@@ -128,6 +137,7 @@ impl Figures {
             process_peak_rss_bytes: outcome.process.map(|(_, peak)| peak),
             version: env!("CARGO_PKG_VERSION"),
             limits: Vec::new(),
+            profile: bench.spec.profile.then(|| Profile::new(bench, reports)),
             sizes: bench.spec.what.sizes(),
             counted,
         })
@@ -166,7 +176,7 @@ impl Figures {
         format!(
             "{} of {} parties over {}{net}: the result is right, the traffic as declared\n{table}",
             self.protocol, self.parties, self.transport
-        )
+        ) + &self.profile.as_ref().map_or(String::new(), |profile| format!("\n{profile}"))
     }
 }
 

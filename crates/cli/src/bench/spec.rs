@@ -1,9 +1,13 @@
 //! What is measured: from the command line's options to the sizes of a benchmark.
 
+use crate::args::ProtocolArgs;
 use crate::failure::Failure;
 use clap::{Args, ValueEnum};
 use serde::{Deserialize, Serialize};
+use std::path::PathBuf;
+use std::time::Duration;
 use tacit::net::{MAX_LANES, Profile};
+use tacit::program::Modulus;
 use tacit::program::plan::WINDOW;
 
 /// `tacit bench`'s options.
@@ -12,9 +16,8 @@ pub(crate) struct BenchArgs {
     /// What to measure
     #[arg(value_name = "NAME")]
     pub(crate) name: Name,
-    /// The protocol
-    #[arg(long, default_value = "replicated")]
-    protocol: String,
+    #[command(flatten)]
+    protocol: ProtocolArgs,
     /// Computing parties; as many as the protocol is for if not given
     #[arg(long, value_name = "N")]
     parties: Option<usize>,
@@ -30,7 +33,7 @@ pub(crate) struct BenchArgs {
     /// Encrypt all blocks under one shared key, in counter mode, instead of a fresh key each
     #[arg(long)]
     shared_key: bool,
-    /// Bytes of a circuit's messages that each party has under way; about bandwidth times round trip
+    /// Bytes of a circuit's messages that each party has under way in a lane; with --net bandwidth times round trip
     #[arg(long, value_name = "BYTES")]
     window: Option<usize>,
     /// Terms of a dot product
@@ -39,6 +42,10 @@ pub(crate) struct BenchArgs {
     /// Sizes of matrices: M x K times K x N
     #[arg(long, value_name = "M,K,N", value_delimiter = ',', num_args = 1)]
     shape: Option<Vec<usize>>,
+    /// What products are of: integers modulo 2^N, for an N from 1 to 128, or a prime field: fp61 (2^61-1), fp128
+    /// (2^128-159); 64 if not given
+    #[arg(long, value_name = "N|fp61|fp128", value_parser = ring)]
+    ring: Option<Modulus>,
     /// What predicts
     #[arg(long)]
     model: Option<Model>,
@@ -57,12 +64,31 @@ pub(crate) struct BenchArgs {
     /// Where random operands start from
     #[arg(long, default_value_t = 1)]
     seed: u64,
-    /// Measure so many times; figures are those of the median run
-    #[arg(long, default_value_t = 1)]
-    pub(crate) repeat: usize,
+    /// Measure so many times; figures are those of the median run [default: 1; araki --paper 5]
+    #[arg(long)]
+    repeat: Option<usize>,
+    /// Say what each party's time goes into
+    #[arg(long)]
+    profile: bool,
+    #[command(flatten)]
+    pub(crate) experiment: Experiment,
     /// Small sizes, to see that it works
     #[arg(long)]
     pub(crate) quick: bool,
+}
+
+/// `tacit bench araki`: which experiment.
+#[derive(Args, Clone, Debug)]
+pub(crate) struct Experiment {
+    /// Redo the paper's table 2 and figures 4 and 5
+    #[arg(long, conflicts_with_all = ["scale", "count", "threads"])]
+    pub(crate) paper: bool,
+    /// Time and memory for a tenth, a fifth, a half and all of --count blocks
+    #[arg(long)]
+    pub(crate) scale: bool,
+    /// Where the paper's figures are drawn, instead of the current folder
+    #[arg(long, value_name = "DIR", conflicts_with = "scale")]
+    pub(crate) out: Option<PathBuf>,
 }
 
 /// What can be measured.
@@ -74,14 +100,16 @@ pub(crate) enum Name {
     And,
     /// Blocks of AES-128
     Aes,
-    /// Products in Z_2^64
+    /// Products
     Mul,
-    /// Dot products in Z_2^64
+    /// Dot products
     Dot,
-    /// Matrix products in Z_2^64
+    /// Matrix products
     Matmul,
     /// Less-than of 64-bit numbers
     Compare,
+    /// The experiments of Araki et al. 2016 with AES
+    Araki,
     /// Predictions of a linear model in 64-bit fixed point
     Predict,
     /// A whole ten-line program, from the process's start to its result
@@ -135,7 +163,58 @@ pub(crate) struct Spec {
     pub(crate) lanes: u16,
     /// Bytes of a circuit's messages under way at a time.
     pub(crate) window: usize,
+    /// Whether the parties look into what their time goes into.
+    pub(crate) profile: bool,
     pub(crate) seed: u64,
+}
+
+/// What products are of; as text the exponent of a power of two, `fp61` or `fp128`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub(crate) struct Ring(pub(crate) Modulus);
+
+/// What products are of if nothing else is said.
+const USUAL: Modulus = Modulus::PowerOfTwo(64);
+
+impl Ring {
+    pub(crate) fn is_usual(self) -> bool {
+        self.0 == USUAL
+    }
+
+    fn unless_usual(self) -> String {
+        if self.is_usual() { String::new() } else { format!(" mod {}", self.0) }
+    }
+}
+
+impl TryFrom<String> for Ring {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Self, String> {
+        ring(&text).map(Self)
+    }
+}
+
+impl From<Ring> for String {
+    fn from(Ring(modulus): Ring) -> Self {
+        match modulus {
+            Modulus::PowerOfTwo(n) => n.to_string(),
+            Modulus::Mersenne61 | Modulus::Prime128 => format!("fp{}", modulus.bits()),
+        }
+    }
+}
+
+/// A modulus from its text.
+fn ring(text: &str) -> Result<Modulus, String> {
+    match text {
+        "fp61" => Ok(Modulus::Mersenne61),
+        "fp128" => Ok(Modulus::Prime128),
+        _ => text
+            .parse()
+            .map(Modulus::PowerOfTwo)
+            .ok()
+            .filter(|modulus| modulus.is_valid())
+            .ok_or_else(|| "a ring is a number of bits from 1 to 128, fp61 or fp128".to_owned()),
+    }
 }
 
 /// What is computed, and how much of it.
@@ -147,11 +226,11 @@ pub(crate) enum What {
     /// Blocks of AES-128, each under a shared key of its own or all under one.
     Aes { count: usize, shared_key: bool },
     /// Products, in layers.
-    Mul { count: usize, depth: usize },
+    Mul { ring: Ring, count: usize, depth: usize },
     /// Dot products.
-    Dot { count: usize, length: usize },
+    Dot { ring: Ring, count: usize, length: usize },
     /// Products of m x k by k x n.
-    MatMul { count: usize, m: usize, k: usize, n: usize },
+    MatMul { ring: Ring, count: usize, m: usize, k: usize, n: usize },
     /// Comparisons.
     Compare { count: usize },
     /// Predictions.
@@ -188,9 +267,9 @@ impl What {
         match *self {
             Self::And { depth, .. } => Self::And { count: pieces * depth, depth },
             Self::Aes { shared_key, .. } => Self::Aes { count: pieces, shared_key },
-            Self::Mul { depth, .. } => Self::Mul { count: pieces * depth, depth },
-            Self::Dot { length, .. } => Self::Dot { count: pieces, length },
-            Self::MatMul { m, k, n, .. } => Self::MatMul { count: pieces, m, k, n },
+            Self::Mul { ring, depth, .. } => Self::Mul { ring, count: pieces * depth, depth },
+            Self::Dot { ring, length, .. } => Self::Dot { ring, count: pieces, length },
+            Self::MatMul { ring, m, k, n, .. } => Self::MatMul { ring, count: pieces, m, k, n },
             Self::Compare { .. } => Self::Compare { count: pieces },
             Self::Predict { model, features, .. } => Self::Predict { model, rows: pieces, features },
         }
@@ -200,6 +279,13 @@ impl What {
         match *self {
             Self::And { depth, .. } | Self::Mul { depth, .. } => depth,
             _ => 1,
+        }
+    }
+
+    pub(crate) const fn ring(&self) -> Option<Ring> {
+        match *self {
+            Self::Mul { ring, .. } | Self::Dot { ring, .. } | Self::MatMul { ring, .. } => Some(ring),
+            _ => None,
         }
     }
 
@@ -219,16 +305,20 @@ impl What {
     /// The sizes that aren't counted, in words.
     pub(crate) fn sizes(&self) -> String {
         match self {
-            Self::Dot { length, .. } => format!("of {length} terms"),
-            Self::MatMul { m, k, n, .. } => format!("of {m} x {k} by {k} x {n}"),
+            Self::Dot { ring, length, .. } => format!("of {length} terms{}", ring.unless_usual()),
+            Self::MatMul { ring, m, k, n, .. } => format!("of {m} x {k} by {k} x {n}{}", ring.unless_usual()),
             Self::Predict { model, features, .. } => {
                 let model = model.to_possible_value().map(|value| value.get_name().to_owned());
                 format!("of {features} features, {}", model.unwrap_or_default())
             }
-            Self::And { depth, .. } | Self::Mul { depth, .. } if *depth > 1 => format!("in {depth} layers"),
+            Self::Mul { ring, depth, .. } if *depth > 1 => {
+                format!("in {depth} layers{}", ring.unless_usual())
+            }
+            Self::And { depth, .. } if *depth > 1 => format!("in {depth} layers"),
+            Self::Mul { ring, .. } => ring.unless_usual().trim_start().to_owned(),
             Self::Aes { shared_key: true, .. } => "under one key".to_owned(),
             Self::Aes { shared_key: false, .. } => "under a key each".to_owned(),
-            Self::And { .. } | Self::Mul { .. } | Self::Compare { .. } => String::new(),
+            Self::And { .. } | Self::Compare { .. } => String::new(),
         }
     }
 }
@@ -237,8 +327,12 @@ impl BenchArgs {
     /// The benchmark of a protocol that is asked for; `None` if it is of the machine or of Python.
     pub(crate) fn spec(&self) -> Result<Option<Spec>, Failure> {
         self.refuse_what_does_not_apply()?;
-        let Some(what) = self.what()? else { return Ok(None) };
-        let protocol = tacit::protocol(&self.protocol)?.spec();
+        self.what()?.map(|what| self.spec_of(what, self.threads)).transpose()
+    }
+
+    /// The benchmark that computes `what` in so many lanes, with all other options as they are given.
+    pub(crate) fn spec_of(&self, what: What, lanes: u16) -> Result<Spec, Failure> {
+        let protocol = tacit::protocol(&self.protocol.name())?.spec();
         let parties = self.parties.unwrap_or(*protocol.parties.start());
         if !protocol.parties.contains(&parties) {
             return Err(Failure::usage(format!(
@@ -247,27 +341,43 @@ impl BenchArgs {
                 protocol.party_count()
             )));
         }
-        if usize::from(self.threads) > what.pieces() {
+        if usize::from(lanes) > what.pieces() {
             return Err(Failure::usage(format!(
-                "--threads {}: each lane needs a part, and there {} only {} to share out",
-                self.threads,
+                "--threads {lanes}: each lane needs a part, and there {} only {} to share out",
                 if what.pieces() == 1 { "is" } else { "are" },
                 what.pieces()
             )));
         }
-        if let Some(net) = &self.net {
-            Profile::load(net).map_err(|error| Failure::usage(format!("--net: {error}")))?;
-        }
-        Ok(Some(Spec {
+        let profile = self.net.as_ref().map(|net| Profile::load(net)).transpose();
+        let profile = profile.map_err(|error| Failure::usage(format!("--net: {error}")))?;
+        let parties: Vec<String> = (0..parties).map(|party| format!("P{party}")).collect();
+        let shaped = || profile.map_or(WINDOW, |profile| window(&profile.shared_by(lanes), &parties));
+        Ok(Spec {
             what,
-            protocol: protocol.name.to_owned(),
-            parties: (0..parties).map(|party| format!("P{party}")).collect(),
+            protocol: self.protocol.name(),
             transport: self.transport,
             net: self.net.clone(),
-            lanes: self.threads,
-            window: self.window.unwrap_or(WINDOW),
+            lanes,
+            window: self.window.unwrap_or_else(shaped),
+            profile: self.profile,
             seed: self.seed,
-        }))
+            parties,
+        })
+    }
+
+    /// How often is measured: `usual` times if nothing else is said.
+    pub(crate) fn repeat(&self, usual: usize) -> usize {
+        self.repeat.unwrap_or(usual)
+    }
+
+    /// `--count`, or else what is usual, or quick if that is asked for.
+    pub(crate) fn count_or(&self, quick: usize, usual: usize) -> usize {
+        self.count.unwrap_or(if self.quick { quick } else { usual })
+    }
+
+    /// `--threads`.
+    pub(crate) const fn lanes(&self) -> u16 {
+        self.threads
     }
 
     fn what(&self) -> Result<Option<What>, Failure> {
@@ -281,13 +391,16 @@ impl BenchArgs {
             }
             Err(Failure::usage(format!("--count {count} can't be split into --depth {depth} equal layers")))
         };
+        let ring = Ring(self.ring.unwrap_or(USUAL));
         let what = match self.name {
-            Name::Limits | Name::Start => return Ok(None),
+            Name::Limits | Name::Start | Name::Araki => return Ok(None),
             Name::And => What::And { count: layered(size(self.count, 1000 * depth, 100_000_000))?, depth },
             Name::Aes => What::Aes { count: size(self.count, 100, 100_000), shared_key: self.shared_key },
-            Name::Mul => What::Mul { count: layered(size(self.count, 1000 * depth, 10_000_000))?, depth },
+            Name::Mul => {
+                What::Mul { ring, count: layered(size(self.count, 1000 * depth, 10_000_000))?, depth }
+            }
             Name::Dot => {
-                What::Dot { count: size(self.count, 10, 10_000), length: size(self.length, 100, 1000) }
+                What::Dot { ring, count: size(self.count, 10, 10_000), length: size(self.length, 100, 1000) }
             }
             Name::Matmul => {
                 let side = if self.quick { 20 } else { 1000 };
@@ -295,7 +408,7 @@ impl BenchArgs {
                 let [m, k, n] = *shape else {
                     return Err(Failure::usage("--shape takes three sizes: M,K,N"));
                 };
-                What::MatMul { count: size(self.count, 1, 1), m, k, n }
+                What::MatMul { ring, count: size(self.count, 1, 1), m, k, n }
             }
             Name::Compare => What::Compare { count: size(self.count, 1000, 1_000_000) },
             Name::Predict => What::Predict {
@@ -309,8 +422,8 @@ impl BenchArgs {
             | What::Aes { count, .. }
             | What::Mul { count, .. }
             | What::Compare { count } => vec![count],
-            What::Dot { count, length } => vec![count, length],
-            What::MatMul { count, m, k, n } => vec![count, m, k, n],
+            What::Dot { count, length, .. } => vec![count, length],
+            What::MatMul { count, m, k, n, .. } => vec![count, m, k, n],
             What::Predict { rows, features, .. } => vec![rows, features],
         };
         if sizes.contains(&0) {
@@ -321,19 +434,24 @@ impl BenchArgs {
 
     /// Options that would be ignored are refused.
     fn refuse_what_does_not_apply(&self) -> Result<(), Failure> {
-        use Name::{Aes, And, Compare, Dot, Matmul, Mul, Predict};
-        let given: [(&str, bool, &[Name]); 11] = [
-            ("--count", self.count.is_some(), &[And, Aes, Mul, Dot, Matmul, Compare]),
+        use Name::{Aes, And, Araki, Compare, Dot, Matmul, Mul, Predict};
+        let given: [(&str, bool, &[Name]); 16] = [
+            ("--count", self.count.is_some(), &[And, Aes, Mul, Dot, Matmul, Compare, Araki]),
             ("--depth", self.depth.is_some(), &[And, Mul]),
             ("--shared-key", self.shared_key, &[Aes]),
             ("--window", self.window.is_some(), &[And, Aes]),
             ("--length", self.length.is_some(), &[Dot]),
+            ("--ring", self.ring.is_some(), &[Mul, Dot, Matmul]),
             ("--shape", self.shape.is_some(), &[Matmul]),
             ("--model", self.model.is_some(), &[Predict]),
             ("--features", self.features.is_some(), &[Predict]),
             ("--rows", self.rows.is_some(), &[Predict]),
-            ("--threads", self.threads != 1, &[And, Aes, Mul, Dot, Matmul, Compare, Predict]),
-            ("--net", self.net.is_some(), &[And, Aes, Mul, Dot, Matmul, Compare, Predict]),
+            ("--threads", self.threads != 1, &[And, Aes, Mul, Dot, Matmul, Compare, Predict, Araki]),
+            ("--net", self.net.is_some(), &[And, Aes, Mul, Dot, Matmul, Compare, Predict, Araki]),
+            ("--profile", self.profile, &[And, Aes, Mul, Compare]),
+            ("--paper", self.experiment.paper, &[Araki]),
+            ("--scale", self.experiment.scale, &[Araki]),
+            ("--out", self.experiment.out.is_some(), &[Araki]),
         ];
         for (option, is_given, suits) in given {
             if is_given && !suits.contains(&self.name) {
@@ -343,11 +461,24 @@ impl BenchArgs {
         if !(1..=MAX_LANES).contains(&self.threads) {
             return Err(Failure::usage(format!("--threads is 1 to {MAX_LANES}, not {}", self.threads)));
         }
-        if self.repeat == 0 {
+        if self.repeat == Some(0) {
             return Err(Failure::usage("--repeat 0 would measure nothing"));
         }
         Ok(())
     }
+}
+
+/// What has to be under way for a circuit to wait for no link: the most that any pair's link holds, its bandwidth
+/// times its round trip, in bytes. Not less than on a machine, nor so much that tiles leave memory.
+fn window(net: &Profile, parties: &[String]) -> usize {
+    const MOST: usize = 16 << 20;
+    let pairs = parties
+        .iter()
+        .enumerate()
+        .flat_map(|(at, one)| parties[at + 1..].iter().filter_map(move |other| net.between(one, other)));
+    let held = |rtt: Duration, bandwidth: u64| rtt.as_nanos() * u128::from(bandwidth) / 8_000_000_000;
+    let most = pairs.map(|shape| held(shape.rtt, shape.bandwidth)).max().unwrap_or(0);
+    usize::try_from(most).unwrap_or(usize::MAX).clamp(WINDOW, MOST)
 }
 
 #[cfg(test)]
@@ -362,6 +493,7 @@ impl Spec {
             net: None,
             lanes: 1,
             window: WINDOW,
+            profile: false,
             seed: 1,
         }
     }
@@ -375,9 +507,9 @@ mod tests {
     fn parts_make_up_the_whole_and_differ_by_one_piece_at_most() {
         for (what, lanes) in [
             (What::And { count: 195, depth: 3 }, 4),
-            (What::Mul { count: 65, depth: 1 }, 64),
-            (What::Dot { count: 7, length: 5 }, 7),
-            (What::MatMul { count: 2, m: 3, k: 4, n: 5 }, 2),
+            (What::Mul { ring: Ring(USUAL), count: 65, depth: 1 }, 64),
+            (What::Dot { ring: Ring(USUAL), count: 7, length: 5 }, 7),
+            (What::MatMul { ring: Ring(USUAL), count: 2, m: 3, k: 4, n: 5 }, 2),
             (What::Compare { count: 63 }, 1),
             (What::Predict { model: Model::Linear, rows: 10, features: 3 }, 3),
         ] {
@@ -389,5 +521,20 @@ mod tests {
             assert!(counts.is_sorted_by(|a, b| a >= b));
             assert!(parts.iter().all(|part| (part.depth(), part.sizes()) == (what.depth(), what.sizes())));
         }
+    }
+
+    #[test]
+    fn a_window_holds_what_the_widest_pair_does() {
+        let parties = ["P0", "P1", "P2"].map(str::to_owned);
+        let of = |net: &str, lanes| window(&Profile::load(net).unwrap().shared_by(lanes), &parties);
+        assert_eq!(of("wan", 1), 500_000);
+        assert_eq!(of("wan", 2), 250_000);
+        assert_eq!(of("lan", 1), WINDOW);
+        assert_eq!(of("0.13ms,10gbit", 1), 162_500);
+        assert_eq!(of("1s,1000gbit", 1), 16 << 20);
+        let pair = "default = \"1ms,1mbit\"\n[[pair]]\nbetween = [\"P2\", \"P0\"]\nnet = \"wan\"\n";
+        assert_eq!(window(&Profile::parse(pair).unwrap(), &parties), 500_000);
+        let client = "[[pair]]\nbetween = [\"P2\", \"alice\"]\nnet = \"wan\"\n";
+        assert_eq!(window(&Profile::parse(client).unwrap(), &parties), WINDOW);
     }
 }

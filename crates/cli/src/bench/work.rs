@@ -1,26 +1,22 @@
 //! What a benchmark computes: its program, its operands, and whether the result is right.
 
 use super::instances::{Parts, random_bits};
-use super::spec::{Model, Spec, What};
+use super::spec::{Model, Ring, Spec, What};
 use crate::failure::Failure;
 use std::sync::Arc;
 use tacit::Compiled;
 use tacit::engine::Clear;
 use tacit::engine::clear::ClearEngine;
 use tacit::engine::executor::{Unobserved, run_party};
-use tacit::program::plan::Width;
 use tacit::program::{
-    Builder, Data, Index, InputType, Kind, NodeId, Program, ProgramError, Range, Recipient, Value, decode,
-    encode, reference,
+    Builder, Data, Index, InputType, Kind, Modulus, NodeId, Program, ProgramError, Range, Recipient, Value,
+    decode, encode, reference,
 };
 
 /// Who gives the left operands, who the right ones, and who looks at the result. All of them are parties.
 pub(super) const LEFT: &str = "P0";
 pub(super) const RIGHT: &str = "P1";
 pub(super) const CHECKER: &str = "P0";
-
-/// 64-bit words.
-const WORD: Kind = Kind::Wrapping { width: Width::W64 };
 
 /// Fraction bits of predictions.
 const FRAC: u8 = 16;
@@ -186,6 +182,7 @@ fn differing(expected: &Data, got: &Data) -> Vec<usize> {
         (Data::Bool(a), Data::Bool(b)) => places(a, b),
         (Data::Int(a), Data::Int(b)) => places(a, b),
         (Data::Unsigned(a), Data::Unsigned(b)) => places(a, b),
+        (Data::Wide(a), Data::Wide(b)) => places(a, b),
         (Data::Float(a), Data::Float(b)) => places(a, b),
         _ => (0..expected.len()).collect(),
     }
@@ -201,9 +198,9 @@ impl Draft {
     fn program(&mut self, what: What) -> Result<Program, ProgramError> {
         let result = match what {
             What::And { .. } | What::Aes { .. } => unreachable!("circuits go in parts"),
-            What::Mul { count, depth } => self.chain(count, depth)?,
-            What::Dot { count, length } => self.matmul(count, 1, length, 1)?,
-            What::MatMul { count, m, k, n } => self.matmul(count, m, k, n)?,
+            What::Mul { ring, count, depth } => self.chain(ring, count, depth)?,
+            What::Dot { ring, count, length } => self.matmul(ring, count, 1, length, 1)?,
+            What::MatMul { ring, count, m, k, n } => self.matmul(ring, count, m, k, n)?,
             What::Compare { count } => self.compare(count)?,
             What::Predict { model, rows, features } => self.predict(model, rows, features)?,
         };
@@ -228,10 +225,10 @@ impl Draft {
     }
 
     /// `x * y[0] * y[1] * ...`, with `count` products in `depth` layers.
-    fn chain(&mut self, count: usize, depth: usize) -> Result<NodeId, ProgramError> {
-        let width = count / depth;
-        let mut product = self.input(LEFT, WORD, &[width], 64, false)?;
-        let factors = self.input(RIGHT, WORD, &[count], 64, depth > 1)?;
+    fn chain(&mut self, Ring(modulus): Ring, count: usize, depth: usize) -> Result<NodeId, ProgramError> {
+        let (kind, bits, width) = (Kind::Modular(modulus), raw_bits(modulus), count / depth);
+        let mut product = self.input(LEFT, kind, &[width], bits, false)?;
+        let factors = self.input(RIGHT, kind, &[count], bits, depth > 1 && bits > 1)?;
         for layer in 0..depth {
             let start = (layer * width) as i64;
             let stop = start + width as i64;
@@ -242,9 +239,17 @@ impl Draft {
         Ok(product)
     }
 
-    fn matmul(&mut self, count: usize, m: usize, k: usize, n: usize) -> Result<NodeId, ProgramError> {
-        let a = self.input(LEFT, WORD, &[count, m, k], 64, false)?;
-        let b = self.input(RIGHT, WORD, &[count, k, n], 64, false)?;
+    fn matmul(
+        &mut self,
+        Ring(modulus): Ring,
+        count: usize,
+        m: usize,
+        k: usize,
+        n: usize,
+    ) -> Result<NodeId, ProgramError> {
+        let (kind, bits) = (Kind::Modular(modulus), raw_bits(modulus));
+        let a = self.input(LEFT, kind, &[count, m, k], bits, false)?;
+        let b = self.input(RIGHT, kind, &[count, k, n], bits, false)?;
         self.build.matmul(a, b)
     }
 
@@ -290,6 +295,15 @@ impl Draft {
     }
 }
 
+/// Bits of the numbers that elements are made of: all are below the modulus.
+fn raw_bits(modulus: Modulus) -> u32 {
+    match modulus {
+        Modulus::PowerOfTwo(n) => u32::from(n).min(64),
+        Modulus::Mersenne61 => 60,
+        Modulus::Prime128 => 64,
+    }
+}
+
 /// Numbers of some bits, in an order that looks random: a bijection of the count, so that all are distinct.
 struct Numbers {
     operand: Operand,
@@ -323,7 +337,11 @@ impl Numbers {
         let half = 1_i64.unbounded_shl(self.operand.bits - 1);
         match kind {
             Kind::Bool => unreachable!("bits are a circuit's operands"),
-            Kind::Wrapping { .. } => Data::Unsigned(words.collect()),
+            // Different ones stay so, and odd ones odd, when they are multiplied by an odd number.
+            Kind::Modular(modulus) if modulus.bits() > 64 => {
+                Data::Wide(words.map(|word| modulus.mul(word.into(), SPREAD)).collect())
+            }
+            Kind::Modular(_) => Data::Unsigned(words.collect()),
             Kind::Int => Data::Int(words.map(|word| word as i64 - half).collect()),
             Kind::Fixed { frac } => {
                 let unit = (1_u64 << frac) as f64;
@@ -332,6 +350,9 @@ impl Numbers {
         }
     }
 }
+
+/// An odd number of 128 bits without structure: the fraction of the golden ratio.
+const SPREAD: u128 = 0x9e37_79b9_7f4a_7c15_f39c_c060_5ced_c835;
 
 /// A word that looks random, another for every index.
 pub(super) fn coin_word(index: u64) -> u64 {
@@ -360,7 +381,11 @@ mod tests {
 
     #[test]
     fn operands_of_lanes_go_on_from_one_another() {
-        let spec = |lanes| Spec { what: What::Mul { count: 7, depth: 1 }, lanes, ..Spec::example() };
+        let spec = |lanes| Spec {
+            what: What::Mul { ring: Ring(Modulus::PowerOfTwo(64)), count: 7, depth: 1 },
+            lanes,
+            ..Spec::example()
+        };
         let whole = Work::new(&spec(1), 0, None).unwrap();
         let first = Work::new(&spec(3), 0, None).unwrap();
         let second = Work::new(&spec(3), 1, Some(&first)).unwrap();

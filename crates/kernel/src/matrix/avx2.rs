@@ -2,7 +2,7 @@
 //! registers.
 
 use super::{Columns, Left, PANEL, panel_width};
-use crate::Word;
+use crate::Element;
 use std::arch::x86_64::*;
 
 /// Bytes in the columns of a tile.
@@ -10,15 +10,15 @@ const TILE: usize = 64;
 
 /// [`super::multiply_panel`].
 #[target_feature(enable = "avx2")]
-pub(super) fn multiply_panel<W: Word>(a: Left<'_, W>, panel: &[W], c: &mut [W], columns: Columns) {
+pub(super) fn multiply_panel<E: Element>(a: Left<'_, E>, panel: &[E], c: &mut [E], columns: Columns) {
     let panel: &[[u8; PANEL]] = bytemuck::cast_slice(panel).as_chunks().0;
     let rows = a.words.len() / a.stride;
     for half in 0..PANEL / TILE {
         for row in (0..rows & !1).step_by(2) {
-            multiply_tile::<W, 2>(a, panel, c, columns, row, half);
+            multiply_tile::<E, 2>(a, panel, c, columns, row, half);
         }
         if rows % 2 == 1 {
-            multiply_tile::<W, 1>(a, panel, c, columns, rows - 1, half);
+            multiply_tile::<E, 1>(a, panel, c, columns, rows - 1, half);
         }
     }
 }
@@ -26,10 +26,10 @@ pub(super) fn multiply_panel<W: Word>(a: Left<'_, W>, panel: &[W], c: &mut [W], 
 /// The same for `ROWS` rows and half of the columns.
 #[inline]
 #[target_feature(enable = "avx2")]
-fn multiply_tile<W: Word, const ROWS: usize>(
-    a: Left<'_, W>,
+fn multiply_tile<E: Element, const ROWS: usize>(
+    a: Left<'_, E>,
     panel: &[[u8; PANEL]],
-    c: &mut [W],
+    c: &mut [E],
     columns: Columns,
     row: usize,
     half: usize,
@@ -48,12 +48,12 @@ fn multiply_tile<W: Word, const ROWS: usize>(
         }
     }
     for (i, [left, right]) in sums.into_iter().enumerate() {
-        let c: &mut [u8] = bytemuck::cast_slice_mut(columns.of(c, row + i, panel_width::<W>()));
+        let c: &mut [u8] = bytemuck::cast_slice_mut(columns.of(c, row + i, panel_width::<E>()));
         let c = c.chunks_mut(TILE).nth(half).unwrap_or_default();
         let mut whole = [[0; 32]; 2];
         whole.as_flattened_mut()[..c.len()].copy_from_slice(c);
         for (place, sum) in whole.iter_mut().zip([left, right]) {
-            store(place, add_to::<W>(load(place), sum));
+            store(place, add_to::<E>(load(place), sum));
         }
         c.copy_from_slice(&whole.as_flattened()[..c.len()]);
     }
@@ -69,9 +69,9 @@ struct Sum {
 /// `sum + factor * x`.
 #[inline]
 #[target_feature(enable = "avx2")]
-fn mul_add<W: Word>(sum: Sum, factor: W, x: __m256i) -> Sum {
-    let factor = factor.to_u64() as i64;
-    if W::BYTES == 4 {
+fn mul_add<E: Element>(sum: Sum, factor: E, x: __m256i) -> Sum {
+    let factor = factor.to_u128() as i64;
+    if E::BYTES == 4 {
         let products = _mm256_mullo_epi32(_mm256_set1_epi32(factor as i32), x);
         return Sum { low: _mm256_add_epi32(sum.low, products), ..sum };
     }
@@ -87,8 +87,8 @@ fn mul_add<W: Word>(sum: Sum, factor: W, x: __m256i) -> Sum {
 /// `words + sum`.
 #[inline]
 #[target_feature(enable = "avx2")]
-fn add_to<W: Word>(words: __m256i, sum: Sum) -> __m256i {
-    if W::BYTES == 4 {
+fn add_to<E: Element>(words: __m256i, sum: Sum) -> __m256i {
+    if E::BYTES == 4 {
         return _mm256_add_epi32(words, sum.low);
     }
     _mm256_add_epi64(_mm256_add_epi64(words, sum.low), _mm256_slli_epi64::<32>(sum.middle))

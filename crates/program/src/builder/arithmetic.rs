@@ -2,10 +2,10 @@
 
 use super::Builder;
 use crate::error::{Fault, ProgramError};
-use crate::plan::Width;
+use crate::modulus::Modulus;
 use crate::program::{NodeId, Operation, Rounding};
+use crate::shape;
 use crate::types::Kind;
-use crate::{shape, value};
 
 impl Builder {
     /// `a + b`.
@@ -67,14 +67,12 @@ impl Builder {
         self.push(Operation::Sum { axes, keepdims }, &[a])
     }
 
-    /// Another kind for the same numbers: bool to any number, int to fixed point or (a public one) to wrapping,
+    /// Another kind for the same numbers: bool to any number (a secret one to modular only modulo a machine word), int to fixed point or (a public one) to modular,
     /// fixed point to other fraction bits (to the nearest, ties up, where they are fewer) or to int (down).
     pub fn astype(&mut self, a: NodeId, kind: Kind) -> Result<NodeId, ProgramError> {
         match (self.kind(a)?, kind) {
             (from, to) if from == to => Ok(a),
-            (Kind::Bool, Kind::Wrapping { width }) => {
-                self.push(Operation::FromBool { wrapping: Some(width) }, &[a])
-            }
+            (Kind::Bool, Kind::Modular(modulus)) => self.modular("astype", a, modulus),
             (Kind::Bool, Kind::Int | Kind::Fixed { .. }) => {
                 let number = self.number(a)?;
                 self.rescale(number, kind.frac())
@@ -83,7 +81,7 @@ impl Builder {
             (Kind::Fixed { frac }, Kind::Int) => {
                 self.push(Operation::Truncate { by: frac, rounding: Rounding::Floor }, &[a])
             }
-            (Kind::Int, Kind::Wrapping { width }) if self.raw(a).is_some() => self.wrapped(a, width),
+            (Kind::Int, Kind::Modular(modulus)) if self.raw(a).is_some() => self.reduced(a, modulus),
             (from, to) => Err(self.fault(Fault::Kinds { operation: "astype", a: from, b: to })),
         }
     }
@@ -132,7 +130,7 @@ impl Builder {
             .map_err(|fault| self.fault(fault))
     }
 
-    /// Both operands as numbers with the same ring: both wrapping with one width, or both ranged.
+    /// Both operands as numbers with the same ring: both to one modulus, or both ranged.
     fn ringed(
         &mut self,
         operation: &'static str,
@@ -140,34 +138,35 @@ impl Builder {
         b: NodeId,
     ) -> Result<(NodeId, NodeId), ProgramError> {
         match (self.kind(a)?, self.kind(b)?) {
-            (Kind::Wrapping { width }, Kind::Bool | Kind::Int) => {
-                Ok((a, self.wrapping(operation, b, width)?))
-            }
-            (Kind::Bool | Kind::Int, Kind::Wrapping { width }) => {
-                Ok((self.wrapping(operation, a, width)?, b))
-            }
-            (x @ Kind::Wrapping { .. }, y) if x == y => Ok((a, b)),
-            (x @ Kind::Wrapping { .. }, y) | (x, y @ Kind::Wrapping { .. }) => {
+            (Kind::Modular(modulus), Kind::Bool | Kind::Int) => Ok((a, self.modular(operation, b, modulus)?)),
+            (Kind::Bool | Kind::Int, Kind::Modular(modulus)) => Ok((self.modular(operation, a, modulus)?, b)),
+            (x @ Kind::Modular(_), y) if x == y => Ok((a, b)),
+            (x @ Kind::Modular(_), y) | (x, y @ Kind::Modular(_)) => {
                 Err(self.fault(Fault::Kinds { operation, a: x, b: y }))
             }
             _ => Ok((self.number(a)?, self.number(b)?)),
         }
     }
 
-    fn wrapping(&mut self, operation: &'static str, a: NodeId, width: Width) -> Result<NodeId, ProgramError> {
-        match self.kind(a)? {
-            Kind::Bool => self.push(Operation::FromBool { wrapping: Some(width) }, &[a]),
-            Kind::Int if self.raw(a).is_some() => self.wrapped(a, width),
-            kind => Err(self.fault(Fault::Kinds { operation, a: kind, b: Kind::Wrapping { width } })),
+    /// Bools or public integers as integers to a modulus; secret bools only in the ring of a machine word.
+    fn modular(
+        &mut self,
+        operation: &'static str,
+        a: NodeId,
+        modulus: Modulus,
+    ) -> Result<NodeId, ProgramError> {
+        match (self.kind(a)?, modulus.width()) {
+            (Kind::Bool | Kind::Int, _) if self.raw(a).is_some() => self.reduced(a, modulus),
+            (Kind::Bool, Some(width)) => self.push(Operation::FromBool { wrapping: Some(width) }, &[a]),
+            (kind, _) => Err(self.fault(Fault::Kinds { operation, a: kind, b: Kind::Modular(modulus) })),
         }
     }
 
-    /// A public integer modulo 2^k.
-    fn wrapped(&mut self, a: NodeId, width: Width) -> Result<NodeId, ProgramError> {
-        let mask = value::mask(width);
-        let raw = self.raw(a).unwrap_or(&[]).iter().map(|&raw| (raw as u64 & mask) as i64).collect();
+    /// A public integer, reduced.
+    fn reduced(&mut self, a: NodeId, modulus: Modulus) -> Result<NodeId, ProgramError> {
+        let raw = self.raw(a).unwrap_or(&[]).iter().map(|&raw| modulus.reduce(raw) as i128).collect();
         let shape = self.type_of(a)?.shape.clone();
-        self.public(Kind::Wrapping { width }, shape, raw)
+        self.public(Kind::Modular(modulus), shape, raw)
     }
 
     fn raised(&mut self, a: NodeId, frac: u8) -> Result<NodeId, ProgramError> {

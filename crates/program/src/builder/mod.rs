@@ -3,7 +3,7 @@
 //! Each method takes nodes and gives the node of the result, with `NumPy`'s semantics. Where both operands are
 //! public the result is reckoned at once. Kinds go together as follows: a bool in arithmetic is the integer 0 or
 //! 1; an integer beside fixed point becomes fixed point; of two fixed-point numbers the one of fewer fraction
-//! bits takes those of the other; a public integer beside a wrapping one wraps.
+//! bits takes those of the other; a public integer beside a modular one is reduced.
 //!
 //! ```
 //! use tacit_program::{Builder, Kind, Recipient, Source};
@@ -142,7 +142,8 @@ impl Builder {
                 return Err(self.fault(Fault::Vanishes { value: number, frac: kind.frac() }));
             }
         }
-        self.public(kind, value.shape.clone(), words.into_iter().map(|word| word as i64).collect())
+        let raw = value::raw_of(kind, &words).collect();
+        self.public(kind, value.shape.clone(), raw)
     }
 
     /// A value that everybody knows, of the kind that suits an operation with `beside`: floating-point numbers
@@ -152,7 +153,9 @@ impl Builder {
         let kind = match (&value.data, other) {
             (value::Data::Bool(_), _) => Kind::Bool,
             (value::Data::Float(_), Kind::Fixed { frac }) => Kind::Fixed { frac: frac.min(MAX_FRACTION) },
-            (_, Kind::Wrapping { .. }) => other,
+            // Signed integers of any size are reduced where they meet their neighbour.
+            (value::Data::Int(_), Kind::Modular(_)) => Kind::Int,
+            (_, Kind::Modular(_)) => other,
             _ => Kind::Int,
         };
         self.constant(value, kind)
@@ -232,7 +235,7 @@ impl Builder {
         &mut self,
         kind: Kind,
         shape: Vec<usize>,
-        raw: Vec<i64>,
+        raw: Vec<i128>,
     ) -> Result<NodeId, ProgramError> {
         let tight = if kind.is_ranged() { Range::of_values(&raw) } else { None };
         let ty = Type { kind, shape, range: tight.unwrap_or(kind.whole()), secret: false };
@@ -270,7 +273,7 @@ impl Builder {
     }
 
     /// The raw elements of a public node.
-    fn raw(&self, id: NodeId) -> Option<&[i64]> {
+    fn raw(&self, id: NodeId) -> Option<&[i128]> {
         match &self.nodes.get(id.index())?.operation {
             Operation::Constant(raw) => Some(raw),
             _ => None,
@@ -290,6 +293,7 @@ impl Builder {
             Kind::Fixed { frac } if frac == 0 || frac > MAX_FRACTION => {
                 Err(self.fault(Fault::Fraction { frac }))
             }
+            Kind::Modular(modulus) if !modulus.is_valid() => Err(self.fault(Fault::Modulus { modulus })),
             _ => Ok(()),
         }
     }

@@ -1,5 +1,5 @@
 use super::*;
-use crate::plan::Width;
+use crate::modulus::Modulus;
 use crate::reference;
 use crate::shape::Index;
 use crate::value::Data;
@@ -37,7 +37,8 @@ fn evaluate(
         let (kind, range) = match value.data {
             Data::Bool(_) => (Kind::Bool, None),
             Data::Int(_) => (Kind::Int, Range::new(-1000, 1000)),
-            Data::Unsigned(_) => (Kind::Wrapping { width: Width::W8 }, None),
+            Data::Unsigned(_) => (Kind::Modular(Modulus::PowerOfTwo(8)), None),
+            Data::Wide(_) => (Kind::Modular(Modulus::Prime128), None),
             Data::Float(_) => (FIXED, Range::new(-256_000, 256_000)),
         };
         ids.push(build.input("alice", &number.to_string(), kind, &value.shape, range)?);
@@ -258,9 +259,9 @@ fn wrapping_integers_wrap_and_have_no_order() {
         bytes(&[6, 253])
     );
     let mut build = Builder::new();
-    let kind = Kind::Wrapping { width: Width::W8 };
+    let kind = Kind::Modular(Modulus::PowerOfTwo(8));
     let a = build.input("alice", "a", kind, &[2], None).unwrap();
-    let narrow = build.input("alice", "b", Kind::Wrapping { width: Width::W16 }, &[2], None).unwrap();
+    let narrow = build.input("alice", "b", Kind::Modular(Modulus::PowerOfTwo(16)), &[2], None).unwrap();
     let whole = int(&mut build, "i", &[2], 0, 5);
     assert!(matches!(fault(build.less(a, a)), Fault::NotDefined { operation: "<", .. }));
     assert!(matches!(fault(build.max(a, None, false)), Fault::NotDefined { operation: "max", .. }));
@@ -268,6 +269,50 @@ fn wrapping_integers_wrap_and_have_no_order() {
     assert!(matches!(fault(build.add(a, narrow)), Fault::Kinds { .. }));
     assert!(matches!(fault(build.add(a, whole)), Fault::Kinds { .. }));
     assert!(build.less(a, a).unwrap_err().hint().unwrap().contains("no order"));
+}
+
+#[test]
+fn moduli_have_sums_and_products_and_refuse_the_rest() {
+    let last = u128::MAX - 159;
+    let wide = |data: &[u128]| Value { shape: vec![data.len()], data: Data::Wide(data.to_vec()) };
+    let squares = evaluate(&[wide(&[last, 3])], |build, x| build.mul(x[0], x[0]));
+    assert_eq!(squares, Ok(wide(&[1, 9])));
+    // A negative public integer counts from the modulus down.
+    let less = evaluate(&[wide(&[0, 7])], |build, x| {
+        let minus_eight = build.constant(&ints(&[], &[-8]), Kind::Int)?;
+        build.add(x[0], minus_eight)
+    });
+    assert_eq!(less, Ok(wide(&[last - 7, last])));
+
+    let beside = evaluate(&[wide(&[0, 7])], |build, x| {
+        let minus_one = build.constant_beside(&ints(&[], &[-1]), x[0])?;
+        build.mul(x[0], minus_one)
+    });
+    assert_eq!(beside, Ok(wide(&[0, last - 6])));
+
+    let mut build = Builder::new();
+    let kinds = [Modulus::PowerOfTwo(9), Modulus::Mersenne61, Modulus::PowerOfTwo(128)].map(Kind::Modular);
+    for (at, kind) in kinds.into_iter().enumerate() {
+        let a = build.input("alice", &format!("a{at}"), kind, &[2], None).unwrap();
+        let bit = build.input("alice", &format!("bit{at}"), Kind::Bool, &[2], None).unwrap();
+        assert!(matches!(fault(build.less(a, a)), Fault::NotDefined { operation: "<", .. }));
+        let equal = build.equal(a, a).unwrap_err();
+        assert!(matches!(*equal.fault, Fault::NotDefined { operation: "==", .. }));
+        assert!(equal.hint().unwrap().contains("sums and products alone"), "{equal}");
+        assert!(equal.to_string().contains(&format!("is not defined for {kind}")), "{equal}");
+        assert!(matches!(fault(build.select(bit, a, a)), Fault::NotDefined { operation: "where", .. }));
+        assert!(matches!(fault(build.add(a, bit)), Fault::Kinds { operation: "+", .. }));
+        assert!(matches!(fault(build.astype(bit, kind)), Fault::Kinds { operation: "astype", .. }));
+        assert!(matches!(fault(build.shift_right(a, 1)), Fault::NotDefined { operation: ">>", .. }));
+        let public = build.constant(&bools(&[], &[true]), Kind::Bool).unwrap();
+        assert_eq!(build.add(a, public).and_then(|sum| build.type_of(sum).cloned()).unwrap().kind, kind);
+    }
+    let display = kinds.map(|kind| kind.to_string());
+    assert_eq!(display, ["mod 2^9", "mod 2^61-1", "mod 2^128"]);
+    for modulus in [Modulus::PowerOfTwo(0), Modulus::PowerOfTwo(129)] {
+        let refused = build.input("alice", "bad", Kind::Modular(modulus), &[2], None);
+        assert!(matches!(fault(refused), Fault::Modulus { .. }));
+    }
 }
 
 #[test]

@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
+use super::term::limbs;
 use super::{Lowering, View};
 use crate::plan::{Domain, Kind, Layout, Local, MatrixShape, Reg};
 use crate::program::NodeId;
 use crate::shape;
 use crate::types::Type;
-use crate::value::mask;
 
 impl Lowering<'_> {
     /// Axes that follow on one another are summed where they are; others are first brought to the end.
@@ -96,12 +96,8 @@ impl Lowering<'_> {
     }
 
     fn public_matrices(&self, id: NodeId, target: &Target, domain: Domain) -> Arc<[u64]> {
-        let all = match domain {
-            Domain::Bits => 1,
-            Domain::Ring(width) => mask(width),
-        };
         let walk = Layout::whole(&target.own(self.ty(id))).broadcast(&target.full);
-        self.public_words(id, &walk).into_iter().map(|word| word & all).collect()
+        limbs(&self.public_raw(id, &walk, domain), domain)
     }
 }
 

@@ -6,7 +6,7 @@
 
 use super::Lowering;
 use super::term::Term;
-use crate::plan::{Domain, Kind, Local, Reg, Rows};
+use crate::plan::{Kind, Local, Reg, Rows};
 
 impl Lowering<'_> {
     /// Whether `a < b`, where `fits` says that `a - b` is in the ring's signed range.
@@ -144,10 +144,7 @@ impl Lowering<'_> {
     }
 
     fn bits_of(&self, a: Reg) -> u32 {
-        match self.plan.shape(a).domain {
-            Domain::Bits => 1,
-            Domain::Ring(width) => width.bits().into(),
-        }
+        self.plan.shape(a).domain.bits() as u32
     }
 }
 

@@ -13,9 +13,12 @@ impl Lowering<'_> {
     pub(super) fn circuit(&mut self, circuit: &Arc<Circuit>, operands: &[NodeId], ty: &Type) -> Reg {
         let batch = &ty.shape[..ty.rank() - 1];
         let inputs = operands.iter().zip(circuit.inputs());
-        let inputs = inputs.map(|(&id, &width)| self.bit_vectors(id, batch, width as usize)).collect();
-        let circuit =
-            self.circuits.entry(circuit.clone()).or_insert_with(|| Arc::new(Layered::new(circuit))).clone();
+        let inputs: Vec<Operand> =
+            inputs.map(|(&id, &width)| self.bit_vectors(id, batch, width as usize)).collect();
+        // What is the same for all instances is a filled row whenever it is needed: it need not wait in a slot.
+        let late: Vec<bool> = inputs.iter().map(|input| matches!(input, Operand::Same(_))).collect();
+        let laid_out = || Arc::new(Layered::with_late(circuit, &late));
+        let circuit = self.circuits.entry((circuit.clone(), late.clone())).or_insert_with(laid_out).clone();
         let dst = self.fresh(Domain::Bits, ty.len());
         self.plan.interact(Kind::Circuit { circuit, inputs, dst });
         dst

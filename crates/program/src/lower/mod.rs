@@ -107,8 +107,8 @@ struct Lowering<'a> {
     injected: HashMap<(Reg, Width), Reg>,
     /// Signs that were extracted.
     signs: HashMap<Reg, Reg>,
-    /// Circuits that were laid out.
-    circuits: HashMap<Arc<Circuit>, Arc<Layered>>,
+    /// Circuits that were laid out, each with the inputs that are late.
+    circuits: HashMap<(Arc<Circuit>, Vec<bool>), Arc<Layered>>,
 }
 
 impl<'a> Lowering<'a> {
@@ -270,8 +270,8 @@ impl<'a> Lowering<'a> {
         };
         self.plan.output(reg, to);
         let width = match self.plan.shape(reg).domain {
-            Domain::Bits => None,
             Domain::Ring(width) => Some(width),
+            Domain::Bits | Domain::Modular(_) => None,
         };
         OutputType { to, kind, shape, range, width, node: id.number() }
     }
@@ -285,16 +285,14 @@ impl<'a> Lowering<'a> {
         let ty = self.ty(id);
         match ty.kind {
             Kind::Bool => Domain::Bits,
+            Kind::Modular(modulus) => modulus.domain(),
             _ => Domain::Ring(self.widths[id.index()].unwrap_or(ty.width())),
         }
     }
 
     /// A new register of one row.
     fn fresh(&mut self, domain: Domain, cols: usize) -> Reg {
-        match domain {
-            Domain::Bits => self.plan.bits(1, cols),
-            Domain::Ring(width) => self.plan.ring(width, cols),
-        }
+        self.plan.row(domain, cols)
     }
 
     fn view(&self, id: NodeId) -> &View {
@@ -342,6 +340,6 @@ impl<'a> Lowering<'a> {
 fn width_of(domain: Domain) -> Width {
     match domain {
         Domain::Ring(width) => width,
-        Domain::Bits => unreachable!("typing gives numbers a ring"),
+        Domain::Bits | Domain::Modular(_) => unreachable!("typing gives what has bits a ring"),
     }
 }

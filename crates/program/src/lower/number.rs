@@ -41,7 +41,7 @@ impl Lowering<'_> {
         let (s, t) = self.split(raised, by, false);
         let carry = self.carry(s, t, by.into());
         let carry = self.inject(carry, width);
-        let lowered = Term::splat((1u64 << (guard - by)).wrapping_neg(), shape.domain, shape.cols);
+        let lowered = Term::splat((1u128 << (guard - by)).wrapping_neg(), shape.domain, shape.cols);
         let sum = self.add(&Term::Secret(shifted), &Term::Secret(carry));
         let result = self.add(&sum, &lowered);
         self.register(&result)
@@ -134,7 +134,7 @@ impl Lowering<'_> {
         let sign = self.sign(&x);
         let sign = self.register(&sign);
         let negative = Term::Secret(self.inject(sign, width_of(domain)));
-        let (minus_two, one) = (Term::splat(2u64.wrapping_neg(), domain, len), Term::splat(1, domain, len));
+        let (minus_two, one) = (Term::splat(2u128.wrapping_neg(), domain, len), Term::splat(1, domain, len));
         let doubled = self.mul(&negative, &minus_two);
         let factor = self.add(&doubled, &one);
         let product = self.mul(&x, &factor);

@@ -62,7 +62,7 @@ mod tests {
     fn sums(secret: &[usize], constant: &[usize], times: usize) -> Program {
         let mut build = Builder::new();
         let mut sum = build.input("alice", "x", Kind::Int, secret, Range::new(0, 1)).unwrap();
-        let raw = (0..constant.iter().product::<usize>()).map(|place| place as i64 % 3).collect();
+        let raw = (0..constant.iter().product::<usize>()).map(|place| place as i128 % 3).collect();
         let constant = build.public(Kind::Int, constant.to_vec(), raw).unwrap();
         for _ in 0..times {
             sum = build.add(sum, constant).unwrap();

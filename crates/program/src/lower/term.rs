@@ -7,7 +7,7 @@ use std::sync::Arc;
 use super::Lowering;
 use crate::plan::{self, Domain, Layout, Local, Public, Reg, Rows};
 use crate::program::{NodeId, Operation};
-use crate::value::mask;
+use crate::value::words_of;
 
 /// A vector of ring elements or of bits.
 #[derive(Clone, Debug)]
@@ -18,7 +18,7 @@ pub(super) enum Term {
     Public(Clear),
 }
 
-/// Public elements, reduced, one to a word (bits too).
+/// Public elements, reduced.
 #[derive(Clone, Debug)]
 pub(super) struct Clear {
     domain: Domain,
@@ -28,16 +28,16 @@ pub(super) struct Clear {
 
 #[derive(Clone, Debug)]
 enum Words {
-    Splat(u64),
-    Vector(Arc<[u64]>),
+    Splat(u128),
+    Vector(Arc<[u128]>),
 }
 
 impl Clear {
-    fn new(domain: Domain, mut words: Vec<u64>) -> Self {
+    /// Reduces the elements.
+    fn new(domain: Domain, mut words: Vec<u128>) -> Self {
         let len = words.len();
-        let mask = unit_mask(domain);
         for word in &mut words {
-            *word &= mask;
+            *word = domain.modulus().reduce_unsigned(*word);
         }
         let first = words.first().copied().unwrap_or(0);
         let words = if words.iter().all(|&word| word == first) {
@@ -48,9 +48,9 @@ impl Clear {
         Self { domain, len, words }
     }
 
-    fn map(&self, f: impl Fn(u64) -> u64) -> Self {
+    fn map(&self, f: impl Fn(u128) -> u128) -> Self {
         let words = match &self.words {
-            Words::Splat(word) => Words::Splat(f(*word) & unit_mask(self.domain)),
+            Words::Splat(word) => Words::Splat(self.domain.modulus().reduce_unsigned(f(*word))),
             Words::Vector(words) => {
                 return Self::new(self.domain, words.iter().map(|&word| f(word)).collect());
             }
@@ -58,7 +58,7 @@ impl Clear {
         Self { words, ..*self }
     }
 
-    fn zip(&self, other: &Self, f: impl Fn(u64, u64) -> u64) -> Self {
+    fn zip(&self, other: &Self, f: impl Fn(u128, u128) -> u128) -> Self {
         match (&self.words, &other.words) {
             (_, &Words::Splat(b)) => self.map(|a| f(a, b)),
             (&Words::Splat(a), _) => other.map(|b| f(a, b)),
@@ -68,7 +68,7 @@ impl Clear {
         }
     }
 
-    fn splat(&self) -> Option<u64> {
+    fn splat(&self) -> Option<u128> {
         match self.words {
             Words::Splat(word) => Some(word),
             Words::Vector(_) => None,
@@ -86,15 +86,15 @@ impl Clear {
         Self { words, len: to.iter().product(), ..self }
     }
 
-    /// As a plan writes them: ring elements one to a word, bits packed.
+    /// As a plan writes them: one or two words for each element, bits packed.
     fn public(&self) -> Public {
         match (&self.words, self.domain) {
             (Words::Splat(word), _) => Public::Splat(*word),
-            (Words::Vector(words), Domain::Ring(_)) => Public::Vector(Arc::clone(words)),
             (Words::Vector(words), Domain::Bits) => {
-                let pack = |bits: &[u64]| bits.iter().rev().fold(0, |word, bit| word << 1 | bit);
+                let pack = |bits: &[u128]| bits.iter().rev().fold(0, |word, &bit| word << 1 | bit as u64);
                 Public::Vector(words.chunks(64).map(pack).collect())
             }
+            (Words::Vector(words), domain) => Public::Vector(limbs(words, domain)),
         }
     }
 
@@ -105,7 +105,7 @@ impl Clear {
     }
 
     /// Every element.
-    fn all(&self) -> Vec<u64> {
+    fn all(&self) -> Vec<u128> {
         match &self.words {
             Words::Splat(word) => vec![*word; self.len],
             Words::Vector(words) => words.to_vec(),
@@ -115,22 +115,23 @@ impl Clear {
 
 impl Term {
     /// The same public element everywhere.
-    pub(super) fn splat(word: u64, domain: Domain, len: usize) -> Self {
-        Self::Public(Clear { domain, len, words: Words::Splat(word & unit_mask(domain)) })
+    pub(super) fn splat(word: u128, domain: Domain, len: usize) -> Self {
+        Self::Public(Clear { domain, len, words: Words::Splat(domain.modulus().reduce_unsigned(word)) })
     }
 
     /// Public elements, one for each place.
-    pub(super) fn vector(words: Vec<u64>, domain: Domain) -> Self {
+    pub(super) fn vector(words: Vec<u128>, domain: Domain) -> Self {
         Self::Public(Clear::new(domain, words))
     }
 }
 
-/// The bits of a word that an element has.
-fn unit_mask(domain: Domain) -> u64 {
-    match domain {
-        Domain::Bits => 1,
-        Domain::Ring(width) => mask(width),
-    }
+/// Elements as a plan writes them: the words of each, the low one first.
+pub(super) fn limbs(elements: &[u128], domain: Domain) -> Arc<[u64]> {
+    let words = elements.iter().flat_map(|&element| {
+        let words = words_of(element as i128);
+        words.into_iter().take(domain.limbs())
+    });
+    words.collect()
 }
 
 impl Lowering<'_> {
@@ -138,7 +139,7 @@ impl Lowering<'_> {
     pub(super) fn term(&mut self, id: NodeId, shape: &[usize], domain: Domain) -> Term {
         let ty = self.ty(id);
         if !ty.secret {
-            let words = Clear::new(domain, self.public_words(id, &Layout::whole(&ty.shape)));
+            let words = Clear::new(domain, self.public_raw(id, &Layout::whole(&ty.shape), domain));
             return Term::Public(words.broadcast(&ty.shape, shape));
         }
         if ty.shape == shape {
@@ -148,10 +149,15 @@ impl Lowering<'_> {
         Term::Secret(self.gathered(view.reg, view.layout.broadcast(shape)))
     }
 
-    /// The raw words of a public node, as a walk meets them.
-    pub(super) fn public_words(&self, id: NodeId, walk: &Layout) -> Vec<u64> {
+    /// The elements of a public node, reduced to `domain`, as a walk meets them.
+    pub(super) fn public_raw(&self, id: NodeId, walk: &Layout, domain: Domain) -> Vec<u128> {
+        let modulus = domain.modulus();
         match &self.program.node(id).operation {
-            Operation::Constant(raw) => walk.places().map(|place| raw[place] as u64).collect(),
+            Operation::Constant(raw) if matches!(domain, Domain::Modular(_)) => {
+                // Typing has reduced what is modular.
+                walk.places().map(|place| raw[place] as u128).collect()
+            }
+            Operation::Constant(raw) => walk.places().map(|place| modulus.reduce(raw[place])).collect(),
             _ => unreachable!("what is public is a constant"),
         }
     }
@@ -178,7 +184,7 @@ impl Lowering<'_> {
 
     pub(super) fn add(&mut self, a: &Term, b: &Term) -> Term {
         match (a, b) {
-            (Term::Public(a), Term::Public(b)) => Term::Public(a.zip(b, u64::wrapping_add)),
+            (Term::Public(a), Term::Public(b)) => Term::Public(a.zip(b, |x, y| a.domain.modulus().add(x, y))),
             (Term::Secret(a), Term::Public(c)) | (Term::Public(c), Term::Secret(a)) => {
                 if c.splat() == Some(0) {
                     return Term::Secret(*a);
@@ -192,9 +198,10 @@ impl Lowering<'_> {
 
     pub(super) fn neg(&mut self, a: &Term) -> Term {
         match a {
-            Term::Public(a) => Term::Public(a.map(u64::wrapping_neg)),
+            Term::Public(a) => Term::Public(a.map(|x| a.domain.modulus().sub(0, x))),
             Term::Secret(_) => {
-                let minus_one = Term::splat(u64::MAX, self.domain_of(a), self.len_of(a));
+                let domain = self.domain_of(a);
+                let minus_one = Term::splat(domain.modulus().last(), domain, self.len_of(a));
                 self.mul(a, &minus_one)
             }
         }
@@ -210,7 +217,7 @@ impl Lowering<'_> {
 
     pub(super) fn mul(&mut self, a: &Term, b: &Term) -> Term {
         match (a, b) {
-            (Term::Public(a), Term::Public(b)) => Term::Public(a.zip(b, u64::wrapping_mul)),
+            (Term::Public(a), Term::Public(b)) => Term::Public(a.zip(b, |x, y| a.domain.modulus().mul(x, y))),
             (Term::Secret(a), Term::Public(c)) | (Term::Public(c), Term::Secret(a)) => {
                 if c.splat() == Some(1) {
                     return Term::Secret(*a);

@@ -35,7 +35,7 @@ impl Lowering<'_> {
     /// Where the extreme first stands. The last level needs no values.
     pub(super) fn arg_extremum(&mut self, id: NodeId, which: Extreme, axis: usize, domain: Domain) -> Reg {
         let mut field = self.field(id, which, axis);
-        let places = (0..field.length as u64).flat_map(|place| std::iter::repeat_n(place, field.lanes));
+        let places = (0..field.length as u128).flat_map(|place| std::iter::repeat_n(place, field.lanes));
         let mut indices = Term::vector(places.collect(), domain);
         while field.length > 1 {
             let last = field.length == 2;

@@ -4,7 +4,9 @@ use std::sync::Arc;
 
 use tacit_circuit::{self as circuit, Circuit};
 use tacit_program::plan::Width;
-use tacit_program::{Builder, Data, Index, Kind, NodeId, Program, ProgramError, Range, Recipient, Value};
+use tacit_program::{
+    Builder, Data, Index, Kind, Modulus, NodeId, Program, ProgramError, Range, Recipient, Value,
+};
 
 /// A program in the making: it has those inputs that its operation asks for.
 pub struct Operands {
@@ -36,7 +38,12 @@ impl Numbers {
 
     /// Integers modulo 2^k.
     pub fn wrapping(width: Width) -> Self {
-        Self { kind: Kind::Wrapping { width }, range: None }
+        Self::modular(Modulus::PowerOfTwo(width.bits()))
+    }
+
+    /// Integers to any modulus.
+    pub fn modular(modulus: Modulus) -> Self {
+        Self { kind: Kind::Modular(modulus), range: None }
     }
 
     /// A few of every kind and ring width.
@@ -44,7 +51,9 @@ impl Numbers {
         let ints = [3, 4, 7, 8, 13, 15, 16, 31, 32, 60, 62, 63, 64].map(Self::int);
         let fixed = [(8, 4), (16, 5), (31, 8), (48, 16)].map(|(bits, frac)| Self::fixed(bits, frac));
         let wrapping = Width::ALL.map(Self::wrapping);
-        ints.into_iter().chain(fixed).chain(wrapping).collect()
+        let odd = [1, 2, 7, 9, 31, 33, 61, 63, 65, 127, 128].map(Modulus::PowerOfTwo);
+        let moduli = odd.into_iter().chain([Modulus::Mersenne61, Modulus::Prime128]).map(Self::modular);
+        ints.into_iter().chain(fixed).chain(wrapping).chain(moduli).collect()
     }
 }
 
@@ -87,7 +96,9 @@ impl Operands {
         let small = |at: i64| at % 3 - 1;
         let data = match self.numbers.kind {
             Kind::Fixed { .. } => Data::Float((0..len).map(|at| small(at) as f64 * 0.5).collect()),
-            Kind::Wrapping { .. } => Data::Unsigned((0..len).map(|at| at as u64 % 3).collect()),
+            Kind::Modular(modulus) => {
+                Data::Wide((0..len).map(|at| modulus.reduce(small(at).into())).collect())
+            }
             Kind::Bool | Kind::Int => Data::Int((0..len).map(small).collect()),
         };
         self.build.constant(&Value { shape: shape.to_vec(), data }, self.numbers.kind)
@@ -264,7 +275,7 @@ fn truncated(o: &mut Operands, by: u8) -> Result<NodeId, ProgramError> {
     let a = o.a()?;
     match o.numbers.kind {
         Kind::Fixed { frac } => o.build.rescale(a, frac.saturating_sub(by)),
-        Kind::Bool | Kind::Int | Kind::Wrapping { .. } => o.build.shift_right(a, by),
+        Kind::Bool | Kind::Int | Kind::Modular(_) => o.build.shift_right(a, by),
     }
 }
 

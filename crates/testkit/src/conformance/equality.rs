@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use tacit_engine::Outcome;
-use tacit_program::{Native, Program, Recipient, Value, decode, lower, reference};
+use tacit_program::{Modulus, Native, Program, Recipient, Value, decode, lower, reference};
 
 use super::Subject;
 use super::catalogue::{self, Numbers};
@@ -66,6 +66,9 @@ pub fn around_a_message(subject: &Subject) {
         ("truncate", Numbers::int(62), words / 2),
         ("from_bool", Numbers::wrapping(tacit_program::plan::Width::W64), words),
         ("and", Numbers::int(8), bits),
+        ("mul", Numbers::modular(Modulus::PowerOfTwo(9)), tacit_engine::columns_per_message(9)),
+        ("mul", Numbers::modular(Modulus::Mersenne61), tacit_engine::columns_per_message(61)),
+        ("input", Numbers::modular(Modulus::Prime128), tacit_engine::columns_per_message(128)),
     ] {
         for len in [full - 1, full, full + 1] {
             let to = [Recipient::All, Recipient::Role("alice".into())];

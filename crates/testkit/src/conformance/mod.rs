@@ -13,6 +13,7 @@
 //! Programs come from the [`catalogue`], one for every operation, and from [`crate::generate`].
 
 pub mod catalogue;
+pub mod circuits;
 pub mod cost;
 pub mod equality;
 pub mod lanes;
@@ -33,6 +34,8 @@ pub struct Subject {
     /// learns what `endpoint` draws in its `call`-th draw after the handshake. What is told is held fixed when a
     /// view is examined.
     pub told: fn(corrupt: usize, endpoint: usize, call: usize) -> bool,
+    /// Whether parties draw masks afresh, where others take them from keys that they share.
+    pub fresh_masks: bool,
     /// The file of hashes that a seeded run's trace must have.
     pub baseline: PathBuf,
 }
@@ -45,8 +48,9 @@ pub struct Subject {
 /// use tacit_testkit::conformance::Subject;
 ///
 /// tacit_testkit::conformance!(Subject {
-///     protocol: &Replicated,
+///     protocol: &Replicated::COMPUTATIONAL,
 ///     told: |corrupt, _client, call| corrupt == 1 || corrupt == 2 * call,
+///     fresh_masks: false,
 ///     baseline: "vectors/wire/replicated.txt".into(),
 /// });
 /// # fn main() {}
@@ -81,6 +85,21 @@ macro_rules! conformance {
             }
         }
 
+        mod circuits {
+            #[allow(unused_imports)]
+            use super::*;
+
+            #[test]
+            fn random() {
+                $crate::conformance::circuits::random(&$subject, 0..60);
+            }
+
+            #[test]
+            fn tiles() {
+                $crate::conformance::circuits::tiles(&$subject);
+            }
+        }
+
         mod cost {
             #[allow(unused_imports)]
             use super::*;
@@ -94,6 +113,11 @@ macro_rules! conformance {
         mod views {
             #[allow(unused_imports)]
             use super::*;
+
+            #[test]
+            fn moduli() {
+                $crate::conformance::views::moduli(&$subject);
+            }
 
             #[test]
             #[ignore = "takes minutes; `make test-long` runs it"]

@@ -21,7 +21,7 @@ use std::sync::Arc;
 use tacit_net::Frame;
 use tacit_program::cost::Flow;
 use tacit_program::plan::{Domain, Kind, Width};
-use tacit_program::{Native, Program, Recipient, lower};
+use tacit_program::{Modulus, Native, Program, Recipient, lower};
 use tacit_session::step;
 
 use super::Subject;
@@ -70,6 +70,20 @@ pub fn wider_operations(subject: &Subject) {
     for name in catalogue::names() {
         for numbers in [Numbers::int(15), Numbers::fixed(8, 5), Numbers::wrapping(Width::W16)] {
             operation_on(subject, name, numbers, 3);
+        }
+    }
+}
+
+/// The same for sums and products to other moduli than those of machine words: rings of few bits and of an odd
+/// number of them, and both fields.
+///
+/// # Panics
+/// If a view tells something.
+pub fn moduli(subject: &Subject) {
+    let rings = [1, 5, 65].map(Modulus::PowerOfTwo);
+    for modulus in rings.into_iter().chain([Modulus::Mersenne61, Modulus::Prime128]) {
+        for name in ["input", "mul", "matmul"] {
+            operation_on(subject, name, Numbers::modular(modulus), if modulus.bits() < 9 { 3 } else { 1 });
         }
     }
 }

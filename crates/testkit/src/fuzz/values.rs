@@ -1,7 +1,7 @@
 //! Clear values: numbers that a user's file holds, and words that parties have opened.
 
 use tacit_program::plan::{To, Width};
-use tacit_program::{Data, InputType, Kind, MAX_FRACTION, OutputType, Range, Value, decode, encode};
+use tacit_program::{Data, InputType, Kind, MAX_FRACTION, Modulus, OutputType, Range, Value, decode, encode};
 
 /// Whole numbers up to here are exact as floating-point numbers.
 const EXACT: u64 = 1 << 53;
@@ -33,7 +33,7 @@ pub fn value(bytes: &[u8]) {
     }
     let words: Vec<u64> = std::iter::from_fn(|| feed.next_word()).collect();
     match decode(&output, &words) {
-        Ok(value) => assert_eq!(value.data.len(), words.len()),
+        Ok(value) => assert_eq!(value.data.len() * kind.limbs(), words.len()),
         Err(error) => drop(error.to_string()),
     }
 }
@@ -50,17 +50,29 @@ impl Feed<'_> {
             0 => Kind::Bool,
             1 => Kind::Int,
             2 => Kind::Fixed { frac: 1 + detail % MAX_FRACTION },
-            _ => Kind::Wrapping { width: Width::ALL[usize::from(detail % 4)] },
+            _ => Kind::Modular(match detail {
+                0..128 => Modulus::PowerOfTwo(detail + 1),
+                128..192 => Modulus::Mersenne61,
+                192.. => Modulus::Prime128,
+            }),
         }
     }
 
     fn data(&mut self) -> Data {
         let (tag, len) = (self.byte(), self.byte());
         let words: Vec<u64> = (0..len).map_while(|_| self.next_word()).collect();
-        match tag % 4 {
+        match tag % 5 {
             0 => Data::Bool(words.iter().map(|word| word & 1 == 1).collect()),
             1 => Data::Int(words.iter().map(|&word| word as i64).collect()),
             2 => Data::Unsigned(words),
+            3 => Data::Wide(
+                words
+                    .as_chunks()
+                    .0
+                    .iter()
+                    .map(|[low, high]| u128::from(*high) << 64 | u128::from(*low))
+                    .collect(),
+            ),
             _ => Data::Float(words.into_iter().map(f64::from_bits).collect()),
         }
     }
