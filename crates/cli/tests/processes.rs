@@ -397,7 +397,10 @@ fn parties_run_a_circuit_on_a_stream_of_instances() {
     let deployment = Deployment::new(PORT + 6);
     // More than a part has.
     let count = (1 << 18) + 3;
-    let numbers = |factor: u64| (0..count).map(|i| format!("{:x}\n", i * factor % 251)).collect::<Vec<_>>().concat();
+    let numbers = |factor: u64| {
+        let lines: Vec<String> = (0..count).map(|i| format!("{:x}\n", i * factor % 251)).collect();
+        lines.concat()
+    };
     for (name, factor) in [("x", 7), ("y", 11)] {
         std::fs::write(deployment.path(name), numbers(factor)).unwrap();
     }

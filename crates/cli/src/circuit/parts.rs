@@ -68,7 +68,6 @@ fn program(circuit: &Arc<Circuit>, owners: &[String], instances: u64) -> Result<
 #[cfg(test)]
 mod tests {
     use super::*;
-    use tacit::circuit::arith::circuits;
     use tacit::circuit::catalogue;
 
     #[test]
@@ -95,7 +94,7 @@ mod tests {
 
     #[test]
     fn an_instance_that_is_too_large_for_a_part_is_one() {
-        let circuit = circuits::select(1 << 26);
+        let circuit = Circuit::new(vec![1 << 28], vec![], vec![vec![0]]).unwrap();
         assert_eq!(Parts::new(&circuit, 10).size, 1);
     }
 }
