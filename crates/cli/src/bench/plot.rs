@@ -1,5 +1,6 @@
 //! Lines through points, drawn as SVG.
 
+use crate::table::bytes;
 use plotters::coord::combinators::IntoLogRange;
 use plotters::prelude::*;
 use std::error::Error;
@@ -33,6 +34,8 @@ impl Plot<'_> {
         let points = || self.lines.iter().flat_map(|line| &line.points);
         let x_range = range(points().map(|point| point.0)).ok_or("no points on a logarithmic axis")?;
         let y_range = range(points().map(|point| point.1)).ok_or("no points on a logarithmic axis")?;
+        // Room above the points for the lines' names.
+        let y_range = y_range.start..y_range.end * (y_range.end / y_range.start).cbrt();
         let mut svg = String::new();
         {
             let area = SVGBackend::with_string(&mut svg, SIZE).into_drawing_area();
@@ -43,8 +46,10 @@ impl Plot<'_> {
                 .x_label_area_size(44)
                 .y_label_area_size(84)
                 .build_cartesian_2d(x_range.log_scale(), y_range.log_scale())?;
+            let number = |x: &f64| if *x < 1.0 { x.to_string() } else { bytes(*x as u64) };
             let mut mesh = chart.configure_mesh();
-            mesh.x_desc(self.x).y_desc(self.y).label_style(FONT).light_line_style(TRANSPARENT).draw()?;
+            mesh.x_desc(self.x).y_desc(self.y).label_style(FONT).light_line_style(TRANSPARENT);
+            mesh.x_labels(5).x_label_formatter(&number).y_label_formatter(&number).draw()?;
             for (line, colour) in self.lines.iter().zip(COLOURS.into_iter().cycle()) {
                 let joined =
                     LineSeries::new(line.points.iter().copied(), colour.stroke_width(2)).point_size(3);
@@ -52,7 +57,12 @@ impl Plot<'_> {
                 chart.draw_series(joined)?.label(line.name).legend(sample);
             }
             let mut names = chart.configure_series_labels();
-            names.label_font(FONT).background_style(WHITE.mix(0.8)).border_style(BLACK.mix(0.3)).draw()?;
+            names
+                .position(SeriesLabelPosition::UpperRight)
+                .label_font(FONT)
+                .background_style(WHITE.mix(0.8))
+                .border_style(BLACK.mix(0.3))
+                .draw()?;
             area.present()?;
         }
         Ok(svg)
@@ -84,6 +94,7 @@ mod tests {
             assert!(svg.contains(words), "{words}");
         }
         assert_eq!(svg.matches("<circle").count(), 4);
+        assert!(svg.contains("1,000,000"));
         assert!(plot(&[(3.0, 3.0)]).unwrap().contains("<circle"));
     }
 
