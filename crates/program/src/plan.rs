@@ -416,8 +416,9 @@ pub struct Plan {
     pub window: usize,
 }
 
-/// [`Plan::window`] where nobody says otherwise: for links of a machine or a rack.
-pub const WINDOW: usize = 128 << 10;
+/// [`Plan::window`] where nobody says otherwise: for links of a machine or a rack. The tiles whose messages fill more
+/// of it would not stay in the second cache from one layer to the next.
+pub const WINDOW: usize = 64 << 10;
 
 impl Plan {
     /// The shape of a register.
