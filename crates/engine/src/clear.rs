@@ -201,3 +201,43 @@ impl Engine for ClearEngine {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::executor::{Unobserved, run_party};
+    use tacit_kernel::Buffer;
+    use tacit_program::plan::{Builder, To, Width};
+
+    #[test]
+    fn circuits_read_rows_and_write_one_whatever_the_tiles() {
+        let mut build = tacit_circuit::Builder::new();
+        let bits = build.input(8);
+        let both = build.and(bits[0], bits[7]);
+        let sum = build.xor(both, bits[3]);
+        let circuit = Arc::new(Layered::new(&build.finish(vec![vec![sum]])));
+        // A tile has less than 2^20 columns.
+        for cols in [1, 63, 64, 65, 127, 128, 129, (1 << 20) + 65] {
+            let mut builder = Builder::new();
+            let owner = builder.role("alice");
+            let a = builder.ring(Width::W8, cols);
+            let [s, t] = std::array::from_fn(|_| builder.bits(8, cols));
+            let dst = builder.bits(1, cols);
+            builder.input(owner, a);
+            builder.interact(Kind::Split { a, bits: 8, negate: false, s, t });
+            let inputs = vec![Operand::Rows(s)];
+            builder.interact(Kind::Circuit { circuit: circuit.clone(), inputs, dst });
+            builder.output(dst, To::All);
+            let plan = Arc::new(builder.finish());
+            let bytes: Vec<u8> = (0..cols).map(|at| (at * 151 % 257) as u8).collect();
+            let mut data = Buffer::new(cols);
+            data.bytes_mut().copy_from_slice(&bytes);
+            let input = Clear::new(Domain::Ring(Width::W8), cols, data);
+            let mut engine = ClearEngine::new(plan.clone());
+            let outcome = run_party(&mut engine, &plan, &[Some(input)], &mut Unobserved).unwrap();
+            let expected = bytes.iter().map(|byte| u64::from(byte & byte >> 7 ^ byte >> 3) & 1);
+            let got = outcome.outputs[0].as_ref().unwrap().to_words();
+            assert!(got.into_iter().eq(expected), "{cols} columns");
+        }
+    }
+}

@@ -171,13 +171,7 @@ impl Walk<'_> {
                 self.engine.local(step)?;
                 self.tick()?;
             }
-            let (circuits, others): (Vec<Stage>, Vec<Stage>) =
-                level.stages.iter().partition(|stage| job::is_circuit(self.plan, **stage));
-            if !others.is_empty() {
-                self.stages(&others)?;
-                rounds += 1;
-            }
-            rounds += self.circuits(&circuits)?;
+            rounds += self.stages(&level.stages)?;
             for &reg in &level.free {
                 self.engine.free(reg);
             }
@@ -218,8 +212,19 @@ impl Walk<'_> {
         Ok(values)
     }
 
-    /// Begins all jobs of a level and finishes them in the same order.
-    fn stages(&mut self, stages: &[Stage]) -> Result<(), Error> {
+    /// Runs a level's stages. Those that are no circuit's share the circuits' first round. Returns the longest chain
+    /// of messages.
+    fn stages(&mut self, stages: &[Stage]) -> Result<u32, Error> {
+        let (circuits, others): (Vec<Stage>, Vec<Stage>) =
+            stages.iter().partition(|stage| job::is_circuit(self.plan, **stage));
+        let under_way = self.begin(&others)?;
+        let longest = self.circuits(&circuits, under_way)?;
+        Ok(longest.max(u32::from(!others.is_empty())))
+    }
+
+    /// Begins all jobs of some stages, and finishes what has arrived meanwhile in the same order. Returns what is still
+    /// to be finished.
+    fn begin(&mut self, stages: &[Stage]) -> Result<VecDeque<Job>, Error> {
         let plan = self.plan;
         let mut under_way = VecDeque::new();
         for job in stages.iter().flat_map(|stage| job::jobs(plan, stage.op, u32::from(stage.stage))) {
@@ -236,16 +241,14 @@ impl Walk<'_> {
                 self.finish_first(&mut under_way)?;
             }
         }
-        while !under_way.is_empty() {
-            self.finish_first(&mut under_way)?;
-        }
-        Ok(())
+        Ok(under_way)
     }
 
-    /// Evaluates circuits tile by tile: a tile keeps its place in the window from its first layer to its last, and
+    /// Evaluates circuits tile by tile, and finishes `others`, whose messages were sent before, once the window is
+    /// full for the first time: a tile keeps its place in the window from its first layer to its last, and
     /// the places take turns, so that one tile is computed while the others' messages travel. The order depends on
     /// nothing but the plan, and so is the same for all parties. Returns the longest chain of messages.
-    fn circuits(&mut self, stages: &[Stage]) -> Result<u32, Error> {
+    fn circuits(&mut self, stages: &[Stage], mut others: VecDeque<Job>) -> Result<u32, Error> {
         let plan = self.plan;
         let mut waiting = stages.iter().flat_map(|stage| job::jobs(plan, stage.op, 0));
         let mut under_way: VecDeque<(Job, u32)> = VecDeque::new();
@@ -255,6 +258,9 @@ impl Walk<'_> {
             while under_way.len() < window {
                 let Some(job) = waiting.next() else { break };
                 self.layer(job, 0, &mut under_way)?;
+            }
+            while !others.is_empty() {
+                self.finish_first(&mut others)?;
             }
             let Some((mut job, mut chain)) = under_way.pop_front() else { break };
             self.engine.finish(&job).map_err(|error| error.during(plan.ops[job.op as usize].node))?;

@@ -88,22 +88,25 @@ pub(crate) fn depth(plan: &Plan, op: u32) -> u32 {
     }
 }
 
-/// Tiles of some circuits that are under way at a time: their messages fill the plan's window.
+/// Tiles of some circuits that are under way at a time: as many as fill the plan's window with the messages of a
+/// layer, if each is like the average of them all.
 pub(crate) fn tiles_under_way(plan: &Plan, stages: &[Stage]) -> usize {
-    let tiles = stages.iter().map(|stage| match &plan.ops[stage.op as usize].kind {
-        Kind::Circuit { circuit, .. } => {
-            let columns = tile_columns(circuit);
-            let layer = circuit.ands() as usize * columns / 8 / (circuit.depth() as usize).max(1);
-            let memory = 2 * circuit.slots as usize * columns / 8;
-            plan.window.div_ceil(layer.max(1)).min(TILES_BYTES / memory.max(1)).max(2)
+    let (mut tiles, mut bytes, mut memory) = (0, 0, 0);
+    for stage in stages {
+        if let Kind::Circuit { circuit, .. } = &plan.ops[stage.op as usize].kind {
+            for job in jobs(plan, stage.op, 0) {
+                let columns = job.cols.len();
+                tiles += 1;
+                bytes += circuit.ands() as usize * columns / 8 / (circuit.depth() as usize).max(1);
+                memory = memory.max(2 * circuit.slots as usize * columns.div_ceil(8));
+            }
         }
-        _ => 2,
-    });
-    tiles.max().unwrap_or(2)
+    }
+    (plan.window * tiles).div_ceil(bytes.max(1)).min(TILES_BYTES / memory.max(1)).max(2)
 }
 
-/// Rounds that some stages of one level take: one for what isn't a circuit, then the longest chain of tiles that
-/// wait for one another's place in the window.
+/// Rounds that some stages of one level take: those of the longest chain of tiles that wait for one another's place
+/// in the window, or one, of what isn't a circuit.
 pub fn rounds(plan: &Plan, stages: &[Stage]) -> u64 {
     let (circuits, others): (Vec<Stage>, Vec<Stage>) =
         stages.iter().partition(|stage| is_circuit(plan, **stage));
@@ -117,7 +120,7 @@ pub fn rounds(plan: &Plan, stages: &[Stage]) -> u64 {
         }
     }
     let longest = places.into_iter().map(|Reverse(chain)| chain).max().unwrap_or(0);
-    longest + u64::from(!others.is_empty())
+    longest.max(u64::from(!others.is_empty()))
 }
 
 fn extent_and_grain(plan: &Plan, kind: &Kind) -> (usize, usize) {
@@ -150,7 +153,8 @@ fn extent_and_grain(plan: &Plan, kind: &Kind) -> (usize, usize) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use tacit_program::plan::{Builder, MatrixShape, Modulus, To, Width};
+    use std::sync::Arc;
+    use tacit_program::plan::{Builder, MatrixShape, Modulus, Operand, To, Width};
 
     #[test]
     fn jobs_cover_an_operation_without_gap_or_overlap() {
@@ -171,6 +175,42 @@ mod tests {
             assert_eq!(next, cols);
             assert_eq!(jobs.iter().filter(|job| job.last).count(), usize::from(cols > 0));
         }
+    }
+
+    /// A chain of `depth` ANDs of two bits.
+    fn chain(depth: usize) -> Arc<Layered> {
+        let mut build = tacit_circuit::Builder::new();
+        let bits = build.input(2);
+        let last = (0..depth).fold(bits[0], |last, _| {
+            let both = build.and(last, bits[1]);
+            build.xor(both, bits[0])
+        });
+        Arc::new(Layered::new(&build.finish(vec![vec![last]])))
+    }
+
+    #[test]
+    fn what_is_small_shares_its_rounds_and_what_is_large_takes_turns() {
+        let circuit = chain(5);
+        assert_eq!(circuit.depth(), 5);
+        let level = |columns: &[usize]| {
+            let mut builder = Builder::new();
+            let [x, product] = std::array::from_fn(|_| builder.ring(Width::W64, 3));
+            builder.interact(Kind::Mul { a: x, b: x, dst: product });
+            for &cols in columns {
+                let (bits, dst) = (builder.bits(2, cols), builder.bits(1, cols));
+                let (circuit, inputs) = (circuit.clone(), vec![Operand::Rows(bits)]);
+                builder.interact(Kind::Circuit { circuit, inputs, dst });
+            }
+            builder.finish()
+        };
+        let rounds_of = |plan: &Plan| rounds(plan, &plan.levels[0].stages);
+        assert_eq!(rounds_of(&level(&[])), 1, "a product alone");
+        assert_eq!(rounds_of(&level(&[1; 100])), 5, "products and small circuits share their rounds");
+        let tile = tile_columns(&circuit);
+        let plan = level(&[tile * 10]);
+        let places = tiles_under_way(&plan, &plan.levels[0].stages);
+        assert!(places < 10, "{places} tiles fill the window");
+        assert_eq!(rounds_of(&plan), 5 * 10_u64.div_ceil(places as u64));
     }
 
     #[test]

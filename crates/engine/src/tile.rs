@@ -10,7 +10,7 @@ use std::collections::HashMap;
 use std::ops::Range;
 use tacit_circuit::{Layer, Layered, ONE, UNUSED};
 use tacit_kernel::{Buffer, bits, gates, transpose};
-use tacit_program::plan::Operand;
+use tacit_program::plan::{Operand, Rows};
 
 /// The tiles under way, and memory of those that have ended.
 #[derive(Debug)]
@@ -111,6 +111,13 @@ impl Tile {
             let slots = &circuit.input_slots[first..first + width as usize];
             match operand {
                 Operand::Each(reg) => self.load_each(component, slots, bank.get(*reg).words()),
+                Operand::Rows(reg) => {
+                    let words = self.cols.start / 64..self.cols.start / 64 + self.row_words;
+                    for (bit, &slot) in (0..).zip(slots).filter(|(_, slot)| **slot != UNUSED) {
+                        let row = &bank.row(Rows::one(*reg, bit), 0)[words.clone()];
+                        self.row(slot, component).copy_from_slice(row);
+                    }
+                }
                 Operand::Same(_) => {}
             }
             first += width as usize;
@@ -138,8 +145,12 @@ impl Tile {
 
     /// Stores a component of the outputs in its register, a row of bits, instance after instance.
     pub fn store(&mut self, component: usize, circuit: &Layered, dst: &mut [u64]) {
-        let mut planes = std::mem::take(&mut self.planes);
         let slots = &circuit.output_slots;
+        if let &[slot] = &slots[..] {
+            let start = self.cols.start / 64;
+            return dst[start..start + self.row_words].copy_from_slice(self.row(slot, component));
+        }
+        let mut planes = std::mem::take(&mut self.planes);
         for (index, group) in slots.chunks(SLICE).enumerate() {
             for (&slot, plane) in group.iter().zip(planes.chunks_exact_mut(self.row_words)) {
                 plane.copy_from_slice(self.row(slot, component));

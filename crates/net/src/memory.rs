@@ -268,6 +268,10 @@ impl Transport for MemoryTransport {
         self.pool.empty(capacity)
     }
 
+    fn filled(&mut self, len: usize) -> Vec<u8> {
+        self.pool.filled(len)
+    }
+
     fn recycle(&mut self, buffer: Vec<u8>) {
         self.pool.put(buffer);
     }

@@ -168,6 +168,12 @@ impl Mesh {
         self.transport.buffer(capacity)
     }
 
+    /// A buffer of `len` bytes for [`Mesh::send_vec`], from the pool. They are what some earlier message left there:
+    /// all have to be written over.
+    pub fn filled(&mut self, len: usize) -> Vec<u8> {
+        self.transport.filled(len)
+    }
+
     /// Gives a received message's buffer back to the pool.
     pub fn recycle(&mut self, buffer: Vec<u8>) {
         self.transport.recycle(buffer);

@@ -377,6 +377,12 @@ impl Transport for Shaped {
         self.inner.buffer(capacity + STAMP)
     }
 
+    fn filled(&mut self, len: usize) -> Vec<u8> {
+        let mut buffer = self.inner.filled(len + STAMP);
+        buffer.truncate(len);
+        buffer
+    }
+
     fn recycle(&mut self, buffer: Vec<u8>) {
         self.inner.recycle(buffer);
     }

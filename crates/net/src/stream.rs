@@ -235,6 +235,10 @@ impl Transport for StreamTransport {
         self.scratch.pool.empty(capacity)
     }
 
+    fn filled(&mut self, len: usize) -> Vec<u8> {
+        self.scratch.pool.filled(len)
+    }
+
     fn recycle(&mut self, buffer: Vec<u8>) {
         self.scratch.pool.put(buffer);
     }

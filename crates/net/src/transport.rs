@@ -66,6 +66,12 @@ pub trait Transport: Send {
         Vec::with_capacity(capacity)
     }
 
+    /// A buffer of `len` bytes for a payload, all of which will be written over; from a pool if the transport has one,
+    /// and then with whatever was in it.
+    fn filled(&mut self, len: usize) -> Vec<u8> {
+        vec![0; len]
+    }
+
     /// Gives a payload's buffer back to the pool.
     fn recycle(&mut self, buffer: Vec<u8>) {
         drop(buffer);

@@ -208,12 +208,14 @@ pub enum Local {
     AndPublic { a: Reg, c: Public, dst: Reg },
 }
 
-/// An operand of a circuit: where the bits of one of its inputs are, for every instance. A register of one row.
+/// An operand of a circuit: where the bits of one of its inputs are, for every instance.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Operand {
-    /// Instance after instance, each with all bits of the input.
+    /// In one row: instance after instance, each with all bits of the input.
     Each(Reg),
-    /// The same bits for all instances; a late input of the circuit ([`Layered::with_late`]).
+    /// A row for each bit of the input, with a column for every instance.
+    Rows(Reg),
+    /// In one row: the same bits for all instances; a late input of the circuit ([`Layered::with_late`]).
     Same(Reg),
 }
 
@@ -221,7 +223,7 @@ impl Operand {
     /// The register.
     pub const fn reg(self) -> Reg {
         match self {
-            Self::Each(reg) | Self::Same(reg) => reg,
+            Self::Each(reg) | Self::Rows(reg) | Self::Same(reg) => reg,
         }
     }
 }
@@ -434,8 +436,9 @@ pub struct Plan {
     pub window: usize,
 }
 
-/// [`Plan::window`] where nobody says otherwise: for links of a machine or a rack.
-pub const WINDOW: usize = 128 << 10;
+/// [`Plan::window`] where nobody says otherwise: for links of a machine or a rack. The tiles whose messages fill more
+/// of it would not stay in the second cache from one layer to the next.
+pub const WINDOW: usize = 64 << 10;
 
 impl Plan {
     /// The shape of a register.

@@ -5,7 +5,9 @@ use std::collections::HashMap;
 use proptest::prelude::*;
 use proptest::test_runner::TestRng;
 
-use crate::plan::{Domain, Kind as OpKind, Layout, Local, MatrixShape, Modulus, Plan, Public, Reg, Rows};
+use crate::plan::{
+    Domain, Kind as OpKind, Layout, Local, MatrixShape, Modulus, Operand, Plan, Public, Reg, Rows,
+};
 use crate::value::words_of;
 use crate::{Builder, Index, InputType, Kind, Lowered, Native, NodeId, Program, Range, Recipient};
 
@@ -84,7 +86,21 @@ impl<'a> Clear<'a> {
                 vec![(Rows::run(*s, 0, bits), rows(&first)), (Rows::run(*t, 0, bits), rows(&second))]
             }
             OpKind::Inject { a, dst } => vec![(Rows::one(*dst, 0), self.read_rows(*a))],
-            OpKind::Circuit { .. } => panic!("circuits are tried by the engines' tests"),
+            OpKind::Circuit { circuit, inputs, dst } => {
+                let instances = kind.extent(self.plan);
+                let operands: Vec<Vec<u64>> =
+                    inputs.iter().map(|input| self.packed(*input, instances)).collect();
+                let operands: Vec<&[u64]> = operands.iter().map(Vec::as_slice).collect();
+                let outputs =
+                    circuit.evaluate(&operands, instances).expect("operands are the circuit's inputs");
+                let bits = |instance: usize| {
+                    circuit.outputs.iter().zip(&outputs).flat_map(move |(&bits, words)| {
+                        let first = instance * bits as usize;
+                        (first..first + bits as usize).map(|at| words[at / 64] >> (at % 64) & 1)
+                    })
+                };
+                vec![(Rows::one(*dst, 0), (0..instances).flat_map(bits).map(u128::from).collect())]
+            }
             OpKind::Shift { a, by, dst } => {
                 let k = self.plan.register(*a).domain.bits();
                 assert!(
@@ -141,6 +157,21 @@ impl<'a> Clear<'a> {
         assert!(step.reads().iter().all(|reg| *reg != dst), "a step writes what it reads");
         assert_eq!(words.len(), rows.count as usize * cols);
         self.write_rows(rows, &words);
+    }
+
+    /// A circuit's operand, instance after instance.
+    fn packed(&self, operand: Operand, instances: usize) -> Vec<u64> {
+        let register = self.plan.register(operand.reg());
+        let bits: Vec<u128> = match operand {
+            Operand::Each(reg) => self.read(reg),
+            Operand::Same(reg) => self.read(reg).repeat(instances),
+            Operand::Rows(reg) => {
+                let rows = self.read_rows(Rows::run(reg, 0, register.rows));
+                let column = |at: usize| rows.iter().skip(at).step_by(register.cols).copied();
+                (0..instances).flat_map(column).collect()
+            }
+        };
+        bits.chunks(64).map(|bits| bits.iter().rev().fold(0, |word, bit| word << 1 | *bit as u64)).collect()
     }
 
     fn walk(&self, a: Reg, layout: &Layout) -> Vec<u128> {

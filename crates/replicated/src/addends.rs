@@ -43,23 +43,25 @@ impl ReplicatedEngine {
         t: Reg,
     ) -> Result<(), Error> {
         let count = u32::from(count);
-        // Everything that this party doesn't compute below is zero or, for P_0, received.
-        for reg in [s, t] {
-            clear_columns(&mut self.own, reg, count, job);
-            clear_columns(&mut self.prev, reg, count, job);
-        }
+        // What a party neither computes nor, as P_0, receives is zero: component 2 of `S`, 0 and 1 of `T`.
         match self.me {
-            1 => self.split_sum(job, a, count, s),
+            1 => {
+                clear_columns(&mut self.own, t, count, job);
+                clear_columns(&mut self.prev, t, count, job);
+                return self.split_sum(job, a, count, s);
+            }
             2 => {
+                clear_columns(&mut self.own, s, count, job);
+                clear_columns(&mut self.prev, t, count, job);
                 self.split_mask(job, count, s);
-                self.split_third(job, a, count, negate, t);
-                Ok(())
             }
             _ => {
-                self.split_third(job, a, count, negate, t);
-                Ok(())
+                clear_columns(&mut self.prev, s, count, job);
+                clear_columns(&mut self.own, t, count, job);
             }
         }
+        self.split_third(job, a, count, negate, t);
+        Ok(())
     }
 
     pub(crate) fn split_finish(&mut self, job: &Job, count: u8, s: Reg) -> Result<(), Error> {

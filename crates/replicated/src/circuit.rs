@@ -134,8 +134,8 @@ impl ReplicatedEngine {
         let tile = self.tiles.get(job);
         let words = tile.row_words();
         let gates = &layer.ands[range.clone()];
-        let mut rows = self.session.mesh().buffer(gates.len() * words * 8);
-        rows.resize(gates.len() * words * 8, 0);
+        // The masks are written over all of it.
+        let mut rows = self.session.mesh().filled(gates.len() * words * 8);
         let draw = Draw { part: step::CIRCUIT, op: job.op };
         // Rows are whole blocks of 128 columns; tiles start at such a block.
         let row_blocks = words as u64 / 2;

@@ -17,11 +17,16 @@ impl Lowering<'_> {
             inputs.map(|(&id, &width)| self.bit_vectors(id, batch, width as usize)).collect();
         // What is the same for all instances is a filled row whenever it is needed: it need not wait in a slot.
         let late: Vec<bool> = inputs.iter().map(|input| matches!(input, Operand::Same(_))).collect();
-        let laid_out = || Arc::new(Layered::with_late(circuit, &late));
-        let circuit = self.circuits.entry((circuit.clone(), late.clone())).or_insert_with(laid_out).clone();
+        let circuit = self.laid_out(circuit, late);
         let dst = self.fresh(Domain::Bits, ty.len());
         self.plan.interact(Kind::Circuit { circuit, inputs, dst });
         dst
+    }
+
+    /// A circuit's layers; the same ones for the same circuit and late inputs.
+    pub(super) fn laid_out(&mut self, circuit: &Arc<Circuit>, late: Vec<bool>) -> Arc<Layered> {
+        let known = self.circuits.entry((circuit.clone(), late));
+        known.or_insert_with_key(|(circuit, late)| Arc::new(Layered::with_late(circuit, late))).clone()
     }
 
     /// An operand; one that is the same for all instances is not repeated.

@@ -38,8 +38,7 @@ impl Lowering<'_> {
         let raised = self.register(&raised);
         let shifted = self.plan.ring(width, shape.cols);
         self.plan.interact(Kind::Shift { a: raised, by, dst: shifted });
-        let (s, t) = self.split(raised, by, false);
-        let carry = self.carry(s, t, by.into());
+        let carry = self.carry_out(raised, by);
         let carry = self.inject(carry, width);
         let lowered = Term::splat((1u128 << (guard - by)).wrapping_neg(), shape.domain, shape.cols);
         let sum = self.add(&Term::Secret(shifted), &Term::Secret(carry));
