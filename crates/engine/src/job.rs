@@ -89,7 +89,7 @@ pub(crate) fn depth(plan: &Plan, op: u32) -> u32 {
 }
 
 /// Tiles of some circuits that are under way at a time: as many as fill the plan's window with the messages of a
-/// layer, if each is like the average of them all.
+/// layer, if each is like the average of them all. Two at least, but for tiles that would take too much memory.
 pub(crate) fn tiles_under_way(plan: &Plan, stages: &[Stage]) -> usize {
     let (mut tiles, mut bytes, mut memory) = (0, 0, 0);
     for stage in stages {
@@ -102,7 +102,7 @@ pub(crate) fn tiles_under_way(plan: &Plan, stages: &[Stage]) -> usize {
             }
         }
     }
-    (plan.window * tiles).div_ceil(bytes.max(1)).min(TILES_BYTES / memory.max(1)).max(2)
+    (plan.window * tiles).div_ceil(bytes.max(1)).max(2).min(TILES_BYTES / memory.max(1)).max(1)
 }
 
 /// Rounds that some stages of one level take: those of the longest chain of tiles that wait for one another's place
@@ -154,7 +154,7 @@ fn extent_and_grain(plan: &Plan, kind: &Kind) -> (usize, usize) {
 mod tests {
     use super::*;
     use std::sync::Arc;
-    use tacit_program::plan::{Builder, MatrixShape, Modulus, Operand, To, Width};
+    use tacit_program::plan::{Builder, Domain, MatrixShape, Modulus, Operand, To, Width};
 
     #[test]
     fn jobs_cover_an_operation_without_gap_or_overlap() {
@@ -231,6 +231,42 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn tiles_of_different_circuits_fit_their_memory_together() {
+        // A chain has many tiles under way, for little is sent of each; a wide layer has a large tile.
+        let mut chain = tacit_circuit::Builder::new();
+        let wires = chain.input(2500);
+        let last = wires.iter().copied().reduce(|last, wire| chain.and(last, wire));
+        let chain = Arc::new(chain.finish(vec![last.into_iter().collect()]));
+        let mut wide = tacit_circuit::Builder::new();
+        let wires = wide.input(300);
+        let pairs = (0..300).flat_map(|i| (0..i).map(move |j| (i, j)));
+        let products = pairs.map(|(i, j)| wide.and(wires[i], wires[j])).collect();
+        let wide = Arc::new(wide.finish(vec![products]));
+
+        let mut builder = Builder::new();
+        let circuits = [chain, wide].map(|circuit| Arc::new(Layered::new(&circuit)));
+        for circuit in &circuits {
+            let bits = |bits: &[u32]| 1000 * bits.iter().sum::<u32>() as usize;
+            let [a, dst] =
+                [&circuit.inputs, &circuit.outputs].map(|all| builder.row(Domain::Bits, bits(all)));
+            let inputs = vec![Operand::Each(a)];
+            builder.interact(Kind::Circuit { circuit: Arc::clone(circuit), inputs, dst });
+            builder.output(dst, To::All);
+        }
+        let plan = builder.finish();
+        let stages: Vec<Stage> = plan.levels.iter().flat_map(|level| level.stages.clone()).collect();
+        assert_eq!(stages.len(), 2);
+        let [many, few] = [0, 1].map(|own| tiles_under_way(&plan, &stages[own..=own]));
+        let memory = circuits.map(|circuit| 2 * circuit.slots as usize * tile_columns(&circuit) / 8);
+        let together = tiles_under_way(&plan, &stages);
+        assert!(few < many && many * memory[1] > TILES_BYTES, "{many} and {few} tiles of {memory:?} bytes");
+        assert!(
+            together > few && together * memory[1] <= TILES_BYTES,
+            "{together} tiles of {memory:?} bytes"
+        );
     }
 
     #[test]

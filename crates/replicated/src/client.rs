@@ -87,7 +87,7 @@ impl Client for ReplicatedClient {
     }
 
     fn next(&mut self, plan: Arc<Plan>, roles: Roles) -> Result<(), Error> {
-        self.session.next_plan(self.plan.addresses())?;
+        self.session.next_plan(self.plan.addresses(), plan.addresses())?;
         self.streams = None;
         (self.plan, self.roles) = (plan, roles);
         Ok(())

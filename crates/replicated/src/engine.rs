@@ -195,7 +195,7 @@ impl Engine for ReplicatedEngine {
     }
 
     fn next(&mut self, plan: Arc<Plan>, roles: Roles) -> Result<(), Error> {
-        self.session.next_plan(self.plan.addresses())?;
+        self.session.next_plan(self.plan.addresses(), plan.addresses())?;
         self.own.next(plan.clone());
         self.prev.next(plan.clone());
         // Clients give new seeds.

@@ -99,13 +99,14 @@ impl Session {
     }
 
     /// Goes on to another plan in the same session. The last one had `operations` operations, inputs or outputs,
-    /// whichever are most: addresses are counted on from there, so that none comes twice. All endpoints do so at
-    /// the same point.
+    /// whichever are most: addresses are counted on from there, so that none comes twice. The new one has `more`.
+    /// All endpoints do so at the same point.
     ///
     /// # Errors
-    /// When all addresses are used: 2^32 operations.
-    pub fn next_plan(&mut self, operations: u32) -> Result<(), Error> {
+    /// When all addresses are used, or the new plan would use more than are left: 2^32 operations.
+    pub fn next_plan(&mut self, operations: u32, more: u32) -> Result<(), Error> {
         let first = self.first_op.checked_add(operations).ok_or(Error::Exhausted)?;
+        first.checked_add(more).ok_or(Error::Exhausted)?;
         self.first_op = first;
         self.mesh.count_from(first);
         self.streams.iter_mut().flatten().for_each(|stream| stream.count_from(first));

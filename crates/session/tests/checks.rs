@@ -69,6 +69,17 @@ fn complaints<T: std::fmt::Debug>(results: &[Result<T, Error>]) -> [String; 2] {
 }
 
 #[test]
+fn a_plan_that_would_use_addresses_again_is_refused() {
+    let results = among(&World::new(2, 0), 2, &Draws::fixed(1), |session| {
+        session.next_plan(u32::MAX - 10, 10)?;
+        assert_eq!(session.next_plan(10, 1), Err(Error::Exhausted));
+        assert_eq!(session.next_plan(5, 6), Err(Error::Exhausted));
+        session.next_plan(5, 5)
+    });
+    assert_eq!(results, [Ok(()), Ok(())]);
+}
+
+#[test]
 fn all_endpoints_have_one_identity_that_every_nonce_makes_another() {
     let identities = |seed: u64, varied: usize| {
         let draws = Draws::varying(seed, 0, std::sync::Arc::new(move |who, call| (who, call) == (varied, 0)));
