@@ -34,6 +34,11 @@ def public(value: Any) -> Public:
         array = np.asarray(value)
     except ValueError as error:
         raise TypeError(f"nested lists of different lengths make no array ({error})") from None
+    if array.dtype.kind == "f" and isinstance(value, list | tuple):
+        # NumPy makes floats of integers if some are above 2^63 and others aren't.
+        exact = np.asarray(value, dtype=object)
+        if exact.size and all(type(element) is int for element in exact.flat):
+            array = exact
     match array.dtype.kind:
         case "b":
             array = array.astype(np.bool_)

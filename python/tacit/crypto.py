@@ -228,7 +228,8 @@ def _ctr(key_bits: int, key: Any, counter: bytes, blocks: int, low_depth: bool) 
 
     name = f"aes{key_bits}_ctr"
     if not isinstance(counter, bytes) or len(counter) != BLOCK // 8:
-        raise fault(ProgramError, f"{name} takes a counter block of 16 bytes, not {counter!r}")
+        given = f"of {len(counter)}" if isinstance(counter, bytes) else repr(counter)
+        raise fault(ProgramError, f"{name} takes a counter block of 16 bytes, not {given}")
     if type(blocks) is not int or blocks < 1:
         raise fault(ProgramError, f"{name} takes a number of blocks from 1 on, not {blocks!r}")
     _batch(name, "key", key, key_bits)

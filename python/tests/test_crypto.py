@@ -215,7 +215,7 @@ WRONG: list[tuple[Any, str]] = [
     (lambda x: crypto.aes128(x, x[:127]), "aes128 takes a block of 128 bits"),
     (lambda x: crypto.aes256(x, x), "aes256 takes a key of 256 bits"),
     (lambda x: crypto.aes128_ctr(x[:127], bytes(16), 1), "aes128_ctr takes a key of 128 bits"),
-    (lambda x: crypto.aes128_ctr(x, bytes(15), 1), "a counter block of 16 bytes"),
+    (lambda x: crypto.aes128_ctr(x, bytes(15), 1), "a counter block of 16 bytes, not of 15"),
     (lambda x: crypto.aes128_ctr(x, bytes(16), 0), "blocks from 1 on, not 0"),
     (lambda x: crypto.sha256(x[:127]), "whole bytes"),
     (lambda x: crypto.sha3_256(x.sum()), "whole bytes"),

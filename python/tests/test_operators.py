@@ -239,3 +239,15 @@ def test_types_are_converted() -> None:
 @given(fixed_arrays(st.just((5,))))
 def test_a_debug_run_gives_the_same(a: NDArray[np.float64]) -> None:
     same(ran(revealed(lambda x: (x * x).max() - x), a, debug=True), rounded(a * a).max() - a)
+
+
+def test_lists_of_integers_on_both_sides_of_2_to_the_63_stay_exact() -> None:
+    large = [2**64 - 1, 1]
+
+    @tacit.function
+    def more(x: Any) -> Any:
+        return tacit.reveal(x + large)
+
+    plan = more.trace(tacit.secret("a", shape=(2,), dtype=tacit.modular(2**64)))
+    with tacit.local() as run:
+        assert run(plan, x=[2**64 - 1, 7]).tolist() == [2**64 - 2, 8]

@@ -167,7 +167,7 @@ impl Reader {
                 let found = || format!("`{bit}`");
                 let constant = match bit {
                     0 | 1 => Gate::Constant(bit == 1),
-                    _ => return Err(Fault::Expected { expected: "a constant, 0 or 1,", found: found() }),
+                    _ => return Err(Fault::Expected { expected: "a constant, 0 or 1", found: found() }),
                 };
                 self.push(constant, to)
             }

@@ -144,7 +144,7 @@ fn wires_that_are_misused_are_found() {
         ("1 1 0 1 EQW", 5, Fault::Input { wire: 1 }),
         ("1 1 1 0 EQ", 5, Fault::Input { wire: 0 }),
         ("1 1 0 2 INV\n1 1 2 3 INV", 6, Fault::Output { wire: 4 }),
-        ("1 1 2 4 EQ", 5, expected("a constant, 0 or 1,", "`2`")),
+        ("1 1 2 4 EQ", 5, expected("a constant, 0 or 1", "`2`")),
     ] {
         assert_eq!(fault(read_fashion, &with_gates(gates), line), fault_of_it);
         assert_eq!(fault(read, &with_gates(gates), line), fault_of_it);
