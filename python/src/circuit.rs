@@ -7,7 +7,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use tacit::circuit::arith::Style;
 use tacit::circuit::crypto::{aes, keccak, sha};
-use tacit::circuit::{Layered, Wire, bristol, catalogue};
+use tacit::circuit::{Layered, MAX_INPUT_BITS, Wire, bristol, catalogue};
 
 use crate::errors;
 
@@ -205,8 +205,8 @@ impl CircuitBuilder {
             return Err(errors::circuit(py, "inputs are declared before the first gate"));
         }
         self.inputs += u64::from(bits);
-        if self.inputs >= u64::from(Wire::MAX) {
-            return Err(errors::circuit(py, "a circuit has fewer than 2^32 wires"));
+        if self.inputs > MAX_INPUT_BITS {
+            return Err(errors::circuit(py, "a circuit has at most 2^24 bits of inputs"));
         }
         self.wires = self.inputs;
         Ok(self.building.input(bits))

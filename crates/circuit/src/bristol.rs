@@ -66,6 +66,12 @@ pub enum Fault {
         /// Wires by the header.
         wires: u32,
     },
+    /// More bits of inputs than a circuit may have.
+    #[error("expected at most {} bits of inputs, found {bits}", crate::MAX_INPUT_BITS)]
+    Inputs {
+        /// Bits by the header.
+        bits: u64,
+    },
     /// More wires than the rest of the file could write, or than a circuit can have.
     #[error("expected at most {most} wires in a file of this size, found {wires}")]
     Wires {

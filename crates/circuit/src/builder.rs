@@ -1,6 +1,6 @@
 //! Making circuits gate by gate.
 
-use crate::{Circuit, Gate, Wire};
+use crate::{Circuit, Gate, MAX_INPUT_BITS, Wire};
 
 /// Builds a [`Circuit`]. All inputs are declared before the first gate. Constants are folded, so that what is
 /// known never costs an AND.
@@ -24,11 +24,15 @@ impl Builder {
     /// Declares the next input and returns its wires, in order.
     ///
     /// # Panics
-    /// If there are gates already, or more than 2^32 - 1 wires.
+    /// If there are gates already, or more than [`MAX_INPUT_BITS`] bits in all.
     pub fn input(&mut self, bits: u32) -> Vec<Wire> {
         assert!(self.gates.is_empty(), "inputs are declared before the first gate");
         let first = self.input_bits;
-        self.input_bits = first.checked_add(bits).expect("a circuit has fewer than 2^32 wires");
+        self.input_bits = first.saturating_add(bits);
+        assert!(
+            u64::from(self.input_bits) <= MAX_INPUT_BITS,
+            "a circuit has at most {MAX_INPUT_BITS} bits of inputs"
+        );
         self.inputs.push(bits);
         (first..self.input_bits).collect()
     }

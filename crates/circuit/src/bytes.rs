@@ -16,7 +16,7 @@
 #[cfg(test)]
 mod tests;
 
-use crate::circuit::{Circuit, Gate, Wire};
+use crate::circuit::{Circuit, Gate, MAX_INPUT_BITS, Wire};
 use thiserror::Error;
 
 const HEAD: [u8; 8] = *b"tacit-c\x01";
@@ -103,7 +103,7 @@ impl Circuit {
         let mut inputs = Vec::new();
         let mut wires = 0;
         for _ in 0..reader.number("number of inputs")? {
-            let bits = reader.below(MOST_WIRES - wires, "number of bits of an input")?;
+            let bits = reader.below(MAX_INPUT_BITS + 1 - wires, "number of bits of an input")?;
             wires += bits;
             inputs.push(bits as u32);
         }

@@ -3,6 +3,10 @@
 /// A wire's number: first the bits of the inputs, in order, then a wire for each gate.
 pub type Wire = u32;
 
+/// Bits that all inputs of a circuit may have together: a few bytes of a file can claim any number, and whoever lays
+/// the circuit out has memory for each.
+pub const MAX_INPUT_BITS: u64 = 1 << 24;
+
 /// What drives a wire. Operands are wires with smaller numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Gate {
@@ -40,11 +44,12 @@ pub struct Circuit {
 
 impl Circuit {
     /// A circuit whose inputs have these many bits each, with gates in order and outputs as lists of wires.
-    /// `None` if a gate or an output names a wire that isn't there, or if there are more than 2^32 - 1 wires.
+    /// `None` if a gate or an output names a wire that isn't there, if there are more than 2^32 - 1 wires, or more
+    /// than [`MAX_INPUT_BITS`] bits of inputs.
     pub fn new(inputs: Vec<u32>, gates: Vec<Gate>, outputs: Vec<Vec<Wire>>) -> Option<Self> {
         let bits: u64 = inputs.iter().map(|&bits| u64::from(bits)).sum();
         let wires = bits + gates.len() as u64;
-        if wires >= u64::from(Wire::MAX) {
+        if wires >= u64::from(Wire::MAX) || bits > MAX_INPUT_BITS {
             return None;
         }
         let known = |wire: Wire, before: u64| u64::from(wire) < before;

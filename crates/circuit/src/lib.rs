@@ -30,6 +30,6 @@ mod testing;
 
 pub use builder::Builder;
 pub use bytes::DecodeError;
-pub use circuit::{Circuit, Gate, Wire};
+pub use circuit::{Circuit, Gate, MAX_INPUT_BITS, Wire};
 pub use evaluate::InputError;
 pub use layered::{Layer, Layered, ONE, UNUSED};

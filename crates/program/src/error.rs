@@ -251,6 +251,24 @@ pub enum Fault {
     /// A circuit that computes nothing from something.
     #[error("a circuit in a program needs inputs of at least one bit each and an output")]
     EmptyCircuit,
+    /// A circuit with more ANDs side by side than messages under way should have.
+    #[error("the circuit has {ands} ANDs in one layer; at most {limit} can be evaluated")]
+    CircuitWidth {
+        /// Of the widest layer.
+        ands: usize,
+        /// The most.
+        limit: usize,
+    },
+    /// A circuit with so many instances and layers that its messages can't be told apart.
+    #[error(
+        "{instances} instances of a circuit of depth {depth} have too many messages; take fewer instances at a time"
+    )]
+    CircuitMessages {
+        /// Instances.
+        instances: usize,
+        /// Layers.
+        depth: u32,
+    },
     /// A circuit with another number of inputs.
     #[error("the circuit has {expected} inputs; {given} were given")]
     CircuitInputs {

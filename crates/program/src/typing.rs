@@ -8,7 +8,7 @@ use crate::plan::{MatrixShape, Width};
 use crate::program::{Extreme, Operation, Rounding};
 use crate::shape;
 use crate::types::{Kind, Range, Type};
-use tacit_circuit::Circuit;
+use tacit_circuit::{Circuit, Gate};
 
 /// The type of what an operation makes. Inputs and constants declare theirs and don't come here.
 pub(crate) fn infer(operation: &Operation, operands: &[&Type]) -> Result<Type, Fault> {
@@ -252,6 +252,19 @@ fn arrangement(operation: &Operation, operands: &[&Type]) -> Result<Parts, Fault
     }
 }
 
+/// ANDs that a layer may have: 32 MiB of messages on the fewest instances that go together.
+const MAX_LAYER: usize = 1 << 21;
+
+/// ANDs of the widest layer if each runs as soon as it can.
+fn widest_layer(circuit: &Circuit) -> usize {
+    let mut layers = vec![0; circuit.gates().len() + 1];
+    let depths = circuit.depths();
+    for (gate, depth) in circuit.gates().iter().zip(&depths[circuit.input_bits()..]) {
+        layers[*depth as usize] += usize::from(matches!(gate, Gate::And(..)));
+    }
+    layers.into_iter().max().unwrap_or(0)
+}
+
 /// A circuit on bit-vectors.
 fn evaluation(circuit: &Circuit, name: &'static str, operands: &[&Type]) -> Result<Parts, Fault> {
     let widths = circuit.inputs();
@@ -270,6 +283,15 @@ fn evaluation(circuit: &Circuit, name: &'static str, operands: &[&Type]) -> Resu
             }
             _ => return Err(Fault::CircuitInput { input, bits: width, shape: operand.shape.clone() }),
         }
+    }
+    let (ands, count) = (widest_layer(circuit), instances.iter().product::<usize>());
+    if ands > MAX_LAYER {
+        return Err(Fault::CircuitWidth { ands, limit: MAX_LAYER });
+    }
+    // A message's address has the number of the tile, of 128 instances at least, times the depth.
+    let depth = circuit.depth();
+    if (count as u64 / 128 + 1).saturating_mul(depth.into()) > u32::MAX.into() {
+        return Err(Fault::CircuitMessages { instances: count, depth });
     }
     instances.push(circuit.output_bits());
     Ok((Kind::Bool, instances, Kind::Bool.whole()))

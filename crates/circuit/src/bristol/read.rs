@@ -2,7 +2,7 @@
 
 use super::lines::{Lines, Words, is_number};
 use super::{Fault, FormatError};
-use crate::circuit::{Circuit, Gate, Wire};
+use crate::circuit::{Circuit, Gate, MAX_INPUT_BITS, Wire};
 
 /// Reads a circuit of either format.
 ///
@@ -117,6 +117,9 @@ impl Reader {
         let (inputs, outputs, wires) = (sum(&header.inputs), sum(&header.outputs), header.wires);
         if inputs + outputs > wires.into() {
             return Err(header.last.fault(Fault::Bits { inputs, outputs, wires }));
+        }
+        if inputs > MAX_INPUT_BITS {
+            return Err(header.last.fault(Fault::Inputs { bits: inputs }));
         }
         // A gate takes more bytes than it writes wires; and a circuit has no wire of the largest number.
         let most = (inputs + text.len() as u64).min(u64::from(Wire::MAX) - 1);

@@ -34,7 +34,7 @@ pub(crate) struct CircuitArgs {
     #[arg(long)]
     list: bool,
     /// The value of input I, the same for all instances: a number in hex whose bit j, from the least significant, is
-    /// the input's j-th wire. Or @FILE, with a line for each instance
+    /// the input's j-th wire: of bytes the last comes first. Or @FILE, with a line for each instance
     #[arg(long = "input", value_name = "I=VALUE", value_parser = numbered)]
     inputs: Vec<(usize, String)>,
     /// Who gives input I: a party or a client. If not said, the party of number I modulo the number of parties
@@ -110,6 +110,7 @@ fn numbered(text: &str) -> Result<(usize, String), String> {
             Ok(input) => Ok((input, text.to_owned())),
             Err(_) => Err(format!("{input:?} is no number of an input; they are counted from 0")),
         },
+        Some((_, "")) => Err("nothing stands after =".to_owned()),
         _ => Err("the number of an input stands before =, from 0 on".to_owned()),
     }
 }

@@ -94,7 +94,8 @@ mod tests {
 
     #[test]
     fn an_instance_that_is_too_large_for_a_part_is_one() {
-        let circuit = Circuit::new(vec![1 << 28], vec![], vec![vec![0]]).unwrap();
+        // As many bits of inputs as may be, and more of outputs.
+        let circuit = Circuit::new(vec![1 << 24], vec![], vec![vec![0; 1 << 28]]).unwrap();
         assert_eq!(Parts::new(&circuit, 10).size, 1);
     }
 }

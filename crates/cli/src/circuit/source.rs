@@ -10,8 +10,13 @@ pub(crate) fn load(file: &Path) -> Result<Circuit, Failure> {
         return Ok(circuit);
     }
     let shown = file.display();
-    let text = std::fs::read(file).map_err(|error| {
+    let can_not = |error: std::io::Error| {
         Failure::input(format!("{shown} can't be read, and no circuit is named that (see --list): {error}"))
-    })?;
+    };
+    // Devices and pipes may have no end.
+    if !std::fs::metadata(file).map_err(can_not)?.is_file() {
+        return Err(Failure::input(format!("{shown} is no file")));
+    }
+    let text = std::fs::read(file).map_err(can_not)?;
     bristol::read(&text).map_err(|error| Failure::input(format!("{shown}, {error}")))
 }

@@ -96,6 +96,10 @@ impl Lines {
     /// Files are read twice, and so have to be such that they can be.
     pub(crate) fn open(path: &Path, form: Form, width: usize) -> Result<Self, String> {
         let can_not = |error: &std::io::Error| format!("{} can't be read: {error}", path.display());
+        // Asked before it is opened: a pipe that nobody writes to would never be open.
+        if !std::fs::metadata(path).map_err(|error| can_not(&error))?.is_file() {
+            return Err(format!("{} is no file that can be read twice", path.display()));
+        }
         let file = File::open(path).map_err(|error| can_not(&error))?;
         if !file.metadata().map_err(|error| can_not(&error))?.is_file() {
             return Err(format!("{} is no file that can be read twice", path.display()));

@@ -444,3 +444,31 @@ fn the_batch_of_a_matrix_product_is_bounded() {
     let rows = int(&mut build, "rows", &[1 << 20, 1, 1 << 8], 0, 1);
     assert!(build.matmul(rows, square).is_ok());
 }
+
+#[test]
+fn circuits_that_are_too_wide_or_have_too_many_messages_are_refused() {
+    let wide = |ands: usize| {
+        let mut circuit = tacit_circuit::Builder::new();
+        let bits = circuit.input(2100);
+        let pairs = bits.iter().flat_map(|a| bits.iter().map(move |b| (a, b))).filter(|(a, b)| a < b);
+        let wires = pairs.take(ands).map(|(&a, &b)| circuit.and(a, b)).collect();
+        std::sync::Arc::new(circuit.finish(vec![wires]))
+    };
+    let mut build = Builder::new();
+    let bits = build.input("alice", "bits", Kind::Bool, &[2100], None).unwrap();
+    assert!(build.circuit(&wide(1 << 21), &[bits]).is_ok());
+    let error = build.circuit(&wide((1 << 21) + 1), &[bits]).unwrap_err();
+    assert_eq!(*error.fault, Fault::CircuitWidth { ands: (1 << 21) + 1, limit: 1 << 21 });
+
+    let mut circuit = tacit_circuit::Builder::new();
+    let bits = circuit.input(2);
+    let (mut p, mut q) = (bits[0], bits[1]);
+    for _ in 0..5000 {
+        let both = circuit.and(p, q);
+        (p, q) = (q, circuit.xor(p, both));
+    }
+    let deep = std::sync::Arc::new(circuit.finish(vec![vec![p]]));
+    let many = build.input("alice", "many", Kind::Bool, &[1 << 27, 2], None).unwrap();
+    let error = build.circuit(&deep, &[many]).unwrap_err();
+    assert!(matches!(*error.fault, Fault::CircuitMessages { instances: 134_217_728, .. }), "{error}");
+}

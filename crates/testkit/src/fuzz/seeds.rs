@@ -269,7 +269,7 @@ fn some_circuits() -> Vec<Circuit> {
         small(&[0, 2, 0], &[and(0, 1), xor(2, 2), not(3)], &[&[], &[4, 4], &[0]]),
         small(&[], &[Gate::Constant(true), Gate::Constant(false), and(0, 1)], &[&[0, 1, 2]]),
         small(&[1, 1], &[xor(0, 1), xor(2, 1), and(3, 2), xor(4, 2), not(5), not(6)], &[&[7, 2]]),
-        small(&[1 << 31], &[not(1 << 30)], &[&[1 << 31, 1 << 29]]),
+        small(&[1 << 24], &[not(1 << 23)], &[&[1 << 24, 1 << 22]]),
     ]
 }
 
