@@ -103,11 +103,11 @@ impl Fp128 {
     const GAP: u128 = 159;
 
     /// The element of `value + carry 2^128`, which is less than twice the modulus. Taking the modulus away is
-    /// adding the gap; it is to be done if either sum carries.
+    /// adding the gap; it is to be done from the modulus on. No branch: the gap is added once or not at all.
     #[inline(always)]
     const fn once(value: u128, carry: bool) -> Self {
-        let (less, above) = value.overflowing_add(Self::GAP);
-        Self(if carry | above { less } else { value })
+        let above = value >= Self::MODULUS;
+        Self(value.wrapping_add(Self::GAP * (carry | above) as u128))
     }
 }
 
@@ -126,7 +126,7 @@ impl Element for Fp128 {
     #[inline(always)]
     fn wrapping_sub(self, other: Self) -> Self {
         let (difference, borrow) = self.0.overflowing_sub(other.0);
-        Self(difference.wrapping_sub(if borrow { Self::GAP } else { 0 }))
+        Self(difference.wrapping_sub(Self::GAP * borrow as u128))
     }
 
     #[inline(always)]
