@@ -6,8 +6,10 @@
 mod tests;
 
 use crate::{Circuit, Gate, Layered, ONE, UNUSED};
+use std::ops::Range;
 use tacit_kernel::bits::words;
-use tacit_kernel::transpose::{from_planes, to_planes};
+use tacit_kernel::gates;
+use tacit_kernel::transpose::{slice, unslice};
 use thiserror::Error;
 
 /// Inputs that aren't the circuit's.
@@ -70,18 +72,18 @@ impl Layered {
             self.outputs.iter().map(|&bits| vec![0; length(bits as usize)]).collect();
         let mut rows = Rows::new(self.slots as usize, instances);
         for first in (0..instances).step_by(rows.instances()) {
-            let count = rows.instances().min(instances - first);
+            let tile = first..instances.min(first + rows.instances());
             let mut slots = &self.input_slots[..];
             for (&bits, input) in self.inputs.iter().zip(inputs) {
                 let (own, rest) = slots.split_at(bits as usize);
-                rows.load(own, input, first, count);
+                rows.load(own, input, tile.clone());
                 slots = rest;
             }
-            rows.run(self, inputs, first, count);
+            rows.run(self, inputs, &tile);
             let mut slots = &self.output_slots[..];
             for (&bits, output) in self.outputs.iter().zip(&mut outputs) {
                 let (own, rest) = slots.split_at(bits as usize);
-                rows.store(own, output, first, count);
+                rows.store(own, output, tile.clone());
                 slots = rest;
             }
         }
@@ -121,17 +123,16 @@ struct Rows {
     memory: Vec<u64>,
     /// Words of a row.
     width: usize,
-    /// An input's or output's bits of up to 64 positions: a word for each instance, and a row for each position.
-    elements: Vec<u64>,
+    /// Rows of up to 64 positions of an input or output.
     planes: Vec<u64>,
 }
 
 impl Rows {
     fn new(slots: usize, instances: usize) -> Self {
         let width = (CACHED / slots).clamp(MIN_ROW, MAX_ROW).min(words(instances)).max(1);
-        let mut memory = vec![0; slots * width];
-        memory[ONE as usize * width..][..width].fill(u64::MAX);
-        Self { memory, width, elements: Vec::new(), planes: vec![0; 64 * width] }
+        let mut rows = Self { memory: vec![0; slots * width], width, planes: vec![0; 64 * width] };
+        rows.row(ONE).fill(u64::MAX);
+        rows
     }
 
     /// Instances of a tile.
@@ -139,23 +140,16 @@ impl Rows {
         64 * self.width
     }
 
-    fn row(&self, slot: u32) -> &[u64] {
-        &self.memory[slot as usize * self.width..][..self.width]
-    }
-
-    fn row_mut(&mut self, slot: u32) -> &mut [u64] {
+    fn row(&mut self, slot: u32) -> &mut [u64] {
         &mut self.memory[slot as usize * self.width..][..self.width]
     }
 
-    /// Puts `count` instances' bits of an input into their slots.
-    fn load(&mut self, slots: &[u32], input: &[u64], first: usize, count: usize) {
-        let bits = slots.len();
-        for (block, slots) in slots.chunks(64).enumerate() {
-            let at = |instance: usize| (first + instance) * bits + 64 * block;
-            self.elements.clear();
-            self.elements.extend((0..count).map(|instance| window(input, at(instance))));
-            to_planes(&self.elements, slots.len(), &mut self.planes, self.width);
-            for (plane, &slot) in self.planes.chunks(self.width).zip(slots) {
+    /// Puts some instances' bits of an input into their slots.
+    fn load(&mut self, slots: &[u32], input: &[u64], instances: Range<usize>) {
+        for (block, group) in slots.chunks(64).enumerate() {
+            let bits = 64 * block..64 * block + group.len();
+            slice(input, slots.len(), instances.clone(), bits, &mut self.planes, self.width);
+            for (plane, &slot) in self.planes.chunks(self.width).zip(group) {
                 if slot != UNUSED {
                     self.memory[slot as usize * self.width..][..self.width].copy_from_slice(plane);
                 }
@@ -163,66 +157,29 @@ impl Rows {
         }
     }
 
-    /// Runs all layers; late inputs' bits come from `count` instances of `inputs`.
-    fn run(&mut self, layered: &Layered, inputs: &[&[u64]], first: usize, count: usize) {
-        let mut row = [0; MAX_ROW];
+    /// Runs all layers; late inputs' bits come from some instances of `inputs`.
+    fn run(&mut self, layered: &Layered, inputs: &[&[u64]], instances: &Range<usize>) {
         for layer in &layered.layers {
             for &[bit, slot] in &layer.loads {
                 let (input, position) = layered.input_of(bit);
-                let bits = layered.inputs[input] as usize;
-                let row = self.row_mut(slot);
-                row.fill(0);
-                for instance in 0..count {
-                    let at = (first + instance) * bits + position as usize;
-                    row[instance / 64] |= (window(inputs[input], at) & 1) << (instance % 64);
-                }
+                let (bits, position) = (layered.inputs[input] as usize, position as usize);
+                let start = slot as usize * self.width;
+                let row = &mut self.memory[start..start + self.width];
+                slice(inputs[input], bits, instances.clone(), position..position + 1, row, self.width);
             }
-            for (destination, terms) in layer.each_sum() {
-                let row = &mut row[..self.width];
-                row.fill(0);
-                for &term in terms {
-                    row.iter_mut().zip(self.row(term)).for_each(|(sum, term)| *sum ^= term);
-                }
-                self.row_mut(destination).copy_from_slice(row);
-            }
-            for &[a, b, destination] in &layer.ands {
-                let row = &mut row[..self.width];
-                let operands = self.row(a).iter().zip(self.row(b));
-                row.iter_mut().zip(operands).for_each(|(product, (a, b))| *product = a & b);
-                self.row_mut(destination).copy_from_slice(row);
-            }
+            gates::sums(&mut self.memory, self.width, &layer.sums);
+            gates::ands(&mut self.memory, self.width, &layer.ands);
         }
     }
 
-    /// Adds `count` instances' bits from their slots to an output that has zeros there.
-    fn store(&mut self, slots: &[u32], output: &mut [u64], first: usize, count: usize) {
-        let bits = slots.len();
-        for (block, slots) in slots.chunks(64).enumerate() {
-            for (plane, &slot) in self.planes.chunks_mut(self.width).zip(slots) {
+    /// Puts some instances' bits from their slots into an output.
+    fn store(&mut self, slots: &[u32], output: &mut [u64], instances: Range<usize>) {
+        for (block, group) in slots.chunks(64).enumerate() {
+            for (plane, &slot) in self.planes.chunks_mut(self.width).zip(group) {
                 plane.copy_from_slice(&self.memory[slot as usize * self.width..][..self.width]);
             }
-            self.elements.resize(count, 0);
-            from_planes(&self.planes, slots.len(), self.width, &mut self.elements[..count]);
-            for (instance, &element) in self.elements[..count].iter().enumerate() {
-                put(output, (first + instance) * bits + 64 * block, element);
-            }
+            let bits = 64 * block..64 * block + group.len();
+            unslice(&self.planes, self.width, output, slots.len(), instances.clone(), bits);
         }
-    }
-}
-
-/// The 64 bits from `at` on; 0 behind the end.
-fn window(bits: &[u64], at: usize) -> u64 {
-    let word = |index: usize| bits.get(index).copied().unwrap_or(0);
-    let (index, shift) = (at / 64, at % 64);
-    // Shifted in two steps, for the second word isn't there at all if the first is whole.
-    word(index) >> shift | word(index + 1) << 1 << (63 - shift)
-}
-
-/// Adds the bits of a word from `at` on; those behind the end are 0.
-fn put(bits: &mut [u64], at: usize, value: u64) {
-    let (index, shift) = (at / 64, at % 64);
-    bits[index] |= value << shift;
-    if let Some(next) = bits.get_mut(index + 1) {
-        *next |= value >> 1 >> (63 - shift);
     }
 }
