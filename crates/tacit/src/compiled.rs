@@ -49,6 +49,9 @@ impl Compiled {
     /// ([`Plan::window`]). All endpoints must say the same.
     #[must_use]
     pub fn with_window(self: Arc<Self>, bytes: usize) -> Arc<Self> {
+        if self.plan.window == bytes {
+            return self;
+        }
         let mut lowered = self.lowered.clone();
         lowered.plan.window = bytes;
         let plan = Arc::new(lowered.plan.clone());

@@ -4,13 +4,13 @@ use super::spec::What;
 use super::work::{CHECKER, LEFT, RIGHT, coin_word};
 use crate::failure::Failure;
 use std::sync::Arc;
-use tacit::Compiled;
 use tacit::circuit::arith::Style;
 use tacit::circuit::crypto::aes::{Variant, circuits as aes};
 use tacit::circuit::{self, Circuit, Wire};
 use tacit::engine::{Clear, bytes_of};
 use tacit::program::plan::Domain;
 use tacit::program::{Builder, Kind, NodeId, Program, ProgramError, Recipient};
+use tacit::{Compiled, Stream};
 use tacit_kernel::Buffer;
 
 /// Bits of inputs and outputs that a part has at most: 16 MiB in each component.
@@ -19,34 +19,22 @@ const PART_BITS: usize = 1 << 27;
 /// Blocks up to which a benchmark of AES takes the circuit with fewer rounds: then rounds are what takes time.
 const FEW_BLOCKS: usize = 1000;
 
-/// The parts of one lane.
-pub(crate) struct Parts {
-    /// Every part's program but the last's.
-    pub(crate) whole: Arc<Compiled>,
-    pub(crate) times: u64,
-    /// The last part's program.
-    pub(crate) rest: Option<Arc<Compiled>>,
-}
-
-impl Parts {
-    /// The parts of one of `lanes` lanes' work, which all have equally many.
-    pub(crate) fn new(whole_work: What, lane: usize, lanes: usize, window: usize) -> Result<Self, Failure> {
-        let shape = Shape::new(whole_work);
-        let instances = |what: What| shape.instances(what);
-        let most = instances(whole_work.part(0, lanes));
-        let parts = most.div_ceil((PART_BITS / shape.bits()).max(1)).max(1);
-        let own = instances(whole_work.part(lane, lanes));
-        let each = own.div_ceil(parts);
-        let compiled = |instances: usize| -> Result<Arc<Compiled>, Failure> {
-            let program = shape.program(instances).map_err(tacit::Error::from)?;
-            Ok(Compiled::new(program)?.with_window(window))
-        };
-        let last = own - each * (parts - 1);
-        if last == each {
-            return Ok(Self { whole: compiled(each)?, times: parts as u64, rest: None });
-        }
-        Ok(Self { whole: compiled(each)?, times: parts as u64 - 1, rest: Some(compiled(last)?) })
+/// What one of `lanes` lanes runs: all have equally many parts, the last of which may be smaller.
+pub(crate) fn stream(all: What, lane: usize, lanes: usize, window: usize) -> Result<Stream, Failure> {
+    let shape = Shape::new(all);
+    let instances = |lane: usize| shape.instances(all.part(lane, lanes));
+    let parts = instances(0).div_ceil((PART_BITS / shape.bits()).max(1)).max(1);
+    let each = instances(lane).div_ceil(parts);
+    let compiled = |instances: usize| -> Result<Arc<Compiled>, Failure> {
+        let program = shape.program(instances).map_err(tacit::Error::from)?;
+        Ok(Compiled::new(program)?.with_window(window))
+    };
+    let last = instances(lane) - each * (parts - 1);
+    let (part, parts) = (compiled(each)?, parts as u64);
+    if last == each {
+        return Ok(Stream { part, times: parts, rest: None });
     }
+    Ok(Stream { part, times: parts - 1, rest: Some(compiled(last)?) })
 }
 
 /// What a part's program is made of.
@@ -164,12 +152,12 @@ mod tests {
     fn lanes_have_equally_many_parts_that_add_up() {
         for (count, lanes) in [(1, 1), (5, 2), (1_000_001, 3), (700_000, 1)] {
             let what = What::Aes { count, shared_key: false };
-            let all: Vec<Parts> =
-                (0..lanes).map(|lane| Parts::new(what, lane, lanes, 1 << 17).unwrap()).collect();
-            let parts = |lane: &Parts| lane.times + u64::from(lane.rest.is_some());
+            let all: Vec<Stream> =
+                (0..lanes).map(|lane| stream(what, lane, lanes, 1 << 17).unwrap()).collect();
+            let parts = |lane: &Stream| lane.times + u64::from(lane.rest.is_some());
             let blocks = |compiled: &Arc<Compiled>| compiled.inputs()[0].shape[0] as u64;
             assert!(all.iter().all(|lane| parts(lane) == parts(&all[0])));
-            let sum = |lane: &Parts| lane.times * blocks(&lane.whole) + lane.rest.as_ref().map_or(0, blocks);
+            let sum = |lane: &Stream| lane.times * blocks(&lane.part) + lane.rest.as_ref().map_or(0, blocks);
             assert_eq!(all.iter().map(sum).sum::<u64>(), count as u64);
         }
     }

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use tacit::engine::Clear;
 use tacit::net::{Limits, Mesh, Phase, Profile, Shaped, Transport};
 use tacit::program::cost::{Cost, Phase as CostPhase};
-use tacit::{Compiled, Endpoint, Error, Feed, Strand, play_lanes, price, protocol};
+use tacit::{Compiled, Endpoint, Error, Feed, Strand, Stream, play_lanes, protocol};
 
 /// What one party has to say at the end.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -48,8 +48,9 @@ impl Bench {
         let mut lanes: Vec<LaneWork> = Vec::with_capacity(usize::from(spec.lanes));
         for lane in 0..usize::from(spec.lanes) {
             let work = Work::new(&spec, lane, lanes.last().map(|lane| &lane.work))?;
-            let endpoint = Endpoint::new(work.compiled.clone(), protocol, spec.parties.clone(), Vec::new())?
-                .repeated(work.times, work.rest.clone())?;
+            let Stream { part, times, rest } = work.stream.clone();
+            let endpoint =
+                Endpoint::new(part, protocol, spec.parties.clone(), Vec::new())?.repeated(times, rest)?;
             lanes.push(LaneWork { work, endpoint });
         }
         Ok(Self { spec, lanes })
@@ -62,12 +63,7 @@ impl Bench {
 
     /// The declared cost of a lane: of all its parts, one after another.
     pub(crate) fn lane_cost(&self, lane: &LaneWork) -> Result<Cost, Error> {
-        let mut total = Cost::default();
-        for (program, times) in lane.work.programs() {
-            let cost = price(program, &self.spec.protocol, &self.spec.parties)?.total;
-            (0..times).for_each(|_| total += &cost);
-        }
-        Ok(total)
+        lane.work.stream.price(&self.spec.protocol, &self.spec.parties)
     }
 
     /// The declared bytes of all lanes in the phases that are timed.

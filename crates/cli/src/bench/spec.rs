@@ -439,7 +439,7 @@ impl BenchArgs {
             ("--count", self.count.is_some(), &[And, Aes, Mul, Dot, Matmul, Compare, Araki]),
             ("--depth", self.depth.is_some(), &[And, Mul]),
             ("--shared-key", self.shared_key, &[Aes]),
-            ("--window", self.window.is_some(), &[And, Aes]),
+            ("--window", self.window.is_some(), &[And, Aes, Compare, Predict]),
             ("--length", self.length.is_some(), &[Dot]),
             ("--ring", self.ring.is_some(), &[Mul, Dot, Matmul]),
             ("--shape", self.shape.is_some(), &[Matmul]),

@@ -1,10 +1,9 @@
 //! What a benchmark computes: its program, its operands, and whether the result is right.
 
-use super::instances::{Parts, random_bits};
+use super::instances::{random_bits, stream};
 use super::spec::{Model, Ring, Spec, What};
 use crate::failure::Failure;
 use std::sync::Arc;
-use tacit::Compiled;
 use tacit::engine::Clear;
 use tacit::engine::clear::ClearEngine;
 use tacit::engine::executor::{Unobserved, run_party};
@@ -12,6 +11,7 @@ use tacit::program::{
     Builder, Data, Index, InputType, Kind, Modulus, NodeId, Program, ProgramError, Range, Recipient, Value,
     decode, encode, reference,
 };
+use tacit::{Compiled, Stream};
 
 /// Who gives the left operands, who the right ones, and who looks at the result. All of them are parties.
 pub(super) const LEFT: &str = "P0";
@@ -28,13 +28,10 @@ const COMPARED_BITS: u32 = 63;
 const FEATURE_BITS: u32 = 20;
 const WEIGHT_BITS: u32 = 17;
 
-/// The program of one of a benchmark's lanes, and what its operands are.
+/// What one of a benchmark's lanes runs, and what its operands are.
 pub(crate) struct Work {
-    pub(crate) compiled: Arc<Compiled>,
-    /// How often it is run; 1 but for circuits.
-    pub(crate) times: u64,
-    /// What is run once after that.
-    pub(crate) rest: Option<Arc<Compiled>>,
+    /// One part but for circuits.
+    pub(crate) stream: Stream,
     operands: Operands,
     seed: u64,
 }
@@ -61,31 +58,33 @@ impl Work {
     pub(crate) fn new(spec: &Spec, lane: usize, previous: Option<&Self>) -> Result<Self, Failure> {
         let (seed, lanes) = (spec.seed, usize::from(spec.lanes));
         if spec.what.is_circuit() {
-            let Parts { whole, times, rest } = Parts::new(spec.what, lane, lanes, spec.window)?;
-            let operands = Operands::Bits { lane: lane as u64 };
-            return Ok(Self { compiled: whole, times, rest, operands, seed });
+            let stream = stream(spec.what, lane, lanes, spec.window)?;
+            return Ok(Self { stream, operands: Operands::Bits { lane: lane as u64 }, seed });
         }
         let mut draft = Draft { build: Builder::new(), operands: Vec::new() };
         let program = draft.program(spec.what.part(lane, lanes)).map_err(tacit::Error::from)?;
         let before = |input: usize| match previous {
-            Some(Self { compiled, operands: Operands::Numbers(numbers), .. }) => {
-                numbers[input].1 + elements(compiled, input)
+            Some(Self { stream, operands: Operands::Numbers(numbers), .. }) => {
+                numbers[input].1 + elements(&stream.part, input)
             }
             _ => 0,
         };
         let operands = draft.operands.iter().enumerate().map(|(input, &operand)| (operand, before(input)));
         let operands = Operands::Numbers(operands.collect());
-        Ok(Self { compiled: Compiled::new(program)?, times: 1, rest: None, operands, seed })
+        let part = Compiled::new(program)?.with_window(spec.window);
+        Ok(Self { stream: Stream { part, times: 1, rest: None }, operands, seed })
     }
 
     /// Every program, and how often it is run.
     pub(crate) fn programs(&self) -> impl Iterator<Item = (&Compiled, u64)> {
-        std::iter::once((&*self.compiled, self.times)).chain(self.rest.iter().map(|rest| (&**rest, 1)))
+        let Stream { part, times, rest } = &self.stream;
+        std::iter::once((&**part, *times)).chain(rest.iter().map(|rest| (&**rest, 1)))
     }
 
     /// The program of a part.
     fn part(&self, part: u64) -> &Arc<Compiled> {
-        self.rest.as_ref().filter(|_| part >= self.times).unwrap_or(&self.compiled)
+        let Stream { part: whole, times, rest } = &self.stream;
+        rest.as_ref().filter(|_| part >= *times).unwrap_or(whole)
     }
 
     /// The values of one input in one part; the same for the same seed and lane.
@@ -105,10 +104,10 @@ impl Work {
         let Operands::Numbers(numbers) = &self.operands else {
             unreachable!("a circuit's operands are bits");
         };
-        let declared = &self.compiled.inputs()[input];
+        let declared = &self.stream.part.inputs()[input];
         let (operand, before) = numbers[input];
         let numbers = Numbers::new(operand, self.seed, input as u64, before);
-        let data = numbers.data(declared.kind, elements(&self.compiled, input) as usize);
+        let data = numbers.data(declared.kind, elements(&self.stream.part, input) as usize);
         Value { shape: declared.shape.clone(), data }
     }
 
@@ -155,8 +154,8 @@ impl Work {
     /// Compares numbers with the clear result.
     fn compare(&self, got: &Value) -> Result<(), String> {
         let encoded = |(input, declared): (usize, &InputType)| encode(declared, &self.number(input));
-        let inputs: Result<Vec<_>, _> = self.compiled.inputs().iter().enumerate().map(encoded).collect();
-        let expected = inputs.and_then(|inputs| reference::run(self.compiled.program(), &inputs));
+        let inputs: Result<Vec<_>, _> = self.stream.part.inputs().iter().enumerate().map(encoded).collect();
+        let expected = inputs.and_then(|inputs| reference::run(self.stream.part.program(), &inputs));
         let expected = expected.map_err(|error| error.to_string())?.swap_remove(0);
         let differs = differing(&expected.data, &got.data);
         match differs.first() {
@@ -405,9 +404,9 @@ mod tests {
         let work =
             Work::new(&Spec { what: What::Compare { count: 65 }, ..Spec::example() }, 0, None).unwrap();
         let inputs: Vec<_> = (0..2)
-            .map(|input| encode(&work.compiled.inputs()[input], &work.number(input)).unwrap())
+            .map(|input| encode(&work.stream.part.inputs()[input], &work.number(input)).unwrap())
             .collect();
-        let mut truth = reference::run(work.compiled.program(), &inputs).unwrap().swap_remove(0);
+        let mut truth = reference::run(work.stream.part.program(), &inputs).unwrap().swap_remove(0);
         assert_eq!(work.compare(&truth), Ok(()));
         let Data::Bool(bits) = &mut truth.data else { panic!("a comparison gives bools") };
         assert!(bits.contains(&true) && bits.contains(&false));
