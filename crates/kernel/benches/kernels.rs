@@ -7,8 +7,10 @@ use std::hint::black_box;
 use std::time::{Duration, Instant};
 use tacit_kernel::aes::{Aes128Ctr, sub_streams, xor_streams};
 use tacit_kernel::cpu::{at, available};
+use tacit_kernel::field::Fp61;
+use tacit_kernel::relation::{self, Side};
 use tacit_kernel::transpose::{bit_to_words, from_planes, to_planes};
-use tacit_kernel::{Word, bits, matrix, ring};
+use tacit_kernel::{Element, Word, bits, fp61, matrix, ring};
 
 fn main() {
     let wanted = std::env::args().skip(1).find(|argument| !argument.starts_with('-')).unwrap_or_default();
@@ -23,6 +25,7 @@ fn main() {
     moves(&bench);
     transposes(&bench);
     matrices(&bench);
+    proofs(&bench);
 }
 
 fn streams(bench: &Bench) {
@@ -118,20 +121,74 @@ fn matrices_of<W: Word>(bench: &Bench, [m, k, n]: [usize; 3]) {
     bench.line(&name, (m * k * n) as f64, "G mul/s", || matrix::matmul(&a, &b, black_box(&mut c), m, k, n));
 }
 
+/// What a proof does with a batch of a million ANDs, which takes a second-level cache nearly whole, and with the
+/// vectors that it is folded to.
+fn proofs(bench: &Bench) {
+    let ands = 1 << 20;
+    let key = Aes128Ctr::new(&[1; 16]);
+    let planes: Vec<Vec<u64>> = (0..6)
+        .map(|plane| {
+            let mut words = vec![0; ands / 64];
+            u64::fill(&key, plane, 0, &mut words);
+            words
+        })
+        .collect();
+    let [left, right] = [0, 3].map(|first| [0, 1, 2].map(|i| planes[first + i].as_slice()));
+    let elements = |nonce: u64, count: usize| {
+        let mut elements = vec![Fp61::ZERO; count];
+        Fp61::fill(&key, nonce, 0, &mut elements);
+        elements
+    };
+    for blocks in [32, 64, 128] {
+        let mut out = vec![0; blocks * blocks];
+        bench.time(&format!("relation counts, {blocks} blocks"), ands, "and", || {
+            relation::counts(left, right, blocks, black_box(&mut out));
+        });
+        let weights = elements(6, blocks);
+        let mut out = vec![Fp61::ZERO; 4 * ands / blocks];
+        for side in [Side::Left, Side::Right] {
+            bench.time(&format!("relation fold, {blocks} blocks, {side:?}"), ands, "and", || {
+                relation::fold(left, side, &weights, black_box(&mut out));
+            });
+        }
+    }
+    for (blocks, count) in [(4, 1 << 14), (8, 1 << 16), (32, 1 << 16), (32, 1 << 13)] {
+        let (u, v, weights) = (elements(7, count), elements(8, count), elements(9, blocks));
+        let mut products = vec![Fp61::ZERO; blocks * blocks];
+        let name = format!("fp61 inner products, {blocks} x {}", count / blocks);
+        bench.time(&name, count * blocks, "mul", || {
+            fp61::inner_products(&u, &v, blocks, black_box(&mut products));
+        });
+        let mut out = vec![Fp61::ZERO; count / blocks];
+        bench.time(&format!("fp61 combine, {blocks} x {}", count / blocks), count, "mul", || {
+            fp61::combine(&u, &weights, black_box(&mut out));
+        });
+    }
+}
+
 struct Bench {
     wanted: String,
 }
 
 impl Bench {
     /// Prints the speed of `work`, which does `amount` of `unit`s (less the giga), at every level.
-    fn line(&self, name: &str, amount: f64, unit: &str, mut work: impl FnMut()) {
+    fn line(&self, name: &str, amount: f64, unit: &str, work: impl FnMut()) {
+        self.at_every_level(name, work, |seconds| format!("{:.2} {unit}", amount / seconds / 1e9));
+    }
+
+    /// Prints the time of one of the `count` things that `work` does, at every level.
+    fn time(&self, name: &str, count: usize, thing: &str, work: impl FnMut()) {
+        self.at_every_level(name, work, |seconds| format!("{:.3} ns/{thing}", seconds * 1e9 / count as f64));
+    }
+
+    fn at_every_level(&self, name: &str, mut work: impl FnMut(), figure: impl Fn(f64) -> String) {
         if !name.starts_with(&self.wanted) {
             return;
         }
         print!("{name:38}");
         for level in available() {
             let seconds = at(level, || median(&mut work)).as_secs_f64();
-            print!("{:>20}", format!("{:.2} {unit}", amount / seconds / 1e9));
+            print!("{:>20}", figure(seconds));
         }
         println!();
     }

@@ -10,7 +10,7 @@ pub enum Level {
     Portable,
     /// AVX2, AES and carry-less multiplication.
     Avx2,
-    /// AVX-512 (F, BW, DQ, VL, VBMI, VBMI2), VAES, GFNI and wide carry-less multiplication.
+    /// AVX-512 (F, BW, DQ, VL, VBMI, VBMI2, IFMA, VPOPCNTDQ), VAES, GFNI and wide carry-less multiplication.
     Avx512,
 }
 
@@ -69,6 +69,8 @@ fn detect() -> Level {
         && is_x86_feature_detected!("avx512vl")
         && is_x86_feature_detected!("avx512vbmi")
         && is_x86_feature_detected!("avx512vbmi2")
+        && is_x86_feature_detected!("avx512ifma")
+        && is_x86_feature_detected!("avx512vpopcntdq")
         && is_x86_feature_detected!("vaes")
         && is_x86_feature_detected!("gfni")
         && is_x86_feature_detected!("vpclmulqdq");
@@ -113,9 +115,8 @@ fn with_avx2<R>(work: impl FnOnce() -> R) -> R {
 }
 
 #[cfg(target_arch = "x86_64")]
-#[target_feature(
-    enable = "avx2,aes,pclmulqdq,avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vbmi2,vaes,gfni,vpclmulqdq"
-)]
+#[target_feature(enable = "avx2,aes,pclmulqdq,avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vbmi2")]
+#[target_feature(enable = "avx512ifma,avx512vpopcntdq,vaes,gfni,vpclmulqdq")]
 fn with_avx512<R>(work: impl FnOnce() -> R) -> R {
     work()
 }

@@ -30,15 +30,27 @@ impl Fp61 {
     /// The element of a value of up to twice the modulus less 1. No branch: the smaller of two words is the
     /// reduced one, since a difference below zero wraps to a large one.
     #[inline(always)]
-    const fn once(value: u64) -> Self {
+    pub(crate) const fn once(value: u64) -> Self {
         let less = value.wrapping_sub(Self::MODULUS);
         Self(if less < value { less } else { value })
     }
 
     /// Folds what is above 61 bits onto what is below: 2^61 = 1.
     #[inline(always)]
-    const fn fold(value: u128) -> u128 {
+    pub(crate) const fn fold(value: u128) -> u128 {
         (value & Self::MODULUS as u128) + (value >> 61)
+    }
+
+    /// The same of a word: at most the modulus and 7.
+    #[inline(always)]
+    pub(crate) const fn fold_word(value: u64) -> u64 {
+        (value & Self::MODULUS) + (value >> 61)
+    }
+
+    /// The element's word.
+    #[inline(always)]
+    pub(crate) const fn word(self) -> u64 {
+        self.0
     }
 }
 

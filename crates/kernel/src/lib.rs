@@ -22,9 +22,11 @@ pub mod bits;
 pub mod buffer;
 pub mod cpu;
 pub mod field;
+pub mod fp61;
 pub mod gates;
 pub mod matrix;
 pub mod pack;
+pub mod relation;
 pub mod ring;
 pub mod transpose;
 
