@@ -2,7 +2,7 @@
 
 use crate::{Clear, Error, Job, Roles};
 use std::sync::Arc;
-use tacit_program::cost::Flow;
+use tacit_program::cost::{Flow, Phase};
 use tacit_program::plan::{InputOp, Local, Op, OutputOp, Plan, Reg};
 use tacit_session::Session;
 
@@ -40,6 +40,28 @@ impl ProtocolSpec {
     }
 }
 
+/// What parties send to check one another.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Checks {
+    /// Messages, by phase.
+    pub flows: Vec<(Phase, Flow)>,
+    /// Rounds that follow on the others of their phase.
+    pub rounds: Vec<(Phase, u64)>,
+}
+
+impl Checks {
+    /// Adds a round.
+    pub fn round(&mut self, phase: Phase, flows: Vec<Flow>) {
+        self.rounds(phase, 1, flows);
+    }
+
+    /// Adds some rounds, and all that is sent in them.
+    pub fn rounds(&mut self, phase: Phase, rounds: u64, flows: Vec<Flow>) {
+        self.flows.extend(flows.into_iter().map(|flow| (phase, flow)));
+        self.rounds.push((phase, rounds));
+    }
+}
+
 /// A protocol: its costs, and how to take a seat in it.
 pub trait Protocol: Send + Sync {
     /// What it is.
@@ -62,8 +84,8 @@ pub trait Protocol: Send + Sync {
     fn seeds(&self, client: usize) -> Vec<Flow>;
     /// Messages of an output.
     fn output(&self, plan: &Plan, roles: &Roles, output: &OutputOp) -> Vec<Flow>;
-    /// Messages with which the parties check one another before the outputs.
-    fn check(&self) -> Vec<Flow>;
+    /// Messages with which the parties check one another, besides those of operations, inputs and outputs.
+    fn checks(&self, plan: &Plan, roles: &Roles) -> Checks;
     /// Takes a party's seat.
     fn seat(&self, session: Session, plan: Arc<Plan>, roles: Roles) -> Result<Box<dyn Engine>, Error>;
     /// Takes a client's seat.

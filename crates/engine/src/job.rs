@@ -39,7 +39,7 @@ const MATRIX_ROWS: usize = 64;
 const MATRIX_BYTES: usize = 8 << 20;
 
 /// Cuts a stage into jobs.
-pub(crate) fn jobs(plan: &Plan, op: u32, stage: u32) -> impl Iterator<Item = Job> {
+pub fn jobs(plan: &Plan, op: u32, stage: u32) -> impl Iterator<Item = Job> {
     let (extent, grain) = extent_and_grain(plan, &plan.ops[op as usize].kind);
     let count = extent.div_ceil(grain);
     (0..count).map(move |batch| Job {

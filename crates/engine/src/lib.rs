@@ -16,9 +16,9 @@ pub mod tile;
 mod values;
 pub mod wire;
 
-pub use engine::{Client, Engine, Protocol, ProtocolSpec, Security};
+pub use engine::{Checks, Client, Engine, Protocol, ProtocolSpec, Security};
 pub use error::Error;
 pub use executor::{Observer, Outcome};
-pub use job::{Job, columns_per_message, rounds};
+pub use job::{Job, columns_per_message, jobs, rounds};
 pub use roles::Roles;
 pub use values::{Clear, bytes_of};

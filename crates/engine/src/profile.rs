@@ -20,11 +20,14 @@ pub enum Section {
     Sending,
     /// Waiting for messages, and storing what they bring.
     Receiving,
+    /// Proving that all was computed right, and checking others' proofs.
+    Proving,
 }
 
 impl Section {
     /// All of them; one's number is its place here.
-    pub const ALL: [Self; 5] = [Self::Slicing, Self::Gates, Self::Randomness, Self::Sending, Self::Receiving];
+    pub const ALL: [Self; 6] =
+        [Self::Slicing, Self::Gates, Self::Randomness, Self::Sending, Self::Receiving, Self::Proving];
 
     /// What it is called in results.
     pub const fn name(self) -> &'static str {
@@ -34,6 +37,7 @@ impl Section {
             Self::Randomness => "randomness",
             Self::Sending => "sending",
             Self::Receiving => "receiving",
+            Self::Proving => "proving",
         }
     }
 }

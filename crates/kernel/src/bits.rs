@@ -66,6 +66,20 @@ pub fn and_assign(out: &mut [u64], a: &[u64]) {
     );
 }
 
+/// `out ^= a & b`.
+pub fn and_xor(a: &[u64], b: &[u64], out: &mut [u64]) {
+    let n = out.len();
+    assert!(a.len() == n && b.len() == n, "operands and result have the same length");
+    cpu::run(
+        #[inline(always)]
+        || {
+            for (out, (a, b)) in out.iter_mut().zip(a.iter().zip(b)) {
+                *out ^= a & b;
+            }
+        },
+    );
+}
+
 /// A party's part of an AND of replicated sharings, on top of the mask that `out` holds:
 /// `out ^= xi yi ^ xi yp ^ xp yi`, where a party has the shares `xi` and `xp` of x, `yi` and `yp` of y.
 ///

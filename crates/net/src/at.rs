@@ -41,6 +41,15 @@ impl At {
         Self { part, ..self }
     }
 
+    /// Parts from here on are aside.
+    pub const ASIDE: u16 = 1 << 15;
+
+    /// Whether messages of this address stand aside: they have an order of their own on their link. So a message of a
+    /// proof need not wait its turn among those of the computation that goes on.
+    pub const fn is_aside(self) -> bool {
+        self.part >= Self::ASIDE
+    }
+
     /// The encoding: lane, part, op, batch, each little-endian.
     pub const fn bytes(self) -> [u8; Self::BYTES] {
         let [l0, l1] = self.lane.to_le_bytes();

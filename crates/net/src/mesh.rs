@@ -29,7 +29,7 @@ const REASON: usize = 1024;
 /// One endpoint's links, for use by one thread. See the crate's documentation for how it drives them.
 ///
 /// Messages of one peer are received in the order in which it sent them: protocols are deterministic, so each
-/// side knows what comes next, and anything else is an error.
+/// side knows what comes next, and anything else is an error. Those [aside](At::is_aside) have an order of their own.
 ///
 /// The first error (other than [`What::WrongUse`]) is final: it is told to all peers, and every later call
 /// returns it. A mesh that is dropped without [`Mesh::close`] is a lost party to its peers.
@@ -237,7 +237,7 @@ impl Mesh {
         Ok(payload)
     }
 
-    /// Whether a message of this peer is here. Services all links; does not wait.
+    /// Whether a message of this peer is here that isn't [aside](At::is_aside). Services all links; does not wait.
     pub fn arrived(&mut self, from: usize) -> Result<bool, Error> {
         self.usable(from)?;
         if !self.peers[from].is_empty() {
@@ -356,7 +356,7 @@ impl Mesh {
             self.unflushed = !self.transport.flush();
         }
         self.waiting = Some(Waiting::Receive(from, at));
-        let frame = self.next(from)?;
+        let frame = self.next(from, at.is_aside())?;
         if frame.at != at {
             return Err(self.fail(from, What::WrongAddress { expected: at, got: frame.at }));
         }
@@ -366,10 +366,10 @@ impl Mesh {
     }
 
     /// The peer's next data frame, waited for if need be.
-    fn next(&mut self, from: usize) -> Result<Frame, Error> {
+    fn next(&mut self, from: usize, aside: bool) -> Result<Frame, Error> {
         // What is here already costs no look at the clock, unless there is no end of it.
         for _ in 0..BURST {
-            if let Some(frame) = self.take(from)? {
+            if let Some(frame) = self.take(from, aside)? {
                 return Ok(frame);
             }
             match self.transport.poll(Duration::ZERO) {
@@ -397,16 +397,16 @@ impl Mesh {
                 self.heed(peer, event, now)?;
             }
             self.alive()?;
-            if let Some(frame) = self.take(from)? {
+            if let Some(frame) = self.take(from, aside)? {
                 return Ok(frame);
             }
         }
     }
 
     /// The peer's next data frame if it is here; an error if it cannot come any more.
-    fn take(&mut self, from: usize) -> Result<Option<Frame>, Error> {
+    fn take(&mut self, from: usize, aside: bool) -> Result<Option<Frame>, Error> {
         let peer = &mut self.peers[from];
-        if let Some(frame) = peer.pop() {
+        if let Some(frame) = peer.pop(aside) {
             if peer.held && peer.bytes() <= self.limits.inbox / 2 {
                 peer.held = false;
                 self.transport.hold(from, false);

@@ -5,6 +5,7 @@
 //! randomness, as in `fresh`.
 
 use crate::engine::ReplicatedEngine;
+use crate::verify::BEGUN;
 use crate::{ZeroSharing, next, prev};
 use std::ops::Range;
 use tacit_circuit::{Layer, Layered};
@@ -55,7 +56,11 @@ impl ReplicatedEngine {
                 let drawn = self.draw_rows_of(job, &layer.ands[gates.clone()])?;
                 self.session.mesh().send_vec(prev(self.me), layer_at(job, circuit, piece), drawn)?;
             }
-            let message = self.ands(job, circuit, layer, gates);
+            let message = if self.verified.is_some() {
+                self.noted_ands(job, circuit, layer, gates)
+            } else {
+                self.ands(job, circuit, layer, gates)
+            };
             let at = layer_at(job, circuit, piece);
             section(Section::Sending, || self.session.mesh().send_vec(next(self.me), at, message))?;
         }
@@ -72,6 +77,9 @@ impl ReplicatedEngine {
                     section(Section::Receiving, || {
                         self.recv_rows_of(job, at, prev(self.me), gates, 1, <[u64]>::copy_from_slice)
                     })?;
+                    if let Some(verified) = &mut self.verified {
+                        verified.proofs.go_on(&mut self.session)?;
+                    }
                 }
                 ZeroSharing::InformationTheoretic => {
                     self.recv_rows_of(job, at, prev(self.me), gates, 1, bits::xor_assign)?;
@@ -94,6 +102,9 @@ impl ReplicatedEngine {
     ) -> Result<(), Error> {
         let bytes = (gates.len() * job.cols.len()).div_ceil(8);
         let message = self.session.mesh().recv(from, at, bytes)?;
+        if let Some(verified) = &mut self.verified {
+            verified.proofs.finish(&message);
+        }
         let tile = self.tiles.get(job);
         let words = tile.row_words();
         match bytemuck::try_cast_slice(&message) {
@@ -137,10 +148,8 @@ impl ReplicatedEngine {
         // The masks are written over all of it.
         let mut rows = self.session.mesh().filled(gates.len() * words * 8);
         let draw = Draw { part: step::CIRCUIT, op: job.op };
-        // Rows are whole blocks of 128 columns; tiles start at such a block.
         let row_blocks = words as u64 / 2;
-        let first = (job.cols.start / 128) as u64 * circuit.ands()
-            + (layer.first_and + range.start as u64) * row_blocks;
+        let first = first_block(job, circuit, layer, range.start, words);
         let step = (BLOCK_BYTES / (words * 8)).max(1);
         let (key, prev_key) = self.session.two_streams(next(self.me), prev(self.me));
         for (index, (gates, rows)) in gates.chunks(step).zip(rows.chunks_mut(step * words * 8)).enumerate() {
@@ -157,18 +166,84 @@ impl ReplicatedEngine {
             }
             section(Section::Gates, || gates::replicated_ands(tile.memory(), words, gates, rows));
         }
+        self.message_of_rows(job, rows, gates.len(), words)
+    }
+
+    /// As [`Self::ands`], and notes what the proofs will be about.
+    fn noted_ands(&mut self, job: &Job, circuit: &Layered, layer: &Layer, range: Range<usize>) -> Vec<u8> {
+        let tile = self.tiles.get(job);
+        let words = tile.row_words();
+        let gates = &layer.ands[range.clone()];
+        let mut rows = self.session.mesh().filled(gates.len() * words * 8);
+        let draw = Draw { part: step::CIRCUIT, op: job.op };
+        let first = first_block(job, circuit, layer, range.start, words);
+        let (key, prev_key) = self.session.two_streams(next(self.me), prev(self.me));
+        let proofs = &mut self.verified.as_mut().expect("only verified ANDs are noted").proofs;
+        let whole = job.cols.len() == words * 64;
+        // Where rows aren't whole, what is noted has to be packed as the message is.
+        let mut loose: [Vec<u64>; BEGUN] = Default::default();
+        let mut planes = if whole {
+            proofs.begin(gates.len() * words)
+        } else {
+            loose = std::array::from_fn(|_| vec![0; gates.len() * words]);
+            loose.each_mut().map(Vec::as_mut_slice)
+        };
+        let step = (BLOCK_BYTES / (words * 8)).max(1);
+        for (index, (gates, rows)) in gates.chunks(step).zip(rows.chunks_mut(step * words * 8)).enumerate() {
+            let block = first + (index * step * words / 2) as u64;
+            let noted = index * step * words..(index * step + gates.len()) * words;
+            let [x, y, x_prev, y_prev, mask, mask_prev] =
+                planes.each_mut().map(|plane| &mut plane[noted.clone()]);
+            section(Section::Randomness, || {
+                key.fill(draw, block, bytemuck::cast_slice_mut(mask));
+                prev_key.fill(draw, block, bytemuck::cast_slice_mut(mask_prev));
+            });
+            section(Section::Gates, || {
+                for (at, gate) in (0..).step_by(words).zip(gates) {
+                    let row = at..at + words;
+                    x[row.clone()].copy_from_slice(tile.row(gate[0], 0));
+                    y[row.clone()].copy_from_slice(tile.row(gate[1], 0));
+                    x_prev[row.clone()].copy_from_slice(tile.row(gate[0], 1));
+                    y_prev[row].copy_from_slice(tile.row(gate[1], 1));
+                }
+                for (out, (mask, mask_prev)) in
+                    rows.as_chunks_mut().0.iter_mut().zip(mask.iter().zip(&*mask_prev))
+                {
+                    *out = (mask ^ mask_prev).to_le_bytes();
+                }
+                gates::replicated_ands(tile.memory(), words, gates, rows);
+            });
+        }
+        if !whole {
+            let bits = gates.len() * job.cols.len();
+            for (plane, loose) in proofs.begin(bits.div_ceil(64)).into_iter().zip(&loose) {
+                let bytes = &mut bytemuck::cast_slice_mut(plane)[..bits.div_ceil(8)];
+                bits::pack_rows(loose, words, all(gates.len()), 0..job.cols.len(), bytes);
+            }
+        }
+        self.message_of_rows(job, rows, gates.len(), words)
+    }
+
+    /// Rows as they travel: without the columns that a tile doesn't have.
+    fn message_of_rows(&mut self, job: &Job, rows: Vec<u8>, count: usize, words: usize) -> Vec<u8> {
         if job.cols.len() == words * 64 {
             return rows;
         }
         section(Section::Sending, || {
             let mut message = self.session.mesh().buffer(0);
-            message.resize((gates.len() * job.cols.len()).div_ceil(8), 0);
+            message.resize((count * job.cols.len()).div_ceil(8), 0);
             let stack: Vec<u64> = rows.as_chunks().0.iter().map(|bytes| u64::from_le_bytes(*bytes)).collect();
-            bits::pack_rows(&stack, words, all(gates.len()), 0..job.cols.len(), &mut message);
+            bits::pack_rows(&stack, words, all(count), 0..job.cols.len(), &mut message);
             self.session.mesh().recycle(rows);
             message
         })
     }
+}
+
+/// The block of the stream at which the masks of a layer's ANDs begin, from AND `and` on. Rows are whole blocks of 128
+/// columns; tiles start at such a block.
+fn first_block(job: &Job, circuit: &Layered, layer: &Layer, and: usize, words: usize) -> u64 {
+    (job.cols.start / 128) as u64 * circuit.ands() + (layer.first_and + and as u64) * (words as u64 / 2)
 }
 
 /// The messages of a layer: number and ANDs. All but the last have a multiple of eight ANDs, and so whole bytes.
@@ -176,6 +251,11 @@ fn pieces(layer: &Layer, job: &Job) -> impl Iterator<Item = (u16, Range<usize>)>
     let count = layer.ands.len();
     let grain = (PIECE_BYTES / (row_words(job.cols.len()) * 8)).max(8) / 8 * 8;
     (0..count.div_ceil(grain)).map(move |piece| (piece as u16, piece * grain..count.min((piece + 1) * grain)))
+}
+
+/// Words in which the ANDs of a layer of a tile are noted for the proofs.
+pub(crate) fn noted_words(layer: &Layer, job: &Job) -> u64 {
+    pieces(layer, job).map(|(_, ands)| (ands.len() * job.cols.len()).div_ceil(64) as u64).sum()
 }
 
 fn layer_at(job: &Job, circuit: &Layered, piece: u16) -> At {

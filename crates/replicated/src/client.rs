@@ -1,10 +1,10 @@
 //! The client's half: it shares its inputs among the three parties and adds up what they send it.
 
-use crate::PARTIES;
 use crate::inout::{
-    SEED_BYTES, add_assign, fill, input_at, message_bytes, message_of, output_at, pieces, seed_at,
-    store_message, subtract,
+    DIGEST_BYTES, SEED_BYTES, add_assign, check_component, digest_at, fill, input_at, message_bytes,
+    message_of, output_at, pieces, seed_at, store_message, subtract,
 };
+use crate::{PARTIES, next};
 use std::sync::Arc;
 use tacit_engine::{Clear, Client, Error, Roles};
 use tacit_kernel::Buffer;
@@ -19,11 +19,13 @@ pub(crate) struct ReplicatedClient {
     /// The streams of `x_0` and `x_1`, once the parties have their seeds.
     streams: Option<[Stream; 2]>,
     roles: Roles,
+    /// Whether the parties verify, and confirm outputs.
+    verified: bool,
 }
 
 impl ReplicatedClient {
-    pub(crate) fn new(session: Session, plan: Arc<Plan>, roles: Roles) -> Self {
-        Self { session, plan, streams: None, roles }
+    pub(crate) fn new(session: Session, plan: Arc<Plan>, roles: Roles, verified: bool) -> Self {
+        Self { session, plan, streams: None, roles, verified }
     }
 
     /// Draws the two seeds and gives each to the two parties that hold its component.
@@ -74,12 +76,23 @@ impl Client for ReplicatedClient {
         let shape = self.plan.register(operation.reg);
         let mut sum = Buffer::new(tacit_engine::bytes_of(shape.domain, shape.cols));
         let mut component = sum.clone();
+        let mut confirmations = Vec::new();
+        for party in (0..PARTIES).filter(|_| self.verified) {
+            // Nothing of an output counts before all parties have accepted.
+            let message = self.session.mesh().recv(party, digest_at(output), 2 * DIGEST_BYTES)?;
+            self.session.check_acceptance(party, &message[..DIGEST_BYTES])?;
+            confirmations.push(message[DIGEST_BYTES..].to_vec());
+        }
         for party in 0..PARTIES {
             for (batch, range) in pieces(shape) {
                 let bytes = message_bytes(shape, &range);
                 let message = self.session.mesh().recv(party, output_at(output, batch), bytes)?;
                 store_message(shape, &message, &range, &mut component);
                 self.session.mesh().recycle(message);
+            }
+            if self.verified {
+                // The next party has the component, too.
+                check_component(&mut self.session, output, shape, &component, &confirmations[next(party)])?;
             }
             add_assign(shape, &mut sum, &component);
         }

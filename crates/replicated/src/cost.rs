@@ -1,8 +1,9 @@
 //! What every operation sends, message by message. The conformance suite holds it against the links' counters.
 
+use crate::verified::DIGEST_BITS;
 use crate::{PARTIES, ZeroSharing, next, prev};
-use tacit_engine::Roles;
-use tacit_program::cost::Flow;
+use tacit_engine::{Checks, Roles};
+use tacit_program::cost::{Flow, Phase};
 use tacit_program::plan::{InputOp, Kind, OutputOp, Plan, Reg};
 
 /// Bits of a seed.
@@ -67,9 +68,29 @@ pub(crate) fn output(plan: &Plan, roles: &Roles, output: &OutputOp) -> Vec<Flow>
         .collect()
 }
 
-pub(crate) fn check() -> Vec<Flow> {
+/// What confirms an output: a digest from the next party's other neighbour; for clients from every party, and with it
+/// its acceptance.
+pub(crate) fn output_digests(roles: &Roles, output: &OutputOp) -> Vec<Flow> {
+    let parties = (0..PARTIES).filter(|&to| roles.learns(to, output.to));
+    let clients = roles.clients_that_learn(output.to);
+    parties
+        .map(|to| Flow { from: next(to), to, bits: DIGEST_BITS })
+        .chain(clients.flat_map(|to| (0..PARTIES).map(move |from| Flow { from, to, bits: 2 * DIGEST_BITS })))
+        .collect()
+}
+
+pub(crate) fn checks() -> Checks {
+    let mut checks = Checks::default();
+    checks.round(Phase::Verify, to_both(COUNT_BITS, COUNT_BITS));
+    checks
+}
+
+/// From everybody to the previous party and to the next.
+pub(crate) fn to_both(back: u64, forth: u64) -> Vec<Flow> {
     (0..PARTIES)
-        .flat_map(|from| [next(from), prev(from)].map(|to| Flow { from, to, bits: COUNT_BITS }))
+        .flat_map(|from| {
+            [Flow { from, to: prev(from), bits: back }, Flow { from, to: next(from), bits: forth }]
+        })
         .collect()
 }
 

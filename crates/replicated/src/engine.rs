@@ -1,6 +1,7 @@
 //! A party's state, and which operation goes where.
 
 use crate::products::Prepared;
+use crate::verified::Verified;
 use crate::{PARTIES, ZeroSharing, next, prev};
 use std::collections::HashMap;
 use std::ops::Range;
@@ -30,6 +31,8 @@ pub(crate) struct ReplicatedEngine {
     pub(crate) prepared: Option<Prepared>,
     /// The circuits' tiles that are under way.
     pub(crate) tiles: Tiles,
+    /// What is still to be verified, in the protocol that does so.
+    pub(crate) verified: Option<Verified>,
 }
 
 /// The streams that a client's components `x_0` and `x_1` come from: `P_0` has the first, `P_2` the second, `P_1` both.
@@ -44,10 +47,11 @@ impl ReplicatedEngine {
         plan: Arc<Plan>,
         roles: Roles,
         zero_sharing: ZeroSharing,
+        verified: Option<Verified>,
     ) -> Result<Self, Error> {
         if session.parties() != PARTIES {
             return Err(Error::Refused(format!(
-                "protocol \"replicated\" is for three parties; this deployment has {}",
+                "replicated sharing is for three parties; this deployment has {}",
                 session.parties()
             )));
         }
@@ -65,6 +69,7 @@ impl ReplicatedEngine {
             plan,
             roles,
             zero_sharing,
+            verified,
         })
     }
 
@@ -183,7 +188,10 @@ impl Engine for ReplicatedEngine {
     }
 
     fn check(&mut self) -> Result<(), Error> {
-        Ok(self.session.compare_draws()?)
+        match &mut self.verified {
+            None => Ok(self.session.compare_draws()?),
+            Some(verified) => verified.check(&mut self.session),
+        }
     }
 
     fn offer(&mut self, output: u32) -> Result<(), Error> {
@@ -196,6 +204,9 @@ impl Engine for ReplicatedEngine {
 
     fn next(&mut self, plan: Arc<Plan>, roles: Roles) -> Result<(), Error> {
         self.session.next_plan(self.plan.addresses(), plan.addresses())?;
+        if let Some(verified) = &mut self.verified {
+            verified.next(&plan)?;
+        }
         self.own.next(plan.clone());
         self.prev.next(plan.clone());
         // Clients give new seeds.

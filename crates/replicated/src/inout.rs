@@ -11,15 +11,21 @@
 //! more than the output (a party's input has a component 0, for one).
 
 use crate::engine::{ClientStreams, ReplicatedEngine};
+use crate::verified::DIGEST_BITS;
 use crate::{PARTIES, next, prev};
+use sha2::{Digest, Sha256};
 use std::ops::Range;
+use subtle::ConstantTimeEq;
 use tacit_engine::executor::AHEAD;
 use tacit_engine::wire::{pack_columns, unpack_columns};
 use tacit_engine::{Clear, Error, with_element};
 use tacit_kernel::{Buffer, bits, ring};
 use tacit_program::plan::{Domain, Reg, Register};
-use tacit_session::{At, Draw, Stream, step};
+use tacit_session::{At, Draw, Session, Stream, step};
 use zeroize::Zeroize;
+
+/// Bytes of a digest.
+pub(crate) const DIGEST_BYTES: usize = (DIGEST_BITS / 8) as usize;
 
 /// Bytes of a seed.
 pub(crate) const SEED_BYTES: usize = 16;
@@ -48,6 +54,16 @@ impl ReplicatedEngine {
     }
 
     pub(crate) fn take_input(&mut self, input: u32) -> Result<(), Error> {
+        self.take_share(input)?;
+        if let Some(verified) = &mut self.verified
+            && input as usize + 1 == self.plan.inputs.len()
+        {
+            verified.compare_given(&mut self.session)?;
+        }
+        Ok(())
+    }
+
+    fn take_share(&mut self, input: u32) -> Result<(), Error> {
         let (owner, reg, shape) = self.input_shape(input);
         if owner >= PARTIES {
             return self.take_from_client(input, owner, reg, shape);
@@ -88,6 +104,9 @@ impl ReplicatedEngine {
             0 => self.recv_input(input, client, shape, &mut prev)?,
             2 => self.recv_input(input, client, shape, &mut own)?,
             _ => {}
+        }
+        if let Some(verified) = &mut self.verified {
+            verified.given([&own, &prev].map(|component| message_of(shape, component, &(0..shape.cols))));
         }
         self.own.put(reg, own);
         self.prev.put(reg, prev);
@@ -144,6 +163,9 @@ impl ReplicatedEngine {
             }
         }
         let clients: Vec<usize> = self.roles.clients_that_learn(operation.to).collect();
+        if self.verified.is_some() {
+            return self.confirm_output(output, operation.reg, shape, &clients);
+        }
         if clients.is_empty() {
             return Ok(());
         }
@@ -156,10 +178,48 @@ impl ReplicatedEngine {
         }
         add_assign(shape, &mut masked, self.own.get(operation.reg));
         for client in clients {
-            for (batch, range) in pieces(shape) {
-                let message = message_of(shape, &masked, &range);
-                self.session.mesh().send(client, output_at(output, batch), &message)?;
-            }
+            self.send_to_client(output, shape, &masked, client)?;
+        }
+        Ok(())
+    }
+
+    fn send_to_client(
+        &mut self,
+        output: u32,
+        shape: Register,
+        component: &Buffer,
+        client: usize,
+    ) -> Result<(), Error> {
+        for (batch, range) in pieces(shape) {
+            let message = message_of(shape, component, &range);
+            self.session.mesh().send(client, output_at(output, batch), &message)?;
+        }
+        Ok(())
+    }
+
+    /// Sends the digest of a component to the party that has it from another, and to clients this party's acceptance,
+    /// one component and the digest of the other. Only bits get here, whose components depend on the output alone: those
+    /// of inputs and ANDs are fresh, and exclusive ors keep that.
+    fn confirm_output(
+        &mut self,
+        output: u32,
+        reg: Reg,
+        shape: Register,
+        clients: &[usize],
+    ) -> Result<(), Error> {
+        let to = prev(self.me);
+        if self.roles.learns(to, self.plan.outputs[output as usize].to) {
+            let digest = component_digest(&self.session, output, shape, self.own.get(reg));
+            self.session.mesh().send(to, digest_at(output), &digest)?;
+        }
+        for &client in clients {
+            let digest = component_digest(&self.session, output, shape, self.prev.get(reg));
+            let confirmation = [self.session.acceptance(client), digest];
+            self.session.mesh().send(client, digest_at(output), confirmation.as_flattened())?;
+            let component = self.own.take(reg);
+            let sent = self.send_to_client(output, shape, &component, client);
+            self.own.put(reg, component);
+            sent?;
         }
         Ok(())
     }
@@ -187,6 +247,10 @@ impl ReplicatedEngine {
                 self.send_component(output, operation.reg, &piece)?;
             }
         }
+        if self.verified.is_some() {
+            let theirs = self.session.mesh().recv(next(self.me), digest_at(output), DIGEST_BYTES)?;
+            check_component(&mut self.session, output, shape, &sum, &theirs)?;
+        }
         add_assign(shape, &mut sum, self.own.get(operation.reg));
         add_assign(shape, &mut sum, self.prev.get(operation.reg));
         Ok(Some(Clear::new(shape.domain, shape.cols, sum)))
@@ -213,6 +277,41 @@ pub(crate) fn input_at(input: u32, batch: u32) -> At {
 /// The address of a piece of an output.
 pub(crate) fn output_at(output: u32, batch: u32) -> At {
     At { lane: 0, part: step::OUTPUT, op: output, batch }
+}
+
+/// The address of an output's digest.
+pub(crate) fn digest_at(output: u32) -> At {
+    At { lane: 0, part: step::OUTPUT_DIGEST, op: output, batch: 0 }
+}
+
+/// A digest of an output's component.
+fn component_digest(
+    session: &Session,
+    output: u32,
+    shape: Register,
+    component: &Buffer,
+) -> [u8; DIGEST_BYTES] {
+    let mut hash = Sha256::new_with_prefix(b"tacit output component 1");
+    hash.update(session.id());
+    hash.update(output.to_le_bytes());
+    for (_, range) in pieces(shape) {
+        hash.update(message_of(shape, component, &range));
+    }
+    hash.finalize().into()
+}
+
+/// Checks a component that one holder sent by the digest that the other did.
+pub(crate) fn check_component(
+    session: &mut Session,
+    output: u32,
+    shape: Register,
+    component: &Buffer,
+    digest: &[u8],
+) -> Result<(), Error> {
+    if bool::from(component_digest(session, output, shape, component).as_slice().ct_eq(digest)) {
+        return Ok(());
+    }
+    Err(session.reject("two parties sent different components of an output").into())
 }
 
 /// The address of a client's seeds.

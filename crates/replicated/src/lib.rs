@@ -1,4 +1,4 @@
-//! Replicated secret sharing among three parties: semi-honest, one element per product.
+//! Replicated secret sharing among three parties: one element per product, semi-honest; and one bit per AND, verified.
 //!
 //! Araki, Furukawa, Lindell, Nof, Ohara, "High-Throughput Semi-Honest Secure Three-Party Computation with an
 //! Honest Majority" (CCS 2016), in the form that Li et al. 2023 (sections 2.2.2 and 3.1.1) use: it has the same
@@ -20,11 +20,15 @@ mod engine;
 mod fresh;
 mod inout;
 mod products;
+mod verified;
+mod verify;
+
+pub use verified::ReplicatedMalicious;
 
 use client::ReplicatedClient;
 use engine::ReplicatedEngine;
 use std::sync::Arc;
-use tacit_engine::{Client, Engine, Error, Protocol, ProtocolSpec, Roles, Security};
+use tacit_engine::{Checks, Client, Engine, Error, Protocol, ProtocolSpec, Roles, Security};
 use tacit_program::cost::Flow;
 use tacit_program::plan::{InputOp, Op, OutputOp, Plan};
 use tacit_session::Session;
@@ -100,16 +104,16 @@ impl Protocol for Replicated {
         cost::output(plan, roles, output)
     }
 
-    fn check(&self) -> Vec<Flow> {
-        cost::check()
+    fn checks(&self, _: &Plan, _: &Roles) -> Checks {
+        cost::checks()
     }
 
     fn seat(&self, session: Session, plan: Arc<Plan>, roles: Roles) -> Result<Box<dyn Engine>, Error> {
-        Ok(Box::new(ReplicatedEngine::new(session, plan, roles, self.zero_sharing)?))
+        Ok(Box::new(ReplicatedEngine::new(session, plan, roles, self.zero_sharing, None)?))
     }
 
     fn client(&self, session: Session, plan: Arc<Plan>, roles: Roles) -> Result<Box<dyn Client>, Error> {
-        Ok(Box::new(ReplicatedClient::new(session, plan, roles)))
+        Ok(Box::new(ReplicatedClient::new(session, plan, roles, false)))
     }
 }
 

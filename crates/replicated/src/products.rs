@@ -43,6 +43,9 @@ impl ReplicatedEngine {
         if self.zero_sharing == ZeroSharing::InformationTheoretic {
             self.draw_rows(job, dst)?;
         }
+        if self.verified.is_some() {
+            return self.noted_and(job, a, b, dst);
+        }
         let mut out = self.own.take(dst.reg);
         let (own, prev_bank) = (&self.own, &self.prev);
         let (key, prev_key) = self.session.two_streams(next(self.me), prev(self.me));
@@ -76,11 +79,58 @@ impl ReplicatedEngine {
         self.send_rows(job, next(self.me), dst)
     }
 
+    /// As [`Self::and_begin`], and notes what the proofs will be about.
+    fn noted_and(&mut self, job: &Job, a: Rows, b: Rows, dst: Rows) -> Result<(), Error> {
+        let cols = self.plan.register(dst.reg).cols;
+        let stride = row_words(cols);
+        let words = words_of(&job.cols, cols);
+        let draw = Self::draw(job, 0);
+        let mut masks = [0, 1].map(|_| vec![0_u64; dst.count as usize * words.len()]);
+        let (key, prev_key) = self.session.two_streams(next(self.me), prev(self.me));
+        for (stream, masks) in [key, prev_key].into_iter().zip(&mut masks) {
+            for (index, row) in masks.chunks_exact_mut(words.len()).enumerate() {
+                let block = ((index * stride + words.start) * 8 / 16) as u64;
+                stream.fill(draw, block, bytemuck::cast_slice_mut(row));
+            }
+        }
+        let bits = dst.count as usize * job.cols.len();
+        let proofs = &mut self.verified.as_mut().expect("only verified ANDs are noted").proofs;
+        let mut noted = proofs
+            .begin(bits.div_ceil(64))
+            .map(|plane| &mut bytemuck::cast_slice_mut(plane)[..bits.div_ceil(8)])
+            .into_iter();
+        for (bank, rows) in [(&self.own, a), (&self.own, b), (&self.prev, a), (&self.prev, b)] {
+            let stride = row_words(bank.shape(rows.reg).cols);
+            let plane = noted.next().expect("a plane for every bit that is noted");
+            bits::pack_rows(bank.get(rows.reg).words(), stride, Bank::stack(rows), job.cols.clone(), plane);
+        }
+        let all = Rows::run(dst.reg, 0, dst.count);
+        for (plane, masks) in noted.zip(&masks) {
+            bits::pack_rows(masks, words.len(), Bank::stack(all), 0..job.cols.len(), plane);
+        }
+        let mut out = self.own.take(dst.reg);
+        for index in 0..dst.count {
+            let start = dst.row(index) as usize * stride;
+            let z = &mut out.words_mut::<u64>()[start + words.start..start + words.end];
+            let mask = index as usize * words.len()..(index as usize + 1) * words.len();
+            bits::xor(&masks[0][mask.clone()], &masks[1][mask], z);
+            let [x, y] = [a, b].map(|rows| &self.own.row(rows, index)[words.clone()]);
+            let [x_prev, y_prev] = [a, b].map(|rows| &self.prev.row(rows, index)[words.clone()]);
+            bits::cross(x, x_prev, y, y_prev, z);
+        }
+        self.own.put(dst.reg, out);
+        self.send_rows(job, next(self.me), dst)
+    }
+
     pub(crate) fn and_finish(&mut self, job: &Job, dst: Rows) -> Result<(), Error> {
         match self.zero_sharing {
             ZeroSharing::Computational => {
                 let message = self.recv_bits(job, prev(self.me), dst.count)?;
                 self.store_rows(job, &message, dst);
+                if let Some(verified) = &mut self.verified {
+                    verified.proofs.finish(&message);
+                    verified.proofs.go_on(&mut self.session)?;
+                }
                 self.session.mesh().recycle(message);
                 Ok(())
             }

@@ -38,6 +38,12 @@ pub enum Error {
         /// What was compared.
         what: &'static str,
     },
+    /// What was seen can't be, if everybody follows the protocol. Who is at fault can't be known.
+    #[error("{what}; somebody deviated from the protocol, and the session is closed for good")]
+    Rejected {
+        /// What was seen.
+        what: String,
+    },
     /// A session ran so many plans that its addresses are used up.
     #[error("this session has no addresses left for another part of the run; begin a new run for the rest")]
     Exhausted,

@@ -206,6 +206,76 @@ impl Session {
         Ok(())
     }
 
+    /// Tells all parties that this one accepts `what`, and that it drew as much from the pair's stream as they did;
+    /// waits until all have said the same of it. Parties only; one round of 32 bytes a link.
+    ///
+    /// That nobody objects is no acceptance: only this message is.
+    pub fn accept(&mut self, what: &[u8]) -> Result<(), Error> {
+        self.mesh.set_phase(Phase::Verify);
+        let at = control(step::ACCEPT, 0);
+        for party in self.others() {
+            let verdict = self.verdict(self.me, party, what);
+            self.mesh.send(party, at, &verdict)?;
+        }
+        for party in self.others() {
+            let theirs = self.mesh.recv(party, at, 32)?;
+            if !bool::from(theirs.ct_eq(&self.verdict(party, party, what))) {
+                return self.fail(party, "what is accepted");
+            }
+        }
+        Ok(())
+    }
+
+    /// What tells a client that this party has accepted the run, and that all others have told it so.
+    pub fn acceptance(&self, client: usize) -> [u8; 32] {
+        self.verdict(self.me, client, b"")
+    }
+
+    /// Checks what a party told this client, which must be its [`Session::acceptance`].
+    pub fn check_acceptance(&mut self, party: usize, theirs: &[u8]) -> Result<(), Error> {
+        if bool::from(theirs.ct_eq(&self.verdict(party, party, b""))) {
+            return Ok(());
+        }
+        self.fail(party, "what is accepted")
+    }
+
+    /// What `sender` says to accept: hash of the session (all that was agreed on, and the nonces), the plan within it,
+    /// who says so, `what`, and the blocks drawn from the stream shared with `peer`.
+    fn verdict(&self, sender: usize, peer: usize, what: &[u8]) -> [u8; 32] {
+        let drawn = self.streams[peer].as_ref().map_or(0, Stream::drawn);
+        let mut hash = Sha256::new_with_prefix(b"tacit accept 1");
+        hash.update(self.id);
+        for number in [u64::from(self.first_op), sender as u64, drawn, what.len() as u64] {
+            hash.update(number.to_le_bytes());
+        }
+        hash.chain_update(what).finalize().into()
+    }
+
+    /// Compares with a neighbour the digest of what both were given. One round of 32 bytes with every party that this
+    /// is called for; `values` has for each the party and its value.
+    pub fn compare_shared(&mut self, values: &[(usize, &[u8])], what: &'static str) -> Result<(), Error> {
+        let at = control(step::SHARED_INPUT, 0);
+        let digests: Vec<[u8; 32]> =
+            values.iter().map(|(_, value)| self.hash(b"tacit shared 1", value)).collect();
+        for ((party, _), digest) in values.iter().zip(&digests) {
+            self.mesh.send(*party, at, digest)?;
+        }
+        for (&(party, _), digest) in values.iter().zip(&digests) {
+            let theirs = self.mesh.recv(party, at, digest.len())?;
+            if !bool::from(theirs.ct_eq(digest)) {
+                return self.fail(party, what);
+            }
+        }
+        Ok(())
+    }
+
+    /// Ends the session for all because something was seen that can't be if everybody follows the protocol.
+    pub fn reject(&mut self, what: &str) -> Error {
+        let error = Error::Rejected { what: what.to_owned() };
+        self.mesh.abort(&error.to_string());
+        error
+    }
+
     /// Waits until every party is here. Parties only; one round of empty messages.
     pub fn barrier(&mut self) -> Result<(), Error> {
         let at = control(step::BARRIER, self.barriers);

@@ -3,6 +3,8 @@
 //! An address is (lane, part, op, batch). Part says which step the message or draw belongs to, op which
 //! operation, input or output it is for; together they never repeat within a run.
 
+use tacit_net::At;
+
 /// First message of the handshake.
 pub const HELLO: u16 = 0;
 /// Hash of all first messages.
@@ -19,12 +21,30 @@ pub const DRAWN: u16 = 5;
 pub const SEED: u16 = 6;
 /// A point that all parties wait for.
 pub const BARRIER: u16 = 7;
+/// That a party accepts the run.
+pub const ACCEPT: u16 = 8;
+/// Digests of what clients gave two parties.
+pub const SHARED_INPUT: u16 = 9;
 /// Inputs; op is the input's index.
 pub const INPUT: u16 = 0x100;
 /// Outputs; op is the output's index.
 pub const OUTPUT: u16 = 0x200;
+/// Digests of outputs' components, and for clients that the sender accepts the run; op is the output's index.
+pub const OUTPUT_DIGEST: u16 = 0x201;
 /// Stages of operations: `OPERATION + stage`; op is the operation's index.
 pub const OPERATION: u16 = 0x300;
 /// Layers of circuits: `CIRCUIT + piece`; op is the operation's index, batch the tile's number times the circuit's
 /// depth, plus the layer.
 pub const CIRCUIT: u16 = 0x400;
+/// Proofs, to the previous party; batch is the step.
+pub const PROOF_BACK: u16 = At::ASIDE;
+/// Proofs, to the next party; batch is the step.
+pub const PROOF_FORTH: u16 = At::ASIDE + 1;
+/// Draws: the shares of proofs' values.
+pub const PROOF_SHARE: u16 = At::ASIDE + 2;
+/// Draws: the values at 0 of the left vectors of proofs.
+pub const PROOF_LEFT_MASK: u16 = At::ASIDE + 3;
+/// Draws: the values at 0 of the right vectors of proofs.
+pub const PROOF_RIGHT_MASK: u16 = At::ASIDE + 4;
+/// Draws: the seeds of proofs' points.
+pub const PROOF_SEED: u16 = At::ASIDE + 5;

@@ -21,11 +21,13 @@ pub fn price(compiled: &Compiled, name: &str, parties: &[String]) -> Result<Item
             bill.total.add_flow(Phase::Input, &flow);
         }
     }
-    let check = protocol.check();
-    for flow in &check {
-        bill.total.add_flow(Phase::Verify, flow);
+    let checks = protocol.checks(plan, &prices.roles);
+    for (phase, flow) in &checks.flows {
+        bill.total.add_flow(*phase, flow);
     }
-    bill.total.add_rounds(Phase::Verify, u64::from(!check.is_empty()));
+    for (phase, rounds) in checks.rounds {
+        bill.total.add_rounds(phase, rounds);
+    }
     Ok(bill)
 }
 

@@ -2,9 +2,9 @@
 
 use crate::Error;
 use tacit_engine::Protocol;
-use tacit_replicated::Replicated;
+use tacit_replicated::{Replicated, ReplicatedMalicious};
 
-static PROTOCOLS: [&dyn Protocol; 1] = [&Replicated::COMPUTATIONAL];
+static PROTOCOLS: [&dyn Protocol; 2] = [&Replicated::COMPUTATIONAL, &ReplicatedMalicious::SOUNDNESS_50];
 
 /// All protocols.
 pub fn protocols() -> impl Iterator<Item = &'static dyn Protocol> {

@@ -32,6 +32,9 @@ pub struct Delivery {
 impl Delivery {
     /// The operation and the stage that it belongs to, if it is an operation's; of a circuit, the layer.
     pub fn stage(&self, plan: &Plan) -> Option<(u32, u32)> {
+        if self.at.is_aside() {
+            return None;
+        }
         let At { part, op, batch, .. } = self.at;
         match &plan.ops.get(op as usize)?.kind {
             Kind::Circuit { circuit, .. } if part >= step::CIRCUIT => {
@@ -43,7 +46,7 @@ impl Delivery {
 
     /// Whether it is an operation's.
     fn is_operation(&self) -> bool {
-        self.at.part >= step::OPERATION
+        self.at.part >= step::OPERATION && !self.at.is_aside()
     }
 }
 

@@ -8,7 +8,7 @@ mod planted {
 }
 
 use planted::bits::{Fault, PlantedBits};
-use tacit_engine::{Client, Engine, Error, Protocol, ProtocolSpec, Roles};
+use tacit_engine::{Checks, Client, Engine, Error, Protocol, ProtocolSpec, Roles};
 use tacit_program::cost::Flow;
 use tacit_program::plan::{InputOp, Op, OutputOp, Plan};
 use tacit_program::{Builder, Kind, Native, Program, Recipient, lower};
@@ -142,8 +142,8 @@ impl Protocol for Misdeclared {
         Replicated::COMPUTATIONAL.output(plan, roles, output)
     }
 
-    fn check(&self) -> Vec<Flow> {
-        if self.check { Replicated::COMPUTATIONAL.check() } else { vec![] }
+    fn checks(&self, plan: &Plan, roles: &Roles) -> Checks {
+        if self.check { Replicated::COMPUTATIONAL.checks(plan, roles) } else { Checks::default() }
     }
 
     fn seat(

@@ -29,7 +29,8 @@ pub(super) struct Peer {
     pub(super) held: bool,
     /// When something last came from it while this party was waiting.
     pub(super) heard: Duration,
-    frames: VecDeque<Frame>,
+    /// Frames in the order of the run's messages, and those with an order of their own ([`crate::At::is_aside`]).
+    frames: [VecDeque<Frame>; 2],
     bytes: usize,
 }
 
@@ -39,7 +40,7 @@ impl Peer {
             standing: if linked { Standing::Present } else { Standing::Unlinked },
             held: false,
             heard: Duration::ZERO,
-            frames: VecDeque::new(),
+            frames: Default::default(),
             bytes: 0,
         }
     }
@@ -55,17 +56,19 @@ impl Peer {
 
     pub(super) fn push(&mut self, frame: Frame) {
         self.bytes += frame.payload.len() + OVERHEAD;
-        self.frames.push_back(frame);
+        self.frames[usize::from(frame.at.is_aside())].push_back(frame);
     }
 
-    pub(super) fn pop(&mut self) -> Option<Frame> {
-        let frame = self.frames.pop_front()?;
+    /// The next frame, of those aside or of the others.
+    pub(super) fn pop(&mut self, aside: bool) -> Option<Frame> {
+        let frame = self.frames[usize::from(aside)].pop_front()?;
         self.bytes -= frame.payload.len() + OVERHEAD;
         Some(frame)
     }
 
+    /// Whether nothing is here but what stands aside.
     pub(super) fn is_empty(&self) -> bool {
-        self.frames.is_empty()
+        self.frames[0].is_empty()
     }
 
     /// Bytes held.

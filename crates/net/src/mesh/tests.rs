@@ -54,6 +54,25 @@ fn messages_arrive_and_are_counted_by_phase() {
 }
 
 #[test]
+fn messages_aside_have_an_order_of_their_own() {
+    let mut meshes = meshes(2, 0);
+    let aside = |op| at(op).with_part(At::ASIDE);
+    for address in [aside(0), at(0), at(1), aside(1)] {
+        meshes[0].send(1, address, &[address.op as u8]).unwrap();
+    }
+    assert_eq!(meshes[1].recv(0, at(0), 1).unwrap(), [0]);
+    for address in [aside(0), aside(1)] {
+        assert_eq!(meshes[1].recv(0, address, 1).unwrap(), [address.op as u8]);
+        assert!(meshes[1].arrived(0).unwrap(), "another is still here");
+    }
+    assert_eq!(meshes[1].recv(0, at(1), 1).unwrap(), [1]);
+    meshes[0].send(1, aside(3), &[]).unwrap();
+    assert!(!meshes[1].arrived(0).unwrap(), "what stands aside isn't awaited by others");
+    let error = meshes[1].recv(0, aside(2), 0).unwrap_err();
+    assert_eq!(*error.what(), What::WrongAddress { expected: aside(2), got: aside(3) });
+}
+
+#[test]
 fn every_length_arrives() {
     let mut meshes = meshes(2, 0);
     for (op, len) in [0, 1, 63, 64, 65, 65_535, 65_536, 65_537].into_iter().enumerate() {
@@ -387,7 +406,7 @@ fn addresses_get_the_lane() {
     let [_, mut second] = in_two_lanes();
     second[0].send(1, at(3), b"x").unwrap();
     assert!(second[1].arrived(0).unwrap());
-    assert_eq!(second[1].peers[0].pop().unwrap().at, At { lane: 1, ..at(3) });
+    assert_eq!(second[1].peers[0].pop(false).unwrap().at, At { lane: 1, ..at(3) });
     // A message of another lane is another message.
     second[1].transport.send(0, Frame::data(at(4), vec![]));
     let error = second[0].recv(1, at(4), 0).unwrap_err();

@@ -147,7 +147,10 @@ fn declared(case: &Case) -> Bytes {
         let op = &plan.ops[stage.op as usize];
         op.kind.layers(stage.stage).for_each(|layer| add(Phase::Online, protocol.operation(plan, op, layer)));
     }
-    add(Phase::Verify, protocol.check());
+    for (phase, flow) in protocol.checks(plan, case.roles()).flows {
+        let same = Phase::ALL.into_iter().find(|other| other.name() == phase.name());
+        add(same.expect("links count by the phases that costs have"), vec![flow]);
+    }
     plan.outputs.iter().for_each(|output| add(Phase::Output, protocol.output(plan, case.roles(), output)));
     bytes.retain(|_, bytes| *bytes > 0);
     bytes

@@ -1,0 +1,191 @@
+//! The protocol `replicated-malicious`: as `replicated`, and nothing is revealed before all is proved.
+//!
+//! Li et al., "Efficient 3PC for Binary Circuits with Application to Maliciously-Secure DNN Inference" (USENIX Security
+//! 2023), protocol B.0.1. One of three parties may do what it likes; then the honest ones have the right outputs or end
+//! with an error.
+//!
+//! **Inputs.** A party's own input takes one message to one party: there is nothing to say to two. What a client gives
+//! two parties they compare by a digest before anything is computed: with a difference, whether a proof passes would
+//! depend on secrets.
+//!
+//! **ANDs** are proved in batches while others are computed ([`crate::verify`]).
+//!
+//! **Acceptance.** When all proofs that it verifies have passed, a party tells both others that it accepts. It reveals
+//! nothing before it has heard the same from both.
+//!
+//! **Outputs.** Each component comes from the two parties that hold it, from one of them as a digest. Clients are also
+//! told by every party that it accepts, in a message that is bound to the session: to the program, to the clients and to
+//! the nonces of all parties.
+
+use crate::client::ReplicatedClient;
+use crate::engine::ReplicatedEngine;
+use crate::verify::{Proofs, traffic};
+use crate::{ZeroSharing, cost, next, prev};
+use sha2::{Digest, Sha256};
+use std::sync::Arc;
+use tacit_engine::{Checks, Client, Engine, Error, Protocol, ProtocolSpec, Roles, Security};
+use tacit_program::cost::{Flow, Phase};
+use tacit_program::plan::{InputOp, Kind, Op, OutputOp, Plan};
+use tacit_session::Session;
+
+/// The protocol `replicated-malicious`.
+#[derive(Debug, Clone, Copy)]
+pub struct ReplicatedMalicious {
+    /// How often each proof is repeated from its second round on.
+    repetitions: usize,
+}
+
+impl ReplicatedMalicious {
+    /// A wrong AND goes unnoticed with a chance of at most 2^-53.
+    pub const SOUNDNESS_50: Self = Self { repetitions: 1 };
+    /// A wrong AND goes unnoticed with a chance of at most 2^-106.
+    pub const SOUNDNESS_100: Self = Self { repetitions: 2 };
+}
+
+/// The parameter that says which, in bits, and its values.
+const SOUNDNESS: &str = "soundness";
+const USUAL: &str = "50";
+const HIGH: &str = "100";
+
+static SPEC: ProtocolSpec = ProtocolSpec {
+    name: "replicated-malicious",
+    parties: 3..=3,
+    corruptions: "one of three",
+    security: Security::MaliciousAbort,
+    source: "Li et al. 2023",
+};
+
+impl Protocol for ReplicatedMalicious {
+    fn spec(&self) -> &ProtocolSpec {
+        &SPEC
+    }
+
+    fn with(&self, parameter: &str, value: &str) -> Option<&'static dyn Protocol> {
+        match (parameter, value) {
+            (SOUNDNESS, USUAL) => Some(&Self::SOUNDNESS_50),
+            (SOUNDNESS, HIGH) => Some(&Self::SOUNDNESS_100),
+            _ => None,
+        }
+    }
+
+    fn parameters(&self) -> String {
+        match self.repetitions {
+            1 => String::new(),
+            _ => format!("{SOUNDNESS}={HIGH}"),
+        }
+    }
+
+    fn operation(&self, plan: &Plan, op: &Op, stage: u32) -> Vec<Flow> {
+        cost::operation(plan, &op.kind, stage, ZeroSharing::Computational)
+    }
+
+    fn input(&self, plan: &Plan, roles: &Roles, input: &InputOp) -> Vec<Flow> {
+        cost::input(plan, roles, input)
+    }
+
+    fn seeds(&self, client: usize) -> Vec<Flow> {
+        cost::seeds(client)
+    }
+
+    fn output(&self, plan: &Plan, roles: &Roles, output: &OutputOp) -> Vec<Flow> {
+        let mut flows = cost::output(plan, roles, output);
+        flows.extend(cost::output_digests(roles, output));
+        flows
+    }
+
+    fn checks(&self, plan: &Plan, roles: &Roles) -> Checks {
+        let mut checks = Checks::default();
+        if roles.clients().iter().any(|&client| roles.gives(plan, client)) {
+            checks.round(Phase::Input, cost::to_both(DIGEST_BITS, DIGEST_BITS));
+        }
+        let proofs = traffic(noted_words(plan), self.repetitions);
+        checks.rounds(Phase::Verify, proofs.tail, cost::to_both(8 * proofs.back, 8 * proofs.forth));
+        checks.round(Phase::Verify, cost::to_both(DIGEST_BITS, DIGEST_BITS));
+        checks
+    }
+
+    fn seat(&self, session: Session, plan: Arc<Plan>, roles: Roles) -> Result<Box<dyn Engine>, Error> {
+        let verified = Verified::new(&plan, self.repetitions)?;
+        let zero_sharing = ZeroSharing::Computational;
+        Ok(Box::new(ReplicatedEngine::new(session, plan, roles, zero_sharing, Some(verified))?))
+    }
+
+    fn client(&self, session: Session, plan: Arc<Plan>, roles: Roles) -> Result<Box<dyn Client>, Error> {
+        refuse_unverified(&plan)?;
+        Ok(Box::new(ReplicatedClient::new(session, plan, roles, true)))
+    }
+}
+
+/// Bits of a digest.
+pub(crate) const DIGEST_BITS: u64 = 256;
+
+/// What a party still has to verify.
+pub(crate) struct Verified {
+    pub(crate) proofs: Proofs,
+    repetitions: usize,
+    /// What clients gave, of the component that is shared with the next party, and of that with the previous one.
+    given: Option<[Sha256; 2]>,
+}
+
+impl Verified {
+    fn new(plan: &Plan, repetitions: usize) -> Result<Self, Error> {
+        refuse_unverified(plan)?;
+        Ok(Self { proofs: Proofs::new(repetitions), repetitions, given: None })
+    }
+
+    /// Begins another plan.
+    pub(crate) fn next(&mut self, plan: &Plan) -> Result<(), Error> {
+        *self = Self::new(plan, self.repetitions)?;
+        Ok(())
+    }
+
+    /// Notes what a client gave: this party's own component, and the previous party's.
+    pub(crate) fn given(&mut self, components: [Vec<u8>; 2]) {
+        for (hash, bytes) in self.given.get_or_insert_default().iter_mut().zip(components) {
+            hash.update((bytes.len() as u64).to_le_bytes());
+            hash.update(bytes);
+        }
+    }
+
+    /// Compares with both neighbours what clients gave, once all inputs are here.
+    pub(crate) fn compare_given(&mut self, session: &mut Session) -> Result<(), Error> {
+        let Some(hashes) = self.given.take() else { return Ok(()) };
+        let [own, before] = hashes.map(Sha256::finalize);
+        let me = session.me();
+        Ok(session.compare_shared(&[(next(me), &own), (prev(me), &before)], "what a client gave")?)
+    }
+
+    /// Proves and verifies all that is left, accepts, and waits until the others do.
+    pub(crate) fn check(&mut self, session: &mut Session) -> Result<(), Error> {
+        let proved = self.proofs.complete(session)?;
+        Ok(session.accept(&proved.to_le_bytes())?)
+    }
+}
+
+/// Refuses what has no proof.
+fn refuse_unverified(plan: &Plan) -> Result<(), Error> {
+    let unverified = plan.ops.iter().find(|op| !matches!(op.kind, Kind::And { .. } | Kind::Circuit { .. }));
+    match unverified {
+        None => Ok(()),
+        Some(_) => Err(Error::Refused(
+            "protocol \"replicated-malicious\" verifies ANDs of bits; this plan has products or conversions of numbers"
+                .into(),
+        )),
+    }
+}
+
+/// Words of ANDs that a party notes: those of every message begin a word.
+fn noted_words(plan: &Plan) -> u64 {
+    let of = |op: &Op, index: u32| -> u64 {
+        tacit_engine::jobs(plan, index, 0)
+            .map(|job| match &op.kind {
+                Kind::Circuit { circuit, .. } => {
+                    circuit.layers.iter().map(|layer| crate::circuit::noted_words(layer, &job)).sum()
+                }
+                Kind::And { dst, .. } => (dst.count as usize * job.cols.len()).div_ceil(64) as u64,
+                _ => 0,
+            })
+            .sum()
+    };
+    plan.ops.iter().zip(0..).map(|(op, index)| of(op, index)).sum()
+}

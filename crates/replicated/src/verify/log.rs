@@ -1,0 +1,185 @@
+//! What a party knows of the ANDs that it has computed and that are not yet proved: 7/8 of a byte for each.
+
+use super::sequence::{BLOCKS, Sequence};
+use tacit_kernel::bits;
+
+/// Bits that are known when an AND is begun: `x_i`, `y_i`, `x_(i-1)`, `y_(i-1)`, `rho_i`, `rho_(i-1)`.
+pub(crate) const BEGUN: usize = 6;
+
+/// ANDs in the order in which they are begun, which is that in which they are finished, and the same at all parties.
+#[derive(Debug)]
+pub(crate) struct Log {
+    begun: [Vec<u64>; BEGUN],
+    /// `z_(i-1)`, of those that are finished.
+    received: Vec<u64>,
+    batch_words: usize,
+    /// Words that were ever begun.
+    recorded: u64,
+}
+
+impl Log {
+    /// An empty one, to be proved in batches of so many words of ANDs.
+    pub(crate) fn new(batch_words: usize) -> Self {
+        Self { begun: Default::default(), received: Vec::new(), batch_words, recorded: 0 }
+    }
+
+    /// Room for so many words of ANDs that are begun: a plane for each of the [`BEGUN`] bits. All of it is to be
+    /// written; bits without an AND are 0 in every plane.
+    pub(crate) fn begin(&mut self, words: usize) -> [&mut [u64]; BEGUN] {
+        self.recorded += words as u64;
+        self.begun.each_mut().map(|plane| {
+            let start = plane.len();
+            plane.resize(start + words, 0);
+            &mut plane[start..]
+        })
+    }
+
+    /// Notes the message that finishes what was begun first.
+    pub(crate) fn finish(&mut self, message: &[u8]) {
+        let start = self.received.len();
+        self.received.resize(start + message.len().div_ceil(8), 0);
+        bytemuck::cast_slice_mut(&mut self.received[start..])[..message.len()].copy_from_slice(message);
+    }
+
+    /// Words of ANDs that were ever begun.
+    pub(crate) fn recorded(&self) -> u64 {
+        self.recorded
+    }
+
+    /// A batch of finished ANDs, if there is a whole one.
+    pub(crate) fn full(&mut self) -> Option<Batch> {
+        (self.received.len() >= self.batch_words).then(|| self.take(self.batch_words))
+    }
+
+    /// What is left at the end, less than a batch.
+    ///
+    /// # Panics
+    /// If an AND is begun and not finished: a caller's mistake.
+    pub(crate) fn rest(&mut self) -> Option<Batch> {
+        assert_eq!(self.begun[0].len(), self.received.len(), "all ANDs are finished at the end");
+        (!self.received.is_empty()).then(|| self.take(self.received.len()))
+    }
+
+    fn take(&mut self, words: usize) -> Batch {
+        let sequence = Sequence::of(words);
+        let padded = BLOCKS * sequence.block_words;
+        let mut front = |plane: &mut Vec<u64>| {
+            let after = plane.split_off(words);
+            let mut front = std::mem::replace(plane, after);
+            front.resize(padded, 0);
+            front
+        };
+        let [x, y, x_prev, y_prev, mask, mask_prev] = self.begun.each_mut().map(&mut front);
+        let mut e_prev = front(&mut self.received);
+        // e of the previous party's relation: x_(i-1) y_(i-1) ^ z_(i-1) ^ rho_(i-1).
+        bits::and_xor(&x_prev, &y_prev, &mut e_prev);
+        bits::xor_assign(&mut e_prev, &mask_prev);
+        // e of one's own: x_i y_i ^ z_i ^ rho_i, which is x_i y_(i-1) ^ x_(i-1) y_i ^ rho_(i-1).
+        let mut e = mask_prev.clone();
+        bits::and_xor(&x, &y_prev, &mut e);
+        bits::and_xor(&x_prev, &y, &mut e);
+        Batch { sequence, words, x, y, x_prev, y_prev, mask, mask_prev, e, e_prev }
+    }
+}
+
+/// ANDs that are proved together, padded with ANDs of zeros.
+#[derive(Debug)]
+pub(crate) struct Batch {
+    pub(crate) sequence: Sequence,
+    /// Without the padding.
+    pub(crate) words: usize,
+    x: Vec<u64>,
+    y: Vec<u64>,
+    x_prev: Vec<u64>,
+    y_prev: Vec<u64>,
+    mask: Vec<u64>,
+    mask_prev: Vec<u64>,
+    e: Vec<u64>,
+    e_prev: Vec<u64>,
+}
+
+impl Batch {
+    /// (a, c, e) of this party's own messages.
+    pub(crate) fn own_left(&self) -> [&[u64]; 3] {
+        [&self.x, &self.y, &self.e]
+    }
+
+    /// (b, d, f) of this party's own messages.
+    pub(crate) fn own_right(&self) -> [&[u64]; 3] {
+        [&self.y_prev, &self.x_prev, &self.mask_prev]
+    }
+
+    /// (a, c, e) of the previous party's messages, which this one received.
+    pub(crate) fn left_of_prev(&self) -> [&[u64]; 3] {
+        [&self.x_prev, &self.y_prev, &self.e_prev]
+    }
+
+    /// (b, d, f) of the next party's messages.
+    pub(crate) fn right_of_next(&self) -> [&[u64]; 3] {
+        [&self.y, &self.x, &self.mask]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Words of a stream that has no structure.
+    fn noise(seed: u64, count: usize) -> Vec<u64> {
+        (0..count as u64)
+            .map(|at| (seed << 32 | at).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29))
+            .collect()
+    }
+
+    #[test]
+    fn what_the_parties_note_of_an_and_fits_together() {
+        let words = 5;
+        let [xs, ys, masks] = [1, 2, 3].map(|kind| [0, 1, 2].map(|party| noise(kind << 4 | party, words)));
+        let z: [Vec<u64>; 3] = std::array::from_fn(|me| {
+            let before = (me + 2) % 3;
+            let and = |a: &[u64], b: &[u64], w: usize| a[w] & b[w];
+            (0..words)
+                .map(|w| {
+                    and(&xs[me], &ys[me], w)
+                        ^ and(&xs[me], &ys[before], w)
+                        ^ and(&xs[before], &ys[me], w)
+                        ^ masks[me][w]
+                        ^ masks[before][w]
+                })
+                .collect()
+        });
+        let batches = [0, 1, 2].map(|me| {
+            let before = (me + 2) % 3;
+            let mut log = Log::new(words);
+            let planes = log.begin(words);
+            let from = [&xs[me], &ys[me], &xs[before], &ys[before], &masks[me], &masks[before]];
+            planes.into_iter().zip(from).for_each(|(plane, from)| plane.copy_from_slice(from));
+            assert!(log.full().is_none(), "nothing was received yet");
+            log.finish(bytemuck::cast_slice(&z[before]));
+            log.full().expect("a whole batch")
+        });
+        for me in 0..3 {
+            let (after, before) = ((me + 1) % 3, (me + 2) % 3);
+            assert_eq!(batches[me].own_left(), batches[after].left_of_prev());
+            assert_eq!(batches[me].own_right(), batches[before].right_of_next());
+            let ([a, c, e], [b, d, f]) = (batches[me].own_left(), batches[me].own_right());
+            assert!((0..a.len()).all(|w| a[w] & b[w] ^ c[w] & d[w] ^ e[w] ^ f[w] == 0));
+        }
+    }
+
+    #[test]
+    fn batches_are_cut_by_words_wherever_messages_end() {
+        let mut log = Log::new(4);
+        for (words, bytes) in [(3, 24), (2, 13), (4, 32)] {
+            log.begin(words).into_iter().for_each(|plane| plane.fill(words as u64));
+            log.finish(&vec![0; bytes]);
+        }
+        let first = log.full().unwrap();
+        assert_eq!((first.words, &first.x[..5]), (4, &[3, 3, 3, 2, 0][..]));
+        assert_eq!(log.full().unwrap().x[..4], [2, 4, 4, 4]);
+        assert!(log.full().is_none());
+        assert_eq!(log.rest().unwrap().words, 1);
+        assert!(log.rest().is_none());
+        assert_eq!(log.recorded(), 9);
+    }
+}

@@ -1,0 +1,26 @@
+//! Proofs that ANDs were computed right: Li et al. 2023, functionality 3.1.1 and protocol C.2.1.
+//!
+//! Every party proves to the other two that the messages which it sent for its ANDs were right; so there are three
+//! proofs of every batch, side by side. While later ANDs are computed, the proofs of earlier batches go on.
+//!
+//! | module | has |
+//! | --- | --- |
+//! | `log` | what a party notes of every AND until it is proved |
+//! | `sequence` | rounds of a proof, what each sends, and the soundness |
+//! | `proof` | the relation, and what prover and verifiers compute |
+//! | `polynomial` | values of polynomials from other values |
+//! | `seeds` | where the points come from at which proofs are compared |
+//! | `steps` | the messages: when who sends what |
+//!
+//! **Words.** For the proof of `P_i` the *left* verifier is `P_(i+1)`, who knows `u` (what `P_i` sent, and the component
+//! that they share), and the *right* verifier is `P_(i-1)`, who knows `v`.
+
+mod log;
+mod polynomial;
+mod proof;
+mod seeds;
+mod sequence;
+mod steps;
+
+pub(crate) use log::BEGUN;
+pub(crate) use steps::{Proofs, traffic};

@@ -1,0 +1,267 @@
+//! What prover and verifiers compute, without a message: Li et al. 2023, sections 3.2 and 4 and appendix C.
+//!
+//! **The relation.** `P_i` sent `z_i` for an AND of `x` and `y`. With `a = x_i`, `c = y_i`,
+//! `e = x_i y_i ^ z_i ^ rho_i` (known to `P_i` and `P_(i+1)`) and `b = y_(i-1)`, `d = x_(i-1)`, `f = rho_(i-1)` (known to
+//! `P_i` and `P_(i-1)`), `z_i` is right if `ab ^ cd ^ e ^ f = 0` (equation 4). With `e' = 1 - 2e` and `f' = 1 - 2f`,
+//!
+//! ```text
+//! -2 (ac e')(bd f') + (c e')(d f') + (a e')(b f') - 1/2 e' f' + 1/2 = ab ^ cd ^ e ^ f
+//! ```
+//!
+//! for any bits, in F_p (equation 5). So the left parts of all ANDs make a vector `u`, the right parts a vector `v`, and
+//! `<u, v> + m/2` is the number of wrong ANDs, which is less than p.
+//!
+//! **The first round.** The ANDs lie in 64 blocks of `T`. `p(X)` and `q(X)` are the vectors of polynomials with
+//! `p(l) = u_l` and `q(l) = v_l` for the blocks `l` from 1, and `G(X) = <p(X), q(X)>`. For an honest prover
+//! `G(l) = -T/2` at every block: these values are public, and stand for the check of their sum. The prover shares the
+//! other `64 - 1` values that determine `G`, of degree 2 * 64 - 2. For blocks `l` and `l'`,
+//! `<u_l, v_l'>` is `T/2` less than the number of positions at which `a_l b_l' ^ c_l d_l' ^ e_l ^ f_l'` is 1, so the values
+//! take logic and counts of bits only.
+//!
+//! **Later rounds.** At a random point `r`, `<p(r), q(r)> = G(r)` is a relation of the same kind on vectors as long as a
+//! block. Its polynomial's value at 1 follows from the others: the values at the blocks add up to the claim.
+//!
+//! **The last round** has one element a block, and random values at 0, `eta` on the left and `tau` on the right, so that
+//! `p(r)` and `q(r)` can be shown; then `p(r) q(r) = G(r)` is checked.
+
+use super::polynomial::{dot, evaluate, weights};
+use super::sequence::{BLOCKS, LATER_BLOCKS, Sequence};
+use tacit_kernel::Element;
+use tacit_kernel::field::Fp61;
+use tacit_kernel::fp61::{combine, inner_products};
+use tacit_kernel::relation::{self, Side};
+
+/// Three planes of bits: (a, c, e) or (b, d, f), each of [`BLOCKS`] blocks.
+pub(crate) type Planes<'a> = [&'a [u64]; 3];
+
+/// The values of the first round's polynomial from `BLOCKS + 1` on.
+pub(crate) fn first_values(sequence: &Sequence, left: Planes<'_>, right: Planes<'_>) -> Vec<Fp61> {
+    let mut counts = vec![0; BLOCKS * BLOCKS];
+    relation::counts(left, right, BLOCKS, &mut counts);
+    let expected = expected(sequence);
+    let mut products: Vec<Fp61> =
+        counts.iter().map(|&count| Fp61::from_u128(count.into()).wrapping_add(expected)).collect();
+    products.iter_mut().step_by(BLOCKS + 1).for_each(|product| *product = expected);
+    (BLOCKS + 1..2 * BLOCKS).map(|at| extrapolate(&products, BLOCKS, at)).collect()
+}
+
+/// `-T/2`: the inner product of a block's vectors if its ANDs are right.
+fn expected(sequence: &Sequence) -> Fp61 {
+    // T is a multiple of 64.
+    Fp61::from_u128(sequence.block_ands() as u128 / 2).wrapping_neg()
+}
+
+/// `G(at)` from the inner products of all pairs of blocks.
+fn extrapolate(products: &[Fp61], blocks: usize, at: usize) -> Fp61 {
+    let weights = weights(1, blocks, Fp61::from_u128(at as u128));
+    let rows: Vec<Fp61> = products.chunks_exact(blocks).map(|row| dot(row, &weights)).collect();
+    dot(&rows, &weights)
+}
+
+/// A prover's vectors from the second round on.
+#[derive(Clone)]
+pub(crate) struct Vectors {
+    u: Vec<Fp61>,
+    v: Vec<Fp61>,
+}
+
+impl Vectors {
+    /// Both vectors at the first round's point.
+    pub(crate) fn fold_bits(sequence: &Sequence, left: Planes<'_>, right: Planes<'_>, point: Fp61) -> Self {
+        Self {
+            u: fold_bits(sequence, left, Side::Left, point),
+            v: fold_bits(sequence, right, Side::Right, point),
+        }
+    }
+
+    /// The values that a middle round shares: from 2 to `2 * LATER_BLOCKS - 1`.
+    pub(crate) fn values(&mut self) -> Vec<Fp61> {
+        pad(&mut self.u);
+        pad(&mut self.v);
+        let mut products = vec![Fp61::ZERO; LATER_BLOCKS * LATER_BLOCKS];
+        inner_products(&self.u, &self.v, LATER_BLOCKS, &mut products);
+        let known = products.iter().step_by(LATER_BLOCKS + 1).skip(1).copied();
+        let others = (LATER_BLOCKS + 1..2 * LATER_BLOCKS).map(|at| extrapolate(&products, LATER_BLOCKS, at));
+        known.chain(others).collect()
+    }
+
+    /// Both vectors at a middle round's point.
+    pub(crate) fn fold(&mut self, point: Fp61) {
+        self.u = fold(&mut self.u, point);
+        self.v = fold(&mut self.v, point);
+    }
+
+    /// The values that the last round shares: at 0 and from 2 to twice the length, with `masks` (eta, tau) at 0.
+    pub(crate) fn last_values(&self, masks: [Fp61; 2]) -> Vec<Fp61> {
+        let [p, q] = [(&self.u, masks[0]), (&self.v, masks[1])].map(|(vector, mask)| masked(vector, mask));
+        let at = |at: usize| {
+            let point = Fp61::from_u128(at as u128);
+            evaluate(0, &p, point).wrapping_mul(evaluate(0, &q, point))
+        };
+        std::iter::once(at(0)).chain((2..=2 * self.u.len()).map(at)).collect()
+    }
+}
+
+/// What a verifier's own vector comes down to at the points of all rounds: `p(r)` or `q(r)` of the last one.
+pub(crate) fn condense(
+    sequence: &Sequence,
+    planes: Planes<'_>,
+    side: Side,
+    points: &[Fp61],
+    mask: Fp61,
+) -> Fp61 {
+    let mut vector = fold_bits(sequence, planes, side, points[0]);
+    for &point in &points[1..points.len() - 1] {
+        vector = fold(&mut vector, point);
+    }
+    evaluate(0, &masked(&vector, mask), points[points.len() - 1])
+}
+
+/// A verifier's share of `G(r)` of the last round, from its shares of all values and the points of all rounds. The
+/// verifier after the prover (`Side::Left`) adds what is public.
+pub(crate) fn claim(sequence: &Sequence, side: Side, values: &[Fp61], points: &[Fp61]) -> Fp61 {
+    let mut rest = values;
+    let mut claim = Fp61::ZERO;
+    for (round, &point) in points.iter().enumerate() {
+        let (sent, after) = rest.split_at(sequence.values(round));
+        rest = after;
+        let blocks = sequence.blocks(round);
+        let sum = |values: &[Fp61]| values.iter().fold(Fp61::ZERO, |sum, value| sum.wrapping_add(*value));
+        claim = if round == 0 {
+            let public = if side == Side::Left { expected(sequence) } else { Fp61::ZERO };
+            let all = [&vec![public; blocks], sent].concat();
+            evaluate(1, &all, point)
+        } else if sequence.is_last(round) {
+            let first = claim.wrapping_sub(sum(&sent[1..blocks]));
+            let all = [&sent[..1], &[first], &sent[1..]].concat();
+            evaluate(0, &all, point)
+        } else {
+            let first = claim.wrapping_sub(sum(&sent[..blocks - 1]));
+            let all = [&[first], sent].concat();
+            evaluate(1, &all, point)
+        };
+    }
+    claim
+}
+
+fn fold_bits(sequence: &Sequence, planes: Planes<'_>, side: Side, point: Fp61) -> Vec<Fp61> {
+    let mut folded = vec![Fp61::ZERO; sequence.lengths[0]];
+    relation::fold(planes, side, &weights(1, BLOCKS, point), &mut folded);
+    folded
+}
+
+fn fold(vector: &mut Vec<Fp61>, point: Fp61) -> Vec<Fp61> {
+    pad(vector);
+    let mut folded = vec![Fp61::ZERO; vector.len() / LATER_BLOCKS];
+    combine(vector, &weights(1, LATER_BLOCKS, point), &mut folded);
+    folded
+}
+
+/// Zeros make whole blocks.
+fn pad(vector: &mut Vec<Fp61>) {
+    vector.resize(vector.len().next_multiple_of(LATER_BLOCKS), Fp61::ZERO);
+}
+
+fn masked(vector: &[Fp61], mask: Fp61) -> Vec<Fp61> {
+    [&[mask], vector].concat()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    struct Rng(u64);
+
+    impl Rng {
+        fn word(&mut self) -> u64 {
+            self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+            let mut z = self.0;
+            z = (z ^ z >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+            z = (z ^ z >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+            z ^ z >> 31
+        }
+
+        fn element(&mut self) -> Fp61 {
+            Fp61::from_u128(self.word().into())
+        }
+    }
+
+    /// Planes a, c, e, b, d, f of an honest prover.
+    fn honest(sequence: &Sequence, rng: &mut Rng) -> [Vec<u64>; 6] {
+        let words = BLOCKS * sequence.block_words;
+        let [a, c, b, d, f]: [Vec<u64>; 5] =
+            std::array::from_fn(|_| (0..words).map(|_| rng.word()).collect());
+        let e = (0..words).map(|w| a[w] & b[w] ^ c[w] & d[w] ^ f[w]).collect();
+        [a, c, e, b, d, f]
+    }
+
+    /// Runs a proof; whether the verifiers accept.
+    fn prove(sequence: &Sequence, planes: &[Vec<u64>; 6], rng: &mut Rng, tamper: Option<usize>) -> bool {
+        let [a, c, e, b, d, f] = planes.each_ref().map(Vec::as_slice);
+        let (left, right) = ([a, c, e], [b, d, f]);
+        let points: Vec<Fp61> = (0..sequence.rounds()).map(|_| rng.element()).collect();
+        let masks = [rng.element(), rng.element()];
+        let mut values = first_values(sequence, left, right);
+        let mut vectors = Vectors::fold_bits(sequence, left, right, points[0]);
+        for &point in &points[1..points.len() - 1] {
+            values.extend(vectors.values());
+            vectors.fold(point);
+        }
+        values.extend(vectors.last_values(masks));
+        assert_eq!(values.len(), sequence.values_before(sequence.rounds()));
+        let shares: Vec<Fp61> = values.iter().map(|_| rng.element()).collect();
+        let mut rest: Vec<Fp61> = values.iter().zip(&shares).map(|(v, s)| v.wrapping_sub(*s)).collect();
+        if let Some(at) = tamper {
+            rest[at] = rest[at].wrapping_add(Fp61::ONE);
+        }
+        let u = condense(sequence, left, Side::Left, &points, masks[0]);
+        let v = condense(sequence, right, Side::Right, &points, masks[1]);
+        let claim = claim(sequence, Side::Left, &shares, &points).wrapping_add(claim(
+            sequence,
+            Side::Right,
+            &rest,
+            &points,
+        ));
+        u.wrapping_mul(v) == claim
+    }
+
+    #[test]
+    fn honest_proofs_pass_and_every_wrong_and_fails() {
+        let mut rng = Rng(1);
+        for words in [1, 64, 65, 200, 64 * 64 + 1] {
+            let sequence = Sequence::of(words);
+            let mut planes = honest(&sequence, &mut rng);
+            assert!(prove(&sequence, &planes, &mut rng, None), "{words} words");
+            let ands = 64 * planes[0].len();
+            for plane in 0..6 {
+                let at = rng.word() as usize % ands;
+                // A flip of e or f is a wrong message; one of another plane is wrong if its partner is 1.
+                let partner = [3, 4, 2, 0, 1, 5][plane];
+                if plane % 3 != 2 {
+                    planes[partner][at / 64] |= 1 << (at % 64);
+                    let [a, c, _, b, d, f] = &planes;
+                    let w = at / 64;
+                    planes[2][w] = a[w] & b[w] ^ c[w] & d[w] ^ f[w];
+                }
+                planes[plane][at / 64] ^= 1 << (at % 64);
+                assert!(!prove(&sequence, &planes, &mut rng, None), "{words} words, plane {plane}, AND {at}");
+                planes[plane][at / 64] ^= 1 << (at % 64);
+            }
+            // Wrong ANDs don't cancel, however many.
+            for word in &mut planes[2] {
+                *word ^= u64::MAX;
+            }
+            assert!(!prove(&sequence, &planes, &mut rng, None), "{words} words, all wrong");
+        }
+    }
+
+    #[test]
+    fn every_wrong_value_fails() {
+        let mut rng = Rng(2);
+        let sequence = Sequence::of(300);
+        let planes = honest(&sequence, &mut rng);
+        for at in 0..sequence.values_before(sequence.rounds()) {
+            assert!(!prove(&sequence, &planes, &mut rng, Some(at)), "value {at}");
+        }
+    }
+}

@@ -1,0 +1,81 @@
+//! Where the points come from at which proofs are compared.
+//!
+//! A prover's verifiers draw a seed for each round from the key that they share and the prover doesn't have. The
+//! prover gets a round's seed from the verifier before it, once its message of that round is there. So that this
+//! verifier can't give it another seed than the other one uses, and learn a linear function of what it shouldn't
+//! know, the verifier after the prover commits to all seeds first: they form a chain, in which the seed of a round is
+//! the hash of the next one's, and the hash of the first is the anchor that the prover has from the beginning. A
+//! seed's hash says nothing of the seed, so no point is known before its time.
+
+use sha2::{Digest, Sha256};
+use tacit_kernel::Element;
+use tacit_kernel::field::Fp61;
+
+/// A seed, or the anchor.
+pub(crate) type Seed = [u8; 32];
+
+/// The seeds of all rounds, from that of the last one.
+pub(crate) fn chain(last: Seed, rounds: usize) -> Vec<Seed> {
+    let mut seeds = vec![last];
+    for _ in 1..rounds {
+        seeds.push(before(&seeds[seeds.len() - 1]));
+    }
+    seeds.reverse();
+    seeds
+}
+
+/// What stands before a seed in its chain: the seed of the round before, or the anchor.
+pub(crate) fn before(seed: &Seed) -> Seed {
+    Sha256::new_with_prefix(b"tacit proof seed 1").chain_update(seed).finalize().into()
+}
+
+/// What a point is for.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Place {
+    pub(crate) prover: usize,
+    pub(crate) batch: u32,
+    pub(crate) round: usize,
+    pub(crate) repetition: usize,
+}
+
+/// A point of the field from a round's seed, none of `0..=blocks`: the values there are those of the vectors. Within
+/// 2^-66 of uniform.
+pub(crate) fn point(session: &[u8; 32], seed: &Seed, place: Place, blocks: usize) -> Fp61 {
+    let mut hash = Sha256::new_with_prefix(b"tacit proof point 1");
+    hash.update(session);
+    for number in [place.prover, place.batch as usize, place.round, place.repetition] {
+        hash.update((number as u64).to_le_bytes());
+    }
+    let digest = hash.chain_update(seed).finalize();
+    let excluded = blocks as u128 + 1;
+    let (drawn, _) = digest.split_at(16);
+    let drawn = drawn.iter().rev().fold(0_u128, |value, byte| value << 8 | u128::from(*byte));
+    Fp61::from_u128(drawn % (u128::from(Fp61::MODULUS) - excluded) + excluded)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_seed_is_checked_by_the_one_before() {
+        let seeds = chain([7; 32], 4);
+        assert_eq!((seeds.len(), seeds[3]), (4, [7; 32]));
+        assert!(seeds.windows(2).all(|pair| before(&pair[1]) == pair[0]));
+    }
+
+    #[test]
+    fn points_differ_by_all_that_they_are_for_and_are_none_of_the_known_ones() {
+        let place = Place { prover: 1, batch: 2, round: 3, repetition: 0 };
+        let mut points = vec![point(&[0; 32], &[0; 32], place, 64)];
+        points.push(point(&[1; 32], &[0; 32], place, 64));
+        points.push(point(&[0; 32], &[1; 32], place, 64));
+        points.push(point(&[0; 32], &[0; 32], Place { prover: 2, ..place }, 64));
+        points.push(point(&[0; 32], &[0; 32], Place { batch: 3, ..place }, 64));
+        points.push(point(&[0; 32], &[0; 32], Place { round: 4, ..place }, 64));
+        points.push(point(&[0; 32], &[0; 32], Place { repetition: 1, ..place }, 64));
+        let distinct: std::collections::HashSet<u128> = points.iter().map(|point| point.to_u128()).collect();
+        assert_eq!(distinct.len(), points.len());
+        assert!(points.iter().all(|point| point.to_u128() > 64));
+    }
+}

@@ -1,0 +1,31 @@
+//! The suite for the protocol that proves its ANDs.
+
+use tacit_replicated::ReplicatedMalicious;
+use tacit_testkit::conformance::{self, Subject};
+
+fn subject() -> Subject {
+    Subject {
+        protocol: &ReplicatedMalicious::SOUNDNESS_50,
+        told: client_seed,
+        fresh_masks: false,
+        baseline: concat!(env!("CARGO_MANIFEST_DIR"), "/../../vectors/wire/replicated-malicious.txt").into(),
+    }
+}
+
+/// A client draws two seeds: that of x_0, which P_0 and P_1 get, and that of x_1, which P_1 and P_2 get.
+fn client_seed(corrupt: usize, _client: usize, call: usize) -> bool {
+    match call {
+        0 => corrupt == 0 || corrupt == 1,
+        _ => corrupt == 1 || corrupt == 2,
+    }
+}
+
+#[test]
+fn circuits() {
+    conformance::circuits::random(&subject(), 0..60);
+}
+
+#[test]
+fn tiles() {
+    conformance::circuits::tiles(&subject());
+}
