@@ -102,7 +102,7 @@ mod tests {
         section(Section::Sending, work);
         let counted = take();
         let moved = counted.map(|time| !time.is_zero());
-        assert_eq!(moved, [false, true, false, true, false]);
+        assert_eq!(moved, [false, true, false, true, false, false]);
         assert!(counted[Section::Gates as usize] > once);
         section(Section::Gates, work);
         assert_eq!(take(), Sections::default());
