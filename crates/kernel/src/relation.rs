@@ -14,6 +14,11 @@
 //!
 //! **Timing.** The bits, the weights and the counts are secret: none is branched on or is an address.
 
+#[cfg(target_arch = "x86_64")]
+mod avx512;
+
+#[cfg(target_arch = "x86_64")]
+use crate::cpu::Level;
 use crate::field::Fp61;
 use crate::{Element, cpu};
 
@@ -42,6 +47,11 @@ pub fn counts(left: [&[u64]; 3], right: [&[u64]; 3], blocks: usize, out: &mut [u
     let words = check_planes(left, blocks);
     assert_eq!(check_planes(right, blocks), words, "both sides have as many ANDs");
     assert_eq!(out.len(), blocks * blocks, "a count for every pair of blocks");
+    #[cfg(target_arch = "x86_64")]
+    if cpu::level() == Level::Avx512 {
+        // SAFETY: the machine has the instructions of this level.
+        return unsafe { avx512::counts(left, right, words, out) };
+    }
     cpu::run(
         #[inline(always)]
         || counts_by_word(left, right, words, out),
@@ -61,6 +71,11 @@ pub fn counts(left: [&[u64]; 3], right: [&[u64]; 3], blocks: usize, out: &mut [u
 pub fn fold(planes: [&[u64]; 3], side: Side, weights: &[Fp61], out: &mut [Fp61]) {
     let words = check_planes(planes, weights.len());
     assert_eq!(out.len(), 4 * 64 * words, "four elements for each place of a block");
+    #[cfg(target_arch = "x86_64")]
+    if cpu::level() == Level::Avx512 {
+        // SAFETY: the machine has the instructions of this level.
+        return unsafe { avx512::fold(planes, side, weights, out) };
+    }
     cpu::run(
         #[inline(always)]
         || fold_by_word(planes, side, weights, out),
