@@ -15,7 +15,7 @@ pub(super) fn counts(left: [&[u64]; 3], right: [&[u64]; 3], words: usize, out: &
         return;
     }
     let blocks = left[0].len() / words;
-    let depth = (TILE / blocks).min(words.div_ceil(LINE));
+    let depth = (TILE / blocks).min(DEEPEST).min(words.div_ceil(LINE));
     let mut own = Buffer::of_words::<u64>(depth * QUAD);
     let mut others = Buffer::of_words::<u64>(blocks / 4 * depth * QUAD);
     let (own, others) = (own.words_mut(), others.words_mut());
@@ -29,9 +29,9 @@ pub(super) fn counts(left: [&[u64]; 3], right: [&[u64]; 3], words: usize, out: &
             for (k, quads) in (0..).step_by(4).zip(others.chunks_exact(depth * QUAD)) {
                 for (i, counts) in compare(own, quads).into_iter().enumerate() {
                     let out = &mut out[(l + i) * blocks + k..][..4];
-                    for (j, (out, count)) in out.iter_mut().zip(counts).enumerate() {
+                    for (j, out) in out.iter_mut().enumerate() {
                         // A block isn't compared with itself.
-                        *out += if l + i == k + j { 0 } else { count };
+                        *out += if l + i == k + j { 0 } else { counts >> (16 * j) & 0xffff };
                     }
                 }
             }
@@ -48,6 +48,9 @@ const QUAD: usize = 4 * 3 * LINE;
 /// Vectors of a plane that are compared at a time, of all blocks together: the right side's three planes take a
 /// fifth of a megabyte, and stay in a second-level cache.
 const TILE: usize = 1024;
+
+/// The most vectors of a block that are compared at a time.
+const DEEPEST: usize = 64;
 
 /// Puts words `part` of blocks `first` to `first + 3` next to what they are met with: for each vector the four
 /// blocks, and of each the three planes. Past the blocks' end there are zeros, for which the relation holds.
@@ -69,10 +72,11 @@ fn pack(planes: [&[u64]; 3], words: usize, first: usize, part: Range<usize>, qua
     }
 }
 
-/// The counts of four packed blocks against four others.
+/// The counts of four packed blocks against four others, those of one block in the 16-bit fields of a word:
+/// [`DEEPEST`] vectors have fewer bits than a field can count.
 #[inline]
 #[target_feature(enable = "avx512f,avx512vpopcntdq")]
-fn compare(left: &[u64], right: &[u64]) -> [[u64; 4]; 4] {
+fn compare(left: &[u64], right: &[u64]) -> [u64; 4] {
     let mut sums = [[_mm512_setzero_si512(); 4]; 4];
     let (left, right) = (left.as_chunks::<LINE>().0, right.as_chunks::<LINE>().0);
     for (left, right) in left.as_chunks::<12>().0.iter().zip(right.as_chunks::<12>().0) {
@@ -86,7 +90,13 @@ fn compare(left: &[u64], right: &[u64]) -> [[u64; 4]; 4] {
             }
         }
     }
-    sums.map(|sums| sums.map(|sum| _mm512_reduce_add_epi64(sum) as u64))
+    let mut counts = [0; 4];
+    for (counts, [first, second, third, fourth]) in counts.iter_mut().zip(sums) {
+        let low = _mm512_or_si512(first, _mm512_slli_epi64::<16>(second));
+        let high = _mm512_or_si512(third, _mm512_slli_epi64::<16>(fourth));
+        *counts = _mm512_reduce_add_epi64(_mm512_or_si512(low, _mm512_slli_epi64::<32>(high))) as u64;
+    }
+    counts
 }
 
 /// `x ^ (y & z)`, as ternary logic has it.
