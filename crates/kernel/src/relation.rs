@@ -199,14 +199,16 @@ mod tests {
         planes.each_ref().map(Vec::as_slice)
     }
 
-    /// Six planes: without structure, all zeros, all ones, and ones on one side only.
+    /// Six planes: without structure; all zeros; of the largest sums with and without a sign; and such that the
+    /// relation holds nowhere.
     fn batches(words: usize) -> [(Planes, Planes); 4] {
-        let [zeros, ones] = [0, u64::MAX].map(|word| from_fn(|_| vec![word; words]));
+        let [zeros, ones] = [0, u64::MAX].map(|word| vec![word; words]);
+        let uniform = |words: &Vec<u64>| from_fn(|_| words.clone());
         [
             (random(1, words), random(2, words)),
-            (zeros.clone(), zeros),
-            (ones.clone(), ones.clone()),
-            (ones, random(3, words)),
+            (uniform(&zeros), uniform(&zeros)),
+            (uniform(&ones), [ones.clone(), ones.clone(), zeros.clone()]),
+            ([zeros.clone(), zeros.clone(), ones], uniform(&zeros)),
         ]
     }
 
@@ -237,6 +239,23 @@ mod tests {
                         assert_eq!(out, expected, "{blocks} blocks of {words} words at {level:?}");
                     }
                 }
+            }
+        }
+    }
+
+    /// A block so long that its counts leave 16 bits.
+    #[test]
+    fn large_counts_do_not_overflow() {
+        let words = 1030;
+        let (zeros, ones) = (vec![0; 8 * words], vec![u64::MAX; 8 * words]);
+        for level in available() {
+            let mut out = [0; 64];
+            at(level, || counts([&zeros, &ones, &zeros], [&ones; 3], 8, &mut out));
+            assert_eq!(out, [0; 64], "at {level:?}");
+            at(level, || counts([&zeros, &ones, &zeros], [&ones, &ones, &zeros], 8, &mut out));
+            for (pair, count) in out.into_iter().enumerate() {
+                let places = if pair / 8 == pair % 8 { 0 } else { 64 * words as u64 };
+                assert_eq!(count, places, "pair {pair} at {level:?}");
             }
         }
     }
