@@ -36,7 +36,8 @@ pub enum Side {
 /// `a_l b_k ^ c_l d_k ^ e_l ^ f_k = 1`, each plane at place t of its block.
 ///
 /// `left` is `a, c, e` and `right` is `b, d, f`. Entries with `l = k` stay as they are: that these counts are zero is
-/// what is to be proved. It costs `blocks - 1` times four operations on bits and a count for every AND.
+/// what is to be proved. For every AND and every other block it costs five operations
+/// on bits and a count of ones.
 ///
 /// The sum of `g h` over a pair of blocks is its count less T/2 (section 4.1: what the prover computes first).
 ///
@@ -62,8 +63,8 @@ pub fn counts(left: [&[u64]; 3], right: [&[u64]; 3], blocks: usize, out: &mut [u
 /// right, of the bits at place t of block l. There are `weights.len()` blocks and four times T elements.
 ///
 /// `planes` is `a, c, e` or `b, d, f`. This is the evaluation of the proof's polynomials at a point (section 4.3,
-/// lookup table), whose powers or Lagrange coefficients are the weights. It costs seven additions of elements for
-/// four ANDs where there are lookups in registers, and four for each AND elsewhere.
+/// lookup table), where the Lagrange polynomials' values are the weights. For every AND it costs four masked
+/// additions of elements; with lookups in registers, seven lookups and additions for every four ANDs.
 ///
 /// # Panics
 /// If the number of weights isn't a multiple of 8 from 8 to 128, if the planes aren't all as many blocks of whole
