@@ -83,14 +83,18 @@ fn inner_products_by_word(u: &[Fp61], v: &[Fp61], blocks: usize, out: &mut [Fp61
 
 #[inline(always)]
 fn inner_product(u: &[Fp61], v: &[Fp61]) -> Fp61 {
-    let mut sum = 0_u128;
-    for (u, v) in u.chunks(LAZY).zip(v.chunks(LAZY)) {
-        for (u, v) in u.iter().zip(v) {
-            sum = sum.wrapping_add(u.word() as u128 * v.word() as u128);
-        }
-        sum = Fp61::fold(sum);
+    let (whole_u, rest_u) = u.as_chunks::<LAZY>();
+    let (whole_v, rest_v) = v.as_chunks::<LAZY>();
+    let mut sum = 0;
+    for (u, v) in whole_u.iter().zip(whole_v) {
+        sum = Fp61::fold(add_products(sum, u, v));
     }
-    Fp61::from_u128(sum)
+    Fp61::from_u128(add_products(sum, rest_u, rest_v))
+}
+
+#[inline(always)]
+fn add_products(sum: u128, u: &[Fp61], v: &[Fp61]) -> u128 {
+    u.iter().zip(v).fold(sum, |sum, (u, v)| sum.wrapping_add(u.word() as u128 * v.word() as u128))
 }
 
 #[inline(always)]
