@@ -14,6 +14,9 @@
 //! [`from_u128`](crate::Element::from_u128), which reduces; bytes that were never an element give a wrong
 //! result, never a panic.
 
+#[cfg(target_arch = "x86_64")]
+pub(crate) mod avx512;
+
 use crate::Element;
 use crate::element::private::Sealed;
 use bytemuck::{Pod, Zeroable};

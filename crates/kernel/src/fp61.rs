@@ -6,6 +6,11 @@
 //!
 //! A vector of blocks is the blocks one after another, all of the same length.
 
+#[cfg(target_arch = "x86_64")]
+mod avx512;
+
+#[cfg(target_arch = "x86_64")]
+use crate::cpu::Level;
 use crate::field::Fp61;
 use crate::{Element, cpu};
 
@@ -20,6 +25,11 @@ pub fn inner_products(u: &[Fp61], v: &[Fp61], blocks: usize, out: &mut [Fp61]) {
     assert!(u.len() == v.len() && u.len().is_multiple_of(blocks), "both are {blocks} blocks of one length");
     assert_eq!(Some(out.len()), blocks.checked_mul(blocks), "an inner product for every pair of blocks");
     out.fill(Fp61::ZERO);
+    #[cfg(target_arch = "x86_64")]
+    if cpu::level() == Level::Avx512 {
+        // SAFETY: the machine has the instructions of this level.
+        return unsafe { avx512::inner_products(u, v, blocks, out) };
+    }
     cpu::run(
         #[inline(always)]
         || inner_products_by_word(u, v, blocks, out),
@@ -34,6 +44,11 @@ pub fn inner_products(u: &[Fp61], v: &[Fp61], blocks: usize, out: &mut [Fp61]) {
 pub fn combine(u: &[Fp61], weights: &[Fp61], out: &mut [Fp61]) {
     assert!(weights.len() <= MAX_WEIGHTS, "at most {MAX_WEIGHTS} blocks are combined");
     assert_eq!(Some(u.len()), weights.len().checked_mul(out.len()), "a block for every weight");
+    #[cfg(target_arch = "x86_64")]
+    if cpu::level() == Level::Avx512 {
+        // SAFETY: the machine has the instructions of this level.
+        return unsafe { avx512::combine(u, weights, out) };
+    }
     cpu::run(
         #[inline(always)]
         || combine_by_word(u, weights, out),
@@ -68,14 +83,18 @@ fn inner_products_by_word(u: &[Fp61], v: &[Fp61], blocks: usize, out: &mut [Fp61
 
 #[inline(always)]
 fn inner_product(u: &[Fp61], v: &[Fp61]) -> Fp61 {
-    let mut sum = 0_u128;
-    for (u, v) in u.chunks(LAZY).zip(v.chunks(LAZY)) {
-        for (u, v) in u.iter().zip(v) {
-            sum = sum.wrapping_add(u.word() as u128 * v.word() as u128);
-        }
-        sum = Fp61::fold(sum);
+    let (whole_u, rest_u) = u.as_chunks::<LAZY>();
+    let (whole_v, rest_v) = v.as_chunks::<LAZY>();
+    let mut sum = 0;
+    for (u, v) in whole_u.iter().zip(whole_v) {
+        sum = Fp61::fold(add_products(sum, u, v));
     }
-    Fp61::from_u128(sum)
+    Fp61::from_u128(add_products(sum, rest_u, rest_v))
+}
+
+#[inline(always)]
+fn add_products(sum: u128, u: &[Fp61], v: &[Fp61]) -> u128 {
+    u.iter().zip(v).fold(sum, |sum, (u, v)| sum.wrapping_add(u.word() as u128 * v.word() as u128))
 }
 
 #[inline(always)]

@@ -1,6 +1,7 @@
 //! Bytes at hardware speed: slices in, slices out.
 //!
-//! Packed bits and their transpose, integers modulo 2^k, prime fields, AES in counter mode, matrix products.
+//! Packed bits and their transpose, integers modulo 2^k, prime fields, AES in counter mode, matrix products, and
+//! what a proof of correct ANDs computes.
 //! Nothing here knows of parties or does I/O.
 //!
 //! **Contracts.** Shapes are the caller's to know: every function states what it asks of its slices, checks it

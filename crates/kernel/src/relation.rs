@@ -14,6 +14,11 @@
 //!
 //! **Timing.** The bits, the weights and the counts are secret: none is branched on or is an address.
 
+#[cfg(target_arch = "x86_64")]
+mod avx512;
+
+#[cfg(target_arch = "x86_64")]
+use crate::cpu::Level;
 use crate::field::Fp61;
 use crate::{Element, cpu};
 
@@ -31,7 +36,8 @@ pub enum Side {
 /// `a_l b_k ^ c_l d_k ^ e_l ^ f_k = 1`, each plane at place t of its block.
 ///
 /// `left` is `a, c, e` and `right` is `b, d, f`. Entries with `l = k` stay as they are: that these counts are zero is
-/// what is to be proved. It costs `blocks - 1` times four operations on bits and a count for every AND.
+/// what is to be proved. For every AND and every other block it costs five operations
+/// on bits and a count of ones.
 ///
 /// The sum of `g h` over a pair of blocks is its count less T/2 (section 4.1: what the prover computes first).
 ///
@@ -42,6 +48,11 @@ pub fn counts(left: [&[u64]; 3], right: [&[u64]; 3], blocks: usize, out: &mut [u
     let words = check_planes(left, blocks);
     assert_eq!(check_planes(right, blocks), words, "both sides have as many ANDs");
     assert_eq!(out.len(), blocks * blocks, "a count for every pair of blocks");
+    #[cfg(target_arch = "x86_64")]
+    if cpu::level() == Level::Avx512 {
+        // SAFETY: the machine has the instructions of this level.
+        return unsafe { avx512::counts(left, right, words, out) };
+    }
     cpu::run(
         #[inline(always)]
         || counts_by_word(left, right, words, out),
@@ -52,8 +63,8 @@ pub fn counts(left: [&[u64]; 3], right: [&[u64]; 3], blocks: usize, out: &mut [u
 /// right, of the bits at place t of block l. There are `weights.len()` blocks and four times T elements.
 ///
 /// `planes` is `a, c, e` or `b, d, f`. This is the evaluation of the proof's polynomials at a point (section 4.3,
-/// lookup table), whose powers or Lagrange coefficients are the weights. It costs seven additions of elements for
-/// four ANDs where there are lookups in registers, and four for each AND elsewhere.
+/// lookup table), where the Lagrange polynomials' values are the weights. For every AND it costs four masked
+/// additions of elements; with lookups in registers, seven lookups and additions for every four ANDs.
 ///
 /// # Panics
 /// If the number of weights isn't a multiple of 8 from 8 to 128, if the planes aren't all as many blocks of whole
@@ -61,6 +72,11 @@ pub fn counts(left: [&[u64]; 3], right: [&[u64]; 3], blocks: usize, out: &mut [u
 pub fn fold(planes: [&[u64]; 3], side: Side, weights: &[Fp61], out: &mut [Fp61]) {
     let words = check_planes(planes, weights.len());
     assert_eq!(out.len(), 4 * 64 * words, "four elements for each place of a block");
+    #[cfg(target_arch = "x86_64")]
+    if cpu::level() == Level::Avx512 {
+        // SAFETY: the machine has the instructions of this level.
+        return unsafe { avx512::fold(planes, side, weights, out) };
+    }
     cpu::run(
         #[inline(always)]
         || fold_by_word(planes, side, weights, out),
@@ -169,9 +185,9 @@ mod tests {
         (8, &[0, 1, 2, 3, 7, 8, 9, 65, 130]),
         (16, &[1, 9]),
         (32, &[1, 8, 65]),
-        (64, &[1, 2, 3, 8, 65]),
+        (64, &[1, 2, 3, 8, 65, 130]),
         (72, &[2, 9]),
-        (128, &[1, 9]),
+        (128, &[1, 9, 65]),
     ];
 
     type Planes = [Vec<u64>; 3];
@@ -184,27 +200,32 @@ mod tests {
         planes.each_ref().map(Vec::as_slice)
     }
 
-    /// Six planes: without structure, all zeros, all ones, and ones on one side only.
+    /// Six planes: without structure; all zeros; of the largest sums with and without a sign; and such that the
+    /// relation holds nowhere.
     fn batches(words: usize) -> [(Planes, Planes); 4] {
-        let [zeros, ones] = [0, u64::MAX].map(|word| from_fn(|_| vec![word; words]));
+        let [zeros, ones] = [0, u64::MAX].map(|word| vec![word; words]);
+        let uniform = |words: &Vec<u64>| from_fn(|_| words.clone());
         [
             (random(1, words), random(2, words)),
-            (zeros.clone(), zeros),
-            (ones.clone(), ones.clone()),
-            (ones, random(3, words)),
+            (uniform(&zeros), uniform(&zeros)),
+            (uniform(&ones), [ones.clone(), ones.clone(), zeros.clone()]),
+            ([zeros.clone(), zeros.clone(), ones], uniform(&zeros)),
         ]
     }
 
     fn expected_counts(left: &Planes, right: &Planes, blocks: usize, before: &[u64]) -> Vec<u64> {
         let places = 64 * (left[0].len() / blocks);
+        let bits = |planes: &Planes| -> [Vec<bool>; 3] {
+            planes.each_ref().map(|plane| (0..blocks * places).map(|place| get(plane, place)).collect())
+        };
+        let (left, right) = (bits(left), bits(right));
         let mut counts = before.to_vec();
-        for (pair, count) in counts.iter_mut().enumerate() {
-            let (l, k) = (pair / blocks, pair % blocks);
-            for t in 0..places {
-                let [a, c, e] = left.each_ref().map(|plane| get(plane, l * places + t));
-                let [b, d, f] = right.each_ref().map(|plane| get(plane, k * places + t));
-                *count += u64::from(l != k && ((a & b) ^ (c & d) ^ e ^ f));
-            }
+        for (pair, count) in counts.iter_mut().enumerate().filter(|(pair, _)| pair / blocks != pair % blocks)
+        {
+            let [a, c, e] = left.each_ref().map(|bits| &bits[pair / blocks * places..][..places]);
+            let [b, d, f] = right.each_ref().map(|bits| &bits[pair % blocks * places..][..places]);
+            *count +=
+                (0..places).map(|t| u64::from((a[t] & b[t]) ^ (c[t] & d[t]) ^ e[t] ^ f[t])).sum::<u64>();
         }
         counts
     }
@@ -222,6 +243,23 @@ mod tests {
                         assert_eq!(out, expected, "{blocks} blocks of {words} words at {level:?}");
                     }
                 }
+            }
+        }
+    }
+
+    /// A block so long that its counts leave 16 bits.
+    #[test]
+    fn large_counts_do_not_overflow() {
+        let words = 1030;
+        let (zeros, ones) = (vec![0; 8 * words], vec![u64::MAX; 8 * words]);
+        for level in available() {
+            let mut out = [0; 64];
+            at(level, || counts([&zeros, &ones, &zeros], [&ones; 3], 8, &mut out));
+            assert_eq!(out, [0; 64], "at {level:?}");
+            at(level, || counts([&zeros, &ones, &zeros], [&ones, &ones, &zeros], 8, &mut out));
+            for (pair, count) in out.into_iter().enumerate() {
+                let places = if pair / 8 == pair % 8 { 0 } else { 64 * words as u64 };
+                assert_eq!(count, places, "pair {pair} at {level:?}");
             }
         }
     }

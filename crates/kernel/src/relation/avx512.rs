@@ -1,0 +1,217 @@
+//! Counts by ternary logic and vectors' own counts of ones; folds by lookups in pairs of registers.
+
+use super::Side;
+use crate::field::Fp61;
+use crate::field::avx512::{fold_words, load, modulus, once, rotate, store};
+use crate::transpose::from_planes;
+use crate::{Buffer, Element};
+use std::arch::x86_64::*;
+use std::ops::Range;
+
+/// [`super::counts`], of blocks of `words` words.
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vpopcntdq")]
+pub(super) fn counts(left: [&[u64]; 3], right: [&[u64]; 3], words: usize, out: &mut [u64]) {
+    if words == 0 {
+        return;
+    }
+    let blocks = left[0].len() / words;
+    let depth = (TILE / blocks).min(DEEPEST).min(words.div_ceil(LINE));
+    let mut own = Buffer::of_words::<u64>(depth * QUAD);
+    let mut others = Buffer::of_words::<u64>(blocks / 4 * depth * QUAD);
+    let (own, others) = (own.words_mut(), others.words_mut());
+    for first in (0..words).step_by(depth * LINE) {
+        let part = first..words.min(first + depth * LINE);
+        for (k, quads) in others.chunks_exact_mut(depth * QUAD).enumerate() {
+            pack(right, words, 4 * k, part.clone(), quads);
+        }
+        for l in (0..blocks).step_by(4) {
+            pack(left, words, l, part.clone(), own);
+            for (k, quads) in (0..).step_by(4).zip(others.chunks_exact(depth * QUAD)) {
+                for (i, counts) in compare(own, quads).into_iter().enumerate() {
+                    let out = &mut out[(l + i) * blocks + k..][..4];
+                    for (j, out) in out.iter_mut().enumerate() {
+                        // A block isn't compared with itself.
+                        *out += if l + i == k + j { 0 } else { counts >> (16 * j) & 0xffff };
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Words of a vector.
+const LINE: usize = 8;
+
+/// Words of four blocks' vectors of three planes.
+const QUAD: usize = 4 * 3 * LINE;
+
+/// Vectors of a plane that are compared at a time, of all blocks together: the right side's three planes take a
+/// fifth of a megabyte, and stay in a second-level cache.
+const TILE: usize = 1024;
+
+/// The most vectors of a block that are compared at a time.
+const DEEPEST: usize = 64;
+
+/// Puts words `part` of blocks `first` to `first + 3` next to what they are met with: for each vector the four
+/// blocks, and of each the three planes. Past the blocks' end there are zeros, for which the relation holds.
+fn pack(planes: [&[u64]; 3], words: usize, first: usize, part: Range<usize>, quads: &mut [u64]) {
+    for row in 0..12 {
+        let block = &planes[row % 3][(first + row / 3) * words..][part.clone()];
+        let mut lines = block.chunks(LINE);
+        for quad in quads.chunks_exact_mut(QUAD) {
+            let to = &mut quad[row * LINE..][..LINE];
+            match lines.next() {
+                Some(line) if line.len() == LINE => to.copy_from_slice(line),
+                line => {
+                    let line = line.unwrap_or_default();
+                    to.fill(0);
+                    to[..line.len()].copy_from_slice(line);
+                }
+            }
+        }
+    }
+}
+
+/// The counts of four packed blocks against four others, those of one block in the 16-bit fields of a word:
+/// [`DEEPEST`] vectors have fewer bits than a field can count.
+#[inline]
+#[target_feature(enable = "avx512f,avx512vpopcntdq")]
+fn compare(left: &[u64], right: &[u64]) -> [u64; 4] {
+    let mut sums = [[_mm512_setzero_si512(); 4]; 4];
+    let (left, right) = (left.as_chunks::<LINE>().0, right.as_chunks::<LINE>().0);
+    for (left, right) in left.as_chunks::<12>().0.iter().zip(right.as_chunks::<12>().0) {
+        for (sums, [a, c, e]) in sums.iter_mut().zip(left.as_chunks().0) {
+            let [a, c, e] = [a, c, e].map(|words| load(words));
+            for (sum, [b, d, f]) in sums.iter_mut().zip(right.as_chunks().0) {
+                let [b, d, f] = [b, d, f].map(|words| load(words));
+                let both = _mm512_ternarylogic_epi64::<XOR_AND>(_mm512_and_si512(a, b), c, d);
+                let wrong = _mm512_ternarylogic_epi64::<XOR>(both, e, f);
+                *sum = _mm512_add_epi64(*sum, _mm512_popcnt_epi64(wrong));
+            }
+        }
+    }
+    let mut counts = [0; 4];
+    for (counts, [first, second, third, fourth]) in counts.iter_mut().zip(sums) {
+        let low = _mm512_or_si512(first, _mm512_slli_epi64::<16>(second));
+        let high = _mm512_or_si512(third, _mm512_slli_epi64::<16>(fourth));
+        *counts = _mm512_reduce_add_epi64(_mm512_or_si512(low, _mm512_slli_epi64::<32>(high))) as u64;
+    }
+    counts
+}
+
+/// `x ^ (y & z)`, as ternary logic has it.
+const XOR_AND: i32 = 0b0111_1000;
+
+/// `x ^ y ^ z`.
+const XOR: i32 = 0b1001_0110;
+
+/// [`super::fold`].
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
+pub(super) fn fold(planes: [&[u64]; 3], side: Side, weights: &[Fp61], out: &mut [Fp61]) {
+    let words = planes[0].len() / weights.len();
+    let groups: Vec<Group> = weights.chunks(GROUP).map(Group::new).collect();
+    // For each group and plane a word for each place.
+    let mut bits = Buffer::of_words::<u64>(groups.len() * 3 * CHUNK);
+    let bits = bits.words_mut::<u64>();
+    let out = bytemuck::cast_slice_mut::<Fp61, u64>(out).as_chunks_mut().0;
+    for first in (0..words).step_by(LINE) {
+        let count = LINE.min(words - first);
+        for (index, bits) in bits.chunks_exact_mut(CHUNK).enumerate() {
+            let (group, plane) = (index / 3, planes[index % 3]);
+            let rows = &plane[GROUP * group * words + first..];
+            from_planes(rows, groups[group].blocks, words, &mut bits[..64 * count]);
+        }
+        for place in 0..8 * count {
+            let mut sums = [_mm512_setzero_si512(); 4];
+            for (group, bits) in groups.iter().zip(bits.chunks_exact(3 * CHUNK)) {
+                let bits = [0, 1, 2].map(|plane| load(&bits[plane * CHUNK..].as_chunks().0[place]));
+                for (sum, part) in sums.iter_mut().zip(group.sums(bits)) {
+                    *sum = _mm512_add_epi64(*sum, fold_words(part));
+                }
+            }
+            let sums = sums.map(|sum| once(fold_words(sum)));
+            for (i, sum) in scale(sums, side).into_iter().enumerate() {
+                store(&mut out[8 * (i * words + first) + place], sum);
+            }
+        }
+    }
+}
+
+/// Places that are folded at a time.
+const CHUNK: usize = 64 * LINE;
+
+/// Blocks whose bits make a word for each place.
+const GROUP: usize = 64;
+
+/// The weights of up to [`GROUP`] blocks.
+struct Group {
+    blocks: usize,
+    /// For every four blocks the sums of their weights, by the bits that say which are added up.
+    tables: Vec<[[u64; LINE]; 2]>,
+    /// The sum of all weights.
+    all: Fp61,
+}
+
+impl Group {
+    fn new(weights: &[Fp61]) -> Self {
+        let table = |weights: &[Fp61]| {
+            let mut table = [Fp61::ZERO; 16];
+            for (bit, &weight) in weights.iter().enumerate() {
+                for without in 0..1 << bit {
+                    table[1 << bit | without] = table[without].wrapping_add(weight);
+                }
+            }
+            bytemuck::cast(table)
+        };
+        Self {
+            blocks: weights.len(),
+            tables: weights.chunks(4).map(table).collect(),
+            all: weights.iter().fold(Fp61::ZERO, |sum, &weight| sum.wrapping_add(weight)),
+        }
+    }
+
+    /// The sums of the weights times `xy z'`, `y z'`, `x z'` and `z'` for eight places, not reduced.
+    ///
+    /// With S the sum of the weights where some bits are 1, they are `S_xy - 2 S_xyz` and the like. A table's entry
+    /// is below p, so that eight fit a word; each S is then at most 2p + 14, and five moduli keep the differences
+    /// above zero and below 2^64.
+    #[inline]
+    #[target_feature(enable = "avx512f")]
+    fn sums(&self, [mut x, mut y, mut z]: [__m512i; 3]) -> [__m512i; 4] {
+        let mut sums = [_mm512_setzero_si512(); 7];
+        for tables in self.tables.chunks(8) {
+            let mut part = [_mm512_setzero_si512(); 7];
+            for table in tables {
+                let [low, high] = table.each_ref().map(|half| load(half));
+                let xy = _mm512_and_si512(x, y);
+                let bits =
+                    [xy, y, x, _mm512_and_si512(xy, z), _mm512_and_si512(y, z), _mm512_and_si512(x, z), z];
+                for (sum, bits) in part.iter_mut().zip(bits) {
+                    // The lookup minds an index's low four bits alone.
+                    *sum = _mm512_add_epi64(*sum, _mm512_permutex2var_epi64(low, bits, high));
+                }
+                [x, y, z] = [x, y, z].map(|bits| _mm512_srli_epi64::<4>(bits));
+            }
+            for (sum, part) in sums.iter_mut().zip(part) {
+                *sum = _mm512_add_epi64(*sum, fold_words(part));
+            }
+        }
+        let [xy, y, x, xyz, yz, xz, z] = sums;
+        let above = _mm512_set1_epi64((5 * u128::from(Fp61::MODULUS)) as i64);
+        let all = _mm512_set1_epi64(self.all.word() as i64);
+        [(xy, xyz), (y, yz), (x, xz), (all, z)].map(|(plus, minus)| {
+            _mm512_sub_epi64(_mm512_add_epi64(plus, above), _mm512_add_epi64(minus, minus))
+        })
+    }
+}
+
+/// Reduced words times the side's factors, reduced: 2 and 1/2 are rotations of 61 bits.
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn scale([xy, y, x, all]: [__m512i; 4], side: Side) -> [__m512i; 4] {
+    let negative = |words| _mm512_sub_epi64(modulus(), words);
+    match side {
+        Side::Left => [once(rotate::<1, 60>(negative(xy))), y, x, once(rotate::<60, 1>(negative(all)))],
+        Side::Right => [xy, y, x, all],
+    }
+}
