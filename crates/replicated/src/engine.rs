@@ -136,7 +136,7 @@ impl Engine for ReplicatedEngine {
             &Kind::And { a, b, dst } => self.and_begin(job, a, b, dst),
             &Kind::Mul { a, b, dst } => self.mul_begin(job, a, b, dst),
             &Kind::MatMul { a, b, shape, dst } => self.matmul_begin(job, a, b, shape, dst),
-            &Kind::Split { a, bits, negate, s, t } => self.split_begin(job, a, bits, negate, s, t),
+            &Kind::Split { a, bits, s } => self.split_begin(job, a, bits, s),
             &Kind::Inject { a, dst } => self.inject_begin(job, a, dst),
             &Kind::Shift { a, by, dst } => self.shift_begin(job, a, by, dst),
             Kind::Circuit { circuit, inputs, dst } => self.layer_begin(job, circuit, inputs, *dst),
