@@ -1,6 +1,7 @@
 //! A party's state, and which operation goes where.
 
 use crate::products::Prepared;
+use crate::reads::Reads;
 use crate::{PARTIES, ZeroSharing, next, prev};
 use std::collections::HashMap;
 use std::ops::Range;
@@ -24,6 +25,8 @@ pub(crate) struct ReplicatedEngine {
     pub(crate) own: Bank,
     /// Components `x_(i-1)`.
     pub(crate) prev: Bank,
+    /// Which components this party's part of the plan reads.
+    reads: Reads,
     /// For every client the streams of `x_0` and `x_1`, as far as this party has them.
     pub(crate) clients: HashMap<usize, ClientStreams>,
     /// The right matrix of the product that is being computed.
@@ -58,6 +61,7 @@ impl ReplicatedEngine {
             me: session.me(),
             own,
             prev,
+            reads: Reads::new(&plan, session.me()),
             clients: HashMap::new(),
             prepared: None,
             tiles: Tiles::new(2),
@@ -125,8 +129,13 @@ impl Engine for ReplicatedEngine {
         let mesh = self.session.mesh();
         let mut tick = || Ok(mesh.tick()?);
         section(Section::Gates, || {
-            self.own.run(step, self.me == 0, &mut tick)?;
-            self.prev.run(step, self.me == 1, &mut tick)
+            if self.reads.own(step.writes()) {
+                self.own.run(step, self.me == 0, &mut tick)?;
+            }
+            if self.reads.prev(step.writes()) {
+                self.prev.run(step, self.me == 1, &mut tick)?;
+            }
+            Ok(())
         })
     }
 
@@ -198,6 +207,7 @@ impl Engine for ReplicatedEngine {
         self.session.next_plan(self.plan.addresses(), plan.addresses())?;
         self.own.next(plan.clone());
         self.prev.next(plan.clone());
+        self.reads = Reads::new(&plan, self.me);
         // Clients give new seeds.
         self.clients.clear();
         (self.plan, self.roles) = (plan, roles);

@@ -20,6 +20,7 @@ mod engine;
 mod fresh;
 mod inout;
 mod products;
+mod reads;
 
 use client::ReplicatedClient;
 use engine::ReplicatedEngine;
