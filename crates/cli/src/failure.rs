@@ -111,7 +111,9 @@ fn blamed(cause: &Cause) -> (Option<String>, Option<String>) {
                 (Some(peer.clone()), Some("setup"))
             }
             SessionError::CheckFailed { peer, .. } => (Some(peer.clone()), None),
-            SessionError::Entropy(_) | SessionError::Exhausted | SessionError::Rejected { .. } => (None, None),
+            SessionError::Entropy(_) | SessionError::Exhausted | SessionError::Rejected { .. } => {
+                (None, None)
+            }
         },
         Cause::Refused(_) => (None, None),
     };

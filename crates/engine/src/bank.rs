@@ -146,6 +146,11 @@ impl Bank {
         self.registers[reg as usize].as_ref().expect("a plan writes a register before it reads it")
     }
 
+    /// Whether a register was written, or taken to be.
+    pub fn is_written(&self, reg: Reg) -> bool {
+        self.registers[reg as usize].is_some()
+    }
+
     /// A register to write; its contents are unspecified until then.
     pub fn make(&mut self, reg: Reg) -> &mut Buffer {
         let bytes = bytes_of(self.shape(reg));

@@ -65,14 +65,13 @@ impl ClearEngine {
         self.bank.put(dst, out);
     }
 
-    fn split(&mut self, a: Reg, count: u8, s: Reg, t: Reg) {
+    fn split(&mut self, a: Reg, count: u8, s: Reg) {
         let mut planes = self.bank.take(s);
         let stride = row_words(self.bank.shape(s).cols);
         with_word!(self.width(a), W => {
             transpose::to_planes::<W>(self.bank.get(a).words(), count as usize, planes.words_mut(), stride);
         });
         self.bank.put(s, planes);
-        self.bank.zero(t);
     }
 
     fn inject(&mut self, a: Rows, dst: Reg) {
@@ -102,7 +101,7 @@ impl ClearEngine {
         }
         let layer = &circuit.layers[job.stage as usize];
         let tile = self.tiles.get(job);
-        tile.load(0, circuit, job.stage as usize, inputs, &self.bank);
+        tile.load(0, circuit, job.stage as usize, inputs, &self.bank, false);
         tile.sums(layer);
         tile.ands(layer);
         if job.stage == circuit.depth() {
@@ -158,7 +157,7 @@ impl Engine for ClearEngine {
             Kind::And { a, b, dst } => self.and(a, b, dst),
             Kind::Mul { a, b, dst } => self.mul(a, b, dst),
             Kind::MatMul { a, b, shape, dst } => self.matmul(a, b, shape, dst),
-            Kind::Split { a, bits, s, t, .. } => self.split(a, bits, s, t),
+            Kind::Split { a, bits, s } => self.split(a, bits, s),
             Kind::Inject { a, dst } => self.inject(a, dst),
             Kind::Shift { a, by, dst } => self.shift(a, by, dst),
             Kind::Circuit { .. } => unreachable!("circuits go layer by layer"),
@@ -221,10 +220,10 @@ mod tests {
             let mut builder = Builder::new();
             let owner = builder.role("alice");
             let a = builder.ring(Width::W8, cols);
-            let [s, t] = std::array::from_fn(|_| builder.bits(8, cols));
+            let s = builder.bits(8, cols);
             let dst = builder.bits(1, cols);
             builder.input(owner, a);
-            builder.interact(Kind::Split { a, bits: 8, negate: false, s, t });
+            builder.interact(Kind::Split { a, bits: 8, s });
             let inputs = vec![Operand::Rows(s)];
             builder.interact(Kind::Circuit { circuit: circuit.clone(), inputs, dst });
             builder.output(dst, To::All);

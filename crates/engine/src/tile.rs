@@ -6,11 +6,12 @@
 
 use crate::Job;
 use crate::bank::{Bank, row_words};
+use crate::with_word;
 use std::collections::HashMap;
 use std::ops::Range;
 use tacit_circuit::{Layer, Layered, ONE, UNUSED};
 use tacit_kernel::{Buffer, bits, gates, transpose};
-use tacit_program::plan::{Operand, Rows};
+use tacit_program::plan::{Domain, Operand, Reg, Rows};
 
 /// The tiles under way, and memory of those that have ended.
 #[derive(Debug)]
@@ -97,7 +98,9 @@ impl Tile {
     }
 
     /// Loads a component of the inputs that a layer begins with from its bank: those that are not the same for all
-    /// instances before the first layer, the others as the circuit asks for them.
+    /// instances before the first layer, the others as the circuit asks for them. `second` says whether this
+    /// component is the second addend of numbers, which has no share in the others. Rows that nothing has been
+    /// written to are zero.
     pub fn load(
         &mut self,
         component: usize,
@@ -105,17 +108,26 @@ impl Tile {
         layer: usize,
         inputs: &[Operand],
         bank: &Bank,
+        second: bool,
     ) {
         let mut first = 0;
         for (&width, operand) in circuit.inputs.iter().zip(inputs).take_while(|_| layer == 0) {
             let slots = &circuit.input_slots[first..first + width as usize];
             match operand {
                 Operand::Each(reg) => self.load_each(component, slots, bank.get(*reg).words()),
-                Operand::Rows(reg) => {
+                Operand::Addend { a, negate } if second => {
+                    self.load_numbers(component, slots, bank, *a, *negate);
+                }
+                Operand::Rows(reg) if bank.is_written(*reg) => {
                     let words = self.cols.start / 64..self.cols.start / 64 + self.row_words;
                     for (bit, &slot) in (0..).zip(slots).filter(|(_, slot)| **slot != UNUSED) {
                         let row = &bank.row(Rows::one(*reg, bit), 0)[words.clone()];
                         self.row(slot, component).copy_from_slice(row);
+                    }
+                }
+                Operand::Addend { .. } | Operand::Rows(_) => {
+                    for &slot in slots.iter().filter(|slot| **slot != UNUSED) {
+                        self.row(slot, component).fill(0);
                     }
                 }
                 Operand::Same(_) => {}
@@ -134,13 +146,36 @@ impl Tile {
         for (index, group) in slots.chunks(SLICE).enumerate() {
             let bits = index * SLICE..index * SLICE + group.len();
             transpose::slice(src, slots.len(), self.cols(), bits, &mut planes, self.row_words);
-            for (&slot, plane) in group.iter().zip(planes.chunks_exact(self.row_words)) {
-                if slot != UNUSED {
-                    self.row(slot, component).copy_from_slice(plane);
-                }
-            }
+            self.load_planes(component, group, &planes);
         }
         self.planes = planes;
+    }
+
+    /// The low bits of numbers, or of their negatives.
+    fn load_numbers(&mut self, component: usize, slots: &[u32], bank: &Bank, a: Reg, negate: bool) {
+        let Domain::Ring(width) = bank.shape(a).domain else {
+            unreachable!("lowering takes addends of rings of words");
+        };
+        let mut planes = std::mem::take(&mut self.planes);
+        with_word!(width, W => {
+            let numbers = &bank.get(a).words::<W>()[self.cols()];
+            if negate {
+                let negated: Vec<W> = numbers.iter().map(|number| number.wrapping_neg()).collect();
+                transpose::to_planes::<W>(&negated, slots.len(), &mut planes, self.row_words);
+            } else {
+                transpose::to_planes::<W>(numbers, slots.len(), &mut planes, self.row_words);
+            }
+        });
+        self.load_planes(component, slots, &planes);
+        self.planes = planes;
+    }
+
+    fn load_planes(&mut self, component: usize, slots: &[u32], planes: &[u64]) {
+        for (&slot, plane) in slots.iter().zip(planes.chunks_exact(self.row_words)) {
+            if slot != UNUSED {
+                self.row(slot, component).copy_from_slice(plane);
+            }
+        }
     }
 
     /// Stores a component of the outputs in its register, a row of bits, instance after instance.
@@ -175,5 +210,65 @@ impl Tile {
 
     fn slot_words(&self) -> usize {
         self.components * self.row_words
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::Arc;
+    use tacit_program::plan::{Builder, Kind, Width};
+
+    /// A plan with a circuit that takes the low 5 bits of 16-bit numbers but for bit 1, and of another addend the
+    /// same; its circuit's operands.
+    fn plan(cols: usize, negate: bool) -> (Arc<tacit_program::plan::Plan>, Layered, Vec<Operand>) {
+        let mut build = tacit_circuit::Builder::new();
+        let (s, t) = (build.input(5), build.input(5));
+        let bits = [0, 2, 3, 4].map(|bit| build.and(s[bit], t[bit])).to_vec();
+        let circuit = Layered::new(&build.finish(vec![bits]));
+        let mut builder = Builder::new();
+        let a = builder.ring(Width::W16, cols);
+        let s = builder.bits(5, cols);
+        let dst = builder.bits(1, 4 * cols);
+        builder.interact(Kind::Split { a, bits: 5, s });
+        let inputs = vec![Operand::Rows(s), Operand::Addend { a, negate }];
+        builder.interact(Kind::Circuit { circuit: Arc::new(circuit.clone()), inputs: inputs.clone(), dst });
+        (Arc::new(builder.finish()), circuit, inputs)
+    }
+
+    #[test]
+    fn numbers_are_sliced_where_they_are_an_addend_and_nothing_elsewhere() {
+        for (cols, tile_cols) in [(1, 0..1), (65, 0..65), (1024, 512..1024), (1100, 512..1100)] {
+            for negate in [false, true] {
+                let (plan, circuit, inputs) = plan(cols, negate);
+                let Operand::Addend { a, .. } = inputs[1] else { unreachable!("the second operand") };
+                let mut bank = Bank::new(plan);
+                for (at, number) in bank.make(a).words_mut::<u16>().iter_mut().enumerate() {
+                    *number = (at * at * 40_503 + 7) as u16;
+                }
+                let numbers = bank.get(a).words::<u16>().to_vec();
+                let mut tiles = Tiles::new(2);
+                let job = Job { op: 1, stage: 0, batch: 0, cols: tile_cols.clone(), last: true };
+                let tile = tiles.open(&job, &circuit);
+                tile.memory().fill(u64::MAX);
+                tile.load(0, &circuit, 0, &inputs, &bank, true);
+                tile.load(1, &circuit, 0, &inputs, &bank, false);
+                for bit in 0..5 {
+                    let (of_s, of_t) = (circuit.input_slots[bit], circuit.input_slots[5 + bit]);
+                    assert_eq!((of_s == UNUSED, of_t == UNUSED), (bit == 1, bit == 1));
+                    if bit == 1 {
+                        continue;
+                    }
+                    for (at, &number) in numbers[tile_cols.clone()].iter().enumerate() {
+                        let number = if negate { number.wrapping_neg() } else { number };
+                        let expected = number >> bit & 1 == 1;
+                        assert_eq!(bits::get(tile.row(of_t, 0), at), expected, "bit {bit} of {at}");
+                    }
+                    for row in [(of_t, 1), (of_s, 0), (of_s, 1)] {
+                        assert!(tile.row(row.0, row.1).iter().all(|&word| word == 0), "nothing was written");
+                    }
+                }
+            }
+        }
     }
 }

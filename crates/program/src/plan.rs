@@ -217,13 +217,21 @@ pub enum Operand {
     Rows(Reg),
     /// In one row: the same bits for all instances; a late input of the circuit ([`Layered::with_late`]).
     Same(Reg),
+    /// In one row of a ring of words, with a number for every instance: the low bits of its second addend `T`, or of
+    /// `-T mod 2^k` where `negate`. What [`Kind::Split`] is to the first one, but without a message.
+    Addend {
+        /// The numbers.
+        a: Reg,
+        /// Whether the bits are those of `-T`.
+        negate: bool,
+    },
 }
 
 impl Operand {
     /// The register.
     pub const fn reg(self) -> Reg {
         match self {
-            Self::Each(reg) | Self::Rows(reg) | Self::Same(reg) => reg,
+            Self::Each(reg) | Self::Rows(reg) | Self::Same(reg) | Self::Addend { a: reg, .. } => reg,
         }
     }
 }
@@ -231,8 +239,8 @@ impl Operand {
 /// An operation for which parties exchange messages. *Ring* stands for all domains but bits in products, and for
 /// [`Domain::Ring`] in conversions.
 ///
-/// `Split`, `Inject` and `Shift` are for protocols whose sharing falls into two addends, `x = S + T mod 2^k`,
-/// of which one party knows `S` and the others know `T`.
+/// `Split`, `Inject`, `Shift` and [`Operand::Addend`] are for protocols whose sharing falls into two addends,
+/// `x = S + T mod 2^k`, of which one party knows `S` and the others know `T`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[expect(missing_docs, reason = "a variant's line says what its fields are")]
 pub enum Kind {
@@ -242,9 +250,9 @@ pub enum Kind {
     Mul { a: Reg, b: Reg, dst: Reg },
     /// Ring: the matrix product.
     MatMul { a: Reg, b: Reg, shape: MatrixShape, dst: Reg },
-    /// Ring to bits: rows 0 to `bits - 1` of `s` and `t` are the low bits of the addends: `S` and `T`, or
-    /// `S` and `-T mod 2^k` where `negate`.
-    Split { a: Reg, bits: u8, negate: bool, s: Reg, t: Reg },
+    /// Ring to bits: rows 0 to `bits - 1` of `s` are the low bits of the addend `S`. Only circuits read `s`
+    /// ([`Operand::Rows`]).
+    Split { a: Reg, bits: u8, s: Reg },
     /// One row of bits to the ring of `dst`: 0 or 1. Two stages.
     Inject { a: Rows, dst: Reg },
     /// Ring, for `0 <= x < 2^(k-1)`: `dst = (S >> by) + (T >> by) - w 2^(k-by)`, where `w`, the wrap of
@@ -293,8 +301,8 @@ impl Kind {
     pub fn writes(&self) -> Vec<Reg> {
         match self {
             Self::And { dst, .. } => vec![dst.reg],
-            Self::Split { s, t, .. } => vec![*s, *t],
-            Self::Mul { dst, .. }
+            Self::Split { s: dst, .. }
+            | Self::Mul { dst, .. }
             | Self::MatMul { dst, .. }
             | Self::Inject { dst, .. }
             | Self::Shift { dst, .. }

@@ -74,22 +74,20 @@ impl<'a> Clear<'a> {
             OpKind::MatMul { a, b, shape, dst } => {
                 vec![(Rows::one(*dst, 0), matmul(&self.read(*a), &self.read(*b), *shape, self.modulus(*dst)))]
             }
-            OpKind::Split { a, bits, negate, s, t } => {
-                let (first, mut second) = self.split(*a);
-                if *negate {
-                    second = second.iter().map(|word| word.wrapping_neg()).collect();
-                }
-                let rows = |words: &[u128]| -> Vec<u128> {
-                    (0..*bits).flat_map(|bit| words.iter().map(move |word| word >> bit & 1)).collect()
-                };
-                let bits = u32::from(*bits);
-                vec![(Rows::run(*s, 0, bits), rows(&first)), (Rows::run(*t, 0, bits), rows(&second))]
+            OpKind::Split { a, bits, s } => {
+                let (first, _) = self.split(*a);
+                let rows = (0..*bits).flat_map(|bit| first.iter().map(move |word| word >> bit & 1));
+                vec![(Rows::run(*s, 0, u32::from(*bits)), rows.collect())]
             }
             OpKind::Inject { a, dst } => vec![(Rows::one(*dst, 0), self.read_rows(*a))],
             OpKind::Circuit { circuit, inputs, dst } => {
                 let instances = kind.extent(self.plan);
-                let operands: Vec<Vec<u64>> =
-                    inputs.iter().map(|input| self.packed(*input, instances)).collect();
+                let widths = circuit.inputs.iter();
+                let operands: Vec<Vec<u64>> = inputs
+                    .iter()
+                    .zip(widths)
+                    .map(|(input, width)| self.packed(*input, *width, instances))
+                    .collect();
                 let operands: Vec<&[u64]> = operands.iter().map(Vec::as_slice).collect();
                 let outputs =
                     circuit.evaluate(&operands, instances).expect("operands are the circuit's inputs");
@@ -159,8 +157,8 @@ impl<'a> Clear<'a> {
         self.write_rows(rows, &words);
     }
 
-    /// A circuit's operand, instance after instance.
-    fn packed(&self, operand: Operand, instances: usize) -> Vec<u64> {
+    /// A circuit's operand of `width` bits, instance after instance.
+    fn packed(&mut self, operand: Operand, width: u32, instances: usize) -> Vec<u64> {
         let register = self.plan.register(operand.reg());
         let bits: Vec<u128> = match operand {
             Operand::Each(reg) => self.read(reg),
@@ -169,6 +167,11 @@ impl<'a> Clear<'a> {
                 let rows = self.read_rows(Rows::run(reg, 0, register.rows));
                 let column = |at: usize| rows.iter().skip(at).step_by(register.cols).copied();
                 (0..instances).flat_map(column).collect()
+            }
+            Operand::Addend { a, negate } => {
+                let (_, second) = self.split(a);
+                let signed = |word: u128| if negate { word.wrapping_neg() } else { word };
+                second.iter().flat_map(|&word| (0..width).map(move |bit| signed(word) >> bit & 1)).collect()
             }
         };
         bits.chunks(64).map(|bits| bits.iter().rev().fold(0, |word, bit| word << 1 | *bit as u64)).collect()

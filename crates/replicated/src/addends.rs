@@ -2,9 +2,9 @@
 //!
 //! `x = S + T` with `S = x_0 + x_1`, which `P_1` knows, and `T = x_2`, which `P_2` and `P_0` know.
 //!
-//! **Split** shares the bits of both. `T`'s need no message: component 2 is `T`, the others 0. `P_1` shares `S`
-//! as an input of its own: component 1 is the stream that it shares with `P_2`, component 2 is 0, and it sends
-//! component 0 to `P_0`, masked by that stream.
+//! **Split** shares the bits of `S`, which `P_1` shares as an input of its own: component 1 is the stream that it
+//! shares with `P_2`, component 2 is 0, and it sends component 0 to `P_0`, masked by that stream. Component 2 has no
+//! memory. `T`'s bits need no message: component 2 is `T`, the others 0, and so a tile takes them from `x_2` itself.
 //!
 //! **Select** is what takes bits back to numbers: `P_1` knows `A` and `D`, the others know a bit `v`; the result
 //! shares `A + v D`, plus a number `E` that `P_2` knows. Stage 0: `P_1` shares `A = a_0 + a_1` and `D = d_0 + d_1`,
@@ -33,35 +33,15 @@ const RESULT_ONE: u16 = 2;
 const RESULT_ZERO: u16 = 3;
 
 impl ReplicatedEngine {
-    pub(crate) fn split_begin(
-        &mut self,
-        job: &Job,
-        a: Reg,
-        count: u8,
-        negate: bool,
-        s: Reg,
-        t: Reg,
-    ) -> Result<(), Error> {
-        let count = u32::from(count);
-        // What a party neither computes nor, as P_0, receives is zero: component 2 of `S`, 0 and 1 of `T`.
+    pub(crate) fn split_begin(&mut self, job: &Job, a: Reg, count: u8, s: Reg) -> Result<(), Error> {
         match self.me {
-            1 => {
-                clear_columns(&mut self.own, t, count, job);
-                clear_columns(&mut self.prev, t, count, job);
-                return self.split_sum(job, a, count, s);
-            }
+            1 => self.split_sum(job, a, count.into(), s),
             2 => {
-                clear_columns(&mut self.own, s, count, job);
-                clear_columns(&mut self.prev, t, count, job);
-                self.split_mask(job, count, s);
+                self.split_mask(job, count.into(), s);
+                Ok(())
             }
-            _ => {
-                clear_columns(&mut self.prev, s, count, job);
-                clear_columns(&mut self.own, t, count, job);
-            }
+            _ => Ok(()),
         }
-        self.split_third(job, a, count, negate, t);
-        Ok(())
     }
 
     pub(crate) fn split_finish(&mut self, job: &Job, count: u8, s: Reg) -> Result<(), Error> {
@@ -114,28 +94,6 @@ impl ReplicatedEngine {
                 key.fill(Self::draw(job, 0), block, bytemuck::cast_slice_mut(&mut planes[range]));
             }
         });
-    }
-
-    /// P_2 and P_0: component 2 of `T`'s bits is `T` or `-T` itself.
-    fn split_third(&mut self, job: &Job, a: Reg, count: u32, negate: bool, t: Reg) {
-        let stride = row_words(self.plan.register(t).cols);
-        let start = job.cols.start / 64;
-        let width = self.width(a);
-        let bank = if self.me == 2 { &mut self.own } else { &mut self.prev };
-        let mut planes = bank.take(t);
-        with_word!(width, W => {
-            let third = &bank.get(a).words::<W>()[job.cols.clone()];
-            let planes = &mut planes.words_mut()[start..];
-            section(Section::Slicing, || {
-                if negate {
-                    let negated: Vec<W> = third.iter().map(|word| word.wrapping_neg()).collect();
-                    transpose::to_planes::<W>(&negated, count as usize, planes, stride);
-                } else {
-                    transpose::to_planes::<W>(third, count as usize, planes, stride);
-                }
-            });
-        });
-        bank.put(t, planes);
     }
 
     pub(crate) fn inject_begin(&mut self, job: &Job, a: Rows, dst: Reg) -> Result<(), Error> {
@@ -334,15 +292,4 @@ fn sum_of_components<W: Word>(own: &Bank, prev: &Bank, a: Reg, job: &Job) -> Vec
         &mut sum,
     );
     sum
-}
-
-/// Zeros in a job's columns of the first `count` rows.
-fn clear_columns(bank: &mut Bank, reg: Reg, count: u32, job: &Job) {
-    let cols = bank.shape(reg).cols;
-    let stride = row_words(cols);
-    let words = words_of(&job.cols, cols);
-    let memory = bank.make(reg).words_mut::<u64>();
-    for row in 0..count as usize {
-        memory[row * stride + words.start..row * stride + words.end].fill(0);
-    }
 }

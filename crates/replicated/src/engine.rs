@@ -1,6 +1,7 @@
 //! A party's state, and which operation goes where.
 
 use crate::products::Prepared;
+use crate::reads::Reads;
 use crate::verified::Verified;
 use crate::{PARTIES, ZeroSharing, next, prev};
 use std::collections::HashMap;
@@ -25,6 +26,8 @@ pub(crate) struct ReplicatedEngine {
     pub(crate) own: Bank,
     /// Components `x_(i-1)`.
     pub(crate) prev: Bank,
+    /// Which components this party's part of the plan reads.
+    reads: Reads,
     /// For every client the streams of `x_0` and `x_1`, as far as this party has them.
     pub(crate) clients: HashMap<usize, ClientStreams>,
     /// The right matrix of the product that is being computed.
@@ -62,6 +65,7 @@ impl ReplicatedEngine {
             me: session.me(),
             own,
             prev,
+            reads: Reads::new(&plan, session.me()),
             clients: HashMap::new(),
             prepared: None,
             tiles: Tiles::new(2),
@@ -130,8 +134,13 @@ impl Engine for ReplicatedEngine {
         let mesh = self.session.mesh();
         let mut tick = || Ok(mesh.tick()?);
         section(Section::Gates, || {
-            self.own.run(step, self.me == 0, &mut tick)?;
-            self.prev.run(step, self.me == 1, &mut tick)
+            if self.reads.own(step.writes()) {
+                self.own.run(step, self.me == 0, &mut tick)?;
+            }
+            if self.reads.prev(step.writes()) {
+                self.prev.run(step, self.me == 1, &mut tick)?;
+            }
+            Ok(())
         })
     }
 
@@ -141,7 +150,7 @@ impl Engine for ReplicatedEngine {
             &Kind::And { a, b, dst } => self.and_begin(job, a, b, dst),
             &Kind::Mul { a, b, dst } => self.mul_begin(job, a, b, dst),
             &Kind::MatMul { a, b, shape, dst } => self.matmul_begin(job, a, b, shape, dst),
-            &Kind::Split { a, bits, negate, s, t } => self.split_begin(job, a, bits, negate, s, t),
+            &Kind::Split { a, bits, s } => self.split_begin(job, a, bits, s),
             &Kind::Inject { a, dst } => self.inject_begin(job, a, dst),
             &Kind::Shift { a, by, dst } => self.shift_begin(job, a, by, dst),
             Kind::Circuit { circuit, inputs, dst } => self.layer_begin(job, circuit, inputs, *dst),
@@ -209,6 +218,7 @@ impl Engine for ReplicatedEngine {
         }
         self.own.next(plan.clone());
         self.prev.next(plan.clone());
+        self.reads = Reads::new(&plan, self.me);
         // Clients give new seeds.
         self.clients.clear();
         (self.plan, self.roles) = (plan, roles);

@@ -23,6 +23,8 @@ mod products;
 mod verified;
 mod verify;
 
+mod reads;
+
 pub use verified::ReplicatedMalicious;
 
 use client::ReplicatedClient;

@@ -76,14 +76,15 @@ impl Lowering<'_> {
         bit: impl FnOnce(&mut circuit::Builder, &[Wire], &[Wire]) -> Wire,
     ) -> Reg {
         let cols = self.plan.shape(a).cols;
-        let (s, t) = (self.plan.bits(bits, cols), self.plan.bits(bits, cols));
-        self.plan.interact(Kind::Split { a, bits: bits as u8, negate, s, t });
+        let s = self.plan.bits(bits, cols);
+        self.plan.interact(Kind::Split { a, bits: bits as u8, s });
         let mut build = circuit::Builder::new();
         let (s_bits, t_bits) = (build.input(bits), build.input(bits));
         let bit = bit(&mut build, &s_bits, &t_bits);
         let circuit = self.laid_out(&Arc::new(build.finish(vec![vec![bit]])), vec![false; 2]);
         let dst = self.plan.bits(1, cols);
-        self.plan.interact(Kind::Circuit { circuit, inputs: vec![Operand::Rows(s), Operand::Rows(t)], dst });
+        let inputs = vec![Operand::Rows(s), Operand::Addend { a, negate }];
+        self.plan.interact(Kind::Circuit { circuit, inputs, dst });
         dst
     }
 
