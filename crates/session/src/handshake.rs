@@ -23,6 +23,8 @@ pub struct Agreement {
     pub protocol: String,
     /// Its parameters, in the protocol's own words.
     pub parameters: String,
+    /// Bytes of circuits' messages that each party has under way at a time.
+    pub window: u64,
     /// Shapes and types of the inputs, readable.
     pub inputs: String,
     /// Hash of the program.
@@ -30,7 +32,7 @@ pub struct Agreement {
 }
 
 /// The version of the messages that this code sends and reads.
-pub(crate) const VERSION: u32 = 2;
+pub(crate) const VERSION: u32 = 3;
 
 /// The longest first message that is read.
 pub(crate) const MAX_HELLO: usize = 1 << 20;
@@ -56,6 +58,8 @@ impl Agreement {
         differ("who the clients are", self.clients.join(", "), theirs.clients.join(", "))?;
         differ("the protocol", self.protocol.clone(), theirs.protocol.clone())?;
         differ("the protocol's parameters", self.parameters.clone(), theirs.parameters.clone())?;
+        let window = "the window (window_bytes in parties.toml, or --window)";
+        differ(window, self.window.to_string(), theirs.window.to_string())?;
         differ("the inputs", self.inputs.clone(), theirs.inputs.clone())?;
         differ("the program (its hash)", hex(&self.program), hex(&theirs.program))
     }
@@ -167,6 +171,7 @@ mod tests {
             clients: vec!["alice".into()],
             protocol: "replicated".into(),
             parameters: String::new(),
+            window: 65536,
             inputs: "a: int64[3]".into(),
             program: [3; 32],
         }
@@ -176,7 +181,7 @@ mod tests {
     fn every_difference_is_named() {
         let ours = agreement();
         assert_eq!(ours.compare("P1", &ours), Ok(()));
-        let changes: [(&str, Change); 9] = [
+        let changes: [(&str, Change); 10] = [
             ("version", |a| a.version = 9),
             ("the number of lanes", |a| a.lanes = 3),
             ("which lane", |a| a.lane = 0),
@@ -184,6 +189,7 @@ mod tests {
             ("clients", |a| a.clients.clear()),
             ("the protocol", |a| a.protocol = "astra".into()),
             ("parameters", |a| a.parameters = "x".into()),
+            ("window_bytes", |a| a.window = 65537),
             ("inputs", |a| a.inputs = "a: int64[4]".into()),
             ("program", |a| a.program = [4; 32]),
         ];

@@ -19,6 +19,7 @@ fn agreement(parties: usize, clients: usize) -> Agreement {
         clients: names(clients, "C"),
         protocol: "any".into(),
         parameters: String::new(),
+        window: 1,
         inputs: String::new(),
         program: [0; 32],
     }

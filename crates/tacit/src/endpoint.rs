@@ -43,15 +43,7 @@ impl Endpoint {
         parties: Vec<String>,
         clients: Vec<String>,
     ) -> Result<Self, Error> {
-        let spec = protocol.spec();
-        if !spec.parties.contains(&parties.len()) {
-            return Err(Error::Refused(format!(
-                "protocol {:?} is for {} parties; there are {}",
-                spec.name,
-                spec.party_count(),
-                parties.len()
-            )));
-        }
+        check_count(protocol, parties.len())?;
         let roles = Roles::new(compiled.plan(), &parties, &clients)
             .map_err(|error| Error::Refused(error.to_string()))?;
         Ok(Self { compiled, protocol, parties, clients, roles, times: 1, rest: None })
@@ -87,10 +79,9 @@ impl Endpoint {
         }
     }
 
-    /// What else the run depends on: the version, the window, and the parts of a stream.
+    /// What else the run depends on: the version, and the parts of a stream.
     fn parameters(&self) -> String {
-        let window = self.compiled.plan().window;
-        let mut parameters = format!("tacit {}, window {window}", env!("CARGO_PKG_VERSION"));
+        let mut parameters = format!("tacit {}", env!("CARGO_PKG_VERSION"));
         let own = self.protocol.parameters();
         if !own.is_empty() {
             let _ = write!(parameters, ", {own}");
@@ -114,10 +105,24 @@ impl Endpoint {
             clients: self.clients.clone(),
             protocol: self.protocol.spec().name.to_owned(),
             parameters: self.parameters(),
+            window: self.compiled.plan().window as u64,
             inputs: self.compiled.describe_inputs(),
             program: self.compiled.hash(),
         }
     }
+}
+
+/// Refuses a number of parties that a protocol isn't for.
+pub(crate) fn check_count(protocol: &dyn Protocol, parties: usize) -> Result<(), Error> {
+    let spec = protocol.spec();
+    if spec.parties.contains(&parties) {
+        return Ok(());
+    }
+    Err(Error::Refused(format!(
+        "protocol {:?} is for {} parties, not for {parties}",
+        spec.name,
+        spec.party_count()
+    )))
 }
 
 /// Plays an endpoint's part from the handshake to the end: a party's if its number is below the number of

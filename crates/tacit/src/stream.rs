@@ -28,6 +28,13 @@ impl Stream {
         Roles::clients_of(self.part.plan(), parties)
     }
 
+    /// The same with so many bytes of circuits' messages under way at a time ([`Compiled::with_window`]).
+    #[must_use]
+    pub fn with_window(self, bytes: usize) -> Self {
+        let rest = self.rest.map(|rest| rest.with_window(bytes));
+        Self { part: self.part.with_window(bytes), rest, ..self }
+    }
+
     /// What a run sends and its rounds under the protocol of a name, exactly: those of all parts together.
     pub fn price(&self, name: &str, parties: &[String]) -> Result<Cost, Error> {
         let mut total = Cost::default();
@@ -118,6 +125,10 @@ impl Seat {
         protocol_name: &str,
         feed: &mut dyn Feed,
     ) -> Result<Report, Error> {
+        let mut stream = stream.clone();
+        if let Some(bytes) = self.config().window() {
+            stream = stream.with_window(bytes);
+        }
         let clients: Vec<String> = self.config().clients().iter().map(|client| client.name.clone()).collect();
         let endpoint = stream.endpoint(protocol(protocol_name)?, self.parties(), clients)?;
         let within = self.config().limits().connect;

@@ -102,6 +102,7 @@ impl Case {
             clients: clients.clone(),
             protocol: protocol.spec().name.to_owned(),
             parameters: protocol.parameters(),
+            window: plan.window as u64,
             inputs: String::new(),
             program: [0; 32],
         };
