@@ -171,7 +171,7 @@ pub fn play_parts(
     mesh: Mesh,
     feed: &mut dyn Feed,
     observer: &mut dyn Observer,
-) -> Result<(u32, Traffic), Error> {
+) -> Result<(u64, Traffic), Error> {
     let aborted = |cause| endpoint.compiled.aborted(cause);
     let me = mesh.me();
     let session = Session::establish(mesh, endpoint.agreement(), Box::new(OsEntropy))
@@ -188,7 +188,7 @@ fn party(
     session: Session,
     feed: &mut dyn Feed,
     observer: &mut dyn Observer,
-) -> Result<(u32, Traffic), Error> {
+) -> Result<(u64, Traffic), Error> {
     let (first, roles) = endpoint.part(0);
     let aborted = |cause| endpoint.compiled.aborted(cause);
     let mut engine = endpoint.protocol.seat(session, first.plan().clone(), roles.clone()).map_err(aborted)?;
@@ -216,7 +216,7 @@ fn party(
     Ok((rounds, traffic))
 }
 
-fn client(endpoint: &Endpoint, session: Session, feed: &mut dyn Feed) -> Result<(u32, Traffic), Error> {
+fn client(endpoint: &Endpoint, session: Session, feed: &mut dyn Feed) -> Result<(u64, Traffic), Error> {
     let (first, roles) = endpoint.part(0);
     let aborted = |cause| endpoint.compiled.aborted(cause);
     let mut client =

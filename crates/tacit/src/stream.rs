@@ -109,7 +109,7 @@ impl Local {
 }
 
 /// The outputs went to the feed.
-fn without_outputs(rounds: u32, traffic: Traffic) -> (Outcome, Traffic) {
+fn without_outputs(rounds: u64, traffic: Traffic) -> (Outcome, Traffic) {
     (Outcome { outputs: Vec::new(), rounds }, traffic)
 }
 

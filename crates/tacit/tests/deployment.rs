@@ -167,14 +167,14 @@ fn a_run_has_the_window_of_its_deployment() {
     let (usual, narrow) = (rounds(&compiled), rounds(&compiled.with_window(1)));
     assert!(usual < narrow, "{usual}, {narrow}");
     for run in conjoin(&deployment, count) {
-        assert_eq!(u64::from(run.unwrap().report.rounds), usual);
+        assert_eq!(run.unwrap().report.rounds, usual);
     }
     for name in ["P0", "P1", "P2"] {
         deployment.set_window(name, 1);
     }
     for run in conjoin(&deployment, count) {
         let run = run.unwrap();
-        assert_eq!(u64::from(run.report.rounds), narrow);
+        assert_eq!(run.report.rounds, narrow);
         assert_eq!(run.outputs[0].as_ref().map(|all| &all.data), Some(&Data::Bool(vec![true; count])));
     }
 }

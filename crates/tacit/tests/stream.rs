@@ -90,7 +90,7 @@ fn a_stream_computes_every_instance_in_order_and_costs_what_it_says() {
         for (endpoint, (name, traffic)) in report.endpoints.iter().enumerate() {
             assert_eq!(traffic.payload(), cost.sent_by(endpoint), "{name}, {times} times and {rest}");
         }
-        assert_eq!(u64::from(report.rounds), cost.phase(tacit::program::cost::Phase::Online).rounds);
+        assert_eq!(report.rounds, cost.phase(tacit::program::cost::Phase::Online).rounds);
     }
 }
 

@@ -27,7 +27,7 @@ pub(crate) struct LaneReport {
     /// Payload bytes sent, by phase in the order of [`Phase::ALL`].
     pub(crate) sent_bytes: [u64; Phase::ALL.len()],
     /// Rounds of the online phase.
-    pub(crate) rounds: u32,
+    pub(crate) rounds: u64,
 }
 
 /// A benchmark, ready for its parties.

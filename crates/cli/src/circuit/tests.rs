@@ -169,6 +169,17 @@ fn a_window_is_the_option_s_or_else_the_configuration_s() {
 }
 
 #[test]
+fn rounds_are_told_of_however_long_a_stream() {
+    let lane = |rounds| tacit::Report { rounds, ..tacit::Report::default() };
+    let all = tacit::Report::of_lanes(&[lane(3), lane(u64::MAX)]);
+    assert_eq!(crate::run::report(&all)["rounds"], u64::MAX);
+    // More than 32 bits count.
+    let out = told(&["aes128", "--cost", "--count", "1099511627776", "--window", "1", "--json"]);
+    let cost: Json = serde_json::from_str(&out).unwrap();
+    assert!(cost["protocols"]["replicated"]["rounds"].as_u64() > Some(1 << 32), "{cost}");
+}
+
+#[test]
 fn a_report_is_for_people_too() {
     let args = ["circuit", "equal32", "--simulate", "--input", "0=7", "--input", "1=7", "--verbose"];
     let (code, out, err) = tacit(&args);
