@@ -18,6 +18,7 @@ fn agreement(parties: usize, clients: usize) -> Agreement {
         parties: names(parties, "P"),
         clients: names(clients, "C"),
         protocol: "any".into(),
+        instances: 1,
         parameters: String::new(),
         window: 1,
         inputs: String::new(),

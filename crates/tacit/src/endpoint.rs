@@ -25,6 +25,8 @@ pub struct Endpoint {
     pub times: u64,
     /// A program that is run once after that, with its roles: what is left of a stream.
     pub rest: Option<(Arc<Compiled>, Roles)>,
+    /// How many instances that makes, as everybody has to say alike; 1 without a stream.
+    pub instances: u64,
 }
 
 /// Where the inputs of a stream come from, and where its outputs go. A part is one run of a program.
@@ -46,15 +48,21 @@ impl Endpoint {
         check_count(protocol, parties.len())?;
         let roles = Roles::new(compiled.plan(), &parties, &clients)
             .map_err(|error| Error::Refused(error.to_string()))?;
-        Ok(Self { compiled, protocol, parties, clients, roles, times: 1, rest: None })
+        Ok(Self { compiled, protocol, parties, clients, roles, times: 1, rest: None, instances: 1 })
     }
 
-    /// Runs the program so many times, and then `rest`: a stream of inputs that memory wouldn't hold at once.
+    /// Runs the program so many times, and then `rest`: a stream of inputs that memory wouldn't hold at once, of so
+    /// many instances.
     ///
     /// # Errors
     /// If `rest` names strangers.
-    pub fn repeated(mut self, times: u64, rest: Option<Arc<Compiled>>) -> Result<Self, Error> {
-        self.times = times;
+    pub fn repeated(
+        mut self,
+        times: u64,
+        rest: Option<Arc<Compiled>>,
+        instances: u64,
+    ) -> Result<Self, Error> {
+        (self.times, self.instances) = (times, instances);
         self.rest = match rest {
             Some(compiled) => {
                 let roles = Roles::new(compiled.plan(), &self.parties, &self.clients)
@@ -104,6 +112,7 @@ impl Endpoint {
             parties: self.parties.clone(),
             clients: self.clients.clone(),
             protocol: self.protocol.spec().name.to_owned(),
+            instances: self.instances,
             parameters: self.parameters(),
             window: self.compiled.plan().window as u64,
             inputs: self.compiled.describe_inputs(),

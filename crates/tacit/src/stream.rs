@@ -20,6 +20,8 @@ pub struct Stream {
     pub times: u64,
     /// The program that is run once after that, of the same roles: what is left.
     pub rest: Option<Arc<Compiled>>,
+    /// How many instances all parts have together.
+    pub instances: u64,
 }
 
 impl Stream {
@@ -64,7 +66,11 @@ impl Stream {
         if programs.into_iter().flatten().any(|compiled| compiled.is_debug()) {
             return Err(Error::Refused("a stream is not for debug runs, which reveal everything".to_owned()));
         }
-        Endpoint::new(self.part.clone(), protocol, parties, clients)?.repeated(self.times, self.rest.clone())
+        Endpoint::new(self.part.clone(), protocol, parties, clients)?.repeated(
+            self.times,
+            self.rest.clone(),
+            self.instances,
+        )
     }
 }
 

@@ -287,7 +287,7 @@ fn play_stream(
     };
     let inputs = inputs.iter().enumerate().map(clear).collect();
     let mut feed = Repeated { inputs, outputs: Vec::new() };
-    let stream = Stream { part, times, rest: None };
+    let stream = Stream { part, times, rest: None, instances: 3 * times };
     Seat::open(config)?.stream(&stream, "replicated", &mut feed)?;
     Ok(feed.outputs)
 }
@@ -318,6 +318,8 @@ fn streams_of_different_lengths_are_noticed_by_all() {
     });
     for (name, error) in threads.map(|thread| thread.join().unwrap()) {
         assert!(error.is_abort(), "{name}: {error}");
-        assert!(error.to_string().contains("3 times"), "{name}: {error}");
+        let error = error.to_string();
+        assert!(error.contains("number of instances (--count)"), "{name}: {error}");
+        assert!(error.contains('9') && error.contains("12"), "{name}: {error}");
     }
 }

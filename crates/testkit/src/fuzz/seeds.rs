@@ -198,6 +198,7 @@ pub(super) fn handshakes() -> Vec<Vec<u8>> {
         parties: (0..parties).map(|number| format!("P{number}")).collect(),
         clients: clients.iter().map(|&name| name.to_owned()).collect(),
         protocol: "replicated".to_owned(),
+        instances: 1,
         parameters: String::new(),
         window: 65_536,
         inputs: inputs.to_owned(),
@@ -207,6 +208,7 @@ pub(super) fn handshakes() -> Vec<Vec<u8>> {
     let usual = message(&agreement(3, &["alice", "bob"], "alice.a: int (1000,), bob.b: fixed(16) (1000,)"));
     let other = Agreement {
         version: u32::MAX,
+        instances: u64::MAX,
         parameters: "x".repeat(300),
         window: u64::MAX,
         protocol: String::new(),
