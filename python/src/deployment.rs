@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex, TryLockError};
 use std::time::Duration;
 
 use pyo3::prelude::*;
+use tacit::net::setup::Config;
 
 use crate::program::Program;
 use crate::run::{Run, watched};
@@ -67,6 +68,13 @@ impl Seat {
         })?;
         Run::new(py, run)
     }
+}
+
+/// What a run's cost depends on in a configuration: the names of the parties, and the window if it says one.
+#[pyfunction]
+pub(crate) fn configured(py: Python<'_>, config: PathBuf) -> PyResult<(Vec<String>, Option<usize>)> {
+    let config = Config::load(&config).map_err(|error| errors::run(py, &tacit::Error::Setup(error)))?;
+    Ok((config.parties().iter().map(|party| party.name.clone()).collect(), config.window()))
 }
 
 /// Makes the folders of a deployment on one machine; the paths of the configurations, parties first.

@@ -26,7 +26,7 @@ mod _native {
     #[pymodule_export]
     use crate::command::run;
     #[pymodule_export]
-    use crate::deployment::{Seat, init};
+    use crate::deployment::{Seat, configured, init};
     #[pymodule_export]
     use crate::price::Price;
     #[pymodule_export]

@@ -1,5 +1,7 @@
 //! What a run takes, before it runs.
 
+use std::sync::Arc;
+
 use pyo3::prelude::*;
 use tacit::program::Source;
 use tacit::program::cost::{Itemised, NetProfile};
@@ -23,22 +25,20 @@ type Line = (String, u32, String, u64, u64);
 
 impl Price {
     pub(crate) fn new(
-        compiled: &Compiled,
+        compiled: &Arc<Compiled>,
         protocol: &str,
         parties: Option<Vec<String>>,
+        window: Option<usize>,
     ) -> Result<Self, Error> {
         let mut endpoints = match parties {
             Some(parties) => parties,
             None => Local::new(protocol)?.parties,
         };
-        let spec = tacit::protocol(protocol)?.spec();
-        if !spec.parties.contains(&endpoints.len()) {
-            let (least, most) = (spec.parties.start(), spec.parties.end());
-            let reason =
-                format!("protocol {protocol:?} is for {least} to {most} parties, not {}", endpoints.len());
-            return Err(Error::Refused(reason));
+        let mut compiled = compiled.clone();
+        if let Some(bytes) = window {
+            compiled = compiled.with_window(bytes);
         }
-        let bill = tacit::price(compiled, protocol, &endpoints)?;
+        let bill = tacit::price(&compiled, protocol, &endpoints)?;
         let clients = Roles::clients_of(compiled.plan(), &endpoints);
         endpoints.extend(clients);
         let sources =

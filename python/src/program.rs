@@ -57,8 +57,15 @@ impl Program {
     }
 
     /// What a run takes under a protocol, among parties of these names; without names, as many as it is for.
-    #[pyo3(signature = (protocol, parties=None))]
-    fn price(&self, py: Python<'_>, protocol: &str, parties: Option<Vec<String>>) -> PyResult<Price> {
-        Price::new(&self.compiled, protocol, parties).map_err(|error| errors::run(py, &error))
+    /// `window` is how many bytes of circuits' messages each has under way at a time.
+    #[pyo3(signature = (protocol, parties=None, window=None))]
+    fn price(
+        &self,
+        py: Python<'_>,
+        protocol: &str,
+        parties: Option<Vec<String>>,
+        window: Option<usize>,
+    ) -> PyResult<Price> {
+        Price::new(&self.compiled, protocol, parties, window).map_err(|error| errors::run(py, &error))
     }
 }

@@ -67,7 +67,7 @@ pub(crate) struct Run {
     /// Of each endpoint in this process: its name, payload bytes sent by phase, bytes on the wire.
     endpoints: Vec<Endpoint>,
     /// Rounds of the online phase.
-    rounds: u32,
+    rounds: u64,
     /// From the first message to the last.
     seconds: f64,
 }

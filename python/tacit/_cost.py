@@ -6,10 +6,12 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from tacit import _native
 from tacit._table import amount, duration, table
 from tacit.errors import InputError
 
 if TYPE_CHECKING:
+    import os
     from collections.abc import Sequence
 
     from tacit._native import Price, Program
@@ -145,13 +147,23 @@ class Cost:
         return str(self)
 
 
-def price(program: Program, net: str, protocols: Sequence[str], parties: Sequence[str] | None) -> Cost:
+def price(
+    program: Program,
+    net: str,
+    protocols: Sequence[str],
+    parties: Sequence[str] | None,
+    config: str | os.PathLike[str] | None,
+) -> Cost:
     """The cost of a program under some protocols."""
     profile = _network(net)
     names = None if parties is None else list(parties)
-    return Cost(
-        profile, {name: ProtocolCost._of(name, program.price(name, names), profile) for name in protocols}
-    )
+    window = None
+    if config is not None:
+        if names is not None:
+            raise InputError("the parties are those of config=; leave out parties=")
+        names, window = _native.configured(config)
+    prices = {name: program.price(name, names, window) for name in protocols}
+    return Cost(profile, {name: ProtocolCost._of(name, price, profile) for name, price in prices.items()})
 
 
 def _network(net: str) -> tuple[float, float]:

@@ -20,6 +20,7 @@ __all__ = [
     "Run",
     "Seat",
     "Type",
+    "configured",
     "init",
     "main",
     "protocols",
@@ -38,6 +39,7 @@ def main(
     demo: Callable[[bool], int],
     interpreter: _StrPath,
 ) -> int: ...
+def configured(config: _StrPath) -> tuple[list[str], int | None]: ...
 def init(folder: _StrPath, parties: int, clients: Sequence[str], host: str, port: int) -> list[Path]: ...
 
 @final
@@ -180,7 +182,9 @@ class Program:
     def hash(self) -> bytes: ...
     def inputs(self) -> list[Input]: ...
     def outputs(self) -> list[Output]: ...
-    def price(self, protocol: str, parties: Sequence[str] | None = None) -> Price: ...
+    def price(
+        self, protocol: str, parties: Sequence[str] | None = None, window: int | None = None
+    ) -> Price: ...
 
 @final
 class Price:

@@ -102,7 +102,12 @@ class Plan:
         )
 
     def cost(
-        self, net: str = "lan", protocol: str | None = None, parties: Sequence[str] | None = None
+        self,
+        net: str = "lan",
+        protocol: str | None = None,
+        parties: Sequence[str] | None = None,
+        *,
+        config: str | os.PathLike[str] | None = None,
     ) -> Cost:
         """What a run will take: exact bytes and rounds, and the network's time; nothing is run.
 
@@ -112,16 +117,19 @@ class Plan:
             protocol: A protocol's name; `None` for all.
             parties: Names of the computing parties; who else gives or gets something is a client. If `None`,
                 as many parties as a protocol is for, called P0, P1, ...
+            config: A `parties.toml`: the cost is that of a run in its deployment, among its parties and with
+                its `window_bytes`.
 
         Returns:
             An object that prints as tables, by party and by line of the program.
 
         Raises:
             InputError: There is no such network or protocol, or it isn't for as many parties.
+            ConnectError: The configuration is wrong.
         """
         from tacit import _cost
 
-        return _cost.price(self._program, net, [protocol] if protocol else protocols(), parties)
+        return _cost.price(self._program, net, [protocol] if protocol else protocols(), parties, config)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Writes the plan to a file, for the other parties to `load`.

@@ -80,6 +80,28 @@ def test_everybody_learns_what_is_revealed_to_them_and_no_more(seats: dict[str, 
     }
 
 
+def test_a_plan_is_priced_with_the_parties_and_the_window_of_a_deployment(seats: dict[str, Path]) -> None:
+    @tacit.function
+    def compare(a: Any, b: Any) -> Any:
+        return tacit.reveal((a < b).sum())
+
+    secrets = [tacit.secret(owner, shape=(40_000,)) for owner in ("alice", "bob")]
+    plan = compare.trace(*secrets)
+    path = seats["alice"]
+    usual = plan.cost(config=path)
+    assert str(usual) == str(plan.cost())
+    text = path.read_text()
+    path.write_text(text.replace("[[party]]", "window_bytes = 1\n\n[[party]]", 1).replace('"P1"', '"one"'))
+    narrow = plan.cost(config=path)
+    assert narrow.rounds > usual.rounds
+    assert list(narrow.bytes) == ["P0", "one", "P2", "alice", "bob"]
+    with pytest.raises(tacit.InputError, match="leave out parties="):
+        plan.cost(config=path, parties=["P0", "P1", "P2"])
+    path.write_text(text.replace("[[party]]", "window_bytes = 0\n\n[[party]]", 1))
+    with pytest.raises(tacit.ConnectError, match="window_bytes is from 1"):
+        plan.cost(config=path)
+
+
 def test_parties_with_other_plans_dont_run(seats: dict[str, Path]) -> None:
     plan = difference.trace(*SECRETS)
     other = tacit.function(lambda a, b: tacit.reveal(a - b)).trace(*SECRETS)

@@ -2,8 +2,10 @@
 
 use crate::bench::BenchArgs;
 use crate::circuit::CircuitArgs;
+use crate::failure::Failure;
 use clap::{Args, Parser, Subcommand};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use tacit::net::setup::Config;
 
 /// Compute on joint data while every party keeps its own secret.
 #[derive(Debug, Parser)]
@@ -87,12 +89,35 @@ pub(crate) struct RunArgs {
     /// Write each output that is learnt here to DIR as output-0.npy, output-1.npy, ...
     #[arg(long, value_name = "DIR")]
     pub(crate) output: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) window: WindowArgs,
     /// Compare every operation with the clear result; for made-up data, since nothing stays secret
     #[arg(long, conflicts_with = "config")]
     pub(crate) debug: bool,
     /// Say what was sent, in how many rounds and how long it took
     #[arg(short, long)]
     pub(crate) verbose: bool,
+}
+
+/// How much of circuits is under way at a time.
+#[derive(Args, Clone, Copy, Debug)]
+pub(crate) struct WindowArgs {
+    /// Bytes of circuits' messages that each party has under way in a lane, the same for everybody: about bandwidth
+    /// times round trip. If not said: window_bytes of parties.toml with --config, what the links of its --net hold
+    /// for a benchmark, and 65536 else
+    #[arg(id = "window", long = "window", value_name = "BYTES", value_parser = window_bytes)]
+    pub(crate) bytes: Option<usize>,
+}
+
+impl WindowArgs {
+    /// A configuration, with the window that is given here if one is.
+    pub(crate) fn configuration(self, path: &Path) -> Result<Config, Failure> {
+        let config = Config::load(path).map_err(tacit::Error::from)?;
+        match self.bytes {
+            Some(bytes) => Ok(config.with_window(bytes).map_err(tacit::Error::from)?),
+            None => Ok(config),
+        }
+    }
 }
 
 /// A protocol and its parameters.
@@ -130,6 +155,8 @@ pub(crate) struct ServeArgs {
     /// The values of an input that this party gives, the same in every run
     #[arg(long = "input", value_name = "NAME=FILE.npy", value_parser = named_file)]
     pub(crate) inputs: Vec<(String, PathBuf)>,
+    #[command(flatten)]
+    pub(crate) window: WindowArgs,
     /// End after so many runs
     #[arg(long, value_name = "N")]
     pub(crate) runs: Option<u64>,
@@ -148,11 +175,24 @@ pub(crate) struct CostArgs {
     /// The network: lan, wan, ROUND-TRIP,BANDWIDTH such as 20ms,1gbit, or a file with a value for each pair
     #[arg(long, default_value = "lan")]
     pub(crate) net: String,
+    /// Reckon with the parties and the window of this configuration
+    #[arg(long, value_name = "parties.toml")]
+    pub(crate) config: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) window: WindowArgs,
 }
 
 /// What stands after `--simulate`, which may be the program's name by mistake.
 pub(crate) fn number_of_parties(text: &str) -> Result<usize, String> {
     text.parse().map_err(|_| "that is no number of parties; the program comes before --simulate".to_owned())
+}
+
+/// At least a byte.
+fn window_bytes(text: &str) -> Result<usize, String> {
+    match text.parse() {
+        Ok(bytes) if bytes > 0 => Ok(bytes),
+        _ => Err("a window is a number of bytes, 1 at least".to_owned()),
+    }
 }
 
 /// `name=file`.

@@ -8,6 +8,7 @@ use serde_json::{Map, Value as Json, json};
 use std::sync::Arc;
 use tacit::engine::Roles;
 use tacit::net::Profile;
+use tacit::net::setup::Config;
 use tacit::program::cost::{Cost, Itemised, NetProfile, Phase};
 use tacit::{Compiled, Local, Stream, price, protocol, protocols};
 
@@ -20,9 +21,26 @@ pub(crate) fn cost(context: &mut Context<'_>, args: &CostArgs) -> Result<(), Fai
         }
         None => protocols().map(|protocol| protocol.spec().name.to_owned()).collect(),
     };
-    let compiled = Compiled::new(program::load(context, &args.program)?)?;
-    let bills = names.into_iter().map(|name| Bill::new(&compiled, name)).collect::<Result<Vec<_>, _>>()?;
+    let mut compiled = Compiled::new(program::load(context, &args.program)?)?;
+    let config = args.config.as_deref().map(|path| args.window.configuration(path)).transpose()?;
+    let window = config.as_ref().map_or(args.window.bytes, Config::window);
+    if let Some(bytes) = window {
+        compiled = compiled.with_window(bytes);
+    }
+    let bill = |name: String| {
+        let parties = parties(&name, config.as_ref())?;
+        Bill::new(&compiled, name, parties)
+    };
+    let bills = names.into_iter().map(bill).collect::<Result<Vec<_>, _>>()?;
     tell(context, &args.net, &bills)
+}
+
+/// The parties that a protocol is priced for: a deployment's, or else as many as it is for.
+pub(crate) fn parties(protocol: &str, config: Option<&Config>) -> Result<Vec<String>, Failure> {
+    match config {
+        Some(config) => Ok(config.parties().iter().map(|party| party.name.clone()).collect()),
+        None => Ok(Local::new(protocol)?.parties),
+    }
 }
 
 /// Prints what something costs on the network that is described so, under each protocol.
@@ -50,8 +68,7 @@ pub(crate) struct Bill {
 }
 
 impl Bill {
-    fn new(compiled: &Arc<Compiled>, protocol: String) -> Result<Self, Failure> {
-        let parties = Local::new(&protocol)?.parties;
+    fn new(compiled: &Arc<Compiled>, protocol: String, parties: Vec<String>) -> Result<Self, Failure> {
         let Itemised { total, nodes } = price(compiled, &protocol, &parties)?;
         let clients = Roles::clients_of(compiled.plan(), &parties);
         let mut lines: Vec<(String, Cost)> = Vec::new();

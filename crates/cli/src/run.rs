@@ -39,7 +39,8 @@ fn deployed(
     let compiled = Compiled::new(loaded)?;
     let bar = Bar::new();
     let progress = |done, total| bar.at(done, total);
-    let run = Seat::open(config)?.run(&compiled, &args.protocol.name(), values, &progress)?;
+    let mut seat = Seat::with(args.window.configuration(config)?)?;
+    let run = seat.run(&compiled, &args.protocol.name(), values, &progress)?;
     Ok((compiled, run))
 }
 
@@ -53,13 +54,15 @@ fn simulated(
     let local = simulation(&args.protocol.name(), args.simulate.filter(|&parties| parties > 0))?;
     let bar = Bar::new();
     let progress = |done, total| bar.at(done, total);
-    if args.debug {
-        let compiled = Compiled::debug(loaded)?;
-        let run = local.debug(&compiled, &values, &progress)?;
-        return Ok((compiled, run));
+    let mut compiled = if args.debug { Compiled::debug(loaded)? } else { Compiled::new(loaded)? };
+    if let Some(bytes) = args.window.bytes {
+        compiled = compiled.with_window(bytes);
     }
-    let compiled = Compiled::new(loaded)?;
-    let run = local.run(&compiled, &values, &progress)?;
+    let run = if args.debug {
+        local.debug(&compiled, &values, &progress)?
+    } else {
+        local.run(&compiled, &values, &progress)?
+    };
     Ok((compiled, run))
 }
 

@@ -21,7 +21,7 @@ pub(crate) fn serve(context: &mut Context<'_>, args: &ServeArgs) -> Result<(), F
     let values = program::values(&loaded.input_types(), &args.inputs)?;
     let compiled = Compiled::new(loaded)?;
     let signals = Signals::watch()?;
-    let mut seat = Seat::open(&args.config)?;
+    let mut seat = Seat::with(args.window.configuration(&args.config)?)?;
     if !seat.is_party() {
         return Err(Failure::usage(format!(
             "{} is a client; clients run a program once, with `tacit run`",

@@ -43,7 +43,7 @@ pub(crate) fn tacit(args: &[&str]) -> (i32, String, String) {
 
 #[test]
 fn bad_use_ends_with_2_and_says_what_is_wrong() {
-    let cases: [(&[&str], &str); 33] = [
+    let cases: [(&[&str], &str); 36] = [
         (&[], "Usage"),
         (&["dance"], "dance"),
         (&["run"], "PROGRAM"),
@@ -56,7 +56,10 @@ fn bad_use_ends_with_2_and_says_what_is_wrong() {
         (&["run", "sum.py", "--simulate", "--input", "c=c.npy"], "no input \"c\""),
         (&["run", "sum.py", "--simulate", "--input", "a=/nowhere.npy"], "/nowhere.npy"),
         (&["run", "other.py", "--simulate"], "other.py can't be read"),
+        (&["run", "sum.py", "--simulate", "--window", "0"], "1 at least"),
         (&["cost", "sum.py", "--net", "moon"], "moon"),
+        (&["cost", "sum.py", "--window", "64k"], "1 at least"),
+        (&["cost", "sum.py", "--config", "/nowhere/parties.toml"], "/nowhere/parties.toml"),
         (&["cost", "sum.py", "--protocol", "oracle"], "no protocol is named \"oracle\""),
         (&["bench", "mul", "--threads", "0"], "--threads is 1 to 64"),
         (&["bench", "mul", "--threads", "65"], "--threads is 1 to 64"),

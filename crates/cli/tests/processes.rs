@@ -446,6 +446,10 @@ fn parties_run_a_circuit_on_a_stream_of_instances() {
     for name in ["P0", "P1", "P2", "alice"] {
         let [line] = &lines(name)[..] else { panic!("{name}: {:?}", lines(name)) };
         assert_eq!(line["error"]["kind"], "aborted", "{name}: {line}");
+        let message = line["error"]["message"].as_str().unwrap_or_default();
+        let counts = [count, count + 1].map(|count| count.to_string());
+        assert!(message.contains("the number of instances (--count)"), "{name}: {message}");
+        assert!(counts.iter().all(|count| message.contains(count)), "{name}: {message}");
     }
 
     // What is wrong on one's own side is told without anybody else.

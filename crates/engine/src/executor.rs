@@ -49,7 +49,7 @@ pub struct Outcome {
     pub outputs: Vec<Option<Clear>>,
     /// Levels in which this endpoint exchanged messages with others, and layers of circuits that waited for one
     /// another.
-    pub rounds: u32,
+    pub rounds: u64,
 }
 
 /// Is told how a run goes on.
@@ -214,12 +214,12 @@ impl Walk<'_> {
 
     /// Runs a level's stages. Those that are no circuit's share the circuits' first round. Returns the longest chain
     /// of messages.
-    fn stages(&mut self, stages: &[Stage]) -> Result<u32, Error> {
+    fn stages(&mut self, stages: &[Stage]) -> Result<u64, Error> {
         let (circuits, others): (Vec<Stage>, Vec<Stage>) =
             stages.iter().partition(|stage| job::is_circuit(self.plan, **stage));
         let under_way = self.begin(&others)?;
         let longest = self.circuits(&circuits, under_way)?;
-        Ok(longest.max(u32::from(!others.is_empty())))
+        Ok(longest.max(u64::from(!others.is_empty())))
     }
 
     /// Begins all jobs of some stages, and finishes what has arrived meanwhile in the same order. Returns what is still
@@ -248,10 +248,10 @@ impl Walk<'_> {
     /// full for the first time: a tile keeps its place in the window from its first layer to its last, and
     /// the places take turns, so that one tile is computed while the others' messages travel. The order depends on
     /// nothing but the plan, and so is the same for all parties. Returns the longest chain of messages.
-    fn circuits(&mut self, stages: &[Stage], mut others: VecDeque<Job>) -> Result<u32, Error> {
+    fn circuits(&mut self, stages: &[Stage], mut others: VecDeque<Job>) -> Result<u64, Error> {
         let plan = self.plan;
         let mut waiting = stages.iter().flat_map(|stage| job::jobs(plan, stage.op, 0));
-        let mut under_way: VecDeque<(Job, u32)> = VecDeque::new();
+        let mut under_way: VecDeque<(Job, u64)> = VecDeque::new();
         let mut longest = 0;
         let window = job::tiles_under_way(plan, stages);
         loop {
@@ -277,7 +277,7 @@ impl Walk<'_> {
     }
 
     /// Begins a layer of a tile. Whether it waits for messages: the last layer ends the tile.
-    fn layer(&mut self, job: Job, chain: u32, under_way: &mut VecDeque<(Job, u32)>) -> Result<bool, Error> {
+    fn layer(&mut self, job: Job, chain: u64, under_way: &mut VecDeque<(Job, u64)>) -> Result<bool, Error> {
         self.engine.begin(&job).map_err(|error| error.during(self.plan.ops[job.op as usize].node))?;
         if job.stage < job::depth(self.plan, job.op) {
             under_way.push_back((job, chain));

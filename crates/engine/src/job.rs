@@ -102,7 +102,7 @@ pub(crate) fn tiles_under_way(plan: &Plan, stages: &[Stage]) -> usize {
             }
         }
     }
-    (plan.window * tiles).div_ceil(bytes.max(1)).max(2).min(TILES_BYTES / memory.max(1)).max(1)
+    plan.window.saturating_mul(tiles).div_ceil(bytes.max(1)).max(2).min(TILES_BYTES / memory.max(1)).max(1)
 }
 
 /// Rounds that some stages of one level take: those of the longest chain of tiles that wait for one another's place
@@ -211,6 +211,9 @@ mod tests {
         let places = tiles_under_way(&plan, &plan.levels[0].stages);
         assert!(places < 10, "{places} tiles fill the window");
         assert_eq!(rounds_of(&plan), 5 * 10_u64.div_ceil(places as u64));
+        let with_window = |window| rounds_of(&Plan { window, ..plan.clone() });
+        assert_eq!(with_window(1), 5 * 5, "two tiles at least");
+        assert_eq!(with_window(usize::MAX), 5, "all tiles");
     }
 
     #[test]

@@ -21,8 +21,12 @@ pub struct Agreement {
     pub clients: Vec<String>,
     /// Name of the protocol.
     pub protocol: String,
+    /// How many instances a stream has in all its parts; 1 without a stream.
+    pub instances: u64,
     /// Its parameters, in the protocol's own words.
     pub parameters: String,
+    /// Bytes of circuits' messages that each party has under way at a time.
+    pub window: u64,
     /// Shapes and types of the inputs, readable.
     pub inputs: String,
     /// Hash of the program.
@@ -30,7 +34,7 @@ pub struct Agreement {
 }
 
 /// The version of the messages that this code sends and reads.
-pub(crate) const VERSION: u32 = 2;
+pub(crate) const VERSION: u32 = 3;
 
 /// The longest first message that is read.
 pub(crate) const MAX_HELLO: usize = 1 << 20;
@@ -55,7 +59,11 @@ impl Agreement {
         differ("who the parties are", self.parties.join(", "), theirs.parties.join(", "))?;
         differ("who the clients are", self.clients.join(", "), theirs.clients.join(", "))?;
         differ("the protocol", self.protocol.clone(), theirs.protocol.clone())?;
+        let instances = "the number of instances (--count)";
+        differ(instances, self.instances.to_string(), theirs.instances.to_string())?;
         differ("the protocol's parameters", self.parameters.clone(), theirs.parameters.clone())?;
+        let window = "the window (window_bytes in parties.toml, or --window)";
+        differ(window, self.window.to_string(), theirs.window.to_string())?;
         differ("the inputs", self.inputs.clone(), theirs.inputs.clone())?;
         differ("the program (its hash)", hex(&self.program), hex(&theirs.program))
     }
@@ -166,7 +174,9 @@ mod tests {
             parties: vec!["P0".into(), "P1".into()],
             clients: vec!["alice".into()],
             protocol: "replicated".into(),
+            instances: 1,
             parameters: String::new(),
+            window: 65536,
             inputs: "a: int64[3]".into(),
             program: [3; 32],
         }
@@ -176,14 +186,16 @@ mod tests {
     fn every_difference_is_named() {
         let ours = agreement();
         assert_eq!(ours.compare("P1", &ours), Ok(()));
-        let changes: [(&str, Change); 9] = [
+        let changes: [(&str, Change); 11] = [
             ("version", |a| a.version = 9),
             ("the number of lanes", |a| a.lanes = 3),
             ("which lane", |a| a.lane = 0),
             ("parties", |a| a.parties.reverse()),
             ("clients", |a| a.clients.clear()),
             ("the protocol", |a| a.protocol = "astra".into()),
+            ("--count", |a| a.instances = 2),
             ("parameters", |a| a.parameters = "x".into()),
+            ("window_bytes", |a| a.window = 65537),
             ("inputs", |a| a.inputs = "a: int64[4]".into()),
             ("program", |a| a.program = [4; 32]),
         ];

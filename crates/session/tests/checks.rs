@@ -18,7 +18,9 @@ fn agreement(parties: usize, clients: usize) -> Agreement {
         parties: names(parties, "P"),
         clients: names(clients, "C"),
         protocol: "any".into(),
+        instances: 1,
         parameters: String::new(),
+        window: 1,
         inputs: String::new(),
         program: [0; 32],
     }

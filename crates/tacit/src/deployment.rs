@@ -15,6 +15,8 @@ use tacit_net::stream::StreamTransport;
 use tacit_program::Value;
 
 /// A seat in a deployment. A party's keeps its port open, and every run brings the others together anew.
+///
+/// If the configuration has a window ([`Config::window`]), all that is run here has it, whatever was compiled.
 pub struct Seat {
     config: Config,
     /// A party's; clients call, and nobody calls them.
@@ -109,7 +111,12 @@ impl Seat {
         let clients: Vec<String> = self.config.clients().iter().map(|client| client.name.clone()).collect();
         let mut lanes = Vec::with_capacity(jobs.len());
         for &(compiled, inputs) in jobs {
-            let endpoint = Endpoint::new(compiled.clone(), protocol, self.parties(), clients.clone())?;
+            let compiled = compiled.clone();
+            let compiled = match self.config.window() {
+                Some(bytes) => compiled.with_window(bytes),
+                None => compiled,
+            };
+            let endpoint = Endpoint::new(compiled, protocol, self.parties(), clients.clone())?;
             let values = self.encode(&endpoint, inputs)?;
             lanes.push((endpoint, values));
         }

@@ -25,6 +25,8 @@ pub struct Endpoint {
     pub times: u64,
     /// A program that is run once after that, with its roles: what is left of a stream.
     pub rest: Option<(Arc<Compiled>, Roles)>,
+    /// How many instances that makes, as everybody has to say alike; 1 without a stream.
+    pub instances: u64,
 }
 
 /// Where the inputs of a stream come from, and where its outputs go. A part is one run of a program.
@@ -43,26 +45,24 @@ impl Endpoint {
         parties: Vec<String>,
         clients: Vec<String>,
     ) -> Result<Self, Error> {
-        let spec = protocol.spec();
-        if !spec.parties.contains(&parties.len()) {
-            return Err(Error::Refused(format!(
-                "protocol {:?} is for {} parties; there are {}",
-                spec.name,
-                spec.party_count(),
-                parties.len()
-            )));
-        }
+        check_count(protocol, parties.len())?;
         let roles = Roles::new(compiled.plan(), &parties, &clients)
             .map_err(|error| Error::Refused(error.to_string()))?;
-        Ok(Self { compiled, protocol, parties, clients, roles, times: 1, rest: None })
+        Ok(Self { compiled, protocol, parties, clients, roles, times: 1, rest: None, instances: 1 })
     }
 
-    /// Runs the program so many times, and then `rest`: a stream of inputs that memory wouldn't hold at once.
+    /// Runs the program so many times, and then `rest`: a stream of inputs that memory wouldn't hold at once, of so
+    /// many instances.
     ///
     /// # Errors
     /// If `rest` names strangers.
-    pub fn repeated(mut self, times: u64, rest: Option<Arc<Compiled>>) -> Result<Self, Error> {
-        self.times = times;
+    pub fn repeated(
+        mut self,
+        times: u64,
+        rest: Option<Arc<Compiled>>,
+        instances: u64,
+    ) -> Result<Self, Error> {
+        (self.times, self.instances) = (times, instances);
         self.rest = match rest {
             Some(compiled) => {
                 let roles = Roles::new(compiled.plan(), &self.parties, &self.clients)
@@ -87,10 +87,9 @@ impl Endpoint {
         }
     }
 
-    /// What else the run depends on: the version, the window, and the parts of a stream.
+    /// What else the run depends on: the version, and the parts of a stream.
     fn parameters(&self) -> String {
-        let window = self.compiled.plan().window;
-        let mut parameters = format!("tacit {}, window {window}", env!("CARGO_PKG_VERSION"));
+        let mut parameters = format!("tacit {}", env!("CARGO_PKG_VERSION"));
         let own = self.protocol.parameters();
         if !own.is_empty() {
             let _ = write!(parameters, ", {own}");
@@ -113,11 +112,26 @@ impl Endpoint {
             parties: self.parties.clone(),
             clients: self.clients.clone(),
             protocol: self.protocol.spec().name.to_owned(),
+            instances: self.instances,
             parameters: self.parameters(),
+            window: self.compiled.plan().window as u64,
             inputs: self.compiled.describe_inputs(),
             program: self.compiled.hash(),
         }
     }
+}
+
+/// Refuses a number of parties that a protocol isn't for.
+pub(crate) fn check_count(protocol: &dyn Protocol, parties: usize) -> Result<(), Error> {
+    let spec = protocol.spec();
+    if spec.parties.contains(&parties) {
+        return Ok(());
+    }
+    Err(Error::Refused(format!(
+        "protocol {:?} is for {} parties, not for {parties}",
+        spec.name,
+        spec.party_count()
+    )))
 }
 
 /// Plays an endpoint's part from the handshake to the end: a party's if its number is below the number of
@@ -166,7 +180,7 @@ pub fn play_parts(
     mesh: Mesh,
     feed: &mut dyn Feed,
     observer: &mut dyn Observer,
-) -> Result<(u32, Traffic), Error> {
+) -> Result<(u64, Traffic), Error> {
     let aborted = |cause| endpoint.compiled.aborted(cause);
     let me = mesh.me();
     let session = Session::establish(mesh, endpoint.agreement(), Box::new(OsEntropy))
@@ -183,7 +197,7 @@ fn party(
     session: Session,
     feed: &mut dyn Feed,
     observer: &mut dyn Observer,
-) -> Result<(u32, Traffic), Error> {
+) -> Result<(u64, Traffic), Error> {
     let (first, roles) = endpoint.part(0);
     let aborted = |cause| endpoint.compiled.aborted(cause);
     let mut engine = endpoint.protocol.seat(session, first.plan().clone(), roles.clone()).map_err(aborted)?;
@@ -211,7 +225,7 @@ fn party(
     Ok((rounds, traffic))
 }
 
-fn client(endpoint: &Endpoint, session: Session, feed: &mut dyn Feed) -> Result<(u32, Traffic), Error> {
+fn client(endpoint: &Endpoint, session: Session, feed: &mut dyn Feed) -> Result<(u64, Traffic), Error> {
     let (first, roles) = endpoint.part(0);
     let aborted = |cause| endpoint.compiled.aborted(cause);
     let mut client =

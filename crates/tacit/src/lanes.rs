@@ -32,7 +32,7 @@ pub struct Strand<'a> {
 ///
 /// # Errors
 /// Of the lane that failed first. All others are aborted with it.
-pub fn play_lanes(strands: Vec<Strand<'_>>) -> Result<Vec<(u32, Traffic)>, Error> {
+pub fn play_lanes(strands: Vec<Strand<'_>>) -> Result<Vec<(u64, Traffic)>, Error> {
     let count = lane_count(strands.len())?;
     let tie = Tie::default();
     let play_one = |lane: Lane, strand: Strand<'_>| {

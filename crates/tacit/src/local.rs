@@ -123,7 +123,7 @@ impl Local {
 
 /// What a lane has at the end.
 pub(crate) fn outcome(
-    (outputs, (rounds, traffic)): (Vec<Option<Clear>>, (u32, Traffic)),
+    (outputs, (rounds, traffic)): (Vec<Option<Clear>>, (u64, Traffic)),
 ) -> (Outcome, Traffic) {
     (Outcome { outputs, rounds }, traffic)
 }

@@ -1,5 +1,6 @@
 //! What a run will cost: payload bytes per link and phase, and rounds, from the plan alone.
 
+use crate::endpoint::check_count;
 use crate::{Compiled, Error, protocol};
 use tacit_engine::{Protocol, Roles};
 use tacit_program::cost::{Cost, Flow, Itemised, Phase, Tariff, of_plan};
@@ -9,8 +10,12 @@ use tacit_program::plan::{InputOp, Op, OutputOp, Plan, Stage};
 ///
 /// Exact: the links' counters agree to the byte, phase by phase. Only the handshake (setup) is left out: some
 /// kilobytes, which depend on the lengths of names.
+///
+/// # Errors
+/// If there is no such protocol, or it isn't for as many parties.
 pub fn price(compiled: &Compiled, name: &str, parties: &[String]) -> Result<Itemised, Error> {
     let protocol = protocol(name)?;
+    check_count(protocol, parties.len())?;
     let plan = compiled.plan();
     let clients = Roles::clients_of(plan, parties);
     let roles = Roles::new(plan, parties, &clients).map_err(|error| Error::Refused(error.to_string()))?;

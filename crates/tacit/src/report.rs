@@ -46,7 +46,7 @@ pub struct Report {
     /// The endpoints that this process ran: names and what each sent.
     pub endpoints: Vec<(String, Traffic)>,
     /// Rounds of the online phase.
-    pub rounds: u32,
+    pub rounds: u64,
     /// From the first message to the last, inputs and outputs included; of a lane, that of all lanes together.
     pub elapsed: Duration,
 }

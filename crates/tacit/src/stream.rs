@@ -20,12 +20,21 @@ pub struct Stream {
     pub times: u64,
     /// The program that is run once after that, of the same roles: what is left.
     pub rest: Option<Arc<Compiled>>,
+    /// How many instances all parts have together.
+    pub instances: u64,
 }
 
 impl Stream {
     /// The clients that the programs name.
     pub fn clients(&self, parties: &[String]) -> Vec<String> {
         Roles::clients_of(self.part.plan(), parties)
+    }
+
+    /// The same with so many bytes of circuits' messages under way at a time ([`Compiled::with_window`]).
+    #[must_use]
+    pub fn with_window(self, bytes: usize) -> Self {
+        let rest = self.rest.map(|rest| rest.with_window(bytes));
+        Self { part: self.part.with_window(bytes), rest, ..self }
     }
 
     /// What a run sends and its rounds under the protocol of a name, exactly: those of all parts together.
@@ -57,7 +66,11 @@ impl Stream {
         if programs.into_iter().flatten().any(|compiled| compiled.is_debug()) {
             return Err(Error::Refused("a stream is not for debug runs, which reveal everything".to_owned()));
         }
-        Endpoint::new(self.part.clone(), protocol, parties, clients)?.repeated(self.times, self.rest.clone())
+        Endpoint::new(self.part.clone(), protocol, parties, clients)?.repeated(
+            self.times,
+            self.rest.clone(),
+            self.instances,
+        )
     }
 }
 
@@ -102,7 +115,7 @@ impl Local {
 }
 
 /// The outputs went to the feed.
-fn without_outputs(rounds: u32, traffic: Traffic) -> (Outcome, Traffic) {
+fn without_outputs(rounds: u64, traffic: Traffic) -> (Outcome, Traffic) {
     (Outcome { outputs: Vec::new(), rounds }, traffic)
 }
 
@@ -118,6 +131,10 @@ impl Seat {
         protocol_name: &str,
         feed: &mut dyn Feed,
     ) -> Result<Report, Error> {
+        let mut stream = stream.clone();
+        if let Some(bytes) = self.config().window() {
+            stream = stream.with_window(bytes);
+        }
         let clients: Vec<String> = self.config().clients().iter().map(|client| client.name.clone()).collect();
         let endpoint = stream.endpoint(protocol(protocol_name)?, self.parties(), clients)?;
         let within = self.config().limits().connect;

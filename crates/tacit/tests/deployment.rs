@@ -3,10 +3,12 @@
 use std::fs;
 use std::net::TcpListener;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU16, Ordering};
 use std::thread;
 use tacit::engine::Clear;
 use tacit::net::setup::init;
+use tacit::program::cost::Phase;
 use tacit::program::{Builder, Data, Kind, Range, Recipient, Value};
 use tacit::{Compiled, Error, Feed, Run, Seat, Stream};
 
@@ -19,6 +21,13 @@ impl Deployment {
         let _ = fs::remove_dir_all(&dir);
         init(&dir, 3, &["alice".into(), "bob".into()], "127.0.0.1", free_ports(3)).unwrap();
         Self(dir)
+    }
+
+    /// Says how much is under way at a time, in one configuration.
+    fn set_window(&self, name: &str, bytes: usize) {
+        let text = fs::read_to_string(self.config(name)).unwrap();
+        let line = format!("window_bytes = {bytes}\n\n[[party]]");
+        fs::write(self.config(name), text.replacen("[[party]]", &line, 1)).unwrap();
     }
 
     fn config(&self, name: &str) -> PathBuf {
@@ -45,7 +54,7 @@ fn free_ports(count: u16) -> u16 {
     }
 }
 
-fn difference(range: i128) -> std::sync::Arc<Compiled> {
+fn difference(range: i128) -> Arc<Compiled> {
     let mut builder = Builder::new();
     let range = Range::new(-range, range);
     let a = builder.input("alice", "a", Kind::Int, &[3], range).unwrap();
@@ -117,6 +126,69 @@ fn different_programs_are_noticed_by_all() {
     for (name, error) in threads.map(|thread| thread.join().unwrap()) {
         assert!(error.is_abort(), "{name}: {error}");
         assert!(error.to_string().contains("program (its hash)"), "{name}: {error}");
+    }
+}
+
+/// The conjunction of 64 bits of P0's, so many times.
+fn conjunctions(count: usize) -> Arc<Compiled> {
+    let mut gates = tacit::circuit::Builder::new();
+    let bits = gates.input(64);
+    let last = bits.iter().copied().reduce(|last, bit| gates.and(last, bit)).unwrap();
+    let circuit = Arc::new(gates.finish(vec![vec![last]]));
+    let mut builder = Builder::new();
+    let bits = builder.input("P0", "bits", Kind::Bool, &[count, 64], None).unwrap();
+    let all = builder.circuit(&circuit, &[bits]).unwrap();
+    builder.reveal(all[0], Recipient::All).unwrap();
+    Compiled::new(builder.finish().unwrap()).unwrap()
+}
+
+/// Runs so many conjunctions of true bits among three servers.
+fn conjoin(deployment: &Deployment, count: usize) -> [Result<Run, Error>; 3] {
+    let threads = ["P0", "P1", "P2"].map(|name| {
+        let config = deployment.config(name);
+        let bits = Value { shape: vec![count, 64], data: Data::Bool(vec![true; 64 * count]) };
+        let inputs = [(name == "P0").then_some(bits)];
+        thread::spawn(move || {
+            Seat::open(&config)?.run(&conjunctions(count), "replicated", &inputs, &|_, _| {})
+        })
+    });
+    threads.map(|thread| thread.join().unwrap())
+}
+
+#[test]
+fn a_run_has_the_window_of_its_deployment() {
+    let deployment = Deployment::new("window");
+    let count = 70_000;
+    let compiled = conjunctions(count);
+    let rounds = |compiled: &Arc<Compiled>| {
+        let bill = tacit::price(compiled, "replicated", &["P0", "P1", "P2"].map(str::to_owned)).unwrap();
+        bill.total.phase(Phase::Online).rounds
+    };
+    let (usual, narrow) = (rounds(&compiled), rounds(&compiled.with_window(1)));
+    assert!(usual < narrow, "{usual}, {narrow}");
+    for run in conjoin(&deployment, count) {
+        assert_eq!(run.unwrap().report.rounds, usual);
+    }
+    for name in ["P0", "P1", "P2"] {
+        deployment.set_window(name, 1);
+    }
+    for run in conjoin(&deployment, count) {
+        let run = run.unwrap();
+        assert_eq!(run.report.rounds, narrow);
+        assert_eq!(run.outputs[0].as_ref().map(|all| &all.data), Some(&Data::Bool(vec![true; count])));
+    }
+}
+
+#[test]
+fn different_windows_are_noticed_by_all() {
+    let deployment = Deployment::new("windows-differ");
+    for (name, bytes) in [("P0", 500_000), ("P1", 500_000), ("P2", 500_001)] {
+        deployment.set_window(name, bytes);
+    }
+    for run in conjoin(&deployment, 1) {
+        let error = run.unwrap_err().to_string();
+        let window = "the window (window_bytes in parties.toml, or --window)";
+        assert!(error.contains(window) && error.contains("500001"), "{error}");
     }
 }
 
@@ -215,7 +287,7 @@ fn play_stream(
     };
     let inputs = inputs.iter().enumerate().map(clear).collect();
     let mut feed = Repeated { inputs, outputs: Vec::new() };
-    let stream = Stream { part, times, rest: None };
+    let stream = Stream { part, times, rest: None, instances: 3 * times };
     Seat::open(config)?.stream(&stream, "replicated", &mut feed)?;
     Ok(feed.outputs)
 }
@@ -246,6 +318,8 @@ fn streams_of_different_lengths_are_noticed_by_all() {
     });
     for (name, error) in threads.map(|thread| thread.join().unwrap()) {
         assert!(error.is_abort(), "{name}: {error}");
-        assert!(error.to_string().contains("3 times"), "{name}: {error}");
+        let error = error.to_string();
+        assert!(error.contains("number of instances (--count)"), "{name}: {error}");
+        assert!(error.contains('9') && error.contains("12"), "{name}: {error}");
     }
 }

@@ -78,7 +78,7 @@ fn measured_bytes_are_the_predicted_ones() {
             );
         }
     }
-    assert_eq!(u64::from(run.report.rounds), cost.phase(cost::Phase::Online).rounds);
+    assert_eq!(run.report.rounds, cost.phase(cost::Phase::Online).rounds);
 }
 
 #[test]

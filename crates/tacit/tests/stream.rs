@@ -26,7 +26,8 @@ fn sums(instances: usize) -> Arc<Compiled> {
 const PART: usize = 65;
 
 fn stream(times: u64, rest: usize) -> Stream {
-    Stream { part: sums(PART), times, rest: (rest > 0).then(|| sums(rest)) }
+    let instances = PART as u64 * times + rest as u64;
+    Stream { part: sums(PART), times, rest: (rest > 0).then(|| sums(rest)), instances }
 }
 
 /// Gives number `factor * i` for instance `i`, and keeps what comes out.
@@ -90,7 +91,7 @@ fn a_stream_computes_every_instance_in_order_and_costs_what_it_says() {
         for (endpoint, (name, traffic)) in report.endpoints.iter().enumerate() {
             assert_eq!(traffic.payload(), cost.sent_by(endpoint), "{name}, {times} times and {rest}");
         }
-        assert_eq!(u64::from(report.rounds), cost.phase(tacit::program::cost::Phase::Online).rounds);
+        assert_eq!(report.rounds, cost.phase(tacit::program::cost::Phase::Online).rounds);
     }
 }
 
@@ -108,6 +109,6 @@ fn a_feed_that_fails_ends_the_run_for_all_and_says_why() {
 #[test]
 fn a_debug_program_is_refused() {
     let part = Compiled::debug(sums(PART).program().clone()).unwrap();
-    let error = played(&Stream { part, times: 1, rest: None }, &mut feeds(PART)).unwrap_err();
+    let error = played(&Stream { part, times: 1, rest: None, instances: 1 }, &mut feeds(PART)).unwrap_err();
     assert!(error.to_string().contains("debug"), "{error}");
 }

@@ -101,7 +101,9 @@ impl Case {
             parties: names.clone(),
             clients: clients.clone(),
             protocol: protocol.spec().name.to_owned(),
+            instances: 1,
             parameters: protocol.parameters(),
+            window: plan.window as u64,
             inputs: String::new(),
             program: [0; 32],
         };

@@ -31,10 +31,11 @@ pub(crate) fn stream(all: What, lane: usize, lanes: usize, window: usize) -> Res
     };
     let last = instances(lane) - each * (parts - 1);
     let (part, parts) = (compiled(each)?, parts as u64);
+    let instances = instances(lane) as u64;
     if last == each {
-        return Ok(Stream { part, times: parts, rest: None });
+        return Ok(Stream { part, times: parts, rest: None, instances });
     }
-    Ok(Stream { part, times: parts - 1, rest: Some(compiled(last)?) })
+    Ok(Stream { part, times: parts - 1, rest: Some(compiled(last)?), instances })
 }
 
 /// What a part's program is made of.

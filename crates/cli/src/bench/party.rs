@@ -27,7 +27,7 @@ pub(crate) struct LaneReport {
     /// Payload bytes sent, by phase in the order of [`Phase::ALL`].
     pub(crate) sent_bytes: [u64; Phase::ALL.len()],
     /// Rounds of the online phase.
-    pub(crate) rounds: u32,
+    pub(crate) rounds: u64,
 }
 
 /// A benchmark, ready for its parties.
@@ -48,9 +48,9 @@ impl Bench {
         let mut lanes: Vec<LaneWork> = Vec::with_capacity(usize::from(spec.lanes));
         for lane in 0..usize::from(spec.lanes) {
             let work = Work::new(&spec, lane, lanes.last().map(|lane| &lane.work))?;
-            let Stream { part, times, rest } = work.stream.clone();
-            let endpoint =
-                Endpoint::new(part, protocol, spec.parties.clone(), Vec::new())?.repeated(times, rest)?;
+            let Stream { part, times, rest, instances } = work.stream.clone();
+            let endpoint = Endpoint::new(part, protocol, spec.parties.clone(), Vec::new())?
+                .repeated(times, rest, instances)?;
             lanes.push(LaneWork { work, endpoint });
         }
         Ok(Self { spec, lanes })

@@ -39,8 +39,8 @@ pub(crate) struct Figures {
     pub(crate) wire_bytes: Vec<u64>,
     input_bytes: Vec<u64>,
     output_bytes: Vec<u64>,
-    rounds: u32,
-    offline_rounds: u32,
+    rounds: u64,
+    offline_rounds: u64,
     pub(crate) cpu_seconds: Option<Vec<f64>>,
     pub(crate) peak_rss_bytes: Option<Vec<u64>>,
     process_cpu_seconds: Option<f64>,
@@ -215,7 +215,7 @@ fn compare_with_cost(
                 )));
             }
         }
-        let (rounds, expected) = (u64::from(figures.rounds), declared.phase(CostPhase::Online).rounds);
+        let (rounds, expected) = (figures.rounds, declared.phase(CostPhase::Online).rounds);
         if rounds != expected {
             return Err(Failure::wrong(format!(
                 "{name} took {rounds} rounds in lane {lane}; the declared cost is {expected}"

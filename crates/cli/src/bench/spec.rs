@@ -1,6 +1,6 @@
 //! What is measured: from the command line's options to the sizes of a benchmark.
 
-use crate::args::ProtocolArgs;
+use crate::args::{ProtocolArgs, WindowArgs};
 use crate::failure::Failure;
 use clap::{Args, ValueEnum};
 use serde::{Deserialize, Serialize};
@@ -33,9 +33,8 @@ pub(crate) struct BenchArgs {
     /// Encrypt all blocks under one shared key, in counter mode, instead of a fresh key each
     #[arg(long)]
     shared_key: bool,
-    /// Bytes of a circuit's messages that each party has under way in a lane; with --net bandwidth times round trip
-    #[arg(long, value_name = "BYTES")]
-    window: Option<usize>,
+    #[command(flatten)]
+    window: WindowArgs,
     /// Terms of a dot product
     #[arg(long)]
     length: Option<usize>,
@@ -358,7 +357,7 @@ impl BenchArgs {
             transport: self.transport,
             net: self.net.clone(),
             lanes,
-            window: self.window.unwrap_or_else(shaped),
+            window: self.window.bytes.unwrap_or_else(shaped),
             profile: self.profile,
             seed: self.seed,
             parties,
@@ -439,7 +438,7 @@ impl BenchArgs {
             ("--count", self.count.is_some(), &[And, Aes, Mul, Dot, Matmul, Compare, Araki]),
             ("--depth", self.depth.is_some(), &[And, Mul]),
             ("--shared-key", self.shared_key, &[Aes]),
-            ("--window", self.window.is_some(), &[And, Aes, Compare, Predict]),
+            ("--window", self.window.bytes.is_some(), &[And, Aes, Compare, Predict]),
             ("--length", self.length.is_some(), &[Dot]),
             ("--ring", self.ring.is_some(), &[Mul, Dot, Matmul]),
             ("--shape", self.shape.is_some(), &[Matmul]),

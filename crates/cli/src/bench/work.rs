@@ -72,18 +72,18 @@ impl Work {
         let operands = draft.operands.iter().enumerate().map(|(input, &operand)| (operand, before(input)));
         let operands = Operands::Numbers(operands.collect());
         let part = Compiled::new(program)?.with_window(spec.window);
-        Ok(Self { stream: Stream { part, times: 1, rest: None }, operands, seed })
+        Ok(Self { stream: Stream { part, times: 1, rest: None, instances: 1 }, operands, seed })
     }
 
     /// Every program, and how often it is run.
     pub(crate) fn programs(&self) -> impl Iterator<Item = (&Compiled, u64)> {
-        let Stream { part, times, rest } = &self.stream;
+        let Stream { part, times, rest, .. } = &self.stream;
         std::iter::once((&**part, *times)).chain(rest.iter().map(|rest| (&**rest, 1)))
     }
 
     /// The program of a part.
     fn part(&self, part: u64) -> &Arc<Compiled> {
-        let Stream { part: whole, times, rest } = &self.stream;
+        let Stream { part: whole, times, rest, .. } = &self.stream;
         rest.as_ref().filter(|_| part >= *times).unwrap_or(whole)
     }
 

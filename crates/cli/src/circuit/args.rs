@@ -1,5 +1,6 @@
 //! What can be said of a circuit's run.
 
+use crate::args::WindowArgs;
 use crate::circuit::form::Form;
 use crate::circuit::values::Given;
 use crate::failure::Failure;
@@ -12,7 +13,7 @@ const MAX_INSTANCES: u64 = 1 << 40;
 
 #[derive(Args, Debug)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
-#[command(group(ArgGroup::new("what").required(true).args(["config", "simulate", "cost", "list"])))]
+#[command(group(ArgGroup::new("what").required(true).multiple(true).args(["config", "simulate", "cost", "list"])))]
 pub(crate) struct CircuitArgs {
     /// A circuit's file in Bristol Fashion or the older Bristol format, or a name that --list shows
     #[arg(value_name = "FILE", required_unless_present = "list", conflicts_with = "list")]
@@ -20,15 +21,15 @@ pub(crate) struct CircuitArgs {
     /// The protocol: replicated, if none is given; for --cost, all
     #[arg(long)]
     pub(crate) protocol: Option<String>,
-    /// Run as the party or client whose configuration this is
-    #[arg(long, value_name = "parties.toml")]
+    /// Run as the party or client whose configuration this is; with --cost, reckon with its parties and its window
+    #[arg(long, value_name = "parties.toml", conflicts_with_all = ["simulate", "list"])]
     pub(crate) config: Option<PathBuf>,
     /// Run all parties and clients in this process; N parties, or as many as the protocol is for
     #[arg(long, value_name = "N", num_args = 0..=1, default_missing_value = "0",
-        value_parser = crate::args::number_of_parties)]
+        value_parser = crate::args::number_of_parties, conflicts_with_all = ["cost", "list"])]
     pub(crate) simulate: Option<usize>,
     /// Say what a run will cost; nothing is run
-    #[arg(long, conflicts_with_all = ["inputs", "verbose"])]
+    #[arg(long, conflicts_with_all = ["list", "inputs", "verbose"])]
     pub(crate) cost: bool,
     /// Print the circuits that have names: bits of inputs and outputs, ANDs, depth
     #[arg(long)]
@@ -43,6 +44,8 @@ pub(crate) struct CircuitArgs {
     /// How many instances there are; needed in a deployment where no file of one's own tells
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=MAX_INSTANCES))]
     pub(crate) count: Option<u64>,
+    #[command(flatten)]
+    pub(crate) window: WindowArgs,
     /// Take and print values as 0s and 1s in the order of the wires
     #[arg(long)]
     bits: bool,

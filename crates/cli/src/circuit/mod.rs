@@ -25,7 +25,7 @@ use std::path::Path;
 use std::sync::Arc;
 use tacit::circuit::Circuit;
 use tacit::net::setup::Config;
-use tacit::{Feed, Local, Report, Seat, protocols};
+use tacit::{Feed, Report, Seat, protocols};
 use tap::{Printer, Tap};
 use values::Given;
 
@@ -61,11 +61,19 @@ fn price(context: &mut Context<'_>, args: &CircuitArgs, circuit: &Arc<Circuit>) 
         Some(name) => vec![tacit::protocol(name)?.spec().name],
         None => protocols().map(|protocol| protocol.spec().name).collect(),
     };
+    let config = args.config.as_deref().map(|path| args.window.configuration(path)).transpose()?;
+    let window = config.as_ref().map_or(args.window.bytes, Config::window);
     let mut bills = Vec::with_capacity(names.len());
     for name in names {
-        let parties = Local::new(name)?.parties;
-        let owners = args.owners(circuit.inputs().len(), &parties)?;
-        let stream = Parts::new(circuit, args.count.unwrap_or(1)).stream(circuit, &owners)?;
+        let parties = cost::parties(name, config.as_ref())?;
+        let owners = match &config {
+            Some(config) => owners_in(config, args, circuit)?,
+            None => args.owners(circuit.inputs().len(), &parties)?,
+        };
+        let mut stream = Parts::new(circuit, args.count.unwrap_or(1)).stream(circuit, &owners)?;
+        if let Some(bytes) = window {
+            stream = stream.with_window(bytes);
+        }
         bills.push(Bill::of_stream(&stream, name, parties)?);
     }
     cost::tell(context, &args.net, &bills)
@@ -79,20 +87,9 @@ fn deployed(
     circuit: &Arc<Circuit>,
     bar: &Bar,
 ) -> Result<Report, Failure> {
-    let config = Config::load(config).map_err(tacit::Error::from)?;
-    let names = config.names();
-    let (parties, clients) = names.split_at(config.parties().len());
-    let owners = args.owners(circuit.inputs().len(), parties)?;
-    if let Some(input) = owners.iter().position(|owner| !names.contains(owner)) {
-        return Err(Failure::input(format!(
-            "input {input}'s owner {:?} is neither a party nor a client of this deployment (its parties: {}; its \
-             clients: {})",
-            owners[input],
-            parties.join(", "),
-            if clients.is_empty() { "none".to_owned() } else { clients.join(", ") }
-        )));
-    }
-    let me = &names[config.me()];
+    let config = args.window.configuration(config)?;
+    let owners = owners_in(&config, args, circuit)?;
+    let me = &config.names()[config.me()];
     let given = args.given(circuit)?;
     for (input, (owner, given)) in owners.iter().zip(&given).enumerate() {
         match given {
@@ -114,6 +111,23 @@ fn deployed(
     Ok(seat.stream(&stream, args.protocol.as_deref().unwrap_or(PROTOCOL), &mut tap)?)
 }
 
+/// Who gives each input in a deployment.
+fn owners_in(config: &Config, args: &CircuitArgs, circuit: &Circuit) -> Result<Vec<String>, Failure> {
+    let names = config.names();
+    let (parties, clients) = names.split_at(config.parties().len());
+    let owners = args.owners(circuit.inputs().len(), parties)?;
+    if let Some(input) = owners.iter().position(|owner| !names.contains(owner)) {
+        return Err(Failure::input(format!(
+            "input {input}'s owner {:?} is neither a party nor a client of this deployment (its parties: {}; its \
+             clients: {})",
+            owners[input],
+            parties.join(", "),
+            if clients.is_empty() { "none".to_owned() } else { clients.join(", ") }
+        )));
+    }
+    Ok(owners)
+}
+
 /// With everybody in this process.
 fn simulated(
     context: &mut Context<'_>,
@@ -129,7 +143,10 @@ fn simulated(
         return Err(missing(input, &owners[input]));
     }
     let parts = Parts::new(circuit, values::instances(&given, args.count)?.unwrap_or(1));
-    let stream = parts.stream(circuit, &owners)?;
+    let mut stream = parts.stream(circuit, &owners)?;
+    if let Some(bytes) = args.window.bytes {
+        stream = stream.with_window(bytes);
+    }
     // All outputs go to everybody: the first endpoint tells.
     let mut printer = Some(Printer { out: &mut *context.out, json: context.json, bar });
     let mut taps = Vec::new();

@@ -47,6 +47,7 @@ impl Parts {
             part: program(circuit, owners, self.size)?,
             times: self.instances / self.size,
             rest: if rest > 0 { Some(program(circuit, owners, rest)?) } else { None },
+            instances: self.instances,
         })
     }
 }

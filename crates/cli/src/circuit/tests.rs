@@ -141,6 +141,45 @@ fn a_run_sends_what_its_cost_says() {
 }
 
 #[test]
+fn a_window_is_the_option_s_or_else_the_configuration_s() {
+    let folder = Folder::new();
+    let rounds = |more: &[&str]| {
+        let options = ["adder64", "--json", "--count", "40000", "--owner", "0=P1"];
+        let out = told(&[&options[..], more].concat());
+        let last: Json = serde_json::from_str(out.lines().last().unwrap()).unwrap();
+        let priced = &last["protocols"]["replicated"]["phases"]["online"]["rounds"];
+        priced.as_u64().or(last["report"]["rounds"].as_u64()).unwrap()
+    };
+    let config = folder.path("parties.toml");
+    let parties =
+        (0..3).map(|i| format!("[[party]]\nname = \"P{i}\"\naddress = \"127.0.0.1:{}\"\n", 7000 + i));
+    let list = parties.collect::<String>();
+    std::fs::write(&config, format!("me = \"P0\"\ntransport = \"tcp\"\nwindow_bytes = 1\n{list}")).unwrap();
+    let deployed = ["--cost", "--config", config.to_str().unwrap()];
+
+    let (usual, narrow) = (rounds(&["--cost"]), rounds(&["--cost", "--window", "1"]));
+    assert!(usual < narrow, "{usual}, {narrow}");
+    assert_eq!(rounds(&deployed), narrow);
+    assert_eq!(rounds(&[&deployed[..], &["--window", "65536"]].concat()), usual);
+    let simulated = ["--simulate", "--input", "0=1", "--input", "1=1"];
+    assert_eq!(rounds(&simulated), usual);
+    assert_eq!(rounds(&[&simulated[..], &["--window", "1"]].concat()), narrow);
+    let stranger = refused(&[&["adder64", "--owner", "1=eve"], &deployed[..]].concat());
+    assert!(stranger.contains("\"eve\" is neither a party nor a client"), "{stranger}");
+}
+
+#[test]
+fn rounds_are_told_of_however_long_a_stream() {
+    let lane = |rounds| tacit::Report { rounds, ..tacit::Report::default() };
+    let all = tacit::Report::of_lanes(&[lane(3), lane(u64::MAX)]);
+    assert_eq!(crate::run::report(&all)["rounds"], u64::MAX);
+    // More than 32 bits count.
+    let out = told(&["aes128", "--cost", "--count", "1099511627776", "--window", "1", "--json"]);
+    let cost: Json = serde_json::from_str(&out).unwrap();
+    assert!(cost["protocols"]["replicated"]["rounds"].as_u64() > Some(1 << 32), "{cost}");
+}
+
+#[test]
 fn a_report_is_for_people_too() {
     let args = ["circuit", "equal32", "--simulate", "--input", "0=7", "--input", "1=7", "--verbose"];
     let (code, out, err) = tacit(&args);
@@ -176,6 +215,9 @@ fn bad_use_and_bad_input_are_refused_in_words() {
         (refused(&["adder64"]), "--config"),
         (refused(&["adder64", "--list"]), "cannot be used with"),
         (refused(&["adder64", "--simulate", "--cost"]), "cannot be used with"),
+        (refused(&["adder64", "--simulate", "--config", "x"]), "cannot be used with"),
+        (refused(&["--list", "--config", "x"]), "cannot be used with"),
+        (refused(&["--list", "--cost"]), "cannot be used with"),
         (refused(&["nowhere.txt", "--simulate"]), "nowhere.txt can't be read, and no circuit is named that"),
         (refused(&[broken.to_str().unwrap(), "--simulate"]), "broken, line 4: "),
         (simulated(&[]), "no value for input 0, which is P0's to give"),

@@ -5,6 +5,7 @@
 //! transport = "tls"
 //! key = "key.pem"                   # beside this file
 //! certificate = "certificate.pem"
+//! window_bytes = 500000             # the same for everybody
 //!
 //! [[party]]                         # parties in the order of their numbers
 //! name = "P0"
@@ -80,6 +81,7 @@ pub struct Config {
     clients: Vec<Client>,
     security: Security,
     listen: Option<String>,
+    window: Option<usize>,
     limits: Limits,
     path: PathBuf,
     key: Option<PathBuf>,
@@ -147,6 +149,23 @@ impl Config {
         &self.limits
     }
 
+    /// Bytes of circuits' messages that each party is to have under way at a time, about the links' bandwidth times
+    /// their round trip; nothing if the configuration doesn't say it. At least 1, and at most [`Limits::inbox`].
+    pub fn window(&self) -> Option<usize> {
+        self.window
+    }
+
+    /// The same with another window.
+    ///
+    /// # Errors
+    /// [`SetupError::Config`] if it is 0, or more than is held of a peer's messages.
+    pub fn with_window(mut self, bytes: usize) -> Result<Self, SetupError> {
+        check_window(bytes, &self.limits)
+            .map_err(|detail| SetupError::Config { path: self.path.clone(), detail })?;
+        self.window = Some(bytes);
+        Ok(self)
+    }
+
     /// Everybody's fingerprint, in the order of their numbers.
     pub(super) fn fingerprints(&self) -> Vec<Option<Fingerprint>> {
         let parties = self.parties.iter().map(|party| party.fingerprint);
@@ -202,6 +221,7 @@ struct File {
     listen: Option<String>,
     key: Option<PathBuf>,
     certificate: Option<PathBuf>,
+    window_bytes: Option<usize>,
     #[serde(default)]
     party: Vec<FileParty>,
     #[serde(default)]
@@ -282,6 +302,11 @@ impl File {
             check_address(address)?;
         }
 
+        let limits = self.limits.over_defaults()?;
+        if let Some(bytes) = self.window_bytes {
+            check_window(bytes, &limits)?;
+        }
+
         let folder = path.parent().unwrap_or(Path::new(""));
         let mut config = Config {
             me: 0,
@@ -289,7 +314,8 @@ impl File {
             clients,
             security,
             listen: self.listen,
-            limits: self.limits.over_defaults()?,
+            window: self.window_bytes,
+            limits,
             path: path.to_owned(),
             key: self.key.map(|key| folder.join(key)),
             certificate: self.certificate.map(|certificate| folder.join(certificate)),
@@ -335,6 +361,14 @@ fn seconds(key: &str, seconds: Option<f64>, default: Duration) -> Result<Duratio
         return Err(format!("{key} = {seconds} is not between 0.001 and 1,000,000"));
     }
     Ok(Duration::from_secs_f64(seconds))
+}
+
+/// Of a window that a peer doesn't hold all would wait for one another.
+fn check_window(bytes: usize, limits: &Limits) -> Result<(), String> {
+    if (1..=limits.inbox).contains(&bytes) {
+        return Ok(());
+    }
+    Err(format!("window_bytes is from 1 to inbox_bytes, {}; not {bytes}", limits.inbox))
 }
 
 /// `host:port`, with a port that can be called.
@@ -421,9 +455,20 @@ mod tests {
         assert_eq!(config.endpoint("P2"), None);
         let limits = Limits { silence: Duration::from_millis(500), inbox: 1000, ..Limits::default() };
         assert_eq!(*config.limits(), limits);
-        assert_eq!(config.listening_address(), None);
+        assert_eq!((config.listening_address(), config.window()), (None, None));
         let party = parse(&TCP.replace("\"bob\"\n        transport", "\"P1\"\n        transport")).unwrap();
         assert_eq!(party.listening_address(), Some("localhost:7001"));
+    }
+
+    #[test]
+    fn a_window_is_read_and_can_be_said_anew() {
+        let config = parse(&TCP.replace("\"tcp\"", "\"tcp\"\nwindow_bytes = 1000")).unwrap();
+        assert_eq!(config.window(), Some(1000));
+        assert_eq!(config.clone().with_window(1).unwrap().window(), Some(1));
+        for wrong in [0, 1001] {
+            let error = config.clone().with_window(wrong).unwrap_err().to_string();
+            assert!(error.contains("a/parties.toml") && error.contains("inbox_bytes"), "{error}");
+        }
     }
 
     #[test]
@@ -449,6 +494,13 @@ mod tests {
             (TCP.replace("0.5", "-1.0"), "silence_seconds = -1 is not between"),
             (TCP.replace("0.5", "nan"), "silence_seconds = NaN is not between"),
             (TCP.replace("= 1000", "= 0"), "limits are at least 1"),
+            (
+                TCP.replace("\"tcp\"", "\"tcp\"\nwindow_bytes = 0"),
+                "window_bytes is from 1 to inbox_bytes, 1000; not 0",
+            ),
+            (TCP.replace("\"tcp\"", "\"tcp\"\nwindow_bytes = 1001"), "1000; not 1001"),
+            (TCP.replace("\"tcp\"", "\"tcp\"\nwindow_bytes = -1"), "-1"),
+            (TCP.replace("\"tcp\"", "\"tcp\"\nwindow_bytes = 0.5"), "floating point"),
             (TCP.replace(", { name = \"P1\", address = \"localhost:7001\" }", ""), "at least 2"),
             (TCP.replace("\"tcp\"", "\"tls\""), "P0 has no fingerprint"),
             (tls.clone(), "P0 has no fingerprint"),

@@ -192,13 +192,15 @@ pub(super) fn fingerprints() -> Vec<Vec<u8>> {
 
 pub(super) fn handshakes() -> Vec<Vec<u8>> {
     let agreement = |parties: usize, clients: &[&str], inputs: &str| Agreement {
-        version: 2,
+        version: 3,
         lane: 1,
         lanes: 3,
         parties: (0..parties).map(|number| format!("P{number}")).collect(),
         clients: clients.iter().map(|&name| name.to_owned()).collect(),
         protocol: "replicated".to_owned(),
+        instances: 1,
         parameters: String::new(),
+        window: 65_536,
         inputs: inputs.to_owned(),
         program: [3; 32],
     };
@@ -206,12 +208,14 @@ pub(super) fn handshakes() -> Vec<Vec<u8>> {
     let usual = message(&agreement(3, &["alice", "bob"], "alice.a: int (1000,), bob.b: fixed(16) (1000,)"));
     let other = Agreement {
         version: u32::MAX,
+        instances: u64::MAX,
         parameters: "x".repeat(300),
+        window: u64::MAX,
         protocol: String::new(),
         ..agreement(0, &[], "")
     };
     // Lengths that are announced and don't come.
-    let many = [2, 1, 3, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 1];
+    let many = [3, 1, 3, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 1];
     vec![
         message(&agreement(2, &[], "")),
         message(&agreement(3, &[], "P0.x: bool ()")),
