@@ -3,6 +3,7 @@
 use crate::{Clear, Error, Job, Roles};
 use std::sync::Arc;
 use tacit_program::cost::{Flow, Phase};
+use tacit_program::Native;
 use tacit_program::plan::{InputOp, Local, Op, OutputOp, Plan, Reg};
 use tacit_session::Session;
 
@@ -75,6 +76,10 @@ pub trait Protocol: Send + Sync {
     /// are as usual.
     fn parameters(&self) -> String {
         String::new()
+    }
+    /// What plans for it may ask for.
+    fn native(&self) -> Native {
+        Native::ALL
     }
     /// Messages of one stage of an operation, over all its jobs; of a circuit, of one layer.
     fn operation(&self, plan: &Plan, op: &Op, stage: u32) -> Vec<Flow>;

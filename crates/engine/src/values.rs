@@ -1,8 +1,8 @@
 //! Values in the clear, as an engine takes and gives them.
 
 use crate::with_element;
-use tacit_kernel::{Buffer, Element};
-use tacit_program::plan::{Domain, Modulus};
+use tacit_kernel::{Buffer, Element, bits};
+use tacit_program::plan::{Domain, Form, Modulus};
 
 /// A vector in the clear: packed bits, or elements of a ring or a field as [`with_element`] says.
 #[derive(Clone)]
@@ -88,6 +88,35 @@ impl Clear {
         }
     }
 
+    /// Raw elements, as [`tacit_program::encode`] makes them, in the form in which an input's register has them.
+    pub fn from_elements(domain: Domain, form: Form, words: &[u64]) -> Self {
+        let Form::Bits { width, .. } = form else { return Self::from_words(domain, words) };
+        let (width, limbs) = (usize::from(width), limbs(width));
+        let cols = words.len() / limbs * width;
+        let mut data = Buffer::new(bytes_of(Domain::Bits, cols));
+        let packed = data.words_mut::<u64>();
+        for (index, element) in words.chunks_exact(limbs).enumerate() {
+            bits::copy(element, 0, packed, index * width, width);
+        }
+        Self { domain: Domain::Bits, cols, data }
+    }
+
+    /// Raw elements, as [`tacit_program::decode`] takes them, from the form in which an output's register has them.
+    /// Bits after the last whole element are left out.
+    pub fn to_elements(&self, form: Form) -> Vec<u64> {
+        let Form::Bits { width, signed } = form else { return self.to_words() };
+        let (width, limbs) = (usize::from(width), limbs(width));
+        let packed = self.data.words::<u64>();
+        let mut words = vec![0; self.cols / width * limbs];
+        for (index, element) in words.chunks_exact_mut(limbs).enumerate() {
+            bits::copy(packed, index * width, element, 0, width);
+            if signed && bits::get(element, width - 1) {
+                bits::fill(element, width, 64 * limbs - width, true);
+            }
+        }
+        words
+    }
+
     /// What the elements are.
     pub fn domain(&self) -> Domain {
         self.domain
@@ -110,6 +139,11 @@ pub fn bytes_of(domain: Domain, cols: usize) -> usize {
         Domain::Bits => crate::bank::row_words(cols) * 8,
         domain => with_element!(domain, E => cols * E::BYTES),
     }
+}
+
+/// Words that a raw element of so many bits takes.
+const fn limbs(width: u8) -> usize {
+    width.div_ceil(64) as usize
 }
 
 /// The bits of an element's memory that count.
@@ -155,6 +189,34 @@ mod tests {
         assert_eq!(field.to_words(), [0, 7]);
         let field = Clear::from_words(Domain::Modular(Modulus::Prime128), &[u64::MAX; 2]);
         assert_eq!(field.to_words(), [158, 0]);
+    }
+
+    #[test]
+    fn numbers_come_back_from_their_bits() {
+        let words = |numbers: &[i64]| numbers.iter().map(|&number| number as u64).collect::<Vec<_>>();
+        for width in [1, 2, 7, 8, 31, 33, 63, 64] {
+            let (lo, hi) = (i64::MIN >> (64 - width), i64::MAX >> (64 - width));
+            let numbers = words(&[lo, hi, 0, -1, lo / 2, hi / 3, lo]);
+            let form = Form::Bits { width, signed: true };
+            let clear = Clear::from_elements(Domain::Bits, form, &numbers);
+            assert_eq!((clear.domain(), clear.cols()), (Domain::Bits, 7 * usize::from(width)));
+            let bits = clear.to_words();
+            assert!(bits.iter().enumerate().all(|(at, bit)| {
+                let (number, place) = (at / usize::from(width), at % usize::from(width));
+                numbers[number] >> place & 1 == *bit
+            }));
+            assert_eq!(clear.to_elements(form), numbers, "{width} bits");
+            let unsigned: Vec<u64> = numbers.iter().map(|number| number & u64::MAX >> (64 - width)).collect();
+            assert_eq!(clear.to_elements(Form::Bits { width, signed: false }), unsigned);
+        }
+        for width in [65, 127, 128] {
+            let form = Form::Bits { width, signed: false };
+            let numbers = [5, 1, u64::MAX, u64::MAX >> (128 - width), 0, 0];
+            let clear = Clear::from_elements(Domain::Bits, form, &numbers);
+            assert_eq!((clear.cols(), clear.to_elements(form)), (3 * usize::from(width), numbers.to_vec()));
+        }
+        let whole = Clear::from_elements(Domain::Ring(Width::W8), Form::Elements, &[3, 300]);
+        assert_eq!((whole.to_words(), whole.to_elements(Form::Elements)), (vec![3, 44], vec![3, 44]));
     }
 
     #[test]

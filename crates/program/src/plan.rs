@@ -392,6 +392,20 @@ pub struct Level {
     pub free: Vec<Reg>,
 }
 
+/// How the elements of an input or an output stand in its register.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Form {
+    /// One of the register's for each.
+    Elements,
+    /// Numbers as bits, one number after another, each with its lowest bit first.
+    Bits {
+        /// Bits of a number, 1 to 128.
+        width: u8,
+        /// Whether they are two's complement; else no number is negative.
+        signed: bool,
+    },
+}
+
 /// A value that its owner shares among the parties.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct InputOp {
@@ -399,6 +413,8 @@ pub struct InputOp {
     pub owner: u32,
     /// Where it goes; one row.
     pub reg: Reg,
+    /// How its elements stand there.
+    pub form: Form,
     /// The node of the program.
     pub node: u32,
 }
@@ -408,6 +424,8 @@ pub struct InputOp {
 pub struct OutputOp {
     /// What; one row.
     pub reg: Reg,
+    /// How its elements stand there.
+    pub form: Form,
     /// To whom.
     pub to: To,
     /// The node of the program.
@@ -521,14 +539,24 @@ impl Builder {
         self.registers[reg as usize]
     }
 
-    /// A value that `owner` gives, into `reg`.
+    /// A value that `owner` gives, into `reg`, element by element.
     pub fn input(&mut self, owner: u32, reg: Reg) {
-        self.inputs.push(InputOp { owner, reg, node: self.node });
+        self.input_as(owner, reg, Form::Elements);
     }
 
-    /// Reveals `reg` after the last level.
+    /// A value that `owner` gives, into `reg`, where its elements have this form.
+    pub fn input_as(&mut self, owner: u32, reg: Reg, form: Form) {
+        self.inputs.push(InputOp { owner, reg, form, node: self.node });
+    }
+
+    /// Reveals `reg` after the last level, element by element.
     pub fn output(&mut self, reg: Reg, to: To) {
-        self.outputs.push(OutputOp { reg, to, node: self.node });
+        self.output_as(reg, to, Form::Elements);
+    }
+
+    /// Reveals `reg`, where elements have this form, after the last level.
+    pub fn output_as(&mut self, reg: Reg, to: To, form: Form) {
+        self.outputs.push(OutputOp { reg, form, to, node: self.node });
     }
 
     /// Adds a local step.

@@ -279,7 +279,8 @@ pub struct OutputType {
     pub shape: Vec<usize>,
     /// What raw elements can be.
     pub range: Range,
-    /// The ring that it comes out of, if it is of machine words; `None` for bools and other moduli.
+    /// The ring that it comes out of, if it is of machine words; `None` for bools, for other moduli, and where numbers
+    /// are bits ([`crate::plan::Form`]).
     pub width: Option<Width>,
     /// The node that it is.
     pub node: u32,

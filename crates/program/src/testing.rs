@@ -6,7 +6,8 @@ use proptest::prelude::*;
 use proptest::test_runner::TestRng;
 
 use crate::plan::{
-    Domain, Kind as OpKind, Layout, Local, MatrixShape, Modulus, Operand, Plan, Public, Reg, Rows,
+    Domain, Form, Kind as OpKind, Layout, Local, MatrixShape, Modulus, Operand, OutputOp, Plan, Public, Reg,
+    Rows,
 };
 use crate::value::words_of;
 use crate::{Builder, Index, InputType, Kind, Lowered, Native, NodeId, Program, Range, Recipient};
@@ -26,7 +27,10 @@ impl<'a> Clear<'a> {
         let mut clear =
             Self { plan, rng, registers: vec![None; plan.registers.len()], addends: HashMap::new() };
         for (input, words) in plan.inputs.iter().zip(inputs) {
-            let words = elements(words, plan.register(input.reg).domain);
+            let words = match input.form {
+                Form::Elements => elements(words, plan.register(input.reg).domain),
+                Form::Bits { width, .. } => bits(words, width),
+            };
             clear.write(input.reg, 0, words);
         }
         let mut pending = HashMap::new();
@@ -52,12 +56,15 @@ impl<'a> Clear<'a> {
                 clear.registers[reg as usize] = None;
             }
         }
-        let limbs = |reg: Reg| {
-            let limbs = plan.register(reg).domain.limbs();
-            let words = clear.read(reg).into_iter();
-            words.flat_map(|word| [word as u64, (word >> 64) as u64].into_iter().take(limbs)).collect()
+        let limbs = |output: &OutputOp| {
+            let read = clear.read(output.reg);
+            let (words, limbs) = match output.form {
+                Form::Elements => (read, plan.register(output.reg).domain.limbs()),
+                Form::Bits { width, signed } => (numbers(&read, width, signed), width.div_ceil(64).into()),
+            };
+            words.into_iter().flat_map(|word| words_of(word as i128).into_iter().take(limbs)).collect()
         };
-        plan.outputs.iter().map(|output| limbs(output.reg)).collect()
+        plan.outputs.iter().map(limbs).collect()
     }
 
     fn begin(&mut self, kind: &OpKind) -> Vec<(Rows, Vec<u128>)> {
@@ -258,6 +265,26 @@ fn elements(words: &[u64], domain: Domain) -> Vec<u128> {
     words.chunks(domain.limbs()).map(element).map(|word| domain.modulus().reduce_unsigned(word)).collect()
 }
 
+/// The low bits of each number, one number after another.
+fn bits(words: &[u64], width: u8) -> Vec<u128> {
+    let number =
+        |limbs: &[u64]| (0..width).map(|bit| limbs[usize::from(bit / 64)] >> (bit % 64) & 1).collect();
+    let numbers = words.chunks(width.div_ceil(64).into()).map(number);
+    numbers.flat_map(|bits: Vec<u64>| bits).map(u128::from).collect()
+}
+
+/// Numbers from their bits.
+fn numbers(bits: &[u128], width: u8, signed: bool) -> Vec<u128> {
+    let number = |bits: &[u128]| {
+        let weigh = |(place, bit): (usize, &u128)| {
+            let weight = bit << place;
+            if signed && place + 1 == bits.len() { weight.wrapping_neg() } else { weight }
+        };
+        bits.iter().enumerate().map(weigh).fold(0, u128::wrapping_add)
+    };
+    bits.chunks(width.into()).map(number).collect()
+}
+
 fn zip(a: &[u128], b: &[u128], f: impl Fn(u128, u128) -> u128) -> Vec<u128> {
     assert_eq!(a.len(), b.len());
     a.iter().zip(b).map(|(&a, &b)| f(a, b)).collect()
@@ -274,14 +301,21 @@ fn matmul(a: &[u128], b: &[u128], shape: MatrixShape, modulus: Modulus) -> Vec<u
     (0..batch).flat_map(|o| (0..m).flat_map(move |r| (0..n).map(move |c| entry(o, r, c)))).collect()
 }
 
-/// Lowers a program, executes its plan with every node revealed, and compares all with the reference.
-pub(crate) fn check(program: &Program, inputs: &[Vec<u64>], rng: TestRng) -> Lowered {
-    let lowered = crate::lower_for_debug(program, Native::ALL).expect("all is offered");
+/// Lowers a program to what is offered, executes its plan with every node revealed, and compares all with the
+/// reference.
+pub(crate) fn check(program: &Program, native: Native, inputs: &[Vec<u64>], rng: TestRng) -> Lowered {
+    let lowered = crate::lower_for_debug(program, native).expect("all is offered");
     let outputs = Clear::run(&lowered.plan, inputs, rng);
     let wrong =
         crate::first_difference(program, &lowered, inputs, &outputs).expect("inputs are in their ranges");
     assert_eq!(wrong, None);
-    crate::lower(program, Native::ALL).expect("all is offered")
+    crate::lower(program, native).expect("all is offered")
+}
+
+/// Whether a program needs no arithmetic modulo a prime.
+pub(crate) fn has_bits(program: &Program) -> bool {
+    let prime = |kind| matches!(kind, Kind::Modular(Modulus::Mersenne61 | Modulus::Prime128));
+    !program.nodes().iter().any(|node| node.ty.secret && prime(node.ty.kind))
 }
 
 /// Inputs of the declared types: ends of their ranges, and values between them.

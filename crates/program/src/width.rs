@@ -1,10 +1,10 @@
-//! How wide a ring each value is shared in.
+//! How wide a ring each value is shared in, or how many bits it has where there are no rings.
 //!
 //! Integers and fixed point have ranges, not widths. Values that ring operations connect have to be in one ring;
 //! its width is the least that holds the range of each of them, the differences that comparisons take, and the
 //! guard bit of truncations. Public values are in no ring: they are reduced to that of each secret they meet.
 
-use crate::plan::Width;
+use crate::plan::{Form, Width};
 use crate::program::{Extreme, Node, NodeId, Operation, Program, Rounding};
 use crate::types::{Kind, Range, Type};
 use crate::typing;
@@ -29,6 +29,41 @@ pub(crate) fn infer(program: &Program) -> Vec<Option<Width>> {
             _ => None,
         })
         .collect()
+}
+
+/// How a number is written as bits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Format {
+    /// How many, 1 to 128.
+    pub(crate) bits: usize,
+    /// Whether they are two's complement; else the number isn't negative.
+    pub(crate) signed: bool,
+}
+
+impl Format {
+    /// The least bits that every number of a range has, without a sign if none is negative.
+    pub(crate) fn of_range(range: Range) -> Self {
+        let length = |value: i128| (i128::BITS - value.leading_zeros()) as usize;
+        if range.lo() >= 0 {
+            return Self { bits: length(range.hi()).max(1), signed: false };
+        }
+        // Of a negative number, those of its complement.
+        let bits = length(!range.lo()).max(if range.hi() < 0 { 0 } else { length(range.hi()) }) + 1;
+        Self { bits, signed: true }
+    }
+
+    /// That of a type's elements; integers modulo 2^k have k bits.
+    pub(crate) fn of(ty: &Type) -> Self {
+        match ty.kind {
+            Kind::Modular(modulus) => Self { bits: modulus.bits().into(), signed: false },
+            Kind::Bool | Kind::Int | Kind::Fixed { .. } => Self::of_range(ty.range),
+        }
+    }
+
+    /// As a plan says it.
+    pub(crate) const fn form(self) -> Form {
+        Form::Bits { width: self.bits as u8, signed: self.signed }
+    }
 }
 
 /// The difference `a - b` that a comparison looks at.

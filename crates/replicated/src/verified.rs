@@ -24,6 +24,7 @@ use crate::{ZeroSharing, cost, next, prev};
 use sha2::{Digest, Sha256};
 use std::sync::Arc;
 use tacit_engine::{Checks, Client, Engine, Error, Protocol, ProtocolSpec, Roles, Security};
+use tacit_program::Native;
 use tacit_program::cost::{Flow, Phase};
 use tacit_program::plan::{InputOp, Kind, Op, OutputOp, Plan};
 use tacit_session::Session;
@@ -73,6 +74,10 @@ impl Protocol for ReplicatedMalicious {
             1 => String::new(),
             _ => format!("{SOUNDNESS}={HIGH}"),
         }
+    }
+
+    fn native(&self) -> Native {
+        Native::BITS
     }
 
     fn operation(&self, plan: &Plan, op: &Op, stage: u32) -> Vec<Flow> {

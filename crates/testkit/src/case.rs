@@ -83,7 +83,7 @@ pub fn outcomes<'a>(endings: impl IntoIterator<Item = &'a Ending>) -> Vec<&'a Ou
 }
 
 impl Case {
-    /// A plan with its inputs, one word for each element, with as many parties as the protocol needs.
+    /// A plan with its inputs, raw elements as [`tacit_program::encode`] makes them, with as many parties as the protocol needs.
     pub fn new(protocol: &'static dyn Protocol, plan: Plan, inputs: &[Vec<u64>]) -> Self {
         let parties = *protocol.spec().parties.start();
         let mut names: Vec<String> = (0..parties).map(|party| format!("P{party}")).collect();
@@ -91,7 +91,7 @@ impl Case {
         let roles =
             Roles::new(&plan, &names, &clients).expect("every role is a party or one of these clients");
         let clear = |(input, words): (&tacit_program::plan::InputOp, &Vec<u64>)| {
-            Clear::from_words(plan.register(input.reg).domain, words)
+            Clear::from_elements(plan.register(input.reg).domain, input.form, words)
         };
         let inputs = plan.inputs.iter().zip(inputs).map(clear).collect();
         let agreement = Agreement {

@@ -13,10 +13,12 @@
 //! | `tournament` | extremes along an axis |
 //! | `arrange` | sums over axes, matrix products, joins |
 //! | `circuit` | circuits on bit-vectors |
+//! | `binary` | all numbers, for an engine without rings: circuits on their bits |
 //!
 //! `spread` bounds what a plan holds of public values.
 
 mod arrange;
+mod binary;
 mod bits;
 mod circuit;
 mod number;
@@ -32,23 +34,30 @@ use std::sync::Arc;
 use tacit_circuit::{Circuit, Layered};
 
 use crate::error::{Fault, ProgramError, Source};
-use crate::plan::{self, Domain, Layout, Local, Plan, Reg, To, Width};
+use crate::plan::{self, Domain, Layout, Local, Modulus, Plan, Reg, To, Width};
 use crate::program::{InputType, Node, NodeId, Operation, OutputType, Program, Recipient, Rounding};
 use crate::types::{Kind, Type};
 use crate::width;
+use binary::Number;
 use term::Term;
 
-/// What an engine offers beyond products, matrix products and AND.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// What an engine offers beyond AND and circuits of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Native {
+    /// Registers of [`Domain::Ring`] and [`Domain::Modular`], with sums, products and matrix products. Without them a
+    /// number is its bits, and what is done with it a circuit.
+    pub rings: bool,
     /// [`plan::Kind::Split`], [`plan::Kind::Inject`] and [`plan::Kind::Shift`]: the way from numbers to bits and
-    /// back for sharings that fall into two addends.
+    /// back for sharings that fall into two addends. Nothing asks for it where there are no rings.
     pub two_addends: bool,
 }
 
 impl Native {
     /// All that a plan can ask for.
-    pub const ALL: Self = Self { two_addends: true };
+    pub const ALL: Self = Self { rings: true, two_addends: true };
+
+    /// Bits alone.
+    pub const BITS: Self = Self { rings: false, two_addends: false };
 }
 
 /// A plan, and what its inputs and outputs mean.
@@ -73,11 +82,15 @@ impl Lowered {
 
 /// Lowers a program to what an engine offers.
 ///
+/// Where numbers are bits ([`Native::rings`]) an input has as many as the declared range takes, and its owner can
+/// give any pattern of them: of a range that isn't that of whole bits, only the bits are sure. What is computed of
+/// numbers outside the range is what circuits make of them, modulo powers of two, and nothing else goes wrong.
+///
 /// # Errors
 /// [`Fault::NotOffered`] at the line of an operation for which the engine has no means; [`Fault::TooMany`] at the
 /// line with which public values, repeated to the shapes of the secrets that they meet, become too many.
 pub fn lower(program: &Program, native: Native) -> Result<Lowered, ProgramError> {
-    Lowering::new(program).run(native, false)
+    Lowering::new(program, native).run(false)
 }
 
 /// Lowers a program as [`lower`] does, and reveals every secret node to everybody after the program's own outputs,
@@ -86,7 +99,7 @@ pub fn lower(program: &Program, native: Native) -> Result<Lowered, ProgramError>
 /// # Errors
 /// As for [`lower`].
 pub fn lower_for_debug(program: &Program, native: Native) -> Result<Lowered, ProgramError> {
-    Lowering::new(program).run(native, true)
+    Lowering::new(program, native).run(true)
 }
 
 /// A secret node's elements: a walk over a register of one row.
@@ -98,11 +111,14 @@ struct View {
 
 struct Lowering<'a> {
     program: &'a Program,
+    native: Native,
     /// Of each node's ring.
     widths: Vec<Option<Width>>,
     plan: plan::Builder,
-    /// Of each secret node, once it is lowered.
+    /// Of each secret node, once it is lowered; where numbers are bits, of bools alone.
     views: Vec<Option<View>>,
+    /// Where numbers are bits: those of each node, once they are in a register.
+    numbers: Vec<Option<Number>>,
     /// Bits that were turned into numbers.
     injected: HashMap<(Reg, Width), Reg>,
     /// Signs that were extracted.
@@ -112,27 +128,33 @@ struct Lowering<'a> {
 }
 
 impl<'a> Lowering<'a> {
-    fn new(program: &'a Program) -> Self {
+    fn new(program: &'a Program, native: Native) -> Self {
         Self {
             program,
+            native,
             widths: width::infer(program),
             plan: plan::Builder::new(),
             views: vec![None; program.nodes().len()],
+            numbers: vec![None; program.nodes().len()],
             injected: HashMap::new(),
             signs: HashMap::new(),
             circuits: HashMap::new(),
         }
     }
 
-    fn run(mut self, native: Native, reveal_everything: bool) -> Result<Lowered, ProgramError> {
+    fn run(mut self, reveal_everything: bool) -> Result<Lowered, ProgramError> {
         let program = self.program;
         spread::check(program)?;
         for (number, node) in program.nodes().iter().enumerate().filter(|(_, node)| node.ty.secret) {
             let id = NodeId::new(number as u32);
             self.plan.at_node(id.number());
-            self.offered(native, id, node)?;
-            let view = self.node(id, node);
-            self.views[number] = Some(view);
+            self.offered(id, node)?;
+            if self.is_binary(node) {
+                self.binary(id, node);
+            } else {
+                let view = self.node(id, node);
+                self.views[number] = Some(view);
+            }
         }
         let mut outputs = Vec::new();
         for output in program.outputs() {
@@ -159,8 +181,21 @@ impl<'a> Lowering<'a> {
         })
     }
 
-    /// Refuses an operation that needs the way between numbers and bits where there is none.
-    fn offered(&self, native: Native, id: NodeId, node: &Node) -> Result<(), ProgramError> {
+    /// Refuses an operation that needs the way between numbers and bits where there is none, and a prime modulus where
+    /// there are bits alone.
+    fn offered(&self, id: NodeId, node: &Node) -> Result<(), ProgramError> {
+        let refused = |missing| {
+            let fault = Fault::NotOffered { operation: node.operation.name(), missing };
+            Err(ProgramError { at: self.program.source(id).clone(), fault: Box::new(fault) })
+        };
+        if !self.native.rings {
+            return match node.ty.kind {
+                Kind::Modular(Modulus::Mersenne61 | Modulus::Prime128) => refused(
+                    "arithmetic modulo a prime; it has bits alone, for int, fixed point and integers modulo 2^k",
+                ),
+                _ => Ok(()),
+            };
+        }
         let needs = match &node.operation {
             Operation::Less
             | Operation::Equal
@@ -176,12 +211,16 @@ impl<'a> Lowering<'a> {
             Operation::Where => node.ty.kind != Kind::Bool && self.ty(node.operands[0]).secret,
             _ => false,
         };
-        if needs && !native.two_addends {
-            let missing = "conversion between numbers and bits";
-            let fault = Fault::NotOffered { operation: node.operation.name(), missing };
-            return Err(ProgramError { at: self.program.source(id).clone(), fault: Box::new(fault) });
+        if needs && !self.native.two_addends {
+            return refused("conversion between numbers and bits");
         }
         Ok(())
+    }
+
+    /// Whether an operation is one on numbers that are bits.
+    fn is_binary(&self, node: &Node) -> bool {
+        let numbers = |ty: &Type| ty.kind != Kind::Bool;
+        !self.native.rings && (numbers(&node.ty) || node.operands.iter().any(|&id| numbers(self.ty(id))))
     }
 
     /// The plan's steps for one secret node, and where its elements are then.
@@ -262,6 +301,10 @@ impl<'a> Lowering<'a> {
     fn output(&mut self, id: NodeId, to: To) -> OutputType {
         let Type { kind, shape, range, secret } = self.ty(id).clone();
         self.plan.at_node(id.number());
+        if !self.native.rings && kind != Kind::Bool {
+            self.output_bits(id, to);
+            return OutputType { to, kind, shape, range, width: None, node: id.number() };
+        }
         let reg = if secret {
             self.whole(id)
         } else {

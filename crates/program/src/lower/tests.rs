@@ -22,7 +22,21 @@ proptest! {
         let mut rng = seeded(seed);
         let program = testing::program(&mut rng, steps);
         let inputs = testing::inputs(&program.input_types(), &mut rng);
-        testing::check(&program, &inputs, rng);
+        testing::check(&program, Native::ALL, &inputs, rng);
+    }
+
+    /// The same with numbers as bits.
+    #[test]
+    fn circuits_on_bits_compute_what_a_program_means(seed: u64, steps in 1usize..14) {
+        let mut rng = seeded(seed);
+        let program = testing::program(&mut rng, steps);
+        let inputs = testing::inputs(&program.input_types(), &mut rng);
+        if testing::has_bits(&program) {
+            testing::check(&program, Native::BITS, &inputs, rng);
+        } else {
+            let error = lower(&program, Native::BITS).unwrap_err();
+            assert!(matches!(*error.fault, Fault::NotOffered { .. }), "{error}");
+        }
     }
 }
 
@@ -48,7 +62,7 @@ fn checked(program: &Program) -> Lowered {
     let mut rng = seeded(1);
     for _ in 0..20 {
         let inputs = testing::inputs(&program.input_types(), &mut rng);
-        testing::check(program, &inputs, seeded(rng.next_u64()));
+        testing::check(program, Native::ALL, &inputs, seeded(rng.next_u64()));
     }
     lower(program, Native::ALL).unwrap()
 }
@@ -331,7 +345,7 @@ fn an_engine_without_conversions_is_refused_at_the_line_that_needs_them() {
     build.at(crate::Source { file: "p.py".into(), line: 4, text: "abs(a)".into() });
     let b = build.abs(a).unwrap();
     build.reveal(b, Recipient::All).unwrap();
-    let error = lower(&build.finish().unwrap(), Native { two_addends: false }).unwrap_err();
+    let error = lower(&build.finish().unwrap(), Native { two_addends: false, ..Native::ALL }).unwrap_err();
     assert_eq!((error.at.line, error.at.text.as_str()), (4, "abs(a)"));
     assert!(matches!(*error.fault, Fault::NotOffered { operation: "abs", .. }));
 }

@@ -7,10 +7,10 @@ use std::ops::Range;
 use tacit_net::Phase;
 use tacit_program::cost::Flow;
 use tacit_program::plan::{Kind, Plan, Stage};
-use tacit_program::{Native, Program, Recipient, lower};
+use tacit_program::{Program, Recipient};
 
 use super::Subject;
-use super::catalogue::{self, Numbers};
+use super::catalogue::Numbers;
 use crate::links::{Medium, links};
 use crate::{Case, Draws, Ending, Rng, generate};
 
@@ -32,7 +32,7 @@ pub fn operation(subject: &Subject, name: &str) {
         for len in [rng.pick(&LENGTHS), rng.pick(&LENGTHS), 3] {
             let owners = [rng.pick(&["P0", "P1", "P2", "alice"]), rng.pick(&["P1", "alice", "bob"])];
             let to = [Recipient::All, Recipient::Role(rng.pick(&["P0", "P1", "P2", "bob", "carol"]).into())];
-            if let Ok(program) = catalogue::program(name, numbers, len, owners, &to) {
+            if let Some(program) = subject.sample(name, numbers, len, owners, &to) {
                 let what = format!("{name} of {len} {numbers:?}, {owners:?} {to:?}");
                 let (rounds, depth) = check(subject, &program, &what);
                 assert!(rounds == depth || CHAINS.contains(&name), "{what}: {rounds} rounds, not {depth}");
@@ -50,7 +50,9 @@ pub fn random_programs(subject: &Subject, seeds: Range<u64>) {
         let mut rng = Rng::new(seed);
         let len = rng.pick(&LENGTHS);
         let program = generate::program(&mut rng, 14, len);
-        check(subject, &program, &format!("random program {seed}"));
+        if subject.offers(&program) {
+            check(subject, &program, &format!("random program {seed}"));
+        }
     }
 }
 
@@ -111,7 +113,7 @@ fn slack(plan: &Plan) -> usize {
 
 fn case(subject: &Subject, program: &Program) -> Case {
     let inputs = generate::inputs(&program.input_types(), &mut Rng::new(5));
-    let lowered = lower(program, Native::ALL).expect("all is offered");
+    let lowered = subject.lowered(program);
     Case::new(subject.protocol, lowered.plan, &inputs)
 }
 

@@ -24,7 +24,9 @@ pub mod wire;
 
 use std::path::PathBuf;
 
+use catalogue::Numbers;
 use tacit_engine::Protocol;
+use tacit_program::{Kind, Lowered, Modulus, Program, Recipient, lower};
 
 /// A protocol, and what the suite has to know about it.
 pub struct Subject {
@@ -38,6 +40,34 @@ pub struct Subject {
     pub fresh_masks: bool,
     /// The file of hashes that a seeded run's trace must have.
     pub baseline: PathBuf,
+}
+
+impl Subject {
+    /// An operation of the catalogue; `None` if it isn't defined for such numbers, or the protocol doesn't offer it.
+    pub(crate) fn sample(
+        &self,
+        name: &str,
+        numbers: Numbers,
+        len: usize,
+        owners: [&str; 2],
+        to: &[Recipient],
+    ) -> Option<Program> {
+        let program = catalogue::program(name, numbers, len, owners, to).ok()?;
+        self.offers(&program).then_some(program)
+    }
+
+    /// Whether the protocol has means for a program. One without rings may refuse arithmetic modulo a prime, and no
+    /// other may refuse anything.
+    pub(crate) fn offers(&self, program: &Program) -> bool {
+        let native = self.protocol.native();
+        let primes = [Modulus::Mersenne61, Modulus::Prime128].map(Kind::Modular);
+        native.rings || !program.nodes().iter().any(|node| primes.contains(&node.ty.kind))
+    }
+
+    /// A program that the protocol has means for, lowered to them.
+    pub(crate) fn lowered(&self, program: &Program) -> Lowered {
+        lower(program, self.protocol.native()).expect("the protocol offers it")
+    }
 }
 
 /// Mounts the suite: `conformance!(subject)`, where `subject` is an expression of type

@@ -14,8 +14,8 @@ use std::time::Duration;
 
 use tacit_engine::{Clear, Outcome, Security};
 use tacit_net::Frame;
-use tacit_program::plan::Domain;
-use tacit_program::{Builder, Kind, Native, NodeId, Program, ProgramError, Recipient, lower};
+use tacit_program::plan::{Domain, Width};
+use tacit_program::{Builder, Kind, NodeId, Program, ProgramError, Recipient};
 use tacit_session::{Agreement, step};
 
 use super::Subject;
@@ -180,7 +180,8 @@ pub fn wrong_inputs_are_refused(subject: &Subject) {
         let owner = stage.case.roles().endpoint(input.owner);
         let register = stage.case.plan.register(input.reg);
         let longer = Clear::from_words(register.domain, &vec![1; register.cols + 1]);
-        let other = Clear::from_words(Domain::Bits, &vec![1; register.cols]);
+        let domain = if register.domain == Domain::Bits { Domain::Ring(Width::W8) } else { Domain::Bits };
+        let other = Clear::from_words(domain, &vec![1; register.cols]);
         for wrong in [longer, other] {
             let mut case = stage.case.clone();
             case.inputs[index] = wrong;
@@ -236,7 +237,7 @@ struct Target {
 pub(super) fn stage_case(subject: &Subject) -> Case {
     let program = program().expect("the program is sound");
     let inputs = [vec![3, (-2_i64) as u64], vec![2, 5]];
-    let lowered = lower(&program, Native::ALL).expect("all is offered");
+    let lowered = subject.lowered(&program);
     Case::new(subject.protocol, lowered.plan, &inputs)
 }
 

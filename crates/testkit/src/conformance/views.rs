@@ -21,7 +21,7 @@ use std::sync::Arc;
 use tacit_net::Frame;
 use tacit_program::cost::Flow;
 use tacit_program::plan::{Domain, Kind, Width};
-use tacit_program::{Modulus, Native, Program, Recipient, lower};
+use tacit_program::{Modulus, Program, Recipient};
 use tacit_session::step;
 
 use super::Subject;
@@ -95,7 +95,7 @@ fn operation_on(subject: &Subject, name: &str, numbers: Numbers, len: usize) {
     let for_clients =
         (["alice", "bob"], Recipient::Role("carol".into()), [Conduct::FixedFlips, Conduct::RandomFlips]);
     for (owners, to, conducts) in [among_all, for_clients] {
-        let Ok(program) = catalogue::program(name, numbers, len, owners, std::slice::from_ref(&to)) else {
+        let Some(program) = subject.sample(name, numbers, len, owners, std::slice::from_ref(&to)) else {
             continue;
         };
         for conduct in conducts {
@@ -227,6 +227,6 @@ fn flips(corrupt: usize, seed: u64) -> Interceptor {
 
 fn case(subject: &Subject, program: &Program, rng: &mut Rng) -> Case {
     let inputs = generate::inputs(&program.input_types(), rng);
-    let lowered = lower(program, Native::ALL).expect("all is offered");
+    let lowered = subject.lowered(program);
     Case::new(subject.protocol, lowered.plan, &inputs)
 }

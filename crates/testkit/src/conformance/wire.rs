@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::fmt::Write;
 
-use tacit_program::{Native, Program, Recipient, lower};
+use tacit_program::{Program, Recipient};
 
 use super::Subject;
 use super::catalogue::{self, Numbers};
@@ -18,7 +18,7 @@ const VARIABLE: &str = "TACIT_BASELINE";
 /// # Panics
 /// If two have.
 pub fn addresses_never_repeat(subject: &Subject) {
-    for (what, program) in programs() {
+    for (what, program) in programs(subject) {
         let run = case(subject, &program, 1).run(&Draws::fixed(1));
         run.outcomes();
         let mut seen = HashSet::new();
@@ -34,7 +34,7 @@ pub fn addresses_never_repeat(subject: &Subject) {
 /// # Panics
 /// If they differ.
 pub fn lengths_do_not_depend_on_secrets(subject: &Subject) {
-    for (what, program) in programs() {
+    for (what, program) in programs(subject) {
         let skeleton =
             |inputs: u64| case(subject, &program, inputs).run(&Draws::fixed(inputs)).trace.skeleton();
         assert_eq!(skeleton(1), skeleton(2), "{what}");
@@ -72,7 +72,7 @@ pub fn baseline(subject: &Subject) {
 }
 
 /// One of every operation, some of more than one message a stage, and some of many operations.
-fn programs() -> Vec<(String, Program)> {
+fn programs(subject: &Subject) -> Vec<(String, Program)> {
     let mut programs = Vec::new();
     for name in catalogue::names() {
         programs.push((name.to_owned(), sample(name, Numbers::int(7), 65)));
@@ -84,6 +84,7 @@ fn programs() -> Vec<(String, Program)> {
     for seed in 0..20 {
         programs.push((format!("random program {seed}"), generate::program(&mut Rng::new(seed), 14, 9)));
     }
+    programs.retain(|(_, program)| subject.offers(program));
     programs
 }
 
@@ -94,6 +95,6 @@ fn sample(name: &str, numbers: Numbers, len: usize) -> Program {
 
 fn case(subject: &Subject, program: &Program, seed: u64) -> Case {
     let inputs = generate::inputs(&program.input_types(), &mut Rng::new(seed));
-    let lowered = lower(program, Native::ALL).expect("all is offered");
+    let lowered = subject.lowered(program);
     Case::new(subject.protocol, lowered.plan, &inputs)
 }

@@ -1,0 +1,146 @@
+//! Sums over axes and matrix products.
+//!
+//! A circuit takes some terms and has an instance for every place of the result and every such group of terms; what
+//! the groups have is summed in turn. So circuits stay small however many terms there are.
+
+use tacit_circuit as circuit;
+use tacit_circuit::arith::Style;
+
+use super::gates::{Columns, Word};
+use super::{Number, Operand, Term};
+use crate::lower::Lowering;
+use crate::plan::{MatrixShape, Reg};
+use crate::program::NodeId;
+use crate::shape::{self, Span};
+use crate::types::Type;
+use crate::width::Format;
+
+/// Bits that a group's terms have together, or ANDs that its products have.
+const GROUP: usize = 1 << 13;
+
+/// Adds a term, made of a word of each operand.
+type AddTerm = fn(&mut Columns, &mut circuit::Builder, &[Word]);
+
+impl Lowering<'_> {
+    /// Sums over some axes.
+    pub(super) fn sum_numbers(&mut self, id: NodeId, axes: &[usize], ty: &Type) -> Number {
+        let operand = self.ty(id);
+        let kept: Vec<usize> = (0..operand.rank()).filter(|axis| !axes.contains(axis)).collect();
+        let terms = axes.iter().map(|&axis| operand.shape[axis]).product();
+        let number = self.number(id).transpose(&[&kept, axes].concat());
+        let number = self.reshaped(&number, &[ty.len(), terms]);
+        let total = self.total(number, Format::of(ty));
+        self.reshaped(&total, &ty.shape)
+    }
+
+    /// Products of matrices: an instance for every entry and group of terms.
+    pub(super) fn multiply_matrices(&mut self, operands: &[NodeId], ty: &Type) -> Number {
+        let (a, b) = (operands[0], operands[1]);
+        let Ok(shapes) = shape::matmul(&self.ty(a).shape, &self.ty(b).shape) else {
+            unreachable!("typing checked the shapes");
+        };
+        let MatrixShape { m, k, n, .. } = shapes.matrix;
+        let (a, b) = (self.matrices_of(a, m, k), self.matrices_of(b, k, n));
+        let full = [&shapes.batch[..], &[m, n, k]].concat();
+        let turned = |number: &Number, order: [usize; 3]| {
+            let batch = number.rank() - 3;
+            let order: Vec<usize> = (0..batch).chain(order.map(|axis| batch + axis)).collect();
+            number.transpose(&order).broadcast(&full)
+        };
+        // Rows, columns, terms.
+        let (a, b) = (turned(&a, [0, 2, 1]), turned(&b, [2, 1, 0]));
+        let (x, y) = (a.format(), b.format());
+        let format = Format::of(ty);
+        let each = (GROUP / (x.bits * y.bits)).clamp(1, k);
+        let groups = k.div_ceil(each);
+        let each = k.div_ceil(groups);
+        let product = Format { bits: x.bits + y.bits, signed: x.signed || y.signed };
+        let add: AddTerm = |columns, b, words| columns.product(b, &words[0], &words[1]);
+        let sums = self.groups(&[a, b], each, partial(product, each, format), add);
+        let total = self.total(sums, format);
+        self.reshaped(&total, &ty.shape)
+    }
+
+    /// An operand's matrices, with an axis of one place behind them.
+    fn matrices_of(&mut self, id: NodeId, rows: usize, columns: usize) -> Number {
+        let shape = &self.ty(id).shape;
+        let batch = &shape[..shape.len().saturating_sub(2)];
+        let number = self.number(id);
+        self.reshaped(&number, &[batch, &[rows, columns, 1]].concat())
+    }
+
+    /// The sums over the last axis, which is there no more, as numbers of a format that holds them.
+    fn total(&mut self, mut number: Number, format: Format) -> Number {
+        let add: AddTerm = |columns, b, words| columns.word(b, &words[0]);
+        loop {
+            let rank = number.rank();
+            let terms = number.layout.shape[rank - 1];
+            if terms == 1 {
+                let shape = number.layout.shape[..rank - 1].to_vec();
+                let number = self.reshaped(&number, &shape);
+                return self.formatted(&number, format);
+            }
+            let own = number.format();
+            let groups = terms.div_ceil((GROUP / own.bits).max(2));
+            let each = terms.div_ceil(groups);
+            number = self.groups(&[number], each, partial(own, each, format), add);
+        }
+    }
+
+    /// Sums over groups of `each` terms along the last axis, of which the last one may have fewer.
+    fn groups(&mut self, operands: &[Number], each: usize, format: Format, add: AddTerm) -> Number {
+        let axis = operands[0].rank() - 1;
+        let outer = operands[0].layout.shape[..axis].to_vec();
+        let terms = operands[0].layout.shape[axis];
+        let (whole, rest) = (terms / each, terms % each);
+        let count: usize = outer.iter().product();
+        let mut sums = |from: usize, groups: usize, each: usize| {
+            let span = Span { start: from, step: 1, count: groups * each };
+            let parts: Vec<Number> = operands.iter().map(|operand| operand.part(axis, span)).collect();
+            self.group(&parts, count * groups, each, format, add)
+        };
+        let first = Number::whole(sums(0, whole, each), &[&outer[..], &[whole]].concat(), format);
+        if rest == 0 {
+            return first;
+        }
+        let last = Number::whole(sums(whole * each, 1, rest), &[&[1], &outer[..]].concat(), format);
+        let order: Vec<usize> = std::iter::once(axis).chain(0..axis).collect();
+        let back: Vec<usize> = (1..=axis).chain([0]).collect();
+        self.stacked(&[first.transpose(&order), last]).transpose(&back)
+    }
+
+    /// The register of sums of `each` terms that follow one another.
+    fn group(
+        &mut self,
+        parts: &[Number],
+        instances: usize,
+        each: usize,
+        format: Format,
+        add: AddTerm,
+    ) -> Reg {
+        let mut terms = Vec::with_capacity(parts.len());
+        for part in parts {
+            let Format { bits, signed } = part.format();
+            terms.push(Term::Register(Operand::Each(self.laid(part)), Format { bits: bits * each, signed }));
+        }
+        let sum = |b: &mut circuit::Builder, style: Style, all: &[Word]| {
+            let mut columns = Columns::new(format.bits);
+            for term in 0..each {
+                let word = |all: &Word| {
+                    let bits = all.bits.len() / each;
+                    Word { bits: all.bits[term * bits..(term + 1) * bits].to_vec(), signed: all.signed }
+                };
+                let words: Vec<Word> = all.iter().map(word).collect();
+                add(&mut columns, b, &words);
+            }
+            columns.total(b, style)
+        };
+        self.evaluate(&terms, instances, sum)
+    }
+}
+
+/// A format for sums of `terms` numbers, not wider than that of the whole sum, modulo which they may be reckoned.
+fn partial(own: Format, terms: usize, whole: Format) -> Format {
+    let bits = own.bits + terms.next_power_of_two().ilog2() as usize;
+    if bits < whole.bits { Format { bits, ..own } } else { whole }
+}

@@ -1,0 +1,106 @@
+//! Every operation where numbers are bits: a protocol that could do more, asked for ANDs alone.
+
+use std::sync::Arc;
+
+use tacit_engine::{Client, Engine, Error, Protocol, ProtocolSpec, Roles};
+use tacit_program::Native;
+use tacit_program::cost::Flow;
+use tacit_program::plan::{InputOp, Op, OutputOp, Plan};
+use tacit_replicated::Replicated;
+use tacit_session::Session;
+use tacit_testkit::conformance::catalogue::{self, Numbers};
+use tacit_testkit::conformance::{Subject, cost, equality};
+
+/// The protocol without its rings.
+struct BitsAlone(&'static dyn Protocol);
+
+impl Protocol for BitsAlone {
+    fn native(&self) -> Native {
+        Native::BITS
+    }
+
+    fn spec(&self) -> &ProtocolSpec {
+        self.0.spec()
+    }
+
+    fn operation(&self, plan: &Plan, op: &Op, stage: u32) -> Vec<Flow> {
+        self.0.operation(plan, op, stage)
+    }
+
+    fn input(&self, plan: &Plan, roles: &Roles, input: &InputOp) -> Vec<Flow> {
+        self.0.input(plan, roles, input)
+    }
+
+    fn seeds(&self, client: usize) -> Vec<Flow> {
+        self.0.seeds(client)
+    }
+
+    fn output(&self, plan: &Plan, roles: &Roles, output: &OutputOp) -> Vec<Flow> {
+        self.0.output(plan, roles, output)
+    }
+
+    fn check(&self) -> Vec<Flow> {
+        self.0.check()
+    }
+
+    fn seat(&self, session: Session, plan: Arc<Plan>, roles: Roles) -> Result<Box<dyn Engine>, Error> {
+        self.0.seat(session, plan, roles)
+    }
+
+    fn client(&self, session: Session, plan: Arc<Plan>, roles: Roles) -> Result<Box<dyn Client>, Error> {
+        self.0.client(session, plan, roles)
+    }
+}
+
+static PROTOCOL: BitsAlone = BitsAlone(&Replicated::COMPUTATIONAL);
+
+fn subject() -> Subject {
+    Subject { protocol: &PROTOCOL, told: |_, _, _| false, fresh_masks: false, baseline: "".into() }
+}
+
+/// A test for every operation of the catalogue.
+macro_rules! operations {
+    ($($name:ident)*) => {
+        const TESTED: &[&str] = &[$(stringify!($name)),*];
+
+        mod results {
+            $(#[test] fn $name() { super::equality::operation(&super::subject(), stringify!($name)); })*
+        }
+
+        mod costs {
+            $(#[test] fn $name() { super::cost::operation(&super::subject(), stringify!($name)); })*
+        }
+    };
+}
+
+operations!(
+    input input_bits circuit add sum sub_public mul square mul_public dot matmul matmul_batch matmul_public
+    and or not_xor less less_equal equal not_equal select select_bits minimum maximum max max_bits
+    argmax argmin absolute relu from_bool truncate truncate_far arrange
+);
+
+#[test]
+fn every_operation_is_tested() {
+    assert_eq!(TESTED, catalogue::names());
+}
+
+#[test]
+fn random_programs() {
+    equality::random_programs(&subject(), 0..200);
+    cost::random_programs(&subject(), 0..50);
+}
+
+#[test]
+fn lengths_around_words() {
+    let mut rng = tacit_testkit::Rng::new(8);
+    let to = [tacit_program::Recipient::All];
+    for name in catalogue::names() {
+        for len in [1, 63, 64, 65, 129] {
+            for numbers in [Numbers::int(7), Numbers::fixed(16, 5)] {
+                if let Ok(program) = catalogue::program(name, numbers, len, ["P0", "alice"], &to) {
+                    equality::check(&subject(), &program, &mut rng, &format!("{name} of {len} {numbers:?}"));
+                }
+            }
+        }
+    }
+}
