@@ -2,8 +2,8 @@
 
 use crate::{Clear, Error, Job, Roles};
 use std::sync::Arc;
-use tacit_program::cost::{Flow, Phase};
 use tacit_program::Native;
+use tacit_program::cost::{Flow, Phase};
 use tacit_program::plan::{InputOp, Local, Op, OutputOp, Plan, Reg};
 use tacit_session::Session;
 

@@ -118,7 +118,8 @@ impl Field for Extended {
     }
 
     fn inner_products(u: &Vector, v: &Vector, blocks: usize) -> Vec<Self> {
-        let [rr, ii, ri, ir] = [(0, 0), (1, 1), (0, 1), (1, 0)].map(|(a, b)| inner_products(&u[a], &v[b], blocks));
+        let [rr, ii, ri, ir] =
+            [(0, 0), (1, 1), (0, 1), (1, 0)].map(|(a, b)| inner_products(&u[a], &v[b], blocks));
         let of = |k: usize| Self { re: rr[k].wrapping_sub(ii[k]), im: ri[k].wrapping_add(ir[k]) };
         (0..rr.len()).map(of).collect()
     }
@@ -199,9 +200,8 @@ mod tests {
         }
         let products = Extended::inner_products(&vector, &vector, 3);
         for (l, k) in [(0, 0), (0, 2), (2, 1)] {
-            let sum = (0..4).fold(Extended::zero(), |sum, t| {
-                sum.add(elements[4 * l + t].mul(elements[4 * k + t]))
-            });
+            let sum =
+                (0..4).fold(Extended::zero(), |sum, t| sum.add(elements[4 * l + t].mul(elements[4 * k + t])));
             assert!(products[3 * l + k] == sum);
         }
     }

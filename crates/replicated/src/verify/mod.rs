@@ -8,6 +8,7 @@
 //! | `log` | what a party notes of every AND until it is proved |
 //! | `sequence` | rounds of a proof, what each sends, and the soundness |
 //! | `proof` | the relation, and what prover and verifiers compute |
+//! | `field` | F_p, and its extension for points that the prover itself finds |
 //! | `polynomial` | values of polynomials from other values |
 //! | `seeds` | where the points come from at which proofs are compared |
 //! | `steps` | the messages: when who sends what |
@@ -15,6 +16,7 @@
 //! **Words.** For the proof of `P_i` the *left* verifier is `P_(i+1)`, who knows `u` (what `P_i` sent, and the component
 //! that they share), and the *right* verifier is `P_(i-1)`, who knows `v`.
 
+mod field;
 mod log;
 mod polynomial;
 mod proof;

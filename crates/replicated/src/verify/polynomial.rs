@@ -1,5 +1,6 @@
-//! Polynomials over F_p by their values at consecutive small integers.
+//! Polynomials by their values at consecutive small integers.
 
+use super::field::Field;
 use tacit_kernel::Element;
 use tacit_kernel::field::Fp61;
 
@@ -7,9 +8,8 @@ use tacit_kernel::field::Fp61;
 /// Lagrange's coefficients, `product over j != k of (point - x_j) / (x_k - x_j)`.
 ///
 /// The denominators are `(k - first)! (last - k)!` up to the sign, so one inversion does.
-pub(crate) fn weights(first: usize, count: usize, point: Fp61) -> Vec<Fp61> {
-    let number = |value: usize| Fp61::from_u128(value as u128);
-    let differences: Vec<Fp61> = (first..first + count).map(|x| point.wrapping_sub(number(x))).collect();
+pub(crate) fn weights<F: Field>(first: usize, count: usize, point: F) -> Vec<F> {
+    let differences: Vec<F> = (first..first + count).map(|x| point.sub(F::from_base(number(x)))).collect();
     let mut factorial = Fp61::ONE;
     (1..count).for_each(|k| factorial = factorial.wrapping_mul(number(k)));
     // 1 / (count - 1)!, and from it all smaller ones.
@@ -18,29 +18,34 @@ pub(crate) fn weights(first: usize, count: usize, point: Fp61) -> Vec<Fp61> {
         inverses[k - 1] = inverses[k].wrapping_mul(number(k));
     }
     let mut weights = Vec::with_capacity(count);
-    let mut below = Fp61::ONE;
+    let mut below = F::from_base(Fp61::ONE);
     for (k, difference) in differences.iter().enumerate() {
         let sign = if (count - 1 - k).is_multiple_of(2) { Fp61::ONE } else { Fp61::ONE.wrapping_neg() };
         let denominator = inverses[k].wrapping_mul(inverses[count - 1 - k]).wrapping_mul(sign);
-        weights.push(below.wrapping_mul(denominator));
-        below = below.wrapping_mul(*difference);
+        weights.push(below.scale(denominator));
+        below = below.mul(*difference);
     }
-    let mut above = Fp61::ONE;
+    let mut above = F::from_base(Fp61::ONE);
     for (weight, difference) in weights.iter_mut().zip(&differences).rev() {
-        *weight = weight.wrapping_mul(above);
-        above = above.wrapping_mul(*difference);
+        *weight = weight.mul(above);
+        above = above.mul(*difference);
     }
     weights
 }
 
 /// The value at `point` of the polynomial with these values at `first`, `first + 1`, ...
-pub(crate) fn evaluate(first: usize, values: &[Fp61], point: Fp61) -> Fp61 {
+pub(crate) fn evaluate<F: Field>(first: usize, values: &[F], point: F) -> F {
     dot(values, &weights(first, values.len(), point))
 }
 
 /// The inner product.
-pub(crate) fn dot(a: &[Fp61], b: &[Fp61]) -> Fp61 {
-    a.iter().zip(b).fold(Fp61::ZERO, |sum, (a, b)| sum.wrapping_add(a.wrapping_mul(*b)))
+pub(crate) fn dot<F: Field>(a: &[F], b: &[F]) -> F {
+    a.iter().zip(b).fold(F::zero(), |sum, (a, b)| sum.add(a.mul(*b)))
+}
+
+/// An integer as an element of F_p.
+pub(crate) fn number(value: usize) -> Fp61 {
+    Fp61::from_u128(value as u128)
 }
 
 /// `1 / value` for a value that isn't 0: `value^(p - 2)`.

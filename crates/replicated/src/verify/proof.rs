@@ -24,11 +24,11 @@
 //! **The last round** has one element a block, and random values at 0, `eta` on the left and `tau` on the right, so that
 //! `p(r)` and `q(r)` can be shown; then `p(r) q(r) = G(r)` is checked.
 
-use super::polynomial::{dot, evaluate, weights};
+use super::field::{Field, Vector};
+use super::polynomial::{dot, evaluate, number, weights};
 use super::sequence::{BLOCKS, LATER_BLOCKS, Sequence};
 use tacit_kernel::Element;
 use tacit_kernel::field::Fp61;
-use tacit_kernel::fp61::{combine, inner_products};
 use tacit_kernel::relation::{self, Side};
 
 /// Three planes of bits: (a, c, e) or (b, d, f), each of [`BLOCKS`] blocks.
@@ -48,26 +48,31 @@ pub(crate) fn first_values(sequence: &Sequence, left: Planes<'_>, right: Planes<
 /// `-T/2`: the inner product of a block's vectors if its ANDs are right.
 fn expected(sequence: &Sequence) -> Fp61 {
     // T is a multiple of 64.
-    Fp61::from_u128(sequence.block_ands() as u128 / 2).wrapping_neg()
+    number(sequence.block_ands() / 2).wrapping_neg()
 }
 
 /// `G(at)` from the inner products of all pairs of blocks.
-fn extrapolate(products: &[Fp61], blocks: usize, at: usize) -> Fp61 {
-    let weights = weights(1, blocks, Fp61::from_u128(at as u128));
-    let rows: Vec<Fp61> = products.chunks_exact(blocks).map(|row| dot(row, &weights)).collect();
+fn extrapolate<F: Field>(products: &[F], blocks: usize, at: usize) -> F {
+    let weights = weights(1, blocks, F::from_base(number(at)));
+    let rows: Vec<F> = products.chunks_exact(blocks).map(|row| dot(row, &weights)).collect();
     dot(&rows, &weights)
 }
 
 /// A prover's vectors from the second round on.
 #[derive(Clone)]
 pub(crate) struct Vectors {
-    u: Vec<Fp61>,
-    v: Vec<Fp61>,
+    u: Vector,
+    v: Vector,
 }
 
 impl Vectors {
     /// Both vectors at the first round's point.
-    pub(crate) fn fold_bits(sequence: &Sequence, left: Planes<'_>, right: Planes<'_>, point: Fp61) -> Self {
+    pub(crate) fn fold_bits<F: Field>(
+        sequence: &Sequence,
+        left: Planes<'_>,
+        right: Planes<'_>,
+        point: F,
+    ) -> Self {
         Self {
             u: fold_bits(sequence, left, Side::Left, point),
             v: fold_bits(sequence, right, Side::Right, point),
@@ -75,41 +80,40 @@ impl Vectors {
     }
 
     /// The values that a middle round shares: from 2 to `2 * LATER_BLOCKS - 1`.
-    pub(crate) fn values(&mut self) -> Vec<Fp61> {
+    pub(crate) fn values<F: Field>(&mut self) -> Vec<F> {
         pad(&mut self.u);
         pad(&mut self.v);
-        let mut products = vec![Fp61::ZERO; LATER_BLOCKS * LATER_BLOCKS];
-        inner_products(&self.u, &self.v, LATER_BLOCKS, &mut products);
+        let products = F::inner_products(&self.u, &self.v, LATER_BLOCKS);
         let known = products.iter().step_by(LATER_BLOCKS + 1).skip(1).copied();
         let others = (LATER_BLOCKS + 1..2 * LATER_BLOCKS).map(|at| extrapolate(&products, LATER_BLOCKS, at));
         known.chain(others).collect()
     }
 
     /// Both vectors at a middle round's point.
-    pub(crate) fn fold(&mut self, point: Fp61) {
+    pub(crate) fn fold<F: Field>(&mut self, point: F) {
         self.u = fold(&mut self.u, point);
         self.v = fold(&mut self.v, point);
     }
 
     /// The values that the last round shares: at 0 and from 2 to twice the length, with `masks` (eta, tau) at 0.
-    pub(crate) fn last_values(&self, masks: [Fp61; 2]) -> Vec<Fp61> {
+    pub(crate) fn last_values<F: Field>(&self, masks: [F; 2]) -> Vec<F> {
         let [p, q] = [(&self.u, masks[0]), (&self.v, masks[1])].map(|(vector, mask)| masked(vector, mask));
         let at = |at: usize| {
-            let point = Fp61::from_u128(at as u128);
-            evaluate(0, &p, point).wrapping_mul(evaluate(0, &q, point))
+            let point = F::from_base(number(at));
+            evaluate(0, &p, point).mul(evaluate(0, &q, point))
         };
-        std::iter::once(at(0)).chain((2..=2 * self.u.len()).map(at)).collect()
+        std::iter::once(at(0)).chain((2..=2 * self.u[0].len()).map(at)).collect()
     }
 }
 
 /// What a verifier's own vector comes down to at the points of all rounds: `p(r)` or `q(r)` of the last one.
-pub(crate) fn condense(
+pub(crate) fn condense<F: Field>(
     sequence: &Sequence,
     planes: Planes<'_>,
     side: Side,
-    points: &[Fp61],
-    mask: Fp61,
-) -> Fp61 {
+    points: &[F],
+    mask: F,
+) -> F {
     let mut vector = fold_bits(sequence, planes, side, points[0]);
     for &point in &points[1..points.len() - 1] {
         vector = fold(&mut vector, point);
@@ -119,24 +123,24 @@ pub(crate) fn condense(
 
 /// A verifier's share of `G(r)` of the last round, from its shares of all values and the points of all rounds. The
 /// verifier after the prover (`Side::Left`) adds what is public.
-pub(crate) fn claim(sequence: &Sequence, side: Side, values: &[Fp61], points: &[Fp61]) -> Fp61 {
+pub(crate) fn claim<F: Field>(sequence: &Sequence, side: Side, values: &[F], points: &[F]) -> F {
     let mut rest = values;
-    let mut claim = Fp61::ZERO;
+    let mut claim = F::zero();
     for (round, &point) in points.iter().enumerate() {
         let (sent, after) = rest.split_at(sequence.values(round));
         rest = after;
         let blocks = sequence.blocks(round);
-        let sum = |values: &[Fp61]| values.iter().fold(Fp61::ZERO, |sum, value| sum.wrapping_add(*value));
+        let sum = |values: &[F]| values.iter().fold(F::zero(), |sum, value| sum.add(*value));
         claim = if round == 0 {
             let public = if side == Side::Left { expected(sequence) } else { Fp61::ZERO };
-            let all = [&vec![public; blocks], sent].concat();
+            let all = [&vec![F::from_base(public); blocks], sent].concat();
             evaluate(1, &all, point)
         } else if sequence.is_last(round) {
-            let first = claim.wrapping_sub(sum(&sent[1..blocks]));
+            let first = claim.sub(sum(&sent[1..blocks]));
             let all = [&sent[..1], &[first], &sent[1..]].concat();
             evaluate(0, &all, point)
         } else {
-            let first = claim.wrapping_sub(sum(&sent[..blocks - 1]));
+            let first = claim.sub(sum(&sent[..blocks - 1]));
             let all = [&[first], sent].concat();
             evaluate(1, &all, point)
         };
@@ -144,30 +148,38 @@ pub(crate) fn claim(sequence: &Sequence, side: Side, values: &[Fp61], points: &[
     claim
 }
 
-fn fold_bits(sequence: &Sequence, planes: Planes<'_>, side: Side, point: Fp61) -> Vec<Fp61> {
-    let mut folded = vec![Fp61::ZERO; sequence.lengths[0]];
-    relation::fold(planes, side, &weights(1, BLOCKS, point), &mut folded);
-    folded
+fn fold_bits<F: Field>(sequence: &Sequence, planes: Planes<'_>, side: Side, point: F) -> Vector {
+    let weights = weights(1, BLOCKS, point);
+    let fold = |part: usize| {
+        let weights: Vec<Fp61> = weights.iter().map(|weight| weight.parts()[part]).collect();
+        let mut folded = vec![Fp61::ZERO; sequence.lengths[0]];
+        relation::fold(planes, side, &weights, &mut folded);
+        folded
+    };
+    (0..F::DEGREE).map(fold).collect()
 }
 
-fn fold(vector: &mut Vec<Fp61>, point: Fp61) -> Vec<Fp61> {
+fn fold<F: Field>(vector: &mut Vector, point: F) -> Vector {
     pad(vector);
-    let mut folded = vec![Fp61::ZERO; vector.len() / LATER_BLOCKS];
-    combine(vector, &weights(1, LATER_BLOCKS, point), &mut folded);
-    folded
+    F::combine(vector, &weights(1, LATER_BLOCKS, point))
 }
 
 /// Zeros make whole blocks.
-fn pad(vector: &mut Vec<Fp61>) {
-    vector.resize(vector.len().next_multiple_of(LATER_BLOCKS), Fp61::ZERO);
+fn pad(vector: &mut Vector) {
+    for part in vector {
+        part.resize(part.len().next_multiple_of(LATER_BLOCKS), Fp61::ZERO);
+    }
 }
 
-fn masked(vector: &[Fp61], mask: Fp61) -> Vec<Fp61> {
-    [&[mask], vector].concat()
+/// A vector's elements, after the random one at 0.
+fn masked<F: Field>(vector: &Vector, mask: F) -> Vec<F> {
+    let of = |at: usize| F::of(&vector.iter().map(|part| part[at]).collect::<Vec<_>>());
+    std::iter::once(mask).chain((0..vector[0].len()).map(of)).collect()
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::field::Extended;
     use super::*;
 
     struct Rng(u64);
@@ -181,8 +193,8 @@ mod tests {
             z ^ z >> 31
         }
 
-        fn element(&mut self) -> Fp61 {
-            Fp61::from_u128(self.word().into())
+        fn element<F: Field>(&mut self) -> F {
+            F::of(&[0; 2].map(|_| Fp61::from_u128(self.word().into())))
         }
     }
 
@@ -196,33 +208,34 @@ mod tests {
     }
 
     /// Runs a proof; whether the verifiers accept.
-    fn prove(sequence: &Sequence, planes: &[Vec<u64>; 6], rng: &mut Rng, tamper: Option<usize>) -> bool {
+    fn prove<F: Field>(
+        sequence: &Sequence,
+        planes: &[Vec<u64>; 6],
+        rng: &mut Rng,
+        tamper: Option<usize>,
+    ) -> bool {
         let [a, c, e, b, d, f] = planes.each_ref().map(Vec::as_slice);
         let (left, right) = ([a, c, e], [b, d, f]);
-        let points: Vec<Fp61> = (0..sequence.rounds()).map(|_| rng.element()).collect();
+        let points: Vec<F> = (0..sequence.rounds()).map(|_| rng.element()).collect();
         let masks = [rng.element(), rng.element()];
-        let mut values = first_values(sequence, left, right);
+        let mut values: Vec<F> = first_values(sequence, left, right).into_iter().map(F::from_base).collect();
         let mut vectors = Vectors::fold_bits(sequence, left, right, points[0]);
         for &point in &points[1..points.len() - 1] {
-            values.extend(vectors.values());
+            values.extend(vectors.values::<F>());
             vectors.fold(point);
         }
         values.extend(vectors.last_values(masks));
         assert_eq!(values.len(), sequence.values_before(sequence.rounds()));
-        let shares: Vec<Fp61> = values.iter().map(|_| rng.element()).collect();
-        let mut rest: Vec<Fp61> = values.iter().zip(&shares).map(|(v, s)| v.wrapping_sub(*s)).collect();
+        let shares: Vec<F> = values.iter().map(|_| rng.element()).collect();
+        let mut rest: Vec<F> = values.iter().zip(&shares).map(|(v, s)| v.sub(*s)).collect();
         if let Some(at) = tamper {
-            rest[at] = rest[at].wrapping_add(Fp61::ONE);
+            rest[at] = rest[at].add(F::from_base(Fp61::ONE));
         }
         let u = condense(sequence, left, Side::Left, &points, masks[0]);
         let v = condense(sequence, right, Side::Right, &points, masks[1]);
-        let claim = claim(sequence, Side::Left, &shares, &points).wrapping_add(claim(
-            sequence,
-            Side::Right,
-            &rest,
-            &points,
-        ));
-        u.wrapping_mul(v) == claim
+        let ours = claim(sequence, Side::Left, &shares, &points);
+        let theirs = claim(sequence, Side::Right, &rest, &points);
+        u.mul(v) == ours.add(theirs)
     }
 
     #[test]
@@ -231,7 +244,8 @@ mod tests {
         for words in [1, 64, 65, 200, 64 * 64 + 1] {
             let sequence = Sequence::of(words);
             let mut planes = honest(&sequence, &mut rng);
-            assert!(prove(&sequence, &planes, &mut rng, None), "{words} words");
+            assert!(prove::<Fp61>(&sequence, &planes, &mut rng, None), "{words} words");
+            assert!(prove::<Extended>(&sequence, &planes, &mut rng, None), "{words} words");
             let ands = 64 * planes[0].len();
             for plane in 0..6 {
                 let at = rng.word() as usize % ands;
@@ -244,14 +258,18 @@ mod tests {
                     planes[2][w] = a[w] & b[w] ^ c[w] & d[w] ^ f[w];
                 }
                 planes[plane][at / 64] ^= 1 << (at % 64);
-                assert!(!prove(&sequence, &planes, &mut rng, None), "{words} words, plane {plane}, AND {at}");
+                assert!(
+                    !prove::<Fp61>(&sequence, &planes, &mut rng, None),
+                    "{words} words, plane {plane}, AND {at}"
+                );
                 planes[plane][at / 64] ^= 1 << (at % 64);
             }
             // Wrong ANDs don't cancel, however many.
             for word in &mut planes[2] {
                 *word ^= u64::MAX;
             }
-            assert!(!prove(&sequence, &planes, &mut rng, None), "{words} words, all wrong");
+            assert!(!prove::<Fp61>(&sequence, &planes, &mut rng, None), "{words} words, all wrong");
+            assert!(!prove::<Extended>(&sequence, &planes, &mut rng, None), "{words} words, all wrong");
         }
     }
 
@@ -261,7 +279,8 @@ mod tests {
         let sequence = Sequence::of(300);
         let planes = honest(&sequence, &mut rng);
         for at in 0..sequence.values_before(sequence.rounds()) {
-            assert!(!prove(&sequence, &planes, &mut rng, Some(at)), "value {at}");
+            assert!(!prove::<Fp61>(&sequence, &planes, &mut rng, Some(at)), "value {at}");
+            assert!(!prove::<Extended>(&sequence, &planes, &mut rng, Some(at)), "value {at}");
         }
     }
 }
