@@ -206,7 +206,7 @@ impl Sum {
     #[inline]
     #[target_feature(enable = "avx512f")]
     fn reduced(self) -> __m512i {
-        once(fold_words(_mm512_add_epi64(fold_words(self.low), rotate::<52, 9>(self.high))))
+        once(fold_words(_mm512_add_epi64(self.low, rotate::<52, 9>(self.high))))
     }
 }
 
