@@ -19,7 +19,7 @@
 
 use crate::client::ReplicatedClient;
 use crate::engine::ReplicatedEngine;
-use crate::verify::{Proofs, traffic};
+use crate::verify::{Challenges, Proofs, traffic};
 use crate::{ZeroSharing, cost, next, prev};
 use sha2::{Digest, Sha256};
 use std::sync::Arc;
@@ -32,21 +32,28 @@ use tacit_session::Session;
 /// The protocol `replicated-malicious`.
 #[derive(Debug, Clone, Copy)]
 pub struct ReplicatedMalicious {
-    /// How often each proof is repeated from its second round on.
-    repetitions: usize,
+    challenges: Challenges,
 }
 
 impl ReplicatedMalicious {
     /// A wrong AND goes unnoticed with a chance of at most 2^-53.
-    pub const SOUNDNESS_50: Self = Self { repetitions: 1 };
+    pub const SOUNDNESS_50: Self = Self { challenges: Challenges::Interactive { repetitions: 1 } };
     /// A wrong AND goes unnoticed with a chance of at most 2^-106.
-    pub const SOUNDNESS_100: Self = Self { repetitions: 2 };
+    pub const SOUNDNESS_100: Self = Self { challenges: Challenges::Interactive { repetitions: 2 } };
+    /// Proofs are compared at points from hashes: fewer rounds, and a chance of at most 2^-113 for each attempt of a
+    /// prover, which can make as many as it has time for.
+    pub const FIAT_SHAMIR: Self = Self { challenges: Challenges::Hashed };
 }
 
-/// The parameter that says which, in bits, and its values.
+/// How unlikely it is that a wrong AND goes unnoticed, in bits, and the values. Not with hashed points.
 const SOUNDNESS: &str = "soundness";
 const USUAL: &str = "50";
 const HIGH: &str = "100";
+
+/// Where points come from, and the values.
+const CHALLENGES: &str = "challenges";
+const INTERACTIVE: &str = "interactive";
+const FIAT_SHAMIR: &str = "fiat-shamir";
 
 static SPEC: ProtocolSpec = ProtocolSpec {
     name: "replicated-malicious",
@@ -62,17 +69,23 @@ impl Protocol for ReplicatedMalicious {
     }
 
     fn with(&self, parameter: &str, value: &str) -> Option<&'static dyn Protocol> {
-        match (parameter, value) {
-            (SOUNDNESS, USUAL) => Some(&Self::SOUNDNESS_50),
-            (SOUNDNESS, HIGH) => Some(&Self::SOUNDNESS_100),
+        match (self.challenges, parameter, value) {
+            // Repetitions of a hashed proof could be tried one by one.
+            (Challenges::Interactive { .. }, SOUNDNESS, USUAL) => Some(&Self::SOUNDNESS_50),
+            (Challenges::Interactive { .. }, SOUNDNESS, HIGH) => Some(&Self::SOUNDNESS_100),
+            (Challenges::Interactive { repetitions: 1 }, CHALLENGES, INTERACTIVE) => {
+                Some(&Self::SOUNDNESS_50)
+            }
+            (Challenges::Interactive { repetitions: 1 }, CHALLENGES, FIAT_SHAMIR) => Some(&Self::FIAT_SHAMIR),
             _ => None,
         }
     }
 
     fn parameters(&self) -> String {
-        match self.repetitions {
-            1 => String::new(),
-            _ => format!("{SOUNDNESS}={HIGH}"),
+        match self.challenges {
+            Challenges::Interactive { repetitions: 1 } => String::new(),
+            Challenges::Interactive { .. } => format!("{SOUNDNESS}={HIGH}"),
+            Challenges::Hashed => format!("{CHALLENGES}={FIAT_SHAMIR}"),
         }
     }
 
@@ -103,14 +116,14 @@ impl Protocol for ReplicatedMalicious {
         if roles.clients().iter().any(|&client| roles.gives(plan, client)) {
             checks.round(Phase::Input, cost::to_both(DIGEST_BITS, DIGEST_BITS));
         }
-        let proofs = traffic(noted_words(plan), self.repetitions);
+        let proofs = traffic(noted_words(plan), self.challenges);
         checks.rounds(Phase::Verify, proofs.tail, cost::to_both(8 * proofs.back, 8 * proofs.forth));
         checks.round(Phase::Verify, cost::to_both(DIGEST_BITS, DIGEST_BITS));
         checks
     }
 
     fn seat(&self, session: Session, plan: Arc<Plan>, roles: Roles) -> Result<Box<dyn Engine>, Error> {
-        let verified = Verified::new(&plan, self.repetitions)?;
+        let verified = Verified::new(&plan, self.challenges)?;
         let zero_sharing = ZeroSharing::Computational;
         Ok(Box::new(ReplicatedEngine::new(session, plan, roles, zero_sharing, Some(verified))?))
     }
@@ -127,20 +140,20 @@ pub(crate) const DIGEST_BITS: u64 = 256;
 /// What a party still has to verify.
 pub(crate) struct Verified {
     pub(crate) proofs: Proofs,
-    repetitions: usize,
+    challenges: Challenges,
     /// What clients gave, of the component that is shared with the next party, and of that with the previous one.
     given: Option<[Sha256; 2]>,
 }
 
 impl Verified {
-    fn new(plan: &Plan, repetitions: usize) -> Result<Self, Error> {
+    fn new(plan: &Plan, challenges: Challenges) -> Result<Self, Error> {
         refuse_unverified(plan)?;
-        Ok(Self { proofs: Proofs::new(repetitions), repetitions, given: None })
+        Ok(Self { proofs: Proofs::new(challenges), challenges, given: None })
     }
 
     /// Begins another plan.
     pub(crate) fn next(&mut self, plan: &Plan) -> Result<(), Error> {
-        *self = Self::new(plan, self.repetitions)?;
+        *self = Self::new(plan, self.challenges)?;
         Ok(())
     }
 

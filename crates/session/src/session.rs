@@ -113,6 +113,11 @@ impl Session {
         Ok(())
     }
 
+    /// The first operation of the plan that is running, counted through the session: no two plans have the same.
+    pub fn first_operation(&self) -> u32 {
+        self.first_op
+    }
+
     /// The links.
     pub fn mesh(&mut self) -> &mut Mesh {
         &mut self.mesh

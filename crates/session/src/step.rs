@@ -48,3 +48,7 @@ pub const PROOF_LEFT_MASK: u16 = At::ASIDE + 3;
 pub const PROOF_RIGHT_MASK: u16 = At::ASIDE + 4;
 /// Draws: the seeds of proofs' points.
 pub const PROOF_SEED: u16 = At::ASIDE + 5;
+/// Draws: the salts of what right verifiers know.
+pub const PROOF_SALT: u16 = At::ASIDE + 6;
+/// Draws: the salts of what left verifiers know.
+pub const PROOF_SALT_LEFT: u16 = At::ASIDE + 7;

@@ -15,7 +15,7 @@ pub(crate) trait Field: Copy + PartialEq + Send {
     /// Elements of F_p that make one of the field's.
     const DEGREE: usize;
     /// Bytes in a message.
-    const BYTES: usize = Self::DEGREE * WORD_BYTES;
+    const SENT: usize = Self::DEGREE * WORD_BYTES;
 
     /// The element of these parts.
     fn of(parts: &[Fp61]) -> Self;
@@ -157,7 +157,7 @@ pub(crate) fn write<F: Field>(elements: &[F], out: &mut Vec<u8>) {
     }
 }
 
-/// The element of [`Field::BYTES`] bytes; `None` if a part isn't less than p.
+/// The element of [`Field::SENT`] bytes; `None` if a part isn't less than p.
 pub(crate) fn read<F: Field>(bytes: &[u8]) -> Option<F> {
     let part = |bytes: &[u8; WORD_BYTES]| {
         let value = u64::from_le_bytes(*bytes);
@@ -210,7 +210,7 @@ mod tests {
     fn elements_of_messages_are_reduced() {
         let mut bytes = Vec::new();
         write(&[element(7, Fp61::MODULUS - 1)], &mut bytes);
-        assert_eq!(bytes.len(), Extended::BYTES);
+        assert_eq!(bytes.len(), Extended::SENT);
         assert!(read(&bytes) == Some(element(7, Fp61::MODULUS - 1)));
         bytes[8] = 0xff;
         assert!(read::<Extended>(&bytes).is_none());

@@ -10,13 +10,18 @@
 //! | `proof` | the relation, and what prover and verifiers compute |
 //! | `field` | F_p, and its extension for points that the prover itself finds |
 //! | `polynomial` | values of polynomials from other values |
-//! | `seeds` | where the points come from at which proofs are compared |
-//! | `steps` | the messages: when who sends what |
+//! | `draws` | what two parties draw from a key that they share |
+//! | `steps` | the messages of all batches, step by step |
+//! | `interactive`, `seeds` | proofs with points from the verifiers |
+//! | `hashed` | proofs with points that the prover finds by hashing |
 //!
 //! **Words.** For the proof of `P_i` the *left* verifier is `P_(i+1)`, who knows `u` (what `P_i` sent, and the component
 //! that they share), and the *right* verifier is `P_(i-1)`, who knows `v`.
 
+mod draws;
 mod field;
+mod hashed;
+mod interactive;
 mod log;
 mod polynomial;
 mod proof;
@@ -25,4 +30,4 @@ mod sequence;
 mod steps;
 
 pub(crate) use log::BEGUN;
-pub(crate) use steps::{Proofs, traffic};
+pub(crate) use steps::{Challenges, Proofs, traffic};

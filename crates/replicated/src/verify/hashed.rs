@@ -1,0 +1,331 @@
+//! Proofs whose points the prover finds itself, by hashing (Fiat and Shamir 1986): two rounds in all.
+//!
+//! A prover can try as many first messages as it likes until the hash gives it points that suit it. So points are from
+//! the extension of F_p, where a wrong proof passes with a chance of at most `254 / p (p - 1)`, less than 2^-113, for each
+//! attempt; of F_p's, or by repeating a proof, whose repetitions could be tried one by one, that would be too much.
+//!
+//! **What is hashed** is all that the verifiers' equations use: the session (the program, the parties, fresh nonces), the
+//! plan in it, the prover, the batch, its length and rounds, and of each verifier what it knows: all bits, its random
+//! value of the last round and its shares of the values. As one verifier mustn't see what the other knows, its part goes
+//! in as a digest, salted from the key that it has in common with the prover. Each verifier computes the digests of what
+//! it knows and is told the others by the prover; that both come to the same hash in the end shows that they were told
+//! the truth.
+//!
+//! | step | to the previous party | to the next party |
+//! | --- | --- | --- |
+//! | 0 | as prover, to the right verifier: the left digest, all values | as prover, to the left verifier: the right digests |
+//! | 1 | as right verifier: hash, share of `G(r)`, `q(r)` | as left verifier: hash, share of `G(r)`, `p(r)` |
+//! | 2 | nothing: both compare the hash and check `p(r) q(r) = G(r)` | |
+
+use super::draws;
+use super::field::{Extended, Field, write};
+use super::log::Batch;
+use super::proof::{Vectors, claim, condense, first_values};
+use super::sequence::Sequence;
+use super::steps::{Proof, Reader, check_ends};
+use crate::{next, prev};
+use sha2::{Digest, Sha256};
+use tacit_engine::Error;
+use tacit_kernel::Element;
+use tacit_kernel::field::Fp61;
+use tacit_kernel::relation::Side;
+use tacit_session::{Session, step};
+
+/// Bytes of a hash.
+const HASH_BYTES: usize = 32;
+
+/// A hash of everything so far.
+type Hash = [u8; HASH_BYTES];
+
+/// Steps in which a batch sends anything.
+pub(super) const STEPS: usize = 2;
+
+/// Bytes to the previous party at this age of a batch.
+pub(super) fn back_bytes(sequence: &Sequence, age: usize) -> usize {
+    let later = sequence.values_before(sequence.rounds()) - sequence.values(0);
+    match age {
+        0 => HASH_BYTES + Fp61::SENT * sequence.values(0) + Extended::SENT * later,
+        _ => end_bytes(age),
+    }
+}
+
+/// Bytes to the next party at this age of a batch.
+pub(super) fn forth_bytes(sequence: &Sequence, age: usize) -> usize {
+    if age == 0 { HASH_BYTES * (1 + sequence.rounds()) } else { end_bytes(age) }
+}
+
+fn end_bytes(age: usize) -> usize {
+    if age == 1 { HASH_BYTES + 2 * Extended::SENT } else { 0 }
+}
+
+/// This party's parts in the three proofs of a batch.
+pub(super) struct Hashed {
+    number: u32,
+    batch: Option<Batch>,
+    sequence: Sequence,
+    /// As left verifier of the previous party's proof.
+    left: End,
+    /// As right verifier of the next party's.
+    right: End,
+}
+
+/// What a verifier shows the other one.
+struct End {
+    transcript: Hash,
+    /// Its share of `G(r)`, and `p(r)` or `q(r)`.
+    end: [Extended; 2],
+}
+
+impl Default for End {
+    fn default() -> Self {
+        Self { transcript: Hash::default(), end: [Extended::zero(); 2] }
+    }
+}
+
+impl End {
+    /// Compares the hash with the other verifier's, and checks `p(r) q(r) = G(r)`.
+    fn check(&self, theirs: &mut Reader<'_>, prover: usize, session: &mut Session) -> Result<(), Error> {
+        if theirs.take() != self.transcript {
+            let what = format!("{} told its verifiers different things", session.name(prover));
+            return Err(session.reject(&what).into());
+        }
+        check_ends(&[self.end], theirs, prover, session)
+    }
+}
+
+impl Hashed {
+    pub(super) fn begin(batch: Batch, number: u32) -> Self {
+        let sequence = batch.sequence.clone();
+        Self { number, batch: Some(batch), sequence, left: End::default(), right: End::default() }
+    }
+
+    /// Makes the whole proof.
+    fn prove(&self, batch: &Batch, back: &mut Vec<u8>, forth: &mut Vec<u8>, session: &mut Session) {
+        let (me, sequence, place) = (session.me(), &self.sequence, (self.number, 0));
+        let shares = left_shares(session, next(me), sequence, self.number);
+        let eta = draws::mask(session, next(me), step::PROOF_LEFT_MASK, place);
+        let tau = draws::mask(session, prev(me), step::PROOF_RIGHT_MASK, place);
+        let left = left_digest(session, next(me), self.number, batch.own_left(), eta, &shares);
+        let salt = draws::seed(session, prev(me), step::PROOF_SALT, self.number);
+        let right = digest(&salt, batch.own_right(), tau);
+        back.extend(left);
+        forth.extend(right);
+
+        let mut transcript = Transcript::new(session, me, self.number, batch, [left, right]);
+        let mut shares = shares.as_slice();
+        let mut vectors: Option<Vectors> = None;
+        for round in 0..sequence.rounds() {
+            let values: Vec<Extended> = match &mut vectors {
+                None => {
+                    let values = first_values(sequence, batch.own_left(), batch.own_right());
+                    values.into_iter().map(Extended::from_base).collect()
+                }
+                Some(vectors) if sequence.is_last(round) => vectors.last_values([eta, tau]),
+                Some(vectors) => vectors.values(),
+            };
+            let (own, after) = shares.split_at(values.len());
+            shares = after;
+            let rest: Vec<Extended> =
+                values.iter().zip(own).map(|(value, share)| value.sub(*share)).collect();
+            write_values(round, &rest, back);
+            let round_digest = values_digest(&salt, round, &rest);
+            forth.extend(round_digest);
+            let point = transcript.point(&round_digest);
+            match &mut vectors {
+                None => {
+                    vectors = Some(Vectors::fold_bits(sequence, batch.own_left(), batch.own_right(), point));
+                }
+                Some(vectors) if !sequence.is_last(round) => vectors.fold(point),
+                Some(_) => {}
+            }
+        }
+    }
+
+    /// Follows the next party's proof as its right verifier.
+    fn follow_right(
+        &self,
+        batch: &Batch,
+        from_next: &mut Reader<'_>,
+        session: &mut Session,
+    ) -> Result<End, Error> {
+        let (sequence, prover) = (&self.sequence, next(session.me()));
+        let tau = draws::mask(session, prover, step::PROOF_RIGHT_MASK, (self.number, 0));
+        let salt = draws::seed(session, prover, step::PROOF_SALT, self.number);
+        let left = from_next.take();
+        let right = digest(&salt, batch.right_of_next(), tau);
+        let mut transcript = Transcript::new(session, prover, self.number, batch, [left, right]);
+        let (mut values, mut points) = (Vec::new(), Vec::new());
+        for round in 0..sequence.rounds() {
+            let rest = read_values(round, sequence.values(round), from_next, session)?;
+            points.push(transcript.point(&values_digest(&salt, round, &rest)));
+            values.extend(rest);
+        }
+        let claim = claim(sequence, Side::Right, &values, &points);
+        let own = condense(sequence, batch.right_of_next(), Side::Right, &points, tau);
+        Ok(End { transcript: transcript.0, end: [claim, own] })
+    }
+
+    /// Follows the previous party's proof as its left verifier.
+    fn follow_left(&self, batch: &Batch, from_prev: &mut Reader<'_>, session: &mut Session) -> End {
+        let (sequence, prover) = (&self.sequence, prev(session.me()));
+        let shares = left_shares(session, prover, sequence, self.number);
+        let eta = draws::mask(session, prover, step::PROOF_LEFT_MASK, (self.number, 0));
+        let left = left_digest(session, prover, self.number, batch.left_of_prev(), eta, &shares);
+        let right = from_prev.take();
+        let mut transcript = Transcript::new(session, prover, self.number, batch, [left, right]);
+        let points: Vec<Extended> =
+            (0..sequence.rounds()).map(|_| transcript.point(&from_prev.take())).collect();
+        let claim = claim(sequence, Side::Left, &shares, &points);
+        let own = condense(sequence, batch.left_of_prev(), Side::Left, &points, eta);
+        End { transcript: transcript.0, end: [claim, own] }
+    }
+}
+
+impl Proof for Hashed {
+    fn send(&mut self, age: usize, back: &mut Vec<u8>, forth: &mut Vec<u8>, session: &mut Session) {
+        if age == 0 {
+            if let Some(batch) = &self.batch {
+                self.prove(batch, back, forth, session);
+            }
+        } else if age == 1 {
+            for (end, out) in [(&self.right, back), (&self.left, forth)] {
+                out.extend(end.transcript);
+                write(&end.end, out);
+            }
+        }
+    }
+
+    fn receive(
+        &mut self,
+        age: usize,
+        from_next: &mut Reader<'_>,
+        from_prev: &mut Reader<'_>,
+        session: &mut Session,
+    ) -> Result<(), Error> {
+        if let Some(batch) = self.batch.take().filter(|_| age == 0) {
+            self.right = self.follow_right(&batch, from_next, session)?;
+            self.left = self.follow_left(&batch, from_prev, session);
+        } else if age == 1 {
+            let me = session.me();
+            self.left.check(from_next, prev(me), session)?;
+            self.right.check(from_prev, next(me), session)?;
+        }
+        Ok(())
+    }
+}
+
+/// The hash of everything so far, from which each round's point comes.
+struct Transcript(Hash);
+
+impl Transcript {
+    /// What a proof is about, before the first round.
+    fn new(session: &Session, prover: usize, number: u32, batch: &Batch, digests: [Hash; 2]) -> Self {
+        let mut hash = Sha256::new_with_prefix(b"tacit hashed proof 1");
+        hash.update(session.id());
+        let sequence = &batch.sequence;
+        let about = [session.first_operation() as usize, prover, number as usize, batch.words];
+        let rounds =
+            [sequence.rounds()].into_iter().chain((0..sequence.rounds()).map(|at| sequence.blocks(at)));
+        for number in about.into_iter().chain([sequence.block_words]).chain(rounds) {
+            hash.update((number as u64).to_le_bytes());
+        }
+        hash.update(digests.as_flattened());
+        Self(hash.finalize().into())
+    }
+
+    /// The point of a round whose values have this digest. It isn't in F_p, where the known values are.
+    fn point(&mut self, values: &Hash) -> Extended {
+        self.0 = Sha256::new_with_prefix(b"tacit hashed round 1")
+            .chain_update(self.0)
+            .chain_update(values)
+            .finalize()
+            .into();
+        let [re, im] = [0, 16].map(|at| {
+            self.0[at..at + 16].iter().rev().fold(0_u128, |value, byte| value << 8 | u128::from(*byte))
+        });
+        let im = im % (u128::from(Fp61::MODULUS) - 1) + 1;
+        Extended::of(&[Fp61::from_u128(re), Fp61::from_u128(im)])
+    }
+}
+
+/// All of the left verifier's shares. The first round's are of F_p.
+fn left_shares(session: &mut Session, peer: usize, sequence: &Sequence, number: u32) -> Vec<Extended> {
+    let first = draws::shares::<Fp61>(session, peer, sequence, (number, 0), 0);
+    let mut shares: Vec<Extended> = first.into_iter().map(Extended::from_base).collect();
+    for round in 1..sequence.rounds() {
+        shares.extend(draws::shares::<Extended>(session, peer, sequence, (number, 0), round));
+    }
+    shares
+}
+
+/// The digest of all that the left verifier knows.
+fn left_digest(
+    session: &mut Session,
+    peer: usize,
+    number: u32,
+    planes: [&[u64]; 3],
+    eta: Extended,
+    shares: &[Extended],
+) -> Hash {
+    let salt = draws::seed(session, peer, step::PROOF_SALT_LEFT, number);
+    let known = digest(&salt, planes, eta);
+    Sha256::new_with_prefix(known).chain_update(values_digest(&salt, 0, shares)).finalize().into()
+}
+
+/// The digest of what a verifier knows before the first round.
+fn digest(salt: &Hash, planes: [&[u64]; 3], mask: Extended) -> Hash {
+    let mut hash = Sha256::new_with_prefix(b"tacit proof bits 1");
+    hash.update(salt);
+    for plane in planes {
+        hash.update(bytemuck::cast_slice::<u64, u8>(plane));
+    }
+    let mut bytes = Vec::new();
+    write(&[mask], &mut bytes);
+    hash.chain_update(bytes).finalize().into()
+}
+
+/// The digest of a verifier's shares of a round's values.
+fn values_digest(salt: &Hash, round: usize, values: &[Extended]) -> Hash {
+    let mut bytes = Vec::new();
+    write(values, &mut bytes);
+    let mut hash = Sha256::new_with_prefix(b"tacit proof values 1");
+    hash.update(salt);
+    hash.update((round as u64).to_le_bytes());
+    hash.chain_update(bytes).finalize().into()
+}
+
+/// Appends a round's values; the first round's are of F_p.
+fn write_values(round: usize, values: &[Extended], out: &mut Vec<u8>) {
+    if round == 0 {
+        let base: Vec<Fp61> = values.iter().map(|value| value.parts()[0]).collect();
+        write(&base, out);
+    } else {
+        write(values, out);
+    }
+}
+
+fn read_values(
+    round: usize,
+    count: usize,
+    reader: &mut Reader<'_>,
+    session: &mut Session,
+) -> Result<Vec<Extended>, Error> {
+    if round == 0 {
+        let base = reader.elements::<Fp61>(count, session)?;
+        Ok(base.into_iter().map(Extended::from_base).collect())
+    } else {
+        reader.elements(count, session)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// 2^-113 for each attempt: the sum of the degrees over the number of points.
+    #[test]
+    fn a_points_field_is_large_enough_to_be_searched() {
+        let points = Fp61::MODULUS as f64 * (Fp61::MODULUS - 1) as f64;
+        assert!(254.0 / points < 2_f64.powi(-113));
+    }
+}

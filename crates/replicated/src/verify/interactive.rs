@@ -1,0 +1,312 @@
+//! Proofs whose points come from seeds that the verifiers release round by round ([`super::seeds`]).
+//!
+//! A batch of `R` rounds takes part in `2 R + 1` steps:
+//!
+//! | step | to the previous party | to the next party |
+//! | --- | --- | --- |
+//! | 0 | as left verifier: the anchor of the seeds; as prover: its values of round 1 | |
+//! | 2 k - 1, for rounds k < R | | as right verifier: the seed of round k |
+//! | 2 k - 2, for rounds k from 2 | as prover: its values of round k | |
+//! | 2 R - 1 | as right verifier: its share of `G(r)`, and `q(r)` | as left verifier: its share of `G(r)`, and `p(r)` |
+//! | 2 R | nothing: both verifiers check `p(r) q(r) = G(r)` | |
+//!
+//! The values are shared between the verifiers: the left one's shares are the stream that it has in common with the
+//! prover, the right one gets the difference. So the right verifier has all of a round's message, and gives the prover
+//! the seed only then.
+//!
+//! With two repetitions the first message is the same for both; each has points of its own from there on, and the later
+//! messages hold both.
+
+use super::draws;
+use super::field::{Field, write};
+use super::log::Batch;
+use super::proof::{Vectors, claim, condense, first_values};
+use super::seeds::{Place, Seed, before, chain, point};
+use super::sequence::Sequence;
+use super::steps::{Proof, Reader, check_ends};
+use crate::{next, prev};
+use tacit_engine::Error;
+use tacit_kernel::field::Fp61;
+use tacit_kernel::relation::Side;
+use tacit_session::{Session, step};
+
+/// Steps in which a batch sends anything.
+pub(super) fn steps(sequence: &Sequence) -> usize {
+    2 * sequence.rounds()
+}
+
+/// Bytes to the previous party at this age of a batch.
+pub(super) fn back_bytes(sequence: &Sequence, age: usize, repetitions: usize) -> usize {
+    let anchor = if age == 0 { size_of::<Seed>() } else { 0 };
+    let values = values_at(sequence, age).map_or(0, |round| {
+        // The first round is the same for all repetitions.
+        sequence.values(round) * if round == 0 { 1 } else { repetitions }
+    });
+    anchor + Fp61::SENT * values + end_bytes(sequence, age, repetitions)
+}
+
+/// Bytes to the next party at this age of a batch.
+pub(super) fn forth_bytes(sequence: &Sequence, age: usize, repetitions: usize) -> usize {
+    let seed = seed_at(sequence, age).map_or(0, |_| size_of::<Seed>());
+    seed + end_bytes(sequence, age, repetitions)
+}
+
+fn end_bytes(sequence: &Sequence, age: usize, repetitions: usize) -> usize {
+    if ends_at(sequence, age) { 2 * Fp61::SENT * repetitions } else { 0 }
+}
+
+/// The round whose values are sent at this age, if any are.
+fn values_at(sequence: &Sequence, age: usize) -> Option<usize> {
+    (age.is_multiple_of(2) && age < steps(sequence)).then_some(age / 2)
+}
+
+/// The round whose seed is released at this age, if one is.
+fn seed_at(sequence: &Sequence, age: usize) -> Option<usize> {
+    (!age.is_multiple_of(2) && age + 1 < steps(sequence)).then_some(age / 2)
+}
+
+/// Whether at this age the verifiers show one another what they have.
+fn ends_at(sequence: &Sequence, age: usize) -> bool {
+    age + 1 == steps(sequence)
+}
+
+/// This party's parts in the three proofs of a batch.
+pub(super) struct Interactive {
+    number: u32,
+    sequence: Sequence,
+    repetitions: usize,
+    prover: Prover,
+    left: LeftVerifier,
+    right: RightVerifier,
+}
+
+/// This party's part in its own proof.
+struct Prover {
+    /// The bits, until the first seed is here.
+    batch: Option<Batch>,
+    /// Of each repetition, then.
+    vectors: Vec<Vectors>,
+    /// The anchor, or the seed of the last round that has one.
+    last_seed: Seed,
+}
+
+/// What this party shows as left verifier of the previous party's proof.
+struct LeftVerifier {
+    anchor: Seed,
+    /// Of each repetition, its share of `G(r)`, and `p(r)`.
+    ends: Vec<[Fp61; 2]>,
+}
+
+/// This party's part as right verifier of the next party's proof.
+struct RightVerifier {
+    seeds: Vec<Seed>,
+    /// Of each repetition, the points of all rounds.
+    points: Vec<Vec<Fp61>>,
+    /// Of each repetition, its shares of all values so far.
+    values: Vec<Vec<Fp61>>,
+    /// Of each repetition, `q(r)`.
+    own: Vec<Fp61>,
+    /// Of each repetition, its share of `G(r)`, and `q(r)`, once all values are here.
+    ends: Vec<[Fp61; 2]>,
+}
+
+impl Interactive {
+    pub(super) fn begin(batch: Batch, number: u32, repetitions: usize, session: &mut Session) -> Self {
+        let sequence = batch.sequence.clone();
+        let left = LeftVerifier::begin(&batch, number, repetitions, session);
+        let right = RightVerifier::begin(&batch, number, repetitions, session);
+        let prover = Prover { batch: Some(batch), vectors: Vec::new(), last_seed: Seed::default() };
+        Self { number, sequence, repetitions, prover, left, right }
+    }
+
+    /// The prover's values of a round, less the left verifier's shares of them.
+    fn send_values(&mut self, round: usize, session: &mut Session, out: &mut Vec<u8>) {
+        let (me, sequence) = (session.me(), &self.sequence);
+        if round > 0 {
+            self.prover.fold(sequence, round - 1, self.number, self.repetitions, session);
+        }
+        // The first round's values are for all repetitions.
+        for repetition in 0..if round == 0 { 1 } else { self.repetitions } {
+            let place = (self.number, repetition);
+            let mut values = match &self.prover.batch {
+                Some(batch) => first_values(sequence, batch.own_left(), batch.own_right()),
+                None if sequence.is_last(round) => {
+                    let eta = draws::mask(session, next(me), step::PROOF_LEFT_MASK, place);
+                    let tau = draws::mask(session, prev(me), step::PROOF_RIGHT_MASK, place);
+                    self.prover.vectors[repetition].last_values([eta, tau])
+                }
+                None => self.prover.vectors[repetition].values(),
+            };
+            let shares = draws::shares::<Fp61>(session, next(me), sequence, place, round);
+            for (value, share) in values.iter_mut().zip(shares) {
+                *value = value.sub(share);
+            }
+            write(&values, out);
+        }
+    }
+}
+
+impl Proof for Interactive {
+    fn send(&mut self, age: usize, back: &mut Vec<u8>, forth: &mut Vec<u8>, session: &mut Session) {
+        if age == 0 {
+            back.extend(self.left.anchor);
+        }
+        if let Some(round) = values_at(&self.sequence, age) {
+            self.send_values(round, session, back);
+        }
+        if let Some(round) = seed_at(&self.sequence, age) {
+            forth.extend(self.right.seeds[round]);
+        }
+        if ends_at(&self.sequence, age) {
+            self.right.end(&self.sequence);
+            write(self.right.ends.as_flattened(), back);
+            write(self.left.ends.as_flattened(), forth);
+        }
+    }
+
+    fn receive(
+        &mut self,
+        age: usize,
+        from_next: &mut Reader<'_>,
+        from_prev: &mut Reader<'_>,
+        session: &mut Session,
+    ) -> Result<(), Error> {
+        if age == 0 {
+            self.prover.last_seed = from_next.take();
+        }
+        if let Some(round) = values_at(&self.sequence, age) {
+            self.right.take_values(&self.sequence, round, from_next, session)?;
+        }
+        if seed_at(&self.sequence, age).is_some() {
+            self.prover.take_seed(from_prev.take(), session)?;
+        }
+        if ends_at(&self.sequence, age) {
+            let me = session.me();
+            check_ends(&self.left.ends, from_next, prev(me), session)?;
+            check_ends(&self.right.ends, from_prev, next(me), session)?;
+        }
+        Ok(())
+    }
+}
+
+impl Prover {
+    /// Takes the seed of a round, which must be the one that the left verifier has committed to.
+    fn take_seed(&mut self, seed: Seed, session: &mut Session) -> Result<(), Error> {
+        if before(&seed) != self.last_seed {
+            return Err(session
+                .reject("a seed of a proof's points is not the one that was committed to")
+                .into());
+        }
+        self.last_seed = seed;
+        Ok(())
+    }
+
+    /// Brings the vectors to the point of a round.
+    fn fold(
+        &mut self,
+        sequence: &Sequence,
+        round: usize,
+        number: u32,
+        repetitions: usize,
+        session: &Session,
+    ) {
+        let point = |repetition: usize| {
+            let place = Place { prover: session.me(), batch: number, round, repetition };
+            point(session.id(), &self.last_seed, place, sequence.blocks(round))
+        };
+        if let Some(batch) = self.batch.take() {
+            let fold = |repetition| {
+                Vectors::fold_bits(sequence, batch.own_left(), batch.own_right(), point(repetition))
+            };
+            self.vectors = (0..repetitions).map(fold).collect();
+        } else {
+            for (repetition, vectors) in self.vectors.iter_mut().enumerate() {
+                vectors.fold(point(repetition));
+            }
+        }
+    }
+}
+
+impl LeftVerifier {
+    fn begin(batch: &Batch, number: u32, repetitions: usize, session: &mut Session) -> Self {
+        let (sequence, prover) = (&batch.sequence, prev(session.me()));
+        let other = next(session.me());
+        let seeds = chain(draws::seed(session, other, step::PROOF_SEED, number), sequence.rounds());
+        let points = all_points(session, sequence, &seeds, prover, number, repetitions);
+        let first = draws::shares::<Fp61>(session, prover, sequence, (number, 0), 0);
+        let mut ends = Vec::with_capacity(repetitions);
+        for (repetition, points) in points.iter().enumerate() {
+            let place = (number, repetition);
+            let mut values = first.clone();
+            for round in 1..sequence.rounds() {
+                values.extend(draws::shares::<Fp61>(session, prover, sequence, place, round));
+            }
+            let eta = draws::mask(session, prover, step::PROOF_LEFT_MASK, place);
+            ends.push([
+                claim(sequence, Side::Left, &values, points),
+                condense(sequence, batch.left_of_prev(), Side::Left, points, eta),
+            ]);
+        }
+        Self { anchor: before(&seeds[0]), ends }
+    }
+}
+
+impl RightVerifier {
+    fn begin(batch: &Batch, number: u32, repetitions: usize, session: &mut Session) -> Self {
+        let (sequence, prover) = (&batch.sequence, next(session.me()));
+        let other = prev(session.me());
+        let seeds = chain(draws::seed(session, other, step::PROOF_SEED, number), sequence.rounds());
+        let points = all_points(session, sequence, &seeds, prover, number, repetitions);
+        let mut own = Vec::with_capacity(repetitions);
+        for (repetition, points) in points.iter().enumerate() {
+            let tau = draws::mask(session, prover, step::PROOF_RIGHT_MASK, (number, repetition));
+            own.push(condense(sequence, batch.right_of_next(), Side::Right, points, tau));
+        }
+        Self { seeds, points, values: vec![Vec::new(); repetitions], own, ends: Vec::new() }
+    }
+
+    /// Takes the prover's message of a round.
+    fn take_values(
+        &mut self,
+        sequence: &Sequence,
+        round: usize,
+        reader: &mut Reader<'_>,
+        session: &mut Session,
+    ) -> Result<(), Error> {
+        let count = sequence.values(round);
+        if round == 0 {
+            let first = reader.elements(count, session)?;
+            self.values.iter_mut().for_each(|values| values.extend(&first));
+        } else {
+            for values in &mut self.values {
+                values.extend(reader.elements::<Fp61>(count, session)?);
+            }
+        }
+        Ok(())
+    }
+
+    /// Computes the shares of `G(r)`, once all values are here.
+    fn end(&mut self, sequence: &Sequence) {
+        let all = self.values.iter().zip(&self.points).zip(&self.own);
+        self.ends =
+            all.map(|((values, points), own)| [claim(sequence, Side::Right, values, points), *own]).collect();
+    }
+}
+
+/// The points of all rounds, of each repetition.
+fn all_points(
+    session: &Session,
+    sequence: &Sequence,
+    seeds: &[Seed],
+    prover: usize,
+    batch: u32,
+    repetitions: usize,
+) -> Vec<Vec<Fp61>> {
+    let of = |repetition| {
+        let at = |(round, seed)| {
+            point(session.id(), seed, Place { prover, batch, round, repetition }, sequence.blocks(round))
+        };
+        seeds.iter().enumerate().map(at).collect()
+    };
+    (0..repetitions).map(of).collect()
+}
