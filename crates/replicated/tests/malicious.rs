@@ -1,13 +1,10 @@
 //! The suite for the protocol that proves its ANDs.
 
 use tacit_replicated::ReplicatedMalicious;
-use tacit_testkit::conformance::{self, Subject};
+use tacit_testkit::conformance::Subject;
 
-const KINDS: [&ReplicatedMalicious; 3] = [
-    &ReplicatedMalicious::SOUNDNESS_50,
-    &ReplicatedMalicious::SOUNDNESS_100,
-    &ReplicatedMalicious::FIAT_SHAMIR,
-];
+// All numbers are bits here, and all operations are ANDs.
+tacit_testkit::conformance!(subject(&ReplicatedMalicious::SOUNDNESS_50); views: input circuit and mul);
 
 fn subject(protocol: &'static ReplicatedMalicious) -> Subject {
     Subject {
@@ -18,22 +15,38 @@ fn subject(protocol: &'static ReplicatedMalicious) -> Subject {
     }
 }
 
+/// With other parameters some of it.
+mod otherwise {
+    use super::*;
+    use tacit_testkit::conformance::{circuits, equality, lanes, robust, views, wire};
+
+    fn check(protocol: &'static ReplicatedMalicious) {
+        let subject = subject(protocol);
+        equality::random_programs(&subject, 0..20);
+        circuits::random(&subject, 0..20);
+        wire::addresses_never_repeat(&subject);
+        wire::lengths_do_not_depend_on_secrets(&subject);
+        lanes::results_and_addresses(&subject);
+        robust::every_message_altered(&subject);
+        robust::random_deviations(&subject, 0..100);
+        views::operation(&subject, "and");
+    }
+
+    #[test]
+    fn soundness_100() {
+        check(&ReplicatedMalicious::SOUNDNESS_100);
+    }
+
+    #[test]
+    fn fiat_shamir() {
+        check(&ReplicatedMalicious::FIAT_SHAMIR);
+    }
+}
+
 /// A client draws two seeds: that of x_0, which P_0 and P_1 get, and that of x_1, which P_1 and P_2 get.
 fn client_seed(corrupt: usize, _client: usize, call: usize) -> bool {
     match call {
         0 => corrupt == 0 || corrupt == 1,
         _ => corrupt == 1 || corrupt == 2,
     }
-}
-
-#[test]
-fn circuits() {
-    for kind in KINDS {
-        conformance::circuits::random(&subject(kind), 0..20);
-    }
-}
-
-#[test]
-fn tiles() {
-    conformance::circuits::tiles(&subject(&ReplicatedMalicious::SOUNDNESS_50));
 }

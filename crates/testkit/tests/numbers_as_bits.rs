@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use tacit_engine::{Client, Engine, Error, Protocol, ProtocolSpec, Roles};
+use tacit_engine::{Checks, Client, Engine, Error, Protocol, ProtocolSpec, Roles};
 use tacit_program::Native;
 use tacit_program::cost::Flow;
 use tacit_program::plan::{InputOp, Op, OutputOp, Plan};
@@ -39,8 +39,8 @@ impl Protocol for BitsAlone {
         self.0.output(plan, roles, output)
     }
 
-    fn check(&self) -> Vec<Flow> {
-        self.0.check()
+    fn checks(&self, plan: &Plan, roles: &Roles) -> Checks {
+        self.0.checks(plan, roles)
     }
 
     fn seat(&self, session: Session, plan: Arc<Plan>, roles: Roles) -> Result<Box<dyn Engine>, Error> {
