@@ -1,12 +1,13 @@
 //! The suite for the protocol that proves its ANDs.
 
+use tacit_engine::Protocol;
 use tacit_replicated::ReplicatedMalicious;
 use tacit_testkit::conformance::Subject;
 
 // All numbers are bits here, and all operations are ANDs.
 tacit_testkit::conformance!(subject(&ReplicatedMalicious::SOUNDNESS_50); views: input circuit and mul);
 
-fn subject(protocol: &'static ReplicatedMalicious) -> Subject {
+fn subject(protocol: &'static dyn Protocol) -> Subject {
     Subject {
         protocol,
         told: client_seed,
@@ -20,7 +21,7 @@ mod otherwise {
     use super::*;
     use tacit_testkit::conformance::{circuits, equality, lanes, robust, views, wire};
 
-    fn check(protocol: &'static ReplicatedMalicious) {
+    fn check(protocol: &'static dyn Protocol) {
         let subject = subject(protocol);
         equality::random_programs(&subject, 0..20);
         circuits::random(&subject, 0..20);
@@ -30,6 +31,18 @@ mod otherwise {
         robust::every_message_altered(&subject);
         robust::random_deviations(&subject, 0..100);
         views::operation(&subject, "and");
+    }
+
+    #[test]
+    fn many_batches() {
+        for (kind, parameter) in [("soundness", "50"), ("soundness", "100"), ("challenges", "fiat-shamir")] {
+            for words in ["64", "256"] {
+                let protocol = ReplicatedMalicious::SOUNDNESS_50.with(kind, parameter);
+                let subject = subject(protocol.and_then(|protocol| protocol.with("batch", words)).unwrap());
+                circuits::without_rounds(&subject, 0..20);
+                equality::random_programs(&subject, 0..10);
+            }
+        }
     }
 
     #[test]

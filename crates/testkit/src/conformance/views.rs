@@ -69,7 +69,9 @@ pub fn operation(subject: &Subject, name: &str) {
 /// # Panics
 /// If a view tells something.
 pub fn all_operations(subject: &Subject) {
-    catalogue::names().into_iter().for_each(|name| operation(subject, name));
+    for name in catalogue::names() {
+        operation(subject, name);
+    }
 }
 
 /// The same for all operations, on numbers of more bits and on more of them.
