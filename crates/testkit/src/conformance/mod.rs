@@ -6,12 +6,14 @@
 //! | [`cost`] | payload bytes on every link are those declared, exactly, and chains of messages as long as the plan says |
 //! | [`views`] | what a party receives is uniform, whatever the inputs and whatever the party does |
 //! | [`robust`] | deviations and deaths end in errors that name who is at fault, never in a hang or a panic |
+//! | [`attacks`] | for protocols that promise it: one that deviates is noticed, and nobody has a wrong output |
 //! | [`links`] | the same over memory, TCP and TLS, for a few dozen cases |
 //! | [`lanes`] | lanes share no address, no stream and no link, and a failure of one ends all |
 //! | [`wire`] | addresses don't repeat, lengths don't depend on secrets, bytes are those of a kept trace |
 //!
 //! Programs come from the [`catalogue`], one for every operation, and from [`crate::generate`].
 
+pub mod attacks;
 pub mod catalogue;
 pub mod circuits;
 pub mod cost;
