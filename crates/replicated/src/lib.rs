@@ -19,6 +19,10 @@ mod cost;
 mod engine;
 mod fresh;
 mod inout;
+#[cfg(feature = "planted")]
+pub mod planted;
+#[cfg(not(feature = "planted"))]
+mod planted;
 mod products;
 mod verified;
 mod verify;

@@ -19,6 +19,7 @@
 
 use crate::client::ReplicatedClient;
 use crate::engine::ReplicatedEngine;
+use crate::planted::{Mistake, planted};
 use crate::verify::{BATCH_WORDS, Challenges, Proofs, traffic};
 use crate::{ZeroSharing, cost, next, prev};
 use sha2::{Digest, Sha256};
@@ -215,7 +216,9 @@ impl Verified {
 
     /// Compares with both neighbours what clients gave, once all inputs are here.
     pub(crate) fn compare_given(&mut self, session: &mut Session) -> Result<(), Error> {
-        let Some(hashes) = self.given.take() else { return Ok(()) };
+        let Some(hashes) = self.given.take().filter(|_| !planted(Mistake::GivenNotCompared)) else {
+            return Ok(());
+        };
         let [own, before] = hashes.map(Sha256::finalize);
         let me = session.me();
         Ok(session.compare_shared(&[(next(me), &own), (prev(me), &before)], "what a client gave")?)
@@ -224,6 +227,9 @@ impl Verified {
     /// Proves and verifies all that is left, accepts, and waits until the others do.
     pub(crate) fn check(&mut self, session: &mut Session) -> Result<(), Error> {
         let proved = self.proofs.complete(session)?;
+        if planted(Mistake::SilenceAccepts) {
+            return Ok(());
+        }
         Ok(session.accept(&proved.to_le_bytes())?)
     }
 }

@@ -38,6 +38,11 @@ fn the_message_of_every_and() {
 }
 
 #[test]
+fn ands_of_a_large_circuit() {
+    attacks::random_ands(&subject("soundness", "50"), 0..100);
+}
+
+#[test]
 fn every_byte() {
     attacks::every_byte(&subject("soundness", "50"), 1);
 }

@@ -98,6 +98,29 @@ fn tests_see_no_more_than_they_have_to() {
     }
 }
 
+/// The feature that plants mistakes in protocols, which only the test tools' own tests may ask for.
+const PLANTED: &str = "planted";
+
+#[test]
+fn mistakes_are_planted_by_tests_only() {
+    for (name, member) in members() {
+        for section in ["dependencies", "build-dependencies", "dev-dependencies"] {
+            let table = member.manifest.get(section).and_then(toml::Value::as_table);
+            for (other, dependency) in table.into_iter().flatten() {
+                let asks = dependency.to_string().contains(PLANTED);
+                assert!(
+                    !asks || section == "dev-dependencies" && name == TESTKIT,
+                    "{name} plants mistakes in {other}"
+                );
+            }
+        }
+        let features = member.manifest.get("features").and_then(toml::Value::as_table);
+        for (feature, others) in features.into_iter().flatten() {
+            assert!(!others.to_string().contains(PLANTED), "{name}: {feature} turns on {PLANTED}");
+        }
+    }
+}
+
 #[test]
 fn unsafe_code_is_in_its_rooms_only() {
     for (name, member) in members() {

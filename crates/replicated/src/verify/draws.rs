@@ -3,6 +3,7 @@
 use super::field::Field;
 use super::seeds::Seed;
 use super::sequence::Sequence;
+use crate::planted::{Mistake, planted};
 use tacit_kernel::Element;
 use tacit_kernel::field::Fp61;
 use tacit_session::{Draw, Session, step};
@@ -39,6 +40,9 @@ pub(super) fn mask<F: Field>(
 ) -> F {
     let mut parts = vec![Fp61::ZERO; F::DEGREE];
     session.stream(peer).fill_elements(draw(part), block(batch, repetition), &mut parts);
+    if planted(Mistake::Unmasked) {
+        parts.fill(Fp61::ZERO);
+    }
     F::of(&parts)
 }
 

@@ -27,6 +27,7 @@
 use super::field::{Field, Vector};
 use super::polynomial::{dot, evaluate, number, weights};
 use super::sequence::{BLOCKS, LATER_BLOCKS, Sequence};
+use crate::planted::{Mistake, planted};
 use tacit_kernel::Element;
 use tacit_kernel::field::Fp61;
 use tacit_kernel::relation::{self, Side};
@@ -149,6 +150,7 @@ pub(crate) fn claim<F: Field>(sequence: &Sequence, side: Side, values: &[F], poi
 }
 
 fn fold_bits<F: Field>(sequence: &Sequence, planes: Planes<'_>, side: Side, point: F) -> Vector {
+    let planes = if planted(Mistake::WrongMask) { [planes[0], planes[1], planes[0]] } else { planes };
     let weights = weights(1, BLOCKS, point);
     let fold = |part: usize| {
         let weights: Vec<Fp61> = weights.iter().map(|weight| weight.parts()[part]).collect();

@@ -9,6 +9,7 @@ use super::hashed::{self, Hashed};
 use super::interactive::{self, Interactive};
 use super::log::{BEGUN, Batch, Log};
 use super::sequence::Sequence;
+use crate::planted::{Mistake, planted};
 use crate::{next, prev};
 use std::collections::VecDeque;
 use tacit_engine::Error;
@@ -164,13 +165,14 @@ impl Proofs {
         while !self.under_way.is_empty() {
             self.step(None, session)?;
         }
-        if self.proved != self.log.recorded() {
+        if self.proved != self.log.recorded() && !planted(Mistake::NotCounted) {
             return Err(session.reject("not all ANDs were proved").into());
         }
         Ok(self.proved)
     }
 
     fn step(&mut self, batch: Option<Batch>, session: &mut Session) -> Result<(), Error> {
+        let batch = batch.filter(|_| self.steps == 0 || !planted(Mistake::LaterBatchesDropped));
         let phase = session.mesh().phase();
         session.mesh().set_phase(Phase::Verify);
         section(Section::Proving, || {
@@ -242,7 +244,10 @@ pub(super) fn check_ends<F: Field>(
 ) -> Result<(), Error> {
     for &[claim, own] in ends {
         let theirs = theirs.elements::<F>(2, session)?;
-        if own.mul(theirs[1]) != claim.add(theirs[0]) {
+        let passes = (own.mul(theirs[1]) == claim.add(theirs[0])) != planted(Mistake::Inverted);
+        let ignored = planted(Mistake::FailureIgnored)
+            || planted(Mistake::OnlyRightChecks) && prover == prev(session.me());
+        if !passes && !ignored {
             let what = format!("the proof that {} computed its ANDs right fails", session.name(prover));
             return Err(session.reject(&what).into());
         }

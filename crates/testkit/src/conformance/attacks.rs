@@ -163,6 +163,19 @@ pub fn every_and(subject: &Subject) {
     assert!(bits >= 3 * 25 * 8, "only {bits} bits of ANDs");
 }
 
+/// Flips a bit of an AND's message, a random one of a large circuit for each of these seeds.
+///
+/// # Panics
+/// If an honest endpoint has a wrong output, or nobody notices.
+pub fn random_ands(subject: &Subject, seeds: Range<u64>) {
+    let stage = Stage::new(subject, 200, 64);
+    let ands: Vec<usize> =
+        (0..stage.messages.len()).filter(|&at| stage.messages[at].sort == Sort::And).collect();
+    for seed in seeds {
+        stage.attack(Rng::new(seed).pick(&ands), Change::Flip, seed);
+    }
+}
+
 /// Flips bytes of every message of a small run: every `step`-th, so that all are meant with 1.
 ///
 /// # Panics
