@@ -1,5 +1,7 @@
 //! What a run takes, before it runs.
 
+use std::sync::Arc;
+
 use pyo3::prelude::*;
 use tacit::program::Source;
 use tacit::program::cost::{Itemised, NetProfile};
@@ -23,7 +25,7 @@ type Line = (String, u32, String, u64, u64);
 
 impl Price {
     pub(crate) fn new(
-        compiled: &Compiled,
+        compiled: &Arc<Compiled>,
         protocol: &str,
         parties: Option<Vec<String>>,
     ) -> Result<Self, Error> {

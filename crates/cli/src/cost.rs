@@ -9,19 +9,23 @@ use std::sync::Arc;
 use tacit::engine::Roles;
 use tacit::net::Profile;
 use tacit::program::cost::{Cost, Itemised, NetProfile, Phase};
-use tacit::{Compiled, Local, Stream, price, protocol, protocols};
+use tacit::{Compiled, Local, Stream, price, protocols};
 
 pub(crate) fn cost(context: &mut Context<'_>, args: &CostArgs) -> Result<(), Failure> {
-    let names = match &args.protocol {
-        Some(name) => {
-            let name = protocol_name(name, args.zero_sharing.as_deref());
-            protocol(&name)?;
-            vec![name]
-        }
-        None => protocols().map(|protocol| protocol.spec().name.to_owned()).collect(),
-    };
     let compiled = Compiled::new(program::load(context, &args.program)?)?;
-    let bills = names.into_iter().map(|name| Bill::new(&compiled, name)).collect::<Result<Vec<_>, _>>()?;
+    let mut bills = Vec::new();
+    match &args.protocol {
+        Some(name) => bills.push(Bill::new(&compiled, protocol_name(name, args.zero_sharing.as_deref()))?),
+        None => {
+            for protocol in protocols() {
+                let name = protocol.spec().name;
+                match compiled.for_protocol(protocol) {
+                    Ok(compiled) => bills.push(Bill::new(&compiled, name.to_owned())?),
+                    Err(error) => context.note(&format!("{name} can't run it: {error}")),
+                }
+            }
+        }
+    }
     tell(context, &args.net, &bills)
 }
 

@@ -1,6 +1,7 @@
 //! What a run will cost: payload bytes per link and phase, and rounds, from the plan alone.
 
 use crate::{Compiled, Error, protocol};
+use std::sync::Arc;
 use tacit_engine::{Protocol, Roles};
 use tacit_program::cost::{Cost, Flow, Itemised, Phase, Tariff, of_plan};
 use tacit_program::plan::{InputOp, Op, OutputOp, Plan, Stage};
@@ -9,8 +10,12 @@ use tacit_program::plan::{InputOp, Op, OutputOp, Plan, Stage};
 ///
 /// Exact: the links' counters agree to the byte, phase by phase. Only the handshake (setup) is left out: some
 /// kilobytes, which depend on the lengths of names.
-pub fn price(compiled: &Compiled, name: &str, parties: &[String]) -> Result<Itemised, Error> {
+///
+/// # Errors
+/// If there is no such protocol, if it doesn't offer what the program asks for, or if the program names strangers.
+pub fn price(compiled: &Arc<Compiled>, name: &str, parties: &[String]) -> Result<Itemised, Error> {
     let protocol = protocol(name)?;
+    let compiled = compiled.for_protocol(protocol)?;
     let plan = compiled.plan();
     let clients = Roles::clients_of(plan, parties);
     let roles = Roles::new(plan, parties, &clients).map_err(|error| Error::Refused(error.to_string()))?;
@@ -32,7 +37,7 @@ pub fn price(compiled: &Compiled, name: &str, parties: &[String]) -> Result<Item
 /// The cost of a run that has a lane for each of these: bytes add up, and each phase has the rounds of the lane
 /// that has the most.
 pub fn price_lanes<'a>(
-    lanes: impl IntoIterator<Item = &'a Compiled>,
+    lanes: impl IntoIterator<Item = &'a Arc<Compiled>>,
     name: &str,
     parties: &[String],
 ) -> Result<Cost, Error> {

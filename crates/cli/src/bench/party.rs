@@ -50,7 +50,7 @@ impl Bench {
             let work = Work::new(&spec, lane, lanes.last().map(|lane| &lane.work))?;
             let Stream { part, times, rest } = work.stream.clone();
             let endpoint =
-                Endpoint::new(part, protocol, spec.parties.clone(), Vec::new())?.repeated(times, rest)?;
+                Endpoint::new(&part, protocol, spec.parties.clone(), Vec::new())?.repeated(times, rest)?;
             lanes.push(LaneWork { work, endpoint });
         }
         Ok(Self { spec, lanes })
