@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use tacit_engine::bank::Bank;
-use tacit_engine::{Clear, Client, Engine, Error, Job, Protocol, ProtocolSpec, Roles, Security};
+use tacit_engine::{Checks, Clear, Client, Engine, Error, Job, Protocol, ProtocolSpec, Roles, Security};
 use tacit_program::cost::Flow;
 use tacit_program::plan::{InputOp, Kind, Local, Op, OutputOp, Plan, Reg};
 use tacit_session::{At, Draw, Session, step};
@@ -72,8 +72,8 @@ impl Protocol for PlantedBits {
         (0..3).map(|from| Flow { from, to: next(from), bits }).collect()
     }
 
-    fn check(&self) -> Vec<Flow> {
-        vec![]
+    fn checks(&self, _: &Plan, _: &Roles) -> Checks {
+        Checks::default()
     }
 
     fn seat(&self, session: Session, plan: Arc<Plan>, roles: Roles) -> Result<Box<dyn Engine>, Error> {

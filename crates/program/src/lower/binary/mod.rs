@@ -15,6 +15,8 @@
 
 mod gates;
 mod sum;
+#[cfg(test)]
+mod tests;
 mod tournament;
 
 use std::sync::Arc;

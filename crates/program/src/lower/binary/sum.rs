@@ -49,16 +49,49 @@ impl Lowering<'_> {
         };
         // Rows, columns, terms.
         let (a, b) = (turned(&a, [0, 2, 1]), turned(&b, [2, 1, 0]));
+        let products = self.dots(&a, &b, Format::of(ty));
+        self.reshaped(&products, &ty.shape)
+    }
+
+    /// Sums of products along the last axis. Both operands are repeated for every sum that they have a part in; so
+    /// that memory holds it, large ones go slab by slab.
+    fn dots(&mut self, a: &Number, b: &Number, format: Format) -> Number {
+        let axis = a.rank() - 1;
         let (x, y) = (a.format(), b.format());
-        let format = Format::of(ty);
-        let each = (GROUP / (x.bits * y.bits)).clamp(1, k);
-        let groups = k.div_ceil(each);
-        let each = k.div_ceil(groups);
+        let (terms, outer) = (a.layout.shape[axis], &a.layout.shape[..axis]);
+        let longest = (0..axis).max_by_key(|&axis| outer[axis]).filter(|&axis| outer[axis] > 1);
+        let repeated = outer.iter().product::<usize>().saturating_mul(terms * (x.bits + y.bits));
+        if let Some(longest) = longest
+            && repeated > self.slab_bits
+        {
+            return self.slabs(a, b, longest, format);
+        }
+        let each = (GROUP / (x.bits * y.bits)).clamp(1, terms);
+        let groups = terms.div_ceil(each);
+        let each = terms.div_ceil(groups);
         let product = Format { bits: x.bits + y.bits, signed: x.signed || y.signed };
         let add: AddTerm = |columns, b, words| columns.product(b, &words[0], &words[1]);
-        let sums = self.groups(&[a, b], each, partial(product, each, format), add);
-        let total = self.total(sums, format);
-        self.reshaped(&total, &ty.shape)
+        let sums = self.groups(&[a.clone(), b.clone()], each, partial(product, each, format), add);
+        self.total(sums, format)
+    }
+
+    /// Both halves of an axis, one after the other.
+    fn slabs(&mut self, a: &Number, b: &Number, axis: usize, format: Format) -> Number {
+        let outer = a.rank() - 1;
+        let length = a.layout.shape[axis];
+        let order: Vec<usize> = std::iter::once(axis).chain((0..outer).filter(|&at| at != axis)).collect();
+        let before = self.slab;
+        let half = |start, count| Span { start, step: 1, count };
+        let mut halves = Vec::with_capacity(2);
+        for span in [half(0, length / 2), half(length / 2, length - length / 2)] {
+            let sums = self.dots(&a.part(axis, span), &b.part(axis, span), format);
+            self.slab = Some(sums.reg);
+            halves.push(sums.transpose(&order));
+        }
+        self.slab = before;
+        let mut back = vec![0; outer];
+        order.iter().enumerate().for_each(|(place, &at)| back[at] = place);
+        self.stacked(&halves).transpose(&back)
     }
 
     /// An operand's matrices, with an axis of one place behind them.
