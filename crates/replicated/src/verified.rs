@@ -140,7 +140,6 @@ pub(crate) const DIGEST_BITS: u64 = 256;
 /// What a party still has to verify.
 pub(crate) struct Verified {
     pub(crate) proofs: Proofs,
-    challenges: Challenges,
     /// What clients gave, of the component that is shared with the next party, and of that with the previous one.
     given: Option<[Sha256; 2]>,
 }
@@ -148,12 +147,13 @@ pub(crate) struct Verified {
 impl Verified {
     fn new(plan: &Plan, challenges: Challenges) -> Result<Self, Error> {
         refuse_unverified(plan)?;
-        Ok(Self { proofs: Proofs::new(challenges), challenges, given: None })
+        Ok(Self { proofs: Proofs::new(challenges), given: None })
     }
 
     /// Begins another plan.
     pub(crate) fn next(&mut self, plan: &Plan) -> Result<(), Error> {
-        *self = Self::new(plan, self.challenges)?;
+        refuse_unverified(plan)?;
+        self.proofs.next_plan();
         Ok(())
     }
 

@@ -61,7 +61,10 @@ fn end_bytes(age: usize) -> usize {
 /// This party's parts in the three proofs of a batch.
 pub(super) struct Hashed {
     number: u32,
+    /// The bits, until the neighbours' proofs are here.
     batch: Option<Batch>,
+    /// The bits from then on.
+    spare: Option<Batch>,
     sequence: Sequence,
     /// As left verifier of the previous party's proof.
     left: End,
@@ -96,7 +99,8 @@ impl End {
 impl Hashed {
     pub(super) fn begin(batch: Batch, number: u32) -> Self {
         let sequence = batch.sequence.clone();
-        Self { number, batch: Some(batch), sequence, left: End::default(), right: End::default() }
+        let (left, right) = (End::default(), End::default());
+        Self { number, batch: Some(batch), spare: None, sequence, left, right }
     }
 
     /// Makes the whole proof.
@@ -205,12 +209,17 @@ impl Proof for Hashed {
         if let Some(batch) = self.batch.take().filter(|_| age == 0) {
             self.right = self.follow_right(&batch, from_next, session)?;
             self.left = self.follow_left(&batch, from_prev, session);
+            self.spare = Some(batch);
         } else if age == 1 {
             let me = session.me();
             self.left.check(from_next, prev(me), session)?;
             self.right.check(from_prev, next(me), session)?;
         }
         Ok(())
+    }
+
+    fn spare(&mut self) -> Option<Batch> {
+        self.spare.take()
     }
 }
 

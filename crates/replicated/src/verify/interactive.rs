@@ -84,6 +84,8 @@ pub(super) struct Interactive {
 struct Prover {
     /// The bits, until the first seed is here.
     batch: Option<Batch>,
+    /// The bits from then on.
+    spare: Option<Batch>,
     /// Of each repetition, then.
     vectors: Vec<Vectors>,
     /// The anchor, or the seed of the last round that has one.
@@ -115,7 +117,8 @@ impl Interactive {
         let sequence = batch.sequence.clone();
         let left = LeftVerifier::begin(&batch, number, repetitions, session);
         let right = RightVerifier::begin(&batch, number, repetitions, session);
-        let prover = Prover { batch: Some(batch), vectors: Vec::new(), last_seed: Seed::default() };
+        let prover =
+            Prover { batch: Some(batch), spare: None, vectors: Vec::new(), last_seed: Seed::default() };
         Self { number, sequence, repetitions, prover, left, right }
     }
 
@@ -187,6 +190,10 @@ impl Proof for Interactive {
         }
         Ok(())
     }
+
+    fn spare(&mut self) -> Option<Batch> {
+        self.prover.spare.take()
+    }
 }
 
 impl Prover {
@@ -219,6 +226,7 @@ impl Prover {
                 Vectors::fold_bits(sequence, batch.own_left(), batch.own_right(), point(repetition))
             };
             self.vectors = (0..repetitions).map(fold).collect();
+            self.spare = Some(batch);
         } else {
             for (repetition, vectors) in self.vectors.iter_mut().enumerate() {
                 vectors.fold(point(repetition));

@@ -25,10 +25,11 @@
 //! `p(r)` and `q(r)` can be shown; then `p(r) q(r) = G(r)` is checked.
 
 use super::field::{Field, Vector};
-use super::polynomial::{dot, evaluate, number, weights};
+use super::polynomial::{evaluate, number, weights};
 use super::sequence::{BLOCKS, LATER_BLOCKS, Sequence};
 use tacit_kernel::Element;
 use tacit_kernel::field::Fp61;
+use tacit_kernel::fp61::inner_products;
 use tacit_kernel::relation::{self, Side};
 
 /// Three planes of bits: (a, c, e) or (b, d, f), each of [`BLOCKS`] blocks.
@@ -42,7 +43,7 @@ pub(crate) fn first_values(sequence: &Sequence, left: Planes<'_>, right: Planes<
     let mut products: Vec<Fp61> =
         counts.iter().map(|&count| Fp61::from_u128(count.into()).wrapping_add(expected)).collect();
     products.iter_mut().step_by(BLOCKS + 1).for_each(|product| *product = expected);
-    (BLOCKS + 1..2 * BLOCKS).map(|at| extrapolate(&products, BLOCKS, at)).collect()
+    extrapolate(&products, BLOCKS)
 }
 
 /// `-T/2`: the inner product of a block's vectors if its ANDs are right.
@@ -51,11 +52,24 @@ fn expected(sequence: &Sequence) -> Fp61 {
     number(sequence.block_ands() / 2).wrapping_neg()
 }
 
-/// `G(at)` from the inner products of all pairs of blocks.
-fn extrapolate<F: Field>(products: &[F], blocks: usize, at: usize) -> F {
-    let weights = weights(1, blocks, F::from_base(number(at)));
-    let rows: Vec<F> = products.chunks_exact(blocks).map(|row| dot(row, &weights)).collect();
-    dot(&rows, &weights)
+/// The polynomial's values from `blocks + 1` to `2 * blocks - 1`, from the inner products of all pairs of blocks: at
+/// `k` the sum of those of blocks `l` and `l'`, each times the weights of both at `k`.
+fn extrapolate<F: Field>(products: &[F], blocks: usize) -> Vec<F> {
+    let mut all: Vec<Fp61> = (blocks + 1..2 * blocks).flat_map(|at| weights(1, blocks, number(at))).collect();
+    all.resize(blocks * blocks, Fp61::ZERO);
+    // The inner products of the rows of `products` with the weights of every point, part by part.
+    let parts = (0..F::DEGREE).map(|part| {
+        let rows: Vec<Fp61> = products.iter().map(|product| product.parts()[part]).collect();
+        let mut sums = vec![Fp61::ZERO; blocks * blocks];
+        inner_products(&rows, &all, blocks, &mut sums);
+        sums
+    });
+    let parts: Vec<Vec<Fp61>> = parts.collect();
+    let value = |point: usize| {
+        let sum = |l: usize| F::of(&parts.iter().map(|sums| sums[l * blocks + point]).collect::<Vec<_>>());
+        (0..blocks).fold(F::zero(), |value, l| value.add(sum(l).scale(all[point * blocks + l])))
+    };
+    (0..blocks - 1).map(value).collect()
 }
 
 /// A prover's vectors from the second round on.
@@ -85,8 +99,7 @@ impl Vectors {
         pad(&mut self.v);
         let products = F::inner_products(&self.u, &self.v, LATER_BLOCKS);
         let known = products.iter().step_by(LATER_BLOCKS + 1).skip(1).copied();
-        let others = (LATER_BLOCKS + 1..2 * LATER_BLOCKS).map(|at| extrapolate(&products, LATER_BLOCKS, at));
-        known.chain(others).collect()
+        known.chain(extrapolate(&products, LATER_BLOCKS)).collect()
     }
 
     /// Both vectors at a middle round's point.

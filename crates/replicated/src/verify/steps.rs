@@ -73,6 +73,8 @@ pub(super) trait Proof: Send {
         from_prev: &mut Reader<'_>,
         session: &mut Session,
     ) -> Result<(), Error>;
+    /// The bits, once they aren't needed any more.
+    fn spare(&mut self) -> Option<Batch>;
 }
 
 /// What every party sends for the proofs of so many words of ANDs.
@@ -130,6 +132,13 @@ impl Proofs {
     pub(crate) fn new(challenges: Challenges) -> Self {
         let log = Log::new(BATCH_WORDS);
         Self { log, challenges, under_way: VecDeque::new(), steps: 0, proved: 0 }
+    }
+
+    /// Counts from the beginning again, for another plan in the same session: its addresses are others.
+    pub(crate) fn next_plan(&mut self) {
+        debug_assert!(self.under_way.is_empty(), "a plan ends when all is proved");
+        (self.steps, self.proved) = (0, 0);
+        self.log.next_plan();
     }
 
     /// Room to note so many words of ANDs that are begun ([`Log::begin`]).
@@ -221,6 +230,9 @@ impl Proofs {
         for batch in &mut self.under_way {
             let age = (self.steps - batch.first) as usize;
             batch.proof.send(age, &mut back, &mut forth, session);
+            if let Some(bits) = batch.proof.spare() {
+                self.log.reuse(bits);
+            }
         }
         for (to, part, message) in [(prev(me), step::PROOF_BACK, back), (next(me), step::PROOF_FORTH, forth)]
         {
