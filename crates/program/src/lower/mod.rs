@@ -41,8 +41,8 @@ use term::Term;
 /// What an engine offers beyond products, matrix products and AND.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Native {
-    /// [`plan::Kind::Split`], [`plan::Kind::Inject`] and [`plan::Kind::Shift`]: the way from numbers to bits and
-    /// back for sharings that fall into two addends.
+    /// [`plan::Kind::Split`], [`plan::Operand::Addend`], [`plan::Kind::Inject`] and [`plan::Kind::Shift`]: the way
+    /// from numbers to bits and back for sharings that fall into two addends.
     pub two_addends: bool,
 }
 
