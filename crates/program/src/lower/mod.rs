@@ -47,8 +47,8 @@ pub struct Native {
     /// Registers of [`Domain::Ring`] and [`Domain::Modular`], with sums, products and matrix products. Without them a
     /// number is its bits, and what is done with it a circuit.
     pub rings: bool,
-    /// [`plan::Kind::Split`], [`plan::Kind::Inject`] and [`plan::Kind::Shift`]: the way from numbers to bits and
-    /// back for sharings that fall into two addends. Nothing asks for it where there are no rings.
+    /// [`plan::Kind::Split`], [`plan::Operand::Addend`], [`plan::Kind::Inject`] and [`plan::Kind::Shift`]: the way
+    /// from numbers to bits and back for sharings that fall into two addends. Nothing asks for it where there are no rings.
     pub two_addends: bool,
 }
 

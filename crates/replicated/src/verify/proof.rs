@@ -24,7 +24,7 @@
 //! **The last round** has one element a block, and random values at 0, `eta` on the left and `tau` on the right, so that
 //! `p(r)` and `q(r)` can be shown; then `p(r) q(r) = G(r)` is checked.
 
-use super::field::{Field, Vector};
+use super::field::{Field, Spare, Vector};
 use super::polynomial::{evaluate, number, weights};
 use super::sequence::{BLOCKS, LATER_BLOCKS, Sequence};
 use tacit_kernel::Element;
@@ -86,10 +86,11 @@ impl Vectors {
         left: Planes<'_>,
         right: Planes<'_>,
         point: F,
+        spare: &mut Spare,
     ) -> Self {
         Self {
-            u: fold_bits(sequence, left, Side::Left, point),
-            v: fold_bits(sequence, right, Side::Right, point),
+            u: fold_bits(sequence, left, Side::Left, point, spare),
+            v: fold_bits(sequence, right, Side::Right, point, spare),
         }
     }
 
@@ -103,9 +104,9 @@ impl Vectors {
     }
 
     /// Both vectors at a middle round's point.
-    pub(crate) fn fold<F: Field>(&mut self, point: F) {
-        self.u = fold(&mut self.u, point);
-        self.v = fold(&mut self.v, point);
+    pub(crate) fn fold<F: Field>(&mut self, point: F, spare: &mut Spare) {
+        fold(&mut self.u, point, spare);
+        fold(&mut self.v, point, spare);
     }
 
     /// The values that the last round shares: at 0 and from 2 to twice the length, with `masks` (eta, tau) at 0.
@@ -126,10 +127,11 @@ pub(crate) fn condense<F: Field>(
     side: Side,
     points: &[F],
     mask: F,
+    spare: &mut Spare,
 ) -> F {
-    let mut vector = fold_bits(sequence, planes, side, points[0]);
+    let mut vector = fold_bits(sequence, planes, side, points[0], spare);
     for &point in &points[1..points.len() - 1] {
-        vector = fold(&mut vector, point);
+        fold(&mut vector, point, spare);
     }
     evaluate(0, &masked(&vector, mask), points[points.len() - 1])
 }
@@ -161,20 +163,28 @@ pub(crate) fn claim<F: Field>(sequence: &Sequence, side: Side, values: &[F], poi
     claim
 }
 
-fn fold_bits<F: Field>(sequence: &Sequence, planes: Planes<'_>, side: Side, point: F) -> Vector {
+fn fold_bits<F: Field>(
+    sequence: &Sequence,
+    planes: Planes<'_>,
+    side: Side,
+    point: F,
+    spare: &mut Spare,
+) -> Vector {
     let weights = weights(1, BLOCKS, point);
     let fold = |part: usize| {
         let weights: Vec<Fp61> = weights.iter().map(|weight| weight.parts()[part]).collect();
-        let mut folded = vec![Fp61::ZERO; sequence.lengths[0]];
+        let mut folded = spare.take(sequence.lengths[0]);
         relation::fold(planes, side, &weights, &mut folded);
         folded
     };
     (0..F::DEGREE).map(fold).collect()
 }
 
-fn fold<F: Field>(vector: &mut Vector, point: F) -> Vector {
+/// Brings a vector to a middle round's point.
+fn fold<F: Field>(vector: &mut Vector, point: F, spare: &mut Spare) {
     pad(vector);
-    F::combine(vector, &weights(1, LATER_BLOCKS, point))
+    let folded = F::combine(vector, &weights(1, LATER_BLOCKS, point));
+    spare.put(std::mem::replace(vector, folded));
 }
 
 /// Zeros make whole blocks.
@@ -232,10 +242,11 @@ mod tests {
         let points: Vec<F> = (0..sequence.rounds()).map(|_| rng.element()).collect();
         let masks = [rng.element(), rng.element()];
         let mut values: Vec<F> = first_values(sequence, left, right).into_iter().map(F::from_base).collect();
-        let mut vectors = Vectors::fold_bits(sequence, left, right, points[0]);
+        let spare = &mut Spare::default();
+        let mut vectors = Vectors::fold_bits(sequence, left, right, points[0], spare);
         for &point in &points[1..points.len() - 1] {
             values.extend(vectors.values::<F>());
-            vectors.fold(point);
+            vectors.fold(point, spare);
         }
         values.extend(vectors.last_values(masks));
         assert_eq!(values.len(), sequence.values_before(sequence.rounds()));
@@ -244,8 +255,8 @@ mod tests {
         if let Some(at) = tamper {
             rest[at] = rest[at].add(F::from_base(Fp61::ONE));
         }
-        let u = condense(sequence, left, Side::Left, &points, masks[0]);
-        let v = condense(sequence, right, Side::Right, &points, masks[1]);
+        let u = condense(sequence, left, Side::Left, &points, masks[0], spare);
+        let v = condense(sequence, right, Side::Right, &points, masks[1], spare);
         let ours = claim(sequence, Side::Left, &shares, &points);
         let theirs = claim(sequence, Side::Right, &rest, &points);
         u.mul(v) == ours.add(theirs)

@@ -4,7 +4,7 @@
 //! at the beginning of the next step, so nobody waits for them while there is something else to do. What a batch sends
 //! depends on its age in steps, and on where the points come from: [`super::interactive`] or [`super::hashed`].
 
-use super::field::{Field, read};
+use super::field::{Field, Spare, read};
 use super::hashed::{self, Hashed};
 use super::interactive::{self, Interactive};
 use super::log::{BEGUN, Batch, Log};
@@ -50,10 +50,10 @@ impl Challenges {
     }
 
     /// Begins the three proofs of a batch.
-    fn begin(self, batch: Batch, number: u32, session: &mut Session) -> Box<dyn Proof> {
+    fn begin(self, batch: Batch, number: u32, session: &mut Session, spare: &mut Spare) -> Box<dyn Proof> {
         match self {
             Self::Interactive { repetitions } => {
-                Box::new(Interactive::begin(batch, number, repetitions, session))
+                Box::new(Interactive::begin(batch, number, repetitions, session, spare))
             }
             Self::Hashed => Box::new(Hashed::begin(batch, number)),
         }
@@ -64,7 +64,7 @@ impl Challenges {
 /// party's as right verifier. In every step it first receives what was sent in the last one.
 pub(super) trait Proof: Send {
     /// Appends what it has to say at this age.
-    fn send(&mut self, age: usize, back: &mut Vec<u8>, forth: &mut Vec<u8>, session: &mut Session);
+    fn send(&mut self, age: usize, out: Out<'_>, session: &mut Session, spare: &mut Spare);
     /// Reads what the neighbours said at this age.
     fn receive(
         &mut self,
@@ -72,9 +72,18 @@ pub(super) trait Proof: Send {
         from_next: &mut Reader<'_>,
         from_prev: &mut Reader<'_>,
         session: &mut Session,
+        spare: &mut Spare,
     ) -> Result<(), Error>;
     /// The bits, once they aren't needed any more.
     fn spare(&mut self) -> Option<Batch>;
+}
+
+/// The messages of a step that are being written.
+pub(super) struct Out<'a> {
+    /// To the previous party.
+    pub(super) back: &'a mut Vec<u8>,
+    /// To the next party.
+    pub(super) forth: &'a mut Vec<u8>,
 }
 
 /// What every party sends for the proofs of so many words of ANDs.
@@ -113,6 +122,7 @@ pub(crate) struct Proofs {
     log: Log,
     challenges: Challenges,
     under_way: VecDeque<UnderWay>,
+    spare: Spare,
     steps: u32,
     proved: u64,
 }
@@ -131,7 +141,7 @@ impl Proofs {
     /// Nothing to be proved yet.
     pub(crate) fn new(challenges: Challenges) -> Self {
         let log = Log::new(BATCH_WORDS);
-        Self { log, challenges, under_way: VecDeque::new(), steps: 0, proved: 0 }
+        Self { log, challenges, under_way: VecDeque::new(), spare: Spare::default(), steps: 0, proved: 0 }
     }
 
     /// Counts from the beginning again, for another plan in the same session: its addresses are others.
@@ -186,7 +196,7 @@ impl Proofs {
             self.receive(session)?;
             if let Some(batch) = batch {
                 let (first, words, sequence) = (self.steps, batch.words, batch.sequence.clone());
-                let proof = self.challenges.begin(batch, first, session);
+                let proof = self.challenges.begin(batch, first, session, &mut self.spare);
                 self.under_way.push_back(UnderWay { first, words, sequence, proof });
             }
             self.send(session)
@@ -211,7 +221,7 @@ impl Proofs {
         let (mut from_next, mut from_prev) = (Reader(&from_next), Reader(&from_prev));
         for batch in &mut self.under_way {
             let age = (last - batch.first) as usize;
-            batch.proof.receive(age, &mut from_next, &mut from_prev, session)?;
+            batch.proof.receive(age, &mut from_next, &mut from_prev, session, &mut self.spare)?;
         }
         let challenges = self.challenges;
         self.under_way.retain(|batch| {
@@ -229,7 +239,8 @@ impl Proofs {
         let (mut back, mut forth) = (Vec::new(), Vec::new());
         for batch in &mut self.under_way {
             let age = (self.steps - batch.first) as usize;
-            batch.proof.send(age, &mut back, &mut forth, session);
+            let out = Out { back: &mut back, forth: &mut forth };
+            batch.proof.send(age, out, session, &mut self.spare);
             if let Some(bits) = batch.proof.spare() {
                 self.log.reuse(bits);
             }
