@@ -1,7 +1,7 @@
 //! All endpoints in this process, each in a thread, linked through memory: for trying out, for tests, and for
 //! whoever only wants the protocol's cost on one machine. Nothing is kept secret from this process.
 
-use crate::endpoint::{Endpoint, Once};
+use crate::endpoint::{Endpoint, Once, check_count};
 use crate::lanes::{Job, Strand, Tally, clients_of, lane_count, play_lanes};
 use crate::report::Traffic;
 use crate::{Compiled, Error, Report, Run, protocol};
@@ -32,7 +32,15 @@ pub type Progress<'a> = &'a (dyn Fn(usize, usize) + Sync);
 impl Local {
     /// Parties `P0`, `P1`, ...: as many as the protocol is for.
     pub fn new(name: &str) -> Result<Self, Error> {
-        let count = *protocol(name)?.spec().parties.start();
+        Self::among(name, *protocol(name)?.spec().parties.start())
+    }
+
+    /// So many parties, `P0`, `P1`, ...
+    ///
+    /// # Errors
+    /// If there is no such protocol, or it isn't for as many.
+    pub fn among(name: &str, count: usize) -> Result<Self, Error> {
+        check_count(protocol(name)?, count)?;
         Ok(Self { protocol: name.to_owned(), parties: (0..count).map(|party| format!("P{party}")).collect() })
     }
 

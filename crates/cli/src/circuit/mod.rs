@@ -138,7 +138,7 @@ fn simulated(
     bar: &Bar,
 ) -> Result<Report, Failure> {
     let protocol = args.protocol.as_deref().unwrap_or(PROTOCOL);
-    let local = run::simulation(protocol, args.simulate.filter(|&parties| parties > 0))?;
+    let local = run::simulation(protocol, args.simulate)?;
     let owners = args.owners(circuit.inputs().len(), &local.parties)?;
     let mut given = args.given(circuit)?;
     if let Some(input) = given.iter().position(Option::is_none) {
