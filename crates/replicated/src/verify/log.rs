@@ -29,7 +29,7 @@ struct Plane<V> {
 }
 
 impl<const N: usize> Plane<[Vec<u64>; N]> {
-    /// So many words more of each.
+    /// So many words more of each; the last of them is zero, the others hold anything.
     fn extend(&mut self, words: usize) -> [&mut [u64]; N] {
         let range = self.words..self.words + words;
         self.words = range.end;
@@ -37,7 +37,11 @@ impl<const N: usize> Plane<[Vec<u64>; N]> {
             if vector.len() < range.end {
                 vector.resize(range.end, 0);
             }
-            &mut vector[range.clone()]
+            let part = &mut vector[range.clone()];
+            if let Some(last) = part.last_mut() {
+                *last = 0;
+            }
+            part
         })
     }
 
@@ -69,7 +73,7 @@ impl Log {
     }
 
     /// Room for so many words of ANDs that are begun: a plane for each of the [`BEGUN`] bits. All of it is to be
-    /// written; bits without an AND are 0 in every plane.
+    /// written, but for the bits of the last word that have no AND: these are 0 in every plane.
     pub(crate) fn begin(&mut self, words: usize) -> [&mut [u64]; BEGUN] {
         self.recorded += words as u64;
         self.begun.extend(words)
@@ -78,9 +82,6 @@ impl Log {
     /// Notes the message that finishes what was begun first.
     pub(crate) fn finish(&mut self, message: &[u8]) {
         let [plane] = self.received.extend(message.len().div_ceil(8));
-        if let Some(last) = plane.last_mut() {
-            *last = 0;
-        }
         bytemuck::cast_slice_mut(plane)[..message.len()].copy_from_slice(message);
     }
 
@@ -220,6 +221,23 @@ mod tests {
             assert_eq!(batches[me].own_right(), batches[before].right_of_next());
             let ([a, c, e], [b, d, f]) = (batches[me].own_left(), batches[me].own_right());
             assert!((0..a.len()).all(|w| a[w] & b[w] ^ c[w] & d[w] ^ e[w] ^ f[w] == 0));
+        }
+    }
+
+    #[test]
+    fn memory_that_is_used_again_leaves_nothing_behind() {
+        let mut log = Log::new(2);
+        for round in 0..3 {
+            let value = if round == 0 { u64::MAX } else { 0 };
+            for plane in log.begin(2) {
+                bytemuck::cast_slice_mut::<u64, u8>(plane)[..9].fill(value as u8);
+            }
+            log.finish(&[value as u8; 9]);
+            let batch = log.full().unwrap();
+            let own = [batch.own_left(), batch.own_right()].concat();
+            assert!(own.iter().all(|plane| plane[2..].iter().all(|word| *word == 0)), "padding");
+            assert_eq!(own[0][..2], [value, value & 0xff]);
+            log.reuse(batch);
         }
     }
 
