@@ -119,6 +119,18 @@ fn operations_on_64_bits_cost_what_the_decision_record_says() {
             }),
         );
     }
+    row(
+        "dot product of 784, of 16 bits by public 8",
+        [1, MANY].map(|count| {
+            let program = program(Kind::Int, -(1 << 15)..=(1 << 15) - 1, &[&[count, 784]], |b, x| {
+                let factors =
+                    b.public(Kind::Int, vec![784], (0..784).map(|at| at * 77 % 255 - 127).collect())?;
+                b.matmul(x[0], factors)
+            });
+            let (ands, depth) = costs(&lower(&program, Native::BITS).unwrap().plan);
+            (ands / count, depth)
+        }),
+    );
     assert!(missing.is_empty(), "the record should say\n{}", missing.join("\n"));
 }
 
@@ -282,6 +294,92 @@ fn products_of_matrices_are_right_in_groups_and_in_slabs() {
         }
     }
     assert!(depths.is_sorted_by(|a, b| a > b), "{depths:?}");
+}
+
+#[test]
+fn public_matrices_and_vectors_are_parts_of_circuits_while_they_are_few() {
+    let mut rng = seeded(5);
+    let shapes: [(&[usize], &[usize]); 9] = [
+        (&[5], &[5]),
+        (&[3, 5], &[5]),
+        (&[5], &[5, 2]),
+        (&[3, 5], &[5, 2]),
+        (&[4, 3, 5], &[5, 2]),
+        (&[4, 3, 5], &[4, 5, 2]),
+        (&[4, 1, 3, 5], &[2, 5, 2]),
+        (&[3, 5], &[4, 5, 2]),
+        (&[2, 1000], &[1000, 2]),
+    ];
+    for (a_shape, b_shape) in shapes {
+        for public in [0, 1] {
+            let mut build = Builder::new();
+            let mut operand = |place: usize, shape: &[usize]| {
+                if public == place {
+                    // Zeros alone in some rows and columns.
+                    let raw = (0..shape.iter().product())
+                        .map(|at: usize| at as i128 % 5 * rng.random_range(-2..=1));
+                    return build.public(Kind::Int, shape.to_vec(), raw.collect()).unwrap();
+                }
+                build.input("alice", "x", Kind::Int, shape, Range::new(-900, 900)).unwrap()
+            };
+            let (a, b) = (operand(0, a_shape), operand(1, b_shape));
+            let product = build.matmul(a, b).unwrap();
+            build.reveal(product, Recipient::All).unwrap();
+            checked(&build.finish().unwrap());
+        }
+    }
+    // Of a secret factor of 8 bits each takes a product and a sum, of a public one a third of them takes a sum.
+    let layer = |public: bool| {
+        let mut build = Builder::new();
+        let x =
+            build.input("alice", "x", Kind::Int, &[5, 64], Range::new(-(1 << 15), (1 << 15) - 1)).unwrap();
+        let w = if public {
+            let raw = (0..64 * 10).map(|at: i128| at * 77 % 255 - 127).collect();
+            build.public(Kind::Int, vec![64, 10], raw).unwrap()
+        } else {
+            build.input("bob", "w", Kind::Int, &[64, 10], Range::new(-127, 127)).unwrap()
+        };
+        let product = build.matmul(x, w).unwrap();
+        build.reveal(product, Recipient::All).unwrap();
+        costs(&checked(&build.finish().unwrap())).0
+    };
+    let (public, secret) = (layer(true), layer(false));
+    assert!(5 * public < secret, "{public} ANDs by public weights, {secret} by secret ones");
+}
+
+#[test]
+fn too_many_public_factors_are_shared() {
+    let odd =
+        |len: usize| (0..len as i128).map(|at| (at * 0x5bd1_e995_7f4a_7c15).rem_euclid(1 << 64)).collect();
+    for (m, k, n) in [(2, 20, 21), (3, 2, 2)] {
+        let few = m == 3;
+        let matrix = program(WORD, INT64, &[&[m, k]], |b, x| {
+            let factors = b.public(WORD, vec![k, n], odd(k * n))?;
+            b.matmul(x[0], factors)
+        });
+        let vector = program(WORD, INT64, &[&[m, k * n]], |b, x| {
+            let factors = b.public(WORD, vec![k * n], odd(k * n))?;
+            b.mul(x[0], factors)
+        });
+        for program in [matrix, vector] {
+            let plan = checked(&program);
+            let mut steps = plan.levels.iter().flat_map(|level| &level.local);
+            let shared = steps.any(|step| matches!(step, Local::Constant { .. }));
+            assert_eq!(shared, !few);
+        }
+    }
+}
+
+#[test]
+fn public_factors_are_repeated_along_the_axes_that_they_have_not() {
+    for own in [&[7][..], &[3, 1], &[1, 7], &[2, 1, 7], &[2, 3, 1], &[2, 1, 1], &[2, 3, 7]] {
+        let len = own.iter().product::<usize>() as i128;
+        checked(&program(Kind::Int, -99..=99, &[&[3, 7], &[2, 3, 7]], |b, x| {
+            let factors = b.public(Kind::Int, own.to_vec(), (0..len).map(|at| at * 5 - 9).collect())?;
+            let (small, large) = (b.mul(x[0], factors)?, b.mul(factors, x[1])?);
+            b.add(small, large)
+        }));
+    }
 }
 
 #[test]
