@@ -19,7 +19,7 @@
 
 use crate::client::ReplicatedClient;
 use crate::engine::ReplicatedEngine;
-use crate::verify::{Challenges, Proofs, traffic};
+use crate::verify::{BATCH_WORDS, Challenges, Proofs, traffic};
 use crate::{ZeroSharing, cost, next, prev};
 use sha2::{Digest, Sha256};
 use std::sync::Arc;
@@ -33,17 +33,57 @@ use tacit_session::Session;
 #[derive(Debug, Clone, Copy)]
 pub struct ReplicatedMalicious {
     challenges: Challenges,
+    /// Words of ANDs that are proved together.
+    batch_words: usize,
 }
 
 impl ReplicatedMalicious {
     /// A wrong AND goes unnoticed with a chance of at most 2^-53.
-    pub const SOUNDNESS_50: Self = Self { challenges: Challenges::Interactive { repetitions: 1 } };
+    pub const SOUNDNESS_50: Self = Self::new(INTERACTIVE_ONCE, BATCH_WORDS);
     /// A wrong AND goes unnoticed with a chance of at most 2^-106.
-    pub const SOUNDNESS_100: Self = Self { challenges: Challenges::Interactive { repetitions: 2 } };
+    pub const SOUNDNESS_100: Self = Self::new(INTERACTIVE_TWICE, BATCH_WORDS);
     /// Proofs are compared at points from hashes: fewer rounds, and a chance of at most 2^-113 for each attempt of a
     /// prover, which can make as many as it has time for.
-    pub const FIAT_SHAMIR: Self = Self { challenges: Challenges::Hashed };
+    pub const FIAT_SHAMIR: Self = Self::new(Challenges::Hashed, BATCH_WORDS);
+
+    const fn new(challenges: Challenges, batch_words: usize) -> Self {
+        Self { challenges, batch_words }
+    }
+
+    /// The one with such points and such batches.
+    fn find(challenges: Challenges, batch_words: usize) -> Option<&'static dyn Protocol> {
+        let is = |one: &&Self| (one.challenges, one.batch_words) == (challenges, batch_words);
+        ALL.iter().flatten().find(is).map(|one| one as &dyn Protocol)
+    }
 }
+
+const INTERACTIVE_ONCE: Challenges = Challenges::Interactive { repetitions: 1 };
+const INTERACTIVE_TWICE: Challenges = Challenges::Interactive { repetitions: 2 };
+
+/// All values of both parameters.
+static ALL: [[ReplicatedMalicious; BATCH_SIZES]; 3] =
+    [of_all_sizes(INTERACTIVE_ONCE), of_all_sizes(INTERACTIVE_TWICE), of_all_sizes(Challenges::Hashed)];
+
+/// Sizes of batches: powers of two from the least to [`BATCH_WORDS`].
+const BATCH_SIZES: usize = (BATCH_WORDS / LEAST_BATCH_WORDS).ilog2() as usize + 1;
+
+/// Words of a batch whose first compression's blocks are a word each.
+const LEAST_BATCH_WORDS: usize = 1 << 6;
+
+const fn of_all_sizes(challenges: Challenges) -> [ReplicatedMalicious; BATCH_SIZES] {
+    let mut all = [ReplicatedMalicious::new(challenges, LEAST_BATCH_WORDS); BATCH_SIZES];
+    let mut size = 1;
+    while size < BATCH_SIZES {
+        all[size].batch_words = LEAST_BATCH_WORDS << size;
+        size += 1;
+    }
+    all
+}
+
+/// Words of 64 ANDs that are proved together, a power of two from 2^6 to 2^16, which is the usual one. Smaller batches
+/// need less memory, 56 bytes a word, and more messages: each has all of a proof's. If a message of ANDs completes several,
+/// operations wait for their proofs' messages, in rounds that the cost doesn't count.
+const BATCH: &str = "batch";
 
 /// How unlikely it is that a wrong AND goes unnoticed, in bits, and the values. Not with hashed points.
 const SOUNDNESS: &str = "soundness";
@@ -69,24 +109,31 @@ impl Protocol for ReplicatedMalicious {
     }
 
     fn with(&self, parameter: &str, value: &str) -> Option<&'static dyn Protocol> {
-        match (self.challenges, parameter, value) {
-            // Repetitions of a hashed proof could be tried one by one.
-            (Challenges::Interactive { .. }, SOUNDNESS, USUAL) => Some(&Self::SOUNDNESS_50),
-            (Challenges::Interactive { .. }, SOUNDNESS, HIGH) => Some(&Self::SOUNDNESS_100),
-            (Challenges::Interactive { repetitions: 1 }, CHALLENGES, INTERACTIVE) => {
-                Some(&Self::SOUNDNESS_50)
-            }
-            (Challenges::Interactive { repetitions: 1 }, CHALLENGES, FIAT_SHAMIR) => Some(&Self::FIAT_SHAMIR),
-            _ => None,
+        if parameter == BATCH {
+            return Self::find(self.challenges, value.parse().ok()?);
         }
+        let challenges = match (self.challenges, parameter, value) {
+            // Repetitions of a hashed proof could be tried one by one.
+            (Challenges::Interactive { .. }, SOUNDNESS, USUAL)
+            | (INTERACTIVE_ONCE, CHALLENGES, INTERACTIVE) => INTERACTIVE_ONCE,
+            (Challenges::Interactive { .. }, SOUNDNESS, HIGH) => INTERACTIVE_TWICE,
+            (INTERACTIVE_ONCE, CHALLENGES, FIAT_SHAMIR) => Challenges::Hashed,
+            _ => return None,
+        };
+        Self::find(challenges, self.batch_words)
     }
 
     fn parameters(&self) -> String {
+        let mut parameters = Vec::new();
         match self.challenges {
-            Challenges::Interactive { repetitions: 1 } => String::new(),
-            Challenges::Interactive { .. } => format!("{SOUNDNESS}={HIGH}"),
-            Challenges::Hashed => format!("{CHALLENGES}={FIAT_SHAMIR}"),
+            Challenges::Interactive { repetitions: 1 } => {}
+            Challenges::Interactive { .. } => parameters.push(format!("{SOUNDNESS}={HIGH}")),
+            Challenges::Hashed => parameters.push(format!("{CHALLENGES}={FIAT_SHAMIR}")),
         }
+        if self.batch_words != BATCH_WORDS {
+            parameters.push(format!("{BATCH}={}", self.batch_words));
+        }
+        parameters.join(" ")
     }
 
     fn native(&self) -> Native {
@@ -116,14 +163,14 @@ impl Protocol for ReplicatedMalicious {
         if roles.clients().iter().any(|&client| roles.gives(plan, client)) {
             checks.round(Phase::Input, cost::to_both(DIGEST_BITS, DIGEST_BITS));
         }
-        let proofs = traffic(noted_words(plan), self.challenges);
+        let proofs = traffic(noted_words(plan), self.batch_words, self.challenges);
         checks.rounds(Phase::Verify, proofs.tail, cost::to_both(8 * proofs.back, 8 * proofs.forth));
         checks.round(Phase::Verify, cost::to_both(DIGEST_BITS, DIGEST_BITS));
         checks
     }
 
     fn seat(&self, session: Session, plan: Arc<Plan>, roles: Roles) -> Result<Box<dyn Engine>, Error> {
-        let verified = Verified::new(&plan, self.challenges)?;
+        let verified = Verified::new(&plan, *self)?;
         let zero_sharing = ZeroSharing::Computational;
         Ok(Box::new(ReplicatedEngine::new(session, plan, roles, zero_sharing, Some(verified))?))
     }
@@ -145,9 +192,10 @@ pub(crate) struct Verified {
 }
 
 impl Verified {
-    fn new(plan: &Plan, challenges: Challenges) -> Result<Self, Error> {
+    fn new(plan: &Plan, protocol: ReplicatedMalicious) -> Result<Self, Error> {
         refuse_unverified(plan)?;
-        Ok(Self { proofs: Proofs::new(challenges), given: None })
+        let proofs = Proofs::new(protocol.challenges, protocol.batch_words);
+        Ok(Self { proofs, given: None })
     }
 
     /// Begins another plan.
@@ -206,4 +254,27 @@ fn noted_words(plan: &Plan) -> u64 {
             .sum()
     };
     plan.ops.iter().zip(0..).map(|(op, index)| of(op, index)).sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parameters_go_together_and_say_what_differs() {
+        let usual: &dyn Protocol = &ReplicatedMalicious::SOUNDNESS_50;
+        assert_eq!(usual.parameters(), "");
+        let small = usual.with(BATCH, "64").unwrap();
+        assert_eq!(small.parameters(), "batch=64");
+        assert_eq!(small.with(SOUNDNESS, HIGH).unwrap().parameters(), "soundness=100 batch=64");
+        assert_eq!(
+            small.with(CHALLENGES, FIAT_SHAMIR).unwrap().parameters(),
+            "challenges=fiat-shamir batch=64"
+        );
+        assert_eq!(small.with(BATCH, "65536").unwrap().parameters(), "");
+        for refused in ["32", "65", "131072", "", "-64", "batch"] {
+            assert!(usual.with(BATCH, refused).is_none(), "{refused}");
+        }
+        assert!(small.with(CHALLENGES, FIAT_SHAMIR).unwrap().with(SOUNDNESS, HIGH).is_none());
+    }
 }

@@ -1,20 +1,58 @@
 //! The suite for the protocol that proves its ANDs.
 
+use tacit_engine::Protocol;
 use tacit_replicated::ReplicatedMalicious;
-use tacit_testkit::conformance::{self, Subject};
+use tacit_testkit::conformance::Subject;
 
-const KINDS: [&ReplicatedMalicious; 3] = [
-    &ReplicatedMalicious::SOUNDNESS_50,
-    &ReplicatedMalicious::SOUNDNESS_100,
-    &ReplicatedMalicious::FIAT_SHAMIR,
-];
+// All numbers are bits here, and all operations are ANDs.
+tacit_testkit::conformance!(subject(&ReplicatedMalicious::SOUNDNESS_50); views: input circuit and mul);
 
-fn subject(protocol: &'static ReplicatedMalicious) -> Subject {
+fn subject(protocol: &'static dyn Protocol) -> Subject {
     Subject {
         protocol,
         told: client_seed,
         fresh_masks: false,
         baseline: concat!(env!("CARGO_MANIFEST_DIR"), "/../../vectors/wire/replicated-malicious.txt").into(),
+    }
+}
+
+/// With other parameters some of it.
+mod otherwise {
+    use super::*;
+    use tacit_testkit::conformance::{circuits, equality, lanes, robust, views, wire};
+
+    fn check(protocol: &'static dyn Protocol) {
+        let subject = subject(protocol);
+        equality::random_programs(&subject, 0..20);
+        circuits::random(&subject, 0..20);
+        wire::addresses_never_repeat(&subject);
+        wire::lengths_do_not_depend_on_secrets(&subject);
+        lanes::results_and_addresses(&subject);
+        robust::every_message_altered(&subject);
+        robust::random_deviations(&subject, 0..100);
+        views::operation(&subject, "and");
+    }
+
+    #[test]
+    fn many_batches() {
+        for (kind, parameter) in [("soundness", "50"), ("soundness", "100"), ("challenges", "fiat-shamir")] {
+            for words in ["64", "256"] {
+                let protocol = ReplicatedMalicious::SOUNDNESS_50.with(kind, parameter);
+                let subject = subject(protocol.and_then(|protocol| protocol.with("batch", words)).unwrap());
+                circuits::without_rounds(&subject, 0..20);
+                equality::random_programs(&subject, 0..10);
+            }
+        }
+    }
+
+    #[test]
+    fn soundness_100() {
+        check(&ReplicatedMalicious::SOUNDNESS_100);
+    }
+
+    #[test]
+    fn fiat_shamir() {
+        check(&ReplicatedMalicious::FIAT_SHAMIR);
     }
 }
 
@@ -24,16 +62,4 @@ fn client_seed(corrupt: usize, _client: usize, call: usize) -> bool {
         0 => corrupt == 0 || corrupt == 1,
         _ => corrupt == 1 || corrupt == 2,
     }
-}
-
-#[test]
-fn circuits() {
-    for kind in KINDS {
-        conformance::circuits::random(&subject(kind), 0..20);
-    }
-}
-
-#[test]
-fn tiles() {
-    conformance::circuits::tiles(&subject(&ReplicatedMalicious::SOUNDNESS_50));
 }

@@ -1,5 +1,6 @@
 //! Real links between threads of one process: memory, TCP and TLS.
 
+use std::collections::HashMap;
 use std::net::Ipv4Addr;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -12,6 +13,7 @@ use tacit_net::{Event, Frame, Transport, What, WireBytes, memory};
 
 use crate::Case;
 use crate::case::Links;
+use crate::interceptor::{Fate, Interceptor, Message};
 
 /// What links are made of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -180,5 +182,69 @@ impl Transport for Mortal {
 
     fn finish(&mut self) -> bool {
         self.links.as_mut().is_none_or(|links| links.finish())
+    }
+}
+
+/// Links of an endpoint that lies as an interceptor says. What is delayed or cut there is lost here.
+pub struct Lying {
+    links: Box<dyn Transport>,
+    me: usize,
+    interceptor: Interceptor,
+    /// Data frames sent, by receiver.
+    sent: HashMap<usize, usize>,
+}
+
+impl Lying {
+    /// Endpoint `me`'s links.
+    pub fn new(links: Box<dyn Transport>, me: usize, interceptor: Interceptor) -> Self {
+        Self { links, me, interceptor, sent: HashMap::new() }
+    }
+}
+
+impl Transport for Lying {
+    fn is_linked(&self, peer: usize) -> bool {
+        self.links.is_linked(peer)
+    }
+
+    fn send(&mut self, to: usize, frame: Frame) {
+        if frame.kind != tacit_net::Kind::Data {
+            return self.links.send(to, frame);
+        }
+        let sent = self.sent.entry(to).or_default();
+        let nth = *sent;
+        *sent += 1;
+        match (self.interceptor)(&Message { from: self.me, to, nth, frame: &frame }) {
+            Fate::Deliver => self.links.send(to, frame),
+            Fate::Replace(frames) => frames.into_iter().for_each(|frame| self.links.send(to, frame)),
+            Fate::Delay(_) | Fate::Cut | Fate::Hang | Fate::Die => {}
+        }
+    }
+
+    fn flush(&mut self) -> bool {
+        self.links.flush()
+    }
+
+    fn backlog(&self, to: usize) -> usize {
+        self.links.backlog(to)
+    }
+
+    fn poll(&mut self, wait: Duration) -> Option<(usize, Event)> {
+        self.links.poll(wait)
+    }
+
+    fn hold(&mut self, peer: usize, hold: bool) {
+        self.links.hold(peer, hold);
+    }
+
+    fn now(&self) -> Duration {
+        self.links.now()
+    }
+
+    fn wire_bytes(&self, peer: usize) -> WireBytes {
+        self.links.wire_bytes(peer)
+    }
+
+    fn finish(&mut self) -> bool {
+        self.links.finish()
     }
 }

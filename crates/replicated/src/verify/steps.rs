@@ -8,7 +8,7 @@ use super::field::{Field, Spare, read};
 use super::hashed::{self, Hashed};
 use super::interactive::{self, Interactive};
 use super::log::{BEGUN, Batch, Log};
-use super::sequence::{BATCH_WORDS, Sequence};
+use super::sequence::Sequence;
 use crate::{next, prev};
 use std::collections::VecDeque;
 use tacit_engine::Error;
@@ -86,12 +86,12 @@ pub(super) struct Out<'a> {
     pub(super) forth: &'a mut Vec<u8>,
 }
 
-/// What every party sends for the proofs of so many words of ANDs.
-pub(crate) fn traffic(words: u64, challenges: Challenges) -> Traffic {
+/// What every party sends for the proofs of so many words of ANDs, in batches of so many.
+pub(crate) fn traffic(words: u64, batch_words: usize, challenges: Challenges) -> Traffic {
     let mut total = Traffic::default();
-    let (whole, rest) = (words / BATCH_WORDS as u64, (words % BATCH_WORDS as u64) as usize);
+    let (whole, rest) = (words / batch_words as u64, (words % batch_words as u64) as usize);
     for (count, words) in
-        [(whole, BATCH_WORDS), (u64::from(rest > 0), rest)].into_iter().filter(|(n, _)| *n > 0)
+        [(whole, batch_words), (u64::from(rest > 0), rest)].into_iter().filter(|(n, _)| *n > 0)
     {
         let sequence = Sequence::of(words);
         let all = challenges.steps(&sequence);
@@ -100,7 +100,7 @@ pub(crate) fn traffic(words: u64, challenges: Challenges) -> Traffic {
             total.forth += count * challenges.forth_bytes(&sequence, age) as u64;
         }
         // A whole batch before a last short one began a step before it.
-        let earlier = u64::from(words == BATCH_WORDS && rest > 0);
+        let earlier = u64::from(words == batch_words && rest > 0);
         total.tail = total.tail.max(all as u64 - earlier);
     }
     total
@@ -138,9 +138,9 @@ struct UnderWay {
 }
 
 impl Proofs {
-    /// Nothing to be proved yet.
-    pub(crate) fn new(challenges: Challenges) -> Self {
-        let log = Log::new(BATCH_WORDS);
+    /// Nothing to be proved yet; ANDs will be in batches of so many words.
+    pub(crate) fn new(challenges: Challenges, batch_words: usize) -> Self {
+        let log = Log::new(batch_words);
         Self { log, challenges, under_way: VecDeque::new(), spare: Spare::default(), steps: 0, proved: 0 }
     }
 

@@ -11,6 +11,7 @@ use tacit_program::{Kind, Program, Recipient};
 
 use super::{Subject, cost, equality};
 use crate::Rng;
+use crate::links::Medium;
 
 /// Instances around words, blocks of randomness and the least tiles.
 const INSTANCES: [usize; 13] = [1, 2, 63, 64, 65, 127, 128, 129, 511, 512, 513, 1023, 1025];
@@ -30,6 +31,21 @@ pub fn random(subject: &Subject, seeds: Range<u64>) {
         let program = program(&circuit, instances, shared);
         equality::check(subject, &program, &mut rng, &what);
         cost::check(subject, &program, &what);
+    }
+}
+
+/// Random circuits with these seeds, for a protocol whose checks may hold operations up: right results, exact bytes.
+///
+/// # Panics
+/// At the first difference.
+pub fn without_rounds(subject: &Subject, seeds: Range<u64>) {
+    for seed in seeds {
+        let mut rng = Rng::new(seed);
+        let circuit = random_circuit(&mut rng, 3, 100);
+        let program = program(&circuit, rng.pick(&INSTANCES), false);
+        let what = format!("random circuit {seed} without rounds");
+        equality::check(subject, &program, &mut rng, &what);
+        cost::check_over(subject, &program, Medium::Memory, &what);
     }
 }
 

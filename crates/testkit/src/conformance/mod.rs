@@ -6,12 +6,14 @@
 //! | [`cost`] | payload bytes on every link are those declared, exactly, and chains of messages as long as the plan says |
 //! | [`views`] | what a party receives is uniform, whatever the inputs and whatever the party does |
 //! | [`robust`] | deviations and deaths end in errors that name who is at fault, never in a hang or a panic |
+//! | [`attacks`] | for protocols that promise it: one that deviates is noticed, and nobody has a wrong output |
 //! | [`links`] | the same over memory, TCP and TLS, for a few dozen cases |
 //! | [`lanes`] | lanes share no address, no stream and no link, and a failure of one ends all |
 //! | [`wire`] | addresses don't repeat, lengths don't depend on secrets, bytes are those of a kept trace |
 //!
 //! Programs come from the [`catalogue`], one for every operation, and from [`crate::generate`].
 
+pub mod attacks;
 pub mod catalogue;
 pub mod circuits;
 pub mod cost;
@@ -73,6 +75,9 @@ impl Subject {
 /// Mounts the suite: `conformance!(subject)`, where `subject` is an expression of type
 /// [`Subject`](crate::conformance::Subject). It makes one `#[test]` for every claim and operation.
 ///
+/// A view takes hundreds of runs. Where operations come down to few others and runs take long, `conformance!(subject;
+/// views: and circuit)` tries the views of these each time, and those of all in the long tests.
+///
 /// ```
 /// use tacit_replicated::Replicated;
 /// use tacit_testkit::conformance::Subject;
@@ -88,6 +93,21 @@ impl Subject {
 #[macro_export]
 macro_rules! conformance {
     ($subject:expr) => {
+        $crate::conformance!(
+            $subject;
+            views: input input_bits circuit add sum sub_public mul square mul_public dot matmul matmul_batch
+            matmul_public and or not_xor less less_equal equal not_equal select select_bits minimum maximum max
+            max_bits argmax argmin absolute relu from_bool truncate truncate_far arrange
+        );
+    };
+
+    ($subject:expr; views: $($viewed:ident)*) => {
+        mod view_of {
+            #[allow(unused_imports)]
+            use super::*;
+            $(#[test] fn $viewed() { $crate::conformance::views::operation(&$subject, stringify!($viewed)); })*
+        }
+
         $crate::conformance!(@catalogue $subject;
             input input_bits circuit add sum sub_public mul square mul_public dot matmul matmul_batch matmul_public
             and or not_xor less less_equal equal not_equal select select_bits minimum maximum max max_bits
@@ -157,6 +177,12 @@ macro_rules! conformance {
             #[test]
             fn pieces() {
                 $crate::conformance::views::pieces(&$subject);
+            }
+
+            #[test]
+            #[ignore = "takes minutes; `make test-long` runs it"]
+            fn all_operations() {
+                $crate::conformance::views::all_operations(&$subject);
             }
 
             #[test]
@@ -270,11 +296,6 @@ macro_rules! conformance {
             $(#[test] fn $name() { $crate::conformance::cost::operation(&$subject, stringify!($name)); })*
         }
 
-        mod view_of {
-            #[allow(unused_imports)]
-            use super::*;
-            $(#[test] fn $name() { $crate::conformance::views::operation(&$subject, stringify!($name)); })*
-        }
     };
     (@links $subject:expr; $($name:ident $medium:ident),*) => {
         $(mod $name {

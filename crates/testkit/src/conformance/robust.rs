@@ -16,7 +16,7 @@ use tacit_engine::{Clear, Outcome, Security};
 use tacit_net::Frame;
 use tacit_program::plan::{Domain, Width};
 use tacit_program::{Builder, Kind, NodeId, Program, ProgramError, Recipient};
-use tacit_session::{Agreement, step};
+use tacit_session::{Agreement, At, step};
 
 use super::Subject;
 use crate::{Case, Delivery, Deviation, Draws, Fate, Interceptor, Rng, Run};
@@ -41,10 +41,15 @@ pub fn every_message_altered(subject: &Subject) {
         if message.nth > 0 {
             stage.check(message, Deviation::ReplayOlder);
         }
-        if message.next.is_some() {
-            // Nobody waits for more than the last one.
+        if message.due.is_some() {
+            // Nobody waits for more than the last one of an order.
             stage.check(message, Deviation::Replay);
-            stage.check(message, Deviation::Swap);
+        }
+        match message.next {
+            Some(next) if is_aside(next) == is_aside(message.part) => stage.check(message, Deviation::Swap),
+            // Those aside have an order of their own.
+            Some(_) => stage.check_unordered(message),
+            None => {}
         }
         stage.check(message, Deviation::Silence);
     }
@@ -228,8 +233,17 @@ struct Target {
     nth: usize,
     part: u16,
     bytes: usize,
+    /// The part of the one before it on its link, if there is one.
+    last: Option<u16>,
     /// The part of the one that follows on its link, if one does.
     next: Option<u16>,
+    /// The part of the one that follows in its order: of those aside, or of the others.
+    due: Option<u16>,
+}
+
+/// Whether messages of a part have an order of their own.
+fn is_aside(part: u16) -> bool {
+    At { part, ..At::default() }.is_aside()
 }
 
 /// A run with inputs of a party and a client, every interactive operation, and outputs for all, for a party and
@@ -250,9 +264,12 @@ impl Stage {
         for (from, to) in run.trace.links() {
             let link: Vec<&Delivery> = run.trace.link(from, to).collect();
             for (nth, delivery) in link.iter().enumerate() {
-                let next = link.get(nth + 1).map(|next| next.at.part);
+                let parts: Vec<u16> = link.iter().map(|delivery| delivery.at.part).collect();
                 let (part, bytes) = (delivery.at.part, delivery.payload.len());
-                messages.push(Target { from, to, nth, part, bytes, next });
+                let last = nth.checked_sub(1).map(|last| parts[last]);
+                let mut after = parts[nth + 1..].iter().copied();
+                let due = after.clone().find(|&next| is_aside(next) == is_aside(part));
+                messages.push(Target { from, to, nth, part, bytes, last, next: after.next(), due });
             }
         }
         Self { case, expected, messages, security: subject.protocol.spec().security }
@@ -269,11 +286,16 @@ impl Stage {
     fn check(&self, message: &Target, deviation: Deviation) {
         let run = self.run(deviation.at(message.from, message.to, message.nth));
         // To be swapped, a message is held back, and the next one may not come without it.
-        let waits =
-            matches!(deviation, Deviation::Silence | Deviation::Hang | Deviation::Delay(_) | Deviation::Swap);
-        // That a message came twice shows when the next one is due.
-        let noticed =
-            if deviation == Deviation::Replay { message.next } else { None }.unwrap_or(message.part);
+        let waits = match deviation {
+            Deviation::Silence | Deviation::Hang | Deviation::Delay(_) | Deviation::Swap => true,
+            // An older one of another order doesn't stand in this one's way.
+            Deviation::ReplayOlder => {
+                message.last.is_some_and(|last| is_aside(last) != is_aside(message.part))
+            }
+            _ => false,
+        };
+        // That a message came twice shows when the next one of its order is due.
+        let noticed = if deviation == Deviation::Replay { message.due } else { None }.unwrap_or(message.part);
         let name = self.case.name(message.from);
         let mut named = false;
         for (endpoint, ending) in run.endings.iter().flatten().enumerate() {
@@ -297,6 +319,19 @@ impl Stage {
         assert!(named, "{deviation:?} of {message:?}: nobody names {name}");
         let within = if waits { self.case.limits.silence + SOON } else { SOON };
         assert!(run.took < within, "{deviation:?} of {message:?} took {:?}", run.took);
+    }
+
+    /// Swaps a message and the next one, which is of another order: that changes nothing, unless the next one isn't
+    /// sent before this one has come.
+    fn check_unordered(&self, message: &Target) {
+        let run = self.run(Deviation::Swap.at(message.from, message.to, message.nth));
+        for (endpoint, ending) in run.endings.iter().flatten().enumerate() {
+            let what = || format!("a swap of {message:?}, at {}", self.case.name(endpoint));
+            match &ending.result {
+                Ok(outcome) => assert_eq!(*outcome, self.expected[endpoint], "{}", what()),
+                Err(_) => assert!(run.took >= self.case.limits.silence, "{}: {ending:?}", what()),
+            }
+        }
     }
 
     /// Whether an endpoint may have its outputs although somebody deviated at this message, which its receiver

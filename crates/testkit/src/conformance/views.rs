@@ -15,12 +15,14 @@
 //!
 //! **Deviations.** In the client-server model (Araki et al. 2016, section 4) the same must hold for a server that
 //! deviates at will, as long as no server learns an output. Here the corrupt server's messages after the handshake
-//! are changed, in the same way in every run or in a new one each time.
+//! are changed, in the same way in every run or in a new one each time. Where the parties verify, they then end with an
+//! error, and always the same ones.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use tacit_circuit::{Builder, Circuit};
+use tacit_engine::Security;
 use tacit_net::Frame;
 use tacit_program::cost::Flow;
 use tacit_program::plan::{Domain, Kind, Width};
@@ -32,7 +34,7 @@ use super::catalogue::{self, Numbers};
 use crate::sample::{BitRow, Flaw, Sample};
 use crate::{Case, Delivery, Draws, Fate, Interceptor, Rng, Run, generate};
 
-/// What the corrupt party does with what it sends for inputs, operations and outputs.
+/// What the corrupt party does with what it sends for inputs, operations and outputs; proofs are no part of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Conduct {
     /// It follows the protocol.
@@ -65,6 +67,16 @@ pub fn operation(subject: &Subject, name: &str) {
     operation_on(subject, name, Numbers::int(3), 2);
 }
 
+/// The same for all operations of the catalogue, for a protocol whose tests try only some of them each time.
+///
+/// # Panics
+/// If a view tells something.
+pub fn all_operations(subject: &Subject) {
+    for name in catalogue::names() {
+        operation(subject, name);
+    }
+}
+
 /// The same for all operations, on numbers of more bits and on more of them.
 ///
 /// # Panics
@@ -85,8 +97,8 @@ pub fn wider_operations(subject: &Subject) {
 pub fn moduli(subject: &Subject) {
     let rings = [1, 5, 65].map(Modulus::PowerOfTwo);
     let moduli = rings.into_iter().chain([Modulus::Mersenne61, Modulus::Prime128]);
-    // Where numbers are bits, a product of 65 of them has thousands of ANDs, and five show the same.
-    let few = |modulus: &Modulus| subject.protocol.native().rings || modulus.bits() < 9;
+    // As bits, a wide product is ANDs like any others, and thousands of them.
+    let few = |modulus: &Modulus| subject.protocol.native().rings || modulus.bits() < 5;
     for modulus in moduli.filter(few) {
         for name in ["input", "mul", "matmul"] {
             operation_on(subject, name, Numbers::modular(modulus), if modulus.bits() < 9 { 3 } else { 1 });
@@ -190,9 +202,17 @@ pub fn check(subject: &Subject, case: &Case, corrupt: usize, conduct: Conduct) -
         (world, Draws::varying(7, run, Arc::clone(&hidden)))
     };
     let (world, draws) = one(0);
-    let View { bits, low } = View::new(case, corrupt, &case.run_in(&world, &draws))?;
+    let run = case.run_in(&world, &draws);
+    let View { bits, low } = View::new(case, corrupt, &run)?;
+    // Who aborts tells something by that: so it has to be the same for the same deviation, and without one nobody does.
+    let (aborts, verified) = (aborts(&run), case.protocol.spec().security != Security::SemiHonest);
+    if conduct == Conduct::Honest || !verified {
+        run.outcomes();
+    }
     let mut sample = Sample::default();
     for run in case.run_each((0..Sample::runs_for(bits.len(), low.len()) as u64).map(one)) {
+        let same = conduct == Conduct::RandomFlips || self::aborts(&run) == aborts;
+        assert!(same, "who aborts depends on what is hidden");
         sample.push(View::new(case, corrupt, &run)?.bits);
     }
     sample.check(&low)?;
@@ -215,8 +235,6 @@ struct View {
 
 impl View {
     fn new(case: &Case, corrupt: usize, run: &Run) -> Result<Self, Leak> {
-        // Who aborts tells something by that, and nobody does here.
-        run.outcomes();
         let (mut bits, mut low) = (BitRow::default(), Vec::new());
         // Of each stage and link, the bits that are still to come.
         let mut left = BTreeMap::new();
@@ -241,6 +259,11 @@ impl View {
         assert!(left.values().all(|&left| left == 0), "less came than declared");
         Ok(Self { bits, low })
     }
+}
+
+/// Who ends with an error.
+fn aborts(run: &Run) -> Vec<bool> {
+    run.endings.iter().flatten().map(|ending| ending.result.is_err()).collect()
 }
 
 /// Which draws a corrupt party can't know, of those of all endpoints. In the handshake an endpoint draws a nonce,
@@ -308,12 +331,13 @@ fn padding_is_zero(payload: &[u8], bits: usize) -> bool {
 /// Flips bits of what `corrupt` sends after the handshake: of inputs, operations and outputs.
 fn flips(corrupt: usize, seed: u64) -> Interceptor {
     Box::new(move |message| {
-        if message.from != corrupt || message.frame.at.part < step::INPUT {
+        let at = message.frame.at;
+        if message.from != corrupt || at.part < step::INPUT || at.is_aside() {
             return Fate::Deliver;
         }
         let mut rng = Rng::new(seed ^ (message.to as u64) << 32 ^ (message.nth as u64) << 40);
         let payload = message.frame.payload.iter().map(|byte| byte ^ rng.word() as u8).collect();
-        Fate::Replace(vec![Frame::data(message.frame.at, payload)])
+        Fate::Replace(vec![Frame::data(at, payload)])
     })
 }
 

@@ -1,0 +1,70 @@
+//! One endpoint deviates from `replicated-malicious`: nobody has a wrong output.
+
+use tacit_engine::Protocol;
+use tacit_replicated::ReplicatedMalicious;
+use tacit_testkit::conformance::Subject;
+use tacit_testkit::conformance::attacks::{self, Sort};
+use tacit_testkit::links::Medium;
+
+/// Batches are so small that the largest circuits here have several.
+fn subject(parameter: &str, value: &str) -> Subject {
+    let protocol = ReplicatedMalicious::SOUNDNESS_50.with(parameter, value);
+    let protocol = protocol.and_then(|protocol| protocol.with("batch", "64"));
+    Subject {
+        protocol: protocol.expect("there are such parameters"),
+        told: |_, _, _| false,
+        fresh_masks: false,
+        baseline: "none".into(),
+    }
+}
+
+const ALL: [Sort; 9] = [
+    Sort::ClientSeeds,
+    Sort::ClientInput,
+    Sort::PartyInput,
+    Sort::GivenDigest,
+    Sort::And,
+    Sort::Proof,
+    Sort::Acceptance,
+    Sort::Output,
+    Sort::Confirmation,
+];
+
+#[test]
+fn the_message_of_every_and() {
+    for (parameter, value) in [("soundness", "50"), ("soundness", "100"), ("challenges", "fiat-shamir")] {
+        attacks::every_and(&subject(parameter, value));
+    }
+}
+
+#[test]
+fn every_byte() {
+    attacks::every_byte(&subject("soundness", "50"), 1);
+}
+
+#[test]
+fn every_byte_with_hashed_points() {
+    attacks::every_byte(&subject("challenges", "fiat-shamir"), 7);
+}
+
+#[test]
+fn random() {
+    assert_eq!(attacks::random(&subject("soundness", "50"), 0..1000).sorts(), ALL);
+}
+
+#[test]
+fn random_with_two_repetitions_and_with_hashed_points() {
+    assert_eq!(attacks::random(&subject("soundness", "100"), 1000..1200).sorts(), ALL);
+    assert_eq!(attacks::random(&subject("challenges", "fiat-shamir"), 1200..1400).sorts(), ALL);
+}
+
+#[test]
+#[ignore = "takes a minute; `make test-long` runs it"]
+fn many_random() {
+    assert_eq!(attacks::random(&subject("soundness", "50"), 10_000..20_000).sorts(), ALL);
+}
+
+#[test]
+fn over_tls() {
+    attacks::over(&subject("soundness", "50"), Medium::Tls, 0..36);
+}
