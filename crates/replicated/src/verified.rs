@@ -19,7 +19,7 @@
 
 use crate::client::ReplicatedClient;
 use crate::engine::ReplicatedEngine;
-use crate::verify::{Challenges, Proofs, traffic};
+use crate::verify::{Challenges, Cut, Proofs, traffic};
 use crate::{ZeroSharing, cost, next, prev};
 use sha2::{Digest, Sha256};
 use std::sync::Arc;
@@ -30,30 +30,51 @@ use tacit_program::plan::{InputOp, Kind, Op, OutputOp, Plan};
 use tacit_session::Session;
 
 /// The protocol `replicated-malicious`.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ReplicatedMalicious {
+    cut: Cut,
     challenges: Challenges,
 }
 
 impl ReplicatedMalicious {
     /// A wrong AND goes unnoticed with a chance of at most 2^-53.
-    pub const SOUNDNESS_50: Self = Self { challenges: Challenges::Interactive { repetitions: 1 } };
+    pub const SOUNDNESS_50: Self = Self { cut: Cut::USUAL, challenges: ONCE };
     /// A wrong AND goes unnoticed with a chance of at most 2^-106.
-    pub const SOUNDNESS_100: Self = Self { challenges: Challenges::Interactive { repetitions: 2 } };
+    pub const SOUNDNESS_100: Self = Self { cut: Cut::USUAL, challenges: TWICE };
     /// Proofs are compared at points from hashes: fewer rounds, and a chance of at most 2^-113 for each attempt of a
     /// prover, which can make as many as it has time for.
-    pub const FIAT_SHAMIR: Self = Self { challenges: Challenges::Hashed };
+    pub const FIAT_SHAMIR: Self = Self { cut: Cut::USUAL, challenges: Challenges::Hashed };
+    /// With the blocks and batches of Li et al. 2023, section 4.4: what the usual ones are measured against. The chances
+    /// are no larger.
+    pub const LI_2023: Self = Self { cut: Cut::LI_2023, ..Self::SOUNDNESS_50 };
+
+    /// All that parameters can choose.
+    const ALL: &[Self] = &[
+        Self::SOUNDNESS_50,
+        Self::SOUNDNESS_100,
+        Self::FIAT_SHAMIR,
+        Self::LI_2023,
+        Self { cut: Cut::LI_2023, ..Self::SOUNDNESS_100 },
+        Self { cut: Cut::LI_2023, ..Self::FIAT_SHAMIR },
+    ];
 }
 
 /// How unlikely it is that a wrong AND goes unnoticed, in bits, and the values. Not with hashed points.
 const SOUNDNESS: &str = "soundness";
-const USUAL: &str = "50";
-const HIGH: &str = "100";
+
+/// A proof, and the same compared at two points of every round.
+const ONCE: Challenges = Challenges::Interactive { repetitions: 1 };
+const TWICE: Challenges = Challenges::Interactive { repetitions: 2 };
 
 /// Where points come from, and the values.
 const CHALLENGES: &str = "challenges";
 const INTERACTIVE: &str = "interactive";
 const FIAT_SHAMIR: &str = "fiat-shamir";
+
+/// How ANDs are proved: as usual, or as a paper has it.
+const PROOFS: &str = "proofs";
+const USUAL: &str = "usual";
+const LI_2023: &str = "li-2023";
 
 static SPEC: ProtocolSpec = ProtocolSpec {
     name: "replicated-malicious",
@@ -69,24 +90,31 @@ impl Protocol for ReplicatedMalicious {
     }
 
     fn with(&self, parameter: &str, value: &str) -> Option<&'static dyn Protocol> {
+        let mut wanted = *self;
         match (self.challenges, parameter, value) {
             // Repetitions of a hashed proof could be tried one by one.
-            (Challenges::Interactive { .. }, SOUNDNESS, USUAL) => Some(&Self::SOUNDNESS_50),
-            (Challenges::Interactive { .. }, SOUNDNESS, HIGH) => Some(&Self::SOUNDNESS_100),
-            (Challenges::Interactive { repetitions: 1 }, CHALLENGES, INTERACTIVE) => {
-                Some(&Self::SOUNDNESS_50)
-            }
-            (Challenges::Interactive { repetitions: 1 }, CHALLENGES, FIAT_SHAMIR) => Some(&Self::FIAT_SHAMIR),
-            _ => None,
+            (Challenges::Interactive { .. }, SOUNDNESS, "50") => wanted.challenges = ONCE,
+            (Challenges::Interactive { .. }, SOUNDNESS, "100") => wanted.challenges = TWICE,
+            (ONCE, CHALLENGES, INTERACTIVE) => {}
+            (ONCE, CHALLENGES, FIAT_SHAMIR) => wanted.challenges = Challenges::Hashed,
+            (_, PROOFS, USUAL) => wanted.cut = Cut::USUAL,
+            (_, PROOFS, LI_2023) => wanted.cut = Cut::LI_2023,
+            _ => return None,
         }
+        Self::ALL.iter().find(|known| **known == wanted).map(|known| known as &dyn Protocol)
     }
 
     fn parameters(&self) -> String {
-        match self.challenges {
-            Challenges::Interactive { repetitions: 1 } => String::new(),
-            Challenges::Interactive { .. } => format!("{SOUNDNESS}={HIGH}"),
-            Challenges::Hashed => format!("{CHALLENGES}={FIAT_SHAMIR}"),
-        }
+        let challenges = match self.challenges {
+            Challenges::Interactive { repetitions: 1 } => None,
+            Challenges::Interactive { .. } => Some(format!("{SOUNDNESS}=100")),
+            Challenges::Hashed => Some(format!("{CHALLENGES}={FIAT_SHAMIR}")),
+        };
+        let proofs = match self.cut {
+            Cut::LI_2023 => Some(format!("{PROOFS}={LI_2023}")),
+            _ => None,
+        };
+        challenges.into_iter().chain(proofs).collect::<Vec<_>>().join(" ")
     }
 
     fn native(&self) -> Native {
@@ -116,14 +144,14 @@ impl Protocol for ReplicatedMalicious {
         if roles.clients().iter().any(|&client| roles.gives(plan, client)) {
             checks.round(Phase::Input, cost::to_both(DIGEST_BITS, DIGEST_BITS));
         }
-        let proofs = traffic(noted_words(plan), self.challenges);
+        let proofs = traffic(noted_words(plan), self.cut, self.challenges);
         checks.rounds(Phase::Verify, proofs.tail, cost::to_both(8 * proofs.back, 8 * proofs.forth));
         checks.round(Phase::Verify, cost::to_both(DIGEST_BITS, DIGEST_BITS));
         checks
     }
 
     fn seat(&self, session: Session, plan: Arc<Plan>, roles: Roles) -> Result<Box<dyn Engine>, Error> {
-        let verified = Verified::new(&plan, self.challenges)?;
+        let verified = Verified::new(&plan, *self)?;
         let zero_sharing = ZeroSharing::Computational;
         Ok(Box::new(ReplicatedEngine::new(session, plan, roles, zero_sharing, Some(verified))?))
     }
@@ -145,9 +173,9 @@ pub(crate) struct Verified {
 }
 
 impl Verified {
-    fn new(plan: &Plan, challenges: Challenges) -> Result<Self, Error> {
+    fn new(plan: &Plan, protocol: ReplicatedMalicious) -> Result<Self, Error> {
         refuse_unverified(plan)?;
-        Ok(Self { proofs: Proofs::new(challenges), given: None })
+        Ok(Self { proofs: Proofs::new(protocol.cut, protocol.challenges), given: None })
     }
 
     /// Begins another plan.
@@ -206,4 +234,39 @@ fn noted_words(plan: &Plan) -> u64 {
             .sum()
     };
     plan.ops.iter().zip(0..).map(|(op, index)| of(op, index)).sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The parameters after these are given in turn; `None` if one is refused.
+    fn with(given: &[(&str, &str)]) -> Option<String> {
+        let usual: &dyn Protocol = &ReplicatedMalicious::SOUNDNESS_50;
+        let all =
+            given.iter().try_fold(usual, |protocol, (parameter, value)| protocol.with(parameter, value));
+        all.map(Protocol::parameters)
+    }
+
+    #[test]
+    fn parameters_are_chosen_one_by_one() {
+        let (high, hashed, li) = (("soundness", "100"), ("challenges", "fiat-shamir"), ("proofs", "li-2023"));
+        let is = |given: &[(&str, &str)], parameters: &str| {
+            assert_eq!(with(given).as_deref(), Some(parameters), "{given:?}");
+        };
+        is(&[], "");
+        is(&[("soundness", "50"), ("proofs", "usual"), ("challenges", "interactive")], "");
+        is(&[high], "soundness=100");
+        is(&[li], "proofs=li-2023");
+        is(&[li, high], "soundness=100 proofs=li-2023");
+        is(&[hashed, li], "challenges=fiat-shamir proofs=li-2023");
+        is(&[high, li, ("proofs", "usual")], "soundness=100");
+        for wrong in
+            [("soundness", "51"), ("proofs", ""), ("challenges", "none"), ("zero-sharing", "computational")]
+        {
+            assert_eq!(with(&[wrong]), None, "{wrong:?}");
+        }
+        assert_eq!(with(&[hashed, ("soundness", "50")]), None);
+        assert_eq!(with(&[high, hashed]), None);
+    }
 }

@@ -3,10 +3,11 @@
 use tacit_replicated::ReplicatedMalicious;
 use tacit_testkit::conformance::{self, Subject};
 
-const KINDS: [&ReplicatedMalicious; 3] = [
+const KINDS: [&ReplicatedMalicious; 4] = [
     &ReplicatedMalicious::SOUNDNESS_50,
     &ReplicatedMalicious::SOUNDNESS_100,
     &ReplicatedMalicious::FIAT_SHAMIR,
+    &ReplicatedMalicious::LI_2023,
 ];
 
 fn subject(protocol: &'static ReplicatedMalicious) -> Subject {

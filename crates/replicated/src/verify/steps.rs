@@ -8,7 +8,7 @@ use super::field::{Field, Spare, read};
 use super::hashed::{self, Hashed};
 use super::interactive::{self, Interactive};
 use super::log::{BEGUN, Batch, Log};
-use super::sequence::{BATCH_WORDS, Sequence};
+use super::sequence::{Cut, Sequence};
 use crate::{next, prev};
 use std::collections::VecDeque;
 use tacit_engine::Error;
@@ -87,20 +87,19 @@ pub(super) struct Out<'a> {
 }
 
 /// What every party sends for the proofs of so many words of ANDs.
-pub(crate) fn traffic(words: u64, challenges: Challenges) -> Traffic {
+pub(crate) fn traffic(words: u64, cut: Cut, challenges: Challenges) -> Traffic {
     let mut total = Traffic::default();
-    let (whole, rest) = (words / BATCH_WORDS as u64, (words % BATCH_WORDS as u64) as usize);
-    for (count, words) in
-        [(whole, BATCH_WORDS), (u64::from(rest > 0), rest)].into_iter().filter(|(n, _)| *n > 0)
-    {
-        let sequence = Sequence::of(words);
+    let full = cut.batch_words;
+    let (whole, rest) = (words / full as u64, (words % full as u64) as usize);
+    for (count, words) in [(whole, full), (u64::from(rest > 0), rest)].into_iter().filter(|(n, _)| *n > 0) {
+        let sequence = Sequence::of(words, cut);
         let all = challenges.steps(&sequence);
         for age in 0..all {
             total.back += count * challenges.back_bytes(&sequence, age) as u64;
             total.forth += count * challenges.forth_bytes(&sequence, age) as u64;
         }
         // A whole batch before a last short one began a step before it.
-        let earlier = u64::from(words == BATCH_WORDS && rest > 0);
+        let earlier = u64::from(words == full && rest > 0);
         total.tail = total.tail.max(all as u64 - earlier);
     }
     total
@@ -139,8 +138,8 @@ struct UnderWay {
 
 impl Proofs {
     /// Nothing to be proved yet.
-    pub(crate) fn new(challenges: Challenges) -> Self {
-        let log = Log::new(BATCH_WORDS);
+    pub(crate) fn new(cut: Cut, challenges: Challenges) -> Self {
+        let log = Log::new(cut);
         Self { log, challenges, under_way: VecDeque::new(), spare: Spare::default(), steps: 0, proved: 0 }
     }
 
