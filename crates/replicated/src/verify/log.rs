@@ -1,6 +1,6 @@
 //! What a party knows of the ANDs that it has computed and that are not yet proved: 7/8 of a byte for each.
 
-use super::sequence::{BLOCKS, Sequence};
+use super::sequence::{Cut, Sequence};
 use tacit_kernel::bits;
 
 /// Bits that are known when an AND is begun: `x_i`, `y_i`, `x_(i-1)`, `y_(i-1)`, `rho_i`, `rho_(i-1)`.
@@ -15,7 +15,7 @@ pub(crate) struct Log {
     begun: Plane<[Vec<u64>; BEGUN]>,
     /// `z_(i-1)`, of those that are finished.
     received: Plane<[Vec<u64>; 1]>,
-    batch_words: usize,
+    cut: Cut,
     /// Words that were ever begun, in this plan.
     recorded: u64,
     spare: Vec<Vec<u64>>,
@@ -66,10 +66,10 @@ impl<const N: usize> Plane<[Vec<u64>; N]> {
 }
 
 impl Log {
-    /// An empty one, to be proved in batches of so many words of ANDs.
-    pub(crate) fn new(batch_words: usize) -> Self {
+    /// An empty one, to be proved in batches that are cut like this.
+    pub(crate) fn new(cut: Cut) -> Self {
         let (begun, received) = (Plane::default(), Plane::default());
-        Self { begun, received, batch_words, recorded: 0, spare: Vec::new() }
+        Self { begun, received, cut, recorded: 0, spare: Vec::new() }
     }
 
     /// Room for so many words of ANDs that are begun: a plane for each of the [`BEGUN`] bits. All of it is to be
@@ -97,7 +97,7 @@ impl Log {
 
     /// A batch of finished ANDs, if there is a whole one.
     pub(crate) fn full(&mut self) -> Option<Batch> {
-        (self.received.words >= self.batch_words).then(|| self.take(self.batch_words))
+        (self.received.words >= self.cut.batch_words).then(|| self.take(self.cut.batch_words))
     }
 
     /// What is left at the end, less than a batch.
@@ -116,8 +116,8 @@ impl Log {
     }
 
     fn take(&mut self, words: usize) -> Batch {
-        let sequence = Sequence::of(words);
-        let padded = BLOCKS * sequence.block_words;
+        let sequence = Sequence::of(words, self.cut);
+        let padded = sequence.padded_words();
         let mut e = self.spare.pop().unwrap_or_default();
         let [x, y, x_prev, y_prev, mask, mask_prev] = self.begun.take(words, padded, &mut self.spare);
         let [mut e_prev] = self.received.take(words, padded, &mut self.spare);
@@ -153,7 +153,7 @@ pub(crate) struct Batch {
 
 impl Batch {
     fn planes<'a>(&self, vectors: [&'a Vec<u64>; 3]) -> [&'a [u64]; 3] {
-        vectors.map(|vector| &vector[..BLOCKS * self.sequence.block_words])
+        vectors.map(|vector| &vector[..self.sequence.padded_words()])
     }
 
     /// (a, c, e) of this party's own messages.
@@ -181,6 +181,10 @@ impl Batch {
 mod tests {
     use super::*;
 
+    fn of_words(batch_words: usize) -> Cut {
+        Cut { batch_words, ..Cut::USUAL }
+    }
+
     /// Words of a stream that has no structure.
     fn noise(seed: u64, count: usize) -> Vec<u64> {
         (0..count as u64)
@@ -207,7 +211,7 @@ mod tests {
         });
         let batches = [0, 1, 2].map(|me| {
             let before = (me + 2) % 3;
-            let mut log = Log::new(words);
+            let mut log = Log::new(of_words(words));
             let planes = log.begin(words);
             let from = [&xs[me], &ys[me], &xs[before], &ys[before], &masks[me], &masks[before]];
             planes.into_iter().zip(from).for_each(|(plane, from)| plane.copy_from_slice(from));
@@ -226,7 +230,7 @@ mod tests {
 
     #[test]
     fn memory_that_is_used_again_leaves_nothing_behind() {
-        let mut log = Log::new(2);
+        let mut log = Log::new(of_words(2));
         for round in 0..3 {
             let value = if round == 0 { u64::MAX } else { 0 };
             for plane in log.begin(2) {
@@ -243,7 +247,7 @@ mod tests {
 
     #[test]
     fn batches_are_cut_by_words_wherever_messages_end() {
-        let mut log = Log::new(4);
+        let mut log = Log::new(of_words(4));
         for (words, bytes) in [(3, 24), (2, 13), (4, 32)] {
             log.begin(words).into_iter().for_each(|plane| plane.fill(words as u64));
             log.finish(&vec![0; bytes]);

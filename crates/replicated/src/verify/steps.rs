@@ -8,7 +8,7 @@ use super::field::{Field, Spare, read};
 use super::hashed::{self, Hashed};
 use super::interactive::{self, Interactive};
 use super::log::{BEGUN, Batch, Log};
-use super::sequence::Sequence;
+use super::sequence::{Cut, Sequence};
 use crate::{next, prev};
 use std::collections::VecDeque;
 use tacit_engine::Error;
@@ -86,21 +86,20 @@ pub(super) struct Out<'a> {
     pub(super) forth: &'a mut Vec<u8>,
 }
 
-/// What every party sends for the proofs of so many words of ANDs, in batches of so many.
-pub(crate) fn traffic(words: u64, batch_words: usize, challenges: Challenges) -> Traffic {
+/// What every party sends for the proofs of so many words of ANDs.
+pub(crate) fn traffic(words: u64, cut: Cut, challenges: Challenges) -> Traffic {
     let mut total = Traffic::default();
-    let (whole, rest) = (words / batch_words as u64, (words % batch_words as u64) as usize);
-    for (count, words) in
-        [(whole, batch_words), (u64::from(rest > 0), rest)].into_iter().filter(|(n, _)| *n > 0)
-    {
-        let sequence = Sequence::of(words);
+    let full = cut.batch_words;
+    let (whole, rest) = (words / full as u64, (words % full as u64) as usize);
+    for (count, words) in [(whole, full), (u64::from(rest > 0), rest)].into_iter().filter(|(n, _)| *n > 0) {
+        let sequence = Sequence::of(words, cut);
         let all = challenges.steps(&sequence);
         for age in 0..all {
             total.back += count * challenges.back_bytes(&sequence, age) as u64;
             total.forth += count * challenges.forth_bytes(&sequence, age) as u64;
         }
         // A whole batch before a last short one began a step before it.
-        let earlier = u64::from(words == batch_words && rest > 0);
+        let earlier = u64::from(words == full && rest > 0);
         total.tail = total.tail.max(all as u64 - earlier);
     }
     total
@@ -138,9 +137,9 @@ struct UnderWay {
 }
 
 impl Proofs {
-    /// Nothing to be proved yet; ANDs will be in batches of so many words.
-    pub(crate) fn new(challenges: Challenges, batch_words: usize) -> Self {
-        let log = Log::new(batch_words);
+    /// Nothing to be proved yet.
+    pub(crate) fn new(cut: Cut, challenges: Challenges) -> Self {
+        let log = Log::new(cut);
         Self { log, challenges, under_way: VecDeque::new(), spare: Spare::default(), steps: 0, proved: 0 }
     }
 
