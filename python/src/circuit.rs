@@ -204,11 +204,11 @@ impl CircuitBuilder {
         if self.wires > self.inputs {
             return Err(errors::circuit(py, "inputs are declared before the first gate"));
         }
-        self.inputs += u64::from(bits);
-        if self.inputs > MAX_INPUT_BITS {
+        let inputs = self.inputs + u64::from(bits);
+        if inputs > MAX_INPUT_BITS {
             return Err(errors::circuit(py, "a circuit has at most 2^24 bits of inputs"));
         }
-        self.wires = self.inputs;
+        (self.inputs, self.wires) = (inputs, inputs);
         Ok(self.building.input(bits))
     }
 

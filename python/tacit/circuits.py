@@ -11,6 +11,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tacit import _native
+from tacit.errors import CircuitError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -35,12 +36,15 @@ class Builder:
         self._native = _native.CircuitBuilder()
 
     def input(self, bits: int) -> list[int]:
-        """Declares the next input: its wires, in order.
+        """Declares the next input: its wires, in order. All inputs have 2^24 bits together at most.
 
         Raises:
-            CircuitError: There are gates already.
+            CircuitError: There are gates already, or these are not so many bits.
         """
-        return self._native.input(bits)
+        try:
+            return self._native.input(bits)
+        except OverflowError:
+            raise CircuitError(f"an input has 0 to 2^24 bits, not {bits}") from None
 
     def constant(self, bit: bool) -> int:
         """A bit that everybody knows."""
@@ -52,7 +56,10 @@ class Builder:
         Raises:
             CircuitError: A wire isn't this circuit's.
         """
-        return self._native.xor(a, b)
+        try:
+            return self._native.xor(a, b)
+        except OverflowError:
+            raise _no_wire(a, b) from None
 
     def and_(self, a: int, b: int) -> int:
         """The conjunction of two wires: what a protocol pays for.
@@ -60,7 +67,10 @@ class Builder:
         Raises:
             CircuitError: A wire isn't this circuit's.
         """
-        return self._native.and_(a, b)
+        try:
+            return self._native.and_(a, b)
+        except OverflowError:
+            raise _no_wire(a, b) from None
 
     def not_(self, a: int) -> int:
         """The complement of a wire; free.
@@ -68,7 +78,10 @@ class Builder:
         Raises:
             CircuitError: The wire isn't this circuit's.
         """
-        return self._native.not_(a)
+        try:
+            return self._native.not_(a)
+        except OverflowError:
+            raise _no_wire(a) from None
 
     def output(self, wires: Sequence[int]) -> None:
         """Declares the next output: its wires, in order.
@@ -76,4 +89,13 @@ class Builder:
         Raises:
             CircuitError: A wire isn't this circuit's.
         """
-        self._native.output(wires)
+        try:
+            self._native.output(wires)
+        except OverflowError:
+            raise _no_wire(*wires) from None
+
+
+def _no_wire(*wires: int) -> CircuitError:
+    """The first of them that no circuit has: they are counted from 0, and there are fewer than 2^32."""
+    wrong = next(wire for wire in wires if not 0 <= wire < 1 << 32)
+    return CircuitError(f"wire {wrong} is none of this circuit's")

@@ -56,6 +56,8 @@ BLOCK = 128
 
 MAX_MESSAGE = 4096
 """Bytes that a message may have: a hash function's circuit is made for the whole of it."""
+MAX_BLOCKS = 1 << 24
+"""Blocks that a key stream may have: counter blocks are made of all of them before anything runs."""
 
 
 def aes128(key: Any, block: Any, *, low_depth: bool = False) -> Any:
@@ -93,7 +95,7 @@ def aes128_ctr(key: Any, counter: bytes, blocks: int, *, low_depth: bool = False
         counter: The first counter block, 16 bytes that everybody knows; the next ones are it plus 1, 2, ...
             as big-endian numbers modulo 2**128, as of `openssl enc -aes-128-ctr -iv`. Never use a counter
             block twice with one key.
-        blocks: How many blocks there are.
+        blocks: How many blocks there are, up to 2**24.
         low_depth: Fewer rounds for more ANDs.
 
     Returns:
@@ -107,7 +109,8 @@ def aes128_ctr(key: Any, counter: bytes, blocks: int, *, low_depth: bool = False
         encrypted = message ^ stream[:len(message)]
 
     Raises:
-        ProgramError: The key or the counter block has another length, or there are no blocks.
+        ProgramError: The key or the counter block has another length, or there are no blocks or
+            too many.
     """
     return _ctr(128, key, counter, blocks, low_depth)
 
@@ -230,8 +233,8 @@ def _ctr(key_bits: int, key: Any, counter: bytes, blocks: int, low_depth: bool) 
     if not isinstance(counter, bytes) or len(counter) != BLOCK // 8:
         given = f"of {len(counter)}" if isinstance(counter, bytes) else repr(counter)
         raise fault(ProgramError, f"{name} takes a counter block of 16 bytes, not {given}")
-    if type(blocks) is not int or blocks < 1:
-        raise fault(ProgramError, f"{name} takes a number of blocks from 1 on, not {blocks!r}")
+    if type(blocks) is not int or not 1 <= blocks <= MAX_BLOCKS:
+        raise fault(ProgramError, f"{name} takes a number of blocks from 1 to {MAX_BLOCKS}, not {blocks!r}")
     _batch(name, "key", key, key_bits)
     first = int.from_bytes(counter, "big")
     counters = b"".join(((first + i) % (1 << BLOCK)).to_bytes(BLOCK // 8, "big") for i in range(blocks))

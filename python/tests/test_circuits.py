@@ -117,9 +117,29 @@ def test_gates_that_do_not_go_together() -> None:
     for wrong in (lambda: build.and_(a, 2), lambda: build.not_(2), lambda: build.output([a, 2])):
         with pytest.raises(tacit.CircuitError, match="wire 2 is none"):
             wrong()
+    for far in (-1, 1 << 32, 1 << 100):
+        for wrong in (
+            lambda far=far: build.xor(a, far),
+            lambda far=far: build.and_(far, b),
+            lambda far=far: build.not_(far),
+            lambda far=far: build.output([a, far]),
+        ):
+            with pytest.raises(tacit.CircuitError, match=f"wire {far} is none of this circuit's"):
+                wrong()
     build.and_(a, b)
     with pytest.raises(tacit.CircuitError, match="before the first gate"):
         build.input(1)
+
+
+def test_inputs_have_as_many_bits_as_a_circuit_may_have() -> None:
+    build = tacit.circuits.Builder()
+    for far in (-1, 1 << 32, 1 << 100):
+        with pytest.raises(ValueError, match=rf"an input has 0 to 2\^24 bits, not {far}"):
+            build.input(far)
+    with pytest.raises(ValueError, match=r"at most 2\^24 bits of inputs"):
+        build.input((1 << 24) + 1)
+    assert build.input(0) == []
+    assert build.input(2) == [0, 1]
 
 
 def test_what_is_no_circuit(tmp_path: Path) -> None:

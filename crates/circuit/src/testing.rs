@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::{Builder, Circuit, Gate, Wire};
+use crate::{Circuit, Gate};
 use proptest::collection::vec;
 use proptest::prelude::*;
 
@@ -150,21 +150,6 @@ fn gate(wires: u32, (kind, a, b, near): (u8, u32, u32, bool)) -> Gate {
         13..=14 => Gate::Not(pick(a)),
         _ => Gate::Constant(a % 2 == 1),
     }
-}
-
-/// The sum of two numbers, with an AND for each carry but the last, which goes nowhere.
-pub(crate) fn adder(bits: u32) -> Circuit {
-    let mut builder = Builder::new();
-    let (a, b) = (builder.input(bits), builder.input(bits));
-    let mut carry = builder.constant(false);
-    let mut sum: Vec<Wire> = Vec::new();
-    for (&a, &b) in a.iter().zip(&b) {
-        let (left, right) = (builder.xor(a, carry), builder.xor(b, carry));
-        sum.push(builder.xor(left, b));
-        let both = builder.and(left, right);
-        carry = builder.xor(both, carry);
-    }
-    builder.finish(vec![sum])
 }
 
 /// The bits of every wire at once in 64 instances, from those of the inputs.

@@ -10,17 +10,9 @@ use tacit::engine::Roles;
 use tacit::net::Profile;
 use tacit::net::setup::Config;
 use tacit::program::cost::{Cost, Itemised, NetProfile, Phase};
-use tacit::{Compiled, Local, Stream, price, protocol, protocols};
+use tacit::{Compiled, Local, Stream, price, protocols};
 
 pub(crate) fn cost(context: &mut Context<'_>, args: &CostArgs) -> Result<(), Failure> {
-    let names = match &args.protocol {
-        Some(name) => {
-            let name = protocol_name(name, args.zero_sharing.as_deref());
-            protocol(&name)?;
-            vec![name]
-        }
-        None => protocols().map(|protocol| protocol.spec().name.to_owned()).collect(),
-    };
     let mut compiled = Compiled::new(program::load(context, &args.program)?)?;
     let config = args.config.as_deref().map(|path| args.window.configuration(path)).transpose()?;
     let window = config.as_ref().map_or(args.window.bytes, Config::window);
@@ -31,7 +23,19 @@ pub(crate) fn cost(context: &mut Context<'_>, args: &CostArgs) -> Result<(), Fai
         let parties = parties(&name, config.as_ref())?;
         Bill::new(&compiled, name, parties)
     };
-    let bills = names.into_iter().map(bill).collect::<Result<Vec<_>, _>>()?;
+    let mut bills = Vec::new();
+    match &args.protocol {
+        Some(name) => bills.push(bill(protocol_name(name, args.zero_sharing.as_deref()))?),
+        None => {
+            for protocol in protocols() {
+                let name = protocol.spec().name;
+                match compiled.for_protocol(protocol) {
+                    Ok(_) => bills.push(bill(name.to_owned())?),
+                    Err(error) => context.note(&format!("{name} can't run it: {error}")),
+                }
+            }
+        }
+    }
     tell(context, &args.net, &bills)
 }
 

@@ -51,7 +51,7 @@ fn simulated(
     values: Vec<Option<Value>>,
 ) -> Result<(Arc<Compiled>, Run), Failure> {
     let values = program::all(&loaded.input_types(), values)?;
-    let local = simulation(&args.protocol.name(), args.simulate.filter(|&parties| parties > 0))?;
+    let local = simulation(&args.protocol.name(), args.simulate)?;
     let bar = Bar::new();
     let progress = |done, total| bar.at(done, total);
     let mut compiled = if args.debug { Compiled::debug(loaded)? } else { Compiled::new(loaded)? };
@@ -66,20 +66,11 @@ fn simulated(
     Ok((compiled, run))
 }
 
-/// All parties in this process: as many as were asked for, or as the protocol is for.
+/// All parties in this process: as many as were asked for, or as the protocol is for if that is 0 or nothing.
 pub(crate) fn simulation(protocol: &str, parties: Option<usize>) -> Result<Local, Failure> {
-    let local = Local::new(protocol)?;
     match parties {
-        Some(parties) if !tacit::protocol(protocol)?.spec().parties.contains(&parties) => {
-            Err(Failure::usage(format!(
-                "protocol {protocol:?} is for {} parties, not for {parties}",
-                tacit::protocol(protocol)?.spec().party_count()
-            )))
-        }
-        Some(parties) => {
-            Ok(Local { parties: (0..parties).map(|party| format!("P{party}")).collect(), ..local })
-        }
-        None => Ok(local),
+        None | Some(0) => Ok(Local::new(protocol)?),
+        Some(parties) => Ok(Local::among(protocol, parties)?),
     }
 }
 

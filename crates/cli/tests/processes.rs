@@ -452,6 +452,28 @@ fn parties_run_a_circuit_on_a_stream_of_instances() {
         assert!(counts.iter().all(|count| message.contains(count)), "{name}: {message}");
     }
 
+    // One value for all instances is shared once, if everybody says so.
+    std::fs::write(deployment.path("y"), "1\n2\nff\n").unwrap();
+    let once = |p1: &[&str]| {
+        let parties = [
+            start("P0", &["--count", "3", "--once", "0"]),
+            start("P1", p1),
+            start("P2", &["--input", &y, "--once", "0"]),
+            start("alice", &["--count", "3", "--input", "0=100", "--once", "0"]),
+        ];
+        parties.map(|mut party| party.wait().unwrap().code())
+    };
+    assert_eq!(once(&["--count", "3", "--once", "0"]), [Some(0); 4]);
+    for name in ["P0", "P1", "P2", "alice"] {
+        let outputs: Vec<Json> = lines(name)[..3].iter().map(|line| line["outputs"][0].clone()).collect();
+        assert_eq!(outputs, ["00000101", "00000102", "000001ff"], "{name}");
+    }
+    assert_eq!(once(&["--count", "3"]), [Some(1); 4]);
+    for name in ["P0", "P1", "P2", "alice"] {
+        let [line] = &lines(name)[..] else { panic!("{name}: {:?}", lines(name)) };
+        assert!(line["error"]["message"].to_string().contains("disagrees on the inputs"), "{name}: {line}");
+    }
+
     // What is wrong on one's own side is told without anybody else.
     let refused = |name: &str, more: &[&str]| {
         let code = start(name, more).wait().unwrap().code();
@@ -462,6 +484,7 @@ fn parties_run_a_circuit_on_a_stream_of_instances() {
         ("P1", &["--input", "0=1"], "input 0 is alice's to give, and this is P1"),
         ("P2", &["--count", "1"], "no value for input 1, which is P2's to give"),
         ("P2", &["--input", &y, "--count", "5"], "--count says 5"),
+        ("alice", &["--input", "0=7", "--count", "5"], "say --once 0, as everybody"),
         ("alice", &["--input", "0=123456789"], "input 0: a number that 32 bits don't hold"),
         ("bob", &["--count", "1"], "doesn't name bob"),
     ] {

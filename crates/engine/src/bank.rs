@@ -146,7 +146,7 @@ impl Bank {
         self.registers[reg as usize].as_ref().expect("a plan writes a register before it reads it")
     }
 
-    /// Whether a register was written, or taken to be.
+    /// Whether a register has been written since it was last free.
     pub fn is_written(&self, reg: Reg) -> bool {
         self.registers[reg as usize].is_some()
     }

@@ -1,6 +1,6 @@
 //! Bytes at hardware speed: slices in, slices out.
 //!
-//! Packed bits and their transpose, integers modulo 2^k, prime fields, AES in counter mode, matrix products, and
+//! Packed bits and their transpose, integers modulo 2^k, prime fields, GF(2^64), AES in counter mode, matrix products, and
 //! what a proof of correct ANDs computes.
 //! Nothing here knows of parties or does I/O.
 //!
@@ -25,6 +25,7 @@ pub mod cpu;
 pub mod field;
 pub mod fp61;
 pub mod gates;
+pub mod gf64;
 pub mod matrix;
 pub mod pack;
 pub mod relation;

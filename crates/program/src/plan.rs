@@ -559,6 +559,12 @@ impl Builder {
         self.outputs.push(OutputOp { reg, form, to, node: self.node });
     }
 
+    /// Lets nothing be written to `reg` before `other` is written: for large work that goes slab by slab, so that one
+    /// slab's registers are free before the next one's are filled.
+    pub fn after(&mut self, reg: Reg, other: Reg) {
+        self.ready[reg as usize] = self.ready[reg as usize].max(self.ready[other as usize]);
+    }
+
     /// Adds a local step.
     pub fn local(&mut self, step: Local) {
         let mut level = self.ready[step.writes() as usize];
@@ -662,6 +668,30 @@ mod tests {
         assert_eq!(plan.levels[0].stages.len(), 2);
         assert_eq!(plan.levels[0].free, [a, b]);
         assert_eq!(plan.levels[1].free, [c, d]);
+    }
+
+    #[test]
+    fn a_slab_waits_until_the_one_before_is_free() {
+        let mut builder = Builder::new();
+        let owner = builder.role("alice");
+        let a = builder.ring(Width::W8, 4);
+        builder.input(owner, a);
+        let mut products: Vec<Reg> = Vec::new();
+        for _ in 0..2 {
+            let [copy, product] = std::array::from_fn(|_| builder.ring(Width::W8, 4));
+            if let Some(&before) = products.last() {
+                builder.after(copy, before);
+            }
+            builder.local(Local::Copy { a, layout: Layout::whole(&[4]), at: 0, dst: copy });
+            builder.interact(Kind::Mul { a: copy, b: copy, dst: product });
+            products.push(product);
+        }
+        for product in products {
+            builder.output(product, To::All);
+        }
+        let plan = builder.finish();
+        assert_eq!(plan.depth(), 2);
+        assert_eq!([&plan.levels[0].free[..], &plan.levels[1].free], [&[1][..], &[0, 3]]);
     }
 
     #[test]

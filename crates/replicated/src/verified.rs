@@ -20,10 +20,10 @@
 use crate::client::ReplicatedClient;
 use crate::engine::ReplicatedEngine;
 use crate::planted::{Mistake, planted};
-use crate::verify::{BATCH_WORDS, Challenges, Proofs, traffic};
+use crate::verify::{Challenges, Cut, Proofs, traffic};
 use crate::{ZeroSharing, cost, next, prev};
 use sha2::{Digest, Sha256};
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 use tacit_engine::{Checks, Client, Engine, Error, Protocol, ProtocolSpec, Roles, Security};
 use tacit_program::Native;
 use tacit_program::cost::{Flow, Phase};
@@ -31,55 +31,36 @@ use tacit_program::plan::{InputOp, Kind, Op, OutputOp, Plan};
 use tacit_session::Session;
 
 /// The protocol `replicated-malicious`.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ReplicatedMalicious {
+    cut: Cut,
     challenges: Challenges,
-    /// Words of ANDs that are proved together.
-    batch_words: usize,
 }
 
 impl ReplicatedMalicious {
     /// A wrong AND goes unnoticed with a chance of at most 2^-53.
-    pub const SOUNDNESS_50: Self = Self::new(INTERACTIVE_ONCE, BATCH_WORDS);
+    pub const SOUNDNESS_50: Self = Self { cut: Cut::USUAL, challenges: ONCE };
     /// A wrong AND goes unnoticed with a chance of at most 2^-106.
-    pub const SOUNDNESS_100: Self = Self::new(INTERACTIVE_TWICE, BATCH_WORDS);
+    pub const SOUNDNESS_100: Self = Self { cut: Cut::USUAL, challenges: TWICE };
     /// Proofs are compared at points from hashes: fewer rounds, and a chance of at most 2^-113 for each attempt of a
     /// prover, which can make as many as it has time for.
-    pub const FIAT_SHAMIR: Self = Self::new(Challenges::Hashed, BATCH_WORDS);
-
-    const fn new(challenges: Challenges, batch_words: usize) -> Self {
-        Self { challenges, batch_words }
-    }
-
-    /// The one with such points and such batches.
-    fn find(challenges: Challenges, batch_words: usize) -> Option<&'static dyn Protocol> {
-        let is = |one: &&Self| (one.challenges, one.batch_words) == (challenges, batch_words);
-        ALL.iter().flatten().find(is).map(|one| one as &dyn Protocol)
-    }
+    pub const FIAT_SHAMIR: Self = Self { cut: Cut::USUAL, challenges: Challenges::Hashed };
+    /// With the blocks and batches of Li et al. 2023, section 4.4: what the usual ones are measured against. The chances
+    /// are no larger.
+    pub const LI_2023: Self = Self { cut: Cut::LI_2023, ..Self::SOUNDNESS_50 };
 }
 
-const INTERACTIVE_ONCE: Challenges = Challenges::Interactive { repetitions: 1 };
-const INTERACTIVE_TWICE: Challenges = Challenges::Interactive { repetitions: 2 };
-
-/// All values of both parameters.
-static ALL: [[ReplicatedMalicious; BATCH_SIZES]; 3] =
-    [of_all_sizes(INTERACTIVE_ONCE), of_all_sizes(INTERACTIVE_TWICE), of_all_sizes(Challenges::Hashed)];
-
-/// Sizes of batches: powers of two from the least to [`BATCH_WORDS`].
-const BATCH_SIZES: usize = (BATCH_WORDS / LEAST_BATCH_WORDS).ilog2() as usize + 1;
+/// All that parameters can choose.
+static ALL: LazyLock<Vec<ReplicatedMalicious>> = LazyLock::new(|| {
+    let sizes = (LEAST_BATCH.ilog2()..=Cut::USUAL.batch_words.ilog2()).map(|log| 1 << log);
+    let cuts: Vec<Cut> =
+        sizes.map(|batch_words| Cut { batch_words, ..Cut::USUAL }).chain([Cut::LI_2023]).collect();
+    let with = |challenges| cuts.iter().map(move |&cut| ReplicatedMalicious { cut, challenges });
+    [ONCE, TWICE, Challenges::Hashed].into_iter().flat_map(with).collect()
+});
 
 /// Words of a batch whose first compression's blocks are a word each.
-const LEAST_BATCH_WORDS: usize = 1 << 6;
-
-const fn of_all_sizes(challenges: Challenges) -> [ReplicatedMalicious; BATCH_SIZES] {
-    let mut all = [ReplicatedMalicious::new(challenges, LEAST_BATCH_WORDS); BATCH_SIZES];
-    let mut size = 1;
-    while size < BATCH_SIZES {
-        all[size].batch_words = LEAST_BATCH_WORDS << size;
-        size += 1;
-    }
-    all
-}
+const LEAST_BATCH: usize = 1 << 6;
 
 /// Words of 64 ANDs that are proved together, a power of two from 2^6 to 2^16, which is the usual one. Smaller batches
 /// need less memory, 56 bytes a word, and more messages: each has all of a proof's. If a message of ANDs completes several,
@@ -88,13 +69,20 @@ const BATCH: &str = "batch";
 
 /// How unlikely it is that a wrong AND goes unnoticed, in bits, and the values. Not with hashed points.
 const SOUNDNESS: &str = "soundness";
-const USUAL: &str = "50";
-const HIGH: &str = "100";
+
+/// A proof, and the same compared at two points of every round.
+const ONCE: Challenges = Challenges::Interactive { repetitions: 1 };
+const TWICE: Challenges = Challenges::Interactive { repetitions: 2 };
 
 /// Where points come from, and the values.
 const CHALLENGES: &str = "challenges";
 const INTERACTIVE: &str = "interactive";
 const FIAT_SHAMIR: &str = "fiat-shamir";
+
+/// How ANDs are proved: as usual, or as a paper has it.
+const PROOFS: &str = "proofs";
+const USUAL: &str = "usual";
+const LI_2023: &str = "li-2023";
 
 static SPEC: ProtocolSpec = ProtocolSpec {
     name: "replicated-malicious",
@@ -110,31 +98,33 @@ impl Protocol for ReplicatedMalicious {
     }
 
     fn with(&self, parameter: &str, value: &str) -> Option<&'static dyn Protocol> {
-        if parameter == BATCH {
-            return Self::find(self.challenges, value.parse().ok()?);
-        }
-        let challenges = match (self.challenges, parameter, value) {
+        let mut wanted = *self;
+        match (self.challenges, parameter, value) {
             // Repetitions of a hashed proof could be tried one by one.
-            (Challenges::Interactive { .. }, SOUNDNESS, USUAL)
-            | (INTERACTIVE_ONCE, CHALLENGES, INTERACTIVE) => INTERACTIVE_ONCE,
-            (Challenges::Interactive { .. }, SOUNDNESS, HIGH) => INTERACTIVE_TWICE,
-            (INTERACTIVE_ONCE, CHALLENGES, FIAT_SHAMIR) => Challenges::Hashed,
+            (Challenges::Interactive { .. }, SOUNDNESS, "50") => wanted.challenges = ONCE,
+            (Challenges::Interactive { .. }, SOUNDNESS, "100") => wanted.challenges = TWICE,
+            (ONCE, CHALLENGES, INTERACTIVE) => {}
+            (ONCE, CHALLENGES, FIAT_SHAMIR) => wanted.challenges = Challenges::Hashed,
+            (_, PROOFS, USUAL) => wanted.cut = Cut::USUAL,
+            (_, PROOFS, LI_2023) => wanted.cut = Cut::LI_2023,
+            (_, BATCH, words) => wanted.cut.batch_words = words.parse().ok()?,
             _ => return None,
-        };
-        Self::find(challenges, self.batch_words)
+        }
+        ALL.iter().find(|known| **known == wanted).map(|known| known as &dyn Protocol)
     }
 
     fn parameters(&self) -> String {
-        let mut parameters = Vec::new();
-        match self.challenges {
-            Challenges::Interactive { repetitions: 1 } => {}
-            Challenges::Interactive { .. } => parameters.push(format!("{SOUNDNESS}={HIGH}")),
-            Challenges::Hashed => parameters.push(format!("{CHALLENGES}={FIAT_SHAMIR}")),
-        }
-        if self.batch_words != BATCH_WORDS {
-            parameters.push(format!("{BATCH}={}", self.batch_words));
-        }
-        parameters.join(" ")
+        let challenges = match self.challenges {
+            Challenges::Interactive { repetitions: 1 } => None,
+            Challenges::Interactive { .. } => Some(format!("{SOUNDNESS}=100")),
+            Challenges::Hashed => Some(format!("{CHALLENGES}={FIAT_SHAMIR}")),
+        };
+        let proofs = match self.cut {
+            Cut::USUAL => None,
+            Cut::LI_2023 => Some(format!("{PROOFS}={LI_2023}")),
+            cut => Some(format!("{BATCH}={}", cut.batch_words)),
+        };
+        challenges.into_iter().chain(proofs).collect::<Vec<_>>().join(" ")
     }
 
     fn native(&self) -> Native {
@@ -164,7 +154,7 @@ impl Protocol for ReplicatedMalicious {
         if roles.clients().iter().any(|&client| roles.gives(plan, client)) {
             checks.round(Phase::Input, cost::to_both(DIGEST_BITS, DIGEST_BITS));
         }
-        let proofs = traffic(noted_words(plan), self.batch_words, self.challenges);
+        let proofs = traffic(noted_words(plan), self.cut, self.challenges);
         checks.rounds(Phase::Verify, proofs.tail, cost::to_both(8 * proofs.back, 8 * proofs.forth));
         checks.round(Phase::Verify, cost::to_both(DIGEST_BITS, DIGEST_BITS));
         checks
@@ -188,7 +178,6 @@ pub(crate) const DIGEST_BITS: u64 = 256;
 /// What a party still has to verify.
 pub(crate) struct Verified {
     pub(crate) proofs: Proofs,
-    protocol: ReplicatedMalicious,
     /// What clients gave, of the component that is shared with the next party, and of that with the previous one.
     given: Option<[Sha256; 2]>,
 }
@@ -196,13 +185,13 @@ pub(crate) struct Verified {
 impl Verified {
     fn new(plan: &Plan, protocol: ReplicatedMalicious) -> Result<Self, Error> {
         refuse_unverified(plan)?;
-        let proofs = Proofs::new(protocol.challenges, protocol.batch_words);
-        Ok(Self { proofs, protocol, given: None })
+        Ok(Self { proofs: Proofs::new(protocol.cut, protocol.challenges), given: None })
     }
 
     /// Begins another plan.
     pub(crate) fn next(&mut self, plan: &Plan) -> Result<(), Error> {
-        *self = Self::new(plan, self.protocol)?;
+        refuse_unverified(plan)?;
+        self.proofs.next_plan();
         Ok(())
     }
 
@@ -266,21 +255,42 @@ fn noted_words(plan: &Plan) -> u64 {
 mod tests {
     use super::*;
 
-    #[test]
-    fn parameters_go_together_and_say_what_differs() {
+    /// The parameters after these are given in turn; `None` if one is refused.
+    fn with(given: &[(&str, &str)]) -> Option<String> {
         let usual: &dyn Protocol = &ReplicatedMalicious::SOUNDNESS_50;
-        assert_eq!(usual.parameters(), "");
-        let small = usual.with(BATCH, "64").unwrap();
-        assert_eq!(small.parameters(), "batch=64");
-        assert_eq!(small.with(SOUNDNESS, HIGH).unwrap().parameters(), "soundness=100 batch=64");
-        assert_eq!(
-            small.with(CHALLENGES, FIAT_SHAMIR).unwrap().parameters(),
-            "challenges=fiat-shamir batch=64"
-        );
-        assert_eq!(small.with(BATCH, "65536").unwrap().parameters(), "");
-        for refused in ["32", "65", "131072", "", "-64", "batch"] {
-            assert!(usual.with(BATCH, refused).is_none(), "{refused}");
+        let all =
+            given.iter().try_fold(usual, |protocol, (parameter, value)| protocol.with(parameter, value));
+        all.map(Protocol::parameters)
+    }
+
+    #[test]
+    fn parameters_are_chosen_one_by_one() {
+        let (high, hashed, li) = (("soundness", "100"), ("challenges", "fiat-shamir"), ("proofs", "li-2023"));
+        let is = |given: &[(&str, &str)], parameters: &str| {
+            assert_eq!(with(given).as_deref(), Some(parameters), "{given:?}");
+        };
+        is(&[], "");
+        is(&[("soundness", "50"), ("proofs", "usual"), ("challenges", "interactive")], "");
+        is(&[high], "soundness=100");
+        is(&[li], "proofs=li-2023");
+        is(&[li, high], "soundness=100 proofs=li-2023");
+        is(&[hashed, li], "challenges=fiat-shamir proofs=li-2023");
+        is(&[high, li, ("proofs", "usual")], "soundness=100");
+        is(&[("batch", "64"), high], "soundness=100 batch=64");
+        is(&[hashed, ("batch", "64"), ("batch", "65536")], "challenges=fiat-shamir");
+        for wrong in [
+            ("soundness", "51"),
+            ("proofs", ""),
+            ("batch", "32"),
+            ("batch", "65"),
+            ("batch", "131072"),
+            ("batch", "-64"),
+            ("challenges", "none"),
+            ("zero-sharing", "computational"),
+        ] {
+            assert_eq!(with(&[wrong]), None, "{wrong:?}");
         }
-        assert!(small.with(CHALLENGES, FIAT_SHAMIR).unwrap().with(SOUNDNESS, HIGH).is_none());
+        assert_eq!(with(&[hashed, ("soundness", "50")]), None);
+        assert_eq!(with(&[high, hashed]), None);
     }
 }

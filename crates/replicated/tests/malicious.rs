@@ -46,6 +46,11 @@ mod otherwise {
     }
 
     #[test]
+    fn the_papers_blocks_and_batches() {
+        circuits::random(&subject(&ReplicatedMalicious::LI_2023), 0..20);
+    }
+
+    #[test]
     fn soundness_100() {
         check(&ReplicatedMalicious::SOUNDNESS_100);
     }

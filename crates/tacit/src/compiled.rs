@@ -1,15 +1,18 @@
 //! A program that is ready to run: checked, lowered, hashed.
 
 use crate::Error;
-use std::sync::Arc;
-use tacit_engine::{Clear, Roles};
-use tacit_program::plan::Plan;
+use std::sync::{Arc, Mutex, PoisonError};
+use tacit_engine::{Clear, Protocol, Roles};
+use tacit_program::plan::{InputOp, Plan};
 use tacit_program::{
     InputType, Lowered, Native, OutputType, Program, Source, Value, decode, encode, first_difference, lower,
     lower_for_debug,
 };
 
 /// A program, its plan, and the hash by which parties agree on it.
+///
+/// The plan is one for some protocols: those that offer the same operations. Runs and prices take the one that suits
+/// theirs by themselves, see [`Compiled::for_protocol`].
 #[derive(Debug)]
 pub struct Compiled {
     program: Program,
@@ -17,32 +20,53 @@ pub struct Compiled {
     plan: Arc<Plan>,
     hash: [u8; 32],
     debug: bool,
+    native: Native,
+    /// The same for protocols that offer something else, once they were asked for.
+    others: Mutex<Vec<Arc<Self>>>,
 }
 
 impl Compiled {
-    /// Lowers a program. The plan is the same wherever the program is the same.
+    /// Lowers a program for protocols that offer all operations. The plan is the same wherever the program is the
+    /// same.
     pub fn new(program: Program) -> Result<Arc<Self>, Error> {
-        let lowered = lower(&program, Native::ALL)?;
-        Ok(Self::of(program, lowered))
+        Self::lowered(program, Native::ALL, false)
     }
 
     /// Lowers a program so that everything in it is revealed: for looking for faults on made-up data, in one
     /// process. Its hash differs from the program's, so no other party can be drawn into it; and no seat of a
     /// deployment runs it.
     pub fn debug(program: Program) -> Result<Arc<Self>, Error> {
-        let lowered = lower_for_debug(&program, Native::ALL)?;
-        let mut compiled = Self::of(program, lowered);
-        if let Some(compiled) = Arc::get_mut(&mut compiled) {
-            compiled.hash.iter_mut().for_each(|byte| *byte = !*byte);
-            compiled.debug = true;
-        }
-        Ok(compiled)
+        Self::lowered(program, Native::ALL, true)
     }
 
-    fn of(program: Program, lowered: Lowered) -> Arc<Self> {
-        let hash = program.hash();
+    fn lowered(program: Program, native: Native, debug: bool) -> Result<Arc<Self>, Error> {
+        let lowered = if debug { lower_for_debug(&program, native) } else { lower(&program, native) }?;
+        let hash = if debug { program.hash().map(|byte| !byte) } else { program.hash() };
+        Ok(Arc::new(Self::with_plan(program, lowered, hash, debug, native)))
+    }
+
+    fn with_plan(program: Program, lowered: Lowered, hash: [u8; 32], debug: bool, native: Native) -> Self {
         let plan = Arc::new(lowered.plan.clone());
-        Arc::new(Self { program, lowered, plan, hash, debug: false })
+        Self { program, lowered, plan, hash, debug, native, others: Mutex::default() }
+    }
+
+    /// The same program with a plan for a protocol: this one, if it is so already. Values for feeds are to be encoded
+    /// by it.
+    ///
+    /// # Errors
+    /// If the program asks for what the protocol doesn't offer, with the user's line.
+    pub fn for_protocol(self: &Arc<Self>, protocol: &dyn Protocol) -> Result<Arc<Self>, Error> {
+        let native = protocol.native();
+        if self.native == native {
+            return Ok(self.clone());
+        }
+        let mut others = self.others.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = others.iter().find(|other| other.native == native) {
+            return Ok(known.clone());
+        }
+        let other = Self::lowered(self.program.clone(), native, self.debug)?.with_window(self.plan.window);
+        others.push(other.clone());
+        Ok(other)
     }
 
     /// The same program with so many bytes of a circuit's messages under way at a time
@@ -54,8 +78,7 @@ impl Compiled {
         }
         let mut lowered = self.lowered.clone();
         lowered.plan.window = bytes;
-        let plan = Arc::new(lowered.plan.clone());
-        Arc::new(Self { program: self.program.clone(), lowered, plan, hash: self.hash, debug: self.debug })
+        Arc::new(Self::with_plan(self.program.clone(), lowered, self.hash, self.debug, self.native))
     }
 
     /// The program.
@@ -110,8 +133,8 @@ impl Compiled {
         let words = encode(declared, value).map_err(|error| {
             Error::Refused(format!("input {:?} of {}: {error}", declared.name, declared.owner))
         })?;
-        let domain = self.plan.register(self.plan.inputs[input].reg).domain;
-        Ok(Clear::from_words(domain, &words))
+        let InputOp { reg, form, .. } = self.plan.inputs[input];
+        Ok(Clear::from_elements(self.plan.register(reg).domain, form, &words))
     }
 
     /// Encodes the values of all inputs.
@@ -122,19 +145,29 @@ impl Compiled {
 
     /// Those of all values that endpoint `me` gives.
     pub(crate) fn inputs_of(&self, roles: &Roles, me: usize, values: &[Clear]) -> Vec<Option<Clear>> {
-        let mine = |(input, value): (&tacit_program::plan::InputOp, &Clear)| {
-            (roles.endpoint(input.owner) == me).then(|| value.clone())
-        };
+        let mine =
+            |(input, value): (&InputOp, &Clear)| (roles.endpoint(input.owner) == me).then(|| value.clone());
         self.plan.inputs.iter().zip(values).map(mine).collect()
+    }
+
+    /// The value of one of the program's outputs.
+    ///
+    /// # Errors
+    /// If there is no such output, or what came out isn't one that the program can have computed.
+    pub fn decode(&self, output: usize, clear: &Clear) -> Result<Value, Error> {
+        let declared = self
+            .outputs()
+            .get(output)
+            .ok_or_else(|| Error::Refused(format!("the program has no output {output}")))?;
+        Ok(decode(declared, &clear.to_elements(self.plan.outputs[output].form))?)
     }
 
     /// The program's outputs as values.
     pub(crate) fn decode_all(&self, outputs: &[Option<Clear>]) -> Result<Vec<Option<Value>>, Error> {
-        let one = |(declared, clear): (&OutputType, &Option<Clear>)| match clear {
-            Some(clear) => Ok(Some(decode(declared, &clear.to_words())?)),
-            None => Ok(None),
-        };
-        self.outputs().iter().zip(outputs).map(one).collect()
+        let known = outputs.iter().take(self.outputs().len()).enumerate();
+        known
+            .map(|(output, clear)| clear.as_ref().map(|clear| self.decode(output, clear)).transpose())
+            .collect()
     }
 
     /// A run's failure, with the user's line.
@@ -160,7 +193,9 @@ impl Compiled {
         self.check_count(values.len())?;
         let inputs: Result<Vec<Vec<u64>>, _> =
             self.inputs().iter().zip(values).map(|(declared, value)| encode(declared, value)).collect();
-        let words: Vec<Vec<u64>> = outputs.iter().flatten().map(Clear::to_words).collect();
+        let revealed = outputs.iter().zip(&self.plan.outputs);
+        let words: Vec<Vec<u64>> =
+            revealed.filter_map(|(clear, output)| Some(clear.as_ref()?.to_elements(output.form))).collect();
         match first_difference(&self.program, &self.lowered, &inputs?, &words)? {
             None => Ok(()),
             Some(difference) => Err(Error::Differs(Box::new(difference))),

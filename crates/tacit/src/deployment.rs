@@ -1,7 +1,7 @@
 //! One party or client of a deployment on several machines.
 
 use crate::endpoint::{Endpoint, Once};
-use crate::lanes::{Job, Strand, Tally, clients_of, lane_count, play_lanes};
+use crate::lanes::{Job, Strand, Tally, Told, clients_of, lane_count, play_lanes};
 use crate::local::outcome;
 use crate::report::Traffic;
 use crate::{Compiled, Error, Progress, Report, Run, protocol};
@@ -116,7 +116,7 @@ impl Seat {
                 Some(bytes) => compiled.with_window(bytes),
                 None => compiled,
             };
-            let endpoint = Endpoint::new(compiled, protocol, self.parties(), clients.clone())?;
+            let endpoint = Endpoint::new(&compiled, protocol, self.parties(), clients.clone())?;
             let values = self.encode(&endpoint, inputs)?;
             lanes.push((endpoint, values));
         }
@@ -134,11 +134,11 @@ impl Seat {
         let parts = play_lanes(strands)?;
         let parts = feeds.into_iter().map(|once| once.outputs).zip(parts).map(outcome);
         let elapsed = start.elapsed();
-        let run = |(&(compiled, _), (outcome, traffic)): (&Job<'_, Option<Value>>, (Outcome, Traffic))| {
+        let run = |((endpoint, _), (outcome, traffic)): (&(Endpoint, Told<'_>), (Outcome, Traffic))| {
             let report = Report { endpoints: vec![(self.name(), traffic)], rounds: outcome.rounds, elapsed };
-            Ok(Run { outputs: compiled.decode_all(&outcome.outputs)?, report })
+            Ok(Run { outputs: endpoint.compiled.decode_all(&outcome.outputs)?, report })
         };
-        jobs.iter().zip(parts).map(run).collect()
+        lanes.iter().zip(parts).map(run).collect()
     }
 
     /// Checks that exactly this endpoint's inputs are given, and that they are as declared.

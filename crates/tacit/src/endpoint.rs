@@ -11,7 +11,7 @@ use tacit_session::{Agreement, OsEntropy, Session};
 /// What an endpoint has to know to take part.
 #[derive(Clone)]
 pub struct Endpoint {
-    /// What is run.
+    /// What is run, with a plan for the protocol: inputs are encoded and outputs decoded by it.
     pub compiled: Arc<Compiled>,
     /// The protocol.
     pub protocol: &'static dyn Protocol,
@@ -38,14 +38,16 @@ pub trait Feed {
 }
 
 impl Endpoint {
-    /// Refuses a number of parties that the protocol isn't for, and a program that names strangers.
+    /// Refuses a number of parties that the protocol isn't for, and a program that names strangers or asks for what the
+    /// protocol doesn't offer.
     pub fn new(
-        compiled: Arc<Compiled>,
+        compiled: &Arc<Compiled>,
         protocol: &'static dyn Protocol,
         parties: Vec<String>,
         clients: Vec<String>,
     ) -> Result<Self, Error> {
         check_count(protocol, parties.len())?;
+        let compiled = compiled.for_protocol(protocol)?;
         let roles = Roles::new(compiled.plan(), &parties, &clients)
             .map_err(|error| Error::Refused(error.to_string()))?;
         Ok(Self { compiled, protocol, parties, clients, roles, times: 1, rest: None, instances: 1 })
@@ -55,7 +57,7 @@ impl Endpoint {
     /// many instances.
     ///
     /// # Errors
-    /// If `rest` names strangers.
+    /// If `rest` names strangers, or asks for what the protocol doesn't offer.
     pub fn repeated(
         mut self,
         times: u64,
@@ -65,6 +67,7 @@ impl Endpoint {
         (self.times, self.instances) = (times, instances);
         self.rest = match rest {
             Some(compiled) => {
+                let compiled = compiled.for_protocol(self.protocol)?;
                 let roles = Roles::new(compiled.plan(), &self.parties, &self.clients)
                     .map_err(|error| Error::Refused(error.to_string()))?;
                 Some((compiled, roles))

@@ -1,7 +1,7 @@
 //! All endpoints in this process, each in a thread, linked through memory: for trying out, for tests, and for
 //! whoever only wants the protocol's cost on one machine. Nothing is kept secret from this process.
 
-use crate::endpoint::{Endpoint, Once};
+use crate::endpoint::{Endpoint, Once, check_count};
 use crate::lanes::{Job, Strand, Tally, clients_of, lane_count, play_lanes};
 use crate::report::Traffic;
 use crate::{Compiled, Error, Report, Run, protocol};
@@ -20,8 +20,11 @@ pub struct Local {
     pub parties: Vec<String>,
 }
 
-/// A lane's outputs and report.
-type Opened = (Vec<Option<Clear>>, Report);
+/// A lane's outputs, of all endpoints together, and its report.
+type Collected = (Vec<Option<Clear>>, Report);
+
+/// What a lane ran, its outputs and its report.
+type Opened = (Arc<Compiled>, Vec<Option<Clear>>, Report);
 
 /// Is told of finished jobs: how many, of how many.
 pub type Progress<'a> = &'a (dyn Fn(usize, usize) + Sync);
@@ -29,7 +32,15 @@ pub type Progress<'a> = &'a (dyn Fn(usize, usize) + Sync);
 impl Local {
     /// Parties `P0`, `P1`, ...: as many as the protocol is for.
     pub fn new(name: &str) -> Result<Self, Error> {
-        let count = *protocol(name)?.spec().parties.start();
+        Self::among(name, *protocol(name)?.spec().parties.start())
+    }
+
+    /// So many parties, `P0`, `P1`, ...
+    ///
+    /// # Errors
+    /// If there is no such protocol, or it isn't for as many.
+    pub fn among(name: &str, count: usize) -> Result<Self, Error> {
+        check_count(protocol(name)?, count)?;
         Ok(Self { protocol: name.to_owned(), parties: (0..count).map(|party| format!("P{party}")).collect() })
     }
 
@@ -50,10 +61,9 @@ impl Local {
     /// # Errors
     /// Of the lane that failed first; then there are no results of others either.
     pub fn run_lanes(&self, jobs: &[Job<'_, Value>], progress: Progress<'_>) -> Result<Vec<Run>, Error> {
-        let run = |((compiled, _), (outputs, report)): (&Job<'_, Value>, Opened)| {
-            Ok(Run { outputs: compiled.decode_all(&outputs)?, report })
-        };
-        jobs.iter().zip(self.play_all(jobs, progress)?).map(run).collect()
+        let run =
+            |(compiled, outputs, report): Opened| Ok(Run { outputs: compiled.decode_all(&outputs)?, report });
+        self.play_all(jobs, progress)?.into_iter().map(run).collect()
     }
 
     /// Runs a program that was compiled for debugging and compares every operation with the clear one. The first
@@ -64,7 +74,7 @@ impl Local {
         inputs: &[Value],
         progress: Progress<'_>,
     ) -> Result<Run, Error> {
-        let (outputs, report) = self.play_all(&[(compiled, inputs)], progress)?.swap_remove(0);
+        let (compiled, outputs, report) = self.play_all(&[(compiled, inputs)], progress)?.swap_remove(0);
         compiled.compare(inputs, &outputs)?;
         Ok(Run { outputs: compiled.decode_all(&outputs)?, report })
     }
@@ -76,8 +86,9 @@ impl Local {
         let protocol = protocol(&self.protocol)?;
         let mut lanes = Vec::with_capacity(jobs.len());
         for &(compiled, inputs) in jobs {
-            let endpoint = Endpoint::new(compiled.clone(), protocol, self.parties.clone(), clients.clone())?;
-            lanes.push((endpoint, compiled.encode_all(inputs)?));
+            let endpoint = Endpoint::new(compiled, protocol, self.parties.clone(), clients.clone())?;
+            let values = endpoint.compiled.encode_all(inputs)?;
+            lanes.push((endpoint, values));
         }
         let names: Vec<String> = self.parties.iter().chain(&clients).cloned().collect();
         // By endpoint, then by lane.
@@ -117,7 +128,9 @@ impl Local {
                 .map(|thread| thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
                 .collect()
         });
-        collect(&names, jobs.len(), results, start.elapsed())
+        let opened = collect(&names, jobs.len(), results, start.elapsed())?;
+        let lanes = lanes.into_iter().zip(opened);
+        Ok(lanes.map(|((endpoint, _), (outputs, report))| (endpoint.compiled, outputs, report)).collect())
     }
 }
 
@@ -134,9 +147,9 @@ pub(crate) fn collect(
     lanes: usize,
     results: Vec<Result<Vec<(Outcome, Traffic)>, Error>>,
     elapsed: Duration,
-) -> Result<Vec<Opened>, Error> {
+) -> Result<Vec<Collected>, Error> {
     let report = Report { elapsed, ..Report::default() };
-    let mut all: Vec<Opened> = vec![(Vec::new(), report); lanes];
+    let mut all: Vec<Collected> = vec![(Vec::new(), report); lanes];
     // The first cause is worth more than the others' notice of it.
     let mut failures = Vec::new();
     for (name, result) in names.iter().zip(results) {

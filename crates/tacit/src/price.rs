@@ -2,6 +2,7 @@
 
 use crate::endpoint::check_count;
 use crate::{Compiled, Error, protocol};
+use std::sync::Arc;
 use tacit_engine::{Protocol, Roles};
 use tacit_program::cost::{Cost, Flow, Itemised, Phase, Tariff, of_plan};
 use tacit_program::plan::{InputOp, Op, OutputOp, Plan, Stage};
@@ -12,10 +13,12 @@ use tacit_program::plan::{InputOp, Op, OutputOp, Plan, Stage};
 /// kilobytes, which depend on the lengths of names.
 ///
 /// # Errors
-/// If there is no such protocol, or it isn't for as many parties.
-pub fn price(compiled: &Compiled, name: &str, parties: &[String]) -> Result<Itemised, Error> {
+/// If there is no such protocol, if it isn't for as many parties or doesn't offer what the program asks for, or if the
+/// program names strangers.
+pub fn price(compiled: &Arc<Compiled>, name: &str, parties: &[String]) -> Result<Itemised, Error> {
     let protocol = protocol(name)?;
     check_count(protocol, parties.len())?;
+    let compiled = compiled.for_protocol(protocol)?;
     let plan = compiled.plan();
     let clients = Roles::clients_of(plan, parties);
     let roles = Roles::new(plan, parties, &clients).map_err(|error| Error::Refused(error.to_string()))?;
@@ -39,7 +42,7 @@ pub fn price(compiled: &Compiled, name: &str, parties: &[String]) -> Result<Item
 /// The cost of a run that has a lane for each of these: bytes add up, and each phase has the rounds of the lane
 /// that has the most.
 pub fn price_lanes<'a>(
-    lanes: impl IntoIterator<Item = &'a Compiled>,
+    lanes: impl IntoIterator<Item = &'a Arc<Compiled>>,
     name: &str,
     parties: &[String],
 ) -> Result<Cost, Error> {

@@ -66,7 +66,7 @@ impl Stream {
         if programs.into_iter().flatten().any(|compiled| compiled.is_debug()) {
             return Err(Error::Refused("a stream is not for debug runs, which reveal everything".to_owned()));
         }
-        Endpoint::new(self.part.clone(), protocol, parties, clients)?.repeated(
+        Endpoint::new(&self.part, protocol, parties, clients)?.repeated(
             self.times,
             self.rest.clone(),
             self.instances,

@@ -74,6 +74,28 @@ fn play(config: &Path, range: i128, inputs: &[Option<Value>]) -> Result<Run, Err
     Seat::open(config)?.run(&difference(range), "replicated", inputs, &|_, _| {})
 }
 
+/// Lets everybody play a part, with the inputs that are theirs to give, each in a thread.
+fn everybody<T: Send>(
+    deployment: &Deployment,
+    play: impl Fn(&str, &Path, &[Option<Value>]) -> T + Sync,
+) -> [(&'static str, T); 5] {
+    let inputs = [
+        ("P0", [None, None]),
+        ("P1", [None, None]),
+        ("P2", [None, None]),
+        ("alice", [Some(ints([5, -7, 100])), None]),
+        ("bob", [None, Some(ints([4, 4, 100]))]),
+    ];
+    thread::scope(|scope| {
+        let play = &play;
+        let threads = inputs.map(|(name, inputs)| {
+            let config = deployment.config(name);
+            (name, scope.spawn(move || play(name, &config, &inputs)))
+        });
+        threads.map(|(name, thread)| (name, thread.join().unwrap()))
+    })
+}
+
 #[test]
 fn a_debug_run_is_refused() {
     let deployment = Deployment::new("debug");
@@ -88,18 +110,8 @@ fn a_debug_run_is_refused() {
 #[test]
 fn everybody_learns_what_the_program_says_and_no_more() {
     let deployment = Deployment::new("learns");
-    let inputs = [
-        ("P0", vec![None, None]),
-        ("P1", vec![None, None]),
-        ("P2", vec![None, None]),
-        ("alice", vec![Some(ints([5, -7, 100])), None]),
-        ("bob", vec![None, Some(ints([4, 4, 100]))]),
-    ];
-    let threads = inputs.map(|(name, inputs)| {
-        let config = deployment.config(name);
-        thread::spawn(move || (name, play(&config, 100, &inputs).unwrap()))
-    });
-    for (name, run) in threads.map(|thread| thread.join().unwrap()) {
+    let runs = everybody(&deployment, |_, config, inputs| play(config, 100, inputs).unwrap());
+    for (name, run) in runs {
         let difference = run.outputs[0].as_ref().map(|value| value.data.clone());
         let larger = run.outputs[1].as_ref().map(|value| value.data.clone());
         assert_eq!(larger, Some(Data::Bool(vec![true, false, false])), "{name}");
@@ -112,18 +124,10 @@ fn everybody_learns_what_the_program_says_and_no_more() {
 #[test]
 fn different_programs_are_noticed_by_all() {
     let deployment = Deployment::new("differ");
-    let inputs = [
-        ("P0", 100, vec![None, None]),
-        ("P1", 100, vec![None, None]),
-        ("P2", 101, vec![None, None]),
-        ("alice", 100, vec![Some(ints([5, -7, 100])), None]),
-        ("bob", 100, vec![None, Some(ints([4, 4, 100]))]),
-    ];
-    let threads = inputs.map(|(name, range, inputs)| {
-        let config = deployment.config(name);
-        thread::spawn(move || (name, play(&config, range, &inputs).unwrap_err()))
+    let errors = everybody(&deployment, |name, config, inputs| {
+        play(config, if name == "P2" { 101 } else { 100 }, inputs).unwrap_err()
     });
-    for (name, error) in threads.map(|thread| thread.join().unwrap()) {
+    for (name, error) in errors {
         assert!(error.is_abort(), "{name}: {error}");
         assert!(error.to_string().contains("program (its hash)"), "{name}: {error}");
     }
@@ -215,24 +219,11 @@ fn play_lanes(config: &Path, range: i128, inputs: &[Option<Value>]) -> Result<Ve
     seat.run_lanes(&jobs, "replicated", &|_, _| {}, within)
 }
 
-fn inputs_of_all() -> [(&'static str, Vec<Option<Value>>); 5] {
-    [
-        ("P0", vec![None, None]),
-        ("P1", vec![None, None]),
-        ("P2", vec![None, None]),
-        ("alice", vec![Some(ints([5, -7, 100])), None]),
-        ("bob", vec![None, Some(ints([4, 4, 100]))]),
-    ]
-}
-
 #[test]
 fn lanes_run_side_by_side() {
     let deployment = Deployment::new("lanes");
-    let threads = inputs_of_all().map(|(name, inputs)| {
-        let config = deployment.config(name);
-        thread::spawn(move || (name, play_lanes(&config, 200, &inputs).unwrap()))
-    });
-    for (name, runs) in threads.map(|thread| thread.join().unwrap()) {
+    let runs = everybody(&deployment, |_, config, inputs| play_lanes(config, 200, inputs).unwrap());
+    for (name, runs) in runs {
         assert_eq!(runs.len(), 2);
         for run in runs {
             let larger = run.outputs[1].as_ref().map(|value| value.data.clone());
@@ -247,13 +238,11 @@ fn lanes_run_side_by_side() {
 #[test]
 fn a_lane_that_fails_ends_the_run_for_all_and_is_named() {
     let deployment = Deployment::new("lane-fails");
-    let threads = inputs_of_all().map(|(name, inputs)| {
-        let config = deployment.config(name);
-        let range = if name == "P2" { 201 } else { 200 };
-        thread::spawn(move || (name, play_lanes(&config, range, &inputs).unwrap_err()))
+    let errors = everybody(&deployment, |name, config, inputs| {
+        play_lanes(config, if name == "P2" { 201 } else { 200 }, inputs).unwrap_err()
     });
     // Whoever is still gathering its links when a lane fails hears of it there, and not from a lane.
-    let texts = threads.map(|thread| thread.join().unwrap()).map(|(name, error)| format!("{name}: {error}"));
+    let texts = errors.map(|(name, error)| format!("{name}: {error}"));
     let found = texts.iter().filter(|text| text.contains("lane 1") && text.contains("program (its hash)"));
     assert!(found.count() > 0, "{texts:?}");
 }
@@ -295,11 +284,8 @@ fn play_stream(
 #[test]
 fn a_stream_has_outputs_part_after_part() {
     let deployment = Deployment::new("stream");
-    let threads = inputs_of_all().map(|(name, inputs)| {
-        let config = deployment.config(name);
-        thread::spawn(move || (name, play_stream(&config, 3, &inputs).unwrap()))
-    });
-    for (name, parts) in threads.map(|thread| thread.join().unwrap()) {
+    let all = everybody(&deployment, |_, config, inputs| play_stream(config, 3, inputs).unwrap());
+    for (name, parts) in all {
         assert_eq!(parts.len(), 3);
         for part in parts {
             assert_eq!(part[1].as_ref().map(Clear::to_words), Some(vec![1, 0, 0]), "{name}");
@@ -311,12 +297,10 @@ fn a_stream_has_outputs_part_after_part() {
 #[test]
 fn streams_of_different_lengths_are_noticed_by_all() {
     let deployment = Deployment::new("stream-differs");
-    let threads = inputs_of_all().map(|(name, inputs)| {
-        let config = deployment.config(name);
-        let times = if name == "bob" { 4 } else { 3 };
-        thread::spawn(move || (name, play_stream(&config, times, &inputs).unwrap_err()))
+    let errors = everybody(&deployment, |name, config, inputs| {
+        play_stream(config, if name == "bob" { 4 } else { 3 }, inputs).unwrap_err()
     });
-    for (name, error) in threads.map(|thread| thread.join().unwrap()) {
+    for (name, error) in errors {
         assert!(error.is_abort(), "{name}: {error}");
         let error = error.to_string();
         assert!(error.contains("number of instances (--count)"), "{name}: {error}");

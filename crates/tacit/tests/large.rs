@@ -20,15 +20,15 @@ fn check(len: usize, make: impl Fn(&mut Builder, &[NodeId])) {
     let names: Vec<String> = parties.iter().chain(&clients).cloned().collect();
     let links = memory::mesh(3, clients.len());
     let protocol = protocol("replicated").unwrap();
-    let endpoint = Endpoint::new(compiled.clone(), protocol, parties, clients).unwrap();
+    let endpoint = Endpoint::new(&compiled, protocol, parties, clients).unwrap();
     std::thread::scope(|scope| {
         for (me, transport) in links.into_iter().enumerate() {
             let mesh = Mesh::new(Box::new(transport), me, names.clone(), limits.clone());
-            let (endpoint, compiled) = (&endpoint, &compiled);
+            let endpoint = &endpoint;
             scope.spawn(move || {
                 let value = Value { shape: vec![len], data: Data::Int((0..len as i64).collect()) };
-                let inputs =
-                    [0, 1, 2].map(|input| (input == me).then(|| compiled.encode(input, &value).unwrap()));
+                let inputs = [0, 1, 2]
+                    .map(|input| (input == me).then(|| endpoint.compiled.encode(input, &value).unwrap()));
                 play(endpoint, mesh, inputs.to_vec(), &mut Unobserved).unwrap();
             });
         }

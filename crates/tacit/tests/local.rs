@@ -134,7 +134,7 @@ fn lanes_have_results_of_their_own_and_costs_that_add_up() {
     assert_eq!(rounds, [1, 3, 2]);
     let all = tacit::Report::of_lanes(runs.iter().map(|run| &run.report));
     assert_eq!(all.rounds, 3);
-    let programs = jobs.iter().map(|(compiled, ..)| &**compiled);
+    let programs = jobs.iter().map(|(compiled, ..)| compiled);
     let cost = tacit::price_lanes(programs, "replicated", &local.parties).unwrap();
     for (endpoint, (name, traffic)) in all.endpoints.iter().enumerate() {
         assert_eq!(traffic.payload(), cost.sent_by(endpoint), "{name}");

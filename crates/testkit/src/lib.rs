@@ -10,11 +10,13 @@
 //! | a plan, a protocol, inputs: one run | [`Case`] |
 //! | random programs and inputs | [`generate`] |
 //! | whether bits are uniform | [`sample`] |
+//! | a protocol without its rings | [`BitsAlone`] |
 //! | the suite | [`conformance`](mod@conformance) |
 //! | readers of outside bytes, for fuzzing | [`fuzz`] |
 //!
 //! A protocol mounts the suite with one line in its `tests` folder, see [`conformance!`].
 
+mod bits_alone;
 mod case;
 pub mod conformance;
 mod draws;
@@ -27,6 +29,7 @@ pub mod sample;
 mod trace;
 mod world;
 
+pub use bits_alone::BitsAlone;
 pub use case::{Case, Ending, Links, Run, outcomes};
 pub use draws::Draws;
 pub use interceptor::{Deviation, Fate, Interceptor, Message};

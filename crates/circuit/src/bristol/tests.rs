@@ -1,5 +1,6 @@
 use super::*;
-use crate::testing::{adder, circuits};
+use crate::arith::{self, Style};
+use crate::testing::circuits;
 use crate::{Circuit, Gate};
 use proptest::prelude::*;
 
@@ -97,7 +98,7 @@ fn copies_are_written_for_outputs_that_are_not_gates_of_their_own() {
 
 #[test]
 fn a_file_that_needs_no_copies_keeps_its_gates() {
-    let text = write(&adder(9));
+    let text = write(&arith::circuits::add(Style::Small, 9));
     let count = |text: &str, name: &str| text.lines().filter(|line| line.ends_with(name)).count();
     assert_eq!([" XOR", " AND", " INV", " EQ", " EQW"].map(|name| count(&text, name)), [31, 8, 0, 0, 0]);
     assert_eq!(write(&read(text.as_bytes()).unwrap()), text);

@@ -1,5 +1,6 @@
 use super::*;
-use crate::testing::{adder, circuits};
+use crate::arith::{self, Style};
+use crate::testing::circuits;
 use proptest::prelude::*;
 
 proptest! {
@@ -49,7 +50,7 @@ fn long_distances_take_more_bytes() {
         let circuit = Circuit::new(vec![bits], vec![Gate::And(0, bits - 1)], vec![vec![bits, 0]]).unwrap();
         assert_eq!(Circuit::from_bytes(&circuit.to_bytes()), Ok(circuit));
     }
-    let circuit = adder(64);
+    let circuit = arith::circuits::add(Style::Small, 64);
     assert!(circuit.to_bytes().len() < 4 * circuit.gates().len());
 }
 

@@ -1,5 +1,6 @@
 use super::*;
-use crate::testing::{adder, circuits, noise};
+use crate::arith::{self, Style};
+use crate::testing::{circuits, noise};
 use proptest::prelude::*;
 use tacit_kernel::bits::{get, set};
 
@@ -49,7 +50,7 @@ proptest! {
 fn tiles_begin_and_end_anywhere() {
     for bits in [1, 2, 31, 63, 64, 65, 130] {
         for instances in [0, 1, 63, 64, 65, 511, 512, 513, 4095, 4096, 4097, 5000] {
-            same_as_one_by_one(&adder(bits), instances, 3);
+            same_as_one_by_one(&arith::circuits::add(Style::Small, bits), instances, 3);
         }
     }
 }
@@ -59,14 +60,14 @@ fn circuits_of_many_slots_run_on_short_rows() {
     // Inputs alone take more rows than the cache holds at full width.
     for bits in [300, 2_100] {
         for instances in [1, 511, 513, 1_100] {
-            same_as_one_by_one(&adder(bits), instances, 11);
+            same_as_one_by_one(&arith::circuits::add(Style::Small, bits), instances, 11);
         }
     }
 }
 
 #[test]
 fn an_adder_adds() {
-    let layered = Layered::new(&adder(64));
+    let layered = Layered::new(&arith::circuits::add(Style::Small, 64));
     let (a, b) = (noise(1, 1_000), noise(2, 1_000));
     let sums: Vec<u64> = a.iter().zip(&b).map(|(a, b)| a.wrapping_add(*b)).collect();
     assert_eq!(layered.evaluate(&[&a, &b], 1_000), Ok(vec![sums]));
@@ -85,7 +86,7 @@ fn one_instance_is_evaluated_gate_by_gate() {
 
 #[test]
 fn other_inputs_are_refused() {
-    let circuit = adder(33);
+    let circuit = arith::circuits::add(Style::Small, 33);
     let count = InputError::Count { expected: 2, found: 1 };
     assert_eq!(circuit.evaluate(&[vec![true; 33]]), Err(count.clone()));
     assert_eq!(Layered::new(&circuit).evaluate(&[&[0; 2]], 2), Err(count));

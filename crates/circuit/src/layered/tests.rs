@@ -1,5 +1,6 @@
 use super::*;
-use crate::testing::{adder, circuits, noise, wires};
+use crate::arith::{self, Style};
+use crate::testing::{circuits, noise, wires};
 use crate::{Builder, Gate, Wire};
 use proptest::prelude::*;
 
@@ -118,7 +119,7 @@ proptest! {
 #[test]
 fn an_adder_takes_a_round_and_an_and_for_each_carry() {
     for bits in [1, 2, 63, 64, 65] {
-        let layered = same_as_gates(&adder(bits), 7);
+        let layered = same_as_gates(&arith::circuits::add(Style::Small, bits), 7);
         assert_eq!(layered.depth(), bits - 1);
         assert_eq!(layered.ands(), u64::from(bits) - 1);
         assert_eq!(layered.widest_layer(), usize::from(bits > 1));
@@ -258,7 +259,7 @@ fn late_inputs_take_slots_only_while_they_are_needed() {
 #[test]
 #[should_panic(expected = "every input is late or not")]
 fn inputs_of_which_it_is_not_said_whether_they_are_late_are_refused() {
-    Layered::with_late(&adder(3), &[true]);
+    Layered::with_late(&arith::circuits::add(Style::Small, 3), &[true]);
 }
 
 #[test]

@@ -176,7 +176,7 @@ mod tests {
             cpu_at_finish: at(2 * finish),
             peak_rss_bytes: bytes,
             wire_bytes: bytes,
-            sections: [at(bytes), at(1), at(0), at(0), at(0)],
+            sections: [at(bytes), at(1), at(0), at(0), at(0), at(0)],
         };
         let all = Figures::of_all(&[lane(5, 9, 1), lane(4, 8, 2), lane(6, 7, 4)]);
         assert_eq!(
@@ -184,7 +184,7 @@ mod tests {
             Figures {
                 peak_rss_bytes: 4,
                 cpu_at_finish: at(18),
-                sections: [at(7), at(3), at(0), at(0), at(0)],
+                sections: [at(7), at(3), at(0), at(0), at(0), at(0)],
                 ..lane(4, 9, 7)
             }
         );

@@ -49,7 +49,7 @@ impl Bench {
         for lane in 0..usize::from(spec.lanes) {
             let work = Work::new(&spec, lane, lanes.last().map(|lane| &lane.work))?;
             let Stream { part, times, rest, instances } = work.stream.clone();
-            let endpoint = Endpoint::new(part, protocol, spec.parties.clone(), Vec::new())?
+            let endpoint = Endpoint::new(&part, protocol, spec.parties.clone(), Vec::new())?
                 .repeated(times, rest, instances)?;
             lanes.push(LaneWork { work, endpoint });
         }

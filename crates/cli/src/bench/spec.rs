@@ -6,6 +6,7 @@ use clap::{Args, ValueEnum};
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 use std::time::Duration;
+use tacit::Local;
 use tacit::net::{MAX_LANES, Profile};
 use tacit::program::Modulus;
 use tacit::program::plan::WINDOW;
@@ -331,15 +332,11 @@ impl BenchArgs {
 
     /// The benchmark that computes `what` in so many lanes, with all other options as they are given.
     pub(crate) fn spec_of(&self, what: What, lanes: u16) -> Result<Spec, Failure> {
-        let protocol = tacit::protocol(&self.protocol.name())?.spec();
-        let parties = self.parties.unwrap_or(*protocol.parties.start());
-        if !protocol.parties.contains(&parties) {
-            return Err(Failure::usage(format!(
-                "protocol {:?} is for {} parties, not for {parties}",
-                protocol.name,
-                protocol.party_count()
-            )));
-        }
+        let protocol = self.protocol.name();
+        let parties = match self.parties {
+            Some(parties) => Local::among(&protocol, parties)?.parties,
+            None => Local::new(&protocol)?.parties,
+        };
         if usize::from(lanes) > what.pieces() {
             return Err(Failure::usage(format!(
                 "--threads {lanes}: each lane needs a part, and there {} only {} to share out",
@@ -349,11 +346,10 @@ impl BenchArgs {
         }
         let profile = self.net.as_ref().map(|net| Profile::load(net)).transpose();
         let profile = profile.map_err(|error| Failure::usage(format!("--net: {error}")))?;
-        let parties: Vec<String> = (0..parties).map(|party| format!("P{party}")).collect();
         let shaped = || profile.map_or(WINDOW, |profile| window(&profile.shared_by(lanes), &parties));
         Ok(Spec {
             what,
-            protocol: self.protocol.name(),
+            protocol,
             transport: self.transport,
             net: self.net.clone(),
             lanes,

@@ -9,9 +9,9 @@ use tacit::engine::clear::ClearEngine;
 use tacit::engine::executor::{Unobserved, run_party};
 use tacit::program::{
     Builder, Data, Index, InputType, Kind, Modulus, NodeId, Program, ProgramError, Range, Recipient, Value,
-    decode, encode, reference,
+    encode, reference,
 };
-use tacit::{Compiled, Stream};
+use tacit::{Compiled, Stream, protocol};
 
 /// Who gives the left operands, who the right ones, and who looks at the result. All of them are parties.
 pub(super) const LEFT: &str = "P0";
@@ -71,7 +71,7 @@ impl Work {
         };
         let operands = draft.operands.iter().enumerate().map(|(input, &operand)| (operand, before(input)));
         let operands = Operands::Numbers(operands.collect());
-        let part = Compiled::new(program)?.with_window(spec.window);
+        let part = Compiled::new(program)?.for_protocol(protocol(&spec.protocol)?)?.with_window(spec.window);
         Ok(Self { stream: Stream { part, times: 1, rest: None, instances: 1 }, operands, seed })
     }
 
@@ -136,8 +136,7 @@ impl Work {
         let compiled = self.part(part);
         match &self.operands {
             Operands::Numbers(_) => {
-                let declared = &compiled.outputs()[0];
-                self.compare(&decode(declared, &got.to_words()).map_err(|error| error.to_string())?)
+                self.compare(&compiled.decode(0, got).map_err(|error| error.to_string())?)
             }
             Operands::Bits { .. } => {
                 let inputs: Result<Vec<_>, _> =

@@ -34,10 +34,14 @@ pub(crate) struct CircuitArgs {
     /// Print the circuits that have names: bits of inputs and outputs, ANDs, depth
     #[arg(long)]
     list: bool,
-    /// The value of input I, the same for all instances: a number in hex whose bit j, from the least significant, is
+    /// The value of input I: one for all instances (see --once), a number in hex whose bit j, from the least significant, is
     /// the input's j-th wire: of bytes the last comes first. Or @FILE, with a line for each instance
     #[arg(long = "input", value_name = "I=VALUE", value_parser = numbered)]
     inputs: Vec<(usize, String)>,
+    /// Input I has one value for all instances, which is shared once and not for each of them. Everybody has to say the
+    /// same; a simulation sees it by itself
+    #[arg(long, value_name = "I", value_delimiter = ',')]
+    once: Vec<usize>,
     /// Who gives input I: a party or a client. If not said, the party of number I modulo the number of parties
     #[arg(long = "owner", value_name = "I=NAME", value_parser = numbered)]
     owners: Vec<(usize, String)>,
@@ -71,6 +75,18 @@ impl CircuitArgs {
             name.or_else(|| parties.get(input % parties.len().max(1))).cloned().unwrap_or_default()
         };
         Ok(named.into_iter().enumerate().map(owner).collect())
+    }
+
+    /// Which inputs have one value for all instances, as far as that is said.
+    pub(crate) fn once(&self, inputs: usize) -> Result<Vec<bool>, Failure> {
+        let mut once = vec![false; inputs];
+        for &input in &self.once {
+            let slot = once.get_mut(input).ok_or_else(|| {
+                Failure::usage(format!("--once {input}: the circuit has {inputs} inputs, counted from 0"))
+            })?;
+            *slot = true;
+        }
+        Ok(once)
     }
 
     /// What is given here, input by input; files are read through, and every line of them is one of the input's

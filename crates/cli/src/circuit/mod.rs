@@ -70,7 +70,8 @@ fn price(context: &mut Context<'_>, args: &CircuitArgs, circuit: &Arc<Circuit>) 
             Some(config) => owners_in(config, args, circuit)?,
             None => args.owners(circuit.inputs().len(), &parties)?,
         };
-        let mut stream = Parts::new(circuit, args.count.unwrap_or(1)).stream(circuit, &owners)?;
+        let once = args.once(circuit.inputs().len())?;
+        let mut stream = Parts::new(circuit, args.count.unwrap_or(1)).stream(circuit, &owners, &once)?;
         if let Some(bytes) = window {
             stream = stream.with_window(bytes);
         }
@@ -103,10 +104,11 @@ fn deployed(
     let instances = values::instances(&given, args.count)?.ok_or_else(|| {
         Failure::usage("no file here tells how many instances there are: --count N, the same for everybody")
     })?;
+    let once = once(args, &given, instances, false)?;
     let parts = Parts::new(circuit, instances);
-    let stream = parts.stream(circuit, &owners)?;
+    let stream = parts.stream(circuit, &owners, &once)?;
     let printer = Printer { out: &mut *context.out, json: context.json, bar };
-    let mut tap = Tap::new(circuit, parts, args.form(), given, Some(printer))?;
+    let mut tap = Tap::new(circuit, parts, args.form(), given, once, Some(printer))?;
     let mut seat = Seat::with(config)?;
     Ok(seat.stream(&stream, args.protocol.as_deref().unwrap_or(PROTOCOL), &mut tap)?)
 }
@@ -136,14 +138,16 @@ fn simulated(
     bar: &Bar,
 ) -> Result<Report, Failure> {
     let protocol = args.protocol.as_deref().unwrap_or(PROTOCOL);
-    let local = run::simulation(protocol, args.simulate.filter(|&parties| parties > 0))?;
+    let local = run::simulation(protocol, args.simulate)?;
     let owners = args.owners(circuit.inputs().len(), &local.parties)?;
     let mut given = args.given(circuit)?;
     if let Some(input) = given.iter().position(Option::is_none) {
         return Err(missing(input, &owners[input]));
     }
-    let parts = Parts::new(circuit, values::instances(&given, args.count)?.unwrap_or(1));
-    let mut stream = parts.stream(circuit, &owners)?;
+    let instances = values::instances(&given, args.count)?.unwrap_or(1);
+    let once = once(args, &given, instances, true)?;
+    let parts = Parts::new(circuit, instances);
+    let mut stream = parts.stream(circuit, &owners, &once)?;
     if let Some(bytes) = args.window.bytes {
         stream = stream.with_window(bytes);
     }
@@ -153,10 +157,38 @@ fn simulated(
     for endpoint in [local.parties.clone(), stream.clients(&local.parties)].concat() {
         let own = |(owner, given): (&String, &mut Option<Given>)| given.take_if(|_| *owner == endpoint);
         let given = owners.iter().zip(&mut given).map(own).collect();
-        taps.push(Tap::new(circuit, parts, args.form(), given, printer.take())?);
+        taps.push(Tap::new(circuit, parts, args.form(), given, once.clone(), printer.take())?);
     }
     let feeds = taps.iter_mut().map(|tap| tap as &mut (dyn Feed + Send)).collect();
     Ok(local.stream(&stream, feeds)?)
+}
+
+/// Which inputs are shared once. Where everybody is in this process nobody else has to be told which have one value.
+fn once(
+    args: &CircuitArgs,
+    given: &[Option<Given>],
+    instances: u64,
+    alone: bool,
+) -> Result<Vec<bool>, Failure> {
+    let mut once = args.once(given.len())?;
+    for (input, (once, given)) in once.iter_mut().zip(given).enumerate() {
+        match given {
+            Some(Given::Each { count, .. }) if *once => {
+                return Err(Failure::usage(format!("--once {input}: its file has {count} values")));
+            }
+            Some(Given::Same { .. }) if !*once && instances > 1 => {
+                if !alone {
+                    return Err(Failure::usage(format!(
+                        "input {input} has one value for {instances} instances: say --once {input}, as everybody else \
+                         has to"
+                    )));
+                }
+                *once = true;
+            }
+            _ => {}
+        }
+    }
+    Ok(once)
 }
 
 fn missing(input: usize, owner: &str) -> Failure {

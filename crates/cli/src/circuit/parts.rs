@@ -40,25 +40,47 @@ impl Parts {
         first..(first + self.size).min(self.instances)
     }
 
-    /// What is run: input `i` belongs to `owners[i]`, and everybody learns all outputs.
-    pub(crate) fn stream(self, circuit: &Arc<Circuit>, owners: &[String]) -> Result<Stream, Failure> {
+    /// What is run: input `i` belongs to `owners[i]` and has one value for all instances if `once[i]` says so, and
+    /// everybody learns all outputs.
+    ///
+    /// # Errors
+    /// If no input tells the instances apart.
+    pub(crate) fn stream(
+        self,
+        circuit: &Arc<Circuit>,
+        owners: &[String],
+        once: &[bool],
+    ) -> Result<Stream, Failure> {
+        if self.instances > 1 && !once.is_empty() && once.iter().all(|&once| once) {
+            return Err(Failure::usage(format!(
+                "every input has one value for all instances, so all {} would be the same: run one",
+                self.instances
+            )));
+        }
+        let program = |instances| program(circuit, owners, once, instances);
         let rest = self.instances % self.size;
         Ok(Stream {
-            part: program(circuit, owners, self.size)?,
+            part: program(self.size)?,
             times: self.instances / self.size,
-            rest: if rest > 0 { Some(program(circuit, owners, rest)?) } else { None },
+            rest: if rest > 0 { Some(program(rest)?) } else { None },
             instances: self.instances,
         })
     }
 }
 
 /// A circuit on so many instances.
-fn program(circuit: &Arc<Circuit>, owners: &[String], instances: u64) -> Result<Arc<Compiled>, tacit::Error> {
+fn program(
+    circuit: &Arc<Circuit>,
+    owners: &[String],
+    once: &[bool],
+    instances: u64,
+) -> Result<Arc<Compiled>, tacit::Error> {
     let mut build = Builder::new();
     let mut inputs = Vec::with_capacity(owners.len());
     for (input, (owner, &width)) in owners.iter().zip(circuit.inputs()).enumerate() {
         let shape = [instances as usize, width as usize];
-        inputs.push(build.input(owner, &input.to_string(), Kind::Bool, &shape, None)?);
+        let shape = if once[input] { &shape[1..] } else { &shape };
+        inputs.push(build.input(owner, &input.to_string(), Kind::Bool, shape, None)?);
     }
     for output in build.circuit(circuit, &inputs)? {
         build.reveal(output, Recipient::All)?;

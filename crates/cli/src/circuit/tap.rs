@@ -20,6 +20,8 @@ pub(crate) struct Tap<'a> {
     parts: Parts,
     form: Form,
     inputs: Vec<Option<Values>>,
+    /// Which inputs have one value for all instances.
+    once: Vec<bool>,
     printer: Option<Printer<'a>>,
 }
 
@@ -38,12 +40,13 @@ pub(crate) struct Printer<'a> {
 }
 
 impl<'a> Tap<'a> {
-    /// `given` has this endpoint's inputs.
+    /// `given` has this endpoint's inputs; `once` says which inputs, of all, have one value for all instances.
     pub(crate) fn new(
         circuit: &'a Circuit,
         parts: Parts,
         form: Form,
         given: Vec<Option<Given>>,
+        once: Vec<bool>,
         printer: Option<Printer<'a>>,
     ) -> Result<Self, Failure> {
         let open = |(given, &width): (Option<Given>, &u32)| {
@@ -56,7 +59,7 @@ impl<'a> Tap<'a> {
             })
         };
         let inputs = given.into_iter().zip(circuit.inputs()).map(open).collect::<Result<_, Failure>>()?;
-        Ok(Self { circuit, parts, form, inputs, printer })
+        Ok(Self { circuit, parts, form, inputs, once, printer })
     }
 }
 
@@ -64,9 +67,10 @@ impl Feed for Tap<'_> {
     fn inputs(&mut self, part: u64) -> Result<Vec<Option<Clear>>, Error> {
         let instances = self.parts.of(part);
         let count = (instances.end - instances.start) as usize;
-        let inputs = self.inputs.iter_mut().zip(self.circuit.inputs());
+        let inputs = self.inputs.iter_mut().zip(self.circuit.inputs()).zip(&self.once);
         inputs
-            .map(|(values, &width)| {
+            .map(|((values, &width), &once)| {
+                let count = if once { 1 } else { count };
                 values.as_mut().map(|values| values.packed(width as usize, count)).transpose()
             })
             .collect()

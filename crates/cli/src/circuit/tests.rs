@@ -117,13 +117,15 @@ fn many_instances_come_out_in_order() {
 
 #[test]
 fn a_run_sends_what_its_cost_says() {
-    let options = ["multiplier32", "--count", "1000", "--owner", "0=alice", "--json"];
+    let folder = Folder::new();
+    let factors = format!("1={}", folder.values("factors", &"5\n".repeat(1000)));
+    let options = ["multiplier32", "--count", "1000", "--owner", "0=alice", "--once", "0", "--json"];
     let cost: Json = serde_json::from_str(&told(&[&options[..], &["--cost"]].concat())).unwrap();
     let cost = &cost["protocols"]["replicated"];
     assert_eq!(cost["endpoints"], serde_json::json!(["P0", "P1", "P2", "alice"]));
     // A bit of each AND from every party, layer by layer.
     assert_eq!(cost["phases"]["online"]["sent_bytes"][0], 993 * 1000 / 8);
-    let out = told(&[&options[..], &["--simulate", "--input", "0=3", "--input", "1=5"]].concat());
+    let out = told(&[&options[..], &["--simulate", "--input", "0=3", "--input", &factors]].concat());
     let last: Json = serde_json::from_str(out.lines().last().unwrap()).unwrap();
     for (phase, expected) in cost["phases"].as_object().unwrap() {
         for (place, name) in ["P0", "P1", "P2", "alice"].iter().enumerate() {
@@ -132,6 +134,13 @@ fn a_run_sends_what_its_cost_says() {
         }
     }
     assert_eq!(last["report"]["rounds"], cost["phases"]["online"]["rounds"]);
+    // alice's factor is shared once, and not a thousand times; so it is in a simulation if nobody says it.
+    let sent = &last["report"]["endpoints"]["alice"]["sent_bytes"]["input"];
+    assert!(sent.as_u64() < Some(100), "{sent}");
+    let unsaid =
+        ["multiplier32", "--owner", "0=alice", "--json", "--simulate", "--input", "0=3", "--input", &factors];
+    let unsaid: Json = serde_json::from_str(told(&unsaid).lines().last().unwrap()).unwrap();
+    assert_eq!(unsaid["report"]["endpoints"]["alice"]["sent_bytes"]["input"], *sent);
     assert!(out.starts_with("{\"instance\":0,\"outputs\":[\"0000000f\"]}"), "{out}");
     let text = told(&["aes128", "--cost", "--count", "8", "--net", "wan"]);
     assert!(
@@ -144,7 +153,7 @@ fn a_run_sends_what_its_cost_says() {
 fn a_window_is_the_option_s_or_else_the_configuration_s() {
     let folder = Folder::new();
     let rounds = |more: &[&str]| {
-        let options = ["adder64", "--json", "--count", "40000", "--owner", "0=P1"];
+        let options = ["adder64", "--json", "--count", "40000", "--owner", "0=P1", "--once", "0"];
         let out = told(&[&options[..], more].concat());
         let last: Json = serde_json::from_str(out.lines().last().unwrap()).unwrap();
         let priced = &last["protocols"]["replicated"]["phases"]["online"]["rounds"];
@@ -161,7 +170,8 @@ fn a_window_is_the_option_s_or_else_the_configuration_s() {
     assert!(usual < narrow, "{usual}, {narrow}");
     assert_eq!(rounds(&deployed), narrow);
     assert_eq!(rounds(&[&deployed[..], &["--window", "65536"]].concat()), usual);
-    let simulated = ["--simulate", "--input", "0=1", "--input", "1=1"];
+    let ones = format!("1={}", folder.values("ones", &"1\n".repeat(40_000)));
+    let simulated = ["--simulate", "--input", "0=1", "--input", &ones];
     assert_eq!(rounds(&simulated), usual);
     assert_eq!(rounds(&[&simulated[..], &["--window", "1"]].concat()), narrow);
     let stranger = refused(&[&["adder64", "--owner", "1=eve"], &deployed[..]].concat());
@@ -233,6 +243,13 @@ fn bad_use_and_bad_input_are_refused_in_words() {
         (simulated(&["--input", "0=1", "--input", "1=1", "--bits"]), "1 bits, where there are 64"),
         (simulated(&["--count", "0"]), "0 is not in"),
         (simulated(&["--owner", "5=P0"]), "--owner 5="),
+        (
+            simulated(&["--once", "2", "--input", "0=1", "--input", "1=1"]),
+            "--once 2: the circuit has 2 inputs",
+        ),
+        (simulated(&["--once", "0", "--input", &three, "--input", "1=1"]), "--once 0: its file has 3 values"),
+        (simulated(&["--count", "5", "--input", "0=1", "--input", "1=1"]), "all 5 would be the same"),
+        (refused(&["adder64", "--cost", "--count", "5", "--once", "0,1"]), "all 5 would be the same"),
         (refused(&["adder64", "--cost", "--input", "0=1"]), "cannot be used with"),
         (refused(&["adder64", "--cost", "--net", "moon"]), "moon"),
         (refused(&["adder64", "--cost", "--protocol", "oracle"]), "no protocol is named \"oracle\""),

@@ -47,8 +47,8 @@ pub struct Native {
     /// Registers of [`Domain::Ring`] and [`Domain::Modular`], with sums, products and matrix products. Without them a
     /// number is its bits, and what is done with it a circuit.
     pub rings: bool,
-    /// [`plan::Kind::Split`], [`plan::Kind::Inject`] and [`plan::Kind::Shift`]: the way from numbers to bits and
-    /// back for sharings that fall into two addends. Nothing asks for it where there are no rings.
+    /// [`plan::Kind::Split`], [`plan::Operand::Addend`], [`plan::Kind::Inject`] and [`plan::Kind::Shift`]: the way
+    /// from numbers to bits and back for sharings that fall into two addends. Nothing asks for it where there are no rings.
     pub two_addends: bool,
 }
 
@@ -102,6 +102,9 @@ pub fn lower_for_debug(program: &Program, native: Native) -> Result<Lowered, Pro
     Lowering::new(program, native).run(true)
 }
 
+/// Bits of a register that hold what is repeated for matrix products on bits: 256 MiB in each component of a sharing.
+const SLAB_BITS: usize = 1 << 31;
+
 /// A secret node's elements: a walk over a register of one row.
 #[derive(Clone, Debug)]
 struct View {
@@ -119,6 +122,10 @@ struct Lowering<'a> {
     views: Vec<Option<View>>,
     /// Where numbers are bits: those of each node, once they are in a register.
     numbers: Vec<Option<Number>>,
+    /// Bits to which operands of sums of products may be repeated at a time.
+    slab_bits: usize,
+    /// What has to be there before the elements of others are brought into order: the slab before.
+    slab: Option<Reg>,
     /// Bits that were turned into numbers.
     injected: HashMap<(Reg, Width), Reg>,
     /// Signs that were extracted.
@@ -136,6 +143,8 @@ impl<'a> Lowering<'a> {
             plan: plan::Builder::new(),
             views: vec![None; program.nodes().len()],
             numbers: vec![None; program.nodes().len()],
+            slab_bits: SLAB_BITS,
+            slab: None,
             injected: HashMap::new(),
             signs: HashMap::new(),
             circuits: HashMap::new(),
@@ -360,6 +369,9 @@ impl<'a> Lowering<'a> {
             return reg;
         }
         let dst = self.fresh(from.domain, layout.len());
+        if let Some(before) = self.slab {
+            self.plan.after(dst, before);
+        }
         self.plan.local(Local::Copy { a: reg, layout, at: 0, dst });
         dst
     }

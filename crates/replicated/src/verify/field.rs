@@ -51,6 +51,28 @@ pub(crate) trait Field: Copy + PartialEq + Send {
 /// A vector of a field's elements: their first parts, and their second parts if they have any.
 pub(crate) type Vector = Vec<Vec<Fp61>>;
 
+/// Memory of long vectors that aren't needed any more, for those that come.
+#[derive(Debug, Default)]
+pub(crate) struct Spare(Vec<Vec<Fp61>>);
+
+/// Elements from which on memory is worth keeping: new memory would have to be cleared.
+const LONG: usize = 1 << 14;
+
+impl Spare {
+    /// A vector of so many elements, all of which are to be written.
+    pub(crate) fn take(&mut self, len: usize) -> Vec<Fp61> {
+        let fits = self.0.iter().position(|vector| vector.capacity() >= len);
+        let mut vector = fits.map(|at| self.0.swap_remove(at)).unwrap_or_default();
+        vector.resize(len, Fp61::ZERO);
+        vector
+    }
+
+    /// Takes back what isn't needed any more.
+    pub(crate) fn put(&mut self, vector: Vector) {
+        self.0.extend(vector.into_iter().filter(|part| part.len() >= LONG));
+    }
+}
+
 impl Field for Fp61 {
     const DEGREE: usize = 1;
 

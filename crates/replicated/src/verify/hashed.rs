@@ -18,11 +18,11 @@
 //! | 2 | nothing: both compare the hash and check `p(r) q(r) = G(r)` | |
 
 use super::draws;
-use super::field::{Extended, Field, write};
+use super::field::{Extended, Field, Spare, write};
 use super::log::Batch;
 use super::proof::{Vectors, claim, condense, first_values};
 use super::sequence::Sequence;
-use super::steps::{Proof, Reader, check_ends};
+use super::steps::{Out, Proof, Reader, check_ends};
 use crate::{next, prev};
 use sha2::{Digest, Sha256};
 use tacit_engine::Error;
@@ -61,7 +61,10 @@ fn end_bytes(age: usize) -> usize {
 /// This party's parts in the three proofs of a batch.
 pub(super) struct Hashed {
     number: u32,
+    /// The bits, until the neighbours' proofs are here.
     batch: Option<Batch>,
+    /// The bits from then on.
+    spare: Option<Batch>,
     sequence: Sequence,
     /// As left verifier of the previous party's proof.
     left: End,
@@ -96,11 +99,13 @@ impl End {
 impl Hashed {
     pub(super) fn begin(batch: Batch, number: u32) -> Self {
         let sequence = batch.sequence.clone();
-        Self { number, batch: Some(batch), sequence, left: End::default(), right: End::default() }
+        let (left, right) = (End::default(), End::default());
+        Self { number, batch: Some(batch), spare: None, sequence, left, right }
     }
 
     /// Makes the whole proof.
-    fn prove(&self, batch: &Batch, back: &mut Vec<u8>, forth: &mut Vec<u8>, session: &mut Session) {
+    fn prove(&self, batch: &Batch, out: Out<'_>, session: &mut Session, spare: &mut Spare) {
+        let Out { back, forth } = out;
         let (me, sequence, place) = (session.me(), &self.sequence, (self.number, 0));
         let shares = left_shares(session, next(me), sequence, self.number);
         let eta = draws::mask(session, next(me), step::PROOF_LEFT_MASK, place);
@@ -133,9 +138,10 @@ impl Hashed {
             let point = transcript.point(&round_digest);
             match &mut vectors {
                 None => {
-                    vectors = Some(Vectors::fold_bits(sequence, batch.own_left(), batch.own_right(), point));
+                    vectors =
+                        Some(Vectors::fold_bits(sequence, batch.own_left(), batch.own_right(), point, spare));
                 }
-                Some(vectors) if !sequence.is_last(round) => vectors.fold(point),
+                Some(vectors) if !sequence.is_last(round) => vectors.fold(point, spare),
                 Some(_) => {}
             }
         }
@@ -147,6 +153,7 @@ impl Hashed {
         batch: &Batch,
         from_next: &mut Reader<'_>,
         session: &mut Session,
+        spare: &mut Spare,
     ) -> Result<End, Error> {
         let (sequence, prover) = (&self.sequence, next(session.me()));
         let tau = draws::mask(session, prover, step::PROOF_RIGHT_MASK, (self.number, 0));
@@ -161,12 +168,18 @@ impl Hashed {
             values.extend(rest);
         }
         let claim = claim(sequence, Side::Right, &values, &points);
-        let own = condense(sequence, batch.right_of_next(), Side::Right, &points, tau);
+        let own = condense(sequence, batch.right_of_next(), Side::Right, &points, tau, spare);
         Ok(End { transcript: transcript.0, end: [claim, own] })
     }
 
     /// Follows the previous party's proof as its left verifier.
-    fn follow_left(&self, batch: &Batch, from_prev: &mut Reader<'_>, session: &mut Session) -> End {
+    fn follow_left(
+        &self,
+        batch: &Batch,
+        from_prev: &mut Reader<'_>,
+        session: &mut Session,
+        spare: &mut Spare,
+    ) -> End {
         let (sequence, prover) = (&self.sequence, prev(session.me()));
         let shares = left_shares(session, prover, sequence, self.number);
         let eta = draws::mask(session, prover, step::PROOF_LEFT_MASK, (self.number, 0));
@@ -176,19 +189,19 @@ impl Hashed {
         let points: Vec<Extended> =
             (0..sequence.rounds()).map(|_| transcript.point(&from_prev.take())).collect();
         let claim = claim(sequence, Side::Left, &shares, &points);
-        let own = condense(sequence, batch.left_of_prev(), Side::Left, &points, eta);
+        let own = condense(sequence, batch.left_of_prev(), Side::Left, &points, eta, spare);
         End { transcript: transcript.0, end: [claim, own] }
     }
 }
 
 impl Proof for Hashed {
-    fn send(&mut self, age: usize, back: &mut Vec<u8>, forth: &mut Vec<u8>, session: &mut Session) {
+    fn send(&mut self, age: usize, out: Out<'_>, session: &mut Session, spare: &mut Spare) {
         if age == 0 {
             if let Some(batch) = &self.batch {
-                self.prove(batch, back, forth, session);
+                self.prove(batch, out, session, spare);
             }
         } else if age == 1 {
-            for (end, out) in [(&self.right, back), (&self.left, forth)] {
+            for (end, out) in [(&self.right, out.back), (&self.left, out.forth)] {
                 out.extend(end.transcript);
                 write(&end.end, out);
             }
@@ -201,16 +214,22 @@ impl Proof for Hashed {
         from_next: &mut Reader<'_>,
         from_prev: &mut Reader<'_>,
         session: &mut Session,
+        spare: &mut Spare,
     ) -> Result<(), Error> {
         if let Some(batch) = self.batch.take().filter(|_| age == 0) {
-            self.right = self.follow_right(&batch, from_next, session)?;
-            self.left = self.follow_left(&batch, from_prev, session);
+            self.right = self.follow_right(&batch, from_next, session, spare)?;
+            self.left = self.follow_left(&batch, from_prev, session, spare);
+            self.spare = Some(batch);
         } else if age == 1 {
             let me = session.me();
             self.left.check(from_next, prev(me), session)?;
             self.right.check(from_prev, next(me), session)?;
         }
         Ok(())
+    }
+
+    fn spare(&mut self) -> Option<Batch> {
+        self.spare.take()
     }
 }
 

@@ -18,12 +18,12 @@
 //! messages hold both.
 
 use super::draws;
-use super::field::{Field, write};
+use super::field::{Field, Spare, write};
 use super::log::Batch;
 use super::proof::{Vectors, claim, condense, first_values};
 use super::seeds::{Place, Seed, before, chain, point};
 use super::sequence::Sequence;
-use super::steps::{Proof, Reader, check_ends};
+use super::steps::{Out, Proof, Reader, check_ends};
 use crate::planted::{Mistake, planted};
 use crate::{next, prev};
 use tacit_engine::Error;
@@ -85,6 +85,8 @@ pub(super) struct Interactive {
 struct Prover {
     /// The bits, until the first seed is here.
     batch: Option<Batch>,
+    /// The bits from then on.
+    spare: Option<Batch>,
     /// Of each repetition, then.
     vectors: Vec<Vectors>,
     /// The anchor, or the seed of the last round that has one.
@@ -112,19 +114,26 @@ struct RightVerifier {
 }
 
 impl Interactive {
-    pub(super) fn begin(batch: Batch, number: u32, repetitions: usize, session: &mut Session) -> Self {
+    pub(super) fn begin(
+        batch: Batch,
+        number: u32,
+        repetitions: usize,
+        session: &mut Session,
+        spare: &mut Spare,
+    ) -> Self {
         let sequence = batch.sequence.clone();
-        let left = LeftVerifier::begin(&batch, number, repetitions, session);
-        let right = RightVerifier::begin(&batch, number, repetitions, session);
-        let prover = Prover { batch: Some(batch), vectors: Vec::new(), last_seed: Seed::default() };
+        let left = LeftVerifier::begin(&batch, number, repetitions, session, spare);
+        let right = RightVerifier::begin(&batch, number, repetitions, session, spare);
+        let prover =
+            Prover { batch: Some(batch), spare: None, vectors: Vec::new(), last_seed: Seed::default() };
         Self { number, sequence, repetitions, prover, left, right }
     }
 
     /// The prover's values of a round, less the left verifier's shares of them.
-    fn send_values(&mut self, round: usize, session: &mut Session, out: &mut Vec<u8>) {
+    fn send_values(&mut self, round: usize, session: &mut Session, out: &mut Vec<u8>, spare: &mut Spare) {
         let (me, sequence) = (session.me(), &self.sequence);
         if round > 0 {
-            self.prover.fold(sequence, round - 1, self.number, self.repetitions, session);
+            self.prover.fold(sequence, round - 1, self.number, self.repetitions, session, spare);
         }
         // The first round's values are for all repetitions.
         for repetition in 0..if round == 0 { 1 } else { self.repetitions } {
@@ -148,12 +157,13 @@ impl Interactive {
 }
 
 impl Proof for Interactive {
-    fn send(&mut self, age: usize, back: &mut Vec<u8>, forth: &mut Vec<u8>, session: &mut Session) {
+    fn send(&mut self, age: usize, out: Out<'_>, session: &mut Session, spare: &mut Spare) {
+        let Out { back, forth } = out;
         if age == 0 {
             back.extend(self.left.anchor);
         }
         if let Some(round) = values_at(&self.sequence, age) {
-            self.send_values(round, session, back);
+            self.send_values(round, session, back, spare);
         }
         if let Some(round) = seed_at(&self.sequence, age) {
             forth.extend(self.right.seeds[round]);
@@ -171,6 +181,7 @@ impl Proof for Interactive {
         from_next: &mut Reader<'_>,
         from_prev: &mut Reader<'_>,
         session: &mut Session,
+        _: &mut Spare,
     ) -> Result<(), Error> {
         if age == 0 {
             self.prover.last_seed = from_next.take();
@@ -187,6 +198,10 @@ impl Proof for Interactive {
             check_ends(&self.right.ends, from_prev, next(me), session)?;
         }
         Ok(())
+    }
+
+    fn spare(&mut self) -> Option<Batch> {
+        self.prover.spare.take()
     }
 }
 
@@ -210,26 +225,35 @@ impl Prover {
         number: u32,
         repetitions: usize,
         session: &Session,
+        spare: &mut Spare,
     ) {
         let point = |repetition: usize| {
             let place = Place { prover: session.me(), batch: number, round, repetition };
             point(session.id(), &self.last_seed, place, sequence.blocks(round))
         };
         if let Some(batch) = self.batch.take() {
-            let fold = |repetition| {
-                Vectors::fold_bits(sequence, batch.own_left(), batch.own_right(), point(repetition))
+            let mut fold = |repetition| {
+                let (left, right) = (batch.own_left(), batch.own_right());
+                Vectors::fold_bits(sequence, left, right, point(repetition), spare)
             };
-            self.vectors = (0..repetitions).map(fold).collect();
+            self.vectors = (0..repetitions).map(&mut fold).collect();
+            self.spare = Some(batch);
         } else {
             for (repetition, vectors) in self.vectors.iter_mut().enumerate() {
-                vectors.fold(point(repetition));
+                vectors.fold(point(repetition), spare);
             }
         }
     }
 }
 
 impl LeftVerifier {
-    fn begin(batch: &Batch, number: u32, repetitions: usize, session: &mut Session) -> Self {
+    fn begin(
+        batch: &Batch,
+        number: u32,
+        repetitions: usize,
+        session: &mut Session,
+        spare: &mut Spare,
+    ) -> Self {
         let (sequence, prover) = (&batch.sequence, prev(session.me()));
         let other = next(session.me());
         let seeds = chain(draws::seed(session, other, step::PROOF_SEED, number), sequence.rounds());
@@ -245,7 +269,7 @@ impl LeftVerifier {
             let eta = draws::mask(session, prover, step::PROOF_LEFT_MASK, place);
             ends.push([
                 claim(sequence, Side::Left, &values, points),
-                condense(sequence, batch.left_of_prev(), Side::Left, points, eta),
+                condense(sequence, batch.left_of_prev(), Side::Left, points, eta, spare),
             ]);
         }
         Self { anchor: before(&seeds[0]), ends }
@@ -253,7 +277,13 @@ impl LeftVerifier {
 }
 
 impl RightVerifier {
-    fn begin(batch: &Batch, number: u32, repetitions: usize, session: &mut Session) -> Self {
+    fn begin(
+        batch: &Batch,
+        number: u32,
+        repetitions: usize,
+        session: &mut Session,
+        spare: &mut Spare,
+    ) -> Self {
         let (sequence, prover) = (&batch.sequence, next(session.me()));
         let other = prev(session.me());
         let seeds = chain(draws::seed(session, other, step::PROOF_SEED, number), sequence.rounds());
@@ -261,7 +291,7 @@ impl RightVerifier {
         let mut own = Vec::with_capacity(repetitions);
         for (repetition, points) in points.iter().enumerate() {
             let tau = draws::mask(session, prover, step::PROOF_RIGHT_MASK, (number, repetition));
-            own.push(condense(sequence, batch.right_of_next(), Side::Right, points, tau));
+            own.push(condense(sequence, batch.right_of_next(), Side::Right, points, tau, spare));
         }
         Self { seeds, points, values: vec![Vec::new(); repetitions], own, ends: Vec::new() }
     }

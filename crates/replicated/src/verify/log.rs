@@ -1,6 +1,6 @@
 //! What a party knows of the ANDs that it has computed and that are not yet proved: 7/8 of a byte for each.
 
-use super::sequence::{BLOCKS, Sequence};
+use super::sequence::{Cut, Sequence};
 use crate::planted::{Mistake, planted};
 use tacit_kernel::bits;
 
@@ -8,48 +8,100 @@ use tacit_kernel::bits;
 pub(crate) const BEGUN: usize = 6;
 
 /// ANDs in the order in which they are begun, which is that in which they are finished, and the same at all parties.
+///
+/// Planes are as long as they ever had to be, and those of batches that were proved are used again: clearing memory
+/// would take as long as noting the ANDs.
 #[derive(Debug)]
 pub(crate) struct Log {
-    begun: [Vec<u64>; BEGUN],
+    begun: Plane<[Vec<u64>; BEGUN]>,
     /// `z_(i-1)`, of those that are finished.
-    received: Vec<u64>,
-    batch_words: usize,
-    /// Words that were ever begun.
+    received: Plane<[Vec<u64>; 1]>,
+    cut: Cut,
+    /// Words that were ever begun, in this plan.
     recorded: u64,
+    spare: Vec<Vec<u64>>,
+}
+
+/// Vectors that are filled alike, up to a number of words.
+#[derive(Debug, Default)]
+struct Plane<V> {
+    vectors: V,
+    words: usize,
+}
+
+impl<const N: usize> Plane<[Vec<u64>; N]> {
+    /// So many words more of each; the last of them is zero, the others hold anything.
+    fn extend(&mut self, words: usize) -> [&mut [u64]; N] {
+        let range = self.words..self.words + words;
+        self.words = range.end;
+        self.vectors.each_mut().map(|vector| {
+            if vector.len() < range.end {
+                vector.resize(range.end, 0);
+            }
+            let part = &mut vector[range.clone()];
+            if let Some(last) = part.last_mut() {
+                *last = 0;
+            }
+            part
+        })
+    }
+
+    /// Takes the first words of each vector, with zeros up to `padded`; the others come to the front.
+    fn take(&mut self, words: usize, padded: usize, spare: &mut Vec<Vec<u64>>) -> [Vec<u64>; N] {
+        let rest = words..self.words;
+        self.words = rest.len();
+        self.vectors.each_mut().map(|vector| {
+            let mut after = spare.pop().unwrap_or_default();
+            if after.len() < rest.len() {
+                after.resize(rest.len(), 0);
+            }
+            after[..rest.len()].copy_from_slice(&vector[rest.clone()]);
+            let mut front = std::mem::replace(vector, after);
+            if front.len() < padded {
+                front.resize(padded, 0);
+            }
+            front[words..padded].fill(0);
+            if planted(Mistake::QuarterSkipped) {
+                front[padded / 4 * 3..padded].fill(0);
+            }
+            front
+        })
+    }
 }
 
 impl Log {
-    /// An empty one, to be proved in batches of so many words of ANDs.
-    pub(crate) fn new(batch_words: usize) -> Self {
-        Self { begun: Default::default(), received: Vec::new(), batch_words, recorded: 0 }
+    /// An empty one, to be proved in batches that are cut like this.
+    pub(crate) fn new(cut: Cut) -> Self {
+        let (begun, received) = (Plane::default(), Plane::default());
+        Self { begun, received, cut, recorded: 0, spare: Vec::new() }
     }
 
     /// Room for so many words of ANDs that are begun: a plane for each of the [`BEGUN`] bits. All of it is to be
-    /// written; bits without an AND are 0 in every plane.
+    /// written, but for the bits of the last word that have no AND: these are 0 in every plane.
     pub(crate) fn begin(&mut self, words: usize) -> [&mut [u64]; BEGUN] {
         self.recorded += words as u64;
-        self.begun.each_mut().map(|plane| {
-            let start = plane.len();
-            plane.resize(start + words, 0);
-            &mut plane[start..]
-        })
+        self.begun.extend(words)
     }
 
     /// Notes the message that finishes what was begun first.
     pub(crate) fn finish(&mut self, message: &[u8]) {
-        let start = self.received.len();
-        self.received.resize(start + message.len().div_ceil(8), 0);
-        bytemuck::cast_slice_mut(&mut self.received[start..])[..message.len()].copy_from_slice(message);
+        let [plane] = self.received.extend(message.len().div_ceil(8));
+        bytemuck::cast_slice_mut(plane)[..message.len()].copy_from_slice(message);
     }
 
-    /// Words of ANDs that were ever begun.
+    /// Counts from the beginning again.
+    pub(crate) fn next_plan(&mut self) {
+        self.recorded = 0;
+    }
+
+    /// Words of ANDs that were ever begun, in this plan.
     pub(crate) fn recorded(&self) -> u64 {
         self.recorded
     }
 
     /// A batch of finished ANDs, if there is a whole one.
     pub(crate) fn full(&mut self) -> Option<Batch> {
-        (self.received.len() >= self.batch_words).then(|| self.take(self.batch_words))
+        (self.received.words >= self.cut.batch_words).then(|| self.take(self.cut.batch_words))
     }
 
     /// What is left at the end, less than a batch.
@@ -57,36 +109,37 @@ impl Log {
     /// # Panics
     /// If an AND is begun and not finished: a caller's mistake.
     pub(crate) fn rest(&mut self) -> Option<Batch> {
-        assert_eq!(self.begun[0].len(), self.received.len(), "all ANDs are finished at the end");
-        (!self.received.is_empty()).then(|| self.take(self.received.len()))
+        assert_eq!(self.begun.words, self.received.words, "all ANDs are finished at the end");
+        (self.received.words > 0).then(|| self.take(self.received.words))
+    }
+
+    /// Takes back the memory of a batch whose bits aren't needed any more.
+    pub(crate) fn reuse(&mut self, batch: Batch) {
+        self.spare.extend([batch.x, batch.y, batch.x_prev, batch.y_prev]);
+        self.spare.extend([batch.mask, batch.mask_prev, batch.e, batch.e_prev]);
     }
 
     fn take(&mut self, words: usize) -> Batch {
-        let sequence = Sequence::of(words);
-        let padded = BLOCKS * sequence.block_words;
-        let mut front = |plane: &mut Vec<u64>| {
-            let after = plane.split_off(words);
-            let mut front = std::mem::replace(plane, after);
-            front.resize(padded, 0);
-            if planted(Mistake::QuarterSkipped) {
-                front[padded / 4 * 3..].fill(0);
-            }
-            front
-        };
-        let [x, y, x_prev, y_prev, mask, mask_prev] = self.begun.each_mut().map(&mut front);
-        let mut e_prev = front(&mut self.received);
+        let sequence = Sequence::of(words, self.cut);
+        let padded = sequence.padded_words();
+        let mut e = self.spare.pop().unwrap_or_default();
+        let [x, y, x_prev, y_prev, mask, mask_prev] = self.begun.take(words, padded, &mut self.spare);
+        let [mut e_prev] = self.received.take(words, padded, &mut self.spare);
         // e of the previous party's relation: x_(i-1) y_(i-1) ^ z_(i-1) ^ rho_(i-1).
-        bits::and_xor(&x_prev, &y_prev, &mut e_prev);
-        bits::xor_assign(&mut e_prev, &mask_prev);
+        bits::and_xor(&x_prev[..padded], &y_prev[..padded], &mut e_prev[..padded]);
+        bits::xor_assign(&mut e_prev[..padded], &mask_prev[..padded]);
         // e of one's own: x_i y_i ^ z_i ^ rho_i, which is x_i y_(i-1) ^ x_(i-1) y_i ^ rho_(i-1).
-        let mut e = mask_prev.clone();
-        bits::and_xor(&x, &y_prev, &mut e);
-        bits::and_xor(&x_prev, &y, &mut e);
+        if e.len() < padded {
+            e.resize(padded, 0);
+        }
+        bits::and(&x[..padded], &y_prev[..padded], &mut e[..padded]);
+        bits::and_xor(&x_prev[..padded], &y[..padded], &mut e[..padded]);
+        bits::xor_assign(&mut e[..padded], &mask_prev[..padded]);
         Batch { sequence, words, x, y, x_prev, y_prev, mask, mask_prev, e, e_prev }
     }
 }
 
-/// ANDs that are proved together, padded with ANDs of zeros.
+/// ANDs that are proved together, padded with ANDs of zeros. What is behind the padding means nothing.
 #[derive(Debug)]
 pub(crate) struct Batch {
     pub(crate) sequence: Sequence,
@@ -103,30 +156,38 @@ pub(crate) struct Batch {
 }
 
 impl Batch {
+    fn planes<'a>(&self, vectors: [&'a Vec<u64>; 3]) -> [&'a [u64]; 3] {
+        vectors.map(|vector| &vector[..self.sequence.padded_words()])
+    }
+
     /// (a, c, e) of this party's own messages.
     pub(crate) fn own_left(&self) -> [&[u64]; 3] {
-        [&self.x, &self.y, &self.e]
+        self.planes([&self.x, &self.y, &self.e])
     }
 
     /// (b, d, f) of this party's own messages.
     pub(crate) fn own_right(&self) -> [&[u64]; 3] {
-        [&self.y_prev, &self.x_prev, &self.mask_prev]
+        self.planes([&self.y_prev, &self.x_prev, &self.mask_prev])
     }
 
     /// (a, c, e) of the previous party's messages, which this one received.
     pub(crate) fn left_of_prev(&self) -> [&[u64]; 3] {
-        [&self.x_prev, &self.y_prev, &self.e_prev]
+        self.planes([&self.x_prev, &self.y_prev, &self.e_prev])
     }
 
     /// (b, d, f) of the next party's messages.
     pub(crate) fn right_of_next(&self) -> [&[u64]; 3] {
-        [&self.y, &self.x, &self.mask]
+        self.planes([&self.y, &self.x, &self.mask])
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn of_words(batch_words: usize) -> Cut {
+        Cut { batch_words, ..Cut::USUAL }
+    }
 
     /// Words of a stream that has no structure.
     fn noise(seed: u64, count: usize) -> Vec<u64> {
@@ -154,7 +215,7 @@ mod tests {
         });
         let batches = [0, 1, 2].map(|me| {
             let before = (me + 2) % 3;
-            let mut log = Log::new(words);
+            let mut log = Log::new(of_words(words));
             let planes = log.begin(words);
             let from = [&xs[me], &ys[me], &xs[before], &ys[before], &masks[me], &masks[before]];
             planes.into_iter().zip(from).for_each(|(plane, from)| plane.copy_from_slice(from));
@@ -172,8 +233,25 @@ mod tests {
     }
 
     #[test]
+    fn memory_that_is_used_again_leaves_nothing_behind() {
+        let mut log = Log::new(of_words(2));
+        for round in 0..3 {
+            let value = if round == 0 { u64::MAX } else { 0 };
+            for plane in log.begin(2) {
+                bytemuck::cast_slice_mut::<u64, u8>(plane)[..9].fill(value as u8);
+            }
+            log.finish(&[value as u8; 9]);
+            let batch = log.full().unwrap();
+            let own = [batch.own_left(), batch.own_right()].concat();
+            assert!(own.iter().all(|plane| plane[2..].iter().all(|word| *word == 0)), "padding");
+            assert_eq!(own[0][..2], [value, value & 0xff]);
+            log.reuse(batch);
+        }
+    }
+
+    #[test]
     fn batches_are_cut_by_words_wherever_messages_end() {
-        let mut log = Log::new(4);
+        let mut log = Log::new(of_words(4));
         for (words, bytes) in [(3, 24), (2, 13), (4, 32)] {
             log.begin(words).into_iter().for_each(|plane| plane.fill(words as u64));
             log.finish(&vec![0; bytes]);

@@ -30,5 +30,5 @@ mod sequence;
 mod steps;
 
 pub(crate) use log::BEGUN;
-pub(crate) use sequence::BATCH_WORDS;
+pub(crate) use sequence::Cut;
 pub(crate) use steps::{Challenges, Proofs, traffic};

@@ -11,7 +11,7 @@
 //! for any bits, in F_p (equation 5). So the left parts of all ANDs make a vector `u`, the right parts a vector `v`, and
 //! `<u, v> + m/2` is the number of wrong ANDs, which is less than p.
 //!
-//! **The first round.** The ANDs lie in 64 blocks of `T`. `p(X)` and `q(X)` are the vectors of polynomials with
+//! **The first round.** The ANDs lie in 64 blocks of `T` (or 32, as the paper has it). `p(X)` and `q(X)` are the vectors of polynomials with
 //! `p(l) = u_l` and `q(l) = v_l` for the blocks `l` from 1, and `G(X) = <p(X), q(X)>`. For an honest prover
 //! `G(l) = -T/2` at every block: these values are public, and stand for the check of their sum. The prover shares the
 //! other `64 - 1` values that determine `G`, of degree 2 * 64 - 2. For blocks `l` and `l'`,
@@ -24,26 +24,28 @@
 //! **The last round** has one element a block, and random values at 0, `eta` on the left and `tau` on the right, so that
 //! `p(r)` and `q(r)` can be shown; then `p(r) q(r) = G(r)` is checked.
 
-use super::field::{Field, Vector};
-use super::polynomial::{dot, evaluate, number, weights};
-use super::sequence::{BLOCKS, LATER_BLOCKS, Sequence};
+use super::field::{Field, Spare, Vector};
+use super::polynomial::{evaluate, number, weights};
+use super::sequence::Sequence;
 use crate::planted::{Mistake, planted};
 use tacit_kernel::Element;
 use tacit_kernel::field::Fp61;
+use tacit_kernel::fp61::inner_products;
 use tacit_kernel::relation::{self, Side};
 
-/// Three planes of bits: (a, c, e) or (b, d, f), each of [`BLOCKS`] blocks.
+/// Three planes of bits: (a, c, e) or (b, d, f), each of the first round's blocks.
 pub(crate) type Planes<'a> = [&'a [u64]; 3];
 
-/// The values of the first round's polynomial from `BLOCKS + 1` on.
+/// The values of the first round's polynomial from the number of its blocks, and 1, on.
 pub(crate) fn first_values(sequence: &Sequence, left: Planes<'_>, right: Planes<'_>) -> Vec<Fp61> {
-    let mut counts = vec![0; BLOCKS * BLOCKS];
-    relation::counts(left, right, BLOCKS, &mut counts);
+    let blocks = sequence.blocks(0);
+    let mut counts = vec![0; blocks * blocks];
+    relation::counts(left, right, blocks, &mut counts);
     let expected = expected(sequence);
     let mut products: Vec<Fp61> =
         counts.iter().map(|&count| Fp61::from_u128(count.into()).wrapping_add(expected)).collect();
-    products.iter_mut().step_by(BLOCKS + 1).for_each(|product| *product = expected);
-    (BLOCKS + 1..2 * BLOCKS).map(|at| extrapolate(&products, BLOCKS, at)).collect()
+    products.iter_mut().step_by(blocks + 1).for_each(|product| *product = expected);
+    extrapolate(&products, blocks)
 }
 
 /// `-T/2`: the inner product of a block's vectors if its ANDs are right.
@@ -52,11 +54,24 @@ fn expected(sequence: &Sequence) -> Fp61 {
     number(sequence.block_ands() / 2).wrapping_neg()
 }
 
-/// `G(at)` from the inner products of all pairs of blocks.
-fn extrapolate<F: Field>(products: &[F], blocks: usize, at: usize) -> F {
-    let weights = weights(1, blocks, F::from_base(number(at)));
-    let rows: Vec<F> = products.chunks_exact(blocks).map(|row| dot(row, &weights)).collect();
-    dot(&rows, &weights)
+/// The polynomial's values from `blocks + 1` to `2 * blocks - 1`, from the inner products of all pairs of blocks: at
+/// `k` the sum of those of blocks `l` and `l'`, each times the weights of both at `k`.
+fn extrapolate<F: Field>(products: &[F], blocks: usize) -> Vec<F> {
+    let mut all: Vec<Fp61> = (blocks + 1..2 * blocks).flat_map(|at| weights(1, blocks, number(at))).collect();
+    all.resize(blocks * blocks, Fp61::ZERO);
+    // The inner products of the rows of `products` with the weights of every point, part by part.
+    let parts = (0..F::DEGREE).map(|part| {
+        let rows: Vec<Fp61> = products.iter().map(|product| product.parts()[part]).collect();
+        let mut sums = vec![Fp61::ZERO; blocks * blocks];
+        inner_products(&rows, &all, blocks, &mut sums);
+        sums
+    });
+    let parts: Vec<Vec<Fp61>> = parts.collect();
+    let value = |point: usize| {
+        let sum = |l: usize| F::of(&parts.iter().map(|sums| sums[l * blocks + point]).collect::<Vec<_>>());
+        (0..blocks).fold(F::zero(), |value, l| value.add(sum(l).scale(all[point * blocks + l])))
+    };
+    (0..blocks - 1).map(value).collect()
 }
 
 /// A prover's vectors from the second round on.
@@ -64,6 +79,8 @@ fn extrapolate<F: Field>(products: &[F], blocks: usize, at: usize) -> F {
 pub(crate) struct Vectors {
     u: Vector,
     v: Vector,
+    /// Blocks of a middle round.
+    blocks: usize,
 }
 
 impl Vectors {
@@ -73,27 +90,28 @@ impl Vectors {
         left: Planes<'_>,
         right: Planes<'_>,
         point: F,
+        spare: &mut Spare,
     ) -> Self {
         Self {
-            u: fold_bits(sequence, left, Side::Left, point),
-            v: fold_bits(sequence, right, Side::Right, point),
+            u: fold_bits(sequence, left, Side::Left, point, spare),
+            v: fold_bits(sequence, right, Side::Right, point, spare),
+            blocks: sequence.later_blocks(),
         }
     }
 
-    /// The values that a middle round shares: from 2 to `2 * LATER_BLOCKS - 1`.
+    /// The values that a middle round shares: from 2 to twice its blocks less 1.
     pub(crate) fn values<F: Field>(&mut self) -> Vec<F> {
-        pad(&mut self.u);
-        pad(&mut self.v);
-        let products = F::inner_products(&self.u, &self.v, LATER_BLOCKS);
-        let known = products.iter().step_by(LATER_BLOCKS + 1).skip(1).copied();
-        let others = (LATER_BLOCKS + 1..2 * LATER_BLOCKS).map(|at| extrapolate(&products, LATER_BLOCKS, at));
-        known.chain(others).collect()
+        pad(&mut self.u, self.blocks);
+        pad(&mut self.v, self.blocks);
+        let products = F::inner_products(&self.u, &self.v, self.blocks);
+        let known = products.iter().step_by(self.blocks + 1).skip(1).copied();
+        known.chain(extrapolate(&products, self.blocks)).collect()
     }
 
     /// Both vectors at a middle round's point.
-    pub(crate) fn fold<F: Field>(&mut self, point: F) {
-        self.u = fold(&mut self.u, point);
-        self.v = fold(&mut self.v, point);
+    pub(crate) fn fold<F: Field>(&mut self, point: F, spare: &mut Spare) {
+        fold(&mut self.u, self.blocks, point, spare);
+        fold(&mut self.v, self.blocks, point, spare);
     }
 
     /// The values that the last round shares: at 0 and from 2 to twice the length, with `masks` (eta, tau) at 0.
@@ -114,10 +132,11 @@ pub(crate) fn condense<F: Field>(
     side: Side,
     points: &[F],
     mask: F,
+    spare: &mut Spare,
 ) -> F {
-    let mut vector = fold_bits(sequence, planes, side, points[0]);
+    let mut vector = fold_bits(sequence, planes, side, points[0], spare);
     for &point in &points[1..points.len() - 1] {
-        vector = fold(&mut vector, point);
+        fold(&mut vector, sequence.later_blocks(), point, spare);
     }
     evaluate(0, &masked(&vector, mask), points[points.len() - 1])
 }
@@ -149,27 +168,35 @@ pub(crate) fn claim<F: Field>(sequence: &Sequence, side: Side, values: &[F], poi
     claim
 }
 
-fn fold_bits<F: Field>(sequence: &Sequence, planes: Planes<'_>, side: Side, point: F) -> Vector {
+fn fold_bits<F: Field>(
+    sequence: &Sequence,
+    planes: Planes<'_>,
+    side: Side,
+    point: F,
+    spare: &mut Spare,
+) -> Vector {
     let planes = if planted(Mistake::WrongMask) { [planes[0], planes[1], planes[0]] } else { planes };
-    let weights = weights(1, BLOCKS, point);
+    let weights = weights(1, sequence.blocks(0), point);
     let fold = |part: usize| {
         let weights: Vec<Fp61> = weights.iter().map(|weight| weight.parts()[part]).collect();
-        let mut folded = vec![Fp61::ZERO; sequence.lengths[0]];
+        let mut folded = spare.take(sequence.lengths[0]);
         relation::fold(planes, side, &weights, &mut folded);
         folded
     };
     (0..F::DEGREE).map(fold).collect()
 }
 
-fn fold<F: Field>(vector: &mut Vector, point: F) -> Vector {
-    pad(vector);
-    F::combine(vector, &weights(1, LATER_BLOCKS, point))
+/// Brings a vector to a middle round's point.
+fn fold<F: Field>(vector: &mut Vector, blocks: usize, point: F, spare: &mut Spare) {
+    pad(vector, blocks);
+    let folded = F::combine(vector, &weights(1, blocks, point));
+    spare.put(std::mem::replace(vector, folded));
 }
 
 /// Zeros make whole blocks.
-fn pad(vector: &mut Vector) {
+fn pad(vector: &mut Vector, blocks: usize) {
     for part in vector {
-        part.resize(part.len().next_multiple_of(LATER_BLOCKS), Fp61::ZERO);
+        part.resize(part.len().next_multiple_of(blocks), Fp61::ZERO);
     }
 }
 
@@ -182,6 +209,7 @@ fn masked<F: Field>(vector: &Vector, mask: F) -> Vec<F> {
 #[cfg(test)]
 mod tests {
     use super::super::field::Extended;
+    use super::super::sequence::Cut;
     use super::*;
 
     struct Rng(u64);
@@ -202,7 +230,7 @@ mod tests {
 
     /// Planes a, c, e, b, d, f of an honest prover.
     fn honest(sequence: &Sequence, rng: &mut Rng) -> [Vec<u64>; 6] {
-        let words = BLOCKS * sequence.block_words;
+        let words = sequence.padded_words();
         let [a, c, b, d, f]: [Vec<u64>; 5] =
             std::array::from_fn(|_| (0..words).map(|_| rng.word()).collect());
         let e = (0..words).map(|w| a[w] & b[w] ^ c[w] & d[w] ^ f[w]).collect();
@@ -221,10 +249,11 @@ mod tests {
         let points: Vec<F> = (0..sequence.rounds()).map(|_| rng.element()).collect();
         let masks = [rng.element(), rng.element()];
         let mut values: Vec<F> = first_values(sequence, left, right).into_iter().map(F::from_base).collect();
-        let mut vectors = Vectors::fold_bits(sequence, left, right, points[0]);
+        let spare = &mut Spare::default();
+        let mut vectors = Vectors::fold_bits(sequence, left, right, points[0], spare);
         for &point in &points[1..points.len() - 1] {
             values.extend(vectors.values::<F>());
-            vectors.fold(point);
+            vectors.fold(point, spare);
         }
         values.extend(vectors.last_values(masks));
         assert_eq!(values.len(), sequence.values_before(sequence.rounds()));
@@ -233,8 +262,8 @@ mod tests {
         if let Some(at) = tamper {
             rest[at] = rest[at].add(F::from_base(Fp61::ONE));
         }
-        let u = condense(sequence, left, Side::Left, &points, masks[0]);
-        let v = condense(sequence, right, Side::Right, &points, masks[1]);
+        let u = condense(sequence, left, Side::Left, &points, masks[0], spare);
+        let v = condense(sequence, right, Side::Right, &points, masks[1], spare);
         let ours = claim(sequence, Side::Left, &shares, &points);
         let theirs = claim(sequence, Side::Right, &rest, &points);
         u.mul(v) == ours.add(theirs)
@@ -243,8 +272,10 @@ mod tests {
     #[test]
     fn honest_proofs_pass_and_every_wrong_and_fails() {
         let mut rng = Rng(1);
-        for words in [1, 64, 65, 200, 64 * 64 + 1] {
-            let sequence = Sequence::of(words);
+        let usual = [1, 64, 65, 200, 64 * 64 + 1].map(|words| (words, Cut::USUAL));
+        let paper = [1, 32, 33, 200, 10_000].map(|words| (words, Cut::LI_2023));
+        for (words, cut) in usual.into_iter().chain(paper) {
+            let sequence = Sequence::of(words, cut);
             let mut planes = honest(&sequence, &mut rng);
             assert!(prove::<Fp61>(&sequence, &planes, &mut rng, None), "{words} words");
             assert!(prove::<Extended>(&sequence, &planes, &mut rng, None), "{words} words");
@@ -278,7 +309,7 @@ mod tests {
     #[test]
     fn every_wrong_value_fails() {
         let mut rng = Rng(2);
-        let sequence = Sequence::of(300);
+        let sequence = Sequence::of(300, Cut::USUAL);
         let planes = honest(&sequence, &mut rng);
         for at in 0..sequence.values_before(sequence.rounds()) {
             assert!(!prove::<Fp61>(&sequence, &planes, &mut rng, Some(at)), "value {at}");

@@ -1,26 +1,43 @@
-//! How a proof shrinks its relation: a first compression of the bits themselves, later ones of vectors over F_p, and a
-//! last round that is masked (Li et al. 2023, appendix C).
+//! How a proof shrinks its relation: a first compression of the bits themselves, later ones of vectors over a field, and
+//! a last round that is masked (Li et al. 2023, appendix C).
 //!
 //! **Soundness.** A wrong proof passes a round if the point at which the polynomial is compared is one at which the
 //! claimed and the true one agree: at most as many as its degree, 2 lambda - 2, or 2 lambda in the last round. A point
-//! is one of p - lambda (or p - lambda - 1), so the chance is at most the sum of the degrees over p - 65: at most
-//! 254 / (2^61 - 65), which is less than 2^-53.
+//! is one of p - lambda (or p - lambda - 1). Added up over the rounds:
+//!
+//! | cut | degrees | chance at most |
+//! | --- | --- | --- |
+//! | [`Cut::USUAL`] | 254 | 254 / (2^61 - 65), less than 2^-53 |
+//! | [`Cut::LI_2023`] | 138 | 138 / (2^61 - 33), less than 2^-53 |
 
 /// AND relations in a word.
 const WORD: usize = 64;
 
-/// Blocks of the first compression.
-pub(crate) const BLOCKS: usize = 64;
+/// Products over F_p that make an AND's relation.
+const PRODUCTS: usize = 4;
 
-/// Blocks of the later ones.
-pub(crate) const LATER_BLOCKS: usize = 16;
+/// How ANDs are cut into batches, and these into blocks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Cut {
+    /// Words of ANDs that a batch has at most.
+    pub(crate) batch_words: usize,
+    /// Blocks of the first compression.
+    pub(crate) blocks: usize,
+    /// Blocks of the later ones.
+    pub(crate) later_blocks: usize,
+}
 
-/// Words of ANDs that a batch has at most: 2^22 ANDs.
-pub(crate) const BATCH_WORDS: usize = 1 << 16;
+impl Cut {
+    /// Batches of 2^22 ANDs.
+    pub(crate) const USUAL: Self = Self { batch_words: 1 << 16, blocks: 64, later_blocks: 16 };
+    /// Li et al. 2023, section 4.4: batches of 640,000 ANDs.
+    pub(crate) const LI_2023: Self = Self { batch_words: 10_000, blocks: 32, later_blocks: 8 };
+}
 
 /// The rounds of a batch's proof.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Sequence {
+    cut: Cut,
     /// Words of a block of the first round. The batch is padded with ANDs of zeros to whole blocks of whole words.
     pub(crate) block_words: usize,
     /// The length of the vectors after the first round, then after each later one; the last length is that of the masked
@@ -30,18 +47,23 @@ pub(crate) struct Sequence {
 
 impl Sequence {
     /// Of a batch with so many words of ANDs.
-    pub(crate) fn of(words: usize) -> Self {
-        let block_words = words.div_ceil(BLOCKS).max(1);
-        let mut lengths = vec![4 * WORD * block_words];
-        while let Some(&length) = lengths.last().filter(|length| **length > LATER_BLOCKS) {
-            lengths.push(length.div_ceil(LATER_BLOCKS));
+    pub(crate) fn of(words: usize, cut: Cut) -> Self {
+        let block_words = words.div_ceil(cut.blocks).max(1);
+        let mut lengths = vec![PRODUCTS * WORD * block_words];
+        while let Some(&length) = lengths.last().filter(|length| **length > cut.later_blocks) {
+            lengths.push(length.div_ceil(cut.later_blocks));
         }
-        Self { block_words, lengths }
+        Self { cut, block_words, lengths }
     }
 
     /// ANDs in a block of the first round.
     pub(crate) fn block_ands(&self) -> usize {
         self.block_words * WORD
+    }
+
+    /// Words of ANDs with the padding.
+    pub(crate) fn padded_words(&self) -> usize {
+        self.cut.blocks * self.block_words
     }
 
     /// How many rounds: the prover sends values in each, and a point is drawn after each.
@@ -52,10 +74,15 @@ impl Sequence {
     /// Blocks of a round, from 0.
     pub(crate) fn blocks(&self, round: usize) -> usize {
         match round {
-            0 => BLOCKS,
+            0 => self.cut.blocks,
             round if round + 1 == self.rounds() => self.lengths[round - 1],
-            _ => LATER_BLOCKS,
+            _ => self.cut.later_blocks,
         }
+    }
+
+    /// Blocks of the rounds between the first and the last.
+    pub(crate) fn later_blocks(&self) -> usize {
+        self.cut.later_blocks
     }
 
     /// Whether a round is the last one, whose polynomials have a random value at 0.
@@ -63,8 +90,8 @@ impl Sequence {
         round + 1 == self.rounds()
     }
 
-    /// Values of the polynomial that the prover shares in a round. In the first the values at the blocks' points are
-    /// public; in the later ones that at 1 follows from the sum.
+    /// Values of the polynomial that the prover shares in a round. In the first the values at the blocks' points
+    /// are public; in the later ones that at 1 follows from the sum.
     pub(crate) fn values(&self, round: usize) -> usize {
         let blocks = self.blocks(round);
         match round {
@@ -85,7 +112,7 @@ mod tests {
     use super::*;
 
     /// The most that the degrees of a proof's polynomials add up to.
-    const DEGREES: usize = 254;
+    const DEGREES: [(Cut, usize); 2] = [(Cut::USUAL, 254), (Cut::LI_2023, 138)];
 
     fn degrees(sequence: &Sequence) -> usize {
         let degree = |round| 2 * sequence.blocks(round) - if sequence.is_last(round) { 0 } else { 2 };
@@ -94,24 +121,35 @@ mod tests {
 
     #[test]
     fn a_full_batch_has_the_sequence_of_the_bound() {
-        let full = Sequence::of(BATCH_WORDS);
+        let full = Sequence::of(Cut::USUAL.batch_words, Cut::USUAL);
         assert_eq!(full.lengths, [1 << 18, 1 << 14, 1 << 10, 64, 4]);
         let blocks: Vec<usize> = (0..full.rounds()).map(|round| full.blocks(round)).collect();
         assert_eq!(blocks, [64, 16, 16, 16, 16, 4]);
-        assert_eq!(degrees(&full), DEGREES);
+        assert_eq!(degrees(&full), 254);
         assert_eq!(full.values_before(full.rounds()), 63 + 4 * 30 + 8);
     }
 
-    /// 2^-53: a wrong proof passes with a chance of at most `DEGREES / (2^61 - 65)`.
+    #[test]
+    fn the_papers_full_batch_is_640_000_ands() {
+        let li = Sequence::of(Cut::LI_2023.batch_words, Cut::LI_2023);
+        assert_eq!(li.lengths, [80_128, 10_016, 1252, 157, 20, 3]);
+        assert_eq!((Cut::LI_2023.batch_words * WORD, degrees(&li)), (640_000, 62 + 5 * 14 + 6));
+        assert_eq!(li.values_before(li.rounds()), 31 + 5 * 14 + 6);
+    }
+
     #[test]
     fn no_batch_is_worse_than_the_bound() {
-        for words in 0..=BATCH_WORDS {
-            let sequence = Sequence::of(words);
-            assert!(degrees(&sequence) <= DEGREES, "{words} words: {sequence:?}");
-            assert!(sequence.block_words * BLOCKS >= words);
+        for (cut, bound) in DEGREES {
+            let all = (0..=cut.batch_words).map(|words| {
+                let sequence = Sequence::of(words, cut);
+                assert!(sequence.padded_words() >= words);
+                degrees(&sequence)
+            });
+            assert_eq!(all.max(), Some(bound), "{cut:?}");
+            let points = (1_u64 << 61) - 1 - (cut.blocks as u64 + 1);
+            assert!(bound as f64 / points as f64 <= 2_f64.powi(-53), "{cut:?}");
+            // A sum of wrong ANDs can't wrap around the field.
+            assert!(cut.batch_words * WORD < 1 << 61);
         }
-        assert!((DEGREES as f64) / ((1_u64 << 61) - 65) as f64 <= 2_f64.powi(-53));
-        // A sum of wrong ANDs can't wrap around the field.
-        const { assert!((BATCH_WORDS * WORD) < 1 << 61) }
     }
 }

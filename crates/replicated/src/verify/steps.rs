@@ -4,11 +4,11 @@
 //! at the beginning of the next step, so nobody waits for them while there is something else to do. What a batch sends
 //! depends on its age in steps, and on where the points come from: [`super::interactive`] or [`super::hashed`].
 
-use super::field::{Field, read};
+use super::field::{Field, Spare, read};
 use super::hashed::{self, Hashed};
 use super::interactive::{self, Interactive};
 use super::log::{BEGUN, Batch, Log};
-use super::sequence::Sequence;
+use super::sequence::{Cut, Sequence};
 use crate::planted::{Mistake, planted};
 use crate::{next, prev};
 use std::collections::VecDeque;
@@ -51,10 +51,10 @@ impl Challenges {
     }
 
     /// Begins the three proofs of a batch.
-    fn begin(self, batch: Batch, number: u32, session: &mut Session) -> Box<dyn Proof> {
+    fn begin(self, batch: Batch, number: u32, session: &mut Session, spare: &mut Spare) -> Box<dyn Proof> {
         match self {
             Self::Interactive { repetitions } => {
-                Box::new(Interactive::begin(batch, number, repetitions, session))
+                Box::new(Interactive::begin(batch, number, repetitions, session, spare))
             }
             Self::Hashed => Box::new(Hashed::begin(batch, number)),
         }
@@ -65,7 +65,7 @@ impl Challenges {
 /// party's as right verifier. In every step it first receives what was sent in the last one.
 pub(super) trait Proof: Send {
     /// Appends what it has to say at this age.
-    fn send(&mut self, age: usize, back: &mut Vec<u8>, forth: &mut Vec<u8>, session: &mut Session);
+    fn send(&mut self, age: usize, out: Out<'_>, session: &mut Session, spare: &mut Spare);
     /// Reads what the neighbours said at this age.
     fn receive(
         &mut self,
@@ -73,24 +73,34 @@ pub(super) trait Proof: Send {
         from_next: &mut Reader<'_>,
         from_prev: &mut Reader<'_>,
         session: &mut Session,
+        spare: &mut Spare,
     ) -> Result<(), Error>;
+    /// The bits, once they aren't needed any more.
+    fn spare(&mut self) -> Option<Batch>;
 }
 
-/// What every party sends for the proofs of so many words of ANDs, in batches of so many.
-pub(crate) fn traffic(words: u64, batch_words: usize, challenges: Challenges) -> Traffic {
+/// The messages of a step that are being written.
+pub(super) struct Out<'a> {
+    /// To the previous party.
+    pub(super) back: &'a mut Vec<u8>,
+    /// To the next party.
+    pub(super) forth: &'a mut Vec<u8>,
+}
+
+/// What every party sends for the proofs of so many words of ANDs.
+pub(crate) fn traffic(words: u64, cut: Cut, challenges: Challenges) -> Traffic {
     let mut total = Traffic::default();
-    let (whole, rest) = (words / batch_words as u64, (words % batch_words as u64) as usize);
-    for (count, words) in
-        [(whole, batch_words), (u64::from(rest > 0), rest)].into_iter().filter(|(n, _)| *n > 0)
-    {
-        let sequence = Sequence::of(words);
+    let full = cut.batch_words;
+    let (whole, rest) = (words / full as u64, (words % full as u64) as usize);
+    for (count, words) in [(whole, full), (u64::from(rest > 0), rest)].into_iter().filter(|(n, _)| *n > 0) {
+        let sequence = Sequence::of(words, cut);
         let all = challenges.steps(&sequence);
         for age in 0..all {
             total.back += count * challenges.back_bytes(&sequence, age) as u64;
             total.forth += count * challenges.forth_bytes(&sequence, age) as u64;
         }
         // A whole batch before a last short one began a step before it.
-        let earlier = u64::from(words == batch_words && rest > 0);
+        let earlier = u64::from(words == full && rest > 0);
         total.tail = total.tail.max(all as u64 - earlier);
     }
     total
@@ -112,6 +122,7 @@ pub(crate) struct Proofs {
     log: Log,
     challenges: Challenges,
     under_way: VecDeque<UnderWay>,
+    spare: Spare,
     steps: u32,
     proved: u64,
 }
@@ -127,10 +138,17 @@ struct UnderWay {
 }
 
 impl Proofs {
-    /// Nothing to be proved yet; ANDs will be in batches of so many words.
-    pub(crate) fn new(challenges: Challenges, batch_words: usize) -> Self {
-        let log = Log::new(batch_words);
-        Self { log, challenges, under_way: VecDeque::new(), steps: 0, proved: 0 }
+    /// Nothing to be proved yet.
+    pub(crate) fn new(cut: Cut, challenges: Challenges) -> Self {
+        let log = Log::new(cut);
+        Self { log, challenges, under_way: VecDeque::new(), spare: Spare::default(), steps: 0, proved: 0 }
+    }
+
+    /// Counts from the beginning again, for another plan in the same session: its addresses are others.
+    pub(crate) fn next_plan(&mut self) {
+        debug_assert!(self.under_way.is_empty(), "a plan ends when all is proved");
+        (self.steps, self.proved) = (0, 0);
+        self.log.next_plan();
     }
 
     /// Room to note so many words of ANDs that are begun ([`Log::begin`]).
@@ -179,7 +197,7 @@ impl Proofs {
             self.receive(session)?;
             if let Some(batch) = batch {
                 let (first, words, sequence) = (self.steps, batch.words, batch.sequence.clone());
-                let proof = self.challenges.begin(batch, first, session);
+                let proof = self.challenges.begin(batch, first, session, &mut self.spare);
                 self.under_way.push_back(UnderWay { first, words, sequence, proof });
             }
             self.send(session)
@@ -204,7 +222,7 @@ impl Proofs {
         let (mut from_next, mut from_prev) = (Reader(&from_next), Reader(&from_prev));
         for batch in &mut self.under_way {
             let age = (last - batch.first) as usize;
-            batch.proof.receive(age, &mut from_next, &mut from_prev, session)?;
+            batch.proof.receive(age, &mut from_next, &mut from_prev, session, &mut self.spare)?;
         }
         let challenges = self.challenges;
         self.under_way.retain(|batch| {
@@ -222,7 +240,11 @@ impl Proofs {
         let (mut back, mut forth) = (Vec::new(), Vec::new());
         for batch in &mut self.under_way {
             let age = (self.steps - batch.first) as usize;
-            batch.proof.send(age, &mut back, &mut forth, session);
+            let out = Out { back: &mut back, forth: &mut forth };
+            batch.proof.send(age, out, session, &mut self.spare);
+            if let Some(bits) = batch.proof.spare() {
+                self.log.reuse(bits);
+            }
         }
         for (to, part, message) in [(prev(me), step::PROOF_BACK, back), (next(me), step::PROOF_FORTH, forth)]
         {

@@ -170,6 +170,16 @@ macro_rules! conformance {
             }
 
             #[test]
+            fn circuits() {
+                $crate::conformance::views::circuits(&$subject);
+            }
+
+            #[test]
+            fn pieces() {
+                $crate::conformance::views::pieces(&$subject);
+            }
+
+            #[test]
             #[ignore = "takes minutes; `make test-long` runs it"]
             fn all_operations() {
                 $crate::conformance::views::all_operations(&$subject);

@@ -10,15 +10,18 @@
 //! and padding that carries anything: see [`crate::sample`] for how.
 //!
 //! **What it can't notice.** Dependence that shows in no single bit and in no sum of bits and of products of two
-//! elements' low bits; and weak generators, since streams are taken as they come.
+//! elements' low bits; what stands in the middle of long messages; and weak generators, since streams are taken as
+//! they come.
 //!
 //! **Deviations.** In the client-server model (Araki et al. 2016, section 4) the same must hold for a server that
 //! deviates at will, as long as no server learns an output. Here the corrupt server's messages after the handshake
 //! are changed, in the same way in every run or in a new one each time. Where the parties verify, they then end with an
 //! error, and always the same ones.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use tacit_circuit::{Builder, Circuit};
 use tacit_engine::Security;
 use tacit_net::Frame;
 use tacit_program::cost::Flow;
@@ -93,13 +96,71 @@ pub fn wider_operations(subject: &Subject) {
 /// If a view tells something.
 pub fn moduli(subject: &Subject) {
     let rings = [1, 5, 65].map(Modulus::PowerOfTwo);
+    let moduli = rings.into_iter().chain([Modulus::Mersenne61, Modulus::Prime128]);
     // As bits, a wide product is ANDs like any others, and thousands of them.
-    let whole = |modulus: &Modulus| subject.protocol.native().rings || modulus.bits() < 5;
-    for modulus in rings.into_iter().chain([Modulus::Mersenne61, Modulus::Prime128]).filter(whole) {
+    let few = |modulus: &Modulus| subject.protocol.native().rings || modulus.bits() < 5;
+    for modulus in moduli.filter(few) {
         for name in ["input", "mul", "matmul"] {
             operation_on(subject, name, Numbers::modular(modulus), if modulus.bits() < 9 { 3 } else { 1 });
         }
     }
+}
+
+/// Bits that a row of a circuit's tile has besides its whole block of randomness: the first of a second block.
+const ROW_AND_ONE: usize = 129;
+
+/// The same for a circuit of two layers whose rows have a block of randomness and one bit of a second. Its input is
+/// once the corrupt party's own, so that masks alone hide what the others send, and once a client's.
+///
+/// # Panics
+/// If a view tells something.
+pub fn circuits(subject: &Subject) {
+    let mut build = Builder::new();
+    let bits = build.input(2);
+    let both = build.and(bits[0], bits[1]);
+    let other = build.xor(both, bits[0]);
+    let again = build.and(both, other);
+    let circuit = Arc::new(build.finish(vec![vec![again]]));
+    let mut rng = Rng::new(8);
+    for corrupt in 0..*subject.protocol.spec().parties.start() {
+        for owner in [&format!("P{corrupt}"), "alice"] {
+            let case = case(subject, &on_instances(&circuit, owner, ROW_AND_ONE), &mut rng);
+            if let Err(leak) = check(subject, &case, corrupt, Conduct::Honest) {
+                panic!("P{corrupt}, input of {owner}: {leak}");
+            }
+        }
+    }
+}
+
+/// The same for a layer of so many ANDs that its messages go in pieces, in more than one tile: what stands at the
+/// ends of every message.
+///
+/// # Panics
+/// If a view tells something, or the layer is no longer cut.
+pub fn pieces(subject: &Subject) {
+    let mut build = Builder::new();
+    let bits = build.input(97);
+    let ands: Vec<_> = (0..4104).map(|at| build.and(bits[at % 97], bits[(at + at / 97 + 1) % 97])).collect();
+    let sum = ands.into_iter().reduce(|sum, and| build.xor(sum, and));
+    let circuit = Arc::new(build.finish(vec![sum.into_iter().collect()]));
+    let case = case(subject, &on_instances(&circuit, "P1", ROW_AND_ONE), &mut Rng::new(9));
+    let run = case.run(&Draws::fixed(1));
+    let messages = run.trace.link(0, 1).filter(|delivery| delivery.stage(&case.plan).is_some());
+    assert!(messages.count() > 2, "two pieces of a tile, and another tile");
+    if let Err(leak) = check(subject, &case, 1, Conduct::Honest) {
+        panic!("P1: {leak}");
+    }
+}
+
+/// A circuit of one input on so many instances of the owner's, with outputs for all.
+fn on_instances(circuit: &Arc<Circuit>, owner: &str, instances: usize) -> Program {
+    let mut build = tacit_program::Builder::new();
+    let shape = [instances, circuit.inputs()[0] as usize];
+    let input = build.input(owner, "x", tacit_program::Kind::Bool, &shape, None).expect("bits are an input");
+    for output in build.circuit(circuit, &[input]).expect("the operand fits") {
+        build.reveal(output, Recipient::All).expect("the node is there");
+    }
+    build.finish().expect("something is revealed")
 }
 
 /// Leaves out what isn't defined for such numbers.
@@ -158,6 +219,13 @@ pub fn check(subject: &Subject, case: &Case, corrupt: usize, conduct: Conduct) -
     Ok(bits.len())
 }
 
+/// A message of more bits is looked at where it begins and where it ends. Masks that repeat do so from the beginning
+/// of a message, a tile or a block on, and few bits need few runs.
+const LONG: usize = 512;
+
+/// Bits of a long message's ends.
+const ENDS: usize = 8;
+
 /// What a run shows a corrupt party while inputs are shared and operations run.
 struct View {
     bits: BitRow,
@@ -168,15 +236,27 @@ struct View {
 impl View {
     fn new(case: &Case, corrupt: usize, run: &Run) -> Result<Self, Leak> {
         let (mut bits, mut low) = (BitRow::default(), Vec::new());
+        // Of each stage and link, the bits that are still to come.
+        let mut left = BTreeMap::new();
         for delivery in run.trace.received(corrupt) {
-            if let Some((count, element)) = contents(case, delivery) {
-                if !padding_is_zero(&delivery.payload, count) {
-                    return Err(Leak::Padding(delivery.at));
+            let Some(Contents { stage, bits: all, element }) = contents(case, delivery) else { continue };
+            let (payload, at) = (&delivery.payload, delivery.at);
+            let left = left.entry((stage, delivery.from)).or_insert(all);
+            let count = (8 * payload.len()).min(*left);
+            assert_eq!(payload.len(), count.div_ceil(8), "{at} is longer than declared");
+            *left -= count;
+            if !padding_is_zero(payload, count) {
+                return Err(Leak::Padding(at));
+            }
+            let seen = |bit: &usize| count <= LONG || *bit < ENDS || *bit >= count - ENDS;
+            for bit in (0..count).filter(seen) {
+                if bit % element == 0 {
+                    low.push(bits.len());
                 }
-                low.extend((0..count).step_by(element).map(|bit| bits.len() + bit));
-                bits.extend(&delivery.payload, count);
+                bits.push(payload[bit / 8] >> (bit % 8) & 1 == 1);
             }
         }
+        assert!(left.values().all(|&left| left == 0), "less came than declared");
         Ok(Self { bits, low })
     }
 }
@@ -208,11 +288,21 @@ pub fn hidden(
     }
 }
 
-/// How many bits a message holds by the protocol's own account, and how many an element of it has; `None` if it
-/// belongs to no input or operation. Programs here are so small that a stage's bits on a link are one message.
-fn contents(case: &Case, delivery: &Delivery) -> Option<(usize, usize)> {
+/// What a message belongs to.
+struct Contents {
+    /// An operation and its stage; an input.
+    stage: (u32, Option<u32>),
+    /// How many bits the stage has on this link by the protocol's own account. They may go in several messages, all
+    /// but the last of which are whole bytes.
+    bits: usize,
+    /// Bits of an element.
+    element: usize,
+}
+
+/// What a message belongs to; `None` if that is no input or operation.
+fn contents(case: &Case, delivery: &Delivery) -> Option<Contents> {
     let (plan, at) = (&case.plan, delivery.at);
-    let (flows, element) = if let Some((op, stage)) = delivery.stage(plan) {
+    let (stage, flows, element) = if let Some((op, stage)) = delivery.stage(plan) {
         let op = &plan.ops[op as usize];
         let domain = match &op.kind {
             Kind::And { .. } | Kind::Split { .. } | Kind::Circuit { .. } => Domain::Bits,
@@ -221,17 +311,17 @@ fn contents(case: &Case, delivery: &Delivery) -> Option<(usize, usize)> {
             | Kind::Inject { dst, .. }
             | Kind::Shift { dst, .. } => plan.register(*dst).domain,
         };
-        (case.protocol.operation(plan, op, stage), domain.bits())
+        ((at.op, Some(stage)), case.protocol.operation(plan, op, stage), domain.bits())
     } else if at.part == step::INPUT {
         let input = &plan.inputs[at.op as usize];
-        (case.protocol.input(plan, case.roles(), input), plan.register(input.reg).domain.bits())
+        let flows = case.protocol.input(plan, case.roles(), input);
+        ((at.op, None), flows, plan.register(input.reg).domain.bits())
     } else {
         return None;
     };
     let of_link = |flow: &&Flow| (flow.from, flow.to) == (delivery.from, delivery.to);
     let bits = flows.iter().filter(of_link).map(|flow| flow.bits as usize).sum();
-    assert_eq!(delivery.payload.len(), usize::div_ceil(bits, 8), "one message for all of {at}");
-    Some((bits, element as usize))
+    Some(Contents { stage, bits, element: element as usize })
 }
 
 fn padding_is_zero(payload: &[u8], bits: usize) -> bool {

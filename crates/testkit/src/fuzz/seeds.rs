@@ -1,6 +1,7 @@
 //! Messages, files and texts as they are meant to be, and some that just aren't: where a fuzzer begins.
 
-use tacit_circuit::{Builder, Circuit, Gate, Wire, bristol};
+use tacit_circuit::arith::{Style, circuits};
+use tacit_circuit::{Circuit, Gate, Wire, bristol};
 use tacit_net::frame::{Header, MAX_PAYLOAD};
 use tacit_net::setup::hello::{Hello, MAX_ENDPOINTS};
 use tacit_net::setup::{Fingerprint, INSECURE_TCP};
@@ -227,8 +228,8 @@ pub(super) fn handshakes() -> Vec<Vec<u8>> {
         [&usual[..], &[0]].concat(),
         many.to_vec(),
         [&many[..8], &[0x0f], &[0; 40]].concat(),
-        [&[2, 1, 3, 3, 2, b'P', b'0'][..], &many[3..]].concat(),
-        [&[0x82, 0x80, 0x00][..], &usual[1..]].concat(),
+        [&[3, 1, 3, 3, 2, b'P', b'0'][..], &many[3..]].concat(),
+        [&[0x83, 0x80, 0x00][..], &usual[1..]].concat(),
         vec![],
         usual,
     ]
@@ -246,28 +247,15 @@ pub(super) fn programs() -> Vec<Vec<u8>> {
 
 /// Circuits with everything that a format can say.
 fn some_circuits() -> Vec<Circuit> {
-    let adder = |bits: u32| {
-        let mut builder = Builder::new();
-        let (a, b) = (builder.input(bits), builder.input(bits));
-        let mut carry = builder.constant(false);
-        let mut sum: Vec<Wire> = Vec::new();
-        for (&a, &b) in a.iter().zip(&b) {
-            let (left, right) = (builder.xor(a, carry), builder.xor(b, carry));
-            sum.push(builder.xor(left, b));
-            let both = builder.and(left, right);
-            carry = builder.xor(both, carry);
-        }
-        builder.finish(vec![sum, vec![carry]])
-    };
     let small = |inputs: &[u32], gates: &[Gate], outputs: &[&[Wire]]| {
         let outputs = outputs.iter().map(|wires| wires.to_vec()).collect();
         Circuit::new(inputs.to_vec(), gates.to_vec(), outputs).expect("a seed is well formed")
     };
     let (xor, and, not) = (Gate::Xor, Gate::And, Gate::Not);
     vec![
-        adder(1),
-        adder(9),
-        adder(65),
+        circuits::add(Style::Small, 1),
+        circuits::add(Style::Small, 9),
+        circuits::add(Style::Small, 65),
         small(&[], &[], &[]),
         small(&[3], &[], &[&[2, 1, 0]]),
         small(&[0, 2, 0], &[and(0, 1), xor(2, 2), not(3)], &[&[], &[4, 4], &[0]]),

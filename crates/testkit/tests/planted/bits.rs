@@ -72,7 +72,7 @@ impl Protocol for PlantedBits {
         (0..3).map(|from| Flow { from, to: next(from), bits }).collect()
     }
 
-    fn checks(&self, _plan: &Plan, _roles: &Roles) -> Checks {
+    fn checks(&self, _: &Plan, _: &Roles) -> Checks {
         Checks::default()
     }
 

@@ -9,12 +9,17 @@
 //! | --- | --- |
 //! | `gates` | words in circuits |
 //! | `sum` | sums over axes, matrix products |
+//! | `constants` | products with public numbers that differ from place to place |
 //! | `tournament` | extremes along an axis |
 //!
-//! What is public and the same for all elements is part of the circuit. Other public values become a register.
+//! What is public and the same for all elements is part of the circuit, and so are other factors if they are few. All
+//! else that is public becomes a register.
 
+mod constants;
 mod gates;
 mod sum;
+#[cfg(test)]
+mod tests;
 mod tournament;
 
 use std::sync::Arc;
@@ -123,6 +128,7 @@ impl Lowering<'_> {
             Operation::ArgExtremum { which, axis, .. } => {
                 self.number_arg_extremum(operands[0], *which, *axis, ty)
             }
+            Operation::Mul if let Some(products) = self.multiples(operands, ty) => products,
             Operation::Less | Operation::Equal => {
                 let reg = self.elementwise(operation, operands, ty);
                 self.views[id.index()] = Some(View { reg, layout: Layout::whole(&ty.shape) });

@@ -3,8 +3,8 @@
 //! A circuit takes some terms and has an instance for every place of the result and every such group of terms; what
 //! the groups have is summed in turn. So circuits stay small however many terms there are.
 
-use tacit_circuit as circuit;
 use tacit_circuit::arith::Style;
+use tacit_circuit::{self as circuit, Wire};
 
 use super::gates::{Columns, Word};
 use super::{Number, Operand, Term};
@@ -39,6 +39,10 @@ impl Lowering<'_> {
         let Ok(shapes) = shape::matmul(&self.ty(a).shape, &self.ty(b).shape) else {
             unreachable!("typing checked the shapes");
         };
+        let format = Format::of(ty);
+        if let Some(products) = self.matrix_of_constants(operands, &shapes, format) {
+            return self.reshaped(&products, &ty.shape);
+        }
         let MatrixShape { m, k, n, .. } = shapes.matrix;
         let (a, b) = (self.matrices_of(a, m, k), self.matrices_of(b, k, n));
         let full = [&shapes.batch[..], &[m, n, k]].concat();
@@ -49,16 +53,49 @@ impl Lowering<'_> {
         };
         // Rows, columns, terms.
         let (a, b) = (turned(&a, [0, 2, 1]), turned(&b, [2, 1, 0]));
+        let products = self.dots(&a, &b, format);
+        self.reshaped(&products, &ty.shape)
+    }
+
+    /// Sums of products along the last axis. Both operands are repeated for every sum that they have a part in; so
+    /// that memory holds it, large ones go slab by slab.
+    fn dots(&mut self, a: &Number, b: &Number, format: Format) -> Number {
+        let axis = a.rank() - 1;
         let (x, y) = (a.format(), b.format());
-        let format = Format::of(ty);
-        let each = (GROUP / (x.bits * y.bits)).clamp(1, k);
-        let groups = k.div_ceil(each);
-        let each = k.div_ceil(groups);
+        let (terms, outer) = (a.layout.shape[axis], &a.layout.shape[..axis]);
+        let longest = (0..axis).max_by_key(|&axis| outer[axis]).filter(|&axis| outer[axis] > 1);
+        let repeated = outer.iter().product::<usize>().saturating_mul(terms * (x.bits + y.bits));
+        if let Some(longest) = longest
+            && repeated > self.slab_bits
+        {
+            return self.slabs(a, b, longest, format);
+        }
+        let each = (GROUP / (x.bits * y.bits)).clamp(1, terms);
+        let groups = terms.div_ceil(each);
+        let each = terms.div_ceil(groups);
         let product = Format { bits: x.bits + y.bits, signed: x.signed || y.signed };
         let add: AddTerm = |columns, b, words| columns.product(b, &words[0], &words[1]);
-        let sums = self.groups(&[a, b], each, partial(product, each, format), add);
-        let total = self.total(sums, format);
-        self.reshaped(&total, &ty.shape)
+        let sums = self.groups(&[a.clone(), b.clone()], each, partial(product, each, format), add);
+        self.total(sums, format)
+    }
+
+    /// Both halves of an axis, one after the other.
+    fn slabs(&mut self, a: &Number, b: &Number, axis: usize, format: Format) -> Number {
+        let outer = a.rank() - 1;
+        let length = a.layout.shape[axis];
+        let order: Vec<usize> = std::iter::once(axis).chain((0..outer).filter(|&at| at != axis)).collect();
+        let before = self.slab;
+        let half = |start, count| Span { start, step: 1, count };
+        let mut halves = Vec::with_capacity(2);
+        for span in [half(0, length / 2), half(length / 2, length - length / 2)] {
+            let sums = self.dots(&a.part(axis, span), &b.part(axis, span), format);
+            self.slab = Some(sums.reg);
+            halves.push(sums.transpose(&order));
+        }
+        self.slab = before;
+        let mut back = vec![0; outer];
+        order.iter().enumerate().for_each(|(place, &at)| back[at] = place);
+        self.stacked(&halves).transpose(&back)
     }
 
     /// An operand's matrices, with an axis of one place behind them.
@@ -70,7 +107,7 @@ impl Lowering<'_> {
     }
 
     /// The sums over the last axis, which is there no more, as numbers of a format that holds them.
-    fn total(&mut self, mut number: Number, format: Format) -> Number {
+    pub(super) fn total(&mut self, mut number: Number, format: Format) -> Number {
         let add: AddTerm = |columns, b, words| columns.word(b, &words[0]);
         loop {
             let rank = number.rank();
@@ -125,12 +162,9 @@ impl Lowering<'_> {
         }
         let sum = |b: &mut circuit::Builder, style: Style, all: &[Word]| {
             let mut columns = Columns::new(format.bits);
+            let all: Vec<Vec<Word>> = all.iter().map(|all| split(all, each)).collect();
             for term in 0..each {
-                let word = |all: &Word| {
-                    let bits = all.bits.len() / each;
-                    Word { bits: all.bits[term * bits..(term + 1) * bits].to_vec(), signed: all.signed }
-                };
-                let words: Vec<Word> = all.iter().map(word).collect();
+                let words: Vec<Word> = all.iter().map(|words| words[term].clone()).collect();
                 add(&mut columns, b, &words);
             }
             columns.total(b, style)
@@ -139,8 +173,14 @@ impl Lowering<'_> {
     }
 }
 
+/// So many words that follow one another.
+pub(super) fn split(all: &Word, count: usize) -> Vec<Word> {
+    let word = |bits: &[Wire]| Word { bits: bits.to_vec(), signed: all.signed };
+    all.bits.chunks(all.bits.len() / count).map(word).collect()
+}
+
 /// A format for sums of `terms` numbers, not wider than that of the whole sum, modulo which they may be reckoned.
-fn partial(own: Format, terms: usize, whole: Format) -> Format {
+pub(super) fn partial(own: Format, terms: usize, whole: Format) -> Format {
     let bits = own.bits + terms.next_power_of_two().ilog2() as usize;
     if bits < whole.bits { Format { bits, ..own } } else { whole }
 }
