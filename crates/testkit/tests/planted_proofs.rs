@@ -1,12 +1,14 @@
 //! Mistakes planted in proofs of ANDs: each lets an attacker through whom the right form notices, or lets honest runs
 //! fail, or shows in a view. So the suite would notice them.
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::{Arc, Mutex};
 
-use tacit_engine::{Checks, Client, Engine, Error, Outcome, Protocol, ProtocolSpec, Roles};
+use tacit_engine::executor::{Unobserved, run_party};
+use tacit_engine::{Checks, Clear, Client, Engine, Error, Outcome, Protocol, ProtocolSpec, Roles};
 use tacit_kernel::Element;
 use tacit_kernel::field::Fp61;
+use tacit_net::{Mesh, Transport};
 use tacit_program::cost::Flow;
 use tacit_program::plan::{InputOp, Op, OutputOp, Plan};
 use tacit_program::{Builder, Kind, Native, NodeId, Recipient, lower};
@@ -339,6 +341,62 @@ fn proofs_of_other_sessions() {
     };
     assert_eq!(failed(replayed(true)), 2);
     assert_eq!(failed(replayed(false)), 0);
+}
+
+/// Nor is one of an earlier plan of the same session.
+mod proofs_of_other_plans {
+    use super::*;
+
+    /// Runs a plan twice in one session; how the second time ended.
+    fn twice(case: &Case, interceptor: Interceptor) -> Vec<Result<Outcome, Error>> {
+        let names: Vec<String> =
+            (0..case.endpoints()).map(|endpoint| case.name(endpoint).to_owned()).collect();
+        let part = |me: usize, transport| -> Result<Outcome, Error> {
+            let mesh = Mesh::new(transport, me, names.clone(), case.limits.clone());
+            let session = Session::establish(mesh, case.agreements[me].clone(), Draws::fixed(1).of(me))?;
+            let roles = case.roles();
+            let mut engine = case.protocol.seat(session, Arc::clone(&case.plan), roles.clone())?;
+            let given = case.plan.inputs.iter().zip(&case.inputs);
+            let inputs: Vec<Option<Clear>> = given
+                .map(|(input, values)| (roles.endpoint(input.owner) == me).then(|| values.clone()))
+                .collect();
+            run_party(engine.as_mut(), &case.plan, &inputs, &mut Unobserved)?;
+            engine.next(Arc::clone(&case.plan), roles.clone())?;
+            let outcome = run_party(engine.as_mut(), &case.plan, &inputs, &mut Unobserved)?;
+            engine.close()?;
+            Ok(outcome)
+        };
+        let transports = case.world().intercept(interceptor).transports();
+        std::thread::scope(|scope| {
+            let start = |(me, transport): (usize, Option<Box<dyn Transport>>)| {
+                let (transport, part) = (transport.expect("everybody comes"), &part);
+                scope.spawn(move || part(me, transport))
+            };
+            let threads: Vec<_> = transports.into_iter().enumerate().map(start).collect();
+            threads.into_iter().map(|thread| thread.join().expect("nobody panics")).collect()
+        })
+    }
+
+    #[test]
+    fn are_worth_nothing() {
+        let case = one_and(&[], ["P1", "P2"], Recipient::All, [1, 1]);
+        assert!(twice(&case, Box::new(|_| Fate::Deliver)).iter().all(Result::is_ok));
+        for parts in
+            [vec![step::PROOF_BACK], vec![step::PROOF_FORTH], vec![step::PROOF_BACK, step::PROOF_FORTH]]
+        {
+            let (replayed, mut earlier) = (parts.clone(), HashMap::new());
+            let interceptor: Interceptor = Box::new(move |message| {
+                let mut frame = message.frame.clone();
+                if message.from == 0 && replayed.contains(&frame.at.part) {
+                    let first = earlier.entry((frame.at.part, frame.at.batch)).or_insert(frame.payload);
+                    frame.payload = first.clone();
+                }
+                Fate::Replace(vec![frame])
+            });
+            let endings = twice(&case, interceptor);
+            assert!(endings[1..].iter().all(Result::is_err), "{parts:?}");
+        }
+    }
 }
 
 /// What a corrupt verifier receives of proofs of an AND of which it doesn't know all shares.
