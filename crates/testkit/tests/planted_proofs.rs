@@ -72,6 +72,11 @@ fn mistaken(mistakes: &'static [Mistake]) -> &'static dyn Protocol {
     Box::leak(Box::new(Mistaken(small, mistakes)))
 }
 
+/// The same with points from hashes.
+fn mistaken_and_hashed(mistakes: &'static [Mistake]) -> &'static dyn Protocol {
+    Box::leak(Box::new(Mistaken(&ReplicatedMalicious::FIAT_SHAMIR, mistakes)))
+}
+
 fn subject(mistakes: &'static [Mistake]) -> Subject {
     Subject {
         protocol: mistaken(mistakes),
@@ -500,6 +505,51 @@ mod views_of_proofs {
         for corrupt in 0..3 {
             for lie in [Lie::Anchor, Lie::Seed, Lie::Ends] {
                 assert_eq!(check(&[], corrupt, [1, 0], lie), Ok(()), "P{corrupt}, {lie:?}");
+            }
+        }
+    }
+
+    /// The same of proofs with points from hashes: all digests' first bits, both ends of every part of a value, and
+    /// `p(r)` and `q(r)`.
+    fn view_of_hashed(run: &Run, corrupt: usize) -> BitRow {
+        let mut row = BitRow::default();
+        for received in run.trace.received(corrupt).iter().filter(|received| received.at.is_aside()) {
+            let (back, first) = (received.at.part == step::PROOF_BACK, received.at.batch == 0);
+            let (digest, rest) = received.payload.split_at(32);
+            match (first, back) {
+                (true, true) => {
+                    row.extend(digest, 8);
+                    for part in elements(rest) {
+                        for bit in [0, 60] {
+                            row.push(part.to_u128() >> bit & 1 == 1);
+                        }
+                    }
+                }
+                (true, false) => received.payload.chunks(32).for_each(|digest| row.extend(digest, 8)),
+                // The hash of everything, and the share of G(r), are what the rest leaves.
+                (false, _) => rest[16..].chunks(8).for_each(|part| row.extend(part, 61)),
+            }
+        }
+        row
+    }
+
+    fn check_hashed(mistakes: &'static [Mistake], corrupt: usize, inputs: [u64; 2]) -> Result<(), Flaw> {
+        let mut case = one_and(&[], ["P0", "P1"], Recipient::All, inputs);
+        case.protocol = mistaken_and_hashed(mistakes);
+        let bits = view_of_hashed(&runs(&case, corrupt, Lie::None, 1)[0], corrupt).len();
+        let mut sample = Sample::default();
+        for run in runs(&case, corrupt, Lie::None, Sample::runs_for(bits, 0)) {
+            run.outcomes();
+            sample.push(view_of_hashed(&run, corrupt));
+        }
+        sample.check(&[])
+    }
+
+    #[test]
+    fn are_uniform_with_points_from_hashes() {
+        for corrupt in 0..3 {
+            for inputs in [[0, 1], [1, 1]] {
+                assert_eq!(check_hashed(&[], corrupt, inputs), Ok(()), "P{corrupt}, {inputs:?}");
             }
         }
     }
