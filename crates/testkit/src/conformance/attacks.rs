@@ -109,6 +109,11 @@ impl Tally {
         sorts.into_iter().collect()
     }
 
+    /// How many kinds there were, of a change of a sort.
+    pub fn kinds(&self) -> usize {
+        self.0.len()
+    }
+
     /// The table.
     pub fn table(&self) -> String {
         let mut table = format!("{:<14}{:<28}{:>8}{:>8}\n", "message", "change", "right", "caught");
