@@ -126,7 +126,7 @@ impl Hashed {
                     values.into_iter().map(Extended::from_base).collect()
                 }
                 Some(vectors) if sequence.is_last(round) => vectors.last_values([eta, tau]),
-                Some(vectors) => vectors.values(),
+                Some(vectors) => vectors.values(sequence.blocks(round)),
             };
             let (own, after) = shares.split_at(values.len());
             shares = after;
@@ -141,7 +141,9 @@ impl Hashed {
                     vectors =
                         Some(Vectors::fold_bits(sequence, batch.own_left(), batch.own_right(), point, spare));
                 }
-                Some(vectors) if !sequence.is_last(round) => vectors.fold(point, spare),
+                Some(vectors) if !sequence.is_last(round) => {
+                    vectors.fold(sequence.blocks(round), point, spare);
+                }
                 Some(_) => {}
             }
         }

@@ -145,7 +145,7 @@ impl Interactive {
                     let tau = draws::mask(session, prev(me), step::PROOF_RIGHT_MASK, place);
                     self.prover.vectors[repetition].last_values([eta, tau])
                 }
-                None => self.prover.vectors[repetition].values(),
+                None => self.prover.vectors[repetition].values(sequence.blocks(round)),
             };
             let shares = draws::shares::<Fp61>(session, next(me), sequence, place, round);
             for (value, share) in values.iter_mut().zip(shares) {
@@ -240,7 +240,7 @@ impl Prover {
             self.spare = Some(batch);
         } else {
             for (repetition, vectors) in self.vectors.iter_mut().enumerate() {
-                vectors.fold(point(repetition), spare);
+                vectors.fold(sequence.blocks(round), point(repetition), spare);
             }
         }
     }

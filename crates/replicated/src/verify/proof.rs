@@ -79,8 +79,6 @@ fn extrapolate<F: Field>(products: &[F], blocks: usize) -> Vec<F> {
 pub(crate) struct Vectors {
     u: Vector,
     v: Vector,
-    /// Blocks of a middle round.
-    blocks: usize,
 }
 
 impl Vectors {
@@ -95,23 +93,22 @@ impl Vectors {
         Self {
             u: fold_bits(sequence, left, Side::Left, point, spare),
             v: fold_bits(sequence, right, Side::Right, point, spare),
-            blocks: sequence.later_blocks(),
         }
     }
 
     /// The values that a middle round shares: from 2 to twice its blocks less 1.
-    pub(crate) fn values<F: Field>(&mut self) -> Vec<F> {
-        pad(&mut self.u, self.blocks);
-        pad(&mut self.v, self.blocks);
-        let products = F::inner_products(&self.u, &self.v, self.blocks);
-        let known = products.iter().step_by(self.blocks + 1).skip(1).copied();
-        known.chain(extrapolate(&products, self.blocks)).collect()
+    pub(crate) fn values<F: Field>(&mut self, blocks: usize) -> Vec<F> {
+        pad(&mut self.u, blocks);
+        pad(&mut self.v, blocks);
+        let products = F::inner_products(&self.u, &self.v, blocks);
+        let known = products.iter().step_by(blocks + 1).skip(1).copied();
+        known.chain(extrapolate(&products, blocks)).collect()
     }
 
     /// Both vectors at a middle round's point.
-    pub(crate) fn fold<F: Field>(&mut self, point: F, spare: &mut Spare) {
-        fold(&mut self.u, self.blocks, point, spare);
-        fold(&mut self.v, self.blocks, point, spare);
+    pub(crate) fn fold<F: Field>(&mut self, blocks: usize, point: F, spare: &mut Spare) {
+        fold(&mut self.u, blocks, point, spare);
+        fold(&mut self.v, blocks, point, spare);
     }
 
     /// The values that the last round shares: at 0 and from 2 to twice the length, with `masks` (eta, tau) at 0.
@@ -135,8 +132,8 @@ pub(crate) fn condense<F: Field>(
     spare: &mut Spare,
 ) -> F {
     let mut vector = fold_bits(sequence, planes, side, points[0], spare);
-    for &point in &points[1..points.len() - 1] {
-        fold(&mut vector, sequence.later_blocks(), point, spare);
+    for (round, &point) in points[..points.len() - 1].iter().enumerate().skip(1) {
+        fold(&mut vector, sequence.blocks(round), point, spare);
     }
     evaluate(0, &masked(&vector, mask), points[points.len() - 1])
 }
@@ -251,9 +248,9 @@ mod tests {
         let mut values: Vec<F> = first_values(sequence, left, right).into_iter().map(F::from_base).collect();
         let spare = &mut Spare::default();
         let mut vectors = Vectors::fold_bits(sequence, left, right, points[0], spare);
-        for &point in &points[1..points.len() - 1] {
-            values.extend(vectors.values::<F>());
-            vectors.fold(point, spare);
+        for (round, &point) in points[..points.len() - 1].iter().enumerate().skip(1) {
+            values.extend(vectors.values::<F>(sequence.blocks(round)));
+            vectors.fold(sequence.blocks(round), point, spare);
         }
         values.extend(vectors.last_values(masks));
         assert_eq!(values.len(), sequence.values_before(sequence.rounds()));
