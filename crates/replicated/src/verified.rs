@@ -68,6 +68,10 @@ impl Protocol for ReplicatedMalicious {
         &SPEC
     }
 
+    fn offered(&self) -> &'static [(&'static str, &'static [&'static str])] {
+        &[(SOUNDNESS, &[USUAL, HIGH]), (CHALLENGES, &[INTERACTIVE, FIAT_SHAMIR])]
+    }
+
     fn with(&self, parameter: &str, value: &str) -> Option<&'static dyn Protocol> {
         match (self.challenges, parameter, value) {
             // Repetitions of a hashed proof could be tried one by one.
