@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from tacit import _native
 from tacit._table import amount, duration, table
-from tacit.errors import InputError
+from tacit.errors import InputError, ProgramError
 
 if TYPE_CHECKING:
     import os
@@ -87,11 +87,15 @@ class Cost:
     Attributes:
         net: The network that seconds are estimated for: round trip in seconds, bits per second.
         protocols: By name.
+        refused: Protocols that can't run the plan, each with the reason.
     """
 
-    def __init__(self, net: tuple[float, float], protocols: dict[str, ProtocolCost]) -> None:
+    def __init__(
+        self, net: tuple[float, float], protocols: dict[str, ProtocolCost], refused: dict[str, str]
+    ) -> None:
         self.net = net
         self.protocols = protocols
+        self.refused = refused
 
     @property
     def bytes(self) -> dict[str, int]:
@@ -119,6 +123,7 @@ class Cost:
             {
                 "net": {"rtt_seconds": rtt, "bits_per_second": speed},
                 "protocols": [_as_json(cost) for cost in self.protocols.values()],
+                "refused": self.refused,
             }
         )
 
@@ -140,7 +145,9 @@ class Cost:
                 [f"{line.file}:{line.line}", line.text, amount(line.bytes), str(line.rounds)]
                 for line in cost.lines
             ]
-            parts.append(table(["line", "expression", "bytes", "rounds"], rows, "llrr"))
+            title = f"{cost.protocol}, by line\n" if len(self.protocols) > 1 else ""
+            parts.append(title + table(["line", "expression", "bytes", "rounds"], rows, "llrr"))
+        parts += [f"{name} can't run it: {reason}" for name, reason in self.refused.items()]
         return "\n\n".join(parts)
 
     def __repr__(self) -> str:
@@ -150,11 +157,11 @@ class Cost:
 def price(
     program: Program,
     net: str,
-    protocols: Sequence[str],
+    protocol: str | None,
     parties: Sequence[str] | None,
     config: str | os.PathLike[str] | None,
 ) -> Cost:
-    """The cost of a program under some protocols."""
+    """The cost of a program under a protocol, or under all that can run it."""
     profile = _network(net)
     names = None if parties is None else list(parties)
     window = None
@@ -162,8 +169,16 @@ def price(
         if names is not None:
             raise InputError("the parties are those of config=; leave out parties=")
         names, window = _native.configured(config)
-    prices = {name: program.price(name, names, window) for name in protocols}
-    return Cost(profile, {name: ProtocolCost._of(name, price, profile) for name, price in prices.items()})
+    costs: dict[str, ProtocolCost] = {}
+    refused: dict[str, str] = {}
+    for name in [protocol] if protocol else _native.protocols():
+        try:
+            costs[name] = ProtocolCost._of(name, program.price(name, names, window), profile)
+        except ProgramError as error:
+            if protocol:
+                raise
+            refused[name] = str(error)
+    return Cost(profile, costs, refused)
 
 
 def _network(net: str) -> tuple[float, float]:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from tacit import _tree
-from tacit._native import Program, protocols
+from tacit._native import Program
 from tacit.dtypes import DType
 from tacit.errors import PlanError
 
@@ -114,7 +114,8 @@ class Plan:
         Args:
             net: "lan" (1 Gbit/s, 0.47 ms round trip), "wan" (100 Mbit/s, 40 ms), or round trip and speed:
                 "20ms,100mbit".
-            protocol: A protocol's name; `None` for all.
+            protocol: A protocol's name, with its parameters behind it if it is to have any; `None` for all
+                that can run the plan.
             parties: Names of the computing parties; who else gives or gets something is a client. If `None`,
                 as many parties as a protocol is for, called P0, P1, ...
             config: A `parties.toml`: the cost is that of a run in its deployment, among its parties and with
@@ -125,11 +126,12 @@ class Plan:
 
         Raises:
             InputError: There is no such network or protocol, or it isn't for as many parties.
+            ProgramError: The protocol doesn't offer what the plan needs.
             ConnectError: The configuration is wrong.
         """
         from tacit import _cost
 
-        return _cost.price(self._program, net, [protocol] if protocol else protocols(), parties, config)
+        return _cost.price(self._program, net, protocol, parties, config)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Writes the plan to a file, for the other parties to `load`.

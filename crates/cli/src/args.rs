@@ -124,23 +124,75 @@ impl WindowArgs {
 #[derive(Args, Clone, Debug)]
 pub(crate) struct ProtocolArgs {
     /// The protocol
-    #[arg(long, default_value = "replicated")]
+    #[arg(long, default_value = PROTOCOL)]
     protocol: String,
-    /// Where masks of products come from: computational or information-theoretic
-    #[arg(long, value_name = "HOW")]
-    zero_sharing: Option<String>,
+    #[command(flatten)]
+    parameters: ParameterArgs,
 }
+
+/// The protocol that runs, if none is named.
+const PROTOCOL: &str = "replicated";
 
 impl ProtocolArgs {
     /// The protocol's name with its parameters.
     pub(crate) fn name(&self) -> String {
-        protocol_name(&self.protocol, self.zero_sharing.as_deref())
+        self.parameters.behind(&self.protocol)
     }
 }
 
-/// A protocol's name with its parameters, as [`tacit::protocol`] takes it.
-pub(crate) fn protocol_name(name: &str, zero_sharing: Option<&str>) -> String {
-    zero_sharing.map_or_else(|| name.to_owned(), |how| format!("{name} zero-sharing={how}"))
+/// A protocol, where none means all if only the cost is asked for, and its parameters.
+#[derive(Args, Clone, Debug)]
+pub(crate) struct AnyProtocolArgs {
+    /// The protocol: replicated if none is given; for the cost, all that can do it
+    #[arg(long)]
+    protocol: Option<String>,
+    #[command(flatten)]
+    parameters: ParameterArgs,
+}
+
+impl AnyProtocolArgs {
+    /// The protocol's name with its parameters.
+    pub(crate) fn name(&self) -> String {
+        self.parameters.behind(self.protocol.as_deref().unwrap_or(PROTOCOL))
+    }
+
+    /// The same if one is given; parameters alone are whose?
+    pub(crate) fn given(&self) -> Result<Option<String>, Failure> {
+        match (&self.protocol, self.parameters.behind("")) {
+            (Some(_), _) => Ok(Some(self.name())),
+            (None, parameters) if parameters.is_empty() => Ok(None),
+            (None, parameters) => {
+                Err(Failure::usage(format!("of which protocol? Give --protocol with{parameters}")))
+            }
+        }
+    }
+}
+
+/// Values of protocols' parameters.
+#[derive(Args, Clone, Debug)]
+struct ParameterArgs {
+    /// Where replicated takes masks of products from: computational or information-theoretic
+    #[arg(long, value_name = "HOW")]
+    zero_sharing: Option<String>,
+    /// How unlikely it is, in bits, that replicated-malicious overlooks a wrong AND: 50 or 100
+    #[arg(long, value_name = "BITS")]
+    soundness: Option<String>,
+    /// Where replicated-malicious takes the points of its proofs from: interactive or fiat-shamir
+    #[arg(long, value_name = "HOW")]
+    challenges: Option<String>,
+}
+
+impl ParameterArgs {
+    /// A protocol's name with the parameters behind it, as [`tacit::protocol`] takes it.
+    fn behind(&self, name: &str) -> String {
+        let values = [
+            ("zero-sharing", &self.zero_sharing),
+            ("soundness", &self.soundness),
+            ("challenges", &self.challenges),
+        ];
+        let given = values.iter().filter_map(|(name, value)| value.as_ref().map(|value| (name, value)));
+        given.fold(name.to_owned(), |text, (name, value)| format!("{text} {name}={value}"))
+    }
 }
 
 #[derive(Args, Debug)]
@@ -166,12 +218,8 @@ pub(crate) struct ServeArgs {
 pub(crate) struct CostArgs {
     #[command(flatten)]
     pub(crate) program: ProgramArgs,
-    /// The protocol; all that can run the program if none is given
-    #[arg(long)]
-    pub(crate) protocol: Option<String>,
-    /// Where the protocol's masks of products come from: computational or information-theoretic
-    #[arg(long, value_name = "HOW", requires = "protocol")]
-    pub(crate) zero_sharing: Option<String>,
+    #[command(flatten)]
+    pub(crate) protocol: AnyProtocolArgs,
     /// The network: lan, wan, ROUND-TRIP,BANDWIDTH such as 20ms,1gbit, or a file with a value for each pair
     #[arg(long, default_value = "lan")]
     pub(crate) net: String,

@@ -43,7 +43,7 @@ pub(crate) fn tacit(args: &[&str]) -> (i32, String, String) {
 
 #[test]
 fn bad_use_ends_with_2_and_says_what_is_wrong() {
-    let cases: [(&[&str], &str); 36] = [
+    let cases: [(&[&str], &str); 40] = [
         (&[], "Usage"),
         (&["dance"], "dance"),
         (&["run"], "PROGRAM"),
@@ -61,6 +61,19 @@ fn bad_use_ends_with_2_and_says_what_is_wrong() {
         (&["cost", "sum.py", "--window", "64k"], "1 at least"),
         (&["cost", "sum.py", "--config", "/nowhere/parties.toml"], "/nowhere/parties.toml"),
         (&["cost", "sum.py", "--protocol", "oracle"], "no protocol is named \"oracle\""),
+        (&["cost", "sum.py", "--soundness", "100"], "Give --protocol with soundness=100"),
+        (
+            &["cost", "sum.py", "--protocol", "replicated", "--soundness", "100"],
+            "no parameter \"soundness=100\"; it has zero-sharing=",
+        ),
+        (
+            &["cost", "sum.py", "--protocol", "replicated-malicious", "--soundness", "80"],
+            "it has soundness=50 or 100",
+        ),
+        (
+            &["bench", "and", "--parties", "2", "--protocol", "replicated-malicious"],
+            "is for 3 parties, not for 2",
+        ),
         (&["bench", "mul", "--threads", "0"], "--threads is 1 to 64"),
         (&["bench", "mul", "--threads", "65"], "--threads is 1 to 64"),
         (&["bench", "matmul", "--threads", "2"], "only 1 to share out"),

@@ -67,7 +67,12 @@ impl Checks {
 pub trait Protocol: Send + Sync {
     /// What it is.
     fn spec(&self) -> &ProtocolSpec;
-    /// The same protocol with another value of one of its parameters; `None` if there is no such parameter or value.
+    /// Its parameters, each with the values that [`Protocol::with`] takes. Not all of them go together.
+    fn offered(&self) -> &'static [(&'static str, &'static [&'static str])] {
+        &[]
+    }
+    /// The same protocol with another value of one of its parameters; `None` if there is no such parameter or
+    /// value, or if it doesn't go with the values of others.
     fn with(&self, parameter: &str, value: &str) -> Option<&'static dyn Protocol> {
         let _ = (parameter, value);
         None

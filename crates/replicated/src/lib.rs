@@ -79,6 +79,10 @@ impl Protocol for Replicated {
         &SPEC
     }
 
+    fn offered(&self) -> &'static [(&'static str, &'static [&'static str])] {
+        &[(ZERO_SHARING, &[COMPUTATIONAL, INFORMATION_THEORETIC])]
+    }
+
     fn with(&self, parameter: &str, value: &str) -> Option<&'static dyn Protocol> {
         match (parameter, value) {
             (ZERO_SHARING, COMPUTATIONAL) => Some(&Self::COMPUTATIONAL),

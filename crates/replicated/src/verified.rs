@@ -97,6 +97,15 @@ impl Protocol for ReplicatedMalicious {
         &SPEC
     }
 
+    fn offered(&self) -> &'static [(&'static str, &'static [&'static str])] {
+        &[
+            (SOUNDNESS, &["50", "100"]),
+            (CHALLENGES, &[INTERACTIVE, FIAT_SHAMIR]),
+            (PROOFS, &[USUAL, LI_2023]),
+            (BATCH, &["64", "128", "256", "512", "1024", "2048", "4096", "8192", "16384", "32768", "65536"]),
+        ]
+    }
+
     fn with(&self, parameter: &str, value: &str) -> Option<&'static dyn Protocol> {
         let mut wanted = *self;
         match (self.challenges, parameter, value) {

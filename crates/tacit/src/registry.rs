@@ -21,14 +21,29 @@ pub fn protocol(name: &str) -> Result<&'static dyn Protocol, Error> {
     let name = words.next().unwrap_or_default();
     let usual = protocols().find(|protocol| protocol.spec().name == name).ok_or_else(|| {
         let known: Vec<&str> = protocols().map(|protocol| protocol.spec().name).collect();
-        Error::Refused(format!("no protocol is named {name:?}; there are: {}", known.join(", ")))
+        let mut message = format!("no protocol is named {name:?}; there are: {}", known.join(", "));
+        if name.contains([',', '=']) {
+            message += "; parameters stand behind the name, with spaces between";
+        }
+        Error::Refused(message)
     })?;
     words.try_fold(usual, |protocol, word| {
         let (parameter, value) = word.split_once('=').unwrap_or((word, ""));
-        protocol.with(parameter, value).ok_or_else(|| {
-            Error::Refused(format!("protocol {name:?} has no parameter {parameter:?} of value {value:?}"))
-        })
+        protocol.with(parameter, value).ok_or_else(|| refused(protocol, parameter, value))
     })
+}
+
+/// Why a protocol doesn't take a parameter's value, and what it takes.
+fn refused(protocol: &dyn Protocol, parameter: &str, value: &str) -> Error {
+    let (name, offered) = (protocol.spec().name, protocol.offered());
+    if offered.iter().any(|(known, values)| *known == parameter && values.contains(&value)) {
+        let others = protocol.parameters();
+        return Error::Refused(format!("protocol {name:?}: {parameter}={value} doesn't go with {others}"));
+    }
+    let known: Vec<String> =
+        offered.iter().map(|(known, values)| format!("{known}={}", values.join(" or "))).collect();
+    let (word, known) = (format!("{parameter}={value}"), known.join(", "));
+    Error::Refused(format!("protocol {name:?} has no parameter {word:?}; it has {known}"))
 }
 
 #[cfg(test)]
@@ -46,6 +61,60 @@ mod tests {
             ["", "oracle", "replicated zero-sharing", "replicated zero-sharing=none", "replicated x=1"]
         {
             assert!(matches!(parameters(wrong), Err(Error::Refused(_))), "{wrong:?}");
+        }
+    }
+
+    #[test]
+    fn values_that_go_together_are_taken() {
+        let parameters =
+            |values: &str| protocol(&format!("replicated-malicious {values}")).map(Protocol::parameters);
+        for (values, taken) in [
+            ("", ""),
+            ("soundness=50", ""),
+            ("challenges=interactive soundness=50", ""),
+            ("soundness=100", "soundness=100"),
+            ("challenges=interactive soundness=100", "soundness=100"),
+            ("challenges=fiat-shamir", "challenges=fiat-shamir"),
+        ] {
+            assert_eq!(parameters(values).unwrap(), taken, "{values:?}");
+        }
+    }
+
+    #[test]
+    fn what_is_refused_says_what_there_is() {
+        let says = |name: &str| match protocol(name) {
+            Err(error) => error.to_string(),
+            Ok(_) => String::new(),
+        };
+        let known = "it has soundness=50 or 100, challenges=interactive or fiat-shamir";
+        for (name, expected) in [
+            ("malicious", "there are: replicated, replicated-malicious"),
+            ("replicated-malicious,soundness=100", "parameters stand behind the name, with spaces between"),
+            ("replicated-malicious soundness=80", known),
+            ("replicated-malicious soundness", known),
+            ("replicated-malicious zero-sharing=computational", known),
+            ("replicated x=1", "it has zero-sharing=computational or information-theoretic"),
+            (
+                "replicated-malicious soundness=100 challenges=fiat-shamir",
+                "challenges=fiat-shamir doesn't go with soundness=100",
+            ),
+            (
+                "replicated-malicious challenges=fiat-shamir soundness=100",
+                "soundness=100 doesn't go with challenges=fiat-shamir",
+            ),
+        ] {
+            assert!(says(name).contains(expected), "{name}: {}", says(name));
+        }
+    }
+
+    /// What a protocol says it offers, `with` takes, and nothing else.
+    #[test]
+    fn what_is_offered_is_taken() {
+        for protocol in protocols() {
+            for (parameter, values) in protocol.offered() {
+                assert!(values.iter().all(|value| protocol.with(parameter, value).is_some()), "{parameter}");
+                assert!(protocol.with(parameter, "").is_none(), "{parameter}");
+            }
         }
     }
 }

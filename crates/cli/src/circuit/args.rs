@@ -1,6 +1,6 @@
 //! What can be said of a circuit's run.
 
-use crate::args::WindowArgs;
+use crate::args::{AnyProtocolArgs, WindowArgs};
 use crate::circuit::form::Form;
 use crate::circuit::values::Given;
 use crate::failure::Failure;
@@ -18,9 +18,8 @@ pub(crate) struct CircuitArgs {
     /// A circuit's file in Bristol Fashion or the older Bristol format, or a name that --list shows
     #[arg(value_name = "FILE", required_unless_present = "list", conflicts_with = "list")]
     pub(crate) file: Option<PathBuf>,
-    /// The protocol: replicated, if none is given; for --cost, all
-    #[arg(long)]
-    pub(crate) protocol: Option<String>,
+    #[command(flatten)]
+    pub(crate) protocol: AnyProtocolArgs,
     /// Run as the party or client whose configuration this is; with --cost, reckon with its parties and its window
     #[arg(long, value_name = "parties.toml", conflicts_with_all = ["simulate", "list"])]
     pub(crate) config: Option<PathBuf>,
