@@ -126,21 +126,54 @@ pub(crate) struct ProtocolArgs {
     /// The protocol
     #[arg(long, default_value = "replicated")]
     protocol: String,
-    /// Where masks of products come from: computational or information-theoretic
-    #[arg(long, value_name = "HOW")]
-    zero_sharing: Option<String>,
+    #[command(flatten)]
+    parameters: ParameterArgs,
 }
 
 impl ProtocolArgs {
     /// The protocol's name with its parameters.
     pub(crate) fn name(&self) -> String {
-        protocol_name(&self.protocol, self.zero_sharing.as_deref())
+        self.parameters.of(&self.protocol)
     }
 }
 
-/// A protocol's name with its parameters, as [`tacit::protocol`] takes it.
-pub(crate) fn protocol_name(name: &str, zero_sharing: Option<&str>) -> String {
-    zero_sharing.map_or_else(|| name.to_owned(), |how| format!("{name} zero-sharing={how}"))
+/// Parameters of protocols. A protocol refuses those that it doesn't have.
+#[derive(Args, Clone, Debug)]
+pub(crate) struct ParameterArgs {
+    /// replicated: where masks of products come from, computational or information-theoretic
+    #[arg(long, value_name = "HOW")]
+    zero_sharing: Option<String>,
+    /// replicated-malicious: a wrong AND goes unnoticed with a chance of 2^-50, or 2^-100, at most
+    #[arg(long, value_name = "50|100", conflicts_with = "fiat_shamir")]
+    soundness: Option<String>,
+    /// replicated-malicious: proofs of two rounds, whose points are hashes of the prover's messages
+    #[arg(long)]
+    fiat_shamir: bool,
+    /// replicated-malicious: usual, or proofs as another paper has them, to compare with: li-2023
+    #[arg(long, value_name = "HOW")]
+    proofs: Option<String>,
+}
+
+impl ParameterArgs {
+    /// A protocol's name with these parameters, as [`tacit::protocol`] takes it.
+    pub(crate) fn of(&self, protocol: &str) -> String {
+        protocol.to_owned() + &self.given()
+    }
+
+    /// Whether none is given.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.given().is_empty()
+    }
+
+    fn given(&self) -> String {
+        let given = [
+            ("zero-sharing", self.zero_sharing.as_deref()),
+            ("soundness", self.soundness.as_deref()),
+            ("challenges", self.fiat_shamir.then_some("fiat-shamir")),
+            ("proofs", self.proofs.as_deref()),
+        ];
+        given.iter().filter_map(|(name, value)| value.map(|value| format!(" {name}={value}"))).collect()
+    }
 }
 
 #[derive(Args, Debug)]
@@ -169,9 +202,8 @@ pub(crate) struct CostArgs {
     /// The protocol; all that can run the program if none is given
     #[arg(long)]
     pub(crate) protocol: Option<String>,
-    /// Where the protocol's masks of products come from: computational or information-theoretic
-    #[arg(long, value_name = "HOW", requires = "protocol")]
-    pub(crate) zero_sharing: Option<String>,
+    #[command(flatten)]
+    pub(crate) parameters: ParameterArgs,
     /// The network: lan, wan, ROUND-TRIP,BANDWIDTH such as 20ms,1gbit, or a file with a value for each pair
     #[arg(long, default_value = "lan")]
     pub(crate) net: String,

@@ -1,6 +1,6 @@
 //! `tacit cost`: what a program will send, before anything runs.
 
-use crate::args::{CostArgs, protocol_name};
+use crate::args::CostArgs;
 use crate::failure::Failure;
 use crate::table::{Table, bytes, seconds};
 use crate::{Context, program};
@@ -25,7 +25,10 @@ pub(crate) fn cost(context: &mut Context<'_>, args: &CostArgs) -> Result<(), Fai
     };
     let mut bills = Vec::new();
     match &args.protocol {
-        Some(name) => bills.push(bill(protocol_name(name, args.zero_sharing.as_deref()))?),
+        Some(name) => bills.push(bill(args.parameters.of(name))?),
+        None if !args.parameters.is_empty() => {
+            return Err(Failure::usage("parameters are of one protocol: say which with --protocol"));
+        }
         None => {
             for protocol in protocols() {
                 let name = protocol.spec().name;
@@ -90,12 +93,11 @@ impl Bill {
     /// What all parts of a stream cost together.
     pub(crate) fn of_stream(
         stream: &Stream,
-        protocol: &'static str,
+        protocol: String,
         parties: Vec<String>,
     ) -> Result<Self, Failure> {
-        let total = stream.price(protocol, &parties)?;
+        let total = stream.price(&protocol, &parties)?;
         let clients = stream.clients(&parties);
-        let protocol = protocol.to_owned();
         Ok(Self { protocol, endpoints: [parties, clients].concat(), total, lines: Vec::new() })
     }
 

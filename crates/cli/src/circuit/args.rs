@@ -1,6 +1,6 @@
 //! What can be said of a circuit's run.
 
-use crate::args::WindowArgs;
+use crate::args::{ParameterArgs, WindowArgs};
 use crate::circuit::form::Form;
 use crate::circuit::values::Given;
 use crate::failure::Failure;
@@ -20,7 +20,9 @@ pub(crate) struct CircuitArgs {
     pub(crate) file: Option<PathBuf>,
     /// The protocol: replicated, if none is given; for --cost, all
     #[arg(long)]
-    pub(crate) protocol: Option<String>,
+    protocol: Option<String>,
+    #[command(flatten)]
+    parameters: ParameterArgs,
     /// Run as the party or client whose configuration this is; with --cost, reckon with its parties and its window
     #[arg(long, value_name = "parties.toml", conflicts_with_all = ["simulate", "list"])]
     pub(crate) config: Option<PathBuf>,
@@ -62,7 +64,20 @@ pub(crate) struct CircuitArgs {
     pub(crate) verbose: bool,
 }
 
+/// The protocol that runs, if none is named.
+const PROTOCOL: &str = "replicated";
+
 impl CircuitArgs {
+    /// The protocol that runs, with its parameters.
+    pub(crate) fn protocol(&self) -> String {
+        self.parameters.of(self.protocol.as_deref().unwrap_or(PROTOCOL))
+    }
+
+    /// Whether nothing is said of a protocol.
+    pub(crate) fn names_no_protocol(&self) -> bool {
+        self.protocol.is_none() && self.parameters.is_empty()
+    }
+
     /// How values are written.
     pub(crate) fn form(&self) -> Form {
         if self.bits { Form::Bits } else { Form::Hex }

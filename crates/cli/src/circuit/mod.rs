@@ -52,20 +52,18 @@ pub(crate) fn circuit(context: &mut Context<'_>, args: &CircuitArgs) -> Result<(
     Ok(())
 }
 
-/// The protocol that runs, if none is named.
-const PROTOCOL: &str = "replicated";
-
 /// What a run would send.
 fn price(context: &mut Context<'_>, args: &CircuitArgs, circuit: &Arc<Circuit>) -> Result<(), Failure> {
-    let names = match &args.protocol {
-        Some(name) => vec![tacit::protocol(name)?.spec().name],
-        None => protocols().map(|protocol| protocol.spec().name).collect(),
+    let names = if args.names_no_protocol() {
+        protocols().map(|protocol| protocol.spec().name.to_owned()).collect()
+    } else {
+        vec![args.protocol()]
     };
     let config = args.config.as_deref().map(|path| args.window.configuration(path)).transpose()?;
     let window = config.as_ref().map_or(args.window.bytes, Config::window);
     let mut bills = Vec::with_capacity(names.len());
     for name in names {
-        let parties = cost::parties(name, config.as_ref())?;
+        let parties = cost::parties(&name, config.as_ref())?;
         let owners = match &config {
             Some(config) => owners_in(config, args, circuit)?,
             None => args.owners(circuit.inputs().len(), &parties)?,
@@ -110,7 +108,7 @@ fn deployed(
     let printer = Printer { out: &mut *context.out, json: context.json, bar };
     let mut tap = Tap::new(circuit, parts, args.form(), given, once, Some(printer))?;
     let mut seat = Seat::with(config)?;
-    Ok(seat.stream(&stream, args.protocol.as_deref().unwrap_or(PROTOCOL), &mut tap)?)
+    Ok(seat.stream(&stream, &args.protocol(), &mut tap)?)
 }
 
 /// Who gives each input in a deployment.
@@ -137,8 +135,8 @@ fn simulated(
     circuit: &Arc<Circuit>,
     bar: &Bar,
 ) -> Result<Report, Failure> {
-    let protocol = args.protocol.as_deref().unwrap_or(PROTOCOL);
-    let local = run::simulation(protocol, args.simulate)?;
+    let protocol = args.protocol();
+    let local = run::simulation(&protocol, args.simulate)?;
     let owners = args.owners(circuit.inputs().len(), &local.parties)?;
     let mut given = args.given(circuit)?;
     if let Some(input) = given.iter().position(Option::is_none) {
