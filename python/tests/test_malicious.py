@@ -204,7 +204,7 @@ def command(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run(line, capture_output=True, text=True, check=False, timeout=300)
 
 
-OPTIONS = [([], 9), (["--soundness", "100"], 9), (["--challenges", "fiat-shamir"], 3)]
+OPTIONS = [([], 9), (["--soundness", "100"], 9), (["--fiat-shamir"], 3)]
 
 
 @pytest.mark.parametrize(("options", "rounds"), OPTIONS, ids=["usual", "soundness", "challenges"])

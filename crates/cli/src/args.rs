@@ -177,20 +177,24 @@ struct ParameterArgs {
     /// How unlikely it is, in bits, that replicated-malicious overlooks a wrong AND: 50 or 100
     #[arg(long, value_name = "BITS")]
     soundness: Option<String>,
-    /// Where replicated-malicious takes the points of its proofs from: interactive or fiat-shamir
+    /// replicated-malicious takes the points of its proofs from hashes: fewer rounds
+    #[arg(long, conflicts_with = "soundness")]
+    fiat_shamir: bool,
+    /// How replicated-malicious cuts its proofs: usual, or li-2023 as in the paper, to compare with
     #[arg(long, value_name = "HOW")]
-    challenges: Option<String>,
+    proofs: Option<String>,
 }
 
 impl ParameterArgs {
     /// A protocol's name with the parameters behind it, as [`tacit::protocol`] takes it.
     fn behind(&self, name: &str) -> String {
         let values = [
-            ("zero-sharing", &self.zero_sharing),
-            ("soundness", &self.soundness),
-            ("challenges", &self.challenges),
+            ("zero-sharing", self.zero_sharing.as_deref()),
+            ("soundness", self.soundness.as_deref()),
+            ("challenges", self.fiat_shamir.then_some("fiat-shamir")),
+            ("proofs", self.proofs.as_deref()),
         ];
-        let given = values.iter().filter_map(|(name, value)| value.as_ref().map(|value| (name, value)));
+        let given = values.iter().filter_map(|(name, value)| value.map(|value| (name, value)));
         given.fold(name.to_owned(), |text, (name, value)| format!("{text} {name}={value}"))
     }
 }

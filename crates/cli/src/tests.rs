@@ -43,7 +43,7 @@ pub(crate) fn tacit(args: &[&str]) -> (i32, String, String) {
 
 #[test]
 fn bad_use_ends_with_2_and_says_what_is_wrong() {
-    let cases: [(&[&str], &str); 40] = [
+    let cases: [(&[&str], &str); 42] = [
         (&[], "Usage"),
         (&["dance"], "dance"),
         (&["run"], "PROGRAM"),
@@ -60,6 +60,8 @@ fn bad_use_ends_with_2_and_says_what_is_wrong() {
         (&["cost", "sum.py", "--net", "moon"], "moon"),
         (&["cost", "sum.py", "--window", "64k"], "1 at least"),
         (&["cost", "sum.py", "--config", "/nowhere/parties.toml"], "/nowhere/parties.toml"),
+        (&["run", "sum.py", "--simulate", "--soundness", "100", "--fiat-shamir"], "cannot be used with"),
+        (&["circuit", "adder64", "--cost", "--proofs", "li-2023"], "Give --protocol with proofs=li-2023"),
         (&["cost", "sum.py", "--protocol", "oracle"], "no protocol is named \"oracle\""),
         (&["cost", "sum.py", "--soundness", "100"], "Give --protocol with soundness=100"),
         (

@@ -17,12 +17,13 @@ fn main() {
         let this_command = vec![this_program().display().to_string(), AS_COMMAND.to_owned()];
         std::process::exit(tacit_cli::main(args.collect(), &NoPython, this_command));
     }
-    let tests: [(&str, fn()); 11] = [
+    let tests: [(&str, fn()); 12] = [
         ("every benchmark runs over every transport", every_benchmark_runs_over_every_transport),
         ("a benchmark's object has all its keys", a_benchmarks_object_has_all_its_keys),
         ("products cost the bits of their ring", products_cost_the_bits_of_their_ring),
         ("a profile is all of every party's time", a_profile_is_all_of_every_partys_time),
         ("the paper's experiments are redone", the_papers_experiments_are_redone),
+        ("the experiments of Li et al. are redone", the_experiments_of_li_et_al_are_redone),
         ("a scale has four steps", a_scale_has_four_steps),
         ("a shaped link takes its time", a_shaped_link_takes_its_time),
         ("the limits of this machine are measured", the_limits_of_this_machine_are_measured),
@@ -95,6 +96,8 @@ fn every_benchmark_runs_over_every_transport() {
         vec!["matmul", "--shape", "3,65,1", "--count", "2", "--threads", "2"],
         vec!["compare", "--count", "5", "--threads", "5"],
         vec!["predict", "--threads", "3"],
+        vec!["and", "--protocol", "replicated-malicious", "--soundness", "100"],
+        vec!["and", "--protocol", "replicated-malicious", "--fiat-shamir", "--proofs", "li-2023"],
     ];
     for bench in benches.into_iter().chain(more) {
         for transport in ["memory", "tcp", "tls"] {
@@ -181,7 +184,7 @@ fn a_benchmarks_object_has_all_its_keys() {
 }
 
 fn a_profile_is_all_of_every_partys_time() {
-    let sections = ["gates", "randomness", "receiving", "rest", "sending", "slicing"];
+    let sections = ["gates", "proving", "randomness", "receiving", "rest", "sending", "slicing"];
     for (bench, busy) in [
         (&["aes", "--threads", "2"][..], &["gates", "randomness", "receiving", "sending", "slicing"][..]),
         (
@@ -256,6 +259,30 @@ fn the_papers_experiments_are_redone() {
     std::fs::write(&file, "").expect("a file");
     let output = tacit(&["bench", "araki", "--paper", "--quick", "--out", &file.display().to_string()]);
     assert_eq!(output.status.code(), Some(2));
+}
+
+fn the_experiments_of_li_et_al_are_redone() {
+    let object = object(&["bench", "li", "--paper", "--quick", "--json", "--transport", "memory"]);
+    let list = |key: &str| object[key].as_array().expect("a list").clone();
+    let runs = list("runs");
+    // Layers of 1 and 10, and AES, on loopback and on the slow network.
+    let protocols = runs.iter().take_while(|run| run["depth"] == runs[0]["depth"]).count();
+    assert_eq!(runs.len(), 2 * 3 * protocols);
+    for run in &runs {
+        let number = |key: &str| run[key].as_f64().expect(key);
+        assert!(number("seconds") > 0.0 && number("megabytes") > 0.0, "{run}");
+        assert!(run["paper_seconds"].is_null(), "the paper has other counts: {run}");
+        assert_eq!(run["all_seconds"], serde_json::json!([number("seconds")]));
+    }
+    let semi = |run: &&Json| run["protocol"] == "replicated" && run["depth"] == 10;
+    // A bit of each of 10,000 ANDs from each party, and two counts of eight bytes.
+    let expected = 3.0 * (10_000.0 / 8.0 + 16.0) * 1e-6;
+    for run in runs.iter().filter(semi) {
+        assert!((run["megabytes"].as_f64().expect("a number") - expected).abs() < 1e-9, "{run}");
+    }
+    assert_eq!((list("fields").len(), list("paper").len()), (4, 6));
+    let output = tacit(&["bench", "li", "--quick"]);
+    assert_eq!(output.status.code(), Some(2), "--paper is missing");
 }
 
 fn a_scale_has_four_steps() {

@@ -79,6 +79,9 @@ struct Experiments {
 
 pub(super) fn araki(context: &mut Context<'_>, args: &BenchArgs) -> Result<(), Failure> {
     match (args.experiment.paper, args.experiment.scale) {
+        (true, _) if args.has_count() => {
+            Err(Failure::usage("bench araki: --count cannot be used with --paper, which has its own"))
+        }
         (true, _) => paper(context, args),
         (_, true) => scale(context, args),
         _ => Err(Failure::usage("bench araki takes --paper or --scale")),

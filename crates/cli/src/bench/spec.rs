@@ -77,12 +77,15 @@ pub(crate) struct BenchArgs {
     pub(crate) quick: bool,
 }
 
-/// `tacit bench araki`: which experiment.
+/// `tacit bench araki` and `li`: which experiment.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct Experiment {
-    /// Redo the paper's table 2 and figures 4 and 5
-    #[arg(long, conflicts_with_all = ["scale", "count", "threads"])]
+    /// Redo the paper's tables and figures; for li with --count ANDs in each of table 2's circuits
+    #[arg(long, conflicts_with_all = ["scale", "threads"])]
     pub(crate) paper: bool,
+    /// Also the circuits of 1,000 and 10,000 layers on the slow network, minutes each
+    #[arg(long)]
+    pub(crate) deep: bool,
     /// Time and memory for a tenth, a fifth, a half and all of --count blocks
     #[arg(long)]
     pub(crate) scale: bool,
@@ -110,6 +113,8 @@ pub(crate) enum Name {
     Compare,
     /// The experiments of Araki et al. 2016 with AES
     Araki,
+    /// The experiments of Li et al. 2023 with ANDs, AES and fields
+    Li,
     /// Predictions of a linear model in 64-bit fixed point
     Predict,
     /// A whole ten-line program, from the process's start to its result
@@ -332,7 +337,17 @@ impl BenchArgs {
 
     /// The benchmark that computes `what` in so many lanes, with all other options as they are given.
     pub(crate) fn spec_of(&self, what: What, lanes: u16) -> Result<Spec, Failure> {
-        let protocol = self.protocol.name();
+        self.spec_under(self.protocol.name(), self.net.clone(), what, lanes)
+    }
+
+    /// The same under another protocol and on other links.
+    pub(crate) fn spec_under(
+        &self,
+        protocol: String,
+        net: Option<String>,
+        what: What,
+        lanes: u16,
+    ) -> Result<Spec, Failure> {
         let parties = match self.parties {
             Some(parties) => Local::among(&protocol, parties)?.parties,
             None => Local::new(&protocol)?.parties,
@@ -344,14 +359,14 @@ impl BenchArgs {
                 what.pieces()
             )));
         }
-        let profile = self.net.as_ref().map(|net| Profile::load(net)).transpose();
+        let profile = net.as_ref().map(|net| Profile::load(net)).transpose();
         let profile = profile.map_err(|error| Failure::usage(format!("--net: {error}")))?;
         let shaped = || profile.map_or(WINDOW, |profile| window(&profile.shared_by(lanes), &parties));
         Ok(Spec {
             what,
             protocol,
             transport: self.transport,
-            net: self.net.clone(),
+            net,
             lanes,
             window: self.window.bytes.unwrap_or_else(shaped),
             profile: self.profile,
@@ -368,6 +383,11 @@ impl BenchArgs {
     /// `--count`, or else what is usual, or quick if that is asked for.
     pub(crate) fn count_or(&self, quick: usize, usual: usize) -> usize {
         self.count.unwrap_or(if self.quick { quick } else { usual })
+    }
+
+    /// Whether there is a `--count`.
+    pub(crate) const fn has_count(&self) -> bool {
+        self.count.is_some()
     }
 
     /// `--threads`.
@@ -388,7 +408,7 @@ impl BenchArgs {
         };
         let ring = Ring(self.ring.unwrap_or(USUAL));
         let what = match self.name {
-            Name::Limits | Name::Start | Name::Araki => return Ok(None),
+            Name::Limits | Name::Start | Name::Araki | Name::Li => return Ok(None),
             Name::And => What::And { count: layered(size(self.count, 1000 * depth, 100_000_000))?, depth },
             Name::Aes => What::Aes { count: size(self.count, 100, 100_000), shared_key: self.shared_key },
             Name::Mul => {
@@ -429,9 +449,9 @@ impl BenchArgs {
 
     /// Options that would be ignored are refused.
     fn refuse_what_does_not_apply(&self) -> Result<(), Failure> {
-        use Name::{Aes, And, Araki, Compare, Dot, Matmul, Mul, Predict};
-        let given: [(&str, bool, &[Name]); 16] = [
-            ("--count", self.count.is_some(), &[And, Aes, Mul, Dot, Matmul, Compare, Araki]),
+        use Name::{Aes, And, Araki, Compare, Dot, Li, Matmul, Mul, Predict};
+        let given: [(&str, bool, &[Name]); 17] = [
+            ("--count", self.count.is_some(), &[And, Aes, Mul, Dot, Matmul, Compare, Araki, Li]),
             ("--depth", self.depth.is_some(), &[And, Mul]),
             ("--shared-key", self.shared_key, &[Aes]),
             ("--window", self.window.bytes.is_some(), &[And, Aes, Compare, Predict]),
@@ -444,7 +464,8 @@ impl BenchArgs {
             ("--threads", self.threads != 1, &[And, Aes, Mul, Dot, Matmul, Compare, Predict, Araki]),
             ("--net", self.net.is_some(), &[And, Aes, Mul, Dot, Matmul, Compare, Predict, Araki]),
             ("--profile", self.profile, &[And, Aes, Mul, Compare]),
-            ("--paper", self.experiment.paper, &[Araki]),
+            ("--paper", self.experiment.paper, &[Araki, Li]),
+            ("--deep", self.experiment.deep, &[Li]),
             ("--scale", self.experiment.scale, &[Araki]),
             ("--out", self.experiment.out.is_some(), &[Araki]),
         ];
