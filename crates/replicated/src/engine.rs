@@ -199,7 +199,7 @@ impl Engine for ReplicatedEngine {
     fn check(&mut self) -> Result<(), Error> {
         match &mut self.verified {
             None => Ok(self.session.compare_draws()?),
-            Some(verified) => verified.check(&mut self.session),
+            Some(verified) => verified.check(&mut self.session, &self.plan, &self.roles),
         }
     }
 
