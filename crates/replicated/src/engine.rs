@@ -1,6 +1,5 @@
 //! A party's state, and which operation goes where.
 
-use crate::planted::{Mistake, planted};
 use crate::products::Prepared;
 use crate::reads::Reads;
 use crate::verified::Verified;
@@ -200,8 +199,7 @@ impl Engine for ReplicatedEngine {
     fn check(&mut self) -> Result<(), Error> {
         match &mut self.verified {
             None => Ok(self.session.compare_draws()?),
-            Some(_) if planted(Mistake::OutputsEarly) => Ok(()),
-            Some(verified) => verified.check(&mut self.session),
+            Some(verified) => verified.check(&mut self.session, &self.plan, &self.roles),
         }
     }
 

@@ -199,8 +199,8 @@ impl ReplicatedEngine {
     }
 
     /// Sends the digest of a component to the party that has it from another, and to clients this party's acceptance,
-    /// one component and the digest of the other. Only bits get here, whose components depend on the output alone: those
-    /// of inputs and ANDs are fresh, and exclusive ors keep that.
+    /// one component and the digest of the other, both hidden ([`Verified::hide`](crate::verified::Verified::hide)). Only
+    /// bits get here.
     fn confirm_output(
         &mut self,
         output: u32,
@@ -213,21 +213,26 @@ impl ReplicatedEngine {
             let digest = component_digest(&self.session, output, shape, self.own.get(reg));
             self.session.mesh().send(to, digest_at(output), &digest)?;
         }
+        if clients.is_empty() {
+            return Ok(());
+        }
+        let (mut own, mut other) = (self.own.get(reg).clone(), self.prev.get(reg).clone());
+        if let Some(verified) = &mut self.verified {
+            verified.hide(self.me, output, [&mut own, &mut other]);
+        }
+        let digest = component_digest(&self.session, output, shape, &other);
         for &client in clients {
-            let digest = component_digest(&self.session, output, shape, self.prev.get(reg));
             let confirmation = [self.session.acceptance(client), digest];
             self.session.mesh().send(client, digest_at(output), confirmation.as_flattened())?;
-            let component = self.own.take(reg);
-            let sent = self.send_to_client(output, shape, &component, client);
-            self.own.put(reg, component);
-            sent?;
+            self.send_to_client(output, shape, &own, client)?;
         }
         Ok(())
     }
 
     pub(crate) fn reveal_output(&mut self, output: u32) -> Result<Option<Clear>, Error> {
+        #[cfg(feature = "planted")]
         if let Some(verified) = self.verified.as_mut().filter(|_| planted(Mistake::OutputsEarly)) {
-            verified.check(&mut self.session)?;
+            verified.check_late(&mut self.session)?;
         }
         let plan = self.plan.clone();
         let operation = &plan.outputs[output as usize];

@@ -15,7 +15,8 @@
 //!
 //! **Outputs.** Each component comes from the two parties that hold it, from one of them as a digest. Clients are also
 //! told by every party that it accepts, in a message that is bound to the session: to the program, to the clients and to
-//! the nonces of all parties.
+//! the nonces of all parties. Components are hidden from clients by a sharing of zero that all parties know: inputs of
+//! parties have a component that is zero, so the components of several outputs can tell more than the outputs.
 
 use crate::client::ReplicatedClient;
 use crate::engine::ReplicatedEngine;
@@ -25,10 +26,12 @@ use crate::{ZeroSharing, cost, next, prev};
 use sha2::{Digest, Sha256};
 use std::sync::{Arc, LazyLock};
 use tacit_engine::{Checks, Client, Engine, Error, Protocol, ProtocolSpec, Roles, Security};
+use tacit_kernel::{Buffer, bits};
 use tacit_program::Native;
 use tacit_program::cost::{Flow, Phase};
 use tacit_program::plan::{InputOp, Kind, Op, OutputOp, Plan};
-use tacit_session::Session;
+use tacit_session::{At, Draw, Session, Stream, step};
+use zeroize::Zeroize;
 
 /// The protocol `replicated-malicious`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -166,6 +169,10 @@ impl Protocol for ReplicatedMalicious {
         let proofs = traffic(noted_words(plan), self.cut, self.challenges);
         checks.rounds(Phase::Verify, proofs.tail, cost::to_both(8 * proofs.back, 8 * proofs.forth));
         checks.round(Phase::Verify, cost::to_both(DIGEST_BITS, DIGEST_BITS));
+        if clients_learn(plan, roles) {
+            // In the round of the acceptances.
+            checks.flows.push((Phase::Verify, Flow { from: 0, to: 2, bits: 8 * KEY_BYTES as u64 }));
+        }
         checks
     }
 
@@ -184,17 +191,31 @@ impl Protocol for ReplicatedMalicious {
 /// Bits of a digest.
 pub(crate) const DIGEST_BITS: u64 = 256;
 
+/// Bytes of a stream's block.
+const BLOCK_BYTES: usize = 16;
+
+/// Bytes of a key.
+const KEY_BYTES: usize = 16;
+
+/// Whether a client learns anything.
+fn clients_learn(plan: &Plan, roles: &Roles) -> bool {
+    plan.outputs.iter().any(|output| roles.clients_that_learn(output.to).next().is_some())
+}
+
 /// What a party still has to verify.
 pub(crate) struct Verified {
     pub(crate) proofs: Proofs,
     /// What clients gave, of the component that is shared with the next party, and of that with the previous one.
     given: Option<[Sha256; 2]>,
+    /// What hides outputs' components from clients, once everybody has accepted.
+    hiding: Option<Stream>,
 }
 
 impl Verified {
     fn new(plan: &Plan, protocol: ReplicatedMalicious) -> Result<Self, Error> {
         refuse_unverified(plan)?;
-        Ok(Self { proofs: Proofs::new(protocol.cut, protocol.challenges), given: None })
+        let proofs = Proofs::new(protocol.cut, protocol.challenges);
+        Ok(Self { proofs, given: None, hiding: None })
     }
 
     /// Begins another plan.
@@ -222,13 +243,63 @@ impl Verified {
         Ok(session.compare_shared(&[(next(me), &own), (prev(me), &before)], "what a client gave")?)
     }
 
-    /// Proves and verifies all that is left, accepts, and waits until the others do.
-    pub(crate) fn check(&mut self, session: &mut Session) -> Result<(), Error> {
+    /// Proves and verifies all that is left, accepts, and waits until the others do. If clients learn anything, the
+    /// parties then have a key that clients don't: `P_0` and `P_1` draw it from theirs, and `P_0` sends it to `P_2`. If
+    /// it sends another one, what clients get doesn't fit together.
+    pub(crate) fn check(&mut self, session: &mut Session, plan: &Plan, roles: &Roles) -> Result<(), Error> {
+        let proved = if planted(Mistake::OutputsEarly) { 0 } else { self.proofs.complete(session)? };
+        let (me, learn) = (session.me(), clients_learn(plan, roles));
+        let at = At { lane: 0, part: step::OUTPUT_KEY, op: 0, batch: 0 };
+        let mut key = [0; KEY_BYTES];
+        if learn && me != 2 {
+            session.stream(1 - me).fill(Draw { part: step::OUTPUT_KEY, op: 0 }, 0, &mut key);
+        }
+        if learn && me == 0 {
+            session.mesh().send(2, at, &key)?;
+        }
+        if !planted(Mistake::OutputsEarly) {
+            Self::accept(proved, session)?;
+        }
+        if learn && me == 2 {
+            let mut message = session.mesh().recv(0, at, KEY_BYTES)?;
+            key.copy_from_slice(&message);
+            message.zeroize();
+        }
+        self.hiding = learn.then(|| Stream::new(&key, session.lane()));
+        key.zeroize();
+        Ok(())
+    }
+
+    /// What the mistake of the name leaves for after the outputs.
+    #[cfg(feature = "planted")]
+    pub(crate) fn check_late(&mut self, session: &mut Session) -> Result<(), Error> {
         let proved = self.proofs.complete(session)?;
+        Self::accept(proved, session)
+    }
+
+    /// Accepts, and waits until the others do.
+    fn accept(proved: u64, session: &mut Session) -> Result<(), Error> {
         if planted(Mistake::SilenceAccepts) {
             return Ok(());
         }
         Ok(session.accept(&proved.to_le_bytes())?)
+    }
+
+    /// Hides this party's two components of an output from clients. The components of what is added are
+    /// `m_0`, `m_1` and `m_0 ^ m_1`.
+    pub(crate) fn hide(&mut self, me: usize, output: u32, components: [&mut Buffer; 2]) {
+        let stream = self.hiding.as_mut().expect("all parties have accepted before an output is offered");
+        let [mut zero, mut one] = [(); 2].map(|()| Buffer::new(components[0].len()));
+        let draw = Draw { part: step::OUTPUT, op: output };
+        stream.fill(draw, 0, zero.bytes_mut());
+        stream.fill(draw, zero.len().div_ceil(BLOCK_BYTES) as u64, one.bytes_mut());
+        for (component, hidden) in [me, prev(me)].into_iter().zip(components) {
+            for (number, mask) in [&zero, &one].into_iter().enumerate() {
+                if component == number || component == 2 {
+                    bits::xor_assign(hidden.words_mut(), mask.words());
+                }
+            }
+        }
     }
 }
 

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use tacit_program::plan::{Domain, Width};
 use tacit_program::{Builder, Kind, Native, NodeId, Program, Range, Recipient, lower};
-use tacit_replicated::Replicated;
+use tacit_replicated::{Replicated, ReplicatedMalicious};
 use tacit_session::step;
 use tacit_testkit::conformance::views::hidden;
 use tacit_testkit::sample::{BitRow, Sample};
@@ -97,5 +97,40 @@ fn a_sum_and_a_product() {
 fn bits_of_a_comparison() {
     for inputs in [[[3, -8], [4, 7]], [[-1, 0], [0, 1]]] {
         check(&program(|build, a, b| build.less(a, b).unwrap()), inputs);
+    }
+}
+
+/// Each party's input has a component that is zero. Of two outputs together the components as they are would tell P2's
+/// input, of which the outputs tell only what it is added to.
+#[test]
+fn several_outputs_of_parties_inputs() {
+    let mut builder = Builder::new();
+    let range = Range::new(0, 1);
+    let [a, b, c] =
+        ["P0", "P1", "P2"].map(|owner| builder.input(owner, "x", Kind::Bool, &[8], range).unwrap());
+    for other in [a, b] {
+        let sum = builder.xor(other, c).unwrap();
+        builder.reveal(sum, Recipient::Role("carol".into())).unwrap();
+    }
+    let plan = lower(&builder.finish().unwrap(), Native::BITS).unwrap().plan;
+    for bit in [0, 1] {
+        let inputs = vec![vec![bit; 8]; 3];
+        let case = Case::new(&ReplicatedMalicious::SOUNDNESS_50, plan.clone(), &inputs);
+        let carol = 3;
+        let hidden: Arc<dyn Fn(usize, usize) -> bool + Send + Sync> =
+            Arc::new(hidden(&case, carol, |_, _, _| false));
+        let times = (0..Sample::runs_for(32, 32) as u64)
+            .map(|run| (case.world(), Draws::varying(1, run, Arc::clone(&hidden))));
+        let mut sample = Sample::default();
+        for run in case.run_each(times) {
+            run.outcomes();
+            let mut row = BitRow::default();
+            for party in [0, 1] {
+                let outputs = run.trace.link(party, carol).filter(|one| one.at.part == step::OUTPUT);
+                outputs.for_each(|one| row.extend(&one.payload, 8));
+            }
+            sample.push(row);
+        }
+        assert_eq!(sample.check(&(0..32).collect::<Vec<_>>()), Ok(()), "inputs of {bit}");
     }
 }

@@ -52,3 +52,5 @@ pub const PROOF_SEED: u16 = At::ASIDE + 5;
 pub const PROOF_SALT: u16 = At::ASIDE + 6;
 /// Draws: the salts of what left verifiers know.
 pub const PROOF_SALT_LEFT: u16 = At::ASIDE + 7;
+/// The key that hides outputs' components from clients, drawn and sent.
+pub const OUTPUT_KEY: u16 = At::ASIDE + 8;
