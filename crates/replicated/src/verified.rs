@@ -48,6 +48,10 @@ impl ReplicatedMalicious {
     /// are no larger.
     pub const LI_2023: Self = Self { cut: Cut::LI_2023, ..Self::SOUNDNESS_50 };
 
+    /// With the proofs of Boyle et al. 2019 over GF(2^64), in the parameters that Li et al. 2023 compare with: a wrong AND
+    /// goes unnoticed with a chance of at most 2^-57.
+    pub const BOYLE_2019: Self = Self { cut: Cut::BOYLE_2019, challenges: Challenges::Binary };
+
     /// All that parameters can choose.
     const ALL: &[Self] = &[
         Self::SOUNDNESS_50,
@@ -56,6 +60,7 @@ impl ReplicatedMalicious {
         Self::LI_2023,
         Self { cut: Cut::LI_2023, ..Self::SOUNDNESS_100 },
         Self { cut: Cut::LI_2023, ..Self::FIAT_SHAMIR },
+        Self::BOYLE_2019,
     ];
 }
 
@@ -75,6 +80,7 @@ const FIAT_SHAMIR: &str = "fiat-shamir";
 const PROOFS: &str = "proofs";
 const USUAL: &str = "usual";
 const LI_2023: &str = "li-2023";
+const BOYLE_2019: &str = "boyle-2019";
 
 static SPEC: ProtocolSpec = ProtocolSpec {
     name: "replicated-malicious",
@@ -97,6 +103,7 @@ impl Protocol for ReplicatedMalicious {
             (Challenges::Interactive { .. }, SOUNDNESS, "100") => wanted.challenges = TWICE,
             (ONCE, CHALLENGES, INTERACTIVE) => {}
             (ONCE, CHALLENGES, FIAT_SHAMIR) => wanted.challenges = Challenges::Hashed,
+            (ONCE, PROOFS, BOYLE_2019) => wanted = Self::BOYLE_2019,
             (_, PROOFS, USUAL) => wanted.cut = Cut::USUAL,
             (_, PROOFS, LI_2023) => wanted.cut = Cut::LI_2023,
             _ => return None,
@@ -106,12 +113,13 @@ impl Protocol for ReplicatedMalicious {
 
     fn parameters(&self) -> String {
         let challenges = match self.challenges {
-            Challenges::Interactive { repetitions: 1 } => None,
+            Challenges::Interactive { repetitions: 1 } | Challenges::Binary => None,
             Challenges::Interactive { .. } => Some(format!("{SOUNDNESS}=100")),
             Challenges::Hashed => Some(format!("{CHALLENGES}={FIAT_SHAMIR}")),
         };
         let proofs = match self.cut {
             Cut::LI_2023 => Some(format!("{PROOFS}={LI_2023}")),
+            Cut::BOYLE_2019 => Some(format!("{PROOFS}={BOYLE_2019}")),
             _ => None,
         };
         challenges.into_iter().chain(proofs).collect::<Vec<_>>().join(" ")
@@ -259,6 +267,7 @@ mod tests {
         is(&[high], "soundness=100");
         is(&[li], "proofs=li-2023");
         is(&[li, high], "soundness=100 proofs=li-2023");
+        is(&[("proofs", "boyle-2019")], "proofs=boyle-2019");
         is(&[hashed, li], "challenges=fiat-shamir proofs=li-2023");
         is(&[high, li, ("proofs", "usual")], "soundness=100");
         for wrong in
@@ -268,5 +277,9 @@ mod tests {
         }
         assert_eq!(with(&[hashed, ("soundness", "50")]), None);
         assert_eq!(with(&[high, hashed]), None);
+        for other in [high, hashed, li] {
+            assert_eq!(with(&[("proofs", "boyle-2019"), other]), None);
+        }
+        assert_eq!(with(&[high, ("proofs", "boyle-2019")]), None);
     }
 }

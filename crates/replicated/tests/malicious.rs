@@ -3,11 +3,12 @@
 use tacit_replicated::ReplicatedMalicious;
 use tacit_testkit::conformance::{self, Subject};
 
-const KINDS: [&ReplicatedMalicious; 4] = [
+const KINDS: [&ReplicatedMalicious; 5] = [
     &ReplicatedMalicious::SOUNDNESS_50,
     &ReplicatedMalicious::SOUNDNESS_100,
     &ReplicatedMalicious::FIAT_SHAMIR,
     &ReplicatedMalicious::LI_2023,
+    &ReplicatedMalicious::BOYLE_2019,
 ];
 
 fn subject(protocol: &'static ReplicatedMalicious) -> Subject {

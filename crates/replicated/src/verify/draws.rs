@@ -5,6 +5,7 @@ use super::seeds::Seed;
 use super::sequence::Sequence;
 use tacit_kernel::Element;
 use tacit_kernel::field::Fp61;
+use tacit_kernel::gf64::Gf64;
 use tacit_session::{Draw, Session, step};
 
 /// Blocks of a stream that a batch has for itself.
@@ -40,6 +41,28 @@ pub(super) fn mask<F: Field>(
     let mut parts = vec![Fp61::ZERO; F::DEGREE];
     session.stream(peer).fill_elements(draw(part), block(batch, repetition), &mut parts);
     F::of(&parts)
+}
+
+/// As [`shares`], of elements of GF(2^64).
+pub(super) fn binary_shares(
+    session: &mut Session,
+    peer: usize,
+    batch: u32,
+    sequence: &Sequence,
+    round: usize,
+) -> Vec<Gf64> {
+    let first = block(batch, 0) + sequence.values_before(round) as u64;
+    let mut shares = vec![Gf64::ZERO; sequence.values(round)];
+    let bytes = bytemuck::cast_slice_mut(&mut shares);
+    session.stream(peer).fill(draw(step::PROOF_SHARE), first, bytes);
+    shares
+}
+
+/// As [`mask`], of GF(2^64).
+pub(super) fn binary_mask(session: &mut Session, peer: usize, part: u16, batch: u32) -> Gf64 {
+    let mut bytes = [0; size_of::<Gf64>()];
+    session.stream(peer).fill(draw(part), block(batch, 0), &mut bytes);
+    Gf64(u64::from_le_bytes(bytes))
 }
 
 /// The seed of the last round, from the key that the verifiers share; or the salt of a digest, from that of prover and

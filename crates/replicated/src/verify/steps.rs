@@ -4,6 +4,7 @@
 //! at the beginning of the next step, so nobody waits for them while there is something else to do. What a batch sends
 //! depends on its age in steps, and on where the points come from: [`super::interactive`] or [`super::hashed`].
 
+use super::boyle::{self, Boyle};
 use super::field::{Field, Spare, read};
 use super::hashed::{self, Hashed};
 use super::interactive::{self, Interactive};
@@ -22,6 +23,8 @@ pub(crate) enum Challenges {
     Interactive { repetitions: usize },
     /// From hashes of the prover's messages.
     Hashed,
+    /// From the verifiers; what is compared is over GF(2^64).
+    Binary,
 }
 
 impl Challenges {
@@ -30,6 +33,7 @@ impl Challenges {
         match self {
             Self::Interactive { .. } => interactive::steps(sequence),
             Self::Hashed => hashed::STEPS,
+            Self::Binary => boyle::steps(sequence),
         }
     }
 
@@ -38,6 +42,7 @@ impl Challenges {
         match self {
             Self::Interactive { repetitions } => interactive::back_bytes(sequence, age, repetitions),
             Self::Hashed => hashed::back_bytes(sequence, age),
+            Self::Binary => boyle::back_bytes(sequence, age),
         }
     }
 
@@ -46,6 +51,7 @@ impl Challenges {
         match self {
             Self::Interactive { repetitions } => interactive::forth_bytes(sequence, age, repetitions),
             Self::Hashed => hashed::forth_bytes(sequence, age),
+            Self::Binary => boyle::forth_bytes(sequence, age),
         }
     }
 
@@ -56,6 +62,7 @@ impl Challenges {
                 Box::new(Interactive::begin(batch, number, repetitions, session, spare))
             }
             Self::Hashed => Box::new(Hashed::begin(batch, number)),
+            Self::Binary => Box::new(Boyle::begin(batch, number, session)),
         }
     }
 }
