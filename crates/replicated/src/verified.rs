@@ -25,6 +25,7 @@ use crate::verify::{Challenges, Cut, Proofs, traffic};
 use crate::{ZeroSharing, cost, next, prev};
 use sha2::{Digest, Sha256};
 use std::sync::{Arc, LazyLock};
+use tacit_engine::executor::AHEAD;
 use tacit_engine::{Checks, Client, Engine, Error, Protocol, ProtocolSpec, Roles, Security};
 use tacit_kernel::{Buffer, bits};
 use tacit_program::Native;
@@ -51,6 +52,10 @@ impl ReplicatedMalicious {
     /// With the blocks and batches of Li et al. 2023, section 4.4: what the usual ones are measured against. The chances
     /// are no larger.
     pub const LI_2023: Self = Self { cut: Cut::LI_2023, ..Self::SOUNDNESS_50 };
+
+    /// With the proofs of Boyle et al. 2019 over GF(2^64), in the parameters that Li et al. 2023 compare with: a wrong AND
+    /// goes unnoticed with a chance of at most 2^-57.
+    pub const BOYLE_2019: Self = Self { cut: Cut::BOYLE_2019, challenges: Challenges::Binary };
 }
 
 /// All that parameters can choose.
@@ -59,7 +64,8 @@ static ALL: LazyLock<Vec<ReplicatedMalicious>> = LazyLock::new(|| {
     let cuts: Vec<Cut> =
         sizes.map(|batch_words| Cut { batch_words, ..Cut::USUAL }).chain([Cut::LI_2023]).collect();
     let with = |challenges| cuts.iter().map(move |&cut| ReplicatedMalicious { cut, challenges });
-    [ONCE, TWICE, Challenges::Hashed].into_iter().flat_map(with).collect()
+    let all = [ONCE, TWICE, Challenges::Hashed].into_iter().flat_map(with);
+    all.chain([ReplicatedMalicious::BOYLE_2019]).collect()
 });
 
 /// Words of a batch whose first compression's blocks are a word each.
@@ -86,6 +92,7 @@ const FIAT_SHAMIR: &str = "fiat-shamir";
 const PROOFS: &str = "proofs";
 const USUAL: &str = "usual";
 const LI_2023: &str = "li-2023";
+const BOYLE_2019: &str = "boyle-2019";
 
 static SPEC: ProtocolSpec = ProtocolSpec {
     name: "replicated-malicious",
@@ -104,7 +111,7 @@ impl Protocol for ReplicatedMalicious {
         &[
             (SOUNDNESS, &["50", "100"]),
             (CHALLENGES, &[INTERACTIVE, FIAT_SHAMIR]),
-            (PROOFS, &[USUAL, LI_2023]),
+            (PROOFS, &[USUAL, LI_2023, BOYLE_2019]),
             (BATCH, &["64", "128", "256", "512", "1024", "2048", "4096", "8192", "16384", "32768", "65536"]),
         ]
     }
@@ -117,6 +124,7 @@ impl Protocol for ReplicatedMalicious {
             (Challenges::Interactive { .. }, SOUNDNESS, "100") => wanted.challenges = TWICE,
             (ONCE, CHALLENGES, INTERACTIVE) => {}
             (ONCE, CHALLENGES, FIAT_SHAMIR) => wanted.challenges = Challenges::Hashed,
+            (ONCE, PROOFS, BOYLE_2019) => wanted = Self::BOYLE_2019,
             (_, PROOFS, USUAL) => wanted.cut = Cut::USUAL,
             (_, PROOFS, LI_2023) => wanted.cut = Cut::LI_2023,
             (_, BATCH, words) => wanted.cut.batch_words = words.parse().ok()?,
@@ -127,13 +135,14 @@ impl Protocol for ReplicatedMalicious {
 
     fn parameters(&self) -> String {
         let challenges = match self.challenges {
-            Challenges::Interactive { repetitions: 1 } => None,
+            Challenges::Interactive { repetitions: 1 } | Challenges::Binary => None,
             Challenges::Interactive { .. } => Some(format!("{SOUNDNESS}=100")),
             Challenges::Hashed => Some(format!("{CHALLENGES}={FIAT_SHAMIR}")),
         };
         let proofs = match self.cut {
             Cut::USUAL => None,
             Cut::LI_2023 => Some(format!("{PROOFS}={LI_2023}")),
+            Cut::BOYLE_2019 => Some(format!("{PROOFS}={BOYLE_2019}")),
             cut => Some(format!("{BATCH}={}", cut.batch_words)),
         };
         challenges.into_iter().chain(proofs).collect::<Vec<_>>().join(" ")
@@ -178,6 +187,14 @@ impl Protocol for ReplicatedMalicious {
 
     fn seat(&self, session: Session, plan: Arc<Plan>, roles: Roles) -> Result<Box<dyn Engine>, Error> {
         let verified = Verified::new(&plan, *self)?;
+        let (inbox, ands) =
+            (session.limits().inbox, plan.ops.iter().any(|op| matches!(op.kind, Kind::And { .. })));
+        if ands && inbox < LEAST_INBOX {
+            return Err(Error::Refused(format!(
+                "with inbox_bytes = {inbox} proofs could be stuck behind messages that nobody reads yet; protocol \
+                 \"replicated-malicious\" takes {LEAST_INBOX} at least for this program"
+            )));
+        }
         let zero_sharing = ZeroSharing::Computational;
         Ok(Box::new(ReplicatedEngine::new(session, plan, roles, zero_sharing, Some(verified))?))
     }
@@ -187,6 +204,10 @@ impl Protocol for ReplicatedMalicious {
         Ok(Box::new(ReplicatedClient::new(session, plan, roles, true)))
     }
 }
+
+/// The least inbox for ANDs outside of circuits, of which up to [`AHEAD`] messages of 64 KiB may come before the proofs
+/// that a party waits for; circuits have their window.
+const LEAST_INBOX: usize = 2 * AHEAD * (64 << 10);
 
 /// Bits of a digest.
 pub(crate) const DIGEST_BITS: u64 = 256;
@@ -354,6 +375,7 @@ mod tests {
         is(&[high], "soundness=100");
         is(&[li], "proofs=li-2023");
         is(&[li, high], "soundness=100 proofs=li-2023");
+        is(&[("proofs", "boyle-2019")], "proofs=boyle-2019");
         is(&[hashed, li], "challenges=fiat-shamir proofs=li-2023");
         is(&[high, li, ("proofs", "usual")], "soundness=100");
         is(&[("batch", "64"), high], "soundness=100 batch=64");
@@ -372,5 +394,9 @@ mod tests {
         }
         assert_eq!(with(&[hashed, ("soundness", "50")]), None);
         assert_eq!(with(&[high, hashed]), None);
+        for other in [high, hashed, li] {
+            assert_eq!(with(&[("proofs", "boyle-2019"), other]), None);
+        }
+        assert_eq!(with(&[high, ("proofs", "boyle-2019")]), None);
     }
 }

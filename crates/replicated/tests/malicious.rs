@@ -46,8 +46,9 @@ mod otherwise {
     }
 
     #[test]
-    fn the_papers_blocks_and_batches() {
+    fn other_papers_proofs() {
         circuits::random(&subject(&ReplicatedMalicious::LI_2023), 0..20);
+        circuits::random(&subject(&ReplicatedMalicious::BOYLE_2019), 0..20);
     }
 
     #[test]

@@ -4,7 +4,7 @@ use crate::handshake::{Hello, MAX_HELLO, VERSION, identity, pair_key};
 use crate::{Agreement, Commitment, Entropy, Error, Opening, Stream, step};
 use sha2::{Digest, Sha256};
 use subtle::ConstantTimeEq;
-use tacit_net::{At, Mesh, Phase};
+use tacit_net::{At, Limits, Mesh, Phase};
 use zeroize::Zeroize;
 
 /// One endpoint's seat in a run. Endpoints are numbered: parties from 0, then clients.
@@ -116,6 +116,11 @@ impl Session {
     /// The first operation of the plan that is running, counted through the session: no two plans have the same.
     pub fn first_operation(&self) -> u32 {
         self.first_op
+    }
+
+    /// The links' limits.
+    pub fn limits(&self) -> &Limits {
+        self.mesh.limits()
     }
 
     /// The links.

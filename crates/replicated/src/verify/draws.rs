@@ -6,7 +6,9 @@ use super::sequence::Sequence;
 use crate::planted::{Mistake, planted};
 use tacit_kernel::Element;
 use tacit_kernel::field::Fp61;
+use tacit_kernel::gf64::Gf64;
 use tacit_session::{Draw, Session, step};
+use zeroize::Zeroizing;
 
 /// Blocks of a stream that a batch has for itself.
 const BATCH_BLOCKS: u64 = 1 << 16;
@@ -46,11 +48,33 @@ pub(super) fn mask<F: Field>(
     F::of(&parts)
 }
 
+/// As [`shares`], of elements of GF(2^64).
+pub(super) fn binary_shares(
+    session: &mut Session,
+    peer: usize,
+    batch: u32,
+    sequence: &Sequence,
+    round: usize,
+) -> Vec<Gf64> {
+    let first = block(batch, 0) + sequence.values_before(round) as u64;
+    let mut shares = vec![Gf64::ZERO; sequence.values(round)];
+    let bytes = bytemuck::cast_slice_mut(&mut shares);
+    session.stream(peer).fill(draw(step::PROOF_SHARE), first, bytes);
+    shares
+}
+
+/// As [`mask`], of GF(2^64).
+pub(super) fn binary_mask(session: &mut Session, peer: usize, part: u16, batch: u32) -> Gf64 {
+    let mut bytes = [0; size_of::<Gf64>()];
+    session.stream(peer).fill(draw(part), block(batch, 0), &mut bytes);
+    Gf64(u64::from_le_bytes(bytes))
+}
+
 /// The seed of the last round, from the key that the verifiers share; or the salt of a digest, from that of prover and
 /// verifier.
-pub(super) fn seed(session: &mut Session, peer: usize, part: u16, batch: u32) -> Seed {
-    let mut seed = Seed::default();
-    session.stream(peer).fill(draw(part), block(batch, 0), &mut seed);
+pub(super) fn seed(session: &mut Session, peer: usize, part: u16, batch: u32) -> Zeroizing<Seed> {
+    let mut seed = Zeroizing::new(Seed::default());
+    session.stream(peer).fill(draw(part), block(batch, 0), seed.as_mut_slice());
     seed
 }
 

@@ -22,7 +22,7 @@ use super::field::{Extended, Field, Spare, write};
 use super::log::Batch;
 use super::proof::{Vectors, claim, condense, first_values};
 use super::sequence::Sequence;
-use super::steps::{Out, Proof, Reader, check_ends};
+use super::steps::{Out, Proof, Reader, check_ends, other_verifier};
 use crate::{next, prev};
 use sha2::{Digest, Sha256};
 use tacit_engine::Error;
@@ -89,7 +89,8 @@ impl End {
     /// Compares the hash with the other verifier's, and checks `p(r) q(r) = G(r)`.
     fn check(&self, theirs: &mut Reader<'_>, prover: usize, session: &mut Session) -> Result<(), Error> {
         if theirs.take() != self.transcript {
-            let what = format!("{} told its verifiers different things", session.name(prover));
+            let (prover, other) = (session.name(prover), session.name(other_verifier(session.me(), prover)));
+            let what = format!("the hashes of the proof of {prover} differ, by {prover} or by {other}");
             return Err(session.reject(&what).into());
         }
         check_ends(&[self.end], theirs, prover, session)

@@ -30,6 +30,7 @@ use tacit_engine::Error;
 use tacit_kernel::field::Fp61;
 use tacit_kernel::relation::Side;
 use tacit_session::{Session, step};
+use zeroize::Zeroizing;
 
 /// Steps in which a batch sends anything.
 pub(super) fn steps(sequence: &Sequence) -> usize {
@@ -102,7 +103,7 @@ struct LeftVerifier {
 
 /// This party's part as right verifier of the next party's proof.
 struct RightVerifier {
-    seeds: Vec<Seed>,
+    seeds: Zeroizing<Vec<Seed>>,
     /// Of each repetition, the points of all rounds.
     points: Vec<Vec<Fp61>>,
     /// Of each repetition, its shares of all values so far.
@@ -256,7 +257,7 @@ impl LeftVerifier {
     ) -> Self {
         let (sequence, prover) = (&batch.sequence, prev(session.me()));
         let other = next(session.me());
-        let seeds = chain(draws::seed(session, other, step::PROOF_SEED, number), sequence.rounds());
+        let seeds = chain(&draws::seed(session, other, step::PROOF_SEED, number), sequence.rounds());
         let points = all_points(session, sequence, &seeds, prover, number, repetitions);
         let first = draws::shares::<Fp61>(session, prover, sequence, (number, 0), 0);
         let mut ends = Vec::with_capacity(repetitions);
@@ -286,7 +287,7 @@ impl RightVerifier {
     ) -> Self {
         let (sequence, prover) = (&batch.sequence, next(session.me()));
         let other = prev(session.me());
-        let seeds = chain(draws::seed(session, other, step::PROOF_SEED, number), sequence.rounds());
+        let seeds = chain(&draws::seed(session, other, step::PROOF_SEED, number), sequence.rounds());
         let points = all_points(session, sequence, &seeds, prover, number, repetitions);
         let mut own = Vec::with_capacity(repetitions);
         for (repetition, points) in points.iter().enumerate() {

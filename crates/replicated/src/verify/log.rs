@@ -11,7 +11,6 @@ pub(crate) const BEGUN: usize = 6;
 ///
 /// Planes are as long as they ever had to be, and those of batches that were proved are used again: clearing memory
 /// would take as long as noting the ANDs.
-#[derive(Debug)]
 pub(crate) struct Log {
     begun: Plane<[Vec<u64>; BEGUN]>,
     /// `z_(i-1)`, of those that are finished.
@@ -23,7 +22,7 @@ pub(crate) struct Log {
 }
 
 /// Vectors that are filled alike, up to a number of words.
-#[derive(Debug, Default)]
+#[derive(Default)]
 struct Plane<V> {
     vectors: V,
     words: usize,
@@ -140,7 +139,6 @@ impl Log {
 }
 
 /// ANDs that are proved together, padded with ANDs of zeros. What is behind the padding means nothing.
-#[derive(Debug)]
 pub(crate) struct Batch {
     pub(crate) sequence: Sequence,
     /// Without the padding.

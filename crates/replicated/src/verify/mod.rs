@@ -14,14 +14,17 @@
 //! | `steps` | the messages of all batches, step by step |
 //! | `interactive`, `seeds` | proofs with points from the verifiers |
 //! | `hashed` | proofs with points that the prover finds by hashing |
+//! | `lifted`, `boyle` | proofs over GF(2^64), to compare with |
 //!
 //! **Words.** For the proof of `P_i` the *left* verifier is `P_(i+1)`, who knows `u` (what `P_i` sent, and the component
 //! that they share), and the *right* verifier is `P_(i-1)`, who knows `v`.
 
+mod boyle;
 mod draws;
 mod field;
 mod hashed;
 mod interactive;
+mod lifted;
 mod log;
 mod polynomial;
 mod proof;

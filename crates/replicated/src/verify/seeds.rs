@@ -10,16 +10,21 @@
 use crate::planted::{Mistake, planted};
 use sha2::{Digest, Sha256};
 use tacit_kernel::Element;
+use tacit_kernel::aes::Aes128Ctr;
 use tacit_kernel::field::Fp61;
+use tacit_kernel::gf64::Gf64;
+use zeroize::Zeroizing;
 
 /// A seed, or the anchor.
 pub(crate) type Seed = [u8; 32];
 
 /// The seeds of all rounds, from that of the last one.
-pub(crate) fn chain(last: Seed, rounds: usize) -> Vec<Seed> {
-    let mut seeds = vec![last];
+pub(crate) fn chain(last: &Seed, rounds: usize) -> Zeroizing<Vec<Seed>> {
+    let mut seeds = Zeroizing::new(Vec::with_capacity(rounds));
+    seeds.push(*last);
     for _ in 1..rounds {
-        seeds.push(before(&seeds[seeds.len() - 1]));
+        let next = before(&seeds[seeds.len() - 1]);
+        seeds.push(next);
     }
     seeds.reverse();
     seeds
@@ -42,6 +47,15 @@ pub(crate) struct Place {
 /// A point of the field from a round's seed, none of `0..=blocks`: the values there are those of the vectors. Within
 /// 2^-66 of uniform.
 pub(crate) fn point(session: &[u8; 32], seed: &Seed, place: Place, blocks: usize) -> Fp61 {
+    Fp61::from_u128(point_below(Fp61::MODULUS.into(), session, seed, place, blocks))
+}
+
+/// The same of GF(2^64), whose elements are numbers by their bits. Within 2^-63 of uniform.
+pub(crate) fn point_of_binary(session: &[u8; 32], seed: &Seed, place: Place, blocks: usize) -> Gf64 {
+    Gf64(point_below(1 << 64, session, seed, place, blocks) as u64)
+}
+
+fn point_below(order: u128, session: &[u8; 32], seed: &Seed, place: Place, blocks: usize) -> u128 {
     let mut hash = Sha256::new_with_prefix(b"tacit proof point 1");
     hash.update(session);
     for number in [place.prover, place.batch as usize, place.round, place.repetition] {
@@ -52,7 +66,26 @@ pub(crate) fn point(session: &[u8; 32], seed: &Seed, place: Place, blocks: usize
     let excluded = blocks as u128 + 1;
     let (drawn, _) = digest.split_at(16);
     let drawn = drawn.iter().rev().fold(0_u128, |value, byte| value << 8 | u128::from(*byte));
-    Fp61::from_u128(drawn % (u128::from(Fp61::MODULUS) - excluded) + excluded)
+    drawn % (order - excluded) + excluded
+}
+
+/// Random coefficients of a batch's ANDs, from the anchor: a stream whose key is its hash.
+pub(crate) fn coefficients(
+    session: &[u8; 32],
+    anchor: &Seed,
+    prover: usize,
+    batch: u32,
+    count: usize,
+) -> Vec<Gf64> {
+    let mut hash = Sha256::new_with_prefix(b"tacit proof coefficients 1");
+    hash.update(session);
+    hash.update((prover as u64).to_le_bytes());
+    hash.update(u64::from(batch).to_le_bytes());
+    let key: Seed = hash.chain_update(anchor).finalize().into();
+    let key = Aes128Ctr::new(&std::array::from_fn(|at| key[at]));
+    let mut coefficients = vec![Gf64::ZERO; count];
+    key.fill(0, 0, bytemuck::cast_slice_mut(&mut coefficients));
+    coefficients
 }
 
 #[cfg(test)]
@@ -61,7 +94,7 @@ mod tests {
 
     #[test]
     fn every_seed_is_checked_by_the_one_before() {
-        let seeds = chain([7; 32], 4);
+        let seeds = chain(&[7; 32], 4);
         assert_eq!((seeds.len(), seeds[3]), (4, [7; 32]));
         assert!(seeds.windows(2).all(|pair| before(&pair[1]) == pair[0]));
     }
@@ -79,5 +112,18 @@ mod tests {
         let distinct: std::collections::HashSet<u128> = points.iter().map(|point| point.to_u128()).collect();
         assert_eq!(distinct.len(), points.len());
         assert!(points.iter().all(|point| point.to_u128() > 64));
+    }
+
+    #[test]
+    fn coefficients_differ_by_all_that_they_are_for() {
+        let first = coefficients(&[0; 32], &[0; 32], 1, 2, 3);
+        let others = [
+            coefficients(&[1; 32], &[0; 32], 1, 2, 3),
+            coefficients(&[0; 32], &[1; 32], 1, 2, 3),
+            coefficients(&[0; 32], &[0; 32], 2, 2, 3),
+            coefficients(&[0; 32], &[0; 32], 1, 3, 3),
+        ];
+        assert!(others.iter().all(|other| other[0] != first[0]));
+        assert!(first[0] != first[1] && first[1] != first[2]);
     }
 }

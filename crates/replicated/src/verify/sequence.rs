@@ -3,22 +3,43 @@
 //!
 //! **Soundness.** A wrong proof passes a round if the point at which the polynomial is compared is one at which the
 //! claimed and the true one agree: at most as many as its degree, 2 lambda - 2, or 2 lambda in the last round. A point
-//! is one of p - lambda (or p - lambda - 1). Added up over the rounds:
+//! is one of all but lambda (or lambda + 1) elements of the field. Added up over the rounds:
 //!
-//! | cut | degrees | chance at most |
-//! | --- | --- | --- |
-//! | [`Cut::USUAL`] | 254 | 254 / (2^61 - 65), less than 2^-53 |
-//! | [`Cut::LI_2023`] | 138 | 138 / (2^61 - 33), less than 2^-53 |
+//! | cut | field | degrees | chance at most |
+//! | --- | --- | --- | --- |
+//! | [`Cut::USUAL`] | F_p | 254 | 254 / (2^61 - 65), less than 2^-53 |
+//! | [`Cut::LI_2023`] | F_p | 138 | 138 / (2^61 - 33), less than 2^-53 |
+//! | [`Cut::BOYLE_2019`] | GF(2^64) | 94 | 95 / (2^64 - 9), less than 2^-57 |
+//!
+//! The last one has one more for the random coefficients: wrong ANDs add up to nothing with a chance of 2^-64.
 
 /// AND relations in a word.
 const WORD: usize = 64;
 
-/// Products over F_p that make an AND's relation.
-const PRODUCTS: usize = 4;
+/// What a relation of bits is checked over.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Over {
+    /// F_p: every AND's relation is a sum of four products, whose value is public (Li et al. 2023, equation 5).
+    Prime,
+    /// GF(2^64): every AND's relation is a sum of two products and two bits, and all are combined by random
+    /// coefficients (Boyle et al. 2019).
+    Binary,
+}
+
+impl Over {
+    /// Products for an AND.
+    const fn products(self) -> usize {
+        match self {
+            Self::Prime => 4,
+            Self::Binary => 2,
+        }
+    }
+}
 
 /// How ANDs are cut into batches, and these into blocks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Cut {
+    pub(crate) over: Over,
     /// Words of ANDs that a batch has at most.
     pub(crate) batch_words: usize,
     /// Blocks of the first compression.
@@ -33,10 +54,13 @@ pub(crate) struct Cut {
 impl Cut {
     /// Batches of 2^22 ANDs.
     pub(crate) const USUAL: Self =
-        Self { batch_words: 1 << 16, blocks: 64, later_blocks: 16, least_second: 4 };
+        Self { over: Over::Prime, batch_words: 1 << 16, blocks: 64, later_blocks: 16, least_second: 4 };
     /// Li et al. 2023, section 4.4: batches of 640,000 ANDs.
     pub(crate) const LI_2023: Self =
-        Self { batch_words: 10_000, blocks: 32, later_blocks: 8, least_second: 8 };
+        Self { over: Over::Prime, batch_words: 10_000, blocks: 32, later_blocks: 8, least_second: 8 };
+    /// Boyle et al. 2019 with the parameters that Li et al. 2023 found best for it, appendix E.2.
+    pub(crate) const BOYLE_2019: Self =
+        Self { over: Over::Binary, batch_words: 10_000, blocks: 8, later_blocks: 8, least_second: 8 };
 }
 
 /// The rounds of a batch's proof.
@@ -56,7 +80,7 @@ impl Sequence {
     pub(crate) fn of(words: usize, cut: Cut) -> Self {
         let block_words = words.div_ceil(cut.blocks).max(1);
         let lengths = |second_blocks: usize| {
-            let mut lengths = vec![PRODUCTS * WORD * block_words];
+            let mut lengths = vec![cut.over.products() * WORD * block_words];
             let mut blocks = second_blocks;
             while let Some(&length) = lengths.last().filter(|length| **length > cut.later_blocks) {
                 lengths.push(length.div_ceil(blocks));
@@ -102,12 +126,12 @@ impl Sequence {
         round + 1 == self.rounds()
     }
 
-    /// Values of the polynomial that the prover shares in a round. In the first the values at the blocks' points
-    /// are public; in the later ones that at 1 follows from the sum.
+    /// Values of the polynomial that the prover shares in a round. In the first over F_p the values at the blocks' points
+    /// are public; elsewhere that at 1 follows from the sum.
     pub(crate) fn values(&self, round: usize) -> usize {
         let blocks = self.blocks(round);
-        match round {
-            0 => blocks - 1,
+        match (round, self.cut.over) {
+            (0, Over::Prime) => blocks - 1,
             _ if self.is_last(round) => 2 * blocks,
             _ => 2 * blocks - 2,
         }
@@ -124,7 +148,7 @@ mod tests {
     use super::*;
 
     /// The most that the degrees of a proof's polynomials add up to.
-    const DEGREES: [(Cut, usize); 2] = [(Cut::USUAL, 254), (Cut::LI_2023, 138)];
+    const DEGREES: [(Cut, usize); 3] = [(Cut::USUAL, 254), (Cut::LI_2023, 138), (Cut::BOYLE_2019, 94)];
 
     fn degrees(sequence: &Sequence) -> usize {
         let degree = |round| 2 * sequence.blocks(round) - if sequence.is_last(round) { 0 } else { 2 };
@@ -142,11 +166,15 @@ mod tests {
     }
 
     #[test]
-    fn the_papers_full_batch_is_640_000_ands() {
+    fn the_papers_full_batches_are_640_000_ands() {
         let li = Sequence::of(Cut::LI_2023.batch_words, Cut::LI_2023);
         assert_eq!(li.lengths, [80_128, 10_016, 1252, 157, 20, 3]);
         assert_eq!((Cut::LI_2023.batch_words * WORD, degrees(&li)), (640_000, 62 + 5 * 14 + 6));
         assert_eq!(li.values_before(li.rounds()), 31 + 5 * 14 + 6);
+        let boyle = Sequence::of(Cut::BOYLE_2019.batch_words, Cut::BOYLE_2019);
+        assert_eq!(boyle.lengths, [160_000, 20_000, 2500, 313, 40, 5]);
+        assert_eq!((Cut::BOYLE_2019.batch_words * WORD, degrees(&boyle)), (640_000, 6 * 14 + 10));
+        assert_eq!(boyle.values_before(boyle.rounds()), 6 * 14 + 10);
     }
 
     #[test]
@@ -158,8 +186,12 @@ mod tests {
                 degrees(&sequence)
             });
             assert_eq!(all.max(), Some(bound), "{cut:?}");
-            let points = (1_u64 << 61) - 1 - (cut.blocks as u64 + 1);
-            assert!(bound as f64 / points as f64 <= 2_f64.powi(-53), "{cut:?}");
+            let (wrong, points, bits) = match cut.over {
+                Over::Prime => (bound, 2_f64.powi(61) - 1.0, 53),
+                Over::Binary => (bound + 1, 2_f64.powi(64), 57),
+            };
+            let chance = wrong as f64 / (points - (cut.blocks.max(cut.later_blocks) + 1) as f64);
+            assert!(chance <= 2_f64.powi(-bits), "{cut:?}");
             // A sum of wrong ANDs can't wrap around the field.
             assert!(cut.batch_words * WORD < 1 << 61);
         }

@@ -4,6 +4,7 @@
 //! at the beginning of the next step, so nobody waits for them while there is something else to do. What a batch sends
 //! depends on its age in steps, and on where the points come from: [`super::interactive`] or [`super::hashed`].
 
+use super::boyle::{self, Boyle};
 use super::field::{Field, Spare, read};
 use super::hashed::{self, Hashed};
 use super::interactive::{self, Interactive};
@@ -23,6 +24,8 @@ pub(crate) enum Challenges {
     Interactive { repetitions: usize },
     /// From hashes of the prover's messages.
     Hashed,
+    /// From the verifiers; what is compared is over GF(2^64).
+    Binary,
 }
 
 impl Challenges {
@@ -31,6 +34,7 @@ impl Challenges {
         match self {
             Self::Interactive { .. } => interactive::steps(sequence),
             Self::Hashed => hashed::STEPS,
+            Self::Binary => boyle::steps(sequence),
         }
     }
 
@@ -39,6 +43,7 @@ impl Challenges {
         match self {
             Self::Interactive { repetitions } => interactive::back_bytes(sequence, age, repetitions),
             Self::Hashed => hashed::back_bytes(sequence, age),
+            Self::Binary => boyle::back_bytes(sequence, age),
         }
     }
 
@@ -47,6 +52,7 @@ impl Challenges {
         match self {
             Self::Interactive { repetitions } => interactive::forth_bytes(sequence, age, repetitions),
             Self::Hashed => hashed::forth_bytes(sequence, age),
+            Self::Binary => boyle::forth_bytes(sequence, age),
         }
     }
 
@@ -57,6 +63,7 @@ impl Challenges {
                 Box::new(Interactive::begin(batch, number, repetitions, session, spare))
             }
             Self::Hashed => Box::new(Hashed::begin(batch, number)),
+            Self::Binary => Box::new(Boyle::begin(batch, number, session)),
         }
     }
 }
@@ -270,11 +277,18 @@ pub(super) fn check_ends<F: Field>(
         let ignored = planted(Mistake::FailureIgnored)
             || planted(Mistake::OnlyRightChecks) && prover == prev(session.me());
         if !passes && !ignored {
-            let what = format!("the proof that {} computed its ANDs right fails", session.name(prover));
+            let (prover, other) = (session.name(prover), session.name(other_verifier(session.me(), prover)));
+            let what =
+                format!("the proof that {prover} computed its ANDs right fails, by {prover} or by {other}");
             return Err(session.reject(&what).into());
         }
     }
     Ok(())
+}
+
+/// Who verifies a proof besides `me`. When a check between verifiers fails, it may as well have lied as the prover.
+pub(super) const fn other_verifier(me: usize, prover: usize) -> usize {
+    3 - me - prover
 }
 
 /// The address of a step's message.
