@@ -114,7 +114,7 @@ class Plan:
         Args:
             net: "lan" (1 Gbit/s, 0.47 ms round trip), "wan" (100 Mbit/s, 40 ms), or round trip and speed:
                 "20ms,100mbit".
-            protocol: A protocol's name; `None` for all.
+            protocol: A protocol's name, behind which parameters may stand; `None` for all.
             parties: Names of the computing parties; who else gives or gets something is a client. If `None`,
                 as many parties as a protocol is for, called P0, P1, ...
             config: A `parties.toml`: the cost is that of a run in its deployment, among its parties and with

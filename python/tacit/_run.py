@@ -153,7 +153,8 @@ def connect(
 
     Args:
         config: This one's `parties.toml`, as `tacit.init` or the command `tacit init` writes it.
-        protocol: The protocol's name, the same for all.
+        protocol: The protocol's name, the same for all; parameters may stand behind it, as in
+            `"replicated-malicious soundness=100"`.
         wait: How many seconds a party waits for the others at the start of a run; if `None`, what the
             configuration says.
 
@@ -198,7 +199,8 @@ def local(protocol: str = "replicated", *, debug: bool = False) -> Runner:
     The messages are those of a deployment, but nothing is kept secret from this process.
 
     Args:
-        protocol: The protocol's name.
+        protocol: The protocol's name; parameters may stand behind it, as in
+            `"replicated-malicious soundness=100"`.
         debug: Compare every operation with the same one in the clear. The first that differs is a
             `MismatchError` which names its line. Everything is revealed within the run, so it takes longer.
 

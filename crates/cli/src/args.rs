@@ -149,7 +149,7 @@ pub(crate) struct ParameterArgs {
     /// replicated-malicious: proofs of two rounds, whose points are hashes of the prover's messages
     #[arg(long)]
     fiat_shamir: bool,
-    /// replicated-malicious: usual, or proofs as another paper has them, to compare with: li-2023
+    /// replicated-malicious: usual, or proofs as another paper has them, to compare with: li-2023 or boyle-2019
     #[arg(long, value_name = "HOW")]
     proofs: Option<String>,
 }
