@@ -180,7 +180,7 @@ struct ParameterArgs {
     /// replicated-malicious takes the points of its proofs from hashes: fewer rounds
     #[arg(long, conflicts_with = "soundness")]
     fiat_shamir: bool,
-    /// How replicated-malicious cuts its proofs: usual, or li-2023 as in the paper, to compare with
+    /// How replicated-malicious proves: usual, or as other papers do, to compare with: li-2023 or boyle-2019
     #[arg(long, value_name = "HOW")]
     proofs: Option<String>,
 }

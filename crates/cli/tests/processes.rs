@@ -97,6 +97,7 @@ fn every_benchmark_runs_over_every_transport() {
         vec!["compare", "--count", "5", "--threads", "5"],
         vec!["predict", "--threads", "3"],
         vec!["and", "--protocol", "replicated-malicious", "--soundness", "100"],
+        vec!["and", "--protocol", "replicated-malicious", "--proofs", "boyle-2019"],
         vec!["and", "--protocol", "replicated-malicious", "--fiat-shamir", "--proofs", "li-2023"],
     ];
     for bench in benches.into_iter().chain(more) {

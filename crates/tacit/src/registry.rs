@@ -51,6 +51,13 @@ mod tests {
     use super::*;
 
     #[test]
+    fn several_parameters_stand_behind_a_name() {
+        let name = "replicated-malicious soundness=100 proofs=li-2023";
+        assert_eq!(protocol(name).unwrap().parameters(), "soundness=100 proofs=li-2023");
+        assert!(protocol("replicated-malicious soundness=100 proofs=boyle-2019").is_err());
+    }
+
+    #[test]
     fn parameters_stand_behind_a_name() {
         let parameters = |name: &str| protocol(name).map(Protocol::parameters);
         assert_eq!(parameters("replicated").unwrap(), "");

@@ -19,12 +19,13 @@ use tacit_kernel::field::Fp61;
 use tacit_kernel::gf64::{self, Gf64};
 use tacit_kernel::{Element, fp61, ring};
 
-/// Protocols, with the column of the paper that each is to be held against, if it has one.
-const PROTOCOLS: [(&str, Option<usize>); 4] = [
-    ("replicated", Some(0)),
-    ("replicated-malicious", Some(1)),
-    ("replicated-malicious proofs=li-2023", Some(1)),
-    ("replicated-malicious challenges=fiat-shamir proofs=li-2023", Some(1)),
+/// Protocols, with the column of the paper that each is to be held against.
+const PROTOCOLS: [(&str, usize); 5] = [
+    ("replicated", 0),
+    ("replicated-malicious", 1),
+    ("replicated-malicious proofs=li-2023", 1),
+    ("replicated-malicious challenges=fiat-shamir proofs=li-2023", 1),
+    ("replicated-malicious proofs=boyle-2019", 2),
 ];
 
 /// The paper's columns.
@@ -159,7 +160,7 @@ impl Run {
         context: &Context<'_>,
         args: &BenchArgs,
         row: &Row,
-        (protocol, column): (&'static str, Option<usize>),
+        (protocol, column): (&'static str, usize),
         net: Option<&'static str>,
         repeat: usize,
     ) -> Result<Self, Failure> {
@@ -173,7 +174,7 @@ impl Run {
         };
         let spec = args.spec_under(protocol.to_owned(), net.map(str::to_owned), what, 1)?;
         let (median, all_seconds) = measure(context, &Bench::new(spec)?, repeat)?;
-        let paper = |of: [f64; 4]| column.filter(|_| full).map(|column| of[column]);
+        let paper = |of: [f64; 4]| full.then_some(of[column]);
         Ok(Self {
             protocol,
             net,

@@ -7,11 +7,18 @@ pub(super) mod avx2 {
     use super::super::{Gf64, reduce};
     use std::arch::x86_64::*;
 
+    /// [`Gf64::times`].
+    #[inline]
+    #[target_feature(enable = "avx2,pclmulqdq")]
+    pub(crate) fn times(a: Gf64, b: Gf64) -> Gf64 {
+        Gf64(reduced(_mm_clmulepi64_si128::<0>(word(a), word(b))))
+    }
+
     /// [`super::super::mul_assign`].
     #[target_feature(enable = "avx2,pclmulqdq")]
     pub(crate) fn mul_assign(a: &mut [Gf64], b: &[Gf64]) {
         for (a, b) in a.iter_mut().zip(b) {
-            *a = Gf64(reduced(_mm_clmulepi64_si128::<0>(word(*a), word(*b))));
+            *a = times(*a, *b);
         }
     }
 
