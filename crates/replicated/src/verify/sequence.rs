@@ -46,21 +46,18 @@ pub(crate) struct Cut {
     pub(crate) blocks: usize,
     /// Blocks of the later ones.
     pub(crate) later_blocks: usize,
-    /// The least blocks of the second, whose vectors are long: fewer blocks are less work, for every element is
-    /// multiplied with one of each block. As few are taken as cost no round.
-    pub(crate) least_second: usize,
 }
 
 impl Cut {
     /// Batches of 2^22 ANDs.
     pub(crate) const USUAL: Self =
-        Self { over: Over::Prime, batch_words: 1 << 16, blocks: 64, later_blocks: 16, least_second: 4 };
+        Self { over: Over::Prime, batch_words: 1 << 16, blocks: 64, later_blocks: 16 };
     /// Li et al. 2023, section 4.4: batches of 640,000 ANDs.
     pub(crate) const LI_2023: Self =
-        Self { over: Over::Prime, batch_words: 10_000, blocks: 32, later_blocks: 8, least_second: 8 };
+        Self { over: Over::Prime, batch_words: 10_000, blocks: 32, later_blocks: 8 };
     /// Boyle et al. 2019 with the parameters that Li et al. 2023 found best for it, appendix E.2.
     pub(crate) const BOYLE_2019: Self =
-        Self { over: Over::Binary, batch_words: 10_000, blocks: 8, later_blocks: 8, least_second: 8 };
+        Self { over: Over::Binary, batch_words: 10_000, blocks: 8, later_blocks: 8 };
 }
 
 /// The rounds of a batch's proof.
@@ -72,28 +69,17 @@ pub(crate) struct Sequence {
     /// The length of the vectors after the first round, then after each later one; the last length is that of the masked
     /// round's.
     pub(crate) lengths: Vec<usize>,
-    second_blocks: usize,
 }
 
 impl Sequence {
     /// Of a batch with so many words of ANDs.
     pub(crate) fn of(words: usize, cut: Cut) -> Self {
         let block_words = words.div_ceil(cut.blocks).max(1);
-        let lengths = |second_blocks: usize| {
-            let mut lengths = vec![cut.over.products() * WORD * block_words];
-            let mut blocks = second_blocks;
-            while let Some(&length) = lengths.last().filter(|length| **length > cut.later_blocks) {
-                lengths.push(length.div_ceil(blocks));
-                blocks = cut.later_blocks;
-            }
-            lengths
-        };
-        let rounds = lengths(cut.later_blocks).len();
-        let mut second_blocks = cut.least_second;
-        while lengths(second_blocks).len() > rounds {
-            second_blocks *= 2;
+        let mut lengths = vec![cut.over.products() * WORD * block_words];
+        while let Some(&length) = lengths.last().filter(|length| **length > cut.later_blocks) {
+            lengths.push(length.div_ceil(cut.later_blocks));
         }
-        Self { cut, block_words, lengths: lengths(second_blocks), second_blocks }
+        Self { cut, block_words, lengths }
     }
 
     /// ANDs in a block of the first round.
@@ -116,7 +102,6 @@ impl Sequence {
         match round {
             0 => self.cut.blocks,
             round if round + 1 == self.rounds() => self.lengths[round - 1],
-            1 => self.second_blocks,
             _ => self.cut.later_blocks,
         }
     }
@@ -158,11 +143,11 @@ mod tests {
     #[test]
     fn a_full_batch_has_the_sequence_of_the_bound() {
         let full = Sequence::of(Cut::USUAL.batch_words, Cut::USUAL);
-        assert_eq!(full.lengths, [1 << 18, 1 << 16, 1 << 12, 1 << 8, 16]);
+        assert_eq!(full.lengths, [1 << 18, 1 << 14, 1 << 10, 64, 4]);
         let blocks: Vec<usize> = (0..full.rounds()).map(|round| full.blocks(round)).collect();
-        assert_eq!(blocks, [64, 4, 16, 16, 16, 16]);
+        assert_eq!(blocks, [64, 16, 16, 16, 16, 4]);
         assert_eq!(degrees(&full), 254);
-        assert_eq!(full.values_before(full.rounds()), 63 + 6 + 3 * 30 + 32);
+        assert_eq!(full.values_before(full.rounds()), 63 + 4 * 30 + 8);
     }
 
     #[test]
