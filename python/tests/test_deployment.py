@@ -88,11 +88,11 @@ def test_a_plan_is_priced_with_the_parties_and_the_window_of_a_deployment(seats:
     secrets = [tacit.secret(owner, shape=(40_000,)) for owner in ("alice", "bob")]
     plan = compare.trace(*secrets)
     path = seats["alice"]
-    usual = plan.cost(config=path)
-    assert str(usual) == str(plan.cost())
+    usual = plan.cost(protocol="replicated", config=path)
+    assert str(usual) == str(plan.cost(protocol="replicated"))
     text = path.read_text()
     path.write_text(text.replace("[[party]]", "window_bytes = 1\n\n[[party]]", 1).replace('"P1"', '"one"'))
-    narrow = plan.cost(config=path)
+    narrow = plan.cost(protocol="replicated", config=path)
     assert narrow.rounds > usual.rounds
     assert list(narrow.bytes) == ["P0", "one", "P2", "alice", "bob"]
     with pytest.raises(tacit.InputError, match="leave out parties="):

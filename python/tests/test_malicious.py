@@ -204,18 +204,22 @@ def command(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run(line, capture_output=True, text=True, check=False, timeout=300)
 
 
-OPTIONS = [([], 9), (["--soundness", "100"], 9), (["--fiat-shamir"], 3)]
+OPTIONS = [
+    ([], "", 9),
+    (["--soundness", "100"], " soundness=100", 9),
+    (["--fiat-shamir"], " challenges=fiat-shamir", 3),
+]
 
 
-@pytest.mark.parametrize(("options", "rounds"), OPTIONS, ids=["usual", "soundness", "challenges"])
-def test_the_command_runs_it(options: list[str], rounds: int) -> None:
+@pytest.mark.parametrize(("options", "parameters", "rounds"), OPTIONS, ids=["usual", "soundness", "hashed"])
+def test_the_command_runs_it(options: list[str], parameters: str, rounds: int) -> None:
     chosen = ["--protocol", NAME, *options]
     added = command("circuit", "adder64", "--simulate", "--input", "0=1", "--input", "1=2", *chosen)
     assert (added.returncode, added.stdout) == (0, "output 0=0000000000000003\n")
     bill = json.loads(command("circuit", "aes128", "--cost", "--json", *chosen).stdout)["protocols"]
     # Not priced as if there were no parameters.
     (name,) = bill
-    assert name == f"{NAME} {'='.join(options).removeprefix('--')}".strip()
+    assert name == NAME + parameters
     assert bill[name]["phases"]["verify"]["rounds"] == rounds
 
 
