@@ -19,9 +19,10 @@
 //! 3. So a party that waits, for whatever reason, still empties the other ends' queues. Parties that wait in a
 //!    circle cannot all be waiting for room: the bytes of each are being taken by the next.
 //! 4. What is taken in ahead of its use is bounded by [`Limits::inbox`] per peer. Only beyond it is a peer not
-//!    read, and never the peer that is waited for, whose inbox is empty. A protocol that puts more than that
-//!    on a link before its receiver comes to use it could be stuck; the limit is far above what a step of any
-//!    protocol has under way, and being stuck ends in an error after [`Limits::silence`].
+//!    read, and never the peer that is waited for, whose inbox is empty, unless a message [aside](At::is_aside) is
+//!    waited for. A protocol that puts more than that on a link before its receiver comes to use it could be stuck;
+//!    the limit is far above what a step of any protocol has under way, and being stuck ends in an error after
+//!    [`Limits::silence`]. A protocol with messages aside refuses a limit that it could reach.
 //!
 //! A party that computes without sending or receiving calls [`Mesh::tick`] now and then, which services the
 //! links and lets the others know that it is alive.

@@ -1,8 +1,10 @@
 //! The suite for the protocol that proves its ANDs.
 
 use tacit_engine::Protocol;
+use tacit_program::plan::{Builder, Kind, Rows, To};
 use tacit_replicated::ReplicatedMalicious;
 use tacit_testkit::conformance::Subject;
+use tacit_testkit::{Case, Draws};
 
 // All numbers are bits here, and all operations are ANDs.
 tacit_testkit::conformance!(subject(&ReplicatedMalicious::SOUNDNESS_50); views: input circuit and mul);
@@ -59,6 +61,29 @@ mod otherwise {
     #[test]
     fn fiat_shamir() {
         check(&ReplicatedMalicious::FIAT_SHAMIR);
+    }
+}
+
+/// In an inbox full of messages that nobody reads yet a proof's could be stuck.
+#[test]
+fn a_small_inbox_is_refused_where_it_could_fill() {
+    let run = |inbox: usize| {
+        let mut builder = Builder::new();
+        let [a, dst] = [builder.bits(1, 3), builder.bits(1, 3)];
+        let owner = builder.role("P0");
+        builder.input(owner, a);
+        let [from, to] = [a, dst].map(|reg| Rows::one(reg, 0));
+        builder.interact(Kind::And { a: from, b: from, dst: to });
+        builder.output(dst, To::All);
+        let plan = builder.finish();
+        let mut case = Case::new(&ReplicatedMalicious::SOUNDNESS_50, plan, &[vec![1, 0, 1]]);
+        case.limits.inbox = inbox;
+        case.run(&Draws::fixed(1))
+    };
+    run(64 << 20).outcomes();
+    for ending in run((64 << 20) - 1).endings.iter().flatten() {
+        let error = ending.result.as_ref().expect_err("the inbox is too small").to_string();
+        assert!(error.contains("inbox_bytes"), "{error}");
     }
 }
 
