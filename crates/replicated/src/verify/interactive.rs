@@ -23,7 +23,7 @@ use super::log::Batch;
 use super::proof::{Vectors, claim, condense, first_values};
 use super::seeds::{Place, Seed, before, chain, point};
 use super::sequence::Sequence;
-use super::steps::{Out, Proof, Reader, check_ends};
+use super::steps::{Out, Proof, Reader, check_ends, other_verifier};
 use crate::planted::{Mistake, planted};
 use crate::{next, prev};
 use tacit_engine::Error;
@@ -256,9 +256,7 @@ impl LeftVerifier {
         spare: &mut Spare,
     ) -> Self {
         let (sequence, prover) = (&batch.sequence, prev(session.me()));
-        let other = next(session.me());
-        let seeds = chain(&draws::seed(session, other, step::PROOF_SEED, number), sequence.rounds());
-        let points = all_points(session, sequence, &seeds, prover, number, repetitions);
+        let (seeds, points) = seeds_and_points(session, sequence, prover, number, repetitions);
         let first = draws::shares::<Fp61>(session, prover, sequence, (number, 0), 0);
         let mut ends = Vec::with_capacity(repetitions);
         for (repetition, points) in points.iter().enumerate() {
@@ -286,9 +284,7 @@ impl RightVerifier {
         spare: &mut Spare,
     ) -> Self {
         let (sequence, prover) = (&batch.sequence, next(session.me()));
-        let other = prev(session.me());
-        let seeds = chain(&draws::seed(session, other, step::PROOF_SEED, number), sequence.rounds());
-        let points = all_points(session, sequence, &seeds, prover, number, repetitions);
+        let (seeds, points) = seeds_and_points(session, sequence, prover, number, repetitions);
         let mut own = Vec::with_capacity(repetitions);
         for (repetition, points) in points.iter().enumerate() {
             let tau = draws::mask(session, prover, step::PROOF_RIGHT_MASK, (number, repetition));
@@ -325,20 +321,22 @@ impl RightVerifier {
     }
 }
 
-/// The points of all rounds, of each repetition.
-fn all_points(
-    session: &Session,
+/// The seeds of all rounds, which both verifiers draw from the key that they share, and of each repetition the points.
+fn seeds_and_points(
+    session: &mut Session,
     sequence: &Sequence,
-    seeds: &[Seed],
     prover: usize,
     batch: u32,
     repetitions: usize,
-) -> Vec<Vec<Fp61>> {
+) -> (Zeroizing<Vec<Seed>>, Vec<Vec<Fp61>>) {
+    let other = other_verifier(session.me(), prover);
+    let seeds = chain(&draws::seed(session, other, step::PROOF_SEED, batch), sequence.rounds());
     let of = |repetition| {
         let at = |(round, seed)| {
             point(session.id(), seed, Place { prover, batch, round, repetition }, sequence.blocks(round))
         };
         seeds.iter().enumerate().map(at).collect()
     };
-    (0..repetitions).map(of).collect()
+    let points = (0..repetitions).map(of).collect();
+    (seeds, points)
 }
