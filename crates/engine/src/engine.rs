@@ -1,6 +1,6 @@
 //! The interfaces that a protocol implements.
 
-use crate::{Clear, Error, Job, Roles};
+use crate::{Clear, Error, Job, Material, Roles};
 use std::sync::Arc;
 use tacit_program::Native;
 use tacit_program::cost::{Flow, Phase};
@@ -86,8 +86,23 @@ pub trait Protocol: Send + Sync {
     fn native(&self) -> Native {
         Native::ALL
     }
+    /// Messages of one stage of an operation, over all its jobs, that are sent ahead of time, before inputs are known.
+    fn offline(&self, plan: &Plan, op: &Op, stage: u32) -> Vec<Flow> {
+        let _ = (plan, op, stage);
+        Vec::new()
+    }
+    /// Rounds of the messages of [`Protocol::offline`] of a whole plan.
+    fn offline_rounds(&self, plan: &Plan) -> u64 {
+        let _ = plan;
+        0
+    }
     /// Messages of one stage of an operation, over all its jobs; of a circuit, of one layer.
     fn operation(&self, plan: &Plan, op: &Op, stage: u32) -> Vec<Flow>;
+    /// Whether a stage of an operation has messages online, and so takes a round.
+    fn speaks(&self, op: &Op, stage: u32) -> bool {
+        let _ = (op, stage);
+        true
+    }
     /// Messages of an input, after the seeds.
     fn input(&self, plan: &Plan, roles: &Roles, input: &InputOp) -> Vec<Flow>;
     /// Messages that a client sends before its first input.
@@ -104,19 +119,48 @@ pub trait Protocol: Send + Sync {
 
 /// One party's state in a protocol. Every call works on a whole batch.
 ///
-/// The executor calls: all inputs, in groups (`give` for each, then `take` for each); for every level its local
+/// Where a protocol has an offline phase, the executor walks the plan twice: first, if `prepare` says so, local steps
+/// and jobs as below, without inputs and outputs, and `seal`, whose material goes to `load`. Material that was made
+/// before is loaded instead; then `prepare` says that there is nothing to do.
+///
+/// Then it calls: all inputs, in groups (`give` for each, then `take` for each); for every level its local
 /// steps, then its jobs, each begun once and finished once, in the same order; then `check`, then the outputs, in
 /// groups (`offer` for each, then `reveal` for each). A group is one for all endpoints; only its last member can
 /// be longer than [`AHEAD`](crate::executor::AHEAD) messages.
 pub trait Engine: Send {
     /// The session; none in the clear.
     fn session(&mut self) -> Option<&mut Session>;
+    /// Begins the walk that makes ready what doesn't depend on inputs, for another instance of the plan; `false` if
+    /// there is nothing to make.
+    fn prepare(&mut self) -> Result<bool, Error> {
+        Ok(false)
+    }
+    /// Whether what was prepared should be sealed before more is: for a protocol that checks many instances together
+    /// as soon as there are enough.
+    fn is_full(&self) -> bool {
+        true
+    }
+    /// Ends walks that `prepare` began: the material of each, in order, checked as far as the protocol promises it.
+    fn seal(&mut self) -> Result<Vec<Material>, Error> {
+        Ok(Vec::new())
+    }
+    /// Takes the material of the instance that runs next. It must have been made by the same endpoint of the same
+    /// protocol for the same plan; what doesn't fit is an error.
+    fn load(&mut self, material: Material) -> Result<(), Error> {
+        let _ = material;
+        Err(Error::Refused("the protocol has no offline phase".to_owned()))
+    }
     /// Sends what is to be sent for an input; its owner has the values.
     fn give(&mut self, input: u32, values: Option<&Clear>) -> Result<(), Error>;
     /// Receives a share of an input.
     fn take(&mut self, input: u32) -> Result<(), Error>;
     /// Runs a step that needs no message.
     fn local(&mut self, step: &Local) -> Result<(), Error>;
+    /// Whether a stage of an operation has messages online: as [`Protocol::speaks`].
+    fn speaks(&self, op: u32, stage: u32) -> bool {
+        let _ = (op, stage);
+        true
+    }
     /// Computes and sends a job's messages.
     fn begin(&mut self, job: &Job) -> Result<(), Error>;
     /// Whether the messages that `finish` would wait for are there. Does not wait.

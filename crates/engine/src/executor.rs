@@ -5,7 +5,7 @@
 //! last one travels. It waits only when all jobs are begun, or when so many are under way that memory would suffer.
 
 use crate::job::{self, Job};
-use crate::{Clear, Client, Engine, Error, Roles};
+use crate::{Clear, Client, Engine, Error, Material, Roles};
 use std::collections::VecDeque;
 use std::ops::Range;
 use tacit_net::Phase;
@@ -86,6 +86,27 @@ pub fn run_party(
     result
 }
 
+/// Makes material for `count` instances of a plan ahead of time, and hands over what is ready: `keep` gets every
+/// instance's, in order. Nothing is computed on inputs.
+///
+/// # Errors
+/// [`Error::Refused`] if the protocol has no offline phase; the first failure, also of `keep`, ends it for all.
+pub fn run_offline(
+    engine: &mut dyn Engine,
+    plan: &Plan,
+    count: u64,
+    keep: &mut dyn FnMut(Material) -> Result<(), Error>,
+    observer: &mut dyn Observer,
+) -> Result<(), Error> {
+    let mut walk = Walk { engine, plan, observer, done: 0, total: 0 };
+    walk.total = walk.jobs() * count as usize;
+    let result = walk.offline(count, keep);
+    if let (Err(error), Some(session)) = (&result, engine.session()) {
+        session.abort(&error.to_string());
+    }
+    result
+}
+
 /// Runs a client's part: gives its inputs, receives its outputs.
 pub fn run_client(
     client: &mut dyn Client,
@@ -155,16 +176,33 @@ struct Walk<'a> {
 
 impl Walk<'_> {
     fn run(&mut self, inputs: &[Option<Clear>]) -> Result<Outcome, Error> {
-        self.total = self
-            .plan
-            .levels
-            .iter()
-            .flat_map(|level| &level.stages)
-            .map(|stage| job::jobs(self.plan, stage.op, u32::from(stage.stage)).count())
-            .sum();
+        self.total = self.jobs();
+        if self.engine.prepare()? {
+            self.total *= 2;
+            self.phase(Phase::Offline)?;
+            self.levels()?;
+            for material in self.engine.seal()? {
+                self.engine.load(material)?;
+            }
+        }
         self.phase(Phase::Input)?;
         self.inputs(inputs)?;
         self.phase(Phase::Online)?;
+        let rounds = self.levels()?;
+        self.phase(Phase::Verify)?;
+        self.engine.check()?;
+        self.phase(Phase::Output)?;
+        let outputs = self.outputs()?;
+        Ok(Outcome { outputs, rounds })
+    }
+
+    fn jobs(&self) -> usize {
+        let stages = self.plan.levels.iter().flat_map(|level| &level.stages);
+        stages.map(|stage| job::jobs(self.plan, stage.op, u32::from(stage.stage)).count()).sum()
+    }
+
+    /// Runs all operations. Returns the longest chain of messages.
+    fn levels(&mut self) -> Result<u64, Error> {
         let mut rounds = 0;
         for level in &self.plan.levels {
             for step in &level.local {
@@ -176,11 +214,25 @@ impl Walk<'_> {
                 self.engine.free(reg);
             }
         }
-        self.phase(Phase::Verify)?;
-        self.engine.check()?;
-        self.phase(Phase::Output)?;
-        let outputs = self.outputs()?;
-        Ok(Outcome { outputs, rounds })
+        Ok(rounds)
+    }
+
+    fn offline(
+        &mut self,
+        count: u64,
+        keep: &mut dyn FnMut(Material) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        self.phase(Phase::Offline)?;
+        for _ in 0..count {
+            if !self.engine.prepare()? {
+                return Err(Error::Refused("the protocol makes nothing ahead of time".to_owned()));
+            }
+            self.levels()?;
+            if self.engine.is_full() {
+                self.engine.seal()?.into_iter().try_for_each(&mut *keep)?;
+            }
+        }
+        self.engine.seal()?.into_iter().try_for_each(keep)
     }
 
     fn inputs(&mut self, values: &[Option<Clear>]) -> Result<(), Error> {
@@ -219,7 +271,8 @@ impl Walk<'_> {
             stages.iter().partition(|stage| job::is_circuit(self.plan, **stage));
         let under_way = self.begin(&others)?;
         let longest = self.circuits(&circuits, under_way)?;
-        Ok(longest.max(u64::from(!others.is_empty())))
+        let speaks = others.iter().any(|stage| self.engine.speaks(stage.op, stage.stage.into()));
+        Ok(longest.max(u64::from(speaks)))
     }
 
     /// Begins all jobs of some stages, and finishes what has arrived meanwhile in the same order. Returns what is still

@@ -6,7 +6,7 @@ use std::collections::BinaryHeap;
 use std::ops::Range;
 use tacit_circuit::Layered;
 use tacit_kernel::Element;
-use tacit_program::plan::{Kind, Plan, Stage};
+use tacit_program::plan::{Kind, Op, Plan, Stage};
 
 /// Some columns of one stage of one operation.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -106,8 +106,8 @@ pub(crate) fn tiles_under_way(plan: &Plan, stages: &[Stage]) -> usize {
 }
 
 /// Rounds that some stages of one level take: those of the longest chain of tiles that wait for one another's place
-/// in the window, or one, of what isn't a circuit.
-pub fn rounds(plan: &Plan, stages: &[Stage]) -> u64 {
+/// in the window, or one, of what isn't a circuit; none if none of it `speaks`.
+pub fn rounds(plan: &Plan, stages: &[Stage], speaks: impl Fn(&Op, u32) -> bool) -> u64 {
     let (circuits, others): (Vec<Stage>, Vec<Stage>) =
         stages.iter().partition(|stage| is_circuit(plan, **stage));
     let mut places = BinaryHeap::from(vec![Reverse(0); tiles_under_way(plan, &circuits)]);
@@ -120,7 +120,8 @@ pub fn rounds(plan: &Plan, stages: &[Stage]) -> u64 {
         }
     }
     let longest = places.into_iter().map(|Reverse(chain)| chain).max().unwrap_or(0);
-    longest.max(u64::from(!others.is_empty()))
+    let speaks = |stage: &Stage| speaks(&plan.ops[stage.op as usize], stage.stage.into());
+    longest.max(u64::from(others.iter().any(speaks)))
 }
 
 fn extent_and_grain(plan: &Plan, kind: &Kind) -> (usize, usize) {
@@ -203,7 +204,7 @@ mod tests {
             }
             builder.finish()
         };
-        let rounds_of = |plan: &Plan| rounds(plan, &plan.levels[0].stages);
+        let rounds_of = |plan: &Plan| rounds(plan, &plan.levels[0].stages, |_, _| true);
         assert_eq!(rounds_of(&level(&[])), 1, "a product alone");
         assert_eq!(rounds_of(&level(&[1; 100])), 5, "products and small circuits share their rounds");
         let tile = tile_columns(&circuit);

@@ -6,19 +6,24 @@
 
 pub mod bank;
 pub mod clear;
+pub mod cross;
 mod engine;
 mod error;
 pub mod executor;
 mod job;
+pub mod layer;
+mod material;
 pub mod profile;
 mod roles;
 pub mod tile;
 mod values;
+pub mod vector;
 pub mod wire;
 
 pub use engine::{Checks, Client, Engine, Protocol, ProtocolSpec, Security};
 pub use error::Error;
 pub use executor::{Observer, Outcome};
 pub use job::{Job, columns_per_message, jobs, rounds};
+pub use material::Material;
 pub use roles::Roles;
 pub use values::{Clear, bytes_of};

@@ -92,6 +92,12 @@ impl Tile {
         &mut self.memory.words_mut()[start..start + self.row_words]
     }
 
+    /// Both components of a wire, of two.
+    pub fn rows(&mut self, slot: u32) -> (&mut [u64], &mut [u64]) {
+        let (start, words) = (slot as usize * self.slot_words(), self.row_words);
+        self.memory.words_mut()[start..start + 2 * words].split_at_mut(words)
+    }
+
     /// Makes the constant 1: all ones in the components that take public values.
     pub fn constant(&mut self, component: usize, public: bool) {
         self.row(ONE, component).fill(if public { u64::MAX } else { 0 });

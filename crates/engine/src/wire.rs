@@ -9,6 +9,20 @@ use tacit_program::plan::{Domain, Register};
 /// Vectors are single rows.
 const ONE_ROW: bits::Rows = bits::Rows { first: 0, step: 1, count: 1 };
 
+/// The pieces in which a register of one row travels, each about a message: number and columns.
+pub fn pieces(shape: Register) -> impl Iterator<Item = (u32, Range<usize>)> {
+    let grain = crate::columns_per_message(shape.domain.bits());
+    (0..shape.cols.div_ceil(grain))
+        .map(move |piece| (piece as u32, piece * grain..shape.cols.min((piece + 1) * grain)))
+}
+
+/// Columns of a register of one row as a message.
+pub fn message_of(shape: Register, data: &Buffer, range: &Range<usize>) -> Vec<u8> {
+    let mut message = Vec::with_capacity(message_bytes(shape.domain, range.len()));
+    pack_columns(shape, data, range.clone(), &mut message);
+    message
+}
+
 /// Bytes of `count` elements in a message.
 pub fn message_bytes(domain: Domain, count: usize) -> usize {
     pack::packed_len(count, domain.bits() as u32)

@@ -35,6 +35,11 @@ impl Flow {
 
 /// A protocol's price list.
 pub trait Tariff {
+    /// What one stage of an operation sends ahead of time; nothing, of most protocols.
+    fn ahead(&self, plan: &Plan, op: &Op, stage: u32) -> Vec<Flow> {
+        let _ = (plan, op, stage);
+        Vec::new()
+    }
     /// What one stage of an operation sends, over all its messages; for a circuit, one layer.
     fn stage(&self, plan: &Plan, op: &Op, stage: u32) -> Vec<Flow>;
     /// Rounds that some stages of one level take.
@@ -212,6 +217,7 @@ pub fn of_plan(plan: &Plan, tariff: &dyn Tariff) -> Itemised {
         for stage in &level.stages {
             let op = &plan.ops[stage.op as usize];
             for layer in op.kind.layers(stage.stage) {
+                bill.charge(op.node, Phase::Offline, &tariff.ahead(plan, op, layer));
                 bill.charge(op.node, Phase::Online, &tariff.stage(plan, op, layer));
             }
             nodes.entry(op.node).or_default().push(*stage);

@@ -9,7 +9,7 @@ use crate::verify::BEGUN;
 use crate::{ZeroSharing, next, prev};
 use std::ops::Range;
 use tacit_circuit::{Layer, Layered};
-use tacit_engine::bank::{Bank, row_words};
+use tacit_engine::layer::{all, each_row, first_block, message_bytes, message_of_rows, pieces};
 use tacit_engine::profile::{Section, section};
 use tacit_engine::{Error, Job};
 use tacit_kernel::{bits, gates};
@@ -18,9 +18,6 @@ use tacit_session::{At, Draw, step};
 
 /// Bytes of masks that are drawn at once: they stay in the first cache until they are used.
 const BLOCK_BYTES: usize = 8 << 10;
-
-/// Bytes of a message, about. A layer with more goes in pieces.
-const PIECE_BYTES: usize = 64 << 10;
 
 impl ReplicatedEngine {
     pub(crate) fn layer_begin(
@@ -101,27 +98,12 @@ impl ReplicatedEngine {
         component: usize,
         put: fn(&mut [u64], &[u64]),
     ) -> Result<(), Error> {
-        let bytes = (gates.len() * job.cols.len()).div_ceil(8);
-        let message = self.session.mesh().recv(from, at, bytes)?;
+        let message = self.session.mesh().recv(from, at, message_bytes(job, gates.len()))?;
         if let Some(verified) = &mut self.verified {
             verified.proofs.finish(&message);
         }
         let tile = self.tiles.get(job);
-        let words = tile.row_words();
-        match bytemuck::try_cast_slice(&message) {
-            Ok(rows) if job.cols.len() == words * 64 => {
-                for (gate, row) in gates.iter().zip(rows.chunks_exact(words)) {
-                    put(tile.row(gate[2], component), row);
-                }
-            }
-            _ => {
-                let mut rows = vec![0; gates.len() * words];
-                bits::unpack_rows(&message, &mut rows, words, all(gates.len()), 0..job.cols.len());
-                for (gate, row) in gates.iter().zip(rows.chunks_exact(words)) {
-                    put(tile.row(gate[2], component), row);
-                }
-            }
-        }
+        each_row(job, gates.len(), &message, |index, row| put(tile.row(gates[index][2], component), row));
         self.session.mesh().recycle(message);
         Ok(())
     }
@@ -136,7 +118,7 @@ impl ReplicatedEngine {
         for (gate, row) in gates.iter().zip(rows.chunks_exact(words)) {
             tile.row(gate[2], 1).copy_from_slice(row);
         }
-        let mut message = vec![0; (gates.len() * job.cols.len()).div_ceil(8)];
+        let mut message = vec![0; message_bytes(job, gates.len())];
         bits::pack_rows(&rows, words, all(gates.len()), 0..job.cols.len(), &mut message);
         Ok(message)
     }
@@ -150,7 +132,7 @@ impl ReplicatedEngine {
         let mut rows = self.session.mesh().filled(gates.len() * words * 8);
         let draw = Draw { part: step::CIRCUIT, op: job.op };
         let row_blocks = words as u64 / 2;
-        let first = first_block(job, circuit, layer, range.start, words);
+        let first = first_block(job, circuit, layer, range.start);
         let step = (BLOCK_BYTES / (words * 8)).max(1);
         let (key, prev_key) = self.session.two_streams(next(self.me), prev(self.me));
         for (index, (gates, rows)) in gates.chunks(step).zip(rows.chunks_mut(step * words * 8)).enumerate() {
@@ -167,7 +149,7 @@ impl ReplicatedEngine {
             }
             section(Section::Gates, || gates::replicated_ands(tile.memory(), words, gates, rows));
         }
-        self.message_of_rows(job, rows, gates.len(), words)
+        section(Section::Sending, || message_of_rows(self.session.mesh(), job, rows))
     }
 
     /// As [`Self::ands`], and notes what the proofs will be about.
@@ -177,7 +159,7 @@ impl ReplicatedEngine {
         let gates = &layer.ands[range.clone()];
         let mut rows = self.session.mesh().filled(gates.len() * words * 8);
         let draw = Draw { part: step::CIRCUIT, op: job.op };
-        let first = first_block(job, circuit, layer, range.start, words);
+        let first = first_block(job, circuit, layer, range.start);
         let (key, prev_key) = self.session.two_streams(next(self.me), prev(self.me));
         let proofs = &mut self.verified.as_mut().expect("only verified ANDs are noted").proofs;
         let whole = job.cols.len() == words * 64;
@@ -222,36 +204,8 @@ impl ReplicatedEngine {
                 bits::pack_rows(loose, words, all(gates.len()), 0..job.cols.len(), bytes);
             }
         }
-        self.message_of_rows(job, rows, gates.len(), words)
+        section(Section::Sending, || message_of_rows(self.session.mesh(), job, rows))
     }
-
-    /// Rows as they travel: without the columns that a tile doesn't have.
-    fn message_of_rows(&mut self, job: &Job, rows: Vec<u8>, count: usize, words: usize) -> Vec<u8> {
-        if job.cols.len() == words * 64 {
-            return rows;
-        }
-        section(Section::Sending, || {
-            let mut message = self.session.mesh().buffer(0);
-            message.resize((count * job.cols.len()).div_ceil(8), 0);
-            let stack: Vec<u64> = rows.as_chunks().0.iter().map(|bytes| u64::from_le_bytes(*bytes)).collect();
-            bits::pack_rows(&stack, words, all(count), 0..job.cols.len(), &mut message);
-            self.session.mesh().recycle(rows);
-            message
-        })
-    }
-}
-
-/// The block of the stream at which the masks of a layer's ANDs begin, from AND `and` on. Rows are whole blocks of 128
-/// columns; tiles start at such a block.
-fn first_block(job: &Job, circuit: &Layered, layer: &Layer, and: usize, words: usize) -> u64 {
-    (job.cols.start / 128) as u64 * circuit.ands() + (layer.first_and + and as u64) * (words as u64 / 2)
-}
-
-/// The messages of a layer: number and ANDs. All but the last have a multiple of eight ANDs, and so whole bytes.
-fn pieces(layer: &Layer, job: &Job) -> impl Iterator<Item = (u16, Range<usize>)> + use<> {
-    let count = layer.ands.len();
-    let grain = (PIECE_BYTES / (row_words(job.cols.len()) * 8)).max(8) / 8 * 8;
-    (0..count.div_ceil(grain)).map(move |piece| (piece as u16, piece * grain..count.min((piece + 1) * grain)))
 }
 
 /// Words in which the ANDs of a layer of a tile are noted for the proofs.
@@ -261,9 +215,4 @@ pub(crate) fn noted_words(layer: &Layer, job: &Job) -> u64 {
 
 fn layer_at(job: &Job, circuit: &Layered, piece: u16) -> At {
     At { lane: 0, part: step::CIRCUIT + piece, op: job.op, batch: job.batch * circuit.depth() + job.stage }
-}
-
-/// Rows of a stack of their own.
-fn all(count: usize) -> bits::Rows {
-    Bank::stack(tacit_program::plan::Rows::run(0, 0, count as u32))
 }

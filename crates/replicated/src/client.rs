@@ -1,11 +1,13 @@
 //! The client's half: it shares its inputs among the three parties and adds up what they send it.
 
 use crate::inout::{
-    DIGEST_BYTES, SEED_BYTES, add_assign, check_component, digest_at, fill, input_at, message_bytes,
-    message_of, output_at, pieces, seed_at, store_message, subtract,
+    DIGEST_BYTES, SEED_BYTES, check_component, digest_at, fill, input_at, message_bytes, output_at, seed_at,
+    store_message,
 };
 use crate::{PARTIES, next};
 use std::sync::Arc;
+use tacit_engine::vector::{add_assign, sub_assign};
+use tacit_engine::wire::{message_of, pieces};
 use tacit_engine::{Clear, Client, Error, Roles};
 use tacit_kernel::Buffer;
 use tacit_program::plan::Plan;
@@ -58,8 +60,7 @@ impl Client for ReplicatedClient {
         for stream in self.streams.iter_mut().flatten() {
             let mut component = Buffer::new(rest.len());
             fill(stream, shape, input, &mut component);
-            let whole = rest.clone();
-            subtract(shape, &whole, &component, &mut rest);
+            sub_assign(shape, &mut rest, &component);
         }
         for (batch, range) in pieces(shape) {
             let message = message_of(shape, &rest, &range);

@@ -1,6 +1,5 @@
 //! A party's state, and which operation goes where.
 
-use crate::products::Prepared;
 use crate::reads::Reads;
 use crate::verified::Verified;
 use crate::{PARTIES, ZeroSharing, next, prev};
@@ -8,6 +7,7 @@ use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::Arc;
 use tacit_engine::bank::{Bank, row_words};
+use tacit_engine::cross::RightMatrices;
 use tacit_engine::profile::{Section, section};
 use tacit_engine::tile::Tiles;
 use tacit_engine::{Clear, Engine, Error, Job, Roles};
@@ -30,8 +30,8 @@ pub(crate) struct ReplicatedEngine {
     reads: Reads,
     /// For every client the streams of `x_0` and `x_1`, as far as this party has them.
     pub(crate) clients: HashMap<usize, ClientStreams>,
-    /// The right matrix of the product that is being computed.
-    pub(crate) prepared: Option<Prepared>,
+    /// The right matrices of the product that is being computed.
+    pub(crate) right: RightMatrices,
     /// The circuits' tiles that are under way.
     pub(crate) tiles: Tiles,
     /// What is still to be verified, in the protocol that does so.
@@ -67,7 +67,7 @@ impl ReplicatedEngine {
             prev,
             reads: Reads::new(&plan, session.me()),
             clients: HashMap::new(),
-            prepared: None,
+            right: RightMatrices::default(),
             tiles: Tiles::new(2),
             session,
             plan,
@@ -198,7 +198,7 @@ impl Engine for ReplicatedEngine {
 
     fn check(&mut self) -> Result<(), Error> {
         match &mut self.verified {
-            None => Ok(self.session.compare_draws()?),
+            None => Ok(self.session.compare_draws(&[])?),
             Some(verified) => verified.check(&mut self.session, &self.plan, &self.roles),
         }
     }

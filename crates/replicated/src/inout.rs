@@ -18,10 +18,11 @@ use sha2::{Digest, Sha256};
 use std::ops::Range;
 use subtle::ConstantTimeEq;
 use tacit_engine::executor::AHEAD;
-use tacit_engine::wire::{pack_columns, unpack_columns};
-use tacit_engine::{Clear, Error, with_element};
-use tacit_kernel::{Buffer, bits, ring};
-use tacit_program::plan::{Domain, Reg, Register};
+use tacit_engine::vector::{self, add_assign, sub_assign};
+use tacit_engine::wire::{message_of, pieces, unpack_columns};
+use tacit_engine::{Clear, Error};
+use tacit_kernel::Buffer;
+use tacit_program::plan::{Reg, Register};
 use tacit_session::{At, Draw, Session, Stream, step};
 use zeroize::Zeroize;
 
@@ -44,7 +45,8 @@ impl ReplicatedEngine {
         let mut own = self.own.take(reg);
         fill(self.key(next(owner)), shape, input, &mut own);
         let mut rest = self.prev.take(reg);
-        subtract(shape, values.data(), &own, &mut rest);
+        rest.bytes_mut().copy_from_slice(values.data().bytes());
+        sub_assign(shape, &mut rest, &own);
         self.own.put(reg, own);
         for (batch, range) in pieces(shape) {
             let message = message_of(shape, &rest, &range);
@@ -173,10 +175,7 @@ impl ReplicatedEngine {
         let mut masked = Buffer::new(self.own.get(operation.reg).len());
         let draw = Draw { part: step::OUTPUT, op: output };
         let (key, prev_key) = self.keys();
-        match shape.domain {
-            Domain::Bits => key.xor(prev_key, draw, 0, masked.bytes_mut()),
-            domain => with_element!(domain, E => key.sub::<E>(prev_key, draw, 0, masked.words_mut())),
-        }
+        vector::fill_difference(key, prev_key, draw, shape, &mut masked);
         add_assign(shape, &mut masked, self.own.get(operation.reg));
         for client in clients {
             self.send_to_client(output, shape, &masked, client)?;
@@ -329,23 +328,9 @@ pub(crate) fn seed_at() -> At {
     At { lane: 0, part: step::SEED, op: 0, batch: 0 }
 }
 
-/// The pieces in which a register travels: number and columns.
-pub(crate) fn pieces(shape: Register) -> impl Iterator<Item = (u32, Range<usize>)> {
-    let grain = tacit_engine::columns_per_message(shape.domain.bits());
-    (0..shape.cols.div_ceil(grain))
-        .map(move |piece| (piece as u32, piece * grain..shape.cols.min((piece + 1) * grain)))
-}
-
 /// Bytes of a piece.
 pub(crate) fn message_bytes(shape: Register, range: &Range<usize>) -> usize {
     tacit_engine::wire::message_bytes(shape.domain, range.len())
-}
-
-/// A piece as a message.
-pub(crate) fn message_of(shape: Register, data: &Buffer, range: &Range<usize>) -> Vec<u8> {
-    let mut message = Vec::with_capacity(message_bytes(shape, range));
-    pack_columns(shape, data, range.clone(), &mut message);
-    message
 }
 
 /// Stores a piece where it belongs.
@@ -355,25 +340,5 @@ pub(crate) fn store_message(shape: Register, message: &[u8], range: &Range<usize
 
 /// Fills a component of an input from a stream.
 pub(crate) fn fill(stream: &mut Stream, shape: Register, input: u32, out: &mut Buffer) {
-    let draw = Draw { part: step::INPUT, op: input };
-    match shape.domain {
-        Domain::Bits => stream.fill(draw, 0, out.bytes_mut()),
-        domain => with_element!(domain, E => stream.fill_elements::<E>(draw, 0, out.words_mut())),
-    }
-}
-
-/// `out = a - b`.
-pub(crate) fn subtract(shape: Register, a: &Buffer, b: &Buffer, out: &mut Buffer) {
-    match shape.domain {
-        Domain::Bits => bits::xor(a.words(), b.words(), out.words_mut()),
-        domain => with_element!(domain, E => ring::sub::<E>(a.words(), b.words(), out.words_mut())),
-    }
-}
-
-/// `a += b`.
-pub(crate) fn add_assign(shape: Register, a: &mut Buffer, b: &Buffer) {
-    match shape.domain {
-        Domain::Bits => bits::xor_assign(a.words_mut(), b.words()),
-        domain => with_element!(domain, E => ring::add_assign::<E>(a.words_mut(), b.words())),
-    }
+    vector::fill(stream, Draw { part: step::INPUT, op: input }, shape, out);
 }

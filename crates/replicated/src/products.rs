@@ -9,30 +9,17 @@
 
 use crate::engine::{ReplicatedEngine, words_of};
 use crate::{ZeroSharing, next, prev};
-use std::any::Any;
 use std::ops::Range;
 use tacit_engine::bank::{Bank, row_words};
 use tacit_engine::profile::{Section, section};
 use tacit_engine::wire::{message_bytes, pack_columns, unpack_columns};
 use tacit_engine::{Error, Job, with_element};
-use tacit_kernel::matrix::Packed;
-use tacit_kernel::{Element, bits, matrix, ring};
+use tacit_kernel::{Element, bits, ring};
 use tacit_program::plan::{MatrixShape, Reg, Rows};
 use tacit_session::Session;
 
 /// Bytes of masks that are drawn at once: they stay in the first cache until they are used.
 const BLOCK_BYTES: usize = 8 << 10;
-
-/// Left matrices with fewer rows, dot products above all, don't earn what packing the right ones takes.
-const ROWS_WORTH_PACKING: usize = 8;
-
-/// The right matrices of a product, packed: `y_i + y_(i-1)` and `y_i`.
-pub(crate) struct Prepared {
-    op: u32,
-    index: usize,
-    /// Two `Packed` of the domain's element.
-    packed: Box<dyn Any + Send>,
-}
 
 impl ReplicatedEngine {
     pub(crate) fn and_begin(&mut self, job: &Job, a: Rows, b: Rows, dst: Rows) -> Result<(), Error> {
@@ -187,41 +174,13 @@ impl ReplicatedEngine {
             self.draw_elements(job, dst, range.clone())?;
         }
         let mut out = self.own.take(dst);
-        let mut prepared = self.prepared.take();
         with_element!(self.domain(dst), E => {
             let z = &mut out.words_mut::<E>()[range.clone()];
             mask(&mut self.session, self.zero_sharing, &self.prev, job, dst, range.start, z);
-            let own = (self.own.get(a).words::<E>(), self.own.get(b).words::<E>());
-            let prev_words = (self.prev.get(a).words::<E>(), self.prev.get(b).words::<E>());
             let mesh = self.session.mesh();
-            let mut both = Vec::new();
-            let mut row = job.cols.start;
-            while row < job.cols.end {
-                // The rows of the job that belong to one matrix of the batch.
-                let index = row / shape.m;
-                let end = job.cols.end.min((index + 1) * shape.m);
-                let left = row * shape.k..end * shape.k;
-                let product = &mut z[(row - job.cols.start) * shape.n..(end - job.cols.start) * shape.n];
-                // x_i (y_i + y_(i-1)) + x_(i-1) y_i: two products for three terms.
-                if shape.m < ROWS_WORTH_PACKING {
-                    let range = index * shape.k * shape.n..(index + 1) * shape.k * shape.n;
-                    let right = &own.1[range.clone()];
-                    both.resize(range.len(), E::ZERO);
-                    ring::add(right, &prev_words.1[range], &mut both);
-                    matrix::matmul(&own.0[left.clone()], &both, product, end - row, shape.k, shape.n);
-                    matrix::matmul(&prev_words.0[left], right, product, end - row, shape.k, shape.n);
-                } else {
-                    let (right, both) =
-                        right_matrices::<E>(&mut prepared, job.op, index, shape, own.1, prev_words.1);
-                    both.multiply(&own.0[left.clone()], product, end - row);
-                    mesh.tick()?;
-                    right.multiply(&prev_words.0[left], product, end - row);
-                }
-                mesh.tick()?;
-                row = end;
-            }
+            let operands = [a, b].map(|reg| [self.own.get(reg).words::<E>(), self.prev.get(reg).words::<E>()]);
+            self.right.multiply(job, shape, operands[0], operands[1], z, &mut || Ok(mesh.tick()?))?;
         });
-        self.prepared = if job.last { None } else { prepared };
         self.own.put(dst, out);
         self.send_elements(job, next(self.me), dst, range)
     }
@@ -340,29 +299,4 @@ pub(crate) fn send_rows(
         bits::pack_rows(words, stride, Bank::stack(rows), job.cols.clone(), &mut message);
         Ok(session.mesh().send_vec(to, ReplicatedEngine::at(job), message)?)
     })
-}
-
-/// `y_i` and `y_i + y_(i-1)` of one matrix of the batch, packed; kept from one job to the next.
-fn right_matrices<'a, E: Element>(
-    prepared: &'a mut Option<Prepared>,
-    op: u32,
-    index: usize,
-    shape: MatrixShape,
-    own: &[E],
-    prev: &[E],
-) -> &'a (Packed<E>, Packed<E>) {
-    let fits = prepared.as_ref().is_some_and(|prepared| {
-        prepared.op == op && prepared.index == index && prepared.packed.is::<(Packed<E>, Packed<E>)>()
-    });
-    if !fits {
-        let range = index * shape.k * shape.n..(index + 1) * shape.k * shape.n;
-        let mut sum = vec![E::ZERO; range.len()];
-        ring::add(&own[range.clone()], &prev[range.clone()], &mut sum);
-        let packed = (Packed::new(&own[range], shape.k, shape.n), Packed::new(&sum, shape.k, shape.n));
-        *prepared = Some(Prepared { op, index, packed: Box::new(packed) });
-    }
-    prepared
-        .as_ref()
-        .and_then(|prepared| prepared.packed.downcast_ref())
-        .expect("the matrices were packed with this word just now or before")
 }

@@ -199,17 +199,22 @@ impl Session {
         self.compare(control(step::ECHO, echo), value, "what was sent to everybody")
     }
 
-    /// Compares, pair by pair, how much of the pair's stream was drawn. Parties only; one round of 8 bytes a link.
-    pub fn compare_draws(&mut self) -> Result<(), Error> {
+    /// Compares, pair by pair, how much was drawn of the pair's stream, and of `others` that it has by another key: blocks,
+    /// by party. Parties only; one round of 8 bytes a link.
+    pub fn compare_draws(&mut self, others: &[(usize, u64)]) -> Result<(), Error> {
         self.mesh.set_phase(Phase::Verify);
         let at = control(step::DRAWN, 0);
+        let mut drawn: Vec<u64> =
+            (0..self.parties()).map(|party| self.streams[party].as_ref().map_or(0, Stream::drawn)).collect();
+        for &(party, blocks) in others {
+            drawn[party] = drawn[party].wrapping_add(blocks);
+        }
         for party in self.others() {
-            let drawn = self.stream(party).drawn().to_le_bytes();
-            self.mesh.send(party, at, &drawn)?;
+            self.mesh.send(party, at, &drawn[party].to_le_bytes())?;
         }
         for party in self.others() {
             let theirs = self.mesh.recv(party, at, 8)?;
-            if theirs != self.stream(party).drawn().to_le_bytes() {
+            if theirs != drawn[party].to_le_bytes() {
                 return self.fail(party, "the amount of shared randomness drawn");
             }
         }

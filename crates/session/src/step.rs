@@ -25,6 +25,8 @@ pub const BARRIER: u16 = 7;
 pub const ACCEPT: u16 = 8;
 /// Digests of what clients gave two parties.
 pub const SHARED_INPUT: u16 = 9;
+/// Draws: the keys of an instance whose material is made ahead of time.
+pub const INSTANCE_KEY: u16 = 10;
 /// Inputs; op is the input's index.
 pub const INPUT: u16 = 0x100;
 /// Outputs; op is the output's index.
@@ -36,6 +38,13 @@ pub const OPERATION: u16 = 0x300;
 /// Layers of circuits: `CIRCUIT + piece`; op is the operation's index, batch the tile's number times the circuit's
 /// depth, plus the layer.
 pub const CIRCUIT: u16 = 0x400;
+/// Added to the parts of operations and circuits whose messages are sent ahead of time.
+pub const OFFLINE: u16 = 0x4000;
+/// Whether a message is an operation's and sent ahead of time.
+pub const fn is_ahead(part: u16) -> bool {
+    OFFLINE <= part && part < At::ASIDE
+}
+
 /// Proofs, to the previous party; batch is the step.
 pub const PROOF_BACK: u16 = At::ASIDE;
 /// Proofs, to the next party; batch is the step.

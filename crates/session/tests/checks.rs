@@ -283,7 +283,7 @@ fn unequal_draws_from_a_shared_stream_are_noticed() {
         if extra {
             session.stream(2).fill(DRAW, 4, &mut [0; 16]);
         }
-        session.compare_draws()
+        session.compare_draws(&[])
     });
     for party in [1, 2] {
         let error = results[party].as_ref().expect_err("both holders notice").to_string();
@@ -294,7 +294,7 @@ fn unequal_draws_from_a_shared_stream_are_noticed() {
         let before = (session.me() + 2) % 3;
         session.stream(next).fill(DRAW, 0, &mut [0; 64]);
         session.stream(before).fill(DRAW, 0, &mut [0; 64]);
-        session.compare_draws()
+        session.compare_draws(&[])
     });
     assert!(equal.iter().all(Result::is_ok), "{equal:?}");
 }
@@ -306,7 +306,7 @@ fn every_control_message_is_checked() {
         session.toss(8)?;
         session.echo(b"proof")?;
         session.barrier()?;
-        session.compare_draws()
+        session.compare_draws(&[])
     };
     let world = World::new(3, 0);
     assert!(among(&world, 3, &Draws::fixed(1), part).iter().all(Result::is_ok));

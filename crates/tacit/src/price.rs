@@ -29,6 +29,7 @@ pub fn price(compiled: &Arc<Compiled>, name: &str, parties: &[String]) -> Result
             bill.total.add_flow(Phase::Input, &flow);
         }
     }
+    bill.total.add_rounds(Phase::Offline, protocol.offline_rounds(plan));
     let checks = protocol.checks(plan, &prices.roles);
     for (phase, flow) in &checks.flows {
         bill.total.add_flow(*phase, flow);
@@ -70,8 +71,12 @@ impl Tariff for Prices {
         self.protocol.operation(plan, op, stage)
     }
 
+    fn ahead(&self, plan: &Plan, op: &Op, stage: u32) -> Vec<Flow> {
+        self.protocol.offline(plan, op, stage)
+    }
+
     fn rounds(&self, plan: &Plan, stages: &[Stage]) -> u64 {
-        tacit_engine::rounds(plan, stages)
+        tacit_engine::rounds(plan, stages, |op, stage| self.protocol.speaks(op, stage))
     }
 
     fn input(&self, plan: &Plan, input: &InputOp) -> Vec<Flow> {

@@ -30,9 +30,10 @@ pub struct Delivery {
 }
 
 impl Delivery {
-    /// The operation and the stage that it belongs to, if it is an operation's; of a circuit, the layer.
+    /// The operation and the stage that it belongs to, if it is an operation's and not sent ahead of time; of a circuit,
+    /// the layer.
     pub fn stage(&self, plan: &Plan) -> Option<(u32, u32)> {
-        if self.at.is_aside() {
+        if !self.is_operation() {
             return None;
         }
         let At { part, op, batch, .. } = self.at;
@@ -40,13 +41,13 @@ impl Delivery {
             Kind::Circuit { circuit, .. } if part >= step::CIRCUIT => {
                 Some((op, batch % circuit.depth().max(1)))
             }
-            _ => Some((op, part.checked_sub(step::OPERATION)?.into())),
+            _ => Some((op, (part - step::OPERATION).into())),
         }
     }
 
-    /// Whether it is an operation's.
+    /// Whether it is an operation's, and not sent ahead of time.
     fn is_operation(&self) -> bool {
-        self.at.part >= step::OPERATION && !self.at.is_aside()
+        (step::OPERATION..step::OFFLINE).contains(&self.at.part)
     }
 }
 

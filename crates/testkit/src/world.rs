@@ -283,7 +283,7 @@ impl State {
         if let Event::Frame(frame) = &parcel.event
             && frame.kind == Kind::Data
         {
-            if frame.at.part >= step::OPERATION {
+            if frame.at.part >= step::OPERATION && !step::is_ahead(frame.at.part) {
                 self.seats[me].depth = self.seats[me].depth.max(parcel.depth);
             }
             self.deliveries.push(Delivery {

@@ -66,7 +66,8 @@ pub fn check(subject: &Subject, program: &Program, what: &str) -> (usize, usize)
     case.in_step = true;
     let run = case.run(&Draws::fixed(4));
     let levels = case.plan.levels.iter();
-    let depth = levels.map(|level| tacit_engine::rounds(&case.plan, &level.stages) as usize).sum();
+    let speaks = |op: &_, stage| case.protocol.speaks(op, stage);
+    let depth = levels.map(|level| tacit_engine::rounds(&case.plan, &level.stages, speaks) as usize).sum();
     assert!(
         run.outcomes()[..case.parties()].iter().all(|outcome| outcome.rounds as usize == depth),
         "{what}"
@@ -147,7 +148,10 @@ fn declared(case: &Case) -> Bytes {
     plan.inputs.iter().for_each(|input| add(Phase::Input, protocol.input(plan, case.roles(), input)));
     for stage in plan.levels.iter().flat_map(|level| &level.stages) {
         let op = &plan.ops[stage.op as usize];
-        op.kind.layers(stage.stage).for_each(|layer| add(Phase::Online, protocol.operation(plan, op, layer)));
+        for layer in op.kind.layers(stage.stage) {
+            add(Phase::Offline, protocol.offline(plan, op, layer));
+            add(Phase::Online, protocol.operation(plan, op, layer));
+        }
     }
     for (phase, flow) in protocol.checks(plan, case.roles()).flows {
         let same = Phase::ALL.into_iter().find(|other| other.name() == phase.name());

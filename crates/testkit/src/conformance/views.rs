@@ -145,7 +145,8 @@ pub fn pieces(subject: &Subject) {
     let circuit = Arc::new(build.finish(vec![sum.into_iter().collect()]));
     let case = case(subject, &on_instances(&circuit, "P1", ROW_AND_ONE), &mut Rng::new(9));
     let run = case.run(&Draws::fixed(1));
-    let messages = run.trace.link(0, 1).filter(|delivery| delivery.stage(&case.plan).is_some());
+    let received = run.trace.received(1).into_iter();
+    let messages = received.filter(|delivery| delivery.stage(&case.plan).is_some());
     assert!(messages.count() > 2, "two pieces of a tile, and another tile");
     if let Err(leak) = check(subject, &case, 1, Conduct::Honest) {
         panic!("P1: {leak}");

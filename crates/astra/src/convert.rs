@@ -1,0 +1,245 @@
+//! From numbers to bits and back, by the two addends of a sharing.
+//!
+//! `x = S + T` with `S = x_1 + x_2`, the mask, which `P_0` knows before any input, and `T = x_0 = m`, which `P_1` and `P_2`
+//! know. Neither takes a message online.
+//!
+//! **Split** shares the bits of `S` ahead of time: component 1 is drawn by `P_0` and `P_1`, component 0 is zero, and `P_0` sends
+//! component 2 to `P_2`, which that stream hides. `T`'s bits are a sharing as they are: component 0 is `T`, the others 0.
+//!
+//! **Select** is what takes bits back to numbers: `A + v D + E`, where `P_0` knows the numbers `A` and `D` ahead of time, and `P_1`
+//! and `P_2` know the bit `v` and the number `E`. `P_0` shares `A` and `D`: `P_1`'s parts are drawn, `P_2`'s are sent to it,
+//! hidden by these. Online `P_i` sends `A_i + v D_i - z_i`, `P_2` with `E` added, as its part of a product: one round.
+//!
+//! - *Inject*: a bit `b = u xor v` with `u = b_1 xor b_2` and `v = b_0` is `u + v (1 - 2u)`: `A = u`, and `D = 1 - 2A` is not sent.
+//! - *Shift*: `w`, the wrap of `S + T`, is `msb(S) or msb(T)` for a sum below 2^(k-1), so
+//!   `(S >> d) + (T >> d) - w 2^(k-d) = sar(S, d) + sar(T, d) + msb(S) msb(T) 2^(k-d)`, where `sar` copies the top
+//!   bit down: `A = sar(S, d)`, `D = msb(S) 2^(k-d)`, `v = msb(T)`, `E = sar(T, d)`.
+
+use crate::engine::{AstraEngine, Drawn, Walk, words_of};
+use tacit_engine::bank::{Bank, row_words};
+use tacit_engine::profile::{Section, section};
+use tacit_engine::{Error, Job, with_word};
+use tacit_kernel::{Element, Word, bits, ring, transpose};
+use tacit_program::plan::{Domain, Reg, Rows, Width};
+
+impl AstraEngine {
+    pub(crate) fn split_begin(&mut self, job: &Job, a: Reg, count: u8, s: Reg) -> Result<(), Error> {
+        let cols = self.plan.register(s).cols;
+        let stride = row_words(cols);
+        let words = words_of(&job.cols, cols);
+        let all = Rows::run(s, 0, count.into());
+        let ranges = move || (0..count as usize).map(move |row| row * stride);
+        let words_of_row = move |start: usize| start + words.start..start + words.end;
+        if self.me != 2 {
+            let mut one = self.bank(1).take(s);
+            let other = usize::from(self.me == 0);
+            section(Section::Randomness, || {
+                for start in ranges() {
+                    let range = words_of_row(start);
+                    let block = (range.start / 2) as u64;
+                    let out = bytemuck::cast_slice_mut(&mut one.words_mut::<u64>()[range]);
+                    self.streams[other].fill(Self::draw(job, Drawn::Mask), block, out);
+                }
+            });
+            self.bank(1).put(s, one);
+        }
+        match self.me {
+            0 => {
+                let mut two = self.bank(2).take(s);
+                with_word!(self.width(a), W => {
+                    let sum = self.mask_of::<W>(a, job);
+                    let planes = &mut two.words_mut()[words_of_row(0).start..];
+                    section(Section::Slicing, || transpose::to_planes::<W>(&sum, count.into(), planes, stride));
+                });
+                for start in ranges() {
+                    let one = &self.bank(1).get(s).words()[words_of_row(start)];
+                    bits::xor_assign(&mut two.words_mut()[words_of_row(start)], one);
+                }
+                let message = self.pack_rows(job, &two, all);
+                self.bank(2).put(s, two);
+                self.send_part(job, message)
+            }
+            2 => {
+                let mut two = self.bank(2).take(s);
+                let shares = bytemuck::cast_slice::<u8, u64>(self.ahead()?.shares(job.op));
+                for start in ranges() {
+                    two.words_mut()[words_of_row(start)].copy_from_slice(&shares[words_of_row(start)]);
+                }
+                self.bank(2).put(s, two);
+                Ok(())
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// `P_2`, offline: keeps its share of the bits of `S`.
+    pub(crate) fn split_finish(&mut self, job: &Job, from: usize, count: u8, s: Reg) -> Result<(), Error> {
+        if self.walk == Walk::Online {
+            return Ok(());
+        }
+        let message = self.recv_part(job, from, (count as usize * job.cols.len()).div_ceil(8))?;
+        let stride = row_words(self.plan.register(s).cols);
+        let shares = bytemuck::cast_slice_mut(self.ahead()?.shares_mut(job.op));
+        bits::unpack_rows(
+            &message,
+            shares,
+            stride,
+            Bank::stack(Rows::run(s, 0, count.into())),
+            job.cols.clone(),
+        );
+        self.session.mesh().recycle(message);
+        Ok(())
+    }
+
+    pub(crate) fn inject_begin(&mut self, job: &Job, a: Rows, dst: Reg) -> Result<(), Error> {
+        if job.stage > 0 {
+            return Ok(());
+        }
+        with_word!(self.width(dst), W => {
+            if self.me == 0 {
+                let u = self.bits_of::<W>(job, a, &[1, 2]);
+                return self.give_numbers(job, dst, &[u]);
+            }
+            let v = self.bits_of::<W>(job, a, &[0]);
+            let mut part = self.number::<W>(job, dst, 0)?;
+            for (part, v) in part.iter_mut().zip(v) {
+                // v is 0 or 1, so 1 - 2v is 1 or -1.
+                *part = part.wrapping_mul(W::ONE.wrapping_sub(v.wrapping_add(v)));
+                if self.me == 2 {
+                    *part = part.wrapping_add(v);
+                }
+            }
+            self.select(job, dst, part)
+        })
+    }
+
+    pub(crate) fn shift_begin(&mut self, job: &Job, a: Reg, by: u8, dst: Reg) -> Result<(), Error> {
+        if job.stage > 0 {
+            return Ok(());
+        }
+        let by = u32::from(by);
+        with_word!(self.width(dst), W => {
+            if self.me == 0 {
+                let sum = self.mask_of::<W>(a, job);
+                let shifted = sum.iter().map(|word| word.sar(by)).collect();
+                let wrap = sum.iter().map(|word| word.shr(W::BITS - 1).shl(W::BITS - by)).collect();
+                return self.give_numbers::<W>(job, dst, &[shifted, wrap]);
+            }
+            let mut part = self.number::<W>(job, dst, 0)?;
+            let wrap = self.number::<W>(job, dst, 1)?;
+            let evaluator = self.me == 2;
+            let masked = &self.bank(0).get(a).words::<W>()[job.cols.clone()];
+            for ((part, wrap), masked) in part.iter_mut().zip(wrap).zip(masked) {
+                *part = part.wrapping_add(masked.shr(W::BITS - 1).wrapping_mul(wrap));
+                if evaluator {
+                    *part = part.wrapping_add(masked.sar(by));
+                }
+            }
+            self.select(job, dst, part)
+        })
+    }
+
+    /// `P_2` offline: keeps its parts of `count` numbers for each element. `P_1` and `P_2` online: complete the result.
+    pub(crate) fn select_finish(
+        &mut self,
+        job: &Job,
+        from: usize,
+        count: usize,
+        dst: Reg,
+    ) -> Result<(), Error> {
+        if job.stage > 0 {
+            return Ok(());
+        }
+        if self.walk == Walk::Online {
+            return self.elements_finish(job, from, dst, job.cols.clone());
+        }
+        with_word!(self.width(dst), W => {
+            let message = self.recv_part(job, from, count * job.cols.len() * W::BYTES)?;
+            let cols = self.plan.register(dst).cols;
+            let shares = bytemuck::cast_slice_mut::<u8, W>(self.ahead()?.shares_mut(job.op));
+            for (which, part) in message.chunks_exact(message.len() / count).enumerate() {
+                let range = which * cols + job.cols.start..which * cols + job.cols.end;
+                bytemuck::cast_slice_mut(&mut shares[range]).copy_from_slice(part);
+            }
+            self.session.mesh().recycle(message);
+        });
+        Ok(())
+    }
+
+    /// `P_0`: shares numbers between `P_1` and `P_2`, and draws the masks of the result.
+    fn give_numbers<W: Word>(&mut self, job: &Job, dst: Reg, numbers: &[Vec<W>]) -> Result<(), Error> {
+        let mut message = self.session.mesh().buffer(numbers.len() * job.cols.len() * W::BYTES);
+        for (which, numbers) in numbers.iter().enumerate() {
+            let mut part = numbers.clone();
+            let drawn: Vec<W> = self.draw_words(job, 1, SHARES[which]);
+            ring::sub_assign(&mut part, &drawn);
+            message.extend_from_slice(bytemuck::cast_slice(&part));
+        }
+        for component in [1, 2] {
+            let masks: Vec<W> = self.draw_words(job, component, Drawn::Mask);
+            self.bank(component).make(dst).words_mut::<W>()[job.cols.clone()].copy_from_slice(&masks);
+        }
+        self.send_part(job, message)
+    }
+
+    /// `P_1` and `P_2`: their part of a number that `P_0` shared.
+    fn number<W: Word>(&mut self, job: &Job, dst: Reg, which: usize) -> Result<Vec<W>, Error> {
+        if self.me == 1 {
+            return Ok(self.draw_words(job, 0, SHARES[which]));
+        }
+        let cols = self.plan.register(dst).cols;
+        let shares = bytemuck::cast_slice::<u8, W>(self.ahead()?.shares(job.op));
+        Ok(shares[which * cols + job.cols.start..which * cols + job.cols.end].to_vec())
+    }
+
+    /// `P_1` and `P_2`: masks a part of the result and sends it to the other.
+    fn select<W: Word>(&mut self, job: &Job, dst: Reg, mut part: Vec<W>) -> Result<(), Error> {
+        let masks: Vec<W> = self.draw_words(job, 0, Drawn::Mask);
+        ring::sub_assign(&mut part, &masks);
+        let (me, cols) = (self.me, job.cols.clone());
+        self.bank(me).make(dst).words_mut::<W>()[cols.clone()].copy_from_slice(&masks);
+        self.bank(0).make(dst).words_mut::<W>()[cols].copy_from_slice(&part);
+        let mut message = self.session.mesh().buffer(part.len() * W::BYTES);
+        message.extend_from_slice(bytemuck::cast_slice(&part));
+        self.send_part(job, message)
+    }
+
+    /// A job's part of one of the streams shared with a role.
+    fn draw_words<W: Word>(&mut self, job: &Job, other: usize, drawn: Drawn) -> Vec<W> {
+        let mut words = vec![W::ZERO; job.cols.len()];
+        let block = (job.cols.start * W::BYTES / 16) as u64;
+        self.streams[other].fill(Self::draw(job, drawn), block, bytemuck::cast_slice_mut(&mut words));
+        words
+    }
+
+    /// A job's bits of one row, as words: the XOR of some components.
+    fn bits_of<W: Word>(&mut self, job: &Job, rows: Rows, components: &[usize]) -> Vec<W> {
+        let words = words_of(&job.cols, self.plan.register(rows.reg).cols);
+        let mut packed = vec![0; words.len()];
+        for &component in components {
+            bits::xor_assign(&mut packed, &self.bank(component).row(rows, 0)[words.clone()]);
+        }
+        let mut out = vec![W::ZERO; job.cols.len()];
+        transpose::bit_to_words::<W>(&packed, &mut out);
+        out
+    }
+
+    /// `x_1 + x_2` of a job's columns.
+    fn mask_of<W: Word>(&self, a: Reg, job: &Job) -> Vec<W> {
+        let mut sum = vec![W::ZERO; job.cols.len()];
+        let [first, second] =
+            [&self.first, &self.second].map(|bank| &bank.get(a).words::<W>()[job.cols.clone()]);
+        ring::add(first, second, &mut sum);
+        sum
+    }
+
+    fn width(&self, reg: Reg) -> Width {
+        match self.plan.register(reg).domain {
+            Domain::Ring(width) => width,
+            Domain::Bits | Domain::Modular(_) => unreachable!("lowering gives conversions rings of words"),
+        }
+    }
+}
+
+/// What `P_1`'s parts of the numbers of a conversion are drawn for.
+const SHARES: [Drawn; 2] = [Drawn::Share, Drawn::SecondShare];

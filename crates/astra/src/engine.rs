@@ -1,0 +1,322 @@
+//! A party's state, and which operation goes where.
+
+use crate::ahead::{Ahead, Keys, Places};
+use crate::inout::ClientMasks;
+use crate::products::no_material;
+use crate::seats::Seats;
+use crate::{PARTIES, cost};
+use std::ops::Range;
+use std::sync::Arc;
+use tacit_engine::bank::{Bank, row_words};
+use tacit_engine::cross::RightMatrices;
+use tacit_engine::profile::{Section, section};
+use tacit_engine::tile::Tiles;
+use tacit_engine::{Clear, Engine, Error, Job, Material, Roles};
+use tacit_kernel::Buffer;
+use tacit_program::plan::{Domain, Kind, Local, Plan, Reg};
+use tacit_session::{At, Draw, Session, Stream, step};
+
+/// Which of the two walks through the plan is on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Walk {
+    /// On what doesn't depend on inputs.
+    Offline,
+    /// On masked values.
+    Online,
+}
+
+/// What a stream is drawn for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Drawn {
+    /// The mask of a result: a component `x_1` or `x_2`.
+    Mask,
+    /// `P_1`'s share of what `P_0` made.
+    Share,
+    /// The same, of the second number where there are two.
+    SecondShare,
+}
+
+/// One party of three.
+pub(crate) struct AstraEngine {
+    pub(crate) session: Session,
+    pub(crate) plan: Arc<Plan>,
+    pub(crate) roles: Roles,
+    pub(crate) seats: Seats,
+    /// `i` of `P_i`.
+    pub(crate) me: usize,
+    /// The component whose square is in this party's part of a product: `x_2` of `P_0`, `x_1` of `P_1`, `m` of `P_2`.
+    pub(crate) first: Bank,
+    /// The other one: `x_1` of `P_0`, `m` of `P_1`, `x_2` of `P_2`.
+    pub(crate) second: Bank,
+    /// Parts of products that `P_0` computes and sends.
+    pub(crate) parts: Bank,
+    pub(crate) walk: Walk,
+    /// The instance that is being made or run; none before.
+    pub(crate) ahead: Option<Ahead>,
+    /// The streams of the instance's keys, by role.
+    pub(crate) streams: [Stream; PARTIES],
+    /// Memory of the last instance.
+    spare: Buffer,
+    /// Whether addresses of this plan were used by an instance that was made.
+    used: bool,
+    pub(crate) right: RightMatrices,
+    /// The circuits' tiles that are under way.
+    pub(crate) tiles: Tiles,
+    /// Where the masks of clients' inputs come from.
+    pub(crate) clients: Vec<ClientMasks>,
+}
+
+impl AstraEngine {
+    pub(crate) fn new(session: Session, plan: Arc<Plan>, roles: Roles, seats: Seats) -> Result<Self, Error> {
+        let me = seats.role(session.me()).filter(|_| session.parties() == PARTIES).ok_or_else(|| {
+            let parties = session.parties();
+            Error::Refused(format!("ASTRA is for three parties; this deployment has {parties}"))
+        })?;
+        let (mut first, mut second) = (Bank::new(plan.clone()), Bank::new(plan.clone()));
+        first.reserve();
+        second.reserve();
+        let streams = Keys::default().streams(session.lane());
+        Ok(Self {
+            session,
+            parts: Bank::new(plan.clone()),
+            plan,
+            roles,
+            seats,
+            me,
+            first,
+            second,
+            walk: Walk::Online,
+            ahead: None,
+            streams,
+            spare: Buffer::default(),
+            used: false,
+            right: RightMatrices::default(),
+            tiles: Tiles::new(2),
+            clients: Vec::new(),
+        })
+    }
+
+    /// The party that plays a role.
+    pub(crate) fn party(&self, role: usize) -> usize {
+        self.seats.party(role)
+    }
+
+    /// Whom this party sends its part of a product: `P_0` sends to `P_2`, and `P_1` and `P_2` to each other.
+    pub(crate) fn taker(&self) -> usize {
+        self.party(if self.me == 2 { 1 } else { 2 })
+    }
+
+    /// Whose part of products this party receives in the walk that is on: `P_2` that of `P_0` offline, `P_1` and `P_2`
+    /// each other's online.
+    pub(crate) fn giver(&self) -> Option<usize> {
+        match (self.walk, self.me) {
+            (Walk::Offline, 2) => Some(self.party(0)),
+            (Walk::Online, 1 | 2) => Some(self.taker()),
+            _ => None,
+        }
+    }
+
+    /// Which of the components `x_1` and `x_2` this party holds.
+    pub(crate) fn held_masks(&self) -> std::ops::RangeInclusive<usize> {
+        if self.me == 0 { 1..=2 } else { self.me..=self.me }
+    }
+
+    /// The bank of a component that this party holds.
+    pub(crate) fn bank(&mut self, component: usize) -> &mut Bank {
+        // The first are x_2, x_1, x_0 of P_0, P_1, P_2.
+        if component == 2 - self.me { &mut self.first } else { &mut self.second }
+    }
+
+    /// A vector's domain.
+    pub(crate) fn domain(&self, reg: Reg) -> Domain {
+        self.plan.register(reg).domain
+    }
+
+    /// Whether this party has no part in the walk that is on: only `P_0` computes offline, and it doesn't online.
+    pub(crate) fn idle(&self) -> bool {
+        (self.walk == Walk::Offline) != (self.me == 0)
+    }
+
+    /// A message's address in a job.
+    pub(crate) fn at(&self, job: &Job) -> At {
+        let ahead = if self.walk == Walk::Offline { step::OFFLINE } else { 0 };
+        At { lane: 0, part: step::OPERATION + job.stage as u16 + ahead, op: job.op, batch: job.batch }
+    }
+
+    /// The address of a job's randomness.
+    pub(crate) fn draw(job: &Job, drawn: Drawn) -> Draw {
+        Draw { part: step::OPERATION + 16 * (1 + drawn as u16) + job.stage as u16, op: job.op }
+    }
+
+    /// The instance that is being made or run.
+    pub(crate) fn ahead(&mut self) -> Result<&mut Ahead, Error> {
+        self.ahead.as_mut().ok_or_else(no_material)
+    }
+}
+
+/// The words of a row that hold columns `cols`; the last ones to the row's end.
+pub(crate) fn words_of(cols: &Range<usize>, total: usize) -> Range<usize> {
+    let end = if cols.end == total { row_words(total) } else { cols.end / 64 };
+    cols.start / 64..end
+}
+
+impl Engine for AstraEngine {
+    fn session(&mut self) -> Option<&mut Session> {
+        Some(&mut self.session)
+    }
+
+    fn prepare(&mut self) -> Result<bool, Error> {
+        if self.ahead.is_some() {
+            return Ok(false);
+        }
+        if std::mem::replace(&mut self.used, true) {
+            let addresses = self.plan.addresses();
+            self.session.next_plan(addresses, addresses)?;
+        }
+        let parties = [0, 1, 2].map(|role| self.party(role));
+        let keys = Keys::fresh(&mut self.session, parties);
+        self.streams = keys.streams(self.session.lane());
+        let memory = std::mem::take(&mut self.spare);
+        self.ahead = Some(Ahead::new(Places::new(&self.plan, self.me), keys, memory));
+        self.walk = Walk::Offline;
+        if self.me == 0 {
+            self.mask_inputs();
+        }
+        Ok(true)
+    }
+
+    fn seal(&mut self) -> Result<Vec<Material>, Error> {
+        let Some(mut ahead) = self.ahead.take() else { return Ok(Vec::new()) };
+        ahead.drawn = self.streams.each_ref().map(Stream::drawn);
+        ahead.keep_outputs(|reg, which| [&self.first, &self.second][which].get(reg).clone());
+        for reg in 0..self.plan.registers.len() as Reg {
+            self.first.free(reg);
+            self.second.free(reg);
+        }
+        Ok(vec![ahead.into_material()])
+    }
+
+    fn load(&mut self, material: Material) -> Result<(), Error> {
+        let ahead = Ahead::from_material(material, Places::new(&self.plan, self.me))?;
+        self.streams = ahead.keys.streams(self.session.lane());
+        self.walk = Walk::Online;
+        for (reg, components) in ahead.outputs() {
+            for (bank, bytes) in [&mut self.first, &mut self.second].into_iter().zip(components) {
+                bank.make(reg).bytes_mut().copy_from_slice(bytes);
+            }
+        }
+        self.ahead = Some(ahead);
+        self.mask_inputs();
+        Ok(())
+    }
+
+    fn give(&mut self, input: u32, values: Option<&Clear>) -> Result<(), Error> {
+        self.give_input(input, values)
+    }
+
+    fn take(&mut self, input: u32) -> Result<(), Error> {
+        self.take_input(input)
+    }
+
+    fn local(&mut self, step: &Local) -> Result<(), Error> {
+        if self.idle() {
+            return Ok(());
+        }
+        // Public values are in m.
+        let mesh = self.session.mesh();
+        let mut tick = || Ok(mesh.tick()?);
+        section(Section::Gates, || {
+            self.first.run(step, self.me == 2, &mut tick)?;
+            self.second.run(step, self.me == 1, &mut tick)
+        })
+    }
+
+    fn begin(&mut self, job: &Job) -> Result<(), Error> {
+        if self.idle() {
+            return Ok(());
+        }
+        let plan = self.plan.clone();
+        match &plan.ops[job.op as usize].kind {
+            &Kind::And { a, b, dst } => self.and_begin(job, a, b, dst),
+            &Kind::Mul { a, b, dst } => self.mul_begin(job, a, b, dst),
+            &Kind::MatMul { a, b, shape, dst } => self.matmul_begin(job, a, b, shape, dst),
+            Kind::Circuit { circuit, inputs, dst } => self.layer_begin(job, circuit, inputs, *dst),
+            &Kind::Split { a, bits, s } => self.split_begin(job, a, bits, s),
+            &Kind::Inject { a, dst } => self.inject_begin(job, a, dst),
+            &Kind::Shift { a, by, dst } => self.shift_begin(job, a, by, dst),
+        }
+    }
+
+    fn speaks(&self, op: u32, stage: u32) -> bool {
+        cost::speaks(&self.plan.ops[op as usize].kind, stage)
+    }
+
+    fn arrived(&mut self, job: &Job) -> Result<bool, Error> {
+        if self.walk == Walk::Online && !self.speaks(job.op, job.stage) {
+            return Ok(true);
+        }
+        match self.giver() {
+            Some(from) => Ok(self.session.mesh().arrived(from)?),
+            None => Ok(true),
+        }
+    }
+
+    fn finish(&mut self, job: &Job) -> Result<(), Error> {
+        let Some(from) = self.giver() else { return Ok(()) };
+        let plan = self.plan.clone();
+        match &plan.ops[job.op as usize].kind {
+            &Kind::And { dst, .. } => self.and_finish(job, from, dst),
+            &Kind::Mul { dst, .. } => self.elements_finish(job, from, dst, job.cols.clone()),
+            &Kind::MatMul { shape, dst, .. } => {
+                self.elements_finish(job, from, dst, job.cols.start * shape.n..job.cols.end * shape.n)
+            }
+            Kind::Circuit { circuit, .. } => self.layer_finish(job, from, circuit),
+            &Kind::Split { bits, s, .. } => self.split_finish(job, from, bits, s),
+            &Kind::Inject { dst, .. } => self.select_finish(job, from, 1, dst),
+            &Kind::Shift { dst, .. } => self.select_finish(job, from, 2, dst),
+        }
+    }
+
+    fn free(&mut self, reg: Reg) {
+        if !self.idle() {
+            self.first.free(reg);
+            self.second.free(reg);
+        }
+    }
+
+    fn check(&mut self) -> Result<(), Error> {
+        let mut drawn = self.streams.each_ref().map(Stream::drawn);
+        if self.me == 0 {
+            // What P_0 drew offline, the others draw online.
+            drawn = self.ahead()?.drawn;
+        }
+        let others = (0..PARTIES).filter(|&role| role != self.me);
+        let counts: Vec<(usize, u64)> = others.map(|role| (self.party(role), drawn[role])).collect();
+        Ok(self.session.compare_draws(&counts)?)
+    }
+
+    fn offer(&mut self, output: u32) -> Result<(), Error> {
+        self.offer_output(output)
+    }
+
+    fn reveal(&mut self, output: u32) -> Result<Option<Clear>, Error> {
+        self.reveal_output(output)
+    }
+
+    fn next(&mut self, plan: Arc<Plan>, roles: Roles) -> Result<(), Error> {
+        self.session.next_plan(self.plan.addresses(), plan.addresses())?;
+        self.used = false;
+        if let Some(ahead) = self.ahead.take() {
+            self.spare = ahead.into_memory();
+        }
+        self.first.next(plan.clone());
+        self.second.next(plan.clone());
+        self.parts.next(plan.clone());
+        (self.plan, self.roles) = (plan, roles);
+        Ok(())
+    }
+
+    fn close(self: Box<Self>) -> Result<(), Error> {
+        Ok(self.session.close()?)
+    }
+}

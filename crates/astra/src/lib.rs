@@ -1,0 +1,124 @@
+//! ASTRA: three parties, of which one prepares and two compute, with two elements a product online.
+//!
+//! Chaudhari, Choudhury, Patra, Suresh, "ASTRA: High Throughput 3PC over Rings with Application to Secure Prediction"
+//! (CCSW 2019).
+//!
+//! **Sharing.** `v = m - lambda_1 - lambda_2`, in a ring Z_2^n, in a prime field, or of bits under XOR. `P_1` and `P_2` hold
+//! `m`; `P_0` and `P_1` hold `lambda_1`; `P_0` and `P_2` hold `lambda_2`. The code keeps the negatives
+//! `x_1 = -lambda_1` and `x_2 = -lambda_2`, and calls `m` `x_0`: then `v = x_0 + x_1 + x_2` is a sum of three
+//! components of which each party holds two, as in replicated sharing, and linear steps are the same in all of them.
+//!
+//! **Two phases.** `lambda_1` and `lambda_2` come from the streams of keys that two parties share, so they are known before
+//! any input is. Offline, `P_0` computes what depends on them alone and sends `P_2` its share of it. Online, `P_1` and
+//! `P_2` compute `m`; `P_0` has nothing to do between its own inputs and the outputs.
+
+mod ahead;
+mod circuit;
+mod client;
+mod convert;
+mod cost;
+mod engine;
+mod inout;
+mod products;
+mod seats;
+
+use client::AstraClient;
+use engine::AstraEngine;
+use seats::Seats;
+use std::sync::Arc;
+use tacit_engine::{Checks, Client, Engine, Error, Protocol, ProtocolSpec, Roles, Security};
+use tacit_program::cost::Flow;
+use tacit_program::plan::{InputOp, Op, OutputOp, Plan};
+use tacit_session::Session;
+
+/// The protocol `astra`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Astra {
+    seats: Seats,
+}
+
+/// One for each way to seat the parties.
+static SEATED: [Astra; 6] = {
+    let mut all = [Astra { seats: Seats::IN_ORDER }; 6];
+    let mut at = 0;
+    while at < all.len() {
+        all[at].seats = Seats::ALL[at];
+        at += 1;
+    }
+    all
+};
+
+impl Astra {
+    /// The parties are `P_0`, `P_1` and `P_2` in their order.
+    pub const IN_ORDER: Self = Self { seats: Seats::IN_ORDER };
+}
+
+static SPEC: ProtocolSpec = ProtocolSpec {
+    name: "astra",
+    parties: 3..=3,
+    corruptions: "one of three",
+    security: Security::SemiHonest,
+    source: "Chaudhari et al. 2019",
+};
+
+impl Protocol for Astra {
+    fn spec(&self) -> &ProtocolSpec {
+        &SPEC
+    }
+
+    fn offered(&self) -> &'static [(&'static str, &'static [&'static str])] {
+        &[(seats::PARAMETER, &Seats::NAMES)]
+    }
+
+    fn with(&self, parameter: &str, value: &str) -> Option<&'static dyn Protocol> {
+        let seats = (parameter == seats::PARAMETER).then(|| Seats::named(value))??;
+        SEATED.iter().find(|protocol| protocol.seats == seats).map(|protocol| protocol as &dyn Protocol)
+    }
+
+    fn parameters(&self) -> String {
+        self.seats.parameter()
+    }
+
+    fn speaks(&self, op: &Op, stage: u32) -> bool {
+        cost::speaks(&op.kind, stage)
+    }
+
+    fn offline(&self, plan: &Plan, op: &Op, stage: u32) -> Vec<Flow> {
+        cost::offline(self.seats, plan, &op.kind, stage)
+    }
+
+    fn offline_rounds(&self, plan: &Plan) -> u64 {
+        u64::from(plan.ops.iter().any(|op| op.kind.extent(plan) > 0))
+    }
+
+    fn operation(&self, plan: &Plan, op: &Op, stage: u32) -> Vec<Flow> {
+        cost::operation(self.seats, plan, &op.kind, stage)
+    }
+
+    fn input(&self, plan: &Plan, roles: &Roles, input: &InputOp) -> Vec<Flow> {
+        cost::input(self.seats, plan, roles, input)
+    }
+
+    fn seeds(&self, client: usize) -> Vec<Flow> {
+        cost::seeds(self.seats, client)
+    }
+
+    fn output(&self, plan: &Plan, roles: &Roles, output: &OutputOp) -> Vec<Flow> {
+        cost::output(self.seats, plan, roles, output)
+    }
+
+    fn checks(&self, plan: &Plan, roles: &Roles) -> Checks {
+        cost::checks(plan, roles)
+    }
+
+    fn seat(&self, session: Session, plan: Arc<Plan>, roles: Roles) -> Result<Box<dyn Engine>, Error> {
+        Ok(Box::new(AstraEngine::new(session, plan, roles, self.seats)?))
+    }
+
+    fn client(&self, session: Session, plan: Arc<Plan>, roles: Roles) -> Result<Box<dyn Client>, Error> {
+        Ok(Box::new(AstraClient::new(session, plan, roles, self.seats)))
+    }
+}
+
+/// The number of parties.
+const PARTIES: usize = 3;

@@ -1,0 +1,248 @@
+//! AND, products and matrix products: one element ahead of time, two online (figures 3 and 11).
+//!
+//! With components, `x y = (x_0 + x_1 + x_2)(y_0 + y_1 + y_2)`, and `m_z = x y - z_1 - z_2`, where `z_1` and `z_2` are
+//! drawn. Each party computes the three of the nine terms whose components it has ([`tacit_engine::cross`]):
+//!
+//! - `P_0`, offline: `x_2 y_2 + x_2 y_1 + x_1 y_2`. It sends this less `g`, which it draws with `P_1`, to `P_2`.
+//! - `P_1`: `x_1 y_1 + x_1 y_0 + x_0 y_1 + g - z_1`, sent to `P_2`.
+//! - `P_2`: `x_0 y_0 + x_0 y_2 + x_2 y_0 - z_2` and what `P_0` sent, sent to `P_1`.
+//!
+//! The sum is `m_z`. The paper's `gamma_(x y)` is `P_0`'s part with `x_1 y_1`, which `P_1` adds itself here. What `P_2` gets
+//! offline is hidden by `g`, which it doesn't know; what `P_1` and `P_2` get online is hidden by `z_2` and `z_1`: `m_z`
+//! is uniform to either. A product of matrices or vectors is one element for each entry of the result.
+
+use crate::engine::{AstraEngine, Drawn, Walk, words_of};
+use std::ops::Range;
+use tacit_engine::bank::{Bank, row_words};
+use tacit_engine::profile::{Section, section};
+use tacit_engine::wire::{message_bytes, pack_columns};
+use tacit_engine::{Error, Job, with_element};
+use tacit_kernel::{Buffer, Element, bits, pack, ring};
+use tacit_program::plan::{MatrixShape, Reg, Rows};
+
+/// Bytes of masks that are drawn at once: they stay in the first cache until they are used.
+const BLOCK_BYTES: usize = 8 << 10;
+
+/// Where some elements of a result are: in the banks, and among the operation's draws and shares.
+struct Place {
+    reg: Reg,
+    bank: Range<usize>,
+    /// The first one's number.
+    first: usize,
+}
+
+impl AstraEngine {
+    pub(crate) fn and_begin(&mut self, job: &Job, a: Rows, b: Rows, dst: Rows) -> Result<(), Error> {
+        let cols = self.plan.register(dst.reg).cols;
+        let stride = row_words(cols);
+        let words = words_of(&job.cols, cols);
+        let mut part = self.part().take(dst.reg);
+        for index in 0..dst.count {
+            let row = dst.row(index) as usize * stride;
+            for from in words.clone().step_by(BLOCK_BYTES / 8) {
+                let range = from..words.end.min(from + BLOCK_BYTES / 8);
+                let bank = row + range.start..row + range.end;
+                let z = &mut part.words_mut::<u64>()[bank.clone()];
+                let place = Place { reg: dst.reg, bank, first: index as usize * stride + from };
+                self.mask_part(job, &place, z, bits::xor_assign)?;
+                section(Section::Gates, || {
+                    let [x, y] = [a, b].map(|rows| &self.first.row(rows, index)[range.clone()]);
+                    let [x_s, y_s] = [a, b].map(|rows| &self.second.row(rows, index)[range.clone()]);
+                    bits::cross(x, x_s, y, y_s, z);
+                });
+            }
+        }
+        section(Section::Sending, || {
+            let message = self.pack_rows(job, &part, dst);
+            self.send_part(job, message)
+        })?;
+        self.keep_part(job, dst.reg, part);
+        Ok(())
+    }
+
+    pub(crate) fn and_finish(&mut self, job: &Job, from: usize, dst: Rows) -> Result<(), Error> {
+        let cols = self.plan.register(dst.reg).cols;
+        let stride = row_words(cols);
+        let message = self.recv_part(job, from, (dst.count as usize * job.cols.len()).div_ceil(8))?;
+        section(Section::Receiving, || {
+            if self.walk == Walk::Offline {
+                let shares = bytemuck::cast_slice_mut(self.ahead()?.shares_mut(job.op));
+                let rows = Bank::stack(Rows::run(0, 0, dst.count));
+                bits::unpack_rows(&message, shares, stride, rows, job.cols.clone());
+                return Ok(());
+            }
+            let words = words_of(&job.cols, cols);
+            let mut theirs = vec![0; dst.count as usize * words.len()];
+            let rows = Bank::stack(Rows::run(0, 0, dst.count));
+            bits::unpack_rows(&message, &mut theirs, words.len(), rows, 0..job.cols.len());
+            let masked = self.bank(0).make(dst.reg).words_mut();
+            for (index, theirs) in (0..dst.count).zip(theirs.chunks_exact(words.len().max(1))) {
+                let row = dst.row(index) as usize * stride;
+                bits::xor_assign(&mut masked[row + words.start..row + words.end], theirs);
+            }
+            Ok::<(), Error>(())
+        })?;
+        self.session.mesh().recycle(message);
+        Ok(())
+    }
+
+    pub(crate) fn mul_begin(&mut self, job: &Job, a: Reg, b: Reg, dst: Reg) -> Result<(), Error> {
+        let mut part = self.part().take(dst);
+        with_element!(self.domain(dst), E => {
+            for from in job.cols.clone().step_by(BLOCK_BYTES / E::DRAWN) {
+                let range = from..job.cols.end.min(from + BLOCK_BYTES / E::DRAWN);
+                let z = &mut part.words_mut::<E>()[range.clone()];
+                let place = Place { reg: dst, bank: range.clone(), first: from };
+                self.mask_part::<E>(job, &place, z, ring::sub_assign)?;
+                section(Section::Gates, || {
+                    let [x, y] = [a, b].map(|reg| &self.first.get(reg).words::<E>()[range.clone()]);
+                    let [x_s, y_s] = [a, b].map(|reg| &self.second.get(reg).words::<E>()[range.clone()]);
+                    ring::cross(x, x_s, y, y_s, z);
+                });
+            }
+        });
+        self.send_elements(job, dst, part, job.cols.clone())
+    }
+
+    pub(crate) fn matmul_begin(
+        &mut self,
+        job: &Job,
+        a: Reg,
+        b: Reg,
+        shape: MatrixShape,
+        dst: Reg,
+    ) -> Result<(), Error> {
+        let range = job.cols.start * shape.n..job.cols.end * shape.n;
+        let mut part = self.part().take(dst);
+        with_element!(self.domain(dst), E => {
+            let z = &mut part.words_mut::<E>()[range.clone()];
+            let place = Place { reg: dst, bank: range.clone(), first: range.start };
+            self.mask_part::<E>(job, &place, z, ring::sub_assign)?;
+            let mesh = self.session.mesh();
+            let operands = [a, b].map(|reg| [&self.first, &self.second].map(|bank| bank.get(reg).words::<E>()));
+            section(Section::Gates, || {
+                self.right.multiply(job, shape, operands[0], operands[1], z, &mut || Ok(mesh.tick()?))
+            })?;
+        });
+        self.send_elements(job, dst, part, range)
+    }
+
+    /// Receives elements of a product: shares offline, the other evaluator's part online.
+    pub(crate) fn elements_finish(
+        &mut self,
+        job: &Job,
+        from: usize,
+        dst: Reg,
+        cols: Range<usize>,
+    ) -> Result<(), Error> {
+        let shape = self.plan.register(dst);
+        let message = self.recv_part(job, from, message_bytes(shape.domain, cols.len()))?;
+        section(Section::Receiving, || {
+            with_element!(shape.domain, E => {
+                let bits = shape.domain.bits() as u32;
+                if self.walk == Walk::Offline {
+                    let shares = bytemuck::cast_slice_mut::<u8, E>(self.ahead()?.shares_mut(job.op));
+                    pack::unpack(&message, bits, &mut shares[cols]);
+                } else {
+                    let mut theirs = Buffer::of_words::<E>(cols.len());
+                    pack::unpack(&message, bits, theirs.words_mut::<E>());
+                    ring::add_assign(&mut self.bank(0).make(dst).words_mut::<E>()[cols], theirs.words());
+                }
+            });
+            Ok::<(), Error>(())
+        })?;
+        self.session.mesh().recycle(message);
+        Ok(())
+    }
+
+    /// Where this party's part of a product is computed: where `m` will be, or of `P_0`, which has no `m`, in a bank of
+    /// its own.
+    fn part(&mut self) -> &mut Bank {
+        if self.me == 0 { &mut self.parts } else { self.bank(0) }
+    }
+
+    fn keep_part(&mut self, job: &Job, dst: Reg, part: Buffer) {
+        self.part().put(dst, part);
+        if self.me == 0 && job.last {
+            self.parts.free(dst);
+        }
+    }
+
+    /// Draws the masks of some elements of a result, and begins this party's part with what hides it; `minus`
+    /// subtracts.
+    fn mask_part<E: Element>(
+        &mut self,
+        job: &Job,
+        place: &Place,
+        z: &mut [E],
+        minus: fn(&mut [E], &[E]),
+    ) -> Result<(), Error> {
+        let block = (place.first * E::DRAWN / 16) as u64;
+        let draw = |drawn| Self::draw(job, drawn);
+        section(Section::Randomness, || {
+            let [first, second] = [&mut self.first, &mut self.second];
+            match self.me {
+                0 => {
+                    let one = &mut second.make(place.reg).words_mut::<E>()[place.bank.clone()];
+                    self.streams[1].fill_elements(draw(Drawn::Share), block, one);
+                    z.fill(E::ZERO);
+                    minus(z, one);
+                    self.streams[1].fill_elements(draw(Drawn::Mask), block, one);
+                    let two = &mut first.make(place.reg).words_mut::<E>()[place.bank.clone()];
+                    self.streams[2].fill_elements(draw(Drawn::Mask), block, two);
+                }
+                1 => {
+                    self.streams[0].fill_elements(draw(Drawn::Share), block, z);
+                    let one = &mut first.make(place.reg).words_mut::<E>()[place.bank.clone()];
+                    self.streams[0].fill_elements(draw(Drawn::Mask), block, one);
+                    minus(z, one);
+                }
+                _ => {
+                    let shares = self.ahead.as_ref().ok_or_else(no_material)?.shares(job.op);
+                    z.copy_from_slice(&bytemuck::cast_slice(shares)[place.first..place.first + z.len()]);
+                    let two = &mut second.make(place.reg).words_mut::<E>()[place.bank.clone()];
+                    self.streams[0].fill_elements(draw(Drawn::Mask), block, two);
+                    minus(z, two);
+                }
+            }
+            Ok(())
+        })
+    }
+
+    fn send_elements(&mut self, job: &Job, dst: Reg, part: Buffer, cols: Range<usize>) -> Result<(), Error> {
+        section(Section::Sending, || {
+            let shape = self.plan.register(dst);
+            let mut message = self.session.mesh().buffer(message_bytes(shape.domain, cols.len()));
+            pack_columns(shape, &part, cols, &mut message);
+            self.send_part(job, message)
+        })?;
+        self.keep_part(job, dst, part);
+        Ok(())
+    }
+
+    /// A job's columns of rows of bits as a message.
+    pub(crate) fn pack_rows(&mut self, job: &Job, data: &Buffer, rows: Rows) -> Vec<u8> {
+        let bytes = (rows.count as usize * job.cols.len()).div_ceil(8);
+        let mut message = self.session.mesh().buffer(bytes);
+        message.resize(bytes, 0);
+        let stride = row_words(self.plan.register(rows.reg).cols);
+        bits::pack_rows(data.words(), stride, Bank::stack(rows), job.cols.clone(), &mut message);
+        message
+    }
+
+    /// Sends this party's part of a product: `P_0` to `P_2`, these two to each other.
+    pub(crate) fn send_part(&mut self, job: &Job, message: Vec<u8>) -> Result<(), Error> {
+        let (to, at) = (self.taker(), self.at(job));
+        Ok(self.session.mesh().send_vec(to, at, message)?)
+    }
+
+    pub(crate) fn recv_part(&mut self, job: &Job, from: usize, bytes: usize) -> Result<Vec<u8>, Error> {
+        let at = self.at(job);
+        Ok(section(Section::Receiving, || self.session.mesh().recv(from, at, bytes))?)
+    }
+}
+
+/// A walk on masked values that nothing was made for.
+pub(crate) fn no_material() -> Error {
+    Error::Refused("no material was loaded".to_owned())
+}

@@ -1,0 +1,58 @@
+//! Which party plays which role. `P_0` is busy offline and `P_1` and `P_2` online, so it matters between which of them the
+//! network is fast.
+
+use crate::PARTIES;
+
+/// The parameter's name.
+pub(crate) const PARAMETER: &str = "roles";
+
+/// The parties that play `P_0`, `P_1` and `P_2`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Seats([usize; PARTIES]);
+
+impl Seats {
+    /// The parties in their order.
+    pub(crate) const IN_ORDER: Self = Self([0, 1, 2]);
+
+    pub(crate) const ALL: [Self; 6] =
+        [Self::IN_ORDER, Self([0, 2, 1]), Self([1, 0, 2]), Self([1, 2, 0]), Self([2, 0, 1]), Self([2, 1, 0])];
+
+    /// Each as the numbers of the parties that play `P_0`, `P_1` and `P_2`, in the order of [`Seats::ALL`].
+    pub(crate) const NAMES: [&str; 6] = ["012", "021", "102", "120", "201", "210"];
+
+    pub(crate) fn named(name: &str) -> Option<Self> {
+        let place = Self::NAMES.iter().position(|known| *known == name)?;
+        Some(Self::ALL[place])
+    }
+
+    /// As a value of the parameter; nothing for the usual one.
+    pub(crate) fn parameter(self) -> String {
+        let place = Self::ALL.iter().position(|seats| *seats == self).unwrap_or_default();
+        if place == 0 { String::new() } else { format!("{PARAMETER}={}", Self::NAMES[place]) }
+    }
+
+    /// The party that plays a role.
+    pub(crate) const fn party(self, role: usize) -> usize {
+        self.0[role]
+    }
+
+    /// The role that a party plays; none of a client.
+    pub(crate) fn role(self, endpoint: usize) -> Option<usize> {
+        self.0.iter().position(|&party| party == endpoint)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_way_to_seat_three_parties_has_its_name() {
+        for (seats, name) in Seats::ALL.into_iter().zip(Seats::NAMES) {
+            assert_eq!(Seats::named(name), Some(seats));
+            assert_eq!((0..PARTIES).map(|role| seats.party(role).to_string()).collect::<String>(), name);
+            assert!((0..PARTIES).all(|role| seats.role(seats.party(role)) == Some(role)));
+        }
+        assert_eq!((Seats::named("011"), Seats::IN_ORDER.role(3)), (None, None));
+    }
+}
