@@ -27,17 +27,16 @@
 //! Four bits are so to be injected, with weights 1, 1, `-2^(k-d)`, `-2^(k-d)`; three if `d = 1`. Of each the first
 //! product is needed by itself, `e = b_0 xor b_1`. The second ones are only summed:
 //!
-//! `sum of a_i (e_i xor b_(i,2)) = sum of a_i (e_i + b_(i,2)) + sum of e_i (-2 a_i b_(i,2))`,
+//! `sum of a_i (e_i xor b_(i,2)) = sum of a_i e_i + sum of a_i b_(i,2) + sum of e_i (-2 a_i b_(i,2))`,
 //!
 //! a product of a row and a column, which is one element to send. That makes five products of eight.
 
+use super::bits::{Pair, majority};
 use super::term::{Term, limbs};
 use super::{Addends, Lowering, width_of};
 use crate::plan::{Kind, Local, MatrixShape, Operand, Reg, Rows, Width};
 use std::sync::Arc;
 use tacit_circuit as circuit;
-
-use super::bits::{Pair, majority};
 
 impl Lowering<'_> {
     /// Bits as the numbers 0 and 1; each is turned into a ring once. Two rounds.
@@ -110,23 +109,29 @@ impl Lowering<'_> {
         let count = weights.len();
         let groups = self.plan.shape(bits).cols / count;
         let [both, third] = self.two_and_one(bits, width);
-        let domain = self.domain_of(&both);
-        let rows = MatrixShape { batch: 1, m: groups, k: count, n: 1 };
-        let (once, sum) = (self.add(&both, &third), self.plan.ring(width, groups));
-        let c = limbs(weights, domain);
-        let a = self.register(&once);
-        self.plan.local(Local::MatMulPublic { a, c, left: false, shape: rows, dst: sum });
-        let (third, scaled) = (self.register(&third), self.plan.ring(width, groups * count));
+        let (domain, modulus) = (self.domain_of(&both), self.domain_of(&both).modulus());
         let mut diagonal = vec![0; count * count];
         for (place, &weight) in weights.iter().enumerate() {
-            diagonal[place * (count + 1)] = domain.modulus().sub(0, domain.modulus().add(weight, weight));
+            diagonal[place * (count + 1)] = modulus.sub(0, modulus.add(weight, weight));
         }
-        let (c, shape) = (limbs(&diagonal, domain), MatrixShape { n: count, ..rows });
-        self.plan.local(Local::MatMulPublic { a: third, c, left: false, shape, dst: scaled });
-        let (a, products) = (self.register(&both), self.plan.ring(width, groups));
-        let shape = MatrixShape { batch: groups, m: 1, ..rows };
-        self.plan.interact(Kind::MatMul { a, b: scaled, shape, dst: products });
-        self.add(&Term::Secret(sum), &Term::Secret(products))
+        let (column, diagonal) = (limbs(weights, domain), limbs(&diagonal, domain));
+        let rows = MatrixShape { batch: 1, m: groups, k: count, n: 1 };
+        // The third addends first: they are gone before the others' product comes.
+        let third_sum = self.times(&third, &column, rows);
+        let scaled = self.times(&third, &diagonal, MatrixShape { n: count, ..rows });
+        let both_sum = self.times(&both, &column, rows);
+        let (a, b, dst) = (self.register(&both), self.register(&scaled), self.plan.ring(width, groups));
+        self.plan.interact(Kind::MatMul { a, b, shape: MatrixShape { batch: groups, m: 1, ..rows }, dst });
+        let sum = self.add(&third_sum, &both_sum);
+        self.add(&sum, &Term::Secret(dst))
+    }
+
+    /// Secret rows by a public matrix.
+    fn times(&mut self, rows: &Term, c: &Arc<[u64]>, shape: MatrixShape) -> Term {
+        let dst = self.fresh(self.domain_of(rows), shape.m * shape.n);
+        let (a, c) = (self.register(rows), c.clone());
+        self.plan.local(Local::MatMulPublic { a, c, left: false, shape, dst });
+        Term::Secret(dst)
     }
 
     /// `b_0 xor b_1` and `b_2` of the addends of bits, as numbers: a product.
