@@ -26,17 +26,16 @@ impl AstraEngine {
         dst: Reg,
     ) -> Result<(), Error> {
         if job.stage == 0 {
-            // The constant is in m, as every public value.
+            // The constant is in x_1, as every public value.
             let tile = self.tiles.open(job, circuit);
-            tile.constant(0, self.me == 2);
-            tile.constant(1, self.me == 1);
+            tile.constant(0, self.me == 1);
+            tile.constant(1, self.me == 0);
         }
         let layer = &circuit.layers[job.stage as usize];
         let tile = self.tiles.get(job);
         section(Section::Slicing, || {
-            // The second addend of a number is its component x_0.
-            tile.load(0, circuit, job.stage as usize, inputs, &self.first, self.me == 2);
-            tile.load(1, circuit, job.stage as usize, inputs, &self.second, self.me == 1);
+            tile.load(0, circuit, job.stage as usize, inputs, &self.first);
+            tile.load(1, circuit, job.stage as usize, inputs, &self.second);
         });
         section(Section::Gates, || tile.sums(layer));
         if job.stage == circuit.depth() {

@@ -7,7 +7,7 @@ use crate::seats::Seats;
 use crate::{PARTIES, cost};
 use std::ops::Range;
 use std::sync::Arc;
-use tacit_engine::bank::{Bank, row_words};
+use tacit_engine::bank::{Bank, Part, row_words};
 use tacit_engine::cross::RightMatrices;
 use tacit_engine::profile::{Section, section};
 use tacit_engine::tile::Tiles;
@@ -72,13 +72,16 @@ impl AstraEngine {
             let parties = session.parties();
             Error::Refused(format!("ASTRA is for three parties; this deployment has {parties}"))
         })?;
-        let (mut first, mut second) = (Bank::new(plan.clone()), Bank::new(plan.clone()));
+        // What lowering calls addends: S is the sum of the masks, which take the public values, and T is m.
+        let [one, two, masked] = [0, 1, 2].map(Part::Component);
+        let held = [[two, one], [one, masked], [masked, two]][me];
+        let [mut first, mut second] = held.map(|part| Bank::new(plan.clone(), part));
         first.reserve();
         second.reserve();
         let streams = Keys::default().streams(session.lane());
         Ok(Self {
             session,
-            parts: Bank::new(plan.clone()),
+            parts: Bank::new(plan.clone(), Part::Whole),
             plan,
             roles,
             seats,
@@ -222,12 +225,11 @@ impl Engine for AstraEngine {
         if self.idle() {
             return Ok(());
         }
-        // Public values are in m.
         let mesh = self.session.mesh();
         let mut tick = || Ok(mesh.tick()?);
         section(Section::Gates, || {
-            self.first.run(step, self.me == 2, &mut tick)?;
-            self.second.run(step, self.me == 1, &mut tick)
+            self.first.run(step, &mut tick)?;
+            self.second.run(step, &mut tick)
         })
     }
 

@@ -1,13 +1,15 @@
 //! Registers of one component of a sharing, and the linear steps on them.
 //!
 //! A protocol whose shares have several components (replicated: two) has a bank for each and runs every linear
-//! step in all of them. Public values enter a sharing in one component only; each bank is told whether its
-//! component takes them.
+//! step in all of them. Public values enter a sharing in one component only, and an addend is shared by itself in its
+//! own: each bank knows which component it holds.
 
 use crate::Error;
+use std::borrow::Cow;
+use std::ops::Range;
 use std::sync::Arc;
-use tacit_kernel::{Buffer, Element, bits, matrix, ring};
-use tacit_program::plan::{Domain, Local, MatrixShape, Plan, Public, Reg, Register, Rows};
+use tacit_kernel::{Buffer, Element, Word, bits, matrix, ring, transpose};
+use tacit_program::plan::{Domain, Local, MatrixShape, Plan, Public, Reg, Register, Rows, Width};
 
 /// Words that a row of bits takes: whole blocks of 128 bits, so that a row's randomness starts at a block.
 pub const fn row_words(cols: usize) -> usize {
@@ -86,9 +88,59 @@ const TICK_PRODUCTS: usize = 1 << 29;
 /// The least rows of a matrix product that are computed at once: each time the right matrix is packed anew.
 const TICK_ROWS: usize = 32;
 
+/// What of a sharing a bank holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Part {
+    /// One of its components. Component 0 takes the public values. Where a sharing falls into addends, these are the
+    /// components ([`tacit_program::plan`]).
+    Component(u8),
+    /// The values themselves, in the clear. If a plan asks for addends, they fall into some that look random, always
+    /// the same for a place in a register.
+    Whole,
+}
+
+impl Part {
+    const fn takes_public(self) -> bool {
+        matches!(self, Self::Component(0) | Self::Whole)
+    }
+
+    /// What a bank holds of one addend of some values, of which the first has place `first`; `None` if nothing, where
+    /// it holds another one. `draw` makes an element of a random word, `sub` takes one off another.
+    fn addend<T: Copy>(
+        self,
+        values: &[T],
+        first: usize,
+        component: u8,
+        draw: impl Fn(u64) -> T,
+        sub: impl Fn(T, T) -> T,
+    ) -> Option<Cow<'_, [T]>> {
+        let whole = |(at, &value): (usize, &T)| {
+            let [x_0, x_1] = [0, 1].map(|which| draw(mix(2 * (first + at) as u64 + which)));
+            match component {
+                0 => x_0,
+                1 => x_1,
+                _ => sub(sub(value, x_0), x_1),
+            }
+        };
+        match self {
+            Self::Component(held) => (held == component).then_some(Cow::Borrowed(values)),
+            Self::Whole => Some(values.iter().enumerate().map(whole).collect()),
+        }
+    }
+}
+
+/// A word that looks random, always the same for a number: the output of SplitMix64 (Steele, Lea, Flood 2014).
+const fn mix(number: u64) -> u64 {
+    let word = number.wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    let word = (word ^ word >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    let word = (word ^ word >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+    word ^ word >> 31
+}
+
 /// One component's registers. Memory of freed registers is used again.
 #[derive(Debug)]
 pub struct Bank {
+    part: Part,
     plan: Arc<Plan>,
     registers: Vec<Option<Buffer>>,
     spare: Vec<Buffer>,
@@ -96,9 +148,9 @@ pub struct Bank {
 
 impl Bank {
     /// No register has memory yet.
-    pub fn new(plan: Arc<Plan>) -> Self {
+    pub fn new(plan: Arc<Plan>, part: Part) -> Self {
         let registers = (0..plan.registers.len()).map(|_| None).collect();
-        Self { plan, registers, spare: Vec::new() }
+        Self { part, plan, registers, spare: Vec::new() }
     }
 
     /// Goes on to another plan, with the same memory.
@@ -183,14 +235,9 @@ impl Bank {
         }
     }
 
-    /// Runs a linear step; `public` says whether this component takes the public values. `tick` is called now and
-    /// then in what may take long.
-    pub fn run(
-        &mut self,
-        step: &Local,
-        public: bool,
-        tick: &mut dyn FnMut() -> Result<(), Error>,
-    ) -> Result<(), Error> {
+    /// Runs a linear step. `tick` is called now and then in what may take long.
+    pub fn run(&mut self, step: &Local, tick: &mut dyn FnMut() -> Result<(), Error>) -> Result<(), Error> {
+        let public = self.part.takes_public();
         match step {
             Local::Add { a, b, dst } => self.ring2(*a, *b, *dst, Ring2::Add),
             Local::Sub { a, b, dst } => self.ring2(*a, *b, *dst, Ring2::Sub),
@@ -245,8 +292,28 @@ impl Bank {
                 self.bits_public(*a, c, *dst, |a, c| if public { a ^ c } else { a });
             }
             Local::AndPublic { a, c, dst } => self.bits_public(*a, c, *dst, |a, c| a & c),
+            Local::BitAddend { a, component, dst } => self.bit_addend(*a, *component, *dst),
+            Local::ShiftAddends { a, by, dst } => self.shift_addends(*a, (*by).into(), *dst),
         }
         tick()
+    }
+
+    /// What this bank holds of an addend of columns of numbers; `None` if it holds another one.
+    pub fn addend<W: Word>(&self, a: Reg, component: u8, cols: Range<usize>) -> Option<Cow<'_, [W]>> {
+        // Only the held addend has been computed: for what a party doesn't read there may be no memory.
+        if matches!(self.part, Part::Component(held) if held != component) {
+            return None;
+        }
+        let numbers = &self.get(a).words::<W>()[cols.clone()];
+        self.part.addend(numbers, cols.start, component, W::from_u64, W::wrapping_sub)
+    }
+
+    /// The width of a register's ring of words.
+    pub(crate) fn width(&self, reg: Reg) -> Width {
+        match self.domain(reg) {
+            Domain::Ring(width) => width,
+            Domain::Bits | Domain::Modular(_) => unreachable!("lowering gives conversions rings of words"),
+        }
     }
 
     /// Rows of a register, as the kernel names them: for packing into a message and unpacking.
@@ -309,6 +376,32 @@ impl Bank {
                 }
             }),
         }
+    }
+
+    fn bit_addend(&mut self, a: Reg, component: u8, dst: Reg) {
+        let mut out = self.take(dst);
+        let row = self.row(Rows::one(a, 0), 0);
+        with_word!(self.width(dst), W => {
+            match self.part.addend(row, 0, component, |word| word, |a, b| a ^ b) {
+                Some(addend) => transpose::bit_to_words::<W>(&addend, out.words_mut()),
+                None => out.words_mut::<W>().fill(W::ZERO),
+            }
+        });
+        self.put(dst, out);
+    }
+
+    fn shift_addends(&mut self, a: Reg, by: u32, dst: Reg) {
+        let mut out = self.take(dst);
+        with_word!(self.width(dst), W => {
+            let (out, all) = (out.words_mut::<W>(), 0..self.shape(a).cols);
+            out.fill(W::ZERO);
+            for addend in (0..3).filter_map(|component| self.addend::<W>(a, component, all.clone())) {
+                for (out, addend) in out.iter_mut().zip(addend.iter()) {
+                    *out = out.wrapping_add(addend.shr(by));
+                }
+            }
+        });
+        self.put(dst, out);
     }
 
     fn add_public(&mut self, a: Reg, c: &Public, dst: Reg, public: bool) {
@@ -454,7 +547,7 @@ mod tests {
         builder.local(Local::Add { a: z, b: z, dst: sum });
         builder.output(sum, To::All);
         let plan = Arc::new(builder.finish());
-        let mut bank = Bank::new(plan.clone());
+        let mut bank = Bank::new(plan.clone(), Part::Component(0));
         bank.reserve();
         let reserved = bank.spare.len();
         // x and y are gone when z and the sum come: no more than three at once.
@@ -475,6 +568,70 @@ mod tests {
         assert_eq!(held, reserved);
     }
 
+    /// Banks that have run the steps for three addends, on numbers and on bits; the registers of the results.
+    fn converted(parts: &[Part], numbers: &[Vec<u16>], rows: &[Vec<u64>]) -> (Vec<Bank>, [Reg; 4]) {
+        let cols = numbers[0].len();
+        let mut builder = Builder::new();
+        let (a, row) = (builder.ring(Width::W16, cols), builder.bits(1, cols));
+        let shifted = builder.ring(Width::W16, cols);
+        let mut steps = vec![Local::ShiftAddends { a, by: 5, dst: shifted }];
+        let bits = [0, 1, 2].map(|component| {
+            let dst = builder.ring(Width::W32, cols);
+            steps.push(Local::BitAddend { a: row, component, dst });
+            dst
+        });
+        for step in &steps {
+            builder.local(step.clone());
+        }
+        let plan = Arc::new(builder.finish());
+        let run = |((&part, numbers), bits): ((&Part, &Vec<u16>), &Vec<u64>)| {
+            let mut bank = Bank::new(plan.clone(), part);
+            bank.make(a).words_mut::<u16>().copy_from_slice(numbers);
+            bank.make(row).words_mut().copy_from_slice(bits);
+            for step in &steps {
+                bank.run(step, &mut || Ok(())).unwrap();
+            }
+            bank
+        };
+        let banks = parts.iter().zip(numbers).zip(rows).map(run).collect();
+        (banks, [shifted, bits[0], bits[1], bits[2]])
+    }
+
+    #[test]
+    fn an_addend_is_in_its_own_component_and_zero_in_the_others() {
+        let numbers: Vec<Vec<u16>> =
+            (0..3).map(|c| (0..65).map(|at| (at * 9973 + c * 31_337) as u16).collect()).collect();
+        let rows: Vec<Vec<u64>> = (0..3).map(|component| vec![mix(component), 1]).collect();
+        let parts = [0, 1, 2].map(Part::Component);
+        let (banks, [shifted, bits @ ..]) = converted(&parts, &numbers, &rows);
+        for (held, bank) in banks.iter().enumerate() {
+            assert!(
+                bank.get(shifted).words::<u16>().iter().copied().eq(numbers[held].iter().map(|x| x >> 5))
+            );
+            for (component, &reg) in bits.iter().enumerate() {
+                let bit = |at: usize| u32::from(held == component && bits::get(&rows[held], at));
+                assert!(bank.get(reg).words::<u32>().iter().copied().eq((0..65).map(bit)));
+            }
+        }
+    }
+
+    #[test]
+    fn the_clear_engines_addends_make_up_the_value() {
+        let numbers: Vec<u16> = (0..65).map(|at| (at * at * 9973) as u16).collect();
+        let rows = vec![mix(7), 1];
+        let (banks, [shifted, bits @ ..]) =
+            converted(&[Part::Whole], std::slice::from_ref(&numbers), std::slice::from_ref(&rows));
+        let bank = &banks[0];
+        for (at, &number) in numbers.iter().enumerate() {
+            let addends = [0, 1, 2].map(|component| bank.addend::<u16>(0, component, at..at + 1).unwrap()[0]);
+            assert_eq!(addends.iter().fold(0_u16, |sum, &addend| sum.wrapping_add(addend)), number);
+            let sum = addends.iter().fold(0_u16, |sum, addend| sum.wrapping_add(addend >> 5));
+            assert_eq!(bank.get(shifted).words::<u16>()[at], sum);
+            let bit = bits.iter().fold(0, |bit, &reg| bit ^ bank.get(reg).words::<u32>()[at]);
+            assert_eq!(bit == 1, bits::get(&rows, at));
+        }
+    }
+
     #[test]
     fn a_long_product_ticks_between_its_rows() {
         let shape = MatrixShape { batch: 2, m: 40, k: 1 << 12, n: 1 << 13 };
@@ -486,7 +643,7 @@ mod tests {
         let step = Local::MatMulPublic { a, c: public.as_slice().into(), left: true, shape, dst };
         builder.local(step.clone());
         builder.output(dst, To::All);
-        let mut bank = Bank::new(Arc::new(builder.finish()));
+        let mut bank = Bank::new(Arc::new(builder.finish()), Part::Component(0));
         let secret: Vec<u8> = (0..batch * k * n).map(|at| (at % 241) as u8).collect();
         bank.make(a).bytes_mut().copy_from_slice(&secret);
         let mut ticks = 0;
@@ -494,7 +651,7 @@ mod tests {
             ticks += 1;
             Ok(())
         };
-        bank.run(&step, true, &mut tick).unwrap();
+        bank.run(&step, &mut tick).unwrap();
         assert_eq!(ticks, 4, "two for each matrix");
         let public: Vec<u8> = public.into_iter().map(|word| word as u8).collect();
         let mut expected = vec![0; batch * m * n];
@@ -504,7 +661,7 @@ mod tests {
             matrix::matmul(&left[..m * k], &right[..k * n], product, m, k, n);
         }
         assert_eq!(bank.get(dst).bytes(), expected);
-        let stopped = bank.run(&step, true, &mut || Err(Error::Refused("stop".to_owned())));
+        let stopped = bank.run(&step, &mut || Err(Error::Refused("stop".to_owned())));
         assert_eq!(stopped, Err(Error::Refused("stop".to_owned())));
     }
 }

@@ -1,15 +1,15 @@
 //! The engine without a protocol: one party that holds everything in the clear.
 //!
-//! It runs every plan and says what the right outputs are. Where a plan asks for the two addends of a sharing,
-//! the value itself is the one and zero the other.
+//! It runs every plan and says what the right outputs are. Where a plan asks for the addends of a sharing, its bank
+//! makes some up ([`Part::Whole`]).
 
-use crate::bank::{Bank, row_words};
+use crate::bank::{Bank, Part, row_words};
 use crate::tile::Tiles;
 use crate::{Clear, Engine, Error, Job, Roles, with_element, with_word};
 use std::sync::Arc;
 use tacit_circuit::Layered;
 use tacit_kernel::{Element, Word, bits, matrix, ring, transpose};
-use tacit_program::plan::{Domain, Kind, Local, MatrixShape, Operand, Plan, Reg, Rows};
+use tacit_program::plan::{Kind, Local, MatrixShape, Operand, Plan, Reg, Rows, SECOND_ADDEND};
 use tacit_session::Session;
 
 /// One party, no messages, no secrets.
@@ -22,7 +22,7 @@ pub struct ClearEngine {
 impl ClearEngine {
     /// Ready for the plan's inputs, which all are this party's to give.
     pub fn new(plan: Arc<Plan>) -> Self {
-        Self { bank: Bank::new(plan.clone()), tiles: Tiles::new(1), plan }
+        Self { bank: Bank::new(plan.clone(), Part::Whole), tiles: Tiles::new(1), plan }
     }
 
     fn and(&mut self, a: Rows, b: Rows, dst: Rows) {
@@ -68,15 +68,16 @@ impl ClearEngine {
     fn split(&mut self, a: Reg, count: u8, s: Reg) {
         let mut planes = self.bank.take(s);
         let stride = row_words(self.bank.shape(s).cols);
-        with_word!(self.width(a), W => {
-            transpose::to_planes::<W>(self.bank.get(a).words(), count as usize, planes.words_mut(), stride);
+        with_word!(self.bank.width(a), W => {
+            let first: Vec<W> = self.addends::<W>(a).map(|[first, _]| first).collect();
+            transpose::to_planes::<W>(&first, count as usize, planes.words_mut(), stride);
         });
         self.bank.put(s, planes);
     }
 
     fn inject(&mut self, a: Rows, dst: Reg) {
         let mut out = self.bank.take(dst);
-        with_word!(self.width(dst), W => {
+        with_word!(self.bank.width(dst), W => {
             transpose::bit_to_words::<W>(self.bank.row(a, 0), out.words_mut());
         });
         self.bank.put(dst, out);
@@ -84,13 +85,21 @@ impl ClearEngine {
 
     fn shift(&mut self, a: Reg, by: u8, dst: Reg) {
         let mut out = self.bank.take(dst);
-        with_word!(self.width(dst), W => {
-            // The wrap's term is what turns a logical into an arithmetic shift.
-            for (out, a) in out.words_mut::<W>().iter_mut().zip(self.bank.get(a).words::<W>()) {
-                *out = a.sar(u32::from(by));
+        let by = u32::from(by);
+        with_word!(self.bank.width(dst), W => {
+            for (out, [s, t]) in out.words_mut::<W>().iter_mut().zip(self.addends::<W>(a)) {
+                let wrap = s.shr(W::BITS - 1).max(t.shr(W::BITS - 1)).shl(W::BITS - by);
+                *out = s.shr(by).wrapping_add(t.shr(by)).wrapping_sub(wrap);
             }
         });
         self.bank.put(dst, out);
+    }
+
+    /// The two addends of each number.
+    fn addends<W: Word>(&self, a: Reg) -> impl Iterator<Item = [W; 2]> {
+        let numbers = self.bank.get(a).words::<W>();
+        let second = self.bank.addend::<W>(a, SECOND_ADDEND, 0..numbers.len()).unwrap_or_default();
+        (0..numbers.len()).map(move |at| [numbers[at].wrapping_sub(second[at]), second[at]])
     }
 
     /// One layer of one tile.
@@ -101,19 +110,12 @@ impl ClearEngine {
         }
         let layer = &circuit.layers[job.stage as usize];
         let tile = self.tiles.get(job);
-        tile.load(0, circuit, job.stage as usize, inputs, &self.bank, false);
+        tile.load(0, circuit, job.stage as usize, inputs, &self.bank);
         tile.sums(layer);
         tile.ands(layer);
         if job.stage == circuit.depth() {
             tile.store(0, circuit, self.bank.make(dst).words_mut());
             self.tiles.close(job);
-        }
-    }
-
-    fn width(&self, reg: Reg) -> tacit_program::plan::Width {
-        match self.bank.shape(reg).domain {
-            Domain::Ring(width) => width,
-            Domain::Bits | Domain::Modular(_) => unreachable!("lowering gives conversions rings of words"),
         }
     }
 }
@@ -139,7 +141,7 @@ impl Engine for ClearEngine {
     }
 
     fn local(&mut self, step: &Local) -> Result<(), Error> {
-        self.bank.run(step, true, &mut || Ok(()))
+        self.bank.run(step, &mut || Ok(()))
     }
 
     fn begin(&mut self, job: &Job) -> Result<(), Error> {
@@ -205,8 +207,7 @@ impl Engine for ClearEngine {
 mod tests {
     use super::*;
     use crate::executor::{Unobserved, run_party};
-    use tacit_kernel::Buffer;
-    use tacit_program::plan::{Builder, To, Width};
+    use tacit_program::plan::{Builder, Domain, To};
 
     #[test]
     fn circuits_read_rows_and_write_one_whatever_the_tiles() {
@@ -219,21 +220,25 @@ mod tests {
         for cols in [1, 63, 64, 65, 127, 128, 129, (1 << 20) + 65] {
             let mut builder = Builder::new();
             let owner = builder.role("alice");
-            let a = builder.ring(Width::W8, cols);
             let s = builder.bits(8, cols);
             let dst = builder.bits(1, cols);
-            builder.input(owner, a);
-            builder.interact(Kind::Split { a, bits: 8, s });
+            for bit in 0..8 {
+                let row = builder.bits(1, cols);
+                builder.input(owner, row);
+                builder.local(Local::CopyRows { a: Rows::one(row, 0), dst: Rows::one(s, bit) });
+            }
             let inputs = vec![Operand::Rows(s)];
             builder.interact(Kind::Circuit { circuit: circuit.clone(), inputs, dst });
             builder.output(dst, To::All);
             let plan = Arc::new(builder.finish());
             let bytes: Vec<u8> = (0..cols).map(|at| (at * 151 % 257) as u8).collect();
-            let mut data = Buffer::new(cols);
-            data.bytes_mut().copy_from_slice(&bytes);
-            let input = Clear::new(Domain::Ring(Width::W8), cols, data);
+            let inputs = (0..8).map(|bit| {
+                let words = bytes.iter().map(|byte| u64::from(byte >> bit & 1)).collect::<Vec<_>>();
+                Some(Clear::from_words(Domain::Bits, &words))
+            });
+            let inputs: Vec<Option<Clear>> = inputs.collect();
             let mut engine = ClearEngine::new(plan.clone());
-            let outcome = run_party(&mut engine, &plan, &[Some(input)], &mut Unobserved).unwrap();
+            let outcome = run_party(&mut engine, &plan, &inputs, &mut Unobserved).unwrap();
             let expected = bytes.iter().map(|byte| u64::from(byte & byte >> 7 ^ byte >> 3) & 1);
             let got = outcome.outputs[0].as_ref().unwrap().to_words();
             assert!(got.into_iter().eq(expected), "{cols} columns");

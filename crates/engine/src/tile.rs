@@ -7,11 +7,12 @@
 use crate::Job;
 use crate::bank::{Bank, row_words};
 use crate::with_word;
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::ops::Range;
 use tacit_circuit::{Layer, Layered, ONE, UNUSED};
-use tacit_kernel::{Buffer, bits, gates, transpose};
-use tacit_program::plan::{Domain, Operand, Reg, Rows};
+use tacit_kernel::{Buffer, Word, bits, gates, transpose};
+use tacit_program::plan::{Operand, Rows};
 
 /// The tiles under way, and memory of those that have ended.
 #[derive(Debug)]
@@ -104,9 +105,8 @@ impl Tile {
     }
 
     /// Loads a component of the inputs that a layer begins with from its bank: those that are not the same for all
-    /// instances before the first layer, the others as the circuit asks for them. `second` says whether this
-    /// component is the second addend of numbers, which has no share in the others. Rows that nothing has been
-    /// written to are zero.
+    /// instances before the first layer, the others as the circuit asks for them. Addends of numbers that the bank
+    /// doesn't hold are zero, and so are rows that nothing has been written to.
     pub fn load(
         &mut self,
         component: usize,
@@ -114,15 +114,17 @@ impl Tile {
         layer: usize,
         inputs: &[Operand],
         bank: &Bank,
-        second: bool,
     ) {
         let mut first = 0;
         for (&width, operand) in circuit.inputs.iter().zip(inputs).take_while(|_| layer == 0) {
             let slots = &circuit.input_slots[first..first + width as usize];
             match operand {
                 Operand::Each(reg) => self.load_each(component, slots, bank.get(*reg).words()),
-                Operand::Addend { a, negate } if second => {
-                    self.load_numbers(component, slots, bank, *a, *negate);
+                &Operand::Addend { a, component: addend, negate } => {
+                    with_word!(bank.width(a), W => match bank.addend::<W>(a, addend, self.cols()) {
+                        Some(numbers) => self.load_numbers(component, slots, numbers, negate),
+                        None => self.load_zeros(component, slots),
+                    });
                 }
                 Operand::Rows(reg) if bank.is_written(*reg) => {
                     let words = self.cols.start / 64..self.cols.start / 64 + self.row_words;
@@ -131,11 +133,7 @@ impl Tile {
                         self.row(slot, component).copy_from_slice(row);
                     }
                 }
-                Operand::Addend { .. } | Operand::Rows(_) => {
-                    for &slot in slots.iter().filter(|slot| **slot != UNUSED) {
-                        self.row(slot, component).fill(0);
-                    }
-                }
+                Operand::Rows(_) => self.load_zeros(component, slots),
                 Operand::Same(_) => {}
             }
             first += width as usize;
@@ -158,22 +156,26 @@ impl Tile {
     }
 
     /// The low bits of numbers, or of their negatives.
-    fn load_numbers(&mut self, component: usize, slots: &[u32], bank: &Bank, a: Reg, negate: bool) {
-        let Domain::Ring(width) = bank.shape(a).domain else {
-            unreachable!("lowering takes addends of rings of words");
-        };
+    fn load_numbers<W: Word>(
+        &mut self,
+        component: usize,
+        slots: &[u32],
+        mut numbers: Cow<'_, [W]>,
+        negate: bool,
+    ) {
         let mut planes = std::mem::take(&mut self.planes);
-        with_word!(width, W => {
-            let numbers = &bank.get(a).words::<W>()[self.cols()];
-            if negate {
-                let negated: Vec<W> = numbers.iter().map(|number| number.wrapping_neg()).collect();
-                transpose::to_planes::<W>(&negated, slots.len(), &mut planes, self.row_words);
-            } else {
-                transpose::to_planes::<W>(numbers, slots.len(), &mut planes, self.row_words);
-            }
-        });
+        if negate {
+            numbers.to_mut().iter_mut().for_each(|number| *number = number.wrapping_neg());
+        }
+        transpose::to_planes::<W>(&numbers, slots.len(), &mut planes, self.row_words);
         self.load_planes(component, slots, &planes);
         self.planes = planes;
+    }
+
+    fn load_zeros(&mut self, component: usize, slots: &[u32]) {
+        for &slot in slots.iter().filter(|slot| **slot != UNUSED) {
+            self.row(slot, component).fill(0);
+        }
     }
 
     fn load_planes(&mut self, component: usize, slots: &[u32], planes: &[u64]) {
@@ -222,8 +224,9 @@ impl Tile {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::bank::Part;
     use std::sync::Arc;
-    use tacit_program::plan::{Builder, Kind, Width};
+    use tacit_program::plan::{Builder, Kind, SECOND_ADDEND, Width};
 
     /// A plan with a circuit that takes the low 5 bits of 16-bit numbers but for bit 1, and of another addend the
     /// same; its circuit's operands.
@@ -237,7 +240,7 @@ mod tests {
         let s = builder.bits(5, cols);
         let dst = builder.bits(1, 4 * cols);
         builder.interact(Kind::Split { a, bits: 5, s });
-        let inputs = vec![Operand::Rows(s), Operand::Addend { a, negate }];
+        let inputs = vec![Operand::Rows(s), Operand::Addend { a, component: SECOND_ADDEND, negate }];
         builder.interact(Kind::Circuit { circuit: Arc::new(circuit.clone()), inputs: inputs.clone(), dst });
         (Arc::new(builder.finish()), circuit, inputs)
     }
@@ -248,17 +251,20 @@ mod tests {
             for negate in [false, true] {
                 let (plan, circuit, inputs) = plan(cols, negate);
                 let Operand::Addend { a, .. } = inputs[1] else { unreachable!("the second operand") };
-                let mut bank = Bank::new(plan);
-                for (at, number) in bank.make(a).words_mut::<u16>().iter_mut().enumerate() {
-                    *number = (at * at * 40_503 + 7) as u16;
-                }
+                let [bank, other] = [Part::Component(SECOND_ADDEND), Part::Component(0)].map(|part| {
+                    let mut bank = Bank::new(plan.clone(), part);
+                    for (at, number) in bank.make(a).words_mut::<u16>().iter_mut().enumerate() {
+                        *number = (at * at * 40_503 + 7) as u16;
+                    }
+                    bank
+                });
                 let numbers = bank.get(a).words::<u16>().to_vec();
                 let mut tiles = Tiles::new(2);
                 let job = Job { op: 1, stage: 0, batch: 0, cols: tile_cols.clone(), last: true };
                 let tile = tiles.open(&job, &circuit);
                 tile.memory().fill(u64::MAX);
-                tile.load(0, &circuit, 0, &inputs, &bank, true);
-                tile.load(1, &circuit, 0, &inputs, &bank, false);
+                tile.load(0, &circuit, 0, &inputs, &bank);
+                tile.load(1, &circuit, 0, &inputs, &other);
                 for bit in 0..5 {
                     let (of_s, of_t) = (circuit.input_slots[bit], circuit.input_slots[5 + bit]);
                     assert_eq!((of_s == UNUSED, of_t == UNUSED), (bit == 1, bit == 1));

@@ -26,7 +26,7 @@ mod width;
 pub use builder::Builder;
 pub use bytes::DecodeError;
 pub use error::{Fault, ProgramError, Source};
-pub use lower::{Lowered, Native, lower, lower_for_debug};
+pub use lower::{Addends, Lowered, Native, lower, lower_for_debug};
 pub use modulus::Modulus;
 pub use program::{
     Extreme, InputType, Node, NodeId, Operation, Output, OutputType, Program, Recipient, Rounding,

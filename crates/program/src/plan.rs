@@ -9,6 +9,11 @@
 //! bit-sliced form have a row for every bit position and a column for every number; in memory every row
 //! starts at a word, in a message the rows follow one another without a gap.
 //!
+//! **Addends.** The way from numbers to bits and back needs a sharing that falls into addends. They are counted
+//! `x = x_0 + x_1 + x_2 mod 2^k`, and for bits with XOR. In a sharing of *three* each is known to enough parties that
+//! a sharing of it needs no message and nobody can lie about it: that of `x_1` has `x_1` as its component 1, and zeros
+//! as the others. In a sharing of *two*, `x = S + T`, one party knows `S = x_0 + x_1` and the others `T = x_2`.
+//!
 //! **Order.** In a level all of `local` runs first, then every stage of `stages` begins and is finished,
 //! then the registers of `free` go. An operation of `k` stages stands in `k` levels that follow one another.
 
@@ -206,7 +211,14 @@ pub enum Local {
     XorPublic { a: Reg, c: Public, dst: Reg },
     /// Bits, single rows: `dst = a & c`.
     AndPublic { a: Reg, c: Public, dst: Reg },
+    /// A row of bits to the ring of words of `dst`: addend `component` of each, of three, as the number 0 or 1.
+    BitAddend { a: Reg, component: u8, dst: Reg },
+    /// Ring of words, three addends: `dst = (x_0 >> by) + (x_1 >> by) + (x_2 >> by)`, zeros coming in.
+    ShiftAddends { a: Reg, by: u8, dst: Reg },
 }
+
+/// The addend that is `T` in a sharing of two.
+pub const SECOND_ADDEND: u8 = 2;
 
 /// An operand of a circuit: where the bits of one of its inputs are, for every instance.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -217,12 +229,15 @@ pub enum Operand {
     Rows(Reg),
     /// In one row: the same bits for all instances; a late input of the circuit ([`Layered::with_late`]).
     Same(Reg),
-    /// In one row of a ring of words, with a number for every instance: the low bits of its second addend `T`, or of
-    /// `-T mod 2^k` where `negate`. What [`Kind::Split`] is to the first one, but without a message.
+    /// In one row of a ring of words, with a number for every instance: the low bits of one of its addends, or of the
+    /// addend's negative modulo 2^k. No message. Of a sharing of two only [`SECOND_ADDEND`]: what [`Kind::Split`] is to
+    /// the first.
     Addend {
         /// The numbers.
         a: Reg,
-        /// Whether the bits are those of `-T`.
+        /// Which addend: 0, 1 or 2.
+        component: u8,
+        /// Whether the bits are those of its negative.
         negate: bool,
     },
 }
@@ -239,8 +254,8 @@ impl Operand {
 /// An operation for which parties exchange messages. *Ring* stands for all domains but bits in products, and for
 /// [`Domain::Ring`] in conversions.
 ///
-/// `Split`, `Inject`, `Shift` and [`Operand::Addend`] are for protocols whose sharing falls into two addends,
-/// `x = S + T mod 2^k`, of which one party knows `S` and the others know `T`.
+/// `Split`, `Inject` and `Shift` are for protocols whose sharing falls into two addends, `x = S + T mod 2^k`, of which
+/// one party knows `S` and the others know `T`. With three addends what they do takes ANDs and products.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[expect(missing_docs, reason = "a variant's line says what its fields are")]
 pub enum Kind {
@@ -339,7 +354,9 @@ impl Local {
             | Self::Sum { a, .. }
             | Self::Copy { a, .. }
             | Self::XorPublic { a, .. }
-            | Self::AndPublic { a, .. } => vec![*a],
+            | Self::AndPublic { a, .. }
+            | Self::BitAddend { a, .. }
+            | Self::ShiftAddends { a, .. } => vec![*a],
             Self::Xor { a, b, .. } => vec![a.reg, b.reg],
             Self::Not { a, .. } | Self::CopyRows { a, .. } => vec![a.reg],
         }
@@ -357,7 +374,9 @@ impl Local {
             | Self::Sum { dst, .. }
             | Self::Copy { dst, .. }
             | Self::XorPublic { dst, .. }
-            | Self::AndPublic { dst, .. } => *dst,
+            | Self::AndPublic { dst, .. }
+            | Self::BitAddend { dst, .. }
+            | Self::ShiftAddends { dst, .. } => *dst,
             Self::Xor { dst, .. } | Self::Not { dst, .. } | Self::CopyRows { dst, .. } => dst.reg,
         }
     }

@@ -7,7 +7,7 @@ use proptest::test_runner::TestRng;
 
 use crate::plan::{
     Domain, Form, Kind as OpKind, Layout, Local, MatrixShape, Modulus, Operand, OutputOp, Plan, Public, Reg,
-    Rows,
+    Rows, SECOND_ADDEND,
 };
 use crate::value::words_of;
 use crate::{Builder, Index, InputType, Kind, Lowered, Native, NodeId, Program, Range, Recipient};
@@ -18,8 +18,8 @@ pub(crate) struct Clear<'a> {
     plan: &'a Plan,
     rng: TestRng,
     registers: Vec<Option<Vec<Option<u128>>>>,
-    /// The first addend of every number, drawn once for a register.
-    addends: HashMap<Reg, Vec<u128>>,
+    /// The addends of every number and of every bit, drawn once for a register.
+    addends: HashMap<Reg, [Vec<u128>; 3]>,
 }
 
 impl<'a> Clear<'a> {
@@ -156,6 +156,14 @@ impl<'a> Clear<'a> {
             Local::Xor { a, b, dst } => (*dst, zip(&self.read_rows(*a), &self.read_rows(*b), |a, b| a ^ b)),
             Local::Not { a, dst } => (*dst, self.read_rows(*a).iter().map(|bit| 1 - bit).collect()),
             Local::CopyRows { a, dst } => (*dst, self.read_rows(*a)),
+            Local::BitAddend { a, component, .. } => (whole, self.addend(*a, *component)),
+            Local::ShiftAddends { a, by, .. } => {
+                let shifted = [0, 1, 2].map(|component| {
+                    self.addend(*a, component).iter().map(|addend| addend >> by).collect::<Vec<_>>()
+                });
+                let sum = |a: &[u128], b: &[u128]| zip(a, b, |a, b| modulus.add(a, b));
+                (whole, sum(&sum(&shifted[0], &shifted[1]), &shifted[2]))
+            }
             Local::XorPublic { a, c, .. } => (whole, zip(&self.read(*a), &self.public(c, dst), |a, b| a ^ b)),
             Local::AndPublic { a, c, .. } => (whole, zip(&self.read(*a), &self.public(c, dst), |a, b| a & b)),
         };
@@ -175,10 +183,10 @@ impl<'a> Clear<'a> {
                 let column = |at: usize| rows.iter().skip(at).step_by(register.cols).copied();
                 (0..instances).flat_map(column).collect()
             }
-            Operand::Addend { a, negate } => {
-                let (_, second) = self.split(a);
+            Operand::Addend { a, component, negate } => {
+                let addend = self.addend(a, component);
                 let signed = |word: u128| if negate { word.wrapping_neg() } else { word };
-                second.iter().flat_map(|&word| (0..width).map(move |bit| signed(word) >> bit & 1)).collect()
+                addend.iter().flat_map(|&word| (0..width).map(move |bit| signed(word) >> bit & 1)).collect()
             }
         };
         bits.chunks(64).map(|bits| bits.iter().rev().fold(0, |word, bit| word << 1 | *bit as u64)).collect()
@@ -189,22 +197,30 @@ impl<'a> Clear<'a> {
         layout.places().map(|place| a[place]).collect()
     }
 
+    /// Two addends: the first two of three, and the third.
     fn split(&mut self, a: Reg) -> (Vec<u128>, Vec<u128>) {
         let (x, all) = (self.read(a), self.modulus(a).last());
+        let second = self.addend(a, SECOND_ADDEND);
+        (zip(&x, &second, |x, t| x.wrapping_sub(t) & all), second)
+    }
+
+    fn addend(&mut self, a: Reg, component: u8) -> Vec<u128> {
+        let (x, modulus) = (self.read(a), self.modulus(a));
         if !self.addends.contains_key(&a) {
-            let drawn = x.iter().map(|x| match self.rng.random_range(0..6u8) {
+            let mut draw = |x: &u128| match self.rng.random_range(0..7u8) {
                 0 => 0,
                 1 => *x,
-                2 => all,
-                3 => all / 2,
-                _ => u128::from(self.rng.next_u64()) & all,
-            });
-            let drawn = drawn.collect();
-            self.addends.insert(a, drawn);
+                2 => modulus.last(),
+                3 => modulus.last() / 2,
+                4 => modulus.last() / 2 + 1,
+                _ => modulus.reduce_unsigned(self.rng.next_u64().into()),
+            };
+            let [first, second] = [(); 2].map(|()| x.iter().map(&mut draw).collect::<Vec<_>>());
+            let rest = zip(&x, &first, |x, addend| modulus.sub(x, addend));
+            let rest = zip(&rest, &second, |x, addend| modulus.sub(x, addend));
+            self.addends.insert(a, [first, second, rest]);
         }
-        let first = self.addends[&a].clone();
-        let second = zip(&x, &first, |x, s| x.wrapping_sub(s) & all);
-        (first, second)
+        self.addends[&a][usize::from(component)].clone()
     }
 
     fn public(&self, value: &Public, like: Reg) -> Vec<u128> {

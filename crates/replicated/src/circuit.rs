@@ -36,9 +36,8 @@ impl ReplicatedEngine {
         let layer = &circuit.layers[job.stage as usize];
         let tile = self.tiles.get(job);
         section(Section::Slicing, || {
-            // The second addend of a number is its component x_2.
-            tile.load(0, circuit, job.stage as usize, inputs, &self.own, self.me == 2);
-            tile.load(1, circuit, job.stage as usize, inputs, &self.prev, self.me == 0);
+            tile.load(0, circuit, job.stage as usize, inputs, &self.own);
+            tile.load(1, circuit, job.stage as usize, inputs, &self.prev);
         });
         section(Section::Gates, || tile.sums(layer));
         if job.stage == circuit.depth() {

@@ -6,7 +6,7 @@ use crate::{PARTIES, ZeroSharing, next, prev};
 use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::Arc;
-use tacit_engine::bank::{Bank, row_words};
+use tacit_engine::bank::{Bank, Part, row_words};
 use tacit_engine::cross::RightMatrices;
 use tacit_engine::profile::{Section, section};
 use tacit_engine::tile::Tiles;
@@ -58,14 +58,16 @@ impl ReplicatedEngine {
                 session.parties()
             )));
         }
-        let (mut own, mut prev) = (Bank::new(plan.clone()), Bank::new(plan.clone()));
+        let me = session.me();
+        let bank = |component: usize| Bank::new(plan.clone(), Part::Component(component as u8));
+        let (mut own, mut prev) = (bank(me), bank(prev(me)));
         own.reserve();
         prev.reserve();
         Ok(Self {
-            me: session.me(),
+            me,
             own,
             prev,
-            reads: Reads::new(&plan, session.me()),
+            reads: Reads::new(&plan, me),
             clients: HashMap::new(),
             right: RightMatrices::default(),
             tiles: Tiles::new(2),
@@ -130,15 +132,14 @@ impl Engine for ReplicatedEngine {
     }
 
     fn local(&mut self, step: &Local) -> Result<(), Error> {
-        // A public value is the component x_0, which P_0 has as its own and P_1 as its previous one.
         let mesh = self.session.mesh();
         let mut tick = || Ok(mesh.tick()?);
         section(Section::Gates, || {
             if self.reads.own(step.writes()) {
-                self.own.run(step, self.me == 0, &mut tick)?;
+                self.own.run(step, &mut tick)?;
             }
             if self.reads.prev(step.writes()) {
-                self.prev.run(step, self.me == 1, &mut tick)?;
+                self.prev.run(step, &mut tick)?;
             }
             Ok(())
         })

@@ -1,10 +1,11 @@
 //! Which components of a register a party reads.
 //!
-//! Most operations read both. The way from numbers to bits and back doesn't: `P_1` reads the addend `S = x_0 + x_1`,
-//! and the others read `T = x_2`, which is one of their two components. What a party computes by itself for such a
-//! register it can leave out in the other one.
+//! Most operations read both. The way from numbers to bits and back doesn't: an addend `x_j` is read by the two who
+//! hold it, and the sum `S = x_0 + x_1` by `P_1`. What a party computes by itself for such a register it can leave out
+//! in the other component.
 
-use tacit_program::plan::{Kind, Operand, Plan, Reg};
+use crate::next;
+use tacit_program::plan::{Kind, Operand, Plan, Reg, SECOND_ADDEND};
 
 /// For every register of a plan and each of a party's components whether anything reads it after it was written.
 pub(crate) struct Reads {
@@ -50,12 +51,12 @@ impl Reads {
             Kind::Split { a, .. } => self.first_addend(*a, me),
             Kind::Shift { a, .. } => {
                 self.first_addend(*a, me);
-                self.second_addend(*a, me);
+                self.addend(*a, SECOND_ADDEND, me);
             }
             Kind::Circuit { inputs, .. } => {
                 for input in inputs {
                     match input {
-                        Operand::Addend { a, .. } => self.second_addend(*a, me),
+                        Operand::Addend { a, component, .. } => self.addend(*a, *component, me),
                         Operand::Each(reg) | Operand::Rows(reg) | Operand::Same(reg) => self.both(*reg),
                     }
                 }
@@ -78,16 +79,19 @@ impl Reads {
         }
     }
 
-    /// `P_2` and `P_0` read `x_2`.
-    fn second_addend(&mut self, reg: Reg, me: usize) {
-        self.own[reg as usize] |= me == 2;
-        self.prev[reg as usize] |= me == 0;
+    /// `P_j` and `P_(j+1)` read `x_j`.
+    fn addend(&mut self, reg: Reg, component: u8, me: usize) {
+        let holder = usize::from(component);
+        self.own[reg as usize] |= me == holder;
+        self.prev[reg as usize] |= me == next(holder);
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::sync::Arc;
+    use tacit_circuit::Layered;
     use tacit_program::plan::{Builder, Local, To, Width};
 
     #[test]
@@ -111,6 +115,26 @@ mod tests {
                 assert!(reads.own(reg) && reads.prev(reg), "P_{me}, register {reg}");
             }
             assert!(!reads.own(unused) && !reads.prev(unused));
+        }
+    }
+
+    #[test]
+    fn an_addend_is_read_by_the_two_who_hold_it() {
+        for component in 0..3 {
+            let mut build = tacit_circuit::Builder::new();
+            let bits = build.input(8);
+            let circuit = Arc::new(Layered::new(&build.finish(vec![bits])));
+            let mut builder = Builder::new();
+            let (a, dst) = (builder.ring(Width::W8, 3), builder.bits(1, 24));
+            let inputs = vec![Operand::Addend { a, component, negate: false }];
+            builder.interact(Kind::Circuit { circuit, inputs, dst });
+            builder.output(dst, To::All);
+            let plan = builder.finish();
+            for me in 0..3 {
+                let reads = Reads::new(&plan, me);
+                let held = [me, crate::prev(me)].map(|held| held == usize::from(component));
+                assert_eq!([reads.own(a), reads.prev(a)], held, "P_{me}, addend {component}");
+            }
         }
     }
 }

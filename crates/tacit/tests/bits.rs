@@ -4,13 +4,13 @@ use std::sync::Arc;
 use tacit::engine::{Clear, Protocol, Roles, executor::Unobserved};
 use tacit::net::{Limits, Mesh, memory};
 use tacit::program::plan::{Domain, Form};
-use tacit::program::{Builder, Data, Kind, Modulus, Range, Recipient, Value};
+use tacit::program::{Builder, Data, Kind, Modulus, Native, Range, Recipient, Value};
 use tacit::{Compiled, Endpoint, Error, play, protocol};
-use tacit_testkit::BitsAlone;
+use tacit_testkit::Offering;
 
 /// The three-party protocol without its rings.
 fn bits_alone() -> &'static dyn Protocol {
-    Box::leak(Box::new(BitsAlone(protocol("replicated").unwrap())))
+    Box::leak(Box::new(Offering(protocol("replicated").unwrap(), Native::BITS)))
 }
 
 fn value(data: Data) -> Value {

@@ -10,13 +10,12 @@
 //! | a plan, a protocol, inputs: one run | [`Case`] |
 //! | random programs and inputs | [`generate`] |
 //! | whether bits are uniform | [`sample`] |
-//! | a protocol without its rings | [`BitsAlone`] |
+//! | a protocol that offers other operations | [`Offering`] |
 //! | the suite | [`conformance`](mod@conformance) |
 //! | readers of outside bytes, for fuzzing | [`fuzz`] |
 //!
 //! A protocol mounts the suite with one line in its `tests` folder, see [`conformance!`].
 
-mod bits_alone;
 mod case;
 pub mod conformance;
 mod draws;
@@ -24,15 +23,16 @@ pub mod fuzz;
 pub mod generate;
 mod interceptor;
 pub mod links;
+mod offering;
 mod rng;
 pub mod sample;
 mod trace;
 mod world;
 
-pub use bits_alone::BitsAlone;
 pub use case::{Case, Ending, Links, Run, outcomes};
 pub use draws::Draws;
 pub use interceptor::{Deviation, Fate, Interceptor, Message};
+pub use offering::Offering;
 pub use rng::Rng;
 pub use trace::{Delivery, Trace};
 pub use world::World;

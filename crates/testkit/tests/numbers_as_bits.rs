@@ -1,11 +1,12 @@
 //! Every operation where numbers are bits: a protocol that could do more, asked for ANDs alone.
 
+use tacit_program::Native;
 use tacit_replicated::Replicated;
-use tacit_testkit::BitsAlone;
+use tacit_testkit::Offering;
 use tacit_testkit::conformance::catalogue::{self, Numbers};
 use tacit_testkit::conformance::{Subject, cost, equality};
 
-static PROTOCOL: BitsAlone = BitsAlone(&Replicated::COMPUTATIONAL);
+static PROTOCOL: Offering = Offering(&Replicated::COMPUTATIONAL, Native::BITS);
 
 fn subject() -> Subject {
     Subject { protocol: &PROTOCOL, told: |_, _, _| false, fresh_masks: false, baseline: "".into() }

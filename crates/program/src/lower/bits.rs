@@ -1,13 +1,15 @@
-//! Signs, equality and carries, from the bits of a number's two addends.
+//! Signs, equality and carries, from the bits of a number's addends.
 //!
-//! With `x = S + T mod 2^k`, of which one party knows `S` and the others `T`, all that is asked of the bits of
-//! `x` is a carry: into the top bit for its sign, out of the low ones for a truncation. Generate and propagate
-//! bits are combined pair by pair in a balanced tree, a circuit on the rows of the addends' bits: its tiles stay in
-//! the cache from the bits to the carry.
+//! With `x = S + T mod 2^k` all that is asked of the bits of `x` is a carry: into the top bit for its sign, out of the
+//! low ones for a truncation. Generate and propagate bits are combined pair by pair in a balanced tree, a circuit on
+//! the rows of the addends' bits: its tiles stay in the cache from the bits to the carry.
+//!
+//! Of two addends one party knows `S` and shares its bits, in a message; the others know `T`. Three addends are made
+//! two by a layer of full adders, in the same circuit and without a message before it.
 
-use super::Lowering;
 use super::term::Term;
-use crate::plan::{Kind, Operand, Reg};
+use super::{Addends, Lowering};
+use crate::plan::{Kind, Operand, Reg, SECOND_ADDEND};
 use std::sync::Arc;
 use tacit_circuit::{self as circuit, Wire};
 
@@ -29,8 +31,9 @@ impl Lowering<'_> {
         self.xor(&below, &flip)
     }
 
-    /// The top bit of each number. For k bits: 1 + 1 + ceil(log2(k - 1)) rounds; of ANDs, k - 1 to generate and
-    /// 2 (k - 2) - ceil(log2(k - 1)) in the tree.
+    /// The top bit of each number. By two addends of k bits: 1 + 1 + ceil(log2(k - 1)) rounds; of ANDs, k - 1 to
+    /// generate and 2 (k - 2) - ceil(log2(k - 1)) in the tree. By three: 2 + ceil(log2(k - 2)) rounds; k - 1 ANDs in
+    /// full adders, and then those of k - 2 positions, k - 2 and 2 (k - 3) - ceil(log2(k - 2)).
     pub(super) fn sign(&mut self, a: &Term) -> Term {
         let a = match a {
             Term::Secret(a) => *a,
@@ -39,51 +42,71 @@ impl Lowering<'_> {
         if let Some(&known) = self.signs.get(&a) {
             return Term::Secret(known);
         }
-        let sign = self.of_addends(a, self.bits_of(a), false, |build, s, t| {
-            let top = s.len() - 1;
-            let carry = carry(build, &s[..top], &t[..top]);
-            let apart = build.xor(s[top], t[top]);
-            build.xor(apart, carry)
+        let top = self.bits_of(a) as usize - 1;
+        let sign = self.of_addends(a, self.bits_of(a), false, |build, sum| {
+            let apart = sum.apart(build, top);
+            let carry = sum.carry_into(build, top);
+            carry.map_or(apart, |carry| build.xor(apart, carry))
         });
         self.signs.insert(a, sign);
         Term::Secret(sign)
     }
 
-    /// Whether a number is 0, that is whether `S = -T`: k - 1 ANDs, 1 + log2 k rounds.
+    /// Whether a number is 0, that is whether `x - 1` is all ones: whether no two bits of `s + t = x - 1` at one
+    /// position are equal. The last addend less one is the complement of its negative. By two addends k - 1 ANDs and
+    /// 1 + log2 k rounds; by three 2 (k - 1) ANDs and as many rounds.
     pub(super) fn is_zero(&mut self, a: Reg) -> Reg {
-        self.of_addends(a, self.bits_of(a), true, |build, s, t| {
-            let mut same: Vec<Wire> = s.iter().zip(t).map(|(&s, &t)| equal(build, s, t)).collect();
-            while same.len() > 1 {
+        let bits = self.bits_of(a);
+        self.of_addends(a, bits, true, |build, sum| {
+            let mut apart: Vec<Wire> =
+                (0..bits as usize).map(|position| sum.apart(build, position)).collect();
+            while apart.len() > 1 {
                 let both = |pair: &[Wire]| if let &[a, b] = pair { build.and(a, b) } else { pair[0] };
-                same = same.chunks(2).map(both).collect();
+                apart = apart.chunks(2).map(both).collect();
             }
-            same[0]
+            apart[0]
         })
     }
 
-    /// The carry out of the low `by` bits of a number's addends. 2 + ceil(log2 by) rounds; as many ANDs to generate,
-    /// and 2 (by - 1) - ceil(log2 by) in the tree.
+    /// The carry out of the low `by` bits of a number's two addends. 2 + ceil(log2 by) rounds; as many ANDs to
+    /// generate, and 2 (by - 1) - ceil(log2 by) in the tree.
     pub(super) fn carry_out(&mut self, a: Reg, by: u8) -> Reg {
-        self.of_addends(a, by.into(), false, carry)
+        self.of_addends(a, by.into(), false, |build, sum| match sum.carry_into(build, by.into()) {
+            Some(carry) => carry,
+            None => build.constant(false),
+        })
     }
 
-    /// A bit of each number, from the low bits of its addends, or of the first and the negative of the second.
+    /// A bit of each number, from the low bits of two rows that sum to it, or, where `less_one`, to it less one.
     fn of_addends(
         &mut self,
         a: Reg,
         bits: u32,
-        negate: bool,
-        bit: impl FnOnce(&mut circuit::Builder, &[Wire], &[Wire]) -> Wire,
+        less_one: bool,
+        bit: impl FnOnce(&mut circuit::Builder, &Pair) -> Wire,
     ) -> Reg {
         let cols = self.plan.shape(a).cols;
-        let s = self.plan.bits(bits, cols);
-        self.plan.interact(Kind::Split { a, bits: bits as u8, s });
         let mut build = circuit::Builder::new();
-        let (s_bits, t_bits) = (build.input(bits), build.input(bits));
-        let bit = bit(&mut build, &s_bits, &t_bits);
-        let circuit = self.laid_out(&Arc::new(build.finish(vec![vec![bit]])), vec![false; 2]);
+        let addend = |component, negate| Operand::Addend { a, component, negate };
+        let (sum, inputs) = if self.native.addends == Addends::Three {
+            let mut addends = [(); 3].map(|()| build.input(bits));
+            if less_one {
+                complement(&mut build, &mut addends[2]);
+            }
+            let inputs = vec![addend(0, false), addend(1, false), addend(2, less_one)];
+            (Pair::of_three(&mut build, &addends), inputs)
+        } else {
+            let s = self.plan.bits(bits, cols);
+            self.plan.interact(Kind::Split { a, bits: bits as u8, s });
+            let (first, mut second) = (build.input(bits), build.input(bits));
+            if less_one {
+                complement(&mut build, &mut second);
+            }
+            (Pair { s: first, t: second }, vec![Operand::Rows(s), addend(SECOND_ADDEND, less_one)])
+        };
+        let bit = bit(&mut build, &sum);
+        let circuit = self.laid_out(&Arc::new(build.finish(vec![vec![bit]])), vec![false; inputs.len()]);
         let dst = self.plan.bits(1, cols);
-        let inputs = vec![Operand::Rows(s), Operand::Addend { a, negate }];
         self.plan.interact(Kind::Circuit { circuit, inputs, dst });
         dst
     }
@@ -93,9 +116,68 @@ impl Lowering<'_> {
     }
 }
 
-fn equal(build: &mut circuit::Builder, a: Wire, b: Wire) -> Wire {
-    let differ = build.xor(a, b);
-    build.not(differ)
+fn complement(build: &mut circuit::Builder, bits: &mut [Wire]) {
+    for bit in bits {
+        *bit = build.not(*bit);
+    }
+}
+
+/// Whether two of three bits are set, or all: one AND.
+pub(super) fn majority(build: &mut circuit::Builder, [a, b, c]: [Wire; 3]) -> Wire {
+    let (a, b) = (build.xor(a, c), build.xor(b, c));
+    let both = build.and(a, b);
+    build.xor(both, c)
+}
+
+/// Two rows of bits, lowest first, that are to be added.
+pub(super) struct Pair {
+    s: Vec<Wire>,
+    /// As many as `s` has, or fewer: none in the lowest positions.
+    t: Vec<Wire>,
+}
+
+impl Pair {
+    /// Three rows of equal length as two: a full adder at each position. The carry out of the highest is left out. One
+    /// AND for each bit of `t` that is used.
+    pub(super) fn of_three(build: &mut circuit::Builder, [a, b, c]: &[Vec<Wire>; 3]) -> Self {
+        let (mut s, mut t) = (Vec::with_capacity(a.len()), Vec::with_capacity(a.len()));
+        for ((&a, &b), &c) in a.iter().zip(b).zip(c) {
+            let both = build.xor(a, b);
+            s.push(build.xor(both, c));
+            t.push(majority(build, [a, b, c]));
+        }
+        t.pop();
+        Self { s, t }
+    }
+
+    /// The bit of `s` at a position.
+    pub(super) fn first(&self, position: usize) -> Wire {
+        self.s[position]
+    }
+
+    /// The bit of `t` at a position that it has.
+    pub(super) fn second(&self, position: usize) -> Wire {
+        self.t[position - self.lowest()]
+    }
+
+    /// The exclusive or of both bits at a position.
+    fn apart(&self, build: &mut circuit::Builder, position: usize) -> Wire {
+        if position < self.lowest() {
+            return self.first(position);
+        }
+        build.xor(self.first(position), self.second(position))
+    }
+
+    /// The carry into a position; `None` if nothing can be carried there.
+    pub(super) fn carry_into(&self, build: &mut circuit::Builder, position: usize) -> Option<Wire> {
+        let lowest = self.lowest();
+        (position > lowest).then(|| carry(build, &self.s[lowest..position], &self.t[..position - lowest]))
+    }
+
+    /// The lowest position that `t` has.
+    fn lowest(&self) -> usize {
+        self.s.len() - self.t.len()
+    }
 }
 
 /// The carry out of the sum of two numbers of as many bits, of which there is one at least. For m bits: m ANDs to

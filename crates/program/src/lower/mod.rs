@@ -9,7 +9,8 @@
 //! | --- | --- |
 //! | `term` | sums, products and logic of operands that may be public |
 //! | `bits` | signs, equality, carries: prefix trees over packed bits |
-//! | `number` | truncation, choice, injection of bits |
+//! | `number` | truncation, choice |
+//! | `addends` | shifts and injection of bits, by two addends or by three |
 //! | `tournament` | extremes along an axis |
 //! | `arrange` | sums over axes, matrix products, joins |
 //! | `circuit` | circuits on bit-vectors |
@@ -17,6 +18,7 @@
 //!
 //! `spread` bounds what a plan holds of public values.
 
+mod addends;
 mod arrange;
 mod binary;
 mod bits;
@@ -47,17 +49,32 @@ pub struct Native {
     /// Registers of [`Domain::Ring`] and [`Domain::Modular`], with sums, products and matrix products. Without them a
     /// number is its bits, and what is done with it a circuit.
     pub rings: bool,
-    /// [`plan::Kind::Split`], [`plan::Operand::Addend`], [`plan::Kind::Inject`] and [`plan::Kind::Shift`]: the way
-    /// from numbers to bits and back for sharings that fall into two addends. Nothing asks for it where there are no rings.
-    pub two_addends: bool,
+    /// What leads from numbers to bits and back. Nothing asks for it where there are no rings.
+    pub addends: Addends,
+}
+
+/// How many addends an engine's sharings of numbers fall into, for the way from numbers to bits and back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Addends {
+    /// No known number of them: no such way.
+    None,
+    /// Two, of which single parties know one each: [`plan::Kind::Split`], [`plan::Kind::Inject`] and
+    /// [`plan::Kind::Shift`], and [`plan::Operand::Addend`] of the second. They trust the party that knows the first.
+    Two,
+    /// Three, each of which its holders share without a message: [`plan::Operand::Addend`] of each,
+    /// [`plan::Local::BitAddend`] and [`plan::Local::ShiftAddends`], and for the rest ANDs and products.
+    Three,
 }
 
 impl Native {
-    /// All that a plan can ask for.
-    pub const ALL: Self = Self { rings: true, two_addends: true };
+    /// All operations of [`plan::Kind`].
+    pub const ALL: Self = Self { rings: true, addends: Addends::Two };
+
+    /// Rings, and no other interactive operations than ANDs, circuits and products.
+    pub const PRODUCTS: Self = Self { rings: true, addends: Addends::Three };
 
     /// Bits alone.
-    pub const BITS: Self = Self { rings: false, two_addends: false };
+    pub const BITS: Self = Self { rings: false, addends: Addends::None };
 }
 
 /// A plan, and what its inputs and outputs mean.
@@ -220,7 +237,7 @@ impl<'a> Lowering<'a> {
             Operation::Where => node.ty.kind != Kind::Bool && self.ty(node.operands[0]).secret,
             _ => false,
         };
-        if needs && !self.native.two_addends {
+        if needs && self.native.addends == Addends::None {
             return refused("conversion between numbers and bits");
         }
         Ok(())

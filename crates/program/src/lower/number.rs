@@ -1,29 +1,17 @@
-//! Truncation, choice, and bits as numbers.
+//! Truncation and choice.
 
 use super::term::Term;
 use super::{Lowering, width_of};
-use crate::plan::{Domain, Kind, Layout, Reg, Rows, Width};
+use crate::plan::{Domain, Layout, Reg};
 use crate::program::{Extreme, NodeId, Operation, Rounding};
 use crate::types::{Range, Type};
 use crate::width;
 
 impl Lowering<'_> {
-    /// Bits as the numbers 0 and 1; each is turned into a ring once.
-    pub(super) fn inject(&mut self, bit: Reg, width: Width) -> Reg {
-        if let Some(&known) = self.injected.get(&(bit, width)) {
-            return known;
-        }
-        let dst = self.plan.ring(width, self.plan.shape(bit).cols);
-        self.plan.interact(Kind::Inject { a: Rows::one(bit, 0), dst });
-        self.injected.insert((bit, width), dst);
-        dst
-    }
-
     /// `floor((x + h) / 2^d)`, where `h` is 0 or 2^(d-1): exactly, for `-2^(k-2) <= x + h < 2^(k-2)`.
     ///
-    /// The number is raised by 2^(k-2) into `0 <= x' < 2^(k-1)`, where `Shift` and the carry out of the low `d`
-    /// bits of the addends make `x' >> d`; this is 2^(k-2-d) too much. 3d - 2 - ceil(log2 d) ANDs;
-    /// 4 + ceil(log2 d) rounds.
+    /// The number is raised by 2^(k-2) into `0 <= x' < 2^(k-1)` and shifted there; this is 2^(k-2-d) too much. Costs
+    /// what [`Self::shift`] does.
     pub(super) fn truncate(&mut self, id: NodeId, by: u8, rounding: Rounding) -> Reg {
         let x = self.whole(id);
         let shape = self.plan.shape(x);
@@ -36,13 +24,9 @@ impl Lowering<'_> {
         let raise = Term::splat((1 << guard) + half, shape.domain, shape.cols);
         let raised = self.add(&Term::Secret(x), &raise);
         let raised = self.register(&raised);
-        let shifted = self.plan.ring(width, shape.cols);
-        self.plan.interact(Kind::Shift { a: raised, by, dst: shifted });
-        let carry = self.carry_out(raised, by);
-        let carry = self.inject(carry, width);
+        let shifted = self.shift(raised, by);
         let lowered = Term::splat((1u128 << (guard - by)).wrapping_neg(), shape.domain, shape.cols);
-        let sum = self.add(&Term::Secret(shifted), &Term::Secret(carry));
-        let result = self.add(&sum, &lowered);
+        let result = self.add(&shifted, &lowered);
         self.register(&result)
     }
 

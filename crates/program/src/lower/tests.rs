@@ -4,7 +4,7 @@ use proptest::test_runner::{RngAlgorithm, TestRng};
 use crate::plan::{Kind as OpKind, Local, Plan, Stage, To, Width};
 use crate::testing::{self, Clear};
 use crate::{
-    Builder, Fault, Index, Kind, Lowered, Modulus, Native, NodeId, Program, Range, Recipient, lower,
+    Addends, Builder, Fault, Index, Kind, Lowered, Modulus, Native, NodeId, Program, Range, Recipient, lower,
 };
 
 fn seeded(seed: u64) -> TestRng {
@@ -23,6 +23,16 @@ proptest! {
         let program = testing::program(&mut rng, steps);
         let inputs = testing::inputs(&program.input_types(), &mut rng);
         testing::check(&program, Native::ALL, &inputs, rng);
+    }
+
+    /// The same with three addends, by ANDs and products alone.
+    #[test]
+    fn products_compute_what_a_program_means(seed: u64, steps in 1usize..14) {
+        let mut rng = seeded(seed);
+        let program = testing::program(&mut rng, steps);
+        let inputs = testing::inputs(&program.input_types(), &mut rng);
+        let plan = testing::check(&program, Native::PRODUCTS, &inputs, rng).plan;
+        prop_assert!(only_products(&plan));
     }
 
     /// The same with numbers as bits.
@@ -59,12 +69,35 @@ fn program(
 
 /// Checks a program on many inputs, ends of the range among them.
 fn checked(program: &Program) -> Lowered {
+    checked_for(program, Native::ALL)
+}
+
+fn checked_for(program: &Program, native: Native) -> Lowered {
     let mut rng = seeded(1);
     for _ in 0..20 {
         let inputs = testing::inputs(&program.input_types(), &mut rng);
-        testing::check(program, Native::ALL, &inputs, seeded(rng.next_u64()));
+        testing::check(program, native, &inputs, seeded(rng.next_u64()));
     }
-    lower(program, Native::ALL).unwrap()
+    lower(program, native).unwrap()
+}
+
+/// Whether a plan asks for ANDs, circuits and products alone.
+fn only_products(plan: &Plan) -> bool {
+    plan.ops.iter().all(|op| {
+        matches!(
+            op.kind,
+            OpKind::And { .. } | OpKind::Mul { .. } | OpKind::MatMul { .. } | OpKind::Circuit { .. }
+        )
+    })
+}
+
+/// Elements of products.
+fn products(plan: &Plan) -> usize {
+    let elements = plan.ops.iter().map(|op| match op.kind {
+        OpKind::Mul { .. } | OpKind::MatMul { .. } => op.kind.extent(plan),
+        _ => 0,
+    });
+    elements.sum()
 }
 
 /// ANDs for one column of one element.
@@ -197,6 +230,114 @@ fn a_truncation_is_exact_for_every_shift_and_takes_what_it_should() {
             assert_eq!(checked(&nearest).plan.registers[0].domain, crate::plan::Domain::Ring(width));
         }
     }
+}
+
+#[test]
+fn by_three_addends_a_comparison_takes_full_adders_more() {
+    for (width, expected_ands, expected_rounds) in
+        [(Width::W8, 20, 5), (Width::W16, 51, 6), (Width::W32, 114, 7), (Width::W64, 241, 8)]
+    {
+        for shape in [&[1][..], &[63], &[64], &[65]] {
+            let less = program(Kind::Int, half(width), shape, 2, |build, x| build.less(x[0], x[1]));
+            let plan = checked_for(&less, Native::PRODUCTS).plan;
+            assert_eq!((ands(&plan), rounds(&plan)), (expected_ands, expected_rounds), "{width:?}");
+            assert!(only_products(&plan));
+        }
+        let zero = program(Kind::Int, half(width), &[65], 1, |build, x| {
+            let zero = build.public(Kind::Int, vec![], vec![0])?;
+            let (equal, relu) = (build.equal(x[0], zero)?, build.relu(x[0])?);
+            build.select(equal, x[0], relu)
+        });
+        checked_for(&zero, Native::PRODUCTS);
+    }
+    let whole = Range::of_width(Width::W64);
+    let max = program(Kind::Int, (whole.lo(), whole.hi()), &[5, 7], 1, |build, x| {
+        let (place, most) = (build.argmax(x[0], Some(0), true)?, build.max(x[0], Some(0), true)?);
+        build.concatenate(&[place, most], 0)
+    });
+    checked_for(&max, Native::PRODUCTS);
+}
+
+#[test]
+fn by_three_addends_equality_takes_twice_the_ands_and_no_more_rounds() {
+    for width in Width::ALL {
+        for kind in [Kind::Int, Kind::Modular(Modulus::PowerOfTwo(width.bits()))] {
+            let whole = Range::of_width(width);
+            let equal = program(kind, (whole.lo(), whole.hi()), &[65], 2, |build, x| build.equal(x[0], x[1]));
+            let plan = checked_for(&equal, Native::PRODUCTS).plan;
+            assert_eq!(ands(&plan), 2 * (u32::from(width.bits()) - 1));
+            assert_eq!(rounds(&plan), 1 + width.bits().ilog2() as usize);
+        }
+    }
+}
+
+#[test]
+fn by_three_addends_a_truncation_is_exact_for_every_shift() {
+    for width in Width::ALL {
+        let guard = 1i128 << (width.bits() - 2);
+        for by in 1..=width.bits() - 2 {
+            let floor =
+                program(Kind::Int, (-guard, guard - 1), &[65], 1, |build, x| build.shift_right(x[0], by));
+            let plan = checked_for(&floor, Native::PRODUCTS).plan;
+            assert!(only_products(&plan));
+            let d = u32::from(by);
+            let log = (d - 1).max(1).next_power_of_two().ilog2();
+            let expected = if by == 1 { (4, 65 * 4, 4) } else { (4 * d - 2 - log, 65 * 5, 4 + log as usize) };
+            assert_eq!((ands(&plan), products(&plan), rounds(&plan)), expected, "{width:?} by {by}");
+        }
+        for by in 1..=(width.bits() - 3).min(32) {
+            let ends = (-guard, guard - 1 - (1 << (by - 1)));
+            let kind = Kind::Fixed { frac: by };
+            checked_for(&program(kind, ends, &[65], 1, |build, x| build.rescale(x[0], 0)), Native::PRODUCTS);
+        }
+    }
+}
+
+#[test]
+fn conversions_of_64_bits_cost_what_the_decision_record_says() {
+    type Make = fn(&mut Builder, &[NodeId]) -> Result<NodeId, crate::ProgramError>;
+    let end = half(Width::W64);
+    let int = |make: Make| program(Kind::Int, end, &[1], 2, make);
+    let truncation = |by| program(Kind::Int, end, &[1], 1, move |build, x| build.shift_right(x[0], by));
+    let wide = Kind::Modular(Modulus::PowerOfTwo(64));
+    let rows = [
+        ("comparison", int(|build, x| build.less(x[0], x[1]))),
+        ("equality", int(|build, x| build.equal(x[0], x[1]))),
+        ("injection of a bit", program(Kind::Bool, end, &[1], 1, |build, x| build.astype(x[0], wide))),
+        ("truncation by 1", truncation(1)),
+        ("truncation by 16", truncation(16)),
+        ("truncation by 32", truncation(32)),
+        ("larger of two", int(|build, x| build.maximum(x[0], x[1]))),
+        ("max(x, 0)", int(|build, x| build.relu(x[0]))),
+    ];
+    let record = include_str!("../../../../docs/adr/0010-three-addends.md");
+    let mut missing = String::new();
+    for (name, program) in rows {
+        let [two, three] = [Native::ALL, Native::PRODUCTS].map(|native| {
+            let plan = lower(&program, native).unwrap().plan;
+            (ands(&plan), products(&plan), conversions(&plan), rounds(&plan))
+        });
+        assert!(three.2.is_empty(), "{name}");
+        let row = format!(
+            "| {name} | {} | {} | {} | {} | {} | {} | {} |\n",
+            two.0, two.1, two.2, two.3, three.0, three.1, three.3
+        );
+        if !record.contains(&row) {
+            missing += &row;
+        }
+    }
+    assert!(missing.is_empty(), "the record should say\n{missing}");
+}
+
+/// Operations for two addends alone, in their order.
+fn conversions(plan: &Plan) -> String {
+    let name = |op: &crate::plan::Op| match op.kind {
+        OpKind::Split { bits, .. } => Some(format!("split of {bits}")),
+        OpKind::Shift { .. } => Some("shift".to_owned()),
+        OpKind::Inject { .. } => Some("inject".to_owned()),
+        _ => None,
+    };
+    plan.ops.iter().filter_map(name).collect::<Vec<_>>().join(", ")
 }
 
 #[test]
@@ -345,7 +486,8 @@ fn an_engine_without_conversions_is_refused_at_the_line_that_needs_them() {
     build.at(crate::Source { file: "p.py".into(), line: 4, text: "abs(a)".into() });
     let b = build.abs(a).unwrap();
     build.reveal(b, Recipient::All).unwrap();
-    let error = lower(&build.finish().unwrap(), Native { two_addends: false, ..Native::ALL }).unwrap_err();
+    let error =
+        lower(&build.finish().unwrap(), Native { addends: Addends::None, ..Native::ALL }).unwrap_err();
     assert_eq!((error.at.line, error.at.text.as_str()), (4, "abs(a)"));
     assert!(matches!(*error.fault, Fault::NotOffered { operation: "abs", .. }));
 }

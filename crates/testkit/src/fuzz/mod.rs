@@ -16,7 +16,7 @@ use tacit_net::setup::hello::{Hello, MAX_ENDPOINTS, MAX_HELLO};
 use tacit_net::setup::{Config, Fingerprint};
 use tacit_net::stream::parse_frames;
 use tacit_net::{Frame, Profile, Shape};
-use tacit_program::{Native, Program, lower};
+use tacit_program::{Addends, Native, Program, lower};
 
 pub use circuits::{bristol_fashion, bristol_old, circuit_bytes};
 pub use mutate::mutant;
@@ -199,7 +199,9 @@ pub fn program(bytes: &[u8]) {
     let lowered = lower(&program, Native::ALL).expect("an engine that offers all can run all");
     assert_eq!(lowered.inputs.len(), program.inputs().len());
     assert_eq!(lowered.outputs.len(), program.outputs().len());
-    if let Err(error) = lower(&program, Native { two_addends: false, ..Native::ALL }) {
+    let lowered = lower(&program, Native::PRODUCTS).expect("what all operations can do, products can");
+    assert_eq!(lowered.outputs.len(), program.outputs().len());
+    if let Err(error) = lower(&program, Native { addends: Addends::None, ..Native::ALL }) {
         drop(error.to_string());
     }
     if elements > BINARY_ELEMENTS {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use tacit_engine::bank::Bank;
+use tacit_engine::bank::{Bank, Part};
 use tacit_engine::{Checks, Clear, Client, Engine, Error, Job, Protocol, ProtocolSpec, Roles, Security};
 use tacit_program::cost::Flow;
 use tacit_program::plan::{InputOp, Kind, Local, Op, OutputOp, Plan, Reg};
@@ -77,7 +77,8 @@ impl Protocol for PlantedBits {
     }
 
     fn seat(&self, session: Session, plan: Arc<Plan>, roles: Roles) -> Result<Box<dyn Engine>, Error> {
-        let (own, prev) = (Bank::new(Arc::clone(&plan)), Bank::new(Arc::clone(&plan)));
+        let bank = |component: usize| Bank::new(Arc::clone(&plan), Part::Component(component as u8));
+        let (own, prev) = (bank(session.me()), bank(prev(session.me())));
         Ok(Box::new(Party { session, plan, roles, own, prev, fault: self.0, first_mask: None }))
     }
 
@@ -181,8 +182,8 @@ impl Engine for Party {
     }
 
     fn local(&mut self, step: &Local) -> Result<(), Error> {
-        self.own.run(step, self.session.me() == 0, &mut || Ok(()))?;
-        self.prev.run(step, self.session.me() == 1, &mut || Ok(()))
+        self.own.run(step, &mut || Ok(()))?;
+        self.prev.run(step, &mut || Ok(()))
     }
 
     fn begin(&mut self, job: &Job) -> Result<(), Error> {

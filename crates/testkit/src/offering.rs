@@ -1,4 +1,4 @@
-//! A protocol that offers less than it could.
+//! A protocol that offers something else than it does by itself.
 
 use std::sync::Arc;
 
@@ -8,12 +8,12 @@ use tacit_program::cost::Flow;
 use tacit_program::plan::{InputOp, Op, OutputOp, Plan};
 use tacit_session::Session;
 
-/// A protocol without its rings: it runs plans that ask for ANDs alone.
-pub struct BitsAlone(pub &'static dyn Protocol);
+/// A protocol that runs plans for these operations, which it must be able to.
+pub struct Offering(pub &'static dyn Protocol, pub Native);
 
-impl Protocol for BitsAlone {
+impl Protocol for Offering {
     fn native(&self) -> Native {
-        Native::BITS
+        self.1
     }
 
     fn spec(&self) -> &ProtocolSpec {

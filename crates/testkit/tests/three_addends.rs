@@ -1,0 +1,88 @@
+//! Every operation by three addends: a protocol whose components are addends that two parties each hold, asked for
+//! nothing but ANDs and products.
+
+use tacit_program::{Native, Recipient};
+use tacit_replicated::Replicated;
+use tacit_testkit::conformance::catalogue::{self, Numbers};
+use tacit_testkit::conformance::{Subject, circuits, cost, equality, robust, views, wire};
+use tacit_testkit::{Offering, Rng};
+
+static PROTOCOL: Offering = Offering(&Replicated::COMPUTATIONAL, Native::PRODUCTS);
+static FRESH: Offering = Offering(&Replicated::INFORMATION_THEORETIC, Native::PRODUCTS);
+
+fn subject() -> Subject {
+    Subject { protocol: &PROTOCOL, told: |_, _, _| false, fresh_masks: false, baseline: "".into() }
+}
+
+/// A test for every operation of the catalogue.
+macro_rules! operations {
+    ($($name:ident)*) => {
+        const TESTED: &[&str] = &[$(stringify!($name)),*];
+
+        mod results {
+            $(#[test] fn $name() { super::equality::operation(&super::subject(), stringify!($name)); })*
+        }
+
+        mod costs {
+            $(#[test] fn $name() { super::cost::operation(&super::subject(), stringify!($name)); })*
+        }
+    };
+}
+
+operations!(
+    input input_bits circuit add sum sub_public mul square mul_public dot matmul matmul_batch matmul_public
+    and or not_xor less less_equal equal not_equal select select_bits minimum maximum max max_bits
+    argmax argmin absolute relu from_bool truncate truncate_far arrange
+);
+
+#[test]
+fn every_operation_is_tested() {
+    assert_eq!(TESTED, catalogue::names());
+}
+
+#[test]
+fn random_programs() {
+    equality::random_programs(&subject(), 0..200);
+    cost::random_programs(&subject(), 0..100);
+    let fresh = Subject { protocol: &FRESH, fresh_masks: true, ..subject() };
+    equality::random_programs(&fresh, 200..240);
+}
+
+#[test]
+fn full_messages_and_tiles() {
+    equality::around_a_message(&subject());
+    circuits::tiles(&subject());
+}
+
+#[test]
+fn messages() {
+    wire::addresses_never_repeat(&subject());
+    wire::lengths_do_not_depend_on_secrets(&subject());
+    robust::every_message_altered(&subject());
+}
+
+/// What is received is uniform: shares of bits and of numbers that conversions make.
+mod uniform {
+    macro_rules! uniform {
+        ($($name:ident)*) => {
+            $(#[test] fn $name() { super::views::operation(&super::subject(), stringify!($name)); })*
+        };
+    }
+
+    uniform!(less equal from_bool truncate relu);
+}
+
+#[test]
+fn lengths_around_words() {
+    let mut rng = Rng::new(8);
+    let to = [Recipient::All];
+    for name in catalogue::names() {
+        for len in [1, 63, 64, 65, 129] {
+            for numbers in [Numbers::int(7), Numbers::fixed(16, 5), Numbers::int(62)] {
+                if let Ok(program) = catalogue::program(name, numbers, len, ["P0", "alice"], &to) {
+                    equality::check(&subject(), &program, &mut rng, &format!("{name} of {len} {numbers:?}"));
+                }
+            }
+        }
+    }
+}
