@@ -35,10 +35,7 @@ pub struct Binding {
 impl Binding {
     /// The file's bytes: a head, the fields, a checksum.
     pub fn to_bytes(&self) -> Vec<u8> {
-        let mut bytes = format::head(MAGIC).to_vec();
-        bytes.extend_from_slice(&self.fields());
-        bytes.extend_from_slice(&self.hash());
-        bytes
+        seal_binding(&self.fields())
     }
 
     /// Reads a file's bytes.
@@ -99,6 +96,15 @@ impl Binding {
         }
         (!words.is_empty()).then(|| words.join("; "))
     }
+}
+
+/// A file of whatever fields, with its head and the right checksum; a pure function for tests and fuzzing.
+#[doc(hidden)]
+pub fn seal_binding(fields: &[u8]) -> Vec<u8> {
+    let mut bytes = format::head(MAGIC).to_vec();
+    bytes.extend_from_slice(fields);
+    bytes.extend_from_slice(&hash(fields));
+    bytes
 }
 
 fn hash(fields: &[u8]) -> [u8; 32] {

@@ -47,13 +47,15 @@ mod tests;
 
 pub use agree::{Available, MAX_EPOCHS, NoAgreement, NotAList, Run, agree, decode, encode};
 pub use binding::Binding;
+#[doc(hidden)]
+pub use binding::seal_binding;
 pub use epoch::Epoch;
 pub use error::Error;
 pub use format::{Malformed, VERSION};
 #[doc(hidden)]
 pub use index::{read_index_header, write_index_header};
 #[doc(hidden)]
-pub use ledger::{read_ledger, write_ledger};
+pub use ledger::{Used, read_ledger, write_ledger};
 pub use material::Material;
 pub use place::default_anchors;
 pub use store::{Restored, Store};
