@@ -85,6 +85,23 @@ fn nothing_is_read_before_it_is_durably_noted_and_nothing_else_is_read() {
     assert_eq!(reads, 2 * 2, "checksum and bytes of two instances");
 }
 
+/// Zeros that aren't on disk when a file's name goes may never get there.
+#[test]
+fn what_is_removed_is_overwritten_on_disk_before() {
+    let place = Place::with(A, 12);
+    let mut store = place.open().unwrap();
+    fault::plant(Fault::Nothing);
+    store.destroy(A).unwrap();
+    let seen = fault::seen();
+    let removed = seen.iter().filter_map(|operation| operation.strip_prefix("remove "));
+    let files: Vec<&str> = removed.filter(|name| !name.ends_with("spent")).collect();
+    assert!(files.len() > 3 && files.contains(&"index"), "{files:?}");
+    for name in files {
+        let own: Vec<&str> = seen.iter().filter_map(|operation| operation.strip_suffix(name)).collect();
+        assert!(own.ends_with(&["write ", "sync ", "remove "]), "{name}: {own:?}");
+    }
+}
+
 /// An epoch is whole on disk before journal and anchor know it, and they do before it has its name.
 #[test]
 fn an_epoch_is_on_disk_before_it_is_there() {
