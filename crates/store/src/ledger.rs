@@ -28,7 +28,7 @@ const SLACK: usize = if cfg!(test) { 8 } else { 1 << 16 };
 /// How far an epoch is used. Both numbers only grow.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Used {
-    /// The first instance that isn't used; [`Self::DESTROYED`] if none ever may be.
+    /// The first instance that isn't used; `u64::MAX` if none ever may be.
     pub next: u64,
     /// Checks begun and passed: odd while one is under way.
     pub checks: u64,
