@@ -8,7 +8,7 @@ use toml::Table;
 
 /// Floors, from the ground up: a crate may depend on those below its own, and on nothing beside it.
 const FLOORS: [&[&str]; 8] = [
-    &["tacit-kernel", "tacit-net"],
+    &["tacit-kernel", "tacit-net", "tacit-store"],
     &["tacit-session", "tacit-circuit"],
     &["tacit-program"],
     &["tacit-engine", "tacit-ot", "tacit-garble"],

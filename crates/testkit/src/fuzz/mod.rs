@@ -7,6 +7,7 @@
 mod circuits;
 mod mutate;
 mod seeds;
+mod store;
 mod values;
 
 use std::path::Path;
@@ -20,6 +21,7 @@ use tacit_program::{Addends, Native, Program, lower};
 
 pub use circuits::{bristol_fashion, bristol_old, circuit_bytes};
 pub use mutate::mutant;
+pub use store::{store_binding, store_index, store_ledger, store_list};
 pub use values::value;
 
 /// Frames of more bytes than this are refused by [`frames`].
@@ -45,7 +47,7 @@ pub struct Target {
 }
 
 /// All targets.
-pub const TARGETS: [Target; 13] = [
+pub const TARGETS: [Target; 17] = [
     Target { name: "header", run: header, seeds: seeds::headers, fixed: 1 << 10, per_byte: 0 },
     Target { name: "frames", run: frames, seeds: seeds::frames, fixed: 5 << 18, per_byte: 16 },
     Target { name: "hello", run: hello, seeds: seeds::hellos, fixed: 1 << 13, per_byte: 8 },
@@ -77,6 +79,16 @@ pub const TARGETS: [Target; 13] = [
         per_byte: 1 << 8,
     },
     Target { name: "value", run: value, seeds: seeds::values, fixed: 1 << 14, per_byte: 64 },
+    Target {
+        name: "store_binding",
+        run: store_binding,
+        seeds: seeds::bindings,
+        fixed: 5 << 18,
+        per_byte: 128,
+    },
+    Target { name: "store_ledger", run: store_ledger, seeds: seeds::ledgers, fixed: 1 << 16, per_byte: 64 },
+    Target { name: "store_index", run: store_index, seeds: seeds::indices, fixed: 1 << 12, per_byte: 8 },
+    Target { name: "store_list", run: store_list, seeds: seeds::lists, fixed: 1 << 12, per_byte: 64 },
 ];
 
 /// A frame's header: it is too long, or comes back as it was.

@@ -7,6 +7,7 @@ use tacit_net::setup::hello::{Hello, MAX_ENDPOINTS};
 use tacit_net::setup::{Fingerprint, INSECURE_TCP};
 use tacit_net::{At, Frame, Kind, Lane, MAX_LANES};
 use tacit_session::{Agreement, write_first_message};
+use tacit_store::{Available, Binding, Epoch, Used, encode, write_index_header, write_ledger};
 
 use crate::{Rng, generate};
 
@@ -349,6 +350,97 @@ pub(super) fn values() -> Vec<Vec<u8>> {
         value([3, 2], &[1, 1, 1], whole, 1, &[u64::MAX]),
         value([1, 0], &[0, 3], whole, 1, &[]),
         value([1, 0], &[5, 5, 5], whole, 1, &[1]),
+        vec![],
+    ]
+}
+
+pub(super) fn bindings() -> Vec<Vec<u8>> {
+    let names = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
+    let usual = Binding {
+        me: "P0".into(),
+        parties: names(&["P0", "P1", "P2"]),
+        clients: names(&["alice", "bob"]),
+        protocol: "astra".into(),
+        parameters: String::new(),
+        inputs: "a: int64[3]".into(),
+        program: [0x3a; 32],
+    };
+    let bare = Binding { parties: Vec::new(), clients: Vec::new(), inputs: String::new(), ..usual.clone() };
+    let long = Binding { inputs: "é".repeat(300), parameters: "soundness=100".into(), ..usual.clone() };
+    let bytes = usual.to_bytes();
+    let fields = |bytes: &[u8]| bytes[12..bytes.len() - 32].to_vec();
+    let mut newer = bytes.clone();
+    newer[8] = 2;
+    vec![
+        bare.to_bytes(),
+        long.to_bytes(),
+        fields(&bytes),
+        fields(&long.to_bytes()),
+        fields(&bytes)[..20].to_vec(),
+        // A length of which nothing comes.
+        vec![2, b'P', b'0', 0xff, 0xff, 0xff, 0xff, 0x0f],
+        newer,
+        bytes[..bytes.len() - 1].to_vec(),
+        bytes,
+        vec![],
+    ]
+}
+
+pub(super) fn ledgers() -> Vec<Vec<u8>> {
+    let used = |epoch, next, checks| (Epoch([epoch; 32]), Used { next, checks });
+    let ledger = |records: &[(Epoch, Used)]| write_ledger(&[9; 32], records.iter().copied());
+    let usual = ledger(&[used(1, 0, 0), used(2, 0, 0), used(1, 5, 0), used(2, 3, 1), used(1, u64::MAX, 0)]);
+    let mut flipped = usual.clone();
+    flipped[100] ^= 1;
+    vec![
+        ledger(&[]),
+        ledger(&[used(1, 5, 0), used(1, 4, 0)]),
+        ledger(&[used(1, 5, 1), used(1, 6, 0)]),
+        usual[..usual.len() - 1].to_vec(),
+        usual[..usual.len() - 64].to_vec(),
+        usual[..63].to_vec(),
+        flipped,
+        usual,
+        vec![1, 0, 0, 2, 0, 0, 1, 5, 0, 2, 3, 1],
+        vec![1, 2, 0, 1, 1, 0],
+        vec![],
+    ]
+}
+
+pub(super) fn indices() -> Vec<Vec<u8>> {
+    let index = |count: u64, entries: usize| {
+        let mut bytes = write_index_header([1; 32], Epoch([2; 32]), count);
+        bytes.resize(bytes.len() + 16 * entries, 7);
+        bytes
+    };
+    let counted = |count: u64, entries: usize| [&count.to_le_bytes()[..], &vec![7; 16 * entries]].concat();
+    vec![
+        index(1, 1),
+        index(3, 3),
+        index(3, 2),
+        index(0, 0),
+        index(1 << 60, 1),
+        index(u64::MAX, 0),
+        index(1, 1)[..100].to_vec(),
+        counted(2, 2),
+        counted(1 << 60, 0),
+        counted(0, 0),
+        vec![],
+    ]
+}
+
+pub(super) fn lists() -> Vec<Vec<u8>> {
+    let own = |epoch, next, count| Available { epoch: Epoch([epoch; 32]), next, count };
+    let usual = [own(1, 0, 10), own(2, 9, 10), own(9, u64::MAX - 3, u64::MAX)];
+    let bytes = encode(&usual);
+    vec![
+        encode(&usual[..1]),
+        encode(&[own(1, 10, 10)]),
+        encode(&[own(1, u64::MAX, 0)]),
+        [&bytes[48..96], &bytes[..48]].concat(),
+        [&bytes[..48], &bytes[..48]].concat(),
+        bytes[..95].to_vec(),
+        bytes,
         vec![],
     ]
 }

@@ -1,0 +1,269 @@
+//! Which material a run uses: the same at all parties. Nothing here does I/O.
+
+use crate::Epoch;
+
+/// Epochs with unused material that a store has, and that a list may name.
+pub const MAX_EPOCHS: usize = 1 << 10;
+
+/// Bytes for each epoch in an encoded list.
+const ENTRY: usize = 48;
+
+/// An epoch of which a party has unused material.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Available {
+    /// The epoch.
+    pub epoch: Epoch,
+    /// Its first unused instance; all after it are unused.
+    pub next: u64,
+    /// How many instances it was made with.
+    pub count: u64,
+}
+
+/// What a run uses: some instances, one after another, of one epoch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Run {
+    /// The epoch.
+    pub epoch: Epoch,
+    /// The first instance.
+    pub first: u64,
+    /// How many.
+    pub instances: u64,
+}
+
+/// Bytes that are no list of epochs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum NotAList {
+    /// Not a whole number of entries, or more than [`MAX_EPOCHS`].
+    #[error("{len} bytes are no list of up to {MAX_EPOCHS} epochs")]
+    Length {
+        /// How many bytes came.
+        len: usize,
+    },
+    /// Epochs aren't ascending.
+    #[error("the list's epochs are not in order, or one comes twice")]
+    Order,
+    /// An epoch has nothing unused.
+    #[error("epoch {epoch} is in the list, and has nothing unused")]
+    Nothing {
+        /// The epoch.
+        epoch: Epoch,
+    },
+}
+
+/// Why the parties have no common material for a run. Every text says who lacks what.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum NoAgreement {
+    /// Some have none at all.
+    #[error("{} {} no unused material for this program; `tacit prepare`, run by all parties together, makes some", .parties.join(" and "), if .parties.len() == 1 { "has" } else { "have" })]
+    None {
+        /// Who has none.
+        parties: Vec<String>,
+    },
+    /// Everybody has some, and there is no epoch that all have.
+    #[error("no epoch's material is unused at all parties: most have epoch {epoch}, and {} {} not; `tacit prepare`, run by all parties together, makes more", .parties.join(" and "), if .parties.len() == 1 { "does" } else { "do" })]
+    Apart {
+        /// An epoch that as many as possible have.
+        epoch: Epoch,
+        /// Who doesn't have it.
+        parties: Vec<String>,
+    },
+    /// No common epoch has enough left.
+    #[error(
+        "{wanted} instances are wanted, and no epoch has more than {left} that are unused at all parties (of epoch {epoch}, {party} has used the most); `tacit prepare`, run by all parties together, makes more"
+    )]
+    TooFew {
+        /// How many are wanted.
+        wanted: u64,
+        /// How many are left at most.
+        left: u64,
+        /// In which epoch.
+        epoch: Epoch,
+        /// Who has used most of it.
+        party: String,
+    },
+    /// Parties speak of one epoch and mean two.
+    #[error("of epoch {epoch}, {} made {} instances and {} made {}; somebody's store is not what that offline session made", parties[0].0, parties[0].1, parties[1].0, parties[1].1)]
+    Counts {
+        /// The epoch.
+        epoch: Epoch,
+        /// Two parties and what they say.
+        parties: [(String, u64); 2],
+    },
+}
+
+/// Picks the material for a run of so many instances, given every party's list with its name. Whoever has the same
+/// lists, in whichever order, picks the same: of the epochs that all have, the one with the fewest instances left that
+/// suffice; in it, from the first instance on that nobody has used.
+///
+/// A party that lies about what it has used makes others burn material; it can't make them use any twice, since each
+/// holds against its own journal and anchor what it is asked to take. Parties have to make sure that all were told the
+/// same lists, as they do for everything that they agree on at the beginning of a session.
+///
+/// # Errors
+/// [`NoAgreement`].
+pub fn agree(lists: &[(&str, &[Available])], instances: u64) -> Result<Run, NoAgreement> {
+    let without: Vec<String> =
+        lists.iter().filter(|(_, list)| list.is_empty()).map(|(name, _)| (*name).to_owned()).collect();
+    if !without.is_empty() || lists.is_empty() {
+        return Err(NoAgreement::None { parties: without });
+    }
+    let mut epochs: Vec<Epoch> =
+        lists.iter().flat_map(|(_, list)| list.iter().map(|own| own.epoch)).collect();
+    epochs.sort_unstable();
+    epochs.dedup();
+    let everybody = epochs.iter().map(|epoch| Common::of(lists, *epoch));
+    let everybody = everybody.collect::<Result<Vec<Common>, _>>()?;
+    let common = || everybody.iter().filter(|epoch| epoch.without.is_empty());
+
+    if let Some(best) = common().filter(|epoch| epoch.left >= instances).min_by_key(|epoch| epoch.left) {
+        return Ok(Run { epoch: best.epoch, first: best.first, instances });
+    }
+    if let Some(most) = common().max_by_key(|epoch| epoch.left) {
+        let (epoch, left, party) = (most.epoch, most.left, most.furthest.clone());
+        return Err(NoAgreement::TooFew { wanted: instances, left, epoch, party });
+    }
+    let nearest = everybody.into_iter().min_by_key(|epoch| epoch.without.len());
+    Err(nearest.map_or(NoAgreement::None { parties: Vec::new() }, |nearest| NoAgreement::Apart {
+        epoch: nearest.epoch,
+        parties: nearest.without,
+    }))
+}
+
+/// What all parties together have of an epoch.
+struct Common {
+    epoch: Epoch,
+    without: Vec<String>,
+    /// The first instance that nobody has used, and who has used those before it.
+    first: u64,
+    furthest: String,
+    left: u64,
+}
+
+impl Common {
+    fn of(lists: &[(&str, &[Available])], epoch: Epoch) -> Result<Self, NoAgreement> {
+        let mut without = Vec::new();
+        let mut furthest: Option<(&str, Available)> = None;
+        for (name, list) in lists {
+            let Some(own) = list.iter().find(|own| own.epoch == epoch) else {
+                without.push((*name).to_owned());
+                continue;
+            };
+            match furthest {
+                Some((other, theirs)) if theirs.count != own.count => {
+                    let parties = [(other.to_owned(), theirs.count), ((*name).to_owned(), own.count)];
+                    return Err(NoAgreement::Counts { epoch, parties });
+                }
+                Some((_, theirs)) if theirs.next >= own.next => {}
+                _ => furthest = Some((name, *own)),
+            }
+        }
+        let (name, own) = furthest.unwrap_or(("", Available { epoch, next: 0, count: 0 }));
+        let left = own.count.saturating_sub(own.next);
+        Ok(Self { epoch, without, first: own.next, furthest: name.to_owned(), left })
+    }
+}
+
+/// A list as a message: 48 bytes for each epoch (its name, `next` and `count` as u64, little-endian), ascending.
+pub fn encode(list: &[Available]) -> Vec<u8> {
+    let mut list = list.to_vec();
+    list.sort_unstable_by_key(|own| own.epoch);
+    let entry = |own: &Available| {
+        own.epoch.0.into_iter().chain(own.next.to_le_bytes()).chain(own.count.to_le_bytes())
+    };
+    list.iter().flat_map(entry).collect()
+}
+
+/// Reads a list that a peer sent.
+///
+/// # Errors
+/// [`NotAList`], whatever the bytes; there is one encoding of each list.
+pub fn decode(bytes: &[u8]) -> Result<Vec<Available>, NotAList> {
+    let (entries, rest) = bytes.as_chunks::<ENTRY>();
+    if !rest.is_empty() || entries.len() > MAX_EPOCHS {
+        return Err(NotAList::Length { len: bytes.len() });
+    }
+    let list: Vec<Available> = entries.iter().map(entry).collect();
+    if !list.is_sorted_by(|one, next| one.epoch < next.epoch) {
+        return Err(NotAList::Order);
+    }
+    match list.iter().find(|own| own.next >= own.count) {
+        Some(own) => Err(NotAList::Nothing { epoch: own.epoch }),
+        None => Ok(list),
+    }
+}
+
+fn entry(bytes: &[u8; ENTRY]) -> Available {
+    let (mut epoch, mut next, mut count) = ([0; 32], [0; 8], [0; 8]);
+    epoch.copy_from_slice(&bytes[..32]);
+    next.copy_from_slice(&bytes[32..40]);
+    count.copy_from_slice(&bytes[40..]);
+    Available { epoch: Epoch(epoch), next: u64::from_le_bytes(next), count: u64::from_le_bytes(count) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn own(epoch: u8, next: u64, count: u64) -> Available {
+        Available { epoch: Epoch([epoch; 32]), next, count }
+    }
+
+    fn run(epoch: u8, first: u64, instances: u64) -> Run {
+        Run { epoch: Epoch([epoch; 32]), first, instances }
+    }
+
+    #[test]
+    fn the_first_instance_that_nobody_has_used_is_taken() {
+        let (a, b, c) = (&[own(1, 3, 10)][..], &[own(1, 0, 10)][..], &[own(1, 5, 10)][..]);
+        let lists = [("P0", a), ("P1", b), ("P2", c)];
+        assert_eq!(agree(&lists, 5), Ok(run(1, 5, 5)));
+        let error = agree(&lists, 6).unwrap_err();
+        assert!(matches!(&error, NoAgreement::TooFew { left: 5, party, .. } if party == "P2"));
+        let says = error.to_string();
+        assert!(
+            says.contains("6 instances") && says.contains("P2 has used") && says.contains("tacit prepare")
+        );
+    }
+
+    #[test]
+    fn all_pick_the_same_epoch_whatever_the_order_and_it_is_the_fullest_used_one_that_suffices() {
+        let a = &[own(1, 0, 100), own(2, 6, 10), own(3, 9, 10), own(4, 2, 6)][..];
+        let b = &[own(1, 0, 100), own(2, 0, 10), own(3, 0, 10), own(4, 0, 6), own(5, 0, 1)][..];
+        for (instances, expected) in
+            [(1, run(3, 9, 1)), (2, run(2, 6, 2)), (4, run(2, 6, 4)), (5, run(1, 0, 5))]
+        {
+            assert_eq!(agree(&[("P0", a), ("P1", b)], instances), Ok(expected));
+            assert_eq!(agree(&[("P1", b), ("P0", a)], instances), Ok(expected));
+        }
+    }
+
+    #[test]
+    fn who_lacks_what_is_said() {
+        let some = &[own(1, 0, 10), own(2, 0, 10)][..];
+        let says = agree(&[("P0", some), ("P1", &[]), ("P2", &[])], 1).unwrap_err().to_string();
+        assert!(says.starts_with("P1 and P2 have no unused material"), "{says}");
+        let says = agree(&[("P0", some), ("P1", &some[1..]), ("P2", &some[..1])], 1).unwrap_err().to_string();
+        assert!(says.contains(&Epoch([1; 32]).to_string()) && says.contains("P1 does not"), "{says}");
+        let says = agree(&[("P0", some), ("P1", &[own(1, 2, 11)])], 1).unwrap_err().to_string();
+        assert!(says.contains("P0 made 10 instances and P1 made 11"), "{says}");
+        assert!(agree(&[], 1).is_err());
+        assert!(agree(&[("P0", &[own(1, u64::MAX, 3)])], 1).is_err());
+    }
+
+    #[test]
+    fn lists_come_back_and_others_are_refused() {
+        let list = vec![own(1, 0, 10), own(2, 9, 10), own(9, u64::MAX - 1, u64::MAX)];
+        let bytes = encode(&list);
+        assert_eq!(decode(&bytes), Ok(list.clone()));
+        assert_eq!(encode(&[list[2], list[0], list[1]]), bytes, "one encoding");
+        assert_eq!(decode(&[]), Ok(Vec::new()));
+        for len in (0..bytes.len()).filter(|len| len % ENTRY != 0) {
+            assert_eq!(decode(&bytes[..len]), Err(NotAList::Length { len }));
+        }
+        assert_eq!(decode(&[&bytes[48..], &bytes[..48]].concat()), Err(NotAList::Order));
+        assert_eq!(decode(&[&bytes[..48], &bytes[..48]].concat()), Err(NotAList::Order));
+        assert!(matches!(decode(&encode(&[own(1, 10, 10)])), Err(NotAList::Nothing { .. })));
+        let many = vec![0; (MAX_EPOCHS + 1) * ENTRY];
+        assert!(matches!(decode(&many), Err(NotAList::Length { .. })));
+    }
+}

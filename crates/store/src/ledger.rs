@@ -1,0 +1,258 @@
+//! How far every epoch is used: the format of a store's journal, and of its anchor.
+//!
+//! ```text
+//! | "tacitled" | version | binding  | checksum |     | epoch    | next | checks | checksum |
+//! |   8 bytes  |   u32   | 32 bytes | 20 bytes |     | 32 bytes | u64  |  u64   | 16 bytes |  and so on
+//! ```
+//!
+//! Head and records are of 64 bytes, so no record lies in two sectors. A record is appended and synced before
+//! anything it says is done; numbers of an epoch only ever grow, so of two ledgers that disagree the larger numbers
+//! are right. A crash can tear the last record, which then wasn't acted upon; anything else that doesn't fit is
+//! damage.
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::path::{Path, PathBuf};
+
+use crate::files;
+use crate::format::{self, HEAD, Malformed};
+use crate::{Epoch, Error};
+
+const MAGIC: [u8; 8] = *b"tacitled";
+const RECORD: usize = 64;
+/// The longest ledger that is read.
+const MAX_BYTES: u64 = 1 << 28;
+/// A ledger with so many records more than epochs is written anew.
+const SLACK: usize = if cfg!(test) { 8 } else { 1 << 16 };
+
+/// How far an epoch is used. Both numbers only grow.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Used {
+    /// The first instance that isn't used; `u64::MAX` if none ever may be.
+    pub next: u64,
+    /// Checks begun and passed: odd while one is under way.
+    pub checks: u64,
+}
+
+impl Used {
+    /// More than any epoch has.
+    pub(crate) const DESTROYED: u64 = u64::MAX;
+
+    /// What is used if either says so.
+    pub(crate) fn or(self, other: Self) -> Self {
+        Self { next: self.next.max(other.next), checks: self.checks.max(other.checks) }
+    }
+
+    /// Whether a check has begun and not passed.
+    pub(crate) fn pending(self) -> bool {
+        self.checks % 2 == 1
+    }
+}
+
+/// How far all epochs are used.
+pub(crate) type Uses = BTreeMap<Epoch, Used>;
+
+/// What a ledger's bytes say.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Contents {
+    pub(crate) uses: Uses,
+    /// Whole records.
+    records: usize,
+    /// Whether the last record is torn.
+    pub(crate) torn: bool,
+}
+
+impl Contents {
+    fn parse(bytes: &[u8]) -> Result<([u8; 32], Self), Malformed> {
+        let rest = format::body(bytes, MAGIC)?;
+        let (binding, rest) = rest.split_first_chunk::<32>().ok_or(Malformed::Length)?;
+        let (checksum, rest) = rest.split_first_chunk::<20>().ok_or(Malformed::Length)?;
+        if *checksum != head_checksum(binding) {
+            return Err(Malformed::Checksum);
+        }
+        let (records, tail) = rest.as_chunks::<RECORD>();
+        let mut contents = Self { uses: Uses::new(), records: 0, torn: !tail.is_empty() };
+        for (number, record) in records.iter().enumerate() {
+            match parse_record(binding, record) {
+                Some((epoch, used)) => contents.note(epoch, used)?,
+                None if number + 1 == records.len() && tail.is_empty() => contents.torn = true,
+                None => return Err(Malformed::Checksum),
+            }
+        }
+        Ok((*binding, contents))
+    }
+
+    fn note(&mut self, epoch: Epoch, used: Used) -> Result<(), Malformed> {
+        let before = self.uses.entry(epoch).or_default();
+        if before.or(used) != used {
+            return Err(Malformed::Meaning("what was used before is unused in it"));
+        }
+        *before = used;
+        self.records += 1;
+        Ok(())
+    }
+}
+
+/// An open ledger.
+#[derive(Debug)]
+pub(crate) struct Ledger {
+    folder: PathBuf,
+    name: String,
+    binding: [u8; 32],
+    path: PathBuf,
+    file: File,
+    records: usize,
+}
+
+impl Ledger {
+    /// What a ledger's file says; `None` if it isn't there.
+    pub(crate) fn read(path: &Path, binding: &[u8; 32]) -> Result<Option<Contents>, Error> {
+        if !files::exists(path)? {
+            return Ok(None);
+        }
+        let damaged = |cause| Error::Damaged { path: path.to_owned(), cause };
+        let (of, contents) = Contents::parse(&files::read(path, MAX_BYTES)?).map_err(damaged)?;
+        if of != *binding {
+            return Err(damaged(Malformed::Meaning("it belongs to another store")));
+        }
+        Ok(Some(contents))
+    }
+
+    /// Opens `folder/name` so that it says `uses` in one record each; `found` is what it says now.
+    pub(crate) fn open(
+        folder: &Path,
+        name: &str,
+        binding: &[u8; 32],
+        found: Option<&Contents>,
+        uses: &Uses,
+    ) -> Result<Self, Error> {
+        let path = folder.join(name);
+        let same =
+            found.is_some_and(|found| !found.torn && found.records == uses.len() && found.uses == *uses);
+        if !same {
+            files::replace(
+                folder,
+                name,
+                &write_ledger(binding, uses.iter().map(|(epoch, used)| (*epoch, *used))),
+            )?;
+        }
+        let (file, _) = files::open(&path)?;
+        let (folder, name) = (folder.to_owned(), name.to_owned());
+        Ok(Self { folder, name, binding: *binding, path, file, records: uses.len() })
+    }
+
+    /// Says durably how far an epoch is used. After an error nobody knows what is on disk: append no more.
+    pub(crate) fn append(&mut self, epoch: Epoch, used: Used) -> Result<(), Error> {
+        let at = (1 + self.records) * RECORD;
+        files::write_at(&self.file, &self.path, &record(&self.binding, epoch, used), at as u64)?;
+        files::sync(&self.file, &self.path)?;
+        self.records += 1;
+        Ok(())
+    }
+
+    /// Shortens the file if it has grown long; `uses` is what it says.
+    pub(crate) fn shorten(&mut self, uses: &Uses) -> Result<(), Error> {
+        if self.records > uses.len() + SLACK {
+            *self = Self::open(&self.folder, &self.name, &self.binding, None, uses)?;
+        }
+        Ok(())
+    }
+}
+
+fn head_checksum(binding: &[u8; 32]) -> [u8; 20] {
+    format::checksum(b"tacit ledger 1", &[binding])
+}
+
+fn record(binding: &[u8; 32], epoch: Epoch, used: Used) -> [u8; RECORD] {
+    let mut bytes = [0; RECORD];
+    let (next, checks) = (used.next.to_le_bytes(), used.checks.to_le_bytes());
+    let checksum: [u8; 16] = format::checksum(b"tacit ledger record 1", &[binding, &epoch.0, &next, &checks]);
+    let parts = epoch.0.into_iter().chain(next).chain(checks).chain(checksum);
+    bytes.iter_mut().zip(parts).for_each(|(to, from)| *to = from);
+    bytes
+}
+
+fn parse_record(binding: &[u8; 32], bytes: &[u8; RECORD]) -> Option<(Epoch, Used)> {
+    let (epoch, rest) = bytes.split_first_chunk()?;
+    let (next, rest) = rest.split_first_chunk()?;
+    let (checks, _) = rest.split_first_chunk()?;
+    let used = Used { next: u64::from_le_bytes(*next), checks: u64::from_le_bytes(*checks) };
+    (record(binding, Epoch(*epoch), used) == *bytes).then_some((Epoch(*epoch), used))
+}
+
+/// A ledger's bytes; a pure function for tests and fuzzing.
+#[doc(hidden)]
+pub fn write_ledger(binding: &[u8; 32], uses: impl IntoIterator<Item = (Epoch, Used)>) -> Vec<u8> {
+    let mut bytes = format::head(MAGIC).to_vec();
+    bytes.extend_from_slice(binding);
+    bytes.extend_from_slice(&head_checksum(binding));
+    debug_assert_eq!(bytes.len(), HEAD + 32 + 20);
+    for (epoch, used) in uses {
+        bytes.extend_from_slice(&record(binding, epoch, used));
+    }
+    bytes
+}
+
+/// What a ledger's bytes say, written again with one record for each epoch, and whether the last record was torn; a
+/// pure function for tests and fuzzing.
+#[doc(hidden)]
+pub fn read_ledger(bytes: &[u8]) -> Result<(Vec<u8>, bool), Malformed> {
+    let (binding, contents) = Contents::parse(bytes)?;
+    Ok((write_ledger(&binding, contents.uses), contents.torn))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn used(next: u64) -> Used {
+        Used { next, checks: 0 }
+    }
+
+    fn ledger() -> Vec<u8> {
+        let [a, b] = [Epoch([1; 32]), Epoch([2; 32])];
+        write_ledger(&[9; 32], [(a, used(0)), (b, used(3)), (a, used(5)), (a, used(Used::DESTROYED))])
+    }
+
+    #[test]
+    fn the_last_word_on_each_epoch_counts() {
+        let (binding, contents) = Contents::parse(&ledger()).unwrap();
+        assert_eq!(binding, [9; 32]);
+        assert_eq!((contents.records, contents.torn), (4, false));
+        let uses = [(Epoch([1; 32]), used(Used::DESTROYED)), (Epoch([2; 32]), used(3))];
+        assert_eq!(contents.uses, Uses::from(uses));
+    }
+
+    #[test]
+    fn a_ledger_cut_anywhere_is_torn_in_its_last_record_at_most() {
+        let bytes = ledger();
+        for len in 0..bytes.len() {
+            match Contents::parse(&bytes[..len]) {
+                Ok((_, contents)) => {
+                    assert!(len >= RECORD);
+                    assert_eq!((contents.records, contents.torn), (len / RECORD - 1, len % RECORD != 0));
+                }
+                Err(_) => assert!(len < RECORD, "{len}"),
+            }
+        }
+    }
+
+    #[test]
+    fn a_flipped_bit_is_noticed_wherever_it_is() {
+        let bytes = ledger();
+        for at in 0..bytes.len() {
+            let mut flipped = bytes.clone();
+            flipped[at] ^= 0x10;
+            match Contents::parse(&flipped) {
+                Ok((_, contents)) => assert!(contents.torn && at >= bytes.len() - RECORD, "{at}"),
+                Err(_) => assert!(at < bytes.len() - RECORD, "{at}"),
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_used_stays_used() {
+        let back = write_ledger(&[9; 32], [(Epoch([1; 32]), used(5)), (Epoch([1; 32]), used(4))]);
+        assert!(matches!(Contents::parse(&back), Err(Malformed::Meaning(_))));
+    }
+}

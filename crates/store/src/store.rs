@@ -1,0 +1,406 @@
+//! One party's store: how it is opened, what it has, and how material leaves it.
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::path::{Path, PathBuf};
+
+use crate::binding::{self, Binding};
+use crate::epoch::hex;
+use crate::format::Malformed;
+use crate::index::Folder;
+use crate::ledger::{Contents, Ledger, Used, Uses};
+use crate::{Available, Epoch, Error, MAX_EPOCHS, Material, Run, Taken, Writer, files, place};
+
+/// What follows an epoch's name while it is being written ...
+pub(crate) const UNFINISHED: &str = "unfinished";
+/// ... and while it is being erased.
+const SPENT: &str = "spent";
+
+const BINDING: &str = "binding";
+const JOURNAL: &str = "journal";
+const LOCK: &str = "lock";
+
+/// One party's material for one [`Binding`], open in this process alone.
+///
+/// ```text
+/// store/binding                            what it is for
+/// store/journal                            how far each epoch is used
+/// store/lock
+/// store/EPOCH/index, material-...          an epoch
+/// store/EPOCH.unfinished, EPOCH.spent      what the next opening erases
+/// anchors/BINDING.anchor, BINDING.lock     how far each epoch is used, said once more
+/// ```
+#[derive(Debug)]
+pub struct Store {
+    path: PathBuf,
+    binding: [u8; 32],
+    journal: Ledger,
+    anchor: Ledger,
+    /// What journal and anchor say, for epochs that were ever here.
+    uses: Uses,
+    /// Epochs with unused material.
+    epochs: BTreeMap<Epoch, Folder>,
+    restored: Vec<Restored>,
+    /// Whether journal and anchor are known to be on disk as they should be.
+    sound: bool,
+    /// Held as long as the store is open: against another process on this store, and on a copy of it.
+    _locks: [File; 2],
+}
+
+/// An epoch of which the anchor knew more than the journal: the store, or its journal, is an older copy. What the anchor
+/// says is used stays used.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Restored {
+    /// The epoch.
+    pub epoch: Epoch,
+    /// The first unused instance as the journal had it.
+    pub journal: u64,
+    /// As the anchor has it, which counts; `u64::MAX` if the epoch is destroyed.
+    pub anchor: u64,
+}
+
+/// What is done where something isn't there.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Entry {
+    /// Nothing: it is an error.
+    Strict,
+    /// The store is made.
+    Create,
+    /// The anchor takes over what the journal says.
+    Adopt,
+}
+
+impl Store {
+    /// Opens the store in the folder `store`, with its anchor in the folder `anchors`
+    /// ([`default_anchors`](crate::default_anchors)); several stores may have theirs there. Whatever an earlier
+    /// process left unfinished, or used and didn't overwrite, is overwritten, at most a segment (64 MiB) for each
+    /// epoch and what lay in between.
+    ///
+    /// # Errors
+    /// [`Error::NoStore`]; [`Error::InUse`], at once; [`Error::Exposed`] and [`Error::Foreign`];
+    /// [`Error::Binding`] if it was made for something else; [`Error::Damaged`]; [`Error::AnchorLost`], for which
+    /// see [`Self::adopt`]; [`Error::AnchorInside`]; [`Error::File`].
+    pub fn open(store: &Path, anchors: &Path, binding: &Binding) -> Result<Self, Error> {
+        Self::enter(store, anchors, binding, Entry::Strict)
+    }
+
+    /// Opens a store, and makes it first if there is none.
+    ///
+    /// # Errors
+    /// As [`Self::open`], and [`Error::NotAStore`] if the folder holds something else.
+    pub fn create(store: &Path, anchors: &Path, binding: &Binding) -> Result<Self, Error> {
+        files::folder(store)?;
+        Self::enter(store, anchors, binding, Entry::Create)
+    }
+
+    /// Opens a store whose anchor is lost and lets a new anchor take over what the journal says. Only for somebody
+    /// who knows that the store is not an older copy: nothing else shows it.
+    ///
+    /// # Errors
+    /// As [`Self::open`]; [`Error::Damaged`] also if the journal's last record is torn, or an epoch is missing in it.
+    pub fn adopt(store: &Path, anchors: &Path, binding: &Binding) -> Result<Self, Error> {
+        Self::enter(store, anchors, binding, Entry::Adopt)
+    }
+
+    /// Epochs with unused material, ascending: what the parties tell one another before they [`agree`](crate::agree).
+    pub fn available(&self) -> Vec<Available> {
+        let unused = self.epochs.iter().map(|(epoch, folder)| Available {
+            epoch: *epoch,
+            next: self.used(*epoch).next,
+            count: folder.count(),
+        });
+        unused.filter(|epoch| epoch.next < epoch.count).collect()
+    }
+
+    /// Epochs whose journal was behind their anchor when the store was opened. To be told to the operator: somebody
+    /// restored a copy.
+    pub fn restored(&self) -> &[Restored] {
+        &self.restored
+    }
+
+    /// Begins a new epoch.
+    ///
+    /// # Errors
+    /// [`Error::Known`], [`Error::Full`], [`Error::File`].
+    pub fn writer(&mut self, epoch: Epoch) -> Result<Writer<'_>, Error> {
+        if self.uses.contains_key(&epoch) {
+            return Err(Error::Known { epoch });
+        }
+        if self.epochs.len() >= MAX_EPOCHS {
+            return Err(Error::Full);
+        }
+        Writer::new(self, epoch)
+    }
+
+    /// Takes the material of a run of instances. Before this returns, journal and anchor say durably that the run, and
+    /// all before it, is used; unused instances before it are overwritten. Costs two syncs, whatever the run's length.
+    ///
+    /// # Errors
+    /// [`Error::Unknown`], [`Error::Used`], [`Error::Beyond`]; [`Error::File`], after which the store is
+    /// [`Error::Closed`]. With any error nothing is given.
+    pub fn take_run(&mut self, run: Run) -> Result<Taken<'_>, Error> {
+        let Run { epoch, first, instances } = run;
+        let folder = self.epochs.get(&epoch).ok_or(Error::Unknown { epoch })?;
+        let (used, count) = (self.used(epoch), folder.count());
+        if first < used.next {
+            return Err(Error::Used { epoch, index: first, next: used.next });
+        }
+        let end = match first.checked_add(instances) {
+            Some(end) if end <= count && instances > 0 => end,
+            _ => return Err(Error::Beyond { epoch, first, instances, count }),
+        };
+        self.note(epoch, Used { next: end, ..used })?;
+        self.burn(epoch, used.next, first)?;
+        Ok(Taken::new(self, epoch, first, end))
+    }
+
+    /// Destroys an epoch for good, as after a failed check: durably noted in journal and anchor, then overwritten and
+    /// removed. If it can't be noted, it is overwritten nonetheless.
+    ///
+    /// # Errors
+    /// [`Error::Unknown`] for an epoch that never was here, [`Error::File`].
+    pub fn destroy(&mut self, epoch: Epoch) -> Result<(), Error> {
+        if !self.uses.contains_key(&epoch) {
+            return Err(Error::Unknown { epoch });
+        }
+        let destroyed = Used { next: Used::DESTROYED, ..self.used(epoch) };
+        let noted = self.note(epoch, destroyed);
+        self.uses.insert(epoch, destroyed);
+        self.epochs.remove(&epoch);
+        noted.and(self.remove(epoch))
+    }
+
+    /// Notes durably that a check on an epoch's key begins, before anything of it is sent. If the process ends before
+    /// [`Self::pass_check`], the next opening destroys the epoch: others may have learnt the verdict already.
+    ///
+    /// # Errors
+    /// [`Error::Unknown`], [`Error::Check`] if a check is under way, [`Error::File`].
+    pub fn begin_check(&mut self, epoch: Epoch) -> Result<(), Error> {
+        if self.checked(epoch)?.pending() {
+            return Err(Error::Check { epoch, what: "a check is under way; one at a time" });
+        }
+        self.count_check(epoch)
+    }
+
+    /// Notes that the check has passed. (If it fails: [`Self::destroy`].)
+    ///
+    /// # Errors
+    /// [`Error::Unknown`], [`Error::Check`] if none is under way, [`Error::File`].
+    pub fn pass_check(&mut self, epoch: Epoch) -> Result<(), Error> {
+        if !self.checked(epoch)?.pending() {
+            return Err(Error::Check { epoch, what: "no check is under way" });
+        }
+        self.count_check(epoch)
+    }
+}
+
+// Opening.
+impl Store {
+    fn enter(store: &Path, anchors: &Path, binding: &Binding, entry: Entry) -> Result<Self, Error> {
+        let bound = store.join(BINDING);
+        if !files::exists(&bound)? {
+            if entry != Entry::Create {
+                return Err(Error::NoStore { path: store.to_owned() });
+            }
+            if files::names(store)?.iter().any(|name| !beginning(name)) {
+                return Err(Error::NotAStore { path: store.to_owned() });
+            }
+        }
+        files::private_folder(store)?;
+        let lock = files::lock(&store.join(LOCK))?;
+        let hash = binding.hash();
+        if !files::exists(&bound)? {
+            // The binding comes last: a folder that has one is a store.
+            files::replace(store, JOURNAL, &crate::write_ledger(&hash, []))?;
+            files::replace(store, BINDING, &binding.to_bytes())?;
+        }
+        let bytes = files::read(&bound, binding::MAX_BYTES as u64)?;
+        let stored = Binding::from_bytes(&bytes);
+        let stored = stored.map_err(|cause| Error::Damaged { path: bound, cause })?;
+        if let Some(differences) = stored.difference(binding) {
+            return Err(Error::Binding { path: store.to_owned(), differences });
+        }
+
+        files::folder(anchors)?;
+        place::apart(store, anchors)?;
+        let mut name = String::new();
+        let _ = hex(&hash[..16], &mut name);
+        let anchor_lock = files::lock(&anchors.join(format!("{name}.lock")))?;
+        let anchor_name = format!("{name}.anchor");
+
+        let (journal_path, anchor_path) = (store.join(JOURNAL), anchors.join(&anchor_name));
+        let journal = Ledger::read(&journal_path, &hash)?;
+        let damaged = |what| Error::Damaged { path: journal_path.clone(), cause: Malformed::Meaning(what) };
+        let journal = journal.ok_or_else(|| damaged("it is missing"))?;
+        let anchor = Ledger::read(&anchor_path, &hash)?;
+        let epochs: Vec<Epoch> = files::names(store)?.iter().filter_map(|name| Epoch::parse(name)).collect();
+
+        let nothing = Contents::default();
+        let known = anchor.as_ref().unwrap_or(&nothing);
+        if journal.torn && (known.torn || entry == Entry::Adopt) {
+            // A crash tears one of them at most; and alone, the journal can't say what its last record was.
+            return Err(damaged("its last record is torn, and nothing else says what was used last"));
+        }
+        let unanchored = |epoch: &&Epoch| !known.uses.contains_key(*epoch);
+        if let Some(epoch) = epochs.iter().find(unanchored).copied() {
+            if entry != Entry::Adopt {
+                return Err(Error::AnchorLost { epoch, path: anchor_path });
+            }
+            if epochs.iter().filter(unanchored).any(|epoch| !journal.uses.contains_key(epoch)) {
+                return Err(damaged("an epoch of the store is missing in it"));
+            }
+        }
+        let restored = epochs.iter().filter_map(|epoch| behind(*epoch, &journal, known)).collect();
+        let mut uses = journal.uses.clone();
+        for (epoch, used) in &known.uses {
+            let before = uses.entry(*epoch).or_default();
+            *before = before.or(*used);
+        }
+        let mut store = Self {
+            path: store.to_owned(),
+            binding: hash,
+            journal: Ledger::open(store, JOURNAL, &hash, Some(&journal), &uses)?,
+            anchor: Ledger::open(anchors, &anchor_name, &hash, anchor.as_ref(), &uses)?,
+            uses,
+            epochs: BTreeMap::new(),
+            restored,
+            sound: true,
+            _locks: [lock, anchor_lock],
+        };
+        store.tidy(&epochs)?;
+        Ok(store)
+    }
+
+    /// Overwrites what an earlier process left, and takes in the epochs that are whole and unused.
+    fn tidy(&mut self, epochs: &[Epoch]) -> Result<(), Error> {
+        for name in files::names(&self.path)? {
+            let rubbish = name.split_once('.').is_some_and(|(epoch, state)| {
+                Epoch::parse(epoch).is_some() && [UNFINISHED, SPENT].contains(&state)
+            });
+            if rubbish {
+                self.erase(&name)?;
+            }
+        }
+        for &epoch in epochs {
+            let used = self.used(epoch);
+            if used.pending() && used.next != Used::DESTROYED {
+                self.note(epoch, Used { next: Used::DESTROYED, ..used })?;
+            }
+            let used = self.used(epoch);
+            if used.next == Used::DESTROYED {
+                self.remove(epoch)?;
+                continue;
+            }
+            let folder = Folder::open(self.path.join(epoch.to_string()), &self.binding, epoch)?;
+            self.epochs.insert(epoch, folder);
+            self.put_away(epoch, 0, used.next)?;
+        }
+        Ok(())
+    }
+}
+
+// What writers and takers do.
+impl Store {
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    pub(crate) fn binding(&self) -> &[u8; 32] {
+        &self.binding
+    }
+
+    /// Makes an epoch usable whose files are on disk, in the folder `written`. Journal and anchor know it before it can
+    /// be seen, so that an epoch that they don't know is one whose journal or anchor was lost.
+    pub(crate) fn admit(&mut self, epoch: Epoch, written: &Path) -> Result<(), Error> {
+        self.note(epoch, Used::default())?;
+        let path = self.path.join(epoch.to_string());
+        files::rename(&self.path, written, &path)?;
+        let folder = Folder::open(path, &self.binding, epoch)?;
+        self.epochs.insert(epoch, folder);
+        Ok(())
+    }
+
+    /// Reads an instance's material, which is noted as used, and overwrites it.
+    pub(crate) fn hand_out(&mut self, epoch: Epoch, index: u64) -> Result<Material, Error> {
+        let folder = self.epochs.get(&epoch).ok_or(Error::Unknown { epoch })?;
+        let material = folder.read(index);
+        self.burn(epoch, index, index + 1)?;
+        material
+    }
+
+    /// Overwrites material that is noted as used, and removes the epoch if none is left.
+    pub(crate) fn put_away(&mut self, epoch: Epoch, from: u64, to: u64) -> Result<(), Error> {
+        self.burn(epoch, from, to)?;
+        match self.epochs.get(&epoch) {
+            Some(folder) if self.used(epoch).next >= folder.count() => {
+                self.epochs.remove(&epoch);
+                self.remove(epoch)
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Overwrites and removes a folder of the store.
+    pub(crate) fn erase(&self, name: &str) -> Result<(), Error> {
+        if files::exists(&self.path.join(name))? { files::erase_folder(&self.path, name) } else { Ok(()) }
+    }
+
+    fn burn(&mut self, epoch: Epoch, from: u64, to: u64) -> Result<(), Error> {
+        match self.epochs.get_mut(&epoch) {
+            Some(folder) if from < to => folder.burn(from, to),
+            _ => Ok(()),
+        }
+    }
+
+    /// Erases an epoch that is noted as used up, if it is there. It gets another name first: a folder that is half
+    /// erased is no epoch.
+    fn remove(&self, epoch: Epoch) -> Result<(), Error> {
+        let path = self.path.join(epoch.to_string());
+        if !files::exists(&path)? {
+            return Ok(());
+        }
+        let spent = format!("{epoch}.{SPENT}");
+        files::rename(&self.path, &path, &self.path.join(&spent))?;
+        self.erase(&spent)
+    }
+
+    fn used(&self, epoch: Epoch) -> Used {
+        self.uses.get(&epoch).copied().unwrap_or_default()
+    }
+
+    fn checked(&self, epoch: Epoch) -> Result<Used, Error> {
+        let used = self.uses.get(&epoch).filter(|used| used.next != Used::DESTROYED);
+        used.copied().ok_or(Error::Unknown { epoch })
+    }
+
+    fn count_check(&mut self, epoch: Epoch) -> Result<(), Error> {
+        let used = self.used(epoch);
+        self.note(epoch, Used { checks: used.checks + 1, ..used })
+    }
+
+    /// Says durably how far an epoch is used: in the journal, then in the anchor. So the journal is behind only if it is
+    /// a copy. After an error nobody knows what is on disk, and nothing is given any more.
+    fn note(&mut self, epoch: Epoch, used: Used) -> Result<(), Error> {
+        if !std::mem::replace(&mut self.sound, false) {
+            return Err(Error::Closed);
+        }
+        self.journal.append(epoch, used)?;
+        self.anchor.append(epoch, used)?;
+        self.uses.insert(epoch, used);
+        self.journal.shorten(&self.uses)?;
+        self.anchor.shorten(&self.uses)?;
+        self.sound = true;
+        Ok(())
+    }
+}
+
+/// Whether a file may be in a folder that is just becoming a store.
+fn beginning(name: &str) -> bool {
+    name == LOCK || [JOURNAL, BINDING].iter().any(|file| name.strip_suffix(".new").unwrap_or(name) == *file)
+}
+
+fn behind(epoch: Epoch, journal: &Contents, anchor: &Contents) -> Option<Restored> {
+    let next = |contents: &Contents| contents.uses.get(&epoch).map_or(0, |used| used.next);
+    let (journal, anchor) = (next(journal), next(anchor));
+    (journal < anchor).then_some(Restored { epoch, journal, anchor })
+}

@@ -1,0 +1,122 @@
+//! How an epoch gets into a store.
+
+use std::fs::File;
+use std::path::PathBuf;
+
+use crate::index::{self, ENTRY, Entry, HEADER, Header, INDEX, SEGMENT};
+use crate::store::{Store, UNFINISHED};
+use crate::{Epoch, Error, files};
+
+/// Entries that are gathered before they are written: 64 KiB.
+const GATHERED: usize = 1 << 12;
+
+/// Takes in an epoch's material, instance after instance. Nothing of it can be used before [`Self::finish`]; of an
+/// epoch that isn't finished the next [`Store::open`] overwrites what there is.
+///
+/// What is put in is what comes out: a protocol hands over material whose checks have passed, and nothing else.
+#[derive(Debug)]
+#[must_use = "an epoch that isn't finished is lost"]
+pub struct Writer<'a> {
+    store: &'a mut Store,
+    epoch: Epoch,
+    path: PathBuf,
+    index: File,
+    index_path: PathBuf,
+    /// Entries that aren't written yet.
+    entries: Vec<u8>,
+    count: u64,
+    /// The segment that grows, with its path and its length.
+    segment: Option<(File, PathBuf, u64)>,
+    /// Whether all that was put in has been written.
+    sound: bool,
+}
+
+impl<'a> Writer<'a> {
+    pub(crate) fn new(store: &'a mut Store, epoch: Epoch) -> Result<Self, Error> {
+        let path = store.path().join(unfinished(epoch));
+        files::folder(&path)?;
+        let index_path = path.join(INDEX);
+        let index = files::create(&index_path)?;
+        let (entries, segment) = (Vec::new(), None);
+        Ok(Self { store, epoch, path, index, index_path, entries, count: 0, segment, sound: true })
+    }
+
+    /// Takes in the material of the next instance, which may be of any length.
+    ///
+    /// # Errors
+    /// [`Error::File`], such as a full disk. The epoch can't be finished then ([`Error::Closed`]).
+    pub fn put(&mut self, material: &[u8]) -> Result<(), Error> {
+        if !std::mem::replace(&mut self.sound, false) {
+            return Err(Error::Closed);
+        }
+        if self.segment.as_ref().is_some_and(|(_, _, len)| *len >= SEGMENT) {
+            self.end_segment()?;
+        }
+        let (file, path, at) = if let Some(segment) = self.segment.take() {
+            segment
+        } else {
+            let path = self.path.join(index::segment(self.count));
+            (files::create(&path)?, path, 0)
+        };
+        let entry = Entry { offset: at, len: material.len() as u64 };
+        let checksum = entry.checksum(self.epoch, self.count, material);
+        files::write_at(&file, &path, &checksum, at)?;
+        files::write_at(&file, &path, material, at + checksum.len() as u64)?;
+        self.segment = Some((file, path, entry.end()));
+        self.entries.extend_from_slice(&entry.bytes());
+        self.count += 1;
+        if self.entries.len() == GATHERED * ENTRY {
+            self.write_entries()?;
+        }
+        self.sound = true;
+        Ok(())
+    }
+
+    /// Makes the epoch durable, and then usable; returns how many instances it has.
+    ///
+    /// # Errors
+    /// [`Error::Empty`], [`Error::Closed`], [`Error::File`]; the epoch is lost then, unless only the very last step failed, which the
+    /// next [`Store::open`] shows.
+    pub fn finish(mut self) -> Result<u64, Error> {
+        if !self.sound {
+            return Err(Error::Closed);
+        }
+        if self.count == 0 {
+            return Err(Error::Empty);
+        }
+        self.end_segment()?;
+        self.write_entries()?;
+        let header = Header { binding: *self.store.binding(), epoch: self.epoch, count: self.count };
+        index::write_header(&self.index, &self.index_path, &header)?;
+        files::sync(&self.index, &self.index_path)?;
+        files::sync_folder(&self.path)?;
+        self.store.admit(self.epoch, &self.path)?;
+        Ok(self.count)
+    }
+
+    fn end_segment(&mut self) -> Result<(), Error> {
+        match self.segment.take() {
+            Some((file, path, _)) => files::sync(&file, &path),
+            None => Ok(()),
+        }
+    }
+
+    fn write_entries(&mut self) -> Result<(), Error> {
+        let written = self.count * ENTRY as u64 - self.entries.len() as u64;
+        files::write_at(&self.index, &self.index_path, &self.entries, HEADER as u64 + written)?;
+        self.entries.clear();
+        Ok(())
+    }
+}
+
+impl Drop for Writer<'_> {
+    fn drop(&mut self) {
+        // Once finished, the folder has another name. What can't be erased now is when the store is opened next.
+        let _ = self.store.erase(&unfinished(self.epoch));
+    }
+}
+
+/// What an epoch's folder is called until it is whole.
+fn unfinished(epoch: Epoch) -> String {
+    format!("{epoch}.{UNFINISHED}")
+}

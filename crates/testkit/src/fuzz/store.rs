@@ -1,0 +1,78 @@
+//! Readers of a preprocessing store's files, and of the list of epochs that a peer sends.
+//!
+//! Behind a checksum nothing would be tried, so bytes are also taken as what a file says, and given the right one.
+
+use tacit_store::{
+    Binding, Epoch, MAX_EPOCHS, Used, agree, decode, encode, read_index_header, read_ledger, seal_binding,
+    write_index_header, write_ledger,
+};
+
+/// What a store is for: it comes back as it was.
+pub fn store_binding(bytes: &[u8]) {
+    for bytes in [bytes, &seal_binding(bytes)] {
+        match Binding::from_bytes(bytes) {
+            Ok(binding) => assert_eq!(binding.to_bytes(), bytes),
+            Err(error) => drop(error.to_string()),
+        }
+    }
+}
+
+/// A journal or an anchor: shortened, it says the same; and what it says is used is the most that any record says.
+pub fn store_ledger(bytes: &[u8]) {
+    match read_ledger(bytes) {
+        Ok((shortened, _)) => {
+            assert!(shortened.len() <= bytes.len());
+            assert_eq!(read_ledger(&shortened), Ok((shortened.clone(), false)));
+        }
+        Err(error) => drop(error.to_string()),
+    }
+    let (records, _) = bytes.as_chunks::<3>();
+    let records = records.iter().map(|[epoch, next, checks]| {
+        (Epoch([*epoch; 32]), Used { next: u64::from(*next), checks: u64::from(*checks) })
+    });
+    let records: Vec<(Epoch, Used)> = records.collect();
+    let grows = |one: &(Epoch, Used), later: &(Epoch, Used)| {
+        one.0 != later.0 || one.1.next <= later.1.next && one.1.checks <= later.1.checks
+    };
+    let sound =
+        (0..records.len().min(64)).all(|at| records[at + 1..].iter().all(|later| grows(&records[at], later)));
+    let read = read_ledger(&write_ledger(&[1; 32], records.iter().take(64).copied()));
+    if records.len() <= 64 {
+        assert_eq!(read.is_ok(), sound, "numbers only grow");
+    }
+}
+
+/// The head of an epoch's index: it comes back as it was, and what it counts is there.
+pub fn store_index(bytes: &[u8]) {
+    match read_index_header(bytes) {
+        Ok(header) => assert!(bytes.starts_with(&header)),
+        Err(error) => drop(error.to_string()),
+    }
+    let Some((count, rest)) = bytes.split_first_chunk() else { return };
+    let count = u64::from_le_bytes(*count);
+    let header = write_index_header([1; 32], Epoch([2; 32]), count);
+    let read = read_index_header(&[&header[..], rest].concat());
+    assert_eq!(read.is_ok(), count > 0 && u128::from(count) * 16 == rest.len() as u128);
+}
+
+/// A peer's list of epochs: it comes back as it was, is bounded, and leads to one agreement or one error.
+pub fn store_list(bytes: &[u8]) {
+    match decode(bytes) {
+        Ok(list) => {
+            assert!(list.len() <= MAX_EPOCHS);
+            assert_eq!(encode(&list), bytes);
+            let (before, after) = list.split_at(list.len() / 2);
+            for others in [&list[..], before, after] {
+                let picked = agree(&[("P0", &list), ("P1", others)], 2);
+                assert_eq!(picked.is_ok(), agree(&[("P1", others), ("P0", &list)], 2).is_ok());
+                match picked {
+                    Ok(run) => assert!(others.iter().any(|own| {
+                        own.epoch == run.epoch && own.next <= run.first && own.count - run.first >= 2
+                    })),
+                    Err(error) => drop(error.to_string()),
+                }
+            }
+        }
+        Err(error) => drop(error.to_string()),
+    }
+}
