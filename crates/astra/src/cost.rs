@@ -13,7 +13,7 @@ const SEED_BITS: u64 = 128;
 const COUNT_BITS: u64 = 64;
 
 /// From a role to a role.
-fn flow(seats: Seats, from: usize, to: usize, bits: u64) -> Flow {
+pub(crate) fn flow(seats: Seats, from: usize, to: usize, bits: u64) -> Flow {
     Flow { from: seats.party(from), to: seats.party(to), bits }
 }
 

@@ -21,6 +21,9 @@ mod engine;
 mod inout;
 mod products;
 mod seats;
+// For `astra-malicious`.
+#[cfg_attr(not(test), expect(dead_code, reason = "no protocol uses it yet"))]
+mod verify;
 
 use client::AstraClient;
 use engine::AstraEngine;

@@ -1,6 +1,6 @@
 //! Bytes at hardware speed: slices in, slices out.
 //!
-//! Packed bits and their transpose, integers modulo 2^k, prime fields, GF(2^64), AES in counter mode, matrix products, and
+//! Packed bits and their transpose, integers modulo 2^k, prime fields, GF(2^64), AES in counter mode, matrix products, digests, and
 //! what a proof of correct ANDs computes.
 //! Nothing here knows of parties or does I/O.
 //!
@@ -22,6 +22,7 @@ pub mod aes;
 pub mod bits;
 pub mod buffer;
 pub mod cpu;
+pub mod digest;
 pub mod field;
 pub mod fp61;
 pub mod gates;
