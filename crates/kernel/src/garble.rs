@@ -123,8 +123,10 @@ fn check(width: usize, gates: &[[u32; 3]], keys: &[[u8; 16]], tables: &[u8]) {
 /// Hashes a row of labels where they stand, with the tweaks of ANDs' first halves. No AND has the same key.
 ///
 /// # Panics
-/// If the row is longer than [`MAX_ROW`].
-pub fn hash(key: &[u8; 16], labels: &mut [u128]) {
+/// If the row is longer than [`MAX_ROW`], or ends in the middle of a label.
+pub fn hash(key: &[u8; 16], labels: &mut [u8]) {
+    let (labels, rest) = labels.as_chunks_mut();
+    assert!(rest.is_empty(), "a label has {LABEL} bytes");
     assert!(labels.len() <= MAX_ROW, "a row has at most {MAX_ROW} instances");
     cpu::run(
         #[inline(always)]
@@ -135,15 +137,18 @@ pub fn hash(key: &[u8; 16], labels: &mut [u128]) {
 /// Turns false labels into those of some bits, one packed bit for each: `label ^ bit delta`.
 ///
 /// # Panics
-/// If there are fewer bits than labels.
-pub fn choose(labels: &mut [u128], bits: &[u64], delta: u128) {
-    assert!(labels.len() <= 64 * bits.len(), "a bit for each label");
+/// If there aren't as many words of bits as it takes, or the row ends in the middle of a label.
+pub fn choose(labels: &mut [u8], bits: &[u64], delta: u128) {
+    let (labels, rest) = labels.as_chunks_mut();
+    assert!(rest.is_empty(), "a label has {LABEL} bytes");
+    assert_eq!(bits.len(), labels.len().div_ceil(64), "a bit for each label");
     cpu::run(
         #[inline(always)]
         || {
             for (labels, &word) in labels.chunks_mut(64).zip(bits) {
                 for (i, label) in labels.iter_mut().enumerate() {
-                    *label ^= delta & mask(u128::from(word >> i));
+                    let chosen = u128::from_le_bytes(*label) ^ delta & mask(u128::from(word >> i));
+                    *label = chosen.to_le_bytes();
                 }
             }
         },
@@ -153,12 +158,14 @@ pub fn choose(labels: &mut [u128], bits: &[u64], delta: u128) {
 /// Adds the labels' lowest bits, packed, to `bits`.
 ///
 /// # Panics
-/// If there aren't as many words as it takes.
-pub fn xor_low_bits(labels: &[u128], bits: &mut [u64]) {
+/// If there aren't as many words of bits as it takes, or the row ends in the middle of a label.
+pub fn xor_low_bits(labels: &[u8], bits: &mut [u64]) {
+    let (labels, rest) = labels.as_chunks::<LABEL>();
+    assert!(rest.is_empty(), "a label has {LABEL} bytes");
     assert_eq!(bits.len(), labels.len().div_ceil(64), "a bit for each label");
     for (labels, word) in labels.chunks(64).zip(bits) {
         for (i, label) in labels.iter().enumerate() {
-            *word ^= (*label as u64 & 1) << i;
+            *word ^= u64::from(label[0] & 1) << i;
         }
     }
 }
@@ -290,7 +297,7 @@ mod tests {
             let labels = noise::<u128>(5, width);
             for level in available() {
                 let mut hashed = labels.clone();
-                at(level, || hash(&key, &mut hashed));
+                at(level, || hash(&key, bytemuck::cast_slice_mut(&mut hashed)));
                 for (c, (label, hashed)) in labels.iter().zip(hashed).enumerate() {
                     assert_eq!(hashed, reference(key, *label, 2 * c as u128), "{width} labels at {level:?}");
                 }
@@ -306,8 +313,8 @@ mod tests {
             for level in available() {
                 let mut chosen = labels.clone();
                 let mut low = bits.clone();
-                at(level, || choose(&mut chosen, &bits, delta()));
-                at(level, || xor_low_bits(&labels, &mut low));
+                at(level, || choose(bytemuck::cast_slice_mut(&mut chosen), &bits, delta()));
+                at(level, || xor_low_bits(bytemuck::cast_slice(&labels), &mut low));
                 for c in 0..width {
                     assert_eq!(chosen[c], labels[c] ^ (u128::from(bit(&bits, c)) * delta()));
                     assert_eq!(bit(&low, c), bit(&bits, c) ^ labels[c] as u64 & 1);
@@ -319,7 +326,7 @@ mod tests {
     #[test]
     #[should_panic(expected = "at most 512 instances")]
     fn rows_that_would_hash_too_much_under_a_key_are_refused() {
-        hash(&[0; 16], &mut [0; MAX_ROW + 1]);
+        hash(&[0; 16], &mut [0; (MAX_ROW + 1) * LABEL]);
     }
 
     #[test]

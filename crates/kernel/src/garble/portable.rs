@@ -69,12 +69,17 @@ pub(super) fn evaluate(
 
 /// [`super::hash`].
 #[inline(always)]
-pub(super) fn hash(key: &[u8; 16], labels: &mut [u128]) {
+pub(super) fn hash(key: &[u8; 16], labels: &mut [[u8; LABEL]]) {
     let key = Aes128Enc::new(key.into());
     for (first, labels) in (0..).step_by(PIECE).zip(labels.chunks_mut(PIECE)) {
-        let piece = take(labels, 0, labels.len());
+        let mut piece = [0; PIECE];
+        for (place, label) in piece.iter_mut().zip(&*labels) {
+            *place = u128::from_le_bytes(*label);
+        }
         let [hashes] = hash_all(&key, [inputs(&piece, first, 0)]);
-        labels.copy_from_slice(&hashes[..labels.len()]);
+        for (label, hash) in labels.iter_mut().zip(hashes) {
+            *label = hash.to_le_bytes();
+        }
     }
 }
 
