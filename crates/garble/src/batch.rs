@@ -8,7 +8,8 @@ pub struct Batch {
     /// A value that no other session has, from the parties' nonces: what keeps the keys of sessions apart, so that
     /// nobody can work against many at once, or before they begin.
     pub session: [u8; 16],
-    /// Which batch of the session it is.
+    /// Which batch of the session it is, whatever its plan. (Two batches of one number would hash under the same keys:
+    /// with seeds of their own that costs a bit of security, under one seed it tells `delta`.)
     pub number: u32,
 }
 

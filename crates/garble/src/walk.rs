@@ -8,6 +8,7 @@ use tacit_kernel::{Buffer, gates};
 
 use crate::Plan;
 use crate::batch::{Batch, Keys};
+use crate::plan::label_bytes;
 
 /// What a garbler and an evaluator do with a tile, each in its way.
 pub(crate) trait Side {
@@ -80,7 +81,7 @@ impl Rows {
 
     /// Runs a piece of the batch, and returns the rows of labels of the outputs' bits.
     pub(crate) fn run(&mut self, plan: &Plan, start: u64, instances: usize, side: &mut impl Side) -> Buffer {
-        let mut outputs = Buffer::new(plan.output_bits() * instances * LABEL);
+        let mut outputs = Buffer::new(label_bytes(plan.output_bits(), instances));
         for (number, tile) in Tile::of(plan, start, instances) {
             self.keys.fill(number, 0, &mut self.tile_keys);
             self.tile(plan, tile, side);

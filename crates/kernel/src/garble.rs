@@ -36,10 +36,9 @@
 //!
 //! **What is left.** In the ideal-cipher model, with `m` hashed pairs of labels under each key and `n` in all: who
 //! asks the cipher `t` times finds a hidden input or output with probability at most `2 m t / 2^127`, for each question
-//! is of one key, and `delta` has 127 bits; and pairs that meet under a key have at most `m n / 2^127`. A row
-//! has at most [`MAX_ROW`] instances and so `m` at most 2^10: 116 bits against who computes, and after 2^40
-//! ANDs 2^-76 by accident. (A single key for all of them would leave 86 bits: the number of ANDs would take
-//! the place of `m`.)
+//! is of one key, and `delta` has 127 bits; and inputs or outputs under one key meet with at most `4 m n / 2^127`. A
+//! row has at most [`MAX_ROW`] instances and so `m` is at most 2^10: 116 bits against who computes, and after 2^40 ANDs
+//! 2^-74 by accident. (A single key for all of them would leave 85 bits: `n` would take the place of `m`.)
 //!
 //! **Timing.** Labels, `delta` and lowest bits are never branched on and are never addresses.
 

@@ -1,5 +1,7 @@
 //! What an evaluator sees and what it can't make.
 
+use std::collections::HashSet;
+
 use tacit_circuit::Builder;
 use tacit_circuit::arith::{Style, circuits as arith};
 
@@ -133,6 +135,26 @@ fn labels_have_every_bit_set_half_the_time_and_none_twice() {
     labels.sort_unstable();
     labels.dedup();
     assert_eq!(labels.len(), count);
+}
+
+#[test]
+fn the_same_labels_are_never_hashed_alike() {
+    // Operands that are folded in have two labels in all instances and ANDs together. With hashes that weren't tweaked,
+    // or under keys that come again, tables would be equal, or differ by delta.
+    let mut builder = Builder::new();
+    let bits = builder.input(3);
+    let products = [(0, 1), (0, 2), (1, 2)].map(|(a, b)| builder.and(bits[a], bits[b]));
+    let plan = Plan::new(&builder.finish(vec![products.to_vec()]), &[true]);
+    let instances = 2 * plan.tile() + 70;
+    let known: Vec<u64> = (0..3 * words(instances) as u64).map(|seed| Noise(seed).word()).collect();
+    let piece = garbled(&plan, std::slice::from_ref(&known), instances);
+    let [falses, trues] =
+        [0, u64::MAX].map(|bits| numbers(&piece.outputs.labels(&vec![bits; known.len()]).unwrap()));
+    let delta = falses[0] ^ trues[0];
+    let tables = numbers(&piece.tables);
+    let distinct: HashSet<u128> = tables.iter().copied().collect();
+    assert_eq!((tables.len(), distinct.len()), (6 * instances, 6 * instances));
+    assert!(tables.iter().all(|table| !distinct.contains(&(table ^ delta))));
 }
 
 #[test]
