@@ -22,8 +22,8 @@ pub struct Garbler<'a> {
     next: u64,
 }
 
-/// What is drawn from the seed: nonces are the batch and a row's number. The first row's first block is `delta`, and the
-/// others are the false labels of the inputs' bits.
+/// What is drawn from the seed: nonces are the batch and a row's number. The first row's first block is `delta`, and
+/// the others are the false labels of the inputs' bits.
 struct Draws {
     stream: Aes128Ctr,
     batch: u64,
@@ -55,8 +55,8 @@ impl<'a> Garbler<'a> {
         Self { plan, draws: Draws::new(seed, batch), rows: Rows::new(plan, batch), next: 0 }
     }
 
-    /// Garbles a piece: instances from a multiple of [`Plan::tile`] on, and after all that were garbled. `known` has rows
-    /// of packed bits for each input that the garblers know. Writes [`Plan::table_bytes`] of tables, which are for
+    /// Garbles a piece: instances from a multiple of [`Plan::tile`] on, and after all that were garbled. `known` has
+    /// rows of packed bits for each input that the garblers know. Writes [`Plan::table_bytes`] of tables, which are for
     /// the evaluator.
     ///
     /// # Errors

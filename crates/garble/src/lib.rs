@@ -9,9 +9,9 @@
 //! | `evaluator` | [`Evaluator`]: active labels from tables |
 //! | `outputs` | [`Outputs`] and [`Active`]: what each keeps of the outputs, decoding, authenticity |
 //!
-//! **Scheme.** Free exclusive ors and half gates (Zahur, Rosulek, Evans 2015) with a hash from AES under a key for every
-//! AND of every 512 instances at most; [`tacit_kernel::garble`] has the equations, what the proof asks of the hash, and
-//! how many bits of security are left. An AND costs 32 bytes, an input's bit 16, all else nothing.
+//! **Scheme.** Free exclusive ors and half gates (Zahur, Rosulek, Evans 2015) with a hash from AES under a key for
+//! every AND of every 512 instances at most; [`tacit_kernel::garble`] has the equations, what the proof asks of the
+//! hash, and how many bits of security are left. An AND costs 32 bytes, an input's bit 16, all else nothing.
 //!
 //! **Shapes.** Rows, as in an engine's banks. `n` instances of an input or output of `k` bits are `k` rows one after
 //! another: of labels, `16 n` bytes each, or of packed bits, `ceil(n / 64)` words each, whose unused last bits are
@@ -26,16 +26,16 @@
 //! cheat.
 //!
 //! **Inputs that the garblers know** are folded in. Their active label is 0 in every instance, and a garbler takes
-//! `bit delta` for the false one. So nothing is sent for them, and their exclusive ors cost an evaluator nothing but time.
-//! It is secure because all that hides a bit from an evaluator, in a table as in a lowest bit, is the label that isn't
-//! active: that is `delta`, of 127 random bits, whatever the active one is, and tweaks differ where labels don't. The
-//! same argument lets the constant 1 have the active label 0. (An AND of such a bit could do with one half of its
-//! table. In sums of words that is one AND in 63 at best, and isn't done.)
+//! `bit delta` for the false one: nothing is sent for them. It is secure because all that hides a bit from an evaluator,
+//! in a table as in a lowest bit, is the label that isn't active: that is `delta`, of 127 random bits, whatever the
+//! active one is, and tweaks differ where labels don't. The same argument lets the constant 1 have the active label 0.
+//! (An AND of such a bit could do with one half of its table. In sums of words that is one AND in 63 at best, and
+//! isn't done.)
 //!
-//! **Adversaries.** Tables hide all but what is decoded, from an evaluator that follows the protocol or doesn't. They say
-//! nothing of whether the garblers garbled what they should: hence two of them, or an honest one. An evaluator can't
-//! give a label, nor a tag ([`Active::tags`]), of a bit that isn't the output's. Inputs may be chosen after
-//! the tables were sent: the simulator then programs the ideal cipher where labels that nobody has seen yet are hashed.
+//! **Adversaries.** Tables hide all but what is decoded, from an evaluator that follows the protocol or doesn't. They
+//! say nothing of whether the garblers garbled what they should: hence two of them, or an honest one. An evaluator
+//! can't give a label, nor a tag ([`Active::tags`]), of a bit that isn't the output's. Inputs may be chosen after the
+//! tables were sent: the simulator then programs the ideal cipher where labels that nobody has seen yet are hashed.
 
 mod batch;
 mod error;

@@ -27,8 +27,8 @@
 //!   whose bit is 1. With plain `AES(x) ^ x` the feed-forward could cancel it. `sigma` is linear and so is
 //!   `x -> sigma(x) ^ x`, and both are one to one: `sigma(delta)` and `sigma(delta) ^ delta` both have all of
 //!   `delta`'s entropy.
-//! - *Tweaked*, for one label may enter many ANDs, and with the same hashes the sum of two tables would be `delta`. Within a
-//!   key all tweaks differ, and every AND of every tile has a key of its own.
+//! - *Tweaked*, for one label may enter many ANDs, and with the same hashes the sum of two tables would be `delta`.
+//!   Under a key all tweaks differ, and whoever calls has a key for every AND and row.
 //! - *For labels only*: strings that are random, results of the hash, fixed by everybody, or sums of those. Inputs
 //!   `u` of two different tweaks meet by accident alone. An adversary who chose labels could make them meet, which
 //!   two calls of the cipher would prevent (Guo et al., "Efficient and secure multiparty computation from fixed-key
