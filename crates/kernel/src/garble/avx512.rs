@@ -86,6 +86,8 @@ pub(super) fn evaluate(
             let bytes = first * LABEL..(first + count) * LABEL;
             let a: [__m512i; EVALUATED] = load(bytemuck::cast_slice(&memory[a + first..][..count]));
             let b: [__m512i; EVALUATED] = load(bytemuck::cast_slice(&memory[b + first..][..count]));
+            prefetch(&left[bytes.clone()], table.len());
+            prefetch(&right[bytes.clone()], table.len());
             let generator: [__m512i; EVALUATED] = load(&left[bytes.clone()]);
             let evaluator: [__m512i; EVALUATED] = load(&right[bytes]);
             let hashes: [__m512i; 2 * EVALUATED] = hash(&keys, &inputs(&mut tweak, &a, &b));
@@ -188,6 +190,16 @@ fn load<const N: usize>(bytes: &[u8]) -> [__m512i; N] {
         }
     }
     vectors
+}
+
+/// Asks for the bytes that are so much further on, without reading them: the next AND's table.
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn prefetch(bytes: &[u8], further: usize) {
+    for line in bytes.chunks(64) {
+        // A hint may name any address, also one after the last table.
+        _mm_prefetch::<_MM_HINT_T0>(line.as_ptr().wrapping_add(further).cast());
+    }
 }
 
 /// Stores labels, or as many of them as there is room for.
