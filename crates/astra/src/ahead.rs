@@ -5,8 +5,7 @@
 //! two, by role, each with the number of blocks that were drawn of it. Sizes follow from the plan.
 
 use crate::PARTIES;
-use std::ops::Range;
-use tacit_engine::bank::row_words;
+use tacit_engine::bank::{Bank, row_words};
 use tacit_engine::{Error, Material, bytes_of, with_element};
 use tacit_kernel::{Buffer, Element};
 use tacit_program::plan::{Kind, Plan, Reg};
@@ -52,47 +51,47 @@ pub(crate) struct Places {
     me: usize,
     /// First bytes of operations' shares, and the end.
     shares: Vec<usize>,
-    /// Registers that are outputs, and the first bytes of their components.
-    outputs: Vec<(Reg, [Range<usize>; 2])>,
-    /// Bytes before the keys.
-    body: usize,
+    /// Registers that are outputs, and the bytes of each of their components.
+    outputs: Vec<(Reg, usize)>,
 }
 
 impl Places {
     pub(crate) fn new(plan: &Plan, me: usize) -> Self {
-        let mut places = Self { me, shares: Vec::new(), outputs: Vec::new(), body: 0 };
-        if me == 2 {
-            for op in &plan.ops {
-                places.shares.push(places.body);
-                places.body += share_bytes(plan, &op.kind).next_multiple_of(16);
-            }
-            places.shares.push(places.body);
+        let mut places = Self { me, shares: vec![0], outputs: Vec::new() };
+        let mut end = 0;
+        for op in plan.ops.iter().filter(|_| me == 2) {
+            end += share_bytes(plan, &op.kind).next_multiple_of(16);
+            places.shares.push(end);
         }
         if me == 0 {
             let mut regs: Vec<Reg> = plan.outputs.iter().map(|output| output.reg).collect();
             regs.sort_unstable();
             regs.dedup();
-            for reg in regs {
+            let with_bytes = |reg| {
                 let register = plan.register(reg);
-                let bytes = bytes_of(register.domain, register.cols);
-                let first = places.body..places.body + bytes;
-                let second = first.end..first.end + bytes;
-                places.body = second.end;
-                places.outputs.push((reg, [first, second]));
-            }
+                (reg, bytes_of(register.domain, register.cols))
+            };
+            places.outputs.extend(regs.into_iter().map(with_bytes));
         }
         places
     }
 
-    /// Bytes of all.
-    fn bytes(&self) -> usize {
-        self.body + (PARTIES - 1) * ENTRY_BYTES
+    /// Bytes of all shares.
+    pub(crate) fn share_bytes(&self) -> usize {
+        self.shares.last().copied().unwrap_or_default()
     }
 
-    /// Where the key of a role and its count are.
+    /// Sizes of the material's parts.
+    fn sizes(&self) -> Vec<usize> {
+        let outputs = self.outputs.iter().flat_map(|&(_, bytes)| [bytes; 2]);
+        let ends = [(PARTIES - 1) * ENTRY_BYTES];
+        [self.share_bytes()].into_iter().chain(outputs).chain(ends).collect()
+    }
+
+    /// The other roles, and where the key shared with each and its count are.
     fn entries(&self) -> impl Iterator<Item = (usize, usize)> + use<> {
-        let (me, body) = (self.me, self.body);
-        (0..PARTIES).filter(move |&role| role != me).zip((body..).step_by(ENTRY_BYTES))
+        let me = self.me;
+        (0..PARTIES).filter(move |&role| role != me).zip((0..).step_by(ENTRY_BYTES))
     }
 }
 
@@ -113,7 +112,9 @@ fn share_bytes(plan: &Plan, kind: &Kind) -> usize {
 /// One instance's.
 pub(crate) struct Ahead {
     places: Places,
-    memory: Buffer,
+    shares: Buffer,
+    /// The components of outputs, two for each register.
+    outputs: Vec<Buffer>,
     pub(crate) keys: Keys,
     /// Blocks that were drawn of each key when this was made.
     pub(crate) drawn: [u64; PARTIES],
@@ -122,46 +123,50 @@ pub(crate) struct Ahead {
 impl Ahead {
     /// For an instance that is to be made, in memory that was used before.
     pub(crate) fn new(places: Places, keys: Keys, mut memory: Buffer) -> Self {
-        memory.reuse(places.bytes());
-        Self { places, memory, keys, drawn: [0; PARTIES] }
+        memory.reuse(places.share_bytes());
+        Self { places, shares: memory, outputs: Vec::new(), keys, drawn: [0; PARTIES] }
     }
 
     /// An operation's shares.
     pub(crate) fn shares(&self, op: u32) -> &[u8] {
-        &self.memory.bytes()[self.places.shares[op as usize]..self.places.shares[op as usize + 1]]
+        &self.shares.bytes()[self.places.shares[op as usize]..self.places.shares[op as usize + 1]]
     }
 
     /// An operation's shares, to write to.
     pub(crate) fn shares_mut(&mut self, op: u32) -> &mut [u8] {
         let range = self.places.shares[op as usize]..self.places.shares[op as usize + 1];
-        &mut self.memory.bytes_mut()[range]
+        &mut self.shares.bytes_mut()[range]
     }
 
-    /// The components of outputs: registers, and for both components their bytes.
-    pub(crate) fn outputs(&self) -> impl Iterator<Item = (Reg, [&[u8]; 2])> {
-        let outputs = self.places.outputs.iter();
-        outputs
-            .map(|(reg, ranges)| (*reg, ranges.each_ref().map(|range| &self.memory.bytes()[range.clone()])))
+    /// Takes the components of outputs into the material.
+    pub(crate) fn take_outputs(&mut self, mut banks: [&mut Bank; 2]) {
+        for &(reg, _) in &self.places.outputs {
+            self.outputs.extend(banks.each_mut().map(|bank| bank.take(reg)));
+        }
     }
 
-    /// Keeps the components of outputs.
-    pub(crate) fn keep_outputs(&mut self, component: impl Fn(Reg, usize) -> Buffer) {
-        for (reg, ranges) in &self.places.outputs {
-            for (which, range) in ranges.iter().enumerate() {
-                let buffer = component(*reg, which);
-                self.memory.bytes_mut()[range.clone()].copy_from_slice(buffer.bytes());
+    /// Gives the components of outputs back.
+    pub(crate) fn give_outputs(&mut self, mut banks: [&mut Bank; 2]) {
+        let mut outputs = self.outputs.drain(..);
+        for &(reg, _) in &self.places.outputs {
+            for (bank, component) in banks.iter_mut().zip(&mut outputs) {
+                bank.put(reg, component);
             }
         }
     }
 
     /// As material.
     pub(crate) fn into_material(mut self) -> Material {
+        let mut keys = Buffer::new((PARTIES - 1) * ENTRY_BYTES);
         for (role, place) in self.places.entries() {
-            let entry = &mut self.memory.bytes_mut()[place..place + ENTRY_BYTES];
+            let entry = &mut keys.bytes_mut()[place..place + ENTRY_BYTES];
             entry[..KEY_BYTES].copy_from_slice(&self.keys.0[role]);
             entry[KEY_BYTES..].copy_from_slice(&self.drawn[role].to_le_bytes());
         }
-        Material::new(std::mem::take(&mut self.memory))
+        let mut parts = vec![std::mem::take(&mut self.shares)];
+        parts.append(&mut self.outputs);
+        parts.push(keys);
+        Material::new(parts)
     }
 
     /// Reads what [`Ahead::into_material`] wrote.
@@ -169,31 +174,36 @@ impl Ahead {
     /// # Errors
     /// If its size isn't that of the plan's material for this role.
     pub(crate) fn from_material(material: Material, places: Places) -> Result<Self, Error> {
-        let memory = material.into_buffer();
-        if memory.len() != places.bytes() {
-            return Err(Error::Refused(format!(
-                "the material has {} bytes; this party's for this plan has {}",
-                memory.len(),
-                places.bytes()
-            )));
-        }
-        let mut ahead = Self { places, memory, keys: Keys::default(), drawn: [0; PARTIES] };
+        let (sizes, bytes) = (places.sizes(), material.len());
+        let refused = || {
+            let expected: usize = sizes.iter().sum();
+            Error::Refused(format!(
+                "the material has {bytes} bytes; this party's for this plan has {expected}"
+            ))
+        };
+        let mut parts = material.into_parts(&sizes).ok_or_else(refused)?.into_iter();
+        let shares = parts.next().unwrap_or_default();
+        let mut outputs: Vec<Buffer> = parts.collect();
+        let mut entries = outputs.pop().unwrap_or_default();
+        let mut ahead = Self { places, shares, outputs, keys: Keys::default(), drawn: [0; PARTIES] };
         for (role, place) in ahead.places.entries() {
-            let (key, drawn) = ahead.memory.bytes()[place..place + ENTRY_BYTES].split_at(KEY_BYTES);
+            let (key, drawn) = entries.bytes()[place..place + ENTRY_BYTES].split_at(KEY_BYTES);
             ahead.keys.0[role].copy_from_slice(key);
             ahead.drawn[role] = drawn.iter().rev().fold(0, |count, &byte| count << 8 | u64::from(byte));
         }
+        entries.wipe();
         Ok(ahead)
     }
 
     /// Its memory, for another instance.
     pub(crate) fn into_memory(mut self) -> Buffer {
-        std::mem::take(&mut self.memory)
+        std::mem::take(&mut self.shares)
     }
 }
 
 impl Drop for Ahead {
     fn drop(&mut self) {
-        self.memory.wipe();
+        self.shares.wipe();
+        self.outputs.iter_mut().for_each(Buffer::wipe);
     }
 }

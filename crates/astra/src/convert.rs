@@ -55,7 +55,7 @@ impl AstraEngine {
                     let one = &self.bank(1).get(s).words()[words_of_row(start)];
                     bits::xor_assign(&mut two.words_mut()[words_of_row(start)], one);
                 }
-                let message = self.pack_rows(job, &two, all);
+                let message = self.pack_rows(&two, all, stride, job.cols.clone());
                 self.bank(2).put(s, two);
                 self.send_part(job, message)
             }

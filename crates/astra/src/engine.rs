@@ -7,7 +7,7 @@ use crate::seats::Seats;
 use crate::{PARTIES, cost};
 use std::ops::Range;
 use std::sync::Arc;
-use tacit_engine::bank::{Bank, Part, row_words};
+use tacit_engine::bank::{self, Bank, Part, row_words};
 use tacit_engine::cross::RightMatrices;
 use tacit_engine::profile::{Section, section};
 use tacit_engine::tile::Tiles;
@@ -48,8 +48,8 @@ pub(crate) struct AstraEngine {
     pub(crate) first: Bank,
     /// The other one: `x_1` of `P_0`, `m` of `P_1`, `x_2` of `P_2`.
     pub(crate) second: Bank,
-    /// Parts of products that `P_0` computes and sends.
-    pub(crate) parts: Bank,
+    /// The part of a product that `P_0` is computing.
+    pub(crate) part: Buffer,
     pub(crate) walk: Walk,
     /// The instance that is being made or run; none before.
     pub(crate) ahead: Option<Ahead>,
@@ -78,10 +78,12 @@ impl AstraEngine {
         let [mut first, mut second] = held.map(|part| Bank::new(plan.clone(), part));
         first.reserve();
         second.reserve();
+        let mut spare = Buffer::new(Places::new(&plan, me).share_bytes());
+        bank::touch(spare.bytes_mut());
         let streams = Keys::default().streams(session.lane());
         Ok(Self {
             session,
-            parts: Bank::new(plan.clone(), Part::Whole),
+            part: Buffer::default(),
             plan,
             roles,
             seats,
@@ -91,7 +93,7 @@ impl AstraEngine {
             walk: Walk::Online,
             ahead: None,
             streams,
-            spare: Buffer::default(),
+            spare,
             used: false,
             right: RightMatrices::default(),
             tiles: Tiles::new(2),
@@ -191,7 +193,7 @@ impl Engine for AstraEngine {
     fn seal(&mut self) -> Result<Vec<Material>, Error> {
         let Some(mut ahead) = self.ahead.take() else { return Ok(Vec::new()) };
         ahead.drawn = self.streams.each_ref().map(Stream::drawn);
-        ahead.keep_outputs(|reg, which| [&self.first, &self.second][which].get(reg).clone());
+        ahead.take_outputs([&mut self.first, &mut self.second]);
         for reg in 0..self.plan.registers.len() as Reg {
             self.first.free(reg);
             self.second.free(reg);
@@ -200,14 +202,10 @@ impl Engine for AstraEngine {
     }
 
     fn load(&mut self, material: Material) -> Result<(), Error> {
-        let ahead = Ahead::from_material(material, Places::new(&self.plan, self.me))?;
+        let mut ahead = Ahead::from_material(material, Places::new(&self.plan, self.me))?;
         self.streams = ahead.keys.streams(self.session.lane());
         self.walk = Walk::Online;
-        for (reg, components) in ahead.outputs() {
-            for (bank, bytes) in [&mut self.first, &mut self.second].into_iter().zip(components) {
-                bank.make(reg).bytes_mut().copy_from_slice(bytes);
-            }
-        }
+        ahead.give_outputs([&mut self.first, &mut self.second]);
         self.ahead = Some(ahead);
         self.mask_inputs();
         Ok(())
@@ -313,7 +311,6 @@ impl Engine for AstraEngine {
         }
         self.first.next(plan.clone());
         self.second.next(plan.clone());
-        self.parts.next(plan.clone());
         (self.plan, self.roles) = (plan, roles);
         Ok(())
     }

@@ -36,13 +36,20 @@ impl AstraEngine {
         let cols = self.plan.register(dst.reg).cols;
         let stride = row_words(cols);
         let words = words_of(&job.cols, cols);
-        let mut part = self.part().take(dst.reg);
+        // Where the part's rows are: of P_0 one after another, of the others where m's are.
+        let all = Rows::run(dst.reg, 0, dst.count);
+        let (rows, part_stride, cols) = match self.me {
+            0 => (all, words.len(), 0..job.cols.len()),
+            _ => (dst, stride, job.cols.clone()),
+        };
+        let mut part = self.take_part(dst.reg, dst.count as usize * words.len() * 8);
         for index in 0..dst.count {
             let row = dst.row(index) as usize * stride;
             for from in words.clone().step_by(BLOCK_BYTES / 8) {
                 let range = from..words.end.min(from + BLOCK_BYTES / 8);
                 let bank = row + range.start..row + range.end;
-                let z = &mut part.words_mut::<u64>()[bank.clone()];
+                let start = rows.row(index) as usize * part_stride + cols.start / 64 + from - words.start;
+                let z = &mut part.words_mut::<u64>()[start..start + range.len()];
                 let place = Place { reg: dst.reg, bank, first: index as usize * stride + from };
                 self.mask_part(job, &place, z, bits::xor_assign)?;
                 section(Section::Gates, || {
@@ -53,10 +60,10 @@ impl AstraEngine {
             }
         }
         section(Section::Sending, || {
-            let message = self.pack_rows(job, &part, dst);
+            let message = self.pack_rows(&part, rows, part_stride, cols);
             self.send_part(job, message)
         })?;
-        self.keep_part(job, dst.reg, part);
+        self.put_part(dst.reg, part);
         Ok(())
     }
 
@@ -87,11 +94,12 @@ impl AstraEngine {
     }
 
     pub(crate) fn mul_begin(&mut self, job: &Job, a: Reg, b: Reg, dst: Reg) -> Result<(), Error> {
-        let mut part = self.part().take(dst);
-        with_element!(self.domain(dst), E => {
+        let (first, domain) = (self.first_of_part(&job.cols), self.domain(dst));
+        let mut part = self.take_part(dst, with_element!(domain, E => job.cols.len() * E::BYTES));
+        with_element!(domain, E => {
             for from in job.cols.clone().step_by(BLOCK_BYTES / E::DRAWN) {
                 let range = from..job.cols.end.min(from + BLOCK_BYTES / E::DRAWN);
-                let z = &mut part.words_mut::<E>()[range.clone()];
+                let z = &mut part.words_mut::<E>()[range.start - first..range.end - first];
                 let place = Place { reg: dst, bank: range.clone(), first: from };
                 self.mask_part::<E>(job, &place, z, ring::sub_assign)?;
                 section(Section::Gates, || {
@@ -113,9 +121,10 @@ impl AstraEngine {
         dst: Reg,
     ) -> Result<(), Error> {
         let range = job.cols.start * shape.n..job.cols.end * shape.n;
-        let mut part = self.part().take(dst);
-        with_element!(self.domain(dst), E => {
-            let z = &mut part.words_mut::<E>()[range.clone()];
+        let (first, domain) = (self.first_of_part(&range), self.domain(dst));
+        let mut part = self.take_part(dst, with_element!(domain, E => range.len() * E::BYTES));
+        with_element!(domain, E => {
+            let z = &mut part.words_mut::<E>()[range.start - first..range.end - first];
             let place = Place { reg: dst, bank: range.clone(), first: range.start };
             self.mask_part::<E>(job, &place, z, ring::sub_assign)?;
             let mesh = self.session.mesh();
@@ -155,17 +164,28 @@ impl AstraEngine {
         Ok(())
     }
 
-    /// Where this party's part of a product is computed: where `m` will be, or of `P_0`, which has no `m`, in a bank of
-    /// its own.
-    fn part(&mut self) -> &mut Bank {
-        if self.me == 0 { &mut self.parts } else { self.bank(0) }
+    /// Where a job's part of a product is computed: where `m` will be; of `P_0`, which has no `m`, in memory for that part
+    /// alone, of so many bytes.
+    fn take_part(&mut self, dst: Reg, bytes: usize) -> Buffer {
+        if self.me != 0 {
+            return self.bank(0).take(dst);
+        }
+        let mut part = std::mem::take(&mut self.part);
+        part.reuse(bytes);
+        part
     }
 
-    fn keep_part(&mut self, job: &Job, dst: Reg, part: Buffer) {
-        self.part().put(dst, part);
-        if self.me == 0 && job.last {
-            self.parts.free(dst);
+    fn put_part(&mut self, dst: Reg, part: Buffer) {
+        if self.me == 0 {
+            self.part = part;
+        } else {
+            self.bank(0).put(dst, part);
         }
+    }
+
+    /// The column that is the first in such memory.
+    fn first_of_part(&self, cols: &Range<usize>) -> usize {
+        if self.me == 0 { cols.start } else { 0 }
     }
 
     /// Draws the masks of some elements of a result, and begins this party's part with what hides it; `minus`
@@ -210,23 +230,29 @@ impl AstraEngine {
     }
 
     fn send_elements(&mut self, job: &Job, dst: Reg, part: Buffer, cols: Range<usize>) -> Result<(), Error> {
+        let first = self.first_of_part(&cols);
         section(Section::Sending, || {
             let shape = self.plan.register(dst);
             let mut message = self.session.mesh().buffer(message_bytes(shape.domain, cols.len()));
-            pack_columns(shape, &part, cols, &mut message);
+            pack_columns(shape, &part, cols.start - first..cols.end - first, &mut message);
             self.send_part(job, message)
         })?;
-        self.keep_part(job, dst, part);
+        self.put_part(dst, part);
         Ok(())
     }
 
-    /// A job's columns of rows of bits as a message.
-    pub(crate) fn pack_rows(&mut self, job: &Job, data: &Buffer, rows: Rows) -> Vec<u8> {
-        let bytes = (rows.count as usize * job.cols.len()).div_ceil(8);
+    /// Columns of rows of bits as a message.
+    pub(crate) fn pack_rows(
+        &mut self,
+        data: &Buffer,
+        rows: Rows,
+        stride: usize,
+        cols: Range<usize>,
+    ) -> Vec<u8> {
+        let bytes = (rows.count as usize * cols.len()).div_ceil(8);
         let mut message = self.session.mesh().buffer(bytes);
         message.resize(bytes, 0);
-        let stride = row_words(self.plan.register(rows.reg).cols);
-        bits::pack_rows(data.words(), stride, Bank::stack(rows), job.cols.clone(), &mut message);
+        bits::pack_rows(data.words(), stride, Bank::stack(rows), cols, &mut message);
         message
     }
 

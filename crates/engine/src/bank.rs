@@ -498,8 +498,9 @@ enum Ring2 {
     Sub,
 }
 
-/// Writes to every page, which makes the system provide it.
-fn touch(bytes: &mut [u8]) {
+/// Writes to every page, which makes the system provide it: in the middle of a run that costs more than what is computed on
+/// the page. What the first byte of each page held is lost.
+pub fn touch(bytes: &mut [u8]) {
     for page in bytes.chunks_mut(4096) {
         // Memory that is zero already would else be left alone by a clever compiler.
         *std::hint::black_box(&mut page[0]) = 0;

@@ -10,7 +10,7 @@ use tacit_kernel::cpu::{at, available};
 use tacit_kernel::field::Fp61;
 use tacit_kernel::relation::{self, Side};
 use tacit_kernel::transpose::{bit_to_words, from_planes, to_planes};
-use tacit_kernel::{Element, Word, bits, fp61, matrix, ring};
+use tacit_kernel::{Element, Word, bits, fp61, garble, matrix, ring};
 
 fn main() {
     let wanted = std::env::args().skip(1).find(|argument| !argument.starts_with('-')).unwrap_or_default();
@@ -26,6 +26,7 @@ fn main() {
     transposes(&bench);
     matrices(&bench);
     proofs(&bench);
+    labels(&bench);
 }
 
 fn streams(bench: &Bench) {
@@ -162,6 +163,23 @@ fn proofs(bench: &Bench) {
         let mut out = vec![Fp61::ZERO; count / blocks];
         bench.time(&format!("fp61 combine, {blocks} x {}", count / blocks), count, "mul", || {
             fp61::combine(&u, &weights, black_box(&mut out));
+        });
+    }
+}
+
+/// Half gates on rows of labels that fit the first-level cache, with tables that fit the second-level one.
+fn labels(bench: &Bench) {
+    for width in [8, 64, garble::MAX_ROW] {
+        let gates = vec![[1, 2, 3]; 32];
+        let keys = vec![[1; 16]; gates.len()];
+        let mut memory = vec![0x55_u128; 4 * width];
+        let mut tables = vec![0; gates.len() * width * garble::TABLE];
+        let ands = gates.len() * width;
+        bench.time(&format!("half gates garbled, rows of {width}"), ands, "and", || {
+            garble::garble(black_box(&mut memory), width, 3, &gates, &keys, &mut tables);
+        });
+        bench.time(&format!("half gates evaluated, rows of {width}"), ands, "and", || {
+            garble::evaluate(black_box(&mut memory), width, &gates, &keys, &tables);
         });
     }
 }

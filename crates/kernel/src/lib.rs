@@ -1,7 +1,7 @@
 //! Bytes at hardware speed: slices in, slices out.
 //!
-//! Packed bits and their transpose, integers modulo 2^k, prime fields, GF(2^64), AES in counter mode, matrix products, digests, and
-//! what a proof of correct ANDs computes.
+//! Packed bits and their transpose, integers modulo 2^k, prime fields, GF(2^64), AES in counter mode, matrix products,
+//! half gates on labels, digests, and what a proof of correct ANDs computes.
 //! Nothing here knows of parties or does I/O.
 //!
 //! **Contracts.** Shapes are the caller's to know: every function states what it asks of its slices, checks it
@@ -25,6 +25,7 @@ pub mod cpu;
 pub mod digest;
 pub mod field;
 pub mod fp61;
+pub mod garble;
 pub mod gates;
 pub mod gf64;
 pub mod matrix;

@@ -38,6 +38,21 @@ pub fn sum(style: Style, width: u32, words: usize) -> Circuit {
     b.finish(vec![sum])
 }
 
+/// The highest bit of the sum of `words` words, modulo 2^width, exclusive or'd with `masks` bits, each an input of its
+/// own after the words: the sign of a number in two's complement that is shared additively, masked. ASTRA, section 5.4.
+///
+/// As few ANDs as [`super::sum`] has in its small style, for all but the highest column: width - 1 for two words,
+/// 2 width - 3 for three of 2 bits or more.
+pub fn masked_sign(width: u32, words: usize, masks: usize) -> Circuit {
+    let mut b = Builder::new();
+    let words: Vec<_> = (0..words).map(|_| b.input(width)).collect();
+    let masks: Vec<_> = (0..masks).flat_map(|_| b.input(1)).collect();
+    let sum = super::sum(&mut b, Style::Small, &words);
+    let sign = sum.last().copied().unwrap_or_else(|| b.constant(false));
+    let masked = masks.iter().fold(sign, |sign, &mask| b.xor(sign, mask));
+    b.finish(vec![vec![masked]])
+}
+
 /// `x * y`, modulo 2^width.
 pub fn multiply(style: Style, width: u32) -> Circuit {
     two_words(width, |b, x, y| vec![super::multiply(b, style, x, y)])

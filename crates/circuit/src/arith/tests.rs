@@ -114,6 +114,35 @@ fn many_words_are_summed() {
 }
 
 #[test]
+fn signs_of_sums_are_masked() {
+    let mut noise = Noise(43);
+    for (words, width, masks, ands) in [
+        (1, 1, 1, 0),
+        (2, 1, 0, 0),
+        (2, 5, 1, 4),
+        (3, 1, 2, 0),
+        (3, 2, 2, 1),
+        (2, 32, 1, 31),
+        (2, 64, 2, 63),
+        (3, 32, 2, 61),
+        (3, 64, 2, 125),
+        (3, 65, 2, 127),
+    ] {
+        let circuit = circuits::masked_sign(width, words, masks);
+        assert_eq!(circuit.ands(), ands, "{words} words of {width} bits");
+        for case in 0..40 {
+            let terms: Vec<u128> = (0..words).map(|_| noise.number(width)).collect();
+            let mut inputs: Vec<_> = terms.iter().map(|&term| bits(term, width)).collect();
+            inputs.extend((0..masks).map(|mask| bits(case >> mask & 1, 1)));
+            let mask = (0..masks).fold(0, |all, mask| all ^ case >> mask & 1);
+            let sign = terms.iter().sum::<u128>() >> (width - 1) & 1;
+            assert_eq!(number(&evaluate(&circuit, &inputs)[0]), sign ^ mask, "{width}: {terms:?}");
+        }
+    }
+    assert_eq!(evaluate(&circuits::masked_sign(8, 0, 0), &[]), [[false]]);
+}
+
+#[test]
 fn carries_are_saved_in_a_second_word() {
     let mut noise = Noise(41);
     for (words, width) in [(1, 8), (2, 8), (3, 1), (3, 64), (4, 33), (6, 32), (11, 16)] {

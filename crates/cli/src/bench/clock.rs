@@ -1,4 +1,5 @@
-//! What a party's run took, lane by lane, from the barrier before the online phase to the end of verification.
+//! What a party's run took, lane by lane: its offline phase, and from the barrier before the online phase to the end of
+//! verification. Both begin at a barrier.
 
 use serde::{Deserialize, Serialize};
 use std::sync::{Condvar, Mutex, PoisonError};
@@ -10,6 +11,9 @@ use tacit::net::Phase;
 /// The figures of one of a party's lanes, or of all.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Figures {
+    /// When the offline phase began and ended; zero where there is none.
+    pub(crate) prepare: Duration,
+    pub(crate) prepared: Duration,
     /// When the online phase began, ended (verification begins), and when all was verified: by the machine's
     /// monotonic clock, which its processes share.
     pub(crate) start: Duration,
@@ -39,6 +43,8 @@ impl Figures {
 
     fn beside(self, other: Self) -> Self {
         Self {
+            prepare: self.prepare.min(other.prepare),
+            prepared: self.prepared.max(other.prepared),
             start: self.start.min(other.start),
             computed: self.computed.max(other.computed),
             finish: self.finish.max(other.finish),
@@ -68,13 +74,13 @@ impl Gate {
         Self { lanes, come: Mutex::new(0), all_here: Condvar::new() }
     }
 
-    /// Waits until all lanes are here, for their `part`-th parts, counted from 1. One that fails on its way ends the
+    /// Waits until all lanes are here for the `time`-th time, counted from 1. One that fails on its way ends the
     /// others' wait with an error.
-    fn pass(&self, part: usize, engine: &mut dyn Engine) -> Result<(), Error> {
+    fn pass(&self, time: usize, engine: &mut dyn Engine) -> Result<(), Error> {
         let mut come = self.come.lock().unwrap_or_else(PoisonError::into_inner);
         *come += 1;
         self.all_here.notify_all();
-        while *come < part * self.lanes {
+        while *come < time * self.lanes {
             let waited = self.all_here.wait_timeout(come, LOOK);
             come = waited.unwrap_or_else(PoisonError::into_inner).0;
             if let Some(session) = engine.session() {
@@ -90,28 +96,45 @@ pub(crate) struct Clock<'a> {
     gate: &'a Gate,
     /// Whether it looks into what the time goes into.
     profile: bool,
+    /// Of the part that is on.
+    figures: Figures,
     /// Of each part so far.
     pub(crate) parts: Vec<Figures>,
+    /// How often this lane was at the gate.
+    passed: usize,
 }
 
 impl<'a> Clock<'a> {
     pub(crate) fn new(gate: &'a Gate, profile: bool) -> Self {
-        Self { gate, profile, parts: Vec::new() }
+        Self { gate, profile, figures: Figures::default(), parts: Vec::new(), passed: 0 }
+    }
+
+    /// Waits for this party's other lanes, and for all parties.
+    fn barrier(&mut self, engine: &mut dyn Engine) -> Result<(), Error> {
+        self.passed += 1;
+        self.gate.pass(self.passed, engine)?;
+        match engine.session() {
+            Some(session) => Ok(session.barrier()?),
+            None => Ok(()),
+        }
     }
 }
 
 impl Observer for Clock<'_> {
     fn phase(&mut self, phase: Phase, engine: &mut dyn Engine) -> Result<(), Error> {
-        if phase == Phase::Online {
-            self.parts.push(Figures::default());
-            self.gate.pass(self.parts.len(), engine)?;
+        match phase {
+            Phase::Offline => {
+                self.figures = Figures::default();
+                self.barrier(engine)?;
+                self.figures.prepare = now();
+            }
+            Phase::Input if self.figures.prepare > Duration::ZERO => self.figures.prepared = now(),
+            Phase::Online => self.barrier(engine)?,
+            _ => {}
         }
-        let Some(figures) = self.parts.last_mut() else { return Ok(()) };
+        let figures = &mut self.figures;
         match phase {
             Phase::Online => {
-                if let Some(session) = engine.session() {
-                    session.barrier()?;
-                }
                 figures.wire_bytes = wire_sent(engine);
                 figures.cpu_at_start = cpu_time();
                 figures.start = now();
@@ -126,6 +149,7 @@ impl Observer for Clock<'_> {
                 figures.cpu_at_finish = cpu_time();
                 figures.wire_bytes = wire_sent(engine) - figures.wire_bytes;
                 figures.peak_rss_bytes = peak_rss();
+                self.parts.push(std::mem::take(figures));
             }
             Phase::Setup | Phase::Input | Phase::Offline => {}
         }
@@ -169,6 +193,8 @@ mod tests {
     fn lanes_are_timed_together() {
         let at = Duration::from_secs;
         let lane = |start, finish, bytes| Figures {
+            prepare: at(start - 3),
+            prepared: at(start - 1),
             start: at(start),
             computed: at(finish - 1),
             finish: at(finish),

@@ -3,7 +3,7 @@
 use super::clock::Figures as Party;
 use super::limits::Share;
 use super::parties::Outcome;
-use super::party::{Bench, LaneReport, Report};
+use super::party::{Bench, LaneReport, LaneWork, Report};
 use super::profile::Profile;
 use super::spec::Ring;
 use crate::failure::Failure;
@@ -86,6 +86,10 @@ impl Figures {
             .collect();
         let sum = |of: fn(&Party) -> Duration| all.iter().map(of).sum::<Duration>().as_secs_f64();
         let elapsed = sum(|part| part.finish.saturating_sub(part.start));
+        let offline_seconds = sum(|part| part.prepared.saturating_sub(part.prepare));
+        let offline_rounds =
+            |lane: &LaneWork| bench.lane_cost(lane).map(|cost| cost.phase(CostPhase::Offline).rounds);
+        let offline_rounds = bench.lanes.iter().map(offline_rounds).collect::<Result<Vec<_>, _>>()?;
         let each_party = |of: fn(&Party) -> Duration| -> Vec<f64> {
             let sum =
                 |report: &Report| parts.clone().map(|part| of(&of_party(report, part))).sum::<Duration>();
@@ -114,10 +118,9 @@ impl Figures {
             depth: bench.spec.what.depth(),
             ring: bench.spec.what.ring().filter(|ring| !ring.is_usual()),
             seconds: elapsed,
-            // No protocol has an offline phase yet.
-            offline_seconds: 0.0,
+            offline_seconds,
             verify_seconds: sum(|part| part.finish.saturating_sub(part.computed)),
-            per_second: count as f64 / elapsed,
+            per_second: count as f64 / (elapsed + offline_seconds),
             online_per_second: count as f64 / elapsed,
             sent_bytes: sent(&[Phase::Online, Phase::Verify]),
             offline_sent_bytes: sent(&[Phase::Offline]),
@@ -130,7 +133,7 @@ impl Figures {
                 .map(|lane| lane.rounds)
                 .max()
                 .unwrap_or(0),
-            offline_rounds: 0,
+            offline_rounds: offline_rounds.into_iter().max().unwrap_or(0),
             cpu_seconds: apart.then(|| each_party(Party::cpu)),
             peak_rss_bytes: apart.then(|| reports.iter().map(peak).collect()),
             process_cpu_seconds: outcome.process.map(|(cpu, _)| cpu.as_secs_f64()),
@@ -160,7 +163,15 @@ impl Figures {
         let mut table = Table::new([head, String::new()]);
         let mut row = |name: &str, value: String| table.row([format!("  {name}"), value]);
         row("time", seconds(self.seconds));
-        row("speed", rate(self.per_second, &format!(" {}/s", self.counted)));
+        let unit = format!(" {}/s", self.counted);
+        if self.offline_rounds > 0 {
+            row("time ahead", seconds(self.offline_seconds));
+            row("speed online", rate(self.online_per_second, &unit));
+            row("speed in all", rate(self.per_second, &unit));
+            row("sent ahead by each party", each(&self.offline_sent_bytes));
+        } else {
+            row("speed", rate(self.per_second, &unit));
+        }
         row("sent by each party", each(&self.sent_bytes));
         row("on the wire", each(&self.wire_bytes));
         row("rounds", self.rounds.to_string());

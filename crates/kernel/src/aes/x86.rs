@@ -8,7 +8,7 @@ use zeroize::{Zeroize, ZeroizeOnDrop};
 
 /// The keys of the cipher's rounds (FIPS 197, section 5.2).
 #[derive(Clone, Zeroize, ZeroizeOnDrop)]
-pub(super) struct RoundKeys([[u8; 16]; 11]);
+pub(crate) struct RoundKeys([[u8; 16]; 11]);
 
 impl RoundKeys {
     /// The expanded key, if this machine has AES instructions.
@@ -18,8 +18,9 @@ impl RoundKeys {
     }
 }
 
+/// The expanded key.
 #[target_feature(enable = "avx2,aes")]
-fn expand(key: &[u8; 16]) -> RoundKeys {
+pub(crate) fn expand(key: &[u8; 16]) -> RoundKeys {
     let mut keys = RoundKeys([[0; 16]; 11]);
     let mut last = load(key);
     store(&mut keys.0[0], last);
@@ -86,9 +87,10 @@ pub(super) fn combine_avx512<W: Word, const HOW: bool>(
     }
 }
 
+/// Round keys, each in all four blocks of a vector.
 #[inline]
 #[target_feature(enable = "avx512f")]
-fn broadcast(keys: &RoundKeys) -> [__m512i; 11] {
+pub(crate) fn broadcast(keys: &RoundKeys) -> [__m512i; 11] {
     keys.0.each_ref().map(|key| _mm512_broadcast_i32x4(load(key)))
 }
 
@@ -114,9 +116,10 @@ fn count_avx512<const N: usize>(counter: &mut __m512i) -> [__m512i; N] {
     counters
 }
 
+/// The cipher of each block, under keys that [`broadcast`] made.
 #[inline]
 #[target_feature(enable = "avx512f,vaes")]
-fn encrypt_avx512<const N: usize>(keys: &[__m512i; 11], counters: &[__m512i; N]) -> [__m512i; N] {
+pub(crate) fn encrypt_avx512<const N: usize>(keys: &[__m512i; 11], counters: &[__m512i; N]) -> [__m512i; N] {
     let mut blocks = *counters;
     for block in &mut blocks {
         *block = _mm512_xor_si512(*block, keys[0]);
