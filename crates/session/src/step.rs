@@ -27,6 +27,10 @@ pub const ACCEPT: u16 = 8;
 pub const SHARED_INPUT: u16 = 9;
 /// Draws: the keys of an instance whose material is made ahead of time.
 pub const INSTANCE_KEY: u16 = 10;
+/// Digests of masked operands, compared before [`COMPUTED_DIGEST`] is sent; draws: their keys.
+pub const SHOWN_DIGEST: u16 = 11;
+/// Digests of what was computed on masked operands; draws: their keys.
+pub const COMPUTED_DIGEST: u16 = 12;
 /// Inputs; op is the input's index.
 pub const INPUT: u16 = 0x100;
 /// Outputs; op is the output's index.
@@ -38,6 +42,8 @@ pub const OPERATION: u16 = 0x300;
 /// Layers of circuits: `CIRCUIT + piece`; op is the operation's index, batch the tile's number times the circuit's
 /// depth, plus the layer.
 pub const CIRCUIT: u16 = 0x400;
+/// Added to the parts of operations and circuits whose messages show masked operands to a party that computes along.
+pub const MASKED: u16 = 0x2000;
 /// Added to the parts of operations and circuits whose messages are sent ahead of time.
 pub const OFFLINE: u16 = 0x4000;
 /// The check of products whose masks were made ahead of time; op is the batch's number, batch the piece's: shares of

@@ -50,7 +50,6 @@ mod turn;
 
 use crate::seats::Seats;
 use batch::{Batch, Memory, Step};
-#[cfg_attr(not(test), expect(unused_imports, reason = "no protocol uses it yet"))]
 pub(crate) use cost::cost;
 use elements::{Bits, Elements, Kind};
 use parameters::BATCH;
