@@ -453,7 +453,7 @@ fn sort(at: At, from: usize, parties: usize) -> Option<Sort> {
         step::OUTPUT => Sort::Output,
         step::OUTPUT_DIGEST => Sort::Confirmation,
         step::SHOWN_DIGEST | step::COMPUTED_DIGEST => Sort::MaskedDigest,
-        step::CHECK_PRODUCTS..=step::CHECK_ACCEPT => Sort::AheadChecked,
+        step::COIN_COMMIT | step::COIN_OPEN | step::CHECK_PRODUCTS..=step::CHECK_ACCEPT => Sort::AheadChecked,
         step::OFFLINE.. => Sort::Ahead,
         part if part >= step::OPERATION && part & step::MASKED != 0 => Sort::Masked,
         step::OPERATION.. => Sort::And,
