@@ -1,0 +1,193 @@
+//! Figures of `astra-malicious`, and instances that are prepared one after another and checked together.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use tacit_astra::AstraMalicious;
+use tacit_circuit::{Layered, catalogue};
+use tacit_engine::executor::{Unobserved, run_offline, run_party};
+use tacit_engine::{Clear, Error, Material, Protocol};
+use tacit_net::Mesh;
+use tacit_program::plan::{Builder, Domain, Kind, MatrixShape, Operand, Plan, Rows, To, Width};
+use tacit_session::{Session, step};
+use tacit_testkit::{Case, Draws, Fate, Interceptor, World};
+
+const PROTOCOL: AstraMalicious = AstraMalicious::IN_ORDER;
+
+/// Bits of all stages on each link, ahead of time and online.
+fn bits(plan: &Plan) -> [BTreeMap<(usize, usize), u64>; 2] {
+    let mut sums = [BTreeMap::new(), BTreeMap::new()];
+    for stage in plan.levels.iter().flat_map(|level| &level.stages) {
+        let op = &plan.ops[stage.op as usize];
+        for layer in op.kind.layers(stage.stage) {
+            let flows = [PROTOCOL.offline(plan, op, layer), PROTOCOL.operation(plan, op, layer)];
+            for (sums, flows) in sums.iter_mut().zip(flows) {
+                for flow in flows {
+                    *sums.entry((flow.from, flow.to)).or_default() += flow.bits;
+                }
+            }
+        }
+    }
+    sums
+}
+
+/// Bytes that the checks send on all links in a phase.
+fn checked(plan: &Plan, case: &Case, phase: &str) -> u64 {
+    let flows = PROTOCOL.checks(plan, case.roles()).flows.into_iter();
+    flows.filter(|(of, _)| of.name() == phase).map(|(_, flow)| flow.bytes()).sum()
+}
+
+/// `len` products of numbers of 64 bits, one by one or added up.
+fn products(len: usize, summed: bool) -> Case {
+    let mut builder = Builder::new();
+    let [a, b] = [(), ()].map(|()| builder.ring(Width::W64, len));
+    let c = builder.ring(Width::W64, if summed { 1 } else { len });
+    for (owner, reg) in [("P0", a), ("P1", b)] {
+        let owner = builder.role(owner);
+        builder.input(owner, reg);
+    }
+    let shape = MatrixShape { batch: 1, m: 1, k: len, n: 1 };
+    let kind = if summed { Kind::MatMul { a, b, shape, dst: c } } else { Kind::Mul { a, b, dst: c } };
+    builder.interact(kind);
+    builder.output(c, To::All);
+    let values = |seed: u64| (0..len as u64).map(|at| at.wrapping_mul(seed)).collect();
+    Case::new(&PROTOCOL, builder.finish(), &[values(0x9e37_79b9_7f4a_7c15), values(3)])
+}
+
+#[test]
+fn an_aes_sends_four_bits_an_and_online_and_one_of_21_ahead() {
+    let circuit = Arc::new(Layered::new(&catalogue::named("aes128").expect("it is there")));
+    assert_eq!(circuit.ands(), 6400);
+    let mut builder = Builder::new();
+    let [key, block, dst] = [(); 3].map(|()| builder.bits(1, 128));
+    let inputs = [key, block].map(Operand::Each).to_vec();
+    builder.interact(Kind::Circuit { circuit, inputs, dst });
+    let [ahead, online] = bits(&builder.finish());
+    assert_eq!(ahead.into_iter().collect::<Vec<_>>(), [((0, 2), 6400)]);
+    assert_eq!(online.into_iter().collect::<Vec<_>>(), [((1, 0), 12_800), ((1, 2), 6400), ((2, 1), 6400)]);
+}
+
+#[test]
+fn a_product_sends_four_elements_online_and_21_ahead() {
+    let len = 1 << 20;
+    let case = products(len, false);
+    let [ahead, online] = bits(&case.plan);
+    let all = 64 * len as u64;
+    assert_eq!(online.into_iter().collect::<Vec<_>>(), [((1, 0), 2 * all), ((1, 2), all), ((2, 1), all)]);
+    assert_eq!(ahead.into_iter().collect::<Vec<_>>(), [((0, 2), all)]);
+    let more = checked(&case.plan, &case, "offline") - 20 * all / 8;
+    // What a batch has besides: two triples, digests, the coin and verdicts.
+    assert!(more < 2048, "{more} bytes");
+}
+
+#[test]
+fn a_dot_product_shows_its_entries_and_sends_two_elements_more() {
+    let case = products(784, true);
+    let [ahead, online] = bits(&case.plan);
+    assert_eq!(online.into_iter().collect::<Vec<_>>(), [((1, 0), 2 * 784 * 64), ((1, 2), 64), ((2, 1), 64)]);
+    assert_eq!(ahead.into_iter().collect::<Vec<_>>(), [((0, 2), 784 * 64)]);
+    let outcome = case.run_in_the_clear().unwrap();
+    assert!(case.run(&Draws::fixed(1)).outcomes().iter().all(|run| run.outputs == outcome.outputs));
+}
+
+/// Products of numbers, a product of matrices and ANDs.
+fn mixed() -> Case {
+    let mut builder = Builder::new();
+    let [a, b, c] = [(); 3].map(|()| builder.ring(Width::W32, 70));
+    let d = builder.ring(Width::W32, 49);
+    let [p, q] = [(); 2].map(|()| builder.bits(1, 70));
+    for (owner, reg) in [("P0", a), ("P2", b), ("P1", p)] {
+        let owner = builder.role(owner);
+        builder.input(owner, reg);
+    }
+    builder.interact(Kind::Mul { a, b, dst: c });
+    builder.interact(Kind::MatMul { a: c, b, shape: MatrixShape { batch: 1, m: 7, k: 10, n: 7 }, dst: d });
+    builder.interact(Kind::And { a: Rows::one(p, 0), b: Rows::one(p, 0), dst: Rows::one(q, 0) });
+    builder.output(d, To::All);
+    builder.output(q, To::All);
+    let numbers = |seed: u64| (0..70).map(|at| at * at * seed).collect();
+    let bits = (0..70).map(|at| at % 3 & 1).collect();
+    Case::new(&PROTOCOL, builder.finish(), &[numbers(77), numbers(40_503), bits])
+}
+
+/// Every party prepares some instances, and then runs them all in the same session.
+fn prepare_and_run(case: &Case, count: u64, world: &World) -> Vec<Result<(), Error>> {
+    let expected = case.run_in_the_clear().unwrap().outputs;
+    let draws = Draws::fixed(1);
+    let party = |me: usize, transport| -> Result<(), Error> {
+        let names = (0..3).map(|party| format!("P{party}")).collect();
+        let mesh = Mesh::new(transport, me, names, case.limits.clone());
+        let session = Session::establish(mesh, case.agreements[me].clone(), draws.of(me))?;
+        let mut engine = PROTOCOL.seat(session, case.plan.clone(), case.roles().clone())?;
+        let mut kept: Vec<Material> = Vec::new();
+        let mut keep = |material| {
+            kept.push(material);
+            Ok(())
+        };
+        run_offline(engine.as_mut(), &case.plan, count, &mut keep, &mut Unobserved)?;
+        assert_eq!(kept.len() as u64, count);
+        let owned = |(input, values): (&tacit_program::plan::InputOp, &Clear)| {
+            (case.roles().endpoint(input.owner) == me).then(|| values.clone())
+        };
+        let inputs: Vec<Option<Clear>> = case.plan.inputs.iter().zip(&case.inputs).map(owned).collect();
+        for material in kept {
+            engine.next(case.plan.clone(), case.roles().clone())?;
+            engine.load(material)?;
+            let outcome = run_party(engine.as_mut(), &case.plan, &inputs, &mut Unobserved)?;
+            assert_eq!(outcome.outputs, expected);
+        }
+        engine.close()
+    };
+    let transports = world.transports();
+    std::thread::scope(|scope| {
+        let parties: Vec<_> = transports
+            .into_iter()
+            .enumerate()
+            .map(|(me, transport)| scope.spawn(move || transport.map_or(Ok(()), |links| party(me, links))))
+            .collect();
+        parties.into_iter().map(|party| party.join().expect("no party panics")).collect()
+    })
+}
+
+#[test]
+fn instances_are_checked_together_and_used_one_by_one() {
+    let (case, world) = (mixed(), World::new(3, 0));
+    for result in prepare_and_run(&case, 5, &world) {
+        result.unwrap();
+    }
+    let trace = world.trace();
+    let verdicts = trace.link(0, 1).filter(|delivery| delivery.at.part == step::CHECK_ACCEPT).count();
+    assert_eq!(verdicts, 1, "one check for all");
+}
+
+#[test]
+fn nothing_leaves_if_one_product_of_an_instance_is_wrong() {
+    let case = mixed();
+    for nth in 0..15 {
+        let mut seen = 0;
+        let interceptor: Interceptor = Box::new(move |message| {
+            let part = message.frame.at.part;
+            let ahead = step::is_ahead(part) && part < step::CHECK_PRODUCTS;
+            seen += usize::from(ahead);
+            if !ahead || seen != nth + 1 {
+                return Fate::Deliver;
+            }
+            let mut frame = message.frame.clone();
+            frame.payload[0] ^= 1;
+            Fate::Replace(vec![frame])
+        });
+        let results = prepare_and_run(&case, 5, &World::new(3, 0).intercept(interceptor));
+        assert!(results.iter().all(Result::is_err), "share {nth} was changed");
+    }
+}
+
+#[test]
+fn matrices_without_entries_are_refused() {
+    let mut builder = Builder::new();
+    let [a, b] = [(), ()].map(|()| builder.ring(Width::W64, 0));
+    let c = builder.row(Domain::Ring(Width::W64), 4);
+    builder.interact(Kind::MatMul { a, b, shape: MatrixShape { batch: 1, m: 2, k: 0, n: 2 }, dst: c });
+    builder.output(c, To::All);
+    let run = Case::new(&PROTOCOL, builder.finish(), &[]).run(&Draws::fixed(1));
+    assert!(run.endings.iter().flatten().all(|ending| ending.result.is_err()));
+}
