@@ -11,6 +11,9 @@
 //! **Two phases.** `lambda_1` and `lambda_2` come from the streams of keys that two parties share, so they are known before
 //! any input is. Offline, `P_0` computes what depends on them alone and sends `P_2` its share of it. Online, `P_1` and
 //! `P_2` compute `m`; `P_0` has nothing to do between its own inputs and the outputs.
+//!
+//! **`astra-malicious`** computes the same and checks it: products of masks ahead of time ([`triples`], [`verify`]), and
+//! online by `P_0`, which computes along on values that are masked once more ([`masked`]).
 
 mod ahead;
 mod circuit;
