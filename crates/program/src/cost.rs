@@ -170,6 +170,17 @@ impl Cost {
         }
     }
 
+    /// Adds what runs beside it: bytes add up, and each phase has the rounds of whichever has the most.
+    pub fn add_beside(&mut self, other: &Self) {
+        for (&phase, cost) in &other.phases {
+            let own = self.phases.entry(phase).or_default();
+            own.rounds = own.rounds.max(cost.rounds);
+            for link in &cost.links {
+                own.carry(link.from, link.to, link.bytes);
+            }
+        }
+    }
+
     /// The phases that cost anything, in order.
     pub fn phases(&self) -> impl Iterator<Item = (Phase, &PhaseCost)> {
         self.phases.iter().map(|(phase, cost)| (*phase, cost))

@@ -67,9 +67,8 @@ impl Session {
         let mut rows = self.broadcast(control(step::MEASURED, 0), &row)?;
         rows[me] = row;
         self.echo(&rows.concat())?;
-        let said = |by: usize, of: usize| {
-            rows[by].chunks_exact(LINK_BYTES).nth(of).map(from_bytes).unwrap_or(NOTHING_SAID)
-        };
+        let said =
+            |by: usize, of: usize| rows[by].chunks_exact(LINK_BYTES).nth(of).map_or(NOTHING_SAID, from_bytes);
         let pairs = (0..parties).flat_map(|one| (one + 1..parties).map(move |other| (one, other)));
         let link = |(one, other): (usize, usize)| {
             let shape = worse(said(one, other), said(other, one));
