@@ -2,16 +2,18 @@
 //! keys.
 //!
 //! What a key gives again isn't kept. As material, in this order: of `P_2` its shares, operation after operation, each as
-//! its vectors stand in memory; of `P_0` both components of every output; of all the keys that they share with the other
-//! two, by role, each with the number of blocks that were drawn of it, and what batches of garbled circuits are told
+//! its vectors stand in memory; of `P_0` both components of every output or, if it checks products online, what the check
+//! of their triples told it, added up for each result ([`masked`](crate::masked)); of all the keys that they share with the
+//! other two, by role, each with the number of blocks that were drawn of it, and what batches of garbled circuits are told
 //! apart by. Sizes follow from the plan.
 
+use crate::verified::Noted;
 use crate::{PARTIES, signs};
 use tacit_engine::bank::{Bank, row_words};
 use tacit_engine::{Error, Material, bytes_of, with_element};
 use tacit_garble::Batch;
 use tacit_kernel::{Buffer, Element};
-use tacit_program::plan::{Kind, Plan, Reg};
+use tacit_program::plan::{Domain, Kind, Plan, Reg};
 use tacit_session::{Draw, Session, Stream, step};
 use zeroize::Zeroize;
 
@@ -58,21 +60,21 @@ impl Keys {
 pub(crate) struct Places {
     /// The party's role.
     me: usize,
-    /// First bytes of operations' shares, and the end.
+    /// First bytes of operations' shares, or of what the check told, and the end.
     shares: Vec<usize>,
     /// Registers that are outputs, and the bytes of each of their components.
     outputs: Vec<(Reg, usize)>,
 }
 
 impl Places {
-    pub(crate) fn new(plan: &Plan, me: usize) -> Self {
+    pub(crate) fn new(plan: &Plan, me: usize, verified: bool) -> Self {
         let mut places = Self { me, shares: vec![0], outputs: Vec::new() };
         let mut end = 0;
-        for op in plan.ops.iter().filter(|_| me == 2) {
+        for op in plan.ops.iter().filter(|_| me == 2 || me == 0 && verified) {
             end += share_bytes(plan, &op.kind).next_multiple_of(16);
             places.shares.push(end);
         }
-        if me == 0 {
+        if me == 0 && !verified {
             let mut regs: Vec<Reg> = plan.outputs.iter().map(|output| output.reg).collect();
             regs.sort_unstable();
             regs.dedup();
@@ -153,6 +155,22 @@ impl Ahead {
     pub(crate) fn shares_mut(&mut self, op: u32) -> &mut [u8] {
         let range = self.places.shares[op as usize]..self.places.shares[op as usize + 1];
         &mut self.shares.bytes_mut()[range]
+    }
+
+    /// Keeps what the check of triples told `P_0`, added up for each result.
+    pub(crate) fn keep_sums(&mut self, place: &Noted, products: &Buffer) {
+        let kept = self.shares_mut(place.op);
+        if place.domain == Domain::Bits {
+            let words = products.words::<u64>();
+            bytemuck::cast_slice_mut(kept)[place.first..place.first + words.len()].copy_from_slice(words);
+            return;
+        }
+        with_element!(place.domain, E => {
+            let kept = &mut bytemuck::cast_slice_mut::<u8, E>(kept)[place.first..place.first + place.results];
+            for (kept, products) in kept.iter_mut().zip(products.words::<E>().chunks_exact(place.of)) {
+                *kept = products.iter().fold(E::ZERO, |sum, &product| sum.wrapping_add(product));
+            }
+        });
     }
 
     /// Takes the components of outputs into the material.

@@ -4,14 +4,18 @@
 //! AND after AND, a row of blocks for each.
 
 use crate::engine::{AstraEngine, Drawn, Walk};
+use crate::flat::{Arithmetic, Batch};
 use crate::products::no_material;
+use crate::triples::{Operands, packed_rows};
 use std::ops::Range;
 use tacit_circuit::{Layer, Layered};
-use tacit_engine::layer::{each_row, first_block, message_bytes, message_of_rows, pieces};
+use tacit_engine::bank::row_words;
+use tacit_engine::layer::{all, each_row, first_block, message_bytes, message_of_rows, pieces};
 use tacit_engine::profile::{Section, section};
+use tacit_engine::tile::Tile;
 use tacit_engine::{Error, Job};
 use tacit_kernel::{bits, gates};
-use tacit_program::plan::{Operand, Reg};
+use tacit_program::plan::{Domain, Operand, Reg};
 use tacit_session::{At, Draw, step};
 
 /// Bytes of masks that are drawn at once: they stay in the first cache until they are used.
@@ -25,36 +29,74 @@ impl AstraEngine {
         inputs: &[Operand],
         dst: Reg,
     ) -> Result<(), Error> {
-        if job.stage == 0 {
-            // The constant is in x_1, as every public value.
-            let tile = self.tiles.open(job, circuit);
-            tile.constant(0, self.me == 1);
-            tile.constant(1, self.me == 0);
-        }
-        let layer = &circuit.layers[job.stage as usize];
-        let tile = self.tiles.get(job);
-        section(Section::Slicing, || {
-            tile.load(0, circuit, job.stage as usize, inputs, &self.first);
-            tile.load(1, circuit, job.stage as usize, inputs, &self.second);
-        });
-        section(Section::Gates, || tile.sums(layer));
-        if job.stage == circuit.depth() {
-            section(Section::Slicing, || {
-                tile.store(0, circuit, self.first.make(dst).words_mut());
-                tile.store(1, circuit, self.second.make(dst).words_mut());
-            });
-            self.tiles.close(job);
+        if !self.layer_load(job, circuit, inputs, dst) {
             return Ok(());
         }
+        let layer = &circuit.layers[job.stage as usize];
         for (piece, ands) in pieces(layer, job) {
-            let rows = self.ands(job, circuit, layer, ands)?;
-            let (to, at) = (self.taker(), self.layer_at(job, circuit, piece));
-            section(Section::Sending, || {
-                let message = message_of_rows(self.session.mesh(), job, rows);
-                self.session.mesh().send_vec(to, at, message)
-            })?;
+            match (self.verified.is_some(), self.walk, self.me) {
+                (true, Walk::Offline, _) => {
+                    self.draw_layer_masks(job, circuit, layer, ands.clone());
+                    self.make_ands(job, circuit, layer, piece, ands)?;
+                }
+                (true, Walk::Online, 0) => {
+                    let masks = self.draw_layer_masks(job, circuit, layer, ands.clone());
+                    let batch = piece_batch(job, circuit, layer, piece, &ands);
+                    let operands = self.piece_operands(job, &layer.ands[ands]);
+                    self.compute(&batch, &Arithmetic::BITS, &operands, &masks)?;
+                }
+                (verified, ..) => {
+                    let rows = self.ands(job, circuit, layer, ands.clone())?;
+                    let (to, at) = (self.taker(), self.layer_at(job, circuit, piece));
+                    section(Section::Sending, || {
+                        let message = message_of_rows(self.session.mesh(), job, rows);
+                        self.session.mesh().send_vec(to, at, message)
+                    })?;
+                    if verified {
+                        let batch = piece_batch(job, circuit, layer, piece, &ands);
+                        let operands = self.piece_operands(job, &layer.ands[ands]);
+                        self.show(&batch, &Arithmetic::BITS, operands)?;
+                    }
+                }
+            }
         }
         Ok(())
+    }
+
+    /// Loads what a layer reads and runs its sums. `false` after the last layer, when the tile has been stored.
+    fn layer_load(&mut self, job: &Job, circuit: &Layered, inputs: &[Operand], dst: Reg) -> bool {
+        let alone = self.has_one_mask();
+        let tiles = if alone { &mut self.mask_tiles } else { &mut self.tiles };
+        if job.stage == 0 {
+            // The constant is in x_1, as every public value.
+            let tile = tiles.open(job, circuit);
+            tile.constant(0, self.me == 1);
+            if !alone {
+                tile.constant(1, self.me == 0);
+            }
+        }
+        let banks = match (alone, self.me) {
+            (true, 1) => vec![&mut self.first],
+            (true, _) => vec![&mut self.second],
+            (false, _) => vec![&mut self.first, &mut self.second],
+        };
+        let (layer, tile) = (&circuit.layers[job.stage as usize], tiles.get(job));
+        section(Section::Slicing, || {
+            for (component, bank) in banks.iter().enumerate() {
+                tile.load(component, circuit, job.stage as usize, inputs, bank);
+            }
+        });
+        section(Section::Gates, || tile.sums(layer));
+        if job.stage < circuit.depth() {
+            return true;
+        }
+        section(Section::Slicing, || {
+            for (component, bank) in banks.into_iter().enumerate() {
+                tile.store(component, circuit, bank.make(dst).words_mut());
+            }
+        });
+        tiles.close(job);
+        false
     }
 
     pub(crate) fn layer_finish(&mut self, job: &Job, from: usize, circuit: &Layered) -> Result<(), Error> {
@@ -64,11 +106,7 @@ impl AstraEngine {
             section(Section::Receiving, || {
                 let message = self.session.mesh().recv(from, at, message_bytes(job, ands.len()))?;
                 if self.walk == Walk::Offline {
-                    let first = first_block(job, circuit, layer, ands.start) as usize * 2;
-                    let shares = bytemuck::cast_slice_mut::<u8, u64>(self.ahead()?.shares_mut(job.op));
-                    each_row(job, ands.len(), &message, |index, row| {
-                        shares[first + index * row.len()..][..row.len()].copy_from_slice(row);
-                    });
+                    self.keep_layer_shares(job, circuit, layer, &ands, &message)?;
                 } else {
                     let masked = usize::from(self.me == 1);
                     let tile = self.tiles.get(job);
@@ -79,8 +117,114 @@ impl AstraEngine {
                 self.session.mesh().recycle(message);
                 Ok::<(), Error>(())
             })?;
+            if self.verified.is_some() {
+                // The operands still stand in the tile, as no result of the layer does where one of them did.
+                let batch = piece_batch(job, circuit, layer, piece, &ands);
+                let ands = &layer.ands[ands];
+                let operands = self.piece_operands(job, ands);
+                let results = self.piece_rows(job, ands, 2, 0);
+                self.note_expected(&batch, &Arithmetic::BITS, &operands, results);
+            }
         }
         Ok(())
+    }
+
+    /// `P_2`: keeps its shares of some ANDs of a layer.
+    fn keep_layer_shares(
+        &mut self,
+        job: &Job,
+        circuit: &Layered,
+        layer: &Layer,
+        ands: &Range<usize>,
+        message: &[u8],
+    ) -> Result<(), Error> {
+        let first = first_block(job, circuit, layer, ands.start) as usize * 2;
+        let shares = bytemuck::cast_slice_mut::<u8, u64>(self.ahead()?.shares_mut(job.op));
+        each_row(job, ands.len(), message, |index, row| {
+            shares[first + index * row.len()..][..row.len()].copy_from_slice(row);
+        });
+        Ok(())
+    }
+
+    /// Makes some ANDs of a layer ahead of time, for a protocol that checks them.
+    fn make_ands(
+        &mut self,
+        job: &Job,
+        circuit: &Layered,
+        layer: &Layer,
+        piece: u16,
+        ands: Range<usize>,
+    ) -> Result<(), Error> {
+        let batch = piece_batch(job, circuit, layer, piece, &ands);
+        let operands = self.piece_operands(job, &layer.ands[ands.clone()]);
+        let mut share = Vec::new();
+        if self.me != 2 {
+            let words = row_words(job.cols.len());
+            let mut rows = vec![0_u64; ands.len() * words];
+            let draw = batch.draw(Drawn::Share);
+            self.streams[1 - self.me].fill_elements(draw, batch.first as u64 / 2, &mut rows);
+            share = packed_rows(&rows, words, all(ands.len()), 0..job.cols.len());
+        }
+        let gamma = self.make(&batch, &Arithmetic::BITS, &operands, share)?;
+        if self.me == 2 {
+            let bytes = message_bytes(job, ands.len());
+            self.keep_layer_shares(job, circuit, layer, &ands, &bytemuck::cast_slice(&gamma)[..bytes])?;
+        }
+        Ok(())
+    }
+
+    /// Draws the masks of some ANDs' results, as far as this party holds them. Gives them, packed; the second is `P_0`'s.
+    fn draw_layer_masks(
+        &mut self,
+        job: &Job,
+        circuit: &Layered,
+        layer: &Layer,
+        range: Range<usize>,
+    ) -> [Vec<u64>; 2] {
+        let block = first_block(job, circuit, layer, range.start);
+        let (words, ands) = (row_words(job.cols.len()), &layer.ands[range]);
+        let mut drawn = [Vec::new(), Vec::new()];
+        let draw = Draw { part: step::CIRCUIT + Drawn::Mask as u16, op: job.op };
+        for (component, packed) in self.held_masks().zip(&mut drawn) {
+            let other = if self.me == 0 { component } else { 0 };
+            let mut rows = vec![0_u64; ands.len() * words];
+            self.streams[other].fill_elements(draw, block, &mut rows);
+            let (tile, place) = self.tile_of(job, component);
+            for (and, row) in ands.iter().zip(rows.chunks_exact(words)) {
+                tile.row(and[2], place).copy_from_slice(row);
+            }
+            *packed = packed_rows(&rows, words, all(ands.len()), 0..job.cols.len());
+        }
+        drawn
+    }
+
+    /// A job's tile, and the place of a component in it.
+    fn tile_of(&mut self, job: &Job, component: usize) -> (&mut Tile, usize) {
+        match (self.has_one_mask(), component == 2 - self.me) {
+            (true, _) => (self.mask_tiles.get(job), 0),
+            (false, first) => (self.tiles.get(job), usize::from(!first)),
+        }
+    }
+
+    /// The operands of some ANDs.
+    fn piece_operands(&mut self, job: &Job, ands: &[[u32; 3]]) -> Operands<u64> {
+        let mut rows =
+            |place| self.components().map(|component| self.piece_rows(job, ands, place, component)).collect();
+        Operands { x: rows(0), y: rows(1) }
+    }
+
+    /// The left operands of some ANDs (0), the right ones (1) or their results (2): a component of them, packed.
+    fn piece_rows(&mut self, job: &Job, ands: &[[u32; 3]], place: usize, component: usize) -> Vec<u64> {
+        let words = row_words(job.cols.len());
+        let mut rows = Vec::with_capacity(ands.len() * words);
+        let (tile, component) = self.tile_of(job, component);
+        for and in ands {
+            rows.extend_from_slice(tile.row(and[place], component));
+        }
+        if job.cols.len() == words * 64 {
+            return rows;
+        }
+        packed_rows(&rows, words, all(ands.len()), 0..job.cols.len())
     }
 
     /// This party's part of some ANDs of a layer, a row for each. The destinations get their masks and, of `P_1` and
@@ -151,6 +295,19 @@ impl AstraEngine {
         let ahead = if self.walk == Walk::Offline { step::OFFLINE } else { 0 };
         let batch = job.batch * circuit.depth() + job.stage;
         At { lane: 0, part: step::CIRCUIT + piece + ahead, op: job.op, batch }
+    }
+}
+
+/// Some ANDs of a layer, which travel together.
+fn piece_batch(job: &Job, circuit: &Layered, layer: &Layer, piece: u16, ands: &Range<usize>) -> Batch {
+    let batch = job.batch * circuit.depth() + job.stage;
+    Batch {
+        domain: Domain::Bits,
+        count: ands.len() * job.cols.len(),
+        op: job.op,
+        first: first_block(job, circuit, layer, ands.start) as usize * 2,
+        draws: (Draw { part: step::CIRCUIT, op: job.op }, 1),
+        at: At { lane: 0, part: step::CIRCUIT + piece, op: job.op, batch },
     }
 }
 

@@ -1,8 +1,12 @@
 //! The client's half: it masks its inputs for the two evaluators and adds up what they send it.
 
-use crate::inout::{SEED_BYTES, input_at, output_at, recv_vector, seed_at};
+use crate::PARTIES;
+use crate::inout::{
+    HASH_BYTES, SEED_BYTES, check_component, hash_at, held, input_at, output_at, recv_vector, seed_at,
+};
 use crate::seats::Seats;
 use std::sync::Arc;
+use subtle::ConstantTimeEq;
 use tacit_engine::vector::{add_assign, fill, sub_assign};
 use tacit_engine::wire::{message_of, pieces};
 use tacit_engine::{Clear, Client, Error, Roles, bytes_of};
@@ -19,11 +23,13 @@ pub(crate) struct AstraClient {
     seats: Seats,
     /// The streams of `x_1` and `x_2`, once the parties gave their seeds.
     streams: Option<[Stream; 2]>,
+    /// Whether the parties check products, and confirm seeds and outputs.
+    verified: bool,
 }
 
 impl AstraClient {
-    pub(crate) fn new(session: Session, plan: Arc<Plan>, roles: Roles, seats: Seats) -> Self {
-        Self { session, plan, roles, seats, streams: None }
+    pub(crate) fn new(session: Session, plan: Arc<Plan>, roles: Roles, seats: Seats, verified: bool) -> Self {
+        Self { session, plan, roles, seats, streams: None, verified }
     }
 
     /// `P_1` and `P_2`, as the session numbers them.
@@ -31,13 +37,21 @@ impl AstraClient {
         [1, 2].map(|role| self.seats.party(role))
     }
 
-    /// The seeds of the masks, from those that hold them.
+    /// The seeds of the masks, from those that hold them. `P_0` holds both: a client that would take another seed than the
+    /// parties drew would give another input.
     fn take_seeds(&mut self) -> Result<[Stream; 2], Error> {
         let mut seeds = Zeroizing::new([[0; SEED_BYTES]; 2]);
         for (seed, party) in seeds.iter_mut().zip(self.evaluators()) {
             let mut message = self.session.mesh().recv(party, seed_at(), SEED_BYTES)?;
             seed.copy_from_slice(&message);
             message.zeroize();
+        }
+        if self.verified {
+            let all =
+                Zeroizing::new(self.session.mesh().recv(self.seats.party(0), seed_at(), 2 * SEED_BYTES)?);
+            if !bool::from(seeds.as_flattened().ct_eq(&all)) {
+                return Err(self.session.reject("two parties have different seeds for a client").into());
+            }
         }
         Ok(seeds.each_ref().map(|seed| Stream::new(seed, self.session.lane())))
     }
@@ -74,8 +88,24 @@ impl Client for AstraClient {
         let shape = self.plan.register(operation.reg);
         let mut sum = Buffer::new(bytes_of(shape.domain, shape.cols));
         let mut part = sum.clone();
-        for party in self.evaluators() {
+        let senders = if self.verified { 0..PARTIES } else { 1..PARTIES };
+        let mut hashes = [const { [0; HASH_BYTES] }; PARTIES];
+        for role in (0..PARTIES).filter(|_| self.verified) {
+            // Nothing of an output counts before all parties have accepted.
+            let party = self.seats.party(role);
+            let message = self.session.mesh().recv(party, hash_at(output), 2 * HASH_BYTES)?;
+            self.session.check_acceptance(party, &message[..HASH_BYTES])?;
+            // Of its first component; who has it for the second one sends it.
+            let [first, _] = held(role);
+            hashes[first].copy_from_slice(&message[HASH_BYTES..]);
+        }
+        for role in senders {
+            let party = self.seats.party(role);
             recv_vector(&mut self.session, party, |batch| output_at(output, batch), shape, &mut part)?;
+            if self.verified {
+                let [_, second] = held(role);
+                check_component(&mut self.session, output, shape, &part, &hashes[second])?;
+            }
             add_assign(shape, &mut sum, &part);
         }
         Ok(Clear::new(shape.domain, shape.cols, sum))

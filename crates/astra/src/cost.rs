@@ -1,8 +1,10 @@
 //! What every operation sends, message by message. The conformance suite holds it against the links' counters.
 
 use crate::seats::Seats;
-use crate::{PARTIES, signs};
+use crate::verified::{clients_learn, products};
+use crate::{PARTIES, signs, verify};
 use tacit_engine::{Checks, Roles};
+use tacit_kernel::digest::{DIGEST_BYTES, KEY_BYTES};
 use tacit_program::cost::{Flow, Phase};
 use tacit_program::plan::{InputOp, Kind, OutputOp, Plan, Reg};
 
@@ -12,8 +14,17 @@ const SEED_BITS: u64 = 128;
 /// Bits of a count of draws.
 const COUNT_BITS: u64 = 64;
 
+/// Bits of a hash: of inputs, of an output's component, of a verdict.
+const HASH_BITS: u64 = 256;
+
+/// Bits of a keyed digest.
+const DIGEST_BITS: u64 = 8 * DIGEST_BYTES as u64;
+
+/// Bits of the key that hides outputs' components from clients.
+const KEY_BITS: u64 = 8 * KEY_BYTES as u64;
+
 /// From a role to a role.
-fn flow(seats: Seats, from: usize, to: usize, bits: u64) -> Flow {
+pub(crate) fn flow(seats: Seats, from: usize, to: usize, bits: u64) -> Flow {
     Flow { from: seats.party(from), to: seats.party(to), bits }
 }
 
@@ -67,6 +78,24 @@ pub(crate) fn operation(seats: Seats, plan: &Plan, kind: &Kind, stage: u32) -> V
     vec![flow(seats, 1, 2, bits), flow(seats, 2, 1, bits)]
 }
 
+/// Where products are checked: an element of every product, also of those that are added up (figure 8, offline).
+pub(crate) fn offline_of_each(seats: Seats, plan: &Plan, kind: &Kind, stage: u32) -> Vec<Flow> {
+    let products = if let Kind::MatMul { shape, .. } = kind { shape.k as u64 } else { 1 };
+    vec![flow(seats, 0, 2, products * result_bits(plan, kind, stage))]
+}
+
+/// Where products are checked: masked operands from `P_1` to `P_0`, each entry of a matrix once.
+pub(crate) fn shown(seats: Seats, plan: &Plan, kind: &Kind, stage: u32) -> Vec<Flow> {
+    let bits = match kind {
+        Kind::MatMul { a, b, dst, .. } => {
+            let entries = plan.register(*a).len() + plan.register(*b).len();
+            entries as u64 * plan.register(*dst).domain.bits()
+        }
+        kind => 2 * result_bits(plan, kind, stage),
+    };
+    vec![flow(seats, 1, 0, bits)]
+}
+
 /// The masked value, to whoever of `P_1` and `P_2` doesn't own it (figure 1).
 pub(crate) fn input(seats: Seats, plan: &Plan, roles: &Roles, input: &InputOp) -> Vec<Flow> {
     let register = plan.register(input.reg);
@@ -91,6 +120,53 @@ pub(crate) fn output(seats: Seats, plan: &Plan, roles: &Roles, output: &OutputOp
         .filter(|flow| roles.learns(flow.to, output.to))
         .chain(clients.flat_map(|to| [1, 2].map(|role| Flow { from: seats.party(role), to, bits })))
         .collect()
+}
+
+/// The seeds of its masks, to a client that compares them: `P_0` has both.
+pub(crate) fn confirmed_seeds(seats: Seats, client: usize) -> Vec<Flow> {
+    let from = |role: usize, bits| Flow { from: seats.party(role), to: client, bits };
+    vec![from(0, 2 * SEED_BITS), from(1, SEED_BITS), from(2, SEED_BITS)]
+}
+
+/// Every component that an endpoint lacks, from one of its holders, and a hash of it from the other; with those to a
+/// client, that the sender accepts.
+pub(crate) fn confirmed_output(seats: Seats, plan: &Plan, roles: &Roles, output: &OutputOp) -> Vec<Flow> {
+    let register = plan.register(output.reg);
+    let bits = register.len() as u64 * register.domain.bits();
+    let missing = [(1, 0), (2, 1), (1, 2)].map(|(from, to)| flow(seats, from, to, bits));
+    let hashes = [(2, 0), (0, 1), (0, 2)].map(|(from, to)| flow(seats, from, to, HASH_BITS));
+    let to_clients = roles.clients_that_learn(output.to).flat_map(|to| {
+        let messages = (0..PARTIES).flat_map(|from| [(from, bits), (from, 2 * HASH_BITS)]);
+        messages.map(move |(from, bits)| Flow { from: seats.party(from), to, bits })
+    });
+    let to_parties = missing.into_iter().chain(hashes).filter(|flow| roles.learns(flow.to, output.to));
+    to_parties.chain(to_clients).collect()
+}
+
+/// Where products are checked: ahead of time their triples, then inputs, what `P_0` computed, and that all accept.
+pub(crate) fn verified_checks(seats: Seats, plan: &Plan, roles: &Roles) -> Checks {
+    let products = products(plan);
+    let mut checks = verify::cost(seats, &products);
+    let client_gives = roles.clients().iter().any(|&client| roles.gives(plan, client));
+    if client_gives {
+        checks.round(Phase::Input, Vec::new());
+    }
+    if client_gives || roles.gives(plan, seats.party(0)) {
+        checks
+            .round(Phase::Input, [(1, 2), (2, 1)].map(|(from, to)| flow(seats, from, to, HASH_BITS)).into());
+    }
+    if !products.is_empty() {
+        checks.round(Phase::Verify, vec![flow(seats, 2, 0, DIGEST_BITS)]);
+        checks.round(Phase::Verify, [1, 2].map(|to| flow(seats, 0, to, DIGEST_BITS)).into());
+    }
+    let pairs = (0..PARTIES).flat_map(|from| (0..PARTIES).map(move |to| (from, to)));
+    let verdicts = pairs.filter(|(from, to)| from != to).map(|(from, to)| Flow { from, to, bits: HASH_BITS });
+    checks.round(Phase::Verify, verdicts.collect());
+    if clients_learn(plan, roles) {
+        // In the round of the verdicts.
+        checks.flows.push((Phase::Verify, flow(seats, 0, 2, KEY_BITS)));
+    }
+    checks
 }
 
 pub(crate) fn checks(plan: &Plan, roles: &Roles) -> Checks {

@@ -4,6 +4,7 @@ use crate::ahead::{Ahead, Keys, Places};
 use crate::inout::ClientMasks;
 use crate::products::no_material;
 use crate::seats::Seats;
+use crate::verified::{Verified, refuse_unverified};
 use crate::{PARTIES, cost, signs};
 use std::ops::Range;
 use std::sync::Arc;
@@ -37,6 +38,18 @@ pub(crate) enum Drawn {
     SecondShare,
     /// What `P_0` and `P_1` garble from.
     Seed,
+    /// `delta_x` of products that are checked.
+    LeftDelta,
+    /// `delta_y`.
+    RightDelta,
+    /// `delta_z`, of a result.
+    ResultDelta,
+    /// `P_1`'s part of `delta_z`, of a product.
+    FirstDelta,
+    /// `P_1`'s share of a product, of those that are added up for a result.
+    ProductShare,
+    /// `delta_z` of such a product.
+    ProductDelta,
 }
 
 /// One party of three.
@@ -65,12 +78,22 @@ pub(crate) struct AstraEngine {
     pub(crate) right: RightMatrices,
     /// The circuits' tiles that are under way.
     pub(crate) tiles: Tiles,
+    /// The same of masks alone, of an evaluator that makes triples.
+    pub(crate) mask_tiles: Tiles,
     /// Where the masks of clients' inputs come from.
     pub(crate) clients: Vec<ClientMasks>,
+    /// What is still to be checked, in the protocol that does so.
+    pub(crate) verified: Option<Verified>,
 }
 
 impl AstraEngine {
-    pub(crate) fn new(session: Session, plan: Arc<Plan>, roles: Roles, seats: Seats) -> Result<Self, Error> {
+    pub(crate) fn new(
+        session: Session,
+        plan: Arc<Plan>,
+        roles: Roles,
+        seats: Seats,
+        verified: bool,
+    ) -> Result<Self, Error> {
         let me = seats.role(session.me()).filter(|_| session.parties() == PARTIES).ok_or_else(|| {
             let parties = session.parties();
             Error::Refused(format!("ASTRA is for three parties; this deployment has {parties}"))
@@ -81,7 +104,7 @@ impl AstraEngine {
         let [mut first, mut second] = held.map(|part| Bank::new(plan.clone(), part));
         first.reserve();
         second.reserve();
-        let mut spare = Buffer::new(Places::new(&plan, me).share_bytes());
+        let mut spare = Buffer::new(Places::new(&plan, me, verified).share_bytes());
         bank::touch(spare.bytes_mut());
         let streams = Keys::default().streams(session.lane());
         Ok(Self {
@@ -100,7 +123,9 @@ impl AstraEngine {
             used: false,
             right: RightMatrices::default(),
             tiles: Tiles::new(2),
+            mask_tiles: Tiles::new(1),
             clients: Vec::new(),
+            verified: verified.then(|| Verified::new(me, seats)),
         })
     }
 
@@ -122,7 +147,8 @@ impl AstraEngine {
             return None;
         }
         match (self.walk, self.me) {
-            (Walk::Offline, 2) => Some(self.party(0)),
+            // Where triples are made, shares are taken with them.
+            (Walk::Offline, 2) if self.verified.is_none() => Some(self.party(0)),
             (Walk::Online, 1 | 2) => Some(self.taker()),
             _ => None,
         }
@@ -139,14 +165,42 @@ impl AstraEngine {
         if component == 2 - self.me { &mut self.first } else { &mut self.second }
     }
 
+    /// The same, to read.
+    pub(crate) fn component(&self, component: usize) -> &Bank {
+        if component == 2 - self.me { &self.first } else { &self.second }
+    }
+
     /// A vector's domain.
     pub(crate) fn domain(&self, reg: Reg) -> Domain {
         self.plan.register(reg).domain
     }
 
-    /// Whether this party has no part in the walk that is on: only `P_0` computes offline, and it doesn't online.
+    /// Whether this party has no part in the walk that is on: only `P_0` computes offline, and it doesn't online. Where
+    /// products are checked, all compute in both.
     pub(crate) fn idle(&self) -> bool {
-        (self.walk == Walk::Offline) != (self.me == 0)
+        self.verified.is_none() && (self.walk == Walk::Offline) != (self.me == 0)
+    }
+
+    /// Whether this party walks on masks that it holds one of.
+    pub(crate) fn has_one_mask(&self) -> bool {
+        self.walk == Walk::Offline && self.me != 0
+    }
+
+    /// What is still to be checked. Asked for only where something is.
+    pub(crate) fn verified(&mut self) -> &mut Verified {
+        self.verified.as_mut().expect("only the protocol that checks products makes triples")
+    }
+
+    /// Ends the walk through an instance that is being made.
+    fn made(&mut self) -> Option<Ahead> {
+        let mut ahead = self.ahead.take_if(|_| self.walk == Walk::Offline)?;
+        ahead.drawn = self.streams.each_ref().map(Stream::drawn);
+        ahead.take_outputs([&mut self.first, &mut self.second]);
+        for reg in 0..self.plan.registers.len() as Reg {
+            self.first.free(reg);
+            self.second.free(reg);
+        }
+        Some(ahead)
     }
 
     /// A message's address in a job.
@@ -158,6 +212,20 @@ impl AstraEngine {
     /// The address of a job's randomness.
     pub(crate) fn draw(job: &Job, drawn: Drawn) -> Draw {
         Draw { part: step::OPERATION + 16 * (1 + drawn as u16) + job.stage as u16, op: job.op }
+    }
+
+    /// Computes this party's part of a job and sends it.
+    fn begin_part(&mut self, job: &Job, kind: &Kind) -> Result<(), Error> {
+        match kind {
+            &Kind::And { a, b, dst } => self.and_begin(job, a, b, dst),
+            &Kind::Mul { a, b, dst } => self.mul_begin(job, a, b, dst),
+            &Kind::MatMul { a, b, shape, dst } => self.matmul_begin(job, a, b, shape, dst),
+            Kind::Circuit { circuit, inputs, dst } => self.layer_begin(job, circuit, inputs, *dst),
+            &Kind::Split { a, bits, s } => self.split_begin(job, a, bits, s),
+            &Kind::Inject { a, dst } => self.inject_begin(job, a, dst),
+            &Kind::Shift { a, by, dst } => self.shift_begin(job, a, by, dst),
+            &Kind::Sign { a, dst } => self.sign_begin(job, a, dst),
+        }
     }
 
     /// The instance that is being made or run.
@@ -178,6 +246,11 @@ impl Engine for AstraEngine {
     }
 
     fn prepare(&mut self) -> Result<bool, Error> {
+        if self.verified.is_some()
+            && let Some(ahead) = self.made()
+        {
+            self.verified().put_aside(ahead);
+        }
         if self.ahead.is_some() {
             return Ok(false);
         }
@@ -191,29 +264,39 @@ impl Engine for AstraEngine {
         let memory = std::mem::take(&mut self.spare);
         let mut batch = Batch { session: [0; 16], number: self.session.first_operation() };
         batch.session.copy_from_slice(&self.session.id()[..16]);
-        self.ahead = Some(Ahead::new(Places::new(&self.plan, self.me), keys, batch, memory));
+        let places = Places::new(&self.plan, self.me, self.verified.is_some());
+        self.ahead = Some(Ahead::new(places, keys, batch, memory));
         self.walk = Walk::Offline;
-        if self.me == 0 {
+        if !self.idle() {
             self.mask_inputs();
         }
         Ok(true)
     }
 
+    fn is_full(&self) -> bool {
+        self.verified.as_ref().is_none_or(Verified::is_full)
+    }
+
     fn seal(&mut self) -> Result<Vec<Material>, Error> {
-        let Some(mut ahead) = self.ahead.take() else { return Ok(Vec::new()) };
-        ahead.drawn = self.streams.each_ref().map(Stream::drawn);
-        ahead.take_outputs([&mut self.first, &mut self.second]);
-        for reg in 0..self.plan.registers.len() as Reg {
-            self.first.free(reg);
-            self.second.free(reg);
+        let made = self.made();
+        let Some(verified) = &mut self.verified else {
+            return Ok(made.into_iter().map(Ahead::into_material).collect());
+        };
+        if let Some(ahead) = made {
+            verified.put_aside(ahead);
         }
-        Ok(vec![ahead.into_material()])
+        let checked = verified.seal(&mut self.session)?;
+        Ok(checked.into_iter().map(Ahead::into_material).collect())
     }
 
     fn load(&mut self, material: Material) -> Result<(), Error> {
-        let mut ahead = Ahead::from_material(material, Places::new(&self.plan, self.me))?;
+        let places = Places::new(&self.plan, self.me, self.verified.is_some());
+        let mut ahead = Ahead::from_material(material, places)?;
         self.streams = ahead.keys.streams(self.session.lane());
         self.walk = Walk::Online;
+        if let Some(verified) = &mut self.verified {
+            verified.start(&mut self.streams);
+        }
         ahead.give_outputs([&mut self.first, &mut self.second]);
         self.ahead = Some(ahead);
         self.mask_inputs();
@@ -232,11 +315,16 @@ impl Engine for AstraEngine {
         if self.idle() {
             return Ok(());
         }
+        let walked = (self.has_one_mask(), self.me);
         let mesh = self.session.mesh();
         let mut tick = || Ok(mesh.tick()?);
-        section(Section::Gates, || {
-            self.first.run(step, &mut tick)?;
-            self.second.run(step, &mut tick)
+        section(Section::Gates, || match walked {
+            (true, 1) => self.first.run(step, &mut tick),
+            (true, _) => self.second.run(step, &mut tick),
+            (false, _) => {
+                self.first.run(step, &mut tick)?;
+                self.second.run(step, &mut tick)
+            }
         })
     }
 
@@ -245,15 +333,18 @@ impl Engine for AstraEngine {
             return Ok(());
         }
         let plan = self.plan.clone();
-        match &plan.ops[job.op as usize].kind {
-            &Kind::And { a, b, dst } => self.and_begin(job, a, b, dst),
-            &Kind::Mul { a, b, dst } => self.mul_begin(job, a, b, dst),
-            &Kind::MatMul { a, b, shape, dst } => self.matmul_begin(job, a, b, shape, dst),
-            Kind::Circuit { circuit, inputs, dst } => self.layer_begin(job, circuit, inputs, *dst),
-            &Kind::Split { a, bits, s } => self.split_begin(job, a, bits, s),
-            &Kind::Inject { a, dst } => self.inject_begin(job, a, dst),
-            &Kind::Shift { a, by, dst } => self.shift_begin(job, a, by, dst),
-            &Kind::Sign { a, dst } => self.sign_begin(job, a, dst),
+        let kind = &plan.ops[job.op as usize].kind;
+        if let Kind::Circuit { circuit, inputs, dst } = kind {
+            return self.layer_begin(job, circuit, inputs, *dst);
+        }
+        match (self.verified.is_some(), self.walk, self.me) {
+            (true, Walk::Offline, _) => self.make_products(job, kind),
+            (true, Walk::Online, 0) => self.compute_masked(job, kind),
+            (true, Walk::Online, _) => {
+                self.begin_part(job, kind)?;
+                self.show_operands(job, kind)
+            }
+            (false, ..) => self.begin_part(job, kind),
         }
     }
 
@@ -274,7 +365,8 @@ impl Engine for AstraEngine {
     fn finish(&mut self, job: &Job) -> Result<(), Error> {
         let Some(from) = self.giver(job) else { return Ok(()) };
         let plan = self.plan.clone();
-        match &plan.ops[job.op as usize].kind {
+        let kind = &plan.ops[job.op as usize].kind;
+        match kind {
             &Kind::And { dst, .. } => self.and_finish(job, from, dst),
             &Kind::Mul { dst, .. } => self.elements_finish(job, from, dst, job.cols.clone()),
             &Kind::MatMul { shape, dst, .. } => {
@@ -285,7 +377,8 @@ impl Engine for AstraEngine {
             &Kind::Inject { dst, .. } => self.select_finish(job, from, 1, dst),
             &Kind::Shift { dst, .. } => self.select_finish(job, from, 2, dst),
             &Kind::Sign { a, dst } => self.sign_finish(job, from, a, dst),
-        }
+        }?;
+        if self.verified.is_some() { self.note_results(job, kind) } else { Ok(()) }
     }
 
     fn free(&mut self, reg: Reg) {
@@ -296,6 +389,9 @@ impl Engine for AstraEngine {
     }
 
     fn check(&mut self) -> Result<(), Error> {
+        if let Some(verified) = &mut self.verified {
+            return verified.check(&mut self.session, self.seats, &self.plan, &self.roles);
+        }
         let mut drawn = self.streams.each_ref().map(Stream::drawn);
         if self.me == 0 {
             // What P_0 drew offline, the others draw online.
@@ -315,6 +411,9 @@ impl Engine for AstraEngine {
     }
 
     fn next(&mut self, plan: Arc<Plan>, roles: Roles) -> Result<(), Error> {
+        if self.verified.is_some() {
+            refuse_unverified(&plan)?;
+        }
         self.session.next_plan(self.plan.addresses(), plan.addresses())?;
         self.used = false;
         if let Some(ahead) = self.ahead.take() {

@@ -10,10 +10,17 @@
 //! **An output** to a party: the component that it lacks, from `P_1`, or from `P_2` to `P_1`. To a client: `m + x_1 + r`
 //! from `P_1` and `x_2 - r` from `P_2`, where `r` is drawn by the two. The components themselves can depend on more than
 //! the output (a party's input has a component that is 0).
+//!
+//! **Where products are checked** (figure 6), whatever comes from one of two holders of a component is compared with the
+//! other's. `P_1` and `P_2` compare what `P_0` and clients gave both of them, before anything is computed on it. A client
+//! takes each seed from both of its holders. And of each component that an output's receiver lacks, it gets a hash from
+//! the other holder; to clients all three go, hidden by a sharing of zero.
 
 use crate::PARTIES;
 use crate::engine::AstraEngine;
+use sha2::{Digest, Sha256};
 use std::ops::Range;
+use subtle::ConstantTimeEq;
 use tacit_engine::executor::AHEAD;
 use tacit_engine::vector::{self, add_assign, sub_assign};
 use tacit_engine::wire::{message_bytes, message_of, pieces, unpack_columns};
@@ -22,6 +29,9 @@ use tacit_kernel::Buffer;
 use tacit_program::plan::{Reg, Register};
 use tacit_session::{At, Draw, Session, Stream, step};
 use zeroize::Zeroizing;
+
+/// Bytes of a hash.
+pub(crate) const HASH_BYTES: usize = 32;
 
 /// Bytes of a seed.
 pub(crate) const SEED_BYTES: usize = 16;
@@ -104,26 +114,46 @@ impl AstraEngine {
         Ok(())
     }
 
-    /// Sends a client the seed that this party has for it, if it hasn't yet: `P_1` that of `x_1`, `P_2` that of `x_2`.
+    /// Sends a client the seed that this party has for it, if it hasn't yet: `P_1` that of `x_1`, `P_2` that of `x_2`; where
+    /// they are compared, `P_0` both.
     fn give_seed(&mut self, client: usize) -> Result<(), Error> {
-        let unsent = |masks: &&mut ClientMasks| masks.client == client && !masks.sent;
-        if self.me == 0 {
+        if self.me == 0 && self.verified.is_none() {
             return Ok(());
         }
-        if let Some(masks) = self.clients.iter_mut().find(unsent) {
+        let mut seeds = Zeroizing::new(Vec::with_capacity(2 * SEED_BYTES));
+        for masks in self.clients.iter_mut().filter(|masks| masks.client == client && !masks.sent) {
             masks.sent = true;
-            self.session.mesh().send(client, seed_at(), masks.seed.as_slice())?;
+            seeds.extend_from_slice(masks.seed.as_slice());
+        }
+        if !seeds.is_empty() {
+            self.session.mesh().send(client, seed_at(), &seeds)?;
         }
         Ok(())
     }
 
     pub(crate) fn take_input(&mut self, input: u32) -> Result<(), Error> {
+        self.take_masked(input)?;
+        let (me, last) = (self.me, input as usize + 1 == self.plan.inputs.len());
+        match &mut self.verified {
+            Some(verified) if last && me != 0 => {
+                verified.compare_given(&mut self.session, self.seats.party(3 - me))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn take_masked(&mut self, input: u32) -> Result<(), Error> {
         let (owner, reg, shape) = self.input_shape(input);
         if self.me == 0 || owner == self.session.me() {
             return Ok(());
         }
         let mut masked = self.bank(0).take(reg);
         recv_vector(&mut self.session, owner, |batch| input_at(input, batch), shape, &mut masked)?;
+        if let Some(verified) = &mut self.verified
+            && !matches!(self.seats.role(owner), Some(1 | 2))
+        {
+            verified.given(&message_of(shape, &masked, &(0..shape.cols)));
+        }
         self.bank(0).put(reg, masked);
         Ok(())
     }
@@ -136,6 +166,9 @@ impl AstraEngine {
             self.send_missing(output, operation.reg, &piece)?;
         }
         let clients: Vec<usize> = self.roles.clients_that_learn(operation.to).collect();
+        if self.verified.is_some() {
+            return self.confirm_output(output, operation.reg, shape, &clients);
+        }
         if self.me == 0 || clients.is_empty() {
             return Ok(());
         }
@@ -154,13 +187,57 @@ impl AstraEngine {
             let hidden = std::mem::replace(&mut part, self.second.get(operation.reg).clone());
             sub_assign(shape, &mut part, &hidden);
         }
+        self.send_to_clients(output, shape, &part, &clients)
+    }
+
+    fn send_to_clients(
+        &mut self,
+        output: u32,
+        shape: Register,
+        part: &Buffer,
+        clients: &[usize],
+    ) -> Result<(), Error> {
         for (batch, range) in pieces(shape) {
-            let message = message_of(shape, &part, &range);
-            for &client in &clients {
+            let message = message_of(shape, part, &range);
+            for &client in clients {
                 self.session.mesh().send(client, output_at(output, batch), &message)?;
             }
         }
         Ok(())
+    }
+
+    /// Sends the hash of a component to parties that have it from another, and to clients this party's acceptance, its
+    /// second component and a hash of its first one, both hidden ([`Verified::hide`](crate::verified::Verified::hide)).
+    fn confirm_output(
+        &mut self,
+        output: u32,
+        reg: Reg,
+        shape: Register,
+        clients: &[usize],
+    ) -> Result<(), Error> {
+        let confirmed: &[(usize, usize)] = match self.me {
+            0 => &[(1, 2), (2, 1)],
+            2 => &[(0, 0)],
+            _ => &[],
+        };
+        for &(role, component) in confirmed {
+            let to = self.party(role);
+            if self.roles.learns(to, self.plan.outputs[output as usize].to) {
+                let hash = component_hash(&self.session, output, shape, self.component(component).get(reg));
+                self.session.mesh().send(to, hash_at(output), &hash)?;
+            }
+        }
+        if clients.is_empty() {
+            return Ok(());
+        }
+        let [mut first, mut second] = [&self.first, &self.second].map(|bank| bank.get(reg).clone());
+        self.verified().hide(output, shape, [&mut first, &mut second]);
+        let hash = component_hash(&self.session, output, shape, &first);
+        for &client in clients {
+            let confirmation = [self.session.acceptance(client), hash];
+            self.session.mesh().send(client, hash_at(output), confirmation.as_flattened())?;
+        }
+        self.send_to_clients(output, shape, &second, clients)
     }
 
     /// Sends a piece of an output to those that this party has the missing component for: `P_1` sends `m` to `P_0` and `x_1`
@@ -206,6 +283,11 @@ impl AstraEngine {
                 self.send_missing(output, operation.reg, &piece)?;
             }
         }
+        if self.verified.is_some() {
+            let other = self.party(if self.me == 0 { 2 } else { 0 });
+            let theirs = self.session.mesh().recv(other, hash_at(output), HASH_BYTES)?;
+            check_component(&mut self.session, output, shape, &sum, &theirs)?;
+        }
         add_assign(shape, &mut sum, self.first.get(operation.reg));
         add_assign(shape, &mut sum, self.second.get(operation.reg));
         Ok(Some(Clear::new(shape.domain, shape.cols, sum)))
@@ -231,6 +313,42 @@ pub(crate) fn recv_vector(
         session.mesh().recycle(message);
     }
     Ok(())
+}
+
+/// The components that a role holds, the first and the second.
+pub(crate) const fn held(role: usize) -> [usize; 2] {
+    [2 - role, 2 - (role + 1) % PARTIES]
+}
+
+/// A hash of an output's component.
+fn component_hash(session: &Session, output: u32, shape: Register, component: &Buffer) -> [u8; HASH_BYTES] {
+    let mut hash = Sha256::new_with_prefix(b"tacit astra output component 1");
+    hash.update(session.id());
+    hash.update(session.first_operation().to_le_bytes());
+    hash.update(output.to_le_bytes());
+    for (_, range) in pieces(shape) {
+        hash.update(message_of(shape, component, &range));
+    }
+    hash.finalize().into()
+}
+
+/// Checks a component that one holder sent by the hash that the other did.
+pub(crate) fn check_component(
+    session: &mut Session,
+    output: u32,
+    shape: Register,
+    component: &Buffer,
+    hash: &[u8],
+) -> Result<(), Error> {
+    if bool::from(component_hash(session, output, shape, component).as_slice().ct_eq(hash)) {
+        return Ok(());
+    }
+    Err(session.reject("two parties sent different components of an output").into())
+}
+
+/// The address of an output's hash.
+pub(crate) fn hash_at(output: u32) -> At {
+    At { lane: 0, part: step::OUTPUT_DIGEST, op: output, batch: 0 }
 }
 
 /// The address of a client's seeds.

@@ -18,10 +18,17 @@ mod client;
 mod convert;
 mod cost;
 mod engine;
+mod flat;
 mod inout;
+mod masked;
 mod products;
 mod seats;
 mod signs;
+mod triples;
+mod verified;
+mod verify;
+
+pub use verified::AstraMalicious;
 
 use client::AstraClient;
 use engine::AstraEngine;
@@ -152,11 +159,11 @@ impl Protocol for Astra {
     }
 
     fn seat(&self, session: Session, plan: Arc<Plan>, roles: Roles) -> Result<Box<dyn Engine>, Error> {
-        Ok(Box::new(AstraEngine::new(session, plan, roles, self.seats)?))
+        Ok(Box::new(AstraEngine::new(session, plan, roles, self.seats, false)?))
     }
 
     fn client(&self, session: Session, plan: Arc<Plan>, roles: Roles) -> Result<Box<dyn Client>, Error> {
-        Ok(Box::new(AstraClient::new(session, plan, roles, self.seats)))
+        Ok(Box::new(AstraClient::new(session, plan, roles, self.seats, false)))
     }
 }
 

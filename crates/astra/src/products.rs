@@ -24,11 +24,11 @@ use tacit_program::plan::{MatrixShape, Reg, Rows};
 const BLOCK_BYTES: usize = 8 << 10;
 
 /// Where some elements of a result are: in the banks, and among the operation's draws and shares.
-struct Place {
-    reg: Reg,
-    bank: Range<usize>,
+pub(crate) struct Place {
+    pub(crate) reg: Reg,
+    pub(crate) bank: Range<usize>,
     /// The first one's number.
-    first: usize,
+    pub(crate) first: usize,
 }
 
 impl AstraEngine {
@@ -73,10 +73,7 @@ impl AstraEngine {
         let message = self.recv_part(job, from, (dst.count as usize * job.cols.len()).div_ceil(8))?;
         section(Section::Receiving, || {
             if self.walk == Walk::Offline {
-                let shares = bytemuck::cast_slice_mut(self.ahead()?.shares_mut(job.op));
-                let rows = Bank::stack(Rows::run(0, 0, dst.count));
-                bits::unpack_rows(&message, shares, stride, rows, job.cols.clone());
-                return Ok(());
+                return self.keep_and_shares(job, dst, &message);
             }
             let words = words_of(&job.cols, cols);
             let mut theirs = vec![0; dst.count as usize * words.len()];
@@ -90,6 +87,15 @@ impl AstraEngine {
             Ok::<(), Error>(())
         })?;
         self.session.mesh().recycle(message);
+        Ok(())
+    }
+
+    /// `P_2`: keeps its shares of a job's ANDs.
+    pub(crate) fn keep_and_shares(&mut self, job: &Job, dst: Rows, message: &[u8]) -> Result<(), Error> {
+        let stride = row_words(self.plan.register(dst.reg).cols);
+        let shares = bytemuck::cast_slice_mut(self.ahead()?.shares_mut(job.op));
+        let rows = Bank::stack(Rows::run(0, 0, dst.count));
+        bits::unpack_rows(message, shares, stride, rows, job.cols.clone());
         Ok(())
     }
 
@@ -200,33 +206,38 @@ impl AstraEngine {
         let block = (place.first * E::DRAWN / 16) as u64;
         let draw = |drawn| Self::draw(job, drawn);
         section(Section::Randomness, || {
-            let [first, second] = [&mut self.first, &mut self.second];
             match self.me {
                 0 => {
-                    let one = &mut second.make(place.reg).words_mut::<E>()[place.bank.clone()];
+                    let one = &mut self.second.make(place.reg).words_mut::<E>()[place.bank.clone()];
                     self.streams[1].fill_elements(draw(Drawn::Share), block, one);
                     z.fill(E::ZERO);
                     minus(z, one);
-                    self.streams[1].fill_elements(draw(Drawn::Mask), block, one);
-                    let two = &mut first.make(place.reg).words_mut::<E>()[place.bank.clone()];
-                    self.streams[2].fill_elements(draw(Drawn::Mask), block, two);
                 }
-                1 => {
-                    self.streams[0].fill_elements(draw(Drawn::Share), block, z);
-                    let one = &mut first.make(place.reg).words_mut::<E>()[place.bank.clone()];
-                    self.streams[0].fill_elements(draw(Drawn::Mask), block, one);
-                    minus(z, one);
-                }
+                1 => self.streams[0].fill_elements(draw(Drawn::Share), block, z),
                 _ => {
                     let shares = self.ahead.as_ref().ok_or_else(no_material)?.shares(job.op);
                     z.copy_from_slice(&bytemuck::cast_slice(shares)[place.first..place.first + z.len()]);
-                    let two = &mut second.make(place.reg).words_mut::<E>()[place.bank.clone()];
-                    self.streams[0].fill_elements(draw(Drawn::Mask), block, two);
-                    minus(z, two);
                 }
+            }
+            self.draw_masks::<E>(job, place);
+            if self.me != 0 {
+                let me = self.me;
+                minus(z, &self.bank(me).get(place.reg).words()[place.bank.clone()]);
             }
             Ok(())
         })
+    }
+
+    /// Draws the masks of some elements of a result, as far as this party holds them.
+    pub(crate) fn draw_masks<E: Element>(&mut self, job: &Job, place: &Place) {
+        let block = (place.first * E::DRAWN / 16) as u64;
+        for component in self.held_masks() {
+            // Whom this party shares the key of the component with.
+            let other = if self.me == 0 { component } else { 0 };
+            let bank = if component == 2 - self.me { &mut self.first } else { &mut self.second };
+            let masks = &mut bank.make(place.reg).words_mut::<E>()[place.bank.clone()];
+            self.streams[other].fill_elements(Self::draw(job, Drawn::Mask), block, masks);
+        }
     }
 
     fn send_elements(&mut self, job: &Job, dst: Reg, part: Buffer, cols: Range<usize>) -> Result<(), Error> {

@@ -1,7 +1,7 @@
 //! Bytes at hardware speed: slices in, slices out.
 //!
 //! Packed bits and their transpose, integers modulo 2^k, prime fields, GF(2^64), AES in counter mode, matrix products,
-//! half gates on labels, and what a proof of correct ANDs computes.
+//! half gates on labels, digests, and what a proof of correct ANDs computes.
 //! Nothing here knows of parties or does I/O.
 //!
 //! **Contracts.** Shapes are the caller's to know: every function states what it asks of its slices, checks it
@@ -22,6 +22,7 @@ pub mod aes;
 pub mod bits;
 pub mod buffer;
 pub mod cpu;
+pub mod digest;
 pub mod field;
 pub mod fp61;
 pub mod garble;

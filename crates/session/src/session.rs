@@ -227,7 +227,11 @@ impl Session {
     /// That nobody objects is no acceptance: only this message is.
     pub fn accept(&mut self, what: &[u8]) -> Result<(), Error> {
         self.mesh.set_phase(Phase::Verify);
-        let at = control(step::ACCEPT, 0);
+        self.accept_at(control(step::ACCEPT, 0), what)
+    }
+
+    /// As [`Session::accept`], of a part of the run that has an address of its own, in the phase that is on.
+    pub fn accept_at(&mut self, at: At, what: &[u8]) -> Result<(), Error> {
         for party in self.others() {
             let verdict = self.verdict(self.me, party, what);
             self.mesh.send(party, at, &verdict)?;

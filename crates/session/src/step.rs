@@ -37,6 +37,10 @@ pub const BURST_LENGTH: u16 = 0x22;
 pub const MEASURED: u16 = 0x23;
 /// What the parties tell clients that they have settled.
 pub const SETTLED: u16 = 0x24;
+/// Digests of masked operands, compared before [`COMPUTED_DIGEST`] is sent; draws: their keys.
+pub const SHOWN_DIGEST: u16 = 11;
+/// Digests of what was computed on masked operands; draws: their keys.
+pub const COMPUTED_DIGEST: u16 = 12;
 /// Inputs; op is the input's index.
 pub const INPUT: u16 = 0x100;
 /// Outputs; op is the output's index.
@@ -48,8 +52,33 @@ pub const OPERATION: u16 = 0x300;
 /// Layers of circuits: `CIRCUIT + piece`; op is the operation's index, batch the tile's number times the circuit's
 /// depth, plus the layer.
 pub const CIRCUIT: u16 = 0x400;
+/// Added to the parts of operations and circuits whose messages show masked operands to a party that computes along.
+pub const MASKED: u16 = 0x2000;
 /// Added to the parts of operations and circuits whose messages are sent ahead of time.
 pub const OFFLINE: u16 = 0x4000;
+/// The check of products whose masks were made ahead of time; op is the batch's number, batch the piece's: shares of
+/// products, to the party that prepares.
+pub const CHECK_PRODUCTS: u16 = OFFLINE + 0x3000;
+/// Parts of triples; as above.
+pub const CHECK_TRIPLES: u16 = OFFLINE + 0x3001;
+/// Differences of products and triples that are opened; as above.
+pub const CHECK_OPENED: u16 = OFFLINE + 0x3002;
+/// Digests of what was opened; op is the first batch's number.
+pub const CHECK_DIGEST: u16 = OFFLINE + 0x3003;
+/// Digests of what has to be zero; as above.
+pub const CHECK_ZERO: u16 = OFFLINE + 0x3004;
+/// That a party accepts the batches; as above.
+pub const CHECK_ACCEPT: u16 = OFFLINE + 0x3005;
+/// Draws: left factors of triples; op is the batch's number.
+pub const CHECK_LEFT: u16 = OFFLINE + 0x3006;
+/// Draws: right factors of triples.
+pub const CHECK_RIGHT: u16 = OFFLINE + 0x3007;
+/// Draws: the masks of triples' products.
+pub const CHECK_RESULT: u16 = OFFLINE + 0x3008;
+/// Draws: what hides parts of triples.
+pub const CHECK_SHARE: u16 = OFFLINE + 0x3009;
+/// Draws: keys of digests; op is the first batch's number.
+pub const CHECK_KEY: u16 = OFFLINE + 0x300a;
 /// Whether a message is an operation's and sent ahead of time.
 pub const fn is_ahead(part: u16) -> bool {
     OFFLINE <= part && part < At::ASIDE

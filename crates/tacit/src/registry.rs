@@ -2,12 +2,16 @@
 
 use crate::Error;
 use crate::casting::{AUTO, orders};
-use tacit_astra::Astra;
+use tacit_astra::{Astra, AstraMalicious};
 use tacit_engine::Protocol;
 use tacit_replicated::{Replicated, ReplicatedMalicious};
 
-static PROTOCOLS: [&dyn Protocol; 3] =
-    [&Replicated::COMPUTATIONAL, &ReplicatedMalicious::SOUNDNESS_50, &Astra::IN_ORDER];
+static PROTOCOLS: [&dyn Protocol; 4] = [
+    &Replicated::COMPUTATIONAL,
+    &ReplicatedMalicious::SOUNDNESS_50,
+    &Astra::IN_ORDER,
+    &AstraMalicious::IN_ORDER,
+];
 
 /// All protocols.
 pub fn protocols() -> impl Iterator<Item = &'static dyn Protocol> {
@@ -102,7 +106,7 @@ mod tests {
         };
         let known = "it has soundness=50 or 100, challenges=interactive or fiat-shamir";
         for (name, expected) in [
-            ("malicious", "there are: replicated, replicated-malicious, astra"),
+            ("malicious", "there are: replicated, replicated-malicious, astra, astra-malicious"),
             ("replicated-malicious,soundness=100", "parameters stand behind the name, with spaces between"),
             ("replicated-malicious soundness=80", known),
             ("replicated-malicious soundness", known),

@@ -37,6 +37,7 @@ impl Delivery {
             return None;
         }
         let At { part, op, batch, .. } = self.at;
+        let part = part & !step::MASKED;
         match &plan.ops.get(op as usize)?.kind {
             Kind::Circuit { circuit, .. } if part >= step::CIRCUIT => {
                 Some((op, batch % circuit.depth().max(1)))

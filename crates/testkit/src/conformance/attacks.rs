@@ -41,6 +41,14 @@ pub enum Sort {
     GivenDigest,
     /// Operations.
     And,
+    /// Operations, ahead of time.
+    Ahead,
+    /// The check of what was made ahead of time.
+    AheadChecked,
+    /// Masked operands, to a party that computes along.
+    Masked,
+    /// What is compared of masked operands and of what was computed on them.
+    MaskedDigest,
     /// Proofs.
     Proof,
     /// That a party accepts.
@@ -151,7 +159,8 @@ pub fn random(subject: &Subject, seeds: Range<u64>) -> Tally {
 /// If an honest endpoint has a wrong output, or nobody notices.
 pub fn every_and(subject: &Subject) {
     let stage = Stage::new(subject, 30, 8);
-    let ands = (0..stage.messages.len()).filter(|&at| stage.messages[at].sort == Sort::And);
+    let of_ands = |at: &usize| matches!(stage.messages[*at].sort, Sort::And | Sort::Ahead | Sort::Masked);
+    let ands = (0..stage.messages.len()).filter(of_ands);
     let mut bits = 0;
     for target in ands {
         for bit in 0..8 * stage.messages[target].payload.len() {
@@ -443,6 +452,10 @@ fn sort(at: At, from: usize, parties: usize) -> Option<Sort> {
         step::ACCEPT => Sort::Acceptance,
         step::OUTPUT => Sort::Output,
         step::OUTPUT_DIGEST => Sort::Confirmation,
+        step::SHOWN_DIGEST | step::COMPUTED_DIGEST => Sort::MaskedDigest,
+        step::COIN_COMMIT | step::COIN_OPEN | step::CHECK_PRODUCTS..=step::CHECK_ACCEPT => Sort::AheadChecked,
+        step::OFFLINE.. => Sort::Ahead,
+        part if part >= step::OPERATION && part & step::MASKED != 0 => Sort::Masked,
         step::OPERATION.. => Sort::And,
         _ => return None,
     })

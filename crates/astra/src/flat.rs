@@ -1,0 +1,122 @@
+//! Products whose operands stand one after another: vectors of elements, or packed bits, 64 to a word.
+//!
+//! What is checked of an AND and of a product is the same but for the arithmetic, and what a circuit's layer, rows of
+//! bits and vectors have in common is that they can be laid out like this.
+
+use crate::engine::Drawn;
+use tacit_engine::wire::message_bytes;
+use tacit_kernel::{Element, bits, pack, ring};
+use tacit_program::plan::Domain;
+use tacit_session::{At, Draw};
+
+/// Some products of a message, and where they belong.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Batch {
+    pub(crate) domain: Domain,
+    /// Products.
+    pub(crate) count: usize,
+    /// The operation.
+    pub(crate) op: u32,
+    /// The first product's word among the operation's draws and in the material; those of bits are words of 64.
+    pub(crate) first: usize,
+    /// The address of masks, and from one [`Drawn`] to the next.
+    pub(crate) draws: (Draw, u16),
+    /// The address of messages, as if they were the operation's own.
+    pub(crate) at: At,
+}
+
+impl Batch {
+    pub(crate) fn draw(&self, drawn: Drawn) -> Draw {
+        let (first, step) = self.draws;
+        Draw { part: first.part + step * drawn as u16, ..first }
+    }
+
+    /// Words of a vector with an element for each product.
+    pub(crate) fn words(&self) -> usize {
+        words(self.domain, self.count)
+    }
+}
+
+/// Words of a vector.
+pub(crate) fn words(domain: Domain, count: usize) -> usize {
+    if domain == Domain::Bits { bits::words(count) } else { count }
+}
+
+/// Makes `rows` vectors of `count` elements, which stand one after another, a message: without gaps.
+pub(crate) fn pack<E: Element>(
+    domain: Domain,
+    data: &[E],
+    rows: usize,
+    count: usize,
+    mut message: Vec<u8>,
+) -> Vec<u8> {
+    match domain {
+        Domain::Bits => {
+            message.resize(message_bytes(domain, rows * count), 0);
+            let stack = bits::Rows { first: 0, step: 1, count: rows };
+            bits::pack_rows(bytemuck::cast_slice(data), words(domain, count), stack, 0..count, &mut message);
+        }
+        // Whole words are copied as they are.
+        Domain::Ring(_) => message.extend_from_slice(bytemuck::cast_slice(data)),
+        Domain::Modular(_) => {
+            message.resize(message_bytes(domain, rows * count), 0);
+            pack::pack(data, domain.bits() as u32, &mut message);
+        }
+    }
+    message
+}
+
+/// Reads what [`pack`] wrote. Bits that fill a vector's last word are zero.
+///
+/// # Panics
+/// If the message hasn't the bytes of so many elements.
+pub(crate) fn unpack<E: Element>(domain: Domain, message: &[u8], rows: usize, count: usize) -> Vec<E> {
+    let stride = words(domain, count);
+    let mut data = vec![E::ZERO; rows * stride];
+    match domain {
+        Domain::Bits => {
+            let stack = bits::Rows { first: 0, step: 1, count: rows };
+            bits::unpack_rows(message, bytemuck::cast_slice_mut(&mut data), stride, stack, 0..count);
+        }
+        domain => pack::unpack(message, domain.bits() as u32, &mut data),
+    }
+    data
+}
+
+type Cross<E> = fn(&[E], &[E], &[E], &[E], &mut [E]);
+
+/// What is computed word by word.
+pub(crate) struct Arithmetic<E> {
+    /// `out += a`.
+    pub(crate) add: fn(&mut [E], &[E]),
+    /// `out -= a`.
+    pub(crate) sub: fn(&mut [E], &[E]),
+    /// `out += a b`.
+    pub(crate) mul_add: fn(&[E], &[E], &mut [E]),
+    /// `out -= a b`.
+    pub(crate) mul_sub: fn(&[E], &[E], &mut [E]),
+    /// A party's part of a product of three components, of which it has two ([`ring::cross`]).
+    pub(crate) cross: Cross<E>,
+}
+
+impl<E: Element> Arithmetic<E> {
+    /// That of elements.
+    pub(crate) const NUMBERS: Self = Self {
+        add: ring::add_assign,
+        sub: ring::sub_assign,
+        mul_add: ring::mul_add,
+        mul_sub: ring::mul_sub,
+        cross: ring::cross,
+    };
+}
+
+impl Arithmetic<u64> {
+    /// That of 64 bits in a word.
+    pub(crate) const BITS: Self = Self {
+        add: bits::xor_assign,
+        sub: bits::xor_assign,
+        mul_add: bits::and_xor,
+        mul_sub: bits::and_xor,
+        cross: bits::cross,
+    };
+}

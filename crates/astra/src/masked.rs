@@ -1,0 +1,308 @@
+//! Online, for products that are checked: `P_0` computes along on masked values (figure 8, online).
+//!
+//! `P_1` sends `P_0` `m*_x = m_x + delta_x` and `m*_y = m_y + delta_y` of every product, in step with the walk; `P_2`
+//! sends a digest of the same at the end. `P_0` knows `l_x`, `l_y`, `l_z`, the sums of masks, and `c = c_1 + c_2` of the
+//! product's triple ([`triples`](crate::triples)), and computes
+//!
+//! ```text
+//! (m*_x + l_x) l_y + (m*_y + l_y) l_x - l_z - c
+//!     = m_x l_y + m_y l_x + 2 l_x l_y - l_z + delta_x l_y + delta_y l_x - c
+//!     = m_x l_y + m_y l_x + l_x l_y - l_z + delta_z
+//!     = m_z - m_x m_y + delta_z
+//! ```
+//!
+//! which `P_1` and `P_2` can compute, too, if they have the same `m_z` and that is right. Digests of it tell them. For an
+//! entry of a product of matrices all of this is summed, but for `m_z`, `l_z`; each entry of the operands is sent once.
+//!
+//! What `P_0` is sent is hidden by the deltas. What it sends, its receivers know.
+//!
+//! **Order.** `P_0` keeps its digests until that of `P_2` fits all that `P_1` sent. Else `P_1` could send `m*_x + e`, be sent a
+//! digest of what that makes of a product, and try which value of the other masks gives it.
+
+use crate::engine::{AstraEngine, Drawn};
+use crate::flat::{Arithmetic, Batch, pack, unpack};
+use crate::triples::{Operands, pair};
+use std::ops::Range;
+use tacit_engine::wire::message_bytes;
+use tacit_engine::{Error, Job, with_element};
+use tacit_kernel::{Element, matrix};
+use tacit_program::plan::{Kind, MatrixShape, Reg};
+use tacit_session::{At, step};
+
+/// Elements of a message of matrices.
+const PIECE: usize = 8192;
+
+/// Rows of a product of matrices between two looks at the links.
+const TICK_ROWS: usize = 32;
+
+impl AstraEngine {
+    /// `P_1` and `P_2`, as soon as a job has begun: show `P_0` its operands.
+    pub(crate) fn show_operands(&mut self, job: &Job, kind: &Kind) -> Result<(), Error> {
+        match *kind {
+            Kind::And { a, b, dst } => {
+                let operands = self.and_operands(job, a, b);
+                self.show(&Self::and_batch(job, dst), &Arithmetic::BITS, operands)
+            }
+            Kind::Mul { a, b, dst } => with_element!(self.domain(dst), E => {
+                let operands = self.operands::<E>(a, b, &job.cols, &job.cols);
+                self.show(&self.mul_batch(job, dst), &Arithmetic::NUMBERS, operands)
+            }),
+            Kind::MatMul { a, b, dst, .. } if job.last => {
+                with_element!(self.domain(dst), E => self.show_matrices::<E>(job, a, b, dst))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// `P_1` and `P_2`, when a job is finished: note what `P_0` should have computed.
+    pub(crate) fn note_results(&mut self, job: &Job, kind: &Kind) -> Result<(), Error> {
+        match *kind {
+            Kind::And { a, b, dst } => {
+                let operands = self.and_operands(job, a, b);
+                let results = self.packed(job, dst, 0);
+                self.note_expected(&Self::and_batch(job, dst), &Arithmetic::BITS, &operands, results);
+            }
+            Kind::Mul { a, b, dst } => with_element!(self.domain(dst), E => {
+                let operands = self.operands::<E>(a, b, &job.cols, &job.cols);
+                let results = self.component(0).get(dst).words::<E>()[job.cols.clone()].to_vec();
+                self.note_expected(&self.mul_batch(job, dst), &Arithmetic::NUMBERS, &operands, results);
+            }),
+            Kind::MatMul { a, b, shape, dst } if job.last => {
+                with_element!(self.domain(dst), E => self.note_matrices::<E>(job, a, b, shape, dst)?);
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// `P_0`: computes along on a job's masked operands.
+    pub(crate) fn compute_masked(&mut self, job: &Job, kind: &Kind) -> Result<(), Error> {
+        match *kind {
+            Kind::And { a, b, dst } => {
+                self.draw_and_masks(job, dst);
+                let operands = self.and_operands(job, a, b);
+                let masks = [1, 2].map(|component| self.packed(job, dst, component));
+                self.compute(&Self::and_batch(job, dst), &Arithmetic::BITS, &operands, &masks)
+            }
+            Kind::Mul { a, b, dst } => with_element!(self.domain(dst), E => {
+                self.draw_number_masks::<E>(job, dst, job.cols.clone());
+                let operands = self.operands::<E>(a, b, &job.cols, &job.cols);
+                let masks = self.masks::<E>(dst, &job.cols);
+                self.compute(&self.mul_batch(job, dst), &Arithmetic::NUMBERS, &operands, &masks)
+            }),
+            Kind::MatMul { a, b, shape, dst } if job.last => {
+                with_element!(self.domain(dst), E => self.compute_matrices::<E>(job, a, b, shape, dst))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// `P_1` sends masked operands, `P_2` notes them.
+    pub(crate) fn show<E: Element>(
+        &mut self,
+        batch: &Batch,
+        arithmetic: &Arithmetic<E>,
+        operands: Operands<E>,
+    ) -> Result<(), Error> {
+        let [x, y] =
+            [(Drawn::LeftDelta, operands.x), (Drawn::RightDelta, operands.y)].map(|(drawn, sides)| {
+                let mut masked = self.deltas(batch, drawn);
+                for side in &sides {
+                    (arithmetic.add)(&mut masked, side);
+                }
+                masked
+            });
+        let message = self.session.mesh().buffer(message_bytes(batch.domain, 2 * batch.count));
+        let message = pack(batch.domain, &[x, y].concat(), 2, batch.count, message);
+        self.show_message(shown_at(batch), message)
+    }
+
+    fn show_message(&mut self, at: At, message: Vec<u8>) -> Result<(), Error> {
+        if self.me == 1 {
+            let to = self.party(0);
+            return Ok(self.session.mesh().send_vec(to, at, message)?);
+        }
+        self.verified().shown(&message);
+        self.session.mesh().recycle(message);
+        Ok(())
+    }
+
+    /// `P_1` and `P_2`: note `m_z - m_x m_y + delta_z`.
+    pub(crate) fn note_expected<E: Element>(
+        &mut self,
+        batch: &Batch,
+        arithmetic: &Arithmetic<E>,
+        operands: &Operands<E>,
+        mut results: Vec<E>,
+    ) {
+        let deltas = self.deltas(batch, Drawn::ResultDelta);
+        (arithmetic.add)(&mut results, &deltas);
+        (arithmetic.mul_sub)(&operands.x[0], &operands.y[0], &mut results);
+        self.note_packed(batch, &results);
+    }
+
+    /// `P_0`: receives masked operands and notes what results from them.
+    pub(crate) fn compute<E: Element>(
+        &mut self,
+        batch: &Batch,
+        arithmetic: &Arithmetic<E>,
+        operands: &Operands<E>,
+        masks: &[Vec<E>; 2],
+    ) -> Result<(), Error> {
+        let shown = self.recv_shown(shown_at(batch), message_bytes(batch.domain, 2 * batch.count))?;
+        let mut shown: Vec<E> = unpack(batch.domain, &shown, 2, batch.count);
+        let (x, y) = shown.split_at_mut(batch.words());
+        let [left, right] = [sum(arithmetic, &operands.x), sum(arithmetic, &operands.y)];
+        (arithmetic.add)(x, &left);
+        (arithmetic.add)(y, &right);
+        let mut results = self.less_known(batch, arithmetic, masks)?;
+        (arithmetic.mul_add)(x, &right, &mut results);
+        (arithmetic.mul_add)(y, &left, &mut results);
+        self.note_packed(batch, &results);
+        Ok(())
+    }
+
+    /// What `P_1` shows.
+    fn recv_shown(&mut self, at: At, bytes: usize) -> Result<Vec<u8>, Error> {
+        let from = self.party(1);
+        let shown = self.session.mesh().recv(from, at, bytes)?;
+        self.verified().shown(&shown);
+        Ok(shown)
+    }
+
+    /// `P_0`: `-l_z - c` of some results.
+    fn less_known<E: Element>(
+        &mut self,
+        batch: &Batch,
+        arithmetic: &Arithmetic<E>,
+        masks: &[Vec<E>; 2],
+    ) -> Result<Vec<E>, Error> {
+        let known = bytemuck::cast_slice::<u8, E>(self.ahead()?.shares(batch.op));
+        let mut results = vec![E::ZERO; batch.words()];
+        (arithmetic.sub)(&mut results, &known[batch.first..batch.first + batch.words()]);
+        for mask in masks {
+            (arithmetic.sub)(&mut results, mask);
+        }
+        Ok(results)
+    }
+
+    fn note_packed<E: Element>(&mut self, batch: &Batch, results: &[E]) {
+        let message = self.session.mesh().buffer(message_bytes(batch.domain, batch.count));
+        let message = pack(batch.domain, results, 1, batch.count, message);
+        self.verified().computed(&message, batch.count);
+        self.session.mesh().recycle(message);
+    }
+
+    /// As [`AstraEngine::show`], of whole matrices: the entries of the left ones and then those of the right ones.
+    fn show_matrices<E: Element>(&mut self, job: &Job, a: Reg, b: Reg, dst: Reg) -> Result<(), Error> {
+        let [x, y] = [a, b].map(|reg| 0..self.plan.register(reg).cols);
+        let Operands { x: left, y: right } = self.operands::<E>(a, b, &x, &y);
+        let batch = Self::sum_batch(job, self.domain(dst), x.len(), 0);
+        let mut masked = self.deltas(&batch, Drawn::LeftDelta);
+        masked.extend(self.deltas::<E>(&Batch { count: y.len(), ..batch }, Drawn::RightDelta));
+        let m = [left, right].concat().concat();
+        (Arithmetic::NUMBERS.add)(&mut masked, &m);
+        for (piece, entries) in (0..).zip(masked.chunks(PIECE)) {
+            let message = self.session.mesh().buffer(message_bytes(batch.domain, entries.len()));
+            let message = pack(batch.domain, entries, 1, entries.len(), message);
+            self.show_message(At { batch: piece, ..shown_at(&batch) }, message)?;
+        }
+        Ok(())
+    }
+
+    /// As [`AstraEngine::note_expected`], of whole matrices.
+    fn note_matrices<E: Element>(
+        &mut self,
+        job: &Job,
+        a: Reg,
+        b: Reg,
+        shape: MatrixShape,
+        dst: Reg,
+    ) -> Result<(), Error> {
+        let [x, y, z] = [a, b, dst].map(|reg| 0..self.plan.register(reg).cols);
+        let operands = self.operands::<E>(a, b, &x, &y);
+        let batch = Self::sum_batch(job, self.domain(dst), z.len(), 0);
+        let mut products = vec![E::ZERO; z.len()];
+        self.multiply(shape, &operands.x[0], &operands.y[0], &mut products)?;
+        let mut results = self.deltas(&batch, Drawn::ResultDelta);
+        let arithmetic = Arithmetic::NUMBERS;
+        (arithmetic.add)(&mut results, self.component(0).get(dst).words::<E>());
+        (arithmetic.sub)(&mut results, &products);
+        self.note_packed(&batch, &results);
+        Ok(())
+    }
+
+    /// As [`AstraEngine::compute`], of whole matrices.
+    fn compute_matrices<E: Element>(
+        &mut self,
+        job: &Job,
+        a: Reg,
+        b: Reg,
+        shape: MatrixShape,
+        dst: Reg,
+    ) -> Result<(), Error> {
+        let [x, y, z] = [a, b, dst].map(|reg| 0..self.plan.register(reg).cols);
+        self.draw_number_masks::<E>(job, dst, z.clone());
+        let operands = self.operands::<E>(a, b, &x, &y);
+        let masks = self.masks::<E>(dst, &z);
+        let batch = Self::sum_batch(job, self.domain(dst), z.len(), 0);
+        let total = x.len() + y.len();
+        let mut shown: Vec<E> = Vec::with_capacity(total);
+        for piece in 0..total.div_ceil(PIECE) {
+            let count = PIECE.min(total - shown.len());
+            let at = At { batch: piece as u32, ..shown_at(&batch) };
+            let message = self.recv_shown(at, message_bytes(batch.domain, count))?;
+            shown.extend(unpack::<E>(batch.domain, &message, 1, count));
+        }
+        let (left, right) = shown.split_at_mut(x.len());
+        let arithmetic = Arithmetic::NUMBERS;
+        let [l_x, l_y] = [sum(&arithmetic, &operands.x), sum(&arithmetic, &operands.y)];
+        (arithmetic.add)(left, &l_x);
+        (arithmetic.add)(right, &l_y);
+        let mut results = self.less_known(&batch, &arithmetic, &masks)?;
+        self.multiply(shape, left, &l_y, &mut results)?;
+        self.multiply(shape, &l_x, right, &mut results)?;
+        self.note_packed(&batch, &results);
+        Ok(())
+    }
+
+    /// `out += a b`, of a batch of matrices.
+    fn multiply<E: Element>(
+        &mut self,
+        shape: MatrixShape,
+        a: &[E],
+        b: &[E],
+        out: &mut [E],
+    ) -> Result<(), Error> {
+        let MatrixShape { batch, m, k, n } = shape;
+        for index in 0..batch {
+            let right = &b[index * k * n..(index + 1) * k * n];
+            for from in (0..m).step_by(TICK_ROWS) {
+                let rows = TICK_ROWS.min(m - from);
+                let row = index * m + from;
+                let product = &mut out[row * n..(row + rows) * n];
+                matrix::matmul(&a[row * k..(row + rows) * k], right, product, rows, k, n);
+                self.session.mesh().tick()?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Both masks of some numbers, of `P_0`.
+    fn masks<E: Element>(&self, reg: Reg, cols: &Range<usize>) -> [Vec<E>; 2] {
+        [1, 2].map(|component| self.component(component).get(reg).words::<E>()[cols.clone()].to_vec())
+    }
+}
+
+/// `l`, of both masks.
+fn sum<E: Element>(arithmetic: &Arithmetic<E>, masks: &[Vec<E>]) -> Vec<E> {
+    let [one, two] = pair(masks);
+    let mut sum = one.to_vec();
+    (arithmetic.add)(&mut sum, two);
+    sum
+}
+
+/// The address of a message of masked operands.
+fn shown_at(batch: &Batch) -> At {
+    At { part: batch.at.part + step::MASKED, ..batch.at }
+}

@@ -1,0 +1,463 @@
+//! Ahead of time, for products that are checked: what makes a triple of each (figure 8, offline).
+//!
+//! Of a product `z = x y` of masked values let `l_x = x_1 + x_2`, and `gamma = l_x l_y`. `P_0` shares `gamma` as
+//! [`products`](crate::products) has it, so `P_2`'s part is what it is sent and `P_1`'s is drawn, with `x_1 y_1` added.
+//! `P_1` and `P_2` draw `delta_x`, `delta_y` and the two parts of `delta_z` from the key that `P_0` hasn't. Then
+//!
+//! ```text
+//! a = (delta_x, x_1, x_2)    b = (delta_y, y_1, y_2)    c_0 = delta_z + delta_x delta_y
+//!                                                       c_i = delta_x y_i + delta_y x_i + gamma_i - delta_(z,i)
+//! ```
+//!
+//! are sharings of three components, each of which two parties know but for `c_1` and `c_2`, which `P_0` is sent by the
+//! check. And `c = a b`, if `gamma` is right: `(delta_x + l_x)(delta_y + l_y) = delta_x delta_y + delta_x l_y + delta_y l_x +
+//! gamma`. What is wrong with `gamma` or `c_1 + c_2` is wrong with the triple, by as much. `P_0` keeps `c_1 + c_2`, the
+//! paper's `-chi`. It is hidden from `P_0` by `delta_z`, which no other triple has.
+//!
+//! **Sums of products.** Of a product of vectors, each pair of entries makes a triple, and what is kept is added up: by
+//! `P_2` its parts of `gamma`, by `P_0` `c_1 + c_2`. The deltas of operands belong to their entries. So that `P_1` needn't
+//! draw its parts again online, the first one of a sum is what all others leave of the one that
+//! [`products`](crate::products) draws for a result; and in the same way the first `delta_z` of what `P_1` and `P_2` draw. As
+//! these are uniform, so are all.
+
+use crate::engine::{AstraEngine, Drawn, Walk, words_of};
+use crate::flat::{Arithmetic, Batch, pack, unpack, words};
+use crate::products::Place;
+use crate::verified::Noted;
+use std::ops::Range;
+use tacit_engine::bank::{Bank, row_words};
+use tacit_engine::wire::message_bytes;
+use tacit_engine::{Error, Job, with_element};
+use tacit_kernel::{Element, bits, ring};
+use tacit_program::plan::{Domain, Kind, MatrixShape, Reg, Rows};
+use tacit_session::{At, step};
+
+/// Products of a sum that are made together; they fill a message.
+const SUMMED: usize = 8192;
+
+/// Of some products' operands the components that a party has of them in the walk that is on: `P_0` both masks, the
+/// others their mask offline and `m` online.
+pub(crate) struct Operands<E> {
+    pub(crate) x: Vec<Vec<E>>,
+    pub(crate) y: Vec<Vec<E>>,
+}
+
+/// What an evaluator draws for some products: `delta_x`, `delta_y`, `delta_(z,1) + delta_(z,2)`, `delta_(z,1)`.
+struct Deltas<E> {
+    x: Vec<E>,
+    y: Vec<E>,
+    both: Vec<E>,
+    one: Vec<E>,
+}
+
+impl AstraEngine {
+    /// The components that [`Operands`] has.
+    pub(crate) fn components(&self) -> std::ops::RangeInclusive<usize> {
+        if self.walk == Walk::Online && self.me != 0 { 0..=0 } else { self.held_masks() }
+    }
+
+    /// Makes a job's products ahead of time.
+    pub(crate) fn make_products(&mut self, job: &Job, kind: &Kind) -> Result<(), Error> {
+        match *kind {
+            Kind::And { a, b, dst } => {
+                self.draw_and_masks(job, dst);
+                let batch = Self::and_batch(job, dst);
+                let operands = self.and_operands(job, a, b);
+                let share = self.and_share(job, dst);
+                let gamma = self.make(&batch, &Arithmetic::BITS, &operands, share)?;
+                if self.me == 2 {
+                    let bytes = message_bytes(Domain::Bits, batch.count);
+                    self.keep_and_shares(job, dst, &bytemuck::cast_slice(&gamma)[..bytes])?;
+                }
+                Ok(())
+            }
+            Kind::Mul { a, b, dst } => with_element!(self.domain(dst), E => {
+                self.draw_number_masks::<E>(job, dst, job.cols.clone());
+                let batch = self.mul_batch(job, dst);
+                let operands = self.operands::<E>(a, b, &job.cols, &job.cols);
+                let share = self.share::<E>(&batch, Drawn::Share, batch.first..batch.first + batch.count);
+                let gamma = self.make(&batch, &Arithmetic::NUMBERS, &operands, share)?;
+                if self.me == 2 {
+                    let shares = bytemuck::cast_slice_mut::<u8, E>(self.ahead()?.shares_mut(job.op));
+                    shares[job.cols.clone()].copy_from_slice(&gamma);
+                }
+                Ok(())
+            }),
+            // The deltas of the right matrix are for all rows: so all are made with the last.
+            Kind::MatMul { a, b, shape, dst } if job.last => {
+                with_element!(self.domain(dst), E => self.make_sums::<E>(job, a, b, shape, dst))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Makes some products: `share` is what `P_0` and `P_1` draw of `gamma`. Gives `P_2`'s part of it.
+    pub(crate) fn make<E: Element>(
+        &mut self,
+        batch: &Batch,
+        arithmetic: &Arithmetic<E>,
+        operands: &Operands<E>,
+        share: Vec<E>,
+    ) -> Result<Vec<E>, Error> {
+        let at = At { part: batch.at.part + step::OFFLINE, ..batch.at };
+        if self.me == 0 {
+            let part = gamma(arithmetic, operands, &share);
+            let message = self.session.mesh().buffer(message_bytes(batch.domain, batch.count));
+            let message = pack(batch.domain, &part, 1, batch.count, message);
+            let to = self.party(2);
+            self.session.mesh().send_vec(to, at, message)?;
+            self.note_masks(batch.domain, batch.count, operands);
+            let place =
+                Noted { domain: batch.domain, op: batch.op, first: batch.first, results: batch.count, of: 1 };
+            self.verified().noted(place);
+            return Ok(Vec::new());
+        }
+        let gamma = if self.me == 2 {
+            let from = self.party(0);
+            let message = self.session.mesh().recv(from, at, message_bytes(batch.domain, batch.count))?;
+            let gamma = unpack(batch.domain, &message, 1, batch.count);
+            self.session.mesh().recycle(message);
+            gamma
+        } else {
+            share
+        };
+        let deltas = Deltas {
+            x: self.deltas(batch, Drawn::LeftDelta),
+            y: self.deltas(batch, Drawn::RightDelta),
+            both: self.deltas(batch, Drawn::ResultDelta),
+            one: self.deltas(batch, Drawn::FirstDelta),
+        };
+        self.note_triples(batch.domain, batch.count, arithmetic, operands, &gamma, deltas);
+        Ok(gamma)
+    }
+
+    /// Notes an evaluator's part of some triples.
+    fn note_triples<E: Element>(
+        &mut self,
+        domain: Domain,
+        count: usize,
+        arithmetic: &Arithmetic<E>,
+        operands: &Operands<E>,
+        gamma: &[E],
+        deltas: Deltas<E>,
+    ) {
+        let (x, y) = (&operands.x[0], &operands.y[0]);
+        let mut part = gamma.to_vec();
+        if self.me == 1 {
+            (arithmetic.mul_add)(x, y, &mut part);
+            (arithmetic.sub)(&mut part, &deltas.one);
+        } else {
+            (arithmetic.sub)(&mut part, &deltas.both);
+            (arithmetic.add)(&mut part, &deltas.one);
+        }
+        (arithmetic.mul_add)(&deltas.x, y, &mut part);
+        (arithmetic.mul_add)(&deltas.y, x, &mut part);
+        let mut zero = deltas.both;
+        (arithmetic.mul_add)(&deltas.x, &deltas.y, &mut zero);
+        self.verified().note(domain, count, [&deltas.x, x], [&deltas.y, y], Some([&zero, &part]));
+    }
+
+    /// Notes `P_0`'s part of some triples.
+    fn note_masks<E: Element>(&mut self, domain: Domain, count: usize, operands: &Operands<E>) {
+        self.verified().note(domain, count, pair(&operands.x), pair(&operands.y), None);
+    }
+
+    /// All products of the sums that are the entries of a product of matrices.
+    fn make_sums<E: Element>(
+        &mut self,
+        job: &Job,
+        a: Reg,
+        b: Reg,
+        shape: MatrixShape,
+        dst: Reg,
+    ) -> Result<(), Error> {
+        let (domain, results, k) = (self.domain(dst), shape.batch * shape.m * shape.n, shape.k);
+        self.draw_number_masks::<E>(job, dst, 0..results);
+        let [x, y] = [a, b].map(|reg| 0..self.plan.register(reg).cols);
+        let mut whole = self.operands::<E>(a, b, &x, &y);
+        let batch = Self::sum_batch(job, domain, results, 0);
+        if self.me != 0 {
+            // Behind the mask, the deltas of the entries.
+            let [x, y] = [(Drawn::LeftDelta, x.len()), (Drawn::RightDelta, y.len())]
+                .map(|(drawn, count)| self.deltas(&Batch { count, ..batch }, drawn));
+            whole.x.push(x);
+            whole.y.push(y);
+        }
+        for right in &mut whole.y {
+            *right = transposed(right, shape);
+        }
+        let step = (SUMMED / k).max(1).next_multiple_of(16);
+        let mut stream = Pieces { waiting: Vec::new(), left: results * k, piece: 0 };
+        for from in (0..results).step_by(step) {
+            let sums = from..results.min(from + step);
+            let count = sums.len() * k;
+            let mut operands = Operands {
+                x: whole.x.iter().map(|x| spread(x, sums.clone(), |at| at / shape.n, k)).collect(),
+                y: whole.y.iter().map(|y| spread(y, sums.clone(), |at| column(shape, at), k)).collect(),
+            };
+            let products = Batch { count, first: from * k, ..batch };
+            if self.me == 0 {
+                let share = self.product_shares::<E>(&products, sums.clone(), k);
+                stream.waiting.extend(gamma(&Arithmetic::NUMBERS, &operands, &share));
+                self.send_pieces(&mut stream, &batch)?;
+                self.note_masks(domain, count, &operands);
+                let place = Noted { domain, op: job.op, first: from, results: sums.len(), of: k };
+                self.verified().noted(place);
+            } else {
+                let gamma = if self.me == 1 {
+                    self.product_shares::<E>(&products, sums.clone(), k)
+                } else {
+                    self.recv_pieces(&mut stream, &batch, count)?
+                };
+                if self.me == 2 {
+                    let shares = bytemuck::cast_slice_mut::<u8, E>(self.ahead()?.shares_mut(job.op));
+                    for (share, parts) in shares[sums.clone()].iter_mut().zip(gamma.chunks_exact(k)) {
+                        *share = parts.iter().fold(E::ZERO, |sum, &part| sum.wrapping_add(part));
+                    }
+                }
+                let totals: Vec<E> =
+                    self.deltas(&Batch { count: sums.len(), first: from, ..batch }, Drawn::ResultDelta);
+                let mut both = self.deltas(&products, Drawn::ProductDelta);
+                settle(&mut both, &totals, k);
+                let one = self.deltas(&products, Drawn::FirstDelta);
+                let (x, y) = (operands.x.pop(), operands.y.pop());
+                let deltas = Deltas { x: x.unwrap_or_default(), y: y.unwrap_or_default(), both, one };
+                self.note_triples(domain, count, &Arithmetic::NUMBERS, &operands, &gamma, deltas);
+            }
+            self.session.mesh().tick()?;
+        }
+        Ok(())
+    }
+
+    /// What `P_0` and `P_1` draw of the `gamma`s of some sums' products: of each sum as much as they draw for the sum.
+    fn product_shares<E: Element>(&mut self, products: &Batch, sums: Range<usize>, k: usize) -> Vec<E> {
+        let totals: Vec<E> = self.share(products, Drawn::Share, sums);
+        let range = products.first..products.first + products.count;
+        let mut shares = self.share(products, Drawn::ProductShare, range);
+        settle(&mut shares, &totals, k);
+        shares
+    }
+
+    /// `P_0`: sends whole pieces of what waits, and at the end the rest.
+    fn send_pieces<E: Element>(&mut self, stream: &mut Pieces<E>, batch: &Batch) -> Result<(), Error> {
+        let to = self.party(2);
+        while let Some(count) = stream.next() {
+            if stream.waiting.len() < count {
+                break;
+            }
+            let piece: Vec<E> = stream.waiting.drain(..count).collect();
+            let message = self.session.mesh().buffer(message_bytes(batch.domain, count));
+            let message = pack(batch.domain, &piece, 1, count, message);
+            self.session.mesh().send_vec(to, stream.take(batch, count), message)?;
+        }
+        Ok(())
+    }
+
+    /// `P_2`: takes so many elements.
+    fn recv_pieces<E: Element>(
+        &mut self,
+        stream: &mut Pieces<E>,
+        batch: &Batch,
+        wanted: usize,
+    ) -> Result<Vec<E>, Error> {
+        let from = self.party(0);
+        while let Some(count) = stream.next().filter(|_| stream.waiting.len() < wanted) {
+            let (at, bytes) = (stream.take(batch, count), message_bytes(batch.domain, count));
+            let message = self.session.mesh().recv(from, at, bytes)?;
+            stream.waiting.extend(unpack::<E>(batch.domain, &message, 1, count));
+            self.session.mesh().recycle(message);
+        }
+        Ok(stream.waiting.drain(..wanted).collect())
+    }
+
+    /// Draws the masks of numbers.
+    pub(crate) fn draw_number_masks<E: Element>(&mut self, job: &Job, dst: Reg, cols: Range<usize>) {
+        let place = Place { reg: dst, bank: cols.clone(), first: cols.start };
+        self.draw_masks::<E>(job, &place);
+    }
+
+    /// Draws the masks of a job's rows of bits.
+    pub(crate) fn draw_and_masks(&mut self, job: &Job, dst: Rows) {
+        let cols = self.plan.register(dst.reg).cols;
+        let (stride, words) = (row_words(cols), words_of(&job.cols, cols));
+        for index in 0..dst.count {
+            let row = dst.row(index) as usize * stride;
+            let bank = row + words.start..row + words.end;
+            let place = Place { reg: dst.reg, bank, first: index as usize * stride + words.start };
+            self.draw_masks::<u64>(job, &place);
+        }
+    }
+
+    /// What `P_0` and `P_1` draw of the `gamma`s of a job's ANDs: row after row, as they do online.
+    fn and_share(&mut self, job: &Job, dst: Rows) -> Vec<u64> {
+        if self.me == 2 {
+            return Vec::new();
+        }
+        let cols = self.plan.register(dst.reg).cols;
+        let (stride, range) = (row_words(cols), words_of(&job.cols, cols));
+        let mut rows = vec![0; dst.count as usize * range.len()];
+        for (index, row) in rows.chunks_exact_mut(range.len().max(1)).enumerate() {
+            let block = (index * stride / 2 + range.start / 2) as u64;
+            self.streams[1 - self.me].fill_elements(Self::draw(job, Drawn::Share), block, row);
+        }
+        let stack = Bank::stack(Rows::run(0, 0, dst.count));
+        packed_rows(&rows, range.len(), stack, 0..job.cols.len())
+    }
+
+    /// What `P_0` and `P_1` draw for some elements.
+    fn share<E: Element>(&mut self, batch: &Batch, drawn: Drawn, range: Range<usize>) -> Vec<E> {
+        if self.me == 2 {
+            return Vec::new();
+        }
+        let mut share = vec![E::ZERO; range.len()];
+        let block = (range.start * E::DRAWN / 16) as u64;
+        self.streams[1 - self.me].fill_elements(batch.draw(drawn), block, &mut share);
+        share
+    }
+
+    /// What `P_1` and `P_2` draw for some products. Bits that fill the last word are zero.
+    pub(crate) fn deltas<E: Element>(&mut self, batch: &Batch, drawn: Drawn) -> Vec<E> {
+        let mut deltas = vec![E::ZERO; batch.words()];
+        let block = (batch.first * E::DRAWN / 16) as u64;
+        self.streams[3 - self.me].fill_elements(batch.draw(drawn), block, &mut deltas);
+        if batch.domain == Domain::Bits {
+            bits::clear_tail(bytemuck::cast_slice_mut(&mut deltas), batch.count);
+        }
+        deltas
+    }
+
+    /// Some columns of two vectors.
+    pub(crate) fn operands<E: Element>(
+        &self,
+        a: Reg,
+        b: Reg,
+        of_a: &Range<usize>,
+        of_b: &Range<usize>,
+    ) -> Operands<E> {
+        let vectors = |reg, cols: &Range<usize>| -> Vec<Vec<E>> {
+            let vector = |component| self.component(component).get(reg).words::<E>()[cols.clone()].to_vec();
+            self.components().map(vector).collect()
+        };
+        Operands { x: vectors(a, of_a), y: vectors(b, of_b) }
+    }
+
+    /// The operands of a job's ANDs, row after row.
+    pub(crate) fn and_operands(&self, job: &Job, a: Rows, b: Rows) -> Operands<u64> {
+        let rows = |rows| self.components().map(|component| self.packed(job, rows, component)).collect();
+        Operands { x: rows(a), y: rows(b) }
+    }
+
+    /// A job's columns of rows of a component.
+    pub(crate) fn packed(&self, job: &Job, rows: Rows, component: usize) -> Vec<u64> {
+        let stride = row_words(self.plan.register(rows.reg).cols);
+        packed_rows(
+            self.component(component).get(rows.reg).words(),
+            stride,
+            Bank::stack(rows),
+            job.cols.clone(),
+        )
+    }
+
+    pub(crate) fn and_batch(job: &Job, dst: Rows) -> Batch {
+        let count = dst.count as usize * job.cols.len();
+        batch(job, Domain::Bits, count, dst.count as usize * (job.cols.start / 64))
+    }
+
+    pub(crate) fn mul_batch(&self, job: &Job, dst: Reg) -> Batch {
+        batch(job, self.domain(dst), job.cols.len(), job.cols.start)
+    }
+
+    /// Results of a product of matrices. Its messages are counted by themselves, as it is made with its last job.
+    pub(crate) fn sum_batch(job: &Job, domain: Domain, count: usize, first: usize) -> Batch {
+        let batch = batch(job, domain, count, first);
+        Batch { at: At { batch: 0, ..batch.at }, ..batch }
+    }
+}
+
+/// Products whose messages are a job's.
+fn batch(job: &Job, domain: Domain, count: usize, first: usize) -> Batch {
+    let at = At { lane: 0, part: step::OPERATION + job.stage as u16, op: job.op, batch: job.batch };
+    Batch { domain, count, op: job.op, first, draws: (AstraEngine::draw(job, Drawn::Mask), 16), at }
+}
+
+/// Elements that travel in pieces of [`SUMMED`].
+struct Pieces<E> {
+    /// Made and not sent, or received and not taken.
+    waiting: Vec<E>,
+    /// Elements that are still to travel.
+    left: usize,
+    /// The next message's number.
+    piece: u32,
+}
+
+impl<E> Pieces<E> {
+    /// Elements of the next message, if there is one.
+    fn next(&self) -> Option<usize> {
+        (self.left > 0).then(|| self.left.min(SUMMED))
+    }
+
+    /// The next message's address.
+    fn take(&mut self, batch: &Batch, count: usize) -> At {
+        let at = At { part: batch.at.part + step::OFFLINE, batch: self.piece, ..batch.at };
+        self.left -= count;
+        self.piece += 1;
+        at
+    }
+}
+
+/// Columns of rows as packed bits, in whole words.
+pub(crate) fn packed_rows(src: &[u64], stride: usize, rows: bits::Rows, cols: Range<usize>) -> Vec<u64> {
+    let count = rows.count * cols.len();
+    let mut flat = vec![0; words(Domain::Bits, count)];
+    let bytes = &mut bytemuck::cast_slice_mut(&mut flat)[..count.div_ceil(8)];
+    bits::pack_rows(src, stride, rows, cols, bytes);
+    flat
+}
+
+/// Both masks, of `P_0`.
+pub(crate) fn pair<E>(components: &[Vec<E>]) -> [&[E]; 2] {
+    [&components[0], &components[1]]
+}
+
+/// `P_0`'s part of some products of masks, less what it draws.
+fn gamma<E: Element>(arithmetic: &Arithmetic<E>, operands: &Operands<E>, share: &[E]) -> Vec<E> {
+    let mut part = vec![E::ZERO; share.len()];
+    (arithmetic.sub)(&mut part, share);
+    let ([x_1, x_2], [y_1, y_2]) = (pair(&operands.x), pair(&operands.y));
+    (arithmetic.cross)(x_2, x_1, y_2, y_1, &mut part);
+    part
+}
+
+/// Sets the first of every `k` elements so that they add up to their total.
+fn settle<E: Element>(elements: &mut [E], totals: &[E], k: usize) {
+    for (elements, &total) in elements.chunks_exact_mut(k).zip(totals) {
+        if let [first, others @ ..] = elements {
+            *first = others.iter().fold(total, |left, &other| left.wrapping_sub(other));
+        }
+    }
+}
+
+/// The columns of a batch of right matrices, one after another.
+fn transposed<E: Element>(right: &[E], shape: MatrixShape) -> Vec<E> {
+    let MatrixShape { k, n, .. } = shape;
+    let mut out = vec![E::ZERO; right.len()];
+    for (matrix, out) in right.chunks_exact((k * n).max(1)).zip(out.chunks_exact_mut((k * n).max(1))) {
+        ring::copy_strided(matrix, 0, &[n, k], &[1, n as isize], out);
+    }
+    out
+}
+
+/// Which of the columns that [`transposed`] lines up an entry of a product is of.
+fn column(shape: MatrixShape, entry: usize) -> usize {
+    entry / (shape.m * shape.n) * shape.n + entry % shape.n
+}
+
+/// Of each of some sums the `k` entries of one operand, which stand at a row.
+fn spread<E: Element>(operand: &[E], sums: Range<usize>, row: impl Fn(usize) -> usize, k: usize) -> Vec<E> {
+    let mut out = Vec::with_capacity(sums.len() * k);
+    for at in sums {
+        let row = row(at);
+        out.extend_from_slice(&operand[row * k..(row + 1) * k]);
+    }
+    out
+}

@@ -1,0 +1,411 @@
+//! The protocol `astra-malicious`: every product is checked, or nobody has an output.
+
+use crate::ahead::Ahead;
+use crate::client::AstraClient;
+use crate::engine::AstraEngine;
+use crate::inout::held;
+use crate::seats::{self, Seats};
+use crate::verify::Unchecked;
+use crate::{PARTIES, cost};
+use sha2::{Digest as _, Sha256};
+use std::sync::Arc;
+use subtle::ConstantTimeEq;
+use tacit_engine::vector::{self, add_assign, sub_assign};
+use tacit_engine::{Checks, Client, Engine, Error, Protocol, ProtocolSpec, Roles, Security};
+use tacit_kernel::digest::{DIGEST_BYTES, Digest, KEY_BYTES};
+use tacit_kernel::{Buffer, Element};
+use tacit_program::Native;
+use tacit_program::cost::Flow;
+use tacit_program::plan::{Domain, InputOp, Kind, Op, OutputOp, Plan, Register};
+use tacit_session::{At, Draw, Session, Stream, step};
+use zeroize::Zeroize;
+
+/// The protocol `astra-malicious`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct AstraMalicious {
+    seats: Seats,
+}
+
+/// One for each way to seat the parties.
+static SEATED: [AstraMalicious; 6] = {
+    let mut all = [AstraMalicious { seats: Seats::IN_ORDER }; 6];
+    let mut at = 0;
+    while at < all.len() {
+        all[at].seats = Seats::ALL[at];
+        at += 1;
+    }
+    all
+};
+
+impl AstraMalicious {
+    /// The parties are `P_0`, `P_1` and `P_2` in their order.
+    pub const IN_ORDER: Self = Self { seats: Seats::IN_ORDER };
+}
+
+static SPEC: ProtocolSpec = ProtocolSpec {
+    name: "astra-malicious",
+    parties: 3..=3,
+    corruptions: "one of three",
+    security: Security::MaliciousAbort,
+    source: "Chaudhari et al. 2019",
+};
+
+impl Protocol for AstraMalicious {
+    fn spec(&self) -> &ProtocolSpec {
+        &SPEC
+    }
+
+    fn offered(&self) -> &'static [(&'static str, &'static [&'static str])] {
+        &[(seats::PARAMETER, &Seats::NAMES)]
+    }
+
+    fn with(&self, parameter: &str, value: &str) -> Option<&'static dyn Protocol> {
+        let seats = (parameter == seats::PARAMETER).then(|| Seats::named(value))??;
+        SEATED.iter().find(|protocol| protocol.seats == seats).map(|protocol| protocol as &dyn Protocol)
+    }
+
+    fn parameters(&self) -> String {
+        self.seats.parameter().unwrap_or_default()
+    }
+
+    fn native(&self) -> Native {
+        // What splits numbers into bits by two addends takes the word of the one that knows the first.
+        Native::PRODUCTS
+    }
+
+    fn offline(&self, plan: &Plan, op: &Op, stage: u32) -> Vec<Flow> {
+        cost::offline_of_each(self.seats, plan, &op.kind, stage)
+    }
+
+    fn offline_rounds(&self, plan: &Plan) -> u64 {
+        u64::from(plan.ops.iter().any(|op| op.kind.extent(plan) > 0))
+    }
+
+    fn operation(&self, plan: &Plan, op: &Op, stage: u32) -> Vec<Flow> {
+        let mut flows = cost::operation(self.seats, plan, &op.kind, stage);
+        flows.extend(cost::shown(self.seats, plan, &op.kind, stage));
+        flows
+    }
+
+    fn input(&self, plan: &Plan, roles: &Roles, input: &InputOp) -> Vec<Flow> {
+        cost::input(self.seats, plan, roles, input)
+    }
+
+    fn seeds(&self, client: usize) -> Vec<Flow> {
+        cost::confirmed_seeds(self.seats, client)
+    }
+
+    fn output(&self, plan: &Plan, roles: &Roles, output: &OutputOp) -> Vec<Flow> {
+        cost::confirmed_output(self.seats, plan, roles, output)
+    }
+
+    fn checks(&self, plan: &Plan, roles: &Roles) -> Checks {
+        cost::verified_checks(self.seats, plan, roles)
+    }
+
+    fn seat(&self, session: Session, plan: Arc<Plan>, roles: Roles) -> Result<Box<dyn Engine>, Error> {
+        refuse_unverified(&plan)?;
+        Ok(Box::new(AstraEngine::new(session, plan, roles, self.seats, true)?))
+    }
+
+    fn client(&self, session: Session, plan: Arc<Plan>, roles: Roles) -> Result<Box<dyn Client>, Error> {
+        refuse_unverified(&plan)?;
+        Ok(Box::new(AstraClient::new(session, plan, roles, self.seats, true)))
+    }
+}
+
+/// Refuses what has no check.
+pub(crate) fn refuse_unverified(plan: &Plan) -> Result<(), Error> {
+    let verified = |kind: &Kind| match kind {
+        Kind::And { .. } | Kind::Circuit { .. } | Kind::Mul { .. } => true,
+        Kind::MatMul { shape, .. } => shape.k > 0,
+        Kind::Split { .. } | Kind::Inject { .. } | Kind::Shift { .. } | Kind::Sign { .. } => false,
+    };
+    if plan.ops.iter().all(|op| verified(&op.kind)) {
+        return Ok(());
+    }
+    Err(Error::Refused(
+        "protocol \"astra-malicious\" verifies ANDs and products; this plan has conversions by two addends, garbled circuits, or \
+         matrices without entries"
+            .into(),
+    ))
+}
+
+/// Products of a plan, by domain.
+pub(crate) fn products(plan: &Plan) -> Vec<(Domain, u64)> {
+    let mut products: Vec<(Domain, u64)> = Vec::new();
+    for op in &plan.ops {
+        let (domain, of) = match &op.kind {
+            Kind::And { .. } | Kind::Circuit { .. } => (Domain::Bits, 1),
+            Kind::MatMul { shape, dst, .. } => (plan.register(*dst).domain, shape.k as u64),
+            kind => (plan.register(kind.writes()[0]).domain, 1),
+        };
+        let count = results_of(plan, op) * of;
+        match products.iter_mut().find(|(known, _)| *known == domain) {
+            Some((_, sum)) => *sum += count,
+            None => products.push((domain, count)),
+        }
+    }
+    products.retain(|(_, count)| *count > 0);
+    products
+}
+
+/// Results of an operation's products.
+fn results_of(plan: &Plan, op: &Op) -> u64 {
+    match &op.kind {
+        Kind::And { dst, .. } => u64::from(dst.count) * plan.register(dst.reg).cols as u64,
+        Kind::Circuit { circuit, .. } => circuit.ands() * op.kind.extent(plan) as u64,
+        kind => kind.extent(plan) as u64,
+    }
+}
+
+/// Whether a client learns anything.
+pub(crate) fn clients_learn(plan: &Plan, roles: &Roles) -> bool {
+    plan.outputs.iter().any(|output| roles.clients_that_learn(output.to).next().is_some())
+}
+
+/// Where some products belong whose check `P_0` is told something of: results of an operation.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Noted {
+    pub(crate) domain: Domain,
+    pub(crate) op: u32,
+    /// The first result's word in the operation's material.
+    pub(crate) first: usize,
+    pub(crate) results: usize,
+    /// Products that are added up for a result.
+    pub(crate) of: usize,
+}
+
+/// What a party still has to check, and what it checks with.
+pub(crate) struct Verified {
+    /// `i` of `P_i`.
+    me: usize,
+    /// Of all instances that were prepared and not sealed.
+    unchecked: Unchecked,
+    /// Of `P_0`: where what the check tells of the instance that is prepared belongs, note by note.
+    noted: Vec<Noted>,
+    /// Instances that were prepared before that one, and their notes.
+    prepared: Vec<(Ahead, Vec<Noted>)>,
+    /// What `P_1` and `P_2` were both given.
+    given: Option<Sha256>,
+    /// Of the run that is on.
+    running: Option<Running>,
+    /// What hides outputs' components from clients, once everybody has accepted.
+    hiding: Option<Stream>,
+}
+
+/// The online check of a run.
+struct Running {
+    /// Of what `P_1` shows: at `P_0` and at `P_2`.
+    shown: Option<Digest>,
+    /// Of what `P_0` computes of it, for each evaluator that this party compares with: its role.
+    computed: Vec<(usize, Digest)>,
+    /// Results that went into the digests.
+    results: u64,
+}
+
+impl Running {
+    /// Keys are drawn from those of the instance: they are used once.
+    fn new(me: usize, streams: &mut [Stream; PARTIES]) -> Self {
+        let mut digest = |other: usize, part: u16| {
+            let mut key = [0; KEY_BYTES];
+            streams[other].fill(Draw { part, op: 0 }, 0, &mut key);
+            let digest = Digest::new(&key);
+            key.zeroize();
+            digest
+        };
+        let shown = (me != 1).then(|| digest(2 - me, step::SHOWN_DIGEST));
+        let others = if me == 0 { 1..=2 } else { 0..=0 };
+        let computed = others.map(|other| (other, digest(other, step::COMPUTED_DIGEST))).collect();
+        Self { shown, computed, results: 0 }
+    }
+}
+
+impl Verified {
+    pub(crate) fn new(me: usize, seats: Seats) -> Self {
+        Self {
+            me,
+            unchecked: Unchecked::new(me, seats),
+            noted: Vec::new(),
+            prepared: Vec::new(),
+            given: None,
+            running: None,
+            hiding: None,
+        }
+    }
+
+    /// Notes a party's components of some triples: of `a` and `b` of `P_0` those of `x_1` and `x_2`, of the others
+    /// component 0 and their own, and of `c` likewise.
+    pub(crate) fn note<E: Element>(
+        &mut self,
+        domain: Domain,
+        count: usize,
+        a: [&[E]; 2],
+        b: [&[E]; 2],
+        c: Option<[&[E]; 2]>,
+    ) {
+        let (a, b, c) = (self.in_turn(a), self.in_turn(b), c.map(|c| self.in_turn(c)));
+        if domain == Domain::Bits {
+            self.unchecked.note_bits(count, bits(a), bits(b), c.map(bits));
+        } else {
+            self.unchecked.note(domain, a, b, c);
+        }
+    }
+
+    /// The component of the lower number and the other one, as the check takes them: its first is `x_2`, `x_1`, `x_0` of
+    /// `P_0`, `P_1`, `P_2`.
+    fn in_turn<'a, E>(&self, [low, high]: [&'a [E]; 2]) -> [&'a [E]; 2] {
+        if self.me == 2 { [low, high] } else { [high, low] }
+    }
+
+    /// `P_0`: says where what the check tells of the products that were noted last belongs.
+    pub(crate) fn noted(&mut self, place: Noted) {
+        self.noted.push(place);
+    }
+
+    /// Whether there are products enough for a whole batch.
+    pub(crate) fn is_full(&self) -> bool {
+        self.unchecked.is_full()
+    }
+
+    /// Puts an instance aside that was prepared, until all are checked.
+    pub(crate) fn put_aside(&mut self, ahead: Ahead) {
+        self.prepared.push((ahead, std::mem::take(&mut self.noted)));
+    }
+
+    /// Checks all instances that were prepared: only then does anything of them leave.
+    pub(crate) fn seal(&mut self, session: &mut Session) -> Result<Vec<Ahead>, Error> {
+        let mut received = self.unchecked.check(session)?.into_iter();
+        let prepared = std::mem::take(&mut self.prepared).into_iter();
+        let whole = prepared.map(|(mut ahead, noted)| {
+            for (place, sums) in noted.iter().zip(received.by_ref()) {
+                ahead.keep_sums(place, &sums);
+            }
+            ahead
+        });
+        Ok(whole.collect())
+    }
+
+    /// Begins a run on an instance, whose keys' streams these are.
+    pub(crate) fn start(&mut self, streams: &mut [Stream; PARTIES]) {
+        self.running = Some(Running::new(self.me, streams));
+    }
+
+    /// Notes a message of what `P_1` shows: `P_0` as it received it, `P_2` as it should be.
+    pub(crate) fn shown(&mut self, message: &[u8]) {
+        if let Some(digest) = self.running.as_mut().and_then(|running| running.shown.as_mut()) {
+            digest.absorb(message);
+        }
+    }
+
+    /// Notes what `P_0` computes of some results, or should.
+    pub(crate) fn computed(&mut self, message: &[u8], results: usize) {
+        if let Some(running) = &mut self.running {
+            running.computed.iter_mut().for_each(|(_, digest)| digest.absorb(message));
+            running.results += results as u64;
+        }
+    }
+
+    /// Notes an input that `P_1` and `P_2` were both given.
+    pub(crate) fn given(&mut self, masked: &[u8]) {
+        let hash = self.given.get_or_insert_default();
+        hash.update((masked.len() as u64).to_le_bytes());
+        hash.update(masked);
+    }
+
+    /// Compares these inputs, once all are here, and before anything is computed on them.
+    pub(crate) fn compare_given(&mut self, session: &mut Session, other: usize) -> Result<(), Error> {
+        let Some(hash) = self.given.take() else { return Ok(()) };
+        Ok(session.compare_shared(&[(other, &hash.finalize())], "what an owner of inputs gave")?)
+    }
+
+    /// Compares all results with those that `P_0` computed; accepts, and waits until the others do.
+    ///
+    /// If clients learn anything, the parties then have a key that clients don't: `P_0` and `P_1` draw it from theirs, and
+    /// `P_0` sends it to `P_2`. If it sends another one, what clients get doesn't fit together.
+    pub(crate) fn check(
+        &mut self,
+        session: &mut Session,
+        seats: Seats,
+        plan: &Plan,
+        roles: &Roles,
+    ) -> Result<(), Error> {
+        let results = self.compare(session, seats)?;
+        if self.unchecked.len() > 0 || results != plan.ops.iter().map(|op| results_of(plan, op)).sum::<u64>()
+        {
+            return Err(session.reject("not all products were checked").into());
+        }
+        let learn = clients_learn(plan, roles);
+        let at = At { lane: 0, part: step::OUTPUT_KEY, op: 0, batch: 0 };
+        let mut key = [0; KEY_BYTES];
+        if learn && self.me != 2 {
+            let draw = Draw { part: step::OUTPUT_KEY, op: 0 };
+            session.stream(seats.party(1 - self.me)).fill(draw, 0, &mut key);
+        }
+        if learn && self.me == 0 {
+            session.mesh().send(seats.party(2), at, &key)?;
+        }
+        session.accept(&results.to_le_bytes())?;
+        if learn && self.me == 2 {
+            let mut message = session.mesh().recv(seats.party(0), at, KEY_BYTES)?;
+            key.copy_from_slice(&message);
+            message.zeroize();
+        }
+        self.hiding = learn.then(|| Stream::new(&key, session.lane()));
+        key.zeroize();
+        Ok(())
+    }
+
+    /// Compares all results with those that `P_0` computed. How many there are.
+    fn compare(&mut self, session: &mut Session, seats: Seats) -> Result<u64, Error> {
+        let Some(running) = self.running.take().filter(|running| running.results > 0) else { return Ok(0) };
+        let at = |part: u16| At { lane: 0, part, op: 0, batch: 0 };
+        let [shown_at, computed_at] = [step::SHOWN_DIGEST, step::COMPUTED_DIGEST].map(at);
+        match (self.me, &running.shown) {
+            (2, Some(shown)) => session.mesh().send(seats.party(0), shown_at, &shown.value())?,
+            (0, Some(shown)) => {
+                let theirs = session.mesh().recv(seats.party(2), shown_at, DIGEST_BYTES)?;
+                if !bool::from(theirs.ct_eq(&shown.value())) {
+                    let differs = "the evaluators have different masked values";
+                    return Err(session.reject(differs).into());
+                }
+                // Only now: see `masked` for why.
+                for (role, computed) in &running.computed {
+                    session.mesh().send(seats.party(*role), computed_at, &computed.value())?;
+                }
+            }
+            _ => {}
+        }
+        for (role, computed) in running.computed.iter().filter(|_| self.me != 0) {
+            let theirs = session.mesh().recv(seats.party(*role), computed_at, DIGEST_BYTES)?;
+            if !bool::from(theirs.ct_eq(&computed.value())) {
+                return Err(session.reject("a product is wrong").into());
+            }
+        }
+        Ok(running.results)
+    }
+
+    /// Hides this party's components of an output, first and second, from clients. Of what is added the components sum to
+    /// zero; all parties know each, and clients none.
+    pub(crate) fn hide(&mut self, output: u32, shape: Register, components: [&mut Buffer; 2]) {
+        let stream = self.hiding.as_mut().expect("all parties have accepted before an output is offered");
+        let masks = [step::OUTPUT, step::OUTPUT_DIGEST].map(|part| {
+            let mut mask = Buffer::new(components[0].len());
+            vector::fill(stream, Draw { part, op: output }, shape, &mut mask);
+            mask
+        });
+        for (component, values) in held(self.me).into_iter().zip(components) {
+            for (number, mask) in (1..).zip(&masks) {
+                if component == number {
+                    add_assign(shape, values, mask);
+                } else if component == 0 {
+                    sub_assign(shape, values, mask);
+                }
+            }
+        }
+    }
+}
+
+fn bits<E: Element>(pair: [&[E]; 2]) -> [&[u64]; 2] {
+    pair.map(bytemuck::cast_slice)
+}

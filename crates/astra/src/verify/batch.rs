@@ -1,0 +1,425 @@
+//! A batch of products of one domain, step by step.
+
+use super::elements::{Kind, PLANES};
+use super::parameters::Parameters;
+use super::permutation::{COIN_BYTES, permutation};
+use super::turn::{Digests, FIRST, SECOND, Turn, VALUES_FROM, VALUES_TO, address, after, before, component};
+use std::collections::VecDeque;
+use std::ops::Range;
+use tacit_engine::Error;
+use tacit_kernel::{Buffer, Element, pack};
+use tacit_session::{Draw, step};
+
+/// Bytes of a message, about.
+const MESSAGE_BYTES: usize = 64 << 10;
+
+/// The steps of a batch's check. Each goes piece by piece, in two halves: one that sends, and one that receives what the
+/// others sent in the first half.
+pub(super) trait Step {
+    /// Pieces in which triples are made and components of results are told.
+    fn made(&self) -> usize;
+    /// All send their parts of random triples; `P_1` and `P_2` send `P_0` their components of results.
+    fn begin_making(&mut self, turn: &mut Turn, index: usize) -> Result<(), Error>;
+    /// Receives what the others began.
+    fn finish_making(&mut self, turn: &mut Turn, index: usize) -> Result<(), Error>;
+    /// Puts the triples in the coin's order.
+    fn order(&mut self, coin: &[u8; COIN_BYTES]);
+    /// Pieces in which differences are opened.
+    fn opened(&self) -> usize;
+    /// Sends and digests differences of products and triples.
+    fn begin_opening(&mut self, turn: &mut Turn, index: usize, digests: &mut Digests) -> Result<(), Error>;
+    /// Receives the others' and digests them, and what has to be zero.
+    fn finish_opening(&mut self, turn: &mut Turn, index: usize, digests: &mut Digests) -> Result<(), Error>;
+    /// The batch's memory, for another one.
+    fn into_memory(self: Box<Self>) -> Memory;
+}
+
+/// Memory of a batch: what is as long as the batch is.
+#[derive(Default)]
+pub(super) struct Memory {
+    triples: Buffer,
+    places: Vec<u32>,
+}
+
+/// A party's components, first and second, of the same numbers.
+pub(super) type Pair<'a, K> = [&'a [<K as Kind>::Word]; 2];
+
+/// Products that are checked together.
+pub(super) struct Batch<'a, K: Kind> {
+    /// Its number in the session.
+    number: u32,
+    /// How many products.
+    count: usize,
+    /// Bits of a number.
+    bits: u32,
+    parameters: Parameters,
+    a: Pair<'a, K>,
+    b: Pair<'a, K>,
+    /// `P_0` receives them.
+    c: [&'a mut [K::Word]; 2],
+    memory: Memory,
+    /// The pieces of triples, of products, and of what is opened.
+    triples: Vec<Piece>,
+    products: Vec<Piece>,
+    openings: Vec<Piece>,
+    /// Triples whose products are on their way: six planes of each piece and this party's part.
+    making: VecDeque<Vec<K::Word>>,
+    /// Differences that are on their way.
+    opening: VecDeque<Opening<K>>,
+    /// Memory of those that have arrived.
+    made: Vec<Vec<K::Word>>,
+    arrived: Vec<Opening<K>>,
+    scratch: Scratch<K>,
+}
+
+/// Numbers of one piece that are needed for a moment.
+struct Scratch<K: Kind> {
+    planes: [Vec<K::Word>; 4],
+    records: Vec<K::Record>,
+    packed: Vec<u8>,
+}
+
+/// Numbers of a batch that travel together.
+#[derive(Clone, Debug)]
+pub(super) struct Piece {
+    pub(super) range: Range<usize>,
+    /// How many planes of them.
+    pub(super) planes: usize,
+    /// Whether these are triples that are checked in the clear.
+    cut: bool,
+}
+
+impl Piece {
+    pub(super) fn bytes(&self, bits: u32) -> usize {
+        self.planes * pack::packed_len(self.range.len(), bits)
+    }
+
+    /// Its words of the products' planes.
+    fn words<K: Kind>(&self) -> Range<usize> {
+        self.range.start / K::LANES..K::words(self.range.end)
+    }
+
+    /// A component of a factor or of the result of its products; zeros for triples that are checked in the clear.
+    fn product<K: Kind>(&self, of: &[K::Word], out: &mut Vec<K::Word>) {
+        out.clear();
+        if self.cut {
+            out.resize(K::words(self.range.len()), K::Word::ZERO);
+        } else {
+            out.extend_from_slice(&of[self.words::<K>()]);
+        }
+    }
+
+    /// The pieces of `count` numbers.
+    fn all(count: usize, bits: u32, planes: usize, cut: bool) -> impl Iterator<Item = Self> {
+        // Whole blocks of streams, at any number of bits.
+        let grain = (8 * MESSAGE_BYTES / (bits as usize * planes) / 128 * 128).max(128);
+        (0..count.div_ceil(grain)).map(move |piece| {
+            let range = piece * grain..count.min((piece + 1) * grain);
+            Self { range, planes, cut }
+        })
+    }
+
+    /// Those of products or triples.
+    pub(super) fn of_one(count: usize, bits: u32) -> impl Iterator<Item = Self> {
+        Self::all(count, bits, 1, false)
+    }
+
+    /// Those of what is opened: two differences for each triple.
+    pub(super) fn of_opened(count: usize, bits: u32, parameters: Parameters) -> impl Iterator<Item = Self> {
+        let buckets = Self::all(count, bits, 2 * parameters.bucket, false);
+        buckets.chain(Self::all(parameters.cut, bits, 2, true))
+    }
+}
+
+/// Differences that are on their way.
+struct Opening<K: Kind> {
+    /// Of each row of triples the six planes.
+    triples: Vec<K::Word>,
+    /// Of each difference the sum of the components that this party has.
+    sums: Vec<K::Word>,
+}
+
+impl<'a, K: Kind> Batch<'a, K> {
+    /// The batch of this number: `count` products of numbers of `bits` bits.
+    pub(super) fn new(
+        (number, count, bits): (u32, usize, u32),
+        a: Pair<'a, K>,
+        b: Pair<'a, K>,
+        c: [&'a mut [K::Word]; 2],
+        memory: Memory,
+    ) -> Self {
+        let parameters = Parameters::of(count);
+        let triples = parameters.triples(count);
+        let mut batch = Self {
+            number,
+            count,
+            bits,
+            parameters,
+            a,
+            b,
+            c,
+            memory,
+            triples: Piece::of_one(triples, bits).collect(),
+            products: Piece::of_one(count, bits).collect(),
+            openings: Piece::of_opened(count, bits, parameters).collect(),
+            making: VecDeque::new(),
+            opening: VecDeque::new(),
+            made: Vec::new(),
+            arrived: Vec::new(),
+            scratch: Scratch { planes: Default::default(), records: Vec::new(), packed: Vec::new() },
+        };
+        batch.memory.triples.reuse(triples * size_of::<K::Record>());
+        batch
+    }
+}
+
+impl<K: Kind> Step for Batch<'_, K> {
+    fn made(&self) -> usize {
+        // There are more triples than products.
+        self.triples.len()
+    }
+
+    fn begin_making(&mut self, turn: &mut Turn, index: usize) -> Result<(), Error> {
+        self.give_results(turn, index)?;
+        let mut planes = self.made.pop().unwrap_or_default();
+        self.begin_triples(turn, index, &mut planes)?;
+        self.making.push_back(planes);
+        Ok(())
+    }
+
+    fn finish_making(&mut self, turn: &mut Turn, index: usize) -> Result<(), Error> {
+        self.take_results(turn, index)?;
+        let mut planes = self.making.pop_front().unwrap_or_default();
+        self.finish_triples(turn, index, &mut planes)?;
+        self.made.push(planes);
+        Ok(())
+    }
+
+    fn order(&mut self, coin: &[u8; COIN_BYTES]) {
+        let triples = self.parameters.triples(self.count);
+        permutation(coin, self.number, triples, &mut self.memory.places);
+    }
+
+    fn opened(&self) -> usize {
+        self.openings.len()
+    }
+
+    fn begin_opening(&mut self, turn: &mut Turn, index: usize, digests: &mut Digests) -> Result<(), Error> {
+        let mut opening =
+            self.arrived.pop().unwrap_or_else(|| Opening { triples: Vec::new(), sums: Vec::new() });
+        self.send_differences(turn, index, &mut opening, digests)?;
+        self.opening.push_back(opening);
+        Ok(())
+    }
+
+    fn finish_opening(&mut self, turn: &mut Turn, index: usize, digests: &mut Digests) -> Result<(), Error> {
+        if let Some(mut opening) = self.opening.pop_front() {
+            self.take_differences(turn, index, &mut opening, digests)?;
+            self.arrived.push(opening);
+        }
+        Ok(())
+    }
+
+    fn into_memory(self: Box<Self>) -> Memory {
+        self.memory
+    }
+}
+
+impl<K: Kind> Batch<'_, K> {
+    /// Of `P_1` and `P_2`: tells `P_0` the component of results that nobody else can. `P_1` has `c_1` first, `P_2` `c_2` second.
+    fn give_results(&mut self, turn: &mut Turn, index: usize) -> Result<(), Error> {
+        let Some(piece) = self.products.get(index).filter(|_| turn.me > 0) else { return Ok(()) };
+        let which = if turn.me == 1 { FIRST } else { SECOND };
+        let mut message = turn.session.mesh().filled(piece.bytes(self.bits));
+        K::pack(&self.c[which][piece.words::<K>()], piece.range.len(), self.bits, &mut message);
+        turn.send(0, address(step::CHECK_PRODUCTS, self.number, index), message)
+    }
+
+    fn take_results(&mut self, turn: &mut Turn, index: usize) -> Result<(), Error> {
+        let Some(piece) = self.products.get(index).filter(|_| turn.me == 0) else { return Ok(()) };
+        for (role, which) in [(1, SECOND), (2, FIRST)] {
+            let at = address(step::CHECK_PRODUCTS, self.number, index);
+            let message = turn.recv(role, at, piece.bytes(self.bits))?;
+            K::unpack(&message, piece.range.len(), self.bits, &mut self.c[which][piece.words::<K>()]);
+            turn.session.mesh().recycle(message);
+        }
+        Ok(())
+    }
+
+    /// Draws a piece of triples and sends this party's part of their products (figure 3, as `products` has it).
+    fn begin_triples(
+        &mut self,
+        turn: &mut Turn,
+        index: usize,
+        planes: &mut Vec<K::Word>,
+    ) -> Result<(), Error> {
+        let (me, range) = (turn.me, self.triples[index].range.clone());
+        let words = K::words(range.len());
+        planes.resize((PLANES + 1) * words, K::Word::ZERO);
+        let (planes, part) = planes.split_at_mut(PLANES * words);
+        let mut draw = |role: usize, part: u16, out: &mut [K::Word]| {
+            let party = turn.seats.party(role);
+            K::draw(turn.session.stream(party), Draw { part, op: self.number }, range.start, out);
+        };
+        let numbers = [step::CHECK_LEFT, step::CHECK_RIGHT, step::CHECK_RESULT];
+        for (plane, out) in planes.chunks_exact_mut(words).enumerate() {
+            // The first component is the previous role's too, the second the next one's. f_0 isn't drawn.
+            let (number, which) = (plane / 2, plane % 2);
+            if number < 2 || component(me, which) != 0 {
+                let with = if which == FIRST { before(me) } else { after(me) };
+                draw(with, numbers[number], out);
+            }
+        }
+        part.fill(K::Word::ZERO);
+        if me < 2 {
+            // What hides P_0's part from P_2: P_0 takes it off, and P_1 adds it.
+            let [hidden, ..] = &mut self.scratch.planes;
+            hidden.resize(words, K::Word::ZERO);
+            draw(1 - me, step::CHECK_SHARE, hidden);
+            if me == 0 { K::sub(part, hidden) } else { K::add(part, hidden) }
+        }
+        let plane = |number: usize| &planes[number * words..][..words];
+        K::cross([plane(0), plane(1)], [plane(2), plane(3)], part);
+        if me > 0 {
+            K::sub(part, plane(if me == 1 { 4 } else { 5 }));
+        }
+        if me == 2 {
+            let mut theirs = std::mem::take(&mut self.scratch.planes[0]);
+            theirs.resize(words, K::Word::ZERO);
+            self.take_part(turn, 0, index, &mut theirs)?;
+            K::add(part, &theirs);
+            self.scratch.planes[0] = theirs;
+        }
+        let piece = &self.triples[index];
+        let mut message = turn.session.mesh().filled(piece.bytes(self.bits));
+        K::pack(part, range.len(), self.bits, &mut message);
+        let to = if me == 2 { 1 } else { 2 };
+        turn.send(to, address(step::CHECK_TRIPLES, self.number, index), message)
+    }
+
+    /// Receives the other part of a piece's products, and keeps the triples.
+    fn finish_triples(&mut self, turn: &mut Turn, index: usize, planes: &mut [K::Word]) -> Result<(), Error> {
+        let range = self.triples[index].range.clone();
+        let words = K::words(range.len());
+        let (planes, part) = planes.split_at_mut(PLANES * words);
+        if turn.me > 0 {
+            // f_0 is P_1's second component and P_2's first.
+            let place = if turn.me == 1 { 5 } else { 4 };
+            let f = &mut planes[place * words..][..words];
+            self.take_part(turn, 3 - turn.me, index, f)?;
+            K::add(f, part);
+        }
+        let records: &mut [K::Record] = bytemuck::cast_slice_mut(self.memory.triples.bytes_mut());
+        K::store(planes, &mut records[range]);
+        Ok(())
+    }
+
+    fn take_part(
+        &self,
+        turn: &mut Turn,
+        from: usize,
+        index: usize,
+        out: &mut [K::Word],
+    ) -> Result<(), Error> {
+        let (at, piece) = (address(step::CHECK_TRIPLES, self.number, index), &self.triples[index]);
+        let message = turn.recv(from, at, piece.bytes(self.bits))?;
+        K::unpack(&message, piece.range.len(), self.bits, out);
+        turn.session.mesh().recycle(message);
+        Ok(())
+    }
+
+    /// Computes `rho = a - d` and `sigma = b - e` of a piece, and sends and digests what others lack of them.
+    fn send_differences(
+        &mut self,
+        turn: &mut Turn,
+        index: usize,
+        opening: &mut Opening<K>,
+        digests: &mut Digests,
+    ) -> Result<(), Error> {
+        let (piece, bits) = (&self.openings[index], self.bits);
+        let count = piece.range.len();
+        let (words, bytes) = (K::words(count), pack::packed_len(count, bits));
+        let records: &[K::Record] = bytemuck::cast_slice(self.memory.triples.bytes());
+        let mut messages = [FIRST, SECOND].map(|_| turn.session.mesh().filled(piece.bytes(bits)));
+        opening.triples.resize(piece.planes / 2 * PLANES * words, K::Word::ZERO);
+        opening.sums.resize(piece.planes * words, K::Word::ZERO);
+        let [difference, ..] = &mut self.scratch.planes;
+        for (row, triples) in opening.triples.chunks_exact_mut(PLANES * words).enumerate() {
+            let first = if piece.cut { self.parameters.bucket } else { row } * self.count;
+            let places = &self.memory.places[first + piece.range.start..first + piece.range.end];
+            K::fetch(records, places, triples, &mut self.scratch.records);
+            for (number, factor) in [self.a, self.b].into_iter().enumerate() {
+                let place = 2 * row + number;
+                let sum = &mut opening.sums[place * words..][..words];
+                sum.fill(K::Word::ZERO);
+                for (which, message) in messages.iter_mut().enumerate() {
+                    piece.product::<K>(factor[which], difference);
+                    K::sub(difference, &triples[(2 * number + which) * words..][..words]);
+                    K::pack(difference, count, bits, &mut message[place * bytes..][..bytes]);
+                    K::add(sum, difference);
+                }
+            }
+        }
+        for (_, which, digest) in &mut digests.given {
+            digest.absorb(&messages[*which]);
+        }
+        let at = address(step::CHECK_OPENED, self.number, index);
+        for (which, message) in messages.into_iter().enumerate() {
+            match VALUES_TO[turn.me].iter().find(|(_, sent)| *sent == which) {
+                Some(&(to, _)) => turn.send(to, at, message)?,
+                None => turn.session.mesh().recycle(message),
+            }
+        }
+        Ok(())
+    }
+
+    /// Receives what this party lacks of `rho` and `sigma`, and digests it and the components of
+    /// `tau = c - f - sigma d - rho e - sigma rho`.
+    fn take_differences(
+        &mut self,
+        turn: &mut Turn,
+        index: usize,
+        opening: &mut Opening<K>,
+        digests: &mut Digests,
+    ) -> Result<(), Error> {
+        let (piece, bits) = (&self.openings[index], self.bits);
+        let count = piece.range.len();
+        let (words, bytes) = (K::words(count), pack::packed_len(count, bits));
+        let at = address(step::CHECK_OPENED, self.number, index);
+        let message = turn.recv(VALUES_FROM[turn.me], at, piece.bytes(bits))?;
+        digests.received.absorb(&message);
+        let Scratch { planes: [lacked, tau, third, _], packed, .. } = &mut self.scratch;
+        for plane in [&mut *lacked, third] {
+            plane.resize(words, K::Word::ZERO);
+        }
+        packed.resize(bytes, 0);
+        let rows = opening.triples.chunks_exact(PLANES * words).zip(opening.sums.chunks_exact_mut(2 * words));
+        for ((triples, sums), theirs) in rows.zip(message.chunks_exact(2 * bytes)) {
+            for (sum, theirs) in sums.chunks_exact_mut(words).zip(theirs.chunks_exact(bytes)) {
+                K::unpack(theirs, count, bits, lacked);
+                K::add(sum, lacked);
+            }
+            let (rho, sigma) = sums.split_at(words);
+            let plane = |number: usize| &triples[number * words..][..words];
+            third.fill(K::Word::ZERO);
+            for which in [FIRST, SECOND] {
+                piece.product::<K>(self.c[which], tau);
+                K::sub(tau, plane(4 + which));
+                K::mul_sub(sigma, plane(which), tau);
+                K::mul_sub(rho, plane(2 + which), tau);
+                if component(turn.me, which) == 0 {
+                    K::mul_sub(sigma, rho, tau);
+                }
+                K::sub(third, tau);
+                if which == FIRST {
+                    K::pack(tau, count, bits, packed);
+                    digests.first.absorb(packed);
+                }
+            }
+            K::pack(third, count, bits, packed);
+            digests.third.absorb(packed);
+        }
+        turn.session.mesh().recycle(message);
+        Ok(())
+    }
+}

@@ -1,0 +1,324 @@
+//! The check that products of masks were made right, before any of them is used (figures 7, 8 and 16).
+//!
+//! **What is checked.** For every product `z = x y` the offline phase leaves a sharing of `a`, `b` and `c` that satisfies
+//! `c = a b` if and only if `P_0` shared `gamma = (x_1 + x_2)(y_1 + y_2)` rightly and `P_1` and `P_2` tell `P_0` the right
+//! `chi`. In the components of this crate (`v_0 + v_1 + v_2`, of which `P_0` holds `v_2` and `v_1`, `P_1` `v_1` and `v_0`, `P_2`
+//! `v_0` and `v_2`): `a = (delta_x, x_1, x_2)`, `b = (delta_y, y_1, y_2)`, `c_0 = delta_z + delta_x delta_y` and
+//! `c_i = delta_x y_i + delta_y x_i + gamma_i - delta_(z,i)`, where `delta_(z,1) + delta_(z,2) = delta_z`. The sum of these
+//! is `(delta_x + x_1 + x_2)(delta_y + y_1 + y_2)`. `P_0` lacks `c_1` and `c_2` until it is told them; their sum is `-chi`.
+//!
+//! **How**, for all batches of all domains at once:
+//!
+//! 1. All make random triples `f = d e` as products are made semi-honestly. Each may be wrong by an error that whoever
+//!    made it knows.
+//! 2. `P_1` and `P_2` tell `P_0` their `c_1` and `c_2`. Now all that is checked is fixed.
+//! 3. All toss a coin, which puts the triples of each batch in a random order (`permutation`). Nobody could know the order
+//!    before, as no two parties' key gives it.
+//! 4. Each product is checked against the triples of its bucket, and the triples that are cut are checked against the
+//!    product `0 0 = 0`, which shows them in the clear (`parameters` says how many). For a triple, `rho = a - d` and
+//!    `sigma = b - e` are opened: everybody receives the component that it lacks from one of those who hold it and a
+//!    digest of it from the other, under a key that the first doesn't know.
+//! 5. Whoever finds what it was sent to be right goes on: `tau = c - f - sigma d - rho e - sigma rho` has to be 0. Every
+//!    two compare digests, under their key, of a component of all `tau` that one of them has and the other computes from
+//!    its two as if the sum were 0. Of any three parties two are honest, and these two notice.
+//! 6. All say that they accept, and what. Only then does a check return.
+//!
+//! **Why.** With `f = d e + E` and `c = a b + D`, `tau = D - E`: in any ring, whatever divides zero in it, a check passes only
+//! if the errors are the same. So a wrong product passes only if all triples in its bucket have the same error as it, and
+//! a wrong triple passes the cut never. The paper checks the first triple of a bucket against the others and the product
+//! against the first; to check the product against each costs the same and comes to the same.
+//! `rho` and `sigma` say nothing: `d` and `e` are drawn for them, and nobody knows all of a triple. And `tau` is known
+//! beforehand to whoever made an error, as what goes into it was found right before.
+//!
+//! | module | has |
+//! | --- | --- |
+//! | `parameters` | how many triples, and the error |
+//! | `permutation` | the random order |
+//! | `elements` | arithmetic on elements and on bits |
+//! | `batch` | the steps of a batch |
+//! | `turn` | who sends whom what, and digests |
+//! | `cost` | what a check sends |
+
+mod batch;
+mod cost;
+mod elements;
+mod parameters;
+mod permutation;
+#[cfg(test)]
+mod tests;
+mod turn;
+
+use crate::seats::Seats;
+use batch::{Batch, Memory, Step};
+pub(crate) use cost::cost;
+use elements::{Bits, Elements, Kind};
+use parameters::BATCH;
+use permutation::COIN_BYTES;
+use std::ops::Range;
+use tacit_engine::{Error, with_element};
+use tacit_kernel::{Buffer, Element, bits};
+use tacit_program::plan::Domain;
+use tacit_session::{Session, step};
+use turn::{Digests, Turn, address};
+
+/// Products that were prepared and are not yet checked: one for a session, since its batches are numbered through it.
+pub(crate) struct Unchecked {
+    me: usize,
+    seats: Seats,
+    logs: Vec<Log>,
+    /// Which products each call noted.
+    notes: Vec<Note>,
+    /// Batches that were ever checked.
+    batches: u32,
+    /// Memory of batches that were checked.
+    spare: Vec<Memory>,
+}
+
+/// Pieces that a party sends before it waits for the first: their numbers are in the cache still.
+const AHEAD: usize = 2;
+
+/// Products of one domain.
+struct Log {
+    domain: Domain,
+    count: usize,
+    /// First and second components of `a`, `b` and `c`.
+    planes: [Buffer; 6],
+}
+
+/// What one call noted.
+struct Note {
+    log: usize,
+    range: Range<usize>,
+}
+
+/// What `P_0` is told: `c_1 + c_2 = -chi` of every product, for each call that noted some in its order; elements as they
+/// stand in memory, bits in words whose last one ends with zeros. The others are told nothing.
+pub(crate) type Received = Vec<Buffer>;
+
+impl Unchecked {
+    /// None yet; `me` is the party's role.
+    pub(crate) fn new(me: usize, seats: Seats) -> Self {
+        Self { me, seats, logs: Vec::new(), notes: Vec::new(), batches: 0, spare: Vec::new() }
+    }
+
+    /// Notes products, in the same order at all parties: this party's two components of `a` and `b`, first and second,
+    /// and of `c`, which `P_0` doesn't have.
+    ///
+    /// # Panics
+    /// If lengths differ, or `c` is there at `P_0` or missing elsewhere.
+    pub(crate) fn note<E: Element>(
+        &mut self,
+        domain: Domain,
+        a: [&[E]; 2],
+        b: [&[E]; 2],
+        c: Option<[&[E]; 2]>,
+    ) {
+        let count = a[0].len();
+        let first = self.extend(domain, count, c.is_some());
+        let Some(log) = self.logs.iter_mut().find(|log| log.domain == domain) else { return };
+        for (plane, values) in
+            log.planes.iter_mut().zip(a.into_iter().chain(b).chain(c.into_iter().flatten()))
+        {
+            plane.words_mut::<E>()[first..first + count].copy_from_slice(values);
+        }
+    }
+
+    /// The same of `count` ANDs, whose bits are packed; further bits of the words are ignored.
+    ///
+    /// # Panics
+    /// As [`Unchecked::note`], and if there are fewer words.
+    pub(crate) fn note_bits(&mut self, count: usize, a: [&[u64]; 2], b: [&[u64]; 2], c: Option<[&[u64]; 2]>) {
+        let first = self.extend(Domain::Bits, count, c.is_some());
+        let Some(log) = self.logs.iter_mut().find(|log| log.domain == Domain::Bits) else { return };
+        for (plane, values) in
+            log.planes.iter_mut().zip(a.into_iter().chain(b).chain(c.into_iter().flatten()))
+        {
+            bits::copy(values, 0, plane.words_mut(), first, count);
+        }
+    }
+
+    /// Products that are not yet checked.
+    pub(crate) fn len(&self) -> usize {
+        self.logs.iter().map(|log| log.count).sum()
+    }
+
+    /// Whether there is a whole batch: then the check costs the least.
+    pub(crate) fn is_full(&self) -> bool {
+        self.logs.iter().any(|log| log.count >= BATCH)
+    }
+
+    /// Checks all products that were noted. All parties call it at the same point, when all that was sent for these
+    /// products is received.
+    ///
+    /// # Errors
+    /// If anything was wrong: the session is closed for good.
+    pub(crate) fn check(&mut self, session: &mut Session) -> Result<Received, Error> {
+        let counts: Vec<(Domain, u64)> = self.logs.iter().map(|log| (log.domain, log.count as u64)).collect();
+        let first = self.batches;
+        let mut turn = Turn { session, seats: self.seats, me: self.me };
+        let mut steps = self.begin();
+        if steps.is_empty() {
+            return Ok(Received::new());
+        }
+        let mut digests = Digests::new(&mut turn, first);
+        let pieces = pieces(&steps, |step| step.made());
+        for at in 0..pieces.len() + AHEAD {
+            if let Some(&(step, index)) = pieces.get(at) {
+                steps[step].begin_making(&mut turn, index)?;
+            }
+            if let Some(&(step, index)) = at.checked_sub(AHEAD).and_then(|at| pieces.get(at)) {
+                steps[step].finish_making(&mut turn, index)?;
+            }
+        }
+        let coin = toss(&mut turn)?;
+        for step in &mut steps {
+            step.order(&coin);
+        }
+        let pieces = self::pieces(&steps, |step| step.opened());
+        for at in 0..pieces.len() + AHEAD {
+            if let Some(&(step, index)) = pieces.get(at) {
+                steps[step].begin_opening(&mut turn, index, &mut digests)?;
+            } else if at == pieces.len() {
+                digests.give(&mut turn, first)?;
+            }
+            if let Some(&(step, index)) = at.checked_sub(AHEAD).and_then(|at| pieces.get(at)) {
+                steps[step].finish_opening(&mut turn, index, &mut digests)?;
+            }
+        }
+        digests.compare_opened(&mut turn, first)?;
+        digests.compare_zero(&mut turn, first)?;
+        let batches = steps.len() as u32;
+        let memory: Vec<Memory> = steps.into_iter().map(Step::into_memory).collect();
+        turn.session.accept_at(address(step::CHECK_ACCEPT, first, 0), &claim(first, batches, &counts))?;
+        self.spare = memory;
+        self.batches += batches;
+        Ok(self.finish())
+    }
+
+    /// Room for `count` products more of a domain; the first one's place.
+    fn extend(&mut self, domain: Domain, count: usize, has_results: bool) -> usize {
+        assert_eq!(has_results, self.me > 0, "P_1 and P_2 have their components of results");
+        let place = self.logs.iter().position(|log| log.domain == domain).unwrap_or_else(|| {
+            self.logs.push(Log { domain, count: 0, planes: Default::default() });
+            self.logs.len() - 1
+        });
+        let log = &mut self.logs[place];
+        let first = log.count;
+        log.count += count;
+        let bytes = bytes_of(domain, log.count);
+        log.planes.iter_mut().for_each(|plane| grow(plane, bytes));
+        self.notes.push(Note { log: place, range: first..log.count });
+        first
+    }
+
+    /// The batches, each with its number.
+    fn begin(&mut self) -> Vec<Box<dyn Step + '_>> {
+        let mut steps = Vec::new();
+        let mut number = self.batches;
+        let spare = &mut self.spare;
+        for log in &mut self.logs {
+            match log.domain {
+                Domain::Bits => log.cut::<Bits>(&mut number, spare, &mut steps),
+                domain => with_element!(domain, E => log.cut::<Elements<E>>(&mut number, spare, &mut steps)),
+            }
+        }
+        steps
+    }
+
+    /// Forgets all that was noted, and gives `P_0` what it was told.
+    fn finish(&mut self) -> Received {
+        let (me, logs) = (self.me, &mut self.logs);
+        let notes = self.notes.drain(..).filter(|_| me == 0);
+        let received = notes.map(|note| logs[note.log].received(note.range)).collect();
+        for log in logs {
+            log.count = 0;
+        }
+        received
+    }
+}
+
+impl Log {
+    /// Cuts all products into batches.
+    fn cut<'a, K: Kind>(
+        &'a mut self,
+        number: &mut u32,
+        spare: &mut Vec<Memory>,
+        steps: &mut Vec<Box<dyn Step + 'a>>,
+    ) {
+        let bits = self.domain.bits() as u32;
+        let words = K::words(self.count);
+        let [a, a_s, b, b_s, c, c_s] = &mut self.planes;
+        let mut factors =
+            [a, a_s, b, b_s].map(|plane| plane.words::<K::Word>()[..words].chunks(K::words(BATCH)));
+        let mut results =
+            [c, c_s].map(|plane| plane.words_mut::<K::Word>()[..words].chunks_mut(K::words(BATCH)));
+        for first in (0..self.count).step_by(BATCH) {
+            let count = BATCH.min(self.count - first);
+            let [a, a_s, b, b_s] = factors.each_mut().map(|chunks| chunks.next().unwrap_or_default());
+            let c = results.each_mut().map(|chunks| chunks.next().unwrap_or_default());
+            let (a, b) = ([a, a_s], [b, b_s]);
+            let memory = spare.pop().unwrap_or_default();
+            steps.push(Box::new(Batch::<K>::new((*number, count, bits), a, b, c, memory)));
+            *number += 1;
+        }
+    }
+
+    /// The sums of the components of `c` that `P_0` has.
+    fn received(&mut self, range: Range<usize>) -> Buffer {
+        let mut received = Buffer::new(bytes_of(self.domain, range.len()));
+        let [.., first, second] = &self.planes;
+        match self.domain {
+            Domain::Bits => {
+                let mut other = vec![0; range.len().div_ceil(64)];
+                let sum = received.words_mut();
+                bits::copy(first.words(), range.start, sum, 0, range.len());
+                bits::copy(second.words(), range.start, &mut other, 0, range.len());
+                bits::xor_assign(sum, &other);
+            }
+            domain => with_element!(domain, E => {
+                let sum = received.words_mut::<E>();
+                tacit_kernel::ring::add(&first.words()[range.clone()], &second.words()[range], sum);
+            }),
+        }
+        received
+    }
+}
+
+/// The pieces of all batches: each as the batch's place and the piece's.
+///
+/// All parties go through the same pieces of the same batches, and receive what belongs to a piece when they have sent
+/// [`AHEAD`] more. So whoever is furthest behind never waits for long: what it waits for was sent, or is by somebody who
+/// waits for nothing of its; and as nobody is more than a few pieces ahead, nobody's queue is ever full.
+fn pieces(steps: &[Box<dyn Step + '_>], of: impl Fn(&dyn Step) -> usize) -> Vec<(usize, usize)> {
+    let counts = steps.iter().map(|step| of(step.as_ref())).enumerate();
+    counts.flat_map(|(at, count)| (0..count).map(move |index| (at, index))).collect()
+}
+
+fn toss(turn: &mut Turn) -> Result<[u8; COIN_BYTES], Error> {
+    let mut coin = [0; COIN_BYTES];
+    coin.copy_from_slice(&turn.session.toss(COIN_BYTES)?);
+    Ok(coin)
+}
+
+/// What is accepted: which batches, and how many products of each domain.
+fn claim(first: u32, batches: u32, counts: &[(Domain, u64)]) -> Vec<u8> {
+    let numbers = [u64::from(first), u64::from(batches)].into_iter();
+    let counts = counts.iter().flat_map(|&(domain, count)| [domain.bits(), count]);
+    numbers.chain(counts).flat_map(u64::to_le_bytes).collect()
+}
+
+/// Bytes of a plane of so many products.
+fn bytes_of(domain: Domain, count: usize) -> usize {
+    match domain {
+        Domain::Bits => 8 * count.div_ceil(64),
+        domain => with_element!(domain, E => count * E::BYTES),
+    }
+}
+
+/// Makes a buffer as long as this; what it held stays.
+fn grow(buffer: &mut Buffer, bytes: usize) {
+    if bytes > buffer.capacity() {
+        buffer.resize(bytes.max(2 * buffer.capacity()));
+    }
+    buffer.reuse(bytes);
+}

@@ -1,0 +1,170 @@
+//! A random order from a coin: every order is equally likely.
+//!
+//! Items are first dealt to piles at random and each pile is then shuffled by itself (Rao 1961, Sandelius 1962): piles
+//! stay in the first cache, which a shuffle of millions of items at once wouldn't. A pile is shuffled as Fisher and
+//! Yates do, by numbers below a bound that are drawn without bias (Lemire 2019).
+
+use tacit_kernel::aes::Aes128Ctr;
+
+/// Bytes of the coin.
+pub(super) const COIN_BYTES: usize = 16;
+
+/// The most items that are shuffled at once.
+const PILE: usize = 1 << 13;
+
+/// Piles, if there are more items: a byte of the coin's stream chooses one.
+const PILES: usize = 256;
+
+/// Makes `items` the numbers below `count`, which is below 2^32, in the order that the coin gives to a batch.
+pub(super) fn permutation(coin: &[u8; COIN_BYTES], batch: u32, count: usize, items: &mut Vec<u32>) {
+    let mut words = Words::new(coin, batch);
+    if count <= PILE {
+        items.clear();
+        items.extend(0..count as u32);
+        return shuffle(items, &mut words);
+    }
+    items.resize(count, 0);
+    let mut piles = vec![0; count.next_multiple_of(4)];
+    for four in piles.as_chunks_mut::<4>().0 {
+        *four = words.next().to_le_bytes();
+    }
+    let mut ends = [0; PILES];
+    piles[..count].iter().for_each(|&pile| ends[usize::from(pile)] += 1);
+    let mut sum = 0;
+    for end in &mut ends {
+        sum += std::mem::replace(end, sum);
+    }
+    for (item, &pile) in (0..).zip(&piles[..count]) {
+        let end = &mut ends[usize::from(pile)];
+        items[*end] = item;
+        *end += 1;
+    }
+    let mut rest = items.as_mut_slice();
+    let mut first = 0;
+    for end in ends {
+        let (pile, others) = rest.split_at_mut(end - first);
+        shuffle(pile, &mut words);
+        (rest, first) = (others, end);
+    }
+}
+
+fn shuffle(items: &mut [u32], words: &mut Words) {
+    for last in (1..items.len()).rev() {
+        let with = words.below(last as u32 + 1);
+        items.swap(last, with as usize);
+    }
+}
+
+/// The coin's stream as words.
+struct Words {
+    cipher: Aes128Ctr,
+    batch: u32,
+    drawn: [u32; Self::AT_ONCE],
+    /// The next of the words that were drawn.
+    at: usize,
+    /// The next block of the stream.
+    block: u64,
+}
+
+impl Words {
+    const AT_ONCE: usize = 1024;
+
+    fn new(coin: &[u8; COIN_BYTES], batch: u32) -> Self {
+        let cipher = Aes128Ctr::new(coin);
+        Self { cipher, batch, drawn: [0; Self::AT_ONCE], at: Self::AT_ONCE, block: 0 }
+    }
+
+    #[inline]
+    fn next(&mut self) -> u32 {
+        if self.at == Self::AT_ONCE {
+            let bytes = bytemuck::cast_slice_mut(&mut self.drawn);
+            self.cipher.fill(u64::from(self.batch), self.block, bytes);
+            self.block += (Self::AT_ONCE / 4) as u64;
+            self.at = 0;
+        }
+        let word = self.drawn[self.at];
+        self.at += 1;
+        word
+    }
+
+    /// A number below `bound`, each equally likely.
+    #[inline]
+    fn below(&mut self, bound: u32) -> u32 {
+        loop {
+            let product = u64::from(self.next()) * u64::from(bound);
+            let low = product as u32;
+            // As many words as the bound doesn't divide 2^32 by are drawn again.
+            if low >= bound || low >= bound.wrapping_neg() % bound {
+                return (product >> 32) as u32;
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::HashMap;
+
+    fn coin(number: u64) -> [u8; COIN_BYTES] {
+        let mut coin = [7; COIN_BYTES];
+        coin[..8].copy_from_slice(&number.to_le_bytes());
+        coin
+    }
+
+    fn permutation(coin: &[u8; COIN_BYTES], batch: u32, count: usize) -> Vec<u32> {
+        let mut items = vec![7; 5];
+        super::permutation(coin, batch, count, &mut items);
+        items
+    }
+
+    #[test]
+    fn every_item_is_there_once_and_batches_differ() {
+        for count in [0, 1, 2, 63, PILE, PILE + 1, 100_003] {
+            let [order, again, other] = [5, 5, 6].map(|batch| permutation(&coin(1), batch, count));
+            assert_eq!(order, again);
+            assert!(count < 63 || order != other);
+            let mut sorted = order;
+            sorted.sort_unstable();
+            assert!(sorted.into_iter().eq(0..count as u32));
+        }
+    }
+
+    #[test]
+    fn every_order_of_few_is_as_likely() {
+        const RUNS: u64 = 48_000;
+        let mut seen = HashMap::new();
+        for run in 0..RUNS {
+            *seen.entry(permutation(&coin(run), 0, 4)).or_insert(0_u64) += 1;
+        }
+        let expected = RUNS as f64 / 24.0;
+        let distance: f64 = seen.values().map(|&n| (n as f64 - expected).powi(2) / expected).sum();
+        // Chi-squared with 23 degrees of freedom passes 75 with a chance below 10^-6.
+        assert!(seen.len() == 24 && distance < 75.0, "{distance}");
+    }
+
+    #[test]
+    fn every_item_of_many_comes_to_every_place_as_often() {
+        const ITEMS: usize = 20_000;
+        const CELLS: usize = 16;
+        let mut seen = [[0_u32; CELLS]; CELLS];
+        for run in 0..60 {
+            for (place, item) in permutation(&coin(run), 3, ITEMS).into_iter().enumerate() {
+                seen[place * CELLS / ITEMS][item as usize * CELLS / ITEMS] += 1;
+            }
+        }
+        let expected = (60 * ITEMS / CELLS / CELLS) as f64;
+        let distance: f64 =
+            seen.iter().flatten().map(|&n| (f64::from(n) - expected).powi(2) / expected).sum();
+        // 225 degrees of freedom: a mean of 225, a deviation of 21.
+        assert!((120.0..335.0).contains(&distance), "{distance}");
+    }
+
+    #[test]
+    fn a_number_below_a_bound_has_no_favourite() {
+        let mut words = Words::new(&coin(9), 0);
+        let bound = (1 << 31) + (1 << 30);
+        let low = (0..30_000).filter(|_| words.below(bound) < bound / 3).count();
+        assert!((9_500..10_500).contains(&low), "{low}");
+    }
+}

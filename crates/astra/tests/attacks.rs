@@ -1,0 +1,70 @@
+//! One endpoint deviates from `astra-malicious`: nobody has a wrong output.
+
+use tacit_astra::AstraMalicious;
+use tacit_testkit::conformance::Subject;
+use tacit_testkit::conformance::attacks::{self, Sort};
+use tacit_testkit::links::Medium;
+
+const SUBJECT: fn() -> Subject = || Subject {
+    protocol: &AstraMalicious::IN_ORDER,
+    told: |_, _, _| false,
+    fresh_masks: false,
+    baseline: "none".into(),
+};
+
+const ALL: [Sort; 13] = [
+    Sort::ClientSeeds,
+    Sort::ClientInput,
+    Sort::PartyInput,
+    Sort::GivenDigest,
+    Sort::And,
+    Sort::Ahead,
+    Sort::AheadChecked,
+    Sort::Masked,
+    Sort::MaskedDigest,
+    Sort::Proof,
+    Sort::Acceptance,
+    Sort::Output,
+    Sort::Confirmation,
+];
+
+/// What may be done to a message of any sort.
+const KINDS_OF_CHANGES: usize = 14;
+
+#[test]
+fn the_messages_of_every_and() {
+    attacks::every_and(&SUBJECT());
+}
+
+#[test]
+fn ands_of_a_large_circuit() {
+    attacks::random_ands(&SUBJECT(), 0..50);
+}
+
+#[test]
+fn every_byte() {
+    attacks::every_byte(&SUBJECT(), 7);
+}
+
+#[test]
+#[ignore = "takes a minute; `make test-long` runs it"]
+fn really_every_byte() {
+    attacks::every_byte(&SUBJECT(), 1);
+}
+
+#[test]
+fn random() {
+    assert_eq!(attacks::random(&SUBJECT(), 0..600).sorts(), ALL);
+}
+
+#[test]
+#[ignore = "takes a minute; `make test-long` runs it"]
+fn many_random() {
+    let tally = attacks::random(&SUBJECT(), 10_000..20_000);
+    assert_eq!(tally.kinds(), ALL.len() * KINDS_OF_CHANGES);
+}
+
+#[test]
+fn over_tls() {
+    attacks::over(&SUBJECT(), Medium::Tls, 0..36);
+}
