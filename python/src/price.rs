@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use pyo3::prelude::*;
 use tacit::program::Source;
-use tacit::program::cost::{Itemised, NetProfile};
+use tacit::program::cost::{Itemised, LinkProfile, NetProfile};
 use tacit::{Compiled, Error, Local, engine::Roles};
 
 /// The exact cost of a run: payload bytes and rounds.
@@ -67,6 +67,7 @@ impl Price {
 
     /// An estimate of the seconds that a network takes, of a given round trip and speed.
     fn network_seconds(&self, rtt_seconds: f64, bits_per_second: f64) -> f64 {
-        self.bill.total.network_seconds(&NetProfile { rtt_seconds, bits_per_second })
+        let link = LinkProfile { rtt_seconds, bits_per_second };
+        self.bill.total.network_seconds(&NetProfile::uniform(link))
     }
 }

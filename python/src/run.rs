@@ -70,13 +70,15 @@ pub(crate) struct Run {
     rounds: u64,
     /// From the first message to the last.
     seconds: f64,
+    /// The names of those who played `P_0`, `P_1` and so on; empty if the protocol's parties are all alike.
+    players: Vec<String>,
 }
 
 type Endpoint = (String, Vec<(&'static str, u64)>, u64);
 
 impl Run {
     pub(crate) fn new(py: Python<'_>, run: tacit::Run) -> PyResult<Self> {
-        let tacit::Run { outputs, report: Report { endpoints, rounds, elapsed } } = run;
+        let tacit::Run { outputs, report: Report { endpoints, rounds, elapsed, players } } = run;
         let outputs = outputs.into_iter().map(|output| match output {
             Some(value) => Ok(Some(values::to_python(py, value)?.unbind())),
             None => Ok(None),
@@ -90,6 +92,7 @@ impl Run {
             endpoints: endpoints.collect(),
             rounds,
             seconds: elapsed.as_secs_f64(),
+            players,
         })
     }
 }

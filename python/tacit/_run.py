@@ -28,6 +28,7 @@ class Report:
         wire_bytes: Bytes on the wire by name, with handshake, framing and encryption.
         rounds: Rounds of the online phase.
         seconds: From the first message to the last.
+        roles: The names of those who played the protocol's P_0, P_1 and so on; empty if its parties are all alike.
     """
 
     bytes: dict[str, int]
@@ -35,6 +36,7 @@ class Report:
     wire_bytes: dict[str, int]
     rounds: int
     seconds: float
+    roles: tuple[str, ...] = ()
 
     @staticmethod
     def _of(run: _native.Run) -> Report:
@@ -46,11 +48,14 @@ class Report:
         total = {
             name: sum(sent[name] for phase, sent in phases.items() if phase != "setup") for name in names
         }
-        return Report(total, phases, {name: wire for name, _, wire in run.endpoints}, run.rounds, run.seconds)
+        wire = {name: wire for name, _, wire in run.endpoints}
+        return Report(total, phases, wire, run.rounds, run.seconds, tuple(run.players))
 
     def __str__(self) -> str:
         rows = [[name, amount(sent), amount(self.wire_bytes[name])] for name, sent in self.bytes.items()]
         head = f"{self.rounds} rounds online, {duration(self.seconds)}"
+        if self.roles:
+            head += "; " + ", ".join(f"P_{role} = {name}" for role, name in enumerate(self.roles))
         return head + "\n" + table(["sender", "bytes", "on the wire"], rows, "lrr")
 
 
@@ -154,7 +159,9 @@ def connect(
     Args:
         config: This one's `parties.toml`, as `tacit.init` or the command `tacit init` writes it.
         protocol: The protocol's name, with its parameters behind it if it is to have any, the same for all:
-            "replicated", "replicated-malicious", "replicated-malicious soundness=100".
+            "replicated", "replicated-malicious", "replicated-malicious soundness=100". Of "astra" the parties
+            measure the network and settle their roles by it; "astra roles=201" says them: the third party plays
+            P_0, the first P_1.
         wait: How many seconds a party waits for the others at the start of a run; if `None`, what the
             configuration says.
 

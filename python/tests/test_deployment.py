@@ -157,3 +157,23 @@ def test_a_seat_is_taken_once_and_given_up_in_the_end(seats: dict[str, Path]) ->
         run(difference.trace(*SECRETS))
     with tacit.connect(seats["P0"]):
         pass
+
+
+def test_roles_are_settled_or_said(seats: dict[str, Path]) -> None:
+    plan = difference.trace(*SECRETS)
+    given: dict[str, dict[str, Any]] = {"alice": {"a": 7}, "bob": {"b": -5}}
+
+    def play(protocol: str) -> dict[str, Any]:
+        def part(name: str, path: Path) -> Any:
+            with tacit.connect(path, protocol) as run:
+                run(plan, **given.get(name, {}))
+                assert run.report is not None
+                return run.report.roles
+
+        return everybody(seats, part)
+
+    said = play("astra roles=201")
+    assert set(said.values()) == {("P2", "P0", "P1")}
+    settled = play("astra")
+    assert len(set(settled.values())) == 1
+    assert sorted(settled["alice"]) == ["P0", "P1", "P2"]

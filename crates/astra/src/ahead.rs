@@ -1,14 +1,17 @@
-//! What was made ahead of time: `P_2`'s shares of products of masks, the masks of outputs, and keys.
+//! What was made ahead of time: `P_2`'s shares of products of masks and its garbled circuits, the masks of outputs, and
+//! keys.
 //!
 //! What a key gives again isn't kept. As material, in this order: of `P_2` its shares, operation after operation, each as
 //! its vectors stand in memory; of `P_0` both components of every output or, if it checks products online, what the check
 //! of their triples told it, added up for each result ([`masked`](crate::masked)); of all the keys that they share with the
-//! other two, by role, each with the number of blocks that were drawn of it. Sizes follow from the plan.
+//! other two, by role, each with the number of blocks that were drawn of it, and what batches of garbled circuits are told
+//! apart by. Sizes follow from the plan.
 
-use crate::PARTIES;
 use crate::verified::Noted;
+use crate::{PARTIES, signs};
 use tacit_engine::bank::{Bank, row_words};
 use tacit_engine::{Error, Material, bytes_of, with_element};
+use tacit_garble::Batch;
 use tacit_kernel::{Buffer, Element};
 use tacit_program::plan::{Domain, Kind, Plan, Reg};
 use tacit_session::{Draw, Session, Stream, step};
@@ -18,6 +21,12 @@ const KEY_BYTES: usize = 16;
 
 /// Bytes of a key and of the count of what was drawn.
 const ENTRY_BYTES: usize = KEY_BYTES + 8;
+
+/// Bytes of all these of a party.
+const ENTRIES_BYTES: usize = (PARTIES - 1) * ENTRY_BYTES;
+
+/// Bytes of a batch of garbled circuits: the session's value and the number.
+const BATCH_BYTES: usize = 16 + 4;
 
 /// The keys of an instance that a party shares with each other role; none with itself.
 #[derive(Default)]
@@ -86,7 +95,7 @@ impl Places {
     /// Sizes of the material's parts.
     fn sizes(&self) -> Vec<usize> {
         let outputs = self.outputs.iter().flat_map(|&(_, bytes)| [bytes; 2]);
-        let ends = [(PARTIES - 1) * ENTRY_BYTES];
+        let ends = [ENTRIES_BYTES + BATCH_BYTES];
         [self.share_bytes()].into_iter().chain(outputs).chain(ends).collect()
     }
 
@@ -103,6 +112,7 @@ fn share_bytes(plan: &Plan, kind: &Kind) -> usize {
         Kind::And { dst, .. } => dst.count as usize * row_words(plan.register(dst.reg).cols) * 8,
         Kind::Circuit { circuit, .. } => kind.extent(plan).div_ceil(128) * 16 * circuit.ands() as usize,
         Kind::Split { s, bits, .. } => *bits as usize * row_words(plan.register(*s).cols) * 8,
+        Kind::Sign { a, .. } => signs::garbled_bytes(plan, *a, plan.register(*a).cols),
         kind => {
             let register = plan.register(kind.writes()[0]);
             let numbers = if matches!(kind, Kind::Shift { .. }) { 2 } else { 1 };
@@ -118,15 +128,22 @@ pub(crate) struct Ahead {
     /// The components of outputs, two for each register.
     outputs: Vec<Buffer>,
     pub(crate) keys: Keys,
+    /// The batch of garbled circuits that operation 0 would have; the others follow.
+    batch: Batch,
     /// Blocks that were drawn of each key when this was made.
     pub(crate) drawn: [u64; PARTIES],
 }
 
 impl Ahead {
     /// For an instance that is to be made, in memory that was used before.
-    pub(crate) fn new(places: Places, keys: Keys, mut memory: Buffer) -> Self {
+    pub(crate) fn new(places: Places, keys: Keys, batch: Batch, mut memory: Buffer) -> Self {
         memory.reuse(places.share_bytes());
-        Self { places, shares: memory, outputs: Vec::new(), keys, drawn: [0; PARTIES] }
+        Self { places, shares: memory, outputs: Vec::new(), keys, batch, drawn: [0; PARTIES] }
+    }
+
+    /// An operation's batch of garbled circuits. No two operations that were prepared in one session have the same.
+    pub(crate) fn batch(&self, op: u32) -> Batch {
+        Batch { number: self.batch.number.wrapping_add(op), ..self.batch }
     }
 
     /// An operation's shares.
@@ -175,12 +192,15 @@ impl Ahead {
 
     /// As material.
     pub(crate) fn into_material(mut self) -> Material {
-        let mut keys = Buffer::new((PARTIES - 1) * ENTRY_BYTES);
+        let mut keys = Buffer::new(ENTRIES_BYTES + BATCH_BYTES);
         for (role, place) in self.places.entries() {
             let entry = &mut keys.bytes_mut()[place..place + ENTRY_BYTES];
             entry[..KEY_BYTES].copy_from_slice(&self.keys.0[role]);
             entry[KEY_BYTES..].copy_from_slice(&self.drawn[role].to_le_bytes());
         }
+        let (session, number) = keys.bytes_mut()[ENTRIES_BYTES..].split_at_mut(16);
+        session.copy_from_slice(&self.batch.session);
+        number.copy_from_slice(&self.batch.number.to_le_bytes());
         let mut parts = vec![std::mem::take(&mut self.shares)];
         parts.append(&mut self.outputs);
         parts.push(keys);
@@ -203,11 +223,14 @@ impl Ahead {
         let shares = parts.next().unwrap_or_default();
         let mut outputs: Vec<Buffer> = parts.collect();
         let mut entries = outputs.pop().unwrap_or_default();
-        let mut ahead = Self { places, shares, outputs, keys: Keys::default(), drawn: [0; PARTIES] };
+        let (session, number) = entries.bytes()[ENTRIES_BYTES..].split_at(16);
+        let mut batch = Batch { session: [0; 16], number: little_endian(number) as u32 };
+        batch.session.copy_from_slice(session);
+        let mut ahead = Self { places, shares, outputs, keys: Keys::default(), batch, drawn: [0; PARTIES] };
         for (role, place) in ahead.places.entries() {
             let (key, drawn) = entries.bytes()[place..place + ENTRY_BYTES].split_at(KEY_BYTES);
             ahead.keys.0[role].copy_from_slice(key);
-            ahead.drawn[role] = drawn.iter().rev().fold(0, |count, &byte| count << 8 | u64::from(byte));
+            ahead.drawn[role] = little_endian(drawn);
         }
         entries.wipe();
         Ok(ahead)
@@ -217,6 +240,11 @@ impl Ahead {
     pub(crate) fn into_memory(mut self) -> Buffer {
         std::mem::take(&mut self.shares)
     }
+}
+
+/// A number from its bytes.
+fn little_endian(bytes: &[u8]) -> u64 {
+    bytes.iter().rev().fold(0, |number, &byte| number << 8 | u64::from(byte))
 }
 
 impl Drop for Ahead {

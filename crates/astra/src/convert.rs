@@ -225,7 +225,7 @@ impl AstraEngine {
     }
 
     /// `x_1 + x_2` of a job's columns.
-    fn mask_of<W: Word>(&self, a: Reg, job: &Job) -> Vec<W> {
+    pub(crate) fn mask_of<W: Word>(&self, a: Reg, job: &Job) -> Vec<W> {
         let mut sum = vec![W::ZERO; job.cols.len()];
         let [first, second] =
             [&self.first, &self.second].map(|bank| &bank.get(a).words::<W>()[job.cols.clone()]);

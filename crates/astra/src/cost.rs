@@ -1,9 +1,8 @@
 //! What every operation sends, message by message. The conformance suite holds it against the links' counters.
 
-use crate::PARTIES;
 use crate::seats::Seats;
 use crate::verified::{clients_learn, products};
-use crate::verify;
+use crate::{PARTIES, signs, verify};
 use tacit_engine::{Checks, Roles};
 use tacit_kernel::digest::{DIGEST_BYTES, KEY_BYTES};
 use tacit_program::cost::{Flow, Phase};
@@ -39,7 +38,7 @@ pub(crate) fn speaks(kind: &Kind, stage: u32) -> bool {
     }
 }
 
-/// Bits of the results of a stage.
+/// Bits of the results of a stage; not of a sign, which is garbled.
 fn result_bits(plan: &Plan, kind: &Kind, stage: u32) -> u64 {
     let bits = |reg: Reg| plan.register(reg).len() as u64 * plan.register(reg).domain.bits();
     match kind {
@@ -53,16 +52,27 @@ fn result_bits(plan: &Plan, kind: &Kind, stage: u32) -> u64 {
     }
 }
 
-/// An element of every product from `P_0` to `P_2` (figure 3); of a shift two, of a number that is split its bits.
+/// An element of every product from `P_0` to `P_2` (figure 3); of a shift two, of a number that is split its bits, of a sign
+/// a garbled circuit.
 pub(crate) fn offline(seats: Seats, plan: &Plan, kind: &Kind, stage: u32) -> Vec<Flow> {
+    if let Kind::Sign { a, .. } = kind {
+        let bits = if stage == 0 { signs::garbled_bits(plan, *a) } else { 0 };
+        return vec![flow(seats, 0, 2, bits)];
+    }
     let numbers = if matches!(kind, Kind::Shift { .. }) { 2 } else { 1 };
     vec![flow(seats, 0, 2, numbers * result_bits(plan, kind, stage))]
 }
 
-/// An element of every product from `P_1` and `P_2` to each other (figures 3 and 11).
+/// An element of every product from `P_1` and `P_2` to each other (figures 3 and 11); of a sign labels, and then a bit back.
 pub(crate) fn operation(seats: Seats, plan: &Plan, kind: &Kind, stage: u32) -> Vec<Flow> {
     if !speaks(kind, stage) {
         return Vec::new();
+    }
+    if let Kind::Sign { a, dst } = kind {
+        return match stage {
+            0 => vec![flow(seats, 1, 2, signs::label_bits(plan, *a))],
+            _ => vec![flow(seats, 2, 1, plan.register(*dst).cols as u64)],
+        };
     }
     let bits = result_bits(plan, kind, stage);
     vec![flow(seats, 1, 2, bits), flow(seats, 2, 1, bits)]

@@ -5,7 +5,7 @@ use crate::inout::ClientMasks;
 use crate::products::no_material;
 use crate::seats::Seats;
 use crate::verified::{Verified, refuse_unverified};
-use crate::{PARTIES, cost};
+use crate::{PARTIES, cost, signs};
 use std::ops::Range;
 use std::sync::Arc;
 use tacit_engine::bank::{self, Bank, Part, row_words};
@@ -13,6 +13,7 @@ use tacit_engine::cross::RightMatrices;
 use tacit_engine::profile::{Section, section};
 use tacit_engine::tile::Tiles;
 use tacit_engine::{Clear, Engine, Error, Job, Material, Roles};
+use tacit_garble::Batch;
 use tacit_kernel::Buffer;
 use tacit_program::plan::{Domain, Kind, Local, Plan, Reg};
 use tacit_session::{At, Draw, Session, Stream, step};
@@ -35,6 +36,8 @@ pub(crate) enum Drawn {
     Share,
     /// The same, of the second number where there are two.
     SecondShare,
+    /// What `P_0` and `P_1` garble from.
+    Seed,
     /// `delta_x` of products that are checked.
     LeftDelta,
     /// `delta_y`.
@@ -136,9 +139,13 @@ impl AstraEngine {
         self.party(if self.me == 2 { 1 } else { 2 })
     }
 
-    /// Whose part of products this party receives in the walk that is on: `P_2` that of `P_0` offline, `P_1` and `P_2`
-    /// each other's online.
-    pub(crate) fn giver(&self) -> Option<usize> {
+    /// Whose part of a job this party receives in the walk that is on: `P_2` that of `P_0` offline, `P_1` and `P_2` each
+    /// other's online.
+    pub(crate) fn giver(&self, job: &Job) -> Option<usize> {
+        let kind = &self.plan.ops[job.op as usize].kind;
+        if matches!(kind, Kind::Sign { .. }) && !signs::receives(self.me, job.stage) {
+            return None;
+        }
         match (self.walk, self.me) {
             // Where triples are made, shares are taken with them.
             (Walk::Offline, 2) if self.verified.is_none() => Some(self.party(0)),
@@ -217,6 +224,7 @@ impl AstraEngine {
             &Kind::Split { a, bits, s } => self.split_begin(job, a, bits, s),
             &Kind::Inject { a, dst } => self.inject_begin(job, a, dst),
             &Kind::Shift { a, by, dst } => self.shift_begin(job, a, by, dst),
+            &Kind::Sign { a, dst } => self.sign_begin(job, a, dst),
         }
     }
 
@@ -254,8 +262,10 @@ impl Engine for AstraEngine {
         let keys = Keys::fresh(&mut self.session, parties);
         self.streams = keys.streams(self.session.lane());
         let memory = std::mem::take(&mut self.spare);
-        self.ahead =
-            Some(Ahead::new(Places::new(&self.plan, self.me, self.verified.is_some()), keys, memory));
+        let mut batch = Batch { session: [0; 16], number: self.session.first_operation() };
+        batch.session.copy_from_slice(&self.session.id()[..16]);
+        let places = Places::new(&self.plan, self.me, self.verified.is_some());
+        self.ahead = Some(Ahead::new(places, keys, batch, memory));
         self.walk = Walk::Offline;
         if !self.idle() {
             self.mask_inputs();
@@ -346,14 +356,14 @@ impl Engine for AstraEngine {
         if self.walk == Walk::Online && !self.speaks(job.op, job.stage) {
             return Ok(true);
         }
-        match self.giver() {
+        match self.giver(job) {
             Some(from) => Ok(self.session.mesh().arrived(from)?),
             None => Ok(true),
         }
     }
 
     fn finish(&mut self, job: &Job) -> Result<(), Error> {
-        let Some(from) = self.giver() else { return Ok(()) };
+        let Some(from) = self.giver(job) else { return Ok(()) };
         let plan = self.plan.clone();
         let kind = &plan.ops[job.op as usize].kind;
         match kind {
@@ -366,6 +376,7 @@ impl Engine for AstraEngine {
             &Kind::Split { bits, s, .. } => self.split_finish(job, from, bits, s),
             &Kind::Inject { dst, .. } => self.select_finish(job, from, 1, dst),
             &Kind::Shift { dst, .. } => self.select_finish(job, from, 2, dst),
+            &Kind::Sign { a, dst } => self.sign_finish(job, from, a, dst),
         }?;
         if self.verified.is_some() { self.note_results(job, kind) } else { Ok(()) }
     }

@@ -26,6 +26,7 @@ mod inout;
 mod masked;
 mod products;
 mod seats;
+mod signs;
 mod triples;
 mod verified;
 mod verify;
@@ -37,6 +38,7 @@ use engine::AstraEngine;
 use seats::Seats;
 use std::sync::Arc;
 use tacit_engine::{Checks, Client, Engine, Error, Protocol, ProtocolSpec, Roles, Security};
+use tacit_program::Native;
 use tacit_program::cost::Flow;
 use tacit_program::plan::{InputOp, Op, OutputOp, Plan};
 use tacit_session::Session;
@@ -45,14 +47,32 @@ use tacit_session::Session;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Astra {
     seats: Seats,
+    comparison: Comparison,
 }
 
-/// One for each way to seat the parties.
-static SEATED: [Astra; 6] = {
-    let mut all = [Astra { seats: Seats::IN_ORDER }; 6];
+/// How the sign of a number becomes a bit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Comparison {
+    /// By a circuit on the bits of its addends: few bits, a round for each layer.
+    Prefix,
+    /// By a garbled circuit: two rounds, kilobytes.
+    Garbled,
+}
+
+/// The name of the parameter that says how numbers are compared.
+const COMPARISON: &str = "comparison";
+
+/// Its values.
+const PREFIX: &str = "prefix";
+const GARBLED: &str = "garbled";
+
+/// One for each way to seat the parties and to compare.
+static ALL: [Astra; 12] = {
+    let mut all = [Astra::IN_ORDER; 12];
     let mut at = 0;
     while at < all.len() {
-        all[at].seats = Seats::ALL[at];
+        let comparison = if at < Seats::ALL.len() { Comparison::Prefix } else { Comparison::Garbled };
+        all[at] = Astra { seats: Seats::ALL[at % Seats::ALL.len()], comparison };
         at += 1;
     }
     all
@@ -60,7 +80,10 @@ static SEATED: [Astra; 6] = {
 
 impl Astra {
     /// The parties are `P_0`, `P_1` and `P_2` in their order.
-    pub const IN_ORDER: Self = Self { seats: Seats::IN_ORDER };
+    pub const IN_ORDER: Self = Self { seats: Seats::IN_ORDER, comparison: Comparison::Prefix };
+
+    /// Comparisons are garbled.
+    pub const GARBLED: Self = Self { comparison: Comparison::Garbled, ..Self::IN_ORDER };
 }
 
 static SPEC: ProtocolSpec = ProtocolSpec {
@@ -77,16 +100,33 @@ impl Protocol for Astra {
     }
 
     fn offered(&self) -> &'static [(&'static str, &'static [&'static str])] {
-        &[(seats::PARAMETER, &Seats::NAMES)]
+        &[(seats::PARAMETER, &Seats::NAMES), (COMPARISON, &[PREFIX, GARBLED])]
     }
 
     fn with(&self, parameter: &str, value: &str) -> Option<&'static dyn Protocol> {
-        let seats = (parameter == seats::PARAMETER).then(|| Seats::named(value))??;
-        SEATED.iter().find(|protocol| protocol.seats == seats).map(|protocol| protocol as &dyn Protocol)
+        let mut wanted = *self;
+        match (parameter, value) {
+            (seats::PARAMETER, value) => wanted.seats = Seats::named(value)?,
+            (COMPARISON, PREFIX) => wanted.comparison = Comparison::Prefix,
+            (COMPARISON, GARBLED) => wanted.comparison = Comparison::Garbled,
+            _ => return None,
+        }
+        ALL.iter().find(|known| **known == wanted).map(|known| known as &dyn Protocol)
     }
 
     fn parameters(&self) -> String {
-        self.seats.parameter()
+        let comparison = match self.comparison {
+            Comparison::Prefix => None,
+            Comparison::Garbled => Some(format!("{COMPARISON}={GARBLED}")),
+        };
+        self.seats.parameter().into_iter().chain(comparison).collect::<Vec<_>>().join(" ")
+    }
+
+    fn native(&self) -> Native {
+        match self.comparison {
+            Comparison::Prefix => Native::ALL,
+            Comparison::Garbled => Native::SIGNS,
+        }
     }
 
     fn speaks(&self, op: &Op, stage: u32) -> bool {

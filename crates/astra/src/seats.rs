@@ -26,9 +26,9 @@ impl Seats {
     }
 
     /// As a value of the parameter; nothing for the usual one.
-    pub(crate) fn parameter(self) -> String {
+    pub(crate) fn parameter(self) -> Option<String> {
         let place = Self::ALL.iter().position(|seats| *seats == self).unwrap_or_default();
-        if place == 0 { String::new() } else { format!("{PARAMETER}={}", Self::NAMES[place]) }
+        (place > 0).then(|| format!("{PARAMETER}={}", Self::NAMES[place]))
     }
 
     /// The party that plays a role.

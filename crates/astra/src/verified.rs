@@ -65,7 +65,7 @@ impl Protocol for AstraMalicious {
     }
 
     fn parameters(&self) -> String {
-        self.seats.parameter()
+        self.seats.parameter().unwrap_or_default()
     }
 
     fn native(&self) -> Native {
@@ -119,13 +119,13 @@ pub(crate) fn refuse_unverified(plan: &Plan) -> Result<(), Error> {
     let verified = |kind: &Kind| match kind {
         Kind::And { .. } | Kind::Circuit { .. } | Kind::Mul { .. } => true,
         Kind::MatMul { shape, .. } => shape.k > 0,
-        Kind::Split { .. } | Kind::Inject { .. } | Kind::Shift { .. } => false,
+        Kind::Split { .. } | Kind::Inject { .. } | Kind::Shift { .. } | Kind::Sign { .. } => false,
     };
     if plan.ops.iter().all(|op| verified(&op.kind)) {
         return Ok(());
     }
     Err(Error::Refused(
-        "protocol \"astra-malicious\" verifies ANDs and products; this plan has conversions by two addends, or \
+        "protocol \"astra-malicious\" verifies ANDs and products; this plan has conversions by two addends, garbled circuits, or \
          matrices without entries"
             .into(),
     ))

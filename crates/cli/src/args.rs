@@ -183,6 +183,10 @@ struct ParameterArgs {
     /// How replicated-malicious proves: usual, or as other papers do, to compare with: li-2023 or boyle-2019
     #[arg(long, value_name = "HOW")]
     proofs: Option<String>,
+    /// Which parties play astra's P_0, P_1 and P_2: 201 makes the third party P_0 and the first P_1. Or auto, as the network
+    /// would have it, which a deployment does if nothing is said
+    #[arg(long, value_name = "ORDER")]
+    roles: Option<String>,
 }
 
 impl ParameterArgs {
@@ -193,6 +197,7 @@ impl ParameterArgs {
             ("soundness", self.soundness.as_deref()),
             ("challenges", self.fiat_shamir.then_some("fiat-shamir")),
             ("proofs", self.proofs.as_deref()),
+            ("roles", self.roles.as_deref()),
         ];
         let given = values.iter().filter_map(|(name, value)| value.map(|value| (name, value)));
         given.fold(name.to_owned(), |text, (name, value)| format!("{text} {name}={value}"))

@@ -3,14 +3,14 @@
 use crate::args::CostArgs;
 use crate::failure::Failure;
 use crate::table::{Table, bytes, seconds};
-use crate::{Context, program};
+use crate::{Context, program, run};
 use serde_json::{Map, Value as Json, json};
 use std::sync::Arc;
 use tacit::engine::Roles;
 use tacit::net::Profile;
 use tacit::net::setup::Config;
-use tacit::program::cost::{Cost, Itemised, NetProfile, Phase};
-use tacit::{Compiled, Local, Stream, price, protocols};
+use tacit::program::cost::{Cost, Itemised, Phase};
+use tacit::{Casting, Compiled, Error, Local, Stream, cast, is_open, network, price, protocols};
 
 pub(crate) fn cost(context: &mut Context<'_>, args: &CostArgs) -> Result<(), Failure> {
     let mut compiled = Compiled::new(program::load(context, &args.program)?)?;
@@ -19,9 +19,10 @@ pub(crate) fn cost(context: &mut Context<'_>, args: &CostArgs) -> Result<(), Fai
     if let Some(bytes) = window {
         compiled = compiled.with_window(bytes);
     }
+    let net = load(&args.net)?;
     let bill = |name: String| {
         let parties = parties(&name, config.as_ref())?;
-        Bill::new(&compiled, name, parties)
+        Bill::new(&compiled, name, parties, &net)
     };
     let mut bills = Vec::new();
     match args.protocol.given()? {
@@ -36,7 +37,12 @@ pub(crate) fn cost(context: &mut Context<'_>, args: &CostArgs) -> Result<(), Fai
             }
         }
     }
-    tell(context, &args.net, &bills)
+    tell(context, &args.net, &net, &bills)
+}
+
+/// The network that is described so.
+pub(crate) fn load(net: &str) -> Result<Profile, Failure> {
+    Profile::load(net).map_err(|error| Failure::usage(error.to_string()))
 }
 
 /// The parties that a protocol is priced for: a deployment's, or else as many as it is for.
@@ -47,17 +53,21 @@ pub(crate) fn parties(protocol: &str, config: Option<&Config>) -> Result<Vec<Str
     }
 }
 
-/// Prints what something costs on the network that is described so, under each protocol.
-pub(crate) fn tell(context: &mut Context<'_>, net_name: &str, bills: &[Bill]) -> Result<(), Failure> {
-    let net = Profile::load(net_name).map_err(|error| Failure::usage(error.to_string()))?;
+/// Prints what something costs on a network, which has this name, under each protocol.
+pub(crate) fn tell(
+    context: &mut Context<'_>,
+    net_name: &str,
+    net: &Profile,
+    bills: &[Bill],
+) -> Result<(), Failure> {
     if context.json {
         let all: Map<String, Json> =
-            bills.iter().map(|bill| (bill.protocol.clone(), bill.to_json(&net))).collect();
+            bills.iter().map(|bill| (bill.protocol.clone(), bill.to_json(net))).collect();
         let object = json!({"net": net_name, "protocols": all});
         return context.line(&object.to_string());
     }
     for bill in bills {
-        context.line(&bill.to_text(net_name, &net))?;
+        context.line(&bill.to_text(net_name, net))?;
     }
     Ok(())
 }
@@ -65,6 +75,8 @@ pub(crate) fn tell(context: &mut Context<'_>, net_name: &str, bills: &[Bill]) ->
 /// What a program costs under one protocol.
 pub(crate) struct Bill {
     protocol: String,
+    /// Who plays what, if that was left to the network.
+    casting: Option<Casting>,
     endpoints: Vec<String>,
     total: Cost,
     /// The same by line of the source, in the order in which the lines are first used; of a circuit there are none.
@@ -72,8 +84,14 @@ pub(crate) struct Bill {
 }
 
 impl Bill {
-    fn new(compiled: &Arc<Compiled>, protocol: String, parties: Vec<String>) -> Result<Self, Failure> {
-        let Itemised { total, nodes } = price(compiled, &protocol, &parties)?;
+    fn new(
+        compiled: &Arc<Compiled>,
+        protocol: String,
+        parties: Vec<String>,
+        net: &Profile,
+    ) -> Result<Self, Failure> {
+        let casting = casting(&protocol, &parties, net, |name| Ok(price(compiled, name, &parties)?.total))?;
+        let Itemised { total, nodes } = price(compiled, settled(casting.as_ref(), &protocol), &parties)?;
         let clients = Roles::clients_of(compiled.plan(), &parties);
         let mut lines: Vec<(String, Cost)> = Vec::new();
         for (&node, cost) in &nodes {
@@ -84,7 +102,7 @@ impl Bill {
                 None => lines.push((line, cost.clone())),
             }
         }
-        Ok(Self { protocol, endpoints: [parties, clients].concat(), total, lines })
+        Ok(Self { protocol, casting, endpoints: [parties, clients].concat(), total, lines })
     }
 
     /// What all parts of a stream cost together.
@@ -92,10 +110,12 @@ impl Bill {
         stream: &Stream,
         protocol: String,
         parties: Vec<String>,
+        net: &Profile,
     ) -> Result<Self, Failure> {
-        let total = stream.price(&protocol, &parties)?;
+        let casting = casting(&protocol, &parties, net, |name| stream.price(name, &parties))?;
+        let total = stream.price(settled(casting.as_ref(), &protocol), &parties)?;
         let clients = stream.clients(&parties);
-        Ok(Self { protocol, endpoints: [parties, clients].concat(), total, lines: Vec::new() })
+        Ok(Self { protocol, casting, endpoints: [parties, clients].concat(), total, lines: Vec::new() })
     }
 
     fn to_json(&self, net: &Profile) -> Json {
@@ -113,14 +133,18 @@ impl Bill {
             .iter()
             .map(|(line, cost)| json!({"line": line, "sent_bytes": self.sent(cost), "rounds": cost.rounds()}))
             .collect();
-        json!({
+        let mut object = json!({
             "endpoints": self.endpoints,
             "sent_bytes": self.sent(total),
             "rounds": total.rounds(),
             "network_seconds": self.seconds(net),
             "phases": phases,
             "lines": lines,
-        })
+        });
+        if let Some(casting) = &self.casting {
+            object["roles"] = run::roles(&casting.parties);
+        }
+        object
     }
 
     fn to_text(&self, net_name: &str, net: &Profile) -> String {
@@ -145,28 +169,38 @@ impl Bill {
             }
             lines = format!("{table}\n");
         }
+        let roles = self.casting.as_ref().map_or_else(String::new, |casting| format!("\nroles: {casting}"));
         format!(
-            "{}\n\n{phases}\n{lines}network time ({net_name}): {}; computing and connecting come on top",
+            "{}\n\n{phases}\n{lines}network time ({net_name}): {}; computing and connecting come on top{roles}",
             self.protocol,
             seconds(self.seconds(net))
         )
     }
 
-    /// An estimate that takes every link for as slow as the slowest.
     fn seconds(&self, net: &Profile) -> f64 {
-        let pairs =
-            self.endpoints.iter().flat_map(|one| self.endpoints.iter().map(move |other| (one, other)));
-        let shapes =
-            pairs.filter(|(one, other)| one != other).filter_map(|(one, other)| net.between(one, other));
-        let unlimited = NetProfile { rtt_seconds: 0.0, bits_per_second: f64::INFINITY };
-        let slowest = shapes.fold(unlimited, |slowest, shape| NetProfile {
-            rtt_seconds: slowest.rtt_seconds.max(shape.rtt.as_secs_f64()),
-            bits_per_second: slowest.bits_per_second.min(shape.bandwidth as f64),
-        });
-        self.total.network_seconds(&slowest)
+        self.total.network_seconds(&network(net, &self.endpoints))
     }
 
     fn sent(&self, cost: &Cost) -> Vec<u64> {
         (0..self.endpoints.len()).map(|endpoint| cost.sent_by(endpoint)).collect()
     }
+}
+
+/// Who plays what on a network, if that is left to it.
+fn casting(
+    protocol: &str,
+    parties: &[String],
+    net: &Profile,
+    price: impl Fn(&str) -> Result<Cost, Error>,
+) -> Result<Option<Casting>, Error> {
+    if is_open(protocol)? {
+        cast(protocol, parties, &network(net, parties), price).map(Some)
+    } else {
+        Ok(None)
+    }
+}
+
+/// The protocol's name with its roles.
+fn settled<'a>(casting: Option<&'a Casting>, protocol: &'a str) -> &'a str {
+    casting.map_or(protocol, |casting| &casting.protocol)
 }

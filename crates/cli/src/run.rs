@@ -10,7 +10,7 @@ use std::sync::Arc;
 use tacit::net::Phase;
 use tacit::program::plan::{Plan, To};
 use tacit::program::{OutputType, Program, Value};
-use tacit::{Compiled, Local, Report, Run, Seat};
+use tacit::{Compiled, Local, Report, Run, Seat, told};
 
 pub(crate) fn run(context: &mut Context<'_>, args: &RunArgs) -> Result<(), Failure> {
     let loaded = program::load(context, &args.program)?;
@@ -125,7 +125,17 @@ pub(crate) fn report(report: &Report) -> Json {
             (name.clone(), json!({"sent_bytes": phases, "wire_bytes": traffic.wire}))
         })
         .collect();
-    json!({"rounds": report.rounds, "seconds": report.elapsed.as_secs_f64(), "endpoints": endpoints})
+    let mut object =
+        json!({"rounds": report.rounds, "seconds": report.elapsed.as_secs_f64(), "endpoints": endpoints});
+    if !report.players.is_empty() {
+        object["roles"] = roles(&report.players);
+    }
+    object
+}
+
+/// Who plays what, for machines.
+pub(crate) fn roles(players: &[String]) -> Json {
+    players.iter().enumerate().map(|(role, player)| (format!("P_{role}"), json!(player))).collect()
 }
 
 /// What a run took, for people.
@@ -142,6 +152,9 @@ pub(crate) fn tell_traffic(context: &mut Context<'_>, report: &Report) {
         report.rounds,
         report.elapsed.as_secs_f64()
     );
+    if !report.players.is_empty() {
+        let _ = writeln!(context.err, "roles: {}", told(&report.players));
+    }
 }
 
 fn write_outputs(directory: &Path, run: &Run) -> Result<(), Failure> {

@@ -8,7 +8,7 @@ use signal_hook::consts::{SIGINT, SIGTERM};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
-use tacit::{Compiled, Seat};
+use tacit::{Compiled, Seat, told};
 
 /// How long the others may take to come for the next run.
 const PATIENCE: Duration = Duration::from_hours(24 * 365);
@@ -67,7 +67,10 @@ fn tell(
         return context.line(&object.to_string());
     }
     let sent: u64 = done.report.endpoints.iter().map(|(_, traffic)| traffic.payload()).sum();
-    context.line(&format!("run {number}: {:.3} s, {sent} bytes sent", done.report.elapsed.as_secs_f64()))
+    let players = &done.report.players;
+    let roles = if players.is_empty() { String::new() } else { format!("; roles: {}", told(players)) };
+    let seconds = done.report.elapsed.as_secs_f64();
+    context.line(&format!("run {number}: {seconds:.3} s, {sent} bytes sent{roles}"))
 }
 
 fn tell_failure(context: &mut Context<'_>, number: u64, failure: &Failure) -> Result<(), Failure> {

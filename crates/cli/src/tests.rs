@@ -43,7 +43,7 @@ pub(crate) fn tacit(args: &[&str]) -> (i32, String, String) {
 
 #[test]
 fn bad_use_ends_with_2_and_says_what_is_wrong() {
-    let cases: [(&[&str], &str); 42] = [
+    let cases: [(&[&str], &str); 45] = [
         (&[], "Usage"),
         (&["dance"], "dance"),
         (&["run"], "PROGRAM"),
@@ -64,6 +64,9 @@ fn bad_use_ends_with_2_and_says_what_is_wrong() {
         (&["circuit", "adder64", "--cost", "--proofs", "li-2023"], "Give --protocol with proofs=li-2023"),
         (&["cost", "sum.py", "--protocol", "oracle"], "no protocol is named \"oracle\""),
         (&["cost", "sum.py", "--soundness", "100"], "Give --protocol with soundness=100"),
+        (&["cost", "sum.py", "--roles", "201"], "Give --protocol with roles=201"),
+        (&["cost", "sum.py", "--protocol", "astra", "--roles", "200"], "it has roles=012 or 021"),
+        (&["cost", "sum.py", "--protocol", "replicated", "--roles", "auto"], "no parameter \"roles=auto\""),
         (
             &["cost", "sum.py", "--protocol", "replicated", "--soundness", "100"],
             "no parameter \"soundness=100\"; it has zero-sharing=",
@@ -143,6 +146,33 @@ fn a_cost_is_by_party_phase_and_line() {
     let (code, out, _) = tacit(&["cost", "sum.py"]);
     assert_eq!(code, 0);
     assert!(out.contains("replicated") && out.contains("online") && out.contains("sum.py:3: a * b"), "{out}");
+}
+
+/// On the paper's network, with its machines in another order.
+#[test]
+fn a_cost_says_who_plays_what() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("net.toml");
+    let pair =
+        |one, other, net| format!("[[pair]]\nbetween = [\"{one}\", \"{other}\"]\nnet = \"{net},25mbit\"\n");
+    let pairs = [("P0", "P1", "81.736ms"), ("P1", "P2", "201.928ms"), ("P0", "P2", "229.792ms")];
+    std::fs::write(&file, pairs.map(|(one, other, net)| pair(one, other, net)).concat()).unwrap();
+    let net = file.display().to_string();
+    let bill = |more: &[&str]| {
+        let args = [&["cost", "sum.py", "--protocol", "astra", "--net", &net, "--json"], more].concat();
+        let object: serde_json::Value = serde_json::from_str(&tacit(&args).1).unwrap();
+        object["protocols"].as_object().unwrap().values().next().unwrap().clone()
+    };
+    let chosen = bill(&[]);
+    assert_eq!(chosen["roles"]["P_0"], "P2");
+    assert_eq!(bill(&["--roles", "auto"])["roles"], chosen["roles"]);
+    let usual = bill(&["--roles", "012"]);
+    assert!(usual["roles"].is_null());
+    assert!(chosen["network_seconds"].as_f64() < usual["network_seconds"].as_f64());
+    let (_, text, _) = tacit(&["cost", "sum.py", "--protocol", "astra", "--net", &net]);
+    assert!(text.contains("roles: P_0 = P2, P_1 = ") && text.contains("s in the slowest order"), "{text}");
+    let (_, text, _) = tacit(&["cost", "sum.py", "--protocol", "astra"]);
+    assert!(text.contains("roles: P_0 = P0, P_1 = P1, P_2 = P2, because all orders"), "{text}");
 }
 
 #[test]

@@ -17,13 +17,14 @@ fn main() {
         let this_command = vec![this_program().display().to_string(), AS_COMMAND.to_owned()];
         std::process::exit(tacit_cli::main(args.collect(), &NoPython, this_command));
     }
-    let tests: [(&str, fn()); 12] = [
+    let tests: [(&str, fn()); 13] = [
         ("every benchmark runs over every transport", every_benchmark_runs_over_every_transport),
         ("a benchmark's object has all its keys", a_benchmarks_object_has_all_its_keys),
         ("products cost the bits of their ring", products_cost_the_bits_of_their_ring),
         ("a profile is all of every party's time", a_profile_is_all_of_every_partys_time),
         ("the paper's experiments are redone", the_papers_experiments_are_redone),
         ("the experiments of Li et al. are redone", the_experiments_of_li_et_al_are_redone),
+        ("the experiments of Chaudhari et al. are redone", the_experiments_of_chaudhari_et_al_are_redone),
         ("a scale has four steps", a_scale_has_four_steps),
         ("a shaped link takes its time", a_shaped_link_takes_its_time),
         ("the limits of this machine are measured", the_limits_of_this_machine_are_measured),
@@ -283,6 +284,30 @@ fn the_experiments_of_li_et_al_are_redone() {
     }
     assert_eq!((list("fields").len(), list("paper").len()), (4, 6));
     let output = tacit(&["bench", "li", "--quick"]);
+    assert_eq!(output.status.code(), Some(2), "--paper is missing");
+}
+
+fn the_experiments_of_chaudhari_et_al_are_redone() {
+    let object = object(&["bench", "astra", "--paper", "--quick", "--json", "--transport", "memory"]);
+    let runs = object["runs"].as_array().expect("a list");
+    for table in ["table 3", "table 5", "table 6", "table 7", "table 8", "table 9", "figure 12"] {
+        assert!(runs.iter().any(|run| run["table"] == table), "{table}");
+    }
+    for run in runs {
+        let number = |key: &str| run[key].as_f64().expect(key);
+        assert!(number("online_seconds_at_round_trips") > number("online_seconds"), "{run}");
+        let ahead = run["protocol"] == "astra";
+        assert_eq!(
+            (number("offline_seconds") > 0.0, number("offline_kilobytes") > 0.0),
+            (ahead, ahead),
+            "{run}"
+        );
+    }
+    // An element of 8 bytes ahead of each of 100 predictions, and two online.
+    let many =
+        runs.iter().find(|run| run["table"] == "table 7" && run["protocol"] == "astra").expect("a run");
+    assert_eq!((&many["count"], &many["offline_kilobytes"]), (&100.into(), &(800.0 / 1024.0).into()));
+    let output = tacit(&["bench", "astra", "--quick"]);
     assert_eq!(output.status.code(), Some(2), "--paper is missing");
 }
 

@@ -95,6 +95,15 @@ impl ClearEngine {
         self.bank.put(dst, out);
     }
 
+    fn sign(&mut self, a: Reg, dst: Reg) {
+        let mut out = self.bank.take(dst);
+        with_word!(self.bank.width(a), W => {
+            let tops: Vec<W> = self.bank.get(a).words::<W>().iter().map(|word| word.shr(W::BITS - 1)).collect();
+            transpose::to_planes::<W>(&tops, 1, out.words_mut(), row_words(tops.len()));
+        });
+        self.bank.put(dst, out);
+    }
+
     /// The two addends of each number.
     fn addends<W: Word>(&self, a: Reg) -> impl Iterator<Item = [W; 2]> {
         let numbers = self.bank.get(a).words::<W>();
@@ -162,6 +171,7 @@ impl Engine for ClearEngine {
             Kind::Split { a, bits, s } => self.split(a, bits, s),
             Kind::Inject { a, dst } => self.inject(a, dst),
             Kind::Shift { a, by, dst } => self.shift(a, by, dst),
+            Kind::Sign { a, dst } => self.sign(a, dst),
             Kind::Circuit { .. } => unreachable!("circuits go layer by layer"),
         }
         Ok(())

@@ -40,7 +40,7 @@ const MATRIX_BYTES: usize = 8 << 20;
 
 /// Cuts a stage into jobs.
 pub fn jobs(plan: &Plan, op: u32, stage: u32) -> impl Iterator<Item = Job> {
-    let (extent, grain) = extent_and_grain(plan, &plan.ops[op as usize].kind);
+    let (extent, grain) = extent_and_grain(plan, &plan.ops[op as usize].kind, stage);
     let count = extent.div_ceil(grain);
     (0..count).map(move |batch| Job {
         op,
@@ -124,7 +124,7 @@ pub fn rounds(plan: &Plan, stages: &[Stage], speaks: impl Fn(&Op, u32) -> bool) 
     longest.max(u64::from(others.iter().any(speaks)))
 }
 
-fn extent_and_grain(plan: &Plan, kind: &Kind) -> (usize, usize) {
+fn extent_and_grain(plan: &Plan, kind: &Kind, stage: u32) -> (usize, usize) {
     let register = |reg| plan.register(reg);
     let ring_bits = |reg| register(reg).domain.bits();
     match kind {
@@ -134,6 +134,10 @@ fn extent_and_grain(plan: &Plan, kind: &Kind) -> (usize, usize) {
             (register(*dst).cols, columns_per_message(ring_bits(*dst)))
         }
         Kind::Shift { dst, .. } => (register(*dst).cols, columns_per_message(2 * ring_bits(*dst))),
+        // What is sent first is hundreds of bytes for each number; a bit comes back.
+        Kind::Sign { dst, .. } => {
+            (register(*dst).cols, if stage == 0 { ALIGNMENT } else { columns_per_message(1) })
+        }
         Kind::Circuit { circuit, .. } => (kind.extent(plan), tile_columns(circuit)),
         Kind::MatMul { shape, dst, .. } => {
             let bits = shape.n * ring_bits(*dst) as usize;

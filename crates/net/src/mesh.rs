@@ -144,6 +144,11 @@ impl Mesh {
         &self.limits
     }
 
+    /// The time, from some point on: for measuring how long peers take to answer.
+    pub fn now(&self) -> Duration {
+        self.transport.now()
+    }
+
     /// The phase that traffic is counted for.
     pub fn phase(&self) -> Phase {
         self.phase

@@ -117,6 +117,11 @@ impl Profile {
         Self { default: Some(shape), pairs: Vec::new() }
     }
 
+    /// These pairs' shapes; of other links nothing is known.
+    pub fn of_pairs(pairs: Vec<(String, String, Shape)>) -> Self {
+        Self { default: None, pairs }
+    }
+
     /// Reads what a user names: a shape for all links, or else a file as [`Profile::parse`] reads it.
     ///
     /// # Errors

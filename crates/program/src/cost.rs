@@ -118,6 +118,27 @@ impl PhaseCost {
         self.links.iter().map(|link| link.bytes).max().unwrap_or(0)
     }
 
+    /// An estimate of the seconds that the network takes: half a round trip for every round, and then what the
+    /// slowest of its links takes to let through all that it carries.
+    ///
+    /// In a phase of rounds that all wait for one link, a round takes what the link needs for its bytes and half a
+    /// round trip, and so the sum over all rounds is just this; of several links the slowest counts, in round trip and
+    /// in transmission apart. Neglected are: that rounds may need only some of the phase's links, of which the farthest
+    /// then counts too often; that different links may be the busiest in different rounds, and then more is waited for;
+    /// that links of one machine share its line; that rounds which don't depend on one another overlap; computing,
+    /// framing and encryption.
+    pub fn network_seconds(&self, net: &NetProfile) -> f64 {
+        let links = || self.links.iter().map(|link| (link, net.between(link.from, link.to)));
+        let rtt = if self.links.is_empty() {
+            // Messages without payload, and nothing says between whom.
+            net.all().map(|link| link.rtt_seconds).fold(0.0, f64::max)
+        } else {
+            links().map(|(_, link)| link.rtt_seconds).fold(0.0, f64::max)
+        };
+        let passing = links().map(|(carried, link)| carried.bytes as f64 * 8.0 / link.bits_per_second);
+        self.rounds as f64 * rtt / 2.0 + passing.fold(0.0, f64::max)
+    }
+
     fn carry(&mut self, from: usize, to: usize, bytes: u64) {
         if bytes == 0 {
             return;
@@ -149,6 +170,17 @@ impl Cost {
         }
     }
 
+    /// Adds what runs beside it: bytes add up, and each phase has the rounds of whichever has the most.
+    pub fn add_beside(&mut self, other: &Self) {
+        for (&phase, cost) in &other.phases {
+            let own = self.phases.entry(phase).or_default();
+            own.rounds = own.rounds.max(cost.rounds);
+            for link in &cost.links {
+                own.carry(link.from, link.to, link.bytes);
+            }
+        }
+    }
+
     /// The phases that cost anything, in order.
     pub fn phases(&self) -> impl Iterator<Item = (Phase, &PhaseCost)> {
         self.phases.iter().map(|(phase, cost)| (*phase, cost))
@@ -174,11 +206,10 @@ impl Cost {
         self.phases.values().map(|cost| cost.rounds).sum()
     }
 
-    /// An estimate of the seconds that the network takes: half a round trip for every round, and for every phase
-    /// the payload of its busiest link at the link's speed. Computing, framing and start-up are left out.
+    /// An estimate of the seconds that the network takes: those of all phases, one after another
+    /// ([`PhaseCost::network_seconds`]). Start-up is left out.
     pub fn network_seconds(&self, net: &NetProfile) -> f64 {
-        let busiest: u64 = self.phases.values().map(PhaseCost::busiest).sum();
-        self.rounds() as f64 * net.rtt_seconds / 2.0 + busiest as f64 * 8.0 / net.bits_per_second
+        self.phases.values().map(|cost| cost.network_seconds(net)).sum()
     }
 }
 
@@ -244,20 +275,55 @@ impl Itemised {
     }
 }
 
-/// A network between any two endpoints.
+/// How fast a link is.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct NetProfile {
+pub struct LinkProfile {
     /// From sending to the answer's arrival.
     pub rtt_seconds: f64,
-    /// Of each link, each way.
+    /// Each way.
     pub bits_per_second: f64,
 }
 
-impl NetProfile {
+impl LinkProfile {
     /// One gigabit a second, 0.47 ms round trip.
     pub const LAN: Self = Self { rtt_seconds: 0.47e-3, bits_per_second: 1e9 };
     /// 100 megabits a second, 40 ms round trip.
     pub const WAN: Self = Self { rtt_seconds: 40e-3, bits_per_second: 1e8 };
+    /// A link that takes no time.
+    pub const UNLIMITED: Self = Self { rtt_seconds: 0.0, bits_per_second: f64::INFINITY };
+}
+
+/// A network: how fast the link between any two endpoints is, by their numbers.
+#[derive(Clone, Debug, PartialEq)]
+pub struct NetProfile {
+    /// Of the pairs that aren't named.
+    default: LinkProfile,
+    /// By the two endpoints, the lower number first.
+    pairs: BTreeMap<(usize, usize), LinkProfile>,
+}
+
+impl NetProfile {
+    /// All links alike.
+    pub const fn uniform(link: LinkProfile) -> Self {
+        Self { default: link, pairs: BTreeMap::new() }
+    }
+
+    /// The same with this link between two endpoints.
+    #[must_use]
+    pub fn with(mut self, one: usize, other: usize, link: LinkProfile) -> Self {
+        self.pairs.insert((one.min(other), one.max(other)), link);
+        self
+    }
+
+    /// The link between two endpoints.
+    pub fn between(&self, one: usize, other: usize) -> LinkProfile {
+        self.pairs.get(&(one.min(other), one.max(other))).copied().unwrap_or(self.default)
+    }
+
+    /// All links that differ.
+    fn all(&self) -> impl Iterator<Item = &LinkProfile> {
+        std::iter::once(&self.default).chain(self.pairs.values())
+    }
 }
 
 #[cfg(test)]
@@ -341,7 +407,31 @@ mod tests {
         cost.add_rounds(Phase::Online, 10);
         cost.add_flow(Phase::Online, &Flow { from: 0, to: 1, bits: 8_000_000 });
         cost.add_flow(Phase::Online, &Flow { from: 1, to: 2, bits: 100_000_000 });
-        assert!((cost.network_seconds(&NetProfile::WAN) - 1.2).abs() < 1e-9);
+        let wan = NetProfile::uniform(LinkProfile::WAN);
+        assert!((cost.network_seconds(&wan) - 1.2).abs() < 1e-9);
+    }
+
+    #[test]
+    fn a_phase_waits_for_the_links_that_carry_something_in_it() {
+        let link = |rtt_seconds, bits_per_second| LinkProfile { rtt_seconds, bits_per_second };
+        let net = NetProfile::uniform(LinkProfile::UNLIMITED).with(1, 0, link(0.2, 1e6)).with(
+            1,
+            2,
+            link(0.08, 1e8),
+        );
+        assert_eq!((net.between(0, 1), net.between(2, 1)), (link(0.2, 1e6), link(0.08, 1e8)));
+        let seconds = |phase: PhaseCost| phase.network_seconds(&net);
+        let near = Link { from: 1, to: 2, bytes: 12_500_000 };
+        let far = Link { from: 1, to: 0, bytes: 125 };
+        let free = Link { from: 2, to: 0, bytes: 1 << 40 };
+        let phase = |rounds, links: &[Link]| seconds(PhaseCost { rounds, links: links.to_vec() });
+        assert!((phase(10, &[near]) - (10.0 * 0.04 + 1.0)).abs() < 1e-9);
+        // The farthest for all rounds, and the slowest for its bytes.
+        assert!((phase(10, &[far, near, free]) - (10.0 * 0.1 + 1.0)).abs() < 1e-9);
+        assert!((phase(1, &[far]) - (0.1 + 0.001)).abs() < 1e-9);
+        assert!(phase(3, &[free]).abs() < 1e-9);
+        // Messages without payload go between any two.
+        assert!((phase(2, &[]) - 0.2).abs() < 1e-9);
     }
 
     #[test]

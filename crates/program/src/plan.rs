@@ -274,6 +274,9 @@ pub enum Kind {
     /// `S + T`, is 1 if the top bit of `S` or of `T` is. What is missing to `x >> by` is the carry out of the
     /// low `by` bits of `S + T`. Two stages.
     Shift { a: Reg, by: u8, dst: Reg },
+    /// Ring to one row of bits: the top bit of each number. Two stages. For protocols with a way of their own
+    /// ([`Native::signs`](crate::Native)).
+    Sign { a: Reg, dst: Reg },
     /// Bits: a circuit, on as many instances as `dst` has room for. `dst` is one row: instance after instance,
     /// each with the bits of all outputs. One stage, and as many rounds as the circuit is deep for every window of
     /// tiles ([`Plan::window`]).
@@ -289,7 +292,7 @@ impl Kind {
             | Self::MatMul { .. }
             | Self::Split { .. }
             | Self::Circuit { .. } => 1,
-            Self::Inject { .. } | Self::Shift { .. } => 2,
+            Self::Inject { .. } | Self::Shift { .. } | Self::Sign { .. } => 2,
         }
     }
 
@@ -306,7 +309,7 @@ impl Kind {
         match self {
             Self::And { a, b, .. } => vec![a.reg, b.reg],
             Self::Mul { a, b, .. } | Self::MatMul { a, b, .. } => vec![*a, *b],
-            Self::Split { a, .. } | Self::Shift { a, .. } => vec![*a],
+            Self::Split { a, .. } | Self::Shift { a, .. } | Self::Sign { a, .. } => vec![*a],
             Self::Inject { a, .. } => vec![a.reg],
             Self::Circuit { inputs, .. } => inputs.iter().map(|input| input.reg()).collect(),
         }
@@ -321,6 +324,7 @@ impl Kind {
             | Self::MatMul { dst, .. }
             | Self::Inject { dst, .. }
             | Self::Shift { dst, .. }
+            | Self::Sign { dst, .. }
             | Self::Circuit { dst, .. } => vec![*dst],
         }
     }
@@ -330,9 +334,10 @@ impl Kind {
     pub fn extent(&self, plan: &Plan) -> usize {
         match self {
             Self::And { dst, .. } => plan.registers[dst.reg as usize].cols,
-            Self::Mul { dst, .. } | Self::Inject { dst, .. } | Self::Shift { dst, .. } => {
-                plan.registers[*dst as usize].cols
-            }
+            Self::Mul { dst, .. }
+            | Self::Inject { dst, .. }
+            | Self::Shift { dst, .. }
+            | Self::Sign { dst, .. } => plan.registers[*dst as usize].cols,
             Self::MatMul { shape, .. } => shape.batch * shape.m * shape.n,
             Self::Split { s, .. } => plan.registers[*s as usize].cols,
             Self::Circuit { circuit, dst, .. } => {

@@ -87,6 +87,10 @@ impl<'a> Clear<'a> {
                 vec![(Rows::run(*s, 0, u32::from(*bits)), rows.collect())]
             }
             OpKind::Inject { a, dst } => vec![(Rows::one(*dst, 0), self.read_rows(*a))],
+            OpKind::Sign { a, dst } => {
+                let top = self.plan.register(*a).domain.bits() - 1;
+                vec![(Rows::one(*dst, 0), self.read(*a).iter().map(|word| word >> top & 1).collect())]
+            }
             OpKind::Circuit { circuit, inputs, dst } => {
                 let instances = kind.extent(self.plan);
                 let widths = circuit.inputs.iter();

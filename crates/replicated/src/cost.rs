@@ -30,6 +30,7 @@ pub(crate) fn operation(plan: &Plan, kind: &Kind, stage: u32, zero_sharing: Zero
         }
         Kind::Inject { dst, .. } => select(bits(*dst), 1, stage),
         Kind::Shift { dst, .. } => select(bits(*dst), 2, stage),
+        Kind::Sign { .. } => unreachable!("lowering takes signs by circuits here"),
     }
 }
 

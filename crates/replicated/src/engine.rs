@@ -155,6 +155,7 @@ impl Engine for ReplicatedEngine {
             &Kind::Inject { a, dst } => self.inject_begin(job, a, dst),
             &Kind::Shift { a, by, dst } => self.shift_begin(job, a, by, dst),
             Kind::Circuit { circuit, inputs, dst } => self.layer_begin(job, circuit, inputs, *dst),
+            Kind::Sign { .. } => unreachable!("lowering takes signs by circuits here"),
         }
     }
 
@@ -169,7 +170,7 @@ impl Engine for ReplicatedEngine {
             (Kind::Split { .. }, 0, _) => &[1],
             (Kind::Inject { .. } | Kind::Shift { .. }, 0, 0) => &[1, 2],
             (Kind::Inject { .. } | Kind::Shift { .. }, 2, 1) => &[0],
-            (Kind::Split { .. } | Kind::Inject { .. } | Kind::Shift { .. }, ..) => &[],
+            (Kind::Split { .. } | Kind::Inject { .. } | Kind::Shift { .. } | Kind::Sign { .. }, ..) => &[],
         };
         for &peer in awaited {
             if !self.session.mesh().arrived(peer)? {
@@ -189,6 +190,7 @@ impl Engine for ReplicatedEngine {
             &Kind::Inject { a, dst } => self.inject_finish(job, a, dst),
             &Kind::Shift { a, dst, .. } => self.shift_finish(job, a, dst),
             Kind::Circuit { circuit, .. } => self.layer_finish(job, circuit),
+            Kind::Sign { .. } => unreachable!("lowering takes signs by circuits here"),
         }
     }
 

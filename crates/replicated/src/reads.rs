@@ -61,7 +61,11 @@ impl Reads {
                     }
                 }
             }
-            Kind::And { .. } | Kind::Mul { .. } | Kind::MatMul { .. } | Kind::Inject { .. } => {
+            Kind::And { .. }
+            | Kind::Mul { .. }
+            | Kind::MatMul { .. }
+            | Kind::Inject { .. }
+            | Kind::Sign { .. } => {
                 kind.reads().into_iter().for_each(|reg| self.both(reg));
             }
         }

@@ -4,11 +4,16 @@
 //! about to run and contribute fresh randomness. Afterwards every pair holds a key that nobody else knows
 //! ([`Stream`]), and the parties have an identity of the run that can't have occurred before. Commitments,
 //! coin tosses and the echo check are bound to it.
+//!
+//! What a run is to be may depend on how fast the parties' links are. Then a session of its own comes first, over the same
+//! links, in which the parties measure them ([`Session::measure`]) and tell the clients what follows from it
+//! ([`Session::tell_clients`], [`Session::told`]).
 
 mod commitment;
 mod entropy;
 mod error;
 mod handshake;
+mod measure;
 mod session;
 pub mod step;
 mod stream;

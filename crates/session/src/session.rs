@@ -312,6 +312,11 @@ impl Session {
         Ok(self.mesh.close()?)
     }
 
+    /// Ends the session and gives its links back, for another one over them; its keys are gone.
+    pub fn into_mesh(self) -> Mesh {
+        self.mesh
+    }
+
     /// Sends one message to every other party and receives one of the same length from each; own place empty.
     pub fn broadcast(&mut self, at: At, message: &[u8]) -> Result<Vec<Vec<u8>>, Error> {
         for party in self.others() {
@@ -340,13 +345,20 @@ impl Session {
         Sha256::new_with_prefix(label).chain_update(self.id).chain_update(value).finalize().into()
     }
 
-    fn fail<T>(&mut self, peer: usize, what: &'static str) -> Result<T, Error> {
+    /// Ends the session for all because a peer's message can't be read.
+    pub(crate) fn malformed<T>(&mut self, peer: usize, what: &'static str) -> Result<T, Error> {
+        let error = Error::Malformed { peer: self.name(peer).to_owned(), what };
+        self.mesh.abort(&error.to_string());
+        Err(error)
+    }
+
+    pub(crate) fn fail<T>(&mut self, peer: usize, what: &'static str) -> Result<T, Error> {
         let error = Error::CheckFailed { peer: self.name(peer).to_owned(), what };
         self.mesh.abort(&error.to_string());
         Err(error)
     }
 
-    fn others(&self) -> impl Iterator<Item = usize> + use<> {
+    pub(crate) fn others(&self) -> impl Iterator<Item = usize> + use<> {
         let me = self.me;
         (0..self.parties()).filter(move |&party| party != me)
     }
@@ -425,6 +437,6 @@ impl Session {
 }
 
 /// The address of a control message; the mesh puts in the lane.
-fn control(part: u16, op: u32) -> At {
+pub(crate) fn control(part: u16, op: u32) -> At {
     At { lane: 0, part, op, batch: 0 }
 }

@@ -27,6 +27,16 @@ pub const ACCEPT: u16 = 8;
 pub const SHARED_INPUT: u16 = 9;
 /// Draws: the keys of an instance whose material is made ahead of time.
 pub const INSTANCE_KEY: u16 = 10;
+/// Small messages to and fro between two parties, to see how long they take; batch counts them.
+pub const ECHOES: u16 = 0x20;
+/// Bursts between two parties, to see how fast they pass; op is the burst's number, batch the message's.
+pub const BURST: u16 = 0x21;
+/// How long the next burst is to be.
+pub const BURST_LENGTH: u16 = 0x22;
+/// What a party has measured.
+pub const MEASURED: u16 = 0x23;
+/// What the parties tell clients that they have settled.
+pub const SETTLED: u16 = 0x24;
 /// Digests of masked operands, compared before [`COMPUTED_DIGEST`] is sent; draws: their keys.
 pub const SHOWN_DIGEST: u16 = 11;
 /// Digests of what was computed on masked operands; draws: their keys.

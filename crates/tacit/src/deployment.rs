@@ -4,7 +4,7 @@ use crate::endpoint::{Endpoint, Once};
 use crate::lanes::{Job, Strand, Tally, Told, clients_of, lane_count, play_lanes};
 use crate::local::outcome;
 use crate::report::Traffic;
-use crate::{Compiled, Error, Progress, Report, Run, protocol};
+use crate::{Compiled, Error, Progress, Report, Run, is_open, players, price_lanes, protocol, settle};
 use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -62,7 +62,8 @@ impl Seat {
 
     /// Runs a program once, with everybody whom it names. `inputs` has a value for each input that this endpoint
     /// gives, by the index of the input, and `None` for the others. Waits for the others for as long as the
-    /// configuration's limit says.
+    /// configuration's limit says. If the protocol's parties play different roles and its name doesn't say which
+    /// ([`is_open`]), the network is measured first and they are [`settle`]d.
     pub fn run(
         &mut self,
         compiled: &Arc<Compiled>,
@@ -122,8 +123,18 @@ impl Seat {
         }
         // All lanes have the same clients.
         let meshes = lanes.first().map(|(endpoint, _)| self.gather(endpoint, count, within));
-        let meshes = meshes.transpose()?.unwrap_or_default();
+        let mut meshes = meshes.transpose()?.unwrap_or_default();
         let start = Instant::now();
+        if is_open(protocol_name)? && !meshes.is_empty() {
+            let (endpoint, _) = &lanes[0];
+            let compiled = || lanes.iter().map(|(endpoint, _)| &endpoint.compiled);
+            let price = |name: &str| price_lanes(compiled(), name, &endpoint.parties);
+            let (mesh, protocol) = settle(meshes.remove(0), endpoint, protocol_name, price)?;
+            meshes.insert(0, mesh);
+            for (endpoint, _) in &mut lanes {
+                endpoint.protocol = protocol;
+            }
+        }
         let tally = Tally::new(progress);
         let once = |(endpoint, inputs)| ((endpoint, tally.lane()), Once::new(inputs));
         let (mut lanes, mut feeds): (Vec<_>, Vec<_>) = lanes.into_iter().map(once).unzip();
@@ -135,7 +146,9 @@ impl Seat {
         let parts = feeds.into_iter().map(|once| once.outputs).zip(parts).map(outcome);
         let elapsed = start.elapsed();
         let run = |((endpoint, _), (outcome, traffic)): (&(Endpoint, Told<'_>), (Outcome, Traffic))| {
-            let report = Report { endpoints: vec![(self.name(), traffic)], rounds: outcome.rounds, elapsed };
+            let players = players(endpoint.protocol, &endpoint.parties);
+            let endpoints = vec![(self.name(), traffic)];
+            let report = Report { endpoints, rounds: outcome.rounds, elapsed, players };
             Ok(Run { outputs: endpoint.compiled.decode_all(&outcome.outputs)?, report })
         };
         lanes.iter().zip(parts).map(run).collect()

@@ -107,6 +107,12 @@ impl Endpoint {
         parameters
     }
 
+    /// What is agreed on before the run proper, with this word for what isn't settled yet.
+    pub(crate) fn agreement_on(&self, open: &str) -> Agreement {
+        let agreement = self.agreement();
+        Agreement { parameters: format!("{}, {open}", agreement.parameters), ..agreement }
+    }
+
     fn agreement(&self) -> Agreement {
         Agreement {
             version: 0,

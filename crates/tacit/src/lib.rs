@@ -3,8 +3,9 @@
 //! A [`program::Builder`] makes a program, [`Compiled`] checks it and lowers it to a plan, [`price`] says what it
 //! will cost, and it runs with all parties in this process ([`Local`]) or as one endpoint of a deployment
 //! ([`Seat`]), several at a time in lanes if need be, or part after part as a [`Stream`]. [`protocols`] lists the
-//! protocols.
+//! protocols. Where their parties play different roles a deployment measures its network first and [`cast`]s.
 
+mod casting;
 mod compiled;
 mod deployment;
 mod endpoint;
@@ -16,6 +17,7 @@ mod registry;
 mod report;
 mod stream;
 
+pub use casting::{Casting, Seconds, cast, is_open, network, players, settle, told};
 pub use compiled::Compiled;
 pub use deployment::Seat;
 pub use endpoint::{Endpoint, Feed, play, play_parts};

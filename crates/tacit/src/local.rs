@@ -4,9 +4,9 @@
 use crate::endpoint::{Endpoint, Once, check_count};
 use crate::lanes::{Job, Strand, Tally, clients_of, lane_count, play_lanes};
 use crate::report::Traffic;
-use crate::{Compiled, Error, Report, Run, protocol};
+use crate::{Compiled, Error, Report, Run, players, protocol};
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 use tacit_engine::{Clear, Outcome};
 use tacit_net::{Limits, Mesh, memory};
 use tacit_program::Value;
@@ -128,7 +128,9 @@ impl Local {
                 .map(|thread| thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
                 .collect()
         });
-        let opened = collect(&names, jobs.len(), results, start.elapsed())?;
+        let players = players(protocol, &self.parties);
+        let report = Report { elapsed: start.elapsed(), players, ..Report::default() };
+        let opened = collect(&names, jobs.len(), results, &report)?;
         let lanes = lanes.into_iter().zip(opened);
         Ok(lanes.map(|((endpoint, _), (outputs, report))| (endpoint.compiled, outputs, report)).collect())
     }
@@ -141,15 +143,14 @@ pub(crate) fn outcome(
     (Outcome { outputs, rounds }, traffic)
 }
 
-/// Puts together, lane by lane, what the endpoints have.
+/// Puts together, lane by lane, what the endpoints have; `report` is what is known of all lanes.
 pub(crate) fn collect(
     names: &[String],
     lanes: usize,
     results: Vec<Result<Vec<(Outcome, Traffic)>, Error>>,
-    elapsed: Duration,
+    report: &Report,
 ) -> Result<Vec<Collected>, Error> {
-    let report = Report { elapsed, ..Report::default() };
-    let mut all: Vec<Collected> = vec![(Vec::new(), report); lanes];
+    let mut all: Vec<Collected> = vec![(Vec::new(), report.clone()); lanes];
     // The first cause is worth more than the others' notice of it.
     let mut failures = Vec::new();
     for (name, result) in names.iter().zip(results) {

@@ -49,13 +49,7 @@ pub fn price_lanes<'a>(
 ) -> Result<Cost, Error> {
     let mut total = Cost::default();
     for compiled in lanes {
-        let lane = price(compiled, name, parties)?.total;
-        for (phase, cost) in lane.phases() {
-            total.add_rounds(phase, cost.rounds.saturating_sub(total.phase(phase).rounds));
-            for link in &cost.links {
-                total.add_flow(phase, &Flow { from: link.from, to: link.to, bits: 8 * link.bytes });
-            }
-        }
+        total.add_beside(&price(compiled, name, parties)?.total);
     }
     Ok(total)
 }

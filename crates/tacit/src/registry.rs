@@ -1,6 +1,7 @@
 //! The one place that names all protocols.
 
 use crate::Error;
+use crate::casting::{AUTO, orders};
 use tacit_astra::{Astra, AstraMalicious};
 use tacit_engine::Protocol;
 use tacit_replicated::{Replicated, ReplicatedMalicious};
@@ -18,7 +19,8 @@ pub fn protocols() -> impl Iterator<Item = &'static dyn Protocol> {
 }
 
 /// The protocol of a name, behind which values of its parameters may stand: `replicated`, or `replicated
-/// zero-sharing=information-theoretic`.
+/// zero-sharing=information-theoretic`. With `roles=auto` it is the one with the usual roles: whether others are better is
+/// for a deployment to find out ([`crate::settle`]).
 ///
 /// # Errors
 /// [`Error::Refused`] if there is no such protocol, parameter or value.
@@ -34,6 +36,9 @@ pub fn protocol(name: &str) -> Result<&'static dyn Protocol, Error> {
         Error::Refused(message)
     })?;
     words.try_fold(usual, |protocol, word| {
+        if word == AUTO && !orders(protocol).is_empty() {
+            return Ok(protocol);
+        }
         let (parameter, value) = word.split_once('=').unwrap_or((word, ""));
         protocol.with(parameter, value).ok_or_else(|| refused(protocol, parameter, value))
     })

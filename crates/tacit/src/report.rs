@@ -49,6 +49,8 @@ pub struct Report {
     pub rounds: u64,
     /// From the first message to the last, inputs and outputs included; of a lane, that of all lanes together.
     pub elapsed: Duration,
+    /// The names of those who played the protocol's `P_0`, `P_1` and so on; empty if its parties are all alike.
+    pub players: Vec<String>,
 }
 
 impl Report {
@@ -59,6 +61,7 @@ impl Report {
         for report in lanes {
             all.rounds = all.rounds.max(report.rounds);
             all.elapsed = all.elapsed.max(report.elapsed);
+            all.players.clone_from(&report.players);
             for (name, traffic) in &report.endpoints {
                 match all.endpoints.iter_mut().find(|(other, _)| other == name) {
                     Some((_, sum)) => sum.add(traffic),

@@ -3,7 +3,7 @@
 use crate::endpoint::{Endpoint, Feed, play_parts};
 use crate::local::collect;
 use crate::report::Traffic;
-use crate::{Compiled, Error, Local, Report, Seat, price, protocol};
+use crate::{Compiled, Error, Local, Report, Seat, is_open, players, price, protocol, settle};
 use std::sync::Arc;
 use std::time::Instant;
 use tacit_engine::executor::Unobserved;
@@ -109,7 +109,9 @@ impl Local {
                 .map(|played| played.map(|(rounds, traffic)| vec![without_outputs(rounds, traffic)]))
                 .collect()
         });
-        let (_, report) = collect(&names, 1, results, start.elapsed())?.swap_remove(0);
+        let players = players(endpoint.protocol, &self.parties);
+        let report = Report { elapsed: start.elapsed(), players, ..Report::default() };
+        let (_, report) = collect(&names, 1, results, &report)?.swap_remove(0);
         Ok(report)
     }
 }
@@ -121,7 +123,7 @@ fn without_outputs(rounds: u64, traffic: Traffic) -> (Outcome, Traffic) {
 
 impl Seat {
     /// Runs a stream with everybody whom it names. `feed` gives what is this endpoint's to give and gets what it
-    /// learns. Waits for the others for as long as the configuration's limit says.
+    /// learns. Waits for the others for as long as the configuration's limit says. Roles are settled first, as in [`Seat::run`].
     ///
     /// # Errors
     /// The first failure, also of `feed`, which ends the run for all.
@@ -136,11 +138,17 @@ impl Seat {
             stream = stream.with_window(bytes);
         }
         let clients: Vec<String> = self.config().clients().iter().map(|client| client.name.clone()).collect();
-        let endpoint = stream.endpoint(protocol(protocol_name)?, self.parties(), clients)?;
+        let parties = self.parties();
+        let mut endpoint = stream.endpoint(protocol(protocol_name)?, parties.clone(), clients)?;
         let within = self.config().limits().connect;
-        let mesh = self.gather(&endpoint, 1, within)?.swap_remove(0);
+        let mut mesh = self.gather(&endpoint, 1, within)?.swap_remove(0);
         let start = Instant::now();
+        if is_open(protocol_name)? {
+            let price = |name: &str| stream.price(name, &parties);
+            (mesh, endpoint.protocol) = settle(mesh, &endpoint, protocol_name, price)?;
+        }
+        let players = players(endpoint.protocol, &parties);
         let (rounds, traffic) = play_parts(&endpoint, mesh, feed, &mut Unobserved)?;
-        Ok(Report { endpoints: vec![(self.name(), traffic)], rounds, elapsed: start.elapsed() })
+        Ok(Report { endpoints: vec![(self.name(), traffic)], rounds, elapsed: start.elapsed(), players })
     }
 }

@@ -307,3 +307,43 @@ fn streams_of_different_lengths_are_noticed_by_all() {
         assert!(error.contains('9') && error.contains("12"), "{name}: {error}");
     }
 }
+
+/// In two lanes, and then as a stream, over real links: whatever was measured, all go by the same.
+#[test]
+fn roles_are_settled_by_all_and_the_clients_go_by_them() {
+    let deployment = Deployment::new("roles");
+    let program = difference(100);
+    let runs = everybody(&deployment, |_, config, inputs| {
+        let mut seat = Seat::open(config).unwrap();
+        let within = seat.config().limits().connect;
+        let jobs = [(&program, inputs), (&program, inputs)];
+        seat.run_lanes(&jobs, "astra", &|_, _| {}, within).unwrap()
+    });
+    for (name, lanes) in &runs {
+        for run in lanes {
+            assert_eq!(run.report.players, runs[0].1[0].report.players, "{name}");
+            assert_eq!(run.report.players.len(), 3);
+            let larger = run.outputs[1].as_ref().map(|value| value.data.clone());
+            assert_eq!(larger, Some(Data::Bool(vec![true, false, false])), "{name}");
+        }
+    }
+    let reports = everybody(&deployment, |_, config, inputs| {
+        let stream = Stream { part: program.clone(), times: 2, rest: None, instances: 6 };
+        let clear = |(input, value): (usize, &Option<Value>)| {
+            value.as_ref().map(|value| program.encode(input, value).unwrap())
+        };
+        let inputs = inputs.iter().enumerate().map(clear).collect();
+        let mut feed = Repeated { inputs, outputs: Vec::new() };
+        Seat::open(config).unwrap().stream(&stream, "astra roles=auto", &mut feed).unwrap()
+    });
+    assert!(reports.iter().all(|(_, report)| report.players == reports[0].1.players));
+}
+
+#[test]
+fn roles_that_are_said_are_not_settled() {
+    let deployment = Deployment::new("said");
+    let runs = everybody(&deployment, |_, config, inputs| {
+        Seat::open(config).unwrap().run(&difference(100), "astra roles=201", inputs, &|_, _| {}).unwrap()
+    });
+    assert!(runs.iter().all(|(_, run)| run.report.players == ["P2", "P0", "P1"]));
+}

@@ -208,6 +208,7 @@ mod tests {
         assert_eq!(
             all,
             Figures {
+                prepared: at(5),
                 peak_rss_bytes: 4,
                 cpu_at_finish: at(18),
                 sections: [at(7), at(3), at(0), at(0), at(0), at(0)],

@@ -4,9 +4,10 @@
 //! play ([`party`]) with a clock that starts at a barrier, when all inputs are shared, and stops when the last party
 //! has verified ([`clock`]). Circuits go in parts ([`instances`]), whose times add up. What came out is then opened
 //! and compared with the clear result, and what was sent with the declared cost; if either differs there are no
-//! figures. The experiments of a paper ([`araki`], [`li`]) are several such benchmarks.
+//! figures. The experiments of a paper ([`araki`], [`astra`], [`li`]) are several such benchmarks.
 
 mod araki;
+mod astra;
 mod clock;
 mod instances;
 mod li;
@@ -39,6 +40,7 @@ pub(crate) fn bench(context: &mut Context<'_>, args: &BenchArgs) -> Result<(), F
         (Some(spec), _) => protocol(context, args, &Bench::new(spec)?),
         (None, Name::Start) => start::start(context, args.repeat(1), args.quick),
         (None, Name::Araki) => araki::araki(context, args),
+        (None, Name::Astra) => astra::astra(context, args),
         (None, Name::Li) => li::li(context, args),
         (None, _) => {
             let limits = machine(context, args.quick)?;

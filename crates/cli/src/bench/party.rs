@@ -3,12 +3,13 @@
 use super::clock::{Clock, Figures, Gate};
 use super::spec::Spec;
 use super::work::Work;
+use crate::cost;
 use crate::failure::Failure;
 use serde::{Deserialize, Serialize};
 use tacit::engine::Clear;
 use tacit::net::{Limits, Mesh, Phase, Profile, Shaped, Transport};
 use tacit::program::cost::{Cost, Phase as CostPhase};
-use tacit::{Compiled, Endpoint, Error, Feed, Strand, Stream, play_lanes, protocol};
+use tacit::{Compiled, Endpoint, Error, Feed, Strand, Stream, cast, is_open, network, play_lanes, protocol};
 
 /// What one party has to say at the end.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -53,7 +54,32 @@ impl Bench {
                 .repeated(times, rest, instances)?;
             lanes.push(LaneWork { work, endpoint });
         }
-        Ok(Self { spec, lanes })
+        let mut bench = Self { spec, lanes };
+        bench.cast()?;
+        Ok(bench)
+    }
+
+    /// Settles who plays what by the network that the links are shaped to, if that is left to it. All parties do so alike.
+    fn cast(&mut self) -> Result<(), Failure> {
+        let Some(net) = &self.spec.net else { return Ok(()) };
+        if !is_open(&self.spec.protocol)? {
+            return Ok(());
+        }
+        let parties = &self.spec.parties;
+        let net = network(&cost::load(net)?, parties);
+        let casting = cast(&self.spec.protocol, parties, &net, |name| {
+            let mut total = Cost::default();
+            for lane in &self.lanes {
+                total.add_beside(&lane.work.stream.price(name, parties)?);
+            }
+            Ok(total)
+        })?;
+        let protocol = protocol(&casting.protocol)?;
+        for lane in &mut self.lanes {
+            lane.endpoint.protocol = protocol;
+        }
+        self.spec.protocol = casting.protocol;
+        Ok(())
     }
 
     /// What the lanes run, and how often.

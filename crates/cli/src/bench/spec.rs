@@ -77,7 +77,7 @@ pub(crate) struct BenchArgs {
     pub(crate) quick: bool,
 }
 
-/// `tacit bench araki` and `li`: which experiment.
+/// `tacit bench araki`, `astra` and `li`: which experiment.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct Experiment {
     /// Redo the paper's tables and figures; for li with --count ANDs in each of table 2's circuits
@@ -113,6 +113,8 @@ pub(crate) enum Name {
     Compare,
     /// The experiments of Araki et al. 2016 with AES
     Araki,
+    /// The experiments of Chaudhari et al. 2019 with AES, ANDs and predictions
+    Astra,
     /// The experiments of Li et al. 2023 with ANDs, AES and fields
     Li,
     /// Predictions of a linear model in 64-bit fixed point
@@ -149,6 +151,8 @@ impl Transport {
 pub(crate) enum Model {
     /// The score
     Linear,
+    /// The score with twice the fraction bits, as the product has it: nothing is truncated
+    Score,
     /// Whether the score is positive
     LogisticSign,
     /// A sigmoid of three linear pieces
@@ -408,7 +412,7 @@ impl BenchArgs {
         };
         let ring = Ring(self.ring.unwrap_or(USUAL));
         let what = match self.name {
-            Name::Limits | Name::Start | Name::Araki | Name::Li => return Ok(None),
+            Name::Limits | Name::Start | Name::Araki | Name::Astra | Name::Li => return Ok(None),
             Name::And => What::And { count: layered(size(self.count, 1000 * depth, 100_000_000))?, depth },
             Name::Aes => What::Aes { count: size(self.count, 100, 100_000), shared_key: self.shared_key },
             Name::Mul => {
@@ -449,7 +453,7 @@ impl BenchArgs {
 
     /// Options that would be ignored are refused.
     fn refuse_what_does_not_apply(&self) -> Result<(), Failure> {
-        use Name::{Aes, And, Araki, Compare, Dot, Li, Matmul, Mul, Predict};
+        use Name::{Aes, And, Araki, Astra, Compare, Dot, Li, Matmul, Mul, Predict};
         let given: [(&str, bool, &[Name]); 17] = [
             ("--count", self.count.is_some(), &[And, Aes, Mul, Dot, Matmul, Compare, Araki, Li]),
             ("--depth", self.depth.is_some(), &[And, Mul]),
@@ -464,7 +468,7 @@ impl BenchArgs {
             ("--threads", self.threads != 1, &[And, Aes, Mul, Dot, Matmul, Compare, Predict, Araki]),
             ("--net", self.net.is_some(), &[And, Aes, Mul, Dot, Matmul, Compare, Predict, Araki]),
             ("--profile", self.profile, &[And, Aes, Mul, Compare]),
-            ("--paper", self.experiment.paper, &[Araki, Li]),
+            ("--paper", self.experiment.paper, &[Araki, Astra, Li]),
             ("--deep", self.experiment.deep, &[Li]),
             ("--scale", self.experiment.scale, &[Araki]),
             ("--out", self.experiment.out.is_some(), &[Araki]),

@@ -267,6 +267,7 @@ impl Draft {
         let score = self.build.add(product, bias)?;
         match model {
             Model::Linear => self.build.rescale(score, FRAC),
+            Model::Score => Ok(score),
             Model::LogisticSign => {
                 let zero = self.real(0.0)?;
                 self.build.greater(score, zero)

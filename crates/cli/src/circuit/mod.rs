@@ -60,6 +60,7 @@ fn price(context: &mut Context<'_>, args: &CircuitArgs, circuit: &Arc<Circuit>) 
     };
     let config = args.config.as_deref().map(|path| args.window.configuration(path)).transpose()?;
     let window = config.as_ref().map_or(args.window.bytes, Config::window);
+    let net = cost::load(&args.net)?;
     let mut bills = Vec::with_capacity(names.len());
     for name in names {
         let parties = cost::parties(&name, config.as_ref())?;
@@ -72,9 +73,9 @@ fn price(context: &mut Context<'_>, args: &CircuitArgs, circuit: &Arc<Circuit>) 
         if let Some(bytes) = window {
             stream = stream.with_window(bytes);
         }
-        bills.push(Bill::of_stream(&stream, name, parties)?);
+        bills.push(Bill::of_stream(&stream, name, parties, &net)?);
     }
-    cost::tell(context, &args.net, &bills)
+    cost::tell(context, &args.net, &net, &bills)
 }
 
 /// As one party or client of a deployment.

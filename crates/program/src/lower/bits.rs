@@ -33,7 +33,8 @@ impl Lowering<'_> {
 
     /// The top bit of each number. By two addends of k bits: 1 + 1 + ceil(log2(k - 1)) rounds; of ANDs, k - 1 to
     /// generate and 2 (k - 2) - ceil(log2(k - 1)) in the tree. By three: 2 + ceil(log2(k - 2)) rounds; k - 1 ANDs in
-    /// full adders, and then those of k - 2 positions, k - 2 and 2 (k - 3) - ceil(log2(k - 2)).
+    /// full adders, and then those of k - 2 positions, k - 2 and 2 (k - 3) - ceil(log2(k - 2)). Where the engine has a way
+    /// of its own, two rounds.
     pub(super) fn sign(&mut self, a: &Term) -> Term {
         let a = match a {
             Term::Secret(a) => *a,
@@ -42,12 +43,18 @@ impl Lowering<'_> {
         if let Some(&known) = self.signs.get(&a) {
             return Term::Secret(known);
         }
-        let top = self.bits_of(a) as usize - 1;
-        let sign = self.of_addends(a, self.bits_of(a), false, |build, sum| {
-            let apart = sum.apart(build, top);
-            let carry = sum.carry_into(build, top);
-            carry.map_or(apart, |carry| build.xor(apart, carry))
-        });
+        let sign = if self.native.signs {
+            let dst = self.plan.bits(1, self.plan.shape(a).cols);
+            self.plan.interact(Kind::Sign { a, dst });
+            dst
+        } else {
+            let top = self.bits_of(a) as usize - 1;
+            self.of_addends(a, self.bits_of(a), false, |build, sum| {
+                let apart = sum.apart(build, top);
+                let carry = sum.carry_into(build, top);
+                carry.map_or(apart, |carry| build.xor(apart, carry))
+            })
+        };
         self.signs.insert(a, sign);
         Term::Secret(sign)
     }

@@ -51,6 +51,9 @@ pub struct Native {
     pub rings: bool,
     /// What leads from numbers to bits and back. Nothing asks for it where there are no rings.
     pub addends: Addends,
+    /// Whether [`plan::Kind::Sign`] takes numbers' signs, rather than circuits on the bits of their addends. Nothing
+    /// asks for it where there are no rings.
+    pub signs: bool,
 }
 
 /// How many addends an engine's sharings of numbers fall into, for the way from numbers to bits and back.
@@ -67,14 +70,17 @@ pub enum Addends {
 }
 
 impl Native {
-    /// All operations of [`plan::Kind`].
-    pub const ALL: Self = Self { rings: true, addends: Addends::Two };
+    /// All operations of [`plan::Kind`] but signs.
+    pub const ALL: Self = Self { rings: true, addends: Addends::Two, signs: false };
+
+    /// These, too.
+    pub const SIGNS: Self = Self { signs: true, ..Self::ALL };
 
     /// Rings, and no other interactive operations than ANDs, circuits and products.
-    pub const PRODUCTS: Self = Self { rings: true, addends: Addends::Three };
+    pub const PRODUCTS: Self = Self { rings: true, addends: Addends::Three, signs: false };
 
     /// Bits alone.
-    pub const BITS: Self = Self { rings: false, addends: Addends::None };
+    pub const BITS: Self = Self { rings: false, addends: Addends::None, signs: false };
 }
 
 /// A plan, and what its inputs and outputs mean.

@@ -35,6 +35,15 @@ proptest! {
         prop_assert!(only_products(&plan));
     }
 
+    /// The same where the engine takes signs in its own way.
+    #[test]
+    fn signs_compute_what_a_program_means(seed: u64, steps in 1usize..14) {
+        let mut rng = seeded(seed);
+        let program = testing::program(&mut rng, steps);
+        let inputs = testing::inputs(&program.input_types(), &mut rng);
+        testing::check(&program, Native::SIGNS, &inputs, rng);
+    }
+
     /// The same with numbers as bits.
     #[test]
     fn circuits_on_bits_compute_what_a_program_means(seed: u64, steps in 1usize..14) {
@@ -256,6 +265,24 @@ fn by_three_addends_a_comparison_takes_full_adders_more() {
         build.concatenate(&[place, most], 0)
     });
     checked_for(&max, Native::PRODUCTS);
+}
+
+#[test]
+fn where_signs_are_offered_a_comparison_takes_nothing_else_and_two_rounds() {
+    for width in Width::ALL {
+        let less = program(Kind::Int, half(width), &[65], 2, |build, x| build.less(x[0], x[1]));
+        let plan = checked_for(&less, Native::SIGNS).plan;
+        assert!(matches!(plan.ops[..], [crate::plan::Op { kind: OpKind::Sign { .. }, .. }]), "{width:?}");
+        assert_eq!(plan.depth(), 2);
+        // What would overflow: by the signs of both and of the difference, and an AND.
+        let whole = Range::of_width(width);
+        let far = program(Kind::Int, (whole.lo(), whole.hi()), &[65], 2, |build, x| build.less(x[0], x[1]));
+        let plan = checked_for(&far, Native::SIGNS).plan;
+        assert_eq!(
+            count(&plan, |op| matches!(op, OpKind::Sign { .. })),
+            if width == Width::W64 { 3 } else { 1 }
+        );
+    }
 }
 
 #[test]

@@ -306,7 +306,7 @@ fn contents(case: &Case, delivery: &Delivery) -> Option<Contents> {
     let (stage, flows, element) = if let Some((op, stage)) = delivery.stage(plan) {
         let op = &plan.ops[op as usize];
         let domain = match &op.kind {
-            Kind::And { .. } | Kind::Split { .. } | Kind::Circuit { .. } => Domain::Bits,
+            Kind::And { .. } | Kind::Split { .. } | Kind::Sign { .. } | Kind::Circuit { .. } => Domain::Bits,
             Kind::Mul { dst, .. }
             | Kind::MatMul { dst, .. }
             | Kind::Inject { dst, .. }

@@ -208,9 +208,11 @@ pub fn program(bytes: &[u8]) {
     if elements > LOWERED_ELEMENTS {
         return;
     }
-    let lowered = lower(&program, Native::ALL).expect("an engine that offers all can run all");
-    assert_eq!(lowered.inputs.len(), program.inputs().len());
-    assert_eq!(lowered.outputs.len(), program.outputs().len());
+    for native in [Native::ALL, Native::SIGNS] {
+        let lowered = lower(&program, native).expect("an engine that offers all can run all");
+        assert_eq!(lowered.inputs.len(), program.inputs().len());
+        assert_eq!(lowered.outputs.len(), program.outputs().len());
+    }
     let lowered = lower(&program, Native::PRODUCTS).expect("what all operations can do, products can");
     assert_eq!(lowered.outputs.len(), program.outputs().len());
     if let Err(error) = lower(&program, Native { addends: Addends::None, ..Native::ALL }) {

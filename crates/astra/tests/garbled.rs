@@ -1,0 +1,38 @@
+//! The suite with comparisons that are garbled.
+
+use tacit_astra::Astra;
+use tacit_engine::Protocol;
+use tacit_program::cost::Flow;
+use tacit_program::plan::{Builder, Kind, Op, To, Width};
+use tacit_testkit::conformance::Subject;
+
+tacit_testkit::conformance!(Subject {
+    protocol: &Astra::GARBLED,
+    // Clients draw nothing.
+    told: |_, _, _| false,
+    fresh_masks: false,
+    baseline: concat!(env!("CARGO_MANIFEST_DIR"), "/../../vectors/wire/astra-garbled.txt").into(),
+});
+
+/// By garbling a comparison takes two messages, one after the other, whatever the width; and exactly these bits.
+#[test]
+fn a_comparison_takes_two_rounds_and_kilobytes() {
+    for (width, kilo) in Width::ALL.into_iter().zip([1_u64, 2, 4, 8]) {
+        for cols in [1, 65, 100_000] {
+            let mut builder = Builder::new();
+            let (a, dst) = (builder.ring(width, cols), builder.bits(1, cols));
+            builder.interact(Kind::Sign { a, dst });
+            builder.output(dst, To::All);
+            let plan = builder.finish();
+            let protocol = &Astra::GARBLED;
+            let speaks = |op: &Op, stage| protocol.speaks(op, stage);
+            let rounds = plan.levels.iter().map(|level| tacit_engine::rounds(&plan, &level.stages, speaks));
+            assert_eq!(rounds.sum::<u64>(), 2, "{width:?}");
+            let (op, n, k) = (&plan.ops[0], cols as u64, u64::from(width.bits()));
+            let flow = |from, to, bits| vec![Flow { from, to, bits }];
+            assert_eq!(protocol.offline(&plan, op, 0), flow(0, 2, n * (256 * (k - 1) + 1)));
+            assert_eq!(protocol.operation(&plan, op, 0), flow(1, 2, n * 1024 * kilo));
+            assert_eq!(protocol.operation(&plan, op, 1), flow(2, 1, n));
+        }
+    }
+}
