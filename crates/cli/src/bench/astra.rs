@@ -303,7 +303,9 @@ impl Run {
         repeat: usize,
     ) -> Result<Self, Failure> {
         let shaped = Some(net.display().to_string());
-        let spec = args.spec_under(protocol.to_owned(), shaped, experiment.what, 1)?;
+        // The machines are named by the roles that the paper gives them, on whichever network.
+        let roles = if protocol == "astra" { " roles=012" } else { "" };
+        let spec = args.spec_under(format!("{protocol}{roles}"), shaped, experiment.what, 1)?;
         let (median, all_online_seconds) = measure(context, &Bench::new(spec)?, repeat)?;
         let kilobytes = |sent: &[u64]| sent.iter().sum::<u64>() as f64 / 1024.0;
         let extra = median.rounds as f64 * experiment.net.round_trip(protocol) / 2.0;
