@@ -187,6 +187,9 @@ struct ParameterArgs {
     /// would have it, which a deployment does if nothing is said
     #[arg(long, value_name = "ORDER")]
     roles: Option<String>,
+    /// How astra compares: prefix (few bits, a round for each layer) or garbled (two rounds, kilobytes)
+    #[arg(long, value_name = "HOW")]
+    comparison: Option<String>,
 }
 
 impl ParameterArgs {
@@ -198,6 +201,7 @@ impl ParameterArgs {
             ("challenges", self.fiat_shamir.then_some("fiat-shamir")),
             ("proofs", self.proofs.as_deref()),
             ("roles", self.roles.as_deref()),
+            ("comparison", self.comparison.as_deref()),
         ];
         let given = values.iter().filter_map(|(name, value)| value.map(|value| (name, value)));
         given.fold(name.to_owned(), |text, (name, value)| format!("{text} {name}={value}"))

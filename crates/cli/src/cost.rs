@@ -10,7 +10,7 @@ use tacit::engine::Roles;
 use tacit::net::Profile;
 use tacit::net::setup::Config;
 use tacit::program::cost::{Cost, Itemised, Phase};
-use tacit::{Casting, Compiled, Error, Local, Stream, cast, is_open, network, price, protocols};
+use tacit::{Casting, Compiled, Error, Local, Stream, cast, is_open, network, price, priced, protocol};
 
 pub(crate) fn cost(context: &mut Context<'_>, args: &CostArgs) -> Result<(), Failure> {
     let mut compiled = Compiled::new(program::load(context, &args.program)?)?;
@@ -28,10 +28,9 @@ pub(crate) fn cost(context: &mut Context<'_>, args: &CostArgs) -> Result<(), Fai
     match args.protocol.given()? {
         Some(name) => bills.push(bill(name)?),
         None => {
-            for protocol in protocols() {
-                let name = protocol.spec().name;
-                match compiled.for_protocol(protocol) {
-                    Ok(_) => bills.push(bill(name.to_owned())?),
+            for name in priced(&compiled) {
+                match compiled.for_protocol(protocol(&name)?) {
+                    Ok(_) => bills.push(bill(name)?),
                     Err(error) => context.note(&format!("{name} can't run it: {error}")),
                 }
             }

@@ -24,7 +24,7 @@ pub use endpoint::{Endpoint, Feed, play, play_parts};
 pub use error::Error;
 pub use lanes::{Job, Strand, play_lanes};
 pub use local::{Local, Progress};
-pub use price::{price, price_lanes};
+pub use price::{price, price_lanes, priced};
 pub use registry::{protocol, protocols};
 pub use report::{Report, Run, Traffic};
 pub use stream::Stream;

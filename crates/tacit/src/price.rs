@@ -1,11 +1,11 @@
 //! What a run will cost: payload bytes per link and phase, and rounds, from the plan alone.
 
 use crate::endpoint::check_count;
-use crate::{Compiled, Error, protocol};
+use crate::{Compiled, Error, protocol, protocols};
 use std::sync::Arc;
 use tacit_engine::{Protocol, Roles};
 use tacit_program::cost::{Cost, Flow, Itemised, Phase, Tariff, of_plan};
-use tacit_program::plan::{InputOp, Op, OutputOp, Plan, Stage};
+use tacit_program::plan::{InputOp, Kind, Op, OutputOp, Plan, Stage};
 
 /// The cost of a run under the protocol of a name, in all and for every node of the program.
 ///
@@ -38,6 +38,28 @@ pub fn price(compiled: &Arc<Compiled>, name: &str, parties: &[String]) -> Result
         bill.total.add_rounds(phase, rounds);
     }
     Ok(bill)
+}
+
+/// Names to compare the prices of, if none is given: those of all protocols, and for a program that compares numbers also
+/// those with a way of their own to do it.
+pub fn priced(compiled: &Arc<Compiled>) -> Vec<String> {
+    let signs = |op: &Op| matches!(op.kind, Kind::Sign { .. });
+    let compares = |protocol: &'static dyn Protocol| {
+        compiled.for_protocol(protocol).is_ok_and(|compiled| compiled.plan().ops.iter().any(signs))
+    };
+    let names = |usual: &'static dyn Protocol| {
+        let name = usual.spec().name;
+        let offered = usual.offered().iter();
+        let values = offered.flat_map(|&(name, values)| values.iter().map(move |&value| (name, value)));
+        let others = values.filter(move |(parameter, value)| {
+            usual
+                .with(parameter, value)
+                .is_some_and(|other| other.native() != usual.native() && compares(other))
+        });
+        let others = others.map(move |(parameter, value)| format!("{name} {parameter}={value}"));
+        std::iter::once(name.to_owned()).chain(others).collect::<Vec<_>>()
+    };
+    protocols().flat_map(names).collect()
 }
 
 /// The cost of a run that has a lane for each of these: bytes add up, and each phase has the rounds of the lane
