@@ -132,6 +132,11 @@ impl Builder {
         self.make(py, |build| build.matmul(NodeId::new(a), NodeId::new(b)))
     }
 
+    /// `a @ b` with the fraction bits of both factors together.
+    fn matmul_raw(&mut self, py: Python<'_>, a: u32, b: u32) -> PyResult<u32> {
+        self.make(py, |build| build.matmul_raw(NodeId::new(a), NodeId::new(b)))
+    }
+
     /// `a < b`.
     fn less(&mut self, py: Python<'_>, a: u32, b: u32) -> PyResult<u32> {
         self.make(py, |build| build.less(NodeId::new(a), NodeId::new(b)))

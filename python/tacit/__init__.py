@@ -16,12 +16,13 @@ A program is a Python function of secret tensors:
         print(run(plan, a=np.random.rand(1000) * 1e6, b=np.random.rand(1000) * 1e6))
 
 `circuit` reads a Boolean circuit, and `tacit.crypto` has AES and its like; `bits` says what a bit is called.
+`tacit.learn` makes private predictions of scikit-learn's linear models.
 
 `secret` declares an input, `function` and `trace` make a plan, `Plan.cost` says what it will take, `local`
 runs it with all parties in this process, `connect` as one party or client of a deployment.
 """
 
-from tacit import circuits, crypto
+from tacit import circuits, crypto, learn
 from tacit._circuit import Circuit, bits, bytes_of, circuit
 from tacit._functions import (
     argmax,
@@ -96,6 +97,7 @@ __all__ = [
     "int16",
     "int32",
     "int64",
+    "learn",
     "local",
     "matmul",
     "maximum",

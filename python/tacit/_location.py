@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     Error = TypeVar("Error", bound=ProgramError)
 
 _HERE = __file__.removesuffix("_location.py")
-# Its programs are written as a user's.
-_DEMO = _HERE + "demo" + os.sep
 
 
 class Location(NamedTuple):
@@ -44,7 +42,7 @@ def fault(error: type[Error], message: str, hint: str | None = None) -> Error:
 
 
 def _is_ours(file: str) -> bool:
-    return file.startswith(_HERE) and not file.startswith(_DEMO)
+    return file.startswith(_HERE)
 
 
 @functools.lru_cache(maxsize=1 << 12)

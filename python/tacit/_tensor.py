@@ -432,14 +432,22 @@ def multiply(a: Any, b: Any) -> Tensor:
     return one._made(one._at().mul(left, right))
 
 
-def matmul(a: Any, b: Any) -> Tensor:
-    """`a @ b`, one of which is a tensor."""
+def matmul(a: Any, b: Any, *, exact: bool = False) -> Tensor:
+    """`a @ b`, one of which is a tensor.
+
+    Args:
+        a: A vector, a matrix, or a batch of matrices.
+        b: The like.
+        exact: Keep all fraction bits of fixed point, those of both factors together: nothing is rounded,
+            and no rounds are spent on it.
+    """
     one = tensor_of(a, b)
     # Of the left operand the last axis is summed, of the right one the last but one.
     axis = -1 if one is a or one.ndim < 2 else -2
     terms = one.shape[axis] if one.ndim else 1
     left, right = _public.factor(one, a, terms), _public.factor(one, b, terms)
-    return one._made(one._at().matmul(left, right))
+    build = one._at()
+    return one._made(build.matmul_raw(left, right) if exact else build.matmul(left, right))
 
 
 def shape(value: Any) -> tuple[int, ...]:

@@ -16,7 +16,6 @@ import pytest
 
 import tacit
 from tacit.demo.models import MODELS
-from tacit.demo.programs import plan_of
 from tacit.demo.training import train
 from tests.support import F16, revealed, rounded, same
 from tests.test_deployment import free_ports
@@ -108,11 +107,11 @@ def test_ciphers_hashes_and_circuits(protocol: str) -> None:
 def test_models_of_scikit_learn_predict_as_under_the_other_protocol(name: str) -> None:
     model = replace(MODELS[name], rows=3)
     trained = train(MODELS[name])
-    plan = plan_of(model)
     found = []
     for protocol in ("replicated", NAME):
         with tacit.local(protocol=protocol) as run:
-            found.append(run(plan, queries=trained.queries[:3], weights=trained.weights, bias=trained.bias))
+            queries = model.predictor.queries(trained.queries[:3])
+            found.append(run(model.plan, queries=queries, **trained.model.parameters()))
     same(found[1], found[0])
     if model.task != "regression":
         same(found[1].astype(int), trained.clear[:3])

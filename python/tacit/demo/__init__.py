@@ -4,8 +4,8 @@ A model owner has models that scikit-learn trained in the clear. A client has qu
 anything: three servers, which don't trust one another, compute the predictions on secret shares, and the
 client alone learns them. All links are TLS with pinned keys on both sides.
 
-To read it, start with `programs` (what is computed), then `server`, `owner` and `client` (who does what; each
-a script on the package's public interface alone) and `models` (what everybody knows). The rest sets the
+To read it, start with `models` (what everybody knows), then `server`, `owner` and `client` (who does what;
+each a script on the package's public interface alone). What is computed is `tacit.learn`'s. The rest sets the
 stage: `training` makes model and queries, `processes` starts and ends the five, `results` compares what the
 client learnt with the model in the clear, `plot` draws what it cost, and `command` puts it all together.
 """

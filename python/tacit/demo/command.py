@@ -88,7 +88,7 @@ def _hand_over(folder: Path, name: str, trained: Trained) -> None:
     """Gives the owner its model and the client its queries, and nobody anything else."""
     import numpy as np
 
-    np.savez(folder / "owner" / f"{name}.npz", weights=trained.weights, bias=trained.bias)
+    np.savez(folder / "owner" / f"{name}.npz", weights=trained.model.weights, bias=trained.model.bias)
     np.savez(folder / "client" / f"{name}.npz", queries=trained.queries)
 
 

@@ -6,9 +6,12 @@ Nothing here is secret. The servers know no more than this, and from it everybod
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from typing import TYPE_CHECKING
 
-Task: TypeAlias = Literal["regression", "two classes", "ten classes"]
+from tacit.learn import Bounds, Predictor
+
+if TYPE_CHECKING:
+    import tacit
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,29 +21,31 @@ class Model:
     Attributes:
         name: What it is called.
         data: The data set of scikit-learn that it is trained on and asked about.
-        task: What is predicted: a number, or a class.
         rows: How many queries the client has.
-        units: What the client divides each feature by; features are from 0 to 1 then. They are powers of two,
-            so that nothing is lost, above the largest values that the features are known to have.
-        bound: No weight, for features in these units, and no bias is larger than this. The owner declares it.
+        predictor: What is known of the model. In its units features are from 0 to 1; the units are powers of
+            two, so that nothing is lost, above the largest values that the features are known to have.
     """
 
     name: str
     data: str
-    task: Task
     rows: int
-    units: tuple[float, ...]
-    bound: float
+    predictor: Predictor
 
     @property
-    def features(self) -> int:
-        """How many features a query has."""
-        return len(self.units)
+    def task(self) -> str:
+        """What is predicted: a number, or a class."""
+        return {0: "regression", 2: "two classes", 10: "ten classes"}[len(self.predictor.labels)]
 
     @property
-    def outputs(self) -> tuple[int, ...]:
-        """The axes of what is computed for a query: a score for each of ten classes, or one number."""
-        return (10,) if self.task == "ten classes" else ()
+    def plan(self) -> tacit.Plan:
+        """The plan, from public knowledge alone."""
+        return self.predictor.plan(self.rows, owner="owner", client="client")
+
+
+def _predictor(labels: int, units: tuple[float, ...], bound: float) -> Predictor:
+    """For queries from 0 to 1, and no weight and no bias larger than a bound, which the owner declares."""
+    bounds = Bounds(weights=bound, queries=1, bias=bound)
+    return Predictor(len(units), tuple(range(labels)), bounds, units, fraction=16)
 
 
 # Age, sex (1 or 2), body mass index, blood pressure, and six measurements of blood serum.
@@ -59,10 +64,10 @@ _DIGITS = (16.0,) * 64
 MODELS = {
     model.name: model
     for model in (
-        Model("linear-regression", "diabetes", "regression", 111, _DIABETES, bound=1024),
-        Model("logistic-regression", "breast cancer", "two classes", 143, _CANCER, bound=128),
-        Model("linear-svm", "breast cancer", "two classes", 143, _CANCER, bound=128),
-        Model("ten-digits", "digits", "ten classes", 450, _DIGITS, bound=64),
+        Model("linear-regression", "diabetes", 111, _predictor(0, _DIABETES, bound=1024)),
+        Model("logistic-regression", "breast cancer", 143, _predictor(2, _CANCER, bound=128)),
+        Model("linear-svm", "breast cancer", 143, _predictor(2, _CANCER, bound=128)),
+        Model("ten-digits", "digits", 450, _predictor(10, _DIGITS, bound=64)),
     )
 }
 """All models, by name, in the order in which they are asked."""

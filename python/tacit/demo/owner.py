@@ -2,7 +2,7 @@
 
     python -m tacit.demo.owner FOLDER MODEL...
 
-FOLDER holds the owner's `parties.toml` and key, and for each model NAME.npz with its weights and bias.
+FOLDER holds the owner's `parties.toml` and key, and for each model NAME.npz with its parameters.
 """
 
 from __future__ import annotations
@@ -11,7 +11,6 @@ import numpy as np
 
 import tacit
 from tacit.demo.models import MODELS
-from tacit.demo.programs import plan_of
 from tacit.demo.role import play
 
 
@@ -20,7 +19,7 @@ def own(folder: str, *models: str) -> None:
     with tacit.connect(f"{folder}/parties.toml") as run:
         for model in models:
             with np.load(f"{folder}/{model}.npz") as trained:
-                run(plan_of(MODELS[model]), weights=trained["weights"], bias=trained["bias"])
+                run(MODELS[model].plan, **trained)
 
 
 if __name__ == "__main__":

@@ -10,7 +10,6 @@ import numpy as np
 
 from tacit._table import amount, table
 from tacit.demo.processes import SERVERS
-from tacit.demo.programs import plan_of
 from tacit.demo.training import score
 
 if TYPE_CHECKING:
@@ -94,7 +93,7 @@ def judge(model: Model, trained: Trained, told: dict[str, dict[str, Any]]) -> Re
     """Compares what the processes told about a model, by their names, with what it should be."""
     predictions = np.asarray(told["client"]["predictions"])
     differs, max_error = _difference(model, trained, predictions)
-    cost = plan_of(model).cost(protocol=_PROTOCOL, parties=SERVERS).protocols[_PROTOCOL]
+    cost = model.plan.cost(protocol=_PROTOCOL, parties=SERVERS).protocols[_PROTOCOL]
     reports = [told[server] for server in SERVERS]
     return Result(
         name=model.name,

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import tacit
 from tacit.demo.models import MODELS
-from tacit.demo.programs import plan_of
 from tacit.demo.role import play, tell
 
 
@@ -18,7 +17,7 @@ def serve(folder: str, *models: str) -> None:
     """Takes part in one run for each model."""
     with tacit.connect(f"{folder}/parties.toml") as run:
         for model in models:
-            run(plan_of(MODELS[model]))
+            run(MODELS[model].plan)
             if run.report:
                 took = run.report
                 tell(model=model, bytes=sum(took.bytes.values()), rounds=took.rounds, seconds=took.seconds)

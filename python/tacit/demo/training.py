@@ -18,6 +18,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
 
+import tacit
+
 if TYPE_CHECKING:
     import numpy.typing as npt
 
@@ -44,16 +46,14 @@ class Trained:
     """A model, and queries about the part of the data that it wasn't trained on.
 
     Attributes:
-        weights: The owner's secret: (features) or (features, classes), for features in the public units.
-        bias: The owner's secret: () or (classes).
-        queries: The client's secret: (rows, features), in the public units.
+        model: The owner's secret.
+        queries: The client's secret: (rows, features).
         truth: What should be predicted.
         clear: What scikit-learn predicts.
         span: From the least to the largest value of the target, where that is a number.
     """
 
-    weights: Array
-    bias: Array
+    model: tacit.learn.Model
     queries: Array
     truth: Array
     clear: Array
@@ -65,11 +65,13 @@ def train(model: Model) -> Trained:
     features, target = _DATA[model.data]()
     known, queries, answers, truth = train_test_split(features, target, random_state=0)
     pipeline = make_pipeline(StandardScaler(), _ESTIMATORS[model.name]()).fit(known, answers)
-    weights, bias = _folded(pipeline[0], pipeline[1], np.asarray(model.units))
+    public = model.predictor
+    learnt = tacit.learn.from_sklearn(
+        pipeline, bounds=public.bounds, units=public.units, fraction=public.fraction
+    )
     return Trained(
-        weights=weights.reshape(model.features, *model.outputs),
-        bias=bias.reshape(model.outputs),
-        queries=queries / model.units,
+        model=learnt,
+        queries=queries,
         truth=truth,
         clear=pipeline.predict(queries),
         span=float(np.ptp(target)),
@@ -80,14 +82,3 @@ def score(model: Model, trained: Trained, predictions: Array) -> float:
     """How good predictions are: R2 of a regression, else accuracy."""
     measure = r2_score if model.task == "regression" else accuracy_score
     return float(measure(trained.truth, predictions))
-
-
-def _folded(scaler: StandardScaler, estimator: Any, units: Array) -> tuple[Array, Array]:
-    """Weights and bias for features in public units.
-
-    The means and deviations that the features were standardised by come from the training data, so they are
-    the owner's secret too: w ((x - mean) / deviation) + b is (w / deviation) x + (b - w mean / deviation).
-    """
-    weights = np.atleast_2d(estimator.coef_) / scaler.scale_
-    bias = np.atleast_1d(estimator.intercept_) - weights @ scaler.mean_
-    return (weights * units).T, bias

@@ -204,7 +204,7 @@ pub fn check(subject: &Subject, case: &Case, corrupt: usize, conduct: Conduct) -
     };
     let (world, draws) = one(0);
     let run = case.run_in(&world, &draws);
-    let View { bits, low } = View::new(case, corrupt, &run)?;
+    let View { bits, low } = View::new(case, &[corrupt], &run)?;
     // Who aborts tells something by that: so it has to be the same for the same deviation, and without one nobody does.
     let (aborts, verified) = (aborts(&run), case.protocol.spec().security != Security::SemiHonest);
     if conduct == Conduct::Honest || !verified {
@@ -214,6 +214,34 @@ pub fn check(subject: &Subject, case: &Case, corrupt: usize, conduct: Conduct) -
     for run in case.run_each((0..Sample::runs_for(bits.len(), low.len()) as u64).map(one)) {
         let same = conduct == Conduct::RandomFlips || self::aborts(&run) == aborts;
         assert!(same, "who aborts depends on what is hidden");
+        sample.push(View::new(case, &[corrupt], &run)?.bits);
+    }
+    sample.check(&low)?;
+    Ok(bits.len())
+}
+
+/// The view of parties and clients who put together what they have, and follow the protocol. What they send one another
+/// is a part of it: a client's masked input shows the masks, whose seeds are no part. Of an output that a client among
+/// them learns, every share from outside counts but the last one, which is what the output and the others make it; the
+/// output has to be the same in every run. Gives how many bits the view has.
+///
+/// # Errors
+/// How it differs from uniform bits.
+///
+/// # Panics
+/// If a run fails, or a client learns another output than in the first one.
+pub fn together(subject: &Subject, case: &Case, corrupt: &[usize]) -> Result<usize, Leak> {
+    let hidden: Arc<dyn Fn(usize, usize) -> bool + Send + Sync> =
+        Arc::new(hidden_from(case, corrupt, subject.told));
+    let one = |run: u64| (case.world(), Draws::varying(7, run, Arc::clone(&hidden)));
+    let (world, draws) = one(0);
+    let first = case.run_in(&world, &draws);
+    let View { bits, low } = View::new(case, corrupt, &first)?;
+    let mut sample = Sample::default();
+    for run in case.run_each((0..Sample::runs_for(bits.len(), low.len()) as u64).map(one)) {
+        for (learnt, before) in run.outcomes().into_iter().zip(first.outcomes()) {
+            assert_eq!(learnt, before, "an output depends on randomness");
+        }
         sample.push(View::new(case, corrupt, &run)?.bits);
     }
     sample.check(&low)?;
@@ -235,31 +263,66 @@ struct View {
 }
 
 impl View {
-    fn new(case: &Case, corrupt: usize, run: &Run) -> Result<Self, Leak> {
-        let (mut bits, mut low) = (BitRow::default(), Vec::new());
+    fn new(case: &Case, corrupt: &[usize], run: &Run) -> Result<Self, Leak> {
+        let mut view = Self { bits: BitRow::default(), low: Vec::new() };
         // Of each stage and link, the bits that are still to come.
         let mut left = BTreeMap::new();
-        for delivery in run.trace.received(corrupt) {
-            let Some(Contents { stage, bits: all, element }) = contents(case, delivery) else { continue };
-            let (payload, at) = (&delivery.payload, delivery.at);
-            let left = left.entry((stage, delivery.from)).or_insert(all);
-            let count = (8 * payload.len()).min(*left);
-            assert_eq!(payload.len(), count.div_ceil(8), "{at} is longer than declared");
-            *left -= count;
-            if !padding_is_zero(payload, count) {
-                return Err(Leak::Padding(at));
-            }
-            let seen = |bit: &usize| count <= LONG || *bit < ENDS || *bit >= count - ENDS;
-            for bit in (0..count).filter(seen) {
-                if bit % element == 0 {
-                    low.push(bits.len());
-                }
-                bits.push(payload[bit / 8] >> (bit % 8) & 1 == 1);
+        for &to in corrupt {
+            let last = last_share(case, corrupt, to, run);
+            for delivery in run.trace.received(to) {
+                let contents = match last {
+                    Some(last) if delivery.at.part == step::OUTPUT => {
+                        let counts = delivery.from != last && !corrupt.contains(&delivery.from);
+                        counts.then(|| of_output(case, delivery))
+                    }
+                    _ => contents(case, delivery),
+                };
+                let Some(Contents { stage, bits, element }) = contents else { continue };
+                let left = left.entry((stage, delivery.from, to)).or_insert(bits);
+                let count = (8 * delivery.payload.len()).min(*left);
+                assert_eq!(
+                    delivery.payload.len(),
+                    count.div_ceil(8),
+                    "{} is longer than declared",
+                    delivery.at
+                );
+                *left -= count;
+                view.push(delivery, count, element)?;
             }
         }
         assert!(left.values().all(|&left| left == 0), "less came than declared");
-        Ok(Self { bits, low })
+        Ok(view)
     }
+
+    /// Adds a message of so many bits.
+    fn push(&mut self, delivery: &Delivery, count: usize, element: usize) -> Result<(), Leak> {
+        let payload = &delivery.payload;
+        if !padding_is_zero(payload, count) {
+            return Err(Leak::Padding(delivery.at));
+        }
+        let seen = |bit: &usize| count <= LONG || *bit < ENDS || *bit >= count - ENDS;
+        for bit in (0..count).filter(seen) {
+            if bit % element == 0 {
+                self.low.push(self.bits.len());
+            }
+            self.bits.push(payload[bit / 8] >> (bit % 8) & 1 == 1);
+        }
+        Ok(())
+    }
+}
+
+/// Who sends a client the last share of its outputs, of those that aren't corrupt; `None` of a party.
+fn last_share(case: &Case, corrupt: &[usize], to: usize, run: &Run) -> Option<usize> {
+    let shares = run.trace.deliveries().iter().filter(|one| one.to == to && one.at.part == step::OUTPUT);
+    let outside = shares.map(|one| one.from).filter(|from| !corrupt.contains(from));
+    outside.max().filter(|_| to >= case.parties())
+}
+
+/// What a client's share of an output is.
+fn of_output(case: &Case, delivery: &Delivery) -> Contents {
+    let output = &case.plan.outputs[delivery.at.op as usize];
+    let flows = case.protocol.output(&case.plan, case.roles(), output);
+    Contents::new(delivery, (delivery.at.op, None), &flows, case.plan.register(output.reg).domain.bits())
 }
 
 /// Who ends with an error.
@@ -274,16 +337,25 @@ pub fn hidden(
     corrupt: usize,
     told: fn(usize, usize, usize) -> bool,
 ) -> impl Fn(usize, usize) -> bool + Send + Sync + use<> {
-    let (parties, endpoints) = (case.parties(), case.endpoints());
+    hidden_from(case, &[corrupt], told)
+}
+
+/// The same for several who put together what they have.
+fn hidden_from(
+    case: &Case,
+    corrupt: &[usize],
+    told: fn(usize, usize, usize) -> bool,
+) -> impl Fn(usize, usize) -> bool + Send + Sync + use<> {
+    let (parties, endpoints, corrupt) = (case.parties(), case.endpoints(), corrupt.to_vec());
     move |endpoint, call| {
         let linked = |&peer: &usize| peer != endpoint && (peer < parties || endpoint < parties);
         let peers: Vec<usize> = (0..endpoints).filter(linked).collect();
         match call {
-            _ if endpoint == corrupt => false,
+            _ if corrupt.contains(&endpoint) => false,
             0 => false,
             _ => match peers.get(call - 1) {
-                Some(&peer) => peer != corrupt,
-                None => !told(corrupt, endpoint, call - 1 - peers.len()),
+                Some(peer) => !corrupt.contains(peer),
+                None => !corrupt.iter().any(|&one| told(one, endpoint, call - 1 - peers.len())),
             },
         }
     }
@@ -298,6 +370,14 @@ struct Contents {
     bits: usize,
     /// Bits of an element.
     element: usize,
+}
+
+impl Contents {
+    fn new(delivery: &Delivery, stage: (u32, Option<u32>), flows: &[Flow], element: u64) -> Self {
+        let of_link = |flow: &&Flow| (flow.from, flow.to) == (delivery.from, delivery.to);
+        let bits = flows.iter().filter(of_link).map(|flow| flow.bits as usize).sum();
+        Self { stage, bits, element: element as usize }
+    }
 }
 
 /// What a message belongs to; `None` if that is no input or operation.
@@ -320,9 +400,7 @@ fn contents(case: &Case, delivery: &Delivery) -> Option<Contents> {
     } else {
         return None;
     };
-    let of_link = |flow: &&Flow| (flow.from, flow.to) == (delivery.from, delivery.to);
-    let bits = flows.iter().filter(of_link).map(|flow| flow.bits as usize).sum();
-    Some(Contents { stage, bits, element: element as usize })
+    Some(Contents::new(delivery, stage, &flows, element))
 }
 
 fn padding_is_zero(payload: &[u8], bits: usize) -> bool {
