@@ -27,6 +27,8 @@ pub const ACCEPT: u16 = 8;
 pub const SHARED_INPUT: u16 = 9;
 /// Draws: the keys of an instance whose material is made ahead of time.
 pub const INSTANCE_KEY: u16 = 10;
+/// What a party has of material that was made ahead of time.
+pub const STORED: u16 = 0x20;
 /// Inputs; op is the input's index.
 pub const INPUT: u16 = 0x100;
 /// Outputs; op is the output's index.
