@@ -18,7 +18,8 @@ A program is a Python function of secret tensors:
 `circuit` reads a Boolean circuit, and `tacit.crypto` has AES and its like; `bits` says what a bit is called.
 
 `secret` declares an input, `function` and `trace` make a plan, `Plan.cost` says what it will take, `local`
-runs it with all parties in this process, `connect` as one party or client of a deployment.
+runs it with all parties in this process, `connect` as one party or client of a deployment. `offline` makes
+ahead of time what runs need, for protocols in two phases.
 """
 
 from tacit import circuits, crypto
@@ -37,6 +38,7 @@ from tacit._functions import (
     where,
 )
 from tacit._handles import Revealed, Secret
+from tacit._offline import Prepared, offline
 from tacit._plan import Input, Output, Plan
 from tacit._run import Report, Runner, connect, init, local
 from tacit._tensor import Tensor, matmul
@@ -52,6 +54,7 @@ from tacit.errors import (
     ProgramTypeError,
     RunError,
     SecretError,
+    StoreError,
     TacitError,
 )
 
@@ -67,6 +70,7 @@ __all__ = [
     "Output",
     "Plan",
     "PlanError",
+    "Prepared",
     "ProgramError",
     "ProgramTypeError",
     "Report",
@@ -75,6 +79,7 @@ __all__ = [
     "Runner",
     "Secret",
     "SecretError",
+    "StoreError",
     "TacitError",
     "Tensor",
     "argmax",
@@ -101,6 +106,7 @@ __all__ = [
     "maximum",
     "minimum",
     "modular",
+    "offline",
     "relu",
     "reveal",
     "ring",

@@ -79,6 +79,10 @@ impl Protocol for Astra {
         self.seats.parameter()
     }
 
+    fn prepares(&self) -> bool {
+        true
+    }
+
     fn speaks(&self, op: &Op, stage: u32) -> bool {
         cost::speaks(&op.kind, stage)
     }

@@ -12,6 +12,13 @@ impl Material {
         Self(bytes)
     }
 
+    /// A copy of bytes that were kept; the original is the caller's to wipe.
+    pub fn of_bytes(bytes: &[u8]) -> Self {
+        let mut buffer = Buffer::new(bytes.len());
+        buffer.bytes_mut().copy_from_slice(bytes);
+        Self(buffer)
+    }
+
     /// Its bytes.
     pub fn bytes(&self) -> &[u8] {
         self.0.bytes()

@@ -1,5 +1,6 @@
 //! What a run gave and what it took.
 
+use crate::Instance;
 use std::time::Duration;
 use tacit_net::{Mesh, Phase};
 use tacit_program::Value;
@@ -49,6 +50,8 @@ pub struct Report {
     pub rounds: u64,
     /// From the first message to the last, inputs and outputs included; of a lane, that of all lanes together.
     pub elapsed: Duration,
+    /// Where its material came from; `None` if it was made in the run, or none is needed.
+    pub material: Option<Instance>,
 }
 
 impl Report {
