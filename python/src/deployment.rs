@@ -1,14 +1,15 @@
 //! One party or client of a deployment.
 
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, TryLockError};
+use std::sync::{Arc, Mutex, MutexGuard, TryLockError};
 use std::time::Duration;
 
 use pyo3::prelude::*;
+use tacit::Place;
 use tacit::net::setup::Config;
 
 use crate::program::Program;
-use crate::run::{Run, watched};
+use crate::run::{Prepared, Run, watched};
 use crate::{errors, values};
 
 /// A seat in a deployment. Nobody else can take it while this one is there.
@@ -38,8 +39,10 @@ impl Seat {
     }
 
     /// Runs a program with everybody whom it names. `inputs` has a value for each input that this endpoint gives.
-    /// `wait` is how many seconds the others are waited for; without it, what the configuration says.
-    #[pyo3(signature = (program, protocol, inputs, wait=None))]
+    /// `wait` is how many seconds the others are waited for; without it, what the configuration says. With a store,
+    /// material comes from there; `anchors` is where its anchor is, this user's usual place if not said.
+    #[pyo3(signature = (program, protocol, inputs, wait=None, store=None, anchors=None))]
+    #[expect(clippy::too_many_arguments)]
     fn run(
         &self,
         py: Python<'_>,
@@ -47,26 +50,57 @@ impl Seat {
         protocol: String,
         inputs: Vec<Option<Bound<'_, PyAny>>>,
         wait: Option<f64>,
+        store: Option<PathBuf>,
+        anchors: Option<PathBuf>,
     ) -> PyResult<Run> {
         let clear = |input: &Option<Bound<'_, PyAny>>| input.as_ref().map(values::from_python).transpose();
         let inputs = inputs.iter().map(clear).collect::<PyResult<Vec<_>>>()?;
         let (seat, compiled) = (self.inner.clone(), program.compiled.clone());
         let run = watched(py, move || {
-            let mut seat = match seat.try_lock() {
-                Ok(seat) => seat,
-                Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
-                Err(TryLockError::WouldBlock) => {
-                    let reason =
-                        "this seat's last run was interrupted and has not ended yet; try again later";
-                    return Err(tacit::Error::Refused(reason.to_owned()));
+            let mut seat = taken(&seat)?;
+            let within = wait.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
+            let within = within.unwrap_or(seat.config().limits().connect);
+            match store {
+                Some(store) => {
+                    let place = Place::new(store, anchors)?;
+                    let mut store = seat.open_store(&compiled, &protocol, &place)?;
+                    seat.run_stored(&compiled, &protocol, &mut store, &inputs, &|_, _| {}, within)
                 }
-            };
-            match wait.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok()) {
-                Some(within) => seat.run_within(&compiled, &protocol, &inputs, &|_, _| {}, within),
-                None => seat.run(&compiled, &protocol, &inputs, &|_, _| {}),
+                None => seat.run_within(&compiled, &protocol, &inputs, &|_, _| {}, within),
             }
         })?;
         Run::new(py, run)
+    }
+
+    /// Makes material for so many runs of a program, together with all other parties.
+    #[pyo3(signature = (program, protocol, count, store, anchors=None))]
+    fn offline(
+        &self,
+        py: Python<'_>,
+        program: &Program,
+        protocol: String,
+        count: u64,
+        store: PathBuf,
+        anchors: Option<PathBuf>,
+    ) -> PyResult<Prepared> {
+        let (seat, compiled) = (self.inner.clone(), program.compiled.clone());
+        let made = watched(py, move || {
+            let place = Place::new(store, anchors)?;
+            taken(&seat)?.offline(&compiled, &protocol, count, &place, &|_, _| {})
+        })?;
+        Ok(Prepared::new(made))
+    }
+}
+
+/// The seat, if no run has it.
+fn taken(seat: &Mutex<tacit::Seat>) -> Result<MutexGuard<'_, tacit::Seat>, tacit::Error> {
+    match seat.try_lock() {
+        Ok(seat) => Ok(seat),
+        Err(TryLockError::Poisoned(poisoned)) => Ok(poisoned.into_inner()),
+        Err(TryLockError::WouldBlock) => {
+            let reason = "this seat's last run was interrupted and has not ended yet; try again later";
+            Err(tacit::Error::Refused(reason.to_owned()))
+        }
     }
 }
 

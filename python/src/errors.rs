@@ -26,9 +26,12 @@ pub(crate) fn run(py: Python<'_>, error: &Error) -> PyErr {
     match error {
         Error::Program(error) => program(py, error),
         Error::Value(_) | Error::Refused(_) => plain(py, "InputError", &error.to_string()),
+        Error::Store(_) | Error::NoMaterial(_) => plain(py, "StoreError", &error.to_string()),
         Error::Setup(_) if error.is_abort() => plain(py, "RunError", &error.to_string()),
         Error::Setup(_) => plain(py, "ConnectError", &error.to_string()),
-        Error::Aborted { .. } | Error::Feed(_) => plain(py, "RunError", &error.to_string()),
+        Error::Aborted { .. } | Error::Feed(_) | Error::NotDestroyed { .. } => {
+            plain(py, "RunError", &error.to_string())
+        }
         Error::Differs(_) => plain(py, "MismatchError", &error.to_string()),
     }
 }

@@ -32,7 +32,7 @@ mod _native {
     #[pymodule_export]
     use crate::program::Program;
     #[pymodule_export]
-    use crate::run::{Local, Run};
+    use crate::run::{Local, Prepared, Run};
     #[pymodule_export]
     use crate::types::{Input, Output, Type};
 

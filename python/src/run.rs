@@ -3,12 +3,13 @@
 //! A run has a thread of its own, and the thread that Python called on waits for it without the interpreter's
 //! lock and looks for signals: Ctrl-C ends the wait, and the run goes on unseen until it ends by itself.
 
+use std::path::PathBuf;
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::Duration;
 
 use pyo3::prelude::*;
 use tacit::net::Phase;
-use tacit::{Compiled, Error, Report};
+use tacit::{Compiled, Error, Instance, Place, Report};
 
 use crate::program::Program;
 use crate::{errors, values};
@@ -37,13 +38,15 @@ impl Local {
     }
 
     /// Runs a program on the values of all its inputs. In a debug run every operation is compared with the clear
-    /// one.
+    /// one. With a store, material comes from the parties' stores in that folder.
+    #[pyo3(signature = (program, inputs, debug, store=None))]
     fn run(
         &self,
         py: Python<'_>,
         program: &Program,
         inputs: Vec<Bound<'_, PyAny>>,
         debug: bool,
+        store: Option<PathBuf>,
     ) -> PyResult<Run> {
         let inputs = inputs.iter().map(values::from_python).collect::<PyResult<Vec<_>>>()?;
         let (local, compiled) = (self.local.clone(), program.compiled.clone());
@@ -51,11 +54,59 @@ impl Local {
             if debug {
                 let compiled = Compiled::debug(compiled.program().clone())?;
                 local.debug(&compiled, &inputs, &|_, _| {})
+            } else if let Some(store) = store {
+                let mut stores = local.open_stores(&compiled, &Place::simulated(store))?;
+                local.run_stored(&compiled, &mut stores, &inputs, &|_, _| {})
             } else {
                 local.run(&compiled, &inputs, &|_, _| {})
             }
         })?;
         Run::new(py, run)
+    }
+
+    /// Makes material for so many runs, in a store for each party in this folder.
+    fn offline(
+        &self,
+        py: Python<'_>,
+        program: &Program,
+        count: u64,
+        store: PathBuf,
+    ) -> PyResult<Vec<Prepared>> {
+        let (local, compiled) = (self.local.clone(), program.compiled.clone());
+        let prepared =
+            watched(py, move || local.offline(&compiled, count, &Place::simulated(store), &|_, _| {}))?;
+        Ok(prepared.into_iter().map(Prepared::new).collect())
+    }
+}
+
+/// What an offline session made, at one party.
+#[pyclass(frozen, get_all, module = "tacit._native")]
+pub(crate) struct Prepared {
+    /// The party.
+    party: String,
+    /// The offline session, in hexadecimal.
+    epoch: String,
+    /// For how many runs.
+    instances: u64,
+    /// Bytes on the party's disk.
+    disk_bytes: u64,
+    /// By link: the receiver, payload bytes that were sent, and those that were declared.
+    links: Vec<(String, u64, u64)>,
+    /// From the handshake until all was on disk everywhere.
+    seconds: f64,
+}
+
+impl Prepared {
+    pub(crate) fn new(made: tacit::Prepared) -> Self {
+        let tacit::Prepared { party, epoch, instances, disk_bytes, links, elapsed } = made;
+        Self {
+            party,
+            epoch: epoch.to_string(),
+            instances,
+            disk_bytes,
+            links: links.into_iter().map(|link| (link.to, link.bytes, link.declared)).collect(),
+            seconds: elapsed.as_secs_f64(),
+        }
     }
 }
 
@@ -72,13 +123,15 @@ pub(crate) struct Run {
     seconds: f64,
     /// The names of those who played `P_0`, `P_1` and so on; empty if the protocol's parties are all alike.
     players: Vec<String>,
+    /// The instance of the material that came from a store: its epoch, and its number.
+    material: Option<(String, u64)>,
 }
 
 type Endpoint = (String, Vec<(&'static str, u64)>, u64);
 
 impl Run {
     pub(crate) fn new(py: Python<'_>, run: tacit::Run) -> PyResult<Self> {
-        let tacit::Run { outputs, report: Report { endpoints, rounds, elapsed, players } } = run;
+        let tacit::Run { outputs, report: Report { endpoints, rounds, elapsed, players, material } } = run;
         let outputs = outputs.into_iter().map(|output| match output {
             Some(value) => Ok(Some(values::to_python(py, value)?.unbind())),
             None => Ok(None),
@@ -93,6 +146,7 @@ impl Run {
             rounds,
             seconds: elapsed.as_secs_f64(),
             players,
+            material: material.map(|Instance { epoch, index }| (epoch.to_string(), index)),
         })
     }
 }

@@ -19,7 +19,8 @@ A program is a Python function of secret tensors:
 `tacit.learn` makes private predictions of scikit-learn's linear models.
 
 `secret` declares an input, `function` and `trace` make a plan, `Plan.cost` says what it will take, `local`
-runs it with all parties in this process, `connect` as one party or client of a deployment.
+runs it with all parties in this process, `connect` as one party or client of a deployment. `offline` makes
+ahead of time what runs need, for protocols in two phases.
 """
 
 from tacit import circuits, crypto, learn
@@ -38,6 +39,7 @@ from tacit._functions import (
     where,
 )
 from tacit._handles import Revealed, Secret
+from tacit._offline import Prepared, offline
 from tacit._plan import Input, Output, Plan
 from tacit._run import Report, Runner, connect, init, local
 from tacit._tensor import Tensor, matmul
@@ -53,6 +55,7 @@ from tacit.errors import (
     ProgramTypeError,
     RunError,
     SecretError,
+    StoreError,
     TacitError,
 )
 
@@ -68,6 +71,7 @@ __all__ = [
     "Output",
     "Plan",
     "PlanError",
+    "Prepared",
     "ProgramError",
     "ProgramTypeError",
     "Report",
@@ -76,6 +80,7 @@ __all__ = [
     "Runner",
     "Secret",
     "SecretError",
+    "StoreError",
     "TacitError",
     "Tensor",
     "argmax",
@@ -103,6 +108,7 @@ __all__ = [
     "maximum",
     "minimum",
     "modular",
+    "offline",
     "relu",
     "reveal",
     "ring",

@@ -200,7 +200,10 @@ class Local:
     def __new__(cls, protocol: str) -> Local: ...
     @property
     def parties(self) -> list[str]: ...
-    def run(self, program: Program, inputs: Sequence[Public], debug: bool) -> Run: ...
+    def run(
+        self, program: Program, inputs: Sequence[Public], debug: bool, store: _StrPath | None = None
+    ) -> Run: ...
+    def offline(self, program: Program, count: int, store: _StrPath) -> list[Prepared]: ...
 
 @final
 class Seat:
@@ -212,8 +215,37 @@ class Seat:
     @property
     def parties(self) -> list[str]: ...
     def run(
-        self, program: Program, protocol: str, inputs: Sequence[Public | None], wait: float | None = None
+        self,
+        program: Program,
+        protocol: str,
+        inputs: Sequence[Public | None],
+        wait: float | None = None,
+        store: _StrPath | None = None,
+        anchors: _StrPath | None = None,
     ) -> Run: ...
+    def offline(
+        self,
+        program: Program,
+        protocol: str,
+        count: int,
+        store: _StrPath,
+        anchors: _StrPath | None = None,
+    ) -> Prepared: ...
+
+@final
+class Prepared:
+    @property
+    def party(self) -> str: ...
+    @property
+    def epoch(self) -> str: ...
+    @property
+    def instances(self) -> int: ...
+    @property
+    def disk_bytes(self) -> int: ...
+    @property
+    def links(self) -> list[tuple[str, int, int]]: ...
+    @property
+    def seconds(self) -> float: ...
 
 @final
 class Run:
@@ -227,3 +259,5 @@ class Run:
     def seconds(self) -> float: ...
     @property
     def players(self) -> list[str]: ...
+    @property
+    def material(self) -> tuple[str, int] | None: ...

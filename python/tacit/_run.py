@@ -29,6 +29,8 @@ class Report:
         rounds: Rounds of the online phase.
         seconds: From the first message to the last.
         roles: The names of those who played the protocol's P_0, P_1 and so on; empty if its parties are all alike.
+        material: Where its material came from, if from a store: the offline session that made it, and the
+            number of its instance.
     """
 
     bytes: dict[str, int]
@@ -37,6 +39,7 @@ class Report:
     rounds: int
     seconds: float
     roles: tuple[str, ...] = ()
+    material: tuple[str, int] | None = None
 
     @staticmethod
     def _of(run: _native.Run) -> Report:
@@ -49,7 +52,7 @@ class Report:
             name: sum(sent[name] for phase, sent in phases.items() if phase != "setup") for name in names
         }
         wire = {name: wire for name, _, wire in run.endpoints}
-        return Report(total, phases, wire, run.rounds, run.seconds, tuple(run.players))
+        return Report(total, phases, wire, run.rounds, run.seconds, tuple(run.players), run.material)
 
     def __str__(self) -> str:
         rows = [[name, amount(sent), amount(self.wire_bytes[name])] for name, sent in self.bytes.items()]
@@ -106,9 +109,10 @@ class Runner:
 class _LocalRunner(Runner):
     """All parties and clients in this process."""
 
-    def __init__(self, protocol: str, debug: bool) -> None:
+    def __init__(self, protocol: str, debug: bool, store: str | os.PathLike[str] | None) -> None:
         self._local = _native.Local(protocol)
         self._debug = debug
+        self._store = store
 
     def _run(self, plan: Plan, inputs: dict[str, Any]) -> _native.Run:
         values = assigned(plan.inputs, inputs)
@@ -117,7 +121,7 @@ class _LocalRunner(Runner):
             pairs = zip(plan.inputs, values, strict=True)
             missing = [f"{given.name} of {given.owner}" for given, value in pairs if value is None]
             raise InputError(f"no value is given for {', '.join(missing)}")
-        return self._local.run(plan._program, known, self._debug)
+        return self._local.run(plan._program, known, self._debug, self._store)
 
     def __repr__(self) -> str:
         return f"<local run of {', '.join(self._local.parties)}{', debugging' * self._debug}>"
@@ -126,15 +130,25 @@ class _LocalRunner(Runner):
 class _SeatRunner(Runner):
     """One party or client of a deployment."""
 
-    def __init__(self, seat: _native.Seat, protocol: str, wait: float | None) -> None:
+    def __init__(
+        self,
+        seat: _native.Seat,
+        protocol: str,
+        wait: float | None,
+        store: str | os.PathLike[str] | None,
+        anchors: str | os.PathLike[str] | None,
+    ) -> None:
         self._seat: _native.Seat | None = seat
         self._protocol = protocol
         self._wait = wait
+        self._store = store
+        self._anchors = anchors
 
     def _run(self, plan: Plan, inputs: dict[str, Any]) -> _native.Run:
         if self._seat is None:
             raise ConnectError("this seat was given up at the end of its `with` statement; connect anew")
-        return self._seat.run(plan._program, self._protocol, assigned(plan.inputs, inputs), self._wait)
+        values = assigned(plan.inputs, inputs)
+        return self._seat.run(plan._program, self._protocol, values, self._wait, self._store, self._anchors)
 
     def __exit__(self, *_: object) -> None:
         # A party's port is closed with the seat.
@@ -148,7 +162,12 @@ class _SeatRunner(Runner):
 
 
 def connect(
-    config: str | os.PathLike[str], protocol: str = "replicated", *, wait: float | None = None
+    config: str | os.PathLike[str],
+    protocol: str = "replicated",
+    *,
+    wait: float | None = None,
+    store: str | os.PathLike[str] | None = None,
+    anchors: str | os.PathLike[str] | None = None,
 ) -> Runner:
     """Takes the seat of one party or client of a deployment: its `run` is this one's part of a joint run.
 
@@ -164,12 +183,15 @@ def connect(
             P_0, the first P_1.
         wait: How many seconds a party waits for the others at the start of a run; if `None`, what the
             configuration says.
+        store: A party's folder of material that `tacit.offline` made for the plan that is run; each run uses
+            an instance of it, and all parties have to take theirs from their stores.
+        anchors: The folder of the store's anchor, if it isn't this user's usual one.
 
     Raises:
         ConnectError: The configuration is wrong, or the port can't be had. A run raises it too, if others
             don't come.
     """
-    return _SeatRunner(_native.Seat(config), protocol, wait)
+    return _SeatRunner(_native.Seat(config), protocol, wait, store, anchors)
 
 
 def init(
@@ -200,7 +222,9 @@ def init(
     return _native.init(folder, parties, list(clients), host, port)
 
 
-def local(protocol: str = "replicated", *, debug: bool = False) -> Runner:
+def local(
+    protocol: str = "replicated", *, debug: bool = False, store: str | os.PathLike[str] | None = None
+) -> Runner:
     """Runs plans with all parties in this process, each in a thread: to try things out.
 
     The messages are those of a deployment, but nothing is kept secret from this process.
@@ -210,8 +234,12 @@ def local(protocol: str = "replicated", *, debug: bool = False) -> Runner:
             "replicated-malicious", "replicated-malicious soundness=100".
         debug: Compare every operation with the same one in the clear. The first that differs is a
             `MismatchError` which names its line. Everything is revealed within the run, so it takes longer.
+        store: A folder in which `tacit.offline` made material for the plan that is run; each run uses an
+            instance of it.
 
     Raises:
         InputError: No protocol has that name, or not these parameters.
     """
-    return _LocalRunner(protocol, debug)
+    if debug and store is not None:
+        raise InputError("a debug run takes no material from a store: it makes its own")
+    return _LocalRunner(protocol, debug, store)

@@ -57,6 +57,10 @@ class ConnectError(TacitError, ConnectionError):
     """A deployment's files are wrong, or its parties can't be brought together; nothing secret was sent."""
 
 
+class StoreError(TacitError, RuntimeError):
+    """A store can't be used, or the parties' have no unused material in common; nothing secret was sent."""
+
+
 class RunError(TacitError, RuntimeError):
     """A run that was aborted; its message names the peer, the phase and the operation."""
 

@@ -129,6 +129,10 @@ impl Protocol for Astra {
         }
     }
 
+    fn prepares(&self) -> bool {
+        true
+    }
+
     fn speaks(&self, op: &Op, stage: u32) -> bool {
         cost::speaks(&op.kind, stage)
     }

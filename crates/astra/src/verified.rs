@@ -68,6 +68,10 @@ impl Protocol for AstraMalicious {
         self.seats.parameter().unwrap_or_default()
     }
 
+    fn prepares(&self) -> bool {
+        true
+    }
+
     fn native(&self) -> Native {
         // What splits numbers into bits by two addends takes the word of the one that knows the first.
         Native::PRODUCTS

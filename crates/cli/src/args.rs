@@ -30,6 +30,8 @@ pub(crate) enum Command {
     Init(InitArgs),
     /// Say what a program will cost: bytes, rounds, seconds of network; nothing is run
     Cost(CostArgs),
+    /// Make material for runs to come, all parties together and without clients: their online phase is then all that is left
+    Offline(OfflineArgs),
     /// Stay up as one party of a deployment and answer repeated runs of a program
     Serve(ServeArgs),
     /// Measure this machine, or a protocol on it
@@ -91,12 +93,52 @@ pub(crate) struct RunArgs {
     pub(crate) output: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) window: WindowArgs,
+    #[command(flatten)]
+    pub(crate) store: Option<StoreArgs>,
     /// Compare every operation with the clear result; for made-up data, since nothing stays secret
-    #[arg(long, conflicts_with = "config")]
+    #[arg(long, conflicts_with_all = ["config", "store"])]
     pub(crate) debug: bool,
     /// Say what was sent, in how many rounds and how long it took
     #[arg(short, long)]
     pub(crate) verbose: bool,
+}
+
+#[derive(Args, Debug)]
+#[command(group(clap::ArgGroup::new("where").required(true).args(["config", "simulate"])))]
+#[command(group(clap::ArgGroup::new("kept").required(true).args(["store"])))]
+pub(crate) struct OfflineArgs {
+    #[command(flatten)]
+    pub(crate) program: ProgramArgs,
+    #[command(flatten)]
+    pub(crate) protocol: ProtocolArgs,
+    /// Take part as the party whose configuration this is
+    #[arg(long, value_name = "parties.toml")]
+    pub(crate) config: Option<PathBuf>,
+    /// Make the material of all parties in this process, each in a folder of its own in the store's; N parties, or as
+    /// many as the protocol is for
+    #[arg(long, value_name = "N", num_args = 0..=1, default_missing_value = "0",
+        value_parser = number_of_parties)]
+    pub(crate) simulate: Option<usize>,
+    /// For how many runs, the same for everybody
+    #[arg(long, value_name = "N")]
+    pub(crate) count: u64,
+    #[command(flatten)]
+    pub(crate) store: StoreArgs,
+    #[command(flatten)]
+    pub(crate) window: WindowArgs,
+}
+
+/// Where material is kept.
+#[derive(Args, Clone, Debug)]
+#[group(id = "material")]
+pub(crate) struct StoreArgs {
+    /// A party's folder of material for this program, made by `tacit offline`; nobody else may read it
+    #[arg(long, value_name = "DIR", required = false)]
+    pub(crate) store: PathBuf,
+    /// The folder, outside of the store, of what says once more what is used: tacit/anchors where this user's state is
+    /// kept if not said, and anchors in the store's folder with --simulate
+    #[arg(long, value_name = "DIR", requires = "store")]
+    pub(crate) anchors: Option<PathBuf>,
 }
 
 /// How much of circuits is under way at a time.
@@ -222,6 +264,8 @@ pub(crate) struct ServeArgs {
     pub(crate) inputs: Vec<(String, PathBuf)>,
     #[command(flatten)]
     pub(crate) window: WindowArgs,
+    #[command(flatten)]
+    pub(crate) store: Option<StoreArgs>,
     /// End after so many runs
     #[arg(long, value_name = "N")]
     pub(crate) runs: Option<u64>,

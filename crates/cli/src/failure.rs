@@ -95,7 +95,11 @@ impl From<tacit::Error> for Failure {
                 Self { peer, phase: Some("setup".to_owned()), ..Self::new(kind, message) }
             }
             tacit::Error::Feed(_) => Self::new(Kind::Aborted, message),
-            tacit::Error::Value(_) | tacit::Error::Refused(_) => Self::new(Kind::Input, message),
+            tacit::Error::NotDestroyed { failed, .. } => Self { message, ..Self::from(*failed) },
+            tacit::Error::Value(_)
+            | tacit::Error::Refused(_)
+            | tacit::Error::Store(_)
+            | tacit::Error::NoMaterial(_) => Self::new(Kind::Input, message),
         }
     }
 }

@@ -1,4 +1,5 @@
-//! The command line, as a library: what `tacit run`, `circuit`, `cost`, `init`, `serve`, `bench` and `demo` do.
+//! The command line, as a library: what `tacit run`, `circuit`, `cost`, `init`, `offline`, `serve`, `bench` and
+//! `demo` do.
 //!
 //! There is no binary of its own. The Python package's command calls [`main`], and gives through [`Front`] what
 //! only Python can do: import a program, run the demo. Results go to standard output, errors to standard error;
@@ -15,6 +16,7 @@ mod failure;
 mod front;
 mod init;
 mod npy;
+mod offline;
 mod program;
 mod progress;
 mod run;
@@ -68,6 +70,7 @@ impl Context<'_> {
             Command::Run(args) => run::run(self, &args),
             Command::Circuit(args) => circuit::circuit(self, &args),
             Command::Init(args) => init::init(self, &args),
+            Command::Offline(args) => offline::offline(self, &args),
             Command::Serve(args) => serve::serve(self, &args),
             Command::Cost(args) => cost::cost(self, &args),
             Command::Bench(args) => bench::bench(self, &args),

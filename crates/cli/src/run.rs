@@ -2,6 +2,7 @@
 
 use crate::args::RunArgs;
 use crate::failure::Failure;
+use crate::offline::warn_if_restored;
 use crate::progress::Bar;
 use crate::{Context, npy, program, show};
 use serde_json::{Value as Json, json};
@@ -10,14 +11,14 @@ use std::sync::Arc;
 use tacit::net::Phase;
 use tacit::program::plan::{Plan, To};
 use tacit::program::{OutputType, Program, Value};
-use tacit::{Compiled, Local, Report, Run, Seat, told};
+use tacit::{Compiled, Instance, Local, Report, Run, Seat, told};
 
 pub(crate) fn run(context: &mut Context<'_>, args: &RunArgs) -> Result<(), Failure> {
     let loaded = program::load(context, &args.program)?;
     let values = program::values(&loaded.input_types(), &args.inputs)?;
     let (compiled, run) = match &args.config {
-        Some(config) => deployed(args, config, loaded, &values)?,
-        None => simulated(args, loaded, values)?,
+        Some(config) => deployed(context, args, config, loaded, &values)?,
+        None => simulated(context, args, loaded, values)?,
     };
     show(context, &compiled, &run)?;
     if let Some(directory) = &args.output {
@@ -31,6 +32,7 @@ pub(crate) fn run(context: &mut Context<'_>, args: &RunArgs) -> Result<(), Failu
 
 /// As one party or client of a deployment.
 fn deployed(
+    context: &mut Context<'_>,
     args: &RunArgs,
     config: &Path,
     loaded: Program,
@@ -40,12 +42,22 @@ fn deployed(
     let bar = Bar::new();
     let progress = |done, total| bar.at(done, total);
     let mut seat = Seat::with(args.window.configuration(config)?)?;
-    let run = seat.run(&compiled, &args.protocol.name(), values, &progress)?;
+    let name = args.protocol.name();
+    let run = match &args.store {
+        None => seat.run(&compiled, &name, values, &progress)?,
+        Some(store) => {
+            let mut store = seat.open_store(&compiled, &name, &store.place(false)?)?;
+            warn_if_restored(context, &store);
+            let within = seat.config().limits().connect;
+            seat.run_stored(&compiled, &name, &mut store, values, &progress, within)?
+        }
+    };
     Ok((compiled, run))
 }
 
 /// With everybody in this process.
 fn simulated(
+    context: &mut Context<'_>,
     args: &RunArgs,
     loaded: Program,
     values: Vec<Option<Value>>,
@@ -60,6 +72,12 @@ fn simulated(
     }
     let run = if args.debug {
         local.debug(&compiled, &values, &progress)?
+    } else if let Some(store) = &args.store {
+        let mut stores = local.open_stores(&compiled, &store.place(true)?)?;
+        for store in &stores {
+            warn_if_restored(context, store);
+        }
+        local.run_stored(&compiled, &mut stores, &values, &progress)?
     } else {
         local.run(&compiled, &values, &progress)?
     };
@@ -125,8 +143,14 @@ pub(crate) fn report(report: &Report) -> Json {
             (name.clone(), json!({"sent_bytes": phases, "wire_bytes": traffic.wire}))
         })
         .collect();
-    let mut object =
-        json!({"rounds": report.rounds, "seconds": report.elapsed.as_secs_f64(), "endpoints": endpoints});
+    let material =
+        report.material.map(|Instance { epoch, index }| json!({"epoch": epoch.to_string(), "index": index}));
+    let mut object = json!({
+        "rounds": report.rounds,
+        "seconds": report.elapsed.as_secs_f64(),
+        "endpoints": endpoints,
+        "material": material,
+    });
     if !report.players.is_empty() {
         object["roles"] = roles(&report.players);
     }
@@ -154,6 +178,9 @@ pub(crate) fn tell_traffic(context: &mut Context<'_>, report: &Report) {
     );
     if !report.players.is_empty() {
         let _ = writeln!(context.err, "roles: {}", told(&report.players));
+    }
+    if let Some(instance) = report.material {
+        let _ = writeln!(context.err, "material: {instance}");
     }
 }
 

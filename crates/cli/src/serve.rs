@@ -2,6 +2,7 @@
 
 use crate::args::ServeArgs;
 use crate::failure::Failure;
+use crate::offline::warn_if_restored;
 use crate::{Context, program, run};
 use serde_json::json;
 use signal_hook::consts::{SIGINT, SIGTERM};
@@ -28,20 +29,29 @@ pub(crate) fn serve(context: &mut Context<'_>, args: &ServeArgs) -> Result<(), F
             seat.name()
         )));
     }
+    let protocol = args.protocol.name();
+    let mut store = match &args.store {
+        Some(store) => Some(seat.open_store(&compiled, &protocol, &store.place(false)?)?),
+        None => None,
+    };
+    if let Some(store) = &store {
+        warn_if_restored(context, store);
+    }
     context.note(&format!("{} listens on {}", seat.name(), seat.address()));
     let mut failed = 0_u64;
     let mut number = 0_u64;
     while !signals.asked() && args.runs.is_none_or(|runs| number < runs) {
         number += 1;
         let busy = |_, _| signals.busy(true);
-        let result = seat.run_within(&compiled, &args.protocol.name(), &values, &busy, PATIENCE);
+        let result = match &mut store {
+            Some(store) => seat.run_stored(&compiled, &protocol, store, &values, &busy, PATIENCE),
+            None => seat.run_within(&compiled, &protocol, &values, &busy, PATIENCE),
+        };
         signals.busy(false);
         match result {
             Ok(done) => tell(context, &compiled, number, &done)?,
             // Nothing was sent, and nothing would be the next time.
-            Err(error @ (tacit::Error::Refused(_) | tacit::Error::Value(_) | tacit::Error::Program(_))) => {
-                return Err(error.into());
-            }
+            Err(error) if is_lasting(&error) => return Err(error.into()),
             Err(error) => {
                 failed += 1;
                 tell_failure(context, number, &error.into())?;
@@ -53,6 +63,12 @@ pub(crate) fn serve(context: &mut Context<'_>, args: &ServeArgs) -> Result<(), F
         return Err(Failure::aborted(format!("{failed} of {number} runs were aborted")));
     }
     Ok(())
+}
+
+/// Whether every later run would fail likewise.
+fn is_lasting(error: &tacit::Error) -> bool {
+    use tacit::Error::{NoMaterial, NotDestroyed, Program, Refused, Store, Value};
+    matches!(error, Refused(_) | Value(_) | Program(_) | Store(_) | NoMaterial(_) | NotDestroyed { .. })
 }
 
 fn tell(
@@ -69,8 +85,9 @@ fn tell(
     let sent: u64 = done.report.endpoints.iter().map(|(_, traffic)| traffic.payload()).sum();
     let players = &done.report.players;
     let roles = if players.is_empty() { String::new() } else { format!("; roles: {}", told(players)) };
+    let material = done.report.material.map_or_else(String::new, |instance| format!(", {instance}"));
     let seconds = done.report.elapsed.as_secs_f64();
-    context.line(&format!("run {number}: {seconds:.3} s, {sent} bytes sent{roles}"))
+    context.line(&format!("run {number}: {seconds:.3} s, {sent} bytes sent{material}{roles}"))
 }
 
 fn tell_failure(context: &mut Context<'_>, number: u64, failure: &Failure) -> Result<(), Failure> {

@@ -43,7 +43,7 @@ pub(crate) fn tacit(args: &[&str]) -> (i32, String, String) {
 
 #[test]
 fn bad_use_ends_with_2_and_says_what_is_wrong() {
-    let cases: [(&[&str], &str); 45] = [
+    let cases: [(&[&str], &str); 51] = [
         (&[], "Usage"),
         (&["dance"], "dance"),
         (&["run"], "PROGRAM"),
@@ -57,6 +57,12 @@ fn bad_use_ends_with_2_and_says_what_is_wrong() {
         (&["run", "sum.py", "--simulate", "--input", "a=/nowhere.npy"], "/nowhere.npy"),
         (&["run", "other.py", "--simulate"], "other.py can't be read"),
         (&["run", "sum.py", "--simulate", "--window", "0"], "1 at least"),
+        (&["offline", "sum.py", "--simulate", "--store", "/nowhere"], "--count"),
+        (&["offline", "sum.py", "--simulate", "--count", "3"], "--store"),
+        (&["offline", "sum.py", "--count", "3", "--store", "/nowhere"], "--simulate"),
+        (&["offline", "sum.py", "--simulate", "--count", "3", "--store", "/nowhere"], "has no offline phase"),
+        (&["run", "sum.py", "--simulate", "--anchors", "/nowhere"], "--store"),
+        (&["run", "sum.py", "--simulate", "--store", "/nowhere", "--debug"], "cannot be used with"),
         (&["cost", "sum.py", "--net", "moon"], "moon"),
         (&["cost", "sum.py", "--window", "64k"], "1 at least"),
         (&["cost", "sum.py", "--config", "/nowhere/parties.toml"], "/nowhere/parties.toml"),

@@ -86,6 +86,10 @@ pub trait Protocol: Send + Sync {
     fn native(&self) -> Native {
         Native::ALL
     }
+    /// Whether it has an offline phase: whether its engines have something to [`prepare`](Engine::prepare).
+    fn prepares(&self) -> bool {
+        false
+    }
     /// Messages of one stage of an operation, over all its jobs, that are sent ahead of time, before inputs are known.
     fn offline(&self, plan: &Plan, op: &Op, stage: u32) -> Vec<Flow> {
         let _ = (plan, op, stage);

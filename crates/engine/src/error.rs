@@ -22,6 +22,14 @@ pub enum Error {
 }
 
 impl Error {
+    /// Whether a check failed, see [`SessionError::is_failed_check`].
+    pub fn is_failed_check(&self) -> bool {
+        match self {
+            Self::Session(source) | Self::During { source, .. } => source.is_failed_check(),
+            Self::Refused(_) => false,
+        }
+    }
+
     /// Says which node of the program was worked on.
     #[must_use]
     pub fn during(self, node: u32) -> Self {

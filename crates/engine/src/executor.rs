@@ -99,7 +99,7 @@ pub fn run_offline(
     observer: &mut dyn Observer,
 ) -> Result<(), Error> {
     let mut walk = Walk { engine, plan, observer, done: 0, total: 0 };
-    walk.total = walk.jobs() * count as usize;
+    walk.total = walk.jobs().saturating_mul(count as usize);
     let result = walk.offline(count, keep);
     if let (Err(error), Some(session)) = (&result, engine.session()) {
         session.abort(&error.to_string());

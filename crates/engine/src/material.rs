@@ -13,6 +13,13 @@ impl Material {
         Self(parts)
     }
 
+    /// A copy of bytes that were kept; the original is the caller's to wipe.
+    pub fn of_bytes(bytes: &[u8]) -> Self {
+        let mut buffer = Buffer::new(bytes.len());
+        buffer.bytes_mut().copy_from_slice(bytes);
+        Self(vec![buffer])
+    }
+
     /// How many bytes it has.
     pub fn len(&self) -> usize {
         self.0.iter().map(Buffer::len).sum()

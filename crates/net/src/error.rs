@@ -76,6 +76,8 @@ pub enum What {
         origin: String,
         /// Its reason, as the peer has it.
         reason: String,
+        /// Whether the reason is a check that failed ([`crate::Mesh::accuse`]), and not a link that was lost or the like.
+        check_failed: bool,
     },
     /// This party itself gave the run up.
     #[error("aborted: {reason}")]
@@ -163,7 +165,7 @@ impl fmt::Display for Error {
             What::Closed { .. } | What::Silent { .. } | What::Stalled { .. } => {
                 write!(f, "lost {name} ({what})")?;
             }
-            What::Aborted { origin, reason } if origin == name => write!(f, "{name} aborted: {reason}")?,
+            What::Aborted { origin, reason, .. } if origin == name => write!(f, "{name} aborted: {reason}")?,
             What::Aborted { .. } => write!(f, "{name} passed on that {what}")?,
             What::WrongUse { .. } => write!(f, "{what}")?,
             _ => write!(f, "{name} {what}")?,

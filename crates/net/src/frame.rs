@@ -26,7 +26,7 @@ pub enum Kind {
     /// number (`batch`); no payload.
     KeepAlive,
     /// The run is over. The payload is the reason, in UTF-8; `part` of the address is the endpoint that
-    /// stopped first.
+    /// stopped first, and `batch` is not 0 if it did so because a check failed.
     Abort,
     /// The sender has sent all it ever will, and leaves in good order; no payload.
     Goodbye,

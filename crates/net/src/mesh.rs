@@ -41,6 +41,8 @@ pub struct Mesh {
     first_op: u32,
     tie: Tie,
     names: Vec<String>,
+    /// Endpoints below this one are believed that a check failed.
+    accusers: usize,
     limits: Limits,
     phase: Phase,
     peers: Vec<Peer>,
@@ -84,6 +86,7 @@ impl Mesh {
             lane: Lane::ONLY,
             first_op: 0,
             tie: Tie::default(),
+            accusers: names.len(),
             phase: Phase::default(),
             peers,
             counters: Counters::new(names.len()),
@@ -114,6 +117,12 @@ impl Mesh {
     /// Goes on to another plan in the same run: from now on operation `op` of every address is `first_op + op`.
     pub fn count_from(&mut self, first_op: u32) {
         self.first_op = first_op;
+    }
+
+    /// Believes only the first so many endpoints that a check failed ([`Mesh::accuse`]): the parties. A client may end a
+    /// run, but not have anything destroyed.
+    pub fn heed_accusers(&mut self, first: usize) {
+        self.accusers = first;
     }
 
     /// This endpoint's number.
@@ -273,12 +282,13 @@ impl Mesh {
     /// Ends the run for all: tells every peer why, as far as it can be reached quickly. Every later call
     /// returns this error, or the earlier one if the run had already ended; so does this call.
     pub fn abort(&mut self, reason: &str) -> Error {
-        if let Some(error) = &self.failure {
-            return error.clone();
-        }
-        let error = self.poison(None, What::GaveUp { reason: reason.to_owned() });
-        self.tell_all(self.me, reason, None);
-        error
+        self.give_up(reason, false)
+    }
+
+    /// As [`Mesh::abort`], because a check that the endpoints make with one another failed. Peers are told that, too: all
+    /// of them may have to destroy what was being checked.
+    pub fn accuse(&mut self, reason: &str) -> Error {
+        self.give_up(reason, true)
     }
 
     /// Leaves in good order: sends what is still queued, for as long as peers keep taking it; says goodbye to
@@ -303,6 +313,15 @@ impl Mesh {
             while self.peers.iter().any(Peer::is_present) && self.linger(deadline)? {}
         }
         Ok(())
+    }
+
+    fn give_up(&mut self, reason: &str, check_failed: bool) -> Error {
+        if let Some(error) = &self.failure {
+            return error.clone();
+        }
+        let error = self.poison(None, What::GaveUp { reason: reason.to_owned() });
+        self.tell_all(self.me, reason, check_failed, None);
+        error
     }
 
     /// Waits until all that is queued has gone out.
@@ -554,15 +573,17 @@ impl Mesh {
         let origin = usize::from(frame.at.part);
         let name = self.names.get(origin).or(self.names.get(from)).cloned().unwrap_or_default();
         let reason = readable(&frame.payload);
-        let error = self.poison(Some(from), What::Aborted { origin: name, reason: reason.clone() });
-        self.tell_all(origin, &reason, Some(from));
+        let check_failed = frame.at.batch != 0 && from < self.accusers;
+        let what = What::Aborted { origin: name, reason: reason.clone(), check_failed };
+        let error = self.poison(Some(from), what);
+        self.tell_all(origin, &reason, check_failed, Some(from));
         error
     }
 
     /// The final error of this party's own finding; tells everybody else.
     fn fail(&mut self, peer: usize, what: What) -> Error {
         let error = self.poison(Some(peer), what);
-        self.tell_all(self.me, &error.to_string(), None);
+        self.tell_all(self.me, &error.to_string(), false, None);
         error
     }
 
@@ -578,8 +599,8 @@ impl Mesh {
     }
 
     /// Sends an abort to all peers but one, and tries for a moment to get it through.
-    fn tell_all(&mut self, origin: usize, reason: &str, except: Option<usize>) {
-        let at = At { part: origin as u16, ..At::default() };
+    fn tell_all(&mut self, origin: usize, reason: &str, check_failed: bool, except: Option<usize>) {
+        let at = At { part: origin as u16, batch: check_failed.into(), ..At::default() };
         let payload = clip(reason).as_bytes().to_vec();
         for (index, peer) in self.peers.iter().enumerate() {
             if peer.is_present() && Some(index) != except {

@@ -182,7 +182,7 @@ fn an_abort_and_a_wrong_message_stop_everybody() {
         });
         for (me, error) in errors.iter().enumerate().filter(|(me, _)| *me != 1) {
             assert!(
-                matches!(error.what(), What::Aborted { origin, reason } if origin == "P1" && reason == "a check failed"),
+                matches!(error.what(), What::Aborted { origin, reason, .. } if origin == "P1" && reason == "a check failed"),
                 "{name}, {me}: {error}"
             );
         }

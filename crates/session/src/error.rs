@@ -1,5 +1,7 @@
 //! Why a session can't begin or go on.
 
+use tacit_net::What;
+
 /// Why a session can't begin or go on. All are final: a session that failed is never used again.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Error {
@@ -50,4 +52,16 @@ pub enum Error {
     /// The operating system gave no randomness.
     #[error("no randomness from the operating system: {0}")]
     Entropy(String),
+}
+
+impl Error {
+    /// Whether a check failed, here or at whoever ended the session: somebody deviated from the protocol. A link that
+    /// was lost is no failed check.
+    pub fn is_failed_check(&self) -> bool {
+        match self {
+            Self::CheckFailed { .. } | Self::Rejected { .. } => true,
+            Self::Link(link) => matches!(link.what(), What::Aborted { check_failed: true, .. }),
+            Self::Disagreement { .. } | Self::Malformed { .. } | Self::Exhausted | Self::Entropy(_) => false,
+        }
+    }
 }

@@ -46,6 +46,7 @@ impl Session {
         let lane = mesh.lane();
         let agreement = Agreement { version: VERSION, lane: lane.number, lanes: lane.count, ..agreement };
         mesh.set_phase(Phase::Setup);
+        mesh.heed_accusers(agreement.parties.len());
         let result = Self::exchange(&mut mesh, &agreement, entropy.as_mut());
         let (id, streams) = match result {
             Ok(done) => done,
@@ -221,6 +222,9 @@ impl Session {
         Ok(())
     }
 
+    /// Bytes that [`Session::accept`] sends each other party.
+    pub const ACCEPTANCE_BYTES: u64 = 32;
+
     /// Tells all parties that this one accepts `what`, and that it drew as much from the pair's stream as they did;
     /// waits until all have said the same of it. Parties only; one round of 32 bytes a link.
     ///
@@ -291,7 +295,7 @@ impl Session {
     /// Ends the session for all because something was seen that can't be if everybody follows the protocol.
     pub fn reject(&mut self, what: &str) -> Error {
         let error = Error::Rejected { what: what.to_owned() };
-        self.mesh.abort(&error.to_string());
+        self.mesh.accuse(&error.to_string());
         error
     }
 
@@ -354,7 +358,7 @@ impl Session {
 
     pub(crate) fn fail<T>(&mut self, peer: usize, what: &'static str) -> Result<T, Error> {
         let error = Error::CheckFailed { peer: self.name(peer).to_owned(), what };
-        self.mesh.abort(&error.to_string());
+        self.mesh.accuse(&error.to_string());
         Err(error)
     }
 

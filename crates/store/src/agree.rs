@@ -8,6 +8,9 @@ pub const MAX_EPOCHS: usize = 1 << 10;
 /// Bytes for each epoch in an encoded list.
 const ENTRY: usize = 48;
 
+/// The longest list of epochs as a message.
+pub const MAX_LIST_BYTES: usize = ENTRY * MAX_EPOCHS;
+
 /// An epoch of which a party has unused material.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Available {
@@ -54,13 +57,13 @@ pub enum NotAList {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NoAgreement {
     /// Some have none at all.
-    #[error("{} {} no unused material for this program; `tacit prepare`, run by all parties together, makes some", .parties.join(" and "), if .parties.len() == 1 { "has" } else { "have" })]
+    #[error("{} {} no unused material for this program; `tacit offline`, run by all parties together, makes some", .parties.join(" and "), if .parties.len() == 1 { "has" } else { "have" })]
     None {
         /// Who has none.
         parties: Vec<String>,
     },
     /// Everybody has some, and there is no epoch that all have.
-    #[error("no epoch's material is unused at all parties: most have epoch {epoch}, and {} {} not; `tacit prepare`, run by all parties together, makes more", .parties.join(" and "), if .parties.len() == 1 { "does" } else { "do" })]
+    #[error("no epoch's material is unused at all parties: most have epoch {epoch}, and {} {} not; `tacit offline`, run by all parties together, makes more", .parties.join(" and "), if .parties.len() == 1 { "does" } else { "do" })]
     Apart {
         /// An epoch that as many as possible have.
         epoch: Epoch,
@@ -69,7 +72,7 @@ pub enum NoAgreement {
     },
     /// No common epoch has enough left.
     #[error(
-        "{wanted} instances are wanted, and no epoch has more than {left} that are unused at all parties (of epoch {epoch}, {party} has used the most); `tacit prepare`, run by all parties together, makes more"
+        "{wanted} instances are wanted, and no epoch has more than {left} that are unused at all parties (of epoch {epoch}, {party} has used the most); `tacit offline`, run by all parties together, makes more"
     )]
     TooFew {
         /// How many are wanted.
@@ -221,7 +224,7 @@ mod tests {
         assert!(matches!(&error, NoAgreement::TooFew { left: 5, party, .. } if party == "P2"));
         let says = error.to_string();
         assert!(
-            says.contains("6 instances") && says.contains("P2 has used") && says.contains("tacit prepare")
+            says.contains("6 instances") && says.contains("P2 has used") && says.contains("tacit offline")
         );
     }
 

@@ -19,7 +19,7 @@ pub enum Error {
         detail: String,
     },
     /// Nothing has been made there yet.
-    #[error("there is no store at {}; `tacit prepare` makes one", path.display())]
+    #[error("there is no store at {}; `tacit offline` makes one", path.display())]
     NoStore {
         /// Where one was looked for.
         path: PathBuf,

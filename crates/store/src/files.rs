@@ -86,6 +86,11 @@ pub(crate) fn open(path: &Path) -> Result<(File, u64), Error> {
     Ok((file, metadata.len()))
 }
 
+/// How long a file is.
+pub(crate) fn length(path: &Path) -> Result<u64, Error> {
+    Ok(attempt("look at", path, || fs::metadata(path))?.len())
+}
+
 /// All of a file, if it isn't longer than `limit` bytes.
 pub(crate) fn read(path: &Path, limit: u64) -> Result<Vec<u8>, Error> {
     let (file, len) = open(path)?;

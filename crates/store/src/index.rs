@@ -151,6 +151,12 @@ impl Folder {
         self.count
     }
 
+    /// Bytes of all its files.
+    pub(crate) fn bytes(&self) -> Result<u64, Error> {
+        let lengths = files::names(&self.path)?.into_iter().map(|name| files::length(&self.path.join(name)));
+        lengths.sum()
+    }
+
     /// An instance's material. The caller has noted durably that it is used.
     pub(crate) fn read(&self, index: u64) -> Result<Material, Error> {
         let entry = self.entry(index)?;

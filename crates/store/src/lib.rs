@@ -45,7 +45,7 @@ mod writer;
 #[cfg(test)]
 mod tests;
 
-pub use agree::{Available, MAX_EPOCHS, NoAgreement, NotAList, Run, agree, decode, encode};
+pub use agree::{Available, MAX_EPOCHS, MAX_LIST_BYTES, NoAgreement, NotAList, Run, agree, decode, encode};
 pub use binding::Binding;
 #[doc(hidden)]
 pub use binding::seal_binding;

@@ -118,6 +118,14 @@ impl Store {
         &self.restored
     }
 
+    /// Bytes that an epoch's files take on disk: material, checksums and where each instance lies.
+    ///
+    /// # Errors
+    /// [`Error::Unknown`], [`Error::File`].
+    pub fn bytes_of(&self, epoch: Epoch) -> Result<u64, Error> {
+        self.epochs.get(&epoch).ok_or(Error::Unknown { epoch })?.bytes()
+    }
+
     /// Begins a new epoch.
     ///
     /// # Errors

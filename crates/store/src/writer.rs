@@ -29,6 +29,8 @@ pub struct Writer<'a> {
     segment: Option<(File, PathBuf, u64)>,
     /// Whether all that was put in has been written.
     sound: bool,
+    /// Whether all of the epoch is on disk.
+    durable: bool,
 }
 
 impl<'a> Writer<'a> {
@@ -38,7 +40,8 @@ impl<'a> Writer<'a> {
         let index_path = path.join(INDEX);
         let index = files::create(&index_path)?;
         let (entries, segment) = (Vec::new(), None);
-        Ok(Self { store, epoch, path, index, index_path, entries, count: 0, segment, sound: true })
+        let (sound, durable) = (true, false);
+        Ok(Self { store, epoch, path, index, index_path, entries, count: 0, segment, sound, durable })
     }
 
     /// Takes in the material of the next instance, which may be of any length.
@@ -72,13 +75,13 @@ impl<'a> Writer<'a> {
         Ok(())
     }
 
-    /// Makes the epoch durable, and then usable; returns how many instances it has.
+    /// Makes all that was put in durable, and nothing usable yet: what can fail for want of room has failed when others
+    /// are told that this party has everything. Nothing can be put in afterwards.
     ///
     /// # Errors
-    /// [`Error::Empty`], [`Error::Closed`], [`Error::File`]; the epoch is lost then, unless only the very last step failed, which the
-    /// next [`Store::open`] shows.
-    pub fn finish(mut self) -> Result<u64, Error> {
-        if !self.sound {
+    /// [`Error::Empty`], [`Error::Closed`], [`Error::File`]; the epoch is lost then.
+    pub fn sync(&mut self) -> Result<(), Error> {
+        if !std::mem::replace(&mut self.sound, false) {
             return Err(Error::Closed);
         }
         if self.count == 0 {
@@ -90,6 +93,19 @@ impl<'a> Writer<'a> {
         index::write_header(&self.index, &self.index_path, &header)?;
         files::sync(&self.index, &self.index_path)?;
         files::sync_folder(&self.path)?;
+        self.durable = true;
+        Ok(())
+    }
+
+    /// Makes the epoch durable, if it isn't yet, and then usable; returns how many instances it has.
+    ///
+    /// # Errors
+    /// As [`Self::sync`]; the epoch is lost then, unless only the very last step failed, which the next [`Store::open`]
+    /// shows.
+    pub fn finish(mut self) -> Result<u64, Error> {
+        if !self.durable {
+            self.sync()?;
+        }
         self.store.admit(self.epoch, &self.path)?;
         Ok(self.count)
     }

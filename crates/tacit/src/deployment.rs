@@ -8,7 +8,7 @@ use crate::{Compiled, Error, Progress, Report, Run, is_open, players, price_lane
 use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-use tacit_engine::{Clear, Outcome};
+use tacit_engine::{Clear, Outcome, Protocol};
 use tacit_net::Mesh;
 use tacit_net::setup::{Config, Listener, connect_lanes};
 use tacit_net::stream::StreamTransport;
@@ -101,23 +101,13 @@ impl Seat {
         progress: Progress<'_>,
         within: Duration,
     ) -> Result<Vec<Run>, Error> {
-        if jobs.iter().any(|(compiled, _)| compiled.is_debug()) {
-            let reason =
-                "a debug run reveals everything: it is for made-up data in one process, not for a deployment";
-            return Err(Error::Refused(reason.to_owned()));
-        }
+        jobs.iter().try_for_each(|(compiled, _)| refuse_debug(compiled))?;
         let count = lane_count(jobs.len())?;
         let protocol = protocol(protocol_name)?;
         clients_of(jobs.iter().map(|(compiled, _)| *compiled), &self.parties())?;
-        let clients: Vec<String> = self.config.clients().iter().map(|client| client.name.clone()).collect();
         let mut lanes = Vec::with_capacity(jobs.len());
         for &(compiled, inputs) in jobs {
-            let compiled = compiled.clone();
-            let compiled = match self.config.window() {
-                Some(bytes) => compiled.with_window(bytes),
-                None => compiled,
-            };
-            let endpoint = Endpoint::new(&compiled, protocol, self.parties(), clients.clone())?;
+            let endpoint = self.endpoint(compiled, protocol)?;
             let values = self.encode(&endpoint, inputs)?;
             lanes.push((endpoint, values));
         }
@@ -148,14 +138,42 @@ impl Seat {
         let run = |((endpoint, _), (outcome, traffic)): (&(Endpoint, Told<'_>), (Outcome, Traffic))| {
             let players = players(endpoint.protocol, &endpoint.parties);
             let endpoints = vec![(self.name(), traffic)];
-            let report = Report { endpoints, rounds: outcome.rounds, elapsed, players };
+            let report = Report { endpoints, rounds: outcome.rounds, elapsed, players, material: None };
             Ok(Run { outputs: endpoint.compiled.decode_all(&outcome.outputs)?, report })
         };
         lanes.iter().zip(parts).map(run).collect()
     }
 
+    /// What this seat has to know of a program to take part in a run of it.
+    fn endpoint(&self, compiled: &Arc<Compiled>, protocol: &'static dyn Protocol) -> Result<Endpoint, Error> {
+        let compiled = match self.config.window() {
+            Some(bytes) => compiled.clone().with_window(bytes),
+            None => compiled.clone(),
+        };
+        let clients = self.config.clients().iter().map(|client| client.name.clone()).collect();
+        Endpoint::new(&compiled, protocol, self.parties(), clients)
+    }
+
+    /// The same for what only parties do: make material, and take it from stores.
+    pub(crate) fn party_endpoint(
+        &self,
+        compiled: &Arc<Compiled>,
+        protocol_name: &str,
+    ) -> Result<Endpoint, Error> {
+        if !self.is_party() {
+            let reason = "makes no material and has no store: parties do that";
+            return Err(Error::Refused(format!("{} is a client; it {reason}", self.name())));
+        }
+        refuse_debug(compiled)?;
+        self.endpoint(compiled, protocol(protocol_name)?)
+    }
+
     /// Checks that exactly this endpoint's inputs are given, and that they are as declared.
-    fn encode(&self, endpoint: &Endpoint, inputs: &[Option<Value>]) -> Result<Vec<Option<Clear>>, Error> {
+    pub(crate) fn encode(
+        &self,
+        endpoint: &Endpoint,
+        inputs: &[Option<Value>],
+    ) -> Result<Vec<Option<Clear>>, Error> {
         let compiled = &endpoint.compiled;
         let me = self.config.me();
         let mine = |input: usize| endpoint.roles.endpoint(compiled.plan().inputs[input].owner) == me;
@@ -187,10 +205,20 @@ impl Seat {
         lanes: u16,
         within: Duration,
     ) -> Result<Vec<Mesh>, Error> {
+        self.gather_with(endpoint.roles.clients(), lanes, within)
+    }
+
+    /// The same, to all parties and these clients.
+    pub(crate) fn gather_with(
+        &mut self,
+        clients: &[usize],
+        lanes: u16,
+        within: Duration,
+    ) -> Result<Vec<Mesh>, Error> {
         let me = self.config.me();
         let transports: Vec<StreamTransport> = match &mut self.listener {
-            Some(listener) => listener.gather_lanes(endpoint.roles.clients(), lanes, within)?,
-            None if endpoint.roles.clients().contains(&me) => connect_lanes(&self.config, lanes)?,
+            Some(listener) => listener.gather_lanes(clients, lanes, within)?,
+            None if clients.contains(&me) => connect_lanes(&self.config, lanes)?,
             None => {
                 return Err(Error::Refused(format!(
                     "the program doesn't name {}: it neither gives an input nor learns an output",
@@ -202,4 +230,13 @@ impl Seat {
             |transport| Mesh::new(Box::new(transport), me, self.config.names(), self.config.limits().clone());
         Ok(transports.into_iter().map(mesh).collect())
     }
+}
+
+fn refuse_debug(compiled: &Compiled) -> Result<(), Error> {
+    if !compiled.is_debug() {
+        return Ok(());
+    }
+    let reason =
+        "a debug run reveals everything: it is for made-up data in one process, not for a deployment";
+    Err(Error::Refused(reason.to_owned()))
 }

@@ -1,10 +1,11 @@
 //! One endpoint's part in one run, over links that are there: what local runs, deployments and benchmarks share.
 
+use crate::material::settle_live;
 use crate::report::Traffic;
 use crate::{Compiled, Error};
 use std::fmt::Write;
 use std::sync::Arc;
-use tacit_engine::{Clear, Client, Engine, Observer, Outcome, Protocol, Roles, executor};
+use tacit_engine::{Clear, Client, Engine, Material, Observer, Outcome, Protocol, Roles, executor};
 use tacit_net::Mesh;
 use tacit_session::{Agreement, OsEntropy, Session};
 
@@ -91,7 +92,7 @@ impl Endpoint {
     }
 
     /// What else the run depends on: the version, and the parts of a stream.
-    fn parameters(&self) -> String {
+    pub(crate) fn parameters(&self) -> String {
         let mut parameters = format!("tacit {}", env!("CARGO_PKG_VERSION"));
         let own = self.protocol.parameters();
         if !own.is_empty() {
@@ -113,7 +114,7 @@ impl Endpoint {
         Agreement { parameters: format!("{}, {open}", agreement.parameters), ..agreement }
     }
 
-    fn agreement(&self) -> Agreement {
+    pub(crate) fn agreement(&self) -> Agreement {
         Agreement {
             version: 0,
             lane: 0,
@@ -190,26 +191,42 @@ pub fn play_parts(
     feed: &mut dyn Feed,
     observer: &mut dyn Observer,
 ) -> Result<(u64, Traffic), Error> {
-    let aborted = |cause| endpoint.compiled.aborted(cause);
     let me = mesh.me();
-    let session = Session::establish(mesh, endpoint.agreement(), Box::new(OsEntropy))
-        .map_err(|error| aborted(error.into()))?;
+    let mut session = establish(endpoint, mesh, endpoint.agreement())?;
     if me < endpoint.parties.len() {
-        party(endpoint, session, feed, observer)
+        settle_live(endpoint, &mut session)?;
+        party(endpoint, session, None, feed, observer)
     } else {
         client(endpoint, session, feed)
     }
 }
 
-fn party(
+/// The handshake.
+pub(crate) fn establish(endpoint: &Endpoint, mesh: Mesh, agreement: Agreement) -> Result<Session, Error> {
+    Session::establish(mesh, agreement, Box::new(OsEntropy))
+        .map_err(|error| endpoint.compiled.aborted(error.into()))
+}
+
+/// A party's part after the handshake. `material` is the first part's, if it was made ahead of time.
+pub(crate) fn party(
     endpoint: &Endpoint,
     session: Session,
+    material: Option<Material>,
     feed: &mut dyn Feed,
     observer: &mut dyn Observer,
 ) -> Result<(u64, Traffic), Error> {
     let (first, roles) = endpoint.part(0);
     let aborted = |cause| endpoint.compiled.aborted(cause);
     let mut engine = endpoint.protocol.seat(session, first.plan().clone(), roles.clone()).map_err(aborted)?;
+    let ended = |error: Error, engine: &mut dyn Engine| {
+        if let Some(session) = engine.session() {
+            session.abort(&error.to_string());
+        }
+        error
+    };
+    if let Some(material) = material {
+        engine.load(material).map_err(|cause| ended(aborted(cause), engine.as_mut()))?;
+    }
     let mut rounds = 0;
     for part in 0..endpoint.parts() {
         let (compiled, roles) = endpoint.part(part);
@@ -218,12 +235,6 @@ fn party(
         if part > 0 {
             engine.next(plan.clone(), roles.clone()).map_err(aborted)?;
         }
-        let ended = |error: Error, engine: &mut dyn Engine| {
-            if let Some(session) = engine.session() {
-                session.abort(&error.to_string());
-            }
-            error
-        };
         let inputs = feed.inputs(part).map_err(|error| ended(error, engine.as_mut()))?;
         let outcome = executor::run_party(engine.as_mut(), plan, &inputs, observer).map_err(aborted)?;
         rounds += outcome.rounds;

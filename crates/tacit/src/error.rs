@@ -34,6 +34,22 @@ pub enum Error {
     /// What feeds a stream couldn't go on: its inputs couldn't be read or its outputs not be written.
     #[error("the run was aborted: {0}")]
     Feed(String),
+    /// The store gives nothing; nothing secret was sent.
+    #[error(transparent)]
+    Store(#[from] tacit_store::Error),
+    /// The parties' stores have no unused material in common; nothing secret was sent.
+    #[error(transparent)]
+    NoMaterial(#[from] tacit_store::NoAgreement),
+    /// A check failed, and what should be destroyed because of it is still there.
+    #[error(
+        "{failed}; the material of its offline session could not be destroyed ({cause}): delete the store"
+    )]
+    NotDestroyed {
+        /// The check's failure.
+        failed: Box<Error>,
+        /// Why the store couldn't do it.
+        cause: tacit_store::Error,
+    },
     /// A debug run found an operation whose result differs from the clear one.
     #[error("{0}")]
     Differs(Box<Difference>),
@@ -52,8 +68,21 @@ impl Error {
     pub fn is_abort(&self) -> bool {
         matches!(
             self,
-            Self::Aborted { .. } | Self::Feed(_) | Self::Differs(_) | Self::Setup(SetupError::GaveUp { .. })
+            Self::Aborted { .. }
+                | Self::Feed(_)
+                | Self::NotDestroyed { .. }
+                | Self::Differs(_)
+                | Self::Setup(SetupError::GaveUp { .. })
         )
+    }
+
+    /// Whether the run was aborted because a check failed, here or at another party: somebody deviated from the protocol.
+    pub fn is_failed_check(&self) -> bool {
+        match self {
+            Self::Aborted { cause, .. } => cause.is_failed_check(),
+            Self::NotDestroyed { failed, .. } => failed.is_failed_check(),
+            _ => false,
+        }
     }
 
     /// Whether this is only another endpoint's word that it aborts: its own error says more.

@@ -3,8 +3,11 @@
 //! A [`program::Builder`] makes a program, [`Compiled`] checks it and lowers it to a plan, [`price`] says what it
 //! will cost, and it runs with all parties in this process ([`Local`]) or as one endpoint of a deployment
 //! ([`Seat`]), several at a time in lanes if need be, or part after part as a [`Stream`]. [`protocols`] lists the
-//! protocols. Where their parties play different roles a deployment measures its network first and [`cast`]s.
+//! protocols. Where their parties play different roles a deployment measures its network first and [`cast`]s. Those with
+//! an offline phase can make material for runs ahead of time ([`Seat::offline`]) and keep it in a [`store`] until a run
+//! takes it ([`Seat::run_stored`]).
 
+mod ahead;
 mod casting;
 mod compiled;
 mod deployment;
@@ -12,11 +15,14 @@ mod endpoint;
 mod error;
 mod lanes;
 mod local;
+mod material;
 mod price;
 mod registry;
 mod report;
+mod stored;
 mod stream;
 
+pub use ahead::{Made, Prepared, Sent, play_offline};
 pub use casting::{Casting, Seconds, cast, is_open, network, players, settle, told};
 pub use compiled::Compiled;
 pub use deployment::Seat;
@@ -24,12 +30,15 @@ pub use endpoint::{Endpoint, Feed, play, play_parts};
 pub use error::Error;
 pub use lanes::{Job, Strand, play_lanes};
 pub use local::{Local, Progress};
-pub use price::{price, price_lanes, priced};
+pub use material::{Instance, Place};
+pub use price::{price, price_lanes, price_offline, priced};
 pub use registry::{protocol, protocols};
 pub use report::{Report, Run, Traffic};
+pub use stored::play_stored;
 pub use stream::Stream;
 pub use tacit_circuit as circuit;
 pub use tacit_engine as engine;
 pub use tacit_net as net;
 pub use tacit_program as program;
 pub use tacit_session as session;
+pub use tacit_store as store;

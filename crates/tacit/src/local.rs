@@ -6,8 +6,9 @@ use crate::lanes::{Job, Strand, Tally, clients_of, lane_count, play_lanes};
 use crate::report::Traffic;
 use crate::{Compiled, Error, Report, Run, players, protocol};
 use std::sync::Arc;
+use std::thread::ScopedJoinHandle;
 use std::time::Instant;
-use tacit_engine::{Clear, Outcome};
+use tacit_engine::{Clear, Outcome, Roles};
 use tacit_net::{Limits, Mesh, memory};
 use tacit_program::Value;
 
@@ -79,6 +80,12 @@ impl Local {
         Ok(Run { outputs: compiled.decode_all(&outputs)?, report })
     }
 
+    /// What everybody has to know of a program.
+    pub(crate) fn endpoint(&self, compiled: &Arc<Compiled>) -> Result<Endpoint, Error> {
+        let clients = Roles::clients_of(compiled.plan(), &self.parties);
+        Endpoint::new(compiled, protocol(&self.protocol)?, self.parties.clone(), clients)
+    }
+
     /// Plays every endpoint's part in threads of its own, one for each job.
     fn play_all(&self, jobs: &[Job<'_, Value>], progress: Progress<'_>) -> Result<Vec<Opened>, Error> {
         lane_count(jobs.len())?;
@@ -136,6 +143,39 @@ impl Local {
     }
 }
 
+/// Lets all parties and the first `clients` clients play a part in the same process, over links in memory, each in a thread
+/// of its own with what stands in its seat; how it ended for each.
+pub(crate) fn together<S: Send, T: Send>(
+    endpoint: &Endpoint,
+    clients: usize,
+    seats: impl IntoIterator<Item = S>,
+    play: impl Fn(usize, Mesh, S) -> Result<T, Error> + Sync,
+) -> Vec<Result<T, Error>> {
+    let names = [&endpoint.parties[..], &endpoint.clients[..]].concat();
+    let links = memory::mesh(endpoint.parties.len(), clients);
+    std::thread::scope(|scope| {
+        let (names, play) = (&names, &play);
+        let start = |(me, (links, seat))| {
+            let mesh = Mesh::new(Box::new(links), me, names.clone(), Limits::default());
+            scope.spawn(move || play(me, mesh, seat))
+        };
+        let threads: Vec<_> = links.into_iter().zip(seats).enumerate().map(start).collect();
+        let join = |thread: ScopedJoinHandle<'_, Result<T, Error>>| {
+            thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+        };
+        threads.into_iter().map(join).collect()
+    })
+}
+
+/// What all have, or why not: the first cause is worth more than the others' notice of it.
+pub(crate) fn all_of<T>(results: Vec<Result<T, Error>>) -> Result<Vec<T>, Error> {
+    let (done, failed): (Vec<_>, Vec<_>) = results.into_iter().partition(Result::is_ok);
+    match failed.into_iter().filter_map(Result::err).min_by_key(Error::is_echo) {
+        Some(error) => Err(error),
+        None => Ok(done.into_iter().flatten().collect()),
+    }
+}
+
 /// What a lane has at the end.
 pub(crate) fn outcome(
     (outputs, (rounds, traffic)): (Vec<Option<Clear>>, (u64, Traffic)),
@@ -151,25 +191,15 @@ pub(crate) fn collect(
     report: &Report,
 ) -> Result<Vec<Collected>, Error> {
     let mut all: Vec<Collected> = vec![(Vec::new(), report.clone()); lanes];
-    // The first cause is worth more than the others' notice of it.
-    let mut failures = Vec::new();
-    for (name, result) in names.iter().zip(results) {
-        match result {
-            Ok(parts) => {
-                for ((outputs, report), (outcome, traffic)) in all.iter_mut().zip(parts) {
-                    report.rounds = report.rounds.max(outcome.rounds);
-                    report.endpoints.push((name.clone(), traffic));
-                    outputs.resize(outcome.outputs.len(), None);
-                    for (known, one) in outputs.iter_mut().zip(outcome.outputs) {
-                        *known = known.take().or(one);
-                    }
-                }
+    for (name, parts) in names.iter().zip(all_of(results)?) {
+        for ((outputs, report), (outcome, traffic)) in all.iter_mut().zip(parts) {
+            report.rounds = report.rounds.max(outcome.rounds);
+            report.endpoints.push((name.clone(), traffic));
+            outputs.resize(outcome.outputs.len(), None);
+            for (known, one) in outputs.iter_mut().zip(outcome.outputs) {
+                *known = known.take().or(one);
             }
-            Err(error) => failures.push(error),
         }
     }
-    match failures.into_iter().min_by_key(Error::is_echo) {
-        Some(error) => Err(error),
-        None => Ok(all),
-    }
+    Ok(all)
 }

@@ -1,11 +1,13 @@
 //! What a run will cost: payload bytes per link and phase, and rounds, from the plan alone.
 
 use crate::endpoint::check_count;
+use crate::material::two_phases;
 use crate::{Compiled, Error, protocol, protocols};
 use std::sync::Arc;
 use tacit_engine::{Protocol, Roles};
 use tacit_program::cost::{Cost, Flow, Itemised, Phase, Tariff, of_plan};
 use tacit_program::plan::{InputOp, Kind, Op, OutputOp, Plan, Stage};
+use tacit_session::Session;
 
 /// The cost of a run under the protocol of a name, in all and for every node of the program.
 ///
@@ -72,6 +74,32 @@ pub fn price_lanes<'a>(
     let mut total = Cost::default();
     for compiled in lanes {
         total.add_beside(&price(compiled, name, parties)?.total);
+    }
+    Ok(total)
+}
+
+/// What an offline session sends that makes material for `count` runs, and its rounds, exactly but for the handshake:
+/// the offline phase of as many runs, and that every party accepts what was made.
+///
+/// # Errors
+/// As [`price`], and [`Error::Refused`] if the protocol has no offline phase.
+pub fn price_offline(
+    compiled: &Arc<Compiled>,
+    name: &str,
+    parties: &[String],
+    count: u64,
+) -> Result<Cost, Error> {
+    two_phases(protocol(name)?)?;
+    let one = price(compiled, name, parties)?.total.phase(Phase::Offline);
+    let mut total = Cost::default();
+    total.add_rounds(Phase::Offline, count * one.rounds);
+    for link in &one.links {
+        total.add_flow(Phase::Offline, &Flow { from: link.from, to: link.to, bits: 8 * count * link.bytes });
+    }
+    total.add_rounds(Phase::Verify, 1);
+    let pairs = (0..parties.len()).flat_map(|from| (0..parties.len()).map(move |to| (from, to)));
+    for (from, to) in pairs.filter(|(from, to)| from != to) {
+        total.add_flow(Phase::Verify, &Flow { from, to, bits: 8 * Session::ACCEPTANCE_BYTES });
     }
     Ok(total)
 }

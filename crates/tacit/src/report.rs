@@ -1,5 +1,6 @@
 //! What a run gave and what it took.
 
+use crate::Instance;
 use std::time::Duration;
 use tacit_net::{Mesh, Phase};
 use tacit_program::Value;
@@ -51,6 +52,8 @@ pub struct Report {
     pub elapsed: Duration,
     /// The names of those who played the protocol's `P_0`, `P_1` and so on; empty if its parties are all alike.
     pub players: Vec<String>,
+    /// Where its material came from; `None` if it was made in the run, or none is needed.
+    pub material: Option<Instance>,
 }
 
 impl Report {

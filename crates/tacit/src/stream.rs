@@ -1,14 +1,13 @@
 //! Streams: a program that is run part after part in one session, on more instances than memory would hold at once.
 
 use crate::endpoint::{Endpoint, Feed, play_parts};
-use crate::local::collect;
+use crate::local::{collect, together};
 use crate::report::Traffic;
 use crate::{Compiled, Error, Local, Report, Seat, is_open, players, price, protocol, settle};
 use std::sync::Arc;
 use std::time::Instant;
 use tacit_engine::executor::Unobserved;
 use tacit_engine::{Outcome, Protocol, Roles};
-use tacit_net::{Limits, Mesh, memory};
 use tacit_program::cost::{Cost, Flow};
 
 /// What is run of a stream. Everybody who takes part agrees on all of it before anything is sent.
@@ -88,27 +87,12 @@ impl Local {
         let endpoint = stream.endpoint(protocol(&self.protocol)?, self.parties.clone(), clients)?;
         let names = [self.parties.clone(), endpoint.clients.clone()].concat();
         assert_eq!(feeds.len(), names.len(), "a feed for each endpoint");
-        let links = memory::mesh(self.parties.len(), endpoint.clients.len());
         let start = Instant::now();
-        let results = std::thread::scope(|scope| {
-            let (endpoint, names) = (&endpoint, &names);
-            let threads: Vec<_> = links
-                .into_iter()
-                .zip(feeds)
-                .enumerate()
-                .map(|(me, (links, feed))| {
-                    scope.spawn(move || {
-                        let mesh = Mesh::new(Box::new(links), me, names.clone(), Limits::default());
-                        play_parts(endpoint, mesh, feed, &mut Unobserved)
-                    })
-                })
-                .collect();
-            threads
-                .into_iter()
-                .map(|thread| thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
-                .map(|played| played.map(|(rounds, traffic)| vec![without_outputs(rounds, traffic)]))
-                .collect()
-        });
+        let play = |_, mesh, feed: &mut (dyn Feed + Send)| {
+            let (rounds, traffic) = play_parts(&endpoint, mesh, feed, &mut Unobserved)?;
+            Ok(vec![without_outputs(rounds, traffic)])
+        };
+        let results = together(&endpoint, endpoint.clients.len(), feeds, play);
         let players = players(endpoint.protocol, &self.parties);
         let report = Report { elapsed: start.elapsed(), players, ..Report::default() };
         let (_, report) = collect(&names, 1, results, &report)?.swap_remove(0);
@@ -149,6 +133,7 @@ impl Seat {
         }
         let players = players(endpoint.protocol, &parties);
         let (rounds, traffic) = play_parts(&endpoint, mesh, feed, &mut Unobserved)?;
-        Ok(Report { endpoints: vec![(self.name(), traffic)], rounds, elapsed: start.elapsed(), players })
+        let endpoints = vec![(self.name(), traffic)];
+        Ok(Report { endpoints, rounds, elapsed: start.elapsed(), players, material: None })
     }
 }

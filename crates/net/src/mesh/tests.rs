@@ -170,14 +170,33 @@ fn silence_is_noticed() {
 fn an_abort_reaches_all_with_its_reason() {
     let mut meshes = meshes(3, 2);
     meshes[1].set_phase(Phase::Verify);
-    let error = meshes[1].abort("a check failed");
-    assert_eq!(error.to_string(), "this party aborted: a check failed in the verify phase");
+    let error = meshes[1].abort("my data are bad");
+    assert_eq!(error.to_string(), "this party aborted: my data are bad in the verify phase");
     assert_eq!(meshes[1].abort("again"), error);
     for me in [0, 2, 3, 4] {
         let from = if me == 0 { 2 } else { 0 };
         let error = meshes[me].recv(from, at(1), 1).unwrap_err();
-        let aborted = What::Aborted { origin: "P1".into(), reason: "a check failed".into() };
+        let aborted =
+            What::Aborted { origin: "P1".into(), reason: "my data are bad".into(), check_failed: false };
         assert_eq!(*error.what(), aborted);
+    }
+}
+
+#[test]
+fn that_a_check_failed_reaches_all_and_is_passed_on() {
+    let accusation = |error: &Error| match error.what() {
+        What::Aborted { check_failed, .. } => *check_failed,
+        _ => panic!("{error}"),
+    };
+    for (accuser, believed) in [(0, true), (4, false)] {
+        let mut meshes = meshes(3, 2);
+        for mesh in &mut meshes {
+            mesh.heed_accusers(3);
+        }
+        meshes[accuser].accuse("a check failed");
+        assert_eq!(accusation(&meshes[1].recv(2, at(1), 1).unwrap_err()), believed);
+        // The other client hears it from P1 at the latest.
+        assert_eq!(accusation(&meshes[3].recv(2, at(1), 1).unwrap_err()), believed);
     }
 }
 
@@ -385,7 +404,7 @@ fn an_aborts_text_is_bounded_and_readable() {
     text.resize(10_000, b'x');
     raw.send(1, Frame { kind: Kind::Abort, at: At { part: 77, ..At::default() }, payload: text });
     let error = meshes[0].recv(2, at(1), 1).unwrap_err();
-    let What::Aborted { origin, reason } = error.what() else { panic!("{error}") };
+    let What::Aborted { origin, reason, .. } = error.what() else { panic!("{error}") };
     assert_eq!(origin, "P0");
     assert!(reason.starts_with(" \u{fffd}xxx") && reason.len() < 1100, "{reason}");
     assert_eq!(clip(&"é".repeat(REASON)).len(), REASON);

@@ -126,6 +126,30 @@ fn an_epoch_is_on_disk_before_it_is_there() {
 }
 
 #[test]
+fn what_is_synced_is_not_there_before_it_is_finished() {
+    let place = Place::new();
+    let mut store = place.create().unwrap();
+    let mut writer = store.writer(A).unwrap();
+    for index in 0..3 {
+        writer.put(&material(A, index)).unwrap();
+    }
+    writer.sync().unwrap();
+    assert_eq!((writer.put(&[1]), writer.sync()), (Err(Error::Closed), Err(Error::Closed)));
+    fault::plant(Fault::Nothing);
+    assert_eq!(writer.finish(), Ok(3));
+    let again = fault::seen().into_iter().find(|operation| operation.ends_with("index"));
+    assert!(again.is_none_or(|operation| !operation.starts_with("write")), "all was written before");
+    assert_eq!(take(&mut store, A, 0, 3), Ok(vec![0, 1, 2]));
+    let mut writer = store.writer(B).unwrap();
+    writer.put(&[1]).unwrap();
+    writer.sync().unwrap();
+    drop(writer);
+    assert_eq!(unused(&store, B), None);
+    assert_eq!(write(&mut store, B, 12), Ok(12));
+    assert!(store.bytes_of(B).unwrap() > 12 * 32 && store.bytes_of(A).is_err());
+}
+
+#[test]
 fn an_epoch_that_is_not_finished_is_not_there() {
     let place = Place::new();
     let mut store = place.create().unwrap();

@@ -1,0 +1,93 @@
+//! `tacit offline`: the parties make material for runs to come.
+
+use crate::args::{OfflineArgs, StoreArgs};
+use crate::failure::Failure;
+use crate::progress::Bar;
+use crate::run::simulation;
+use crate::table::{bytes, seconds};
+use crate::{Context, program};
+use serde_json::{Value as Json, json};
+use tacit::store::Store;
+use tacit::{Compiled, Place, Prepared, Seat};
+
+pub(crate) fn offline(context: &mut Context<'_>, args: &OfflineArgs) -> Result<(), Failure> {
+    let loaded = program::load(context, &args.program)?;
+    let mut compiled = Compiled::new(loaded)?;
+    let protocol = args.protocol.name();
+    let bar = Bar::new();
+    let progress = |done, total| bar.at(done, total);
+    let prepared = if let Some(config) = &args.config {
+        let mut seat = Seat::with(args.window.configuration(config)?)?;
+        let place = args.store.place(false)?;
+        vec![seat.offline(&compiled, &protocol, args.count, &place, &progress)?]
+    } else {
+        if let Some(bytes) = args.window.bytes {
+            compiled = compiled.with_window(bytes);
+        }
+        let local = simulation(&protocol, args.simulate)?;
+        local.offline(&compiled, args.count, &args.store.place(true)?, &progress)?
+    };
+    drop(bar);
+    for made in &prepared {
+        let line = if context.json { to_json(made).to_string() } else { to_text(made) };
+        context.line(&line)?;
+    }
+    Ok(())
+}
+
+impl StoreArgs {
+    /// Where the store and its anchor are, or those of all parties in this process.
+    pub(crate) fn place(&self, simulated: bool) -> Result<Place, Failure> {
+        match &self.anchors {
+            None if simulated => Ok(Place::simulated(&self.store)),
+            anchors => Ok(Place::new(&self.store, anchors.clone())?),
+        }
+    }
+}
+
+/// Tells the operator if somebody put an older copy in the store's place.
+pub(crate) fn warn_if_restored(context: &mut Context<'_>, store: &Store) {
+    for restored in store.restored() {
+        context.note(&format!(
+            "warning: the store is an older copy: its journal knew less of epoch {} than its anchor, which counts, so nothing \
+             is used twice; find out who restored it, and don't back stores up",
+            restored.epoch
+        ));
+    }
+}
+
+fn to_json(made: &Prepared) -> Json {
+    let links: serde_json::Map<_, _> = made
+        .links
+        .iter()
+        .map(|link| (link.to.clone(), json!({"sent_bytes": link.bytes, "declared_bytes": link.declared})))
+        .collect();
+    json!({
+        "party": made.party,
+        "epoch": made.epoch.to_string(),
+        "instances": made.instances,
+        "disk_bytes": made.disk_bytes,
+        "links": links,
+        "seconds": made.elapsed.as_secs_f64(),
+    })
+}
+
+fn to_text(made: &Prepared) -> String {
+    let link = |link: &tacit::Sent| {
+        let declared = if link.bytes == link.declared {
+            "as declared".to_owned()
+        } else {
+            format!("declared: {}", bytes(link.declared))
+        };
+        format!("{} to {} ({declared})", bytes(link.bytes), link.to)
+    };
+    let links: Vec<String> = made.links.iter().map(link).collect();
+    format!(
+        "{}: material for {} runs, {} bytes on disk, in {}; bytes sent: {}",
+        made.party,
+        made.instances,
+        bytes(made.disk_bytes),
+        seconds(made.elapsed.as_secs_f64()),
+        links.join(", ")
+    )
+}

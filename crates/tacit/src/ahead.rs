@@ -1,0 +1,231 @@
+//! Offline sessions: the parties make material for runs to come, and each keeps its own in a store.
+
+use crate::endpoint::{Endpoint, establish};
+use crate::lanes::Tally;
+use crate::local::{all_of, together};
+use crate::material::two_phases;
+use crate::{Compiled, Error, Local, Place, Progress, Seat, price_offline};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+use tacit_engine::{Engine, Error as Cause, Material, Observer, executor};
+use tacit_net::{Mesh, Phase};
+use tacit_program::cost::Cost;
+use tacit_store::{Epoch, Store, Writer};
+
+/// What an offline session made, at one party.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Prepared {
+    /// The party.
+    pub party: String,
+    /// The session's identity, by which all parties call what it made.
+    pub epoch: Epoch,
+    /// How many instances, each for one run.
+    pub instances: u64,
+    /// Bytes that they take on this party's disk.
+    pub disk_bytes: u64,
+    /// What this party sent, by link.
+    pub links: Vec<Sent>,
+    /// From the handshake until all was on disk everywhere.
+    pub elapsed: Duration,
+}
+
+/// Payload bytes that went by a link, the handshake left out.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Sent {
+    /// The receiver.
+    pub to: String,
+    /// Bytes as they were counted.
+    pub bytes: u64,
+    /// Bytes as [`price_offline`] has them.
+    pub declared: u64,
+}
+
+impl Seat {
+    /// Makes material for `count` runs of a program, together with all other parties; clients aren't needed. It is in
+    /// the stores of all when this returns, and the store is made if it isn't there.
+    ///
+    /// # Errors
+    /// [`Error::Refused`] on a client's seat, for a protocol without an offline phase, or for no instances or more than
+    /// fit in one session; [`Error::Store`]. Of an offline session that fails nothing is kept.
+    pub fn offline(
+        &mut self,
+        compiled: &Arc<Compiled>,
+        protocol_name: &str,
+        count: u64,
+        place: &Place,
+        progress: Progress<'_>,
+    ) -> Result<Prepared, Error> {
+        let endpoint = self.party_endpoint(compiled, protocol_name)?;
+        check_count(&endpoint, count)?;
+        let declared = price_offline(compiled, protocol_name, &endpoint.parties, count)?;
+        let me = self.config().me();
+        let mut store = place.create(&endpoint, me)?;
+        let within = self.config().limits().connect;
+        let mesh = self.gather_with(&[], 1, within)?.swap_remove(0);
+        let tally = Tally::new(progress);
+        let start = Instant::now();
+        let made = play_offline(&endpoint, mesh, count, &mut store, &mut tally.lane())?;
+        Ok(prepared(&endpoint, me, count, &made, &declared, start.elapsed()))
+    }
+}
+
+impl Local {
+    /// Makes material for `count` runs of a program, each party in a store of its own under the place's
+    /// ([`Place::simulated`]): what each made. Else as [`Seat::offline`].
+    pub fn offline(
+        &self,
+        compiled: &Arc<Compiled>,
+        count: u64,
+        place: &Place,
+        progress: Progress<'_>,
+    ) -> Result<Vec<Prepared>, Error> {
+        let endpoint = self.endpoint(compiled)?;
+        check_count(&endpoint, count)?;
+        let declared = price_offline(compiled, &self.protocol, &self.parties, count)?;
+        let open = |(me, name): (usize, &String)| place.of(name).create(&endpoint, me);
+        let mut stores = self.parties.iter().enumerate().map(open).collect::<Result<Vec<_>, _>>()?;
+        let (told, untold) = (Tally::new(progress), Tally::new(&|_, _| {}));
+        let start = Instant::now();
+        let play = |me: usize, mesh, store: &mut Store| {
+            let tally = if me == 0 { &told } else { &untold };
+            play_offline(&endpoint, mesh, count, store, &mut tally.lane())
+        };
+        let made = all_of(together(&endpoint, 0, stores.iter_mut(), play))?;
+        let elapsed = start.elapsed();
+        let prepared = |(me, made)| prepared(&endpoint, me, count, made, &declared, elapsed);
+        Ok(made.iter().enumerate().map(prepared).collect())
+    }
+}
+
+/// Refuses numbers of instances that an offline session can't make.
+fn check_count(endpoint: &Endpoint, count: u64) -> Result<(), Error> {
+    two_phases(endpoint.protocol)?;
+    if endpoint.compiled.is_debug() {
+        return Err(Error::Refused("a debug run takes no material that was made ahead of time".to_owned()));
+    }
+    // Every instance has addresses of its own.
+    let most = u64::from(u32::MAX) / u64::from(endpoint.compiled.plan().addresses().max(1));
+    if (1..=most).contains(&count) {
+        return Ok(());
+    }
+    Err(Error::Refused(format!(
+        "one offline session makes material for 1 to {most} runs of this program, not for {count}"
+    )))
+}
+
+fn prepared(
+    endpoint: &Endpoint,
+    me: usize,
+    count: u64,
+    made: &Made,
+    declared: &Cost,
+    elapsed: Duration,
+) -> Prepared {
+    let to = |peer: usize| {
+        let links = declared.phases().flat_map(|(_, cost)| &cost.links);
+        let declared = links.filter(|link| (link.from, link.to) == (me, peer)).map(|link| link.bytes).sum();
+        Sent { to: endpoint.parties[peer].clone(), bytes: made.sent[peer], declared }
+    };
+    Prepared {
+        party: endpoint.parties[me].clone(),
+        epoch: made.epoch,
+        instances: count,
+        disk_bytes: made.disk_bytes,
+        links: (0..endpoint.parties.len()).filter(|&peer| peer != me).map(to).collect(),
+        elapsed,
+    }
+}
+
+/// What a party has at the end of an offline session.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Made {
+    /// The session's identity.
+    pub epoch: Epoch,
+    /// Bytes on disk.
+    pub disk_bytes: u64,
+    /// Payload bytes sent, by party, without those of the handshake.
+    pub sent: Vec<u64>,
+}
+
+/// Plays a party's part in an offline session over links to the other parties, and puts what it makes into `store`.
+///
+/// Nobody can use any of it before all parties have said that they have everything on disk, and each takes it away again
+/// unless all then say that it can be used. So all have the epoch or none, but for one that dies in between: what others
+/// lack, no run agrees on.
+///
+/// # Errors
+/// The first failure, which ends the session for all.
+pub fn play_offline(
+    endpoint: &Endpoint,
+    mesh: Mesh,
+    count: u64,
+    store: &mut Store,
+    observer: &mut dyn Observer,
+) -> Result<Made, Error> {
+    let mut agreement = endpoint.agreement();
+    agreement.instances = count;
+    // A run, or a run's client, doesn't go with this.
+    agreement.parameters += ", offline phase only";
+    let session = establish(endpoint, mesh, agreement)?;
+    let epoch = Epoch(*session.id());
+    let aborted = |cause| endpoint.compiled.aborted(cause);
+    let plan = endpoint.compiled.plan().clone();
+    let mut engine = endpoint.protocol.seat(session, plan, endpoint.roles.clone()).map_err(aborted)?;
+    let ended = |engine: &mut dyn Engine, error: tacit_store::Error| {
+        if let Some(session) = engine.session() {
+            session.abort(&error.to_string());
+        }
+        Error::from(error)
+    };
+
+    let mut writer = store.writer(epoch).map_err(|error| ended(engine.as_mut(), error))?;
+    make(endpoint, engine.as_mut(), count, &mut writer, observer)?;
+    writer.sync().map_err(|error| ended(engine.as_mut(), error))?;
+    if let Some(session) = engine.session() {
+        // Bound to the session, and so to all that was agreed on: program, protocol, parameters, count.
+        session.accept(b"offline").map_err(|error| aborted(error.into()))?;
+    }
+    writer.finish().map_err(|error| ended(engine.as_mut(), error))?;
+    if let Some(session) = engine.session()
+        && let Err(error) = session.barrier()
+    {
+        store.destroy(epoch)?;
+        return Err(aborted(error.into()));
+    }
+    let disk_bytes = store.bytes_of(epoch)?;
+    let sent = engine.session().map_or_else(Vec::new, |session| {
+        let counters = session.mesh().counters();
+        let phases = || Phase::ALL.into_iter().filter(|phase| *phase != Phase::Setup);
+        let to = |peer| phases().map(|phase| counters.with_peer(phase, peer).sent_bytes).sum();
+        (0..endpoint.parties.len()).map(to).collect()
+    });
+    // Whoever is lost from here on has everything, too.
+    let _ = engine.close();
+    Ok(Made { epoch, disk_bytes, sent })
+}
+
+/// Walks the plan as often as there are to be instances, and writes what comes of it.
+fn make(
+    endpoint: &Endpoint,
+    engine: &mut dyn Engine,
+    count: u64,
+    writer: &mut Writer<'_>,
+    observer: &mut dyn Observer,
+) -> Result<(), Error> {
+    let mut unwritten = None;
+    let mut keep = |material: Material| {
+        let mut bytes = material.into_buffer();
+        let written = writer.put(bytes.bytes());
+        bytes.wipe();
+        written.map_err(|error| {
+            let reason = Cause::Refused(error.to_string());
+            unwritten = Some(error);
+            reason
+        })
+    };
+    let done = executor::run_offline(engine, endpoint.compiled.plan(), count, &mut keep, observer);
+    match (unwritten, done) {
+        (Some(error), _) => Err(error.into()),
+        (None, done) => done.map_err(|cause| endpoint.compiled.aborted(cause)),
+    }
+}

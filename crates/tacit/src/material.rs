@@ -1,0 +1,239 @@
+//! Material that was made ahead of time: where a party keeps it, what it is good for, and which of it a run uses.
+
+use crate::Error;
+use crate::endpoint::Endpoint;
+use std::fmt;
+use std::path::PathBuf;
+use tacit_engine::{Material, Protocol};
+use tacit_session::{At, Error as SessionError, Session, step};
+use tacit_store::{Available, Binding, Epoch, MAX_LIST_BYTES, NotAList, Run, Store, agree, decode, encode};
+
+/// Where a party keeps material.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// The store: a folder for one party and one program.
+    pub store: PathBuf,
+    /// The folder of the anchors, outside of the store; several stores may have theirs there.
+    pub anchors: PathBuf,
+}
+
+impl Place {
+    /// A store with its anchor where this user's anchors lie, unless another folder is named.
+    ///
+    /// # Errors
+    /// If none is named, and the environment says neither where the user's home is nor where state is kept.
+    pub fn new(store: impl Into<PathBuf>, anchors: Option<PathBuf>) -> Result<Self, Error> {
+        let anchors = anchors.or_else(tacit_store::default_anchors).ok_or_else(|| {
+            let reason = "the environment says neither $HOME nor $XDG_STATE_HOME; say where anchors are to lie (--anchors)";
+            Error::Refused(reason.to_owned())
+        })?;
+        Ok(Self { store: store.into(), anchors })
+    }
+
+    /// For parties that are all in this process: a folder for each in `folder`, and one with the anchors beside them.
+    /// That is for trying out: anchors that are copied with their stores show nothing.
+    pub fn simulated(folder: impl Into<PathBuf>) -> Self {
+        let store = folder.into();
+        Self { anchors: store.join("anchors"), store }
+    }
+
+    /// One of the parties of a [`Place::simulated`].
+    pub(crate) fn of(&self, party: &str) -> Self {
+        Self { store: self.store.join(party), anchors: self.anchors.clone() }
+    }
+
+    /// Opens a party's store.
+    pub(crate) fn open(&self, endpoint: &Endpoint, me: usize) -> Result<Store, Error> {
+        two_phases(endpoint.protocol)?;
+        Ok(Store::open(&self.store, &self.anchors, &binding(endpoint, me))?)
+    }
+
+    /// Opens a party's store, and makes it first if there is none.
+    pub(crate) fn create(&self, endpoint: &Endpoint, me: usize) -> Result<Store, Error> {
+        two_phases(endpoint.protocol)?;
+        Ok(Store::create(&self.store, &self.anchors, &binding(endpoint, me))?)
+    }
+}
+
+/// The instance of a run's material: which it is of those that one offline session made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Instance {
+    /// The offline session.
+    pub epoch: Epoch,
+    /// The instance's number, from 0.
+    pub index: u64,
+}
+
+impl fmt::Display for Instance {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "instance {} of epoch {}", self.index, self.epoch)
+    }
+}
+
+/// Refuses a protocol that makes nothing ahead of time.
+pub(crate) fn two_phases(protocol: &dyn Protocol) -> Result<(), Error> {
+    if protocol.prepares() {
+        return Ok(());
+    }
+    let name = protocol.spec().name;
+    Err(Error::Refused(format!(
+        "protocol {name:?} has no offline phase: it makes nothing ahead of time, and takes nothing from a store"
+    )))
+}
+
+/// What a party's material is good for: all that the parties agree on before a run, but the window, on which no material
+/// depends. The version is a part of the parameters: another one may lower the same program in another way.
+fn binding(endpoint: &Endpoint, me: usize) -> Binding {
+    Binding {
+        me: endpoint.parties[me].clone(),
+        parties: endpoint.parties.clone(),
+        clients: endpoint.clients.clone(),
+        protocol: endpoint.protocol.spec().name.to_owned(),
+        parameters: endpoint.parameters(),
+        inputs: endpoint.compiled.describe_inputs(),
+        program: endpoint.compiled.hash(),
+    }
+}
+
+/// Makes sure that all parties make their material in the run, if the protocol has any. One round of empty messages in the
+/// setup.
+pub(crate) fn settle_live(endpoint: &Endpoint, session: &mut Session) -> Result<(), Error> {
+    if !endpoint.protocol.prepares() {
+        return Ok(());
+    }
+    tell(endpoint, session, None).map(|_| ())
+}
+
+/// Agrees with the other parties on the instance that a run uses: of the lists that all have sent one another, and of
+/// which they make sure that all were sent the same, [`agree`] picks. Two rounds in the setup; nothing secret is sent.
+pub(crate) fn settle_stored(
+    endpoint: &Endpoint,
+    session: &mut Session,
+    store: &Store,
+) -> Result<Instance, Error> {
+    let lists = tell(endpoint, session, Some(store.available()))?;
+    let named: Vec<(&str, &[Available])> =
+        endpoint.parties.iter().map(String::as_str).zip(lists.iter().map(Vec::as_slice)).collect();
+    match agree(&named, 1) {
+        Ok(Run { epoch, first, .. }) => Ok(Instance { epoch, index: first }),
+        Err(none) => Err(part(session, none.into())),
+    }
+}
+
+/// Takes the material of an instance, which is used from here on, whatever becomes of the run.
+pub(crate) fn take(store: &mut Store, instance: Instance) -> Result<Material, Error> {
+    let Instance { epoch, index } = instance;
+    let mut taken = store.take_run(Run { epoch, first: index, instances: 1 })?;
+    let bytes = taken.next().unwrap_or(Err(tacit_store::Error::Unknown { epoch }))?;
+    Ok(Material::of_bytes(&bytes))
+}
+
+/// Tells the other parties what this one has, nothing at all without a store; what everybody has, by party, once all
+/// hold the same lists.
+fn tell(
+    endpoint: &Endpoint,
+    session: &mut Session,
+    own: Option<Vec<Available>>,
+) -> Result<Vec<Vec<Available>>, Error> {
+    let stored = own.is_some();
+    let lists = exchange(session, own).map_err(|error| {
+        session.abort(&error.to_string());
+        endpoint.compiled.aborted(error.into())
+    })?;
+    let apart = |with: bool| -> Vec<&str> {
+        let parties = endpoint.parties.iter().zip(&lists);
+        parties.filter(|(_, list)| list.is_some() == with).map(|(name, _)| name.as_str()).collect()
+    };
+    let (with, without) = (apart(true), apart(false));
+    if !with.is_empty() && !without.is_empty() {
+        let reason = format!(
+            "all parties take their material from a store (--store), or none does; {} with one, {} without",
+            with.join(" and "),
+            without.join(" and ")
+        );
+        return Err(part(session, Error::Refused(reason)));
+    }
+    if stored {
+        // Of encodings that come back, one is one list.
+        let all: Vec<u8> = lists.iter().flatten().flat_map(|list| message(Some(list))).collect();
+        session.echo(&all).map_err(|error| endpoint.compiled.aborted(error.into()))?;
+    }
+    Ok(lists.into_iter().map(Option::unwrap_or_default).collect())
+}
+
+/// Ends a session in which all parties come to see the same, once all of them do: who is told of the end before knows only
+/// the other's word for it.
+fn part(session: &mut Session, error: Error) -> Error {
+    // If one doesn't come, this one has its error nonetheless.
+    let _ = session.barrier();
+    session.abort(&error.to_string());
+    error
+}
+
+/// Before a list in a message, which is empty without a store.
+const LIST: u8 = 1;
+
+fn message(list: Option<&Vec<Available>>) -> Vec<u8> {
+    list.map_or_else(Vec::new, |list| {
+        let list = encode(list);
+        [&[LIST][..], &(list.len() as u32).to_le_bytes(), &list].concat()
+    })
+}
+
+fn exchange(
+    session: &mut Session,
+    own: Option<Vec<Available>>,
+) -> Result<Vec<Option<Vec<Available>>>, SessionError> {
+    let at = At { lane: 0, part: step::STORED, op: 0, batch: 0 };
+    let (me, parties) = (session.me(), session.parties());
+    let bytes = message(own.as_ref());
+    for party in (0..parties).filter(|&party| party != me) {
+        session.mesh().send(party, at, &bytes)?;
+    }
+    let mut lists = vec![None; parties];
+    lists[me] = own;
+    for party in (0..parties).filter(|&party| party != me) {
+        let bytes = session.mesh().recv_bounded(party, at, 5 + MAX_LIST_BYTES)?;
+        lists[party] = read(&bytes).map_err(|_| SessionError::Malformed {
+            peer: session.name(party).to_owned(),
+            what: "list of its material",
+        })?;
+    }
+    Ok(lists)
+}
+
+/// What a peer says that it has; `None` if it has no store.
+fn read(bytes: &[u8]) -> Result<Option<Vec<Available>>, NotAList> {
+    let wrong = NotAList::Length { len: bytes.len() };
+    match bytes.split_first() {
+        None => Ok(None),
+        Some((&LIST, rest)) => match rest.split_first_chunk() {
+            Some((len, list)) if u32::from_le_bytes(*len) as usize == list.len() => decode(list).map(Some),
+            _ => Err(wrong),
+        },
+        Some(_) => Err(wrong),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_party_has_is_read_and_nothing_else_is() {
+        let list = vec![Available { epoch: Epoch([3; 32]), next: 2, count: 5 }];
+        assert_eq!(read(&message(None)), Ok(None));
+        assert_eq!(read(&message(Some(&Vec::new()))), Ok(Some(Vec::new())));
+        let bytes = message(Some(&list));
+        assert_eq!(read(&bytes), Ok(Some(list)));
+        for len in 1..bytes.len() {
+            assert!(read(&bytes[..len]).is_err(), "{len}");
+        }
+        for at in 0..5 {
+            let mut changed = bytes.clone();
+            changed[at] ^= 1;
+            assert!(read(&changed).is_err(), "{at}");
+        }
+        assert!(read(&[bytes, vec![0]].concat()).is_err());
+    }
+}

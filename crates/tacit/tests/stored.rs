@@ -1,0 +1,408 @@
+//! Two phases for real: material that is made in one session and consumed, once or never, in others.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::Path;
+use std::sync::Arc;
+use std::thread;
+use tacit::engine::Clear;
+use tacit::engine::executor::Unobserved;
+use tacit::net::{Limits, Mesh, Phase};
+use tacit::program::cost;
+use tacit::program::{Builder, Data, Kind, Range, Recipient, Value};
+use tacit::session::step;
+use tacit::store::{Available, Store};
+use tacit::{
+    Compiled, Endpoint, Error, Instance, Local, Place, Report, play, play_stored, price, price_offline,
+    protocol, protocols,
+};
+use tacit_testkit::{Deviation, Fate, Interceptor, World};
+use tempfile::TempDir;
+
+const PROTOCOL: &str = "astra";
+
+/// Whose numbers are larger, and what is the sum of products? alice gives one list and P1 the other.
+fn program(range: i128) -> Arc<Compiled> {
+    let mut builder = Builder::new();
+    let range = Range::new(-range, range);
+    let a = builder.input("alice", "a", Kind::Int, &[3], range).unwrap();
+    let b = builder.input("P1", "b", Kind::Int, &[3], range).unwrap();
+    let larger = builder.greater(a, b).unwrap();
+    let products = builder.mul(a, b).unwrap();
+    let sum = builder.sum(products, None, false).unwrap();
+    builder.reveal(larger, Recipient::All).unwrap();
+    builder.reveal(sum, Recipient::Role("alice".into())).unwrap();
+    Compiled::new(builder.finish().unwrap()).unwrap()
+}
+
+fn ints(values: [i64; 3]) -> Value {
+    Value { shape: vec![3], data: Data::Int(values.to_vec()) }
+}
+
+/// A folder with the stores of all parties in it.
+struct Folder(TempDir);
+
+impl Folder {
+    fn new() -> Self {
+        // In memory where that can be had: there are many syncs in these tests.
+        Self(tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).unwrap())
+    }
+
+    fn place(&self) -> Place {
+        Place::simulated(self.0.path().join("stores"))
+    }
+
+    fn party(&self, name: &str) -> Place {
+        let place = self.place();
+        Place { store: place.store.join(name), anchors: place.anchors }
+    }
+}
+
+fn local() -> Local {
+    Local::new(PROTOCOL).unwrap()
+}
+
+fn make(folder: &Folder, count: u64) {
+    local().offline(&program(100), count, &folder.place(), &|_, _| {}).unwrap();
+}
+
+fn stores(folder: &Folder) -> Vec<Store> {
+    local().open_stores(&program(100), &folder.place()).unwrap()
+}
+
+/// A run on other numbers each time; its report, once its outputs are right.
+fn run(stores: &mut [Store], number: i64) -> Result<Report, Error> {
+    let (a, b) = ([number, -7, 50], [4, 4, number % 100]);
+    let run = local().run_stored(&program(100), stores, &[ints(a), ints(b)], &|_, _| {})?;
+    let larger = a.iter().zip(&b).map(|(a, b)| a > b).collect();
+    let sum = a.iter().zip(&b).map(|(a, b)| a * b).sum();
+    assert_eq!(run.outputs[0].as_ref().map(|value| &value.data), Some(&Data::Bool(larger)));
+    assert_eq!(run.outputs[1].as_ref().map(|value| &value.data), Some(&Data::Int(vec![sum])));
+    Ok(run.report)
+}
+
+fn index(report: &Report) -> u64 {
+    report.material.expect("material from a store").index
+}
+
+#[test]
+fn what_one_session_makes_is_used_by_as_many_runs_and_no_more() {
+    let folder = Folder::new();
+    let prepared = local().offline(&program(100), 5, &folder.place(), &|_, _| {}).unwrap();
+    let names: Vec<&str> = prepared.iter().map(|party| party.party.as_str()).collect();
+    assert_eq!(names, ["P0", "P1", "P2"]);
+    for party in &prepared {
+        assert_eq!((party.instances, party.epoch), (5, prepared[0].epoch));
+        let on_disk: u64 = fs::read_dir(folder.party(&party.party).store.join(party.epoch.to_string()))
+            .unwrap()
+            .map(|file| file.unwrap().metadata().unwrap().len())
+            .sum();
+        assert_eq!(party.disk_bytes, on_disk, "{}", party.party);
+        for link in &party.links {
+            assert_eq!(link.bytes, link.declared, "{} to {}", party.party, link.to);
+        }
+    }
+    let price = price(&program(100), PROTOCOL, &local().parties).unwrap().total;
+    let ahead = price_offline(&program(100), PROTOCOL, &local().parties, 5).unwrap();
+    assert_eq!(ahead.phase(cost::Phase::Offline).bytes(), 5 * price.phase(cost::Phase::Offline).bytes());
+    assert!(prepared[0].links[1].bytes > 5 * 32, "P0 sends P2 shares");
+
+    let mut stores = stores(&folder);
+    for expected in 0..5 {
+        let report = run(&mut stores, 10 + expected as i64).unwrap();
+        assert_eq!(report.material, Some(Instance { epoch: prepared[0].epoch, index: expected }));
+        for (name, traffic) in &report.endpoints {
+            assert_eq!(traffic.in_phase(Phase::Offline), 0, "{name}");
+        }
+        // Besides the offline phase a run sends what it always sends.
+        for (endpoint, (name, traffic)) in report.endpoints.iter().enumerate() {
+            for (phase, declared) in [
+                (Phase::Input, cost::Phase::Input),
+                (Phase::Online, cost::Phase::Online),
+                (Phase::Verify, cost::Phase::Verify),
+                (Phase::Output, cost::Phase::Output),
+            ] {
+                let declared = price.phase(declared).sent_by(endpoint);
+                assert_eq!(traffic.in_phase(phase), declared, "{name}: {phase}");
+            }
+        }
+    }
+    let error = run(&mut stores, 1).unwrap_err();
+    assert!(matches!(error, Error::NoMaterial(_)) && !error.is_abort(), "{error}");
+    let says = error.to_string();
+    assert!(says.contains("P0 and P1 and P2 have no unused material for this program"), "{says}");
+    assert!(says.contains("tacit offline"), "{says}");
+    // More can be made in the same stores, and is used across openings.
+    drop(stores);
+    make(&folder, 2);
+    for expected in 0..2 {
+        let mut stores = self::stores(&folder);
+        assert_eq!(index(&run(&mut stores, 3).unwrap()), expected);
+    }
+}
+
+#[test]
+fn material_is_for_one_program_these_parties_and_these_roles() {
+    let folder = Folder::new();
+    make(&folder, 1);
+    let refused = |local: &Local, compiled: &Arc<Compiled>| {
+        let error = local.open_stores(compiled, &folder.place()).unwrap_err();
+        assert!(!error.is_abort());
+        error.to_string()
+    };
+    let says = refused(&local(), &program(101));
+    assert!(says.contains("made for something else") && says.contains("the program (its hash)"), "{says}");
+    let says = refused(&Local::new("astra roles=120").unwrap(), &program(100));
+    assert!(says.contains("the protocol's parameters") && says.contains("roles=120"), "{says}");
+    let mut others = local();
+    others.parties = ["P0", "P1", "server"].map(str::to_owned).to_vec();
+    fs::rename(folder.party("P2").store, folder.party("server").store).unwrap();
+    let says = refused(&others, &program(100));
+    assert!(says.contains("the parties: in the store \"P0, P1, P2\", wanted \"P0, P1, server\""), "{says}");
+    let says = refused(&Local::new("replicated").unwrap(), &program(100));
+    assert!(says.contains("\"replicated\" has no offline phase"), "{says}");
+}
+
+#[test]
+fn offline_sessions_that_cant_be_are_refused() {
+    let folder = Folder::new();
+    let refused = |local: &Local, compiled: &Arc<Compiled>, count| {
+        let error = local.offline(compiled, count, &folder.place(), &|_, _| {}).unwrap_err();
+        assert!(matches!(error, Error::Refused(_)), "{error}");
+        error.to_string()
+    };
+    assert!(refused(&Local::new("replicated").unwrap(), &program(100), 1).contains("no offline phase"));
+    for count in [0, 1 << 40] {
+        assert!(refused(&local(), &program(100), count).contains("makes material for 1 to"));
+    }
+    let debug = Compiled::debug(program(100).program().clone()).unwrap();
+    assert!(refused(&local(), &debug, 1).contains("debug"));
+    assert!(!folder.place().store.exists());
+}
+
+/// A protocol says that it has an offline phase if and only if it sends something in it.
+#[test]
+fn protocols_with_an_offline_phase_say_so() {
+    for protocol in protocols() {
+        let local = Local::new(protocol.spec().name).unwrap();
+        let total = price(&program(100), &local.protocol, &local.parties).unwrap().total;
+        assert_eq!(protocol.prepares(), total.phase(cost::Phase::Offline).bytes() > 0, "{}", local.protocol);
+    }
+    assert!(protocol(PROTOCOL).unwrap().prepares());
+}
+
+/// Who is behind or ahead: all use what nobody has used.
+#[test]
+fn the_party_that_has_used_most_is_followed() {
+    let folder = Folder::new();
+    make(&folder, 6);
+    let mut stores = stores(&folder);
+    assert_eq!(index(&run(&mut stores, 1).unwrap()), 0);
+    let Available { epoch, .. } = stores[2].available()[0];
+    // As after a run that only P2 had begun when all were killed.
+    let burnt = tacit::store::Run { epoch, first: 1, instances: 3 };
+    drop(stores[2].take_run(burnt).unwrap());
+    assert_eq!(index(&run(&mut stores, 2).unwrap()), 4);
+    assert_eq!(index(&run(&mut stores, 3).unwrap()), 5);
+    assert!(matches!(run(&mut stores, 4), Err(Error::NoMaterial(_))));
+}
+
+#[test]
+fn an_epoch_that_one_party_lacks_is_passed_over() {
+    let folder = Folder::new();
+    make(&folder, 1);
+    make(&folder, 2);
+    let mut stores = stores(&folder);
+    let Available { epoch, .. } = *stores[1].available().iter().find(|own| own.count == 1).unwrap();
+    stores[1].destroy(epoch).unwrap();
+    assert_eq!([run(&mut stores, 1), run(&mut stores, 2)].map(|report| index(&report.unwrap())), [0, 1]);
+    let says = run(&mut stores, 3).unwrap_err().to_string();
+    assert!(says.contains("P1 has no unused material"), "{says}");
+}
+
+#[test]
+fn a_store_put_back_from_a_copy_is_noticed_and_nothing_is_used_twice() {
+    let folder = Folder::new();
+    make(&folder, 4);
+    let copy = folder.0.path().join("copy");
+    copy_folder(&folder.party("P1").store, &copy);
+    let mut used = BTreeSet::new();
+    let mut open = stores(&folder);
+    for number in 0..2 {
+        assert!(used.insert(index(&run(&mut open, number).unwrap())));
+    }
+    drop(open);
+    fs::remove_dir_all(folder.party("P1").store).unwrap();
+    copy_folder(&copy, &folder.party("P1").store);
+    let mut open = stores(&folder);
+    let [restored] = open[1].restored() else { panic!("{:?}", open[1].restored()) };
+    assert_eq!((restored.journal, restored.anchor), (0, 2));
+    for number in 0..2 {
+        assert!(used.insert(index(&run(&mut open, number).unwrap())));
+    }
+    assert!(matches!(run(&mut open, 4), Err(Error::NoMaterial(_))));
+}
+
+fn copy_folder(from: &Path, to: &Path) {
+    use std::os::unix::fs::DirBuilderExt;
+    fs::DirBuilder::new().mode(0o700).create(to).unwrap();
+    for entry in fs::read_dir(from).unwrap().map(Result::unwrap) {
+        let to = to.join(entry.file_name());
+        if entry.file_type().unwrap().is_dir() {
+            copy_folder(&entry.path(), &to);
+        } else {
+            fs::copy(entry.path(), to).unwrap();
+        }
+    }
+}
+
+#[test]
+fn a_store_is_open_once() {
+    let folder = Folder::new();
+    make(&folder, 1);
+    let open = stores(&folder);
+    let error = local().open_stores(&program(100), &folder.place()).unwrap_err().to_string();
+    assert!(error.contains("another process uses this store"), "{error}");
+    let error = local().offline(&program(100), 1, &folder.place(), &|_, _| {}).unwrap_err().to_string();
+    assert!(error.contains("another process uses this store"), "{error}");
+    drop(open);
+    assert_eq!(index(&run(&mut stores(&folder), 1).unwrap()), 0);
+}
+
+/// What an endpoint has of a run, its store still open.
+type Ended = (Result<Option<Instance>, Error>, Option<Store>);
+
+/// A run over the links of a world, in which things go wrong; `with` says which parties have their stores.
+fn run_in(folder: &Folder, interceptor: Interceptor, with: [bool; 3]) -> Vec<Ended> {
+    let (compiled, parties) = (program(100), local().parties);
+    let protocol = protocol(PROTOCOL).unwrap();
+    let endpoint = &Endpoint::new(&compiled, protocol, parties, vec!["alice".into()]).unwrap();
+    let world = World::new(3, 1).intercept(interceptor);
+    let mut stores: Vec<Option<Store>> = stores(folder).into_iter().map(Some).collect();
+    stores.iter_mut().zip(with).filter(|(_, with)| !with).for_each(|(store, _)| *store = None);
+    stores.push(None);
+    thread::scope(|scope| {
+        let seats = world.transports().into_iter().flatten().zip(stores).enumerate();
+        let threads: Vec<_> = seats
+            .map(|(me, (links, mut store))| {
+                scope.spawn(move || {
+                    let names = ["P0", "P1", "P2", "alice"].map(str::to_owned).to_vec();
+                    let mesh = Mesh::new(links, me, names, Limits::default());
+                    let values = [(3, ints([1, 2, 3])), (1, ints([3, 2, 1]))];
+                    let give = |(input, (owner, value)): (usize, &(usize, Value))| -> Option<Clear> {
+                        (*owner == me).then(|| endpoint.compiled.encode(input, value).unwrap())
+                    };
+                    let inputs = values.iter().enumerate().map(give).collect();
+                    let played = match &mut store {
+                        Some(store) => play_stored(endpoint, mesh, store, inputs, &mut Unobserved)
+                            .map(|(.., instance)| Some(instance)),
+                        None => play(endpoint, mesh, inputs, &mut Unobserved).map(|_| None),
+                    };
+                    (played, store)
+                })
+            })
+            .collect();
+        threads.into_iter().map(|thread| thread.join().unwrap()).collect()
+    })
+}
+
+fn left(store: &Store) -> Option<u64> {
+    store.available().first().map(|own| own.next)
+}
+
+#[test]
+fn a_failed_check_destroys_the_epoch_at_all_parties() {
+    let folder = Folder::new();
+    make(&folder, 3);
+    // What P0 says that it has drawn is another number when it reaches P1: P1's check fails, and P1 tells the others.
+    let drawn: Interceptor = Box::new(|message| {
+        if (message.from, message.to, message.frame.at.part) == (0, 1, step::DRAWN) {
+            let mut frame = message.frame.clone();
+            frame.payload[0] ^= 1;
+            return Fate::Replace(vec![frame]);
+        }
+        Fate::Deliver
+    });
+    let ended = run_in(&folder, drawn, [true; 3]);
+    for (me, (result, store)) in ended.iter().enumerate().take(3) {
+        let error = result.as_ref().unwrap_err();
+        assert!(error.is_abort() && error.is_failed_check(), "P{me}: {error}");
+        assert_eq!(left(store.as_ref().unwrap()), None, "P{me}: {error}");
+    }
+    drop(ended);
+    let says = run(&mut stores(&folder), 1).unwrap_err().to_string();
+    assert!(says.contains("P0 and P1 and P2 have no unused material"), "{says}");
+}
+
+#[test]
+fn a_lost_connection_burns_what_was_taken_and_no_more() {
+    let folder = Folder::new();
+    make(&folder, 8);
+    let mut expected = 0;
+    for (from, to, nth) in [(2, 0, 2), (1, 2, 4), (1, 2, 6), (2, 1, 5), (0, 1, 4)] {
+        let ended = run_in(&folder, Deviation::Death.at(from, to, nth), [true; 3]);
+        assert!(ended.iter().any(|(result, _)| result.is_err()));
+        let mut most = expected;
+        for (me, (result, store)) in ended.iter().enumerate().take(3) {
+            if let Err(error) = result {
+                assert!(!error.is_failed_check(), "P{me}: {error}");
+            }
+            let next = left(store.as_ref().unwrap()).expect("nothing is destroyed");
+            assert!((expected..=expected + 1).contains(&next), "P{me}: {next}");
+            most = most.max(next);
+        }
+        drop(ended);
+        expected = most;
+    }
+    assert!(expected > 2, "most runs began");
+    assert_eq!(index(&run(&mut stores(&folder), 1).unwrap()), expected);
+}
+
+#[test]
+fn all_parties_have_stores_or_none_does() {
+    let folder = Folder::new();
+    make(&folder, 1);
+    let ended = run_in(&folder, Box::new(|_| Fate::Deliver), [true, false, true]);
+    for (me, (result, store)) in ended.iter().enumerate().take(3) {
+        let error = result.as_ref().unwrap_err();
+        assert!(matches!(error, Error::Refused(_)), "P{me}: {error}");
+        assert!(error.to_string().contains("P0 and P2 with one, P1 without"), "P{me}: {error}");
+        assert!(store.as_ref().is_none_or(|store| left(store) == Some(0)), "nothing is used");
+    }
+    assert!(ended[3].0.as_ref().unwrap_err().is_abort(), "alice hears of it");
+}
+
+#[test]
+fn who_tells_two_parties_different_things_about_its_store_is_noticed() {
+    let folder = Folder::new();
+    make(&folder, 3);
+    // P2 tells P1 that it is one further than it tells P0.
+    let lie: Interceptor = Box::new(|message| {
+        if (message.from, message.to, message.frame.at.part) == (2, 1, step::STORED) {
+            let mut frame = message.frame.clone();
+            frame.payload[5 + 32] += 1;
+            return Fate::Replace(vec![frame]);
+        }
+        Fate::Deliver
+    });
+    let ended = run_in(&folder, lie, [true; 3]);
+    for (me, (result, store)) in ended.iter().enumerate().take(3) {
+        let error = result.as_ref().unwrap_err();
+        assert!(error.is_abort(), "P{me}: {error}");
+        assert_eq!(left(store.as_ref().unwrap()), Some(0), "P{me}: {error}");
+    }
+    drop(ended);
+    for (position, bytes) in [(0, 1), (4, 48), (5 + 32, 9)] {
+        let nonsense: Interceptor = Box::new(move |message| {
+            if (message.from, message.to, message.frame.at.part) == (2, 1, step::STORED) {
+                let mut frame = message.frame.clone();
+                frame.payload[position] ^= bytes;
+                return Fate::Replace(vec![frame]);
+            }
+            Fate::Deliver
+        });
+        let ended = run_in(&folder, nonsense, [true; 3]);
+        assert!(ended.iter().all(|(result, _)| result.is_err()));
+    }
+    assert_eq!(index(&run(&mut stores(&folder), 1).unwrap()), 0);
+}
