@@ -4,6 +4,7 @@ use crate::PARTIES;
 use crate::inout::{
     HASH_BYTES, SEED_BYTES, check_component, hash_at, held, input_at, output_at, recv_vector, seed_at,
 };
+use crate::planted::{Mistake, planted};
 use crate::seats::Seats;
 use std::sync::Arc;
 use subtle::ConstantTimeEq;
@@ -49,7 +50,8 @@ impl AstraClient {
         if self.verified {
             let all =
                 Zeroizing::new(self.session.mesh().recv(self.seats.party(0), seed_at(), 2 * SEED_BYTES)?);
-            if !bool::from(seeds.as_flattened().ct_eq(&all)) {
+            let same = bool::from(seeds.as_flattened().ct_eq(&all));
+            if !same && !planted(Mistake::WrongSeedsPass) {
                 return Err(self.session.reject("two parties have different seeds for a client").into());
             }
         }

@@ -18,6 +18,7 @@
 
 use crate::PARTIES;
 use crate::engine::AstraEngine;
+use crate::planted::{Mistake, planted};
 use sha2::{Digest, Sha256};
 use std::ops::Range;
 use subtle::ConstantTimeEq;
@@ -340,7 +341,8 @@ pub(crate) fn check_component(
     component: &Buffer,
     hash: &[u8],
 ) -> Result<(), Error> {
-    if bool::from(component_hash(session, output, shape, component).as_slice().ct_eq(hash)) {
+    let same = component_hash(session, output, shape, component).as_slice().ct_eq(hash);
+    if bool::from(same) || planted(Mistake::ComponentsUnchecked) {
         return Ok(());
     }
     Err(session.reject("two parties sent different components of an output").into())

@@ -24,6 +24,10 @@ mod engine;
 mod flat;
 mod inout;
 mod masked;
+#[cfg(feature = "planted")]
+pub mod planted;
+#[cfg(not(feature = "planted"))]
+mod planted;
 mod products;
 mod seats;
 mod signs;

@@ -4,6 +4,7 @@ use crate::ahead::Ahead;
 use crate::client::AstraClient;
 use crate::engine::AstraEngine;
 use crate::inout::held;
+use crate::planted::{Mistake, planted};
 use crate::seats::{self, Seats};
 use crate::verify::Unchecked;
 use crate::{PARTIES, cost};
@@ -382,7 +383,8 @@ impl Verified {
         }
         for (role, computed) in running.computed.iter().filter(|_| self.me != 0) {
             let theirs = session.mesh().recv(seats.party(*role), computed_at, DIGEST_BYTES)?;
-            if !bool::from(theirs.ct_eq(&computed.value())) {
+            let same = bool::from(theirs.ct_eq(&computed.value()));
+            if !same && !planted(Mistake::WrongResultsPass) {
                 return Err(session.reject("a product is wrong").into());
             }
         }

@@ -106,7 +106,7 @@ fn mixed() -> Case {
     builder.output(d, To::All);
     builder.output(q, To::All);
     let numbers = |seed: u64| (0..70).map(|at| at * at * seed).collect();
-    let bits = (0..70).map(|at| at % 3 & 1).collect();
+    let bits = (0..70).map(|at| (at % 3) & 1).collect();
     Case::new(&PROTOCOL, builder.finish(), &[numbers(77), numbers(40_503), bits])
 }
 
@@ -178,6 +178,45 @@ fn nothing_leaves_if_one_product_of_an_instance_is_wrong() {
         });
         let results = prepare_and_run(&case, 5, &World::new(3, 0).intercept(interceptor));
         assert!(results.iter().all(Result::is_err), "share {nth} was changed");
+    }
+}
+
+/// What is delivered of some parts if the first message of a part from a role to another is changed.
+fn delivered(first: u16, link: (usize, usize), parts: &[u16]) -> usize {
+    let case = products(3, false);
+    let mut done = false;
+    let interceptor: Interceptor = Box::new(move |message| {
+        if done || message.frame.at.part != first || (message.from, message.to) != link {
+            return Fate::Deliver;
+        }
+        done = true;
+        let mut frame = message.frame.clone();
+        frame.payload[0] ^= 1;
+        Fate::Replace(vec![frame])
+    });
+    let run = case.run_in(&case.world().intercept(interceptor), &Draws::fixed(1));
+    assert!(run.endings.iter().flatten().all(|ending| ending.result.is_err()));
+    run.trace.deliveries().iter().filter(|delivery| parts.contains(&delivery.at.part)).count()
+}
+
+#[test]
+fn the_third_party_keeps_its_digests_if_masked_values_differ() {
+    let [computed, shown] = [step::COMPUTED_DIGEST, step::SHOWN_DIGEST];
+    assert_eq!(delivered(step::OPERATION + step::MASKED, (1, 0), &[computed]), 0);
+    assert_eq!(delivered(shown, (2, 0), &[computed]), 0);
+}
+
+#[test]
+fn nothing_of_an_output_leaves_before_all_verdicts() {
+    let outputs = [step::OUTPUT, step::OUTPUT_DIGEST, step::OUTPUT_KEY];
+    for (part, link) in [
+        (step::OPERATION, (1, 2)),
+        (step::OPERATION, (2, 1)),
+        (step::OPERATION + step::MASKED, (1, 0)),
+        (step::COMPUTED_DIGEST, (0, 1)),
+        (step::COMPUTED_DIGEST, (0, 2)),
+    ] {
+        assert_eq!(delivered(part, link, &outputs), 0, "part {part} on {link:?}");
     }
 }
 

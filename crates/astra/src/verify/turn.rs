@@ -1,6 +1,7 @@
 //! Who gives whom what, and what all batches of a check share.
 
 use crate::PARTIES;
+use crate::planted::{Mistake, planted};
 use crate::seats::Seats;
 use subtle::ConstantTimeEq;
 use tacit_engine::Error;
@@ -121,7 +122,9 @@ impl Digests {
         }
         for (role, digest) in others {
             let theirs = turn.recv(role, at, DIGEST_BYTES)?;
-            expect(turn, &theirs, digest, "a product of masks is wrong")?;
+            if !planted(Mistake::WrongTriplesPass) {
+                expect(turn, &theirs, digest, "a product of masks is wrong")?;
+            }
         }
         Ok(())
     }
