@@ -28,7 +28,8 @@ class Report:
         wire_bytes: Bytes on the wire by name, with handshake, framing and encryption.
         rounds: Rounds of the online phase.
         seconds: From the first message to the last.
-        roles: The names of those who played the protocol's P_0, P_1 and so on; empty if its parties are all alike.
+        roles: The names of those who played the protocol's P_0, P_1 and so on; empty if its parties are all
+            alike.
         material: Where its material came from, if from a store: the offline session that made it, and the
             number of its instance.
     """
@@ -178,9 +179,9 @@ def connect(
     Args:
         config: This one's `parties.toml`, as `tacit.init` or the command `tacit init` writes it.
         protocol: The protocol's name, with its parameters behind it if it is to have any, the same for all:
-            "replicated", "replicated-malicious", "replicated-malicious soundness=100". Of "astra" the parties
-            measure the network and settle their roles by it; "astra roles=201" says them: the third party plays
-            P_0, the first P_1.
+            "replicated", "replicated-malicious", "replicated-malicious soundness=100". Of "astra" the
+            parties measure the network and settle their roles by it; "astra roles=201" says them: the third
+            party plays P_0, the first P_1.
         wait: How many seconds a party waits for the others at the start of a run; if `None`, what the
             configuration says.
         store: A party's folder of material that `tacit.offline` made for the plan that is run; each run uses
