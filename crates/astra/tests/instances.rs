@@ -106,7 +106,7 @@ fn mixed() -> Case {
     builder.output(d, To::All);
     builder.output(q, To::All);
     let numbers = |seed: u64| (0..70).map(|at| at * at * seed).collect();
-    let bits = (0..70).map(|at| at % 3 & 1).collect();
+    let bits = (0..70).map(|at| (at % 3) & 1).collect();
     Case::new(&PROTOCOL, builder.finish(), &[numbers(77), numbers(40_503), bits])
 }
 
