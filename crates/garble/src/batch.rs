@@ -14,7 +14,7 @@ pub struct Batch {
 }
 
 /// The keys of a batch: a stream under the session's value, so that no two are equal. Every tile has a block of it for
-/// each AND, then one for each bit of the outputs.
+/// each AND, then one for each bit of the outputs; and, apart from these, one for each bit of the inputs.
 #[derive(Clone)]
 pub(crate) struct Keys {
     stream: Aes128Ctr,
@@ -32,5 +32,12 @@ impl Keys {
     pub(crate) fn fill(&self, tile: u64, first: usize, keys: &mut [[u8; 16]]) {
         let block = tile * self.count as u64 + first as u64;
         self.stream.fill(self.batch, block, keys.as_flattened_mut());
+    }
+
+    /// The key of a tile for commitments to labels of one of so many bits of the inputs.
+    pub(crate) fn of_input(&self, tile: u64, bits: usize, bit: usize) -> [u8; 16] {
+        let mut key = [0; 16];
+        self.stream.fill(1 << 32 | self.batch, tile * bits as u64 + bit as u64, &mut key);
+        key
     }
 }

@@ -45,6 +45,9 @@ pub enum Error {
         /// The instance after the last.
         end: u64,
     },
+    /// A label that isn't one of those committed to, or stands for another bit.
+    #[error("a label of a garbled circuit's input is not the one that was committed to")]
+    Label,
     /// A tag that isn't of the output's label.
     #[error("an output of a garbled circuit isn't what the evaluator says it is")]
     Forged,

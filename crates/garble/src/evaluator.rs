@@ -11,8 +11,8 @@ use crate::{Active, Batch, Plan};
 
 /// Evaluates a batch, in pieces in any order.
 pub struct Evaluator<'a> {
-    plan: &'a Plan,
-    rows: Rows,
+    pub(crate) plan: &'a Plan,
+    pub(crate) rows: Rows,
 }
 
 impl<'a> Evaluator<'a> {

@@ -15,19 +15,19 @@ use crate::{Batch, Outputs, Plan};
 
 /// Garbles one batch. What is secret of it is wiped when this is dropped.
 pub struct Garbler<'a> {
-    plan: &'a Plan,
-    draws: Draws,
-    rows: Rows,
+    pub(crate) plan: &'a Plan,
+    pub(crate) draws: Draws,
+    pub(crate) rows: Rows,
     /// The first instance that wasn't garbled yet.
     next: u64,
 }
 
 /// What is drawn from the seed: nonces are the batch and a row's number. The first row's first block is `delta`, and
 /// the others are the false labels of the inputs' bits.
-struct Draws {
+pub(crate) struct Draws {
     stream: Aes128Ctr,
     batch: u64,
-    delta: Zeroizing<u128>,
+    pub(crate) delta: Zeroizing<u128>,
 }
 
 impl Draws {
@@ -41,7 +41,7 @@ impl Draws {
     }
 
     /// The false labels of a bit of the inputs, from an instance on.
-    fn falses(&self, bit: usize, first: u64, row: &mut [u8]) {
+    pub(crate) fn falses(&self, bit: usize, first: u64, row: &mut [u8]) {
         self.stream.fill(self.batch | (bit as u64 + 1), first, row);
     }
 }

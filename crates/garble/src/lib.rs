@@ -7,6 +7,7 @@
 //! | `batch` | [`Batch`]: which hashes a batch of instances is garbled with |
 //! | `garbler` | [`Garbler`]: tables, labels of inputs |
 //! | `evaluator` | [`Evaluator`]: active labels from tables |
+//! | `commitments` | which label stands for which bit of an input, shown to who knows the bit |
 //! | `outputs` | [`Outputs`] and [`Active`]: what each keeps of the outputs, decoding, authenticity |
 //!
 //! **Scheme.** Free exclusive ors and half gates (Zahur, Rosulek, Evans 2015) with a hash from AES under a key for
@@ -33,11 +34,14 @@
 //! isn't done.)
 //!
 //! **Adversaries.** Tables hide all but what is decoded, from an evaluator that follows the protocol or doesn't. They
-//! say nothing of whether the garblers garbled what they should: hence two of them, or an honest one. An evaluator
+//! say nothing of whether the garblers garbled what they should: hence two of them, or an honest one. Where one of two
+//! gives the evaluator labels, it does so against commitments that the other one has vouched for
+//! ([`Garbler::commitments`], [`Evaluator::check_labels`]). An evaluator
 //! can't give a label, nor a tag ([`Active::tags`]), of a bit that isn't the output's. Inputs may be chosen after the
 //! tables were sent: the simulator then programs the ideal cipher where labels that nobody has seen yet are hashed.
 
 mod batch;
+mod commitments;
 mod error;
 mod evaluator;
 mod garbler;

@@ -1,3 +1,4 @@
+mod commitments;
 mod given;
 mod malformed;
 mod results;

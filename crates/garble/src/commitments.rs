@@ -1,0 +1,120 @@
+//! Commitments to both labels of inputs' bits, for an evaluator who knows the bits and not whether it gets their labels.
+//!
+//! Of each bit and instance they are two hashes, that of the label for 0 and that of the label for 1, in this order, so
+//! that they say which label stands for which bit. They come from the seed like all else: two garblers have the same,
+//! and an evaluator that has them from one and a digest of them from the other knows that they are right. Whoever then
+//! gives it a label of another bit, or none at all, has to find another label of the same hash, in 2^128 tries.
+//!
+//! They hide the label that the evaluator isn't given as a table does: it is the one it has, plus `delta`, hashed, under a
+//! key of its own for every bit and tile.
+//!
+//! Who gives labels learns nothing by the check: it fails or doesn't whatever the bit is, if the giver knows the bit, or
+//! the commitments were found right before.
+
+use std::ops::Range;
+
+use subtle::{Choice, ConditionallySelectable, ConstantTimeEq};
+use tacit_kernel::bits::{get, words};
+use tacit_kernel::garble::{self, LABEL};
+
+use crate::error::{Error, length};
+use crate::plan::label_bytes;
+use crate::walk::Tile;
+use crate::{Evaluator, Garbler, Plan};
+
+/// Commitments of an instance's bit: to the label for 0 and to that for 1.
+const PAIR: usize = 2 * LABEL;
+
+impl Plan {
+    /// Bytes of the commitments to the labels of an input of so many instances.
+    ///
+    /// # Panics
+    /// If there is no such input.
+    pub fn commitment_bytes(&self, input: usize, instances: usize) -> usize {
+        label_bytes(self.bits_of(input).len(), instances).saturating_mul(2)
+    }
+
+    /// Hashes a row of labels of an input's bit, where they stand.
+    fn commit(&self, keys: &crate::batch::Keys, bit: usize, start: u64, instances: usize, row: &mut [u8]) {
+        for (number, tile) in Tile::of(self, start, instances) {
+            garble::hash(&keys.of_input(number, self.sources.len(), bit), &mut row[tile.bytes()]);
+        }
+    }
+}
+
+impl Garbler<'_> {
+    /// The commitments to all labels of an input, for a piece as [`Garbler::garble`] takes it, in any order: for each bit
+    /// a row of those for 0, and a row of those for 1.
+    ///
+    /// # Errors
+    /// [`Error`] if the instances are no piece, or there is room for more or fewer.
+    ///
+    /// # Panics
+    /// If the circuit has no such input, or the garblers know it.
+    pub fn commitments(&self, input: usize, piece: Range<u64>, out: &mut [u8]) -> Result<(), Error> {
+        assert!(!self.plan.known()[input], "an input that is folded in has no labels");
+        let count = self.plan.check_piece(&piece, 0)?;
+        length("the commitments", "bytes", self.plan.commitment_bytes(input, count), out.len())?;
+        if count > 0 {
+            let ones = vec![u64::MAX; words(count)];
+            for (bit, pair) in self.plan.bits_of(input).zip(out.chunks_exact_mut(count * PAIR)) {
+                let (zero, one) = pair.split_at_mut(count * LABEL);
+                self.draws.falses(bit, piece.start, zero);
+                one.copy_from_slice(zero);
+                garble::choose(one, &ones, *self.draws.delta);
+                for row in [zero, one] {
+                    self.plan.commit(self.rows.keys(), bit, piece.start, count, row);
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Evaluator<'_> {
+    /// Checks that labels are those that stand for these bits of an input, by the commitments to them. `bits` and `labels`
+    /// are rows for the piece, and `commitments` those that [`Garbler::commitments`] made.
+    ///
+    /// # Errors
+    /// [`Error::Label`] if one isn't; all are compared, in constant time. Other [`Error`]s if the instances are no
+    /// piece, or something has another length.
+    ///
+    /// # Panics
+    /// If the circuit has no such input.
+    pub fn check_labels(
+        &self,
+        input: usize,
+        piece: Range<u64>,
+        bits: &[u64],
+        labels: &[u8],
+        commitments: &[u8],
+    ) -> Result<(), Error> {
+        let count = self.plan.check_piece(&piece, 0)?;
+        let positions = self.plan.bits_of(input);
+        length("the bits of an input", "words", positions.len().saturating_mul(words(count)), bits.len())?;
+        length("the labels of an input", "bytes", label_bytes(positions.len(), count), labels.len())?;
+        let expected = self.plan.commitment_bytes(input, count);
+        length("the commitments", "bytes", expected, commitments.len())?;
+        let mut right = Choice::from(1);
+        if count > 0 {
+            let rows = bits.chunks_exact(words(count)).zip(labels.chunks_exact(count * LABEL));
+            let mut hashes = vec![0; count * LABEL];
+            for (bit, ((bits, labels), pair)) in
+                positions.zip(rows.zip(commitments.chunks_exact(count * PAIR)))
+            {
+                hashes.copy_from_slice(labels);
+                self.plan.commit(self.rows.keys(), bit, piece.start, count, &mut hashes);
+                let (zero, one) = pair.split_at(count * LABEL);
+                let committed = zero.as_chunks::<LABEL>().0.iter().zip(one.as_chunks::<LABEL>().0);
+                for (at, (hash, (zero, one))) in
+                    hashes.as_chunks::<LABEL>().0.iter().zip(committed).enumerate()
+                {
+                    let [hash, zero, one] = [hash, zero, one].map(|bytes| u128::from_le_bytes(*bytes));
+                    let bit = Choice::from(u8::from(get(bits, at)));
+                    right &= hash.ct_eq(&u128::conditional_select(&zero, &one, bit));
+                }
+            }
+        }
+        if right.into() { Ok(()) } else { Err(Error::Label) }
+    }
+}
