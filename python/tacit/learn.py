@@ -115,9 +115,10 @@ class Predictor:
         owner, for more than two classes (features, classes) and (classes). The client alone learns the output
         (rows): scores, or what `decode` makes labels of.
 
-        Cost: a product of matrices, one round whatever the number of features; for two classes a comparison a
-        row, for more as many less one. Under a protocol that works on bits each of the rows * features
-        products is a circuit of thousands of ANDs: `plan.cost()` says how dear.
+        Cost: a product of matrices, one round, and under `replicated` and `astra` as many bytes whatever the
+        number of features; for two classes a comparison a row, for more as many less one. Where a server may
+        deviate each of the rows * features products has its price: under `astra-malicious` a triple ahead of
+        time, under `replicated-malicious` a circuit of thousands of ANDs. `plan.cost()` says how dear.
 
         Args:
             rows: How many queries the client has.

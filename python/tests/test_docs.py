@@ -75,5 +75,8 @@ def test_examples_compute_what_they_say(capsys: pytest.CaptureFixture[str]) -> N
     common = set(shown["east"]) & set(shown["west"])
     assert shown["count"] == len(common)
     assert shown["total"] == sum(shown["ages"][np.isin(shown["east"], list(common))])
+    capsys.readouterr()
+    runpy.run_path(str(ROOT / "examples" / "private_prediction.py"), run_name="__main__")
+    assert capsys.readouterr().out.startswith("100.0% as in the clear")
     learnt = runpy.run_path(str(ROOT / "examples" / "logistic_regression.py"), run_name="__main__")
     assert np.mean((learnt["x"] @ learnt["weights"] > 0) == learnt["y"]) > 0.9

@@ -31,7 +31,7 @@ from tests.support import same
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-PROTOCOLS = ["replicated", "astra", "astra roles=210"]
+PROTOCOLS = ["replicated", "astra", "astra roles=210", "astra-malicious"]
 BITS = "replicated-malicious"
 
 CANCER = load_breast_cancer(return_X_y=True)

@@ -107,6 +107,7 @@ impl AstraEngine {
         let mut spare = Buffer::new(Places::new(&plan, me, verified).share_bytes());
         bank::touch(spare.bytes_mut());
         let streams = Keys::default().streams(session.lane());
+        let verified = verified.then(|| Verified::new(me, seats, &plan));
         Ok(Self {
             session,
             part: Buffer::default(),
@@ -125,7 +126,7 @@ impl AstraEngine {
             tiles: Tiles::new(2),
             mask_tiles: Tiles::new(1),
             clients: Vec::new(),
-            verified: verified.then(|| Verified::new(me, seats)),
+            verified,
         })
     }
 

@@ -110,6 +110,7 @@ impl AstraEngine {
             let place =
                 Noted { domain: batch.domain, op: batch.op, first: batch.first, results: batch.count, of: 1 };
             self.verified().noted(place);
+            self.check_full()?;
             return Ok(Vec::new());
         }
         let gamma = if self.me == 2 {
@@ -128,7 +129,16 @@ impl AstraEngine {
             one: self.deltas(batch, Drawn::FirstDelta),
         };
         self.note_triples(batch.domain, batch.count, arithmetic, operands, &gamma, deltas);
+        self.check_full()?;
         Ok(gamma)
+    }
+
+    /// Checks whole batches, if there are any.
+    fn check_full(&mut self) -> Result<(), Error> {
+        match &mut self.verified {
+            Some(verified) => verified.check_full(&mut self.session),
+            None => Ok(()),
+        }
     }
 
     /// Notes an evaluator's part of some triples.
@@ -225,6 +235,10 @@ impl AstraEngine {
                 self.note_triples(domain, count, &Arithmetic::NUMBERS, &operands, &gamma, deltas);
             }
             self.session.mesh().tick()?;
+            // Where a message ends, nobody waits for a part of one.
+            if sums.end == results || (sums.end * k).is_multiple_of(SUMMED) {
+                self.check_full()?;
+            }
         }
         Ok(())
     }

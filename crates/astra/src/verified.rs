@@ -227,10 +227,12 @@ impl Running {
 }
 
 impl Verified {
-    pub(crate) fn new(me: usize, seats: Seats) -> Self {
+    pub(crate) fn new(me: usize, seats: Seats, plan: &Plan) -> Self {
+        let mut unchecked = Unchecked::new(me, seats);
+        unchecked.reserve(&products(plan));
         Self {
             me,
-            unchecked: Unchecked::new(me, seats),
+            unchecked,
             noted: Vec::new(),
             prepared: Vec::new(),
             given: None,
@@ -268,7 +270,12 @@ impl Verified {
         self.noted.push(place);
     }
 
-    /// Whether there are products enough for a whole batch.
+    /// Checks whole batches, if there are any.
+    pub(crate) fn check_full(&mut self, session: &mut Session) -> Result<(), Error> {
+        self.unchecked.check_full(session)
+    }
+
+    /// Whether so many products were checked that what was made should leave.
     pub(crate) fn is_full(&self) -> bool {
         self.unchecked.is_full()
     }

@@ -6,7 +6,7 @@ use super::permutation::{COIN_BYTES, permutation};
 use super::turn::{Digests, FIRST, SECOND, Turn, VALUES_FROM, VALUES_TO, address, after, before, component};
 use std::collections::VecDeque;
 use std::ops::Range;
-use tacit_engine::Error;
+use tacit_engine::{Error, bank};
 use tacit_kernel::{Buffer, Element, pack};
 use tacit_session::{Draw, step};
 
@@ -39,6 +39,17 @@ pub(super) trait Step {
 pub(super) struct Memory {
     triples: Buffer,
     places: Vec<u32>,
+}
+
+impl Memory {
+    /// For a batch of so many products.
+    pub(super) fn of<K: Kind>(count: usize) -> Self {
+        let triples = Parameters::of(count).triples(count);
+        let mut memory =
+            Self { triples: Buffer::new(triples * size_of::<K::Record>()), places: vec![0; triples] };
+        bank::touch(memory.triples.bytes_mut());
+        memory
+    }
 }
 
 /// A party's components, first and second, of the same numbers.

@@ -24,34 +24,42 @@ const ROUNDS: u64 = 7;
 /// `P_0` and 2 to `P_1`. With the one of `P_0` that makes it a product, that is 21.
 pub(crate) fn cost(seats: Seats, counts: &[(Domain, u64)]) -> Checks {
     let mut checks = Checks::default();
+    for &(domain, count) in counts {
+        for _ in 0..count / BATCH as u64 {
+            add_check(&mut checks, seats, &[(domain, BATCH as u64)]);
+        }
+    }
+    let left = counts.iter().map(|&(domain, count)| (domain, count % BATCH as u64));
+    add_check(&mut checks, seats, &left.collect::<Vec<_>>());
+    checks
+}
+
+/// Adds a check of a batch of each of some domains.
+fn add_check(checks: &mut Checks, seats: Seats, counts: &[(Domain, u64)]) {
     let mut flows: Vec<Flow> = Vec::new();
     let mut add = |from: usize, to: usize, bytes: usize| flows.push(flow(seats, from, to, 8 * bytes as u64));
-    for &(domain, mut left) in counts {
-        let bits = domain.bits() as u32;
-        while left > 0 {
-            let count = (left as usize).min(BATCH);
-            left -= count as u64;
-            let parameters = Parameters::of(count);
-            for piece in Piece::of_one(count, bits) {
-                add(1, 0, piece.bytes(bits));
-                add(2, 0, piece.bytes(bits));
+    for &(domain, count) in counts.iter().filter(|(_, count)| *count > 0) {
+        let (count, bits) = (count as usize, domain.bits() as u32);
+        let parameters = Parameters::of(count);
+        for piece in Piece::of_one(count, bits) {
+            add(1, 0, piece.bytes(bits));
+            add(2, 0, piece.bytes(bits));
+        }
+        for piece in Piece::of_one(parameters.triples(count), bits) {
+            for (from, to) in [(0, 2), (1, 2), (2, 1)] {
+                add(from, to, piece.bytes(bits));
             }
-            for piece in Piece::of_one(parameters.triples(count), bits) {
-                for (from, to) in [(0, 2), (1, 2), (2, 1)] {
+        }
+        for piece in Piece::of_opened(count, bits, parameters) {
+            for (from, receivers) in VALUES_TO.into_iter().enumerate() {
+                for &(to, _) in receivers {
                     add(from, to, piece.bytes(bits));
-                }
-            }
-            for piece in Piece::of_opened(count, bits, parameters) {
-                for (from, receivers) in VALUES_TO.into_iter().enumerate() {
-                    for &(to, _) in receivers {
-                        add(from, to, piece.bytes(bits));
-                    }
                 }
             }
         }
     }
     if counts.iter().all(|(_, count)| *count == 0) {
-        return checks;
+        return;
     }
     for (from, receivers) in DIGESTS_TO.into_iter().enumerate() {
         for &(to, _) in receivers {
@@ -64,5 +72,4 @@ pub(crate) fn cost(seats: Seats, counts: &[(Domain, u64)]) -> Checks {
         }
     }
     checks.rounds(Phase::Offline, ROUNDS, flows);
-    checks
 }

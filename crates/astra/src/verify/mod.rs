@@ -55,7 +55,7 @@ use elements::{Bits, Elements, Kind};
 use parameters::BATCH;
 use permutation::COIN_BYTES;
 use std::ops::Range;
-use tacit_engine::{Error, with_element};
+use tacit_engine::{Error, bank, with_element};
 use tacit_kernel::{Buffer, Element, bits};
 use tacit_program::plan::Domain;
 use tacit_session::{Session, step};
@@ -80,16 +80,24 @@ const AHEAD: usize = 2;
 /// Products of one domain.
 struct Log {
     domain: Domain,
+    /// Those that aren't checked.
     count: usize,
-    /// First and second components of `a`, `b` and `c`.
+    /// First and second components of `a`, `b` and `c` of these.
     planes: [Buffer; 6],
+    /// How many were checked since the last [`Unchecked::check`].
+    checked: usize,
+    /// What `P_0` was told of these.
+    told: Buffer,
 }
 
-/// What one call noted.
+/// What one call noted: its place among all products since the last [`Unchecked::check`].
 struct Note {
     log: usize,
     range: Range<usize>,
 }
+
+/// Whole batches after which instances are sealed, so that what was made doesn't pile up in memory.
+const MANY: usize = 8;
 
 /// What `P_0` is told: `c_1 + c_2 = -chi` of every product, for each call that noted some in its order; elements as they
 /// stand in memory, bits in words whose last one ends with zeros. The others are told nothing.
@@ -137,28 +145,64 @@ impl Unchecked {
         }
     }
 
+    /// Takes the memory that it takes to check so many products of each domain: a fresh page in the middle of a run
+    /// costs more than what is computed on it.
+    pub(crate) fn reserve(&mut self, counts: &[(Domain, u64)]) {
+        for &(domain, count) in counts {
+            let at_once = (count as usize).min(BATCH);
+            let place = self.log(domain);
+            for plane in &mut self.logs[place].planes {
+                grow(plane, bytes_of(domain, at_once));
+                bank::touch(plane.bytes_mut());
+            }
+            self.spare.push(match domain {
+                Domain::Bits => Memory::of::<Bits>(at_once),
+                domain => with_element!(domain, E => Memory::of::<Elements<E>>(at_once)),
+            });
+        }
+    }
+
     /// Products that are not yet checked.
     pub(crate) fn len(&self) -> usize {
         self.logs.iter().map(|log| log.count).sum()
     }
 
-    /// Whether there is a whole batch: then the check costs the least.
+    /// Whether so many were checked that what was made should leave.
     pub(crate) fn is_full(&self) -> bool {
-        self.logs.iter().any(|log| log.count >= BATCH)
+        self.logs.iter().any(|log| log.checked >= MANY * BATCH)
     }
 
-    /// Checks all products that were noted. All parties call it at the same point, when all that was sent for these
-    /// products is received.
+    /// Checks whole batches, as soon as there are any: one at a time, in the same memory. All parties call it at the same
+    /// points, when all that was sent for these products is received.
+    ///
+    /// # Errors
+    /// If anything was wrong: the session is closed for good.
+    pub(crate) fn check_full(&mut self, session: &mut Session) -> Result<(), Error> {
+        while let Some(log) = self.logs.iter().position(|log| log.count >= BATCH) {
+            self.check_some(session, log..log + 1)?;
+        }
+        Ok(())
+    }
+
+    /// Checks all products that were noted. Else as [`Unchecked::check_full`].
     ///
     /// # Errors
     /// If anything was wrong: the session is closed for good.
     pub(crate) fn check(&mut self, session: &mut Session) -> Result<Received, Error> {
-        let counts: Vec<(Domain, u64)> = self.logs.iter().map(|log| (log.domain, log.count as u64)).collect();
+        self.check_full(session)?;
+        self.check_some(session, 0..self.logs.len())?;
+        Ok(self.finish())
+    }
+
+    /// Checks a batch of each of some domains, whole or all that is left.
+    fn check_some(&mut self, session: &mut Session, logs: Range<usize>) -> Result<(), Error> {
+        let counts: Vec<(Domain, u64)> =
+            self.logs[logs.clone()].iter().map(|log| (log.domain, log.count.min(BATCH) as u64)).collect();
         let first = self.batches;
         let mut turn = Turn { session, seats: self.seats, me: self.me };
-        let mut steps = self.begin();
+        let mut steps = self.begin(logs.clone());
         if steps.is_empty() {
-            return Ok(Received::new());
+            return Ok(());
         }
         let mut digests = Digests::new(&mut turn, first);
         let pieces = pieces(&steps, |step| step.made());
@@ -190,37 +234,44 @@ impl Unchecked {
         let batches = steps.len() as u32;
         let memory: Vec<Memory> = steps.into_iter().map(Step::into_memory).collect();
         turn.session.accept_at(address(step::CHECK_ACCEPT, first, 0), &claim(first, batches, &counts))?;
-        self.spare = memory;
+        self.spare.extend(memory);
         self.batches += batches;
-        Ok(self.finish())
+        let me = self.me;
+        self.logs[logs].iter_mut().for_each(|log| log.leave(me));
+        Ok(())
     }
 
     /// Room for `count` products more of a domain; the first one's place.
     fn extend(&mut self, domain: Domain, count: usize, has_results: bool) -> usize {
         assert_eq!(has_results, self.me > 0, "P_1 and P_2 have their components of results");
-        let place = self.logs.iter().position(|log| log.domain == domain).unwrap_or_else(|| {
-            self.logs.push(Log { domain, count: 0, planes: Default::default() });
-            self.logs.len() - 1
-        });
+        let place = self.log(domain);
         let log = &mut self.logs[place];
         let first = log.count;
         log.count += count;
         let bytes = bytes_of(domain, log.count);
         log.planes.iter_mut().for_each(|plane| grow(plane, bytes));
-        self.notes.push(Note { log: place, range: first..log.count });
+        self.notes.push(Note { log: place, range: log.checked + first..log.checked + log.count });
         first
     }
 
+    /// A domain's place among the logs.
+    fn log(&mut self, domain: Domain) -> usize {
+        self.logs.iter().position(|log| log.domain == domain).unwrap_or_else(|| {
+            let (planes, told) = Default::default();
+            self.logs.push(Log { domain, count: 0, planes, checked: 0, told });
+            self.logs.len() - 1
+        })
+    }
+
     /// The batches, each with its number.
-    fn begin(&mut self) -> Vec<Box<dyn Step + '_>> {
-        let mut steps = Vec::new();
-        let mut number = self.batches;
+    fn begin(&mut self, logs: Range<usize>) -> Vec<Box<dyn Step + '_>> {
         let spare = &mut self.spare;
-        for log in &mut self.logs {
-            match log.domain {
-                Domain::Bits => log.cut::<Bits>(&mut number, spare, &mut steps),
-                domain => with_element!(domain, E => log.cut::<Elements<E>>(&mut number, spare, &mut steps)),
-            }
+        let mut steps = Vec::new();
+        for (log, number) in self.logs[logs].iter_mut().filter(|log| log.count > 0).zip(self.batches..) {
+            steps.push(match log.domain {
+                Domain::Bits => log.batch::<Bits>(number, spare),
+                domain => with_element!(domain, E => log.batch::<Elements<E>>(number, spare)),
+            });
         }
         steps
     }
@@ -231,53 +282,63 @@ impl Unchecked {
         let notes = self.notes.drain(..).filter(|_| me == 0);
         let received = notes.map(|note| logs[note.log].received(note.range)).collect();
         for log in logs {
-            log.count = 0;
+            log.checked = 0;
         }
         received
     }
 }
 
 impl Log {
-    /// Cuts all products into batches.
-    fn cut<'a, K: Kind>(
-        &'a mut self,
-        number: &mut u32,
-        spare: &mut Vec<Memory>,
-        steps: &mut Vec<Box<dyn Step + 'a>>,
-    ) {
-        let bits = self.domain.bits() as u32;
-        let words = K::words(self.count);
+    /// A batch of the first products.
+    fn batch<K: Kind>(&mut self, number: u32, spare: &mut Vec<Memory>) -> Box<dyn Step + '_> {
+        let (count, bits) = (self.count.min(BATCH), self.domain.bits() as u32);
+        let words = K::words(count);
         let [a, a_s, b, b_s, c, c_s] = &mut self.planes;
-        let mut factors =
-            [a, a_s, b, b_s].map(|plane| plane.words::<K::Word>()[..words].chunks(K::words(BATCH)));
-        let mut results =
-            [c, c_s].map(|plane| plane.words_mut::<K::Word>()[..words].chunks_mut(K::words(BATCH)));
-        for first in (0..self.count).step_by(BATCH) {
-            let count = BATCH.min(self.count - first);
-            let [a, a_s, b, b_s] = factors.each_mut().map(|chunks| chunks.next().unwrap_or_default());
-            let c = results.each_mut().map(|chunks| chunks.next().unwrap_or_default());
-            let (a, b) = ([a, a_s], [b, b_s]);
-            let memory = spare.pop().unwrap_or_default();
-            steps.push(Box::new(Batch::<K>::new((*number, count, bits), a, b, c, memory)));
-            *number += 1;
+        let [a, a_s, b, b_s] = [a, a_s, b, b_s].map(|plane| &plane.words::<K::Word>()[..words]);
+        let c = [c, c_s].map(|plane| &mut plane.words_mut::<K::Word>()[..words]);
+        let memory = spare.pop().unwrap_or_default();
+        Box::new(Batch::<K>::new((number, count, bits), [a, a_s], [b, b_s], c, memory))
+    }
+
+    /// Lets go of a batch that was checked: notes what `P_0` was told, and moves the products that are left to the front.
+    fn leave(&mut self, me: usize) {
+        let count = self.count.min(BATCH);
+        let (domain, left) = (self.domain, self.count - count);
+        let to = self.checked;
+        self.checked += count;
+        self.count = left;
+        if me == 0 {
+            grow(&mut self.told, bytes_of(domain, self.checked));
+            let [.., first, second] = &self.planes;
+            match domain {
+                Domain::Bits => {
+                    let mut sum = first.words::<u64>()[..count.div_ceil(64)].to_vec();
+                    bits::xor_assign(&mut sum, &second.words()[..count.div_ceil(64)]);
+                    bits::copy(&sum, 0, self.told.words_mut(), to, count);
+                }
+                domain => with_element!(domain, E => {
+                    let sum = &mut self.told.words_mut::<E>()[to..to + count];
+                    tacit_kernel::ring::add(&first.words()[..count], &second.words()[..count], sum);
+                }),
+            }
+        }
+        // Products are left only behind whole batches, which end with a word.
+        let (from, bytes) = (bytes_of(domain, count), bytes_of(domain, left));
+        for plane in &mut self.planes {
+            if left > 0 {
+                plane.bytes_mut().copy_within(from..from + bytes, 0);
+            }
+            plane.reuse(bytes);
         }
     }
 
-    /// The sums of the components of `c` that `P_0` has.
+    /// What `P_0` was told of some products.
     fn received(&mut self, range: Range<usize>) -> Buffer {
         let mut received = Buffer::new(bytes_of(self.domain, range.len()));
-        let [.., first, second] = &self.planes;
         match self.domain {
-            Domain::Bits => {
-                let mut other = vec![0; range.len().div_ceil(64)];
-                let sum = received.words_mut();
-                bits::copy(first.words(), range.start, sum, 0, range.len());
-                bits::copy(second.words(), range.start, &mut other, 0, range.len());
-                bits::xor_assign(sum, &other);
-            }
+            Domain::Bits => bits::copy(self.told.words(), range.start, received.words_mut(), 0, range.len()),
             domain => with_element!(domain, E => {
-                let sum = received.words_mut::<E>();
-                tacit_kernel::ring::add(&first.words()[range.clone()], &second.words()[range], sum);
+                received.words_mut::<E>().copy_from_slice(&self.told.words()[range]);
             }),
         }
         received
