@@ -223,7 +223,9 @@ fn what_is_sent_is_what_the_cost_says() {
         let products: Vec<Dealt> = set.iter().map(|&(domain, count)| dealt(domain, count, 9)).collect();
         let sent = play(&world(), &Draws::fixed(3), |session| {
             let mut unchecked = noted(session, Seats::IN_ORDER, &products);
-            assert_eq!(unchecked.is_full(), unchecked.len() > BATCH);
+            let noted = unchecked.len();
+            unchecked.check_full(session)?;
+            assert_eq!(unchecked.len(), noted % BATCH, "whole batches are checked, and nothing else");
             unchecked.check(session)?;
             let counters = session.mesh().counters();
             Ok([0, 1, 2].map(|to| counters.with_peer(tacit_session::Phase::Offline, to).sent_bytes))
