@@ -305,17 +305,17 @@ fn the_experiments_of_chaudhari_et_al_are_redone() {
     for run in runs {
         let number = |key: &str| run[key].as_f64().expect(key);
         assert!(number("online_seconds_at_round_trips") > number("online_seconds"), "{run}");
-        let ahead = run["protocol"] == "astra";
+        let ahead = run["protocol"].as_str().expect("a name").starts_with("astra");
         assert_eq!(
             (number("offline_seconds") > 0.0, number("offline_kilobytes") > 0.0),
             (ahead, ahead),
             "{run}"
         );
     }
-    // An element of 8 bytes ahead of each of 100 predictions, and two online.
+    // An element of 8 bytes ahead of each of 20 predictions, and two online.
     let many =
         runs.iter().find(|run| run["table"] == "table 7" && run["protocol"] == "astra").expect("a run");
-    assert_eq!((&many["count"], &many["offline_kilobytes"]), (&100.into(), &(800.0 / 1024.0).into()));
+    assert_eq!((&many["count"], &many["offline_kilobytes"]), (&20.into(), &(160.0 / 1024.0).into()));
     let output = tacit(&["bench", "astra", "--quick"]);
     assert_eq!(output.status.code(), Some(2), "--paper is missing");
 }
