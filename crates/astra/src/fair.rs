@@ -113,6 +113,10 @@ impl Protocol for AstraFair {
         self.unfair().parameters()
     }
 
+    fn prepares(&self) -> bool {
+        self.unfair().prepares()
+    }
+
     fn native(&self) -> Native {
         self.unfair().native()
     }
