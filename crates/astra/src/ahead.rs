@@ -3,7 +3,8 @@
 //!
 //! What a key gives again isn't kept. As material, in this order: of `P_2` its shares, operation after operation, each as
 //! its vectors stand in memory; of `P_0` both components of every output or, if it checks products online, what the check
-//! of their triples told it, added up for each result ([`masked`](crate::masked)); of all the keys that they share with the
+//! of their triples told it, added up for each result ([`masked`](crate::masked)); of `P_1` and `P_2`, where outputs are fair, what
+//! they were promised ([`fair`](crate::fair)); of all the keys that they share with the
 //! other two, by role, each with the number of blocks that were drawn of it, and what batches of garbled circuits are told
 //! apart by. Sizes follow from the plan.
 
@@ -27,6 +28,9 @@ const ENTRIES_BYTES: usize = (PARTIES - 1) * ENTRY_BYTES;
 
 /// Bytes of a batch of garbled circuits: the session's value and the number.
 const BATCH_BYTES: usize = 16 + 4;
+
+/// Bytes of two commitments.
+const PROMISE_BYTES: usize = 2 * 32;
 
 /// The keys of an instance that a party shares with each other role; none with itself.
 #[derive(Default)]
@@ -64,11 +68,13 @@ pub(crate) struct Places {
     shares: Vec<usize>,
     /// Registers that are outputs, and the bytes of each of their components.
     outputs: Vec<(Reg, usize)>,
+    /// Bytes of what others have committed to, where outputs are fair.
+    promised: usize,
 }
 
 impl Places {
     pub(crate) fn new(plan: &Plan, me: usize, verified: bool) -> Self {
-        let mut places = Self { me, shares: vec![0], outputs: Vec::new() };
+        let mut places = Self { me, shares: vec![0], outputs: Vec::new(), promised: 0 };
         let mut end = 0;
         for op in plan.ops.iter().filter(|_| me == 2 || me == 0 && verified) {
             end += share_bytes(plan, &op.kind).next_multiple_of(16);
@@ -87,6 +93,11 @@ impl Places {
         places
     }
 
+    /// The same, with what `P_1` and `P_2` are promised where outputs are fair.
+    pub(crate) fn promising(self, fair: bool) -> Self {
+        Self { promised: if fair && self.me != 0 { PROMISE_BYTES } else { 0 }, ..self }
+    }
+
     /// Bytes of all shares.
     pub(crate) fn share_bytes(&self) -> usize {
         self.shares.last().copied().unwrap_or_default()
@@ -95,8 +106,9 @@ impl Places {
     /// Sizes of the material's parts.
     fn sizes(&self) -> Vec<usize> {
         let outputs = self.outputs.iter().flat_map(|&(_, bytes)| [bytes; 2]);
+        let promised = (self.promised > 0).then_some(self.promised);
         let ends = [ENTRIES_BYTES + BATCH_BYTES];
-        [self.share_bytes()].into_iter().chain(outputs).chain(ends).collect()
+        [self.share_bytes()].into_iter().chain(outputs).chain(promised).chain(ends).collect()
     }
 
     /// The other roles, and where the key shared with each and its count are.
@@ -127,6 +139,8 @@ pub(crate) struct Ahead {
     shares: Buffer,
     /// The components of outputs, two for each register.
     outputs: Vec<Buffer>,
+    /// Commitments of the other two, where outputs are fair ([`fair`](crate::fair)); else empty.
+    pub(crate) promised: Buffer,
     pub(crate) keys: Keys,
     /// The batch of garbled circuits that operation 0 would have; the others follow.
     batch: Batch,
@@ -138,7 +152,16 @@ impl Ahead {
     /// For an instance that is to be made, in memory that was used before.
     pub(crate) fn new(places: Places, keys: Keys, batch: Batch, mut memory: Buffer) -> Self {
         memory.reuse(places.share_bytes());
-        Self { places, shares: memory, outputs: Vec::new(), keys, batch, drawn: [0; PARTIES] }
+        let promised = Buffer::new(places.promised);
+        Self { places, shares: memory, outputs: Vec::new(), promised, keys, batch, drawn: [0; PARTIES] }
+    }
+
+    /// What tells this instance from all others.
+    pub(crate) fn instance(&self) -> [u8; BATCH_BYTES] {
+        let mut instance = [0; BATCH_BYTES];
+        instance[..16].copy_from_slice(&self.batch.session);
+        instance[16..].copy_from_slice(&self.batch.number.to_le_bytes());
+        instance
     }
 
     /// An operation's batch of garbled circuits. No two operations that were prepared in one session have the same.
@@ -198,11 +221,10 @@ impl Ahead {
             entry[..KEY_BYTES].copy_from_slice(&self.keys.0[role]);
             entry[KEY_BYTES..].copy_from_slice(&self.drawn[role].to_le_bytes());
         }
-        let (session, number) = keys.bytes_mut()[ENTRIES_BYTES..].split_at_mut(16);
-        session.copy_from_slice(&self.batch.session);
-        number.copy_from_slice(&self.batch.number.to_le_bytes());
+        keys.bytes_mut()[ENTRIES_BYTES..].copy_from_slice(&self.instance());
         let mut parts = vec![std::mem::take(&mut self.shares)];
         parts.append(&mut self.outputs);
+        parts.extend(Some(std::mem::take(&mut self.promised)).filter(|promised| !promised.is_empty()));
         parts.push(keys);
         Material::new(parts)
     }
@@ -223,10 +245,12 @@ impl Ahead {
         let shares = parts.next().unwrap_or_default();
         let mut outputs: Vec<Buffer> = parts.collect();
         let mut entries = outputs.pop().unwrap_or_default();
+        let promised = if places.promised > 0 { outputs.pop() } else { None }.unwrap_or_default();
         let (session, number) = entries.bytes()[ENTRIES_BYTES..].split_at(16);
         let mut batch = Batch { session: [0; 16], number: little_endian(number) as u32 };
         batch.session.copy_from_slice(session);
-        let mut ahead = Self { places, shares, outputs, keys: Keys::default(), batch, drawn: [0; PARTIES] };
+        let mut ahead =
+            Self { places, shares, outputs, promised, keys: Keys::default(), batch, drawn: [0; PARTIES] };
         for (role, place) in ahead.places.entries() {
             let (key, drawn) = entries.bytes()[place..place + ENTRY_BYTES].split_at(KEY_BYTES);
             ahead.keys.0[role].copy_from_slice(key);

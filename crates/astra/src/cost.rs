@@ -2,7 +2,7 @@
 
 use crate::seats::Seats;
 use crate::verified::{clients_learn, products};
-use crate::{PARTIES, signs, verify};
+use crate::{PARTIES, fair, signs, verify};
 use tacit_engine::{Checks, Roles};
 use tacit_kernel::digest::{DIGEST_BYTES, KEY_BYTES};
 use tacit_program::cost::{Flow, Phase};
@@ -145,6 +145,18 @@ pub(crate) fn confirmed_output(seats: Seats, plan: &Plan, roles: &Roles, output:
 
 /// Where products are checked: ahead of time their triples, then inputs, what `P_0` computed, and that all accept.
 pub(crate) fn verified_checks(seats: Seats, plan: &Plan, roles: &Roles) -> Checks {
+    let mut checks = compared(seats, plan, roles);
+    let verdicts = pairs().map(|(from, to)| Flow { from, to, bits: HASH_BITS });
+    checks.round(Phase::Verify, verdicts.collect());
+    if clients_learn(plan, roles) {
+        // In the round of the verdicts.
+        checks.flows.push((Phase::Verify, flow(seats, 0, 2, KEY_BITS)));
+    }
+    checks
+}
+
+/// As above, but for the last.
+pub(crate) fn compared(seats: Seats, plan: &Plan, roles: &Roles) -> Checks {
     let products = products(plan);
     let mut checks = verify::cost(seats, &products);
     let client_gives = roles.clients().iter().any(|&client| roles.gives(plan, client));
@@ -159,20 +171,45 @@ pub(crate) fn verified_checks(seats: Seats, plan: &Plan, roles: &Roles) -> Check
         checks.round(Phase::Verify, vec![flow(seats, 2, 0, DIGEST_BITS)]);
         checks.round(Phase::Verify, [1, 2].map(|to| flow(seats, 0, to, DIGEST_BITS)).into());
     }
-    let pairs = (0..PARTIES).flat_map(|from| (0..PARTIES).map(move |to| (from, to)));
-    let verdicts = pairs.filter(|(from, to)| from != to).map(|(from, to)| Flow { from, to, bits: HASH_BITS });
-    checks.round(Phase::Verify, verdicts.collect());
-    if clients_learn(plan, roles) {
-        // In the round of the verdicts.
-        checks.flows.push((Phase::Verify, flow(seats, 0, 2, KEY_BITS)));
-    }
     checks
+}
+
+/// Where outputs are fair (figure 10): every component that a party lacks, from both of its holders.
+pub(crate) fn fair_output(seats: Seats, plan: &Plan, roles: &Roles, output: &OutputOp) -> Vec<Flow> {
+    let register = plan.register(output.reg);
+    let bits = register.len() as u64 * register.domain.bits();
+    let opened = pairs().map(|(from, to)| flow(seats, from, to, bits));
+    opened.filter(|flow| roles.learns(flow.to, output.to)).collect()
+}
+
+/// Where outputs are fair: ahead of time two commitments from each pair with `P_0` to the third; after the check of
+/// products the five steps, and what opens the commitments.
+pub(crate) fn fair_checks(seats: Seats, plan: &Plan, roles: &Roles) -> Checks {
+    let mut checks = compared(seats, plan, roles);
+    let flows =
+        |of: &[(usize, usize)], bits| of.iter().map(|&(from, to)| flow(seats, from, to, bits)).collect();
+    let evaluators = [(1, 2), (2, 1)];
+    checks.round(Phase::Offline, flows(&[(0, 1), (0, 2), (1, 2), (2, 1)], 2 * HASH_BITS));
+    checks.round(Phase::Verify, flows(&[(0, 1), (0, 2), (1, 2), (2, 1)], HASH_BITS));
+    checks.round(Phase::Verify, flows(&evaluators, 8));
+    checks.round(Phase::Verify, flows(&[(1, 0), (2, 0)], HASH_BITS));
+    checks.round(Phase::Verify, flows(&[(0, 1), (0, 2)], 8 * fair::SIGNAL as u64));
+    checks.round(Phase::Verify, flows(&evaluators, 8 * fair::REPORT as u64));
+    let learns = |role: usize| plan.outputs.iter().any(|output| roles.learns(seats.party(role), output.to));
+    let opened = pairs().filter(|(_, to)| learns(*to));
+    checks.flows.extend(opened.map(|(from, to)| (Phase::Output, flow(seats, from, to, HASH_BITS))));
+    checks
+}
+
+/// All pairs of roles.
+fn pairs() -> impl Iterator<Item = (usize, usize)> {
+    let pairs = (0..PARTIES).flat_map(|from| (0..PARTIES).map(move |to| (from, to)));
+    pairs.filter(|(from, to)| from != to)
 }
 
 pub(crate) fn checks(plan: &Plan, roles: &Roles) -> Checks {
     let mut checks = Checks::default();
-    let pairs = (0..PARTIES).flat_map(|from| (0..PARTIES).map(move |to| (from, to)));
-    let counts = pairs.filter(|(from, to)| from != to).map(|(from, to)| Flow { from, to, bits: COUNT_BITS });
+    let counts = pairs().map(|(from, to)| Flow { from, to, bits: COUNT_BITS });
     checks.round(Phase::Verify, counts.collect());
     if roles.clients().iter().any(|&client| roles.gives(plan, client)) {
         // Seeds go to clients before anything comes from them.

@@ -1,6 +1,7 @@
 //! A party's state, and which operation goes where.
 
 use crate::ahead::{Ahead, Keys, Places};
+use crate::fair::{Fair, refuse_clients};
 use crate::inout::ClientMasks;
 use crate::products::no_material;
 use crate::seats::Seats;
@@ -84,6 +85,8 @@ pub(crate) struct AstraEngine {
     pub(crate) clients: Vec<ClientMasks>,
     /// What is still to be checked, in the protocol that does so.
     pub(crate) verified: Option<Verified>,
+    /// What opens outputs, in the protocol that does so for all or nobody.
+    pub(crate) fair: Option<Fair>,
 }
 
 impl AstraEngine {
@@ -127,7 +130,18 @@ impl AstraEngine {
             mask_tiles: Tiles::new(1),
             clients: Vec::new(),
             verified,
+            fair: None,
         })
+    }
+
+    /// The same, with outputs that all honest parties have, or nobody.
+    pub(crate) fn with_fair_outputs(self) -> Self {
+        Self { fair: Some(Fair::default()), ..self }
+    }
+
+    /// Where everything is that this party keeps.
+    fn places(&self) -> Places {
+        Places::new(&self.plan, self.me, self.verified.is_some()).promising(self.fair.is_some())
     }
 
     /// The party that plays a role.
@@ -193,15 +207,18 @@ impl AstraEngine {
     }
 
     /// Ends the walk through an instance that is being made.
-    fn made(&mut self) -> Option<Ahead> {
-        let mut ahead = self.ahead.take_if(|_| self.walk == Walk::Offline)?;
+    fn made(&mut self) -> Result<Option<Ahead>, Error> {
+        if self.walk == Walk::Offline && self.fair.is_some() {
+            self.promise()?;
+        }
+        let Some(mut ahead) = self.ahead.take_if(|_| self.walk == Walk::Offline) else { return Ok(None) };
         ahead.drawn = self.streams.each_ref().map(Stream::drawn);
         ahead.take_outputs([&mut self.first, &mut self.second]);
         for reg in 0..self.plan.registers.len() as Reg {
             self.first.free(reg);
             self.second.free(reg);
         }
-        Some(ahead)
+        Ok(Some(ahead))
     }
 
     /// A message's address in a job.
@@ -248,7 +265,7 @@ impl Engine for AstraEngine {
 
     fn prepare(&mut self) -> Result<bool, Error> {
         if self.verified.is_some()
-            && let Some(ahead) = self.made()
+            && let Some(ahead) = self.made()?
         {
             self.verified().put_aside(ahead);
         }
@@ -265,7 +282,7 @@ impl Engine for AstraEngine {
         let memory = std::mem::take(&mut self.spare);
         let mut batch = Batch { session: [0; 16], number: self.session.first_operation() };
         batch.session.copy_from_slice(&self.session.id()[..16]);
-        let places = Places::new(&self.plan, self.me, self.verified.is_some());
+        let places = self.places();
         self.ahead = Some(Ahead::new(places, keys, batch, memory));
         self.walk = Walk::Offline;
         if !self.idle() {
@@ -279,7 +296,7 @@ impl Engine for AstraEngine {
     }
 
     fn seal(&mut self) -> Result<Vec<Material>, Error> {
-        let made = self.made();
+        let made = self.made()?;
         let Some(verified) = &mut self.verified else {
             return Ok(made.into_iter().map(Ahead::into_material).collect());
         };
@@ -291,7 +308,7 @@ impl Engine for AstraEngine {
     }
 
     fn load(&mut self, material: Material) -> Result<(), Error> {
-        let places = Places::new(&self.plan, self.me, self.verified.is_some());
+        let places = self.places();
         let mut ahead = Ahead::from_material(material, places)?;
         self.streams = ahead.keys.streams(self.session.lane());
         self.walk = Walk::Online;
@@ -390,6 +407,9 @@ impl Engine for AstraEngine {
     }
 
     fn check(&mut self) -> Result<(), Error> {
+        if self.fair.is_some() {
+            return self.agree();
+        }
         if let Some(verified) = &mut self.verified {
             return verified.check(&mut self.session, self.seats, &self.plan, &self.roles);
         }
@@ -404,16 +424,21 @@ impl Engine for AstraEngine {
     }
 
     fn offer(&mut self, output: u32) -> Result<(), Error> {
-        self.offer_output(output)
+        if self.fair.is_some() { self.open(output) } else { self.offer_output(output) }
     }
 
     fn reveal(&mut self, output: u32) -> Result<Option<Clear>, Error> {
-        self.reveal_output(output)
+        if self.fair.is_some() { self.take_opened(output) } else { self.reveal_output(output) }
     }
 
     fn next(&mut self, plan: Arc<Plan>, roles: Roles) -> Result<(), Error> {
         if self.verified.is_some() {
             refuse_unverified(&plan)?;
+        }
+        if let Some(fair) = &mut self.fair {
+            refuse_clients(&plan, &roles)?;
+            *fair = Fair::default();
+            self.session.mesh().rely_on_all()?;
         }
         self.session.next_plan(self.plan.addresses(), plan.addresses())?;
         self.used = false;

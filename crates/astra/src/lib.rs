@@ -21,6 +21,7 @@ mod client;
 mod convert;
 mod cost;
 mod engine;
+mod fair;
 mod flat;
 mod inout;
 mod masked;
@@ -35,6 +36,7 @@ mod triples;
 mod verified;
 mod verify;
 
+pub use fair::AstraFair;
 pub use verified::AstraMalicious;
 
 use client::AstraClient;

@@ -19,6 +19,12 @@ pub enum Mistake {
     WrongSeedsPass,
     /// An output's component isn't compared with its hash.
     ComponentsUnchecked,
+    /// `P_1` and `P_2` don't tell each other that their checks passed before they commit.
+    NoVerdicts,
+    /// An evaluator to which `P_0` says nothing stops.
+    SilenceAborts,
+    /// An abort of `P_0` counts without its proof.
+    AbortWithoutProof,
 }
 
 #[cfg(feature = "planted")]

@@ -24,7 +24,7 @@ use zeroize::Zeroize;
 /// The protocol `astra-malicious`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct AstraMalicious {
-    seats: Seats,
+    pub(crate) seats: Seats,
 }
 
 /// One for each way to seat the parties.
@@ -342,11 +342,7 @@ impl Verified {
         plan: &Plan,
         roles: &Roles,
     ) -> Result<(), Error> {
-        let results = self.compare(session, seats)?;
-        if self.unchecked.len() > 0 || results != plan.ops.iter().map(|op| results_of(plan, op)).sum::<u64>()
-        {
-            return Err(session.reject("not all products were checked").into());
-        }
+        let results = self.verify(session, seats, plan)?;
         let learn = clients_learn(plan, roles);
         let at = At { lane: 0, part: step::OUTPUT_KEY, op: 0, batch: 0 };
         let mut key = [0; KEY_BYTES];
@@ -366,6 +362,16 @@ impl Verified {
         self.hiding = learn.then(|| Stream::new(&key, session.lane()));
         key.zeroize();
         Ok(())
+    }
+
+    /// Compares all results with those that `P_0` computed, and counts them. Whoever returns from this has no objection.
+    pub(crate) fn verify(&mut self, session: &mut Session, seats: Seats, plan: &Plan) -> Result<u64, Error> {
+        let results = self.compare(session, seats)?;
+        if self.unchecked.len() > 0 || results != plan.ops.iter().map(|op| results_of(plan, op)).sum::<u64>()
+        {
+            return Err(session.reject("not all products were checked").into());
+        }
+        Ok(results)
     }
 
     /// Compares all results with those that `P_0` computed. How many there are.

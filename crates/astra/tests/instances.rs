@@ -1,9 +1,9 @@
-//! Figures of `astra-malicious`, and instances that are prepared one after another and checked together.
+//! Figures of `astra-malicious`, and instances, also with fair outputs, that are prepared one after another and checked together.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use tacit_astra::AstraMalicious;
+use tacit_astra::{AstraFair, AstraMalicious};
 use tacit_circuit::{Layered, catalogue};
 use tacit_engine::executor::{Unobserved, run_offline, run_party};
 use tacit_engine::{Clear, Error, Material, Protocol};
@@ -118,7 +118,7 @@ fn prepare_and_run(case: &Case, count: u64, world: &World) -> Vec<Result<(), Err
         let names = (0..3).map(|party| format!("P{party}")).collect();
         let mesh = Mesh::new(transport, me, names, case.limits.clone());
         let session = Session::establish(mesh, case.agreements[me].clone(), draws.of(me))?;
-        let mut engine = PROTOCOL.seat(session, case.plan.clone(), case.roles().clone())?;
+        let mut engine = case.protocol.seat(session, case.plan.clone(), case.roles().clone())?;
         let mut kept: Vec<Material> = Vec::new();
         let mut keep = |material| {
             kept.push(material);
@@ -158,6 +158,15 @@ fn instances_are_checked_together_and_used_one_by_one() {
     let trace = world.trace();
     let verdicts = trace.link(0, 1).filter(|delivery| delivery.at.part == step::CHECK_ACCEPT).count();
     assert_eq!(verdicts, 1, "one check for all");
+}
+
+#[test]
+fn instances_with_fair_outputs_are_used_one_by_one() {
+    let (mut case, world) = (mixed(), World::new(3, 0));
+    case.protocol = &AstraFair::IN_ORDER;
+    for result in prepare_and_run(&case, 3, &world) {
+        result.unwrap();
+    }
 }
 
 #[test]

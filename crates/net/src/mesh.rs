@@ -32,7 +32,8 @@ const REASON: usize = 1024;
 /// side knows what comes next, and anything else is an error. Those [aside](At::is_aside) have an order of their own.
 ///
 /// The first error (other than [`What::WrongUse`]) is final: it is told to all peers, and every later call
-/// returns it. A mesh that is dropped without [`Mesh::close`] is a lost party to its peers.
+/// returns it. A mesh that is dropped without [`Mesh::close`] is a lost party to its peers. Only a protocol that can
+/// finish without one of its peers has it otherwise, for its last steps: [`Mesh::leave_out_failed`].
 pub struct Mesh {
     transport: Box<dyn Transport>,
     me: usize,
@@ -53,6 +54,8 @@ pub struct Mesh {
     /// When `tick` last looked at the links.
     serviced: Duration,
     waiting: Option<Waiting>,
+    /// A peer that fails is left out, and the run goes on: see [`Mesh::leave_out_failed`].
+    lenient: bool,
     failure: Option<Error>,
 }
 
@@ -94,6 +97,7 @@ impl Mesh {
             unflushed: false,
             serviced: now,
             waiting: None,
+            lenient: false,
             failure: None,
             transport,
             names,
@@ -217,10 +221,13 @@ impl Mesh {
             );
             return Err(self.wrong_use(Some(to), detail));
         }
+        if self.peers[to].failed.is_some() {
+            return Ok(());
+        }
         self.counters.sent(self.phase, to, payload.len());
         self.transport.send(to, Frame::data(at, payload));
         self.unflushed = true;
-        if self.transport.backlog(to) > self.limits.outbox {
+        if !self.lenient && self.transport.backlog(to) > self.limits.outbox {
             self.waiting = Some(Waiting::Send(to, at));
             self.wait_for_room(to)?;
             self.waiting = None;
@@ -249,6 +256,68 @@ impl Mesh {
             return Err(self.fail(from, What::TooLong { limit: max_len, got: payload.len() }));
         }
         Ok(payload)
+    }
+
+    /// From now on a peer's failure is its own: whoever is lost, aborts, sends what it should not, or is late for
+    /// [`Mesh::recv_by`] is left out, and the run goes on. Nothing more is taken from it, but for what it had sent
+    /// before it was lost or aborted; what is sent to it goes nowhere; and nobody is told. An abort that a peer passes
+    /// on is that peer's.
+    ///
+    /// **Nothing hangs.** [`Mesh::recv_by`] waits for a time that its caller names and that no sign of life extends.
+    /// Sends only queue. [`Mesh::close`] gives up a peer that takes nothing. Until this is called, and after
+    /// [`Mesh::rely_on_all`], every failure ends the run for all, as ever; so does this party's own abort, and the
+    /// failure of another of its lanes.
+    pub fn leave_out_failed(&mut self) {
+        self.lenient = true;
+    }
+
+    /// Ends what [`Mesh::leave_out_failed`] began.
+    ///
+    /// # Errors
+    /// If a peer was left out: that ends the run now.
+    pub fn rely_on_all(&mut self) -> Result<(), Error> {
+        self.alive()?;
+        self.lenient = false;
+        let failed =
+            self.peers.iter().enumerate().find_map(|(peer, state)| Some((peer, state.failed.clone()?)));
+        match failed {
+            Some((peer, what)) => Err(self.fail(peer, what)),
+            None => Ok(()),
+        }
+    }
+
+    /// Receives the next message of a peer, as [`Mesh::recv`], if it is here by `deadline` (of [`Mesh::now`]), whatever
+    /// signs of life the peer gives. `None` if the peer failed or has failed before, where that is
+    /// [its own](Mesh::leave_out_failed).
+    ///
+    /// # Errors
+    /// Where it is not, the failure ends the run.
+    pub fn recv_by(
+        &mut self,
+        from: usize,
+        at: At,
+        len: usize,
+        deadline: Duration,
+    ) -> Result<Option<Vec<u8>>, Error> {
+        self.usable(from)?;
+        let at = self.here(at);
+        if self.unflushed {
+            self.unflushed = !self.transport.flush();
+        }
+        self.waiting = Some(Waiting::Receive(from, at));
+        let Some(frame) = self.next_by(from, at.is_aside(), deadline)? else { return Ok(None) };
+        let wrong = if frame.at != at {
+            What::WrongAddress { expected: at, got: frame.at }
+        } else if frame.payload.len() != len {
+            What::WrongLength { expected: len, got: frame.payload.len() }
+        } else {
+            self.waiting = None;
+            self.counters.received(self.phase, from, len);
+            return Ok(Some(frame.payload));
+        };
+        self.fault(from, wrong)?;
+        self.peers[from].forget();
+        Ok(None)
     }
 
     /// Whether a message of this peer is here that isn't [aside](At::is_aside). Services all links; does not wait.
@@ -335,7 +404,7 @@ impl Mesh {
         while !self.transport.flush() {
             if now >= moved + self.limits.silence {
                 let stuck = before.iter().position(|&bytes| bytes > 0).unwrap_or(self.me);
-                return Err(self.fail(stuck, What::Silent { after: now.saturating_sub(moved) }));
+                return self.fault(stuck, What::Silent { after: now.saturating_sub(moved) });
             }
             let event = self.transport.poll(ROOM);
             now = self.transport.now();
@@ -429,15 +498,54 @@ impl Mesh {
 
     /// The peer's next data frame if it is here; an error if it cannot come any more.
     fn take(&mut self, from: usize, aside: bool) -> Result<Option<Frame>, Error> {
-        let peer = &mut self.peers[from];
-        if let Some(frame) = peer.pop(aside) {
-            if peer.held && peer.bytes() <= self.limits.inbox / 2 {
-                peer.held = false;
-                self.transport.hold(from, false);
-            }
+        if let Some(frame) = self.pop(from, aside) {
             return Ok(Some(frame));
         }
-        if peer.has_left() { Err(self.fail(from, gone_early())) } else { Ok(None) }
+        match &self.peers[from] {
+            Peer { failed: Some(what), .. } => {
+                let what = what.clone();
+                Err(self.fail(from, what))
+            }
+            peer if peer.has_left() => Err(self.fail(from, gone_early())),
+            _ => Ok(None),
+        }
+    }
+
+    /// The peer's next data frame if it is here. Once there is room for more, it is read again.
+    fn pop(&mut self, from: usize, aside: bool) -> Option<Frame> {
+        let peer = &mut self.peers[from];
+        let frame = peer.pop(aside)?;
+        if peer.held && peer.bytes() <= self.limits.inbox / 2 {
+            peer.held = false;
+            self.transport.hold(from, false);
+        }
+        Some(frame)
+    }
+
+    /// The peer's next data frame if it is here by then; `None` if the peer is left out.
+    fn next_by(&mut self, from: usize, aside: bool, deadline: Duration) -> Result<Option<Frame>, Error> {
+        let start = self.transport.now();
+        let mut now = start;
+        loop {
+            self.alive()?;
+            if let Some(frame) = self.pop(from, aside) {
+                return Ok(Some(frame));
+            }
+            let failure = if !self.peers[from].is_present() {
+                gone_early()
+            } else if now >= deadline {
+                What::Silent { after: now.saturating_sub(start) }
+            } else {
+                let event = self.transport.poll(deadline.saturating_sub(now).min(GLANCE));
+                now = self.transport.now();
+                if let Some((peer, event)) = event {
+                    self.heed(peer, event, now)?;
+                }
+                continue;
+            };
+            self.fault(from, failure)?;
+            return Ok(None);
+        }
     }
 
     fn wait_for_room(&mut self, to: usize) -> Result<(), Error> {
@@ -508,11 +616,12 @@ impl Mesh {
                     return Ok(());
                 }
                 peer.standing = Standing::Lost;
-                Err(self.fail(from, what))
+                self.fault(from, what)
             }
+            Event::Frame(_) if peer.failed.is_some() => Ok(()),
             Event::Frame(_) if peer.has_left() => {
                 let detail = "a frame after its goodbye".to_owned();
-                Err(self.fail(from, What::Malformed { detail }))
+                self.fault(from, What::Malformed { detail })
             }
             Event::Frame(frame) => match frame.kind {
                 Kind::Data => {
@@ -528,7 +637,7 @@ impl Mesh {
                     Ok(())
                 }
                 Kind::KeepAlive => self.pass_on(from, frame.at),
-                Kind::Abort => Err(self.aborted_by(from, &frame)),
+                Kind::Abort => self.aborted_by(from, &frame),
             },
         }
     }
@@ -540,7 +649,7 @@ impl Mesh {
         match self.pulse.is_news(origin, sign.batch) {
             None => {
                 let detail = format!("a sign of life of endpoint {origin}, which does not exist");
-                Err(self.fail(from, What::Malformed { detail }))
+                self.fault(from, What::Malformed { detail })
             }
             Some(true) => {
                 self.send_sign(sign, |peer| peer != origin);
@@ -569,15 +678,27 @@ impl Mesh {
     }
 
     /// The error of an abort that came in, which is passed on: a client's abort has to reach other clients.
-    fn aborted_by(&mut self, from: usize, frame: &Frame) -> Error {
+    fn aborted_by(&mut self, from: usize, frame: &Frame) -> Result<(), Error> {
         let origin = usize::from(frame.at.part);
         let name = self.names.get(origin).or(self.names.get(from)).cloned().unwrap_or_default();
         let reason = readable(&frame.payload);
         let check_failed = frame.at.batch != 0 && from < self.accusers;
         let what = What::Aborted { origin: name, reason: reason.clone(), check_failed };
+        if self.lenient {
+            return self.fault(from, what);
+        }
         let error = self.poison(Some(from), what);
         self.tell_all(origin, &reason, check_failed, Some(from));
-        error
+        Err(error)
+    }
+
+    /// A peer has failed: it is left out, or the run ends.
+    fn fault(&mut self, peer: usize, what: What) -> Result<(), Error> {
+        if !self.lenient {
+            return Err(self.fail(peer, what));
+        }
+        self.peers[peer].failed.get_or_insert(what);
+        Ok(())
     }
 
     /// The final error of this party's own finding; tells everybody else.

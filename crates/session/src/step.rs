@@ -49,6 +49,18 @@ pub const INPUT: u16 = 0x100;
 pub const OUTPUT: u16 = 0x200;
 /// Digests of outputs' components, and for clients that the sender accepts the run; op is the output's index.
 pub const OUTPUT_DIGEST: u16 = 0x201;
+/// Fair outputs: that an evaluator is ready to open them, to the other one.
+pub const FAIR_READY: u16 = 0x210;
+/// A commitment to the evaluators' common component of outputs.
+pub const FAIR_COMMITMENT: u16 = 0x211;
+/// Whether the party that prepares goes on.
+pub const FAIR_SIGNAL: u16 = 0x212;
+/// What the evaluators have been told of that, to each other.
+pub const FAIR_REPORT: u16 = 0x213;
+/// The openings of components' commitments; draws: the same; op is the component.
+pub const FAIR_OPENING: u16 = 0x214;
+/// Draws: proofs that the party that prepares aborts, and the openings of their commitments; op is the component.
+pub const FAIR_PROOF: u16 = 0x215;
 /// Stages of operations: `OPERATION + stage`; op is the operation's index.
 pub const OPERATION: u16 = 0x300;
 /// Layers of circuits: `CIRCUIT + piece`; op is the operation's index, batch the tile's number times the circuit's
@@ -81,6 +93,8 @@ pub const CHECK_RESULT: u16 = OFFLINE + 0x3008;
 pub const CHECK_SHARE: u16 = OFFLINE + 0x3009;
 /// Draws: keys of digests; op is the first batch's number.
 pub const CHECK_KEY: u16 = OFFLINE + 0x300a;
+/// Commitments to masks of outputs, and to proofs that the party that prepares aborts.
+pub const FAIR_PROMISE: u16 = OFFLINE + 0x300b;
 /// Whether a message is an operation's and sent ahead of time.
 pub const fn is_ahead(part: u16) -> bool {
     OFFLINE <= part && part < At::ASIDE

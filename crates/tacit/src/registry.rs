@@ -2,15 +2,16 @@
 
 use crate::Error;
 use crate::casting::{AUTO, orders};
-use tacit_astra::{Astra, AstraMalicious};
+use tacit_astra::{Astra, AstraFair, AstraMalicious};
 use tacit_engine::Protocol;
 use tacit_replicated::{Replicated, ReplicatedMalicious};
 
-static PROTOCOLS: [&dyn Protocol; 4] = [
+static PROTOCOLS: [&dyn Protocol; 5] = [
     &Replicated::COMPUTATIONAL,
     &ReplicatedMalicious::SOUNDNESS_50,
     &Astra::IN_ORDER,
     &AstraMalicious::IN_ORDER,
+    &AstraFair::IN_ORDER,
 ];
 
 /// All protocols.
@@ -106,7 +107,7 @@ mod tests {
         };
         let known = "it has soundness=50 or 100, challenges=interactive or fiat-shamir";
         for (name, expected) in [
-            ("malicious", "there are: replicated, replicated-malicious, astra, astra-malicious"),
+            ("malicious", "there are: replicated, replicated-malicious, astra, astra-malicious, astra-fair"),
             ("replicated-malicious,soundness=100", "parameters stand behind the name, with spaces between"),
             ("replicated-malicious soundness=80", known),
             ("replicated-malicious soundness", known),

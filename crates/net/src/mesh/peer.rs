@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 use std::time::Duration;
 
+use crate::error::What;
 use crate::frame::Frame;
 
 /// What a frame in the inbox takes beside its payload.
@@ -27,6 +28,8 @@ pub(super) struct Peer {
     pub(super) standing: Standing,
     /// It is not read at present, because its inbox is full.
     pub(super) held: bool,
+    /// Why it is left out, if it is.
+    pub(super) failed: Option<What>,
     /// When something last came from it while this party was waiting.
     pub(super) heard: Duration,
     /// Frames in the order of the run's messages, and those with an order of their own ([`crate::At::is_aside`]).
@@ -39,15 +42,16 @@ impl Peer {
         Self {
             standing: if linked { Standing::Present } else { Standing::Unlinked },
             held: false,
+            failed: None,
             heard: Duration::ZERO,
             frames: Default::default(),
             bytes: 0,
         }
     }
 
-    /// Whether it takes part: it is there and has not said goodbye.
+    /// Whether it takes part: it is there, has not said goodbye, and isn't left out.
     pub(super) fn is_present(&self) -> bool {
-        self.standing == Standing::Present
+        self.standing == Standing::Present && self.failed.is_none()
     }
 
     pub(super) fn has_left(&self) -> bool {
@@ -64,6 +68,12 @@ impl Peer {
         let frame = self.frames[usize::from(aside)].pop_front()?;
         self.bytes -= frame.payload.len() + OVERHEAD;
         Some(frame)
+    }
+
+    /// Forgets what it sent.
+    pub(super) fn forget(&mut self) {
+        self.frames = Default::default();
+        self.bytes = 0;
     }
 
     /// Whether nothing is here but what stands aside.

@@ -468,3 +468,85 @@ fn a_lane_that_is_done_is_not_called_back() {
     let error = second[0].abort("late");
     assert!(matches!(error.what(), What::GaveUp { reason } if reason == "late"), "{error}");
 }
+
+/// A deadline that nobody reaches whose message comes, and one that ends soon.
+fn within(mesh: &Mesh, millis: u64) -> Duration {
+    mesh.now() + Duration::from_millis(millis)
+}
+
+#[test]
+fn who_fails_is_left_out_and_the_others_go_on() {
+    // One is lost, one aborts, one sends another address, another length, something malformed; each had sent a message.
+    for way in 0..5 {
+        let mut ends = memory::mesh(3, 0).into_iter();
+        let mut raw = ends.next().unwrap();
+        let mut meshes: Vec<Mesh> =
+            (1..).zip(ends).map(|(me, end)| Mesh::new(Box::new(end), me, names(3, 0), impatient())).collect();
+        meshes.iter_mut().for_each(Mesh::leave_out_failed);
+        raw.send(1, Frame::data(at(1), vec![1]));
+        let abort = |part| Frame { kind: Kind::Abort, at: At { part, ..At::default() }, payload: vec![] };
+        match way {
+            0 => drop(raw),
+            // Whomever it blames, the abort is its own.
+            1 => raw.send(1, abort(2)),
+            2 => raw.send(1, Frame::data(at(3), vec![1])),
+            3 => raw.send(1, Frame::data(at(2), vec![1, 2])),
+            _ => raw.send(1, Frame { kind: Kind::KeepAlive, at: At { part: 9, ..at(0) }, payload: vec![] }),
+        }
+        let [first, second] = &mut meshes[..] else { panic!() };
+        let soon = within(first, 5000);
+        assert_eq!(first.recv_by(0, at(1), 1, soon).unwrap(), Some(vec![1]), "{way}");
+        assert_eq!(first.recv_by(0, at(2), 1, soon).unwrap(), None, "{way}");
+        assert!(first.now() < soon, "{way}: nobody waits for one that has failed");
+        first.send(0, at(4), &[0; 100]).unwrap();
+        first.send(2, at(5), b"x").unwrap();
+        assert_eq!(second.recv_by(1, at(5), 1, soon).unwrap(), Some(b"x".to_vec()), "{way}");
+        first.tick_now().unwrap();
+        let error = first.rely_on_all().unwrap_err();
+        assert_eq!(error.peer().unwrap().index, 0, "{way}: {error}");
+        assert_eq!(first.tick().unwrap_err(), error, "an error is final again");
+    }
+}
+
+#[test]
+fn a_deadline_ends_whatever_signs_of_life_come() {
+    let mut mesh = Mesh::new(Box::new(Flood { signs: 0 }), 1, names(3, 0), Limits::default());
+    mesh.leave_out_failed();
+    assert_eq!(mesh.recv_by(0, at(1), 1, Duration::from_secs(2)).unwrap(), None);
+    assert!((2..3).contains(&mesh.now().as_secs()), "{:?}", mesh.now());
+    // Who was late once is out, and costs no more time.
+    assert_eq!(mesh.recv_by(0, at(2), 1, Duration::from_secs(9)).unwrap(), None);
+    assert!(mesh.now().as_secs() < 3);
+}
+
+#[test]
+fn without_leave_a_late_message_ends_the_run() {
+    let mut meshes = meshes(2, 0);
+    let deadline = within(&meshes[0], 30);
+    let error = meshes[0].recv_by(1, at(1), 1, deadline).unwrap_err();
+    assert!(matches!(error.what(), What::Silent { .. }), "{error}");
+    assert!(matches!(meshes[1].recv(0, at(1), 1).unwrap_err().what(), What::Aborted { .. }));
+}
+
+#[test]
+fn leaving_works_without_one_that_takes_nothing() {
+    let limits = Limits { outbox: 1000, ..impatient() };
+    let mut meshes = meshes_with(3, 0, &limits);
+    let mut first = meshes.remove(0);
+    first.leave_out_failed();
+    for op in 0..10 {
+        first.send(1, at(op), &[0; 1000]).unwrap();
+    }
+    first.send(2, at(0), b"x").unwrap();
+    first.close().unwrap();
+    assert_eq!(meshes[1].recv(0, at(0), 1).unwrap(), b"x");
+}
+
+#[test]
+fn nobody_left_out_nothing_changed() {
+    let mut meshes = meshes(2, 0);
+    meshes[0].leave_out_failed();
+    meshes[0].rely_on_all().unwrap();
+    meshes[1].abort("no");
+    assert!(matches!(meshes[0].recv(1, at(0), 0).unwrap_err().what(), What::Aborted { .. }));
+}

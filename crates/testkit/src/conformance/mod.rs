@@ -7,6 +7,7 @@
 //! | [`views`] | what a party receives is uniform, whatever the inputs and whatever the party does |
 //! | [`robust`] | deviations and deaths end in errors that name who is at fault, never in a hang or a panic |
 //! | [`attacks`] | for protocols that promise it: one that deviates is noticed, and nobody has a wrong output |
+//! | [`fairness`] | of the protocol that promises it: all honest parties have the outputs, or nobody has |
 //! | [`links`] | the same over memory, TCP and TLS, for a few dozen cases |
 //! | [`lanes`] | lanes share no address, no stream and no link, and a failure of one ends all |
 //! | [`wire`] | addresses don't repeat, lengths don't depend on secrets, bytes are those of a kept trace |
@@ -18,6 +19,7 @@ pub mod catalogue;
 pub mod circuits;
 pub mod cost;
 pub mod equality;
+pub mod fairness;
 pub mod lanes;
 pub mod links;
 pub mod robust;
