@@ -15,6 +15,7 @@ __all__ = [
     "Input",
     "Local",
     "Output",
+    "Prepared",
     "Price",
     "Program",
     "Run",

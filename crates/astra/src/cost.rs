@@ -150,7 +150,7 @@ pub(crate) fn verified_checks(seats: Seats, plan: &Plan, roles: &Roles) -> Check
     checks.round(Phase::Verify, verdicts.collect());
     if clients_learn(plan, roles) {
         // In the round of the verdicts.
-        checks.flows.push((Phase::Verify, flow(seats, 0, 2, KEY_BITS)));
+        checks.flows.extend([0, 1].map(|from| (Phase::Verify, flow(seats, from, 2, KEY_BITS))));
     }
     checks
 }

@@ -334,7 +334,7 @@ impl Verified {
     /// Compares all results with those that `P_0` computed; accepts, and waits until the others do.
     ///
     /// If clients learn anything, the parties then have a key that clients don't: `P_0` and `P_1` draw it from theirs, and
-    /// `P_0` sends it to `P_2`. If it sends another one, what clients get doesn't fit together.
+    /// both send it to `P_2`. From `P_0` alone it could be one that `P_0` chose by what it does to an output of few bits.
     pub(crate) fn check(
         &mut self,
         session: &mut Session,
@@ -344,20 +344,17 @@ impl Verified {
     ) -> Result<(), Error> {
         let results = self.verify(session, seats, plan)?;
         let learn = clients_learn(plan, roles);
-        let at = At { lane: 0, part: step::OUTPUT_KEY, op: 0, batch: 0 };
         let mut key = [0; KEY_BYTES];
         if learn && self.me != 2 {
             let draw = Draw { part: step::OUTPUT_KEY, op: 0 };
             session.stream(seats.party(1 - self.me)).fill(draw, 0, &mut key);
         }
-        if learn && self.me == 0 {
-            session.mesh().send(seats.party(2), at, &key)?;
+        if learn && self.me != 2 {
+            session.give_key(seats.party(2), step::OUTPUT_KEY, &key)?;
         }
         session.accept(&results.to_le_bytes())?;
         if learn && self.me == 2 {
-            let mut message = session.mesh().recv(seats.party(0), at, KEY_BYTES)?;
-            key.copy_from_slice(&message);
-            message.zeroize();
+            key = session.take_key(step::OUTPUT_KEY)?;
         }
         self.hiding = learn.then(|| Stream::new(&key, session.lane()));
         key.zeroize();

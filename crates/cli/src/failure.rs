@@ -114,7 +114,9 @@ fn blamed(cause: &Cause) -> (Option<String>, Option<String>) {
             SessionError::Disagreement { peer, .. } | SessionError::Malformed { peer, .. } => {
                 (Some(peer.clone()), Some("setup"))
             }
-            SessionError::CheckFailed { peer, .. } => (Some(peer.clone()), None),
+            SessionError::CheckFailed { peer, .. } | SessionError::Unfitting { peer, .. } => {
+                (Some(peer.clone()), None)
+            }
             SessionError::Entropy(_) | SessionError::Exhausted | SessionError::Rejected { .. } => {
                 (None, None)
             }

@@ -31,7 +31,7 @@ use tacit_kernel::{Buffer, bits};
 use tacit_program::Native;
 use tacit_program::cost::{Flow, Phase};
 use tacit_program::plan::{InputOp, Kind, Op, OutputOp, Plan};
-use tacit_session::{At, Draw, Session, Stream, step};
+use tacit_session::{Draw, Session, Stream, step};
 use zeroize::Zeroize;
 
 /// The protocol `replicated-malicious`.
@@ -180,7 +180,8 @@ impl Protocol for ReplicatedMalicious {
         checks.round(Phase::Verify, cost::to_both(DIGEST_BITS, DIGEST_BITS));
         if clients_learn(plan, roles) {
             // In the round of the acceptances.
-            checks.flows.push((Phase::Verify, Flow { from: 0, to: 2, bits: 8 * KEY_BYTES as u64 }));
+            let key = |from| (Phase::Verify, Flow { from, to: 2, bits: 8 * KEY_BYTES as u64 });
+            checks.flows.extend([0, 1].map(key));
         }
         checks
     }
@@ -265,26 +266,23 @@ impl Verified {
     }
 
     /// Proves and verifies all that is left, accepts, and waits until the others do. If clients learn anything, the
-    /// parties then have a key that clients don't: `P_0` and `P_1` draw it from theirs, and `P_0` sends it to `P_2`. If
-    /// it sends another one, what clients get doesn't fit together.
+    /// parties then have a key that clients don't: `P_0` and `P_1` draw it from theirs, and both send it to `P_2`. From
+    /// `P_0` alone it could be one that `P_0` chose by what it does to an output of few bits.
     pub(crate) fn check(&mut self, session: &mut Session, plan: &Plan, roles: &Roles) -> Result<(), Error> {
         let proved = if planted(Mistake::OutputsEarly) { 0 } else { self.proofs.complete(session)? };
         let (me, learn) = (session.me(), clients_learn(plan, roles));
-        let at = At { lane: 0, part: step::OUTPUT_KEY, op: 0, batch: 0 };
         let mut key = [0; KEY_BYTES];
         if learn && me != 2 {
             session.stream(1 - me).fill(Draw { part: step::OUTPUT_KEY, op: 0 }, 0, &mut key);
         }
-        if learn && me == 0 {
-            session.mesh().send(2, at, &key)?;
+        if learn && me != 2 {
+            session.give_key(2, step::OUTPUT_KEY, &key)?;
         }
         if !planted(Mistake::OutputsEarly) {
             Self::accept(proved, session)?;
         }
         if learn && me == 2 {
-            let mut message = session.mesh().recv(0, at, KEY_BYTES)?;
-            key.copy_from_slice(&message);
-            message.zeroize();
+            key = session.take_key(step::OUTPUT_KEY)?;
         }
         self.hiding = learn.then(|| Stream::new(&key, session.lane()));
         key.zeroize();

@@ -40,6 +40,15 @@ pub enum Error {
         /// What was compared.
         what: &'static str,
     },
+    /// An owner of inputs gave two parties what doesn't fit together, or one of the two says so. Nothing was computed on
+    /// it, and so this is no failed check: a client could else have what was made ahead of time destroyed.
+    #[error("{what} does not match what {peer} holds: its owner, or {peer}, deviated from the protocol")]
+    Unfitting {
+        /// With whom the comparison failed.
+        peer: String,
+        /// What was compared.
+        what: &'static str,
+    },
     /// What was seen can't be, if everybody follows the protocol. Who is at fault can't be known.
     #[error("{what}; somebody deviated from the protocol, and the session is closed for good")]
     Rejected {
@@ -61,7 +70,11 @@ impl Error {
         match self {
             Self::CheckFailed { .. } | Self::Rejected { .. } => true,
             Self::Link(link) => matches!(link.what(), What::Aborted { check_failed: true, .. }),
-            Self::Disagreement { .. } | Self::Malformed { .. } | Self::Exhausted | Self::Entropy(_) => false,
+            Self::Disagreement { .. }
+            | Self::Malformed { .. }
+            | Self::Unfitting { .. }
+            | Self::Exhausted
+            | Self::Entropy(_) => false,
         }
     }
 }

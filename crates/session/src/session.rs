@@ -225,6 +225,26 @@ impl Session {
     /// Bytes that [`Session::accept`] sends each other party.
     pub const ACCEPTANCE_BYTES: u64 = 32;
 
+    /// Gives a key that this party and another one have to `taker`, who has it from both ([`Session::take_key`]).
+    pub fn give_key(&mut self, taker: usize, part: u16, key: &[u8; 16]) -> Result<(), Error> {
+        Ok(self.mesh.send(taker, control(part, 0), key)?)
+    }
+
+    /// Takes a key from both parties that have it, who must say the same: a single one could say another, and choose it by
+    /// what that makes of what the key is for.
+    pub fn take_key(&mut self, part: u16) -> Result<[u8; 16], Error> {
+        let mut keys = [[0; 16]; 2];
+        for (party, key) in self.others().zip(&mut keys) {
+            let mut message = self.mesh.recv(party, control(part, 0), key.len())?;
+            key.copy_from_slice(&message);
+            message.zeroize();
+        }
+        let [key, other] = keys;
+        let same = bool::from(key.ct_eq(&other));
+        keys.zeroize();
+        if same { Ok(key) } else { Err(self.reject("two parties said different keys")) }
+    }
+
     /// Tells all parties that this one accepts `what`, and that it drew as much from the pair's stream as they did;
     /// waits until all have said the same of it. Parties only; one round of 32 bytes a link.
     ///
@@ -274,7 +294,7 @@ impl Session {
         hash.chain_update(what).finalize().into()
     }
 
-    /// Compares with a neighbour the digest of what both were given. One round of 32 bytes with every party that this
+    /// Compares with a neighbour the digest of what both were given, before anything is computed on it. One round of 32 bytes with every party that this
     /// is called for; `values` has for each the party and its value.
     pub fn compare_shared(&mut self, values: &[(usize, &[u8])], what: &'static str) -> Result<(), Error> {
         let at = control(step::SHARED_INPUT, 0);
@@ -286,7 +306,9 @@ impl Session {
         for (&(party, _), digest) in values.iter().zip(&digests) {
             let theirs = self.mesh.recv(party, at, digest.len())?;
             if !bool::from(theirs.ct_eq(digest)) {
-                return self.fail(party, what);
+                let error = Error::Unfitting { peer: self.name(party).to_owned(), what };
+                self.mesh.abort(&error.to_string());
+                return Err(error);
             }
         }
         Ok(())

@@ -299,6 +299,23 @@ fn unequal_draws_from_a_shared_stream_are_noticed() {
     assert!(equal.iter().all(Result::is_ok), "{equal:?}");
 }
 
+/// An owner of inputs that tells two parties different things ends the run, and has nothing destroyed.
+#[test]
+fn inputs_that_differ_are_no_failed_check() {
+    let results = among(&World::new(3, 0), 3, &Draws::fixed(1), |session| match session.me() {
+        0 => session.barrier(),
+        me => {
+            session.compare_shared(&[(3 - me, &[me as u8])], "what an owner gave")?;
+            session.barrier()
+        }
+    });
+    for result in &results {
+        let error = result.as_ref().expect_err("the run ends for all");
+        assert!(!error.is_failed_check(), "{error}");
+    }
+    assert!(results[1].as_ref().is_err_and(|error| error.to_string().contains("what an owner gave")));
+}
+
 #[test]
 fn every_control_message_is_checked() {
     // Every message of a session that does all there is to do, altered in length or lost.

@@ -41,6 +41,12 @@ pub(super) struct Memory {
     places: Vec<u32>,
 }
 
+impl Drop for Memory {
+    fn drop(&mut self) {
+        self.triples.wipe();
+    }
+}
+
 impl Memory {
     /// For a batch of so many products.
     pub(super) fn of<K: Kind>(count: usize) -> Self {

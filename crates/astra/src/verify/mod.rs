@@ -288,6 +288,12 @@ impl Unchecked {
     }
 }
 
+impl Drop for Log {
+    fn drop(&mut self) {
+        self.planes.iter_mut().chain([&mut self.told]).for_each(Buffer::wipe);
+    }
+}
+
 impl Log {
     /// A batch of the first products.
     fn batch<K: Kind>(&mut self, number: u32, spare: &mut Vec<Memory>) -> Box<dyn Step + '_> {
