@@ -1,13 +1,10 @@
 //! One endpoint deviates from `replicated-malicious`: nobody has a wrong output.
 
 use tacit_engine::Protocol;
-use tacit_program::plan::{Builder, Kind, Rows, To};
 use tacit_replicated::ReplicatedMalicious;
-use tacit_session::step;
 use tacit_testkit::conformance::Subject;
 use tacit_testkit::conformance::attacks::{self, Sort};
 use tacit_testkit::links::Medium;
-use tacit_testkit::{Case, Draws, Fate, Message};
 
 /// Batches are so small that the largest circuits here have several.
 fn subject(parameter: &str, value: &str) -> Subject {
@@ -81,34 +78,7 @@ fn over_tls() {
     attacks::over(&subject("soundness", "50"), Medium::Tls, 0..36);
 }
 
-/// The key that hides outputs from clients is told by both who have it: from one alone it could be another, chosen by what it
-/// does to an output of a bit.
 #[test]
 fn a_key_that_one_party_changes_is_refused() {
-    let mut builder = Builder::new();
-    let [p, q, both] = std::array::from_fn(|_| builder.bits(1, 1));
-    for (owner, reg) in [("P1", p), ("P2", q)] {
-        let owner = builder.role(owner);
-        builder.input(owner, reg);
-    }
-    builder.interact(Kind::And { a: Rows::one(p, 0), b: Rows::one(q, 0), dst: Rows::one(both, 0) });
-    let client = builder.role("client");
-    builder.output(both, To::One(client));
-    let case = Case::new(&ReplicatedMalicious::SOUNDNESS_50, builder.finish(), &[vec![1], vec![1]]);
-    for liar in [0, 1] {
-        for bit in 0..128 {
-            let world = case.world().intercept(Box::new(move |message: &Message| {
-                let mut frame = message.frame.clone();
-                if (message.from, message.to, frame.at.part) != (liar, 2, step::OUTPUT_KEY) {
-                    return Fate::Deliver;
-                }
-                frame.payload[bit / 8] ^= 1 << (bit % 8);
-                Fate::Replace(vec![frame])
-            }));
-            let run = case.run_in(&world, &Draws::fixed(1));
-            let results: Vec<_> = run.endings.iter().flatten().map(|ending| &ending.result).collect();
-            assert!(results[2].as_ref().is_err_and(|error| error.to_string().contains("different keys")));
-            assert!(results[3].is_err(), "the client has an output");
-        }
-    }
+    attacks::output_key_changed(&subject("soundness", "50"));
 }

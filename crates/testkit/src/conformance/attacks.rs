@@ -18,7 +18,7 @@ use std::sync::Arc;
 use tacit_circuit::{Builder, Wire};
 use tacit_engine::{Clear, Outcome};
 use tacit_net::Frame;
-use tacit_program::{Kind, Program, Recipient};
+use tacit_program::{Kind, Program, Recipient, plan};
 use tacit_session::{At, step};
 
 use super::Subject;
@@ -438,6 +438,41 @@ impl Stage {
             change(&mut frame);
             Fate::Replace(vec![frame])
         })
+    }
+}
+
+/// One of the two parties that tell the third the key that hides outputs from clients says another: from one alone it
+/// could be chosen by what it does to an output of a bit.
+///
+/// # Panics
+/// If it isn't noticed, or the client has an output.
+pub fn output_key_changed(subject: &Subject) {
+    let mut builder = plan::Builder::new();
+    let [p, q, both] = std::array::from_fn(|_| builder.bits(1, 1));
+    for (owner, reg) in [("P1", p), ("P2", q)] {
+        let owner = builder.role(owner);
+        builder.input(owner, reg);
+    }
+    let [a, b, dst] = [p, q, both].map(|reg| plan::Rows::one(reg, 0));
+    builder.interact(plan::Kind::And { a, b, dst });
+    let client = builder.role("client");
+    builder.output(both, plan::To::One(client));
+    let case = Case::new(subject.protocol, builder.finish(), &[vec![1], vec![1]]);
+    for liar in [0, 1] {
+        for bit in 0..128 {
+            let world = case.world().intercept(Box::new(move |message| {
+                let mut frame = message.frame.clone();
+                if (message.from, message.to, frame.at.part) != (liar, 2, step::OUTPUT_KEY) {
+                    return Fate::Deliver;
+                }
+                frame.payload[bit / 8] ^= 1 << (bit % 8);
+                Fate::Replace(vec![frame])
+            }));
+            let run = case.run_in(&world, &Draws::fixed(1));
+            let results: Vec<_> = run.endings.iter().flatten().map(|ending| &ending.result).collect();
+            assert!(results[2].as_ref().is_err_and(|error| error.to_string().contains("different keys")));
+            assert!(results[3].is_err(), "the client has an output");
+        }
     }
 }
 
