@@ -120,7 +120,7 @@ pub fn network(profile: &Profile, endpoints: &[String]) -> NetProfile {
 /// `price` says that the run costs under the protocol of a name; all tell the clients, who go by it if all say the same.
 /// Whoever came to another order notices when the run proper is agreed on.
 ///
-/// Material that was made ahead has its roles already: then there is nothing to settle.
+/// Material that was made ahead has its roles already: then there is nothing to measure ([`settle_as_made`]).
 ///
 /// # Errors
 /// If the run ends here, because a link failed, somebody deviated, or somebody is about to run something else.
@@ -155,6 +155,17 @@ pub fn settle(
         session.tell_clients(order).map_err(aborted)?;
     }
     Ok((session.into_mesh(), protocol(&in_order(name, order))?))
+}
+
+/// A party's part of [`settle`] where its material has the roles already: it tells the clients, who can't know.
+pub(crate) fn settle_as_made(mesh: Mesh, endpoint: &Endpoint) -> Result<Mesh, Error> {
+    let aborted = |cause: tacit_session::Error| endpoint.compiled.aborted(cause.into());
+    let mut session =
+        Session::establish(mesh, endpoint.agreement_on(AUTO), Box::new(OsEntropy)).map_err(aborted)?;
+    if let Some(usual) = orders(endpoint.protocol).first() {
+        session.tell_clients(usual).map_err(aborted)?;
+    }
+    Ok(session.into_mesh())
 }
 
 impl Seconds {

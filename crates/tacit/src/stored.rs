@@ -1,11 +1,12 @@
 //! Runs on material from a store: nothing is left of their offline phase.
 
+use crate::casting::settle_as_made;
 use crate::endpoint::{Endpoint, Once, establish, party, play};
 use crate::lanes::{Tally, Told};
 use crate::local::{all_of, collect, together};
 use crate::material::{Instance, settle_stored, take};
 use crate::report::Traffic;
-use crate::{Compiled, Error, Local, Place, Progress, Report, Run, Seat, players};
+use crate::{Compiled, Error, Local, Place, Progress, Report, Run, Seat, is_open, players};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tacit_engine::{Clear, Observer, Outcome};
@@ -45,7 +46,10 @@ impl Seat {
     ) -> Result<Run, Error> {
         let endpoint = self.party_endpoint(compiled, protocol_name)?;
         let values = self.encode(&endpoint, inputs)?;
-        let mesh = self.gather(&endpoint, 1, within)?.swap_remove(0);
+        let mut mesh = self.gather(&endpoint, 1, within)?.swap_remove(0);
+        if is_open(protocol_name)? {
+            mesh = settle_as_made(mesh, &endpoint)?;
+        }
         let tally = Tally::new(progress);
         let start = Instant::now();
         let (outcome, traffic, instance) = play_stored(&endpoint, mesh, store, values, &mut tally.lane())?;
