@@ -6,11 +6,11 @@ use tacit::net::{Limits, Mesh, memory};
 use tacit::program::plan::{Domain, Form};
 use tacit::program::{Builder, Data, Kind, Modulus, Native, Range, Recipient, Value};
 use tacit::{Compiled, Endpoint, Error, play, protocol};
-use tacit_testkit::Offering;
+use tacit_testkit::Altered;
 
 /// The three-party protocol without its rings.
 fn bits_alone() -> &'static dyn Protocol {
-    Box::leak(Box::new(Offering(protocol("replicated").unwrap(), Native::BITS)))
+    Box::leak(Box::new(Altered::offering(protocol("replicated").unwrap(), Native::BITS)))
 }
 
 fn value(data: Data) -> Value {

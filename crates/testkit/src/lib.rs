@@ -16,6 +16,7 @@
 //!
 //! A protocol mounts the suite with one line in its `tests` folder, see [`conformance!`].
 
+mod altered;
 mod case;
 pub mod conformance;
 mod draws;
@@ -23,16 +24,15 @@ pub mod fuzz;
 pub mod generate;
 mod interceptor;
 pub mod links;
-mod offering;
 mod rng;
 pub mod sample;
 mod trace;
 mod world;
 
+pub use altered::Altered;
 pub use case::{Case, Ending, Links, Run, outcomes};
 pub use draws::Draws;
 pub use interceptor::{Deviation, Fate, Interceptor, Message};
-pub use offering::Offering;
 pub use rng::Rng;
 pub use trace::{Delivery, Trace};
 pub use world::World;

@@ -2,11 +2,11 @@
 
 use tacit_program::Native;
 use tacit_replicated::Replicated;
-use tacit_testkit::Offering;
+use tacit_testkit::Altered;
 use tacit_testkit::conformance::catalogue::{self, Numbers};
 use tacit_testkit::conformance::{Subject, cost, equality};
 
-static PROTOCOL: Offering = Offering(&Replicated::COMPUTATIONAL, Native::BITS);
+static PROTOCOL: Altered = Altered::offering(&Replicated::COMPUTATIONAL, Native::BITS);
 
 fn subject() -> Subject {
     Subject { protocol: &PROTOCOL, told: |_, _, _| false, fresh_masks: false, baseline: "".into() }

@@ -5,76 +5,27 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::{Arc, Mutex};
 
 use tacit_engine::executor::{Unobserved, run_party};
-use tacit_engine::{Checks, Clear, Client, Engine, Error, Outcome, Protocol, ProtocolSpec, Roles};
+use tacit_engine::{Clear, Error, Outcome, Protocol};
 use tacit_kernel::Element;
 use tacit_kernel::field::Fp61;
 use tacit_net::{Mesh, Transport};
-use tacit_program::cost::Flow;
-use tacit_program::plan::{InputOp, Op, OutputOp, Plan};
 use tacit_program::{Builder, Kind, Native, NodeId, Recipient, lower};
 use tacit_replicated::ReplicatedMalicious;
 use tacit_replicated::planted::{Mistake, plant};
 use tacit_session::{Session, step};
 use tacit_testkit::conformance::{Subject, attacks, circuits, views};
 use tacit_testkit::sample::{BitRow, Flaw, Sample};
-use tacit_testkit::{Case, Delivery, Draws, Fate, Interceptor, Run};
+use tacit_testkit::{Altered, Case, Delivery, Draws, Fate, Interceptor, Run};
 
 /// The protocol with mistakes in it.
-struct Mistaken(&'static dyn Protocol, &'static [Mistake]);
-
-impl Protocol for Mistaken {
-    fn spec(&self) -> &ProtocolSpec {
-        self.0.spec()
-    }
-
-    fn parameters(&self) -> String {
-        self.0.parameters()
-    }
-
-    fn native(&self) -> Native {
-        self.0.native()
-    }
-
-    fn operation(&self, plan: &Plan, op: &Op, stage: u32) -> Vec<Flow> {
-        self.0.operation(plan, op, stage)
-    }
-
-    fn input(&self, plan: &Plan, roles: &Roles, input: &InputOp) -> Vec<Flow> {
-        self.0.input(plan, roles, input)
-    }
-
-    fn seeds(&self, client: usize) -> Vec<Flow> {
-        self.0.seeds(client)
-    }
-
-    fn output(&self, plan: &Plan, roles: &Roles, output: &OutputOp) -> Vec<Flow> {
-        self.0.output(plan, roles, output)
-    }
-
-    fn checks(&self, plan: &Plan, roles: &Roles) -> Checks {
-        self.0.checks(plan, roles)
-    }
-
-    // An endpoint has a thread of its own, which takes its seat before it does anything.
-    fn seat(&self, session: Session, plan: Arc<Plan>, roles: Roles) -> Result<Box<dyn Engine>, Error> {
-        plant(self.1);
-        self.0.seat(session, plan, roles)
-    }
-
-    fn client(&self, session: Session, plan: Arc<Plan>, roles: Roles) -> Result<Box<dyn Client>, Error> {
-        plant(self.1);
-        self.0.client(session, plan, roles)
-    }
-}
-
 fn mistaken(mistakes: &'static [Mistake]) -> &'static dyn Protocol {
     let small = ReplicatedMalicious::SOUNDNESS_50.with("batch", "64").expect("there are such batches");
-    Box::leak(Box::new(Mistaken(small, mistakes)))
+    Altered::beginning_with(small, move || plant(mistakes))
 }
 
 /// The same with points from hashes.
 fn mistaken_and_hashed(mistakes: &'static [Mistake]) -> &'static dyn Protocol {
-    Box::leak(Box::new(Mistaken(&ReplicatedMalicious::FIAT_SHAMIR, mistakes)))
+    Altered::beginning_with(&ReplicatedMalicious::FIAT_SHAMIR, move || plant(mistakes))
 }
 
 fn subject(mistakes: &'static [Mistake]) -> Subject {

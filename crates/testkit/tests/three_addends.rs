@@ -5,10 +5,10 @@ use tacit_program::{Native, Recipient};
 use tacit_replicated::Replicated;
 use tacit_testkit::conformance::catalogue::{self, Numbers};
 use tacit_testkit::conformance::{Subject, circuits, cost, equality, robust, views, wire};
-use tacit_testkit::{Offering, Rng};
+use tacit_testkit::{Altered, Rng};
 
-static PROTOCOL: Offering = Offering(&Replicated::COMPUTATIONAL, Native::PRODUCTS);
-static FRESH: Offering = Offering(&Replicated::INFORMATION_THEORETIC, Native::PRODUCTS);
+static PROTOCOL: Altered = Altered::offering(&Replicated::COMPUTATIONAL, Native::PRODUCTS);
+static FRESH: Altered = Altered::offering(&Replicated::INFORMATION_THEORETIC, Native::PRODUCTS);
 
 fn subject() -> Subject {
     Subject { protocol: &PROTOCOL, told: |_, _, _| false, fresh_masks: false, baseline: "".into() }

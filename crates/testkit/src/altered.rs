@@ -1,0 +1,98 @@
+//! A protocol that is another one but for something.
+
+use std::sync::Arc;
+
+use tacit_engine::{Checks, Client, Engine, Error, Protocol, ProtocolSpec, Roles};
+use tacit_program::Native;
+use tacit_program::cost::Flow;
+use tacit_program::plan::{InputOp, Op, OutputOp, Plan};
+use tacit_session::Session;
+
+/// A protocol, altered: in what it offers, or by what is done before a seat is taken.
+pub struct Altered {
+    protocol: &'static dyn Protocol,
+    native: Option<Native>,
+    before: Option<Box<dyn Fn() + Send + Sync>>,
+}
+
+impl Altered {
+    /// A protocol that runs plans for these operations, which it must be able to.
+    pub const fn offering(protocol: &'static dyn Protocol, native: Native) -> Self {
+        Self { protocol, native: Some(native), before: None }
+    }
+
+    /// A protocol whose endpoints do something first, such as planting mistakes: each has a thread of its own, which takes its
+    /// seat before it does anything. Never freed.
+    pub fn beginning_with(
+        protocol: &'static dyn Protocol,
+        before: impl Fn() + Send + Sync + 'static,
+    ) -> &'static dyn Protocol {
+        Box::leak(Box::new(Self { protocol, native: None, before: Some(Box::new(before)) }))
+    }
+
+    fn begin(&self) {
+        if let Some(before) = &self.before {
+            before();
+        }
+    }
+}
+
+impl Protocol for Altered {
+    fn spec(&self) -> &ProtocolSpec {
+        self.protocol.spec()
+    }
+
+    fn parameters(&self) -> String {
+        self.protocol.parameters()
+    }
+
+    fn native(&self) -> Native {
+        self.native.unwrap_or_else(|| self.protocol.native())
+    }
+
+    fn prepares(&self) -> bool {
+        self.protocol.prepares()
+    }
+
+    fn offline(&self, plan: &Plan, op: &Op, stage: u32) -> Vec<Flow> {
+        self.protocol.offline(plan, op, stage)
+    }
+
+    fn offline_rounds(&self, plan: &Plan) -> u64 {
+        self.protocol.offline_rounds(plan)
+    }
+
+    fn operation(&self, plan: &Plan, op: &Op, stage: u32) -> Vec<Flow> {
+        self.protocol.operation(plan, op, stage)
+    }
+
+    fn speaks(&self, op: &Op, stage: u32) -> bool {
+        self.protocol.speaks(op, stage)
+    }
+
+    fn input(&self, plan: &Plan, roles: &Roles, input: &InputOp) -> Vec<Flow> {
+        self.protocol.input(plan, roles, input)
+    }
+
+    fn seeds(&self, client: usize) -> Vec<Flow> {
+        self.protocol.seeds(client)
+    }
+
+    fn output(&self, plan: &Plan, roles: &Roles, output: &OutputOp) -> Vec<Flow> {
+        self.protocol.output(plan, roles, output)
+    }
+
+    fn checks(&self, plan: &Plan, roles: &Roles) -> Checks {
+        self.protocol.checks(plan, roles)
+    }
+
+    fn seat(&self, session: Session, plan: Arc<Plan>, roles: Roles) -> Result<Box<dyn Engine>, Error> {
+        self.begin();
+        self.protocol.seat(session, plan, roles)
+    }
+
+    fn client(&self, session: Session, plan: Arc<Plan>, roles: Roles) -> Result<Box<dyn Client>, Error> {
+        self.begin();
+        self.protocol.client(session, plan, roles)
+    }
+}
