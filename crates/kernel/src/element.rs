@@ -64,6 +64,27 @@ pub trait Element: Pod + Eq + std::fmt::Debug + Send + Sync + private::Sealed {
         }
     }
 
+    /// Of what [`fill`](Self::fill) makes of the whole stream of `nonce` the elements at these places.
+    ///
+    /// # Panics
+    /// If there are more elements than places, or fewer.
+    fn fill_at(key: &Aes128Ctr, nonce: u64, places: &[u32], out: &mut [Self]) {
+        assert_eq!(places.len(), out.len(), "every element has a place");
+        let each = BLOCK / Self::DRAWN;
+        let (mut numbers, mut blocks) = ([0; PIECE], [[0; BLOCK]; PIECE]);
+        for (places, piece) in places.chunks(PIECE).zip(out.chunks_mut(PIECE)) {
+            let (numbers, blocks) = (&mut numbers[..piece.len()], &mut blocks[..piece.len()]);
+            for (number, &place) in numbers.iter_mut().zip(places) {
+                *number = (place as usize / each) as u64;
+            }
+            key.fill_at(nonce, numbers, blocks);
+            for ((element, block), &place) in piece.iter_mut().zip(blocks).zip(places) {
+                let first = place as usize % each * Self::DRAWN;
+                Self::reduce(&block[first..first + Self::DRAWN], std::slice::from_mut(element));
+            }
+        }
+    }
+
     /// The difference of what two keys [`fill`](Self::fill): a sharing of zero's part.
     ///
     /// # Panics

@@ -148,6 +148,7 @@ impl Unchecked {
     /// Takes the memory that it takes to check so many products of each domain: a fresh page in the middle of a run
     /// costs more than what is computed on it.
     pub(crate) fn reserve(&mut self, counts: &[(Domain, u64)]) {
+        let me = self.me;
         for &(domain, count) in counts {
             let at_once = (count as usize).min(BATCH);
             let place = self.log(domain);
@@ -156,8 +157,8 @@ impl Unchecked {
                 bank::touch(plane.bytes_mut());
             }
             self.spare.push(match domain {
-                Domain::Bits => Memory::of::<Bits>(at_once),
-                domain => with_element!(domain, E => Memory::of::<Elements<E>>(at_once)),
+                Domain::Bits => Memory::of::<Bits>(at_once, me),
+                domain => with_element!(domain, E => Memory::of::<Elements<E>>(at_once, me)),
             });
         }
     }
@@ -265,12 +266,12 @@ impl Unchecked {
 
     /// The batches, each with its number.
     fn begin(&mut self, logs: Range<usize>) -> Vec<Box<dyn Step + '_>> {
-        let spare = &mut self.spare;
+        let (me, spare) = (self.me, &mut self.spare);
         let mut steps = Vec::new();
         for (log, number) in self.logs[logs].iter_mut().filter(|log| log.count > 0).zip(self.batches..) {
             steps.push(match log.domain {
-                Domain::Bits => log.batch::<Bits>(number, spare),
-                domain => with_element!(domain, E => log.batch::<Elements<E>>(number, spare)),
+                Domain::Bits => log.batch::<Bits>(number, me, spare),
+                domain => with_element!(domain, E => log.batch::<Elements<E>>(number, me, spare)),
             });
         }
         steps
@@ -296,14 +297,14 @@ impl Drop for Log {
 
 impl Log {
     /// A batch of the first products.
-    fn batch<K: Kind>(&mut self, number: u32, spare: &mut Vec<Memory>) -> Box<dyn Step + '_> {
+    fn batch<K: Kind>(&mut self, number: u32, me: usize, spare: &mut Vec<Memory>) -> Box<dyn Step + '_> {
         let (count, bits) = (self.count.min(BATCH), self.domain.bits() as u32);
         let words = K::words(count);
         let [a, a_s, b, b_s, c, c_s] = &mut self.planes;
         let [a, a_s, b, b_s] = [a, a_s, b, b_s].map(|plane| &plane.words::<K::Word>()[..words]);
         let c = [c, c_s].map(|plane| &mut plane.words_mut::<K::Word>()[..words]);
         let memory = spare.pop().unwrap_or_default();
-        Box::new(Batch::<K>::new((number, count, bits), [a, a_s], [b, b_s], c, memory))
+        Box::new(Batch::<K>::new((number, count, bits), me, [a, a_s], [b, b_s], c, memory))
     }
 
     /// Lets go of a batch that was checked: notes what `P_0` was told, and moves the products that are left to the front.

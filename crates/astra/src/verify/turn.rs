@@ -6,7 +6,7 @@ use crate::seats::Seats;
 use subtle::ConstantTimeEq;
 use tacit_engine::Error;
 use tacit_kernel::digest::{DIGEST_BYTES, Digest, KEY_BYTES};
-use tacit_session::{At, Draw, Session, step};
+use tacit_session::{At, Draw, Session, Stream, step};
 use zeroize::Zeroize;
 
 /// A party's first component and its second.
@@ -55,6 +55,33 @@ impl Turn<'_> {
 
     pub(super) fn recv(&mut self, role: usize, at: At, bytes: usize) -> Result<Vec<u8>, Error> {
         Ok(self.session.mesh().recv(self.seats.party(role), at, bytes)?)
+    }
+}
+
+/// The plane of a role's triples that isn't drawn: `f_0`, the second component of `P_1` and the first of `P_2`.
+pub(super) const UNDRAWN: [Option<usize>; PARTIES] = [None, Some(5), Some(4)];
+
+/// Where a batch's triples are drawn from.
+pub(super) struct Drawn<'a, 'b> {
+    pub(super) turn: &'a mut Turn<'b>,
+    pub(super) batch: u32,
+}
+
+impl Drawn<'_, '_> {
+    /// The stream of a plane and the place in it, if it is drawn. The first component of a number is the previous role's
+    /// too, the second the next one's.
+    pub(super) fn plane(&mut self, plane: usize) -> Option<(&mut Stream, Draw)> {
+        let (number, which) = (plane / 2, plane % 2);
+        let part = [step::CHECK_LEFT, step::CHECK_RIGHT, step::CHECK_RESULT][number];
+        let me = self.turn.me;
+        let with = if which == FIRST { before(me) } else { after(me) };
+        (UNDRAWN[me] != Some(plane)).then(|| self.with(with, part))
+    }
+
+    /// A stream that another role has, too.
+    pub(super) fn with(&mut self, role: usize, part: u16) -> (&mut Stream, Draw) {
+        let party = self.turn.seats.party(role);
+        (self.turn.session.stream(party), Draw { part, op: self.batch })
     }
 }
 
