@@ -287,7 +287,7 @@ impl Verified {
 
     /// Checks all instances that were prepared: only then does anything of them leave.
     pub(crate) fn seal(&mut self, session: &mut Session) -> Result<Vec<Ahead>, Error> {
-        let mut received = self.unchecked.check(session)?.into_iter();
+        let mut received = self.unchecked.check(session)?;
         let prepared = std::mem::take(&mut self.prepared).into_iter();
         let whole = prepared.map(|(mut ahead, noted)| {
             for (place, sums) in noted.iter().zip(received.by_ref()) {

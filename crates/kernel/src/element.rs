@@ -71,8 +71,8 @@ pub trait Element: Pod + Eq + std::fmt::Debug + Send + Sync + private::Sealed {
     fn fill_at(key: &Aes128Ctr, nonce: u64, places: &[u32], out: &mut [Self]) {
         assert_eq!(places.len(), out.len(), "every element has a place");
         let each = BLOCK / Self::DRAWN;
-        let (mut numbers, mut blocks) = ([0; PIECE], [[0; BLOCK]; PIECE]);
-        for (places, piece) in places.chunks(PIECE).zip(out.chunks_mut(PIECE)) {
+        let (mut numbers, mut blocks) = ([0; SCATTERED], [[0; BLOCK]; SCATTERED]);
+        for (places, piece) in places.chunks(SCATTERED).zip(out.chunks_mut(SCATTERED)) {
             let (numbers, blocks) = (&mut numbers[..piece.len()], &mut blocks[..piece.len()]);
             for (number, &place) in numbers.iter_mut().zip(places) {
                 *number = (place as usize / each) as u64;
@@ -105,6 +105,9 @@ pub trait Element: Pod + Eq + std::fmt::Debug + Send + Sync + private::Sealed {
 
 /// Blocks, or elements, that are made at a time: they stay in the first cache.
 const PIECE: usize = 64;
+
+/// The same of blocks from anywhere.
+const SCATTERED: usize = 512;
 
 pub(crate) mod private {
     pub trait Sealed: Sized {

@@ -117,13 +117,14 @@ impl Piece {
         self.range.start / K::LANES..K::words(self.range.end)
     }
 
-    /// A component of a factor or of the result of its products; zeros for triples that are checked in the clear.
-    fn product<K: Kind>(&self, of: &[K::Word], out: &mut Vec<K::Word>) {
-        out.clear();
+    /// `out = of - triple`, of a component of a factor or of the result of its products: zeros, if triples are checked in
+    /// the clear.
+    fn less<K: Kind>(&self, of: &[K::Word], triple: &[K::Word], out: &mut [K::Word]) {
         if self.cut {
-            out.resize(K::words(self.range.len()), K::Word::ZERO);
+            out.fill(K::Word::ZERO);
+            K::sub(out, triple);
         } else {
-            out.extend_from_slice(&of[self.words::<K>()]);
+            K::difference(&of[self.words::<K>()], triple, out);
         }
     }
 
@@ -358,6 +359,7 @@ impl<K: Kind> Batch<'_, K> {
         opening.triples.resize(piece.planes / 2 * PLANES * words, K::Word::ZERO);
         opening.sums.resize(piece.planes * words, K::Word::ZERO);
         let [difference, ..] = &mut self.scratch.planes;
+        difference.resize(words, K::Word::ZERO);
         for (row, triples) in opening.triples.chunks_exact_mut(PLANES * words).enumerate() {
             let first = if piece.cut { self.parameters.bucket } else { row } * self.count;
             let places = &self.memory.places[first + piece.range.start..first + piece.range.end];
@@ -368,8 +370,11 @@ impl<K: Kind> Batch<'_, K> {
                 let sum = &mut opening.sums[place * words..][..words];
                 sum.fill(K::Word::ZERO);
                 for (which, message) in messages.iter_mut().enumerate() {
-                    piece.product::<K>(factor[which], difference);
-                    K::sub(difference, &triples[(2 * number + which) * words..][..words]);
+                    piece.less::<K>(
+                        factor[which],
+                        &triples[(2 * number + which) * words..][..words],
+                        difference,
+                    );
                     K::pack(difference, count, bits, &mut message[place * bytes..][..bytes]);
                     K::add(sum, difference);
                 }
@@ -404,7 +409,7 @@ impl<K: Kind> Batch<'_, K> {
         let message = turn.recv(VALUES_FROM[turn.me], at, piece.bytes(bits))?;
         digests.received.absorb(&message);
         let Scratch { planes: [lacked, tau, third, _], packed, .. } = &mut self.scratch;
-        for plane in [&mut *lacked, third] {
+        for plane in [&mut *lacked, tau, third] {
             plane.resize(words, K::Word::ZERO);
         }
         packed.resize(bytes, 0);
@@ -418,8 +423,7 @@ impl<K: Kind> Batch<'_, K> {
             let plane = |number: usize| &triples[number * words..][..words];
             third.fill(K::Word::ZERO);
             for which in [FIRST, SECOND] {
-                piece.product::<K>(self.c[which], tau);
-                K::sub(tau, plane(4 + which));
+                piece.less::<K>(self.c[which], plane(4 + which), tau);
                 K::mul_sub(sigma, plane(which), tau);
                 K::mul_sub(rho, plane(2 + which), tau);
                 if component(turn.me, which) == 0 {

@@ -24,6 +24,8 @@ pub(super) trait Kind: 'static {
     fn add(out: &mut [Self::Word], a: &[Self::Word]);
     /// `out -= a`.
     fn sub(out: &mut [Self::Word], a: &[Self::Word]);
+    /// `out = a - b`.
+    fn difference(a: &[Self::Word], b: &[Self::Word], out: &mut [Self::Word]);
     /// `out -= a b`.
     fn mul_sub(a: &[Self::Word], b: &[Self::Word], out: &mut [Self::Word]);
     /// A party's part of a product, added to `out`: `x y + x y' + x' y`, of first and second components.
@@ -71,6 +73,10 @@ impl<E: Element> Kind for Elements<E> {
 
     fn sub(out: &mut [E], a: &[E]) {
         ring::sub_assign(out, a);
+    }
+
+    fn difference(a: &[E], b: &[E], out: &mut [E]) {
+        ring::sub(a, b, out);
     }
 
     fn mul_sub(a: &[E], b: &[E], out: &mut [E]) {
@@ -133,6 +139,10 @@ impl Kind for Bits {
         bits::xor_assign(out, a);
     }
 
+    fn difference(a: &[u64], b: &[u64], out: &mut [u64]) {
+        bits::xor(a, b, out);
+    }
+
     fn mul_sub(a: &[u64], b: &[u64], out: &mut [u64]) {
         bits::and_xor(a, b, out);
     }
@@ -160,13 +170,7 @@ impl Kind for Bits {
         transpose::from_planes(planes, PLANES, Self::words(records.len()), records);
     }
 
-    fn fetch(
-        records: &[u8],
-        places: &[u32],
-        _drawn: &mut Drawn,
-        planes: &mut [u64],
-        scratch: &mut Vec<u8>,
-    ) {
+    fn fetch(records: &[u8], places: &[u32], _drawn: &mut Drawn, planes: &mut [u64], scratch: &mut Vec<u8>) {
         scratch.clear();
         scratch.extend(places.iter().map(|&place| records[place as usize]));
         transpose::to_planes(scratch, PLANES, planes, Self::words(places.len()));

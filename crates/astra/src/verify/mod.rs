@@ -99,10 +99,6 @@ struct Note {
 /// Whole batches after which instances are sealed, so that what was made doesn't pile up in memory.
 const MANY: usize = 8;
 
-/// What `P_0` is told: `c_1 + c_2 = -chi` of every product, for each call that noted some in its order; elements as they
-/// stand in memory, bits in words whose last one ends with zeros. The others are told nothing.
-pub(crate) type Received = Vec<Buffer>;
-
 impl Unchecked {
     /// None yet; `me` is the party's role.
     pub(crate) fn new(me: usize, seats: Seats) -> Self {
@@ -156,6 +152,12 @@ impl Unchecked {
                 grow(plane, bytes_of(domain, at_once));
                 bank::touch(plane.bytes_mut());
             }
+            if me == 0 {
+                // As many as pile up before what was made leaves.
+                let told = &mut self.logs[place].told;
+                grow(told, bytes_of(domain, (count as usize).min((MANY + 1) * BATCH)));
+                bank::touch(told.bytes_mut());
+            }
             self.spare.push(match domain {
                 Domain::Bits => Memory::of::<Bits>(at_once, me),
                 domain => with_element!(domain, E => Memory::of::<Elements<E>>(at_once, me)),
@@ -187,9 +189,15 @@ impl Unchecked {
 
     /// Checks all products that were noted. Else as [`Unchecked::check_full`].
     ///
+    /// Gives what `P_0` is told: `c_1 + c_2 = -chi` of every product, for each call that noted some in its order; elements
+    /// as they stand in memory, bits in words whose last one ends with zeros. The others are told nothing.
+    ///
     /// # Errors
     /// If anything was wrong: the session is closed for good.
-    pub(crate) fn check(&mut self, session: &mut Session) -> Result<Received, Error> {
+    pub(crate) fn check<'a>(
+        &'a mut self,
+        session: &mut Session,
+    ) -> Result<impl Iterator<Item = Buffer> + use<'a>, Error> {
         self.check_full(session)?;
         self.check_some(session, 0..self.logs.len())?;
         Ok(self.finish())
@@ -278,14 +286,12 @@ impl Unchecked {
     }
 
     /// Forgets all that was noted, and gives `P_0` what it was told.
-    fn finish(&mut self) -> Received {
-        let (me, logs) = (self.me, &mut self.logs);
-        let notes = self.notes.drain(..).filter(|_| me == 0);
-        let received = notes.map(|note| logs[note.log].received(note.range)).collect();
-        for log in logs {
+    fn finish(&mut self) -> impl Iterator<Item = Buffer> {
+        let Self { me, logs, notes, .. } = self;
+        for log in &mut *logs {
             log.checked = 0;
         }
-        received
+        notes.drain(..).filter(|_| *me == 0).map(|note| logs[note.log].received(note.range))
     }
 }
 
@@ -340,7 +346,7 @@ impl Log {
     }
 
     /// What `P_0` was told of some products.
-    fn received(&mut self, range: Range<usize>) -> Buffer {
+    fn received(&self, range: Range<usize>) -> Buffer {
         let mut received = Buffer::new(bytes_of(self.domain, range.len()));
         match self.domain {
             Domain::Bits => bits::copy(self.told.words(), range.start, received.words_mut(), 0, range.len()),
