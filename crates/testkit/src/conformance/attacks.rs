@@ -22,6 +22,7 @@ use tacit_program::{Kind, Program, Recipient, plan};
 use tacit_session::{At, step};
 
 use super::Subject;
+use super::robust::FAIR;
 use crate::links::{Lying, Medium, links};
 use crate::{Case, Draws, Ending, Fate, Interceptor, Rng};
 
@@ -53,6 +54,8 @@ pub enum Sort {
     Proof,
     /// That a party accepts.
     Acceptance,
+    /// What makes outputs fair: all steps between the verdicts and the openings.
+    Fair,
     /// An output's component.
     Output,
     /// What confirms an output.
@@ -197,12 +200,13 @@ pub fn random_ands(subject: &Subject, seeds: Range<u64>) {
 pub fn every_byte(subject: &Subject, step: usize) {
     let stage = Stage::new(subject, 12, 8);
     for (target, message) in stage.messages.iter().enumerate() {
+        let may_pass = message.sort == Sort::PartyInput || stage.makes_up_for(message.sort);
         for byte in (target % step..message.payload.len()).step_by(step) {
             let bit = (byte + target) % 8;
             let interceptor =
                 stage.interceptor(target, Box::new(move |frame| frame.payload[byte] ^= 1 << bit));
             let caught = stage.check(target, interceptor, &format!("byte {byte} changed"));
-            assert!(caught || message.sort == Sort::PartyInput, "byte {byte} of {message:?}");
+            assert!(caught || may_pass, "byte {byte} of {message:?}");
         }
     }
 }
@@ -251,6 +255,9 @@ struct Stage {
     instances: usize,
     /// For each endpoint that may deviate, all outcomes that it may bring about: one for each value of its bits.
     allowed: Vec<Vec<Outcome>>,
+    /// Whether outputs are fair: then a change of what is opened needn't be noticed, and all honest parties have them or
+    /// nobody.
+    fair: bool,
 }
 
 impl Stage {
@@ -276,7 +283,7 @@ impl Stage {
             }
         }
         let allowed = (0..case.endpoints()).map(|corrupt| allowed(&case, corrupt)).collect();
-        Self { case, messages, instances, allowed }
+        Self { case, messages, instances, allowed, fair: subject.is_fair() }
     }
 
     /// A sort, one of its messages, and what becomes of it.
@@ -301,7 +308,7 @@ impl Stage {
 
     fn check(&self, target: usize, interceptor: Interceptor, what: &str) -> bool {
         let run = self.case.run_in(&self.case.world().intercept(interceptor), &Draws::fixed(1));
-        let longest = 3 * self.case.limits.silence;
+        let longest = if self.fair { FAIR } else { 3 } * self.case.limits.silence;
         let what = format!("{what} of {:?}", self.messages[target]);
         assert!(run.took < longest, "{what}: the run took {:?} of its world's time", run.took);
         self.judge(target, &run.endings, &what)
@@ -320,6 +327,15 @@ impl Stage {
             assert!(
                 self.allowed[corrupt].iter().any(|allowed| fits(&allowed)),
                 "{what}: honest endpoints have wrong outputs for instance {instance}"
+            );
+        }
+        if self.fair {
+            let parties = honest.iter().filter(|(endpoint, _)| *endpoint < self.case.parties());
+            let mut have = parties.map(|(_, ending)| ending.result.is_ok());
+            let first = have.next();
+            assert!(
+                have.all(|other| Some(other) == first),
+                "{what}: not all honest parties have the outputs"
             );
         }
         outcomes.len() < honest.len()
@@ -343,12 +359,18 @@ impl Stage {
         let message = &self.messages[target];
         match change {
             Change::Twice => false,
+            _ if self.makes_up_for(message.sort) => false,
             Change::Missing | Change::Silence | Change::Truncate | Change::Extend => true,
             _ if message.sort == Sort::PartyInput => false,
             // A client may tell all the same, and what it tells is its input.
             Change::FlipsInSeveral => !matches!(message.sort, Sort::ClientSeeds | Sort::ClientInput),
             _ => self.changed(target, change, seed).payload != message.payload,
         }
+    }
+
+    /// Whether others say what a message of this sort should have said, as where outputs are fair.
+    fn makes_up_for(&self, sort: Sort) -> bool {
+        self.fair && matches!(sort, Sort::Fair | Sort::Output)
     }
 
     /// The message with other contents.
@@ -487,6 +509,7 @@ fn sort(at: At, from: usize, parties: usize) -> Option<Sort> {
         step::ACCEPT => Sort::Acceptance,
         step::OUTPUT => Sort::Output,
         step::OUTPUT_DIGEST => Sort::Confirmation,
+        step::FAIR_READY..=step::FAIR_OPENING => Sort::Fair,
         step::SHOWN_DIGEST | step::COMPUTED_DIGEST => Sort::MaskedDigest,
         step::COIN_COMMIT | step::COIN_OPEN | step::CHECK_PRODUCTS..=step::CHECK_ACCEPT => Sort::AheadChecked,
         step::OFFLINE.. => Sort::Ahead,
