@@ -224,6 +224,18 @@ impl Running {
         let computed = others.map(|other| (other, digest(other, step::COMPUTED_DIGEST))).collect();
         Self { shown, computed, results: 0 }
     }
+
+    /// `P_0` tells both others its digests of what it computed.
+    fn tell(&self, session: &mut Session, seats: Seats) -> Result<(), Error> {
+        self.computed.iter().try_for_each(|(role, computed)| {
+            Ok(session.mesh().send(seats.party(*role), at(step::COMPUTED_DIGEST), &computed.value())?)
+        })
+    }
+}
+
+/// The address of a message of which there is one in a run.
+const fn at(part: u16) -> At {
+    At { lane: 0, part, op: 0, batch: 0 }
 }
 
 impl Verified {
@@ -352,9 +364,15 @@ impl Verified {
         if learn && self.me != 2 {
             session.give_key(seats.party(2), step::OUTPUT_KEY, &key)?;
         }
-        session.accept(&results.to_le_bytes())?;
+        if !planted(Mistake::OutputsBeforeVerdicts) {
+            session.accept(&results.to_le_bytes())?;
+        }
         if learn && self.me == 2 {
-            key = session.take_key(step::OUTPUT_KEY)?;
+            key = if planted(Mistake::KeyFromFirst) {
+                key_of_first(session, seats)?
+            } else {
+                session.take_key(step::OUTPUT_KEY)?
+            };
         }
         self.hiding = learn.then(|| Stream::new(&key, session.lane()));
         key.zeroize();
@@ -374,19 +392,21 @@ impl Verified {
     /// Compares all results with those that `P_0` computed. How many there are.
     fn compare(&mut self, session: &mut Session, seats: Seats) -> Result<u64, Error> {
         let Some(running) = self.running.take().filter(|running| running.results > 0) else { return Ok(0) };
-        let at = |part: u16| At { lane: 0, part, op: 0, batch: 0 };
         let [shown_at, computed_at] = [step::SHOWN_DIGEST, step::COMPUTED_DIGEST].map(at);
         match (self.me, &running.shown) {
             (2, Some(shown)) => session.mesh().send(seats.party(0), shown_at, &shown.value())?,
             (0, Some(shown)) => {
+                if planted(Mistake::ResultsBeforeOperands) {
+                    running.tell(session, seats)?;
+                }
                 let theirs = session.mesh().recv(seats.party(2), shown_at, DIGEST_BYTES)?;
                 if !bool::from(theirs.ct_eq(&shown.value())) {
                     let differs = "the evaluators have different masked values";
                     return Err(session.reject(differs).into());
                 }
                 // Only now: see `masked` for why.
-                for (role, computed) in &running.computed {
-                    session.mesh().send(seats.party(*role), computed_at, &computed.value())?;
+                if !planted(Mistake::ResultsBeforeOperands) {
+                    running.tell(session, seats)?;
                 }
             }
             _ => {}
@@ -420,6 +440,15 @@ impl Verified {
             }
         }
     }
+}
+
+/// `P_0`'s key, whatever `P_1` says: for a planted mistake.
+fn key_of_first(session: &mut Session, seats: Seats) -> Result<[u8; KEY_BYTES], Error> {
+    let mut key = [0; KEY_BYTES];
+    for role in [1, 0] {
+        key.copy_from_slice(&session.mesh().recv(seats.party(role), at(step::OUTPUT_KEY), KEY_BYTES)?);
+    }
+    Ok(key)
 }
 
 fn bits<E: Element>(pair: [&[E]; 2]) -> [&[u64]; 2] {
