@@ -31,6 +31,8 @@ pub enum Mistake {
     KeyFromFirst,
     /// A client takes whatever seeds it is given.
     WrongSeedsPass,
+    /// What a client or `P_0` gave both evaluators isn't compared.
+    GivenNotCompared,
     /// An output's component isn't compared with its hash.
     ComponentsUnchecked,
     /// `P_1` and `P_2` don't tell each other that their checks passed before they commit.

@@ -175,6 +175,11 @@ mod attackers {
     }
 
     #[test]
+    fn a_party_and_a_client_together() {
+        assert!(attacks::together(&SUBJECT(), 0..300) > 100);
+    }
+
+    #[test]
     fn over_tls() {
         attacks::over(&SUBJECT(), Medium::Tls, 0..36);
     }

@@ -64,6 +64,35 @@ mod attackers_of_the_suite {
     fn wrong_components_of_outputs() {
         attack(&[Mistake::ComponentsUnchecked]);
     }
+
+    #[test]
+    #[should_panic(expected = "honest endpoints have wrong outputs")]
+    fn wrong_components_of_a_party_and_a_client_together() {
+        attacks::together(&subject(&[Mistake::ComponentsUnchecked]), 0..400);
+    }
+}
+
+/// A client gives `P_1` and `P_2` different values: they have different outputs, of what no product is computed of.
+#[test]
+fn inputs_that_differ() {
+    let mut builder = Builder::new();
+    let x = builder.bits(1, 1);
+    let owner = builder.role("alice");
+    builder.input(owner, x);
+    builder.output(x, To::All);
+    let plan = builder.finish();
+    let outputs = |mistakes| {
+        let case = Case::new(mistaken(mistakes), plan.clone(), &[vec![1]]);
+        let (run, _) = attacked(&case, 1, |from, to, at, payload| {
+            if (from, to, at.part) == (3, 2, step::INPUT) {
+                payload[0] ^= 1;
+            }
+        });
+        [1, 2].map(|party| output(&run, party))
+    };
+    assert_eq!(outputs(&[]), [None, None]);
+    // Outputs' hashes would tell the parties, too: of m, P_0 has one from each.
+    assert_eq!(outputs(&[Mistake::GivenNotCompared]), [Some(1), Some(0)]);
 }
 
 /// `x & y` of a bit each, of `P_1` and of `P_2`.
@@ -123,6 +152,12 @@ fn honest(case: &Case, seed: u64) -> Sent {
     let (run, sent) = attacked(case, seed, |_, _, _, _| ());
     run.outcomes();
     sent
+}
+
+/// The bit that an endpoint has as the first output, if it has one.
+fn output(run: &Run, endpoint: usize) -> Option<u8> {
+    let outcome = run.endings[endpoint].as_ref()?.result.as_ref().ok()?;
+    Some(outcome.outputs[0].as_ref()?.data().words::<u64>()[0] as u8 & 1)
 }
 
 /// Whether a message is of an address's part.
@@ -294,9 +329,7 @@ fn triples_bet_on(mistakes: &'static [Mistake], seeds: u64, wrong: fn(usize) -> 
                     .for_each(|bit| payload[bit / 8] ^= 1 << (bit % 8));
             }
         });
-        let outcome = run.endings[1].as_ref().and_then(|ending| ending.result.as_ref().ok());
-        let output = outcome.and_then(|outcome| outcome.outputs[0].as_ref());
-        output.is_some_and(|output| output.data().words::<u64>()[0] & 1 == 0)
+        output(&run, 1) == Some(0)
     });
     wins.count()
 }
@@ -337,9 +370,7 @@ fn keys_that_change_the_output(mistakes: &'static [Mistake], seed: u64) -> usize
             (0, CLIENT, step::OUTPUT_DIGEST) => payload[32..].copy_from_slice(&other),
             _ => {}
         });
-        let outcome = run.endings[CLIENT].as_ref().and_then(|ending| ending.result.as_ref().ok());
-        let output = outcome.and_then(|outcome| outcome.outputs[0].as_ref());
-        output.is_some_and(|output| output.data().words::<u64>()[0] & 1 == 0)
+        output(&run, CLIENT) == Some(0)
     });
     wins.count()
 }

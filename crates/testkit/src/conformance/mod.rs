@@ -5,6 +5,7 @@
 //! | [`equality`] | results are those of the clear reference, for whoever learns them and nobody else |
 //! | [`cost`] | payload bytes on every link are those declared, exactly, and chains of messages as long as the plan says |
 //! | [`views`] | what a party receives is uniform, whatever the inputs and whatever the party does |
+//! | [`predictions`] | nor is anything told to a party and a client who put together what they have |
 //! | [`robust`] | deviations and deaths end in errors that name who is at fault, never in a hang or a panic |
 //! | [`attacks`] | for protocols that promise it: one that deviates is noticed, and nobody has a wrong output |
 //! | [`fairness`] | of the protocol that promises it: all honest parties have the outputs, or nobody has |
@@ -24,6 +25,7 @@ pub mod equality;
 pub mod fairness;
 pub mod lanes;
 pub mod links;
+pub mod predictions;
 pub mod refusals;
 pub mod robust;
 pub mod views;

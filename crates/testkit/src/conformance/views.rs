@@ -221,9 +221,12 @@ pub fn check(subject: &Subject, case: &Case, corrupt: usize, conduct: Conduct) -
 }
 
 /// The view of parties and clients who put together what they have, and follow the protocol. What they send one another
-/// is a part of it: a client's masked input shows the masks, whose seeds are no part. Of an output that a client among
+/// is a part of it: a client's masked input shows the masks, whose seeds are no part; but if the client drew the seeds, it is
+/// nothing new. Of an output that a client among
 /// them learns, every share from outside counts but the last one, which is what the output and the others make it; the
-/// output has to be the same in every run. Gives how many bits the view has.
+/// output has to be the same in every run. Where the parties verify, what goes to clients is a component from each, hidden by
+/// what all parties know: with a party none of them counts, as it has two of the three and the output makes the third. Gives
+/// how many bits the view has.
 ///
 /// # Errors
 /// How it differs from uniform bits.
@@ -267,10 +270,16 @@ impl View {
         let mut view = Self { bits: BitRow::default(), low: Vec::new() };
         // Of each stage and link, the bits that are still to come.
         let mut left = BTreeMap::new();
+        let verified = case.protocol.spec().security != Security::SemiHonest;
+        let bare = verified && corrupt.iter().any(|&one| one < case.parties());
         for &to in corrupt {
             let last = last_share(case, corrupt, to, run);
             for delivery in run.trace.received(to) {
+                if corrupt.contains(&delivery.from) && draws_seeds(case, delivery.from) {
+                    continue;
+                }
                 let contents = match last {
+                    Some(_) if delivery.at.part == step::OUTPUT && bare => None,
                     Some(last) if delivery.at.part == step::OUTPUT => {
                         let counts = delivery.from != last && !corrupt.contains(&delivery.from);
                         counts.then(|| of_output(case, delivery))
@@ -309,6 +318,11 @@ impl View {
         }
         Ok(())
     }
+}
+
+/// Whether an endpoint is a client that draws the seeds of its inputs' masks itself.
+fn draws_seeds(case: &Case, endpoint: usize) -> bool {
+    endpoint >= case.parties() && case.protocol.seeds(endpoint).iter().any(|flow| flow.from == endpoint)
 }
 
 /// Who sends a client the last share of its outputs, of those that aren't corrupt; `None` of a party.
