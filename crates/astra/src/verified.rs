@@ -228,9 +228,16 @@ impl Running {
     /// `P_0` tells both others its digests of what it computed.
     fn tell(&self, session: &mut Session, seats: Seats) -> Result<(), Error> {
         self.computed.iter().try_for_each(|(role, computed)| {
-            Ok(session.mesh().send(seats.party(*role), at(step::COMPUTED_DIGEST), &computed.value())?)
+            let computed = value(session, computed)?;
+            Ok(session.mesh().send(seats.party(*role), at(step::COMPUTED_DIGEST), &computed)?)
         })
     }
+}
+
+/// A digest, to send it or to compare it.
+pub(crate) fn value(session: &mut Session, digest: &Digest) -> Result<[u8; DIGEST_BYTES], Error> {
+    let too_long = "more than 128 GiB would be compared at once, of which a difference could pass; make several runs of this one";
+    digest.value().ok_or_else(|| session.mesh().abort(too_long).into())
 }
 
 /// The address of a message of which there is one in a run.
@@ -396,13 +403,16 @@ impl Verified {
         let Some(running) = self.running.take().filter(|running| running.results > 0) else { return Ok(0) };
         let [shown_at, computed_at] = [step::SHOWN_DIGEST, step::COMPUTED_DIGEST].map(at);
         match (self.me, &running.shown) {
-            (2, Some(shown)) => session.mesh().send(seats.party(0), shown_at, &shown.value())?,
+            (2, Some(shown)) => {
+                let shown = value(session, shown)?;
+                session.mesh().send(seats.party(0), shown_at, &shown)?;
+            }
             (0, Some(shown)) => {
                 if planted(Mistake::ResultsBeforeOperands) {
                     running.tell(session, seats)?;
                 }
                 let theirs = session.mesh().recv(seats.party(2), shown_at, DIGEST_BYTES)?;
-                if !bool::from(theirs.ct_eq(&shown.value())) {
+                if !bool::from(theirs.ct_eq(&value(session, shown)?)) {
                     let differs = "the evaluators have different masked values";
                     return Err(session.reject(differs).into());
                 }
@@ -415,7 +425,7 @@ impl Verified {
         }
         for (role, computed) in running.computed.iter().filter(|_| self.me != 0) {
             let theirs = session.mesh().recv(seats.party(*role), computed_at, DIGEST_BYTES)?;
-            let same = bool::from(theirs.ct_eq(&computed.value()));
+            let same = bool::from(theirs.ct_eq(&value(session, computed)?));
             if !same && !planted(Mistake::WrongResultsPass) {
                 return Err(session.reject("a product is wrong").into());
             }
