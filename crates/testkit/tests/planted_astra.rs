@@ -10,7 +10,7 @@ use tacit_engine::Protocol;
 use tacit_net::At;
 use tacit_program::plan::{Builder, Kind, Rows, To};
 use tacit_session::step;
-use tacit_testkit::conformance::{Subject, attacks};
+use tacit_testkit::conformance::{Subject, attacks, views};
 use tacit_testkit::{Altered, Case, Draws, Fate, Run};
 
 /// The protocol with mistakes in it.
@@ -193,6 +193,12 @@ mod a_party_that_reads {
             right += usize::from(sent.bit(1, 0, 0, shown(0)) ^ delta == sent.bit(1, 2, 0, of(step::INPUT)));
         }
         [right, tried]
+    }
+
+    #[test]
+    #[should_panic(expected = "add up to the same in every run")]
+    fn has_a_view_that_the_suite_notices() {
+        views::ahead(&subject(&[Mistake::DeltaInOnePart]));
     }
 
     #[test]
