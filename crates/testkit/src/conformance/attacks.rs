@@ -231,7 +231,8 @@ pub fn every_byte(subject: &Subject, step: usize) {
     for (target, message) in stage.messages.iter().enumerate() {
         let may_pass = message.sort == Sort::PartyInput || stage.makes_up_for(message.sort);
         for byte in (target % step..message.payload.len()).step_by(step) {
-            let bit = (byte + target) % 8;
+            // A last byte may have bits that mean nothing, but its first one does.
+            let bit = if byte + 1 == message.payload.len() { 0 } else { (byte + target) % 8 };
             let interceptor =
                 stage.interceptor(target, Box::new(move |frame| frame.payload[byte] ^= 1 << bit));
             let caught = stage.check(target, interceptor, &format!("byte {byte} changed"));

@@ -15,7 +15,7 @@
 //! | [`wire`] | addresses don't repeat, lengths don't depend on secrets, bytes are those of a kept trace |
 //!
 //! Programs come from the [`catalogue`], one for every operation, and from [`crate::generate`]. A protocol that is fair reveals
-//! outputs to parties alone: what would be a client's goes to a party, see [`Subject::lowered`].
+//! outputs to parties alone: what would be a client's goes to a party, see `Subject::lowered`.
 
 pub mod attacks;
 pub mod catalogue;
