@@ -3,6 +3,7 @@
 use crate::PARTIES;
 use crate::planted::{Mistake, planted};
 use crate::seats::Seats;
+use crate::verified::value;
 use subtle::ConstantTimeEq;
 use tacit_engine::Error;
 use tacit_kernel::digest::{DIGEST_BYTES, Digest, KEY_BYTES};
@@ -130,7 +131,10 @@ impl Digests {
     /// Sends the digests of what others are sent, when all of it is in.
     pub(super) fn give(&self, turn: &mut Turn, batch: u32) -> Result<(), Error> {
         let at = address(step::CHECK_DIGEST, batch, 0);
-        self.given.iter().try_for_each(|(to, _, digest)| turn.send(*to, at, digest.value().to_vec()))
+        self.given.iter().try_for_each(|(to, _, digest)| {
+            let digest = value(turn.session, digest)?;
+            turn.send(*to, at, digest.to_vec())
+        })
     }
 
     /// Compares what was received with who else knows it: only afterwards is it known to be right.
@@ -145,7 +149,8 @@ impl Digests {
         let at = address(step::CHECK_ZERO, batch, 0);
         let others = [(after(turn.me), &self.first), (before(turn.me), &self.third)];
         for (role, digest) in others {
-            turn.send(role, at, digest.value().to_vec())?;
+            let digest = value(turn.session, digest)?;
+            turn.send(role, at, digest.to_vec())?;
         }
         for (role, digest) in others {
             let theirs = turn.recv(role, at, DIGEST_BYTES)?;
@@ -158,7 +163,7 @@ impl Digests {
 }
 
 fn expect(turn: &mut Turn, theirs: &[u8], mine: &Digest, otherwise: &str) -> Result<(), Error> {
-    if bool::from(theirs.ct_eq(&mine.value())) {
+    if bool::from(theirs.ct_eq(&value(turn.session, mine)?)) {
         return Ok(());
     }
     Err(turn.session.reject(otherwise).into())
