@@ -153,7 +153,9 @@ impl AstraEngine {
         if let Some(verified) = &mut self.verified
             && !matches!(self.seats.role(owner), Some(1 | 2))
         {
-            verified.given(&message_of(shape, &masked, &(0..shape.cols)));
+            for (_, range) in pieces(shape) {
+                verified.given(&message_of(shape, &masked, &range));
+            }
         }
         self.bank(0).put(reg, masked);
         Ok(())

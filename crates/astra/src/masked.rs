@@ -25,9 +25,9 @@ use crate::triples::{Operands, pair};
 use std::ops::Range;
 use tacit_engine::wire::message_bytes;
 use tacit_engine::{Error, Job, with_element};
-use tacit_kernel::{Element, matrix};
+use tacit_kernel::{Element, matrix, ring};
 use tacit_program::plan::{Kind, MatrixShape, Reg};
-use tacit_session::{At, step};
+use tacit_session::{At, Session, step};
 
 /// Elements of a message of matrices.
 const PIECE: usize = 8192;
@@ -195,16 +195,19 @@ impl AstraEngine {
 
     /// As [`AstraEngine::show`], of whole matrices: the entries of the left ones and then those of the right ones.
     fn show_matrices<E: Element>(&mut self, job: &Job, a: Reg, b: Reg, dst: Reg) -> Result<(), Error> {
-        let [x, y] = [a, b].map(|reg| 0..self.plan.register(reg).cols);
-        let Operands { x: left, y: right } = self.operands::<E>(a, b, &x, &y);
-        let batch = Self::sum_batch(job, self.domain(dst), x.len(), 0);
-        let mut masked = self.deltas(&batch, Drawn::LeftDelta);
-        masked.extend(self.deltas::<E>(&Batch { count: y.len(), ..batch }, Drawn::RightDelta));
-        let m = [left, right].concat().concat();
-        (Arithmetic::NUMBERS.add)(&mut masked, &m);
-        for (piece, entries) in (0..).zip(masked.chunks(PIECE)) {
+        let [x, y] = [a, b].map(|reg| self.plan.register(reg).cols);
+        let batch = Self::sum_batch(job, self.domain(dst), x, 0);
+        let mut right = self.deltas::<E>(&Batch { count: y, ..batch }, Drawn::RightDelta);
+        ring::add_assign(&mut right, self.component(0).get(b).words());
+        for (piece, first) in (0..).zip((0..x + y).step_by(PIECE)) {
+            let entries = first..(x + y).min(first + PIECE);
+            let left = first.min(x)..entries.end.min(x);
+            let mut masked: Vec<E> =
+                self.deltas(&Batch { first: left.start, count: left.len(), ..batch }, Drawn::LeftDelta);
+            ring::add_assign(&mut masked, &self.component(0).get(a).words()[left]);
+            masked.extend_from_slice(&right[first.max(x) - x..entries.end.max(x) - x]);
             let message = self.session.mesh().buffer(message_bytes(batch.domain, entries.len()));
-            let message = pack(batch.domain, entries, 1, entries.len(), message);
+            let message = pack(batch.domain, &masked, 1, entries.len(), message);
             self.show_message(At { batch: piece, ..shown_at(&batch) }, message)?;
         }
         Ok(())
@@ -219,15 +222,14 @@ impl AstraEngine {
         shape: MatrixShape,
         dst: Reg,
     ) -> Result<(), Error> {
-        let [x, y, z] = [a, b, dst].map(|reg| 0..self.plan.register(reg).cols);
-        let operands = self.operands::<E>(a, b, &x, &y);
-        let batch = Self::sum_batch(job, self.domain(dst), z.len(), 0);
-        let mut products = vec![E::ZERO; z.len()];
-        self.multiply(shape, &operands.x[0], &operands.y[0], &mut products)?;
+        let count = self.plan.register(dst).cols;
+        let batch = Self::sum_batch(job, self.domain(dst), count, 0);
+        let mut products = vec![E::ZERO; count];
+        let m = if self.me == 2 { &self.first } else { &self.second };
+        multiply(&mut self.session, shape, m.get(a).words(), m.get(b).words(), &mut products)?;
         let mut results = self.deltas(&batch, Drawn::ResultDelta);
-        let arithmetic = Arithmetic::NUMBERS;
-        (arithmetic.add)(&mut results, self.component(0).get(dst).words::<E>());
-        (arithmetic.sub)(&mut results, &products);
+        ring::add_assign(&mut results, self.component(0).get(dst).words::<E>());
+        ring::sub_assign(&mut results, &products);
         self.note_packed(&batch, &results);
         Ok(())
     }
@@ -241,12 +243,11 @@ impl AstraEngine {
         shape: MatrixShape,
         dst: Reg,
     ) -> Result<(), Error> {
-        let [x, y, z] = [a, b, dst].map(|reg| 0..self.plan.register(reg).cols);
-        self.draw_number_masks::<E>(job, dst, z.clone());
-        let operands = self.operands::<E>(a, b, &x, &y);
-        let masks = self.masks::<E>(dst, &z);
-        let batch = Self::sum_batch(job, self.domain(dst), z.len(), 0);
-        let total = x.len() + y.len();
+        let [x, y, z] = [a, b, dst].map(|reg| self.plan.register(reg).cols);
+        self.draw_number_masks::<E>(job, dst, 0..z);
+        let masks = self.masks::<E>(dst, &(0..z));
+        let batch = Self::sum_batch(job, self.domain(dst), z, 0);
+        let total = x + y;
         let mut shown: Vec<E> = Vec::with_capacity(total);
         for piece in 0..total.div_ceil(PIECE) {
             let count = PIECE.min(total - shown.len());
@@ -254,44 +255,51 @@ impl AstraEngine {
             let message = self.recv_shown(at, message_bytes(batch.domain, count))?;
             shown.extend(unpack::<E>(batch.domain, &message, 1, count));
         }
-        let (left, right) = shown.split_at_mut(x.len());
-        let arithmetic = Arithmetic::NUMBERS;
-        let [l_x, l_y] = [sum(&arithmetic, &operands.x), sum(&arithmetic, &operands.y)];
-        (arithmetic.add)(left, &l_x);
-        (arithmetic.add)(right, &l_y);
-        let mut results = self.less_known(&batch, &arithmetic, &masks)?;
-        self.multiply(shape, left, &l_y, &mut results)?;
-        self.multiply(shape, &l_x, right, &mut results)?;
+        let (left, right) = shown.split_at_mut(x);
+        let [l_x, l_y] = [a, b].map(|reg| self.mask::<E>(reg));
+        ring::add_assign(left, &l_x);
+        ring::add_assign(right, &l_y);
+        let mut results = self.less_known(&batch, &Arithmetic::NUMBERS, &masks)?;
+        multiply(&mut self.session, shape, left, &l_y, &mut results)?;
+        multiply(&mut self.session, shape, &l_x, right, &mut results)?;
         self.note_packed(&batch, &results);
         Ok(())
     }
 
-    /// `out += a b`, of a batch of matrices.
-    fn multiply<E: Element>(
-        &mut self,
-        shape: MatrixShape,
-        a: &[E],
-        b: &[E],
-        out: &mut [E],
-    ) -> Result<(), Error> {
-        let MatrixShape { batch, m, k, n } = shape;
-        for index in 0..batch {
-            let right = &b[index * k * n..(index + 1) * k * n];
-            for from in (0..m).step_by(TICK_ROWS) {
-                let rows = TICK_ROWS.min(m - from);
-                let row = index * m + from;
-                let product = &mut out[row * n..(row + rows) * n];
-                matrix::matmul(&a[row * k..(row + rows) * k], right, product, rows, k, n);
-                self.session.mesh().tick()?;
-            }
-        }
-        Ok(())
+    /// `l` of a vector of numbers, of `P_0`.
+    fn mask<E: Element>(&self, reg: Reg) -> Vec<E> {
+        let [one, two] = [1, 2].map(|component| self.component(component).get(reg).words::<E>());
+        let mut sum = vec![E::ZERO; one.len()];
+        ring::add(one, two, &mut sum);
+        sum
     }
 
     /// Both masks of some numbers, of `P_0`.
     fn masks<E: Element>(&self, reg: Reg, cols: &Range<usize>) -> [Vec<E>; 2] {
         [1, 2].map(|component| self.component(component).get(reg).words::<E>()[cols.clone()].to_vec())
     }
+}
+
+/// `out += a b`, of a batch of matrices.
+fn multiply<E: Element>(
+    session: &mut Session,
+    shape: MatrixShape,
+    a: &[E],
+    b: &[E],
+    out: &mut [E],
+) -> Result<(), Error> {
+    let MatrixShape { batch, m, k, n } = shape;
+    for index in 0..batch {
+        let right = &b[index * k * n..(index + 1) * k * n];
+        for from in (0..m).step_by(TICK_ROWS) {
+            let rows = TICK_ROWS.min(m - from);
+            let row = index * m + from;
+            let product = &mut out[row * n..(row + rows) * n];
+            matrix::matmul(&a[row * k..(row + rows) * k], right, product, rows, k, n);
+            session.mesh().tick()?;
+        }
+    }
+    Ok(())
 }
 
 /// `l`, of both masks.

@@ -8,7 +8,6 @@ use crate::planted::{Mistake, planted};
 use crate::seats::{self, Seats};
 use crate::verify::Unchecked;
 use crate::{PARTIES, cost};
-use sha2::{Digest as _, Sha256};
 use std::sync::Arc;
 use subtle::ConstantTimeEq;
 use tacit_engine::vector::{self, add_assign, sub_assign};
@@ -191,8 +190,6 @@ pub(crate) struct Verified {
     noted: Vec<Noted>,
     /// Instances that were prepared before that one, and their notes.
     prepared: Vec<(Ahead, Vec<Noted>)>,
-    /// What `P_1` and `P_2` were both given.
-    given: Option<Sha256>,
     /// Of the run that is on.
     running: Option<Running>,
     /// What hides outputs' components from clients, once everybody has accepted.
@@ -201,6 +198,10 @@ pub(crate) struct Verified {
 
 /// The online check of a run.
 struct Running {
+    /// Of inputs that `P_1` and `P_2` were both given and haven't compared: at these two.
+    given: Option<Digest>,
+    /// Whether there are any.
+    has_given: bool,
     /// Of what `P_1` shows: at `P_0` and at `P_2`.
     shown: Option<Digest>,
     /// Of what `P_0` computes of it, for each evaluator that this party compares with: its role.
@@ -219,10 +220,11 @@ impl Running {
             key.zeroize();
             digest
         };
+        let given = (me != 0).then(|| digest(3 - me, step::GIVEN_DIGEST));
         let shown = (me != 1).then(|| digest(2 - me, step::SHOWN_DIGEST));
         let others = if me == 0 { 1..=2 } else { 0..=0 };
         let computed = others.map(|other| (other, digest(other, step::COMPUTED_DIGEST))).collect();
-        Self { shown, computed, results: 0 }
+        Self { given, has_given: false, shown, computed, results: 0 }
     }
 
     /// `P_0` tells both others its digests of what it computed.
@@ -249,15 +251,7 @@ impl Verified {
     pub(crate) fn new(me: usize, seats: Seats, plan: &Plan) -> Self {
         let mut unchecked = Unchecked::new(me, seats);
         unchecked.reserve(&products(plan));
-        Self {
-            me,
-            unchecked,
-            noted: Vec::new(),
-            prepared: Vec::new(),
-            given: None,
-            running: None,
-            hiding: None,
-        }
+        Self { me, unchecked, noted: Vec::new(), prepared: Vec::new(), running: None, hiding: None }
     }
 
     /// Notes a party's components of some triples: of `a` and `b` of `P_0` those of `x_1` and `x_2`, of the others
@@ -337,19 +331,26 @@ impl Verified {
         }
     }
 
-    /// Notes an input that `P_1` and `P_2` were both given.
-    pub(crate) fn given(&mut self, masked: &[u8]) {
-        let hash = self.given.get_or_insert_default();
-        hash.update((masked.len() as u64).to_le_bytes());
-        hash.update(masked);
+    /// Notes a message of an input that `P_1` and `P_2` were both given.
+    pub(crate) fn given(&mut self, message: &[u8]) {
+        if let Some(running) = &mut self.running
+            && let Some(digest) = &mut running.given
+        {
+            digest.absorb(message);
+            running.has_given = true;
+        }
     }
 
-    /// Compares these inputs, once all are here, and before anything is computed on them.
+    /// Compares these inputs, once all are here, and before anything is computed on them. Their owner doesn't know the
+    /// digest's key.
     pub(crate) fn compare_given(&mut self, session: &mut Session, other: usize) -> Result<(), Error> {
-        let Some(hash) = self.given.take().filter(|_| !planted(Mistake::GivenNotCompared)) else {
+        let given = self.running.as_ref().filter(|running| running.has_given);
+        let given = given.and_then(|running| running.given.as_ref());
+        let Some(given) = given.filter(|_| !planted(Mistake::GivenNotCompared)) else {
             return Ok(());
         };
-        Ok(session.compare_shared(&[(other, &hash.finalize())], "what an owner of inputs gave")?)
+        let given = value(session, given)?;
+        Ok(session.compare_shared(&[(other, &given)], "what an owner of inputs gave")?)
     }
 
     /// Compares all results with those that `P_0` computed; accepts, and waits until the others do.

@@ -41,6 +41,8 @@ pub const SETTLED: u16 = 0x24;
 pub const SHOWN_DIGEST: u16 = 11;
 /// Digests of what was computed on masked operands; draws: their keys.
 pub const COMPUTED_DIGEST: u16 = 12;
+/// Draws: the keys of digests of what an owner of inputs gave two parties, compared as [`SHARED_INPUT`].
+pub const GIVEN_DIGEST: u16 = 13;
 /// What a party has of material that was made ahead of time.
 pub const STORED: u16 = 0x30;
 /// Inputs; op is the input's index.
