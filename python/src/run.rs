@@ -123,6 +123,8 @@ pub(crate) struct Run {
     seconds: f64,
     /// The names of those who played `P_0`, `P_1` and so on; empty if the protocol's parties are all alike.
     players: Vec<String>,
+    /// How numbers were compared, if that was left to the network.
+    comparison: Option<&'static str>,
     /// The instance of the material that came from a store: its epoch, and its number.
     material: Option<(String, u64)>,
 }
@@ -131,7 +133,8 @@ type Endpoint = (String, Vec<(&'static str, u64)>, u64);
 
 impl Run {
     pub(crate) fn new(py: Python<'_>, run: tacit::Run) -> PyResult<Self> {
-        let tacit::Run { outputs, report: Report { endpoints, rounds, elapsed, players, material } } = run;
+        let tacit::Run { outputs, report } = run;
+        let Report { endpoints, rounds, elapsed, players, comparison, material } = report;
         let outputs = outputs.into_iter().map(|output| match output {
             Some(value) => Ok(Some(values::to_python(py, value)?.unbind())),
             None => Ok(None),
@@ -146,6 +149,7 @@ impl Run {
             rounds,
             seconds: elapsed.as_secs_f64(),
             players,
+            comparison: comparison.map(|comparison| comparison.picked),
             material: material.map(|Instance { epoch, index }| (epoch.to_string(), index)),
         })
     }

@@ -3,6 +3,7 @@
 use crate::bench::BenchArgs;
 use crate::circuit::CircuitArgs;
 use crate::failure::Failure;
+use crate::net::NetArgs;
 use clap::{Args, Parser, Subcommand};
 use std::path::{Path, PathBuf};
 use tacit::net::setup::Config;
@@ -93,6 +94,8 @@ pub(crate) struct RunArgs {
     pub(crate) output: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) window: WindowArgs,
+    #[command(flatten)]
+    pub(crate) net: NetArgs,
     #[command(flatten)]
     pub(crate) store: Option<StoreArgs>,
     /// Compare every operation with the clear result; for made-up data, since nothing stays secret
@@ -229,7 +232,8 @@ struct ParameterArgs {
     /// would have it, which a deployment does if nothing is said
     #[arg(long, value_name = "ORDER")]
     roles: Option<String>,
-    /// How astra compares: prefix (few bits, a round for each layer) or garbled (two rounds, kilobytes)
+    /// How astra compares: prefix (few bits, a round for each layer) or garbled (two rounds, kilobytes). Or auto, which of the
+    /// two is quicker on the network, as it is measured or given
     #[arg(long, value_name = "HOW")]
     comparison: Option<String>,
 }
@@ -264,6 +268,8 @@ pub(crate) struct ServeArgs {
     pub(crate) inputs: Vec<(String, PathBuf)>,
     #[command(flatten)]
     pub(crate) window: WindowArgs,
+    #[command(flatten)]
+    pub(crate) net: NetArgs,
     #[command(flatten)]
     pub(crate) store: Option<StoreArgs>,
     /// End after so many runs

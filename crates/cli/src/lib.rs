@@ -15,6 +15,7 @@ mod cost;
 mod failure;
 mod front;
 mod init;
+mod net;
 mod npy;
 mod offline;
 mod program;

@@ -4,22 +4,24 @@ use crate::{Context, Front};
 use std::path::{Path, PathBuf};
 use tacit::program::{Builder, Kind, Program, Range, Recipient, Source};
 
-/// A Python that has one program for every file.
-struct OneProgram;
+/// A Python that has two programs: products, and comparisons.
+struct TwoPrograms;
 
-impl Front for OneProgram {
+impl Front for TwoPrograms {
     fn load_program(&self, path: &Path, args: &[String]) -> Result<Program, String> {
-        if path != Path::new("sum.py") {
+        let larger = path == Path::new("larger.py");
+        if !larger && path != Path::new("sum.py") {
             return Err(format!("{} can't be read", path.display()));
         }
         let size: usize = args.first().map_or(Ok(4), |arg| arg.parse()).map_err(|_| "a size".to_owned())?;
         let mut build = Builder::new();
         build.at(Source { file: "sum.py".into(), line: 3, text: "a * b".into() });
-        let range = Range::new(-10, 10);
+        let bound = if larger { 1 << 61 } else { 10 };
+        let range = Range::new(-bound, bound);
         let a = build.input("alice", "a", Kind::Int, &[size], range).unwrap();
         let b = build.input("P1", "b", Kind::Int, &[size], range).unwrap();
-        let product = build.mul(a, b).unwrap();
-        build.reveal(product, Recipient::Role("alice".into())).unwrap();
+        let result = if larger { build.greater(a, b) } else { build.mul(a, b) }.unwrap();
+        build.reveal(result, Recipient::Role("alice".into())).unwrap();
         Ok(build.finish().unwrap())
     }
 
@@ -36,14 +38,14 @@ impl Front for OneProgram {
 pub(crate) fn tacit(args: &[&str]) -> (i32, String, String) {
     let (mut out, mut err) = (Vec::new(), Vec::new());
     let mut context =
-        Context { front: &OneProgram, this_command: vec![], json: false, out: &mut out, err: &mut err };
+        Context { front: &TwoPrograms, this_command: vec![], json: false, out: &mut out, err: &mut err };
     let code = context.main(args.iter().map(|&arg| arg.to_owned()).collect());
     (code, String::from_utf8(out).unwrap(), String::from_utf8(err).unwrap())
 }
 
 #[test]
 fn bad_use_ends_with_2_and_says_what_is_wrong() {
-    let cases: [(&[&str], &str); 51] = [
+    let cases: [(&[&str], &str); 53] = [
         (&[], "Usage"),
         (&["dance"], "dance"),
         (&["run"], "PROGRAM"),
@@ -73,6 +75,8 @@ fn bad_use_ends_with_2_and_says_what_is_wrong() {
         (&["cost", "sum.py", "--roles", "201"], "Give --protocol with roles=201"),
         (&["cost", "sum.py", "--protocol", "astra", "--roles", "200"], "it has roles=012 or 021"),
         (&["cost", "sum.py", "--protocol", "replicated", "--roles", "auto"], "no parameter \"roles=auto\""),
+        (&["cost", "sum.py", "--comparison", "auto"], "Give --protocol with comparison=auto"),
+        (&["run", "sum.py", "--simulate", "--net", "moon", "--input", "a=/x.npy"], "x.npy"),
         (
             &["cost", "sum.py", "--protocol", "replicated", "--soundness", "100"],
             "no parameter \"soundness=100\"; it has zero-sharing=",
@@ -179,6 +183,57 @@ fn a_cost_says_who_plays_what() {
     assert!(text.contains("roles: P_0 = P2, P_1 = ") && text.contains("s in the slowest order"), "{text}");
     let (_, text, _) = tacit(&["cost", "sum.py", "--protocol", "astra"]);
     assert!(text.contains("roles: P_0 = P0, P_1 = P1, P_2 = P2, because all orders"), "{text}");
+}
+
+#[test]
+fn a_cost_says_how_numbers_are_compared() {
+    let bill = |size: &str, net: &str, comparison: &str| {
+        let args = ["cost", "larger.py", "--arg", size, "--net", net, "--json", "--protocol", "astra"];
+        let object: serde_json::Value =
+            serde_json::from_str(&tacit(&[&args[..], &["--comparison", comparison]].concat()).1).unwrap();
+        object["protocols"].as_object().unwrap().values().next().unwrap().clone()
+    };
+    for (size, net, expected) in
+        [("10", "wan", "garbled"), ("10000", "wan", "prefix"), ("1000", "lan", "prefix")]
+    {
+        let (auto, picked) = (bill(size, net, "auto"), bill(size, net, expected));
+        assert_eq!(auto["comparison"]["picked"], expected);
+        assert_eq!(auto["sent_bytes"], picked["sent_bytes"]);
+        let seconds = |way: &str| auto["comparison"]["seconds"][way].as_f64().unwrap();
+        assert!(seconds(expected) <= 1.1 * seconds("prefix").min(seconds("garbled")));
+        assert!(picked["comparison"].is_null());
+    }
+    let args = ["cost", "larger.py", "--protocol", "astra", "--comparison", "auto", "--net", "wan"];
+    let (_, text, _) = tacit(&args);
+    assert!(
+        text.contains("comparison: garbled: the network takes 0.") && text.contains("s with prefix, 0."),
+        "{text}"
+    );
+}
+
+#[test]
+fn a_simulation_says_how_numbers_are_compared() {
+    let folder = tempfile::tempdir().unwrap();
+    let values = folder.path().join("values.npy");
+    let value = tacit::program::Value { shape: vec![4], data: tacit::program::Data::Int(vec![1, -2, 3, 0]) };
+    crate::npy::write(&values, &value).unwrap();
+    let given = ["a", "b"].map(|name| format!("{name}={}", values.display()));
+    let [a, b] = &given;
+    let run = |more: &[&str]| {
+        let args = ["run", "larger.py", "--simulate", "--input", a, "--input", b, "--protocol", "astra"];
+        let (code, out, err) = tacit(&[&args[..], &["--comparison", "auto", "--json"], more].concat());
+        assert_eq!(code, 0, "{err}");
+        let object: serde_json::Value = serde_json::from_str(&out).unwrap();
+        assert_eq!(object["outputs"][0]["value"], serde_json::json!([false, false, false, false]));
+        (object["report"]["comparison"].clone(), err)
+    };
+    let (comparison, err) = run(&["--net", "wan"]);
+    assert_eq!(comparison["picked"], "garbled");
+    assert!(comparison["seconds"]["garbled"].as_f64() < comparison["seconds"]["prefix"].as_f64());
+    assert!(err.contains("comparison: garbled: the network takes"), "{err}");
+    let (comparison, err) = run(&[]);
+    assert_eq!(comparison, serde_json::json!({"picked": "prefix", "seconds": {}}));
+    assert_eq!(err.trim(), "comparison: prefix");
 }
 
 #[test]

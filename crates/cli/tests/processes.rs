@@ -21,7 +21,7 @@ fn main() {
         let this_command = vec![this_program().display().to_string(), AS_COMMAND.to_owned()];
         std::process::exit(tacit_cli::main(args.collect(), &NoPython, this_command));
     }
-    let tests: [(&str, fn()); 16] = [
+    let tests: [(&str, fn()); 17] = [
         ("every benchmark runs over every transport", every_benchmark_runs_over_every_transport),
         ("a benchmark's object has all its keys", a_benchmarks_object_has_all_its_keys),
         ("products cost the bits of their ring", products_cost_the_bits_of_their_ring),
@@ -34,6 +34,7 @@ fn main() {
         ("the limits of this machine are measured", the_limits_of_this_machine_are_measured),
         ("servers answer one run after another", servers_answer_one_run_after_another),
         ("parties run a circuit on a stream of instances", parties_run_a_circuit_on_a_stream_of_instances),
+        ("comparisons follow the network", comparisons_follow_the_network),
         ("material is made in one session and used in others", material_is_made_and_used),
         ("parties that are killed use nothing twice", parties_that_are_killed_use_nothing_twice),
         ("what a killed offline session leaves is no harm", a_killed_offline_session_leaves_no_harm),
@@ -98,6 +99,7 @@ fn every_benchmark_runs_over_every_transport() {
         vec!["dot", "--ring", "128"],
         vec!["matmul", "--ring", "fp128", "--zero-sharing", "information-theoretic"],
         vec!["compare", "--count", "1"],
+        vec!["compare", "--protocol", "astra", "--comparison", "auto", "--net", "1ms,1gbit"],
         vec!["predict", "--model", "logistic-sign"],
         vec!["predict", "--model", "logistic-3"],
         vec!["and", "--depth", "3", "--count", "195", "--threads", "4"],
@@ -552,6 +554,46 @@ fn parties_run_a_circuit_on_a_stream_of_instances() {
     ] {
         let (code, message) = refused(name, more);
         assert!(code == Some(2) && message.contains(expected), "{name}: {code:?}, {message}");
+    }
+}
+
+/// Whether they measure it or are told.
+fn comparisons_follow_the_network() {
+    let deployment = Deployment::new(PORT + 21);
+    deployment.hurry();
+    let everybody = [("P0", None), ("P1", None), ("P2", None), ("alice", Some("x")), ("bob", Some("y"))];
+    let run = |of: &dyn Fn(&str) -> Vec<&'static str>| {
+        let start = |(name, gives): (&str, Option<&str>)| {
+            let input = gives.map(|input| format!("{input}={}", deployment.path(&format!("{input}.npy"))));
+            let input = input.iter().flat_map(|input| ["--input", input]);
+            let more = ["--protocol", "astra", "--comparison", "auto"].into_iter().chain(of(name));
+            deployment.start(name, "run", &more.chain(input).collect::<Vec<_>>())
+        };
+        everybody.map(start).map(|child| child.wait_with_output().unwrap())
+    };
+    let object = |output: &Output| -> Json { serde_json::from_slice(&output.stdout).unwrap() };
+    let comparisons = |of: &dyn Fn(&str) -> Vec<&'static str>| {
+        run(of).map(|output| {
+            check_outputs(&object(&output));
+            object(&output)["report"]["comparison"].clone()
+        })
+    };
+    let measured = comparisons(&|_| Vec::new());
+    assert!(measured.iter().all(|comparison| comparison["picked"] == measured[0]["picked"]), "{measured:?}");
+    for (me, comparison) in measured.iter().enumerate() {
+        // Clients are told what is picked and no more.
+        let seconds = comparison["seconds"].as_object().unwrap();
+        assert_eq!(seconds.len(), if me < 3 { 2 } else { 0 }, "{comparison}");
+    }
+    let told = comparisons(&|_| vec!["--net", "wan"]);
+    assert!(told.iter().all(|comparison| *comparison == told[0]), "{told:?}");
+    assert_eq!(told[0]["picked"], "garbled");
+    assert!(told[0]["seconds"]["garbled"].as_f64() < told[0]["seconds"]["prefix"].as_f64());
+    // All are told, or nobody is.
+    for output in run(&|name| if name == "P1" { Vec::new() } else { vec!["--net", "wan"] }) {
+        assert_eq!(output.status.code(), Some(1));
+        let message = object(&output)["error"]["message"].to_string();
+        assert!(message.contains("disagrees on the protocol's parameters"), "{message}");
     }
 }
 

@@ -102,6 +102,20 @@ impl Store {
         Self::enter(store, anchors, binding, Entry::Adopt)
     }
 
+    /// What the store in a folder was made for; `None` if there is none. Nothing is locked: what it says is for
+    /// [`Self::open`] to be told.
+    ///
+    /// # Errors
+    /// [`Error::Damaged`], [`Error::File`].
+    pub fn binding_at(store: &Path) -> Result<Option<Binding>, Error> {
+        if files::exists(&store.join(BINDING))? { read_binding(store).map(Some) } else { Ok(None) }
+    }
+
+    /// Whether it was made for this.
+    pub fn is_for(&self, binding: &Binding) -> bool {
+        self.binding == binding.hash()
+    }
+
     /// Epochs with unused material, ascending: what the parties tell one another before they [`agree`](crate::agree).
     pub fn available(&self) -> Vec<Available> {
         let unused = self.epochs.iter().map(|(epoch, folder)| Available {
@@ -222,9 +236,7 @@ impl Store {
             files::replace(store, JOURNAL, &crate::write_ledger(&hash, []))?;
             files::replace(store, BINDING, &binding.to_bytes())?;
         }
-        let bytes = files::read(&bound, binding::MAX_BYTES as u64)?;
-        let stored = Binding::from_bytes(&bytes);
-        let stored = stored.map_err(|cause| Error::Damaged { path: bound, cause })?;
+        let stored = read_binding(store)?;
         if let Some(differences) = stored.difference(binding) {
             return Err(Error::Binding { path: store.to_owned(), differences });
         }
@@ -400,6 +412,12 @@ impl Store {
         self.sound = true;
         Ok(())
     }
+}
+
+fn read_binding(store: &Path) -> Result<Binding, Error> {
+    let path = store.join(BINDING);
+    let bytes = files::read(&path, binding::MAX_BYTES as u64)?;
+    Binding::from_bytes(&bytes).map_err(|cause| Error::Damaged { path, cause })
 }
 
 /// Whether a file may be in a folder that is just becoming a store.

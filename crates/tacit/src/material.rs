@@ -1,7 +1,8 @@
 //! Material that was made ahead of time: where a party keeps it, what it is good for, and which of it a run uses.
 
-use crate::Error;
+use crate::casting::castings;
 use crate::endpoint::Endpoint;
+use crate::{Error, protocol};
 use std::fmt;
 use std::path::PathBuf;
 use tacit_engine::{Material, Protocol};
@@ -48,6 +49,23 @@ impl Place {
         Ok(Store::open(&self.store, &self.anchors, &binding(endpoint, me))?)
     }
 
+    /// Opens a party's store for what its material was made under, of all that a protocol's name can come to.
+    pub(crate) fn open_made(&self, endpoint: &Endpoint, name: &str, me: usize) -> Result<Store, Error> {
+        match self.made(endpoint, name, me)? {
+            Some(made) => self.open(&made, me),
+            // What is lacking, or what it was made for, is for the store to say.
+            None => self.open(endpoint, me),
+        }
+    }
+
+    /// An endpoint as it was when a party's store was made; `None` if there is no store, or one for something else.
+    pub(crate) fn made(&self, endpoint: &Endpoint, name: &str, me: usize) -> Result<Option<Endpoint>, Error> {
+        match Store::binding_at(&self.store)? {
+            Some(bound) => find_made(endpoint, name, me, |binding| *binding == bound),
+            None => Ok(None),
+        }
+    }
+
     /// Opens a party's store, and makes it first if there is none.
     pub(crate) fn create(&self, endpoint: &Endpoint, me: usize) -> Result<Store, Error> {
         two_phases(endpoint.protocol)?;
@@ -79,6 +97,44 @@ pub(crate) fn two_phases(protocol: &dyn Protocol) -> Result<(), Error> {
     Err(Error::Refused(format!(
         "protocol {name:?} has no offline phase: it makes nothing ahead of time, and takes nothing from a store"
     )))
+}
+
+/// An endpoint as it was when the material of a party's store was made.
+///
+/// # Errors
+/// [`Error::Refused`] if that was for something else.
+pub(crate) fn made_under(
+    endpoint: &Endpoint,
+    name: &str,
+    me: usize,
+    store: &Store,
+) -> Result<Endpoint, Error> {
+    find_made(endpoint, name, me, |binding| store.is_for(binding))?.ok_or_else(other)
+}
+
+/// Refuses a store whose material is for something else.
+pub(crate) fn refuse_other(endpoint: &Endpoint, me: usize, store: &Store) -> Result<(), Error> {
+    if store.is_for(&binding(endpoint, me)) { Ok(()) } else { Err(other()) }
+}
+
+fn other() -> Error {
+    Error::Refused("the store was opened for another program, protocol or list of parties".to_owned())
+}
+
+/// An endpoint with what its protocol's name leaves open such that its binding is the one that is looked for.
+fn find_made(
+    endpoint: &Endpoint,
+    name: &str,
+    me: usize,
+    is_bound: impl Fn(&Binding) -> bool,
+) -> Result<Option<Endpoint>, Error> {
+    for name in castings(name)? {
+        let made = endpoint.under(protocol(&name)?)?;
+        if is_bound(&binding(&made, me)) {
+            return Ok(Some(made));
+        }
+    }
+    Ok(None)
 }
 
 /// What a party's material is good for: all that the parties agree on before a run, but the window, on which no material
@@ -140,19 +196,8 @@ fn tell(
         session.abort(&error.to_string());
         endpoint.compiled.aborted(error.into())
     })?;
-    let apart = |with: bool| -> Vec<&str> {
-        let parties = endpoint.parties.iter().zip(&lists);
-        parties.filter(|(_, list)| list.is_some() == with).map(|(name, _)| name.as_str()).collect()
-    };
-    let (with, without) = (apart(true), apart(false));
-    if !with.is_empty() && !without.is_empty() {
-        let reason = format!(
-            "all parties take their material from a store (--store), or none does; {} with one, {} without",
-            with.join(" and "),
-            without.join(" and ")
-        );
-        return Err(part(session, Error::Refused(reason)));
-    }
+    let stores: Vec<bool> = lists.iter().map(Option::is_some).collect();
+    all_or_none(&endpoint.parties, &stores).map_err(|error| part(session, error))?;
     if stored {
         // Of encodings that come back, one is one list.
         let all: Vec<u8> = lists.iter().flatten().flat_map(|list| message(Some(list))).collect();
@@ -161,9 +206,26 @@ fn tell(
     Ok(lists.into_iter().map(Option::unwrap_or_default).collect())
 }
 
+/// Refuses a run for which some parties have a store and others haven't.
+pub(crate) fn all_or_none(parties: &[String], stores: &[bool]) -> Result<(), Error> {
+    let apart = |with: bool| -> Vec<&str> {
+        let parties = parties.iter().zip(stores);
+        parties.filter(|(_, has)| **has == with).map(|(name, _)| name.as_str()).collect()
+    };
+    let (with, without) = (apart(true), apart(false));
+    if with.is_empty() || without.is_empty() {
+        return Ok(());
+    }
+    Err(Error::Refused(format!(
+        "all parties take their material from a store (--store), or none does; {} with one, {} without",
+        with.join(" and "),
+        without.join(" and ")
+    )))
+}
+
 /// Ends a session in which all parties come to see the same, once all of them do: who is told of the end before knows only
 /// the other's word for it.
-fn part(session: &mut Session, error: Error) -> Error {
+pub(crate) fn part(session: &mut Session, error: Error) -> Error {
     // If one doesn't come, this one has its error nonetheless.
     let _ = session.barrier();
     session.abort(&error.to_string());

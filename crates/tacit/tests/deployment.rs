@@ -310,17 +310,20 @@ fn streams_of_different_lengths_are_noticed_by_all() {
 
 /// In two lanes, and then as a stream, over real links: whatever was measured, all go by the same.
 #[test]
-fn roles_are_settled_by_all_and_the_clients_go_by_them() {
+fn what_is_open_is_settled_by_all_and_the_clients_go_by_it() {
     let deployment = Deployment::new("roles");
     let program = difference(100);
     let runs = everybody(&deployment, |_, config, inputs| {
         let mut seat = Seat::open(config).unwrap();
         let within = seat.config().limits().connect;
         let jobs = [(&program, inputs), (&program, inputs)];
-        seat.run_lanes(&jobs, "astra", &|_, _| {}, within).unwrap()
+        seat.run_lanes(&jobs, "astra comparison=auto", &|_, _| {}, within).unwrap()
     });
+    let picked = |run: &Run| run.report.comparison.as_ref().map(|comparison| comparison.picked);
+    assert!(picked(&runs[0].1[0]).is_some());
     for (name, lanes) in &runs {
         for run in lanes {
+            assert_eq!(picked(run), picked(&runs[0].1[0]), "{name}");
             assert_eq!(run.report.players, runs[0].1[0].report.players, "{name}");
             assert_eq!(run.report.players.len(), 3);
             let larger = run.outputs[1].as_ref().map(|value| value.data.clone());

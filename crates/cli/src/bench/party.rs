@@ -3,13 +3,15 @@
 use super::clock::{Clock, Figures, Gate};
 use super::spec::Spec;
 use super::work::Work;
-use crate::cost;
 use crate::failure::Failure;
+use crate::net;
 use serde::{Deserialize, Serialize};
 use tacit::engine::Clear;
 use tacit::net::{Limits, Mesh, Phase, Profile, Shaped, Transport};
 use tacit::program::cost::{Cost, Phase as CostPhase};
-use tacit::{Compiled, Endpoint, Error, Feed, Strand, Stream, cast, is_open, network, play_lanes, protocol};
+use tacit::{
+    Compiled, Endpoint, Error, Feed, Making, Strand, Stream, cast, is_open, network, play_lanes, protocol,
+};
 
 /// What one party has to say at the end.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -44,7 +46,17 @@ pub(crate) struct LaneWork {
 }
 
 impl Bench {
+    /// What is left to the network is picked for the one that the links are shaped to, by all parties alike.
     pub(crate) fn new(spec: Spec) -> Result<Self, Failure> {
+        let bench = Self::as_named(spec)?;
+        match bench.cast()? {
+            // Another way to compare is another plan.
+            Some(protocol) => Self::as_named(Spec { protocol, ..bench.spec }),
+            None => Ok(bench),
+        }
+    }
+
+    fn as_named(spec: Spec) -> Result<Self, Failure> {
         let protocol = protocol(&spec.protocol)?;
         let mut lanes: Vec<LaneWork> = Vec::with_capacity(usize::from(spec.lanes));
         for lane in 0..usize::from(spec.lanes) {
@@ -54,32 +66,25 @@ impl Bench {
                 .repeated(times, rest, instances)?;
             lanes.push(LaneWork { work, endpoint });
         }
-        let mut bench = Self { spec, lanes };
-        bench.cast()?;
-        Ok(bench)
+        Ok(Self { spec, lanes })
     }
 
-    /// Settles who plays what by the network that the links are shaped to, if that is left to it. All parties do so alike.
-    fn cast(&mut self) -> Result<(), Failure> {
-        let Some(net) = &self.spec.net else { return Ok(()) };
+    /// The protocol's name with what is picked for the network, if something is left to it.
+    fn cast(&self) -> Result<Option<String>, Failure> {
+        let Some(net) = &self.spec.net else { return Ok(None) };
         if !is_open(&self.spec.protocol)? {
-            return Ok(());
+            return Ok(None);
         }
         let parties = &self.spec.parties;
-        let net = network(&cost::load(net)?, parties);
-        let casting = cast(&self.spec.protocol, parties, &net, |name| {
+        let net = network(&net::load(net)?, parties);
+        let casting = cast(&self.spec.protocol, parties, &net, Making::InRun, |name| {
             let mut total = Cost::default();
             for lane in &self.lanes {
                 total.add_beside(&lane.work.stream.price(name, parties)?);
             }
             Ok(total)
         })?;
-        let protocol = protocol(&casting.protocol)?;
-        for lane in &mut self.lanes {
-            lane.endpoint.protocol = protocol;
-        }
-        self.spec.protocol = casting.protocol;
-        Ok(())
+        Ok(Some(casting.protocol))
     }
 
     /// What the lanes run, and how often.
