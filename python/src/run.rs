@@ -94,11 +94,16 @@ pub(crate) struct Prepared {
     links: Vec<(String, u64, u64)>,
     /// From the handshake until all was on disk everywhere.
     seconds: f64,
+    /// The names of those who play `P_0`, `P_1` and so on in runs on it; empty if the protocol's parties are all alike.
+    players: Vec<String>,
+    /// How numbers are compared in runs on it, if that was left to the network.
+    comparison: Option<&'static str>,
 }
 
 impl Prepared {
     pub(crate) fn new(made: tacit::Prepared) -> Self {
-        let tacit::Prepared { party, epoch, instances, disk_bytes, links, elapsed } = made;
+        let tacit::Prepared { party, epoch, instances, disk_bytes, links, elapsed, players, comparison } =
+            made;
         Self {
             party,
             epoch: epoch.to_string(),
@@ -106,6 +111,8 @@ impl Prepared {
             disk_bytes,
             links: links.into_iter().map(|link| (link.to, link.bytes, link.declared)).collect(),
             seconds: elapsed.as_secs_f64(),
+            players,
+            comparison: comparison.map(|comparison| comparison.picked),
         }
     }
 }

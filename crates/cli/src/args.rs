@@ -129,6 +129,8 @@ pub(crate) struct OfflineArgs {
     pub(crate) store: StoreArgs,
     #[command(flatten)]
     pub(crate) window: WindowArgs,
+    #[command(flatten)]
+    pub(crate) net: NetArgs,
 }
 
 /// Where material is kept.

@@ -158,16 +158,47 @@ fn a_cost_is_by_party_phase_and_line() {
     assert!(out.contains("replicated") && out.contains("online") && out.contains("sum.py:3: a * b"), "{out}");
 }
 
-/// On the paper's network, with its machines in another order.
-#[test]
-fn a_cost_says_who_plays_what() {
-    let folder = tempfile::tempdir().unwrap();
-    let file = folder.path().join("net.toml");
+/// A file with the paper's network, its machines in another order.
+fn papers_network(folder: &Path) -> String {
+    let file = folder.join("net.toml");
     let pair =
         |one, other, net| format!("[[pair]]\nbetween = [\"{one}\", \"{other}\"]\nnet = \"{net},25mbit\"\n");
     let pairs = [("P0", "P1", "81.736ms"), ("P1", "P2", "201.928ms"), ("P0", "P2", "229.792ms")];
     std::fs::write(&file, pairs.map(|(one, other, net)| pair(one, other, net)).concat()).unwrap();
-    let net = file.display().to_string();
+    file.display().to_string()
+}
+
+#[test]
+fn material_has_the_roles_that_its_network_asks_for() {
+    let folder = tempfile::tempdir().unwrap();
+    let (net, store) = (papers_network(folder.path()), folder.path().join("store").display().to_string());
+    let object = |args: &[&str]| -> serde_json::Value {
+        let (code, out, err) = tacit(args);
+        assert_eq!(code, 0, "{err}");
+        serde_json::from_str(out.lines().next().unwrap()).unwrap()
+    };
+    let offline =
+        ["offline", "sum.py", "--simulate", "--protocol", "astra", "--count", "1", "--store", &store];
+    let made = object(&[&offline[..], &["--net", &net, "--json"]].concat());
+    assert_eq!(made["roles"]["P_0"], "P2");
+    assert!(
+        tacit(&offline).1.contains("bytes sent: ") && tacit(&offline).1.contains("; roles: P_0 = P2, P_1 = ")
+    );
+    let value = tacit::program::Value { shape: vec![4], data: tacit::program::Data::Int(vec![1, -2, 3, 0]) };
+    let values = folder.path().join("values.npy");
+    crate::npy::write(&values, &value).unwrap();
+    let [a, b] = ["a", "b"].map(|name| format!("{name}={}", values.display()));
+    let run = ["run", "sum.py", "--simulate", "--protocol", "astra", "--store", &store, "--json"];
+    let run = object(&[&run[..], &["--input", &a, "--input", &b]].concat());
+    assert_eq!(run["report"]["roles"], made["roles"]);
+    assert_eq!(run["outputs"][0]["value"], serde_json::json!([1, 4, 9, 0]));
+}
+
+/// On the paper's network.
+#[test]
+fn a_cost_says_who_plays_what() {
+    let folder = tempfile::tempdir().unwrap();
+    let net = papers_network(folder.path());
     let bill = |more: &[&str]| {
         let args = [&["cost", "sum.py", "--protocol", "astra", "--net", &net, "--json"], more].concat();
         let object: serde_json::Value = serde_json::from_str(&tacit(&args).1).unwrap();

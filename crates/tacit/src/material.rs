@@ -51,19 +51,16 @@ impl Place {
 
     /// Opens a party's store for what its material was made under, of all that a protocol's name can come to.
     pub(crate) fn open_made(&self, endpoint: &Endpoint, name: &str, me: usize) -> Result<Store, Error> {
-        match self.made(endpoint, name, me)? {
-            Some(made) => self.open(&made, me),
-            // What is lacking, or what it was made for, is for the store to say.
-            None => self.open(endpoint, me),
-        }
+        let made = self.made(endpoint, name, me)?;
+        self.open(made.as_ref().unwrap_or(endpoint), me)
     }
 
-    /// An endpoint as it was when a party's store was made; `None` if there is no store, or one for something else.
+    /// An endpoint as it was when a party's store was made, if there is one. If it was made for something else it is for the
+    /// store to say so when it is opened.
     pub(crate) fn made(&self, endpoint: &Endpoint, name: &str, me: usize) -> Result<Option<Endpoint>, Error> {
-        match Store::binding_at(&self.store)? {
-            Some(bound) => find_made(endpoint, name, me, |binding| *binding == bound),
-            None => Ok(None),
-        }
+        let Some(bound) = Store::binding_at(&self.store)? else { return Ok(None) };
+        let made = find_made(endpoint, name, me, |binding| *binding == bound)?;
+        Ok(Some(made.unwrap_or_else(|| endpoint.clone())))
     }
 
     /// Opens a party's store, and makes it first if there is none.
