@@ -107,26 +107,29 @@ pub(crate) struct RunArgs {
 }
 
 #[derive(Args, Debug)]
-#[command(group(clap::ArgGroup::new("where").required(true).args(["config", "simulate"])))]
-#[command(group(clap::ArgGroup::new("kept").required(true).args(["store"])))]
+#[command(group(clap::ArgGroup::new("where").required(true).multiple(true).args(["config", "simulate", "cost"])))]
+#[command(group(clap::ArgGroup::new("kept").required(true).args(["store", "cost"])))]
 pub(crate) struct OfflineArgs {
     #[command(flatten)]
     pub(crate) program: ProgramArgs,
     #[command(flatten)]
     pub(crate) protocol: ProtocolArgs,
-    /// Take part as the party whose configuration this is
-    #[arg(long, value_name = "parties.toml")]
+    /// Take part as the party whose configuration this is; with --cost, reckon with its parties and its window
+    #[arg(long, value_name = "parties.toml", conflicts_with = "simulate")]
     pub(crate) config: Option<PathBuf>,
     /// Make the material of all parties in this process, each in a folder of its own in the store's; N parties, or as
     /// many as the protocol is for
     #[arg(long, value_name = "N", num_args = 0..=1, default_missing_value = "0",
-        value_parser = number_of_parties)]
+        value_parser = number_of_parties, conflicts_with = "cost")]
     pub(crate) simulate: Option<usize>,
+    /// Say what it will cost; nothing is made
+    #[arg(long)]
+    pub(crate) cost: bool,
     /// For how many runs, the same for everybody
     #[arg(long, value_name = "N")]
     pub(crate) count: u64,
     #[command(flatten)]
-    pub(crate) store: StoreArgs,
+    pub(crate) store: Option<StoreArgs>,
     #[command(flatten)]
     pub(crate) window: WindowArgs,
     #[command(flatten)]

@@ -10,7 +10,9 @@ use tacit::engine::Roles;
 use tacit::net::Profile;
 use tacit::net::setup::Config;
 use tacit::program::cost::{Cost, Itemised, Phase};
-use tacit::{Casting, Compiled, Error, Local, Making, Stream, cast, network, price, priced, protocol};
+use tacit::{
+    Casting, Compiled, Error, Local, Making, Stream, cast, network, price, price_offline, priced, protocol,
+};
 
 pub(crate) fn cost(context: &mut Context<'_>, args: &CostArgs) -> Result<(), Failure> {
     let mut compiled = Compiled::new(program::load(context, &args.program)?)?;
@@ -97,6 +99,20 @@ impl Bill {
             }
         }
         Ok(Self { protocol, casting, endpoints: [parties, clients].concat(), total, lines })
+    }
+
+    /// What it costs to make material for so many runs.
+    pub(crate) fn of_material(
+        compiled: &Arc<Compiled>,
+        protocol: String,
+        parties: Vec<String>,
+        net: &Profile,
+        count: u64,
+    ) -> Result<Self, Failure> {
+        let one = |name: &str| Ok(price(compiled, name, &parties)?.total);
+        let casting = cast(&protocol, &parties, &network(net, &parties), Making::Ahead, one)?;
+        let total = price_offline(compiled, &casting.protocol, &parties, count)?;
+        Ok(Self { protocol, casting, endpoints: parties, total, lines: Vec::new() })
     }
 
     /// What all parts of a stream cost together.

@@ -10,9 +10,10 @@ use tacit::{Comparison, Compiled, Making, cast, network, price};
 #[derive(Args, Clone, Debug)]
 pub(crate) struct NetArgs {
     /// Pick what is left to the network (--roles auto, --comparison auto) for this one, the same for everybody, instead of
-    /// measuring it: lan, wan, ROUND-TRIP,BANDWIDTH such as 20ms,1gbit, or a file with a value for each pair
+    /// measuring it: lan, wan, ROUND-TRIP,BANDWIDTH such as 20ms,1gbit, or a file with a value for each pair. A cost is for lan
+    /// if nothing is said
     #[arg(long, value_name = "PROFILE")]
-    net: Option<String>,
+    pub(crate) net: Option<String>,
 }
 
 impl NetArgs {

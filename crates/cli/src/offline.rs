@@ -1,17 +1,22 @@
 //! `tacit offline`: the parties make material for runs to come.
 
 use crate::args::{OfflineArgs, StoreArgs};
+use crate::cost::Bill;
 use crate::failure::Failure;
 use crate::progress::Bar;
 use crate::run::{self, simulation};
 use crate::table::{bytes, seconds};
-use crate::{Context, program};
+use crate::{Context, cost, net, program};
 use serde_json::{Value as Json, json};
+use std::sync::Arc;
+use tacit::net::setup::Config;
 use tacit::store::Store;
 use tacit::{Compiled, Making, Place, Prepared, Seat, told};
 
 pub(crate) fn offline(context: &mut Context<'_>, args: &OfflineArgs) -> Result<(), Failure> {
     let loaded = program::load(context, &args.program)?;
+    // Without a place for material there is nothing to do but to say what it costs.
+    let Some(store) = &args.store else { return price(context, args, &Compiled::new(loaded)?) };
     let mut compiled = Compiled::new(loaded)?;
     let mut protocol = args.protocol.name();
     let picked;
@@ -20,7 +25,7 @@ pub(crate) fn offline(context: &mut Context<'_>, args: &OfflineArgs) -> Result<(
     let mut prepared = if let Some(config) = &args.config {
         let mut seat = Seat::with(args.window.configuration(config)?)?;
         picked = args.net.pick(&mut protocol, &compiled, &seat.parties(), Making::Ahead)?;
-        let place = args.store.place(false)?;
+        let place = store.place(false)?;
         vec![seat.offline(&compiled, &protocol, args.count, &place, &progress)?]
     } else {
         if let Some(bytes) = args.window.bytes {
@@ -29,7 +34,7 @@ pub(crate) fn offline(context: &mut Context<'_>, args: &OfflineArgs) -> Result<(
         let mut local = simulation(&protocol, args.simulate)?;
         let parties = local.parties.clone();
         picked = args.net.pick(&mut local.protocol, &compiled, &parties, Making::Ahead)?;
-        local.offline(&compiled, args.count, &args.store.place(true)?, &progress)?
+        local.offline(&compiled, args.count, &store.place(true)?, &progress)?
     };
     drop(bar);
     for made in &mut prepared {
@@ -38,6 +43,18 @@ pub(crate) fn offline(context: &mut Context<'_>, args: &OfflineArgs) -> Result<(
         context.line(&line)?;
     }
     Ok(())
+}
+
+/// What making it would send.
+fn price(context: &mut Context<'_>, args: &OfflineArgs, compiled: &Arc<Compiled>) -> Result<(), Failure> {
+    let config = args.config.as_deref().map(|path| args.window.configuration(path)).transpose()?;
+    let window = config.as_ref().map_or(args.window.bytes, Config::window);
+    let compiled = window.map_or_else(|| compiled.clone(), |bytes| compiled.clone().with_window(bytes));
+    let name = args.net.net.as_deref().unwrap_or("lan");
+    let (protocol, net) = (args.protocol.name(), net::load(name)?);
+    let parties = cost::parties(&protocol, config.as_ref())?;
+    let bill = Bill::of_material(&compiled, protocol, parties, &net, args.count)?;
+    cost::tell(context, name, &net, &[bill])
 }
 
 impl StoreArgs {

@@ -45,7 +45,7 @@ pub(crate) fn tacit(args: &[&str]) -> (i32, String, String) {
 
 #[test]
 fn bad_use_ends_with_2_and_says_what_is_wrong() {
-    let cases: [(&[&str], &str); 53] = [
+    let cases: [(&[&str], &str); 57] = [
         (&[], "Usage"),
         (&["dance"], "dance"),
         (&["run"], "PROGRAM"),
@@ -61,6 +61,10 @@ fn bad_use_ends_with_2_and_says_what_is_wrong() {
         (&["run", "sum.py", "--simulate", "--window", "0"], "1 at least"),
         (&["offline", "sum.py", "--simulate", "--store", "/nowhere"], "--count"),
         (&["offline", "sum.py", "--simulate", "--count", "3"], "--store"),
+        (&["offline", "sum.py", "--cost", "--protocol", "astra"], "--count"),
+        (&["offline", "sum.py", "--cost", "--count", "3"], "has no offline phase"),
+        (&["offline", "sum.py", "--cost", "--count", "3", "--simulate"], "cannot be used with"),
+        (&["offline", "sum.py", "--cost", "--count", "3", "--store", "/nowhere"], "cannot be used with"),
         (&["offline", "sum.py", "--count", "3", "--store", "/nowhere"], "--simulate"),
         (&["offline", "sum.py", "--simulate", "--count", "3", "--store", "/nowhere"], "has no offline phase"),
         (&["run", "sum.py", "--simulate", "--anchors", "/nowhere"], "--store"),
@@ -265,6 +269,35 @@ fn a_simulation_says_how_numbers_are_compared() {
     let (comparison, err) = run(&[]);
     assert_eq!(comparison, serde_json::json!({"picked": "prefix", "seconds": {}}));
     assert_eq!(err.trim(), "comparison: prefix");
+}
+
+/// What is said beforehand is what is sent: a few runs' checks of products cost less together.
+#[test]
+fn the_cost_of_material_is_what_is_sent() {
+    let folder = tempfile::tempdir().unwrap();
+    let sent = |count: &str| -> (Vec<u64>, Vec<u64>) {
+        let store = folder.path().join(count).display().to_string();
+        let args = ["offline", "sum.py", "--protocol", "astra-malicious", "--count", count, "--json"];
+        let of = |more: &[&str]| tacit(&[&args[..], more].concat()).1;
+        let declared: serde_json::Value = serde_json::from_str(&of(&["--cost"])).unwrap();
+        let declared = declared["protocols"]["astra-malicious"]["sent_bytes"].as_array().unwrap().clone();
+        let sent = of(&["--simulate", "--store", &store]);
+        let party = |line: &str| -> u64 {
+            let object: serde_json::Value = serde_json::from_str(line).unwrap();
+            let links = object["links"].as_object().unwrap().values();
+            links.map(|link| link["sent_bytes"].as_u64().unwrap()).sum()
+        };
+        (declared.iter().map(|bytes| bytes.as_u64().unwrap()).collect(), sent.lines().map(party).collect())
+    };
+    let [(one, one_sent), (ten, ten_sent)] = ["1", "10"].map(sent);
+    assert_eq!((&one, &ten), (&one_sent, &ten_sent));
+    assert!(ten.iter().sum::<u64>() < 5 * one.iter().sum::<u64>());
+    let (_, text, _) =
+        tacit(&["offline", "sum.py", "--protocol", "astra", "--count", "3", "--cost", "--net", "wan"]);
+    assert!(
+        text.contains("offline") && text.contains("network time (wan)") && text.contains("roles: P_0 = P0"),
+        "{text}"
+    );
 }
 
 #[test]

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::time::Instant;
 use tacit_engine::executor::Unobserved;
 use tacit_engine::{Outcome, Protocol, Roles};
-use tacit_program::cost::{Cost, Flow};
+use tacit_program::cost::Cost;
 
 /// What is run of a stream. Everybody who takes part agrees on all of it before anything is sent.
 #[derive(Clone, Debug)]
@@ -43,13 +43,7 @@ impl Stream {
         for (compiled, times) in [(Some(&self.part), self.times), (self.rest.as_ref(), 1)] {
             let Some(compiled) = compiled else { continue };
             for (phase, cost) in price(compiled, name, parties)?.total.phases() {
-                total.add_rounds(phase, times * cost.rounds);
-                for link in &cost.links {
-                    total.add_flow(
-                        phase,
-                        &Flow { from: link.from, to: link.to, bits: 8 * times * link.bytes },
-                    );
-                }
+                total.add_times(phase, cost, times);
             }
         }
         Ok(total)
