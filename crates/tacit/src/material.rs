@@ -135,7 +135,7 @@ fn find_made(
 }
 
 /// What a party's material is good for: all that the parties agree on before a run, but the window, on which no material
-/// depends. The version is a part of the parameters: another one may lower the same program in another way.
+/// depends, and the plan.
 fn binding(endpoint: &Endpoint, me: usize) -> Binding {
     Binding {
         me: endpoint.parties[me].clone(),
@@ -145,6 +145,7 @@ fn binding(endpoint: &Endpoint, me: usize) -> Binding {
         parameters: endpoint.parameters(),
         inputs: endpoint.compiled.describe_inputs(),
         program: endpoint.compiled.hash(),
+        plan: endpoint.compiled.plan_digest(),
     }
 }
 
@@ -277,6 +278,49 @@ fn read(bytes: &[u8]) -> Result<Option<Vec<Available>>, NotAList> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::{Compiled, Local, play_stored};
+    use tacit_engine::executor::Unobserved;
+    use tacit_net::{Limits, Mesh, memory};
+    use tacit_program::{Builder, Data, Kind, Range, Recipient, Value, plan};
+
+    /// The plan counts, and not only the program and its shapes: what was made for another one is refused before anything is
+    /// sent, whoever opens the store and whoever runs on one that is open.
+    #[test]
+    fn material_for_another_plan_of_the_same_shapes_is_refused() {
+        let mut builder = Builder::new();
+        let [a, b] = ["P1", "P2"]
+            .map(|owner| builder.input(owner, owner, Kind::Int, &[3], Range::new(-9, 9)).unwrap());
+        let product = builder.mul(a, b).unwrap();
+        builder.reveal(product, Recipient::All).unwrap();
+        let compiled = Compiled::new(builder.finish().unwrap()).unwrap();
+        let square = compiled.altered(|plan| match &mut plan.ops[0].kind {
+            plan::Kind::Mul { a, b, .. } => *b = *a,
+            other => panic!("{other:?} is no product"),
+        });
+        assert_eq!((square.hash(), square.describe_inputs()), (compiled.hash(), compiled.describe_inputs()));
+        assert_eq!(compiled.clone().with_window(1).plan_digest(), compiled.plan_digest());
+
+        let local = Local::new("astra").unwrap();
+        let folder = tempfile::tempdir().unwrap();
+        let place = Place::simulated(folder.path().join("stores"));
+        local.offline(&compiled, 1, &place, &|_, _| {}).unwrap();
+        let says = local.open_stores(&square, &place).unwrap_err().to_string();
+        assert!(says.contains("made for something else: the plan of the program (its hash)"), "{says}");
+
+        let mut stores = local.open_stores(&compiled, &place).unwrap();
+        let inputs =
+            [[1, 2, 3], [4, 5, 6]].map(|values| Value { shape: vec![3], data: Data::Int(values.to_vec()) });
+        let error = local.run_stored(&square, &mut stores, &inputs, &|_, _| {}).unwrap_err();
+        assert!(matches!(error, Error::Refused(_)), "{error}");
+        // Alone, as nobody is waited for.
+        let endpoint = local.endpoint(&square).unwrap();
+        let links = memory::mesh(3, 0).into_iter().next().unwrap();
+        let mesh = Mesh::new(Box::new(links), 0, local.parties.clone(), Limits::default());
+        let played = play_stored(&endpoint, mesh, &mut stores[0], vec![None, None], &mut Unobserved);
+        assert!(matches!(played, Err(Error::Refused(reason)) if reason.contains("for another program")));
+        assert!(stores.iter().all(|store| store.available()[0].next == 0));
+        local.run_stored(&compiled, &mut stores, &inputs, &|_, _| {}).unwrap();
+    }
 
     #[test]
     fn what_a_party_has_is_read_and_nothing_else_is() {
