@@ -33,6 +33,11 @@ pub(crate) enum Command {
     Cost(CostArgs),
     /// Make material for runs to come, all parties together and without clients: their online phase is then all that is left
     Offline(OfflineArgs),
+    /// Look into a party's store of material, and let it be used again if its anchor is lost
+    Store {
+        #[command(subcommand)]
+        command: StoreCommand,
+    },
     /// Stay up as one party of a deployment and answer repeated runs of a program
     Serve(ServeArgs),
     /// Measure this machine, or a protocol on it
@@ -146,6 +151,32 @@ pub(crate) struct StoreArgs {
     /// The folder, outside of the store, of what says once more what is used: tacit/anchors where this user's state is
     /// kept if not said, and anchors in the store's folder with --simulate
     #[arg(long, value_name = "DIR", requires = "store")]
+    pub(crate) anchors: Option<PathBuf>,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum StoreCommand {
+    /// Say what a store's material is for and how much of it is unused; nothing is changed
+    List(AnchoredArgs),
+    /// Let a store be used again whose anchor is lost: a new one takes over what the store itself says is used. Never for a
+    /// store that came from a backup
+    Adopt {
+        #[command(flatten)]
+        store: AnchoredArgs,
+        /// I know that this store is no copy, and that it was never restored
+        #[arg(long)]
+        never_copied: bool,
+    },
+}
+
+/// A store and its anchor.
+#[derive(Args, Clone, Debug)]
+pub(crate) struct AnchoredArgs {
+    /// The party's folder of material
+    #[arg(value_name = "STORE")]
+    pub(crate) store: PathBuf,
+    /// The folder of its anchor: tacit/anchors where this user's state is kept if not said
+    #[arg(long, value_name = "DIR")]
     pub(crate) anchors: Option<PathBuf>,
 }
 

@@ -45,7 +45,7 @@ pub(crate) fn tacit(args: &[&str]) -> (i32, String, String) {
 
 #[test]
 fn bad_use_ends_with_2_and_says_what_is_wrong() {
-    let cases: [(&[&str], &str); 57] = [
+    let cases: [(&[&str], &str); 60] = [
         (&[], "Usage"),
         (&["dance"], "dance"),
         (&["run"], "PROGRAM"),
@@ -67,6 +67,9 @@ fn bad_use_ends_with_2_and_says_what_is_wrong() {
         (&["offline", "sum.py", "--cost", "--count", "3", "--store", "/nowhere"], "cannot be used with"),
         (&["offline", "sum.py", "--count", "3", "--store", "/nowhere"], "--simulate"),
         (&["offline", "sum.py", "--simulate", "--count", "3", "--store", "/nowhere"], "has no offline phase"),
+        (&["store", "list"], "<STORE>"),
+        (&["store", "list", "/nowhere", "--anchors", "/nowhere"], "no store at /nowhere"),
+        (&["store", "adopt", "/nowhere", "--anchors", "/nowhere", "--never-copied"], "no store at /nowhere"),
         (&["run", "sum.py", "--simulate", "--anchors", "/nowhere"], "--store"),
         (&["run", "sum.py", "--simulate", "--store", "/nowhere", "--debug"], "cannot be used with"),
         (&["cost", "sum.py", "--net", "moon"], "moon"),
@@ -269,6 +272,49 @@ fn a_simulation_says_how_numbers_are_compared() {
     let (comparison, err) = run(&[]);
     assert_eq!(comparison, serde_json::json!({"picked": "prefix", "seconds": {}}));
     assert_eq!(err.trim(), "comparison: prefix");
+}
+
+/// Whoever lost an anchor is told what it means to go on, and has to say that it may be done.
+#[test]
+fn a_store_is_adopted_by_those_who_know_what_that_is() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name).display().to_string();
+    let stores = path("stores");
+    let value = tacit::program::Value { shape: vec![4], data: tacit::program::Data::Int(vec![1, -2, 3, 0]) };
+    crate::npy::write(&folder.path().join("v.npy"), &value).unwrap();
+    let [a, b] = ["a", "b"].map(|name| format!("{name}={}", path("v.npy")));
+    let with_store = ["sum.py", "--simulate", "--protocol", "astra", "--store", &stores];
+    let run = || tacit(&[&["run"], &with_store[..], &["--input", &a, "--input", &b]].concat());
+    assert_eq!(tacit(&[&["offline"], &with_store[..], &["--count", "5"]].concat()).0, 0);
+    assert_eq!(run().0, 0);
+
+    let (own, anchors) = (path("stores/P1"), path("stores/anchors"));
+    let store = |command: &str, more: &[&str]| {
+        tacit(&[&["store", command, &own, "--anchors", &anchors], more].concat())
+    };
+    let (code, text, _) = store("list", &[]);
+    assert!(code == 0 && text.contains("material of P1, one of P0, P1, P2, for astra"), "{text}");
+    assert!(text.contains("4 of 5 instances are unused") && text.contains("clients: alice"), "{text}");
+    let (code, _, err) = store("adopt", &["--never-copied"]);
+    assert!(code == 2 && err.contains("nothing is to be adopted"), "{err}");
+
+    std::fs::remove_dir_all(&anchors).unwrap();
+    let object: serde_json::Value = serde_json::from_str(&store("list", &["--json"]).1).unwrap();
+    assert_eq!((&object["epochs"][0]["standing"], &object["party"]), (&"unanchored".into(), &"P1".into()));
+    assert!(run().2.contains("tacit store adopt"));
+    let (code, out, err) = store("adopt", &[]);
+    assert!(code == 2 && out.is_empty(), "{out}");
+    for part in ["an older copy", "a backup", "used twice", "delete the store", "--never-copied"] {
+        assert!(err.contains(part), "{err}");
+    }
+    assert!(run().2.contains("tacit store adopt"));
+    for party in ["P0", "P1", "P2"] {
+        let own = path(&format!("stores/{party}"));
+        let (code, text, _) = tacit(&["store", "adopt", &own, "--anchors", &anchors, "--never-copied"]);
+        assert!(code == 0 && text.contains("4 of 5 instances are unused"), "{text}");
+    }
+    assert_eq!(run().0, 0);
+    assert!(store("list", &[]).1.contains("3 of 5 instances are unused"));
 }
 
 /// What is said beforehand is what is sent: a few runs' checks of products cost less together.

@@ -17,7 +17,7 @@ pub(crate) const UNFINISHED: &str = "unfinished";
 const SPENT: &str = "spent";
 
 const BINDING: &str = "binding";
-const JOURNAL: &str = "journal";
+pub(crate) const JOURNAL: &str = "journal";
 const LOCK: &str = "lock";
 
 /// One party's material for one [`Binding`], open in this process alone.
@@ -243,10 +243,8 @@ impl Store {
 
         files::folder(anchors)?;
         place::apart(store, anchors)?;
-        let mut name = String::new();
-        let _ = hex(&hash[..16], &mut name);
-        let anchor_lock = files::lock(&anchors.join(format!("{name}.lock")))?;
-        let anchor_name = format!("{name}.anchor");
+        let anchor_name = anchor_name(&hash);
+        let anchor_lock = files::lock(&anchors.join(&anchor_name).with_extension("lock"))?;
 
         let (journal_path, anchor_path) = (store.join(JOURNAL), anchors.join(&anchor_name));
         let journal = Ledger::read(&journal_path, &hash)?;
@@ -412,6 +410,13 @@ impl Store {
         self.sound = true;
         Ok(())
     }
+}
+
+/// The name of the anchor of stores of a binding.
+pub(crate) fn anchor_name(binding: &[u8; 32]) -> String {
+    let mut name = String::new();
+    let _ = hex(&binding[..16], &mut name);
+    name + ".anchor"
 }
 
 fn read_binding(store: &Path) -> Result<Binding, Error> {
