@@ -1,11 +1,12 @@
 //! One party of a benchmark: gives its operands, plays its part, looks at the result.
 
-use super::clock::{Clock, Figures, Gate};
+use super::clock::{Clock, Figures, Gate, now};
 use super::spec::Spec;
 use super::work::Work;
 use crate::failure::Failure;
 use crate::net;
 use serde::{Deserialize, Serialize};
+use std::time::Duration;
 use tacit::engine::Clear;
 use tacit::net::{Limits, Mesh, Phase, Profile, Shaped, Transport};
 use tacit::program::cost::{Cost, Phase as CostPhase};
@@ -119,8 +120,11 @@ impl Bench {
         let gate = Gate::new(self.lanes.len());
         let mut clocks: Vec<Clock<'_>> =
             self.lanes.iter().map(|_| Clock::new(&gate, self.spec.profile)).collect();
-        let mut feeds: Vec<Operands<'_>> =
-            self.lanes.iter().map(|lane| Operands { work: &lane.work, party: name, wrong: None }).collect();
+        let mut feeds: Vec<Operands<'_>> = self
+            .lanes
+            .iter()
+            .map(|lane| Operands { work: &lane.work, party: name, opened: Vec::new(), wrong: None })
+            .collect();
         let mut strands = Vec::with_capacity(self.lanes.len());
         for (((lane, links), observer), feed) in self.lanes.iter().zip(links).zip(&mut clocks).zip(&mut feeds)
         {
@@ -134,7 +138,9 @@ impl Bench {
         let parts = play_lanes(strands)?;
         let mut report = Report::default();
         for ((clock, feed), (rounds, traffic)) in clocks.into_iter().zip(feeds).zip(parts) {
-            report.lanes.push(LaneReport { parts: clock.parts, sent_bytes: traffic.sent, rounds });
+            let parts = clock.parts.into_iter().zip(feed.opened);
+            let parts = parts.map(|(part, opened)| Figures { opened, ..part }).collect();
+            report.lanes.push(LaneReport { parts, sent_bytes: traffic.sent, rounds });
             report.wrong = report.wrong.or(feed.wrong);
         }
         Ok(report)
@@ -145,6 +151,8 @@ impl Bench {
 struct Operands<'a> {
     work: &'a Work,
     party: &'a str,
+    /// When the outputs of each part came out.
+    opened: Vec<Duration>,
     wrong: Option<String>,
 }
 
@@ -154,6 +162,7 @@ impl Feed for Operands<'_> {
     }
 
     fn outputs(&mut self, part: u64, outputs: Vec<Option<Clear>>) -> Result<(), Error> {
+        self.opened.push(now());
         if Work::checks(self.party) && self.wrong.is_none() {
             self.wrong = self.work.check(part, &outputs).err();
         }
