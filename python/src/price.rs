@@ -5,7 +5,7 @@ use std::sync::Arc;
 use pyo3::prelude::*;
 use tacit::program::Source;
 use tacit::program::cost::{Itemised, LinkProfile, NetProfile};
-use tacit::{Compiled, Error, Local, engine::Roles};
+use tacit::{Compiled, Error, Local, Making, cast, engine::Roles};
 
 /// The exact cost of a run: payload bytes and rounds.
 #[pyclass(frozen, module = "tacit._native")]
@@ -16,6 +16,12 @@ pub(crate) struct Price {
     endpoints: Vec<String>,
     /// The user's line of each node that costs anything, in the bill's order.
     sources: Vec<Source>,
+    /// An estimate of the seconds that the network takes.
+    #[pyo3(get)]
+    seconds: f64,
+    /// How numbers are compared, if that was left to the network.
+    #[pyo3(get)]
+    comparison: Option<&'static str>,
 }
 
 /// Payload bytes from a sender to a receiver, by their places among the endpoints.
@@ -29,6 +35,7 @@ impl Price {
         protocol: &str,
         parties: Option<Vec<String>>,
         window: Option<usize>,
+        (rtt_seconds, bits_per_second): (f64, f64),
     ) -> Result<Self, Error> {
         let mut endpoints = match parties {
             Some(parties) => parties,
@@ -38,12 +45,17 @@ impl Price {
         if let Some(bytes) = window {
             compiled = compiled.with_window(bytes);
         }
-        let bill = tacit::price(&compiled, protocol, &endpoints)?;
+        let net = NetProfile::uniform(LinkProfile { rtt_seconds, bits_per_second });
+        let total = |name: &str| Ok(tacit::price(&compiled, name, &endpoints)?.total);
+        let casting = cast(protocol, &endpoints, &net, Making::InRun, total)?;
+        let bill = tacit::price(&compiled, &casting.protocol, &endpoints)?;
         let clients = Roles::clients_of(compiled.plan(), &endpoints);
         endpoints.extend(clients);
         let sources =
             bill.nodes.keys().map(|&node| compiled.source(node).cloned().unwrap_or_default()).collect();
-        Ok(Self { bill, endpoints, sources })
+        let seconds = bill.total.network_seconds(&net);
+        let comparison = casting.comparison.map(|comparison| comparison.picked);
+        Ok(Self { bill, endpoints, sources, seconds, comparison })
     }
 }
 
@@ -63,11 +75,5 @@ impl Price {
         costs
             .map(|(cost, at)| (at.file.clone(), at.line, at.text.clone(), cost.bytes(), cost.rounds()))
             .collect()
-    }
-
-    /// An estimate of the seconds that a network takes, of a given round trip and speed.
-    fn network_seconds(&self, rtt_seconds: f64, bits_per_second: f64) -> f64 {
-        let link = LinkProfile { rtt_seconds, bits_per_second };
-        self.bill.total.network_seconds(&NetProfile::uniform(link))
     }
 }

@@ -58,14 +58,15 @@ impl Program {
 
     /// What a run takes under a protocol, among parties of these names; without names, as many as it is for.
     /// `window` is how many bytes of circuits' messages each has under way at a time.
-    #[pyo3(signature = (protocol, parties=None, window=None))]
+    /// `net` is a round trip in seconds and bits per second.
     fn price(
         &self,
         py: Python<'_>,
         protocol: &str,
         parties: Option<Vec<String>>,
         window: Option<usize>,
+        net: (f64, f64),
     ) -> PyResult<Price> {
-        Price::new(&self.compiled, protocol, parties, window).map_err(|error| errors::run(py, &error))
+        Price::new(&self.compiled, protocol, parties, window, net).map_err(|error| errors::run(py, &error))
     }
 }

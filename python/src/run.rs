@@ -94,11 +94,16 @@ pub(crate) struct Prepared {
     links: Vec<(String, u64, u64)>,
     /// From the handshake until all was on disk everywhere.
     seconds: f64,
+    /// The names of those who play `P_0`, `P_1` and so on in runs on it; empty if the protocol's parties are all alike.
+    players: Vec<String>,
+    /// How numbers are compared in runs on it, if that was left to the network.
+    comparison: Option<&'static str>,
 }
 
 impl Prepared {
     pub(crate) fn new(made: tacit::Prepared) -> Self {
-        let tacit::Prepared { party, epoch, instances, disk_bytes, links, elapsed } = made;
+        let tacit::Prepared { party, epoch, instances, disk_bytes, links, elapsed, players, comparison } =
+            made;
         Self {
             party,
             epoch: epoch.to_string(),
@@ -106,6 +111,8 @@ impl Prepared {
             disk_bytes,
             links: links.into_iter().map(|link| (link.to, link.bytes, link.declared)).collect(),
             seconds: elapsed.as_secs_f64(),
+            players,
+            comparison: comparison.map(|comparison| comparison.picked),
         }
     }
 }
@@ -123,6 +130,8 @@ pub(crate) struct Run {
     seconds: f64,
     /// The names of those who played `P_0`, `P_1` and so on; empty if the protocol's parties are all alike.
     players: Vec<String>,
+    /// How numbers were compared, if that was left to the network.
+    comparison: Option<&'static str>,
     /// The instance of the material that came from a store: its epoch, and its number.
     material: Option<(String, u64)>,
 }
@@ -131,7 +140,8 @@ type Endpoint = (String, Vec<(&'static str, u64)>, u64);
 
 impl Run {
     pub(crate) fn new(py: Python<'_>, run: tacit::Run) -> PyResult<Self> {
-        let tacit::Run { outputs, report: Report { endpoints, rounds, elapsed, players, material } } = run;
+        let tacit::Run { outputs, report } = run;
+        let Report { endpoints, rounds, elapsed, players, comparison, material } = report;
         let outputs = outputs.into_iter().map(|output| match output {
             Some(value) => Ok(Some(values::to_python(py, value)?.unbind())),
             None => Ok(None),
@@ -146,6 +156,7 @@ impl Run {
             rounds,
             seconds: elapsed.as_secs_f64(),
             players,
+            comparison: comparison.map(|comparison| comparison.picked),
             material: material.map(|Instance { epoch, index }| (epoch.to_string(), index)),
         })
     }

@@ -55,6 +55,7 @@ class ProtocolCost:
         seconds: An estimate of the time that the network takes; computing is left out.
         phases: For each phase its rounds and the payload bytes that each party and client sends.
         lines: The user's lines, the dearest first.
+        comparison: How numbers are compared, if that was left to the network (comparison=auto).
     """
 
     protocol: str
@@ -64,9 +65,10 @@ class ProtocolCost:
     seconds: float
     phases: dict[str, tuple[int, dict[str, int]]]
     lines: tuple[LineCost, ...]
+    comparison: str | None = None
 
     @staticmethod
-    def _of(protocol: str, price: Price, net: tuple[float, float]) -> ProtocolCost:
+    def _of(protocol: str, price: Price) -> ProtocolCost:
         names = price.endpoints
         sent = dict.fromkeys(names, 0)
         phases = {}
@@ -77,8 +79,10 @@ class ProtocolCost:
                 sent[names[sender]] += payload
             phases[phase] = rounds, in_phase
         rounds = sum(rounds for rounds, _ in phases.values())
-        seconds = price.network_seconds(*net)
-        return ProtocolCost(protocol, tuple(names), sent, rounds, seconds, phases, _by_line(price))
+        lines = _by_line(price)
+        return ProtocolCost(
+            protocol, tuple(names), sent, rounds, price.seconds, phases, lines, price.comparison
+        )
 
 
 class Cost:
@@ -147,6 +151,11 @@ class Cost:
             ]
             title = f"{cost.protocol}, by line\n" if len(self.protocols) > 1 else ""
             parts.append(title + table(["line", "expression", "bytes", "rounds"], rows, "llrr"))
+        parts += [
+            f"{cost.protocol}: comparison {cost.comparison}"
+            for cost in self.protocols.values()
+            if cost.comparison
+        ]
         parts += [f"{name} can't run it: {reason}" for name, reason in self.refused.items()]
         return "\n\n".join(parts)
 
@@ -173,7 +182,7 @@ def price(
     refused: dict[str, str] = {}
     for name in [protocol] if protocol else _native.protocols():
         try:
-            costs[name] = ProtocolCost._of(name, program.price(name, names, window), profile)
+            costs[name] = ProtocolCost._of(name, program.price(name, names, window, profile))
         except ProgramError as error:
             if protocol:
                 raise
@@ -221,6 +230,7 @@ def _as_json(cost: ProtocolCost) -> dict[str, Any]:
         "bytes": [cost.bytes[name] for name in cost.parties],
         "rounds": cost.rounds,
         "seconds": cost.seconds,
+        "comparison": cost.comparison,
         "phases": {
             phase: {"rounds": rounds, "bytes": [sent[name] for name in cost.parties]}
             for phase, (rounds, sent) in cost.phases.items()

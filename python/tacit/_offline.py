@@ -26,6 +26,9 @@ class Prepared:
         sent: Payload bytes by link, sender and receiver; the handshake left out.
         declared: The same as the protocol declares it.
         seconds: From the handshake until all was on disk everywhere.
+        roles: The names of those who play the protocol's P_0, P_1 and so on in runs on it; empty if its
+            parties are all alike.
+        comparison: How numbers are compared in runs on it, if that was left to the network.
     """
 
     epoch: str
@@ -34,6 +37,8 @@ class Prepared:
     sent: dict[tuple[str, str], int]
     declared: dict[tuple[str, str], int]
     seconds: float
+    roles: tuple[str, ...] = ()
+    comparison: str | None = None
 
     @staticmethod
     def _of(made: list[_native.Prepared]) -> Prepared:
@@ -45,6 +50,8 @@ class Prepared:
             {link: sent for link, (sent, _) in links.items()},
             {link: declared for link, (_, declared) in links.items()},
             made[0].seconds,
+            tuple(made[0].players),
+            made[0].comparison,
         )
 
     def __str__(self) -> str:
@@ -79,7 +86,8 @@ def offline(
         plan: What will be run.
         count: How often, the same for all parties.
         store: The folder for the material of this plan, made if it isn't there; secret. Never copy it.
-        protocol: The protocol's name, with its parameters behind it if it is to have any.
+        protocol: The protocol's name, with its parameters behind it if it is to have any. What it leaves to
+            the network is as in stores that are there, or else measured; runs on the material go by it.
         config: This party's `parties.toml`.
         anchors: The folder, outside of the store, of what says once more what is used; if `None`, where this
             user's state is kept.

@@ -115,7 +115,8 @@ class Plan:
             net: "lan" (1 Gbit/s, 0.47 ms round trip), "wan" (100 Mbit/s, 40 ms), or round trip and speed:
                 "20ms,100mbit".
             protocol: A protocol's name, with its parameters behind it if it is to have any; `None` for all
-                that can run the plan.
+                that can run the plan. With "astra comparison=auto" numbers are compared as is quicker on
+                `net`.
             parties: Names of the computing parties; who else gives or gets something is a client. If `None`,
                 as many parties as a protocol is for, called P0, P1, ...
             config: A `parties.toml`: the cost is that of a run in its deployment, among its parties and with

@@ -30,6 +30,7 @@ class Report:
         seconds: From the first message to the last.
         roles: The names of those who played the protocol's P_0, P_1 and so on; empty if its parties are all
             alike.
+        comparison: How numbers were compared, if that was left to the network: "prefix" or "garbled".
         material: Where its material came from, if from a store: the offline session that made it, and the
             number of its instance.
     """
@@ -40,6 +41,7 @@ class Report:
     rounds: int
     seconds: float
     roles: tuple[str, ...] = ()
+    comparison: str | None = None
     material: tuple[str, int] | None = None
 
     @staticmethod
@@ -53,13 +55,16 @@ class Report:
             name: sum(sent[name] for phase, sent in phases.items() if phase != "setup") for name in names
         }
         wire = {name: wire for name, _, wire in run.endpoints}
-        return Report(total, phases, wire, run.rounds, run.seconds, tuple(run.players), run.material)
+        roles = tuple(run.players)
+        return Report(total, phases, wire, run.rounds, run.seconds, roles, run.comparison, run.material)
 
     def __str__(self) -> str:
         rows = [[name, amount(sent), amount(self.wire_bytes[name])] for name, sent in self.bytes.items()]
         head = f"{self.rounds} rounds online, {duration(self.seconds)}"
         if self.roles:
             head += "; " + ", ".join(f"P_{role} = {name}" for role, name in enumerate(self.roles))
+        if self.comparison:
+            head += f"; comparison {self.comparison}"
         return head + "\n" + table(["sender", "bytes", "on the wire"], rows, "lrr")
 
 
@@ -181,7 +186,8 @@ def connect(
         protocol: The protocol's name, with its parameters behind it if it is to have any, the same for all:
             "replicated", "replicated-malicious", "replicated-malicious soundness=100". Of "astra" the
             parties measure the network and settle their roles by it; "astra roles=201" says them: the third
-            party plays P_0, the first P_1.
+            party plays P_0, the first P_1. With "astra comparison=auto" they also settle how numbers are
+            compared; `report.comparison` says it.
         wait: How many seconds a party waits for the others at the start of a run; if `None`, what the
             configuration says.
         store: A party's folder of material that `tacit.offline` made for the plan that is run; each run uses

@@ -63,3 +63,29 @@ def test_garbled_comparisons_save_rounds_and_take_bytes() -> None:
     prefix, garbled = (plan.cost(protocol=name).protocols[name].phases["online"] for name in names)
     assert garbled[0] == 2 < prefix[0]
     assert sum(garbled[1].values()) > sum(prefix[1].values())
+
+
+def test_what_is_left_to_the_network_is_what_is_quicker() -> None:
+    def cost(count: int, comparison: str, net: str) -> Any:
+        a, b = (
+            tacit.secret(owner, shape=(count,), dtype=tacit.int64, range=(-(2**62), 2**62)) for owner in "ab"
+        )
+        plan = tacit.function(lambda a, b: tacit.reveal(a < b)).trace(a, b)
+        name = f"astra comparison={comparison}"
+        return plan.cost(net=net, protocol=name).protocols[name]
+
+    for count, net, expected in [(10, "wan", "garbled"), (10_000, "wan", "prefix"), (1000, "lan", "prefix")]:
+        auto, picked = cost(count, "auto", net), cost(count, expected, net)
+        assert (auto.comparison, picked.comparison) == (expected, None)
+        assert (auto.bytes, auto.seconds) == (picked.bytes, picked.seconds)
+
+
+def test_links_in_one_process_take_no_time() -> None:
+    a, b = (tacit.secret(owner, shape=(2,), dtype=tacit.int64, range=(-9, 9)) for owner in "ab")
+    with tacit.local(protocol="astra comparison=auto") as run:
+        same(
+            run(tacit.function(lambda a, b: tacit.reveal(a < b)).trace(a, b), a=[[1, 2]], b=[[2, 1]]),
+            [True, False],
+        )
+    assert run.report is not None
+    assert run.report.comparison == "prefix"

@@ -6,7 +6,7 @@ use crate::{PARTIES, fair, signs, verify};
 use tacit_engine::{Checks, Roles};
 use tacit_kernel::digest::{DIGEST_BYTES, KEY_BYTES};
 use tacit_program::cost::{Flow, Phase};
-use tacit_program::plan::{InputOp, Kind, OutputOp, Plan, Reg};
+use tacit_program::plan::{Domain, InputOp, Kind, OutputOp, Plan, Reg};
 
 /// Bits of a seed.
 const SEED_BITS: u64 = 128;
@@ -143,7 +143,24 @@ pub(crate) fn confirmed_output(seats: Seats, plan: &Plan, roles: &Roles, output:
     to_parties.chain(to_clients).collect()
 }
 
-/// Where products are checked: ahead of time their triples, then inputs, what `P_0` computed, and that all accept.
+/// Where products are checked: ahead of time their triples. Instances that are prepared one after another are checked
+/// together, until they are sealed.
+pub(crate) fn checked_together(seats: Seats, plan: &Plan, runs: u64) -> Checks {
+    let products = products(plan);
+    let sealed = |runs: u64| {
+        let all: Vec<(Domain, u64)> =
+            products.iter().map(|&(domain, count)| (domain, runs * count)).collect();
+        verify::cost(seats, &all)
+    };
+    let Some(together) = verify::instances(&products).filter(|&together| together < runs) else {
+        return sealed(runs);
+    };
+    let mut checks = sealed(together).times(runs / together);
+    checks.extend(sealed(runs % together));
+    checks
+}
+
+/// Where products are checked: inputs, what `P_0` computed, and that all accept.
 pub(crate) fn verified_checks(seats: Seats, plan: &Plan, roles: &Roles) -> Checks {
     let mut checks = compared(seats, plan, roles);
     let verdicts = pairs().map(|(from, to)| Flow { from, to, bits: HASH_BITS });
@@ -158,7 +175,7 @@ pub(crate) fn verified_checks(seats: Seats, plan: &Plan, roles: &Roles) -> Check
 /// As above, but for the last.
 pub(crate) fn compared(seats: Seats, plan: &Plan, roles: &Roles) -> Checks {
     let products = products(plan);
-    let mut checks = verify::cost(seats, &products);
+    let mut checks = Checks::default();
     let client_gives = roles.clients().iter().any(|&client| roles.gives(plan, client));
     if client_gives {
         checks.round(Phase::Input, Vec::new());

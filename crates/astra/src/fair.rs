@@ -149,6 +149,10 @@ impl Protocol for AstraFair {
         cost::fair_checks(self.seats, plan, roles)
     }
 
+    fn checks_together(&self, plan: &Plan, runs: u64) -> Checks {
+        self.unfair().checks_together(plan, runs)
+    }
+
     fn seat(&self, mut session: Session, plan: Arc<Plan>, roles: Roles) -> Result<Box<dyn Engine>, Error> {
         refuse_unverified(&plan)?;
         refuse_clients(&plan, &roles)?;

@@ -107,6 +107,10 @@ impl Protocol for AstraMalicious {
         cost::verified_checks(self.seats, plan, roles)
     }
 
+    fn checks_together(&self, plan: &Plan, runs: u64) -> Checks {
+        cost::checked_together(self.seats, plan, runs)
+    }
+
     fn seat(&self, session: Session, plan: Arc<Plan>, roles: Roles) -> Result<Box<dyn Engine>, Error> {
         refuse_unverified(&plan)?;
         Ok(Box::new(AstraEngine::new(session, plan, roles, self.seats, true)?))

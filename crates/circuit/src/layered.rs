@@ -21,7 +21,7 @@ pub const UNUSED: u32 = u32::MAX;
 pub const ONE: u32 = 0;
 
 /// What runs between one round and the next.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Layer {
     /// What is put into slots before anything else: a bit of the inputs, by its number among all of them, and its
     /// slot. Late inputs only ([`Layered::with_late`]).
@@ -43,7 +43,7 @@ impl Layer {
 }
 
 /// A circuit's layers.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Layered {
     /// Bits of each input.
     pub inputs: Vec<u32>,

@@ -3,6 +3,7 @@
 use crate::bench::BenchArgs;
 use crate::circuit::CircuitArgs;
 use crate::failure::Failure;
+use crate::net::NetArgs;
 use clap::{Args, Parser, Subcommand};
 use std::path::{Path, PathBuf};
 use tacit::net::setup::Config;
@@ -32,6 +33,11 @@ pub(crate) enum Command {
     Cost(CostArgs),
     /// Make material for runs to come, all parties together and without clients: their online phase is then all that is left
     Offline(OfflineArgs),
+    /// Look into a party's store of material, and let it be used again if its anchor is lost
+    Store {
+        #[command(subcommand)]
+        command: StoreCommand,
+    },
     /// Stay up as one party of a deployment and answer repeated runs of a program
     Serve(ServeArgs),
     /// Measure this machine, or a protocol on it
@@ -94,6 +100,8 @@ pub(crate) struct RunArgs {
     #[command(flatten)]
     pub(crate) window: WindowArgs,
     #[command(flatten)]
+    pub(crate) net: NetArgs,
+    #[command(flatten)]
     pub(crate) store: Option<StoreArgs>,
     /// Compare every operation with the clear result; for made-up data, since nothing stays secret
     #[arg(long, conflicts_with_all = ["config", "store"])]
@@ -104,28 +112,33 @@ pub(crate) struct RunArgs {
 }
 
 #[derive(Args, Debug)]
-#[command(group(clap::ArgGroup::new("where").required(true).args(["config", "simulate"])))]
-#[command(group(clap::ArgGroup::new("kept").required(true).args(["store"])))]
+#[command(group(clap::ArgGroup::new("where").required(true).multiple(true).args(["config", "simulate", "cost"])))]
+#[command(group(clap::ArgGroup::new("kept").required(true).args(["store", "cost"])))]
 pub(crate) struct OfflineArgs {
     #[command(flatten)]
     pub(crate) program: ProgramArgs,
     #[command(flatten)]
     pub(crate) protocol: ProtocolArgs,
-    /// Take part as the party whose configuration this is
-    #[arg(long, value_name = "parties.toml")]
+    /// Take part as the party whose configuration this is; with --cost, reckon with its parties and its window
+    #[arg(long, value_name = "parties.toml", conflicts_with = "simulate")]
     pub(crate) config: Option<PathBuf>,
     /// Make the material of all parties in this process, each in a folder of its own in the store's; N parties, or as
     /// many as the protocol is for
     #[arg(long, value_name = "N", num_args = 0..=1, default_missing_value = "0",
-        value_parser = number_of_parties)]
+        value_parser = number_of_parties, conflicts_with = "cost")]
     pub(crate) simulate: Option<usize>,
+    /// Say what it will cost; nothing is made
+    #[arg(long)]
+    pub(crate) cost: bool,
     /// For how many runs, the same for everybody
     #[arg(long, value_name = "N")]
     pub(crate) count: u64,
     #[command(flatten)]
-    pub(crate) store: StoreArgs,
+    pub(crate) store: Option<StoreArgs>,
     #[command(flatten)]
     pub(crate) window: WindowArgs,
+    #[command(flatten)]
+    pub(crate) net: NetArgs,
 }
 
 /// Where material is kept.
@@ -138,6 +151,32 @@ pub(crate) struct StoreArgs {
     /// The folder, outside of the store, of what says once more what is used: tacit/anchors where this user's state is
     /// kept if not said, and anchors in the store's folder with --simulate
     #[arg(long, value_name = "DIR", requires = "store")]
+    pub(crate) anchors: Option<PathBuf>,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum StoreCommand {
+    /// Say what a store's material is for and how much of it is unused; nothing is changed
+    List(AnchoredArgs),
+    /// Let a store be used again whose anchor is lost: a new one takes over what the store itself says is used. Never for a
+    /// store that came from a backup
+    Adopt {
+        #[command(flatten)]
+        store: AnchoredArgs,
+        /// I know that this store is no copy, and that it was never restored
+        #[arg(long)]
+        never_copied: bool,
+    },
+}
+
+/// A store and its anchor.
+#[derive(Args, Clone, Debug)]
+pub(crate) struct AnchoredArgs {
+    /// The party's folder of material
+    #[arg(value_name = "STORE")]
+    pub(crate) store: PathBuf,
+    /// The folder of its anchor: tacit/anchors where this user's state is kept if not said
+    #[arg(long, value_name = "DIR")]
     pub(crate) anchors: Option<PathBuf>,
 }
 
@@ -229,7 +268,8 @@ struct ParameterArgs {
     /// would have it, which a deployment does if nothing is said
     #[arg(long, value_name = "ORDER")]
     roles: Option<String>,
-    /// How astra compares: prefix (few bits, a round for each layer) or garbled (two rounds, kilobytes)
+    /// How astra compares: prefix (few bits, a round for each layer) or garbled (two rounds, kilobytes). Or auto, which of the
+    /// two is quicker on the network, as it is measured or given
     #[arg(long, value_name = "HOW")]
     comparison: Option<String>,
 }
@@ -264,6 +304,8 @@ pub(crate) struct ServeArgs {
     pub(crate) inputs: Vec<(String, PathBuf)>,
     #[command(flatten)]
     pub(crate) window: WindowArgs,
+    #[command(flatten)]
+    pub(crate) net: NetArgs,
     #[command(flatten)]
     pub(crate) store: Option<StoreArgs>,
     /// End after so many runs

@@ -3,14 +3,16 @@
 use crate::args::CostArgs;
 use crate::failure::Failure;
 use crate::table::{Table, bytes, seconds};
-use crate::{Context, program, run};
+use crate::{Context, net, program, run};
 use serde_json::{Map, Value as Json, json};
 use std::sync::Arc;
 use tacit::engine::Roles;
 use tacit::net::Profile;
 use tacit::net::setup::Config;
 use tacit::program::cost::{Cost, Itemised, Phase};
-use tacit::{Casting, Compiled, Error, Local, Stream, cast, is_open, network, price, priced, protocol};
+use tacit::{
+    Casting, Compiled, Error, Local, Making, Stream, cast, network, price, price_offline, priced, protocol,
+};
 
 pub(crate) fn cost(context: &mut Context<'_>, args: &CostArgs) -> Result<(), Failure> {
     let mut compiled = Compiled::new(program::load(context, &args.program)?)?;
@@ -19,7 +21,7 @@ pub(crate) fn cost(context: &mut Context<'_>, args: &CostArgs) -> Result<(), Fai
     if let Some(bytes) = window {
         compiled = compiled.with_window(bytes);
     }
-    let net = load(&args.net)?;
+    let net = net::load(&args.net)?;
     let bill = |name: String| {
         let parties = parties(&name, config.as_ref())?;
         Bill::new(&compiled, name, parties, &net)
@@ -37,11 +39,6 @@ pub(crate) fn cost(context: &mut Context<'_>, args: &CostArgs) -> Result<(), Fai
         }
     }
     tell(context, &args.net, &net, &bills)
-}
-
-/// The network that is described so.
-pub(crate) fn load(net: &str) -> Result<Profile, Failure> {
-    Profile::load(net).map_err(|error| Failure::usage(error.to_string()))
 }
 
 /// The parties that a protocol is priced for: a deployment's, or else as many as it is for.
@@ -74,8 +71,8 @@ pub(crate) fn tell(
 /// What a program costs under one protocol.
 pub(crate) struct Bill {
     protocol: String,
-    /// Who plays what, if that was left to the network.
-    casting: Option<Casting>,
+    /// What was picked for the network.
+    casting: Casting,
     endpoints: Vec<String>,
     total: Cost,
     /// The same by line of the source, in the order in which the lines are first used; of a circuit there are none.
@@ -90,7 +87,7 @@ impl Bill {
         net: &Profile,
     ) -> Result<Self, Failure> {
         let casting = casting(&protocol, &parties, net, |name| Ok(price(compiled, name, &parties)?.total))?;
-        let Itemised { total, nodes } = price(compiled, settled(casting.as_ref(), &protocol), &parties)?;
+        let Itemised { total, nodes } = price(compiled, &casting.protocol, &parties)?;
         let clients = Roles::clients_of(compiled.plan(), &parties);
         let mut lines: Vec<(String, Cost)> = Vec::new();
         for (&node, cost) in &nodes {
@@ -104,6 +101,20 @@ impl Bill {
         Ok(Self { protocol, casting, endpoints: [parties, clients].concat(), total, lines })
     }
 
+    /// What it costs to make material for so many runs.
+    pub(crate) fn of_material(
+        compiled: &Arc<Compiled>,
+        protocol: String,
+        parties: Vec<String>,
+        net: &Profile,
+        count: u64,
+    ) -> Result<Self, Failure> {
+        let one = |name: &str| Ok(price(compiled, name, &parties)?.total);
+        let casting = cast(&protocol, &parties, &network(net, &parties), Making::Ahead, one)?;
+        let total = price_offline(compiled, &casting.protocol, &parties, count)?;
+        Ok(Self { protocol, casting, endpoints: parties, total, lines: Vec::new() })
+    }
+
     /// What all parts of a stream cost together.
     pub(crate) fn of_stream(
         stream: &Stream,
@@ -112,7 +123,7 @@ impl Bill {
         net: &Profile,
     ) -> Result<Self, Failure> {
         let casting = casting(&protocol, &parties, net, |name| stream.price(name, &parties))?;
-        let total = stream.price(settled(casting.as_ref(), &protocol), &parties)?;
+        let total = stream.price(&casting.protocol, &parties)?;
         let clients = stream.clients(&parties);
         Ok(Self { protocol, casting, endpoints: [parties, clients].concat(), total, lines: Vec::new() })
     }
@@ -140,8 +151,11 @@ impl Bill {
             "phases": phases,
             "lines": lines,
         });
-        if let Some(casting) = &self.casting {
-            object["roles"] = run::roles(&casting.parties);
+        if let Some(seating) = &self.casting.seating {
+            object["roles"] = run::roles(&seating.parties);
+        }
+        if let Some(comparison) = &self.casting.comparison {
+            object["comparison"] = run::comparison(comparison);
         }
         object
     }
@@ -168,9 +182,11 @@ impl Bill {
             }
             lines = format!("{table}\n");
         }
-        let roles = self.casting.as_ref().map_or_else(String::new, |casting| format!("\nroles: {casting}"));
+        let Casting { seating, comparison, .. } = &self.casting;
+        let roles = seating.as_ref().map_or_else(String::new, |seating| format!("\nroles: {seating}"));
+        let ways = comparison.as_ref().map_or_else(String::new, |ways| format!("\ncomparison: {ways}"));
         format!(
-            "{}\n\n{phases}\n{lines}network time ({net_name}): {}; computing and connecting come on top{roles}",
+            "{}\n\n{phases}\n{lines}network time ({net_name}): {}; computing and connecting come on top{roles}{ways}",
             self.protocol,
             seconds(self.seconds(net))
         )
@@ -185,21 +201,12 @@ impl Bill {
     }
 }
 
-/// Who plays what on a network, if that is left to it.
+/// What is picked for a network.
 fn casting(
     protocol: &str,
     parties: &[String],
     net: &Profile,
     price: impl Fn(&str) -> Result<Cost, Error>,
-) -> Result<Option<Casting>, Error> {
-    if is_open(protocol)? {
-        cast(protocol, parties, &network(net, parties), price).map(Some)
-    } else {
-        Ok(None)
-    }
-}
-
-/// The protocol's name with its roles.
-fn settled<'a>(casting: Option<&'a Casting>, protocol: &'a str) -> &'a str {
-    casting.map_or(protocol, |casting| &casting.protocol)
+) -> Result<Casting, Error> {
+    cast(protocol, parties, &network(net, parties), Making::InRun, price)
 }

@@ -1,5 +1,5 @@
-//! The command line, as a library: what `tacit run`, `circuit`, `cost`, `init`, `offline`, `serve`, `bench` and
-//! `demo` do.
+//! The command line, as a library: what `tacit run`, `circuit`, `cost`, `init`, `offline`, `store`, `serve`,
+//! `bench` and `demo` do.
 //!
 //! There is no binary of its own. The Python package's command calls [`main`], and gives through [`Front`] what
 //! only Python can do: import a program, run the demo. Results go to standard output, errors to standard error;
@@ -15,6 +15,7 @@ mod cost;
 mod failure;
 mod front;
 mod init;
+mod net;
 mod npy;
 mod offline;
 mod program;
@@ -22,6 +23,7 @@ mod progress;
 mod run;
 mod serve;
 mod show;
+mod store;
 mod table;
 
 pub use front::Front;
@@ -73,6 +75,7 @@ impl Context<'_> {
             Command::Offline(args) => offline::offline(self, &args),
             Command::Serve(args) => serve::serve(self, &args),
             Command::Cost(args) => cost::cost(self, &args),
+            Command::Store { command } => store::store(self, &command),
             Command::Bench(args) => bench::bench(self, &args),
             Command::BenchParty => bench::party_process(self),
         };

@@ -1,38 +1,60 @@
 //! `tacit offline`: the parties make material for runs to come.
 
 use crate::args::{OfflineArgs, StoreArgs};
+use crate::cost::Bill;
 use crate::failure::Failure;
 use crate::progress::Bar;
-use crate::run::simulation;
+use crate::run::{self, simulation};
 use crate::table::{bytes, seconds};
-use crate::{Context, program};
+use crate::{Context, cost, net, program};
 use serde_json::{Value as Json, json};
+use std::sync::Arc;
+use tacit::net::setup::Config;
 use tacit::store::Store;
-use tacit::{Compiled, Place, Prepared, Seat};
+use tacit::{Compiled, Making, Place, Prepared, Seat, told};
 
 pub(crate) fn offline(context: &mut Context<'_>, args: &OfflineArgs) -> Result<(), Failure> {
     let loaded = program::load(context, &args.program)?;
+    // Without a place for material there is nothing to do but to say what it costs.
+    let Some(store) = &args.store else { return price(context, args, &Compiled::new(loaded)?) };
     let mut compiled = Compiled::new(loaded)?;
-    let protocol = args.protocol.name();
+    let mut protocol = args.protocol.name();
+    let picked;
     let bar = Bar::new();
     let progress = |done, total| bar.at(done, total);
-    let prepared = if let Some(config) = &args.config {
+    let mut prepared = if let Some(config) = &args.config {
         let mut seat = Seat::with(args.window.configuration(config)?)?;
-        let place = args.store.place(false)?;
+        picked = args.net.pick(&mut protocol, &compiled, &seat.parties(), Making::Ahead)?;
+        let place = store.place(false)?;
         vec![seat.offline(&compiled, &protocol, args.count, &place, &progress)?]
     } else {
         if let Some(bytes) = args.window.bytes {
             compiled = compiled.with_window(bytes);
         }
-        let local = simulation(&protocol, args.simulate)?;
-        local.offline(&compiled, args.count, &args.store.place(true)?, &progress)?
+        let mut local = simulation(&protocol, args.simulate)?;
+        let parties = local.parties.clone();
+        picked = args.net.pick(&mut local.protocol, &compiled, &parties, Making::Ahead)?;
+        local.offline(&compiled, args.count, &store.place(true)?, &progress)?
     };
     drop(bar);
-    for made in &prepared {
+    for made in &mut prepared {
+        made.comparison = made.comparison.take().or_else(|| picked.clone());
         let line = if context.json { to_json(made).to_string() } else { to_text(made) };
         context.line(&line)?;
     }
     Ok(())
+}
+
+/// What making it would send.
+fn price(context: &mut Context<'_>, args: &OfflineArgs, compiled: &Arc<Compiled>) -> Result<(), Failure> {
+    let config = args.config.as_deref().map(|path| args.window.configuration(path)).transpose()?;
+    let window = config.as_ref().map_or(args.window.bytes, Config::window);
+    let compiled = window.map_or_else(|| compiled.clone(), |bytes| compiled.clone().with_window(bytes));
+    let name = args.net.net.as_deref().unwrap_or("lan");
+    let (protocol, net) = (args.protocol.name(), net::load(name)?);
+    let parties = cost::parties(&protocol, config.as_ref())?;
+    let bill = Bill::of_material(&compiled, protocol, parties, &net, args.count)?;
+    cost::tell(context, name, &net, &[bill])
 }
 
 impl StoreArgs {
@@ -62,14 +84,21 @@ fn to_json(made: &Prepared) -> Json {
         .iter()
         .map(|link| (link.to.clone(), json!({"sent_bytes": link.bytes, "declared_bytes": link.declared})))
         .collect();
-    json!({
+    let mut object = json!({
         "party": made.party,
         "epoch": made.epoch.to_string(),
         "instances": made.instances,
         "disk_bytes": made.disk_bytes,
         "links": links,
         "seconds": made.elapsed.as_secs_f64(),
-    })
+    });
+    if !made.players.is_empty() {
+        object["roles"] = run::roles(&made.players);
+    }
+    if let Some(comparison) = &made.comparison {
+        object["comparison"] = run::comparison(comparison);
+    }
+    object
 }
 
 fn to_text(made: &Prepared) -> String {
@@ -82,8 +111,12 @@ fn to_text(made: &Prepared) -> String {
         format!("{} to {} ({declared})", bytes(link.bytes), link.to)
     };
     let links: Vec<String> = made.links.iter().map(link).collect();
+    let players = &made.players;
+    let roles = if players.is_empty() { String::new() } else { format!("; roles: {}", told(players)) };
+    let ways = &made.comparison;
+    let ways = ways.as_ref().map_or_else(String::new, |ways| format!("; comparison: {ways}"));
     format!(
-        "{}: material for {} runs, {} bytes on disk, in {}; bytes sent: {}",
+        "{}: material for {} runs, {} bytes on disk, in {}; bytes sent: {}{roles}{ways}",
         made.party,
         made.instances,
         bytes(made.disk_bytes),

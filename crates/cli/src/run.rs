@@ -11,7 +11,7 @@ use std::sync::Arc;
 use tacit::net::Phase;
 use tacit::program::plan::{Plan, To};
 use tacit::program::{OutputType, Program, Value};
-use tacit::{Compiled, Instance, Local, Report, Run, Seat, told};
+use tacit::{Comparison, Compiled, Instance, Local, Making, Report, Run, Seat, told};
 
 pub(crate) fn run(context: &mut Context<'_>, args: &RunArgs) -> Result<(), Failure> {
     let loaded = program::load(context, &args.program)?;
@@ -20,6 +20,9 @@ pub(crate) fn run(context: &mut Context<'_>, args: &RunArgs) -> Result<(), Failu
         Some(config) => deployed(context, args, config, loaded, &values)?,
         None => simulated(context, args, loaded, values)?,
     };
+    if let Some(comparison) = &run.report.comparison {
+        context.note(&format!("comparison: {comparison}"));
+    }
     show(context, &compiled, &run)?;
     if let Some(directory) = &args.output {
         write_outputs(directory, &run)?;
@@ -42,8 +45,9 @@ fn deployed(
     let bar = Bar::new();
     let progress = |done, total| bar.at(done, total);
     let mut seat = Seat::with(args.window.configuration(config)?)?;
-    let name = args.protocol.name();
-    let run = match &args.store {
+    let mut name = args.protocol.name();
+    let picked = args.net.pick(&mut name, &compiled, &seat.parties(), Making::InRun)?;
+    let mut run = match &args.store {
         None => seat.run(&compiled, &name, values, &progress)?,
         Some(store) => {
             let mut store = seat.open_store(&compiled, &name, &store.place(false)?)?;
@@ -52,6 +56,7 @@ fn deployed(
             seat.run_stored(&compiled, &name, &mut store, values, &progress, within)?
         }
     };
+    run.report.comparison = run.report.comparison.or(picked);
     Ok((compiled, run))
 }
 
@@ -63,14 +68,16 @@ fn simulated(
     values: Vec<Option<Value>>,
 ) -> Result<(Arc<Compiled>, Run), Failure> {
     let values = program::all(&loaded.input_types(), values)?;
-    let local = simulation(&args.protocol.name(), args.simulate)?;
+    let mut local = simulation(&args.protocol.name(), args.simulate)?;
     let bar = Bar::new();
     let progress = |done, total| bar.at(done, total);
     let mut compiled = if args.debug { Compiled::debug(loaded)? } else { Compiled::new(loaded)? };
     if let Some(bytes) = args.window.bytes {
         compiled = compiled.with_window(bytes);
     }
-    let run = if args.debug {
+    let parties = local.parties.clone();
+    let picked = args.net.pick(&mut local.protocol, &compiled, &parties, Making::InRun)?;
+    let mut run = if args.debug {
         local.debug(&compiled, &values, &progress)?
     } else if let Some(store) = &args.store {
         let mut stores = local.open_stores(&compiled, &store.place(true)?)?;
@@ -81,6 +88,7 @@ fn simulated(
     } else {
         local.run(&compiled, &values, &progress)?
     };
+    run.report.comparison = run.report.comparison.or(picked);
     Ok((compiled, run))
 }
 
@@ -154,7 +162,17 @@ pub(crate) fn report(report: &Report) -> Json {
     if !report.players.is_empty() {
         object["roles"] = roles(&report.players);
     }
+    if let Some(ways) = &report.comparison {
+        object["comparison"] = comparison(ways);
+    }
     object
+}
+
+/// How numbers are compared and why, for machines.
+pub(crate) fn comparison(ways: &Comparison) -> Json {
+    let seconds: serde_json::Map<_, _> =
+        ways.seconds.iter().map(|&(way, seconds)| (way.to_owned(), json!(seconds))).collect();
+    json!({"picked": ways.picked, "seconds": seconds})
 }
 
 /// Who plays what, for machines.

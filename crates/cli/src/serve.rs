@@ -9,7 +9,7 @@ use signal_hook::consts::{SIGINT, SIGTERM};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
-use tacit::{Compiled, Seat, told};
+use tacit::{Compiled, Making, Seat, told};
 
 /// How long the others may take to come for the next run.
 const PATIENCE: Duration = Duration::from_hours(24 * 365);
@@ -29,7 +29,11 @@ pub(crate) fn serve(context: &mut Context<'_>, args: &ServeArgs) -> Result<(), F
             seat.name()
         )));
     }
-    let protocol = args.protocol.name();
+    let mut protocol = args.protocol.name();
+    let picked = args.net.pick(&mut protocol, &compiled, &seat.parties(), Making::InRun)?;
+    if let Some(comparison) = &picked {
+        context.note(&format!("comparison: {comparison}"));
+    }
     let mut store = match &args.store {
         Some(store) => Some(seat.open_store(&compiled, &protocol, &store.place(false)?)?),
         None => None,
@@ -49,7 +53,10 @@ pub(crate) fn serve(context: &mut Context<'_>, args: &ServeArgs) -> Result<(), F
         };
         signals.busy(false);
         match result {
-            Ok(done) => tell(context, &compiled, number, &done)?,
+            Ok(mut done) => {
+                done.report.comparison = done.report.comparison.or_else(|| picked.clone());
+                tell(context, &compiled, number, &done)?;
+            }
             // Nothing was sent, and nothing would be the next time.
             Err(error) if is_lasting(&error) => return Err(error.into()),
             Err(error) => {
@@ -86,8 +93,10 @@ fn tell(
     let players = &done.report.players;
     let roles = if players.is_empty() { String::new() } else { format!("; roles: {}", told(players)) };
     let material = done.report.material.map_or_else(String::new, |instance| format!(", {instance}"));
+    let ways = &done.report.comparison;
+    let ways = ways.as_ref().map_or_else(String::new, |ways| format!("; comparison: {ways}"));
     let seconds = done.report.elapsed.as_secs_f64();
-    context.line(&format!("run {number}: {seconds:.3} s, {sent} bytes sent{material}{roles}"))
+    context.line(&format!("run {number}: {seconds:.3} s, {sent} bytes sent{material}{roles}{ways}"))
 }
 
 fn tell_failure(context: &mut Context<'_>, number: u64, failure: &Failure) -> Result<(), Failure> {

@@ -4,22 +4,24 @@ use crate::{Context, Front};
 use std::path::{Path, PathBuf};
 use tacit::program::{Builder, Kind, Program, Range, Recipient, Source};
 
-/// A Python that has one program for every file.
-struct OneProgram;
+/// A Python that has two programs: products, and comparisons.
+struct TwoPrograms;
 
-impl Front for OneProgram {
+impl Front for TwoPrograms {
     fn load_program(&self, path: &Path, args: &[String]) -> Result<Program, String> {
-        if path != Path::new("sum.py") {
+        let larger = path == Path::new("larger.py");
+        if !larger && path != Path::new("sum.py") {
             return Err(format!("{} can't be read", path.display()));
         }
         let size: usize = args.first().map_or(Ok(4), |arg| arg.parse()).map_err(|_| "a size".to_owned())?;
         let mut build = Builder::new();
         build.at(Source { file: "sum.py".into(), line: 3, text: "a * b".into() });
-        let range = Range::new(-10, 10);
+        let bound = if larger { 1 << 61 } else { 10 };
+        let range = Range::new(-bound, bound);
         let a = build.input("alice", "a", Kind::Int, &[size], range).unwrap();
         let b = build.input("P1", "b", Kind::Int, &[size], range).unwrap();
-        let product = build.mul(a, b).unwrap();
-        build.reveal(product, Recipient::Role("alice".into())).unwrap();
+        let result = if larger { build.greater(a, b) } else { build.mul(a, b) }.unwrap();
+        build.reveal(result, Recipient::Role("alice".into())).unwrap();
         Ok(build.finish().unwrap())
     }
 
@@ -36,14 +38,14 @@ impl Front for OneProgram {
 pub(crate) fn tacit(args: &[&str]) -> (i32, String, String) {
     let (mut out, mut err) = (Vec::new(), Vec::new());
     let mut context =
-        Context { front: &OneProgram, this_command: vec![], json: false, out: &mut out, err: &mut err };
+        Context { front: &TwoPrograms, this_command: vec![], json: false, out: &mut out, err: &mut err };
     let code = context.main(args.iter().map(|&arg| arg.to_owned()).collect());
     (code, String::from_utf8(out).unwrap(), String::from_utf8(err).unwrap())
 }
 
 #[test]
 fn bad_use_ends_with_2_and_says_what_is_wrong() {
-    let cases: [(&[&str], &str); 51] = [
+    let cases: [(&[&str], &str); 60] = [
         (&[], "Usage"),
         (&["dance"], "dance"),
         (&["run"], "PROGRAM"),
@@ -59,8 +61,15 @@ fn bad_use_ends_with_2_and_says_what_is_wrong() {
         (&["run", "sum.py", "--simulate", "--window", "0"], "1 at least"),
         (&["offline", "sum.py", "--simulate", "--store", "/nowhere"], "--count"),
         (&["offline", "sum.py", "--simulate", "--count", "3"], "--store"),
+        (&["offline", "sum.py", "--cost", "--protocol", "astra"], "--count"),
+        (&["offline", "sum.py", "--cost", "--count", "3"], "has no offline phase"),
+        (&["offline", "sum.py", "--cost", "--count", "3", "--simulate"], "cannot be used with"),
+        (&["offline", "sum.py", "--cost", "--count", "3", "--store", "/nowhere"], "cannot be used with"),
         (&["offline", "sum.py", "--count", "3", "--store", "/nowhere"], "--simulate"),
         (&["offline", "sum.py", "--simulate", "--count", "3", "--store", "/nowhere"], "has no offline phase"),
+        (&["store", "list"], "<STORE>"),
+        (&["store", "list", "/nowhere", "--anchors", "/nowhere"], "no store at /nowhere"),
+        (&["store", "adopt", "/nowhere", "--anchors", "/nowhere", "--never-copied"], "no store at /nowhere"),
         (&["run", "sum.py", "--simulate", "--anchors", "/nowhere"], "--store"),
         (&["run", "sum.py", "--simulate", "--store", "/nowhere", "--debug"], "cannot be used with"),
         (&["cost", "sum.py", "--net", "moon"], "moon"),
@@ -73,6 +82,8 @@ fn bad_use_ends_with_2_and_says_what_is_wrong() {
         (&["cost", "sum.py", "--roles", "201"], "Give --protocol with roles=201"),
         (&["cost", "sum.py", "--protocol", "astra", "--roles", "200"], "it has roles=012 or 021"),
         (&["cost", "sum.py", "--protocol", "replicated", "--roles", "auto"], "no parameter \"roles=auto\""),
+        (&["cost", "sum.py", "--comparison", "auto"], "Give --protocol with comparison=auto"),
+        (&["run", "sum.py", "--simulate", "--net", "moon", "--input", "a=/x.npy"], "x.npy"),
         (
             &["cost", "sum.py", "--protocol", "replicated", "--soundness", "100"],
             "no parameter \"soundness=100\"; it has zero-sharing=",
@@ -154,16 +165,47 @@ fn a_cost_is_by_party_phase_and_line() {
     assert!(out.contains("replicated") && out.contains("online") && out.contains("sum.py:3: a * b"), "{out}");
 }
 
-/// On the paper's network, with its machines in another order.
-#[test]
-fn a_cost_says_who_plays_what() {
-    let folder = tempfile::tempdir().unwrap();
-    let file = folder.path().join("net.toml");
+/// A file with the paper's network, its machines in another order.
+fn papers_network(folder: &Path) -> String {
+    let file = folder.join("net.toml");
     let pair =
         |one, other, net| format!("[[pair]]\nbetween = [\"{one}\", \"{other}\"]\nnet = \"{net},25mbit\"\n");
     let pairs = [("P0", "P1", "81.736ms"), ("P1", "P2", "201.928ms"), ("P0", "P2", "229.792ms")];
     std::fs::write(&file, pairs.map(|(one, other, net)| pair(one, other, net)).concat()).unwrap();
-    let net = file.display().to_string();
+    file.display().to_string()
+}
+
+#[test]
+fn material_has_the_roles_that_its_network_asks_for() {
+    let folder = tempfile::tempdir().unwrap();
+    let (net, store) = (papers_network(folder.path()), folder.path().join("store").display().to_string());
+    let object = |args: &[&str]| -> serde_json::Value {
+        let (code, out, err) = tacit(args);
+        assert_eq!(code, 0, "{err}");
+        serde_json::from_str(out.lines().next().unwrap()).unwrap()
+    };
+    let offline =
+        ["offline", "sum.py", "--simulate", "--protocol", "astra", "--count", "1", "--store", &store];
+    let made = object(&[&offline[..], &["--net", &net, "--json"]].concat());
+    assert_eq!(made["roles"]["P_0"], "P2");
+    assert!(
+        tacit(&offline).1.contains("bytes sent: ") && tacit(&offline).1.contains("; roles: P_0 = P2, P_1 = ")
+    );
+    let value = tacit::program::Value { shape: vec![4], data: tacit::program::Data::Int(vec![1, -2, 3, 0]) };
+    let values = folder.path().join("values.npy");
+    crate::npy::write(&values, &value).unwrap();
+    let [a, b] = ["a", "b"].map(|name| format!("{name}={}", values.display()));
+    let run = ["run", "sum.py", "--simulate", "--protocol", "astra", "--store", &store, "--json"];
+    let run = object(&[&run[..], &["--input", &a, "--input", &b]].concat());
+    assert_eq!(run["report"]["roles"], made["roles"]);
+    assert_eq!(run["outputs"][0]["value"], serde_json::json!([1, 4, 9, 0]));
+}
+
+/// On the paper's network.
+#[test]
+fn a_cost_says_who_plays_what() {
+    let folder = tempfile::tempdir().unwrap();
+    let net = papers_network(folder.path());
     let bill = |more: &[&str]| {
         let args = [&["cost", "sum.py", "--protocol", "astra", "--net", &net, "--json"], more].concat();
         let object: serde_json::Value = serde_json::from_str(&tacit(&args).1).unwrap();
@@ -179,6 +221,129 @@ fn a_cost_says_who_plays_what() {
     assert!(text.contains("roles: P_0 = P2, P_1 = ") && text.contains("s in the slowest order"), "{text}");
     let (_, text, _) = tacit(&["cost", "sum.py", "--protocol", "astra"]);
     assert!(text.contains("roles: P_0 = P0, P_1 = P1, P_2 = P2, because all orders"), "{text}");
+}
+
+#[test]
+fn a_cost_says_how_numbers_are_compared() {
+    let bill = |size: &str, net: &str, comparison: &str| {
+        let args = ["cost", "larger.py", "--arg", size, "--net", net, "--json", "--protocol", "astra"];
+        let object: serde_json::Value =
+            serde_json::from_str(&tacit(&[&args[..], &["--comparison", comparison]].concat()).1).unwrap();
+        object["protocols"].as_object().unwrap().values().next().unwrap().clone()
+    };
+    for (size, net, expected) in
+        [("10", "wan", "garbled"), ("10000", "wan", "prefix"), ("1000", "lan", "prefix")]
+    {
+        let (auto, picked) = (bill(size, net, "auto"), bill(size, net, expected));
+        assert_eq!(auto["comparison"]["picked"], expected);
+        assert_eq!(auto["sent_bytes"], picked["sent_bytes"]);
+        let seconds = |way: &str| auto["comparison"]["seconds"][way].as_f64().unwrap();
+        assert!(seconds(expected) <= 1.1 * seconds("prefix").min(seconds("garbled")));
+        assert!(picked["comparison"].is_null());
+    }
+    let args = ["cost", "larger.py", "--protocol", "astra", "--comparison", "auto", "--net", "wan"];
+    let (_, text, _) = tacit(&args);
+    assert!(
+        text.contains("comparison: garbled: the network takes 0.") && text.contains("s with prefix, 0."),
+        "{text}"
+    );
+}
+
+#[test]
+fn a_simulation_says_how_numbers_are_compared() {
+    let folder = tempfile::tempdir().unwrap();
+    let values = folder.path().join("values.npy");
+    let value = tacit::program::Value { shape: vec![4], data: tacit::program::Data::Int(vec![1, -2, 3, 0]) };
+    crate::npy::write(&values, &value).unwrap();
+    let given = ["a", "b"].map(|name| format!("{name}={}", values.display()));
+    let [a, b] = &given;
+    let run = |more: &[&str]| {
+        let args = ["run", "larger.py", "--simulate", "--input", a, "--input", b, "--protocol", "astra"];
+        let (code, out, err) = tacit(&[&args[..], &["--comparison", "auto", "--json"], more].concat());
+        assert_eq!(code, 0, "{err}");
+        let object: serde_json::Value = serde_json::from_str(&out).unwrap();
+        assert_eq!(object["outputs"][0]["value"], serde_json::json!([false, false, false, false]));
+        (object["report"]["comparison"].clone(), err)
+    };
+    let (comparison, err) = run(&["--net", "wan"]);
+    assert_eq!(comparison["picked"], "garbled");
+    assert!(comparison["seconds"]["garbled"].as_f64() < comparison["seconds"]["prefix"].as_f64());
+    assert!(err.contains("comparison: garbled: the network takes"), "{err}");
+    let (comparison, err) = run(&[]);
+    assert_eq!(comparison, serde_json::json!({"picked": "prefix", "seconds": {}}));
+    assert_eq!(err.trim(), "comparison: prefix");
+}
+
+/// Whoever lost an anchor is told what it means to go on, and has to say that it may be done.
+#[test]
+fn a_store_is_adopted_by_those_who_know_what_that_is() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name).display().to_string();
+    let stores = path("stores");
+    let value = tacit::program::Value { shape: vec![4], data: tacit::program::Data::Int(vec![1, -2, 3, 0]) };
+    crate::npy::write(&folder.path().join("v.npy"), &value).unwrap();
+    let [a, b] = ["a", "b"].map(|name| format!("{name}={}", path("v.npy")));
+    let with_store = ["sum.py", "--simulate", "--protocol", "astra", "--store", &stores];
+    let run = || tacit(&[&["run"], &with_store[..], &["--input", &a, "--input", &b]].concat());
+    assert_eq!(tacit(&[&["offline"], &with_store[..], &["--count", "5"]].concat()).0, 0);
+    assert_eq!(run().0, 0);
+
+    let (own, anchors) = (path("stores/P1"), path("stores/anchors"));
+    let store = |command: &str, more: &[&str]| {
+        tacit(&[&["store", command, &own, "--anchors", &anchors], more].concat())
+    };
+    let (code, text, _) = store("list", &[]);
+    assert!(code == 0 && text.contains("material of P1, one of P0, P1, P2, for astra"), "{text}");
+    assert!(text.contains("4 of 5 instances are unused") && text.contains("clients: alice"), "{text}");
+    let (code, _, err) = store("adopt", &["--never-copied"]);
+    assert!(code == 2 && err.contains("nothing is to be adopted"), "{err}");
+
+    std::fs::remove_dir_all(&anchors).unwrap();
+    let object: serde_json::Value = serde_json::from_str(&store("list", &["--json"]).1).unwrap();
+    assert_eq!((&object["epochs"][0]["standing"], &object["party"]), (&"unanchored".into(), &"P1".into()));
+    assert!(run().2.contains("tacit store adopt"));
+    let (code, out, err) = store("adopt", &[]);
+    assert!(code == 2 && out.is_empty(), "{out}");
+    for part in ["an older copy", "a backup", "used twice", "delete the store", "--never-copied"] {
+        assert!(err.contains(part), "{err}");
+    }
+    assert!(run().2.contains("tacit store adopt"));
+    for party in ["P0", "P1", "P2"] {
+        let own = path(&format!("stores/{party}"));
+        let (code, text, _) = tacit(&["store", "adopt", &own, "--anchors", &anchors, "--never-copied"]);
+        assert!(code == 0 && text.contains("4 of 5 instances are unused"), "{text}");
+    }
+    assert_eq!(run().0, 0);
+    assert!(store("list", &[]).1.contains("3 of 5 instances are unused"));
+}
+
+/// What is said beforehand is what is sent: a few runs' checks of products cost less together.
+#[test]
+fn the_cost_of_material_is_what_is_sent() {
+    let folder = tempfile::tempdir().unwrap();
+    let sent = |count: &str| -> (Vec<u64>, Vec<u64>) {
+        let store = folder.path().join(count).display().to_string();
+        let args = ["offline", "sum.py", "--protocol", "astra-malicious", "--count", count, "--json"];
+        let of = |more: &[&str]| tacit(&[&args[..], more].concat()).1;
+        let declared: serde_json::Value = serde_json::from_str(&of(&["--cost"])).unwrap();
+        let declared = declared["protocols"]["astra-malicious"]["sent_bytes"].as_array().unwrap().clone();
+        let sent = of(&["--simulate", "--store", &store]);
+        let party = |line: &str| -> u64 {
+            let object: serde_json::Value = serde_json::from_str(line).unwrap();
+            let links = object["links"].as_object().unwrap().values();
+            links.map(|link| link["sent_bytes"].as_u64().unwrap()).sum()
+        };
+        (declared.iter().map(|bytes| bytes.as_u64().unwrap()).collect(), sent.lines().map(party).collect())
+    };
+    let [(one, one_sent), (ten, ten_sent)] = ["1", "10"].map(sent);
+    assert_eq!((&one, &ten), (&one_sent, &ten_sent));
+    assert!(ten.iter().sum::<u64>() < 5 * one.iter().sum::<u64>());
+    let (_, text, _) =
+        tacit(&["offline", "sum.py", "--protocol", "astra", "--count", "3", "--cost", "--net", "wan"]);
+    assert!(
+        text.contains("offline") && text.contains("network time (wan)") && text.contains("roles: P_0 = P0"),
+        "{text}"
+    );
 }
 
 #[test]

@@ -21,7 +21,7 @@ fn main() {
         let this_command = vec![this_program().display().to_string(), AS_COMMAND.to_owned()];
         std::process::exit(tacit_cli::main(args.collect(), &NoPython, this_command));
     }
-    let tests: [(&str, fn()); 16] = [
+    let tests: [(&str, fn()); 17] = [
         ("every benchmark runs over every transport", every_benchmark_runs_over_every_transport),
         ("a benchmark's object has all its keys", a_benchmarks_object_has_all_its_keys),
         ("products cost the bits of their ring", products_cost_the_bits_of_their_ring),
@@ -34,6 +34,7 @@ fn main() {
         ("the limits of this machine are measured", the_limits_of_this_machine_are_measured),
         ("servers answer one run after another", servers_answer_one_run_after_another),
         ("parties run a circuit on a stream of instances", parties_run_a_circuit_on_a_stream_of_instances),
+        ("comparisons follow the network", comparisons_follow_the_network),
         ("material is made in one session and used in others", material_is_made_and_used),
         ("parties that are killed use nothing twice", parties_that_are_killed_use_nothing_twice),
         ("what a killed offline session leaves is no harm", a_killed_offline_session_leaves_no_harm),
@@ -98,6 +99,7 @@ fn every_benchmark_runs_over_every_transport() {
         vec!["dot", "--ring", "128"],
         vec!["matmul", "--ring", "fp128", "--zero-sharing", "information-theoretic"],
         vec!["compare", "--count", "1"],
+        vec!["compare", "--protocol", "astra", "--comparison", "auto", "--net", "1ms,1gbit"],
         vec!["predict", "--model", "logistic-sign"],
         vec!["predict", "--model", "logistic-3"],
         vec!["and", "--depth", "3", "--count", "195", "--threads", "4"],
@@ -157,6 +159,8 @@ fn a_benchmarks_object_has_all_its_keys() {
         "seconds",
         "offline_seconds",
         "verify_seconds",
+        "input_seconds",
+        "output_seconds",
         "per_second",
         "online_per_second",
         "sent_bytes",
@@ -299,11 +303,12 @@ fn the_experiments_of_li_et_al_are_redone() {
 fn the_experiments_of_chaudhari_et_al_are_redone() {
     let object = object(&["bench", "astra", "--paper", "--quick", "--json", "--transport", "memory"]);
     let runs = object["runs"].as_array().expect("a list");
-    for table in ["table 3", "table 5", "table 6", "table 7", "table 8", "table 9", "figure 12"] {
+    for table in ["table 3", "table 4", "table 5", "table 6", "table 7", "table 8", "table 9", "figure 12"] {
         assert!(runs.iter().any(|run| run["table"] == table), "{table}");
     }
-    for run in runs {
-        let number = |key: &str| run[key].as_f64().expect(key);
+    let number = |run: &Json, key: &str| run[key].as_f64().expect(key);
+    for run in runs.iter().filter(|run| run["table"] != "table 4") {
+        let number = |key: &str| number(run, key);
         assert!(number("online_seconds_at_round_trips") > number("online_seconds"), "{run}");
         let ahead = run["protocol"].as_str().expect("a name").starts_with("astra");
         assert_eq!(
@@ -312,6 +317,26 @@ fn the_experiments_of_chaudhari_et_al_are_redone() {
             "{run}"
         );
     }
+    // As they are printed: 48 wires to both evaluators and 40 to each from the other, and 128 to everybody.
+    let of = |protocol: &str, what: &str| {
+        let run = |run: &&Json| run["protocol"] == protocol && run["what"] == what && run["net"] == "LAN";
+        runs.iter().find(run).unwrap_or_else(|| panic!("{protocol}: {what}"))
+    };
+    let shared = of("astra", "sharing a block");
+    assert_eq!((number(shared, "online_kilobytes"), &shared["rounds"]), (22.0 / 1024.0, &1.into()));
+    for (protocol, ahead) in [("astra", 0.0), ("astra-malicious", 0.0), ("astra-fair", 256.0)] {
+        let opened = of(protocol, "opening a block");
+        assert!(
+            number(opened, "online_kilobytes") >= 48.0 / 1024.0 && number(opened, "online_seconds") > 0.0
+        );
+        assert!((number(opened, "offline_kilobytes") - ahead / 1024.0).abs() < 1e-9, "{opened}");
+    }
+    // Where numbers are compared, garbled comparisons are beside the usual ones.
+    let rounds = |protocol: &str| {
+        let run = |run: &&Json| run["table"] == "table 9" && run["protocol"] == protocol;
+        runs.iter().find(run).expect(protocol)["rounds"].as_u64()
+    };
+    assert!(rounds("astra comparison=garbled") < rounds("astra"));
     // An element of 8 bytes ahead of each of 20 predictions, and two online.
     let many =
         runs.iter().find(|run| run["table"] == "table 7" && run["protocol"] == "astra").expect("a run");
@@ -552,6 +577,46 @@ fn parties_run_a_circuit_on_a_stream_of_instances() {
     ] {
         let (code, message) = refused(name, more);
         assert!(code == Some(2) && message.contains(expected), "{name}: {code:?}, {message}");
+    }
+}
+
+/// Whether they measure it or are told.
+fn comparisons_follow_the_network() {
+    let deployment = Deployment::new(PORT + 21);
+    deployment.hurry();
+    let everybody = [("P0", None), ("P1", None), ("P2", None), ("alice", Some("x")), ("bob", Some("y"))];
+    let run = |of: &dyn Fn(&str) -> Vec<&'static str>| {
+        let start = |(name, gives): (&str, Option<&str>)| {
+            let input = gives.map(|input| format!("{input}={}", deployment.path(&format!("{input}.npy"))));
+            let input = input.iter().flat_map(|input| ["--input", input]);
+            let more = ["--protocol", "astra", "--comparison", "auto"].into_iter().chain(of(name));
+            deployment.start(name, "run", &more.chain(input).collect::<Vec<_>>())
+        };
+        everybody.map(start).map(|child| child.wait_with_output().unwrap())
+    };
+    let object = |output: &Output| -> Json { serde_json::from_slice(&output.stdout).unwrap() };
+    let comparisons = |of: &dyn Fn(&str) -> Vec<&'static str>| {
+        run(of).map(|output| {
+            check_outputs(&object(&output));
+            object(&output)["report"]["comparison"].clone()
+        })
+    };
+    let measured = comparisons(&|_| Vec::new());
+    assert!(measured.iter().all(|comparison| comparison["picked"] == measured[0]["picked"]), "{measured:?}");
+    for (me, comparison) in measured.iter().enumerate() {
+        // Clients are told what is picked and no more.
+        let seconds = comparison["seconds"].as_object().unwrap();
+        assert_eq!(seconds.len(), if me < 3 { 2 } else { 0 }, "{comparison}");
+    }
+    let told = comparisons(&|_| vec!["--net", "wan"]);
+    assert!(told.iter().all(|comparison| *comparison == told[0]), "{told:?}");
+    assert_eq!(told[0]["picked"], "garbled");
+    assert!(told[0]["seconds"]["garbled"].as_f64() < told[0]["seconds"]["prefix"].as_f64());
+    // All are told, or nobody is.
+    for output in run(&|name| if name == "P1" { Vec::new() } else { vec!["--net", "wan"] }) {
+        assert_eq!(output.status.code(), Some(1));
+        let message = object(&output)["error"]["message"].to_string();
+        assert!(message.contains("disagrees on the protocol's parameters"), "{message}");
     }
 }
 

@@ -51,6 +51,21 @@ pub struct Checks {
 }
 
 impl Checks {
+    /// The same so many times, one after another.
+    #[must_use]
+    pub fn times(self, times: u64) -> Self {
+        let flows = self.flows.into_iter();
+        let flows = flows.map(|(phase, flow)| (phase, Flow { bits: 8 * times * flow.bytes(), ..flow }));
+        let rounds = self.rounds.into_iter().map(|(phase, rounds)| (phase, times * rounds));
+        Self { flows: flows.collect(), rounds: rounds.collect() }
+    }
+
+    /// Adds others that follow.
+    pub fn extend(&mut self, others: Self) {
+        self.flows.extend(others.flows);
+        self.rounds.extend(others.rounds);
+    }
+
     /// Adds a round.
     pub fn round(&mut self, phase: Phase, flows: Vec<Flow>) {
         self.rounds(phase, 1, flows);
@@ -113,8 +128,14 @@ pub trait Protocol: Send + Sync {
     fn seeds(&self, client: usize) -> Vec<Flow>;
     /// Messages of an output.
     fn output(&self, plan: &Plan, roles: &Roles, output: &OutputOp) -> Vec<Flow>;
-    /// Messages with which the parties check one another, besides those of operations, inputs and outputs.
+    /// Messages with which the parties check one another in a run, besides those of operations, inputs and outputs.
     fn checks(&self, plan: &Plan, roles: &Roles) -> Checks;
+    /// Messages of the offline phase with which the parties check together what one session makes for so many runs of a
+    /// plan, from 1 on; they aren't among [`Protocol::checks`].
+    fn checks_together(&self, plan: &Plan, runs: u64) -> Checks {
+        let _ = (plan, runs);
+        Checks::default()
+    }
     /// Takes a party's seat.
     fn seat(&self, session: Session, plan: Arc<Plan>, roles: Roles) -> Result<Box<dyn Engine>, Error>;
     /// Takes a client's seat.

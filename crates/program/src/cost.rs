@@ -170,6 +170,15 @@ impl Cost {
         }
     }
 
+    /// Adds a phase's cost so many times, one after another.
+    pub fn add_times(&mut self, phase: Phase, cost: &PhaseCost, times: u64) {
+        self.add_rounds(phase, times * cost.rounds);
+        let own = self.phases.entry(phase).or_default();
+        for link in &cost.links {
+            own.carry(link.from, link.to, times * link.bytes);
+        }
+    }
+
     /// Adds what runs beside it: bytes add up, and each phase has the rounds of whichever has the most.
     pub fn add_beside(&mut self, other: &Self) {
         for (&phase, cost) in &other.phases {

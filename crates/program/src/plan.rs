@@ -18,6 +18,8 @@
 //! then the registers of `free` go. An operation of `k` stages stands in `k` levels that follow one another.
 
 pub use crate::modulus::Modulus;
+use sha2::{Digest as _, Sha256};
+use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 use tacit_circuit::Layered;
 
@@ -94,7 +96,7 @@ impl Domain {
 }
 
 /// The shape of a register.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Register {
     /// What its elements are.
     pub domain: Domain,
@@ -117,7 +119,7 @@ impl Register {
 }
 
 /// Some rows of a register: `first`, `first + step`, ... (`count` of them).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Rows {
     /// The register.
     pub reg: Reg,
@@ -148,7 +150,7 @@ impl Rows {
 
 /// Public numbers written into a plan. Elements are reduced and stand one to a word, or to two words, the low one
 /// first, as [`Domain::limbs`] says; bits are packed.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Public {
     /// The same element everywhere (a bit is 0 or 1).
     Splat(u128),
@@ -158,7 +160,7 @@ pub enum Public {
 
 /// A strided walk over a register: element `(i_0, i_1, ...)` of `shape`, in row-major order, is the source's
 /// `offset + sum of i_j * strides[j]`. Carries slices, transposes, broadcasts (stride 0) and reversals.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Layout {
     /// Where the walk begins.
     pub offset: usize,
@@ -169,7 +171,7 @@ pub struct Layout {
 }
 
 /// A product of `batch` pairs of matrices, each m x k by k x n, all in row-major order.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct MatrixShape {
     /// Pairs of matrices.
     pub batch: usize,
@@ -182,7 +184,7 @@ pub struct MatrixShape {
 }
 
 /// A step that needs no message. `dst` may not be one of the operands. *Ring* stands for all domains but bits.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[expect(missing_docs, reason = "a variant's line says what its fields are")]
 pub enum Local {
     /// `dst` = a public value, as a sharing of it.
@@ -221,7 +223,7 @@ pub enum Local {
 pub const SECOND_ADDEND: u8 = 2;
 
 /// An operand of a circuit: where the bits of one of its inputs are, for every instance.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Operand {
     /// In one row: instance after instance, each with all bits of the input.
     Each(Reg),
@@ -256,7 +258,7 @@ impl Operand {
 ///
 /// `Split`, `Inject` and `Shift` are for protocols whose sharing falls into two addends, `x = S + T mod 2^k`, of which
 /// one party knows `S` and the others know `T`. With three addends what they do takes ANDs and products.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[expect(missing_docs, reason = "a variant's line says what its fields are")]
 pub enum Kind {
     /// Bits: `dst = a & b`, row by row.
@@ -388,7 +390,7 @@ impl Local {
 }
 
 /// An interactive operation.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Op {
     /// What it does.
     pub kind: Kind,
@@ -397,7 +399,7 @@ pub struct Op {
 }
 
 /// A stage of an operation, in the level that runs it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Stage {
     /// Index in [`Plan::ops`]; the operation's part of every address.
     pub op: u32,
@@ -406,7 +408,7 @@ pub struct Stage {
 }
 
 /// What runs between one wait for messages and the next.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Level {
     /// Steps without messages, in order.
     pub local: Vec<Local>,
@@ -417,7 +419,7 @@ pub struct Level {
 }
 
 /// How the elements of an input or an output stand in its register.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Form {
     /// One of the register's for each.
     Elements,
@@ -431,7 +433,7 @@ pub enum Form {
 }
 
 /// A value that its owner shares among the parties.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct InputOp {
     /// Index in [`Plan::roles`].
     pub owner: u32,
@@ -444,7 +446,7 @@ pub struct InputOp {
 }
 
 /// A value that is revealed.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct OutputOp {
     /// What; one row.
     pub reg: Reg,
@@ -501,9 +503,31 @@ impl Plan {
         self.inputs.len().max(self.ops.len()).max(self.outputs.len()) as u32
     }
 
+    /// SHA-256 of all that is done, which is all but the window. For one machine and one build of this code: others may
+    /// come to another hash of the same plan, so it is nothing for parties to compare.
+    pub fn digest(&self) -> [u8; 32] {
+        let Self { roles, registers, inputs, ops, levels, outputs, window: _ } = self;
+        let mut digest = Digest(Sha256::new_with_prefix("tacit plan 1"));
+        (roles, registers, inputs, ops, levels, outputs).hash(&mut digest);
+        digest.0.finalize().into()
+    }
+
     /// Levels in which messages are exchanged: the longest chain of operations, each of which counts once.
     pub fn depth(&self) -> usize {
         self.levels.iter().filter(|level| !level.stages.is_empty()).count()
+    }
+}
+
+/// Takes in what is hashed.
+struct Digest(Sha256);
+
+impl Hasher for Digest {
+    fn write(&mut self, bytes: &[u8]) {
+        self.0.update(bytes);
+    }
+
+    fn finish(&self) -> u64 {
+        unreachable!("only the whole digest is asked for")
     }
 }
 

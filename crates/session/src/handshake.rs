@@ -34,7 +34,7 @@ pub struct Agreement {
 }
 
 /// The version of the messages that this code sends and reads.
-pub(crate) const VERSION: u32 = 3;
+pub(crate) const VERSION: u32 = 4;
 
 /// The longest first message that is read.
 pub(crate) const MAX_HELLO: usize = 1 << 20;

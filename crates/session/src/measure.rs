@@ -39,7 +39,7 @@ const FASTEST: u64 = 1_000_000_000_000;
 /// Bytes of what a party says of one of its links: round trip in microseconds, bits per second.
 const LINK_BYTES: usize = 12;
 
-/// Bytes of what clients are told, at most.
+/// Bytes of what is told as settled, at most.
 const MAX_TOLD: usize = 64;
 
 impl Session {
@@ -75,6 +75,29 @@ impl Session {
             (self.name(one).to_owned(), self.name(other).to_owned(), shape)
         };
         Ok(Profile::of_pairs(pairs.map(link).collect()))
+    }
+
+    /// Tells the other parties what is settled for this one already, in at most 64 bytes; what everybody has told, by party.
+    /// Parties only; one round.
+    ///
+    /// # Errors
+    /// [`Error::Malformed`] if somebody tells what is no text; if a link fails.
+    pub fn tell_parties(&mut self, settled: &str) -> Result<Vec<String>, Error> {
+        debug_assert!(settled.len() <= MAX_TOLD, "as many bytes are sent, whatever is told");
+        let mut message = settled.as_bytes().to_vec();
+        message.resize(MAX_TOLD, 0);
+        let received = self.broadcast(control(step::MADE_WITH, 0), &message)?;
+        let mut told = vec![String::new(); self.parties()];
+        for party in self.others() {
+            let text = received[party].split(|&byte| byte == 0).next().unwrap_or_default();
+            match std::str::from_utf8(text) {
+                Ok(text) => text.clone_into(&mut told[party]),
+                Err(_) => return self.malformed(party, "word of what is settled"),
+            }
+        }
+        let me = self.me();
+        settled.clone_into(&mut told[me]);
+        Ok(told)
     }
 
     /// Tells every client that takes part what the parties have settled, in at most 64 bytes. Parties only; one round.

@@ -37,6 +37,8 @@ pub const BURST_LENGTH: u16 = 0x22;
 pub const MEASURED: u16 = 0x23;
 /// What the parties tell clients that they have settled.
 pub const SETTLED: u16 = 0x24;
+/// What the parties tell one another that their material was made with.
+pub const MADE_WITH: u16 = 0x25;
 /// Digests of masked operands, compared before [`COMPUTED_DIGEST`] is sent; draws: their keys.
 pub const SHOWN_DIGEST: u16 = 11;
 /// Digests of what was computed on masked operands; draws: their keys.

@@ -28,8 +28,10 @@ pub struct Binding {
     pub parameters: String,
     /// Shapes and types of the inputs, readable.
     pub inputs: String,
-    /// Hash of the program, or of the plan where material depends on how the program is lowered.
+    /// Hash of the program.
     pub program: [u8; 32],
+    /// Hash of the plan that the program is lowered to: of two versions of this code, one may lower it otherwise.
+    pub plan: [u8; 32],
 }
 
 impl Binding {
@@ -83,6 +85,7 @@ impl Binding {
             ("the protocol's parameters", self.parameters.clone(), wanted.parameters.clone()),
             ("the inputs", self.inputs.clone(), wanted.inputs.clone()),
             ("the program (its hash)", digits(&self.program), digits(&wanted.program)),
+            ("the plan of the program (its hash)", digits(&self.plan), digits(&wanted.plan)),
         ];
         let differing = lines.iter().filter(|(_, stored, wanted)| stored != wanted);
         let words: Vec<String> = differing
@@ -139,15 +142,15 @@ mod tests {
         }
         assert!(Binding::from_bytes(&[bytes.clone(), vec![0]].concat()).is_err());
         let mut newer = bytes;
-        newer[8] = 2;
-        assert_eq!(Binding::from_bytes(&newer), Err(Malformed::Version { found: 2 }));
+        newer[8] = 9;
+        assert_eq!(Binding::from_bytes(&newer), Err(Malformed::Version { found: 9 }));
     }
 
     #[test]
     fn every_difference_is_named() {
         type Change = fn(&mut Binding);
         assert_eq!(binding().difference(&binding()), None);
-        let changes: [(&str, Change); 8] = [
+        let changes: [(&str, Change); 9] = [
             ("the party whose it is", |b| b.me = "P1".into()),
             ("the parties:", |b| b.parties.reverse()),
             ("the clients:", |b| b.clients.clear()),
@@ -155,6 +158,7 @@ mod tests {
             ("parameters", |b| b.parameters = "x".into()),
             ("the inputs", |b| b.inputs = "a: int64[4]".into()),
             ("the program", |b| b.program = [4; 32]),
+            ("the plan", |b| b.plan = [4; 32]),
             ("lists", |b| b.parties = vec!["P0, P1, P2".into()]),
         ];
         for (what, change) in changes {

@@ -76,7 +76,7 @@ pub enum Error {
     },
     /// Nothing says whether this store is an old copy.
     #[error(
-        "the anchor {} does not know epoch {epoch}, so nothing shows that this store is no older copy whose material has been used since; find the anchor, or delete the store and make new material, or, only if you know that the store was never copied, let the anchor take over what the store's journal says", path.display()
+        "the anchor {} does not know epoch {epoch}, so nothing shows that this store is no older copy whose material has been used since; find the anchor, or delete the store and make new material, or, only if you know that the store was never copied nor restored, let a new anchor take over what the store's journal says (`tacit store adopt`)", path.display()
     )]
     AnchorLost {
         /// The first such epoch.

@@ -37,6 +37,7 @@ mod format;
 mod index;
 mod ledger;
 mod material;
+mod overview;
 mod place;
 mod store;
 mod taken;
@@ -57,6 +58,7 @@ pub use index::{read_index_header, write_index_header};
 #[doc(hidden)]
 pub use ledger::{Used, read_ledger, write_ledger};
 pub use material::Material;
+pub use overview::{Overview, Standing, Stock};
 pub use place::default_anchors;
 pub use store::{Restored, Store};
 pub use taken::Taken;

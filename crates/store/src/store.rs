@@ -17,7 +17,7 @@ pub(crate) const UNFINISHED: &str = "unfinished";
 const SPENT: &str = "spent";
 
 const BINDING: &str = "binding";
-const JOURNAL: &str = "journal";
+pub(crate) const JOURNAL: &str = "journal";
 const LOCK: &str = "lock";
 
 /// One party's material for one [`Binding`], open in this process alone.
@@ -100,6 +100,20 @@ impl Store {
     /// As [`Self::open`]; [`Error::Damaged`] also if the journal's last record is torn, or an epoch is missing in it.
     pub fn adopt(store: &Path, anchors: &Path, binding: &Binding) -> Result<Self, Error> {
         Self::enter(store, anchors, binding, Entry::Adopt)
+    }
+
+    /// What the store in a folder was made for; `None` if there is none. Nothing is locked: what it says is for
+    /// [`Self::open`] to be told.
+    ///
+    /// # Errors
+    /// [`Error::Damaged`], [`Error::File`].
+    pub fn binding_at(store: &Path) -> Result<Option<Binding>, Error> {
+        if files::exists(&store.join(BINDING))? { read_binding(store).map(Some) } else { Ok(None) }
+    }
+
+    /// Whether it was made for this.
+    pub fn is_for(&self, binding: &Binding) -> bool {
+        self.binding == binding.hash()
     }
 
     /// Epochs with unused material, ascending: what the parties tell one another before they [`agree`](crate::agree).
@@ -222,19 +236,15 @@ impl Store {
             files::replace(store, JOURNAL, &crate::write_ledger(&hash, []))?;
             files::replace(store, BINDING, &binding.to_bytes())?;
         }
-        let bytes = files::read(&bound, binding::MAX_BYTES as u64)?;
-        let stored = Binding::from_bytes(&bytes);
-        let stored = stored.map_err(|cause| Error::Damaged { path: bound, cause })?;
+        let stored = read_binding(store)?;
         if let Some(differences) = stored.difference(binding) {
             return Err(Error::Binding { path: store.to_owned(), differences });
         }
 
         files::folder(anchors)?;
         place::apart(store, anchors)?;
-        let mut name = String::new();
-        let _ = hex(&hash[..16], &mut name);
-        let anchor_lock = files::lock(&anchors.join(format!("{name}.lock")))?;
-        let anchor_name = format!("{name}.anchor");
+        let anchor_name = anchor_name(&hash);
+        let anchor_lock = files::lock(&anchors.join(&anchor_name).with_extension("lock"))?;
 
         let (journal_path, anchor_path) = (store.join(JOURNAL), anchors.join(&anchor_name));
         let journal = Ledger::read(&journal_path, &hash)?;
@@ -400,6 +410,19 @@ impl Store {
         self.sound = true;
         Ok(())
     }
+}
+
+/// The name of the anchor of stores of a binding.
+pub(crate) fn anchor_name(binding: &[u8; 32]) -> String {
+    let mut name = String::new();
+    let _ = hex(&binding[..16], &mut name);
+    name + ".anchor"
+}
+
+fn read_binding(store: &Path) -> Result<Binding, Error> {
+    let path = store.join(BINDING);
+    let bytes = files::read(&path, binding::MAX_BYTES as u64)?;
+    Binding::from_bytes(&bytes).map_err(|cause| Error::Damaged { path, cause })
 }
 
 /// Whether a file may be in a folder that is just becoming a store.

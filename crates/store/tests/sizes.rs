@@ -13,6 +13,7 @@ fn binding() -> Binding {
         parameters: String::new(),
         inputs: String::new(),
         program: [1; 32],
+        plan: [5; 32],
     }
 }
 

@@ -1,19 +1,23 @@
 //! Offline sessions: the parties make material for runs to come, and each keeps its own in a store.
 
+use crate::casting::{Making, Settling, comparison};
 use crate::endpoint::{Endpoint, establish};
 use crate::lanes::Tally;
 use crate::local::{all_of, together};
-use crate::material::two_phases;
-use crate::{Compiled, Error, Local, Place, Progress, Seat, price_offline};
+use crate::material::{refuse_other, two_phases};
+use crate::{
+    Comparison, Compiled, Error, Local, Place, Progress, Seat, is_open, players, price, price_offline,
+};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-use tacit_engine::{Engine, Error as Cause, Material, Observer, executor};
+use tacit_engine::{Engine, Error as Cause, Material, Observer, Protocol, executor};
 use tacit_net::{Mesh, Phase};
 use tacit_program::cost::Cost;
+use tacit_session::Agreement;
 use tacit_store::{Epoch, Store, Writer};
 
 /// What an offline session made, at one party.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Prepared {
     /// The party.
     pub party: String,
@@ -27,6 +31,10 @@ pub struct Prepared {
     pub links: Vec<Sent>,
     /// From the handshake until all was on disk everywhere.
     pub elapsed: Duration,
+    /// The names of those who play `P_0`, `P_1` and so on in runs on it; empty if the protocol's parties are all alike.
+    pub players: Vec<String>,
+    /// How numbers are compared in runs on it, if that was left to the network.
+    pub comparison: Option<Comparison>,
 }
 
 /// Payload bytes that went by a link, the handshake left out.
@@ -44,9 +52,12 @@ impl Seat {
     /// Makes material for `count` runs of a program, together with all other parties; clients aren't needed. It is in
     /// the stores of all when this returns, and the store is made if it isn't there.
     ///
+    /// If the protocol's name leaves something to the network ([`is_open`]), it is as in the stores of those that have one;
+    /// if nobody has, the network is measured first. Runs on the material go by it.
+    ///
     /// # Errors
     /// [`Error::Refused`] on a client's seat, for a protocol without an offline phase, or for no instances or more than
-    /// fit in one session; [`Error::Store`]. Of an offline session that fails nothing is kept.
+    /// fit in one session, or if parties' stores were made for different roles or comparisons; [`Error::Store`]. Of an offline session that fails nothing is kept.
     pub fn offline(
         &mut self,
         compiled: &Arc<Compiled>,
@@ -55,17 +66,40 @@ impl Seat {
         place: &Place,
         progress: Progress<'_>,
     ) -> Result<Prepared, Error> {
-        let endpoint = self.party_endpoint(compiled, protocol_name)?;
+        let mut endpoint = self.party_endpoint(compiled, protocol_name)?;
         check_count(&endpoint, count)?;
-        let declared = price_offline(compiled, protocol_name, &endpoint.parties, count)?;
-        let me = self.config().me();
-        let mut store = place.create(&endpoint, me)?;
+        let (me, is_open) = (self.config().me(), is_open(protocol_name)?);
+        let made = place.made(&endpoint, protocol_name, me)?;
+        let store = match &made {
+            Some(made) => Some(place.create(made, me)?),
+            None if is_open => None,
+            None => Some(place.create(&endpoint, me)?),
+        };
         let within = self.config().limits().connect;
-        let mesh = self.gather_with(&[], 1, within)?.swap_remove(0);
-        let tally = Tally::new(progress);
+        let mut mesh = self.gather_with(&[], 1, within)?.swap_remove(0);
         let start = Instant::now();
+        let mut comparison = None;
+        if is_open {
+            let made = made.map(|made| made.protocol);
+            let settling = Settling { endpoint: &endpoint, name: protocol_name, making: Making::Ahead, made };
+            let price = |name: &str| Ok(price(compiled, name, &endpoint.parties)?.total);
+            let settled;
+            (mesh, settled) = settling.settle(mesh, agreement(&endpoint, count), price)?;
+            endpoint = endpoint.under(settled.protocol)?;
+            comparison = settled.comparison;
+        }
+        let store = store.map_or_else(|| place.create(&endpoint, me), Ok);
+        let mut store = match store {
+            Ok(store) => store,
+            Err(error) => {
+                mesh.abort(&error.to_string());
+                return Err(error);
+            }
+        };
+        let tally = Tally::new(progress);
+        let declared = price_offline(compiled, &name_of(endpoint.protocol), &endpoint.parties, count)?;
         let made = play_offline(&endpoint, mesh, count, &mut store, &mut tally.lane())?;
-        Ok(prepared(&endpoint, me, count, &made, &declared, start.elapsed()))
+        Ok(Prepared { comparison, ..prepared(&endpoint, me, count, &made, &declared, start.elapsed()) })
     }
 }
 
@@ -79,9 +113,14 @@ impl Local {
         place: &Place,
         progress: Progress<'_>,
     ) -> Result<Vec<Prepared>, Error> {
-        let endpoint = self.endpoint(compiled)?;
+        let mut endpoint = self.endpoint(compiled)?;
         check_count(&endpoint, count)?;
-        let declared = price_offline(compiled, &self.protocol, &self.parties, count)?;
+        if let Some(first) = self.parties.first()
+            && let Some(made) = place.of(first).made(&endpoint, &self.protocol, 0)?
+        {
+            endpoint = made;
+        }
+        let declared = price_offline(compiled, &name_of(endpoint.protocol), &self.parties, count)?;
         let open = |(me, name): (usize, &String)| place.of(name).create(&endpoint, me);
         let mut stores = self.parties.iter().enumerate().map(open).collect::<Result<Vec<_>, _>>()?;
         let (told, untold) = (Tally::new(progress), Tally::new(&|_, _| {}));
@@ -92,9 +131,25 @@ impl Local {
         };
         let made = all_of(together(&endpoint, 0, stores.iter_mut(), play))?;
         let elapsed = start.elapsed();
-        let prepared = |(me, made)| prepared(&endpoint, me, count, made, &declared, elapsed);
+        let comparison = comparison(&self.protocol, endpoint.protocol)?;
+        let prepared = |(me, made)| Prepared {
+            comparison: comparison.clone(),
+            ..prepared(&endpoint, me, count, made, &declared, elapsed)
+        };
         Ok(made.iter().enumerate().map(prepared).collect())
     }
+}
+
+/// A name of a protocol with all its parameters.
+fn name_of(protocol: &dyn Protocol) -> String {
+    format!("{} {}", protocol.spec().name, protocol.parameters())
+}
+
+/// What is agreed on by those who make material. A run, or a run's client, doesn't go with it.
+fn agreement(endpoint: &Endpoint, count: u64) -> Agreement {
+    let agreement = endpoint.agreement();
+    let parameters = agreement.parameters + ", offline phase only";
+    Agreement { instances: count, parameters, ..agreement }
 }
 
 /// Refuses numbers of instances that an offline session can't make.
@@ -133,6 +188,8 @@ fn prepared(
         disk_bytes: made.disk_bytes,
         links: (0..endpoint.parties.len()).filter(|&peer| peer != me).map(to).collect(),
         elapsed,
+        players: players(endpoint.protocol, &endpoint.parties),
+        comparison: None,
     }
 }
 
@@ -162,11 +219,8 @@ pub fn play_offline(
     store: &mut Store,
     observer: &mut dyn Observer,
 ) -> Result<Made, Error> {
-    let mut agreement = endpoint.agreement();
-    agreement.instances = count;
-    // A run, or a run's client, doesn't go with this.
-    agreement.parameters += ", offline phase only";
-    let session = establish(endpoint, mesh, agreement)?;
+    refuse_other(endpoint, mesh.me(), store)?;
+    let session = establish(endpoint, mesh, agreement(endpoint, count))?;
     let epoch = Epoch(*session.id());
     let aborted = |cause| endpoint.compiled.aborted(cause);
     let plan = endpoint.compiled.plan().clone();

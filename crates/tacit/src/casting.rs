@@ -1,42 +1,69 @@
-//! Which party plays which role, in protocols whose roles differ: as the network would have it.
+//! What a protocol's name leaves to the network: which party plays which role, and how numbers are compared.
 //!
-//! A protocol has roles if it offers a parameter of that name. A deployment whose protocol's name doesn't say their order
-//! (`roles=201`), or says `roles=auto`, leaves it to the network: before the run proper the parties measure their links
-//! ([`Session::measure`]), and [`cast`] picks for all of them, from the same figures by the same rule. Where all
-//! parties are in one process their links are alike, and `roles=auto` is the usual order.
+//! *Roles.* A protocol has roles if it offers a parameter of that name. A deployment whose protocol's name doesn't say their
+//! order (`roles=201`), or says `roles=auto`, leaves it to the network. *Comparison.* Of a protocol that offers several
+//! ways to compare `comparison=auto` leaves it to the network which is taken; if nothing is said it is the usual one.
 //!
-//! A corrupt party can only make a run slower: the order is of no matter to what a protocol hides.
+//! Before the run proper the parties of a deployment measure their links ([`Session::measure`]), and [`cast`] picks for all
+//! of them, from the same figures by the same rule. Where all parties are in one process their links take no time, and
+//! what is left to the network is as usual.
+//!
+//! A corrupt party can only make a run slower: neither is of matter to what a protocol hides.
 
+use crate::material::{all_or_none, part};
 use crate::{Endpoint, Error, protocol};
 use std::fmt;
 use tacit_engine::Protocol;
 use tacit_net::{Mesh, Profile};
 use tacit_program::cost::{Cost, LinkProfile, NetProfile, Phase};
-use tacit_session::{OsEntropy, Session};
+use tacit_session::{Agreement, OsEntropy, Session};
 
 /// The parameter whose values are orders of the parties: of `201` the third party plays `P_0`, the first `P_1`.
-const PARAMETER: &str = "roles";
+const ROLES: &str = "roles";
 
-/// The parameter with the value that leaves it to the network.
-pub(crate) const AUTO: &str = "roles=auto";
+/// The parameter whose values are ways to compare numbers.
+const COMPARISON: &str = "comparison";
+
+/// The parameters that can be left to the network, in the order in which their values are told.
+const LEFT: [&str; 2] = [ROLES, COMPARISON];
+
+/// The value that leaves it to the network.
+const AUTO: &str = "auto";
 
 /// Predictions that differ by no more than this factor count as the same, so that what is measured anew before each run
-/// doesn't change the order each time.
+/// doesn't change the choice each time.
 const NEAR: f64 = 1.1;
+
+/// What is picked for a network.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Casting {
+    /// The protocol's name with all that it left to the network, as [`protocol`] takes it.
+    pub protocol: String,
+    /// Who plays what, if that was left to the network.
+    pub seating: Option<Seating>,
+    /// How numbers are compared, if that was.
+    pub comparison: Option<Comparison>,
+}
 
 /// Who plays what.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Casting {
-    /// The value of the protocol's parameter `roles`.
-    pub order: &'static str,
-    /// The protocol's name with it, as [`protocol`] takes it.
-    pub protocol: String,
+pub struct Seating {
     /// The names of those who play `P_0`, `P_1` and so on.
     pub parties: Vec<String>,
     /// What the network takes so, by prediction.
     pub seconds: Seconds,
     /// The same for the order that is slowest online.
     pub slowest: Seconds,
+}
+
+/// How numbers are compared.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Comparison {
+    /// The value of the protocol's parameter `comparison`.
+    pub picked: &'static str,
+    /// What the network takes with each value, by the prediction on which it was picked; empty at clients, which are told
+    /// the value alone, and where nothing was predicted.
+    pub seconds: Vec<(&'static str, f64)>,
 }
 
 /// What the network takes of a run, by prediction.
@@ -48,51 +75,102 @@ pub struct Seconds {
     pub total: f64,
 }
 
-/// Whether a deployment that runs the protocol of this name leaves the roles to the network.
+/// When a run's material is made: which seconds somebody waits for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Making {
+    /// In the run: all.
+    InRun,
+    /// Ahead of time: those online.
+    Ahead,
+}
+
+/// What all endpoints of a deployment have settled.
+#[derive(Clone)]
+pub struct Settled {
+    /// The protocol, with nothing left open.
+    pub protocol: &'static dyn Protocol,
+    /// How numbers are compared, if that was left open.
+    pub comparison: Option<Comparison>,
+}
+
+/// Whether a deployment that runs the protocol of this name leaves something to the network.
 ///
 /// # Errors
 /// If there is no such protocol.
 pub fn is_open(name: &str) -> Result<bool, Error> {
-    let given = name.split_whitespace().rfind(|word| is_order(word));
-    Ok(!orders(protocol(name)?).is_empty() && given.is_none_or(|word| word == AUTO))
+    Ok(!open_parameters(name)?.is_empty())
 }
 
 /// The names of those who play a protocol's `P_0`, `P_1` and so on; empty if its parties are all alike.
 pub fn players(protocol: &dyn Protocol, parties: &[String]) -> Vec<String> {
-    let own = protocol.parameters();
-    let given = own.split_whitespace().find_map(|word| word.strip_prefix(PARAMETER)?.strip_prefix('='));
-    // The usual value, the first, goes without saying.
-    let order = given.or_else(|| orders(protocol).first().copied()).unwrap_or_default();
     let player = |digit: char| parties.get(digit.to_digit(10)? as usize).cloned();
-    order.chars().filter_map(player).collect()
+    value_of(protocol, ROLES).unwrap_or_default().chars().filter_map(player).collect()
 }
 
-/// Who is to play what, by the prediction for a network: of all orders those within 10 % of the quickest online, of these
-/// those within 10 % of the quickest in all, and of these the first, in the order in which the protocol offers them.
+/// How numbers are compared under a protocol whose name leaves it open, where nothing was predicted.
+pub(crate) fn comparison(name: &str, protocol: &dyn Protocol) -> Result<Option<Comparison>, Error> {
+    let picked = if values(name, COMPARISON)?.is_empty() { None } else { value_of(protocol, COMPARISON) };
+    Ok(picked.map(|picked| Comparison { picked, seconds: Vec::new() }))
+}
+
+/// What is to be picked, by the prediction for a network.
 ///
-/// Online comes first because it is what whoever gives an input waits for, and material may be made ahead.
-/// `price` says what the run costs under the protocol of a name.
+/// Who plays what: of all orders those within 10 % of the quickest online, of these those within 10 % of the quickest in
+/// all, and of these the first, in the order in which the protocol offers them. Online comes first because it is what
+/// whoever gives an input waits for, and material may be made ahead.
+///
+/// How numbers are compared, with these roles each: the first way within 10 % of the quickest, by the seconds that are
+/// waited for. `price` says what the run costs under the protocol of a name. A name that leaves nothing open is what is
+/// picked.
 ///
 /// # Errors
-/// If there is no such protocol or it has no roles, and those of `price`.
+/// If there is no such protocol, and those of `price`.
 pub fn cast(
     name: &str,
     parties: &[String],
     net: &NetProfile,
+    making: Making,
     price: impl Fn(&str) -> Result<Cost, Error>,
 ) -> Result<Casting, Error> {
+    let ways = values(name, COMPARISON)?;
+    if ways.is_empty() {
+        return Ok(seat(name, parties, net, price)?.0);
+    }
     let mut all = Vec::new();
-    for order in orders(protocol(name)?) {
-        let named = in_order(name, order);
-        let (players, seconds) = (players(protocol(&named)?, parties), Seconds::of(&price(&named)?, net));
-        all.push(Casting { order, protocol: named, parties: players, seconds, slowest: seconds });
+    for way in ways {
+        all.push(seat(&with_value(name, COMPARISON, way), parties, net, &price)?);
     }
-    let predictions: Vec<Seconds> = all.iter().map(|casting| casting.seconds).collect();
-    let slowest = predictions.iter().copied().max_by(|a, b| a.online.total_cmp(&b.online));
-    match (pick(&predictions), slowest) {
-        (Some(place), Some(slowest)) => Ok(Casting { slowest, ..all.swap_remove(place) }),
-        _ => Err(Error::Refused(format!("protocol {name:?} has no roles: its parties are all alike"))),
+    let seconds: Vec<f64> = all.iter().map(|(_, seconds)| seconds.waited(making)).collect();
+    let place = first_near(&seconds);
+    let seconds = ways.iter().copied().zip(seconds).collect();
+    let comparison = Comparison { picked: ways[place], seconds };
+    Ok(Casting { comparison: Some(comparison), ..all.swap_remove(place).0 })
+}
+
+/// The same for roles alone, and what the network takes then.
+fn seat(
+    name: &str,
+    parties: &[String],
+    net: &NetProfile,
+    price: impl Fn(&str) -> Result<Cost, Error>,
+) -> Result<(Casting, Seconds), Error> {
+    let orders = values(name, ROLES)?;
+    if orders.is_empty() {
+        let seconds = Seconds::of(&price(name)?, net);
+        return Ok((Casting { protocol: name.to_owned(), seating: None, comparison: None }, seconds));
     }
+    let mut all = Vec::new();
+    for order in orders {
+        let named = with_value(name, ROLES, order);
+        let seconds = Seconds::of(&price(&named)?, net);
+        all.push((named, seconds));
+    }
+    let seconds: Vec<Seconds> = all.iter().map(|(_, seconds)| *seconds).collect();
+    let slowest = seconds.iter().copied().max_by(|a, b| a.online.total_cmp(&b.online));
+    let (protocol, seconds) = all.swap_remove(pick(&seconds));
+    let parties = players(crate::protocol(&protocol)?, parties);
+    let seating = Seating { parties, seconds, slowest: slowest.unwrap_or(seconds) };
+    Ok((Casting { protocol, seating: Some(seating), comparison: None }, seconds))
 }
 
 /// A network by the names of its endpoints, as one by their numbers. A link that it doesn't name takes no time.
@@ -113,14 +191,12 @@ pub fn network(profile: &Profile, endpoints: &[String]) -> NetProfile {
     net
 }
 
-/// Settles the roles of a run that leaves them to the network, over the links of its first lane: the links, for the run
-/// proper, and the protocol with its roles.
+/// Settles what the name of a run's protocol leaves to the network, over the links of its first lane: the links, for the run
+/// proper, and what is settled.
 ///
-/// In a session of its own, whose agreement says that the roles are open. The parties measure their links and cast, with what
+/// In a session of its own, whose agreement says what is open. The parties measure their links and cast, with what
 /// `price` says that the run costs under the protocol of a name; all tell the clients, who go by it if all say the same.
-/// Whoever came to another order notices when the run proper is agreed on.
-///
-/// Material that was made ahead has its roles already: then there is nothing to measure ([`settle_as_made`]).
+/// Whoever came to something else notices when the run proper is agreed on.
 ///
 /// # Errors
 /// If the run ends here, because a link failed, somebody deviated, or somebody is about to run something else.
@@ -129,43 +205,120 @@ pub fn settle(
     endpoint: &Endpoint,
     name: &str,
     price: impl Fn(&str) -> Result<Cost, Error>,
-) -> Result<(Mesh, &'static dyn Protocol), Error> {
-    let aborted = |cause: tacit_session::Error| endpoint.compiled.aborted(cause.into());
-    let mut session =
-        Session::establish(mesh, endpoint.agreement_on(AUTO), Box::new(OsEntropy)).map_err(aborted)?;
-    let is_party = session.me() < session.parties();
-    let order = if is_party {
-        let profile = session.measure().map_err(aborted)?;
-        let net = network(&profile, &endpoint.parties);
-        match cast(name, &endpoint.parties, &net, price) {
-            Ok(casting) => casting.order.to_owned(),
-            Err(error) => {
-                session.abort(&error.to_string());
-                return Err(error);
-            }
-        }
-    } else {
-        session.told().map_err(aborted)?
-    };
-    // What peers tell may be anything.
-    let Some(order) = orders(endpoint.protocol).iter().find(|known| **known == order) else {
-        return Err(aborted(session.reject("the parties settled on roles that the protocol does not have")));
-    };
-    if is_party {
-        session.tell_clients(order).map_err(aborted)?;
-    }
-    Ok((session.into_mesh(), protocol(&in_order(name, order))?))
+) -> Result<(Mesh, Settled), Error> {
+    let settling = Settling { endpoint, name, making: Making::InRun, made: None };
+    settling.settle(mesh, endpoint.agreement(), price)
 }
 
-/// A party's part of [`settle`] where its material has the roles already: it tells the clients, who can't know.
-pub(crate) fn settle_as_made(mesh: Mesh, endpoint: &Endpoint) -> Result<Mesh, Error> {
-    let aborted = |cause: tacit_session::Error| endpoint.compiled.aborted(cause.into());
-    let mut session =
-        Session::establish(mesh, endpoint.agreement_on(AUTO), Box::new(OsEntropy)).map_err(aborted)?;
-    if let Some(usual) = orders(endpoint.protocol).first() {
-        session.tell_clients(usual).map_err(aborted)?;
+/// An endpoint's part in settling what a name leaves open.
+pub(crate) struct Settling<'a> {
+    /// The endpoint with all that is open as usual.
+    pub(crate) endpoint: &'a Endpoint,
+    pub(crate) name: &'a str,
+    pub(crate) making: Making,
+    /// What the material of this party's store was made under, if there is a store.
+    pub(crate) made: Option<&'static dyn Protocol>,
+}
+
+impl Settling<'_> {
+    /// As [`settle`], with what is agreed on when all is settled. Where the parties have material already, nothing is measured:
+    /// it says what is settled.
+    pub(crate) fn settle(
+        &self,
+        mesh: Mesh,
+        agreement: Agreement,
+        price: impl Fn(&str) -> Result<Cost, Error>,
+    ) -> Result<(Mesh, Settled), Error> {
+        let aborted = |cause: tacit_session::Error| self.endpoint.compiled.aborted(cause.into());
+        let open = open_parameters(self.name)?;
+        let words = open.iter().map(|parameter| format!(", {parameter}={AUTO}"));
+        let parameters = words.fold(agreement.parameters, |all, word| all + &word);
+        let agreement = Agreement { parameters, ..agreement };
+        let mut session = Session::establish(mesh, agreement, Box::new(OsEntropy)).map_err(aborted)?;
+        let is_party = session.me() < session.parties();
+        let (told, mut comparison) = if is_party {
+            self.settled_by_parties(&mut session, price)?
+        } else {
+            (session.told().map_err(aborted)?, None)
+        };
+        // What peers tell may be anything.
+        let Some(protocol) = self.read(&told)? else {
+            let what = "the parties settled on values that the protocol does not have";
+            return Err(aborted(session.reject(what)));
+        };
+        if is_party {
+            session.tell_clients(&told).map_err(aborted)?;
+        }
+        if comparison.is_none() {
+            comparison = self::comparison(self.name, protocol)?;
+        }
+        Ok((session.into_mesh(), Settled { protocol, comparison }))
     }
-    Ok(session.into_mesh())
+
+    /// A party's part: the values of all that is open, and the prediction that led to them.
+    fn settled_by_parties(
+        &self,
+        session: &mut Session,
+        price: impl Fn(&str) -> Result<Cost, Error>,
+    ) -> Result<(String, Option<Comparison>), Error> {
+        let aborted = |cause: tacit_session::Error| self.endpoint.compiled.aborted(cause.into());
+        let made = self.made.map(|protocol| values_of(self.name, protocol)).transpose()?;
+        let all = session.tell_parties(made.as_deref().unwrap_or_default()).map_err(aborted)?;
+        if let Some(made) = self.common(&all).map_err(|error| part(session, error))? {
+            return Ok((made, None));
+        }
+        let parties = &self.endpoint.parties;
+        let net = network(&session.measure().map_err(aborted)?, parties);
+        let casting = cast(self.name, parties, &net, self.making, price)
+            .inspect_err(|error| session.abort(&error.to_string()))?;
+        Ok((values_of(self.name, protocol(&casting.protocol)?)?, casting.comparison))
+    }
+
+    /// What the material of all parties was made with, if they have some, of what each has told.
+    fn common(&self, all: &[String]) -> Result<Option<String>, Error> {
+        let parties = &self.endpoint.parties;
+        if self.making == Making::InRun {
+            all_or_none(parties, &all.iter().map(|made| !made.is_empty()).collect::<Vec<_>>())?;
+        }
+        let mut made = parties.iter().zip(all).filter(|(_, made)| !made.is_empty());
+        let Some((name, first)) = made.next() else { return Ok(None) };
+        match made.find(|(_, made)| *made != first) {
+            None => Ok(Some(first.clone())),
+            Some((other, made)) => Err(Error::Refused(format!(
+                "the parties' stores were made for different roles or comparisons: that of {name} for {first}, that of {other} \
+                 for {made}; delete those that don't fit, and make new material"
+            ))),
+        }
+    }
+
+    /// The protocol with these values of what is open; `None` if it doesn't have them.
+    fn read(&self, told: &str) -> Result<Option<&'static dyn Protocol>, Error> {
+        let open = open_parameters(self.name)?;
+        let words: Vec<&str> = told.split(' ').collect();
+        let offered =
+            |(parameter, word): (&&str, &&str)| offered(self.endpoint.protocol, parameter).contains(word);
+        if words.len() != open.len() || !open.iter().zip(&words).all(offered) {
+            return Ok(None);
+        }
+        let named = open
+            .iter()
+            .zip(words)
+            .fold(self.name.to_owned(), |name, (parameter, word)| with_value(&name, parameter, word));
+        Ok(protocol(&named).ok())
+    }
+}
+
+/// All names that a name can come to, the usual one first.
+pub(crate) fn castings(name: &str) -> Result<Vec<String>, Error> {
+    let mut names = vec![name.to_owned()];
+    for parameter in open_parameters(name)? {
+        let values = values(name, parameter)?;
+        names = names
+            .iter()
+            .flat_map(|name| values.iter().map(move |value| with_value(name, parameter, value)))
+            .collect();
+    }
+    Ok(names)
 }
 
 impl Seconds {
@@ -174,9 +327,16 @@ impl Seconds {
         let online = online.map(|(_, cost)| cost.network_seconds(net)).sum();
         Self { online, total: cost.network_seconds(net) }
     }
+
+    fn waited(self, making: Making) -> f64 {
+        match making {
+            Making::InRun => self.total,
+            Making::Ahead => self.online,
+        }
+    }
 }
 
-impl fmt::Display for Casting {
+impl fmt::Display for Seating {
     /// `P_0 = berlin, P_1 = london, P_2 = new york, because ...`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { seconds, slowest, .. } = self;
@@ -193,33 +353,92 @@ impl fmt::Display for Casting {
     }
 }
 
+impl fmt::Display for Comparison {
+    /// `garbled: the network takes 0.383 s with prefix, 0.103 s with garbled`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.picked)?;
+        let each: Vec<String> =
+            self.seconds.iter().map(|(way, seconds)| format!("{seconds:.3} s with {way}")).collect();
+        if each.is_empty() { Ok(()) } else { write!(f, ": the network takes {}", each.join(", ")) }
+    }
+}
+
 /// Who plays what, in words.
 pub fn told(players: &[String]) -> String {
     let each = players.iter().enumerate().map(|(role, player)| format!("P_{role} = {player}"));
     each.collect::<Vec<_>>().join(", ")
 }
 
-/// The place of the one to take.
-fn pick(all: &[Seconds]) -> Option<usize> {
-    let least = |values: &mut dyn Iterator<Item = f64>| values.fold(f64::INFINITY, f64::min);
-    let online = NEAR * least(&mut all.iter().map(|seconds| seconds.online));
-    let quick = || all.iter().enumerate().filter(|(_, seconds)| seconds.online <= online);
-    let total = NEAR * least(&mut quick().map(|(_, seconds)| seconds.total));
-    quick().find(|(_, seconds)| seconds.total <= total).map(|(place, _)| place)
+/// The place of the order to take, of one at least.
+fn pick(all: &[Seconds]) -> usize {
+    let online: Vec<f64> = all.iter().map(|seconds| seconds.online).collect();
+    let quick = near(&online);
+    let total = |(seconds, quick): (&Seconds, bool)| if quick { seconds.total } else { f64::INFINITY };
+    let total: Vec<f64> = all.iter().zip(quick).map(total).collect();
+    first_near(&total)
 }
 
-/// The orders that a protocol offers, the usual one first.
-pub(crate) fn orders(protocol: &dyn Protocol) -> &'static [&'static str] {
-    protocol.offered().iter().find(|(parameter, _)| *parameter == PARAMETER).map_or(&[], |(_, orders)| orders)
+/// The place of the first that is about the least.
+fn first_near(seconds: &[f64]) -> usize {
+    near(seconds).into_iter().position(|near| near).unwrap_or(0)
 }
 
-/// Whether a word of a protocol's name says the roles.
-fn is_order(word: &str) -> bool {
-    word.split_once('=').is_some_and(|(parameter, _)| parameter == PARAMETER)
+/// Which are about the least.
+fn near(seconds: &[f64]) -> Vec<bool> {
+    let most = NEAR * seconds.iter().copied().fold(f64::INFINITY, f64::min);
+    seconds.iter().map(|&seconds| seconds <= most).collect()
 }
 
-/// A protocol's name with another order.
-fn in_order(name: &str, order: &str) -> String {
-    let words = name.split_whitespace().filter(|word| !is_order(word));
-    words.map(ToOwned::to_owned).chain([format!("{PARAMETER}={order}")]).collect::<Vec<_>>().join(" ")
+/// The values of a parameter that a protocol offers, the usual one first.
+fn offered(protocol: &dyn Protocol, parameter: &str) -> &'static [&'static str] {
+    protocol.offered().iter().find(|(known, _)| *known == parameter).map_or(&[], |(_, values)| values)
+}
+
+/// Whether a word of a protocol's name leaves a parameter of the protocol to the network.
+pub(crate) fn leaves_open(protocol: &dyn Protocol, word: &str) -> bool {
+    let open = word.split_once('=').filter(|(_, value)| *value == AUTO);
+    open.is_some_and(|(parameter, _)| LEFT.contains(&parameter) && !offered(protocol, parameter).is_empty())
+}
+
+/// The parameters that a name leaves to the network.
+fn open_parameters(name: &str) -> Result<Vec<&'static str>, Error> {
+    let mut open = Vec::new();
+    for parameter in LEFT {
+        if !values(name, parameter)?.is_empty() {
+            open.push(parameter);
+        }
+    }
+    Ok(open)
+}
+
+/// The values of a parameter that a name leaves to the network; none if it doesn't.
+fn values(name: &str, parameter: &str) -> Result<&'static [&'static str], Error> {
+    let given = name.split_whitespace().filter_map(|word| word.split_once('='));
+    let given = given.filter(|(known, _)| *known == parameter).map(|(_, value)| value).next_back();
+    let open = given.map_or(parameter == ROLES, |value| value == AUTO);
+    let offered = offered(protocol(name)?, parameter);
+    Ok(if open { offered } else { &[] })
+}
+
+/// The value that a protocol has of a parameter that it offers.
+fn value_of(protocol: &dyn Protocol, parameter: &str) -> Option<&'static str> {
+    let own = protocol.parameters();
+    let mut given = own.split_whitespace().filter_map(|word| word.split_once('='));
+    let given = given.find(|(known, _)| *known == parameter).map(|(_, value)| value);
+    let offered = offered(protocol, parameter);
+    // The usual value, the first, goes without saying.
+    offered.iter().find(|value| given == Some(**value)).or(offered.first()).copied()
+}
+
+/// The values that a protocol has of what a name leaves open, as they are told.
+fn values_of(name: &str, protocol: &dyn Protocol) -> Result<String, Error> {
+    let open = open_parameters(name)?.into_iter();
+    Ok(open.filter_map(|parameter| value_of(protocol, parameter)).collect::<Vec<_>>().join(" "))
+}
+
+/// A protocol's name with another value of a parameter.
+fn with_value(name: &str, parameter: &str, value: &str) -> String {
+    let other = |word: &&str| word.split_once('=').is_none_or(|(known, _)| known != parameter);
+    let words = name.split_whitespace().filter(other).map(ToOwned::to_owned);
+    words.chain([format!("{parameter}={value}")]).collect::<Vec<_>>().join(" ")
 }

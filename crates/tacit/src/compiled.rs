@@ -1,7 +1,7 @@
 //! A program that is ready to run: checked, lowered, hashed.
 
 use crate::Error;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use tacit_engine::{Clear, Protocol, Roles};
 use tacit_program::plan::{InputOp, Plan};
 use tacit_program::{
@@ -18,6 +18,7 @@ pub struct Compiled {
     program: Program,
     lowered: Lowered,
     plan: Arc<Plan>,
+    plan_digest: OnceLock<[u8; 32]>,
     hash: [u8; 32],
     debug: bool,
     native: Native,
@@ -47,7 +48,8 @@ impl Compiled {
 
     fn with_plan(program: Program, lowered: Lowered, hash: [u8; 32], debug: bool, native: Native) -> Self {
         let plan = Arc::new(lowered.plan.clone());
-        Self { program, lowered, plan, hash, debug, native, others: Mutex::default() }
+        let (plan_digest, others) = Default::default();
+        Self { program, lowered, plan, plan_digest, hash, debug, native, others }
     }
 
     /// The same program with a plan for a protocol: this one, if it is so already. Values for feeds are to be encoded
@@ -89,6 +91,19 @@ impl Compiled {
     /// What engines execute.
     pub fn plan(&self) -> &Arc<Plan> {
         &self.plan
+    }
+
+    /// Names the plan, on this machine ([`Plan::digest`]).
+    pub(crate) fn plan_digest(&self) -> [u8; 32] {
+        *self.plan_digest.get_or_init(|| self.plan.digest())
+    }
+
+    /// The same program with another plan.
+    #[cfg(test)]
+    pub(crate) fn altered(&self, change: impl FnOnce(&mut Plan)) -> Arc<Self> {
+        let mut lowered = self.lowered.clone();
+        change(&mut lowered.plan);
+        Arc::new(Self::with_plan(self.program.clone(), lowered, self.hash, self.debug, self.native))
     }
 
     /// What parties agree on before they run it.

@@ -62,8 +62,8 @@ impl Seat {
 
     /// Runs a program once, with everybody whom it names. `inputs` has a value for each input that this endpoint
     /// gives, by the index of the input, and `None` for the others. Waits for the others for as long as the
-    /// configuration's limit says. If the protocol's parties play different roles and its name doesn't say which
-    /// ([`is_open`]), the network is measured first and they are [`settle`]d.
+    /// configuration's limit says. If the protocol's name leaves something to the network ([`is_open`]), that is measured
+    /// first and all is [`settle`]d.
     pub fn run(
         &mut self,
         compiled: &Arc<Compiled>,
@@ -115,15 +115,19 @@ impl Seat {
         let meshes = lanes.first().map(|(endpoint, _)| self.gather(endpoint, count, within));
         let mut meshes = meshes.transpose()?.unwrap_or_default();
         let start = Instant::now();
+        let mut comparison = None;
         if is_open(protocol_name)? && !meshes.is_empty() {
             let (endpoint, _) = &lanes[0];
             let compiled = || lanes.iter().map(|(endpoint, _)| &endpoint.compiled);
             let price = |name: &str| price_lanes(compiled(), name, &endpoint.parties);
-            let (mesh, protocol) = settle(meshes.remove(0), endpoint, protocol_name, price)?;
+            let (mesh, settled) = settle(meshes.remove(0), endpoint, protocol_name, price)?;
             meshes.insert(0, mesh);
-            for (endpoint, _) in &mut lanes {
-                endpoint.protocol = protocol;
+            for ((endpoint, values), &(_, inputs)) in lanes.iter_mut().zip(jobs) {
+                *endpoint = endpoint.under(settled.protocol)?;
+                // The plan may be another one.
+                *values = self.encode(endpoint, inputs)?;
             }
+            comparison = settled.comparison;
         }
         let tally = Tally::new(progress);
         let once = |(endpoint, inputs)| ((endpoint, tally.lane()), Once::new(inputs));
@@ -138,7 +142,8 @@ impl Seat {
         let run = |((endpoint, _), (outcome, traffic)): (&(Endpoint, Told<'_>), (Outcome, Traffic))| {
             let players = players(endpoint.protocol, &endpoint.parties);
             let endpoints = vec![(self.name(), traffic)];
-            let report = Report { endpoints, rounds: outcome.rounds, elapsed, players, material: None };
+            let (rounds, comparison) = (outcome.rounds, comparison.clone());
+            let report = Report { endpoints, rounds, elapsed, players, comparison, material: None };
             Ok(Run { outputs: endpoint.compiled.decode_all(&outcome.outputs)?, report })
         };
         lanes.iter().zip(parts).map(run).collect()

@@ -78,6 +78,19 @@ impl Endpoint {
         Ok(self)
     }
 
+    /// The same under another protocol for as many parties.
+    ///
+    /// # Errors
+    /// If the program asks for what the protocol doesn't offer.
+    pub fn under(&self, protocol: &'static dyn Protocol) -> Result<Self, Error> {
+        let rest = self.rest.as_ref().map(|(compiled, _)| compiled.clone());
+        Self::new(&self.compiled, protocol, self.parties.clone(), self.clients.clone())?.repeated(
+            self.times,
+            rest,
+            self.instances,
+        )
+    }
+
     /// How many parts there are.
     pub fn parts(&self) -> u64 {
         self.times + u64::from(self.rest.is_some())
@@ -106,12 +119,6 @@ impl Endpoint {
             let _ = write!(parameters, ", then program {hash}");
         }
         parameters
-    }
-
-    /// What is agreed on before the run proper, with this word for what isn't settled yet.
-    pub(crate) fn agreement_on(&self, open: &str) -> Agreement {
-        let agreement = self.agreement();
-        Agreement { parameters: format!("{}, {open}", agreement.parameters), ..agreement }
     }
 
     pub(crate) fn agreement(&self) -> Agreement {

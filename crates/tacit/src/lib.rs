@@ -3,7 +3,7 @@
 //! A [`program::Builder`] makes a program, [`Compiled`] checks it and lowers it to a plan, [`price`] says what it
 //! will cost, and it runs with all parties in this process ([`Local`]) or as one endpoint of a deployment
 //! ([`Seat`]), several at a time in lanes if need be, or part after part as a [`Stream`]. [`protocols`] lists the
-//! protocols. Where their parties play different roles a deployment measures its network first and [`cast`]s. Those with
+//! protocols. Where something is left to the network a deployment measures it first and [`cast`]s. Those with
 //! an offline phase can make material for runs ahead of time ([`Seat::offline`]) and keep it in a [`store`] until a run
 //! takes it ([`Seat::run_stored`]).
 
@@ -23,7 +23,9 @@ mod stored;
 mod stream;
 
 pub use ahead::{Made, Prepared, Sent, play_offline};
-pub use casting::{Casting, Seconds, cast, is_open, network, players, settle, told};
+pub use casting::{
+    Casting, Comparison, Making, Seating, Seconds, Settled, cast, is_open, network, players, settle, told,
+};
 pub use compiled::Compiled;
 pub use deployment::Seat;
 pub use endpoint::{Endpoint, Feed, play, play_parts};

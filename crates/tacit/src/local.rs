@@ -1,6 +1,7 @@
 //! All endpoints in this process, each in a thread, linked through memory: for trying out, for tests, and for
 //! whoever only wants the protocol's cost on one machine. Nothing is kept secret from this process.
 
+use crate::casting::comparison;
 use crate::endpoint::{Endpoint, Once, check_count};
 use crate::lanes::{Job, Strand, Tally, clients_of, lane_count, play_lanes};
 use crate::report::Traffic;
@@ -136,7 +137,8 @@ impl Local {
                 .collect()
         });
         let players = players(protocol, &self.parties);
-        let report = Report { elapsed: start.elapsed(), players, ..Report::default() };
+        let comparison = comparison(&self.protocol, protocol)?;
+        let report = Report { elapsed: start.elapsed(), players, comparison, ..Report::default() };
         let opened = collect(&names, jobs.len(), results, &report)?;
         let lanes = lanes.into_iter().zip(opened);
         Ok(lanes.map(|((endpoint, _), (outputs, report))| (endpoint.compiled, outputs, report)).collect())

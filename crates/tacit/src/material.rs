@@ -1,7 +1,8 @@
 //! Material that was made ahead of time: where a party keeps it, what it is good for, and which of it a run uses.
 
-use crate::Error;
+use crate::casting::castings;
 use crate::endpoint::Endpoint;
+use crate::{Error, protocol};
 use std::fmt;
 use std::path::PathBuf;
 use tacit_engine::{Material, Protocol};
@@ -48,6 +49,20 @@ impl Place {
         Ok(Store::open(&self.store, &self.anchors, &binding(endpoint, me))?)
     }
 
+    /// Opens a party's store for what its material was made under, of all that a protocol's name can come to.
+    pub(crate) fn open_made(&self, endpoint: &Endpoint, name: &str, me: usize) -> Result<Store, Error> {
+        let made = self.made(endpoint, name, me)?;
+        self.open(made.as_ref().unwrap_or(endpoint), me)
+    }
+
+    /// An endpoint as it was when a party's store was made, if there is one. If it was made for something else it is for the
+    /// store to say so when it is opened.
+    pub(crate) fn made(&self, endpoint: &Endpoint, name: &str, me: usize) -> Result<Option<Endpoint>, Error> {
+        let Some(bound) = Store::binding_at(&self.store)? else { return Ok(None) };
+        let made = find_made(endpoint, name, me, |binding| *binding == bound)?;
+        Ok(Some(made.unwrap_or_else(|| endpoint.clone())))
+    }
+
     /// Opens a party's store, and makes it first if there is none.
     pub(crate) fn create(&self, endpoint: &Endpoint, me: usize) -> Result<Store, Error> {
         two_phases(endpoint.protocol)?;
@@ -81,8 +96,46 @@ pub(crate) fn two_phases(protocol: &dyn Protocol) -> Result<(), Error> {
     )))
 }
 
+/// An endpoint as it was when the material of a party's store was made.
+///
+/// # Errors
+/// [`Error::Refused`] if that was for something else.
+pub(crate) fn made_under(
+    endpoint: &Endpoint,
+    name: &str,
+    me: usize,
+    store: &Store,
+) -> Result<Endpoint, Error> {
+    find_made(endpoint, name, me, |binding| store.is_for(binding))?.ok_or_else(other)
+}
+
+/// Refuses a store whose material is for something else.
+pub(crate) fn refuse_other(endpoint: &Endpoint, me: usize, store: &Store) -> Result<(), Error> {
+    if store.is_for(&binding(endpoint, me)) { Ok(()) } else { Err(other()) }
+}
+
+fn other() -> Error {
+    Error::Refused("the store was opened for another program, protocol or list of parties".to_owned())
+}
+
+/// An endpoint with what its protocol's name leaves open such that its binding is the one that is looked for.
+fn find_made(
+    endpoint: &Endpoint,
+    name: &str,
+    me: usize,
+    is_bound: impl Fn(&Binding) -> bool,
+) -> Result<Option<Endpoint>, Error> {
+    for name in castings(name)? {
+        let made = endpoint.under(protocol(&name)?)?;
+        if is_bound(&binding(&made, me)) {
+            return Ok(Some(made));
+        }
+    }
+    Ok(None)
+}
+
 /// What a party's material is good for: all that the parties agree on before a run, but the window, on which no material
-/// depends. The version is a part of the parameters: another one may lower the same program in another way.
+/// depends, and the plan.
 fn binding(endpoint: &Endpoint, me: usize) -> Binding {
     Binding {
         me: endpoint.parties[me].clone(),
@@ -92,6 +145,7 @@ fn binding(endpoint: &Endpoint, me: usize) -> Binding {
         parameters: endpoint.parameters(),
         inputs: endpoint.compiled.describe_inputs(),
         program: endpoint.compiled.hash(),
+        plan: endpoint.compiled.plan_digest(),
     }
 }
 
@@ -140,19 +194,8 @@ fn tell(
         session.abort(&error.to_string());
         endpoint.compiled.aborted(error.into())
     })?;
-    let apart = |with: bool| -> Vec<&str> {
-        let parties = endpoint.parties.iter().zip(&lists);
-        parties.filter(|(_, list)| list.is_some() == with).map(|(name, _)| name.as_str()).collect()
-    };
-    let (with, without) = (apart(true), apart(false));
-    if !with.is_empty() && !without.is_empty() {
-        let reason = format!(
-            "all parties take their material from a store (--store), or none does; {} with one, {} without",
-            with.join(" and "),
-            without.join(" and ")
-        );
-        return Err(part(session, Error::Refused(reason)));
-    }
+    let stores: Vec<bool> = lists.iter().map(Option::is_some).collect();
+    all_or_none(&endpoint.parties, &stores).map_err(|error| part(session, error))?;
     if stored {
         // Of encodings that come back, one is one list.
         let all: Vec<u8> = lists.iter().flatten().flat_map(|list| message(Some(list))).collect();
@@ -161,9 +204,26 @@ fn tell(
     Ok(lists.into_iter().map(Option::unwrap_or_default).collect())
 }
 
+/// Refuses a run for which some parties have a store and others haven't.
+pub(crate) fn all_or_none(parties: &[String], stores: &[bool]) -> Result<(), Error> {
+    let apart = |with: bool| -> Vec<&str> {
+        let parties = parties.iter().zip(stores);
+        parties.filter(|(_, has)| **has == with).map(|(name, _)| name.as_str()).collect()
+    };
+    let (with, without) = (apart(true), apart(false));
+    if with.is_empty() || without.is_empty() {
+        return Ok(());
+    }
+    Err(Error::Refused(format!(
+        "all parties take their material from a store (--store), or none does; {} with one, {} without",
+        with.join(" and "),
+        without.join(" and ")
+    )))
+}
+
 /// Ends a session in which all parties come to see the same, once all of them do: who is told of the end before knows only
 /// the other's word for it.
-fn part(session: &mut Session, error: Error) -> Error {
+pub(crate) fn part(session: &mut Session, error: Error) -> Error {
     // If one doesn't come, this one has its error nonetheless.
     let _ = session.barrier();
     session.abort(&error.to_string());
@@ -218,6 +278,49 @@ fn read(bytes: &[u8]) -> Result<Option<Vec<Available>>, NotAList> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::{Compiled, Local, play_stored};
+    use tacit_engine::executor::Unobserved;
+    use tacit_net::{Limits, Mesh, memory};
+    use tacit_program::{Builder, Data, Kind, Range, Recipient, Value, plan};
+
+    /// The plan counts, and not only the program and its shapes: what was made for another one is refused before anything is
+    /// sent, whoever opens the store and whoever runs on one that is open.
+    #[test]
+    fn material_for_another_plan_of_the_same_shapes_is_refused() {
+        let mut builder = Builder::new();
+        let [a, b] = ["P1", "P2"]
+            .map(|owner| builder.input(owner, owner, Kind::Int, &[3], Range::new(-9, 9)).unwrap());
+        let product = builder.mul(a, b).unwrap();
+        builder.reveal(product, Recipient::All).unwrap();
+        let compiled = Compiled::new(builder.finish().unwrap()).unwrap();
+        let square = compiled.altered(|plan| match &mut plan.ops[0].kind {
+            plan::Kind::Mul { a, b, .. } => *b = *a,
+            other => panic!("{other:?} is no product"),
+        });
+        assert_eq!((square.hash(), square.describe_inputs()), (compiled.hash(), compiled.describe_inputs()));
+        assert_eq!(compiled.clone().with_window(1).plan_digest(), compiled.plan_digest());
+
+        let local = Local::new("astra").unwrap();
+        let folder = tempfile::tempdir().unwrap();
+        let place = Place::simulated(folder.path().join("stores"));
+        local.offline(&compiled, 1, &place, &|_, _| {}).unwrap();
+        let says = local.open_stores(&square, &place).unwrap_err().to_string();
+        assert!(says.contains("made for something else: the plan of the program (its hash)"), "{says}");
+
+        let mut stores = local.open_stores(&compiled, &place).unwrap();
+        let inputs =
+            [[1, 2, 3], [4, 5, 6]].map(|values| Value { shape: vec![3], data: Data::Int(values.to_vec()) });
+        let error = local.run_stored(&square, &mut stores, &inputs, &|_, _| {}).unwrap_err();
+        assert!(matches!(error, Error::Refused(_)), "{error}");
+        // Alone, as nobody is waited for.
+        let endpoint = local.endpoint(&square).unwrap();
+        let links = memory::mesh(3, 0).into_iter().next().unwrap();
+        let mesh = Mesh::new(Box::new(links), 0, local.parties.clone(), Limits::default());
+        let played = play_stored(&endpoint, mesh, &mut stores[0], vec![None, None], &mut Unobserved);
+        assert!(matches!(played, Err(Error::Refused(reason)) if reason.contains("for another program")));
+        assert!(stores.iter().all(|store| store.available()[0].next == 0));
+        local.run_stored(&compiled, &mut stores, &inputs, &|_, _| {}).unwrap();
+    }
 
     #[test]
     fn what_a_party_has_is_read_and_nothing_else_is() {

@@ -4,7 +4,7 @@ use crate::endpoint::check_count;
 use crate::material::two_phases;
 use crate::{Compiled, Error, protocol, protocols};
 use std::sync::Arc;
-use tacit_engine::{Protocol, Roles};
+use tacit_engine::{Checks, Protocol, Roles};
 use tacit_program::cost::{Cost, Flow, Itemised, Phase, Tariff, of_plan};
 use tacit_program::plan::{InputOp, Kind, Op, OutputOp, Plan, Stage};
 use tacit_session::Session;
@@ -18,28 +18,48 @@ use tacit_session::Session;
 /// If there is no such protocol, if it isn't for as many parties or doesn't offer what the program asks for, or if the
 /// program names strangers.
 pub fn price(compiled: &Arc<Compiled>, name: &str, parties: &[String]) -> Result<Itemised, Error> {
+    let (compiled, prices) = prices(compiled, name, parties)?;
+    let mut bill = of_instance(compiled.plan(), &prices);
+    add_checks(&mut bill.total, &prices.protocol.checks_together(compiled.plan(), 1));
+    Ok(bill)
+}
+
+/// A program with its plan for the protocol of a name, and the prices of it.
+fn prices(
+    compiled: &Arc<Compiled>,
+    name: &str,
+    parties: &[String],
+) -> Result<(Arc<Compiled>, Prices), Error> {
     let protocol = protocol(name)?;
     check_count(protocol, parties.len())?;
     let compiled = compiled.for_protocol(protocol)?;
-    let plan = compiled.plan();
-    let clients = Roles::clients_of(plan, parties);
-    let roles = Roles::new(plan, parties, &clients).map_err(|error| Error::Refused(error.to_string()))?;
-    let prices = Prices { protocol, roles };
-    let mut bill = of_plan(plan, &prices);
-    for &client in prices.roles.clients().iter().filter(|&&client| prices.roles.gives(plan, client)) {
+    let clients = Roles::clients_of(compiled.plan(), parties);
+    let roles = Roles::new(compiled.plan(), parties, &clients);
+    let roles = roles.map_err(|error| Error::Refused(error.to_string()))?;
+    Ok((compiled, Prices { protocol, roles }))
+}
+
+/// The cost of a run but for what is checked together with other runs.
+fn of_instance(plan: &Plan, prices: &Prices) -> Itemised {
+    let Prices { protocol, roles } = prices;
+    let mut bill = of_plan(plan, prices);
+    for &client in roles.clients().iter().filter(|&&client| roles.gives(plan, client)) {
         for flow in protocol.seeds(client) {
             bill.total.add_flow(Phase::Input, &flow);
         }
     }
     bill.total.add_rounds(Phase::Offline, protocol.offline_rounds(plan));
-    let checks = protocol.checks(plan, &prices.roles);
+    add_checks(&mut bill.total, &protocol.checks(plan, roles));
+    bill
+}
+
+fn add_checks(total: &mut Cost, checks: &Checks) {
     for (phase, flow) in &checks.flows {
-        bill.total.add_flow(*phase, flow);
+        total.add_flow(*phase, flow);
     }
-    for (phase, rounds) in checks.rounds {
-        bill.total.add_rounds(phase, rounds);
+    for &(phase, rounds) in &checks.rounds {
+        total.add_rounds(phase, rounds);
     }
-    Ok(bill)
 }
 
 /// Names to compare the prices of, if none is given: those of all protocols, and for a program that compares numbers also
@@ -79,7 +99,7 @@ pub fn price_lanes<'a>(
 }
 
 /// What an offline session sends that makes material for `count` runs, and its rounds, exactly but for the handshake:
-/// the offline phase of as many runs, and that every party accepts what was made.
+/// the offline phase of as many runs, of which protocols check several together, and that every party accepts what was made.
 ///
 /// # Errors
 /// As [`price`], and [`Error::Refused`] if the protocol has no offline phase.
@@ -90,11 +110,12 @@ pub fn price_offline(
     count: u64,
 ) -> Result<Cost, Error> {
     two_phases(protocol(name)?)?;
-    let one = price(compiled, name, parties)?.total.phase(Phase::Offline);
+    let (compiled, prices) = prices(compiled, name, parties)?;
+    let one = of_instance(compiled.plan(), &prices).total.phase(Phase::Offline);
     let mut total = Cost::default();
-    total.add_rounds(Phase::Offline, count * one.rounds);
-    for link in &one.links {
-        total.add_flow(Phase::Offline, &Flow { from: link.from, to: link.to, bits: 8 * count * link.bytes });
+    total.add_times(Phase::Offline, &one, count);
+    if count > 0 {
+        add_checks(&mut total, &prices.protocol.checks_together(compiled.plan(), count));
     }
     total.add_rounds(Phase::Verify, 1);
     let pairs = (0..parties.len()).flat_map(|from| (0..parties.len()).map(move |to| (from, to)));

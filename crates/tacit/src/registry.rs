@@ -1,7 +1,7 @@
 //! The one place that names all protocols.
 
 use crate::Error;
-use crate::casting::{AUTO, orders};
+use crate::casting::leaves_open;
 use tacit_astra::{Astra, AstraFair, AstraMalicious};
 use tacit_engine::Protocol;
 use tacit_replicated::{Replicated, ReplicatedMalicious};
@@ -20,8 +20,8 @@ pub fn protocols() -> impl Iterator<Item = &'static dyn Protocol> {
 }
 
 /// The protocol of a name, behind which values of its parameters may stand: `replicated`, or `replicated
-/// zero-sharing=information-theoretic`. With `roles=auto` it is the one with the usual roles: whether others are better is
-/// for a deployment to find out ([`crate::settle`]).
+/// zero-sharing=information-theoretic`. What is left to the network (`roles=auto`, `comparison=auto`) is as usual: whether
+/// something else is better is for a deployment to find out ([`crate::settle`]).
 ///
 /// # Errors
 /// [`Error::Refused`] if there is no such protocol, parameter or value.
@@ -37,7 +37,7 @@ pub fn protocol(name: &str) -> Result<&'static dyn Protocol, Error> {
         Error::Refused(message)
     })?;
     words.try_fold(usual, |protocol, word| {
-        if word == AUTO && !orders(protocol).is_empty() {
+        if leaves_open(protocol, word) {
             return Ok(protocol);
         }
         let (parameter, value) = word.split_once('=').unwrap_or((word, ""));

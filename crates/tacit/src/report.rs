@@ -1,6 +1,6 @@
 //! What a run gave and what it took.
 
-use crate::Instance;
+use crate::{Comparison, Instance};
 use std::time::Duration;
 use tacit_net::{Mesh, Phase};
 use tacit_program::Value;
@@ -52,6 +52,8 @@ pub struct Report {
     pub elapsed: Duration,
     /// The names of those who played the protocol's `P_0`, `P_1` and so on; empty if its parties are all alike.
     pub players: Vec<String>,
+    /// How numbers were compared, if that was left to the network.
+    pub comparison: Option<Comparison>,
     /// Where its material came from; `None` if it was made in the run, or none is needed.
     pub material: Option<Instance>,
 }
@@ -65,6 +67,7 @@ impl Report {
             all.rounds = all.rounds.max(report.rounds);
             all.elapsed = all.elapsed.max(report.elapsed);
             all.players.clone_from(&report.players);
+            all.comparison.clone_from(&report.comparison);
             for (name, traffic) in &report.endpoints {
                 match all.endpoints.iter_mut().find(|(other, _)| other == name) {
                     Some((_, sum)) => sum.add(traffic),

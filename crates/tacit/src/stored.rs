@@ -1,12 +1,12 @@
 //! Runs on material from a store: nothing is left of their offline phase.
 
-use crate::casting::settle_as_made;
+use crate::casting::{Making, Settling, comparison};
 use crate::endpoint::{Endpoint, Once, establish, party, play};
 use crate::lanes::{Tally, Told};
 use crate::local::{all_of, collect, together};
-use crate::material::{Instance, settle_stored, take};
+use crate::material::{Instance, made_under, refuse_other, settle_stored, take};
 use crate::report::Traffic;
-use crate::{Compiled, Error, Local, Place, Progress, Report, Run, Seat, is_open, players};
+use crate::{Compiled, Error, Local, Place, Progress, Report, Run, Seat, is_open, players, price};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tacit_engine::{Clear, Observer, Outcome};
@@ -15,7 +15,8 @@ use tacit_program::Value;
 use tacit_store::Store;
 
 impl Seat {
-    /// Opens this party's store for runs of a program; one process at a time can have it open.
+    /// Opens this party's store for runs of a program; one process at a time can have it open. If the protocol's name
+    /// leaves something to the network ([`is_open`]), it is as the store's material was made.
     ///
     /// # Errors
     /// [`Error::Refused`] on a client's seat, or if the protocol has no offline phase; [`Error::Store`].
@@ -25,7 +26,8 @@ impl Seat {
         protocol_name: &str,
         place: &Place,
     ) -> Result<Store, Error> {
-        place.open(&self.party_endpoint(compiled, protocol_name)?, self.config().me())
+        let endpoint = self.party_endpoint(compiled, protocol_name)?;
+        place.open_made(&endpoint, protocol_name, self.config().me())
     }
 
     /// Runs a program once, as [`Seat::run_within`], on one instance of the material in a store that
@@ -44,11 +46,16 @@ impl Seat {
         progress: Progress<'_>,
         within: Duration,
     ) -> Result<Run, Error> {
-        let endpoint = self.party_endpoint(compiled, protocol_name)?;
+        let open = self.party_endpoint(compiled, protocol_name)?;
+        let endpoint = made_under(&open, protocol_name, self.config().me(), store)?;
         let values = self.encode(&endpoint, inputs)?;
         let mut mesh = self.gather(&endpoint, 1, within)?.swap_remove(0);
         if is_open(protocol_name)? {
-            mesh = settle_as_made(mesh, &endpoint)?;
+            // The clients can't know it.
+            let made = Some(endpoint.protocol);
+            let settling = Settling { endpoint: &open, name: protocol_name, making: Making::InRun, made };
+            let price = |name: &str| Ok(price(compiled, name, &open.parties)?.total);
+            (mesh, _) = settling.settle(mesh, open.agreement(), price)?;
         }
         let tally = Tally::new(progress);
         let start = Instant::now();
@@ -58,6 +65,7 @@ impl Seat {
             rounds: outcome.rounds,
             elapsed: start.elapsed(),
             players: players(endpoint.protocol, &endpoint.parties),
+            comparison: comparison(protocol_name, endpoint.protocol)?,
             material: Some(instance),
         };
         Ok(Run { outputs: endpoint.compiled.decode_all(&outcome.outputs)?, report })
@@ -71,7 +79,7 @@ impl Local {
     /// As [`Seat::open_store`].
     pub fn open_stores(&self, compiled: &Arc<Compiled>, place: &Place) -> Result<Vec<Store>, Error> {
         let endpoint = self.endpoint(compiled)?;
-        let open = |(me, name): (usize, &String)| place.of(name).open(&endpoint, me);
+        let open = |(me, name): (usize, &String)| place.of(name).open_made(&endpoint, &self.protocol, me);
         self.parties.iter().enumerate().map(open).collect()
     }
 
@@ -88,7 +96,10 @@ impl Local {
         progress: Progress<'_>,
     ) -> Result<Run, Error> {
         assert_eq!(stores.len(), self.parties.len(), "a store for each party");
-        let endpoint = self.endpoint(compiled)?;
+        let endpoint = match stores {
+            [first, ..] => made_under(&self.endpoint(compiled)?, &self.protocol, 0, first)?,
+            [] => self.endpoint(compiled)?,
+        };
         let values = endpoint.compiled.encode_all(inputs)?;
         let (told, untold) = (Tally::new(progress), Tally::new(&|_, _| {}));
         let start = Instant::now();
@@ -107,21 +118,22 @@ impl Local {
         let seats = stores.iter_mut().map(Some).chain((0..clients).map(|_| None));
         let parts = all_of(together(&endpoint, clients, seats, part))?;
         let players = players(endpoint.protocol, &self.parties);
+        let comparison = comparison(&self.protocol, endpoint.protocol)?;
         let elapsed = start.elapsed();
         let material = parts.iter().find_map(|(.., instance)| *instance);
         let names = [self.parties.clone(), endpoint.clients.clone()].concat();
         let parts = parts.into_iter().map(|(outcome, traffic, _)| Ok(vec![(outcome, traffic)])).collect();
-        let report = Report { elapsed, players, material, ..Report::default() };
+        let report = Report { elapsed, players, comparison, material, ..Report::default() };
         let (outputs, report) = collect(&names, 1, parts, &report)?.swap_remove(0);
         Ok(Run { outputs: endpoint.compiled.decode_all(&outputs)?, report })
     }
 }
 
-/// Plays a party's part from the handshake to the end, as [`play`] does, on an instance of the material in `store`, which
-/// was opened for this endpoint's program. Clients [`play`] theirs as ever.
+/// Plays a party's part from the handshake to the end, as [`play`] does, on an instance of the material in `store`.
+/// Clients [`play`] theirs as ever.
 ///
 /// # Errors
-/// As [`Seat::run_stored`].
+/// [`Error::Refused`] before anything is sent if the store is for something else; else as [`Seat::run_stored`].
 pub fn play_stored(
     endpoint: &Endpoint,
     mesh: Mesh,
@@ -129,6 +141,7 @@ pub fn play_stored(
     inputs: Vec<Option<Clear>>,
     observer: &mut dyn Observer,
 ) -> Result<(Outcome, Traffic, Instance), Error> {
+    refuse_other(endpoint, mesh.me(), store)?;
     let mut session = establish(endpoint, mesh, endpoint.agreement())?;
     let instance = settle_stored(endpoint, &mut session, store)?;
     let material = match take(store, instance) {

@@ -1,5 +1,6 @@
 //! Streams: a program that is run part after part in one session, on more instances than memory would hold at once.
 
+use crate::casting::comparison;
 use crate::endpoint::{Endpoint, Feed, play_parts};
 use crate::local::{collect, together};
 use crate::report::Traffic;
@@ -8,7 +9,7 @@ use std::sync::Arc;
 use std::time::Instant;
 use tacit_engine::executor::Unobserved;
 use tacit_engine::{Outcome, Protocol, Roles};
-use tacit_program::cost::{Cost, Flow};
+use tacit_program::cost::Cost;
 
 /// What is run of a stream. Everybody who takes part agrees on all of it before anything is sent.
 #[derive(Clone, Debug)]
@@ -42,13 +43,7 @@ impl Stream {
         for (compiled, times) in [(Some(&self.part), self.times), (self.rest.as_ref(), 1)] {
             let Some(compiled) = compiled else { continue };
             for (phase, cost) in price(compiled, name, parties)?.total.phases() {
-                total.add_rounds(phase, times * cost.rounds);
-                for link in &cost.links {
-                    total.add_flow(
-                        phase,
-                        &Flow { from: link.from, to: link.to, bits: 8 * times * link.bytes },
-                    );
-                }
+                total.add_times(phase, cost, times);
             }
         }
         Ok(total)
@@ -94,7 +89,8 @@ impl Local {
         };
         let results = together(&endpoint, endpoint.clients.len(), feeds, play);
         let players = players(endpoint.protocol, &self.parties);
-        let report = Report { elapsed: start.elapsed(), players, ..Report::default() };
+        let comparison = comparison(&self.protocol, endpoint.protocol)?;
+        let report = Report { elapsed: start.elapsed(), players, comparison, ..Report::default() };
         let (_, report) = collect(&names, 1, results, &report)?.swap_remove(0);
         Ok(report)
     }
@@ -107,7 +103,8 @@ fn without_outputs(rounds: u64, traffic: Traffic) -> (Outcome, Traffic) {
 
 impl Seat {
     /// Runs a stream with everybody whom it names. `feed` gives what is this endpoint's to give and gets what it
-    /// learns. Waits for the others for as long as the configuration's limit says. Roles are settled first, as in [`Seat::run`].
+    /// learns. Waits for the others for as long as the configuration's limit says. What is left to the network is settled
+    /// first, as in [`Seat::run`].
     ///
     /// # Errors
     /// The first failure, also of `feed`, which ends the run for all.
@@ -127,13 +124,17 @@ impl Seat {
         let within = self.config().limits().connect;
         let mut mesh = self.gather(&endpoint, 1, within)?.swap_remove(0);
         let start = Instant::now();
+        let mut comparison = None;
         if is_open(protocol_name)? {
             let price = |name: &str| stream.price(name, &parties);
-            (mesh, endpoint.protocol) = settle(mesh, &endpoint, protocol_name, price)?;
+            let settled;
+            (mesh, settled) = settle(mesh, &endpoint, protocol_name, price)?;
+            endpoint = endpoint.under(settled.protocol)?;
+            comparison = settled.comparison;
         }
         let players = players(endpoint.protocol, &parties);
         let (rounds, traffic) = play_parts(&endpoint, mesh, feed, &mut Unobserved)?;
         let endpoints = vec![(self.name(), traffic)];
-        Ok(Report { endpoints, rounds, elapsed: start.elapsed(), players, material: None })
+        Ok(Report { endpoints, rounds, elapsed: start.elapsed(), players, comparison, material: None })
     }
 }

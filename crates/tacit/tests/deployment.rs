@@ -10,7 +10,7 @@ use tacit::engine::Clear;
 use tacit::net::setup::init;
 use tacit::program::cost::Phase;
 use tacit::program::{Builder, Data, Kind, Range, Recipient, Value};
-use tacit::{Compiled, Error, Feed, Run, Seat, Stream};
+use tacit::{Compiled, Error, Feed, Place, Prepared, Run, Seat, Stream};
 
 /// Folders of three parties and the clients `alice` and `bob`; gone at the end.
 struct Deployment(PathBuf);
@@ -310,17 +310,20 @@ fn streams_of_different_lengths_are_noticed_by_all() {
 
 /// In two lanes, and then as a stream, over real links: whatever was measured, all go by the same.
 #[test]
-fn roles_are_settled_by_all_and_the_clients_go_by_them() {
+fn what_is_open_is_settled_by_all_and_the_clients_go_by_it() {
     let deployment = Deployment::new("roles");
     let program = difference(100);
     let runs = everybody(&deployment, |_, config, inputs| {
         let mut seat = Seat::open(config).unwrap();
         let within = seat.config().limits().connect;
         let jobs = [(&program, inputs), (&program, inputs)];
-        seat.run_lanes(&jobs, "astra", &|_, _| {}, within).unwrap()
+        seat.run_lanes(&jobs, "astra comparison=auto", &|_, _| {}, within).unwrap()
     });
+    let picked = |run: &Run| run.report.comparison.as_ref().map(|comparison| comparison.picked);
+    assert!(picked(&runs[0].1[0]).is_some());
     for (name, lanes) in &runs {
         for run in lanes {
+            assert_eq!(picked(run), picked(&runs[0].1[0]), "{name}");
             assert_eq!(run.report.players, runs[0].1[0].report.players, "{name}");
             assert_eq!(run.report.players.len(), 3);
             let larger = run.outputs[1].as_ref().map(|value| value.data.clone());
@@ -346,4 +349,120 @@ fn roles_that_are_said_are_not_settled() {
         Seat::open(config).unwrap().run(&difference(100), "astra roles=201", inputs, &|_, _| {}).unwrap()
     });
     assert!(runs.iter().all(|(_, run)| run.report.players == ["P2", "P0", "P1"]));
+}
+
+impl Deployment {
+    /// Where a party keeps material; of several stores the one of this name.
+    fn place(&self, store: &str, party: &str) -> Place {
+        Place { store: self.0.join(store).join(party), anchors: self.0.join("anchors").join(party) }
+    }
+
+    /// Lets the parties make material for two runs, each under a protocol and into a store of its own.
+    fn make(&self, with: [(&str, &str); 3]) -> Vec<Result<Prepared, Error>> {
+        thread::scope(|scope| {
+            let parties = ["P0", "P1", "P2"].into_iter().zip(with);
+            let threads: Vec<_> = parties
+                .map(|(name, (store, protocol))| {
+                    let (config, place) = (self.config(name), self.place(store, name));
+                    scope.spawn(move || {
+                        let mut seat = Seat::open(&config).unwrap();
+                        seat.offline(&difference(100), protocol, 2, &place, &|_, _| {})
+                    })
+                })
+                .collect();
+            threads.into_iter().map(|thread| thread.join().unwrap()).collect()
+        })
+    }
+
+    /// A run of everybody on what lies in the parties' stores, where nobody says what is open; a party without one makes
+    /// its material in the run.
+    fn run_on(&self, stores: [Option<&str>; 3]) -> [(&'static str, Result<Run, Error>); 5] {
+        everybody(self, |name, config, inputs| {
+            let (program, mut seat) = (difference(100), Seat::open(config)?);
+            let (within, protocol) = (seat.config().limits().connect, "astra comparison=auto");
+            let store = ["P0", "P1", "P2"].iter().position(|&party| party == name);
+            match store.and_then(|party| stores[party]) {
+                Some(store) => {
+                    let mut store = seat.open_store(&program, protocol, &self.place(store, name))?;
+                    seat.run_stored(&program, protocol, &mut store, inputs, &|_, _| {}, within)
+                }
+                None => seat.run(&program, protocol, inputs, &|_, _| {}),
+            }
+        })
+    }
+}
+
+/// What material was made with is what everybody goes by: the parties, their clients, and whoever makes more of it.
+#[test]
+fn material_says_what_is_open() {
+    let deployment = Deployment::new("made");
+    let made = |with| deployment.make(with).into_iter().map(Result::unwrap).collect::<Vec<_>>();
+    let said = made([("a", "astra roles=201 comparison=garbled"); 3]);
+    assert!(said.iter().all(|party| party.players == ["P2", "P0", "P1"] && party.comparison.is_none()));
+    let open = "astra comparison=auto";
+    let kept = |prepared: &[Prepared]| {
+        for party in prepared {
+            assert_eq!(party.players, ["P2", "P0", "P1"], "{}", party.party);
+            assert_eq!(party.comparison.as_ref().map(|comparison| comparison.picked), Some("garbled"));
+            assert!(party.links.iter().all(|link| link.bytes == link.declared), "{party:?}");
+        }
+    };
+    kept(&made([("a", open); 3]));
+    // Who has none goes by those who have.
+    kept(&made([("a", open), ("b", open), ("a", open)]));
+    for stores in [["a"; 3], ["a", "b", "a"]] {
+        for (name, run) in deployment.run_on(stores.map(Some)) {
+            let run = run.unwrap_or_else(|error| panic!("{name}: {error}"));
+            assert_eq!(run.report.players, ["P2", "P0", "P1"], "{name}");
+            assert_eq!(run.report.comparison.unwrap().picked, "garbled", "{name}");
+            let larger = run.outputs[1].as_ref().map(|value| value.data.clone());
+            assert_eq!(larger, Some(Data::Bool(vec![true, false, false])), "{name}");
+        }
+    }
+    for (name, run) in deployment.run_on([Some("a"), None, Some("a")]) {
+        let error = run.unwrap_err().to_string();
+        assert!(
+            !name.starts_with('P') || error.contains("P0 and P2 with one, P1 without"),
+            "{name}: {error}"
+        );
+    }
+}
+
+#[test]
+fn material_made_for_different_roles_is_noticed() {
+    let deployment = Deployment::new("made-apart");
+    assert!(deployment.make([("a", "astra roles=201"); 3]).iter().all(Result::is_ok));
+    assert!(deployment.make([("b", "astra roles=012"); 3]).iter().all(Result::is_ok));
+    let says = |error: &Error| {
+        let error = error.to_string();
+        assert!(error.contains("that of P0 for 201 prefix, that of P2 for 012 prefix"), "{error}");
+    };
+    let open = "astra comparison=auto";
+    for result in deployment.make([("a", open), ("a", open), ("b", open)]) {
+        says(&result.unwrap_err());
+    }
+    for (name, run) in deployment.run_on([Some("a"), Some("a"), Some("b")]) {
+        let error = run.unwrap_err();
+        if name.starts_with('P') {
+            says(&error);
+        }
+    }
+}
+
+/// Without a store anywhere the parties measure, and all come to the same.
+#[test]
+fn what_is_open_is_settled_before_material_is_made() {
+    let deployment = Deployment::new("made-open");
+    let made = deployment.make([("a", "astra comparison=auto"); 3]);
+    let made: Vec<Prepared> = made.into_iter().map(Result::unwrap).collect();
+    let comparison = made[0].comparison.clone().unwrap();
+    assert_eq!(comparison.seconds.len(), 2);
+    for party in &made {
+        assert_eq!((&party.players, party.comparison.as_ref()), (&made[0].players, Some(&comparison)));
+    }
+    for (name, run) in deployment.run_on([Some("a"); 3]) {
+        let report = run.unwrap().report;
+        assert_eq!(report.players, made[0].players, "{name}");
+        assert_eq!(report.comparison.unwrap().picked, comparison.picked, "{name}");
+    }
 }

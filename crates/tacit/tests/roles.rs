@@ -1,5 +1,5 @@
-//! Who plays what, as the network would have it: measured over shaped links on a clock of their own, settled by all alike,
-//! and quickest as predicted.
+//! Who plays what and how numbers are compared, as the network would have it: measured over shaped links on a clock of their
+//! own, settled by all alike, and quickest as predicted.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -8,7 +8,10 @@ use tacit::net::{Limits, Mesh, Phase, Profile, Shape, Shaped};
 use tacit::program::cost::NetProfile;
 use tacit::program::{Builder, Data, Kind, Range, Recipient, Value};
 use tacit::session::step;
-use tacit::{Casting, Compiled, Endpoint, Error, cast, network, play, players, price, protocol, settle};
+use tacit::{
+    Casting, Comparison, Compiled, Endpoint, Error, Making, Seating, cast, network, play, players, price,
+    protocol, settle,
+};
 use tacit_testkit::{Fate, Interceptor, World};
 
 const ORDERS: [&str; 6] = ["012", "021", "102", "120", "201", "210"];
@@ -42,6 +45,7 @@ const MBIT: u64 = 1_000_000;
 #[derive(Debug)]
 struct Seen {
     players: Vec<String>,
+    comparison: Option<Comparison>,
     /// When phases began.
     phases: Vec<(Phase, Duration)>,
     output: Option<Clear>,
@@ -87,10 +91,13 @@ fn run_each(
     let one = |me: usize, mesh: Mesh| {
         let name = protocols[me];
         let mut endpoint = Endpoint::new(compiled, protocol(name)?, parties(), vec!["alice".into()])?;
-        let mut mesh = mesh;
+        let (mut mesh, mut comparison) = (mesh, None);
         if tacit::is_open(name)? {
             let price = |name: &str| Ok(price(compiled, name, &parties())?.total);
-            (mesh, endpoint.protocol) = settle(mesh, &endpoint, name, price)?;
+            let settled;
+            (mesh, settled) = settle(mesh, &endpoint, name, price)?;
+            endpoint = endpoint.under(settled.protocol)?;
+            comparison = settled.comparison;
         }
         let size = compiled.inputs()[0].shape[0];
         let value =
@@ -99,7 +106,7 @@ fn run_each(
         let mut phases = Phases(Vec::new());
         let (outcome, _) = play(&endpoint, mesh, vec![value], &mut phases)?;
         let output = outcome.outputs.into_iter().next().flatten();
-        Ok(Seen { players: players(endpoint.protocol, &parties()), phases: phases.0, output })
+        Ok(Seen { players: players(endpoint.protocol, &parties()), comparison, phases: phases.0, output })
     };
     std::thread::scope(|scope| {
         let threads: Vec<_> = world
@@ -123,8 +130,12 @@ fn all(runs: Vec<Result<Seen, Error>>) -> Vec<Seen> {
     runs.into_iter().map(Result::unwrap).collect()
 }
 
-fn predicted(compiled: &Arc<Compiled>, net: &NetProfile) -> Casting {
-    cast("astra", &parties(), net, |name| Ok(price(compiled, name, &parties())?.total)).unwrap()
+fn casting(name: &str, compiled: &Arc<Compiled>, net: &NetProfile, making: Making) -> Casting {
+    cast(name, &parties(), net, making, |name| Ok(price(compiled, name, &parties())?.total)).unwrap()
+}
+
+fn predicted(compiled: &Arc<Compiled>, net: &NetProfile) -> Seating {
+    casting("astra", compiled, net, Making::InRun).seating.unwrap()
 }
 
 /// What a party waits for, from the first message ahead of time until the last thing is checked.
@@ -148,21 +159,21 @@ fn compare(compiled: &Arc<Compiled>, profile: &Profile) -> ([Duration; 6], Vec<S
 /// What is settled by measuring is what is settled by the profile itself, and within a tenth of the quickest order, by
 /// prediction and by the clock.
 fn settles_well(compiled: &Arc<Compiled>, profile: &Profile) -> Vec<String> {
-    let casting = predicted(compiled, &network(profile, &parties()));
+    let seating = predicted(compiled, &network(profile, &parties()));
     let (in_order, settled) = compare(compiled, profile);
-    assert_eq!(settled[0].players, casting.parties, "{profile:?}");
+    assert_eq!(settled[0].players, seating.parties, "{profile:?}");
     let all = ORDERS.map(|order| {
         let total = price(compiled, &format!("astra roles={order}"), &parties()).unwrap().total;
         total.network_seconds(&network(profile, &parties()))
     });
-    assert!(casting.seconds.total <= 1.1 * all.into_iter().fold(f64::MAX, f64::min), "{casting} of {all:?}");
+    assert!(seating.seconds.total <= 1.1 * all.into_iter().fold(f64::MAX, f64::min), "{seating} of {all:?}");
     let least = in_order.into_iter().min().unwrap();
     // Who has measured begins when the last word of that has come, and so apart from others.
     let apart = (0..3).flat_map(|one| (0..one).map(move |other| (one, other)));
     let apart = apart.filter_map(|(one, other)| profile.between(&parties()[one], &parties()[other]));
     let apart = apart.map(|shape| shape.rtt / 2).max().unwrap();
     assert!(took(&settled) <= least.mul_f64(1.1) + apart, "{:?} of {in_order:?}", took(&settled));
-    casting.parties
+    seating.parties
 }
 
 const MACHINES: [[usize; 3]; 6] = [[0, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]];
@@ -297,7 +308,7 @@ fn a_client_goes_by_what_all_parties_tell_it() {
         Fate::Replace(vec![frame])
     });
     let error = errors(run("astra", &products(2, 5), &profile, Some(unknown))).swap_remove(3);
-    assert!(error.contains("roles that the protocol does not have"), "{error}");
+    assert!(error.contains("values that the protocol does not have"), "{error}");
 }
 
 /// A party can make its own links look worse and no others: here it is left out online, and all is well.
@@ -320,4 +331,94 @@ fn who_says_two_different_things_is_noticed() {
         alter(1, Some(2), step::MEASURED, |row| row[..4].copy_from_slice(&1_000_000_u32.to_le_bytes()));
     let errors = errors(run("astra", &products(2, 5), &profile, Some(two_faced)));
     assert!(errors.iter().any(|error| error.contains("what was sent to everybody")), "{errors:?}");
+}
+
+/// Which of `alice`'s numbers are positive, for alice.
+fn signs(count: usize) -> Arc<Compiled> {
+    let mut builder = Builder::new();
+    let bound = 1 << 62;
+    let a = builder.input("alice", "a", Kind::Int, &[count], Range::new(-bound, bound)).unwrap();
+    let zero = Value { shape: vec![], data: Data::Int(vec![0]) };
+    let zero = builder.constant(&zero, Kind::Int).unwrap();
+    let positive = builder.greater(a, zero).unwrap();
+    builder.reveal(positive, Recipient::Role("alice".into())).unwrap();
+    Compiled::new(builder.finish().unwrap()).unwrap()
+}
+
+const WAN: Shape = Shape { rtt: Duration::from_millis(40), bandwidth: 100 * MBIT };
+
+/// On a far network few comparisons are garbled and many aren't; all settle the same, the client is told, and it is what the
+/// clock says is quicker. Whether roles are left open, too, is of no matter.
+#[test]
+fn numbers_are_compared_as_the_network_would_have_it() {
+    let profile = Profile::uniform(WAN);
+    let net = network(&profile, &parties());
+    for (count, expected) in [(10, "garbled"), (10_000, "prefix")] {
+        let compiled = signs(count);
+        let both = ["prefix", "garbled"]
+            .map(|way| all(run(&format!("astra roles=012 comparison={way}"), &compiled, &profile, None)));
+        for name in ["astra comparison=auto", "astra roles=012 comparison=auto"] {
+            let predicted = casting(name, &compiled, &net, Making::InRun).comparison.unwrap();
+            assert_eq!(predicted.picked, expected, "{predicted}");
+            let settled = all(run(name, &compiled, &profile, None));
+            for (me, seen) in settled.iter().enumerate() {
+                let comparison = seen.comparison.as_ref().unwrap();
+                assert_eq!((comparison.picked, &seen.players), (expected, &parties()), "{me}");
+                assert_eq!(comparison.seconds.len(), if me < 3 { 2 } else { 0 }, "{comparison}");
+            }
+            assert!(settled[3].output.is_some());
+            assert!(both.iter().all(|seen| seen[3].output == settled[3].output));
+            let [prefix, garbled] = both.each_ref().map(|seen| took(seen));
+            let least = prefix.min(garbled);
+            assert!(least < prefix.max(garbled) && took(&settled) <= least + WAN.rtt / 2, "{count}");
+        }
+    }
+}
+
+/// Whoever makes material ahead of time doesn't wait for it.
+#[test]
+fn what_is_made_ahead_is_not_waited_for() {
+    let net = network(&Profile::uniform(WAN), &parties());
+    let picked = |count, making| {
+        casting("astra comparison=auto", &signs(count), &net, making).comparison.unwrap().picked
+    };
+    assert_eq!([10, 800, 10_000].map(|count| picked(count, Making::InRun)), ["garbled", "prefix", "prefix"]);
+    assert_eq!([10, 800, 10_000].map(|count| picked(count, Making::Ahead)), ["garbled", "garbled", "prefix"]);
+}
+
+/// Where links take no time, or nothing is compared, it is as usual.
+#[test]
+fn what_makes_no_difference_is_as_usual() {
+    let free = network(&Profile::of_pairs(Vec::new()), &parties());
+    let wan = network(&Profile::uniform(WAN), &parties());
+    for (compiled, net) in [(signs(10), &free), (products(10, 2), &wan)] {
+        let casting = casting("astra comparison=auto", &compiled, net, Making::InRun);
+        assert_eq!(casting.comparison.unwrap().picked, "prefix");
+        assert_eq!(casting.seating.unwrap().parties, parties());
+    }
+}
+
+#[test]
+fn everybody_leaves_comparisons_open_or_nobody() {
+    let open = "astra comparison=auto";
+    let compiled = signs(3);
+    for other in ["astra", "astra comparison=garbled", "astra roles=012 comparison=auto"] {
+        let protocols = [open, open, other, open];
+        for error in errors(run_each(protocols, &compiled, &Profile::uniform(Shape::LAN), None)) {
+            assert!(error.contains("disagrees on the protocol's parameters"), "{error}");
+            assert!(error.contains("comparison=auto"), "{error}");
+        }
+    }
+}
+
+/// A protocol that has one way to compare leaves nothing open.
+#[test]
+fn comparisons_are_left_open_where_there_is_a_choice() {
+    for name in ["replicated comparison=auto", "astra comparison=auot"] {
+        assert!(matches!(protocol(name), Err(Error::Refused(_))), "{name}");
+        assert!(tacit::is_open(name).is_err());
+    }
+    let is_open = |name| tacit::is_open(name).unwrap();
+    assert!(is_open("astra roles=201 comparison=auto") && is_open("astra comparison=garbled"));
+    assert!(!is_open("astra roles=201") && !is_open("astra roles=201 comparison=garbled"));
 }

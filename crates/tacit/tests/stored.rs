@@ -5,8 +5,8 @@ use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 use std::thread;
-use tacit::engine::Clear;
 use tacit::engine::executor::Unobserved;
+use tacit::engine::{Clear, Security};
 use tacit::net::{Limits, Mesh, Phase};
 use tacit::program::cost;
 use tacit::program::{Builder, Data, Kind, Range, Recipient, Value};
@@ -139,6 +139,70 @@ fn what_one_session_makes_is_used_by_as_many_runs_and_no_more() {
         let mut stores = self::stores(&folder);
         assert_eq!(index(&run(&mut stores, 3).unwrap()), expected);
     }
+}
+
+/// Runs' checks go together, which few small runs save the most by; the price knows it to the byte.
+#[test]
+fn the_price_of_many_runs_is_what_is_sent() {
+    for name in
+        ["astra", "astra comparison=garbled", "astra-malicious", "astra-malicious roles=120", "astra-fair"]
+    {
+        // Clients can't have fair outputs.
+        let compiled = if name == "astra-fair" { sums(20) } else { program(100) };
+        let local = Local::new(name).unwrap();
+        let one = price(&compiled, name, &local.parties).unwrap().total.phase(cost::Phase::Offline);
+        for count in [1, 2, 9] {
+            let folder = Folder::new();
+            let sent = ahead_of(&local, &compiled, count, &folder);
+            let declared = price_offline(&compiled, name, &local.parties, count).unwrap();
+            let offline = declared.phase(cost::Phase::Offline);
+            assert_eq!(sent, offline.bytes() + declared.phase(cost::Phase::Verify).bytes());
+            let apart = count * one.bytes();
+            let together = protocol(name).unwrap().spec().security != Security::SemiHonest && count > 1;
+            assert!(if together { offline.bytes() < apart } else { offline.bytes() == apart }, "{name}");
+            assert!(offline.rounds <= count * one.rounds, "{name}");
+        }
+    }
+}
+
+/// So many products that they are sealed in between, of instances that don't divide them evenly.
+#[test]
+fn the_price_of_many_runs_is_what_is_sent_however_they_are_sealed() {
+    let (local, folder) = (Local::new("astra-malicious").unwrap(), Folder::new());
+    let compiled = conjunctions(3_500_001);
+    let sent = ahead_of(&local, &compiled, 4, &folder);
+    let declared = price_offline(&compiled, &local.protocol, &local.parties, 4).unwrap();
+    assert_eq!(sent, declared.bytes());
+}
+
+/// What making material sends; on each link it is what was declared.
+fn ahead_of(local: &Local, compiled: &Arc<Compiled>, count: u64, folder: &Folder) -> u64 {
+    let prepared = local.offline(compiled, count, &folder.place(), &|_, _| {}).unwrap();
+    let links = prepared.iter().flat_map(|party| &party.links);
+    links
+        .inspect(|link| assert_eq!(link.bytes, link.declared, "{}: {prepared:?}", local.protocol))
+        .map(|link| link.bytes)
+        .sum()
+}
+
+/// Sums of products, for all parties.
+fn sums(len: usize) -> Arc<Compiled> {
+    let mut builder = Builder::new();
+    let [a, b] = ["P0", "P1"]
+        .map(|owner| builder.input(owner, owner, Kind::Int, &[len], Range::new(-100, 100)).unwrap());
+    let products = builder.mul(a, b).unwrap();
+    let sum = builder.sum(products, None, false).unwrap();
+    builder.reveal(sum, Recipient::All).unwrap();
+    Compiled::new(builder.finish().unwrap()).unwrap()
+}
+
+/// ANDs of so many bits.
+fn conjunctions(len: usize) -> Arc<Compiled> {
+    let mut builder = Builder::new();
+    let [a, b] = ["P0", "P1"].map(|owner| builder.input(owner, owner, Kind::Bool, &[len], None).unwrap());
+    let both = builder.and(a, b).unwrap();
+    builder.reveal(both, Recipient::All).unwrap();
+    Compiled::new(builder.finish().unwrap()).unwrap()
 }
 
 #[test]

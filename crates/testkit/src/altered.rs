@@ -86,6 +86,10 @@ impl Protocol for Altered {
         self.protocol.checks(plan, roles)
     }
 
+    fn checks_together(&self, plan: &Plan, runs: u64) -> Checks {
+        self.protocol.checks_together(plan, runs)
+    }
+
     fn seat(&self, session: Session, plan: Arc<Plan>, roles: Roles) -> Result<Box<dyn Engine>, Error> {
         self.begin();
         self.protocol.seat(session, plan, roles)

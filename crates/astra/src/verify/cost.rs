@@ -1,5 +1,6 @@
 //! What a check sends, message by message.
 
+use super::MANY;
 use super::batch::Piece;
 use super::parameters::{BATCH, Parameters};
 use super::turn::{DIGESTS_TO, VALUES_TO};
@@ -32,6 +33,12 @@ pub(crate) fn cost(seats: Seats, counts: &[(Domain, u64)]) -> Checks {
     let left = counts.iter().map(|&(domain, count)| (domain, count % BATCH as u64));
     add_check(&mut checks, seats, &left.collect::<Vec<_>>());
     checks
+}
+
+/// Instances with so many products each after which what was made is sealed ([`Unchecked::is_full`](super::Unchecked::is_full)).
+/// None without products: there is nothing to check then.
+pub(crate) fn instances(counts: &[(Domain, u64)]) -> Option<u64> {
+    counts.iter().map(|&(_, count)| ((MANY * BATCH) as u64).div_ceil(count)).min()
 }
 
 /// Adds a check of a batch of each of some domains.

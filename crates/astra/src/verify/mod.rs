@@ -51,7 +51,7 @@ mod turn;
 use crate::planted::{Mistake, planted};
 use crate::seats::Seats;
 use batch::{Batch, Memory, Step};
-pub(crate) use cost::cost;
+pub(crate) use cost::{cost, instances};
 use elements::{Bits, Elements, Kind};
 use parameters::BATCH;
 use permutation::COIN_BYTES;

@@ -5,12 +5,18 @@
 //! the paper takes a whole round trip; here a message takes half of one, and so does a round in which both of a pair
 //! send. Both are printed: what was measured, and the same with a round trip for every round.
 //!
+//! Table 4 is of inputs and outputs alone. What a malicious protocol's outputs wait for, that all accept, is among them.
+//!
+//! Where predictions are classified the paper compares by garbled circuits, which these protocols do if asked; both ways
+//! are run.
+//!
 //! Payload is of all parties together, as the paper counts it. Its protocols for comparison are Araki et al. 2016 and ABY3
 //! in their semi-honest form, which `replicated` is, and Araki et al. 2017 and ABY3 in their malicious one, which nobody
 //! has here: `replicated-malicious` stands in their column.
 
 use super::measure;
 use super::party::Bench;
+use super::result::Figures;
 use super::spec::{BenchArgs, Model, What};
 use crate::Context;
 use crate::failure::Failure;
@@ -19,6 +25,8 @@ use serde::Serialize;
 use serde_json::json;
 use std::fs;
 use std::path::{Path, PathBuf};
+use tacit::program::cost::Phase;
+use tacit::protocol;
 
 /// The LAN; between `P_0` and `P_2` in table 10.
 const LAN: Net = Net { name: "LAN", rtt: [0.47e-3; 3], bits: [1e9; 3] };
@@ -108,6 +116,35 @@ const FEATURES: usize = 784;
 const fn predict(model: Model, rows: usize) -> What {
     What::Predict { model, rows, features: FEATURES }
 }
+
+/// What protocols with a way of their own to compare are asked for, besides.
+const GARBLED: &str = "comparison=garbled";
+
+/// Table 4: a protocol, and what is printed of its sharing and its reconstruction on the LAN and on the WAN.
+struct Opening {
+    protocol: &'static str,
+    sharing: Option<[Printed; 2]>,
+    reconstruction: [Printed; 2],
+}
+
+/// Table 4. The rows of malicious sharing are those of fair outputs, too.
+const OPENINGS: [Opening; 3] = [
+    Opening {
+        protocol: "astra",
+        sharing: Some([latency(0.0, 0.47e-3, [0.01, 0.02]), latency(0.0, 0.23, [0.01, 0.02])]),
+        reconstruction: [latency(0.0, 0.47e-3, [0.0, 0.05]), latency(0.0, 0.23, [0.0, 0.05])],
+    },
+    Opening {
+        protocol: "astra-malicious",
+        sharing: Some([latency(0.47e-3, 0.47e-3, [0.02, 0.03]), latency(0.23, 0.23, [0.02, 0.03])]),
+        reconstruction: [latency(0.0, 0.47e-3, [0.0, 0.09]), latency(0.0, 0.23, [0.0, 0.09])],
+    },
+    Opening {
+        protocol: "astra-fair",
+        sharing: None,
+        reconstruction: [latency(0.47e-3, 1.91e-3, [0.25, 0.19]), latency(0.23, 0.77, [0.25, 0.19])],
+    },
+];
 
 /// The work of the tables and figures, with rows and ANDs so many that a run takes a second or a few.
 fn experiments(quick: bool) -> Vec<Experiment> {
@@ -276,7 +313,7 @@ struct Run {
     table: &'static str,
     what: String,
     net: &'static str,
-    protocol: &'static str,
+    protocol: String,
     count: usize,
     offline_seconds: f64,
     online_seconds: f64,
@@ -309,8 +346,18 @@ pub(super) fn astra(context: &mut Context<'_>, args: &BenchArgs) -> Result<(), F
     let mut runs = Vec::new();
     for experiment in experiments(args.quick) {
         let net = folder.write(experiment.net)?;
-        for (protocol, paper) in PROTOCOLS.into_iter().zip(experiment.printed) {
-            runs.push(Run::measure(context, args, &experiment, (protocol, paper), &net, repeat)?);
+        for (name, paper) in PROTOCOLS.into_iter().zip(experiment.printed) {
+            let garbled = format!("{name} {GARBLED}");
+            let garbled = Some(garbled).filter(|name| experiment.compares() && protocol(name).is_ok());
+            for name in [Some(name.to_owned()), garbled].into_iter().flatten() {
+                runs.push(Run::measure(context, args, &experiment, (name, paper), &net, repeat)?);
+            }
+        }
+    }
+    for (place, net) in [LAN, WAN].into_iter().enumerate() {
+        let file = folder.write(net)?;
+        for opening in &OPENINGS {
+            runs.extend(Run::of_opening(context, args, opening, (place, net), &file, repeat)?);
         }
     }
     let transport = args.transport.name();
@@ -318,22 +365,86 @@ pub(super) fn astra(context: &mut Context<'_>, args: &BenchArgs) -> Result<(), F
     if context.json { context.line(&json!(found).to_string()) } else { context.line(&found.to_text()) }
 }
 
+impl Experiment {
+    /// Whether numbers are compared.
+    fn compares(&self) -> bool {
+        matches!(self.what, What::Predict { model: Model::LogisticSign, .. })
+    }
+}
+
+/// Bytes of all parties together, as the paper counts them.
+fn kilobytes(sent: &[u64]) -> f64 {
+    sent.iter().sum::<u64>() as f64 / 1024.0
+}
+
+/// A benchmark among the machines that the paper names by their roles, on links held to a network's file.
+fn bench(args: &BenchArgs, name: &str, what: What, net: &Path) -> Result<Bench, Failure> {
+    let roles = if name.starts_with("astra") { " roles=012" } else { "" };
+    Bench::new(args.spec_under(format!("{name}{roles}"), Some(net.display().to_string()), what, 1)?)
+}
+
 impl Run {
+    /// A protocol's rows of table 4.
+    fn of_opening(
+        context: &Context<'_>,
+        args: &BenchArgs,
+        opening: &Opening,
+        (place, net): (usize, Net),
+        file: &Path,
+        repeat: usize,
+    ) -> Result<Vec<Self>, Failure> {
+        let bench = bench(args, opening.protocol, What::Wires { count: 1 }, file)?;
+        let (figures, _) = measure(context, &bench, repeat)?;
+        let Some(lane) = bench.lanes.first() else { return Ok(Vec::new()) };
+        let cost = bench.lane_cost(lane)?;
+        // A message takes half a round trip, of the farthest at most.
+        let round_trip = net.rtt.into_iter().fold(0.0, f64::max);
+        let row = |what: &str, phases: &[Phase], seconds: f64, bytes: [f64; 2], paper| {
+            let rounds: u64 = phases.iter().map(|&phase| cost.phase(phase).rounds).sum();
+            let halves = (rounds as f64 * round_trip / 2.0).min(seconds);
+            Self {
+                table: "table 4",
+                what: what.to_owned(),
+                net: net.name,
+                protocol: opening.protocol.to_owned(),
+                count: figures.count,
+                // Where nothing is sent there is nothing but that parties leave the barrier apart.
+                offline_seconds: if bytes[0] > 0.0 { figures.offline_seconds } else { 0.0 },
+                online_seconds: seconds,
+                online_seconds_at_round_trips: seconds + halves,
+                online_per_second: figures.count as f64 / seconds,
+                rounds,
+                offline_kilobytes: bytes[0],
+                online_kilobytes: bytes[1],
+                all_online_seconds: vec![seconds],
+                paper,
+            }
+        };
+        let Figures { input_bytes, sent_bytes, output_bytes, offline_sent_bytes, .. } = &figures;
+        let sharing = opening.sharing.map(|printed| {
+            let (seconds, sent) = (figures.input_seconds, [0.0, kilobytes(input_bytes)]);
+            row("sharing a block", &[Phase::Input], seconds, sent, printed[place])
+        });
+        // With nothing to compute in between, what is online is that all accept.
+        let seconds = figures.seconds + figures.output_seconds;
+        let sent = [kilobytes(offline_sent_bytes), kilobytes(sent_bytes) + kilobytes(output_bytes)];
+        let printed = opening.reconstruction[place];
+        let phases = [Phase::Online, Phase::Verify, Phase::Output];
+        let reconstruction = row("opening a block", &phases, seconds, sent, printed);
+        Ok(sharing.into_iter().chain([reconstruction]).collect())
+    }
+
     fn measure(
         context: &Context<'_>,
         args: &BenchArgs,
         experiment: &Experiment,
-        (protocol, paper): (&'static str, Printed),
+        (protocol, paper): (String, Printed),
         net: &Path,
         repeat: usize,
     ) -> Result<Self, Failure> {
-        let shaped = Some(net.display().to_string());
-        // The machines are named by the roles that the paper gives them, on whichever network.
-        let roles = if protocol.starts_with("astra") { " roles=012" } else { "" };
-        let spec = args.spec_under(format!("{protocol}{roles}"), shaped, experiment.what, 1)?;
-        let (median, all_online_seconds) = measure(context, &Bench::new(spec)?, repeat)?;
-        let kilobytes = |sent: &[u64]| sent.iter().sum::<u64>() as f64 / 1024.0;
-        let extra = median.rounds as f64 * experiment.net.round_trip(protocol) / 2.0;
+        let bench = bench(args, &protocol, experiment.what, net)?;
+        let (median, all_online_seconds) = measure(context, &bench, repeat)?;
+        let extra = median.rounds as f64 * experiment.net.round_trip(&protocol) / 2.0;
         Ok(Self {
             table: experiment.table,
             what: format!("{} {}", experiment.what.counted().1, experiment.what.sizes())

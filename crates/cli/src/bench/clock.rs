@@ -1,5 +1,5 @@
-//! What a party's run took, lane by lane: its offline phase, and from the barrier before the online phase to the end of
-//! verification. Both begin at a barrier.
+//! What a party's run took, lane by lane: its offline phase, its inputs, from the barrier before the online phase to the end
+//! of verification, and its outputs. All but the last begin at a barrier.
 
 use serde::{Deserialize, Serialize};
 use std::sync::{Condvar, Mutex, PoisonError};
@@ -14,11 +14,16 @@ pub(crate) struct Figures {
     /// When the offline phase began and ended; zero where there is none.
     pub(crate) prepare: Duration,
     pub(crate) prepared: Duration,
+    /// When inputs began to be shared, and when all were.
+    pub(crate) share: Duration,
+    pub(crate) shared: Duration,
     /// When the online phase began, ended (verification begins), and when all was verified: by the machine's
     /// monotonic clock, which its processes share.
     pub(crate) start: Duration,
     pub(crate) computed: Duration,
     pub(crate) finish: Duration,
+    /// When all outputs were there.
+    pub(crate) opened: Duration,
     /// Processor time of the process by the start, and by the finish.
     pub(crate) cpu_at_start: Duration,
     pub(crate) cpu_at_finish: Duration,
@@ -45,9 +50,12 @@ impl Figures {
         Self {
             prepare: self.prepare.min(other.prepare),
             prepared: self.prepared.max(other.prepared),
+            share: self.share.min(other.share),
+            shared: self.shared.max(other.shared),
             start: self.start.min(other.start),
             computed: self.computed.max(other.computed),
             finish: self.finish.max(other.finish),
+            opened: self.opened.max(other.opened),
             cpu_at_start: self.cpu_at_start.min(other.cpu_at_start),
             cpu_at_finish: self.cpu_at_finish.max(other.cpu_at_finish),
             peak_rss_bytes: self.peak_rss_bytes.max(other.peak_rss_bytes),
@@ -128,8 +136,17 @@ impl Observer for Clock<'_> {
                 self.barrier(engine)?;
                 self.figures.prepare = now();
             }
-            Phase::Input if self.figures.prepare > Duration::ZERO => self.figures.prepared = now(),
-            Phase::Online => self.barrier(engine)?,
+            Phase::Input => {
+                if self.figures.prepare > Duration::ZERO {
+                    self.figures.prepared = now();
+                }
+                self.barrier(engine)?;
+                self.figures.share = now();
+            }
+            Phase::Online => {
+                self.figures.shared = now();
+                self.barrier(engine)?;
+            }
             _ => {}
         }
         let figures = &mut self.figures;
@@ -161,7 +178,7 @@ fn wire_sent(engine: &mut dyn Engine) -> u64 {
     engine.session().map_or(0, |session| session.mesh().counters().wire_total().sent)
 }
 
-fn now() -> Duration {
+pub(crate) fn now() -> Duration {
     clock(rustix::time::ClockId::Monotonic)
 }
 
@@ -195,9 +212,12 @@ mod tests {
         let lane = |start, finish, bytes| Figures {
             prepare: at(start - 3),
             prepared: at(start - 1),
+            share: at(start - 1),
+            shared: at(start),
             start: at(start),
             computed: at(finish - 1),
             finish: at(finish),
+            opened: at(finish + 1),
             cpu_at_start: at(start),
             cpu_at_finish: at(2 * finish),
             peak_rss_bytes: bytes,
@@ -209,6 +229,7 @@ mod tests {
             all,
             Figures {
                 prepared: at(5),
+                shared: at(6),
                 peak_rss_bytes: 4,
                 cpu_at_finish: at(18),
                 sections: [at(7), at(3), at(0), at(0), at(0), at(0)],

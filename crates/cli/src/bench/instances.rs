@@ -1,7 +1,7 @@
 //! Benchmarks of circuits: many instances, in parts, so that memory doesn't grow with their number.
 
 use super::spec::What;
-use super::work::{CHECKER, LEFT, RIGHT, coin_word};
+use super::work::{CHECKER, LEFT, RIGHT, THIRD, coin_word};
 use crate::failure::Failure;
 use std::sync::Arc;
 use tacit::circuit::arith::Style;
@@ -44,6 +44,8 @@ enum Shape {
     Chains { circuit: Arc<Circuit>, width: usize, depth: usize },
     /// A key for every block.
     Blocks { circuit: Arc<Circuit> },
+    /// Wires that go from inputs to outputs.
+    Wires { circuit: Arc<Circuit> },
     /// One key for all blocks, whose round keys are made once a part.
     Counter { schedule: Arc<Circuit>, encrypt: Arc<Circuit> },
 }
@@ -63,6 +65,7 @@ impl Shape {
                     Self::Blocks { circuit: Arc::new(aes::encrypt(style, Variant::Aes128)) }
                 }
             }
+            What::Wires { .. } => Self::Wires { circuit: Arc::new(wires()) },
             What::And { count, depth } => {
                 // As many chains as a word has bits, if the count is a multiple.
                 let chains = count / depth;
@@ -77,7 +80,7 @@ impl Shape {
     /// Bits of an instance's inputs and outputs.
     fn bits(&self) -> usize {
         match self {
-            Self::Chains { circuit, .. } | Self::Blocks { circuit } => {
+            Self::Chains { circuit, .. } | Self::Blocks { circuit } | Self::Wires { circuit } => {
                 circuit.input_bits() + circuit.output_bits()
             }
             Self::Counter { .. } => 256,
@@ -87,7 +90,7 @@ impl Shape {
     fn instances(&self, what: What) -> usize {
         match (self, what) {
             (Self::Chains { width, depth, .. }, What::And { count, .. }) => count / (width * depth),
-            (_, What::Aes { count, .. }) => count,
+            (_, What::Aes { count, .. } | What::Wires { count }) => count,
             _ => unreachable!("a shape is its benchmark's"),
         }
     }
@@ -100,6 +103,15 @@ impl Shape {
                 let a = input(&mut build, LEFT, &[instances, bits(0)])?;
                 let b = input(&mut build, RIGHT, &[instances, bits(1)])?;
                 build.circuit(circuit, &[a, b])?[0]
+            }
+            Self::Wires { circuit } => {
+                let mut inputs = Vec::new();
+                for (owner, &bits) in [LEFT, RIGHT, THIRD].into_iter().zip(circuit.inputs()) {
+                    inputs.push(input(&mut build, owner, &[instances, bits as usize])?);
+                }
+                let opened = build.circuit(circuit, &inputs)?[0];
+                build.reveal(opened, Recipient::All)?;
+                return build.finish();
             }
             Self::Counter { schedule, encrypt } => {
                 let key = input(&mut build, LEFT, &[128])?;
@@ -133,6 +145,13 @@ fn chain(width: u32, depth: usize) -> Circuit {
         (p, q, r) = (q, r, next);
     }
     build.finish(vec![[p, q, r].concat()])
+}
+
+/// A block of AES of which the parties have 48, 40 and 40 bits (Chaudhari et al. 2019, section 6.1.1), as it is.
+fn wires() -> Circuit {
+    let mut build = circuit::Builder::new();
+    let block = [48, 40, 40].map(|bits| build.input(bits)).concat();
+    build.finish(vec![block])
 }
 
 /// Random bits, all of them there: part `part` of input `input` of lane `lane`.

@@ -1,15 +1,18 @@
 //! One party of a benchmark: gives its operands, plays its part, looks at the result.
 
-use super::clock::{Clock, Figures, Gate};
+use super::clock::{Clock, Figures, Gate, now};
 use super::spec::Spec;
 use super::work::Work;
-use crate::cost;
 use crate::failure::Failure;
+use crate::net;
 use serde::{Deserialize, Serialize};
+use std::time::Duration;
 use tacit::engine::Clear;
 use tacit::net::{Limits, Mesh, Phase, Profile, Shaped, Transport};
 use tacit::program::cost::{Cost, Phase as CostPhase};
-use tacit::{Compiled, Endpoint, Error, Feed, Strand, Stream, cast, is_open, network, play_lanes, protocol};
+use tacit::{
+    Compiled, Endpoint, Error, Feed, Making, Strand, Stream, cast, is_open, network, play_lanes, protocol,
+};
 
 /// What one party has to say at the end.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -44,7 +47,17 @@ pub(crate) struct LaneWork {
 }
 
 impl Bench {
+    /// What is left to the network is picked for the one that the links are shaped to, by all parties alike.
     pub(crate) fn new(spec: Spec) -> Result<Self, Failure> {
+        let bench = Self::as_named(spec)?;
+        match bench.cast()? {
+            // Another way to compare is another plan.
+            Some(protocol) => Self::as_named(Spec { protocol, ..bench.spec }),
+            None => Ok(bench),
+        }
+    }
+
+    fn as_named(spec: Spec) -> Result<Self, Failure> {
         let protocol = protocol(&spec.protocol)?;
         let mut lanes: Vec<LaneWork> = Vec::with_capacity(usize::from(spec.lanes));
         for lane in 0..usize::from(spec.lanes) {
@@ -54,32 +67,25 @@ impl Bench {
                 .repeated(times, rest, instances)?;
             lanes.push(LaneWork { work, endpoint });
         }
-        let mut bench = Self { spec, lanes };
-        bench.cast()?;
-        Ok(bench)
+        Ok(Self { spec, lanes })
     }
 
-    /// Settles who plays what by the network that the links are shaped to, if that is left to it. All parties do so alike.
-    fn cast(&mut self) -> Result<(), Failure> {
-        let Some(net) = &self.spec.net else { return Ok(()) };
+    /// The protocol's name with what is picked for the network, if something is left to it.
+    fn cast(&self) -> Result<Option<String>, Failure> {
+        let Some(net) = &self.spec.net else { return Ok(None) };
         if !is_open(&self.spec.protocol)? {
-            return Ok(());
+            return Ok(None);
         }
         let parties = &self.spec.parties;
-        let net = network(&cost::load(net)?, parties);
-        let casting = cast(&self.spec.protocol, parties, &net, |name| {
+        let net = network(&net::load(net)?, parties);
+        let casting = cast(&self.spec.protocol, parties, &net, Making::InRun, |name| {
             let mut total = Cost::default();
             for lane in &self.lanes {
                 total.add_beside(&lane.work.stream.price(name, parties)?);
             }
             Ok(total)
         })?;
-        let protocol = protocol(&casting.protocol)?;
-        for lane in &mut self.lanes {
-            lane.endpoint.protocol = protocol;
-        }
-        self.spec.protocol = casting.protocol;
-        Ok(())
+        Ok(Some(casting.protocol))
     }
 
     /// What the lanes run, and how often.
@@ -114,8 +120,11 @@ impl Bench {
         let gate = Gate::new(self.lanes.len());
         let mut clocks: Vec<Clock<'_>> =
             self.lanes.iter().map(|_| Clock::new(&gate, self.spec.profile)).collect();
-        let mut feeds: Vec<Operands<'_>> =
-            self.lanes.iter().map(|lane| Operands { work: &lane.work, party: name, wrong: None }).collect();
+        let mut feeds: Vec<Operands<'_>> = self
+            .lanes
+            .iter()
+            .map(|lane| Operands { work: &lane.work, party: name, opened: Vec::new(), wrong: None })
+            .collect();
         let mut strands = Vec::with_capacity(self.lanes.len());
         for (((lane, links), observer), feed) in self.lanes.iter().zip(links).zip(&mut clocks).zip(&mut feeds)
         {
@@ -129,7 +138,9 @@ impl Bench {
         let parts = play_lanes(strands)?;
         let mut report = Report::default();
         for ((clock, feed), (rounds, traffic)) in clocks.into_iter().zip(feeds).zip(parts) {
-            report.lanes.push(LaneReport { parts: clock.parts, sent_bytes: traffic.sent, rounds });
+            let parts = clock.parts.into_iter().zip(feed.opened);
+            let parts = parts.map(|(part, opened)| Figures { opened, ..part }).collect();
+            report.lanes.push(LaneReport { parts, sent_bytes: traffic.sent, rounds });
             report.wrong = report.wrong.or(feed.wrong);
         }
         Ok(report)
@@ -140,6 +151,8 @@ impl Bench {
 struct Operands<'a> {
     work: &'a Work,
     party: &'a str,
+    /// When the outputs of each part came out.
+    opened: Vec<Duration>,
     wrong: Option<String>,
 }
 
@@ -149,6 +162,7 @@ impl Feed for Operands<'_> {
     }
 
     fn outputs(&mut self, part: u64, outputs: Vec<Option<Clear>>) -> Result<(), Error> {
+        self.opened.push(now());
         if Work::checks(self.party) && self.wrong.is_none() {
             self.wrong = self.work.check(part, &outputs).err();
         }

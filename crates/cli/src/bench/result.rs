@@ -30,6 +30,10 @@ pub(crate) struct Figures {
     /// From the barrier before the online phase to the last party's end of verification.
     pub(crate) seconds: f64,
     pub(crate) offline_seconds: f64,
+    /// From the barrier before the inputs to the last party's having all shares.
+    pub(crate) input_seconds: f64,
+    /// From the last party's end of verification to the last one's having its outputs.
+    pub(crate) output_seconds: f64,
     /// Of `seconds`, from the last party's end of computing on.
     verify_seconds: f64,
     pub(crate) per_second: f64,
@@ -37,8 +41,8 @@ pub(crate) struct Figures {
     pub(crate) sent_bytes: Vec<u64>,
     pub(crate) offline_sent_bytes: Vec<u64>,
     pub(crate) wire_bytes: Vec<u64>,
-    input_bytes: Vec<u64>,
-    output_bytes: Vec<u64>,
+    pub(crate) input_bytes: Vec<u64>,
+    pub(crate) output_bytes: Vec<u64>,
     pub(crate) rounds: u64,
     offline_rounds: u64,
     pub(crate) cpu_seconds: Option<Vec<f64>>,
@@ -119,6 +123,8 @@ impl Figures {
             ring: bench.spec.what.ring().filter(|ring| !ring.is_usual()),
             seconds: elapsed,
             offline_seconds,
+            input_seconds: sum(|part| part.shared.saturating_sub(part.share)),
+            output_seconds: sum(|part| part.opened.saturating_sub(part.finish)),
             verify_seconds: sum(|part| part.finish.saturating_sub(part.computed)),
             per_second: count as f64 / (elapsed + offline_seconds),
             online_per_second: count as f64 / elapsed,

@@ -234,6 +234,8 @@ pub(crate) enum What {
     And { count: usize, depth: usize },
     /// Blocks of AES-128, each under a shared key of its own or all under one.
     Aes { count: usize, shared_key: bool },
+    /// Blocks' wires, shared and opened to all: nothing is computed.
+    Wires { count: usize },
     /// Products, in layers.
     Mul { ring: Ring, count: usize, depth: usize },
     /// Dot products.
@@ -252,6 +254,7 @@ impl What {
         match *self {
             Self::And { count, .. } => (count, "ANDs"),
             Self::Aes { count, .. } => (count, "blocks"),
+            Self::Wires { count } => (count, "blocks' wires"),
             Self::Mul { count, .. } => (count, "products"),
             Self::Dot { count, .. } => (count, "dot products"),
             Self::MatMul { count, .. } => (count, "matrix products"),
@@ -262,7 +265,7 @@ impl What {
 
     /// Whether many instances of a circuit are evaluated.
     pub(crate) const fn is_circuit(&self) -> bool {
-        matches!(self, Self::And { .. } | Self::Aes { .. })
+        matches!(self, Self::And { .. } | Self::Aes { .. } | Self::Wires { .. })
     }
 
     /// How many pieces the count can be split into: for what goes in layers, gates of a layer.
@@ -276,6 +279,7 @@ impl What {
         match *self {
             Self::And { depth, .. } => Self::And { count: pieces * depth, depth },
             Self::Aes { shared_key, .. } => Self::Aes { count: pieces, shared_key },
+            Self::Wires { .. } => Self::Wires { count: pieces },
             Self::Mul { ring, depth, .. } => Self::Mul { ring, count: pieces * depth, depth },
             Self::Dot { ring, length, .. } => Self::Dot { ring, count: pieces, length },
             Self::MatMul { ring, m, k, n, .. } => Self::MatMul { ring, count: pieces, m, k, n },
@@ -303,6 +307,7 @@ impl What {
         match self {
             Self::And { .. } => "and",
             Self::Aes { .. } => "aes",
+            Self::Wires { .. } => "wires",
             Self::Mul { .. } => "mul",
             Self::Dot { .. } => "dot",
             Self::MatMul { .. } => "matmul",
@@ -327,7 +332,7 @@ impl What {
             Self::Mul { ring, .. } => ring.unless_usual().trim_start().to_owned(),
             Self::Aes { shared_key: true, .. } => "under one key".to_owned(),
             Self::Aes { shared_key: false, .. } => "under a key each".to_owned(),
-            Self::And { .. } | Self::Compare { .. } => String::new(),
+            Self::And { .. } | Self::Wires { .. } | Self::Compare { .. } => String::new(),
         }
     }
 }
@@ -440,6 +445,7 @@ impl BenchArgs {
             What::And { count, .. }
             | What::Aes { count, .. }
             | What::Mul { count, .. }
+            | What::Wires { count }
             | What::Compare { count } => vec![count],
             What::Dot { count, length, .. } => vec![count, length],
             What::MatMul { count, m, k, n, .. } => vec![count, m, k, n],

@@ -13,9 +13,10 @@ use tacit::program::{
 };
 use tacit::{Compiled, Stream, protocol};
 
-/// Who gives the left operands, who the right ones, and who looks at the result. All of them are parties.
+/// Who gives the left operands, who the right ones, who others, and who looks at the result. All of them are parties.
 pub(super) const LEFT: &str = "P0";
 pub(super) const RIGHT: &str = "P1";
+pub(super) const THIRD: &str = "P2";
 pub(super) const CHECKER: &str = "P0";
 
 /// Fraction bits of predictions.
@@ -195,7 +196,7 @@ struct Draft {
 impl Draft {
     fn program(&mut self, what: What) -> Result<Program, ProgramError> {
         let result = match what {
-            What::And { .. } | What::Aes { .. } => unreachable!("circuits go in parts"),
+            What::And { .. } | What::Aes { .. } | What::Wires { .. } => unreachable!("circuits go in parts"),
             What::Mul { ring, count, depth } => self.chain(ring, count, depth)?,
             What::Dot { ring, count, length } => self.matmul(ring, count, 1, length, 1)?,
             What::MatMul { ring, count, m, k, n } => self.matmul(ring, count, m, k, n)?,

@@ -19,7 +19,7 @@ use crate::Context;
 use crate::cost::Bill;
 use crate::failure::Failure;
 use crate::progress::Bar;
-use crate::{cost, run};
+use crate::{cost, net, run};
 use parts::Parts;
 use std::path::Path;
 use std::sync::Arc;
@@ -60,7 +60,7 @@ fn price(context: &mut Context<'_>, args: &CircuitArgs, circuit: &Arc<Circuit>) 
     };
     let config = args.config.as_deref().map(|path| args.window.configuration(path)).transpose()?;
     let window = config.as_ref().map_or(args.window.bytes, Config::window);
-    let net = cost::load(&args.net)?;
+    let net = net::load(&args.net)?;
     let mut bills = Vec::with_capacity(names.len());
     for name in names {
         let parties = cost::parties(&name, config.as_ref())?;

@@ -3,7 +3,7 @@
 use std::os::unix::fs::PermissionsExt;
 
 use super::*;
-use crate::Restored;
+use crate::{Overview, Restored, Standing, Stock};
 
 #[test]
 fn a_restored_copy_gives_nothing_twice() {
@@ -164,4 +164,36 @@ fn a_store_that_others_can_see_is_refused() {
     fs::set_permissions(&material, fs::Permissions::from_mode(0o640)).unwrap();
     let mut store = place.open().unwrap();
     assert_eq!(take(&mut store, A, 0, 1), Err(Error::Exposed { path: material, mode: 0o640 }));
+}
+
+/// People see what a store has, also while it is open or while it won't open, and nothing changes by that.
+#[test]
+fn a_store_shows_what_it_has() {
+    let place = Place::with(A, 9);
+    let anchor = place.anchor();
+    let look = || {
+        let overview = Overview::read(&place.store(), &place.anchors()).unwrap();
+        assert_eq!((overview.binding, overview.anchor), (binding(), anchor.clone()));
+        let [stock] = overview.epochs[..] else { panic!("{:?}", overview.epochs) };
+        assert_eq!((stock.epoch, stock.count), (A, 9));
+        stock
+    };
+    let stock = |journal, anchor| Stock { epoch: A, count: 9, journal, anchor };
+    assert_eq!((look(), look().standing()), (stock(Some(0), Some(0)), Standing::Unused(9)));
+    let old = place.copy();
+    let mut store = place.open().unwrap();
+    take(&mut store, A, 0, 4).unwrap();
+    assert_eq!((look(), look().standing()), (stock(Some(4), Some(4)), Standing::Unused(5)));
+    drop(store);
+    fs::copy(old.journal(), place.journal()).unwrap();
+    for _ in 0..2 {
+        assert_eq!((look(), look().standing()), (stock(Some(0), Some(4)), Standing::Restored(5)));
+    }
+    fs::remove_file(&anchor).unwrap();
+    assert_eq!((look(), look().standing()), (stock(Some(0), None), Standing::Unanchored));
+    assert!(matches!(place.open(), Err(Error::AnchorLost { .. })));
+    let nowhere = place.root.path().join("nowhere");
+    assert_eq!(Overview::read(&nowhere, &place.anchors()), Err(Error::NoStore { path: nowhere }));
+    flip(&place.store().join("binding"), 20, 1);
+    assert!(matches!(Overview::read(&place.store(), &place.anchors()), Err(Error::Damaged { .. })));
 }

@@ -22,6 +22,7 @@ pub(crate) fn binding() -> Binding {
         parameters: String::new(),
         inputs: "a: int64[3]".into(),
         program: [3; 32],
+        plan: [5; 32],
     }
 }
 

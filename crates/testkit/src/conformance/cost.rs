@@ -153,7 +153,9 @@ fn declared(case: &Case) -> Bytes {
             add(Phase::Online, protocol.operation(plan, op, layer));
         }
     }
-    for (phase, flow) in protocol.checks(plan, case.roles()).flows {
+    let mut checks = protocol.checks(plan, case.roles());
+    checks.extend(protocol.checks_together(plan, 1));
+    for (phase, flow) in checks.flows {
         let same = Phase::ALL.into_iter().find(|other| other.name() == phase.name());
         add(same.expect("links count by the phases that costs have"), vec![flow]);
     }

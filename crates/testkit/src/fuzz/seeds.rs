@@ -364,13 +364,14 @@ pub(super) fn bindings() -> Vec<Vec<u8>> {
         parameters: String::new(),
         inputs: "a: int64[3]".into(),
         program: [0x3a; 32],
+        plan: [5; 32],
     };
     let bare = Binding { parties: Vec::new(), clients: Vec::new(), inputs: String::new(), ..usual.clone() };
     let long = Binding { inputs: "é".repeat(300), parameters: "soundness=100".into(), ..usual.clone() };
     let bytes = usual.to_bytes();
     let fields = |bytes: &[u8]| bytes[12..bytes.len() - 32].to_vec();
     let mut newer = bytes.clone();
-    newer[8] = 2;
+    newer[8] = 9;
     vec![
         bare.to_bytes(),
         long.to_bytes(),

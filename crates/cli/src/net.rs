@@ -1,0 +1,41 @@
+//! What a protocol's name leaves to the network, picked for a network that is given instead of measured.
+
+use crate::failure::Failure;
+use clap::Args;
+use std::sync::Arc;
+use tacit::net::Profile;
+use tacit::{Comparison, Compiled, Making, cast, network, price};
+
+/// The network that something is picked for.
+#[derive(Args, Clone, Debug)]
+pub(crate) struct NetArgs {
+    /// Pick what is left to the network (--roles auto, --comparison auto) for this one, the same for everybody, instead of
+    /// measuring it: lan, wan, ROUND-TRIP,BANDWIDTH such as 20ms,1gbit, or a file with a value for each pair. A cost is for lan
+    /// if nothing is said
+    #[arg(long, value_name = "PROFILE")]
+    pub(crate) net: Option<String>,
+}
+
+impl NetArgs {
+    /// Puts what is picked for the network into the protocol's name, if one is given; how numbers are compared, if that was
+    /// left to it.
+    pub(crate) fn pick(
+        &self,
+        protocol: &mut String,
+        compiled: &Arc<Compiled>,
+        parties: &[String],
+        making: Making,
+    ) -> Result<Option<Comparison>, Failure> {
+        let Some(net) = &self.net else { return Ok(None) };
+        let net = network(&load(net)?, parties);
+        let casting =
+            cast(protocol, parties, &net, making, |name| Ok(price(compiled, name, parties)?.total))?;
+        *protocol = casting.protocol;
+        Ok(casting.comparison)
+    }
+}
+
+/// The network that is described so.
+pub(crate) fn load(net: &str) -> Result<Profile, Failure> {
+    Profile::load(net).map_err(|error| Failure::usage(error.to_string()))
+}

@@ -1,0 +1,117 @@
+//! `tacit store`: what a party's store has, and what to do if its anchor is lost.
+
+use crate::Context;
+use crate::args::{AnchoredArgs, StoreCommand};
+use crate::failure::Failure;
+use crate::table::bytes;
+use serde_json::{Value as Json, json};
+use tacit::Place;
+use tacit::store::{Overview, Standing, Stock, Store};
+
+pub(crate) fn store(context: &mut Context<'_>, command: &StoreCommand) -> Result<(), Failure> {
+    match command {
+        StoreCommand::List(args) => list(context, args),
+        StoreCommand::Adopt { store, never_copied } => adopt(context, store, *never_copied),
+    }
+}
+
+fn list(context: &mut Context<'_>, args: &AnchoredArgs) -> Result<(), Failure> {
+    let overview = args.overview()?;
+    let text = if context.json { to_json(&overview).to_string() } else { to_text(&overview) };
+    context.line(&text)
+}
+
+/// Lets a new anchor take over what the journal says.
+fn adopt(context: &mut Context<'_>, args: &AnchoredArgs, never_copied: bool) -> Result<(), Failure> {
+    let overview = args.overview()?;
+    if !overview.epochs.iter().any(|stock| stock.standing() == Standing::Unanchored) {
+        return Err(Failure::usage(format!(
+            "nothing is to be adopted: the anchor {} knows all that this store has",
+            overview.anchor.display()
+        )));
+    }
+    if !never_copied {
+        return Err(Failure::usage(format!(
+            "the anchor {} is lost, and with it all that shows whether this store is an older copy. To adopt the store is to \
+             take its own journal's word for what is used. If it came from a backup or a snapshot, or was copied here, the \
+             journal doesn't know what was used since: the same material would be used twice, which tells inputs to whoever \
+             sees both runs. Then delete the store, here and at the other parties, and make new material (tacit offline). \
+             Likewise if you don't know. If the anchor lies elsewhere, name its folder (--anchors). Only if you know that it \
+             is this very store, that it was never restored nor copied, and that nothing but its anchor is gone, say \
+             --never-copied",
+            overview.anchor.display()
+        )));
+    }
+    let place = args.place()?;
+    drop(Store::adopt(&place.store, &place.anchors, &overview.binding).map_err(tacit::Error::from)?);
+    list(context, args)
+}
+
+impl AnchoredArgs {
+    fn place(&self) -> Result<Place, Failure> {
+        Ok(Place::new(&self.store, self.anchors.clone())?)
+    }
+
+    fn overview(&self) -> Result<Overview, Failure> {
+        let place = self.place()?;
+        Ok(Overview::read(&place.store, &place.anchors).map_err(tacit::Error::from)?)
+    }
+}
+
+fn to_json(overview: &Overview) -> Json {
+    let Overview { binding, anchor, epochs } = overview;
+    let epoch = |stock: &Stock| {
+        let (standing, unused) = match stock.standing() {
+            Standing::Unused(unused) => ("unused", unused),
+            Standing::Restored(unused) => ("restored", unused),
+            Standing::Unanchored => ("unanchored", 0),
+        };
+        json!({
+            "epoch": stock.epoch.to_string(),
+            "instances": stock.count,
+            "unused": unused,
+            "standing": standing,
+        })
+    };
+    json!({
+        "party": binding.me,
+        "parties": binding.parties,
+        "clients": binding.clients,
+        "protocol": binding.protocol,
+        "parameters": binding.parameters,
+        "inputs": binding.inputs,
+        "anchor": anchor.display().to_string(),
+        "epochs": epochs.iter().map(epoch).collect::<Vec<_>>(),
+    })
+}
+
+fn to_text(overview: &Overview) -> String {
+    let Overview { binding, anchor, epochs } = overview;
+    let clients = if binding.clients.is_empty() { "none".to_owned() } else { binding.clients.join(", ") };
+    let mut text = format!(
+        "material of {}, one of {}, for {} ({})\nclients: {clients}\ninputs: {}\nanchor: {}",
+        binding.me,
+        binding.parties.join(", "),
+        binding.protocol,
+        binding.parameters,
+        binding.inputs,
+        anchor.display()
+    );
+    if epochs.is_empty() {
+        text += "\nall of it is used";
+    }
+    for stock in epochs {
+        let of = |unused| format!("{} of {} instances are unused", bytes(unused), bytes(stock.count));
+        let standing = match stock.standing() {
+            Standing::Unused(unused) => of(unused),
+            Standing::Restored(unused) => {
+                format!("{}, as the anchor says; the store is an older copy and knows of fewer", of(unused))
+            }
+            Standing::Unanchored => {
+                "the anchor doesn't know it, and no run begins (tacit store adopt says what to do)".to_owned()
+            }
+        };
+        text.extend(["\nepoch ", &stock.epoch.to_string(), ": ", &standing]);
+    }
+    text
+}

@@ -1,0 +1,78 @@
+//! What a store has, for people to look at: nothing is locked, and nothing changed.
+
+use std::path::{Path, PathBuf};
+
+use crate::index::Folder;
+use crate::ledger::{Contents, Ledger};
+use crate::store::{JOURNAL, anchor_name};
+use crate::{Binding, Epoch, Error, Store, files};
+
+/// What a store's files say. Of a store that another process uses it may be a moment old.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Overview {
+    /// What its material is good for.
+    pub binding: Binding,
+    /// Where its anchor is, or should be.
+    pub anchor: PathBuf,
+    /// The epochs that have a folder.
+    pub epochs: Vec<Stock>,
+}
+
+/// An epoch of a store.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Stock {
+    /// Its name.
+    pub epoch: Epoch,
+    /// Instances that it was made with.
+    pub count: u64,
+    /// The first that the store's journal doesn't call used; `None` if the journal doesn't know the epoch.
+    pub journal: Option<u64>,
+    /// The same of the anchor.
+    pub anchor: Option<u64>,
+}
+
+/// What is to be thought of an epoch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Standing {
+    /// So many of its instances can be used.
+    Unused(u64),
+    /// So many, and the journal knew less than the anchor: the store is an older copy.
+    Restored(u64),
+    /// The anchor doesn't know it: no run begins.
+    Unanchored,
+}
+
+impl Overview {
+    /// Reads what the store in a folder has, whose anchor is in the folder `anchors`.
+    ///
+    /// # Errors
+    /// [`Error::NoStore`], [`Error::Exposed`], [`Error::Foreign`], [`Error::Damaged`], [`Error::File`].
+    pub fn read(store: &Path, anchors: &Path) -> Result<Self, Error> {
+        let Some(binding) = Store::binding_at(store)? else {
+            return Err(Error::NoStore { path: store.to_owned() });
+        };
+        files::private_folder(store)?;
+        let hash = binding.hash();
+        let anchor = anchors.join(anchor_name(&hash));
+        let [journal, anchored] = [&store.join(JOURNAL), &anchor].map(|path| Ledger::read(path, &hash));
+        let (journal, anchored) = (journal?.unwrap_or_default(), anchored?.unwrap_or_default());
+        let mut epochs = Vec::new();
+        for epoch in files::names(store)?.iter().filter_map(|name| Epoch::parse(name)) {
+            let folder = Folder::open(store.join(epoch.to_string()), &hash, epoch)?;
+            let next = |contents: &Contents| contents.uses.get(&epoch).map(|used| used.next);
+            let (journal, anchor) = (next(&journal), next(&anchored));
+            epochs.push(Stock { epoch, count: folder.count(), journal, anchor });
+        }
+        Ok(Self { binding, anchor, epochs })
+    }
+}
+
+impl Stock {
+    /// What is to be thought of it.
+    pub fn standing(&self) -> Standing {
+        let Some(anchor) = self.anchor else { return Standing::Unanchored };
+        let journal = self.journal.unwrap_or_default();
+        let unused = self.count.saturating_sub(anchor.max(journal));
+        if journal < anchor { Standing::Restored(unused) } else { Standing::Unused(unused) }
+    }
+}
