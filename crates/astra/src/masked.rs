@@ -93,6 +93,10 @@ impl AstraEngine {
             Kind::MatMul { a, b, shape, dst } if job.last => {
                 with_element!(self.domain(dst), E => self.compute_matrices::<E>(job, a, b, shape, dst))
             }
+            Kind::Sign { dst, .. } if job.stage == 0 => {
+                self.expect_signs(job, dst);
+                Ok(())
+            }
             _ => Ok(()),
         }
     }

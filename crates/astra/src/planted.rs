@@ -15,6 +15,14 @@ pub enum Mistake {
     WrongTriplesPass,
     /// What `P_0` computed online isn't compared.
     WrongResultsPass,
+    /// `P_2` doesn't compare what `P_0` garbled with what `P_1` did.
+    GarblersUncompared,
+    /// Of that the commitments to labels of masked numbers are left out.
+    CommitmentsUncompared,
+    /// `P_2` takes whatever labels it is given of masked numbers.
+    LabelsUnchecked,
+    /// `P_1` doesn't compare the tags of garbled outputs.
+    TagsUnchecked,
     /// A client takes whatever seeds it is given.
     WrongSeedsPass,
     /// An output's component isn't compared with its hash.

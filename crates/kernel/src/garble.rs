@@ -154,6 +154,30 @@ pub fn choose(labels: &mut [u8], bits: &[u64], delta: u128) {
     );
 }
 
+/// Exchanges the labels of two rows where a packed bit is 1.
+///
+/// # Panics
+/// If the rows aren't equally long, there aren't as many words of bits as it takes, or a row ends in the middle of a label.
+pub fn exchange(first: &mut [u8], second: &mut [u8], bits: &[u64]) {
+    let ((first, rest), (second, more)) = (first.as_chunks_mut::<LABEL>(), second.as_chunks_mut::<LABEL>());
+    assert!(rest.is_empty() && more.is_empty(), "a label has {LABEL} bytes");
+    assert_eq!(first.len(), second.len(), "rows of as many labels");
+    assert_eq!(bits.len(), first.len().div_ceil(64), "a bit for each label");
+    cpu::run(
+        #[inline(always)]
+        || {
+            let rows = first.chunks_mut(64).zip(second.chunks_mut(64));
+            for ((first, second), &word) in rows.zip(bits) {
+                for (i, (a, b)) in first.iter_mut().zip(second).enumerate() {
+                    let [x, y] = [&*a, &*b].map(|label| u128::from_le_bytes(*label));
+                    let both = (x ^ y) & mask(u128::from(word >> i));
+                    (*a, *b) = ((x ^ both).to_le_bytes(), (y ^ both).to_le_bytes());
+                }
+            }
+        },
+    );
+}
+
 /// Adds the labels' lowest bits, packed, to `bits`.
 ///
 /// # Panics
@@ -317,6 +341,23 @@ mod tests {
                 for c in 0..width {
                     assert_eq!(chosen[c], labels[c] ^ (u128::from(bit(&bits, c)) * delta()));
                     assert_eq!(bit(&low, c), bit(&bits, c) ^ labels[c] as u64 & 1);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn rows_are_exchanged_where_bits_are_set() {
+        for width in WIDTHS {
+            let [a, b] = [8, 9].map(|seed| noise::<u128>(seed, width));
+            let bits = noise::<u64>(7, width.div_ceil(64));
+            for level in available() {
+                let (mut first, mut second) = (a.clone(), b.clone());
+                let [one, two] = [&mut first, &mut second].map(|row| bytemuck::cast_slice_mut(row));
+                at(level, || exchange(one, two, &bits));
+                for c in 0..width {
+                    let pair = if bits[c / 64] >> (c % 64) & 1 == 1 { (b[c], a[c]) } else { (a[c], b[c]) };
+                    assert_eq!((first[c], second[c]), pair);
                 }
             }
         }

@@ -47,7 +47,7 @@ pub enum Sort {
     AheadChecked,
     /// Masked operands, to a party that computes along.
     Masked,
-    /// What is compared of masked operands and of what was computed on them.
+    /// What is compared of masked operands, of what was computed on them and of garbled outputs.
     MaskedDigest,
     /// Proofs.
     Proof,
@@ -487,8 +487,11 @@ fn sort(at: At, from: usize, parties: usize) -> Option<Sort> {
         step::ACCEPT => Sort::Acceptance,
         step::OUTPUT => Sort::Output,
         step::OUTPUT_DIGEST => Sort::Confirmation,
-        step::SHOWN_DIGEST | step::COMPUTED_DIGEST => Sort::MaskedDigest,
-        step::COIN_COMMIT | step::COIN_OPEN | step::CHECK_PRODUCTS..=step::CHECK_ACCEPT => Sort::AheadChecked,
+        step::SHOWN_DIGEST | step::COMPUTED_DIGEST | step::TAGS => Sort::MaskedDigest,
+        step::COIN_COMMIT
+        | step::COIN_OPEN
+        | step::CHECK_PRODUCTS..=step::CHECK_ACCEPT
+        | step::GARBLED_DIGEST..=step::GARBLED_ACCEPT => Sort::AheadChecked,
         step::OFFLINE.. => Sort::Ahead,
         part if part >= step::OPERATION && part & step::MASKED != 0 => Sort::Masked,
         step::OPERATION.. => Sort::And,
