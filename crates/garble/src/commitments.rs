@@ -17,8 +17,8 @@
 
 use std::ops::Range;
 
-use subtle::{Choice, ConditionallySelectable, ConstantTimeEq};
-use tacit_kernel::bits::{get, words};
+use subtle::ConstantTimeEq;
+use tacit_kernel::bits::words;
 use tacit_kernel::garble::{self, LABEL};
 
 use crate::error::{Error, length};
@@ -165,7 +165,7 @@ impl Evaluator<'_> {
         length("the labels of an input", "bytes", label_bytes(positions.len(), count), labels.len())?;
         let expected = self.plan.commitment_bytes(input, count);
         length("the commitments", "bytes", expected, commitments.len())?;
-        let mut right = Choice::from(1);
+        let mut difference = 0;
         if count > 0 {
             let rows = bits.chunks_exact(words(count)).zip(labels.chunks_exact(count * LABEL));
             let mut hashes = vec![0; count * LABEL];
@@ -175,16 +175,9 @@ impl Evaluator<'_> {
                 hashes.copy_from_slice(labels);
                 self.plan.commit(self.rows.keys(), bit, piece.start, count, &mut hashes);
                 let (zero, one) = pair.split_at(count * LABEL);
-                let committed = zero.as_chunks::<LABEL>().0.iter().zip(one.as_chunks::<LABEL>().0);
-                for (at, (hash, (zero, one))) in
-                    hashes.as_chunks::<LABEL>().0.iter().zip(committed).enumerate()
-                {
-                    let [hash, zero, one] = [hash, zero, one].map(|bytes| u128::from_le_bytes(*bytes));
-                    let bit = Choice::from(u8::from(get(bits, at)));
-                    right &= hash.ct_eq(&u128::conditional_select(&zero, &one, bit));
-                }
+                difference |= garble::difference(&hashes, zero, one, bits);
             }
         }
-        if right.into() { Ok(()) } else { Err(Error::Label) }
+        if difference.ct_eq(&0).into() { Ok(()) } else { Err(Error::Label) }
     }
 }
