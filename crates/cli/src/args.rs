@@ -229,7 +229,7 @@ struct ParameterArgs {
     /// would have it, which a deployment does if nothing is said
     #[arg(long, value_name = "ORDER")]
     roles: Option<String>,
-    /// How astra compares: prefix (few bits, a round for each layer) or garbled (two rounds, kilobytes)
+    /// How astra, astra-malicious and astra-fair compare: prefix (few bits, a round for each layer) or garbled (two rounds, kilobytes)
     #[arg(long, value_name = "HOW")]
     comparison: Option<String>,
 }
