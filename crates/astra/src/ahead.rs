@@ -192,6 +192,9 @@ impl Ahead {
         }
         with_element!(place.domain, E => {
             let kept = &mut bytemuck::cast_slice_mut::<u8, E>(kept)[place.first..place.first + place.results];
+            if place.of == 1 {
+                return kept.copy_from_slice(products.words());
+            }
             for (kept, products) in kept.iter_mut().zip(products.words::<E>().chunks_exact(place.of)) {
                 *kept = products.iter().fold(E::ZERO, |sum, &product| sum.wrapping_add(product));
             }

@@ -153,16 +153,14 @@ impl Protocol for AstraFair {
     fn seat(&self, mut session: Session, plan: Arc<Plan>, roles: Roles) -> Result<Box<dyn Engine>, Error> {
         refuse_unverified(&plan)?;
         refuse_clients(&plan, &roles)?;
-        if session.mesh().lane().has_others() {
-            let refused = "protocol \"astra-fair\" runs in one lane: what one of several opens the others could still withhold";
-            return Err(Error::Refused(refused.into()));
-        }
+        refuse_lanes(&mut session)?;
         Ok(Box::new(AstraEngine::new(session, plan, roles, self.0.seats, true)?.with_fair_outputs()))
     }
 
-    fn client(&self, session: Session, plan: Arc<Plan>, roles: Roles) -> Result<Box<dyn Client>, Error> {
+    fn client(&self, mut session: Session, plan: Arc<Plan>, roles: Roles) -> Result<Box<dyn Client>, Error> {
         refuse_unverified(&plan)?;
         refuse_clients(&plan, &roles)?;
+        refuse_lanes(&mut session)?;
         Ok(Box::new(AstraClient::new(session, plan, roles, self.0.seats, true)))
     }
 }
@@ -172,6 +170,15 @@ pub(crate) fn refuse_clients(plan: &Plan, roles: &Roles) -> Result<(), Error> {
     if clients_learn(plan, roles) {
         let refused =
             "protocol \"astra-fair\" reveals outputs to parties alone, and this plan reveals one to a client";
+        return Err(Error::Refused(refused.into()));
+    }
+    Ok(())
+}
+
+/// Refuses several lanes: each agrees on its outputs by itself.
+fn refuse_lanes(session: &mut Session) -> Result<(), Error> {
+    if session.mesh().lane().has_others() {
+        let refused = "protocol \"astra-fair\" runs in one lane: what one of several opens the others could still withhold";
         return Err(Error::Refused(refused.into()));
     }
     Ok(())

@@ -13,6 +13,16 @@ compile_error!(
 pub enum Mistake {
     /// What has to be zero if products were made right isn't compared.
     WrongTriplesPass,
+    /// Buckets have one triple: `B = 1`.
+    BucketsOfOne,
+    /// One triple is checked in the clear: `C = 1`.
+    OneTripleCut,
+    /// What has to be zero is compared before the differences that it is computed of.
+    ZerosBeforeDifferences,
+    /// `delta_z` is `P_1`'s part of it, and `P_2`'s is zero.
+    DeltaInOnePart,
+    /// `P_0` tells what it computed before what `P_1` showed it is compared.
+    ResultsBeforeOperands,
     /// What `P_0` computed online isn't compared.
     WrongResultsPass,
     /// `P_2` doesn't compare what `P_0` garbled with what `P_1` did.
@@ -23,8 +33,14 @@ pub enum Mistake {
     LabelsUnchecked,
     /// `P_1` doesn't compare the tags of garbled outputs.
     TagsUnchecked,
+    /// Outputs are sent by whoever has no objection, though others may have.
+    OutputsBeforeVerdicts,
+    /// `P_2` takes the key that hides outputs from `P_0` alone.
+    KeyFromFirst,
     /// A client takes whatever seeds it is given.
     WrongSeedsPass,
+    /// What a client or `P_0` gave both evaluators isn't compared.
+    GivenNotCompared,
     /// An output's component isn't compared with its hash.
     ComponentsUnchecked,
     /// `P_1` and `P_2` don't tell each other that their checks passed before they commit.

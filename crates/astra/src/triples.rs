@@ -22,6 +22,7 @@
 
 use crate::engine::{AstraEngine, Drawn, Walk, words_of};
 use crate::flat::{Arithmetic, Batch, pack, unpack, words};
+use crate::planted::{Mistake, planted};
 use crate::products::Place;
 use crate::verified::Noted;
 use std::ops::Range;
@@ -153,13 +154,14 @@ impl AstraEngine {
         deltas: Deltas<E>,
     ) {
         let (x, y) = (&operands.x[0], &operands.y[0]);
+        let one = if planted(Mistake::DeltaInOnePart) { &deltas.both } else { &deltas.one };
         let mut part = gamma.to_vec();
         if self.me == 1 {
             (arithmetic.mul_add)(x, y, &mut part);
-            (arithmetic.sub)(&mut part, &deltas.one);
+            (arithmetic.sub)(&mut part, one);
         } else {
             (arithmetic.sub)(&mut part, &deltas.both);
-            (arithmetic.add)(&mut part, &deltas.one);
+            (arithmetic.add)(&mut part, one);
         }
         (arithmetic.mul_add)(&deltas.x, y, &mut part);
         (arithmetic.mul_add)(&deltas.y, x, &mut part);

@@ -241,6 +241,25 @@ impl Running {
         let computed = others.map(|other| (other, digest(other, step::COMPUTED_DIGEST))).collect();
         Self { shown, computed, results: 0, tags: 0, tagged: 0 }
     }
+
+    /// `P_0` tells both others its digests of what it computed.
+    fn tell(&self, session: &mut Session, seats: Seats) -> Result<(), Error> {
+        self.computed.iter().try_for_each(|(role, computed)| {
+            let computed = value(session, computed)?;
+            Ok(session.mesh().send(seats.party(*role), at(step::COMPUTED_DIGEST), &computed)?)
+        })
+    }
+}
+
+/// A digest, to send it or to compare it.
+pub(crate) fn value(session: &mut Session, digest: &Digest) -> Result<[u8; DIGEST_BYTES], Error> {
+    let too_long = "more than 128 GiB would be compared at once, of which a difference could pass; make several runs of this one";
+    digest.value().ok_or_else(|| session.mesh().abort(too_long).into())
+}
+
+/// The address of a message of which there is one in a run.
+const fn at(part: u16) -> At {
+    At { lane: 0, part, op: 0, batch: 0 }
 }
 
 impl Verified {
@@ -333,14 +352,14 @@ impl Verified {
         if garbled == 0 {
             return Ok(());
         }
-        let at = |part: u16| At { lane: 0, part, op: 0, batch: 0 };
         match (self.me, digest) {
             (1, Some(digest)) => {
-                session.mesh().send(seats.party(2), at(step::GARBLED_DIGEST), &digest.value())?;
+                let digest = value(session, &digest)?;
+                session.mesh().send(seats.party(2), at(step::GARBLED_DIGEST), &digest)?;
             }
             (2, Some(digest)) => {
                 let theirs = session.mesh().recv(seats.party(1), at(step::GARBLED_DIGEST), DIGEST_BYTES)?;
-                let same = bool::from(theirs.ct_eq(&digest.value()));
+                let same = bool::from(theirs.ct_eq(&value(session, &digest)?));
                 if !same && !planted(Mistake::GarblersUncompared) {
                     return Err(session.reject("two garblers made different circuits").into());
                 }
@@ -353,7 +372,7 @@ impl Verified {
     /// Checks all instances that were prepared: only then does anything of them leave.
     pub(crate) fn seal(&mut self, session: &mut Session, seats: Seats) -> Result<Vec<Ahead>, Error> {
         self.check_garbled(session, seats)?;
-        let mut received = self.unchecked.check(session)?.into_iter();
+        let mut received = self.unchecked.check(session)?;
         let prepared = std::mem::take(&mut self.prepared).into_iter();
         let whole = prepared.map(|(mut ahead, noted)| {
             for (place, sums) in noted.iter().zip(received.by_ref()) {
@@ -401,7 +420,9 @@ impl Verified {
 
     /// Compares these inputs, once all are here, and before anything is computed on them.
     pub(crate) fn compare_given(&mut self, session: &mut Session, other: usize) -> Result<(), Error> {
-        let Some(hash) = self.given.take() else { return Ok(()) };
+        let Some(hash) = self.given.take().filter(|_| !planted(Mistake::GivenNotCompared)) else {
+            return Ok(());
+        };
         Ok(session.compare_shared(&[(other, &hash.finalize())], "what an owner of inputs gave")?)
     }
 
@@ -426,9 +447,15 @@ impl Verified {
         if learn && self.me != 2 {
             session.give_key(seats.party(2), step::OUTPUT_KEY, &key)?;
         }
-        session.accept(&results.to_le_bytes())?;
+        if !planted(Mistake::OutputsBeforeVerdicts) {
+            session.accept(&results.to_le_bytes())?;
+        }
         if learn && self.me == 2 {
-            key = session.take_key(step::OUTPUT_KEY)?;
+            key = if planted(Mistake::KeyFromFirst) {
+                key_of_first(session, seats)?
+            } else {
+                session.take_key(step::OUTPUT_KEY)?
+            };
         }
         self.hiding = learn.then(|| Stream::new(&key, session.lane()));
         key.zeroize();
@@ -457,12 +484,11 @@ impl Verified {
 
     /// `P_1` compares the tags that `P_2` has with those of the bits that it got.
     fn compare_tags(&self, running: &Running, session: &mut Session, seats: Seats) -> Result<(), Error> {
-        let at = At { lane: 0, part: step::TAGS, op: 0, batch: 0 };
         let mine = running.tags.to_le_bytes();
         match self.me {
-            2 if running.tagged > 0 => session.mesh().send(seats.party(1), at, &mine)?,
+            2 if running.tagged > 0 => session.mesh().send(seats.party(1), at(step::TAGS), &mine)?,
             1 if running.tagged > 0 => {
-                let theirs = session.mesh().recv(seats.party(2), at, mine.len())?;
+                let theirs = session.mesh().recv(seats.party(2), at(step::TAGS), mine.len())?;
                 if !bool::from(theirs.ct_eq(&mine)) && !planted(Mistake::TagsUnchecked) {
                     return Err(session.reject("a bit isn't what was garbled").into());
                 }
@@ -477,26 +503,31 @@ impl Verified {
         if running.results == 0 {
             return Ok(());
         }
-        let at = |part: u16| At { lane: 0, part, op: 0, batch: 0 };
         let [shown_at, computed_at] = [step::SHOWN_DIGEST, step::COMPUTED_DIGEST].map(at);
         match (self.me, &running.shown) {
-            (2, Some(shown)) => session.mesh().send(seats.party(0), shown_at, &shown.value())?,
+            (2, Some(shown)) => {
+                let shown = value(session, shown)?;
+                session.mesh().send(seats.party(0), shown_at, &shown)?;
+            }
             (0, Some(shown)) => {
+                if planted(Mistake::ResultsBeforeOperands) {
+                    running.tell(session, seats)?;
+                }
                 let theirs = session.mesh().recv(seats.party(2), shown_at, DIGEST_BYTES)?;
-                if !bool::from(theirs.ct_eq(&shown.value())) {
+                if !bool::from(theirs.ct_eq(&value(session, shown)?)) {
                     let differs = "the evaluators have different masked values";
                     return Err(session.reject(differs).into());
                 }
                 // Only now: see `masked` for why.
-                for (role, computed) in &running.computed {
-                    session.mesh().send(seats.party(*role), computed_at, &computed.value())?;
+                if !planted(Mistake::ResultsBeforeOperands) {
+                    running.tell(session, seats)?;
                 }
             }
             _ => {}
         }
         for (role, computed) in running.computed.iter().filter(|_| self.me != 0) {
             let theirs = session.mesh().recv(seats.party(*role), computed_at, DIGEST_BYTES)?;
-            let same = bool::from(theirs.ct_eq(&computed.value()));
+            let same = bool::from(theirs.ct_eq(&value(session, computed)?));
             if !same && !planted(Mistake::WrongResultsPass) {
                 return Err(session.reject("a product is wrong").into());
             }
@@ -523,6 +554,15 @@ impl Verified {
             }
         }
     }
+}
+
+/// `P_0`'s key, whatever `P_1` says: for a planted mistake.
+fn key_of_first(session: &mut Session, seats: Seats) -> Result<[u8; KEY_BYTES], Error> {
+    let mut key = [0; KEY_BYTES];
+    for role in [1, 0] {
+        key.copy_from_slice(&session.mesh().recv(seats.party(role), at(step::OUTPUT_KEY), KEY_BYTES)?);
+    }
+    Ok(key)
 }
 
 fn bits<E: Element>(pair: [&[E]; 2]) -> [&[u64]; 2] {

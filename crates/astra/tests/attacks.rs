@@ -67,6 +67,17 @@ fn many_random() {
 }
 
 #[test]
+fn a_party_and_a_client_together() {
+    assert!(attacks::together(&SUBJECT(), 0..400) > 100);
+}
+
+#[test]
+#[ignore = "takes a minute; `make test-long` runs it"]
+fn a_party_and_a_client_together_many_times() {
+    attacks::together(&SUBJECT(), 1000..10_000);
+}
+
+#[test]
 fn over_tls() {
     attacks::over(&SUBJECT(), Medium::Tls, 0..36);
 }

@@ -3,10 +3,17 @@
 use tacit_astra::Astra;
 use tacit_testkit::conformance::Subject;
 
-tacit_testkit::conformance!(Subject {
+const SUBJECT: fn() -> Subject = || Subject {
     protocol: &Astra::IN_ORDER,
     // Clients draw nothing.
     told: |_, _, _| false,
     fresh_masks: false,
     baseline: concat!(env!("CARGO_MANIFEST_DIR"), "/../../vectors/wire/astra.txt").into(),
-});
+};
+
+tacit_testkit::conformance!(SUBJECT());
+
+#[test]
+fn views_ahead_of_time_and_online_together() {
+    tacit_testkit::conformance::views::ahead(&SUBJECT());
+}

@@ -1,18 +1,23 @@
-//! `astra-fair`: right, as dear as it says, and fair.
+//! `astra-fair`: the suite, and that it is fair.
 
-use tacit_astra::AstraFair;
+use tacit_astra::{AstraFair, AstraMalicious};
 use tacit_engine::Protocol;
+use tacit_program::cost::Phase;
 use tacit_program::{Builder, Kind, Program, Range, Recipient};
-use tacit_testkit::conformance::{Subject, cost, fairness};
-use tacit_testkit::links::{Medium, links};
-use tacit_testkit::{Case, Draws};
+use tacit_session::step;
+use tacit_testkit::conformance::attacks::{self, Sort};
+use tacit_testkit::conformance::{self, Subject, fairness};
+use tacit_testkit::links::Medium;
+use tacit_testkit::{Case, Draws, Run};
 
 const SUBJECT: fn() -> Subject = || Subject {
     protocol: &AstraFair::IN_ORDER,
     told: |_, _, _| false,
     fresh_masks: false,
-    baseline: "none".into(),
+    baseline: concat!(env!("CARGO_MANIFEST_DIR"), "/../../vectors/wire/astra-fair.txt").into(),
 };
+
+tacit_testkit::conformance!(SUBJECT(); views: input input_bits circuit and mul matmul);
 
 /// Products of numbers, for each of the parties and one for one of them, or another; the second operand's owner is given.
 fn program(len: usize, owner: &str, one: &str) -> Program {
@@ -70,26 +75,58 @@ fn costs_are_exact() {
         for (owner, one) in [("P1", "P0"), ("alice", "P1"), ("P1", "P2")] {
             for protocol in [&AstraFair::IN_ORDER, &AstraFair::GARBLED] {
                 let subject = Subject { protocol, ..SUBJECT() };
-                cost::check(&subject, &program(len, owner, one), &format!("{len}, {one}, {protocol:?}"));
+                conformance::cost::check(
+                    &subject,
+                    &program(len, owner, one),
+                    &format!("{len}, {one}, {protocol:?}"),
+                );
             }
         }
     }
 }
 
-#[test]
-fn over_links() {
-    for medium in [Medium::Memory, Medium::Tcp, Medium::Tls] {
-        let case = lowered(&AstraFair::IN_ORDER, &program(65, "P1", "P1"));
-        let endings = case.run_over(links(medium, &case), &Draws::fixed(1));
-        assert!(endings.iter().flatten().all(|ending| ending.result.is_ok()), "{medium:?}: {endings:?}");
-    }
+/// When messages of a part were sent first and arrived last, in milliseconds: frames take one, computing nothing.
+fn sent_and_arrived(run: &Run, part: u16) -> Option<[u128; 2]> {
+    let of_part = run.trace.deliveries().iter().filter(|message| message.at.part == part);
+    let times = of_part.map(|message| [message.sent, message.arrived].map(|time| time.as_millis()));
+    times.reduce(|[sent, arrived], [other, later]| [sent.min(other), arrived.max(later)])
 }
 
 #[test]
-fn clients_are_refused_outputs() {
-    let case = lowered(&AstraFair::IN_ORDER, &program(3, "P1", "bob"));
-    for ending in case.run(&Draws::fixed(1)).endings.iter().flatten() {
-        assert!(ending.result.as_ref().unwrap_err().to_string().contains("alone"), "{ending:?}");
+fn outputs_take_five_rounds_after_the_verdicts_and_one_ahead() {
+    for roles in ["012", "201"] {
+        let protocol = AstraFair::IN_ORDER.with("roles", roles).unwrap();
+        let case = lowered(protocol, &program(3, "P1", "P0"));
+        let run = case.run(&Draws::fixed(1));
+        run.outcomes();
+        let of = |part| sent_and_arrived(&run, part).expect("such messages are sent");
+        // P_0 has said so a round before: its digests are what the others wait for.
+        let start = of(step::ACCEPT)[1];
+        let steps = [
+            step::FAIR_READY,
+            step::FAIR_COMMITMENT,
+            step::FAIR_SIGNAL,
+            step::FAIR_REPORT,
+            step::FAIR_OPENING,
+        ];
+        for (part, round) in steps.into_iter().zip(start..) {
+            // P_0 opens its masks along with its signal.
+            let sent = if part == step::FAIR_OPENING { round - 2 } else { round };
+            assert_eq!(of(part), [sent, round + 1], "roles {roles}, part {part:#x}");
+        }
+        assert_eq!(of(step::OUTPUT)[1], start + 5);
+
+        // Beside those of the protocol without fair outputs, whose outputs take a round after the verdicts, too.
+        let unfair = AstraMalicious::IN_ORDER.with("roles", roles).unwrap();
+        let rounds = |protocol: &dyn Protocol, phase| -> u64 {
+            let rounds = protocol.checks(&case.plan, case.roles()).rounds.into_iter();
+            rounds.filter(|(of, _)| *of == phase).map(|(_, rounds)| rounds).sum()
+        };
+        assert_eq!(rounds(protocol, Phase::Verify), rounds(unfair, Phase::Verify) + 4);
+        assert_eq!(rounds(protocol, Phase::Offline), rounds(unfair, Phase::Offline) + 1);
+        let took =
+            |protocol| lowered(protocol, &program(3, "P1", "P0")).run(&Draws::fixed(1)).took.as_millis();
+        assert_eq!(took(protocol), took(unfair) + 5);
     }
 }
 
@@ -104,4 +141,61 @@ fn one_that_deviates() {
 #[ignore = "takes a minute; `make test-long` runs it"]
 fn many_that_deviate() {
     assert_eq!(fairness::random(&SUBJECT(), 400..2000).unfair, 0);
+}
+
+mod attackers {
+    use super::*;
+
+    /// Outputs have no hashes, as each component travels twice.
+    const SORTS: [Sort; 12] = [
+        Sort::ClientSeeds,
+        Sort::ClientInput,
+        Sort::PartyInput,
+        Sort::GivenDigest,
+        Sort::And,
+        Sort::Ahead,
+        Sort::AheadChecked,
+        Sort::Masked,
+        Sort::MaskedDigest,
+        Sort::Acceptance,
+        Sort::Fair,
+        Sort::Output,
+    ];
+
+    #[test]
+    fn the_messages_of_every_and() {
+        attacks::every_and(&SUBJECT());
+    }
+
+    #[test]
+    fn every_byte() {
+        attacks::every_byte(&SUBJECT(), 7);
+    }
+
+    #[test]
+    #[ignore = "takes a minute; `make test-long` runs it"]
+    fn really_every_byte() {
+        attacks::every_byte(&SUBJECT(), 1);
+    }
+
+    #[test]
+    fn random() {
+        assert_eq!(attacks::random(&SUBJECT(), 0..400).sorts(), SORTS);
+    }
+
+    #[test]
+    #[ignore = "takes a minute; `make test-long` runs it"]
+    fn many_random() {
+        attacks::random(&SUBJECT(), 10_000..20_000);
+    }
+
+    #[test]
+    fn a_party_and_a_client_together() {
+        assert!(attacks::together(&SUBJECT(), 0..300) > 100);
+    }
+
+    #[test]
+    fn over_tls() {
+        attacks::over(&SUBJECT(), Medium::Tls, 0..36);
+    }
 }

@@ -3,10 +3,17 @@
 use tacit_astra::AstraMalicious;
 use tacit_testkit::conformance::Subject;
 
-tacit_testkit::conformance!(Subject {
+const SUBJECT: fn() -> Subject = || Subject {
     protocol: &AstraMalicious::IN_ORDER,
     // Clients draw nothing.
     told: |_, _, _| false,
     fresh_masks: false,
     baseline: concat!(env!("CARGO_MANIFEST_DIR"), "/../../vectors/wire/astra-malicious.txt").into(),
-}; views: input input_bits circuit and mul matmul);
+};
+
+tacit_testkit::conformance!(SUBJECT(); views: input input_bits circuit and mul matmul);
+
+#[test]
+fn views_ahead_of_time_and_online_together() {
+    tacit_testkit::conformance::views::ahead(&SUBJECT());
+}

@@ -51,6 +51,26 @@ impl Aes128Ctr {
         }
         portable::fill(&self.portable, nonce, first_block, out);
     }
+
+    /// Fills `out` with blocks of the stream of `nonce` from anywhere in it: those of these numbers, in their order.
+    ///
+    /// # Panics
+    /// If there are more blocks than numbers, or fewer.
+    pub fn fill_at(&self, nonce: u64, numbers: &[u64], out: &mut [[u8; BLOCK]]) {
+        assert_eq!(numbers.len(), out.len(), "every block of a stream has a number");
+        for (block, &number) in out.iter_mut().zip(numbers) {
+            *block = bytemuck::cast([nonce.to_le(), number.to_le()]);
+        }
+        #[cfg(target_arch = "x86_64")]
+        match (cpu::level(), &self.hardware) {
+            // SAFETY: the machine has the instructions of `level`.
+            (Level::Avx512, Some(keys)) => return unsafe { x86::encrypt_all_avx512(keys, out) },
+            // SAFETY: as above.
+            (Level::Avx2, Some(keys)) => return unsafe { x86::encrypt_all_avx2(keys, out) },
+            _ => {}
+        }
+        portable::encrypt_all(&self.portable, out);
+    }
 }
 
 /// Writes `F_a ^ F_b`, where `F_k` is what [`Aes128Ctr::fill`] would write: a sharing of zero's part in bits.
@@ -171,6 +191,21 @@ mod tests {
                 at(level, || ctr.fill(0x0123_4567_89ab_cdef, first, &mut out[1..]));
                 assert_eq!(out[1..], expected, "{length} bytes at {level:?}");
                 assert_eq!(out[0], 0xee);
+            }
+        }
+    }
+
+    #[test]
+    fn blocks_from_anywhere_are_those_of_the_stream() {
+        let ctr = Aes128Ctr::new(&KEYS[1]);
+        for count in [0, 1, 3, 4, 31, 32, 33, 100] {
+            let numbers: Vec<u64> = (0..count).map(|at| (u64::MAX / 7 * at) ^ (at << 3)).collect();
+            let expected: Vec<u8> =
+                numbers.iter().flat_map(|&number| stream(KEYS[1], 9, number, BLOCK)).collect();
+            for level in available() {
+                let mut out = vec![[0; BLOCK]; numbers.len()];
+                at(level, || ctr.fill_at(9, &numbers, &mut out));
+                assert_eq!(out.as_flattened(), expected, "{count} blocks at {level:?}");
             }
         }
     }

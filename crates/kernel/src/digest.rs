@@ -2,8 +2,8 @@
 //!
 //! The words of a message are the coefficients of a polynomial without a constant term, and its value at a point that was
 //! drawn at random is its digest. Two different messages of `n` words give the same polynomial value at `n` points at
-//! most, so they have the same digest at two independent points with a chance of at most `(n / 2^64)^2`: below 2^-60 up to
-//! [`MAX_BYTES`]. That holds for messages that were fixed without knowing the key, and only for these: this is no hash
+//! most, so they have the same digest at two independent points with a chance of at most `(n / 2^64)^2`: 2^-60 for
+//! [`MAX_BYTES`], of which longer messages have no digest. That holds for messages that were fixed without knowing the key, and only for these: this is no hash
 //! function.
 
 use crate::gf64::{Gf64, inner_products};
@@ -15,7 +15,7 @@ pub const KEY_BYTES: usize = 16;
 /// Bytes of a digest.
 pub const DIGEST_BYTES: usize = 16;
 
-/// The longest message for which the chance of a collision is below 2^-60.
+/// The longest message that has a digest, in whole words: 128 GiB. Two that differ have the same with a chance of 2^-60 at most.
 pub const MAX_BYTES: u64 = 8 << 34;
 
 /// Words that are absorbed at once: they and the powers of both points stay in the first cache.
@@ -26,6 +26,8 @@ pub struct Digest {
     /// `r, r^2, ..., r^CHUNK` of each point `r`.
     powers: [Vec<Gf64>; 2],
     values: [Gf64; 2],
+    /// Words that were absorbed: the polynomial's degree.
+    words: u64,
 }
 
 impl std::fmt::Debug for Digest {
@@ -54,7 +56,7 @@ impl Digest {
             powers
         };
         let (first, second) = key.split_at(8);
-        Self { powers: [powers_of(first), powers_of(second)], values: [Gf64::ZERO; 2] }
+        Self { powers: [powers_of(first), powers_of(second)], values: [Gf64::ZERO; 2], words: 0 }
     }
 
     /// Goes on with a part of the message. It counts as whole words, the last one filled up with zeros: digests are
@@ -67,6 +69,7 @@ impl Digest {
                 *last = Gf64::ZERO;
             }
             bytemuck::cast_slice_mut::<Gf64, u8>(words)[..piece.len()].copy_from_slice(piece);
+            self.words = self.words.saturating_add(words.len() as u64);
             for (value, powers) in self.values.iter_mut().zip(&self.powers) {
                 let powers = &powers[..words.len()];
                 let mut sum = [Gf64::ZERO];
@@ -76,9 +79,10 @@ impl Digest {
         }
     }
 
-    /// The digest of what was absorbed.
-    pub fn value(&self) -> [u8; DIGEST_BYTES] {
-        bytemuck::cast([self.values[0].0, self.values[1].0])
+    /// The digest of what was absorbed; `None` if that was more than [`MAX_BYTES`].
+    pub fn value(&self) -> Option<[u8; DIGEST_BYTES]> {
+        let fits = self.words <= MAX_BYTES / 8;
+        fits.then(|| bytemuck::cast([self.values[0].0, self.values[1].0]))
     }
 }
 
@@ -95,7 +99,7 @@ mod tests {
         for part in parts {
             digest.absorb(part);
         }
-        digest.value()
+        digest.value().expect("it is short")
     }
 
     /// Piece by piece, the words' powers ascending within each and falling from piece to piece.
@@ -150,6 +154,20 @@ mod tests {
     fn the_bound_is_what_the_documentation_says() {
         let log_words = (MAX_BYTES / 8).ilog2();
         assert_eq!(2 * (64 - log_words), 60);
+        assert_eq!(MAX_BYTES, 128 << 30);
+    }
+
+    #[test]
+    fn longer_messages_have_no_digest() {
+        let mut digest = Digest::new(&KEY);
+        digest.words = MAX_BYTES / 8 - 2;
+        digest.absorb(&[1; 9]);
+        assert!(digest.value().is_some());
+        digest.absorb(&[1]);
+        assert_eq!(digest.value(), None);
+        digest.words = u64::MAX;
+        digest.absorb(&[1; 100]);
+        assert_eq!(digest.value(), None);
     }
 
     #[test]

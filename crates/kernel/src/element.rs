@@ -64,6 +64,27 @@ pub trait Element: Pod + Eq + std::fmt::Debug + Send + Sync + private::Sealed {
         }
     }
 
+    /// Of what [`fill`](Self::fill) makes of the whole stream of `nonce` the elements at these places.
+    ///
+    /// # Panics
+    /// If there are more elements than places, or fewer.
+    fn fill_at(key: &Aes128Ctr, nonce: u64, places: &[u32], out: &mut [Self]) {
+        assert_eq!(places.len(), out.len(), "every element has a place");
+        let each = BLOCK / Self::DRAWN;
+        let (mut numbers, mut blocks) = ([0; SCATTERED], [[0; BLOCK]; SCATTERED]);
+        for (places, piece) in places.chunks(SCATTERED).zip(out.chunks_mut(SCATTERED)) {
+            let (numbers, blocks) = (&mut numbers[..piece.len()], &mut blocks[..piece.len()]);
+            for (number, &place) in numbers.iter_mut().zip(places) {
+                *number = (place as usize / each) as u64;
+            }
+            key.fill_at(nonce, numbers, blocks);
+            for ((element, block), &place) in piece.iter_mut().zip(blocks).zip(places) {
+                let first = place as usize % each * Self::DRAWN;
+                Self::reduce(&block[first..first + Self::DRAWN], std::slice::from_mut(element));
+            }
+        }
+    }
+
     /// The difference of what two keys [`fill`](Self::fill): a sharing of zero's part.
     ///
     /// # Panics
@@ -84,6 +105,9 @@ pub trait Element: Pod + Eq + std::fmt::Debug + Send + Sync + private::Sealed {
 
 /// Blocks, or elements, that are made at a time: they stay in the first cache.
 const PIECE: usize = 64;
+
+/// The same of blocks from anywhere.
+const SCATTERED: usize = 512;
 
 pub(crate) mod private {
     pub trait Sealed: Sized {

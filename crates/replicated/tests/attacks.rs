@@ -74,6 +74,17 @@ fn many_random() {
 }
 
 #[test]
+fn a_party_and_a_client_together() {
+    assert!(attacks::together(&subject("soundness", "50"), 0..400) > 100);
+}
+
+#[test]
+#[ignore = "takes a minute; `make test-long` runs it"]
+fn a_party_and_a_client_together_many_times() {
+    attacks::together(&subject("soundness", "50"), 1000..10_000);
+}
+
+#[test]
 fn over_tls() {
     attacks::over(&subject("soundness", "50"), Medium::Tls, 0..36);
 }

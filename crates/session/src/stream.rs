@@ -89,6 +89,14 @@ impl Stream {
         E::fill(&self.cipher, nonce, first, out);
     }
 
+    /// Fills `out` with elements that [`fill_elements`](Self::fill_elements) has drawn at `draw` from block 0 on, in the
+    /// order of their places: what was drawn needn't be kept. It's for who has masked nothing with them, or the same.
+    pub fn draw_again<E: Element>(&mut self, draw: Draw, places: &[u32], out: &mut [E]) {
+        self.drawn += places.len() as u64;
+        let draw = Draw { op: self.first_op.wrapping_add(draw.op), ..draw };
+        E::fill_at(&self.cipher, draw.nonce(self.lane), places, out);
+    }
+
     /// Fills `out` with `self - other` in elements of `E`: an additive sharing of zero likewise.
     pub fn sub<E: Element>(&mut self, other: &mut Self, draw: Draw, first: u64, out: &mut [E]) {
         let bytes = out.len() * E::DRAWN;

@@ -8,7 +8,7 @@ use tacit_engine::clear::ClearEngine;
 use tacit_engine::executor::{self, Observer, Unobserved};
 use tacit_engine::{Clear, Engine, Error, Outcome, Protocol, Roles};
 use tacit_net::{Counters, Lane, Limits, Mesh, Phase, Tie, Transport};
-use tacit_program::plan::Plan;
+use tacit_program::plan::{OutputOp, Plan};
 use tacit_session::{Agreement, Session};
 
 use crate::{Draws, Trace, World};
@@ -140,6 +140,12 @@ impl Case {
     /// An endpoint's name.
     pub fn name(&self, endpoint: usize) -> &str {
         &self.names[endpoint]
+    }
+
+    /// Whether an endpoint is a client that learns nothing: it is done as soon as it has given its inputs.
+    pub fn only_gives(&self, endpoint: usize) -> bool {
+        let learns = |output: &OutputOp| self.roles.learns(endpoint, output.to);
+        endpoint >= self.parties && !self.plan.outputs.iter().any(learns)
     }
 
     /// A world with a seat for everybody.

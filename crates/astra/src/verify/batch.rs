@@ -3,12 +3,12 @@
 use super::elements::{Kind, PLANES};
 use super::parameters::Parameters;
 use super::permutation::{COIN_BYTES, permutation};
-use super::turn::{Digests, FIRST, SECOND, Turn, VALUES_FROM, VALUES_TO, address, after, before, component};
+use super::turn::{Digests, Drawn, FIRST, SECOND, Turn, UNDRAWN, VALUES_FROM, VALUES_TO, address, component};
 use std::collections::VecDeque;
 use std::ops::Range;
 use tacit_engine::{Error, bank};
 use tacit_kernel::{Buffer, Element, pack};
-use tacit_session::{Draw, step};
+use tacit_session::step;
 
 /// Bytes of a message, about.
 const MESSAGE_BYTES: usize = 64 << 10;
@@ -48,11 +48,12 @@ impl Drop for Memory {
 }
 
 impl Memory {
-    /// For a batch of so many products.
-    pub(super) fn of<K: Kind>(count: usize) -> Self {
+    /// For a role's batch of so many products.
+    pub(super) fn of<K: Kind>(count: usize, me: usize) -> Self {
         let triples = Parameters::of(count).triples(count);
+        let records = K::records(triples, UNDRAWN[me]);
         let mut memory =
-            Self { triples: Buffer::new(triples * size_of::<K::Record>()), places: vec![0; triples] };
+            Self { triples: Buffer::new(records * size_of::<K::Record>()), places: vec![0; triples] };
         bank::touch(memory.triples.bytes_mut());
         memory
     }
@@ -116,13 +117,14 @@ impl Piece {
         self.range.start / K::LANES..K::words(self.range.end)
     }
 
-    /// A component of a factor or of the result of its products; zeros for triples that are checked in the clear.
-    fn product<K: Kind>(&self, of: &[K::Word], out: &mut Vec<K::Word>) {
-        out.clear();
+    /// `out = of - triple`, of a component of a factor or of the result of its products: zeros, if triples are checked in
+    /// the clear.
+    fn less<K: Kind>(&self, of: &[K::Word], triple: &[K::Word], out: &mut [K::Word]) {
         if self.cut {
-            out.resize(K::words(self.range.len()), K::Word::ZERO);
+            out.fill(K::Word::ZERO);
+            K::sub(out, triple);
         } else {
-            out.extend_from_slice(&of[self.words::<K>()]);
+            K::difference(&of[self.words::<K>()], triple, out);
         }
     }
 
@@ -160,6 +162,7 @@ impl<'a, K: Kind> Batch<'a, K> {
     /// The batch of this number: `count` products of numbers of `bits` bits.
     pub(super) fn new(
         (number, count, bits): (u32, usize, u32),
+        me: usize,
         a: Pair<'a, K>,
         b: Pair<'a, K>,
         c: [&'a mut [K::Word]; 2],
@@ -185,7 +188,7 @@ impl<'a, K: Kind> Batch<'a, K> {
             arrived: Vec::new(),
             scratch: Scratch { planes: Default::default(), records: Vec::new(), packed: Vec::new() },
         };
-        batch.memory.triples.reuse(triples * size_of::<K::Record>());
+        batch.memory.triples.reuse(K::records(triples, UNDRAWN[me]) * size_of::<K::Record>());
         batch
     }
 }
@@ -274,17 +277,10 @@ impl<K: Kind> Batch<'_, K> {
         let words = K::words(range.len());
         planes.resize((PLANES + 1) * words, K::Word::ZERO);
         let (planes, part) = planes.split_at_mut(PLANES * words);
-        let mut draw = |role: usize, part: u16, out: &mut [K::Word]| {
-            let party = turn.seats.party(role);
-            K::draw(turn.session.stream(party), Draw { part, op: self.number }, range.start, out);
-        };
-        let numbers = [step::CHECK_LEFT, step::CHECK_RIGHT, step::CHECK_RESULT];
+        let mut drawn = Drawn { turn, batch: self.number };
         for (plane, out) in planes.chunks_exact_mut(words).enumerate() {
-            // The first component is the previous role's too, the second the next one's. f_0 isn't drawn.
-            let (number, which) = (plane / 2, plane % 2);
-            if number < 2 || component(me, which) != 0 {
-                let with = if which == FIRST { before(me) } else { after(me) };
-                draw(with, numbers[number], out);
+            if let Some((stream, draw)) = drawn.plane(plane) {
+                K::draw(stream, draw, range.start, out);
             }
         }
         part.fill(K::Word::ZERO);
@@ -292,7 +288,8 @@ impl<K: Kind> Batch<'_, K> {
             // What hides P_0's part from P_2: P_0 takes it off, and P_1 adds it.
             let [hidden, ..] = &mut self.scratch.planes;
             hidden.resize(words, K::Word::ZERO);
-            draw(1 - me, step::CHECK_SHARE, hidden);
+            let (stream, draw) = drawn.with(1 - me, step::CHECK_SHARE);
+            K::draw(stream, draw, range.start, hidden);
             if me == 0 { K::sub(part, hidden) } else { K::add(part, hidden) }
         }
         let plane = |number: usize| &planes[number * words..][..words];
@@ -319,15 +316,16 @@ impl<K: Kind> Batch<'_, K> {
         let range = self.triples[index].range.clone();
         let words = K::words(range.len());
         let (planes, part) = planes.split_at_mut(PLANES * words);
-        if turn.me > 0 {
-            // f_0 is P_1's second component and P_2's first.
-            let place = if turn.me == 1 { 5 } else { 4 };
+        let undrawn = UNDRAWN[turn.me];
+        if let Some(place) = undrawn {
             let f = &mut planes[place * words..][..words];
             self.take_part(turn, 3 - turn.me, index, f)?;
             K::add(f, part);
         }
-        let records: &mut [K::Record] = bytemuck::cast_slice_mut(self.memory.triples.bytes_mut());
-        K::store(planes, &mut records[range]);
+        let records = self.memory.triples.words_mut::<K::Record>();
+        if let Some(records) = records.get_mut(range) {
+            K::store(planes, undrawn, records);
+        }
         Ok(())
     }
 
@@ -356,22 +354,27 @@ impl<K: Kind> Batch<'_, K> {
         let (piece, bits) = (&self.openings[index], self.bits);
         let count = piece.range.len();
         let (words, bytes) = (K::words(count), pack::packed_len(count, bits));
-        let records: &[K::Record] = bytemuck::cast_slice(self.memory.triples.bytes());
+        let records = self.memory.triples.words::<K::Record>();
         let mut messages = [FIRST, SECOND].map(|_| turn.session.mesh().filled(piece.bytes(bits)));
         opening.triples.resize(piece.planes / 2 * PLANES * words, K::Word::ZERO);
         opening.sums.resize(piece.planes * words, K::Word::ZERO);
         let [difference, ..] = &mut self.scratch.planes;
+        difference.resize(words, K::Word::ZERO);
         for (row, triples) in opening.triples.chunks_exact_mut(PLANES * words).enumerate() {
             let first = if piece.cut { self.parameters.bucket } else { row } * self.count;
             let places = &self.memory.places[first + piece.range.start..first + piece.range.end];
-            K::fetch(records, places, triples, &mut self.scratch.records);
+            let mut drawn = Drawn { turn, batch: self.number };
+            K::fetch(records, places, &mut drawn, triples, &mut self.scratch.records);
             for (number, factor) in [self.a, self.b].into_iter().enumerate() {
                 let place = 2 * row + number;
                 let sum = &mut opening.sums[place * words..][..words];
                 sum.fill(K::Word::ZERO);
                 for (which, message) in messages.iter_mut().enumerate() {
-                    piece.product::<K>(factor[which], difference);
-                    K::sub(difference, &triples[(2 * number + which) * words..][..words]);
+                    piece.less::<K>(
+                        factor[which],
+                        &triples[(2 * number + which) * words..][..words],
+                        difference,
+                    );
                     K::pack(difference, count, bits, &mut message[place * bytes..][..bytes]);
                     K::add(sum, difference);
                 }
@@ -406,7 +409,7 @@ impl<K: Kind> Batch<'_, K> {
         let message = turn.recv(VALUES_FROM[turn.me], at, piece.bytes(bits))?;
         digests.received.absorb(&message);
         let Scratch { planes: [lacked, tau, third, _], packed, .. } = &mut self.scratch;
-        for plane in [&mut *lacked, third] {
+        for plane in [&mut *lacked, tau, third] {
             plane.resize(words, K::Word::ZERO);
         }
         packed.resize(bytes, 0);
@@ -420,8 +423,7 @@ impl<K: Kind> Batch<'_, K> {
             let plane = |number: usize| &triples[number * words..][..words];
             third.fill(K::Word::ZERO);
             for which in [FIRST, SECOND] {
-                piece.product::<K>(self.c[which], tau);
-                K::sub(tau, plane(4 + which));
+                piece.less::<K>(self.c[which], plane(4 + which), tau);
                 K::mul_sub(sigma, plane(which), tau);
                 K::mul_sub(rho, plane(2 + which), tau);
                 if component(turn.me, which) == 0 {

@@ -2,7 +2,7 @@
 //!
 //! A plane is a number in each of its places: an element a word, or 64 bits.
 
-use bytemuck::Pod;
+use super::turn::Drawn;
 use std::marker::PhantomData;
 use tacit_kernel::{Element, bits, pack, ring, transpose};
 use tacit_session::{Draw, Stream};
@@ -14,8 +14,8 @@ pub(super) const PLANES: usize = 6;
 pub(super) trait Kind: 'static {
     /// What planes are made of.
     type Word: Element;
-    /// A triple by itself: the six numbers that are fetched together.
-    type Record: Pod;
+    /// What is kept of a triple until its place is known.
+    type Record: Element;
     /// Numbers in a word.
     const LANES: usize;
     /// Bytes of a stream for 16 numbers or, of bits, 128.
@@ -24,6 +24,8 @@ pub(super) trait Kind: 'static {
     fn add(out: &mut [Self::Word], a: &[Self::Word]);
     /// `out -= a`.
     fn sub(out: &mut [Self::Word], a: &[Self::Word]);
+    /// `out = a - b`.
+    fn difference(a: &[Self::Word], b: &[Self::Word], out: &mut [Self::Word]);
     /// `out -= a b`.
     fn mul_sub(a: &[Self::Word], b: &[Self::Word], out: &mut [Self::Word]);
     /// A party's part of a product, added to `out`: `x y + x y' + x' y`, of first and second components.
@@ -32,13 +34,16 @@ pub(super) trait Kind: 'static {
     fn pack(plane: &[Self::Word], count: usize, bits: u32, out: &mut [u8]);
     /// The inverse of [`Kind::pack`].
     fn unpack(bytes: &[u8], count: usize, bits: u32, plane: &mut [Self::Word]);
+    /// What it takes of so many triples, of which one plane wasn't drawn, or none, to have them again: records.
+    fn records(count: usize, undrawn: Option<usize>) -> usize;
     /// Makes records of planes, each of which has [`Kind::words`] words.
-    fn store(planes: &[Self::Word], records: &mut [Self::Record]);
-    /// The records at these places as planes: the inverse of [`Kind::store`]. What is behind the last number is
+    fn store(planes: &[Self::Word], undrawn: Option<usize>, records: &mut [Self::Record]);
+    /// The triples at these places as planes: the inverse of [`Kind::store`]. What is behind the last number is
     /// unspecified. `scratch` is memory to use.
     fn fetch(
         records: &[Self::Record],
         places: &[u32],
+        drawn: &mut Drawn,
         planes: &mut [Self::Word],
         scratch: &mut Vec<Self::Record>,
     );
@@ -54,7 +59,8 @@ pub(super) struct Elements<E>(PhantomData<E>);
 
 impl<E: Element> Kind for Elements<E> {
     type Word = E;
-    type Record = [E; PLANES];
+    /// Of the plane that wasn't drawn: a stream gives the others again, and faster than memory does in this order.
+    type Record = E;
     const LANES: usize = 1;
 
     fn draw(stream: &mut Stream, draw: Draw, first: usize, out: &mut [E]) {
@@ -67,6 +73,10 @@ impl<E: Element> Kind for Elements<E> {
 
     fn sub(out: &mut [E], a: &[E]) {
         ring::sub_assign(out, a);
+    }
+
+    fn difference(a: &[E], b: &[E], out: &mut [E]) {
+        ring::sub(a, b, out);
     }
 
     fn mul_sub(a: &[E], b: &[E], out: &mut [E]) {
@@ -85,39 +95,27 @@ impl<E: Element> Kind for Elements<E> {
         pack::unpack(bytes, bits, &mut plane[..count]);
     }
 
-    fn store(planes: &[E], records: &mut [[E; PLANES]]) {
-        let count = records.len();
-        let [a, b, c, d, e, f] = split(planes, count);
-        for (at, record) in records.iter_mut().enumerate() {
-            *record = [a[at], b[at], c[at], d[at], e[at], f[at]];
+    fn records(count: usize, undrawn: Option<usize>) -> usize {
+        if undrawn.is_some() { count } else { 0 }
+    }
+
+    fn store(planes: &[E], undrawn: Option<usize>, records: &mut [E]) {
+        if let Some(plane) = undrawn {
+            records.copy_from_slice(&planes[plane * records.len()..][..records.len()]);
         }
     }
 
-    fn fetch(records: &[[E; PLANES]], places: &[u32], planes: &mut [E], scratch: &mut Vec<[E; PLANES]>) {
-        let count = places.len();
-        let (a, rest) = planes.split_at_mut(count);
-        let (b, rest) = rest.split_at_mut(count);
-        let (c, rest) = rest.split_at_mut(count);
-        let (d, rest) = rest.split_at_mut(count);
-        let (e, f) = rest.split_at_mut(count);
-        for first in (0..count).step_by(FETCHED) {
-            // With nothing else to do, the processor asks for many records at a time.
-            let places = &places[first..count.min(first + FETCHED)];
-            scratch.clear();
-            scratch.extend(places.iter().map(|&place| records[place as usize]));
-            for (at, &record) in (first..).zip(&*scratch) {
-                [a[at], b[at], c[at], d[at], e[at], f[at]] = record;
+    fn fetch(records: &[E], places: &[u32], drawn: &mut Drawn, planes: &mut [E], _scratch: &mut Vec<E>) {
+        for (plane, out) in planes.chunks_exact_mut(places.len()).enumerate() {
+            if let Some((stream, draw)) = drawn.plane(plane) {
+                stream.draw_again(draw, places, out);
+            } else {
+                for (out, &place) in out.iter_mut().zip(places) {
+                    *out = records[place as usize];
+                }
             }
         }
     }
-}
-
-/// Records that are fetched before they are split: they stay in the first cache.
-const FETCHED: usize = 256;
-
-/// The six planes, one after another.
-fn split<W>(planes: &[W], words: usize) -> [&[W]; PLANES] {
-    std::array::from_fn(|plane| &planes[plane * words..][..words])
 }
 
 /// Bits, 64 a word.
@@ -141,6 +139,10 @@ impl Kind for Bits {
         bits::xor_assign(out, a);
     }
 
+    fn difference(a: &[u64], b: &[u64], out: &mut [u64]) {
+        bits::xor(a, b, out);
+    }
+
     fn mul_sub(a: &[u64], b: &[u64], out: &mut [u64]) {
         bits::and_xor(a, b, out);
     }
@@ -160,11 +162,15 @@ impl Kind for Bits {
         bytemuck::cast_slice_mut(plane)[..count.div_ceil(8)].copy_from_slice(bytes);
     }
 
-    fn store(planes: &[u64], records: &mut [u8]) {
+    fn records(count: usize, _undrawn: Option<usize>) -> usize {
+        count
+    }
+
+    fn store(planes: &[u64], _undrawn: Option<usize>, records: &mut [u8]) {
         transpose::from_planes(planes, PLANES, Self::words(records.len()), records);
     }
 
-    fn fetch(records: &[u8], places: &[u32], planes: &mut [u64], scratch: &mut Vec<u8>) {
+    fn fetch(records: &[u8], places: &[u32], _drawn: &mut Drawn, planes: &mut [u64], scratch: &mut Vec<u8>) {
         scratch.clear();
         scratch.extend(places.iter().map(|&place| records[place as usize]));
         transpose::to_planes(scratch, PLANES, planes, Self::words(places.len()));

@@ -48,6 +48,7 @@ mod permutation;
 mod tests;
 mod turn;
 
+use crate::planted::{Mistake, planted};
 use crate::seats::Seats;
 use batch::{Batch, Memory, Step};
 pub(crate) use cost::cost;
@@ -99,10 +100,6 @@ struct Note {
 /// Whole batches after which instances are sealed, so that what was made doesn't pile up in memory.
 const MANY: usize = 8;
 
-/// What `P_0` is told: `c_1 + c_2 = -chi` of every product, for each call that noted some in its order; elements as they
-/// stand in memory, bits in words whose last one ends with zeros. The others are told nothing.
-pub(crate) type Received = Vec<Buffer>;
-
 impl Unchecked {
     /// None yet; `me` is the party's role.
     pub(crate) fn new(me: usize, seats: Seats) -> Self {
@@ -148,6 +145,7 @@ impl Unchecked {
     /// Takes the memory that it takes to check so many products of each domain: a fresh page in the middle of a run
     /// costs more than what is computed on it.
     pub(crate) fn reserve(&mut self, counts: &[(Domain, u64)]) {
+        let me = self.me;
         for &(domain, count) in counts {
             let at_once = (count as usize).min(BATCH);
             let place = self.log(domain);
@@ -155,9 +153,15 @@ impl Unchecked {
                 grow(plane, bytes_of(domain, at_once));
                 bank::touch(plane.bytes_mut());
             }
+            if me == 0 {
+                // As many as pile up before what was made leaves.
+                let told = &mut self.logs[place].told;
+                grow(told, bytes_of(domain, (count as usize).min((MANY + 1) * BATCH)));
+                bank::touch(told.bytes_mut());
+            }
             self.spare.push(match domain {
-                Domain::Bits => Memory::of::<Bits>(at_once),
-                domain => with_element!(domain, E => Memory::of::<Elements<E>>(at_once)),
+                Domain::Bits => Memory::of::<Bits>(at_once, me),
+                domain => with_element!(domain, E => Memory::of::<Elements<E>>(at_once, me)),
             });
         }
     }
@@ -186,9 +190,15 @@ impl Unchecked {
 
     /// Checks all products that were noted. Else as [`Unchecked::check_full`].
     ///
+    /// Gives what `P_0` is told: `c_1 + c_2 = -chi` of every product, for each call that noted some in its order; elements
+    /// as they stand in memory, bits in words whose last one ends with zeros. The others are told nothing.
+    ///
     /// # Errors
     /// If anything was wrong: the session is closed for good.
-    pub(crate) fn check(&mut self, session: &mut Session) -> Result<Received, Error> {
+    pub(crate) fn check<'a>(
+        &'a mut self,
+        session: &mut Session,
+    ) -> Result<impl Iterator<Item = Buffer> + use<'a>, Error> {
         self.check_full(session)?;
         self.check_some(session, 0..self.logs.len())?;
         Ok(self.finish())
@@ -229,8 +239,14 @@ impl Unchecked {
                 steps[step].finish_opening(&mut turn, index, &mut digests)?;
             }
         }
+        if planted(Mistake::ZerosBeforeDifferences) {
+            digests.compare_zero(&mut turn, first)?;
+        }
         digests.compare_opened(&mut turn, first)?;
-        digests.compare_zero(&mut turn, first)?;
+        // Only now: of a wrong `rho` or `sigma` what has to be zero tells more than its error.
+        if !planted(Mistake::ZerosBeforeDifferences) {
+            digests.compare_zero(&mut turn, first)?;
+        }
         let batches = steps.len() as u32;
         let memory: Vec<Memory> = steps.into_iter().map(Step::into_memory).collect();
         turn.session.accept_at(address(step::CHECK_ACCEPT, first, 0), &claim(first, batches, &counts))?;
@@ -265,26 +281,24 @@ impl Unchecked {
 
     /// The batches, each with its number.
     fn begin(&mut self, logs: Range<usize>) -> Vec<Box<dyn Step + '_>> {
-        let spare = &mut self.spare;
+        let (me, spare) = (self.me, &mut self.spare);
         let mut steps = Vec::new();
         for (log, number) in self.logs[logs].iter_mut().filter(|log| log.count > 0).zip(self.batches..) {
             steps.push(match log.domain {
-                Domain::Bits => log.batch::<Bits>(number, spare),
-                domain => with_element!(domain, E => log.batch::<Elements<E>>(number, spare)),
+                Domain::Bits => log.batch::<Bits>(number, me, spare),
+                domain => with_element!(domain, E => log.batch::<Elements<E>>(number, me, spare)),
             });
         }
         steps
     }
 
     /// Forgets all that was noted, and gives `P_0` what it was told.
-    fn finish(&mut self) -> Received {
-        let (me, logs) = (self.me, &mut self.logs);
-        let notes = self.notes.drain(..).filter(|_| me == 0);
-        let received = notes.map(|note| logs[note.log].received(note.range)).collect();
-        for log in logs {
+    fn finish(&mut self) -> impl Iterator<Item = Buffer> {
+        let Self { me, logs, notes, .. } = self;
+        for log in &mut *logs {
             log.checked = 0;
         }
-        received
+        notes.drain(..).filter(|_| *me == 0).map(|note| logs[note.log].received(note.range))
     }
 }
 
@@ -296,14 +310,14 @@ impl Drop for Log {
 
 impl Log {
     /// A batch of the first products.
-    fn batch<K: Kind>(&mut self, number: u32, spare: &mut Vec<Memory>) -> Box<dyn Step + '_> {
+    fn batch<K: Kind>(&mut self, number: u32, me: usize, spare: &mut Vec<Memory>) -> Box<dyn Step + '_> {
         let (count, bits) = (self.count.min(BATCH), self.domain.bits() as u32);
         let words = K::words(count);
         let [a, a_s, b, b_s, c, c_s] = &mut self.planes;
         let [a, a_s, b, b_s] = [a, a_s, b, b_s].map(|plane| &plane.words::<K::Word>()[..words]);
         let c = [c, c_s].map(|plane| &mut plane.words_mut::<K::Word>()[..words]);
         let memory = spare.pop().unwrap_or_default();
-        Box::new(Batch::<K>::new((number, count, bits), [a, a_s], [b, b_s], c, memory))
+        Box::new(Batch::<K>::new((number, count, bits), me, [a, a_s], [b, b_s], c, memory))
     }
 
     /// Lets go of a batch that was checked: notes what `P_0` was told, and moves the products that are left to the front.
@@ -339,7 +353,7 @@ impl Log {
     }
 
     /// What `P_0` was told of some products.
-    fn received(&mut self, range: Range<usize>) -> Buffer {
+    fn received(&self, range: Range<usize>) -> Buffer {
         let mut received = Buffer::new(bytes_of(self.domain, range.len()));
         match self.domain {
             Domain::Bits => bits::copy(self.told.words(), range.start, received.words_mut(), 0, range.len()),

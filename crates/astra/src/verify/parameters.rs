@@ -14,6 +14,8 @@
 //! Whoever cheats in several batches has to pass in each, and one failure is final. So the bound of a batch is the bound
 //! of a run.
 
+use crate::planted::{Mistake, planted};
+
 /// A wrong product passes with a chance of at most 2 to the minus this, however many there are.
 pub(super) const SECURITY: u32 = 40;
 
@@ -42,6 +44,12 @@ impl Parameters {
             if let Some(cut) = least_cut(products, bucket, fewest - bucket * products) {
                 best = Self { bucket, cut };
             }
+        }
+        if planted(Mistake::BucketsOfOne) {
+            best.bucket = 1;
+        }
+        if planted(Mistake::OneTripleCut) {
+            best.cut = 1;
         }
         best
     }

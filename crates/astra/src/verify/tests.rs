@@ -147,8 +147,8 @@ fn noted(session: &Session, seats: Seats, products: &[Dealt]) -> Unchecked {
 }
 
 /// Notes and checks products in a world, in order of seats; what each party was told.
-fn check(world: &World, draws: &Draws, products: &[Dealt]) -> Vec<Result<Received, Error>> {
-    play(world, draws, |session| noted(session, Seats::IN_ORDER, products).check(session))
+fn check(world: &World, draws: &Draws, products: &[Dealt]) -> Vec<Result<Vec<Buffer>, Error>> {
+    play(world, draws, |session| Ok(noted(session, Seats::IN_ORDER, products).check(session)?.collect()))
 }
 
 fn world() -> World {
@@ -198,14 +198,14 @@ fn many_notes_of_many_domains_are_checked_at_once_and_in_any_seats() {
                     note(&mut unchecked, dealt);
                 }
                 assert_eq!(unchecked.len(), products.iter().map(|dealt| dealt.count).sum());
-                let received = unchecked.check(session)?;
+                let received: Vec<Buffer> = unchecked.check(session)?.collect();
                 assert_eq!((unchecked.len(), received.len()), (0, if me == 0 { products.len() } else { 0 }));
                 for (received, dealt) in received.iter().zip(&products) {
                     let mask = |bytes: &[u8]| with_low_bits(dealt.domain, bytes);
                     assert_eq!(mask(received.bytes()), mask(&told(dealt)));
                 }
             }
-            assert!(unchecked.check(session)?.is_empty(), "nothing is left to check");
+            assert!(unchecked.check(session)?.next().is_none(), "nothing is left to check");
             Ok(())
         });
         assert!(results.into_iter().all(|result| result.is_ok()));
@@ -226,7 +226,7 @@ fn what_is_sent_is_what_the_cost_says() {
             let noted = unchecked.len();
             unchecked.check_full(session)?;
             assert_eq!(unchecked.len(), noted % BATCH, "whole batches are checked, and nothing else");
-            unchecked.check(session)?;
+            drop(unchecked.check(session)?);
             let counters = session.mesh().counters();
             Ok([0, 1, 2].map(|to| counters.with_peer(tacit_session::Phase::Offline, to).sent_bytes))
         });
@@ -263,7 +263,7 @@ fn small_checks_take_as_many_rounds_as_are_declared() {
         let products = dealt(W64, count, 1);
         let done = Mutex::new(Vec::new());
         play(&world, &Draws::fixed(1), |session| {
-            noted(session, Seats::IN_ORDER, &[products]).check(session)?;
+            drop(noted(session, Seats::IN_ORDER, &[products]).check(session)?);
             done.lock().unwrap().push(world.now());
             Ok(())
         });
@@ -287,7 +287,7 @@ fn altering(
 }
 
 /// What the honest parties say when one deviates.
-fn caught(results: Vec<Result<Received, Error>>, corrupt: usize, what: &str) {
+fn caught(results: Vec<Result<Vec<Buffer>, Error>>, corrupt: usize, what: &str) {
     for (party, result) in results.into_iter().enumerate().filter(|(party, _)| *party != corrupt) {
         assert!(result.is_err(), "{what}: party {party} noticed nothing");
     }
@@ -375,7 +375,7 @@ fn a_message_that_is_missing_or_cut_short_is_noticed() {
 
 /// `P_0` makes one product wrong by 2^63 and as many triples as are in a bucket, those that come to lie with the product
 /// under `coin`, and the run's own coin is that of `draws`.
-fn attack_knowing(coin: &[u8; COIN_BYTES], draws: &Draws) -> Vec<Result<Received, Error>> {
+fn attack_knowing(coin: &[u8; COIN_BYTES], draws: &Draws) -> Vec<Result<Vec<Buffer>, Error>> {
     const COUNT: usize = 40;
     const VICTIM: usize = 7;
     let parameters = parameters::Parameters::of(COUNT);
@@ -410,7 +410,7 @@ fn what_is_received_looks_random_whatever_is_checked() {
         let zeros = zeros.as_slice();
         let results = (session.me() > 0).then_some([zeros; 2]);
         unchecked.note(Domain::Ring(Width::W8), [zeros; 2], [zeros; 2], results);
-        unchecked.check(session)
+        Ok(unchecked.check(session)?.collect::<Vec<_>>())
     });
     assert!(results.iter().all(Result::is_ok));
     let trace = world.trace();

@@ -3,10 +3,11 @@
 use crate::PARTIES;
 use crate::planted::{Mistake, planted};
 use crate::seats::Seats;
+use crate::verified::value;
 use subtle::ConstantTimeEq;
 use tacit_engine::Error;
 use tacit_kernel::digest::{DIGEST_BYTES, Digest, KEY_BYTES};
-use tacit_session::{At, Draw, Session, step};
+use tacit_session::{At, Draw, Session, Stream, step};
 use zeroize::Zeroize;
 
 /// A party's first component and its second.
@@ -58,6 +59,33 @@ impl Turn<'_> {
     }
 }
 
+/// The plane of a role's triples that isn't drawn: `f_0`, the second component of `P_1` and the first of `P_2`.
+pub(super) const UNDRAWN: [Option<usize>; PARTIES] = [None, Some(5), Some(4)];
+
+/// Where a batch's triples are drawn from.
+pub(super) struct Drawn<'a, 'b> {
+    pub(super) turn: &'a mut Turn<'b>,
+    pub(super) batch: u32,
+}
+
+impl Drawn<'_, '_> {
+    /// The stream of a plane and the place in it, if it is drawn. The first component of a number is the previous role's
+    /// too, the second the next one's.
+    pub(super) fn plane(&mut self, plane: usize) -> Option<(&mut Stream, Draw)> {
+        let (number, which) = (plane / 2, plane % 2);
+        let part = [step::CHECK_LEFT, step::CHECK_RIGHT, step::CHECK_RESULT][number];
+        let me = self.turn.me;
+        let with = if which == FIRST { before(me) } else { after(me) };
+        (UNDRAWN[me] != Some(plane)).then(|| self.with(with, part))
+    }
+
+    /// A stream that another role has, too.
+    pub(super) fn with(&mut self, role: usize, part: u16) -> (&mut Stream, Draw) {
+        let party = self.turn.seats.party(role);
+        (self.turn.session.stream(party), Draw { part, op: self.batch })
+    }
+}
+
 /// The address of a message of a batch, or of the check that begins with it.
 pub(super) const fn address(part: u16, batch: u32, piece: usize) -> At {
     At { lane: 0, part, op: batch, batch: piece as u32 }
@@ -103,7 +131,10 @@ impl Digests {
     /// Sends the digests of what others are sent, when all of it is in.
     pub(super) fn give(&self, turn: &mut Turn, batch: u32) -> Result<(), Error> {
         let at = address(step::CHECK_DIGEST, batch, 0);
-        self.given.iter().try_for_each(|(to, _, digest)| turn.send(*to, at, digest.value().to_vec()))
+        self.given.iter().try_for_each(|(to, _, digest)| {
+            let digest = value(turn.session, digest)?;
+            turn.send(*to, at, digest.to_vec())
+        })
     }
 
     /// Compares what was received with who else knows it: only afterwards is it known to be right.
@@ -118,7 +149,8 @@ impl Digests {
         let at = address(step::CHECK_ZERO, batch, 0);
         let others = [(after(turn.me), &self.first), (before(turn.me), &self.third)];
         for (role, digest) in others {
-            turn.send(role, at, digest.value().to_vec())?;
+            let digest = value(turn.session, digest)?;
+            turn.send(role, at, digest.to_vec())?;
         }
         for (role, digest) in others {
             let theirs = turn.recv(role, at, DIGEST_BYTES)?;
@@ -131,7 +163,7 @@ impl Digests {
 }
 
 fn expect(turn: &mut Turn, theirs: &[u8], mine: &Digest, otherwise: &str) -> Result<(), Error> {
-    if bool::from(theirs.ct_eq(&mine.value())) {
+    if bool::from(theirs.ct_eq(&value(turn.session, mine)?)) {
         return Ok(());
     }
     Err(turn.session.reject(otherwise).into())

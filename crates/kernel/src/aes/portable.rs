@@ -14,6 +14,21 @@ pub(super) fn fill(key: &Aes128, nonce: u64, first_block: u64, out: &mut [u8]) {
     }
 }
 
+/// Replaces each block by its cipher.
+pub(super) fn encrypt_all(key: &Aes128, blocks: &mut [[u8; BLOCK]]) {
+    for piece in blocks.chunks_mut(PIECE / BLOCK) {
+        let mut ciphers = [Block::default(); PIECE / BLOCK];
+        let ciphers = &mut ciphers[..piece.len()];
+        for (cipher, block) in ciphers.iter_mut().zip(&*piece) {
+            cipher.copy_from_slice(block);
+        }
+        key.encrypt_blocks(ciphers);
+        for (block, cipher) in piece.iter_mut().zip(ciphers) {
+            block.copy_from_slice(cipher);
+        }
+    }
+}
+
 pub(super) fn combine<W: Word, const HOW: bool>(
     a: &Aes128,
     b: &Aes128,

@@ -61,6 +61,34 @@ pub(super) fn fill_avx512(keys: &RoundKeys, nonce: u64, first_block: u64, out: &
     }
 }
 
+/// Replaces each block by its cipher.
+#[target_feature(enable = "avx512f,avx512bw,vaes")]
+pub(super) fn encrypt_all_avx512(keys: &RoundKeys, blocks: &mut [[u8; 16]]) {
+    let keys = broadcast(keys);
+    let (groups, rest) = blocks.as_chunks_mut::<{ 4 * WIDE }>();
+    for group in groups {
+        encrypt_group_avx512(&keys, group);
+    }
+    if !rest.is_empty() {
+        let mut group = [[0; 16]; 4 * WIDE];
+        group[..rest.len()].copy_from_slice(rest);
+        encrypt_group_avx512(&keys, &mut group);
+        rest.copy_from_slice(&group[..rest.len()]);
+    }
+}
+
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,vaes")]
+fn encrypt_group_avx512(keys: &[__m512i; 11], group: &mut [[u8; 16]; 4 * WIDE]) {
+    let bytes: &mut [[u8; 64]] = group.as_flattened_mut().as_chunks_mut().0;
+    let mut counters = [keys[0]; WIDE];
+    for (counter, bytes) in counters.iter_mut().zip(&*bytes) {
+        // SAFETY: `bytes` is 64 bytes that may be read, at any alignment.
+        *counter = unsafe { _mm512_loadu_si512(bytes.as_ptr().cast()) };
+    }
+    store_avx512(bytes, &encrypt_avx512(keys, &counters));
+}
+
 /// [`super::combine`].
 #[target_feature(enable = "avx512f,avx512bw,vaes")]
 pub(super) fn combine_avx512<W: Word, const HOW: bool>(
@@ -185,6 +213,19 @@ pub(super) fn fill_avx2(keys: &RoundKeys, nonce: u64, first_block: u64, out: &mu
     let mut counter = counter_avx2(nonce, first_block);
     for group in out.chunks_mut(16 * NARROW) {
         store_avx2(group, &encrypt_avx2(&keys, &count_avx2::<NARROW>(&mut counter)));
+    }
+}
+
+/// Replaces each block by its cipher.
+#[target_feature(enable = "avx2,aes")]
+pub(super) fn encrypt_all_avx2(keys: &RoundKeys, blocks: &mut [[u8; 16]]) {
+    let keys = keys.0.each_ref().map(load);
+    for group in blocks.chunks_mut(NARROW) {
+        let mut counters = [keys[0]; NARROW];
+        for (counter, block) in counters.iter_mut().zip(&*group) {
+            *counter = load(block);
+        }
+        store_avx2(group.as_flattened_mut(), &encrypt_avx2(&keys, &counters));
     }
 }
 

@@ -10,6 +10,9 @@
 //! evaluated on instances that don't depend on one another, with three bits of input from each who gives any: so what
 //! honest endpoints may have is found by trying all eight for every instance. Comparisons are of numbers in a ring of eight
 //! bits, of which all 256 are tried.
+//!
+//! **Together.** A party and a client deviate at once, each at some messages: what honest endpoints have, clients among them,
+//! may depend on the inputs of both, and on nothing else.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
@@ -25,6 +28,7 @@ use tacit_session::{At, step};
 
 use super::Subject;
 use super::catalogue::Numbers;
+use super::robust::FAIR;
 use crate::links::{Lying, Medium, links};
 use crate::{Case, Draws, Ending, Fate, Interceptor, Rng};
 
@@ -56,6 +60,8 @@ pub enum Sort {
     Proof,
     /// That a party accepts.
     Acceptance,
+    /// What makes outputs fair: all steps between the verdicts and the openings.
+    Fair,
     /// An output's component.
     Output,
     /// What confirms an output.
@@ -238,6 +244,32 @@ pub fn selective_failure(subject: &Subject, from: usize) {
     }
 }
 
+/// Deviations of a party and a client together, with these seeds: each of the three with one who gives and learns, or with
+/// one who learns. How many were noticed.
+///
+/// # Panics
+/// If an honest endpoint has a wrong output, or a run hangs.
+pub fn together(subject: &Subject, seeds: Range<u64>) -> usize {
+    let stages = [(12, 8), (40, 72)].map(|(ands, instances)| Stage::new(subject, ands, instances));
+    let pairs = stages.each_ref().map(|stage| {
+        let (parties, endpoints) = (stage.case.parties(), stage.case.endpoints());
+        let pairs = (0..parties).flat_map(|party| (parties..endpoints).map(move |client| [party, client]));
+        pairs.map(|pair| (pair, allowed(&stage.case, &pair))).collect::<Vec<_>>()
+    });
+    let mut caught = 0;
+    for seed in seeds {
+        let mut rng = Rng::new(seed ^ 1 << 45);
+        let place = usize::from(rng.one_in(4));
+        let (stage, pairs) = (&stages[place], &pairs[place]);
+        let (pair, allowed) = &pairs[rng.below(pairs.len())];
+        let (interceptor, what) = stage.deviations(pair, &mut rng, seed);
+        let what = format!("seed {seed}, {pair:?} together: {what}");
+        let endings = stage.run(interceptor, &what);
+        caught += usize::from(stage.judge(pair, allowed, &endings, &what));
+    }
+    caught
+}
+
 /// Flips the message of every AND of a small circuit, from every sender.
 ///
 /// # Panics
@@ -303,7 +335,7 @@ pub fn over(subject: &Subject, medium: Medium, seeds: Range<u64>) {
         links[from] = lying.map(|lying| Box::new(lying) as _);
         let endings = stage.case.run_over(links, &Draws::fixed(1));
         let what = format!("seed {seed} over {medium:?}: {change:?} of {:?}", stage.messages[target]);
-        let caught = stage.judge(target, &endings, &what);
+        let caught = stage.judge(&[from], &stage.allowed[from], &endings, &what);
         assert!(caught || !stage.must_be_caught(target, change, seed), "{what}: nobody notices");
     }
 }
@@ -327,6 +359,9 @@ struct Stage {
     instances: usize,
     /// For each endpoint that may deviate, all outcomes that it may bring about: one for each value of its bits.
     allowed: Vec<Vec<Outcome>>,
+    /// Whether outputs are fair: then a change of what is opened needn't be noticed, and all honest parties have them or
+    /// nobody.
+    fair: bool,
 }
 
 impl Stage {
@@ -363,23 +398,25 @@ impl Stage {
                 }
             }
         }
-        let allowed = (0..case.endpoints()).map(|corrupt| allowed(&case, corrupt)).collect();
-        Self { case, messages, instances, allowed }
+        let allowed = (0..case.endpoints()).map(|corrupt| allowed(&case, &[corrupt])).collect();
+        Self { case, messages, instances, allowed, fair: subject.is_fair() }
     }
 
     /// Flips a bit of every `step`-th byte of every message.
     fn every_byte(&self, step: usize) {
         for (target, message) in self.messages.iter().enumerate() {
+            let may_pass = message.sort == Sort::PartyInput || self.makes_up_for(message.sort);
             for byte in (target % step..message.payload.len()).step_by(step) {
-                let caught = self.flip(target, byte);
-                assert!(caught || message.sort == Sort::PartyInput, "byte {byte} of {message:?}");
+                assert!(self.flip(target, byte) || may_pass, "byte {byte} of {message:?}");
             }
         }
     }
 
     /// Flips a bit of a byte; whether an honest endpoint noticed.
     fn flip(&self, target: usize, byte: usize) -> bool {
-        let bit = (byte + target) % 8;
+        // A last byte may have bits that mean nothing, but its first one does.
+        let last = byte + 1 == self.messages[target].payload.len();
+        let bit = if last { 0 } else { (byte + target) % 8 };
         let interceptor = self.interceptor(target, Box::new(move |frame| frame.payload[byte] ^= 1 << bit));
         self.check(target, interceptor, &format!("byte {byte} changed"))
     }
@@ -405,26 +442,44 @@ impl Stage {
     }
 
     fn check(&self, target: usize, interceptor: Interceptor, what: &str) -> bool {
-        let run = self.case.run_in(&self.case.world().intercept(interceptor), &Draws::fixed(1));
-        let longest = 3 * self.case.limits.silence;
         let what = format!("{what} of {:?}", self.messages[target]);
-        assert!(run.took < longest, "{what}: the run took {:?} of its world's time", run.took);
-        self.judge(target, &run.endings, &what)
+        let endings = self.run(interceptor, &what);
+        let corrupt = self.messages[target].from;
+        self.judge(&[corrupt], &self.allowed[corrupt], &endings, &what)
     }
 
-    /// Whether an honest endpoint has an error; all that have none have outputs that they may have.
-    fn judge(&self, target: usize, endings: &[Option<Ending>], what: &str) -> bool {
-        let corrupt = self.messages[target].from;
-        let honest: Vec<(usize, &Ending)> =
-            endings.iter().flatten().enumerate().filter(|(endpoint, _)| *endpoint != corrupt).collect();
+    fn run(&self, interceptor: Interceptor, what: &str) -> Vec<Option<Ending>> {
+        let run = self.case.run_in(&self.case.world().intercept(interceptor), &Draws::fixed(1));
+        let longest = if self.fair { FAIR } else { 3 } * self.case.limits.silence;
+        assert!(run.took < longest, "{what}: the run took {:?} of its world's time", run.took);
+        run.endings
+    }
+
+    /// Whether an honest endpoint has an error; all that have none have outputs that are allowed.
+    fn judge(&self, corrupt: &[usize], allowed: &[Outcome], endings: &[Option<Ending>], what: &str) -> bool {
+        let honest: Vec<(usize, &Ending)> = endings
+            .iter()
+            .flatten()
+            .enumerate()
+            .filter(|(endpoint, _)| !corrupt.contains(endpoint))
+            .collect();
         let outcomes: Vec<&Outcome> =
             honest.iter().filter_map(|(_, ending)| ending.result.as_ref().ok()).collect();
         for instance in 0..self.instances {
             let fits =
                 |allowed: &&Outcome| outcomes.iter().all(|outcome| self.agree(outcome, allowed, instance));
             assert!(
-                self.allowed[corrupt].iter().any(|allowed| fits(&allowed)),
+                allowed.iter().any(|allowed| fits(&allowed)),
                 "{what}: honest endpoints have wrong outputs for instance {instance}"
+            );
+        }
+        if self.fair {
+            let parties = honest.iter().filter(|(endpoint, _)| *endpoint < self.case.parties());
+            let mut have = parties.map(|(_, ending)| ending.result.is_ok());
+            let first = have.next();
+            assert!(
+                have.all(|other| Some(other) == first),
+                "{what}: not all honest parties have the outputs"
             );
         }
         outcomes.len() < honest.len()
@@ -448,12 +503,18 @@ impl Stage {
         let message = &self.messages[target];
         match change {
             Change::Twice => false,
+            _ if self.makes_up_for(message.sort) => false,
             Change::Missing | Change::Silence | Change::Truncate | Change::Extend => true,
             _ if message.sort == Sort::PartyInput => false,
             // A client may tell all the same, and what it tells is its input.
             Change::FlipsInSeveral => !matches!(message.sort, Sort::ClientSeeds | Sort::ClientInput),
             _ => self.changed(target, change, seed).payload != message.payload,
         }
+    }
+
+    /// Whether others say what a message of this sort should have said, as where outputs are fair.
+    fn makes_up_for(&self, sort: Sort) -> bool {
+        self.fair && matches!(sort, Sort::Fair | Sort::Output)
     }
 
     /// The message with other contents.
@@ -532,6 +593,31 @@ impl Stage {
         })
     }
 
+    /// Deviations of several endpoints, of each at up to three of its messages, if it sends any.
+    fn deviations(&self, corrupt: &[usize], rng: &mut Rng, seed: u64) -> (Interceptor, String) {
+        let mut deviations = Vec::new();
+        let mut what = String::new();
+        for &from in corrupt {
+            let of_one: Vec<usize> =
+                (0..self.messages.len()).filter(|&at| self.messages[at].from == from).collect();
+            for at in 0..if of_one.is_empty() { 0 } else { 1 + rng.below(3) } {
+                let (target, change) = (rng.pick(&of_one), rng.pick(&CHANGES));
+                // Half of the time both change the same bits.
+                let seed = if rng.one_in(2) { seed } else { seed + at as u64 + 1 };
+                deviations.push(self.deviation(target, change, seed));
+                let Message { to, nth, sort, .. } = &self.messages[target];
+                // Writing into a string can't fail.
+                let _ = write!(what, "{change:?} of {sort:?} {nth} from {from} to {to}, ");
+            }
+        }
+        let interceptor: Interceptor = Box::new(move |message| {
+            let fates = deviations.iter_mut().map(|decide| decide(message));
+            // Each of them sees every message.
+            fates.fold(Fate::Deliver, |fate, other| if matches!(fate, Fate::Deliver) { other } else { fate })
+        });
+        (interceptor, what)
+    }
+
     /// Changes one message's frame as it is sent.
     fn interceptor(&self, target: usize, mut change: Box<dyn FnMut(&mut Frame) + Send>) -> Interceptor {
         let Message { from, to, nth, .. } = self.messages[target];
@@ -592,6 +678,7 @@ fn sort(at: At, from: usize, parties: usize) -> Option<Sort> {
         step::ACCEPT => Sort::Acceptance,
         step::OUTPUT => Sort::Output,
         step::OUTPUT_DIGEST => Sort::Confirmation,
+        step::FAIR_READY..=step::FAIR_OPENING => Sort::Fair,
         step::SHOWN_DIGEST | step::COMPUTED_DIGEST | step::TAGS => Sort::MaskedDigest,
         step::COIN_COMMIT
         | step::COIN_OPEN
@@ -604,26 +691,26 @@ fn sort(at: At, from: usize, parties: usize) -> Option<Sort> {
     })
 }
 
-/// All outcomes of a plan over the values that one endpoint may give, the same for all instances: bits, or a number.
-fn allowed(case: &Case, corrupt: usize) -> Vec<Outcome> {
-    let theirs = |case: &Case, index: usize| case.roles().endpoint(case.plan.inputs[index].owner) == corrupt;
-    let domain = |index: usize| case.plan.register(case.plan.inputs[index].reg).domain;
-    let bits = |index| if domain(index) == Domain::Bits { GIVEN as u64 } else { domain(index).bits() };
-    let gives = (0..case.inputs.len()).find(|&index| theirs(case, index)).map_or(0, bits);
+/// All outcomes of a plan over the values that some endpoints may give, the same for all instances: bits, or numbers.
+fn allowed(case: &Case, corrupt: &[usize]) -> Vec<Outcome> {
+    let is_theirs = |index: &usize| corrupt.contains(&case.roles().endpoint(case.plan.inputs[*index].owner));
+    let register = |index: usize| case.plan.register(case.plan.inputs[index].reg);
+    let theirs: Vec<usize> = (0..case.inputs.len()).filter(is_theirs).collect();
+    let bits = |domain: Domain| if domain == Domain::Bits { GIVEN as u64 } else { domain.bits() };
     let mut outcomes = Vec::new();
-    for value in 0..1_u64 << gives {
+    for mut value in 0..1_u64 << theirs.iter().map(|&index| bits(register(index).domain)).sum::<u64>() {
         let mut case = case.clone();
-        for index in 0..case.inputs.len() {
-            if theirs(&case, index) {
-                let register = case.plan.register(case.plan.inputs[index].reg);
-                let one = |at: usize| match register.domain {
-                    Domain::Bits => value >> (at % GIVEN) & 1,
-                    _ => value,
-                };
-                let values: Vec<u64> = (0..register.cols).map(one).collect();
-                let form = case.plan.inputs[index].form;
-                case.inputs[index] = Clear::from_elements(register.domain, form, &values);
-            }
+        for &index in &theirs {
+            let register = register(index);
+            let one = value & ((1 << bits(register.domain)) - 1);
+            value >>= bits(register.domain);
+            let of_column = |at: usize| match register.domain {
+                Domain::Bits => one >> (at % GIVEN) & 1,
+                _ => one,
+            };
+            let values: Vec<u64> = (0..register.cols).map(of_column).collect();
+            let form = case.plan.inputs[index].form;
+            case.inputs[index] = Clear::from_elements(register.domain, form, &values);
         }
         outcomes.push(case.run_in_the_clear().expect("nothing can go wrong in the clear"));
     }

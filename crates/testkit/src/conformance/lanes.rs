@@ -1,7 +1,7 @@
 //! Several lanes: nothing of one is the other's, but its end.
 //!
 //! Whoever notices a deviation in one lane ends its others, too. An endpoint may have its outputs in a lane that was
-//! done by then, and learns of the failure only in the other.
+//! done by then, and learns of the failure only in the other. So a fair protocol refuses several lanes.
 
 use std::collections::HashSet;
 
@@ -9,6 +9,7 @@ use tacit_engine::Outcome;
 use tacit_session::step;
 
 use super::Subject;
+use super::refusals::{check_endings, check_refused};
 use super::robust::{is_silence, stage_case};
 use crate::links::{Medium, Mortal, links_in_lanes};
 use crate::{Case, Delivery, Deviation, Draws, Run, outcomes};
@@ -21,6 +22,9 @@ const LANES: u16 = 2;
 /// # Panics
 /// If that is not so.
 pub fn results_and_addresses(subject: &Subject) {
+    if subject.is_fair() {
+        return refused(subject);
+    }
     let (case, expected) = stage(subject);
     let world = case.world_in_lanes(LANES);
     let lanes = case.run_in_lanes(&world, &[Draws::fixed(1), Draws::fixed(1)]);
@@ -54,6 +58,9 @@ pub fn results_and_addresses(subject: &Subject) {
 /// # Panics
 /// If one goes on, or if a run hangs.
 pub fn a_deviation_ends_all_lanes(subject: &Subject) {
+    if subject.is_fair() {
+        return refused(subject);
+    }
     let (case, _) = stage(subject);
     let draws = [Draws::fixed(1), Draws::fixed(2)];
     let trace = case.run(&draws[0]).trace;
@@ -81,6 +88,10 @@ pub fn a_deviation_ends_all_lanes(subject: &Subject) {
 pub fn over(subject: &Subject, medium: Medium) {
     let (case, expected) = stage(subject);
     let draws = [Draws::fixed(1), Draws::fixed(2)];
+    if subject.is_fair() {
+        let lanes = case.run_over_lanes(links_in_lanes(medium, &case, LANES), &draws);
+        return check_endings(lanes.iter().map(Vec::as_slice));
+    }
     for endings in case.run_over_lanes(links_in_lanes(medium, &case, LANES), &draws) {
         let outcomes: Vec<Outcome> = outcomes(endings.iter().flatten()).into_iter().cloned().collect();
         assert_eq!(outcomes, expected, "over {medium:?}");
@@ -101,6 +112,13 @@ pub fn over(subject: &Subject, medium: Medium) {
             }
         }
     }
+}
+
+/// Several lanes are refused before anything is sent in any.
+fn refused(subject: &Subject) {
+    let case = stage_case(subject);
+    let lanes = case.run_in_lanes(&case.world_in_lanes(LANES), &[Draws::fixed(1), Draws::fixed(2)]);
+    check_refused(&lanes);
 }
 
 fn stage(subject: &Subject) -> (Case, Vec<Outcome>) {

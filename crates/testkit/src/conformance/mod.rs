@@ -5,14 +5,17 @@
 //! | [`equality`] | results are those of the clear reference, for whoever learns them and nobody else |
 //! | [`cost`] | payload bytes on every link are those declared, exactly, and chains of messages as long as the plan says |
 //! | [`views`] | what a party receives is uniform, whatever the inputs and whatever the party does |
+//! | [`predictions`] | nor is anything told to a party and a client who put together what they have |
 //! | [`robust`] | deviations and deaths end in errors that name who is at fault, never in a hang or a panic |
 //! | [`attacks`] | for protocols that promise it: one that deviates is noticed, and nobody has a wrong output |
 //! | [`fairness`] | of the protocol that promises it: all honest parties have the outputs, or nobody has |
 //! | [`links`] | the same over memory, TCP and TLS, for a few dozen cases |
 //! | [`lanes`] | lanes share no address, no stream and no link, and a failure of one ends all |
+//! | [`refusals`] | what a protocol doesn't offer it refuses before anything is sent |
 //! | [`wire`] | addresses don't repeat, lengths don't depend on secrets, bytes are those of a kept trace |
 //!
-//! Programs come from the [`catalogue`], one for every operation, and from [`crate::generate`].
+//! Programs come from the [`catalogue`], one for every operation, and from [`crate::generate`]. A protocol that is fair reveals
+//! outputs to parties alone: what would be a client's goes to a party, see `Subject::lowered`.
 
 pub mod attacks;
 pub mod catalogue;
@@ -22,6 +25,8 @@ pub mod equality;
 pub mod fairness;
 pub mod lanes;
 pub mod links;
+pub mod predictions;
+pub mod refusals;
 pub mod robust;
 pub mod views;
 pub mod wire;
@@ -29,7 +34,8 @@ pub mod wire;
 use std::path::PathBuf;
 
 use catalogue::Numbers;
-use tacit_engine::Protocol;
+use tacit_engine::{Protocol, Security};
+use tacit_program::plan::{Plan, To};
 use tacit_program::{Kind, Lowered, Modulus, Program, Recipient, lower};
 
 /// A protocol, and what the suite has to know about it.
@@ -68,9 +74,52 @@ impl Subject {
         native.rings || !program.nodes().iter().any(|node| primes.contains(&node.ty.kind))
     }
 
-    /// A program that the protocol has means for, lowered to them.
+    /// Whether the protocol is fair. Then outputs are for parties alone, and a run has one lane; the rest it refuses.
+    pub(crate) fn is_fair(&self) -> bool {
+        self.protocol.spec().security == Security::Fair
+    }
+
+    /// A program that the protocol has means for, lowered to them, and to outputs for parties alone if it is fair.
     pub(crate) fn lowered(&self, program: &Program) -> Lowered {
-        lower(program, self.protocol.native()).expect("the protocol offers it")
+        let mut lowered = lower(program, self.protocol.native()).expect("the protocol offers it");
+        if self.is_fair() {
+            let parties = *self.protocol.spec().parties.start();
+            for_parties(
+                &mut lowered.plan,
+                &(0..parties).map(|party| format!("P{party}")).collect::<Vec<_>>(),
+            );
+        }
+        lowered
+    }
+}
+
+/// Gives every output that a client learns to one party instead, to each in turn; clients that then do nothing are left out.
+fn for_parties(plan: &mut Plan, parties: &[String]) {
+    let owners: Vec<String> =
+        plan.inputs.iter().map(|input| plan.roles[input.owner as usize].clone()).collect();
+    let clients = plan.roles.iter().any(|role| !parties.contains(role));
+    let learner = |(index, to): (usize, To)| match to {
+        To::All if !clients => None,
+        To::One(role) if parties.contains(&plan.roles[role as usize]) => {
+            Some(plan.roles[role as usize].clone())
+        }
+        _ => Some(parties[index % parties.len()].clone()),
+    };
+    let learners: Vec<Option<String>> =
+        plan.outputs.iter().map(|output| output.to).enumerate().map(learner).collect();
+    plan.roles.clear();
+    let mut role = |name: String| {
+        let known = plan.roles.iter().position(|known| *known == name);
+        known.unwrap_or_else(|| {
+            plan.roles.push(name);
+            plan.roles.len() - 1
+        }) as u32
+    };
+    for (input, owner) in plan.inputs.iter_mut().zip(owners) {
+        input.owner = role(owner);
+    }
+    for (output, learner) in plan.outputs.iter_mut().zip(learners) {
+        output.to = learner.map_or(To::All, |name| To::One(role(name)));
     }
 }
 
@@ -273,6 +322,11 @@ macro_rules! conformance {
             fn a_deviation_ends_all_lanes() {
                 $crate::conformance::lanes::a_deviation_ends_all_lanes(&$subject);
             }
+        }
+
+        #[test]
+        fn outputs_for_clients_are_right_or_refused() {
+            $crate::conformance::refusals::outputs_for_clients(&$subject);
         }
 
         $crate::conformance!(@links $subject; memory Memory, tcp Tcp, tls Tls);

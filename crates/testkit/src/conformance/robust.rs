@@ -7,6 +7,9 @@
 //! with one of these first. What a flipped bit does is up to the protocol's [`Security`]: a semi-honest one may
 //! compute something else and not see it.
 //!
+//! Under a fair protocol whoever fails when outputs are about to be opened may be left out: then all honest parties have
+//! the right outputs, or nobody has, and who is at fault need not be said.
+//!
 //! [`Limits::silence`]: tacit_net::Limits::silence
 
 use std::ops::Range;
@@ -23,6 +26,9 @@ use crate::{Case, Delivery, Deviation, Draws, Fate, Interceptor, Rng, Run};
 
 /// By the world's clock: within this all have stopped after a connection ended, or after the time of silence.
 const SOON: Duration = Duration::from_secs(1);
+
+/// Limits of silence within which a run with fair outputs has ended, whatever happens.
+pub(super) const FAIR: u32 = 20;
 
 /// Flips, truncates, extends, replays, swaps and silences every single message.
 ///
@@ -95,7 +101,7 @@ pub fn random_deviations(subject: &Subject, seeds: Range<u64>) {
         });
         let run = stage.case.run_in(&stage.case.world().intercept(interceptor), &Draws::fixed(1));
         // Delays may add up: what is late once makes others wait, who are late themselves.
-        let longest = 10 * stage.case.limits.silence;
+        let longest = if subject.is_fair() { FAIR } else { 10 } * stage.case.limits.silence;
         assert!(run.took < longest, "with seed {seed} a run took {:?} of its world's time", run.took);
     }
 }
@@ -241,6 +247,11 @@ struct Target {
     due: Option<u16>,
 }
 
+/// Whether messages of a part belong to the opening of outputs, from the verdicts on.
+fn is_opening(part: u16) -> bool {
+    part == step::ACCEPT || (step::OUTPUT..step::OPERATION).contains(&part)
+}
+
 /// Whether messages of a part have an order of their own.
 fn is_aside(part: u16) -> bool {
     At { part, ..At::default() }.is_aside()
@@ -277,7 +288,7 @@ impl Stage {
 
     fn run(&self, interceptor: Interceptor) -> Run {
         let run = self.case.run_in(&self.case.world().intercept(interceptor), &Draws::fixed(1));
-        let longest = 2 * self.case.limits.silence;
+        let longest = if self.security == Security::Fair { FAIR } else { 2 } * self.case.limits.silence;
         assert!(run.took < longest, "the run took {:?} of its world's time", run.took);
         run
     }
@@ -296,6 +307,9 @@ impl Stage {
         };
         // That a message came twice shows when the next one of its order is due.
         let noticed = if deviation == Deviation::Replay { message.due } else { None }.unwrap_or(message.part);
+        if self.security == Security::Fair && is_opening(noticed) {
+            return self.check_all_or_nobody(message, deviation, &run);
+        }
         let name = self.case.name(message.from);
         let mut named = false;
         for (endpoint, ending) in run.endings.iter().flatten().enumerate() {
@@ -321,6 +335,15 @@ impl Stage {
         assert!(run.took < within, "{deviation:?} of {message:?} took {:?}", run.took);
     }
 
+    /// All honest parties have the right outputs, or nobody has.
+    fn check_all_or_nobody(&self, message: &Target, deviation: Deviation, run: &Run) {
+        let parties = run.endings.iter().flatten().enumerate().take(self.case.parties());
+        let honest: Vec<_> = parties.filter(|(party, _)| *party != message.from).collect();
+        let all = honest.iter().all(|(party, ending)| ending.result.as_ref() == Ok(&self.expected[*party]));
+        let nobody = honest.iter().all(|(_, ending)| ending.result.is_err());
+        assert!(all || nobody, "{deviation:?} of {message:?}: {:?}", run.endings);
+    }
+
     /// Swaps a message and the next one, which is of another order: that changes nothing, unless the next one isn't
     /// sent before this one has come.
     fn check_unordered(&self, message: &Target) {
@@ -336,12 +359,13 @@ impl Stage {
 
     /// Whether an endpoint may have its outputs although somebody deviated at this message, which its receiver
     /// notices at this part: the message is for somebody else, and outputs are under way, or nobody waits for its
-    /// receiver, a client that gives nothing.
+    /// receiver, a client that gives nothing; or it is a client itself that only gives.
     fn may_be_done(&self, endpoint: usize, message: &Target, noticed: u16) -> bool {
         let late = (step::OUTPUT..step::OPERATION).contains(&noticed) || noticed == step::DRAWN;
         let (parties, roles) = (self.case.parties(), self.case.roles());
         let idle = message.to >= parties && !roles.gives(&self.case.plan, message.to);
-        endpoint == message.from || endpoint != message.to && (late || idle)
+        let done = late || idle || self.case.only_gives(endpoint);
+        endpoint == message.from || endpoint != message.to && done
     }
 
     /// A flipped bit: anything but a hang, a panic, or (unless the protocol says so) a wrong output.

@@ -25,7 +25,7 @@ use tacit_circuit::{Builder, Circuit};
 use tacit_engine::Security;
 use tacit_net::Frame;
 use tacit_program::cost::Flow;
-use tacit_program::plan::{Domain, Kind, Width};
+use tacit_program::plan::{self, Domain, Kind, To, Width};
 use tacit_program::{Modulus, Program, Recipient};
 use tacit_session::step;
 
@@ -153,6 +153,60 @@ pub fn pieces(subject: &Subject) {
     }
 }
 
+/// The same, of a protocol that prepares, for a product of two numbers and for all that is received for it, ahead of time and
+/// online: parts of triples, what is told of results, differences that are opened. Of digests nothing is looked at.
+///
+/// # Panics
+/// If a view tells something.
+pub fn ahead(subject: &Subject) {
+    for owners in [["P1", "P2"], ["P0", "alice"]] {
+        for values in [[0, 0], [3, 250]] {
+            let mut build = plan::Builder::new();
+            // Elements are bytes, so that no message has padding.
+            let [a, b, dst] = std::array::from_fn(|_| build.ring(Width::W8, 1));
+            for (owner, reg) in owners.into_iter().zip([a, b]) {
+                let owner = build.role(owner);
+                build.input(owner, reg);
+            }
+            build.interact(Kind::Mul { a, b, dst });
+            let to = build.role("P0");
+            build.output(dst, To::One(to));
+            let case = Case::new(subject.protocol, build.finish(), &values.map(|value| vec![value]));
+            for corrupt in 0..case.parties() {
+                if let Err(flaw) = check_ahead(subject, &case, corrupt) {
+                    panic!("P{corrupt}, inputs {values:?} of {owners:?}: {flaw}");
+                }
+            }
+        }
+    }
+}
+
+/// One party's view as [`ahead`] has it.
+fn check_ahead(subject: &Subject, case: &Case, corrupt: usize) -> Result<(), Flaw> {
+    let hidden: Arc<dyn Fn(usize, usize) -> bool + Send + Sync> =
+        Arc::new(hidden(case, corrupt, subject.told));
+    let view = |run: &Run| {
+        run.outcomes();
+        let mut bits = BitRow::default();
+        for delivery in run.trace.received(corrupt) {
+            let part = delivery.at.part;
+            if part == step::INPUT || (step::OPERATION..step::CHECK_DIGEST).contains(&part) {
+                bits.extend(&delivery.payload, 8 * delivery.payload.len());
+            }
+        }
+        bits
+    };
+    let one = |run: u64| (case.world(), Draws::varying(7, run, Arc::clone(&hidden)));
+    let (world, draws) = one(0);
+    let bits = view(&case.run_in(&world, &draws)).len();
+    let low: Vec<usize> = (0..bits).step_by(8).collect();
+    let mut sample = Sample::default();
+    for run in case.run_each((0..Sample::runs_for(bits, low.len()) as u64).map(one)) {
+        sample.push(view(&run));
+    }
+    sample.check(&low)
+}
+
 /// A circuit of one input on so many instances of the owner's, with outputs for all.
 fn on_instances(circuit: &Arc<Circuit>, owner: &str, instances: usize) -> Program {
     let mut build = tacit_program::Builder::new();
@@ -221,9 +275,12 @@ pub fn check(subject: &Subject, case: &Case, corrupt: usize, conduct: Conduct) -
 }
 
 /// The view of parties and clients who put together what they have, and follow the protocol. What they send one another
-/// is a part of it: a client's masked input shows the masks, whose seeds are no part. Of an output that a client among
+/// is a part of it: a client's masked input shows the masks, whose seeds are no part; but if the client drew the seeds, it is
+/// nothing new. Of an output that a client among
 /// them learns, every share from outside counts but the last one, which is what the output and the others make it; the
-/// output has to be the same in every run. Gives how many bits the view has.
+/// output has to be the same in every run. Where the parties verify, what goes to clients is a component from each, hidden by
+/// what all parties know: with a party none of them counts, as it has two of the three and the output makes the third. Gives
+/// how many bits the view has.
 ///
 /// # Errors
 /// How it differs from uniform bits.
@@ -267,10 +324,16 @@ impl View {
         let mut view = Self { bits: BitRow::default(), low: Vec::new() };
         // Of each stage and link, the bits that are still to come.
         let mut left = BTreeMap::new();
+        let verified = case.protocol.spec().security != Security::SemiHonest;
+        let bare = verified && corrupt.iter().any(|&one| one < case.parties());
         for &to in corrupt {
             let last = last_share(case, corrupt, to, run);
             for delivery in run.trace.received(to) {
+                if corrupt.contains(&delivery.from) && draws_seeds(case, delivery.from) {
+                    continue;
+                }
                 let contents = match last {
+                    Some(_) if delivery.at.part == step::OUTPUT && bare => None,
                     Some(last) if delivery.at.part == step::OUTPUT => {
                         let counts = delivery.from != last && !corrupt.contains(&delivery.from);
                         counts.then(|| of_output(case, delivery))
@@ -309,6 +372,11 @@ impl View {
         }
         Ok(())
     }
+}
+
+/// Whether an endpoint is a client that draws the seeds of its inputs' masks itself.
+fn draws_seeds(case: &Case, endpoint: usize) -> bool {
+    endpoint >= case.parties() && case.protocol.seeds(endpoint).iter().any(|flow| flow.from == endpoint)
 }
 
 /// Who sends a client the last share of its outputs, of those that aren't corrupt; `None` of a party.
