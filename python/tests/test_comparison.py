@@ -1,4 +1,4 @@
-"""Comparisons under `astra`, by circuits and garbled: same results, declared cost, two rounds."""
+"""Comparisons under `astra` and `astra-malicious`, by circuits and garbled: same results, declared cost, two rounds."""
 
 from __future__ import annotations
 
@@ -10,12 +10,19 @@ import pytest
 import tacit
 from tests.support import F16, revealed, rounded, same
 
-PARAMETERS = ["comparison=prefix", "comparison=garbled", "roles=210 comparison=garbled"]
+PROTOCOLS = [
+    "astra comparison=prefix",
+    "astra comparison=garbled",
+    "astra roles=210 comparison=garbled",
+    "astra-malicious comparison=garbled",
+    "astra-malicious roles=120 comparison=garbled",
+]
 
 
-@pytest.fixture(params=PARAMETERS)
+@pytest.fixture(params=PROTOCOLS)
 def protocol(request: pytest.FixtureRequest) -> str:
-    return f"astra {request.param}"
+    name: str = request.param
+    return name
 
 
 def ran(protocol: str, function: Any, x: Any, y: Any, dtype: tacit.DType, **options: Any) -> Any:
@@ -56,10 +63,11 @@ def test_fixed_point(protocol: str) -> None:
     same(ran(protocol, lambda x, y: x < y, x, y, F16, range=(-100, 100)), x < y)
 
 
-def test_garbled_comparisons_save_rounds_and_take_bytes() -> None:
+@pytest.mark.parametrize("usual", ["astra", "astra-malicious", "astra-fair"])
+def test_garbled_comparisons_save_rounds_and_take_bytes(usual: str) -> None:
     a, b = (tacit.secret(owner, shape=(10,), dtype=tacit.int64, range=(-9, 9)) for owner in ("a", "b"))
     plan = tacit.function(revealed(lambda a, b: a < b)).trace(a, b)
-    names = ["astra", "astra comparison=garbled"]
+    names = [usual, f"{usual} comparison=garbled"]
     prefix, garbled = (plan.cost(protocol=name).protocols[name].phases["online"] for name in names)
     assert garbled[0] == 2 < prefix[0]
     assert sum(garbled[1].values()) > sum(prefix[1].values())

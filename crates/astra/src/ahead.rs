@@ -1,15 +1,15 @@
-//! What was made ahead of time: `P_2`'s shares of products of masks and its garbled circuits, the masks of outputs, and
-//! keys.
+//! What was made ahead of time: `P_2`'s shares of products of masks and its garbled circuits, the tags of these that `P_1`
+//! compares, the masks of outputs, and keys.
 //!
 //! What a key gives again isn't kept. As material, in this order: of `P_2` its shares, operation after operation, each as
-//! its vectors stand in memory; of `P_0` both components of every output or, if it checks products online, what the check
+//! its vectors stand in memory; of `P_1`, where garbled circuits are checked, their outputs' tags; of `P_0` both components of every output or, if it checks products online, what the check
 //! of their triples told it, added up for each result ([`masked`](crate::masked)); of `P_1` and `P_2`, where outputs are fair, what
 //! they were promised ([`fair`](crate::fair)); of all the keys that they share with the
 //! other two, by role, each with the number of blocks that were drawn of it, and what batches of garbled circuits are told
 //! apart by. Sizes follow from the plan.
 
 use crate::verified::Noted;
-use crate::{PARTIES, signs};
+use crate::{PARTIES, signs, vouched};
 use tacit_engine::bank::{Bank, row_words};
 use tacit_engine::{Error, Material, bytes_of, with_element};
 use tacit_garble::Batch;
@@ -76,8 +76,8 @@ impl Places {
     pub(crate) fn new(plan: &Plan, me: usize, verified: bool) -> Self {
         let mut places = Self { me, shares: vec![0], outputs: Vec::new(), promised: 0 };
         let mut end = 0;
-        for op in plan.ops.iter().filter(|_| me == 2 || me == 0 && verified) {
-            end += share_bytes(plan, &op.kind).next_multiple_of(16);
+        for op in plan.ops.iter().filter(|_| me == 2 || verified) {
+            end += share_bytes(plan, &op.kind, me, verified).next_multiple_of(16);
             places.shares.push(end);
         }
         if me == 0 && !verified {
@@ -119,12 +119,14 @@ impl Places {
 }
 
 /// Bytes of the vectors that an operation's shares are.
-fn share_bytes(plan: &Plan, kind: &Kind) -> usize {
+fn share_bytes(plan: &Plan, kind: &Kind, me: usize, verified: bool) -> usize {
     match kind {
+        Kind::Sign { a, .. } if verified => vouched::kept_bytes(plan, *a, me, plan.register(*a).cols),
+        Kind::Sign { a, .. } => signs::garbled_bytes(plan, *a, plan.register(*a).cols),
+        _ if me == 1 => 0,
         Kind::And { dst, .. } => dst.count as usize * row_words(plan.register(dst.reg).cols) * 8,
         Kind::Circuit { circuit, .. } => kind.extent(plan).div_ceil(128) * 16 * circuit.ands() as usize,
         Kind::Split { s, bits, .. } => *bits as usize * row_words(plan.register(*s).cols) * 8,
-        Kind::Sign { a, .. } => signs::garbled_bytes(plan, *a, plan.register(*a).cols),
         kind => {
             let register = plan.register(kind.writes()[0]);
             let numbers = if matches!(kind, Kind::Shift { .. }) { 2 } else { 1 };

@@ -2,9 +2,10 @@
 
 use crate::seats::Seats;
 use crate::verified::{clients_learn, products};
-use crate::{PARTIES, fair, signs, verify};
+use crate::{PARTIES, fair, signs, verify, vouched};
 use tacit_engine::{Checks, Roles};
 use tacit_kernel::digest::{DIGEST_BYTES, KEY_BYTES};
+use tacit_kernel::garble::LABEL;
 use tacit_program::cost::{Flow, Phase};
 use tacit_program::plan::{Domain, InputOp, Kind, OutputOp, Plan, Reg};
 
@@ -19,6 +20,9 @@ const HASH_BITS: u64 = 256;
 
 /// Bits of a keyed digest.
 const DIGEST_BITS: u64 = 8 * DIGEST_BYTES as u64;
+
+/// Bits of a sum of tags.
+const TAG_BITS: u64 = 8 * LABEL as u64;
 
 /// Bits of the key that hides outputs' components from clients.
 const KEY_BITS: u64 = 8 * KEY_BYTES as u64;
@@ -78,8 +82,13 @@ pub(crate) fn operation(seats: Seats, plan: &Plan, kind: &Kind, stage: u32) -> V
     vec![flow(seats, 1, 2, bits), flow(seats, 2, 1, bits)]
 }
 
-/// Where products are checked: an element of every product, also of those that are added up (figure 8, offline).
+/// Where products are checked: an element of every product, also of those that are added up (figure 8, offline); of a sign
+/// a garbled circuit.
 pub(crate) fn offline_of_each(seats: Seats, plan: &Plan, kind: &Kind, stage: u32) -> Vec<Flow> {
+    if let Kind::Sign { a, .. } = kind {
+        let bits = if stage == 0 { vouched::garbled_bits(plan, *a) } else { 0 };
+        return vec![flow(seats, 0, 2, bits)];
+    }
     let products = if let Kind::MatMul { shape, .. } = kind { shape.k as u64 } else { 1 };
     vec![flow(seats, 0, 2, products * result_bits(plan, kind, stage))]
 }
@@ -87,6 +96,7 @@ pub(crate) fn offline_of_each(seats: Seats, plan: &Plan, kind: &Kind, stage: u32
 /// Where products are checked: masked operands from `P_1` to `P_0`, each entry of a matrix once.
 pub(crate) fn shown(seats: Seats, plan: &Plan, kind: &Kind, stage: u32) -> Vec<Flow> {
     let bits = match kind {
+        Kind::Sign { .. } => return Vec::new(),
         Kind::MatMul { a, b, dst, .. } => {
             let entries = plan.register(*a).len() + plan.register(*b).len();
             entries as u64 * plan.register(*dst).domain.bits()
@@ -143,16 +153,23 @@ pub(crate) fn confirmed_output(seats: Seats, plan: &Plan, roles: &Roles, output:
     to_parties.chain(to_clients).collect()
 }
 
-/// Where products are checked: ahead of time their triples. Instances that are prepared one after another are checked
+/// Where products are checked: ahead of time their triples, and what was garbled. Instances that are prepared one after another are checked
 /// together, until they are sealed.
 pub(crate) fn checked_together(seats: Seats, plan: &Plan, runs: u64) -> Checks {
-    let products = products(plan);
+    let (products, signs) = (products(plan), vouched::signs(plan));
     let sealed = |runs: u64| {
         let all: Vec<(Domain, u64)> =
             products.iter().map(|&(domain, count)| (domain, runs * count)).collect();
-        verify::cost(seats, &all)
+        let mut checks = verify::cost(seats, &all);
+        if runs * signs > 0 {
+            let accepted = pairs().map(|(from, to)| flow(seats, from, to, HASH_BITS)).collect();
+            checks.round(Phase::Offline, vec![flow(seats, 1, 2, DIGEST_BITS)]);
+            checks.round(Phase::Offline, accepted);
+        }
+        checks
     };
-    let Some(together) = verify::instances(&products).filter(|&together| together < runs) else {
+    let full = verify::instances(&products).into_iter().chain(vouched::instances(signs)).min();
+    let Some(together) = full.filter(|&together| together < runs) else {
         return sealed(runs);
     };
     let mut checks = sealed(together).times(runs / together);
@@ -174,7 +191,7 @@ pub(crate) fn verified_checks(seats: Seats, plan: &Plan, roles: &Roles) -> Check
 
 /// As above, but for the last.
 pub(crate) fn compared(seats: Seats, plan: &Plan, roles: &Roles) -> Checks {
-    let products = products(plan);
+    let (products, signs) = (products(plan), vouched::signs(plan));
     let mut checks = Checks::default();
     let client_gives = roles.clients().iter().any(|&client| roles.gives(plan, client));
     if client_gives {
@@ -184,8 +201,13 @@ pub(crate) fn compared(seats: Seats, plan: &Plan, roles: &Roles) -> Checks {
         checks
             .round(Phase::Input, [(1, 2), (2, 1)].map(|(from, to)| flow(seats, from, to, HASH_BITS)).into());
     }
+    let mut compared = Vec::new();
+    compared.extend((signs > 0).then(|| flow(seats, 2, 1, TAG_BITS)));
+    compared.extend((!products.is_empty()).then(|| flow(seats, 2, 0, DIGEST_BITS)));
+    if !compared.is_empty() {
+        checks.round(Phase::Verify, compared);
+    }
     if !products.is_empty() {
-        checks.round(Phase::Verify, vec![flow(seats, 2, 0, DIGEST_BITS)]);
         checks.round(Phase::Verify, [1, 2].map(|to| flow(seats, 0, to, DIGEST_BITS)).into());
     }
     checks

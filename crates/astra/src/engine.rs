@@ -303,7 +303,7 @@ impl Engine for AstraEngine {
         if let Some(ahead) = made {
             verified.put_aside(ahead);
         }
-        let checked = verified.seal(&mut self.session)?;
+        let checked = verified.seal(&mut self.session, self.seats)?;
         Ok(checked.into_iter().map(Ahead::into_material).collect())
     }
 

@@ -39,11 +39,11 @@
 //! that waits for a silent one before it sends ([`SIGNALLED`] and those beside it).
 
 use crate::ahead::Ahead;
+use crate::choice::Choice;
 use crate::client::AstraClient;
 use crate::engine::AstraEngine;
 use crate::inout::{held, output_at};
 use crate::planted::{Mistake, planted};
-use crate::seats::{self, Seats};
 use crate::verified::{AstraMalicious, clients_learn, refuse_unverified};
 use crate::{PARTIES, cost};
 use sha2::{Digest, Sha256};
@@ -62,16 +62,14 @@ use zeroize::{Zeroize, Zeroizing};
 
 /// The protocol `astra-fair`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct AstraFair {
-    seats: Seats,
-}
+pub struct AstraFair(Choice);
 
-/// One for each way to seat the parties.
-static SEATED: [AstraFair; 6] = {
-    let mut all = [AstraFair { seats: Seats::IN_ORDER }; 6];
+/// One for each choice.
+static ALL: [AstraFair; Choice::ALL.len()] = {
+    let mut all = [AstraFair::IN_ORDER; Choice::ALL.len()];
     let mut at = 0;
     while at < all.len() {
-        all[at].seats = Seats::ALL[at];
+        all[at] = AstraFair(Choice::ALL[at]);
         at += 1;
     }
     all
@@ -79,11 +77,14 @@ static SEATED: [AstraFair; 6] = {
 
 impl AstraFair {
     /// The parties are `P_0`, `P_1` and `P_2` in their order.
-    pub const IN_ORDER: Self = Self { seats: Seats::IN_ORDER };
+    pub const IN_ORDER: Self = Self(Choice::USUAL);
+
+    /// Comparisons are garbled.
+    pub const GARBLED: Self = Self(Choice::GARBLED);
 
     /// The protocol that it is but for outputs.
     const fn unfair(self) -> AstraMalicious {
-        AstraMalicious { seats: self.seats }
+        AstraMalicious(self.0)
     }
 }
 
@@ -101,12 +102,12 @@ impl Protocol for AstraFair {
     }
 
     fn offered(&self) -> &'static [(&'static str, &'static [&'static str])] {
-        &[(seats::PARAMETER, &Seats::NAMES)]
+        Choice::OFFERED
     }
 
     fn with(&self, parameter: &str, value: &str) -> Option<&'static dyn Protocol> {
-        let seats = (parameter == seats::PARAMETER).then(|| Seats::named(value))??;
-        SEATED.iter().find(|protocol| protocol.seats == seats).map(|protocol| protocol as &dyn Protocol)
+        let wanted = Self(self.0.with(parameter, value)?);
+        ALL.iter().find(|known| **known == wanted).map(|known| known as &dyn Protocol)
     }
 
     fn parameters(&self) -> String {
@@ -142,11 +143,11 @@ impl Protocol for AstraFair {
     }
 
     fn output(&self, plan: &Plan, roles: &Roles, output: &OutputOp) -> Vec<Flow> {
-        cost::fair_output(self.seats, plan, roles, output)
+        cost::fair_output(self.0.seats, plan, roles, output)
     }
 
     fn checks(&self, plan: &Plan, roles: &Roles) -> Checks {
-        cost::fair_checks(self.seats, plan, roles)
+        cost::fair_checks(self.0.seats, plan, roles)
     }
 
     fn checks_together(&self, plan: &Plan, runs: u64) -> Checks {
@@ -157,14 +158,14 @@ impl Protocol for AstraFair {
         refuse_unverified(&plan)?;
         refuse_clients(&plan, &roles)?;
         refuse_lanes(&mut session)?;
-        Ok(Box::new(AstraEngine::new(session, plan, roles, self.seats, true)?.with_fair_outputs()))
+        Ok(Box::new(AstraEngine::new(session, plan, roles, self.0.seats, true)?.with_fair_outputs()))
     }
 
     fn client(&self, mut session: Session, plan: Arc<Plan>, roles: Roles) -> Result<Box<dyn Client>, Error> {
         refuse_unverified(&plan)?;
         refuse_clients(&plan, &roles)?;
         refuse_lanes(&mut session)?;
-        Ok(Box::new(AstraClient::new(session, plan, roles, self.seats, true)))
+        Ok(Box::new(AstraClient::new(session, plan, roles, self.0.seats, true)))
     }
 }
 

@@ -13,9 +13,11 @@
 //! `P_2` compute `m`; `P_0` has nothing to do between its own inputs and the outputs.
 //!
 //! **`astra-malicious`** computes the same and checks it: products of masks ahead of time ([`triples`], [`verify`]), and
-//! online by `P_0`, which computes along on values that are masked once more ([`masked`]).
+//! online by `P_0`, which computes along on values that are masked once more ([`masked`]). Garbled circuits are made by two
+//! ([`vouched`]).
 
 mod ahead;
+mod choice;
 mod circuit;
 mod client;
 mod convert;
@@ -35,13 +37,14 @@ mod signs;
 mod triples;
 mod verified;
 mod verify;
+mod vouched;
 
 pub use fair::AstraFair;
 pub use verified::AstraMalicious;
 
+use choice::{Choice, Comparison};
 use client::AstraClient;
 use engine::AstraEngine;
-use seats::Seats;
 use std::sync::Arc;
 use tacit_engine::{Checks, Client, Engine, Error, Protocol, ProtocolSpec, Roles, Security};
 use tacit_program::Native;
@@ -51,34 +54,14 @@ use tacit_session::Session;
 
 /// The protocol `astra`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Astra {
-    seats: Seats,
-    comparison: Comparison,
-}
+pub struct Astra(Choice);
 
-/// How the sign of a number becomes a bit.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Comparison {
-    /// By a circuit on the bits of its addends: few bits, a round for each layer.
-    Prefix,
-    /// By a garbled circuit: two rounds, kilobytes.
-    Garbled,
-}
-
-/// The name of the parameter that says how numbers are compared.
-const COMPARISON: &str = "comparison";
-
-/// Its values.
-const PREFIX: &str = "prefix";
-const GARBLED: &str = "garbled";
-
-/// One for each way to seat the parties and to compare.
-static ALL: [Astra; 12] = {
-    let mut all = [Astra::IN_ORDER; 12];
+/// One for each choice.
+static ALL: [Astra; Choice::ALL.len()] = {
+    let mut all = [Astra::IN_ORDER; Choice::ALL.len()];
     let mut at = 0;
     while at < all.len() {
-        let comparison = if at < Seats::ALL.len() { Comparison::Prefix } else { Comparison::Garbled };
-        all[at] = Astra { seats: Seats::ALL[at % Seats::ALL.len()], comparison };
+        all[at] = Astra(Choice::ALL[at]);
         at += 1;
     }
     all
@@ -86,10 +69,10 @@ static ALL: [Astra; 12] = {
 
 impl Astra {
     /// The parties are `P_0`, `P_1` and `P_2` in their order.
-    pub const IN_ORDER: Self = Self { seats: Seats::IN_ORDER, comparison: Comparison::Prefix };
+    pub const IN_ORDER: Self = Self(Choice::USUAL);
 
     /// Comparisons are garbled.
-    pub const GARBLED: Self = Self { comparison: Comparison::Garbled, ..Self::IN_ORDER };
+    pub const GARBLED: Self = Self(Choice::GARBLED);
 }
 
 static SPEC: ProtocolSpec = ProtocolSpec {
@@ -106,30 +89,20 @@ impl Protocol for Astra {
     }
 
     fn offered(&self) -> &'static [(&'static str, &'static [&'static str])] {
-        &[(seats::PARAMETER, &Seats::NAMES), (COMPARISON, &[PREFIX, GARBLED])]
+        Choice::OFFERED
     }
 
     fn with(&self, parameter: &str, value: &str) -> Option<&'static dyn Protocol> {
-        let mut wanted = *self;
-        match (parameter, value) {
-            (seats::PARAMETER, value) => wanted.seats = Seats::named(value)?,
-            (COMPARISON, PREFIX) => wanted.comparison = Comparison::Prefix,
-            (COMPARISON, GARBLED) => wanted.comparison = Comparison::Garbled,
-            _ => return None,
-        }
+        let wanted = Self(self.0.with(parameter, value)?);
         ALL.iter().find(|known| **known == wanted).map(|known| known as &dyn Protocol)
     }
 
     fn parameters(&self) -> String {
-        let comparison = match self.comparison {
-            Comparison::Prefix => None,
-            Comparison::Garbled => Some(format!("{COMPARISON}={GARBLED}")),
-        };
-        self.seats.parameter().into_iter().chain(comparison).collect::<Vec<_>>().join(" ")
+        self.0.text()
     }
 
     fn native(&self) -> Native {
-        match self.comparison {
+        match self.0.comparison {
             Comparison::Prefix => Native::ALL,
             Comparison::Garbled => Native::SIGNS,
         }
@@ -144,7 +117,7 @@ impl Protocol for Astra {
     }
 
     fn offline(&self, plan: &Plan, op: &Op, stage: u32) -> Vec<Flow> {
-        cost::offline(self.seats, plan, &op.kind, stage)
+        cost::offline(self.0.seats, plan, &op.kind, stage)
     }
 
     fn offline_rounds(&self, plan: &Plan) -> u64 {
@@ -152,19 +125,19 @@ impl Protocol for Astra {
     }
 
     fn operation(&self, plan: &Plan, op: &Op, stage: u32) -> Vec<Flow> {
-        cost::operation(self.seats, plan, &op.kind, stage)
+        cost::operation(self.0.seats, plan, &op.kind, stage)
     }
 
     fn input(&self, plan: &Plan, roles: &Roles, input: &InputOp) -> Vec<Flow> {
-        cost::input(self.seats, plan, roles, input)
+        cost::input(self.0.seats, plan, roles, input)
     }
 
     fn seeds(&self, client: usize) -> Vec<Flow> {
-        cost::seeds(self.seats, client)
+        cost::seeds(self.0.seats, client)
     }
 
     fn output(&self, plan: &Plan, roles: &Roles, output: &OutputOp) -> Vec<Flow> {
-        cost::output(self.seats, plan, roles, output)
+        cost::output(self.0.seats, plan, roles, output)
     }
 
     fn checks(&self, plan: &Plan, roles: &Roles) -> Checks {
@@ -172,11 +145,11 @@ impl Protocol for Astra {
     }
 
     fn seat(&self, session: Session, plan: Arc<Plan>, roles: Roles) -> Result<Box<dyn Engine>, Error> {
-        Ok(Box::new(AstraEngine::new(session, plan, roles, self.seats, false)?))
+        Ok(Box::new(AstraEngine::new(session, plan, roles, self.0.seats, false)?))
     }
 
     fn client(&self, session: Session, plan: Arc<Plan>, roles: Roles) -> Result<Box<dyn Client>, Error> {
-        Ok(Box::new(AstraClient::new(session, plan, roles, self.seats, false)))
+        Ok(Box::new(AstraClient::new(session, plan, roles, self.0.seats, false)))
     }
 }
 

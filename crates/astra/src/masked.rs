@@ -93,6 +93,10 @@ impl AstraEngine {
             Kind::MatMul { a, b, shape, dst } if job.last => {
                 with_element!(self.domain(dst), E => self.compute_matrices::<E>(job, a, b, shape, dst))
             }
+            Kind::Sign { dst, .. } if job.stage == 0 => {
+                self.expect_signs(job, dst);
+                Ok(())
+            }
             _ => Ok(()),
         }
     }
@@ -256,7 +260,7 @@ impl AstraEngine {
             shown.extend(unpack::<E>(batch.domain, &message, 1, count));
         }
         let (left, right) = shown.split_at_mut(x);
-        let [l_x, l_y] = [a, b].map(|reg| self.mask::<E>(reg));
+        let [l_x, l_y] = [a, b].map(|reg| self.whole_mask::<E>(reg));
         ring::add_assign(left, &l_x);
         ring::add_assign(right, &l_y);
         let mut results = self.less_known(&batch, &Arithmetic::NUMBERS, &masks)?;
@@ -267,7 +271,7 @@ impl AstraEngine {
     }
 
     /// `l` of a vector of numbers, of `P_0`.
-    fn mask<E: Element>(&self, reg: Reg) -> Vec<E> {
+    fn whole_mask<E: Element>(&self, reg: Reg) -> Vec<E> {
         let [one, two] = [1, 2].map(|component| self.component(component).get(reg).words::<E>());
         let mut sum = vec![E::ZERO; one.len()];
         ring::add(one, two, &mut sum);

@@ -25,6 +25,14 @@ pub enum Mistake {
     ResultsBeforeOperands,
     /// What `P_0` computed online isn't compared.
     WrongResultsPass,
+    /// `P_2` doesn't compare what `P_0` garbled with what `P_1` did.
+    GarblersUncompared,
+    /// Of that the commitments to labels of masked numbers are left out.
+    CommitmentsUncompared,
+    /// `P_2` takes whatever labels it is given of masked numbers.
+    LabelsUnchecked,
+    /// `P_1` doesn't compare the tags of garbled outputs.
+    TagsUnchecked,
     /// Outputs are sent by whoever has no objection, though others may have.
     OutputsBeforeVerdicts,
     /// `P_2` takes the key that hides outputs from `P_0` alone.

@@ -1,4 +1,5 @@
-//! Signs of numbers by garbling: two rounds, whatever the width (section 5.4, the semi-honest `Pi_BitExt`, mended).
+//! Signs of numbers by garbling: two rounds, whatever the width (section 5.4, `Pi_BitExt`, mended): the semi-honest form, and
+//! what the one that is checked ([`vouched`](crate::vouched)) has in common with it.
 //!
 //! `x = u_1 + u_2` with `u_1 = m`, which `P_1` and `P_2` know online, and `u_2 = x_1 + x_2`, which `P_0` knows ahead of time. `P_0`
 //! garbles `y = msb(u_1 + u_2) xor r` with `r = r_1 xor r_2`, where it draws `r_1` with `P_1` and `r_2` with `P_2`. What it
@@ -21,6 +22,7 @@
 //! the job's tile, in the session that made the material. Nothing comes twice.
 
 use crate::engine::{AstraEngine, Drawn, Walk, words_of};
+use crate::vouched;
 use std::ops::Range;
 use std::sync::LazyLock;
 use tacit_circuit::Circuit;
@@ -36,7 +38,7 @@ use tacit_session::At;
 use zeroize::Zeroizing;
 
 /// Bits of numbers whose labels are a message: 64 KiB for a job.
-const BITS: usize = 8;
+pub(crate) const BITS: usize = 8;
 
 /// Bytes of tables in a message at most.
 const TABLES: usize = 64 << 10;
@@ -46,19 +48,29 @@ static CIRCUITS: LazyLock<[Garbling; 4]> = LazyLock::new(|| Width::ALL.map(garbl
 
 /// The circuit, whose inputs are the bytes of `u_1`, each a message, then `u_2` and `r`, which garblers know.
 fn garbling(width: Width) -> Garbling {
-    let circuit = masked_sign(width.bits().into(), 2, 1);
-    let mut inputs = vec![BITS as u32; width.bytes()];
-    inputs.extend([width.bits().into(), 1]);
-    let known: Vec<bool> = (0..inputs.len()).map(|input| input >= width.bytes()).collect();
+    with_bytes_first(&masked_sign(width.bits().into(), 2, 1), width, &[true; 2])
+}
+
+/// A circuit whose first input is a word of this width, with an input for each byte of it. `known` says of each of the other
+/// inputs whether the garblers know it.
+pub(crate) fn with_bytes_first(circuit: &Circuit, width: Width, known: &[bool]) -> Garbling {
+    let bytes = vec![BITS as u32; width.bytes()];
+    let inputs = [&bytes, &circuit.inputs()[1..]].concat();
+    let known = [&vec![false; bytes.len()], known].concat();
     let circuit = Circuit::new(inputs, circuit.gates().to_vec(), circuit.outputs().to_vec());
     Garbling::new(&circuit.expect("as many bits of inputs as before"), &known)
 }
 
-fn circuit_of(plan: &Plan, a: Reg) -> &'static Garbling {
-    &CIRCUITS[Width::ALL.iter().position(|&width| width == width_of(plan, a)).unwrap_or_default()]
+/// Of one circuit for each width that of a register's.
+pub(crate) fn of_width<'a>(circuits: &'a [Garbling; 4], plan: &Plan, a: Reg) -> &'a Garbling {
+    &circuits[Width::ALL.iter().position(|&width| width == width_of(plan, a)).unwrap_or_default()]
 }
 
-fn width_of(plan: &Plan, a: Reg) -> Width {
+fn circuit_of(plan: &Plan, a: Reg) -> &'static Garbling {
+    of_width(&CIRCUITS, plan, a)
+}
+
+pub(crate) fn width_of(plan: &Plan, a: Reg) -> Width {
     match plan.register(a).domain {
         Domain::Ring(width) => width,
         Domain::Bits | Domain::Modular(_) => unreachable!("lowering takes signs of rings of words"),
@@ -116,7 +128,12 @@ impl AstraEngine {
         let masked = self.bank(0).make(dst).words_mut();
         bits::unpack_rows(&message, masked, stride, Bank::stack(Rows::one(dst, 0)), job.cols.clone());
         self.session.mesh().recycle(message);
-        Ok(())
+        if self.verified.is_some() { self.expect_tags(job, dst) } else { Ok(()) }
+    }
+
+    /// The circuit for the signs of a register's numbers.
+    pub(crate) fn sign_circuit(&self, a: Reg) -> &'static Garbling {
+        if self.verified.is_some() { vouched::circuit_of(&self.plan, a) } else { circuit_of(&self.plan, a) }
     }
 
     /// `P_0`, offline: garbles, and sends tables and what decodes.
@@ -163,7 +180,7 @@ impl AstraEngine {
     /// `P_1`, online: sends the labels of the bits of `m`.
     fn give_labels<W: Word>(&mut self, job: &Job, a: Reg, dst: Reg) -> Result<(), Error> {
         self.draw_mask(job, dst, 1);
-        let circuit = circuit_of(&self.plan, a);
+        let circuit = self.sign_circuit(a);
         let planes = planes::<W>(&self.bank(0).get(a).words::<W>()[job.cols.clone()]);
         let seed = self.garbling_seed(job, 0);
         let garbler = Garbler::new(circuit, &seed, self.ahead()?.batch(job.op));
@@ -181,7 +198,6 @@ impl AstraEngine {
     /// `P_2`, online: evaluates on the labels that `P_1` sends, and decodes.
     fn evaluate_sign(&mut self, job: &Job, from: usize, a: Reg, dst: Reg) -> Result<(), Error> {
         self.draw_mask(job, dst, 2);
-        let circuit = circuit_of(&self.plan, a);
         let count = job.cols.len();
         let labels = section(Section::Receiving, || {
             let messages = (0..width_of(&self.plan, a).bytes()).map(|byte| {
@@ -190,17 +206,12 @@ impl AstraEngine {
             });
             messages.collect::<Result<Vec<_>, _>>()
         })?;
-        let masked = section(Section::Gates, || {
-            let place = self.garbled_range(job, a);
-            let ahead = self.ahead()?;
-            let (tables, decodes) = ahead.shares(job.op)[place].split_at(circuit.table_bytes(count));
-            let mut decoding = vec![0; bits::words(count)];
-            bytemuck::cast_slice_mut(&mut decoding)[..decodes.len()].copy_from_slice(decodes);
-            let active: Vec<&[u8]> = labels.iter().map(Vec::as_slice).collect();
-            let mut evaluator = Evaluator::new(circuit, ahead.batch(job.op));
-            let active = evaluator.evaluate(piece(job), &active, tables).map_err(|error| misfit(&error))?;
-            active.decode(&decoding).map_err(|error| misfit(&error))
-        })?;
+        let active: Vec<&[u8]> = labels.iter().map(Vec::as_slice).collect();
+        let masked = if self.verified.is_some() {
+            with_word!(width_of(&self.plan, a), W => self.evaluate_checked::<W>(job, a, &active))
+        } else {
+            section(Section::Gates, || self.evaluate_unchecked(job, a, &active))
+        }?;
         let start = job.cols.start / 64;
         self.bank(0).make(dst).words_mut()[start..start + masked.len()].copy_from_slice(&masked);
         for message in labels {
@@ -209,8 +220,18 @@ impl AstraEngine {
         Ok(())
     }
 
+    fn evaluate_unchecked(&mut self, job: &Job, a: Reg, labels: &[&[u8]]) -> Result<Vec<u64>, Error> {
+        let (circuit, count) = (circuit_of(&self.plan, a), job.cols.len());
+        let place = self.garbled_range(job, a);
+        let ahead = self.ahead()?;
+        let (tables, decoding) = ahead.shares(job.op)[place].split_at(circuit.table_bytes(count));
+        let mut evaluator = Evaluator::new(circuit, ahead.batch(job.op));
+        let active = evaluator.evaluate(piece(job), labels, tables).map_err(|error| misfit(&error))?;
+        active.decode(&packed(decoding, count)).map_err(|error| misfit(&error))
+    }
+
     /// Draws a component of a job's part of the result, as one who holds it, and gives its words.
-    fn draw_mask(&mut self, job: &Job, dst: Reg, component: usize) -> Vec<u64> {
+    pub(crate) fn draw_mask(&mut self, job: &Job, dst: Reg, component: usize) -> Vec<u64> {
         let other = if self.me == 0 { component } else { 0 };
         let words = words_of(&job.cols, self.plan.register(dst).cols);
         let mut mask = vec![0; words.len()];
@@ -224,39 +245,51 @@ impl AstraEngine {
     }
 
     /// What `P_0` and `P_1` garble a job from.
-    fn garbling_seed(&mut self, job: &Job, other: usize) -> Zeroizing<[u8; 16]> {
+    pub(crate) fn garbling_seed(&mut self, job: &Job, other: usize) -> Zeroizing<[u8; 16]> {
         let mut seed = Zeroizing::new([0; 16]);
         self.streams[other].fill(Self::draw(job, Drawn::Seed), job.batch.into(), seed.as_mut_slice());
         seed
     }
 
-    /// Where a job's garbled circuits are among those of the operation.
-    fn garbled_range(&self, job: &Job, a: Reg) -> Range<usize> {
-        garbled_bytes(&self.plan, a, job.cols.start)..garbled_bytes(&self.plan, a, job.cols.end)
+    /// Where `P_2` has a job's garbled circuits among those of the operation.
+    pub(crate) fn garbled_range(&self, job: &Job, a: Reg) -> Range<usize> {
+        let bytes = |numbers| match self.verified {
+            Some(_) => vouched::kept_bytes(&self.plan, a, 2, numbers),
+            None => garbled_bytes(&self.plan, a, numbers),
+        };
+        bytes(job.cols.start)..bytes(job.cols.end)
     }
 
     /// The address of one of a job's messages of labels or tables.
-    fn part_at(&self, job: &Job, which: usize) -> At {
+    pub(crate) fn part_at(&self, job: &Job, which: usize) -> At {
         let at = self.at(job);
         At { batch: job.batch * PARTS + which as u32, ..at }
     }
 }
 
-/// Messages that a job has at most: of labels as many as a number has bytes, of tables two for each.
-const PARTS: u32 = 32;
+/// Messages that a job has at most: of labels as many as a number has bytes; of what is made ahead of time two for each, or
+/// where it is checked nine.
+pub(crate) const PARTS: u32 = 128;
 
 /// What is garbled, cut into messages.
-fn message_ranges(bytes: usize) -> impl Iterator<Item = (usize, Range<usize>)> {
+pub(crate) fn message_ranges(bytes: usize) -> impl Iterator<Item = (usize, Range<usize>)> {
     (0..bytes).step_by(TABLES).map(move |start| start..bytes.min(start + TABLES)).enumerate()
 }
 
 /// A job's instances.
-fn piece(job: &Job) -> Range<u64> {
+pub(crate) fn piece(job: &Job) -> Range<u64> {
     job.cols.start as u64..job.cols.end as u64
 }
 
+/// Packed bits as words.
+pub(crate) fn packed(bytes: &[u8], count: usize) -> Vec<u64> {
+    let mut words = vec![0; bits::words(count)];
+    bytemuck::cast_slice_mut(&mut words)[..bytes.len()].copy_from_slice(bytes);
+    words
+}
+
 /// The bits of numbers, a row for each.
-fn planes<W: Word>(numbers: &[W]) -> Vec<u64> {
+pub(crate) fn planes<W: Word>(numbers: &[W]) -> Vec<u64> {
     let stride = bits::words(numbers.len());
     let mut planes = vec![0; W::BITS as usize * stride];
     section(Section::Slicing, || {
@@ -265,7 +298,7 @@ fn planes<W: Word>(numbers: &[W]) -> Vec<u64> {
     planes
 }
 
-fn misfit(error: &tacit_garble::Error) -> Error {
+pub(crate) fn misfit(error: &tacit_garble::Error) -> Error {
     Error::Refused(error.to_string())
 }
 

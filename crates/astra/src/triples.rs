@@ -88,6 +88,7 @@ impl AstraEngine {
             Kind::MatMul { a, b, shape, dst } if job.last => {
                 with_element!(self.domain(dst), E => self.make_sums::<E>(job, a, b, shape, dst))
             }
+            Kind::Sign { a, dst } if job.stage == 0 => self.make_signs(job, a, dst),
             _ => Ok(()),
         }
     }

@@ -1,13 +1,14 @@
 //! The protocol `astra-malicious`: every product is checked, or nobody has an output.
 
 use crate::ahead::Ahead;
+use crate::choice::{Choice, Comparison};
 use crate::client::AstraClient;
 use crate::engine::AstraEngine;
 use crate::inout::held;
 use crate::planted::{Mistake, planted};
-use crate::seats::{self, Seats};
+use crate::seats::Seats;
 use crate::verify::Unchecked;
-use crate::{PARTIES, cost};
+use crate::{PARTIES, cost, vouched};
 use std::sync::Arc;
 use subtle::ConstantTimeEq;
 use tacit_engine::vector::{self, add_assign, sub_assign};
@@ -22,16 +23,14 @@ use zeroize::Zeroize;
 
 /// The protocol `astra-malicious`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct AstraMalicious {
-    pub(crate) seats: Seats,
-}
+pub struct AstraMalicious(pub(crate) Choice);
 
-/// One for each way to seat the parties.
-static SEATED: [AstraMalicious; 6] = {
-    let mut all = [AstraMalicious { seats: Seats::IN_ORDER }; 6];
+/// One for each choice.
+static ALL: [AstraMalicious; Choice::ALL.len()] = {
+    let mut all = [AstraMalicious::IN_ORDER; Choice::ALL.len()];
     let mut at = 0;
     while at < all.len() {
-        all[at].seats = Seats::ALL[at];
+        all[at] = AstraMalicious(Choice::ALL[at]);
         at += 1;
     }
     all
@@ -39,7 +38,10 @@ static SEATED: [AstraMalicious; 6] = {
 
 impl AstraMalicious {
     /// The parties are `P_0`, `P_1` and `P_2` in their order.
-    pub const IN_ORDER: Self = Self { seats: Seats::IN_ORDER };
+    pub const IN_ORDER: Self = Self(Choice::USUAL);
+
+    /// Comparisons are garbled.
+    pub const GARBLED: Self = Self(Choice::GARBLED);
 }
 
 static SPEC: ProtocolSpec = ProtocolSpec {
@@ -56,16 +58,16 @@ impl Protocol for AstraMalicious {
     }
 
     fn offered(&self) -> &'static [(&'static str, &'static [&'static str])] {
-        &[(seats::PARAMETER, &Seats::NAMES)]
+        Choice::OFFERED
     }
 
     fn with(&self, parameter: &str, value: &str) -> Option<&'static dyn Protocol> {
-        let seats = (parameter == seats::PARAMETER).then(|| Seats::named(value))??;
-        SEATED.iter().find(|protocol| protocol.seats == seats).map(|protocol| protocol as &dyn Protocol)
+        let wanted = Self(self.0.with(parameter, value)?);
+        ALL.iter().find(|known| **known == wanted).map(|known| known as &dyn Protocol)
     }
 
     fn parameters(&self) -> String {
-        self.seats.parameter().unwrap_or_default()
+        self.0.text()
     }
 
     fn prepares(&self) -> bool {
@@ -74,11 +76,14 @@ impl Protocol for AstraMalicious {
 
     fn native(&self) -> Native {
         // What splits numbers into bits by two addends takes the word of the one that knows the first.
-        Native::PRODUCTS
+        match self.0.comparison {
+            Comparison::Prefix => Native::PRODUCTS,
+            Comparison::Garbled => Native::PRODUCTS_AND_SIGNS,
+        }
     }
 
     fn offline(&self, plan: &Plan, op: &Op, stage: u32) -> Vec<Flow> {
-        cost::offline_of_each(self.seats, plan, &op.kind, stage)
+        cost::offline_of_each(self.0.seats, plan, &op.kind, stage)
     }
 
     fn offline_rounds(&self, plan: &Plan) -> u64 {
@@ -86,54 +91,54 @@ impl Protocol for AstraMalicious {
     }
 
     fn operation(&self, plan: &Plan, op: &Op, stage: u32) -> Vec<Flow> {
-        let mut flows = cost::operation(self.seats, plan, &op.kind, stage);
-        flows.extend(cost::shown(self.seats, plan, &op.kind, stage));
+        let mut flows = cost::operation(self.0.seats, plan, &op.kind, stage);
+        flows.extend(cost::shown(self.0.seats, plan, &op.kind, stage));
         flows
     }
 
     fn input(&self, plan: &Plan, roles: &Roles, input: &InputOp) -> Vec<Flow> {
-        cost::input(self.seats, plan, roles, input)
+        cost::input(self.0.seats, plan, roles, input)
     }
 
     fn seeds(&self, client: usize) -> Vec<Flow> {
-        cost::confirmed_seeds(self.seats, client)
+        cost::confirmed_seeds(self.0.seats, client)
     }
 
     fn output(&self, plan: &Plan, roles: &Roles, output: &OutputOp) -> Vec<Flow> {
-        cost::confirmed_output(self.seats, plan, roles, output)
+        cost::confirmed_output(self.0.seats, plan, roles, output)
     }
 
     fn checks(&self, plan: &Plan, roles: &Roles) -> Checks {
-        cost::verified_checks(self.seats, plan, roles)
+        cost::verified_checks(self.0.seats, plan, roles)
     }
 
     fn checks_together(&self, plan: &Plan, runs: u64) -> Checks {
-        cost::checked_together(self.seats, plan, runs)
+        cost::checked_together(self.0.seats, plan, runs)
     }
 
     fn seat(&self, session: Session, plan: Arc<Plan>, roles: Roles) -> Result<Box<dyn Engine>, Error> {
         refuse_unverified(&plan)?;
-        Ok(Box::new(AstraEngine::new(session, plan, roles, self.seats, true)?))
+        Ok(Box::new(AstraEngine::new(session, plan, roles, self.0.seats, true)?))
     }
 
     fn client(&self, session: Session, plan: Arc<Plan>, roles: Roles) -> Result<Box<dyn Client>, Error> {
         refuse_unverified(&plan)?;
-        Ok(Box::new(AstraClient::new(session, plan, roles, self.seats, true)))
+        Ok(Box::new(AstraClient::new(session, plan, roles, self.0.seats, true)))
     }
 }
 
 /// Refuses what has no check.
 pub(crate) fn refuse_unverified(plan: &Plan) -> Result<(), Error> {
     let verified = |kind: &Kind| match kind {
-        Kind::And { .. } | Kind::Circuit { .. } | Kind::Mul { .. } => true,
+        Kind::And { .. } | Kind::Circuit { .. } | Kind::Mul { .. } | Kind::Sign { .. } => true,
         Kind::MatMul { shape, .. } => shape.k > 0,
-        Kind::Split { .. } | Kind::Inject { .. } | Kind::Shift { .. } | Kind::Sign { .. } => false,
+        Kind::Split { .. } | Kind::Inject { .. } | Kind::Shift { .. } => false,
     };
     if plan.ops.iter().all(|op| verified(&op.kind)) {
         return Ok(());
     }
     Err(Error::Refused(
-        "protocol \"astra-malicious\" verifies ANDs and products; this plan has conversions by two addends, garbled circuits, or \
+        "protocol \"astra-malicious\" verifies ANDs, products and garbled signs; this plan has conversions by two addends, or \
          matrices without entries"
             .into(),
     ))
@@ -158,9 +163,10 @@ pub(crate) fn products(plan: &Plan) -> Vec<(Domain, u64)> {
     products
 }
 
-/// Results of an operation's products.
+/// Results of an operation's products. A sign is none.
 fn results_of(plan: &Plan, op: &Op) -> u64 {
     match &op.kind {
+        Kind::Sign { .. } => 0,
         Kind::And { dst, .. } => u64::from(dst.count) * plan.register(dst.reg).cols as u64,
         Kind::Circuit { circuit, .. } => circuit.ands() * op.kind.extent(plan) as u64,
         kind => kind.extent(plan) as u64,
@@ -194,6 +200,10 @@ pub(crate) struct Verified {
     noted: Vec<Noted>,
     /// Instances that were prepared before that one, and their notes.
     prepared: Vec<(Ahead, Vec<Noted>)>,
+    /// Of what was garbled since the last seal: of `P_1` as it made it, of `P_2` as it has it.
+    vouched: Option<Digest>,
+    /// Numbers whose signs were garbled since then.
+    garbled: u64,
     /// Of the run that is on.
     running: Option<Running>,
     /// What hides outputs' components from clients, once everybody has accepted.
@@ -212,6 +222,10 @@ struct Running {
     computed: Vec<(usize, Digest)>,
     /// Results that went into the digests.
     results: u64,
+    /// The sum of the tags of garbled outputs: of `P_2` those that it has, of `P_1` those that belong to the bits that it got.
+    tags: u128,
+    /// How many outputs these are.
+    tagged: u64,
 }
 
 impl Running {
@@ -228,7 +242,7 @@ impl Running {
         let shown = (me != 1).then(|| digest(2 - me, step::SHOWN_DIGEST));
         let others = if me == 0 { 1..=2 } else { 0..=0 };
         let computed = others.map(|other| (other, digest(other, step::COMPUTED_DIGEST))).collect();
-        Self { given, has_given: false, shown, computed, results: 0 }
+        Self { given, has_given: false, shown, computed, results: 0, tags: 0, tagged: 0 }
     }
 
     /// `P_0` tells both others its digests of what it computed.
@@ -255,7 +269,16 @@ impl Verified {
     pub(crate) fn new(me: usize, seats: Seats, plan: &Plan) -> Self {
         let mut unchecked = Unchecked::new(me, seats);
         unchecked.reserve(&products(plan));
-        Self { me, unchecked, noted: Vec::new(), prepared: Vec::new(), running: None, hiding: None }
+        Self {
+            me,
+            unchecked,
+            noted: Vec::new(),
+            prepared: Vec::new(),
+            vouched: None,
+            garbled: 0,
+            running: None,
+            hiding: None,
+        }
     }
 
     /// Notes a party's components of some triples: of `a` and `b` of `P_0` those of `x_1` and `x_2`, of the others
@@ -294,7 +317,30 @@ impl Verified {
 
     /// Whether so many products were checked that what was made should leave.
     pub(crate) fn is_full(&self) -> bool {
-        self.unchecked.is_full()
+        self.unchecked.is_full() || self.garbled >= vouched::MANY_GARBLED
+    }
+
+    /// `P_1` and `P_2`: begin a digest of what is garbled, if none is begun.
+    pub(crate) fn begin_vouching(&mut self, stream: &mut Stream) {
+        self.vouched.get_or_insert_with(|| {
+            let mut key = [0; KEY_BYTES];
+            stream.fill(Draw { part: step::GARBLED_DIGEST, op: 0 }, 0, &mut key);
+            let digest = Digest::new(&key);
+            key.zeroize();
+            digest
+        });
+    }
+
+    /// Notes a part of what was garbled.
+    pub(crate) fn vouch(&mut self, part: &[u8]) {
+        if let Some(digest) = &mut self.vouched {
+            digest.absorb(part);
+        }
+    }
+
+    /// Notes that all of it that belongs to some numbers was made.
+    pub(crate) fn garbled(&mut self, numbers: usize) {
+        self.garbled += numbers as u64;
     }
 
     /// Puts an instance aside that was prepared, until all are checked.
@@ -302,8 +348,32 @@ impl Verified {
         self.prepared.push((ahead, std::mem::take(&mut self.noted)));
     }
 
+    /// Compares what `P_0` and `P_1` garbled; accepts, and waits until the others do.
+    fn check_garbled(&mut self, session: &mut Session, seats: Seats) -> Result<(), Error> {
+        let (garbled, digest) = (std::mem::take(&mut self.garbled), self.vouched.take());
+        if garbled == 0 {
+            return Ok(());
+        }
+        match (self.me, digest) {
+            (1, Some(digest)) => {
+                let digest = value(session, &digest)?;
+                session.mesh().send(seats.party(2), at(step::GARBLED_DIGEST), &digest)?;
+            }
+            (2, Some(digest)) => {
+                let theirs = session.mesh().recv(seats.party(1), at(step::GARBLED_DIGEST), DIGEST_BYTES)?;
+                let same = bool::from(theirs.ct_eq(&value(session, &digest)?));
+                if !same && !planted(Mistake::GarblersUncompared) {
+                    return Err(session.reject("two garblers made different circuits").into());
+                }
+            }
+            _ => {}
+        }
+        Ok(session.accept_at(at(step::GARBLED_ACCEPT), &garbled.to_le_bytes())?)
+    }
+
     /// Checks all instances that were prepared: only then does anything of them leave.
-    pub(crate) fn seal(&mut self, session: &mut Session) -> Result<Vec<Ahead>, Error> {
+    pub(crate) fn seal(&mut self, session: &mut Session, seats: Seats) -> Result<Vec<Ahead>, Error> {
+        self.check_garbled(session, seats)?;
         let mut received = self.unchecked.check(session)?;
         let prepared = std::mem::take(&mut self.prepared).into_iter();
         let whole = prepared.map(|(mut ahead, noted)| {
@@ -332,6 +402,14 @@ impl Verified {
         if let Some(running) = &mut self.running {
             running.computed.iter_mut().for_each(|(_, digest)| digest.absorb(message));
             running.results += results as u64;
+        }
+    }
+
+    /// Notes the sum of some garbled outputs' tags.
+    pub(crate) fn tagged(&mut self, outputs: usize, sum: u128) {
+        if let Some(running) = &mut self.running {
+            running.tags ^= sum;
+            running.tagged += outputs as u64;
         }
     }
 
@@ -395,17 +473,45 @@ impl Verified {
 
     /// Compares all results with those that `P_0` computed, and counts them. Whoever returns from this has no objection.
     pub(crate) fn verify(&mut self, session: &mut Session, seats: Seats, plan: &Plan) -> Result<u64, Error> {
-        let results = self.compare(session, seats)?;
-        if self.unchecked.len() > 0 || results != plan.ops.iter().map(|op| results_of(plan, op)).sum::<u64>()
+        let (results, tagged) = match self.running.take() {
+            Some(running) => {
+                self.compare_tags(&running, session, seats)?;
+                self.compare(&running, session, seats)?;
+                (running.results, running.tagged)
+            }
+            None => (0, 0),
+        };
+        let expected = plan.ops.iter().map(|op| results_of(plan, op)).sum::<u64>();
+        if self.unchecked.len() > 0
+            || self.garbled > 0
+            || (results, tagged) != (expected, vouched::signs(plan))
         {
-            return Err(session.reject("not all products were checked").into());
+            return Err(session.reject("not all products and signs were checked").into());
         }
         Ok(results)
     }
 
-    /// Compares all results with those that `P_0` computed. How many there are.
-    fn compare(&mut self, session: &mut Session, seats: Seats) -> Result<u64, Error> {
-        let Some(running) = self.running.take().filter(|running| running.results > 0) else { return Ok(0) };
+    /// `P_1` compares the tags that `P_2` has with those of the bits that it got.
+    fn compare_tags(&self, running: &Running, session: &mut Session, seats: Seats) -> Result<(), Error> {
+        let mine = running.tags.to_le_bytes();
+        match self.me {
+            2 if running.tagged > 0 => session.mesh().send(seats.party(1), at(step::TAGS), &mine)?,
+            1 if running.tagged > 0 => {
+                let theirs = session.mesh().recv(seats.party(2), at(step::TAGS), mine.len())?;
+                if !bool::from(theirs.ct_eq(&mine)) && !planted(Mistake::TagsUnchecked) {
+                    return Err(session.reject("a bit isn't what was garbled").into());
+                }
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// Compares all results with those that `P_0` computed.
+    fn compare(&self, running: &Running, session: &mut Session, seats: Seats) -> Result<(), Error> {
+        if running.results == 0 {
+            return Ok(());
+        }
         let [shown_at, computed_at] = [step::SHOWN_DIGEST, step::COMPUTED_DIGEST].map(at);
         match (self.me, &running.shown) {
             (2, Some(shown)) => {
@@ -435,7 +541,7 @@ impl Verified {
                 return Err(session.reject("a product is wrong").into());
             }
         }
-        Ok(running.results)
+        Ok(())
     }
 
     /// Hides this party's components of an output, first and second, from clients. Of what is added the components sum to

@@ -1,4 +1,4 @@
-//! One endpoint deviates from `astra-malicious`: nobody has a wrong output.
+//! One endpoint deviates from `astra-malicious`: nobody has a wrong output. With comparisons by circuits and garbled.
 
 use tacit_astra::AstraMalicious;
 use tacit_testkit::conformance::Subject;
@@ -11,6 +11,8 @@ const SUBJECT: fn() -> Subject = || Subject {
     fresh_masks: false,
     baseline: "none".into(),
 };
+
+const GARBLED: fn() -> Subject = || Subject { protocol: &AstraMalicious::GARBLED, ..SUBJECT() };
 
 const ALL: [Sort; 13] = [
     Sort::ClientSeeds,
@@ -83,4 +85,32 @@ fn over_tls() {
 #[test]
 fn a_key_that_one_party_changes_is_refused() {
     attacks::output_key_changed(&SUBJECT());
+}
+
+#[test]
+fn every_byte_of_garbled_comparisons() {
+    attacks::every_byte_of_comparisons(&GARBLED(), 11);
+}
+
+#[test]
+#[ignore = "takes minutes; `make test-long` runs it"]
+fn really_every_byte_of_garbled_comparisons() {
+    attacks::every_byte_of_comparisons(&GARBLED(), 1);
+}
+
+#[test]
+fn random_on_garbled_comparisons() {
+    assert_eq!(attacks::random_comparisons(&GARBLED(), 0..500).sorts(), ALL);
+}
+
+#[test]
+#[ignore = "takes a minute; `make test-long` runs it"]
+fn many_random_on_garbled_comparisons() {
+    let tally = attacks::random_comparisons(&GARBLED(), 10_000..20_000);
+    assert_eq!(tally.kinds(), ALL.len() * KINDS_OF_CHANGES);
+}
+
+#[test]
+fn what_is_wrong_ahead_of_time_is_found_whatever_the_inputs() {
+    attacks::selective_failure(&GARBLED(), 0);
 }

@@ -44,8 +44,16 @@ fn lowered(protocol: &'static dyn Protocol, program: &Program) -> Case {
 
 #[test]
 fn outputs_are_right_whoever_sits_where() {
-    for roles in ["012", "021", "102", "120", "201", "210"] {
-        let protocol = AstraFair::IN_ORDER.with("roles", roles).unwrap();
+    for (roles, comparison) in [
+        ("012", "prefix"),
+        ("021", "garbled"),
+        ("102", "prefix"),
+        ("120", "prefix"),
+        ("201", "garbled"),
+        ("210", "prefix"),
+    ] {
+        let protocol =
+            AstraFair::IN_ORDER.with("roles", roles).unwrap().with("comparison", comparison).unwrap();
         for len in [1, 64, 65, 20_000] {
             let case = lowered(protocol, &program(len, "alice", "P1"));
             let expected = case.run_in_the_clear().unwrap();
@@ -65,7 +73,14 @@ fn outputs_are_right_whoever_sits_where() {
 fn costs_are_exact() {
     for len in [1, 7, 65, 513] {
         for (owner, one) in [("P1", "P0"), ("alice", "P1"), ("P1", "P2")] {
-            conformance::cost::check(&SUBJECT(), &program(len, owner, one), &format!("{len}, {one}"));
+            for protocol in [&AstraFair::IN_ORDER, &AstraFair::GARBLED] {
+                let subject = Subject { protocol, ..SUBJECT() };
+                conformance::cost::check(
+                    &subject,
+                    &program(len, owner, one),
+                    &format!("{len}, {one}, {protocol:?}"),
+                );
+            }
         }
     }
 }

@@ -162,11 +162,66 @@ fn instances_are_checked_together_and_used_one_by_one() {
     assert_eq!(verdicts, 1, "one check for all");
 }
 
+/// Signs, and the sign of what is chosen by one: two batches of garbled circuits, of more than a job.
+fn garbled() -> Case {
+    let mut builder = Builder::new();
+    let (a, b) = (builder.ring(Width::W16, 600), builder.ring(Width::W16, 600));
+    let [below, square_below] = [(), ()].map(|()| builder.bits(1, 600));
+    let owner = builder.role("P1");
+    builder.input(owner, a);
+    builder.interact(Kind::Sign { a, dst: below });
+    builder.interact(Kind::Mul { a, b: a, dst: b });
+    builder.interact(Kind::Sign { a: b, dst: square_below });
+    builder.output(below, To::All);
+    builder.output(square_below, To::All);
+    let numbers = (0..600_u64).map(|at| at.wrapping_mul(0x9e37_79b9) & 0xffff).collect();
+    Case::new(&AstraMalicious::GARBLED, builder.finish(), &[numbers])
+}
+
+#[test]
+fn garbled_circuits_of_instances_are_compared_together() {
+    let (case, world) = (garbled(), World::new(3, 0));
+    for result in prepare_and_run(&case, 3, &world) {
+        result.unwrap();
+    }
+    let trace = world.trace();
+    let sent = |from, to, part| trace.link(from, to).filter(|delivery| delivery.at.part == part).count();
+    assert_eq!([(0, 2), (1, 2), (2, 0)].map(|(from, to)| sent(from, to, step::GARBLED_DIGEST)), [0, 1, 0]);
+    assert_eq!([(0, 2), (1, 2), (2, 0)].map(|(from, to)| sent(from, to, step::GARBLED_ACCEPT)), [1; 3]);
+    assert_eq!(sent(2, 1, step::TAGS), 3, "one sum for each run");
+}
+
+#[test]
+fn nothing_leaves_if_a_garbled_circuit_of_an_instance_is_wrong() {
+    let case = garbled();
+    for nth in [0, 1, 40, 90, 110] {
+        let mut seen = 0;
+        let interceptor: Interceptor = Box::new(move |message| {
+            let part = message.frame.at.part;
+            let garbled = step::is_ahead(part) && part < step::CHECK_PRODUCTS && message.to == 2;
+            seen += usize::from(garbled);
+            if !garbled || seen != nth + 1 {
+                return Fate::Deliver;
+            }
+            let mut frame = message.frame.clone();
+            *frame.payload.last_mut().expect("it has a byte") ^= 1;
+            Fate::Replace(vec![frame])
+        });
+        let results = prepare_and_run(&case, 3, &World::new(3, 0).intercept(interceptor));
+        assert!(results.iter().all(Result::is_err), "message {nth} was changed");
+    }
+}
+
 #[test]
 fn instances_with_fair_outputs_are_used_one_by_one() {
     let (mut case, world) = (mixed(), World::new(3, 0));
     case.protocol = &AstraFair::IN_ORDER;
     for result in prepare_and_run(&case, 3, &world) {
+        result.unwrap();
+    }
+    let mut case = garbled();
+    case.protocol = &AstraFair::GARBLED;
+    for result in prepare_and_run(&case, 2, &World::new(3, 0)) {
         result.unwrap();
     }
 }

@@ -268,8 +268,8 @@ struct ParameterArgs {
     /// would have it, which a deployment does if nothing is said
     #[arg(long, value_name = "ORDER")]
     roles: Option<String>,
-    /// How astra compares: prefix (few bits, a round for each layer) or garbled (two rounds, kilobytes). Or auto, which of the
-    /// two is quicker on the network, as it is measured or given
+    /// How astra, astra-malicious and astra-fair compare: prefix (few bits, a round for each layer) or garbled (two rounds,
+    /// kilobytes). Or auto, which of the two is quicker on the network, as it is measured or given
     #[arg(long, value_name = "HOW")]
     comparison: Option<String>,
 }

@@ -3,7 +3,7 @@
 //! ASTRA, section 5.4: two addends and a mask, the second addend and the mask known to the garblers; or three addends
 //! and two masks, the second addend and the first mask known. Each figure is the median of several runs on one core
 //! over a batch that no cache holds. Garbling makes the tables and what decodes, evaluation reads labels and tables
-//! and decodes; labels are those of the first addend, which a garbler gives online.
+//! and decodes; labels are those of the first addend, which a garbler gives online, and so are commitments.
 
 use std::hint::black_box;
 use std::time::{Duration, Instant};
@@ -59,6 +59,17 @@ fn signs(width: u32, addends: usize) {
         let garbler = Garbler::new(&plan, &[1; 16], batch);
         let found = garbler.labels(0, piece.clone(), &rows[0], black_box(&mut given));
         found.expect("lengths are the plan's");
+    });
+    let mut commitments = vec![0; plan.commitment_bytes(0, INSTANCES)];
+    line(&format!("{name}: commitments"), || {
+        let garbler = Garbler::new(&plan, &[1; 16], batch);
+        let found = garbler.commitments(0, piece.clone(), black_box(&mut commitments));
+        found.expect("lengths are the plan's");
+    });
+    line(&format!("{name}: labels checked"), || {
+        let evaluator = Evaluator::new(&plan, batch);
+        let found = evaluator.check_labels(0, piece.clone(), &rows[0], &given, &commitments);
+        found.expect("the labels are those committed to");
     });
     line(&format!("{name}: evaluated"), || {
         let mut evaluator = Evaluator::new(&plan, batch);

@@ -10,11 +10,15 @@
 //!
 //! Who gives labels learns nothing by the check: it fails or doesn't whatever the bit is, if the giver knows the bit, or
 //! the commitments were found right before.
+//!
+//! Where labels come along with the commitments, those to the labels that are given needn't: the evaluator makes them of
+//! the labels ([`Garbler::other_commitments`], [`Evaluator::all_commitments`]), and a digest of what results finds a wrong
+//! label as it finds a wrong commitment.
 
 use std::ops::Range;
 
-use subtle::{Choice, ConditionallySelectable, ConstantTimeEq};
-use tacit_kernel::bits::{get, words};
+use subtle::ConstantTimeEq;
+use tacit_kernel::bits::words;
 use tacit_kernel::garble::{self, LABEL};
 
 use crate::error::{Error, length};
@@ -71,7 +75,73 @@ impl Garbler<'_> {
     }
 }
 
+impl Garbler<'_> {
+    /// Of a piece's commitments those to the labels that don't stand for these bits of an input: rows of them, for one who
+    /// is given those that do ([`Evaluator::all_commitments`]).
+    ///
+    /// # Errors
+    /// [`Error`] if the instances are no piece, or something has another length.
+    ///
+    /// # Panics
+    /// If the circuit has no such input, or the garblers know it.
+    pub fn other_commitments(
+        &self,
+        input: usize,
+        piece: Range<u64>,
+        bits: &[u64],
+        out: &mut [u8],
+    ) -> Result<(), Error> {
+        let count = self.plan.check_piece(&piece, 0)?;
+        let others: Vec<u64> = bits.iter().map(|bits| !bits).collect();
+        self.labels(input, piece.clone(), &others, out)?;
+        if count > 0 {
+            for (bit, row) in self.plan.bits_of(input).zip(out.chunks_exact_mut(count * LABEL)) {
+                self.plan.commit(self.rows.keys(), bit, piece.start, count, row);
+            }
+        }
+        Ok(())
+    }
+}
+
 impl Evaluator<'_> {
+    /// The commitments to all labels of an input, as [`Garbler::commitments`] makes them: of labels that are said to stand
+    /// for these bits, and of what [`Garbler::other_commitments`] gave. They are the garbler's if and only if both are,
+    /// but with a chance of 2^-128 a try.
+    ///
+    /// # Errors
+    /// [`Error`] if the instances are no piece, or something has another length.
+    ///
+    /// # Panics
+    /// If the circuit has no such input.
+    pub fn all_commitments(
+        &self,
+        input: usize,
+        piece: Range<u64>,
+        bits: &[u64],
+        labels: &[u8],
+        others: &[u8],
+    ) -> Result<Vec<u8>, Error> {
+        let count = self.plan.check_piece(&piece, 0)?;
+        let positions = self.plan.bits_of(input);
+        length("the bits of an input", "words", positions.len().saturating_mul(words(count)), bits.len())?;
+        length("the labels of an input", "bytes", label_bytes(positions.len(), count), labels.len())?;
+        length("the commitments", "bytes", labels.len(), others.len())?;
+        let mut all = vec![0; self.plan.commitment_bytes(input, count)];
+        if count > 0 {
+            let row = count * LABEL;
+            let given = labels.chunks_exact(row).zip(others.chunks_exact(row));
+            let rows = all.chunks_exact_mut(PAIR * count).zip(given).zip(bits.chunks_exact(words(count)));
+            for (bit, ((pair, (labels, others)), bits)) in positions.zip(rows) {
+                let (zero, one) = pair.split_at_mut(row);
+                zero.copy_from_slice(labels);
+                self.plan.commit(self.rows.keys(), bit, piece.start, count, zero);
+                one.copy_from_slice(others);
+                garble::exchange(zero, one, bits);
+            }
+        }
+        Ok(all)
+    }
+
     /// Checks that labels are those that stand for these bits of an input, by the commitments to them. `bits` and `labels`
     /// are rows for the piece, and `commitments` those that [`Garbler::commitments`] made.
     ///
@@ -95,7 +165,7 @@ impl Evaluator<'_> {
         length("the labels of an input", "bytes", label_bytes(positions.len(), count), labels.len())?;
         let expected = self.plan.commitment_bytes(input, count);
         length("the commitments", "bytes", expected, commitments.len())?;
-        let mut right = Choice::from(1);
+        let mut difference = 0;
         if count > 0 {
             let rows = bits.chunks_exact(words(count)).zip(labels.chunks_exact(count * LABEL));
             let mut hashes = vec![0; count * LABEL];
@@ -105,16 +175,9 @@ impl Evaluator<'_> {
                 hashes.copy_from_slice(labels);
                 self.plan.commit(self.rows.keys(), bit, piece.start, count, &mut hashes);
                 let (zero, one) = pair.split_at(count * LABEL);
-                let committed = zero.as_chunks::<LABEL>().0.iter().zip(one.as_chunks::<LABEL>().0);
-                for (at, (hash, (zero, one))) in
-                    hashes.as_chunks::<LABEL>().0.iter().zip(committed).enumerate()
-                {
-                    let [hash, zero, one] = [hash, zero, one].map(|bytes| u128::from_le_bytes(*bytes));
-                    let bit = Choice::from(u8::from(get(bits, at)));
-                    right &= hash.ct_eq(&u128::conditional_select(&zero, &one, bit));
-                }
+                difference |= garble::difference(&hashes, zero, one, bits);
             }
         }
-        if right.into() { Ok(()) } else { Err(Error::Label) }
+        if difference.ct_eq(&0).into() { Ok(()) } else { Err(Error::Label) }
     }
 }

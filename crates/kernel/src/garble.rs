@@ -127,10 +127,43 @@ pub fn hash(key: &[u8; 16], labels: &mut [u8]) {
     let (labels, rest) = labels.as_chunks_mut();
     assert!(rest.is_empty(), "a label has {LABEL} bytes");
     assert!(labels.len() <= MAX_ROW, "a row has at most {MAX_ROW} instances");
+    #[cfg(target_arch = "x86_64")]
+    if cpu::level() == Level::Avx512 {
+        // SAFETY: the machine has the instructions of this level.
+        return unsafe { avx512::hash(key, labels) };
+    }
     cpu::run(
         #[inline(always)]
         || portable::hash(key, labels),
     );
+}
+
+/// What labels differ in from those that some bits, one packed bit for each, choose of two rows: 0 if in nothing.
+///
+/// # Panics
+/// If the rows aren't equally long, there aren't as many words of bits as it takes, or a row ends in the middle of a label.
+pub fn difference(labels: &[u8], zeros: &[u8], ones: &[u8], bits: &[u64]) -> u128 {
+    let [labels, zeros, ones] = [labels, zeros, ones].map(|row| {
+        let (row, rest) = row.as_chunks::<LABEL>();
+        assert!(rest.is_empty(), "a label has {LABEL} bytes");
+        row
+    });
+    assert!(labels.len() == zeros.len() && labels.len() == ones.len(), "rows of as many labels");
+    assert_eq!(bits.len(), labels.len().div_ceil(64), "a bit for each label");
+    cpu::run(
+        #[inline(always)]
+        || {
+            let mut difference = 0;
+            let rows = labels.chunks(64).zip(zeros.chunks(64)).zip(ones.chunks(64)).zip(bits);
+            for (((labels, zeros), ones), &word) in rows {
+                for (i, ((label, zero), one)) in labels.iter().zip(zeros).zip(ones).enumerate() {
+                    let [label, zero, one] = [label, zero, one].map(|label| u128::from_le_bytes(*label));
+                    difference |= label ^ zero ^ (zero ^ one) & mask(u128::from(word >> i));
+                }
+            }
+            difference
+        },
+    )
 }
 
 /// Turns false labels into those of some bits, one packed bit for each: `label ^ bit delta`.
@@ -148,6 +181,30 @@ pub fn choose(labels: &mut [u8], bits: &[u64], delta: u128) {
                 for (i, label) in labels.iter_mut().enumerate() {
                     let chosen = u128::from_le_bytes(*label) ^ delta & mask(u128::from(word >> i));
                     *label = chosen.to_le_bytes();
+                }
+            }
+        },
+    );
+}
+
+/// Exchanges the labels of two rows where a packed bit is 1.
+///
+/// # Panics
+/// If the rows aren't equally long, there aren't as many words of bits as it takes, or a row ends in the middle of a label.
+pub fn exchange(first: &mut [u8], second: &mut [u8], bits: &[u64]) {
+    let ((first, rest), (second, more)) = (first.as_chunks_mut::<LABEL>(), second.as_chunks_mut::<LABEL>());
+    assert!(rest.is_empty() && more.is_empty(), "a label has {LABEL} bytes");
+    assert_eq!(first.len(), second.len(), "rows of as many labels");
+    assert_eq!(bits.len(), first.len().div_ceil(64), "a bit for each label");
+    cpu::run(
+        #[inline(always)]
+        || {
+            let rows = first.chunks_mut(64).zip(second.chunks_mut(64));
+            for ((first, second), &word) in rows.zip(bits) {
+                for (i, (a, b)) in first.iter_mut().zip(second).enumerate() {
+                    let [x, y] = [&*a, &*b].map(|label| u128::from_le_bytes(*label));
+                    let both = (x ^ y) & mask(u128::from(word >> i));
+                    (*a, *b) = ((x ^ both).to_le_bytes(), (y ^ both).to_le_bytes());
                 }
             }
         },
@@ -317,6 +374,45 @@ mod tests {
                 for c in 0..width {
                     assert_eq!(chosen[c], labels[c] ^ (u128::from(bit(&bits, c)) * delta()));
                     assert_eq!(bit(&low, c), bit(&bits, c) ^ labels[c] as u64 & 1);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn any_difference_from_what_bits_choose_is_found() {
+        for width in WIDTHS.into_iter().filter(|&width| width > 0) {
+            let [zeros, ones] = [8, 9].map(|seed| noise::<u128>(seed, width));
+            let bits = noise::<u64>(7, width.div_ceil(64));
+            let bit = |c: usize| bits[c / 64] >> (c % 64) & 1 == 1;
+            let chosen: Vec<u128> = (0..width).map(|c| if bit(c) { ones[c] } else { zeros[c] }).collect();
+            for level in available() {
+                let found = |labels: &[u128]| {
+                    let [labels, zeros, ones] = [labels, &zeros, &ones].map(bytemuck::cast_slice);
+                    at(level, || difference(labels, zeros, ones, &bits))
+                };
+                assert_eq!(found(&chosen), 0);
+                for c in [0, width / 2, width - 1] {
+                    let mut other = chosen.clone();
+                    other[c] ^= 1 << (c % 128);
+                    assert_eq!(found(&other), 1 << (c % 128));
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn rows_are_exchanged_where_bits_are_set() {
+        for width in WIDTHS {
+            let [a, b] = [8, 9].map(|seed| noise::<u128>(seed, width));
+            let bits = noise::<u64>(7, width.div_ceil(64));
+            for level in available() {
+                let (mut first, mut second) = (a.clone(), b.clone());
+                let [one, two] = [&mut first, &mut second].map(|row| bytemuck::cast_slice_mut(row));
+                at(level, || exchange(one, two, &bits));
+                for c in 0..width {
+                    let pair = if bits[c / 64] >> (c % 64) & 1 == 1 { (b[c], a[c]) } else { (a[c], b[c]) };
+                    assert_eq!((first[c], second[c]), pair);
                 }
             }
         }

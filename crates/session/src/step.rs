@@ -43,8 +43,10 @@ pub const MADE_WITH: u16 = 0x25;
 pub const SHOWN_DIGEST: u16 = 11;
 /// Digests of what was computed on masked operands; draws: their keys.
 pub const COMPUTED_DIGEST: u16 = 12;
+/// The sum of tags of garbled outputs.
+pub const TAGS: u16 = 13;
 /// Draws: the keys of digests of what an owner of inputs gave two parties, compared as [`SHARED_INPUT`].
-pub const GIVEN_DIGEST: u16 = 13;
+pub const GIVEN_DIGEST: u16 = 14;
 /// What a party has of material that was made ahead of time.
 pub const STORED: u16 = 0x30;
 /// Inputs; op is the input's index.
@@ -99,6 +101,10 @@ pub const CHECK_SHARE: u16 = OFFLINE + 0x3009;
 pub const CHECK_KEY: u16 = OFFLINE + 0x300a;
 /// Commitments to masks of outputs, and to proofs that the party that prepares aborts.
 pub const FAIR_PROMISE: u16 = OFFLINE + 0x300b;
+/// A digest of what two garblers made; draws: its key.
+pub const GARBLED_DIGEST: u16 = OFFLINE + 0x300c;
+/// That a party accepts garbled circuits.
+pub const GARBLED_ACCEPT: u16 = OFFLINE + 0x300d;
 /// Whether a message is an operation's and sent ahead of time.
 pub const fn is_ahead(part: u16) -> bool {
     OFFLINE <= part && part < At::ASIDE

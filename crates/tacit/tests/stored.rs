@@ -144,9 +144,14 @@ fn what_one_session_makes_is_used_by_as_many_runs_and_no_more() {
 /// Runs' checks go together, which few small runs save the most by; the price knows it to the byte.
 #[test]
 fn the_price_of_many_runs_is_what_is_sent() {
-    for name in
-        ["astra", "astra comparison=garbled", "astra-malicious", "astra-malicious roles=120", "astra-fair"]
-    {
+    for name in [
+        "astra",
+        "astra comparison=garbled",
+        "astra-malicious",
+        "astra-malicious comparison=garbled",
+        "astra-malicious roles=120",
+        "astra-fair",
+    ] {
         // Clients can't have fair outputs.
         let compiled = if name == "astra-fair" { sums(20) } else { program(100) };
         let local = Local::new(name).unwrap();
@@ -170,6 +175,12 @@ fn the_price_of_many_runs_is_what_is_sent() {
 fn the_price_of_many_runs_is_what_is_sent_however_they_are_sealed() {
     let (local, folder) = (Local::new("astra-malicious").unwrap(), Folder::new());
     let compiled = conjunctions(3_500_001);
+    let sent = ahead_of(&local, &compiled, 4, &folder);
+    let declared = price_offline(&compiled, &local.protocol, &local.parties, 4).unwrap();
+    assert_eq!(sent, declared.bytes());
+
+    let (local, folder) = (Local::new("astra-malicious comparison=garbled").unwrap(), Folder::new());
+    let compiled = comparisons(6_000);
     let sent = ahead_of(&local, &compiled, 4, &folder);
     let declared = price_offline(&compiled, &local.protocol, &local.parties, 4).unwrap();
     assert_eq!(sent, declared.bytes());
@@ -202,6 +213,15 @@ fn conjunctions(len: usize) -> Arc<Compiled> {
     let [a, b] = ["P0", "P1"].map(|owner| builder.input(owner, owner, Kind::Bool, &[len], None).unwrap());
     let both = builder.and(a, b).unwrap();
     builder.reveal(both, Recipient::All).unwrap();
+    Compiled::new(builder.finish().unwrap()).unwrap()
+}
+
+fn comparisons(len: usize) -> Arc<Compiled> {
+    let mut builder = Builder::new();
+    let range = Range::new(-100, 100);
+    let [a, b] = ["P0", "P1"].map(|owner| builder.input(owner, owner, Kind::Int, &[len], range).unwrap());
+    let larger = builder.greater(a, b).unwrap();
+    builder.reveal(larger, Recipient::All).unwrap();
     Compiled::new(builder.finish().unwrap()).unwrap()
 }
 

@@ -12,7 +12,7 @@ use tacit_session::Session;
 pub struct Altered {
     protocol: &'static dyn Protocol,
     native: Option<Native>,
-    before: Option<Box<dyn Fn() + Send + Sync>>,
+    before: Option<Box<dyn Fn(usize) + Send + Sync>>,
 }
 
 impl Altered {
@@ -21,18 +21,18 @@ impl Altered {
         Self { protocol, native: Some(native), before: None }
     }
 
-    /// A protocol whose endpoints do something first, such as planting mistakes: each has a thread of its own, which takes its
-    /// seat before it does anything. Never freed.
+    /// A protocol whose endpoints, of which each is told its number, do something first, such as planting mistakes: each has a
+    /// thread of its own, which takes its seat before it does anything. Never freed.
     pub fn beginning_with(
         protocol: &'static dyn Protocol,
-        before: impl Fn() + Send + Sync + 'static,
+        before: impl Fn(usize) + Send + Sync + 'static,
     ) -> &'static dyn Protocol {
         Box::leak(Box::new(Self { protocol, native: None, before: Some(Box::new(before)) }))
     }
 
-    fn begin(&self) {
+    fn begin(&self, endpoint: usize) {
         if let Some(before) = &self.before {
-            before();
+            before(endpoint);
         }
     }
 }
@@ -91,12 +91,12 @@ impl Protocol for Altered {
     }
 
     fn seat(&self, session: Session, plan: Arc<Plan>, roles: Roles) -> Result<Box<dyn Engine>, Error> {
-        self.begin();
+        self.begin(session.me());
         self.protocol.seat(session, plan, roles)
     }
 
     fn client(&self, session: Session, plan: Arc<Plan>, roles: Roles) -> Result<Box<dyn Client>, Error> {
-        self.begin();
+        self.begin(session.me());
         self.protocol.client(session, plan, roles)
     }
 }

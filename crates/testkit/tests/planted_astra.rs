@@ -15,7 +15,7 @@ use tacit_testkit::{Altered, Case, Draws, Fate, Run};
 
 /// The protocol with mistakes in it.
 fn mistaken(mistakes: &'static [Mistake]) -> &'static dyn Protocol {
-    Altered::beginning_with(&AstraMalicious::IN_ORDER, move || plant(mistakes))
+    Altered::beginning_with(&AstraMalicious::IN_ORDER, move |_| plant(mistakes))
 }
 
 fn subject(mistakes: &'static [Mistake]) -> Subject {
@@ -392,4 +392,46 @@ fn a_key_from_one_party_lets_it_choose_an_output() {
 #[should_panic(expected = "different keys")]
 fn a_key_from_one_party_is_noticed_by_the_suite() {
     attacks::output_key_changed(&subject(&[Mistake::KeyFromFirst]));
+}
+
+/// The protocol with garbled comparisons, and mistakes in it: of each party's, by role.
+fn garbled(mistakes: [&'static [Mistake]; 3]) -> Subject {
+    let plant = move |endpoint: usize| plant(mistakes.get(endpoint).copied().unwrap_or_default());
+    Subject { protocol: Altered::beginning_with(&AstraMalicious::GARBLED, plant), ..subject(&[]) }
+}
+
+/// A corrupt `P_1` changes labels of masked numbers, and doesn't mind what comes of it.
+#[test]
+fn wrong_labels_are_noticed_by_who_evaluates_them() {
+    let careless = garbled([&[], &[Mistake::TagsUnchecked], &[]]);
+    assert_eq!(attacks::unnoticed_in_comparisons(&careless, 1, 53), 0);
+}
+
+#[test]
+#[should_panic(expected = "honest endpoints have wrong outputs")]
+fn labels_that_nobody_checks() {
+    let mistakes = garbled([&[], &[Mistake::TagsUnchecked], &[Mistake::LabelsUnchecked]]);
+    attacks::unnoticed_in_comparisons(&mistakes, 1, 53);
+}
+
+/// A corrupt `P_2` says that a sign is another.
+#[test]
+#[should_panic(expected = "honest endpoints have wrong outputs")]
+fn signs_whose_tags_nobody_checks() {
+    attacks::unnoticed_in_comparisons(&garbled([&[], &[Mistake::TagsUnchecked], &[]]), 2, 1);
+}
+
+/// A corrupt `P_0` makes one commitment wrong: if `P_2` stops, a bit of the masked number is the one that it stands for.
+#[test]
+#[should_panic(expected = "who stops depends on the input")]
+fn commitments_that_are_left_out_of_what_garblers_vouch_for() {
+    const MISTAKES: &[Mistake] = &[Mistake::CommitmentsUncompared];
+    attacks::selective_failure(&garbled([&[], MISTAKES, MISTAKES]), 0);
+}
+
+/// A corrupt `P_0` makes one table wrong: the evaluator has a wrong label if it uses that.
+#[test]
+#[should_panic(expected = "who stops depends on the input")]
+fn garblers_that_nobody_compares() {
+    attacks::selective_failure(&garbled([&[], &[], &[Mistake::GarblersUncompared]]), 0);
 }

@@ -7,7 +7,7 @@ use tacit_testkit::conformance::{Subject, fairness};
 
 /// How often one that deviates breaks fairness.
 fn unfair(mistakes: &'static [Mistake]) -> usize {
-    let protocol = Altered::beginning_with(&AstraFair::IN_ORDER, move || plant(mistakes));
+    let protocol = Altered::beginning_with(&AstraFair::IN_ORDER, move |_| plant(mistakes));
     let subject = Subject { protocol, told: |_, _, _| false, fresh_masks: false, baseline: "none".into() };
     fairness::random(&subject, 0..300).unfair
 }

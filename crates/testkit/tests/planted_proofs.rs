@@ -20,12 +20,12 @@ use tacit_testkit::{Altered, Case, Delivery, Draws, Fate, Interceptor, Run};
 /// The protocol with mistakes in it.
 fn mistaken(mistakes: &'static [Mistake]) -> &'static dyn Protocol {
     let small = ReplicatedMalicious::SOUNDNESS_50.with("batch", "64").expect("there are such batches");
-    Altered::beginning_with(small, move || plant(mistakes))
+    Altered::beginning_with(small, move |_| plant(mistakes))
 }
 
 /// The same with points from hashes.
 fn mistaken_and_hashed(mistakes: &'static [Mistake]) -> &'static dyn Protocol {
-    Altered::beginning_with(&ReplicatedMalicious::FIAT_SHAMIR, move || plant(mistakes))
+    Altered::beginning_with(&ReplicatedMalicious::FIAT_SHAMIR, move |_| plant(mistakes))
 }
 
 fn subject(mistakes: &'static [Mistake]) -> Subject {

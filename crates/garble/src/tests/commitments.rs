@@ -74,6 +74,54 @@ fn commitments_bind_to_their_bit_their_place_and_their_batch() {
 }
 
 #[test]
+fn labels_and_the_other_commitments_make_all() {
+    let (plan, bits) = plan();
+    let (labels, commitments) = made(&plan, &bits);
+    let (whole, garbler) = (0..INSTANCES as u64, Garbler::new(&plan, &SEED, BATCH));
+    let mut others = vec![0; labels.len()];
+    garbler.other_commitments(2, whole.clone(), &bits, &mut others).unwrap();
+    let evaluator = Evaluator::new(&plan, BATCH);
+    let all = |bits: &[u64], labels: &[u8], others: &[u8]| {
+        evaluator.all_commitments(2, whole.clone(), bits, labels, others).unwrap()
+    };
+    assert!(all(&bits, &labels, &others) == commitments);
+    for place in [0, 64, 1100] {
+        // A label of the other bit, with or without the commitments that go with it; what is neither.
+        let mut other = bits.clone();
+        let row = &mut other[4 * words(INSTANCES)..];
+        set(row, place, !get(row, place));
+        let wrong = made(&plan, &other).0;
+        let mut fitting = others.clone();
+        garbler.other_commitments(2, whole.clone(), &other, &mut fitting).unwrap();
+        let mut neither = others.clone();
+        neither[(4 * INSTANCES + place) * LABEL + 3] ^= 2;
+        assert!(all(&bits, &wrong, &others) != commitments);
+        assert!(all(&bits, &wrong, &fitting) != commitments);
+        assert!(all(&bits, &labels, &neither) != commitments);
+        assert!(all(&other, &wrong, &fitting) == commitments, "they are of the bits that are said");
+    }
+    let short = evaluator.all_commitments(2, whole.clone(), &bits, &labels, &others[1..]);
+    assert!(matches!(short, Err(Error::Length { .. })), "{short:?}");
+    let none = evaluator.all_commitments(2, 0..0, &[], &[], &[]);
+    assert_eq!(none, Ok(Vec::new()));
+}
+
+/// Why nothing is committed to in this order that the evaluator may not know.
+#[test]
+fn a_label_and_the_commitments_of_both_bits_tell_the_bit() {
+    let (plan, bits) = plan();
+    let (labels, commitments) = made(&plan, &bits);
+    for at in 0..20 {
+        let fits = [false, true].map(|guess| {
+            let mut guessed = bits.clone();
+            set(&mut guessed, at, guess);
+            check(&plan, &guessed, &labels, &commitments).is_ok()
+        });
+        assert_eq!(fits, [!get(&bits, at), get(&bits, at)]);
+    }
+}
+
+#[test]
 fn pieces_have_the_commitments_of_the_whole() {
     let (plan, bits) = plan();
     let (_, commitments) = made(&plan, &bits);

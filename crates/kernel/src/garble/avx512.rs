@@ -10,6 +10,9 @@ const LANES: usize = 4;
 /// Vectors of a row at a time in [`garble`]: each is hashed for both bits, and there are two rows.
 const GARBLED: usize = 2;
 
+/// Vectors of a row at a time in [`hash`].
+const HASHED: usize = 8;
+
 /// Vectors of a row at a time in [`evaluate`].
 const EVALUATED: usize = 4;
 
@@ -46,7 +49,7 @@ pub(super) fn garble(
                 _mm512_xor_si512(inputs[2], other),
                 _mm512_xor_si512(inputs[3], other),
             ];
-            let hashes: [__m512i; 4 * GARBLED] = hash(&keys, &both);
+            let hashes: [__m512i; 4 * GARBLED] = self::hashes(&keys, &both);
             let (mut generator, mut evaluator, mut falses) = (a, b, a);
             for i in 0..GARBLED {
                 let (ha, hb) = (hashes[i], hashes[GARBLED + i]);
@@ -90,7 +93,7 @@ pub(super) fn evaluate(
             prefetch(&right[bytes.clone()], table.len());
             let generator: [__m512i; EVALUATED] = load(&left[bytes.clone()]);
             let evaluator: [__m512i; EVALUATED] = load(&right[bytes]);
-            let hashes: [__m512i; 2 * EVALUATED] = hash(&keys, &inputs(&mut tweak, &a, &b));
+            let hashes: [__m512i; 2 * EVALUATED] = self::hashes(&keys, &inputs(&mut tweak, &a, &b));
             let mut active = a;
             for i in 0..EVALUATED {
                 let left = _mm512_and_si512(generator[i], mask(a[i]));
@@ -102,11 +105,34 @@ pub(super) fn evaluate(
     }
 }
 
+/// [`super::hash`].
+#[target_feature(enable = "avx2,aes,avx512f,avx512bw,vaes")]
+pub(super) fn hash(key: &[u8; 16], labels: &mut [[u8; LABEL]]) {
+    let keys = broadcast(&expand(key));
+    let mut tweak = first_tweak();
+    for labels in labels.chunks_mut(HASHED * LANES) {
+        let labels = labels.as_flattened_mut();
+        let mut inputs: [__m512i; HASHED] = load(labels);
+        for input in &mut inputs {
+            *input = _mm512_xor_si512(sigma_each(*input), tweak);
+            tweak = next_tweak(tweak);
+        }
+        store(labels, &hashes(&keys, &inputs));
+    }
+}
+
 /// The tweaks of the first halves of the first four instances.
 #[inline]
 #[target_feature(enable = "avx512f")]
 fn first_tweak() -> __m512i {
     _mm512_set_epi64(0, 6, 0, 4, 0, 2, 0, 0)
+}
+
+/// Those of the four after them.
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn next_tweak(tweak: __m512i) -> __m512i {
+    _mm512_add_epi64(tweak, _mm512_set_epi64(0, 8, 0, 8, 0, 8, 0, 8))
 }
 
 /// What of labels the cipher is given: those of all left operands, then those of all right ones. Counts `tweak` on.
@@ -119,12 +145,11 @@ fn inputs<const N: usize, const M: usize>(
 ) -> [__m512i; M] {
     const { assert!(M == 2 * N) };
     let second = _mm512_set_epi64(0, 1, 0, 1, 0, 1, 0, 1);
-    let step = _mm512_set_epi64(0, 8, 0, 8, 0, 8, 0, 8);
     let mut inputs = [*tweak; M];
     for i in 0..N {
         inputs[i] = _mm512_xor_si512(sigma_each(a[i]), *tweak);
         inputs[N + i] = xor3(sigma_each(b[i]), *tweak, second);
-        *tweak = _mm512_add_epi64(*tweak, step);
+        *tweak = next_tweak(*tweak);
     }
     inputs
 }
@@ -132,7 +157,7 @@ fn inputs<const N: usize, const M: usize>(
 /// The hashes of labels whose [`inputs`] these are.
 #[inline]
 #[target_feature(enable = "avx512f,vaes")]
-fn hash<const N: usize>(keys: &[__m512i; 11], inputs: &[__m512i; N]) -> [__m512i; N] {
+fn hashes<const N: usize>(keys: &[__m512i; 11], inputs: &[__m512i; N]) -> [__m512i; N] {
     let mut hashes = encrypt_avx512(keys, inputs);
     for (hash, input) in hashes.iter_mut().zip(inputs) {
         *hash = _mm512_xor_si512(*hash, *input);

@@ -79,6 +79,9 @@ impl Native {
     /// Rings, and no other interactive operations than ANDs, circuits and products.
     pub const PRODUCTS: Self = Self { rings: true, addends: Addends::Three, signs: false };
 
+    /// These and signs.
+    pub const PRODUCTS_AND_SIGNS: Self = Self { signs: true, ..Self::PRODUCTS };
+
     /// Bits alone.
     pub const BITS: Self = Self { rings: false, addends: Addends::None, signs: false };
 }

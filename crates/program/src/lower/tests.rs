@@ -41,7 +41,11 @@ proptest! {
         let mut rng = seeded(seed);
         let program = testing::program(&mut rng, steps);
         let inputs = testing::inputs(&program.input_types(), &mut rng);
-        testing::check(&program, Native::SIGNS, &inputs, rng);
+        testing::check(&program, Native::SIGNS, &inputs, rng.clone());
+        let plan = testing::check(&program, Native::PRODUCTS_AND_SIGNS, &inputs, rng).plan;
+        let by_two =
+            |kind: &OpKind| matches!(kind, OpKind::Split { .. } | OpKind::Inject { .. } | OpKind::Shift { .. });
+        prop_assert!(!plan.ops.iter().any(|op| by_two(&op.kind)));
     }
 
     /// The same with numbers as bits.

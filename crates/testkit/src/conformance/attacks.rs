@@ -8,7 +8,8 @@
 //! some of the same sort; the contents are drawn anew, or are those of another message, or of the same one in another
 //! session; they are too short or too long; they are missing, come twice, or nothing comes any more. The circuit is
 //! evaluated on instances that don't depend on one another, with three bits of input from each who gives any: so what
-//! honest endpoints may have is found by trying all eight for every instance.
+//! honest endpoints may have is found by trying all eight for every instance. Comparisons are of numbers in a ring of eight
+//! bits, of which all 256 are tried.
 //!
 //! **Together.** A party and a client deviate at once, each at some messages: what honest endpoints have, clients among them,
 //! may depend on the inputs of both, and on nothing else.
@@ -21,10 +22,12 @@ use std::sync::Arc;
 use tacit_circuit::{Builder, Wire};
 use tacit_engine::{Clear, Outcome};
 use tacit_net::Frame;
-use tacit_program::{Kind, Program, Recipient, plan};
+use tacit_program::plan::Domain;
+use tacit_program::{Data, Kind, Program, Recipient, Value, plan};
 use tacit_session::{At, step};
 
 use super::Subject;
+use super::catalogue::Numbers;
 use super::robust::FAIR;
 use crate::links::{Lying, Medium, links};
 use crate::{Case, Draws, Ending, Fate, Interceptor, Rng};
@@ -51,7 +54,7 @@ pub enum Sort {
     AheadChecked,
     /// Masked operands, to a party that computes along.
     Masked,
-    /// What is compared of masked operands and of what was computed on them.
+    /// What is compared of masked operands, of what was computed on them and of garbled outputs.
     MaskedDigest,
     /// Proofs.
     Proof,
@@ -159,6 +162,88 @@ pub fn random(subject: &Subject, seeds: Range<u64>) -> Tally {
     tally
 }
 
+/// Deviations with these seeds, of a program that compares numbers. The table is printed, and given.
+///
+/// # Panics
+/// As [`random`].
+pub fn random_comparisons(subject: &Subject, seeds: Range<u64>) -> Tally {
+    let stage = Stage::comparing(subject, 8);
+    let mut tally = Tally::default();
+    for seed in seeds {
+        let (target, change) = stage.choose(&mut Rng::new(seed));
+        let caught = stage.attack(target, change, seed);
+        tally.count(stage.messages[target].sort, change, caught);
+    }
+    println!("{}", tally.table());
+    tally
+}
+
+/// As [`every_byte`], of a program that compares numbers.
+///
+/// # Panics
+/// As [`every_byte`].
+pub fn every_byte_of_comparisons(subject: &Subject, step: usize) {
+    Stage::comparing(subject, 8).every_byte(step);
+}
+
+/// Flips a bit of every `step`-th byte that a party sends for operations online, in a program that compares numbers. How
+/// many of these changes nobody notices.
+///
+/// # Panics
+/// If an honest endpoint has a wrong output.
+pub fn unnoticed_in_comparisons(subject: &Subject, from: usize, step: usize) -> usize {
+    let stage = Stage::comparing(subject, 8);
+    let mut unnoticed = 0;
+    let online = |message: &&(usize, &Message)| message.1.from == from && message.1.sort == Sort::And;
+    for (target, message) in stage.messages.iter().enumerate().filter(|message| online(&message)) {
+        for byte in (target % step..message.payload.len()).step_by(step) {
+            unnoticed += usize::from(!stage.flip(target, byte));
+        }
+    }
+    unnoticed
+}
+
+/// Flips a bit of what one party sends ahead of time for the sign of a number, in every eighth byte: who then stops, and when,
+/// doesn't depend on the number. The party may know what hides that.
+///
+/// # Panics
+/// If it does.
+pub fn selective_failure(subject: &Subject, from: usize) {
+    let mut build = tacit_program::Builder::new();
+    let range = Numbers::int(GIVEN as u32).range;
+    let number = build.input("alice", "x", Kind::Int, &[1], range).expect("a range");
+    let zero =
+        build.constant(&Value { shape: vec![], data: Data::Int(vec![0]) }, Kind::Int).expect("a number");
+    let sign = build.less(number, zero).expect("numbers of one kind");
+    build.reveal(sign, Recipient::All).expect("the node is there");
+    let program = build.finish().expect("something is revealed");
+    let plan = subject.lowered(&program).plan;
+    let cases = [0, 1, 2, 3].map(|number| Case::new(subject.protocol, plan.clone(), &[vec![number]]));
+    let run = cases[0].run(&Draws::fixed(1));
+    let ahead = |part: u16| step::is_ahead(part) && part < step::CHECK_PRODUCTS;
+    for (from, to) in run.trace.links().into_iter().filter(|link| link.0 == from) {
+        for (nth, message) in run.trace.link(from, to).enumerate().filter(|one| ahead(one.1.at.part)) {
+            for byte in (0..message.payload.len()).step_by(8) {
+                let ends = cases.each_ref().map(|case| {
+                    let world = case.world().intercept(Box::new(move |message| {
+                        let mut frame = message.frame.clone();
+                        if (message.from, message.to, message.nth) != (from, to, nth) {
+                            return Fate::Deliver;
+                        }
+                        frame.payload[byte] ^= 1;
+                        Fate::Replace(vec![frame])
+                    }));
+                    let endings = case.run_in(&world, &Draws::fixed(1)).endings;
+                    let error = |ending: Ending| ending.result.err().map(|error| error.to_string());
+                    endings.into_iter().flatten().map(error).collect::<Vec<_>>()
+                });
+                let same = ends.iter().all(|end| *end == ends[0]);
+                assert!(same, "byte {byte} of {}: who stops depends on the input: {ends:?}", message.at);
+            }
+        }
+    }
+}
+
 /// Deviations of a party and a client together, with these seeds: each of the three with one who gives and learns, or with
 /// one who learns. How many were noticed.
 ///
@@ -227,18 +312,7 @@ pub fn random_ands(subject: &Subject, seeds: Range<u64>) {
 /// # Panics
 /// If an honest endpoint has a wrong output, or nobody notices.
 pub fn every_byte(subject: &Subject, step: usize) {
-    let stage = Stage::new(subject, 12, 8);
-    for (target, message) in stage.messages.iter().enumerate() {
-        let may_pass = message.sort == Sort::PartyInput || stage.makes_up_for(message.sort);
-        for byte in (target % step..message.payload.len()).step_by(step) {
-            // A last byte may have bits that mean nothing, but its first one does.
-            let bit = if byte + 1 == message.payload.len() { 0 } else { (byte + target) % 8 };
-            let interceptor =
-                stage.interceptor(target, Box::new(move |frame| frame.payload[byte] ^= 1 << bit));
-            let caught = stage.check(target, interceptor, &format!("byte {byte} changed"));
-            assert!(caught || may_pass, "byte {byte} of {message:?}");
-        }
-    }
+    Stage::new(subject, 12, 8).every_byte(step);
 }
 
 /// A few dozen over real links.
@@ -300,7 +374,19 @@ impl Stage {
             .iter()
             .map(|_| (0..GIVEN * instances).map(|_| rng.word() & 1).collect())
             .collect();
-        let case = Case::new(subject.protocol, subject.lowered(&program).plan, &inputs);
+        Self::of(subject, &program, &inputs, instances)
+    }
+
+    /// The same, of numbers that are compared.
+    fn comparing(subject: &Subject, instances: usize) -> Self {
+        let mut rng = Rng::new(4);
+        let numbers = |_| (0..instances).map(|_| (rng.word() & 7).wrapping_sub(4)).collect();
+        let inputs: Vec<Vec<u64>> = (0..3).map(numbers).collect();
+        Self::of(subject, &comparisons(instances), &inputs, instances)
+    }
+
+    fn of(subject: &Subject, program: &Program, inputs: &[Vec<u64>], instances: usize) -> Self {
+        let case = Case::new(subject.protocol, subject.lowered(program).plan, inputs);
         let [run, other] = [1, 2].map(|seed| case.run(&Draws::fixed(seed)).trace);
         let mut messages = Vec::new();
         for (from, to) in run.links() {
@@ -314,6 +400,25 @@ impl Stage {
         }
         let allowed = (0..case.endpoints()).map(|corrupt| allowed(&case, &[corrupt])).collect();
         Self { case, messages, instances, allowed, fair: subject.is_fair() }
+    }
+
+    /// Flips a bit of every `step`-th byte of every message.
+    fn every_byte(&self, step: usize) {
+        for (target, message) in self.messages.iter().enumerate() {
+            let may_pass = message.sort == Sort::PartyInput || self.makes_up_for(message.sort);
+            for byte in (target % step..message.payload.len()).step_by(step) {
+                assert!(self.flip(target, byte) || may_pass, "byte {byte} of {message:?}");
+            }
+        }
+    }
+
+    /// Flips a bit of a byte; whether an honest endpoint noticed.
+    fn flip(&self, target: usize, byte: usize) -> bool {
+        // A last byte may have bits that mean nothing, but its first one does.
+        let last = byte + 1 == self.messages[target].payload.len();
+        let bit = if last { 0 } else { (byte + target) % 8 };
+        let interceptor = self.interceptor(target, Box::new(move |frame| frame.payload[byte] ^= 1 << bit));
+        self.check(target, interceptor, &format!("byte {byte} changed"))
     }
 
     /// A sort, one of its messages, and what becomes of it.
@@ -574,8 +679,11 @@ fn sort(at: At, from: usize, parties: usize) -> Option<Sort> {
         step::OUTPUT => Sort::Output,
         step::OUTPUT_DIGEST => Sort::Confirmation,
         step::FAIR_READY..=step::FAIR_OPENING => Sort::Fair,
-        step::SHOWN_DIGEST | step::COMPUTED_DIGEST => Sort::MaskedDigest,
-        step::COIN_COMMIT | step::COIN_OPEN | step::CHECK_PRODUCTS..=step::CHECK_ACCEPT => Sort::AheadChecked,
+        step::SHOWN_DIGEST | step::COMPUTED_DIGEST | step::TAGS => Sort::MaskedDigest,
+        step::COIN_COMMIT
+        | step::COIN_OPEN
+        | step::CHECK_PRODUCTS..=step::CHECK_ACCEPT
+        | step::GARBLED_DIGEST..=step::GARBLED_ACCEPT => Sort::AheadChecked,
         step::OFFLINE.. => Sort::Ahead,
         part if part >= step::OPERATION && part & step::MASKED != 0 => Sort::Masked,
         step::OPERATION.. => Sort::And,
@@ -583,19 +691,26 @@ fn sort(at: At, from: usize, parties: usize) -> Option<Sort> {
     })
 }
 
-/// All outcomes of a plan over the values that some endpoints may give, the same for all instances.
+/// All outcomes of a plan over the values that some endpoints may give, the same for all instances: bits, or numbers.
 fn allowed(case: &Case, corrupt: &[usize]) -> Vec<Outcome> {
     let is_theirs = |index: &usize| corrupt.contains(&case.roles().endpoint(case.plan.inputs[*index].owner));
+    let register = |index: usize| case.plan.register(case.plan.inputs[index].reg);
     let theirs: Vec<usize> = (0..case.inputs.len()).filter(is_theirs).collect();
+    let bits = |domain: Domain| if domain == Domain::Bits { GIVEN as u64 } else { domain.bits() };
     let mut outcomes = Vec::new();
-    for value in 0..1_u64 << (GIVEN * theirs.len()) {
+    for mut value in 0..1_u64 << theirs.iter().map(|&index| bits(register(index).domain)).sum::<u64>() {
         let mut case = case.clone();
-        for (place, &index) in theirs.iter().enumerate() {
-            let register = case.plan.register(case.plan.inputs[index].reg);
-            let value = value >> (GIVEN * place);
-            let bits = (0..register.cols).map(|at| value >> (at % GIVEN) & 1).collect::<Vec<_>>();
+        for &index in &theirs {
+            let register = register(index);
+            let one = value & ((1 << bits(register.domain)) - 1);
+            value >>= bits(register.domain);
+            let of_column = |at: usize| match register.domain {
+                Domain::Bits => one >> (at % GIVEN) & 1,
+                _ => one,
+            };
+            let values: Vec<u64> = (0..register.cols).map(of_column).collect();
             let form = case.plan.inputs[index].form;
-            case.inputs[index] = Clear::from_elements(register.domain, form, &bits);
+            case.inputs[index] = Clear::from_elements(register.domain, form, &values);
         }
         outcomes.push(case.run_in_the_clear().expect("nothing can go wrong in the clear"));
     }
@@ -623,6 +738,25 @@ fn program(rng: &mut Rng, ands: usize, instances: usize) -> Program {
     let outputs = build.circuit(&circuit, &operands).expect("the operands fit");
     let to = [Recipient::All, Recipient::Role("P1".to_owned()), Recipient::Role("carol".to_owned())];
     for (output, to) in outputs.into_iter().zip(to) {
+        build.reveal(output, to).expect("the node is there");
+    }
+    build.finish().expect("something is revealed")
+}
+
+/// Comparisons of numbers of P0, alice and P2. All learn one, P1 a maximum, carol another comparison.
+fn comparisons(instances: usize) -> Program {
+    let mut build = tacit_program::Builder::new();
+    let range = Numbers::int(GIVEN as u32).range;
+    let [x, y, z] = ["P0", "alice", "P2"].map(|owner| {
+        build
+            .input(owner, &format!("x_{owner}"), Kind::Int, &[instances], range)
+            .expect("an input of numbers")
+    });
+    let less = build.less(x, y).expect("numbers of one kind");
+    let most = build.maximum(y, z).expect("numbers of one kind");
+    let other = build.less(z, x).expect("numbers of one kind");
+    let to = [Recipient::All, Recipient::Role("P1".to_owned()), Recipient::Role("carol".to_owned())];
+    for (output, to) in [less, most, other].into_iter().zip(to) {
         build.reveal(output, to).expect("the node is there");
     }
     build.finish().expect("something is revealed")

@@ -105,7 +105,7 @@ pub fn check_over(subject: &Subject, program: &Program, medium: Medium, what: &s
 fn slack(plan: &Plan) -> usize {
     let converts = |stage: &Stage| {
         let kind = &plan.ops[stage.op as usize].kind;
-        matches!(kind, Kind::Split { .. } | Kind::Inject { .. } | Kind::Shift { .. })
+        matches!(kind, Kind::Split { .. } | Kind::Inject { .. } | Kind::Shift { .. } | Kind::Sign { .. })
     };
     let first = |stage: &&Stage| stage.stage == 0;
     let levels = plan.levels.iter().skip(1);

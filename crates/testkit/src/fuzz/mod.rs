@@ -208,7 +208,7 @@ pub fn program(bytes: &[u8]) {
     if elements > LOWERED_ELEMENTS {
         return;
     }
-    for native in [Native::ALL, Native::SIGNS] {
+    for native in [Native::ALL, Native::SIGNS, Native::PRODUCTS_AND_SIGNS] {
         let lowered = lower(&program, native).expect("an engine that offers all can run all");
         assert_eq!(lowered.inputs.len(), program.inputs().len());
         assert_eq!(lowered.outputs.len(), program.outputs().len());

@@ -1,0 +1,397 @@
+//! Signs by garbled circuits that are checked: `P_0` garbles, and `P_1` vouches for it (section 5.4, the malicious `Pi_BitExt`,
+//! mended).
+//!
+//! `x = u_1 + u_2 + u_3` with `u_1 = m`, `u_2 = x_1` and `u_3 = x_2`. From their common seed `P_0` and `P_1` both garble
+//! `y = msb(u_1 + u_2 + u_3) xor r_1 xor r_2`, with `u_2` and `r_1` folded in, which both know.
+//!
+//! - Offline `P_0` sends `P_2` the tables, what decodes `y`, commitments to both labels of each bit of `u_1` in the order of the
+//!   bit's values, and of each bit of `u_3` and `r_2` the label and the commitment to the other one. `P_2` knows these bits. It
+//!   makes the commitments of the labels, and has all then that `P_1` has made, too: a digest tells.
+//! - Online `P_1` sends `P_2` the labels of `m`'s bits. `P_2` knows `m` as well, and checks that the labels are those committed to.
+//!   It evaluates, and sends `P_1` the bits `y`. Before any verdict it sends the sum of all outputs' tags, which `P_1` compares
+//!   with that of the bits that it got.
+//!
+//! Why nothing of it tells anybody anything is in `docs/protocols/astra-comparison.md`.
+//!
+//! **When `P_2` stops.** Offline when all is here. Online at once: it evaluates no label before it was checked. With a label that
+//! is none the output's would be one that depends on `u_3`, and `P_1`, who knows all labels, could read that from a tag.
+//! And `P_1` knows beforehand whether the check fails, as it knows `m` and what it sends.
+//!
+//! **A sum of tags** is enough, and needs no key: whoever has one label of an output can't tell the other bit's tag from
+//! random bits, so neither any sum that it is a part of.
+
+use crate::engine::AstraEngine;
+use crate::planted::{Mistake, planted};
+use crate::products::no_material;
+use crate::signs::{
+    BITS, message_ranges, misfit, of_width, packed, piece, planes, width_of, with_bytes_first,
+};
+use std::sync::LazyLock;
+use tacit_circuit::arith::circuits::masked_sign;
+use tacit_engine::profile::{Section, section};
+use tacit_engine::{Error, Job, with_word};
+use tacit_garble::{Error as Misfit, Evaluator, Garbler, Plan as Garbling};
+use tacit_kernel::bits::{get, words};
+use tacit_kernel::garble::LABEL;
+use tacit_kernel::{Buffer, Word};
+use tacit_program::plan::{Kind, Plan, Reg, Width};
+use zeroize::Zeroizing;
+
+/// Bytes of the tags of an output's two bits.
+const TAGS: usize = 2 * LABEL;
+
+/// A circuit for each width, in the order of [`Width::ALL`].
+static CIRCUITS: LazyLock<[Garbling; 4]> = LazyLock::new(|| Width::ALL.map(garbling));
+
+/// The circuit, whose inputs are the bytes of `u_1`, then `u_2`, `u_3`, `r_1` and `r_2`.
+fn garbling(width: Width) -> Garbling {
+    with_bytes_first(&masked_sign(width.bits().into(), 3, 2), width, &[true, false, true, false])
+}
+
+pub(crate) fn circuit_of(plan: &Plan, a: Reg) -> &'static Garbling {
+    of_width(&CIRCUITS, plan, a)
+}
+
+/// The inputs whose labels `P_2` has ahead of time, `u_3` and `r_2`.
+fn given(circuit: &Garbling) -> [usize; 2] {
+    let inputs = circuit.inputs().len();
+    [inputs - 3, inputs - 1]
+}
+
+/// Bytes of what is made of some numbers, in the order in which it is sent.
+struct Lengths {
+    tables: usize,
+    /// Commitments to the labels of `u_1`.
+    commitments: usize,
+    /// Labels of `u_3` and `r_2`; and in the end as many of commitments to their other labels.
+    labels: usize,
+    decoding: usize,
+}
+
+impl Lengths {
+    fn of(circuit: &Garbling, numbers: usize) -> Self {
+        let [third, mask] = given(circuit);
+        let labels = |input: usize| circuit.commitment_bytes(input, numbers) / 2;
+        Self {
+            tables: circuit.table_bytes(numbers),
+            commitments: (0..third - 1).map(|byte| circuit.commitment_bytes(byte, numbers)).sum(),
+            labels: labels(third) + labels(mask),
+            decoding: numbers.div_ceil(8),
+        }
+    }
+
+    /// Of what `P_2` keeps.
+    fn kept(&self) -> usize {
+        self.tables + self.commitments + self.labels + self.decoding
+    }
+
+    fn sent(&self) -> usize {
+        self.kept() + self.labels
+    }
+}
+
+/// What `P_2` keeps of some numbers.
+struct Kept<'a> {
+    tables: &'a [u8],
+    commitments: &'a [u8],
+    labels: &'a [u8],
+    decoding: &'a [u8],
+}
+
+impl<'a> Kept<'a> {
+    fn of(lengths: &Lengths, bytes: &'a [u8]) -> Self {
+        let (tables, rest) = bytes.split_at(lengths.tables);
+        let (commitments, rest) = rest.split_at(lengths.commitments);
+        let (labels, decoding) = rest.split_at(lengths.labels);
+        Self { tables, commitments, labels, decoding }
+    }
+}
+
+/// Bytes that a party keeps for the signs of so many numbers: `P_2` what it evaluates, `P_1` the tags of both bits of each
+/// output.
+pub(crate) fn kept_bytes(plan: &Plan, a: Reg, me: usize, numbers: usize) -> usize {
+    match me {
+        0 => 0,
+        1 => TAGS * numbers,
+        _ => Lengths::of(circuit_of(plan, a), numbers).kept(),
+    }
+}
+
+/// Bits that `P_0` sends `P_2` for all numbers of a register.
+pub(crate) fn garbled_bits(plan: &Plan, a: Reg) -> u64 {
+    let numbers = plan.register(a).cols;
+    let lengths = Lengths::of(circuit_of(plan, a), numbers);
+    8 * (lengths.sent() - lengths.decoding) as u64 + numbers as u64
+}
+
+/// Numbers whose signs are garbled after which instances are sealed, so that what was made doesn't pile up in memory: 116 MB.
+pub(crate) const MANY_GARBLED: u64 = 1 << 14;
+
+/// Instances with so many signs each after which they are sealed for that; none without any.
+pub(crate) fn instances(signs: u64) -> Option<u64> {
+    (signs > 0).then(|| MANY_GARBLED.div_ceil(signs))
+}
+
+/// Signs of a plan.
+pub(crate) fn signs(plan: &Plan) -> u64 {
+    let signs = plan.ops.iter().filter(|op| matches!(op.kind, Kind::Sign { .. }));
+    signs.map(|op| op.kind.extent(plan) as u64).sum()
+}
+
+impl AstraEngine {
+    /// Makes a job's garbled circuits ahead of time.
+    pub(crate) fn make_signs(&mut self, job: &Job, a: Reg, dst: Reg) -> Result<(), Error> {
+        if self.me != 0 {
+            let (verified, streams) = (self.verified.as_mut(), &mut self.streams);
+            let verified = verified.expect("only the protocol that checks garbled circuits has two garblers");
+            verified.begin_vouching(&mut streams[3 - self.me]);
+        }
+        with_word!(width_of(&self.plan, a), W => match self.me {
+            0 => self.give_garbled::<W>(job, a, dst),
+            1 => self.vouch::<W>(job, a, dst),
+            _ => self.take_garbled::<W>(job, a, dst),
+        })?;
+        self.verified().garbled(job.cols.len());
+        Ok(())
+    }
+
+    /// A job's bits of a component of an operand, a row for each.
+    fn addend<W: Word>(&self, job: &Job, a: Reg, component: usize) -> Vec<u64> {
+        planes::<W>(&self.component(component).get(a).words::<W>()[job.cols.clone()])
+    }
+
+    /// A component of a job's part of the result.
+    fn mask(&mut self, job: &Job, dst: Reg, component: usize) -> Vec<u64> {
+        let mut mask = self.draw_mask(job, dst, component);
+        mask.truncate(words(job.cols.len()));
+        mask
+    }
+
+    /// `P_0`: garbles, and sends all that `P_2` is to have.
+    fn give_garbled<W: Word>(&mut self, job: &Job, a: Reg, dst: Reg) -> Result<(), Error> {
+        let circuit = circuit_of(&self.plan, a);
+        let lengths = Lengths::of(circuit, job.cols.len());
+        let [u_2, u_3] = [1, 2].map(|component| self.addend::<W>(job, a, component));
+        let [r_1, r_2] = [1, 2].map(|component| self.mask(job, dst, component));
+        let seed = self.garbling_seed(job, 1);
+        let mut sent = std::mem::take(&mut self.part);
+        sent.reuse(lengths.sent());
+        let batch = self.ahead()?.batch(job.op);
+        let made = section(Section::Gates, || {
+            let mut garbler = Garbler::new(circuit, &seed, batch);
+            let (tables, rest) = sent.bytes_mut().split_at_mut(lengths.tables);
+            let (commitments, rest) = rest.split_at_mut(lengths.commitments);
+            let (mut labels, rest) = rest.split_at_mut(lengths.labels);
+            let (decoding, mut others) = rest.split_at_mut(lengths.decoding);
+            let outputs = garbler.garble(piece(job), &[&u_2, &r_1], tables)?;
+            decoding.copy_from_slice(&bytemuck::cast_slice(&outputs.decoding())[..lengths.decoding]);
+            for (byte, commitments) in
+                commitments.chunks_exact_mut(lengths.commitments / W::BYTES).enumerate()
+            {
+                garbler.commitments(byte, piece(job), commitments)?;
+            }
+            for (input, bits) in given(circuit).into_iter().zip([&u_3, &r_2]) {
+                let bytes = circuit.commitment_bytes(input, job.cols.len()) / 2;
+                let own = labels.split_off_mut(..bytes).unwrap_or_default();
+                garbler.labels(input, piece(job), bits, own)?;
+                let other = others.split_off_mut(..bytes).unwrap_or_default();
+                garbler.other_commitments(input, piece(job), bits, other)?;
+            }
+            Ok(())
+        });
+        made.map_err(|error: Misfit| misfit(&error))?;
+        let to = self.taker();
+        section(Section::Sending, || {
+            for (which, range) in message_ranges(lengths.sent()) {
+                let at = self.part_at(job, which);
+                self.session.mesh().send(to, at, &sent.bytes()[range])?;
+            }
+            Ok::<(), Error>(())
+        })?;
+        self.part = sent;
+        Ok(())
+    }
+
+    /// `P_1`: garbles the same, notes what `P_2` should have of it, and keeps the tags of outputs.
+    fn vouch<W: Word>(&mut self, job: &Job, a: Reg, dst: Reg) -> Result<(), Error> {
+        let circuit = circuit_of(&self.plan, a);
+        let count = job.cols.len();
+        let (u_2, r_1) = (self.addend::<W>(job, a, 1), self.mask(job, dst, 1));
+        let seed = self.garbling_seed(job, 0);
+        let mut scratch = std::mem::take(&mut self.part);
+        let batch = self.ahead()?.batch(job.op);
+        let verified = self.verified();
+        let made = section(Section::Gates, || {
+            let mut garbler = Garbler::new(circuit, &seed, batch);
+            scratch.reuse(circuit.table_bytes(count));
+            let outputs = garbler.garble(piece(job), &[&u_2, &r_1], scratch.bytes_mut())?;
+            verified.vouch(scratch.bytes());
+            let mut commitments = |input: usize| {
+                scratch.reuse(circuit.commitment_bytes(input, count));
+                garbler.commitments(input, piece(job), scratch.bytes_mut())?;
+                verified.vouch(scratch.bytes());
+                Ok::<(), Misfit>(())
+            };
+            if !planted(Mistake::CommitmentsUncompared) {
+                (0..W::BYTES).try_for_each(&mut commitments)?;
+            }
+            given(circuit).into_iter().try_for_each(commitments)?;
+            verified.vouch(&bytemuck::cast_slice(&outputs.decoding())[..count.div_ceil(8)]);
+            let tags = |bits: u64| Ok(Zeroizing::new(outputs.tags(&vec![bits; words(count)])?));
+            Ok([tags(0)?, tags(u64::MAX)?])
+        });
+        self.part = scratch;
+        let [zeros, ones] = made.map_err(|error: Misfit| misfit(&error))?;
+        let kept = &mut self.ahead()?.shares_mut(job.op)[TAGS * job.cols.start..TAGS * job.cols.end];
+        let pairs = zeros.as_chunks::<LABEL>().0.iter().zip(ones.as_chunks::<LABEL>().0);
+        for (kept, (zero, one)) in kept.as_chunks_mut::<TAGS>().0.iter_mut().zip(pairs) {
+            let (to_zero, to_one) = kept.split_at_mut(LABEL);
+            to_zero.copy_from_slice(zero);
+            to_one.copy_from_slice(one);
+        }
+        Ok(())
+    }
+
+    /// `P_2`: takes what `P_0` garbled, and notes it as `P_1` should have it.
+    fn take_garbled<W: Word>(&mut self, job: &Job, a: Reg, dst: Reg) -> Result<(), Error> {
+        let circuit = circuit_of(&self.plan, a);
+        let lengths = Lengths::of(circuit, job.cols.len());
+        let (u_3, r_2) = (self.addend::<W>(job, a, 2), self.mask(job, dst, 2));
+        let place = self.garbled_range(job, a);
+        let mut others = std::mem::take(&mut self.part);
+        others.reuse(lengths.labels);
+        self.receive_garbled(job, &lengths, place.start, &mut others)?;
+        let Self { ahead, verified: Some(verified), .. } = self else { return Err(no_material()) };
+        let ahead = ahead.as_ref().ok_or_else(no_material)?;
+        let kept = Kept::of(&lengths, &ahead.shares(job.op)[place]);
+        let noted = section(Section::Gates, || {
+            let evaluator = Evaluator::new(circuit, ahead.batch(job.op));
+            verified.vouch(kept.tables);
+            if !planted(Mistake::CommitmentsUncompared) {
+                let of_bytes = kept.commitments.chunks_exact(lengths.commitments / W::BYTES);
+                of_bytes.for_each(|commitments| verified.vouch(commitments));
+            }
+            let (mut labels, mut others) = (kept.labels, others.bytes());
+            for (input, bits) in given(circuit).into_iter().zip([&u_3, &r_2]) {
+                let bytes = circuit.commitment_bytes(input, job.cols.len()) / 2;
+                let own = labels.split_off(..bytes).unwrap_or_default();
+                let other = others.split_off(..bytes).unwrap_or_default();
+                verified.vouch(&evaluator.all_commitments(input, piece(job), bits, own, other)?);
+            }
+            verified.vouch(kept.decoding);
+            Ok(())
+        });
+        self.part = others;
+        noted.map_err(|error: Misfit| misfit(&error))
+    }
+
+    /// `P_2`: receives what it keeps of a job, from a place on, and the commitments that it makes others of.
+    fn receive_garbled(
+        &mut self,
+        job: &Job,
+        lengths: &Lengths,
+        place: usize,
+        others: &mut Buffer,
+    ) -> Result<(), Error> {
+        let (from, kept) = (self.party(0), lengths.kept());
+        for (which, range) in message_ranges(lengths.sent()) {
+            let at = self.part_at(job, which);
+            let message = section(Section::Receiving, || self.session.mesh().recv(from, at, range.len()))?;
+            let (own, rest) = message.split_at(kept.saturating_sub(range.start).min(message.len()));
+            let to = place + range.start.min(kept);
+            self.ahead()?.shares_mut(job.op)[to..to + own.len()].copy_from_slice(own);
+            let to = range.start.saturating_sub(kept);
+            others.bytes_mut()[to..to + rest.len()].copy_from_slice(rest);
+            self.session.mesh().recycle(message);
+        }
+        Ok(())
+    }
+
+    /// `P_0`, online: draws what the result is shared with.
+    pub(crate) fn expect_signs(&mut self, job: &Job, dst: Reg) {
+        for component in [1, 2] {
+            self.draw_mask(job, dst, component);
+        }
+        self.verified().tagged(job.cols.len(), 0);
+    }
+
+    /// `P_2`, online: checks the labels of a job's numbers, a message for each byte, before it evaluates. Gives `y`.
+    pub(crate) fn evaluate_checked<W: Word>(
+        &mut self,
+        job: &Job,
+        a: Reg,
+        labels: &[&[u8]],
+    ) -> Result<Vec<u64>, Error> {
+        let (circuit, count) = (circuit_of(&self.plan, a), job.cols.len());
+        let lengths = Lengths::of(circuit, count);
+        let u_1 = self.addend::<W>(job, a, 0);
+        let place = self.garbled_range(job, a);
+        let ahead = self.ahead.as_ref().ok_or_else(no_material)?;
+        let kept = Kept::of(&lengths, &ahead.shares(job.op)[place]);
+        let found = section(Section::Gates, || {
+            let mut evaluator = Evaluator::new(circuit, ahead.batch(job.op));
+            let commitments = kept.commitments.chunks_exact(lengths.commitments / W::BYTES);
+            let rows = u_1.chunks_exact(BITS * words(count)).zip(commitments);
+            for (byte, (labels, (bits, commitments))) in labels.iter().zip(rows).enumerate() {
+                match evaluator.check_labels(byte, piece(job), bits, labels, commitments) {
+                    Err(Misfit::Label) if planted(Mistake::LabelsUnchecked) => {}
+                    checked => checked?,
+                }
+            }
+            let (of_third, of_mask) = kept.labels.split_at(count * LABEL * W::BITS as usize);
+            let active = [labels, &[of_third, of_mask]].concat();
+            let outputs = evaluator.evaluate(piece(job), &active, kept.tables)?;
+            let tags = outputs.tags();
+            let tags = tags.as_chunks().0.iter().map(|tag| u128::from_le_bytes(*tag));
+            Ok((outputs.decode(&packed(kept.decoding, count))?, tags.fold(0, |sum, tag| sum ^ tag)))
+        });
+        let (masked, tags) = found.map_err(|error| match error {
+            Misfit::Label => self.session.reject("a label isn't that of a masked number's bit").into(),
+            error => misfit(&error),
+        })?;
+        self.verified().tagged(count, tags);
+        Ok(masked)
+    }
+
+    /// `P_1`, online: notes the tags of the bits that `P_2` sent.
+    pub(crate) fn expect_tags(&mut self, job: &Job, dst: Reg) -> Result<(), Error> {
+        let ahead = self.ahead.as_ref().ok_or_else(no_material)?;
+        let kept = &ahead.shares(job.op)[TAGS * job.cols.start..TAGS * job.cols.end];
+        let bits = self.component(0).get(dst).words::<u64>();
+        let tags = job.cols.clone().zip(kept.as_chunks::<LABEL>().0.as_chunks::<2>().0).map(|(at, pair)| {
+            let [zero, one] = pair.map(u128::from_le_bytes);
+            zero ^ (zero ^ one) & u128::from(get(bits, at)).wrapping_neg()
+        });
+        let sum = tags.fold(0, |sum, tag| sum ^ tag);
+        self.verified().tagged(job.cols.len(), sum);
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::signs::PARTS;
+    use tacit_program::plan::{Builder, To};
+
+    #[test]
+    fn two_ands_a_bit_three_less_and_jobs_are_pieces() {
+        for (width, circuit) in Width::ALL.into_iter().zip(CIRCUITS.iter()) {
+            let bits = u64::from(width.bits());
+            assert_eq!(circuit.ands(), 2 * bits - 3);
+            let mut builder = Builder::new();
+            let (a, dst) = (builder.ring(width, 1300), builder.bits(1, 1300));
+            builder.interact(Kind::Sign { a, dst });
+            builder.output(dst, To::All);
+            let plan = builder.finish();
+            for job in tacit_engine::jobs(&plan, 0, 0) {
+                assert!(job.cols.start.is_multiple_of(circuit.tile()), "{width:?}");
+                let parts = message_ranges(Lengths::of(circuit, job.cols.len()).sent()).count();
+                assert!(parts.max(width.bytes()) <= PARTS as usize, "{width:?}: {parts} messages");
+            }
+            // Tables; commitments to u_1; labels of u_3 and r_2 with the other commitments; what decodes.
+            let expected = 256 * (2 * bits - 3) + 256 * bits + 256 * (bits + 1) + 1;
+            assert_eq!(garbled_bits(&plan, a), 1300 * expected);
+        }
+    }
+}
