@@ -199,7 +199,8 @@ mod tests {
     fn blocks_from_anywhere_are_those_of_the_stream() {
         let ctr = Aes128Ctr::new(&KEYS[1]);
         for count in [0, 1, 3, 4, 31, 32, 33, 100] {
-            let numbers: Vec<u64> = (0..count).map(|at| (u64::MAX / 7).wrapping_mul(at) ^ (at << 3)).collect();
+            let numbers: Vec<u64> =
+                (0..count).map(|at| (u64::MAX / 7).wrapping_mul(at) ^ (at << 3)).collect();
             let expected: Vec<u8> =
                 numbers.iter().flat_map(|&number| stream(KEYS[1], 9, number, BLOCK)).collect();
             for level in available() {
