@@ -8,7 +8,8 @@
 //! of them, from the same figures by the same rule. Where all parties are in one process their links take no time, and
 //! what is left to the network is as usual.
 //!
-//! A corrupt party can only make a run slower: neither is of matter to what a protocol hides.
+//! A corrupt party can only make a run slower, or have it take some gigabytes more: neither is of matter to what a protocol
+//! hides.
 
 use crate::material::{all_or_none, part};
 use crate::{Endpoint, Error, protocol};
@@ -33,6 +34,10 @@ const AUTO: &str = "auto";
 /// Predictions that differ by no more than this factor count as the same, so that what is measured anew before each run
 /// doesn't change the choice each time.
 const NEAR: f64 = 1.1;
+
+/// What is left to the network never takes more bytes than this over those of the way that takes fewest: a party that lies about
+/// its links can't make the others keep more material than that.
+const MOST_OVER: u64 = 4 << 30;
 
 /// What is picked for a network.
 #[derive(Clone, Debug, PartialEq)]
@@ -120,7 +125,7 @@ pub(crate) fn comparison(name: &str, protocol: &dyn Protocol) -> Result<Option<C
 /// whoever gives an input waits for, and material may be made ahead.
 ///
 /// How numbers are compared, with these roles each: the first way within 10 % of the quickest, by the seconds that are
-/// waited for. `price` says what the run costs under the protocol of a name. A name that leaves nothing open is what is
+/// waited for, of those that take at most 4 GiB more than another. `price` says what the run costs under the protocol of a name. A name that leaves nothing open is what is
 /// picked.
 ///
 /// # Errors
@@ -140,37 +145,42 @@ pub fn cast(
     for way in ways {
         all.push(seat(&with_value(name, COMPARISON, way), parties, net, &price)?);
     }
-    let seconds: Vec<f64> = all.iter().map(|(_, seconds)| seconds.waited(making)).collect();
-    let place = first_near(&seconds);
+    let least = all.iter().map(|(.., bytes)| *bytes).min().unwrap_or(0);
+    let seconds: Vec<f64> = all.iter().map(|(_, seconds, _)| seconds.waited(making)).collect();
+    let within = |(seconds, (.., bytes)): (&f64, &(Casting, Seconds, u64))| {
+        if bytes - least <= MOST_OVER { *seconds } else { f64::INFINITY }
+    };
+    let place = first_near(&seconds.iter().zip(&all).map(within).collect::<Vec<_>>());
     let seconds = ways.iter().copied().zip(seconds).collect();
     let comparison = Comparison { picked: ways[place], seconds };
     Ok(Casting { comparison: Some(comparison), ..all.swap_remove(place).0 })
 }
 
-/// The same for roles alone, and what the network takes then.
+/// The same for roles alone, what the network takes then, and bytes.
 fn seat(
     name: &str,
     parties: &[String],
     net: &NetProfile,
     price: impl Fn(&str) -> Result<Cost, Error>,
-) -> Result<(Casting, Seconds), Error> {
+) -> Result<(Casting, Seconds, u64), Error> {
     let orders = values(name, ROLES)?;
     if orders.is_empty() {
-        let seconds = Seconds::of(&price(name)?, net);
-        return Ok((Casting { protocol: name.to_owned(), seating: None, comparison: None }, seconds));
+        let cost = price(name)?;
+        let casting = Casting { protocol: name.to_owned(), seating: None, comparison: None };
+        return Ok((casting, Seconds::of(&cost, net), cost.bytes()));
     }
     let mut all = Vec::new();
     for order in orders {
         let named = with_value(name, ROLES, order);
-        let seconds = Seconds::of(&price(&named)?, net);
-        all.push((named, seconds));
+        let cost = price(&named)?;
+        all.push((named, Seconds::of(&cost, net), cost.bytes()));
     }
-    let seconds: Vec<Seconds> = all.iter().map(|(_, seconds)| *seconds).collect();
+    let seconds: Vec<Seconds> = all.iter().map(|(_, seconds, _)| *seconds).collect();
     let slowest = seconds.iter().copied().max_by(|a, b| a.online.total_cmp(&b.online));
-    let (protocol, seconds) = all.swap_remove(pick(&seconds));
+    let (protocol, seconds, bytes) = all.swap_remove(pick(&seconds));
     let parties = players(crate::protocol(&protocol)?, parties);
     let seating = Seating { parties, seconds, slowest: slowest.unwrap_or(seconds) };
-    Ok((Casting { protocol, seating: Some(seating), comparison: None }, seconds))
+    Ok((Casting { protocol, seating: Some(seating), comparison: None }, seconds, bytes))
 }
 
 /// A network by the names of its endpoints, as one by their numbers. A link that it doesn't name takes no time.
@@ -264,6 +274,13 @@ impl Settling<'_> {
         let aborted = |cause: tacit_session::Error| self.endpoint.compiled.aborted(cause.into());
         let made = self.made.map(|protocol| values_of(self.name, protocol)).transpose()?;
         let all = session.tell_parties(made.as_deref().unwrap_or_default()).map_err(aborted)?;
+        // What peers tell may be anything, and is shown to nobody before it was read.
+        for made in all.iter().filter(|made| !made.is_empty()) {
+            if self.read(made)?.is_none() {
+                let what = "a party says that its store was made with values that the protocol does not have";
+                return Err(aborted(session.reject(what)));
+            }
+        }
         if let Some(made) = self.common(&all).map_err(|error| part(session, error))? {
             return Ok((made, None));
         }

@@ -398,6 +398,18 @@ fn what_makes_no_difference_is_as_usual() {
     }
 }
 
+/// Somebody may say that its links take an hour; the others then keep no more material than they would have anyway.
+#[test]
+fn no_network_makes_comparisons_take_gigabytes() {
+    let hour = Shape { rtt: Duration::from_hours(1), bandwidth: 1000 * MBIT };
+    let net = network(&Profile::uniform(hour), &parties());
+    let picked = |count| {
+        let compiled = signs(count);
+        casting("astra comparison=auto", &compiled, &net, Making::InRun).comparison.unwrap().picked
+    };
+    assert_eq!([100_000, 3_000_000].map(picked), ["garbled", "prefix"]);
+}
+
 #[test]
 fn everybody_leaves_comparisons_open_or_nobody() {
     let open = "astra comparison=auto";
