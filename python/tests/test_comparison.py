@@ -1,4 +1,4 @@
-"""Comparisons under `astra` and `astra-malicious`, by circuits and garbled: same results, declared cost, two rounds."""
+"""Comparisons under `astra` and `astra-malicious`, by circuits and garbled: results, cost, rounds."""
 
 from __future__ import annotations
 
