@@ -311,6 +311,24 @@ fn a_client_goes_by_what_all_parties_tell_it() {
     assert!(error.contains("values that the protocol does not have"), "{error}");
 }
 
+/// What a party tells of its store is read before anybody shows it.
+#[test]
+fn what_a_party_tells_of_its_store_is_a_value_or_nothing() {
+    let clearing: Interceptor = Box::new(|message| {
+        let mut frame = message.frame.clone();
+        if message.from == 1 && frame.at.part == step::MADE_WITH {
+            frame.payload[..4].copy_from_slice(b"\x1b[2J");
+        }
+        Fate::Replace(vec![frame])
+    });
+    let profile = Profile::uniform(WAN);
+    let errors = errors(run("astra", &products(2, 5), &profile, Some(clearing)));
+    for me in [0, 2] {
+        assert!(errors[me].contains("a party says that its store"), "{}", errors[me]);
+    }
+    assert!(!errors.concat().contains('\x1b'));
+}
+
 /// A party can make its own links look worse and no others: here it is left out online, and all is well.
 #[test]
 fn a_party_that_is_slow_on_purpose_changes_its_own_links_only() {
