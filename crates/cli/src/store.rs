@@ -30,13 +30,6 @@ fn adopt(context: &mut Context<'_>, args: &AnchoredArgs, never_copied: bool) -> 
             overview.anchor.display()
         )));
     }
-    if overview.epochs.iter().any(|stock| matches!(stock.standing(), Standing::Restored(_))) {
-        return Err(Failure::usage(format!(
-            "this store is an older copy: the anchor {} knows that more was used of it. Delete the store, here and at the other \
-             parties, and make new material (tacit offline)",
-            overview.anchor.display()
-        )));
-    }
     if !never_copied {
         return Err(Failure::usage(format!(
             "the anchor {} is lost, and with it all that shows whether this store is an older copy. To adopt the store is to \
