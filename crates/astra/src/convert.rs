@@ -6,9 +6,10 @@
 //! **Split** shares the bits of `S` ahead of time: component 1 is drawn by `P_0` and `P_1`, component 0 is zero, and `P_0` sends
 //! component 2 to `P_2`, which that stream hides. `T`'s bits are a sharing as they are: component 0 is `T`, the others 0.
 //!
-//! **Select** is what takes bits back to numbers: `A + v D + E`, where `P_0` knows the numbers `A` and `D` ahead of time, and `P_1`
-//! and `P_2` know the bit `v` and the number `E`. `P_0` shares `A` and `D`: `P_1`'s parts are drawn, `P_2`'s are sent to it,
-//! hidden by these. Online `P_i` sends `A_i + v D_i - z_i`, `P_2` with `E` added, as its part of a product: one round.
+//! **Select** is what takes bits back to numbers: `A + v D + E`, where `P_0` knows the numbers `A` and `D` ahead of time,
+//! and `P_1` and `P_2` know the bit `v` and the number `E`. `P_0` shares `A` and `D`: `P_1`'s parts are drawn, `P_2`'s
+//! are sent to it, hidden by these. Online `P_i` sends `A_i + v D_i - z_i`, `P_2` with `E` added, as its part of a
+//! product: one round.
 //!
 //! - *Inject*: a bit `b = u xor v` with `u = b_1 xor b_2` and `v = b_0` is `u + v (1 - 2u)`: `A = u`, and `D = 1 - 2A` is not sent.
 //! - *Shift*: `w`, the wrap of `S + T`, is `msb(S) or msb(T)` for a sum below 2^(k-1), so

@@ -153,8 +153,8 @@ pub(crate) fn confirmed_output(seats: Seats, plan: &Plan, roles: &Roles, output:
     to_parties.chain(to_clients).collect()
 }
 
-/// Where products are checked: ahead of time their triples, and what was garbled. Instances that are prepared one after another are checked
-/// together, until they are sealed.
+/// Where products are checked: ahead of time their triples, and what was garbled. Instances that are prepared one after
+/// another are checked together, until they are sealed.
 pub(crate) fn checked_together(seats: Seats, plan: &Plan, runs: u64) -> Checks {
     let (products, signs) = (products(plan), vouched::signs(plan));
     let sealed = |runs: u64| {

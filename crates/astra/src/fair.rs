@@ -22,12 +22,12 @@
 //! *continue*: what one evaluator can't show the other it must not act on. A lie about it changes nothing, for who
 //! lies hasn't the proof.
 //!
-//! **Why fair.** Nobody has more than two components before it is sent an opening. *`P_0` corrupt*: it lacks `m`, which is
-//! opened in step 5 by honest parties alone that both passed 1 (one that stopped there hadn't told the other, or the
-//! other is told nothing by it and stops) and that agree in 4: the same proof convinces both. Then each opens to
-//! the other what it lacks. *`P_1` corrupt* (or `P_2`): if `P_0` continues, `P_2` learns of no valid abort, and opens; `P_0` has
-//! its opening of `m`, `P_2` that of `x_1` from `P_0`. If `P_0` doesn't, it opens nothing, its proof reaches `P_2`, and `P_1` never has `x_2`.
-//! If `P_2` stops before 1 there is one commitment at most, and `P_0` aborts.
+//! **Why fair.** Nobody has more than two components before it is sent an opening. *`P_0` corrupt*: it lacks `m`, which
+//! is opened in step 5 by honest parties alone that both passed 1 (one that stopped there hadn't told the other, or the
+//! other is told nothing by it and stops) and that agree in 4: the same proof convinces both. Then each opens to the
+//! other what it lacks. *`P_1` corrupt* (or `P_2`): if `P_0` continues, `P_2` learns of no valid abort, and opens; `P_0`
+//! has its opening of `m`, `P_2` that of `x_1` from `P_0`. If `P_0` doesn't, it opens nothing, its proof reaches `P_2`,
+//! and `P_1` never has `x_2`. If `P_2` stops before 1 there is one commitment at most, and `P_0` aborts.
 //!
 //! **Departures from the paper.** Step 1: without it a corrupt `P_0` fails one evaluator's check, who stops without a proof
 //! that it could show, while the other goes on and opens `m` to `P_0`. Silence of `P_0`, which the paper leaves open.

@@ -1,9 +1,9 @@
 //! Signs of numbers by garbling: two rounds, whatever the width (section 5.4, `Pi_BitExt`, mended): the semi-honest form, and
 //! what the one that is checked ([`vouched`](crate::vouched)) has in common with it.
 //!
-//! `x = u_1 + u_2` with `u_1 = m`, which `P_1` and `P_2` know online, and `u_2 = x_1 + x_2`, which `P_0` knows ahead of time. `P_0`
-//! garbles `y = msb(u_1 + u_2) xor r` with `r = r_1 xor r_2`, where it draws `r_1` with `P_1` and `r_2` with `P_2`. What it
-//! garbles from is drawn with `P_1` too, so `P_1` has the labels of `u_1`.
+//! `x = u_1 + u_2` with `u_1 = m`, which `P_1` and `P_2` know online, and `u_2 = x_1 + x_2`, which `P_0` knows ahead of
+//! time. `P_0` garbles `y = msb(u_1 + u_2) xor r` with `r = r_1 xor r_2`, where it draws `r_1` with `P_1` and `r_2` with
+//! `P_2`. What it garbles from is drawn with `P_1` too, so `P_1` has the labels of `u_1`.
 //!
 //! - Offline `P_0` sends `P_2` the tables and the bit that decodes `y`. `u_2` and `r` are folded in: they have no labels.
 //! - Online `P_1` sends `P_2` the labels of `m`'s bits. `P_2` evaluates, decodes `y` and sends it to `P_1`.

@@ -294,8 +294,8 @@ impl Session {
         hash.chain_update(what).finalize().into()
     }
 
-    /// Compares with a neighbour the digest of what both were given, before anything is computed on it. One round of 32 bytes with every party that this
-    /// is called for; `values` has for each the party and its value.
+    /// Compares with a neighbour the digest of what both were given, before anything is computed on it. One round of 32
+    /// bytes with every party that this is called for; `values` has for each the party and its value.
     pub fn compare_shared(&mut self, values: &[(usize, &[u8])], what: &'static str) -> Result<(), Error> {
         let at = control(step::SHARED_INPUT, 0);
         let digests: Vec<[u8; 32]> =

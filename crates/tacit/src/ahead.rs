@@ -57,7 +57,8 @@ impl Seat {
     ///
     /// # Errors
     /// [`Error::Refused`] on a client's seat, for a protocol without an offline phase, or for no instances or more than
-    /// fit in one session, or if parties' stores were made for different roles or comparisons; [`Error::Store`]. Of an offline session that fails nothing is kept.
+    /// fit in one session, or if parties' stores were made for different roles or comparisons; [`Error::Store`]. Of an
+    /// offline session that fails nothing is kept.
     pub fn offline(
         &mut self,
         compiled: &Arc<Compiled>,

@@ -125,8 +125,8 @@ pub(crate) fn comparison(name: &str, protocol: &dyn Protocol) -> Result<Option<C
 /// whoever gives an input waits for, and material may be made ahead.
 ///
 /// How numbers are compared, with these roles each: the first way within 10 % of the quickest, by the seconds that are
-/// waited for, of those that take at most 4 GiB more than another. `price` says what the run costs under the protocol of a name. A name that leaves nothing open is what is
-/// picked.
+/// waited for, of those that take at most 4 GiB more than another. `price` says what the run costs under the protocol of
+/// a name. A name that leaves nothing open is what is picked.
 ///
 /// # Errors
 /// If there is no such protocol, and those of `price`.

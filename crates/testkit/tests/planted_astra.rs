@@ -240,9 +240,9 @@ mod a_party_that_is_told_too_early {
         }
     }
 
-    /// `P_1` opens `rho_0 + 1` to `P_0`, of the product's first triple `(d, e, f)`. Then `P_0`'s component of what has to be
-    /// zero is off by `e_2`, and so is its digest, if it is sent. As `P_0` opened `sigma_2 = y_2 - e_2`, `P_1` has `y_2`: the mask
-    /// of an input, if an instance whose check failed were used. `P_1`'s guess, if it can make one.
+    /// `P_1` opens `rho_0 + 1` to `P_0`, of the product's first triple `(d, e, f)`. Then `P_0`'s component of what has to
+    /// be zero is off by `e_2`, and so is its digest, if it is sent. As `P_0` opened `sigma_2 = y_2 - e_2`, `P_1` has
+    /// `y_2`: the mask of an input, if an instance whose check failed were used. `P_1`'s guess, if it can make one.
     fn mask_from_zeros(mistakes: &'static [Mistake], seed: u64) -> Option<u8> {
         let case = one_and(mistakes, "all", [0, 0]);
         let (run, sent) = attacked(&case, seed, |from, to, at, payload| {

@@ -21,8 +21,8 @@ const ROUNDS: u64 = 7;
 
 /// What a check sends for so many products of each domain, each domain once. Nothing for none.
 ///
-/// For a product of a whole batch, in elements: `P_0` sends 4 to `P_1` and 6 to `P_2`, `P_1` 5 to `P_0` and 2 to `P_2`, `P_2` 1 to
-/// `P_0` and 2 to `P_1`. With the one of `P_0` that makes it a product, that is 21.
+/// For a product of a whole batch, in elements: `P_0` sends 4 to `P_1` and 6 to `P_2`, `P_1` 5 to `P_0` and 2 to `P_2`,
+/// `P_2` 1 to `P_0` and 2 to `P_1`. With the one of `P_0` that makes it a product, that is 21.
 pub(crate) fn cost(seats: Seats, counts: &[(Domain, u64)]) -> Checks {
     let mut checks = Checks::default();
     for &(domain, count) in counts {

@@ -67,8 +67,9 @@ impl Builder {
         self.push(Operation::Sum { axes, keepdims }, &[a])
     }
 
-    /// Another kind for the same numbers: bool to any number (a secret one to modular only modulo a machine word), int to fixed point or (a public one) to modular,
-    /// fixed point to other fraction bits (to the nearest, ties up, where they are fewer) or to int (down).
+    /// Another kind for the same numbers: bool to any number (a secret one to modular only modulo a machine word), int to
+    /// fixed point or (a public one) to modular, fixed point to other fraction bits (to the nearest, ties up, where they
+    /// are fewer) or to int (down).
     pub fn astype(&mut self, a: NodeId, kind: Kind) -> Result<NodeId, ProgramError> {
         match (self.kind(a)?, kind) {
             (from, to) if from == to => Ok(a),

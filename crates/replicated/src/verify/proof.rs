@@ -11,12 +11,12 @@
 //! for any bits, in F_p (equation 5). So the left parts of all ANDs make a vector `u`, the right parts a vector `v`, and
 //! `<u, v> + m/2` is the number of wrong ANDs, which is less than p.
 //!
-//! **The first round.** The ANDs lie in 64 blocks of `T` (or 32, as the paper has it). `p(X)` and `q(X)` are the vectors of polynomials with
-//! `p(l) = u_l` and `q(l) = v_l` for the blocks `l` from 1, and `G(X) = <p(X), q(X)>`. For an honest prover
-//! `G(l) = -T/2` at every block: these values are public, and stand for the check of their sum. The prover shares the
-//! other `64 - 1` values that determine `G`, of degree 2 * 64 - 2. For blocks `l` and `l'`,
-//! `<u_l, v_l'>` is `T/2` less than the number of positions at which `a_l b_l' ^ c_l d_l' ^ e_l ^ f_l'` is 1, so the values
-//! take logic and counts of bits only.
+//! **The first round.** The ANDs lie in 64 blocks of `T` (or 32, as the paper has it). `p(X)` and `q(X)` are the vectors
+//! of polynomials with `p(l) = u_l` and `q(l) = v_l` for the blocks `l` from 1, and `G(X) = <p(X), q(X)>`. For an honest
+//! prover `G(l) = -T/2` at every block: these values are public, and stand for the check of their sum. The prover shares
+//! the other `64 - 1` values that determine `G`, of degree 2 * 64 - 2. For blocks `l` and `l'`, `<u_l, v_l'>` is `T/2`
+//! less than the number of positions at which `a_l b_l' ^ c_l d_l' ^ e_l ^ f_l'` is 1, so the values take logic and
+//! counts of bits only.
 //!
 //! **Later rounds.** At a random point `r`, `<p(r), q(r)> = G(r)` is a relation of the same kind on vectors as long as a
 //! block. Its polynomial's value at 1 follows from the others: the values at the blocks add up to the claim.
