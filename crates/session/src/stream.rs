@@ -151,7 +151,7 @@ mod used {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use tacit_kernel::field::Fp61;
+    use tacit_kernel::field::{Fp61, Fp128};
 
     const DRAW: Draw = Draw { part: 2, op: 3 };
 
@@ -164,6 +164,29 @@ mod tests {
         b.fill(DRAW, 5, &mut pieces[..32]);
         assert_eq!(whole, pieces);
         assert_eq!(a.drawn(), b.drawn());
+    }
+
+    #[test]
+    fn what_was_drawn_is_drawn_again_in_any_order() {
+        fn again<E: Element>() {
+            let mut stream = Stream::new(&[7; 16], 1);
+            stream.count_from(40);
+            let mut drawn = vec![E::ZERO; 1500];
+            stream.fill_elements(DRAW, 0, &mut drawn);
+            for count in [0, 1, 511, 512, 513, 1400] {
+                let places: Vec<u32> = (0..count).map(|at| at * 7919 % 1500).collect();
+                let mut out = vec![E::ZERO; places.len()];
+                stream.draw_again(DRAW, &places, &mut out);
+                let expected: Vec<E> = places.iter().map(|&place| drawn[place as usize]).collect();
+                assert!(out == expected, "{count} of {} bytes", E::BYTES);
+            }
+        }
+        again::<u8>();
+        again::<u16>();
+        again::<u32>();
+        again::<u64>();
+        again::<Fp61>();
+        again::<Fp128>();
     }
 
     #[test]
