@@ -8,7 +8,7 @@ use super::party::Bench;
 use super::plot::{Line, Plot};
 use super::result::Figures;
 use super::spec::{BenchArgs, Transport, What};
-use super::{machine, measure};
+use super::{machine, measure_and_tell};
 use crate::Context;
 use crate::failure::Failure;
 use crate::table::{Table, bytes, seconds};
@@ -99,7 +99,7 @@ fn paper(context: &mut Context<'_>, args: &BenchArgs) -> Result<(), Failure> {
     let most = if args.quick { 2 } else { 2 * limits.cores.count as u16 };
     let doubled = std::iter::successors(Some(1_u16), |lanes| lanes.checked_mul(2));
     let lanes = doubled.take_while(|&lanes| lanes <= most.min(tacit::net::MAX_LANES));
-    let point = |lanes, batch| Point::measure(context, args, lanes, batch, repeat);
+    let mut point = |lanes, batch| Point::measure(context, args, lanes, batch, repeat);
     let lanes = lanes.map(|lanes| point(lanes, batch)).collect::<Result<Vec<_>, _>>()?;
     let batches = batches.iter().map(|&batch| point(1, batch)).collect::<Result<Vec<_>, _>>()?;
     let mut found = Experiments {
@@ -120,14 +120,16 @@ fn paper(context: &mut Context<'_>, args: &BenchArgs) -> Result<(), Failure> {
 
 impl Point {
     fn measure(
-        context: &Context<'_>,
+        context: &mut Context<'_>,
         args: &BenchArgs,
         lanes: u16,
         batch: usize,
         repeat: usize,
     ) -> Result<Self, Failure> {
         let what = What::Aes { count: batch * usize::from(lanes), shared_key: true };
-        let (median, all_seconds) = measure(context, &Bench::new(args.spec_of(what, lanes)?)?, repeat)?;
+        let name = format!("{} blocks in lanes of {}", bytes(what.counted().0 as u64), bytes(batch as u64));
+        let bench = Bench::new(args.spec_of(what, lanes)?)?;
+        let (median, all_seconds) = measure_and_tell(context, &name, &bench, repeat)?;
         let Figures { count, per_second, seconds, .. } = median;
         let mean = |all: &[f64]| all.iter().sum::<f64>() / all.len().max(1) as f64;
         let wire: Vec<f64> = median.wire_bytes.iter().map(|&bytes| bytes as f64).collect();
@@ -270,7 +272,8 @@ fn scale(context: &mut Context<'_>, args: &BenchArgs) -> Result<(), Failure> {
     for part in STEPS {
         let what = What::Aes { count: most / part, shared_key: true };
         let bench = Bench::new(args.spec_of(what, args.lanes())?)?;
-        let (median, _) = measure(context, &bench, args.repeat(1))?;
+        let name = format!("{} blocks", bytes((most / part) as u64));
+        let (median, _) = measure_and_tell(context, &name, &bench, args.repeat(1))?;
         let largest = |all: &[u64]| all.iter().copied().max().unwrap_or(0);
         steps.push(Step {
             count: median.count,

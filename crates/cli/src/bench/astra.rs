@@ -14,7 +14,7 @@
 //! in their semi-honest form, which `replicated` is, and Araki et al. 2017 and ABY3 in their malicious one, which nobody
 //! has here: `replicated-malicious` stands in their column.
 
-use super::measure;
+use super::measure_and_tell;
 use super::party::Bench;
 use super::result::Figures;
 use super::spec::{BenchArgs, Model, What};
@@ -386,7 +386,7 @@ fn bench(args: &BenchArgs, name: &str, what: What, net: &Path) -> Result<Bench, 
 impl Run {
     /// A protocol's rows of table 4.
     fn of_opening(
-        context: &Context<'_>,
+        context: &mut Context<'_>,
         args: &BenchArgs,
         opening: &Opening,
         (place, net): (usize, Net),
@@ -394,7 +394,8 @@ impl Run {
         repeat: usize,
     ) -> Result<Vec<Self>, Failure> {
         let bench = bench(args, opening.protocol, What::Wires { count: 1 }, file)?;
-        let (figures, _) = measure(context, &bench, repeat)?;
+        let name = format!("table 4: a block, {}, {}", net.name, opening.protocol);
+        let (figures, _) = measure_and_tell(context, &name, &bench, repeat)?;
         let Some(lane) = bench.lanes.first() else { return Ok(Vec::new()) };
         let cost = bench.lane_cost(lane)?;
         // A message takes half a round trip, of the farthest at most.
@@ -435,7 +436,7 @@ impl Run {
     }
 
     fn measure(
-        context: &Context<'_>,
+        context: &mut Context<'_>,
         args: &BenchArgs,
         experiment: &Experiment,
         (protocol, paper): (String, Printed),
@@ -443,13 +444,14 @@ impl Run {
         repeat: usize,
     ) -> Result<Self, Failure> {
         let bench = bench(args, &protocol, experiment.what, net)?;
-        let (median, all_online_seconds) = measure(context, &bench, repeat)?;
+        let what =
+            format!("{} {}", experiment.what.counted().1, experiment.what.sizes()).trim_end().to_owned();
+        let name = format!("{}: {what}, {}, {protocol}", experiment.table, experiment.net.name);
+        let (median, all_online_seconds) = measure_and_tell(context, &name, &bench, repeat)?;
         let extra = median.rounds as f64 * experiment.net.round_trip(&protocol) / 2.0;
         Ok(Self {
             table: experiment.table,
-            what: format!("{} {}", experiment.what.counted().1, experiment.what.sizes())
-                .trim_end()
-                .to_owned(),
+            what,
             net: experiment.net.name,
             protocol,
             count: median.count,

@@ -4,7 +4,7 @@
 //! them. Here all parties are on this machine: over loopback, and over links that are held to the same bandwidth and
 //! latency. Megabytes are of all parties together, here as there.
 
-use super::measure;
+use super::measure_and_tell;
 use super::party::Bench;
 use super::spec::{BenchArgs, What};
 use crate::Context;
@@ -157,7 +157,7 @@ fn wanted(row: &Row, net: Option<&str>, args: &BenchArgs) -> bool {
 
 impl Run {
     fn measure(
-        context: &Context<'_>,
+        context: &mut Context<'_>,
         args: &BenchArgs,
         row: &Row,
         (protocol, column): (&'static str, usize),
@@ -173,7 +173,8 @@ impl Run {
             (What::Aes { count, shared_key: false }, count == BLOCKS)
         };
         let spec = args.spec_under(protocol.to_owned(), net.map(str::to_owned), what, 1)?;
-        let (median, all_seconds) = measure(context, &Bench::new(spec)?, repeat)?;
+        let name = name(row.depth, net, protocol);
+        let (median, all_seconds) = measure_and_tell(context, &name, &Bench::new(spec)?, repeat)?;
         let paper = |of: [f64; 4]| full.then_some(of[column]);
         Ok(Self {
             protocol,
@@ -189,20 +190,24 @@ impl Run {
     }
 }
 
+/// What a run is of.
+fn name(depth: Option<usize>, net: Option<&str>, protocol: &str) -> String {
+    let what = match depth {
+        Some(1) => "ANDs in 1 layer".to_owned(),
+        Some(depth) => format!("ANDs in {} layers", bytes(depth as u64)),
+        None => "blocks of AES-128".to_owned(),
+    };
+    format!("{what}, {}, {protocol}", net.unwrap_or("loopback"))
+}
+
 impl Experiments {
     fn to_text(&self) -> String {
         let head = ["tables 2 and 3", "count", "time", "MB", "paper's time", "paper's MB"];
         let mut table = Table::new(head.map(str::to_owned));
         for run in &self.runs {
-            let what = match run.depth {
-                Some(1) => "ANDs in 1 layer".to_owned(),
-                Some(depth) => format!("ANDs in {} layers", bytes(depth as u64)),
-                None => "blocks of AES-128".to_owned(),
-            };
-            let net = run.net.map_or("loopback", |net| net);
             let paper = |value: Option<f64>| value.map_or_else(String::new, |value| format!("{value:.2}"));
             table.row([
-                format!("  {what}, {net}, {}", run.protocol),
+                format!("  {}", name(run.depth, run.net, run.protocol)),
                 bytes(run.count as u64),
                 seconds(run.seconds),
                 format!("{:.2}", run.megabytes),

@@ -28,6 +28,7 @@ pub(crate) use spec::BenchArgs;
 
 use crate::Context;
 use crate::failure::Failure;
+use crate::table::seconds;
 use limits::{Cores, Limits};
 use party::Bench;
 use result::Figures;
@@ -90,6 +91,23 @@ fn measure(context: &Context<'_>, bench: &Bench, times: usize) -> Result<(Figure
     let runs = (0..times).map(run).collect::<Result<Vec<_>, _>>()?;
     let all_seconds = runs.iter().map(|run| run.seconds).collect();
     Ok((median(runs), all_seconds))
+}
+
+/// As [`measure`], of one of the benchmarks of an experiment, and says what it took: all of them take minutes.
+fn measure_and_tell(
+    context: &mut Context<'_>,
+    name: &str,
+    bench: &Bench,
+    times: usize,
+) -> Result<(Figures, Vec<f64>), Failure> {
+    let (median, all_seconds) = measure(context, bench, times)?;
+    let ahead = if median.offline_seconds > 0.0 {
+        format!(" after {} ahead", seconds(median.offline_seconds))
+    } else {
+        String::new()
+    };
+    context.note(&format!("{name}: {}{ahead}", seconds(median.seconds)));
+    Ok((median, all_seconds))
 }
 
 /// The run of the median time; of an even number the better of the two in the middle.
