@@ -58,18 +58,15 @@ impl Aes128Ctr {
     /// If there are more blocks than numbers, or fewer.
     pub fn fill_at(&self, nonce: u64, numbers: &[u64], out: &mut [[u8; BLOCK]]) {
         assert_eq!(numbers.len(), out.len(), "every block of a stream has a number");
-        for (block, &number) in out.iter_mut().zip(numbers) {
-            *block = bytemuck::cast([nonce.to_le(), number.to_le()]);
-        }
         #[cfg(target_arch = "x86_64")]
         match (cpu::level(), &self.hardware) {
             // SAFETY: the machine has the instructions of `level`.
-            (Level::Avx512, Some(keys)) => return unsafe { x86::encrypt_all_avx512(keys, out) },
+            (Level::Avx512, Some(keys)) => return unsafe { x86::fill_at_avx512(keys, nonce, numbers, out) },
             // SAFETY: as above.
-            (Level::Avx2, Some(keys)) => return unsafe { x86::encrypt_all_avx2(keys, out) },
+            (Level::Avx2, Some(keys)) => return unsafe { x86::fill_at_avx2(keys, nonce, numbers, out) },
             _ => {}
         }
-        portable::encrypt_all(&self.portable, out);
+        portable::fill_at(&self.portable, nonce, numbers, out);
     }
 }
 

@@ -64,23 +64,53 @@ pub trait Element: Pod + Eq + std::fmt::Debug + Send + Sync + private::Sealed {
         }
     }
 
-    /// Of what [`fill`](Self::fill) makes of the whole stream of `nonce` the elements at these places.
+    /// As [`fill`](Self::fill), in pairs: `out` receives first elements, and second ones.
+    ///
+    /// # Panics
+    /// If there aren't equally many of both, or the block counter would pass 2^64.
+    fn fill_pairs(key: &Aes128Ctr, nonce: u64, first_block: u64, out: [&mut [Self]; 2]) {
+        let [left, right] = out;
+        assert_eq!(left.len(), right.len(), "an element of a pair is missing");
+        let mut pairs = [[Self::ZERO; 2]; PIECE];
+        let per_piece = (2 * PIECE * Self::DRAWN / BLOCK) as u64;
+        let mut first = first_block;
+        for (left, right) in left.chunks_mut(PIECE).zip(right.chunks_mut(PIECE)) {
+            let pairs = &mut pairs[..left.len()];
+            Self::fill(key, nonce, first, pairs.as_flattened_mut());
+            for ((left, right), pair) in left.iter_mut().zip(right).zip(pairs) {
+                [*left, *right] = *pair;
+            }
+            first += per_piece;
+        }
+    }
+
+    /// Of what [`fill`](Self::fill) makes of the whole stream of `nonce` in tuples of `N`, which is 1 or 2, the tuples at
+    /// these places: `out` receives their first elements, and their second ones.
     ///
     /// # Panics
     /// If there are more elements than places, or fewer.
-    fn fill_at(key: &Aes128Ctr, nonce: u64, places: &[u32], out: &mut [Self]) {
-        assert_eq!(places.len(), out.len(), "every element has a place");
-        let each = BLOCK / Self::DRAWN;
+    fn fill_at<const N: usize>(key: &Aes128Ctr, nonce: u64, places: &[u32], mut out: [&mut [Self]; N]) {
+        const { assert!(N == 1 || N == 2, "tuples fill blocks without gaps") };
+        assert!(out.iter().all(|out| out.len() == places.len()), "every element has a place");
+        let bytes = N * Self::DRAWN;
+        // Tuples of a block, or blocks of a tuple.
+        let (each, of) = ((BLOCK / bytes).max(1), bytes.div_ceil(BLOCK));
         let (mut numbers, mut blocks) = ([0; SCATTERED], [[0; BLOCK]; SCATTERED]);
-        for (places, piece) in places.chunks(SCATTERED).zip(out.chunks_mut(SCATTERED)) {
-            let (numbers, blocks) = (&mut numbers[..piece.len()], &mut blocks[..piece.len()]);
-            for (number, &place) in numbers.iter_mut().zip(places) {
-                *number = (place as usize / each) as u64;
+        for (places, first) in places.chunks(SCATTERED / of).zip((0..).step_by(SCATTERED / of)) {
+            let (numbers, blocks) = (&mut numbers[..of * places.len()], &mut blocks[..of * places.len()]);
+            for (numbers, &place) in numbers.chunks_exact_mut(of).zip(places) {
+                for (number, block) in numbers.iter_mut().zip((place as usize / each * of) as u64..) {
+                    *number = block;
+                }
             }
             key.fill_at(nonce, numbers, blocks);
-            for ((element, block), &place) in piece.iter_mut().zip(blocks).zip(places) {
-                let first = place as usize % each * Self::DRAWN;
-                Self::reduce(&block[first..first + Self::DRAWN], std::slice::from_mut(element));
+            for (number, out) in out.iter_mut().enumerate() {
+                let out = &mut out[first..first + places.len()];
+                for ((element, blocks), &place) in out.iter_mut().zip(blocks.chunks_exact(of)).zip(places) {
+                    let start = place as usize % each * bytes + number * Self::DRAWN;
+                    let bytes = &blocks.as_flattened()[start..start + Self::DRAWN];
+                    Self::reduce(bytes, std::slice::from_mut(element));
+                }
             }
         }
     }

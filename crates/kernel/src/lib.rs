@@ -1,7 +1,7 @@
 //! Bytes at hardware speed: slices in, slices out.
 //!
 //! Packed bits and their transpose, integers modulo 2^k, prime fields, GF(2^64), AES in counter mode, matrix products,
-//! half gates on labels, digests, and what a proof of correct ANDs computes.
+//! half gates on labels, digests, and what checks of products and proofs of ANDs compute.
 //! Nothing here knows of parties or does I/O.
 //!
 //! **Contracts.** Shapes are the caller's to know: every function states what it asks of its slices, checks it
@@ -32,6 +32,7 @@ pub mod matrix;
 pub mod pack;
 pub mod relation;
 pub mod ring;
+pub mod sacrifice;
 pub mod transpose;
 
 mod element;

@@ -27,6 +27,7 @@ pub trait Word: Element + Ord {
 macro_rules! element {
     ($word:ty { $($more:tt)* }) => {
         impl Sealed for $word {
+            #[inline(always)]
             fn reduce(bytes: &[u8], out: &mut [Self]) {
                 bytemuck::cast_slice_mut(out).copy_from_slice(bytes);
             }

@@ -89,22 +89,20 @@ pub const CHECK_DIGEST: u16 = OFFLINE + 0x3003;
 pub const CHECK_ZERO: u16 = OFFLINE + 0x3004;
 /// That a party accepts the batches; as above.
 pub const CHECK_ACCEPT: u16 = OFFLINE + 0x3005;
-/// Draws: left factors of triples; op is the batch's number.
-pub const CHECK_LEFT: u16 = OFFLINE + 0x3006;
-/// Draws: right factors of triples.
-pub const CHECK_RIGHT: u16 = OFFLINE + 0x3007;
+/// Draws: pairs of triples' factors; op is the batch's number.
+pub const CHECK_FACTORS: u16 = OFFLINE + 0x3006;
 /// Draws: the masks of triples' products.
-pub const CHECK_RESULT: u16 = OFFLINE + 0x3008;
+pub const CHECK_RESULT: u16 = OFFLINE + 0x3007;
 /// Draws: what hides parts of triples.
-pub const CHECK_SHARE: u16 = OFFLINE + 0x3009;
+pub const CHECK_SHARE: u16 = OFFLINE + 0x3008;
 /// Draws: keys of digests; op is the first batch's number.
-pub const CHECK_KEY: u16 = OFFLINE + 0x300a;
+pub const CHECK_KEY: u16 = OFFLINE + 0x3009;
 /// Commitments to masks of outputs, and to proofs that the party that prepares aborts.
-pub const FAIR_PROMISE: u16 = OFFLINE + 0x300b;
+pub const FAIR_PROMISE: u16 = OFFLINE + 0x300a;
 /// A digest of what two garblers made; draws: its key.
-pub const GARBLED_DIGEST: u16 = OFFLINE + 0x300c;
+pub const GARBLED_DIGEST: u16 = OFFLINE + 0x300b;
 /// That a party accepts garbled circuits.
-pub const GARBLED_ACCEPT: u16 = OFFLINE + 0x300d;
+pub const GARBLED_ACCEPT: u16 = OFFLINE + 0x300c;
 /// Whether a message is an operation's and sent ahead of time.
 pub const fn is_ahead(part: u16) -> bool {
     OFFLINE <= part && part < At::ASIDE

@@ -89,9 +89,16 @@ impl Stream {
         E::fill(&self.cipher, nonce, first, out);
     }
 
-    /// Fills `out` with elements that [`fill_elements`](Self::fill_elements) has drawn at `draw` from block 0 on, in the
-    /// order of their places: what was drawn needn't be kept. It's for who has masked nothing with them, or the same.
-    pub fn draw_again<E: Element>(&mut self, draw: Draw, places: &[u32], out: &mut [E]) {
+    /// As [`fill_elements`](Self::fill_elements), in pairs: first elements and second ones.
+    pub fn fill_pairs<E: Element>(&mut self, draw: Draw, first: u64, out: [&mut [E]; 2]) {
+        let nonce = self.note(draw, first, 2 * out[0].len() * E::DRAWN);
+        E::fill_pairs(&self.cipher, nonce, first, out);
+    }
+
+    /// Fills `out` with elements that [`fill_elements`](Self::fill_elements) has drawn at `draw` from block 0 on, or
+    /// [`fill_pairs`](Self::fill_pairs), in the order of their places: what was drawn needn't be kept. It's for who has
+    /// masked nothing with them, or the same.
+    pub fn draw_again<E: Element, const N: usize>(&mut self, draw: Draw, places: &[u32], out: [&mut [E]; N]) {
         self.drawn += places.len() as u64;
         let draw = Draw { op: self.first_op.wrapping_add(draw.op), ..draw };
         E::fill_at(&self.cipher, draw.nonce(self.lane), places, out);
@@ -171,14 +178,19 @@ mod tests {
         fn again<E: Element>() {
             let mut stream = Stream::new(&[7; 16], 1);
             stream.count_from(40);
-            let mut drawn = vec![E::ZERO; 1500];
+            let pairs = Draw { part: 3, ..DRAW };
+            let [mut drawn, mut left, mut right] = [(); 3].map(|()| vec![E::ZERO; 1500]);
             stream.fill_elements(DRAW, 0, &mut drawn);
-            for count in [0, 1, 511, 512, 513, 1400] {
+            stream.fill_pairs(pairs, 0, [&mut left, &mut right]);
+            for count in [0, 1, 255, 511, 512, 513, 1400] {
                 let places: Vec<u32> = (0..count).map(|at| at * 7919 % 1500).collect();
-                let mut out = vec![E::ZERO; places.len()];
-                stream.draw_again(DRAW, &places, &mut out);
-                let expected: Vec<E> = places.iter().map(|&place| drawn[place as usize]).collect();
-                assert!(out == expected, "{count} of {} bytes", E::BYTES);
+                let at_places = |of: &[E]| -> Vec<E> { places.iter().map(|&at| of[at as usize]).collect() };
+                let [mut one, mut other] = [(); 2].map(|()| vec![E::ZERO; places.len()]);
+                stream.draw_again(DRAW, &places, [&mut one]);
+                assert!(one == at_places(&drawn), "{count} of {} bytes", E::BYTES);
+                stream.draw_again(pairs, &places, [&mut one, &mut other]);
+                assert!(one == at_places(&left), "{count} pairs of {} bytes", E::BYTES);
+                assert!(other == at_places(&right), "{count} pairs of {} bytes", E::BYTES);
             }
         }
         again::<u8>();
@@ -187,6 +199,19 @@ mod tests {
         again::<u64>();
         again::<Fp61>();
         again::<Fp128>();
+    }
+
+    #[test]
+    fn pairs_are_elements_that_follow_each_other_in_whatever_pieces() {
+        let [mut a, mut b] = [(); 2].map(|()| Stream::new(&[7; 16], 0));
+        let (mut all, mut left, mut right) = ([0_u64; 600], [0; 300], [0; 300]);
+        a.fill_elements(DRAW, 0, &mut all);
+        for pairs in [0..128, 128..300] {
+            b.fill_pairs(DRAW, pairs.start as u64, [&mut left[pairs.clone()], &mut right[pairs]]);
+        }
+        let pairs: Vec<[u64; 2]> = left.into_iter().zip(right).map(|(one, other)| [one, other]).collect();
+        assert_eq!(pairs.as_flattened(), all);
+        assert_eq!(a.drawn(), b.drawn());
     }
 
     #[test]

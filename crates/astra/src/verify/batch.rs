@@ -1,12 +1,13 @@
 //! A batch of products of one domain, step by step.
 
-use super::elements::{Kind, PLANES};
+use super::elements::{Kind, PLANES, RESULT};
 use super::parameters::Parameters;
-use super::permutation::{COIN_BYTES, permutation};
+use super::permutation::{COIN_BYTES, Piles};
 use super::turn::{Digests, Drawn, FIRST, SECOND, Turn, UNDRAWN, VALUES_FROM, VALUES_TO, address, component};
 use std::collections::VecDeque;
 use std::ops::Range;
 use tacit_engine::{Error, bank};
+use tacit_kernel::sacrifice::{self, Lanes, Sides};
 use tacit_kernel::{Buffer, Element, pack};
 use tacit_session::step;
 
@@ -37,8 +38,11 @@ pub(super) trait Step {
 /// Memory of a batch: what is as long as the batch is.
 #[derive(Default)]
 pub(super) struct Memory {
+    /// Records of triples, first in the order of their places and then in the coin's.
     triples: Buffer,
-    places: Vec<u32>,
+    /// The triples' places in the coin's order.
+    places: Buffer,
+    piles: Piles,
 }
 
 impl Drop for Memory {
@@ -51,10 +55,14 @@ impl Memory {
     /// For a role's batch of so many products.
     pub(super) fn of<K: Kind>(count: usize, me: usize) -> Self {
         let triples = Parameters::of(count).triples(count);
-        let records = K::records(triples, UNDRAWN[me]);
-        let mut memory =
-            Self { triples: Buffer::new(records * size_of::<K::Record>()), places: vec![0; triples] };
+        let records = K::records(triples, UNDRAWN[me]) * size_of::<K::Record>();
+        let mut memory = Self {
+            triples: Buffer::new(records),
+            places: Buffer::of_words::<u32>(triples),
+            piles: Piles::new(triples, records),
+        };
         bank::touch(memory.triples.bytes_mut());
+        bank::touch(memory.places.bytes_mut());
         memory
     }
 }
@@ -92,9 +100,24 @@ pub(super) struct Batch<'a, K: Kind> {
 
 /// Numbers of one piece that are needed for a moment.
 struct Scratch<K: Kind> {
-    planes: [Vec<K::Word>; 4],
-    records: Vec<K::Record>,
-    packed: Vec<u8>,
+    plane: Vec<K::Word>,
+    packed: [Vec<u8>; 2],
+}
+
+/// Both components of some triples.
+struct Triples<'a, L> {
+    d: [&'a [L]; 2],
+    e: [&'a [L]; 2],
+    f: [&'a [L]; 2],
+}
+
+impl<'a, L: Lanes> Triples<'a, L> {
+    /// From their planes.
+    fn of<K: Kind<Lanes = L>>(planes: &'a [K::Word]) -> Self {
+        let words = planes.len() / PLANES;
+        let plane = |number: usize| K::lanes(&planes[number * words..][..words]);
+        Self { d: [plane(0), plane(2)], e: [plane(1), plane(3)], f: [plane(RESULT), plane(RESULT + 1)] }
+    }
 }
 
 /// Numbers of a batch that travel together.
@@ -117,15 +140,26 @@ impl Piece {
         self.range.start / K::LANES..K::words(self.range.end)
     }
 
-    /// `out = of - triple`, of a component of a factor or of the result of its products: zeros, if triples are checked in
-    /// the clear.
-    fn less<K: Kind>(&self, of: &[K::Word], triple: &[K::Word], out: &mut [K::Word]) {
-        if self.cut {
-            out.fill(K::Word::ZERO);
-            K::sub(out, triple);
+    /// A component of a factor or of the result of some of its products: `zeros`, if triples are checked in the clear.
+    fn part<'a, K: Kind>(&self, of: &'a [K::Word], chunk: &Chunk, zeros: &'a [K::Word]) -> &'a [K::Lanes] {
+        let first = self.words::<K>().start;
+        let part = if self.cut {
+            &zeros[..chunk.words.len()]
         } else {
-            K::difference(&of[self.words::<K>()], triple, out);
-        }
+            &of[first + chunk.words.start..first + chunk.words.end]
+        };
+        K::lanes(part)
+    }
+
+    /// Its numbers in chunks.
+    fn chunks<K: Kind>(&self, bits: u32) -> impl Iterator<Item = Chunk> + use<K> {
+        let count = self.range.len();
+        (0..K::words(count)).step_by(CHUNK).map(move |first| {
+            let words = first..K::words(count).min(first + CHUNK);
+            let numbers = words.start * K::LANES..count.min(words.end * K::LANES);
+            let packed = pack::packed_len(numbers.start, bits)..pack::packed_len(numbers.end, bits);
+            Chunk { words, numbers, packed }
+        })
     }
 
     /// The pieces of `count` numbers.
@@ -150,9 +184,21 @@ impl Piece {
     }
 }
 
+/// Words of a plane that are worked on at a time: all that is computed of them stays in the first cache.
+const CHUNK: usize = 256;
+
+/// Numbers of a piece that are worked on at a time.
+struct Chunk {
+    /// Their words in a plane.
+    words: Range<usize>,
+    numbers: Range<usize>,
+    /// Their bytes in a packed plane.
+    packed: Range<usize>,
+}
+
 /// Differences that are on their way.
 struct Opening<K: Kind> {
-    /// Of each row of triples the six planes.
+    /// Of each row of triples, chunk by chunk, the six planes.
     triples: Vec<K::Word>,
     /// Of each difference the sum of the components that this party has.
     sums: Vec<K::Word>,
@@ -186,7 +232,7 @@ impl<'a, K: Kind> Batch<'a, K> {
             opening: VecDeque::new(),
             made: Vec::new(),
             arrived: Vec::new(),
-            scratch: Scratch { planes: Default::default(), records: Vec::new(), packed: Vec::new() },
+            scratch: Scratch { plane: Vec::new(), packed: Default::default() },
         };
         batch.memory.triples.reuse(K::records(triples, UNDRAWN[me]) * size_of::<K::Record>());
         batch
@@ -217,7 +263,9 @@ impl<K: Kind> Step for Batch<'_, K> {
 
     fn order(&mut self, coin: &[u8; COIN_BYTES]) {
         let triples = self.parameters.triples(self.count);
-        permutation(coin, self.number, triples, &mut self.memory.places);
+        let Memory { triples: records, places, piles } = &mut self.memory;
+        places.reuse(triples * size_of::<u32>());
+        piles.order(coin, self.number, places.words_mut(), records.words_mut::<K::Record>());
     }
 
     fn opened(&self) -> usize {
@@ -278,31 +326,37 @@ impl<K: Kind> Batch<'_, K> {
         planes.resize((PLANES + 1) * words, K::Word::ZERO);
         let (planes, part) = planes.split_at_mut(PLANES * words);
         let mut drawn = Drawn { turn, batch: self.number };
-        for (plane, out) in planes.chunks_exact_mut(words).enumerate() {
-            if let Some((stream, draw)) = drawn.plane(plane) {
-                K::draw(stream, draw, range.start, out);
+        let (factors, results) = planes.split_at_mut(RESULT * words);
+        for (which, factors) in factors.chunks_exact_mut(2 * words).enumerate() {
+            let (d, e) = factors.split_at_mut(words);
+            let (stream, draw) = drawn.factors(which);
+            stream.fill_pairs(draw, K::block(range.start, 2), [d, e]);
+        }
+        for (which, f) in results.chunks_exact_mut(words).enumerate() {
+            if let Some((stream, draw)) = drawn.result(which) {
+                stream.fill_elements(draw, K::block(range.start, 1), f);
             }
         }
         part.fill(K::Word::ZERO);
         if me < 2 {
             // What hides P_0's part from P_2: P_0 takes it off, and P_1 adds it.
-            let [hidden, ..] = &mut self.scratch.planes;
+            let hidden = &mut self.scratch.plane;
             hidden.resize(words, K::Word::ZERO);
             let (stream, draw) = drawn.with(1 - me, step::CHECK_SHARE);
-            K::draw(stream, draw, range.start, hidden);
+            stream.fill_elements(draw, K::block(range.start, 1), hidden);
             if me == 0 { K::sub(part, hidden) } else { K::add(part, hidden) }
         }
         let plane = |number: usize| &planes[number * words..][..words];
-        K::cross([plane(0), plane(1)], [plane(2), plane(3)], part);
+        K::cross([plane(0), plane(2)], [plane(1), plane(3)], part);
         if me > 0 {
-            K::sub(part, plane(if me == 1 { 4 } else { 5 }));
+            K::sub(part, plane(RESULT + if me == 1 { FIRST } else { SECOND }));
         }
         if me == 2 {
-            let mut theirs = std::mem::take(&mut self.scratch.planes[0]);
+            let mut theirs = std::mem::take(&mut self.scratch.plane);
             theirs.resize(words, K::Word::ZERO);
             self.take_part(turn, 0, index, &mut theirs)?;
             K::add(part, &theirs);
-            self.scratch.planes[0] = theirs;
+            self.scratch.plane = theirs;
         }
         let piece = &self.triples[index];
         let mut message = turn.session.mesh().filled(piece.bytes(self.bits));
@@ -355,28 +409,35 @@ impl<K: Kind> Batch<'_, K> {
         let count = piece.range.len();
         let (words, bytes) = (K::words(count), pack::packed_len(count, bits));
         let records = self.memory.triples.words::<K::Record>();
+        let places = self.memory.places.words::<u32>();
         let mut messages = [FIRST, SECOND].map(|_| turn.session.mesh().filled(piece.bytes(bits)));
         opening.triples.resize(piece.planes / 2 * PLANES * words, K::Word::ZERO);
         opening.sums.resize(piece.planes * words, K::Word::ZERO);
-        let [difference, ..] = &mut self.scratch.planes;
-        difference.resize(words, K::Word::ZERO);
+        let zeros = [K::Word::ZERO; CHUNK];
+        let mut planes = [[K::Word::ZERO; CHUNK]; 2];
         for (row, triples) in opening.triples.chunks_exact_mut(PLANES * words).enumerate() {
             let first = if piece.cut { self.parameters.bucket } else { row } * self.count;
-            let places = &self.memory.places[first + piece.range.start..first + piece.range.end];
-            let mut drawn = Drawn { turn, batch: self.number };
-            K::fetch(records, places, &mut drawn, triples, &mut self.scratch.records);
-            for (number, factor) in [self.a, self.b].into_iter().enumerate() {
-                let place = 2 * row + number;
-                let sum = &mut opening.sums[place * words..][..words];
-                sum.fill(K::Word::ZERO);
-                for (which, message) in messages.iter_mut().enumerate() {
-                    piece.less::<K>(
-                        factor[which],
-                        &triples[(2 * number + which) * words..][..words],
-                        difference,
-                    );
-                    K::pack(difference, count, bits, &mut message[place * bytes..][..bytes]);
-                    K::add(sum, difference);
+            let all = first + piece.range.start..first + piece.range.end;
+            let (places, records) = (&places[all.clone()], records.get(all).unwrap_or_default());
+            for chunk in piece.chunks::<K>(bits) {
+                let triples = &mut triples[PLANES * chunk.words.start..PLANES * chunk.words.end];
+                let mut drawn = Drawn { turn, batch: self.number };
+                let places = &places[chunk.numbers.clone()];
+                let records = records.get(chunk.numbers.clone()).unwrap_or_default();
+                K::fetch(records, places, &mut drawn, triples);
+                let Triples { d, e, .. } = Triples::of::<K>(triples);
+                for (number, (factor, triple)) in [(self.a, d), (self.b, e)].into_iter().enumerate() {
+                    let place = 2 * row + number;
+                    let factor = factor.map(|factor| piece.part::<K>(factor, &chunk, &zeros));
+                    let [one, other] = &mut planes;
+                    let [one, other] = [one, other].map(|plane| &mut plane[..chunk.words.len()]);
+                    let sum = &mut opening.sums[place * words..][chunk.words.clone()];
+                    let differences = [K::lanes_mut(one), K::lanes_mut(other)];
+                    sacrifice::differences(factor, triple, differences, K::lanes_mut(sum));
+                    for (message, difference) in messages.iter_mut().zip([&*one, other]) {
+                        let packed = &mut message[place * bytes..][chunk.packed.clone()];
+                        K::pack(difference, chunk.numbers.len(), bits, packed);
+                    }
                 }
             }
         }
@@ -408,35 +469,33 @@ impl<K: Kind> Batch<'_, K> {
         let at = address(step::CHECK_OPENED, self.number, index);
         let message = turn.recv(VALUES_FROM[turn.me], at, piece.bytes(bits))?;
         digests.received.absorb(&message);
-        let Scratch { planes: [lacked, tau, third, _], packed, .. } = &mut self.scratch;
-        for plane in [&mut *lacked, tau, third] {
-            plane.resize(words, K::Word::ZERO);
-        }
-        packed.resize(bytes, 0);
+        let [packed_first, packed_third] = &mut self.scratch.packed;
+        packed_first.resize(bytes, 0);
+        packed_third.resize(bytes, 0);
+        let zeros = [K::Word::ZERO; CHUNK];
+        let [mut lacked, mut first, mut third] = [zeros; 3];
+        let whole = [FIRST, SECOND].into_iter().find(|&which| component(turn.me, which) == 0);
         let rows = opening.triples.chunks_exact(PLANES * words).zip(opening.sums.chunks_exact_mut(2 * words));
         for ((triples, sums), theirs) in rows.zip(message.chunks_exact(2 * bytes)) {
-            for (sum, theirs) in sums.chunks_exact_mut(words).zip(theirs.chunks_exact(bytes)) {
-                K::unpack(theirs, count, bits, lacked);
-                K::add(sum, lacked);
-            }
-            let (rho, sigma) = sums.split_at(words);
-            let plane = |number: usize| &triples[number * words..][..words];
-            third.fill(K::Word::ZERO);
-            for which in [FIRST, SECOND] {
-                piece.less::<K>(self.c[which], plane(4 + which), tau);
-                K::mul_sub(sigma, plane(which), tau);
-                K::mul_sub(rho, plane(2 + which), tau);
-                if component(turn.me, which) == 0 {
-                    K::mul_sub(sigma, rho, tau);
+            for chunk in piece.chunks::<K>(bits) {
+                let (count, len) = (chunk.numbers.len(), chunk.words.len());
+                for (sum, theirs) in sums.chunks_exact_mut(words).zip(theirs.chunks_exact(bytes)) {
+                    K::unpack(&theirs[chunk.packed.clone()], count, bits, &mut lacked[..len]);
+                    K::add(&mut sum[chunk.words.clone()], &lacked[..len]);
                 }
-                K::sub(third, tau);
-                if which == FIRST {
-                    K::pack(tau, count, bits, packed);
-                    digests.first.absorb(packed);
-                }
+                let (rho, sigma) = sums.split_at(words);
+                let opened = [rho, sigma].map(|opened| K::lanes(&opened[chunk.words.clone()]));
+                let c = [FIRST, SECOND].map(|which| piece.part::<K>(self.c[which], &chunk, &zeros));
+                let Triples { d, e, f } =
+                    Triples::of::<K>(&triples[PLANES * chunk.words.start..PLANES * chunk.words.end]);
+                let (first, third) = (&mut first[..len], &mut third[..len]);
+                let sides = Sides { c, d, e, f };
+                sacrifice::sacrifice(sides, opened, whole, K::lanes_mut(first), K::lanes_mut(third));
+                K::pack(first, count, bits, &mut packed_first[chunk.packed.clone()]);
+                K::pack(third, count, bits, &mut packed_third[chunk.packed]);
             }
-            K::pack(third, count, bits, packed);
-            digests.third.absorb(packed);
+            digests.first.absorb(packed_first);
+            digests.third.absorb(packed_third);
         }
         turn.session.mesh().recycle(message);
         Ok(())

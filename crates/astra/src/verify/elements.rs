@@ -4,30 +4,30 @@
 
 use super::turn::Drawn;
 use std::marker::PhantomData;
+use tacit_kernel::aes::BLOCK;
+use tacit_kernel::sacrifice::{self, Lanes};
 use tacit_kernel::{Element, bits, pack, ring, transpose};
-use tacit_session::{Draw, Stream};
 
-/// Planes of a batch of triples `(d, e, f)`: a party's two components of each.
+/// Planes of a batch of triples `(d, e, f)`: the first components of `d` and `e`, their second ones, and both of `f`.
 pub(super) const PLANES: usize = 6;
+
+/// The first of `f`'s planes.
+pub(super) const RESULT: usize = 4;
 
 /// Arithmetic on planes. Lengths are the callers' to know; slices of one call are equally long.
 pub(super) trait Kind: 'static {
     /// What planes are made of.
     type Word: Element;
+    /// The same, with the arithmetic of what is checked.
+    type Lanes: Lanes;
     /// What is kept of a triple until its place is known.
     type Record: Element;
     /// Numbers in a word.
     const LANES: usize;
-    /// Bytes of a stream for 16 numbers or, of bits, 128.
-    fn draw(stream: &mut Stream, draw: Draw, first: usize, out: &mut [Self::Word]);
     /// `out += a`.
     fn add(out: &mut [Self::Word], a: &[Self::Word]);
     /// `out -= a`.
     fn sub(out: &mut [Self::Word], a: &[Self::Word]);
-    /// `out = a - b`.
-    fn difference(a: &[Self::Word], b: &[Self::Word], out: &mut [Self::Word]);
-    /// `out -= a b`.
-    fn mul_sub(a: &[Self::Word], b: &[Self::Word], out: &mut [Self::Word]);
     /// A party's part of a product, added to `out`: `x y + x y' + x' y`, of first and second components.
     fn cross(x: [&[Self::Word]; 2], y: [&[Self::Word]; 2], out: &mut [Self::Word]);
     /// The first `count` numbers as they travel, `bits` of each, in a whole number of bytes.
@@ -38,15 +38,24 @@ pub(super) trait Kind: 'static {
     fn records(count: usize, undrawn: Option<usize>) -> usize;
     /// Makes records of planes, each of which has [`Kind::words`] words.
     fn store(planes: &[Self::Word], undrawn: Option<usize>, records: &mut [Self::Record]);
-    /// The triples at these places as planes: the inverse of [`Kind::store`]. What is behind the last number is
-    /// unspecified. `scratch` is memory to use.
-    fn fetch(
-        records: &[Self::Record],
-        places: &[u32],
-        drawn: &mut Drawn,
-        planes: &mut [Self::Word],
-        scratch: &mut Vec<Self::Record>,
-    );
+    /// The triples at these places as planes, and of these records if any are kept: the inverse of [`Kind::store`]. What is
+    /// behind the last number is unspecified.
+    fn fetch(records: &[Self::Record], places: &[u32], drawn: &mut Drawn, planes: &mut [Self::Word]);
+
+    /// The block of a stream in which number `first`, a multiple of 128, is drawn: so many of them at each place.
+    fn block(first: usize, at_each: usize) -> u64 {
+        (at_each * (first / Self::LANES) * Self::Word::DRAWN / BLOCK) as u64
+    }
+
+    /// The words of a plane as what is checked.
+    fn lanes(plane: &[Self::Word]) -> &[Self::Lanes] {
+        bytemuck::cast_slice(plane)
+    }
+
+    /// The same of words that are written.
+    fn lanes_mut(plane: &mut [Self::Word]) -> &mut [Self::Lanes] {
+        bytemuck::cast_slice_mut(plane)
+    }
 
     /// Words of a plane of so many numbers.
     fn words(count: usize) -> usize {
@@ -59,13 +68,10 @@ pub(super) struct Elements<E>(PhantomData<E>);
 
 impl<E: Element> Kind for Elements<E> {
     type Word = E;
+    type Lanes = E;
     /// Of the plane that wasn't drawn: a stream gives the others again, and faster than memory does in this order.
     type Record = E;
     const LANES: usize = 1;
-
-    fn draw(stream: &mut Stream, draw: Draw, first: usize, out: &mut [E]) {
-        stream.fill_elements(draw, (first * E::DRAWN / 16) as u64, out);
-    }
 
     fn add(out: &mut [E], a: &[E]) {
         ring::add_assign(out, a);
@@ -73,14 +79,6 @@ impl<E: Element> Kind for Elements<E> {
 
     fn sub(out: &mut [E], a: &[E]) {
         ring::sub_assign(out, a);
-    }
-
-    fn difference(a: &[E], b: &[E], out: &mut [E]) {
-        ring::sub(a, b, out);
-    }
-
-    fn mul_sub(a: &[E], b: &[E], out: &mut [E]) {
-        ring::mul_sub(a, b, out);
     }
 
     fn cross(x: [&[E]; 2], y: [&[E]; 2], out: &mut [E]) {
@@ -105,14 +103,19 @@ impl<E: Element> Kind for Elements<E> {
         }
     }
 
-    fn fetch(records: &[E], places: &[u32], drawn: &mut Drawn, planes: &mut [E], _scratch: &mut Vec<E>) {
-        for (plane, out) in planes.chunks_exact_mut(places.len()).enumerate() {
-            if let Some((stream, draw)) = drawn.plane(plane) {
-                stream.draw_again(draw, places, out);
+    fn fetch(records: &[E], places: &[u32], drawn: &mut Drawn, planes: &mut [E]) {
+        let count = places.len();
+        let (factors, results) = planes.split_at_mut(RESULT * count);
+        for (which, factors) in factors.chunks_exact_mut(2 * count).enumerate() {
+            let (d, e) = factors.split_at_mut(count);
+            let (stream, draw) = drawn.factors(which);
+            stream.draw_again(draw, places, [d, e]);
+        }
+        for (which, f) in results.chunks_exact_mut(count).enumerate() {
+            if let Some((stream, draw)) = drawn.result(which) {
+                stream.draw_again(draw, places, [f]);
             } else {
-                for (out, &place) in out.iter_mut().zip(places) {
-                    *out = records[place as usize];
-                }
+                f.copy_from_slice(records);
             }
         }
     }
@@ -123,13 +126,10 @@ pub(super) struct Bits;
 
 impl Kind for Bits {
     type Word = u64;
+    type Lanes = sacrifice::Bits;
     /// Bit `i` is plane `i`'s.
     type Record = u8;
     const LANES: usize = 64;
-
-    fn draw(stream: &mut Stream, draw: Draw, first: usize, out: &mut [u64]) {
-        stream.fill(draw, (first / 128) as u64, bytemuck::cast_slice_mut(out));
-    }
 
     fn add(out: &mut [u64], a: &[u64]) {
         bits::xor_assign(out, a);
@@ -137,14 +137,6 @@ impl Kind for Bits {
 
     fn sub(out: &mut [u64], a: &[u64]) {
         bits::xor_assign(out, a);
-    }
-
-    fn difference(a: &[u64], b: &[u64], out: &mut [u64]) {
-        bits::xor(a, b, out);
-    }
-
-    fn mul_sub(a: &[u64], b: &[u64], out: &mut [u64]) {
-        bits::and_xor(a, b, out);
     }
 
     fn cross(x: [&[u64]; 2], y: [&[u64]; 2], out: &mut [u64]) {
@@ -170,9 +162,7 @@ impl Kind for Bits {
         transpose::from_planes(planes, PLANES, Self::words(records.len()), records);
     }
 
-    fn fetch(records: &[u8], places: &[u32], _drawn: &mut Drawn, planes: &mut [u64], scratch: &mut Vec<u8>) {
-        scratch.clear();
-        scratch.extend(places.iter().map(|&place| records[place as usize]));
-        transpose::to_planes(scratch, PLANES, planes, Self::words(places.len()));
+    fn fetch(records: &[u8], _places: &[u32], _drawn: &mut Drawn, planes: &mut [u64]) {
+        transpose::to_planes(records, PLANES, planes, Self::words(records.len()));
     }
 }

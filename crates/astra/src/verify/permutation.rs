@@ -4,47 +4,103 @@
 //! stay in the first cache, which a shuffle of millions of items at once wouldn't. A pile is shuffled as Fisher and
 //! Yates do, by numbers below a bound that are drawn without bias (Lemire 2019).
 
-use tacit_kernel::aes::Aes128Ctr;
+use tacit_engine::bank;
+use tacit_kernel::aes::{Aes128Ctr, BLOCK};
+use tacit_kernel::{Buffer, Element};
 
 /// Bytes of the coin.
 pub(super) const COIN_BYTES: usize = 16;
 
-/// The most items that are shuffled at once.
+/// The most items that make a single pile.
 const PILE: usize = 1 << 13;
 
 /// Piles, if there are more items: a byte of the coin's stream chooses one.
 const PILES: usize = 256;
 
-/// Makes `items` the numbers below `count`, which is below 2^32, in the order that the coin gives to a batch.
-pub(super) fn permutation(coin: &[u8; COIN_BYTES], batch: u32, count: usize, items: &mut Vec<u32>) {
-    let mut words = Words::new(coin, batch);
-    if count <= PILE {
-        items.clear();
-        items.extend(0..count as u32);
-        return shuffle(items, &mut words);
+/// Memory to order in, which can be used again.
+#[derive(Default)]
+pub(super) struct Piles {
+    /// Which pile each item is dealt to.
+    chosen: Vec<u8>,
+    /// Items and records, pile after pile.
+    items: Buffer,
+    records: Buffer,
+    /// A pile's order.
+    order: Vec<u32>,
+}
+
+impl Drop for Piles {
+    fn drop(&mut self) {
+        self.records.wipe();
     }
-    items.resize(count, 0);
-    let mut piles = vec![0; count.next_multiple_of(4)];
-    for four in piles.as_chunks_mut::<4>().0 {
-        *four = words.next().to_le_bytes();
+}
+
+impl Piles {
+    /// With memory for so many items and bytes of records.
+    pub(super) fn new(items: usize, record_bytes: usize) -> Self {
+        let [mut dealt, mut records] = [Buffer::of_words::<u32>(items), Buffer::new(record_bytes)];
+        bank::touch(dealt.bytes_mut());
+        bank::touch(records.bytes_mut());
+        Self { chosen: vec![0; items], items: dealt, records, order: Vec::new() }
     }
-    let mut ends = [0; PILES];
-    piles[..count].iter().for_each(|&pile| ends[usize::from(pile)] += 1);
-    let mut sum = 0;
-    for end in &mut ends {
-        sum += std::mem::replace(end, sum);
+
+    /// Makes `items` the numbers from 0 on, of which there are less than 2^32, in the order that the coin gives to a batch,
+    /// and puts records, of which there is one for each number or none at all, in the same order.
+    ///
+    /// # Panics
+    /// If there are fewer records or more.
+    pub(super) fn order<R: Element>(
+        &mut self,
+        coin: &[u8; COIN_BYTES],
+        batch: u32,
+        items: &mut [u32],
+        records: &mut [R],
+    ) {
+        let count = items.len();
+        assert!(records.is_empty() || records.len() == count, "every item has a record, or none");
+        let Self { chosen, items: dealt, records: dealt_records, order } = self;
+        let cipher = Aes128Ctr::new(coin);
+        chosen.resize(count, 0);
+        cipher.fill(u64::from(batch), 0, chosen);
+        if count <= PILE {
+            chosen.fill(0);
+        }
+        let mut ends = [0; PILES];
+        chosen.iter().for_each(|&pile| ends[usize::from(pile)] += 1);
+        let mut sum = 0;
+        for end in &mut ends {
+            sum += std::mem::replace(end, sum);
+        }
+        dealt.reuse(size_of_val(items));
+        dealt_records.reuse(size_of_val(records));
+        let (dealt, dealt_records) = (dealt.words_mut::<u32>(), dealt_records.words_mut::<R>());
+        for (item, &pile) in chosen.iter().enumerate() {
+            let end = &mut ends[usize::from(pile)];
+            dealt[*end] = item as u32;
+            if let (Some(to), Some(record)) = (dealt_records.get_mut(*end), records.get(item)) {
+                *to = *record;
+            }
+            *end += 1;
+        }
+        let mut words = Words::new(cipher, batch, count.div_ceil(BLOCK) as u64);
+        let mut first = 0;
+        for end in ends {
+            order.clear();
+            order.extend(0..(end - first) as u32);
+            shuffle(order, &mut words);
+            pick(order, &dealt[first..end], &mut items[first..end]);
+            if let (Some(from), Some(to)) = (dealt_records.get(first..end), records.get_mut(first..end)) {
+                pick(order, from, to);
+            }
+            first = end;
+        }
     }
-    for (item, &pile) in (0..).zip(&piles[..count]) {
-        let end = &mut ends[usize::from(pile)];
-        items[*end] = item;
-        *end += 1;
-    }
-    let mut rest = items.as_mut_slice();
-    let mut first = 0;
-    for end in ends {
-        let (pile, others) = rest.split_at_mut(end - first);
-        shuffle(pile, &mut words);
-        (rest, first) = (others, end);
+}
+
+/// `to` becomes what `from` has at these places.
+fn pick<T: Copy>(places: &[u32], from: &[T], to: &mut [T]) {
+    for (to, &place) in to.iter_mut().zip(places) {
+        *to = from[place as usize];
     }
 }
 
@@ -69,9 +125,9 @@ struct Words {
 impl Words {
     const AT_ONCE: usize = 1024;
 
-    fn new(coin: &[u8; COIN_BYTES], batch: u32) -> Self {
-        let cipher = Aes128Ctr::new(coin);
-        Self { cipher, batch, drawn: [0; Self::AT_ONCE], at: Self::AT_ONCE, block: 0 }
+    /// Those of a batch, from a block of the stream on.
+    fn new(cipher: Aes128Ctr, batch: u32, block: u64) -> Self {
+        Self { cipher, batch, drawn: [0; Self::AT_ONCE], at: Self::AT_ONCE, block }
     }
 
     #[inline]
@@ -113,9 +169,21 @@ mod tests {
     }
 
     fn permutation(coin: &[u8; COIN_BYTES], batch: u32, count: usize) -> Vec<u32> {
-        let mut items = vec![7; 5];
-        super::permutation(coin, batch, count, &mut items);
+        let mut items = vec![7; count];
+        Piles::default().order::<u8>(coin, batch, &mut items, &mut []);
         items
+    }
+
+    #[test]
+    fn records_go_with_their_items() {
+        let mut piles = Piles::default();
+        for count in [100_003, 0, 1, 63, PILE, PILE + 1] {
+            let mut items = vec![0; count];
+            let mut records: Vec<u64> = (0..count as u64).map(|item| 3 * item).collect();
+            piles.order(&coin(2), 7, &mut items, &mut records);
+            assert_eq!(items, permutation(&coin(2), 7, count));
+            assert!(items.iter().zip(records).all(|(&item, record)| record == 3 * u64::from(item)));
+        }
     }
 
     #[test]
@@ -162,7 +230,7 @@ mod tests {
 
     #[test]
     fn a_number_below_a_bound_has_no_favourite() {
-        let mut words = Words::new(&coin(9), 0);
+        let mut words = Words::new(Aes128Ctr::new(&coin(9)), 0, 0);
         let bound = (1 << 31) + (1 << 30);
         let low = (0..30_000).filter(|_| words.below(bound) < bound / 3).count();
         assert!((9_500..10_500).contains(&low), "{low}");

@@ -1,3 +1,4 @@
+use super::permutation::Piles;
 use super::*;
 use crate::PARTIES;
 use std::sync::Mutex;
@@ -379,8 +380,8 @@ fn attack_knowing(coin: &[u8; COIN_BYTES], draws: &Draws) -> Vec<Result<Vec<Buff
     const COUNT: usize = 40;
     const VICTIM: usize = 7;
     let parameters = parameters::Parameters::of(COUNT);
-    let mut places = Vec::new();
-    permutation::permutation(coin, 0, parameters.triples(COUNT), &mut places);
+    let mut places = vec![0; parameters.triples(COUNT)];
+    Piles::default().order::<u64>(coin, 0, &mut places, &mut []);
     let bucket: Vec<u32> = (0..parameters.bucket).map(|row| places[row * COUNT + VICTIM]).collect();
     let alter =
         move |payload: &mut [u8]| bucket.iter().for_each(|&triple| payload[8 * triple as usize + 7] ^= 0x80);

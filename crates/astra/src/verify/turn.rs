@@ -1,5 +1,6 @@
 //! Who gives whom what, and what all batches of a check share.
 
+use super::elements::RESULT;
 use crate::PARTIES;
 use crate::planted::{Mistake, planted};
 use crate::seats::Seats;
@@ -60,7 +61,7 @@ impl Turn<'_> {
 }
 
 /// The plane of a role's triples that isn't drawn: `f_0`, the second component of `P_1` and the first of `P_2`.
-pub(super) const UNDRAWN: [Option<usize>; PARTIES] = [None, Some(5), Some(4)];
+pub(super) const UNDRAWN: [Option<usize>; PARTIES] = [None, Some(RESULT + SECOND), Some(RESULT + FIRST)];
 
 /// Where a batch's triples are drawn from.
 pub(super) struct Drawn<'a, 'b> {
@@ -69,14 +70,19 @@ pub(super) struct Drawn<'a, 'b> {
 }
 
 impl Drawn<'_, '_> {
-    /// The stream of a plane and the place in it, if it is drawn. The first component of a number is the previous role's
-    /// too, the second the next one's.
-    pub(super) fn plane(&mut self, plane: usize) -> Option<(&mut Stream, Draw)> {
-        let (number, which) = (plane / 2, plane % 2);
-        let part = [step::CHECK_LEFT, step::CHECK_RIGHT, step::CHECK_RESULT][number];
+    /// The stream of a component of both factors, and the place in it. The first component of a number is the previous
+    /// role's too, the second the next one's.
+    pub(super) fn factors(&mut self, which: usize) -> (&mut Stream, Draw) {
         let me = self.turn.me;
         let with = if which == FIRST { before(me) } else { after(me) };
-        (UNDRAWN[me] != Some(plane)).then(|| self.with(with, part))
+        self.with(with, step::CHECK_FACTORS)
+    }
+
+    /// The same of their product, if it is drawn.
+    pub(super) fn result(&mut self, which: usize) -> Option<(&mut Stream, Draw)> {
+        let me = self.turn.me;
+        let with = if which == FIRST { before(me) } else { after(me) };
+        (UNDRAWN[me] != Some(RESULT + which)).then(|| self.with(with, step::CHECK_RESULT))
     }
 
     /// A stream that another role has, too.

@@ -14,17 +14,16 @@ pub(super) fn fill(key: &Aes128, nonce: u64, first_block: u64, out: &mut [u8]) {
     }
 }
 
-/// Replaces each block by its cipher.
-pub(super) fn encrypt_all(key: &Aes128, blocks: &mut [[u8; BLOCK]]) {
-    for piece in blocks.chunks_mut(PIECE / BLOCK) {
-        let mut ciphers = [Block::default(); PIECE / BLOCK];
-        let ciphers = &mut ciphers[..piece.len()];
-        for (cipher, block) in ciphers.iter_mut().zip(&*piece) {
-            cipher.copy_from_slice(block);
+pub(super) fn fill_at(key: &Aes128, nonce: u64, numbers: &[u64], out: &mut [[u8; BLOCK]]) {
+    for (piece, numbers) in out.chunks_mut(PIECE / BLOCK).zip(numbers.chunks(PIECE / BLOCK)) {
+        let mut blocks = [Block::default(); PIECE / BLOCK];
+        let blocks = &mut blocks[..piece.len()];
+        for (block, &number) in blocks.iter_mut().zip(numbers) {
+            *block = input(nonce, number);
         }
-        key.encrypt_blocks(ciphers);
-        for (block, cipher) in piece.iter_mut().zip(ciphers) {
-            block.copy_from_slice(cipher);
+        key.encrypt_blocks(blocks);
+        for (bytes, block) in piece.iter_mut().zip(blocks) {
+            bytes.copy_from_slice(block);
         }
     }
 }
@@ -59,11 +58,18 @@ fn fill_piece(key: &Aes128, nonce: u64, first_block: u64, out: &mut [u8]) {
     let mut blocks = [Block::default(); PIECE / BLOCK];
     let blocks = &mut blocks[..out.len().div_ceil(BLOCK)];
     for (index, block) in blocks.iter_mut().enumerate() {
-        block[..8].copy_from_slice(&nonce.to_le_bytes());
-        block[8..].copy_from_slice(&(first_block + index as u64).to_le_bytes());
+        *block = input(nonce, first_block + index as u64);
     }
     key.encrypt_blocks(blocks);
     for (bytes, block) in out.chunks_mut(BLOCK).zip(blocks) {
         bytes.copy_from_slice(&block[..bytes.len()]);
     }
+}
+
+/// What block `number` of a stream is the cipher of.
+fn input(nonce: u64, number: u64) -> Block {
+    let mut block = Block::default();
+    block[..8].copy_from_slice(&nonce.to_le_bytes());
+    block[8..].copy_from_slice(&number.to_le_bytes());
+    block
 }

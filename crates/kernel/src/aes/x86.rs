@@ -61,32 +61,35 @@ pub(super) fn fill_avx512(keys: &RoundKeys, nonce: u64, first_block: u64, out: &
     }
 }
 
-/// Replaces each block by its cipher.
+/// [`Aes128Ctr::fill_at`](super::Aes128Ctr::fill_at).
 #[target_feature(enable = "avx512f,avx512bw,vaes")]
-pub(super) fn encrypt_all_avx512(keys: &RoundKeys, blocks: &mut [[u8; 16]]) {
+pub(super) fn fill_at_avx512(keys: &RoundKeys, nonce: u64, numbers: &[u64], out: &mut [[u8; 16]]) {
     let keys = broadcast(keys);
-    let (groups, rest) = blocks.as_chunks_mut::<{ 4 * WIDE }>();
-    for group in groups {
-        encrypt_group_avx512(&keys, group);
+    let (groups, rest) = out.as_chunks_mut::<{ 4 * WIDE }>();
+    let (numbers, others) = numbers.as_chunks();
+    for (group, numbers) in groups.iter_mut().zip(numbers) {
+        let blocks = encrypt_avx512(&keys, &numbered_avx512(nonce, numbers));
+        store_avx512(group.as_flattened_mut().as_chunks_mut().0, &blocks);
     }
     if !rest.is_empty() {
-        let mut group = [[0; 16]; 4 * WIDE];
-        group[..rest.len()].copy_from_slice(rest);
-        encrypt_group_avx512(&keys, &mut group);
-        rest.copy_from_slice(&group[..rest.len()]);
+        let mut last = [0; 4 * WIDE];
+        last[..others.len()].copy_from_slice(others);
+        store_part_avx512(rest.as_flattened_mut(), &encrypt_avx512(&keys, &numbered_avx512(nonce, &last)));
     }
 }
 
+/// The input of the blocks of these numbers.
 #[inline]
-#[target_feature(enable = "avx512f,avx512bw,vaes")]
-fn encrypt_group_avx512(keys: &[__m512i; 11], group: &mut [[u8; 16]; 4 * WIDE]) {
-    let bytes: &mut [[u8; 64]] = group.as_flattened_mut().as_chunks_mut().0;
-    let mut counters = [keys[0]; WIDE];
-    for (counter, bytes) in counters.iter_mut().zip(&*bytes) {
-        // SAFETY: `bytes` is 64 bytes that may be read, at any alignment.
-        *counter = unsafe { _mm512_loadu_si512(bytes.as_ptr().cast()) };
+#[target_feature(enable = "avx512f")]
+fn numbered_avx512(nonce: u64, numbers: &[u64; 4 * WIDE]) -> [__m512i; WIDE] {
+    let nonce = _mm512_set1_epi64(nonce as i64);
+    let mut counters = [nonce; WIDE];
+    for (counter, numbers) in counters.iter_mut().zip(numbers.as_chunks::<4>().0) {
+        // SAFETY: `numbers` is 32 bytes that may be read, at any alignment.
+        let numbers = unsafe { _mm256_loadu_si256(numbers.as_ptr().cast()) };
+        *counter = _mm512_mask_expand_epi64(nonce, 0b1010_1010, _mm512_castsi256_si512(numbers));
     }
-    store_avx512(bytes, &encrypt_avx512(keys, &counters));
+    counters
 }
 
 /// [`super::combine`].
@@ -216,14 +219,14 @@ pub(super) fn fill_avx2(keys: &RoundKeys, nonce: u64, first_block: u64, out: &mu
     }
 }
 
-/// Replaces each block by its cipher.
+/// [`Aes128Ctr::fill_at`](super::Aes128Ctr::fill_at).
 #[target_feature(enable = "avx2,aes")]
-pub(super) fn encrypt_all_avx2(keys: &RoundKeys, blocks: &mut [[u8; 16]]) {
+pub(super) fn fill_at_avx2(keys: &RoundKeys, nonce: u64, numbers: &[u64], out: &mut [[u8; 16]]) {
     let keys = keys.0.each_ref().map(load);
-    for group in blocks.chunks_mut(NARROW) {
+    for (group, numbers) in out.chunks_mut(NARROW).zip(numbers.chunks(NARROW)) {
         let mut counters = [keys[0]; NARROW];
-        for (counter, block) in counters.iter_mut().zip(&*group) {
-            *counter = load(block);
+        for (counter, &number) in counters.iter_mut().zip(numbers) {
+            *counter = counter_avx2(nonce, number);
         }
         store_avx2(group.as_flattened_mut(), &encrypt_avx2(&keys, &counters));
     }
