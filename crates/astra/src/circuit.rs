@@ -4,7 +4,7 @@
 //! AND after AND, a row of blocks for each.
 
 use crate::engine::{AstraEngine, Drawn, Walk};
-use crate::flat::{Arithmetic, Batch};
+use crate::flat::{Arithmetic, Batch, halves, sum};
 use crate::products::no_material;
 use crate::triples::{Operands, packed_rows};
 use std::ops::Range;
@@ -42,8 +42,14 @@ impl AstraEngine {
                 (true, Walk::Online, 0) => {
                     let masks = self.draw_layer_masks(job, circuit, layer, ands.clone());
                     let batch = piece_batch(job, circuit, layer, piece, &ands);
-                    let operands = self.piece_operands(job, &layer.ands[ands]);
-                    self.compute(&batch, &Arithmetic::BITS, &operands, &masks)?;
+                    let ands = &layer.ands[ands];
+                    let [left, right] = [0, 1].map(|place| {
+                        let [one, other] =
+                            [1, 2].map(|component| self.piece_rows(job, ands, place, component));
+                        sum(one, &other)
+                    });
+                    let [one, other] = masks;
+                    self.compute(&batch, &Arithmetic::BITS, &[left, right, sum(one, &other)])?;
                 }
                 (verified, ..) => {
                     let rows = self.ands(job, circuit, layer, ands.clone())?;
@@ -54,8 +60,12 @@ impl AstraEngine {
                     })?;
                     if verified {
                         let batch = piece_batch(job, circuit, layer, piece, &ands);
-                        let operands = self.piece_operands(job, &layer.ands[ands]);
-                        self.show(&batch, &Arithmetic::BITS, operands)?;
+                        let mut masked = self.operand_deltas(&batch);
+                        for (masked, place) in halves(&mut masked).into_iter().zip([0, 1]) {
+                            let ands = &layer.ands[ands.clone()];
+                            bits::xor_assign(masked, &self.piece_rows(job, ands, place, 0));
+                        }
+                        self.show(&batch, &masked)?;
                     }
                 }
             }
@@ -121,9 +131,9 @@ impl AstraEngine {
                 // The operands still stand in the tile, as no result of the layer does where one of them did.
                 let batch = piece_batch(job, circuit, layer, piece, &ands);
                 let ands = &layer.ands[ands];
-                let operands = self.piece_operands(job, ands);
-                let results = self.piece_rows(job, ands, 2, 0);
-                self.note_expected(&batch, &Arithmetic::BITS, &operands, results);
+                let [x, y, mut results] = [0, 1, 2].map(|place| self.piece_rows(job, ands, place, 0));
+                bits::and_xor(&x, &y, &mut results);
+                self.note_expected(&batch, &Arithmetic::BITS, results);
             }
         }
         Ok(())

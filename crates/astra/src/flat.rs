@@ -83,6 +83,18 @@ pub(crate) fn unpack<E: Element>(domain: Domain, message: &[u8], rows: usize, co
     data
 }
 
+/// Two vectors that stand one after the other.
+pub(crate) fn halves<E>(both: &mut [E]) -> [&mut [E]; 2] {
+    let (one, other) = both.split_at_mut(both.len() / 2);
+    [one, other]
+}
+
+/// The sum of two vectors of bits.
+pub(crate) fn sum(mut one: Vec<u64>, other: &[u64]) -> Vec<u64> {
+    bits::xor_assign(&mut one, other);
+    one
+}
+
 type Cross<E> = fn(&[E], &[E], &[E], &[E], &mut [E]);
 
 /// What is computed word by word.
@@ -93,8 +105,6 @@ pub(crate) struct Arithmetic<E> {
     pub(crate) sub: fn(&mut [E], &[E]),
     /// `out += a b`.
     pub(crate) mul_add: fn(&[E], &[E], &mut [E]),
-    /// `out -= a b`.
-    pub(crate) mul_sub: fn(&[E], &[E], &mut [E]),
     /// A party's part of a product of three components, of which it has two ([`ring::cross`]).
     pub(crate) cross: Cross<E>,
 }
@@ -105,7 +115,6 @@ impl<E: Element> Arithmetic<E> {
         add: ring::add_assign,
         sub: ring::sub_assign,
         mul_add: ring::mul_add,
-        mul_sub: ring::mul_sub,
         cross: ring::cross,
     };
 }
@@ -116,7 +125,6 @@ impl Arithmetic<u64> {
         add: bits::xor_assign,
         sub: bits::xor_assign,
         mul_add: bits::and_xor,
-        mul_sub: bits::and_xor,
         cross: bits::cross,
     };
 }

@@ -20,12 +20,11 @@
 //! digest of what that makes of a product, and try which value of the other masks gives it.
 
 use crate::engine::{AstraEngine, Drawn};
-use crate::flat::{Arithmetic, Batch, pack, unpack};
-use crate::triples::{Operands, pair};
+use crate::flat::{Arithmetic, Batch, halves, pack, sum, unpack};
 use std::ops::Range;
 use tacit_engine::wire::message_bytes;
 use tacit_engine::{Error, Job, with_element};
-use tacit_kernel::{Element, matrix, ring};
+use tacit_kernel::{Element, bits, matrix, ring};
 use tacit_program::plan::{Kind, MatrixShape, Reg};
 use tacit_session::{At, Session, step};
 
@@ -40,12 +39,20 @@ impl AstraEngine {
     pub(crate) fn show_operands(&mut self, job: &Job, kind: &Kind) -> Result<(), Error> {
         match *kind {
             Kind::And { a, b, dst } => {
-                let operands = self.and_operands(job, a, b);
-                self.show(&Self::and_batch(job, dst), &Arithmetic::BITS, operands)
+                let batch = Self::and_batch(job, dst);
+                let mut masked = self.operand_deltas(&batch);
+                for (masked, rows) in halves(&mut masked).into_iter().zip([a, b]) {
+                    bits::xor_assign(masked, &self.packed(job, rows, 0));
+                }
+                self.show(&batch, &masked)
             }
             Kind::Mul { a, b, dst } => with_element!(self.domain(dst), E => {
-                let operands = self.operands::<E>(a, b, &job.cols, &job.cols);
-                self.show(&self.mul_batch(job, dst), &Arithmetic::NUMBERS, operands)
+                let batch = self.mul_batch(job, dst);
+                let mut masked = self.operand_deltas::<E>(&batch);
+                for (masked, reg) in halves(&mut masked).into_iter().zip([a, b]) {
+                    ring::add_assign(masked, self.numbers(0, reg, &job.cols));
+                }
+                self.show(&batch, &masked)
             }),
             Kind::MatMul { a, b, dst, .. } if job.last => {
                 with_element!(self.domain(dst), E => self.show_matrices::<E>(job, a, b, dst))
@@ -58,14 +65,16 @@ impl AstraEngine {
     pub(crate) fn note_results(&mut self, job: &Job, kind: &Kind) -> Result<(), Error> {
         match *kind {
             Kind::And { a, b, dst } => {
-                let operands = self.and_operands(job, a, b);
-                let results = self.packed(job, dst, 0);
-                self.note_expected(&Self::and_batch(job, dst), &Arithmetic::BITS, &operands, results);
+                let mut results = self.packed(job, dst, 0);
+                let [x, y] = [a, b].map(|rows| self.packed(job, rows, 0));
+                bits::and_xor(&x, &y, &mut results);
+                self.note_expected(&Self::and_batch(job, dst), &Arithmetic::BITS, results);
             }
             Kind::Mul { a, b, dst } => with_element!(self.domain(dst), E => {
-                let operands = self.operands::<E>(a, b, &job.cols, &job.cols);
-                let results = self.component(0).get(dst).words::<E>()[job.cols.clone()].to_vec();
-                self.note_expected(&self.mul_batch(job, dst), &Arithmetic::NUMBERS, &operands, results);
+                let mut results = self.numbers::<E>(0, dst, &job.cols).to_vec();
+                let [x, y] = [a, b].map(|reg| self.numbers(0, reg, &job.cols));
+                ring::mul_sub(x, y, &mut results);
+                self.note_expected(&self.mul_batch(job, dst), &Arithmetic::NUMBERS, results);
             }),
             Kind::MatMul { a, b, shape, dst } if job.last => {
                 with_element!(self.domain(dst), E => self.note_matrices::<E>(job, a, b, shape, dst)?);
@@ -80,15 +89,14 @@ impl AstraEngine {
         match *kind {
             Kind::And { a, b, dst } => {
                 self.draw_and_masks(job, dst);
-                let operands = self.and_operands(job, a, b);
-                let masks = [1, 2].map(|component| self.packed(job, dst, component));
-                self.compute(&Self::and_batch(job, dst), &Arithmetic::BITS, &operands, &masks)
+                let masks =
+                    [a, b, dst].map(|rows| sum(self.packed(job, rows, 1), &self.packed(job, rows, 2)));
+                self.compute(&Self::and_batch(job, dst), &Arithmetic::BITS, &masks)
             }
             Kind::Mul { a, b, dst } => with_element!(self.domain(dst), E => {
                 self.draw_number_masks::<E>(job, dst, job.cols.clone());
-                let operands = self.operands::<E>(a, b, &job.cols, &job.cols);
-                let masks = self.masks::<E>(dst, &job.cols);
-                self.compute(&self.mul_batch(job, dst), &Arithmetic::NUMBERS, &operands, &masks)
+                let masks = [a, b, dst].map(|reg| self.number_mask::<E>(reg, &job.cols));
+                self.compute(&self.mul_batch(job, dst), &Arithmetic::NUMBERS, &masks)
             }),
             Kind::MatMul { a, b, shape, dst } if job.last => {
                 with_element!(self.domain(dst), E => self.compute_matrices::<E>(job, a, b, shape, dst))
@@ -101,23 +109,19 @@ impl AstraEngine {
         }
     }
 
-    /// `P_1` sends masked operands, `P_2` notes them.
-    pub(crate) fn show<E: Element>(
-        &mut self,
-        batch: &Batch,
-        arithmetic: &Arithmetic<E>,
-        operands: Operands<E>,
-    ) -> Result<(), Error> {
-        let [x, y] =
-            [(Drawn::LeftDelta, operands.x), (Drawn::RightDelta, operands.y)].map(|(drawn, sides)| {
-                let mut masked = self.deltas(batch, drawn);
-                for side in &sides {
-                    (arithmetic.add)(&mut masked, side);
-                }
-                masked
-            });
+    /// `P_1` and `P_2`: what they draw for operands, the left ones and then the right ones.
+    pub(crate) fn operand_deltas<E: Element>(&mut self, batch: &Batch) -> Vec<E> {
+        let mut deltas = vec![E::ZERO; 2 * batch.words()];
+        for (out, drawn) in halves(&mut deltas).into_iter().zip([Drawn::LeftDelta, Drawn::RightDelta]) {
+            self.fill_deltas(batch, drawn, out);
+        }
+        deltas
+    }
+
+    /// `P_1` sends masked operands, left ones and then right ones; `P_2` notes them.
+    pub(crate) fn show<E: Element>(&mut self, batch: &Batch, masked: &[E]) -> Result<(), Error> {
         let message = self.session.mesh().buffer(message_bytes(batch.domain, 2 * batch.count));
-        let message = pack(batch.domain, &[x, y].concat(), 2, batch.count, message);
+        let message = pack(batch.domain, masked, 2, batch.count, message);
         self.show_message(shown_at(batch), message)
     }
 
@@ -131,37 +135,34 @@ impl AstraEngine {
         Ok(())
     }
 
-    /// `P_1` and `P_2`: note `m_z - m_x m_y + delta_z`.
+    /// `P_1` and `P_2`: note `m_z - m_x m_y + delta_z`, of which `results` has all but `delta_z`.
     pub(crate) fn note_expected<E: Element>(
         &mut self,
         batch: &Batch,
         arithmetic: &Arithmetic<E>,
-        operands: &Operands<E>,
         mut results: Vec<E>,
     ) {
         let deltas = self.deltas(batch, Drawn::ResultDelta);
         (arithmetic.add)(&mut results, &deltas);
-        (arithmetic.mul_sub)(&operands.x[0], &operands.y[0], &mut results);
         self.note_packed(batch, &results);
     }
 
-    /// `P_0`: receives masked operands and notes what results from them.
+    /// `P_0`: receives masked operands and notes what results from them; `masks` are `l_x`, `l_y` and `l_z`.
     pub(crate) fn compute<E: Element>(
         &mut self,
         batch: &Batch,
         arithmetic: &Arithmetic<E>,
-        operands: &Operands<E>,
-        masks: &[Vec<E>; 2],
+        [left, right, mask]: &[Vec<E>; 3],
     ) -> Result<(), Error> {
-        let shown = self.recv_shown(shown_at(batch), message_bytes(batch.domain, 2 * batch.count))?;
-        let mut shown: Vec<E> = unpack(batch.domain, &shown, 2, batch.count);
-        let (x, y) = shown.split_at_mut(batch.words());
-        let [left, right] = [sum(arithmetic, &operands.x), sum(arithmetic, &operands.y)];
-        (arithmetic.add)(x, &left);
-        (arithmetic.add)(y, &right);
-        let mut results = self.less_known(batch, arithmetic, masks)?;
-        (arithmetic.mul_add)(x, &right, &mut results);
-        (arithmetic.mul_add)(y, &left, &mut results);
+        let message = self.recv_shown(shown_at(batch), message_bytes(batch.domain, 2 * batch.count))?;
+        let mut shown: Vec<E> = unpack(batch.domain, &message, 2, batch.count);
+        self.session.mesh().recycle(message);
+        let [x, y] = halves(&mut shown);
+        (arithmetic.add)(x, left);
+        (arithmetic.add)(y, right);
+        let mut results = self.less_known(batch, arithmetic, mask)?;
+        (arithmetic.mul_add)(x, right, &mut results);
+        (arithmetic.mul_add)(y, left, &mut results);
         self.note_packed(batch, &results);
         Ok(())
     }
@@ -179,14 +180,12 @@ impl AstraEngine {
         &mut self,
         batch: &Batch,
         arithmetic: &Arithmetic<E>,
-        masks: &[Vec<E>; 2],
+        mask: &[E],
     ) -> Result<Vec<E>, Error> {
         let known = bytemuck::cast_slice::<u8, E>(self.ahead()?.shares(batch.op));
         let mut results = vec![E::ZERO; batch.words()];
         (arithmetic.sub)(&mut results, &known[batch.first..batch.first + batch.words()]);
-        for mask in masks {
-            (arithmetic.sub)(&mut results, mask);
-        }
+        (arithmetic.sub)(&mut results, mask);
         Ok(results)
     }
 
@@ -249,7 +248,7 @@ impl AstraEngine {
     ) -> Result<(), Error> {
         let [x, y, z] = [a, b, dst].map(|reg| self.plan.register(reg).cols);
         self.draw_number_masks::<E>(job, dst, 0..z);
-        let masks = self.masks::<E>(dst, &(0..z));
+        let mask = self.number_mask::<E>(dst, &(0..z));
         let batch = Self::sum_batch(job, self.domain(dst), z, 0);
         let total = x + y;
         let mut shown: Vec<E> = Vec::with_capacity(total);
@@ -258,29 +257,29 @@ impl AstraEngine {
             let at = At { batch: piece as u32, ..shown_at(&batch) };
             let message = self.recv_shown(at, message_bytes(batch.domain, count))?;
             shown.extend(unpack::<E>(batch.domain, &message, 1, count));
+            self.session.mesh().recycle(message);
         }
         let (left, right) = shown.split_at_mut(x);
-        let [l_x, l_y] = [a, b].map(|reg| self.whole_mask::<E>(reg));
+        let [l_x, l_y] = [(a, x), (b, y)].map(|(reg, count)| self.number_mask::<E>(reg, &(0..count)));
         ring::add_assign(left, &l_x);
         ring::add_assign(right, &l_y);
-        let mut results = self.less_known(&batch, &Arithmetic::NUMBERS, &masks)?;
+        let mut results = self.less_known(&batch, &Arithmetic::NUMBERS, &mask)?;
         multiply(&mut self.session, shape, left, &l_y, &mut results)?;
         multiply(&mut self.session, shape, &l_x, right, &mut results)?;
         self.note_packed(&batch, &results);
         Ok(())
     }
 
-    /// `l` of a vector of numbers, of `P_0`.
-    fn whole_mask<E: Element>(&self, reg: Reg) -> Vec<E> {
-        let [one, two] = [1, 2].map(|component| self.component(component).get(reg).words::<E>());
-        let mut sum = vec![E::ZERO; one.len()];
-        ring::add(one, two, &mut sum);
-        sum
+    /// `l` of some numbers, of `P_0`.
+    fn number_mask<E: Element>(&self, reg: Reg, cols: &Range<usize>) -> Vec<E> {
+        let mut mask = vec![E::ZERO; cols.len()];
+        ring::add(self.numbers(1, reg, cols), self.numbers(2, reg, cols), &mut mask);
+        mask
     }
 
-    /// Both masks of some numbers, of `P_0`.
-    fn masks<E: Element>(&self, reg: Reg, cols: &Range<usize>) -> [Vec<E>; 2] {
-        [1, 2].map(|component| self.component(component).get(reg).words::<E>()[cols.clone()].to_vec())
+    /// A component of some numbers.
+    fn numbers<E: Element>(&self, component: usize, reg: Reg, cols: &Range<usize>) -> &[E] {
+        &self.component(component).get(reg).words::<E>()[cols.clone()]
     }
 }
 
@@ -304,14 +303,6 @@ fn multiply<E: Element>(
         }
     }
     Ok(())
-}
-
-/// `l`, of both masks.
-fn sum<E: Element>(arithmetic: &Arithmetic<E>, masks: &[Vec<E>]) -> Vec<E> {
-    let [one, two] = pair(masks);
-    let mut sum = one.to_vec();
-    (arithmetic.add)(&mut sum, two);
-    sum
 }
 
 /// The address of a message of masked operands.

@@ -335,12 +335,17 @@ impl AstraEngine {
     /// What `P_1` and `P_2` draw for some products. Bits that fill the last word are zero.
     pub(crate) fn deltas<E: Element>(&mut self, batch: &Batch, drawn: Drawn) -> Vec<E> {
         let mut deltas = vec![E::ZERO; batch.words()];
-        let block = (batch.first * E::DRAWN / 16) as u64;
-        self.streams[3 - self.me].fill_elements(batch.draw(drawn), block, &mut deltas);
-        if batch.domain == Domain::Bits {
-            bits::clear_tail(bytemuck::cast_slice_mut(&mut deltas), batch.count);
-        }
+        self.fill_deltas(batch, drawn, &mut deltas);
         deltas
+    }
+
+    /// The same, into memory that is there.
+    pub(crate) fn fill_deltas<E: Element>(&mut self, batch: &Batch, drawn: Drawn, out: &mut [E]) {
+        let block = (batch.first * E::DRAWN / 16) as u64;
+        self.streams[3 - self.me].fill_elements(batch.draw(drawn), block, out);
+        if batch.domain == Domain::Bits {
+            bits::clear_tail(bytemuck::cast_slice_mut(out), batch.count);
+        }
     }
 
     /// Some columns of two vectors.

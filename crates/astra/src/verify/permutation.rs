@@ -66,7 +66,9 @@ impl Piles {
             chosen.fill(0);
         }
         let mut ends = [0; PILES];
-        chosen.iter().for_each(|&pile| ends[usize::from(pile)] += 1);
+        for &pile in &*chosen {
+            ends[usize::from(pile)] += 1;
+        }
         let mut sum = 0;
         for end in &mut ends {
             sum += std::mem::replace(end, sum);
