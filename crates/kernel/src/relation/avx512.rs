@@ -54,11 +54,17 @@ const DEEPEST: usize = 64;
 
 /// Puts words `part` of blocks `first` to `first + 3` next to what they are met with: for each vector the four
 /// blocks, and of each the three planes. Past the blocks' end there are zeros, for which the relation holds.
+#[inline]
+#[target_feature(enable = "avx512f")]
 fn pack(planes: [&[u64]; 3], words: usize, first: usize, part: Range<usize>, quads: &mut [u64]) {
+    let start = |row: usize| (planes[row % 3], (first + row / 3) * words);
     for row in 0..12 {
-        let block = &planes[row % 3][(first + row / 3) * words..][part.clone()];
-        let mut lines = block.chunks(LINE);
-        for quad in quads.chunks_exact_mut(QUAD) {
+        let (plane, block) = start(row);
+        let (next_plane, next_block) = start(row + 1);
+        let mut lines = plane[block..][part.clone()].chunks(LINE);
+        for (index, quad) in quads.chunks_exact_mut(QUAD).enumerate() {
+            // The next row is far from this one.
+            prefetch(next_plane, next_block + part.start + index * LINE);
             let to = &mut quad[row * LINE..][..LINE];
             match lines.next() {
                 Some(line) if line.len() == LINE => to.copy_from_slice(line),
