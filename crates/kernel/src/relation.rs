@@ -64,7 +64,7 @@ pub fn counts(left: [&[u64]; 3], right: [&[u64]; 3], blocks: usize, out: &mut [u
 ///
 /// `planes` is `a, c, e` or `b, d, f`. This is the evaluation of the proof's polynomials at a point (section 4.3,
 /// lookup table), where the Lagrange polynomials' values are the weights. For every AND it costs four masked
-/// additions of elements; with lookups in registers, seven lookups and additions for every four ANDs.
+/// additions of elements; with lookups in registers, four lookups and additions for every four ANDs.
 ///
 /// # Panics
 /// If the number of weights isn't a multiple of 8 from 8 to 128, if the planes aren't all as many blocks of whole

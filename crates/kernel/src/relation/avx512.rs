@@ -2,7 +2,7 @@
 
 use super::Side;
 use crate::field::Fp61;
-use crate::field::avx512::{fold_words, load, modulus, once, rotate, store};
+use crate::field::avx512::{fold_words, load, once, rotate, store};
 use crate::transpose::from_planes;
 use crate::{Buffer, Element};
 use std::arch::x86_64::*;
@@ -54,11 +54,17 @@ const DEEPEST: usize = 64;
 
 /// Puts words `part` of blocks `first` to `first + 3` next to what they are met with: for each vector the four
 /// blocks, and of each the three planes. Past the blocks' end there are zeros, for which the relation holds.
+#[inline]
+#[target_feature(enable = "avx512f")]
 fn pack(planes: [&[u64]; 3], words: usize, first: usize, part: Range<usize>, quads: &mut [u64]) {
+    let start = |row: usize| (planes[row % 3], (first + row / 3) * words);
     for row in 0..12 {
-        let block = &planes[row % 3][(first + row / 3) * words..][part.clone()];
-        let mut lines = block.chunks(LINE);
-        for quad in quads.chunks_exact_mut(QUAD) {
+        let (plane, block) = start(row);
+        let (next_plane, next_block) = start(row + 1);
+        let mut lines = plane[block..][part.clone()].chunks(LINE);
+        for (index, quad) in quads.chunks_exact_mut(QUAD).enumerate() {
+            // The next row is far from this one.
+            prefetch(next_plane, next_block + part.start + index * LINE);
             let to = &mut quad[row * LINE..][..LINE];
             match lines.next() {
                 Some(line) if line.len() == LINE => to.copy_from_slice(line),
@@ -110,6 +116,7 @@ const XOR: i32 = 0b1001_0110;
 pub(super) fn fold(planes: [&[u64]; 3], side: Side, weights: &[Fp61], out: &mut [Fp61]) {
     let words = planes[0].len() / weights.len();
     let groups: Vec<Group> = weights.chunks(GROUP).map(Group::new).collect();
+    let all = weights.iter().fold(Fp61::ZERO, |sum, &weight| sum.wrapping_add(weight));
     // For each group and plane a word for each place.
     let mut bits = Buffer::of_words::<u64>(groups.len() * 3 * CHUNK);
     let bits = bits.words_mut::<u64>();
@@ -124,21 +131,36 @@ pub(super) fn fold(planes: [&[u64]; 3], side: Side, weights: &[Fp61], out: &mut 
         for place in 0..8 * count {
             let mut sums = [_mm512_setzero_si512(); 4];
             for (group, bits) in groups.iter().zip(bits.chunks_exact(3 * CHUNK)) {
-                let bits = [0, 1, 2].map(|plane| load(&bits[plane * CHUNK..].as_chunks().0[place]));
-                for (sum, part) in sums.iter_mut().zip(group.sums(bits)) {
-                    *sum = _mm512_add_epi64(*sum, fold_words(part));
+                let lines = bits.as_chunks().0;
+                let at = [place, CHUNK / LINE + place, 2 * CHUNK / LINE + place];
+                group.add_sums(&mut sums, [load(&lines[at[0]]), load(&lines[at[1]]), load(&lines[at[2]])]);
+            }
+            // A place's turn is also a block's, whose words are far from all others'.
+            for block in (place..weights.len()).step_by(GROUP) {
+                for plane in planes {
+                    prefetch(plane, block * words + first + AHEAD);
                 }
             }
-            let sums = sums.map(|sum| once(fold_words(sum)));
-            for (i, sum) in scale(sums, side).into_iter().enumerate() {
+            for (i, sum) in combined(sums, all, side).into_iter().enumerate() {
                 store(&mut out[8 * (i * words + first) + place], sum);
             }
         }
     }
 }
 
+/// Asks for a word before it is needed.
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn prefetch(plane: &[u64], word: usize) {
+    // A hint may name any address, also one after the plane.
+    _mm_prefetch::<_MM_HINT_T1>(plane.as_ptr().wrapping_add(word).cast());
+}
+
 /// Places that are folded at a time.
 const CHUNK: usize = 64 * LINE;
+
+/// How far ahead of a block's words that are folded others are asked for: processors fetch lines in pairs.
+const AHEAD: usize = 2 * LINE;
 
 /// Blocks whose bits make a word for each place.
 const GROUP: usize = 64;
@@ -148,8 +170,6 @@ struct Group {
     blocks: usize,
     /// For every four blocks the sums of their weights, by the bits that say which are added up.
     tables: Vec<[[u64; LINE]; 2]>,
-    /// The sum of all weights.
-    all: Fp61,
 }
 
 impl Group {
@@ -163,55 +183,54 @@ impl Group {
             }
             bytemuck::cast(table)
         };
-        Self {
-            blocks: weights.len(),
-            tables: weights.chunks(4).map(table).collect(),
-            all: weights.iter().fold(Fp61::ZERO, |sum, &weight| sum.wrapping_add(weight)),
-        }
+        Self { blocks: weights.len(), tables: weights.chunks(4).map(table).collect() }
     }
 
-    /// The sums of the weights times `xy z'`, `y z'`, `x z'` and `z'` for eight places, not reduced.
+    /// Adds the sums of the weights of the blocks where `z`, `x ^ z`, `y ^ z` and `x ^ y ^ z` are 1, for eight places.
     ///
-    /// With S the sum of the weights where some bits are 1, they are `S_xy - 2 S_xyz` and the like. A table's entry
-    /// is below p, so that eight fit a word; each S is then at most 2p + 14, and five moduli keep the differences
-    /// above zero and below 2^64.
+    /// A table's entry is below p, so that eight fit a word; at most 2p + 14 is added.
     #[inline]
     #[target_feature(enable = "avx512f")]
-    fn sums(&self, [mut x, mut y, mut z]: [__m512i; 3]) -> [__m512i; 4] {
-        let mut sums = [_mm512_setzero_si512(); 7];
+    fn add_sums(&self, sums: &mut [__m512i; 4], [x, y, z]: [__m512i; 3]) {
+        let xz = _mm512_xor_si512(x, z);
+        let mut bits = [z, xz, _mm512_xor_si512(y, z), _mm512_xor_si512(y, xz)];
         for tables in self.tables.chunks(8) {
-            let mut part = [_mm512_setzero_si512(); 7];
+            let mut part = [_mm512_setzero_si512(); 4];
             for table in tables {
                 let [low, high] = table.each_ref().map(|half| load(half));
-                let xy = _mm512_and_si512(x, y);
-                let bits =
-                    [xy, y, x, _mm512_and_si512(xy, z), _mm512_and_si512(y, z), _mm512_and_si512(x, z), z];
-                for (sum, bits) in part.iter_mut().zip(bits) {
+                for (sum, bits) in part.iter_mut().zip(&mut bits) {
                     // The lookup minds an index's low four bits alone.
-                    *sum = _mm512_add_epi64(*sum, _mm512_permutex2var_epi64(low, bits, high));
+                    *sum = _mm512_add_epi64(*sum, _mm512_permutex2var_epi64(low, *bits, high));
+                    *bits = _mm512_srli_epi64::<4>(*bits);
                 }
-                [x, y, z] = [x, y, z].map(|bits| _mm512_srli_epi64::<4>(bits));
             }
             for (sum, part) in sums.iter_mut().zip(part) {
                 *sum = _mm512_add_epi64(*sum, fold_words(part));
             }
         }
-        let [xy, y, x, xyz, yz, xz, z] = sums;
-        let above = _mm512_set1_epi64((5 * u128::from(Fp61::MODULUS)) as i64);
-        let all = _mm512_set1_epi64(self.all.word() as i64);
-        [(xy, xyz), (y, yz), (x, xz), (all, z)].map(|(plus, minus)| {
-            _mm512_sub_epi64(_mm512_add_epi64(plus, above), _mm512_add_epi64(minus, minus))
-        })
     }
 }
 
-/// Reduced words times the side's factors, reduced: 2 and 1/2 are rotations of 61 bits.
+/// From the sums of [`Group::add_sums`] over all groups, and of all weights: those of the weights times `xy z'`,
+/// `y z'`, `x z'` and `z'`, times the side's factors, reduced.
+///
+/// As `z' = 1 - 2z`, `x z' = (x ^ z) - z` and `2 xy z' = (x ^ z) + (y ^ z) - z - (x ^ y ^ z)`, four lookups do. The
+/// sums of two groups are at most 4p + 28, or p + 3 once folded; three moduli keep the differences above zero.
 #[inline]
 #[target_feature(enable = "avx512f")]
-fn scale([xy, y, x, all]: [__m512i; 4], side: Side) -> [__m512i; 4] {
-    let negative = |words| _mm512_sub_epi64(modulus(), words);
+fn combined(sums: [__m512i; 4], all: Fp61, side: Side) -> [__m512i; 4] {
+    let [z, xz, yz, xyz] = sums.map(|sum| fold_words(sum));
+    let difference = |plus, minus| {
+        let above = _mm512_set1_epi64((3 * Fp61::MODULUS) as i64);
+        once(fold_words(_mm512_sub_epi64(_mm512_add_epi64(plus, above), minus)))
+    };
+    // Twice the sums for `xy z'`, as a difference. Products with 1/2 are rotations of 61 bits.
+    let (plus, minus) = (_mm512_add_epi64(xz, yz), _mm512_add_epi64(z, xyz));
+    let half = |words| rotate::<60, 1>(words);
+    let all = _mm512_set1_epi64(all.word() as i64);
+    let [y, x] = [difference(yz, z), difference(xz, z)];
     match side {
-        Side::Left => [once(rotate::<1, 60>(negative(xy))), y, x, once(rotate::<60, 1>(negative(all)))],
-        Side::Right => [xy, y, x, all],
+        Side::Left => [difference(minus, plus), y, x, difference(z, half(all))],
+        Side::Right => [half(difference(plus, minus)), y, x, difference(all, _mm512_add_epi64(z, z))],
     }
 }

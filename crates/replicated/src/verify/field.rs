@@ -30,7 +30,7 @@ pub(crate) trait Field: Copy + PartialEq + Send {
     /// All inner products of a block of one vector and one of the other.
     fn inner_products(u: &Vector, v: &Vector, blocks: usize) -> Vec<Self>;
     /// The sum of a vector's blocks, each times its weight.
-    fn combine(u: &Vector, weights: &[Self]) -> Vector;
+    fn combine(u: &Vector, weights: &[Self], spare: &mut Spare) -> Vector;
 
     /// An element of F_p.
     fn from_base(value: Fp61) -> Self {
@@ -61,8 +61,11 @@ const LONG: usize = 1 << 14;
 impl Spare {
     /// A vector of so many elements, all of which are to be written.
     pub(crate) fn take(&mut self, len: usize) -> Vec<Fp61> {
-        let fits = self.0.iter().position(|vector| vector.capacity() >= len);
-        let mut vector = fits.map(|at| self.0.swap_remove(at)).unwrap_or_default();
+        let fitting = self.0.iter().enumerate().filter(|(_, vector)| vector.capacity() >= len);
+        // Larger ones are for longer vectors, and none for short ones.
+        let smallest = fitting.filter(|_| len >= LONG).min_by_key(|(_, vector)| vector.capacity());
+        let at = smallest.map(|(at, _)| at);
+        let mut vector = at.map(|at| self.0.swap_remove(at)).unwrap_or_default();
         vector.resize(len, Fp61::ZERO);
         vector
     }
@@ -100,8 +103,8 @@ impl Field for Fp61 {
         inner_products(&u[0], &v[0], blocks)
     }
 
-    fn combine(u: &Vector, weights: &[Self]) -> Vector {
-        vec![combine(&u[0], weights)]
+    fn combine(u: &Vector, weights: &[Self], spare: &mut Spare) -> Vector {
+        vec![combine(&u[0], weights, spare)]
     }
 }
 
@@ -146,10 +149,10 @@ impl Field for Extended {
         (0..rr.len()).map(of).collect()
     }
 
-    fn combine(u: &Vector, weights: &[Self]) -> Vector {
-        let of = |part: usize, index: usize| {
+    fn combine(u: &Vector, weights: &[Self], spare: &mut Spare) -> Vector {
+        let mut of = |part: usize, index: usize| {
             let weights: Vec<Fp61> = weights.iter().map(|weight| weight.parts()[index]).collect();
-            combine(&u[part], &weights)
+            combine(&u[part], &weights, spare)
         };
         let pair = |a: Vec<Fp61>, b: Vec<Fp61>, f: fn(Fp61, Fp61) -> Fp61| {
             a.into_iter().zip(b).map(|(a, b)| f(a, b)).collect()
@@ -164,8 +167,8 @@ fn inner_products(u: &[Fp61], v: &[Fp61], blocks: usize) -> Vec<Fp61> {
     products
 }
 
-fn combine(u: &[Fp61], weights: &[Fp61]) -> Vec<Fp61> {
-    let mut sum = vec![Fp61::ZERO; u.len() / weights.len()];
+fn combine(u: &[Fp61], weights: &[Fp61], spare: &mut Spare) -> Vec<Fp61> {
+    let mut sum = spare.take(u.len() / weights.len());
     fp61::combine(u, weights, &mut sum);
     sum
 }
@@ -215,7 +218,7 @@ mod tests {
         let elements: Vec<Extended> = (0..12).map(|k| element(k * k + 1, 1 << (4 * k))).collect();
         let vector: Vector = (0..2).map(|part| elements.iter().map(|e| e.parts()[part]).collect()).collect();
         let weights: Vec<Extended> = (0..3).map(|k| element(k << 50, 5)).collect();
-        let combined = Extended::combine(&vector, &weights);
+        let combined = Extended::combine(&vector, &weights, &mut Spare::default());
         for t in 0..4 {
             let sum = (0..3).fold(Extended::zero(), |sum, l| sum.add(weights[l].mul(elements[4 * l + t])));
             assert!(sum == Extended::of(&[combined[0][t], combined[1][t]]));

@@ -7,6 +7,9 @@ use tacit_kernel::bits;
 /// Bits that are known when an AND is begun: `x_i`, `y_i`, `x_(i-1)`, `y_(i-1)`, `rho_i`, `rho_(i-1)`.
 pub(crate) const BEGUN: usize = 6;
 
+/// Words of a plane of which seven at a time stay in a first cache.
+const CACHED_WORDS: usize = 512;
+
 /// ANDs in the order in which they are begun, which is that in which they are finished, and the same at all parties.
 ///
 /// Planes are as long as they ever had to be, and those of batches that were proved are used again: clearing memory
@@ -124,16 +127,23 @@ impl Log {
         let mut e = self.spare.pop().unwrap_or_default();
         let [x, y, x_prev, y_prev, mask, mask_prev] = self.begun.take(words, padded, &mut self.spare);
         let [mut e_prev] = self.received.take(words, padded, &mut self.spare);
-        // e of the previous party's relation: x_(i-1) y_(i-1) ^ z_(i-1) ^ rho_(i-1).
-        bits::and_xor(&x_prev[..padded], &y_prev[..padded], &mut e_prev[..padded]);
-        bits::xor_assign(&mut e_prev[..padded], &mask_prev[..padded]);
-        // e of one's own: x_i y_i ^ z_i ^ rho_i, which is x_i y_(i-1) ^ x_(i-1) y_i ^ rho_(i-1).
         if e.len() < padded {
             e.resize(padded, 0);
         }
-        bits::and(&x[..padded], &y_prev[..padded], &mut e[..padded]);
-        bits::and_xor(&x_prev[..padded], &y[..padded], &mut e[..padded]);
-        bits::xor_assign(&mut e[..padded], &mask_prev[..padded]);
+        // What one of the two relations reads is still in the first cache for the other.
+        for first in (0..padded).step_by(CACHED_WORDS) {
+            let part = first..padded.min(first + CACHED_WORDS);
+            let [x, y, x_prev, y_prev, mask_prev] =
+                [&x, &y, &x_prev, &y_prev, &mask_prev].map(|plane| &plane[part.clone()]);
+            let [e, e_prev] = [&mut e, &mut e_prev].map(|plane| &mut plane[part.clone()]);
+            // e of the previous party's relation: x_(i-1) y_(i-1) ^ z_(i-1) ^ rho_(i-1).
+            bits::and_xor(x_prev, y_prev, e_prev);
+            bits::xor_assign(e_prev, mask_prev);
+            // e of one's own: x_i y_i ^ z_i ^ rho_i, which is x_i y_(i-1) ^ x_(i-1) y_i ^ rho_(i-1).
+            bits::and(x, y_prev, e);
+            bits::and_xor(x_prev, y, e);
+            bits::xor_assign(e, mask_prev);
+        }
         Batch { sequence, words, x, y, x_prev, y_prev, mask, mask_prev, e, e_prev }
     }
 }

@@ -186,7 +186,7 @@ fn fold_bits<F: Field>(
 /// Brings a vector to a middle round's point.
 fn fold<F: Field>(vector: &mut Vector, blocks: usize, point: F, spare: &mut Spare) {
     pad(vector, blocks);
-    let folded = F::combine(vector, &weights(1, blocks, point));
+    let folded = F::combine(vector, &weights(1, blocks, point), spare);
     spare.put(std::mem::replace(vector, folded));
 }
 
