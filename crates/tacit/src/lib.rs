@@ -24,7 +24,8 @@ mod stream;
 
 pub use ahead::{Made, Prepared, Sent, play_offline};
 pub use casting::{
-    Casting, Comparison, Making, Seating, Seconds, Settled, cast, is_open, network, players, settle, told,
+    Casting, Comparison, Making, Seating, Seconds, Settled, cast, cast_for, is_open, network, players,
+    settle, told,
 };
 pub use compiled::Compiled;
 pub use deployment::Seat;

@@ -73,7 +73,7 @@ fn price(context: &mut Context<'_>, args: &CircuitArgs, circuit: &Arc<Circuit>) 
         if let Some(bytes) = window {
             stream = stream.with_window(bytes);
         }
-        bills.push(Bill::of_stream(&stream, name, parties, &net)?);
+        bills.push(Bill::of_stream(&stream, name, &parties, &net)?);
     }
     cost::tell(context, &args.net, &net, &bills)
 }
