@@ -11,6 +11,7 @@
 //! A corrupt party can only make a run slower, or have it take some gigabytes more: neither is of matter to what a protocol
 //! hides.
 
+use crate::endpoint::establish;
 use crate::material::{all_or_none, part};
 use crate::{Compiled, Endpoint, Error, price, protocol};
 use std::fmt;
@@ -18,7 +19,7 @@ use std::sync::Arc;
 use tacit_engine::{Protocol, Roles};
 use tacit_net::{Mesh, Profile};
 use tacit_program::cost::{Cost, LinkProfile, NetProfile, Phase};
-use tacit_session::{Agreement, OsEntropy, Session};
+use tacit_session::{Agreement, Session};
 
 /// The parameter whose values are orders of the parties: of `201` the third party plays `P_0`, the first `P_1`.
 const ROLES: &str = "roles";
@@ -263,7 +264,7 @@ impl Settling<'_> {
         let words = open.iter().map(|parameter| format!(", {parameter}={AUTO}"));
         let parameters = words.fold(agreement.parameters, |all, word| all + &word);
         let agreement = Agreement { parameters, ..agreement };
-        let mut session = Session::establish(mesh, agreement, Box::new(OsEntropy)).map_err(aborted)?;
+        let mut session = establish(self.endpoint, mesh, agreement)?;
         let is_party = session.me() < session.parties();
         let (told, mut comparison) = if is_party {
             self.settled_by_parties(&mut session, price)?

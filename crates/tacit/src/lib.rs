@@ -30,7 +30,7 @@ pub use casting::{
 pub use compiled::Compiled;
 pub use deployment::Seat;
 pub use endpoint::{Endpoint, Feed, play, play_parts};
-pub use error::Error;
+pub use error::{Error, Missing};
 pub use lanes::{Job, Strand, play_lanes};
 pub use local::{Local, Progress};
 pub use material::{Instance, Place};
