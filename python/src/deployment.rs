@@ -5,11 +5,11 @@ use std::sync::{Arc, Mutex, MutexGuard, TryLockError};
 use std::time::Duration;
 
 use pyo3::prelude::*;
-use tacit::Place;
 use tacit::net::setup::Config;
+use tacit::{Making, Place};
 
 use crate::program::Program;
-use crate::run::{Prepared, Run, watched};
+use crate::run::{Prepared, Run, pick, told, watched};
 use crate::{errors, values};
 
 /// A seat in a deployment. Nobody else can take it while this one is there.
@@ -40,18 +40,20 @@ impl Seat {
 
     /// Runs a program with everybody whom it names. `inputs` has a value for each input that this endpoint gives.
     /// `wait` is how many seconds the others are waited for; without it, what the configuration says. With a store,
-    /// material comes from there; `anchors` is where its anchor is, this user's usual place if not said.
-    #[pyo3(signature = (program, protocol, inputs, wait=None, store=None, anchors=None))]
+    /// material comes from there; `anchors` is where its anchor is, this user's usual place if not said. With a network,
+    /// what is left to it is picked for this one.
+    #[pyo3(signature = (program, protocol, inputs, wait=None, store=None, anchors=None, net=None))]
     #[expect(clippy::too_many_arguments)]
     fn run(
         &self,
         py: Python<'_>,
         program: &Program,
-        protocol: String,
+        mut protocol: String,
         inputs: Vec<Option<Bound<'_, PyAny>>>,
         wait: Option<f64>,
         store: Option<PathBuf>,
         anchors: Option<PathBuf>,
+        net: Option<String>,
     ) -> PyResult<Run> {
         let clear = |input: &Option<Bound<'_, PyAny>>| input.as_ref().map(values::from_python).transpose();
         let inputs = inputs.iter().map(clear).collect::<PyResult<Vec<_>>>()?;
@@ -60,33 +62,43 @@ impl Seat {
             let mut seat = taken(&seat)?;
             let within = wait.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
             let within = within.unwrap_or(seat.config().limits().connect);
-            match store {
+            let parties = seat.parties();
+            let picked = pick(net.as_deref(), &mut protocol, &compiled, &parties, Making::InRun)?;
+            let mut run = match store {
                 Some(store) => {
                     let place = Place::new(store, anchors)?;
                     let mut store = seat.open_store(&compiled, &protocol, &place)?;
                     seat.run_stored(&compiled, &protocol, &mut store, &inputs, &|_, _| {}, within)
                 }
                 None => seat.run_within(&compiled, &protocol, &inputs, &|_, _| {}, within),
-            }
+            }?;
+            run.report.comparison = run.report.comparison.or(picked);
+            Ok(run)
         })?;
         Run::new(py, run)
     }
 
     /// Makes material for so many runs of a program, together with all other parties.
-    #[pyo3(signature = (program, protocol, count, store, anchors=None))]
+    #[pyo3(signature = (program, protocol, count, store, anchors=None, net=None))]
+    #[expect(clippy::too_many_arguments)]
     fn offline(
         &self,
         py: Python<'_>,
         program: &Program,
-        protocol: String,
+        mut protocol: String,
         count: u64,
         store: PathBuf,
         anchors: Option<PathBuf>,
+        net: Option<String>,
     ) -> PyResult<Prepared> {
         let (seat, compiled) = (self.inner.clone(), program.compiled.clone());
         let made = watched(py, move || {
             let place = Place::new(store, anchors)?;
-            taken(&seat)?.offline(&compiled, &protocol, count, &place, &|_, _| {})
+            let mut seat = taken(&seat)?;
+            let parties = seat.parties();
+            let picked = pick(net.as_deref(), &mut protocol, &compiled, &parties, Making::Ahead)?;
+            let made = seat.offline(&compiled, &protocol, count, &place, &|_, _| {})?;
+            Ok(told(made, picked.as_ref()))
         })?;
         Ok(Prepared::new(made))
     }

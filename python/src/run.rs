@@ -4,12 +4,13 @@
 //! lock and looks for signals: Ctrl-C ends the wait, and the run goes on unseen until it ends by itself.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::Duration;
 
 use pyo3::prelude::*;
-use tacit::net::Phase;
-use tacit::{Compiled, Error, Instance, Place, Report};
+use tacit::net::{Phase, Profile};
+use tacit::{Comparison, Compiled, Error, Instance, Making, Place, Report, cast_for};
 
 use crate::program::Program;
 use crate::{errors, values};
@@ -38,8 +39,9 @@ impl Local {
     }
 
     /// Runs a program on the values of all its inputs. In a debug run every operation is compared with the clear
-    /// one. With a store, material comes from the parties' stores in that folder.
-    #[pyo3(signature = (program, inputs, debug, store=None))]
+    /// one. With a store, material comes from the parties' stores in that folder. With a network, what is left to it
+    /// is picked for this one.
+    #[pyo3(signature = (program, inputs, debug, store=None, net=None))]
     fn run(
         &self,
         py: Python<'_>,
@@ -47,11 +49,14 @@ impl Local {
         inputs: Vec<Bound<'_, PyAny>>,
         debug: bool,
         store: Option<PathBuf>,
+        net: Option<String>,
     ) -> PyResult<Run> {
         let inputs = inputs.iter().map(values::from_python).collect::<PyResult<Vec<_>>>()?;
-        let (local, compiled) = (self.local.clone(), program.compiled.clone());
+        let (mut local, compiled) = (self.local.clone(), program.compiled.clone());
         let run = watched(py, move || {
-            if debug {
+            let parties = local.parties.clone();
+            let picked = pick(net.as_deref(), &mut local.protocol, &compiled, &parties, Making::InRun)?;
+            let mut run = if debug {
                 let compiled = Compiled::debug(compiled.program().clone())?;
                 local.debug(&compiled, &inputs, &|_, _| {})
             } else if let Some(store) = store {
@@ -59,24 +64,53 @@ impl Local {
                 local.run_stored(&compiled, &mut stores, &inputs, &|_, _| {})
             } else {
                 local.run(&compiled, &inputs, &|_, _| {})
-            }
+            }?;
+            run.report.comparison = run.report.comparison.or(picked);
+            Ok(run)
         })?;
         Run::new(py, run)
     }
 
     /// Makes material for so many runs, in a store for each party in this folder.
+    #[pyo3(signature = (program, count, store, net=None))]
     fn offline(
         &self,
         py: Python<'_>,
         program: &Program,
         count: u64,
         store: PathBuf,
+        net: Option<String>,
     ) -> PyResult<Vec<Prepared>> {
-        let (local, compiled) = (self.local.clone(), program.compiled.clone());
-        let prepared =
-            watched(py, move || local.offline(&compiled, count, &Place::simulated(store), &|_, _| {}))?;
+        let (mut local, compiled) = (self.local.clone(), program.compiled.clone());
+        let prepared = watched(py, move || {
+            let parties = local.parties.clone();
+            let picked = pick(net.as_deref(), &mut local.protocol, &compiled, &parties, Making::Ahead)?;
+            let made = local.offline(&compiled, count, &Place::simulated(store), &|_, _| {})?;
+            Ok(made.into_iter().map(|made| told(made, picked.as_ref())).collect::<Vec<_>>())
+        })?;
         Ok(prepared.into_iter().map(Prepared::new).collect())
     }
+}
+
+/// Puts what is picked for a network, if one is given, into the protocol's name; how numbers are compared, if that was left
+/// to it.
+pub(crate) fn pick(
+    net: Option<&str>,
+    protocol: &mut String,
+    compiled: &Arc<Compiled>,
+    parties: &[String],
+    making: Making,
+) -> Result<Option<Comparison>, Error> {
+    let Some(net) = net else { return Ok(None) };
+    let net = Profile::load(net).map_err(|error| Error::Refused(error.to_string()))?;
+    let casting = cast_for(compiled, protocol, parties, &net, making)?;
+    *protocol = casting.protocol;
+    Ok(casting.comparison)
+}
+
+/// What was made, with how numbers are compared if that was picked here.
+pub(crate) fn told(made: tacit::Prepared, picked: Option<&Comparison>) -> tacit::Prepared {
+    tacit::Prepared { comparison: made.comparison.or_else(|| picked.cloned()), ..made }
 }
 
 /// What an offline session made, at one party.

@@ -205,9 +205,16 @@ class Local:
     @property
     def parties(self) -> list[str]: ...
     def run(
-        self, program: Program, inputs: Sequence[Public], debug: bool, store: _StrPath | None = None
+        self,
+        program: Program,
+        inputs: Sequence[Public],
+        debug: bool,
+        store: _StrPath | None = None,
+        net: str | None = None,
     ) -> Run: ...
-    def offline(self, program: Program, count: int, store: _StrPath) -> list[Prepared]: ...
+    def offline(
+        self, program: Program, count: int, store: _StrPath, net: str | None = None
+    ) -> list[Prepared]: ...
 
 @final
 class Seat:
@@ -226,6 +233,7 @@ class Seat:
         wait: float | None = None,
         store: _StrPath | None = None,
         anchors: _StrPath | None = None,
+        net: str | None = None,
     ) -> Run: ...
     def offline(
         self,
@@ -234,6 +242,7 @@ class Seat:
         count: int,
         store: _StrPath,
         anchors: _StrPath | None = None,
+        net: str | None = None,
     ) -> Prepared: ...
 
 @final

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from tacit import _native
+from tacit._run import network
 from tacit._table import amount, duration, table
 from tacit.errors import InputError
 
@@ -75,6 +76,7 @@ def offline(
     *,
     config: str | os.PathLike[str] | None = None,
     anchors: str | os.PathLike[str] | None = None,
+    net: str | os.PathLike[str] | None = None,
 ) -> Prepared:
     """Makes material for runs of a plan ahead of time: their online phase is then all that is left.
 
@@ -91,9 +93,11 @@ def offline(
         config: This party's `parties.toml`.
         anchors: The folder, outside of the store, of what says once more what is used; if `None`, where this
             user's state is kept.
+        net: The network that what is left to it is picked for, instead of measuring; the same for all, as
+            `tacit.connect` takes it.
 
     Raises:
-        InputError: There is no such protocol, it has no offline phase, or this is a client.
+        InputError: There is no such protocol or network, it has no offline phase, or this is a client.
         StoreError: The store can't be used.
         ConnectError: The configuration is wrong, or others don't come.
         RunError: The session was aborted; nothing of it is kept.
@@ -101,5 +105,6 @@ def offline(
     if config is None:
         if anchors is not None:
             raise InputError("with all parties in this process, anchors lie in the store's folder")
-        return Prepared._of(_native.Local(protocol).offline(plan._program, count, store))
-    return Prepared._of([_native.Seat(config).offline(plan._program, protocol, count, store, anchors)])
+        return Prepared._of(_native.Local(protocol).offline(plan._program, count, store, network(net)))
+    made = _native.Seat(config).offline(plan._program, protocol, count, store, anchors, network(net))
+    return Prepared._of([made])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +13,6 @@ from tacit._table import amount, duration, table
 from tacit.errors import ConnectError, InputError
 
 if TYPE_CHECKING:
-    import os
     from collections.abc import Sequence
     from pathlib import Path
     from typing import Self
@@ -115,10 +115,17 @@ class Runner:
 class _LocalRunner(Runner):
     """All parties and clients in this process."""
 
-    def __init__(self, protocol: str, debug: bool, store: str | os.PathLike[str] | None) -> None:
+    def __init__(
+        self,
+        protocol: str,
+        debug: bool,
+        store: str | os.PathLike[str] | None,
+        net: str | os.PathLike[str] | None,
+    ) -> None:
         self._local = _native.Local(protocol)
         self._debug = debug
         self._store = store
+        self._net = network(net)
 
     def _run(self, plan: Plan, inputs: dict[str, Any]) -> _native.Run:
         values = assigned(plan.inputs, inputs)
@@ -127,7 +134,7 @@ class _LocalRunner(Runner):
             pairs = zip(plan.inputs, values, strict=True)
             missing = [f"{given.name} of {given.owner}" for given, value in pairs if value is None]
             raise InputError(f"no value is given for {', '.join(missing)}")
-        return self._local.run(plan._program, known, self._debug, self._store)
+        return self._local.run(plan._program, known, self._debug, self._store, self._net)
 
     def __repr__(self) -> str:
         return f"<local run of {', '.join(self._local.parties)}{', debugging' * self._debug}>"
@@ -143,18 +150,21 @@ class _SeatRunner(Runner):
         wait: float | None,
         store: str | os.PathLike[str] | None,
         anchors: str | os.PathLike[str] | None,
+        net: str | os.PathLike[str] | None,
     ) -> None:
         self._seat: _native.Seat | None = seat
         self._protocol = protocol
         self._wait = wait
         self._store = store
         self._anchors = anchors
+        self._net = network(net)
 
     def _run(self, plan: Plan, inputs: dict[str, Any]) -> _native.Run:
         if self._seat is None:
             raise ConnectError("this seat was given up at the end of its `with` statement; connect anew")
         values = assigned(plan.inputs, inputs)
-        return self._seat.run(plan._program, self._protocol, values, self._wait, self._store, self._anchors)
+        places = (self._store, self._anchors)
+        return self._seat.run(plan._program, self._protocol, values, self._wait, *places, self._net)
 
     def __exit__(self, *_: object) -> None:
         # A party's port is closed with the seat.
@@ -174,6 +184,7 @@ def connect(
     wait: float | None = None,
     store: str | os.PathLike[str] | None = None,
     anchors: str | os.PathLike[str] | None = None,
+    net: str | os.PathLike[str] | None = None,
 ) -> Runner:
     """Takes the seat of one party or client of a deployment: its `run` is this one's part of a joint run.
 
@@ -184,21 +195,24 @@ def connect(
     Args:
         config: This one's `parties.toml`, as `tacit.init` or the command `tacit init` writes it.
         protocol: The protocol's name, with its parameters behind it if it is to have any, the same for all:
-            "replicated", "replicated-malicious", "replicated-malicious soundness=100". Of "astra" the
-            parties measure the network and settle their roles by it; "astra roles=201" says them: the third
-            party plays P_0, the first P_1. With "astra comparison=auto" they also settle how numbers are
-            compared; `report.comparison` says it.
+            "replicated", "replicated-malicious", "replicated-malicious soundness=100", "astra",
+            "astra-malicious", "astra-fair". Of the last three the parties measure the network and settle
+            their roles by it; "astra roles=201" says them: the third party plays P_0, the first P_1. With
+            "astra comparison=auto" they also settle how numbers are compared; `report.comparison` says it.
         wait: How many seconds a party waits for the others at the start of a run; if `None`, what the
             configuration says.
         store: A party's folder of material that `tacit.offline` made for the plan that is run; each run uses
             an instance of it, and all parties have to take theirs from their stores.
         anchors: The folder of the store's anchor, if it isn't this user's usual one.
+        net: The network that what is left to it (comparison=auto, and the roles of "astra") is picked for,
+            instead of measuring: "lan", "wan", round trip and speed such as "20ms,1gbit", or a file with a
+            value for each pair, as `--net` of the commands takes it. The same for all, clients too.
 
     Raises:
         ConnectError: The configuration is wrong, or the port can't be had. A run raises it too, if others
             don't come.
     """
-    return _SeatRunner(_native.Seat(config), protocol, wait, store, anchors)
+    return _SeatRunner(_native.Seat(config), protocol, wait, store, anchors, net)
 
 
 def init(
@@ -230,7 +244,11 @@ def init(
 
 
 def local(
-    protocol: str = "replicated", *, debug: bool = False, store: str | os.PathLike[str] | None = None
+    protocol: str = "replicated",
+    *,
+    debug: bool = False,
+    store: str | os.PathLike[str] | None = None,
+    net: str | os.PathLike[str] | None = None,
 ) -> Runner:
     """Runs plans with all parties in this process, each in a thread: to try things out.
 
@@ -238,15 +256,24 @@ def local(
 
     Args:
         protocol: The protocol's name, with its parameters behind it if it is to have any: "replicated",
-            "replicated-malicious", "replicated-malicious soundness=100".
+            "replicated-malicious", "replicated-malicious soundness=100", "astra", "astra-malicious",
+            "astra-malicious comparison=garbled", "astra-fair".
         debug: Compare every operation with the same one in the clear. The first that differs is a
             `MismatchError` which names its line. Everything is revealed within the run, so it takes longer.
         store: A folder in which `tacit.offline` made material for the plan that is run; each run uses an
             instance of it.
+        net: A network that what is left to it (comparison=auto, and the roles of "astra") is picked for, as
+            `tacit.connect` takes it; links within this process take no time, so without it all is as usual.
 
     Raises:
-        InputError: No protocol has that name, or not these parameters.
+        InputError: No protocol has that name, or not these parameters. A run raises it too, if there is no
+            such network.
     """
     if debug and store is not None:
         raise InputError("a debug run takes no material from a store: it makes its own")
-    return _LocalRunner(protocol, debug, store)
+    return _LocalRunner(protocol, debug, store, net)
+
+
+def network(net: str | os.PathLike[str] | None) -> str | None:
+    """A network as the core takes it."""
+    return None if net is None else os.fspath(net)

@@ -1,9 +1,11 @@
 """Private predictions: trained linear models asked about secret queries, neither of which anybody shows.
 
 A model's owner makes a `Model` of a scikit-learn estimator. Its `Predictor` is what may be known of it: how
-many features, which labels, between which bounds. From that all others make the same plan.
+many features, which labels, between which bounds. From that all others make the same plan: the owner saves it
+as a file for them.
 
     model = tacit.learn.from_sklearn(estimator, bounds=tacit.learn.Bounds(weights=64, queries=1, bias=64))
+    model.public.save("public.json")                       # for others: tacit.learn.Predictor.load(...)
     plan = model.public.plan(rows=100, owner="hospital", client="alice")
     run(plan, **model.parameters())                        # the owner
     model.public.decode(run(plan, queries=model.public.queries(z)))      # the client
@@ -26,7 +28,9 @@ from tacit.dtypes import fixed
 from tacit.errors import InputError, ProgramError
 
 if TYPE_CHECKING:
+    import os
     from collections.abc import Sequence
+    from typing import NoReturn
 
     import numpy as np
     from numpy.typing import NDArray
@@ -42,6 +46,12 @@ FRACTION = 13
 
 MAX_FRACTION = 16
 """The most: scores can have 32."""
+
+_FORMAT = "tacit predictor 1"
+"""The first entry of a file, after `format`."""
+
+_MAX_FILE = 1 << 26
+"""Bytes of a file that are read at most: units of a million features take a third of it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,6 +183,68 @@ class Predictor:
         found = np.asarray(outputs)
         decoded: NDArray[Any] = np.asarray(self.labels)[found.astype(np.int64)] if self.labels else found
         return decoded
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Writes it to a file, JSON, for all others to `load`. Nothing secret is in it.
+
+        Raises:
+            InputError: A label is neither text nor a number nor a bool.
+            OSError: The file can't be written.
+        """
+        import json
+        from pathlib import Path
+
+        for label in self.labels:
+            if not _is_label(label):
+                raise InputError(f"the label {label!r} is neither text nor a finite number nor a bool")
+        public = {name: getattr(self, name) for name in ("features", "labels", "units", "fraction")}
+        bounds = {name: getattr(self.bounds, name) for name in ("weights", "queries", "bias")}
+        text = json.dumps({"format": _FORMAT, **public, "bounds": bounds}, indent=1)
+        Path(path).write_text(text + "\n", encoding="utf-8")
+
+    @staticmethod
+    def load(path: str | os.PathLike[str]) -> Predictor:
+        """Reads what the owner of a model saved of it. It may come from anybody: it is checked.
+
+        Raises:
+            OSError: The file can't be read.
+            InputError: It holds no predictor, or a damaged one.
+        """
+        import json
+        from pathlib import Path
+
+        def wrong(why: str) -> NoReturn:
+            raise InputError(f"{path} holds no predictor ({why}); its owner makes it with public.save(...)")
+
+        with Path(path).open("rb") as file:
+            text = file.read(_MAX_FILE + 1)
+        if len(text) > _MAX_FILE:
+            wrong(f"it has more than {_MAX_FILE} bytes")
+        try:
+            read = json.loads(text)
+        except (ValueError, RecursionError):
+            wrong("it isn't JSON")
+        keys = {"format", "features", "labels", "units", "fraction", "bounds"}
+        if not isinstance(read, dict) or read.get("format") != _FORMAT or set(read) != keys:
+            wrong(f"it isn't of the format {_FORMAT!r}")
+        features, labels, units = read["features"], read["labels"], read["units"]
+        bounds, fraction = read["bounds"], read["fraction"]
+        if type(features) is not int or features > 1 << 32:
+            wrong("features has to be an integer, at most 2**32")
+        if not isinstance(labels, list) or not all(map(_is_label, labels)):
+            wrong("labels has to be a list of texts, numbers or bools")
+        if not isinstance(bounds, dict) or set(bounds) != {"weights", "queries", "bias"}:
+            wrong("bounds has to have weights, queries and bias")
+        if type(fraction) is not int:
+            wrong("fraction has to be an integer")
+        many = isinstance(units, list)
+        if not all(map(_is_small, [*(units if many else [units]), *bounds.values()])):
+            wrong("units and bounds have to be finite numbers")
+        try:
+            of = tuple(units) if many else units
+            return Predictor(features, tuple(labels), Bounds(**bounds), of, fraction)
+        except ProgramError as error:
+            wrong(error.message)
 
     @property
     def _outputs(self) -> tuple[int, ...]:
@@ -332,6 +404,16 @@ def _log_odds(threshold: float, linear: Any) -> float:
     if not _is_number(threshold) or not 0 < threshold < 1:
         raise InputError(f"threshold={threshold!r}: a probability above 0 and below 1 is needed")
     return math.log(threshold) - math.log1p(-threshold)
+
+
+def _is_label(value: Any) -> bool:
+    """Whether a file can hold this label."""
+    return isinstance(value, (str, bool)) or (isinstance(value, (int, float)) and _is_small(value))
+
+
+def _is_small(value: Any) -> bool:
+    """Whether this is a number that a float holds; a file's integer may have any number of digits."""
+    return isinstance(value, (int, float)) and abs(value) < 2**1000 and _is_number(value)
 
 
 def _is_number(value: Any) -> bool:

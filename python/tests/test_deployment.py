@@ -177,3 +177,41 @@ def test_roles_are_settled_or_said(seats: dict[str, Path]) -> None:
     settled = play("astra")
     assert len(set(settled.values())) == 1
     assert sorted(settled["alice"]) == ["P0", "P1", "P2"]
+
+
+def test_a_network_is_given_instead_of_measured(seats: dict[str, Path]) -> None:
+    plan = difference.trace(*SECRETS)
+    given: dict[str, dict[str, Any]] = {"alice": {"a": 7}, "bob": {"b": -5}}
+
+    def play(net_of_bob: str | None) -> dict[str, Any]:
+        def part(name: str, path: Path) -> Any:
+            net = net_of_bob if name == "bob" else "wan"
+            with tacit.connect(path, protocol="astra comparison=auto", net=net) as run:
+                try:
+                    result = run(plan, **given.get(name, {}))
+                except RunError as error:
+                    return str(error)
+                assert run.report is not None
+                return result["larger"], run.report.comparison
+
+        return everybody(seats, part)
+
+    assert set(play("wan").values()) == {(True, "garbled")}
+    assert any("the same --net (in Python net=)" in str(told) for told in play(None).values())
+
+
+def test_a_network_is_given_to_a_local_run(tmp_path: Path) -> None:
+    plan = difference.trace(*SECRETS)
+    file = tmp_path / "net.toml"
+    file.write_text('default = "1ms,1mbit"\n')
+    picked = []
+    for net in ("wan", file, None):
+        with tacit.local("astra-malicious comparison=auto", net=net) as run:
+            run(plan, alice=7, bob=-5)
+            assert run.report is not None
+            picked.append(run.report.comparison)
+    assert picked == ["garbled", "prefix", "prefix"]
+    made = tacit.offline(plan, 1, tmp_path / "store", "astra comparison=auto", net="wan")
+    assert made.comparison == "garbled"
+    with tacit.local(net="nowhere") as run, pytest.raises(InputError, match="nowhere"):
+        run(plan, alice=7, bob=-5)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import functools
+import json
+import re
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -30,6 +32,7 @@ from tests.support import same
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 
 PROTOCOLS = ["replicated", "astra", "astra roles=210", "astra-malicious"]
 BITS = "replicated-malicious"
@@ -246,6 +249,55 @@ def test_thresholds_are_probabilities_of_two_classes() -> None:
     for fitted in (standardised(LinearSVC()), LinearRegression().fit(*DIABETES), digits("logistic")):
         with pytest.raises(tacit.InputError, match="leave it out for this"):
             learn.from_sklearn(fitted, threshold=0.3)
+
+
+@pytest.mark.parametrize("labels", [(), (False, True), (0, 1, 2), ("benign", "malignant")])
+@pytest.mark.parametrize("units", [0.5, (1.0, 2.0, 4.0)])
+def test_what_is_public_is_read_as_it_was_written(tmp_path: Path, labels: Any, units: Any) -> None:
+    public = learn.Predictor(3, labels, learn.Bounds(64, 1, 32), units, fraction=12)
+    public.save(tmp_path / "public.json")
+    read = learn.Predictor.load(tmp_path / "public.json")
+    assert read == public
+    assert repr(read) == repr(public)
+    assert read.plan(rows=2).hash == public.plan(rows=2).hash
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "says"),
+    [
+        ("format", "tacit predictor 2", "isn't of the format"),
+        ("more", 1, "isn't of the format"),
+        ("features", True, "features has to be an integer"),
+        ("features", 0, "a query has one feature at least"),
+        ("features", 10**400, "features has to be an integer"),
+        ("labels", [1], "nothing to tell apart"),
+        ("labels", [[1], [2]], "labels has to be"),
+        ("labels", "ab", "labels has to be"),
+        ("units", [1.0, 2.0], "units have to be above 0"),
+        ("units", float("nan"), "finite"),
+        ("units", 10**400, "finite"),
+        ("units", {}, "finite"),
+        ("bounds", {"weights": 1}, "bounds has to have"),
+        ("bounds", {"weights": 2.0**40, "queries": 2.0**40, "bias": 1}, "64 bits"),
+        ("bounds", {"weights": 1, "queries": "1", "bias": 1}, "finite"),
+        ("fraction", 17, "from 1 to 16"),
+        ("fraction", 12.0, "fraction has to be an integer"),
+    ],
+)
+def test_a_bad_file_of_what_is_public_is_refused(tmp_path: Path, key: str, value: Any, says: str) -> None:
+    path = tmp_path / "public.json"
+    learn.Predictor(3, (0, 1)).save(path)
+    path.write_text(json.dumps(json.loads(path.read_text()) | {key: value}))
+    with pytest.raises(tacit.InputError, match="public.json holds no predictor .*" + re.escape(says)):
+        learn.Predictor.load(path)
+
+
+@pytest.mark.parametrize("text", ["", "[" * 100_000, "\xff", "[]", "9" * 10_000])
+def test_what_is_no_file_of_a_predictor_is_refused(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "public.json"
+    path.write_text(text, encoding="latin-1")
+    with pytest.raises(tacit.InputError, match="holds no predictor"):
+        learn.Predictor.load(path)
 
 
 def test_what_is_beyond_a_bound_is_refused_and_the_bound_named() -> None:

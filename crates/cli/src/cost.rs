@@ -11,7 +11,7 @@ use tacit::net::Profile;
 use tacit::net::setup::Config;
 use tacit::program::cost::{Cost, Itemised, Phase};
 use tacit::{
-    Casting, Compiled, Error, Local, Making, Stream, cast, network, price, price_offline, priced, protocol,
+    Casting, Compiled, Local, Making, Stream, cast, cast_for, network, price, price_offline, priced, protocol,
 };
 
 pub(crate) fn cost(context: &mut Context<'_>, args: &CostArgs) -> Result<(), Failure> {
@@ -86,7 +86,7 @@ impl Bill {
         parties: Vec<String>,
         net: &Profile,
     ) -> Result<Self, Failure> {
-        let casting = casting(&protocol, &parties, net, |name| Ok(price(compiled, name, &parties)?.total))?;
+        let casting = cast_for(compiled, &protocol, &parties, net, Making::InRun)?;
         let Itemised { total, nodes } = price(compiled, &casting.protocol, &parties)?;
         let clients = Roles::clients_of(compiled.plan(), &parties);
         let mut lines: Vec<(String, Cost)> = Vec::new();
@@ -109,8 +109,7 @@ impl Bill {
         net: &Profile,
         count: u64,
     ) -> Result<Self, Failure> {
-        let one = |name: &str| Ok(price(compiled, name, &parties)?.total);
-        let casting = cast(&protocol, &parties, &network(net, &parties), Making::Ahead, one)?;
+        let casting = cast_for(compiled, &protocol, &parties, net, Making::Ahead)?;
         let total = price_offline(compiled, &casting.protocol, &parties, count)?;
         Ok(Self { protocol, casting, endpoints: parties, total, lines: Vec::new() })
     }
@@ -119,13 +118,14 @@ impl Bill {
     pub(crate) fn of_stream(
         stream: &Stream,
         protocol: String,
-        parties: Vec<String>,
+        parties: &[String],
         net: &Profile,
     ) -> Result<Self, Failure> {
-        let casting = casting(&protocol, &parties, net, |name| stream.price(name, &parties))?;
-        let total = stream.price(&casting.protocol, &parties)?;
-        let clients = stream.clients(&parties);
-        Ok(Self { protocol, casting, endpoints: [parties, clients].concat(), total, lines: Vec::new() })
+        let endpoints = [parties, &stream.clients(parties)].concat();
+        let price = |name: &str| stream.price(name, parties);
+        let casting = cast(&protocol, parties, &network(net, &endpoints), Making::InRun, price)?;
+        let total = stream.price(&casting.protocol, parties)?;
+        Ok(Self { protocol, casting, endpoints, total, lines: Vec::new() })
     }
 
     fn to_json(&self, net: &Profile) -> Json {
@@ -199,14 +199,4 @@ impl Bill {
     fn sent(&self, cost: &Cost) -> Vec<u64> {
         (0..self.endpoints.len()).map(|endpoint| cost.sent_by(endpoint)).collect()
     }
-}
-
-/// What is picked for a network.
-fn casting(
-    protocol: &str,
-    parties: &[String],
-    net: &Profile,
-    price: impl Fn(&str) -> Result<Cost, Error>,
-) -> Result<Casting, Error> {
-    cast(protocol, parties, &network(net, parties), Making::InRun, price)
 }

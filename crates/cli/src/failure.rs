@@ -162,8 +162,12 @@ mod tests {
             here: "a".into(),
             there: "b".into(),
         };
-        let failure =
-            Failure::from(tacit::Error::Aborted { lane: None, at: None, cause: Cause::Session(cause) });
+        let failure = Failure::from(tacit::Error::Aborted {
+            lane: None,
+            at: None,
+            missing: None,
+            cause: Cause::Session(cause),
+        });
         assert_eq!(failure.exit_code(), 1);
         assert_eq!(failure.to_json()["error"]["peer"], "P1");
         assert_eq!(failure.to_json()["error"]["phase"], "setup");

@@ -4,7 +4,7 @@ use crate::failure::Failure;
 use clap::Args;
 use std::sync::Arc;
 use tacit::net::Profile;
-use tacit::{Comparison, Compiled, Making, cast, network, price};
+use tacit::{Comparison, Compiled, Making, cast_for};
 
 /// The network that something is picked for.
 #[derive(Args, Clone, Debug)]
@@ -27,9 +27,7 @@ impl NetArgs {
         making: Making,
     ) -> Result<Option<Comparison>, Failure> {
         let Some(net) = &self.net else { return Ok(None) };
-        let net = network(&load(net)?, parties);
-        let casting =
-            cast(protocol, parties, &net, making, |name| Ok(price(compiled, name, parties)?.total))?;
+        let casting = cast_for(compiled, protocol, parties, &load(net)?, making)?;
         *protocol = casting.protocol;
         Ok(casting.comparison)
     }

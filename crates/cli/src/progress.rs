@@ -1,11 +1,29 @@
-//! A progress bar for what takes longer than a second, on a terminal only.
+//! A progress bar for what takes longer than a second, on a terminal only; and for whom a party waits.
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use std::io::Write;
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
+use tacit::Seat;
 
 /// How long something may take before a bar shows.
 const PATIENCE: Duration = Duration::from_secs(1);
+
+/// Notes on standard error for whom a party waits: a line, unless the last one was the same.
+pub(crate) fn note_waiting(seat: &mut Seat) {
+    let name = seat.name();
+    let noted = Mutex::new(String::new());
+    seat.tell_waiting(move |missing| {
+        let missing = missing.join(", ");
+        let Ok(mut noted) = noted.lock() else { return };
+        if *noted != missing {
+            // If nobody reads it, nothing is lost.
+            let _ = writeln!(std::io::stderr(), "{name} waits for {missing}");
+            *noted = missing;
+        }
+    });
+}
 
 /// Shows how much of a run is done. Gone when dropped.
 pub(crate) struct Bar {

@@ -3,6 +3,7 @@
 use crate::args::ServeArgs;
 use crate::failure::Failure;
 use crate::offline::warn_if_restored;
+use crate::progress::note_waiting;
 use crate::{Context, program, run};
 use serde_json::json;
 use signal_hook::consts::{SIGINT, SIGTERM};
@@ -23,6 +24,7 @@ pub(crate) fn serve(context: &mut Context<'_>, args: &ServeArgs) -> Result<(), F
     let compiled = Compiled::new(loaded)?;
     let signals = Signals::watch()?;
     let mut seat = Seat::with(args.window.configuration(&args.config)?)?;
+    note_waiting(&mut seat);
     if !seat.is_party() {
         return Err(Failure::usage(format!(
             "{} is a client; clients run a program once, with `tacit run`",

@@ -249,6 +249,28 @@ fn a_cost_says_how_numbers_are_compared() {
     );
 }
 
+/// The links of clients, who give and learn values, are in all of it.
+#[test]
+fn a_cost_has_one_network_time() {
+    for comparison in ["prefix", "garbled"] {
+        let cost = |comparison: &str| {
+            let args = ["cost", "larger.py", "--arg", "400", "--net", "wan", "--protocol", "astra"];
+            let args = [&args[..], &["--comparison", comparison]].concat();
+            let object: serde_json::Value =
+                serde_json::from_str(&tacit(&[&args[..], &["--json"]].concat()).1).unwrap();
+            let bill = object["protocols"].as_object().unwrap().values().next().unwrap().clone();
+            (bill, tacit(&args).1)
+        };
+        let (alone, _) = cost(comparison);
+        let (auto, text) = cost("auto");
+        assert_eq!(auto["comparison"]["seconds"][comparison], alone["network_seconds"]);
+        // The other way is quicker, by less than a tenth.
+        assert_eq!(auto["comparison"]["picked"], "prefix");
+        let why = "; within a tenth of the quickest counts as the same, and prefix is usual";
+        assert!(text.contains(why), "{text}");
+    }
+}
+
 #[test]
 fn a_simulation_says_how_numbers_are_compared() {
     let folder = tempfile::tempdir().unwrap();

@@ -21,7 +21,7 @@ fn main() {
         let this_command = vec![this_program().display().to_string(), AS_COMMAND.to_owned()];
         std::process::exit(tacit_cli::main(args.collect(), &NoPython, this_command));
     }
-    let tests: [(&str, fn()); 17] = [
+    let tests: [(&str, fn()); 18] = [
         ("every benchmark runs over every transport", every_benchmark_runs_over_every_transport),
         ("a benchmark's object has all its keys", a_benchmarks_object_has_all_its_keys),
         ("products cost the bits of their ring", products_cost_the_bits_of_their_ring),
@@ -39,6 +39,7 @@ fn main() {
         ("parties that are killed use nothing twice", parties_that_are_killed_use_nothing_twice),
         ("what a killed offline session leaves is no harm", a_killed_offline_session_leaves_no_harm),
         ("a party that is on its own says whom it missed", a_party_on_its_own_says_whom_it_missed),
+        ("a client that comes alone hears of the others", a_client_that_comes_alone_hears_of_the_others),
     ];
     // Like a harness: `cargo test --test processes -- killed` runs those with the word in their names.
     let word = first.filter(|word| !word.starts_with('-')).unwrap_or_default();
@@ -864,4 +865,29 @@ fn a_party_on_its_own_says_whom_it_missed() {
     let object: Json = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!((&object["error"]["kind"], &object["error"]["phase"]), (&"aborted".into(), &"setup".into()));
     assert!(object["error"]["message"].as_str().is_some_and(|message| message.contains("P0")), "{object}");
+}
+
+fn a_client_that_comes_alone_hears_of_the_others() {
+    let deployment = Deployment::new(PORT + 24);
+    let config = deployment.path("alice/parties.toml");
+    let text = std::fs::read_to_string(&config).unwrap();
+    std::fs::write(&config, format!("{text}\n[limits]\nsilence_seconds = 5.0\n")).unwrap();
+    let servers = ["P0", "P1", "P2"].map(|name| {
+        let (plan, config) =
+            (deployment.path("larger.program"), deployment.path(&format!("{name}/parties.toml")));
+        let mut server = command(&["serve", &plan, "--config", &config]);
+        server.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().expect("this program can be started")
+    });
+    let input = format!("x={}", deployment.path("x.npy"));
+    let output = deployment.start("alice", "run", &["--input", &input]).wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    let object: Json = serde_json::from_slice(&output.stdout).unwrap();
+    let says = object["error"]["message"].as_str().unwrap();
+    assert!(says.contains("P0 may be waiting for others of this run: bob; come together"), "{says}");
+    let [p0, ..] = servers.map(|mut server| {
+        server.kill().unwrap();
+        server.wait_with_output().unwrap()
+    });
+    let noted = String::from_utf8(p0.stderr).unwrap();
+    assert!(noted.lines().any(|line| line == "P0 waits for bob"), "{noted}");
 }

@@ -152,12 +152,22 @@ impl Error {
     pub fn at(&self) -> Option<At> {
         self.doing().map(|(Doing::Receiving { at, .. } | Doing::Sending { at, .. })| *at)
     }
+
+    /// The same in words, for whoever looks for a fault in Tacit: `while waiting for op 17, batch 3 of P2`.
+    pub fn address(&self) -> Option<String> {
+        self.doing().map(|doing| match doing {
+            Doing::Receiving { from, at } => format!("while waiting for {at} of {}", from.name),
+            Doing::Sending { to, at } => format!("while sending {at} to {}", to.name),
+        })
+    }
 }
 
 impl std::error::Error for Error {}
 
 impl fmt::Display for Error {
-    /// `lost P1 (closed the connection) in the online phase while waiting for op 17, batch 3 of P2`.
+    /// `lost P1 (closed the connection) in the online phase (waiting for P2)`, the last if it was another who was waited for:
+    /// that one may be at fault. Which message it was is [`Error::address`], so that what one endpoint tells another has no
+    /// addresses in addresses. The reason of an abort says its phase itself.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Detail { what, phase, peer, doing } = &*self.0;
         let name = peer.as_ref().map_or("this party", |peer| peer.name.as_str());
@@ -166,15 +176,21 @@ impl fmt::Display for Error {
                 write!(f, "lost {name} ({what})")?;
             }
             What::Aborted { origin, reason, .. } if origin == name => write!(f, "{name} aborted: {reason}")?,
-            What::Aborted { .. } => write!(f, "{name} passed on that {what}")?,
+            What::Aborted { .. } => write!(f, "{name} says that {what}")?,
             What::WrongUse { .. } => write!(f, "{what}")?,
             _ => write!(f, "{name} {what}")?,
         }
-        write!(f, " in the {phase} phase")?;
+        if !matches!(what, What::Aborted { .. }) {
+            write!(f, " in the {phase} phase")?;
+        }
         match doing {
-            Some(Doing::Receiving { from, at }) => write!(f, " while waiting for {at} of {}", from.name),
-            Some(Doing::Sending { to, at }) => write!(f, " while sending {at} to {}", to.name),
-            None => Ok(()),
+            Some(Doing::Receiving { from, .. }) if Some(from) != peer.as_ref() => {
+                write!(f, " (waiting for {})", from.name)
+            }
+            Some(Doing::Sending { to, .. }) if Some(to) != peer.as_ref() => {
+                write!(f, " (sending to {})", to.name)
+            }
+            _ => Ok(()),
         }
     }
 }

@@ -9,9 +9,7 @@ pub enum Error {
     #[error(transparent)]
     Link(#[from] tacit_net::Error),
     /// Two endpoints are about to run different things.
-    #[error(
-        "{peer} disagrees on {what}: here {here}, there {there}; make sure that both run the same program with the same options"
-    )]
+    #[error("{peer} disagrees on {what}: here {here}, there {there}; {}", advice(here, there))]
     Disagreement {
         /// Whose statement differs from ours.
         peer: String,
@@ -61,6 +59,18 @@ pub enum Error {
     /// The operating system gave no randomness.
     #[error("no randomness from the operating system: {0}")]
     Entropy(String),
+}
+
+/// What to do about different statements.
+fn advice(here: &str, there: &str) -> &'static str {
+    // A protocol's parameters, one of which the parties measure the network for; or somebody was told the network.
+    let measures = |statement: &str| statement.contains("=auto");
+    if measures(here) == measures(there) {
+        "make sure that both run the same program with the same options"
+    } else {
+        "one side goes by a network that it was given, or has all parameters, and the other measures: give everybody, clients \
+         too, the same --net (in Python net=), or the same parameters, such as `comparison=garbled roles=012`"
+    }
 }
 
 impl Error {

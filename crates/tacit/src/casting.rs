@@ -11,13 +11,15 @@
 //! A corrupt party can only make a run slower, or have it take some gigabytes more: neither is of matter to what a protocol
 //! hides.
 
+use crate::endpoint::establish;
 use crate::material::{all_or_none, part};
-use crate::{Endpoint, Error, protocol};
+use crate::{Compiled, Endpoint, Error, price, protocol};
 use std::fmt;
-use tacit_engine::Protocol;
+use std::sync::Arc;
+use tacit_engine::{Protocol, Roles};
 use tacit_net::{Mesh, Profile};
 use tacit_program::cost::{Cost, LinkProfile, NetProfile, Phase};
-use tacit_session::{Agreement, OsEntropy, Session};
+use tacit_session::{Agreement, Session};
 
 /// The parameter whose values are orders of the parties: of `201` the third party plays `P_0`, the first `P_1`.
 const ROLES: &str = "roles";
@@ -69,6 +71,8 @@ pub struct Comparison {
     /// What the network takes with each value, by the prediction on which it was picked; empty at clients, which are told
     /// the value alone, and where nothing was predicted.
     pub seconds: Vec<(&'static str, f64)>,
+    /// Which seconds these are.
+    pub making: Making,
 }
 
 /// What the network takes of a run, by prediction.
@@ -115,7 +119,7 @@ pub fn players(protocol: &dyn Protocol, parties: &[String]) -> Vec<String> {
 /// How numbers are compared under a protocol whose name leaves it open, where nothing was predicted.
 pub(crate) fn comparison(name: &str, protocol: &dyn Protocol) -> Result<Option<Comparison>, Error> {
     let picked = if values(name, COMPARISON)?.is_empty() { None } else { value_of(protocol, COMPARISON) };
-    Ok(picked.map(|picked| Comparison { picked, seconds: Vec::new() }))
+    Ok(picked.map(|picked| Comparison { picked, seconds: Vec::new(), making: Making::InRun }))
 }
 
 /// What is to be picked, by the prediction for a network.
@@ -152,8 +156,24 @@ pub fn cast(
     };
     let place = first_near(&seconds.iter().zip(&all).map(within).collect::<Vec<_>>());
     let seconds = ways.iter().copied().zip(seconds).collect();
-    let comparison = Comparison { picked: ways[place], seconds };
+    let comparison = Comparison { picked: ways[place], seconds, making };
     Ok(Casting { comparison: Some(comparison), ..all.swap_remove(place).0 })
+}
+
+/// What is to be picked for runs of a program on a network that is given instead of measured: as [`cast`], with the links of
+/// the program's clients, which nobody measures.
+///
+/// # Errors
+/// Those of [`price`](crate::price()).
+pub fn cast_for(
+    compiled: &Arc<Compiled>,
+    name: &str,
+    parties: &[String],
+    net: &Profile,
+    making: Making,
+) -> Result<Casting, Error> {
+    let endpoints = [parties, &Roles::clients_of(compiled.plan(), parties)].concat();
+    cast(name, parties, &network(net, &endpoints), making, |name| Ok(price(compiled, name, parties)?.total))
 }
 
 /// The same for roles alone, what the network takes then, and bytes.
@@ -244,7 +264,7 @@ impl Settling<'_> {
         let words = open.iter().map(|parameter| format!(", {parameter}={AUTO}"));
         let parameters = words.fold(agreement.parameters, |all, word| all + &word);
         let agreement = Agreement { parameters, ..agreement };
-        let mut session = Session::establish(mesh, agreement, Box::new(OsEntropy)).map_err(aborted)?;
+        let mut session = establish(self.endpoint, mesh, agreement)?;
         let is_party = session.me() < session.parties();
         let (told, mut comparison) = if is_party {
             self.settled_by_parties(&mut session, price)?
@@ -371,12 +391,25 @@ impl fmt::Display for Seating {
 }
 
 impl fmt::Display for Comparison {
-    /// `garbled: the network takes 0.383 s with prefix, 0.103 s with garbled`.
+    /// `garbled: the network takes 0.383 s with prefix, 0.103 s with garbled`, and why not the quickest if it isn't.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.picked)?;
+        let Self { picked, seconds, making } = self;
+        f.write_str(picked)?;
+        let Some(taken) = seconds.iter().find(|(way, _)| way == picked).map(|(_, seconds)| *seconds) else {
+            return Ok(());
+        };
         let each: Vec<String> =
-            self.seconds.iter().map(|(way, seconds)| format!("{seconds:.3} s with {way}")).collect();
-        if each.is_empty() { Ok(()) } else { write!(f, ": the network takes {}", each.join(", ")) }
+            seconds.iter().map(|(way, seconds)| format!("{seconds:.3} s with {way}")).collect();
+        let online = if *making == Making::Ahead { " online" } else { "" };
+        write!(f, ": the network takes {}{online}", each.join(", "))?;
+        let least = seconds.iter().map(|(_, seconds)| *seconds).fold(f64::INFINITY, f64::min);
+        if taken <= least {
+            Ok(())
+        } else if taken <= NEAR * least {
+            write!(f, "; within a tenth of the quickest counts as the same, and {picked} is usual")
+        } else {
+            write!(f, "; the quicker one takes over {} GiB more", MOST_OVER >> 30)
+        }
     }
 }
 

@@ -197,6 +197,7 @@ impl Compiled {
                 Error::Aborted {
                     lane: None,
                     at: node.and_then(|node| self.source(node)).cloned().map(Box::new),
+                    missing: None,
                     cause,
                 }
             }

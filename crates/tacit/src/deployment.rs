@@ -35,6 +35,14 @@ impl Seat {
         Ok(Self { config, listener })
     }
 
+    /// Has somebody told for whom this party waits, by name, whenever the same have been missing for two seconds at the start
+    /// of a run ([`Listener::tell_waiting`]); of a client nothing.
+    pub fn tell_waiting(&mut self, told: impl Fn(&[&str]) + Send + 'static) {
+        if let Some(listener) = &mut self.listener {
+            listener.tell_waiting(told);
+        }
+    }
+
     /// The configuration.
     pub fn config(&self) -> &Config {
         &self.config

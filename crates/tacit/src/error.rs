@@ -22,12 +22,14 @@ pub enum Error {
     #[error(transparent)]
     Setup(#[from] SetupError),
     /// The run was aborted.
-    #[error("the run was aborted{}: {cause}{}", in_lane(*lane), place(at.as_deref()))]
+    #[error("the run was aborted{}: {cause}{}{}{}", in_lane(*lane), place(at.as_deref()), advice(cause, missing.as_deref()), address(cause))]
     Aborted {
         /// The lane that failed, if the run had several.
         lane: Option<u16>,
         /// The line of the program that was worked on, if any.
         at: Option<Box<Source>>,
+        /// Who else takes part and may not have come, if a party was silent before the run began.
+        missing: Option<Box<Missing>>,
         /// What happened.
         cause: Cause,
     },
@@ -55,11 +57,17 @@ pub enum Error {
     Differs(Box<Difference>),
 }
 
+/// The names of those who may not have come.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Missing(pub Vec<String>);
+
 impl Error {
     /// The same, of one of a run's lanes.
     pub(crate) fn in_lane(self, lane: u16) -> Self {
         match self {
-            Self::Aborted { at, cause, .. } => Self::Aborted { lane: Some(lane), at, cause },
+            Self::Aborted { at, missing, cause, .. } => {
+                Self::Aborted { lane: Some(lane), at, missing, cause }
+            }
             other => other,
         }
     }
@@ -88,8 +96,8 @@ impl Error {
     /// Whether this is only another endpoint's word that it aborts: its own error says more.
     pub fn is_echo(&self) -> bool {
         match self {
-            Self::Aborted { cause: Cause::Session(source) | Cause::During { source, .. }, .. } => {
-                matches!(source, SessionError::Link(link) if matches!(link.what(), What::Aborted { .. }))
+            Self::Aborted { cause, .. } => {
+                link(cause).is_some_and(|link| matches!(link.what(), What::Aborted { .. }))
             }
             Self::Setup(SetupError::GaveUp { .. }) => true,
             _ => false,
@@ -103,4 +111,67 @@ fn in_lane(lane: Option<u16>) -> String {
 
 fn place(at: Option<&Source>) -> String {
     at.map_or_else(String::new, |at| format!(" (at {at})"))
+}
+
+/// What to do about it.
+fn advice(cause: &Cause, missing: Option<&Missing>) -> String {
+    let Some(link) = link(cause) else { return String::new() };
+    let peer = link.peer().map_or("this party", |peer| peer.name.as_str());
+    match link.what() {
+        What::Closed { .. } => format!("; see what {peer} says, and run again"),
+        What::Silent { .. } | What::Stalled { .. } => {
+            if let Some(Missing(names)) = missing {
+                let names = names.join(", ");
+                return format!("; {peer} may be waiting for others of this run: {names}; come together");
+            }
+            format!("; see whether {peer} still runs and can be reached, and run again")
+        }
+        _ => String::new(),
+    }
+}
+
+/// Which message it was, for whoever looks for a fault in Tacit.
+fn address(cause: &Cause) -> String {
+    link(cause)
+        .and_then(tacit_net::Error::address)
+        .map_or_else(String::new, |address| format!(" [{address}]"))
+}
+
+/// The failure of a link that ended a run.
+pub(crate) fn link(cause: &Cause) -> Option<&tacit_net::Error> {
+    match cause {
+        Cause::Session(SessionError::Link(link)) | Cause::During { source: SessionError::Link(link), .. } => {
+            Some(link)
+        }
+        Cause::Session(_) | Cause::During { .. } | Cause::Refused(_) => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_abort_says_what_happened_then_what_to_do_then_where_in_tacit() {
+        let mut meshes = tacit_net::memory::mesh(2, 0).into_iter().enumerate().map(|(me, links)| {
+            let names = vec!["P0".to_owned(), "P1".to_owned()];
+            tacit_net::Mesh::new(Box::new(links), me, names, tacit_net::Limits::default())
+        });
+        let mut here = meshes.next().unwrap();
+        drop(meshes);
+        let link = here.recv(1, tacit_net::At::op(4), 1).unwrap_err();
+        let at = Source { file: "big.py".into(), line: 9, text: "a * b".into() };
+        let aborted = |missing| Error::Aborted {
+            lane: None,
+            at: Some(Box::new(at.clone())),
+            missing,
+            cause: Cause::During { node: 3, source: link.clone().into() },
+        };
+        let says = aborted(None).to_string();
+        assert!(says.starts_with("the run was aborted: lost P1 ("), "{says}");
+        let rest = format!(
+            ") in the setup phase (at {at}); see what P1 says, and run again [while waiting for op 4, batch 0 of P1]"
+        );
+        assert!(says.ends_with(&rest), "{says}");
+    }
 }

@@ -24,12 +24,13 @@ mod stream;
 
 pub use ahead::{Made, Prepared, Sent, play_offline};
 pub use casting::{
-    Casting, Comparison, Making, Seating, Seconds, Settled, cast, is_open, network, players, settle, told,
+    Casting, Comparison, Making, Seating, Seconds, Settled, cast, cast_for, is_open, network, players,
+    settle, told,
 };
 pub use compiled::Compiled;
 pub use deployment::Seat;
 pub use endpoint::{Endpoint, Feed, play, play_parts};
-pub use error::Error;
+pub use error::{Error, Missing};
 pub use lanes::{Job, Strand, play_lanes};
 pub use local::{Local, Progress};
 pub use material::{Instance, Place};

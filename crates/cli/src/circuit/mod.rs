@@ -18,7 +18,7 @@ pub(crate) use args::CircuitArgs;
 use crate::Context;
 use crate::cost::Bill;
 use crate::failure::Failure;
-use crate::progress::Bar;
+use crate::progress::{Bar, note_waiting};
 use crate::{cost, net, run};
 use parts::Parts;
 use std::path::Path;
@@ -73,7 +73,7 @@ fn price(context: &mut Context<'_>, args: &CircuitArgs, circuit: &Arc<Circuit>) 
         if let Some(bytes) = window {
             stream = stream.with_window(bytes);
         }
-        bills.push(Bill::of_stream(&stream, name, parties, &net)?);
+        bills.push(Bill::of_stream(&stream, name, &parties, &net)?);
     }
     cost::tell(context, &args.net, &net, &bills)
 }
@@ -108,6 +108,7 @@ fn deployed(
     let printer = Printer { out: &mut *context.out, json: context.json, bar };
     let mut tap = Tap::new(circuit, parts, args.form(), given, once, Some(printer))?;
     let mut seat = Seat::with(config)?;
+    note_waiting(&mut seat);
     Ok(seat.stream(&stream, &args.protocol.name(), &mut tap)?)
 }
 

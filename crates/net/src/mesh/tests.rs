@@ -90,10 +90,12 @@ fn another_address_or_length_ends_the_run_for_all() {
     assert_eq!(*error.what(), What::WrongAddress { expected: at(4), got: at(4).with_batch(1) });
     assert_eq!(
         error.to_string(),
-        "P1 sent the message of op 4, batch 1 where op 4, batch 0 was due in the setup phase \
-         while waiting for op 4, batch 0 of P1"
+        "P1 sent the message of op 4, batch 1 where op 4, batch 0 was due in the setup phase"
     );
+    assert_eq!(error.address().as_deref(), Some("while waiting for op 4, batch 0 of P1"));
     let told = meshes[2].recv(1, at(9), 8).unwrap_err();
+    // What is told has one phase and no address; whoever was waited for may be the cause.
+    assert_eq!(told.to_string(), format!("P0 aborted: {error} (waiting for P1)"));
     assert_eq!(told.peer().unwrap().name, "P0");
     assert!(matches!(told.what(), What::Aborted { origin, .. } if origin == "P0"), "{told}");
     // The first error is the only one.
@@ -206,11 +208,8 @@ fn a_clients_abort_reaches_other_clients() {
     meshes[4].abort("my data are bad");
     assert!(meshes[0].tick_now().is_err());
     let error = meshes[3].recv(1, at(1), 1).unwrap_err();
-    assert_eq!(
-        error.to_string(),
-        "P0 passed on that C1 aborted: my data are bad in the setup phase \
-         while waiting for op 1, batch 0 of P1"
-    );
+    assert_eq!(error.to_string(), "P0 says that C1 aborted: my data are bad (waiting for P1)");
+    assert_eq!(error.address().as_deref(), Some("while waiting for op 1, batch 0 of P1"));
 }
 
 impl Mesh {

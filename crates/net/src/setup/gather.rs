@@ -26,6 +26,8 @@ const FIRST_PAUSE: Duration = Duration::from_millis(10);
 const LAST_PAUSE: Duration = Duration::from_millis(500);
 /// How often connections that are complete are looked at while others are still to come.
 const LOOK: Duration = Duration::from_millis(50);
+/// How long the same peers are missing before it is told who they are.
+const PATIENCE: Duration = Duration::from_secs(2);
 
 /// Connects a client to all parties, for a run in one lane; else as [`connect_lanes`].
 ///
@@ -102,6 +104,7 @@ pub(super) fn run(
     let routes = lower.enumerate().map(|(peer, party)| Route::new(peer, &party.address, lanes));
     let mut routes: Vec<Route> = routes.collect::<Result<_, _>>()?;
     let awaited = listener.as_ref().map_or(&[][..], |(_, awaited)| awaited);
+    let mut vacant = Vacant { peers: Vec::new(), since: Instant::now(), told: false };
     loop {
         if let Some((listener, awaited)) = &mut listener {
             listener.hear()?;
@@ -127,6 +130,10 @@ pub(super) fn run(
         if routes.iter().all(|route| here(route.peer)) && awaited.iter().all(|&peer| here(peer)) {
             return Ok(by_lane(channels, lanes, config.limits().frame + STAMP));
         }
+        if let Some((listener, _)) = &listener {
+            let peers = routes.iter().map(|route| route.peer).chain(awaited.iter().copied());
+            vacant.tell(peers.filter(|&peer| !here(peer)).collect(), &names, listener);
+        }
         if Instant::now() >= deadline {
             let missing = |peer: usize| channels.get(peer).and_then(first_vacant);
             let dialled = routes.iter().filter_map(|route| route.failure(&missing(route.peer)?, &names));
@@ -151,6 +158,28 @@ pub(super) fn run(
         let timeout = Timespec { tv_sec: pause.as_secs() as i64, tv_nsec: i64::from(pause.subsec_nanos()) };
         // Whatever it says, the next round looks at everything.
         let _ = rustix::event::poll(&mut watched, Some(&timeout));
+    }
+}
+
+/// Who is missing, and since when it is just these.
+struct Vacant {
+    peers: Vec<usize>,
+    since: Instant,
+    told: bool,
+}
+
+impl Vacant {
+    /// Tells whoever wants to know, once these have been missing for some time.
+    fn tell(&mut self, peers: Vec<usize>, names: &[String], listener: &Listener) {
+        if self.peers != peers {
+            *self = Self { peers, since: Instant::now(), told: false };
+        }
+        if !self.told && self.since.elapsed() >= PATIENCE {
+            self.told = true;
+            let missing: Vec<&str> =
+                self.peers.iter().filter_map(|&peer| names.get(peer)).map(String::as_str).collect();
+            listener.waits_for(&missing);
+        }
     }
 }
 

@@ -40,7 +40,11 @@ pub struct Listener {
     /// Those who have, and not been answered, by their number.
     queues: Vec<Queue>,
     turned_away: VecDeque<TurnedAway>,
+    waiting: Option<Box<Told>>,
 }
+
+/// Is told the names of those who are waited for, as the own configuration has them.
+type Told = dyn Fn(&[&str]) + Send;
 
 /// One peer's connections that have said hello and not been answered.
 #[derive(Default)]
@@ -113,7 +117,20 @@ impl Listener {
             .map_err(|error| SetupError::Bind { address: address.to_owned(), detail: error.to_string() })?;
         let queues = config.names().iter().map(|_| Queue::default()).collect();
         let config = config.clone();
-        Ok(Self { config, socket, tls, caller, callers: Vec::new(), queues, turned_away: VecDeque::new() })
+        let (callers, turned_away) = (Vec::new(), VecDeque::new());
+        Ok(Self { config, socket, tls, caller, callers, queues, turned_away, waiting: None })
+    }
+
+    /// Has somebody told for whom a run waits, by name, whenever the same have been missing for two seconds. The call must
+    /// not wait for anything: nobody is heard meanwhile.
+    pub fn tell_waiting(&mut self, told: impl Fn(&[&str]) + Send + 'static) {
+        self.waiting = Some(Box::new(told));
+    }
+
+    pub(super) fn waits_for(&self, missing: &[&str]) {
+        if let Some(told) = &self.waiting {
+            told(missing);
+        }
     }
 
     /// Brings together all parties and these clients, for a run in one lane; else as [`Listener::gather_lanes`].

@@ -9,24 +9,23 @@ use crate::types::Kind;
 impl Builder {
     /// `a < b`.
     pub fn less(&mut self, a: NodeId, b: NodeId) -> Result<NodeId, ProgramError> {
-        let (a, b) = self.alike("<", a, b)?;
-        self.push(Operation::Less, &[a, b])
+        self.ordered("<", a, b)
     }
 
     /// `a <= b`.
     pub fn less_equal(&mut self, a: NodeId, b: NodeId) -> Result<NodeId, ProgramError> {
-        let greater = self.less(b, a)?;
+        let greater = self.flipped("<=", a, b)?;
         self.not(greater)
     }
 
     /// `a > b`.
     pub fn greater(&mut self, a: NodeId, b: NodeId) -> Result<NodeId, ProgramError> {
-        self.less(b, a)
+        self.flipped(">", a, b)
     }
 
     /// `a >= b`.
     pub fn greater_equal(&mut self, a: NodeId, b: NodeId) -> Result<NodeId, ProgramError> {
-        let less = self.less(a, b)?;
+        let less = self.ordered(">=", a, b)?;
         self.not(less)
     }
 
@@ -136,6 +135,30 @@ impl Builder {
     pub fn relu(&mut self, a: NodeId) -> Result<NodeId, ProgramError> {
         let a = self.number(a)?;
         self.push(Operation::Relu, &[a])
+    }
+
+    /// `a < b`, for what the user wrote with another sign.
+    fn ordered(&mut self, sign: &'static str, a: NodeId, b: NodeId) -> Result<NodeId, ProgramError> {
+        let (a, b) = self.comparable(sign, a, b)?;
+        self.push(Operation::Less, &[a, b])
+    }
+
+    /// `b < a`, for what the user wrote with another sign.
+    fn flipped(&mut self, sign: &'static str, a: NodeId, b: NodeId) -> Result<NodeId, ProgramError> {
+        let (a, b) = self.comparable(sign, a, b)?;
+        self.push(Operation::Less, &[b, a])
+    }
+
+    /// Both as they can be compared; errors have the user's sign and order.
+    fn comparable(
+        &mut self,
+        sign: &'static str,
+        a: NodeId,
+        b: NodeId,
+    ) -> Result<(NodeId, NodeId), ProgramError> {
+        let (left, right) = (self.type_of(a)?, self.type_of(b)?);
+        shape::broadcast(sign, &left.shape, &right.shape).map_err(|fault| self.fault(fault))?;
+        self.alike(sign, a, b)
     }
 
     fn pick(&mut self, a: NodeId, b: NodeId, which: Extreme) -> Result<NodeId, ProgramError> {

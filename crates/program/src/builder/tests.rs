@@ -356,6 +356,8 @@ fn ranges_narrow_where_the_operation_does() {
     assert_eq!(range(&|build| build.matmul(a, a)), (-200, 400));
 }
 
+type Compare = fn(&mut Builder, NodeId, NodeId) -> Result<NodeId, ProgramError>;
+
 #[test]
 fn misuse_is_refused() {
     let mut build = Builder::new();
@@ -363,6 +365,16 @@ fn misuse_is_refused() {
     let bit = build.input("alice", "b", Kind::Bool, &[2], None).unwrap();
     assert!(matches!(fault(build.add(a, bit)), Fault::Shapes { .. }));
     assert!(matches!(fault(build.matmul(a, a)), Fault::Shapes { .. }));
+    let signs: [(&str, Compare); 4] = [
+        ("<", Builder::less),
+        ("<=", Builder::less_equal),
+        (">", Builder::greater),
+        (">=", Builder::greater_equal),
+    ];
+    for (sign, compare) in signs {
+        let says = format!("`{sign}`: shapes (2, 3) and (2,) don't go together");
+        assert_eq!(fault(compare(&mut build, a, bit)).to_string(), says);
+    }
     assert!(matches!(fault(build.and(a, a)), Fault::NotDefined { operation: "&", .. }));
     assert!(matches!(fault(build.not(a)), Fault::NotDefined { operation: "~", .. }));
     assert!(matches!(fault(build.select(a, a, a)), Fault::NotDefined { operation: "where", .. }));
