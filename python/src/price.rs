@@ -69,6 +69,11 @@ impl Price {
         self.bill.total.phases().map(|(phase, cost)| (phase.name(), cost.rounds, links(cost))).collect()
     }
 
+    /// What belongs to no operation but to all of them: payload bytes on all links, and rounds.
+    fn shared(&self) -> (u64, u64) {
+        (self.bill.shared.bytes(), self.bill.shared.rounds())
+    }
+
     /// What each operation of the program costs.
     fn lines(&self) -> Vec<Line> {
         let costs = self.bill.nodes.values().zip(&self.sources);

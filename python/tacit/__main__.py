@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import sys
 from typing import TYPE_CHECKING
@@ -39,7 +40,12 @@ def _demo(as_json: bool) -> int:
     from tacit.demo import main
 
     signal.signal(signal.SIGINT, signal.default_int_handler)
-    return main(as_json)
+    try:
+        return main(as_json)
+    except BrokenPipeError:
+        # Nobody reads any more. The interpreter would try once more at its end, and complain.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 128 + signal.SIGPIPE
 
 
 if __name__ == "__main__":

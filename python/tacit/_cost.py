@@ -20,6 +20,10 @@ PROFILES = {"lan": (0.47e-3, 1e9), "wan": (40e-3, 1e8)}
 """Round trip in seconds and bits per second of the networks that have a name."""
 
 
+SHARED = "keys, checks and what they take"
+"""What belongs to no line, in words."""
+
+
 @dataclass(frozen=True, slots=True)
 class LineCost:
     """What the operations of one of the user's lines cost.
@@ -28,8 +32,8 @@ class LineCost:
         file: The file.
         line: The line, from 1.
         text: The first expression of the line that costs anything.
-        bytes: Payload bytes on all links; those of all lines add up to the protocol's, but for its own
-            checks.
+        bytes: Payload bytes on all links; those of all lines and the protocol's `shared_bytes` add up to all
+            that it sends.
         rounds: Rounds in which the line's operations exchange anything. Lines that don't depend on one
             another share rounds, so these don't add up.
     """
@@ -55,6 +59,9 @@ class ProtocolCost:
         seconds: An estimate of the time that the network takes; computing is left out.
         phases: For each phase its rounds and the payload bytes that each party and client sends.
         lines: The user's lines, the dearest first.
+        shared_bytes: Payload bytes on all links that belong to all lines together: clients' keys, checks, and
+            what is made for them (triples, proofs).
+        shared_rounds: The rounds of these checks.
         comparison: How numbers are compared, if that was left to the network (comparison=auto).
     """
 
@@ -65,6 +72,8 @@ class ProtocolCost:
     seconds: float
     phases: dict[str, tuple[int, dict[str, int]]]
     lines: tuple[LineCost, ...]
+    shared_bytes: int
+    shared_rounds: int
     comparison: str | None = None
 
     @staticmethod
@@ -81,7 +90,15 @@ class ProtocolCost:
         rounds = sum(rounds for rounds, _ in phases.values())
         lines = _by_line(price)
         return ProtocolCost(
-            protocol, tuple(names), sent, rounds, price.seconds, phases, lines, price.comparison
+            protocol,
+            tuple(names),
+            sent,
+            rounds,
+            price.seconds,
+            phases,
+            lines,
+            *price.shared(),
+            comparison=price.comparison,
         )
 
 
@@ -149,6 +166,8 @@ class Cost:
                 [f"{line.file}:{line.line}", line.text, amount(line.bytes), str(line.rounds)]
                 for line in cost.lines
             ]
+            if cost.shared_bytes:
+                rows.append(["all", SHARED, amount(cost.shared_bytes), str(cost.shared_rounds)])
             title = f"{cost.protocol}, by line\n" if len(self.protocols) > 1 else ""
             parts.append(title + table(["line", "expression", "bytes", "rounds"], rows, "llrr"))
         parts += [
@@ -180,13 +199,15 @@ def price(
         names, window = _native.configured(config)
     costs: dict[str, ProtocolCost] = {}
     refused: dict[str, str] = {}
+    reasons: list[ProgramError | InputError] = []
     for name in [protocol] if protocol else _native.protocols():
         try:
             costs[name] = ProtocolCost._of(name, program.price(name, names, window, profile))
-        except ProgramError as error:
-            if protocol:
-                raise
+        except (ProgramError, InputError) as error:
             refused[name] = str(error)
+            reasons.append(error)
+    if not costs:
+        raise reasons[0]
     return Cost(profile, costs, refused)
 
 
@@ -245,4 +266,5 @@ def _as_json(cost: ProtocolCost) -> dict[str, Any]:
             }
             for line in cost.lines
         ],
+        "shared": {"bytes": cost.shared_bytes, "rounds": cost.shared_rounds},
     }

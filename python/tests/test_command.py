@@ -60,6 +60,28 @@ def test_run_and_cost(program: Path) -> None:
     assert any("dot.py:11" in line["line"] for line in bill["lines"])
 
 
+def test_a_plan_that_a_protocol_does_not_admit(program: Path) -> None:
+    inputs = [word for name in "xy" for word in ("--input", f"{name}={program.parent / name}.npy")]
+    done = tacit("run", program, "--simulate", "--arg", "100", "--protocol", "astra-fair", *inputs)
+    sentence = (
+        "reveals outputs to parties alone, and this plan reveals one to a client; reveal it to the parties"
+    )
+    assert (done.returncode, done.stdout) == (2, "")
+    assert sentence in done.stderr
+    bill = answer("cost", program, "--arg", "100")
+    assert sentence in bill["refused"]["astra-fair"]
+
+
+def test_results_that_nobody_reads(program: Path) -> None:
+    command = [sys.executable, "-m", "tacit", "cost", str(program), "--arg", "100"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as running:
+        assert running.stdout is not None
+        assert running.stderr is not None
+        running.stdout.close()
+        assert running.stderr.read() == ""
+    assert running.returncode == 141
+
+
 def test_mistakes_in_a_program_are_shown_with_their_line(tmp_path: Path) -> None:
     file = tmp_path / "bad.py"
     file.write_text("\n1 / 0\n")

@@ -159,7 +159,9 @@ def test_cost_compares_protocols_and_says_who_can_not() -> None:
     assert ring[1]["P0"] == 100 * 8
     assert bits[1]["P0"] > 100 * 1000 / 8
     assert f"{NAME}, by line" in str(cost)
-    assert not cost.refused
+    assert set(cost.refused) == {"astra-fair"}
+    assert "outputs to parties alone" in cost.refused["astra-fair"]
+    assert "keys, checks and what they take" in str(cost)
     z = tacit.secret("alice", shape=(2,), dtype=tacit.modular(2**61 - 1))
     prime = tacit.function(lambda z: tacit.reveal(z * z)).trace(z)
     cost = prime.cost()
@@ -181,7 +183,9 @@ KNOWN = "it has soundness=50 or 100, challenges=interactive or fiat-shamir"
 WRONG = [
     ("malicious", "there are: replicated, replicated-malicious"),
     (f"{NAME},soundness=100", "parameters stand behind the name"),
-    (f"{NAME} soundness=80", KNOWN),
+    ("astra-malicous", 'did you mean "astra-malicious"?'),
+    (f"{NAME} soundness=80", "soundness is 50 or 100, not"),
+    (f"{NAME} sondness=100", 'did you mean "soundness"?'),
     (f"{NAME} zero-sharing=computational", KNOWN),
     (f"{NAME} soundness=100 challenges=fiat-shamir", "challenges=fiat-shamir doesn't go with soundness=100"),
 ]

@@ -44,7 +44,7 @@ use crate::client::AstraClient;
 use crate::engine::AstraEngine;
 use crate::inout::{held, output_at};
 use crate::planted::{Mistake, planted};
-use crate::verified::{AstraMalicious, clients_learn, refuse_unverified};
+use crate::verified::{AstraMalicious, clients_learn};
 use crate::{PARTIES, cost};
 use sha2::{Digest, Sha256};
 use std::sync::Arc;
@@ -154,17 +154,28 @@ impl Protocol for AstraFair {
         self.unfair().checks_together(plan, runs)
     }
 
+    fn admit(&self, plan: &Plan, roles: &Roles) -> Result<(), Error> {
+        self.unfair().admit(plan, roles)?;
+        refuse_clients(plan, roles)
+    }
+
+    fn admit_lanes(&self, count: u16) -> Result<(), Error> {
+        if count > 1 {
+            let refused = "protocol \"astra-fair\" runs in one lane: what one of several opens the others could still withhold";
+            return Err(Error::Refused(refused.into()));
+        }
+        Ok(())
+    }
+
     fn seat(&self, mut session: Session, plan: Arc<Plan>, roles: Roles) -> Result<Box<dyn Engine>, Error> {
-        refuse_unverified(&plan)?;
-        refuse_clients(&plan, &roles)?;
-        refuse_lanes(&mut session)?;
+        self.admit(&plan, &roles)?;
+        self.admit_lanes(session.mesh().lane().count)?;
         Ok(Box::new(AstraEngine::new(session, plan, roles, self.0.seats, true)?.with_fair_outputs()))
     }
 
     fn client(&self, mut session: Session, plan: Arc<Plan>, roles: Roles) -> Result<Box<dyn Client>, Error> {
-        refuse_unverified(&plan)?;
-        refuse_clients(&plan, &roles)?;
-        refuse_lanes(&mut session)?;
+        self.admit(&plan, &roles)?;
+        self.admit_lanes(session.mesh().lane().count)?;
         Ok(Box::new(AstraClient::new(session, plan, roles, self.0.seats, true)))
     }
 }
@@ -172,17 +183,8 @@ impl Protocol for AstraFair {
 /// Refuses outputs that no party could be sure a client has, nor the client.
 pub(crate) fn refuse_clients(plan: &Plan, roles: &Roles) -> Result<(), Error> {
     if clients_learn(plan, roles) {
-        let refused =
-            "protocol \"astra-fair\" reveals outputs to parties alone, and this plan reveals one to a client";
-        return Err(Error::Refused(refused.into()));
-    }
-    Ok(())
-}
-
-/// Refuses several lanes: each agrees on its outputs by itself.
-fn refuse_lanes(session: &mut Session) -> Result<(), Error> {
-    if session.mesh().lane().has_others() {
-        let refused = "protocol \"astra-fair\" runs in one lane: what one of several opens the others could still withhold";
+        let refused = "protocol \"astra-fair\" reveals outputs to parties alone, and this plan reveals one to a client; reveal it to \
+             the parties: reveal(..., to=[\"P0\", \"P1\", \"P2\"]), by the names that they have in parties.toml";
         return Err(Error::Refused(refused.into()));
     }
     Ok(())

@@ -111,20 +111,12 @@ pub(crate) struct Arithmetic<E> {
 
 impl<E: Element> Arithmetic<E> {
     /// That of elements.
-    pub(crate) const NUMBERS: Self = Self {
-        add: ring::add_assign,
-        sub: ring::sub_assign,
-        mul_add: ring::mul_add,
-        cross: ring::cross,
-    };
+    pub(crate) const NUMBERS: Self =
+        Self { add: ring::add_assign, sub: ring::sub_assign, mul_add: ring::mul_add, cross: ring::cross };
 }
 
 impl Arithmetic<u64> {
     /// That of 64 bits in a word.
-    pub(crate) const BITS: Self = Self {
-        add: bits::xor_assign,
-        sub: bits::xor_assign,
-        mul_add: bits::and_xor,
-        cross: bits::cross,
-    };
+    pub(crate) const BITS: Self =
+        Self { add: bits::xor_assign, sub: bits::xor_assign, mul_add: bits::and_xor, cross: bits::cross };
 }

@@ -116,13 +116,17 @@ impl Protocol for AstraMalicious {
         cost::checked_together(self.0.seats, plan, runs)
     }
 
+    fn admit(&self, plan: &Plan, _roles: &Roles) -> Result<(), Error> {
+        refuse_unverified(plan)
+    }
+
     fn seat(&self, session: Session, plan: Arc<Plan>, roles: Roles) -> Result<Box<dyn Engine>, Error> {
-        refuse_unverified(&plan)?;
+        self.admit(&plan, &roles)?;
         Ok(Box::new(AstraEngine::new(session, plan, roles, self.0.seats, true)?))
     }
 
     fn client(&self, session: Session, plan: Arc<Plan>, roles: Roles) -> Result<Box<dyn Client>, Error> {
-        refuse_unverified(&plan)?;
+        self.admit(&plan, &roles)?;
         Ok(Box::new(AstraClient::new(session, plan, roles, self.0.seats, true)))
     }
 }

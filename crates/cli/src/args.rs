@@ -125,7 +125,7 @@ pub(crate) struct OfflineArgs {
     /// Make the material of all parties in this process, each in a folder of its own in the store's; N parties, or as
     /// many as the protocol is for
     #[arg(long, value_name = "N", num_args = 0..=1, default_missing_value = "0",
-        value_parser = number_of_parties, conflicts_with = "cost")]
+        value_parser = number_of_parties)]
     pub(crate) simulate: Option<usize>,
     /// Say what it will cost; nothing is made
     #[arg(long)]
@@ -156,7 +156,7 @@ pub(crate) struct StoreArgs {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum StoreCommand {
-    /// Say what a store's material is for and how much of it is unused; nothing is changed
+    /// Say what a store's material is for and how much of it is unused, or that of all stores in a folder; nothing is changed
     List(AnchoredArgs),
     /// Let a store be used again whose anchor is lost: a new one takes over what the store itself says is used. Never for a
     /// store that came from a backup
@@ -175,7 +175,8 @@ pub(crate) struct AnchoredArgs {
     /// The party's folder of material
     #[arg(value_name = "STORE")]
     pub(crate) store: PathBuf,
-    /// The folder of its anchor: tacit/anchors where this user's state is kept if not said
+    /// The folder of its anchor. If not said: anchors beside the store if it lies there, as after --simulate, and tacit/anchors
+    /// where this user's state is kept else
     #[arg(long, value_name = "DIR")]
     pub(crate) anchors: Option<PathBuf>,
 }

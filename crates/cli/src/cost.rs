@@ -11,7 +11,7 @@ use tacit::net::Profile;
 use tacit::net::setup::Config;
 use tacit::program::cost::{Cost, Itemised, Phase};
 use tacit::{
-    Casting, Compiled, Local, Making, Stream, cast, cast_for, network, price, price_offline, priced, protocol,
+    Casting, Compiled, Error, Local, Making, Stream, cast, cast_for, network, price, price_offline, priced,
 };
 
 pub(crate) fn cost(context: &mut Context<'_>, args: &CostArgs) -> Result<(), Failure> {
@@ -22,23 +22,35 @@ pub(crate) fn cost(context: &mut Context<'_>, args: &CostArgs) -> Result<(), Fai
         compiled = compiled.with_window(bytes);
     }
     let net = net::load(&args.net)?;
-    let bill = |name: String| {
+    let mut offers = Offers::default();
+    for name in args.protocol.given()?.map_or_else(|| priced(&compiled), |name| vec![name]) {
         let parties = parties(&name, config.as_ref())?;
-        Bill::new(&compiled, name, parties, &net)
-    };
-    let mut bills = Vec::new();
-    match args.protocol.given()? {
-        Some(name) => bills.push(bill(name)?),
-        None => {
-            for name in priced(&compiled) {
-                match compiled.for_protocol(protocol(&name)?) {
-                    Ok(_) => bills.push(bill(name)?),
-                    Err(error) => context.note(&format!("{name} can't run it: {error}")),
+        offers.add(&name, Bill::new(&compiled, name.clone(), parties, &net));
+    }
+    tell(context, &args.net, &net, offers)
+}
+
+/// What something costs under each of some protocols.
+#[derive(Default)]
+pub(crate) struct Offers {
+    bills: Vec<Bill>,
+    /// Protocols that can't run it, with the reason.
+    refused: Vec<(String, Error)>,
+}
+
+impl Offers {
+    pub(crate) fn add(&mut self, name: &str, bill: Result<Bill, Error>) {
+        match bill {
+            Ok(bill) => self.bills.push(bill),
+            Err(error) => {
+                // Ways to compare that one protocol offers are refused for one reason.
+                let reason = error.to_string();
+                if self.refused.iter().all(|(_, known)| known.to_string() != reason) {
+                    self.refused.push((name.to_owned(), error));
                 }
             }
         }
     }
-    tell(context, &args.net, &net, &bills)
 }
 
 /// The parties that a protocol is priced for: a deployment's, or else as many as it is for.
@@ -50,23 +62,38 @@ pub(crate) fn parties(protocol: &str, config: Option<&Config>) -> Result<Vec<Str
 }
 
 /// Prints what something costs on a network, which has this name, under each protocol.
+///
+/// # Errors
+/// If none can run it: why the first can't.
 pub(crate) fn tell(
     context: &mut Context<'_>,
     net_name: &str,
     net: &Profile,
-    bills: &[Bill],
+    offers: Offers,
 ) -> Result<(), Failure> {
+    let Offers { bills, mut refused } = offers;
+    if bills.is_empty() && !refused.is_empty() {
+        return Err(refused.swap_remove(0).1.into());
+    }
     if context.json {
         let all: Map<String, Json> =
             bills.iter().map(|bill| (bill.protocol.clone(), bill.to_json(net))).collect();
-        let object = json!({"net": net_name, "protocols": all});
+        let refused: Map<String, Json> =
+            refused.into_iter().map(|(name, reason)| (name, json!(reason.to_string()))).collect();
+        let object = json!({"net": net_name, "protocols": all, "refused": refused});
         return context.line(&object.to_string());
     }
     for bill in bills {
         context.line(&bill.to_text(net_name, net))?;
     }
+    for (name, reason) in refused {
+        context.line(&format!("\n{name} can't run it: {reason}"))?;
+    }
     Ok(())
 }
+
+/// What belongs to no line, in words.
+const SHARED: &str = "keys, checks and what they take, for all lines";
 
 /// What a program costs under one protocol.
 pub(crate) struct Bill {
@@ -77,6 +104,8 @@ pub(crate) struct Bill {
     total: Cost,
     /// The same by line of the source, in the order in which the lines are first used; of a circuit there are none.
     lines: Vec<(String, Cost)>,
+    /// What belongs to all lines together, if there are any.
+    shared: Option<Cost>,
 }
 
 impl Bill {
@@ -85,9 +114,9 @@ impl Bill {
         protocol: String,
         parties: Vec<String>,
         net: &Profile,
-    ) -> Result<Self, Failure> {
+    ) -> Result<Self, Error> {
         let casting = cast_for(compiled, &protocol, &parties, net, Making::InRun)?;
-        let Itemised { total, nodes } = price(compiled, &casting.protocol, &parties)?;
+        let Itemised { total, nodes, shared } = price(compiled, &casting.protocol, &parties)?;
         let clients = Roles::clients_of(compiled.plan(), &parties);
         let mut lines: Vec<(String, Cost)> = Vec::new();
         for (&node, cost) in &nodes {
@@ -98,7 +127,8 @@ impl Bill {
                 None => lines.push((line, cost.clone())),
             }
         }
-        Ok(Self { protocol, casting, endpoints: [parties, clients].concat(), total, lines })
+        let endpoints = [parties, clients].concat();
+        Ok(Self { protocol, casting, endpoints, total, lines, shared: Some(shared) })
     }
 
     /// What it costs to make material for so many runs.
@@ -108,10 +138,10 @@ impl Bill {
         parties: Vec<String>,
         net: &Profile,
         count: u64,
-    ) -> Result<Self, Failure> {
+    ) -> Result<Self, Error> {
         let casting = cast_for(compiled, &protocol, &parties, net, Making::Ahead)?;
         let total = price_offline(compiled, &casting.protocol, &parties, count)?;
-        Ok(Self { protocol, casting, endpoints: parties, total, lines: Vec::new() })
+        Ok(Self { protocol, casting, endpoints: parties, total, lines: Vec::new(), shared: None })
     }
 
     /// What all parts of a stream cost together.
@@ -120,12 +150,12 @@ impl Bill {
         protocol: String,
         parties: &[String],
         net: &Profile,
-    ) -> Result<Self, Failure> {
+    ) -> Result<Self, Error> {
         let endpoints = [parties, &stream.clients(parties)].concat();
         let price = |name: &str| stream.price(name, parties);
         let casting = cast(&protocol, parties, &network(net, &endpoints), Making::InRun, price)?;
         let total = stream.price(&casting.protocol, parties)?;
-        Ok(Self { protocol, casting, endpoints, total, lines: Vec::new() })
+        Ok(Self { protocol, casting, endpoints, total, lines: Vec::new(), shared: None })
     }
 
     fn to_json(&self, net: &Profile) -> Json {
@@ -151,6 +181,9 @@ impl Bill {
             "phases": phases,
             "lines": lines,
         });
+        if let Some(shared) = &self.shared {
+            object["shared"] = json!({"sent_bytes": self.sent(shared), "rounds": shared.rounds()});
+        }
         if let Some(seating) = &self.casting.seating {
             object["roles"] = run::roles(&seating.parties);
         }
@@ -179,6 +212,9 @@ impl Bill {
             let mut table = Table::new(["line".to_owned(), "bytes sent".to_owned(), "rounds".to_owned()]);
             for (line, cost) in &self.lines {
                 table.row([line.clone(), bytes(cost.bytes()), cost.phase(Phase::Online).rounds.to_string()]);
+            }
+            if let Some(shared) = self.shared.as_ref().filter(|shared| shared.bytes() > 0) {
+                table.row([SHARED.to_owned(), bytes(shared.bytes()), shared.rounds().to_string()]);
             }
             lines = format!("{table}\n");
         }

@@ -4,9 +4,23 @@ use crate::Context;
 use crate::args::InitArgs;
 use crate::failure::Failure;
 use serde_json::json;
+use tacit::engine::Protocol;
 use tacit::net::setup;
+use tacit::protocols;
 
 pub(crate) fn init(context: &mut Context<'_>, args: &InitArgs) -> Result<(), Failure> {
+    if !protocols().any(|protocol| protocol.spec().parties.contains(&args.parties)) {
+        let each = |protocol: &dyn Protocol| {
+            let spec = protocol.spec();
+            format!("{} for {}", spec.name, spec.party_count())
+        };
+        let each: Vec<String> = protocols().map(each).collect();
+        return Err(Failure::usage(format!(
+            "no protocol is for {} parties: {}",
+            args.parties,
+            each.join(", ")
+        )));
+    }
     let configs = setup::init(&args.directory, args.parties, &args.clients, &args.host, args.port)
         .map_err(tacit::Error::from)?;
     if context.json {

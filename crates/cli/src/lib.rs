@@ -6,7 +6,7 @@
 //! with `--json` both are objects, one to a line, for machines to read.
 //!
 //! The exit code is 0 if all went well, 1 if a run was aborted or its outputs are wrong, 2 if the command was
-//! used wrongly or its input is bad.
+//! used wrongly or its input is bad; 141, as of SIGPIPE, if nobody reads the results any more.
 
 mod args;
 mod bench;
@@ -18,6 +18,7 @@ mod init;
 mod net;
 mod npy;
 mod offline;
+mod output;
 mod program;
 mod progress;
 mod run;
@@ -31,6 +32,7 @@ pub use front::Front;
 use args::{Arguments, Command};
 use clap::Parser;
 use failure::Failure;
+use output::Output;
 use std::io::Write;
 
 /// Runs the command line `args`, which doesn't include the command's own name, and returns the exit code.
@@ -38,13 +40,9 @@ use std::io::Write;
 /// `this_command` starts this program anew (`["python", "-m", "tacit"]`): a benchmark's parties are processes of
 /// their own. SIGINT should be left to the system, or Ctrl-C does nothing while a run waits for messages.
 pub fn main(args: Vec<String>, front: &dyn Front, this_command: Vec<String>) -> i32 {
-    let mut context = Context {
-        front,
-        this_command,
-        json: false,
-        out: &mut std::io::stdout(),
-        err: &mut std::io::stderr(),
-    };
+    let mut out = std::io::stdout();
+    let mut context =
+        Context { front, this_command, json: false, out: Output::to(&mut out), err: &mut std::io::stderr() };
     context.main(args)
 }
 
@@ -53,7 +51,7 @@ pub(crate) struct Context<'a> {
     pub(crate) front: &'a dyn Front,
     pub(crate) this_command: Vec<String>,
     pub(crate) json: bool,
-    pub(crate) out: &'a mut (dyn Write + Send),
+    pub(crate) out: Output<'a>,
     pub(crate) err: &'a mut dyn Write,
 }
 
@@ -104,6 +102,10 @@ impl Context<'_> {
     }
 
     fn fail(&mut self, failure: &Failure) -> i32 {
+        if self.out.is_unread() {
+            // Whoever read has had enough, as `head` has: that is no failure to tell of.
+            return output::UNREAD;
+        }
         if self.json {
             // If standard output is gone, the message below still says what happened.
             let _ = self.line(&failure.to_json().to_string());

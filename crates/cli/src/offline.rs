@@ -1,7 +1,7 @@
 //! `tacit offline`: the parties make material for runs to come.
 
 use crate::args::{OfflineArgs, StoreArgs};
-use crate::cost::Bill;
+use crate::cost::{Bill, Offers};
 use crate::failure::Failure;
 use crate::progress::{Bar, note_waiting};
 use crate::run::{self, simulation};
@@ -53,9 +53,13 @@ fn price(context: &mut Context<'_>, args: &OfflineArgs, compiled: &Arc<Compiled>
     let compiled = window.map_or_else(|| compiled.clone(), |bytes| compiled.clone().with_window(bytes));
     let name = args.net.net.as_deref().unwrap_or("lan");
     let (protocol, net) = (args.protocol.name(), net::load(name)?);
-    let parties = cost::parties(&protocol, config.as_ref())?;
-    let bill = Bill::of_material(&compiled, protocol, parties, &net, args.count)?;
-    cost::tell(context, name, &net, &[bill])
+    let parties = match args.simulate {
+        Some(_) => simulation(&protocol, args.simulate)?.parties,
+        None => cost::parties(&protocol, config.as_ref())?,
+    };
+    let mut offers = Offers::default();
+    offers.add(&protocol, Bill::of_material(&compiled, protocol.clone(), parties, &net, args.count));
+    cost::tell(context, name, &net, offers)
 }
 
 impl StoreArgs {

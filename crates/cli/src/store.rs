@@ -16,14 +16,19 @@ pub(crate) fn store(context: &mut Context<'_>, command: &StoreCommand) -> Result
 }
 
 fn list(context: &mut Context<'_>, args: &AnchoredArgs) -> Result<(), Failure> {
-    let overview = args.overview()?;
-    let text = if context.json { to_json(&overview).to_string() } else { to_text(&overview) };
-    context.line(&text)
+    for place in Place::all_in(&args.store, args.anchors.as_ref())? {
+        let overview = overview(&place)?;
+        let text =
+            if context.json { to_json(&place, &overview).to_string() } else { to_text(&place, &overview) };
+        context.line(&text)?;
+    }
+    Ok(())
 }
 
 /// Lets a new anchor take over what the journal says.
 fn adopt(context: &mut Context<'_>, args: &AnchoredArgs, never_copied: bool) -> Result<(), Failure> {
-    let overview = args.overview()?;
+    let place = Place::existing(&args.store, args.anchors.clone())?;
+    let overview = overview(&place)?;
     if !overview.epochs.iter().any(|stock| stock.standing() == Standing::Unanchored) {
         return Err(Failure::usage(format!(
             "nothing is to be adopted: the anchor {} knows all that this store has",
@@ -42,23 +47,15 @@ fn adopt(context: &mut Context<'_>, args: &AnchoredArgs, never_copied: bool) -> 
             overview.anchor.display()
         )));
     }
-    let place = args.place()?;
     drop(Store::adopt(&place.store, &place.anchors, &overview.binding).map_err(tacit::Error::from)?);
     list(context, args)
 }
 
-impl AnchoredArgs {
-    fn place(&self) -> Result<Place, Failure> {
-        Ok(Place::new(&self.store, self.anchors.clone())?)
-    }
-
-    fn overview(&self) -> Result<Overview, Failure> {
-        let place = self.place()?;
-        Ok(Overview::read(&place.store, &place.anchors).map_err(tacit::Error::from)?)
-    }
+fn overview(place: &Place) -> Result<Overview, Failure> {
+    Ok(Overview::read(&place.store, &place.anchors).map_err(tacit::Error::from)?)
 }
 
-fn to_json(overview: &Overview) -> Json {
+fn to_json(place: &Place, overview: &Overview) -> Json {
     let Overview { binding, anchor, epochs } = overview;
     let epoch = |stock: &Stock| {
         let (standing, unused) = match stock.standing() {
@@ -74,6 +71,7 @@ fn to_json(overview: &Overview) -> Json {
         })
     };
     json!({
+        "store": place.store.display().to_string(),
         "party": binding.me,
         "parties": binding.parties,
         "clients": binding.clients,
@@ -85,11 +83,12 @@ fn to_json(overview: &Overview) -> Json {
     })
 }
 
-fn to_text(overview: &Overview) -> String {
+fn to_text(place: &Place, overview: &Overview) -> String {
     let Overview { binding, anchor, epochs } = overview;
     let clients = if binding.clients.is_empty() { "none".to_owned() } else { binding.clients.join(", ") };
     let mut text = format!(
-        "material of {}, one of {}, for {} ({})\nclients: {clients}\ninputs: {}\nanchor: {}",
+        "{}: material of {}, one of {}, for {} ({})\nclients: {clients}\ninputs: {}\nanchor: {}",
+        place.store.display(),
         binding.me,
         binding.parties.join(", "),
         binding.protocol,

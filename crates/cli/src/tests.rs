@@ -1,5 +1,6 @@
 //! What the command line accepts and refuses.
 
+use crate::output::{Output, UNREAD};
 use crate::{Context, Front};
 use std::path::{Path, PathBuf};
 use tacit::program::{Builder, Kind, Program, Range, Recipient, Source};
@@ -37,15 +38,20 @@ impl Front for TwoPrograms {
 /// Exit code, standard output, standard error.
 pub(crate) fn tacit(args: &[&str]) -> (i32, String, String) {
     let (mut out, mut err) = (Vec::new(), Vec::new());
-    let mut context =
-        Context { front: &TwoPrograms, this_command: vec![], json: false, out: &mut out, err: &mut err };
+    let mut context = Context {
+        front: &TwoPrograms,
+        this_command: vec![],
+        json: false,
+        out: Output::to(&mut out),
+        err: &mut err,
+    };
     let code = context.main(args.iter().map(|&arg| arg.to_owned()).collect());
     (code, String::from_utf8(out).unwrap(), String::from_utf8(err).unwrap())
 }
 
 #[test]
 fn bad_use_ends_with_2_and_says_what_is_wrong() {
-    let cases: [(&[&str], &str); 60] = [
+    let cases: [(&[&str], &str); 59] = [
         (&[], "Usage"),
         (&["dance"], "dance"),
         (&["run"], "PROGRAM"),
@@ -63,7 +69,6 @@ fn bad_use_ends_with_2_and_says_what_is_wrong() {
         (&["offline", "sum.py", "--simulate", "--count", "3"], "--store"),
         (&["offline", "sum.py", "--cost", "--protocol", "astra"], "--count"),
         (&["offline", "sum.py", "--cost", "--count", "3"], "has no offline phase"),
-        (&["offline", "sum.py", "--cost", "--count", "3", "--simulate"], "cannot be used with"),
         (&["offline", "sum.py", "--cost", "--count", "3", "--store", "/nowhere"], "cannot be used with"),
         (&["offline", "sum.py", "--count", "3", "--store", "/nowhere"], "--simulate"),
         (&["offline", "sum.py", "--simulate", "--count", "3", "--store", "/nowhere"], "has no offline phase"),
@@ -80,17 +85,20 @@ fn bad_use_ends_with_2_and_says_what_is_wrong() {
         (&["cost", "sum.py", "--protocol", "oracle"], "no protocol is named \"oracle\""),
         (&["cost", "sum.py", "--soundness", "100"], "Give --protocol with soundness=100"),
         (&["cost", "sum.py", "--roles", "201"], "Give --protocol with roles=201"),
-        (&["cost", "sum.py", "--protocol", "astra", "--roles", "200"], "it has roles=012 or 021"),
-        (&["cost", "sum.py", "--protocol", "replicated", "--roles", "auto"], "no parameter \"roles=auto\""),
+        (&["cost", "sum.py", "--protocol", "astra", "--roles", "200"], "roles is 012 or 021"),
+        (
+            &["cost", "sum.py", "--protocol", "replicated", "--roles", "auto"],
+            "no parameter \"roles\"; it has zero-sharing=",
+        ),
         (&["cost", "sum.py", "--comparison", "auto"], "Give --protocol with comparison=auto"),
         (&["run", "sum.py", "--simulate", "--net", "moon", "--input", "a=/x.npy"], "x.npy"),
         (
             &["cost", "sum.py", "--protocol", "replicated", "--soundness", "100"],
-            "no parameter \"soundness=100\"; it has zero-sharing=",
+            "no parameter \"soundness\"; it has zero-sharing=",
         ),
         (
             &["cost", "sum.py", "--protocol", "replicated-malicious", "--soundness", "80"],
-            "it has soundness=50 or 100",
+            "soundness is 50 or 100",
         ),
         (
             &["bench", "and", "--parties", "2", "--protocol", "replicated-malicious"],
@@ -381,4 +389,163 @@ fn a_benchmark_in_memory_tells_people_what_it_found() {
     for expected in ["1,000 products", "the result is right", "sent by each party", "rounds"] {
         assert!(out.contains(expected), "{out}");
     }
+}
+
+/// A reader that has had enough, as `head` has.
+struct Gone;
+
+impl std::io::Write for Gone {
+    fn write(&mut self, _: &[u8]) -> std::io::Result<usize> {
+        Err(std::io::ErrorKind::BrokenPipe.into())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+#[test]
+fn a_command_whose_results_nobody_reads_ends_quietly() {
+    let simulated = ["circuit", "adder64", "--simulate", "--input", "0=1", "--input", "1=2"];
+    let commands: [&[&str]; 5] = [
+        &["--help"],
+        &["cost", "sum.py"],
+        &["cost", "sum.py", "--json"],
+        &["offline", "sum.py", "--protocol", "astra", "--count", "1", "--cost"],
+        &simulated,
+    ];
+    for command in commands {
+        let (mut gone, mut err) = (Gone, Vec::new());
+        let out = Output::to(&mut gone);
+        let mut context =
+            Context { front: &TwoPrograms, this_command: vec![], json: false, out, err: &mut err };
+        let code = context.main(command.iter().map(ToString::to_string).collect());
+        assert_eq!((code, String::from_utf8(err).unwrap().as_str()), (UNREAD, ""), "{command:?}");
+    }
+}
+
+#[test]
+fn a_protocol_that_cannot_run_it_is_named_with_the_reason() {
+    let sentence = "reveals outputs to parties alone, and this plan reveals one to a client; reveal it to the parties: \
+                    reveal(..., to=[\"P0\", \"P1\", \"P2\"])";
+    let bill: serde_json::Value = serde_json::from_str(&tacit(&["cost", "sum.py", "--json"]).1).unwrap();
+    assert!(bill["protocols"]["astra-malicious"].is_object() && bill["protocols"]["astra-fair"].is_null());
+    assert!(bill["refused"]["astra-fair"].as_str().unwrap().contains(sentence), "{bill}");
+    let (code, text, _) = tacit(&["cost", "sum.py"]);
+    assert!(
+        code == 0 && text.contains(&format!("astra-fair can't run it: protocol \"astra-fair\" {sentence}")),
+        "{text}"
+    );
+
+    let folder = tempfile::tempdir().unwrap();
+    let net = folder.path().join("net").display().to_string();
+    assert_eq!(tacit(&["init", &net, "--clients", "alice", "--port", "7391"]).0, 0);
+    let config = format!("{net}/P0/parties.toml");
+    let store = folder.path().join("store").display().to_string();
+    let fair = ["sum.py", "--protocol", "astra-fair"];
+    let commands: [(&str, &[&str]); 5] = [
+        ("cost", &[]),
+        ("run", &["--simulate"]),
+        // Nobody else is there: it doesn't wait for them.
+        ("serve", &["--config", &config]),
+        ("offline", &["--simulate", "--count", "1", "--store", &store]),
+        ("offline", &["--count", "1", "--cost"]),
+    ];
+    let value = tacit::program::Value { shape: vec![4], data: tacit::program::Data::Int(vec![1, -2, 3, 0]) };
+    let values = folder.path().join("values.npy");
+    crate::npy::write(&values, &value).unwrap();
+    let [a, b] = ["a", "b"].map(|name| format!("{name}={}", values.display()));
+    for (command, more) in commands {
+        let inputs: &[&str] = if command == "run" { &["--input", &a, "--input", &b] } else { &[] };
+        let (code, out, err) = tacit(&[&[command], &fair[..], more, inputs].concat());
+        assert!(code == 2 && out.is_empty() && err.contains(sentence), "{command}: {code} {out} {err}");
+    }
+    assert!(!folder.path().join("store").exists());
+    let (code, _, err) = tacit(&[
+        "bench",
+        "mul",
+        "--protocol",
+        "astra-fair",
+        "--transport",
+        "memory",
+        "--count",
+        "1000",
+        "--threads",
+        "2",
+    ]);
+    assert!(code == 2 && err.contains("\"astra-fair\" runs in one lane"), "{code} {err}");
+}
+
+/// Rows of what each line costs and what all cost together.
+#[test]
+fn what_lines_cost_adds_up() {
+    for protocol in ["replicated", "replicated-malicious", "astra", "astra-malicious"] {
+        let args = ["cost", "larger.py", "--protocol", protocol];
+        let object: serde_json::Value =
+            serde_json::from_str(&tacit(&[&args[..], &["--json"]].concat()).1).unwrap();
+        let bill = object["protocols"].as_object().unwrap().values().next().unwrap();
+        let sum = |sent: &serde_json::Value| -> u64 {
+            sent.as_array().unwrap().iter().map(|bytes| bytes.as_u64().unwrap()).sum()
+        };
+        let lines: u64 = bill["lines"].as_array().unwrap().iter().map(|line| sum(&line["sent_bytes"])).sum();
+        let shared = sum(&bill["shared"]["sent_bytes"]);
+        assert_eq!(lines + shared, sum(&bill["sent_bytes"]), "{protocol}");
+        assert!(shared > 0 && tacit(&args).1.contains("for all lines"), "{protocol}");
+    }
+}
+
+#[test]
+fn stores_of_a_simulation_are_found_with_their_anchors() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name).display().to_string();
+    let stores = path("mat");
+    let offline = ["offline", "sum.py", "--simulate", "--protocol", "astra", "--count", "5"];
+    assert_eq!(tacit(&[&offline[..], &["--store", &stores]].concat()).0, 0);
+    let (code, text, err) = tacit(&["store", "list", &stores]);
+    assert_eq!(code, 0, "{err}");
+    for party in ["P0", "P1", "P2"] {
+        assert!(
+            text.contains(&format!("mat/{party}: material of {party}, one of P0, P1, P2, for astra")),
+            "{text}"
+        );
+    }
+    assert_eq!(text.matches("5 of 5 instances are unused").count(), 3, "{text}");
+    let (_, text, _) = tacit(&["store", "list", &stores, "--json"]);
+    let all: Vec<serde_json::Value> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let expected = ["P0", "P1", "P2"].map(|party| (format!("{stores}/{party}"), party.to_owned()));
+    let told = all.iter().map(|one| ["store", "party"].map(|key| one[key].as_str().unwrap().to_owned()));
+    assert!(told.map(|[store, party]| (store, party)).eq(expected), "{text}");
+    for one in &all {
+        assert_eq!(one["epochs"][0]["standing"], "unused");
+        assert!(one["anchor"].as_str().unwrap().contains("/mat/anchors/"));
+    }
+    // One alone, and by the way of its own folder.
+    for name in ["mat/P1", "mat/P1/"] {
+        let (code, text, _) = tacit(&["store", "list", &path(name)]);
+        assert!(code == 0 && text.contains("5 of 5 instances are unused"), "{text}");
+    }
+    let (code, _, err) = tacit(&["store", "adopt", &path("mat/P1")]);
+    assert!(code == 2 && err.contains("nothing is to be adopted"), "{err}");
+    for nothing in ["mat/anchors", "nowhere"] {
+        let (code, _, err) = tacit(&["store", "list", &path(nothing)]);
+        assert!(code == 2 && err.contains("there is no store at"), "{err}");
+    }
+}
+
+#[test]
+fn a_deployment_is_made_for_as_many_parties_as_some_protocol_is_for() {
+    let folder = tempfile::tempdir().unwrap();
+    let net = folder.path().join("net").display().to_string();
+    let (code, _, err) = tacit(&["init", &net, "--parties", "4"]);
+    assert!(code == 2 && err.contains("no protocol is for 4 parties: replicated for 3, "), "{err}");
+    assert!(!folder.path().join("net").exists());
+}
+
+#[test]
+fn the_cost_of_material_can_be_that_of_a_simulation() {
+    let args = ["offline", "sum.py", "--protocol", "astra", "--count", "3", "--cost"];
+    let (code, text, err) = tacit(&[&args[..], &["--simulate"]].concat());
+    assert!(code == 0 && text == tacit(&args).1, "{err}");
+    let (code, _, err) = tacit(&[&args[..], &["--simulate", "4"]].concat());
+    assert!(code == 2 && err.contains("is for 3 parties, not for 4"), "{err}");
 }

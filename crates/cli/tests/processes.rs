@@ -21,9 +21,10 @@ fn main() {
         let this_command = vec![this_program().display().to_string(), AS_COMMAND.to_owned()];
         std::process::exit(tacit_cli::main(args.collect(), &NoPython, this_command));
     }
-    let tests: [(&str, fn()); 18] = [
+    let tests: [(&str, fn()); 19] = [
         ("every benchmark runs over every transport", every_benchmark_runs_over_every_transport),
         ("a benchmark's object has all its keys", a_benchmarks_object_has_all_its_keys),
+        ("what was sent went over the wire", what_was_sent_went_over_the_wire),
         ("products cost the bits of their ring", products_cost_the_bits_of_their_ring),
         ("a profile is all of every party's time", a_profile_is_all_of_every_partys_time),
         ("the paper's experiments are redone", the_papers_experiments_are_redone),
@@ -121,6 +122,21 @@ fn every_benchmark_runs_over_every_transport() {
             assert!(object["seconds"].as_f64().is_some_and(|seconds| seconds > 0.0), "{object}");
             let threads = bench.iter().position(|&option| option == "--threads").map(|at| bench[at + 1]);
             assert_eq!(object["threads"].to_string(), threads.unwrap_or("1"));
+        }
+    }
+}
+
+/// Messages that a party sends and never waits for an answer to are counted, too.
+fn what_was_sent_went_over_the_wire() {
+    for protocol in ["astra-fair", "astra-malicious", "replicated"] {
+        for transport in ["memory", "tcp", "tls"] {
+            let bench = ["bench", "mul", "--protocol", protocol, "--transport", transport];
+            let object = object(&[&bench[..], &["--count", "10000", "--json"]].concat());
+            let bytes = |key: &str| -> Vec<u64> {
+                object[key].as_array().expect(key).iter().map(|bytes| bytes.as_u64().expect(key)).collect()
+            };
+            let mut pairs = bytes("sent_bytes").into_iter().zip(bytes("wire_bytes"));
+            assert!(pairs.all(|(sent, wire)| sent < wire), "{object}");
         }
     }
 }

@@ -136,6 +136,17 @@ pub trait Protocol: Send + Sync {
         let _ = (plan, runs);
         Checks::default()
     }
+    /// Refuses what the protocol can't run though it offers all operations of it: outputs that it opens to no client, say.
+    /// All endpoints ask before anything is sent, and prices do; [`Protocol::seat`] and [`Protocol::client`] refuse the same.
+    fn admit(&self, plan: &Plan, roles: &Roles) -> Result<(), Error> {
+        let _ = (plan, roles);
+        Ok(())
+    }
+    /// Refuses a run in so many lanes, as [`Protocol::admit`] does a plan.
+    fn admit_lanes(&self, count: u16) -> Result<(), Error> {
+        let _ = count;
+        Ok(())
+    }
     /// Takes a party's seat.
     fn seat(&self, session: Session, plan: Arc<Plan>, roles: Roles) -> Result<Box<dyn Engine>, Error>;
     /// Takes a client's seat.

@@ -172,7 +172,7 @@ impl Mesh {
         self.phase = phase;
     }
 
-    /// What has been sent and received so far.
+    /// What has been sent and received so far. Messages that still wait for their links are counted, but not on the wire.
     pub fn counters(&self) -> Counters {
         let mut counters = self.counters.clone();
         for peer in 0..self.endpoints() {
@@ -360,6 +360,38 @@ impl Mesh {
         self.give_up(reason, true)
     }
 
+    /// Waits until all that was sent has gone out: from then on [`Mesh::counters`] have all of it on the wire, too.
+    ///
+    /// # Errors
+    /// If the run has ended, or if a peer takes nothing for as long as [`Limits::silence`].
+    pub fn push_out(&mut self) -> Result<(), Error> {
+        let mut now = self.transport.now();
+        let mut moved = now;
+        let backlogs = |mesh: &Self| -> Vec<usize> {
+            (0..mesh.endpoints()).map(|peer| mesh.transport.backlog(peer)).collect()
+        };
+        let mut before = backlogs(self);
+        while !self.transport.flush() {
+            if now >= moved + self.limits.silence {
+                let stuck = before.iter().position(|&bytes| bytes > 0).unwrap_or(self.me);
+                return self.fault(stuck, What::Silent { after: now.saturating_sub(moved) });
+            }
+            let event = self.transport.poll(ROOM);
+            now = self.transport.now();
+            if let Some((peer, event)) = event {
+                self.heed(peer, event, now)?;
+            }
+            self.alive()?;
+            let after = backlogs(self);
+            if after != before {
+                moved = now;
+                self.sound(now);
+            }
+            before = after;
+        }
+        Ok(())
+    }
+
     /// Leaves in good order: sends what is still queued, for as long as peers keep taking it; says goodbye to
     /// all; and gives them a moment ([`Limits::linger`] at most) to say so, too.
     ///
@@ -391,35 +423,6 @@ impl Mesh {
         let error = self.poison(None, What::GaveUp { reason: reason.to_owned() });
         self.tell_all(self.me, reason, check_failed, None);
         error
-    }
-
-    /// Waits until all that is queued has gone out.
-    fn push_out(&mut self) -> Result<(), Error> {
-        let mut now = self.transport.now();
-        let mut moved = now;
-        let backlogs = |mesh: &Self| -> Vec<usize> {
-            (0..mesh.endpoints()).map(|peer| mesh.transport.backlog(peer)).collect()
-        };
-        let mut before = backlogs(self);
-        while !self.transport.flush() {
-            if now >= moved + self.limits.silence {
-                let stuck = before.iter().position(|&bytes| bytes > 0).unwrap_or(self.me);
-                return self.fault(stuck, What::Silent { after: now.saturating_sub(moved) });
-            }
-            let event = self.transport.poll(ROOM);
-            now = self.transport.now();
-            if let Some((peer, event)) = event {
-                self.heed(peer, event, now)?;
-            }
-            self.alive()?;
-            let after = backlogs(self);
-            if after != before {
-                moved = now;
-                self.sound(now);
-            }
-            before = after;
-        }
-        Ok(())
     }
 
     /// Takes in an event in the course of closing; only an abort matters. `false` when time is over.

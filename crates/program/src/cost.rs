@@ -240,9 +240,11 @@ impl AddAssign<&Cost> for Cost {
 pub struct Itemised {
     /// Of the whole plan: inputs, operations, outputs.
     pub total: Cost,
-    /// What each node has a part in. Bytes add up to the total's; rounds don't, since independent nodes share
-    /// them: a node's are the levels in which it sends anything.
+    /// What each node has a part in. With what is shared bytes add up to the total's; rounds don't, since independent
+    /// nodes share them: a node's are the levels in which it sends anything.
     pub nodes: BTreeMap<u32, Cost>,
+    /// What belongs to no node, but to all of them: clients' seeds, and checks with what is made for them.
+    pub shared: Cost,
 }
 
 /// What a plan costs by a protocol's price list: inputs and outputs one round each, operations as many as the
@@ -276,6 +278,18 @@ pub fn of_plan(plan: &Plan, tariff: &dyn Tariff) -> Itemised {
 }
 
 impl Itemised {
+    /// Adds a flow that belongs to no node.
+    pub fn share(&mut self, phase: Phase, flow: &Flow) {
+        self.total.add_flow(phase, flow);
+        self.shared.add_flow(phase, flow);
+    }
+
+    /// Adds rounds that belong to no node.
+    pub fn share_rounds(&mut self, phase: Phase, rounds: u64) {
+        self.total.add_rounds(phase, rounds);
+        self.shared.add_rounds(phase, rounds);
+    }
+
     fn charge(&mut self, node: u32, phase: Phase, flows: &[Flow]) {
         for flow in flows {
             self.total.add_flow(phase, flow);

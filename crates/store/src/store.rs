@@ -111,6 +111,15 @@ impl Store {
         if files::exists(&store.join(BINDING))? { read_binding(store).map(Some) } else { Ok(None) }
     }
 
+    /// Whether the anchor of the store in a folder lies in the folder `anchors`.
+    ///
+    /// # Errors
+    /// [`Error::Damaged`], [`Error::File`].
+    pub fn is_anchored_in(store: &Path, anchors: &Path) -> Result<bool, Error> {
+        let Some(binding) = Self::binding_at(store)? else { return Ok(false) };
+        files::exists(&anchors.join(anchor_name(&binding.hash())))
+    }
+
     /// Whether it was made for this.
     pub fn is_for(&self, binding: &Binding) -> bool {
         self.binding == binding.hash()

@@ -450,6 +450,12 @@ pub(crate) fn leaves_open(protocol: &dyn Protocol, word: &str) -> bool {
     open.is_some_and(|(parameter, _)| LEFT.contains(&parameter) && !offered(protocol, parameter).is_empty())
 }
 
+/// All values that can be said of a parameter of which a protocol offers these.
+pub(crate) fn sayable(parameter: &str, offered: &[&'static str]) -> Vec<&'static str> {
+    let auto = LEFT.contains(&parameter).then_some(AUTO);
+    offered.iter().copied().chain(auto).collect()
+}
+
 /// The parameters that a name leaves to the network.
 fn open_parameters(name: &str) -> Result<Vec<&'static str>, Error> {
     let mut open = Vec::new();

@@ -1,7 +1,7 @@
 //! One party or client of a deployment on several machines.
 
 use crate::endpoint::{Endpoint, Once};
-use crate::lanes::{Job, Strand, Tally, Told, clients_of, lane_count, play_lanes};
+use crate::lanes::{Job, Strand, Tally, Told, admitted_lanes, clients_of, play_lanes};
 use crate::local::outcome;
 use crate::report::Traffic;
 use crate::{Compiled, Error, Progress, Report, Run, is_open, players, price_lanes, protocol, settle};
@@ -110,8 +110,8 @@ impl Seat {
         within: Duration,
     ) -> Result<Vec<Run>, Error> {
         jobs.iter().try_for_each(|(compiled, _)| refuse_debug(compiled))?;
-        let count = lane_count(jobs.len())?;
         let protocol = protocol(protocol_name)?;
+        let count = admitted_lanes(protocol, jobs.len())?;
         clients_of(jobs.iter().map(|(compiled, _)| *compiled), &self.parties())?;
         let mut lanes = Vec::with_capacity(jobs.len());
         for &(compiled, inputs) in jobs {

@@ -40,18 +40,15 @@ pub trait Feed {
 }
 
 impl Endpoint {
-    /// Refuses a number of parties that the protocol isn't for, and a program that names strangers or asks for what the
-    /// protocol doesn't offer.
+    /// Refuses a number of parties that the protocol isn't for, and a program that names strangers, asks for what the
+    /// protocol doesn't offer, or is none that it can run ([`Protocol::admit`]).
     pub fn new(
         compiled: &Arc<Compiled>,
         protocol: &'static dyn Protocol,
         parties: Vec<String>,
         clients: Vec<String>,
     ) -> Result<Self, Error> {
-        check_count(protocol, parties.len())?;
-        let compiled = compiled.for_protocol(protocol)?;
-        let roles = Roles::new(compiled.plan(), &parties, &clients)
-            .map_err(|error| Error::Refused(error.to_string()))?;
+        let (compiled, roles) = admitted(compiled, protocol, &parties, &clients)?;
         Ok(Self { compiled, protocol, parties, clients, roles, times: 1, rest: None, instances: 1 })
     }
 
@@ -59,7 +56,7 @@ impl Endpoint {
     /// many instances.
     ///
     /// # Errors
-    /// If `rest` names strangers, or asks for what the protocol doesn't offer.
+    /// If `rest` is refused as [`Endpoint::new`] would.
     pub fn repeated(
         mut self,
         times: u64,
@@ -68,12 +65,7 @@ impl Endpoint {
     ) -> Result<Self, Error> {
         (self.times, self.instances) = (times, instances);
         self.rest = match rest {
-            Some(compiled) => {
-                let compiled = compiled.for_protocol(self.protocol)?;
-                let roles = Roles::new(compiled.plan(), &self.parties, &self.clients)
-                    .map_err(|error| Error::Refused(error.to_string()))?;
-                Some((compiled, roles))
-            }
+            Some(compiled) => Some(admitted(&compiled, self.protocol, &self.parties, &self.clients)?),
             None => None,
         };
         Ok(self)
@@ -150,6 +142,24 @@ impl Endpoint {
             program: self.compiled.hash(),
         }
     }
+}
+
+/// A program with its plan for a protocol, and who its names are.
+///
+/// # Errors
+/// As [`Endpoint::new`].
+pub(crate) fn admitted(
+    compiled: &Arc<Compiled>,
+    protocol: &dyn Protocol,
+    parties: &[String],
+    clients: &[String],
+) -> Result<(Arc<Compiled>, Roles), Error> {
+    check_count(protocol, parties.len())?;
+    let compiled = compiled.for_protocol(protocol)?;
+    let refused = |error: tacit_engine::Error| compiled.aborted(error);
+    let roles = Roles::new(compiled.plan(), parties, clients).map_err(refused)?;
+    protocol.admit(compiled.plan(), &roles).map_err(refused)?;
+    Ok((compiled, roles))
 }
 
 /// Refuses a number of parties that a protocol isn't for.
@@ -270,7 +280,10 @@ pub(crate) fn party(
         rounds += outcome.rounds;
         feed.outputs(part, outcome.outputs).map_err(|error| ended(error, engine.as_mut()))?;
     }
-    let traffic = engine.session().map_or_else(Traffic::default, |session| Traffic::of(session.mesh()));
+    let traffic = match engine.session() {
+        Some(session) => Traffic::of(session.mesh()).map_err(|error| aborted(error.into()))?,
+        None => Traffic::default(),
+    };
     engine.close().map_err(aborted)?;
     Ok((rounds, traffic))
 }
@@ -295,7 +308,7 @@ fn client(endpoint: &Endpoint, session: Session, feed: &mut dyn Feed) -> Result<
         let outcome = executor::run_client(client.as_mut(), plan, roles, &inputs).map_err(aborted)?;
         feed.outputs(part, outcome.outputs).map_err(|error| ended(error, client.as_mut()))?;
     }
-    let traffic = Traffic::of(client.session().mesh());
+    let traffic = Traffic::of(client.session().mesh()).map_err(|error| aborted(error.into()))?;
     client.close().map_err(aborted)?;
     Ok((0, traffic))
 }

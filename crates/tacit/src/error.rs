@@ -61,6 +61,19 @@ pub enum Error {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Missing(pub Vec<String>);
 
+/// How far an error is from what went wrong, the nearest first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Distance {
+    /// An endpoint refuses to run at all, and the others lose it.
+    Refusal,
+    /// Something went wrong in the run.
+    Run,
+    /// A link failed, perhaps because the endpoint at its other end did.
+    Link,
+    /// Only another endpoint's word that it aborts.
+    Echo,
+}
+
 impl Error {
     /// The same, of one of a run's lanes.
     pub(crate) fn in_lane(self, lane: u16) -> Self {
@@ -93,14 +106,17 @@ impl Error {
         }
     }
 
-    /// Whether this is only another endpoint's word that it aborts: its own error says more.
-    pub fn is_echo(&self) -> bool {
+    /// How far this error is from what went wrong: of the errors of a run's endpoints the one with the least says most.
+    pub fn distance(&self) -> Distance {
         match self {
-            Self::Aborted { cause, .. } => {
-                link(cause).is_some_and(|link| matches!(link.what(), What::Aborted { .. }))
-            }
-            Self::Setup(SetupError::GaveUp { .. }) => true,
-            _ => false,
+            Self::Aborted { cause, .. } => match link(cause) {
+                Some(link) if matches!(link.what(), What::Aborted { .. }) => Distance::Echo,
+                Some(_) => Distance::Link,
+                None => Distance::Run,
+            },
+            Self::Setup(SetupError::GaveUp { .. }) => Distance::Echo,
+            _ if self.is_abort() => Distance::Run,
+            _ => Distance::Refusal,
         }
     }
 }

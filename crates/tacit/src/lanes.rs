@@ -6,7 +6,7 @@ use crate::report::Traffic;
 use crate::{Compiled, Error, Progress};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use tacit_engine::{Observer, Roles};
+use tacit_engine::{Observer, Protocol, Roles};
 use tacit_net::{Lane, MAX_LANES, Mesh, Tie};
 
 /// What one lane runs: a program, and its inputs.
@@ -72,8 +72,18 @@ pub fn play_lanes(strands: Vec<Strand<'_>>) -> Result<Vec<(u64, Traffic)>, Error
     }
 }
 
+/// So many lanes, if a run under a protocol can have as many: to ask before links are made.
+///
+/// # Errors
+/// [`Error::Refused`] if it can't.
+pub fn admitted_lanes(protocol: &dyn Protocol, jobs: usize) -> Result<u16, Error> {
+    let count = lane_count(jobs)?;
+    protocol.admit_lanes(count).map_err(|refused| Error::Refused(refused.to_string()))?;
+    Ok(count)
+}
+
 /// So many lanes, if a run can have as many.
-pub(crate) fn lane_count(jobs: usize) -> Result<u16, Error> {
+fn lane_count(jobs: usize) -> Result<u16, Error> {
     match u16::try_from(jobs) {
         Ok(count) if (1..=MAX_LANES).contains(&count) => Ok(count),
         _ => Err(Error::Refused(format!("a run has 1 to {MAX_LANES} lanes, not {jobs}"))),

@@ -30,8 +30,8 @@ pub use casting::{
 pub use compiled::Compiled;
 pub use deployment::Seat;
 pub use endpoint::{Endpoint, Feed, play, play_parts};
-pub use error::{Error, Missing};
-pub use lanes::{Job, Strand, play_lanes};
+pub use error::{Distance, Error, Missing};
+pub use lanes::{Job, Strand, admitted_lanes, play_lanes};
 pub use local::{Local, Progress};
 pub use material::{Instance, Place};
 pub use price::{price, price_lanes, price_offline, priced};

@@ -3,7 +3,7 @@
 
 use crate::casting::comparison;
 use crate::endpoint::{Endpoint, Once, check_count};
-use crate::lanes::{Job, Strand, Tally, clients_of, lane_count, play_lanes};
+use crate::lanes::{Job, Strand, Tally, admitted_lanes, clients_of, play_lanes};
 use crate::report::Traffic;
 use crate::{Compiled, Error, Report, Run, players, protocol};
 use std::sync::Arc;
@@ -89,9 +89,9 @@ impl Local {
 
     /// Plays every endpoint's part in threads of its own, one for each job.
     fn play_all(&self, jobs: &[Job<'_, Value>], progress: Progress<'_>) -> Result<Vec<Opened>, Error> {
-        lane_count(jobs.len())?;
-        let clients = clients_of(jobs.iter().map(|(compiled, _)| *compiled), &self.parties)?;
         let protocol = protocol(&self.protocol)?;
+        admitted_lanes(protocol, jobs.len())?;
+        let clients = clients_of(jobs.iter().map(|(compiled, _)| *compiled), &self.parties)?;
         let mut lanes = Vec::with_capacity(jobs.len());
         for &(compiled, inputs) in jobs {
             let endpoint = Endpoint::new(compiled, protocol, self.parties.clone(), clients.clone())?;
@@ -169,10 +169,10 @@ pub(crate) fn together<S: Send, T: Send>(
     })
 }
 
-/// What all have, or why not: the first cause is worth more than the others' notice of it.
+/// What all have, or why not: of several failures the one that says most.
 pub(crate) fn all_of<T>(results: Vec<Result<T, Error>>) -> Result<Vec<T>, Error> {
     let (done, failed): (Vec<_>, Vec<_>) = results.into_iter().partition(Result::is_ok);
-    match failed.into_iter().filter_map(Result::err).min_by_key(Error::is_echo) {
+    match failed.into_iter().filter_map(Result::err).min_by_key(Error::distance) {
         Some(error) => Err(error),
         None => Ok(done.into_iter().flatten().collect()),
     }

@@ -4,7 +4,7 @@ use crate::casting::castings;
 use crate::endpoint::Endpoint;
 use crate::{Error, protocol};
 use std::fmt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use tacit_engine::{Material, Protocol};
 use tacit_session::{At, Error as SessionError, Session, step};
 use tacit_store::{Available, Binding, Epoch, MAX_LIST_BYTES, NotAList, Run, Store, agree, decode, encode};
@@ -17,6 +17,9 @@ pub struct Place {
     /// The folder of the anchors, outside of the store; several stores may have theirs there.
     pub anchors: PathBuf,
 }
+
+/// The folder of anchors beside the stores of parties that are all in one process.
+const ANCHORS: &str = "anchors";
 
 impl Place {
     /// A store with its anchor where this user's anchors lie, unless another folder is named.
@@ -31,11 +34,53 @@ impl Place {
         Ok(Self { store: store.into(), anchors })
     }
 
+    /// A store that is there, to look at: with its anchor in the folder that is named, or beside it in `anchors` if it lies
+    /// there ([`Place::simulated`]), or where this user's lie. Runs don't look beside their stores.
+    ///
+    /// # Errors
+    /// As [`Place::new`], and [`Error::Store`].
+    pub fn existing(store: impl Into<PathBuf>, anchors: Option<PathBuf>) -> Result<Self, Error> {
+        let store = store.into();
+        // Of `.` the folder above has to be looked up.
+        let above = std::fs::canonicalize(&store).ok().and_then(|path| Some(path.parent()?.join(ANCHORS)));
+        match above {
+            Some(beside) if anchors.is_none() && Store::is_anchored_in(&store, &beside)? => {
+                Ok(Self { store, anchors: beside })
+            }
+            _ => Self::new(store, anchors),
+        }
+    }
+
+    /// All stores of a folder: the folder itself if it is one, or else those that lie in it, by name, as of a
+    /// [`Place::simulated`]; each as [`Place::existing`].
+    ///
+    /// # Errors
+    /// As [`Place::existing`], and [`tacit_store::Error::NoStore`] if there is none.
+    pub fn all_in(folder: impl Into<PathBuf>, anchors: Option<&PathBuf>) -> Result<Vec<Self>, Error> {
+        let folder = folder.into();
+        let is_store = |path: &Path| Ok::<_, Error>(Store::binding_at(path)?.is_some());
+        let mut stores = Vec::new();
+        if is_store(&folder)? {
+            stores.push(folder.clone());
+        } else if let Ok(entries) = std::fs::read_dir(&folder) {
+            for path in entries.flatten().map(|entry| entry.path()).filter(|path| path.is_dir()) {
+                if is_store(&path)? {
+                    stores.push(path);
+                }
+            }
+        }
+        if stores.is_empty() {
+            return Err(tacit_store::Error::NoStore { path: folder }.into());
+        }
+        stores.sort();
+        stores.into_iter().map(|store| Self::existing(store, anchors.cloned())).collect()
+    }
+
     /// For parties that are all in this process: a folder for each in `folder`, and one with the anchors beside them.
     /// That is for trying out: anchors that are copied with their stores show nothing.
     pub fn simulated(folder: impl Into<PathBuf>) -> Self {
         let store = folder.into();
-        Self { anchors: store.join("anchors"), store }
+        Self { anchors: store.join(ANCHORS), store }
     }
 
     /// One of the parties of a [`Place::simulated`].

@@ -1,6 +1,6 @@
 //! What a run will cost: payload bytes per link and phase, and rounds, from the plan alone.
 
-use crate::endpoint::check_count;
+use crate::endpoint::admitted;
 use crate::material::two_phases;
 use crate::{Compiled, Error, protocol, protocols};
 use std::sync::Arc;
@@ -9,18 +9,17 @@ use tacit_program::cost::{Cost, Flow, Itemised, Phase, Tariff, of_plan};
 use tacit_program::plan::{InputOp, Kind, Op, OutputOp, Plan, Stage};
 use tacit_session::Session;
 
-/// The cost of a run under the protocol of a name, in all and for every node of the program.
+/// The cost of a run under the protocol of a name, in all, for every node of the program, and for all nodes together.
 ///
 /// Exact: the links' counters agree to the byte, phase by phase. Only the handshake (setup) is left out: some
 /// kilobytes, which depend on the lengths of names.
 ///
 /// # Errors
-/// If there is no such protocol, if it isn't for as many parties or doesn't offer what the program asks for, or if the
-/// program names strangers.
+/// If there is no such protocol, if it isn't for as many parties or can't run the program.
 pub fn price(compiled: &Arc<Compiled>, name: &str, parties: &[String]) -> Result<Itemised, Error> {
     let (compiled, prices) = prices(compiled, name, parties)?;
     let mut bill = of_instance(compiled.plan(), &prices);
-    add_checks(&mut bill.total, &prices.protocol.checks_together(compiled.plan(), 1));
+    share_checks(&mut bill, &prices.protocol.checks_together(compiled.plan(), 1));
     Ok(bill)
 }
 
@@ -31,11 +30,8 @@ fn prices(
     parties: &[String],
 ) -> Result<(Arc<Compiled>, Prices), Error> {
     let protocol = protocol(name)?;
-    check_count(protocol, parties.len())?;
-    let compiled = compiled.for_protocol(protocol)?;
     let clients = Roles::clients_of(compiled.plan(), parties);
-    let roles = Roles::new(compiled.plan(), parties, &clients);
-    let roles = roles.map_err(|error| Error::Refused(error.to_string()))?;
+    let (compiled, roles) = admitted(compiled, protocol, parties, &clients)?;
     Ok((compiled, Prices { protocol, roles }))
 }
 
@@ -45,20 +41,20 @@ fn of_instance(plan: &Plan, prices: &Prices) -> Itemised {
     let mut bill = of_plan(plan, prices);
     for &client in roles.clients().iter().filter(|&&client| roles.gives(plan, client)) {
         for flow in protocol.seeds(client) {
-            bill.total.add_flow(Phase::Input, &flow);
+            bill.share(Phase::Input, &flow);
         }
     }
     bill.total.add_rounds(Phase::Offline, protocol.offline_rounds(plan));
-    add_checks(&mut bill.total, &protocol.checks(plan, roles));
+    share_checks(&mut bill, &protocol.checks(plan, roles));
     bill
 }
 
-fn add_checks(total: &mut Cost, checks: &Checks) {
+fn share_checks(bill: &mut Itemised, checks: &Checks) {
     for (phase, flow) in &checks.flows {
-        total.add_flow(*phase, flow);
+        bill.share(*phase, flow);
     }
     for &(phase, rounds) in &checks.rounds {
-        total.add_rounds(phase, rounds);
+        bill.share_rounds(phase, rounds);
     }
 }
 
@@ -115,7 +111,9 @@ pub fn price_offline(
     let mut total = Cost::default();
     total.add_times(Phase::Offline, &one, count);
     if count > 0 {
-        add_checks(&mut total, &prices.protocol.checks_together(compiled.plan(), count));
+        let mut together = Itemised::default();
+        share_checks(&mut together, &prices.protocol.checks_together(compiled.plan(), count));
+        total += &together.total;
     }
     total.add_rounds(Phase::Verify, 1);
     let pairs = (0..parties.len()).flat_map(|from| (0..parties.len()).map(move |to| (from, to)));

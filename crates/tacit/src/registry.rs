@@ -1,7 +1,7 @@
 //! The one place that names all protocols.
 
 use crate::Error;
-use crate::casting::leaves_open;
+use crate::casting::{leaves_open, sayable};
 use tacit_astra::{Astra, AstraFair, AstraMalicious};
 use tacit_engine::Protocol;
 use tacit_replicated::{Replicated, ReplicatedMalicious};
@@ -30,7 +30,8 @@ pub fn protocol(name: &str) -> Result<&'static dyn Protocol, Error> {
     let name = words.next().unwrap_or_default();
     let usual = protocols().find(|protocol| protocol.spec().name == name).ok_or_else(|| {
         let known: Vec<&str> = protocols().map(|protocol| protocol.spec().name).collect();
-        let mut message = format!("no protocol is named {name:?}; there are: {}", known.join(", "));
+        let meant = meant(name, &known);
+        let mut message = format!("no protocol is named {name:?}{meant}; there are: {}", known.join(", "));
         if name.contains([',', '=']) {
             message += "; parameters stand behind the name, with spaces between";
         }
@@ -52,11 +53,32 @@ fn refused(protocol: &dyn Protocol, parameter: &str, value: &str) -> Error {
         let others = protocol.parameters();
         return Error::Refused(format!("protocol {name:?}: {parameter}={value} doesn't go with {others}"));
     }
-    let known: Vec<String> =
-        offered.iter().map(|(known, values)| format!("{known}={}", values.join(" or "))).collect();
-    let (word, known) = (format!("{parameter}={value}"), known.join(", "));
-    Error::Refused(format!("protocol {name:?} has no parameter {word:?}; it has {known}"))
+    if let Some((_, values)) = offered.iter().find(|(known, _)| *known == parameter) {
+        let known = sayable(parameter, values);
+        let meant = meant(value, &known);
+        let known = known.join(" or ");
+        return Error::Refused(format!("protocol {name:?}: {parameter} is {known}, not {value:?}{meant}"));
+    }
+    let names: Vec<&str> = offered.iter().map(|(known, _)| *known).collect();
+    let each = |(known, values): &(&str, &[&'static str])| {
+        format!("{known}={}", sayable(known, values).join(" or "))
+    };
+    let (meant, known) = (meant(parameter, &names), offered.iter().map(each).collect::<Vec<_>>().join(", "));
+    Error::Refused(format!("protocol {name:?} has no parameter {parameter:?}{meant}; it has {known}"))
 }
+
+/// What somebody may have meant by a word that isn't known, in words; of numbers none is meant for another.
+fn meant(word: &str, known: &[&str]) -> String {
+    if !word.contains(char::is_alphabetic) {
+        return String::new();
+    }
+    let near = known.iter().map(|known| (strsim::jaro(word, known), known)).filter(|(near, _)| *near > NEAR);
+    let nearest = near.max_by(|(a, _), (b, _)| a.total_cmp(b));
+    nearest.map_or_else(String::new, |(_, known)| format!(" (did you mean {known:?}?)"))
+}
+
+/// How like one another words are, of 1 at most, of which one can be meant for the other: as of the command's own options.
+const NEAR: f64 = 0.7;
 
 #[cfg(test)]
 mod tests {
@@ -106,11 +128,24 @@ mod tests {
             Ok(_) => String::new(),
         };
         let known = "it has soundness=50 or 100, challenges=interactive or fiat-shamir";
+        let both = "(did you mean \"garbled\"?)";
         for (name, expected) in [
             ("malicious", "there are: replicated, replicated-malicious, astra, astra-malicious, astra-fair"),
             ("replicated-malicious,soundness=100", "parameters stand behind the name, with spaces between"),
-            ("replicated-malicious soundness=80", known),
-            ("replicated-malicious soundness", known),
+            ("replicated-malicious soundness=80", "soundness is 50 or 100, not \"80\""),
+            ("replicated-malicious soundness", "soundness is 50 or 100, not \"\""),
+            ("astra roles=200", "or 210 or auto, not \"200\""),
+            ("astra-malicous", "is named \"astra-malicous\" (did you mean \"astra-malicious\"?); there are"),
+            (
+                "astra comparison=garblde",
+                "comparison is prefix or garbled or auto, not \"garblde\" (did you mean",
+            ),
+            ("astra comparison=garblde", both),
+            (
+                "astra comparision=garbled",
+                "no parameter \"comparision\" (did you mean \"comparison\"?); it has roles=012 or",
+            ),
+            ("astra comparision=garbled", "210 or auto, comparison=prefix or garbled or auto"),
             ("replicated-malicious zero-sharing=computational", known),
             ("replicated x=1", "it has zero-sharing=computational or information-theoretic"),
             (

@@ -15,13 +15,17 @@ pub struct Traffic {
 }
 
 impl Traffic {
-    /// What a mesh's counters say now.
-    pub fn of(mesh: &Mesh) -> Self {
+    /// What a mesh's counters say, once all has gone out that was sent.
+    ///
+    /// # Errors
+    /// As [`Mesh::push_out`].
+    pub fn of(mesh: &mut Mesh) -> Result<Self, tacit_net::Error> {
+        mesh.push_out()?;
         let counters = mesh.counters();
-        Self {
+        Ok(Self {
             sent: Phase::ALL.map(|phase| counters.in_phase(phase).sent_bytes),
             wire: counters.wire_total().sent,
-        }
+        })
     }
 
     /// Adds what the same endpoint sent elsewhere.

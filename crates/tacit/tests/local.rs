@@ -166,3 +166,56 @@ fn lanes_that_do_not_go_together_are_refused() {
     let reason = refused(&[(&compiled, &inputs[..]), (&compiled, &inputs[..1])]);
     assert!(reason.contains("has 2 inputs"), "{reason}");
 }
+
+/// A protocol that can't run a program says so before anything starts, wherever it is asked.
+#[test]
+fn what_a_protocol_does_not_admit_is_refused_before_anything_starts() {
+    use tacit::Error;
+    let compiled = |to: Recipient| {
+        let mut builder = Builder::new();
+        let a = builder.input("alice", "a", Kind::Int, &[3], Range::new(-9, 9)).unwrap();
+        let b = builder.input("bob", "b", Kind::Int, &[3], Range::new(-9, 9)).unwrap();
+        let product = builder.mul(a, b).unwrap();
+        builder.reveal(product, to).unwrap();
+        Compiled::new(builder.finish().unwrap()).unwrap()
+    };
+    let local = Local::new("astra-fair").unwrap();
+    let value = |x: i64| Value { shape: vec![3], data: Data::Int(vec![x; 3]) };
+    let inputs = [value(3), value(-2)];
+    for to in [Recipient::All, Recipient::Role("alice".into())] {
+        let compiled = compiled(to);
+        let refused = [
+            local.run(&compiled, &inputs, &|_, _| {}).unwrap_err(),
+            tacit::price(&compiled, "astra-fair", &local.parties).unwrap_err(),
+            tacit::price_offline(&compiled, "astra-fair", &local.parties, 2).unwrap_err(),
+        ];
+        for error in refused {
+            assert!(matches!(&error, Error::Refused(reason) if reason.contains("to=[\"P0\", ")), "{error}");
+        }
+    }
+    let compiled = compiled(Recipient::Role("P1".into()));
+    assert!(local.run(&compiled, &inputs, &|_, _| {}).is_ok());
+    let job: tacit::Job<'_, Value> = (&compiled, &inputs);
+    let error = local.run_lanes(&[job, job], &|_, _| {}).unwrap_err();
+    assert!(matches!(&error, Error::Refused(reason) if reason.contains("in one lane")), "{error}");
+}
+
+/// Of endpoints that fail together the one that refuses is heard, not one that only lost it.
+#[test]
+fn a_refusal_says_more_than_a_loss() {
+    use tacit::net::{Limits, Mesh, memory};
+    use tacit::{Distance, Endpoint, Error, play};
+    let mut builder = Builder::new();
+    let a = builder.input("P0", "a", Kind::Int, &[1], Range::new(-9, 9)).unwrap();
+    builder.reveal(a, Recipient::All).unwrap();
+    let compiled = Compiled::new(builder.finish().unwrap()).unwrap();
+    let names: Vec<String> = (0..3).map(|party| format!("P{party}")).collect();
+    let protocol = tacit::protocol("replicated").unwrap();
+    let endpoint = Endpoint::new(&compiled, protocol, names.clone(), Vec::new()).unwrap();
+    let mut links = memory::mesh(3, 0).into_iter();
+    let first = Mesh::new(Box::new(links.next().unwrap()), 0, names, Limits::default());
+    drop(links);
+    let lost = play(&endpoint, first, vec![None], &mut tacit::engine::executor::Unobserved).unwrap_err();
+    assert_eq!(lost.distance(), Distance::Link, "{lost}");
+    assert!(Error::Refused(String::new()).distance() < lost.distance());
+}

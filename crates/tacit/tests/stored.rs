@@ -269,7 +269,7 @@ fn offline_sessions_that_cant_be_are_refused() {
 fn protocols_with_an_offline_phase_say_so() {
     for protocol in protocols() {
         let local = Local::new(protocol.spec().name).unwrap();
-        let total = price(&program(100), &local.protocol, &local.parties).unwrap().total;
+        let total = price(&sums(100), &local.protocol, &local.parties).unwrap().total;
         assert_eq!(protocol.prepares(), total.phase(cost::Phase::Offline).bytes() > 0, "{}", local.protocol);
     }
     assert!(protocol(PROTOCOL).unwrap().prepares());

@@ -90,6 +90,14 @@ impl Protocol for Altered {
         self.protocol.checks_together(plan, runs)
     }
 
+    fn admit(&self, plan: &Plan, roles: &Roles) -> Result<(), Error> {
+        self.protocol.admit(plan, roles)
+    }
+
+    fn admit_lanes(&self, count: u16) -> Result<(), Error> {
+        self.protocol.admit_lanes(count)
+    }
+
     fn seat(&self, session: Session, plan: Arc<Plan>, roles: Roles) -> Result<Box<dyn Engine>, Error> {
         self.begin(session.me());
         self.protocol.seat(session, plan, roles)

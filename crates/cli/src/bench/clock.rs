@@ -152,7 +152,7 @@ impl Observer for Clock<'_> {
         let figures = &mut self.figures;
         match phase {
             Phase::Online => {
-                figures.wire_bytes = wire_sent(engine);
+                figures.wire_bytes = wire_sent(engine)?;
                 figures.cpu_at_start = cpu_time();
                 figures.start = now();
                 if self.profile {
@@ -164,7 +164,7 @@ impl Observer for Clock<'_> {
                 figures.finish = now();
                 figures.sections = profile::take();
                 figures.cpu_at_finish = cpu_time();
-                figures.wire_bytes = wire_sent(engine) - figures.wire_bytes;
+                figures.wire_bytes = wire_sent(engine)? - figures.wire_bytes;
                 figures.peak_rss_bytes = peak_rss();
                 self.parts.push(std::mem::take(figures));
             }
@@ -174,8 +174,12 @@ impl Observer for Clock<'_> {
     }
 }
 
-fn wire_sent(engine: &mut dyn Engine) -> u64 {
-    engine.session().map_or(0, |session| session.mesh().counters().wire_total().sent)
+/// Bytes on the wire, once all is there that was sent.
+fn wire_sent(engine: &mut dyn Engine) -> Result<u64, Error> {
+    let Some(session) = engine.session() else { return Ok(0) };
+    let mesh = session.mesh();
+    mesh.push_out()?;
+    Ok(mesh.counters().wire_total().sent)
 }
 
 pub(crate) fn now() -> Duration {

@@ -51,7 +51,7 @@ fn in_memory(bench: &Bench) -> Result<Outcome, Failure> {
             Err(error) => failures.push(error),
         }
     }
-    if let Some(error) = failures.into_iter().min_by_key(tacit::Error::is_echo) {
+    if let Some(error) = failures.into_iter().min_by_key(tacit::Error::distance) {
         return Err(error.into());
     }
     // Every thread reads the figures of the whole process.

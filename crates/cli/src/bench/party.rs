@@ -11,7 +11,8 @@ use tacit::engine::Clear;
 use tacit::net::{Limits, Mesh, Phase, Profile, Shaped, Transport};
 use tacit::program::cost::{Cost, Phase as CostPhase};
 use tacit::{
-    Compiled, Endpoint, Error, Feed, Making, Strand, Stream, cast, is_open, network, play_lanes, protocol,
+    Compiled, Endpoint, Error, Feed, Making, Strand, Stream, admitted_lanes, cast, is_open, network,
+    play_lanes, protocol,
 };
 
 /// What one party has to say at the end.
@@ -59,6 +60,7 @@ impl Bench {
 
     fn as_named(spec: Spec) -> Result<Self, Failure> {
         let protocol = protocol(&spec.protocol)?;
+        admitted_lanes(protocol, usize::from(spec.lanes))?;
         let mut lanes: Vec<LaneWork> = Vec::with_capacity(usize::from(spec.lanes));
         for lane in 0..usize::from(spec.lanes) {
             let work = Work::new(&spec, lane, lanes.last().map(|lane| &lane.work))?;

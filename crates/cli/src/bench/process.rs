@@ -15,9 +15,9 @@ use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::mpsc;
-use tacit::Error;
 use tacit::net::setup::{Config, Listener, init};
 use tacit::net::{Mesh, Transport as Links};
+use tacit::{Distance, Error};
 
 /// What a party's process is to do.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -42,7 +42,7 @@ pub(super) enum Task {
 enum Said {
     Report(Report),
     Loopback(Loopback),
-    /// Why it has nothing to report, and whether that is only the news of somebody else's failure.
+    /// Why it has nothing to report, and whether that may be only the news of somebody else's failure.
     Failed {
         failure: Failure,
         echo: bool,
@@ -90,7 +90,7 @@ pub(crate) fn party(context: &mut Context<'_>) -> Result<(), Failure> {
 
 fn play(job: Job) -> Result<Said, (Failure, bool)> {
     let failed = |error: Error| {
-        let echo = error.is_echo();
+        let echo = error.distance() >= Distance::Link;
         (Failure::from(error), echo)
     };
     match job.task {

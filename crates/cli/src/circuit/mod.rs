@@ -16,7 +16,7 @@ mod values;
 pub(crate) use args::CircuitArgs;
 
 use crate::Context;
-use crate::cost::Bill;
+use crate::cost::{Bill, Offers};
 use crate::failure::Failure;
 use crate::progress::{Bar, note_waiting};
 use crate::{cost, net, run};
@@ -61,7 +61,7 @@ fn price(context: &mut Context<'_>, args: &CircuitArgs, circuit: &Arc<Circuit>) 
     let config = args.config.as_deref().map(|path| args.window.configuration(path)).transpose()?;
     let window = config.as_ref().map_or(args.window.bytes, Config::window);
     let net = net::load(&args.net)?;
-    let mut bills = Vec::with_capacity(names.len());
+    let mut offers = Offers::default();
     for name in names {
         let parties = cost::parties(&name, config.as_ref())?;
         let owners = match &config {
@@ -73,9 +73,9 @@ fn price(context: &mut Context<'_>, args: &CircuitArgs, circuit: &Arc<Circuit>) 
         if let Some(bytes) = window {
             stream = stream.with_window(bytes);
         }
-        bills.push(Bill::of_stream(&stream, name, &parties, &net)?);
+        offers.add(&name, Bill::of_stream(&stream, name.clone(), &parties, &net));
     }
-    cost::tell(context, &args.net, &net, &bills)
+    cost::tell(context, &args.net, &net, offers)
 }
 
 /// As one party or client of a deployment.
@@ -105,7 +105,7 @@ fn deployed(
     let once = once(args, &given, instances, false)?;
     let parts = Parts::new(circuit, instances);
     let stream = parts.stream(circuit, &owners, &once)?;
-    let printer = Printer { out: &mut *context.out, json: context.json, bar };
+    let printer = Printer { out: &mut context.out, json: context.json, bar };
     let mut tap = Tap::new(circuit, parts, args.form(), given, once, Some(printer))?;
     let mut seat = Seat::with(config)?;
     note_waiting(&mut seat);
@@ -150,7 +150,7 @@ fn simulated(
         stream = stream.with_window(bytes);
     }
     // All outputs go to everybody: the first endpoint tells.
-    let mut printer = Some(Printer { out: &mut *context.out, json: context.json, bar });
+    let mut printer = Some(Printer { out: &mut context.out, json: context.json, bar });
     let mut taps = Vec::new();
     for endpoint in [local.parties.clone(), stream.clients(&local.parties)].concat() {
         let own = |(owner, given): (&String, &mut Option<Given>)| given.take_if(|_| *owner == endpoint);
