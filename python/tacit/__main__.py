@@ -41,7 +41,9 @@ def _demo(as_json: bool) -> int:
 
     signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
-        return main(as_json)
+        code = main(as_json)
+        sys.stdout.flush()
+        return code
     except BrokenPipeError:
         # Nobody reads any more. The interpreter would try once more at its end, and complain.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -74,7 +74,7 @@ class Bounds:
     def __post_init__(self) -> None:
         for name in ("weights", "queries", "bias"):
             bound = getattr(self, name)
-            if not _is_number(bound) or bound <= 0:
+            if not _is_within_reason(bound):
                 raise ProgramError(f"{name}={bound!r} is no bound", hint=f"use a number above 0: {name}=1024")
 
 
@@ -111,7 +111,7 @@ class Predictor:
         if not isinstance(self.fraction, int) or not 1 <= self.fraction <= MAX_FRACTION:
             raise ProgramError(f"fraction={self.fraction!r} has to be from 1 to {MAX_FRACTION}")
         units = self.units if isinstance(self.units, tuple) else (self.units,)
-        if len(units) not in (1, self.features) or not all(_is_number(unit) and unit > 0 for unit in units):
+        if len(units) not in (1, self.features) or not all(map(_is_within_reason, units)):
             raise ProgramError(
                 "units have to be above 0, one for all features or one for each",
                 hint=f"use units=1.0, or a tuple of {self.features}",
@@ -197,8 +197,10 @@ class Predictor:
         for label in self.labels:
             if not _is_label(label):
                 raise InputError(f"the label {label!r} is neither text nor a finite number nor a bool")
-        public = {name: getattr(self, name) for name in ("features", "labels", "units", "fraction")}
-        bounds = {name: getattr(self.bounds, name) for name in ("weights", "queries", "bias")}
+        public = {name: getattr(self, name) for name in ("features", "labels", "fraction")}
+        units = self.units
+        public["units"] = [_plain(unit) for unit in units] if isinstance(units, tuple) else _plain(units)
+        bounds = {name: _plain(getattr(self.bounds, name)) for name in ("weights", "queries", "bias")}
         text = json.dumps({"format": _FORMAT, **public, "bounds": bounds}, indent=1)
         Path(path).write_text(text + "\n", encoding="utf-8")
 
@@ -416,6 +418,16 @@ def _is_small(value: Any) -> bool:
     return isinstance(value, (int, float)) and abs(value) < 2**1000 and _is_number(value)
 
 
+def _plain(value: Any) -> int | float:
+    """A number as a file holds it."""
+    return value if isinstance(value, (int, float)) else float(value)
+
+
+def _is_within_reason(value: Any) -> bool:
+    """Whether this is a number above 0 whose products with others like it are finite."""
+    return _is_number(value) and 2.0**-500 <= value <= 2.0**500
+
+
 def _is_number(value: Any) -> bool:
     """Whether this is a finite number."""
     import numbers
@@ -444,7 +456,7 @@ def _within(name: str, values: Array, bound: float, axis: int) -> None:
     if not len(beyond):
         return
     place = f" of feature {beyond[0][axis]}" if name != "bias" else ""
-    needed = 2.0 ** math.ceil(math.log2(np.abs(values).max()))
+    needed = 2.0 ** math.ceil(math.log2(min(np.abs(values).max(), 2.0**1000)))
     raise InputError(
         f"{name}{place}: beyond the declared bound of {bound:g}; declare Bounds({name}={needed:g}), "
         "or other units for the features"

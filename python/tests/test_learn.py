@@ -276,6 +276,8 @@ def test_what_is_public_is_read_as_it_was_written(tmp_path: Path, labels: Any, u
         ("units", [1.0, 2.0], "units have to be above 0"),
         ("units", float("nan"), "finite"),
         ("units", 10**400, "finite"),
+        ("units", 5e-324, "units have to be"),
+        ("bounds", {"weights": 1.0, "queries": 1.0, "bias": 1e300}, "is no bound"),
         ("units", {}, "finite"),
         ("bounds", {"weights": 1}, "bounds has to have"),
         ("bounds", {"weights": 2.0**40, "queries": 2.0**40, "bias": 1}, "64 bits"),

@@ -44,8 +44,11 @@ impl Offers {
             Ok(bill) => self.bills.push(bill),
             Err(error) => {
                 // Ways to compare that one protocol offers are refused for one reason.
-                let reason = error.to_string();
-                if self.refused.iter().all(|(_, known)| known.to_string() != reason) {
+                let reason = |name: &str, error: &Error| {
+                    (name.split(' ').next().map(str::to_owned), error.to_string())
+                };
+                let known = |(other, known): &(String, Error)| reason(other, known) == reason(name, &error);
+                if !self.refused.iter().any(known) {
                     self.refused.push((name.to_owned(), error));
                 }
             }

@@ -14,6 +14,7 @@ const PATIENCE: Duration = Duration::from_secs(1);
 pub(crate) fn note_waiting(seat: &mut Seat) {
     let name = seat.name();
     let noted = Mutex::new(String::new());
+    // A line now and then: it holds the party up only if standard error is a pipe that nobody empties.
     seat.tell_waiting(move |missing| {
         let missing = missing.join(", ");
         let Ok(mut noted) = noted.lock() else { return };

@@ -102,12 +102,20 @@ fn tell(
 }
 
 fn tell_failure(context: &mut Context<'_>, number: u64, failure: &Failure) -> Result<(), Failure> {
-    if context.json {
+    let text = format!("run {number}: {}", failure.message());
+    let line = if context.json {
         let mut object = failure.to_json();
         object["run"] = json!(number);
-        return context.line(&object.to_string());
+        object.to_string()
+    } else {
+        text.clone()
+    };
+    let told = context.line(&line);
+    if told.is_err() {
+        // What went wrong in a run is told somewhere, also when results aren't read any more.
+        context.note(&text);
     }
-    context.line(&format!("run {number}: {}", failure.message()))
+    told
 }
 
 /// SIGTERM and SIGINT: the end after the run that is under way, or at once if none is, or if asked again.

@@ -27,7 +27,7 @@ fn list(context: &mut Context<'_>, args: &AnchoredArgs) -> Result<(), Failure> {
 
 /// Lets a new anchor take over what the journal says.
 fn adopt(context: &mut Context<'_>, args: &AnchoredArgs, never_copied: bool) -> Result<(), Failure> {
-    let place = Place::existing(&args.store, args.anchors.clone())?;
+    let place = Place::existing(&args.store, args.anchors.as_ref())?;
     let overview = overview(&place)?;
     if !overview.epochs.iter().any(|stock| stock.standing() == Standing::Unanchored) {
         return Err(Failure::usage(format!(
@@ -88,13 +88,14 @@ fn to_text(place: &Place, overview: &Overview) -> String {
     let clients = if binding.clients.is_empty() { "none".to_owned() } else { binding.clients.join(", ") };
     let mut text = format!(
         "{}: material of {}, one of {}, for {} ({})\nclients: {clients}\ninputs: {}\nanchor: {}",
-        place.store.display(),
+        // Names in a folder from elsewhere may hold anything.
+        place.store.display().to_string().escape_debug(),
         binding.me,
         binding.parties.join(", "),
         binding.protocol,
         binding.parameters,
         binding.inputs,
-        anchor.display()
+        anchor.display().to_string().escape_debug()
     );
     if epochs.is_empty() {
         text += "\nall of it is used";

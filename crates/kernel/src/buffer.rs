@@ -56,6 +56,7 @@ impl Buffer {
         if len > self.capacity() {
             let mut larger = Self::new(len);
             larger.bytes_mut()[..self.len].copy_from_slice(self.bytes());
+            self.wipe();
             *self = larger;
         } else {
             let old = std::mem::replace(&mut self.len, len);
@@ -69,6 +70,7 @@ impl Buffer {
     /// either zeros or what this buffer held before.
     pub fn reuse(&mut self, len: usize) {
         if len > self.capacity() {
+            self.wipe();
             *self = Self::new(len);
         } else {
             self.len = len;

@@ -35,7 +35,13 @@ const KINDS_OF_CHANGES: usize = 14;
 
 #[test]
 fn the_message_of_every_and() {
-    for (parameter, value) in [("soundness", "50"), ("soundness", "100"), ("challenges", "fiat-shamir")] {
+    for (parameter, value) in [
+        ("soundness", "50"),
+        ("soundness", "100"),
+        ("challenges", "fiat-shamir"),
+        ("proofs", "li-2023"),
+        ("proofs", "boyle-2019"),
+    ] {
         attacks::every_and(&subject(parameter, value));
     }
 }
@@ -64,6 +70,12 @@ fn random() {
 fn random_with_two_repetitions_and_with_hashed_points() {
     assert_eq!(attacks::random(&subject("soundness", "100"), 1000..1200).sorts(), ALL);
     assert_eq!(attacks::random(&subject("challenges", "fiat-shamir"), 1200..1400).sorts(), ALL);
+}
+
+#[test]
+fn random_with_the_proofs_of_others() {
+    assert_eq!(attacks::random(&subject("proofs", "li-2023"), 1400..1600).sorts(), ALL);
+    assert_eq!(attacks::random(&subject("proofs", "boyle-2019"), 1600..1800).sorts(), ALL);
 }
 
 #[test]

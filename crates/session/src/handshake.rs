@@ -33,8 +33,8 @@ pub struct Agreement {
     pub program: [u8; 32],
 }
 
-/// The version of the messages that this code sends and reads.
-pub(crate) const VERSION: u32 = 4;
+/// The version of the messages that this code sends and reads, and of what it draws, in which order.
+pub(crate) const VERSION: u32 = 5;
 
 /// The longest first message that is read.
 pub(crate) const MAX_HELLO: usize = 1 << 20;

@@ -197,6 +197,7 @@ mod tests {
         again::<u16>();
         again::<u32>();
         again::<u64>();
+        again::<u128>();
         again::<Fp61>();
         again::<Fp128>();
     }

@@ -115,6 +115,7 @@ impl Error {
                 None => Distance::Run,
             },
             Self::Setup(SetupError::GaveUp { .. }) => Distance::Echo,
+            Self::Setup(_) => Distance::Link,
             _ if self.is_abort() => Distance::Run,
             _ => Distance::Refusal,
         }

@@ -34,20 +34,23 @@ impl Place {
         Ok(Self { store: store.into(), anchors })
     }
 
-    /// A store that is there, to look at: with its anchor in the folder that is named, or beside it in `anchors` if it lies
-    /// there ([`Place::simulated`]), or where this user's lie. Runs don't look beside their stores.
+    /// A store that is there, to look at: with its anchor in the folder that is named, or where this user's lie, or, if it
+    /// isn't there, beside the store in `anchors` ([`Place::simulated`]). Runs don't look beside their stores.
     ///
     /// # Errors
     /// As [`Place::new`], and [`Error::Store`].
-    pub fn existing(store: impl Into<PathBuf>, anchors: Option<PathBuf>) -> Result<Self, Error> {
+    pub fn existing(store: impl Into<PathBuf>, anchors: Option<&PathBuf>) -> Result<Self, Error> {
         let store = store.into();
+        let usual = Self::new(store.clone(), anchors.cloned());
+        let knows = |place: &Self| Store::is_anchored_in(&place.store, &place.anchors);
+        if anchors.is_some() || usual.as_ref().is_ok_and(|place| knows(place).unwrap_or(false)) {
+            return usual;
+        }
         // Of `.` the folder above has to be looked up.
         let above = std::fs::canonicalize(&store).ok().and_then(|path| Some(path.parent()?.join(ANCHORS)));
-        match above {
-            Some(beside) if anchors.is_none() && Store::is_anchored_in(&store, &beside)? => {
-                Ok(Self { store, anchors: beside })
-            }
-            _ => Self::new(store, anchors),
+        match above.map(|anchors| Self { store, anchors }) {
+            Some(beside) if knows(&beside)? => Ok(beside),
+            _ => usual,
         }
     }
 
@@ -73,7 +76,7 @@ impl Place {
             return Err(tacit_store::Error::NoStore { path: folder }.into());
         }
         stores.sort();
-        stores.into_iter().map(|store| Self::existing(store, anchors.cloned())).collect()
+        stores.into_iter().map(|store| Self::existing(store, anchors)).collect()
     }
 
     /// For parties that are all in this process: a folder for each in `folder`, and one with the anchors beside them.

@@ -107,7 +107,7 @@ struct Experiment {
 /// The protocols, in the order of the tables' columns.
 const PROTOCOLS: [&str; 4] = ["replicated", "astra", "replicated-malicious", "astra-malicious"];
 
-const AES: What = What::Aes { count: 1, shared_key: true };
+const AES: What = What::Aes { count: 1, shared_key: false };
 const UNPRINTED: [Printed; PROTOCOLS.len()] = [NOTHING; PROTOCOLS.len()];
 
 /// Features of the predictions in the tables.

@@ -135,10 +135,10 @@ pub(super) fn fold(planes: [&[u64]; 3], side: Side, weights: &[Fp61], out: &mut 
                 let at = [place, CHUNK / LINE + place, 2 * CHUNK / LINE + place];
                 group.add_sums(&mut sums, [load(&lines[at[0]]), load(&lines[at[1]]), load(&lines[at[2]])]);
             }
-            // A place's turn is also a block's, whose words are far from all others'.
-            for block in (place..weights.len()).step_by(GROUP) {
+            // The first places' turns are also blocks', whose words are far from all others'.
+            if place < weights.len() {
                 for plane in planes {
-                    prefetch(plane, block * words + first + AHEAD);
+                    prefetch(plane, place * words + first + AHEAD);
                 }
             }
             for (i, sum) in combined(sums, all, side).into_iter().enumerate() {

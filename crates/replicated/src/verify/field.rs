@@ -3,9 +3,8 @@
 //! p = 2^61 - 1 is 3 modulo 4, so -1 is no square in F_p, and the extension is a field of p^2 elements. Points that a
 //! prover finds by hashing its own messages come from there: of F_p's it could try all that it needs.
 
-use tacit_kernel::Element;
 use tacit_kernel::field::Fp61;
-use tacit_kernel::fp61;
+use tacit_kernel::{Element, fp61, ring};
 
 /// Bytes of an element of F_p in a message.
 const WORD_BYTES: usize = 8;
@@ -150,14 +149,16 @@ impl Field for Extended {
     }
 
     fn combine(u: &Vector, weights: &[Self], spare: &mut Spare) -> Vector {
-        let mut of = |part: usize, index: usize| {
-            let weights: Vec<Fp61> = weights.iter().map(|weight| weight.parts()[index]).collect();
-            combine(&u[part], &weights, spare)
+        let mut pair = |places: [(usize, usize); 2], merge: fn(&mut [Fp61], &[Fp61])| {
+            let [mut one, other] = places.map(|(part, index)| {
+                let weights: Vec<Fp61> = weights.iter().map(|weight| weight.parts()[index]).collect();
+                combine(&u[part], &weights, spare)
+            });
+            merge(&mut one, &other);
+            spare.put(vec![other]);
+            one
         };
-        let pair = |a: Vec<Fp61>, b: Vec<Fp61>, f: fn(Fp61, Fp61) -> Fp61| {
-            a.into_iter().zip(b).map(|(a, b)| f(a, b)).collect()
-        };
-        vec![pair(of(0, 0), of(1, 1), Fp61::wrapping_sub), pair(of(0, 1), of(1, 0), Fp61::wrapping_add)]
+        vec![pair([(0, 0), (1, 1)], ring::sub_assign), pair([(0, 1), (1, 0)], ring::add_assign)]
     }
 }
 
