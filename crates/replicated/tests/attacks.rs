@@ -6,12 +6,13 @@ use tacit_testkit::conformance::Subject;
 use tacit_testkit::conformance::attacks::{self, Sort};
 use tacit_testkit::links::Medium;
 
-/// Batches are so small that the largest circuits here have several.
+/// Batches are so small that the largest circuits here have several, but for others' proofs, whose batches are fixed.
 fn subject(parameter: &str, value: &str) -> Subject {
-    let protocol = ReplicatedMalicious::SOUNDNESS_50.with(parameter, value);
-    let protocol = protocol.and_then(|protocol| protocol.with("batch", "64"));
+    let protocol =
+        ReplicatedMalicious::SOUNDNESS_50.with(parameter, value).expect("there are such parameters");
+    let small = protocol.with("batch", "64");
     Subject {
-        protocol: protocol.expect("there are such parameters"),
+        protocol: small.unwrap_or(protocol),
         told: |_, _, _| false,
         fresh_masks: false,
         baseline: "none".into(),
