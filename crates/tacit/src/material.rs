@@ -65,9 +65,14 @@ impl Place {
         let mut stores = Vec::new();
         if is_store(&folder)? {
             stores.push(folder.clone());
-        } else if let Ok(entries) = std::fs::read_dir(&folder) {
-            for path in entries.flatten().map(|entry| entry.path()).filter(|path| path.is_dir()) {
-                if is_store(&path)? {
+        } else if folder.is_dir() {
+            let unread = |error: std::io::Error| {
+                let (doing, path) = ("read", folder.clone());
+                tacit_store::Error::File { doing, path, detail: error.to_string() }
+            };
+            for entry in std::fs::read_dir(&folder).map_err(unread)? {
+                let path = entry.map_err(unread)?.path();
+                if path.is_dir() && is_store(&path)? {
                     stores.push(path);
                 }
             }
