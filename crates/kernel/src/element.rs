@@ -85,7 +85,8 @@ pub trait Element: Pod + Eq + std::fmt::Debug + Send + Sync + private::Sealed {
     }
 
     /// Of what [`fill`](Self::fill) makes of the whole stream of `nonce` in tuples of `N`, which is 1 or 2, the tuples at
-    /// these places: `out` receives their first elements, and their second ones.
+    /// these places: `out` receives their first elements, and their second ones. Places are public: addresses depend on
+    /// them.
     ///
     /// # Panics
     /// If there are more elements than places, or fewer.
