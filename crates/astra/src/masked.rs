@@ -276,11 +276,6 @@ impl AstraEngine {
         ring::add(self.numbers(1, reg, cols), self.numbers(2, reg, cols), &mut mask);
         mask
     }
-
-    /// A component of some numbers.
-    fn numbers<E: Element>(&self, component: usize, reg: Reg, cols: &Range<usize>) -> &[E] {
-        &self.component(component).get(reg).words::<E>()[cols.clone()]
-    }
 }
 
 /// `out += a b`, of a batch of matrices.

@@ -348,6 +348,11 @@ impl AstraEngine {
         }
     }
 
+    /// A component of some numbers.
+    pub(crate) fn numbers<E: Element>(&self, component: usize, reg: Reg, cols: &Range<usize>) -> &[E] {
+        &self.component(component).get(reg).words::<E>()[cols.clone()]
+    }
+
     /// Some columns of two vectors.
     pub(crate) fn operands<E: Element>(
         &self,
@@ -357,8 +362,7 @@ impl AstraEngine {
         of_b: &Range<usize>,
     ) -> Operands<E> {
         let vectors = |reg, cols: &Range<usize>| -> Vec<Vec<E>> {
-            let vector = |component| self.component(component).get(reg).words::<E>()[cols.clone()].to_vec();
-            self.components().map(vector).collect()
+            self.components().map(|component| self.numbers(component, reg, cols).to_vec()).collect()
         };
         Operands { x: vectors(a, of_a), y: vectors(b, of_b) }
     }

@@ -70,19 +70,20 @@ pub(super) struct Drawn<'a, 'b> {
 }
 
 impl Drawn<'_, '_> {
-    /// The stream of a component of both factors, and the place in it. The first component of a number is the previous
-    /// role's too, the second the next one's.
+    /// The stream of a component of both factors, and the place in it.
     pub(super) fn factors(&mut self, which: usize) -> (&mut Stream, Draw) {
-        let me = self.turn.me;
-        let with = if which == FIRST { before(me) } else { after(me) };
-        self.with(with, step::CHECK_FACTORS)
+        self.with(self.holder(which), step::CHECK_FACTORS)
     }
 
     /// The same of their product, if it is drawn.
     pub(super) fn result(&mut self, which: usize) -> Option<(&mut Stream, Draw)> {
-        let me = self.turn.me;
-        let with = if which == FIRST { before(me) } else { after(me) };
-        (UNDRAWN[me] != Some(RESULT + which)).then(|| self.with(with, step::CHECK_RESULT))
+        let drawn = UNDRAWN[self.turn.me] != Some(RESULT + which);
+        drawn.then(|| self.with(self.holder(which), step::CHECK_RESULT))
+    }
+
+    /// Who else has this party's first component, or its second.
+    const fn holder(&self, which: usize) -> usize {
+        if which == FIRST { before(self.turn.me) } else { after(self.turn.me) }
     }
 
     /// A stream that another role has, too.
