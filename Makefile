@@ -7,7 +7,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
 .DEFAULT_GOAL := build
-.PHONY: build demo test test-rust test-python test-long check format clean
+.PHONY: build demo test test-rust test-python test-long attacks timing check format clean
 
 build: $(STAMP) ## The command .venv/bin/tacit and the Python package
 	cd python && VIRTUAL_ENV=$(abspath $(VENV)) ../$(BIN)/maturin develop --release --quiet
@@ -31,6 +31,12 @@ test-python: build
 test-long: build ## Tests that take longer than a few minutes
 	cargo test --workspace --quiet -- --include-ignored
 	cd python && ../$(BIN)/python -m pytest --quiet --long
+
+attacks: ## Every attack program against a version with the mistake that it exploits, and against ours
+	cargo test --package tacit-testkit --test attacks --quiet
+
+timing: ## Whether kernels take longer for some secrets than for others (some minutes, on an idle machine)
+	cargo bench --package tacit-kernel --bench timing
 
 check: build ## Formatting, lints, types
 	cargo fmt --check

@@ -11,6 +11,7 @@ use tacit_net::{Counters, Lane, Limits, Mesh, Phase, Tie, Transport};
 use tacit_program::plan::{OutputOp, Plan};
 use tacit_session::{Agreement, Session};
 
+use crate::react::{Attacker, reacting};
 use crate::{Draws, Trace, World};
 
 /// Runs that endpoints play in one thread.
@@ -164,6 +165,24 @@ impl Case {
     /// As [`Case::run_over`].
     pub fn run_in(&self, world: &World, draws: &Draws) -> Run {
         let endings = self.run_over(world.transports(), draws);
+        Run { endings, trace: world.trace(), took: world.now() }
+    }
+
+    /// Runs in this world, which nobody has used, with an attacker in place of one endpoint: it has that one's inputs and
+    /// keys. Its own ending is what its code made of it.
+    ///
+    /// # Panics
+    /// As [`Case::run_over`].
+    pub fn run_attacked(
+        &self,
+        world: &World,
+        draws: &Draws,
+        endpoint: usize,
+        attacker: Box<dyn Attacker>,
+    ) -> Run {
+        let mut transports = world.transports();
+        transports[endpoint] = transports[endpoint].take().map(|links| reacting(links, attacker));
+        let endings = self.run_over(transports, draws);
         Run { endings, trace: world.trace(), took: world.now() }
     }
 

@@ -5,6 +5,7 @@
 //! | a network on a virtual clock | [`World`] |
 //! | links of memory, TCP and TLS | [`links`] |
 //! | who drops, delays, alters and kills | [`Interceptor`], [`Deviation`] |
+//! | an endpoint that reacts to what it hears | [`react`] |
 //! | what was delivered | [`Trace`] |
 //! | randomness that can be repeated | [`Draws`] |
 //! | a plan, a protocol, inputs: one run | [`Case`] |
@@ -24,6 +25,7 @@ pub mod fuzz;
 pub mod generate;
 mod interceptor;
 pub mod links;
+pub mod react;
 mod rng;
 pub mod sample;
 mod trace;

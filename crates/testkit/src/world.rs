@@ -9,7 +9,8 @@
 //! polls depends on what was sent at earlier instants, and on nothing else. Endpoints that act on that and on
 //! [`crate::Draws`] send the same frames at the same times in every run, in whatever order their threads run.
 //!
-//! **What may go wrong** is up to an [`Interceptor`], who sees every data frame when it is sent.
+//! **What may go wrong** is up to an [`Interceptor`], who sees every data frame when it is sent. What computing takes is up
+//! to [`World::charging`]; nothing, if that isn't called.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -57,6 +58,7 @@ impl World {
             seats: (0..seats).map(|_| Seat { activity: Activity::Running, depth: 0 }).collect(),
             links: links.collect(),
             interceptor: None,
+            charge: None,
             deliveries: Vec::new(),
         };
         let changed = (0..seats).map(|_| Condvar::new()).collect();
@@ -79,6 +81,14 @@ impl World {
     #[must_use]
     pub fn intercept(self, interceptor: Interceptor) -> Self {
         self.shared.lock().interceptor = Some(interceptor);
+        self
+    }
+
+    /// Charges for computing: before an endpoint sends a data frame, it is busy for as long as `charge` says of its number
+    /// and the frame. Meanwhile it neither sends nor hears anything, and others' time passes.
+    #[must_use]
+    pub fn charging(self, charge: impl FnMut(usize, &Frame) -> Duration + Send + 'static) -> Self {
+        self.shared.lock().charge = Some(Box::new(charge));
         self
     }
 
@@ -167,8 +177,12 @@ struct State {
     /// From seat `a` to seat `b` at `a * seats + b`.
     links: Vec<Link>,
     interceptor: Option<Interceptor>,
+    charge: Option<Charge>,
     deliveries: Vec<Delivery>,
 }
+
+/// How long an endpoint computes before it sends a frame.
+type Charge = Box<dyn FnMut(usize, &Frame) -> Duration + Send>;
 
 struct Seat {
     activity: Activity,
@@ -179,7 +193,14 @@ struct Seat {
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Activity {
     Running,
-    Waiting { until: Duration },
+    /// For a frame, or until then.
+    Waiting {
+        until: Duration,
+    },
+    /// Until then, whatever comes.
+    Computing {
+        until: Duration,
+    },
     Gone,
 }
 
@@ -243,7 +264,11 @@ impl State {
 
     /// When a seat that waits has something to do: at once, if it is not after now.
     fn wakes(&self, seat: usize) -> Option<Duration> {
-        let Activity::Waiting { until } = self.seats[seat].activity else { return None };
+        let until = match self.seats[seat].activity {
+            Activity::Waiting { until } => until,
+            Activity::Computing { until } => return Some(until),
+            Activity::Running | Activity::Gone => return None,
+        };
         let seats = self.seats.len();
         let arrivals = (0..seats).filter_map(|from| self.links[from * seats + seat].next());
         Some(arrivals.fold(until, Duration::min))
@@ -360,6 +385,20 @@ impl WorldTransport {
     fn seat_of(&self, peer: usize) -> Option<usize> {
         (peer < self.endpoints).then_some(self.first + peer)
     }
+
+    /// Lets so much time pass in which this seat only computes.
+    fn compute<'a>(&'a self, mut state: MutexGuard<'a, State>, busy: Duration) -> MutexGuard<'a, State> {
+        let until = state.now + busy;
+        while state.now < until {
+            state.seats[self.seat].activity = Activity::Computing { until };
+            self.shared.pass_time(&mut state);
+            if state.now < until {
+                state = self.shared.changed[self.seat].wait(state).unwrap_or_else(PoisonError::into_inner);
+            }
+        }
+        state.seats[self.seat].activity = Activity::Running;
+        state
+    }
 }
 
 impl Transport for WorldTransport {
@@ -371,7 +410,12 @@ impl Transport for WorldTransport {
         let Some(to) = self.seat_of(to) else { return };
         let mut state = self.shared.lock();
         match frame.kind {
-            Kind::Data => state.send_data(self.seat, to, frame),
+            Kind::Data => {
+                let endpoint = self.seat - self.first;
+                let busy = state.charge.as_mut().map_or(Duration::ZERO, |charge| charge(endpoint, &frame));
+                let mut state = self.compute(state, busy);
+                state.send_data(self.seat, to, frame);
+            }
             Kind::KeepAlive | Kind::Abort | Kind::Goodbye => {
                 state.put(self.seat, to, Event::Frame(frame), Duration::ZERO);
             }
@@ -492,6 +536,33 @@ mod tests {
         assert!(matches!(second.poll(Duration::ZERO), Some((0, Event::Lost(What::Closed { .. })))));
         assert_eq!(second.wire_bytes(0).received, 2 * (HEADER_BYTES as u64 + 3));
         assert_eq!(world.trace().deliveries().len(), 2);
+    }
+
+    #[test]
+    fn computing_takes_the_time_that_is_charged() {
+        let busy = Duration::from_secs(3);
+        let charge = move |endpoint, frame: &Frame| {
+            if (endpoint, frame.at.op) == (0, 2) { busy } else { Duration::ZERO }
+        };
+        let world = World::new(2, 0).charging(charge);
+        let mut ends = ends(&world);
+        let mut second = ends.pop().unwrap();
+        let other = std::thread::spawn(move || {
+            let mut heard = Vec::new();
+            while heard.len() < 2 {
+                if let Some(event) = second.poll(Duration::from_secs(1)) {
+                    heard.push((op(Some(event)).1, second.now()));
+                    second.send(0, frame(9));
+                }
+            }
+            heard
+        });
+        ends[0].send(1, frame(1));
+        ends[0].send(1, frame(2));
+        assert_eq!(ends[0].now(), busy, "what comes meanwhile doesn't end it");
+        assert_eq!(op(ends[0].poll(Duration::ZERO)), (1, 9));
+        drop(ends);
+        assert_eq!(other.join().unwrap(), [(1, LATENCY), (2, busy + LATENCY)]);
     }
 
     #[test]

@@ -8,6 +8,7 @@
 //! | [`predictions`] | nor is anything told to a party and a client who put together what they have |
 //! | [`robust`] | deviations and deaths end in errors that name who is at fault, never in a hang or a panic |
 //! | [`attacks`] | for protocols that promise it: one that deviates is noticed, and nobody has a wrong output |
+//! | [`order`] | nothing is released before what it waits for is where it must be |
 //! | [`fairness`] | of the protocol that promises it: all honest parties have the outputs, or nobody has |
 //! | [`links`] | the same over memory, TCP and TLS, for a few dozen cases |
 //! | [`lanes`] | lanes share no address, no stream and no link, and a failure of one ends all |
@@ -25,6 +26,7 @@ pub mod equality;
 pub mod fairness;
 pub mod lanes;
 pub mod links;
+pub mod order;
 pub mod predictions;
 pub mod refusals;
 pub mod robust;
