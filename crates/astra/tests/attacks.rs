@@ -2,7 +2,7 @@
 
 use tacit_astra::AstraMalicious;
 use tacit_testkit::conformance::Subject;
-use tacit_testkit::conformance::attacks::{self, Sort};
+use tacit_testkit::conformance::attacks::{self, Sort, reacting};
 use tacit_testkit::links::Medium;
 
 const SUBJECT: fn() -> Subject = || Subject {
@@ -113,4 +113,21 @@ fn many_random_on_garbled_comparisons() {
 #[test]
 fn what_is_wrong_ahead_of_time_is_found_whatever_the_inputs() {
     attacks::selective_failure(&GARBLED(), 0);
+}
+
+#[test]
+fn reacting_to_what_comes() {
+    let caught = reacting::random(&SUBJECT(), 0..300);
+    assert!(caught > 100, "only {caught}");
+}
+
+#[test]
+#[ignore = "takes a minute; `make test-long` runs it"]
+fn reacting_to_what_comes_many_times() {
+    reacting::random(&SUBJECT(), 10_000..20_000);
+}
+
+#[test]
+fn reacting_to_what_comes_of_garbled_comparisons() {
+    assert!(reacting::random_comparisons(&GARBLED(), 0..100) > 30);
 }

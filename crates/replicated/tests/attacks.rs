@@ -3,7 +3,7 @@
 use tacit_engine::Protocol;
 use tacit_replicated::ReplicatedMalicious;
 use tacit_testkit::conformance::Subject;
-use tacit_testkit::conformance::attacks::{self, Sort};
+use tacit_testkit::conformance::attacks::{self, Sort, reacting};
 use tacit_testkit::links::Medium;
 
 /// Batches are so small that the largest circuits here have several, but for others' proofs, whose batches are fixed.
@@ -105,4 +105,25 @@ fn over_tls() {
 #[test]
 fn a_key_that_one_party_changes_is_refused() {
     attacks::output_key_changed(&subject("soundness", "50"));
+}
+
+#[test]
+fn reacting_to_what_comes() {
+    let caught = reacting::random(&subject("soundness", "50"), 0..300);
+    assert!(caught > 100, "only {caught}");
+}
+
+#[test]
+fn reacting_to_what_comes_with_other_proofs() {
+    for (parameter, value) in
+        [("soundness", "100"), ("challenges", "fiat-shamir"), ("proofs", "li-2023"), ("proofs", "boyle-2019")]
+    {
+        assert!(reacting::random(&subject(parameter, value), 300..400) > 30);
+    }
+}
+
+#[test]
+#[ignore = "takes a minute; `make test-long` runs it"]
+fn reacting_to_what_comes_many_times() {
+    reacting::random(&subject("soundness", "50"), 10_000..20_000);
 }

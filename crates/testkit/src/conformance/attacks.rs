@@ -11,8 +11,12 @@
 //! honest endpoints may have is found by trying all eight for every instance. Comparisons are of numbers in a ring of eight
 //! bits, of which all 256 are tried.
 //!
+//! **Reacting.** In [`reacting`] it plays its part with what it has learned, and holds back, changes and keeps silent by that.
+//!
 //! **Together.** A party and a client deviate at once, each at some messages: what honest endpoints have, clients among them,
 //! may depend on the inputs of both, and on nothing else.
+
+pub mod reacting;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
