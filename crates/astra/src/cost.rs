@@ -2,6 +2,7 @@
 
 use crate::seats::Seats;
 use crate::verified::{clients_learn, products};
+use crate::verify::Rules;
 use crate::{PARTIES, fair, signs, verify, vouched};
 use tacit_engine::{Checks, Roles};
 use tacit_kernel::digest::{DIGEST_BYTES, KEY_BYTES};
@@ -155,12 +156,12 @@ pub(crate) fn confirmed_output(seats: Seats, plan: &Plan, roles: &Roles, output:
 
 /// Where products are checked: ahead of time their triples, and what was garbled. Instances that are prepared one after
 /// another are checked together, until they are sealed.
-pub(crate) fn checked_together(seats: Seats, plan: &Plan, runs: u64) -> Checks {
-    let (products, signs) = (products(plan), vouched::signs(plan));
+pub(crate) fn checked_together(seats: Seats, plan: &Plan, runs: u64, lanes: u16) -> Checks {
+    let (products, signs, rules) = (products(plan), vouched::signs(plan), Rules::of_lanes(lanes));
     let sealed = |runs: u64| {
         let all: Vec<(Domain, u64)> =
             products.iter().map(|&(domain, count)| (domain, runs * count)).collect();
-        let mut checks = verify::cost(seats, &all);
+        let mut checks = verify::cost(seats, rules, &all);
         if runs * signs > 0 {
             let accepted = pairs().map(|(from, to)| flow(seats, from, to, HASH_BITS)).collect();
             checks.round(Phase::Offline, vec![flow(seats, 1, 2, DIGEST_BITS)]);
@@ -168,7 +169,7 @@ pub(crate) fn checked_together(seats: Seats, plan: &Plan, runs: u64) -> Checks {
         }
         checks
     };
-    let full = verify::instances(&products).into_iter().chain(vouched::instances(signs)).min();
+    let full = verify::instances(rules, &products).into_iter().chain(vouched::instances(signs)).min();
     let Some(together) = full.filter(|&together| together < runs) else {
         return sealed(runs);
     };

@@ -110,7 +110,7 @@ impl AstraEngine {
         let mut spare = Buffer::new(Places::new(&plan, me, verified).share_bytes());
         bank::touch(spare.bytes_mut());
         let streams = Keys::default().streams(session.lane());
-        let verified = verified.then(|| Verified::new(me, seats, &plan));
+        let verified = verified.then(|| Verified::new(me, seats, &plan, session.lanes()));
         Ok(Self {
             session,
             part: Buffer::default(),

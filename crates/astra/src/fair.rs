@@ -150,8 +150,8 @@ impl Protocol for AstraFair {
         cost::fair_checks(self.0.seats, plan, roles)
     }
 
-    fn checks_together(&self, plan: &Plan, runs: u64) -> Checks {
-        self.unfair().checks_together(plan, runs)
+    fn checks_together(&self, plan: &Plan, runs: u64, lanes: u16) -> Checks {
+        self.unfair().checks_together(plan, runs, lanes)
     }
 
     fn admit(&self, plan: &Plan, roles: &Roles) -> Result<(), Error> {

@@ -17,6 +17,8 @@ pub enum Mistake {
     BucketsOfOne,
     /// One triple is checked in the clear: `C = 1`.
     OneTripleCut,
+    /// Each of a run's lanes is checked as if it were the only one.
+    LanesUncounted,
     /// What has to be zero is compared before the differences that it is computed of.
     ZerosBeforeDifferences,
     /// `delta_z` is `P_1`'s part of it, and `P_2`'s is zero.

@@ -7,7 +7,7 @@ use crate::engine::AstraEngine;
 use crate::inout::held;
 use crate::planted::{Mistake, planted};
 use crate::seats::Seats;
-use crate::verify::Unchecked;
+use crate::verify::{Rules, Unchecked};
 use crate::{PARTIES, cost, vouched};
 use std::sync::Arc;
 use subtle::ConstantTimeEq;
@@ -112,8 +112,8 @@ impl Protocol for AstraMalicious {
         cost::verified_checks(self.0.seats, plan, roles)
     }
 
-    fn checks_together(&self, plan: &Plan, runs: u64) -> Checks {
-        cost::checked_together(self.0.seats, plan, runs)
+    fn checks_together(&self, plan: &Plan, runs: u64, lanes: u16) -> Checks {
+        cost::checked_together(self.0.seats, plan, runs, lanes)
     }
 
     fn admit(&self, plan: &Plan, _roles: &Roles) -> Result<(), Error> {
@@ -270,8 +270,9 @@ const fn at(part: u16) -> At {
 }
 
 impl Verified {
-    pub(crate) fn new(me: usize, seats: Seats, plan: &Plan) -> Self {
-        let mut unchecked = Unchecked::new(me, seats);
+    /// In a run of so many lanes; `me` is the party's role.
+    pub(crate) fn new(me: usize, seats: Seats, plan: &Plan, lanes: u16) -> Self {
+        let mut unchecked = Unchecked::new(me, seats, Rules::of_lanes(lanes));
         unchecked.reserve(&products(plan));
         Self {
             me,

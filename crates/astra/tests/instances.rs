@@ -34,7 +34,7 @@ fn bits(plan: &Plan) -> [BTreeMap<(usize, usize), u64>; 2] {
 /// Bytes that the checks send on all links in a phase.
 fn checked(plan: &Plan, case: &Case, phase: &str) -> u64 {
     let mut checks = PROTOCOL.checks(plan, case.roles());
-    checks.extend(PROTOCOL.checks_together(plan, 1));
+    checks.extend(PROTOCOL.checks_together(plan, 1, 1));
     let flows = checks.flows.into_iter();
     flows.filter(|(of, _)| of.name() == phase).map(|(_, flow)| flow.bytes()).sum()
 }

@@ -155,9 +155,9 @@ impl Bill {
         net: &Profile,
     ) -> Result<Self, Error> {
         let endpoints = [parties, &stream.clients(parties)].concat();
-        let price = |name: &str| stream.price(name, parties);
+        let price = |name: &str| stream.price(name, parties, 1);
         let casting = cast(&protocol, parties, &network(net, &endpoints), Making::InRun, price)?;
-        let total = stream.price(&casting.protocol, parties)?;
+        let total = stream.price(&casting.protocol, parties, 1)?;
         Ok(Self { protocol, casting, endpoints, total, lines: Vec::new(), shared: None })
     }
 

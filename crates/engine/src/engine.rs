@@ -130,10 +130,10 @@ pub trait Protocol: Send + Sync {
     fn output(&self, plan: &Plan, roles: &Roles, output: &OutputOp) -> Vec<Flow>;
     /// Messages with which the parties check one another in a run, besides those of operations, inputs and outputs.
     fn checks(&self, plan: &Plan, roles: &Roles) -> Checks;
-    /// Messages of the offline phase with which the parties check together what one session makes for so many runs of a
-    /// plan, from 1 on; they aren't among [`Protocol::checks`].
-    fn checks_together(&self, plan: &Plan, runs: u64) -> Checks {
-        let _ = (plan, runs);
+    /// Messages of the offline phase with which the parties check together what one session, which is one of so many lanes,
+    /// makes for so many runs of a plan, from 1 on; they aren't among [`Protocol::checks`].
+    fn checks_together(&self, plan: &Plan, runs: u64, lanes: u16) -> Checks {
+        let _ = (plan, runs, lanes);
         Checks::default()
     }
     /// Refuses what the protocol can't run though it offers all operations of it: outputs that it opens to no client, say.

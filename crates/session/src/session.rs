@@ -69,6 +69,11 @@ impl Session {
         self.agreement.lane
     }
 
+    /// How many lanes the run has.
+    pub fn lanes(&self) -> u16 {
+        self.agreement.lanes
+    }
+
     /// How many computing parties there are.
     pub fn parties(&self) -> usize {
         self.agreement.parties.len()

@@ -83,7 +83,7 @@ pub fn admitted_lanes(protocol: &dyn Protocol, jobs: usize) -> Result<u16, Error
 }
 
 /// So many lanes, if a run can have as many.
-fn lane_count(jobs: usize) -> Result<u16, Error> {
+pub(crate) fn lane_count(jobs: usize) -> Result<u16, Error> {
     match u16::try_from(jobs) {
         Ok(count) if (1..=MAX_LANES).contains(&count) => Ok(count),
         _ => Err(Error::Refused(format!("a run has 1 to {MAX_LANES} lanes, not {jobs}"))),

@@ -1,6 +1,7 @@
 //! What a run will cost: payload bytes per link and phase, and rounds, from the plan alone.
 
 use crate::endpoint::admitted;
+use crate::lanes::lane_count;
 use crate::material::two_phases;
 use crate::{Compiled, Error, protocol, protocols};
 use std::sync::Arc;
@@ -17,9 +18,20 @@ use tacit_session::Session;
 /// # Errors
 /// If there is no such protocol, if it isn't for as many parties or can't run the program.
 pub fn price(compiled: &Arc<Compiled>, name: &str, parties: &[String]) -> Result<Itemised, Error> {
+    price_in(compiled, name, parties, 1)
+}
+
+/// The same of one of the lanes of a run that has so many: a run keeps its bound over all of them together, and what each
+/// checks can depend on it.
+pub(crate) fn price_in(
+    compiled: &Arc<Compiled>,
+    name: &str,
+    parties: &[String],
+    lanes: u16,
+) -> Result<Itemised, Error> {
     let (compiled, prices) = prices(compiled, name, parties)?;
     let mut bill = of_instance(compiled.plan(), &prices);
-    share_checks(&mut bill, &prices.protocol.checks_together(compiled.plan(), 1));
+    share_checks(&mut bill, &prices.protocol.checks_together(compiled.plan(), 1, lanes));
     Ok(bill)
 }
 
@@ -82,14 +94,19 @@ pub fn priced(compiled: &Arc<Compiled>) -> Vec<String> {
 
 /// The cost of a run that has a lane for each of these: bytes add up, and each phase has the rounds of the lane
 /// that has the most.
+///
+/// # Errors
+/// As [`price`], and if a run can't have as many lanes.
 pub fn price_lanes<'a>(
     lanes: impl IntoIterator<Item = &'a Arc<Compiled>>,
     name: &str,
     parties: &[String],
 ) -> Result<Cost, Error> {
+    let lanes: Vec<_> = lanes.into_iter().collect();
+    let count = lane_count(lanes.len())?;
     let mut total = Cost::default();
     for compiled in lanes {
-        total.add_beside(&price(compiled, name, parties)?.total);
+        total.add_beside(&price_in(compiled, name, parties, count)?.total);
     }
     Ok(total)
 }
@@ -112,7 +129,7 @@ pub fn price_offline(
     total.add_times(Phase::Offline, &one, count);
     if count > 0 {
         let mut together = Itemised::default();
-        share_checks(&mut together, &prices.protocol.checks_together(compiled.plan(), count));
+        share_checks(&mut together, &prices.protocol.checks_together(compiled.plan(), count, 1));
         total += &together.total;
     }
     total.add_rounds(Phase::Verify, 1);

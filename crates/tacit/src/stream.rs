@@ -3,8 +3,9 @@
 use crate::casting::comparison;
 use crate::endpoint::{Endpoint, Feed, play_parts};
 use crate::local::{collect, together};
+use crate::price::price_in;
 use crate::report::Traffic;
-use crate::{Compiled, Error, Local, Report, Seat, is_open, players, price, protocol, settle};
+use crate::{Compiled, Error, Local, Report, Seat, is_open, players, protocol, settle};
 use std::sync::Arc;
 use std::time::Instant;
 use tacit_engine::executor::Unobserved;
@@ -37,12 +38,13 @@ impl Stream {
         Self { part: self.part.with_window(bytes), rest, ..self }
     }
 
-    /// What a run sends and its rounds under the protocol of a name, exactly: those of all parts together.
-    pub fn price(&self, name: &str, parties: &[String]) -> Result<Cost, Error> {
+    /// What a run sends and its rounds under the protocol of a name, exactly: those of all parts together, in one of so many
+    /// lanes.
+    pub fn price(&self, name: &str, parties: &[String], lanes: u16) -> Result<Cost, Error> {
         let mut total = Cost::default();
         for (compiled, times) in [(Some(&self.part), self.times), (self.rest.as_ref(), 1)] {
             let Some(compiled) = compiled else { continue };
-            for (phase, cost) in price(compiled, name, parties)?.total.phases() {
+            for (phase, cost) in price_in(compiled, name, parties, lanes)?.total.phases() {
                 total.add_times(phase, cost, times);
             }
         }
@@ -126,7 +128,7 @@ impl Seat {
         let start = Instant::now();
         let mut comparison = None;
         if is_open(protocol_name)? {
-            let price = |name: &str| stream.price(name, &parties);
+            let price = |name: &str| stream.price(name, &parties, 1);
             let settled;
             (mesh, settled) = settle(mesh, &endpoint, protocol_name, price)?;
             endpoint = endpoint.under(settled.protocol)?;

@@ -144,6 +144,25 @@ fn lanes_have_results_of_their_own_and_costs_that_add_up() {
     assert_eq!((done, done), (total, 6));
 }
 
+/// Where a run promises something over all its lanes, each checks more than a run alone does.
+#[test]
+fn lanes_that_check_more_send_what_the_price_says() {
+    let local = Local::new("astra-malicious").unwrap();
+    let (compiled, inputs, truth) = products(5000, 2);
+    let mut sent = Vec::new();
+    for count in [1, 2, 3, 9] {
+        let runs = local.run_lanes(&vec![(&compiled, &inputs[..]); count], &|_, _| {}).unwrap();
+        assert!(runs.iter().all(|run| run.outputs == [Some(truth.clone())]));
+        let cost = tacit::price_lanes(vec![&compiled; count], "astra-malicious", &local.parties).unwrap();
+        let all = tacit::Report::of_lanes(runs.iter().map(|run| &run.report));
+        for (endpoint, (name, traffic)) in all.endpoints.iter().enumerate() {
+            assert_eq!(traffic.payload(), cost.sent_by(endpoint), "{name} in {count} lanes");
+        }
+        sent.push(cost.bytes() / count as u64);
+    }
+    assert!(sent.is_sorted() && sent[0] < sent[3], "{sent:?} bytes a lane");
+}
+
 #[test]
 fn lanes_that_do_not_go_together_are_refused() {
     let local = Local::new("replicated").unwrap();

@@ -86,7 +86,7 @@ fn a_stream_computes_every_instance_in_order_and_costs_what_it_says() {
         let expected: Vec<u64> = (0..instances as u64).map(|i| 10 * i % (1 << WIDTH)).collect();
         assert!(feeds.iter().all(|feed| feed.learnt == expected));
         let local = Local::new("replicated").unwrap();
-        let cost = stream.price("replicated", &local.parties).unwrap();
+        let cost = stream.price("replicated", &local.parties, 1).unwrap();
         assert_eq!(report.endpoints.len(), 4);
         for (endpoint, (name, traffic)) in report.endpoints.iter().enumerate() {
             assert_eq!(traffic.payload(), cost.sent_by(endpoint), "{name}, {times} times and {rest}");

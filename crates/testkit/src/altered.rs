@@ -86,8 +86,8 @@ impl Protocol for Altered {
         self.protocol.checks(plan, roles)
     }
 
-    fn checks_together(&self, plan: &Plan, runs: u64) -> Checks {
-        self.protocol.checks_together(plan, runs)
+    fn checks_together(&self, plan: &Plan, runs: u64, lanes: u16) -> Checks {
+        self.protocol.checks_together(plan, runs, lanes)
     }
 
     fn admit(&self, plan: &Plan, roles: &Roles) -> Result<(), Error> {

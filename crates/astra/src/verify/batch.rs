@@ -1,7 +1,7 @@
 //! A batch of products of one domain, step by step.
 
 use super::elements::{Kind, PLANES, RESULT};
-use super::parameters::Parameters;
+use super::parameters::{Parameters, Rules};
 use super::permutation::{COIN_BYTES, Piles};
 use super::turn::{Digests, Drawn, FIRST, SECOND, Turn, UNDRAWN, VALUES_FROM, VALUES_TO, address, component};
 use std::collections::VecDeque;
@@ -53,8 +53,8 @@ impl Drop for Memory {
 
 impl Memory {
     /// For a role's batch of so many products.
-    pub(super) fn of<K: Kind>(count: usize, me: usize) -> Self {
-        let triples = Parameters::of(count).triples(count);
+    pub(super) fn of<K: Kind>(count: usize, rules: Rules, me: usize) -> Self {
+        let triples = rules.parameters(count).triples(count);
         let records = K::records(triples, UNDRAWN[me]) * size_of::<K::Record>();
         let mut memory = Self {
             triples: Buffer::new(records),
@@ -208,13 +208,13 @@ impl<'a, K: Kind> Batch<'a, K> {
     /// The batch of this number: `count` products of numbers of `bits` bits.
     pub(super) fn new(
         (number, count, bits): (u32, usize, u32),
-        me: usize,
+        (me, rules): (usize, Rules),
         a: Pair<'a, K>,
         b: Pair<'a, K>,
         c: [&'a mut [K::Word]; 2],
         memory: Memory,
     ) -> Self {
-        let parameters = Parameters::of(count);
+        let parameters = rules.parameters(count);
         let triples = parameters.triples(count);
         let mut batch = Self {
             number,

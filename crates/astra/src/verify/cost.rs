@@ -2,7 +2,7 @@
 
 use super::MANY;
 use super::batch::Piece;
-use super::parameters::{BATCH, Parameters};
+use super::parameters::Rules;
 use super::turn::{DIGESTS_TO, VALUES_TO};
 use crate::PARTIES;
 use crate::cost::flow;
@@ -19,35 +19,36 @@ const CONTROL_BYTES: [usize; 3] = [32, 96, 32];
 /// The first may go beside others in which `P_0` sends.
 const ROUNDS: u64 = 7;
 
-/// What a check sends for so many products of each domain, each domain once. Nothing for none.
+/// What a check sends, by a run's rules, for so many products of each domain, each domain once. Nothing for none.
 ///
 /// For a product of a whole batch, in elements: `P_0` sends 4 to `P_1` and 6 to `P_2`, `P_1` 5 to `P_0` and 2 to `P_2`,
 /// `P_2` 1 to `P_0` and 2 to `P_1`. With the one of `P_0` that makes it a product, that is 21.
-pub(crate) fn cost(seats: Seats, counts: &[(Domain, u64)]) -> Checks {
+pub(crate) fn cost(seats: Seats, rules: Rules, counts: &[(Domain, u64)]) -> Checks {
     let mut checks = Checks::default();
+    let batch = rules.batch() as u64;
     for &(domain, count) in counts {
-        for _ in 0..count / BATCH as u64 {
-            add_check(&mut checks, seats, &[(domain, BATCH as u64)]);
+        for _ in 0..count / batch {
+            add_check(&mut checks, seats, rules, &[(domain, batch)]);
         }
     }
-    let left = counts.iter().map(|&(domain, count)| (domain, count % BATCH as u64));
-    add_check(&mut checks, seats, &left.collect::<Vec<_>>());
+    let left = counts.iter().map(|&(domain, count)| (domain, count % batch));
+    add_check(&mut checks, seats, rules, &left.collect::<Vec<_>>());
     checks
 }
 
 /// Instances with so many products each after which what was made is sealed ([`Unchecked::is_full`](super::Unchecked::is_full)).
 /// None without products: there is nothing to check then.
-pub(crate) fn instances(counts: &[(Domain, u64)]) -> Option<u64> {
-    counts.iter().map(|&(_, count)| ((MANY * BATCH) as u64).div_ceil(count)).min()
+pub(crate) fn instances(rules: Rules, counts: &[(Domain, u64)]) -> Option<u64> {
+    counts.iter().map(|&(_, count)| ((MANY * rules.batch()) as u64).div_ceil(count)).min()
 }
 
 /// Adds a check of a batch of each of some domains.
-fn add_check(checks: &mut Checks, seats: Seats, counts: &[(Domain, u64)]) {
+fn add_check(checks: &mut Checks, seats: Seats, rules: Rules, counts: &[(Domain, u64)]) {
     let mut flows: Vec<Flow> = Vec::new();
     let mut add = |from: usize, to: usize, bytes: usize| flows.push(flow(seats, from, to, 8 * bytes as u64));
     for &(domain, count) in counts.iter().filter(|(_, count)| *count > 0) {
         let (count, bits) = (count as usize, domain.bits() as u32);
-        let parameters = Parameters::of(count);
+        let parameters = rules.parameters(count);
         for piece in Piece::of_one(count, bits) {
             add(1, 0, piece.bytes(bits));
             add(2, 0, piece.bytes(bits));

@@ -32,7 +32,7 @@
 //!
 //! | module | has |
 //! | --- | --- |
-//! | `parameters` | how many triples, and the error |
+//! | `parameters` | how many triples, the error, and what multiplies it |
 //! | `permutation` | the random order |
 //! | `elements` | arithmetic on elements and on bits |
 //! | `batch` | the steps of a batch |
@@ -53,7 +53,7 @@ use crate::seats::Seats;
 use batch::{Batch, Memory, Step};
 pub(crate) use cost::{cost, instances};
 use elements::{Bits, Elements, Kind};
-use parameters::BATCH;
+pub(crate) use parameters::Rules;
 use permutation::COIN_BYTES;
 use std::ops::Range;
 use tacit_engine::{Error, bank, with_element};
@@ -66,6 +66,7 @@ use turn::{Digests, Turn, address};
 pub(crate) struct Unchecked {
     me: usize,
     seats: Seats,
+    rules: Rules,
     logs: Vec<Log>,
     /// Which products each call noted.
     notes: Vec<Note>,
@@ -102,8 +103,8 @@ const MANY: usize = 8;
 
 impl Unchecked {
     /// None yet; `me` is the party's role.
-    pub(crate) fn new(me: usize, seats: Seats) -> Self {
-        Self { me, seats, logs: Vec::new(), notes: Vec::new(), batches: 0, spare: Vec::new() }
+    pub(crate) fn new(me: usize, seats: Seats, rules: Rules) -> Self {
+        Self { me, seats, rules, logs: Vec::new(), notes: Vec::new(), batches: 0, spare: Vec::new() }
     }
 
     /// Notes products, in the same order at all parties: this party's two components of `a` and `b`, first and second,
@@ -145,9 +146,9 @@ impl Unchecked {
     /// Takes the memory that it takes to check so many products of each domain: a fresh page in the middle of a run
     /// costs more than what is computed on it.
     pub(crate) fn reserve(&mut self, counts: &[(Domain, u64)]) {
-        let me = self.me;
+        let (me, rules, batch) = (self.me, self.rules, self.rules.batch());
         for &(domain, count) in counts {
-            let at_once = (count as usize).min(BATCH);
+            let at_once = (count as usize).min(batch);
             let place = self.log(domain);
             for plane in &mut self.logs[place].planes {
                 grow(plane, bytes_of(domain, at_once));
@@ -156,12 +157,12 @@ impl Unchecked {
             if me == 0 {
                 // As many as pile up before what was made leaves.
                 let told = &mut self.logs[place].told;
-                grow(told, bytes_of(domain, (count as usize).min((MANY + 1) * BATCH)));
+                grow(told, bytes_of(domain, (count as usize).min((MANY + 1) * batch)));
                 bank::touch(told.bytes_mut());
             }
             self.spare.push(match domain {
-                Domain::Bits => Memory::of::<Bits>(at_once, me),
-                domain => with_element!(domain, E => Memory::of::<Elements<E>>(at_once, me)),
+                Domain::Bits => Memory::of::<Bits>(at_once, rules, me),
+                domain => with_element!(domain, E => Memory::of::<Elements<E>>(at_once, rules, me)),
             });
         }
     }
@@ -173,7 +174,7 @@ impl Unchecked {
 
     /// Whether so many were checked that what was made should leave.
     pub(crate) fn is_full(&self) -> bool {
-        self.logs.iter().any(|log| log.checked >= MANY * BATCH)
+        self.logs.iter().any(|log| log.checked >= MANY * self.rules.batch())
     }
 
     /// Checks whole batches, as soon as there are any: one at a time, in the same memory. All parties call it at the same
@@ -182,7 +183,7 @@ impl Unchecked {
     /// # Errors
     /// If anything was wrong: the session is closed for good.
     pub(crate) fn check_full(&mut self, session: &mut Session) -> Result<(), Error> {
-        while let Some(log) = self.logs.iter().position(|log| log.count >= BATCH) {
+        while let Some(log) = self.logs.iter().position(|log| log.count >= self.rules.batch()) {
             self.check_some(session, log..log + 1)?;
         }
         Ok(())
@@ -206,8 +207,10 @@ impl Unchecked {
 
     /// Checks a batch of each of some domains, whole or all that is left.
     fn check_some(&mut self, session: &mut Session, logs: Range<usize>) -> Result<(), Error> {
-        let counts: Vec<(Domain, u64)> =
-            self.logs[logs.clone()].iter().map(|log| (log.domain, log.count.min(BATCH) as u64)).collect();
+        let counts: Vec<(Domain, u64)> = self.logs[logs.clone()]
+            .iter()
+            .map(|log| (log.domain, log.count.min(self.rules.batch()) as u64))
+            .collect();
         let first = self.batches;
         let mut turn = Turn { session, seats: self.seats, me: self.me };
         let mut steps = self.begin(logs.clone());
@@ -252,8 +255,8 @@ impl Unchecked {
         turn.session.accept_at(address(step::CHECK_ACCEPT, first, 0), &claim(first, batches, &counts))?;
         self.spare.extend(memory);
         self.batches += batches;
-        let me = self.me;
-        self.logs[logs].iter_mut().for_each(|log| log.leave(me));
+        let (me, batch) = (self.me, self.rules.batch());
+        self.logs[logs].iter_mut().for_each(|log| log.leave(me, batch));
         Ok(())
     }
 
@@ -281,12 +284,14 @@ impl Unchecked {
 
     /// The batches, each with its number.
     fn begin(&mut self, logs: Range<usize>) -> Vec<Box<dyn Step + '_>> {
-        let (me, spare) = (self.me, &mut self.spare);
+        let (me, rules, spare) = (self.me, self.rules, &mut self.spare);
         let mut steps = Vec::new();
         for (log, number) in self.logs[logs].iter_mut().filter(|log| log.count > 0).zip(self.batches..) {
+            let (count, memory) = (log.count.min(self.rules.batch()), spare.pop().unwrap_or_default());
+            let numbers = (number, count, log.domain.bits() as u32);
             steps.push(match log.domain {
-                Domain::Bits => log.batch::<Bits>(number, me, spare),
-                domain => with_element!(domain, E => log.batch::<Elements<E>>(number, me, spare)),
+                Domain::Bits => log.batch::<Bits>(numbers, (me, rules), memory),
+                domain => with_element!(domain, E => log.batch::<Elements<E>>(numbers, (me, rules), memory)),
             });
         }
         steps
@@ -309,20 +314,23 @@ impl Drop for Log {
 }
 
 impl Log {
-    /// A batch of the first products.
-    fn batch<K: Kind>(&mut self, number: u32, me: usize, spare: &mut Vec<Memory>) -> Box<dyn Step + '_> {
-        let (count, bits) = (self.count.min(BATCH), self.domain.bits() as u32);
-        let words = K::words(count);
+    /// A batch of the first products: its number, how many, and their bits.
+    fn batch<K: Kind>(
+        &mut self,
+        numbers: (u32, usize, u32),
+        whose: (usize, Rules),
+        memory: Memory,
+    ) -> Box<dyn Step + '_> {
+        let words = K::words(numbers.1);
         let [a, a_s, b, b_s, c, c_s] = &mut self.planes;
         let [a, a_s, b, b_s] = [a, a_s, b, b_s].map(|plane| &plane.words::<K::Word>()[..words]);
         let c = [c, c_s].map(|plane| &mut plane.words_mut::<K::Word>()[..words]);
-        let memory = spare.pop().unwrap_or_default();
-        Box::new(Batch::<K>::new((number, count, bits), me, [a, a_s], [b, b_s], c, memory))
+        Box::new(Batch::<K>::new(numbers, whose, [a, a_s], [b, b_s], c, memory))
     }
 
     /// Lets go of a batch that was checked: notes what `P_0` was told, and moves the products that are left to the front.
-    fn leave(&mut self, me: usize) {
-        let count = self.count.min(BATCH);
+    fn leave(&mut self, me: usize, batch: usize) {
+        let count = self.count.min(batch);
         let (domain, left) = (self.domain, self.count - count);
         let to = self.checked;
         self.checked += count;

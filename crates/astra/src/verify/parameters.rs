@@ -8,19 +8,34 @@
 //! all equally likely, one will do.
 //!
 //! As `binom(M, t)` rises with `t` up to `M / 2` and then falls, it is least at `k = 1` or at `k = n`: at `binom(M, B)` or
-//! at `binom(M, B n) = binom(M, C)`. Both have to be `2^40` at least. At 2^20 products, `B = C = 2` gives a little over
-//! 2^41; `C = 1`, which is in the literature, only 2^21.
+//! at `binom(M, B n) = binom(M, C)`. Both have to be `2^40` at least, for each lane of the run. At 2^20 products, `B = C = 2`
+//! gives a little over 2^41, which is enough for two lanes; `C = 1`, which is in the literature, only 2^21.
 //!
-//! Whoever cheats in several batches has to pass in each, and one failure is final. So the bound of a batch is the bound
-//! of a run.
+//! **What doesn't multiply.** Batches of one session come one after another, and one failure ends it: before any of its
+//! material is used that isn't used yet, and nothing is kept of an offline session that fails. Domains are checked side by side,
+//! but all have to pass. So whoever cheats in several batches, whether these belong to one instance, to several that are
+//! prepared together or to several parts of a stream, has to pass in the first one in which it cheats. The bound of a batch is
+//! the bound of a session.
+//!
+//! **What does.** Lanes are sessions side by side, and one that is done has revealed its outputs before another has failed: who
+//! knows all coins can see to it that the lane that lets it pass comes first. So each lane has its part of the bound, and the
+//! sum over all is 2^-40 again. Larger batches keep it at no cost a product: `B = C = 2` of 2^21 products is enough for eight
+//! lanes, of 2^22 for 32, of 2^23 for all 64. Runs that are repeated multiply, too; that is not for a run to mend
+//! (`docs/security.md`).
 
 use crate::planted::{Mistake, planted};
 
-/// A wrong product passes with a chance of at most 2 to the minus this, however many there are.
+/// A wrong product passes with a chance of at most 2 to the minus this in a run, however many products and lanes there are.
 pub(super) const SECURITY: u32 = 40;
 
-/// The most products of a batch: the least power of two of which each needs two triples and two more are enough.
-pub(super) const BATCH: usize = 1 << 20;
+/// How the products of a run in so many lanes are checked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Rules {
+    /// Equally likely sets of places of wrong triples, of which one lets a wrong product pass: as many as that at least.
+    sets: u128,
+    /// The most products of a batch: the least power of two of which each needs two triples and two more are enough.
+    batch: usize,
+}
 
 /// How a batch is checked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,18 +46,32 @@ pub(super) struct Parameters {
     pub(super) cut: usize,
 }
 
-impl Parameters {
+impl Rules {
+    /// Those of each of a run's lanes.
+    pub(crate) fn of_lanes(lanes: u16) -> Self {
+        let lanes = if planted(Mistake::LanesUncounted) { 1 } else { lanes.max(1) };
+        let mut rules = Self { sets: u128::from(lanes) << SECURITY, batch: 1 };
+        while !rules.is_enough(rules.batch, Parameters { bucket: 2, cut: 2 }) {
+            rules.batch *= 2;
+        }
+        rules
+    }
+
+    /// The most products of a batch.
+    pub(super) fn batch(self) -> usize {
+        self.batch
+    }
+
     /// Those with the fewest triples for so many products, 1 at least: each triple costs as much as any other.
-    pub(super) fn of(products: usize) -> Self {
-        let mut best = Self { bucket: usize::MAX, cut: usize::MAX };
-        // A larger bucket than this needs more triples than one that is that large.
-        for bucket in 2..=SECURITY as usize {
+    pub(super) fn parameters(self, products: usize) -> Parameters {
+        let mut best = Parameters { bucket: usize::MAX, cut: usize::MAX };
+        for bucket in 2.. {
             let fewest = best.triples(products);
-            if bucket.saturating_mul(products) >= fewest {
+            if products.saturating_mul(bucket) >= fewest {
                 break;
             }
-            if let Some(cut) = least_cut(products, bucket, fewest - bucket * products) {
-                best = Self { bucket, cut };
+            if let Some(cut) = self.least_cut(products, bucket, fewest - bucket * products) {
+                best = Parameters { bucket, cut };
             }
         }
         if planted(Mistake::BucketsOfOne) {
@@ -54,49 +83,53 @@ impl Parameters {
         best
     }
 
+    /// The least `C` below `limit` that goes with `B`.
+    fn least_cut(self, products: usize, bucket: usize, limit: usize) -> Option<usize> {
+        // No bucket needs more than as many as, with two for each, make a whole batch.
+        let (mut low, mut high) = (0, limit.min(2 * self.batch + 2));
+        let is_enough = |cut| self.is_enough(products, Parameters { bucket, cut });
+        while low < high {
+            let cut = low.midpoint(high);
+            if is_enough(cut) {
+                high = cut;
+            } else {
+                low = cut + 1;
+            }
+        }
+        (low < limit && is_enough(low)).then_some(low)
+    }
+
+    /// Whether both ends of the range of `k` are as unlikely as they have to be; if so, it is with more cut triples too.
+    fn is_enough(self, products: usize, parameters: Parameters) -> bool {
+        let triples = parameters.triples(products);
+        [parameters.bucket, parameters.cut].into_iter().all(|size| self.has_many_subsets(triples, size))
+    }
+
+    /// Whether `binom(of, size)` is as much as it has to be. Exact: what it is up to, `binom(of, 1)`, `binom(of, 2)` and on,
+    /// rises and stays below 2^64 until it is enough.
+    fn has_many_subsets(self, of: usize, size: usize) -> bool {
+        let mut subsets: u128 = 1;
+        for at in 0..size.min(of - size) {
+            subsets = subsets * (of - at) as u128 / (at + 1) as u128;
+            if subsets >= self.sets {
+                return true;
+            }
+        }
+        false
+    }
+}
+
+impl Parameters {
     /// All triples of a batch: `M`.
     pub(super) fn triples(self, products: usize) -> usize {
         self.bucket.saturating_mul(products).saturating_add(self.cut)
     }
 }
 
-/// The least `C` below `limit` that goes with `B`.
-fn least_cut(products: usize, bucket: usize, limit: usize) -> Option<usize> {
-    // No bucket needs more than the triples of which a set of two is as hard to guess.
-    let (mut low, mut high) = (0, limit.min(1 << 21));
-    while low < high {
-        let cut = low.midpoint(high);
-        if is_enough(products, bucket, cut) {
-            high = cut;
-        } else {
-            low = cut + 1;
-        }
-    }
-    (low < limit && is_enough(products, bucket, low)).then_some(low)
-}
-
-/// Whether both ends of the range of `k` are as unlikely as they have to be; if so, it is with more cut triples too.
-fn is_enough(products: usize, bucket: usize, cut: usize) -> bool {
-    let triples = bucket * products + cut;
-    has_many_subsets(triples, bucket) && has_many_subsets(triples, cut)
-}
-
-/// Whether `binom(of, size)` is `2^SECURITY` at least. Exact: what it is up to, `binom(of, 1)`, `binom(of, 2)` and on,
-/// rises and stays below 2^64 until it is enough.
-fn has_many_subsets(of: usize, size: usize) -> bool {
-    let mut subsets: u128 = 1;
-    for at in 0..size.min(of - size) {
-        subsets = subsets * (of - at) as u128 / (at + 1) as u128;
-        if subsets >= 1 << SECURITY {
-            return true;
-        }
-    }
-    false
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use tacit_net::MAX_LANES;
 
     /// log2 of binom(n, k), by sums of logarithms.
     fn log_binomial(logs: &[f64], n: usize, k: usize) -> f64 {
@@ -111,45 +144,80 @@ mod tests {
         logs
     }
 
-    /// The bound over all numbers of wrong products.
-    fn error(logs: &[f64], products: usize, parameters: Parameters) -> f64 {
+    /// The bound over all these numbers of wrong products.
+    fn error(logs: &[f64], products: usize, parameters: Parameters, wrong: &[usize]) -> f64 {
         let triples = parameters.triples(products);
-        let passes = |k| -log_binomial(logs, triples, parameters.bucket * k);
-        (1..=products).map(passes).fold(f64::NEG_INFINITY, f64::max)
+        let passes = |&k: &usize| -log_binomial(logs, triples, parameters.bucket * k);
+        wrong.iter().map(passes).fold(f64::NEG_INFINITY, f64::max)
+    }
+
+    fn batch(lanes: u16) -> usize {
+        Rules::of_lanes(lanes).batch()
     }
 
     #[test]
     fn the_constants_are_what_the_bound_asks_for() {
-        assert_eq!(SECURITY, 40);
-        assert_eq!(BATCH, 1 << 20);
-        assert_eq!(Parameters::of(BATCH), Parameters { bucket: 2, cut: 2 });
-        let logs = log_factorials(2 * BATCH + 2);
-        let error_of = |cut| error(&logs, BATCH, Parameters { bucket: 2, cut });
+        assert_eq!((SECURITY, MAX_LANES), (40, 64));
+        let logs = log_factorials(2 * batch(1) + 2);
+        let error_of = |cut| error(&logs, batch(1), Parameters { bucket: 2, cut }, &[1, batch(1)]);
         assert!((-41.01..-41.0).contains(&error_of(2)), "{}", error_of(2));
         assert!((-21.01..-21.0).contains(&error_of(1)), "{}", error_of(1));
+        for lanes in 1..=MAX_LANES {
+            let expected = match lanes {
+                1..=2 => 20,
+                3..=8 => 21,
+                9..=32 => 22,
+                _ => 23,
+            };
+            assert_eq!(batch(lanes), 1 << expected, "{lanes} lanes");
+            let whole = Rules::of_lanes(lanes).parameters(batch(lanes));
+            assert_eq!(whole, Parameters { bucket: 2, cut: 2 }, "{lanes} lanes");
+        }
     }
 
     #[test]
-    fn every_size_is_as_safe() {
+    fn the_ends_of_the_range_are_the_least_likely_to_be_missed() {
         let logs = log_factorials(4 << 20);
-        let sizes = (1..=3000).chain((12..20).map(|log| 1 << log)).chain([741_453, 741_455, 1_000_003]);
+        let sizes = (1..=300).chain((12..=20).map(|log| 1 << log)).chain([741_453, 741_455, 1_000_003]);
         for products in sizes {
-            let parameters = Parameters::of(products);
-            let error = error(&logs, products, parameters);
-            assert!(error <= -f64::from(SECURITY) + 1e-6, "{products}: {parameters:?} gives 2^{error}");
+            let parameters = Rules::of_lanes(1).parameters(products);
+            let all: Vec<usize> = (1..=products).collect();
+            let [ends, all] =
+                [&[1, products], &all[..]].map(|wrong| error(&logs, products, parameters, wrong));
+            assert!((ends - all).abs() < 1e-6, "{products}: 2^{ends}, 2^{all}");
+        }
+    }
+
+    /// All lanes together, for every number of lanes; of the sizes all up to 100, then in steps of 3 %, and both sides of each
+    /// power of two. (That [`Rules::parameters`] gives only what is enough, at any size, is checked in integers as it does so.)
+    #[test]
+    fn every_size_in_every_number_of_lanes_is_as_safe() {
+        let logs = log_factorials(2 * batch(MAX_LANES) + 2);
+        for lanes in 1..=MAX_LANES {
+            let rules = Rules::of_lanes(lanes);
+            let steps = std::iter::successors(Some(100), |&size| Some(size + size * 3 / 100));
+            let powers =
+                (7..=rules.batch().ilog2()).flat_map(|log| [(1 << log) - 1, 1 << log, (1 << log) + 1]);
+            let sizes = (1..100).chain(steps.take_while(|&size| size < rules.batch())).chain(powers);
+            for products in sizes.filter(|&size| size <= rules.batch()) {
+                let parameters = rules.parameters(products);
+                let error = error(&logs, products, parameters, &[1, products]) + f64::from(lanes).log2();
+                let most = -f64::from(SECURITY) + 1e-6;
+                assert!(error <= most, "{lanes} lanes, {products}: {parameters:?} gives 2^{error}");
+            }
         }
     }
 
     #[test]
     fn no_others_send_less() {
-        for products in [1, 2, 3, 10, 64, 100, 1000, 1 << 14, 1 << 19, BATCH] {
-            let best = Parameters::of(products).triples(products);
-            for bucket in 2..=60 {
-                if bucket * products < best {
-                    assert!(
-                        !is_enough(products, bucket, best - 1 - bucket * products),
-                        "{products}, {bucket}"
-                    );
+        for lanes in [1, 2, 5, MAX_LANES] {
+            let rules = Rules::of_lanes(lanes);
+            for products in [1, 2, 3, 10, 64, 100, 1000, 1 << 14, 1 << 19, rules.batch()] {
+                let best = rules.parameters(products).triples(products);
+                for bucket in (2..=60).filter(|bucket| bucket * products < best) {
+                    let cut = best - 1 - bucket * products;
+                    let less = Parameters { bucket, cut };
+                    assert!(!rules.is_enough(products, less), "{lanes} lanes, {products}, {bucket}");
                 }
             }
         }

@@ -23,6 +23,13 @@ const DOMAINS: [Domain; 10] = [
 
 const W64: Domain = Domain::Ring(Width::W64);
 
+/// Products of a whole batch of a run in one lane.
+const BATCH: usize = 1 << 20;
+
+fn rules() -> Rules {
+    Rules::of_lanes(1)
+}
+
 /// Products that a trusted dealer shares: the same numbers at all parties, of which each notes its own.
 #[derive(Clone, Copy)]
 struct Dealt {
@@ -140,7 +147,7 @@ fn play<T: Send>(
 
 /// All that a party notes of some products.
 fn noted(session: &Session, seats: Seats, products: &[Dealt]) -> Unchecked {
-    let mut unchecked = Unchecked::new(seats.role(session.me()).expect("a party"), seats);
+    let mut unchecked = Unchecked::new(seats.role(session.me()).expect("a party"), seats, rules());
     for dealt in products {
         note(&mut unchecked, dealt);
     }
@@ -193,7 +200,7 @@ fn many_notes_of_many_domains_are_checked_at_once_and_in_any_seats() {
     for seats in Seats::ALL {
         let results = play(&world(), &Draws::fixed(2), |session| {
             let me = seats.role(session.me()).unwrap();
-            let mut unchecked = Unchecked::new(me, seats);
+            let mut unchecked = Unchecked::new(me, seats, rules());
             for _ in 0..2 {
                 for dealt in &products {
                     note(&mut unchecked, dealt);
@@ -233,7 +240,7 @@ fn what_is_sent_is_what_the_cost_says() {
         });
         let counts: Vec<(Domain, u64)> = set.iter().map(|&(domain, count)| (domain, count as u64)).collect();
         let mut declared = [[0; PARTIES]; PARTIES];
-        for (phase, flow) in cost(Seats::IN_ORDER, &counts).flows {
+        for (phase, flow) in cost(Seats::IN_ORDER, rules(), &counts).flows {
             assert_eq!(phase, Phase::Offline);
             declared[flow.from][flow.to] += flow.bytes();
         }
@@ -245,7 +252,7 @@ fn what_is_sent_is_what_the_cost_says() {
 
 #[test]
 fn a_product_of_a_whole_batch_costs_twenty_elements() {
-    let cost = cost(Seats::IN_ORDER, &[(W64, BATCH as u64)]);
+    let cost = cost(Seats::IN_ORDER, rules(), &[(W64, BATCH as u64)]);
     let bytes = |from, to| -> u64 {
         let flows = cost.flows.iter().filter(|(_, flow)| (flow.from, flow.to) == (from, to));
         flows.map(|(_, flow)| flow.bytes()).sum()
@@ -379,7 +386,7 @@ fn a_message_that_is_missing_or_cut_short_is_noticed() {
 fn attack_knowing(coin: &[u8; COIN_BYTES], draws: &Draws) -> Vec<Result<Vec<Buffer>, Error>> {
     const COUNT: usize = 40;
     const VICTIM: usize = 7;
-    let parameters = parameters::Parameters::of(COUNT);
+    let parameters = rules().parameters(COUNT);
     let mut places = vec![0; parameters.triples(COUNT)];
     Piles::default().order::<u64>(coin, 0, &mut places, &mut []);
     let bucket: Vec<u32> = (0..parameters.bucket).map(|row| places[row * COUNT + VICTIM]).collect();
@@ -406,7 +413,7 @@ fn what_is_received_looks_random_whatever_is_checked() {
     const COUNT: usize = 60_000;
     let world = world();
     let results = play(&world, &Draws::fixed(4), |session| {
-        let mut unchecked = Unchecked::new(session.me(), Seats::IN_ORDER);
+        let mut unchecked = Unchecked::new(session.me(), Seats::IN_ORDER, rules());
         let zeros = vec![0_u8; COUNT];
         let zeros = zeros.as_slice();
         let results = (session.me() > 0).then_some([zeros; 2]);

@@ -83,7 +83,7 @@ impl Bench {
         let casting = cast(&self.spec.protocol, parties, &net, Making::InRun, |name| {
             let mut total = Cost::default();
             for lane in &self.lanes {
-                total.add_beside(&lane.work.stream.price(name, parties)?);
+                total.add_beside(&lane.work.stream.price(name, parties, self.spec.lanes)?);
             }
             Ok(total)
         })?;
@@ -97,7 +97,7 @@ impl Bench {
 
     /// The declared cost of a lane: of all its parts, one after another.
     pub(crate) fn lane_cost(&self, lane: &LaneWork) -> Result<Cost, Error> {
-        lane.work.stream.price(&self.spec.protocol, &self.spec.parties)
+        lane.work.stream.price(&self.spec.protocol, &self.spec.parties, self.spec.lanes)
     }
 
     /// The declared bytes of all lanes in the phases that are timed.
