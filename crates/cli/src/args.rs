@@ -312,6 +312,12 @@ pub(crate) struct ServeArgs {
     /// End after so many runs
     #[arg(long, value_name = "N")]
     pub(crate) runs: Option<u64>,
+    /// Stop after so many runs that ended in the middle of a check; a check that fails stops the server in any case
+    #[arg(long, value_name = "N", default_value_t = tacit::MOST_ATTEMPTS, value_parser = clap::value_parser!(u64).range(1..))]
+    pub(crate) attempts: u64,
+    /// Go on whatever fails: each further run gives a party that deviates another chance not to be noticed
+    #[arg(long, conflicts_with = "attempts")]
+    pub(crate) keep_going: bool,
 }
 
 #[derive(Args, Debug)]

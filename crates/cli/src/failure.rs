@@ -29,6 +29,8 @@ pub(crate) enum Kind {
     Input,
     /// A run was aborted.
     Aborted,
+    /// A server stops, because of a failed check or too many attempts: nothing to be started again unattended.
+    Stopped,
     /// A run's output is not what it should be, or its traffic not what was declared.
     Wrong,
 }
@@ -59,6 +61,18 @@ impl Failure {
         Self::aborted(format!("the results can't be written: {error}"))
     }
 
+    /// The same, of a server that has counted attempts: whoever starts it again unattended lets them begin anew.
+    pub(crate) fn after_attempts(self, attempts: u64) -> Self {
+        match attempts {
+            0 => self,
+            _ => Self {
+                kind: Kind::Stopped,
+                message: format!("{} (attempts so far: {attempts})", self.message),
+                ..self
+            },
+        }
+    }
+
     pub(crate) fn message(&self) -> &str {
         &self.message
     }
@@ -67,6 +81,7 @@ impl Failure {
         match self.kind {
             Kind::Usage | Kind::Input => 2,
             Kind::Aborted | Kind::Wrong => 1,
+            Kind::Stopped => 3,
         }
     }
 
@@ -94,6 +109,7 @@ impl From<tacit::Error> for Failure {
                 let (kind, peer) = setup(error);
                 Self { peer, phase: Some("setup".to_owned()), ..Self::new(kind, message) }
             }
+            tacit::Error::Stopped { .. } => Self::new(Kind::Stopped, message),
             tacit::Error::Feed(_) => Self::new(Kind::Aborted, message),
             tacit::Error::NotDestroyed { failed, .. } => Self { message, ..Self::from(*failed) },
             tacit::Error::Value(_)
@@ -152,6 +168,8 @@ mod tests {
         assert_eq!(Failure::usage("x").exit_code(), 2);
         assert_eq!(Failure::aborted("x").exit_code(), 1);
         assert_eq!(Failure::wrong("x").exit_code(), 1);
+        assert_eq!(Failure::aborted("x").after_attempts(0).exit_code(), 1);
+        assert_eq!(Failure::aborted("x").after_attempts(2).exit_code(), 3);
     }
 
     #[test]
@@ -166,6 +184,7 @@ mod tests {
             lane: None,
             at: None,
             missing: None,
+            attempt: false,
             cause: Cause::Session(cause),
         });
         assert_eq!(failure.exit_code(), 1);

@@ -1,4 +1,8 @@
 //! `tacit serve`: a party that stays up and answers repeated runs of one program.
+//!
+//! A bound on what goes unnoticed is for one run, so a server doesn't go on after a check that failed, nor after too many runs
+//! that ended in the middle of one ([`tacit::Seat::attempts`]). It ends with an exit code of its own then, by which whoever
+//! starts services knows not to start it again.
 
 use crate::args::ServeArgs;
 use crate::failure::Failure;
@@ -25,6 +29,7 @@ pub(crate) fn serve(context: &mut Context<'_>, args: &ServeArgs) -> Result<(), F
     let signals = Signals::watch()?;
     let mut seat = Seat::with(args.window.configuration(&args.config)?)?;
     note_waiting(&mut seat);
+    seat.stop_after(if args.keep_going { None } else { Some(args.attempts) });
     if !seat.is_party() {
         return Err(Failure::usage(format!(
             "{} is a client; clients run a program once, with `tacit run`",
@@ -57,19 +62,23 @@ pub(crate) fn serve(context: &mut Context<'_>, args: &ServeArgs) -> Result<(), F
         match result {
             Ok(mut done) => {
                 done.report.comparison = done.report.comparison.or_else(|| picked.clone());
-                tell(context, &compiled, number, &done)?;
+                tell(context, &compiled, number, &done, seat.attempts())?;
             }
             // Nothing was sent, and nothing would be the next time.
-            Err(error) if is_lasting(&error) => return Err(error.into()),
+            Err(error) if is_lasting(&error) => {
+                return Err(Failure::from(error).after_attempts(seat.attempts()));
+            }
             Err(error) => {
                 failed += 1;
-                tell_failure(context, number, &error.into())?;
+                tell_failure(context, number, &error.into(), seat.attempts())?;
+                seat.may_run()?;
                 std::thread::sleep(PAUSE);
             }
         }
     }
     if failed > 0 && !signals.asked() {
-        return Err(Failure::aborted(format!("{failed} of {number} runs were aborted")));
+        let failure = Failure::aborted(format!("{failed} of {number} runs were aborted"));
+        return Err(failure.after_attempts(seat.attempts()));
     }
     Ok(())
 }
@@ -85,10 +94,12 @@ fn tell(
     compiled: &Compiled,
     number: u64,
     done: &tacit::Run,
+    attempts: u64,
 ) -> Result<(), Failure> {
     if context.json {
         let mut object = run::to_json(compiled, done);
         object["run"] = json!(number);
+        object["attempts"] = json!(attempts);
         return context.line(&object.to_string());
     }
     let sent: u64 = done.report.endpoints.iter().map(|(_, traffic)| traffic.payload()).sum();
@@ -98,14 +109,26 @@ fn tell(
     let ways = &done.report.comparison;
     let ways = ways.as_ref().map_or_else(String::new, |ways| format!("; comparison: {ways}"));
     let seconds = done.report.elapsed.as_secs_f64();
-    context.line(&format!("run {number}: {seconds:.3} s, {sent} bytes sent{material}{roles}{ways}"))
+    let counted = counted(attempts);
+    context.line(&format!("run {number}: {seconds:.3} s, {sent} bytes sent{material}{roles}{ways}{counted}"))
 }
 
-fn tell_failure(context: &mut Context<'_>, number: u64, failure: &Failure) -> Result<(), Failure> {
-    let text = format!("run {number}: {}", failure.message());
+/// Attempts so far, if there are any.
+fn counted(attempts: u64) -> String {
+    if attempts > 0 { format!("; attempts so far: {attempts}") } else { String::new() }
+}
+
+fn tell_failure(
+    context: &mut Context<'_>,
+    number: u64,
+    failure: &Failure,
+    attempts: u64,
+) -> Result<(), Failure> {
+    let text = format!("run {number}: {}{}", failure.message(), counted(attempts));
     let line = if context.json {
         let mut object = failure.to_json();
         object["run"] = json!(number);
+        object["attempts"] = json!(attempts);
         object.to_string()
     } else {
         text.clone()

@@ -7,9 +7,15 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
+use tacit::engine::executor::Unobserved;
+use tacit::net::setup::{Config, Listener};
+use tacit::net::{Event, Frame, Kind as FrameKind, Mesh, What};
 use tacit::program::{Builder, Kind, Program, Range, Recipient};
+use tacit::session::step;
 use tacit::store::Epoch;
+use tacit::{Compiled, Endpoint, play, protocol};
 use tacit_cli::Front;
+use tacit_testkit::react::{Act, Attacker, reacting};
 
 /// The first argument with which this program is the command, without Python behind it.
 const AS_COMMAND: &str = "--as-command";
@@ -21,7 +27,7 @@ fn main() {
         let this_command = vec![this_program().display().to_string(), AS_COMMAND.to_owned()];
         std::process::exit(tacit_cli::main(args.collect(), &NoPython, this_command));
     }
-    let tests: [(&str, fn()); 19] = [
+    let tests: [(&str, fn()); 20] = [
         ("every benchmark runs over every transport", every_benchmark_runs_over_every_transport),
         ("a benchmark's object has all its keys", a_benchmarks_object_has_all_its_keys),
         ("what was sent went over the wire", what_was_sent_went_over_the_wire),
@@ -34,6 +40,7 @@ fn main() {
         ("a shaped link takes its time", a_shaped_link_takes_its_time),
         ("the limits of this machine are measured", the_limits_of_this_machine_are_measured),
         ("servers answer one run after another", servers_answer_one_run_after_another),
+        ("a server stops after failed checks and attempts", a_server_stops_after_failed_checks_and_attempts),
         ("parties run a circuit on a stream of instances", parties_run_a_circuit_on_a_stream_of_instances),
         ("comparisons follow the network", comparisons_follow_the_network),
         ("material is made in one session and used in others", material_is_made_and_used),
@@ -495,6 +502,82 @@ fn servers_answer_one_run_after_another() {
     let pid = rustix::process::Pid::from_child(&server);
     rustix::process::kill_process(pid, rustix::process::Signal::TERM).unwrap();
     assert!(server.wait().unwrap().success());
+}
+
+/// A party that alters a triple, or is gone as soon as it knows a coin.
+struct Corrupt {
+    alters: bool,
+    leaves: bool,
+    openings: usize,
+}
+
+impl Corrupt {
+    fn is_gone(&self) -> bool {
+        self.leaves && self.openings == 2
+    }
+}
+
+impl Attacker for Corrupt {
+    fn sends(&mut self, to: usize, mut frame: Frame, act: &mut Act<'_>) {
+        if frame.at.part == step::CHECK_TRIPLES && std::mem::take(&mut self.alters) {
+            frame.payload[0] ^= 1;
+        }
+        if !self.is_gone() {
+            act.send(to, frame);
+        }
+    }
+
+    fn hears(&mut self, from: usize, event: Event, act: &mut Act<'_>) {
+        let is_opening = |frame: &Frame| frame.kind == FrameKind::Data && frame.at.part == step::COIN_OPEN;
+        self.openings += usize::from(matches!(&event, Event::Frame(frame) if is_opening(frame)));
+        if !self.is_gone() {
+            return act.hear(from, event);
+        }
+        for other in [1, 2] {
+            act.hear(other, Event::Lost(What::Closed { how: "it is gone itself".into() }));
+        }
+    }
+}
+
+/// P0 deviates, and the servers P1 and P2 end with a code of their own.
+fn a_server_stops_after_failed_checks_and_attempts() {
+    let mut build = Builder::new();
+    let a = build.input("P1", "a", Kind::Int, &[2], Range::new(-100, 100)).unwrap();
+    let square = build.mul(a, a).unwrap();
+    build.reveal(square, Recipient::All).unwrap();
+    let program = build.finish().unwrap();
+    let compiled = Compiled::new(program.clone()).unwrap();
+    for (port, failed_check) in [(PORT + 30, true), (PORT + 33, false)] {
+        let deployment = Deployment::new(port);
+        std::fs::write(deployment.path("larger.program"), program.to_bytes()).unwrap();
+        let input = format!("a={}", deployment.path("x.npy"));
+        let options = ["--protocol", "astra-malicious", "--roles", "012", "--attempts", "2"];
+        let given = [&options[..], &["--input", &input]].concat();
+        let servers = [("P1", &given[..]), ("P2", &options[..])]
+            .map(|(name, options)| deployment.start(name, "serve", options));
+        let config = Config::load(Path::new(&deployment.path("P0/parties.toml"))).unwrap();
+        let mut listener = Listener::bind(&config).unwrap();
+        let (parties, clients) = (config.names()[..3].to_vec(), config.names()[3..].to_vec());
+        let protocol = protocol("astra-malicious roles=012").unwrap();
+        let endpoint = Endpoint::new(&compiled, protocol, parties, clients).unwrap();
+        for _ in 0..if failed_check { 1 } else { 2 } {
+            let links = listener.gather(&[], Duration::from_secs(60)).unwrap();
+            let corrupt = Corrupt { alters: failed_check, leaves: !failed_check, openings: 0 };
+            let links = reacting(Box::new(links), Box::new(corrupt));
+            let mesh = Mesh::new(links, 0, config.names(), config.limits().clone());
+            assert!(play(&endpoint, mesh, vec![None], &mut Unobserved).is_err());
+        }
+        for server in servers {
+            let output = server.wait_with_output().unwrap();
+            let text = String::from_utf8_lossy(&output.stdout).into_owned();
+            assert_eq!(output.status.code(), Some(3), "{text}");
+            let lines: Vec<Json> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+            let (last, runs) = lines.split_last().unwrap();
+            assert_eq!(last["error"]["kind"], "stopped", "{text}");
+            let attempts: Vec<_> = runs.iter().map(|run| run["attempts"].as_u64()).collect();
+            assert_eq!(attempts, if failed_check { vec![Some(1)] } else { vec![Some(1), Some(2)] }, "{text}");
+        }
+    }
 }
 
 fn parties_run_a_circuit_on_a_stream_of_instances() {

@@ -20,6 +20,8 @@ pub struct Session {
     coins: u32,
     echoes: u32,
     barriers: u32,
+    /// Whether others may know how a check will end whose verdicts aren't all in.
+    challenged: bool,
     /// The first operation of the plan that is running, counted through the session.
     first_op: u32,
 }
@@ -56,7 +58,19 @@ impl Session {
             }
         };
         let me = mesh.me();
-        Ok(Self { me, agreement, id, mesh, streams, entropy, coins: 0, echoes: 0, barriers: 0, first_op: 0 })
+        Ok(Self {
+            me,
+            agreement,
+            id,
+            mesh,
+            streams,
+            entropy,
+            coins: 0,
+            echoes: 0,
+            barriers: 0,
+            challenged: false,
+            first_op: 0,
+        })
     }
 
     /// This endpoint's number.
@@ -167,6 +181,7 @@ impl Session {
         commitments[self.me] = commitment.0.to_vec();
         let seen = self.hash(b"tacit commitments 1", &commitments.concat());
         let opened = [mine, opening.0, seen].concat();
+        self.challenge();
         let opened = self.broadcast(control(step::COIN_OPEN, toss), &opened)?;
         let mut hash = Sha256::new_with_prefix(b"tacit coin 1");
         hash.update(self.id);
@@ -196,6 +211,18 @@ impl Session {
         let expanded = hkdf::Hkdf::<Sha256>::new(None, &hash.finalize()).expand(b"coins", &mut coins).is_ok();
         assert!(expanded, "a toss gives at most 8,160 bytes");
         Ok(coins)
+    }
+
+    /// Notes that something leaves now by which its receivers can know how a check will end, such as the first seed of a
+    /// proof's points. A coin's opening is noted by [`Session::toss`].
+    pub fn challenge(&mut self) {
+        self.challenged = true;
+    }
+
+    /// Whether others may know how a check will end that this party hasn't all acceptances of ([`Session::accept`]). A run that
+    /// ends then may have been ended for that: whoever lost whom, it counts as an attempt.
+    pub fn is_challenged(&self) -> bool {
+        self.challenged
     }
 
     /// Checks that all parties hold the same `value`, by its hash. Parties only; one round.
@@ -271,6 +298,7 @@ impl Session {
                 return self.fail(party, "what is accepted");
             }
         }
+        self.challenged = false;
         Ok(())
     }
 

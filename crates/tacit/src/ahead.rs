@@ -1,7 +1,7 @@
 //! Offline sessions: the parties make material for runs to come, and each keeps its own in a store.
 
 use crate::casting::{Making, Settling, comparison};
-use crate::endpoint::{Endpoint, establish};
+use crate::endpoint::{Endpoint, establish, in_check};
 use crate::lanes::Tally;
 use crate::local::{all_of, together};
 use crate::material::{refuse_other, two_phases};
@@ -60,6 +60,17 @@ impl Seat {
     /// fit in one session, or if parties' stores were made for different roles or comparisons; [`Error::Store`]. Of an
     /// offline session that fails nothing is kept.
     pub fn offline(
+        &mut self,
+        compiled: &Arc<Compiled>,
+        protocol_name: &str,
+        count: u64,
+        place: &Place,
+        progress: Progress<'_>,
+    ) -> Result<Prepared, Error> {
+        self.counted(|seat| seat.offline_once(compiled, protocol_name, count, place, progress))
+    }
+
+    fn offline_once(
         &mut self,
         compiled: &Arc<Compiled>,
         protocol_name: &str,
@@ -234,7 +245,8 @@ pub fn play_offline(
     };
 
     let mut writer = store.writer(epoch).map_err(|error| ended(engine.as_mut(), error))?;
-    make(endpoint, engine.as_mut(), count, &mut writer, observer)?;
+    make(endpoint, engine.as_mut(), count, &mut writer, observer)
+        .map_err(|error| in_check(error, engine.as_mut()))?;
     writer.sync().map_err(|error| ended(engine.as_mut(), error))?;
     if let Some(session) = engine.session() {
         // Bound to the session, and so to all that was agreed on: program, protocol, parameters, count.

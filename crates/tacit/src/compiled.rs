@@ -198,6 +198,7 @@ impl Compiled {
                     lane: None,
                     at: node.and_then(|node| self.source(node)).cloned().map(Box::new),
                     missing: None,
+                    attempt: false,
                     cause,
                 }
             }

@@ -1,5 +1,6 @@
 //! One party or client of a deployment on several machines.
 
+use crate::attempts::Attempts;
 use crate::endpoint::{Endpoint, Once};
 use crate::lanes::{Job, Strand, Tally, Told, admitted_lanes, clients_of, play_lanes};
 use crate::local::outcome;
@@ -16,11 +17,15 @@ use tacit_program::Value;
 
 /// A seat in a deployment. A party's keeps its port open, and every run brings the others together anew.
 ///
+/// A party's also keeps account of attempts to get past its checks ([`Error::is_attempt`]): after a check that failed, or too
+/// many attempts, it runs nothing more ([`Error::Stopped`]) unless it is told to ([`Seat::stop_after`]).
+///
 /// If the configuration has a window ([`Config::window`]), all that is run here has it, whatever was compiled.
 pub struct Seat {
     config: Config,
     /// A party's; clients call, and nobody calls them.
     listener: Option<Listener>,
+    attempts: Attempts,
 }
 
 impl Seat {
@@ -32,7 +37,38 @@ impl Seat {
     /// Takes the seat that a configuration describes.
     pub fn with(config: Config) -> Result<Self, Error> {
         let listener = if config.is_client() { None } else { Some(Listener::bind(&config)?) };
-        Ok(Self { config, listener })
+        Ok(Self { config, listener, attempts: Attempts::default() })
+    }
+
+    /// Runs so far that ended in a failed check or, whoever lost whom, in the middle of one; of a client none count.
+    pub fn attempts(&self) -> u64 {
+        self.attempts.count()
+    }
+
+    /// Stops after so many attempts instead of [`MOST_ATTEMPTS`](crate::MOST_ATTEMPTS); with `None` never, not even when a
+    /// check failed. For whoever decides it by hand: each further run gives one who deviates another chance.
+    pub fn stop_after(&mut self, most: Option<u64>) {
+        self.attempts.stop_after(most);
+    }
+
+    /// Whether this seat runs anything more.
+    ///
+    /// # Errors
+    /// [`Error::Stopped`] if not.
+    pub fn may_run(&self) -> Result<(), Error> {
+        self.attempts.admit()
+    }
+
+    /// Does what can end in a failed check, and notes it.
+    pub(crate) fn counted<T>(&mut self, run: impl FnOnce(&mut Self) -> Result<T, Error>) -> Result<T, Error> {
+        self.may_run()?;
+        let result = run(self);
+        if let Err(error) = &result
+            && self.is_party()
+        {
+            self.attempts.note(error);
+        }
+        result
     }
 
     /// Has somebody told for whom this party waits, by name, whenever the same have been missing for two seconds at the start
@@ -103,6 +139,16 @@ impl Seat {
     /// # Errors
     /// Of the lane that failed first; then there are no results of others either.
     pub fn run_lanes(
+        &mut self,
+        jobs: &[Job<'_, Option<Value>>],
+        protocol_name: &str,
+        progress: Progress<'_>,
+        within: Duration,
+    ) -> Result<Vec<Run>, Error> {
+        self.counted(|seat| seat.run_lanes_once(jobs, protocol_name, progress, within))
+    }
+
+    fn run_lanes_once(
         &mut self,
         jobs: &[Job<'_, Option<Value>>],
         protocol_name: &str,

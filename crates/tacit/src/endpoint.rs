@@ -247,6 +247,12 @@ pub(crate) fn establish(endpoint: &Endpoint, mesh: Mesh, agreement: Agreement) -
     })
 }
 
+/// A party's failure, and whether it ended the run while a check was under way.
+pub(crate) fn in_check(error: Error, engine: &mut dyn Engine) -> Error {
+    let challenged = engine.session().is_some_and(|session| session.is_challenged());
+    error.in_check(challenged)
+}
+
 /// A party's part after the handshake. `material` is the first part's, if it was made ahead of time.
 pub(crate) fn party(
     endpoint: &Endpoint,
@@ -276,7 +282,8 @@ pub(crate) fn party(
             engine.next(plan.clone(), roles.clone()).map_err(aborted)?;
         }
         let inputs = feed.inputs(part).map_err(|error| ended(error, engine.as_mut()))?;
-        let outcome = executor::run_party(engine.as_mut(), plan, &inputs, observer).map_err(aborted)?;
+        let outcome = executor::run_party(engine.as_mut(), plan, &inputs, observer);
+        let outcome = outcome.map_err(|cause| in_check(aborted(cause), engine.as_mut()))?;
         rounds += outcome.rounds;
         feed.outputs(part, outcome.outputs).map_err(|error| ended(error, engine.as_mut()))?;
     }

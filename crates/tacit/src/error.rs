@@ -22,7 +22,7 @@ pub enum Error {
     #[error(transparent)]
     Setup(#[from] SetupError),
     /// The run was aborted.
-    #[error("the run was aborted{}: {cause}{}{}{}", in_lane(*lane), place(at.as_deref()), advice(cause, missing.as_deref()), address(cause))]
+    #[error("the run was aborted{}: {cause}{}{}{}{}", in_lane(*lane), place(at.as_deref()), advice(cause, missing.as_deref()), counted(*attempt), address(cause))]
     Aborted {
         /// The lane that failed, if the run had several.
         lane: Option<u16>,
@@ -30,6 +30,8 @@ pub enum Error {
         at: Option<Box<Source>>,
         /// Who else takes part and may not have come, if a party was silent before the run began.
         missing: Option<Box<Missing>>,
+        /// Whether it ended while a check was under way whose end others may have known: [`Error::is_attempt`].
+        attempt: bool,
         /// What happened.
         cause: Cause,
     },
@@ -51,6 +53,14 @@ pub enum Error {
         failed: Box<Error>,
         /// Why the store couldn't do it.
         cause: tacit_store::Error,
+    },
+    /// This party runs nothing more by itself ([`crate::Seat`]); nothing was sent.
+    #[error("{}", stopped(*attempts, *failed_check))]
+    Stopped {
+        /// Runs so far that ended in a failed check, or in the middle of one.
+        attempts: u64,
+        /// Whether a check failed.
+        failed_check: bool,
     },
     /// A debug run found an operation whose result differs from the clear one.
     #[error("{0}")]
@@ -78,8 +88,18 @@ impl Error {
     /// The same, of one of a run's lanes.
     pub(crate) fn in_lane(self, lane: u16) -> Self {
         match self {
-            Self::Aborted { at, missing, cause, .. } => {
-                Self::Aborted { lane: Some(lane), at, missing, cause }
+            Self::Aborted { at, missing, attempt, cause, .. } => {
+                Self::Aborted { lane: Some(lane), at, missing, attempt, cause }
+            }
+            other => other,
+        }
+    }
+
+    /// The same, of a run that ended while a check was under way, or not.
+    pub(crate) fn in_check(self, challenged: bool) -> Self {
+        match self {
+            Self::Aborted { lane, at, missing, attempt, cause } => {
+                Self::Aborted { lane, at, missing, attempt: attempt || challenged, cause }
             }
             other => other,
         }
@@ -106,6 +126,16 @@ impl Error {
         }
     }
 
+    /// Whether somebody may have tried to get a wrong result past a check: it failed, or the run ended, through whomever, after
+    /// others could know how it would end. Every attempt multiplies the chance that one isn't noticed.
+    pub fn is_attempt(&self) -> bool {
+        match self {
+            Self::Aborted { attempt, .. } => *attempt || self.is_failed_check(),
+            Self::NotDestroyed { failed, .. } => failed.is_attempt(),
+            _ => false,
+        }
+    }
+
     /// How far this error is from what went wrong: of the errors of a run's endpoints the one with the least says most.
     pub fn distance(&self) -> Distance {
         match self {
@@ -124,6 +154,24 @@ impl Error {
 
 fn in_lane(lane: Option<u16>) -> String {
     lane.map_or_else(String::new, |lane| format!(" in lane {lane}"))
+}
+
+/// Why a party runs nothing more.
+fn stopped(attempts: u64, failed_check: bool) -> String {
+    if failed_check {
+        return "a check failed, so this party runs nothing more by itself: somebody deviated from the protocol, and with \
+                every further run has another chance not to be noticed; find out who before you start it again"
+            .to_owned();
+    }
+    format!(
+        "{attempts} runs ended in the middle of a check, so this party runs nothing more by itself: somebody may deviate and \
+         end each run that it would be noticed in; find out why links are lost before you start it again"
+    )
+}
+
+/// What an attempt means for whoever runs again.
+fn counted(attempt: bool) -> &'static str {
+    if attempt { "; a check was under way, so this counts as an attempt to deviate" } else { "" }
 }
 
 fn place(at: Option<&Source>) -> String {
@@ -182,6 +230,7 @@ mod tests {
             lane: None,
             at: Some(Box::new(at.clone())),
             missing,
+            attempt: false,
             cause: Cause::During { node: 3, source: link.clone().into() },
         };
         let says = aborted(None).to_string();

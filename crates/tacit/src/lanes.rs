@@ -31,7 +31,8 @@ pub struct Strand<'a> {
 /// anything is sent that depends on a secret.
 ///
 /// # Errors
-/// Of the lane that failed first. All others are aborted with it.
+/// Of the lane that failed first, unless a check failed in another: who deviates can end a lane to hide that. All others are
+/// aborted with it. It says whether a check was under way in any ([`Error::is_attempt`]).
 pub fn play_lanes(strands: Vec<Strand<'_>>) -> Result<Vec<(u64, Traffic)>, Error> {
     let count = lane_count(strands.len())?;
     let tie = Tie::default();
@@ -56,20 +57,25 @@ pub fn play_lanes(strands: Vec<Strand<'_>>) -> Result<Vec<(u64, Traffic)>, Error
         first.into_iter().chain(others).collect()
     });
     let first = tie.failed().map(|(lane, _)| lane);
-    let mut failed = None;
+    let mut failed = Vec::new();
     let mut parts = Vec::with_capacity(results.len());
     for (lane, result) in Lane::all(count).zip(results) {
         match result {
             Ok(part) => parts.push(part),
-            Err(error) if failed.is_none() || first == Some(lane.number) => failed = Some((lane, error)),
-            Err(_) => {}
+            Err(error) => failed.push((lane, error)),
         }
     }
-    match failed {
-        Some((lane, error)) if lane.has_others() => Err(error.in_lane(lane.number)),
-        Some((_, error)) => Err(error),
-        None => Ok(parts),
-    }
+    worst(failed, first).map_or(Ok(parts), Err)
+}
+
+/// Of the failures of a run's lanes the one that is told: a failed check rather than that of lane `first`, and that rather than
+/// another. If a check was under way in any, it is in this.
+fn worst(failed: Vec<(Lane, Error)>, first: Option<u16>) -> Option<Error> {
+    let challenged = failed.iter().any(|(_, error)| error.is_attempt());
+    let is_less = |(lane, error): &(Lane, Error)| (!error.is_failed_check(), first != Some(lane.number));
+    let (lane, error) = failed.into_iter().min_by_key(is_less)?;
+    let error = error.in_check(challenged);
+    Some(if lane.has_others() { error.in_lane(lane.number) } else { error })
 }
 
 /// So many lanes, if a run under a protocol can have as many: to ask before links are made.
@@ -153,6 +159,7 @@ impl Observer for Told<'_> {
 mod tests {
     use super::*;
     use std::sync::Mutex;
+    use tacit_session::Error as SessionError;
 
     #[test]
     fn progress_adds_up() {
@@ -165,6 +172,28 @@ mod tests {
         other.progress(2, 2);
         one.progress(3, 3);
         assert_eq!(*told.lock().unwrap(), [(1, 3), (2, 5), (3, 5), (5, 5)]);
+    }
+
+    #[test]
+    fn a_failed_check_is_told_whatever_ended_first_and_an_attempt_in_any_lane_counts() {
+        let aborted = |attempt, cause: SessionError| Error::Aborted {
+            lane: None,
+            at: None,
+            missing: None,
+            attempt,
+            cause: cause.into(),
+        };
+        let lost = |attempt| aborted(attempt, SessionError::Exhausted);
+        let rejected = || aborted(false, SessionError::Rejected { what: "it is wrong".into() });
+        let told = |errors: [Error; 3], first| {
+            let error = worst(Lane::all(3).zip(errors).collect(), Some(first)).unwrap();
+            let Error::Aborted { lane, .. } = &error else { panic!("it was aborted") };
+            (*lane, error.is_failed_check(), error.is_attempt())
+        };
+        assert_eq!(told([lost(false), lost(false), lost(false)], 1), (Some(1), false, false));
+        assert_eq!(told([lost(false), lost(false), lost(true)], 1), (Some(1), false, true));
+        assert_eq!(told([lost(false), lost(true), rejected()], 1), (Some(2), true, true));
+        assert!(worst(Vec::new(), None).is_none());
     }
 
     #[test]

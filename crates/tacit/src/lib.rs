@@ -8,6 +8,7 @@
 //! takes it ([`Seat::run_stored`]).
 
 mod ahead;
+mod attempts;
 mod casting;
 mod compiled;
 mod deployment;
@@ -23,6 +24,7 @@ mod stored;
 mod stream;
 
 pub use ahead::{Made, Prepared, Sent, play_offline};
+pub use attempts::MOST_ATTEMPTS;
 pub use casting::{
     Casting, Comparison, Making, Seating, Seconds, Settled, cast, cast_for, is_open, network, players,
     settle, told,

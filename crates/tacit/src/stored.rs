@@ -46,6 +46,18 @@ impl Seat {
         progress: Progress<'_>,
         within: Duration,
     ) -> Result<Run, Error> {
+        self.counted(|seat| seat.run_stored_once(compiled, protocol_name, store, inputs, progress, within))
+    }
+
+    fn run_stored_once(
+        &mut self,
+        compiled: &Arc<Compiled>,
+        protocol_name: &str,
+        store: &mut Store,
+        inputs: &[Option<Value>],
+        progress: Progress<'_>,
+        within: Duration,
+    ) -> Result<Run, Error> {
         let open = self.party_endpoint(compiled, protocol_name)?;
         let endpoint = made_under(&open, protocol_name, self.config().me(), store)?;
         let values = self.encode(&endpoint, inputs)?;

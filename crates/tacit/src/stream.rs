@@ -116,6 +116,15 @@ impl Seat {
         protocol_name: &str,
         feed: &mut dyn Feed,
     ) -> Result<Report, Error> {
+        self.counted(|seat| seat.stream_once(stream, protocol_name, feed))
+    }
+
+    fn stream_once(
+        &mut self,
+        stream: &Stream,
+        protocol_name: &str,
+        feed: &mut dyn Feed,
+    ) -> Result<Report, Error> {
         let mut stream = stream.clone();
         if let Some(bytes) = self.config().window() {
             stream = stream.with_window(bytes);
