@@ -561,7 +561,7 @@ fn a_server_stops_after_failed_checks_and_attempts() {
         let protocol = protocol("astra-malicious roles=012").unwrap();
         let endpoint = Endpoint::new(&compiled, protocol, parties, clients).unwrap();
         for _ in 0..if failed_check { 1 } else { 2 } {
-            let links = listener.gather(&[], Duration::from_secs(60)).unwrap();
+            let links = listener.gather(&[], Duration::from_mins(1)).unwrap();
             let corrupt = Corrupt { alters: failed_check, leaves: !failed_check, openings: 0 };
             let links = reacting(Box::new(links), Box::new(corrupt));
             let mesh = Mesh::new(links, 0, config.names(), config.limits().clone());

@@ -16,7 +16,7 @@ use tacit::{Compiled, Endpoint, Error, Run, Seat, play, protocol};
 use tacit_testkit::react::{Act, Attacker, reacting};
 
 const PROTOCOL: &str = "astra-malicious roles=012";
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_mins(1);
 
 /// A product of P1's numbers and P2's, which all learn.
 fn product() -> Arc<Compiled> {
