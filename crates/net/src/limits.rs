@@ -2,7 +2,11 @@
 
 use std::time::Duration;
 
-/// Bounds on memory and time. Sizes are in bytes.
+/// What a message in the inbox takes beside its payload.
+pub(crate) const FRAME_OVERHEAD: usize = 64;
+
+/// Bounds on memory and time. Sizes are in bytes. Of parties `silence`, `linger` and `inbox` have to be the same, which a
+/// session's handshake sees to: others rely on them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Limits {
     /// The longest payload, sent or received. A little less than [`crate::frame::MAX_PAYLOAD`] at
@@ -26,6 +30,13 @@ pub struct Limits {
     pub callers: usize,
     /// How long closing waits for peers to take the last messages.
     pub linger: Duration,
+}
+
+impl Limits {
+    /// Bytes of an inbox that messages take whose payloads have these lengths.
+    pub fn inbox_bytes(lengths: impl IntoIterator<Item = usize>) -> usize {
+        lengths.into_iter().fold(0, |sum, length| sum.saturating_add(length).saturating_add(FRAME_OVERHEAD))
+    }
 }
 
 impl Default for Limits {

@@ -9,7 +9,7 @@ pub enum Error {
     #[error(transparent)]
     Link(#[from] tacit_net::Error),
     /// Two endpoints are about to run different things.
-    #[error("{peer} disagrees on {what}: here {here}, there {there}; {}", advice(here, there))]
+    #[error("{peer} disagrees on {what}: here {here}, there {there}; {}", advice(what, here, there))]
     Disagreement {
         /// Whose statement differs from ours.
         peer: String,
@@ -62,7 +62,10 @@ pub enum Error {
 }
 
 /// What to do about different statements.
-fn advice(here: &str, there: &str) -> &'static str {
+fn advice(what: &str, here: &str, there: &str) -> &'static str {
+    if matches!(what, "silence_seconds" | "linger_seconds" | "inbox_bytes") {
+        return "say the same under [limits] in every party's parties.toml";
+    }
     // A protocol's parameters, one of which the parties measure the network for; or somebody was told the network.
     let measures = |statement: &str| statement.contains("=auto");
     if measures(here) == measures(there) {

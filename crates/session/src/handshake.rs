@@ -4,6 +4,8 @@ use crate::Error;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use std::fmt::Write;
+use std::time::Duration;
+use tacit_net::Limits;
 use zeroize::Zeroize;
 
 /// What everybody in a run must agree on before anything secret is sent.
@@ -45,14 +47,7 @@ const MAX_SHOWN: usize = 1 << 10;
 impl Agreement {
     /// The first difference to a peer's statement.
     pub(crate) fn compare(&self, peer: &str, theirs: &Self) -> Result<(), Error> {
-        let differ = |what, here: String, there: String| {
-            if here == there {
-                Ok(())
-            } else {
-                let (here, there) = (readable(&here), readable(&there));
-                Err(Error::Disagreement { peer: peer.to_owned(), what, here, there })
-            }
-        };
+        let differ = |what, here, there| differ(peer, what, here, there);
         differ("the version of the messages", self.version.to_string(), theirs.version.to_string())?;
         differ("the number of lanes", self.lanes.to_string(), theirs.lanes.to_string())?;
         differ("which lane this is", self.lane.to_string(), theirs.lane.to_string())?;
@@ -69,10 +64,49 @@ impl Agreement {
     }
 }
 
+/// An error if two statements differ.
+fn differ(peer: &str, what: &'static str, here: String, there: String) -> Result<(), Error> {
+    if here == there {
+        return Ok(());
+    }
+    let (here, there) = (readable(&here), readable(&there));
+    Err(Error::Disagreement { peer: peer.to_owned(), what, here, there })
+}
+
+/// The limits of links that all parties must have alike, under any protocol: how long they wait for one another, how long
+/// they stay for the last messages, and how much a link carries though its receiver reads another. What a protocol
+/// promises of its end rests on these: of two parties that wait for different times a third one can make one act on a
+/// silence that the other doesn't take for one.
+///
+/// Clients may have others: nothing rests on what a client waits for. So these are no part of the session's identity.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct PartyLimits {
+    silence: Duration,
+    linger: Duration,
+    inbox: u64,
+}
+
+impl PartyLimits {
+    pub(crate) fn of(limits: &Limits) -> Self {
+        Self { silence: limits.silence, linger: limits.linger, inbox: limits.inbox as u64 }
+    }
+
+    /// The first difference to another party's.
+    pub(crate) fn compare(&self, peer: &str, theirs: &Self) -> Result<(), Error> {
+        let differ = |what, here, there| differ(peer, what, here, there);
+        let seconds = |time: Duration| time.as_secs_f64().to_string();
+        differ("silence_seconds", seconds(self.silence), seconds(theirs.silence))?;
+        differ("linger_seconds", seconds(self.linger), seconds(theirs.linger))?;
+        differ("inbox_bytes", self.inbox.to_string(), theirs.inbox.to_string())
+    }
+}
+
 /// The first message: what I am about to run, and fresh randomness.
 #[derive(Clone, Serialize, Deserialize)]
 pub(crate) struct Hello {
     pub(crate) agreement: Agreement,
+    /// The sender's; only those of parties matter, to parties.
+    pub(crate) limits: PartyLimits,
     /// Known to all; makes the session's identity fresh.
     pub(crate) nonce: [u8; 32],
     /// For this receiver alone; half of the pair's key.
@@ -104,8 +138,13 @@ impl Hello {
 
 /// A first message that states this agreement; a pure function for tests and fuzzing.
 #[doc(hidden)]
-pub fn write_first_message(agreement: &Agreement, nonce: [u8; 32], seed: [u8; 32]) -> Vec<u8> {
-    Hello { agreement: agreement.clone(), nonce, seed }.to_bytes()
+pub fn write_first_message(
+    agreement: &Agreement,
+    limits: &Limits,
+    nonce: [u8; 32],
+    seed: [u8; 32],
+) -> Vec<u8> {
+    Hello { agreement: agreement.clone(), limits: PartyLimits::of(limits), nonce, seed }.to_bytes()
 }
 
 /// What a first message states, and the bytes that it would be written as; a pure function for tests and fuzzing.
@@ -208,6 +247,27 @@ mod tests {
     }
 
     #[test]
+    fn different_limits_are_named_with_their_values_and_what_to_do() {
+        let limits = Limits::default();
+        let ours = PartyLimits::of(&limits);
+        assert_eq!(ours.compare("P1", &ours), Ok(()));
+        let second = Duration::from_secs(1);
+        let changes = [
+            (Limits { silence: 13 * second, ..limits.clone() }, "silence_seconds: here 10, there 13"),
+            (Limits { linger: second / 2, ..limits.clone() }, "linger_seconds: here 1, there 0.5"),
+            (Limits { inbox: 1, ..limits.clone() }, "inbox_bytes: here 268435456, there 1"),
+        ];
+        for (limits, says) in changes {
+            let error = ours.compare("P1", &PartyLimits::of(&limits)).unwrap_err().to_string();
+            assert!(error.starts_with(&format!("P1 disagrees on {says}; ")), "{error}");
+            assert!(error.ends_with("under [limits] in every party's parties.toml"), "{error}");
+        }
+        // What a party and nobody else has to bear with.
+        let other = Limits { patience: second, frame: 100, callers: 1, connect: second, ..limits };
+        assert_eq!(ours.compare("P1", &PartyLimits::of(&other)), Ok(()));
+    }
+
+    #[test]
     fn a_peers_statement_is_shown_bounded_and_without_control_characters() {
         let ours = agreement();
         let theirs = Agreement { inputs: format!("\x1b[2J\r{}", "é".repeat(1 << 18)), ..agreement() };
@@ -217,7 +277,8 @@ mod tests {
 
     #[test]
     fn malformed_first_messages_are_refused() {
-        let hello = Hello { agreement: agreement(), nonce: [1; 32], seed: [2; 32] };
+        let limits = PartyLimits::of(&Limits::default());
+        let hello = Hello { agreement: agreement(), limits, nonce: [1; 32], seed: [2; 32] };
         let bytes = hello.to_bytes();
         assert!(Hello::from_bytes("P1", &bytes).is_ok());
         for length in 0..bytes.len() {

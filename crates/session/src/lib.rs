@@ -26,4 +26,4 @@ pub use handshake::Agreement;
 pub use handshake::{read_first_message, write_first_message};
 pub use session::Session;
 pub use stream::{Draw, Stream};
-pub use tacit_net::{At, Mesh, Phase};
+pub use tacit_net::{At, Limits, Mesh, Phase};

@@ -1,6 +1,6 @@
 //! The session itself: handshake, identity, streams, and the checks that parties make with one another.
 
-use crate::handshake::{Hello, MAX_HELLO, VERSION, identity, pair_key};
+use crate::handshake::{Hello, MAX_HELLO, PartyLimits, VERSION, identity, pair_key};
 use crate::{Agreement, Commitment, Entropy, Error, Opening, Stream, step};
 use sha2::{Digest, Sha256};
 use subtle::ConstantTimeEq;
@@ -36,7 +36,8 @@ impl Session {
     /// Agrees with everybody on what is run and makes the pairs' keys.
     ///
     /// Everybody sends everybody it has a link to what it is about to run, a nonce for all and a seed for that
-    /// receiver. A difference is an error on both sides that says what differs. The lane and their number are part
+    /// receiver. A difference is an error on both sides that says what differs; parties differ also if the limits of their
+    /// links do by which others are kept waiting. The lane and their number are part
     /// of what is agreed, and so every lane has keys of its own. Then the parties compare (and
     /// tell the clients) a hash of all parties' nonces, so that nobody can have told two parties different things.
     /// Two rounds.
@@ -433,13 +434,15 @@ impl Session {
         // Clients have links to the parties only, and some don't take part.
         let peers: Vec<usize> = (0..endpoints).filter(|&peer| mesh.is_linked(peer)).collect();
         let at = control(step::HELLO, 0);
+        let limits = PartyLimits::of(mesh.limits());
 
         let mut nonce = [0; 32];
         entropy.fill(&mut nonce)?;
         let mut seeds = vec![[0; 32]; endpoints];
         for &peer in &peers {
             entropy.fill(&mut seeds[peer])?;
-            let hello = Hello { agreement: agreement.clone(), nonce, seed: seeds[peer] };
+            let (agreement, limits) = (agreement.clone(), limits.clone());
+            let hello = Hello { agreement, limits, nonce, seed: seeds[peer] };
             let mut bytes = hello.to_bytes();
             mesh.send(peer, at, &bytes)?;
             bytes.zeroize();
@@ -453,6 +456,9 @@ impl Session {
             bytes.zeroize();
             let hello = hello?;
             agreement.compare(&name, &hello.agreement)?;
+            if me.max(peer) < parties {
+                limits.compare(&name, &hello.limits)?;
+            }
             hellos[peer] = Some(hello);
         }
 

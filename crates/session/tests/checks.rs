@@ -1,5 +1,6 @@
 //! What parties agree on and check with one another, and what becomes of who doesn't play by the rules.
 
+use std::time::Duration;
 use tacit_net::{Frame, Limits};
 use tacit_session::{Agreement, Draw, Error, Mesh, Session, step};
 use tacit_testkit::{Deviation, Draws, Fate, Interceptor, Trace, World};
@@ -33,6 +34,17 @@ fn play<T: Send>(
     draws: &Draws,
     part: impl Fn(&mut Session) -> Result<T, Error> + Sync,
 ) -> Vec<Result<T, Error>> {
+    play_within(world, agreements, &vec![Limits::default(); agreements.len()], draws, part)
+}
+
+/// The same, each endpoint with limits of its own.
+fn play_within<T: Send>(
+    world: &World,
+    agreements: &[Agreement],
+    limits: &[Limits],
+    draws: &Draws,
+    part: impl Fn(&mut Session) -> Result<T, Error> + Sync,
+) -> Vec<Result<T, Error>> {
     std::thread::scope(|scope| {
         let threads: Vec<_> = world
             .transports()
@@ -41,10 +53,10 @@ fn play<T: Send>(
             .zip(agreements)
             .enumerate()
             .map(|(me, (links, agreement))| {
-                let (part, entropy) = (&part, draws.of(me));
+                let (part, entropy, limits) = (&part, draws.of(me), limits[me].clone());
                 let names = agreements[me].parties.iter().chain(&agreements[me].clients).cloned().collect();
                 scope.spawn(move || {
-                    let mesh = Mesh::new(links, me, names, Limits::default());
+                    let mesh = Mesh::new(links, me, names, limits);
                     let mut session = Session::establish(mesh, agreement.clone(), entropy)?;
                     let result = part(&mut session)?;
                     session.close().map(|()| result)
@@ -63,6 +75,38 @@ fn among<T: Send>(
     part: impl Fn(&mut Session) -> Result<T, Error> + Sync,
 ) -> Vec<Result<T, Error>> {
     play(world, &vec![agreement(parties, 0); parties], draws, part)
+}
+
+/// What others wait for is agreed: a party that waits for longer is refused by all, whoever it is, and whatever a client
+/// waits for.
+#[test]
+fn parties_with_other_limits_are_refused_by_all_and_clients_are_not() {
+    let usual = Limits { silence: Duration::from_secs(10), ..Limits::default() };
+    let others = [
+        ("silence_seconds", Limits { silence: Duration::from_secs(13), ..usual.clone() }),
+        ("linger_seconds", Limits { linger: Duration::from_secs(2), ..usual.clone() }),
+        ("inbox_bytes", Limits { inbox: 1000, ..usual.clone() }),
+    ];
+    for (what, other) in others {
+        for who in 0..4 {
+            let mut limits = vec![usual.clone(); 4];
+            limits[who] = other.clone();
+            let (world, agreements) = (World::new(3, 1), vec![agreement(3, 1); 4]);
+            let results = play_within(&world, &agreements, &limits, &Draws::fixed(1), |_| Ok(()));
+            for (endpoint, result) in results.into_iter().enumerate() {
+                if who == 3 {
+                    assert_eq!(result, Ok(()), "a client with another {what}");
+                    continue;
+                }
+                let error = result.expect_err("a run with different limits").to_string();
+                assert!(error.contains(&format!("disagrees on {what}: here ")), "{endpoint}: {error}");
+                assert!(
+                    error.contains("under [limits] in every party's parties.toml"),
+                    "{endpoint}: {error}"
+                );
+            }
+        }
+    }
 }
 
 /// What the honest parties of three say if party 1 deviates.

@@ -18,7 +18,7 @@
 //! fingerprint = "09ab..."
 //!
 //! [limits]
-//! silence_seconds = 10.0
+//! silence_seconds = 10.0            # as linger_seconds and inbox_bytes the same for all parties
 //! ```
 
 use std::collections::HashSet;

@@ -5,7 +5,7 @@ use tacit_circuit::{Circuit, Gate, Wire, bristol};
 use tacit_net::frame::{Header, MAX_PAYLOAD};
 use tacit_net::setup::hello::{Hello, MAX_ENDPOINTS};
 use tacit_net::setup::{Fingerprint, INSECURE_TCP};
-use tacit_net::{At, Frame, Kind, Lane, MAX_LANES};
+use tacit_net::{At, Frame, Kind, Lane, Limits, MAX_LANES};
 use tacit_session::{Agreement, write_first_message};
 use tacit_store::{Available, Binding, Epoch, Used, encode, write_index_header, write_ledger};
 
@@ -206,7 +206,8 @@ pub(super) fn handshakes() -> Vec<Vec<u8>> {
         inputs: inputs.to_owned(),
         program: [3; 32],
     };
-    let message = |agreement: &Agreement| write_first_message(agreement, [1; 32], [2; 32]);
+    let message =
+        |agreement: &Agreement| write_first_message(agreement, &Limits::default(), [1; 32], [2; 32]);
     let usual = message(&agreement(3, &["alice", "bob"], "alice.a: int (1000,), bob.b: fixed(16) (1000,)"));
     let other = Agreement {
         version: u32::MAX,
