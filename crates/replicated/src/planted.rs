@@ -1,6 +1,9 @@
 //! Mistakes of published proof code, planted by tests that show that attackers then get through, or honest runs fail.
 //!
 //! Only tests have the feature `planted`; without it nothing is planted, and nothing of this is left in the code.
+//!
+//! An attack that computes with what a party knows learns it by a [`tap`], which shows the corrupt party's log and lets it
+//! be changed. Taps are no mistakes: whoever is corrupt has its own memory.
 
 #[cfg(all(feature = "planted", not(debug_assertions)))]
 compile_error!(
@@ -21,10 +24,32 @@ pub enum Mistake {
     WrongMask,
     /// Points don't depend on the seeds.
     ConstantChallenge,
+    /// Nor does that of the second round, and all others do.
+    ConstantRound,
+    /// The right verifier releases seeds without the left one's word that it holds the batch.
+    LeftWordUnawaited,
+    /// A round's seed is released in the step in which its values are sent, not in the one after.
+    SeedsWithValues,
+    /// The coefficients of Boyle et al. 2019 come from the anchor, not from the first seed.
+    CoefficientsFromAnchor,
+    /// Of two repetitions only the first one is checked.
+    SecondUnchecked,
+    /// Both repetitions have the same points.
+    SamePoints,
+    /// Messages of ANDs aren't hashed.
+    MessagesUnhashed,
+    /// Nor are the values of the second round.
+    RoundUnhashed,
     /// Only the first batch is proved.
     LaterBatchesDropped,
-    /// What was proved isn't compared with what was recorded.
+    /// What was proved isn't compared with what the plan says.
     NotCounted,
+    /// ANDs outside of circuits aren't noted.
+    AndsUnnoted,
+    /// Nor are those of a circuit's layer, but for the first message of each.
+    PiecesUnnoted,
+    /// Nor are those of circuits' full tiles.
+    FullTilesUnnoted,
     /// Only the verifier before the prover checks.
     OnlyRightChecks,
     /// Whoever says nothing is taken to accept.
@@ -37,6 +62,12 @@ pub enum Mistake {
     SeedsUnchecked,
     /// What a client gave two parties isn't compared.
     GivenNotCompared,
+    /// Or only once all ANDs are proved.
+    GivenComparedLate,
+    /// A client doesn't look whether parties say that they accept.
+    UnacceptedTaken,
+    /// The key that hides outputs' components is what one party says.
+    KeyFromOne,
     /// Nor is an output's component with its digest.
     ComponentsNotCompared,
 }
@@ -62,4 +93,97 @@ pub(crate) fn planted(mistake: Mistake) -> bool {
 #[cfg(not(feature = "planted"))]
 pub(crate) const fn planted(_: Mistake) -> bool {
     false
+}
+
+#[cfg(feature = "planted")]
+pub use taps::{Moment, Noted, coefficients, point, session, tap};
+#[cfg(feature = "planted")]
+pub(crate) use taps::{seated, tapped};
+
+#[cfg(feature = "planted")]
+mod taps {
+    use crate::verify::{Batch, Place, Seed, seeds};
+    use std::cell::{Cell, RefCell};
+    use tacit_session::Session;
+
+    /// When a corrupt party looks into its log.
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    pub enum Moment {
+        /// A batch is complete, and nothing of its proofs is computed.
+        Complete,
+        /// As prover it has the first point of every repetition, and hasn't used it: real and imaginary part.
+        Challenged(Vec<[u64; 2]>),
+    }
+
+    /// A corrupt party's log of a batch, to look at and to change. Planes have a bit for every AND.
+    #[derive(Debug)]
+    pub struct Noted<'a> {
+        /// Who it is.
+        pub me: usize,
+        /// The batch's number.
+        pub number: u32,
+        /// Blocks of the first round.
+        pub blocks: usize,
+        /// Words of a block.
+        pub block_words: usize,
+        /// `x_i` and `x_(i-1)`.
+        pub x: [&'a mut [u64]; 2],
+        /// `y_i` and `y_(i-1)`.
+        pub y: [&'a mut [u64]; 2],
+        /// `rho_(i-1)`.
+        pub mask_prev: &'a mut [u64],
+        /// `x_i y_i ^ z_i ^ rho_i`, of its own messages.
+        pub e: &'a mut [u64],
+        /// The same of the previous party's.
+        pub e_prev: &'a mut [u64],
+    }
+
+    type Tap = Box<dyn FnMut(Moment, &mut Noted<'_>)>;
+
+    thread_local! {
+        static TAP: RefCell<Option<Tap>> = const { RefCell::new(None) };
+        static SESSION: Cell<[u8; 32]> = const { Cell::new([0; 32]) };
+    }
+
+    /// Lets `tap` look into the log of the party whose thread this is.
+    pub fn tap(tap: impl FnMut(Moment, &mut Noted<'_>) + 'static) {
+        TAP.set(Some(Box::new(tap)));
+    }
+
+    /// The identity of the last session in which the party whose thread this is took its seat.
+    pub fn session() -> [u8; 32] {
+        SESSION.get()
+    }
+
+    /// Notes a session.
+    pub(crate) fn seated(session: &Session) {
+        SESSION.set(*session.id());
+    }
+
+    /// Shows a batch to whoever looks.
+    pub(crate) fn tapped(moment: Moment, batch: &mut Batch, number: u32, session: &Session) {
+        TAP.with_borrow_mut(|tap| {
+            if let Some(tap) = tap {
+                tap(moment, &mut batch.noted(session.me(), number));
+            }
+        });
+    }
+
+    /// The point that a seed gives ([`seeds::point`]): prover, batch, round and repetition say of what.
+    pub fn point(session: &[u8; 32], seed: &Seed, place: [usize; 4], blocks: usize) -> u64 {
+        let [prover, batch, round, repetition] = place;
+        let place = Place { prover, batch: batch as u32, round, repetition };
+        tacit_kernel::Element::to_u128(seeds::point(session, seed, place, blocks)) as u64
+    }
+
+    /// The coefficients that a seed gives ([`seeds::coefficients`]).
+    pub fn coefficients(
+        session: &[u8; 32],
+        seed: &Seed,
+        prover: usize,
+        batch: u32,
+        count: usize,
+    ) -> Vec<u64> {
+        seeds::coefficients(session, seed, prover, batch, count).into_iter().map(|one| one.0).collect()
+    }
 }

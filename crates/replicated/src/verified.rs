@@ -31,7 +31,7 @@ use tacit_kernel::{Buffer, bits};
 use tacit_program::Native;
 use tacit_program::cost::{Flow, Phase};
 use tacit_program::plan::{InputOp, Kind, Op, OutputOp, Plan};
-use tacit_session::{Draw, Session, Stream, step};
+use tacit_session::{At, Draw, Session, Stream, step};
 use zeroize::Zeroize;
 
 /// The protocol `replicated-malicious`.
@@ -188,6 +188,8 @@ impl Protocol for ReplicatedMalicious {
 
     fn seat(&self, session: Session, plan: Arc<Plan>, roles: Roles) -> Result<Box<dyn Engine>, Error> {
         let verified = Verified::new(&plan, *self)?;
+        #[cfg(feature = "planted")]
+        crate::planted::seated(&session);
         let (inbox, ands) =
             (session.limits().inbox, plan.ops.iter().any(|op| matches!(op.kind, Kind::And { .. })));
         if ands && inbox < LEAST_INBOX {
@@ -227,6 +229,8 @@ fn clients_learn(plan: &Plan, roles: &Roles) -> bool {
 /// What a party still has to verify.
 pub(crate) struct Verified {
     pub(crate) proofs: Proofs,
+    /// Words of ANDs that the plan has.
+    words: u64,
     /// What clients gave, of the component that is shared with the next party, and of that with the previous one.
     given: Option<[Sha256; 2]>,
     /// What hides outputs' components from clients, once everybody has accepted.
@@ -237,13 +241,14 @@ impl Verified {
     fn new(plan: &Plan, protocol: ReplicatedMalicious) -> Result<Self, Error> {
         refuse_unverified(plan)?;
         let proofs = Proofs::new(protocol.cut, protocol.challenges);
-        Ok(Self { proofs, given: None, hiding: None })
+        Ok(Self { proofs, words: noted_words(plan), given: None, hiding: None })
     }
 
     /// Begins another plan.
     pub(crate) fn next(&mut self, plan: &Plan) -> Result<(), Error> {
         refuse_unverified(plan)?;
         self.proofs.next_plan();
+        self.words = noted_words(plan);
         Ok(())
     }
 
@@ -257,9 +262,14 @@ impl Verified {
 
     /// Compares with both neighbours what clients gave, once all inputs are here.
     pub(crate) fn compare_given(&mut self, session: &mut Session) -> Result<(), Error> {
-        let Some(hashes) = self.given.take().filter(|_| !planted(Mistake::GivenNotCompared)) else {
+        if planted(Mistake::GivenNotCompared) || planted(Mistake::GivenComparedLate) {
             return Ok(());
-        };
+        }
+        self.compare(session)
+    }
+
+    fn compare(&mut self, session: &mut Session) -> Result<(), Error> {
+        let Some(hashes) = self.given.take() else { return Ok(()) };
         let [own, before] = hashes.map(Sha256::finalize);
         let me = session.me();
         Ok(session.compare_shared(&[(next(me), &own), (prev(me), &before)], "what a client gave")?)
@@ -269,7 +279,12 @@ impl Verified {
     /// parties then have a key that clients don't: `P_0` and `P_1` draw it from theirs, and both send it to `P_2`. From
     /// `P_0` alone it could be one that `P_0` chose by what it does to an output of few bits.
     pub(crate) fn check(&mut self, session: &mut Session, plan: &Plan, roles: &Roles) -> Result<(), Error> {
-        let proved = if planted(Mistake::OutputsEarly) { 0 } else { self.proofs.complete(session)? };
+        if !planted(Mistake::OutputsEarly) {
+            self.proofs.complete(self.words, session)?;
+        }
+        if planted(Mistake::GivenComparedLate) {
+            self.compare(session)?;
+        }
         let (me, learn) = (session.me(), clients_learn(plan, roles));
         let mut key = [0; KEY_BYTES];
         if learn && me != 2 {
@@ -279,10 +294,10 @@ impl Verified {
             session.give_key(2, step::OUTPUT_KEY, &key)?;
         }
         if !planted(Mistake::OutputsEarly) {
-            Self::accept(proved, session)?;
+            self.accept(session)?;
         }
         if learn && me == 2 {
-            key = session.take_key(step::OUTPUT_KEY)?;
+            key = take_key(session)?;
         }
         self.hiding = learn.then(|| Stream::new(&key, session.lane()));
         key.zeroize();
@@ -292,16 +307,16 @@ impl Verified {
     /// What the mistake of the name leaves for after the outputs.
     #[cfg(feature = "planted")]
     pub(crate) fn check_late(&mut self, session: &mut Session) -> Result<(), Error> {
-        let proved = self.proofs.complete(session)?;
-        Self::accept(proved, session)
+        self.proofs.complete(self.words, session)?;
+        self.accept(session)
     }
 
     /// Accepts, and waits until the others do.
-    fn accept(proved: u64, session: &mut Session) -> Result<(), Error> {
+    fn accept(&self, session: &mut Session) -> Result<(), Error> {
         if planted(Mistake::SilenceAccepts) {
             return Ok(());
         }
-        Ok(session.accept(&proved.to_le_bytes())?)
+        Ok(session.accept(&self.words.to_le_bytes())?)
     }
 
     /// Hides this party's two components of an output from clients. The components of what is added are
@@ -320,6 +335,18 @@ impl Verified {
             }
         }
     }
+}
+
+/// `P_2` takes the key that hides outputs' components, which both others say.
+fn take_key(session: &mut Session) -> Result<[u8; KEY_BYTES], Error> {
+    if planted(Mistake::KeyFromOne) {
+        let at = At { lane: 0, part: step::OUTPUT_KEY, op: 0, batch: 0 };
+        let mut key = [0; KEY_BYTES];
+        key.copy_from_slice(&session.mesh().recv(0, at, KEY_BYTES)?);
+        session.mesh().recv(1, at, KEY_BYTES)?;
+        return Ok(key);
+    }
+    Ok(session.take_key(step::OUTPUT_KEY)?)
 }
 
 /// Refuses what has no proof.

@@ -106,6 +106,17 @@ mod that_let_honest_runs_fail {
     fn later_batches_are_dropped_and_the_count_shows_it() {
         circuits::without_rounds(&subject(&[Mistake::LaterBatchesDropped]), 0..5);
     }
+
+    /// What a path doesn't note is missing in the log, too: the count is compared with the plan's.
+    #[test]
+    fn ands_are_not_noted_and_the_count_shows_it() {
+        let case = one_and(&[Mistake::AndsUnnoted], ["P0", "P1"], Recipient::All, [1, 1]);
+        let run = case.run(&Draws::fixed(1));
+        let errors = run.endings.iter().flatten().filter_map(|ending| ending.result.as_ref().err());
+        let errors: Vec<String> = errors.map(ToString::to_string).collect();
+        assert_eq!(errors.len(), 3);
+        assert!(errors.iter().all(|error| error.contains("not all ANDs were proved")), "{errors:?}");
+    }
 }
 
 /// `x & y`, in so many lanes, of a party each, for `to`.
@@ -365,6 +376,8 @@ mod views_of_proofs {
         None,
         /// As left verifier it gives the prover before it another anchor.
         Anchor,
+        /// And the right verifier.
+        Word,
         /// As right verifier it gives the prover after it another first seed.
         Seed,
         /// It shows the other verifiers something else.
@@ -380,6 +393,7 @@ mod views_of_proofs {
                 let lies = match self {
                     Self::None => false,
                     Self::Anchor => to == prev && batch == 0,
+                    Self::Word => to == next && batch == 0,
                     Self::Seed => to == next && batch == 1,
                     Self::Ends => batch == ENDS,
                 };
@@ -407,6 +421,10 @@ mod views_of_proofs {
         let mut row = BitRow::default();
         for received in run.trace.received(corrupt).iter().filter(|received| received.at.is_aside()) {
             let (back, batch) = (received.at.part == step::PROOF_BACK, received.at.batch);
+            if !back && batch == 0 {
+                // The left verifier's word: the right one drew the seeds itself.
+                continue;
+            }
             let mut rest = received.payload.as_slice();
             if batch == ENDS {
                 row.extend(&rest[8..], 61);
@@ -435,7 +453,7 @@ mod views_of_proofs {
             match lie {
                 Lie::None => assert!(shown.iter().all(|gap| gap.is_some_and(|gap| gap.to_u128() == 0))),
                 // Whoever is given another point shows nothing, and so nobody else does.
-                Lie::Anchor | Lie::Seed => assert_eq!(shown, [None, None]),
+                Lie::Anchor | Lie::Word | Lie::Seed => assert_eq!(shown, [None, None]),
                 Lie::Ends => {}
             }
         }
@@ -454,7 +472,7 @@ mod views_of_proofs {
     #[test]
     fn are_uniform_if_the_verifier_lies() {
         for corrupt in 0..3 {
-            for lie in [Lie::Anchor, Lie::Seed, Lie::Ends] {
+            for lie in [Lie::Anchor, Lie::Word, Lie::Seed, Lie::Ends] {
                 assert_eq!(check(&[], corrupt, [1, 0], lie), Ok(()), "P{corrupt}, {lie:?}");
             }
         }

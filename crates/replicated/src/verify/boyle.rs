@@ -1,23 +1,28 @@
 //! Proofs over GF(2^64) ([`super::lifted`]), with points from the verifiers' seeds ([`super::seeds`]).
 //!
-//! The coefficients come from the anchor of the seeds. The left verifier, who received the ANDs' messages, gives it to
-//! the prover only when it has all of the batch, so they are fixed by then; and it tells nothing of the points, whose
-//! seeds are before it in the chain. A batch of `R` rounds takes part in `2 R + 2` steps:
+//! The coefficients come from a seed of their own, the first of the chain: wrong ANDs are chosen easily whose
+//! coefficients add up to nothing, so nobody may know these before both verifiers hold all of the batch. As every seed
+//! it is released by the right verifier, when its own log is complete and it has the left one's word. A batch of `R`
+//! rounds takes part in `2 R + 3` steps:
 //!
 //! | step | to the previous party | to the next party |
 //! | --- | --- | --- |
-//! | 0 | as left verifier: the anchor of the seeds | |
-//! | 2 k - 1, for rounds k | as prover: its values of round k | |
-//! | 2 k, for rounds k < R | | as right verifier: the seed of round k |
-//! | 2 R | as right verifier: its share of `G(r)`, and `q(r)` | as left verifier: its share of `G(r)`, and `p(r)` |
-//! | 2 R + 1 | nothing: both verifiers check `p(r) q(r) = G(r)` | |
+//! | 0 | as left verifier: the anchor of the seeds | as left verifier: the anchor |
+//! | 1 | | as right verifier: the seed of the coefficients |
+//! | 2 k, for rounds k | as prover: its values of round k | |
+//! | 2 k + 1, for rounds k < R | | as right verifier: the seed of round k |
+//! | 2 R + 1 | as right verifier: its share of `G(r)`, and `q(r)` | as left verifier: its share of `G(r)`, and `p(r)` |
+//! | 2 R + 2 | nothing: both verifiers check `p(r) q(r) = G(r)` | |
 
 use super::lifted;
 use super::log::Batch;
-use super::seeds::{Place, Seed, before, chain, coefficients, point_of_binary};
+use super::seeds::{
+    Place, Seed, before, chain, coefficients, give_word, point_of_binary, take_word, word_bytes,
+};
 use super::sequence::Sequence;
 use super::steps::{Out, Proof, Reader, other_verifier};
 use super::{draws, field::Spare};
+use crate::planted::{Mistake, planted};
 use crate::{next, prev};
 use tacit_engine::Error;
 use tacit_kernel::gf64::Gf64;
@@ -30,7 +35,7 @@ const SENT: usize = 8;
 
 /// Steps in which a batch sends anything.
 pub(super) fn steps(sequence: &Sequence) -> usize {
-    2 * sequence.rounds() + 1
+    2 * sequence.rounds() + 2
 }
 
 /// Bytes to the previous party at this age of a batch.
@@ -41,7 +46,8 @@ pub(super) fn back_bytes(sequence: &Sequence, age: usize) -> usize {
 
 /// Bytes to the next party at this age of a batch.
 pub(super) fn forth_bytes(sequence: &Sequence, age: usize) -> usize {
-    seed_at(sequence, age).map_or(0, |_| size_of::<Seed>()) + end_bytes(sequence, age)
+    let seed = seed_at(sequence, age).map_or(0, |_| size_of::<Seed>());
+    word_bytes(age) + seed + end_bytes(sequence, age)
 }
 
 fn end_bytes(sequence: &Sequence, age: usize) -> usize {
@@ -50,12 +56,12 @@ fn end_bytes(sequence: &Sequence, age: usize) -> usize {
 
 /// The round whose values are sent at this age, if any are.
 fn values_at(age: usize) -> Option<usize> {
-    (!age.is_multiple_of(2)).then_some(age / 2)
+    (age > 0 && age.is_multiple_of(2)).then(|| age / 2 - 1)
 }
 
-/// The round whose seed is released at this age, if one is.
+/// Which seed of the chain is released at this age, if one is: the coefficients', then the rounds'.
 fn seed_at(sequence: &Sequence, age: usize) -> Option<usize> {
-    (age > 0 && age.is_multiple_of(2) && !ends_at(sequence, age)).then(|| age / 2 - 1)
+    (!age.is_multiple_of(2) && !ends_at(sequence, age)).then_some(age / 2)
 }
 
 /// Whether at this age the verifiers show one another what they have.
@@ -109,7 +115,7 @@ impl Boyle {
         let seeds = seeds(session, next(me), number, &sequence);
         let points = points(session, &sequence, &seeds, prover, number);
         let anchor = before(&seeds[0]);
-        let theta = coefficients(session.id(), &anchor, prover, number, ands);
+        let theta = coefficients(session.id(), &source(&seeds[0]), prover, number, ands);
         let values = shares(session, prover, number, &sequence, 0..sequence.rounds());
         let eta = mask(session, prover, step::PROOF_LEFT_MASK, number);
         let planes = batch.left_of_prev();
@@ -140,7 +146,8 @@ impl Boyle {
         let values = match &prover.batch {
             Some(batch) => {
                 let ands = 64 * sequence.padded_words();
-                prover.coefficients = coefficients(session.id(), &prover.last_seed, me, number, ands);
+                prover.coefficients =
+                    coefficients(session.id(), &source(&prover.last_seed), me, number, ands);
                 lifted::first_values(sequence, &prover.coefficients, batch.own_left(), batch.own_right())
             }
             None if sequence.is_last(round) => {
@@ -179,8 +186,8 @@ impl RightVerifier {
         let prover = next(me);
         let seeds = seeds(session, prev(me), number, sequence);
         let points = points(session, sequence, &seeds, prover, number);
-        let theta =
-            coefficients(session.id(), &before(&seeds[0]), prover, number, 64 * sequence.padded_words());
+        let ands = 64 * sequence.padded_words();
+        let theta = coefficients(session.id(), &source(&seeds[0]), prover, number, ands);
         let tau = mask(session, prover, step::PROOF_RIGHT_MASK, number);
         let planes = batch.right_of_next();
         let first = lifted::first_claim(&theta, planes);
@@ -194,6 +201,7 @@ impl Proof for Boyle {
         let Out { back, forth } = out;
         if age == 0 {
             back.extend(self.left.1);
+            give_word(&self.left.1, forth);
         }
         if let Some(round) = values_at(age) {
             self.send_values(round, session, back);
@@ -220,6 +228,7 @@ impl Proof for Boyle {
     ) -> Result<(), Error> {
         if age == 0 {
             self.prover.last_seed = from_next.take();
+            take_word(&self.right.seeds[0], from_prev, next(session.me()), session)?;
         }
         if let Some(round) = values_at(age) {
             let count = self.sequence.values(round);
@@ -267,9 +276,14 @@ fn element(reader: &mut Reader<'_>) -> Gf64 {
     Gf64(u64::from_le_bytes(reader.take()))
 }
 
-/// The seeds of all rounds, which the verifiers draw from the key that they share.
+/// The seeds of the coefficients and of all rounds, which the verifiers draw from the key that they share.
 fn seeds(session: &mut Session, other: usize, number: u32, sequence: &Sequence) -> Zeroizing<Vec<Seed>> {
-    chain(&draws::seed(session, other, step::PROOF_SEED, number), sequence.rounds())
+    chain(&draws::seed(session, other, step::PROOF_SEED, number), 1 + sequence.rounds())
+}
+
+/// What the coefficients come from: the first seed.
+fn source(first: &Seed) -> Seed {
+    if planted(Mistake::CoefficientsFromAnchor) { before(first) } else { *first }
 }
 
 /// The points of all rounds.
@@ -278,7 +292,7 @@ fn points(session: &Session, sequence: &Sequence, seeds: &[Seed], prover: usize,
         let place = Place { prover, batch, round, repetition: 0 };
         point_of_binary(session.id(), seed, place, sequence.blocks(round))
     };
-    seeds.iter().enumerate().map(point).collect()
+    seeds[1..].iter().enumerate().map(point).collect()
 }
 
 /// The left verifier's shares of the values of some rounds.

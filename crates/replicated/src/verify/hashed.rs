@@ -23,6 +23,9 @@ use super::log::Batch;
 use super::proof::{Vectors, claim, condense, first_values};
 use super::sequence::Sequence;
 use super::steps::{Out, Proof, Reader, check_ends, other_verifier};
+#[cfg(feature = "planted")]
+use crate::planted::Moment;
+use crate::planted::{Mistake, planted};
 use crate::{next, prev};
 use sha2::{Digest, Sha256};
 use tacit_engine::Error;
@@ -104,8 +107,13 @@ impl Hashed {
         Self { number, batch: Some(batch), spare: None, sequence, left, right }
     }
 
+    fn about<'a>(&'a self, session: &Session, prover: usize, batch: &Batch) -> About<'a> {
+        let (session, plan) = (*session.id(), session.first_operation());
+        About { session, plan, prover, number: self.number, words: batch.words, sequence: &self.sequence }
+    }
+
     /// Makes the whole proof.
-    fn prove(&self, batch: &Batch, out: Out<'_>, session: &mut Session, spare: &mut Spare) {
+    fn prove(&self, batch: &mut Batch, out: Out<'_>, session: &mut Session, spare: &mut Spare) {
         let Out { back, forth } = out;
         let (me, sequence, place) = (session.me(), &self.sequence, (self.number, 0));
         let shares = left_shares(session, next(me), sequence, self.number);
@@ -117,7 +125,7 @@ impl Hashed {
         back.extend(left);
         forth.extend(right);
 
-        let mut transcript = Transcript::new(session, me, self.number, batch, [left, right]);
+        let mut transcript = Transcript::new(&self.about(session, me, batch), [left, right]);
         let mut shares = shares.as_slice();
         let mut vectors: Option<Vectors> = None;
         for round in 0..sequence.rounds() {
@@ -137,6 +145,11 @@ impl Hashed {
             let round_digest = values_digest(&salt, round, &rest);
             forth.extend(round_digest);
             let point = transcript.point(&round_digest);
+            #[cfg(feature = "planted")]
+            if round == 0 {
+                let moment = Moment::Challenged(vec![point.parts().map(|part| part.to_u128() as u64)]);
+                crate::planted::tapped(moment, batch, self.number, session);
+            }
             match &mut vectors {
                 None => {
                     vectors =
@@ -163,7 +176,7 @@ impl Hashed {
         let salt = draws::seed(session, prover, step::PROOF_SALT, self.number);
         let left = from_next.take();
         let right = digest(&salt, batch.right_of_next(), tau);
-        let mut transcript = Transcript::new(session, prover, self.number, batch, [left, right]);
+        let mut transcript = Transcript::new(&self.about(session, prover, batch), [left, right]);
         let (mut values, mut points) = (Vec::new(), Vec::new());
         for round in 0..sequence.rounds() {
             let rest = read_values(round, sequence.values(round), from_next, session)?;
@@ -188,7 +201,7 @@ impl Hashed {
         let eta = draws::mask(session, prover, step::PROOF_LEFT_MASK, (self.number, 0));
         let left = left_digest(session, prover, self.number, batch.left_of_prev(), eta, &shares);
         let right = from_prev.take();
-        let mut transcript = Transcript::new(session, prover, self.number, batch, [left, right]);
+        let mut transcript = Transcript::new(&self.about(session, prover, batch), [left, right]);
         let points: Vec<Extended> =
             (0..sequence.rounds()).map(|_| transcript.point(&from_prev.take())).collect();
         let claim = claim(sequence, Side::Left, &shares, &points);
@@ -200,8 +213,9 @@ impl Hashed {
 impl Proof for Hashed {
     fn send(&mut self, age: usize, out: Out<'_>, session: &mut Session, spare: &mut Spare) {
         if age == 0 {
-            if let Some(batch) = &self.batch {
-                self.prove(batch, out, session, spare);
+            if let Some(mut batch) = self.batch.take() {
+                self.prove(&mut batch, out, session, spare);
+                self.batch = Some(batch);
             }
         } else if age == 1 {
             for (end, out) in [(&self.right, out.back), (&self.left, out.forth)] {
@@ -236,16 +250,29 @@ impl Proof for Hashed {
     }
 }
 
+/// Which proof it is.
+#[derive(Clone, Copy)]
+struct About<'a> {
+    session: Hash,
+    /// The first operation of the plan, counted through the session.
+    plan: u32,
+    prover: usize,
+    number: u32,
+    /// Without the padding.
+    words: usize,
+    sequence: &'a Sequence,
+}
+
 /// The hash of everything so far, from which each round's point comes.
 struct Transcript(Hash);
 
 impl Transcript {
-    /// What a proof is about, before the first round.
-    fn new(session: &Session, prover: usize, number: u32, batch: &Batch, digests: [Hash; 2]) -> Self {
+    /// What a proof is about, before the first round: and digests of what the left verifier knows, and the right one.
+    fn new(about: &About<'_>, digests: [Hash; 2]) -> Self {
         let mut hash = Sha256::new_with_prefix(b"tacit hashed proof 1");
-        hash.update(session.id());
-        let sequence = &batch.sequence;
-        let about = [session.first_operation() as usize, prover, number as usize, batch.words];
+        hash.update(about.session);
+        let sequence = about.sequence;
+        let about = [about.plan as usize, about.prover, about.number as usize, about.words];
         let rounds =
             [sequence.rounds()].into_iter().chain((0..sequence.rounds()).map(|at| sequence.blocks(at)));
         for number in about.into_iter().chain([sequence.block_words]).chain(rounds) {
@@ -290,6 +317,7 @@ fn left_digest(
     shares: &[Extended],
 ) -> Hash {
     let salt = draws::seed(session, peer, step::PROOF_SALT_LEFT, number);
+    let planes = if planted(Mistake::MessagesUnhashed) { [planes[0], planes[1], &[]] } else { planes };
     let known = digest(&salt, planes, eta);
     Sha256::new_with_prefix(known).chain_update(values_digest(&salt, 0, shares)).finalize().into()
 }
@@ -308,6 +336,9 @@ fn digest(salt: &Hash, planes: [&[u64]; 3], mask: Extended) -> Hash {
 
 /// The digest of a verifier's shares of a round's values.
 fn values_digest(salt: &Hash, round: usize, values: &[Extended]) -> Hash {
+    if round == 1 && planted(Mistake::RoundUnhashed) {
+        return Hash::default();
+    }
     let mut bytes = Vec::new();
     write(values, &mut bytes);
     let mut hash = Sha256::new_with_prefix(b"tacit proof values 1");
@@ -342,7 +373,62 @@ fn read_values(
 
 #[cfg(test)]
 mod tests {
+    use super::super::sequence::Cut;
     use super::*;
+
+    /// All that a verifier's equations use. What only two know, such as masks, is fixed by keys from the beginning and would
+    /// do without; so would session and plan, since salts are new in each. They are hashed all the same.
+    #[test]
+    fn points_differ_by_everything_that_is_hashed() {
+        let [short, long] = [1, 65].map(|words| Sequence::of(words, Cut::USUAL));
+        let about = About { session: [0; 32], plan: 0, prover: 0, number: 0, words: 1, sequence: &short };
+        let abouts = [
+            about,
+            About { session: [1; 32], ..about },
+            About { plan: 1, ..about },
+            About { prover: 1, ..about },
+            About { number: 1, ..about },
+            About { words: 2, ..about },
+            About { sequence: &long, ..about },
+        ];
+        let mut points: Vec<[u128; 2]> = Vec::new();
+        let mut note = |transcript: &mut Transcript, values: Hash| {
+            points.push(transcript.point(&values).parts().map(Element::to_u128));
+        };
+        for about in abouts {
+            note(&mut Transcript::new(&about, [[0; 32]; 2]), [0; 32]);
+        }
+        // The left digest, the right one, this round's values, and those of the round before.
+        note(&mut Transcript::new(&about, [[1; 32], [0; 32]]), [0; 32]);
+        note(&mut Transcript::new(&about, [[0; 32], [1; 32]]), [0; 32]);
+        note(&mut Transcript::new(&about, [[0; 32]; 2]), [1; 32]);
+        for values in [[0; 32], [1; 32]] {
+            let mut transcript = Transcript::new(&about, [[0; 32]; 2]);
+            transcript.point(&values);
+            note(&mut transcript, [0; 32]);
+        }
+        let distinct: std::collections::HashSet<[u128; 2]> = points.iter().copied().collect();
+        assert_eq!(distinct.len(), points.len());
+    }
+
+    #[test]
+    fn digests_differ_by_every_plane_the_mask_and_the_salt() {
+        let planes: [&[u64]; 3] = [&[1], &[2], &[3]];
+        let one = Extended::from_base(Fp61::ONE);
+        let mut digests = vec![digest(&[0; 32], planes, one), digest(&[1; 32], planes, one)];
+        digests.push(digest(&[0; 32], planes, one.add(one)));
+        for plane in 0..3 {
+            let mut other = planes;
+            other[plane] = &[4];
+            digests.push(digest(&[0; 32], other, one));
+        }
+        digests.push(values_digest(&[0; 32], 0, &[one]));
+        digests.push(values_digest(&[0; 32], 1, &[one]));
+        digests.push(values_digest(&[1; 32], 0, &[one]));
+        digests.push(values_digest(&[0; 32], 0, &[one.add(one)]));
+        let distinct: std::collections::HashSet<Hash> = digests.iter().copied().collect();
+        assert_eq!(distinct.len(), digests.len());
+    }
 
     /// 2^-113 for each attempt: the sum of the degrees over the number of points.
     #[test]

@@ -4,7 +4,7 @@
 //!
 //! | step | to the previous party | to the next party |
 //! | --- | --- | --- |
-//! | 0 | as left verifier: the anchor of the seeds; as prover: its values of round 1 | |
+//! | 0 | as left verifier: the anchor of the seeds; as prover: its values of round 1 | as left verifier: the anchor |
 //! | 2 k - 1, for rounds k < R | | as right verifier: the seed of round k |
 //! | 2 k - 2, for rounds k from 2 | as prover: its values of round k | |
 //! | 2 R - 1 | as right verifier: its share of `G(r)`, and `q(r)` | as left verifier: its share of `G(r)`, and `p(r)` |
@@ -14,6 +14,12 @@
 //! prover, the right one gets the difference. So the right verifier has all of a round's message, and gives the prover
 //! the seed only then.
 //!
+//! **Release order.** A party begins a batch when its log of it is complete. So the anchor is the left verifier's word
+//! that it holds all messages of the prover's; it goes to the right verifier too. The right one, whose log is complete as
+//! well, releases the first seed only when it has that word: from then on neither the bits nor the values of round 1 can
+//! change. In Li et al. 2023 both verifiers take part in every coin (protocol C.2.1, step 2(f)), after all inputs of the
+//! check are theirs (protocol B.0.1, step 3(a)).
+//!
 //! With two repetitions the first message is the same for both; each has points of its own from there on, and the later
 //! messages hold both.
 
@@ -21,12 +27,14 @@ use super::draws;
 use super::field::{Field, Spare, write};
 use super::log::Batch;
 use super::proof::{Vectors, claim, condense, first_values};
-use super::seeds::{Place, Seed, before, chain, point};
+use super::seeds::{Place, Seed, before, chain, give_word, point, take_word, word_bytes};
 use super::sequence::Sequence;
 use super::steps::{Out, Proof, Reader, check_ends, other_verifier};
 use crate::planted::{Mistake, planted};
 use crate::{next, prev};
 use tacit_engine::Error;
+#[cfg(feature = "planted")]
+use tacit_kernel::Element;
 use tacit_kernel::field::Fp61;
 use tacit_kernel::relation::Side;
 use tacit_session::{Session, step};
@@ -50,7 +58,7 @@ pub(super) fn back_bytes(sequence: &Sequence, age: usize, repetitions: usize) ->
 /// Bytes to the next party at this age of a batch.
 pub(super) fn forth_bytes(sequence: &Sequence, age: usize, repetitions: usize) -> usize {
     let seed = seed_at(sequence, age).map_or(0, |_| size_of::<Seed>());
-    seed + end_bytes(sequence, age, repetitions)
+    word_bytes(age) + seed + end_bytes(sequence, age, repetitions)
 }
 
 fn end_bytes(sequence: &Sequence, age: usize, repetitions: usize) -> usize {
@@ -62,8 +70,11 @@ fn values_at(sequence: &Sequence, age: usize) -> Option<usize> {
     (age.is_multiple_of(2) && age < steps(sequence)).then_some(age / 2)
 }
 
-/// The round whose seed is released at this age, if one is.
+/// The round whose seed is released at this age, if one is: the step after its values were sent.
 fn seed_at(sequence: &Sequence, age: usize) -> Option<usize> {
+    if planted(Mistake::SeedsWithValues) {
+        return values_at(sequence, age).filter(|_| age + 2 < steps(sequence));
+    }
     (!age.is_multiple_of(2) && age + 1 < steps(sequence)).then_some(age / 2)
 }
 
@@ -157,11 +168,27 @@ impl Interactive {
     }
 }
 
+#[cfg(feature = "planted")]
+impl Interactive {
+    /// Shows a corrupt prover's log to whoever looks, as long as its bits are there.
+    fn tapped(&mut self, session: &Session) {
+        let Some(batch) = &mut self.prover.batch else { return };
+        let point = |repetition| {
+            let place = Place { prover: session.me(), batch: self.number, round: 0, repetition };
+            point(session.id(), &self.prover.last_seed, place, self.sequence.blocks(0))
+        };
+        let points = (0..self.repetitions).map(|repetition| [point(repetition).to_u128() as u64, 0]);
+        let moment = crate::planted::Moment::Challenged(points.collect());
+        crate::planted::tapped(moment, batch, self.number, session);
+    }
+}
+
 impl Proof for Interactive {
     fn send(&mut self, age: usize, out: Out<'_>, session: &mut Session, spare: &mut Spare) {
         let Out { back, forth } = out;
         if age == 0 {
             back.extend(self.left.anchor);
+            give_word(&self.left.anchor, forth);
         }
         if let Some(round) = values_at(&self.sequence, age) {
             self.send_values(round, session, back, spare);
@@ -186,12 +213,15 @@ impl Proof for Interactive {
     ) -> Result<(), Error> {
         if age == 0 {
             self.prover.last_seed = from_next.take();
+            take_word(&self.right.seeds[0], from_prev, next(session.me()), session)?;
         }
         if let Some(round) = values_at(&self.sequence, age) {
             self.right.take_values(&self.sequence, round, from_next, session)?;
         }
         if seed_at(&self.sequence, age).is_some() {
             self.prover.take_seed(from_prev.take(), session)?;
+            #[cfg(feature = "planted")]
+            self.tapped(session);
         }
         if ends_at(&self.sequence, age) {
             let me = session.me();

@@ -19,8 +19,6 @@ pub(crate) struct Log {
     /// `z_(i-1)`, of those that are finished.
     received: Plane<[Vec<u64>; 1]>,
     cut: Cut,
-    /// Words that were ever begun, in this plan.
-    recorded: u64,
     spare: Vec<Vec<u64>>,
 }
 
@@ -75,13 +73,12 @@ impl Log {
     /// An empty one, to be proved in batches that are cut like this.
     pub(crate) fn new(cut: Cut) -> Self {
         let (begun, received) = (Plane::default(), Plane::default());
-        Self { begun, received, cut, recorded: 0, spare: Vec::new() }
+        Self { begun, received, cut, spare: Vec::new() }
     }
 
     /// Room for so many words of ANDs that are begun: a plane for each of the [`BEGUN`] bits. All of it is to be
     /// written, but for the bits of the last word that have no AND: these are 0 in every plane.
     pub(crate) fn begin(&mut self, words: usize) -> [&mut [u64]; BEGUN] {
-        self.recorded += words as u64;
         self.begun.extend(words)
     }
 
@@ -89,16 +86,6 @@ impl Log {
     pub(crate) fn finish(&mut self, message: &[u8]) {
         let [plane] = self.received.extend(message.len().div_ceil(8));
         bytemuck::cast_slice_mut(plane)[..message.len()].copy_from_slice(message);
-    }
-
-    /// Counts from the beginning again.
-    pub(crate) fn next_plan(&mut self) {
-        self.recorded = 0;
-    }
-
-    /// Words of ANDs that were ever begun, in this plan.
-    pub(crate) fn recorded(&self) -> u64 {
-        self.recorded
     }
 
     /// A batch of finished ANDs, if there is a whole one.
@@ -187,6 +174,23 @@ impl Batch {
     pub(crate) fn right_of_next(&self) -> [&[u64]; 3] {
         self.planes([&self.y, &self.x, &self.mask])
     }
+
+    /// What a corrupt party looks at.
+    #[cfg(feature = "planted")]
+    pub(crate) fn noted(&mut self, me: usize, number: u32) -> crate::planted::Noted<'_> {
+        let words = self.sequence.padded_words();
+        crate::planted::Noted {
+            me,
+            number,
+            blocks: self.sequence.blocks(0),
+            block_words: self.sequence.block_words,
+            x: [&mut self.x[..words], &mut self.x_prev[..words]],
+            y: [&mut self.y[..words], &mut self.y_prev[..words]],
+            mask_prev: &mut self.mask_prev[..words],
+            e: &mut self.e[..words],
+            e_prev: &mut self.e_prev[..words],
+        }
+    }
 }
 
 #[cfg(test)]
@@ -270,6 +274,5 @@ mod tests {
         assert!(log.full().is_none());
         assert_eq!(log.rest().unwrap().words, 1);
         assert!(log.rest().is_none());
-        assert_eq!(log.recorded(), 9);
     }
 }

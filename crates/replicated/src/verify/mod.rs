@@ -28,10 +28,17 @@ mod lifted;
 mod log;
 mod polynomial;
 mod proof;
+#[cfg(feature = "planted")]
+pub(crate) mod seeds;
+#[cfg(not(feature = "planted"))]
 mod seeds;
 mod sequence;
 mod steps;
 
 pub(crate) use log::BEGUN;
+#[cfg(feature = "planted")]
+pub(crate) use log::Batch;
+#[cfg(feature = "planted")]
+pub(crate) use seeds::{Place, Seed};
 pub(crate) use sequence::Cut;
 pub(crate) use steps::{Challenges, Proofs, traffic};

@@ -5,14 +5,23 @@
 //! verifier can't give it another seed than the other one uses, and learn a linear function of what it shouldn't
 //! know, the verifier after the prover commits to all seeds first: they form a chain, in which the seed of a round is
 //! the hash of the next one's, and the hash of the first is the anchor that the prover has from the beginning. A
-//! seed's hash says nothing of the seed, so no point is known before its time.
+//! seed's hash says nothing of the seed, so no point is known before its time. Nothing that is to be unknown comes from
+//! the anchor.
+//!
+//! The anchor also goes to the verifier before the prover, as the word of the one after it that it holds the batch: what
+//! the prover sent it for the ANDs. Without that word no seed is released: a prover that keeps messages back until it has
+//! a point could choose those whose errors cancel there.
 
+use super::steps::Reader;
+use crate::next;
 use crate::planted::{Mistake, planted};
 use sha2::{Digest, Sha256};
+use tacit_engine::Error;
 use tacit_kernel::Element;
 use tacit_kernel::aes::Aes128Ctr;
 use tacit_kernel::field::Fp61;
 use tacit_kernel::gf64::Gf64;
+use tacit_session::Session;
 use zeroize::Zeroizing;
 
 /// A seed, or the anchor.
@@ -33,6 +42,31 @@ pub(crate) fn chain(last: &Seed, rounds: usize) -> Zeroizing<Vec<Seed>> {
 /// What stands before a seed in its chain: the seed of the round before, or the anchor.
 pub(crate) fn before(seed: &Seed) -> Seed {
     Sha256::new_with_prefix(b"tacit proof seed 1").chain_update(seed).finalize().into()
+}
+
+/// Bytes of the left verifier's word to the right one, at this age of a batch.
+pub(super) fn word_bytes(age: usize) -> usize {
+    if age == 0 && !planted(Mistake::LeftWordUnawaited) { size_of::<Seed>() } else { 0 }
+}
+
+/// Appends the left verifier's word to the right one that it holds the batch.
+pub(super) fn give_word(anchor: &Seed, out: &mut Vec<u8>) {
+    out.extend(&anchor[..word_bytes(0)]);
+}
+
+/// Takes that word. The right verifier has the seeds itself, so it knows what the word has to be.
+pub(super) fn take_word(
+    first: &Seed,
+    reader: &mut Reader<'_>,
+    prover: usize,
+    session: &mut Session,
+) -> Result<(), Error> {
+    if word_bytes(0) == 0 || reader.take() == before(first) {
+        return Ok(());
+    }
+    let (left, prover) = (session.name(next(prover)), session.name(prover));
+    let what = format!("{left} doesn't say that it holds the ANDs of {prover} as both verifiers drew it");
+    Err(session.reject(&what).into())
 }
 
 /// What a point is for.
@@ -58,10 +92,12 @@ pub(crate) fn point_of_binary(session: &[u8; 32], seed: &Seed, place: Place, blo
 fn point_below(order: u128, session: &[u8; 32], seed: &Seed, place: Place, blocks: usize) -> u128 {
     let mut hash = Sha256::new_with_prefix(b"tacit proof point 1");
     hash.update(session);
-    for number in [place.prover, place.batch as usize, place.round, place.repetition] {
+    let repetition = if planted(Mistake::SamePoints) { 0 } else { place.repetition };
+    for number in [place.prover, place.batch as usize, place.round, repetition] {
         hash.update((number as u64).to_le_bytes());
     }
-    let seed = if planted(Mistake::ConstantChallenge) { &Seed::default() } else { seed };
+    let constant = planted(Mistake::ConstantChallenge) || planted(Mistake::ConstantRound) && place.round == 1;
+    let seed = if constant { &Seed::default() } else { seed };
     let digest = hash.chain_update(seed).finalize();
     let excluded = blocks as u128 + 1;
     let (drawn, _) = digest.split_at(16);
@@ -69,10 +105,10 @@ fn point_below(order: u128, session: &[u8; 32], seed: &Seed, place: Place, block
     drawn % (order - excluded) + excluded
 }
 
-/// Random coefficients of a batch's ANDs, from the anchor: a stream whose key is its hash.
+/// Random coefficients of a batch's ANDs, from the first seed: a stream whose key is its hash.
 pub(crate) fn coefficients(
     session: &[u8; 32],
-    anchor: &Seed,
+    seed: &Seed,
     prover: usize,
     batch: u32,
     count: usize,
@@ -81,7 +117,7 @@ pub(crate) fn coefficients(
     hash.update(session);
     hash.update((prover as u64).to_le_bytes());
     hash.update(u64::from(batch).to_le_bytes());
-    let key: Seed = hash.chain_update(anchor).finalize().into();
+    let key: Seed = hash.chain_update(seed).finalize().into();
     let key = Aes128Ctr::new(&std::array::from_fn(|at| key[at]));
     let mut coefficients = vec![Gf64::ZERO; count];
     key.fill(0, 0, bytemuck::cast_slice_mut(&mut coefficients));

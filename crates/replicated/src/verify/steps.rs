@@ -11,6 +11,8 @@ use super::hashed::{self, Hashed};
 use super::interactive::{self, Interactive};
 use super::log::{BEGUN, Batch, Log};
 use super::sequence::{Cut, Sequence};
+#[cfg(feature = "planted")]
+use crate::planted::Moment;
 use crate::planted::{Mistake, planted};
 use crate::{next, prev};
 use std::collections::VecDeque;
@@ -156,7 +158,6 @@ impl Proofs {
     pub(crate) fn next_plan(&mut self) {
         debug_assert!(self.under_way.is_empty(), "a plan ends when all is proved");
         (self.steps, self.proved) = (0, 0);
-        self.log.next_plan();
     }
 
     /// Room to note so many words of ANDs that are begun ([`Log::begin`]).
@@ -180,21 +181,22 @@ impl Proofs {
         Ok(())
     }
 
-    /// Proves all that is left. Returns the words of ANDs that were proved in all.
+    /// Proves all that is left. `words` of ANDs is how many there are by the plan: what was noted doesn't say that all
+    /// were.
     ///
     /// # Errors
-    /// If a proof fails; then the session is over.
-    pub(crate) fn complete(&mut self, session: &mut Session) -> Result<u64, Error> {
+    /// If a proof fails, or not all ANDs were proved; then the session is over.
+    pub(crate) fn complete(&mut self, words: u64, session: &mut Session) -> Result<(), Error> {
         if let Some(batch) = self.log.rest() {
             self.step(Some(batch), session)?;
         }
         while !self.under_way.is_empty() {
             self.step(None, session)?;
         }
-        if self.proved != self.log.recorded() && !planted(Mistake::NotCounted) {
+        if self.proved != words && !planted(Mistake::NotCounted) {
             return Err(session.reject("not all ANDs were proved").into());
         }
-        Ok(self.proved)
+        Ok(())
     }
 
     fn step(&mut self, batch: Option<Batch>, session: &mut Session) -> Result<(), Error> {
@@ -203,6 +205,11 @@ impl Proofs {
         session.mesh().set_phase(Phase::Verify);
         section(Section::Proving, || {
             self.receive(session)?;
+            #[cfg(feature = "planted")]
+            let batch = batch.map(|mut batch| {
+                crate::planted::tapped(Moment::Complete, &mut batch, self.steps, session);
+                batch
+            });
             if let Some(batch) = batch {
                 let (first, words, sequence) = (self.steps, batch.words, batch.sequence.clone());
                 let proof = self.challenges.begin(batch, first, session, &mut self.spare);
@@ -272,11 +279,12 @@ pub(super) fn check_ends<F: Field>(
     prover: usize,
     session: &mut Session,
 ) -> Result<(), Error> {
-    for &[claim, own] in ends {
+    for (repetition, &[claim, own]) in ends.iter().enumerate() {
         let theirs = theirs.elements::<F>(2, session)?;
         let passes = (own.mul(theirs[1]) == claim.add(theirs[0])) != planted(Mistake::Inverted);
         let ignored = planted(Mistake::FailureIgnored)
-            || planted(Mistake::OnlyRightChecks) && prover == prev(session.me());
+            || planted(Mistake::OnlyRightChecks) && prover == prev(session.me())
+            || planted(Mistake::SecondUnchecked) && repetition == 1;
         if !passes && !ignored {
             let (prover, other) = (session.name(prover), session.name(other_verifier(session.me(), prover)));
             let what =
