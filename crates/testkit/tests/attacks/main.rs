@@ -7,11 +7,13 @@
 //! cargo test -p tacit-testkit --test attacks -- [--json] [--include-ignored] [FILTER]
 //! ```
 
+mod replicated;
+mod search;
 mod table;
 
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    let attacks: [table::Attack; 0] = [];
+    let attacks = [replicated::attacks()].concat();
     table::run(&attacks)
 }

@@ -1,0 +1,228 @@
+//! A prover keeps its last messages from the left verifier until it has learned what they are checked by, and then chooses
+//! them: some bits are wrong, and add up to nothing where they are looked at.
+//!
+//! It sends the right verifier honest values of its polynomial, or whatever else makes it release a seed, and lets nobody
+//! else wait for anything but the bits that it keeps. As the left verifier has no other copy of them, it takes what comes.
+//!
+//! | proofs | what it knows then | what it solves |
+//! | --- | --- | --- |
+//! | the usual, `li-2023` | the first point | a sum of [`Log::changes`] that is 0 modulo p, by a tree of 8 lists |
+//! | `soundness=100` | the first point of both repetitions | the same in both at once, by 128 lists |
+//! | `challenges=fiat-shamir` | the first point, of the extension | the same in both parts |
+//! | `boyle-2019` | the coefficients | 64 linear equations over GF(2) |
+//!
+//! In the last one the left verifier's share of the claim is the sum of the coefficients of those ANDs whose `e` is 1: it
+//! is as it was if the coefficients of all that are flipped add up to 0. `e` isn't in the polynomials.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use tacit_net::{Event, Frame, Kind};
+use tacit_replicated::planted::{Mistake, Moment, coefficients, point};
+use tacit_session::step;
+use tacit_testkit::react::{Act, Attacker};
+use tacit_testkit::{Draws, Rng};
+
+use super::field::F;
+use super::log::{Log, flip};
+use super::stage::{Seats, Stage, judge, protocol};
+use crate::search::{cancelling, needed, zero_sum};
+use crate::table::{Outcome, Version};
+
+/// An attack of this kind.
+pub(crate) struct Withheld {
+    /// The protocol's parameters.
+    pub(crate) parameters: &'static [(&'static str, &'static str)],
+    pub(crate) stage: fn(Seats) -> Stage,
+    pub(crate) knows: Knows,
+    /// How many steps after the batch began the right verifier's message has the seed.
+    pub(crate) after: u32,
+    /// What it takes.
+    pub(crate) mistakes: &'static [Mistake],
+    /// Of these, what alone isn't enough.
+    pub(crate) not_enough: &'static [Mistake],
+}
+
+/// What the attacker goes by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Knows {
+    /// The first round's point, from a seed.
+    Point,
+    /// Those of both repetitions.
+    Points,
+    /// The coefficients, from a seed.
+    Coefficients,
+    /// The first round's point, from its own hash.
+    OwnPoint,
+}
+
+/// ANDs that are kept back, to choose from: 128 for one equation modulo p, or for 64 over GF(2).
+pub(crate) const FEW: usize = needed(1);
+/// For two.
+pub(crate) const MANY: usize = needed(2);
+
+/// How long the attacker waits for what it hopes for. Then it bets.
+const PATIENCE: Duration = Duration::from_secs(3);
+
+impl Withheld {
+    pub(crate) fn run(&self, version: Version, seed: u64) -> Outcome {
+        let run = |mistakes| self.run_with(mistakes, seed);
+        match version {
+            Version::Ours => run(&[]),
+            Version::Planted if self.not_enough.is_empty() => run(self.mistakes),
+            Version::Planted => match run(self.not_enough) {
+                Outcome::Broken(how) => Outcome::Held(format!("less is enough: {how}")),
+                Outcome::Held(_) => run(self.mistakes),
+            },
+        }
+    }
+
+    fn run_with(&self, mistakes: &'static [Mistake], seed: u64) -> Outcome {
+        let seats = Seats::of(seed);
+        let stage = (self.stage)(seats);
+        let known: Arc<Mutex<Known>> = Arc::default();
+        let (looks, number, knows, ands) = (Arc::clone(&known), stage.batch, self.knows, stage.ands.clone());
+        let look = move |moment: Moment, noted: &mut tacit_replicated::planted::Noted<'_>| {
+            if noted.number != number {
+                return;
+            }
+            let mut known = lock(&looks);
+            match moment {
+                Moment::Complete => known.log = Some(Log::of(noted)),
+                Moment::Challenged(points) => {
+                    if let (Knows::OwnPoint, Some(log)) = (knows, &known.log) {
+                        let changes = log.changes(ands.clone(), F::of(points[0]));
+                        let changes: Vec<[u64; 2]> = changes.into_iter().map(F::parts).collect();
+                        known.chosen = zero_sum(&changes, &mut Rng::new(seed)).map(|at| from(&ands, at));
+                    }
+                    flip(noted.e, known.chosen.as_deref().unwrap_or_default());
+                }
+            }
+        };
+        let case = stage.case(protocol(self.parameters, mistakes, seats.prover, look));
+        let attacker = Withholds {
+            seats,
+            stage,
+            knows,
+            after: self.after,
+            known: Arc::clone(&known),
+            kept: Vec::new(),
+            done: false,
+            seed,
+        };
+        let run = case.run_attacked(&case.world(), &Draws::fixed(seed), seats.prover, Box::new(attacker));
+        let chosen = lock(&known).chosen.take().unwrap_or_default();
+        assert!(!chosen.is_empty(), "the attacker found nothing to flip, and so shows nothing");
+        judge(&case, &run, seats.prover)
+    }
+}
+
+/// What the party's code shows, and what the attacker has it do.
+#[derive(Default)]
+struct Known {
+    log: Option<Log>,
+    /// ANDs whose bits are flipped, once they are chosen.
+    chosen: Option<Vec<usize>>,
+}
+
+fn lock(known: &Mutex<Known>) -> MutexGuard<'_, Known> {
+    known.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Places among some ANDs as numbers in the batch.
+fn from(ands: &std::ops::Range<usize>, places: Vec<usize>) -> Vec<usize> {
+    places.into_iter().map(|place| ands.start + place).collect()
+}
+
+struct Withholds {
+    seats: Seats,
+    stage: Stage,
+    knows: Knows,
+    after: u32,
+    known: Arc<Mutex<Known>>,
+    /// What the left verifier doesn't have yet.
+    kept: Vec<Frame>,
+    done: bool,
+    seed: u64,
+}
+
+impl Withholds {
+    /// Which bits to flip, by a seed that the right verifier has released.
+    fn choose(&self, log: &Log, seed: [u8; 32]) -> Option<Vec<usize>> {
+        let mut rng = Rng::new(self.seed);
+        let ands = &self.stage.ands;
+        let changes = |repetition| {
+            let point = point(&log.session, &seed, [log.me, log.number as usize, 0, repetition], log.blocks);
+            log.changes(ands.clone(), F::of([point, 0])).into_iter().map(|change| change.parts()[0])
+        };
+        let places = match self.knows {
+            Knows::Point => {
+                let all: Vec<[u64; 1]> = changes(0).map(|change| [change]).collect();
+                zero_sum(&all, &mut rng)
+            }
+            Knows::Points => {
+                let all: Vec<[u64; 2]> = changes(0).zip(changes(1)).map(|(a, b)| [a, b]).collect();
+                zero_sum(&all, &mut rng)
+            }
+            Knows::Coefficients => {
+                let all = coefficients(&log.session, &seed, log.me, log.number, log.ands());
+                Some(cancelling(&all[ands.clone()], &mut rng))
+            }
+            Knows::OwnPoint => None,
+        };
+        places.map(|places| from(ands, places))
+    }
+
+    /// Sends what was kept, with what is chosen flipped; then this party's code goes on as if nothing had been.
+    fn release(&mut self, seed: Option<[u8; 32]>, act: &mut Act<'_>) {
+        let mut known = lock(&self.known);
+        if let (Some(seed), Some(log)) = (seed, &known.log) {
+            known.chosen = self.choose(log, seed);
+        }
+        if let (Some(chosen), Some(last)) =
+            (&known.chosen, self.kept.iter_mut().find(|frame| (self.stage.is_last)(frame.at)))
+        {
+            for and in chosen {
+                let bit = and - self.stage.ands.start;
+                last.payload[bit / 8] ^= 1 << (bit % 8);
+            }
+        }
+        self.kept.drain(..).for_each(|frame| act.send(self.seats.left, frame));
+        self.done = true;
+    }
+}
+
+impl Attacker for Withholds {
+    fn sends(&mut self, to: usize, frame: Frame, act: &mut Act<'_>) {
+        if !self.done && lock(&self.known).chosen.is_some() {
+            self.release(None, act);
+        }
+        let in_order = to == self.seats.left && frame.kind == Kind::Data && !frame.at.is_aside();
+        if in_order && !self.done && (!self.kept.is_empty() || (self.stage.is_last)(frame.at)) {
+            self.kept.push(frame);
+        } else {
+            act.send(to, frame);
+        }
+    }
+
+    fn hears(&mut self, from: usize, event: Event, act: &mut Act<'_>) {
+        if let Event::Frame(frame) = &event
+            && (from, frame.at.part, frame.at.batch)
+                == (self.seats.right, step::PROOF_FORTH, self.stage.batch + self.after)
+            && !self.done
+        {
+            // Of what this message has for several batches the last one's is last.
+            let seed = frame.payload.last_chunk().copied();
+            self.release(seed, act);
+        }
+        act.hear(from, event);
+    }
+
+    fn wakes(&self) -> Option<Duration> {
+        (!self.done).then_some(PATIENCE)
+    }
+
+    fn woken(&mut self, act: &mut Act<'_>) {
+        self.release(Some([0; 32]), act);
+    }
+}
