@@ -208,6 +208,8 @@ impl Proof for Boyle {
         }
         if let Some(round) = seed_at(&self.sequence, age) {
             forth.extend(self.right.seeds[round]);
+            // From the coefficients on the prover can know how the check ends.
+            session.challenge();
         }
         if ends_at(&self.sequence, age) {
             let right = &mut self.right;

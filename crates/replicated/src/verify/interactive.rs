@@ -195,6 +195,8 @@ impl Proof for Interactive {
         }
         if let Some(round) = seed_at(&self.sequence, age) {
             forth.extend(self.right.seeds[round]);
+            // From its first point on the prover can know how the check ends.
+            session.challenge();
         }
         if ends_at(&self.sequence, age) {
             self.right.end(&self.sequence);

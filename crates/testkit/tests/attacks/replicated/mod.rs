@@ -63,7 +63,7 @@ fn kept_back() -> Vec<Attack> {
         attack(
             "ANDs kept back and chosen by both first points",
             "replicated-malicious soundness=100",
-            3,
+            1,
             |version, seed| TWICE.run(version, seed),
         ),
         attack(
@@ -87,7 +87,7 @@ fn kept_back() -> Vec<Attack> {
         attack(
             "ANDs chosen by a hash without them",
             "replicated-malicious challenges=fiat-shamir",
-            3,
+            1,
             |version, seed| HASHED.run(version, seed),
         ),
     ]
