@@ -22,11 +22,15 @@ use crate::error::{Fault, ProgramError, Source};
 use crate::modulus::Modulus;
 use crate::plan::Width;
 use crate::program::{Extreme, Node, NodeId, Operation, Program, Recipient, Rounding};
+use crate::real::{Real, Reals};
 use crate::shape::{self, Span};
 use crate::types::{Kind, MAX_RANK, Range};
 use crate::value::raw_of;
 
-const HEAD: [u8; 8] = *b"tacit-p\x01";
+/// Of a public number: its mantissa's, and its exponent's.
+const REAL_BYTES: usize = 8 + 2;
+
+const HEAD: [u8; 8] = *b"tacit-p\x02";
 
 /// Bytes that are no program.
 #[derive(Clone, Debug, PartialEq, Error)]
@@ -189,6 +193,15 @@ fn put_node(out: &mut Vec<u8>, node: &Node) {
             put_u32(out, *axis);
             out.push((*keepdims).into());
         }
+        Operation::Times(numbers)
+        | Operation::Over { divisors: numbers, .. }
+        | Operation::Weigh { matrix: numbers, .. } => {
+            put_dims(out, numbers.shape());
+            for number in numbers.numbers() {
+                out.extend_from_slice(&number.mantissa().to_le_bytes());
+                out.extend_from_slice(&number.exponent().to_le_bytes());
+            }
+        }
         Operation::FromBool { wrapping } => out.push(wrapping.map_or(0, Width::bits)),
         Operation::Scale { by } | Operation::Truncate { by, .. } | Operation::ShiftRight { by } => {
             out.push(*by);
@@ -276,6 +289,11 @@ const fn tag(operation: &Operation) -> u8 {
         Operation::Concatenate { .. } => 32,
         Operation::Clip => 33,
         Operation::Circuit(_) => 34,
+        Operation::Times(_) => 35,
+        Operation::Over { rounding: Rounding::Floor, .. } => 36,
+        Operation::Over { rounding: Rounding::Nearest, .. } => 37,
+        Operation::Weigh { left: false, .. } => 38,
+        Operation::Weigh { left: true, .. } => 39,
     }
 }
 
@@ -354,6 +372,10 @@ impl<'a> Reader<'a> {
             }
             33 => (Operation::Clip, 3),
             34 => (Operation::Circuit(self.circuit()?), self.u32("number of operands")?),
+            35 => (Operation::Times(self.reals()?), 1),
+            36 => (Operation::Over { divisors: self.reals()?, rounding: Rounding::Floor }, 1),
+            37 => (Operation::Over { divisors: self.reals()?, rounding: Rounding::Nearest }, 1),
+            38 | 39 => (Operation::Weigh { matrix: self.reals()?, left: tag == 39 }, 1),
             _ => return Err(self.meaning("operation", tag)),
         };
         let mut ids = Vec::new();
@@ -402,6 +424,26 @@ impl<'a> Reader<'a> {
             }),
             None => Ok(builder.public(kind, shape, raw).map(|_| ())?),
         }
+    }
+
+    fn reals(&mut self) -> Result<Reals, DecodeError> {
+        let shape = self.dims()?;
+        let at = self.at;
+        let count = shape.iter().fold(1_usize, |count, &length| count.saturating_mul(length));
+        let data = self.take(count.saturating_mul(REAL_BYTES), "public numbers")?;
+        let mut numbers = Vec::with_capacity(count);
+        for (place, bytes) in data.as_chunks::<REAL_BYTES>().0.iter().enumerate() {
+            let [a, b, c, d, e, f, g, h, low, high] = *bytes;
+            let (mantissa, exponent) =
+                (i64::from_le_bytes([a, b, c, d, e, f, g, h]), i16::from_le_bytes([low, high]));
+            numbers.push(Real::new(mantissa, exponent).ok_or(DecodeError::Meaning {
+                at: at + REAL_BYTES * place,
+                what: "public number",
+                value: mantissa as u64,
+            })?);
+        }
+        let count = count as u64;
+        Reals::new(shape, numbers).ok_or(DecodeError::Meaning { at, what: "number of numbers", value: count })
     }
 
     fn extremum(&mut self, tag: u8) -> Result<Operation, DecodeError> {

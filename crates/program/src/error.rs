@@ -230,13 +230,16 @@ pub enum Fault {
         kind: Kind,
     },
     /// A public number that rounds to 0.
-    #[error("the public number {value} is too small for {frac} fraction bits: it would count as 0")]
+    #[error("{value:e} would become 0 here, to the nearest multiple of 2^-{frac}")]
     Vanishes {
         /// The number.
         value: f64,
-        /// The fraction bits that it gets.
+        /// The fraction bits that it gets, or a product with it.
         frac: u8,
     },
+    /// A quotient by 0.
+    #[error("division by 0")]
+    DivisionByZero,
     /// Bounds of a clip of which a low one is above a high one.
     #[error("the low bounds reach up to {}, above the high ones, from {} on", low.hi(), high.lo())]
     CrossedBounds {

@@ -13,7 +13,9 @@ mod lower;
 mod modulus;
 pub mod plan;
 mod program;
+mod real;
 pub mod reference;
+mod rounded;
 mod shadow;
 mod shape;
 #[cfg(test)]
@@ -31,6 +33,7 @@ pub use modulus::Modulus;
 pub use program::{
     Extreme, InputType, Node, NodeId, Operation, Output, OutputType, Program, Recipient, Rounding,
 };
+pub use real::{Real, Reals};
 pub use shadow::{Difference, first_difference};
 pub use shape::{Index, Span};
 pub use types::{Kind, MAX_ELEMENTS, MAX_FRACTION, MAX_RANK, Range, Type};

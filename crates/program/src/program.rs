@@ -8,6 +8,7 @@ use tacit_circuit::Circuit;
 
 use crate::error::Source;
 use crate::plan::{To, Width};
+use crate::real::Reals;
 use crate::shape::Span;
 use crate::types::{Kind, Range, Type};
 
@@ -32,7 +33,7 @@ impl NodeId {
     }
 }
 
-/// How a truncation rounds.
+/// How a truncation or a quotient rounds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Rounding {
     /// Down.
@@ -72,6 +73,23 @@ pub enum Operation {
     Mul,
     /// `a @ b`; raw as in `Mul`.
     MatMul,
+    /// `a * numbers`, elementwise, of fixed point: the nearest multiple of the step of `a`, ties up.
+    Times(Reals),
+    /// `a / numbers`, elementwise: of fixed point the nearest multiple of the step of `a`, ties up; of integers rounded
+    /// down.
+    Over {
+        /// The divisors, of which none is 0.
+        divisors: Reals,
+        /// How quotients are rounded.
+        rounding: Rounding,
+    },
+    /// `a @ matrix`, of fixed point: of each sum the nearest multiple of the step of `a`, ties up.
+    Weigh {
+        /// The matrix, or a vector.
+        matrix: Reals,
+        /// Whether it stands on the left: `matrix @ a`.
+        left: bool,
+    },
     /// The sum over some axes.
     Sum {
         /// The axes, ascending.
@@ -179,8 +197,10 @@ impl Operation {
             Self::Constant(_) => "constant",
             Self::Add => "+",
             Self::Sub | Self::Neg => "-",
-            Self::Mul => "*",
-            Self::MatMul => "@",
+            Self::Mul | Self::Times(_) => "*",
+            Self::MatMul | Self::Weigh { .. } => "@",
+            Self::Over { rounding: Rounding::Nearest, .. } => "/",
+            Self::Over { rounding: Rounding::Floor, .. } => "//",
             Self::Sum { .. } => "sum",
             Self::Less => "<",
             Self::Equal => "==",

@@ -6,9 +6,12 @@
 
 use crate::plan::{Layout, MatrixShape};
 use crate::program::{Extreme, Node, Operation, Program, Rounding};
+use crate::real::Reals;
+use crate::rounded::{self, Elementwise, Ratio};
 use crate::shape;
 use crate::types::{Kind, Type};
 use crate::value::{self, Value, ValueError};
+use num_bigint::BigInt;
 use tacit_circuit::Circuit;
 
 /// The clear outputs of a program on inputs as [`crate::encode`] makes them, one vector of words for each.
@@ -71,6 +74,8 @@ pub(crate) fn apply(operation: &Operation, operands: &[(&Type, &[i128])], ty: &T
         Operation::Neg => each(&|a| sub(ty.kind, 0, a)),
         Operation::Mul => elementwise(&|a, b| mul(ty.kind, a, b)),
         Operation::MatMul => matmul(operands[0], operands[1], ty),
+        Operation::Times(_) | Operation::Over { .. } => quotients(operation, operands[0], ty),
+        Operation::Weigh { matrix, left } => weighed(operands[0], matrix, *left, ty),
         Operation::Sum { axes, .. } => {
             let (rows, terms) = rows(operands[0], axes);
             rows.chunks(terms)
@@ -206,7 +211,7 @@ fn matmul(a: (&Type, &[i128]), b: (&Type, &[i128]), ty: &Type) -> Vec<i128> {
         unreachable!("typing checked the shapes");
     };
     let MatrixShape { batch, m, k, n } = shapes.matrix;
-    let (left, right) = matrices(a.0, b.0, &shapes);
+    let (left, right) = matrices(&a.0.shape, &b.0.shape, &shapes);
     let (left, right) = (left.gather(a.1), right.gather(b.1));
     let mut product = Vec::with_capacity(batch * m * n);
     for one in 0..batch {
@@ -223,12 +228,48 @@ fn matmul(a: (&Type, &[i128]), b: (&Type, &[i128]), ty: &Type) -> Vec<i128> {
     product
 }
 
+/// Products with public numbers, or quotients by them.
+fn quotients(operation: &Operation, (own, data): (&Type, &[i128]), ty: &Type) -> Vec<i128> {
+    let Some(elementwise) = Elementwise::of(operation) else {
+        unreachable!("these operations have public numbers");
+    };
+    let Elementwise { numbers, rounding, .. } = elementwise;
+    let ratios: Vec<Ratio> = numbers.numbers().iter().map(|&number| elementwise.ratio(number)).collect();
+    let places = Layout::whole(numbers.shape()).broadcast(&ty.shape);
+    let each = spread((own, data), &ty.shape).into_iter().zip(places.places());
+    each.map(|(x, place)| raw(ty.kind, rounded::saturated(&ratios[place].of(x, rounding)))).collect()
+}
+
+/// Sums of products with public numbers.
+fn weighed((own, data): (&Type, &[i128]), matrix: &Reals, left: bool, ty: &Type) -> Vec<i128> {
+    let (x, weights) = (&own.shape[..], matrix.shape());
+    let (left_shape, right_shape) = if left { (weights, x) } else { (x, weights) };
+    let Ok(shapes) = shape::matmul(left_shape, right_shape) else {
+        unreachable!("typing checked the shapes");
+    };
+    let MatrixShape { batch, m, k, n } = shapes.matrix;
+    let (rows, columns) = matrices(left_shape, right_shape, &shapes);
+    let (rows, columns): (Vec<_>, Vec<_>) = (rows.places().collect(), columns.places().collect());
+    let fraction = matrix.fraction();
+    let weights: Vec<BigInt> = matrix.numbers().iter().map(|number| number.scaled(fraction)).collect();
+    let entry = |one: usize, row: usize, column: usize| {
+        let terms = (0..k).map(|at| {
+            let (i, j) = (rows[(one * m + row) * k + at], columns[(one * k + at) * n + column]);
+            if left { &weights[i] * data[j] } else { &weights[j] * data[i] }
+        });
+        raw(ty.kind, rounded::saturated(&rounded::nearest(terms.sum(), fraction)))
+    };
+    let entries = (0..batch).flat_map(|one| (0..m).map(move |row| (one, row)));
+    let entries = entries.flat_map(|(one, row)| (0..n).map(move |column| (one, row, column)));
+    entries.map(|(one, row, column)| entry(one, row, column)).collect()
+}
+
 /// Walks over both operands of a matrix product that repeat them over the batch.
-fn matrices(a: &Type, b: &Type, shapes: &shape::MatMulShape) -> (Layout, Layout) {
+fn matrices(a: &[usize], b: &[usize], shapes: &shape::MatMulShape) -> (Layout, Layout) {
     let MatrixShape { m, k, n, .. } = shapes.matrix;
-    let walk = |ty: &Type, rows: usize, columns: usize| {
-        let batch = ty.rank().saturating_sub(2);
-        let own: Vec<usize> = ty.shape[..batch].iter().copied().chain([rows, columns]).collect();
+    let walk = |shape: &[usize], rows: usize, columns: usize| {
+        let batch = shape.len().saturating_sub(2);
+        let own: Vec<usize> = shape[..batch].iter().copied().chain([rows, columns]).collect();
         let full: Vec<usize> = shapes.batch.iter().copied().chain([rows, columns]).collect();
         Layout::whole(&own).broadcast(&full)
     };

@@ -10,7 +10,9 @@ use crate::plan::{
     Rows, SECOND_ADDEND,
 };
 use crate::value::words_of;
-use crate::{Builder, Index, InputType, Kind, Lowered, Native, NodeId, Program, Range, Recipient};
+use crate::{
+    Builder, Data, Index, InputType, Kind, Lowered, Native, NodeId, Program, Range, Recipient, Value,
+};
 
 /// Executes a plan on unpacked elements. Numbers fall into random addends, so that every carry and
 /// wrap occurs. Panics where a plan reads what isn't written or is already freed.
@@ -441,6 +443,62 @@ fn constant(build: &mut Builder, rng: &mut TestRng) -> NodeId {
     build.public(kind, shape, raw).unwrap()
 }
 
+/// A factor, a divisor or a weight.
+fn real(rng: &mut TestRng, not_zero: bool) -> f64 {
+    let sign = if rng.random_range(0..3u8) == 0 { -1.0 } else { 1.0 };
+    let number = match rng.random_range(0..9u8) {
+        0 => [0.1, 0.01, 1e-6, 1.0 / 3.0, 1e6, 0.3, 1e-3][rng.random_range(0..7)],
+        1 => f64::from(rng.random_range(1..20)),
+        2 => f64::from(rng.random_range(1..1_000_000)),
+        3 => 2_f64.powi(rng.random_range(-40..40)),
+        4 => f64::from(rng.random_range(1..1 << 16)) / 65536.0,
+        5 => rng.random_range(0.0..1.0),
+        6 if !not_zero => 0.0,
+        7 => rng.random_range(0.5..1.0) * 2_f64.powi(rng.random_range(-70..40)),
+        _ => rng.random_range(0.01..100.0),
+    };
+    sign * if not_zero && number == 0.0 { 1.0 } else { number }
+}
+
+/// Factors or divisors, of a shape of their own.
+fn reals(rng: &mut TestRng, not_zero: bool) -> Value {
+    let shape = if rng.random_range(0..2u8) == 0 { vec![] } else { shape(rng) };
+    let len = shape.iter().product();
+    if rng.random_range(0..5u8) == 0 {
+        let least = i64::from(not_zero);
+        let end = 1 << [3, 8, 40, 62][rng.random_range(0..4)];
+        return Value { shape, data: Data::Int((0..len).map(|_| rng.random_range(least..end)).collect()) };
+    }
+    Value { shape, data: Data::Float((0..len).map(|_| real(rng, not_zero)).collect()) }
+}
+
+/// A vector or a matrix that `a` can be multiplied by, from the right or from the left.
+fn weights(build: &Builder, a: NodeId, rng: &mut TestRng) -> Result<(Value, bool), crate::ProgramError> {
+    let own = build.type_of(a)?.shape.clone();
+    let left = rng.random_range(0..3u8) == 0;
+    let axis = if left && own.len() > 1 { own.len() - 2 } else { own.len().saturating_sub(1) };
+    let terms = own.get(axis).copied().unwrap_or(1);
+    let columns = rng.random_range(1..4);
+    let shape = match (rng.random_range(0..4u8), left) {
+        (0, _) => vec![terms],
+        (1, true) => vec![2, columns, terms],
+        (1, false) => vec![2, terms, columns],
+        (_, true) => vec![columns, terms],
+        (_, false) => vec![terms, columns],
+    };
+    let small = rng.random_range(0..2u8) == 0;
+    let data = (0..shape.iter().product())
+        .map(|_: usize| if small { f64::from(rng.random_range(-99..99)) / 64.0 } else { real(rng, false) });
+    Ok((Value { data: Data::Float(data.collect()), shape }, left))
+}
+
+/// The mean of all elements.
+fn mean(build: &mut Builder, a: NodeId, keepdims: bool) -> Result<NodeId, crate::ProgramError> {
+    let count = build.type_of(a)?.len() as i64;
+    let sum = build.sum(a, None, keepdims)?;
+    build.divide(sum, &Value { shape: vec![], data: Data::Int(vec![count]) })
+}
+
 fn step(build: &mut Builder, pool: &[NodeId], rng: &mut TestRng) -> Option<NodeId> {
     let mut pick = |build: &mut Builder| {
         let any = pool[rng.random_range(0..pool.len())];
@@ -450,7 +508,7 @@ fn step(build: &mut Builder, pool: &[NodeId], rng: &mut TestRng) -> Option<NodeI
     let axis = rng.random_range(-2..3i64);
     let keepdims = rng.random_range(0..2u8) == 0;
     let place = |rng: &mut TestRng| (rng.random_range(0..3u8) > 0).then(|| rng.random_range(-5..5i64));
-    let result = match rng.random_range(0..38u8) {
+    let result = match rng.random_range(0..46u8) {
         0 | 1 => build.add(a, b),
         2 => build.sub(a, b),
         3 => build.neg(a),
@@ -487,6 +545,17 @@ fn step(build: &mut Builder, pool: &[NodeId], rng: &mut TestRng) -> Option<NodeI
             let entries = [[slice, Index::Ellipsis], [Index::Ellipsis, slice], [at, Index::NewAxis]];
             build.index(a, &entries[rng.random_range(0..3)])
         }
+        35 | 36 => build.scale(a, &reals(rng, false)),
+        37 | 38 => build.divide(a, &reals(rng, true)),
+        39 | 40 => {
+            let by = reals(rng, true);
+            build.floor_divide(a, &by)
+        }
+        41 | 42 => {
+            let matrix = weights(build, a, rng);
+            matrix.and_then(|(matrix, left)| build.weigh(a, &matrix, left))
+        }
+        43 => mean(build, a, keepdims),
         33 | 34 => {
             let bounds = [rng.random_range(-100..100), rng.random_range(0..100)];
             let [low, high] = bounds.map(|bound| build.public(Kind::Int, vec![], vec![bound]));

@@ -6,7 +6,8 @@ use crate::error::Fault;
 use crate::modulus::Modulus;
 use crate::plan::{MatrixShape, Width};
 use crate::program::{Extreme, Operation, Rounding};
-use crate::shape;
+use crate::rounded::{Elementwise, saturated, weighed};
+use crate::shape::{self, MatMulShape};
 use crate::types::{Kind, Range, Type};
 use tacit_circuit::{Circuit, Gate};
 
@@ -22,6 +23,9 @@ pub(crate) fn infer(operation: &Operation, operands: &[&Type]) -> Result<Type, F
         | Operation::Mul
         | Operation::MatMul
         | Operation::Sum { .. } => arithmetic(operation, operands),
+        Operation::Times(_) | Operation::Over { .. } | Operation::Weigh { .. } => {
+            rounded(operation, operands)
+        }
         Operation::Less
         | Operation::Equal
         | Operation::And
@@ -74,12 +78,7 @@ fn arithmetic(operation: &Operation, operands: &[&Type]) -> Result<Parts, Fault>
         }
         (Operation::MatMul, &[a, b]) => {
             let shapes = shape::matmul(&a.shape, &b.shape)?;
-            // Operands are repeated along the other's batch axes; but a matrix on the right stays one.
-            let MatrixShape { batch, m, k, n } = shapes.matrix;
-            shape::check(&[batch, m, k])?;
-            if b.rank() > 2 {
-                shape::check(&[batch, k, n])?;
-            }
+            repeated(&shapes, b.rank())?;
             Ok((product(name, a, b)?, shapes.result, a.range.mul(b.range).times(shapes.matrix.k)))
         }
         (Operation::Sum { axes, keepdims }, &[a]) => {
@@ -89,6 +88,46 @@ fn arithmetic(operation: &Operation, operands: &[&Type]) -> Result<Parts, Fault>
         }
         _ => Err(Fault::Arity { operation: name, given: operands.len() }),
     }
+}
+
+/// Products with public numbers and quotients by them.
+fn rounded(operation: &Operation, operands: &[&Type]) -> Result<Parts, Fault> {
+    let name = operation.name();
+    let &[a] = operands else { return Err(Fault::Arity { operation: name, given: operands.len() }) };
+    let integers = matches!(operation, Operation::Over { rounding: Rounding::Floor, .. });
+    match a.kind {
+        Kind::Int if integers => {}
+        Kind::Fixed { .. } if !integers => {}
+        kind => return Err(Fault::NotDefined { operation: name, kind }),
+    }
+    if let Operation::Weigh { matrix, left } = operation {
+        if let Some(number) = matrix.numbers().iter().find(|number| number.to_float().abs() >= 2_f64.powi(64))
+        {
+            let number = Range::point(saturated(&number.scaled(0)));
+            return Err(Fault::Overflow { operation: name, range: number, frac: 0 });
+        }
+        let own = matrix.shape();
+        shape::check(own)?;
+        let (x, y) = if *left { (own, &a.shape[..]) } else { (&a.shape[..], own) };
+        let shapes = shape::matmul(x, y)?;
+        repeated(&shapes, y.len())?;
+        return Ok((a.kind, shapes.result, weighed(matrix, *left, a.range)));
+    }
+    let Some(elementwise) = Elementwise::of(operation) else {
+        return Err(Fault::Arity { operation: name, given: operands.len() });
+    };
+    let Elementwise { numbers, rounding, .. } = elementwise;
+    shape::check(numbers.shape())?;
+    if matches!(operation, Operation::Over { .. }) && numbers.numbers().iter().any(|number| number.is_zero())
+    {
+        return Err(Fault::DivisionByZero);
+    }
+    let ends = numbers.numbers().iter().flat_map(|&number| {
+        let ratio = elementwise.ratio(number);
+        [a.range.lo(), a.range.hi()].map(|end| Range::point(saturated(&ratio.of(end, rounding))))
+    });
+    let range = ends.reduce(Range::hull).unwrap_or(a.range);
+    Ok((a.kind, shape::broadcast(name, &a.shape, numbers.shape())?, range))
 }
 
 /// Comparisons, logic, and what chooses by them.
@@ -354,6 +393,14 @@ fn product(operation: &'static str, a: &Type, b: &Type) -> Result<Kind, Fault> {
         (true, true) => Ok(Kind::with_frac(a.kind.frac().saturating_add(b.kind.frac()))),
         _ => common(operation, a, b, number),
     }
+}
+
+/// Refuses a matrix product whose operands are repeated too often along the other's batch axes; a matrix on the right
+/// stays one.
+fn repeated(shapes: &MatMulShape, right_rank: usize) -> Result<(), Fault> {
+    let MatrixShape { batch, m, k, n } = shapes.matrix;
+    shape::check(&[batch, m, k])?;
+    if right_rank > 2 { shape::check(&[batch, k, n]) } else { Ok(()) }
 }
 
 fn reduced(a: &Type, axes: &[usize], keepdims: bool) -> Result<Vec<usize>, Fault> {

@@ -300,7 +300,7 @@ fn outside(kind: Kind, range: Range, value: &Value, place: usize) -> ValueError 
 }
 
 /// The index of the element at `place` in row-major order.
-fn position(shape: &[usize], place: usize) -> Vec<usize> {
+pub(crate) fn position(shape: &[usize], place: usize) -> Vec<usize> {
     let mut left = place;
     let mut index = vec![0; shape.len()];
     for (at, &length) in index.iter_mut().zip(shape).rev() {

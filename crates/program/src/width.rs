@@ -9,14 +9,18 @@ use crate::program::{Extreme, Node, NodeId, Operation, Program, Rounding};
 use crate::types::{Kind, Range, Type};
 use crate::typing;
 
-/// The width of each node's ring; `None` for bools and for what is public.
-pub(crate) fn infer(program: &Program) -> Vec<Option<Width>> {
+/// The width of each node's ring; `None` for bools and for what is public. `needed` says what products with public numbers
+/// and quotients need.
+pub(crate) fn infer(program: &Program, needed: impl Fn(NodeId) -> Option<Width>) -> Vec<Option<Width>> {
     let nodes = program.nodes();
     let mut components =
         Components { parent: (0..nodes.len()).collect(), width: vec![Width::W8; nodes.len()] };
     for (place, node) in nodes.iter().enumerate() {
         if in_ring(&node.ty) {
             components.widen(place, node.ty.width());
+        }
+        if let Some(width) = needed(NodeId::new(place as u32)) {
+            components.widen(place, width);
         }
         connect(program, place, node, &mut components);
     }

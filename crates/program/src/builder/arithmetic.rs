@@ -29,9 +29,12 @@ impl Builder {
     /// `a * b`. A product with fixed point is rounded to the nearest, ties up, to the fraction bits of the
     /// secret factor, or to those of the finer one if both are secret.
     ///
-    /// Local where one factor is public; a truncation follows unless that one is integral.
+    /// Local where one factor is public and integral; where it isn't, as in [`Self::scale`].
     pub fn mul(&mut self, a: NodeId, b: NodeId) -> Result<NodeId, ProgramError> {
         let (a, b) = self.factors("*", a, b)?;
+        if let Some((secret, numbers, _)) = self.fraction(a, b)? {
+            return self.times(secret, numbers);
+        }
         let frac = self.product_frac(a, b)?;
         let product = self.push(Operation::Mul, &[a, b])?;
         self.truncated_to(product, frac)
@@ -48,6 +51,9 @@ impl Builder {
     /// the sums, as [`Builder::mul`] does.
     pub fn matmul(&mut self, a: NodeId, b: NodeId) -> Result<NodeId, ProgramError> {
         let (a, b) = self.factors("@", a, b)?;
+        if let Some((secret, matrix, left)) = self.fraction(a, b)? {
+            return self.push(Operation::Weigh { matrix, left }, &[secret]);
+        }
         let frac = self.product_frac(a, b)?;
         let product = self.push(Operation::MatMul, &[a, b])?;
         self.truncated_to(product, frac)

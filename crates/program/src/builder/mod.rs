@@ -23,6 +23,7 @@
 mod arithmetic;
 mod arrange;
 mod compare;
+mod rounded;
 #[cfg(test)]
 mod tests;
 
@@ -132,8 +133,12 @@ impl Builder {
 
     /// A value that everybody knows.
     pub fn constant(&mut self, value: &Value, kind: Kind) -> Result<NodeId, ProgramError> {
-        shape::check(&value.shape).map_err(|fault| self.fault(fault))?;
         self.declared(kind)?;
+        self.known(value, kind)
+    }
+
+    fn known(&mut self, value: &Value, kind: Kind) -> Result<NodeId, ProgramError> {
+        shape::check(&value.shape).map_err(|fault| self.fault(fault))?;
         let words = value::encode_as(kind, kind.whole(), value);
         let words = words.map_err(|error| self.fault(Fault::Constant(error)))?;
         if let value::Data::Float(numbers) = &value.data {
@@ -147,18 +152,19 @@ impl Builder {
     }
 
     /// A value that everybody knows, of the kind that suits an operation with `beside`: floating-point numbers
-    /// take the fraction bits of a fixed-point neighbour, and are refused beside any other.
+    /// take the fraction bits of a fixed-point neighbour, to which they are rounded as an input would be, and are refused
+    /// beside any other. Factors, divisors and weights needn't be rounded: see [`Self::scale`], [`Self::divide`] and
+    /// [`Self::weigh`].
     pub fn constant_beside(&mut self, value: &Value, beside: NodeId) -> Result<NodeId, ProgramError> {
         let other = self.type_of(beside)?.kind;
         let kind = match (&value.data, other) {
             (value::Data::Bool(_), _) => Kind::Bool,
-            (value::Data::Float(_), Kind::Fixed { frac }) => Kind::Fixed { frac: frac.min(MAX_FRACTION) },
             // Signed integers of any size are reduced where they meet their neighbour.
             (value::Data::Int(_), Kind::Modular(_)) => Kind::Int,
-            (_, Kind::Modular(_)) => other,
+            (value::Data::Float(_), Kind::Fixed { .. }) | (_, Kind::Modular(_)) => other,
             _ => Kind::Int,
         };
-        self.constant(value, kind)
+        self.known(value, kind)
     }
 
     /// Lets `to` learn a value. Outputs come in the order in which they are revealed.

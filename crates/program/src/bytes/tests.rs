@@ -2,7 +2,7 @@ use proptest::prelude::*;
 use proptest::test_runner::{RngAlgorithm, TestRng};
 
 use super::*;
-use crate::testing;
+use crate::{Value, testing};
 
 fn random(seed: u64, steps: usize) -> Program {
     let mut bytes = [3; 32];
@@ -76,7 +76,7 @@ fn bytes_and_hash_are_pinned() {
     let program = small("a < 3", "bob");
     let hex = program.hash().iter().fold(String::new(), |hex, byte| format!("{hex}{byte:02x}"));
     assert_eq!(program.to_bytes().len(), 156);
-    assert_eq!(hex, "69ef85e9f0bb3f18774547e43b21aa32d133185244f73560299e6be899eb3200");
+    assert_eq!(hex, "7cef8f030a7a966e46f94044cf1cc9217574e72fe71c6bcd58983c1067fac58c");
 }
 
 #[test]
@@ -84,7 +84,38 @@ fn what_is_more_than_the_program_is_refused() {
     let mut bytes = small("a < 3", "bob").to_bytes();
     bytes.push(0);
     assert_eq!(Program::from_bytes(&bytes), Err(DecodeError::NotCanonical));
-    assert_eq!(Program::from_bytes(b"tacit-p\x02"), Err(DecodeError::Head));
+    for other in [b"tacit-p\x01", b"tacit-p\x03"] {
+        assert_eq!(Program::from_bytes(other), Err(DecodeError::Head));
+    }
+}
+
+/// `x` by public numbers, of fixed point.
+fn scaled(by: f64) -> Program {
+    let mut build = Builder::new();
+    let x = build.input("alice", "x", Kind::Fixed { frac: 8 }, &[2], Range::new(-900, 900)).unwrap();
+    let by = Value { shape: vec![], data: crate::Data::Float(vec![by]) };
+    let result = build.scale(x, &by).unwrap();
+    build.reveal(result, Recipient::All).unwrap();
+    build.finish().unwrap()
+}
+
+#[test]
+fn public_numbers_are_written_in_their_one_form_and_to_the_last_bit() {
+    let (program, next) = (scaled(0.1), scaled(0.1_f64.next_up()));
+    assert_ne!(program.hash(), next.hash());
+    let bytes = program.to_bytes();
+    assert_eq!(Program::from_bytes(&bytes).unwrap(), program);
+    let number = [&3_602_879_701_896_397_i64.to_le_bytes()[..], &(-55_i16).to_le_bytes()].concat();
+    let at = bytes.windows(REAL_BYTES).position(|window| window == number).unwrap();
+    // 6 / 2^56 is 3 / 2^55, and no float has an exponent of 1024 or of -1075.
+    for (mantissa, exponent) in
+        [(6_i64, -56_i16), (0, -1), (3, 1024), (3, -1075), (1, i16::MIN), (2, i16::MAX)]
+    {
+        let mut other = bytes.clone();
+        other[at..at + 8].copy_from_slice(&mantissa.to_le_bytes());
+        other[at + 8..at + REAL_BYTES].copy_from_slice(&exponent.to_le_bytes());
+        assert!(Program::from_bytes(&other).is_err(), "{mantissa} * 2^{exponent}");
+    }
 }
 
 /// Lengths that a file claims are bounded by what it holds.

@@ -1,7 +1,5 @@
 //! Sums over axes, matrix products, joins: what goes by the places of elements.
 
-use std::sync::Arc;
-
 use super::term::limbs;
 use super::{Lowering, View};
 use crate::plan::{Domain, Kind, Layout, Local, MatrixShape, Reg};
@@ -33,33 +31,38 @@ impl Lowering<'_> {
         View { reg: dst, layout: Layout::whole(&ty.shape) }
     }
 
-    /// A batch on the left alone is one tall matrix.
+    /// Matrices or vectors by others.
     pub(super) fn matmul(&mut self, operands: &[NodeId], domain: Domain) -> Reg {
         let (a, b) = (operands[0], operands[1]);
-        let Ok(shapes) = shape::matmul(&self.ty(a).shape, &self.ty(b).shape) else {
-            unreachable!("typing checked the shapes");
-        };
-        let MatrixShape { batch, m, k, n } = shapes.matrix;
-        let tall = self.ty(b).rank() <= 2;
-        let right_batch = if tall { &[][..] } else { &shapes.batch };
-        let left = walk(&shapes.batch, m, k);
-        let right = walk(right_batch, k, n);
-        let shape = if tall { MatrixShape { batch: 1, m: batch * m, k, n } } else { shapes.matrix };
-        let dst = self.fresh(domain, batch * m * n);
-        match (self.ty(a).secret, self.ty(b).secret) {
-            (true, true) => {
-                let (a, b) = (self.matrices(a, &left), self.matrices(b, &right));
-                self.plan.interact(Kind::MatMul { a, b, shape, dst });
-            }
-            (true, false) => {
-                let (a, c) = (self.matrices(a, &left), self.public_matrices(b, &right, domain));
-                self.plan.local(Local::MatMulPublic { a, c, left: false, shape, dst });
-            }
-            (false, _) => {
-                let (c, a) = (self.public_matrices(a, &left, domain), self.matrices(b, &right));
-                self.plan.local(Local::MatMulPublic { a, c, left: true, shape, dst });
-            }
+        let (x, y) = (self.ty(a), self.ty(b));
+        if !x.secret || !y.secret {
+            let (secret, public) = if x.secret { (a, b) } else { (b, a) };
+            let own = &self.ty(public).shape;
+            let words = self.public_raw(public, &Layout::whole(own), domain);
+            let view = self.view(secret).clone();
+            let weights = Weights { shape: own, words: &words };
+            return self.weighed(view, &self.ty(secret).shape, &weights, !x.secret);
         }
+        let Product { shape, left, right } = Product::of(&x.shape, &y.shape);
+        let (a, b) = (self.view(a).clone(), self.view(b).clone());
+        let (a, b) = (self.matrices(a, &x.shape, &left), self.matrices(b, &y.shape, &right));
+        let dst = self.fresh(domain, shape.batch * shape.m * shape.n);
+        self.plan.interact(Kind::MatMul { a, b, shape, dst });
+        dst
+    }
+
+    /// Secret elements of this shape by public matrices, which stand on the right or on the left.
+    pub(super) fn weighed(&mut self, view: View, own: &[usize], weights: &Weights<'_>, left: bool) -> Reg {
+        let domain = self.plan.shape(view.reg).domain;
+        let (x, y) = if left { (weights.shape, own) } else { (own, weights.shape) };
+        let product = Product::of(x, y);
+        let (secret, public) =
+            if left { (&product.right, &product.left) } else { (&product.left, &product.right) };
+        let a = self.matrices(view, own, secret);
+        let walk = Layout::whole(&public.own(weights.shape)).broadcast(&public.full);
+        let (c, shape) = (limbs(&walk.gather(weights.words), domain), product.shape);
+        let dst = self.fresh(domain, shape.batch * shape.m * shape.n);
+        self.plan.local(Local::MatMulPublic { a, c, left, shape, dst });
         dst
     }
 
@@ -89,15 +92,42 @@ impl Lowering<'_> {
     }
 
     /// A secret operand's matrices, one after another.
-    fn matrices(&mut self, id: NodeId, target: &Target) -> Reg {
-        let own = target.own(self.ty(id));
-        let View { reg, layout } = self.reshape(id, &own);
-        self.gathered(reg, layout.broadcast(&target.full))
+    fn matrices(&mut self, view: View, own: &[usize], target: &Target) -> Reg {
+        let View { reg, layout } = view;
+        let matrices = target.own(own);
+        if let Some(layout) = layout.reshape(&matrices) {
+            return self.gathered(reg, layout.broadcast(&target.full));
+        }
+        let whole = self.gathered(reg, layout);
+        self.gathered(whole, Layout::whole(&matrices).broadcast(&target.full))
     }
+}
 
-    fn public_matrices(&self, id: NodeId, target: &Target, domain: Domain) -> Arc<[u64]> {
-        let walk = Layout::whole(&target.own(self.ty(id))).broadcast(&target.full);
-        limbs(&self.public_raw(id, &walk, domain), domain)
+/// Public matrices: ring elements in row-major order.
+pub(super) struct Weights<'a> {
+    pub(super) shape: &'a [usize],
+    pub(super) words: &'a [u128],
+}
+
+/// A product of matrices, and what its operands become for it. A batch on the left alone is one tall matrix.
+struct Product {
+    shape: MatrixShape,
+    left: Target,
+    right: Target,
+}
+
+impl Product {
+    fn of(left: &[usize], right: &[usize]) -> Self {
+        let Ok(shapes) = shape::matmul(left, right) else {
+            unreachable!("typing checked the shapes");
+        };
+        let MatrixShape { batch, m, k, n } = shapes.matrix;
+        let tall = right.len() <= 2;
+        Self {
+            shape: if tall { MatrixShape { batch: 1, m: batch * m, k, n } } else { shapes.matrix },
+            left: walk(&shapes.batch, m, k),
+            right: walk(if tall { &[] } else { &shapes.batch }, k, n),
+        }
     }
 }
 
@@ -112,8 +142,8 @@ fn walk(batch: &[usize], rows: usize, columns: usize) -> Target {
 
 impl Target {
     /// An operand's own shape with a vector as a matrix.
-    fn own(&self, ty: &Type) -> Vec<usize> {
-        let batch = &ty.shape[..ty.rank().saturating_sub(2)];
+    fn own(&self, shape: &[usize]) -> Vec<usize> {
+        let batch = &shape[..shape.len().saturating_sub(2)];
         let matrix = &self.full[self.full.len() - 2..];
         batch.iter().chain(matrix).copied().collect()
     }

@@ -10,6 +10,7 @@
 //! | `term` | sums, products and logic of operands that may be public |
 //! | `bits` | signs, equality, carries: prefix trees over packed bits |
 //! | `number` | truncation, choice |
+//! | `rounded` | products with public numbers that aren't integers, quotients |
 //! | `addends` | shifts and injection of bits, by two addends or by three |
 //! | `tournament` | extremes along an axis |
 //! | `arrange` | sums over axes, matrix products, joins |
@@ -24,6 +25,7 @@ mod binary;
 mod bits;
 mod circuit;
 mod number;
+mod rounded;
 mod spread;
 mod term;
 #[cfg(test)]
@@ -41,6 +43,7 @@ use crate::program::{InputType, Node, NodeId, Operation, OutputType, Program, Re
 use crate::types::{Kind, Type};
 use crate::width;
 use binary::Number;
+use rounded::Scaling;
 use term::Term;
 
 /// What an engine offers beyond AND and circuits of it.
@@ -141,6 +144,8 @@ struct View {
 struct Lowering<'a> {
     program: &'a Program,
     native: Native,
+    /// How products with public numbers and quotients come about.
+    scalings: HashMap<NodeId, Scaling>,
     /// Of each node's ring.
     widths: Vec<Option<Width>>,
     plan: plan::Builder,
@@ -162,10 +167,12 @@ struct Lowering<'a> {
 
 impl<'a> Lowering<'a> {
     fn new(program: &'a Program, native: Native) -> Self {
+        let scalings = scalings(program);
         Self {
             program,
             native,
-            widths: width::infer(program),
+            widths: width::infer(program, |id| scalings.get(&id).map(|scaling| scaling.width)),
+            scalings,
             plan: plan::Builder::new(),
             views: vec![None; program.nodes().len()],
             numbers: vec![None; program.nodes().len()],
@@ -179,7 +186,7 @@ impl<'a> Lowering<'a> {
 
     fn run(mut self, reveal_everything: bool) -> Result<Lowered, ProgramError> {
         let program = self.program;
-        spread::check(program)?;
+        spread::check(program, &self.scalings)?;
         for (number, node) in program.nodes().iter().enumerate().filter(|(_, node)| node.ty.secret) {
             let id = NodeId::new(number as u32);
             self.plan.at_node(id.number());
@@ -241,7 +248,10 @@ impl<'a> Lowering<'a> {
             | Operation::Relu
             | Operation::FromBool { .. }
             | Operation::Truncate { .. }
-            | Operation::ShiftRight { .. } => true,
+            | Operation::ShiftRight { .. }
+            | Operation::Times(_)
+            | Operation::Over { .. }
+            | Operation::Weigh { .. } => true,
             Operation::Extremum { .. } => node.ty.kind != Kind::Bool,
             Operation::Where => node.ty.kind != Kind::Bool && self.ty(node.operands[0]).secret,
             _ => false,
@@ -320,6 +330,9 @@ impl<'a> Lowering<'a> {
                 self.arg_extremum(operands[0], *which, *axis, domain)
             }
             Operation::MatMul => self.matmul(operands, domain),
+            Operation::Times(_) | Operation::Over { .. } | Operation::Weigh { .. } => {
+                self.rounded(id, operation, operands[0], ty)
+            }
             Operation::Circuit(circuit) => self.circuit(circuit, operands, ty),
             Operation::Sum { axes, .. } => return self.sum(operands[0], axes, ty),
             Operation::Concatenate { axis } => return self.concatenate(operands, *axis, ty),
@@ -415,6 +428,16 @@ impl<'a> Lowering<'a> {
             None => View { reg: self.whole(id), layout: Layout::whole(shape) },
         }
     }
+}
+
+/// How the products with public numbers and the quotients of a program come about.
+fn scalings(program: &Program) -> HashMap<NodeId, Scaling> {
+    let nodes = program.nodes().iter().enumerate().filter(|(_, node)| node.ty.secret);
+    let scaling = |(number, node): (usize, &Node)| {
+        let operand = &program.node(*node.operands.first()?).ty;
+        Some((NodeId::new(number as u32), Scaling::of(&node.operation, operand, &node.ty)?))
+    };
+    nodes.filter_map(scaling).collect()
 }
 
 /// The width of a ring.

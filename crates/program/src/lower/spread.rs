@@ -4,16 +4,20 @@
 //! index is looked for. A program of a hundred bytes could so ask for any amount of memory; what is beyond the
 //! constants that stand in the program itself is bounded.
 
+use std::collections::HashMap;
+
+use super::rounded::Scaling;
 use crate::error::{Fault, ProgramError};
-use crate::program::{Node, Operation, Program};
+use crate::program::{Node, NodeId, Operation, Program};
 use crate::shape::{self, MatMulShape};
 use crate::types::{MAX_ELEMENTS, Type};
 
 /// Refuses a program whose plan would hold more than [`MAX_ELEMENTS`] elements beyond its constants.
-pub(super) fn check(program: &Program) -> Result<(), ProgramError> {
+pub(super) fn check(program: &Program, scalings: &HashMap<NodeId, Scaling>) -> Result<(), ProgramError> {
     let mut total = 0;
-    for node in program.nodes().iter().filter(|node| node.ty.secret) {
-        total += of_node(program, node);
+    for (number, node) in program.nodes().iter().enumerate().filter(|(_, node)| node.ty.secret) {
+        let copies = scalings.get(&NodeId::new(number as u32)).map_or(1, Scaling::copies);
+        total += of_node(program, node).saturating_mul(copies);
         if total > MAX_ELEMENTS {
             let what = "elements of public values, repeated to the shapes of secrets";
             let fault = Fault::TooMany { what, limit: MAX_ELEMENTS };
@@ -38,6 +42,17 @@ fn of_node(program: &Program, node: &Node) -> usize {
             let right = if b.rank() > 2 { matrix.batch } else { 1 };
             let (left, right) = (matrix.batch * matrix.m * matrix.k, right * matrix.k * matrix.n);
             [(a, left), (b, right)].into_iter().map(|(ty, full)| repeated(ty, full)).sum()
+        }
+        // Limbs of public numbers stand in no program.
+        Operation::Times(numbers) | Operation::Over { divisors: numbers, .. } => {
+            if numbers.numbers().len() == 1 { 0 } else { node.ty.len() }
+        }
+        Operation::Weigh { matrix, left } => {
+            let (own, weights) = (&types[0].shape[..], matrix.shape());
+            let (a, b) = if *left { (weights, own) } else { (own, weights) };
+            let Ok(MatMulShape { matrix, .. }) = shape::matmul(a, b) else { return 0 };
+            let batch = if b.len() > 2 { matrix.batch } else { 1 };
+            if *left { matrix.batch * matrix.m * matrix.k } else { batch * matrix.k * matrix.n }
         }
         Operation::Circuit(circuit) => {
             let instances = node.ty.len() / circuit.output_bits();
@@ -78,7 +93,7 @@ mod tests {
     #[test]
     fn what_a_few_bytes_repeat_is_bounded() {
         let far = MAX_ELEMENTS / 2;
-        assert_eq!(check(&sums(&[far, 2], &[2], 1)), Ok(()));
+        assert_eq!(check(&sums(&[far, 2], &[2], 1), &HashMap::new()), Ok(()));
         let program = sums(&[far, 2], &[2], 2);
         assert!(program.to_bytes().len() < 300);
         let error = lower(&program, Native::ALL).unwrap_err();
@@ -87,7 +102,7 @@ mod tests {
 
     #[test]
     fn single_elements_and_whole_constants_are_not_repeated() {
-        assert_eq!(check(&sums(&[MAX_ELEMENTS], &[1], 50)), Ok(()));
+        assert_eq!(check(&sums(&[MAX_ELEMENTS], &[1], 50), &HashMap::new()), Ok(()));
         let program = sums(&[3], &[3], 50);
         assert!(program.nodes().iter().all(|node| of_node(&program, node) == 0));
     }

@@ -119,6 +119,14 @@ impl Term {
         Self::Public(Clear { domain, len, words: Words::Splat(domain.modulus().reduce_unsigned(word)) })
     }
 
+    /// Public elements, repeated along new axes and those of length 1.
+    pub(super) fn broadcast(self, from: &[usize], to: &[usize]) -> Self {
+        match self {
+            Self::Public(clear) => Self::Public(clear.broadcast(from, to)),
+            Self::Secret(_) => unreachable!("what is secret is walked over"),
+        }
+    }
+
     /// Public elements, one for each place.
     pub(super) fn vector(words: Vec<u128>, domain: Domain) -> Self {
         Self::Public(Clear::new(domain, words))

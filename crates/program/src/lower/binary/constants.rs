@@ -3,9 +3,6 @@
 //! A factor in a circuit costs a sum for each of its digits, a third of its bits on average; a sharing of it costs a
 //! product and a sum for every bit. But every factor makes gates of its own, so that there may be only so many.
 
-use tacit_circuit as circuit;
-use tacit_circuit::arith::Style;
-
 use super::gates::{Columns, Word, digits};
 use super::sum::{partial, split};
 use super::{Number, Operand, Term};
@@ -13,7 +10,7 @@ use crate::lower::Lowering;
 use crate::plan::Reg;
 use crate::program::NodeId;
 use crate::shape::{MatMulShape, Span};
-use crate::types::Type;
+use crate::types::{Range, Type};
 use crate::width::Format;
 
 /// ANDs that the circuits of one operation have together, at most.
@@ -25,43 +22,55 @@ const CIRCUITS: usize = 1 << 10;
 /// Bits of the words that one circuit takes.
 const BITS: usize = 1 << 13;
 
+/// Public numbers, in row-major order.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Known<'a> {
+    pub(super) shape: &'a [usize],
+    pub(super) raw: &'a [i128],
+}
+
+impl Known<'_> {
+    /// The least format that holds them.
+    pub(super) fn format(&self) -> Format {
+        Format::of_range(Range::of_values(self.raw).unwrap_or(Range::point(0)))
+    }
+}
+
 impl Lowering<'_> {
-    /// A product of matrices of which one is public and no batch of several; `None` if there are too many factors.
-    pub(super) fn matrix_of_constants(
+    /// Numbers by a public matrix that is no batch of several; `None` if there are too many factors. The product is one of
+    /// the matrices of `shapes`, in which the axes stand as they are.
+    pub(super) fn by_constant_matrix(
         &mut self,
-        operands: &[NodeId],
+        number: &Number,
+        weights: &Known<'_>,
+        left: bool,
         shapes: &MatMulShape,
         format: Format,
     ) -> Option<Number> {
-        let (a, b) = (operands[0], operands[1]);
-        let left = !self.ty(a).secret;
-        let public = if left { a } else { b };
-        if self.ty(public).secret || self.ty(public).rank() > 2 {
+        if weights.shape.len() > 2 {
             return None;
         }
         let (m, k, n) = (shapes.matrix.m, shapes.matrix.k, shapes.matrix.n);
-        let raw = self.raw(public);
+        let raw = weights.raw;
         let factors: Vec<Vec<i128>> = if left {
             raw.chunks(k).map(<[i128]>::to_vec).collect()
         } else {
             (0..n).map(|column| raw.iter().skip(column).step_by(n).copied().collect()).collect()
         };
-        let number = self.number(if left { b } else { a });
         let groups = k.div_ceil((BITS / number.format().bits).max(1));
-        if factors.len() * groups > CIRCUITS || !affordable(factors.iter().flatten(), &number, format) {
+        if factors.len() * groups > CIRCUITS || !affordable(factors.iter().flatten(), number, format) {
             return None;
         }
         let batch = &shapes.batch[..];
         // Axes of the batch, lines of the secret matrix, terms.
         let lines = if left {
-            let columns = self.reshaped(&number, &[batch, &[k, n]].concat());
+            let columns = self.reshaped(number, &[batch, &[k, n]].concat());
             let order: Vec<usize> = (0..batch.len()).chain([batch.len() + 1, batch.len()]).collect();
             columns.transpose(&order)
         } else {
-            self.reshaped(&number, &[batch, &[m, k]].concat())
+            self.reshaped(number, &[batch, &[m, k]].concat())
         };
-        let product = Format::of(self.ty(public));
-        let sums = self.sums_of_multiples(&lines, &factors, product, format);
+        let sums = self.sums_of_multiples(&lines, &factors, weights.format(), format);
         let order: Vec<usize> = if left {
             (1..=batch.len()).chain([0, batch.len() + 1]).collect()
         } else {
@@ -114,65 +123,77 @@ impl Lowering<'_> {
         self.total(all.transpose(&order), format)
     }
 
-    /// A product, element by element, with public factors that are repeated along axes which they haven't; `None` if
-    /// there are too many of them.
-    pub(super) fn multiples(&mut self, operands: &[NodeId], ty: &Type) -> Option<Number> {
+    /// A product, element by element, with public factors that differ; `None` if there are too many of them.
+    pub(super) fn by_constants(&mut self, operands: &[NodeId], ty: &Type) -> Option<Number> {
         let (a, b) = (operands[0], operands[1]);
         let (secret, public) = if self.ty(b).secret { (b, a) } else { (a, b) };
         if self.ty(public).secret || self.same(public).is_some() {
             return None;
         }
-        let (format, own) = (Format::of(ty), &self.ty(public).shape);
-        let number = self.number(secret);
-        let factors = self.raw(public).to_vec();
+        let (number, factors) = (self.number(secret), self.known(public));
+        self.multiples(&number, &factors, &[], None, &ty.shape, Format::of(ty))
+    }
+
+    /// Products, element by element, with public factors that are repeated along axes which they haven't, and with as many
+    /// offsets and perhaps with other numbers added; `None` if there are too many factors.
+    pub(super) fn multiples(
+        &mut self,
+        number: &Number,
+        factors: &Known<'_>,
+        offsets: &[i128],
+        added: Option<&Number>,
+        shape: &[usize],
+        format: Format,
+    ) -> Option<Number> {
+        let Known { shape: own, raw: factors } = *factors;
         let each = (BITS / number.format().bits).max(1);
-        if factors.len().div_ceil(each) > CIRCUITS || !affordable(factors.iter(), &number, format) {
+        if factors.len().div_ceil(each) > CIRCUITS || !affordable(factors.iter(), number, format) {
             return None;
         }
         // The axes along which factors differ go last.
-        let added = ty.rank() - own.len();
+        let new = shape.len() - own.len();
         let (last, first): (Vec<usize>, Vec<usize>) =
-            (0..ty.rank()).partition(|&axis| axis >= added && own[axis - added] > 1);
+            (0..shape.len()).partition(|&axis| axis >= new && own[axis - new] > 1);
         let order = [&first[..], &last].concat();
-        let lines = number.broadcast(&ty.shape).transpose(&order);
-        let lengths: Vec<usize> = order.iter().map(|&axis| ty.shape[axis]).collect();
-        let count = ty.len() / factors.len();
-        let lines = self.reshaped(&lines, &[count, factors.len()]);
+        let lengths: Vec<usize> = order.iter().map(|&axis| shape[axis]).collect();
+        let count = shape.iter().product::<usize>() / factors.len();
+        let mut lines = Vec::with_capacity(2);
+        for number in std::iter::once(number).chain(added) {
+            let line = number.broadcast(shape).transpose(&order);
+            lines.push(self.reshaped(&line, &[count, factors.len()]));
+        }
         let mut blocks = Vec::new();
         for (place, factors) in factors.chunks(each).enumerate() {
             let span = Span { start: place * each, step: 1, count: factors.len() };
-            let own = lines.format();
-            let reg = self.laid(&lines.part(1, span));
-            let bits = own.bits * factors.len();
-            let term = Term::Register(Operand::Each(reg), Format { bits, ..own });
-            let products = self.evaluate(&[term], count, |b, style, all| {
-                let words = split(&all[0], factors.len());
-                words
-                    .iter()
-                    .zip(factors)
-                    .flat_map(|(word, &factor)| multiple(b, style, word, factor, format))
-                    .collect()
+            let mut terms = Vec::with_capacity(lines.len());
+            for line in &lines {
+                let Format { bits, signed } = line.format();
+                let reg = self.laid(&line.part(1, span));
+                let all = Format { bits: bits * factors.len(), signed };
+                terms.push(Term::Register(Operand::Each(reg), all));
+            }
+            let offsets = offsets.get(span.start..span.start + span.count).unwrap_or(&[]);
+            let products = self.evaluate(&terms, count, |b, style, all| {
+                let words: Vec<Vec<Word>> = all.iter().map(|all| split(all, factors.len())).collect();
+                let element = |(at, &factor): (usize, &i128)| {
+                    let mut columns = Columns::new(format.bits);
+                    columns.multiple(b, &words[0][at], factor);
+                    columns.constant(offsets.get(at).copied().unwrap_or(0));
+                    for words in &words[1..] {
+                        columns.word(b, &words[at]);
+                    }
+                    columns.total(b, style)
+                };
+                factors.iter().enumerate().flat_map(element).collect()
             });
             blocks.push(Number::whole(products, &[count, factors.len()], format).transpose(&[1, 0]));
         }
         let all = self.stacked(&blocks).transpose(&[1, 0]);
         let all = self.reshaped(&all, &lengths);
-        let mut back = vec![0; ty.rank()];
+        let mut back = vec![0; shape.len()];
         order.iter().enumerate().for_each(|(place, &axis)| back[axis] = place);
         Some(all.transpose(&back))
     }
-}
-
-fn multiple(
-    b: &mut circuit::Builder,
-    style: Style,
-    word: &Word,
-    factor: i128,
-    format: Format,
-) -> Vec<circuit::Wire> {
-    let mut columns = Columns::new(format.bits);
-    columns.multiple(b, word, factor);
-    columns.total(b, style)
 }
 
 /// Whether circuits may have all these factors: about so many ANDs as their digits have, times the bits of a word.

@@ -99,9 +99,21 @@ impl Columns {
         }
     }
 
+    /// Adds a number that everybody knows.
+    pub(super) fn constant(&mut self, value: i128) {
+        self.known = self.known.wrapping_add(value as u128);
+    }
+
     /// Adds a word.
     pub(super) fn word(&mut self, b: &mut Builder, x: &Word) {
         self.shifted(b, x, 0, false);
+    }
+
+    /// Adds words.
+    pub(super) fn words(&mut self, b: &mut Builder, words: &[Word]) {
+        for word in words {
+            self.word(b, word);
+        }
     }
 
     /// Adds 2^by times a word, or subtracts it.

@@ -10,6 +10,7 @@
 //! | `gates` | words in circuits |
 //! | `sum` | sums over axes, matrix products |
 //! | `constants` | products with public numbers that differ from place to place |
+//! | `rounded` | products with public numbers that aren't integers, quotients |
 //! | `tournament` | extremes along an axis |
 //!
 //! What is public and the same for all elements is part of the circuit, and so are other factors if they are few. All
@@ -17,6 +18,7 @@
 
 mod constants;
 mod gates;
+mod rounded;
 mod sum;
 #[cfg(test)]
 mod tests;
@@ -33,6 +35,7 @@ use crate::program::{Extreme, Node, NodeId, Operation, Rounding};
 use crate::shape::Span;
 use crate::types::Type;
 use crate::width::Format;
+use constants::Known;
 use gates::{Columns, Word};
 
 /// From so many instances on a circuit has few ANDs rather than few rounds: a round trip within a rack takes about
@@ -103,7 +106,7 @@ enum Term {
     Splat(i128),
 }
 
-impl Lowering<'_> {
+impl<'a> Lowering<'a> {
     /// The plan's steps for one secret node that is a number or made of numbers.
     pub(super) fn binary(&mut self, id: NodeId, node: &Node) {
         let Node { operation, operands, ty, .. } = node;
@@ -128,7 +131,10 @@ impl Lowering<'_> {
             Operation::ArgExtremum { which, axis, .. } => {
                 self.number_arg_extremum(operands[0], *which, *axis, ty)
             }
-            Operation::Mul if let Some(products) = self.multiples(operands, ty) => products,
+            Operation::Mul if let Some(products) = self.by_constants(operands, ty) => products,
+            Operation::Times(_) | Operation::Over { .. } | Operation::Weigh { .. } => {
+                self.rounded_numbers(id, operation, operands[0], ty)
+            }
             Operation::Less | Operation::Equal => {
                 let reg = self.elementwise(operation, operands, ty);
                 self.views[id.index()] = Some(View { reg, layout: Layout::whole(&ty.shape) });
@@ -161,33 +167,39 @@ impl Lowering<'_> {
             layout.strides.push(1);
             return Number { reg, layout, signed: false };
         }
-        let number = self.constant(id, Format::of(ty));
+        let number = self.constant(&self.known(id), Format::of(ty));
         self.numbers[id.index()] = Some(number.clone());
         number
     }
 
-    /// A public node's elements in a register, as a sharing of them.
-    fn constant(&mut self, id: NodeId, format: Format) -> Number {
-        let (ty, raw) = (self.ty(id), self.raw(id));
+    /// Public numbers in a register, as a sharing of them.
+    fn constant(&mut self, known: &Known<'_>, format: Format) -> Number {
+        let Known { shape, raw } = *known;
         let mut words = vec![0_u64; (raw.len() * format.bits).div_ceil(64)];
         let bits = raw.iter().flat_map(|raw| (0..format.bits).map(move |bit| (raw >> bit & 1) as u64));
         bits.enumerate().for_each(|(at, bit)| words[at / 64] |= bit << (at % 64));
         let dst = self.fresh(Domain::Bits, raw.len() * format.bits);
         self.plan.local(Local::Constant { value: Public::Vector(Arc::from(words)), dst });
-        Number::whole(dst, &ty.shape, format)
+        Number::whole(dst, shape, format)
     }
 
-    /// A public node's raw elements.
-    fn raw(&self, id: NodeId) -> &[i128] {
-        match &self.program.node(id).operation {
-            Operation::Constant(raw) => raw,
+    /// Public numbers in a register, of the least format that holds them.
+    fn shared(&mut self, known: &Known<'_>) -> Number {
+        self.constant(known, known.format())
+    }
+
+    /// A public node's elements.
+    fn known(&self, id: NodeId) -> Known<'a> {
+        let node = self.program.node(id);
+        match &node.operation {
+            Operation::Constant(raw) => Known { shape: &node.ty.shape, raw },
             _ => unreachable!("what is public is a constant"),
         }
     }
 
     /// A public node's raw element, if all are the same.
     fn same(&self, id: NodeId) -> Option<i128> {
-        let raw = (!self.ty(id).secret).then(|| self.raw(id))?;
+        let Known { raw, .. } = (!self.ty(id).secret).then(|| self.known(id))?;
         raw.iter().all(|other| *other == raw[0]).then_some(raw[0])
     }
 
@@ -218,21 +230,26 @@ impl Lowering<'_> {
             Operation::BroadcastTo { shape } => number.broadcast(shape),
             Operation::Reshape { shape } => self.reshaped(&number, shape),
             Operation::Truncate { by, .. } | Operation::ShiftRight { by } => {
-                let (Format { bits, signed }, by) = (number.format(), usize::from(*by));
-                if by < bits {
-                    return number.bits(by, bits - by, signed);
-                }
-                if signed {
-                    return number.bits(bits - 1, 1, true);
-                }
-                // Nothing is left.
-                let shape = &self.ty(id).shape;
-                let dst = self.fresh(Domain::Bits, self.ty(id).len());
-                self.plan.local(Local::Constant { value: Public::Splat(0), dst });
-                Number::whole(dst, shape, Format { bits: 1, signed })
+                self.shifted(&number, usize::from(*by))
             }
             _ => number,
         }
+    }
+
+    /// Numbers divided by 2^by, rounded down.
+    fn shifted(&mut self, number: &Number, by: usize) -> Number {
+        let Format { bits, signed } = number.format();
+        if by < bits {
+            return number.bits(by, bits - by, signed);
+        }
+        if signed {
+            return number.bits(bits - 1, 1, true);
+        }
+        // Nothing is left.
+        let shape = &number.layout.shape[..number.rank()];
+        let dst = self.fresh(Domain::Bits, shape.iter().product());
+        self.plan.local(Local::Constant { value: Public::Splat(0), dst });
+        Number::whole(dst, shape, Format { bits: 1, signed })
     }
 
     fn reshaped(&mut self, number: &Number, shape: &[usize]) -> Number {
@@ -254,7 +271,7 @@ impl Lowering<'_> {
                 let number = self.number(id);
                 self.formatted(&number, format)
             } else {
-                self.constant(id, format)
+                self.constant(&self.known(id), format)
             };
             blocks.push(number.transpose(&order));
         }

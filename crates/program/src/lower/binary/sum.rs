@@ -6,6 +6,7 @@
 use tacit_circuit::arith::Style;
 use tacit_circuit::{self as circuit, Wire};
 
+use super::constants::Known;
 use super::gates::{Columns, Word};
 use super::{Number, Operand, Term};
 use crate::lower::Lowering;
@@ -33,16 +34,52 @@ impl Lowering<'_> {
         self.reshaped(&total, &ty.shape)
     }
 
-    /// Products of matrices: an instance for every entry and group of terms.
+    /// Products of matrices.
     pub(super) fn multiply_matrices(&mut self, operands: &[NodeId], ty: &Type) -> Number {
         let (a, b) = (operands[0], operands[1]);
-        let Ok(shapes) = shape::matmul(&self.ty(a).shape, &self.ty(b).shape) else {
+        let format = Format::of(ty);
+        let products = match (self.ty(a).secret, self.ty(b).secret) {
+            (true, true) => {
+                let (a, b) = (self.number(a), self.number(b));
+                self.products_of_matrices(&a, &b, format)
+            }
+            (left_is_secret, _) => {
+                let (secret, public) = if left_is_secret { (a, b) } else { (b, a) };
+                let (number, weights) = (self.number(secret), self.known(public));
+                self.weighed_numbers(&number, &weights, !left_is_secret, format)
+            }
+        };
+        self.reshaped(&products, &ty.shape)
+    }
+
+    /// Numbers by public matrices, which stand on the right or on the left; in any shape of as many elements as the
+    /// product has.
+    pub(super) fn weighed_numbers(
+        &mut self,
+        number: &Number,
+        weights: &Known<'_>,
+        left: bool,
+        format: Format,
+    ) -> Number {
+        let own = &number.layout.shape[..number.rank()];
+        let (a, b) = if left { (weights.shape, own) } else { (own, weights.shape) };
+        let Ok(shapes) = shape::matmul(a, b) else {
             unreachable!("typing checked the shapes");
         };
-        let format = Format::of(ty);
-        if let Some(products) = self.matrix_of_constants(operands, &shapes, format) {
-            return self.reshaped(&products, &ty.shape);
+        if let Some(products) = self.by_constant_matrix(number, weights, left, &shapes, format) {
+            return products;
         }
+        let weights = self.shared(weights);
+        let (a, b) = if left { (&weights, number) } else { (number, &weights) };
+        self.products_of_matrices(a, b, format)
+    }
+
+    /// An instance for every entry and group of terms.
+    fn products_of_matrices(&mut self, a: &Number, b: &Number, format: Format) -> Number {
+        let own = |number: &Number| number.layout.shape[..number.rank()].to_vec();
+        let Ok(shapes) = shape::matmul(&own(a), &own(b)) else {
+            unreachable!("typing checked the shapes");
+        };
         let MatrixShape { m, k, n, .. } = shapes.matrix;
         let (a, b) = (self.matrices_of(a, m, k), self.matrices_of(b, k, n));
         let full = [&shapes.batch[..], &[m, n, k]].concat();
@@ -53,8 +90,7 @@ impl Lowering<'_> {
         };
         // Rows, columns, terms.
         let (a, b) = (turned(&a, [0, 2, 1]), turned(&b, [2, 1, 0]));
-        let products = self.dots(&a, &b, format);
-        self.reshaped(&products, &ty.shape)
+        self.dots(&a, &b, format)
     }
 
     /// Sums of products along the last axis. Both operands are repeated for every sum that they have a part in; so
@@ -99,11 +135,9 @@ impl Lowering<'_> {
     }
 
     /// An operand's matrices, with an axis of one place behind them.
-    fn matrices_of(&mut self, id: NodeId, rows: usize, columns: usize) -> Number {
-        let shape = &self.ty(id).shape;
-        let batch = &shape[..shape.len().saturating_sub(2)];
-        let number = self.number(id);
-        self.reshaped(&number, &[batch, &[rows, columns, 1]].concat())
+    fn matrices_of(&mut self, number: &Number, rows: usize, columns: usize) -> Number {
+        let batch = &number.layout.shape[..number.rank().saturating_sub(2)];
+        self.reshaped(number, &[batch, &[rows, columns, 1]].concat())
     }
 
     /// The sums over the last axis, which is there no more, as numbers of a format that holds them.
