@@ -37,4 +37,4 @@ pub use real::{Real, Reals};
 pub use shadow::{Difference, first_difference};
 pub use shape::{Index, Span};
 pub use types::{Kind, MAX_ELEMENTS, MAX_FRACTION, MAX_RANK, Range, Type};
-pub use value::{Data, Value, ValueError, decode, encode, to_value};
+pub use value::{Data, Value, ValueError, decode, decode_raw, encode, to_value};

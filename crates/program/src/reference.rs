@@ -32,6 +32,18 @@ pub fn run(program: &Program, inputs: &[Vec<u64>]) -> Result<Vec<Value>, ValueEr
 /// # Errors
 /// As for [`run`].
 pub fn trace(program: &Program, inputs: &[Vec<u64>]) -> Result<Vec<Vec<i128>>, ValueError> {
+    trace_by(apply, program, inputs)
+}
+
+/// The raw elements of one node, from its operands', all of which have the types that they should.
+type Apply = fn(&Operation, &[(&Type, &[i128])], &Type) -> Vec<i128>;
+
+/// The raw elements of every node, where operations do what `apply` says.
+pub(crate) fn trace_by(
+    apply: Apply,
+    program: &Program,
+    inputs: &[Vec<u64>],
+) -> Result<Vec<Vec<i128>>, ValueError> {
     let declared = program.input_types();
     if inputs.len() != declared.len() {
         return Err(ValueError::Inputs { given: inputs.len(), declared: declared.len() });
@@ -57,7 +69,7 @@ pub fn trace(program: &Program, inputs: &[Vec<u64>]) -> Result<Vec<Vec<i128>>, V
     Ok(values)
 }
 
-/// The raw elements of one node, from its operands', all of which have the types that they should.
+/// What an operation does. See [`Apply`].
 pub(crate) fn apply(operation: &Operation, operands: &[(&Type, &[i128])], ty: &Type) -> Vec<i128> {
     let elementwise = |f: &dyn Fn(i128, i128) -> i128| -> Vec<i128> {
         let (a, b) = (spread(operands[0], &ty.shape), spread(operands[1], &ty.shape));

@@ -201,13 +201,21 @@ pub(crate) fn to_raw(x: f64, frac: u8) -> Option<i128> {
 /// [`ValueError::Length`] if there are too few or too many; [`ValueError::Range`] if an element isn't one that
 /// the program can have computed, which tells of a fault in the protocol or in the engine.
 pub fn decode(declared: &OutputType, words: &[u64]) -> Result<Value, ValueError> {
+    let raw = decode_raw(declared, words)?;
+    Ok(to_value(declared.kind, &declared.shape, &raw))
+}
+
+/// The raw elements of an output's words. Those of fixed point can have more bits than the float that they become.
+///
+/// # Errors
+/// As for [`decode`].
+pub fn decode_raw(declared: &OutputType, words: &[u64]) -> Result<Vec<i128>, ValueError> {
     let OutputType { kind, shape, range, width, .. } = declared;
     let words: Vec<u64> = match kind {
         Kind::Modular(modulus) => reduced(*modulus, words),
         _ => words.iter().map(|&word| extended(*kind, *width, word)).collect(),
     };
-    let raw = checked_raw(*kind, shape, *range, &words)?;
-    Ok(to_value(*kind, shape, &raw))
+    checked_raw(*kind, shape, *range, &words)
 }
 
 /// Words as raw elements, if there are as many as the shape has and each is in its range.
