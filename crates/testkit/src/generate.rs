@@ -2,7 +2,7 @@
 
 use crate::conformance::catalogue;
 use tacit_program::{
-    Builder, Data, Index, InputType, Kind, Modulus, NodeId, Program, Range, Recipient, Value,
+    Builder, Data, Index, InputType, Kind, Modulus, NodeId, Program, ProgramError, Range, Recipient, Value,
 };
 
 use crate::Rng;
@@ -102,10 +102,11 @@ impl Growing<'_> {
 
     fn step(&mut self) {
         let (a, b, c) = (self.operand(), self.operand(), self.operand());
-        let result = match self.rng.below(4) {
+        let result = match self.rng.below(5) {
             0 => self.arithmetic(a, b),
             1 => self.comparison(a, b, c),
             2 => self.reduction(a),
+            3 => self.rounded(a),
             _ => self.arrangement(a, b, c),
         };
         self.nodes.extend(result);
@@ -125,6 +126,88 @@ impl Growing<'_> {
             _ => build.rescale(a, by / 2),
         };
         result.ok()
+    }
+
+    /// Products with public numbers, quotients by them, means, variances and weighted sums.
+    fn rounded(&mut self, a: NodeId) -> Option<NodeId> {
+        let result = match self.rng.below(8) {
+            0 | 1 => {
+                let by = self.reals(false);
+                self.build.scale(a, &by)
+            }
+            2 | 3 => {
+                let by = self.reals(true);
+                self.build.divide(a, &by)
+            }
+            4 => {
+                let by = self.reals(true);
+                self.build.floor_divide(a, &by)
+            }
+            5 => self.mean(a),
+            6 => self.variance(a),
+            _ => {
+                let (matrix, left) = self.weights(a);
+                self.build.weigh(a, &matrix, left)
+            }
+        };
+        result.ok()
+    }
+
+    /// The mean of all elements.
+    fn mean(&mut self, a: NodeId) -> Result<NodeId, ProgramError> {
+        let count = self.build.type_of(a)?.len() as i64;
+        let sum = self.build.sum(a, None, false)?;
+        self.build.divide(sum, &Value { shape: vec![], data: Data::Int(vec![count]) })
+    }
+
+    /// The mean of the squares less the square of the mean.
+    fn variance(&mut self, a: NodeId) -> Result<NodeId, ProgramError> {
+        let (squares, mean) = (self.build.mul(a, a)?, self.mean(a)?);
+        let (mean_of_squares, square_of_mean) = (self.mean(squares)?, self.build.mul(mean, mean)?);
+        self.build.sub(mean_of_squares, square_of_mean)
+    }
+
+    /// A vector or a matrix to multiply `a` by, from the right or from the left.
+    fn weights(&mut self, a: NodeId) -> (Value, bool) {
+        let own = self.build.type_of(a).map(|ty| ty.shape.clone()).unwrap_or_default();
+        let left = self.rng.one_in(3);
+        let axis = if left && own.len() > 1 { own.len() - 2 } else { own.len().saturating_sub(1) };
+        let terms = own.get(axis).copied().unwrap_or(1);
+        let columns = 1 + self.rng.below(3);
+        let shape = match (self.rng.below(3), left) {
+            (0, _) => vec![terms],
+            (_, true) => vec![columns, terms],
+            (_, false) => vec![terms, columns],
+        };
+        let data = (0..shape.iter().product::<usize>()).map(|_| self.real(false)).collect();
+        (Value { shape, data: Data::Float(data) }, left)
+    }
+
+    /// Factors or divisors, of a shape of their own.
+    fn reals(&mut self, not_zero: bool) -> Value {
+        let shape = if self.rng.one_in(2) { vec![] } else { self.shape() };
+        let len = shape.iter().product::<usize>();
+        let data = if self.rng.one_in(4) {
+            let end = 1 << self.rng.pick(&[3, 8, 40, 62]);
+            Data::Int((0..len).map(|_| self.rng.edgy(i128::from(not_zero), end) as i64).collect())
+        } else {
+            Data::Float((0..len).map(|_| self.real(not_zero)).collect())
+        };
+        Value { shape, data }
+    }
+
+    /// A factor, a divisor or a weight.
+    fn real(&mut self, not_zero: bool) -> f64 {
+        let unit = (self.rng.word() >> 11) as f64 / 2_f64.powi(53);
+        let size = match self.rng.below(6) {
+            0 => self.rng.pick(&[0.1, 0.01, 1e-6, 1.0 / 3.0, 1e6, 0.3]),
+            1 => 2_f64.powi(self.rng.below(60) as i32 - 30),
+            2 => (1 + self.rng.below(1 << 20)) as f64 / 65_536.0,
+            3 if !not_zero => 0.0,
+            4 => (0.5 + unit) * 2_f64.powi(self.rng.below(70) as i32 - 50),
+            _ => 0.5 + unit,
+        };
+        if self.rng.one_in(3) { -size } else { size }
     }
 
     fn comparison(&mut self, a: NodeId, b: NodeId, c: NodeId) -> Option<NodeId> {

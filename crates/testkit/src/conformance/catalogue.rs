@@ -84,6 +84,20 @@ impl Operands {
         self.build.input(&self.owners[place].clone(), ["a", "b"][place], kind, shape, range)
     }
 
+    /// The first operand as a vector of fixed point.
+    fn fixed(&mut self) -> Result<NodeId, ProgramError> {
+        let a = self.a()?;
+        self.with_fraction(a)
+    }
+
+    /// Integers as fixed point.
+    fn with_fraction(&mut self, a: NodeId) -> Result<NodeId, ProgramError> {
+        match self.numbers.kind {
+            Kind::Int => self.build.astype(a, Kind::Fixed { frac: 1 }),
+            _ => Ok(a),
+        }
+    }
+
     /// Bits: the first operand's, the second's, or (2) a condition's.
     fn bits(&mut self, place: usize) -> Result<NodeId, ProgramError> {
         let (owner, name) = (self.owners[place % 2].clone(), ["p", "q", "c"][place]);
@@ -126,7 +140,7 @@ pub(crate) fn circuit() -> Arc<Circuit> {
 /// A name, and how to build the operation.
 type Sample = (&'static str, fn(&mut Operands) -> Result<NodeId, ProgramError>);
 
-static SAMPLES: [Sample; 34] = [
+static SAMPLES: [Sample; 37] = [
     ("input", Operands::a),
     ("input_bits", |o| o.bits(0)),
     ("circuit", |o| {
@@ -259,6 +273,22 @@ static SAMPLES: [Sample; 34] = [
     }),
     ("truncate", |o| truncated(o, 1)),
     ("truncate_far", |o| truncated(o, 4)),
+    ("scale", |o| {
+        let a = o.fixed()?;
+        o.build.scale(a, &Value { shape: vec![], data: Data::Float(vec![-0.3]) })
+    }),
+    ("divide", |o| {
+        let a = o.fixed()?;
+        let divisors = (0..o.len as i64).map(|at| at % 5 * 2 - 5).collect();
+        o.build.divide(a, &Value { shape: vec![o.len], data: Data::Int(divisors) })
+    }),
+    ("weigh", |o| {
+        let rows = o.rows();
+        let a = o.shaped(0, &[rows, 3])?;
+        let a = o.with_fraction(a)?;
+        let weights = vec![0.1, -0.75, 0.5, 0.3, 1e-3, 0.0];
+        o.build.weigh(a, &Value { shape: vec![3, 2], data: Data::Float(weights) }, false)
+    }),
     ("arrange", |o| {
         let (a, b) = o.ab()?;
         let joined = o.build.stack(&[a, b], 0)?;

@@ -17,7 +17,8 @@ use crate::{Case, Draws, Ending, Rng, generate};
 const LENGTHS: [usize; 9] = [1, 2, 7, 8, 9, 63, 64, 65, 513];
 
 /// Operations that are several in a row.
-const CHAINS: [&str; 7] = ["minimum", "maximum", "max", "argmax", "argmin", "absolute", "relu"];
+const CHAINS: [&str; 10] =
+    ["minimum", "maximum", "max", "argmax", "argmin", "absolute", "relu", "scale", "divide", "weigh"];
 
 /// Payload bytes by phase, sender and receiver.
 type Bytes = BTreeMap<(Phase, usize, usize), u64>;
