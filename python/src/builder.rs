@@ -132,6 +132,30 @@ impl Builder {
         self.make(py, |build| build.matmul(NodeId::new(a), NodeId::new(b)))
     }
 
+    /// `a * by`, for public numbers as they are.
+    fn scale(&mut self, py: Python<'_>, a: u32, by: &Bound<'_, PyAny>) -> PyResult<u32> {
+        let by = values::from_python(by)?;
+        self.make(py, |build| build.scale(NodeId::new(a), &by))
+    }
+
+    /// `a / by`, for public numbers as they are.
+    fn divide(&mut self, py: Python<'_>, a: u32, by: &Bound<'_, PyAny>) -> PyResult<u32> {
+        let by = values::from_python(by)?;
+        self.make(py, |build| build.divide(NodeId::new(a), &by))
+    }
+
+    /// `a // by`, for public numbers.
+    fn floor_divide(&mut self, py: Python<'_>, a: u32, by: &Bound<'_, PyAny>) -> PyResult<u32> {
+        let by = values::from_python(by)?;
+        self.make(py, |build| build.floor_divide(NodeId::new(a), &by))
+    }
+
+    /// `a @ matrix`, or `matrix @ a`, for public numbers as they are.
+    fn weigh(&mut self, py: Python<'_>, a: u32, matrix: &Bound<'_, PyAny>, left: bool) -> PyResult<u32> {
+        let matrix = values::from_python(matrix)?;
+        self.make(py, |build| build.weigh(NodeId::new(a), &matrix, left))
+    }
+
     /// `a @ b` with the fraction bits of both factors together.
     fn matmul_raw(&mut self, py: Python<'_>, a: u32, b: u32) -> PyResult<u32> {
         self.make(py, |build| build.matmul_raw(NodeId::new(a), NodeId::new(b)))

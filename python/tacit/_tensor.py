@@ -30,8 +30,10 @@ class Tensor(Unknown):
     Operators broadcast as NumPy's do, and take numbers, arrays and nested lists, which are public, beside
     tensors. A tensor can't be changed, and can't steer Python (`if`, `while`, `int()`): use `tacit.where`.
 
-    All arithmetic is exact but for products and quotients of fixed point, which are rounded to the nearest
-    multiple, ties up. An operation whose result might not fit in 64 bits is refused when it is traced.
+    All arithmetic is exact but for products, quotients and means of fixed point, each of which is rounded
+    once, to the nearest multiple of its step, ties up: half a step off at most, whatever the range. A public
+    factor or divisor counts as it is; a float in a sum, a comparison or a choice is first rounded like an
+    input. An operation whose result might not fit in 64 bits is refused when it is traced.
     """
 
     __slots__ = ("_builder", "_id", "_kind")
@@ -100,8 +102,8 @@ class Tensor(Unknown):
     def __mul__(self, other: Any) -> Tensor:
         """The product; in fixed point rounded once.
 
-        A public factor is given as many bits (32 at most) as keep its own rounding out of sight, if the
-        range leaves room.
+        A public factor counts as it is: 0.1 is the float that Python has for it. One that would make 0 of
+        whatever there can be is refused.
         """
         return multiply(self, other)
 
@@ -109,17 +111,17 @@ class Tensor(Unknown):
         return multiply(other, self)
 
     def __matmul__(self, other: Any) -> Tensor:
-        """The matrix product; in fixed point each entry is rounded once, after the sum."""
+        """The matrix product; in fixed point each entry is rounded once, after the sum.
+
+        Public weights count as they are; those of few bits (0.375, or multiples of 2**-16) are cheaper.
+        """
         return matmul(self, other)
 
     def __rmatmul__(self, other: Any) -> Tensor:
         return matmul(other, self)
 
     def __truediv__(self, other: Any) -> Tensor:
-        """Fixed point divided by public numbers.
-
-        Rounded once where the divisors are powers of two; else a product with their reciprocals, as in `*`.
-        """
+        """Fixed point divided by public numbers, which count as they are; rounded once, for every range."""
         return _public.divide(self, other)
 
     def __floordiv__(self, other: Any) -> Tensor:
@@ -133,7 +135,7 @@ class Tensor(Unknown):
         return self._made(self._at().shift_right(self._id, other))
 
     def __pow__(self, exponent: int) -> Tensor:
-        """A power with a public exponent, an integer from 1 on, by repeated squaring."""
+        """A power with a public exponent, an integer from 1 on, by squaring; each product is rounded."""
         if type(exponent) is not int or exponent < 1:
             raise fault(
                 ProgramTypeError, f"the exponent of ** has to be an integer from 1 on, not {exponent!r}"
@@ -210,7 +212,7 @@ class Tensor(Unknown):
         return self._made(self._at().sum(self._id, _axes(axis), keepdims))
 
     def mean(self, axis: Axes = None, *, keepdims: bool = False) -> Tensor:
-        """The mean of fixed-point numbers over some axes, or over all; rounded as `/` does."""
+        """The mean of fixed-point numbers over some axes, or over all; rounded once, as `/` does."""
         total = self.sum(axis, keepdims=keepdims)
         return _public.divide(total, self.size // total.size)
 
@@ -428,8 +430,9 @@ def binary(operation: Binary, a: Any, b: Any) -> Tensor:
 def multiply(a: Any, b: Any) -> Tensor:
     """`a * b`, one of which is a tensor."""
     one = tensor_of(a, b)
-    left, right = _public.factor(one, a), _public.factor(one, b)
-    return one._made(one._at().mul(left, right))
+    if isinstance(a, Tensor) and isinstance(b, Tensor):
+        return binary(Builder.mul, a, b)
+    return _public.multiply(one, b if one is a else a)
 
 
 def matmul(a: Any, b: Any, *, exact: bool = False) -> Tensor:
@@ -439,15 +442,12 @@ def matmul(a: Any, b: Any, *, exact: bool = False) -> Tensor:
         a: A vector, a matrix, or a batch of matrices.
         b: The like.
         exact: Keep all fraction bits of fixed point, those of both factors together: nothing is rounded,
-            and no rounds are spent on it.
+            and no rounds are spent on it. A public factor has 32 at most.
     """
     one = tensor_of(a, b)
-    # Of the left operand the last axis is summed, of the right one the last but one.
-    axis = -1 if one is a or one.ndim < 2 else -2
-    terms = one.shape[axis] if one.ndim else 1
-    left, right = _public.factor(one, a, terms), _public.factor(one, b, terms)
-    build = one._at()
-    return one._made(build.matmul_raw(left, right) if exact else build.matmul(left, right))
+    if isinstance(a, Tensor) and isinstance(b, Tensor):
+        return binary(Builder.matmul_raw if exact else Builder.matmul, a, b)
+    return _public.matmul(one, b if one is a else a, left=one is b, exact=exact)
 
 
 def shape(value: Any) -> tuple[int, ...]:

@@ -85,16 +85,6 @@ def is_float(value: Public) -> bool:
     return isinstance(value, float) if isinstance(value, _PLAIN) else value.dtype.kind == "f"
 
 
-def largest(value: Public) -> float:
-    """The largest magnitude among the elements."""
-    return abs(float(value)) if isinstance(value, _PLAIN) else float(abs(value).max() if value.size else 0)
-
-
-def smallest(value: Public) -> float:
-    """The smallest magnitude among the elements."""
-    return abs(float(value)) if isinstance(value, _PLAIN) else float(abs(value).min() if value.size else 1)
-
-
 def _a(value: object) -> str:
     name = type(value).__name__
     return f"{'an' if name[0].lower() in 'aeiou' else 'a'} {name}"

@@ -314,8 +314,9 @@ class Model:
     def error(self) -> float:
         """How far a score can be from the estimator's, for queries within the bounds, by rounding the inputs.
 
-        A class can differ only where the score is that close to the threshold, or twice that close to another
-        class's. Tells something of the weights: the owner's to know.
+        What 64-bit floats lose where features are divided by their units, and in the estimator itself, isn't
+        in it. A class can differ only where the score is that close to the threshold, or twice that close to
+        another class's. Tells something of the weights: the owner's to know.
         """
         # |w' z' - w z| <= |w| u/2 + |z'| u/2 with |w' - w|, |z' - z| <= u/2; of the bias half a step of u**2.
         half = 2.0 ** -(self.public.fraction + 1)

@@ -85,8 +85,9 @@ def test_fixed_point_is_rounded_once(a: NDArray[np.float64], number: float) -> N
     )
     hypothesis.assume(abs(number) > 1e-3)
     product, quotient = computed(lambda x: [x * number, x / number], a)
-    assert np.all(abs(product - a * number) <= 1 / UNIT)
-    assert np.all(abs(quotient - a / number) <= 1 / UNIT)
+    # What floats do adds a little.
+    assert np.all(abs(product - a * number) <= 0.500001 / UNIT)
+    assert np.all(abs(quotient - a / number) <= 0.500001 / UNIT)
 
 
 @given(arrays(), st.integers(1, 1000))
@@ -109,8 +110,8 @@ def test_reductions_are_numpys(a: NDArray[np.int64], data: st.DataObject) -> Non
 
 
 @given(fixed_arrays(size=1000))
-def test_a_mean_is_off_by_less_than_two_steps(a: NDArray[np.float64]) -> None:
-    assert abs(computed(lambda x: x.mean(), a) - a.mean()) <= 2 / UNIT
+def test_a_mean_is_off_by_half_a_step(a: NDArray[np.float64]) -> None:
+    assert abs(computed(lambda x: x.mean(), a) - a.mean()) <= 0.500001 / UNIT
 
 
 @pytest.mark.parametrize("axis", [None, 0, 1, (0, 1), (2, 0)])
@@ -118,7 +119,7 @@ def test_sums_and_means_over_several_axes(axis: Any) -> None:
     a = np.arange(24.0).reshape(2, 3, 4)
     got = computed(lambda x: [x.sum(axis), x.mean(axis)], a)
     same(got[0], a.sum(axis))
-    np.testing.assert_allclose(got[1], a.mean(axis), atol=2 / UNIT)
+    np.testing.assert_allclose(got[1], a.mean(axis), rtol=0, atol=0.500001 / UNIT)
 
 
 @given(st.data())
