@@ -1,10 +1,15 @@
 //! The suite for the protocol that proves its ANDs.
 
+use std::sync::Arc;
+
 use tacit_engine::Protocol;
+use tacit_engine::executor::{Unobserved, run_party};
+use tacit_net::{Mesh, Transport};
 use tacit_program::plan::{Builder, Kind, Rows, To};
 use tacit_replicated::ReplicatedMalicious;
+use tacit_session::{Session, step};
 use tacit_testkit::conformance::Subject;
-use tacit_testkit::{Case, Draws};
+use tacit_testkit::{Case, Draws, Fate};
 
 // All numbers are bits here, and all operations are ANDs.
 tacit_testkit::conformance!(subject(&ReplicatedMalicious::SOUNDNESS_50); views: input circuit and mul);
@@ -84,6 +89,55 @@ fn a_small_inbox_is_refused_where_it_could_fill() {
     for ending in run((64 << 20) - 1).endings.iter().flatten() {
         let error = ending.result.as_ref().expect_err("the inbox is too small").to_string();
         assert!(error.contains("inbox_bytes"), "{error}");
+    }
+}
+
+/// A prover that has a point can hang up instead of being found out: the right verifier, who released the seed, says so.
+/// Before that, and after all acceptances, a lost link is nothing.
+#[test]
+fn a_run_that_ends_after_a_seed_is_an_attempt() {
+    let attempts = |protocol, part: u16, batch: u32| -> [bool; 2] {
+        let mut builder = Builder::new();
+        let [a, dst] = [builder.bits(1, 3), builder.bits(1, 3)];
+        let owner = builder.role("P1");
+        builder.input(owner, a);
+        let [from, to] = [a, dst].map(|reg| Rows::one(reg, 0));
+        builder.interact(Kind::And { a: from, b: from, dst: to });
+        builder.output(dst, To::All);
+        let case = Case::new(protocol, builder.finish(), &[vec![1, 0, 1]]);
+        let world = case.world().intercept(Box::new(move |message| {
+            let at = message.frame.at;
+            if message.from == 0 && (at.part, at.batch) == (part, batch) { Fate::Die } else { Fate::Deliver }
+        }));
+        let names: Vec<String> = (0..3).map(|party| case.name(party).to_owned()).collect();
+        let play = |me: usize, transport: Box<dyn Transport>| {
+            let mesh = Mesh::new(transport, me, names.clone(), case.limits.clone());
+            let session = Session::establish(mesh, case.agreements[me].clone(), Draws::fixed(1).of(me));
+            let seated = protocol.seat(session.unwrap(), Arc::clone(&case.plan), case.roles().clone());
+            let (mut engine, inputs) = (seated.unwrap(), [(me == 1).then(|| case.inputs[0].clone())]);
+            let result = run_party(engine.as_mut(), &case.plan, &inputs, &mut Unobserved);
+            assert!(result.is_err(), "P0 has hung up");
+            engine.session().is_some_and(|session| session.is_challenged())
+        };
+        std::thread::scope(|scope| {
+            let transports = world.transports().into_iter().enumerate();
+            let play = &play;
+            let started: Vec<_> = transports
+                .map(|(me, transport)| scope.spawn(move || play(me, transport.expect("all come"))))
+                .collect();
+            let ended: Vec<bool> =
+                started.into_iter().map(|thread| thread.join().expect("nobody panics")).collect();
+            [ended[1], ended[2]]
+        })
+    };
+    for protocol in
+        [ReplicatedMalicious::SOUNDNESS_50, ReplicatedMalicious::LI_2023, ReplicatedMalicious::BOYLE_2019]
+    {
+        let protocol: &'static dyn Protocol = Box::leak(Box::new(protocol));
+        assert_eq!(attempts(protocol, step::PROOF_BACK, 0), [false, false]);
+        assert!(attempts(protocol, step::PROOF_BACK, 2)[1], "P2 has released the seed for P0");
+        assert_eq!(attempts(protocol, step::ACCEPT, 0), [true, true]);
+        assert_eq!(attempts(protocol, step::OUTPUT, 0), [false, false]);
     }
 }
 
