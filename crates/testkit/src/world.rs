@@ -59,6 +59,7 @@ impl World {
             links: links.collect(),
             interceptor: None,
             charge: None,
+            resets: false,
             deliveries: Vec::new(),
         };
         let changed = (0..seats).map(|_| Condvar::new()).collect();
@@ -89,6 +90,13 @@ impl World {
     #[must_use]
     pub fn charging(self, charge: impl FnMut(usize, &Frame) -> Duration + Send + 'static) -> Self {
         self.shared.lock().charge = Some(Box::new(charge));
+        self
+    }
+
+    /// An endpoint that leaves loses what it has under way, as a link does that is reset because something on it is unread.
+    #[must_use]
+    pub fn resetting(self) -> Self {
+        self.shared.lock().resets = true;
         self
     }
 
@@ -178,6 +186,8 @@ struct State {
     links: Vec<Link>,
     interceptor: Option<Interceptor>,
     charge: Option<Charge>,
+    /// Links are reset when an endpoint leaves.
+    resets: bool,
     deliveries: Vec<Delivery>,
 }
 
@@ -372,6 +382,26 @@ impl State {
         }
     }
 
+    /// Forgets what a seat has under way.
+    fn reset(&mut self, from: usize) {
+        let now = self.now;
+        for to in 0..self.seats.len() {
+            let link = self.link(from, to);
+            link.queue.retain(|parcel| parcel.arrives <= now);
+            link.backlog = link.queue.iter().map(|parcel| weight(&parcel.event)).sum();
+        }
+    }
+
+    /// Takes nothing in from a link, or does again. What was sent meanwhile then sets out: its sender had no room for it.
+    fn hold(&mut self, from: usize, to: usize, hold: bool) {
+        let earliest = self.now + self.latency;
+        let link = self.link(from, to);
+        if std::mem::replace(&mut link.held, hold) && !hold {
+            link.queue.iter_mut().for_each(|parcel| parcel.arrives = parcel.arrives.max(earliest));
+            link.last = link.last.max(earliest);
+        }
+    }
+
     /// Ends a link after what is under way on it.
     fn close(&mut self, from: usize, to: usize) {
         let how = "closed the connection".to_owned();
@@ -449,7 +479,7 @@ impl Transport for WorldTransport {
 
     fn hold(&mut self, peer: usize, hold: bool) {
         if let Some(peer) = self.seat_of(peer) {
-            self.shared.lock().link(peer, self.seat).held = hold;
+            self.shared.lock().hold(peer, self.seat, hold);
         }
     }
 
@@ -465,7 +495,7 @@ impl Transport for WorldTransport {
     }
 
     fn finish(&mut self) -> bool {
-        true
+        !self.shared.lock().resets
     }
 }
 
@@ -473,6 +503,9 @@ impl Drop for WorldTransport {
     /// The endpoint's thread is done, well or badly: its links end, and the clock no longer waits for it.
     fn drop(&mut self) {
         let mut state = self.shared.lock();
+        if state.resets {
+            state.reset(self.seat);
+        }
         for peer in 0..state.seats.len() {
             state.close(self.seat, peer);
         }
@@ -628,6 +661,18 @@ mod tests {
         assert!(matches!(third.poll(Duration::ZERO), Some((1, Event::Lost(_)))));
         assert!(third.poll(Duration::ZERO).is_none());
         third.hold(0, false);
-        assert_eq!(op(third.poll(Duration::ZERO)), (0, 1));
+        assert!(third.poll(Duration::ZERO).is_none(), "it had no room to come before");
+        assert_eq!(op(third.poll(LATENCY)), (0, 1));
+    }
+
+    #[test]
+    fn what_a_link_has_under_way_is_lost_when_it_is_reset() {
+        let world = World::new(2, 0).resetting();
+        let mut ends = ends(&world);
+        let mut second = ends.pop().unwrap();
+        ends[0].send(1, frame(1));
+        assert!(!ends[0].finish());
+        drop(ends);
+        assert!(matches!(second.poll(Duration::from_secs(1)), Some((0, Event::Lost(_)))));
     }
 }
