@@ -12,6 +12,7 @@ use crate::error::{Doing, Error, Named, What};
 use crate::frame::{Frame, Kind};
 use crate::transport::{Event, Transport};
 use crate::{At, Lane, Limits, Phase, Tie};
+use lenient::gone_early;
 use peer::{Peer, Standing};
 use pulse::Pulse;
 
@@ -585,10 +586,6 @@ impl Mesh {
     fn named(&self, index: usize) -> Named {
         Named { index, name: self.names.get(index).cloned().unwrap_or_default() }
     }
-}
-
-fn gone_early() -> What {
-    What::Closed { how: "said goodbye before it had sent all".to_owned() }
 }
 
 /// A peer's reason, fit to be shown: bounded, and without control characters.

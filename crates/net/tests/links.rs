@@ -318,7 +318,8 @@ fn shaped_links_take_their_time() {
 #[test]
 fn who_is_counted_on_stays_until_the_others_have_left() {
     const MESSAGES: u32 = 400;
-    for badly in [false, true] {
+    // In good order, with an error, and with one after it relies on all again, as in the next part of a stream.
+    for (badly, later) in [(false, false), (true, false), (true, true)] {
         for (name, meshes) in worlds("linger_seconds = 0.1") {
             let left = run(meshes, move |mut mesh| {
                 let me = mesh.me();
@@ -333,6 +334,9 @@ fn who_is_counted_on_stays_until_the_others_have_left() {
                     0 => {
                         for op in 0..MESSAGES {
                             mesh.send(1, At::op(op), &vec![1; 50_000]).unwrap();
+                        }
+                        if later {
+                            mesh.rely_on_all().unwrap();
                         }
                         if badly {
                             mesh.abort("a reason");

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::{BURST, GLANCE, Mesh, Waiting, gone_early};
+use super::{BURST, GLANCE, Mesh, Waiting};
 use crate::At;
 use crate::error::{Error, What};
 use crate::frame::Frame;
@@ -101,4 +101,9 @@ impl Mesh {
         self.fault(from, failure)?;
         Ok(None)
     }
+}
+
+/// Why nothing comes any more.
+pub(super) fn gone_early() -> What {
+    What::Closed { how: "said goodbye before it had sent all".to_owned() }
 }

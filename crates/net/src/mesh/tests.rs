@@ -532,6 +532,21 @@ fn what_came_while_this_party_was_busy_is_not_late() {
 }
 
 #[test]
+fn signs_of_life_are_passed_on_only_while_somebody_waits_for_them() {
+    let mut ends = memory::mesh(3, 0).into_iter();
+    let mut origin = ends.next().unwrap();
+    let mut mesh = Mesh::new(Box::new(ends.next().unwrap()), 1, names(3, 0), Limits::default());
+    let mut other = ends.next().unwrap();
+    for (number, passed) in [(1, true), (2, false)] {
+        let at = At { batch: number, ..At::default() };
+        origin.send(1, Frame { kind: Kind::KeepAlive, at, payload: vec![] });
+        mesh.tick_now().unwrap();
+        assert_eq!(other.poll(Duration::ZERO).is_some(), passed, "{number}");
+        mesh.leave_out_failed(Duration::ZERO);
+    }
+}
+
+#[test]
 fn who_is_late_is_still_told() {
     let mut meshes = meshes(2, 0);
     meshes[0].leave_out_failed(Duration::ZERO);
