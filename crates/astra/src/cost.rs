@@ -223,17 +223,21 @@ pub(crate) fn fair_output(seats: Seats, plan: &Plan, roles: &Roles, output: &Out
 }
 
 /// Where outputs are fair: ahead of time two commitments from each pair with `P_0` to the third; after the check of
-/// products the five steps, and what opens the commitments.
+/// products the seven steps, and what opens the commitments.
 pub(crate) fn fair_checks(seats: Seats, plan: &Plan, roles: &Roles) -> Checks {
     let mut checks = compared(seats, plan, roles);
     let flows =
         |of: &[(usize, usize)], bits| of.iter().map(|&(from, to)| flow(seats, from, to, bits)).collect();
-    let evaluators = [(1, 2), (2, 1)];
+    let (evaluators, of_first) = ([(1, 2), (2, 1)], [(0, 1), (0, 2)]);
     checks.round(Phase::Offline, flows(&[(0, 1), (0, 2), (1, 2), (2, 1)], 2 * HASH_BITS));
-    checks.round(Phase::Verify, flows(&[(0, 1), (0, 2), (1, 2), (2, 1)], HASH_BITS));
+    // P_0 says so with the last thing that it shows, if it shows any.
+    let shows = checks.rounds.iter().any(|(phase, _)| *phase == Phase::Verify);
+    checks.rounds(Phase::Verify, u64::from(!shows), flows(&of_first, HASH_BITS));
+    checks.round(Phase::Verify, flows(&[(1, 0), (1, 2), (2, 0), (2, 1)], HASH_BITS));
+    checks.round(Phase::Verify, flows(&of_first, 8));
     checks.round(Phase::Verify, flows(&evaluators, 8));
     checks.round(Phase::Verify, flows(&[(1, 0), (2, 0)], HASH_BITS));
-    checks.round(Phase::Verify, flows(&[(0, 1), (0, 2)], 8 * fair::SIGNAL as u64));
+    checks.round(Phase::Verify, flows(&of_first, 8 * fair::SIGNAL as u64));
     checks.round(Phase::Verify, flows(&evaluators, 8 * fair::REPORT as u64));
     let learns = |role: usize| plan.outputs.iter().any(|output| roles.learns(seats.party(role), output.to));
     let opened = pairs().filter(|(_, to)| learns(*to));

@@ -1,7 +1,7 @@
 //! A party's state, and which operation goes where.
 
 use crate::ahead::{Ahead, Keys, Places};
-use crate::fair::{Fair, refuse_clients};
+use crate::fair::{Fair, refuse_clients, refuse_large};
 use crate::inout::ClientMasks;
 use crate::products::no_material;
 use crate::seats::Seats;
@@ -437,6 +437,7 @@ impl Engine for AstraEngine {
         }
         if let Some(fair) = &mut self.fair {
             refuse_clients(&plan, &roles)?;
+            refuse_large(self.seats, &plan, &roles, &self.session)?;
             *fair = Fair::default();
             self.session.mesh().rely_on_all()?;
         }

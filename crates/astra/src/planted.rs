@@ -47,6 +47,24 @@ pub enum Mistake {
     ComponentsUnchecked,
     /// `P_1` and `P_2` don't tell each other that their checks passed before they commit.
     NoVerdicts,
+    /// A party's waits go by a limit of silence of its own, twice that of the others.
+    LimitOfItsOwn,
+    /// Outputs are opened that are too large for an inbox.
+    LargeOutputs,
+    /// What is promised of outputs isn't compared: `P_0`'s word counts.
+    PromisesUncompared,
+    /// `P_0` gives its verdict before it has heard of both evaluators that they are done; its clock starts when it has.
+    VerdictBeforeWords,
+    /// An evaluator waits for `P_0`'s verdict for as long as that gives signs of life.
+    VerdictAwaited,
+    /// `P_0` goes on though the evaluators committed to different values.
+    CommitmentsDiffer,
+    /// `P_0` doesn't tell an evaluator whose commitment is late that it aborts.
+    NoWordToTheLate,
+    /// An evaluator heeds a signal of `P_0` that comes late.
+    LateSignals,
+    /// Who ends cuts its links, whether or not what it sent has come.
+    LeavesAtOnce,
     /// An evaluator to which `P_0` says nothing stops.
     SilenceAborts,
     /// An abort of `P_0` counts without its proof.

@@ -1,14 +1,17 @@
 //! `astra-fair`: the suite, and that it is fair.
 
+use std::time::Duration;
 use tacit_astra::{AstraFair, AstraMalicious};
 use tacit_engine::Protocol;
+use tacit_net::{Frame, Limits};
 use tacit_program::cost::Phase;
 use tacit_program::{Builder, Kind, Program, Range, Recipient};
 use tacit_session::step;
 use tacit_testkit::conformance::attacks::{self, Sort};
+use tacit_testkit::conformance::order::{self, Release};
 use tacit_testkit::conformance::{self, Subject, fairness};
 use tacit_testkit::links::Medium;
-use tacit_testkit::{Case, Draws, Run};
+use tacit_testkit::{Case, Draws, Fate, Run};
 
 const SUBJECT: fn() -> Subject = || Subject {
     protocol: &AstraFair::IN_ORDER,
@@ -93,16 +96,17 @@ fn sent_and_arrived(run: &Run, part: u16) -> Option<[u128; 2]> {
 }
 
 #[test]
-fn outputs_take_five_rounds_after_the_verdicts_and_one_ahead() {
+fn outputs_take_six_rounds_after_the_evaluators_words_and_one_ahead() {
     for roles in ["012", "201"] {
         let protocol = AstraFair::IN_ORDER.with("roles", roles).unwrap();
         let case = lowered(protocol, &program(3, "P1", "P0"));
         let run = case.run(&Draws::fixed(1));
         run.outcomes();
         let of = |part| sent_and_arrived(&run, part).expect("such messages are sent");
-        // P_0 has said so a round before: its digests are what the others wait for.
+        // P_0 has said its own a round before, with the digests that the others wait for.
         let start = of(step::ACCEPT)[1];
         let steps = [
+            step::FAIR_VERDICT,
             step::FAIR_READY,
             step::FAIR_COMMITMENT,
             step::FAIR_SIGNAL,
@@ -114,7 +118,7 @@ fn outputs_take_five_rounds_after_the_verdicts_and_one_ahead() {
             let sent = if part == step::FAIR_OPENING { round - 2 } else { round };
             assert_eq!(of(part), [sent, round + 1], "roles {roles}, part {part:#x}");
         }
-        assert_eq!(of(step::OUTPUT)[1], start + 5);
+        assert_eq!(of(step::OUTPUT)[1], start + 6);
 
         // Beside those of the protocol without fair outputs, whose outputs take a round after the verdicts, too.
         let unfair = AstraMalicious::IN_ORDER.with("roles", roles).unwrap();
@@ -122,12 +126,126 @@ fn outputs_take_five_rounds_after_the_verdicts_and_one_ahead() {
             let rounds = protocol.checks(&case.plan, case.roles()).rounds.into_iter();
             rounds.filter(|(of, _)| *of == phase).map(|(_, rounds)| rounds).sum()
         };
-        assert_eq!(rounds(protocol, Phase::Verify), rounds(unfair, Phase::Verify) + 4);
+        assert_eq!(rounds(protocol, Phase::Verify), rounds(unfair, Phase::Verify) + 5);
         assert_eq!(rounds(protocol, Phase::Offline), rounds(unfair, Phase::Offline) + 1);
         let took =
             |protocol| lowered(protocol, &program(3, "P1", "P0")).run(&Draws::fixed(1)).took.as_millis();
-        assert_eq!(took(protocol), took(unfair) + 5);
+        assert_eq!(took(protocol), took(unfair) + 6);
     }
+}
+
+/// Comparisons that wait for one another, each of which takes an evaluator four seconds: 48 in all, in which `P_0` has
+/// nothing to do.
+#[test]
+fn evaluators_take_their_time() {
+    let mut build = Builder::new();
+    let range = Range::new(-50, 50);
+    let [a, b] = ["P0", "P1"].map(|owner| build.input(owner, owner, Kind::Int, &[3], range).unwrap());
+    let mut greatest = a;
+    for _ in 0..12 {
+        let less = build.less(greatest, b).unwrap();
+        greatest = build.select(less, b, greatest).unwrap();
+    }
+    build.reveal(greatest, Recipient::Role("P0".into())).unwrap();
+    let program = build.finish().unwrap();
+    let plan = tacit_program::lower(&program, AstraFair::GARBLED.native()).unwrap().plan;
+    let case = Case::new(&AstraFair::GARBLED, plan, &[vec![1, 2, 3], vec![3, 2, 1]]);
+    for slow in [1, 2] {
+        let world = case.world().charging(move |party, frame: &Frame| {
+            let computes = (step::OPERATION..step::MASKED).contains(&frame.at.part);
+            if party == slow && computes { Duration::from_secs(4) } else { Duration::ZERO }
+        });
+        let run = case.run_in(&world, &Draws::fixed(1));
+        run.outcomes();
+        assert!(run.took > 4 * case.limits.silence, "{:?}", run.took);
+    }
+}
+
+/// What is opened to one party from one sender has to be in its inbox while the other one is waited for.
+#[test]
+fn outputs_that_do_not_fit_in_an_inbox_are_refused_before_inputs() {
+    let case = |inbox: usize, frame: usize| {
+        let mut build = Builder::new();
+        let range = Range::new(-(1 << 40), 1 << 40);
+        let a = build.input("alice", "a", Kind::Int, &[30_000], range).unwrap();
+        for party in ["P0", "P1", "P2"] {
+            build.reveal(a, Recipient::Role(party.into())).unwrap();
+        }
+        let program = build.finish().unwrap();
+        let plan = tacit_program::lower(&program, AstraFair::IN_ORDER.native()).unwrap().plan;
+        let mut case = Case::new(&AstraFair::IN_ORDER, plan, &[vec![7; 30_000]]);
+        case.limits = Limits { inbox, frame, ..Limits::default() };
+        case
+    };
+    let refused = |case: &Case, says: &str| {
+        let run = case.run(&Draws::fixed(1));
+        for ending in run.endings.iter().flatten() {
+            let error = ending.result.as_ref().expect_err("the outputs are too large").to_string();
+            assert!(error.contains(says), "{error}");
+        }
+        let parts = run.trace.deliveries().iter().map(|delivery| delivery.at.part);
+        assert!(parts.into_iter().all(|part| part < step::INPUT), "nothing but the handshake is sent");
+    };
+    // Elements of eight bytes in messages of 64 KiB, and what the steps have under way besides.
+    let messages = [65_536, 65_536, 65_536, 43_392, 49, 17, 32];
+    let needed = Limits::inbox_bytes(messages);
+    refused(&case(needed - 1, messages[0]), "raise inbox_bytes under [limits] in every party's parties.toml");
+    refused(&case(needed, messages[0] - 1), "frame_bytes");
+    // With so much room both evaluators' openings are there, also if one says nothing until the time is over.
+    let case = case(needed, messages[0]);
+    case.run(&Draws::fixed(1)).outcomes();
+    for corrupt in [1, 2] {
+        let world = case.world().intercept(Box::new(move |message| {
+            let opens = matches!(message.frame.at.part, step::FAIR_OPENING | step::OUTPUT);
+            let withheld = (message.from, message.to) == (corrupt, 0) && opens;
+            if withheld { Fate::Cut } else { Fate::Deliver }
+        }));
+        let run = case.run_in(&world, &Draws::fixed(1));
+        let expected = case.run_in_the_clear().unwrap();
+        let first = run.outcomes()[0];
+        assert_eq!(first.outputs[0], expected.outputs[0]);
+        assert!(run.took > 9 * case.limits.silence);
+    }
+}
+
+/// What has to be where before what. What evaluators open waits for a time in which no valid abort comes, not for messages: of
+/// that, the attack programs are the test.
+const ORDER: [Release; 4] = [
+    Release {
+        what: "the verdict, which starts P0's clock",
+        after: "both evaluators' words, at P0",
+        is: |sent| sent.at.part == step::FAIR_VERDICT,
+        waits_for: |released, held| held.at.part == step::ACCEPT && held.to == released.from,
+    },
+    Release {
+        what: "that an evaluator is ready",
+        after: "the verdict and the other's word, at the evaluator",
+        is: |sent| sent.at.part == step::FAIR_READY,
+        waits_for: |released, held| {
+            matches!(held.at.part, step::ACCEPT | step::FAIR_VERDICT) && held.to == released.from
+        },
+    },
+    Release {
+        what: "an evaluator's commitment",
+        after: "that the other one is ready, at the evaluator",
+        is: |sent| sent.at.part == step::FAIR_COMMITMENT,
+        waits_for: |released, held| held.at.part == step::FAIR_READY && held.to == released.from,
+    },
+    Release {
+        what: "P0's openings",
+        after: "both commitments, at P0",
+        is: |sent| sent.from == 0 && matches!(sent.at.part, step::FAIR_OPENING | step::OUTPUT),
+        waits_for: |released, held| held.at.part == step::FAIR_COMMITMENT && held.to == released.from,
+    },
+];
+
+#[test]
+fn nothing_is_released_early() {
+    let cases = [&AstraFair::IN_ORDER, &AstraFair::GARBLED].map(|protocol| {
+        let program = program(3, "P1", "P0");
+        lowered(protocol, &program)
+    });
+    order::held_to(&cases, &ORDER, 1);
 }
 
 #[test]

@@ -1,5 +1,7 @@
 //! What the layers above use: addressed messages between numbered endpoints.
 
+mod leave;
+mod lenient;
 mod peer;
 mod pulse;
 
@@ -10,6 +12,7 @@ use crate::error::{Doing, Error, Named, What};
 use crate::frame::{Frame, Kind};
 use crate::transport::{Event, Transport};
 use crate::{At, Lane, Limits, Phase, Tie};
+use lenient::gone_early;
 use peer::{Peer, Standing};
 use pulse::Pulse;
 
@@ -17,10 +20,8 @@ use pulse::Pulse;
 const SERVICE: Duration = Duration::from_millis(1);
 /// The longest a sender waits for room before it looks again by itself.
 const ROOM: Duration = Duration::from_millis(10);
-/// How often a lane that waits looks whether another has failed.
+/// How often a lane that waits looks whether another failed.
 const GLANCE: Duration = Duration::from_millis(20);
-/// How long an abort tries to get through to peers that do not read.
-const ABORT: Duration = Duration::from_millis(200);
 /// Events taken in at most by one call that does not wait, so that a flood cannot keep it.
 const BURST: usize = 1024;
 /// Bytes of the reason in an abort.
@@ -56,6 +57,8 @@ pub struct Mesh {
     waiting: Option<Waiting>,
     /// A peer that fails is left out, and the run goes on: see [`Mesh::leave_out_failed`].
     lenient: bool,
+    /// Until when others may count on what this party sent; zero if nobody does.
+    stay: Duration,
     failure: Option<Error>,
 }
 
@@ -98,6 +101,7 @@ impl Mesh {
             serviced: now,
             waiting: None,
             lenient: false,
+            stay: Duration::ZERO,
             failure: None,
             transport,
             names,
@@ -221,9 +225,6 @@ impl Mesh {
             );
             return Err(self.wrong_use(Some(to), detail));
         }
-        if self.peers[to].failed.is_some() {
-            return Ok(());
-        }
         self.counters.sent(self.phase, to, payload.len());
         self.transport.send(to, Frame::data(at, payload));
         self.unflushed = true;
@@ -258,68 +259,6 @@ impl Mesh {
         Ok(payload)
     }
 
-    /// From now on a peer's failure is its own: whoever is lost, aborts, sends what it should not, or is late for
-    /// [`Mesh::recv_by`] is left out, and the run goes on. Nothing more is taken from it, but for what it had sent
-    /// before it was lost or aborted; what is sent to it goes nowhere; and nobody is told. An abort that a peer passes
-    /// on is that peer's.
-    ///
-    /// **Nothing hangs.** [`Mesh::recv_by`] waits for a time that its caller names and that no sign of life extends.
-    /// Sends only queue. [`Mesh::close`] gives up a peer that takes nothing. Until this is called, and after
-    /// [`Mesh::rely_on_all`], every failure ends the run for all, as ever; so does this party's own abort, and the
-    /// failure of another of its lanes.
-    pub fn leave_out_failed(&mut self) {
-        self.lenient = true;
-    }
-
-    /// Ends what [`Mesh::leave_out_failed`] began.
-    ///
-    /// # Errors
-    /// If a peer was left out: that ends the run now.
-    pub fn rely_on_all(&mut self) -> Result<(), Error> {
-        self.alive()?;
-        self.lenient = false;
-        let failed =
-            self.peers.iter().enumerate().find_map(|(peer, state)| Some((peer, state.failed.clone()?)));
-        match failed {
-            Some((peer, what)) => Err(self.fail(peer, what)),
-            None => Ok(()),
-        }
-    }
-
-    /// Receives the next message of a peer, as [`Mesh::recv`], if it is here by `deadline` (of [`Mesh::now`]), whatever
-    /// signs of life the peer gives. `None` if the peer failed or has failed before, where that is
-    /// [its own](Mesh::leave_out_failed).
-    ///
-    /// # Errors
-    /// Where it is not, the failure ends the run.
-    pub fn recv_by(
-        &mut self,
-        from: usize,
-        at: At,
-        len: usize,
-        deadline: Duration,
-    ) -> Result<Option<Vec<u8>>, Error> {
-        self.usable(from)?;
-        let at = self.here(at);
-        if self.unflushed {
-            self.unflushed = !self.transport.flush();
-        }
-        self.waiting = Some(Waiting::Receive(from, at));
-        let Some(frame) = self.next_by(from, at.is_aside(), deadline)? else { return Ok(None) };
-        let wrong = if frame.at != at {
-            What::WrongAddress { expected: at, got: frame.at }
-        } else if frame.payload.len() != len {
-            What::WrongLength { expected: len, got: frame.payload.len() }
-        } else {
-            self.waiting = None;
-            self.counters.received(self.phase, from, len);
-            return Ok(Some(frame.payload));
-        };
-        self.fault(from, wrong)?;
-        self.peers[from].forget();
-        Ok(None)
-    }
-
     /// Whether a message of this peer is here that isn't [aside](At::is_aside). Services all links; does not wait.
     pub fn arrived(&mut self, from: usize) -> Result<bool, Error> {
         self.usable(from)?;
@@ -346,102 +285,6 @@ impl Mesh {
         self.serviced = now;
         self.sound(now);
         self.service()
-    }
-
-    /// Ends the run for all: tells every peer why, as far as it can be reached quickly. Every later call
-    /// returns this error, or the earlier one if the run had already ended; so does this call.
-    pub fn abort(&mut self, reason: &str) -> Error {
-        self.give_up(reason, false)
-    }
-
-    /// As [`Mesh::abort`], because a check that the endpoints make with one another failed. Peers are told that, too: all
-    /// of them may have to destroy what was being checked.
-    pub fn accuse(&mut self, reason: &str) -> Error {
-        self.give_up(reason, true)
-    }
-
-    /// Waits until all that was sent has gone out: from then on [`Mesh::counters`] have all of it on the wire, too.
-    ///
-    /// # Errors
-    /// If the run has ended, or if a peer takes nothing for as long as [`Limits::silence`].
-    pub fn push_out(&mut self) -> Result<(), Error> {
-        let mut now = self.transport.now();
-        let mut moved = now;
-        let backlogs = |mesh: &Self| -> Vec<usize> {
-            (0..mesh.endpoints()).map(|peer| mesh.transport.backlog(peer)).collect()
-        };
-        let mut before = backlogs(self);
-        while !self.transport.flush() {
-            if now >= moved + self.limits.silence {
-                let stuck = before.iter().position(|&bytes| bytes > 0).unwrap_or(self.me);
-                return self.fault(stuck, What::Silent { after: now.saturating_sub(moved) });
-            }
-            let event = self.transport.poll(ROOM);
-            now = self.transport.now();
-            if let Some((peer, event)) = event {
-                self.heed(peer, event, now)?;
-            }
-            self.alive()?;
-            let after = backlogs(self);
-            if after != before {
-                moved = now;
-                self.sound(now);
-            }
-            before = after;
-        }
-        Ok(())
-    }
-
-    /// Leaves in good order: sends what is still queued, for as long as peers keep taking it; says goodbye to
-    /// all; and gives them a moment ([`Limits::linger`] at most) to say so, too.
-    ///
-    /// # Errors
-    /// If the run has ended badly or a peer aborts it meanwhile, or if a peer takes nothing for as long as
-    /// [`Limits::silence`].
-    pub fn close(mut self) -> Result<(), Error> {
-        self.alive()?;
-        self.push_out()?;
-        for peer in 0..self.peers.len() {
-            if self.peers[peer].is_present() {
-                let goodbye = Frame { kind: Kind::Goodbye, at: At::default(), payload: Vec::new() };
-                self.transport.send(peer, goodbye);
-                self.transport.hold(peer, false);
-            }
-        }
-        let deadline = self.transport.now() + self.limits.linger;
-        while !self.transport.flush() && self.linger(deadline)? {}
-        if !self.transport.finish() {
-            while self.peers.iter().any(Peer::is_present) && self.linger(deadline)? {}
-        }
-        Ok(())
-    }
-
-    fn give_up(&mut self, reason: &str, check_failed: bool) -> Error {
-        if let Some(error) = &self.failure {
-            return error.clone();
-        }
-        let error = self.poison(None, What::GaveUp { reason: reason.to_owned() });
-        self.tell_all(self.me, reason, check_failed, None);
-        error
-    }
-
-    /// Takes in an event in the course of closing; only an abort matters. `false` when time is over.
-    fn linger(&mut self, deadline: Duration) -> Result<bool, Error> {
-        let left = deadline.saturating_sub(self.transport.now());
-        if left.is_zero() {
-            return Ok(false);
-        }
-        match self.transport.poll(left.min(ROOM)) {
-            Some((peer, Event::Frame(frame))) if frame.kind == Kind::Abort => {
-                return self.handle(peer, Event::Frame(frame)).map(|()| true);
-            }
-            Some((peer, Event::Frame(frame))) if frame.kind == Kind::Goodbye => {
-                self.peers[peer].standing = Standing::Left;
-            }
-            Some((peer, Event::Lost(_))) => self.peers[peer].standing = Standing::Lost,
-            _ => {}
-        }
-        Ok(true)
     }
 
     /// The next message's payload, once its address has been checked.
@@ -525,32 +368,6 @@ impl Mesh {
         Some(frame)
     }
 
-    /// The peer's next data frame if it is here by then; `None` if the peer is left out.
-    fn next_by(&mut self, from: usize, aside: bool, deadline: Duration) -> Result<Option<Frame>, Error> {
-        let start = self.transport.now();
-        let mut now = start;
-        loop {
-            self.alive()?;
-            if let Some(frame) = self.pop(from, aside) {
-                return Ok(Some(frame));
-            }
-            let failure = if !self.peers[from].is_present() {
-                gone_early()
-            } else if now >= deadline {
-                What::Silent { after: now.saturating_sub(start) }
-            } else {
-                let event = self.transport.poll(deadline.saturating_sub(now).min(GLANCE));
-                now = self.transport.now();
-                if let Some((peer, event)) = event {
-                    self.heed(peer, event, now)?;
-                }
-                continue;
-            };
-            self.fault(from, failure)?;
-            return Ok(None);
-        }
-    }
-
     fn wait_for_room(&mut self, to: usize) -> Result<(), Error> {
         let start = self.transport.now();
         let mut now = start;
@@ -621,7 +438,12 @@ impl Mesh {
                 peer.standing = Standing::Lost;
                 self.fault(from, what)
             }
-            Event::Frame(_) if peer.failed.is_some() => Ok(()),
+            Event::Frame(frame) if peer.failed.is_some() => {
+                if matches!(frame.kind, Kind::Abort | Kind::Goodbye) {
+                    peer.standing = Standing::Left;
+                }
+                Ok(())
+            }
             Event::Frame(_) if peer.has_left() => {
                 let detail = "a frame after its goodbye".to_owned();
                 self.fault(from, What::Malformed { detail })
@@ -654,11 +476,12 @@ impl Mesh {
                 let detail = format!("a sign of life of endpoint {origin}, which does not exist");
                 self.fault(from, What::Malformed { detail })
             }
-            Some(true) => {
+            Some(true) if !self.lenient => {
                 self.send_sign(sign, |peer| peer != origin);
                 Ok(())
             }
-            Some(false) => Ok(()),
+            // Or nobody waits for signs of life, and a flood of them is in the way of what is waited for.
+            Some(_) => Ok(()),
         }
     }
 
@@ -687,6 +510,7 @@ impl Mesh {
         let reason = readable(&frame.payload);
         let check_failed = frame.at.batch != 0 && from < self.accusers;
         let what = What::Aborted { origin: name, reason: reason.clone(), check_failed };
+        self.peers[from].standing = Standing::Left;
         if self.lenient {
             return self.fault(from, what);
         }
@@ -720,22 +544,6 @@ impl Mesh {
         self.failure = Some(error.clone());
         self.tie.cut(self.lane, &error.to_string());
         error
-    }
-
-    /// Sends an abort to all peers but one, and tries for a moment to get it through.
-    fn tell_all(&mut self, origin: usize, reason: &str, check_failed: bool, except: Option<usize>) {
-        let at = At { part: origin as u16, batch: check_failed.into(), ..At::default() };
-        let payload = clip(reason).as_bytes().to_vec();
-        for (index, peer) in self.peers.iter().enumerate() {
-            if peer.is_present() && Some(index) != except {
-                self.transport.send(index, Frame { kind: Kind::Abort, at, payload: payload.clone() });
-            }
-        }
-        let deadline = self.transport.now() + ABORT;
-        while !self.transport.flush() && self.transport.now() < deadline {
-            // The run is over: whatever comes in is of no use.
-            self.transport.poll(ROOM);
-        }
     }
 
     /// The error that has ended this lane, or another one of this endpoint's and now this one.
@@ -778,19 +586,6 @@ impl Mesh {
     fn named(&self, index: usize) -> Named {
         Named { index, name: self.names.get(index).cloned().unwrap_or_default() }
     }
-}
-
-fn gone_early() -> What {
-    What::Closed { how: "said goodbye before it had sent all".to_owned() }
-}
-
-/// The first [`REASON`] bytes of a text, cut between characters.
-fn clip(text: &str) -> &str {
-    let mut end = text.len().min(REASON);
-    while !text.is_char_boundary(end) {
-        end -= 1;
-    }
-    text.get(..end).unwrap_or_default()
 }
 
 /// A peer's reason, fit to be shown: bounded, and without control characters.

@@ -10,7 +10,7 @@ use tacit_net::setup::Security;
 use tacit_net::{At, Limits, Mesh, Phase, Profile, Shaped, Transport, What, memory};
 
 /// Runs every mesh in a thread of its own; the results in their order.
-fn run<T: Send + 'static>(meshes: Vec<Mesh>, body: fn(Mesh) -> T) -> Vec<T> {
+fn run<T: Send + 'static>(meshes: Vec<Mesh>, body: impl Fn(Mesh) -> T + Copy + Send + 'static) -> Vec<T> {
     let threads: Vec<_> = meshes.into_iter().map(|mesh| thread::spawn(move || body(mesh))).collect();
     threads.into_iter().map(|thread| thread.join().unwrap()).collect()
 }
@@ -311,5 +311,60 @@ fn shaped_links_take_their_time() {
             assert!(start.elapsed() >= Duration::from_millis(100 - 40), "{:?}", start.elapsed());
             mesh.close().unwrap();
         });
+    }
+}
+
+/// Somebody who leaves, well or badly, with something unread: its link would be reset, and what it sent be lost.
+#[test]
+fn who_is_counted_on_stays_until_the_others_have_left() {
+    const MESSAGES: u32 = 400;
+    // In good order, with an error, and with one after it relies on all again, as in the next part of a stream.
+    for (badly, later) in [(false, false), (true, false), (true, true)] {
+        for (name, meshes) in worlds("linger_seconds = 0.1") {
+            let left = run(meshes, move |mut mesh| {
+                let me = mesh.me();
+                if me == 3 {
+                    // A client, on whom nobody counts, may hear of the abort.
+                    let _ = mesh.close();
+                    return Instant::now();
+                }
+                let start = mesh.now();
+                mesh.leave_out_failed(start + Duration::from_secs(20));
+                match me {
+                    0 => {
+                        for op in 0..MESSAGES {
+                            mesh.send(1, At::op(op), &vec![1; 50_000]).unwrap();
+                        }
+                        if later {
+                            mesh.rely_on_all().unwrap();
+                        }
+                        if badly {
+                            mesh.abort("a reason");
+                        } else {
+                            mesh.close().unwrap();
+                        }
+                    }
+                    1 => {
+                        // What the first one doesn't read.
+                        mesh.send(0, At::op(0), &vec![2; 50_000]).unwrap();
+                        thread::sleep(Duration::from_millis(600));
+                        for op in 0..MESSAGES {
+                            let deadline = mesh.now() + Duration::from_secs(10);
+                            let message = mesh.recv_by(0, At::op(op), 50_000, deadline).unwrap();
+                            assert!(
+                                message.is_some_and(|message| message == vec![1; 50_000]),
+                                "{name}, {op}"
+                            );
+                        }
+                        mesh.close().unwrap();
+                    }
+                    _ => mesh.close().unwrap(),
+                }
+                Instant::now()
+            });
+            // Nobody waits for the end of its stay when the others have left.
+            let last = left.iter().max().unwrap();
+            assert!(left.iter().all(|left| *last - *left < Duration::from_secs(8)), "{name}");
+        }
     }
 }

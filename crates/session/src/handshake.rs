@@ -47,7 +47,7 @@ const MAX_SHOWN: usize = 1 << 10;
 impl Agreement {
     /// The first difference to a peer's statement.
     pub(crate) fn compare(&self, peer: &str, theirs: &Self) -> Result<(), Error> {
-        let differ = |what, here, there| differ(peer, what, here, there);
+        let differ = |what, here: String, there: String| differ(peer, what, &here, &there);
         differ("the version of the messages", self.version.to_string(), theirs.version.to_string())?;
         differ("the number of lanes", self.lanes.to_string(), theirs.lanes.to_string())?;
         differ("which lane this is", self.lane.to_string(), theirs.lane.to_string())?;
@@ -65,11 +65,11 @@ impl Agreement {
 }
 
 /// An error if two statements differ.
-fn differ(peer: &str, what: &'static str, here: String, there: String) -> Result<(), Error> {
+fn differ(peer: &str, what: &'static str, here: &str, there: &str) -> Result<(), Error> {
     if here == there {
         return Ok(());
     }
-    let (here, there) = (readable(&here), readable(&there));
+    let (here, there) = (readable(here), readable(there));
     Err(Error::Disagreement { peer: peer.to_owned(), what, here, there })
 }
 
@@ -93,7 +93,7 @@ impl PartyLimits {
 
     /// The first difference to another party's.
     pub(crate) fn compare(&self, peer: &str, theirs: &Self) -> Result<(), Error> {
-        let differ = |what, here, there| differ(peer, what, here, there);
+        let differ = |what, here: String, there: String| differ(peer, what, &here, &there);
         let seconds = |time: Duration| time.as_secs_f64().to_string();
         differ("silence_seconds", seconds(self.silence), seconds(theirs.silence))?;
         differ("linger_seconds", seconds(self.linger), seconds(theirs.linger))?;

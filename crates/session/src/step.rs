@@ -55,6 +55,8 @@ pub const INPUT: u16 = 0x100;
 pub const OUTPUT: u16 = 0x200;
 /// Digests of outputs' components, and for clients that the sender accepts the run; op is the output's index.
 pub const OUTPUT_DIGEST: u16 = 0x201;
+/// Fair outputs: that the party that prepares knows all to be done, to the evaluators.
+pub const FAIR_VERDICT: u16 = 0x20f;
 /// Fair outputs: that an evaluator is ready to open them, to the other one.
 pub const FAIR_READY: u16 = 0x210;
 /// A commitment to the evaluators' common component of outputs.

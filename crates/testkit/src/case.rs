@@ -1,6 +1,7 @@
 //! One plan, one protocol, one set of inputs: everybody's part in it, from the handshake to the end.
 
 use std::any::Any;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -33,6 +34,8 @@ pub struct Case {
     pub agreements: Vec<Agreement>,
     /// Sizes and times that all endpoints put up with.
     pub limits: Limits,
+    /// Those of endpoints that go by others.
+    pub own_limits: BTreeMap<usize, Limits>,
     /// Whether all parties wait for one another before they begin with the operations. In a world, where time
     /// passes only on links, the chains of messages that a trace tells are then exactly the dependent ones.
     pub in_step: bool,
@@ -116,6 +119,7 @@ impl Case {
             inputs,
             agreements,
             limits: Limits::default(),
+            own_limits: BTreeMap::new(),
             in_step: false,
             names,
             parties,
@@ -304,7 +308,8 @@ impl Case {
     }
 
     fn play(&self, me: usize, transport: Box<dyn Transport>, draws: &Draws, lane: Lane, tie: Tie) -> Ending {
-        let mesh = Mesh::new(transport, me, self.names.clone(), self.limits.clone()).in_lane(lane, tie);
+        let limits = self.own_limits.get(&me).unwrap_or(&self.limits).clone();
+        let mesh = Mesh::new(transport, me, self.names.clone(), limits).in_lane(lane, tie);
         let agreement = self.agreements[me].clone();
         match Session::establish(mesh, agreement, draws.of(me)) {
             Ok(session) if me < self.parties => self.play_party(me, session),

@@ -59,6 +59,7 @@ impl World {
             links: links.collect(),
             interceptor: None,
             charge: None,
+            resets: false,
             deliveries: Vec::new(),
         };
         let changed = (0..seats).map(|_| Condvar::new()).collect();
@@ -89,6 +90,13 @@ impl World {
     #[must_use]
     pub fn charging(self, charge: impl FnMut(usize, &Frame) -> Duration + Send + 'static) -> Self {
         self.shared.lock().charge = Some(Box::new(charge));
+        self
+    }
+
+    /// An endpoint that leaves loses what it has under way, as a link does that is reset because something on it is unread.
+    #[must_use]
+    pub fn resetting(self) -> Self {
+        self.shared.lock().resets = true;
         self
     }
 
@@ -178,6 +186,8 @@ struct State {
     links: Vec<Link>,
     interceptor: Option<Interceptor>,
     charge: Option<Charge>,
+    /// Links are reset when an endpoint leaves.
+    resets: bool,
     deliveries: Vec<Delivery>,
 }
 
@@ -372,6 +382,26 @@ impl State {
         }
     }
 
+    /// Forgets what a seat has under way.
+    fn reset(&mut self, from: usize) {
+        let now = self.now;
+        for to in 0..self.seats.len() {
+            let link = self.link(from, to);
+            link.queue.retain(|parcel| parcel.arrives <= now);
+            link.backlog = link.queue.iter().map(|parcel| weight(&parcel.event)).sum();
+        }
+    }
+
+    /// Takes nothing in from a link, or does again. What was sent meanwhile then sets out: its sender had no room for it.
+    fn hold(&mut self, from: usize, to: usize, hold: bool) {
+        let earliest = self.now + self.latency;
+        let link = self.link(from, to);
+        if std::mem::replace(&mut link.held, hold) && !hold {
+            link.queue.iter_mut().for_each(|parcel| parcel.arrives = parcel.arrives.max(earliest));
+            link.last = link.last.max(earliest);
+        }
+    }
+
     /// Ends a link after what is under way on it.
     fn close(&mut self, from: usize, to: usize) {
         let how = "closed the connection".to_owned();
@@ -449,7 +479,7 @@ impl Transport for WorldTransport {
 
     fn hold(&mut self, peer: usize, hold: bool) {
         if let Some(peer) = self.seat_of(peer) {
-            self.shared.lock().link(peer, self.seat).held = hold;
+            self.shared.lock().hold(peer, self.seat, hold);
         }
     }
 
@@ -465,7 +495,7 @@ impl Transport for WorldTransport {
     }
 
     fn finish(&mut self) -> bool {
-        true
+        !self.shared.lock().resets
     }
 }
 
@@ -473,6 +503,9 @@ impl Drop for WorldTransport {
     /// The endpoint's thread is done, well or badly: its links end, and the clock no longer waits for it.
     fn drop(&mut self) {
         let mut state = self.shared.lock();
+        if state.resets {
+            state.reset(self.seat);
+        }
         for peer in 0..state.seats.len() {
             state.close(self.seat, peer);
         }
@@ -482,152 +515,4 @@ impl Drop for WorldTransport {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use std::time::Instant;
-    use tacit_net::At;
-
-    fn ends(world: &World) -> Vec<Box<dyn Transport>> {
-        world.transports().into_iter().flatten().collect()
-    }
-
-    fn frame(op: u32) -> Frame {
-        Frame::data(At::op(op), vec![op as u8; 3])
-    }
-
-    fn op(event: Option<(usize, Event)>) -> (usize, u32) {
-        match event {
-            Some((from, Event::Frame(frame))) => (from, frame.at.op),
-            other => panic!("expected a frame, got {other:?}"),
-        }
-    }
-
-    #[test]
-    fn an_hour_of_waiting_takes_no_time() {
-        let world = World::new(2, 0);
-        let mut ends = ends(&world);
-        let mut second = ends.pop().unwrap();
-        let start = Instant::now();
-        let minute = Duration::from_mins(1);
-        let waiter = std::thread::spawn(move || (second.poll(40 * minute).is_none(), second.now()));
-        assert!(ends[0].poll(30 * minute).is_none());
-        assert_eq!(ends[0].now(), 30 * minute);
-        assert!(ends[0].poll(5 * minute).is_none());
-        drop(ends);
-        let (_, ended) = waiter.join().unwrap();
-        assert_eq!(ended, 35 * minute + LATENCY, "the other's end is what it saw");
-        assert!(start.elapsed() < minute);
-    }
-
-    #[test]
-    fn frames_arrive_in_order_after_the_latency() {
-        let world = World::new(1, 1).latency(Duration::from_secs(2));
-        let mut ends = ends(&world);
-        let mut second = ends.pop().unwrap();
-        let mut first = ends.pop().unwrap();
-        first.send(1, frame(1));
-        first.send(1, frame(2));
-        assert_eq!(first.backlog(1), 2 * (HEADER_BYTES + 3));
-        drop(first);
-        assert!(second.poll(Duration::ZERO).is_none());
-        assert_eq!(op(second.poll(Duration::from_secs(9))), (0, 1));
-        assert_eq!(second.now(), Duration::from_secs(2));
-        assert_eq!(op(second.poll(Duration::ZERO)), (0, 2));
-        assert!(matches!(second.poll(Duration::ZERO), Some((0, Event::Lost(What::Closed { .. })))));
-        assert_eq!(second.wire_bytes(0).received, 2 * (HEADER_BYTES as u64 + 3));
-        assert_eq!(world.trace().deliveries().len(), 2);
-    }
-
-    #[test]
-    fn computing_takes_the_time_that_is_charged() {
-        let busy = Duration::from_secs(3);
-        let charge = move |endpoint, frame: &Frame| {
-            if (endpoint, frame.at.op) == (0, 2) { busy } else { Duration::ZERO }
-        };
-        let world = World::new(2, 0).charging(charge);
-        let mut ends = ends(&world);
-        let mut second = ends.pop().unwrap();
-        let other = std::thread::spawn(move || {
-            let mut heard = Vec::new();
-            while heard.len() < 2 {
-                if let Some(event) = second.poll(Duration::from_secs(1)) {
-                    heard.push((op(Some(event)).1, second.now()));
-                    second.send(0, frame(9));
-                }
-            }
-            heard
-        });
-        ends[0].send(1, frame(1));
-        ends[0].send(1, frame(2));
-        assert_eq!(ends[0].now(), busy, "what comes meanwhile doesn't end it");
-        assert_eq!(op(ends[0].poll(Duration::ZERO)), (1, 9));
-        drop(ends);
-        assert_eq!(other.join().unwrap(), [(1, LATENCY), (2, busy + LATENCY)]);
-    }
-
-    #[test]
-    fn what_is_delayed_delays_what_follows() {
-        let late = Duration::from_secs(5);
-        let world = World::new(2, 0).intercept(Box::new(move |message| {
-            if message.nth == 0 { Fate::Delay(late) } else { Fate::Deliver }
-        }));
-        let mut ends = ends(&world);
-        let mut second = ends.pop().unwrap();
-        ends[0].send(1, frame(1));
-        ends[0].send(1, frame(2));
-        drop(ends);
-        assert_eq!(op(second.poll(Duration::from_secs(9))), (0, 1));
-        assert_eq!(op(second.poll(Duration::from_secs(9))), (0, 2));
-        assert_eq!(second.now(), late + LATENCY);
-    }
-
-    #[test]
-    fn the_dead_are_lost_to_all_and_all_to_them() {
-        let world = World::new(3, 0).intercept(Box::new(|_| Fate::Die));
-        let mut ends = ends(&world);
-        ends[1].send(2, frame(1));
-        let lost = |event: Option<(usize, Event)>| match event {
-            Some((from, Event::Lost(_))) => from,
-            other => panic!("expected a lost link, got {other:?}"),
-        };
-        std::thread::scope(|scope| {
-            for (me, end) in ends.iter_mut().enumerate() {
-                scope.spawn(move || {
-                    let minute = Duration::from_mins(1);
-                    if me == 1 {
-                        assert_eq!([lost(end.poll(minute)), lost(end.poll(minute))], [0, 2]);
-                    } else {
-                        assert_eq!(lost(end.poll(minute)), 1);
-                    }
-                });
-            }
-        });
-    }
-
-    #[test]
-    fn a_silent_link_says_nothing_of_its_end() {
-        let world = World::new(2, 0).intercept(Box::new(|_| Fate::Cut));
-        let mut ends = ends(&world);
-        let mut second = ends.pop().unwrap();
-        ends[0].send(1, frame(1));
-        ends[0].send(1, Frame { kind: Kind::Goodbye, ..frame(2) });
-        drop(ends);
-        assert!(second.poll(Duration::from_mins(1)).is_none());
-    }
-
-    #[test]
-    fn a_held_peer_waits() {
-        let world = World::new(3, 0);
-        let mut ends = ends(&world);
-        let mut third = ends.pop().unwrap();
-        ends[0].send(2, frame(1));
-        ends[1].send(2, frame(2));
-        third.hold(0, true);
-        drop(ends);
-        assert_eq!(op(third.poll(Duration::from_secs(1))), (1, 2));
-        assert!(matches!(third.poll(Duration::ZERO), Some((1, Event::Lost(_)))));
-        assert!(third.poll(Duration::ZERO).is_none());
-        third.hold(0, false);
-        assert_eq!(op(third.poll(Duration::ZERO)), (0, 1));
-    }
-}
+mod tests;

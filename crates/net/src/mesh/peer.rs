@@ -5,9 +5,7 @@ use std::time::Duration;
 
 use crate::error::What;
 use crate::frame::Frame;
-
-/// What a frame in the inbox takes beside its payload.
-const OVERHEAD: usize = 64;
+use crate::limits::FRAME_OVERHEAD;
 
 /// How things stand with a peer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -16,7 +14,7 @@ pub(super) enum Standing {
     Unlinked,
     /// It takes part.
     Present,
-    /// It has said goodbye; its link may have ended.
+    /// It has said goodbye, or that it aborts; its link may have ended.
     Left,
     /// Its link has ended, and it had not said goodbye.
     Lost,
@@ -51,7 +49,12 @@ impl Peer {
 
     /// Whether it takes part: it is there, has not said goodbye, and isn't left out.
     pub(super) fn is_present(&self) -> bool {
-        self.standing == Standing::Present && self.failed.is_none()
+        self.is_here() && self.failed.is_none()
+    }
+
+    /// Whether it has neither said goodbye nor aborted nor been lost. It may be left out nonetheless.
+    pub(super) fn is_here(&self) -> bool {
+        self.standing == Standing::Present
     }
 
     pub(super) fn has_left(&self) -> bool {
@@ -59,14 +62,14 @@ impl Peer {
     }
 
     pub(super) fn push(&mut self, frame: Frame) {
-        self.bytes += frame.payload.len() + OVERHEAD;
+        self.bytes += frame.payload.len() + FRAME_OVERHEAD;
         self.frames[usize::from(frame.at.is_aside())].push_back(frame);
     }
 
     /// The next frame, of those aside or of the others.
     pub(super) fn pop(&mut self, aside: bool) -> Option<Frame> {
         let frame = self.frames[usize::from(aside)].pop_front()?;
-        self.bytes -= frame.payload.len() + OVERHEAD;
+        self.bytes -= frame.payload.len() + FRAME_OVERHEAD;
         Some(frame)
     }
 

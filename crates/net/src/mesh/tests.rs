@@ -406,8 +406,8 @@ fn an_aborts_text_is_bounded_and_readable() {
     let What::Aborted { origin, reason, .. } = error.what() else { panic!("{error}") };
     assert_eq!(origin, "P0");
     assert!(reason.starts_with(" \u{fffd}xxx") && reason.len() < 1100, "{reason}");
-    assert_eq!(clip(&"é".repeat(REASON)).len(), REASON);
-    assert_eq!(clip(&format!("x{}", "é".repeat(REASON))).len(), REASON - 1);
+    assert_eq!(leave::clip(&"é".repeat(REASON)).len(), REASON);
+    assert_eq!(leave::clip(&format!("x{}", "é".repeat(REASON))).len(), REASON - 1);
 }
 
 /// Two endpoints' meshes in each of two lanes: `[lane][endpoint]`.
@@ -481,7 +481,9 @@ fn who_fails_is_left_out_and_the_others_go_on() {
         let mut raw = ends.next().unwrap();
         let mut meshes: Vec<Mesh> =
             (1..).zip(ends).map(|(me, end)| Mesh::new(Box::new(end), me, names(3, 0), impatient())).collect();
-        meshes.iter_mut().for_each(Mesh::leave_out_failed);
+        for mesh in &mut meshes {
+            mesh.leave_out_failed(Duration::ZERO);
+        }
         raw.send(1, Frame::data(at(1), vec![1]));
         let abort = |part| Frame { kind: Kind::Abort, at: At { part, ..At::default() }, payload: vec![] };
         match way {
@@ -510,12 +512,51 @@ fn who_fails_is_left_out_and_the_others_go_on() {
 #[test]
 fn a_deadline_ends_whatever_signs_of_life_come() {
     let mut mesh = Mesh::new(Box::new(Flood { signs: 0 }), 1, names(3, 0), Limits::default());
-    mesh.leave_out_failed();
+    mesh.leave_out_failed(Duration::ZERO);
     assert_eq!(mesh.recv_by(0, at(1), 1, Duration::from_secs(2)).unwrap(), None);
     assert!((2..3).contains(&mesh.now().as_secs()), "{:?}", mesh.now());
     // Who was late once is out, and costs no more time.
     assert_eq!(mesh.recv_by(0, at(2), 1, Duration::from_secs(9)).unwrap(), None);
     assert!(mesh.now().as_secs() < 3);
+}
+
+#[test]
+fn what_came_while_this_party_was_busy_is_not_late() {
+    let mut meshes = meshes(2, 0);
+    meshes[0].leave_out_failed(Duration::ZERO);
+    let deadline = within(&meshes[0], 20);
+    meshes[1].send(0, at(1), b"x").unwrap();
+    thread::sleep(Duration::from_millis(30));
+    assert_eq!(meshes[0].recv_by(1, at(1), 1, deadline).unwrap(), Some(b"x".to_vec()));
+    assert_eq!(meshes[0].recv_by(1, at(2), 1, deadline).unwrap(), None);
+}
+
+#[test]
+fn signs_of_life_are_passed_on_only_while_somebody_waits_for_them() {
+    let mut ends = memory::mesh(3, 0).into_iter();
+    let mut origin = ends.next().unwrap();
+    let mut mesh = Mesh::new(Box::new(ends.next().unwrap()), 1, names(3, 0), Limits::default());
+    let mut other = ends.next().unwrap();
+    for (number, passed) in [(1, true), (2, false)] {
+        let at = At { batch: number, ..At::default() };
+        origin.send(1, Frame { kind: Kind::KeepAlive, at, payload: vec![] });
+        mesh.tick_now().unwrap();
+        assert_eq!(other.poll(Duration::ZERO).is_some(), passed, "{number}");
+        mesh.leave_out_failed(Duration::ZERO);
+    }
+}
+
+#[test]
+fn who_is_late_is_still_told() {
+    let mut meshes = meshes(2, 0);
+    meshes[0].leave_out_failed(Duration::ZERO);
+    let soon = within(&meshes[0], 10);
+    assert_eq!(meshes[0].recv_by(1, at(1), 1, soon).unwrap(), None);
+    meshes[0].send(1, at(2), b"x").unwrap();
+    let error = meshes[0].abort("somebody was late");
+    assert!(matches!(error.what(), What::GaveUp { .. }));
+    assert_eq!(meshes[1].recv(0, at(2), 1).unwrap(), b"x");
+    assert!(matches!(meshes[1].recv(0, at(3), 1).unwrap_err().what(), What::Aborted { .. }));
 }
 
 #[test]
@@ -532,7 +573,7 @@ fn leaving_works_without_one_that_takes_nothing() {
     let limits = Limits { outbox: 1000, ..impatient() };
     let mut meshes = meshes_with(3, 0, &limits);
     let mut first = meshes.remove(0);
-    first.leave_out_failed();
+    first.leave_out_failed(Duration::ZERO);
     for op in 0..10 {
         first.send(1, at(op), &[0; 1000]).unwrap();
     }
@@ -544,7 +585,7 @@ fn leaving_works_without_one_that_takes_nothing() {
 #[test]
 fn nobody_left_out_nothing_changed() {
     let mut meshes = meshes(2, 0);
-    meshes[0].leave_out_failed();
+    meshes[0].leave_out_failed(Duration::ZERO);
     meshes[0].rely_on_all().unwrap();
     meshes[1].abort("no");
     assert!(matches!(meshes[0].recv(1, at(0), 0).unwrap_err().what(), What::Aborted { .. }));

@@ -682,7 +682,7 @@ fn sort(at: At, from: usize, parties: usize) -> Option<Sort> {
         step::ACCEPT => Sort::Acceptance,
         step::OUTPUT => Sort::Output,
         step::OUTPUT_DIGEST => Sort::Confirmation,
-        step::FAIR_READY..=step::FAIR_OPENING => Sort::Fair,
+        step::FAIR_VERDICT..=step::FAIR_OPENING => Sort::Fair,
         step::SHOWN_DIGEST | step::COMPUTED_DIGEST | step::TAGS => Sort::MaskedDigest,
         step::COIN_COMMIT
         | step::COIN_OPEN

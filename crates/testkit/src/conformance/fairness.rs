@@ -5,6 +5,9 @@
 //! another input; or none has any, and no honest party has sent the one that deviates a piece of a component that it lacks.
 //! With any such piece it counts as having the output: whatever it does afterwards can't take that back.
 //!
+//! **When.** Honest parties take their time to compute, as much as the protocol allows; their clocks don't run quite alike; and of
+//! every other run the links are reset when somebody leaves, with what is under way on them.
+//!
 //! **How.** At every message from the last of the check on, the one that deviates has a choice of its own for each receiver:
 //! as it should be, changed, late, missing, nothing from here on. As `P_0` it may say that it goes on, or aborts, with its
 //! proofs or with others, to each what it likes and before it could know; as an evaluator it may claim that `P_0` aborted, with
@@ -20,6 +23,8 @@ use tacit_program::{Builder, Kind, Recipient};
 use tacit_session::step;
 
 use super::Subject;
+use super::robust::FAIR;
+use crate::react::{Attacker, reacting};
 use crate::{Case, Draws, Fate, Interceptor, Message, Rng, Run};
 
 /// Bytes of a proof that `P_0` aborts.
@@ -43,7 +48,7 @@ pub fn random(subject: &Subject, seeds: Range<u64>) -> Tally {
     for seed in seeds {
         let corrupt = (seed % 3) as usize;
         let opened = Arc::default();
-        let run = stage.run(stage.attacker(corrupt, seed, Arc::clone(&opened)));
+        let run = stage.run(stage.attacker(corrupt, seed, Arc::clone(&opened)), seed);
         let opened = *opened.lock().unwrap_or_else(PoisonError::into_inner);
         match stage.judge(corrupt, &run, opened) {
             Some(true) => tally.all += 1,
@@ -89,13 +94,16 @@ impl Stage {
             run.trace.links().into_iter().map(|link| (link, run.trace.link(link.0, link.1).count()));
         let mut stage = Self { messages: messages.collect(), case, expected, aborts: Default::default() };
         // The proofs are the same in every run with these draws: P_0 gives them when the commitments differ.
-        let aborted = stage.run(Box::new(|message| {
-            let mut frame = message.frame.clone();
-            if (message.from, frame.at.part) == (2, step::FAIR_COMMITMENT) {
-                frame.payload[0] ^= 1;
-            }
-            Fate::Replace(vec![frame])
-        }));
+        let aborted = stage.run(
+            Box::new(|message| {
+                let mut frame = message.frame.clone();
+                if (message.from, frame.at.part) == (2, step::FAIR_COMMITMENT) {
+                    frame.payload[0] ^= 1;
+                }
+                Fate::Replace(vec![frame])
+            }),
+            0,
+        );
         for delivery in aborted.trace.deliveries() {
             if delivery.at.part == step::FAIR_SIGNAL {
                 stage.aborts[delivery.to].clone_from(&delivery.payload);
@@ -105,9 +113,25 @@ impl Stage {
         stage
     }
 
-    fn run(&self, interceptor: Interceptor) -> Run {
-        let run = self.case.run_in(&self.case.world().intercept(interceptor), &Draws::fixed(1));
-        let longest = 20 * self.case.limits.silence;
+    /// Runs with somebody who deviates, in a world whose weather this seed decides.
+    fn run(&self, interceptor: Interceptor, seed: u64) -> Run {
+        let mut rng = Rng::new(seed ^ 1 << 51);
+        let world = self.case.world().intercept(interceptor);
+        let world = if rng.one_in(2) { world.resetting() } else { world };
+        let silence = self.case.limits.silence;
+        let slow = rng.below(10) as u32;
+        let mut rngs: Vec<Rng> = (0..3).map(|party| Rng::new(seed << 8 ^ party)).collect();
+        let world =
+            world.charging(move |party, frame| busy(&mut rngs[party], frame.at.part, silence) * slow / 9);
+        let mut links = world.transports();
+        for end in &mut links {
+            let clock =
+                Clock { ahead: silence * rng.below(1000) as u32, faster: 500 + rng.below(500) as u32 };
+            *end = end.take().map(|end| reacting(end, Box::new(clock)));
+        }
+        let endings = self.case.run_over(links, &Draws::fixed(1));
+        let run = Run { endings, trace: world.trace(), took: world.now() };
+        let longest = FAIR * silence;
         assert!(run.took < longest, "the run took {:?} of its world's time", run.took);
         run
     }
@@ -148,7 +172,7 @@ impl Stage {
             }
             let mut rng = Rng::new(seed << 24 ^ (message.to << 20 ^ message.nth) as u64);
             let part = message.frame.at.part;
-            let fair = matches!(part, step::ACCEPT | step::OUTPUT | step::FAIR_READY..=step::FAIR_OPENING);
+            let fair = matches!(part, step::ACCEPT | step::OUTPUT | step::FAIR_VERDICT..=step::FAIR_OPENING);
             if early == Some((message.to, message.nth)) && part != step::INPUT {
                 return anything(&mut rng, message.frame, silence);
             }
@@ -158,15 +182,14 @@ impl Stage {
             if part == step::ACCEPT && corrupt == 0 && rng.one_in(2) {
                 // Says at once what it should only decide later.
                 said[message.to] = true;
-                let signal = Frame::data(
-                    At { part: step::FAIR_SIGNAL, ..message.frame.at },
-                    signal(&mut rng, &aborts[message.to]),
-                );
+                let of = |part| At { part, ..message.frame.at };
+                let verdict = Frame::data(of(step::FAIR_VERDICT), vec![1]);
+                let signal = Frame::data(of(step::FAIR_SIGNAL), signal(&mut rng, &aborts[message.to]));
                 let mut first = message.frame.clone();
                 if rng.one_in(4) {
                     first.payload[0] ^= 1;
                 }
-                return Fate::Replace(vec![first, signal]);
+                return Fate::Replace(vec![first, verdict, signal]);
             }
             if said[message.to] {
                 // What it has said counts; nothing more comes.
@@ -181,6 +204,30 @@ impl Stage {
             }
             claim(&mut rng, message, &aborts, silence)
         })
+    }
+}
+
+/// How long a party computes before it sends a message, at most: what it sends to both others, and the way, takes less
+/// than a limit of silence; a commitment may take one longer.
+fn busy(rng: &mut Rng, part: u16, silence: Duration) -> Duration {
+    let most = match part {
+        step::FAIR_COMMITMENT => 180,
+        step::FAIR_REPORT | step::FAIR_READY => 90,
+        step::ACCEPT | step::FAIR_VERDICT | step::FAIR_SIGNAL | step::FAIR_OPENING => 45,
+        _ => 0,
+    };
+    silence / 100 * rng.below(most + 1) as u32
+}
+
+/// A party's clock: it began earlier than others, and is faster by one in so many.
+struct Clock {
+    ahead: Duration,
+    faster: u32,
+}
+
+impl Attacker for Clock {
+    fn clock(&self, now: Duration) -> Duration {
+        self.ahead + now + now / self.faster
     }
 }
 

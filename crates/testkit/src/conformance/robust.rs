@@ -28,7 +28,7 @@ use crate::{Case, Delivery, Deviation, Draws, Fate, Interceptor, Rng, Run};
 const SOON: Duration = Duration::from_secs(1);
 
 /// Limits of silence within which a run with fair outputs has ended, whatever happens.
-pub(super) const FAIR: u32 = 20;
+pub(super) const FAIR: u32 = 24;
 
 /// Flips, truncates, extends, replays, swaps and silences every single message.
 ///

@@ -1,0 +1,198 @@
+//! What comes before outputs are opened: all honest parties go on to open them, or none.
+
+use super::promise::proof_commitment;
+use super::waits::{COMMITTED, OPENED, OPENED_TO_FIRST, READY, REPORTED, SIGNALLED, STAY, VERDICT};
+use super::{ACCEPTANCE, COMMITMENT, PROOF, REPORT, SIGNAL, at, lacking};
+use crate::engine::AstraEngine;
+use crate::inout::held;
+use crate::planted::{Mistake, planted};
+use std::time::Duration;
+use subtle::ConstantTimeEq;
+use tacit_engine::Error;
+use tacit_session::step;
+use zeroize::Zeroizing;
+
+/// A message that says by its coming that its sender has got so far.
+const SO_FAR: [u8; 1] = [1];
+
+impl AstraEngine {
+    /// Checks what the outputs depend on, and makes sure that all honest parties go on to open them, or none.
+    pub(crate) fn agree(&mut self) -> Result<(), Error> {
+        let (seats, plan) = (self.seats, self.plan.clone());
+        match &mut self.verified {
+            Some(verified) => verified.verify(&mut self.session, seats, &plan)?,
+            None => 0,
+        };
+        if self.me == 0 { self.decide() } else { self.follow() }
+    }
+
+    /// Says that this party is done with computing, and that its check passed.
+    fn accept(&mut self, role: usize) -> Result<(), Error> {
+        let party = self.party(role);
+        let acceptance = self.session.acceptance(party);
+        Ok(self.session.mesh().send(party, at(step::ACCEPT, 0), &acceptance)?)
+    }
+
+    /// Waits for the like, for as long as the other one computes.
+    fn hear(&mut self, role: usize) -> Result<(), Error> {
+        let party = self.party(role);
+        let theirs = self.session.mesh().recv(party, at(step::ACCEPT, 0), ACCEPTANCE)?;
+        Ok(self.session.check_acceptance(party, &theirs)?)
+    }
+
+    /// `P_0`'s part of steps 0 to 4.
+    fn decide(&mut self) -> Result<(), Error> {
+        for component in self.held_masks() {
+            self.fair().openings[component] = self.draw_opening(component);
+        }
+        [1, 2].into_iter().try_for_each(|role| self.accept(role))?;
+        if !planted(Mistake::VerdictBeforeWords) {
+            [1, 2].into_iter().try_for_each(|role| self.hear(role))?;
+        }
+        let mut start = self.session.mesh().now();
+        // From its verdict on others may go on without it: it must not stop without its proofs.
+        self.stay(start);
+        for role in 1..=2 {
+            let to = self.party(role);
+            self.session.mesh().send(to, at(step::FAIR_VERDICT, 0), &SO_FAR)?;
+        }
+        if planted(Mistake::VerdictBeforeWords) {
+            for role in 1..=2 {
+                let (from, deadline) = (self.party(role), self.after(start, 2 * STAY));
+                self.session.mesh().recv_by(from, at(step::ACCEPT, 0), ACCEPTANCE, deadline)?;
+            }
+            start = self.session.mesh().now();
+        }
+        let deadline = self.after(start, COMMITTED);
+        let mut receive = |role: usize| {
+            let from = self.seats.party(role);
+            self.session.mesh().recv_by(from, at(step::FAIR_COMMITMENT, 0), COMMITMENT, deadline)
+        };
+        let commitments = [receive(1)?, receive(2)?];
+        if let [Some(first), Some(second)] = &commitments
+            && (first == second || planted(Mistake::CommitmentsDiffer))
+        {
+            self.fair().promised.copy_from_slice(first);
+            for role in 1..=2 {
+                self.signal(role, &[0; SIGNAL])?;
+            }
+            let now = self.session.mesh().now();
+            self.fair().deadline = self.after(now, OPENED_TO_FIRST);
+            return Ok(());
+        }
+        for role in 1..=2 {
+            // Also one whose commitment is late hears of it: it may be honest, and have waited for the other.
+            if planted(Mistake::NoWordToTheLate) && commitments[role - 1].is_none() {
+                continue;
+            }
+            // Whoever lacks a component holds the commitment to its proof.
+            let proof = self.draw_proof(lacking(role));
+            let mut signal = Zeroizing::new([1; SIGNAL]);
+            signal[1..].copy_from_slice(proof.as_slice());
+            self.signal(role, signal.as_slice())?;
+        }
+        // That one says nothing may be its link's fault.
+        if commitments.iter().any(Option::is_none) {
+            return Err(self.session.mesh().abort("an evaluator did not commit to the outputs").into());
+        }
+        Err(self.session.reject("the evaluators committed to different outputs").into())
+    }
+
+    /// From now on whoever fails is left out; others count on what this party sends.
+    fn stay(&mut self, start: Duration) {
+        let stay = if planted(Mistake::LeavesAtOnce) { start } else { self.after(start, STAY) };
+        self.session.mesh().leave_out_failed(stay);
+    }
+
+    fn signal(&mut self, role: usize, signal: &[u8]) -> Result<(), Error> {
+        let to = self.party(role);
+        Ok(self.session.mesh().send(to, at(step::FAIR_SIGNAL, 0), signal)?)
+    }
+
+    /// `P_1`'s and `P_2`'s part of steps 0 to 5.
+    fn follow(&mut self) -> Result<(), Error> {
+        let (me, first, other) = (self.me, self.party(0), self.party(3 - self.me));
+        self.hear(0)?;
+        self.accept(0)?;
+        if !planted(Mistake::NoVerdicts) {
+            self.accept(3 - me)?;
+            self.hear(3 - me)?;
+        }
+        self.await_verdict(first)?;
+        let start = self.session.mesh().now();
+        // Once the other is told, it may go on without this party.
+        self.stay(start);
+        if !planted(Mistake::NoVerdicts) {
+            self.session.mesh().send(other, at(step::FAIR_READY, 0), &SO_FAR)?;
+        }
+        for component in held(me) {
+            self.fair().openings[component] = self.draw_opening(component);
+        }
+        let opening = self.fair().openings[0].clone();
+        let commitment = self.commit(0, opening.as_slice())?;
+        let own = self.draw_proof(me);
+        if !planted(Mistake::NoVerdicts) {
+            let deadline = self.after(start, READY);
+            let ready =
+                self.session.mesh().recv_by(other, at(step::FAIR_READY, 0), SO_FAR.len(), deadline)?;
+            if ready.is_none() {
+                let reason = "the other evaluator is not ready to open outputs";
+                return Err(self.session.mesh().abort(reason).into());
+            }
+        }
+        self.session.mesh().send(first, at(step::FAIR_COMMITMENT, 0), &commitment)?;
+        let deadline = self.after(start, if planted(Mistake::LateSignals) { OPENED } else { SIGNALLED });
+        let signal = self.session.mesh().recv_by(first, at(step::FAIR_SIGNAL, 0), SIGNAL, deadline)?;
+        if planted(Mistake::SilenceAborts) && signal.is_none() {
+            return Err(self.session.mesh().abort("no signal").into());
+        }
+        let proof = self.proof_of(signal.as_deref())?;
+        let mut report = Zeroizing::new([0; REPORT]);
+        if let Some(proof) = &proof {
+            report[0] = 1;
+            report[1..].copy_from_slice(proof.as_slice());
+        }
+        self.session.mesh().send(other, at(step::FAIR_REPORT, 0), report.as_slice())?;
+        let deadline = self.after(start, REPORTED);
+        let theirs = self.session.mesh().recv_by(other, at(step::FAIR_REPORT, 0), REPORT, deadline)?;
+        let reported = theirs.is_some_and(|theirs| match theirs.split_first() {
+            Some((1, proof)) => planted(Mistake::AbortWithoutProof) || bool::from(proof.ct_eq(&own[..PROOF])),
+            _ => false,
+        });
+        if proof.is_some() || reported {
+            return Err(self.session.mesh().abort("the party that prepares aborted, and proved it").into());
+        }
+        let promised = self.ahead()?.promised.bytes()[..COMMITMENT].to_vec();
+        self.fair().promised.copy_from_slice(&promised);
+        self.fair().deadline = self.after(start, OPENED);
+        Ok(())
+    }
+
+    /// Waits for `P_0`'s verdict, whatever signs of life it gives: the other evaluator counts on it. Nobody is left out yet:
+    /// who is late ends the run.
+    fn await_verdict(&mut self, first: usize) -> Result<(), Error> {
+        let verdict = at(step::FAIR_VERDICT, 0);
+        if planted(Mistake::VerdictAwaited) {
+            self.session.mesh().recv(first, verdict, SO_FAR.len())?;
+            return Ok(());
+        }
+        let now = self.session.mesh().now();
+        let deadline = self.after(now, VERDICT);
+        self.session.mesh().recv_by(first, verdict, SO_FAR.len(), deadline)?;
+        Ok(())
+    }
+
+    /// The proof in a signal of `P_0`, if it says that it aborts and proves it.
+    fn proof_of(&mut self, signal: Option<&[u8]>) -> Result<Option<Zeroizing<Vec<u8>>>, Error> {
+        let component = lacking(self.me);
+        let ahead = self.ahead()?;
+        let Some((1, opened)) = signal.and_then(<[u8]>::split_first) else {
+            return Ok(None);
+        };
+        let (proof, opening) = opened.split_at(PROOF);
+        let commitment = proof_commitment(ahead, component, proof, opening);
+        let fits = bool::from(commitment.ct_eq(&ahead.promised.bytes()[COMMITMENT..]));
+        let counts = fits || planted(Mistake::AbortWithoutProof);
+        Ok(counts.then(|| Zeroizing::new(proof.to_vec())))
+    }
+}

@@ -1,0 +1,267 @@
+//! The protocol `astra-fair`: as `astra-malicious`, and all honest parties have the outputs, or nobody has (section 4.3,
+//! figure 10, mended).
+//!
+//! **Offline**, for an instance: of every output's components, `P_0` and `P_1` have `x_1` and `P_0` and `P_2` have `x_2`.
+//! Each pair sends the third party a commitment to its component of all outputs that this party learns, and one to a
+//! proof, 128 random bits: `r_1` of `P_0` and `P_1`, `r_2` of `P_0` and `P_2`. All that is random comes from the pair's key, so
+//! both send the same; who is sent two different things aborts, and nothing is lost ([`promise`]).
+//!
+//! **Online**, after the check of products ([`agree`], [`open`]):
+//!
+//! 0. `P_0`, whose check passed, says so to both. `P_1` and `P_2`, whose checks passed and who have heard that, say so to both
+//!    others.
+//! 1. `P_0`, who has both words, gives both its *verdict*.
+//! 2. `P_1` and `P_2`, who have that and the other's word, tell each other that they are ready. Who isn't told stops.
+//! 3. `P_1` and `P_2` send `P_0` a commitment to `m` of the outputs that it learns.
+//! 4. If both are the same `P_0` says *continue* and opens `x_1` to `P_2` and `x_2` to `P_1`. Else it aborts, with `r_2` opened
+//!    to `P_1` and `r_1` to `P_2`.
+//! 5. `P_1` tells `P_2` whether it got an abort, with `r_2`; `P_2` tells `P_1`, with `r_1`. Who got an abort from either stops.
+//! 6. `P_1` opens `m` to `P_0` and `x_1` to `P_2`, and `P_2` opens `m` to `P_0` and `x_2` to `P_1`. Of two openings each takes one that
+//!    fits the commitment: one of the two senders is honest.
+//!
+//! **What counts as an abort.** That of `P_0` to `P_1` counts if it opens the commitment to `r_2`, which `P_1` holds. `P_1` can
+//! then convince `P_2`, who drew `r_2`: only `P_0` can have told it. Anything else from `P_0`, and nothing from it, counts as
+//! *continue*: what one evaluator can't show the other it must not act on. A lie about it changes nothing, for who
+//! lies hasn't the proof.
+//!
+//! **Why fair.** Nobody has more than two components before it is sent an opening. *`P_0` corrupt*: it lacks `m`, which
+//! is opened in step 6 by honest parties alone that both passed 2 (one that stopped there hadn't told the other, or the
+//! other is told nothing by it and stops) and that agree in 5: the same proof convinces both. Then each opens to the
+//! other what it lacks. *`P_1` corrupt* (or `P_2`): if `P_0` continues, `P_2` learns of no valid abort, and opens; `P_0`
+//! has its opening of `m`, `P_2` that of `x_1` from `P_0`. If `P_0` doesn't, it opens nothing, its proof reaches `P_2`,
+//! and `P_1` never has `x_2`. If `P_2` stops before 2 there is one commitment at most, and `P_0` aborts. Message by message
+//! this is on the protocol's page.
+//!
+//! **Departures from the paper.** Steps 1 and 2: without them a corrupt `P_0` fails one evaluator's check, who stops without a
+//! proof that it could show, while the other goes on and opens `m` to `P_0`. Silence of `P_0`, which the paper leaves open.
+//! `P_0` opens with its *continue*: after that nothing can stop an honest evaluator.
+//!
+//! **Time.** A party stays to the end once others may count on it: `P_0` from its verdict, evaluators from 2 on. Whoever then
+//! fails is left out ([`Mesh::leave_out_failed`](tacit_session::Mesh::leave_out_failed)), and what was sent is seen to
+//! its receivers before links are cut. Messages between honest parties must come within the limit of silence; waits are
+//! multiples of it ([`waits`]). `P_0`'s clock starts with its verdict, when both evaluators are done with computing, and
+//! nothing extends it: evaluators take its silence for *continue*. What is opened fits in the receiver's inbox, so that
+//! no link is held while another is read ([`room`]).
+
+mod agree;
+mod open;
+mod promise;
+mod room;
+mod waits;
+
+pub(crate) use room::refuse_large;
+
+use crate::choice::Choice;
+use crate::client::AstraClient;
+use crate::engine::AstraEngine;
+use crate::planted::{Mistake, planted};
+use crate::verified::{AstraMalicious, clients_learn};
+use crate::{PARTIES, cost};
+use std::sync::Arc;
+use std::time::Duration;
+use tacit_engine::{Checks, Client, Engine, Error, Protocol, ProtocolSpec, Roles, Security};
+use tacit_kernel::Buffer;
+use tacit_program::Native;
+use tacit_program::cost::Flow;
+use tacit_program::plan::{InputOp, Op, OutputOp, Plan};
+use tacit_session::{At, Session};
+use zeroize::Zeroizing;
+
+/// The protocol `astra-fair`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct AstraFair(Choice);
+
+/// One for each choice.
+static ALL: [AstraFair; Choice::ALL.len()] = {
+    let mut all = [AstraFair::IN_ORDER; Choice::ALL.len()];
+    let mut at = 0;
+    while at < all.len() {
+        all[at] = AstraFair(Choice::ALL[at]);
+        at += 1;
+    }
+    all
+};
+
+impl AstraFair {
+    /// The parties are `P_0`, `P_1` and `P_2` in their order.
+    pub const IN_ORDER: Self = Self(Choice::USUAL);
+
+    /// Comparisons are garbled.
+    pub const GARBLED: Self = Self(Choice::GARBLED);
+
+    /// The protocol that it is but for outputs.
+    const fn unfair(self) -> AstraMalicious {
+        AstraMalicious(self.0)
+    }
+}
+
+static SPEC: ProtocolSpec = ProtocolSpec {
+    name: "astra-fair",
+    parties: 3..=3,
+    corruptions: "one of three",
+    security: Security::Fair,
+    source: "Chaudhari et al. 2019",
+};
+
+impl Protocol for AstraFair {
+    fn spec(&self) -> &ProtocolSpec {
+        &SPEC
+    }
+
+    fn offered(&self) -> &'static [(&'static str, &'static [&'static str])] {
+        Choice::OFFERED
+    }
+
+    fn with(&self, parameter: &str, value: &str) -> Option<&'static dyn Protocol> {
+        let wanted = Self(self.0.with(parameter, value)?);
+        ALL.iter().find(|known| **known == wanted).map(|known| known as &dyn Protocol)
+    }
+
+    fn parameters(&self) -> String {
+        self.unfair().parameters()
+    }
+
+    fn prepares(&self) -> bool {
+        self.unfair().prepares()
+    }
+
+    fn native(&self) -> Native {
+        self.unfair().native()
+    }
+
+    fn offline(&self, plan: &Plan, op: &Op, stage: u32) -> Vec<Flow> {
+        self.unfair().offline(plan, op, stage)
+    }
+
+    fn offline_rounds(&self, plan: &Plan) -> u64 {
+        self.unfair().offline_rounds(plan)
+    }
+
+    fn operation(&self, plan: &Plan, op: &Op, stage: u32) -> Vec<Flow> {
+        self.unfair().operation(plan, op, stage)
+    }
+
+    fn input(&self, plan: &Plan, roles: &Roles, input: &InputOp) -> Vec<Flow> {
+        self.unfair().input(plan, roles, input)
+    }
+
+    fn seeds(&self, client: usize) -> Vec<Flow> {
+        self.unfair().seeds(client)
+    }
+
+    fn output(&self, plan: &Plan, roles: &Roles, output: &OutputOp) -> Vec<Flow> {
+        cost::fair_output(self.0.seats, plan, roles, output)
+    }
+
+    fn checks(&self, plan: &Plan, roles: &Roles) -> Checks {
+        cost::fair_checks(self.0.seats, plan, roles)
+    }
+
+    fn checks_together(&self, plan: &Plan, runs: u64, lanes: u16) -> Checks {
+        self.unfair().checks_together(plan, runs, lanes)
+    }
+
+    fn admit(&self, plan: &Plan, roles: &Roles) -> Result<(), Error> {
+        self.unfair().admit(plan, roles)?;
+        refuse_clients(plan, roles)
+    }
+
+    fn admit_lanes(&self, count: u16) -> Result<(), Error> {
+        if count > 1 {
+            let refused = "protocol \"astra-fair\" runs in one lane: what one of several opens the others could still withhold";
+            return Err(Error::Refused(refused.into()));
+        }
+        Ok(())
+    }
+
+    fn seat(&self, mut session: Session, plan: Arc<Plan>, roles: Roles) -> Result<Box<dyn Engine>, Error> {
+        self.admit(&plan, &roles)?;
+        self.admit_lanes(session.mesh().lane().count)?;
+        if let Err(refused) = refuse_large(self.0.seats, &plan, &roles, &session) {
+            // Clients, who see no outputs, hear why.
+            session.abort(&refused.to_string());
+            return Err(refused);
+        }
+        Ok(Box::new(AstraEngine::new(session, plan, roles, self.0.seats, true)?.with_fair_outputs()))
+    }
+
+    fn client(&self, mut session: Session, plan: Arc<Plan>, roles: Roles) -> Result<Box<dyn Client>, Error> {
+        self.admit(&plan, &roles)?;
+        self.admit_lanes(session.mesh().lane().count)?;
+        Ok(Box::new(AstraClient::new(session, plan, roles, self.0.seats, true)))
+    }
+}
+
+/// Refuses outputs that no party could be sure a client has, nor the client.
+pub(crate) fn refuse_clients(plan: &Plan, roles: &Roles) -> Result<(), Error> {
+    if clients_learn(plan, roles) {
+        let refused = "protocol \"astra-fair\" reveals outputs to parties alone, and this plan reveals one to a client; reveal it to \
+             the parties: reveal(..., to=[\"P0\", \"P1\", \"P2\"]), by the names that they have in parties.toml";
+        return Err(Error::Refused(refused.into()));
+    }
+    Ok(())
+}
+
+/// Bytes of what says that a check passed.
+const ACCEPTANCE: usize = Session::ACCEPTANCE_BYTES as usize;
+
+/// Bytes of a commitment.
+const COMMITMENT: usize = 32;
+
+/// Bytes of what opens a commitment, besides what was committed to.
+const OPENING: usize = 32;
+
+/// Bytes of a proof that `P_0` aborts.
+pub(crate) const PROOF: usize = 16;
+
+/// Bytes of what `P_0` says: whether it aborts, and if so the proof and its opening.
+pub(crate) const SIGNAL: usize = 1 + PROOF + OPENING;
+
+/// Bytes of what an evaluator says of it.
+pub(crate) const REPORT: usize = 1 + PROOF;
+
+/// What opens outputs to all.
+#[derive(Default)]
+pub(crate) struct Fair {
+    /// What opens the commitments to this party's components.
+    openings: [Zeroizing<[u8; OPENING]>; PARTIES],
+    /// The commitment to the component that this party lacks.
+    promised: [u8; COMMITMENT],
+    /// When all openings are here.
+    deadline: Duration,
+    /// The components that were opened, once they are here; only of outputs that this party learns.
+    opened: Vec<Option<Buffer>>,
+}
+
+/// The role that lacks a component, and the component that a role lacks.
+const fn lacking(number: usize) -> usize {
+    (PARTIES - number) % PARTIES
+}
+
+/// Who else holds a component.
+fn holder_beside(me: usize, component: usize) -> usize {
+    PARTIES - me - lacking(component)
+}
+
+fn at(part: u16, op: u32) -> At {
+    At { lane: 0, part, op, batch: 0 }
+}
+
+impl AstraEngine {
+    /// Outputs that a role learns.
+    fn learned(&self, role: usize) -> Vec<u32> {
+        let learns = |output: &&OutputOp| self.roles.learns(self.seats.party(role), output.to);
+        let outputs = (0..).zip(&self.plan.outputs);
+        outputs.filter(|(_, output)| learns(output)).map(|(index, _)| index).collect()
+    }
+
+    /// So many limits of silence after a time.
+    fn after(&self, start: Duration, silences: u32) -> Duration {
+        let limit = self.session.limits().silence;
+        start + silences * if planted(Mistake::LimitOfItsOwn) { 2 * limit } else { limit }
+    }
+
+    fn fair(&mut self) -> &mut Fair {
+        self.fair.get_or_insert_default()
+    }
+}

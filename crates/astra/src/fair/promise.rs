@@ -1,0 +1,93 @@
+//! What is promised of outputs: commitments to components, and to proofs that `P_0` aborts.
+
+use super::{COMMITMENT, OPENING, PROOF, at, holder_beside, lacking};
+use crate::ahead::Ahead;
+use crate::engine::AstraEngine;
+use crate::planted::{Mistake, planted};
+use sha2::{Digest, Sha256};
+use tacit_engine::Error;
+use tacit_engine::wire::{message_of, pieces};
+use tacit_session::{Draw, step};
+use zeroize::{Zeroize, Zeroizing};
+
+/// The beginning of a commitment to something of a component. What follows has a length that the plan says.
+pub(super) fn commitment_to(ahead: &Ahead, component: usize, label: &[u8], opening: &[u8]) -> Sha256 {
+    let mut hash = Sha256::new_with_prefix(b"tacit astra fair 1");
+    // The component says whose it is: the pair that holds it.
+    for field in [&ahead.instance()[..], &(component as u64).to_le_bytes(), label, opening] {
+        hash.update((field.len() as u64).to_le_bytes());
+        hash.update(field);
+    }
+    hash
+}
+
+/// A commitment to a proof that `P_0` aborts.
+pub(super) fn proof_commitment(
+    ahead: &Ahead,
+    component: usize,
+    proof: &[u8],
+    opening: &[u8],
+) -> [u8; COMMITMENT] {
+    commitment_to(ahead, component, b"proof", opening).chain_update(proof).finalize().into()
+}
+
+impl AstraEngine {
+    /// Draws what opens the commitment to a component.
+    pub(super) fn draw_opening(&mut self, component: usize) -> Zeroizing<[u8; OPENING]> {
+        let mut opening = Zeroizing::new([0; OPENING]);
+        let draw = Draw { part: step::FAIR_OPENING, op: component as u32 };
+        self.streams[holder_beside(self.me, component)].fill(draw, 0, opening.as_mut_slice());
+        opening
+    }
+
+    /// Draws a proof that `P_0` aborts, and what opens the commitment to it.
+    pub(super) fn draw_proof(&mut self, component: usize) -> Zeroizing<[u8; PROOF + OPENING]> {
+        let mut proof = Zeroizing::new([0; PROOF + OPENING]);
+        let draw = Draw { part: step::FAIR_PROOF, op: component as u32 };
+        self.streams[holder_beside(self.me, component)].fill(draw, 0, proof.as_mut_slice());
+        proof
+    }
+
+    /// The commitment to a component that this party holds, of all outputs that the third party learns.
+    pub(super) fn commit(&self, component: usize, opening: &[u8]) -> Result<[u8; COMMITMENT], Error> {
+        let ahead = self.ahead.as_ref().ok_or_else(crate::products::no_material)?;
+        let mut hash = commitment_to(ahead, component, b"outputs", opening);
+        for output in self.learned(lacking(component)) {
+            let reg = self.plan.outputs[output as usize].reg;
+            let shape = self.plan.register(reg);
+            for (_, range) in pieces(shape) {
+                let mut message = message_of(shape, self.component(component).get(reg), &range);
+                hash.update(&message);
+                message.zeroize();
+            }
+        }
+        Ok(hash.finalize().into())
+    }
+
+    /// Offline: commits to the masks of outputs and to proofs, and keeps what the others commit to.
+    pub(crate) fn promise(&mut self) -> Result<(), Error> {
+        if self.ahead.is_none() {
+            return Ok(());
+        }
+        for component in self.held_masks() {
+            let opening = self.draw_opening(component);
+            let outputs = self.commit(component, opening.as_slice())?;
+            let proof = self.draw_proof(component);
+            let (proof, opening) = proof.split_at(PROOF);
+            let proof = proof_commitment(self.ahead()?, component, proof, opening);
+            let to = self.party(lacking(component));
+            self.session.mesh().send(to, at(step::FAIR_PROMISE, 0), [outputs, proof].as_flattened())?;
+        }
+        if self.me == 0 {
+            return Ok(());
+        }
+        let [first, second] = [0, 3 - self.me].map(|role| self.party(role));
+        let mut receive = |from| self.session.mesh().recv(from, at(step::FAIR_PROMISE, 0), 2 * COMMITMENT);
+        let (first, second) = (receive(first)?, receive(second)?);
+        if first != second && !planted(Mistake::PromisesUncompared) {
+            return Err(self.session.reject("two parties committed to different masks of outputs").into());
+        }
+        self.ahead()?.promised.bytes_mut().copy_from_slice(&first);
+        Ok(())
+    }
+}
