@@ -7,6 +7,7 @@
 //! cargo test -p tacit-testkit --test attacks -- [--json] [--include-ignored] [FILTER]
 //! ```
 
+mod astra;
 mod replicated;
 mod search;
 mod table;
@@ -14,6 +15,6 @@ mod table;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    let attacks = [replicated::attacks()].concat();
+    let attacks = [replicated::attacks(), astra::attacks()].concat();
     table::run(&attacks)
 }
