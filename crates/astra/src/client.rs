@@ -96,7 +96,9 @@ impl Client for AstraClient {
             // Nothing of an output counts before all parties have accepted.
             let party = self.seats.party(role);
             let message = self.session.mesh().recv(party, hash_at(output), 2 * HASH_BYTES)?;
-            self.session.check_acceptance(party, &message[..HASH_BYTES])?;
+            if !planted(Mistake::AcceptancesUnchecked) {
+                self.session.check_acceptance(party, &message[..HASH_BYTES])?;
+            }
             // Of its first component; who has it for the second one sends it.
             let [first, _] = held(role);
             hashes[first].copy_from_slice(&message[HASH_BYTES..]);

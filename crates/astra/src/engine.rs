@@ -3,6 +3,7 @@
 use crate::ahead::{Ahead, Keys, Places};
 use crate::fair::{Fair, refuse_clients, refuse_large};
 use crate::inout::ClientMasks;
+use crate::planted::tell;
 use crate::products::no_material;
 use crate::seats::Seats;
 use crate::verified::{Verified, refuse_unverified};
@@ -110,6 +111,7 @@ impl AstraEngine {
         let mut spare = Buffer::new(Places::new(&plan, me, verified).share_bytes());
         bank::touch(spare.bytes_mut());
         let streams = Keys::default().streams(session.lane());
+        tell(step::HELLO, session.id());
         let verified = verified.then(|| Verified::new(me, seats, &plan, session.lanes()));
         Ok(Self {
             session,
@@ -303,7 +305,7 @@ impl Engine for AstraEngine {
         if let Some(ahead) = made {
             verified.put_aside(ahead);
         }
-        let checked = verified.seal(&mut self.session, self.seats)?;
+        let checked = verified.seal(&mut self.session, self.seats, &self.plan)?;
         Ok(checked.into_iter().map(Ahead::into_material).collect())
     }
 

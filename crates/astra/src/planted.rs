@@ -7,9 +7,20 @@ compile_error!(
     "the feature \"planted\" breaks the protocol on purpose: it is for tests with debug assertions alone"
 );
 
+#[cfg(feature = "planted")]
+use {
+    crate::engine::Drawn,
+    sha2::{Digest, Sha256},
+    std::cell::{Cell, RefCell},
+    std::collections::BTreeMap,
+    std::sync::{Arc, Mutex, PoisonError},
+    tacit_engine::Error,
+    tacit_session::{At, Session, step},
+};
+
 /// A mistake.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[cfg_attr(not(feature = "planted"), allow(unreachable_pub))]
+#[cfg_attr(not(feature = "planted"), allow(unreachable_pub, dead_code))]
 pub enum Mistake {
     /// What has to be zero if products were made right isn't compared.
     WrongTriplesPass,
@@ -19,6 +30,38 @@ pub enum Mistake {
     OneTripleCut,
     /// Each of a run's lanes is checked as if it were the only one.
     LanesUncounted,
+    /// The coin is tossed before the triples are made that it puts in order.
+    CoinBeforeTriples,
+    /// A party tosses the same in all of a run's lanes.
+    CoinOfAllLanes,
+    /// What has to be zero is compared of a session's first batch alone.
+    LaterBatchesPass,
+    /// Differences of products and triples that are opened aren't part of any digest.
+    DifferencesUndigested,
+    /// Of each message of masked operands only the first half is part of the digest.
+    OperandsHalfDigested,
+    /// The same of what `P_0` computes.
+    ResultsHalfDigested,
+    /// The same of inputs that both evaluators were given.
+    GivenHalfDigested,
+    /// The value of a digest's polynomial at its first point isn't compared.
+    FirstPointUnchecked,
+    /// That at its second point isn't.
+    SecondPointUnchecked,
+    /// Both points of a digest are the same.
+    OnePointTwice,
+    /// The key of the digest of inputs is known to whoever gives them.
+    GivenKeyKnown,
+    /// Products of numbers aren't noted, neither ahead of time nor online.
+    PathUnnoted,
+    /// Garbled signs aren't.
+    SignsUnnoted,
+    /// How many products and signs were checked is held against what was noted, not against the plan.
+    CountsOfLog,
+    /// All products have the same `delta` for their left operands.
+    DeltaShared,
+    /// All products have the same `delta_z`.
+    ResultDeltaShared,
     /// What has to be zero is compared before the differences that it is computed of.
     ZerosBeforeDifferences,
     /// `delta_z` is `P_1`'s part of it, and `P_2`'s is zero.
@@ -31,6 +74,10 @@ pub enum Mistake {
     GarblersUncompared,
     /// Of that the commitments to labels of masked numbers are left out.
     CommitmentsUncompared,
+    /// The labels that `P_2` is given of `u_3` and `r_2` are.
+    LabelsUncompared,
+    /// A corrupt `P_0` gives `P_2` the label of another bit of `u_3`.
+    OtherLabels,
     /// `P_2` takes whatever labels it is given of masked numbers.
     LabelsUnchecked,
     /// `P_1` doesn't compare the tags of garbled outputs.
@@ -43,6 +90,10 @@ pub enum Mistake {
     WrongSeedsPass,
     /// What a client or `P_0` gave both evaluators isn't compared.
     GivenNotCompared,
+    /// It is compared after all else.
+    GivenComparedLast,
+    /// A client doesn't look at the parties' acceptances.
+    AcceptancesUnchecked,
     /// An output's component isn't compared with its hash.
     ComponentsUnchecked,
     /// `P_1` and `P_2` don't tell each other that their checks passed before they commit.
@@ -69,23 +120,102 @@ pub enum Mistake {
     SilenceAborts,
     /// An abort of `P_0` counts without its proof.
     AbortWithoutProof,
+    /// No mistake: batches have 64 products at most, so that tests have many.
+    SmallBatches,
 }
+
+/// The key that whoever gives inputs knows, for [`Mistake::GivenKeyKnown`].
+#[cfg_attr(not(feature = "planted"), allow(unreachable_pub))]
+pub const KNOWN_KEY: [u8; 16] = *b"known to all and";
 
 #[cfg(feature = "planted")]
 thread_local! {
-    static PLANTED: std::cell::Cell<&'static [Mistake]> = const { std::cell::Cell::new(&[]) };
+    static PLANTED: Cell<&'static [Mistake]> = const { Cell::new(&[]) };
+    static TOLD: RefCell<Option<Told>> = const { RefCell::new(None) };
+    /// The first deltas that were drawn, by what for.
+    static SHARED: RefCell<BTreeMap<u16, Vec<u8>>> = const { RefCell::new(BTreeMap::new()) };
 }
 
 /// Plants mistakes in what this thread does, and takes out those from before.
 #[cfg(feature = "planted")]
 pub fn plant(mistakes: &'static [Mistake]) {
     PLANTED.set(mistakes);
+    SHARED.take();
 }
 
 /// Whether a mistake is planted.
 #[cfg(feature = "planted")]
 pub(crate) fn planted(mistake: Mistake) -> bool {
     PLANTED.get().contains(&mistake)
+}
+
+/// What endpoints know inside, as they are told to tell attackers: for what, and the bytes.
+#[cfg(feature = "planted")]
+pub type Told = Arc<Mutex<Vec<(u16, Vec<u8>)>>>;
+
+/// From now on this thread's endpoint tells what it knows: the session's identity (`step::HELLO`) and the keys of digests,
+/// by what they are drawn for.
+#[cfg(feature = "planted")]
+pub fn tell_to(told: Option<Told>) {
+    TOLD.set(told);
+}
+
+/// Tells an attacker, if there is one.
+#[cfg(feature = "planted")]
+pub(crate) fn tell(what: u16, secret: &[u8]) {
+    TOLD.with_borrow(|told| {
+        if let Some(told) = told {
+            told.lock().unwrap_or_else(PoisonError::into_inner).push((what, secret.to_vec()));
+        }
+    });
+}
+
+/// Nobody.
+#[cfg(not(feature = "planted"))]
+pub(crate) const fn tell(_: u16, _: &[u8]) {}
+
+/// Of the triples of a session's batch of so many products, those in the bucket of one, by the coin.
+#[cfg(feature = "planted")]
+pub fn bucket(coin: &[u8; 16], batch: (u32, usize), victim: usize, lanes: u16) -> Vec<u32> {
+    crate::verify::bucket(crate::verify::Rules::of_lanes(lanes), coin, batch, victim)
+}
+
+/// Makes deltas that were drawn the same as the first ones that were.
+#[cfg(feature = "planted")]
+pub(crate) fn share(drawn: Drawn, deltas: &mut [u8]) {
+    let mistake = match drawn {
+        Drawn::LeftDelta => Mistake::DeltaShared,
+        Drawn::ResultDelta | Drawn::FirstDelta => Mistake::ResultDeltaShared,
+        _ => return,
+    };
+    if planted(mistake) {
+        SHARED.with_borrow_mut(|shared| {
+            let first = shared.entry(drawn as u16).or_insert_with(|| deltas.to_vec());
+            deltas.copy_from_slice(first);
+        });
+    }
+}
+
+/// A coin to which each party gives the same in all lanes.
+#[cfg(feature = "planted")]
+pub(crate) fn toss_alike(session: &mut Session) -> Result<[u8; 16], Error> {
+    let at = |part| At { lane: 0, part, op: 0, batch: 0 };
+    let value = |party: usize| {
+        Sha256::new_with_prefix(b"the same in all lanes").chain_update([party as u8]).finalize()
+    };
+    let mine = value(session.me());
+    session.broadcast(at(step::COIN_COMMIT), &Sha256::digest(mine))?;
+    let mut opened = session.broadcast(at(step::COIN_OPEN), &mine)?;
+    opened[session.me()] = mine.to_vec();
+    Ok(coin_alike(&opened))
+}
+
+/// That coin, of all parties' values.
+#[cfg(feature = "planted")]
+pub fn coin_alike(values: &[Vec<u8>]) -> [u8; 16] {
+    let mut coin = [0; 16];
+    coin.copy_from_slice(&Sha256::digest(values.concat())[..16]);
+    coin
 }
 
 /// None is.

@@ -5,7 +5,7 @@ use crate::choice::{Choice, Comparison};
 use crate::client::AstraClient;
 use crate::engine::AstraEngine;
 use crate::inout::held;
-use crate::planted::{Mistake, planted};
+use crate::planted::{KNOWN_KEY, Mistake, planted, tell};
 use crate::seats::Seats;
 use crate::verify::{Rules, Unchecked};
 use crate::{PARTIES, cost, vouched};
@@ -235,18 +235,20 @@ struct Running {
 impl Running {
     /// Keys are drawn from those of the instance: they are used once.
     fn new(me: usize, streams: &mut [Stream; PARTIES]) -> Self {
-        let mut digest = |other: usize, part: u16| {
-            let mut key = [0; KEY_BYTES];
-            streams[other].fill(Draw { part, op: 0 }, 0, &mut key);
-            let digest = Digest::new(&key);
-            key.zeroize();
-            digest
-        };
+        let mut digest = |other: usize, part: u16| digest_under(&mut streams[other], Draw { part, op: 0 });
         let given = (me != 0).then(|| digest(3 - me, step::GIVEN_DIGEST));
         let shown = (me != 1).then(|| digest(2 - me, step::SHOWN_DIGEST));
         let others = if me == 0 { 1..=2 } else { 0..=0 };
         let computed = others.map(|other| (other, digest(other, step::COMPUTED_DIGEST))).collect();
         Self { given, has_given: false, shown, computed, results: 0, tags: 0, tagged: 0 }
+    }
+
+    /// Compares what both evaluators were given with the other one.
+    fn compare_given(&self, session: &mut Session, other: usize) -> Result<(), Error> {
+        let given = self.given.as_ref().filter(|_| self.has_given && !planted(Mistake::GivenNotCompared));
+        let Some(given) = given else { return Ok(()) };
+        let given = value(session, given)?;
+        Ok(session.compare_shared(&[(other, &given)], "what an owner of inputs gave")?)
     }
 
     /// `P_0` tells both others its digests of what it computed.
@@ -258,10 +260,47 @@ impl Running {
     }
 }
 
+/// A digest under a key that is drawn.
+fn digest_under(stream: &mut Stream, draw: Draw) -> Digest {
+    let mut key = [0; KEY_BYTES];
+    stream.fill(draw, 0, &mut key);
+    if planted(Mistake::GivenKeyKnown) && draw.part == step::GIVEN_DIGEST {
+        key = KNOWN_KEY;
+    }
+    let digest = new_digest(&key, draw.part);
+    key.zeroize();
+    digest
+}
+
+/// A digest under a key that was drawn for this.
+pub(crate) fn new_digest(key: &[u8; KEY_BYTES], part: u16) -> Digest {
+    tell(part, key);
+    let mut key = *key;
+    if planted(Mistake::OnePointTwice) {
+        key.copy_within(..KEY_BYTES / 2, KEY_BYTES / 2);
+    }
+    let digest = Digest::new(&key);
+    key.zeroize();
+    digest
+}
+
 /// A digest, to send it or to compare it.
 pub(crate) fn value(session: &mut Session, digest: &Digest) -> Result<[u8; DIGEST_BYTES], Error> {
     let too_long = "more than 128 GiB would be compared at once, of which a difference could pass; make several runs of this one";
-    digest.value().ok_or_else(|| session.mesh().abort(too_long).into())
+    let mut value = digest.value().ok_or_else(|| session.mesh().abort(too_long))?;
+    let [first, second] = [Mistake::FirstPointUnchecked, Mistake::SecondPointUnchecked].map(planted);
+    if first {
+        value[..DIGEST_BYTES / 2].fill(0);
+    }
+    if second {
+        value[DIGEST_BYTES / 2..].fill(0);
+    }
+    Ok(value)
+}
+
+/// What goes into a digest of a message: all of it, but for a mistake.
+fn digested(message: &[u8], mistake: Mistake) -> &[u8] {
+    if planted(mistake) { &message[..message.len() / 2] } else { message }
 }
 
 /// The address of a message of which there is one in a run.
@@ -327,13 +366,7 @@ impl Verified {
 
     /// `P_1` and `P_2`: begin a digest of what is garbled, if none is begun.
     pub(crate) fn begin_vouching(&mut self, stream: &mut Stream) {
-        self.vouched.get_or_insert_with(|| {
-            let mut key = [0; KEY_BYTES];
-            stream.fill(Draw { part: step::GARBLED_DIGEST, op: 0 }, 0, &mut key);
-            let digest = Digest::new(&key);
-            key.zeroize();
-            digest
-        });
+        self.vouched.get_or_insert_with(|| digest_under(stream, Draw { part: step::GARBLED_DIGEST, op: 0 }));
     }
 
     /// Notes a part of what was garbled.
@@ -345,7 +378,9 @@ impl Verified {
 
     /// Notes that all of it that belongs to some numbers was made.
     pub(crate) fn garbled(&mut self, numbers: usize) {
-        self.garbled += numbers as u64;
+        if !planted(Mistake::SignsUnnoted) {
+            self.garbled += numbers as u64;
+        }
     }
 
     /// Puts an instance aside that was prepared, until all are checked.
@@ -376,8 +411,14 @@ impl Verified {
         Ok(session.accept_at(at(step::GARBLED_ACCEPT), &garbled.to_le_bytes())?)
     }
 
-    /// Checks all instances that were prepared: only then does anything of them leave.
-    pub(crate) fn seal(&mut self, session: &mut Session, seats: Seats) -> Result<Vec<Ahead>, Error> {
+    /// Checks all instances of a plan that were prepared: only then does anything of them leave.
+    pub(crate) fn seal(
+        &mut self,
+        session: &mut Session,
+        seats: Seats,
+        plan: &Plan,
+    ) -> Result<Vec<Ahead>, Error> {
+        self.check_counts(session, plan)?;
         self.check_garbled(session, seats)?;
         let mut received = self.unchecked.check(session)?;
         let prepared = std::mem::take(&mut self.prepared).into_iter();
@@ -390,6 +431,24 @@ impl Verified {
         Ok(whole.collect())
     }
 
+    /// Checks that as many products and signs were noted as the plan has: of what isn't noted nothing would be checked.
+    fn check_counts(&self, session: &mut Session, plan: &Plan) -> Result<(), Error> {
+        let instances = self.prepared.len() as u64;
+        let mut noted: Vec<(Domain, u64)> = self.unchecked.noted().collect();
+        let mut expected = products(plan);
+        for (_, count) in &mut expected {
+            *count *= instances;
+        }
+        expected.retain(|(_, count)| *count > 0);
+        noted.sort_unstable();
+        expected.sort_unstable();
+        let are_all = (noted, self.garbled) == (expected, instances * vouched::signs(plan));
+        if are_all || planted(Mistake::CountsOfLog) {
+            return Ok(());
+        }
+        Err(session.reject("other products and signs were prepared than the plan has").into())
+    }
+
     /// Begins a run on an instance, whose keys' streams these are.
     pub(crate) fn start(&mut self, streams: &mut [Stream; PARTIES]) {
         self.running = Some(Running::new(self.me, streams));
@@ -398,21 +457,24 @@ impl Verified {
     /// Notes a message of what `P_1` shows: `P_0` as it received it, `P_2` as it should be.
     pub(crate) fn shown(&mut self, message: &[u8]) {
         if let Some(digest) = self.running.as_mut().and_then(|running| running.shown.as_mut()) {
-            digest.absorb(message);
+            digest.absorb(digested(message, Mistake::OperandsHalfDigested));
         }
     }
 
     /// Notes what `P_0` computes of some results, or should.
     pub(crate) fn computed(&mut self, message: &[u8], results: usize) {
         if let Some(running) = &mut self.running {
-            running.computed.iter_mut().for_each(|(_, digest)| digest.absorb(message));
+            let digested = digested(message, Mistake::ResultsHalfDigested);
+            running.computed.iter_mut().for_each(|(_, digest)| digest.absorb(digested));
             running.results += results as u64;
         }
     }
 
     /// Notes the sum of some garbled outputs' tags.
     pub(crate) fn tagged(&mut self, outputs: usize, sum: u128) {
-        if let Some(running) = &mut self.running {
+        if let Some(running) = &mut self.running
+            && !planted(Mistake::SignsUnnoted)
+        {
             running.tags ^= sum;
             running.tagged += outputs as u64;
         }
@@ -423,7 +485,7 @@ impl Verified {
         if let Some(running) = &mut self.running
             && let Some(digest) = &mut running.given
         {
-            digest.absorb(message);
+            digest.absorb(digested(message, Mistake::GivenHalfDigested));
             running.has_given = true;
         }
     }
@@ -431,13 +493,10 @@ impl Verified {
     /// Compares these inputs, once all are here, and before anything is computed on them. Their owner doesn't know the
     /// digest's key.
     pub(crate) fn compare_given(&mut self, session: &mut Session, other: usize) -> Result<(), Error> {
-        let given = self.running.as_ref().filter(|running| running.has_given);
-        let given = given.and_then(|running| running.given.as_ref());
-        let Some(given) = given.filter(|_| !planted(Mistake::GivenNotCompared)) else {
-            return Ok(());
-        };
-        let given = value(session, given)?;
-        Ok(session.compare_shared(&[(other, &given)], "what an owner of inputs gave")?)
+        match &self.running {
+            Some(running) if !planted(Mistake::GivenComparedLast) => running.compare_given(session, other),
+            _ => Ok(()),
+        }
     }
 
     /// Compares all results with those that `P_0` computed; accepts, and waits until the others do.
@@ -482,15 +541,16 @@ impl Verified {
             Some(running) => {
                 self.compare_tags(&running, session, seats)?;
                 self.compare(&running, session, seats)?;
+                if planted(Mistake::GivenComparedLast) && self.me != 0 {
+                    running.compare_given(session, seats.party(3 - self.me))?;
+                }
                 (running.results, running.tagged)
             }
             None => (0, 0),
         };
         let expected = plan.ops.iter().map(|op| results_of(plan, op)).sum::<u64>();
-        if self.unchecked.len() > 0
-            || self.garbled > 0
-            || (results, tagged) != (expected, vouched::signs(plan))
-        {
+        let are_all = (results, tagged) == (expected, vouched::signs(plan));
+        if self.unchecked.len() > 0 || self.garbled > 0 || !are_all && !planted(Mistake::CountsOfLog) {
             return Err(session.reject("not all products and signs were checked").into());
         }
         Ok(results)

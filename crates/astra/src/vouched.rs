@@ -171,8 +171,11 @@ impl AstraEngine {
     fn give_garbled<W: Word>(&mut self, job: &Job, a: Reg, dst: Reg) -> Result<(), Error> {
         let circuit = circuit_of(&self.plan, a);
         let lengths = Lengths::of(circuit, job.cols.len());
-        let [u_2, u_3] = [1, 2].map(|component| self.addend::<W>(job, a, component));
+        let [u_2, mut u_3] = [1, 2].map(|component| self.addend::<W>(job, a, component));
         let [r_1, r_2] = [1, 2].map(|component| self.mask(job, dst, component));
+        if let Some(bits) = u_3.last_mut().filter(|_| planted(Mistake::OtherLabels)) {
+            *bits ^= 1;
+        }
         let seed = self.garbling_seed(job, 1);
         let mut sent = std::mem::take(&mut self.part);
         sent.reuse(lengths.sent());
@@ -235,7 +238,9 @@ impl AstraEngine {
             if !planted(Mistake::CommitmentsUncompared) {
                 (0..W::BYTES).try_for_each(&mut commitments)?;
             }
-            given(circuit).into_iter().try_for_each(commitments)?;
+            if !planted(Mistake::LabelsUncompared) {
+                given(circuit).into_iter().try_for_each(commitments)?;
+            }
             verified.vouch(&bytemuck::cast_slice(&outputs.decoding())[..count.div_ceil(8)]);
             let tags = |bits: u64| Ok(Zeroizing::new(outputs.tags(&vec![bits; words(count)])?));
             Ok([tags(0)?, tags(u64::MAX)?])
@@ -276,7 +281,10 @@ impl AstraEngine {
                 let bytes = circuit.commitment_bytes(input, job.cols.len()) / 2;
                 let own = labels.split_off(..bytes).unwrap_or_default();
                 let other = others.split_off(..bytes).unwrap_or_default();
-                verified.vouch(&evaluator.all_commitments(input, piece(job), bits, own, other)?);
+                let commitments = evaluator.all_commitments(input, piece(job), bits, own, other)?;
+                if !planted(Mistake::LabelsUncompared) {
+                    verified.vouch(&commitments);
+                }
             }
             verified.vouch(kept.decoding);
             Ok(())

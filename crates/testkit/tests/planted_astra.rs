@@ -8,7 +8,7 @@ use tacit_astra::AstraMalicious;
 use tacit_astra::planted::{Mistake, plant};
 use tacit_engine::Protocol;
 use tacit_net::At;
-use tacit_program::plan::{Builder, Kind, Rows, To};
+use tacit_program::plan::{Builder, Kind, Rows, To, Width};
 use tacit_session::step;
 use tacit_testkit::conformance::{Subject, attacks, views};
 use tacit_testkit::{Altered, Case, Draws, Fate, Run};
@@ -434,4 +434,34 @@ fn commitments_that_are_left_out_of_what_garblers_vouch_for() {
 #[should_panic(expected = "who stops depends on the input")]
 fn garblers_that_nobody_compares() {
     attacks::selective_failure(&garbled([&[], &[], &[Mistake::GarblersUncompared]]), 0);
+}
+
+/// What a path notes nothing of is missed before any input, though nobody deviates: counts are held against the plan.
+#[test]
+fn paths_that_note_nothing_are_noticed() {
+    let refused = |case: &Case| {
+        let run = case.run(&Draws::fixed(1));
+        for ending in run.endings.iter().flatten() {
+            let error = ending.result.as_ref().expect_err("nobody has an output").to_string();
+            assert!(error.contains("other products and signs were prepared"), "{error}");
+        }
+        let sent: Vec<u16> = run.trace.deliveries().iter().map(|delivery| delivery.at.part).collect();
+        assert!(!sent.contains(&step::INPUT), "inputs were given");
+    };
+    let mut builder = Builder::new();
+    let [x, z] = std::array::from_fn(|_| builder.ring(Width::W32, 3));
+    let owner = builder.role("P1");
+    builder.input(owner, x);
+    builder.interact(Kind::Mul { a: x, b: x, dst: z });
+    builder.output(z, To::All);
+    let protocol = mistaken(&[Mistake::PathUnnoted]);
+    refused(&Case::new(protocol, builder.finish(), &[vec![1, 2, 3]]));
+    let mut builder = Builder::new();
+    let (x, sign) = (builder.ring(Width::W32, 3), builder.bits(1, 3));
+    let owner = builder.role("P1");
+    builder.input(owner, x);
+    builder.interact(Kind::Sign { a: x, dst: sign });
+    builder.output(sign, To::All);
+    let protocol = garbled([&[Mistake::SignsUnnoted]; 3]).protocol;
+    refused(&Case::new(protocol, builder.finish(), &[vec![1, 2, 3]]));
 }

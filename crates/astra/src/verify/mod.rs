@@ -167,6 +167,12 @@ impl Unchecked {
         }
     }
 
+    /// Products that were noted since the last [`Unchecked::check`], checked or not, by domain.
+    pub(crate) fn noted(&self) -> impl Iterator<Item = (Domain, u64)> {
+        let counts = self.logs.iter().map(|log| (log.domain, (log.checked + log.count) as u64));
+        counts.filter(|(_, count)| *count > 0)
+    }
+
     /// Products that are not yet checked.
     pub(crate) fn len(&self) -> usize {
         self.logs.iter().map(|log| log.count).sum()
@@ -218,6 +224,7 @@ impl Unchecked {
             return Ok(());
         }
         let mut digests = Digests::new(&mut turn, first);
+        let early = if planted(Mistake::CoinBeforeTriples) { Some(toss(&mut turn)?) } else { None };
         let pieces = pieces(&steps, |step| step.made());
         for at in 0..pieces.len() + AHEAD {
             if let Some(&(step, index)) = pieces.get(at) {
@@ -227,7 +234,10 @@ impl Unchecked {
                 steps[step].finish_making(&mut turn, index)?;
             }
         }
-        let coin = toss(&mut turn)?;
+        let coin = match early {
+            Some(coin) => coin,
+            None => toss(&mut turn)?,
+        };
         for step in &mut steps {
             step.order(&coin);
         }
@@ -384,9 +394,27 @@ fn pieces(steps: &[Box<dyn Step + '_>], of: impl Fn(&dyn Step) -> usize) -> Vec<
 }
 
 fn toss(turn: &mut Turn) -> Result<[u8; COIN_BYTES], Error> {
+    #[cfg(feature = "planted")]
+    if planted(Mistake::CoinOfAllLanes) {
+        return crate::planted::toss_alike(turn.session);
+    }
     let mut coin = [0; COIN_BYTES];
     coin.copy_from_slice(&turn.session.toss(COIN_BYTES)?);
     Ok(coin)
+}
+
+/// Of a batch's triples those in the bucket of a product, by the coin: for attackers that know it.
+#[cfg(feature = "planted")]
+pub(crate) fn bucket(
+    rules: Rules,
+    coin: &[u8; COIN_BYTES],
+    (batch, products): (u32, usize),
+    victim: usize,
+) -> Vec<u32> {
+    let parameters = rules.parameters(products);
+    let mut places = vec![0; parameters.triples(products)];
+    permutation::Piles::default().order::<u64>(coin, batch, &mut places, &mut []);
+    (0..parameters.bucket).map(|row| places[row * products + victim]).collect()
 }
 
 /// What is accepted: which batches, and how many products of each domain.

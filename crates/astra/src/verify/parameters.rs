@@ -54,6 +54,9 @@ impl Rules {
         while !rules.is_enough(rules.batch, Parameters { bucket: 2, cut: 2 }) {
             rules.batch *= 2;
         }
+        if planted(Mistake::SmallBatches) {
+            rules.batch = 64;
+        }
         rules
     }
 

@@ -7,6 +7,7 @@
 //! cargo test -p tacit-testkit --test attacks -- [--json] [--include-ignored] [FILTER]
 //! ```
 
+mod astra;
 mod fair;
 mod replicated;
 mod search;
@@ -15,6 +16,6 @@ mod table;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    let attacks = [replicated::attacks(), fair::attacks()].concat();
+    let attacks = [replicated::attacks(), astra::attacks(), fair::attacks()].concat();
     table::run(&attacks)
 }
