@@ -309,21 +309,30 @@ impl Multiples {
         let whole = Part::whole(self.range);
         for width in [Width::W8, Width::W16, Width::W32] {
             let room = u32::from(width.bits()) - 1;
+            if self.s >= room {
+                continue;
+            }
             match self.stages(std::slice::from_ref(&whole), Room::Ring(room)) {
-                Some(stages) if stages.len() <= 1 && self.s < room => {
-                    return (width, Chain { parts: vec![whole], stages });
-                }
+                Some(stages) if stages.len() <= 1 => return (width, Chain { parts: vec![whole], stages }),
                 _ => {}
             }
         }
-        let cost = |chain: &Chain| (chain.parts.len() - 1) * sizes[0] + chain.stages.len() * sizes[1];
-        let chains = (1..=4).filter_map(|count| {
+        let cost = |parts: usize, stages: usize| (parts - 1) * sizes[0] + stages * sizes[1];
+        let mut best: Option<(usize, Chain)> = None;
+        for count in 1..=4 {
             let parts = Part::cut(self.range, count);
-            let stages = self.stages(&parts, Room::Ring(63))?;
-            Some(Chain { parts, stages })
-        });
-        match chains.min_by_key(cost) {
-            Some(chain) => (Width::W64, chain),
+            let least = cost(parts.len(), usize::from(self.s > 0));
+            if best.as_ref().is_some_and(|(cost, _)| *cost <= least) {
+                break;
+            }
+            let Some(stages) = self.stages(&parts, Room::Ring(63)) else { continue };
+            let cost = cost(parts.len(), stages.len());
+            if best.as_ref().is_none_or(|(other, _)| cost < *other) {
+                best = Some((cost, Chain { parts, stages }));
+            }
+        }
+        match best {
+            Some((_, chain)) => (Width::W64, chain),
             None => unreachable!("parts of 16 bits leave room for as many terms as a value can have"),
         }
     }

@@ -108,12 +108,12 @@ fn edges(range: Range, d: i128) -> Vec<i128> {
 
 #[test]
 fn quotients_are_exact_up_to_the_ends_of_all_ranges() {
-    let ends = [7, 8, 15, 16, 31, 32, 46, 60, 61, 62, 63].map(|bits| 1_i128 << bits);
+    let ends = [7, 16, 31, 46, 61, 62, 63].map(|bits| 1_i128 << bits);
     for end in ends {
         let ranges =
             [(-end, end - 1), (0, end - 1), (1 - end, 0), (end - end / 16, end - 1), (-end, end / 7)];
         for range in ranges.map(|(lo, hi)| Range::new(lo, hi).unwrap()) {
-            for d in [1, 2, 3, 7, 10, 1 << 18, 1_000_000, (1 << 31) - 1, (1 << 53) + 1, i64::MAX] {
+            for d in [1, 2, 7, 1 << 18, 1_000_000, (1 << 53) + 1, i64::MAX] {
                 let raw = edges(range, d.into());
                 let quotient = program(FIXED, range, &[70], |build, x| build.divide(x, &int(d))).unwrap();
                 let expected: Vec<i128> = raw.iter().map(|&x| nearest(x, d.into())).collect();
@@ -278,7 +278,7 @@ fn what_cannot_be_is_refused_at_its_line() {
 
 #[test]
 fn many_different_numbers_have_a_shift_in_common() {
-    let count = super::super::super::rounded::SOUGHT + 5;
+    let count = crate::rounded::SOUGHT + 5;
     let range = Range::new(-1000, 1 << 20).unwrap();
     let divisors = Value { shape: vec![count], data: Data::Int((1..=count as i64).collect()) };
     let quotients = program(FIXED, range, &[count], |build, x| build.divide(x, &divisors)).unwrap();
