@@ -3,7 +3,7 @@
 use crate::args::{OfflineArgs, StoreArgs};
 use crate::cost::{Bill, Offers};
 use crate::failure::Failure;
-use crate::progress::{Bar, note_waiting};
+use crate::progress::{Bar, note_meeting};
 use crate::run::{self, simulation};
 use crate::table::{bytes, seconds};
 use crate::{Context, cost, net, program};
@@ -23,8 +23,8 @@ pub(crate) fn offline(context: &mut Context<'_>, args: &OfflineArgs) -> Result<(
     let bar = Bar::new();
     let progress = |done, total| bar.at(done, total);
     let mut prepared = if let Some(config) = &args.config {
-        let mut seat = Seat::with(args.window.configuration(config)?)?;
-        note_waiting(&mut seat);
+        let mut seat = Seat::with(args.wait.within(args.window.configuration(config)?))?;
+        note_meeting(&mut seat);
         picked = args.net.pick(&mut protocol, &compiled, &seat.parties(), Making::Ahead)?;
         let place = store.place(false)?;
         vec![seat.offline(&compiled, &protocol, args.count, &place, &progress)?]

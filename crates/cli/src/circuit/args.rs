@@ -1,6 +1,6 @@
 //! What can be said of a circuit's run.
 
-use crate::args::{AnyProtocolArgs, WindowArgs};
+use crate::args::{AnyProtocolArgs, WaitArgs, WindowArgs};
 use crate::circuit::form::Form;
 use crate::circuit::values::Given;
 use crate::failure::Failure;
@@ -47,6 +47,8 @@ pub(crate) struct CircuitArgs {
     /// How many instances there are; needed in a deployment where no file of one's own tells
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=MAX_INSTANCES))]
     pub(crate) count: Option<u64>,
+    #[command(flatten)]
+    pub(crate) wait: WaitArgs,
     #[command(flatten)]
     pub(crate) window: WindowArgs,
     /// Take and print values as 0s and 1s in the order of the wires

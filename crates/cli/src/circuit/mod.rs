@@ -18,7 +18,7 @@ pub(crate) use args::CircuitArgs;
 use crate::Context;
 use crate::cost::{Bill, Offers};
 use crate::failure::Failure;
-use crate::progress::{Bar, note_waiting};
+use crate::progress::{Bar, note_meeting};
 use crate::{cost, net, run};
 use parts::Parts;
 use std::path::Path;
@@ -86,7 +86,7 @@ fn deployed(
     circuit: &Arc<Circuit>,
     bar: &Bar,
 ) -> Result<Report, Failure> {
-    let config = args.window.configuration(config)?;
+    let config = args.wait.within(args.window.configuration(config)?);
     let owners = owners_in(&config, args, circuit)?;
     let me = &config.names()[config.me()];
     let given = args.given(circuit)?;
@@ -108,7 +108,7 @@ fn deployed(
     let printer = Printer { out: &mut context.out, json: context.json, bar };
     let mut tap = Tap::new(circuit, parts, args.form(), given, once, Some(printer))?;
     let mut seat = Seat::with(config)?;
-    note_waiting(&mut seat);
+    note_meeting(&mut seat);
     Ok(seat.stream(&stream, &args.protocol.name(), &mut tap)?)
 }
 
