@@ -361,9 +361,11 @@ pub(crate) struct CostArgs {
     pub(crate) program: ProgramArgs,
     #[command(flatten)]
     pub(crate) protocol: AnyProtocolArgs,
-    /// The network: lan, wan, ROUND-TRIP,BANDWIDTH such as 20ms,1gbit, or a file with a value for each pair
-    #[arg(long, default_value = "lan")]
-    pub(crate) net: String,
+    /// The network that times are for, and that what is left to it (--roles auto, --comparison auto) is picked for: lan, wan,
+    /// ROUND-TRIP,BANDWIDTH such as 20ms,1gbit, or a file with a value for each pair. If not said: times for lan, and the
+    /// rest as in a simulation
+    #[arg(long, value_name = "PROFILE")]
+    pub(crate) net: Option<String>,
     /// Reckon with the parties and the window of this configuration
     #[arg(long, value_name = "parties.toml")]
     pub(crate) config: Option<PathBuf>,

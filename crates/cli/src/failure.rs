@@ -183,8 +183,7 @@ mod tests {
             others: Vec::new(),
         }));
         let cause = Cause::Session(cause);
-        let failure =
-            Failure::from(tacit::Error::Aborted { lane: None, at: None, attempt: false, cause });
+        let failure = Failure::from(tacit::Error::Aborted { lane: None, at: None, attempt: false, cause });
         assert_eq!(failure.exit_code(), 1);
         assert_eq!(failure.to_json()["error"]["peer"], "P1");
         assert_eq!(failure.to_json()["error"]["phase"], "setup");

@@ -28,7 +28,7 @@ pub use ahead::{Made, Prepared, Sent, play_offline};
 pub use attempts::MOST_ATTEMPTS;
 pub use casting::{
     Casting, Comparison, Making, Seating, Seconds, Settled, cast, cast_for, is_open, network, players,
-    settle, told,
+    settle, told, usual,
 };
 pub use compiled::Compiled;
 pub use deployment::Seat;

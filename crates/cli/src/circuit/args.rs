@@ -55,9 +55,9 @@ pub(crate) struct CircuitArgs {
     #[arg(long)]
     bits: bool,
     /// The network that --cost reckons with: lan, wan, ROUND-TRIP,BANDWIDTH such as 20ms,1gbit, or a file with a
-    /// value for each pair
-    #[arg(long, default_value = "lan")]
-    pub(crate) net: String,
+    /// value for each pair. If not said: times for lan, and roles as in a simulation
+    #[arg(long, value_name = "PROFILE")]
+    pub(crate) net: Option<String>,
     /// Say what was sent, in how many rounds and how long it took
     #[arg(short, long)]
     pub(crate) verbose: bool,
