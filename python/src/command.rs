@@ -1,5 +1,6 @@
 //! The command line, which is the core's; Python loads programs for it and runs the demo.
 
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use pyo3::prelude::*;
@@ -14,7 +15,7 @@ use crate::program::Program;
 #[pyo3(name = "main")]
 pub(crate) fn run(
     py: Python<'_>,
-    args: Vec<String>,
+    args: Vec<OsString>,
     load: Py<PyAny>,
     demo: Py<PyAny>,
     interpreter: PathBuf,

@@ -1,12 +1,12 @@
 //! One party or client of a deployment.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, TryLockError};
 use std::time::Duration;
 
 use pyo3::prelude::*;
-use tacit::net::setup::Config;
-use tacit::{Making, Place};
+use tacit::net::setup::{Config, Note};
+use tacit::{Error, Making, Place};
 
 use crate::program::Program;
 use crate::run::{Prepared, Run, pick, told, watched};
@@ -30,19 +30,20 @@ pub(crate) struct Seat {
 
 #[pymethods]
 impl Seat {
-    /// Reads a configuration and, for a party, opens its port.
+    /// Reads a configuration and, for a party, opens its port. `wait` is how many seconds the others are waited for at the
+    /// start of a run; without it, what the configuration says.
     #[new]
-    fn new(py: Python<'_>, config: PathBuf) -> PyResult<Self> {
-        let seat = tacit::Seat::open(&config).map_err(|error| errors::run(py, &error))?;
+    #[pyo3(signature = (config, wait=None))]
+    fn new(py: Python<'_>, config: PathBuf, wait: Option<f64>) -> PyResult<Self> {
+        let seat = opened(&config, wait).map_err(|error| errors::run(py, &error))?;
         let (name, is_party, parties) = (seat.name(), seat.is_party(), seat.parties());
         Ok(Self { inner: Arc::new(Mutex::new(seat)), name, is_party, parties })
     }
 
-    /// Runs a program with everybody whom it names. `inputs` has a value for each input that this endpoint gives.
-    /// `wait` is how many seconds the others are waited for; without it, what the configuration says. With a store,
-    /// material comes from there; `anchors` is where its anchor is, this user's usual place if not said. With a network,
+    /// Runs a program with everybody whom it names. `inputs` has a value for each input that this endpoint gives. With a
+    /// store, material comes from there; `anchors` is where its anchor is, this user's usual place if not said. With a network,
     /// what is left to it is picked for this one.
-    #[pyo3(signature = (program, protocol, inputs, wait=None, store=None, anchors=None, net=None))]
+    #[pyo3(signature = (program, protocol, inputs, store=None, anchors=None, net=None))]
     #[expect(clippy::too_many_arguments)]
     fn run(
         &self,
@@ -50,7 +51,6 @@ impl Seat {
         program: &Program,
         mut protocol: String,
         inputs: Vec<Option<Bound<'_, PyAny>>>,
-        wait: Option<f64>,
         store: Option<PathBuf>,
         anchors: Option<PathBuf>,
         net: Option<String>,
@@ -60,8 +60,7 @@ impl Seat {
         let (seat, compiled) = (self.inner.clone(), program.compiled.clone());
         let run = watched(py, move || {
             let mut seat = taken(&seat)?;
-            let within = wait.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
-            let within = within.unwrap_or(seat.config().limits().connect);
+            let within = seat.config().limits().connect;
             let parties = seat.parties();
             let picked = pick(net.as_deref(), &mut protocol, &compiled, &parties, Making::InRun)?;
             let mut run = match store {
@@ -104,14 +103,49 @@ impl Seat {
     }
 }
 
+/// Takes a seat whose runs wait so many seconds for the others.
+fn opened(path: &Path, wait: Option<f64>) -> Result<tacit::Seat, Error> {
+    let mut config = Config::load(path)?;
+    if let Some(seconds) = wait {
+        // A billion seconds is far beyond any use, and safe to add to any clock.
+        let within =
+            Some(seconds).filter(|seconds| (0.0..=1e9).contains(seconds)).map(Duration::from_secs_f64);
+        let within = within
+            .ok_or_else(|| Error::Refused(format!("wait={seconds} is no number of seconds to wait")))?;
+        config = config.with_wait(within);
+    }
+    let mut seat = tacit::Seat::with(config)?;
+    let name = seat.name();
+    seat.tell(Arc::new(move |note| warn(&name, note)));
+    Ok(seat)
+}
+
+/// Logs for whom a seat waits, and who was turned away. It is called in a run's thread, which may outlive the interpreter.
+fn warn(name: &str, note: Note<'_>) {
+    let text = match note {
+        Note::Waiting(missing) => format!("{name} waits for {}", missing.join(", ")),
+        Note::TurnedAway(away) => format!("{name} turned a caller away: {away}"),
+    };
+    Python::try_attach(|py| {
+        let logged = py
+            .import("logging")
+            .and_then(|logging| logging.call_method1("getLogger", ("tacit",)))
+            .and_then(|logger| logger.call_method1("warning", ("%s", text)));
+        if let Err(error) = logged {
+            // A handler's fault is no run's.
+            error.write_unraisable(py, None);
+        }
+    });
+}
+
 /// The seat, if no run has it.
-fn taken(seat: &Mutex<tacit::Seat>) -> Result<MutexGuard<'_, tacit::Seat>, tacit::Error> {
+fn taken(seat: &Mutex<tacit::Seat>) -> Result<MutexGuard<'_, tacit::Seat>, Error> {
     match seat.try_lock() {
         Ok(seat) => Ok(seat),
         Err(TryLockError::Poisoned(poisoned)) => Ok(poisoned.into_inner()),
         Err(TryLockError::WouldBlock) => {
             let reason = "this seat's last run was interrupted and has not ended yet; try again later";
-            Err(tacit::Error::Refused(reason.to_owned()))
+            Err(Error::Refused(reason.to_owned()))
         }
     }
 }

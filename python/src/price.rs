@@ -5,7 +5,7 @@ use std::sync::Arc;
 use pyo3::prelude::*;
 use tacit::program::Source;
 use tacit::program::cost::{Itemised, LinkProfile, NetProfile};
-use tacit::{Compiled, Error, Local, Making, cast, engine::Roles};
+use tacit::{Compiled, Error, Local, Making, cast, engine::Roles, usual};
 
 /// The exact cost of a run: payload bytes and rounds.
 #[pyclass(frozen, module = "tacit._native")]
@@ -30,12 +30,15 @@ type Link = (usize, usize, u64);
 type Line = (String, u32, String, u64, u64);
 
 impl Price {
+    /// The price on a network. What the protocol leaves to it is picked for it if it was given, and else as
+    /// [`Local`] has it.
     pub(crate) fn new(
         compiled: &Arc<Compiled>,
         protocol: &str,
         parties: Option<Vec<String>>,
         window: Option<usize>,
         (rtt_seconds, bits_per_second): (f64, f64),
+        given: bool,
     ) -> Result<Self, Error> {
         let mut endpoints = match parties {
             Some(parties) => parties,
@@ -47,7 +50,8 @@ impl Price {
         }
         let net = NetProfile::uniform(LinkProfile { rtt_seconds, bits_per_second });
         let total = |name: &str| Ok(tacit::price(&compiled, name, &endpoints)?.total);
-        let casting = cast(protocol, &endpoints, &net, Making::InRun, total)?;
+        let casting =
+            if given { cast(protocol, &endpoints, &net, Making::InRun, total)? } else { usual(protocol)? };
         let bill = tacit::price(&compiled, &casting.protocol, &endpoints)?;
         let clients = Roles::clients_of(compiled.plan(), &endpoints);
         endpoints.extend(clients);

@@ -184,13 +184,14 @@ class Cost:
 
 def price(
     program: Program,
-    net: str,
+    net: str | None,
     protocol: str | None,
     parties: Sequence[str] | None,
     config: str | os.PathLike[str] | None,
 ) -> Cost:
     """The cost of a program under a protocol, or under all that can run it."""
-    profile = _network(net)
+    profile = _network(net or "lan")
+    given = net is not None
     names = None if parties is None else list(parties)
     window = None
     if config is not None:
@@ -202,7 +203,7 @@ def price(
     reasons: list[ProgramError | InputError] = []
     for name in [protocol] if protocol else _native.protocols():
         try:
-            costs[name] = ProtocolCost._of(name, program.price(name, names, window, profile))
+            costs[name] = ProtocolCost._of(name, program.price(name, names, window, profile, given))
         except (ProgramError, InputError) as error:
             refused[name] = str(error)
             reasons.append(error)

@@ -189,7 +189,12 @@ class Program:
     def inputs(self) -> list[Input]: ...
     def outputs(self) -> list[Output]: ...
     def price(
-        self, protocol: str, parties: Sequence[str] | None, window: int | None, net: tuple[float, float]
+        self,
+        protocol: str,
+        parties: Sequence[str] | None,
+        window: int | None,
+        net: tuple[float, float],
+        given: bool,
     ) -> Price: ...
 
 @final
@@ -223,7 +228,7 @@ class Local:
 
 @final
 class Seat:
-    def __new__(cls, config: _StrPath) -> Seat: ...
+    def __new__(cls, config: _StrPath, wait: float | None = None) -> Seat: ...
     @property
     def name(self) -> str: ...
     @property
@@ -235,7 +240,6 @@ class Seat:
         program: Program,
         protocol: str,
         inputs: Sequence[Public | None],
-        wait: float | None = None,
         store: _StrPath | None = None,
         anchors: _StrPath | None = None,
         net: str | None = None,

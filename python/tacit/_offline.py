@@ -77,6 +77,7 @@ def offline(
     config: str | os.PathLike[str] | None = None,
     anchors: str | os.PathLike[str] | None = None,
     net: str | os.PathLike[str] | None = None,
+    wait: float | None = None,
 ) -> Prepared:
     """Makes material for runs of a plan ahead of time: their online phase is then all that is left.
 
@@ -95,6 +96,7 @@ def offline(
             user's state is kept.
         net: The network that what is left to it is picked for, instead of measuring; the same for all, as
             `tacit.connect` takes it.
+        wait: How many seconds the others are waited for; if `None`, what the configuration says.
 
     Raises:
         InputError: There is no such protocol or network, it has no offline phase, or this is a client.
@@ -106,5 +108,5 @@ def offline(
         if anchors is not None:
             raise InputError("with all parties in this process, anchors lie in the store's folder")
         return Prepared._of(_native.Local(protocol).offline(plan._program, count, store, network(net)))
-    made = _native.Seat(config).offline(plan._program, protocol, count, store, anchors, network(net))
+    made = _native.Seat(config, wait).offline(plan._program, protocol, count, store, anchors, network(net))
     return Prepared._of([made])

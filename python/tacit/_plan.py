@@ -103,7 +103,7 @@ class Plan:
 
     def cost(
         self,
-        net: str = "lan",
+        net: str | None = None,
         protocol: str | None = None,
         parties: Sequence[str] | None = None,
         *,
@@ -113,10 +113,11 @@ class Plan:
 
         Args:
             net: "lan" (1 Gbit/s, 0.47 ms round trip), "wan" (100 Mbit/s, 40 ms), or round trip and speed:
-                "20ms,100mbit".
+                "20ms,100mbit". What a protocol leaves to the network is picked for it. If `None`, times are
+                for "lan", and all else is as `tacit.local` plays it.
             protocol: A protocol's name, with its parameters behind it if it is to have any; `None` for all
                 that can run the plan. With "astra comparison=auto" numbers are compared as is quicker on
-                `net`.
+                `net`, if it is given.
             parties: Names of the computing parties; who else gives or gets something is a client. If `None`,
                 as many parties as a protocol is for, called P0, P1, ...
             config: A `parties.toml`: the cost is that of a run in its deployment, among its parties and with

@@ -147,14 +147,12 @@ class _SeatRunner(Runner):
         self,
         seat: _native.Seat,
         protocol: str,
-        wait: float | None,
         store: str | os.PathLike[str] | None,
         anchors: str | os.PathLike[str] | None,
         net: str | os.PathLike[str] | None,
     ) -> None:
         self._seat: _native.Seat | None = seat
         self._protocol = protocol
-        self._wait = wait
         self._store = store
         self._anchors = anchors
         self._net = network(net)
@@ -164,7 +162,7 @@ class _SeatRunner(Runner):
             raise ConnectError("this seat was given up at the end of its `with` statement; connect anew")
         values = assigned(plan.inputs, inputs)
         places = (self._store, self._anchors)
-        return self._seat.run(plan._program, self._protocol, values, self._wait, *places, self._net)
+        return self._seat.run(plan._program, self._protocol, values, *places, self._net)
 
     def __exit__(self, *_: object) -> None:
         # A party's port is closed with the seat.
@@ -199,8 +197,8 @@ def connect(
             "astra-malicious", "astra-fair". Of the last three the parties measure the network and settle
             their roles by it; "astra roles=201" says them: the third party plays P_0, the first P_1. With
             "astra comparison=auto" they also settle how numbers are compared; `report.comparison` says it.
-        wait: How many seconds a party waits for the others at the start of a run; if `None`, what the
-            configuration says.
+        wait: How many seconds this one waits for the others at the start of a run; if `None`, what the
+            configuration says. Whom it waits for is logged as a warning of the logger "tacit".
         store: A party's folder of material that `tacit.offline` made for the plan that is run; each run uses
             an instance of it, and all parties have to take theirs from their stores.
         anchors: The folder of the store's anchor, if it isn't this user's usual one.
@@ -211,8 +209,9 @@ def connect(
     Raises:
         ConnectError: The configuration is wrong, or the port can't be had. A run raises it too, if others
             don't come.
+        InputError: `wait` is no time.
     """
-    return _SeatRunner(_native.Seat(config), protocol, wait, store, anchors, net)
+    return _SeatRunner(_native.Seat(config, wait), protocol, store, anchors, net)
 
 
 def init(

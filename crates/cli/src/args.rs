@@ -4,8 +4,12 @@ use crate::bench::BenchArgs;
 use crate::circuit::CircuitArgs;
 use crate::failure::Failure;
 use crate::net::NetArgs;
+use clap::builder::{OsStringValueParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand};
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 use tacit::net::setup::Config;
 
 /// Compute on joint data while every party keeps its own secret.
@@ -92,11 +96,13 @@ pub(crate) struct RunArgs {
         value_parser = number_of_parties)]
     pub(crate) simulate: Option<usize>,
     /// The values of an input: its name, or OWNER.NAME, and a NumPy file
-    #[arg(long = "input", value_name = "NAME=FILE.npy", value_parser = named_file)]
+    #[arg(long = "input", value_name = "NAME=FILE.npy", value_parser = named_files())]
     pub(crate) inputs: Vec<(String, PathBuf)>,
     /// Write each output that is learnt here to DIR as output-0.npy, output-1.npy, ...
     #[arg(long, value_name = "DIR")]
     pub(crate) output: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) wait: WaitArgs,
     #[command(flatten)]
     pub(crate) window: WindowArgs,
     #[command(flatten)]
@@ -135,6 +141,8 @@ pub(crate) struct OfflineArgs {
     pub(crate) count: u64,
     #[command(flatten)]
     pub(crate) store: Option<StoreArgs>,
+    #[command(flatten)]
+    pub(crate) wait: WaitArgs,
     #[command(flatten)]
     pub(crate) window: WindowArgs,
     #[command(flatten)]
@@ -200,6 +208,31 @@ impl WindowArgs {
             None => Ok(config),
         }
     }
+}
+
+/// How long whoever comes first waits.
+#[derive(Args, Clone, Copy, Debug)]
+pub(crate) struct WaitArgs {
+    /// Wait so long for the others at the start of a run. If not said: connect_seconds of parties.toml, and for `tacit serve`
+    /// without limit
+    #[arg(long, value_name = "SECONDS", value_parser = seconds)]
+    pub(crate) wait: Option<Duration>,
+}
+
+impl WaitArgs {
+    /// A configuration with this time, if one is given.
+    pub(crate) fn within(self, config: Config) -> Config {
+        match self.wait {
+            Some(within) => config.with_wait(within),
+            None => config,
+        }
+    }
+}
+
+/// A time, as limits are in a configuration.
+fn seconds(text: &str) -> Result<Duration, String> {
+    let seconds = text.parse().ok().filter(|seconds| (0.001..=1e9).contains(seconds));
+    seconds.map(Duration::from_secs_f64).ok_or_else(|| "a time is a number of seconds, such as 90".to_owned())
 }
 
 /// A protocol and its parameters.
@@ -301,8 +334,10 @@ pub(crate) struct ServeArgs {
     #[arg(long, value_name = "parties.toml")]
     pub(crate) config: PathBuf,
     /// The values of an input that this party gives, the same in every run
-    #[arg(long = "input", value_name = "NAME=FILE.npy", value_parser = named_file)]
+    #[arg(long = "input", value_name = "NAME=FILE.npy", value_parser = named_files())]
     pub(crate) inputs: Vec<(String, PathBuf)>,
+    #[command(flatten)]
+    pub(crate) wait: WaitArgs,
     #[command(flatten)]
     pub(crate) window: WindowArgs,
     #[command(flatten)]
@@ -326,9 +361,11 @@ pub(crate) struct CostArgs {
     pub(crate) program: ProgramArgs,
     #[command(flatten)]
     pub(crate) protocol: AnyProtocolArgs,
-    /// The network: lan, wan, ROUND-TRIP,BANDWIDTH such as 20ms,1gbit, or a file with a value for each pair
-    #[arg(long, default_value = "lan")]
-    pub(crate) net: String,
+    /// The network that times are for, and that what is left to it (--roles auto, --comparison auto) is picked for: lan, wan,
+    /// ROUND-TRIP,BANDWIDTH such as 20ms,1gbit, or a file with a value for each pair. If not said: times for lan, and the
+    /// rest as in a simulation
+    #[arg(long, value_name = "PROFILE")]
+    pub(crate) net: Option<String>,
     /// Reckon with the parties and the window of this configuration
     #[arg(long, value_name = "parties.toml")]
     pub(crate) config: Option<PathBuf>,
@@ -349,10 +386,20 @@ fn window_bytes(text: &str) -> Result<usize, String> {
     }
 }
 
+/// What is read from `name=file`, with a file of any name.
+fn named_files() -> impl TypedValueParser<Value = (String, PathBuf)> {
+    OsStringValueParser::new().try_map(|text| named_file(&text))
+}
+
 /// `name=file`.
-fn named_file(text: &str) -> Result<(String, PathBuf), String> {
-    match text.split_once('=') {
-        Some((name, path)) if !name.is_empty() && !path.is_empty() => Ok((name.to_owned(), path.into())),
-        _ => Err("an input is given as NAME=FILE.npy".to_owned()),
+fn named_file(text: &OsStr) -> Result<(String, PathBuf), String> {
+    let wrong = || "an input is given as NAME=FILE.npy".to_owned();
+    let bytes = text.as_bytes();
+    let at = bytes.iter().position(|&byte| byte == b'=').ok_or_else(wrong)?;
+    let (name, path) = (&bytes[..at], &bytes[at + 1..]);
+    if name.is_empty() || path.is_empty() {
+        return Err(wrong());
     }
+    let name = std::str::from_utf8(name).map_err(|_| "an input's name is UTF-8".to_owned())?;
+    Ok((name.to_owned(), OsStr::from_bytes(path).into()))
 }

@@ -2,8 +2,9 @@
 
 use crate::args::CostArgs;
 use crate::failure::Failure;
+use crate::net::CostNet;
 use crate::table::{Table, bytes, seconds};
-use crate::{Context, net, program, run};
+use crate::{Context, program, run};
 use serde_json::{Map, Value as Json, json};
 use std::sync::Arc;
 use tacit::engine::Roles;
@@ -12,6 +13,7 @@ use tacit::net::setup::Config;
 use tacit::program::cost::{Cost, Itemised, Phase};
 use tacit::{
     Casting, Compiled, Error, Local, Making, Stream, cast, cast_for, network, price, price_offline, priced,
+    told, usual,
 };
 
 pub(crate) fn cost(context: &mut Context<'_>, args: &CostArgs) -> Result<(), Failure> {
@@ -21,13 +23,13 @@ pub(crate) fn cost(context: &mut Context<'_>, args: &CostArgs) -> Result<(), Fai
     if let Some(bytes) = window {
         compiled = compiled.with_window(bytes);
     }
-    let net = net::load(&args.net)?;
+    let net = CostNet::load(args.net.as_deref())?;
     let mut offers = Offers::default();
     for name in args.protocol.given()?.map_or_else(|| priced(&compiled), |name| vec![name]) {
         let parties = parties(&name, config.as_ref())?;
         offers.add(&name, Bill::new(&compiled, name.clone(), parties, &net));
     }
-    tell(context, &args.net, &net, offers)
+    tell(context, &net, offers)
 }
 
 /// What something costs under each of some protocols.
@@ -64,30 +66,25 @@ pub(crate) fn parties(protocol: &str, config: Option<&Config>) -> Result<Vec<Str
     }
 }
 
-/// Prints what something costs on a network, which has this name, under each protocol.
+/// Prints what something costs on a network under each protocol.
 ///
 /// # Errors
 /// If none can run it: why the first can't.
-pub(crate) fn tell(
-    context: &mut Context<'_>,
-    net_name: &str,
-    net: &Profile,
-    offers: Offers,
-) -> Result<(), Failure> {
+pub(crate) fn tell(context: &mut Context<'_>, net: &CostNet, offers: Offers) -> Result<(), Failure> {
     let Offers { bills, mut refused } = offers;
     if bills.is_empty() && !refused.is_empty() {
         return Err(refused.swap_remove(0).1.into());
     }
     if context.json {
         let all: Map<String, Json> =
-            bills.iter().map(|bill| (bill.protocol.clone(), bill.to_json(net))).collect();
+            bills.iter().map(|bill| (bill.protocol.clone(), bill.to_json(&net.profile))).collect();
         let refused: Map<String, Json> =
             refused.into_iter().map(|(name, reason)| (name, json!(reason.to_string()))).collect();
-        let object = json!({"net": net_name, "protocols": all, "refused": refused});
+        let object = json!({"net": net.name, "protocols": all, "refused": refused});
         return context.line(&object.to_string());
     }
     for bill in bills {
-        context.line(&bill.to_text(net_name, net))?;
+        context.line(&bill.to_text(net))?;
     }
     for (name, reason) in refused {
         context.line(&format!("\n{name} can't run it: {reason}"))?;
@@ -103,6 +100,8 @@ pub(crate) struct Bill {
     protocol: String,
     /// What was picked for the network.
     casting: Casting,
+    /// Who plays the protocol's roles, if it has some, where no network was given to pick them for.
+    players: Vec<String>,
     endpoints: Vec<String>,
     total: Cost,
     /// The same by line of the source, in the order in which the lines are first used; of a circuit there are none.
@@ -116,9 +115,9 @@ impl Bill {
         compiled: &Arc<Compiled>,
         protocol: String,
         parties: Vec<String>,
-        net: &Profile,
+        net: &CostNet,
     ) -> Result<Self, Error> {
-        let casting = cast_for(compiled, &protocol, &parties, net, Making::InRun)?;
+        let casting = Self::casting(compiled, &protocol, &parties, net, Making::InRun)?;
         let Itemised { total, nodes, shared } = price(compiled, &casting.protocol, &parties)?;
         let clients = Roles::clients_of(compiled.plan(), &parties);
         let mut lines: Vec<(String, Cost)> = Vec::new();
@@ -130,8 +129,23 @@ impl Bill {
                 None => lines.push((line, cost.clone())),
             }
         }
+        let players = net.players(&casting, &parties)?;
         let endpoints = [parties, clients].concat();
-        Ok(Self { protocol, casting, endpoints, total, lines, shared: Some(shared) })
+        Ok(Self { protocol, casting, players, endpoints, total, lines, shared: Some(shared) })
+    }
+
+    /// What is picked: for the network if one is given, and else as a simulation has it.
+    fn casting(
+        compiled: &Arc<Compiled>,
+        protocol: &str,
+        parties: &[String],
+        net: &CostNet,
+        making: Making,
+    ) -> Result<Casting, Error> {
+        if net.given {
+            return cast_for(compiled, protocol, parties, &net.profile, making);
+        }
+        usual(protocol)
     }
 
     /// What it costs to make material for so many runs.
@@ -139,12 +153,13 @@ impl Bill {
         compiled: &Arc<Compiled>,
         protocol: String,
         parties: Vec<String>,
-        net: &Profile,
+        net: &CostNet,
         count: u64,
     ) -> Result<Self, Error> {
-        let casting = cast_for(compiled, &protocol, &parties, net, Making::Ahead)?;
+        let casting = Self::casting(compiled, &protocol, &parties, net, Making::Ahead)?;
         let total = price_offline(compiled, &casting.protocol, &parties, count)?;
-        Ok(Self { protocol, casting, endpoints: parties, total, lines: Vec::new(), shared: None })
+        let players = net.players(&casting, &parties)?;
+        Ok(Self { protocol, casting, players, endpoints: parties, total, lines: Vec::new(), shared: None })
     }
 
     /// What all parts of a stream cost together.
@@ -152,13 +167,18 @@ impl Bill {
         stream: &Stream,
         protocol: String,
         parties: &[String],
-        net: &Profile,
+        net: &CostNet,
     ) -> Result<Self, Error> {
         let endpoints = [parties, &stream.clients(parties)].concat();
-        let price = |name: &str| stream.price(name, parties, 1);
-        let casting = cast(&protocol, parties, &network(net, &endpoints), Making::InRun, price)?;
+        let casting = if net.given {
+            let price = |name: &str| stream.price(name, parties, 1);
+            cast(&protocol, parties, &network(&net.profile, &endpoints), Making::InRun, price)?
+        } else {
+            usual(&protocol)?
+        };
         let total = stream.price(&casting.protocol, parties, 1)?;
-        Ok(Self { protocol, casting, endpoints, total, lines: Vec::new(), shared: None })
+        let players = net.players(&casting, parties)?;
+        Ok(Self { protocol, casting, players, endpoints, total, lines: Vec::new(), shared: None })
     }
 
     fn to_json(&self, net: &Profile) -> Json {
@@ -189,6 +209,8 @@ impl Bill {
         }
         if let Some(seating) = &self.casting.seating {
             object["roles"] = run::roles(&seating.parties);
+        } else if !self.players.is_empty() {
+            object["roles"] = run::roles(&self.players);
         }
         if let Some(comparison) = &self.casting.comparison {
             object["comparison"] = run::comparison(comparison);
@@ -196,7 +218,7 @@ impl Bill {
         object
     }
 
-    fn to_text(&self, net_name: &str, net: &Profile) -> String {
+    fn to_text(&self, net: &CostNet) -> String {
         let total = &self.total;
         let mut phases = Table::new(
             ["bytes sent in".to_owned()]
@@ -222,12 +244,17 @@ impl Bill {
             lines = format!("{table}\n");
         }
         let Casting { seating, comparison, .. } = &self.casting;
-        let roles = seating.as_ref().map_or_else(String::new, |seating| format!("\nroles: {seating}"));
+        let roles = match seating {
+            Some(seating) => format!("\nroles: {seating}"),
+            None if self.players.is_empty() => String::new(),
+            None => format!("\nroles: {}", told(&self.players)),
+        };
         let ways = comparison.as_ref().map_or_else(String::new, |ways| format!("\ncomparison: {ways}"));
         format!(
-            "{}\n\n{phases}\n{lines}network time ({net_name}): {}; computing and connecting come on top{roles}{ways}",
+            "{}\n\n{phases}\n{lines}network time ({}): {}; computing and connecting come on top{roles}{ways}",
             self.protocol,
-            seconds(self.seconds(net))
+            net.name,
+            seconds(self.seconds(&net.profile))
         )
     }
 

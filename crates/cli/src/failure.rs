@@ -127,9 +127,8 @@ fn blamed(cause: &Cause) -> (Option<String>, Option<String>) {
             SessionError::Link(link) => {
                 (link.peer().map(|peer| peer.name.clone()), Some(link.phase().name()))
             }
-            SessionError::Disagreement { peer, .. } | SessionError::Malformed { peer, .. } => {
-                (Some(peer.clone()), Some("setup"))
-            }
+            SessionError::Disagreement(found) => (Some(found.peer.clone()), Some("setup")),
+            SessionError::Malformed { peer, .. } => (Some(peer.clone()), Some("setup")),
             SessionError::CheckFailed { peer, .. } | SessionError::Unfitting { peer, .. } => {
                 (Some(peer.clone()), None)
             }
@@ -156,6 +155,7 @@ fn setup(error: SetupError) -> (Kind, Option<String>) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use tacit::session::Disagreement;
 
     #[test]
     fn a_failure_is_one_object_with_all_its_fields() {
@@ -174,19 +174,16 @@ mod tests {
 
     #[test]
     fn an_abort_names_the_peer_and_the_phase() {
-        let cause = SessionError::Disagreement {
+        let cause = SessionError::Disagreement(Box::new(Disagreement {
             peer: "P1".into(),
+            me: "P0".into(),
             what: "the protocol",
             here: "a".into(),
             there: "b".into(),
-        };
-        let failure = Failure::from(tacit::Error::Aborted {
-            lane: None,
-            at: None,
-            missing: None,
-            attempt: false,
-            cause: Cause::Session(cause),
-        });
+            others: Vec::new(),
+        }));
+        let cause = Cause::Session(cause);
+        let failure = Failure::from(tacit::Error::Aborted { lane: None, at: None, attempt: false, cause });
         assert_eq!(failure.exit_code(), 1);
         assert_eq!(failure.to_json()["error"]["peer"], "P1");
         assert_eq!(failure.to_json()["error"]["phase"], "setup");

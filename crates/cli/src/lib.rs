@@ -33,13 +33,15 @@ use args::{Arguments, Command};
 use clap::Parser;
 use failure::Failure;
 use output::Output;
+use std::ffi::OsString;
 use std::io::Write;
 
-/// Runs the command line `args`, which doesn't include the command's own name, and returns the exit code.
+/// Runs the command line `args`, which doesn't include the command's own name, and returns the exit code. Files may have
+/// any names; other arguments are UTF-8.
 ///
 /// `this_command` starts this program anew (`["python", "-m", "tacit"]`): a benchmark's parties are processes of
 /// their own. SIGINT should be left to the system, or Ctrl-C does nothing while a run waits for messages.
-pub fn main(args: Vec<String>, front: &dyn Front, this_command: Vec<String>) -> i32 {
+pub fn main(args: Vec<OsString>, front: &dyn Front, this_command: Vec<String>) -> i32 {
     let mut out = std::io::stdout();
     let mut context =
         Context { front, this_command, json: false, out: Output::to(&mut out), err: &mut std::io::stderr() };
@@ -56,10 +58,10 @@ pub(crate) struct Context<'a> {
 }
 
 impl Context<'_> {
-    pub(crate) fn main(&mut self, args: Vec<String>) -> i32 {
+    pub(crate) fn main(&mut self, args: Vec<OsString>) -> i32 {
         // Known before the arguments are, so that their own errors are written as asked.
         self.json = args.iter().any(|arg| arg == "--json");
-        let name = std::iter::once("tacit".to_owned());
+        let name = std::iter::once("tacit".into());
         let arguments = match Arguments::try_parse_from(name.chain(args)) {
             Ok(arguments) => arguments,
             Err(told) if !told.use_stderr() => return self.tell(&told.render().to_string()),

@@ -4,14 +4,14 @@ use crate::failure::Failure;
 use clap::Args;
 use std::sync::Arc;
 use tacit::net::Profile;
-use tacit::{Comparison, Compiled, Making, cast_for};
+use tacit::{Casting, Comparison, Compiled, Making, cast_for, players, protocol};
 
 /// The network that something is picked for.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct NetArgs {
     /// Pick what is left to the network (--roles auto, --comparison auto) for this one, the same for everybody, instead of
-    /// measuring it: lan, wan, ROUND-TRIP,BANDWIDTH such as 20ms,1gbit, or a file with a value for each pair. A cost is for lan
-    /// if nothing is said
+    /// measuring it: lan, wan, ROUND-TRIP,BANDWIDTH such as 20ms,1gbit, or a file with a value for each pair. If nothing is
+    /// said, a cost's times are for lan, and what is left to the network is as in a simulation
     #[arg(long, value_name = "PROFILE")]
     pub(crate) net: Option<String>,
 }
@@ -30,6 +30,30 @@ impl NetArgs {
         let casting = cast_for(compiled, protocol, parties, &load(net)?, making)?;
         *protocol = casting.protocol;
         Ok(casting.comparison)
+    }
+}
+
+/// The network of a cost.
+pub(crate) struct CostNet {
+    /// What times are reckoned for.
+    pub(crate) profile: Profile,
+    pub(crate) name: String,
+    /// Whether it was given: else what is left to the network is as usual, as in a simulation.
+    pub(crate) given: bool,
+}
+
+impl CostNet {
+    pub(crate) fn load(net: Option<&str>) -> Result<Self, Failure> {
+        let name = net.unwrap_or("lan");
+        Ok(Self { profile: load(name)?, name: name.to_owned(), given: net.is_some() })
+    }
+
+    /// Who plays the roles of what is cast, if nothing was picked for a network; nobody if it has none.
+    pub(crate) fn players(&self, casting: &Casting, parties: &[String]) -> Result<Vec<String>, tacit::Error> {
+        if self.given {
+            return Ok(Vec::new());
+        }
+        Ok(players(protocol(&casting.protocol)?, parties))
     }
 }
 

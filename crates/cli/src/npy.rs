@@ -2,8 +2,10 @@
 //!
 //! The format is NumPy's NEP 1: `\x93NUMPY`, two bytes of version, the header's length (2 bytes in version 1, 4
 //! from version 2 on), a header that is a Python dict literal, and the elements in C or Fortran order. Anything
-//! else is refused, above all pickled objects. Memory is bounded by the file's own length.
+//! else is refused, above all pickled objects. No more is read than the array that is wanted takes: a file may have no end.
 
+use std::fs::File;
+use std::io::Read;
 use std::path::Path;
 use tacit::program::{Data, MAX_RANK, Value};
 
@@ -12,12 +14,20 @@ const MAGIC: &[u8] = b"\x93NUMPY";
 /// The longest header that is read.
 const MAX_HEADER: usize = 1 << 16;
 
-/// Reads an array.
+/// Bytes of the widest element.
+const WIDEST: u64 = 16;
+
+/// Reads an array of this shape.
 ///
 /// # Errors
 /// A text for the user.
-pub(crate) fn read(path: &Path) -> Result<Value, String> {
-    parse(&std::fs::read(path).map_err(|error| format!("can't be read: {error}"))?)
+pub(crate) fn read(path: &Path, shape: &[usize]) -> Result<Value, String> {
+    let file = File::open(path).map_err(|error| can_not(&error))?;
+    parse(&file, shape)
+}
+
+fn can_not(error: &std::io::Error) -> String {
+    format!("can't be read: {error}")
 }
 
 /// Writes an array, in C order.
@@ -29,30 +39,45 @@ pub(crate) fn write(path: &Path, value: &Value) -> Result<(), String> {
         .map_err(|error| format!("{} can't be written: {error}", path.display()))
 }
 
-fn parse(bytes: &[u8]) -> Result<Value, String> {
-    let cut = || "the file ends in its header".to_owned();
-    let rest = bytes.strip_prefix(MAGIC).ok_or("not a NumPy file (.npy)")?;
-    let (version, rest) = rest.split_first_chunk::<2>().ok_or_else(cut)?;
-    let (length, rest) = match version {
-        [1, 0] => {
-            let (length, rest) = rest.split_first_chunk().ok_or_else(cut)?;
-            (usize::from(u16::from_le_bytes(*length)), rest)
+fn parse(mut file: impl Read, wanted: &[usize]) -> Result<Value, String> {
+    let magic = start(&mut file, MAGIC.len(), "not a NumPy file (.npy)")?;
+    if magic != MAGIC {
+        return Err("not a NumPy file (.npy)".to_owned());
+    }
+    let cut = "the file ends in its header";
+    let number = |bytes: &[u8]| bytes.iter().rev().fold(0, |number, &byte| number << 8 | usize::from(byte));
+    let length = match start(&mut file, 2, cut)?[..] {
+        [1, 0] => number(&start(&mut file, 2, cut)?),
+        [2 | 3, 0] => number(&start(&mut file, 4, cut)?),
+        [major, minor, ..] => {
+            return Err(format!("a NumPy file of version {major}.{minor}, which is not known"));
         }
-        [2 | 3, 0] => {
-            let (length, rest) = rest.split_first_chunk().ok_or_else(cut)?;
-            (u32::from_le_bytes(*length) as usize, rest)
-        }
-        [major, minor] => return Err(format!("a NumPy file of version {major}.{minor}, which is not known")),
+        _ => return Err(cut.to_owned()),
     };
     if length > MAX_HEADER {
         return Err(format!("a header of {length} bytes, which no array needs"));
     }
-    let (header, elements) = rest.split_at_checked(length).ok_or_else(cut)?;
-    let header = std::str::from_utf8(header).map_err(|_| "a header that is not text")?;
+    let header = start(&mut file, length, cut)?;
+    let header = std::str::from_utf8(&header).map_err(|_| "a header that is not text")?;
     let Header { descr, fortran, shape } = Header::parse(header)?;
-    let data = decode(&descr, elements, &shape)?;
+    if shape != wanted {
+        return Err(format!("shape {shape:?} where {wanted:?} is declared"));
+    }
+    // One byte more than there should be tells that there is more.
+    let count = wanted.iter().try_fold(WIDEST, |bytes, &length| bytes.checked_mul(length as u64));
+    let most = count.and_then(|bytes| bytes.checked_add(1)).unwrap_or(u64::MAX);
+    let mut elements = Vec::new();
+    file.take(most).read_to_end(&mut elements).map_err(|error| can_not(&error))?;
+    let data = decode(&descr, &elements, &shape)?;
     let data = if fortran { reorder(data, &shape) } else { data };
     Ok(Value { shape, data })
+}
+
+/// The next bytes of a file, or what is wrong if it ends before.
+fn start(file: &mut impl Read, length: usize, ends: &str) -> Result<Vec<u8>, String> {
+    let mut bytes = Vec::new();
+    file.take(length as u64).read_to_end(&mut bytes).map_err(|error| can_not(&error))?;
+    if bytes.len() < length { Err(ends.to_owned()) } else { Ok(bytes) }
 }
 
 /// What a header says.
@@ -249,10 +274,11 @@ mod tests {
             ] {
                 let value = Value { shape: shape.clone(), data };
                 let bytes = to_bytes(&value);
-                assert_eq!(parse(&bytes), Ok(value));
+                assert_eq!(parse(&bytes[..], &shape), Ok(value));
                 for end in 0..bytes.len() {
-                    assert!(parse(&bytes[..end]).is_err());
+                    assert!(parse(&bytes[..end], &shape).is_err());
                 }
+                assert!(parse(&[&bytes[..], &[0]].concat()[..], &shape).is_err());
             }
         }
     }
@@ -260,7 +286,7 @@ mod tests {
     #[test]
     fn fortran_order_is_turned() {
         let header = "{'descr': '|u1', 'fortran_order': True, 'shape': (2, 3), }\n";
-        let value = parse(&file(header, &[1, 4, 2, 5, 3, 6])).unwrap();
+        let value = parse(&file(header, &[1, 4, 2, 5, 3, 6])[..], &[2, 3]).unwrap();
         assert_eq!(value, Value { shape: vec![2, 3], data: Data::Unsigned(vec![1, 2, 3, 4, 5, 6]) });
     }
 
@@ -268,7 +294,7 @@ mod tests {
     fn small_and_narrow_types_widen() {
         let header =
             |descr: &str| format!("{{\"descr\": \"{descr}\", \"fortran_order\": False, \"shape\": (1,)}}");
-        let read = |descr: &str, bytes: &[u8]| parse(&file(&header(descr), bytes)).unwrap().data;
+        let read = |descr: &str, bytes: &[u8]| parse(&file(&header(descr), bytes)[..], &[1]).unwrap().data;
         assert_eq!(read("<i2", &[0xff, 0xff]), Data::Int(vec![-1]));
         assert_eq!(read("<u2", &[0xff, 0xff]), Data::Unsigned(vec![65_535]));
         assert_eq!(read("<f4", &1.5_f32.to_le_bytes()), Data::Float(vec![1.5]));
@@ -279,27 +305,62 @@ mod tests {
         let header = |descr: &str, shape: &str| {
             format!("{{'descr': {descr}, 'fortran_order': False, 'shape': {shape}, }}\n")
         };
-        let cases: [(Vec<u8>, &str); 10] = [
-            (b"PK\x03\x04".to_vec(), "not a NumPy file"),
-            ([MAGIC, &[9, 0]].concat(), "version 9.0"),
-            ([MAGIC, &[2, 0], &u32::MAX.to_le_bytes()].concat(), "no array needs"),
-            (file(&header("'|O'", "(1,)"), &[0; 8]), "\"|O\""),
-            (file(&header("'>i8'", "(1,)"), &[0; 8]), "little-endian"),
-            (file(&header("[('a', '<i8')]", "(1,)"), &[0; 8]), "records"),
-            (file(&header("'<i8'", "(2,)"), &[0; 8]), "shape [2]"),
-            (file(&header("'<i8'", "(-1,)"), &[0; 8]), "can't be read"),
-            (file(&header("'<i8'", "(18446744073709551615, 2)"), &[0; 8]), "not what shape"),
-            (file(&header("'|b1'", "(1,)"), &[2]), "a bool that is 2"),
+        let cases: [(Vec<u8>, &[usize], &str); 12] = [
+            (b"PK\x03\x04".to_vec(), &[1], "not a NumPy file"),
+            ([MAGIC, &[9, 0]].concat(), &[1], "version 9.0"),
+            ([MAGIC, &[2, 0], &u32::MAX.to_le_bytes()].concat(), &[1], "no array needs"),
+            (file(&header("'|O'", "(1,)"), &[0; 8]), &[1], "\"|O\""),
+            (file(&header("'>i8'", "(1,)"), &[0; 8]), &[1], "little-endian"),
+            (file(&header("[('a', '<i8')]", "(1,)"), &[0; 8]), &[1], "records"),
+            (file(&header("'<i8'", "(2,)"), &[0; 8]), &[2], "shape [2]"),
+            (file(&header("'<i8'", "(-1,)"), &[0; 8]), &[1], "can't be read"),
+            (
+                file(&header("'<i8'", "(18446744073709551615, 2)"), &[0; 8]),
+                &[usize::MAX, 2],
+                "not what shape",
+            ),
+            (file(&header("'<i8'", "(2,)"), &[0; 16]), &[1], "shape [2] where [1] is declared"),
+            (file(&header("'<i8'", "()"), &[0; 8]), &[1], "shape [] where [1] is declared"),
+            (file(&header("'|b1'", "(1,)"), &[2]), &[1], "a bool that is 2"),
         ];
-        for (bytes, expected) in cases {
-            let error = parse(&bytes).unwrap_err();
+        for (bytes, shape, expected) in cases {
+            let error = parse(&bytes[..], shape).unwrap_err();
             assert!(error.contains(expected), "{error}");
         }
-        assert!(
-            parse(&file("{'descr': '<i8', 'fortran_order': False, 'shape': (1,), 'x': 1}", &[0; 8])).is_err()
-        );
-        assert!(parse(&file("{'descr': '<i8', 'shape': (1,)}", &[0; 8])).is_err());
+        let more = "{'descr': '<i8', 'fortran_order': False, 'shape': (1,), 'x': 1}";
+        assert!(parse(&file(more, &[0; 8])[..], &[1]).is_err());
+        assert!(parse(&file("{'descr': '<i8', 'shape': (1,)}", &[0; 8])[..], &[1]).is_err());
         let nine = file(&header("'<i8'", "(1, 1, 1, 1, 1, 1, 1, 1, 1)"), &[0; 8]);
-        assert!(parse(&nine).unwrap_err().contains("9 axes"));
+        assert!(parse(&nine[..], &[1; 9]).unwrap_err().contains("9 axes"));
+    }
+
+    /// Counts what is read of a file without an end.
+    struct Endless<R>(R, usize);
+
+    impl<R: Read> Read for Endless<R> {
+        fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+            let read = self.0.read(buffer)?;
+            self.1 += read;
+            assert!(self.1 < 1 << 20, "there is no end of it");
+            Ok(read)
+        }
+    }
+
+    #[test]
+    fn of_a_file_without_an_end_no_more_is_read_than_the_array_takes() {
+        let beginnings = [
+            Vec::new(),
+            MAGIC.to_vec(),
+            [MAGIC, &[2, 0], &u32::MAX.to_le_bytes()].concat(),
+            [MAGIC, &[1, 0], &u16::MAX.to_le_bytes()].concat(),
+            file("{'descr': '<i8', 'fortran_order': False, 'shape': (2,), }\n", &[]),
+            file("{'descr': '|V16', 'fortran_order': False, 'shape': (1000000000, 1000000000), }\n", &[]),
+        ];
+        for beginning in beginnings {
+            let mut file = Endless(beginning.chain(std::io::repeat(0)), 0);
+            let error = parse(&mut file, &[2]).unwrap_err();
+            assert!(file.1 <= beginning.len() + MAX_HEADER + 100, "{error}: {} bytes", file.1);
+        }
+        assert!(read(Path::new("/dev/zero"), &[2]).unwrap_err().contains("not a NumPy file"));
     }
 }

@@ -3,10 +3,11 @@
 use crate::args::{OfflineArgs, StoreArgs};
 use crate::cost::{Bill, Offers};
 use crate::failure::Failure;
-use crate::progress::{Bar, note_waiting};
+use crate::net::CostNet;
+use crate::progress::{Bar, note_meeting};
 use crate::run::{self, simulation};
 use crate::table::{bytes, seconds};
-use crate::{Context, cost, net, program};
+use crate::{Context, cost, program};
 use serde_json::{Value as Json, json};
 use std::sync::Arc;
 use tacit::net::setup::Config;
@@ -23,8 +24,8 @@ pub(crate) fn offline(context: &mut Context<'_>, args: &OfflineArgs) -> Result<(
     let bar = Bar::new();
     let progress = |done, total| bar.at(done, total);
     let mut prepared = if let Some(config) = &args.config {
-        let mut seat = Seat::with(args.window.configuration(config)?)?;
-        note_waiting(&mut seat);
+        let mut seat = Seat::with(args.wait.within(args.window.configuration(config)?))?;
+        note_meeting(&mut seat);
         picked = args.net.pick(&mut protocol, &compiled, &seat.parties(), Making::Ahead)?;
         let place = store.place(false)?;
         vec![seat.offline(&compiled, &protocol, args.count, &place, &progress)?]
@@ -51,15 +52,14 @@ fn price(context: &mut Context<'_>, args: &OfflineArgs, compiled: &Arc<Compiled>
     let config = args.config.as_deref().map(|path| args.window.configuration(path)).transpose()?;
     let window = config.as_ref().map_or(args.window.bytes, Config::window);
     let compiled = window.map_or_else(|| compiled.clone(), |bytes| compiled.clone().with_window(bytes));
-    let name = args.net.net.as_deref().unwrap_or("lan");
-    let (protocol, net) = (args.protocol.name(), net::load(name)?);
+    let (protocol, net) = (args.protocol.name(), CostNet::load(args.net.net.as_deref())?);
     let parties = match args.simulate {
         Some(_) => simulation(&protocol, args.simulate)?.parties,
         None => cost::parties(&protocol, config.as_ref())?,
     };
     let mut offers = Offers::default();
     offers.add(&protocol, Bill::of_material(&compiled, protocol.clone(), parties, &net, args.count));
-    cost::tell(context, name, &net, offers)
+    cost::tell(context, &net, offers)
 }
 
 impl StoreArgs {

@@ -19,11 +19,12 @@ pub(crate) fn values(
 ) -> Result<Vec<Option<Value>>, Failure> {
     let mut values = vec![None; declared.len()];
     for (name, path) in given {
-        let slot = &mut values[find(declared, name)?];
+        let input = find(declared, name)?;
+        let slot = &mut values[input];
         if slot.is_some() {
             return Err(Failure::usage(format!("input {name:?} is given twice")));
         }
-        let value = npy::read(path)
+        let value = npy::read(path, &declared[input].shape)
             .map_err(|error| Failure::input(format!("input {name:?}: {}: {error}", path.display())))?;
         *slot = Some(value);
     }

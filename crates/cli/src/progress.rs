@@ -1,29 +1,37 @@
-//! A progress bar for what takes longer than a second, on a terminal only; and for whom a party waits.
+//! A progress bar for what takes longer than a second, on a terminal only; and notes of who comes and who doesn't.
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::io::Write;
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 use tacit::Seat;
+use tacit::net::setup::Note;
 
 /// How long something may take before a bar shows.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// Notes on standard error for whom a party waits: a line, unless the last one was the same.
-pub(crate) fn note_waiting(seat: &mut Seat) {
+/// Notes on standard error for whom a party or a client waits, unless the last line was the same, and who was turned away.
+pub(crate) fn note_meeting(seat: &mut Seat) {
     let name = seat.name();
     let noted = Mutex::new(String::new());
-    // A line now and then: it holds the party up only if standard error is a pipe that nobody empties.
-    seat.tell_waiting(move |missing| {
-        let missing = missing.join(", ");
-        let Ok(mut noted) = noted.lock() else { return };
-        if *noted != missing {
-            // If nobody reads it, nothing is lost.
-            let _ = writeln!(std::io::stderr(), "{name} waits for {missing}");
-            *noted = missing;
-        }
-    });
+    // A line now and then: it holds the run up only if standard error is a pipe that nobody empties.
+    seat.tell(Arc::new(move |note| {
+        let line = match note {
+            Note::Waiting(missing) => {
+                let line = format!("{name} waits for {}", missing.join(", "));
+                let Ok(mut noted) = noted.lock() else { return };
+                if *noted == line {
+                    return;
+                }
+                noted.clone_from(&line);
+                line
+            }
+            Note::TurnedAway(away) => format!("{name} turned a caller away: {away}"),
+        };
+        // If nobody reads it, nothing is lost.
+        let _ = writeln!(std::io::stderr(), "{line}");
+    }));
 }
 
 /// Shows how much of a run is done. Gone when dropped.

@@ -3,7 +3,7 @@
 use crate::args::RunArgs;
 use crate::failure::Failure;
 use crate::offline::warn_if_restored;
-use crate::progress::{Bar, note_waiting};
+use crate::progress::{Bar, note_meeting};
 use crate::{Context, npy, program, show};
 use serde_json::{Value as Json, json};
 use std::path::Path;
@@ -44,8 +44,8 @@ fn deployed(
     let compiled = Compiled::new(loaded)?;
     let bar = Bar::new();
     let progress = |done, total| bar.at(done, total);
-    let mut seat = Seat::with(args.window.configuration(config)?)?;
-    note_waiting(&mut seat);
+    let mut seat = Seat::with(args.wait.within(args.window.configuration(config)?))?;
+    note_meeting(&mut seat);
     let mut name = args.protocol.name();
     let picked = args.net.pick(&mut name, &compiled, &seat.parties(), Making::InRun)?;
     let mut run = match &args.store {

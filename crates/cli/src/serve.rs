@@ -7,7 +7,7 @@
 use crate::args::ServeArgs;
 use crate::failure::Failure;
 use crate::offline::warn_if_restored;
-use crate::progress::note_waiting;
+use crate::progress::note_meeting;
 use crate::{Context, program, run};
 use serde_json::json;
 use signal_hook::consts::{SIGINT, SIGTERM};
@@ -16,7 +16,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use tacit::{Compiled, Making, Seat, told};
 
-/// How long the others may take to come for the next run.
+/// How long the others may take to come for the next run, if nothing is said.
 const PATIENCE: Duration = Duration::from_hours(24 * 365);
 
 /// After a failed run: time for the others to notice too.
@@ -28,7 +28,7 @@ pub(crate) fn serve(context: &mut Context<'_>, args: &ServeArgs) -> Result<(), F
     let compiled = Compiled::new(loaded)?;
     let signals = Signals::watch()?;
     let mut seat = Seat::with(args.window.configuration(&args.config)?)?;
-    note_waiting(&mut seat);
+    note_meeting(&mut seat);
     seat.stop_after(if args.keep_going { None } else { Some(args.attempts) });
     if !seat.is_party() {
         return Err(Failure::usage(format!(
@@ -49,14 +49,15 @@ pub(crate) fn serve(context: &mut Context<'_>, args: &ServeArgs) -> Result<(), F
         warn_if_restored(context, store);
     }
     context.note(&format!("{} listens on {}", seat.name(), seat.address()));
+    let within = args.wait.wait.unwrap_or(PATIENCE);
     let mut failed = 0_u64;
     let mut number = 0_u64;
     while !signals.asked() && args.runs.is_none_or(|runs| number < runs) {
         number += 1;
         let busy = |_, _| signals.busy(true);
         let result = match &mut store {
-            Some(store) => seat.run_stored(&compiled, &protocol, store, &values, &busy, PATIENCE),
-            None => seat.run_within(&compiled, &protocol, &values, &busy, PATIENCE),
+            Some(store) => seat.run_stored(&compiled, &protocol, store, &values, &busy, within),
+            None => seat.run_within(&compiled, &protocol, &values, &busy, within),
         };
         signals.busy(false);
         match result {

@@ -4,6 +4,7 @@
 
 use serde_json::Value as Json;
 use std::collections::{BTreeMap, BTreeSet};
+use std::io::{BufRead, BufReader, Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
@@ -21,8 +22,8 @@ use tacit_testkit::react::{Act, Attacker, reacting};
 const AS_COMMAND: &str = "--as-command";
 
 fn main() {
-    let mut args = std::env::args().skip(1);
-    let first = args.next();
+    let mut args = std::env::args_os().skip(1);
+    let first = args.next().and_then(|first| first.into_string().ok());
     if first.as_deref() == Some(AS_COMMAND) {
         let this_command = vec![this_program().display().to_string(), AS_COMMAND.to_owned()];
         std::process::exit(tacit_cli::main(args.collect(), &NoPython, this_command));
@@ -47,7 +48,7 @@ fn main() {
         ("parties that are killed use nothing twice", parties_that_are_killed_use_nothing_twice),
         ("what a killed offline session leaves is no harm", a_killed_offline_session_leaves_no_harm),
         ("a party that is on its own says whom it missed", a_party_on_its_own_says_whom_it_missed),
-        ("a client that comes alone hears of the others", a_client_that_comes_alone_hears_of_the_others),
+        ("early clients wait and say for whom", early_clients_wait_and_say_for_whom),
     ];
     // Like a harness: `cargo test --test processes -- killed` runs those with the word in their names.
     let word = first.filter(|word| !word.starts_with('-')).unwrap_or_default();
@@ -966,27 +967,58 @@ fn a_party_on_its_own_says_whom_it_missed() {
     assert!(object["error"]["message"].as_str().is_some_and(|message| message.contains("P0")), "{object}");
 }
 
-fn a_client_that_comes_alone_hears_of_the_others() {
+/// A process that ends with the test.
+struct Running(Child);
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+/// Whoever comes early waits and says for whom; whoever calls without a key is noted.
+fn early_clients_wait_and_say_for_whom() {
     let deployment = Deployment::new(PORT + 24);
-    let config = deployment.path("alice/parties.toml");
-    let text = std::fs::read_to_string(&config).unwrap();
-    std::fs::write(&config, format!("{text}\n[limits]\nsilence_seconds = 5.0\n")).unwrap();
-    let servers = ["P0", "P1", "P2"].map(|name| {
+    let servers = PARTIES.map(|name| {
         let (plan, config) =
             (deployment.path("larger.program"), deployment.path(&format!("{name}/parties.toml")));
         let mut server = command(&["serve", &plan, "--config", &config]);
-        server.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().expect("this program can be started")
+        Running(
+            server.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().expect("this program can be started"),
+        )
     });
-    let input = format!("x={}", deployment.path("x.npy"));
-    let output = deployment.start("alice", "run", &["--input", &input]).wait_with_output().unwrap();
-    assert_eq!(output.status.code(), Some(1));
-    let object: Json = serde_json::from_slice(&output.stdout).unwrap();
+    let client = |name: &str, input: &str, wait: &str| {
+        let (plan, config) =
+            (deployment.path("larger.program"), deployment.path(&format!("{name}/parties.toml")));
+        let input = format!("{input}={}", deployment.path(&format!("{input}.npy")));
+        let mut client =
+            command(&["run", &plan, "--config", &config, "--json", "--input", &input, "--wait", wait]);
+        client.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("this program can be started")
+    };
+    let mut alice = client("alice", "x", "60");
+    let mut noted = BufReader::new(alice.stderr.take().unwrap()).lines();
+    assert_eq!(noted.next().unwrap().unwrap(), "alice waits for bob");
+    let bob = client("bob", "y", "60");
+    for client in [alice, bob] {
+        check_outputs(&ended_well(client));
+    }
+    let alone = client("alice", "x", "5").wait_with_output().unwrap();
+    assert_eq!(alone.status.code(), Some(1));
+    let object: Json = serde_json::from_slice(&alone.stdout).unwrap();
     let says = object["error"]["message"].as_str().unwrap();
-    assert!(says.contains("P0 may be waiting for others of this run: bob; come together"), "{says}");
-    let [p0, ..] = servers.map(|mut server| {
-        server.kill().unwrap();
-        server.wait_with_output().unwrap()
-    });
-    let noted = String::from_utf8(p0.stderr).unwrap();
-    assert!(noted.lines().any(|line| line == "P0 waits for bob"), "{noted}");
+    assert!(says.contains("waits for others of this run (bob), who didn't come within 5 s"), "{says}");
+
+    let mut stranger = std::net::TcpStream::connect(("127.0.0.1", PORT + 24)).unwrap();
+    stranger.write_all(b"GET / HTTP/1.1\r\n\r\n").unwrap();
+    // It is put off with an alert, after which nothing comes.
+    let _ = stranger.read_to_end(&mut Vec::new());
+    let [mut p0, _p1, _p2] = servers;
+    let noted = BufReader::new(p0.0.stderr.take().unwrap()).lines().map(Result::unwrap);
+    let mut waited = false;
+    let away =
+        noted.inspect(|line| waited |= line == "P0 waits for bob").find(|line| line.contains("turned"));
+    let away = away.unwrap();
+    assert!(away.starts_with("P0 turned a caller away: 127.0.0.1:") && away.contains("broke TLS"), "{away}");
+    assert!(waited);
 }

@@ -28,7 +28,8 @@ pub enum Kind {
     /// The run is over. The payload is the reason, in UTF-8; `part` of the address is the endpoint that
     /// stopped first, and `batch` is not 0 if it did so because a check failed.
     Abort,
-    /// The sender has sent all it ever will, and leaves in good order; no payload.
+    /// The sender has sent all it ever will, and leaves in good order; no payload. `batch` of the address is not 0 if it
+    /// stays to hear how the run ends: of signs of life, of an abort, and of the receiver's own goodbye.
     Goodbye,
 }
 

@@ -1,5 +1,6 @@
 //! What the layers above use: addressed messages between numbered endpoints.
 
+mod farewell;
 mod leave;
 mod lenient;
 mod peer;
@@ -458,7 +459,7 @@ impl Mesh {
                     Ok(())
                 }
                 Kind::Goodbye => {
-                    peer.standing = Standing::Left;
+                    peer.standing = farewell::standing(&frame);
                     Ok(())
                 }
                 Kind::KeepAlive => self.pass_on(from, frame.at),
@@ -496,7 +497,8 @@ impl Mesh {
     /// Peers that do not even take what is queued for them get no more signs.
     fn send_sign(&mut self, at: At, wanted: impl Fn(usize) -> bool) {
         for (index, peer) in self.peers.iter().enumerate() {
-            if peer.is_present() && wanted(index) && self.transport.backlog(index) <= self.limits.outbox {
+            let listens = peer.listens() && peer.failed.is_none();
+            if listens && wanted(index) && self.transport.backlog(index) <= self.limits.outbox {
                 self.transport.send(index, Frame { kind: Kind::KeepAlive, at, payload: Vec::new() });
             }
         }
@@ -505,17 +507,14 @@ impl Mesh {
 
     /// The error of an abort that came in, which is passed on: a client's abort has to reach other clients.
     fn aborted_by(&mut self, from: usize, frame: &Frame) -> Result<(), Error> {
-        let origin = usize::from(frame.at.part);
-        let name = self.names.get(origin).or(self.names.get(from)).cloned().unwrap_or_default();
-        let reason = readable(&frame.payload);
-        let check_failed = frame.at.batch != 0 && from < self.accusers;
-        let what = What::Aborted { origin: name, reason: reason.clone(), check_failed };
+        let what = self.word_of(from, frame);
         self.peers[from].standing = Standing::Left;
         if self.lenient {
             return self.fault(from, what);
         }
+        let What::Aborted { reason, check_failed, .. } = what.clone() else { return Ok(()) };
         let error = self.poison(Some(from), what);
-        self.tell_all(origin, &reason, check_failed, Some(from));
+        self.tell_all(frame.at.part.into(), &reason, check_failed, Some(from));
         Err(error)
     }
 

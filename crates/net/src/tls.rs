@@ -61,6 +61,8 @@ pub(crate) struct Tls {
     outgoing: Outgoing,
     /// What was decrypted in the course of something else, and comes before anything in `incoming`.
     unread: Vec<u8>,
+    /// Something of this side has gone out.
+    spoken: bool,
 }
 
 enum Side {
@@ -90,7 +92,12 @@ impl Tls {
 
     fn new(side: Side) -> Self {
         let (incoming, outgoing) = (Incoming::default(), Outgoing::default());
-        Self { side, incoming, outgoing, unread: Vec::new() }
+        Self { side, incoming, outgoing, unread: Vec::new(), spoken: false }
+    }
+
+    /// Whether something of this side has gone out: of a server, that the client has begun as one does.
+    pub(crate) fn has_spoken(&self) -> bool {
+        self.spoken
     }
 
     /// Takes the handshake as far as it goes; `true` once it is complete. Even if it fails something may be
@@ -149,6 +156,7 @@ impl Tls {
     /// Says that the first `count` bytes of what is pending have been sent.
     pub(crate) fn wrote(&mut self, count: usize) {
         self.outgoing.start += count;
+        self.spoken |= count > 0;
     }
 
     /// Forgets what is pending.

@@ -10,12 +10,9 @@ use std::thread;
 use std::time::{Duration, Instant};
 use std::{env, fs};
 
-use common::{Deployment, free_ports, mesh};
-use rcgen::{CertificateParams, KeyPair};
+use common::{Deployment, address, client_mesh, free_ports, mesh, over, replace_certificate};
 use tacit_net::frame::{Header, Kind};
-use tacit_net::setup::{
-    Config, Fingerprint, Listener, Security, SetupError, connect, connect_lanes, hello, init,
-};
+use tacit_net::setup::{Config, Listener, Security, SetupError, connect, connect_lanes, hello, init, quiet};
 use tacit_net::stream::StreamTransport;
 use tacit_net::{At, Lane, MAX_LANES, Mesh, Tie, Transport, What};
 
@@ -25,31 +22,6 @@ const SHORT: Duration = Duration::from_millis(700);
 fn outcomes(deployment: &Deployment) -> Vec<String> {
     let results = deployment.try_meshes().into_iter();
     results.map(|result| result.map_or_else(|error| error.to_string(), |_| "fine".to_owned())).collect()
-}
-
-fn address(config: &Config, party: usize) -> String {
-    config.parties()[party].address.clone()
-}
-
-/// Puts another certificate in place of an endpoint's own, for itself; the others are told or not.
-fn replace_certificate(deployment: &Deployment, endpoint: usize, years: (i32, i32), tell: &[usize]) {
-    let config = deployment.config(endpoint);
-    let old = match config.parties().get(endpoint) {
-        Some(party) => party.fingerprint,
-        None => config.clients()[endpoint - config.parties().len()].fingerprint,
-    };
-    let key = KeyPair::generate().unwrap();
-    let mut params = CertificateParams::new(Vec::new()).unwrap();
-    params.not_before = rcgen::date_time_ymd(years.0, 1, 1);
-    params.not_after = rcgen::date_time_ymd(years.1, 1, 1);
-    let certificate = params.self_signed(&key).unwrap();
-    let folder = deployment.path(endpoint).parent().unwrap().to_owned();
-    fs::write(folder.join("key.pem"), key.serialize_pem()).unwrap();
-    fs::write(folder.join("certificate.pem"), certificate.pem()).unwrap();
-    let print = Fingerprint::of(certificate.der()).to_string();
-    for &endpoint in tell {
-        deployment.edit(endpoint, &old.unwrap().to_string(), &print);
-    }
 }
 
 #[test]
@@ -103,9 +75,8 @@ fn runs_follow_one_another_on_one_port_with_clients_that_wait_their_turn() {
                 thread::spawn(move || {
                     let mut listener = Listener::bind(&config).unwrap();
                     for client in [2, 3, 3] {
-                        let transport = listener.gather(&[client], Duration::from_secs(20)).unwrap();
-                        let limits = config.limits().clone();
-                        let mut mesh = Mesh::new(Box::new(transport), party, config.names(), limits);
+                        let links = listener.gather(&[client], Duration::from_secs(20)).unwrap();
+                        let mut mesh = over(&config, links);
                         let message = mesh.recv(client, At::op(1), 1).unwrap();
                         mesh.send_vec(client, At::op(2), message).unwrap();
                         mesh.close().unwrap();
@@ -119,7 +90,7 @@ fn runs_follow_one_another_on_one_port_with_clients_that_wait_their_turn() {
             .map(|client| {
                 let config = deployment.config(client);
                 thread::spawn(move || {
-                    let mut mesh = mesh(&config).unwrap();
+                    let mut mesh = client_mesh(&config, &[client]).unwrap();
                     for party in 0..2 {
                         mesh.send(party, At::op(1), &[client as u8]).unwrap();
                     }
@@ -136,7 +107,7 @@ fn runs_follow_one_another_on_one_port_with_clients_that_wait_their_turn() {
     }
 }
 
-/// A client that came, spoke and left before the run began is not taken for the one that comes again.
+/// A client that came and left before the others were here is not taken for the one that comes again.
 #[test]
 fn who_leaves_before_the_run_begins_may_come_again() {
     for security in [Security::Tcp, Security::Tls] {
@@ -146,9 +117,6 @@ fn who_leaves_before_the_run_begins_may_come_again() {
                 let config = deployment.config(party);
                 scope.spawn(move || {
                     let mut mesh = mesh(&config).unwrap();
-                    // As in every run, no party ends before the other has begun.
-                    mesh.send(1 - party, At::op(3), &[]).unwrap();
-                    mesh.recv(1 - party, At::op(3), 0).unwrap();
                     for client in [2, 3] {
                         let message = mesh.recv(client, At::op(1), 1).unwrap();
                         mesh.send_vec(client, At::op(2), message).unwrap();
@@ -156,9 +124,9 @@ fn who_leaves_before_the_run_begins_may_come_again() {
                     mesh.close().unwrap();
                 });
             }
-            let mut gone = mesh(&deployment.config(2)).unwrap();
-            gone.abort("nobody else came");
-            drop(gone);
+            let gone =
+                connect_lanes(&deployment.config(2), &[2, 3], 1, SHORT, &quiet()).unwrap_err().to_string();
+            assert!(gone.contains("waits for others of this run (C1), who didn't come within 1 s"), "{gone}");
             for client in [2, 3] {
                 let config = deployment.config(client);
                 scope.spawn(move || {
@@ -175,17 +143,39 @@ fn who_leaves_before_the_run_begins_may_come_again() {
 /// A party that gives up while another still waits for somebody ends the run for that one, too.
 #[test]
 fn a_run_given_up_before_all_are_here_is_over_for_all() {
+    let deployment = without_fingerprints(1);
+    let first = deployment.config(0);
+    let other = thread::spawn(move || {
+        let links = Listener::bind(&first).unwrap().gather(&[2], Duration::from_secs(20)).unwrap();
+        over(&first, links).abort("the answer differs");
+    });
+    let second = deployment.config(1);
+    let waiting = thread::spawn(move || mesh(&second).unwrap_err().to_string());
+    // The client never gets to P1.
+    let _calls = call_for(&deployment, 2, &[0], 1, &[2]);
+    assert_eq!(waiting.join().unwrap(), "P0 gave up before the run began: the answer differs");
+    other.join().unwrap();
+}
+
+/// Parties whose programs name other clients say so, and don't wait for somebody who never comes.
+#[test]
+fn other_clients_are_an_error_on_both_sides() {
     for security in [Security::Tcp, Security::Tls] {
-        let deployment = Deployment::new(2, 1).with(security);
-        let first = deployment.config(0);
-        let other = thread::spawn(move || {
-            let transport = Listener::bind(&first).unwrap().gather(&[], Duration::from_secs(20)).unwrap();
-            let mut mesh = Mesh::new(Box::new(transport), 0, first.names(), first.limits().clone());
-            mesh.abort("the answer differs");
+        let deployment = Deployment::new(2, 2).with(security);
+        let texts = [vec![3], vec![2, 3]].into_iter().enumerate().map(|(party, clients)| {
+            let config = deployment.config(party);
+            thread::spawn(move || {
+                let mut listener = Listener::bind(&config).unwrap();
+                listener.gather(&clients, Duration::from_secs(20)).unwrap_err().to_string()
+            })
         });
-        let error = mesh(&deployment.config(1)).unwrap_err();
-        assert_eq!(error.to_string(), "P0 gave up before the run began: the answer differs");
-        other.join().unwrap();
+        let texts: Vec<_> = texts.collect::<Vec<_>>().into_iter().map(|text| text.join().unwrap()).collect();
+        let same = "give everybody the same program";
+        let zero =
+            "P1 does not fit in with this side: the clients of its run are C0, C1, those of this side's C1";
+        let one =
+            "P0 does not fit in with this side: the clients of its run are C1, those of this side's C0, C1";
+        assert_eq!(texts, [format!("{zero}: {same}"), format!("{one}: {same}")]);
     }
 }
 
@@ -201,7 +191,7 @@ fn who_never_came_is_named() {
         assert!(text.contains("no call from P2, no call from C0 within 1 s"), "{text}");
 
         deployment.add("[limits]\nconnect_seconds = 0.3");
-        let text = connect(&deployment.config(3)).unwrap_err().to_string();
+        let text = connect(&deployment.config(3), &[3]).unwrap_err().to_string();
         assert!(text.contains("no connection to P2 at") && text.contains("called in order"), "{text}");
     }
 }
@@ -223,7 +213,9 @@ fn a_port_in_use_is_said() {
     let _taken = TcpListener::bind(address(&config, 0)).unwrap();
     let error = Listener::bind(&config).unwrap_err();
     assert!(matches!(&error, SetupError::Bind { .. }), "{error}");
-    assert!(matches!(connect(&config), Err(SetupError::WrongUse { .. })));
+    assert!(matches!(connect(&config, &[2]), Err(SetupError::WrongUse { .. })));
+    let client = Deployment::new(2, 2).config(2);
+    assert!(matches!(connect(&client, &[3]), Err(SetupError::WrongUse { .. })));
 }
 
 #[test]
@@ -239,6 +231,30 @@ fn an_own_certificate_that_is_not_the_configured_one_is_found_at_home() {
     assert!(matches!(Listener::bind(&deployment.config(0)), Err(SetupError::File { .. })));
     let text = Config::load(Path::new("/nowhere/parties.toml")).unwrap_err().to_string();
     assert!(text.starts_with("/nowhere/parties.toml: "), "{text}");
+}
+
+#[test]
+fn a_key_that_is_not_the_certificates_or_that_others_may_read_is_refused_with_its_name() {
+    let deployment = Deployment::new(2, 1);
+    let [mine, others] = [0, 1].map(|endpoint| deployment.path(endpoint).with_file_name("key.pem"));
+    fs::copy(&others, &mine).unwrap();
+    let text = Listener::bind(&deployment.config(0)).unwrap_err().to_string();
+    assert!(text.contains("P0/key.pem: not the key of") && text.contains("P0/certificate.pem"), "{text}");
+
+    let client = deployment.path(2).with_file_name("key.pem");
+    for path in [&others, &client] {
+        fs::set_permissions(path, fs::Permissions::from_mode(0o644)).unwrap();
+    }
+    let refused = [
+        Listener::bind(&deployment.config(1)).map(|_| ()).unwrap_err().to_string(),
+        connect(&deployment.config(2), &[2]).map(|_| ()).unwrap_err().to_string(),
+    ];
+    for (text, path) in refused.into_iter().zip([others, client]) {
+        let path = path.display();
+        let says =
+            format!("{path}: others than its owner may read or write it (mode 644): `chmod 600 {path}`");
+        assert!(text.starts_with(&says), "{text}");
+    }
 }
 
 #[test]
@@ -318,57 +334,6 @@ fn another_version_is_said() {
     let _ = server.join().unwrap();
 }
 
-#[test]
-fn strangers_and_garbage_are_turned_away_while_the_others_meet() {
-    for security in [Security::Tcp, Security::Tls] {
-        let deployment = Deployment::new(2, 0).with(security);
-        let config = deployment.config(0);
-        let mut listener = Listener::bind(&config).unwrap();
-        let to = address(&config, 0);
-        let mut strangers = Vec::new();
-        for bytes in [
-            &b"GET / HTTP/1.1\r\n\r\n"[..],
-            &[0; 5000],
-            &[0xff; 5000],
-            &[0x16, 3, 1, 0xff, 0xff, 1, 0, 0xff, 0xff],
-            b"",
-        ] {
-            let mut socket = TcpStream::connect(&to).unwrap();
-            socket.write_all(bytes).unwrap();
-            strangers.push(socket);
-        }
-        // One hangs up in the middle of its words, one just stays.
-        TcpStream::connect(&to).unwrap().write_all(b"tacit").unwrap();
-        let other = deployment.config(1);
-        let caller = thread::spawn(move || {
-            thread::sleep(Duration::from_millis(200));
-            mesh(&other)
-        });
-        listener.gather(&[], Duration::from_secs(20)).unwrap();
-        caller.join().unwrap().unwrap();
-        let turned_away = listener.turned_away();
-        assert!(turned_away.len() >= 4, "{turned_away:?}");
-        assert!(listener.turned_away().is_empty());
-        drop(strangers);
-    }
-}
-
-#[test]
-fn silent_callers_are_few_and_do_not_stay() {
-    let deployment = Deployment::new(2, 0);
-    deployment.add("[limits]\ncallers = 2\nhandshake_seconds = 0.2");
-    let config = deployment.config(0);
-    let mut listener = Listener::bind(&config).unwrap();
-    let silent: Vec<_> = (0..6).map(|_| TcpStream::connect(address(&config, 0)).unwrap()).collect();
-    let other = deployment.config(1);
-    let caller = thread::spawn(move || mesh(&other));
-    listener.gather(&[], Duration::from_secs(20)).unwrap();
-    caller.join().unwrap().unwrap();
-    let turned_away = listener.turned_away();
-    assert_eq!(turned_away.len(), silent.len());
-    assert!(turned_away.iter().all(|away| away.why == "took too long to say who it is"));
-}
-
 /// A peer over plain TCP that says a proper hello and then what it likes.
 fn impostor(after_hello: Vec<u8>) -> What {
     let deployment = Deployment::new(2, 0).with(Security::Tcp);
@@ -379,8 +344,7 @@ fn impostor(after_hello: Vec<u8>) -> What {
     let mut listener = Listener::bind(&config).unwrap();
     let mut socket = TcpStream::connect(address(&config, 0)).unwrap();
     socket.write_all(&bytes).unwrap();
-    let transport = listener.gather(&[], Duration::from_secs(20)).unwrap();
-    let mut mesh = Mesh::new(Box::new(transport), 0, config.names(), config.limits().clone());
+    let mut mesh = over(&config, listener.gather(&[], Duration::from_secs(20)).unwrap());
     // The end of its words, not of the connection: that would be a reset, with our hello unread.
     socket.shutdown(Shutdown::Write).unwrap();
     mesh.recv(1, At::op(0), 1).unwrap_err().what().clone()
@@ -453,10 +417,7 @@ fn altered_ciphertext_ends_the_link() {
 /// A mesh for each lane.
 fn meshes(config: &Config, links: Vec<StreamTransport>) -> Vec<Mesh> {
     let (count, tie) = (links.len() as u16, Tie::default());
-    let mesh = |(lane, links): (Lane, StreamTransport)| {
-        let mesh = Mesh::new(Box::new(links), config.me(), config.names(), config.limits().clone());
-        mesh.in_lane(lane, tie.clone())
-    };
+    let mesh = |(lane, links): (Lane, StreamTransport)| over(config, links).in_lane(lane, tie.clone());
     Lane::all(count).zip(links).map(mesh).collect()
 }
 
@@ -472,7 +433,7 @@ fn each_lane_has_its_own_links() {
                     let links = if me < 3 {
                         Listener::bind(&config).unwrap().gather_lanes(&[3], LANES, Duration::from_secs(20))
                     } else {
-                        connect_lanes(&config, LANES)
+                        connect_lanes(&config, &[3], LANES, Duration::from_secs(20), &quiet())
                     };
                     let mut lanes = meshes(&config, links.unwrap());
                     assert_eq!(lanes.len(), usize::from(LANES));
@@ -526,7 +487,9 @@ fn lanes_of_two_runs_are_not_mixed() {
             for run in 0..2 {
                 let config = deployment.config(2);
                 scope.spawn(move || {
-                    for mut mesh in meshes(&config, connect_lanes(&config, LANES).unwrap()) {
+                    let links =
+                        connect_lanes(&config, &[2], LANES, Duration::from_secs(20), &quiet()).unwrap();
+                    for mut mesh in meshes(&config, links) {
                         (0..2).for_each(|party| mesh.send(party, At::op(0), &[run]).unwrap());
                         (0..2).for_each(|party| assert_eq!(mesh.recv(party, At::op(1), 1).unwrap(), [run]));
                         mesh.close().unwrap();
@@ -564,8 +527,8 @@ fn so_many_lanes_are_refused() {
     let config = deployment.config(0);
     let mut listener = Listener::bind(&config).unwrap();
     for lanes in [0, MAX_LANES + 1] {
-        for result in [listener.gather_lanes(&[], lanes, SHORT), connect_lanes(&deployment.config(2), lanes)]
-        {
+        let client = connect_lanes(&deployment.config(2), &[2], lanes, SHORT, &quiet());
+        for result in [listener.gather_lanes(&[], lanes, SHORT), client] {
             let error = result.unwrap_err();
             assert!(matches!(&error, SetupError::WrongUse { .. }), "{error}");
             assert!(error.to_string().contains("1 to 64 lanes"), "{error}");
@@ -573,14 +536,26 @@ fn so_many_lanes_are_refused() {
     }
 }
 
-/// Somebody over plain TCP that calls for these lanes, of so many, all in one call.
-fn call_for(deployment: &Deployment, caller: usize, lanes: &[u16], count: u16) -> Vec<TcpStream> {
+/// Somebody over plain TCP that calls for these lanes, of so many, all in one call, for a run with these clients.
+fn call_for(
+    deployment: &Deployment,
+    caller: usize,
+    lanes: &[u16],
+    count: u16,
+    clients: &[usize],
+) -> Vec<TcpStream> {
     let config = deployment.config(caller);
     let prints = vec![None; config.names().len()];
-    let hello = hello::Hello::new(caller, 2, &config.names(), &prints);
+    let guests = hello::Members::of(clients.iter().copied());
+    let hello = hello::Hello { guests, ..hello::Hello::new(caller, 2, &config.names(), &prints) };
     let to = address(&config, 0);
     let call = |&number: &u16| {
-        let mut socket = TcpStream::connect(&to).unwrap();
+        let mut socket = loop {
+            match TcpStream::connect(&to) {
+                Ok(socket) => break socket,
+                Err(_) => thread::sleep(Duration::from_millis(5)),
+            }
+        };
         let lane = Lane { number, count };
         socket.write_all(&hello::Hello { lane, call: 7, ..hello.clone() }.bytes()).unwrap();
         socket
@@ -603,7 +578,7 @@ fn without_fingerprints(clients: usize) -> Deployment {
 fn a_lane_that_is_missing_is_named_and_one_called_for_twice_turned_away() {
     let deployment = without_fingerprints(0);
     let mut listener = Listener::bind(&deployment.config(0)).unwrap();
-    let _calls = call_for(&deployment, 1, &[0, 2, 0], 3);
+    let _calls = call_for(&deployment, 1, &[0, 2, 0], 3, &[]);
     let error = listener.gather_lanes(&[], 3, SHORT).unwrap_err().to_string();
     assert!(error.starts_with("no call from P1 for lane 1 within 1 s"), "{error}");
     assert!(error.contains("is P1, which has called for lane 0 of 3 already"), "{error}");
@@ -615,16 +590,16 @@ fn lanes_and_connections_that_wait_are_bounded() {
     let mut listener = Listener::bind(&deployment.config(0)).unwrap();
     let all: Vec<u16> = (0..MAX_LANES).collect();
     // The client is not awaited: its call waits. There is no room for another.
-    let _calls = call_for(&deployment, 2, &all, MAX_LANES);
+    let _calls = call_for(&deployment, 2, &all, MAX_LANES, &[2]);
     let error = listener.gather(&[], SHORT).unwrap_err();
     assert!(!error.to_string().contains("turned away"), "{error}");
-    let _more = call_for(&deployment, 2, &[0], 1);
-    let _far = call_for(&deployment, 1, &[MAX_LANES], MAX_LANES + 1);
+    let _more = call_for(&deployment, 2, &[0], 1, &[2]);
+    let _far = call_for(&deployment, 1, &[MAX_LANES], MAX_LANES + 1, &[]);
     let error = listener.gather(&[], SHORT).unwrap_err().to_string();
     assert!(error.contains("is C0, of which 64 connections wait already"), "{error}");
     assert!(error.contains("is for lane 64 of 65; a run has 1 to 64 lanes"), "{error}");
     // Its turn comes, with all its lanes.
-    let _party = call_for(&deployment, 1, &all, MAX_LANES);
+    let _party = call_for(&deployment, 1, &all, MAX_LANES, &[2]);
     let links = listener.gather_lanes(&[2], MAX_LANES, Duration::from_secs(20)).unwrap();
     assert!(links.len() == 64 && links.iter().all(|lane| lane.is_linked(2)));
 }

@@ -21,7 +21,7 @@ use crate::builder::{Builder, MAX_TEXT};
 use crate::error::{Fault, ProgramError, Source};
 use crate::modulus::Modulus;
 use crate::plan::Width;
-use crate::program::{Extreme, Node, NodeId, Operation, Program, Recipient, Rounding};
+use crate::program::{Extreme, Node, NodeId, Operation, Output, Program, Recipient, Rounding};
 use crate::real::{Real, Reals};
 use crate::shape::{self, Span};
 use crate::types::{Kind, MAX_RANK, Range};
@@ -118,6 +118,29 @@ impl Program {
         Sha256::new_with_prefix(HEAD).chain_update(self.body_bytes()).finalize().into()
     }
 
+    /// Some bytes of a hash of every node, and then of every output, with the user's line of each: where two programs
+    /// differ first shows where their authors disagree. As little a part of the hash as the lines are.
+    pub fn outline(&self) -> impl Iterator<Item = ([u8; 4], &Source)> {
+        use sha2::{Digest, Sha256};
+        let digest = |kind: &[u8], bytes: &[u8]| {
+            let hash: [u8; 32] = Sha256::new_with_prefix(kind).chain_update(bytes).finalize().into();
+            [hash[0], hash[1], hash[2], hash[3]]
+        };
+        let mut bytes = Vec::new();
+        let nodes = self.nodes.iter().map(move |node| {
+            bytes.clear();
+            put_node(&mut bytes, node);
+            (digest(b"tacit node", &bytes), &self.sources[node.source as usize])
+        });
+        let mut bytes = Vec::new();
+        let outputs = self.outputs.iter().map(move |output| {
+            bytes.clear();
+            put_output(&mut bytes, output);
+            (digest(b"tacit output", &bytes), &self.sources[output.source as usize])
+        });
+        nodes.chain(outputs)
+    }
+
     fn body_bytes(&self) -> Vec<u8> {
         let mut out = Vec::new();
         put_u32(&mut out, self.nodes.len());
@@ -126,14 +149,7 @@ impl Program {
             put_node(&mut out, node);
         }
         for output in &self.outputs {
-            put_u32(&mut out, output.node.index());
-            match &output.to {
-                Recipient::All => out.push(0),
-                Recipient::Role(name) => {
-                    out.push(1);
-                    put_text(&mut out, name);
-                }
-            }
+            put_output(&mut out, output);
         }
         out
     }
@@ -164,6 +180,17 @@ impl Program {
             builder.reveal(node, to)?;
         }
         Ok(builder.finish()?)
+    }
+}
+
+fn put_output(out: &mut Vec<u8>, output: &Output) {
+    put_u32(out, output.node.index());
+    match &output.to {
+        Recipient::All => out.push(0),
+        Recipient::Role(name) => {
+            out.push(1);
+            put_text(out, name);
+        }
     }
 }
 

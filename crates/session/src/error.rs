@@ -9,17 +9,8 @@ pub enum Error {
     #[error(transparent)]
     Link(#[from] tacit_net::Error),
     /// Two endpoints are about to run different things.
-    #[error("{peer} disagrees on {what}: here {here}, there {there}; {}", advice(what, here, there))]
-    Disagreement {
-        /// Whose statement differs from ours.
-        peer: String,
-        /// What differs.
-        what: &'static str,
-        /// Our statement.
-        here: String,
-        /// Theirs.
-        there: String,
-    },
+    #[error("{0}")]
+    Disagreement(Box<Disagreement>),
     /// A peer's control message can't be read.
     #[error("{peer} sent a malformed {what}")]
     Malformed {
@@ -61,6 +52,44 @@ pub enum Error {
     Entropy(String),
 }
 
+/// What two endpoints are about to run differently.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "{peer} disagrees on {what}: {me} has {}, {peer} has {}{}; {}",
+    stated(here),
+    stated(there),
+    as_well(others, me),
+    advice(what, here, there)
+)]
+pub struct Disagreement {
+    /// Whose statement differs from ours.
+    pub peer: String,
+    /// Who we are.
+    pub me: String,
+    /// What differs.
+    pub what: &'static str,
+    /// Our statement.
+    pub here: String,
+    /// Theirs.
+    pub there: String,
+    /// Whose statements differ from ours, too.
+    pub others: Vec<String>,
+}
+
+/// A statement, which may be empty.
+fn stated(statement: &str) -> &str {
+    if statement.is_empty() { "nothing" } else { statement }
+}
+
+/// Who else differs: where most do, it is this side that does.
+fn as_well(others: &[String], me: &str) -> String {
+    match others {
+        [] => String::new(),
+        [other] => format!("; {other} differs from {me}, too"),
+        _ => format!("; {} differ from {me}, too", others.join(", ")),
+    }
+}
+
 /// What to do about different statements.
 fn advice(what: &str, here: &str, there: &str) -> &'static str {
     if matches!(what, "silence_seconds" | "linger_seconds" | "inbox_bytes") {
@@ -83,7 +112,7 @@ impl Error {
         match self {
             Self::CheckFailed { .. } | Self::Rejected { .. } => true,
             Self::Link(link) => matches!(link.what(), What::Aborted { check_failed: true, .. }),
-            Self::Disagreement { .. }
+            Self::Disagreement(_)
             | Self::Malformed { .. }
             | Self::Unfitting { .. }
             | Self::Exhausted

@@ -29,10 +29,27 @@ pub struct Agreement {
     pub parameters: String,
     /// Bytes of circuits' messages that each party has under way at a time.
     pub window: u64,
-    /// Shapes and types of the inputs, readable.
-    pub inputs: String,
+    /// The inputs, readable: names, owners, types, shapes, ranges.
+    pub inputs: Vec<String>,
+    /// The outputs, likewise, with who learns them.
+    pub outputs: Vec<String>,
+    /// The steps of the program, so that a difference can be shown; the first ones of a long program.
+    pub steps: Vec<ProgramStep>,
     /// Hash of the program.
     pub program: [u8; 32],
+}
+
+/// A step of a program.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ProgramStep {
+    /// Some bytes of its hash.
+    pub digest: [u8; 4],
+    /// The line of the own source that it stands in. It isn't sent.
+    #[serde(skip)]
+    pub line: String,
+    /// The place of that line, without what it says: all that others are told, if they have something else there.
+    #[serde(skip)]
+    pub place: String,
 }
 
 /// The version of the messages that this code sends and reads, and of what it draws, in which order.
@@ -42,12 +59,24 @@ pub(crate) const VERSION: u32 = 6;
 pub(crate) const MAX_HELLO: usize = 1 << 20;
 
 /// Characters of a statement that an error shows.
-const MAX_SHOWN: usize = 1 << 10;
+const MAX_SHOWN: usize = 300;
+
+/// What two endpoints are about to run differently.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Difference {
+    pub(crate) what: &'static str,
+    /// Our statement.
+    pub(crate) here: String,
+    /// What others are told of it.
+    pub(crate) told: String,
+    /// Theirs.
+    pub(crate) there: String,
+}
 
 impl Agreement {
     /// The first difference to a peer's statement.
-    pub(crate) fn compare(&self, peer: &str, theirs: &Self) -> Result<(), Error> {
-        let differ = |what, here: String, there: String| differ(peer, what, &here, &there);
+    pub(crate) fn compare(&self, theirs: &Self) -> Result<(), Difference> {
+        let differ = |what, here: String, there: String| differ(what, &here, &there);
         differ("the version of the messages", self.version.to_string(), theirs.version.to_string())?;
         differ("the number of lanes", self.lanes.to_string(), theirs.lanes.to_string())?;
         differ("which lane this is", self.lane.to_string(), theirs.lane.to_string())?;
@@ -59,18 +88,50 @@ impl Agreement {
         differ("the protocol's parameters", self.parameters.clone(), theirs.parameters.clone())?;
         let window = "the window (window_bytes in parties.toml, or --window)";
         differ(window, self.window.to_string(), theirs.window.to_string())?;
-        differ("the inputs", self.inputs.clone(), theirs.inputs.clone())?;
+        for (what, here, there) in
+            [("the inputs", &self.inputs, &theirs.inputs), ("the outputs", &self.outputs, &theirs.outputs)]
+        {
+            let at = first_difference(here, there);
+            let shown = |all: &[String]| all.get(at).cloned().unwrap_or_else(|| "no more".to_owned());
+            differ(what, shown(here), shown(there))?;
+        }
+        self.compare_steps(&theirs.steps)?;
         differ("the program (its hash)", hex(&self.program), hex(&theirs.program))
+    }
+
+    /// The first step of the program that differs from the other side's, by its line in the own source.
+    fn compare_steps(&self, theirs: &[ProgramStep]) -> Result<(), Difference> {
+        let digests = |steps: &[ProgramStep]| steps.iter().map(|step| step.digest).collect::<Vec<_>>();
+        let (ours, theirs) = (digests(&self.steps), digests(theirs));
+        if ours == theirs {
+            return Ok(());
+        }
+        let at = first_difference(&ours, &theirs);
+        let (here, told) = match (self.steps.get(at), self.steps.last()) {
+            (Some(step), _) => (step.line.clone(), step.place.clone()),
+            (None, Some(last)) => {
+                (format!("its end after {}", last.line), format!("its end after {}", last.place))
+            }
+            (None, None) => ("no steps".to_owned(), "no steps".to_owned()),
+        };
+        let there = if at < theirs.len() { "something else there" } else { "nothing more there" };
+        let (here, told) = (readable(&here), readable(&told));
+        Err(Difference { what: "the program", here, told, there: there.to_owned() })
     }
 }
 
-/// An error if two statements differ.
-fn differ(peer: &str, what: &'static str, here: &str, there: &str) -> Result<(), Error> {
+/// Where two lists differ first.
+fn first_difference<T: PartialEq>(ours: &[T], theirs: &[T]) -> usize {
+    ours.iter().zip(theirs).take_while(|(ours, theirs)| ours == theirs).count()
+}
+
+/// What two statements differ in, if they do.
+fn differ(what: &'static str, here: &str, there: &str) -> Result<(), Difference> {
     if here == there {
         return Ok(());
     }
-    let (here, there) = (readable(here), readable(there));
-    Err(Error::Disagreement { peer: peer.to_owned(), what, here, there })
+    let here = readable(here);
+    Err(Difference { what, told: here.clone(), here, there: readable(there) })
 }
 
 /// The limits of links that all parties must have alike, under any protocol: how long they wait for one another, how long
@@ -92,8 +153,8 @@ impl PartyLimits {
     }
 
     /// The first difference to another party's.
-    pub(crate) fn compare(&self, peer: &str, theirs: &Self) -> Result<(), Error> {
-        let differ = |what, here: String, there: String| differ(peer, what, &here, &there);
+    pub(crate) fn compare(&self, theirs: &Self) -> Result<(), Difference> {
+        let differ = |what, here: String, there: String| differ(what, &here, &there);
         let seconds = |time: Duration| time.as_secs_f64().to_string();
         differ("silence_seconds", seconds(self.silence), seconds(theirs.silence))?;
         differ("linger_seconds", seconds(self.linger), seconds(theirs.linger))?;
@@ -202,8 +263,17 @@ fn hex(bytes: &[u8]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Disagreement;
 
     type Change = fn(&mut Agreement);
+
+    fn step(number: u8) -> ProgramStep {
+        ProgramStep {
+            digest: [number; 4],
+            line: format!("line {number}: x"),
+            place: format!("line {number}"),
+        }
+    }
 
     fn agreement() -> Agreement {
         Agreement {
@@ -216,7 +286,9 @@ mod tests {
             instances: 1,
             parameters: String::new(),
             window: 65536,
-            inputs: "a: int64[3]".into(),
+            inputs: vec!["a: int64[3]".into(), "b: int64[3]".into()],
+            outputs: vec!["int64[3] to alice".into()],
+            steps: [1, 2, 3].map(step).to_vec(),
             program: [3; 32],
         }
     }
@@ -224,55 +296,79 @@ mod tests {
     #[test]
     fn every_difference_is_named() {
         let ours = agreement();
-        assert_eq!(ours.compare("P1", &ours), Ok(()));
-        let changes: [(&str, Change); 11] = [
-            ("version", |a| a.version = 9),
-            ("the number of lanes", |a| a.lanes = 3),
-            ("which lane", |a| a.lane = 0),
-            ("parties", |a| a.parties.reverse()),
-            ("clients", |a| a.clients.clear()),
-            ("the protocol", |a| a.protocol = "astra".into()),
-            ("--count", |a| a.instances = 2),
-            ("parameters", |a| a.parameters = "x".into()),
-            ("window_bytes", |a| a.window = 65537),
-            ("inputs", |a| a.inputs = "a: int64[4]".into()),
-            ("program", |a| a.program = [4; 32]),
+        assert_eq!(ours.compare(&ours), Ok(()));
+        let changes: [(&str, &str, &str, Change); 17] = [
+            ("version", "5", "9", |a| a.version = 9),
+            ("the number of lanes", "2", "3", |a| a.lanes = 3),
+            ("which lane", "1", "0", |a| a.lane = 0),
+            ("parties", "P0, P1", "P1, P0", |a| a.parties.reverse()),
+            ("clients", "alice", "", |a| a.clients.clear()),
+            ("the protocol", "replicated", "astra", |a| a.protocol = "astra".into()),
+            ("--count", "1", "2", |a| a.instances = 2),
+            ("parameters", "", "x", |a| a.parameters = "x".into()),
+            ("window_bytes", "65536", "65537", |a| a.window = 65537),
+            ("inputs", "b: int64[3]", "b: int64[4]", |a| a.inputs[1] = "b: int64[4]".into()),
+            ("inputs", "b: int64[3]", "no more", |a| drop(a.inputs.pop())),
+            ("outputs", "no more", "bool to bob", |a| a.outputs.push("bool to bob".into())),
+            ("the program", "line 2", "something else there", |a| a.steps[1] = step(9)),
+            ("the program", "line 3", "nothing more there", |a| drop(a.steps.pop())),
+            ("the program", "its end after line 3", "something else there", |a| a.steps.push(step(4))),
+            ("the program", "line 1", "nothing more there", |a| a.steps.clear()),
+            ("the program (its hash)", "0303", "0404", |a| a.program = [4; 32]),
         ];
-        for (what, change) in changes {
+        for (what, here, there, change) in changes {
             let mut theirs = agreement();
             change(&mut theirs);
-            let error = ours.compare("P1", &theirs).unwrap_err().to_string();
-            assert!(error.contains(what) && error.contains("P1"), "{error}");
+            let difference = ours.compare(&theirs).unwrap_err();
+            assert!(difference.what.contains(what), "{difference:?}");
+            assert!(
+                difference.here.starts_with(here) && difference.there.starts_with(there),
+                "{difference:?}"
+            );
+            assert!(difference.told.starts_with(here) && !difference.told.contains(": x"), "{difference:?}");
         }
+        let nothing = Agreement { steps: Vec::new(), ..agreement() };
+        assert_eq!(nothing.compare(&ours).unwrap_err().here, "no steps");
     }
 
     #[test]
     fn different_limits_are_named_with_their_values_and_what_to_do() {
         let limits = Limits::default();
         let ours = PartyLimits::of(&limits);
-        assert_eq!(ours.compare("P1", &ours), Ok(()));
+        assert_eq!(ours.compare(&ours), Ok(()));
         let second = Duration::from_secs(1);
         let changes = [
-            (Limits { silence: 13 * second, ..limits.clone() }, "silence_seconds: here 10, there 13"),
-            (Limits { linger: second / 2, ..limits.clone() }, "linger_seconds: here 1, there 0.5"),
-            (Limits { inbox: 1, ..limits.clone() }, "inbox_bytes: here 268435456, there 1"),
+            (Limits { silence: 13 * second, ..limits.clone() }, "silence_seconds: P0 has 10, P1 has 13"),
+            (Limits { linger: second / 2, ..limits.clone() }, "linger_seconds: P0 has 1, P1 has 0.5"),
+            (Limits { inbox: 1, ..limits.clone() }, "inbox_bytes: P0 has 268435456, P1 has 1"),
         ];
         for (limits, says) in changes {
-            let error = ours.compare("P1", &PartyLimits::of(&limits)).unwrap_err().to_string();
+            let Difference { what, here, there, .. } = ours.compare(&PartyLimits::of(&limits)).unwrap_err();
+            let (peer, me, others) = ("P1".to_owned(), "P0".to_owned(), Vec::new());
+            let error = Disagreement { peer, me, what, here, there, others }.to_string();
             assert!(error.starts_with(&format!("P1 disagrees on {says}; ")), "{error}");
             assert!(error.ends_with("under [limits] in every party's parties.toml"), "{error}");
         }
         // What a party and nobody else has to bear with.
         let other = Limits { patience: second, frame: 100, callers: 1, connect: second, ..limits };
-        assert_eq!(ours.compare("P1", &PartyLimits::of(&other)), Ok(()));
+        assert_eq!(ours.compare(&PartyLimits::of(&other)), Ok(()));
     }
 
     #[test]
     fn a_peers_statement_is_shown_bounded_and_without_control_characters() {
         let ours = agreement();
-        let theirs = Agreement { inputs: format!("\x1b[2J\r{}", "é".repeat(1 << 18)), ..agreement() };
-        let error = ours.compare("P1", &theirs).unwrap_err().to_string();
-        assert!(error.len() < 3000 && !error.chars().any(char::is_control), "{} bytes", error.len());
+        let theirs = Agreement { inputs: vec![format!("\x1b[2J\r{}", "é".repeat(1 << 18))], ..agreement() };
+        let there = ours.compare(&theirs).unwrap_err().there;
+        assert!(there.len() < 1000 && !there.chars().any(char::is_control), "{} bytes", there.len());
+    }
+
+    #[test]
+    fn lines_stay_at_home() {
+        let message = write_first_message(&agreement(), &Limits::default(), [1; 32], [2; 32]);
+        let (read, _) = read_first_message(&message).unwrap();
+        assert!(read.steps.iter().all(|step| step.line.is_empty() && step.place.is_empty()));
+        assert_eq!(agreement().compare(&read), Ok(()));
+        assert_eq!(identity(&agreement(), &[]), identity(&read, &[]));
     }
 
     #[test]

@@ -20,8 +20,8 @@ mod stream;
 
 pub use commitment::{Commitment, Opening};
 pub use entropy::{Entropy, OsEntropy};
-pub use error::Error;
-pub use handshake::Agreement;
+pub use error::{Disagreement, Error};
+pub use handshake::{Agreement, ProgramStep};
 #[doc(hidden)]
 pub use handshake::{read_first_message, write_first_message};
 pub use session::Session;

@@ -1,7 +1,7 @@
 //! The session itself: handshake, identity, streams, and the checks that parties make with one another.
 
-use crate::handshake::{Hello, MAX_HELLO, PartyLimits, VERSION, identity, pair_key};
-use crate::{Agreement, Commitment, Entropy, Error, Opening, Stream, step};
+use crate::handshake::{Difference, Hello, MAX_HELLO, PartyLimits, VERSION, identity, pair_key};
+use crate::{Agreement, Commitment, Disagreement, Entropy, Error, Opening, Stream, step};
 use sha2::{Digest, Sha256};
 use subtle::ConstantTimeEq;
 use tacit_net::{At, Limits, Mesh, Phase};
@@ -36,8 +36,8 @@ impl Session {
     /// Agrees with everybody on what is run and makes the pairs' keys.
     ///
     /// Everybody sends everybody it has a link to what it is about to run, a nonce for all and a seed for that
-    /// receiver. A difference is an error on both sides that says what differs; parties differ also if the limits of their
-    /// links do by which others are kept waiting. The lane and their number are part
+    /// receiver. A difference is an error on both sides that says what differs, and who; parties differ also if the limits
+    /// of their links do by which others are kept waiting. The lane and their number are part
     /// of what is agreed, and so every lane has keys of its own. Then the parties compare (and
     /// tell the clients) a hash of all parties' nonces, so that nobody can have told two parties different things.
     /// Two rounds.
@@ -367,9 +367,11 @@ impl Session {
         self.mesh.abort(reason);
     }
 
-    /// Ends the session in good order; its keys are gone.
+    /// Ends the session in good order; its keys are gone. A client that has nothing more to give or to receive waits here
+    /// until all parties have ended the run, and knows then how.
     pub fn close(self) -> Result<(), Error> {
-        Ok(self.mesh.close()?)
+        let ended = if self.me < self.parties() { self.mesh.close() } else { self.mesh.see_out() };
+        Ok(ended?)
     }
 
     /// Ends the session and gives its links back, for another one over them; its keys are gone.
@@ -449,17 +451,30 @@ impl Session {
         }
 
         let mut hellos: Vec<Option<Hello>> = (0..endpoints).map(|_| None).collect();
+        let mut differing = Vec::new();
         for &peer in &peers {
             let name = mesh.name(peer).to_owned();
-            let mut bytes = mesh.recv_bounded(peer, at, MAX_HELLO)?;
+            let mut bytes = match mesh.recv_bounded(peer, at, MAX_HELLO) {
+                Ok(bytes) => bytes,
+                // Whoever has seen the difference before ends the run, but what is known here says more.
+                Err(_) if !differing.is_empty() => break,
+                Err(error) => return Err(error.into()),
+            };
             let hello = Hello::from_bytes(&name, &bytes);
             bytes.zeroize();
             let hello = hello?;
-            agreement.compare(&name, &hello.agreement)?;
-            if me.max(peer) < parties {
-                limits.compare(&name, &hello.limits)?;
+            let limits_fit = || if me.max(peer) < parties { limits.compare(&hello.limits) } else { Ok(()) };
+            match agreement.compare(&hello.agreement).and_then(|()| limits_fit()) {
+                Ok(()) => hellos[peer] = Some(hello),
+                Err(difference) => differing.push((name, difference)),
             }
-            hellos[peer] = Some(hello);
+        }
+        if let Some((peer, Difference { what, here, told, there })) = differing.first().cloned() {
+            let others: Vec<String> = differing.into_iter().skip(1).map(|(name, _)| name).collect();
+            let me = mesh.name(me).to_owned();
+            let found = Disagreement { peer, me, what, here, there, others };
+            mesh.abort(&Disagreement { here: told, ..found.clone() }.to_string());
+            return Err(Error::Disagreement(Box::new(found)));
         }
 
         let nonces: Vec<[u8; 32]> =

@@ -22,7 +22,9 @@ fn agreement(parties: usize, clients: usize) -> Agreement {
         instances: 1,
         parameters: String::new(),
         window: 1,
-        inputs: String::new(),
+        inputs: Vec::new(),
+        outputs: Vec::new(),
+        steps: Vec::new(),
         program: [0; 32],
     }
 }
@@ -174,17 +176,21 @@ fn every_pair_has_a_stream_of_its_own() {
 fn whoever_is_about_to_run_something_else_is_told_and_told_of() {
     type Change = fn(&mut Agreement);
     let changes: [(&str, Change); 5] = [
-        ("who the parties are", |agreement| agreement.parties[0].push('x')),
+        ("who the parties are", |agreement| agreement.parties[1].push('x')),
         ("the protocol", |agreement| agreement.protocol.push('x')),
         ("the protocol's parameters", |agreement| agreement.parameters.push('x')),
-        ("the inputs", |agreement| agreement.inputs.push('x')),
+        ("the inputs", |agreement| agreement.inputs.push("x".into())),
         ("the program (its hash)", |agreement| agreement.program[0] ^= 1),
     ];
     for (differs, change) in changes {
         let mut agreements = vec![agreement(3, 1); 4];
         change(&mut agreements[2]);
-        for result in play(&World::new(3, 1), &agreements, &Draws::fixed(1), |_| Ok(())) {
-            assert!(matches!(result, Err(Error::Disagreement { what, .. }) if what == differs), "{result:?}");
+        let results = play(&World::new(3, 1), &agreements, &Draws::fixed(1), |_| Ok(()));
+        for (me, result) in results.into_iter().enumerate() {
+            let Err(Error::Disagreement(found)) = result else { panic!("{result:?}") };
+            let (odd, peer) = if me == 2 { ("P2", "P0") } else { ("P2", "P2") };
+            assert_eq!((found.what, found.peer.as_str()), (differs, peer), "{found}");
+            assert!(found.to_string().contains(odd) && (me == 2 || found.others.is_empty()), "{found}");
         }
     }
 }

@@ -67,7 +67,7 @@ mod tests {
     use tacit_session::Error as SessionError;
 
     fn aborted(attempt: bool, cause: SessionError) -> Error {
-        Error::Aborted { lane: None, at: None, missing: None, attempt, cause: Cause::Session(cause) }
+        Error::Aborted { lane: None, at: None, attempt, cause: Cause::Session(cause) }
     }
 
     fn lost(attempt: bool) -> Error {

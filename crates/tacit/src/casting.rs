@@ -122,6 +122,16 @@ pub(crate) fn comparison(name: &str, protocol: &dyn Protocol) -> Result<Option<C
     Ok(picked.map(|picked| Comparison { picked, seconds: Vec::new(), making: Making::InRun }))
 }
 
+/// What is played where nothing is known of the network, as in a run within one process: all that a name leaves to it is as
+/// usual.
+///
+/// # Errors
+/// If there is no such protocol.
+pub fn usual(name: &str) -> Result<Casting, Error> {
+    let comparison = comparison(name, protocol(name)?)?;
+    Ok(Casting { protocol: name.to_owned(), seating: None, comparison })
+}
+
 /// What is to be picked, by the prediction for a network.
 ///
 /// Who plays what: of all orders those within 10 % of the quickest online, of these those within 10 % of the quickest in

@@ -131,7 +131,7 @@ impl Compiled {
         self.lowered.source(node)
     }
 
-    /// The inputs in words, for agreements and errors.
+    /// The inputs in words, for stores and errors.
     pub fn describe_inputs(&self) -> String {
         let describe = |input: &InputType| {
             format!("{}: {} {:?} from {}", input.name, input.kind, input.shape, input.owner)
@@ -197,7 +197,6 @@ impl Compiled {
                 Error::Aborted {
                     lane: None,
                     at: node.and_then(|node| self.source(node)).cloned().map(Box::new),
-                    missing: None,
                     attempt: false,
                     cause,
                 }

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tacit_engine::{Clear, Outcome, Protocol};
 use tacit_net::Mesh;
-use tacit_net::setup::{Config, Listener, connect_lanes};
+use tacit_net::setup::{Config, Listener, Notes, connect_lanes, quiet};
 use tacit_net::stream::StreamTransport;
 use tacit_program::Value;
 
@@ -26,6 +26,7 @@ pub struct Seat {
     /// A party's; clients call, and nobody calls them.
     listener: Option<Listener>,
     attempts: Attempts,
+    notes: Notes,
 }
 
 impl Seat {
@@ -37,7 +38,7 @@ impl Seat {
     /// Takes the seat that a configuration describes.
     pub fn with(config: Config) -> Result<Self, Error> {
         let listener = if config.is_client() { None } else { Some(Listener::bind(&config)?) };
-        Ok(Self { config, listener, attempts: Attempts::default() })
+        Ok(Self { config, listener, attempts: Attempts::default(), notes: quiet() })
     }
 
     /// Runs so far that ended in a failed check or, whoever lost whom, in the middle of one; of a client none count.
@@ -71,12 +72,13 @@ impl Seat {
         result
     }
 
-    /// Has somebody told for whom this party waits, by name, whenever the same have been missing for two seconds at the start
-    /// of a run ([`Listener::tell_waiting`]); of a client nothing.
-    pub fn tell_waiting(&mut self, told: impl Fn(&[&str]) + Send + 'static) {
+    /// Has somebody told for whom this party or client waits at the start of a run, and who called a party and was turned
+    /// away.
+    pub fn tell(&mut self, notes: Notes) {
         if let Some(listener) = &mut self.listener {
-            listener.tell_waiting(told);
+            listener.tell(notes.clone());
         }
+        self.notes = notes;
     }
 
     /// The configuration.
@@ -277,7 +279,9 @@ impl Seat {
         let me = self.config.me();
         let transports: Vec<StreamTransport> = match &mut self.listener {
             Some(listener) => listener.gather_lanes(clients, lanes, within)?,
-            None if clients.contains(&me) => connect_lanes(&self.config, lanes)?,
+            None if clients.contains(&me) => {
+                connect_lanes(&self.config, clients, lanes, within, &self.notes)?
+            }
             None => {
                 return Err(Error::Refused(format!(
                     "the program doesn't name {}: it neither gives an input nor learns an output",

@@ -1,13 +1,12 @@
 //! One endpoint's part in one run, over links that are there: what local runs, deployments and benchmarks share.
 
-use crate::error::{Missing, link};
 use crate::material::settle_live;
 use crate::report::Traffic;
-use crate::{Compiled, Error};
+use crate::{Compiled, Error, agreed};
 use std::fmt::Write;
 use std::sync::Arc;
 use tacit_engine::{Clear, Client, Engine, Material, Observer, Outcome, Protocol, Roles, executor};
-use tacit_net::{Mesh, What};
+use tacit_net::Mesh;
 use tacit_session::{Agreement, OsEntropy, Session};
 
 /// What an endpoint has to know to take part.
@@ -84,19 +83,6 @@ impl Endpoint {
         )
     }
 
-    /// Whom the parties that a client has reached may be waiting for: the program's other clients, if there are any. All of
-    /// them have reached a party that is done with gathering.
-    fn other_clients(&self, me: usize) -> Option<Box<Missing>> {
-        if me < self.parties.len() {
-            return None;
-        }
-        let names = self.parties.iter().chain(&self.clients).enumerate();
-        let other = |number: &usize| *number != me && self.roles.clients().contains(number);
-        let others: Vec<String> =
-            names.filter(|(number, _)| other(number)).map(|(_, name)| name.clone()).collect();
-        (!others.is_empty()).then(|| Box::new(Missing(others)))
-    }
-
     /// How many parts there are.
     pub fn parts(&self) -> u64 {
         self.times + u64::from(self.rest.is_some())
@@ -138,7 +124,9 @@ impl Endpoint {
             instances: self.instances,
             parameters: self.parameters(),
             window: self.compiled.plan().window as u64,
-            inputs: self.compiled.describe_inputs(),
+            inputs: agreed::inputs(&self.compiled),
+            outputs: agreed::outputs(&self.compiled),
+            steps: agreed::steps(&self.compiled),
             program: self.compiled.hash(),
         }
     }
@@ -234,17 +222,8 @@ pub fn play_parts(
 
 /// The handshake.
 pub(crate) fn establish(endpoint: &Endpoint, mesh: Mesh, agreement: Agreement) -> Result<Session, Error> {
-    let me = mesh.me();
-    Session::establish(mesh, agreement, Box::new(OsEntropy)).map_err(|error| {
-        let mut aborted = endpoint.compiled.aborted(error.into());
-        if let Error::Aborted { missing, cause, .. } = &mut aborted
-            && link(cause).is_some_and(|link| matches!(link.what(), What::Silent { .. }))
-        {
-            // A party is silent as long as others don't come. Nobody calls clients, so one can't know who came.
-            *missing = endpoint.other_clients(me);
-        }
-        aborted
-    })
+    Session::establish(mesh, agreement, Box::new(OsEntropy))
+        .map_err(|error| endpoint.compiled.aborted(error.into()))
 }
 
 /// A party's failure, and whether it ended the run while a check was under way.

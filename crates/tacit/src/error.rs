@@ -22,14 +22,12 @@ pub enum Error {
     #[error(transparent)]
     Setup(#[from] SetupError),
     /// The run was aborted.
-    #[error("the run was aborted{}: {cause}{}{}{}{}", in_lane(*lane), place(at.as_deref()), advice(cause, missing.as_deref()), counted(*attempt), address(cause))]
+    #[error("the run was aborted{}: {cause}{}{}{}{}", in_lane(*lane), place(at.as_deref()), advice(cause), counted(*attempt), address(cause))]
     Aborted {
         /// The lane that failed, if the run had several.
         lane: Option<u16>,
         /// The line of the program that was worked on, if any.
         at: Option<Box<Source>>,
-        /// Who else takes part and may not have come, if a party was silent before the run began.
-        missing: Option<Box<Missing>>,
         /// Whether it ended while a check was under way whose end others may have known: [`Error::is_attempt`].
         attempt: bool,
         /// What happened.
@@ -67,10 +65,6 @@ pub enum Error {
     Differs(Box<Difference>),
 }
 
-/// The names of those who may not have come.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Missing(pub Vec<String>);
-
 /// How far an error is from what went wrong, the nearest first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Distance {
@@ -88,8 +82,8 @@ impl Error {
     /// The same, of one of a run's lanes.
     pub(crate) fn in_lane(self, lane: u16) -> Self {
         match self {
-            Self::Aborted { at, missing, attempt, cause, .. } => {
-                Self::Aborted { lane: Some(lane), at, missing, attempt, cause }
+            Self::Aborted { at, attempt, cause, .. } => {
+                Self::Aborted { lane: Some(lane), at, attempt, cause }
             }
             other => other,
         }
@@ -98,8 +92,8 @@ impl Error {
     /// The same, of a run that ended while a check was under way, or not.
     pub(crate) fn in_check(self, challenged: bool) -> Self {
         match self {
-            Self::Aborted { lane, at, missing, attempt, cause } => {
-                Self::Aborted { lane, at, missing, attempt: attempt || challenged, cause }
+            Self::Aborted { lane, at, attempt, cause } => {
+                Self::Aborted { lane, at, attempt: attempt || challenged, cause }
             }
             other => other,
         }
@@ -179,16 +173,12 @@ fn place(at: Option<&Source>) -> String {
 }
 
 /// What to do about it.
-fn advice(cause: &Cause, missing: Option<&Missing>) -> String {
+fn advice(cause: &Cause) -> String {
     let Some(link) = link(cause) else { return String::new() };
     let peer = link.peer().map_or("this party", |peer| peer.name.as_str());
     match link.what() {
         What::Closed { .. } => format!("; see what {peer} says, and run again"),
         What::Silent { .. } | What::Stalled { .. } => {
-            if let Some(Missing(names)) = missing {
-                let names = names.join(", ");
-                return format!("; {peer} may be waiting for others of this run: {names}; come together");
-            }
             format!("; see whether {peer} still runs and can be reached, and run again")
         }
         _ => String::new(),
@@ -226,14 +216,9 @@ mod tests {
         drop(meshes);
         let link = here.recv(1, tacit_net::At::op(4), 1).unwrap_err();
         let at = Source { file: "big.py".into(), line: 9, text: "a * b".into() };
-        let aborted = |missing| Error::Aborted {
-            lane: None,
-            at: Some(Box::new(at.clone())),
-            missing,
-            attempt: false,
-            cause: Cause::During { node: 3, source: link.clone().into() },
-        };
-        let says = aborted(None).to_string();
+        let cause = Cause::During { node: 3, source: link.clone().into() };
+        let at_line = Some(Box::new(at.clone()));
+        let says = Error::Aborted { lane: None, at: at_line, attempt: false, cause }.to_string();
         assert!(says.starts_with("the run was aborted: lost P1 ("), "{says}");
         let rest = format!(
             ") in the setup phase (at {at}); see what P1 says, and run again [while waiting for op 4, batch 0 of P1]"

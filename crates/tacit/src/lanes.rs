@@ -179,7 +179,6 @@ mod tests {
         let aborted = |attempt, cause: SessionError| Error::Aborted {
             lane: None,
             at: None,
-            missing: None,
             attempt,
             cause: cause.into(),
         };

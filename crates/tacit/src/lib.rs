@@ -7,6 +7,7 @@
 //! an offline phase can make material for runs ahead of time ([`Seat::offline`]) and keep it in a [`store`] until a run
 //! takes it ([`Seat::run_stored`]).
 
+mod agreed;
 mod ahead;
 mod attempts;
 mod casting;
@@ -27,12 +28,12 @@ pub use ahead::{Made, Prepared, Sent, play_offline};
 pub use attempts::MOST_ATTEMPTS;
 pub use casting::{
     Casting, Comparison, Making, Seating, Seconds, Settled, cast, cast_for, is_open, network, players,
-    settle, told,
+    settle, told, usual,
 };
 pub use compiled::Compiled;
 pub use deployment::Seat;
 pub use endpoint::{Endpoint, Feed, play, play_parts};
-pub use error::{Distance, Error, Missing};
+pub use error::{Distance, Error};
 pub use lanes::{Job, Strand, admitted_lanes, play_lanes};
 pub use local::{Local, Progress};
 pub use material::{Instance, Place};

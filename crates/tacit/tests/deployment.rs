@@ -6,10 +6,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU16, Ordering};
 use std::thread;
+use std::time::Duration;
 use tacit::engine::Clear;
-use tacit::net::setup::init;
+use tacit::net::setup::{Config, init};
 use tacit::program::cost::Phase;
-use tacit::program::{Builder, Data, Kind, Range, Recipient, Value};
+use tacit::program::{Builder, Data, Kind, NodeId, ProgramError, Range, Recipient, Source, Value};
 use tacit::{Compiled, Error, Feed, Place, Prepared, Run, Seat, Stream};
 
 /// Folders of three parties and the clients `alice` and `bob`; gone at the end.
@@ -55,16 +56,29 @@ fn free_ports(count: u16) -> u16 {
 }
 
 fn difference(range: i128) -> Arc<Compiled> {
+    difference_with(range, Builder::greater)
+}
+
+/// The same with another comparison.
+fn difference_with(range: i128, compare: Comparing) -> Arc<Compiled> {
     let mut builder = Builder::new();
     let range = Range::new(-range, range);
+    let at = |builder: &mut Builder, line, text: &str| {
+        builder.at(Source { file: "/home/differ.py".to_owned(), line, text: text.to_owned() });
+    };
+    at(&mut builder, 1, "def difference(a, b)");
     let a = builder.input("alice", "a", Kind::Int, &[3], range).unwrap();
     let b = builder.input("bob", "b", Kind::Int, &[3], range).unwrap();
+    at(&mut builder, 2, "difference = a - b");
     let difference = builder.sub(a, b).unwrap();
-    let larger = builder.greater(a, b).unwrap();
+    at(&mut builder, 3, "larger = compare(a, b)");
+    let larger = compare(&mut builder, a, b).unwrap();
     builder.reveal(difference, Recipient::Role("alice".into())).unwrap();
     builder.reveal(larger, Recipient::All).unwrap();
     Compiled::new(builder.finish().unwrap()).unwrap()
 }
+
+type Comparing = fn(&mut Builder, NodeId, NodeId) -> Result<NodeId, ProgramError>;
 
 fn ints(values: [i64; 3]) -> Value {
     Value { shape: vec![3], data: Data::Int(values.to_vec()) }
@@ -121,15 +135,110 @@ fn everybody_learns_what_the_program_says_and_no_more() {
     }
 }
 
+/// Whoever runs something else is named by everybody, with what is different: the range of an input, or a line.
 #[test]
-fn different_programs_are_noticed_by_all() {
+fn different_programs_are_noticed_by_all_and_explained() {
     let deployment = Deployment::new("differ");
-    let errors = everybody(&deployment, |name, config, inputs| {
-        play(config, if name == "P2" { 101 } else { 100 }, inputs).unwrap_err()
-    });
-    for (name, error) in errors {
-        assert!(error.is_abort(), "{name}: {error}");
-        assert!(error.to_string().contains("program (its hash)"), "{name}: {error}");
+    let odd_one = |odd: &str, other: Arc<Compiled>| {
+        everybody(&deployment, |name, config, inputs| {
+            let program = if name == odd { other.clone() } else { difference(100) };
+            let mut seat = Seat::open(config).unwrap();
+            let error = seat.run(&program, "replicated", inputs, &|_, _| {}).unwrap_err();
+            assert!(error.is_abort(), "{name}: {error}");
+            error.to_string()
+        })
+    };
+    for odd in ["P0", "P2", "alice", "bob"] {
+        for (name, error) in odd_one(odd, difference(101)) {
+            let here = ["-100 to 100", "-101 to 101"].map(|range| format!("a of alice: int [3], {range}"));
+            assert!(here.iter().all(|input| error.contains(input)), "{name}, with another {odd}: {error}");
+            let named = if name == odd { " disagrees on the inputs: " } else { odd };
+            assert!(error.contains(named), "{name}, with another {odd}: {error}");
+        }
+        for (name, error) in odd_one(odd, difference_with(100, Builder::less)) {
+            // The own line with its text; of another's at most where it stands.
+            let line = if name == odd { "the program: " } else { odd };
+            let said = error.contains("differ.py:3: larger") || error.contains("differ.py, line 3");
+            assert!(said && error.contains(line), "{name}, with another {odd}: {error}");
+        }
+    }
+}
+
+/// Whoever comes first waits for the others, for longer than anybody may be silent in a run.
+#[test]
+fn early_clients_wait_for_late_ones() {
+    let deployment = Deployment::new("late");
+    for name in ["P0", "P1", "P2", "alice", "bob"] {
+        let text = fs::read_to_string(deployment.config(name)).unwrap();
+        let limits = "[limits]\nsilence_seconds = 2.0\nconnect_seconds = 0.001\n";
+        fs::write(deployment.config(name), format!("{text}\n{limits}")).unwrap();
+    }
+    let waits = |alice: u64, others: u64| {
+        everybody(&deployment, |name, config, inputs| {
+            let wait = if name == "alice" { alice } else { others };
+            if name == "bob" {
+                thread::sleep(Duration::from_secs(3));
+            }
+            let config = Config::load(config).unwrap().with_wait(Duration::from_secs(wait));
+            Seat::with(config).unwrap().run(&difference(100), "replicated", inputs, &|_, _| {})
+        })
+    };
+    for (name, run) in waits(60, 60) {
+        assert!(run.is_ok(), "{name}: {:?}", run.map(|_| ()));
+    }
+    let [.., (_, alice), _] = waits(1, 5);
+    let error = alice.map(|_| ()).unwrap_err().to_string();
+    assert!(error.contains("waits for others of this run (bob), who didn't come within 1 s"), "{error}");
+}
+
+/// A party's outputs, which it can't put anywhere.
+struct Full;
+
+impl Feed for Full {
+    fn inputs(&mut self, _part: u64) -> Result<Vec<Option<Clear>>, Error> {
+        Ok(vec![None, None])
+    }
+
+    fn outputs(&mut self, _part: u64, _outputs: Vec<Option<Clear>>) -> Result<(), Error> {
+        Err(Error::Feed("the disk is full".to_owned()))
+    }
+}
+
+/// A client that has only given its inputs stays to the end, and says which it was; if it is lost, nobody minds.
+#[test]
+fn a_client_that_only_gives_stays_to_the_end() {
+    let deployment = Deployment::new("stays");
+    let mut builder = Builder::new();
+    let range = Range::new(-100, 100);
+    let a = builder.input("alice", "a", Kind::Int, &[3], range).unwrap();
+    let b = builder.input("bob", "b", Kind::Int, &[3], range).unwrap();
+    let larger = builder.greater(a, b).unwrap();
+    builder.reveal(larger, Recipient::Role("P0".into())).unwrap();
+    let program = Compiled::new(builder.finish().unwrap()).unwrap();
+    let stream = Stream { part: program.clone(), times: 1, rest: None, instances: 1 };
+    // Under astra-fair whoever can't write its outputs ends nobody else's run: all have theirs.
+    let protocols = ["replicated", "replicated-malicious", "astra", "astra-malicious"];
+    let all = protocols.into_iter().flat_map(|protocol| [(protocol, false), (protocol, true)]);
+    for (protocol, full) in all.chain([("astra-fair", false)]) {
+        let program = program.for_protocol(tacit::protocol(protocol).unwrap()).unwrap();
+        let ends = everybody(&deployment, |name, config, inputs| {
+            let clear = |(input, value): (usize, &Option<Value>)| {
+                value.as_ref().map(|value| program.encode(input, value).unwrap())
+            };
+            let inputs = inputs.iter().enumerate().map(clear).collect();
+            let mut feed = Repeated { inputs, outputs: Vec::new() };
+            let feed: &mut dyn Feed = if full && name == "P0" { &mut Full } else { &mut feed };
+            Seat::open(config).unwrap().stream(&stream, protocol, feed).map(|_| ())
+        });
+        for (name, end) in ends.into_iter().filter(|(name, _)| !name.starts_with('P')) {
+            let Err(error) = end else {
+                assert!(!full, "{protocol}: {name} ends well");
+                continue;
+            };
+            let says = error.to_string();
+            let told = "P0 aborted: the run was aborted: the disk is full";
+            assert!(full && error.is_abort() && says.contains(told), "{protocol}, {name}: {says}");
+        }
     }
 }
 
@@ -243,7 +352,8 @@ fn a_lane_that_fails_ends_the_run_for_all_and_is_named() {
     });
     // Whoever is still gathering its links when a lane fails hears of it there, and not from a lane.
     let texts = errors.map(|(name, error)| format!("{name}: {error}"));
-    let found = texts.iter().filter(|text| text.contains("lane 1") && text.contains("program (its hash)"));
+    let found =
+        texts.iter().filter(|text| text.contains("lane 1") && text.contains("P2 disagrees on the inputs"));
     assert!(found.count() > 0, "{texts:?}");
 }
 

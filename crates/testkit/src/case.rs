@@ -108,7 +108,9 @@ impl Case {
             instances: 1,
             parameters: protocol.parameters(),
             window: plan.window as u64,
-            inputs: String::new(),
+            inputs: Vec::new(),
+            outputs: Vec::new(),
+            steps: Vec::new(),
             program: [0; 32],
         };
         names.extend(clients);

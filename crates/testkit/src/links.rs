@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 use std::{env, fs, process, thread};
 
-use tacit_net::setup::{Config, Listener, SetupError, connect_lanes, init};
+use tacit_net::setup::{Config, Listener, SetupError, connect_lanes, init, quiet};
 use tacit_net::stream::StreamTransport;
 use tacit_net::{Event, Frame, Transport, What, WireBytes, memory};
 
@@ -67,12 +67,12 @@ pub fn links_in_lanes(medium: Medium, case: &Case, lanes: u16) -> Vec<Links> {
 
 /// One endpoint's links with all others, in each lane.
 fn gather(config: &Config, lanes: u16) -> Result<Vec<StreamTransport>, SetupError> {
-    if config.is_client() {
-        return connect_lanes(config, lanes);
-    }
-    let parties = config.parties().len();
+    let (parties, within) = (config.parties().len(), config.limits().connect);
     let clients: Vec<usize> = (parties..parties + config.clients().len()).collect();
-    Listener::bind(config)?.gather_lanes(&clients, lanes, config.limits().connect)
+    if config.is_client() {
+        return connect_lanes(config, &clients, lanes, within, &quiet());
+    }
+    Listener::bind(config)?.gather_lanes(&clients, lanes, within)
 }
 
 /// A folder of configurations, removed in the end.

@@ -1,6 +1,6 @@
 //! What can be said of a circuit's run.
 
-use crate::args::{AnyProtocolArgs, WindowArgs};
+use crate::args::{AnyProtocolArgs, WaitArgs, WindowArgs};
 use crate::circuit::form::Form;
 use crate::circuit::values::Given;
 use crate::failure::Failure;
@@ -48,14 +48,16 @@ pub(crate) struct CircuitArgs {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=MAX_INSTANCES))]
     pub(crate) count: Option<u64>,
     #[command(flatten)]
+    pub(crate) wait: WaitArgs,
+    #[command(flatten)]
     pub(crate) window: WindowArgs,
     /// Take and print values as 0s and 1s in the order of the wires
     #[arg(long)]
     bits: bool,
     /// The network that --cost reckons with: lan, wan, ROUND-TRIP,BANDWIDTH such as 20ms,1gbit, or a file with a
-    /// value for each pair
-    #[arg(long, default_value = "lan")]
-    pub(crate) net: String,
+    /// value for each pair. If not said: times for lan, and roles as in a simulation
+    #[arg(long, value_name = "PROFILE")]
+    pub(crate) net: Option<String>,
     /// Say what was sent, in how many rounds and how long it took
     #[arg(short, long)]
     pub(crate) verbose: bool,

@@ -18,8 +18,9 @@ pub(crate) use args::CircuitArgs;
 use crate::Context;
 use crate::cost::{Bill, Offers};
 use crate::failure::Failure;
-use crate::progress::{Bar, note_waiting};
-use crate::{cost, net, run};
+use crate::net::CostNet;
+use crate::progress::{Bar, note_meeting};
+use crate::{cost, run};
 use parts::Parts;
 use std::path::Path;
 use std::sync::Arc;
@@ -60,7 +61,7 @@ fn price(context: &mut Context<'_>, args: &CircuitArgs, circuit: &Arc<Circuit>) 
     };
     let config = args.config.as_deref().map(|path| args.window.configuration(path)).transpose()?;
     let window = config.as_ref().map_or(args.window.bytes, Config::window);
-    let net = net::load(&args.net)?;
+    let net = CostNet::load(args.net.as_deref())?;
     let mut offers = Offers::default();
     for name in names {
         let parties = cost::parties(&name, config.as_ref())?;
@@ -75,7 +76,7 @@ fn price(context: &mut Context<'_>, args: &CircuitArgs, circuit: &Arc<Circuit>) 
         }
         offers.add(&name, Bill::of_stream(&stream, name.clone(), &parties, &net));
     }
-    cost::tell(context, &args.net, &net, offers)
+    cost::tell(context, &net, offers)
 }
 
 /// As one party or client of a deployment.
@@ -86,7 +87,7 @@ fn deployed(
     circuit: &Arc<Circuit>,
     bar: &Bar,
 ) -> Result<Report, Failure> {
-    let config = args.window.configuration(config)?;
+    let config = args.wait.within(args.window.configuration(config)?);
     let owners = owners_in(&config, args, circuit)?;
     let me = &config.names()[config.me()];
     let given = args.given(circuit)?;
@@ -108,7 +109,7 @@ fn deployed(
     let printer = Printer { out: &mut context.out, json: context.json, bar };
     let mut tap = Tap::new(circuit, parts, args.form(), given, once, Some(printer))?;
     let mut seat = Seat::with(config)?;
-    note_waiting(&mut seat);
+    note_meeting(&mut seat);
     Ok(seat.stream(&stream, &args.protocol.name(), &mut tap)?)
 }
 

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::peer::{Peer, Standing};
-use super::{Mesh, REASON, ROOM};
+use super::{Mesh, REASON, ROOM, farewell};
 use crate::At;
 use crate::error::{Error, What};
 use crate::frame::{Frame, Kind};
@@ -68,11 +68,9 @@ impl Mesh {
     pub fn close(mut self) -> Result<(), Error> {
         self.alive()?;
         self.push_out()?;
-        let here = self.peers.iter().enumerate().filter(|(_, peer)| peer.is_here());
-        for peer in here.map(|(index, _)| index).collect::<Vec<_>>() {
-            let goodbye = Frame { kind: Kind::Goodbye, at: At::default(), payload: Vec::new() };
-            self.transport.send(peer, goodbye);
-            self.transport.hold(peer, false);
+        for (index, _) in self.peers.iter().enumerate().filter(|(_, peer)| peer.listens()) {
+            self.transport.send(index, farewell::goodbye(false));
+            self.transport.hold(index, false);
         }
         let deadline = self.transport.now() + self.limits.linger;
         while !self.transport.flush() && self.linger(deadline)? {}
@@ -104,7 +102,7 @@ impl Mesh {
         let at = At { part: origin as u16, batch: check_failed.into(), ..At::default() };
         let payload = clip(reason).as_bytes().to_vec();
         for (index, peer) in self.peers.iter().enumerate() {
-            if peer.is_here() && Some(index) != except {
+            if peer.listens() && Some(index) != except {
                 self.transport.send(index, Frame { kind: Kind::Abort, at, payload: payload.clone() });
             }
         }
@@ -144,7 +142,8 @@ impl Mesh {
                 Kind::Abort if !self.lenient && self.failure.is_none() => {
                     return self.handle(peer, Event::Frame(frame)).map(|()| true);
                 }
-                Kind::Abort | Kind::Goodbye => self.peers[peer].standing = Standing::Left,
+                Kind::Goodbye => self.peers[peer].standing = farewell::standing(&frame),
+                Kind::Abort => self.peers[peer].standing = Standing::Left,
                 Kind::Data | Kind::KeepAlive => {}
             },
             Some((peer, Event::Lost(_))) => self.peers[peer].standing = Standing::Lost,

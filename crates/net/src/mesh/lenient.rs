@@ -91,6 +91,9 @@ impl Mesh {
             let left = deadline.saturating_sub(self.transport.now());
             let event = self.transport.poll(left.min(GLANCE));
             let now = self.transport.now();
+            // No sign of life extends this wait or another one like it, so this party may give some: clients wait for the
+            // end of the run.
+            self.sound(now);
             overdue += usize::from(left.is_zero());
             match event {
                 Some((peer, event)) if overdue <= BURST => self.heed(peer, event, now)?,

@@ -16,6 +16,8 @@ pub(super) enum Standing {
     Present,
     /// It has said goodbye, or that it aborts; its link may have ended.
     Left,
+    /// It has said goodbye, and stays to hear how the run ends.
+    Listening,
     /// Its link has ended, and it had not said goodbye.
     Lost,
 }
@@ -57,8 +59,14 @@ impl Peer {
         self.standing == Standing::Present
     }
 
+    /// Whether it has said goodbye: nothing more comes from it.
     pub(super) fn has_left(&self) -> bool {
-        self.standing == Standing::Left
+        matches!(self.standing, Standing::Left | Standing::Listening)
+    }
+
+    /// Whether it wants to hear how the run ends. It may be left out nonetheless.
+    pub(super) fn listens(&self) -> bool {
+        matches!(self.standing, Standing::Present | Standing::Listening)
     }
 
     pub(super) fn push(&mut self, frame: Frame) {

@@ -590,3 +590,82 @@ fn nobody_left_out_nothing_changed() {
     meshes[1].abort("no");
     assert!(matches!(meshes[0].recv(1, at(0), 0).unwrap_err().what(), What::Aborted { .. }));
 }
+
+/// A client that has given all stays to the end, and hears which it is.
+#[test]
+fn who_leaves_early_hears_how_the_run_ends() {
+    // All end well; the client needs nothing but their goodbyes, and they nothing of it.
+    let mut meshes = meshes(2, 1);
+    let client = thread::spawn({
+        let client = meshes.pop().unwrap();
+        move || client.see_out()
+    });
+    while !meshes.iter().all(|mesh| mesh.peers[2].has_left()) {
+        meshes.iter_mut().for_each(|mesh| mesh.service().unwrap());
+    }
+    assert!(meshes.iter().all(|mesh| mesh.peers[2].listens() && !mesh.peers[2].is_present()));
+    meshes.pop().unwrap().close().unwrap();
+    assert!(!client.is_finished(), "one party's end is not the run's");
+    meshes.pop().unwrap().close().unwrap();
+    client.join().unwrap().unwrap();
+
+    // One is lost; one aborts, though the client has left; one has ended well and another aborts.
+    let ends: [fn(Vec<Mesh>); 3] = [
+        |mut meshes| drop(meshes.remove(0)),
+        |mut meshes| drop(meshes[0].abort("a check fails")),
+        |mut meshes| {
+            meshes.remove(1).close().unwrap();
+            meshes[0].abort("a check fails");
+        },
+    ];
+    for (end, says) in
+        ends.into_iter().zip(["lost P0", "P0 aborted: a check fails", "P0 aborted: a check fails"])
+    {
+        let mut meshes = self::meshes(2, 1);
+        let client = meshes.pop().unwrap();
+        let client = thread::spawn(move || client.see_out());
+        while !meshes.iter().all(|mesh| mesh.peers[2].has_left()) {
+            meshes.iter_mut().for_each(|mesh| mesh.service().unwrap());
+        }
+        end(meshes);
+        let error = client.join().unwrap().unwrap_err().to_string();
+        assert!(error.starts_with(says), "{error}");
+    }
+}
+
+/// The run goes on without a client that has given all and is lost.
+#[test]
+fn who_has_left_early_may_be_lost() {
+    let mut meshes = meshes(2, 1);
+    let mut client = meshes.pop().unwrap();
+    for party in 0..2 {
+        client.transport.send(party, farewell::goodbye(true));
+    }
+    drop(client);
+    let (first, second) = meshes.split_at_mut(1);
+    first[0].send(1, at(1), &[7]).unwrap();
+    second[0].send(0, at(1), &[7]).unwrap();
+    assert_eq!(first[0].recv(1, at(1), 1).unwrap(), [7]);
+    assert_eq!(second[0].recv(0, at(1), 1).unwrap(), [7]);
+    for mesh in meshes {
+        mesh.close().unwrap();
+    }
+}
+
+/// Parties that compute are waited for; those of which nothing is heard any more are not.
+#[test]
+fn who_leaves_early_waits_for_signs_of_life() {
+    let limits =
+        Limits { silence: Duration::from_millis(40), patience: Duration::from_secs(2), ..Limits::default() };
+    let mut meshes = meshes_with(2, 1, &limits);
+    let client = meshes.pop().unwrap();
+    let start = Instant::now();
+    let client = thread::spawn(move || client.see_out());
+    while start.elapsed() < Duration::from_secs(5) {
+        meshes[0].tick().unwrap();
+        thread::sleep(Duration::from_millis(5));
+    }
+    assert!(!client.is_finished());
+    let error = client.join().unwrap().unwrap_err();
+    assert!(matches!(error.what(), What::Silent { .. }), "{error}");
+}

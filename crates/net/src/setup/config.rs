@@ -22,7 +22,6 @@
 //! ```
 
 use std::collections::HashSet;
-use std::fs;
 use std::net::{IpAddr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -32,6 +31,7 @@ use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use serde::Deserialize;
 
 use super::error::SetupError;
+use super::files;
 use super::hello::MAX_ENDPOINTS;
 use crate::Limits;
 use crate::frame::MAX_PAYLOAD;
@@ -94,7 +94,10 @@ impl Config {
     /// # Errors
     /// [`SetupError::File`] or [`SetupError::Config`].
     pub fn load(path: &Path) -> Result<Self, SetupError> {
-        let text = fs::read_to_string(path).map_err(|error| file_error(path, &error))?;
+        let text = String::from_utf8(files::read(path)?).map_err(|_| SetupError::Config {
+            path: path.to_owned(),
+            detail: "not a text in UTF-8".to_owned(),
+        })?;
         Self::parse(&text, path)
     }
 
@@ -166,6 +169,13 @@ impl Config {
         Ok(self)
     }
 
+    /// The same with another time for which the others are waited for at the start of a run ([`Limits::connect`]).
+    #[must_use]
+    pub fn with_wait(mut self, within: Duration) -> Self {
+        self.limits.connect = within;
+        self
+    }
+
     /// Everybody's fingerprint, in the order of their numbers.
     pub(super) fn fingerprints(&self) -> Vec<Option<Fingerprint>> {
         let parties = self.parties.iter().map(|party| party.fingerprint);
@@ -178,18 +188,15 @@ impl Config {
         Some(self.listen.as_deref().unwrap_or(&party.address))
     }
 
-    /// Reads this endpoint's key and certificate, and checks that they are the ones that the others expect.
-    /// `None` with plain TCP.
+    /// Reads this endpoint's key and certificate, and checks that they belong together and are the ones that the others
+    /// expect. `None` with plain TCP.
     pub(super) fn identity(&self) -> Result<Option<Identity>, SetupError> {
-        let (Security::Tls, Some(key), Some(certificate)) = (self.security, &self.key, &self.certificate)
+        let (Security::Tls, Some(key_path), Some(path)) = (self.security, &self.key, &self.certificate)
         else {
             return Ok(None);
         };
-        let read = |path: &Path| fs::read(path).map_err(|error| file_error(path, &error));
         let wrong = |path: &Path, detail: String| SetupError::Config { path: path.to_owned(), detail };
-
-        let path = certificate;
-        let certificate = CertificateDer::from_pem_slice(&read(path)?)
+        let certificate = CertificateDer::from_pem_slice(&files::read(path)?)
             .map_err(|error| wrong(path, format!("not a certificate in PEM: {error}")))?;
         let got = Fingerprint::of(&certificate);
         if let Some(Some(expected)) = self.fingerprints().get(self.me)
@@ -200,15 +207,21 @@ impl Config {
         }
         check_valid_now(&certificate).map_err(|error| wrong(path, format!("this side {error}")))?;
 
-        let path = key;
-        let key = PrivateKeyDer::from_pem_slice(&read(path)?)
-            .map_err(|error| wrong(path, format!("not a private key in PEM: {error}")))?;
-        Ok(Some(Identity { certificate, key }))
+        let key = PrivateKeyDer::from_pem_slice(&files::read_secret(key_path)?)
+            .map_err(|error| wrong(key_path, format!("not a private key in PEM: {error}")))?;
+        let identity = Identity { certificate, key };
+        match identity.fits() {
+            Ok(true) => Ok(Some(identity)),
+            Ok(false) => Err(wrong(
+                key_path,
+                format!(
+                    "not the key of {}: both have to come from one folder that `tacit init` made",
+                    path.display()
+                ),
+            )),
+            Err(error) => Err(wrong(key_path, format!("not a key that TLS can use: {error}"))),
+        }
     }
-}
-
-fn file_error(path: &Path, error: &std::io::Error) -> SetupError {
-    SetupError::File { path: path.to_owned(), detail: error.to_string() }
 }
 
 /// The file as it stands.

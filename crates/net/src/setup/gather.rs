@@ -1,58 +1,80 @@
 //! Brings the endpoints of one run together: dials some, and takes in those who call.
+//!
+//! A party takes nobody in before everybody is here whom it awaits. So nobody is in a run that has not begun: those
+//! who come early wait at the first party, are told for whom, and may go and come again.
 
-use std::net::{SocketAddr, ToSocketAddrs};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, Timespec};
 use rustls::ClientConfig;
-use rustls::client::UnbufferedClientConnection;
-use rustls::pki_types::ServerName;
 
 use super::config::Config;
+use super::dial::{Dial, Route};
 use super::error::SetupError;
-use super::greeting::{Fault, Greeting};
-use super::hello::Hello;
-use super::listener::Listener;
-use crate::channel::{Channel, ChannelError};
+use super::hello::{Hello, Members};
+use super::listener::{Listener, TurnedAway};
+use crate::channel::Channel;
 use crate::shape::STAMP;
 use crate::stream::StreamTransport;
 use crate::tls::pin::{Identity, client_config};
-use crate::tls::{Tls, TlsError};
 use crate::{Lane, MAX_LANES};
 
-/// The first pause before a peer that could not be reached is dialled again; it doubles up to the last.
-const FIRST_PAUSE: Duration = Duration::from_millis(10);
-const LAST_PAUSE: Duration = Duration::from_millis(500);
 /// How often connections that are complete are looked at while others are still to come.
 const LOOK: Duration = Duration::from_millis(50);
 /// How long the same peers are missing before it is told who they are.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// Connects a client to all parties, for a run in one lane; else as [`connect_lanes`].
+/// What is told while endpoints are brought together. Names are those of the own configuration.
+#[derive(Clone, Copy, Debug)]
+pub enum Note<'a> {
+    /// These have been missing for two seconds.
+    Waiting(&'a [&'a str]),
+    /// Somebody called and was turned away.
+    TurnedAway(&'a TurnedAway),
+}
+
+/// Is told notes. It must not wait for anything: nobody is heard meanwhile.
+pub type Notes = Arc<dyn Fn(Note<'_>) + Send + Sync>;
+
+/// Notes that nobody is told.
+pub fn quiet() -> Notes {
+    Arc::new(|_| {})
+}
+
+/// Connects a client to all parties, for a run in one lane, for as long as [`crate::Limits::connect`] at most; else as
+/// [`connect_lanes`].
 ///
 /// # Errors
 /// As [`connect_lanes`].
-pub fn connect(config: &Config) -> Result<StreamTransport, SetupError> {
-    connect_lanes(config, 1).and_then(only)
+pub fn connect(config: &Config, clients: &[usize]) -> Result<StreamTransport, SetupError> {
+    connect_lanes(config, clients, 1, config.limits().connect, &quiet()).and_then(only)
 }
 
-/// Connects a client to all parties in each of `lanes` lanes, with retries for as long as
-/// [`crate::Limits::connect`]. A party that is up but not ready for this client keeps it waiting. Returns the
-/// links of each lane.
+/// Connects a client to all parties in each of `lanes` lanes, for a run in which these clients (by number) take part.
+/// Tries again until `within` is over, and waits until all others have come. Returns the links of each lane.
 ///
 /// # Errors
-/// [`SetupError::WrongUse`] for a party's configuration, or for no or more than [`MAX_LANES`] lanes; what is
-/// wrong with key or certificate; [`SetupError::Missing`], [`SetupError::Refused`], [`SetupError::Differs`].
-pub fn connect_lanes(config: &Config, lanes: u16) -> Result<Vec<StreamTransport>, SetupError> {
+/// [`SetupError::WrongUse`] for a party's configuration, for clients without this one, or for no or more than
+/// [`MAX_LANES`] lanes; what is wrong with key or certificate; [`SetupError::Missing`], [`SetupError::Refused`],
+/// [`SetupError::Differs`].
+pub fn connect_lanes(
+    config: &Config,
+    clients: &[usize],
+    lanes: u16,
+    within: Duration,
+    notes: &Notes,
+) -> Result<Vec<StreamTransport>, SetupError> {
+    let wrong = |detail: &str| Err(SetupError::WrongUse { detail: detail.to_owned() });
     if !config.is_client() {
-        return Err(SetupError::WrongUse {
-            detail: "parties bind and gather, they do not connect".to_owned(),
-        });
+        return wrong("parties bind and gather, they do not connect");
+    }
+    if !clients.contains(&config.me()) {
+        return wrong("a client connects for runs that it takes part in");
     }
     let identity = config.identity()?;
-    let caller = Caller::new(config, identity.as_ref())?;
-    run(config, &caller, None, lanes, config.limits().connect)
+    let caller = Caller::new(config, identity.as_ref())?.for_run(clients, lanes)?;
+    run(config, &caller, None, within, notes)
 }
 
 /// The links of a run's only lane.
@@ -64,7 +86,7 @@ pub(super) fn only(mut lanes: Vec<StreamTransport>) -> Result<StreamTransport, S
 #[derive(Clone)]
 pub(super) struct Caller {
     pub(super) hello: Hello,
-    tls: Vec<Option<Arc<ClientConfig>>>,
+    pub(super) tls: Vec<Option<Arc<ClientConfig>>>,
 }
 
 impl Caller {
@@ -81,6 +103,17 @@ impl Caller {
         }
         Ok(Self { hello, tls })
     }
+
+    /// The same, for a run in so many lanes in which these clients take part.
+    pub(super) fn for_run(&self, clients: &[usize], lanes: u16) -> Result<Self, SetupError> {
+        if lanes == 0 || lanes > MAX_LANES {
+            let detail = format!("a run has 1 to {MAX_LANES} lanes, not {lanes}");
+            return Err(SetupError::WrongUse { detail });
+        }
+        let guests = Members::of(clients.iter().copied());
+        let hello = Hello { lane: Lane { number: 0, count: lanes }, guests, ..self.hello.clone() };
+        Ok(Self { hello, tls: self.tls.clone() })
+    }
 }
 
 /// Dials the parties of lower numbers, hears those awaited by the listener, and returns each lane's links when all
@@ -89,15 +122,12 @@ pub(super) fn run(
     config: &Config,
     caller: &Caller,
     mut listener: Option<(&mut Listener, &[usize])>,
-    lanes: u16,
     within: Duration,
+    notes: &Notes,
 ) -> Result<Vec<StreamTransport>, SetupError> {
-    if lanes == 0 || lanes > MAX_LANES {
-        let detail = format!("a run has 1 to {MAX_LANES} lanes, not {lanes}");
-        return Err(SetupError::WrongUse { detail });
-    }
     let deadline = Instant::now() + within;
     let names = config.names();
+    let lanes = caller.hello.lane.count;
     // By endpoint, then by lane.
     let mut channels: Vec<Places> = names.iter().map(|_| Lane::all(lanes).map(|_| None).collect()).collect();
     let lower = config.parties().iter().take(config.me());
@@ -110,55 +140,79 @@ pub(super) fn run(
             listener.hear()?;
             for &peer in *awaited {
                 let Some(places) = channels.get_mut(peer) else { continue };
-                clear_if_gone(places, peer, config)?;
-                listener.take(peer, places)?;
+                clear_if_gone(places);
+                listener.take(peer, places, &caller.hello)?;
             }
         }
-        for route in &mut routes {
+        // One after the other: of two runs that one client begins at once, the first party decides which
+        // is first, and the other does not reach the next party before its turn has come.
+        let mut next = None;
+        for (number, route) in routes.iter_mut().enumerate() {
             let Some(places) = channels.get_mut(route.peer) else { continue };
-            if clear_if_gone(places, route.peer, config)? {
+            if has_left(places, route.peer, config)? {
+                places.fill_with(|| None);
                 *route = Route::new(route.peer, &route.address, lanes)?;
             }
-            route.advance(places, caller, &names, deadline)?;
-            // One after the other: of two runs that one client begins at once, the first party decides which
-            // is first, and the other does not reach the next party before its turn has come.
-            if places.iter().any(Option::is_none) {
+            route.advance(places, caller, &names)?;
+            if !is_full(places) {
+                next = Some(number);
                 break;
             }
         }
-        let here = |peer: usize| channels.get(peer).is_some_and(|places| places.iter().all(Option::is_some));
-        if routes.iter().all(|route| here(route.peer)) && awaited.iter().all(|&peer| here(peer)) {
+        let next = next.and_then(|number| routes.get(number));
+        let here = |peer: usize| channels.get(peer).is_some_and(|places| is_full(places));
+        let to_come: Vec<usize> = awaited.iter().copied().filter(|&peer| !here(peer)).collect();
+        if next.is_none() && to_come.is_empty() {
+            answer(&mut channels, awaited, &caller.hello);
             return Ok(by_lane(channels, lanes, config.limits().frame + STAMP));
         }
-        if let Some((listener, _)) = &listener {
-            let peers = routes.iter().map(|route| route.peer).chain(awaited.iter().copied());
-            vacant.tell(peers.filter(|&peer| !here(peer)).collect(), &names, listener);
+        let missing = match next {
+            // Those who call come here when that party has taken them in.
+            Some(route) => route.missing(config.me()),
+            None => to_come.clone(),
+        };
+        let hello = Hello { missing: Members::of(missing.iter().copied()), ..caller.hello.clone() };
+        answer(&mut channels, awaited, &hello);
+        if vacant.is_to_be_told(&missing) {
+            let named: Vec<&str> =
+                missing.iter().filter_map(|&peer| names.get(peer)).map(String::as_str).collect();
+            notes(Note::Waiting(&named));
         }
         if Instant::now() >= deadline {
-            let missing = |peer: usize| channels.get(peer).and_then(first_vacant);
-            let dialled = routes.iter().filter_map(|route| route.failure(&missing(route.peer)?, &names));
-            let silent = awaited.iter().filter_map(|&peer| {
-                let (lane, _) = missing(peer)?;
+            let vacancy = |peer: usize| channels.get(peer).and_then(|places| first_vacant(places));
+            // Whom a party waits for that knows of this side says more than who has not come here.
+            let heard = next.filter(|route| route.is_heard());
+            let dialled = routes.iter().filter(|route| heard.is_none_or(|heard| heard.peer == route.peer));
+            let dialled = dialled.filter_map(|route| route.failure(&vacancy(route.peer)?, &names));
+            let silent = to_come.iter().filter(|_| heard.is_none()).filter_map(|&peer| {
+                let (lane, _) = vacancy(peer)?;
                 names.get(peer).map(|name| format!("no call from {name}{lane}"))
             });
+            let turned_away = listener.iter().flat_map(|(listener, _)| listener.turned_away());
             return Err(SetupError::Missing {
                 missing: dialled.chain(silent).collect::<Vec<_>>().join(", "),
                 after: within,
-                turned_away: listener.map_or(Vec::new(), |(listener, _)| listener.recently_turned_away()),
+                turned_away: turned_away.map(TurnedAway::to_string).collect(),
             });
         }
+        let places = next.and_then(|route| channels.get(route.peer));
+        let at_work = || next.into_iter().zip(places).flat_map(|(route, places)| route.at_work(places));
+        let pause = at_work().filter_map(Dial::pause).chain([LOOK]).min().unwrap_or(LOOK);
         let mut watched = Vec::new();
         if let Some((listener, _)) = &listener {
             listener.watch(&mut watched);
         }
-        let dials = || routes.iter().flat_map(|route| &route.dials);
-        watched.extend(dials().filter_map(Dial::watch));
-        let pauses = dials().filter_map(Dial::pause).chain([LOOK]);
-        let pause = pauses.min().unwrap_or(LOOK);
-        let timeout = Timespec { tv_sec: pause.as_secs() as i64, tv_nsec: i64::from(pause.subsec_nanos()) };
-        // Whatever it says, the next round looks at everything.
-        let _ = rustix::event::poll(&mut watched, Some(&timeout));
+        watched.extend(at_work().filter_map(Dial::watch));
+        wait(&mut watched, pause);
     }
+}
+
+/// Waits until something can be read or written. Whatever has happened, the next look is at everything.
+fn wait(watched: &mut [PollFd<'_>], pause: Duration) {
+    #[cfg(test)]
+    tests::LOOKS.with(|looks| looks.set(looks.get() + 1));
+    let timeout = Timespec { tv_sec: pause.as_secs() as i64, tv_nsec: i64::from(pause.subsec_nanos()) };
+    let _ = rustix::event::poll(watched, Some(&timeout));
 }
 
 /// Who is missing, and since when it is just these.
@@ -169,51 +223,76 @@ struct Vacant {
 }
 
 impl Vacant {
-    /// Tells whoever wants to know, once these have been missing for some time.
-    fn tell(&mut self, peers: Vec<usize>, names: &[String], listener: &Listener) {
+    /// Whether it is time to tell who is missing: once these have been for some time.
+    fn is_to_be_told(&mut self, peers: &[usize]) -> bool {
         if self.peers != peers {
-            *self = Self { peers, since: Instant::now(), told: false };
+            *self = Self { peers: peers.to_vec(), since: Instant::now(), told: false };
         }
-        if !self.told && self.since.elapsed() >= PATIENCE {
-            self.told = true;
-            let missing: Vec<&str> =
-                self.peers.iter().filter_map(|&peer| names.get(peer)).map(String::as_str).collect();
-            listener.waits_for(&missing);
-        }
+        let now = !self.told && self.since.elapsed() >= PATIENCE;
+        self.told |= now;
+        now
     }
+}
+
+/// A connection that has its place in the run.
+pub(super) struct Placed {
+    pub(super) channel: Channel,
+    /// The call that it belongs to, to be named in the answer.
+    pub(super) call: u64,
+    /// Who it knows to be missing, of those who call.
+    pub(super) told: Option<Members>,
 }
 
 /// A peer's connections, by lane; `None` for one that is still to come.
-pub(super) type Places = Vec<Option<Channel>>;
+pub(super) type Places = Vec<Option<Placed>>;
 
-/// What differs if a peer's run has another number of lanes than this side's.
-pub(super) fn other_lanes(theirs: u16, ours: u16) -> String {
-    format!("its run is in {theirs} lanes, this side's in {ours}: use the same number everywhere")
+fn is_full(places: &[Option<Placed>]) -> bool {
+    places.iter().all(Option::is_some)
 }
 
-/// Vacates all of a peer's places if one of its connections has ended; `true` if so. Its lanes come together.
-///
-/// A client that leaves before everybody is here has done no harm: it may come again. A party that has been in the
-/// run already and gave it up ends it for all, so that all go on to the next one together.
-fn clear_if_gone(places: &mut Places, peer: usize, config: &Config) -> Result<bool, SetupError> {
-    let mut gone = false;
-    for channel in places.iter_mut().flatten() {
-        gone |= match config.parties().get(peer) {
-            None => channel.has_hung_up(),
-            Some(party) => match channel.reason_for_leaving(config.limits().frame + STAMP) {
-                Some(reason) => return Err(SetupError::GaveUp { peer: party.name.clone(), reason }),
-                None => channel.is_dead(),
-            },
-        };
-    }
-    if gone {
+/// Vacates all of a caller's places if one of its connections has ended: its lanes come together. It has not been taken
+/// in, and may come again.
+fn clear_if_gone(places: &mut Places) {
+    if places.iter().flatten().any(|placed| placed.channel.has_hung_up()) {
         places.fill_with(|| None);
+    }
+}
+
+/// Whether one of the connections to a party has ended.
+///
+/// # Errors
+/// If the party has said why: it has begun the run and given it up. That ends it for all, so that all go on to the next
+/// one together.
+fn has_left(places: &mut Places, peer: usize, config: &Config) -> Result<bool, SetupError> {
+    let mut gone = false;
+    for placed in places.iter_mut().flatten() {
+        if let Some(reason) = placed.channel.reason_for_leaving(config.limits().frame + STAMP) {
+            let peer = config.names().get(peer).cloned().unwrap_or_default();
+            return Err(SetupError::GaveUp { peer, reason });
+        }
+        gone |= placed.channel.is_dead();
     }
     Ok(gone)
 }
 
+/// Says hello to all callers that are here and don't know yet who is missing; with nobody missing they are taken in.
+fn answer(channels: &mut [Places], awaited: &[usize], hello: &Hello) {
+    for &peer in awaited {
+        let places = channels.get_mut(peer).into_iter().flatten();
+        for (lane, placed) in Lane::all(hello.lane.count).zip(places) {
+            let Some(Placed { channel, call, told }) = placed else { continue };
+            // Who doesn't read what is said while others are missing is told no more of it. Who has gone is noticed at
+            // the next look, or in the run.
+            if *told != Some(hello.missing) && (hello.missing.is_empty() || !channel.is_backed_up()) {
+                let _ = channel.send(&Hello { lane, call: *call, ..hello.clone() }.bytes());
+                *told = Some(hello.missing);
+            }
+        }
+    }
+}
+
 /// The first place that is vacant, after words that name its lane if others have come; `None` if all have.
-fn first_vacant(places: &Places) -> Option<(String, usize)> {
+fn first_vacant(places: &[Option<Placed>]) -> Option<(String, usize)> {
     let lane = places.iter().position(Option::is_none)?;
     let words = if places.iter().all(Option::is_none) { String::new() } else { format!(" for lane {lane}") };
     Some((words, lane))
@@ -221,184 +300,14 @@ fn first_vacant(places: &Places) -> Option<(String, usize)> {
 
 /// Each lane's links, of everybody's connections.
 fn by_lane(channels: Vec<Places>, lanes: u16, limit: usize) -> Vec<StreamTransport> {
-    let mut by_lane: Vec<Places> = Lane::all(lanes).map(|_| Vec::new()).collect();
+    let mut by_lane: Vec<Vec<Option<Channel>>> = Lane::all(lanes).map(|_| Vec::new()).collect();
     for places in channels {
-        for (lane, channel) in by_lane.iter_mut().zip(places) {
-            lane.push(channel);
+        for (lane, placed) in by_lane.iter_mut().zip(places) {
+            lane.push(placed.map(|placed| placed.channel));
         }
     }
     by_lane.into_iter().map(|channels| StreamTransport::new(channels, limit)).collect()
 }
 
-/// The way to one party, in all lanes.
-struct Route {
-    peer: usize,
-    address: String,
-    /// By lane.
-    dials: Vec<Dial>,
-}
-
-impl Route {
-    /// A new call, which has a number that nobody has used.
-    fn new(peer: usize, address: &str, lanes: u16) -> Result<Self, SetupError> {
-        let mut call = [0; 8];
-        getrandom::fill(&mut call).map_err(SetupError::system)?;
-        let call = u64::from_le_bytes(call);
-        let dials = Lane::all(lanes).map(|lane| Dial::new(peer, address.to_owned(), lane, call)).collect();
-        Ok(Self { peer, address: address.to_owned(), dials })
-    }
-
-    /// Goes on in all lanes that are still to come.
-    fn advance(
-        &mut self,
-        places: &mut Places,
-        caller: &Caller,
-        names: &[String],
-        deadline: Instant,
-    ) -> Result<(), SetupError> {
-        for (dial, place) in self.dials.iter_mut().zip(places) {
-            if place.is_none() {
-                *place = dial.advance(caller, names, deadline)?;
-            }
-        }
-        Ok(())
-    }
-
-    /// Why the party was not reached in a lane, in words.
-    fn failure(&self, (lane, number): &(String, usize), names: &[String]) -> Option<String> {
-        let name = names.get(self.peer)?;
-        let last = &self.dials.get(*number)?.last;
-        Some(format!("no connection to {name} at {}{lane} ({last})", self.address))
-    }
-}
-
-/// The way to one party in one lane.
-struct Dial {
-    peer: usize,
-    address: String,
-    lane: Lane,
-    call: u64,
-    state: DialState,
-    tries: usize,
-    /// Why the last try failed.
-    last: String,
-}
-
-enum DialState {
-    Pause { until: Instant },
-    Calling(Box<Greeting>),
-}
-
-impl Dial {
-    fn new(peer: usize, address: String, lane: Lane, call: u64) -> Self {
-        let state = DialState::Pause { until: Instant::now() };
-        let last = "not tried: parties are called in order".to_owned();
-        Self { peer, address, lane, call, state, tries: 0, last }
-    }
-
-    /// Goes on without waiting (but for the name server); the channel once the party has answered.
-    fn advance(
-        &mut self,
-        caller: &Caller,
-        names: &[String],
-        deadline: Instant,
-    ) -> Result<Option<Channel>, SetupError> {
-        if let DialState::Pause { until } = &self.state {
-            if Instant::now() < *until {
-                return Ok(None);
-            }
-            match self.call(caller, deadline)? {
-                Ok(greeting) => self.state = DialState::Calling(Box::new(greeting)),
-                Err(why) => self.try_later(why),
-            }
-        }
-        let DialState::Calling(greeting) = &mut self.state else { return Ok(None) };
-        let (name, address) = (names.get(self.peer).cloned().unwrap_or_default(), greeting.address);
-        match greeting.advance() {
-            Ok(None) => Ok(None),
-            Ok(Some(hello)) => {
-                if let Some(detail) = caller.hello.difference(&hello, names) {
-                    return Err(SetupError::Differs { peer: name, detail });
-                }
-                if hello.lane.count != self.lane.count {
-                    let detail = other_lanes(hello.lane.count, self.lane.count);
-                    return Err(SetupError::Differs { peer: name, detail });
-                }
-                if usize::from(hello.sender) != self.peer {
-                    let detail = format!("says it is number {} of parties and clients", hello.sender);
-                    return Err(SetupError::Refused { peer: name, address, detail });
-                }
-                if (hello.lane, hello.call) != (self.lane, self.call) {
-                    let detail = format!("answers another call than the one for {}", self.lane);
-                    return Err(SetupError::Refused { peer: name, address, detail });
-                }
-                "the connection broke again".clone_into(&mut self.last);
-                let pause = DialState::Pause { until: Instant::now() + FIRST_PAUSE };
-                match std::mem::replace(&mut self.state, pause) {
-                    DialState::Calling(greeting) => Ok(Some(greeting.channel)),
-                    DialState::Pause { .. } => Ok(None),
-                }
-            }
-            Err(Fault::Hello(difference)) => {
-                Err(SetupError::Differs { peer: name, detail: difference.to_string() })
-            }
-            Err(Fault::Channel(ChannelError::Tls(error @ TlsError::Rustls(_)))) => {
-                Err(SetupError::Refused { peer: name, address, detail: error.to_string() })
-            }
-            Err(Fault::Channel(error)) => {
-                let why = match error {
-                    ChannelError::Io(error) => error.to_string(),
-                    other => format!("it {other} without an answer"),
-                };
-                self.try_later(why);
-                Ok(None)
-            }
-        }
-    }
-
-    /// Begins a call to the next of the party's addresses, or says why it cannot.
-    fn call(&mut self, caller: &Caller, deadline: Instant) -> Result<Result<Greeting, String>, SetupError> {
-        let addresses: Vec<SocketAddr> = match self.address.to_socket_addrs() {
-            Ok(addresses) => addresses.collect(),
-            Err(error) => return Ok(Err(error.to_string())),
-        };
-        let Some(&address) = addresses.iter().cycle().nth(self.tries % addresses.len().max(1)) else {
-            return Ok(Err("the name has no address".to_owned()));
-        };
-        self.tries += 1;
-        let tls = match caller.tls.get(self.peer) {
-            Some(Some(config)) => {
-                // The name is not sent, and not looked at: the certificate's fingerprint says all.
-                let name = ServerName::from(address.ip());
-                let connection = UnbufferedClientConnection::new(Arc::clone(config), name);
-                Some(Tls::client(connection.map_err(SetupError::system)?))
-            }
-            _ => None,
-        };
-        let hello = Hello { lane: self.lane, call: self.call, ..caller.hello.clone() };
-        let call = Greeting::call(address, tls, hello.bytes(), deadline);
-        Ok(call.map_err(|error| error.to_string()))
-    }
-
-    fn try_later(&mut self, why: String) {
-        self.last = why;
-        let doublings = self.tries.min(16) as u32;
-        let pause = FIRST_PAUSE.saturating_mul(1 << doublings).min(LAST_PAUSE);
-        self.state = DialState::Pause { until: Instant::now() + pause };
-    }
-
-    fn watch(&self) -> Option<PollFd<'_>> {
-        match &self.state {
-            DialState::Calling(greeting) => Some(greeting.watch()),
-            DialState::Pause { .. } => None,
-        }
-    }
-
-    /// How long until it has something to do by itself.
-    fn pause(&self) -> Option<Duration> {
-        match &self.state {
-            DialState::Pause { until } => Some(until.saturating_duration_since(Instant::now())),
-            DialState::Calling(_) => None,
-        }
-    }
-}
+#[cfg(test)]
+mod tests;

@@ -2,12 +2,15 @@
 //! which lane, and whom they take part with.
 //!
 //! ```text
-//! | "tacitnet" | version | sender | parties | clients | lane | lanes | call | 16 bytes per party and client |
-//! |   8 bytes  |   u16   |  u16   |   u16   |   u16   | u16  |  u16  | u64  |     (numbers little-endian)    |
+//! | "tacitnet" | version | sender | parties | clients | lane | lanes | call |
+//! |   8 bytes  |   u16   |  u16   |   u16   |   u16   | u16  |  u16  | u64  |   (numbers little-endian)
+//! | clients of the run | missing  | 16 bytes per party and client |
+//! |     32 bytes       | 32 bytes |   (a bit for each endpoint)   |
 //! ```
 //!
 //! The 16 bytes are a hash of the name and the fingerprint, so that two sides whose lists differ can say
-//! where. Version and what comes before it stay where they are in all versions to come.
+//! where. A listener says hello once more or often while somebody is missing, and names them; with nobody missing
+//! it takes the caller in. Version and what comes before it stay where they are in all versions to come.
 
 use sha2::{Digest, Sha256};
 
@@ -15,7 +18,7 @@ use crate::tls::pin::Fingerprint;
 use crate::{Lane, MAX_LANES};
 
 /// The version of everything on a link: hello, frames, and the order of things.
-pub const VERSION: u16 = 2;
+pub const VERSION: u16 = 3;
 
 /// More parties and clients than this are refused.
 pub const MAX_ENDPOINTS: usize = 256;
@@ -26,8 +29,46 @@ pub const MAX_HELLO: usize = HEAD + MAX_ENDPOINTS * ENTRY;
 const MAGIC: [u8; 8] = *b"tacitnet";
 /// Bytes up to the version and with it.
 const VERSIONED: usize = 10;
-const HEAD: usize = 28;
+const NUMBERS: usize = 28;
+const HEAD: usize = NUMBERS + 2 * SET;
 const ENTRY: usize = 16;
+/// Bytes of a set of endpoints.
+const SET: usize = MAX_ENDPOINTS / 8;
+
+/// A set of endpoints, by their numbers.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Members([u8; SET]);
+
+impl Members {
+    /// These endpoints. Numbers from [`MAX_ENDPOINTS`] on are nobody's, and left out.
+    pub fn of(endpoints: impl IntoIterator<Item = usize>) -> Self {
+        let mut members = Self::default();
+        for endpoint in endpoints {
+            if let Some(byte) = members.0.get_mut(endpoint / 8) {
+                *byte |= 1 << (endpoint % 8);
+            }
+        }
+        members
+    }
+
+    /// Their numbers, in order.
+    pub fn iter(&self) -> impl Iterator<Item = usize> {
+        (0..MAX_ENDPOINTS)
+            .filter(|endpoint| self.0.get(endpoint / 8).is_some_and(|byte| byte >> (endpoint % 8) & 1 == 1))
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
+
+    /// Their names, or `nobody`; those without a name are left out.
+    pub(super) fn named(&self, names: &[String]) -> String {
+        let names: Vec<&str> =
+            self.iter().filter_map(|member| names.get(member)).map(String::as_str).collect();
+        if names.is_empty() { "nobody".to_owned() } else { names.join(", ") }
+    }
+}
 
 /// One side's hello.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -40,6 +81,10 @@ pub struct Hello {
     pub lane: Lane,
     /// What a caller's connections for the lanes of one run have in common, and those for another run have not.
     pub call: u64,
+    /// Which clients take part in the run.
+    pub guests: Members,
+    /// Who is still to come before a listener takes the caller in; nobody in a caller's own hello.
+    pub missing: Members,
     /// A hash of each party's and client's name and fingerprint.
     pub entries: Vec<[u8; ENTRY]>,
 }
@@ -64,6 +109,14 @@ pub enum NotAHello {
         /// Who it says it is.
         sender: u16,
     },
+    /// A set with an endpoint beyond them.
+    #[error("names endpoint {endpoint} of {endpoints}")]
+    Stranger {
+        /// The endpoint.
+        endpoint: usize,
+        /// How many it names.
+        endpoints: usize,
+    },
     /// A lane that no run has.
     #[error("is for lane {} of {}; a run has 1 to {MAX_LANES} lanes, numbered from 0", lane.number, lane.count)]
     Lane {
@@ -74,10 +127,12 @@ pub enum NotAHello {
 
 impl Hello {
     /// The hello of endpoint `sender` among these names and fingerprints, the first of which are parties; for the
-    /// only lane of a run, in call 0.
+    /// only lane of a run without clients, in call 0.
     pub fn new(sender: usize, parties: usize, names: &[String], prints: &[Option<Fingerprint>]) -> Self {
         let entries = names.iter().zip(prints).map(|(name, print)| entry(name, *print)).collect();
-        Self { sender: sender as u16, parties: parties as u16, lane: Lane::ONLY, call: 0, entries }
+        let (guests, missing) = Default::default();
+        let (sender, parties) = (sender as u16, parties as u16);
+        Self { sender, parties, lane: Lane::ONLY, call: 0, guests, missing, entries }
     }
 
     /// The encoding.
@@ -88,6 +143,8 @@ impl Hello {
             bytes.extend_from_slice(&number.to_le_bytes());
         }
         bytes.extend_from_slice(&self.call.to_le_bytes());
+        bytes.extend_from_slice(&self.guests.0);
+        bytes.extend_from_slice(&self.missing.0);
         bytes.extend_from_slice(self.entries.as_flattened());
         bytes
     }
@@ -103,8 +160,8 @@ impl Hello {
         if theirs != VERSION {
             return Err(NotAHello::Version { theirs });
         }
-        let Some((head, rest)) = bytes.split_first_chunk::<HEAD>() else { return Ok(None) };
-        let [_, _, _, _, _, _, _, _, _, _, s0, s1, p0, p1, c0, c1, l0, l1, n0, n1, call @ ..] = *head;
+        let Some((numbers, rest)) = bytes.split_first_chunk::<NUMBERS>() else { return Ok(None) };
+        let [_, _, _, _, _, _, _, _, _, _, s0, s1, p0, p1, c0, c1, l0, l1, n0, n1, call @ ..] = *numbers;
         let (sender, parties) = (u16::from_le_bytes([s0, s1]), u16::from_le_bytes([p0, p1]));
         let endpoints = usize::from(parties) + usize::from(u16::from_le_bytes([c0, c1]));
         if endpoints > MAX_ENDPOINTS || usize::from(sender) >= endpoints {
@@ -115,10 +172,34 @@ impl Hello {
             return Err(NotAHello::Lane { lane });
         }
         let call = u64::from_le_bytes(call);
+        let Some((guests, rest)) = rest.split_first_chunk::<SET>() else { return Ok(None) };
+        let Some((missing, rest)) = rest.split_first_chunk::<SET>() else { return Ok(None) };
+        let (guests, missing) = (Members(*guests), Members(*missing));
+        if let Some(endpoint) = guests.iter().chain(missing.iter()).find(|&endpoint| endpoint >= endpoints) {
+            return Err(NotAHello::Stranger { endpoint, endpoints });
+        }
         let Some(entries) = rest.get(..endpoints * ENTRY) else { return Ok(None) };
         let (entries, _) = entries.as_chunks::<ENTRY>();
-        let hello = Self { sender, parties, lane, call, entries: entries.to_vec() };
+        let hello = Self { sender, parties, lane, call, guests, missing, entries: entries.to_vec() };
         Ok(Some((hello, HEAD + endpoints * ENTRY)))
+    }
+
+    /// What differs between the other side's run and this one's, in words; `names` are this side's.
+    pub fn other_run(&self, theirs: &Self, names: &[String]) -> Option<String> {
+        if self.lane.count != theirs.lane.count {
+            return Some(format!(
+                "its run is in {} lanes, this side's in {}: use the same number everywhere",
+                theirs.lane.count, self.lane.count
+            ));
+        }
+        if self.guests != theirs.guests {
+            return Some(format!(
+                "the clients of its run are {}, those of this side's {}: give everybody the same program",
+                theirs.guests.named(names),
+                self.guests.named(names)
+            ));
+        }
+        None
     }
 
     /// What differs in the other side's list, in words; `names` are this side's.
@@ -171,7 +252,8 @@ mod tests {
 
     fn hello() -> Hello {
         let lane = Lane { number: 1, count: MAX_LANES };
-        Hello { lane, call: u64::MAX - 7, ..Hello::new(1, 3, &names(), &prints()) }
+        let (guests, missing) = (Members::of([3]), Members::of([0, 3]));
+        Hello { lane, call: u64::MAX - 7, guests, missing, ..Hello::new(1, 3, &names(), &prints()) }
     }
 
     #[test]
@@ -199,6 +281,31 @@ mod tests {
         let theirs = Hello::new(1, 3, &names()[..3], &prints());
         let says = mine.difference(&theirs, &names()).unwrap();
         assert!(says.contains("3 parties and 0 clients, this side's 3 and 1"), "{says}");
+    }
+
+    #[test]
+    fn other_runs_are_told_apart() {
+        let mine = hello();
+        assert_eq!(mine.other_run(&Hello { missing: Members::default(), ..hello() }, &names()), None);
+        let theirs = Hello { guests: Members::default(), ..hello() };
+        let says = mine.other_run(&theirs, &names()).unwrap();
+        assert!(says.starts_with("the clients of its run are nobody, those of this side's alice"), "{says}");
+        let theirs = Hello { lane: Lane::ONLY, ..hello() };
+        let says = mine.other_run(&theirs, &names()).unwrap();
+        assert!(says.starts_with("its run is in 1 lanes, this side's in 64"), "{says}");
+    }
+
+    #[test]
+    fn members_come_back_and_strangers_are_refused() {
+        let all = [0, 7, 8, 255];
+        assert!(Members::of(all).iter().eq(all));
+        assert!(Members::of([256]).is_empty() && !Members::of([0]).is_empty());
+        for hello in
+            [Hello { guests: Members::of([4]), ..hello() }, Hello { missing: Members::of([255]), ..hello() }]
+        {
+            let refused = Hello::parse(&hello.bytes());
+            assert!(matches!(refused, Err(NotAHello::Stranger { endpoints: 4, .. })), "{refused:?}");
+        }
     }
 
     #[test]

@@ -13,21 +13,27 @@ use rustls::ServerConfig;
 use rustls::server::UnbufferedServerConnection;
 
 use super::config::{Config, Security};
+use super::crowd::Crowd;
 use super::error::SetupError;
-use super::gather::{self, Caller, Places};
-use super::greeting::{Fault, Greeting};
+use super::gather::{self, Caller, Note, Notes, Placed, Places};
+use super::greeting::{Fault, Greeting, Step, notice_dead_peers};
 use super::hello::{Hello, NotAHello};
+use crate::MAX_LANES;
 use crate::channel::Channel;
 use crate::stream::StreamTransport;
 use crate::tls::Tls;
 use crate::tls::pin::{Fingerprint, server_config};
-use crate::{Lane, MAX_LANES};
 
 /// Connections of one peer that wait for their turn: those of one run with the most lanes, or of more runs with
 /// fewer.
 const WAITING: usize = MAX_LANES as usize;
 /// Callers turned away that are remembered.
 const REMEMBERED: usize = 32;
+/// Calls that the operating system keeps while nobody is heard, in the course of a run.
+const BACKLOG: i32 = 1024;
+/// Of callers turned away so many are told of in [`TELLING`]. Outsiders can call without end.
+const TOLD: u32 = 20;
+const TELLING: Duration = Duration::from_mins(1);
 
 /// A party's listening port. Lives as long as the party does; every run gathers its own links from it.
 pub struct Listener {
@@ -36,17 +42,18 @@ pub struct Listener {
     tls: Option<Arc<ServerConfig>>,
     caller: Caller,
     /// Those who have not said hello yet.
-    callers: Vec<Greeting>,
-    /// Those who have, and not been answered, by their number.
+    crowd: Crowd,
+    /// Those who have, and not been given their places, by their number.
     queues: Vec<Queue>,
     turned_away: VecDeque<TurnedAway>,
-    waiting: Option<Box<Told>>,
+    notes: Notes,
+    /// How many were told of since when.
+    told: (u32, Instant),
+    /// The operating system gives no more calls at present: too many files are open, say.
+    refused: bool,
 }
 
-/// Is told the names of those who are waited for, as the own configuration has them.
-type Told = dyn Fn(&[&str]) + Send;
-
-/// One peer's connections that have said hello and not been answered.
+/// One peer's connections that have said hello and have no places.
 #[derive(Default)]
 struct Queue {
     waiting: VecDeque<Waiting>,
@@ -58,8 +65,7 @@ struct Queue {
 
 /// A connection that waits for its turn.
 struct Waiting {
-    call: u64,
-    lane: Lane,
+    hello: Hello,
     channel: Channel,
 }
 
@@ -67,24 +73,30 @@ const _: () = assert!(MAX_LANES as u32 <= u64::BITS, "a queue notes each lane in
 
 impl Queue {
     /// Whether a call has come for this lane already.
-    fn knows(&self, call: u64, lane: Lane) -> bool {
-        let taken = self.call == Some(call) && self.taken >> lane.number & 1 == 1;
-        taken || self.waiting.iter().any(|other| (other.call, other.lane) == (call, lane))
+    fn knows(&self, hello: &Hello) -> bool {
+        let lane = hello.lane;
+        let taken = self.call == Some(hello.call) && self.taken >> lane.number & 1 == 1;
+        let same = |other: &Waiting| (other.hello.call, other.hello.lane) == (hello.call, lane);
+        taken || self.waiting.iter().any(same)
     }
 }
 
 /// Somebody who called and was turned away.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TurnedAway {
-    /// Where the call came from.
+    /// Where the call came from, the last time.
     pub from: SocketAddr,
     /// Why it came to nothing.
     pub why: String,
+    /// How often the same host was turned away so.
+    pub times: u64,
 }
 
 impl fmt::Display for TurnedAway {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} {}", self.from, self.why)
+        let Self { from, why, times } = self;
+        write!(f, "{from} {why}")?;
+        if *times > 1 { write!(f, " ({times} times)") } else { Ok(()) }
     }
 }
 
@@ -112,25 +124,33 @@ impl Listener {
             .transpose()
             .map_err(SetupError::system)?;
         let caller = Caller::new(config, identity.as_ref())?;
-        let socket = TcpListener::bind(address)
-            .and_then(|socket| socket.set_nonblocking(true).map(|()| socket))
-            .map_err(|error| SetupError::Bind { address: address.to_owned(), detail: error.to_string() })?;
-        let queues = config.names().iter().map(|_| Queue::default()).collect();
-        let config = config.clone();
-        let (callers, turned_away) = (Vec::new(), VecDeque::new());
-        Ok(Self { config, socket, tls, caller, callers, queues, turned_away, waiting: None })
+        let bind = || {
+            let socket = TcpListener::bind(address)?;
+            rustix::net::listen(&socket, BACKLOG)?;
+            socket.set_nonblocking(true)?;
+            Ok(socket)
+        };
+        let socket = bind().map_err(|error: std::io::Error| SetupError::Bind {
+            address: address.to_owned(),
+            detail: error.to_string(),
+        })?;
+        Ok(Self {
+            socket,
+            tls,
+            caller,
+            crowd: Crowd::new(config.limits().callers),
+            queues: config.names().iter().map(|_| Queue::default()).collect(),
+            turned_away: VecDeque::new(),
+            notes: gather::quiet(),
+            told: (0, Instant::now()),
+            refused: false,
+            config: config.clone(),
+        })
     }
 
-    /// Has somebody told for whom a run waits, by name, whenever the same have been missing for two seconds. The call must
-    /// not wait for anything: nobody is heard meanwhile.
-    pub fn tell_waiting(&mut self, told: impl Fn(&[&str]) + Send + 'static) {
-        self.waiting = Some(Box::new(told));
-    }
-
-    pub(super) fn waits_for(&self, missing: &[&str]) {
-        if let Some(told) = &self.waiting {
-            told(missing);
-        }
+    /// Has somebody told for whom a run waits, and who was turned away.
+    pub fn tell(&mut self, notes: Notes) {
+        self.notes = notes;
     }
 
     /// Brings together all parties and these clients, for a run in one lane; else as [`Listener::gather_lanes`].
@@ -142,8 +162,8 @@ impl Listener {
     }
 
     /// Brings together all parties and these clients (by number), for one run in so many lanes: dials the parties
-    /// of lower numbers, and takes in the others as they call. Whoever calls again, or is not among `clients`,
-    /// waits for a later call of this function. Returns the links of each lane.
+    /// of lower numbers, and takes in the others as soon as all have called. Whoever calls again, or is not among
+    /// `clients`, waits for a later call of this function. Returns the links of each lane.
     ///
     /// # Errors
     /// [`SetupError::Missing`] if somebody is missing after `within`; [`SetupError::Refused`] and
@@ -162,113 +182,116 @@ impl Listener {
             return Err(SetupError::WrongUse { detail: format!("{client} is no client's number") });
         }
         let awaited: Vec<usize> = (me + 1..parties).chain(clients.iter().copied()).collect();
-        gather::run(&self.config.clone(), &self.caller.clone(), Some((self, &awaited)), lanes, within)
+        let (caller, notes) = (self.caller.for_run(clients, lanes)?, self.notes.clone());
+        gather::run(&self.config.clone(), &caller, Some((self, &awaited)), within, &notes)
     }
 
-    /// Takes out the list of those who were turned away lately, to be logged.
-    pub fn turned_away(&mut self) -> Vec<TurnedAway> {
-        self.turned_away.drain(..).collect()
+    /// Who was turned away lately.
+    pub fn turned_away(&self) -> impl Iterator<Item = &TurnedAway> {
+        self.turned_away.iter()
     }
 
-    pub(super) fn recently_turned_away(&self) -> Vec<String> {
-        self.turned_away.iter().map(TurnedAway::to_string).collect()
-    }
-
-    /// Accepts calls, and goes on with those that are being greeted.
+    /// Goes on with those who are being greeted, and accepts calls.
     pub(super) fn hear(&mut self) -> Result<(), SetupError> {
-        self.accept()?;
-        let now = Instant::now();
         let mut difference = Ok(());
-        for mut greeting in std::mem::take(&mut self.callers) {
-            match greeting.advance() {
-                Ok(Some(hello)) => difference = difference.and(self.greeted(greeting, &hello)),
-                Ok(None) if now >= greeting.deadline => {
-                    self.turn_away(greeting.address, "took too long to say who it is");
-                }
-                Ok(None) => self.callers.push(greeting),
-                Err(Fault::Hello(NotAHello::Version { .. }))
-                    if self.identify(&greeting.channel).is_some() =>
-                {
-                    // Both sides should hear of it.
-                    let _ = greeting.channel.send(&self.caller.hello.bytes());
-                    greeting.channel.hang_up();
-                    difference = difference.and(self.differs(&greeting));
-                }
-                Err(fault) => {
-                    greeting.channel.hang_up();
-                    self.turn_away(greeting.address, &fault.to_string());
-                }
-            }
+        for caller in self.crowd.take() {
+            difference = difference.and(self.attend(caller));
+        }
+        // Those who have called just now have until the next look to speak, whoever else calls.
+        for _ in 0..self.config.limits().callers.div_ceil(2) {
+            let Some(caller) = self.accept()? else { break };
+            difference = difference.and(self.attend(caller));
         }
         difference
     }
 
-    /// Answers a peer's connections that wait and belong together, and puts them in their places. If all places
-    /// are vacant, the call that came first is the one; those whose caller has given up are dropped.
+    /// Goes on with a caller as far as it can without waiting.
+    fn attend(&mut self, mut caller: Greeting) -> Result<(), SetupError> {
+        match caller.advance() {
+            Ok(Some(hello)) => return self.greeted(caller, hello),
+            Ok(None) if caller.deadline.is_some_and(|deadline| Instant::now() >= deadline) => {
+                self.turn_away(caller.address, "took too long to say who it is");
+            }
+            Ok(None) => {
+                if let Some(other) = self.crowd.admit(caller) {
+                    let had =
+                        if other.step() == Step::Silent { "said nothing" } else { "did not say who it is" };
+                    self.turn_away(other.address, &format!("{had}, and made room for others"));
+                }
+            }
+            Err(Fault::Hello(NotAHello::Version { .. })) if self.identify(&caller.channel).is_some() => {
+                // Both sides should hear of it.
+                let _ = caller.channel.send(&self.caller.hello.bytes());
+                caller.channel.hang_up();
+                return self.differs(&caller);
+            }
+            Err(fault) => {
+                caller.channel.hang_up();
+                self.turn_away(caller.address, &fault.to_string());
+            }
+        }
+        Ok(())
+    }
+
+    /// Gives a peer's connections that wait and belong together their places. If all places are vacant, the call that
+    /// came first is the one; those whose caller has given up are dropped.
     ///
     /// # Errors
-    /// [`SetupError::Differs`] if that call is for another number of lanes.
-    pub(super) fn take(&mut self, peer: usize, places: &mut Places) -> Result<(), SetupError> {
+    /// [`SetupError::Differs`] if that call is for another run than this one.
+    pub(super) fn take(&mut self, peer: usize, places: &mut Places, run: &Hello) -> Result<(), SetupError> {
         let Some(queue) = self.queues.get_mut(peer) else { return Ok(()) };
         if queue.waiting.is_empty() {
             return Ok(());
         }
         queue.waiting.retain(|waiting| !waiting.channel.is_dead());
         if places.iter().all(Option::is_none) {
-            queue.call = queue.waiting.front().map(|first| first.call);
+            queue.call = queue.waiting.front().map(|first| first.hello.call);
             queue.taken = 0;
         }
         let Some(call) = queue.call else { return Ok(()) };
-        let lanes = places.len() as u16;
-        while let Some(at) = queue.waiting.iter().position(|waiting| waiting.call == call) {
-            let Some(Waiting { lane, mut channel, .. }) = queue.waiting.remove(at) else { break };
-            if lane.count != lanes {
+        while let Some(at) = queue.waiting.iter().position(|waiting| waiting.hello.call == call) {
+            let Some(Waiting { hello, mut channel }) = queue.waiting.remove(at) else { break };
+            let names = self.config.names();
+            if let Some(detail) = run.other_run(&hello, &names) {
                 // The other side will find the same difference.
-                let ours = Lane { number: 0, count: lanes };
-                let _ = channel.send(&Hello { lane: ours, call, ..self.caller.hello.clone() }.bytes());
+                let _ = channel.send(&Hello { call, ..run.clone() }.bytes());
                 channel.hang_up();
-                let peer = self.config.names().get(peer).cloned().unwrap_or_default();
-                return Err(SetupError::Differs { peer, detail: gather::other_lanes(lane.count, lanes) });
+                let peer = names.get(peer).cloned().unwrap_or_default();
+                return Err(SetupError::Differs { peer, detail });
             }
-            let Some(place) = places.get_mut(usize::from(lane.number)) else { continue };
-            let answer = Hello { lane, call, ..self.caller.hello.clone() }.bytes();
-            if channel.send(&answer).is_ok() {
-                queue.taken |= 1 << lane.number;
-                *place = Some(channel);
-            }
+            let Some(place) = places.get_mut(usize::from(hello.lane.number)) else { continue };
+            queue.taken |= 1 << hello.lane.number;
+            *place = Some(Placed { channel, call, told: None });
         }
         Ok(())
     }
 
     /// What has to be watched while waiting for calls.
     pub(super) fn watch<'a>(&'a self, watched: &mut Vec<PollFd<'a>>) {
-        if self.callers.len() < self.config.limits().callers {
+        if !self.refused {
             watched.push(PollFd::from_borrowed_fd(self.socket.as_fd(), PollFlags::IN));
         }
-        watched.extend(self.callers.iter().map(Greeting::watch));
+        watched.extend(self.crowd.iter().map(Greeting::watch));
     }
 
-    /// Beyond the limit on callers, calls wait in the operating system.
-    fn accept(&mut self) -> Result<(), SetupError> {
-        while self.callers.len() < self.config.limits().callers {
-            let (socket, address) = match self.socket.accept() {
-                Ok(call) => call,
-                Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(()),
-                // A caller that is gone again, or a moment's lack of something: the next look will tell.
-                Err(_) => return Ok(()),
-            };
-            let tls = self.tls.as_ref().map(|config| UnbufferedServerConnection::new(Arc::clone(config)));
-            let tls = tls.transpose().map_err(SetupError::system)?.map(Tls::server);
-            if socket.set_nonblocking(true).and_then(|()| socket.set_nodelay(true)).is_ok() {
-                let deadline = Instant::now() + self.config.limits().handshake;
-                self.callers.push(Greeting::answer(socket, address, tls, deadline));
-            }
+    /// The next call, if there is one.
+    fn accept(&mut self) -> Result<Option<Greeting>, SetupError> {
+        let accepted = self.socket.accept();
+        self.refused = matches!(&accepted, Err(error) if error.kind() != ErrorKind::WouldBlock);
+        // A caller that is gone again, or a moment's lack of something: the next look will tell.
+        let Ok((socket, address)) = accepted else { return Ok(None) };
+        let tls = self.tls.as_ref().map(|config| UnbufferedServerConnection::new(Arc::clone(config)));
+        let tls = tls.transpose().map_err(SetupError::system)?.map(Tls::server);
+        let set = socket.set_nonblocking(true).and_then(|()| socket.set_nodelay(true));
+        if set.and_then(|()| notice_dead_peers(&socket)).is_err() {
+            return Ok(None);
         }
-        Ok(())
+        let deadline = Instant::now() + self.config.limits().handshake;
+        Ok(Some(Greeting::answer(socket, address, tls, deadline)))
     }
 
     /// Puts a caller that has said hello where it waits to be taken in.
-    fn greeted(&mut self, mut greeting: Greeting, hello: &Hello) -> Result<(), SetupError> {
+    fn greeted(&mut self, mut greeting: Greeting, hello: Hello) -> Result<(), SetupError> {
         let claimed = usize::from(hello.sender);
         if self.config.security() == Security::Tls && self.identify(&greeting.channel) != Some(claimed) {
             self.turn_away(
@@ -282,7 +305,7 @@ impl Listener {
             self.turn_away(greeting.address, &format!("says it is number {claimed}, which does not exist"));
             return Ok(());
         };
-        if let Some(detail) = self.caller.hello.difference(hello, &names) {
+        if let Some(detail) = self.caller.hello.difference(&hello, &names) {
             // The other side will find the same difference.
             let _ = greeting.channel.send(&self.caller.hello.bytes());
             greeting.channel.hang_up();
@@ -294,11 +317,11 @@ impl Listener {
         }
         let Some(queue) = self.queues.get_mut(claimed) else { return Ok(()) };
         queue.waiting.retain(|waiting| !waiting.channel.is_dead());
-        let (call, lane) = (hello.call, hello.lane);
-        if queue.knows(call, lane) {
-            self.turn_away(greeting.address, &format!("is {name}, which has called for {lane} already"));
+        if queue.knows(&hello) {
+            let why = format!("is {name}, which has called for {} already", hello.lane);
+            self.turn_away(greeting.address, &why);
         } else if queue.waiting.len() < WAITING {
-            queue.waiting.push_back(Waiting { call, lane, channel: greeting.channel });
+            queue.waiting.push_back(Waiting { hello, channel: greeting.channel });
         } else {
             let why = format!("is {name}, of which {WAITING} connections wait already");
             self.turn_away(greeting.address, &why);
@@ -321,9 +344,21 @@ impl Listener {
     }
 
     fn turn_away(&mut self, from: SocketAddr, why: &str) {
+        let same = |known: &TurnedAway| known.from.ip() == from.ip() && known.why == why;
+        let known = self.turned_away.iter().position(same).and_then(|at| self.turned_away.remove(at));
+        let times = known.map_or(1, |known| known.times.saturating_add(1));
         if self.turned_away.len() == REMEMBERED {
             self.turned_away.pop_front();
         }
-        self.turned_away.push_back(TurnedAway { from, why: why.to_owned() });
+        let away = TurnedAway { from, why: why.to_owned(), times };
+        if self.told.1.elapsed() >= TELLING {
+            self.told = (0, Instant::now());
+        }
+        // Whoever calls again and again is told of less and less.
+        if times.is_power_of_two() && self.told.0 < TOLD {
+            self.told.0 += 1;
+            (self.notes)(Note::TurnedAway(&away));
+        }
+        self.turned_away.push_back(away);
     }
 }

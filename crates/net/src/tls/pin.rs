@@ -10,9 +10,10 @@ use rustls::crypto::{CryptoProvider, aws_lc_rs, verify_tls13_signature};
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName, UnixTime};
 use rustls::server::danger::{ClientCertVerified, ClientCertVerifier};
 use rustls::server::{NoServerSessionStorage, ParsedCertificate};
+use rustls::sign::CertifiedKey;
 use rustls::{
-    CertificateError, ClientConfig, DigitallySignedStruct, DistinguishedName, Error, OtherError,
-    RootCertStore, ServerConfig, SignatureScheme,
+    CertificateError, ClientConfig, DigitallySignedStruct, DistinguishedName, Error, InconsistentKeys,
+    OtherError, RootCertStore, ServerConfig, SignatureScheme,
 };
 use sha2::{Digest, Sha256};
 
@@ -64,6 +65,18 @@ impl FromStr for Fingerprint {
 pub(crate) struct Identity {
     pub(crate) certificate: CertificateDer<'static>,
     pub(crate) key: PrivateKeyDer<'static>,
+}
+
+impl Identity {
+    /// Whether the key is the certificate's.
+    ///
+    /// # Errors
+    /// If it is no key that TLS can use.
+    pub(crate) fn fits(&self) -> Result<bool, Error> {
+        let key = provider().key_provider.load_private_key(self.key.clone_key())?;
+        let certified = CertifiedKey::new(vec![self.certificate.clone()], key);
+        Ok(!matches!(certified.keys_match(), Err(Error::InconsistentKeys(InconsistentKeys::KeyMismatch))))
+    }
 }
 
 /// A certificate that is not the right one.

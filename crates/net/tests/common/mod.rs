@@ -8,7 +8,8 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 use std::{env, fs, process, thread};
 
-use tacit_net::setup::{Config, Listener, Security, SetupError, connect, init};
+use rcgen::{CertificateParams, KeyPair};
+use tacit_net::setup::{Config, Fingerprint, Listener, Security, SetupError, connect, init};
 use tacit_net::stream::StreamTransport;
 use tacit_net::{Limits, Mesh, memory};
 
@@ -108,16 +109,60 @@ impl Deployment {
 
 /// One endpoint's mesh with all others.
 pub(crate) fn mesh(config: &Config) -> Result<Mesh, SetupError> {
-    let transport = Box::new(transport(config)?);
-    Ok(Mesh::new(transport, config.me(), config.names(), config.limits().clone()))
+    Ok(over(config, transport(config)?))
+}
+
+/// A client's mesh for a run in which these clients take part.
+pub(crate) fn client_mesh(config: &Config, clients: &[usize]) -> Result<Mesh, SetupError> {
+    Ok(over(config, connect(config, clients)?))
+}
+
+/// One endpoint's mesh over its links.
+pub(crate) fn over(config: &Config, links: StreamTransport) -> Mesh {
+    Mesh::new(Box::new(links), config.me(), config.names(), config.limits().clone())
+}
+
+/// Where a party listens.
+pub(crate) fn address(config: &Config, party: usize) -> String {
+    config.parties()[party].address.clone()
+}
+
+/// Puts another certificate in place of an endpoint's own, for itself; the others are told or not.
+pub(crate) fn replace_certificate(
+    deployment: &Deployment,
+    endpoint: usize,
+    years: (i32, i32),
+    tell: &[usize],
+) {
+    let config = deployment.config(endpoint);
+    let old = match config.parties().get(endpoint) {
+        Some(party) => party.fingerprint,
+        None => config.clients()[endpoint - config.parties().len()].fingerprint,
+    };
+    let key = KeyPair::generate().unwrap();
+    let mut params = CertificateParams::new(Vec::new()).unwrap();
+    params.not_before = rcgen::date_time_ymd(years.0, 1, 1);
+    params.not_after = rcgen::date_time_ymd(years.1, 1, 1);
+    let certificate = params.self_signed(&key).unwrap();
+    let folder = deployment.path(endpoint).parent().unwrap().to_owned();
+    fs::write(folder.join("key.pem"), key.serialize_pem()).unwrap();
+    fs::write(folder.join("certificate.pem"), certificate.pem()).unwrap();
+    let print = Fingerprint::of(certificate.der()).to_string();
+    for &endpoint in tell {
+        deployment.edit(endpoint, &old.unwrap().to_string(), &print);
+    }
+}
+
+/// The numbers of all clients.
+pub(crate) fn clients(config: &Config) -> Vec<usize> {
+    (config.parties().len()..config.names().len()).collect()
 }
 
 fn transport(config: &Config) -> Result<StreamTransport, SetupError> {
+    let clients = clients(config);
     if config.is_client() {
-        return connect(config);
+        return connect(config, &clients);
     }
-    let parties = config.parties().len();
-    let clients: Vec<usize> = (parties..parties + config.clients().len()).collect();
     Listener::bind(config)?.gather(&clients, config.limits().connect)
 }
 

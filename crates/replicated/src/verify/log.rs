@@ -22,18 +22,26 @@ pub(crate) struct Log {
     spare: Vec<Vec<u64>>,
 }
 
-/// Vectors that are filled alike, up to a number of words.
+/// Vectors that are filled alike: so many words, from `first` on. What is before that was taken.
 #[derive(Default)]
 struct Plane<V> {
     vectors: V,
+    first: usize,
     words: usize,
 }
 
 impl<const N: usize> Plane<[Vec<u64>; N]> {
     /// So many words more of each; the last of them is zero, the others hold anything.
     fn extend(&mut self, words: usize) -> [&mut [u64]; N] {
-        let range = self.words..self.words + words;
-        self.words = range.end;
+        if self.first > self.words {
+            // So a word is moved once at most for each that was taken.
+            let kept = self.first..self.first + self.words;
+            self.vectors.iter_mut().for_each(|vector| vector.copy_within(kept.clone(), 0));
+            self.first = 0;
+        }
+        let begin = self.first + self.words;
+        let range = begin..begin + words;
+        self.words += words;
         self.vectors.each_mut().map(|vector| {
             if vector.len() < range.end {
                 vector.resize(range.end, 0);
@@ -46,17 +54,21 @@ impl<const N: usize> Plane<[Vec<u64>; N]> {
         })
     }
 
-    /// Takes the first words of each vector, with zeros up to `padded`; the others come to the front.
+    /// Takes the first words of each vector, with zeros up to `padded`. Copies them, or the others if these are fewer.
     fn take(&mut self, words: usize, padded: usize, spare: &mut Vec<Vec<u64>>) -> [Vec<u64>; N] {
-        let rest = words..self.words;
+        let taken = self.first..self.first + words;
+        let rest = taken.end..self.first + self.words;
+        let whole = taken.start == 0 && rest.len() <= words;
+        self.first = if whole || rest.is_empty() { 0 } else { taken.end };
         self.words = rest.len();
         self.vectors.each_mut().map(|vector| {
-            let mut after = spare.pop().unwrap_or_default();
-            if after.len() < rest.len() {
-                after.resize(rest.len(), 0);
+            let copied = if whole { rest.clone() } else { taken.clone() };
+            let mut other = spare.pop().unwrap_or_default();
+            if other.len() < copied.len() {
+                other.resize(copied.len(), 0);
             }
-            after[..rest.len()].copy_from_slice(&vector[rest.clone()]);
-            let mut front = std::mem::replace(vector, after);
+            other[..copied.len()].copy_from_slice(&vector[copied]);
+            let mut front = if whole { std::mem::replace(vector, other) } else { other };
             if front.len() < padded {
                 front.resize(padded, 0);
             }
@@ -259,6 +271,34 @@ mod tests {
             assert_eq!(own[0][..2], [value, value & 0xff]);
             log.reuse(batch);
         }
+    }
+
+    /// However many batches a message completes: what is noted of each is what was begun, and nothing is moved for each of
+    /// them that isn't its own.
+    #[test]
+    fn many_small_batches_of_one_message_move_little() {
+        let (batch, words) = (3, 1000);
+        let mut log = Log::new(of_words(batch));
+        let mut next = 0;
+        for round in 0..4_u64 {
+            let from = noise(round, words);
+            log.begin(words).into_iter().for_each(|plane| plane.copy_from_slice(&from));
+            log.finish(&vec![0; 8 * words]);
+            let begun = log.begun.vectors[0].as_ptr();
+            while let Some(taken) = log.full() {
+                for word in 0..batch {
+                    let round = ((next + word) / words) as u64;
+                    assert_eq!(taken.x[word], noise(round, words)[(next + word) % words]);
+                }
+                next += batch;
+                log.reuse(taken);
+            }
+            // The vector that all of it lies in is still the same: no batch has taken it along.
+            assert_eq!(log.begun.vectors[0].as_ptr(), begun);
+            assert!(log.begun.vectors[0].len() <= 2 * words + batch);
+        }
+        assert_eq!(next, 3999);
+        assert_eq!(log.rest().unwrap().x[0], noise(3, words)[999]);
     }
 
     #[test]

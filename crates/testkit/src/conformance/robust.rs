@@ -19,7 +19,7 @@ use tacit_engine::{Clear, Outcome, Security};
 use tacit_net::Frame;
 use tacit_program::plan::{Domain, Width};
 use tacit_program::{Builder, Kind, NodeId, Program, ProgramError, Recipient};
-use tacit_session::{Agreement, At, step};
+use tacit_session::{Agreement, At, ProgramStep, step};
 
 use super::Subject;
 use crate::{Case, Delivery, Deviation, Draws, Fate, Interceptor, Rng, Run};
@@ -155,12 +155,14 @@ type Change = fn(&mut Agreement);
 /// If one doesn't.
 pub fn disagreements(subject: &Subject) {
     let stage = Stage::new(subject);
-    let changes: [(&str, Change); 6] = [
+    let changes: [(&str, Change); 8] = [
         ("who the parties are", |agreement| agreement.parties.reverse()),
         ("who the clients are", |agreement| agreement.clients.iter_mut().for_each(|name| name.push('x'))),
         ("the protocol", |agreement| agreement.protocol.push('x')),
         ("the protocol's parameters", |agreement| agreement.parameters.push('x')),
-        ("the inputs", |agreement| agreement.inputs.push('x')),
+        ("the inputs", |agreement| agreement.inputs.push("x".to_owned())),
+        ("the outputs", |agreement| agreement.outputs.push("x".to_owned())),
+        ("the program", |agreement| agreement.steps.push(ProgramStep::default())),
         ("the program", |agreement| agreement.program[31] ^= 1),
     ];
     for (what, change) in changes {

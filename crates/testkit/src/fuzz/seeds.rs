@@ -6,7 +6,7 @@ use tacit_net::frame::{Header, MAX_PAYLOAD};
 use tacit_net::setup::hello::{Hello, MAX_ENDPOINTS};
 use tacit_net::setup::{Fingerprint, INSECURE_TCP};
 use tacit_net::{At, Frame, Kind, Lane, Limits, MAX_LANES};
-use tacit_session::{Agreement, write_first_message};
+use tacit_session::{Agreement, ProgramStep, write_first_message};
 use tacit_store::{Available, Binding, Epoch, Used, encode, write_index_header, write_ledger};
 
 use crate::{Rng, generate};
@@ -203,12 +203,16 @@ pub(super) fn handshakes() -> Vec<Vec<u8>> {
         instances: 1,
         parameters: String::new(),
         window: 65_536,
-        inputs: inputs.to_owned(),
+        inputs: inputs.split("; ").map(str::to_owned).collect(),
+        outputs: vec!["int (1000,) to alice".to_owned()],
+        steps: (0..parties as u8)
+            .map(|number| ProgramStep { digest: [number; 4], ..Default::default() })
+            .collect(),
         program: [3; 32],
     };
     let message =
         |agreement: &Agreement| write_first_message(agreement, &Limits::default(), [1; 32], [2; 32]);
-    let usual = message(&agreement(3, &["alice", "bob"], "alice.a: int (1000,), bob.b: fixed(16) (1000,)"));
+    let usual = message(&agreement(3, &["alice", "bob"], "alice.a: int (1000,); bob.b: fixed(16) (1000,)"));
     let other = Agreement {
         version: u32::MAX,
         instances: u64::MAX,

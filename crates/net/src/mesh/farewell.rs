@@ -1,0 +1,95 @@
+//! Leaving before the run is over: a client that has given and received all that it has a part in.
+//!
+//! It says goodbye, so that the run doesn't need it any more and goes on if it is lost; and stays to hear how the run
+//! ends. Every party says goodbye when its own run has ended well, and aborts else; so nothing more has to be sent.
+
+use super::peer::{Peer, Standing};
+use super::{GLANCE, Mesh};
+use crate::error::{Error, What};
+use crate::frame::{Frame, Kind};
+use crate::mesh::readable;
+use crate::{At, Event};
+
+/// A goodbye, of one who stays or goes.
+pub(super) fn goodbye(stays: bool) -> Frame {
+    let at = At { batch: stays.into(), ..At::default() };
+    Frame { kind: Kind::Goodbye, at, payload: Vec::new() }
+}
+
+/// How things stand with a peer that says this goodbye.
+pub(super) fn standing(goodbye: &Frame) -> Standing {
+    if goodbye.at.batch == 0 { Standing::Left } else { Standing::Listening }
+}
+
+impl Mesh {
+    /// Leaves in good order before the run is over, and waits until all peers have ended it well: each has said goodbye.
+    /// Whoever has nothing more to send or to receive knows then how the run ended.
+    ///
+    /// Waits for as long as any peer gives signs of life, and once one has ended its run for [`crate::Limits::patience`]
+    /// at most.
+    ///
+    /// # Errors
+    /// If the run has ended badly, or ends so: a peer aborts it or is lost.
+    pub fn see_out(mut self) -> Result<(), Error> {
+        self.alive()?;
+        self.push_out()?;
+        for peer in 0..self.peers.len() {
+            if self.peers[peer].is_present() {
+                self.transport.send(peer, goodbye(true));
+                self.transport.hold(peer, false);
+            }
+        }
+        self.transport.flush();
+        let mut heard = self.transport.now();
+        let mut ended = self.peers.iter().any(Peer::has_left).then_some(heard);
+        while let Some(awaited) = self.peers.iter().position(Peer::is_present) {
+            let now = self.transport.now();
+            let silent = (heard + self.limits.silence).saturating_sub(now);
+            let stalled = ended.map_or(silent, |ended| (ended + self.limits.patience).saturating_sub(now));
+            let left = silent.min(stalled);
+            if left.is_zero() {
+                let what = if silent.is_zero() {
+                    What::Silent { after: now.saturating_sub(heard) }
+                } else {
+                    What::Stalled { after: self.limits.patience }
+                };
+                return Err(self.poison(Some(awaited), what));
+            }
+            if let Some((lane, reason)) = self.tie.failed() {
+                let reason = format!("lane {lane} failed: {reason}");
+                return Err(self.poison(None, What::GaveUp { reason }));
+            }
+            let event = self.transport.poll(if self.lane.has_others() { left.min(GLANCE) } else { left });
+            let Some((from, event)) = event else { continue };
+            heard = self.transport.now();
+            self.hear_out(from, event)?;
+            if self.peers[from].has_left() {
+                ended.get_or_insert(heard);
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes in what comes after the own goodbye. Nothing is sent any more, not even on hearing of an abort.
+    fn hear_out(&mut self, from: usize, event: Event) -> Result<(), Error> {
+        let what = match event {
+            Event::Lost(_) if self.peers[from].has_left() => return Ok(()),
+            Event::Lost(what) => what,
+            Event::Frame(frame) if frame.kind == Kind::Abort => self.word_of(from, &frame),
+            Event::Frame(frame) if frame.kind == Kind::Goodbye => {
+                self.peers[from].standing = standing(&frame);
+                return Ok(());
+            }
+            Event::Frame(_) | Event::Progress => return Ok(()),
+        };
+        Err(self.poison(Some(from), what))
+    }
+
+    /// What an abort says that came from this peer.
+    pub(super) fn word_of(&self, from: usize, frame: &Frame) -> What {
+        let origin = usize::from(frame.at.part);
+        let origin = self.names.get(origin).or(self.names.get(from)).cloned().unwrap_or_default();
+        let check_failed = frame.at.batch != 0 && from < self.accusers;
+        What::Aborted { origin, reason: readable(&frame.payload), check_failed }
+    }
+}

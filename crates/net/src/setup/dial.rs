@@ -1,0 +1,229 @@
+//! The way to a party that this side calls: again and again, until it takes the call.
+
+use std::net::{SocketAddr, ToSocketAddrs};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use rustix::event::PollFd;
+use rustls::client::UnbufferedClientConnection;
+use rustls::pki_types::ServerName;
+
+use super::error::SetupError;
+use super::gather::{Caller, Placed};
+use super::greeting::{Fault, Greeting};
+use super::hello::{Hello, Members};
+use crate::Lane;
+use crate::channel::{Channel, ChannelError};
+use crate::tls::{Tls, TlsError};
+
+/// The first pause before a peer that could not be reached is dialled again; it doubles up to the last.
+const FIRST_PAUSE: Duration = Duration::from_millis(10);
+const LAST_PAUSE: Duration = Duration::from_millis(500);
+
+/// The way to one party, in all lanes.
+pub(super) struct Route {
+    pub(super) peer: usize,
+    pub(super) address: String,
+    /// By lane.
+    dials: Vec<Dial>,
+}
+
+impl Route {
+    /// A new call, which has a number that nobody has used.
+    pub(super) fn new(peer: usize, address: &str, lanes: u16) -> Result<Self, SetupError> {
+        let mut call = [0; 8];
+        getrandom::fill(&mut call).map_err(SetupError::system)?;
+        let call = u64::from_le_bytes(call);
+        let dials = Lane::all(lanes).map(|lane| Dial::new(peer, address.to_owned(), lane, call)).collect();
+        Ok(Self { peer, address: address.to_owned(), dials })
+    }
+
+    /// Goes on in all lanes that are still to come.
+    pub(super) fn advance(
+        &mut self,
+        places: &mut [Option<Placed>],
+        caller: &Caller,
+        names: &[String],
+    ) -> Result<(), SetupError> {
+        for (dial, place) in self.dials.iter_mut().zip(places).filter(|(_, place)| place.is_none()) {
+            *place =
+                dial.advance(caller, names)?.map(|channel| Placed { channel, call: dial.call, told: None });
+        }
+        Ok(())
+    }
+
+    /// The dials of lanes that are still to come.
+    pub(super) fn at_work(&self, places: &[Option<Placed>]) -> impl Iterator<Item = &Dial> {
+        self.dials.iter().zip(places).filter(|(_, place)| place.is_none()).map(|(dial, _)| dial)
+    }
+
+    /// Whether the party knows that this side is here: it has said for whom it waits.
+    pub(super) fn is_heard(&self) -> bool {
+        self.dials.iter().any(|dial| !dial.missing.is_empty())
+    }
+
+    /// Those who keep this route from its end: the party itself, or whom it waits for as it says.
+    pub(super) fn missing(&self, me: usize) -> Vec<usize> {
+        let told = self.dials.iter().map(|dial| dial.missing).find(|missing| !missing.is_empty());
+        let others: Vec<usize> = told.iter().flat_map(Members::iter).filter(|&peer| peer != me).collect();
+        if others.is_empty() { vec![self.peer] } else { others }
+    }
+
+    /// Why the party was not reached in a lane, in words.
+    pub(super) fn failure(&self, (lane, number): &(String, usize), names: &[String]) -> Option<String> {
+        let name = names.get(self.peer)?;
+        let dial = self.dials.get(*number)?;
+        if dial.missing.is_empty() {
+            return Some(format!("no connection to {name} at {}{lane} ({})", self.address, dial.last));
+        }
+        let missing = dial.missing.named(names);
+        Some(format!("{name} at {} waits for others of this run ({missing}), who didn't come", self.address))
+    }
+}
+
+/// The way to one party in one lane.
+pub(super) struct Dial {
+    peer: usize,
+    address: String,
+    lane: Lane,
+    call: u64,
+    state: DialState,
+    tries: usize,
+    /// Why the last try failed.
+    last: String,
+    /// For whom the party waits before it takes this call, as it says; nobody if it has said nothing.
+    missing: Members,
+}
+
+enum DialState {
+    Pause { until: Instant },
+    Calling(Box<Greeting>),
+}
+
+impl Dial {
+    fn new(peer: usize, address: String, lane: Lane, call: u64) -> Self {
+        let state = DialState::Pause { until: Instant::now() };
+        let last = "not tried: parties are called in order".to_owned();
+        Self { peer, address, lane, call, state, tries: 0, last, missing: Members::default() }
+    }
+
+    /// Goes on without waiting (but for the name server); the channel once the party has taken the call.
+    fn advance(&mut self, caller: &Caller, names: &[String]) -> Result<Option<Channel>, SetupError> {
+        if let DialState::Pause { until } = &self.state {
+            if Instant::now() < *until {
+                return Ok(None);
+            }
+            match self.call(caller)? {
+                Ok(greeting) => self.state = DialState::Calling(Box::new(greeting)),
+                Err(why) => self.try_later(why),
+            }
+        }
+        let name = names.get(self.peer).cloned().unwrap_or_default();
+        loop {
+            let DialState::Calling(greeting) = &mut self.state else { return Ok(None) };
+            let address = greeting.address;
+            match greeting.advance() {
+                Ok(None) => return Ok(None),
+                Ok(Some(hello)) => {
+                    self.check(&hello, caller, &name, names, address)?;
+                    if hello.missing.is_empty() {
+                        break;
+                    }
+                    self.missing = hello.missing;
+                }
+                Err(Fault::Hello(difference)) => {
+                    return Err(SetupError::Differs { peer: name, detail: difference.to_string() });
+                }
+                Err(Fault::Channel(ChannelError::Tls(error @ TlsError::Rustls(_)))) => {
+                    return Err(SetupError::Refused { peer: name, address, detail: error.to_string() });
+                }
+                Err(Fault::Channel(error)) => {
+                    let why = match error {
+                        ChannelError::Io(error) => error.to_string(),
+                        other => format!("it {other} without an answer"),
+                    };
+                    self.try_later(why);
+                    return Ok(None);
+                }
+            }
+        }
+        "the connection broke again".clone_into(&mut self.last);
+        self.missing = Members::default();
+        let pause = DialState::Pause { until: Instant::now() + FIRST_PAUSE };
+        match std::mem::replace(&mut self.state, pause) {
+            DialState::Calling(greeting) => Ok(Some(greeting.channel)),
+            DialState::Pause { .. } => Ok(None),
+        }
+    }
+
+    /// Checks that a hello is this party's, for this call.
+    fn check(
+        &self,
+        hello: &Hello,
+        caller: &Caller,
+        name: &str,
+        names: &[String],
+        address: SocketAddr,
+    ) -> Result<(), SetupError> {
+        let differs = caller.hello.difference(hello, names).or_else(|| caller.hello.other_run(hello, names));
+        if let Some(detail) = differs {
+            return Err(SetupError::Differs { peer: name.to_owned(), detail });
+        }
+        let detail = if usize::from(hello.sender) != self.peer {
+            format!("says it is number {} of parties and clients", hello.sender)
+        } else if (hello.lane, hello.call) != (self.lane, self.call) {
+            format!("answers another call than the one for {}", self.lane)
+        } else {
+            return Ok(());
+        };
+        Err(SetupError::Refused { peer: name.to_owned(), address, detail })
+    }
+
+    /// Begins a call to the next of the party's addresses, or says why it cannot.
+    fn call(&mut self, caller: &Caller) -> Result<Result<Greeting, String>, SetupError> {
+        let addresses: Vec<SocketAddr> = match self.address.to_socket_addrs() {
+            Ok(addresses) => addresses.collect(),
+            Err(error) => return Ok(Err(error.to_string())),
+        };
+        let Some(&address) = addresses.iter().cycle().nth(self.tries % addresses.len().max(1)) else {
+            return Ok(Err("the name has no address".to_owned()));
+        };
+        self.tries += 1;
+        let tls = match caller.tls.get(self.peer) {
+            Some(Some(config)) => {
+                // The name is not sent, and not looked at: the certificate's fingerprint says all.
+                let name = ServerName::from(address.ip());
+                let connection = UnbufferedClientConnection::new(Arc::clone(config), name);
+                Some(Tls::client(connection.map_err(SetupError::system)?))
+            }
+            _ => None,
+        };
+        let hello = Hello { lane: self.lane, call: self.call, ..caller.hello.clone() };
+        "it has not answered yet; it may be in a run with others".clone_into(&mut self.last);
+        Ok(Greeting::call(address, tls, hello.bytes()).map_err(|error| error.to_string()))
+    }
+
+    fn try_later(&mut self, why: String) {
+        self.last = why;
+        self.missing = Members::default();
+        let doublings = self.tries.min(16) as u32;
+        let pause = FIRST_PAUSE.saturating_mul(1 << doublings).min(LAST_PAUSE);
+        self.state = DialState::Pause { until: Instant::now() + pause };
+    }
+
+    /// What its socket is to be watched for, if it has one.
+    pub(super) fn watch(&self) -> Option<PollFd<'_>> {
+        match &self.state {
+            DialState::Calling(greeting) => Some(greeting.watch()),
+            DialState::Pause { .. } => None,
+        }
+    }
+
+    /// How long until it has something to do by itself.
+    pub(super) fn pause(&self) -> Option<Duration> {
+        match &self.state {
+            DialState::Pause { until } => Some(until.saturating_duration_since(Instant::now())),
+            DialState::Calling(_) => None,
+        }
+    }
+}
