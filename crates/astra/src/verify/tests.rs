@@ -115,7 +115,9 @@ fn agreement() -> Agreement {
         instances: 1,
         parameters: String::new(),
         window: 1,
-        inputs: String::new(),
+        inputs: Vec::new(),
+        outputs: Vec::new(),
+        steps: Vec::new(),
         program: [0; 32],
     }
 }

@@ -601,7 +601,9 @@ fn who_leaves_early_hears_how_the_run_ends() {
         move || client.see_out()
     });
     while !meshes.iter().all(|mesh| mesh.peers[2].has_left()) {
-        meshes.iter_mut().for_each(|mesh| mesh.service().unwrap());
+        for mesh in &mut meshes {
+            mesh.service().unwrap();
+        }
     }
     assert!(meshes.iter().all(|mesh| mesh.peers[2].listens() && !mesh.peers[2].is_present()));
     meshes.pop().unwrap().close().unwrap();
@@ -625,7 +627,9 @@ fn who_leaves_early_hears_how_the_run_ends() {
         let client = meshes.pop().unwrap();
         let client = thread::spawn(move || client.see_out());
         while !meshes.iter().all(|mesh| mesh.peers[2].has_left()) {
-            meshes.iter_mut().for_each(|mesh| mesh.service().unwrap());
+            for mesh in &mut meshes {
+                mesh.service().unwrap();
+            }
         }
         end(meshes);
         let error = client.join().unwrap().unwrap_err().to_string();
