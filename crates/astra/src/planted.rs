@@ -116,6 +116,8 @@ pub enum Mistake {
     LateSignals,
     /// Who ends cuts its links, whether or not what it sent has come.
     LeavesAtOnce,
+    /// A party goes on to the next part of a stream while what it opens may still be queued.
+    OpeningsQueued,
     /// An evaluator to which `P_0` says nothing stops.
     SilenceAborts,
     /// An abort of `P_0` counts without its proof.

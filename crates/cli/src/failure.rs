@@ -77,6 +77,11 @@ impl Failure {
         &self.message
     }
 
+    /// Whether a server stops that is not to be started again unattended.
+    pub(crate) fn is_stop(&self) -> bool {
+        self.kind == Kind::Stopped
+    }
+
     pub(crate) const fn exit_code(&self) -> i32 {
         match self.kind {
             Kind::Usage | Kind::Input => 2,

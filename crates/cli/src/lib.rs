@@ -104,7 +104,7 @@ impl Context<'_> {
     }
 
     fn fail(&mut self, failure: &Failure) -> i32 {
-        if self.out.is_unread() {
+        if self.out.is_unread() && !failure.is_stop() {
             // Whoever read has had enough, as `head` has: that is no failure to tell of.
             return output::UNREAD;
         }

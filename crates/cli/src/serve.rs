@@ -63,7 +63,8 @@ pub(crate) fn serve(context: &mut Context<'_>, args: &ServeArgs) -> Result<(), F
         match result {
             Ok(mut done) => {
                 done.report.comparison = done.report.comparison.or_else(|| picked.clone());
-                tell(context, &compiled, number, &done, seat.attempts())?;
+                let told = tell(context, &compiled, number, &done, seat.attempts());
+                told.map_err(|failure| failure.after_attempts(seat.attempts()))?;
             }
             // Nothing was sent, and nothing would be the next time.
             Err(error) if is_lasting(&error) => {
@@ -71,8 +72,10 @@ pub(crate) fn serve(context: &mut Context<'_>, args: &ServeArgs) -> Result<(), F
             }
             Err(error) => {
                 failed += 1;
-                tell_failure(context, number, &error.into(), seat.attempts())?;
+                let told = tell_failure(context, number, &error.into(), seat.attempts());
+                // That it stops for good comes first, whether or not anybody reads what it writes.
                 seat.may_run()?;
+                told.map_err(|failure| failure.after_attempts(seat.attempts()))?;
                 std::thread::sleep(PAUSE);
             }
         }

@@ -472,7 +472,8 @@ impl Mesh {
     /// waiting for this party.
     fn pass_on(&mut self, from: usize, sign: At) -> Result<(), Error> {
         let origin = usize::from(sign.part);
-        match self.pulse.is_news(origin, sign.batch) {
+        let second_hand = origin != from && self.is_linked(origin);
+        match self.pulse.is_news(origin, sign.batch, second_hand) {
             None => {
                 let detail = format!("a sign of life of endpoint {origin}, which does not exist");
                 self.fault(from, What::Malformed { detail })

@@ -298,7 +298,7 @@ mod tests {
         let ours = agreement();
         assert_eq!(ours.compare(&ours), Ok(()));
         let changes: [(&str, &str, &str, Change); 17] = [
-            ("version", "5", "9", |a| a.version = 9),
+            ("version", &VERSION.to_string(), "999", |a| a.version = 999),
             ("the number of lanes", "2", "3", |a| a.lanes = 3),
             ("which lane", "1", "0", |a| a.lane = 0),
             ("parties", "P0, P1", "P1, P0", |a| a.parties.reverse()),

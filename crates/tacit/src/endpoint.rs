@@ -258,11 +258,15 @@ pub(crate) fn party(
         let plan = compiled.plan();
         let aborted = |cause| compiled.aborted(cause);
         if part > 0 {
-            engine.next(plan.clone(), roles.clone()).map_err(aborted)?;
+            let next = engine.next(plan.clone(), roles.clone());
+            next.map_err(|cause| ended(aborted(cause), engine.as_mut()))?;
         }
         let inputs = feed.inputs(part).map_err(|error| ended(error, engine.as_mut()))?;
         let outcome = executor::run_party(engine.as_mut(), plan, &inputs, observer);
-        let outcome = outcome.map_err(|cause| in_check(aborted(cause), engine.as_mut()))?;
+        let outcome = outcome.map_err(|cause| {
+            let error = in_check(aborted(cause), engine.as_mut());
+            ended(error, engine.as_mut())
+        })?;
         rounds += outcome.rounds;
         feed.outputs(part, outcome.outputs).map_err(|error| ended(error, engine.as_mut()))?;
     }
@@ -283,15 +287,17 @@ fn client(endpoint: &Endpoint, session: Session, feed: &mut dyn Feed) -> Result<
         let (compiled, roles) = endpoint.part(part);
         let plan = compiled.plan();
         let aborted = |cause| compiled.aborted(cause);
-        if part > 0 {
-            client.next(plan.clone(), roles.clone()).map_err(aborted)?;
-        }
         let ended = |error: Error, client: &mut dyn Client| {
             client.session().abort(&error.to_string());
             error
         };
+        if part > 0 {
+            let next = client.next(plan.clone(), roles.clone());
+            next.map_err(|cause| ended(aborted(cause), client.as_mut()))?;
+        }
         let inputs = feed.inputs(part).map_err(|error| ended(error, client.as_mut()))?;
-        let outcome = executor::run_client(client.as_mut(), plan, roles, &inputs).map_err(aborted)?;
+        let outcome = executor::run_client(client.as_mut(), plan, roles, &inputs);
+        let outcome = outcome.map_err(|cause| ended(aborted(cause), client.as_mut()))?;
         feed.outputs(part, outcome.outputs).map_err(|error| ended(error, client.as_mut()))?;
     }
     let traffic = Traffic::of(client.session().mesh()).map_err(|error| aborted(error.into()))?;

@@ -72,7 +72,10 @@ pub fn play_lanes(strands: Vec<Strand<'_>>) -> Result<Vec<(u64, Traffic)>, Error
 /// another. If a check was under way in any, it is in this.
 fn worst(failed: Vec<(Lane, Error)>, first: Option<u16>) -> Option<Error> {
     let challenged = failed.iter().any(|(_, error)| error.is_attempt());
-    let is_less = |(lane, error): &(Lane, Error)| (!error.is_failed_check(), first != Some(lane.number));
+    // Whoever deviates in one lane can have another one end otherwise, before any check: that must not hide the attempt.
+    let hides = |error: &Error| challenged && !matches!(error, Error::Aborted { .. });
+    let is_less =
+        |(lane, error): &(Lane, Error)| (!error.is_failed_check(), hides(error), first != Some(lane.number));
     let (lane, error) = failed.into_iter().min_by_key(is_less)?;
     let error = error.in_check(challenged);
     Some(if lane.has_others() { error.in_lane(lane.number) } else { error })

@@ -123,7 +123,8 @@ impl World {
         let first = usize::from(lane) * self.endpoints;
         let transport = |me: usize| -> Option<Box<dyn Transport>> {
             let (shared, endpoints) = (Arc::clone(&self.shared), self.endpoints);
-            let transport = WorldTransport { seat: first + me, first, endpoints, shared };
+            let unsent = VecDeque::new();
+            let transport = WorldTransport { seat: first + me, first, endpoints, unsent, shared };
             (!self.absent.contains(&me)).then(|| Box::new(transport) as Box<dyn Transport>)
         };
         (0..self.endpoints).map(transport).collect()
@@ -147,6 +148,8 @@ struct WorldTransport {
     first: usize,
     /// How many seats the lane has.
     endpoints: usize,
+    /// What was sent and waits to be flushed, as in real links: nothing of it arrives if this endpoint goes no further.
+    unsent: VecDeque<(usize, Frame)>,
     shared: Arc<Shared>,
 }
 
@@ -438,29 +441,36 @@ impl Transport for WorldTransport {
 
     fn send(&mut self, to: usize, frame: Frame) {
         let Some(to) = self.seat_of(to) else { return };
-        let mut state = self.shared.lock();
-        match frame.kind {
-            Kind::Data => {
-                let endpoint = self.seat - self.first;
-                let busy = state.charge.as_mut().map_or(Duration::ZERO, |charge| charge(endpoint, &frame));
-                let mut state = self.compute(state, busy);
-                state.send_data(self.seat, to, frame);
-            }
-            Kind::KeepAlive | Kind::Abort | Kind::Goodbye => {
-                state.put(self.seat, to, Event::Frame(frame), Duration::ZERO);
-            }
+        if frame.kind == Kind::Data {
+            let mut state = self.shared.lock();
+            let endpoint = self.seat - self.first;
+            let busy = state.charge.as_mut().map_or(Duration::ZERO, |charge| charge(endpoint, &frame));
+            drop(self.compute(state, busy));
         }
+        self.unsent.push_back((to, frame));
     }
 
     fn flush(&mut self) -> bool {
+        let mut state = self.shared.lock();
+        for (to, frame) in self.unsent.drain(..) {
+            if frame.kind == Kind::Data {
+                state.send_data(self.seat, to, frame);
+            } else {
+                state.put(self.seat, to, Event::Frame(frame), Duration::ZERO);
+            }
+        }
         true
     }
 
     fn backlog(&self, to: usize) -> usize {
-        self.seat_of(to).map_or(0, |to| self.shared.lock().link(self.seat, to).backlog)
+        let Some(to) = self.seat_of(to) else { return 0 };
+        let unsent = self.unsent.iter().filter(|(other, _)| *other == to);
+        let unsent: usize = unsent.map(|(_, frame)| HEADER_BYTES + frame.payload.len()).sum();
+        unsent + self.shared.lock().link(self.seat, to).backlog
     }
 
     fn poll(&mut self, wait: Duration) -> Option<(usize, Event)> {
+        self.flush();
         let mut state = self.shared.lock();
         let until = state.now + wait;
         loop {

@@ -112,6 +112,13 @@ impl AstraEngine {
     /// `P_1`'s and `P_2`'s part of steps 0 to 5.
     fn follow(&mut self) -> Result<(), Error> {
         let (me, first, other) = (self.me, self.party(0), self.party(3 - self.me));
+        // All that takes long is done before others wait for this party by the clock.
+        for component in held(me) {
+            self.fair().openings[component] = self.draw_opening(component);
+        }
+        let opening = self.fair().openings[0].clone();
+        let commitment = self.commit(0, opening.as_slice())?;
+        let own = self.draw_proof(me);
         self.hear(0)?;
         self.accept(0)?;
         if !planted(Mistake::NoVerdicts) {
@@ -124,14 +131,6 @@ impl AstraEngine {
         self.stay(start);
         if !planted(Mistake::NoVerdicts) {
             self.session.mesh().send(other, at(step::FAIR_READY, 0), &SO_FAR)?;
-        }
-        for component in held(me) {
-            self.fair().openings[component] = self.draw_opening(component);
-        }
-        let opening = self.fair().openings[0].clone();
-        let commitment = self.commit(0, opening.as_slice())?;
-        let own = self.draw_proof(me);
-        if !planted(Mistake::NoVerdicts) {
             let deadline = self.after(start, READY);
             let ready =
                 self.session.mesh().recv_by(other, at(step::FAIR_READY, 0), SO_FAR.len(), deadline)?;

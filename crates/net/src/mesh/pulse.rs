@@ -32,10 +32,11 @@ impl Pulse {
         Some(*number)
     }
 
-    /// Whether a sign of life is news, and so to be passed on. `None` if there is no such endpoint.
-    pub(super) fn is_news(&mut self, origin: usize, number: u32) -> Option<bool> {
+    /// Whether a sign of life is news, and so to be passed on. One that comes `second_hand` though there is a link to its
+    /// origin is not: whoever passes it on may have made it up. `None` if there is no such endpoint.
+    pub(super) fn is_news(&mut self, origin: usize, number: u32, second_hand: bool) -> Option<bool> {
         let seen = self.seen.get_mut(origin)?;
-        let news = origin != self.me && number > *seen;
+        let news = origin != self.me && !second_hand && number > *seen;
         if news {
             *seen = number;
         }
@@ -56,10 +57,15 @@ mod tests {
         assert_eq!(pulse.due(2 * second), None);
         assert_eq!(pulse.due(5 * second), Some(2));
 
-        assert_eq!(pulse.is_news(2, 5), Some(true));
-        assert_eq!(pulse.is_news(2, 5), Some(false));
-        assert_eq!(pulse.is_news(2, 4), Some(false));
-        assert_eq!(pulse.is_news(0, 9), Some(false), "one's own sign has come back");
-        assert_eq!(pulse.is_news(3, 1), None);
+        assert_eq!(
+            pulse.is_news(2, u32::MAX, true),
+            Some(false),
+            "what others say of an endpoint stops none of its signs"
+        );
+        assert_eq!(pulse.is_news(2, 5, false), Some(true));
+        assert_eq!(pulse.is_news(2, 5, false), Some(false));
+        assert_eq!(pulse.is_news(2, 4, false), Some(false));
+        assert_eq!(pulse.is_news(0, 9, false), Some(false), "one's own sign has come back");
+        assert_eq!(pulse.is_news(3, 1, true), None);
     }
 }

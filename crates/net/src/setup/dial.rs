@@ -19,6 +19,8 @@ use crate::tls::{Tls, TlsError};
 /// The first pause before a peer that could not be reached is dialled again; it doubles up to the last.
 const FIRST_PAUSE: Duration = Duration::from_millis(10);
 const LAST_PAUSE: Duration = Duration::from_millis(500);
+/// Hellos of one party that are read at one look. One that says without end for whom it waits holds nobody up.
+const HELLOS: usize = 4;
 
 /// The way to one party, in all lanes.
 pub(super) struct Route {
@@ -119,7 +121,7 @@ impl Dial {
             }
         }
         let name = names.get(self.peer).cloned().unwrap_or_default();
-        loop {
+        for _ in 0..HELLOS {
             let DialState::Calling(greeting) = &mut self.state else { return Ok(None) };
             let address = greeting.address;
             match greeting.advance() {
@@ -127,7 +129,7 @@ impl Dial {
                 Ok(Some(hello)) => {
                     self.check(&hello, caller, &name, names, address)?;
                     if hello.missing.is_empty() {
-                        break;
+                        return Ok(self.taken());
                     }
                     self.missing = hello.missing;
                 }
@@ -147,12 +149,17 @@ impl Dial {
                 }
             }
         }
+        Ok(None)
+    }
+
+    /// The channel of a call that the party has taken.
+    fn taken(&mut self) -> Option<Channel> {
         "the connection broke again".clone_into(&mut self.last);
         self.missing = Members::default();
         let pause = DialState::Pause { until: Instant::now() + FIRST_PAUSE };
         match std::mem::replace(&mut self.state, pause) {
-            DialState::Calling(greeting) => Ok(Some(greeting.channel)),
-            DialState::Pause { .. } => Ok(None),
+            DialState::Calling(greeting) => Some(greeting.channel),
+            DialState::Pause { .. } => None,
         }
     }
 

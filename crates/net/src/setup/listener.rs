@@ -47,6 +47,8 @@ pub struct Listener {
     queues: Vec<Queue>,
     turned_away: VecDeque<TurnedAway>,
     notes: Notes,
+    /// Whom the run that is being gathered waits for here.
+    awaited: Vec<usize>,
     /// How many were told of since when.
     told: (u32, Instant),
     /// The operating system gives no more calls at present: too many files are open, say.
@@ -142,6 +144,7 @@ impl Listener {
             queues: config.names().iter().map(|_| Queue::default()).collect(),
             turned_away: VecDeque::new(),
             notes: gather::quiet(),
+            awaited: Vec::new(),
             told: (0, Instant::now()),
             refused: false,
             config: config.clone(),
@@ -182,6 +185,7 @@ impl Listener {
             return Err(SetupError::WrongUse { detail: format!("{client} is no client's number") });
         }
         let awaited: Vec<usize> = (me + 1..parties).chain(clients.iter().copied()).collect();
+        self.awaited.clone_from(&awaited);
         let (caller, notes) = (self.caller.for_run(clients, lanes)?, self.notes.clone());
         gather::run(&self.config.clone(), &caller, Some((self, &awaited)), within, &notes)
     }
@@ -219,11 +223,13 @@ impl Listener {
                     self.turn_away(other.address, &format!("{had}, and made room for others"));
                 }
             }
-            Err(Fault::Hello(NotAHello::Version { .. })) if self.identify(&caller.channel).is_some() => {
-                // Both sides should hear of it.
-                let _ = caller.channel.send(&self.caller.hello.bytes());
-                caller.channel.hang_up();
-                return self.differs(&caller);
+            Err(Fault::Hello(difference @ NotAHello::Version { .. })) => {
+                let Some(peer) = self.identify(&caller.channel) else {
+                    caller.channel.hang_up();
+                    self.turn_away(caller.address, &difference.to_string());
+                    return Ok(());
+                };
+                return self.differs(caller, peer, difference.to_string());
             }
             Err(fault) => {
                 caller.channel.hang_up();
@@ -291,7 +297,7 @@ impl Listener {
     }
 
     /// Puts a caller that has said hello where it waits to be taken in.
-    fn greeted(&mut self, mut greeting: Greeting, hello: Hello) -> Result<(), SetupError> {
+    fn greeted(&mut self, greeting: Greeting, hello: Hello) -> Result<(), SetupError> {
         let claimed = usize::from(hello.sender);
         if self.config.security() == Security::Tls && self.identify(&greeting.channel) != Some(claimed) {
             self.turn_away(
@@ -306,10 +312,7 @@ impl Listener {
             return Ok(());
         };
         if let Some(detail) = self.caller.hello.difference(&hello, &names) {
-            // The other side will find the same difference.
-            let _ = greeting.channel.send(&self.caller.hello.bytes());
-            greeting.channel.hang_up();
-            return Err(SetupError::Differs { peer: name.clone(), detail });
+            return self.differs(greeting, claimed, detail);
         }
         if claimed <= self.config.me() {
             self.turn_away(greeting.address, &format!("says it is {name}, which does not call here"));
@@ -335,12 +338,17 @@ impl Listener {
         self.config.fingerprints().iter().position(|other| *other == Some(print))
     }
 
-    /// The error of an authenticated caller of another version.
-    fn differs(&self, greeting: &Greeting) -> Result<(), SetupError> {
-        let Some(peer) = self.identify(&greeting.channel) else { return Ok(()) };
-        let Err(detail) = Hello::parse(&greeting.channel.unread) else { return Ok(()) };
-        let peer = self.config.names().get(peer).cloned().unwrap_or_default();
-        Err(SetupError::Differs { peer, detail: detail.to_string() })
+    /// Ends the gathering, if it waits for this peer, who can't take part as it is; any other one is turned away.
+    fn differs(&mut self, mut caller: Greeting, peer: usize, detail: String) -> Result<(), SetupError> {
+        // The other side finds the same difference.
+        let _ = caller.channel.send(&self.caller.hello.bytes());
+        caller.channel.hang_up();
+        let name = self.config.names().get(peer).cloned().unwrap_or_default();
+        if self.awaited.contains(&peer) {
+            return Err(SetupError::Differs { peer: name, detail });
+        }
+        self.turn_away(caller.address, &format!("is {name}: {detail}"));
+        Ok(())
     }
 
     fn turn_away(&mut self, from: SocketAddr, why: &str) {

@@ -202,14 +202,14 @@ impl Proof for Boyle {
         if age == 0 {
             back.extend(self.left.1);
             give_word(&self.left.1, forth);
+            // With this word the right verifier may release the coefficients, and the prover can know how the check ends.
+            session.challenge();
         }
         if let Some(round) = values_at(age) {
             self.send_values(round, session, back);
         }
         if let Some(round) = seed_at(&self.sequence, age) {
             forth.extend(self.right.seeds[round]);
-            // From the coefficients on the prover can know how the check ends.
-            session.challenge();
         }
         if ends_at(&self.sequence, age) {
             let right = &mut self.right;

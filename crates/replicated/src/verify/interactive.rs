@@ -189,14 +189,14 @@ impl Proof for Interactive {
         if age == 0 {
             back.extend(self.left.anchor);
             give_word(&self.left.anchor, forth);
+            // With this word the right verifier may release the first point, and the prover can know how the check ends.
+            session.challenge();
         }
         if let Some(round) = values_at(&self.sequence, age) {
             self.send_values(round, session, back, spare);
         }
         if let Some(round) = seed_at(&self.sequence, age) {
             forth.extend(self.right.seeds[round]);
-            // From its first point on the prover can know how the check ends.
-            session.challenge();
         }
         if ends_at(&self.sequence, age) {
             self.right.end(&self.sequence);

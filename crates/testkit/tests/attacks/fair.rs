@@ -5,16 +5,17 @@
 //! sends to each other party. It has the outputs once it has been sent a piece of what it lacks: whatever happens
 //! afterwards can't take that back.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, mpsc};
 use std::time::Duration;
 
 use tacit_astra::AstraFair;
 use tacit_astra::planted::{Mistake, plant};
-use tacit_engine::Protocol;
-use tacit_net::{At, Event, Frame, Kind};
+use tacit_engine::executor::{Unobserved, run_party};
+use tacit_engine::{Clear, Error, Protocol};
+use tacit_net::{At, Event, Frame, Kind, Mesh, Transport};
 use tacit_program::{Builder, Kind as Of, Range, Recipient};
-use tacit_session::step;
+use tacit_session::{Session, step};
 use tacit_testkit::react::{Act, Attacker};
 use tacit_testkit::{Altered, Case, Draws, Fate, Run, World};
 
@@ -37,6 +38,7 @@ pub(crate) fn attacks() -> Vec<Attack> {
         attack("P1 makes P0 abort, whose link is reset", lost_abort),
         attack("P1 makes P2 end, whose link is reset", lost_opening),
         attack("P1 opens nothing, and P2's link is held", large_outputs),
+        attack("P0 opens nothing to P2, and P1 is busy with other things", busy_with_others),
     ]
 }
 
@@ -59,6 +61,9 @@ const LIVES: u32 = 60;
 
 /// How long frames are under way if nothing else is said.
 const WAY: Duration = Duration::from_millis(1);
+
+/// A party's outputs.
+type Outputs = Vec<Option<Clear>>;
 
 /// What is sent in place of a frame: when, to which role, and what.
 type Sent = Vec<(Duration, usize, Frame)>;
@@ -459,6 +464,55 @@ fn lost_opening(version: Version, seed: u64) -> Outcome {
             _ => as_is(to, frame, now),
         }),
     )
+}
+
+/// `P_1` has its outputs, and goes on to something that takes long, as whoever feeds a stream may: what it opens to `P_2`
+/// has to have left by then, as `P_0` opens nothing.
+fn busy_with_others(version: Version, seed: u64) -> Outcome {
+    let scene = Scene::new(version, seed, None, &[Mistake::OpeningsQueued]);
+    let (case, seats) = (&scene.case, scene.seats);
+    let world = case.world().intercept(Box::new(move |message| {
+        let opens = matches!(message.frame.at.part, step::FAIR_OPENING | step::OUTPUT);
+        if (message.from, message.to) == (seats[0], seats[2]) && opens {
+            return Fate::Replace(vec![]);
+        }
+        Fate::Deliver
+    }));
+    let names: Vec<String> = (0..3).map(|party| case.name(party).to_owned()).collect();
+    let (done, others) = mpsc::channel();
+    let busy = Mutex::new(others);
+    let play = |me: usize, links: Box<dyn Transport>, done: mpsc::Sender<()>| -> Result<Outputs, Error> {
+        let mesh = Mesh::new(links, me, names.clone(), case.limits.clone());
+        let session = Session::establish(mesh, case.agreements[me].clone(), Draws::fixed(1).of(me))?;
+        let mut engine = case.protocol.seat(session, Arc::clone(&case.plan), case.roles().clone())?;
+        let owned = |(input, owner): (&Clear, usize)| (owner == me).then(|| input.clone());
+        let inputs: Vec<Option<Clear>> = case.inputs.iter().zip(0..3).map(owned).collect();
+        let outcome = run_party(engine.as_mut(), &case.plan, &inputs, &mut Unobserved)?;
+        if me == seats[1] {
+            // Until P_2 has its outputs; with the mistake it never has, and this one is gone after a while.
+            let patience = Duration::from_secs(if matches!(version, Version::Ours) { 60 } else { 1 });
+            let _ = busy.lock().unwrap().recv_timeout(patience);
+            return Ok(outcome.outputs);
+        }
+        if me == seats[2] {
+            let _ = done.send(());
+        }
+        engine.close()?;
+        Ok(outcome.outputs)
+    };
+    let results: Vec<Result<Outputs, Error>> = std::thread::scope(|scope| {
+        let links = world.transports().into_iter().flatten().enumerate();
+        let (play, done) = (&play, &done);
+        let parties: Vec<_> =
+            links.map(|(me, links)| scope.spawn(move || play(me, links, done.clone()))).collect();
+        parties.into_iter().map(|party| party.join().unwrap()).collect()
+    });
+    let expected = case.run_in_the_clear().unwrap().outputs;
+    let has = |role: usize| results[seats[role]].as_ref().is_ok_and(|outputs| *outputs == expected);
+    match (has(1), has(2)) {
+        (true, true) => Outcome::Held("all have the outputs".to_owned()),
+        _ => Outcome::Broken("P1 has the outputs, and P2 has not".to_owned()),
+    }
 }
 
 /// `P_0` waits for `P_1`'s openings in vain, while `P_2`'s link is held: what comes when it is read again comes too late.
