@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use pyo3::prelude::*;
 use tacit::net::setup::{Config, Note};
-use tacit::{Error, Making, Place};
+use tacit::{Error, Making, StorePath};
 
 use crate::program::Program;
 use crate::run::{Prepared, Run, pick, told, watched};
@@ -65,7 +65,7 @@ impl Seat {
             let picked = pick(net.as_deref(), &mut protocol, &compiled, &parties, Making::InRun)?;
             let mut run = match store {
                 Some(store) => {
-                    let place = Place::new(store, anchors)?;
+                    let place = StorePath::new(store, anchors)?;
                     let mut store = seat.open_store(&compiled, &protocol, &place)?;
                     seat.run_stored(&compiled, &protocol, &mut store, &inputs, &|_, _| {}, within)
                 }
@@ -92,10 +92,10 @@ impl Seat {
     ) -> PyResult<Prepared> {
         let (seat, compiled) = (self.inner.clone(), program.compiled.clone());
         let made = watched(py, move || {
-            let place = Place::new(store, anchors)?;
+            let place = StorePath::new(store, anchors)?;
             let mut seat = taken(&seat)?;
             let parties = seat.parties();
-            let picked = pick(net.as_deref(), &mut protocol, &compiled, &parties, Making::Ahead)?;
+            let picked = pick(net.as_deref(), &mut protocol, &compiled, &parties, Making::Offline)?;
             let made = seat.offline(&compiled, &protocol, count, &place, &|_, _| {})?;
             Ok(told(made, picked.as_ref()))
         })?;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use pyo3::prelude::*;
 use tacit::program::Source;
 use tacit::program::cost::{Itemised, LinkProfile, NetProfile};
-use tacit::{Compiled, Error, Local, Making, cast, engine::Roles, usual};
+use tacit::{Compiled, Error, Local, Making, select, engine::Participants, select_default};
 
 /// The exact cost of a run: payload bytes and rounds.
 #[pyclass(frozen, module = "tacit._native")]
@@ -51,9 +51,9 @@ impl Price {
         let net = NetProfile::uniform(LinkProfile { rtt_seconds, bits_per_second });
         let total = |name: &str| Ok(tacit::price(&compiled, name, &endpoints)?.total);
         let casting =
-            if given { cast(protocol, &endpoints, &net, Making::InRun, total)? } else { usual(protocol)? };
+            if given { select(protocol, &endpoints, &net, Making::InRun, total)? } else { select_default(protocol)? };
         let bill = tacit::price(&compiled, &casting.protocol, &endpoints)?;
-        let clients = Roles::clients_of(compiled.plan(), &endpoints);
+        let clients = Participants::clients_of(compiled.plan(), &endpoints);
         endpoints.extend(clients);
         let sources =
             bill.nodes.keys().map(|&node| compiled.source(node).cloned().unwrap_or_default()).collect();

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use pyo3::prelude::*;
 use tacit::net::{Phase, Profile};
-use tacit::{Comparison, Compiled, Error, Instance, Making, Place, Report, cast_for};
+use tacit::{Comparison, Compiled, Error, Instance, Making, StorePath, Report, select_for};
 
 use crate::program::Program;
 use crate::{errors, values};
@@ -60,7 +60,7 @@ impl Local {
                 let compiled = Compiled::debug(compiled.program().clone())?;
                 local.debug(&compiled, &inputs, &|_, _| {})
             } else if let Some(store) = store {
-                let mut stores = local.open_stores(&compiled, &Place::simulated(store))?;
+                let mut stores = local.open_stores(&compiled, &StorePath::simulated(store))?;
                 local.run_stored(&compiled, &mut stores, &inputs, &|_, _| {})
             } else {
                 local.run(&compiled, &inputs, &|_, _| {})
@@ -84,8 +84,8 @@ impl Local {
         let (mut local, compiled) = (self.local.clone(), program.compiled.clone());
         let prepared = watched(py, move || {
             let parties = local.parties.clone();
-            let picked = pick(net.as_deref(), &mut local.protocol, &compiled, &parties, Making::Ahead)?;
-            let made = local.offline(&compiled, count, &Place::simulated(store), &|_, _| {})?;
+            let picked = pick(net.as_deref(), &mut local.protocol, &compiled, &parties, Making::Offline)?;
+            let made = local.offline(&compiled, count, &StorePath::simulated(store), &|_, _| {})?;
             Ok(made.into_iter().map(|made| told(made, picked.as_ref())).collect::<Vec<_>>())
         })?;
         Ok(prepared.into_iter().map(Prepared::new).collect())
@@ -103,7 +103,7 @@ pub(crate) fn pick(
 ) -> Result<Option<Comparison>, Error> {
     let Some(net) = net else { return Ok(None) };
     let net = Profile::load(net).map_err(|error| Error::Refused(error.to_string()))?;
-    let casting = cast_for(compiled, protocol, parties, &net, making)?;
+    let casting = select_for(compiled, protocol, parties, &net, making)?;
     *protocol = casting.protocol;
     Ok(casting.comparison)
 }

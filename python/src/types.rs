@@ -4,7 +4,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 use tacit::program::plan::Width;
-use tacit::program::{InputType, Kind, Modulus, Range, Recipient};
+use tacit::program::{InputType, Dtype, Modulus, Range, Recipient};
 
 /// What a value is.
 #[pyclass(frozen, get_all, module = "tacit._native")]
@@ -92,14 +92,14 @@ impl Output {
 }
 
 /// A kind from what Python calls it.
-pub(crate) fn kind(name: &str, bits: u8) -> PyResult<Kind> {
+pub(crate) fn kind(name: &str, bits: u8) -> PyResult<Dtype> {
     match name {
-        "bool" => Ok(Kind::Bool),
-        "int" => Ok(Kind::Int),
-        "fixed" => Ok(Kind::Fixed { frac: bits }),
-        "modular" => Ok(Kind::Modular(Modulus::PowerOfTwo(bits))),
+        "bool" => Ok(Dtype::Bool),
+        "int" => Ok(Dtype::Int),
+        "fixed" => Ok(Dtype::Fixed { frac: bits }),
+        "modular" => Ok(Dtype::Modular(Modulus::PowerOfTwo(bits))),
         "field" => match [Modulus::Mersenne61, Modulus::Prime128].into_iter().find(|p| p.bits() == bits) {
-            Some(modulus) => Ok(Kind::Modular(modulus)),
+            Some(modulus) => Ok(Dtype::Modular(modulus)),
             None => Err(PyValueError::new_err(format!("no field has elements of {bits} bits"))),
         },
         _ => Err(PyValueError::new_err(format!("no kind is called {name:?}"))),
@@ -116,12 +116,12 @@ pub(crate) fn range(low: Option<i128>, high: Option<i128>) -> PyResult<Option<Ra
     }
 }
 
-fn names(kind: Kind, width: Width) -> (&'static str, u8) {
+fn names(kind: Dtype, width: Width) -> (&'static str, u8) {
     match kind {
-        Kind::Bool => ("bool", 1),
-        Kind::Int => ("int", width.bits()),
-        Kind::Fixed { frac } => ("fixed", frac),
-        Kind::Modular(Modulus::PowerOfTwo(bits)) => ("modular", bits),
-        Kind::Modular(modulus) => ("field", modulus.bits()),
+        Dtype::Bool => ("bool", 1),
+        Dtype::Int => ("int", width.bits()),
+        Dtype::Fixed { frac } => ("fixed", frac),
+        Dtype::Modular(Modulus::PowerOfTwo(bits)) => ("modular", bits),
+        Dtype::Modular(modulus) => ("field", modulus.bits()),
     }
 }

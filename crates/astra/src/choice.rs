@@ -27,13 +27,13 @@ pub(crate) struct Choice {
 
 impl Choice {
     /// The usual values: the parties are `P_0`, `P_1` and `P_2` in their order.
-    pub(crate) const USUAL: Self = Self { seats: Seats::IN_ORDER, comparison: Comparison::Prefix };
+    pub(crate) const DEFAULT: Self = Self { seats: Seats::IN_ORDER, comparison: Comparison::Prefix };
 
     /// These, but comparisons are garbled.
-    pub(crate) const GARBLED: Self = Self { comparison: Comparison::Garbled, ..Self::USUAL };
+    pub(crate) const GARBLED: Self = Self { comparison: Comparison::Garbled, ..Self::DEFAULT };
 
     pub(crate) const ALL: [Self; 12] = {
-        let mut all = [Self::USUAL; 12];
+        let mut all = [Self::DEFAULT; 12];
         let mut at = 0;
         while at < all.len() {
             let comparison = if at < Seats::ALL.len() { Comparison::Prefix } else { Comparison::Garbled };

@@ -53,7 +53,7 @@ impl AstraEngine {
                 }
                 (verified, ..) => {
                     let rows = self.ands(job, circuit, layer, ands.clone())?;
-                    let (to, at) = (self.taker(), self.layer_at(job, circuit, piece));
+                    let (to, at) = (self.receiver(), self.layer_at(job, circuit, piece));
                     section(Section::Sending, || {
                         let message = message_of_rows(self.session.mesh(), job, rows);
                         self.session.mesh().send_vec(to, at, message)

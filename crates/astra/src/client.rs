@@ -10,26 +10,26 @@ use std::sync::Arc;
 use subtle::ConstantTimeEq;
 use tacit_engine::vector::{add_assign, fill, sub_assign};
 use tacit_engine::wire::{message_of, pieces};
-use tacit_engine::{Clear, Client, Error, Roles, bytes_of};
+use tacit_engine::{Clear, Client, Error, Participants, bytes_of};
 use tacit_kernel::Buffer;
 use tacit_program::plan::Plan;
-use tacit_session::{Draw, Session, Stream, step};
+use tacit_session::{Draw, Session, PrssStream, step};
 use zeroize::{Zeroize, Zeroizing};
 
 /// A client of three parties.
 pub(crate) struct AstraClient {
     session: Session,
     plan: Arc<Plan>,
-    roles: Roles,
+    roles: Participants,
     seats: Seats,
     /// The streams of `x_1` and `x_2`, once the parties gave their seeds.
-    streams: Option<[Stream; 2]>,
+    streams: Option<[PrssStream; 2]>,
     /// Whether the parties check products, and confirm seeds and outputs.
     verified: bool,
 }
 
 impl AstraClient {
-    pub(crate) fn new(session: Session, plan: Arc<Plan>, roles: Roles, seats: Seats, verified: bool) -> Self {
+    pub(crate) fn new(session: Session, plan: Arc<Plan>, roles: Participants, seats: Seats, verified: bool) -> Self {
         Self { session, plan, roles, seats, streams: None, verified }
     }
 
@@ -40,7 +40,7 @@ impl AstraClient {
 
     /// The seeds of the masks, from those that hold them. `P_0` holds both: a client that would take another seed than the
     /// parties drew would give another input.
-    fn take_seeds(&mut self) -> Result<[Stream; 2], Error> {
+    fn take_seeds(&mut self) -> Result<[PrssStream; 2], Error> {
         let mut seeds = Zeroizing::new([[0; SEED_BYTES]; 2]);
         for (seed, party) in seeds.iter_mut().zip(self.evaluators()) {
             let mut message = self.session.mesh().recv(party, seed_at(), SEED_BYTES)?;
@@ -55,7 +55,7 @@ impl AstraClient {
                 return Err(self.session.reject("two parties have different seeds for a client").into());
             }
         }
-        Ok(seeds.each_ref().map(|seed| Stream::new(seed, self.session.lane())))
+        Ok(seeds.each_ref().map(|seed| PrssStream::new(seed, self.session.lane())))
     }
 }
 
@@ -64,7 +64,7 @@ impl Client for AstraClient {
         &mut self.session
     }
 
-    fn give(&mut self, input: u32, values: &Clear) -> Result<(), Error> {
+    fn share_input(&mut self, input: u32, values: &Clear) -> Result<(), Error> {
         let shape = self.plan.register(self.plan.inputs[input as usize].reg);
         if self.streams.is_none() {
             self.streams = Some(self.take_seeds()?);
@@ -84,7 +84,7 @@ impl Client for AstraClient {
         Ok(())
     }
 
-    fn reveal(&mut self, output: u32) -> Result<Clear, Error> {
+    fn open_output(&mut self, output: u32) -> Result<Clear, Error> {
         let operation = &self.plan.outputs[output as usize];
         debug_assert!(self.roles.learns(self.session.me(), operation.to));
         let shape = self.plan.register(operation.reg);
@@ -115,7 +115,7 @@ impl Client for AstraClient {
         Ok(Clear::new(shape.domain, shape.cols, sum))
     }
 
-    fn next(&mut self, plan: Arc<Plan>, roles: Roles) -> Result<(), Error> {
+    fn next(&mut self, plan: Arc<Plan>, roles: Participants) -> Result<(), Error> {
         self.session.next_plan(self.plan.addresses(), plan.addresses())?;
         self.streams = None;
         (self.plan, self.roles) = (plan, roles);

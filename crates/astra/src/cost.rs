@@ -3,12 +3,12 @@
 use crate::seats::Seats;
 use crate::verified::{clients_learn, products};
 use crate::verify::Rules;
-use crate::{PARTIES, fair, signs, verify, vouched};
-use tacit_engine::{Checks, Roles};
+use crate::{PARTIES, fair, msb, verify, checked_garbling};
+use tacit_engine::{Checks, Participants};
 use tacit_kernel::digest::{DIGEST_BYTES, KEY_BYTES};
 use tacit_kernel::garble::LABEL;
 use tacit_program::cost::{Flow, Phase};
-use tacit_program::plan::{Domain, InputOp, Kind, OutputOp, Plan, Reg};
+use tacit_program::plan::{Domain, InputOp, OpKind, OutputOp, Plan, Reg};
 
 /// Bits of a seed.
 const SEED_BITS: u64 = 128;
@@ -35,47 +35,47 @@ pub(crate) fn flow(seats: Seats, from: usize, to: usize, bits: u64) -> Flow {
 
 /// Whether a stage has messages online: bits of masks are shared ahead of time, and what takes bits back to numbers is
 /// done in one round.
-pub(crate) fn speaks(kind: &Kind, stage: u32) -> bool {
+pub(crate) fn has_online_messages(kind: &OpKind, stage: u32) -> bool {
     match kind {
-        Kind::Split { .. } => false,
-        Kind::Inject { .. } | Kind::Shift { .. } => stage == 0,
+        OpKind::Split { .. } => false,
+        OpKind::Inject { .. } | OpKind::Shift { .. } => stage == 0,
         _ => true,
     }
 }
 
 /// Bits of the results of a stage; not of a sign, which is garbled.
-fn result_bits(plan: &Plan, kind: &Kind, stage: u32) -> u64 {
+fn result_bits(plan: &Plan, kind: &OpKind, stage: u32) -> u64 {
     let bits = |reg: Reg| plan.register(reg).len() as u64 * plan.register(reg).domain.bits();
     match kind {
-        Kind::And { dst, .. } => u64::from(dst.count) * plan.register(dst.reg).cols as u64,
-        Kind::Circuit { circuit, .. } => {
+        OpKind::And { dst, .. } => u64::from(dst.count) * plan.register(dst.reg).cols as u64,
+        OpKind::Circuit { circuit, .. } => {
             circuit.layers[stage as usize].ands.len() as u64 * kind.extent(plan) as u64
         }
-        Kind::Split { s, bits, .. } => u64::from(*bits) * plan.register(*s).cols as u64,
-        Kind::Inject { .. } | Kind::Shift { .. } if stage > 0 => 0,
+        OpKind::Split { s, bits, .. } => u64::from(*bits) * plan.register(*s).cols as u64,
+        OpKind::Inject { .. } | OpKind::Shift { .. } if stage > 0 => 0,
         kind => bits(kind.writes()[0]),
     }
 }
 
 /// An element of every product from `P_0` to `P_2` (figure 3); of a shift two, of a number that is split its bits, of a sign
 /// a garbled circuit.
-pub(crate) fn offline(seats: Seats, plan: &Plan, kind: &Kind, stage: u32) -> Vec<Flow> {
-    if let Kind::Sign { a, .. } = kind {
-        let bits = if stage == 0 { signs::garbled_bits(plan, *a) } else { 0 };
+pub(crate) fn offline(seats: Seats, plan: &Plan, kind: &OpKind, stage: u32) -> Vec<Flow> {
+    if let OpKind::Sign { a, .. } = kind {
+        let bits = if stage == 0 { msb::garbled_bits(plan, *a) } else { 0 };
         return vec![flow(seats, 0, 2, bits)];
     }
-    let numbers = if matches!(kind, Kind::Shift { .. }) { 2 } else { 1 };
+    let numbers = if matches!(kind, OpKind::Shift { .. }) { 2 } else { 1 };
     vec![flow(seats, 0, 2, numbers * result_bits(plan, kind, stage))]
 }
 
 /// An element of every product from `P_1` and `P_2` to each other (figures 3 and 11); of a sign labels, and then a bit back.
-pub(crate) fn operation(seats: Seats, plan: &Plan, kind: &Kind, stage: u32) -> Vec<Flow> {
-    if !speaks(kind, stage) {
+pub(crate) fn operation(seats: Seats, plan: &Plan, kind: &OpKind, stage: u32) -> Vec<Flow> {
+    if !has_online_messages(kind, stage) {
         return Vec::new();
     }
-    if let Kind::Sign { a, dst } = kind {
+    if let OpKind::Sign { a, dst } = kind {
         return match stage {
-            0 => vec![flow(seats, 1, 2, signs::label_bits(plan, *a))],
+            0 => vec![flow(seats, 1, 2, msb::label_bits(plan, *a))],
             _ => vec![flow(seats, 2, 1, plan.register(*dst).cols as u64)],
         };
     }
@@ -85,20 +85,20 @@ pub(crate) fn operation(seats: Seats, plan: &Plan, kind: &Kind, stage: u32) -> V
 
 /// Where products are checked: an element of every product, also of those that are added up (figure 8, offline); of a sign
 /// a garbled circuit.
-pub(crate) fn offline_of_each(seats: Seats, plan: &Plan, kind: &Kind, stage: u32) -> Vec<Flow> {
-    if let Kind::Sign { a, .. } = kind {
-        let bits = if stage == 0 { vouched::garbled_bits(plan, *a) } else { 0 };
+pub(crate) fn offline_of_each(seats: Seats, plan: &Plan, kind: &OpKind, stage: u32) -> Vec<Flow> {
+    if let OpKind::Sign { a, .. } = kind {
+        let bits = if stage == 0 { checked_garbling::garbled_bits(plan, *a) } else { 0 };
         return vec![flow(seats, 0, 2, bits)];
     }
-    let products = if let Kind::MatMul { shape, .. } = kind { shape.k as u64 } else { 1 };
+    let products = if let OpKind::MatMul { shape, .. } = kind { shape.k as u64 } else { 1 };
     vec![flow(seats, 0, 2, products * result_bits(plan, kind, stage))]
 }
 
 /// Where products are checked: masked operands from `P_1` to `P_0`, each entry of a matrix once.
-pub(crate) fn shown(seats: Seats, plan: &Plan, kind: &Kind, stage: u32) -> Vec<Flow> {
+pub(crate) fn masked_opening(seats: Seats, plan: &Plan, kind: &OpKind, stage: u32) -> Vec<Flow> {
     let bits = match kind {
-        Kind::Sign { .. } => return Vec::new(),
-        Kind::MatMul { a, b, dst, .. } => {
+        OpKind::Sign { .. } => return Vec::new(),
+        OpKind::MatMul { a, b, dst, .. } => {
             let entries = plan.register(*a).len() + plan.register(*b).len();
             entries as u64 * plan.register(*dst).domain.bits()
         }
@@ -108,7 +108,7 @@ pub(crate) fn shown(seats: Seats, plan: &Plan, kind: &Kind, stage: u32) -> Vec<F
 }
 
 /// The masked value, to whoever of `P_1` and `P_2` doesn't own it (figure 1).
-pub(crate) fn input(seats: Seats, plan: &Plan, roles: &Roles, input: &InputOp) -> Vec<Flow> {
+pub(crate) fn input(seats: Seats, plan: &Plan, roles: &Participants, input: &InputOp) -> Vec<Flow> {
     let register = plan.register(input.reg);
     let bits = register.len() as u64 * register.domain.bits();
     let from = roles.endpoint(input.owner);
@@ -122,7 +122,7 @@ pub(crate) fn seeds(seats: Seats, client: usize) -> Vec<Flow> {
 }
 
 /// The component that a party lacks; a client gets two parts of a sum.
-pub(crate) fn output(seats: Seats, plan: &Plan, roles: &Roles, output: &OutputOp) -> Vec<Flow> {
+pub(crate) fn output(seats: Seats, plan: &Plan, roles: &Participants, output: &OutputOp) -> Vec<Flow> {
     let register = plan.register(output.reg);
     let bits = register.len() as u64 * register.domain.bits();
     let missing = [(1, 0), (2, 1), (1, 2)].map(|(from, to)| flow(seats, from, to, bits)).into_iter();
@@ -141,7 +141,7 @@ pub(crate) fn confirmed_seeds(seats: Seats, client: usize) -> Vec<Flow> {
 
 /// Every component that an endpoint lacks, from one of its holders, and a hash of it from the other; with those to a
 /// client, that the sender accepts.
-pub(crate) fn confirmed_output(seats: Seats, plan: &Plan, roles: &Roles, output: &OutputOp) -> Vec<Flow> {
+pub(crate) fn confirmed_output(seats: Seats, plan: &Plan, roles: &Participants, output: &OutputOp) -> Vec<Flow> {
     let register = plan.register(output.reg);
     let bits = register.len() as u64 * register.domain.bits();
     let missing = [(1, 0), (2, 1), (1, 2)].map(|(from, to)| flow(seats, from, to, bits));
@@ -157,7 +157,7 @@ pub(crate) fn confirmed_output(seats: Seats, plan: &Plan, roles: &Roles, output:
 /// Where products are checked: ahead of time their triples, and what was garbled. Instances that are prepared one after
 /// another are checked together, until they are sealed.
 pub(crate) fn checked_together(seats: Seats, plan: &Plan, runs: u64, lanes: u16) -> Checks {
-    let (products, signs, rules) = (products(plan), vouched::signs(plan), Rules::of_lanes(lanes));
+    let (products, signs, rules) = (products(plan), checked_garbling::signs(plan), Rules::of_lanes(lanes));
     let sealed = |runs: u64| {
         let all: Vec<(Domain, u64)> =
             products.iter().map(|&(domain, count)| (domain, runs * count)).collect();
@@ -169,7 +169,7 @@ pub(crate) fn checked_together(seats: Seats, plan: &Plan, runs: u64, lanes: u16)
         }
         checks
     };
-    let full = verify::instances(rules, &products).into_iter().chain(vouched::instances(signs)).min();
+    let full = verify::instances(rules, &products).into_iter().chain(checked_garbling::instances(signs)).min();
     let Some(together) = full.filter(|&together| together < runs) else {
         return sealed(runs);
     };
@@ -179,7 +179,7 @@ pub(crate) fn checked_together(seats: Seats, plan: &Plan, runs: u64, lanes: u16)
 }
 
 /// Where products are checked: inputs, what `P_0` computed, and that all accept.
-pub(crate) fn verified_checks(seats: Seats, plan: &Plan, roles: &Roles) -> Checks {
+pub(crate) fn verified_checks(seats: Seats, plan: &Plan, roles: &Participants) -> Checks {
     let mut checks = compared(seats, plan, roles);
     let verdicts = pairs().map(|(from, to)| Flow { from, to, bits: HASH_BITS });
     checks.round(Phase::Verify, verdicts.collect());
@@ -191,8 +191,8 @@ pub(crate) fn verified_checks(seats: Seats, plan: &Plan, roles: &Roles) -> Check
 }
 
 /// As above, but for the last.
-pub(crate) fn compared(seats: Seats, plan: &Plan, roles: &Roles) -> Checks {
-    let (products, signs) = (products(plan), vouched::signs(plan));
+pub(crate) fn compared(seats: Seats, plan: &Plan, roles: &Participants) -> Checks {
+    let (products, signs) = (products(plan), checked_garbling::signs(plan));
     let mut checks = Checks::default();
     let client_gives = roles.clients().iter().any(|&client| roles.gives(plan, client));
     if client_gives {
@@ -215,7 +215,7 @@ pub(crate) fn compared(seats: Seats, plan: &Plan, roles: &Roles) -> Checks {
 }
 
 /// Where outputs are fair (figure 10): every component that a party lacks, from both of its holders.
-pub(crate) fn fair_output(seats: Seats, plan: &Plan, roles: &Roles, output: &OutputOp) -> Vec<Flow> {
+pub(crate) fn fair_output(seats: Seats, plan: &Plan, roles: &Participants, output: &OutputOp) -> Vec<Flow> {
     let register = plan.register(output.reg);
     let bits = register.len() as u64 * register.domain.bits();
     let opened = pairs().map(|(from, to)| flow(seats, from, to, bits));
@@ -224,7 +224,7 @@ pub(crate) fn fair_output(seats: Seats, plan: &Plan, roles: &Roles, output: &Out
 
 /// Where outputs are fair: ahead of time two commitments from each pair with `P_0` to the third; after the check of
 /// products the seven steps, and what opens the commitments.
-pub(crate) fn fair_checks(seats: Seats, plan: &Plan, roles: &Roles) -> Checks {
+pub(crate) fn fair_checks(seats: Seats, plan: &Plan, roles: &Participants) -> Checks {
     let mut checks = compared(seats, plan, roles);
     let flows =
         |of: &[(usize, usize)], bits| of.iter().map(|&(from, to)| flow(seats, from, to, bits)).collect();
@@ -251,7 +251,7 @@ fn pairs() -> impl Iterator<Item = (usize, usize)> {
     pairs.filter(|(from, to)| from != to)
 }
 
-pub(crate) fn checks(plan: &Plan, roles: &Roles) -> Checks {
+pub(crate) fn checks(plan: &Plan, roles: &Participants) -> Checks {
     let mut checks = Checks::default();
     let counts = pairs().map(|(from, to)| Flow { from, to, bits: COUNT_BITS });
     checks.round(Phase::Verify, counts.collect());

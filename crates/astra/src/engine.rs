@@ -1,24 +1,24 @@
 //! A party's state, and which operation goes where.
 
-use crate::ahead::{Ahead, Keys, Places};
+use crate::prepared::{Prepared, Keys, Places};
 use crate::fair::{Fair, refuse_clients, refuse_large};
 use crate::inout::ClientMasks;
 use crate::planted::tell;
 use crate::products::no_material;
 use crate::seats::Seats;
 use crate::verified::{Verified, refuse_unverified};
-use crate::{PARTIES, cost, signs};
+use crate::{PARTIES, cost, msb};
 use std::ops::Range;
 use std::sync::Arc;
 use tacit_engine::bank::{self, Bank, Part, row_words};
 use tacit_engine::cross::RightMatrices;
 use tacit_engine::profile::{Section, section};
 use tacit_engine::tile::Tiles;
-use tacit_engine::{Clear, Engine, Error, Job, Material, Roles};
+use tacit_engine::{Clear, Engine, Error, Job, Material, Participants};
 use tacit_garble::Batch;
 use tacit_kernel::Buffer;
-use tacit_program::plan::{Domain, Kind, Local, Plan, Reg};
-use tacit_session::{At, Draw, Session, Stream, step};
+use tacit_program::plan::{Domain, OpKind, Local, Plan, Reg};
+use tacit_session::{At, Draw, Session, PrssStream, step};
 
 /// Which of the two walks through the plan is on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -58,7 +58,7 @@ pub(crate) enum Drawn {
 pub(crate) struct AstraEngine {
     pub(crate) session: Session,
     pub(crate) plan: Arc<Plan>,
-    pub(crate) roles: Roles,
+    pub(crate) roles: Participants,
     pub(crate) seats: Seats,
     /// `i` of `P_i`.
     pub(crate) me: usize,
@@ -70,9 +70,9 @@ pub(crate) struct AstraEngine {
     pub(crate) part: Buffer,
     pub(crate) walk: Walk,
     /// The instance that is being made or run; none before.
-    pub(crate) ahead: Option<Ahead>,
+    pub(crate) ahead: Option<Prepared>,
     /// The streams of the instance's keys, by role.
-    pub(crate) streams: [Stream; PARTIES],
+    pub(crate) streams: [PrssStream; PARTIES],
     /// Memory of the last instance.
     spare: Buffer,
     /// Whether addresses of this plan were used by an instance that was made.
@@ -94,7 +94,7 @@ impl AstraEngine {
     pub(crate) fn new(
         session: Session,
         plan: Arc<Plan>,
-        roles: Roles,
+        roles: Participants,
         seats: Seats,
         verified: bool,
     ) -> Result<Self, Error> {
@@ -152,21 +152,21 @@ impl AstraEngine {
     }
 
     /// Whom this party sends its part of a product: `P_0` sends to `P_2`, and `P_1` and `P_2` to each other.
-    pub(crate) fn taker(&self) -> usize {
+    pub(crate) fn receiver(&self) -> usize {
         self.party(if self.me == 2 { 1 } else { 2 })
     }
 
     /// Whose part of a job this party receives in the walk that is on: `P_2` that of `P_0` offline, `P_1` and `P_2` each
     /// other's online.
-    pub(crate) fn giver(&self, job: &Job) -> Option<usize> {
+    pub(crate) fn sender(&self, job: &Job) -> Option<usize> {
         let kind = &self.plan.ops[job.op as usize].kind;
-        if matches!(kind, Kind::Sign { .. }) && !signs::receives(self.me, job.stage) {
+        if matches!(kind, OpKind::Sign { .. }) && !msb::receives(self.me, job.stage) {
             return None;
         }
         match (self.walk, self.me) {
             // Where triples are made, shares are taken with them.
             (Walk::Offline, 2) if self.verified.is_none() => Some(self.party(0)),
-            (Walk::Online, 1 | 2) => Some(self.taker()),
+            (Walk::Online, 1 | 2) => Some(self.receiver()),
             _ => None,
         }
     }
@@ -209,12 +209,12 @@ impl AstraEngine {
     }
 
     /// Ends the walk through an instance that is being made.
-    fn made(&mut self) -> Result<Option<Ahead>, Error> {
+    fn made(&mut self) -> Result<Option<Prepared>, Error> {
         if self.walk == Walk::Offline && self.fair.is_some() {
             self.promise()?;
         }
         let Some(mut ahead) = self.ahead.take_if(|_| self.walk == Walk::Offline) else { return Ok(None) };
-        ahead.drawn = self.streams.each_ref().map(Stream::drawn);
+        ahead.drawn = self.streams.each_ref().map(PrssStream::drawn);
         ahead.take_outputs([&mut self.first, &mut self.second]);
         for reg in 0..self.plan.registers.len() as Reg {
             self.first.free(reg);
@@ -235,21 +235,21 @@ impl AstraEngine {
     }
 
     /// Computes this party's part of a job and sends it.
-    fn begin_part(&mut self, job: &Job, kind: &Kind) -> Result<(), Error> {
+    fn begin_part(&mut self, job: &Job, kind: &OpKind) -> Result<(), Error> {
         match kind {
-            &Kind::And { a, b, dst } => self.and_begin(job, a, b, dst),
-            &Kind::Mul { a, b, dst } => self.mul_begin(job, a, b, dst),
-            &Kind::MatMul { a, b, shape, dst } => self.matmul_begin(job, a, b, shape, dst),
-            Kind::Circuit { circuit, inputs, dst } => self.layer_begin(job, circuit, inputs, *dst),
-            &Kind::Split { a, bits, s } => self.split_begin(job, a, bits, s),
-            &Kind::Inject { a, dst } => self.inject_begin(job, a, dst),
-            &Kind::Shift { a, by, dst } => self.shift_begin(job, a, by, dst),
-            &Kind::Sign { a, dst } => self.sign_begin(job, a, dst),
+            &OpKind::And { a, b, dst } => self.and_begin(job, a, b, dst),
+            &OpKind::Mul { a, b, dst } => self.mul_begin(job, a, b, dst),
+            &OpKind::MatMul { a, b, shape, dst } => self.matmul_begin(job, a, b, shape, dst),
+            OpKind::Circuit { circuit, inputs, dst } => self.layer_begin(job, circuit, inputs, *dst),
+            &OpKind::Split { a, bits, s } => self.split_begin(job, a, bits, s),
+            &OpKind::Inject { a, dst } => self.inject_begin(job, a, dst),
+            &OpKind::Shift { a, by, dst } => self.shift_begin(job, a, by, dst),
+            &OpKind::Sign { a, dst } => self.sign_begin(job, a, dst),
         }
     }
 
     /// The instance that is being made or run.
-    pub(crate) fn ahead(&mut self) -> Result<&mut Ahead, Error> {
+    pub(crate) fn ahead(&mut self) -> Result<&mut Prepared, Error> {
         self.ahead.as_mut().ok_or_else(no_material)
     }
 }
@@ -285,7 +285,7 @@ impl Engine for AstraEngine {
         let mut batch = Batch { session: [0; 16], number: self.session.first_operation() };
         batch.session.copy_from_slice(&self.session.id()[..16]);
         let places = self.places();
-        self.ahead = Some(Ahead::new(places, keys, batch, memory));
+        self.ahead = Some(Prepared::new(places, keys, batch, memory));
         self.walk = Walk::Offline;
         if !self.idle() {
             self.mask_inputs();
@@ -300,18 +300,18 @@ impl Engine for AstraEngine {
     fn seal(&mut self) -> Result<Vec<Material>, Error> {
         let made = self.made()?;
         let Some(verified) = &mut self.verified else {
-            return Ok(made.into_iter().map(Ahead::into_material).collect());
+            return Ok(made.into_iter().map(Prepared::into_material).collect());
         };
         if let Some(ahead) = made {
             verified.put_aside(ahead);
         }
         let checked = verified.seal(&mut self.session, self.seats, &self.plan)?;
-        Ok(checked.into_iter().map(Ahead::into_material).collect())
+        Ok(checked.into_iter().map(Prepared::into_material).collect())
     }
 
     fn load(&mut self, material: Material) -> Result<(), Error> {
         let places = self.places();
-        let mut ahead = Ahead::from_material(material, places)?;
+        let mut ahead = Prepared::from_material(material, places)?;
         self.streams = ahead.keys.streams(self.session.lane());
         self.walk = Walk::Online;
         if let Some(verified) = &mut self.verified {
@@ -323,11 +323,11 @@ impl Engine for AstraEngine {
         Ok(())
     }
 
-    fn give(&mut self, input: u32, values: Option<&Clear>) -> Result<(), Error> {
+    fn share_input(&mut self, input: u32, values: Option<&Clear>) -> Result<(), Error> {
         self.give_input(input, values)
     }
 
-    fn take(&mut self, input: u32) -> Result<(), Error> {
+    fn receive_share(&mut self, input: u32) -> Result<(), Error> {
         self.take_input(input)
     }
 
@@ -354,7 +354,7 @@ impl Engine for AstraEngine {
         }
         let plan = self.plan.clone();
         let kind = &plan.ops[job.op as usize].kind;
-        if let Kind::Circuit { circuit, inputs, dst } = kind {
+        if let OpKind::Circuit { circuit, inputs, dst } = kind {
             return self.layer_begin(job, circuit, inputs, *dst);
         }
         match (self.verified.is_some(), self.walk, self.me) {
@@ -368,35 +368,35 @@ impl Engine for AstraEngine {
         }
     }
 
-    fn speaks(&self, op: u32, stage: u32) -> bool {
-        cost::speaks(&self.plan.ops[op as usize].kind, stage)
+    fn has_online_messages(&self, op: u32, stage: u32) -> bool {
+        cost::has_online_messages(&self.plan.ops[op as usize].kind, stage)
     }
 
     fn arrived(&mut self, job: &Job) -> Result<bool, Error> {
-        if self.walk == Walk::Online && !self.speaks(job.op, job.stage) {
+        if self.walk == Walk::Online && !self.has_online_messages(job.op, job.stage) {
             return Ok(true);
         }
-        match self.giver(job) {
+        match self.sender(job) {
             Some(from) => Ok(self.session.mesh().arrived(from)?),
             None => Ok(true),
         }
     }
 
     fn finish(&mut self, job: &Job) -> Result<(), Error> {
-        let Some(from) = self.giver(job) else { return Ok(()) };
+        let Some(from) = self.sender(job) else { return Ok(()) };
         let plan = self.plan.clone();
         let kind = &plan.ops[job.op as usize].kind;
         match kind {
-            &Kind::And { dst, .. } => self.and_finish(job, from, dst),
-            &Kind::Mul { dst, .. } => self.elements_finish(job, from, dst, job.cols.clone()),
-            &Kind::MatMul { shape, dst, .. } => {
+            &OpKind::And { dst, .. } => self.and_finish(job, from, dst),
+            &OpKind::Mul { dst, .. } => self.elements_finish(job, from, dst, job.cols.clone()),
+            &OpKind::MatMul { shape, dst, .. } => {
                 self.elements_finish(job, from, dst, job.cols.start * shape.n..job.cols.end * shape.n)
             }
-            Kind::Circuit { circuit, .. } => self.layer_finish(job, from, circuit),
-            &Kind::Split { bits, s, .. } => self.split_finish(job, from, bits, s),
-            &Kind::Inject { dst, .. } => self.select_finish(job, from, 1, dst),
-            &Kind::Shift { dst, .. } => self.select_finish(job, from, 2, dst),
-            &Kind::Sign { a, dst } => self.sign_finish(job, from, a, dst),
+            OpKind::Circuit { circuit, .. } => self.layer_finish(job, from, circuit),
+            &OpKind::Split { bits, s, .. } => self.split_finish(job, from, bits, s),
+            &OpKind::Inject { dst, .. } => self.select_finish(job, from, 1, dst),
+            &OpKind::Shift { dst, .. } => self.select_finish(job, from, 2, dst),
+            &OpKind::Sign { a, dst } => self.sign_finish(job, from, a, dst),
         }?;
         if self.verified.is_some() { self.note_results(job, kind) } else { Ok(()) }
     }
@@ -415,7 +415,7 @@ impl Engine for AstraEngine {
         if let Some(verified) = &mut self.verified {
             return verified.check(&mut self.session, self.seats, &self.plan, &self.roles);
         }
-        let mut drawn = self.streams.each_ref().map(Stream::drawn);
+        let mut drawn = self.streams.each_ref().map(PrssStream::drawn);
         if self.me == 0 {
             // What P_0 drew offline, the others draw online.
             drawn = self.ahead()?.drawn;
@@ -425,15 +425,15 @@ impl Engine for AstraEngine {
         Ok(self.session.compare_draws(&counts)?)
     }
 
-    fn offer(&mut self, output: u32) -> Result<(), Error> {
+    fn send_output(&mut self, output: u32) -> Result<(), Error> {
         if self.fair.is_some() { self.open(output) } else { self.offer_output(output) }
     }
 
-    fn reveal(&mut self, output: u32) -> Result<Option<Clear>, Error> {
+    fn open_output(&mut self, output: u32) -> Result<Option<Clear>, Error> {
         if self.fair.is_some() { self.take_opened(output) } else { self.reveal_output(output) }
     }
 
-    fn next(&mut self, plan: Arc<Plan>, roles: Roles) -> Result<(), Error> {
+    fn next(&mut self, plan: Arc<Plan>, roles: Participants) -> Result<(), Error> {
         if self.verified.is_some() {
             refuse_unverified(&plan)?;
         }
@@ -441,7 +441,7 @@ impl Engine for AstraEngine {
             refuse_clients(&plan, &roles)?;
             refuse_large(self.seats, &plan, &roles, &self.session)?;
             *fair = Fair::default();
-            self.session.mesh().rely_on_all()?;
+            self.session.mesh().require_all()?;
         }
         self.session.next_plan(self.plan.addresses(), plan.addresses())?;
         self.used = false;

@@ -22,13 +22,13 @@ use crate::planted::{Mistake, planted};
 use sha2::{Digest, Sha256};
 use std::ops::Range;
 use subtle::ConstantTimeEq;
-use tacit_engine::executor::AHEAD;
+use tacit_engine::executor::MAX_IN_FLIGHT;
 use tacit_engine::vector::{self, add_assign, sub_assign};
 use tacit_engine::wire::{message_bytes, message_of, pieces, unpack_columns};
 use tacit_engine::{Clear, Error};
 use tacit_kernel::Buffer;
 use tacit_program::plan::{Reg, Register};
-use tacit_session::{At, Draw, Session, Stream, step};
+use tacit_session::{At, Draw, Session, PrssStream, step};
 use zeroize::Zeroizing;
 
 /// Bytes of a hash.
@@ -42,7 +42,7 @@ pub(crate) struct ClientMasks {
     client: usize,
     component: usize,
     seed: Zeroizing<[u8; SEED_BYTES]>,
-    stream: Stream,
+    stream: PrssStream,
     /// Whether the client has the seed.
     sent: bool,
 }
@@ -73,13 +73,13 @@ impl AstraEngine {
     }
 
     /// The stream of a component of a client's inputs, from a seed that comes from the key shared with `other`.
-    fn client_stream(&mut self, client: usize, component: usize, other: usize) -> &mut Stream {
+    fn client_stream(&mut self, client: usize, component: usize, other: usize) -> &mut PrssStream {
         let known = |masks: &ClientMasks| (masks.client, masks.component) == (client, component);
         let place = self.clients.iter().position(known).unwrap_or_else(|| {
             let mut seed = Zeroizing::new([0; SEED_BYTES]);
             let draw = Draw { part: step::SEED, op: client as u32 };
             self.streams[other].fill(draw, 0, seed.as_mut_slice());
-            let stream = Stream::new(&seed, self.session.lane());
+            let stream = PrssStream::new(&seed, self.session.lane());
             self.clients.push(ClientMasks { client, component, seed, stream, sent: false });
             self.clients.len() - 1
         });
@@ -165,7 +165,7 @@ impl AstraEngine {
         let plan = self.plan.clone();
         let operation = &plan.outputs[output as usize];
         let shape = plan.register(operation.reg);
-        for piece in pieces(shape).take(AHEAD) {
+        for piece in pieces(shape).take(MAX_IN_FLIGHT) {
             self.send_missing(output, operation.reg, &piece)?;
         }
         let clients: Vec<usize> = self.roles.clients_that_learn(operation.to).collect();
@@ -268,7 +268,7 @@ impl AstraEngine {
         let operation = &plan.outputs[output as usize];
         let shape = plan.register(operation.reg);
         // What was not offered at once goes out as fast as the like comes in: others may be doing the same.
-        let mut unsent = pieces(shape).skip(AHEAD);
+        let mut unsent = pieces(shape).skip(MAX_IN_FLIGHT);
         if !self.roles.learns(self.session.me(), operation.to) {
             for piece in unsent {
                 self.send_missing(output, operation.reg, &piece)?;

@@ -16,7 +16,7 @@
 //! online by `P_0`, which computes along on values that are masked once more ([`masked`]). Garbled circuits are made by two
 //! ([`vouched`]).
 
-mod ahead;
+mod prepared;
 mod choice;
 mod circuit;
 mod client;
@@ -33,11 +33,11 @@ pub mod planted;
 mod planted;
 mod products;
 mod seats;
-mod signs;
+mod msb;
 mod triples;
 mod verified;
 mod verify;
-mod vouched;
+mod checked_garbling;
 
 pub use fair::AstraFair;
 pub use verified::AstraMalicious;
@@ -46,7 +46,7 @@ use choice::{Choice, Comparison};
 use client::AstraClient;
 use engine::AstraEngine;
 use std::sync::Arc;
-use tacit_engine::{Checks, Client, Engine, Error, Protocol, ProtocolSpec, Roles, Security};
+use tacit_engine::{Checks, Client, Engine, Error, Protocol, ProtocolSpec, Participants, Security};
 use tacit_program::Native;
 use tacit_program::cost::Flow;
 use tacit_program::plan::{InputOp, Op, OutputOp, Plan};
@@ -69,7 +69,7 @@ static ALL: [Astra; Choice::ALL.len()] = {
 
 impl Astra {
     /// The parties are `P_0`, `P_1` and `P_2` in their order.
-    pub const IN_ORDER: Self = Self(Choice::USUAL);
+    pub const IN_ORDER: Self = Self(Choice::DEFAULT);
 
     /// Comparisons are garbled.
     pub const GARBLED: Self = Self(Choice::GARBLED);
@@ -88,16 +88,16 @@ impl Protocol for Astra {
         &SPEC
     }
 
-    fn offered(&self) -> &'static [(&'static str, &'static [&'static str])] {
+    fn parameters(&self) -> &'static [(&'static str, &'static [&'static str])] {
         Choice::OFFERED
     }
 
-    fn with(&self, parameter: &str, value: &str) -> Option<&'static dyn Protocol> {
+    fn with_parameter(&self, parameter: &str, value: &str) -> Option<&'static dyn Protocol> {
         let wanted = Self(self.0.with(parameter, value)?);
         ALL.iter().find(|known| **known == wanted).map(|known| known as &dyn Protocol)
     }
 
-    fn parameters(&self) -> String {
+    fn parameter_values(&self) -> String {
         self.0.text()
     }
 
@@ -112,8 +112,8 @@ impl Protocol for Astra {
         true
     }
 
-    fn speaks(&self, op: &Op, stage: u32) -> bool {
-        cost::speaks(&op.kind, stage)
+    fn has_online_messages(&self, op: &Op, stage: u32) -> bool {
+        cost::has_online_messages(&op.kind, stage)
     }
 
     fn offline(&self, plan: &Plan, op: &Op, stage: u32) -> Vec<Flow> {
@@ -128,7 +128,7 @@ impl Protocol for Astra {
         cost::operation(self.0.seats, plan, &op.kind, stage)
     }
 
-    fn input(&self, plan: &Plan, roles: &Roles, input: &InputOp) -> Vec<Flow> {
+    fn input(&self, plan: &Plan, roles: &Participants, input: &InputOp) -> Vec<Flow> {
         cost::input(self.0.seats, plan, roles, input)
     }
 
@@ -136,19 +136,19 @@ impl Protocol for Astra {
         cost::seeds(self.0.seats, client)
     }
 
-    fn output(&self, plan: &Plan, roles: &Roles, output: &OutputOp) -> Vec<Flow> {
+    fn output(&self, plan: &Plan, roles: &Participants, output: &OutputOp) -> Vec<Flow> {
         cost::output(self.0.seats, plan, roles, output)
     }
 
-    fn checks(&self, plan: &Plan, roles: &Roles) -> Checks {
+    fn checks(&self, plan: &Plan, roles: &Participants) -> Checks {
         cost::checks(plan, roles)
     }
 
-    fn seat(&self, session: Session, plan: Arc<Plan>, roles: Roles) -> Result<Box<dyn Engine>, Error> {
+    fn engine(&self, session: Session, plan: Arc<Plan>, roles: Participants) -> Result<Box<dyn Engine>, Error> {
         Ok(Box::new(AstraEngine::new(session, plan, roles, self.0.seats, false)?))
     }
 
-    fn client(&self, session: Session, plan: Arc<Plan>, roles: Roles) -> Result<Box<dyn Client>, Error> {
+    fn client(&self, session: Session, plan: Arc<Plan>, roles: Participants) -> Result<Box<dyn Client>, Error> {
         Ok(Box::new(AstraClient::new(session, plan, roles, self.0.seats, false)))
     }
 }

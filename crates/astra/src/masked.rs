@@ -26,7 +26,7 @@ use std::ops::Range;
 use tacit_engine::wire::message_bytes;
 use tacit_engine::{Error, Job, with_element};
 use tacit_kernel::{Element, bits, matrix, ring};
-use tacit_program::plan::{Kind, MatrixShape, Reg};
+use tacit_program::plan::{OpKind, MatrixShape, Reg};
 use tacit_session::{At, Session, step};
 
 /// Elements of a message of matrices.
@@ -37,9 +37,9 @@ const TICK_ROWS: usize = 32;
 
 impl AstraEngine {
     /// `P_1` and `P_2`, as soon as a job has begun: show `P_0` its operands.
-    pub(crate) fn show_operands(&mut self, job: &Job, kind: &Kind) -> Result<(), Error> {
+    pub(crate) fn show_operands(&mut self, job: &Job, kind: &OpKind) -> Result<(), Error> {
         match *kind {
-            Kind::And { a, b, dst } => {
+            OpKind::And { a, b, dst } => {
                 let batch = Self::and_batch(job, dst);
                 let mut masked = self.operand_deltas(&batch);
                 for (masked, rows) in halves(&mut masked).into_iter().zip([a, b]) {
@@ -47,7 +47,7 @@ impl AstraEngine {
                 }
                 self.show(&batch, &masked)
             }
-            Kind::Mul { a, b, dst } => with_element!(self.domain(dst), E => {
+            OpKind::Mul { a, b, dst } => with_element!(self.domain(dst), E => {
                 let batch = self.mul_batch(job, dst);
                 let mut masked = self.operand_deltas::<E>(&batch);
                 for (masked, reg) in halves(&mut masked).into_iter().zip([a, b]) {
@@ -55,7 +55,7 @@ impl AstraEngine {
                 }
                 self.show(&batch, &masked)
             }),
-            Kind::MatMul { a, b, dst, .. } if job.last => {
+            OpKind::MatMul { a, b, dst, .. } if job.last => {
                 with_element!(self.domain(dst), E => self.show_matrices::<E>(job, a, b, dst))
             }
             _ => Ok(()),
@@ -63,21 +63,21 @@ impl AstraEngine {
     }
 
     /// `P_1` and `P_2`, when a job is finished: note what `P_0` should have computed.
-    pub(crate) fn note_results(&mut self, job: &Job, kind: &Kind) -> Result<(), Error> {
+    pub(crate) fn note_results(&mut self, job: &Job, kind: &OpKind) -> Result<(), Error> {
         match *kind {
-            Kind::And { a, b, dst } => {
+            OpKind::And { a, b, dst } => {
                 let mut results = self.packed(job, dst, 0);
                 let [x, y] = [a, b].map(|rows| self.packed(job, rows, 0));
                 bits::and_xor(&x, &y, &mut results);
                 self.note_expected(&Self::and_batch(job, dst), &Arithmetic::BITS, results);
             }
-            Kind::Mul { a, b, dst } => with_element!(self.domain(dst), E => {
+            OpKind::Mul { a, b, dst } => with_element!(self.domain(dst), E => {
                 let mut results = self.numbers::<E>(0, dst, &job.cols).to_vec();
                 let [x, y] = [a, b].map(|reg| self.numbers(0, reg, &job.cols));
                 ring::mul_sub(x, y, &mut results);
                 self.note_expected(&self.mul_batch(job, dst), &Arithmetic::NUMBERS, results);
             }),
-            Kind::MatMul { a, b, shape, dst } if job.last => {
+            OpKind::MatMul { a, b, shape, dst } if job.last => {
                 with_element!(self.domain(dst), E => self.note_matrices::<E>(job, a, b, shape, dst)?);
             }
             _ => {}
@@ -86,23 +86,23 @@ impl AstraEngine {
     }
 
     /// `P_0`: computes along on a job's masked operands.
-    pub(crate) fn compute_masked(&mut self, job: &Job, kind: &Kind) -> Result<(), Error> {
+    pub(crate) fn compute_masked(&mut self, job: &Job, kind: &OpKind) -> Result<(), Error> {
         match *kind {
-            Kind::And { a, b, dst } => {
+            OpKind::And { a, b, dst } => {
                 self.draw_and_masks(job, dst);
                 let masks =
                     [a, b, dst].map(|rows| sum(self.packed(job, rows, 1), &self.packed(job, rows, 2)));
                 self.compute(&Self::and_batch(job, dst), &Arithmetic::BITS, &masks)
             }
-            Kind::Mul { a, b, dst } => with_element!(self.domain(dst), E => {
+            OpKind::Mul { a, b, dst } => with_element!(self.domain(dst), E => {
                 self.draw_number_masks::<E>(job, dst, job.cols.clone());
                 let masks = [a, b, dst].map(|reg| self.number_mask::<E>(reg, &job.cols));
                 self.compute(&self.mul_batch(job, dst), &Arithmetic::NUMBERS, &masks)
             }),
-            Kind::MatMul { a, b, shape, dst } if job.last => {
+            OpKind::MatMul { a, b, shape, dst } if job.last => {
                 with_element!(self.domain(dst), E => self.compute_matrices::<E>(job, a, b, shape, dst))
             }
-            Kind::Sign { dst, .. } if job.stage == 0 => {
+            OpKind::Sign { dst, .. } if job.stage == 0 => {
                 self.expect_signs(job, dst);
                 Ok(())
             }

@@ -24,7 +24,7 @@ use tacit_program::plan::{MatrixShape, Reg, Rows};
 const BLOCK_BYTES: usize = 8 << 10;
 
 /// Where some elements of a result are: in the banks, and among the operation's draws and shares.
-pub(crate) struct Place {
+pub(crate) struct Slice {
     pub(crate) reg: Reg,
     pub(crate) bank: Range<usize>,
     /// The first one's number.
@@ -50,7 +50,7 @@ impl AstraEngine {
                 let bank = row + range.start..row + range.end;
                 let start = rows.row(index) as usize * part_stride + cols.start / 64 + from - words.start;
                 let z = &mut part.words_mut::<u64>()[start..start + range.len()];
-                let place = Place { reg: dst.reg, bank, first: index as usize * stride + from };
+                let place = Slice { reg: dst.reg, bank, first: index as usize * stride + from };
                 self.mask_part(job, &place, z, bits::xor_assign)?;
                 section(Section::Gates, || {
                     let [x, y] = [a, b].map(|rows| &self.first.row(rows, index)[range.clone()]);
@@ -106,7 +106,7 @@ impl AstraEngine {
             for from in job.cols.clone().step_by(BLOCK_BYTES / E::DRAWN) {
                 let range = from..job.cols.end.min(from + BLOCK_BYTES / E::DRAWN);
                 let z = &mut part.words_mut::<E>()[range.start - first..range.end - first];
-                let place = Place { reg: dst, bank: range.clone(), first: from };
+                let place = Slice { reg: dst, bank: range.clone(), first: from };
                 self.mask_part::<E>(job, &place, z, ring::sub_assign)?;
                 section(Section::Gates, || {
                     let [x, y] = [a, b].map(|reg| &self.first.get(reg).words::<E>()[range.clone()]);
@@ -131,7 +131,7 @@ impl AstraEngine {
         let mut part = self.take_part(dst, with_element!(domain, E => range.len() * E::BYTES));
         with_element!(domain, E => {
             let z = &mut part.words_mut::<E>()[range.start - first..range.end - first];
-            let place = Place { reg: dst, bank: range.clone(), first: range.start };
+            let place = Slice { reg: dst, bank: range.clone(), first: range.start };
             self.mask_part::<E>(job, &place, z, ring::sub_assign)?;
             let mesh = self.session.mesh();
             let operands = [a, b].map(|reg| [&self.first, &self.second].map(|bank| bank.get(reg).words::<E>()));
@@ -199,7 +199,7 @@ impl AstraEngine {
     fn mask_part<E: Element>(
         &mut self,
         job: &Job,
-        place: &Place,
+        place: &Slice,
         z: &mut [E],
         minus: fn(&mut [E], &[E]),
     ) -> Result<(), Error> {
@@ -229,7 +229,7 @@ impl AstraEngine {
     }
 
     /// Draws the masks of some elements of a result, as far as this party holds them.
-    pub(crate) fn draw_masks<E: Element>(&mut self, job: &Job, place: &Place) {
+    pub(crate) fn draw_masks<E: Element>(&mut self, job: &Job, place: &Slice) {
         let block = (place.first * E::DRAWN / 16) as u64;
         for component in self.held_masks() {
             // Whom this party shares the key of the component with.
@@ -269,7 +269,7 @@ impl AstraEngine {
 
     /// Sends this party's part of a product: `P_0` to `P_2`, these two to each other.
     pub(crate) fn send_part(&mut self, job: &Job, message: Vec<u8>) -> Result<(), Error> {
-        let (to, at) = (self.taker(), self.at(job));
+        let (to, at) = (self.receiver(), self.at(job));
         Ok(self.session.mesh().send_vec(to, at, message)?)
     }
 

@@ -23,14 +23,14 @@
 use crate::engine::{AstraEngine, Drawn, Walk, words_of};
 use crate::flat::{Arithmetic, Batch, pack, unpack, words};
 use crate::planted::{Mistake, planted};
-use crate::products::Place;
+use crate::products::Slice;
 use crate::verified::Noted;
 use std::ops::Range;
 use tacit_engine::bank::{Bank, row_words};
 use tacit_engine::wire::message_bytes;
 use tacit_engine::{Error, Job, with_element};
 use tacit_kernel::{Element, bits, ring};
-use tacit_program::plan::{Domain, Kind, MatrixShape, Reg, Rows};
+use tacit_program::plan::{Domain, OpKind, MatrixShape, Reg, Rows};
 use tacit_session::{At, step};
 
 /// Products of a sum that are made together; they fill a message.
@@ -58,9 +58,9 @@ impl AstraEngine {
     }
 
     /// Makes a job's products ahead of time.
-    pub(crate) fn make_products(&mut self, job: &Job, kind: &Kind) -> Result<(), Error> {
+    pub(crate) fn make_products(&mut self, job: &Job, kind: &OpKind) -> Result<(), Error> {
         match *kind {
-            Kind::And { a, b, dst } => {
+            OpKind::And { a, b, dst } => {
                 self.draw_and_masks(job, dst);
                 let batch = Self::and_batch(job, dst);
                 let operands = self.and_operands(job, a, b);
@@ -72,7 +72,7 @@ impl AstraEngine {
                 }
                 Ok(())
             }
-            Kind::Mul { a, b, dst } => with_element!(self.domain(dst), E => {
+            OpKind::Mul { a, b, dst } => with_element!(self.domain(dst), E => {
                 self.draw_number_masks::<E>(job, dst, job.cols.clone());
                 let batch = self.mul_batch(job, dst);
                 let operands = self.operands::<E>(a, b, &job.cols, &job.cols);
@@ -85,10 +85,10 @@ impl AstraEngine {
                 Ok(())
             }),
             // The deltas of the right matrix are for all rows: so all are made with the last.
-            Kind::MatMul { a, b, shape, dst } if job.last => {
+            OpKind::MatMul { a, b, shape, dst } if job.last => {
                 with_element!(self.domain(dst), E => self.make_sums::<E>(job, a, b, shape, dst))
             }
-            Kind::Sign { a, dst } if job.stage == 0 => self.make_signs(job, a, dst),
+            OpKind::Sign { a, dst } if job.stage == 0 => self.make_signs(job, a, dst),
             _ => Ok(()),
         }
     }
@@ -295,7 +295,7 @@ impl AstraEngine {
 
     /// Draws the masks of numbers.
     pub(crate) fn draw_number_masks<E: Element>(&mut self, job: &Job, dst: Reg, cols: Range<usize>) {
-        let place = Place { reg: dst, bank: cols.clone(), first: cols.start };
+        let place = Slice { reg: dst, bank: cols.clone(), first: cols.start };
         self.draw_masks::<E>(job, &place);
     }
 
@@ -306,7 +306,7 @@ impl AstraEngine {
         for index in 0..dst.count {
             let row = dst.row(index) as usize * stride;
             let bank = row + words.start..row + words.end;
-            let place = Place { reg: dst.reg, bank, first: index as usize * stride + words.start };
+            let place = Slice { reg: dst.reg, bank, first: index as usize * stride + words.start };
             self.draw_masks::<u64>(job, &place);
         }
     }

@@ -1,6 +1,6 @@
 //! The protocol `astra-malicious`: every product is checked, or nobody has an output.
 
-use crate::ahead::Ahead;
+use crate::prepared::Prepared;
 use crate::choice::{Choice, Comparison};
 use crate::client::AstraClient;
 use crate::engine::AstraEngine;
@@ -8,17 +8,17 @@ use crate::inout::held;
 use crate::planted::{KNOWN_KEY, Mistake, planted, tell};
 use crate::seats::Seats;
 use crate::verify::{Rules, Unchecked};
-use crate::{PARTIES, cost, vouched};
+use crate::{PARTIES, cost, checked_garbling};
 use std::sync::Arc;
 use subtle::ConstantTimeEq;
 use tacit_engine::vector::{self, add_assign, sub_assign};
-use tacit_engine::{Checks, Client, Engine, Error, Protocol, ProtocolSpec, Roles, Security};
+use tacit_engine::{Checks, Client, Engine, Error, Protocol, ProtocolSpec, Participants, Security};
 use tacit_kernel::digest::{DIGEST_BYTES, Digest, KEY_BYTES};
 use tacit_kernel::{Buffer, Element};
 use tacit_program::Native;
 use tacit_program::cost::Flow;
-use tacit_program::plan::{Domain, InputOp, Kind, Op, OutputOp, Plan, Register};
-use tacit_session::{At, Draw, Session, Stream, step};
+use tacit_program::plan::{Domain, InputOp, OpKind, Op, OutputOp, Plan, Register};
+use tacit_session::{At, Draw, Session, PrssStream, step};
 use zeroize::Zeroize;
 
 /// The protocol `astra-malicious`.
@@ -38,7 +38,7 @@ static ALL: [AstraMalicious; Choice::ALL.len()] = {
 
 impl AstraMalicious {
     /// The parties are `P_0`, `P_1` and `P_2` in their order.
-    pub const IN_ORDER: Self = Self(Choice::USUAL);
+    pub const IN_ORDER: Self = Self(Choice::DEFAULT);
 
     /// Comparisons are garbled.
     pub const GARBLED: Self = Self(Choice::GARBLED);
@@ -57,16 +57,16 @@ impl Protocol for AstraMalicious {
         &SPEC
     }
 
-    fn offered(&self) -> &'static [(&'static str, &'static [&'static str])] {
+    fn parameters(&self) -> &'static [(&'static str, &'static [&'static str])] {
         Choice::OFFERED
     }
 
-    fn with(&self, parameter: &str, value: &str) -> Option<&'static dyn Protocol> {
+    fn with_parameter(&self, parameter: &str, value: &str) -> Option<&'static dyn Protocol> {
         let wanted = Self(self.0.with(parameter, value)?);
         ALL.iter().find(|known| **known == wanted).map(|known| known as &dyn Protocol)
     }
 
-    fn parameters(&self) -> String {
+    fn parameter_values(&self) -> String {
         self.0.text()
     }
 
@@ -92,11 +92,11 @@ impl Protocol for AstraMalicious {
 
     fn operation(&self, plan: &Plan, op: &Op, stage: u32) -> Vec<Flow> {
         let mut flows = cost::operation(self.0.seats, plan, &op.kind, stage);
-        flows.extend(cost::shown(self.0.seats, plan, &op.kind, stage));
+        flows.extend(cost::masked_opening(self.0.seats, plan, &op.kind, stage));
         flows
     }
 
-    fn input(&self, plan: &Plan, roles: &Roles, input: &InputOp) -> Vec<Flow> {
+    fn input(&self, plan: &Plan, roles: &Participants, input: &InputOp) -> Vec<Flow> {
         cost::input(self.0.seats, plan, roles, input)
     }
 
@@ -104,11 +104,11 @@ impl Protocol for AstraMalicious {
         cost::confirmed_seeds(self.0.seats, client)
     }
 
-    fn output(&self, plan: &Plan, roles: &Roles, output: &OutputOp) -> Vec<Flow> {
+    fn output(&self, plan: &Plan, roles: &Participants, output: &OutputOp) -> Vec<Flow> {
         cost::confirmed_output(self.0.seats, plan, roles, output)
     }
 
-    fn checks(&self, plan: &Plan, roles: &Roles) -> Checks {
+    fn checks(&self, plan: &Plan, roles: &Participants) -> Checks {
         cost::verified_checks(self.0.seats, plan, roles)
     }
 
@@ -116,16 +116,16 @@ impl Protocol for AstraMalicious {
         cost::checked_together(self.0.seats, plan, runs, lanes)
     }
 
-    fn admit(&self, plan: &Plan, _roles: &Roles) -> Result<(), Error> {
+    fn admit(&self, plan: &Plan, _roles: &Participants) -> Result<(), Error> {
         refuse_unverified(plan)
     }
 
-    fn seat(&self, session: Session, plan: Arc<Plan>, roles: Roles) -> Result<Box<dyn Engine>, Error> {
+    fn engine(&self, session: Session, plan: Arc<Plan>, roles: Participants) -> Result<Box<dyn Engine>, Error> {
         self.admit(&plan, &roles)?;
         Ok(Box::new(AstraEngine::new(session, plan, roles, self.0.seats, true)?))
     }
 
-    fn client(&self, session: Session, plan: Arc<Plan>, roles: Roles) -> Result<Box<dyn Client>, Error> {
+    fn client(&self, session: Session, plan: Arc<Plan>, roles: Participants) -> Result<Box<dyn Client>, Error> {
         self.admit(&plan, &roles)?;
         Ok(Box::new(AstraClient::new(session, plan, roles, self.0.seats, true)))
     }
@@ -133,10 +133,10 @@ impl Protocol for AstraMalicious {
 
 /// Refuses what has no check.
 pub(crate) fn refuse_unverified(plan: &Plan) -> Result<(), Error> {
-    let verified = |kind: &Kind| match kind {
-        Kind::And { .. } | Kind::Circuit { .. } | Kind::Mul { .. } | Kind::Sign { .. } => true,
-        Kind::MatMul { shape, .. } => shape.k > 0,
-        Kind::Split { .. } | Kind::Inject { .. } | Kind::Shift { .. } => false,
+    let verified = |kind: &OpKind| match kind {
+        OpKind::And { .. } | OpKind::Circuit { .. } | OpKind::Mul { .. } | OpKind::Sign { .. } => true,
+        OpKind::MatMul { shape, .. } => shape.k > 0,
+        OpKind::Split { .. } | OpKind::Inject { .. } | OpKind::Shift { .. } => false,
     };
     if plan.ops.iter().all(|op| verified(&op.kind)) {
         return Ok(());
@@ -153,8 +153,8 @@ pub(crate) fn products(plan: &Plan) -> Vec<(Domain, u64)> {
     let mut products: Vec<(Domain, u64)> = Vec::new();
     for op in &plan.ops {
         let (domain, of) = match &op.kind {
-            Kind::And { .. } | Kind::Circuit { .. } => (Domain::Bits, 1),
-            Kind::MatMul { shape, dst, .. } => (plan.register(*dst).domain, shape.k as u64),
+            OpKind::And { .. } | OpKind::Circuit { .. } => (Domain::Bits, 1),
+            OpKind::MatMul { shape, dst, .. } => (plan.register(*dst).domain, shape.k as u64),
             kind => (plan.register(kind.writes()[0]).domain, 1),
         };
         let count = results_of(plan, op) * of;
@@ -170,15 +170,15 @@ pub(crate) fn products(plan: &Plan) -> Vec<(Domain, u64)> {
 /// Results of an operation's products. A sign is none.
 fn results_of(plan: &Plan, op: &Op) -> u64 {
     match &op.kind {
-        Kind::Sign { .. } => 0,
-        Kind::And { dst, .. } => u64::from(dst.count) * plan.register(dst.reg).cols as u64,
-        Kind::Circuit { circuit, .. } => circuit.ands() * op.kind.extent(plan) as u64,
+        OpKind::Sign { .. } => 0,
+        OpKind::And { dst, .. } => u64::from(dst.count) * plan.register(dst.reg).cols as u64,
+        OpKind::Circuit { circuit, .. } => circuit.ands() * op.kind.extent(plan) as u64,
         kind => kind.extent(plan) as u64,
     }
 }
 
 /// Whether a client learns anything.
-pub(crate) fn clients_learn(plan: &Plan, roles: &Roles) -> bool {
+pub(crate) fn clients_learn(plan: &Plan, roles: &Participants) -> bool {
     plan.outputs.iter().any(|output| roles.clients_that_learn(output.to).next().is_some())
 }
 
@@ -203,7 +203,7 @@ pub(crate) struct Verified {
     /// Of `P_0`: where what the check tells of the instance that is prepared belongs, note by note.
     noted: Vec<Noted>,
     /// Instances that were prepared before that one, and their notes.
-    prepared: Vec<(Ahead, Vec<Noted>)>,
+    prepared: Vec<(Prepared, Vec<Noted>)>,
     /// Of what was garbled since the last seal: of `P_1` as it made it, of `P_2` as it has it.
     vouched: Option<Digest>,
     /// Numbers whose signs were garbled since then.
@@ -211,7 +211,7 @@ pub(crate) struct Verified {
     /// Of the run that is on.
     running: Option<Running>,
     /// What hides outputs' components from clients, once everybody has accepted.
-    hiding: Option<Stream>,
+    hiding: Option<PrssStream>,
 }
 
 /// The online check of a run.
@@ -234,7 +234,7 @@ struct Running {
 
 impl Running {
     /// Keys are drawn from those of the instance: they are used once.
-    fn new(me: usize, streams: &mut [Stream; PARTIES]) -> Self {
+    fn new(me: usize, streams: &mut [PrssStream; PARTIES]) -> Self {
         let mut digest = |other: usize, part: u16| digest_under(&mut streams[other], Draw { part, op: 0 });
         let given = (me != 0).then(|| digest(3 - me, step::GIVEN_DIGEST));
         let shown = (me != 1).then(|| digest(2 - me, step::SHOWN_DIGEST));
@@ -261,7 +261,7 @@ impl Running {
 }
 
 /// A digest under a key that is drawn.
-fn digest_under(stream: &mut Stream, draw: Draw) -> Digest {
+fn digest_under(stream: &mut PrssStream, draw: Draw) -> Digest {
     let mut key = [0; KEY_BYTES];
     stream.fill(draw, 0, &mut key);
     if planted(Mistake::GivenKeyKnown) && draw.part == step::GIVEN_DIGEST {
@@ -361,11 +361,11 @@ impl Verified {
 
     /// Whether so many products were checked that what was made should leave.
     pub(crate) fn is_full(&self) -> bool {
-        self.unchecked.is_full() || self.garbled >= vouched::MANY_GARBLED
+        self.unchecked.is_full() || self.garbled >= checked_garbling::MANY_GARBLED
     }
 
     /// `P_1` and `P_2`: begin a digest of what is garbled, if none is begun.
-    pub(crate) fn begin_vouching(&mut self, stream: &mut Stream) {
+    pub(crate) fn begin_vouching(&mut self, stream: &mut PrssStream) {
         self.vouched.get_or_insert_with(|| digest_under(stream, Draw { part: step::GARBLED_DIGEST, op: 0 }));
     }
 
@@ -384,7 +384,7 @@ impl Verified {
     }
 
     /// Puts an instance aside that was prepared, until all are checked.
-    pub(crate) fn put_aside(&mut self, ahead: Ahead) {
+    pub(crate) fn put_aside(&mut self, ahead: Prepared) {
         self.prepared.push((ahead, std::mem::take(&mut self.noted)));
     }
 
@@ -417,7 +417,7 @@ impl Verified {
         session: &mut Session,
         seats: Seats,
         plan: &Plan,
-    ) -> Result<Vec<Ahead>, Error> {
+    ) -> Result<Vec<Prepared>, Error> {
         self.check_counts(session, plan)?;
         self.check_garbled(session, seats)?;
         let mut received = self.unchecked.check(session)?;
@@ -442,7 +442,7 @@ impl Verified {
         expected.retain(|(_, count)| *count > 0);
         noted.sort_unstable();
         expected.sort_unstable();
-        let are_all = (noted, self.garbled) == (expected, instances * vouched::signs(plan));
+        let are_all = (noted, self.garbled) == (expected, instances * checked_garbling::signs(plan));
         if are_all || planted(Mistake::CountsOfLog) {
             return Ok(());
         }
@@ -450,7 +450,7 @@ impl Verified {
     }
 
     /// Begins a run on an instance, whose keys' streams these are.
-    pub(crate) fn start(&mut self, streams: &mut [Stream; PARTIES]) {
+    pub(crate) fn start(&mut self, streams: &mut [PrssStream; PARTIES]) {
         self.running = Some(Running::new(self.me, streams));
     }
 
@@ -508,7 +508,7 @@ impl Verified {
         session: &mut Session,
         seats: Seats,
         plan: &Plan,
-        roles: &Roles,
+        roles: &Participants,
     ) -> Result<(), Error> {
         let results = self.verify(session, seats, plan)?;
         let learn = clients_learn(plan, roles);
@@ -530,7 +530,7 @@ impl Verified {
                 session.take_key(step::OUTPUT_KEY)?
             };
         }
-        self.hiding = learn.then(|| Stream::new(&key, session.lane()));
+        self.hiding = learn.then(|| PrssStream::new(&key, session.lane()));
         key.zeroize();
         Ok(())
     }
@@ -549,7 +549,7 @@ impl Verified {
             None => (0, 0),
         };
         let expected = plan.ops.iter().map(|op| results_of(plan, op)).sum::<u64>();
-        let are_all = (results, tagged) == (expected, vouched::signs(plan));
+        let are_all = (results, tagged) == (expected, checked_garbling::signs(plan));
         if self.unchecked.len() > 0 || self.garbled > 0 || !are_all && !planted(Mistake::CountsOfLog) {
             return Err(session.reject("not all products and signs were checked").into());
         }

@@ -5,7 +5,7 @@ use tacit_astra::{AstraFair, AstraMalicious};
 use tacit_engine::Protocol;
 use tacit_net::{Frame, Limits};
 use tacit_program::cost::Phase;
-use tacit_program::{Builder, Kind, Program, Range, Recipient};
+use tacit_program::{Builder, Dtype, Program, Range, Recipient};
 use tacit_session::step;
 use tacit_testkit::conformance::attacks::{self, Sort};
 use tacit_testkit::conformance::order::{self, Release};
@@ -26,7 +26,7 @@ tacit_testkit::conformance!(SUBJECT(); views: input input_bits circuit and mul m
 fn program(len: usize, owner: &str, one: &str) -> Program {
     let mut build = Builder::new();
     let range = Range::new(-50, 50);
-    let mut input = |owner: &str| build.input(owner, owner, Kind::Int, &[len], range).unwrap();
+    let mut input = |owner: &str| build.input(owner, owner, Dtype::Int, &[len], range).unwrap();
     let [a, b, c] = ["P0", owner, "P2"].map(&mut input);
     let product = build.mul(a, b).unwrap();
     let less = build.less(product, c).unwrap();
@@ -56,7 +56,7 @@ fn outputs_are_right_whoever_sits_where() {
         ("210", "prefix"),
     ] {
         let protocol =
-            AstraFair::IN_ORDER.with("roles", roles).unwrap().with("comparison", comparison).unwrap();
+            AstraFair::IN_ORDER.with_parameter("roles", roles).unwrap().with_parameter("comparison", comparison).unwrap();
         for len in [1, 64, 65, 20_000] {
             let case = lowered(protocol, &program(len, "alice", "P1"));
             let expected = case.run_in_the_clear().unwrap();
@@ -98,7 +98,7 @@ fn sent_and_arrived(run: &Run, part: u16) -> Option<[u128; 2]> {
 #[test]
 fn outputs_take_six_rounds_after_the_evaluators_words_and_one_ahead() {
     for roles in ["012", "201"] {
-        let protocol = AstraFair::IN_ORDER.with("roles", roles).unwrap();
+        let protocol = AstraFair::IN_ORDER.with_parameter("roles", roles).unwrap();
         let case = lowered(protocol, &program(3, "P1", "P0"));
         let run = case.run(&Draws::fixed(1));
         run.outcomes();
@@ -121,7 +121,7 @@ fn outputs_take_six_rounds_after_the_evaluators_words_and_one_ahead() {
         assert_eq!(of(step::OUTPUT)[1], start + 6);
 
         // Beside those of the protocol without fair outputs, whose outputs take a round after the verdicts, too.
-        let unfair = AstraMalicious::IN_ORDER.with("roles", roles).unwrap();
+        let unfair = AstraMalicious::IN_ORDER.with_parameter("roles", roles).unwrap();
         let rounds = |protocol: &dyn Protocol, phase| -> u64 {
             let rounds = protocol.checks(&case.plan, case.roles()).rounds.into_iter();
             rounds.filter(|(of, _)| *of == phase).map(|(_, rounds)| rounds).sum()
@@ -140,7 +140,7 @@ fn outputs_take_six_rounds_after_the_evaluators_words_and_one_ahead() {
 fn evaluators_take_their_time() {
     let mut build = Builder::new();
     let range = Range::new(-50, 50);
-    let [a, b] = ["P0", "P1"].map(|owner| build.input(owner, owner, Kind::Int, &[3], range).unwrap());
+    let [a, b] = ["P0", "P1"].map(|owner| build.input(owner, owner, Dtype::Int, &[3], range).unwrap());
     let mut greatest = a;
     for _ in 0..12 {
         let less = build.less(greatest, b).unwrap();
@@ -167,7 +167,7 @@ fn outputs_that_do_not_fit_in_an_inbox_are_refused_before_inputs() {
     let case = |inbox: usize, frame: usize| {
         let mut build = Builder::new();
         let range = Range::new(-(1 << 40), 1 << 40);
-        let a = build.input("alice", "a", Kind::Int, &[30_000], range).unwrap();
+        let a = build.input("alice", "a", Dtype::Int, &[30_000], range).unwrap();
         for party in ["P0", "P1", "P2"] {
             build.reveal(a, Recipient::Role(party.into())).unwrap();
         }

@@ -3,7 +3,7 @@
 use tacit_astra::Astra;
 use tacit_engine::Protocol;
 use tacit_program::cost::Flow;
-use tacit_program::plan::{Builder, Kind, Op, To, Width};
+use tacit_program::plan::{Builder, OpKind, Op, To, Width};
 use tacit_testkit::conformance::Subject;
 
 tacit_testkit::conformance!(Subject {
@@ -21,11 +21,11 @@ fn a_comparison_takes_two_rounds_and_kilobytes() {
         for cols in [1, 65, 100_000] {
             let mut builder = Builder::new();
             let (a, dst) = (builder.ring(width, cols), builder.bits(1, cols));
-            builder.interact(Kind::Sign { a, dst });
+            builder.interact(OpKind::Sign { a, dst });
             builder.output(dst, To::All);
             let plan = builder.finish();
             let protocol = &Astra::GARBLED;
-            let speaks = |op: &Op, stage| protocol.speaks(op, stage);
+            let speaks = |op: &Op, stage| protocol.has_online_messages(op, stage);
             let rounds = plan.levels.iter().map(|level| tacit_engine::rounds(&plan, &level.stages, speaks));
             assert_eq!(rounds.sum::<u64>(), 2, "{width:?}");
             let (op, n, k) = (&plan.ops[0], cols as u64, u64::from(width.bits()));

@@ -8,7 +8,7 @@ use tacit_circuit::{Layered, catalogue};
 use tacit_engine::executor::{Unobserved, run_offline, run_party};
 use tacit_engine::{Clear, Error, Material, Protocol};
 use tacit_net::Mesh;
-use tacit_program::plan::{Builder, Domain, Kind, MatrixShape, Operand, Plan, Rows, To, Width};
+use tacit_program::plan::{Builder, Domain, OpKind, MatrixShape, Operand, Plan, Rows, To, Width};
 use tacit_session::{Session, step};
 use tacit_testkit::{Case, Draws, Fate, Interceptor, World};
 
@@ -49,7 +49,7 @@ fn products(len: usize, summed: bool) -> Case {
         builder.input(owner, reg);
     }
     let shape = MatrixShape { batch: 1, m: 1, k: len, n: 1 };
-    let kind = if summed { Kind::MatMul { a, b, shape, dst: c } } else { Kind::Mul { a, b, dst: c } };
+    let kind = if summed { OpKind::MatMul { a, b, shape, dst: c } } else { OpKind::Mul { a, b, dst: c } };
     builder.interact(kind);
     builder.output(c, To::All);
     let values = |seed: u64| (0..len as u64).map(|at| at.wrapping_mul(seed)).collect();
@@ -63,7 +63,7 @@ fn an_aes_sends_four_bits_an_and_online_and_one_of_21_ahead() {
     let mut builder = Builder::new();
     let [key, block, dst] = [(); 3].map(|()| builder.bits(1, 128));
     let inputs = [key, block].map(Operand::Each).to_vec();
-    builder.interact(Kind::Circuit { circuit, inputs, dst });
+    builder.interact(OpKind::Circuit { circuit, inputs, dst });
     let [ahead, online] = bits(&builder.finish());
     assert_eq!(ahead.into_iter().collect::<Vec<_>>(), [((0, 2), 6400)]);
     assert_eq!(online.into_iter().collect::<Vec<_>>(), [((1, 0), 12_800), ((1, 2), 6400), ((2, 1), 6400)]);
@@ -102,9 +102,9 @@ fn mixed() -> Case {
         let owner = builder.role(owner);
         builder.input(owner, reg);
     }
-    builder.interact(Kind::Mul { a, b, dst: c });
-    builder.interact(Kind::MatMul { a: c, b, shape: MatrixShape { batch: 1, m: 7, k: 10, n: 7 }, dst: d });
-    builder.interact(Kind::And { a: Rows::one(p, 0), b: Rows::one(p, 0), dst: Rows::one(q, 0) });
+    builder.interact(OpKind::Mul { a, b, dst: c });
+    builder.interact(OpKind::MatMul { a: c, b, shape: MatrixShape { batch: 1, m: 7, k: 10, n: 7 }, dst: d });
+    builder.interact(OpKind::And { a: Rows::one(p, 0), b: Rows::one(p, 0), dst: Rows::one(q, 0) });
     builder.output(d, To::All);
     builder.output(q, To::All);
     let numbers = |seed: u64| (0..70).map(|at| at * at * seed).collect();
@@ -120,7 +120,7 @@ fn prepare_and_run(case: &Case, count: u64, world: &World) -> Vec<Result<(), Err
         let names = (0..3).map(|party| format!("P{party}")).collect();
         let mesh = Mesh::new(transport, me, names, case.limits.clone());
         let session = Session::establish(mesh, case.agreements[me].clone(), draws.of(me))?;
-        let mut engine = case.protocol.seat(session, case.plan.clone(), case.roles().clone())?;
+        let mut engine = case.protocol.engine(session, case.plan.clone(), case.roles().clone())?;
         let mut kept: Vec<Material> = Vec::new();
         let mut keep = |material| {
             kept.push(material);
@@ -169,9 +169,9 @@ fn garbled() -> Case {
     let [below, square_below] = [(), ()].map(|()| builder.bits(1, 600));
     let owner = builder.role("P1");
     builder.input(owner, a);
-    builder.interact(Kind::Sign { a, dst: below });
-    builder.interact(Kind::Mul { a, b: a, dst: b });
-    builder.interact(Kind::Sign { a: b, dst: square_below });
+    builder.interact(OpKind::Sign { a, dst: below });
+    builder.interact(OpKind::Mul { a, b: a, dst: b });
+    builder.interact(OpKind::Sign { a: b, dst: square_below });
     builder.output(below, To::All);
     builder.output(square_below, To::All);
     let numbers = (0..600_u64).map(|at| at.wrapping_mul(0x9e37_79b9) & 0xffff).collect();
@@ -198,7 +198,7 @@ fn nothing_leaves_if_a_garbled_circuit_of_an_instance_is_wrong() {
         let mut seen = 0;
         let interceptor: Interceptor = Box::new(move |message| {
             let part = message.frame.at.part;
-            let garbled = step::is_ahead(part) && part < step::CHECK_PRODUCTS && message.to == 2;
+            let garbled = step::is_offline(part) && part < step::CHECK_PRODUCTS && message.to == 2;
             seen += usize::from(garbled);
             if !garbled || seen != nth + 1 {
                 return Fate::Deliver;
@@ -233,7 +233,7 @@ fn nothing_leaves_if_one_product_of_an_instance_is_wrong() {
         let mut seen = 0;
         let interceptor: Interceptor = Box::new(move |message| {
             let part = message.frame.at.part;
-            let ahead = step::is_ahead(part) && part < step::CHECK_PRODUCTS;
+            let ahead = step::is_offline(part) && part < step::CHECK_PRODUCTS;
             seen += usize::from(ahead);
             if !ahead || seen != nth + 1 {
                 return Fate::Deliver;
@@ -291,7 +291,7 @@ fn matrices_without_entries_are_refused() {
     let mut builder = Builder::new();
     let [a, b] = [(), ()].map(|()| builder.ring(Width::W64, 0));
     let c = builder.row(Domain::Ring(Width::W64), 4);
-    builder.interact(Kind::MatMul { a, b, shape: MatrixShape { batch: 1, m: 2, k: 0, n: 2 }, dst: c });
+    builder.interact(OpKind::MatMul { a, b, shape: MatrixShape { batch: 1, m: 2, k: 0, n: 2 }, dst: c });
     builder.output(c, To::All);
     let run = Case::new(&PROTOCOL, builder.finish(), &[]).run(&Draws::fixed(1));
     assert!(run.endings.iter().flatten().all(|ending| ending.result.is_err()));

@@ -3,7 +3,7 @@
 use tacit_astra::AstraMalicious;
 use tacit_engine::Protocol;
 use tacit_program::cost::Flow;
-use tacit_program::plan::{Builder, Kind, To, Width};
+use tacit_program::plan::{Builder, OpKind, To, Width};
 use tacit_testkit::conformance::Subject;
 
 tacit_testkit::conformance!(Subject {
@@ -22,7 +22,7 @@ fn a_comparison_takes_two_rounds_and_kilobytes() {
         for cols in [1, 65, 100_000] {
             let mut builder = Builder::new();
             let (a, dst) = (builder.ring(width, cols), builder.bits(1, cols));
-            builder.interact(Kind::Sign { a, dst });
+            builder.interact(OpKind::Sign { a, dst });
             builder.output(dst, To::All);
             let plan = builder.finish();
             let protocol = &AstraMalicious::GARBLED;

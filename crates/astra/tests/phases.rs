@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use tacit_astra::Astra;
 use tacit_engine::Protocol;
-use tacit_program::{Builder, Kind, Range, Recipient, lower};
+use tacit_program::{Builder, Dtype, Range, Recipient, lower};
 use tacit_session::{At, step};
 use tacit_testkit::{Case, Draws, Fate, Run};
 
@@ -13,7 +13,7 @@ fn case(protocol: &'static dyn Protocol) -> Case {
     let mut builder = Builder::new();
     let range = Range::new(-1000, 1000);
     let input =
-        |builder: &mut Builder, owner: &str| builder.input(owner, owner, Kind::Int, &[100], range).unwrap();
+        |builder: &mut Builder, owner: &str| builder.input(owner, owner, Dtype::Int, &[100], range).unwrap();
     let [a, b, c] = ["P0", "P1", "P2"].map(|owner| input(&mut builder, owner));
     let product = builder.mul(a, b).unwrap();
     let largest = builder.maximum(product, c).unwrap();
@@ -26,7 +26,7 @@ fn case(protocol: &'static dyn Protocol) -> Case {
 
 /// The protocol with its parties in each of some orders, and who is `P_0`.
 fn seated() -> [(&'static dyn Protocol, usize); 3] {
-    let with = |roles| Astra::IN_ORDER.with("roles", roles).expect("a way to seat three parties");
+    let with = |roles| Astra::IN_ORDER.with_parameter("roles", roles).expect("a way to seat three parties");
     [(with("012"), 0), (with("120"), 1), (with("210"), 2)]
 }
 
@@ -51,7 +51,7 @@ fn p0_sends_and_receives_nothing_between_inputs_and_outputs() {
         let allowed = [step::HELLO, step::CONFIRM, step::INPUT, step::DRAWN, step::OUTPUT];
         for message in run.trace.deliveries() {
             let part = message.at.part;
-            let known = step::is_ahead(part) || allowed.contains(&part);
+            let known = step::is_offline(part) || allowed.contains(&part);
             assert!((message.from != p0 && message.to != p0) || known, "P0's part in {}", message.at);
         }
     }

@@ -7,13 +7,13 @@ use crate::table::{Table, bytes, seconds};
 use crate::{Context, program, run};
 use serde_json::{Map, Value as Json, json};
 use std::sync::Arc;
-use tacit::engine::Roles;
+use tacit::engine::Participants;
 use tacit::net::Profile;
 use tacit::net::setup::Config;
 use tacit::program::cost::{Cost, Itemised, Phase};
 use tacit::{
-    Casting, Compiled, Error, Local, Making, Stream, cast, cast_for, network, price, price_offline, priced,
-    told, usual,
+    Selection, Compiled, Error, Local, Making, Stream, select, select_for, network, price, price_offline, priced,
+    describe_roles, select_default,
 };
 
 pub(crate) fn cost(context: &mut Context<'_>, args: &CostArgs) -> Result<(), Failure> {
@@ -27,7 +27,7 @@ pub(crate) fn cost(context: &mut Context<'_>, args: &CostArgs) -> Result<(), Fai
     let mut offers = Offers::default();
     for name in args.protocol.given()?.map_or_else(|| priced(&compiled), |name| vec![name]) {
         let parties = parties(&name, config.as_ref())?;
-        offers.add(&name, Bill::new(&compiled, name.clone(), parties, &net));
+        offers.add(&name, Breakdown::new(&compiled, name.clone(), parties, &net));
     }
     tell(context, &net, offers)
 }
@@ -35,13 +35,13 @@ pub(crate) fn cost(context: &mut Context<'_>, args: &CostArgs) -> Result<(), Fai
 /// What something costs under each of some protocols.
 #[derive(Default)]
 pub(crate) struct Offers {
-    bills: Vec<Bill>,
+    bills: Vec<Breakdown>,
     /// Protocols that can't run it, with the reason.
     refused: Vec<(String, Error)>,
 }
 
 impl Offers {
-    pub(crate) fn add(&mut self, name: &str, bill: Result<Bill, Error>) {
+    pub(crate) fn add(&mut self, name: &str, bill: Result<Breakdown, Error>) {
         match bill {
             Ok(bill) => self.bills.push(bill),
             Err(error) => {
@@ -96,10 +96,10 @@ pub(crate) fn tell(context: &mut Context<'_>, net: &CostNet, offers: Offers) -> 
 const SHARED: &str = "keys, checks and what they take, for all lines";
 
 /// What a program costs under one protocol.
-pub(crate) struct Bill {
+pub(crate) struct Breakdown {
     protocol: String,
     /// What was picked for the network.
-    casting: Casting,
+    casting: Selection,
     /// Who plays the protocol's roles, if it has some, where no network was given to pick them for.
     players: Vec<String>,
     endpoints: Vec<String>,
@@ -110,7 +110,7 @@ pub(crate) struct Bill {
     shared: Option<Cost>,
 }
 
-impl Bill {
+impl Breakdown {
     fn new(
         compiled: &Arc<Compiled>,
         protocol: String,
@@ -119,7 +119,7 @@ impl Bill {
     ) -> Result<Self, Error> {
         let casting = Self::casting(compiled, &protocol, &parties, net, Making::InRun)?;
         let Itemised { total, nodes, shared } = price(compiled, &casting.protocol, &parties)?;
-        let clients = Roles::clients_of(compiled.plan(), &parties);
+        let clients = Participants::clients_of(compiled.plan(), &parties);
         let mut lines: Vec<(String, Cost)> = Vec::new();
         for (&node, cost) in &nodes {
             let line = compiled.source(node).map(ToString::to_string).filter(|line| !line.is_empty());
@@ -141,11 +141,11 @@ impl Bill {
         parties: &[String],
         net: &CostNet,
         making: Making,
-    ) -> Result<Casting, Error> {
+    ) -> Result<Selection, Error> {
         if net.given {
-            return cast_for(compiled, protocol, parties, &net.profile, making);
+            return select_for(compiled, protocol, parties, &net.profile, making);
         }
-        usual(protocol)
+        select_default(protocol)
     }
 
     /// What it costs to make material for so many runs.
@@ -156,7 +156,7 @@ impl Bill {
         net: &CostNet,
         count: u64,
     ) -> Result<Self, Error> {
-        let casting = Self::casting(compiled, &protocol, &parties, net, Making::Ahead)?;
+        let casting = Self::casting(compiled, &protocol, &parties, net, Making::Offline)?;
         let total = price_offline(compiled, &casting.protocol, &parties, count)?;
         let players = net.players(&casting, &parties)?;
         Ok(Self { protocol, casting, players, endpoints: parties, total, lines: Vec::new(), shared: None })
@@ -172,9 +172,9 @@ impl Bill {
         let endpoints = [parties, &stream.clients(parties)].concat();
         let casting = if net.given {
             let price = |name: &str| stream.price(name, parties, 1);
-            cast(&protocol, parties, &network(&net.profile, &endpoints), Making::InRun, price)?
+            select(&protocol, parties, &network(&net.profile, &endpoints), Making::InRun, price)?
         } else {
-            usual(&protocol)?
+            select_default(&protocol)?
         };
         let total = stream.price(&casting.protocol, parties, 1)?;
         let players = net.players(&casting, parties)?;
@@ -207,7 +207,7 @@ impl Bill {
         if let Some(shared) = &self.shared {
             object["shared"] = json!({"sent_bytes": self.sent(shared), "rounds": shared.rounds()});
         }
-        if let Some(seating) = &self.casting.seating {
+        if let Some(seating) = &self.casting.roles {
             object["roles"] = run::roles(&seating.parties);
         } else if !self.players.is_empty() {
             object["roles"] = run::roles(&self.players);
@@ -243,11 +243,11 @@ impl Bill {
             }
             lines = format!("{table}\n");
         }
-        let Casting { seating, comparison, .. } = &self.casting;
+        let Selection { roles: seating, comparison, .. } = &self.casting;
         let roles = match seating {
             Some(seating) => format!("\nroles: {seating}"),
             None if self.players.is_empty() => String::new(),
-            None => format!("\nroles: {}", told(&self.players)),
+            None => format!("\nroles: {}", describe_roles(&self.players)),
         };
         let ways = comparison.as_ref().map_or_else(String::new, |ways| format!("\ncomparison: {ways}"));
         format!(

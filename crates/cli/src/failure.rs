@@ -9,7 +9,7 @@ use tacit::session::Error as SessionError;
 /// Why a command failed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Failure {
-    kind: Kind,
+    kind: FailureKind,
     message: String,
     /// Who was at fault, or brought the news.
     peer: Option<String>,
@@ -22,7 +22,7 @@ pub(crate) struct Failure {
 /// What kind of failure it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub(crate) enum Kind {
+pub(crate) enum FailureKind {
     /// The command line is wrong.
     Usage,
     /// A file, a value or a program is wrong, or doesn't fit the others.
@@ -36,24 +36,24 @@ pub(crate) enum Kind {
 }
 
 impl Failure {
-    fn new(kind: Kind, message: impl Into<String>) -> Self {
+    fn new(kind: FailureKind, message: impl Into<String>) -> Self {
         Self { kind, message: message.into(), peer: None, phase: None, line: None }
     }
 
     pub(crate) fn usage(message: impl Into<String>) -> Self {
-        Self::new(Kind::Usage, message)
+        Self::new(FailureKind::Usage, message)
     }
 
     pub(crate) fn input(message: impl Into<String>) -> Self {
-        Self::new(Kind::Input, message)
+        Self::new(FailureKind::Input, message)
     }
 
     pub(crate) fn aborted(message: impl Into<String>) -> Self {
-        Self::new(Kind::Aborted, message)
+        Self::new(FailureKind::Aborted, message)
     }
 
     pub(crate) fn wrong(message: impl Into<String>) -> Self {
-        Self::new(Kind::Wrong, message)
+        Self::new(FailureKind::Wrong, message)
     }
 
     /// Results that can't be written.
@@ -66,7 +66,7 @@ impl Failure {
         match attempts {
             0 => self,
             _ => Self {
-                kind: Kind::Stopped,
+                kind: FailureKind::Stopped,
                 message: format!("{} (attempts so far: {attempts})", self.message),
                 ..self
             },
@@ -79,14 +79,14 @@ impl Failure {
 
     /// Whether a server stops that is not to be started again unattended.
     pub(crate) fn is_stop(&self) -> bool {
-        self.kind == Kind::Stopped
+        self.kind == FailureKind::Stopped
     }
 
     pub(crate) const fn exit_code(&self) -> i32 {
         match self.kind {
-            Kind::Usage | Kind::Input => 2,
-            Kind::Aborted | Kind::Wrong => 1,
-            Kind::Stopped => 3,
+            FailureKind::Usage | FailureKind::Input => 2,
+            FailureKind::Aborted | FailureKind::Wrong => 1,
+            FailureKind::Stopped => 3,
         }
     }
 
@@ -102,25 +102,25 @@ impl From<tacit::Error> for Failure {
             tacit::Error::Aborted { at, cause, .. } => {
                 let (peer, phase) = blamed(&cause);
                 let line = at.map(|at| at.to_string());
-                Self { peer, phase, line, ..Self::new(Kind::Aborted, message) }
+                Self { peer, phase, line, ..Self::new(FailureKind::Aborted, message) }
             }
             tacit::Error::Differs(difference) => {
-                Self { line: Some(difference.at.to_string()), ..Self::new(Kind::Wrong, message) }
+                Self { line: Some(difference.at.to_string()), ..Self::new(FailureKind::Wrong, message) }
             }
             tacit::Error::Program(program) => {
-                Self { line: Some(program.at.to_string()), ..Self::new(Kind::Input, message) }
+                Self { line: Some(program.at.to_string()), ..Self::new(FailureKind::Input, message) }
             }
             tacit::Error::Setup(error) => {
                 let (kind, peer) = setup(error);
                 Self { peer, phase: Some("setup".to_owned()), ..Self::new(kind, message) }
             }
-            tacit::Error::Stopped { .. } => Self::new(Kind::Stopped, message),
-            tacit::Error::Feed(_) => Self::new(Kind::Aborted, message),
+            tacit::Error::Stopped { .. } => Self::new(FailureKind::Stopped, message),
+            tacit::Error::Feed(_) => Self::new(FailureKind::Aborted, message),
             tacit::Error::NotDestroyed { failed, .. } => Self { message, ..Self::from(*failed) },
             tacit::Error::Value(_)
             | tacit::Error::Refused(_)
             | tacit::Error::Store(_)
-            | tacit::Error::NoMaterial(_) => Self::new(Kind::Input, message),
+            | tacit::Error::NoMaterial(_) => Self::new(FailureKind::Input, message),
         }
     }
 }
@@ -147,13 +147,13 @@ fn blamed(cause: &Cause) -> (Option<String>, Option<String>) {
 }
 
 /// Files that are wrong are bad input; peers that can't be reached or disagree end a run.
-fn setup(error: SetupError) -> (Kind, Option<String>) {
+fn setup(error: SetupError) -> (FailureKind, Option<String>) {
     match error {
         SetupError::Refused { peer, .. }
         | SetupError::Differs { peer, .. }
-        | SetupError::GaveUp { peer, .. } => (Kind::Aborted, Some(peer)),
-        SetupError::Missing { .. } => (Kind::Aborted, None),
-        _ => (Kind::Input, None),
+        | SetupError::GaveUp { peer, .. } => (FailureKind::Aborted, Some(peer)),
+        SetupError::Missing { .. } => (FailureKind::Aborted, None),
+        _ => (FailureKind::Input, None),
     }
 }
 

@@ -4,7 +4,7 @@ use crate::failure::Failure;
 use clap::Args;
 use std::sync::Arc;
 use tacit::net::Profile;
-use tacit::{Casting, Comparison, Compiled, Making, cast_for, players, protocol};
+use tacit::{Selection, Comparison, Compiled, Making, select_for, players, protocol};
 
 /// The network that something is picked for.
 #[derive(Args, Clone, Debug)]
@@ -27,7 +27,7 @@ impl NetArgs {
         making: Making,
     ) -> Result<Option<Comparison>, Failure> {
         let Some(net) = &self.net else { return Ok(None) };
-        let casting = cast_for(compiled, protocol, parties, &load(net)?, making)?;
+        let casting = select_for(compiled, protocol, parties, &load(net)?, making)?;
         *protocol = casting.protocol;
         Ok(casting.comparison)
     }
@@ -49,7 +49,7 @@ impl CostNet {
     }
 
     /// Who plays the roles of what is cast, if nothing was picked for a network; nobody if it has none.
-    pub(crate) fn players(&self, casting: &Casting, parties: &[String]) -> Result<Vec<String>, tacit::Error> {
+    pub(crate) fn players(&self, casting: &Selection, parties: &[String]) -> Result<Vec<String>, tacit::Error> {
         if self.given {
             return Ok(Vec::new());
         }

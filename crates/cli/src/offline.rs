@@ -1,7 +1,7 @@
 //! `tacit offline`: the parties make material for runs to come.
 
 use crate::args::{OfflineArgs, StoreArgs};
-use crate::cost::{Bill, Offers};
+use crate::cost::{Breakdown, Offers};
 use crate::failure::Failure;
 use crate::net::CostNet;
 use crate::progress::{Bar, note_meeting};
@@ -12,7 +12,7 @@ use serde_json::{Value as Json, json};
 use std::sync::Arc;
 use tacit::net::setup::Config;
 use tacit::store::Store;
-use tacit::{Compiled, Making, Place, Prepared, Seat, told};
+use tacit::{Compiled, Making, StorePath, Prepared, Seat, describe_roles};
 
 pub(crate) fn offline(context: &mut Context<'_>, args: &OfflineArgs) -> Result<(), Failure> {
     let loaded = program::load(context, &args.program)?;
@@ -26,7 +26,7 @@ pub(crate) fn offline(context: &mut Context<'_>, args: &OfflineArgs) -> Result<(
     let mut prepared = if let Some(config) = &args.config {
         let mut seat = Seat::with(args.wait.within(args.window.configuration(config)?))?;
         note_meeting(&mut seat);
-        picked = args.net.pick(&mut protocol, &compiled, &seat.parties(), Making::Ahead)?;
+        picked = args.net.pick(&mut protocol, &compiled, &seat.parties(), Making::Offline)?;
         let place = store.place(false)?;
         vec![seat.offline(&compiled, &protocol, args.count, &place, &progress)?]
     } else {
@@ -35,7 +35,7 @@ pub(crate) fn offline(context: &mut Context<'_>, args: &OfflineArgs) -> Result<(
         }
         let mut local = simulation(&protocol, args.simulate)?;
         let parties = local.parties.clone();
-        picked = args.net.pick(&mut local.protocol, &compiled, &parties, Making::Ahead)?;
+        picked = args.net.pick(&mut local.protocol, &compiled, &parties, Making::Offline)?;
         local.offline(&compiled, args.count, &store.place(true)?, &progress)?
     };
     drop(bar);
@@ -58,16 +58,16 @@ fn price(context: &mut Context<'_>, args: &OfflineArgs, compiled: &Arc<Compiled>
         None => cost::parties(&protocol, config.as_ref())?,
     };
     let mut offers = Offers::default();
-    offers.add(&protocol, Bill::of_material(&compiled, protocol.clone(), parties, &net, args.count));
+    offers.add(&protocol, Breakdown::of_material(&compiled, protocol.clone(), parties, &net, args.count));
     cost::tell(context, &net, offers)
 }
 
 impl StoreArgs {
     /// Where the store and its anchor are, or those of all parties in this process.
-    pub(crate) fn place(&self, simulated: bool) -> Result<Place, Failure> {
+    pub(crate) fn place(&self, simulated: bool) -> Result<StorePath, Failure> {
         match &self.anchors {
-            None if simulated => Ok(Place::simulated(&self.store)),
-            anchors => Ok(Place::new(&self.store, anchors.clone())?),
+            None if simulated => Ok(StorePath::simulated(&self.store)),
+            anchors => Ok(StorePath::new(&self.store, anchors.clone())?),
         }
     }
 }
@@ -117,7 +117,7 @@ fn to_text(made: &Prepared) -> String {
     };
     let links: Vec<String> = made.links.iter().map(link).collect();
     let players = &made.players;
-    let roles = if players.is_empty() { String::new() } else { format!("; roles: {}", told(players)) };
+    let roles = if players.is_empty() { String::new() } else { format!("; roles: {}", describe_roles(players)) };
     let ways = &made.comparison;
     let ways = ways.as_ref().map_or_else(String::new, |ways| format!("; comparison: {ways}"));
     format!(

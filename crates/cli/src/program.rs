@@ -79,11 +79,11 @@ pub(crate) fn all(declared: &[InputType], values: Vec<Option<Value>>) -> Result<
 #[cfg(test)]
 mod tests {
     use super::*;
-    use tacit::program::{Kind, Range};
+    use tacit::program::{Dtype, Range};
 
     fn input(owner: &str, name: &str) -> InputType {
         let range = Range::new(0, 1).unwrap();
-        InputType { owner: owner.into(), name: name.into(), kind: Kind::Int, shape: vec![2], range }
+        InputType { owner: owner.into(), name: name.into(), kind: Dtype::Int, shape: vec![2], range }
     }
 
     #[test]

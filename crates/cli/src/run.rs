@@ -11,7 +11,7 @@ use std::sync::Arc;
 use tacit::net::Phase;
 use tacit::program::plan::{Plan, To};
 use tacit::program::{OutputType, Program, Value};
-use tacit::{Comparison, Compiled, Instance, Local, Making, Report, Run, Seat, told};
+use tacit::{Comparison, Compiled, Instance, Local, Making, Report, Run, Seat, describe_roles};
 
 pub(crate) fn run(context: &mut Context<'_>, args: &RunArgs) -> Result<(), Failure> {
     let loaded = program::load(context, &args.program)?;
@@ -196,7 +196,7 @@ pub(crate) fn tell_traffic(context: &mut Context<'_>, report: &Report) {
         report.elapsed.as_secs_f64()
     );
     if !report.players.is_empty() {
-        let _ = writeln!(context.err, "roles: {}", told(&report.players));
+        let _ = writeln!(context.err, "roles: {}", describe_roles(&report.players));
     }
     if let Some(instance) = report.material {
         let _ = writeln!(context.err, "material: {instance}");

@@ -14,7 +14,7 @@ use signal_hook::consts::{SIGINT, SIGTERM};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
-use tacit::{Compiled, Making, Seat, told};
+use tacit::{Compiled, Making, Seat, describe_roles};
 
 /// How long the others may take to come for the next run, if nothing is said.
 const PATIENCE: Duration = Duration::from_hours(24 * 365);
@@ -63,8 +63,8 @@ pub(crate) fn serve(context: &mut Context<'_>, args: &ServeArgs) -> Result<(), F
         match result {
             Ok(mut done) => {
                 done.report.comparison = done.report.comparison.or_else(|| picked.clone());
-                let told = tell(context, &compiled, number, &done, seat.attempts());
-                told.map_err(|failure| failure.after_attempts(seat.attempts()))?;
+                let written = tell(context, &compiled, number, &done, seat.attempts());
+                written.map_err(|failure| failure.after_attempts(seat.attempts()))?;
             }
             // Nothing was sent, and nothing would be the next time.
             Err(error) if is_lasting(&error) => {
@@ -72,10 +72,10 @@ pub(crate) fn serve(context: &mut Context<'_>, args: &ServeArgs) -> Result<(), F
             }
             Err(error) => {
                 failed += 1;
-                let told = tell_failure(context, number, &error.into(), seat.attempts());
+                let written = tell_failure(context, number, &error.into(), seat.attempts());
                 // That it stops for good comes first, whether or not anybody reads what it writes.
                 seat.may_run()?;
-                told.map_err(|failure| failure.after_attempts(seat.attempts()))?;
+                written.map_err(|failure| failure.after_attempts(seat.attempts()))?;
                 std::thread::sleep(PAUSE);
             }
         }
@@ -108,7 +108,7 @@ fn tell(
     }
     let sent: u64 = done.report.endpoints.iter().map(|(_, traffic)| traffic.payload()).sum();
     let players = &done.report.players;
-    let roles = if players.is_empty() { String::new() } else { format!("; roles: {}", told(players)) };
+    let roles = if players.is_empty() { String::new() } else { format!("; roles: {}", describe_roles(players)) };
     let material = done.report.material.map_or_else(String::new, |instance| format!(", {instance}"));
     let ways = &done.report.comparison;
     let ways = ways.as_ref().map_or_else(String::new, |ways| format!("; comparison: {ways}"));
@@ -137,12 +137,12 @@ fn tell_failure(
     } else {
         text.clone()
     };
-    let told = context.line(&line);
-    if told.is_err() {
+    let written = context.line(&line);
+    if written.is_err() {
         // What went wrong in a run is told somewhere, also when results aren't read any more.
         context.note(&text);
     }
-    told
+    written
 }
 
 /// SIGTERM and SIGINT: the end after the run that is under way, or at once if none is, or if asked again.

@@ -5,7 +5,7 @@ use crate::args::{AnchoredArgs, StoreCommand};
 use crate::failure::Failure;
 use crate::table::bytes;
 use serde_json::{Value as Json, json};
-use tacit::Place;
+use tacit::StorePath;
 use tacit::store::{Overview, Standing, Stock, Store};
 
 pub(crate) fn store(context: &mut Context<'_>, command: &StoreCommand) -> Result<(), Failure> {
@@ -16,7 +16,7 @@ pub(crate) fn store(context: &mut Context<'_>, command: &StoreCommand) -> Result
 }
 
 fn list(context: &mut Context<'_>, args: &AnchoredArgs) -> Result<(), Failure> {
-    for place in Place::all_in(&args.store, args.anchors.as_ref())? {
+    for place in StorePath::all_in(&args.store, args.anchors.as_ref())? {
         let overview = overview(&place)?;
         let text =
             if context.json { to_json(&place, &overview).to_string() } else { to_text(&place, &overview) };
@@ -27,7 +27,7 @@ fn list(context: &mut Context<'_>, args: &AnchoredArgs) -> Result<(), Failure> {
 
 /// Lets a new anchor take over what the journal says.
 fn adopt(context: &mut Context<'_>, args: &AnchoredArgs, never_copied: bool) -> Result<(), Failure> {
-    let place = Place::existing(&args.store, args.anchors.as_ref())?;
+    let place = StorePath::existing(&args.store, args.anchors.as_ref())?;
     let overview = overview(&place)?;
     if !overview.epochs.iter().any(|stock| stock.standing() == Standing::Unanchored) {
         return Err(Failure::usage(format!(
@@ -51,11 +51,11 @@ fn adopt(context: &mut Context<'_>, args: &AnchoredArgs, never_copied: bool) -> 
     list(context, args)
 }
 
-fn overview(place: &Place) -> Result<Overview, Failure> {
+fn overview(place: &StorePath) -> Result<Overview, Failure> {
     Ok(Overview::read(&place.store, &place.anchors).map_err(tacit::Error::from)?)
 }
 
-fn to_json(place: &Place, overview: &Overview) -> Json {
+fn to_json(place: &StorePath, overview: &Overview) -> Json {
     let Overview { binding, anchor, epochs } = overview;
     let epoch = |stock: &Stock| {
         let (standing, unused) = match stock.standing() {
@@ -83,7 +83,7 @@ fn to_json(place: &Place, overview: &Overview) -> Json {
     })
 }
 
-fn to_text(place: &Place, overview: &Overview) -> String {
+fn to_text(place: &StorePath, overview: &Overview) -> String {
     let Overview { binding, anchor, epochs } = overview;
     let clients = if binding.clients.is_empty() { "none".to_owned() } else { binding.clients.join(", ") };
     let mut text = format!(

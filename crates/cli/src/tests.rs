@@ -5,7 +5,7 @@ use crate::{Context, Front};
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStringExt;
 use std::path::{Path, PathBuf};
-use tacit::program::{Builder, Data, Kind, Program, Range, Recipient, Source, Value};
+use tacit::program::{Builder, Data, Dtype, Program, Range, Recipient, Source, Value};
 
 /// A Python that has two programs: products, and comparisons.
 struct TwoPrograms;
@@ -21,8 +21,8 @@ impl Front for TwoPrograms {
         build.at(Source { file: "sum.py".into(), line: 3, text: "a * b".into() });
         let bound = if larger { 1 << 61 } else { 10 };
         let range = Range::new(-bound, bound);
-        let a = build.input("alice", "a", Kind::Int, &[size], range).unwrap();
-        let b = build.input("P1", "b", Kind::Int, &[size], range).unwrap();
+        let a = build.input("alice", "a", Dtype::Int, &[size], range).unwrap();
+        let b = build.input("P1", "b", Dtype::Int, &[size], range).unwrap();
         let result = if larger { build.greater(a, b) } else { build.mul(a, b) }.unwrap();
         build.reveal(result, Recipient::Role("alice".into())).unwrap();
         Ok(build.finish().unwrap())

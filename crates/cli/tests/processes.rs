@@ -10,8 +10,8 @@ use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 use tacit::engine::executor::Unobserved;
 use tacit::net::setup::{Config, Listener};
-use tacit::net::{Event, Frame, Kind as FrameKind, Mesh, What};
-use tacit::program::{Builder, Kind, Program, Range, Recipient};
+use tacit::net::{Event, Frame, FrameKind, Mesh, ErrorKind};
+use tacit::program::{Builder, Dtype, Program, Range, Recipient};
 use tacit::session::step;
 use tacit::store::Epoch;
 use tacit::{Compiled, Endpoint, play, protocol};
@@ -419,8 +419,8 @@ impl Deployment {
         object(&["init", &path, "--clients", "alice,bob", "--port", &port.to_string(), "--json"]);
         let mut build = Builder::new();
         let range = Range::new(-100, 100);
-        let a = build.input("alice", "x", Kind::Int, &[2], range).unwrap();
-        let b = build.input("bob", "y", Kind::Int, &[2], range).unwrap();
+        let a = build.input("alice", "x", Dtype::Int, &[2], range).unwrap();
+        let b = build.input("bob", "y", Dtype::Int, &[2], range).unwrap();
         let larger = build.greater(a, b).unwrap();
         build.reveal(larger, Recipient::All).unwrap();
         std::fs::write(folder.path().join("larger.program"), build.finish().unwrap().to_bytes()).unwrap();
@@ -535,7 +535,7 @@ impl Attacker for Corrupt {
             return act.hear(from, event);
         }
         for other in [1, 2] {
-            act.hear(other, Event::Lost(What::Closed { how: "it is gone itself".into() }));
+            act.hear(other, Event::Lost(ErrorKind::Closed { how: "it is gone itself".into() }));
         }
     }
 }
@@ -543,7 +543,7 @@ impl Attacker for Corrupt {
 /// P0 deviates, and the servers P1 and P2 end with a code of their own.
 fn a_server_stops_after_failed_checks_and_attempts() {
     let mut build = Builder::new();
-    let a = build.input("P1", "a", Kind::Int, &[2], Range::new(-100, 100)).unwrap();
+    let a = build.input("P1", "a", Dtype::Int, &[2], Range::new(-100, 100)).unwrap();
     let square = build.mul(a, a).unwrap();
     build.reveal(square, Recipient::All).unwrap();
     let program = build.finish().unwrap();

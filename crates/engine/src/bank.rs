@@ -535,7 +535,7 @@ fn elements<E: Element>(words: &[u64], domain: Domain) -> impl Iterator<Item = E
 #[cfg(test)]
 mod tests {
     use super::*;
-    use tacit_program::plan::{Builder, Kind, To, Width};
+    use tacit_program::plan::{Builder, OpKind, To, Width};
 
     #[test]
     fn reserved_memory_is_all_that_a_run_needs() {
@@ -543,8 +543,8 @@ mod tests {
         let owner = builder.role("alice");
         let [x, y, z, sum] = std::array::from_fn(|_| builder.ring(Width::W64, 1000));
         builder.input(owner, x);
-        builder.interact(Kind::Mul { a: x, b: x, dst: y });
-        builder.interact(Kind::Mul { a: y, b: y, dst: z });
+        builder.interact(OpKind::Mul { a: x, b: x, dst: y });
+        builder.interact(OpKind::Mul { a: y, b: y, dst: z });
         builder.local(Local::Add { a: z, b: z, dst: sum });
         builder.output(sum, To::All);
         let plan = Arc::new(builder.finish());

@@ -5,11 +5,11 @@
 
 use crate::bank::{Bank, Part, row_words};
 use crate::tile::Tiles;
-use crate::{Clear, Engine, Error, Job, Roles, with_element, with_word};
+use crate::{Clear, Engine, Error, Job, Participants, with_element, with_word};
 use std::sync::Arc;
 use tacit_circuit::Layered;
 use tacit_kernel::{Element, Word, bits, matrix, ring, transpose};
-use tacit_program::plan::{Kind, Local, MatrixShape, Operand, Plan, Reg, Rows, SECOND_ADDEND};
+use tacit_program::plan::{OpKind, Local, MatrixShape, Operand, Plan, Reg, Rows, SECOND_ADDEND};
 use tacit_session::Session;
 
 /// One party, no messages, no secrets.
@@ -69,7 +69,7 @@ impl ClearEngine {
         let mut planes = self.bank.take(s);
         let stride = row_words(self.bank.shape(s).cols);
         with_word!(self.bank.width(a), W => {
-            let first: Vec<W> = self.addends::<W>(a).map(|[first, _]| first).collect();
+            let first: Vec<W> = self.additive_components::<W>(a).map(|[first, _]| first).collect();
             transpose::to_planes::<W>(&first, count as usize, planes.words_mut(), stride);
         });
         self.bank.put(s, planes);
@@ -87,7 +87,7 @@ impl ClearEngine {
         let mut out = self.bank.take(dst);
         let by = u32::from(by);
         with_word!(self.bank.width(dst), W => {
-            for (out, [s, t]) in out.words_mut::<W>().iter_mut().zip(self.addends::<W>(a)) {
+            for (out, [s, t]) in out.words_mut::<W>().iter_mut().zip(self.additive_components::<W>(a)) {
                 let wrap = s.shr(W::BITS - 1).max(t.shr(W::BITS - 1)).shl(W::BITS - by);
                 *out = s.shr(by).wrapping_add(t.shr(by)).wrapping_sub(wrap);
             }
@@ -105,7 +105,7 @@ impl ClearEngine {
     }
 
     /// The two addends of each number.
-    fn addends<W: Word>(&self, a: Reg) -> impl Iterator<Item = [W; 2]> {
+    fn additive_components<W: Word>(&self, a: Reg) -> impl Iterator<Item = [W; 2]> {
         let numbers = self.bank.get(a).words::<W>();
         let second = self.bank.addend::<W>(a, SECOND_ADDEND, 0..numbers.len()).unwrap_or_default();
         (0..numbers.len()).map(move |at| [numbers[at].wrapping_sub(second[at]), second[at]])
@@ -134,7 +134,7 @@ impl Engine for ClearEngine {
         None
     }
 
-    fn give(&mut self, input: u32, values: Option<&Clear>) -> Result<(), Error> {
+    fn share_input(&mut self, input: u32, values: Option<&Clear>) -> Result<(), Error> {
         let reg = self.plan.inputs[input as usize].reg;
         let values = values.ok_or_else(|| Error::Refused(format!("no values for input {input}")))?;
         let shape = self.plan.register(reg);
@@ -145,7 +145,7 @@ impl Engine for ClearEngine {
         Ok(())
     }
 
-    fn take(&mut self, _input: u32) -> Result<(), Error> {
+    fn receive_share(&mut self, _input: u32) -> Result<(), Error> {
         Ok(())
     }
 
@@ -157,7 +157,7 @@ impl Engine for ClearEngine {
         // The whole operation at once, when its last job's turn comes.
         let plan = self.plan.clone();
         let kind = &plan.ops[job.op as usize].kind;
-        if let Kind::Circuit { circuit, inputs, dst } = kind {
+        if let OpKind::Circuit { circuit, inputs, dst } = kind {
             self.circuit(job, circuit, inputs, *dst);
             return Ok(());
         }
@@ -165,14 +165,14 @@ impl Engine for ClearEngine {
             return Ok(());
         }
         match *kind {
-            Kind::And { a, b, dst } => self.and(a, b, dst),
-            Kind::Mul { a, b, dst } => self.mul(a, b, dst),
-            Kind::MatMul { a, b, shape, dst } => self.matmul(a, b, shape, dst),
-            Kind::Split { a, bits, s } => self.split(a, bits, s),
-            Kind::Inject { a, dst } => self.inject(a, dst),
-            Kind::Shift { a, by, dst } => self.shift(a, by, dst),
-            Kind::Sign { a, dst } => self.sign(a, dst),
-            Kind::Circuit { .. } => unreachable!("circuits go layer by layer"),
+            OpKind::And { a, b, dst } => self.and(a, b, dst),
+            OpKind::Mul { a, b, dst } => self.mul(a, b, dst),
+            OpKind::MatMul { a, b, shape, dst } => self.matmul(a, b, shape, dst),
+            OpKind::Split { a, bits, s } => self.split(a, bits, s),
+            OpKind::Inject { a, dst } => self.inject(a, dst),
+            OpKind::Shift { a, by, dst } => self.shift(a, by, dst),
+            OpKind::Sign { a, dst } => self.sign(a, dst),
+            OpKind::Circuit { .. } => unreachable!("circuits go layer by layer"),
         }
         Ok(())
     }
@@ -193,17 +193,17 @@ impl Engine for ClearEngine {
         Ok(())
     }
 
-    fn offer(&mut self, _output: u32) -> Result<(), Error> {
+    fn send_output(&mut self, _output: u32) -> Result<(), Error> {
         Ok(())
     }
 
-    fn reveal(&mut self, output: u32) -> Result<Option<Clear>, Error> {
+    fn open_output(&mut self, output: u32) -> Result<Option<Clear>, Error> {
         let reg = self.plan.outputs[output as usize].reg;
         let shape = self.plan.register(reg);
         Ok(Some(Clear::new(shape.domain, shape.cols, self.bank.get(reg).clone())))
     }
 
-    fn next(&mut self, plan: Arc<Plan>, _roles: Roles) -> Result<(), Error> {
+    fn next(&mut self, plan: Arc<Plan>, _roles: Participants) -> Result<(), Error> {
         *self = Self::new(plan);
         Ok(())
     }
@@ -238,7 +238,7 @@ mod tests {
                 builder.local(Local::CopyRows { a: Rows::one(row, 0), dst: Rows::one(s, bit) });
             }
             let inputs = vec![Operand::Rows(s)];
-            builder.interact(Kind::Circuit { circuit: circuit.clone(), inputs, dst });
+            builder.interact(OpKind::Circuit { circuit: circuit.clone(), inputs, dst });
             builder.output(dst, To::All);
             let plan = Arc::new(builder.finish());
             let bytes: Vec<u8> = (0..cols).map(|at| (at * 151 % 257) as u8).collect();

@@ -1,6 +1,6 @@
 //! The interfaces that a protocol implements.
 
-use crate::{Clear, Error, Job, Material, Roles};
+use crate::{Clear, Error, Job, Material, Participants};
 use std::sync::Arc;
 use tacit_program::Native;
 use tacit_program::cost::{Flow, Phase};
@@ -83,18 +83,18 @@ pub trait Protocol: Send + Sync {
     /// What it is.
     fn spec(&self) -> &ProtocolSpec;
     /// Its parameters, each with the values that [`Protocol::with`] takes. Not all of them go together.
-    fn offered(&self) -> &'static [(&'static str, &'static [&'static str])] {
+    fn parameters(&self) -> &'static [(&'static str, &'static [&'static str])] {
         &[]
     }
     /// The same protocol with another value of one of its parameters; `None` if there is no such parameter or
     /// value, or if it doesn't go with the values of others.
-    fn with(&self, parameter: &str, value: &str) -> Option<&'static dyn Protocol> {
+    fn with_parameter(&self, parameter: &str, value: &str) -> Option<&'static dyn Protocol> {
         let _ = (parameter, value);
         None
     }
     /// The values of its parameters, in the protocol's own words: a part of what endpoints agree on. Empty where all
     /// are as usual.
-    fn parameters(&self) -> String {
+    fn parameter_values(&self) -> String {
         String::new()
     }
     /// What plans for it may ask for.
@@ -118,18 +118,18 @@ pub trait Protocol: Send + Sync {
     /// Messages of one stage of an operation, over all its jobs; of a circuit, of one layer.
     fn operation(&self, plan: &Plan, op: &Op, stage: u32) -> Vec<Flow>;
     /// Whether a stage of an operation has messages online, and so takes a round.
-    fn speaks(&self, op: &Op, stage: u32) -> bool {
+    fn has_online_messages(&self, op: &Op, stage: u32) -> bool {
         let _ = (op, stage);
         true
     }
     /// Messages of an input, after the seeds.
-    fn input(&self, plan: &Plan, roles: &Roles, input: &InputOp) -> Vec<Flow>;
+    fn input(&self, plan: &Plan, roles: &Participants, input: &InputOp) -> Vec<Flow>;
     /// Messages that a client sends before its first input.
     fn seeds(&self, client: usize) -> Vec<Flow>;
     /// Messages of an output.
-    fn output(&self, plan: &Plan, roles: &Roles, output: &OutputOp) -> Vec<Flow>;
+    fn output(&self, plan: &Plan, roles: &Participants, output: &OutputOp) -> Vec<Flow>;
     /// Messages with which the parties check one another in a run, besides those of operations, inputs and outputs.
-    fn checks(&self, plan: &Plan, roles: &Roles) -> Checks;
+    fn checks(&self, plan: &Plan, roles: &Participants) -> Checks;
     /// Messages of the offline phase with which the parties check together what one session, which is one of so many lanes,
     /// makes for so many runs of a plan, from 1 on; they aren't among [`Protocol::checks`].
     fn checks_together(&self, plan: &Plan, runs: u64, lanes: u16) -> Checks {
@@ -138,7 +138,7 @@ pub trait Protocol: Send + Sync {
     }
     /// Refuses what the protocol can't run though it offers all operations of it: outputs that it opens to no client, say.
     /// All endpoints ask before anything is sent, and prices do; [`Protocol::seat`] and [`Protocol::client`] refuse the same.
-    fn admit(&self, plan: &Plan, roles: &Roles) -> Result<(), Error> {
+    fn admit(&self, plan: &Plan, roles: &Participants) -> Result<(), Error> {
         let _ = (plan, roles);
         Ok(())
     }
@@ -148,9 +148,9 @@ pub trait Protocol: Send + Sync {
         Ok(())
     }
     /// Takes a party's seat.
-    fn seat(&self, session: Session, plan: Arc<Plan>, roles: Roles) -> Result<Box<dyn Engine>, Error>;
+    fn engine(&self, session: Session, plan: Arc<Plan>, roles: Participants) -> Result<Box<dyn Engine>, Error>;
     /// Takes a client's seat.
-    fn client(&self, session: Session, plan: Arc<Plan>, roles: Roles) -> Result<Box<dyn Client>, Error>;
+    fn client(&self, session: Session, plan: Arc<Plan>, roles: Participants) -> Result<Box<dyn Client>, Error>;
 }
 
 /// One party's state in a protocol. Every call works on a whole batch.
@@ -187,13 +187,13 @@ pub trait Engine: Send {
         Err(Error::Refused("the protocol has no offline phase".to_owned()))
     }
     /// Sends what is to be sent for an input; its owner has the values.
-    fn give(&mut self, input: u32, values: Option<&Clear>) -> Result<(), Error>;
+    fn share_input(&mut self, input: u32, values: Option<&Clear>) -> Result<(), Error>;
     /// Receives a share of an input.
-    fn take(&mut self, input: u32) -> Result<(), Error>;
+    fn receive_share(&mut self, input: u32) -> Result<(), Error>;
     /// Runs a step that needs no message.
     fn local(&mut self, step: &Local) -> Result<(), Error>;
     /// Whether a stage of an operation has messages online: as [`Protocol::speaks`].
-    fn speaks(&self, op: u32, stage: u32) -> bool {
+    fn has_online_messages(&self, op: u32, stage: u32) -> bool {
         let _ = (op, stage);
         true
     }
@@ -208,11 +208,11 @@ pub trait Engine: Send {
     /// Makes sure that all that the outputs depend on is right, as far as the protocol promises it.
     fn check(&mut self) -> Result<(), Error>;
     /// Sends what is to be sent for an output.
-    fn offer(&mut self, output: u32) -> Result<(), Error>;
+    fn send_output(&mut self, output: u32) -> Result<(), Error>;
     /// Receives what is to be received for an output; the values, if this party is to learn them. The only way out.
-    fn reveal(&mut self, output: u32) -> Result<Option<Clear>, Error>;
+    fn open_output(&mut self, output: u32) -> Result<Option<Clear>, Error>;
     /// Takes another plan in the same session, once all outputs of the last one are revealed.
-    fn next(&mut self, plan: Arc<Plan>, roles: Roles) -> Result<(), Error>;
+    fn next(&mut self, plan: Arc<Plan>, roles: Participants) -> Result<(), Error>;
     /// Ends the run in good order.
     fn close(self: Box<Self>) -> Result<(), Error>;
 }
@@ -222,11 +222,11 @@ pub trait Client: Send {
     /// The session.
     fn session(&mut self) -> &mut Session;
     /// Shares one of its inputs among the parties.
-    fn give(&mut self, input: u32, values: &Clear) -> Result<(), Error>;
+    fn share_input(&mut self, input: u32, values: &Clear) -> Result<(), Error>;
     /// Receives one of its outputs.
-    fn reveal(&mut self, output: u32) -> Result<Clear, Error>;
+    fn open_output(&mut self, output: u32) -> Result<Clear, Error>;
     /// Takes another plan in the same session.
-    fn next(&mut self, plan: Arc<Plan>, roles: Roles) -> Result<(), Error>;
+    fn next(&mut self, plan: Arc<Plan>, roles: Participants) -> Result<(), Error>;
     /// Ends the run in good order.
     fn close(self: Box<Self>) -> Result<(), Error>;
 }

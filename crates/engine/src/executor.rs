@@ -5,7 +5,7 @@
 //! last one travels. It waits only when all jobs are begun, or when so many are under way that memory would suffer.
 
 use crate::job::{self, Job};
-use crate::{Clear, Client, Engine, Error, Material, Roles};
+use crate::{Clear, Client, Engine, Error, Material, Participants};
 use std::collections::VecDeque;
 use std::ops::Range;
 use tacit_net::Phase;
@@ -16,11 +16,11 @@ use tacit_program::plan::{Plan, Reg, Stage};
 const WINDOW: usize = 512;
 
 /// Bytes of inputs or outputs that may be sent before others' are received.
-const AHEAD_BYTES: u64 = (AHEAD * job::MESSAGE_BYTES) as u64;
+const MAX_IN_FLIGHT_BYTES: u64 = (MAX_IN_FLIGHT * job::MESSAGE_BYTES) as u64;
 
 /// Messages of one output that an engine sends before it receives any of the same output. An output of more is the
 /// last of its group, so its other messages follow when it is revealed.
-pub const AHEAD: usize = WINDOW;
+pub const MAX_IN_FLIGHT: usize = WINDOW;
 
 /// Cuts inputs or outputs, given by their registers, into groups of which all but the last have [`AHEAD_BYTES`] in
 /// all at most. A group is sent before any of it is received: if the parties sent more in a ring, all could wait
@@ -31,7 +31,7 @@ fn groups(plan: &Plan, regs: impl Iterator<Item = Reg>) -> Vec<Range<usize>> {
         let register = plan.register(reg);
         bytes += (register.len() as u64 * register.domain.bits()).div_ceil(8);
         end += 1;
-        if bytes > AHEAD_BYTES {
+        if bytes > MAX_IN_FLIGHT_BYTES {
             groups.push(start..end);
             (start, bytes) = (end, 0);
         }
@@ -111,7 +111,7 @@ pub fn run_offline(
 pub fn run_client(
     client: &mut dyn Client,
     plan: &Plan,
-    roles: &Roles,
+    roles: &Participants,
     inputs: &[Option<Clear>],
 ) -> Result<Outcome, Error> {
     let me = client.session().me();
@@ -125,7 +125,7 @@ pub fn run_client(
 fn client_part(
     client: &mut dyn Client,
     plan: &Plan,
-    roles: &Roles,
+    roles: &Participants,
     inputs: &[Option<Clear>],
     me: usize,
 ) -> Result<Outcome, Error> {
@@ -133,14 +133,14 @@ fn client_part(
     for (index, input) in plan.inputs.iter().enumerate() {
         if roles.endpoint(input.owner) == me {
             let values = own_values(plan, inputs, index)?;
-            client.give(index as u32, values).map_err(|error| error.during(input.node))?;
+            client.share_input(index as u32, values).map_err(|error| error.during(input.node))?;
         }
     }
     client.session().mesh().set_phase(Phase::Output);
     let mut outputs = Vec::with_capacity(plan.outputs.len());
     for (index, output) in plan.outputs.iter().enumerate() {
         outputs.push(if roles.learns(me, output.to) {
-            Some(client.reveal(index as u32).map_err(|error| error.during(output.node))?)
+            Some(client.open_output(index as u32).map_err(|error| error.during(output.node))?)
         } else {
             None
         });
@@ -240,10 +240,10 @@ impl Walk<'_> {
         for group in groups(self.plan, inputs.iter().map(|input| input.reg)) {
             for index in group.clone() {
                 let values = values.get(index).and_then(Option::as_ref);
-                self.engine.give(index as u32, values).map_err(|error| error.during(inputs[index].node))?;
+                self.engine.share_input(index as u32, values).map_err(|error| error.during(inputs[index].node))?;
             }
             for index in group {
-                self.engine.take(index as u32).map_err(|error| error.during(inputs[index].node))?;
+                self.engine.receive_share(index as u32).map_err(|error| error.during(inputs[index].node))?;
             }
         }
         Ok(())
@@ -254,10 +254,10 @@ impl Walk<'_> {
         let mut values = Vec::with_capacity(outputs.len());
         for group in groups(self.plan, outputs.iter().map(|output| output.reg)) {
             for index in group.clone() {
-                self.engine.offer(index as u32).map_err(|error| error.during(outputs[index].node))?;
+                self.engine.send_output(index as u32).map_err(|error| error.during(outputs[index].node))?;
             }
             for index in group {
-                let value = self.engine.reveal(index as u32);
+                let value = self.engine.open_output(index as u32);
                 values.push(value.map_err(|error| error.during(outputs[index].node))?);
             }
         }
@@ -271,7 +271,7 @@ impl Walk<'_> {
             stages.iter().partition(|stage| job::is_circuit(self.plan, **stage));
         let under_way = self.begin(&others)?;
         let longest = self.circuits(&circuits, under_way)?;
-        let speaks = others.iter().any(|stage| self.engine.speaks(stage.op, stage.stage.into()));
+        let speaks = others.iter().any(|stage| self.engine.has_online_messages(stage.op, stage.stage.into()));
         Ok(longest.max(u64::from(speaks)))
     }
 

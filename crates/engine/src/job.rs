@@ -6,7 +6,7 @@ use std::collections::BinaryHeap;
 use std::ops::Range;
 use tacit_circuit::Layered;
 use tacit_kernel::Element;
-use tacit_program::plan::{Kind, Op, Plan, Stage};
+use tacit_program::plan::{OpKind, Op, Plan, Stage};
 
 /// Some columns of one stage of one operation.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -77,13 +77,13 @@ fn tile_columns(circuit: &Layered) -> usize {
 
 /// Whether a stage is a circuit's, which goes on from layer to layer by itself.
 pub(crate) fn is_circuit(plan: &Plan, stage: Stage) -> bool {
-    matches!(plan.ops[stage.op as usize].kind, Kind::Circuit { .. })
+    matches!(plan.ops[stage.op as usize].kind, OpKind::Circuit { .. })
 }
 
 /// How deep the circuit of an operation is; 0 for other operations.
 pub(crate) fn depth(plan: &Plan, op: u32) -> u32 {
     match &plan.ops[op as usize].kind {
-        Kind::Circuit { circuit, .. } => circuit.depth(),
+        OpKind::Circuit { circuit, .. } => circuit.depth(),
         _ => 0,
     }
 }
@@ -93,7 +93,7 @@ pub(crate) fn depth(plan: &Plan, op: u32) -> u32 {
 pub(crate) fn tiles_under_way(plan: &Plan, stages: &[Stage]) -> usize {
     let (mut tiles, mut bytes, mut memory) = (0, 0, 0);
     for stage in stages {
-        if let Kind::Circuit { circuit, .. } = &plan.ops[stage.op as usize].kind {
+        if let OpKind::Circuit { circuit, .. } = &plan.ops[stage.op as usize].kind {
             for job in jobs(plan, stage.op, 0) {
                 let columns = job.cols.len();
                 tiles += 1;
@@ -124,22 +124,22 @@ pub fn rounds(plan: &Plan, stages: &[Stage], speaks: impl Fn(&Op, u32) -> bool) 
     longest.max(u64::from(others.iter().any(speaks)))
 }
 
-fn extent_and_grain(plan: &Plan, kind: &Kind, stage: u32) -> (usize, usize) {
+fn extent_and_grain(plan: &Plan, kind: &OpKind, stage: u32) -> (usize, usize) {
     let register = |reg| plan.register(reg);
     let ring_bits = |reg| register(reg).domain.bits();
     match kind {
-        Kind::And { dst, .. } => (register(dst.reg).cols, columns_per_message(u64::from(dst.count))),
-        Kind::Split { s, bits, .. } => (register(*s).cols, columns_per_message(u64::from(*bits))),
-        Kind::Mul { dst, .. } | Kind::Inject { dst, .. } => {
+        OpKind::And { dst, .. } => (register(dst.reg).cols, columns_per_message(u64::from(dst.count))),
+        OpKind::Split { s, bits, .. } => (register(*s).cols, columns_per_message(u64::from(*bits))),
+        OpKind::Mul { dst, .. } | OpKind::Inject { dst, .. } => {
             (register(*dst).cols, columns_per_message(ring_bits(*dst)))
         }
-        Kind::Shift { dst, .. } => (register(*dst).cols, columns_per_message(2 * ring_bits(*dst))),
+        OpKind::Shift { dst, .. } => (register(*dst).cols, columns_per_message(2 * ring_bits(*dst))),
         // What is sent first is hundreds of bytes for each number; a bit comes back.
-        Kind::Sign { dst, .. } => {
+        OpKind::Sign { dst, .. } => {
             (register(*dst).cols, if stage == 0 { ALIGNMENT } else { columns_per_message(1) })
         }
-        Kind::Circuit { circuit, .. } => (kind.extent(plan), tile_columns(circuit)),
-        Kind::MatMul { shape, dst, .. } => {
+        OpKind::Circuit { circuit, .. } => (kind.extent(plan), tile_columns(circuit)),
+        OpKind::MatMul { shape, dst, .. } => {
             let bits = shape.n * ring_bits(*dst) as usize;
             let row_bytes = (bits / 8).max(1);
             let rows = (MESSAGE_BYTES / row_bytes).max(MATRIX_ROWS);
@@ -166,7 +166,7 @@ mod tests {
         for cols in [0, 1, 511, 512, 8191, 8192, 8193, 100_000] {
             let mut builder = Builder::new();
             let [a, b, c] = std::array::from_fn(|_| builder.ring(Width::W64, cols));
-            builder.interact(Kind::Mul { a, b, dst: c });
+            builder.interact(OpKind::Mul { a, b, dst: c });
             builder.output(c, To::All);
             let plan = builder.finish();
             let jobs: Vec<Job> = jobs(&plan, 0, 0).collect();
@@ -200,11 +200,11 @@ mod tests {
         let level = |columns: &[usize]| {
             let mut builder = Builder::new();
             let [x, product] = std::array::from_fn(|_| builder.ring(Width::W64, 3));
-            builder.interact(Kind::Mul { a: x, b: x, dst: product });
+            builder.interact(OpKind::Mul { a: x, b: x, dst: product });
             for &cols in columns {
                 let (bits, dst) = (builder.bits(2, cols), builder.bits(1, cols));
                 let (circuit, inputs) = (circuit.clone(), vec![Operand::Rows(bits)]);
-                builder.interact(Kind::Circuit { circuit, inputs, dst });
+                builder.interact(OpKind::Circuit { circuit, inputs, dst });
             }
             builder.finish()
         };
@@ -229,7 +229,7 @@ mod tests {
                 let (mut builder, domain) = (Builder::new(), modulus.domain());
                 let shape = MatrixShape { batch: 1, m: 2000, k: 1, n };
                 let [a, b, c] = [2000, n, 2000 * n].map(|cols| builder.row(domain, cols));
-                builder.interact(Kind::MatMul { a, b, shape, dst: c });
+                builder.interact(OpKind::MatMul { a, b, shape, dst: c });
                 builder.output(c, To::All);
                 let drawn = with_element!(domain, E => E::DRAWN);
                 for job in jobs(&builder.finish(), 0, 0) {
@@ -251,7 +251,7 @@ mod tests {
         let memory = 2 * circuit.slots as usize * tile_columns(&circuit) / 8;
         let mut builder = Builder::new();
         let (a, dst) = (builder.bits(1, 2500 << 20), builder.bits(1, 1 << 20));
-        builder.interact(Kind::Circuit { circuit, inputs: vec![Operand::Each(a)], dst });
+        builder.interact(OpKind::Circuit { circuit, inputs: vec![Operand::Each(a)], dst });
         let plan = builder.finish();
         let places = tiles_under_way(&plan, &plan.levels[0].stages);
         assert!(places > 100 && places * memory <= TILES_BYTES, "{places} tiles of {memory} bytes");
@@ -264,7 +264,7 @@ mod tests {
         let a = builder.ring(Width::W64, 600);
         let b = builder.ring(Width::W64, 6000);
         let c = builder.ring(Width::W64, 200_000);
-        builder.interact(Kind::MatMul { a, b, shape, dst: c });
+        builder.interact(OpKind::MatMul { a, b, shape, dst: c });
         builder.output(c, To::All);
         let plan = builder.finish();
         let rows: usize = jobs(&plan, 0, 0).map(|job| job.cols.len()).sum();
@@ -277,7 +277,7 @@ mod tests {
             let (mut builder, bytes) = (Builder::new(), n * width.bytes());
             let shape = MatrixShape { batch: 1, m: 64, k: 1, n };
             let [a, b, c] = [64, n, 64 * n].map(|cols| builder.ring(width, cols));
-            builder.interact(Kind::MatMul { a, b, shape, dst: c });
+            builder.interact(OpKind::MatMul { a, b, shape, dst: c });
             builder.output(c, To::All);
             let plan = builder.finish();
             for job in jobs(&plan, 0, 0) {

@@ -226,7 +226,7 @@ mod tests {
     use super::*;
     use crate::bank::Part;
     use std::sync::Arc;
-    use tacit_program::plan::{Builder, Kind, SECOND_ADDEND, Width};
+    use tacit_program::plan::{Builder, OpKind, SECOND_ADDEND, Width};
 
     /// A plan with a circuit that takes the low 5 bits of 16-bit numbers but for bit 1, and of another addend the
     /// same; its circuit's operands.
@@ -239,9 +239,9 @@ mod tests {
         let a = builder.ring(Width::W16, cols);
         let s = builder.bits(5, cols);
         let dst = builder.bits(1, 4 * cols);
-        builder.interact(Kind::Split { a, bits: 5, s });
+        builder.interact(OpKind::Split { a, bits: 5, s });
         let inputs = vec![Operand::Rows(s), Operand::Addend { a, component: SECOND_ADDEND, negate }];
-        builder.interact(Kind::Circuit { circuit: Arc::new(circuit.clone()), inputs: inputs.clone(), dst });
+        builder.interact(OpKind::Circuit { circuit: Arc::new(circuit.clone()), inputs: inputs.clone(), dst });
         (Arc::new(builder.finish()), circuit, inputs)
     }
 

@@ -3,10 +3,10 @@
 use crate::with_element;
 use tacit_kernel::{Buffer, bits, ring};
 use tacit_program::plan::{Domain, Register};
-use tacit_session::{Draw, Stream};
+use tacit_session::{Draw, PrssStream};
 
 /// Fills a vector from a stream.
-pub fn fill(stream: &mut Stream, draw: Draw, shape: Register, out: &mut Buffer) {
+pub fn fill(stream: &mut PrssStream, draw: Draw, shape: Register, out: &mut Buffer) {
     match shape.domain {
         Domain::Bits => stream.fill(draw, 0, out.bytes_mut()),
         domain => with_element!(domain, E => stream.fill_elements::<E>(draw, 0, out.words_mut())),
@@ -14,7 +14,7 @@ pub fn fill(stream: &mut Stream, draw: Draw, shape: Register, out: &mut Buffer) 
 }
 
 /// Fills a vector with the difference of two streams: a part of a sharing of zero.
-pub fn fill_difference(a: &mut Stream, b: &mut Stream, draw: Draw, shape: Register, out: &mut Buffer) {
+pub fn fill_difference(a: &mut PrssStream, b: &mut PrssStream, draw: Draw, shape: Register, out: &mut Buffer) {
     match shape.domain {
         Domain::Bits => a.xor(b, draw, 0, out.bytes_mut()),
         domain => with_element!(domain, E => a.sub::<E>(b, draw, 0, out.words_mut())),

@@ -5,7 +5,7 @@ use std::net::{Shutdown, TcpStream};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
-use crate::frame::Kind;
+use crate::frame::FrameKind;
 use crate::mesh::readable;
 use crate::stream::parse_frames;
 use crate::tls::{Tls, TlsError};
@@ -149,7 +149,7 @@ impl Channel {
         // No more than the operating system holds can come now.
         while matches!(self.receive(), Ok(true)) {}
         let frames = parse_frames(&self.unread, limit).ok()?;
-        let abort = frames.into_iter().find(|frame| frame.kind == Kind::Abort)?;
+        let abort = frames.into_iter().find(|frame| frame.kind == FrameKind::Abort)?;
         Some(readable(&abort.payload))
     }
 

@@ -13,7 +13,7 @@ pub struct Error(Box<Detail>);
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Detail {
-    what: What,
+    what: ErrorKind,
     phase: Phase,
     peer: Option<Named>,
     doing: Option<Doing>,
@@ -50,7 +50,7 @@ pub enum Doing {
 /// What happened.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
-pub enum What {
+pub enum ErrorKind {
     /// The connection ended without a goodbye, or before a message that was still to come.
     #[error("{how}")]
     Closed {
@@ -124,12 +124,12 @@ pub enum What {
 }
 
 impl Error {
-    pub(crate) fn new(what: What, phase: Phase, peer: Option<Named>, doing: Option<Doing>) -> Self {
+    pub(crate) fn new(what: ErrorKind, phase: Phase, peer: Option<Named>, doing: Option<Doing>) -> Self {
         Self(Box::new(Detail { what, phase, peer, doing }))
     }
 
     /// What happened.
-    pub fn what(&self) -> &What {
+    pub fn what(&self) -> &ErrorKind {
         &self.0.what
     }
 
@@ -172,15 +172,15 @@ impl fmt::Display for Error {
         let Detail { what, phase, peer, doing } = &*self.0;
         let name = peer.as_ref().map_or("this party", |peer| peer.name.as_str());
         match what {
-            What::Closed { .. } | What::Silent { .. } | What::Stalled { .. } => {
+            ErrorKind::Closed { .. } | ErrorKind::Silent { .. } | ErrorKind::Stalled { .. } => {
                 write!(f, "lost {name} ({what})")?;
             }
-            What::Aborted { origin, reason, .. } if origin == name => write!(f, "{name} aborted: {reason}")?,
-            What::Aborted { .. } => write!(f, "{name} says that {what}")?,
-            What::WrongUse { .. } => write!(f, "{what}")?,
+            ErrorKind::Aborted { origin, reason, .. } if origin == name => write!(f, "{name} aborted: {reason}")?,
+            ErrorKind::Aborted { .. } => write!(f, "{name} says that {what}")?,
+            ErrorKind::WrongUse { .. } => write!(f, "{what}")?,
             _ => write!(f, "{name} {what}")?,
         }
-        if !matches!(what, What::Aborted { .. }) {
+        if !matches!(what, ErrorKind::Aborted { .. }) {
             write!(f, " in the {phase} phase")?;
         }
         match doing {

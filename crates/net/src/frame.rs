@@ -19,7 +19,7 @@ const LENGTH_BITS: u32 = 30;
 
 /// What a frame is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Kind {
+pub enum FrameKind {
     /// A protocol's message.
     Data,
     /// A sign of life. Its address holds the endpoint it comes from (`part`) and that endpoint's running
@@ -33,7 +33,7 @@ pub enum Kind {
     Goodbye,
 }
 
-impl Kind {
+impl FrameKind {
     const fn code(self) -> u32 {
         match self {
             Self::Data => 0,
@@ -57,7 +57,7 @@ impl Kind {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Frame {
     /// What it is for.
-    pub kind: Kind,
+    pub kind: FrameKind,
     /// Where it belongs.
     pub at: At,
     /// The message itself, at most [`MAX_PAYLOAD`] bytes.
@@ -67,7 +67,7 @@ pub struct Frame {
 impl Frame {
     /// A protocol's message.
     pub const fn data(at: At, payload: Vec<u8>) -> Self {
-        Self { kind: Kind::Data, at, payload }
+        Self { kind: FrameKind::Data, at, payload }
     }
 
     /// The header that goes before the payload on a wire.
@@ -80,7 +80,7 @@ impl Frame {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Header {
     /// What the frame is for.
-    pub kind: Kind,
+    pub kind: FrameKind,
     /// Where it belongs.
     pub at: At,
     /// Bytes of the payload, at most [`MAX_PAYLOAD`].
@@ -117,7 +117,7 @@ impl Header {
         if len > limit {
             return Err(FrameTooLong { limit, got: len });
         }
-        Ok(Self { kind: Kind::from_top_bits(word), at: At::from_bytes(at), len })
+        Ok(Self { kind: FrameKind::from_top_bits(word), at: At::from_bytes(at), len })
     }
 }
 
@@ -127,7 +127,7 @@ mod tests {
 
     #[test]
     fn headers_come_back() {
-        for kind in [Kind::Data, Kind::KeepAlive, Kind::Abort, Kind::Goodbye] {
+        for kind in [FrameKind::Data, FrameKind::KeepAlive, FrameKind::Abort, FrameKind::Goodbye] {
             for len in [0, 1, 63, 64, 65, 65_536, MAX_PAYLOAD] {
                 let header = Header { kind, at: At { lane: 1, part: 2, op: 3, batch: u32::MAX }, len };
                 assert_eq!(Header::parse(header.bytes(), MAX_PAYLOAD), Ok(header));
@@ -137,7 +137,7 @@ mod tests {
 
     #[test]
     fn a_length_beyond_the_limit_is_refused() {
-        let header = Header { kind: Kind::Data, at: At::op(1), len: 65 };
+        let header = Header { kind: FrameKind::Data, at: At::op(1), len: 65 };
         assert!(Header::parse(header.bytes(), 65).is_ok());
         assert_eq!(Header::parse(header.bytes(), 64), Err(FrameTooLong { limit: 64, got: 65 }));
     }

@@ -43,11 +43,11 @@ impl fmt::Display for Lane {
 ///
 /// All that lanes share. Clones are ends of the same tie.
 #[derive(Clone, Debug, Default)]
-pub struct Tie(Arc<OnceLock<(u16, String)>>);
+pub struct AbortFlag(Arc<OnceLock<(u16, String)>>);
 
-impl Tie {
+impl AbortFlag {
     /// Says that a lane has failed, and why. Only the first time counts.
-    pub fn cut(&self, lane: Lane, reason: &str) {
+    pub fn set(&self, lane: Lane, reason: &str) {
         // Whoever comes second has nothing to add.
         let _ = self.0.set((lane.number, reason.to_owned()));
     }
@@ -64,11 +64,11 @@ mod tests {
 
     #[test]
     fn the_first_failure_counts() {
-        let tie = Tie::default();
+        let tie = AbortFlag::default();
         let other = tie.clone();
         assert_eq!(tie.failed(), None);
-        other.cut(Lane { number: 2, count: 3 }, "power");
-        tie.cut(Lane { number: 0, count: 3 }, "later");
+        other.set(Lane { number: 2, count: 3 }, "power");
+        tie.set(Lane { number: 0, count: 3 }, "later");
         assert_eq!(tie.failed(), Some((2, "power")));
     }
 

@@ -52,9 +52,9 @@ mod tls;
 
 pub use at::At;
 pub use counters::{Counters, Traffic, WireBytes};
-pub use error::{Doing, Error, Named, What};
-pub use frame::{Frame, Kind};
-pub use lane::{Lane, MAX_LANES, Tie};
+pub use error::{Doing, Error, Named, ErrorKind};
+pub use frame::{Frame, FrameKind};
+pub use lane::{Lane, MAX_LANES, AbortFlag};
 pub use limits::Limits;
 pub use mesh::Mesh;
 pub use phase::Phase;

@@ -10,7 +10,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use crate::counters::WireBytes;
-use crate::error::What;
+use crate::error::ErrorKind;
 use crate::frame::{Frame, HEADER_BYTES};
 use crate::pool::Pool;
 use crate::transport::{Event, Transport, monotonic};
@@ -290,7 +290,7 @@ impl Drop for MemoryTransport {
             }
             self.under_way(peer, self.me).store(0, Ordering::SeqCst);
             let how = "closed the connection".to_owned();
-            self.shared.boxes[peer].put(self.me, Event::Lost(What::Closed { how }));
+            self.shared.boxes[peer].put(self.me, Event::Lost(ErrorKind::Closed { how }));
         }
     }
 }
@@ -372,7 +372,7 @@ mod tests {
         drop(first);
         let events = reader.join().unwrap();
         assert!(matches!(&events[0], (0, Event::Frame(_))));
-        assert!(matches!(&events[1], (0, Event::Lost(What::Closed { .. }))));
+        assert!(matches!(&events[1], (0, Event::Lost(ErrorKind::Closed { .. }))));
     }
 
     #[test]

@@ -9,10 +9,10 @@ mod pulse;
 use std::time::Duration;
 
 use crate::counters::Counters;
-use crate::error::{Doing, Error, Named, What};
-use crate::frame::{Frame, Kind};
+use crate::error::{Doing, Error, Named, ErrorKind};
+use crate::frame::{Frame, FrameKind};
 use crate::transport::{Event, Transport};
-use crate::{At, Lane, Limits, Phase, Tie};
+use crate::{At, Lane, Limits, Phase, AbortFlag};
 use lenient::gone_early;
 use peer::{Peer, Standing};
 use pulse::Pulse;
@@ -42,7 +42,7 @@ pub struct Mesh {
     lane: Lane,
     /// What is added to the operations of addresses.
     first_op: u32,
-    tie: Tie,
+    tie: AbortFlag,
     names: Vec<String>,
     /// Endpoints below this one are believed that a check failed.
     accusers: usize,
@@ -92,7 +92,7 @@ impl Mesh {
             me,
             lane: Lane::ONLY,
             first_op: 0,
-            tie: Tie::default(),
+            tie: AbortFlag::default(),
             accusers: names.len(),
             phase: Phase::default(),
             peers,
@@ -114,7 +114,7 @@ impl Mesh {
     /// the lane's number. When another lane has failed, so does this one, by its next call; one that waits
     /// notices within some 20 ms.
     #[must_use]
-    pub fn in_lane(self, lane: Lane, tie: Tie) -> Self {
+    pub fn in_lane(self, lane: Lane, tie: AbortFlag) -> Self {
         Self { lane, tie, ..self }
     }
 
@@ -130,7 +130,7 @@ impl Mesh {
 
     /// Believes only the first so many endpoints that a check failed ([`Mesh::accuse`]): the parties. A client may end a
     /// run, but not have anything destroyed.
-    pub fn heed_accusers(&mut self, first: usize) {
+    pub fn trust_check_failures_from(&mut self, first: usize) {
         self.accusers = first;
     }
 
@@ -244,7 +244,7 @@ impl Mesh {
         let payload = self.expect(from, at)?;
         if payload.len() != len {
             self.waiting = Some(Waiting::Receive(from, self.here(at)));
-            return Err(self.fail(from, What::WrongLength { expected: len, got: payload.len() }));
+            return Err(self.fail(from, ErrorKind::WrongLength { expected: len, got: payload.len() }));
         }
         Ok(payload)
     }
@@ -255,7 +255,7 @@ impl Mesh {
         let payload = self.expect(from, at)?;
         if payload.len() > max_len {
             self.waiting = Some(Waiting::Receive(from, self.here(at)));
-            return Err(self.fail(from, What::TooLong { limit: max_len, got: payload.len() }));
+            return Err(self.fail(from, ErrorKind::TooLong { limit: max_len, got: payload.len() }));
         }
         Ok(payload)
     }
@@ -298,7 +298,7 @@ impl Mesh {
         self.waiting = Some(Waiting::Receive(from, at));
         let frame = self.next(from, at.is_aside())?;
         if frame.at != at {
-            return Err(self.fail(from, What::WrongAddress { expected: at, got: frame.at }));
+            return Err(self.fail(from, ErrorKind::WrongAddress { expected: at, got: frame.at }));
         }
         self.waiting = None;
         self.counters.received(self.phase, from, frame.payload.len());
@@ -324,9 +324,9 @@ impl Mesh {
             let deadline = (heard + self.limits.silence).min(start + self.limits.patience);
             if now >= deadline {
                 let what = if now >= heard + self.limits.silence {
-                    What::Silent { after: now.saturating_sub(heard) }
+                    ErrorKind::Silent { after: now.saturating_sub(heard) }
                 } else {
-                    What::Stalled { after: now.saturating_sub(start) }
+                    ErrorKind::Stalled { after: now.saturating_sub(start) }
                 };
                 return Err(self.fail(from, what));
             }
@@ -377,10 +377,10 @@ impl Mesh {
         while backlog > self.limits.outbox && self.peers[to].is_present() {
             let heard = self.peers[to].heard.max(moved);
             if now >= heard + self.limits.silence {
-                return Err(self.fail(to, What::Silent { after: now.saturating_sub(heard) }));
+                return Err(self.fail(to, ErrorKind::Silent { after: now.saturating_sub(heard) }));
             }
             if now >= moved + self.limits.patience {
-                return Err(self.fail(to, What::Stalled { after: now.saturating_sub(moved) }));
+                return Err(self.fail(to, ErrorKind::Stalled { after: now.saturating_sub(moved) }));
             }
             let event = self.transport.poll(ROOM);
             now = self.transport.now();
@@ -414,7 +414,7 @@ impl Mesh {
     /// waits for this party should know that it is not stuck.
     fn heed(&mut self, peer: usize, event: Event, now: Duration) -> Result<(), Error> {
         let progress = match &event {
-            Event::Frame(frame) => frame.kind == Kind::Data,
+            Event::Frame(frame) => frame.kind == FrameKind::Data,
             Event::Progress => true,
             Event::Lost(_) => false,
         };
@@ -440,17 +440,17 @@ impl Mesh {
                 self.fault(from, what)
             }
             Event::Frame(frame) if peer.failed.is_some() => {
-                if matches!(frame.kind, Kind::Abort | Kind::Goodbye) {
+                if matches!(frame.kind, FrameKind::Abort | FrameKind::Goodbye) {
                     peer.standing = Standing::Left;
                 }
                 Ok(())
             }
             Event::Frame(_) if peer.has_left() => {
                 let detail = "a frame after its goodbye".to_owned();
-                self.fault(from, What::Malformed { detail })
+                self.fault(from, ErrorKind::Malformed { detail })
             }
             Event::Frame(frame) => match frame.kind {
-                Kind::Data => {
+                FrameKind::Data => {
                     peer.push(frame);
                     if !peer.held && peer.bytes() > self.limits.inbox {
                         peer.held = true;
@@ -458,12 +458,12 @@ impl Mesh {
                     }
                     Ok(())
                 }
-                Kind::Goodbye => {
+                FrameKind::Goodbye => {
                     peer.standing = farewell::standing(&frame);
                     Ok(())
                 }
-                Kind::KeepAlive => self.pass_on(from, frame.at),
-                Kind::Abort => self.aborted_by(from, &frame),
+                FrameKind::KeepAlive => self.pass_on(from, frame.at),
+                FrameKind::Abort => self.aborted_by(from, &frame),
             },
         }
     }
@@ -476,7 +476,7 @@ impl Mesh {
         match self.pulse.is_news(origin, sign.batch, second_hand) {
             None => {
                 let detail = format!("a sign of life of endpoint {origin}, which does not exist");
-                self.fault(from, What::Malformed { detail })
+                self.fault(from, ErrorKind::Malformed { detail })
             }
             Some(true) if !self.lenient => {
                 self.send_sign(sign, |peer| peer != origin);
@@ -500,7 +500,7 @@ impl Mesh {
         for (index, peer) in self.peers.iter().enumerate() {
             let listens = peer.listens() && peer.failed.is_none();
             if listens && wanted(index) && self.transport.backlog(index) <= self.limits.outbox {
-                self.transport.send(index, Frame { kind: Kind::KeepAlive, at, payload: Vec::new() });
+                self.transport.send(index, Frame { kind: FrameKind::KeepAlive, at, payload: Vec::new() });
             }
         }
         self.transport.flush();
@@ -513,14 +513,14 @@ impl Mesh {
         if self.lenient {
             return self.fault(from, what);
         }
-        let What::Aborted { reason, check_failed, .. } = what.clone() else { return Ok(()) };
+        let ErrorKind::Aborted { reason, check_failed, .. } = what.clone() else { return Ok(()) };
         let error = self.poison(Some(from), what);
         self.tell_all(frame.at.part.into(), &reason, check_failed, Some(from));
         Err(error)
     }
 
     /// A peer has failed: it is left out, or the run ends.
-    fn fault(&mut self, peer: usize, what: What) -> Result<(), Error> {
+    fn fault(&mut self, peer: usize, what: ErrorKind) -> Result<(), Error> {
         if !self.lenient {
             return Err(self.fail(peer, what));
         }
@@ -529,20 +529,20 @@ impl Mesh {
     }
 
     /// The final error of this party's own finding; tells everybody else.
-    fn fail(&mut self, peer: usize, what: What) -> Error {
+    fn fail(&mut self, peer: usize, what: ErrorKind) -> Error {
         let error = self.poison(Some(peer), what);
         self.tell_all(self.me, &error.to_string(), false, None);
         error
     }
 
-    fn poison(&mut self, peer: Option<usize>, what: What) -> Error {
+    fn poison(&mut self, peer: Option<usize>, what: ErrorKind) -> Error {
         let doing = self.waiting.take().map(|waiting| match waiting {
             Waiting::Receive(from, at) => Doing::Receiving { from: self.named(from), at },
             Waiting::Send(to, at) => Doing::Sending { to: self.named(to), at },
         });
         let error = Error::new(what, self.phase, peer.map(|peer| self.named(peer)), doing);
         self.failure = Some(error.clone());
-        self.tie.cut(self.lane, &error.to_string());
+        self.tie.set(self.lane, &error.to_string());
         error
     }
 
@@ -580,7 +580,7 @@ impl Mesh {
     }
 
     fn wrong_use(&self, peer: Option<usize>, detail: String) -> Error {
-        Error::new(What::WrongUse { detail }, self.phase, peer.map(|peer| self.named(peer)), None)
+        Error::new(ErrorKind::WrongUse { detail }, self.phase, peer.map(|peer| self.named(peer)), None)
     }
 
     fn named(&self, index: usize) -> Named {

@@ -16,7 +16,7 @@ use std::time::Duration;
 use serde::Deserialize;
 
 use crate::counters::WireBytes;
-use crate::error::What;
+use crate::error::ErrorKind;
 use crate::frame::{Frame, HEADER_BYTES};
 use crate::transport::{Event, Transport};
 
@@ -252,7 +252,7 @@ impl Shaped {
             Event::Frame(mut frame) => match unstamp(&mut frame) {
                 None => {
                     let detail = "a frame without a time: is --net the same everywhere?".to_owned();
-                    link.queue.push_back((last, Event::Lost(What::Malformed { detail })));
+                    link.queue.push_back((last, Event::Lost(ErrorKind::Malformed { detail })));
                 }
                 Some(sent) => {
                     let bytes = HEADER_BYTES + frame.payload.len();
@@ -539,7 +539,7 @@ mod tests {
         first.send(1, frame(0, 10));
         drop(first);
         assert_eq!(next(&mut second).0, frame(0, 10));
-        assert!(matches!(second.poll(Duration::ZERO), Some((0, Event::Lost(What::Closed { .. })))));
+        assert!(matches!(second.poll(Duration::ZERO), Some((0, Event::Lost(ErrorKind::Closed { .. })))));
     }
 
     #[test]
@@ -575,6 +575,6 @@ mod tests {
         let inner = Box::new(Clocked { inner, clock });
         let mut second = Shaped::new(inner, 1, &names, &Profile::uniform(Shape::LAN));
         raw.send(1, frame(0, STAMP - 1));
-        assert!(matches!(second.poll(Duration::ZERO), Some((0, Event::Lost(What::Malformed { .. })))));
+        assert!(matches!(second.poll(Duration::ZERO), Some((0, Event::Lost(ErrorKind::Malformed { .. })))));
     }
 }

@@ -15,7 +15,7 @@ use rustix::event::{PollFd, PollFlags, Timespec};
 
 use crate::channel::Channel;
 use crate::counters::WireBytes;
-use crate::error::What;
+use crate::error::ErrorKind;
 use crate::frame::{Frame, FrameTooLong};
 use crate::pool::Pool;
 use crate::transport::{Event, Transport, monotonic};
@@ -85,7 +85,7 @@ impl StreamTransport {
         match Link::new(channel, limit, &mut self.scratch.pool, &mut done) {
             Ok(link) => Slot::Open(link),
             Err(FrameTooLong { limit, got }) => {
-                self.ready.push_back((peer, Event::Lost(What::TooLong { limit, got })));
+                self.ready.push_back((peer, Event::Lost(ErrorKind::TooLong { limit, got })));
                 Slot::Ended(WireBytes::default())
             }
         }

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use crate::counters::WireBytes;
-use crate::error::What;
+use crate::error::ErrorKind;
 use crate::frame::Frame;
 
 /// What a link brings.
@@ -16,7 +16,7 @@ pub enum Event {
     Progress,
     /// The link is gone, and why: [`What::Closed`], [`What::TooLong`] or [`What::Malformed`]. Nothing else
     /// comes from this peer.
-    Lost(What),
+    Lost(ErrorKind),
 }
 
 /// One endpoint's links to all its peers, for use by one thread.

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use common::{Deployment, SOON, worlds};
 use tacit_net::setup::Security;
-use tacit_net::{At, Limits, Mesh, Phase, Profile, Shaped, Transport, What, memory};
+use tacit_net::{At, Limits, Mesh, Phase, Profile, Shaped, Transport, ErrorKind, memory};
 
 /// Runs every mesh in a thread of its own; the results in their order.
 fn run<T: Send + 'static>(meshes: Vec<Mesh>, body: impl Fn(Mesh) -> T + Copy + Send + 'static) -> Vec<T> {
@@ -182,7 +182,7 @@ fn an_abort_and_a_wrong_message_stop_everybody() {
         });
         for (me, error) in errors.iter().enumerate().filter(|(me, _)| *me != 1) {
             assert!(
-                matches!(error.what(), What::Aborted { origin, reason, .. } if origin == "P1" && reason == "a check failed"),
+                matches!(error.what(), ErrorKind::Aborted { origin, reason, .. } if origin == "P1" && reason == "a check failed"),
                 "{name}, {me}: {error}"
             );
         }
@@ -196,7 +196,7 @@ fn an_abort_and_a_wrong_message_stop_everybody() {
             1 => mesh.recv(0, At::op(2), 8).unwrap_err(),
             _ => mesh.recv(0, At::op(4), 8).unwrap_err(),
         });
-        assert_eq!(*errors[1].what(), What::WrongLength { expected: 8, got: 9 }, "{name}");
+        assert_eq!(*errors[1].what(), ErrorKind::WrongLength { expected: 8, got: 9 }, "{name}");
         for me in [0, 2, 3] {
             let text = errors[me].to_string();
             assert!(text.contains("sent 9 bytes where 8 were due"), "{name}: {text}");
@@ -214,9 +214,9 @@ fn a_message_that_never_comes_ends_in_time_outs_everywhere() {
             mesh.recv(from, At::op(1), 1).unwrap_err()
         });
         assert!(start.elapsed() >= Duration::from_millis(500), "{name}");
-        assert!(errors.iter().any(|error| matches!(error.what(), What::Silent { .. })), "{name}");
+        assert!(errors.iter().any(|error| matches!(error.what(), ErrorKind::Silent { .. })), "{name}");
         for error in errors {
-            assert!(matches!(error.what(), What::Silent { .. } | What::Aborted { .. }), "{name}: {error}");
+            assert!(matches!(error.what(), ErrorKind::Silent { .. } | ErrorKind::Aborted { .. }), "{name}: {error}");
         }
     }
 }
@@ -329,14 +329,14 @@ fn who_is_counted_on_stays_until_the_others_have_left() {
                     return Instant::now();
                 }
                 let start = mesh.now();
-                mesh.leave_out_failed(start + Duration::from_secs(20));
+                mesh.tolerate_failures(start + Duration::from_secs(20));
                 match me {
                     0 => {
                         for op in 0..MESSAGES {
                             mesh.send(1, At::op(op), &vec![1; 50_000]).unwrap();
                         }
                         if later {
-                            mesh.rely_on_all().unwrap();
+                            mesh.require_all().unwrap();
                         }
                         if badly {
                             mesh.abort("a reason");

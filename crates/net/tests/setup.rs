@@ -11,10 +11,10 @@ use std::time::{Duration, Instant};
 use std::{env, fs};
 
 use common::{Deployment, address, client_mesh, free_ports, mesh, over, replace_certificate};
-use tacit_net::frame::{Header, Kind};
+use tacit_net::frame::{Header, FrameKind};
 use tacit_net::setup::{Config, Listener, Security, SetupError, connect, connect_lanes, hello, init, quiet};
 use tacit_net::stream::StreamTransport;
-use tacit_net::{At, Lane, MAX_LANES, Mesh, Tie, Transport, What};
+use tacit_net::{At, Lane, MAX_LANES, Mesh, AbortFlag, Transport, ErrorKind};
 
 const SHORT: Duration = Duration::from_millis(700);
 
@@ -335,7 +335,7 @@ fn another_version_is_said() {
 }
 
 /// A peer over plain TCP that says a proper hello and then what it likes.
-fn impostor(after_hello: Vec<u8>) -> What {
+fn impostor(after_hello: Vec<u8>) -> ErrorKind {
     let deployment = Deployment::new(2, 0).with(Security::Tcp);
     let (config, theirs) = (deployment.config(0), deployment.config(1));
     let prints: Vec<_> = config.parties().iter().map(|party| party.fingerprint).collect();
@@ -352,14 +352,14 @@ fn impostor(after_hello: Vec<u8>) -> What {
 
 #[test]
 fn frames_too_long_and_cut_short_are_told_apart() {
-    let header = |len| Header { kind: Kind::Data, at: At::op(0), len }.bytes().to_vec();
+    let header = |len| Header { kind: FrameKind::Data, at: At::op(0), len }.bytes().to_vec();
     // The limit of payloads, and the time that a shaped link adds.
     let limit = (64 << 20) + 8;
-    assert_eq!(impostor(header(limit + 1)), What::TooLong { limit, got: limit + 1 });
-    let cut = What::Closed { how: "closed the connection in the middle of a message".to_owned() };
+    assert_eq!(impostor(header(limit + 1)), ErrorKind::TooLong { limit, got: limit + 1 });
+    let cut = ErrorKind::Closed { how: "closed the connection in the middle of a message".to_owned() };
     assert_eq!(impostor(header(limit)), cut);
     assert_eq!(impostor(header(1)[..15].to_vec()), cut);
-    let closed = What::Closed { how: "closed the connection".to_owned() };
+    let closed = ErrorKind::Closed { how: "closed the connection".to_owned() };
     assert_eq!(impostor(Vec::new()), closed);
 }
 
@@ -407,7 +407,7 @@ fn altered_ciphertext_ends_the_link() {
     });
     let mut mesh = mesh(&zero).unwrap();
     let error = (0..).find_map(|op| mesh.recv(1, At::op(op), 50_000).err()).unwrap();
-    assert!(matches!(error.what(), What::Malformed { .. }), "{error}");
+    assert!(matches!(error.what(), ErrorKind::Malformed { .. }), "{error}");
     assert!(error.to_string().contains("broke TLS"), "{error}");
     drop(mesh);
     sender.join().unwrap();
@@ -416,7 +416,7 @@ fn altered_ciphertext_ends_the_link() {
 
 /// A mesh for each lane.
 fn meshes(config: &Config, links: Vec<StreamTransport>) -> Vec<Mesh> {
-    let (count, tie) = (links.len() as u16, Tie::default());
+    let (count, tie) = (links.len() as u16, AbortFlag::default());
     let mesh = |(lane, links): (Lane, StreamTransport)| over(config, links).in_lane(lane, tie.clone());
     Lane::all(count).zip(links).map(mesh).collect()
 }

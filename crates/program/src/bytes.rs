@@ -24,7 +24,7 @@ use crate::plan::Width;
 use crate::program::{Extreme, Node, NodeId, Operation, Output, Program, Recipient, Rounding};
 use crate::real::{Real, Reals};
 use crate::shape::{self, Span};
-use crate::types::{Kind, MAX_RANK, Range};
+use crate::types::{Dtype, MAX_RANK, Range};
 use crate::value::raw_of;
 
 /// Of a public number: its mantissa's, and its exponent's.
@@ -344,13 +344,13 @@ fn put_dims(out: &mut Vec<u8>, dims: &[usize]) {
     }
 }
 
-fn put_kind(out: &mut Vec<u8>, kind: Kind) {
+fn put_kind(out: &mut Vec<u8>, kind: Dtype) {
     out.extend_from_slice(&match kind {
-        Kind::Bool => [0, 0],
-        Kind::Int => [1, 0],
-        Kind::Fixed { frac } => [2, frac],
-        Kind::Modular(Modulus::PowerOfTwo(n)) => [3, n],
-        Kind::Modular(field) => [4, field.bits()],
+        Dtype::Bool => [0, 0],
+        Dtype::Int => [1, 0],
+        Dtype::Fixed { frac } => [2, frac],
+        Dtype::Modular(Modulus::PowerOfTwo(n)) => [3, n],
+        Dtype::Modular(field) => [4, field.bits()],
     });
 }
 
@@ -435,7 +435,7 @@ impl<'a> Reader<'a> {
     fn constant(&mut self, builder: &mut Builder) -> Result<(), DecodeError> {
         let (kind, shape) = (self.kind()?, self.dims()?);
         shape::check(&shape).map_err(|fault| builder.fault(fault))?;
-        if kind.frac() > 64 || kind == (Kind::Fixed { frac: 0 }) {
+        if kind.frac() > 64 || kind == (Dtype::Fixed { frac: 0 }) {
             return Err(builder.fault(Fault::Fraction { frac: kind.frac() }).into());
         }
         let at = self.at;
@@ -515,15 +515,15 @@ impl<'a> Reader<'a> {
         })
     }
 
-    fn kind(&mut self) -> Result<Kind, DecodeError> {
+    fn kind(&mut self) -> Result<Dtype, DecodeError> {
         let (tag, detail) = (self.u8("kind")?, self.u8("kind")?);
         match (tag, detail) {
-            (0, 0) => Ok(Kind::Bool),
-            (1, 0) => Ok(Kind::Int),
-            (2, frac) => Ok(Kind::Fixed { frac }),
-            (3, n) if Modulus::PowerOfTwo(n).is_valid() => Ok(Kind::Modular(Modulus::PowerOfTwo(n))),
-            (4, 61) => Ok(Kind::Modular(Modulus::Mersenne61)),
-            (4, 128) => Ok(Kind::Modular(Modulus::Prime128)),
+            (0, 0) => Ok(Dtype::Bool),
+            (1, 0) => Ok(Dtype::Int),
+            (2, frac) => Ok(Dtype::Fixed { frac }),
+            (3, n) if Modulus::PowerOfTwo(n).is_valid() => Ok(Dtype::Modular(Modulus::PowerOfTwo(n))),
+            (4, 61) => Ok(Dtype::Modular(Modulus::Mersenne61)),
+            (4, 128) => Ok(Dtype::Modular(Modulus::Prime128)),
             (3 | 4, other) => Err(self.meaning("modulus", other)),
             _ => Err(self.meaning("kind", tag)),
         }

@@ -34,9 +34,9 @@ impl Flow {
 }
 
 /// A protocol's price list.
-pub trait Tariff {
+pub trait CostModel {
     /// What one stage of an operation sends ahead of time; nothing, of most protocols.
-    fn ahead(&self, plan: &Plan, op: &Op, stage: u32) -> Vec<Flow> {
+    fn offline(&self, plan: &Plan, op: &Op, stage: u32) -> Vec<Flow> {
         let _ = (plan, op, stage);
         Vec::new()
     }
@@ -249,7 +249,7 @@ pub struct Itemised {
 
 /// What a plan costs by a protocol's price list: inputs and outputs one round each, operations as many as the
 /// levels take. What a protocol sends besides (seeds, checks, proofs) is for it to add.
-pub fn of_plan(plan: &Plan, tariff: &dyn Tariff) -> Itemised {
+pub fn of_plan(plan: &Plan, tariff: &dyn CostModel) -> Itemised {
     let mut bill = Itemised::default();
     for input in &plan.inputs {
         bill.charge(input.node, Phase::Input, &tariff.input(plan, input));
@@ -259,7 +259,7 @@ pub fn of_plan(plan: &Plan, tariff: &dyn Tariff) -> Itemised {
         for stage in &level.stages {
             let op = &plan.ops[stage.op as usize];
             for layer in op.kind.layers(stage.stage) {
-                bill.charge(op.node, Phase::Offline, &tariff.ahead(plan, op, layer));
+                bill.charge(op.node, Phase::Offline, &tariff.offline(plan, op, layer));
                 bill.charge(op.node, Phase::Online, &tariff.stage(plan, op, layer));
             }
             nodes.entry(op.node).or_default().push(*stage);
@@ -352,16 +352,16 @@ impl NetProfile {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::plan::{Builder, Domain, Kind, Rows, To, Width};
+    use crate::plan::{Builder, Domain, OpKind, Rows, To, Width};
 
     /// An element or a bit to the next of three, for every result.
     struct Ring;
 
-    impl Tariff for Ring {
+    impl CostModel for Ring {
         fn stage(&self, plan: &Plan, op: &Op, stage: u32) -> Vec<Flow> {
             let bits = match &op.kind {
-                Kind::And { dst, .. } => u64::from(dst.count) * plan.register(dst.reg).cols as u64,
-                Kind::Inject { .. } if stage == 1 => 0,
+                OpKind::And { dst, .. } => u64::from(dst.count) * plan.register(dst.reg).cols as u64,
+                OpKind::Inject { .. } if stage == 1 => 0,
                 kind => plan.register(kind.writes()[0]).len() as u64 * 64,
             };
             (0..3).map(|from| Flow { from, to: (from + 1) % 3, bits }).collect()
@@ -391,10 +391,10 @@ mod tests {
         builder.input(owner, number);
         builder.at_node(1);
         let row = Rows::one(bits, 0);
-        builder.interact(Kind::And { a: row, b: row, dst: Rows::one(both, 0) });
+        builder.interact(OpKind::And { a: row, b: row, dst: Rows::one(both, 0) });
         builder.at_node(2);
-        builder.interact(Kind::Mul { a: number, b: number, dst: product });
-        builder.interact(Kind::Inject { a: Rows::one(both, 0), dst: injected });
+        builder.interact(OpKind::Mul { a: number, b: number, dst: product });
+        builder.interact(OpKind::Inject { a: Rows::one(both, 0), dst: injected });
         builder.output(product, To::All);
         builder.finish()
     }

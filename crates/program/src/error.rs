@@ -6,7 +6,7 @@ use thiserror::Error;
 
 use crate::modulus::Modulus;
 use crate::shape::Dims;
-use crate::types::{Kind, MAX_ELEMENTS, MAX_FRACTION, MAX_RANK, Range};
+use crate::types::{Dtype, MAX_ELEMENTS, MAX_FRACTION, MAX_RANK, Range};
 use crate::value::ValueError;
 
 /// Where in the user's source a node comes from.
@@ -60,7 +60,7 @@ fn hint_line(fault: &Fault) -> String {
 pub enum Fault {
     /// A result, or what it is reckoned from, may need more than 64 bits.
     #[error("the result of `{operation}` may be anything from {} to {}, and {} holds at most {}",
-        Real(range.lo(), *frac), Real(range.hi(), *frac), Kind::with_frac(*frac), Real(i64::MAX.into(), *frac))]
+        Real(range.lo(), *frac), Real(range.hi(), *frac), Dtype::with_frac(*frac), Real(i64::MAX.into(), *frac))]
     Overflow {
         /// The operation.
         operation: &'static str,
@@ -96,9 +96,9 @@ pub enum Fault {
         /// The operation.
         operation: &'static str,
         /// The left kind.
-        a: Kind,
+        a: Dtype,
         /// The right kind.
-        b: Kind,
+        b: Dtype,
     },
     /// A kind that the operation isn't defined for.
     #[error("`{operation}` is not defined for {kind}")]
@@ -106,7 +106,7 @@ pub enum Fault {
         /// The operation.
         operation: &'static str,
         /// The kind.
-        kind: Kind,
+        kind: Dtype,
     },
     /// An axis that isn't there.
     #[error("there is no axis {axis} in a value of {rank} axes")]
@@ -203,7 +203,7 @@ pub enum Fault {
         /// Its high end.
         hi: i128,
         /// The kind.
-        kind: Kind,
+        kind: Dtype,
     },
     /// A modulus that isn't supported.
     #[error("integers modulo {modulus}; the modulus can be 2^1 to 2^128, 2^61-1 or 2^128-159")]
@@ -227,7 +227,7 @@ pub enum Fault {
         /// As given.
         by: u8,
         /// The kind.
-        kind: Kind,
+        kind: Dtype,
     },
     /// A public number that rounds to 0.
     #[error("{value:e} would become 0 here, to the nearest multiple of 2^-{frac}")]
@@ -343,15 +343,15 @@ impl Fault {
             Self::TruncationGuard { .. } => {
                 "declare a narrower range=(low, high) for the inputs it depends on, or fewer fraction bits"
             }
-            Self::Kinds { a: Kind::Modular(_), .. } | Self::Kinds { b: Kind::Modular(_), .. } => {
+            Self::Kinds { a: Dtype::Modular(_), .. } | Self::Kinds { b: Dtype::Modular(_), .. } => {
                 "modular integers go together only with those of the same modulus, public integers, and, modulo 2^8, 2^16, 2^32 and 2^64, bools"
             }
             Self::Kinds { .. } => "convert one of them first, with astype",
             Self::NotDefined {
                 operation: "<" | "max" | "argmax" | "abs" | "relu",
-                kind: Kind::Modular(_),
+                kind: Dtype::Modular(_),
             } => "modular integers have no order; declare the input as int with a range to compare it",
-            Self::NotDefined { operation: "==" | "where", kind: Kind::Modular(_) } => {
+            Self::NotDefined { operation: "==" | "where", kind: Dtype::Modular(_) } => {
                 "only integers modulo 2^8, 2^16, 2^32 and 2^64 can be compared for equality or chosen by bools; others have sums and products alone"
             }
             Self::NotDefined { operation: "&" | "|" | "^" | "~", .. } => {

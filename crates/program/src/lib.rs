@@ -28,7 +28,7 @@ mod width;
 pub use builder::Builder;
 pub use bytes::DecodeError;
 pub use error::{Fault, ProgramError, Source};
-pub use lower::{Addends, Lowered, Native, lower, lower_for_debug};
+pub use lower::{AdditiveComponents, Lowered, Native, lower, lower_for_debug};
 pub use modulus::Modulus;
 pub use program::{
     Extreme, InputType, Node, NodeId, Operation, Output, OutputType, Program, Recipient, Rounding,
@@ -36,5 +36,5 @@ pub use program::{
 pub use real::{Real, Reals};
 pub use shadow::{Difference, first_difference};
 pub use shape::{Index, Span};
-pub use types::{Kind, MAX_ELEMENTS, MAX_FRACTION, MAX_RANK, Range, Type};
+pub use types::{Dtype, MAX_ELEMENTS, MAX_FRACTION, MAX_RANK, Range, Type};
 pub use value::{Data, Value, ValueError, decode, decode_raw, encode, to_value};

@@ -260,7 +260,7 @@ impl Operand {
 /// one party knows `S` and the others know `T`. With three addends what they do takes ANDs and products.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[expect(missing_docs, reason = "a variant's line says what its fields are")]
-pub enum Kind {
+pub enum OpKind {
     /// Bits: `dst = a & b`, row by row.
     And { a: Rows, b: Rows, dst: Rows },
     /// Ring: `dst = a * b`.
@@ -285,7 +285,7 @@ pub enum Kind {
     Circuit { circuit: Arc<Layered>, inputs: Vec<Operand>, dst: Reg },
 }
 
-impl Kind {
+impl OpKind {
     /// Levels that the operation stands in.
     pub const fn stages(&self) -> u8 {
         match self {
@@ -393,7 +393,7 @@ impl Local {
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Op {
     /// What it does.
-    pub kind: Kind,
+    pub kind: OpKind,
     /// The node of the program that it comes from.
     pub node: u32,
 }
@@ -629,7 +629,7 @@ impl Builder {
     }
 
     /// Adds an interactive operation.
-    pub fn interact(&mut self, kind: Kind) {
+    pub fn interact(&mut self, kind: OpKind) {
         let reads = kind.reads();
         let writes = kind.writes();
         let first = reads.iter().chain(&writes).map(|&reg| self.ready[reg as usize]).max().unwrap_or(0);
@@ -706,8 +706,8 @@ mod tests {
         let [a, b, c, d, e] = std::array::from_fn(|_| builder.ring(Width::W64, 4));
         builder.input(owner, a);
         builder.input(owner, b);
-        builder.interact(Kind::Mul { a, b, dst: c });
-        builder.interact(Kind::Mul { a, b: a, dst: d });
+        builder.interact(OpKind::Mul { a, b, dst: c });
+        builder.interact(OpKind::Mul { a, b: a, dst: d });
         builder.local(Local::Add { a: c, b: d, dst: e });
         builder.output(e, To::All);
         let plan = builder.finish();
@@ -731,7 +731,7 @@ mod tests {
                 builder.after(copy, before);
             }
             builder.local(Local::Copy { a, layout: Layout::whole(&[4]), at: 0, dst: copy });
-            builder.interact(Kind::Mul { a: copy, b: copy, dst: product });
+            builder.interact(OpKind::Mul { a: copy, b: copy, dst: product });
             products.push(product);
         }
         for product in products {
@@ -748,8 +748,8 @@ mod tests {
         let bit = builder.bits(1, 3);
         let number = builder.ring(Width::W32, 3);
         let square = builder.ring(Width::W32, 3);
-        builder.interact(Kind::Inject { a: Rows::one(bit, 0), dst: number });
-        builder.interact(Kind::Mul { a: number, b: number, dst: square });
+        builder.interact(OpKind::Inject { a: Rows::one(bit, 0), dst: number });
+        builder.interact(OpKind::Mul { a: number, b: number, dst: square });
         builder.output(square, To::All);
         let plan = builder.finish();
         assert_eq!(plan.depth(), 3);

@@ -10,7 +10,7 @@ use crate::error::Source;
 use crate::plan::{To, Width};
 use crate::real::Reals;
 use crate::shape::Span;
-use crate::types::{Kind, Range, Type};
+use crate::types::{Dtype, Range, Type};
 
 /// A node's number in its program or its builder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -281,7 +281,7 @@ pub struct InputType {
     /// What the owner calls it.
     pub name: String,
     /// What its elements are.
-    pub kind: Kind,
+    pub kind: Dtype,
     /// Lengths of the axes.
     pub shape: Vec<usize>,
     /// What raw elements may be.
@@ -294,7 +294,7 @@ pub struct OutputType {
     /// Who learns it, by the plan's roles.
     pub to: To,
     /// What its elements are.
-    pub kind: Kind,
+    pub kind: Dtype,
     /// Lengths of the axes.
     pub shape: Vec<usize>,
     /// What raw elements can be.

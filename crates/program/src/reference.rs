@@ -9,7 +9,7 @@ use crate::program::{Extreme, Node, Operation, Program, Rounding};
 use crate::real::Reals;
 use crate::rounded::{self, Elementwise, Ratio};
 use crate::shape;
-use crate::types::{Kind, Type};
+use crate::types::{Dtype, Type};
 use crate::value::{self, Value, ValueError};
 use num_bigint::BigInt;
 use tacit_circuit::Circuit;
@@ -151,29 +151,29 @@ pub(crate) fn apply(operation: &Operation, operands: &[(&Type, &[i128])], ty: &T
 }
 
 /// An exact result as a raw value. Ranges, checked when the program was built, say that it fits.
-fn raw(kind: Kind, exact: i128) -> i128 {
+fn raw(kind: Dtype, exact: i128) -> i128 {
     debug_assert!(kind.holds(kind.whole(), exact), "{exact} is out of the range that was checked");
     exact
 }
 
-fn add(kind: Kind, a: i128, b: i128) -> i128 {
+fn add(kind: Dtype, a: i128, b: i128) -> i128 {
     match kind {
-        Kind::Modular(modulus) => modulus.add(a as u128, b as u128) as i128,
-        Kind::Bool | Kind::Int | Kind::Fixed { .. } => a + b,
+        Dtype::Modular(modulus) => modulus.add(a as u128, b as u128) as i128,
+        Dtype::Bool | Dtype::Int | Dtype::Fixed { .. } => a + b,
     }
 }
 
-fn sub(kind: Kind, a: i128, b: i128) -> i128 {
+fn sub(kind: Dtype, a: i128, b: i128) -> i128 {
     match kind {
-        Kind::Modular(modulus) => modulus.sub(a as u128, b as u128) as i128,
-        Kind::Bool | Kind::Int | Kind::Fixed { .. } => a - b,
+        Dtype::Modular(modulus) => modulus.sub(a as u128, b as u128) as i128,
+        Dtype::Bool | Dtype::Int | Dtype::Fixed { .. } => a - b,
     }
 }
 
-fn mul(kind: Kind, a: i128, b: i128) -> i128 {
+fn mul(kind: Dtype, a: i128, b: i128) -> i128 {
     match kind {
-        Kind::Modular(modulus) => modulus.mul(a as u128, b as u128) as i128,
-        Kind::Bool | Kind::Int | Kind::Fixed { .. } => a * b,
+        Dtype::Modular(modulus) => modulus.mul(a as u128, b as u128) as i128,
+        Dtype::Bool | Dtype::Int | Dtype::Fixed { .. } => a * b,
     }
 }
 

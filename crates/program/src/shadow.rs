@@ -78,7 +78,7 @@ pub fn first_difference(
 mod tests {
     use super::*;
     use crate::testing::{self, Clear};
-    use crate::{Builder, Data, Kind, Native, Range, Recipient, Value, lower_for_debug};
+    use crate::{Builder, Data, Dtype, Native, Range, Recipient, Value, lower_for_debug};
     use proptest::prelude::*;
     use proptest::test_runner::{RngAlgorithm, TestRng};
 
@@ -109,7 +109,7 @@ mod tests {
         let end = 1_i128 << 61;
         let scaled = |by: f64| {
             let mut build = Builder::new();
-            let x = build.input("alice", "x", Kind::Fixed { frac: 16 }, &[2], Range::new(0, end)).unwrap();
+            let x = build.input("alice", "x", Dtype::Fixed { frac: 16 }, &[2], Range::new(0, end)).unwrap();
             build.at(Source { file: "p.py".into(), line: 3, text: "x * 0.1".into() });
             let by = Value { shape: vec![], data: Data::Float(vec![by]) };
             let product = build.scale(x, &by).unwrap();
@@ -130,7 +130,7 @@ mod tests {
     #[test]
     fn a_step_in_61_bits_is_seen() {
         let mut build = Builder::new();
-        let x = build.input("alice", "x", Kind::Fixed { frac: 16 }, &[], Range::new(0, 1 << 61)).unwrap();
+        let x = build.input("alice", "x", Dtype::Fixed { frac: 16 }, &[], Range::new(0, 1 << 61)).unwrap();
         let doubled = build.add(x, x).unwrap();
         build.reveal(doubled, Recipient::All).unwrap();
         let program = build.finish().unwrap();
@@ -145,8 +145,8 @@ mod tests {
     #[test]
     fn the_first_wrong_operation_is_named_with_its_line() {
         let mut build = Builder::new();
-        let a = build.input("alice", "a", Kind::Int, &[2], Range::new(-9, 9)).unwrap();
-        let two = build.public(Kind::Int, vec![], vec![2]).unwrap();
+        let a = build.input("alice", "a", Dtype::Int, &[2], Range::new(-9, 9)).unwrap();
+        let two = build.public(Dtype::Int, vec![], vec![2]).unwrap();
         build.at(Source { file: "p.py".into(), line: 3, text: "a + 2".into() });
         let sum = build.add(a, two).unwrap();
         build.at(Source { file: "p.py".into(), line: 4, text: "-(a + 2)".into() });

@@ -6,12 +6,12 @@ use proptest::prelude::*;
 use proptest::test_runner::TestRng;
 
 use crate::plan::{
-    Domain, Form, Kind as OpKind, Layout, Local, MatrixShape, Modulus, Operand, OutputOp, Plan, Public, Reg,
+    Domain, Form, OpKind, Layout, Local, MatrixShape, Modulus, Operand, OutputOp, Plan, Public, Reg,
     Rows, SECOND_ADDEND,
 };
 use crate::value::words_of;
 use crate::{
-    Builder, Data, Index, InputType, Kind, Lowered, Native, NodeId, Program, Range, Recipient, Value,
+    Builder, Data, Index, InputType, Dtype, Lowered, Native, NodeId, Program, Range, Recipient, Value,
 };
 
 /// Executes a plan on unpacked elements. Numbers fall into random addends, so that every carry and
@@ -336,14 +336,14 @@ pub(crate) fn check(program: &Program, native: Native, inputs: &[Vec<u64>], rng:
 
 /// Whether a program needs no arithmetic modulo a prime.
 pub(crate) fn has_bits(program: &Program) -> bool {
-    let prime = |kind| matches!(kind, Kind::Modular(Modulus::Mersenne61 | Modulus::Prime128));
+    let prime = |kind| matches!(kind, Dtype::Modular(Modulus::Mersenne61 | Modulus::Prime128));
     !program.nodes().iter().any(|node| node.ty.secret && prime(node.ty.kind))
 }
 
 /// Inputs of the declared types: ends of their ranges, and values between them.
 pub(crate) fn inputs(types: &[InputType], rng: &mut TestRng) -> Vec<Vec<u64>> {
     let mut draw = |ty: &InputType| {
-        if let Kind::Modular(modulus) = ty.kind {
+        if let Dtype::Modular(modulus) = ty.kind {
             return element(rng, modulus) as i128;
         }
         let (lo, hi) = (ty.range.lo(), ty.range.hi());
@@ -402,21 +402,21 @@ fn shape(rng: &mut TestRng) -> Vec<usize> {
     shapes[rng.random_range(0..shapes.len())].to_vec()
 }
 
-fn kind(rng: &mut TestRng) -> Kind {
+fn kind(rng: &mut TestRng) -> Dtype {
     match rng.random_range(0..8u8) {
-        0 | 1 => Kind::Bool,
-        2..=4 => Kind::Int,
-        5 | 6 => Kind::Fixed { frac: rng.random_range(1..=20) },
+        0 | 1 => Dtype::Bool,
+        2..=4 => Dtype::Int,
+        5 | 6 => Dtype::Fixed { frac: rng.random_range(1..=20) },
         _ => {
             let exponents =
                 [1, 2, 7, 8, 9, 16, 31, 32, 33, 61, 63, 64, 65, 127, 128].map(Modulus::PowerOfTwo);
             let fields = [Modulus::Mersenne61, Modulus::Prime128];
-            Kind::Modular(exponents.into_iter().chain(fields).nth(rng.random_range(0..17)).unwrap())
+            Dtype::Modular(exponents.into_iter().chain(fields).nth(rng.random_range(0..17)).unwrap())
         }
     }
 }
 
-fn range(rng: &mut TestRng, kind: Kind) -> Option<Range> {
+fn range(rng: &mut TestRng, kind: Dtype) -> Option<Range> {
     if !kind.is_ranged() {
         return None;
     }
@@ -436,7 +436,7 @@ fn constant(build: &mut Builder, rng: &mut TestRng) -> NodeId {
     let shape = shape(rng);
     let len = shape.iter().product();
     let mut raw = || match kind {
-        Kind::Modular(modulus) => element(rng, modulus) as i128,
+        Dtype::Modular(modulus) => element(rng, modulus) as i128,
         _ => rng.random_range(range.lo()..=range.hi()),
     };
     let raw = (0..len).map(|_| raw()).collect();
@@ -558,7 +558,7 @@ fn step(build: &mut Builder, pool: &[NodeId], rng: &mut TestRng) -> Option<NodeI
         43 => mean(build, a, keepdims),
         33 | 34 => {
             let bounds = [rng.random_range(-100..100), rng.random_range(0..100)];
-            let [low, high] = bounds.map(|bound| build.public(Kind::Int, vec![], vec![bound]));
+            let [low, high] = bounds.map(|bound| build.public(Dtype::Int, vec![], vec![bound]));
             build.clip(a, low.unwrap(), high.unwrap())
         }
         _ => {

@@ -15,7 +15,7 @@ pub const MAX_FRACTION: u8 = 32;
 
 /// What the elements of a value are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Kind {
+pub enum Dtype {
     /// True or false.
     Bool,
     /// Exact signed integers; how wide they are follows from their range.
@@ -30,7 +30,7 @@ pub enum Kind {
     Modular(Modulus),
 }
 
-impl Kind {
+impl Dtype {
     /// Bits after the binary point: 0 but for fixed point.
     pub const fn frac(self) -> u8 {
         match self {
@@ -80,7 +80,7 @@ impl Kind {
     }
 }
 
-impl fmt::Display for Kind {
+impl fmt::Display for Dtype {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Bool => f.write_str("bool"),
@@ -222,7 +222,7 @@ impl Range {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Type {
     /// What its elements are.
-    pub kind: Kind,
+    pub kind: Dtype,
     /// Lengths of the axes, row-major; no axis is empty.
     pub shape: Vec<usize>,
     /// What raw elements can be.
@@ -251,8 +251,8 @@ impl Type {
     /// is a machine word's, else 64.
     pub fn width(&self) -> Width {
         match self.kind {
-            Kind::Modular(modulus) => modulus.width().unwrap_or(Width::W64),
-            Kind::Bool | Kind::Int | Kind::Fixed { .. } => self.range.width().unwrap_or(Width::W64),
+            Dtype::Modular(modulus) => modulus.width().unwrap_or(Width::W64),
+            Dtype::Bool | Dtype::Int | Dtype::Fixed { .. } => self.range.width().unwrap_or(Width::W64),
         }
     }
 }

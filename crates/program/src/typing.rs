@@ -8,7 +8,7 @@ use crate::plan::{MatrixShape, Width};
 use crate::program::{Extreme, Operation, Rounding};
 use crate::rounded::{Elementwise, saturated, weighed};
 use crate::shape::{self, MatMulShape};
-use crate::types::{Kind, Range, Type};
+use crate::types::{Dtype, Range, Type};
 use tacit_circuit::{Circuit, Gate};
 
 /// The type of what an operation makes. Inputs and constants declare theirs and don't come here.
@@ -56,7 +56,7 @@ pub(crate) fn infer(operation: &Operation, operands: &[&Type]) -> Result<Type, F
 }
 
 /// Kind, shape and range of a result.
-type Parts = (Kind, Vec<usize>, Range);
+type Parts = (Dtype, Vec<usize>, Range);
 
 /// Sums and products.
 fn arithmetic(operation: &Operation, operands: &[&Type]) -> Result<Parts, Fault> {
@@ -96,8 +96,8 @@ fn rounded(operation: &Operation, operands: &[&Type]) -> Result<Parts, Fault> {
     let &[a] = operands else { return Err(Fault::Arity { operation: name, given: operands.len() }) };
     let integers = matches!(operation, Operation::Over { rounding: Rounding::Floor, .. });
     match a.kind {
-        Kind::Int if integers => {}
-        Kind::Fixed { .. } if !integers => {}
+        Dtype::Int if integers => {}
+        Dtype::Fixed { .. } if !integers => {}
         kind => return Err(Fault::NotDefined { operation: name, kind }),
     }
     if let Operation::Weigh { matrix, left } = operation {
@@ -136,11 +136,11 @@ fn choice(operation: &Operation, operands: &[&Type]) -> Result<Parts, Fault> {
     match (operation, operands) {
         (Operation::Less, &[a, b]) => {
             common(name, a, b, ordered)?;
-            Ok((Kind::Bool, shape::broadcast(name, &a.shape, &b.shape)?, Kind::Bool.whole()))
+            Ok((Dtype::Bool, shape::broadcast(name, &a.shape, &b.shape)?, Dtype::Bool.whole()))
         }
         (Operation::Equal, &[a, b]) => {
             common(name, a, b, |name, kind| number(name, with_bits(name, kind)?))?;
-            Ok((Kind::Bool, shape::broadcast(name, &a.shape, &b.shape)?, Kind::Bool.whole()))
+            Ok((Dtype::Bool, shape::broadcast(name, &a.shape, &b.shape)?, Dtype::Bool.whole()))
         }
         (Operation::And | Operation::Or | Operation::Xor, &[a, b]) => {
             let kind = common(name, a, b, bool)?;
@@ -172,7 +172,7 @@ fn choice(operation: &Operation, operands: &[&Type]) -> Result<Parts, Fault> {
             Ok((kind, shape::broadcast(name, &a.shape, &bounds)?, range))
         }
         (Operation::Extremum { axis, keepdims, .. }, &[a]) => {
-            if a.kind != Kind::Bool {
+            if a.kind != Dtype::Bool {
                 ordered(name, a.kind)?;
             }
             Ok((a.kind, reduced(a, &[*axis], *keepdims)?, a.range))
@@ -181,7 +181,7 @@ fn choice(operation: &Operation, operands: &[&Type]) -> Result<Parts, Fault> {
             ordered(name, a.kind)?;
             let shape = reduced(a, &[*axis], *keepdims)?;
             let last = a.shape[*axis] as i128 - 1;
-            Ok((Kind::Int, shape, Range::point(0).hull(Range::point(last))))
+            Ok((Dtype::Int, shape, Range::point(0).hull(Range::point(last))))
         }
         (Operation::Abs, &[a]) => Ok((ordered(name, a.kind)?, a.shape.clone(), a.range.abs())),
         (Operation::Relu, &[a]) => Ok((ordered(name, a.kind)?, a.shape.clone(), a.range.relu())),
@@ -195,7 +195,7 @@ fn conversion(operation: &Operation, operands: &[&Type]) -> Result<Parts, Fault>
     match (operation, operands) {
         (Operation::FromBool { wrapping }, &[a]) => {
             bool(name, a.kind)?;
-            let kind = wrapping.map_or(Kind::Int, |width| Kind::Modular(Modulus::PowerOfTwo(width.bits())));
+            let kind = wrapping.map_or(Dtype::Int, |width| Dtype::Modular(Modulus::PowerOfTwo(width.bits())));
             Ok((kind, a.shape.clone(), kind_range(kind, a.range)))
         }
         (Operation::Scale { by }, &[a]) => {
@@ -204,15 +204,15 @@ fn conversion(operation: &Operation, operands: &[&Type]) -> Result<Parts, Fault>
                 .checked_add(*by)
                 .filter(|frac| (1..=62).contains(by) && *frac <= 64);
             let frac = frac.ok_or(Fault::Shift { operation: name, by: *by, kind: a.kind })?;
-            Ok((Kind::with_frac(frac), a.shape.clone(), a.range.mul(Range::point(1 << by))))
+            Ok((Dtype::with_frac(frac), a.shape.clone(), a.range.mul(Range::point(1 << by))))
         }
         (Operation::Truncate { by, rounding }, &[a]) => {
             let frac = ordered(name, a.kind)?.frac().checked_sub(*by).filter(|_| *by > 0);
             let frac = frac.ok_or(Fault::Shift { operation: name, by: *by, kind: a.kind })?;
-            Ok((Kind::with_frac(frac), a.shape.clone(), shifted(name, a, *by, *rounding)?))
+            Ok((Dtype::with_frac(frac), a.shape.clone(), shifted(name, a, *by, *rounding)?))
         }
         (Operation::ShiftRight { by }, &[a]) => {
-            if a.kind != Kind::Int {
+            if a.kind != Dtype::Int {
                 return Err(Fault::NotDefined { operation: name, kind: a.kind });
             }
             if *by == 0 {
@@ -333,7 +333,7 @@ fn evaluation(circuit: &Circuit, name: &'static str, operands: &[&Type]) -> Resu
         return Err(Fault::CircuitMessages { instances: count, depth });
     }
     instances.push(circuit.output_bits());
-    Ok((Kind::Bool, instances, Kind::Bool.whole()))
+    Ok((Dtype::Bool, instances, Dtype::Bool.whole()))
 }
 
 /// The range of a modular result is all of its ring; that of any other has to fit in 64 bits.
@@ -352,45 +352,45 @@ fn settle(operation: &'static str, ty: Type) -> Result<Type, Fault> {
     }
 }
 
-fn kind_range(kind: Kind, range: Range) -> Range {
+fn kind_range(kind: Dtype, range: Range) -> Range {
     if kind.is_ranged() { range } else { kind.whole() }
 }
 
-type Check = fn(&'static str, Kind) -> Result<Kind, Fault>;
+type Check = fn(&'static str, Dtype) -> Result<Dtype, Fault>;
 
 /// The kind of both operands, which has to be the same.
-fn common(operation: &'static str, a: &Type, b: &Type, check: Check) -> Result<Kind, Fault> {
+fn common(operation: &'static str, a: &Type, b: &Type, check: Check) -> Result<Dtype, Fault> {
     check(operation, a.kind)?;
     check(operation, b.kind)?;
     if a.kind == b.kind { Ok(a.kind) } else { Err(Fault::Kinds { operation, a: a.kind, b: b.kind }) }
 }
 
-fn bool(operation: &'static str, kind: Kind) -> Result<Kind, Fault> {
-    if kind == Kind::Bool { Ok(kind) } else { Err(Fault::NotDefined { operation, kind }) }
+fn bool(operation: &'static str, kind: Dtype) -> Result<Dtype, Fault> {
+    if kind == Dtype::Bool { Ok(kind) } else { Err(Fault::NotDefined { operation, kind }) }
 }
 
-fn number(operation: &'static str, kind: Kind) -> Result<Kind, Fault> {
-    if kind == Kind::Bool { Err(Fault::NotDefined { operation, kind }) } else { Ok(kind) }
+fn number(operation: &'static str, kind: Dtype) -> Result<Dtype, Fault> {
+    if kind == Dtype::Bool { Err(Fault::NotDefined { operation, kind }) } else { Ok(kind) }
 }
 
 /// A kind whose elements can be turned into bits, or are bits.
-fn with_bits(operation: &'static str, kind: Kind) -> Result<Kind, Fault> {
+fn with_bits(operation: &'static str, kind: Dtype) -> Result<Dtype, Fault> {
     match kind {
-        Kind::Modular(modulus) if modulus.width().is_none() => Err(Fault::NotDefined { operation, kind }),
+        Dtype::Modular(modulus) if modulus.width().is_none() => Err(Fault::NotDefined { operation, kind }),
         _ => Ok(kind),
     }
 }
 
-fn ordered(operation: &'static str, kind: Kind) -> Result<Kind, Fault> {
+fn ordered(operation: &'static str, kind: Dtype) -> Result<Dtype, Fault> {
     if kind.is_ranged() { Ok(kind) } else { Err(Fault::NotDefined { operation, kind }) }
 }
 
 /// The kind of a raw product.
-fn product(operation: &'static str, a: &Type, b: &Type) -> Result<Kind, Fault> {
+fn product(operation: &'static str, a: &Type, b: &Type) -> Result<Dtype, Fault> {
     number(operation, a.kind)?;
     number(operation, b.kind)?;
     match (a.kind.is_ranged(), b.kind.is_ranged()) {
-        (true, true) => Ok(Kind::with_frac(a.kind.frac().saturating_add(b.kind.frac()))),
+        (true, true) => Ok(Dtype::with_frac(a.kind.frac().saturating_add(b.kind.frac()))),
         _ => common(operation, a, b, number),
     }
 }

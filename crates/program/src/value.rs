@@ -10,7 +10,7 @@ use crate::modulus::Modulus;
 use crate::plan::Width;
 use crate::program::{InputType, OutputType};
 use crate::shape::Dims;
-use crate::types::{Kind, Range};
+use crate::types::{Dtype, Range};
 
 /// A clear tensor.
 #[derive(Clone, Debug, PartialEq)]
@@ -89,7 +89,7 @@ pub enum ValueError {
         /// What was given.
         given: &'static str,
         /// What is declared.
-        kind: Kind,
+        kind: Dtype,
     },
     /// A NaN or an infinity.
     #[error("element {position:?} is {value}, which is not a finite number")]
@@ -144,7 +144,7 @@ pub fn encode(declared: &InputType, value: &Value) -> Result<Vec<u64>, ValueErro
 }
 
 /// The raw words of a value of any shape.
-pub(crate) fn encode_as(kind: Kind, range: Range, value: &Value) -> Result<Vec<u64>, ValueError> {
+pub(crate) fn encode_as(kind: Dtype, range: Range, value: &Value) -> Result<Vec<u64>, ValueError> {
     let Value { shape, data } = value;
     if shape.iter().try_fold(1usize, |total, &length| total.checked_mul(length)) != Some(data.len()) {
         return Err(ValueError::Length { given: data.len(), shape: shape.clone() });
@@ -162,21 +162,21 @@ pub(crate) fn encode_as(kind: Kind, range: Range, value: &Value) -> Result<Vec<u
         Ok(words)
     };
     match (kind, data) {
-        (Kind::Bool, Data::Bool(data)) => words(&mut data.iter().map(|&bit| Some(i128::from(bit)))),
-        (Kind::Int, Data::Int(data)) => words(&mut data.iter().map(|&x| Some(i128::from(x)))),
-        (Kind::Int | Kind::Modular(_), Data::Unsigned(data)) => {
+        (Dtype::Bool, Data::Bool(data)) => words(&mut data.iter().map(|&bit| Some(i128::from(bit)))),
+        (Dtype::Int, Data::Int(data)) => words(&mut data.iter().map(|&x| Some(i128::from(x)))),
+        (Dtype::Int | Dtype::Modular(_), Data::Unsigned(data)) => {
             words(&mut data.iter().map(|&x| Some(i128::from(x))))
         }
-        (Kind::Modular(_), Data::Int(data)) => {
+        (Dtype::Modular(_), Data::Int(data)) => {
             words(&mut data.iter().map(|&x| u64::try_from(x).ok().map(i128::from)))
         }
-        (Kind::Modular(modulus), Data::Wide(data)) => {
+        (Dtype::Modular(modulus), Data::Wide(data)) => {
             words(&mut data.iter().map(|&x| modulus.holds(x).then_some(x as i128)))
         }
-        (Kind::Fixed { frac }, Data::Int(data)) => {
+        (Dtype::Fixed { frac }, Data::Int(data)) => {
             words(&mut data.iter().map(|&x| Some(i128::from(x) << frac.min(63))))
         }
-        (Kind::Fixed { frac }, Data::Float(data)) => match data.iter().position(|x| !x.is_finite()) {
+        (Dtype::Fixed { frac }, Data::Float(data)) => match data.iter().position(|x| !x.is_finite()) {
             Some(place) => Err(ValueError::NotFinite {
                 position: position(shape, place),
                 value: data[place].to_string(),
@@ -212,7 +212,7 @@ pub fn decode(declared: &OutputType, words: &[u64]) -> Result<Value, ValueError>
 pub fn decode_raw(declared: &OutputType, words: &[u64]) -> Result<Vec<i128>, ValueError> {
     let OutputType { kind, shape, range, width, .. } = declared;
     let words: Vec<u64> = match kind {
-        Kind::Modular(modulus) => reduced(*modulus, words),
+        Dtype::Modular(modulus) => reduced(*modulus, words),
         _ => words.iter().map(|&word| extended(*kind, *width, word)).collect(),
     };
     checked_raw(*kind, shape, *range, &words)
@@ -220,7 +220,7 @@ pub fn decode_raw(declared: &OutputType, words: &[u64]) -> Result<Vec<i128>, Val
 
 /// Words as raw elements, if there are as many as the shape has and each is in its range.
 pub(crate) fn checked_raw(
-    kind: Kind,
+    kind: Dtype,
     shape: &[usize],
     range: Range,
     words: &[u64],
@@ -236,15 +236,15 @@ pub(crate) fn checked_raw(
 }
 
 /// The clear value of raw elements, as [`crate::reference`] has them.
-pub fn to_value(kind: Kind, shape: &[usize], raw: &[i128]) -> Value {
+pub fn to_value(kind: Dtype, shape: &[usize], raw: &[i128]) -> Value {
     let data = match kind {
-        Kind::Bool => Data::Bool(raw.iter().map(|&raw| raw & 1 == 1).collect()),
-        Kind::Int => Data::Int(raw.iter().map(|&raw| raw as i64).collect()),
-        Kind::Modular(modulus) if modulus.limbs() > 1 => {
+        Dtype::Bool => Data::Bool(raw.iter().map(|&raw| raw & 1 == 1).collect()),
+        Dtype::Int => Data::Int(raw.iter().map(|&raw| raw as i64).collect()),
+        Dtype::Modular(modulus) if modulus.limbs() > 1 => {
             Data::Wide(raw.iter().map(|&raw| raw as u128).collect())
         }
-        Kind::Modular(_) => Data::Unsigned(raw.iter().map(|&raw| raw as u64).collect()),
-        Kind::Fixed { frac } => {
+        Dtype::Modular(_) => Data::Unsigned(raw.iter().map(|&raw| raw as u64).collect()),
+        Dtype::Fixed { frac } => {
             let unit = (1u128 << frac) as f64;
             Data::Float(raw.iter().map(|&raw| raw as f64 / unit).collect())
         }
@@ -254,9 +254,9 @@ pub fn to_value(kind: Kind, shape: &[usize], raw: &[i128]) -> Value {
 
 /// Raw elements from words: signed ones but for modular integers, which from 2^127 on stand for themselves less
 /// 2^128.
-pub(crate) fn raw_of(kind: Kind, words: &[u64]) -> impl Iterator<Item = i128> {
+pub(crate) fn raw_of(kind: Dtype, words: &[u64]) -> impl Iterator<Item = i128> {
     words.chunks_exact(kind.limbs()).map(move |limbs| match (kind, limbs) {
-        (Kind::Modular(_), [low]) => i128::from(*low),
+        (Dtype::Modular(_), [low]) => i128::from(*low),
         (_, [low, high]) => (u128::from(*high) << 64 | u128::from(*low)) as i128,
         _ => i128::from(limbs[0] as i64),
     })
@@ -283,18 +283,18 @@ fn reduced(modulus: Modulus, words: &[u64]) -> Vec<u64> {
 }
 
 /// A word of which only the low bits of `width` count, as a word of 64.
-fn extended(kind: Kind, width: Option<Width>, word: u64) -> u64 {
-    if kind == Kind::Bool {
+fn extended(kind: Dtype, width: Option<Width>, word: u64) -> u64 {
+    if kind == Dtype::Bool {
         return word & 1;
     }
     let unused = 64 - width.unwrap_or(Width::W64).bits();
     (((word << unused) as i64) >> unused) as u64
 }
 
-fn outside(kind: Kind, range: Range, value: &Value, place: usize) -> ValueError {
+fn outside(kind: Dtype, range: Range, value: &Value, place: usize) -> ValueError {
     let real = |raw: i128| raw as f64 / (1u128 << kind.frac()) as f64;
     let (lo, hi) = match kind {
-        Kind::Modular(modulus) => (0.0, modulus.last() as f64),
+        Dtype::Modular(modulus) => (0.0, modulus.last() as f64),
         _ => (real(range.lo()), real(range.hi())),
     };
     let shown = match &value.data {
@@ -323,7 +323,7 @@ mod tests {
     use super::*;
     use crate::plan::To;
 
-    fn input(kind: Kind, shape: &[usize], lo: i128, hi: i128) -> InputType {
+    fn input(kind: Dtype, shape: &[usize], lo: i128, hi: i128) -> InputType {
         let (owner, name) = ("alice".to_owned(), "x".to_owned());
         InputType { owner, name, kind, shape: shape.to_vec(), range: Range::new(lo, hi).unwrap() }
     }
@@ -334,7 +334,7 @@ mod tests {
 
     #[test]
     fn fixed_point_rounds_to_nearest_and_ties_go_up() {
-        let ty = input(Kind::Fixed { frac: 1 }, &[6], -100, 100);
+        let ty = input(Dtype::Fixed { frac: 1 }, &[6], -100, 100);
         let raw = encode(&ty, &floats(&[0.25, -0.25, 0.24, -0.26, 3.0, -1.5])).unwrap();
         assert_eq!(raw.iter().map(|&word| word as i64).collect::<Vec<_>>(), [1, 0, 0, -1, 6, -3]);
         assert_eq!(to_raw(1e300, 32), Some(i128::MAX));
@@ -343,7 +343,7 @@ mod tests {
 
     #[test]
     fn what_does_not_fit_is_refused_with_its_position() {
-        let fixed = input(Kind::Fixed { frac: 16 }, &[2, 2], 0, 1 << 20);
+        let fixed = input(Dtype::Fixed { frac: 16 }, &[2, 2], 0, 1 << 20);
         let value = |data: [f64; 4]| Value { shape: vec![2, 2], data: Data::Float(data.to_vec()) };
         for bad in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
             let error = encode(&fixed, &value([0.0, 1.0, bad, 99.0])).unwrap_err();
@@ -358,33 +358,33 @@ mod tests {
         assert!(matches!(encode(&fixed, &short), Err(ValueError::Length { .. })));
         let bools = Value { shape: vec![2, 2], data: Data::Bool(vec![true; 4]) };
         assert!(matches!(encode(&fixed, &bools), Err(ValueError::Kind { .. })));
-        let int = input(Kind::Int, &[4], -8, 7);
+        let int = input(Dtype::Int, &[4], -8, 7);
         assert!(matches!(encode(&int, &floats(&[0.0; 4])), Err(ValueError::Kind { .. })));
     }
 
     #[test]
     fn words_come_back_as_the_values_they_were() {
         let cases = [
-            (Kind::Bool, Data::Bool(vec![true, false])),
-            (Kind::Int, Data::Int(vec![-128, 127])),
-            (Kind::Fixed { frac: 3 }, Data::Float(vec![-16.0, 15.875])),
-            (Kind::Modular(Modulus::PowerOfTwo(8)), Data::Unsigned(vec![0, 255])),
-            (Kind::Modular(Modulus::PowerOfTwo(63)), Data::Unsigned(vec![0, u64::MAX >> 1])),
-            (Kind::Modular(Modulus::PowerOfTwo(64)), Data::Unsigned(vec![0, u64::MAX])),
-            (Kind::Modular(Modulus::PowerOfTwo(65)), Data::Wide(vec![1, (1 << 65) - 1])),
-            (Kind::Modular(Modulus::PowerOfTwo(128)), Data::Wide(vec![1 << 127, u128::MAX])),
-            (Kind::Modular(Modulus::Mersenne61), Data::Unsigned(vec![0, (1 << 61) - 2])),
-            (Kind::Modular(Modulus::Prime128), Data::Wide(vec![0, u128::MAX - 159])),
+            (Dtype::Bool, Data::Bool(vec![true, false])),
+            (Dtype::Int, Data::Int(vec![-128, 127])),
+            (Dtype::Fixed { frac: 3 }, Data::Float(vec![-16.0, 15.875])),
+            (Dtype::Modular(Modulus::PowerOfTwo(8)), Data::Unsigned(vec![0, 255])),
+            (Dtype::Modular(Modulus::PowerOfTwo(63)), Data::Unsigned(vec![0, u64::MAX >> 1])),
+            (Dtype::Modular(Modulus::PowerOfTwo(64)), Data::Unsigned(vec![0, u64::MAX])),
+            (Dtype::Modular(Modulus::PowerOfTwo(65)), Data::Wide(vec![1, (1 << 65) - 1])),
+            (Dtype::Modular(Modulus::PowerOfTwo(128)), Data::Wide(vec![1 << 127, u128::MAX])),
+            (Dtype::Modular(Modulus::Mersenne61), Data::Unsigned(vec![0, (1 << 61) - 2])),
+            (Dtype::Modular(Modulus::Prime128), Data::Wide(vec![0, u128::MAX - 159])),
         ];
         for (kind, data) in cases {
             let value = Value { shape: vec![2], data };
             let words = encode_as(kind, kind.whole(), &value).unwrap();
-            let width = (!matches!(kind, Kind::Bool | Kind::Modular(_))).then_some(Width::W8);
+            let width = (!matches!(kind, Dtype::Bool | Dtype::Modular(_))).then_some(Width::W8);
             let ty = OutputType { to: To::All, kind, shape: vec![2], range: kind.whole(), width, node: 0 };
             // What stands above the bits that count is left out, but for fields, where all bits count.
             let counted = match kind {
-                Kind::Modular(Modulus::PowerOfTwo(n)) => u128::MAX.checked_shl(n.into()).unwrap_or(0),
-                Kind::Modular(_) => 0,
+                Dtype::Modular(Modulus::PowerOfTwo(n)) => u128::MAX.checked_shl(n.into()).unwrap_or(0),
+                Dtype::Modular(_) => 0,
                 _ => 0xabcd << 8,
             };
             let noise = [counted as u64, (counted >> 64) as u64];
@@ -399,7 +399,7 @@ mod tests {
             (Modulus::PowerOfTwo(128), Data::Int(vec![-1])),
             (Modulus::Prime128, Data::Wide(vec![u128::MAX - 158])),
         ] {
-            let ty = input(Kind::Modular(modulus), &[1], 0, 1);
+            let ty = input(Dtype::Modular(modulus), &[1], 0, 1);
             let refused = encode(&ty, &Value { shape: vec![1], data });
             assert!(matches!(refused, Err(ValueError::Range { .. })), "{refused:?}");
         }
@@ -410,7 +410,7 @@ mod tests {
         let range = Range::new(0, 5).unwrap();
         let ty = OutputType {
             to: To::All,
-            kind: Kind::Int,
+            kind: Dtype::Int,
             shape: vec![1],
             range,
             width: Some(Width::W8),

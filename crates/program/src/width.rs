@@ -6,7 +6,7 @@
 
 use crate::plan::{Form, Width};
 use crate::program::{Extreme, Node, NodeId, Operation, Program, Rounding};
-use crate::types::{Kind, Range, Type};
+use crate::types::{Dtype, Range, Type};
 use crate::typing;
 
 /// The width of each node's ring; `None` for bools and for what is public. `needed` says what products with public numbers
@@ -28,7 +28,7 @@ pub(crate) fn infer(program: &Program, needed: impl Fn(NodeId) -> Option<Width>)
         .iter()
         .enumerate()
         .map(|(place, node)| match node.ty.kind {
-            Kind::Modular(modulus) if node.ty.secret => modulus.width(),
+            Dtype::Modular(modulus) if node.ty.secret => modulus.width(),
             _ if in_ring(&node.ty) => Some(components.width(place)),
             _ => None,
         })
@@ -59,8 +59,8 @@ impl Format {
     /// That of a type's elements; integers modulo 2^k have k bits.
     pub(crate) fn of(ty: &Type) -> Self {
         match ty.kind {
-            Kind::Modular(modulus) => Self { bits: modulus.bits().into(), signed: false },
-            Kind::Bool | Kind::Int | Kind::Fixed { .. } => Self::of_range(ty.range),
+            Dtype::Modular(modulus) => Self { bits: modulus.bits().into(), signed: false },
+            Dtype::Bool | Dtype::Int | Dtype::Fixed { .. } => Self::of_range(ty.range),
         }
     }
 

@@ -9,10 +9,10 @@ use crate::{PARTIES, next};
 use std::sync::Arc;
 use tacit_engine::vector::{add_assign, sub_assign};
 use tacit_engine::wire::{message_of, pieces};
-use tacit_engine::{Clear, Client, Error, Roles};
+use tacit_engine::{Clear, Client, Error, Participants};
 use tacit_kernel::Buffer;
 use tacit_program::plan::Plan;
-use tacit_session::{Session, Stream};
+use tacit_session::{Session, PrssStream};
 use zeroize::Zeroize;
 
 /// A client of three parties.
@@ -20,19 +20,19 @@ pub(crate) struct ReplicatedClient {
     session: Session,
     plan: Arc<Plan>,
     /// The streams of `x_0` and `x_1`, once the parties have their seeds.
-    streams: Option<[Stream; 2]>,
-    roles: Roles,
+    streams: Option<[PrssStream; 2]>,
+    roles: Participants,
     /// Whether the parties verify, and confirm outputs.
     verified: bool,
 }
 
 impl ReplicatedClient {
-    pub(crate) fn new(session: Session, plan: Arc<Plan>, roles: Roles, verified: bool) -> Self {
+    pub(crate) fn new(session: Session, plan: Arc<Plan>, roles: Participants, verified: bool) -> Self {
         Self { session, plan, streams: None, roles, verified }
     }
 
     /// Draws the two seeds and gives each to the two parties that hold its component.
-    fn give_seeds(&mut self) -> Result<[Stream; 2], Error> {
+    fn give_seeds(&mut self) -> Result<[PrssStream; 2], Error> {
         let mut seeds = [[0; SEED_BYTES]; 2];
         for seed in &mut seeds {
             self.session.entropy().fill(seed)?;
@@ -41,7 +41,7 @@ impl ReplicatedClient {
         mesh.send(0, seed_at(), &seeds[0])?;
         mesh.send(1, seed_at(), seeds.as_flattened())?;
         mesh.send(2, seed_at(), &seeds[1])?;
-        let streams = seeds.each_ref().map(|seed| Stream::new(seed, self.session.lane()));
+        let streams = seeds.each_ref().map(|seed| PrssStream::new(seed, self.session.lane()));
         seeds.zeroize();
         Ok(streams)
     }
@@ -52,7 +52,7 @@ impl Client for ReplicatedClient {
         &mut self.session
     }
 
-    fn give(&mut self, input: u32, values: &Clear) -> Result<(), Error> {
+    fn share_input(&mut self, input: u32, values: &Clear) -> Result<(), Error> {
         let shape = self.plan.register(self.plan.inputs[input as usize].reg);
         if self.streams.is_none() {
             self.streams = Some(self.give_seeds()?);
@@ -72,7 +72,7 @@ impl Client for ReplicatedClient {
         Ok(())
     }
 
-    fn reveal(&mut self, output: u32) -> Result<Clear, Error> {
+    fn open_output(&mut self, output: u32) -> Result<Clear, Error> {
         let operation = &self.plan.outputs[output as usize];
         debug_assert!(self.roles.learns(self.session.me(), operation.to));
         let shape = self.plan.register(operation.reg);
@@ -103,7 +103,7 @@ impl Client for ReplicatedClient {
         Ok(Clear::new(shape.domain, shape.cols, sum))
     }
 
-    fn next(&mut self, plan: Arc<Plan>, roles: Roles) -> Result<(), Error> {
+    fn next(&mut self, plan: Arc<Plan>, roles: Participants) -> Result<(), Error> {
         self.session.next_plan(self.plan.addresses(), plan.addresses())?;
         self.streams = None;
         (self.plan, self.roles) = (plan, roles);

@@ -2,9 +2,9 @@
 
 use crate::verified::DIGEST_BITS;
 use crate::{PARTIES, ZeroSharing, next, prev};
-use tacit_engine::{Checks, Roles};
+use tacit_engine::{Checks, Participants};
 use tacit_program::cost::{Flow, Phase};
-use tacit_program::plan::{InputOp, Kind, OutputOp, Plan, Reg};
+use tacit_program::plan::{InputOp, OpKind, OutputOp, Plan, Reg};
 
 /// Bits of a seed.
 const SEED_BITS: u64 = 128;
@@ -12,25 +12,25 @@ const SEED_BITS: u64 = 128;
 /// Bits of a count of draws.
 const COUNT_BITS: u64 = 64;
 
-pub(crate) fn operation(plan: &Plan, kind: &Kind, stage: u32, zero_sharing: ZeroSharing) -> Vec<Flow> {
+pub(crate) fn operation(plan: &Plan, kind: &OpKind, stage: u32, zero_sharing: ZeroSharing) -> Vec<Flow> {
     let bits = |reg: Reg| plan.register(reg).len() as u64 * plan.register(reg).domain.bits();
     match kind {
-        Kind::And { dst, .. } => {
+        OpKind::And { dst, .. } => {
             product(u64::from(dst.count) * plan.register(dst.reg).cols as u64, zero_sharing)
         }
-        Kind::Mul { dst, .. } | Kind::MatMul { dst, .. } => product(bits(*dst), zero_sharing),
+        OpKind::Mul { dst, .. } | OpKind::MatMul { dst, .. } => product(bits(*dst), zero_sharing),
         // Only P_1 has a number to share bit by bit.
-        Kind::Split { s, bits, .. } => {
+        OpKind::Split { s, bits, .. } => {
             vec![Flow { from: 1, to: 0, bits: u64::from(*bits) * plan.register(*s).cols as u64 }]
         }
         // A bit of every AND of a layer from everybody to the next.
-        Kind::Circuit { circuit, .. } => {
+        OpKind::Circuit { circuit, .. } => {
             let ands = circuit.layers[stage as usize].ands.len() as u64;
             product(ands * kind.extent(plan) as u64, zero_sharing)
         }
-        Kind::Inject { dst, .. } => select(bits(*dst), 1, stage),
-        Kind::Shift { dst, .. } => select(bits(*dst), 2, stage),
-        Kind::Sign { .. } => unreachable!("lowering takes signs by circuits here"),
+        OpKind::Inject { dst, .. } => select(bits(*dst), 1, stage),
+        OpKind::Shift { dst, .. } => select(bits(*dst), 2, stage),
+        OpKind::Sign { .. } => unreachable!("lowering takes signs by circuits here"),
     }
 }
 
@@ -43,7 +43,7 @@ fn select(bits: u64, given: u64, stage: u32) -> Vec<Flow> {
     }
 }
 
-pub(crate) fn input(plan: &Plan, roles: &Roles, input: &InputOp) -> Vec<Flow> {
+pub(crate) fn input(plan: &Plan, roles: &Participants, input: &InputOp) -> Vec<Flow> {
     let register = plan.register(input.reg);
     let bits = register.len() as u64 * register.domain.bits();
     let from = roles.endpoint(input.owner);
@@ -58,7 +58,7 @@ pub(crate) fn seeds(client: usize) -> Vec<Flow> {
     [(0, 1), (1, 2), (2, 1)].map(|(to, seeds)| Flow { from: client, to, bits: seeds * SEED_BITS }).to_vec()
 }
 
-pub(crate) fn output(plan: &Plan, roles: &Roles, output: &OutputOp) -> Vec<Flow> {
+pub(crate) fn output(plan: &Plan, roles: &Participants, output: &OutputOp) -> Vec<Flow> {
     let register = plan.register(output.reg);
     let bits = register.len() as u64 * register.domain.bits();
     let parties = (0..PARTIES).filter(|&to| roles.learns(to, output.to));
@@ -71,7 +71,7 @@ pub(crate) fn output(plan: &Plan, roles: &Roles, output: &OutputOp) -> Vec<Flow>
 
 /// What confirms an output: a digest from the next party's other neighbour; for clients from every party, and with it
 /// its acceptance.
-pub(crate) fn output_digests(roles: &Roles, output: &OutputOp) -> Vec<Flow> {
+pub(crate) fn output_digests(roles: &Participants, output: &OutputOp) -> Vec<Flow> {
     let parties = (0..PARTIES).filter(|&to| roles.learns(to, output.to));
     let clients = roles.clients_that_learn(output.to);
     parties

@@ -10,15 +10,15 @@ use tacit_engine::bank::{Bank, Part, row_words};
 use tacit_engine::cross::RightMatrices;
 use tacit_engine::profile::{Section, section};
 use tacit_engine::tile::Tiles;
-use tacit_engine::{Clear, Engine, Error, Job, Roles};
-use tacit_program::plan::{Domain, Kind, Local, Plan, Reg, Width};
-use tacit_session::{At, Draw, Session, Stream, step};
+use tacit_engine::{Clear, Engine, Error, Job, Participants};
+use tacit_program::plan::{Domain, OpKind, Local, Plan, Reg, Width};
+use tacit_session::{At, Draw, Session, PrssStream, step};
 
 /// One party of three.
 pub(crate) struct ReplicatedEngine {
     pub(crate) session: Session,
     pub(crate) plan: Arc<Plan>,
-    pub(crate) roles: Roles,
+    pub(crate) roles: Participants,
     pub(crate) zero_sharing: ZeroSharing,
     /// `i` of `P_i`.
     pub(crate) me: usize,
@@ -40,15 +40,15 @@ pub(crate) struct ReplicatedEngine {
 
 /// The streams that a client's components `x_0` and `x_1` come from: `P_0` has the first, `P_2` the second, `P_1` both.
 pub(crate) struct ClientStreams {
-    pub(crate) zero: Option<Stream>,
-    pub(crate) one: Option<Stream>,
+    pub(crate) zero: Option<PrssStream>,
+    pub(crate) one: Option<PrssStream>,
 }
 
 impl ReplicatedEngine {
     pub(crate) fn new(
         session: Session,
         plan: Arc<Plan>,
-        roles: Roles,
+        roles: Participants,
         zero_sharing: ZeroSharing,
         verified: Option<Verified>,
     ) -> Result<Self, Error> {
@@ -80,7 +80,7 @@ impl ReplicatedEngine {
     }
 
     /// The streams of `k_i` and `k_(i-1)`.
-    pub(crate) fn keys(&mut self) -> (&mut Stream, &mut Stream) {
+    pub(crate) fn keys(&mut self) -> (&mut PrssStream, &mut PrssStream) {
         self.session.two_streams(next(self.me), prev(self.me))
     }
 
@@ -90,7 +90,7 @@ impl ReplicatedEngine {
     }
 
     /// The stream that this party shares with `peer`.
-    pub(crate) fn key(&mut self, peer: usize) -> &mut Stream {
+    pub(crate) fn key(&mut self, peer: usize) -> &mut PrssStream {
         self.session.stream(peer)
     }
 
@@ -123,11 +123,11 @@ impl Engine for ReplicatedEngine {
         Some(&mut self.session)
     }
 
-    fn give(&mut self, input: u32, values: Option<&Clear>) -> Result<(), Error> {
+    fn share_input(&mut self, input: u32, values: Option<&Clear>) -> Result<(), Error> {
         self.give_input(input, values)
     }
 
-    fn take(&mut self, input: u32) -> Result<(), Error> {
+    fn receive_share(&mut self, input: u32) -> Result<(), Error> {
         self.take_input(input)
     }
 
@@ -148,29 +148,29 @@ impl Engine for ReplicatedEngine {
     fn begin(&mut self, job: &Job) -> Result<(), Error> {
         let plan = self.plan.clone();
         match &plan.ops[job.op as usize].kind {
-            &Kind::And { a, b, dst } => self.and_begin(job, a, b, dst),
-            &Kind::Mul { a, b, dst } => self.mul_begin(job, a, b, dst),
-            &Kind::MatMul { a, b, shape, dst } => self.matmul_begin(job, a, b, shape, dst),
-            &Kind::Split { a, bits, s } => self.split_begin(job, a, bits, s),
-            &Kind::Inject { a, dst } => self.inject_begin(job, a, dst),
-            &Kind::Shift { a, by, dst } => self.shift_begin(job, a, by, dst),
-            Kind::Circuit { circuit, inputs, dst } => self.layer_begin(job, circuit, inputs, *dst),
-            Kind::Sign { .. } => unreachable!("lowering takes signs by circuits here"),
+            &OpKind::And { a, b, dst } => self.and_begin(job, a, b, dst),
+            &OpKind::Mul { a, b, dst } => self.mul_begin(job, a, b, dst),
+            &OpKind::MatMul { a, b, shape, dst } => self.matmul_begin(job, a, b, shape, dst),
+            &OpKind::Split { a, bits, s } => self.split_begin(job, a, bits, s),
+            &OpKind::Inject { a, dst } => self.inject_begin(job, a, dst),
+            &OpKind::Shift { a, by, dst } => self.shift_begin(job, a, by, dst),
+            OpKind::Circuit { circuit, inputs, dst } => self.layer_begin(job, circuit, inputs, *dst),
+            OpKind::Sign { .. } => unreachable!("lowering takes signs by circuits here"),
         }
     }
 
     fn arrived(&mut self, job: &Job) -> Result<bool, Error> {
         let awaited: &[usize] = match (&self.plan.ops[job.op as usize].kind, self.me, job.stage) {
-            (Kind::And { .. } | Kind::Mul { .. } | Kind::MatMul { .. } | Kind::Circuit { .. }, me, _) => {
+            (OpKind::And { .. } | OpKind::Mul { .. } | OpKind::MatMul { .. } | OpKind::Circuit { .. }, me, _) => {
                 match self.zero_sharing {
                     ZeroSharing::Computational => &[prev(me)],
                     ZeroSharing::InformationTheoretic => &[prev(me), next(me)],
                 }
             }
-            (Kind::Split { .. }, 0, _) => &[1],
-            (Kind::Inject { .. } | Kind::Shift { .. }, 0, 0) => &[1, 2],
-            (Kind::Inject { .. } | Kind::Shift { .. }, 2, 1) => &[0],
-            (Kind::Split { .. } | Kind::Inject { .. } | Kind::Shift { .. } | Kind::Sign { .. }, ..) => &[],
+            (OpKind::Split { .. }, 0, _) => &[1],
+            (OpKind::Inject { .. } | OpKind::Shift { .. }, 0, 0) => &[1, 2],
+            (OpKind::Inject { .. } | OpKind::Shift { .. }, 2, 1) => &[0],
+            (OpKind::Split { .. } | OpKind::Inject { .. } | OpKind::Shift { .. } | OpKind::Sign { .. }, ..) => &[],
         };
         for &peer in awaited {
             if !self.session.mesh().arrived(peer)? {
@@ -183,14 +183,14 @@ impl Engine for ReplicatedEngine {
     fn finish(&mut self, job: &Job) -> Result<(), Error> {
         let plan = self.plan.clone();
         match &plan.ops[job.op as usize].kind {
-            &Kind::And { dst, .. } => self.and_finish(job, dst),
-            &Kind::Mul { dst, .. } => self.mul_finish(job, dst),
-            &Kind::MatMul { shape, dst, .. } => self.matmul_finish(job, shape, dst),
-            &Kind::Split { bits, s, .. } => self.split_finish(job, bits, s),
-            &Kind::Inject { a, dst } => self.inject_finish(job, a, dst),
-            &Kind::Shift { a, dst, .. } => self.shift_finish(job, a, dst),
-            Kind::Circuit { circuit, .. } => self.layer_finish(job, circuit),
-            Kind::Sign { .. } => unreachable!("lowering takes signs by circuits here"),
+            &OpKind::And { dst, .. } => self.and_finish(job, dst),
+            &OpKind::Mul { dst, .. } => self.mul_finish(job, dst),
+            &OpKind::MatMul { shape, dst, .. } => self.matmul_finish(job, shape, dst),
+            &OpKind::Split { bits, s, .. } => self.split_finish(job, bits, s),
+            &OpKind::Inject { a, dst } => self.inject_finish(job, a, dst),
+            &OpKind::Shift { a, dst, .. } => self.shift_finish(job, a, dst),
+            OpKind::Circuit { circuit, .. } => self.layer_finish(job, circuit),
+            OpKind::Sign { .. } => unreachable!("lowering takes signs by circuits here"),
         }
     }
 
@@ -206,15 +206,15 @@ impl Engine for ReplicatedEngine {
         }
     }
 
-    fn offer(&mut self, output: u32) -> Result<(), Error> {
+    fn send_output(&mut self, output: u32) -> Result<(), Error> {
         self.offer_output(output)
     }
 
-    fn reveal(&mut self, output: u32) -> Result<Option<Clear>, Error> {
+    fn open_output(&mut self, output: u32) -> Result<Option<Clear>, Error> {
         self.reveal_output(output)
     }
 
-    fn next(&mut self, plan: Arc<Plan>, roles: Roles) -> Result<(), Error> {
+    fn next(&mut self, plan: Arc<Plan>, roles: Participants) -> Result<(), Error> {
         self.session.next_plan(self.plan.addresses(), plan.addresses())?;
         if let Some(verified) = &mut self.verified {
             verified.next(&plan)?;

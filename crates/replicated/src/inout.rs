@@ -17,13 +17,13 @@ use crate::{PARTIES, next, prev};
 use sha2::{Digest, Sha256};
 use std::ops::Range;
 use subtle::ConstantTimeEq;
-use tacit_engine::executor::AHEAD;
+use tacit_engine::executor::MAX_IN_FLIGHT;
 use tacit_engine::vector::{self, add_assign, sub_assign};
 use tacit_engine::wire::{message_of, pieces, unpack_columns};
 use tacit_engine::{Clear, Error};
 use tacit_kernel::Buffer;
 use tacit_program::plan::{Reg, Register};
-use tacit_session::{At, Draw, Session, Stream, step};
+use tacit_session::{At, Draw, Session, PrssStream, step};
 use zeroize::Zeroize;
 
 /// Bytes of a digest.
@@ -127,7 +127,7 @@ impl ReplicatedEngine {
         let mut streams = seeds.chunks_exact(SEED_BYTES).map(|seed| {
             let mut key = [0; SEED_BYTES];
             key.copy_from_slice(seed);
-            let stream = Stream::new(&key, lane);
+            let stream = PrssStream::new(&key, lane);
             key.zeroize();
             stream
         });
@@ -161,7 +161,7 @@ impl ReplicatedEngine {
         let shape = plan.register(operation.reg);
         let to = next(self.me);
         if self.roles.learns(to, operation.to) {
-            for piece in pieces(shape).take(AHEAD) {
+            for piece in pieces(shape).take(MAX_IN_FLIGHT) {
                 self.send_component(output, operation.reg, &piece)?;
             }
         }
@@ -238,7 +238,7 @@ impl ReplicatedEngine {
         let shape = plan.register(operation.reg);
         // What was not offered at once goes out as fast as the like comes in: all parties may be doing the same.
         let unsent = if self.roles.learns(next(self.me), operation.to) { usize::MAX } else { 0 };
-        let mut unsent = pieces(shape).skip(AHEAD).take(unsent);
+        let mut unsent = pieces(shape).skip(MAX_IN_FLIGHT).take(unsent);
         if !self.roles.learns(self.me, operation.to) {
             for piece in unsent {
                 self.send_component(output, operation.reg, &piece)?;
@@ -339,6 +339,6 @@ pub(crate) fn store_message(shape: Register, message: &[u8], range: &Range<usize
 }
 
 /// Fills a component of an input from a stream.
-pub(crate) fn fill(stream: &mut Stream, shape: Register, input: u32, out: &mut Buffer) {
+pub(crate) fn fill(stream: &mut PrssStream, shape: Register, input: u32, out: &mut Buffer) {
     vector::fill(stream, Draw { part: step::INPUT, op: input }, shape, out);
 }

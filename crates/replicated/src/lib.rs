@@ -12,7 +12,7 @@
 //! doesn't hold. That is so whatever `P_j` sends, so one server that deviates learns no more than one that
 //! doesn't, as long as no server learns an output (Araki et al., section 4).
 
-mod addends;
+mod conversions;
 mod circuit;
 mod client;
 mod cost;
@@ -34,7 +34,7 @@ pub use verified::ReplicatedMalicious;
 use client::ReplicatedClient;
 use engine::ReplicatedEngine;
 use std::sync::Arc;
-use tacit_engine::{Checks, Client, Engine, Error, Protocol, ProtocolSpec, Roles, Security};
+use tacit_engine::{Checks, Client, Engine, Error, Protocol, ProtocolSpec, Participants, Security};
 use tacit_program::cost::Flow;
 use tacit_program::plan::{InputOp, Op, OutputOp, Plan};
 use tacit_session::Session;
@@ -79,11 +79,11 @@ impl Protocol for Replicated {
         &SPEC
     }
 
-    fn offered(&self) -> &'static [(&'static str, &'static [&'static str])] {
+    fn parameters(&self) -> &'static [(&'static str, &'static [&'static str])] {
         &[(ZERO_SHARING, &[COMPUTATIONAL, INFORMATION_THEORETIC])]
     }
 
-    fn with(&self, parameter: &str, value: &str) -> Option<&'static dyn Protocol> {
+    fn with_parameter(&self, parameter: &str, value: &str) -> Option<&'static dyn Protocol> {
         match (parameter, value) {
             (ZERO_SHARING, COMPUTATIONAL) => Some(&Self::COMPUTATIONAL),
             (ZERO_SHARING, INFORMATION_THEORETIC) => Some(&Self::INFORMATION_THEORETIC),
@@ -91,7 +91,7 @@ impl Protocol for Replicated {
         }
     }
 
-    fn parameters(&self) -> String {
+    fn parameter_values(&self) -> String {
         match self.zero_sharing {
             ZeroSharing::Computational => String::new(),
             ZeroSharing::InformationTheoretic => format!("{ZERO_SHARING}={INFORMATION_THEORETIC}"),
@@ -102,7 +102,7 @@ impl Protocol for Replicated {
         cost::operation(plan, &op.kind, stage, self.zero_sharing)
     }
 
-    fn input(&self, plan: &Plan, roles: &Roles, input: &InputOp) -> Vec<Flow> {
+    fn input(&self, plan: &Plan, roles: &Participants, input: &InputOp) -> Vec<Flow> {
         cost::input(plan, roles, input)
     }
 
@@ -110,19 +110,19 @@ impl Protocol for Replicated {
         cost::seeds(client)
     }
 
-    fn output(&self, plan: &Plan, roles: &Roles, output: &OutputOp) -> Vec<Flow> {
+    fn output(&self, plan: &Plan, roles: &Participants, output: &OutputOp) -> Vec<Flow> {
         cost::output(plan, roles, output)
     }
 
-    fn checks(&self, _: &Plan, _: &Roles) -> Checks {
+    fn checks(&self, _: &Plan, _: &Participants) -> Checks {
         cost::checks()
     }
 
-    fn seat(&self, session: Session, plan: Arc<Plan>, roles: Roles) -> Result<Box<dyn Engine>, Error> {
+    fn engine(&self, session: Session, plan: Arc<Plan>, roles: Participants) -> Result<Box<dyn Engine>, Error> {
         Ok(Box::new(ReplicatedEngine::new(session, plan, roles, self.zero_sharing, None)?))
     }
 
-    fn client(&self, session: Session, plan: Arc<Plan>, roles: Roles) -> Result<Box<dyn Client>, Error> {
+    fn client(&self, session: Session, plan: Arc<Plan>, roles: Participants) -> Result<Box<dyn Client>, Error> {
         Ok(Box::new(ReplicatedClient::new(session, plan, roles, false)))
     }
 }

@@ -102,7 +102,7 @@ pub(crate) use taps::{seated, tapped};
 
 #[cfg(feature = "planted")]
 mod taps {
-    use crate::verify::{Batch, Place, Seed, seeds};
+    use crate::verify::{Batch, ChallengeId, Seed, seeds};
     use std::cell::{Cell, RefCell};
     use tacit_session::Session;
 
@@ -172,7 +172,7 @@ mod taps {
     /// The point that a seed gives ([`seeds::point`]): prover, batch, round and repetition say of what.
     pub fn point(session: &[u8; 32], seed: &Seed, place: [usize; 4], blocks: usize) -> u64 {
         let [prover, batch, round, repetition] = place;
-        let place = Place { prover, batch: batch as u32, round, repetition };
+        let place = ChallengeId { prover, batch: batch as u32, round, repetition };
         tacit_kernel::Element::to_u128(seeds::point(session, seed, place, blocks)) as u64
     }
 

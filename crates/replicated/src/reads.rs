@@ -5,7 +5,7 @@
 //! in the other component.
 
 use crate::next;
-use tacit_program::plan::{Kind, Operand, Plan, Reg, SECOND_ADDEND};
+use tacit_program::plan::{OpKind, Operand, Plan, Reg, SECOND_ADDEND};
 
 /// For every register of a plan and each of a party's components whether anything reads it after it was written.
 pub(crate) struct Reads {
@@ -46,14 +46,14 @@ impl Reads {
         self.prev[reg as usize]
     }
 
-    fn operation(&mut self, kind: &Kind, me: usize) {
+    fn operation(&mut self, kind: &OpKind, me: usize) {
         match kind {
-            Kind::Split { a, .. } => self.first_addend(*a, me),
-            Kind::Shift { a, .. } => {
+            OpKind::Split { a, .. } => self.first_addend(*a, me),
+            OpKind::Shift { a, .. } => {
                 self.first_addend(*a, me);
                 self.addend(*a, SECOND_ADDEND, me);
             }
-            Kind::Circuit { inputs, .. } => {
+            OpKind::Circuit { inputs, .. } => {
                 for input in inputs {
                     match input {
                         Operand::Addend { a, component, .. } => self.addend(*a, *component, me),
@@ -61,11 +61,11 @@ impl Reads {
                     }
                 }
             }
-            Kind::And { .. }
-            | Kind::Mul { .. }
-            | Kind::MatMul { .. }
-            | Kind::Inject { .. }
-            | Kind::Sign { .. } => {
+            OpKind::And { .. }
+            | OpKind::Mul { .. }
+            | OpKind::MatMul { .. }
+            | OpKind::Inject { .. }
+            | OpKind::Sign { .. } => {
                 kind.reads().into_iter().for_each(|reg| self.both(reg));
             }
         }
@@ -105,8 +105,8 @@ mod tests {
         let s = builder.bits(64, 3);
         builder.local(Local::Sub { a, b, dst: apart });
         builder.local(Local::Add { a, b, dst: unused });
-        builder.interact(Kind::Split { a: apart, bits: 64, s });
-        builder.interact(Kind::Shift { a: apart, by: 3, dst: shifted });
+        builder.interact(OpKind::Split { a: apart, bits: 64, s });
+        builder.interact(OpKind::Shift { a: apart, by: 3, dst: shifted });
         builder.local(Local::Add { a: shifted, b, dst: sum });
         builder.output(sum, To::All);
         let plan = builder.finish();
@@ -131,7 +131,7 @@ mod tests {
             let mut builder = Builder::new();
             let (a, dst) = (builder.ring(Width::W8, 3), builder.bits(1, 24));
             let inputs = vec![Operand::Addend { a, component, negate: false }];
-            builder.interact(Kind::Circuit { circuit, inputs, dst });
+            builder.interact(OpKind::Circuit { circuit, inputs, dst });
             builder.output(dst, To::All);
             let plan = builder.finish();
             for me in 0..3 {

@@ -21,50 +21,50 @@
 use crate::client::ReplicatedClient;
 use crate::engine::ReplicatedEngine;
 use crate::planted::{Mistake, planted};
-use crate::verify::{Challenges, Cut, Proofs, traffic};
+use crate::verify::{Challenges, ProofParams, Proofs, traffic};
 use crate::{ZeroSharing, cost, next, prev};
 use sha2::{Digest, Sha256};
 use std::sync::{Arc, LazyLock};
-use tacit_engine::executor::AHEAD;
-use tacit_engine::{Checks, Client, Engine, Error, Protocol, ProtocolSpec, Roles, Security};
+use tacit_engine::executor::MAX_IN_FLIGHT;
+use tacit_engine::{Checks, Client, Engine, Error, Protocol, ProtocolSpec, Participants, Security};
 use tacit_kernel::{Buffer, bits};
 use tacit_program::Native;
 use tacit_program::cost::{Flow, Phase};
-use tacit_program::plan::{InputOp, Kind, Op, OutputOp, Plan};
-use tacit_session::{At, Draw, Session, Stream, step};
+use tacit_program::plan::{InputOp, OpKind, Op, OutputOp, Plan};
+use tacit_session::{At, Draw, Session, PrssStream, step};
 use zeroize::Zeroize;
 
 /// The protocol `replicated-malicious`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ReplicatedMalicious {
-    cut: Cut,
+    cut: ProofParams,
     challenges: Challenges,
 }
 
 impl ReplicatedMalicious {
     /// A wrong AND goes unnoticed with a chance of at most 2^-53.
-    pub const SOUNDNESS_50: Self = Self { cut: Cut::USUAL, challenges: ONCE };
+    pub const SOUNDNESS_50: Self = Self { cut: ProofParams::DEFAULT, challenges: ONCE };
     /// A wrong AND goes unnoticed with a chance of at most 2^-106.
-    pub const SOUNDNESS_100: Self = Self { cut: Cut::USUAL, challenges: TWICE };
+    pub const SOUNDNESS_100: Self = Self { cut: ProofParams::DEFAULT, challenges: TWICE };
     /// Proofs are compared at points from hashes: fewer rounds, and a chance of at most 2^-113 for each attempt of a
     /// prover, which can make as many as it has time for.
-    pub const FIAT_SHAMIR: Self = Self { cut: Cut::USUAL, challenges: Challenges::Hashed };
+    pub const FIAT_SHAMIR: Self = Self { cut: ProofParams::DEFAULT, challenges: Challenges::FiatShamir };
     /// With the blocks and batches of Li et al. 2023, section 4.4: what the usual ones are measured against. The chances
     /// are no larger.
-    pub const LI_2023: Self = Self { cut: Cut::LI_2023, ..Self::SOUNDNESS_50 };
+    pub const LI_2023: Self = Self { cut: ProofParams::LI_2023, ..Self::SOUNDNESS_50 };
 
     /// With the proofs of Boyle et al. 2019 over GF(2^64), in the parameters that Li et al. 2023 compare with: a wrong AND
     /// goes unnoticed with a chance of at most 2^-57.
-    pub const BOYLE_2019: Self = Self { cut: Cut::BOYLE_2019, challenges: Challenges::Binary };
+    pub const BOYLE_2019: Self = Self { cut: ProofParams::BOYLE_2019, challenges: Challenges::Binary };
 }
 
 /// All that parameters can choose.
 static ALL: LazyLock<Vec<ReplicatedMalicious>> = LazyLock::new(|| {
-    let sizes = (LEAST_BATCH.ilog2()..=Cut::USUAL.batch_words.ilog2()).map(|log| 1 << log);
-    let cuts: Vec<Cut> =
-        sizes.map(|batch_words| Cut { batch_words, ..Cut::USUAL }).chain([Cut::LI_2023]).collect();
+    let sizes = (LEAST_BATCH.ilog2()..=ProofParams::DEFAULT.batch_words.ilog2()).map(|log| 1 << log);
+    let cuts: Vec<ProofParams> =
+        sizes.map(|batch_words| ProofParams { batch_words, ..ProofParams::DEFAULT }).chain([ProofParams::LI_2023]).collect();
     let with = |challenges| cuts.iter().map(move |&cut| ReplicatedMalicious { cut, challenges });
-    let all = [ONCE, TWICE, Challenges::Hashed].into_iter().flat_map(with);
+    let all = [ONCE, TWICE, Challenges::FiatShamir].into_iter().flat_map(with);
     all.chain([ReplicatedMalicious::BOYLE_2019]).collect()
 });
 
@@ -90,7 +90,7 @@ const FIAT_SHAMIR: &str = "fiat-shamir";
 
 /// How ANDs are proved: as usual, or as a paper has it.
 const PROOFS: &str = "proofs";
-const USUAL: &str = "usual";
+const DEFAULT: &str = "usual";
 const LI_2023: &str = "li-2023";
 const BOYLE_2019: &str = "boyle-2019";
 
@@ -107,42 +107,42 @@ impl Protocol for ReplicatedMalicious {
         &SPEC
     }
 
-    fn offered(&self) -> &'static [(&'static str, &'static [&'static str])] {
+    fn parameters(&self) -> &'static [(&'static str, &'static [&'static str])] {
         &[
             (SOUNDNESS, &["50", "100"]),
             (CHALLENGES, &[INTERACTIVE, FIAT_SHAMIR]),
-            (PROOFS, &[USUAL, LI_2023, BOYLE_2019]),
+            (PROOFS, &[DEFAULT, LI_2023, BOYLE_2019]),
             (BATCH, &["64", "128", "256", "512", "1024", "2048", "4096", "8192", "16384", "32768", "65536"]),
         ]
     }
 
-    fn with(&self, parameter: &str, value: &str) -> Option<&'static dyn Protocol> {
+    fn with_parameter(&self, parameter: &str, value: &str) -> Option<&'static dyn Protocol> {
         let mut wanted = *self;
         match (self.challenges, parameter, value) {
             // Repetitions of a hashed proof could be tried one by one.
             (Challenges::Interactive { .. }, SOUNDNESS, "50") => wanted.challenges = ONCE,
             (Challenges::Interactive { .. }, SOUNDNESS, "100") => wanted.challenges = TWICE,
             (ONCE, CHALLENGES, INTERACTIVE) => {}
-            (ONCE, CHALLENGES, FIAT_SHAMIR) => wanted.challenges = Challenges::Hashed,
+            (ONCE, CHALLENGES, FIAT_SHAMIR) => wanted.challenges = Challenges::FiatShamir,
             (ONCE, PROOFS, BOYLE_2019) => wanted = Self::BOYLE_2019,
-            (_, PROOFS, USUAL) => wanted.cut = Cut::USUAL,
-            (_, PROOFS, LI_2023) => wanted.cut = Cut::LI_2023,
+            (_, PROOFS, DEFAULT) => wanted.cut = ProofParams::DEFAULT,
+            (_, PROOFS, LI_2023) => wanted.cut = ProofParams::LI_2023,
             (_, BATCH, words) => wanted.cut.batch_words = words.parse().ok()?,
             _ => return None,
         }
         ALL.iter().find(|known| **known == wanted).map(|known| known as &dyn Protocol)
     }
 
-    fn parameters(&self) -> String {
+    fn parameter_values(&self) -> String {
         let challenges = match self.challenges {
             Challenges::Interactive { repetitions: 1 } | Challenges::Binary => None,
             Challenges::Interactive { .. } => Some(format!("{SOUNDNESS}=100")),
-            Challenges::Hashed => Some(format!("{CHALLENGES}={FIAT_SHAMIR}")),
+            Challenges::FiatShamir => Some(format!("{CHALLENGES}={FIAT_SHAMIR}")),
         };
         let proofs = match self.cut {
-            Cut::USUAL => None,
-            Cut::LI_2023 => Some(format!("{PROOFS}={LI_2023}")),
-            Cut::BOYLE_2019 => Some(format!("{PROOFS}={BOYLE_2019}")),
+            ProofParams::DEFAULT => None,
+            ProofParams::LI_2023 => Some(format!("{PROOFS}={LI_2023}")),
+            ProofParams::BOYLE_2019 => Some(format!("{PROOFS}={BOYLE_2019}")),
             cut => Some(format!("{BATCH}={}", cut.batch_words)),
         };
         challenges.into_iter().chain(proofs).collect::<Vec<_>>().join(" ")
@@ -156,7 +156,7 @@ impl Protocol for ReplicatedMalicious {
         cost::operation(plan, &op.kind, stage, ZeroSharing::Computational)
     }
 
-    fn input(&self, plan: &Plan, roles: &Roles, input: &InputOp) -> Vec<Flow> {
+    fn input(&self, plan: &Plan, roles: &Participants, input: &InputOp) -> Vec<Flow> {
         cost::input(plan, roles, input)
     }
 
@@ -164,13 +164,13 @@ impl Protocol for ReplicatedMalicious {
         cost::seeds(client)
     }
 
-    fn output(&self, plan: &Plan, roles: &Roles, output: &OutputOp) -> Vec<Flow> {
+    fn output(&self, plan: &Plan, roles: &Participants, output: &OutputOp) -> Vec<Flow> {
         let mut flows = cost::output(plan, roles, output);
         flows.extend(cost::output_digests(roles, output));
         flows
     }
 
-    fn checks(&self, plan: &Plan, roles: &Roles) -> Checks {
+    fn checks(&self, plan: &Plan, roles: &Participants) -> Checks {
         let mut checks = Checks::default();
         if roles.clients().iter().any(|&client| roles.gives(plan, client)) {
             checks.round(Phase::Input, cost::to_both(DIGEST_BITS, DIGEST_BITS));
@@ -186,12 +186,12 @@ impl Protocol for ReplicatedMalicious {
         checks
     }
 
-    fn seat(&self, session: Session, plan: Arc<Plan>, roles: Roles) -> Result<Box<dyn Engine>, Error> {
+    fn engine(&self, session: Session, plan: Arc<Plan>, roles: Participants) -> Result<Box<dyn Engine>, Error> {
         let verified = Verified::new(&plan, *self)?;
         #[cfg(feature = "planted")]
         crate::planted::seated(&session);
         let (inbox, ands) =
-            (session.limits().inbox, plan.ops.iter().any(|op| matches!(op.kind, Kind::And { .. })));
+            (session.limits().inbox, plan.ops.iter().any(|op| matches!(op.kind, OpKind::And { .. })));
         if ands && inbox < LEAST_INBOX {
             return Err(Error::Refused(format!(
                 "with inbox_bytes = {inbox} proofs could be stuck behind messages that nobody reads yet; protocol \
@@ -202,7 +202,7 @@ impl Protocol for ReplicatedMalicious {
         Ok(Box::new(ReplicatedEngine::new(session, plan, roles, zero_sharing, Some(verified))?))
     }
 
-    fn client(&self, session: Session, plan: Arc<Plan>, roles: Roles) -> Result<Box<dyn Client>, Error> {
+    fn client(&self, session: Session, plan: Arc<Plan>, roles: Participants) -> Result<Box<dyn Client>, Error> {
         refuse_unverified(&plan)?;
         Ok(Box::new(ReplicatedClient::new(session, plan, roles, true)))
     }
@@ -210,7 +210,7 @@ impl Protocol for ReplicatedMalicious {
 
 /// The least inbox for ANDs outside of circuits, of which up to [`AHEAD`] messages of 64 KiB may come before the proofs
 /// that a party waits for; circuits have their window.
-const LEAST_INBOX: usize = 2 * AHEAD * (64 << 10);
+const LEAST_INBOX: usize = 2 * MAX_IN_FLIGHT * (64 << 10);
 
 /// Bits of a digest.
 pub(crate) const DIGEST_BITS: u64 = 256;
@@ -222,7 +222,7 @@ const BLOCK_BYTES: usize = 16;
 const KEY_BYTES: usize = 16;
 
 /// Whether a client learns anything.
-fn clients_learn(plan: &Plan, roles: &Roles) -> bool {
+fn clients_learn(plan: &Plan, roles: &Participants) -> bool {
     plan.outputs.iter().any(|output| roles.clients_that_learn(output.to).next().is_some())
 }
 
@@ -234,7 +234,7 @@ pub(crate) struct Verified {
     /// What clients gave, of the component that is shared with the next party, and of that with the previous one.
     given: Option<[Sha256; 2]>,
     /// What hides outputs' components from clients, once everybody has accepted.
-    hiding: Option<Stream>,
+    hiding: Option<PrssStream>,
 }
 
 impl Verified {
@@ -278,7 +278,7 @@ impl Verified {
     /// Proves and verifies all that is left, accepts, and waits until the others do. If clients learn anything, the
     /// parties then have a key that clients don't: `P_0` and `P_1` draw it from theirs, and both send it to `P_2`. From
     /// `P_0` alone it could be one that `P_0` chose by what it does to an output of few bits.
-    pub(crate) fn check(&mut self, session: &mut Session, plan: &Plan, roles: &Roles) -> Result<(), Error> {
+    pub(crate) fn check(&mut self, session: &mut Session, plan: &Plan, roles: &Participants) -> Result<(), Error> {
         if !planted(Mistake::OutputsEarly) {
             self.proofs.complete(self.words, session)?;
         }
@@ -299,7 +299,7 @@ impl Verified {
         if learn && me == 2 {
             key = take_key(session)?;
         }
-        self.hiding = learn.then(|| Stream::new(&key, session.lane()));
+        self.hiding = learn.then(|| PrssStream::new(&key, session.lane()));
         key.zeroize();
         Ok(())
     }
@@ -351,7 +351,7 @@ fn take_key(session: &mut Session) -> Result<[u8; KEY_BYTES], Error> {
 
 /// Refuses what has no proof.
 fn refuse_unverified(plan: &Plan) -> Result<(), Error> {
-    let unverified = plan.ops.iter().find(|op| !matches!(op.kind, Kind::And { .. } | Kind::Circuit { .. }));
+    let unverified = plan.ops.iter().find(|op| !matches!(op.kind, OpKind::And { .. } | OpKind::Circuit { .. }));
     match unverified {
         None => Ok(()),
         Some(_) => Err(Error::Refused(
@@ -366,10 +366,10 @@ fn noted_words(plan: &Plan) -> u64 {
     let of = |op: &Op, index: u32| -> u64 {
         tacit_engine::jobs(plan, index, 0)
             .map(|job| match &op.kind {
-                Kind::Circuit { circuit, .. } => {
+                OpKind::Circuit { circuit, .. } => {
                     circuit.layers.iter().map(|layer| crate::circuit::noted_words(layer, &job)).sum()
                 }
-                Kind::And { dst, .. } => (dst.count as usize * job.cols.len()).div_ceil(64) as u64,
+                OpKind::And { dst, .. } => (dst.count as usize * job.cols.len()).div_ceil(64) as u64,
                 _ => 0,
             })
             .sum()
@@ -385,8 +385,8 @@ mod tests {
     fn with(given: &[(&str, &str)]) -> Option<String> {
         let usual: &dyn Protocol = &ReplicatedMalicious::SOUNDNESS_50;
         let all =
-            given.iter().try_fold(usual, |protocol, (parameter, value)| protocol.with(parameter, value));
-        all.map(Protocol::parameters)
+            given.iter().try_fold(usual, |protocol, (parameter, value)| protocol.with_parameter(parameter, value));
+        all.map(Protocol::parameter_values)
     }
 
     #[test]

@@ -7,7 +7,7 @@
 use std::sync::Arc;
 
 use tacit_program::plan::{Domain, Width};
-use tacit_program::{Builder, Kind, Native, NodeId, Program, Range, Recipient, lower};
+use tacit_program::{Builder, Dtype, Native, NodeId, Program, Range, Recipient, lower};
 use tacit_replicated::{Replicated, ReplicatedMalicious};
 use tacit_session::step;
 use tacit_testkit::conformance::views::hidden;
@@ -20,8 +20,8 @@ const CAROL: usize = 4;
 /// An output for carol alone, of inputs of a party and of alice.
 fn program(build: impl Fn(&mut Builder, NodeId, NodeId) -> NodeId) -> Program {
     let mut builder = Builder::new();
-    let a = builder.input("P1", "a", Kind::Int, &[2], Range::new(-8, 7)).unwrap();
-    let b = builder.input("alice", "b", Kind::Int, &[2], Range::new(-8, 7)).unwrap();
+    let a = builder.input("P1", "a", Dtype::Int, &[2], Range::new(-8, 7)).unwrap();
+    let b = builder.input("alice", "b", Dtype::Int, &[2], Range::new(-8, 7)).unwrap();
     let result = build(&mut builder, a, b);
     builder.reveal(result, Recipient::Role("carol".into())).unwrap();
     builder.finish().unwrap()
@@ -107,7 +107,7 @@ fn several_outputs_of_parties_inputs() {
     let mut builder = Builder::new();
     let range = Range::new(0, 1);
     let [a, b, c] =
-        ["P0", "P1", "P2"].map(|owner| builder.input(owner, "x", Kind::Bool, &[8], range).unwrap());
+        ["P0", "P1", "P2"].map(|owner| builder.input(owner, "x", Dtype::Bool, &[8], range).unwrap());
     for other in [a, b] {
         let sum = builder.xor(other, c).unwrap();
         builder.reveal(sum, Recipient::Role("carol".into())).unwrap();

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use tacit_engine::Protocol;
 use tacit_engine::executor::{Unobserved, run_party};
 use tacit_net::{Mesh, Transport};
-use tacit_program::plan::{Builder, Kind, Rows, To};
+use tacit_program::plan::{Builder, OpKind, Rows, To};
 use tacit_replicated::ReplicatedMalicious;
 use tacit_session::{Session, step};
 use tacit_testkit::conformance::Subject;
@@ -44,8 +44,8 @@ mod otherwise {
     fn many_batches() {
         for (kind, parameter) in [("soundness", "50"), ("soundness", "100"), ("challenges", "fiat-shamir")] {
             for words in ["64", "256"] {
-                let protocol = ReplicatedMalicious::SOUNDNESS_50.with(kind, parameter);
-                let subject = subject(protocol.and_then(|protocol| protocol.with("batch", words)).unwrap());
+                let protocol = ReplicatedMalicious::SOUNDNESS_50.with_parameter(kind, parameter);
+                let subject = subject(protocol.and_then(|protocol| protocol.with_parameter("batch", words)).unwrap());
                 circuits::without_rounds(&subject, 0..20);
                 equality::random_programs(&subject, 0..10);
             }
@@ -78,7 +78,7 @@ fn a_small_inbox_is_refused_where_it_could_fill() {
         let owner = builder.role("P0");
         builder.input(owner, a);
         let [from, to] = [a, dst].map(|reg| Rows::one(reg, 0));
-        builder.interact(Kind::And { a: from, b: from, dst: to });
+        builder.interact(OpKind::And { a: from, b: from, dst: to });
         builder.output(dst, To::All);
         let plan = builder.finish();
         let mut case = Case::new(&ReplicatedMalicious::SOUNDNESS_50, plan, &[vec![1, 0, 1]]);
@@ -102,7 +102,7 @@ fn a_run_that_ends_after_a_seed_is_an_attempt() {
         let owner = builder.role("P1");
         builder.input(owner, a);
         let [from, to] = [a, dst].map(|reg| Rows::one(reg, 0));
-        builder.interact(Kind::And { a: from, b: from, dst: to });
+        builder.interact(OpKind::And { a: from, b: from, dst: to });
         builder.output(dst, To::All);
         let case = Case::new(protocol, builder.finish(), &[vec![1, 0, 1]]);
         let world = case.world().intercept(Box::new(move |message| {
@@ -113,7 +113,7 @@ fn a_run_that_ends_after_a_seed_is_an_attempt() {
         let play = |me: usize, transport: Box<dyn Transport>| {
             let mesh = Mesh::new(transport, me, names.clone(), case.limits.clone());
             let session = Session::establish(mesh, case.agreements[me].clone(), Draws::fixed(1).of(me));
-            let seated = protocol.seat(session.unwrap(), Arc::clone(&case.plan), case.roles().clone());
+            let seated = protocol.engine(session.unwrap(), Arc::clone(&case.plan), case.roles().clone());
             let (mut engine, inputs) = (seated.unwrap(), [(me == 1).then(|| case.inputs[0].clone())]);
             let result = run_party(engine.as_mut(), &case.plan, &inputs, &mut Unobserved);
             assert!(result.is_err(), "P0 has hung up");

@@ -1,6 +1,6 @@
 //! Why a session can't begin or go on.
 
-use tacit_net::What;
+use tacit_net::ErrorKind;
 
 /// Why a session can't begin or go on. All are final: a session that failed is never used again.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -111,7 +111,7 @@ impl Error {
     pub fn is_failed_check(&self) -> bool {
         match self {
             Self::CheckFailed { .. } | Self::Rejected { .. } => true,
-            Self::Link(link) => matches!(link.what(), What::Aborted { check_failed: true, .. }),
+            Self::Link(link) => matches!(link.what(), ErrorKind::Aborted { check_failed: true, .. }),
             Self::Disagreement(_)
             | Self::Malformed { .. }
             | Self::Unfitting { .. }

@@ -16,7 +16,7 @@ mod handshake;
 mod measure;
 mod session;
 pub mod step;
-mod stream;
+mod prss;
 
 pub use commitment::{Commitment, Opening};
 pub use entropy::{Entropy, OsEntropy};
@@ -25,5 +25,5 @@ pub use handshake::{Agreement, ProgramStep};
 #[doc(hidden)]
 pub use handshake::{read_first_message, write_first_message};
 pub use session::Session;
-pub use stream::{Draw, Stream};
+pub use prss::{Draw, PrssStream};
 pub use tacit_net::{At, Limits, Mesh, Phase};

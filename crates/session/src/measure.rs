@@ -104,7 +104,7 @@ impl Session {
     ///
     /// # Errors
     /// If a link fails.
-    pub fn tell_clients(&mut self, settled: &str) -> Result<(), Error> {
+    pub fn send_selection(&mut self, settled: &str) -> Result<(), Error> {
         debug_assert!(settled.len() <= MAX_TOLD, "clients read no more");
         for client in self.parties()..self.endpoints() {
             if self.mesh().is_linked(client) {
@@ -118,7 +118,7 @@ impl Session {
     ///
     /// # Errors
     /// [`Error::CheckFailed`] if two parties tell different things; [`Error::Malformed`] if it is no text.
-    pub fn told(&mut self) -> Result<String, Error> {
+    pub fn receive_selection(&mut self) -> Result<String, Error> {
         let mut first: Option<Vec<u8>> = None;
         for party in 0..self.parties() {
             let told = self.mesh().recv_bounded(party, control(step::SETTLED, 0), MAX_TOLD)?;

@@ -1,7 +1,7 @@
 //! The session itself: handshake, identity, streams, and the checks that parties make with one another.
 
 use crate::handshake::{Difference, Hello, MAX_HELLO, PartyLimits, VERSION, identity, pair_key};
-use crate::{Agreement, Commitment, Disagreement, Entropy, Error, Opening, Stream, step};
+use crate::{Agreement, Commitment, Disagreement, Entropy, Error, Opening, PrssStream, step};
 use sha2::{Digest, Sha256};
 use subtle::ConstantTimeEq;
 use tacit_net::{At, Limits, Mesh, Phase};
@@ -15,7 +15,7 @@ pub struct Session {
     agreement: Agreement,
     id: [u8; 32],
     mesh: Mesh,
-    streams: Vec<Option<Stream>>,
+    streams: Vec<Option<PrssStream>>,
     entropy: Box<dyn Entropy>,
     coins: u32,
     echoes: u32,
@@ -49,7 +49,7 @@ impl Session {
         let lane = mesh.lane();
         let agreement = Agreement { version: VERSION, lane: lane.number, lanes: lane.count, ..agreement };
         mesh.set_phase(Phase::Setup);
-        mesh.heed_accusers(agreement.parties.len());
+        mesh.trust_check_failures_from(agreement.parties.len());
         let result = Self::exchange(&mut mesh, &agreement, entropy.as_mut());
         let (id, streams) = match result {
             Ok(done) => done,
@@ -155,12 +155,12 @@ impl Session {
     }
 
     /// The stream shared with `peer`. A peer without a link (oneself; another client) has none: a caller's mistake.
-    pub fn stream(&mut self, peer: usize) -> &mut Stream {
+    pub fn stream(&mut self, peer: usize) -> &mut PrssStream {
         self.streams[peer].as_mut().expect("only linked endpoints share a stream")
     }
 
     /// The streams shared with two peers at once.
-    pub fn two_streams(&mut self, first: usize, second: usize) -> (&mut Stream, &mut Stream) {
+    pub fn two_streams(&mut self, first: usize, second: usize) -> (&mut PrssStream, &mut PrssStream) {
         match self.streams.get_disjoint_mut([first, second]) {
             Ok([Some(a), Some(b)]) => (a, b),
             _ => panic!("only two different linked endpoints share two streams"),
@@ -239,7 +239,7 @@ impl Session {
         self.mesh.set_phase(Phase::Verify);
         let at = control(step::DRAWN, 0);
         let mut drawn: Vec<u64> =
-            (0..self.parties()).map(|party| self.streams[party].as_ref().map_or(0, Stream::drawn)).collect();
+            (0..self.parties()).map(|party| self.streams[party].as_ref().map_or(0, PrssStream::drawn)).collect();
         for &(party, blocks) in others {
             drawn[party] = drawn[party].wrapping_add(blocks);
         }
@@ -319,7 +319,7 @@ impl Session {
     /// What `sender` says to accept: hash of the session (all that was agreed on, and the nonces), the plan within it,
     /// who says so, `what`, and the blocks drawn from the stream shared with `peer`.
     fn verdict(&self, sender: usize, peer: usize, what: &[u8]) -> [u8; 32] {
-        let drawn = self.streams[peer].as_ref().map_or(0, Stream::drawn);
+        let drawn = self.streams[peer].as_ref().map_or(0, PrssStream::drawn);
         let mut hash = Sha256::new_with_prefix(b"tacit accept 1");
         hash.update(self.id);
         for number in [u64::from(self.first_op), sender as u64, drawn, what.len() as u64] {
@@ -429,7 +429,7 @@ impl Session {
         mesh: &mut Mesh,
         agreement: &Agreement,
         entropy: &mut dyn Entropy,
-    ) -> Result<([u8; 32], Vec<Option<Stream>>), Error> {
+    ) -> Result<([u8; 32], Vec<Option<PrssStream>>), Error> {
         let me = mesh.me();
         let parties = agreement.parties.len();
         let endpoints = parties + agreement.clients.len();
@@ -482,13 +482,13 @@ impl Session {
         let id = identity(agreement, &nonces);
         Self::confirm(mesh, parties, &peers, &id)?;
 
-        let mut streams: Vec<Option<Stream>> = (0..endpoints).map(|_| None).collect();
+        let mut streams: Vec<Option<PrssStream>> = (0..endpoints).map(|_| None).collect();
         for (peer, hello) in hellos.iter().enumerate() {
             let Some(hello) = hello else { continue };
             let (low, high) =
                 if me < peer { (&seeds[peer], &hello.seed) } else { (&hello.seed, &seeds[peer]) };
             let mut key = pair_key(&id, low, high);
-            streams[peer] = Some(Stream::new(&key, agreement.lane));
+            streams[peer] = Some(PrssStream::new(&key, agreement.lane));
             key.zeroize();
         }
         seeds.zeroize();

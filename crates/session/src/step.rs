@@ -106,7 +106,7 @@ pub const GARBLED_DIGEST: u16 = OFFLINE + 0x300b;
 /// That a party accepts garbled circuits.
 pub const GARBLED_ACCEPT: u16 = OFFLINE + 0x300c;
 /// Whether a message is an operation's and sent ahead of time.
-pub const fn is_ahead(part: u16) -> bool {
+pub const fn is_offline(part: u16) -> bool {
     OFFLINE <= part && part < At::ASIDE
 }
 

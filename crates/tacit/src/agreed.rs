@@ -4,7 +4,7 @@
 use crate::Compiled;
 use std::path::Path;
 use tacit_program::plan::To;
-use tacit_program::{Kind, Range, Source};
+use tacit_program::{Dtype, Range, Source};
 use tacit_session::ProgramStep;
 
 /// As many inputs, and as many outputs, are described.
@@ -53,11 +53,11 @@ pub(crate) fn steps(compiled: &Compiled) -> Vec<ProgramStep> {
 }
 
 /// A range in words, of kinds that have one to declare.
-fn range(kind: Kind, range: Range) -> String {
+fn range(kind: Dtype, range: Range) -> String {
     let frac = match kind {
-        Kind::Bool | Kind::Modular(_) => return String::new(),
-        Kind::Int => 0,
-        Kind::Fixed { frac } => frac,
+        Dtype::Bool | Dtype::Modular(_) => return String::new(),
+        Dtype::Int => 0,
+        Dtype::Fixed { frac } => frac,
     };
     // Ends of ranges have far fewer bits than a float where they have a fraction.
     let real = |raw: i128| {
@@ -80,8 +80,8 @@ mod tests {
             builder.at(Source { file: "/home/alice/survey.py".into(), line, text });
         };
         at(&mut builder, 1);
-        let fixed = Kind::Fixed { frac: 3 };
-        let a = builder.input("alice", "a", Kind::Int, &[2], Range::new(0, high)).unwrap();
+        let fixed = Dtype::Fixed { frac: 3 };
+        let a = builder.input("alice", "a", Dtype::Int, &[2], Range::new(0, high)).unwrap();
         let b = builder.input("bob", "b", fixed, &[2], Range::new(-4, 8)).unwrap();
         at(&mut builder, 2);
         let constant = Value { shape: vec![], data: Data::Float(vec![by]) };

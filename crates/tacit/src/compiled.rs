@@ -2,7 +2,7 @@
 
 use crate::Error;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
-use tacit_engine::{Clear, Protocol, Roles};
+use tacit_engine::{Clear, Protocol, Participants};
 use tacit_program::plan::{InputOp, Plan};
 use tacit_program::{
     InputType, Lowered, Native, OutputType, Program, Source, Value, decode, encode, first_difference, lower,
@@ -159,7 +159,7 @@ impl Compiled {
     }
 
     /// Those of all values that endpoint `me` gives.
-    pub(crate) fn inputs_of(&self, roles: &Roles, me: usize, values: &[Clear]) -> Vec<Option<Clear>> {
+    pub(crate) fn inputs_of(&self, roles: &Participants, me: usize, values: &[Clear]) -> Vec<Option<Clear>> {
         let mine =
             |(input, value): (&InputOp, &Clear)| (roles.endpoint(input.owner) == me).then(|| value.clone());
         self.plan.inputs.iter().zip(values).map(mine).collect()

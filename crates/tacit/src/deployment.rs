@@ -2,10 +2,10 @@
 
 use crate::attempts::Attempts;
 use crate::endpoint::{Endpoint, Once};
-use crate::lanes::{Job, Strand, Tally, Told, admitted_lanes, clients_of, play_lanes};
+use crate::lanes::{LaneInputs, Strand, Tally, Told, admitted_lanes, clients_of, play_lanes};
 use crate::local::outcome;
 use crate::report::Traffic;
-use crate::{Compiled, Error, Progress, Report, Run, is_open, players, price_lanes, protocol, settle};
+use crate::{Compiled, Error, Progress, Report, Run, is_open, players, price_lanes, protocol, negotiate};
 use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -142,7 +142,7 @@ impl Seat {
     /// Of the lane that failed first; then there are no results of others either.
     pub fn run_lanes(
         &mut self,
-        jobs: &[Job<'_, Option<Value>>],
+        jobs: &[LaneInputs<'_, Option<Value>>],
         protocol_name: &str,
         progress: Progress<'_>,
         within: Duration,
@@ -152,7 +152,7 @@ impl Seat {
 
     fn run_lanes_once(
         &mut self,
-        jobs: &[Job<'_, Option<Value>>],
+        jobs: &[LaneInputs<'_, Option<Value>>],
         protocol_name: &str,
         progress: Progress<'_>,
         within: Duration,
@@ -176,7 +176,7 @@ impl Seat {
             let (endpoint, _) = &lanes[0];
             let compiled = || lanes.iter().map(|(endpoint, _)| &endpoint.compiled);
             let price = |name: &str| price_lanes(compiled(), name, &endpoint.parties);
-            let (mesh, settled) = settle(meshes.remove(0), endpoint, protocol_name, price)?;
+            let (mesh, settled) = negotiate(meshes.remove(0), endpoint, protocol_name, price)?;
             meshes.insert(0, mesh);
             for ((endpoint, values), &(_, inputs)) in lanes.iter_mut().zip(jobs) {
                 *endpoint = endpoint.under(settled.protocol)?;

@@ -1,11 +1,11 @@
 //! One endpoint's part in one run, over links that are there: what local runs, deployments and benchmarks share.
 
-use crate::material::settle_live;
+use crate::material::agree_live;
 use crate::report::Traffic;
 use crate::{Compiled, Error, agreed};
 use std::fmt::Write;
 use std::sync::Arc;
-use tacit_engine::{Clear, Client, Engine, Material, Observer, Outcome, Protocol, Roles, executor};
+use tacit_engine::{Clear, Client, Engine, Material, Observer, Outcome, Protocol, Participants, executor};
 use tacit_net::Mesh;
 use tacit_session::{Agreement, OsEntropy, Session};
 
@@ -21,11 +21,11 @@ pub struct Endpoint {
     /// Names of the deployment's clients, in order.
     pub clients: Vec<String>,
     /// Who the plan's names are.
-    pub roles: Roles,
+    pub roles: Participants,
     /// How often the program is run, one time after another over the same links.
     pub times: u64,
     /// A program that is run once after that, with its roles: what is left of a stream.
-    pub rest: Option<(Arc<Compiled>, Roles)>,
+    pub rest: Option<(Arc<Compiled>, Participants)>,
     /// How many instances that makes, as everybody has to say alike; 1 without a stream.
     pub instances: u64,
 }
@@ -89,7 +89,7 @@ impl Endpoint {
     }
 
     /// The program of a part, and who its names are.
-    fn part(&self, part: u64) -> (&Arc<Compiled>, &Roles) {
+    fn part(&self, part: u64) -> (&Arc<Compiled>, &Participants) {
         match &self.rest {
             Some((compiled, roles)) if part >= self.times => (compiled, roles),
             _ => (&self.compiled, &self.roles),
@@ -99,7 +99,7 @@ impl Endpoint {
     /// What else the run depends on: the version, and the parts of a stream.
     pub(crate) fn parameters(&self) -> String {
         let mut parameters = format!("tacit {}", env!("CARGO_PKG_VERSION"));
-        let own = self.protocol.parameters();
+        let own = self.protocol.parameter_values();
         if !own.is_empty() {
             let _ = write!(parameters, ", {own}");
         }
@@ -141,11 +141,11 @@ pub(crate) fn admitted(
     protocol: &dyn Protocol,
     parties: &[String],
     clients: &[String],
-) -> Result<(Arc<Compiled>, Roles), Error> {
+) -> Result<(Arc<Compiled>, Participants), Error> {
     check_count(protocol, parties.len())?;
     let compiled = compiled.for_protocol(protocol)?;
     let refused = |error: tacit_engine::Error| compiled.aborted(error);
-    let roles = Roles::new(compiled.plan(), parties, clients).map_err(refused)?;
+    let roles = Participants::new(compiled.plan(), parties, clients).map_err(refused)?;
     protocol.admit(compiled.plan(), &roles).map_err(refused)?;
     Ok((compiled, roles))
 }
@@ -213,7 +213,7 @@ pub fn play_parts(
     let me = mesh.me();
     let mut session = establish(endpoint, mesh, endpoint.agreement())?;
     if me < endpoint.parties.len() {
-        settle_live(endpoint, &mut session)?;
+        agree_live(endpoint, &mut session)?;
         party(endpoint, session, None, feed, observer)
     } else {
         client(endpoint, session, feed)
@@ -242,7 +242,7 @@ pub(crate) fn party(
 ) -> Result<(u64, Traffic), Error> {
     let (first, roles) = endpoint.part(0);
     let aborted = |cause| endpoint.compiled.aborted(cause);
-    let mut engine = endpoint.protocol.seat(session, first.plan().clone(), roles.clone()).map_err(aborted)?;
+    let mut engine = endpoint.protocol.engine(session, first.plan().clone(), roles.clone()).map_err(aborted)?;
     let ended = |error: Error, engine: &mut dyn Engine| {
         if let Some(session) = engine.session() {
             session.abort(&error.to_string());

@@ -1,7 +1,7 @@
 //! Why there is no result.
 
 use tacit_engine::Error as Cause;
-use tacit_net::What;
+use tacit_net::ErrorKind;
 use tacit_net::setup::SetupError;
 use tacit_program::{Difference, ProgramError, Source, ValueError};
 use tacit_session::Error as SessionError;
@@ -134,7 +134,7 @@ impl Error {
     pub fn distance(&self) -> Distance {
         match self {
             Self::Aborted { cause, .. } => match link(cause) {
-                Some(link) if matches!(link.what(), What::Aborted { .. }) => Distance::Echo,
+                Some(link) if matches!(link.what(), ErrorKind::Aborted { .. }) => Distance::Echo,
                 Some(_) => Distance::Link,
                 None => Distance::Run,
             },
@@ -177,8 +177,8 @@ fn advice(cause: &Cause) -> String {
     let Some(link) = link(cause) else { return String::new() };
     let peer = link.peer().map_or("this party", |peer| peer.name.as_str());
     match link.what() {
-        What::Closed { .. } => format!("; see what {peer} says, and run again"),
-        What::Silent { .. } | What::Stalled { .. } => {
+        ErrorKind::Closed { .. } => format!("; see what {peer} says, and run again"),
+        ErrorKind::Silent { .. } | ErrorKind::Stalled { .. } => {
             format!("; see whether {peer} still runs and can be reached, and run again")
         }
         _ => String::new(),

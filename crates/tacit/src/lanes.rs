@@ -6,11 +6,11 @@ use crate::report::Traffic;
 use crate::{Compiled, Error, Progress};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use tacit_engine::{Observer, Protocol, Roles};
-use tacit_net::{Lane, MAX_LANES, Mesh, Tie};
+use tacit_engine::{Observer, Protocol, Participants};
+use tacit_net::{Lane, MAX_LANES, Mesh, AbortFlag};
 
 /// What one lane runs: a program, and its inputs.
-pub type Job<'a, V> = (&'a Arc<Compiled>, &'a [V]);
+pub type LaneInputs<'a, V> = (&'a Arc<Compiled>, &'a [V]);
 
 /// An endpoint's part in one lane.
 pub struct Strand<'a> {
@@ -35,13 +35,13 @@ pub struct Strand<'a> {
 /// aborted with it. It says whether a check was under way in any ([`Error::is_attempt`]).
 pub fn play_lanes(strands: Vec<Strand<'_>>) -> Result<Vec<(u64, Traffic)>, Error> {
     let count = lane_count(strands.len())?;
-    let tie = Tie::default();
+    let tie = AbortFlag::default();
     let play_one = |lane: Lane, strand: Strand<'_>| {
         let mesh = strand.mesh.in_lane(lane, tie.clone());
         let result = play_parts(strand.endpoint, mesh, strand.feed, strand.observer);
         if let Err(error) = &result {
             // Most failures are a mesh's, which has done so already.
-            tie.cut(lane, &error.to_string());
+            tie.set(lane, &error.to_string());
         }
         result
     };
@@ -107,7 +107,7 @@ pub(crate) fn clients_of<'a>(
     lanes: impl IntoIterator<Item = &'a Arc<Compiled>>,
     parties: &[String],
 ) -> Result<Vec<String>, Error> {
-    let mut lanes = lanes.into_iter().map(|compiled| Roles::clients_of(compiled.plan(), parties));
+    let mut lanes = lanes.into_iter().map(|compiled| Participants::clients_of(compiled.plan(), parties));
     let clients = lanes.next().unwrap_or_default();
     let sorted = |mut names: Vec<String>| {
         names.sort();

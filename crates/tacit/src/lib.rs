@@ -8,9 +8,9 @@
 //! takes it ([`Seat::run_stored`]).
 
 mod agreed;
-mod ahead;
+mod offline;
 mod attempts;
-mod casting;
+mod auto_select;
 mod compiled;
 mod deployment;
 mod endpoint;
@@ -24,19 +24,19 @@ mod report;
 mod stored;
 mod stream;
 
-pub use ahead::{Made, Prepared, Sent, play_offline};
+pub use offline::{Made, Prepared, Sent, play_offline};
 pub use attempts::MOST_ATTEMPTS;
-pub use casting::{
-    Casting, Comparison, Making, Seating, Seconds, Settled, cast, cast_for, is_open, network, players,
-    settle, told, usual,
+pub use auto_select::{
+    Selection, Comparison, Making, RoleAssignment, Seconds, Negotiated, select, select_for, is_open, network, players,
+    negotiate, describe_roles, select_default,
 };
 pub use compiled::Compiled;
 pub use deployment::Seat;
 pub use endpoint::{Endpoint, Feed, play, play_parts};
 pub use error::{Distance, Error};
-pub use lanes::{Job, Strand, admitted_lanes, play_lanes};
+pub use lanes::{LaneInputs, Strand, admitted_lanes, play_lanes};
 pub use local::{Local, Progress};
-pub use material::{Instance, Place};
+pub use material::{Instance, StorePath};
 pub use price::{price, price_lanes, price_offline, priced};
 pub use registry::{protocol, protocols};
 pub use report::{Report, Run, Traffic};

@@ -1,15 +1,15 @@
 //! All endpoints in this process, each in a thread, linked through memory: for trying out, for tests, and for
 //! whoever only wants the protocol's cost on one machine. Nothing is kept secret from this process.
 
-use crate::casting::comparison;
+use crate::auto_select::comparison;
 use crate::endpoint::{Endpoint, Once, check_count};
-use crate::lanes::{Job, Strand, Tally, admitted_lanes, clients_of, play_lanes};
+use crate::lanes::{LaneInputs, Strand, Tally, admitted_lanes, clients_of, play_lanes};
 use crate::report::Traffic;
 use crate::{Compiled, Error, Report, Run, players, protocol};
 use std::sync::Arc;
 use std::thread::ScopedJoinHandle;
 use std::time::Instant;
-use tacit_engine::{Clear, Outcome, Roles};
+use tacit_engine::{Clear, Outcome, Participants};
 use tacit_net::{Limits, Mesh, memory};
 use tacit_program::Value;
 
@@ -62,7 +62,7 @@ impl Local {
     ///
     /// # Errors
     /// Of the lane that failed first; then there are no results of others either.
-    pub fn run_lanes(&self, jobs: &[Job<'_, Value>], progress: Progress<'_>) -> Result<Vec<Run>, Error> {
+    pub fn run_lanes(&self, jobs: &[LaneInputs<'_, Value>], progress: Progress<'_>) -> Result<Vec<Run>, Error> {
         let run =
             |(compiled, outputs, report): Opened| Ok(Run { outputs: compiled.decode_all(&outputs)?, report });
         self.play_all(jobs, progress)?.into_iter().map(run).collect()
@@ -83,12 +83,12 @@ impl Local {
 
     /// What everybody has to know of a program.
     pub(crate) fn endpoint(&self, compiled: &Arc<Compiled>) -> Result<Endpoint, Error> {
-        let clients = Roles::clients_of(compiled.plan(), &self.parties);
+        let clients = Participants::clients_of(compiled.plan(), &self.parties);
         Endpoint::new(compiled, protocol(&self.protocol)?, self.parties.clone(), clients)
     }
 
     /// Plays every endpoint's part in threads of its own, one for each job.
-    fn play_all(&self, jobs: &[Job<'_, Value>], progress: Progress<'_>) -> Result<Vec<Opened>, Error> {
+    fn play_all(&self, jobs: &[LaneInputs<'_, Value>], progress: Progress<'_>) -> Result<Vec<Opened>, Error> {
         let protocol = protocol(&self.protocol)?;
         admitted_lanes(protocol, jobs.len())?;
         let clients = clients_of(jobs.iter().map(|(compiled, _)| *compiled), &self.parties)?;

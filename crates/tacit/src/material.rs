@@ -1,6 +1,6 @@
 //! Material that was made ahead of time: where a party keeps it, what it is good for, and which of it a run uses.
 
-use crate::casting::castings;
+use crate::auto_select::selections;
 use crate::endpoint::Endpoint;
 use crate::{Error, protocol};
 use std::fmt;
@@ -11,7 +11,7 @@ use tacit_store::{Available, Binding, Epoch, MAX_LIST_BYTES, NotAList, Run, Stor
 
 /// Where a party keeps material.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct StorePath {
     /// The store: a folder for one party and one program.
     pub store: PathBuf,
     /// The folder of the anchors, outside of the store; several stores may have theirs there.
@@ -21,7 +21,7 @@ pub struct Place {
 /// The folder of anchors beside the stores of parties that are all in one process.
 const ANCHORS: &str = "anchors";
 
-impl Place {
+impl StorePath {
     /// A store with its anchor where this user's anchors lie, unless another folder is named.
     ///
     /// # Errors
@@ -178,7 +178,7 @@ fn find_made(
     me: usize,
     is_bound: impl Fn(&Binding) -> bool,
 ) -> Result<Option<Endpoint>, Error> {
-    for name in castings(name)? {
+    for name in selections(name)? {
         let made = endpoint.under(protocol(&name)?)?;
         if is_bound(&binding(&made, me)) {
             return Ok(Some(made));
@@ -204,7 +204,7 @@ fn binding(endpoint: &Endpoint, me: usize) -> Binding {
 
 /// Makes sure that all parties make their material in the run, if the protocol has any. One round of empty messages in the
 /// setup.
-pub(crate) fn settle_live(endpoint: &Endpoint, session: &mut Session) -> Result<(), Error> {
+pub(crate) fn agree_live(endpoint: &Endpoint, session: &mut Session) -> Result<(), Error> {
     if !endpoint.protocol.prepares() {
         return Ok(());
     }
@@ -213,7 +213,7 @@ pub(crate) fn settle_live(endpoint: &Endpoint, session: &mut Session) -> Result<
 
 /// Agrees with the other parties on the instance that a run uses: of the lists that all have sent one another, and of
 /// which they make sure that all were sent the same, [`agree`] picks. Two rounds in the setup; nothing secret is sent.
-pub(crate) fn settle_stored(
+pub(crate) fn agree_stored(
     endpoint: &Endpoint,
     session: &mut Session,
     store: &Store,
@@ -334,7 +334,7 @@ mod tests {
     use crate::{Compiled, Local, play_stored};
     use tacit_engine::executor::Unobserved;
     use tacit_net::{Limits, Mesh, memory};
-    use tacit_program::{Builder, Data, Kind, Range, Recipient, Value, plan};
+    use tacit_program::{Builder, Data, Dtype, Range, Recipient, Value, plan};
 
     /// The plan counts, and not only the program and its shapes: what was made for another one is refused before anything is
     /// sent, whoever opens the store and whoever runs on one that is open.
@@ -342,12 +342,12 @@ mod tests {
     fn material_for_another_plan_of_the_same_shapes_is_refused() {
         let mut builder = Builder::new();
         let [a, b] = ["P1", "P2"]
-            .map(|owner| builder.input(owner, owner, Kind::Int, &[3], Range::new(-9, 9)).unwrap());
+            .map(|owner| builder.input(owner, owner, Dtype::Int, &[3], Range::new(-9, 9)).unwrap());
         let product = builder.mul(a, b).unwrap();
         builder.reveal(product, Recipient::All).unwrap();
         let compiled = Compiled::new(builder.finish().unwrap()).unwrap();
         let square = compiled.altered(|plan| match &mut plan.ops[0].kind {
-            plan::Kind::Mul { a, b, .. } => *b = *a,
+            plan::OpKind::Mul { a, b, .. } => *b = *a,
             other => panic!("{other:?} is no product"),
         });
         assert_eq!((square.hash(), square.describe_inputs()), (compiled.hash(), compiled.describe_inputs()));
@@ -355,7 +355,7 @@ mod tests {
 
         let local = Local::new("astra").unwrap();
         let folder = tempfile::tempdir().unwrap();
-        let place = Place::simulated(folder.path().join("stores"));
+        let place = StorePath::simulated(folder.path().join("stores"));
         local.offline(&compiled, 1, &place, &|_, _| {}).unwrap();
         let says = local.open_stores(&square, &place).unwrap_err().to_string();
         assert!(says.contains("made for something else: the plan of the program (its hash)"), "{says}");

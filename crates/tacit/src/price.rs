@@ -5,9 +5,9 @@ use crate::lanes::lane_count;
 use crate::material::two_phases;
 use crate::{Compiled, Error, protocol, protocols};
 use std::sync::Arc;
-use tacit_engine::{Checks, Protocol, Roles};
-use tacit_program::cost::{Cost, Flow, Itemised, Phase, Tariff, of_plan};
-use tacit_program::plan::{InputOp, Kind, Op, OutputOp, Plan, Stage};
+use tacit_engine::{Checks, Protocol, Participants};
+use tacit_program::cost::{Cost, Flow, Itemised, Phase, CostModel, of_plan};
+use tacit_program::plan::{InputOp, OpKind, Op, OutputOp, Plan, Stage};
 use tacit_session::Session;
 
 /// The cost of a run under the protocol of a name, in all, for every node of the program, and for all nodes together.
@@ -42,7 +42,7 @@ fn prices(
     parties: &[String],
 ) -> Result<(Arc<Compiled>, Prices), Error> {
     let protocol = protocol(name)?;
-    let clients = Roles::clients_of(compiled.plan(), parties);
+    let clients = Participants::clients_of(compiled.plan(), parties);
     let (compiled, roles) = admitted(compiled, protocol, parties, &clients)?;
     Ok((compiled, Prices { protocol, roles }))
 }
@@ -73,17 +73,17 @@ fn share_checks(bill: &mut Itemised, checks: &Checks) {
 /// Names to compare the prices of, if none is given: those of all protocols, and for a program that compares numbers also
 /// those with a way of their own to do it.
 pub fn priced(compiled: &Arc<Compiled>) -> Vec<String> {
-    let signs = |op: &Op| matches!(op.kind, Kind::Sign { .. });
+    let signs = |op: &Op| matches!(op.kind, OpKind::Sign { .. });
     let compares = |protocol: &'static dyn Protocol| {
         compiled.for_protocol(protocol).is_ok_and(|compiled| compiled.plan().ops.iter().any(signs))
     };
     let names = |usual: &'static dyn Protocol| {
         let name = usual.spec().name;
-        let offered = usual.offered().iter();
+        let offered = usual.parameters().iter();
         let values = offered.flat_map(|&(name, values)| values.iter().map(move |&value| (name, value)));
         let others = values.filter(move |(parameter, value)| {
             usual
-                .with(parameter, value)
+                .with_parameter(parameter, value)
                 .is_some_and(|other| other.native() != usual.native() && compares(other))
         });
         let others = others.map(move |(parameter, value)| format!("{name} {parameter}={value}"));
@@ -143,20 +143,20 @@ pub fn price_offline(
 /// A protocol's prices, for given roles.
 struct Prices {
     protocol: &'static dyn Protocol,
-    roles: Roles,
+    roles: Participants,
 }
 
-impl Tariff for Prices {
+impl CostModel for Prices {
     fn stage(&self, plan: &Plan, op: &Op, stage: u32) -> Vec<Flow> {
         self.protocol.operation(plan, op, stage)
     }
 
-    fn ahead(&self, plan: &Plan, op: &Op, stage: u32) -> Vec<Flow> {
+    fn offline(&self, plan: &Plan, op: &Op, stage: u32) -> Vec<Flow> {
         self.protocol.offline(plan, op, stage)
     }
 
     fn rounds(&self, plan: &Plan, stages: &[Stage]) -> u64 {
-        tacit_engine::rounds(plan, stages, |op, stage| self.protocol.speaks(op, stage))
+        tacit_engine::rounds(plan, stages, |op, stage| self.protocol.has_online_messages(op, stage))
     }
 
     fn input(&self, plan: &Plan, input: &InputOp) -> Vec<Flow> {

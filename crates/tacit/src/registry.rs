@@ -1,7 +1,7 @@
 //! The one place that names all protocols.
 
 use crate::Error;
-use crate::casting::{leaves_open, sayable};
+use crate::auto_select::{leaves_open, sayable};
 use tacit_astra::{Astra, AstraFair, AstraMalicious};
 use tacit_engine::Protocol;
 use tacit_replicated::{Replicated, ReplicatedMalicious};
@@ -42,15 +42,15 @@ pub fn protocol(name: &str) -> Result<&'static dyn Protocol, Error> {
             return Ok(protocol);
         }
         let (parameter, value) = word.split_once('=').unwrap_or((word, ""));
-        protocol.with(parameter, value).ok_or_else(|| refused(protocol, parameter, value))
+        protocol.with_parameter(parameter, value).ok_or_else(|| refused(protocol, parameter, value))
     })
 }
 
 /// Why a protocol doesn't take a parameter's value, and what it takes.
 fn refused(protocol: &dyn Protocol, parameter: &str, value: &str) -> Error {
-    let (name, offered) = (protocol.spec().name, protocol.offered());
+    let (name, offered) = (protocol.spec().name, protocol.parameters());
     if offered.iter().any(|(known, values)| *known == parameter && values.contains(&value)) {
-        let others = protocol.parameters();
+        let others = protocol.parameter_values();
         return Error::Refused(format!("protocol {name:?}: {parameter}={value} doesn't go with {others}"));
     }
     if let Some((_, values)) = offered.iter().find(|(known, _)| *known == parameter) {
@@ -87,13 +87,13 @@ mod tests {
     #[test]
     fn several_parameters_stand_behind_a_name() {
         let name = "replicated-malicious soundness=100 proofs=li-2023";
-        assert_eq!(protocol(name).unwrap().parameters(), "soundness=100 proofs=li-2023");
+        assert_eq!(protocol(name).unwrap().parameter_values(), "soundness=100 proofs=li-2023");
         assert!(protocol("replicated-malicious soundness=100 proofs=boyle-2019").is_err());
     }
 
     #[test]
     fn parameters_stand_behind_a_name() {
-        let parameters = |name: &str| protocol(name).map(Protocol::parameters);
+        let parameters = |name: &str| protocol(name).map(Protocol::parameter_values);
         assert_eq!(parameters("replicated").unwrap(), "");
         assert_eq!(parameters("replicated zero-sharing=computational").unwrap(), "");
         let fresh = "zero-sharing=information-theoretic";
@@ -108,7 +108,7 @@ mod tests {
     #[test]
     fn values_that_go_together_are_taken() {
         let parameters =
-            |values: &str| protocol(&format!("replicated-malicious {values}")).map(Protocol::parameters);
+            |values: &str| protocol(&format!("replicated-malicious {values}")).map(Protocol::parameter_values);
         for (values, taken) in [
             ("", ""),
             ("soundness=50", ""),
@@ -165,9 +165,9 @@ mod tests {
     #[test]
     fn what_is_offered_is_taken() {
         for protocol in protocols() {
-            for (parameter, values) in protocol.offered() {
-                assert!(values.iter().all(|value| protocol.with(parameter, value).is_some()), "{parameter}");
-                assert!(protocol.with(parameter, "").is_none(), "{parameter}");
+            for (parameter, values) in protocol.parameters() {
+                assert!(values.iter().all(|value| protocol.with_parameter(parameter, value).is_some()), "{parameter}");
+                assert!(protocol.with_parameter(parameter, "").is_none(), "{parameter}");
             }
         }
     }

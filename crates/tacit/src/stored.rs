@@ -1,12 +1,12 @@
 //! Runs on material from a store: nothing is left of their offline phase.
 
-use crate::casting::{Making, Settling, comparison};
+use crate::auto_select::{Making, Negotiation, comparison};
 use crate::endpoint::{Endpoint, Once, establish, party, play};
 use crate::lanes::{Tally, Told};
 use crate::local::{all_of, collect, together};
-use crate::material::{Instance, made_under, refuse_other, settle_stored, take};
+use crate::material::{Instance, made_under, refuse_other, agree_stored, take};
 use crate::report::Traffic;
-use crate::{Compiled, Error, Local, Place, Progress, Report, Run, Seat, is_open, players, price};
+use crate::{Compiled, Error, Local, StorePath, Progress, Report, Run, Seat, is_open, players, price};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tacit_engine::{Clear, Observer, Outcome};
@@ -24,7 +24,7 @@ impl Seat {
         &self,
         compiled: &Arc<Compiled>,
         protocol_name: &str,
-        place: &Place,
+        place: &StorePath,
     ) -> Result<Store, Error> {
         let endpoint = self.party_endpoint(compiled, protocol_name)?;
         place.open_made(&endpoint, protocol_name, self.config().me())
@@ -65,9 +65,9 @@ impl Seat {
         if is_open(protocol_name)? {
             // The clients can't know it.
             let made = Some(endpoint.protocol);
-            let settling = Settling { endpoint: &open, name: protocol_name, making: Making::InRun, made };
+            let settling = Negotiation { endpoint: &open, name: protocol_name, making: Making::InRun, made };
             let price = |name: &str| Ok(price(compiled, name, &open.parties)?.total);
-            (mesh, _) = settling.settle(mesh, open.agreement(), price)?;
+            (mesh, _) = settling.negotiate(mesh, open.agreement(), price)?;
         }
         let tally = Tally::new(progress);
         let start = Instant::now();
@@ -89,7 +89,7 @@ impl Local {
     ///
     /// # Errors
     /// As [`Seat::open_store`].
-    pub fn open_stores(&self, compiled: &Arc<Compiled>, place: &Place) -> Result<Vec<Store>, Error> {
+    pub fn open_stores(&self, compiled: &Arc<Compiled>, place: &StorePath) -> Result<Vec<Store>, Error> {
         let endpoint = self.endpoint(compiled)?;
         let open = |(me, name): (usize, &String)| place.of(name).open_made(&endpoint, &self.protocol, me);
         self.parties.iter().enumerate().map(open).collect()
@@ -155,7 +155,7 @@ pub fn play_stored(
 ) -> Result<(Outcome, Traffic, Instance), Error> {
     refuse_other(endpoint, mesh.me(), store)?;
     let mut session = establish(endpoint, mesh, endpoint.agreement())?;
-    let instance = settle_stored(endpoint, &mut session, store)?;
+    let instance = agree_stored(endpoint, &mut session, store)?;
     let material = match take(store, instance) {
         Ok(material) => material,
         Err(error) => {

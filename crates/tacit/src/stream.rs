@@ -1,15 +1,15 @@
 //! Streams: a program that is run part after part in one session, on more instances than memory would hold at once.
 
-use crate::casting::comparison;
+use crate::auto_select::comparison;
 use crate::endpoint::{Endpoint, Feed, play_parts};
 use crate::local::{collect, together};
 use crate::price::price_in;
 use crate::report::Traffic;
-use crate::{Compiled, Error, Local, Report, Seat, is_open, players, protocol, settle};
+use crate::{Compiled, Error, Local, Report, Seat, is_open, players, protocol, negotiate};
 use std::sync::Arc;
 use std::time::Instant;
 use tacit_engine::executor::Unobserved;
-use tacit_engine::{Outcome, Protocol, Roles};
+use tacit_engine::{Outcome, Protocol, Participants};
 use tacit_program::cost::Cost;
 
 /// What is run of a stream. Everybody who takes part agrees on all of it before anything is sent.
@@ -28,7 +28,7 @@ pub struct Stream {
 impl Stream {
     /// The clients that the programs name.
     pub fn clients(&self, parties: &[String]) -> Vec<String> {
-        Roles::clients_of(self.part.plan(), parties)
+        Participants::clients_of(self.part.plan(), parties)
     }
 
     /// The same with so many bytes of circuits' messages under way at a time ([`Compiled::with_window`]).
@@ -139,7 +139,7 @@ impl Seat {
         if is_open(protocol_name)? {
             let price = |name: &str| stream.price(name, &parties, 1);
             let settled;
-            (mesh, settled) = settle(mesh, &endpoint, protocol_name, price)?;
+            (mesh, settled) = negotiate(mesh, &endpoint, protocol_name, price)?;
             endpoint = endpoint.under(settled.protocol)?;
             comparison = settled.comparison;
         }

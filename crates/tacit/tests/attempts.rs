@@ -9,8 +9,8 @@ use std::thread;
 use std::time::Duration;
 use tacit::engine::executor::Unobserved;
 use tacit::net::setup::{Config, Listener, init};
-use tacit::net::{Event, Frame, Kind as FrameKind, Mesh, What};
-use tacit::program::{Builder, Data, Kind, Range, Recipient, Value};
+use tacit::net::{Event, Frame, FrameKind, Mesh, ErrorKind};
+use tacit::program::{Builder, Data, Dtype, Range, Recipient, Value};
 use tacit::session::step;
 use tacit::{Compiled, Endpoint, Error, Run, Seat, play, protocol};
 use tacit_testkit::react::{Act, Attacker, reacting};
@@ -22,8 +22,8 @@ const PATIENCE: Duration = Duration::from_mins(1);
 fn product() -> Arc<Compiled> {
     let mut builder = Builder::new();
     let range = Range::new(-100, 100);
-    let a = builder.input("P1", "a", Kind::Int, &[3], range).unwrap();
-    let b = builder.input("P2", "b", Kind::Int, &[3], range).unwrap();
+    let a = builder.input("P1", "a", Dtype::Int, &[3], range).unwrap();
+    let b = builder.input("P2", "b", Dtype::Int, &[3], range).unwrap();
     let product = builder.mul(a, b).unwrap();
     builder.reveal(product, Recipient::All).unwrap();
     Compiled::new(builder.finish().unwrap()).unwrap()
@@ -63,7 +63,7 @@ impl Corrupt {
     fn go(&mut self, act: &mut Act<'_>) {
         self.is_gone = true;
         for other in [1, 2] {
-            act.hear(other, Event::Lost(What::Closed { how: "it is gone itself".into() }));
+            act.hear(other, Event::Lost(ErrorKind::Closed { how: "it is gone itself".into() }));
         }
     }
 }

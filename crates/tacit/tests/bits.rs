@@ -1,10 +1,10 @@
 //! Programs of numbers under a protocol that has bits alone: values go in and come out as under any other.
 
 use std::sync::Arc;
-use tacit::engine::{Clear, Protocol, Roles, executor::Unobserved};
+use tacit::engine::{Clear, Protocol, Participants, executor::Unobserved};
 use tacit::net::{Limits, Mesh, memory};
 use tacit::program::plan::{Domain, Form};
-use tacit::program::{Builder, Data, Kind, Modulus, Native, Range, Recipient, Value};
+use tacit::program::{Builder, Data, Dtype, Modulus, Native, Range, Recipient, Value};
 use tacit::{Compiled, Endpoint, Error, play, protocol};
 use tacit_testkit::Altered;
 
@@ -20,7 +20,7 @@ fn value(data: Data) -> Value {
 /// Everybody's outputs in a run of all endpoints.
 fn run(compiled: &Arc<Compiled>, inputs: &[Value]) -> Vec<Vec<Option<Value>>> {
     let parties = ["P0", "P1", "P2"].map(str::to_owned).to_vec();
-    let clients = Roles::clients_of(compiled.plan(), &parties);
+    let clients = Participants::clients_of(compiled.plan(), &parties);
     let names: Vec<String> = parties.iter().chain(&clients).cloned().collect();
     let links = memory::mesh(parties.len(), clients.len());
     let endpoint = Endpoint::new(compiled, bits_alone(), parties, clients).unwrap();
@@ -53,10 +53,10 @@ fn run(compiled: &Arc<Compiled>, inputs: &[Value]) -> Vec<Vec<Option<Value>>> {
 #[test]
 fn numbers_of_every_kind_go_in_and_come_out() {
     let mut build = Builder::new();
-    let ints = build.input("alice", "ints", Kind::Int, &[3], Range::new(-9, 9)).unwrap();
-    let fixed = Kind::Fixed { frac: 4 };
+    let ints = build.input("alice", "ints", Dtype::Int, &[3], Range::new(-9, 9)).unwrap();
+    let fixed = Dtype::Fixed { frac: 4 };
     let prices = build.input("P1", "prices", fixed, &[3], Range::of_reals(0.0, 100.0, 4)).unwrap();
-    let wide = Kind::Modular(Modulus::PowerOfTwo(100));
+    let wide = Dtype::Modular(Modulus::PowerOfTwo(100));
     let wide = build.input("P2", "wide", wide, &[3], None).unwrap();
     let total = build.mul(ints, prices).unwrap();
     let square = build.mul(wide, wide).unwrap();
@@ -86,7 +86,7 @@ fn numbers_of_every_kind_go_in_and_come_out() {
 #[test]
 fn a_plan_is_made_once_for_what_is_offered() {
     let mut build = Builder::new();
-    let a = build.input("alice", "a", Kind::Int, &[3], Range::new(-9, 9)).unwrap();
+    let a = build.input("alice", "a", Dtype::Int, &[3], Range::new(-9, 9)).unwrap();
     build.reveal(a, Recipient::All).unwrap();
     let compiled = Compiled::new(build.finish().unwrap()).unwrap().with_window(1 << 20);
     let own = compiled.for_protocol(bits_alone()).unwrap();
@@ -109,7 +109,7 @@ fn a_plan_is_made_once_for_what_is_offered() {
 #[test]
 fn what_is_not_offered_is_refused_before_a_run() {
     let mut build = Builder::new();
-    let a = build.input("alice", "a", Kind::Modular(Modulus::Mersenne61), &[3], None).unwrap();
+    let a = build.input("alice", "a", Dtype::Modular(Modulus::Mersenne61), &[3], None).unwrap();
     build.reveal(a, Recipient::All).unwrap();
     let compiled = Compiled::new(build.finish().unwrap()).unwrap();
     let parties = ["P0", "P1", "P2"].map(str::to_owned).to_vec();

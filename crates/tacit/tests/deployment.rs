@@ -10,8 +10,8 @@ use std::time::Duration;
 use tacit::engine::Clear;
 use tacit::net::setup::{Config, init};
 use tacit::program::cost::Phase;
-use tacit::program::{Builder, Data, Kind, NodeId, ProgramError, Range, Recipient, Source, Value};
-use tacit::{Compiled, Error, Feed, Place, Prepared, Run, Seat, Stream};
+use tacit::program::{Builder, Data, Dtype, NodeId, ProgramError, Range, Recipient, Source, Value};
+use tacit::{Compiled, Error, Feed, StorePath, Prepared, Run, Seat, Stream};
 
 /// Folders of three parties and the clients `alice` and `bob`; gone at the end.
 struct Deployment(PathBuf);
@@ -67,8 +67,8 @@ fn difference_with(range: i128, compare: Comparing) -> Arc<Compiled> {
         builder.at(Source { file: "/home/differ.py".to_owned(), line, text: text.to_owned() });
     };
     at(&mut builder, 1, "def difference(a, b)");
-    let a = builder.input("alice", "a", Kind::Int, &[3], range).unwrap();
-    let b = builder.input("bob", "b", Kind::Int, &[3], range).unwrap();
+    let a = builder.input("alice", "a", Dtype::Int, &[3], range).unwrap();
+    let b = builder.input("bob", "b", Dtype::Int, &[3], range).unwrap();
     at(&mut builder, 2, "difference = a - b");
     let difference = builder.sub(a, b).unwrap();
     at(&mut builder, 3, "larger = compare(a, b)");
@@ -210,8 +210,8 @@ fn a_client_that_only_gives_stays_to_the_end() {
     let deployment = Deployment::new("stays");
     let mut builder = Builder::new();
     let range = Range::new(-100, 100);
-    let a = builder.input("alice", "a", Kind::Int, &[3], range).unwrap();
-    let b = builder.input("bob", "b", Kind::Int, &[3], range).unwrap();
+    let a = builder.input("alice", "a", Dtype::Int, &[3], range).unwrap();
+    let b = builder.input("bob", "b", Dtype::Int, &[3], range).unwrap();
     let larger = builder.greater(a, b).unwrap();
     builder.reveal(larger, Recipient::Role("P0".into())).unwrap();
     let program = Compiled::new(builder.finish().unwrap()).unwrap();
@@ -249,7 +249,7 @@ fn conjunctions(count: usize) -> Arc<Compiled> {
     let last = bits.iter().copied().reduce(|last, bit| gates.and(last, bit)).unwrap();
     let circuit = Arc::new(gates.finish(vec![vec![last]]));
     let mut builder = Builder::new();
-    let bits = builder.input("P0", "bits", Kind::Bool, &[count, 64], None).unwrap();
+    let bits = builder.input("P0", "bits", Dtype::Bool, &[count, 64], None).unwrap();
     let all = builder.circuit(&circuit, &[bits]).unwrap();
     builder.reveal(all[0], Recipient::All).unwrap();
     Compiled::new(builder.finish().unwrap()).unwrap()
@@ -463,8 +463,8 @@ fn roles_that_are_said_are_not_settled() {
 
 impl Deployment {
     /// Where a party keeps material; of several stores the one of this name.
-    fn place(&self, store: &str, party: &str) -> Place {
-        Place { store: self.0.join(store).join(party), anchors: self.0.join("anchors").join(party) }
+    fn place(&self, store: &str, party: &str) -> StorePath {
+        StorePath { store: self.0.join(store).join(party), anchors: self.0.join("anchors").join(party) }
     }
 
     /// Lets the parties make material for two runs, each under a protocol and into a store of its own.

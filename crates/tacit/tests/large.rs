@@ -1,9 +1,9 @@
 //! More data than links hold.
 
 use std::time::Duration;
-use tacit::engine::{Roles, executor::Unobserved};
+use tacit::engine::{Participants, executor::Unobserved};
 use tacit::net::{Limits, Mesh, memory};
-use tacit::program::{Builder, Data, Kind, NodeId, Range, Recipient, Value};
+use tacit::program::{Builder, Data, Dtype, NodeId, Range, Recipient, Value};
 use tacit::{Compiled, Endpoint, play, protocol};
 
 /// Every party gives `len` numbers; `make` makes the program of them. Everybody has to end well.
@@ -13,10 +13,10 @@ fn check(len: usize, make: impl Fn(&mut Builder, &[NodeId])) {
     let mut builder = Builder::new();
     let range = Range::new(-(1 << 50), 1 << 50);
     let inputs: Vec<NodeId> =
-        parties.iter().map(|name| builder.input(name, "x", Kind::Int, &[len], range).unwrap()).collect();
+        parties.iter().map(|name| builder.input(name, "x", Dtype::Int, &[len], range).unwrap()).collect();
     make(&mut builder, &inputs);
     let compiled = Compiled::new(builder.finish().unwrap()).unwrap();
-    let clients = Roles::clients_of(compiled.plan(), &parties);
+    let clients = Participants::clients_of(compiled.plan(), &parties);
     let names: Vec<String> = parties.iter().chain(&clients).cloned().collect();
     let links = memory::mesh(3, clients.len());
     let protocol = protocol("replicated").unwrap();

@@ -1,12 +1,12 @@
 //! Whole runs in one process.
 
-use tacit::program::{Builder, Data, Kind, Range, Recipient, Value};
+use tacit::program::{Builder, Data, Dtype, Range, Recipient, Value};
 use tacit::{Compiled, Local};
 
 #[test]
 fn whose_numbers_are_larger_and_by_how_much() {
     let mut builder = Builder::new();
-    let kind = Kind::Fixed { frac: 16 };
+    let kind = Dtype::Fixed { frac: 16 };
     let range = Range::of_reals(0.0, 1e6, 16).unwrap();
     let a = builder.input("alice", "a", kind, &[1000], Some(range)).unwrap();
     let b = builder.input("bob", "b", kind, &[1000], Some(range)).unwrap();
@@ -53,8 +53,8 @@ fn measured_bytes_are_the_predicted_ones() {
     use tacit::program::cost;
     let mut builder = Builder::new();
     let range = Range::new(-1000, 1000);
-    let a = builder.input("alice", "a", Kind::Int, &[77], range).unwrap();
-    let b = builder.input("P1", "b", Kind::Int, &[77], range).unwrap();
+    let a = builder.input("alice", "a", Dtype::Int, &[77], range).unwrap();
+    let b = builder.input("P1", "b", Dtype::Int, &[77], range).unwrap();
     let product = builder.mul(a, b).unwrap();
     let larger = builder.maximum(product, a).unwrap();
     builder.reveal(larger, Recipient::All).unwrap();
@@ -84,7 +84,7 @@ fn measured_bytes_are_the_predicted_ones() {
 #[test]
 fn a_debug_run_of_a_right_protocol_finds_no_difference() {
     let mut builder = Builder::new();
-    let a = builder.input("alice", "a", Kind::Int, &[5], Range::new(-9, 9)).unwrap();
+    let a = builder.input("alice", "a", Dtype::Int, &[5], Range::new(-9, 9)).unwrap();
     let b = builder.relu(a).unwrap();
     builder.reveal(b, Recipient::All).unwrap();
     let compiled = Compiled::debug(builder.finish().unwrap()).unwrap();
@@ -98,8 +98,8 @@ fn a_debug_run_of_a_right_protocol_finds_no_difference() {
 fn products(len: usize, depth: usize) -> (std::sync::Arc<Compiled>, [Value; 2], Value) {
     let mut builder = Builder::new();
     let range = Range::new(-9, 9);
-    let a = builder.input("alice", "a", Kind::Int, &[len], range).unwrap();
-    let b = builder.input("P1", "b", Kind::Int, &[len], range).unwrap();
+    let a = builder.input("alice", "a", Dtype::Int, &[len], range).unwrap();
+    let b = builder.input("P1", "b", Dtype::Int, &[len], range).unwrap();
     let product = (0..depth).fold(a, |product, _| builder.mul(product, b).unwrap());
     builder.reveal(product, Recipient::All).unwrap();
     let numbers = |factor: i64| (0..len as i64).map(|i| i * factor % 10).collect::<Vec<_>>();
@@ -175,7 +175,7 @@ fn lanes_that_do_not_go_together_are_refused() {
     assert!(refused(&[]).contains("1 to 64 lanes, not 0"));
     assert!(refused(&[(&compiled, &inputs[..]); 65]).contains("not 65"));
     let mut builder = Builder::new();
-    let a = builder.input("bob", "a", Kind::Int, &[1], Range::new(0, 9)).unwrap();
+    let a = builder.input("bob", "a", Dtype::Int, &[1], Range::new(0, 9)).unwrap();
     builder.reveal(a, Recipient::All).unwrap();
     let other = Compiled::new(builder.finish().unwrap()).unwrap();
     let value = [Value { shape: vec![1], data: Data::Int(vec![1]) }];
@@ -192,8 +192,8 @@ fn what_a_protocol_does_not_admit_is_refused_before_anything_starts() {
     use tacit::Error;
     let compiled = |to: Recipient| {
         let mut builder = Builder::new();
-        let a = builder.input("alice", "a", Kind::Int, &[3], Range::new(-9, 9)).unwrap();
-        let b = builder.input("bob", "b", Kind::Int, &[3], Range::new(-9, 9)).unwrap();
+        let a = builder.input("alice", "a", Dtype::Int, &[3], Range::new(-9, 9)).unwrap();
+        let b = builder.input("bob", "b", Dtype::Int, &[3], Range::new(-9, 9)).unwrap();
         let product = builder.mul(a, b).unwrap();
         builder.reveal(product, to).unwrap();
         Compiled::new(builder.finish().unwrap()).unwrap()
@@ -214,7 +214,7 @@ fn what_a_protocol_does_not_admit_is_refused_before_anything_starts() {
     }
     let compiled = compiled(Recipient::Role("P1".into()));
     assert!(local.run(&compiled, &inputs, &|_, _| {}).is_ok());
-    let job: tacit::Job<'_, Value> = (&compiled, &inputs);
+    let job: tacit::LaneInputs<'_, Value> = (&compiled, &inputs);
     let error = local.run_lanes(&[job, job], &|_, _| {}).unwrap_err();
     assert!(matches!(&error, Error::Refused(reason) if reason.contains("in one lane")), "{error}");
 }
@@ -225,7 +225,7 @@ fn a_refusal_says_more_than_a_loss() {
     use tacit::net::{Limits, Mesh, memory};
     use tacit::{Distance, Endpoint, Error, play};
     let mut builder = Builder::new();
-    let a = builder.input("P0", "a", Kind::Int, &[1], Range::new(-9, 9)).unwrap();
+    let a = builder.input("P0", "a", Dtype::Int, &[1], Range::new(-9, 9)).unwrap();
     builder.reveal(a, Recipient::All).unwrap();
     let compiled = Compiled::new(builder.finish().unwrap()).unwrap();
     let names: Vec<String> = (0..3).map(|party| format!("P{party}")).collect();

@@ -6,11 +6,11 @@ use std::time::Duration;
 use tacit::engine::{Clear, Engine, Error as EngineError, Observer};
 use tacit::net::{Limits, Mesh, Phase, Profile, Shape, Shaped};
 use tacit::program::cost::NetProfile;
-use tacit::program::{Builder, Data, Kind, Range, Recipient, Value};
+use tacit::program::{Builder, Data, Dtype, Range, Recipient, Value};
 use tacit::session::step;
 use tacit::{
-    Casting, Comparison, Compiled, Endpoint, Error, Making, Seating, cast, network, play, players, price,
-    protocol, settle,
+    Selection, Comparison, Compiled, Endpoint, Error, Making, RoleAssignment, select, network, play, players, price,
+    protocol, negotiate,
 };
 use tacit_testkit::{Fate, Interceptor, World};
 
@@ -23,7 +23,7 @@ fn parties() -> Vec<String> {
 /// Products of `alice`'s numbers, each of `count` in so many rounds, for alice.
 fn products(count: usize, depth: usize) -> Arc<Compiled> {
     let mut builder = Builder::new();
-    let a = builder.input("alice", "a", Kind::Int, &[count], Range::new(-1, 1)).unwrap();
+    let a = builder.input("alice", "a", Dtype::Int, &[count], Range::new(-1, 1)).unwrap();
     let product = (0..depth).fold(a, |product, _| builder.mul(product, a).unwrap());
     builder.reveal(product, Recipient::Role("alice".into())).unwrap();
     Compiled::new(builder.finish().unwrap()).unwrap()
@@ -95,7 +95,7 @@ fn run_each(
         if tacit::is_open(name)? {
             let price = |name: &str| Ok(price(compiled, name, &parties())?.total);
             let settled;
-            (mesh, settled) = settle(mesh, &endpoint, name, price)?;
+            (mesh, settled) = negotiate(mesh, &endpoint, name, price)?;
             endpoint = endpoint.under(settled.protocol)?;
             comparison = settled.comparison;
         }
@@ -130,12 +130,12 @@ fn all(runs: Vec<Result<Seen, Error>>) -> Vec<Seen> {
     runs.into_iter().map(Result::unwrap).collect()
 }
 
-fn casting(name: &str, compiled: &Arc<Compiled>, net: &NetProfile, making: Making) -> Casting {
-    cast(name, &parties(), net, making, |name| Ok(price(compiled, name, &parties())?.total)).unwrap()
+fn casting(name: &str, compiled: &Arc<Compiled>, net: &NetProfile, making: Making) -> Selection {
+    select(name, &parties(), net, making, |name| Ok(price(compiled, name, &parties())?.total)).unwrap()
 }
 
-fn predicted(compiled: &Arc<Compiled>, net: &NetProfile) -> Seating {
-    casting("astra", compiled, net, Making::InRun).seating.unwrap()
+fn predicted(compiled: &Arc<Compiled>, net: &NetProfile) -> RoleAssignment {
+    casting("astra", compiled, net, Making::InRun).roles.unwrap()
 }
 
 /// What a party waits for, from the first message ahead of time until the last thing is checked.
@@ -355,9 +355,9 @@ fn who_says_two_different_things_is_noticed() {
 fn signs(count: usize) -> Arc<Compiled> {
     let mut builder = Builder::new();
     let bound = 1 << 62;
-    let a = builder.input("alice", "a", Kind::Int, &[count], Range::new(-bound, bound)).unwrap();
+    let a = builder.input("alice", "a", Dtype::Int, &[count], Range::new(-bound, bound)).unwrap();
     let zero = Value { shape: vec![], data: Data::Int(vec![0]) };
-    let zero = builder.constant(&zero, Kind::Int).unwrap();
+    let zero = builder.constant(&zero, Dtype::Int).unwrap();
     let positive = builder.greater(a, zero).unwrap();
     builder.reveal(positive, Recipient::Role("alice".into())).unwrap();
     Compiled::new(builder.finish().unwrap()).unwrap()
@@ -401,7 +401,7 @@ fn what_is_made_ahead_is_not_waited_for() {
         casting("astra comparison=auto", &signs(count), &net, making).comparison.unwrap().picked
     };
     assert_eq!([10, 800, 10_000].map(|count| picked(count, Making::InRun)), ["garbled", "prefix", "prefix"]);
-    assert_eq!([10, 800, 10_000].map(|count| picked(count, Making::Ahead)), ["garbled", "garbled", "prefix"]);
+    assert_eq!([10, 800, 10_000].map(|count| picked(count, Making::Offline)), ["garbled", "garbled", "prefix"]);
 }
 
 /// Where links take no time, or nothing is compared, it is as usual.
@@ -412,7 +412,7 @@ fn what_makes_no_difference_is_as_usual() {
     for (compiled, net) in [(signs(10), &free), (products(10, 2), &wan)] {
         let casting = casting("astra comparison=auto", &compiled, net, Making::InRun);
         assert_eq!(casting.comparison.unwrap().picked, "prefix");
-        assert_eq!(casting.seating.unwrap().parties, parties());
+        assert_eq!(casting.roles.unwrap().parties, parties());
     }
 }
 

@@ -9,11 +9,11 @@ use tacit::engine::executor::Unobserved;
 use tacit::engine::{Clear, Security};
 use tacit::net::{Limits, Mesh, Phase};
 use tacit::program::cost;
-use tacit::program::{Builder, Data, Kind, Range, Recipient, Value};
+use tacit::program::{Builder, Data, Dtype, Range, Recipient, Value};
 use tacit::session::step;
 use tacit::store::{Available, Store};
 use tacit::{
-    Compiled, Endpoint, Error, Instance, Local, Place, Report, play, play_stored, price, price_offline,
+    Compiled, Endpoint, Error, Instance, Local, StorePath, Report, play, play_stored, price, price_offline,
     protocol, protocols,
 };
 use tacit_testkit::{Deviation, Fate, Interceptor, World};
@@ -25,8 +25,8 @@ const PROTOCOL: &str = "astra";
 fn program(range: i128) -> Arc<Compiled> {
     let mut builder = Builder::new();
     let range = Range::new(-range, range);
-    let a = builder.input("alice", "a", Kind::Int, &[3], range).unwrap();
-    let b = builder.input("P1", "b", Kind::Int, &[3], range).unwrap();
+    let a = builder.input("alice", "a", Dtype::Int, &[3], range).unwrap();
+    let b = builder.input("P1", "b", Dtype::Int, &[3], range).unwrap();
     let larger = builder.greater(a, b).unwrap();
     let products = builder.mul(a, b).unwrap();
     let sum = builder.sum(products, None, false).unwrap();
@@ -48,13 +48,13 @@ impl Folder {
         Self(tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).unwrap())
     }
 
-    fn place(&self) -> Place {
-        Place::simulated(self.0.path().join("stores"))
+    fn place(&self) -> StorePath {
+        StorePath::simulated(self.0.path().join("stores"))
     }
 
-    fn party(&self, name: &str) -> Place {
+    fn party(&self, name: &str) -> StorePath {
         let place = self.place();
-        Place { store: place.store.join(name), anchors: place.anchors }
+        StorePath { store: place.store.join(name), anchors: place.anchors }
     }
 }
 
@@ -200,7 +200,7 @@ fn ahead_of(local: &Local, compiled: &Arc<Compiled>, count: u64, folder: &Folder
 fn sums(len: usize) -> Arc<Compiled> {
     let mut builder = Builder::new();
     let [a, b] = ["P0", "P1"]
-        .map(|owner| builder.input(owner, owner, Kind::Int, &[len], Range::new(-100, 100)).unwrap());
+        .map(|owner| builder.input(owner, owner, Dtype::Int, &[len], Range::new(-100, 100)).unwrap());
     let products = builder.mul(a, b).unwrap();
     let sum = builder.sum(products, None, false).unwrap();
     builder.reveal(sum, Recipient::All).unwrap();
@@ -210,7 +210,7 @@ fn sums(len: usize) -> Arc<Compiled> {
 /// ANDs of so many bits.
 fn conjunctions(len: usize) -> Arc<Compiled> {
     let mut builder = Builder::new();
-    let [a, b] = ["P0", "P1"].map(|owner| builder.input(owner, owner, Kind::Bool, &[len], None).unwrap());
+    let [a, b] = ["P0", "P1"].map(|owner| builder.input(owner, owner, Dtype::Bool, &[len], None).unwrap());
     let both = builder.and(a, b).unwrap();
     builder.reveal(both, Recipient::All).unwrap();
     Compiled::new(builder.finish().unwrap()).unwrap()
@@ -219,7 +219,7 @@ fn conjunctions(len: usize) -> Arc<Compiled> {
 fn comparisons(len: usize) -> Arc<Compiled> {
     let mut builder = Builder::new();
     let range = Range::new(-100, 100);
-    let [a, b] = ["P0", "P1"].map(|owner| builder.input(owner, owner, Kind::Int, &[len], range).unwrap());
+    let [a, b] = ["P0", "P1"].map(|owner| builder.input(owner, owner, Dtype::Int, &[len], range).unwrap());
     let larger = builder.greater(a, b).unwrap();
     builder.reveal(larger, Recipient::All).unwrap();
     Compiled::new(builder.finish().unwrap()).unwrap()

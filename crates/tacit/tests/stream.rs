@@ -4,7 +4,7 @@ use std::sync::Arc;
 use tacit::circuit::arith::{Style, circuits};
 use tacit::engine::Clear;
 use tacit::program::plan::Domain;
-use tacit::program::{Builder, Kind, Recipient};
+use tacit::program::{Builder, Dtype, Recipient};
 use tacit::{Compiled, Error, Feed, Local, Stream};
 
 /// Bits of a number.
@@ -15,7 +15,7 @@ fn sums(instances: usize) -> Arc<Compiled> {
     let circuit = Arc::new(circuits::add(Style::Small, WIDTH as u32));
     let mut builder = Builder::new();
     let inputs = [("P1", "a"), ("alice", "b")]
-        .map(|(owner, name)| builder.input(owner, name, Kind::Bool, &[instances, WIDTH], None).unwrap());
+        .map(|(owner, name)| builder.input(owner, name, Dtype::Bool, &[instances, WIDTH], None).unwrap());
     for output in builder.circuit(&circuit, &inputs).unwrap() {
         builder.reveal(output, Recipient::All).unwrap();
     }

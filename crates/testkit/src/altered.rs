@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use tacit_engine::{Checks, Client, Engine, Error, Protocol, ProtocolSpec, Roles};
+use tacit_engine::{Checks, Client, Engine, Error, Protocol, ProtocolSpec, Participants};
 use tacit_program::Native;
 use tacit_program::cost::Flow;
 use tacit_program::plan::{InputOp, Op, OutputOp, Plan};
@@ -42,8 +42,8 @@ impl Protocol for Altered {
         self.protocol.spec()
     }
 
-    fn parameters(&self) -> String {
-        self.protocol.parameters()
+    fn parameter_values(&self) -> String {
+        self.protocol.parameter_values()
     }
 
     fn native(&self) -> Native {
@@ -66,11 +66,11 @@ impl Protocol for Altered {
         self.protocol.operation(plan, op, stage)
     }
 
-    fn speaks(&self, op: &Op, stage: u32) -> bool {
-        self.protocol.speaks(op, stage)
+    fn has_online_messages(&self, op: &Op, stage: u32) -> bool {
+        self.protocol.has_online_messages(op, stage)
     }
 
-    fn input(&self, plan: &Plan, roles: &Roles, input: &InputOp) -> Vec<Flow> {
+    fn input(&self, plan: &Plan, roles: &Participants, input: &InputOp) -> Vec<Flow> {
         self.protocol.input(plan, roles, input)
     }
 
@@ -78,11 +78,11 @@ impl Protocol for Altered {
         self.protocol.seeds(client)
     }
 
-    fn output(&self, plan: &Plan, roles: &Roles, output: &OutputOp) -> Vec<Flow> {
+    fn output(&self, plan: &Plan, roles: &Participants, output: &OutputOp) -> Vec<Flow> {
         self.protocol.output(plan, roles, output)
     }
 
-    fn checks(&self, plan: &Plan, roles: &Roles) -> Checks {
+    fn checks(&self, plan: &Plan, roles: &Participants) -> Checks {
         self.protocol.checks(plan, roles)
     }
 
@@ -90,7 +90,7 @@ impl Protocol for Altered {
         self.protocol.checks_together(plan, runs, lanes)
     }
 
-    fn admit(&self, plan: &Plan, roles: &Roles) -> Result<(), Error> {
+    fn admit(&self, plan: &Plan, roles: &Participants) -> Result<(), Error> {
         self.protocol.admit(plan, roles)
     }
 
@@ -98,12 +98,12 @@ impl Protocol for Altered {
         self.protocol.admit_lanes(count)
     }
 
-    fn seat(&self, session: Session, plan: Arc<Plan>, roles: Roles) -> Result<Box<dyn Engine>, Error> {
+    fn engine(&self, session: Session, plan: Arc<Plan>, roles: Participants) -> Result<Box<dyn Engine>, Error> {
         self.begin(session.me());
-        self.protocol.seat(session, plan, roles)
+        self.protocol.engine(session, plan, roles)
     }
 
-    fn client(&self, session: Session, plan: Arc<Plan>, roles: Roles) -> Result<Box<dyn Client>, Error> {
+    fn client(&self, session: Session, plan: Arc<Plan>, roles: Participants) -> Result<Box<dyn Client>, Error> {
         self.begin(session.me());
         self.protocol.client(session, plan, roles)
     }

@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use tacit_engine::clear::ClearEngine;
 use tacit_engine::executor::{self, Observer, Unobserved};
-use tacit_engine::{Clear, Engine, Error, Outcome, Protocol, Roles};
-use tacit_net::{Counters, Lane, Limits, Mesh, Phase, Tie, Transport};
+use tacit_engine::{Clear, Engine, Error, Outcome, Protocol, Participants};
+use tacit_net::{Counters, Lane, Limits, Mesh, Phase, AbortFlag, Transport};
 use tacit_program::plan::{OutputOp, Plan};
 use tacit_session::{Agreement, Session};
 
@@ -41,7 +41,7 @@ pub struct Case {
     pub in_step: bool,
     names: Vec<String>,
     parties: usize,
-    roles: Roles,
+    roles: Participants,
 }
 
 /// What one endpoint has at the end.
@@ -91,9 +91,9 @@ impl Case {
     pub fn new(protocol: &'static dyn Protocol, plan: Plan, inputs: &[Vec<u64>]) -> Self {
         let parties = *protocol.spec().parties.start();
         let mut names: Vec<String> = (0..parties).map(|party| format!("P{party}")).collect();
-        let clients = Roles::clients_of(&plan, &names);
+        let clients = Participants::clients_of(&plan, &names);
         let roles =
-            Roles::new(&plan, &names, &clients).expect("every role is a party or one of these clients");
+            Participants::new(&plan, &names, &clients).expect("every role is a party or one of these clients");
         let clear = |(input, words): (&tacit_program::plan::InputOp, &Vec<u64>)| {
             Clear::from_elements(plan.register(input.reg).domain, input.form, words)
         };
@@ -106,7 +106,7 @@ impl Case {
             clients: clients.clone(),
             protocol: protocol.spec().name.to_owned(),
             instances: 1,
-            parameters: protocol.parameters(),
+            parameters: protocol.parameter_values(),
             window: plan.window as u64,
             inputs: Vec::new(),
             outputs: Vec::new(),
@@ -140,7 +140,7 @@ impl Case {
     }
 
     /// Who the plan's names are.
-    pub fn roles(&self) -> &Roles {
+    pub fn roles(&self) -> &Participants {
         &self.roles
     }
 
@@ -247,14 +247,14 @@ impl Case {
     /// # Panics
     /// As [`Case::run_over`].
     pub fn run_over_lanes(&self, links: Vec<Links>, draws: &[Draws]) -> Vec<Vec<Option<Ending>>> {
-        let ties: Vec<Tie> = (0..self.endpoints()).map(|_| Tie::default()).collect();
+        let ties: Vec<AbortFlag> = (0..self.endpoints()).map(|_| AbortFlag::default()).collect();
         std::thread::scope(|scope| {
             let lanes: Vec<Vec<_>> = Lane::all(draws.len() as u16)
                 .zip(links)
                 .zip(draws)
                 .map(|((lane, links), draws)| {
                     let seats = links.into_iter().zip(&ties).enumerate();
-                    let start = |(me, (transport, tie)): (usize, (Option<_>, &Tie))| {
+                    let start = |(me, (transport, tie)): (usize, (Option<_>, &AbortFlag))| {
                         let tie = tie.clone();
                         transport
                             .map(|transport| scope.spawn(move || self.play(me, transport, draws, lane, tie)))
@@ -283,7 +283,7 @@ impl Case {
             let mut threads = Vec::new();
             for (me, seat) in seats.into_iter().enumerate() {
                 let play = move |(transport, draws): (Option<_>, _)| {
-                    transport.map(|transport| self.play(me, transport, draws, Lane::ONLY, Tie::default()))
+                    transport.map(|transport| self.play(me, transport, draws, Lane::ONLY, AbortFlag::default()))
                 };
                 threads.push(scope.spawn(move || seat.into_iter().map(play).collect::<Vec<_>>()));
             }
@@ -309,7 +309,7 @@ impl Case {
         executor::run_party(&mut engine, &self.plan, &inputs, &mut Unobserved)
     }
 
-    fn play(&self, me: usize, transport: Box<dyn Transport>, draws: &Draws, lane: Lane, tie: Tie) -> Ending {
+    fn play(&self, me: usize, transport: Box<dyn Transport>, draws: &Draws, lane: Lane, tie: AbortFlag) -> Ending {
         let limits = self.own_limits.get(&me).unwrap_or(&self.limits).clone();
         let mesh = Mesh::new(transport, me, self.names.clone(), limits).in_lane(lane, tie);
         let agreement = self.agreements[me].clone();
@@ -323,7 +323,7 @@ impl Case {
     fn play_party(&self, me: usize, session: Session) -> Ending {
         let mut counters = Counters::default();
         let part = || {
-            let mut engine = self.protocol.seat(session, Arc::clone(&self.plan), self.roles.clone())?;
+            let mut engine = self.protocol.engine(session, Arc::clone(&self.plan), self.roles.clone())?;
             let inputs = self.inputs_of(me);
             let result = executor::run_party(engine.as_mut(), &self.plan, &inputs, &mut Pace(self.in_step));
             if let Some(session) = engine.session() {

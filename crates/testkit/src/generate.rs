@@ -2,7 +2,7 @@
 
 use crate::conformance::catalogue;
 use tacit_program::{
-    Builder, Data, Index, InputType, Kind, Modulus, NodeId, Program, ProgramError, Range, Recipient, Value,
+    Builder, Data, Index, InputType, Dtype, Modulus, NodeId, Program, ProgramError, Range, Recipient, Value,
 };
 
 use crate::Rng;
@@ -46,8 +46,8 @@ pub fn inputs(types: &[InputType], rng: &mut Rng) -> Vec<Vec<u64>> {
     let words = |ty: &InputType| {
         let len: usize = ty.shape.iter().product();
         let mut raw = || match ty.kind {
-            Kind::Modular(modulus) => rng.element(modulus),
-            Kind::Bool | Kind::Int | Kind::Fixed { .. } => rng.edgy(ty.range.lo(), ty.range.hi()) as u128,
+            Dtype::Modular(modulus) => rng.element(modulus),
+            Dtype::Bool | Dtype::Int | Dtype::Fixed { .. } => rng.edgy(ty.range.lo(), ty.range.hi()) as u128,
         };
         let limbs = |raw: u128| [raw as u64, (raw >> 64) as u64].into_iter().take(ty.kind.limbs());
         (0..len).flat_map(|_| limbs(raw())).collect()
@@ -283,7 +283,7 @@ impl Growing<'_> {
         let (kind, shape) = (self.kind(), self.shape());
         let range = self.range(kind).unwrap_or(kind.whole());
         let len = shape.iter().product::<usize>();
-        if let Kind::Modular(modulus) = kind {
+        if let Dtype::Modular(modulus) = kind {
             let data = Data::Wide((0..len).map(|_| self.rng.element(modulus)).collect());
             return self
                 .build
@@ -292,10 +292,10 @@ impl Growing<'_> {
         }
         let mut raw = || self.rng.edgy(range.lo(), range.hi());
         let data = match kind {
-            Kind::Bool => Data::Bool((0..len).map(|_| raw() == 1).collect()),
-            Kind::Int | Kind::Modular(_) => Data::Int((0..len).map(|_| raw() as i64).collect()),
+            Dtype::Bool => Data::Bool((0..len).map(|_| raw() == 1).collect()),
+            Dtype::Int | Dtype::Modular(_) => Data::Int((0..len).map(|_| raw() as i64).collect()),
             // Floating-point numbers are exact up to 53 bits; a few less leave room for the fraction.
-            Kind::Fixed { frac } => {
+            Dtype::Fixed { frac } => {
                 let unit = (1u64 << frac) as f64;
                 Data::Float((0..len).map(|_| (raw() >> 16) as f64 / unit).collect())
             }
@@ -316,16 +316,16 @@ impl Growing<'_> {
         }
     }
 
-    fn kind(&mut self) -> Kind {
+    fn kind(&mut self) -> Dtype {
         match self.rng.below(8) {
-            0 | 1 => Kind::Bool,
-            2..=4 => Kind::Int,
-            5 | 6 => Kind::Fixed { frac: 1 + self.rng.below(20) as u8 },
-            _ => Kind::Modular(self.rng.pick(&MODULI)),
+            0 | 1 => Dtype::Bool,
+            2..=4 => Dtype::Int,
+            5 | 6 => Dtype::Fixed { frac: 1 + self.rng.below(20) as u8 },
+            _ => Dtype::Modular(self.rng.pick(&MODULI)),
         }
     }
 
-    fn range(&mut self, kind: Kind) -> Option<Range> {
+    fn range(&mut self, kind: Dtype) -> Option<Range> {
         if !kind.is_ranged() {
             return None;
         }

@@ -9,7 +9,7 @@ use std::{env, fs, process, thread};
 
 use tacit_net::setup::{Config, Listener, SetupError, connect_lanes, init, quiet};
 use tacit_net::stream::StreamTransport;
-use tacit_net::{Event, Frame, Transport, What, WireBytes, memory};
+use tacit_net::{Event, Frame, Transport, ErrorKind, WireBytes, memory};
 
 use crate::Case;
 use crate::case::Links;
@@ -163,7 +163,7 @@ impl Transport for Mortal {
             return links.poll(wait);
         }
         let how = "this end is dead".to_owned();
-        Some((self.bereft.pop()?, Event::Lost(What::Closed { how })))
+        Some((self.bereft.pop()?, Event::Lost(ErrorKind::Closed { how })))
     }
 
     fn hold(&mut self, peer: usize, hold: bool) {
@@ -207,7 +207,7 @@ impl Transport for Lying {
     }
 
     fn send(&mut self, to: usize, frame: Frame) {
-        if frame.kind != tacit_net::Kind::Data {
+        if frame.kind != tacit_net::FrameKind::Data {
             return self.links.send(to, frame);
         }
         let sent = self.sent.entry(to).or_default();

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use sha2::{Digest, Sha256};
 use tacit_net::At;
-use tacit_program::plan::{Kind, Plan};
+use tacit_program::plan::{OpKind, Plan};
 use tacit_session::step;
 
 /// A data frame that its receiver took.
@@ -39,7 +39,7 @@ impl Delivery {
         let At { part, op, batch, .. } = self.at;
         let part = part & !step::MASKED;
         match &plan.ops.get(op as usize)?.kind {
-            Kind::Circuit { circuit, .. } if part >= step::CIRCUIT => {
+            OpKind::Circuit { circuit, .. } if part >= step::CIRCUIT => {
                 Some((op, batch % circuit.depth().max(1)))
             }
             _ => Some((op, (part - step::OPERATION).into())),
@@ -150,7 +150,7 @@ mod tests {
     fn eight_ands() -> Plan {
         let mut builder = Builder::new();
         let [a, b, dst] = std::array::from_fn(|_| Rows::one(builder.bits(1, 1), 0));
-        (0..8).for_each(|_| builder.interact(Kind::And { a, b, dst }));
+        (0..8).for_each(|_| builder.interact(OpKind::And { a, b, dst }));
         builder.finish()
     }
 

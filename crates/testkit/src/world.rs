@@ -17,7 +17,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use tacit_net::frame::HEADER_BYTES;
-use tacit_net::{Event, Frame, Kind, Transport, What, WireBytes};
+use tacit_net::{Event, Frame, FrameKind, Transport, ErrorKind, WireBytes};
 use tacit_session::step;
 
 use crate::case::Links;
@@ -319,9 +319,9 @@ impl State {
         link.backlog -= bytes;
         link.wire.received += bytes as u64;
         if let Event::Frame(frame) = &parcel.event
-            && frame.kind == Kind::Data
+            && frame.kind == FrameKind::Data
         {
-            if frame.at.part >= step::OPERATION && !step::is_ahead(frame.at.part) {
+            if frame.at.part >= step::OPERATION && !step::is_offline(frame.at.part) {
                 self.seats[me].depth = self.seats[me].depth.max(parcel.depth);
             }
             self.deliveries.push(Delivery {
@@ -408,7 +408,7 @@ impl State {
     /// Ends a link after what is under way on it.
     fn close(&mut self, from: usize, to: usize) {
         let how = "closed the connection".to_owned();
-        self.put(from, to, Event::Lost(What::Closed { how }), Duration::ZERO);
+        self.put(from, to, Event::Lost(ErrorKind::Closed { how }), Duration::ZERO);
         self.link(from, to).cut = true;
     }
 }
@@ -441,7 +441,7 @@ impl Transport for WorldTransport {
 
     fn send(&mut self, to: usize, frame: Frame) {
         let Some(to) = self.seat_of(to) else { return };
-        if frame.kind == Kind::Data {
+        if frame.kind == FrameKind::Data {
             let mut state = self.shared.lock();
             let endpoint = self.seat - self.first;
             let busy = state.charge.as_mut().map_or(Duration::ZERO, |charge| charge(endpoint, &frame));
@@ -453,7 +453,7 @@ impl Transport for WorldTransport {
     fn flush(&mut self) -> bool {
         let mut state = self.shared.lock();
         for (to, frame) in self.unsent.drain(..) {
-            if frame.kind == Kind::Data {
+            if frame.kind == FrameKind::Data {
                 state.send_data(self.seat, to, frame);
             } else {
                 state.put(self.seat, to, Event::Frame(frame), Duration::ZERO);

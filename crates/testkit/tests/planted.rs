@@ -8,10 +8,10 @@ mod planted {
 }
 
 use planted::bits::{Fault, PlantedBits};
-use tacit_engine::{Checks, Client, Engine, Error, Protocol, ProtocolSpec, Roles};
+use tacit_engine::{Checks, Client, Engine, Error, Protocol, ProtocolSpec, Participants};
 use tacit_program::cost::Flow;
 use tacit_program::plan::{InputOp, Op, OutputOp, Plan};
-use tacit_program::{Builder, Kind, Native, Program, Recipient, lower};
+use tacit_program::{Builder, Dtype, Native, Program, Recipient, lower};
 use tacit_replicated::Replicated;
 use tacit_session::Session;
 use tacit_testkit::conformance::catalogue::{self, Numbers};
@@ -28,7 +28,7 @@ fn subject(protocol: &'static dyn Protocol) -> Subject {
 fn two_ands() -> Program {
     let mut build = Builder::new();
     let [p, q] = [("P0", "p"), ("P1", "q")]
-        .map(|(owner, name)| build.input(owner, name, Kind::Bool, &[3], None).unwrap());
+        .map(|(owner, name)| build.input(owner, name, Dtype::Bool, &[3], None).unwrap());
     let both = build.and(p, q).unwrap();
     let again = build.and(both, p).unwrap();
     build.reveal(again, Recipient::All).unwrap();
@@ -130,7 +130,7 @@ impl Protocol for Misdeclared {
         flows
     }
 
-    fn input(&self, plan: &Plan, roles: &Roles, input: &InputOp) -> Vec<Flow> {
+    fn input(&self, plan: &Plan, roles: &Participants, input: &InputOp) -> Vec<Flow> {
         Replicated::COMPUTATIONAL.input(plan, roles, input)
     }
 
@@ -138,28 +138,28 @@ impl Protocol for Misdeclared {
         Replicated::COMPUTATIONAL.seeds(client)
     }
 
-    fn output(&self, plan: &Plan, roles: &Roles, output: &OutputOp) -> Vec<Flow> {
+    fn output(&self, plan: &Plan, roles: &Participants, output: &OutputOp) -> Vec<Flow> {
         Replicated::COMPUTATIONAL.output(plan, roles, output)
     }
 
-    fn checks(&self, plan: &Plan, roles: &Roles) -> Checks {
+    fn checks(&self, plan: &Plan, roles: &Participants) -> Checks {
         if self.check { Replicated::COMPUTATIONAL.checks(plan, roles) } else { Checks::default() }
     }
 
-    fn seat(
+    fn engine(
         &self,
         session: Session,
         plan: std::sync::Arc<Plan>,
-        roles: Roles,
+        roles: Participants,
     ) -> Result<Box<dyn Engine>, Error> {
-        Replicated::COMPUTATIONAL.seat(session, plan, roles)
+        Replicated::COMPUTATIONAL.engine(session, plan, roles)
     }
 
     fn client(
         &self,
         session: Session,
         plan: std::sync::Arc<Plan>,
-        roles: Roles,
+        roles: Participants,
     ) -> Result<Box<dyn Client>, Error> {
         Replicated::COMPUTATIONAL.client(session, plan, roles)
     }

@@ -8,7 +8,7 @@ use tacit_astra::AstraMalicious;
 use tacit_astra::planted::{Mistake, plant};
 use tacit_engine::Protocol;
 use tacit_net::At;
-use tacit_program::plan::{Builder, Kind, Rows, To, Width};
+use tacit_program::plan::{Builder, OpKind, Rows, To, Width};
 use tacit_session::step;
 use tacit_testkit::conformance::{Subject, attacks, views};
 use tacit_testkit::{Altered, Case, Draws, Fate, Run};
@@ -104,7 +104,7 @@ fn one_and(mistakes: &'static [Mistake], to: &str, inputs: [u64; 2]) -> Case {
         builder.input(owner, reg);
     }
     let [a, b, dst] = [x, y, z].map(|reg| Rows::one(reg, 0));
-    builder.interact(Kind::And { a, b, dst });
+    builder.interact(OpKind::And { a, b, dst });
     let to = if to == "all" { To::All } else { To::One(builder.role(to)) };
     builder.output(z, to);
     Case::new(mistaken(mistakes), builder.finish(), &inputs.map(|bit| vec![bit]))
@@ -280,7 +280,7 @@ mod a_party_that_is_told_too_early {
         }
         for operands in [[y, p, z], [z, w_reg, out]] {
             let [a, b, dst] = operands.map(|reg| Rows::one(reg, 0));
-            builder.interact(Kind::And { a, b, dst });
+            builder.interact(OpKind::And { a, b, dst });
         }
         builder.output(out, To::All);
         let case = Case::new(mistaken(mistakes), builder.finish(), &[vec![0], vec![1], vec![w]]);
@@ -452,7 +452,7 @@ fn paths_that_note_nothing_are_noticed() {
     let [x, z] = std::array::from_fn(|_| builder.ring(Width::W32, 3));
     let owner = builder.role("P1");
     builder.input(owner, x);
-    builder.interact(Kind::Mul { a: x, b: x, dst: z });
+    builder.interact(OpKind::Mul { a: x, b: x, dst: z });
     builder.output(z, To::All);
     let protocol = mistaken(&[Mistake::PathUnnoted]);
     refused(&Case::new(protocol, builder.finish(), &[vec![1, 2, 3]]));
@@ -460,7 +460,7 @@ fn paths_that_note_nothing_are_noticed() {
     let (x, sign) = (builder.ring(Width::W32, 3), builder.bits(1, 3));
     let owner = builder.role("P1");
     builder.input(owner, x);
-    builder.interact(Kind::Sign { a: x, dst: sign });
+    builder.interact(OpKind::Sign { a: x, dst: sign });
     builder.output(sign, To::All);
     let protocol = garbled([&[Mistake::SignsUnnoted]; 3]).protocol;
     refused(&Case::new(protocol, builder.finish(), &[vec![1, 2, 3]]));

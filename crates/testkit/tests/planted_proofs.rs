@@ -9,7 +9,7 @@ use tacit_engine::{Clear, Error, Outcome, Protocol};
 use tacit_kernel::Element;
 use tacit_kernel::field::Fp61;
 use tacit_net::{Mesh, Transport};
-use tacit_program::{Builder, Kind, Native, NodeId, Recipient, lower};
+use tacit_program::{Builder, Dtype, Native, NodeId, Recipient, lower};
 use tacit_replicated::ReplicatedMalicious;
 use tacit_replicated::planted::{Mistake, plant};
 use tacit_session::{Session, step};
@@ -19,7 +19,7 @@ use tacit_testkit::{Altered, Case, Delivery, Draws, Fate, Interceptor, Run};
 
 /// The protocol with mistakes in it.
 fn mistaken(mistakes: &'static [Mistake]) -> &'static dyn Protocol {
-    let small = ReplicatedMalicious::SOUNDNESS_50.with("batch", "64").expect("there are such batches");
+    let small = ReplicatedMalicious::SOUNDNESS_50.with_parameter("batch", "64").expect("there are such batches");
     Altered::beginning_with(small, move |_| plant(mistakes))
 }
 
@@ -70,7 +70,7 @@ mod that_let_attackers_through {
     #[test]
     fn inputs_of_clients_are_not_compared() {
         let mut build = Builder::new();
-        let given = build.input("alice", "x", Kind::Bool, &[8], None).unwrap();
+        let given = build.input("alice", "x", Dtype::Bool, &[8], None).unwrap();
         for party in ["P0", "P2"] {
             build.reveal(given, Recipient::Role(party.to_owned())).unwrap();
         }
@@ -124,7 +124,7 @@ mod that_let_honest_runs_fail {
 fn one_and(mistakes: &'static [Mistake], owners: [&str; 2], to: Recipient, inputs: [u64; 2]) -> Case {
     let mut build = Builder::new();
     let [x, y]: [NodeId; 2] = [(owners[0], "x"), (owners[1], "y")]
-        .map(|(owner, name)| build.input(owner, name, Kind::Bool, &[1], None).unwrap());
+        .map(|(owner, name)| build.input(owner, name, Dtype::Bool, &[1], None).unwrap());
     let both = build.and(x, y).unwrap();
     build.reveal(both, to).unwrap();
     let plan = lower(&build.finish().unwrap(), Native::BITS).unwrap().plan;
@@ -323,7 +323,7 @@ mod proofs_of_other_plans {
             let mesh = Mesh::new(transport, me, names.clone(), case.limits.clone());
             let session = Session::establish(mesh, case.agreements[me].clone(), Draws::fixed(1).of(me))?;
             let roles = case.roles();
-            let mut engine = case.protocol.seat(session, Arc::clone(&case.plan), roles.clone())?;
+            let mut engine = case.protocol.engine(session, Arc::clone(&case.plan), roles.clone())?;
             let given = case.plan.inputs.iter().zip(&case.inputs);
             let inputs: Vec<Option<Clear>> = given
                 .map(|(input, values)| (roles.endpoint(input.owner) == me).then(|| values.clone()))

@@ -5,13 +5,13 @@ use tacit_astra::{Astra, AstraFair, AstraMalicious};
 use tacit_engine::Protocol;
 use tacit_program::plan::Width;
 use tacit_program::{
-    Builder, Data, Kind, NodeId, Program, ProgramError, Range, Recipient, Value, decode_raw,
+    Builder, Data, Dtype, NodeId, Program, ProgramError, Range, Recipient, Value, decode_raw,
     first_difference, lower, lower_for_debug,
 };
 use tacit_replicated::{Replicated, ReplicatedMalicious};
 use tacit_testkit::{Case, Draws, Rng, generate};
 
-const FIXED: Kind = Kind::Fixed { frac: 16 };
+const FIXED: Dtype = Dtype::Fixed { frac: 16 };
 
 fn protocols() -> [&'static dyn Protocol; 5] {
     [

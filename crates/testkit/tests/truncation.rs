@@ -6,7 +6,7 @@
 //! opening (Li et al. 2023, section 5.2; Catrina and de Hoogh's protocol, their Protocol 1). The first test shows
 //! that, so that nobody brings it back for its price; the second holds ours against `floor((x + half) / 2^d)`.
 
-use tacit_program::{Builder, Kind, Native, Range, Recipient, decode, lower};
+use tacit_program::{Builder, Dtype, Native, Range, Recipient, decode, lower};
 use tacit_replicated::Replicated;
 use tacit_testkit::{Case, Draws, Rng};
 
@@ -66,7 +66,7 @@ fn ours_is_the_exact_quotient_whatever_is_drawn() {
         let mut build = Builder::new();
         let frac = by as u8;
         let range = Range::new(lo, hi);
-        let x = build.input("alice", "x", Kind::Fixed { frac }, &[64], range).unwrap();
+        let x = build.input("alice", "x", Dtype::Fixed { frac }, &[64], range).unwrap();
         let rounded = build.rescale(x, 0).unwrap();
         build.reveal(rounded, Recipient::All).unwrap();
         let program = build.finish().unwrap();

@@ -101,7 +101,7 @@ impl AstraEngine {
     /// From now on whoever fails is left out; others count on what this party sends.
     fn stay(&mut self, start: Duration) {
         let stay = if planted(Mistake::LeavesAtOnce) { start } else { self.after(start, STAY) };
-        self.session.mesh().leave_out_failed(stay);
+        self.session.mesh().tolerate_failures(stay);
     }
 
     fn signal(&mut self, role: usize, signal: &[u8]) -> Result<(), Error> {

@@ -59,7 +59,7 @@ use crate::verified::{AstraMalicious, clients_learn};
 use crate::{PARTIES, cost};
 use std::sync::Arc;
 use std::time::Duration;
-use tacit_engine::{Checks, Client, Engine, Error, Protocol, ProtocolSpec, Roles, Security};
+use tacit_engine::{Checks, Client, Engine, Error, Protocol, ProtocolSpec, Participants, Security};
 use tacit_kernel::Buffer;
 use tacit_program::Native;
 use tacit_program::cost::Flow;
@@ -84,7 +84,7 @@ static ALL: [AstraFair; Choice::ALL.len()] = {
 
 impl AstraFair {
     /// The parties are `P_0`, `P_1` and `P_2` in their order.
-    pub const IN_ORDER: Self = Self(Choice::USUAL);
+    pub const IN_ORDER: Self = Self(Choice::DEFAULT);
 
     /// Comparisons are garbled.
     pub const GARBLED: Self = Self(Choice::GARBLED);
@@ -108,17 +108,17 @@ impl Protocol for AstraFair {
         &SPEC
     }
 
-    fn offered(&self) -> &'static [(&'static str, &'static [&'static str])] {
+    fn parameters(&self) -> &'static [(&'static str, &'static [&'static str])] {
         Choice::OFFERED
     }
 
-    fn with(&self, parameter: &str, value: &str) -> Option<&'static dyn Protocol> {
+    fn with_parameter(&self, parameter: &str, value: &str) -> Option<&'static dyn Protocol> {
         let wanted = Self(self.0.with(parameter, value)?);
         ALL.iter().find(|known| **known == wanted).map(|known| known as &dyn Protocol)
     }
 
-    fn parameters(&self) -> String {
-        self.unfair().parameters()
+    fn parameter_values(&self) -> String {
+        self.unfair().parameter_values()
     }
 
     fn prepares(&self) -> bool {
@@ -141,7 +141,7 @@ impl Protocol for AstraFair {
         self.unfair().operation(plan, op, stage)
     }
 
-    fn input(&self, plan: &Plan, roles: &Roles, input: &InputOp) -> Vec<Flow> {
+    fn input(&self, plan: &Plan, roles: &Participants, input: &InputOp) -> Vec<Flow> {
         self.unfair().input(plan, roles, input)
     }
 
@@ -149,11 +149,11 @@ impl Protocol for AstraFair {
         self.unfair().seeds(client)
     }
 
-    fn output(&self, plan: &Plan, roles: &Roles, output: &OutputOp) -> Vec<Flow> {
+    fn output(&self, plan: &Plan, roles: &Participants, output: &OutputOp) -> Vec<Flow> {
         cost::fair_output(self.0.seats, plan, roles, output)
     }
 
-    fn checks(&self, plan: &Plan, roles: &Roles) -> Checks {
+    fn checks(&self, plan: &Plan, roles: &Participants) -> Checks {
         cost::fair_checks(self.0.seats, plan, roles)
     }
 
@@ -161,7 +161,7 @@ impl Protocol for AstraFair {
         self.unfair().checks_together(plan, runs, lanes)
     }
 
-    fn admit(&self, plan: &Plan, roles: &Roles) -> Result<(), Error> {
+    fn admit(&self, plan: &Plan, roles: &Participants) -> Result<(), Error> {
         self.unfair().admit(plan, roles)?;
         refuse_clients(plan, roles)
     }
@@ -174,7 +174,7 @@ impl Protocol for AstraFair {
         Ok(())
     }
 
-    fn seat(&self, mut session: Session, plan: Arc<Plan>, roles: Roles) -> Result<Box<dyn Engine>, Error> {
+    fn engine(&self, mut session: Session, plan: Arc<Plan>, roles: Participants) -> Result<Box<dyn Engine>, Error> {
         self.admit(&plan, &roles)?;
         self.admit_lanes(session.mesh().lane().count)?;
         if let Err(refused) = refuse_large(self.0.seats, &plan, &roles, &session) {
@@ -185,7 +185,7 @@ impl Protocol for AstraFair {
         Ok(Box::new(AstraEngine::new(session, plan, roles, self.0.seats, true)?.with_fair_outputs()))
     }
 
-    fn client(&self, mut session: Session, plan: Arc<Plan>, roles: Roles) -> Result<Box<dyn Client>, Error> {
+    fn client(&self, mut session: Session, plan: Arc<Plan>, roles: Participants) -> Result<Box<dyn Client>, Error> {
         self.admit(&plan, &roles)?;
         self.admit_lanes(session.mesh().lane().count)?;
         Ok(Box::new(AstraClient::new(session, plan, roles, self.0.seats, true)))
@@ -193,7 +193,7 @@ impl Protocol for AstraFair {
 }
 
 /// Refuses outputs that no party could be sure a client has, nor the client.
-pub(crate) fn refuse_clients(plan: &Plan, roles: &Roles) -> Result<(), Error> {
+pub(crate) fn refuse_clients(plan: &Plan, roles: &Participants) -> Result<(), Error> {
     if clients_learn(plan, roles) {
         let refused = "protocol \"astra-fair\" reveals outputs to parties alone, and this plan reveals one to a client; reveal it to \
              the parties: reveal(..., to=[\"P0\", \"P1\", \"P2\"]), by the names that they have in parties.toml";

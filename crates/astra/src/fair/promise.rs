@@ -1,7 +1,7 @@
 //! What is promised of outputs: commitments to components, and to proofs that `P_0` aborts.
 
 use super::{COMMITMENT, OPENING, PROOF, at, holder_beside, lacking};
-use crate::ahead::Ahead;
+use crate::prepared::Prepared;
 use crate::engine::AstraEngine;
 use crate::planted::{Mistake, planted};
 use sha2::{Digest, Sha256};
@@ -11,7 +11,7 @@ use tacit_session::{Draw, step};
 use zeroize::{Zeroize, Zeroizing};
 
 /// The beginning of a commitment to something of a component. What follows has a length that the plan says.
-pub(super) fn commitment_to(ahead: &Ahead, component: usize, label: &[u8], opening: &[u8]) -> Sha256 {
+pub(super) fn commitment_to(ahead: &Prepared, component: usize, label: &[u8], opening: &[u8]) -> Sha256 {
     let mut hash = Sha256::new_with_prefix(b"tacit astra fair 1");
     // The component says whose it is: the pair that holds it.
     for field in [&ahead.instance()[..], &(component as u64).to_le_bytes(), label, opening] {
@@ -23,7 +23,7 @@ pub(super) fn commitment_to(ahead: &Ahead, component: usize, label: &[u8], openi
 
 /// A commitment to a proof that `P_0` aborts.
 pub(super) fn proof_commitment(
-    ahead: &Ahead,
+    ahead: &Prepared,
     component: usize,
     proof: &[u8],
     opening: &[u8],

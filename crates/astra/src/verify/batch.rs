@@ -1,6 +1,6 @@
 //! A batch of products of one domain, step by step.
 
-use super::elements::{Kind, PLANES, RESULT};
+use super::elements::{ElementKind, PLANES, RESULT};
 use super::parameters::{Parameters, Rules};
 use super::permutation::{COIN_BYTES, Piles};
 use super::turn::{Digests, Drawn, FIRST, SECOND, Turn, UNDRAWN, VALUES_FROM, VALUES_TO, address, component};
@@ -54,7 +54,7 @@ impl Drop for Memory {
 
 impl Memory {
     /// For a role's batch of so many products.
-    pub(super) fn of<K: Kind>(count: usize, rules: Rules, me: usize) -> Self {
+    pub(super) fn of<K: ElementKind>(count: usize, rules: Rules, me: usize) -> Self {
         let triples = rules.parameters(count).triples(count);
         let records = K::records(triples, UNDRAWN[me]) * size_of::<K::Record>();
         let mut memory = Self {
@@ -69,10 +69,10 @@ impl Memory {
 }
 
 /// A party's components, first and second, of the same numbers.
-pub(super) type Pair<'a, K> = [&'a [<K as Kind>::Word]; 2];
+pub(super) type Pair<'a, K> = [&'a [<K as ElementKind>::Word]; 2];
 
 /// Products that are checked together.
-pub(super) struct Batch<'a, K: Kind> {
+pub(super) struct Batch<'a, K: ElementKind> {
     /// Its number in the session.
     number: u32,
     /// How many products.
@@ -100,7 +100,7 @@ pub(super) struct Batch<'a, K: Kind> {
 }
 
 /// Numbers of one piece that are needed for a moment.
-struct Scratch<K: Kind> {
+struct Scratch<K: ElementKind> {
     plane: Vec<K::Word>,
     packed: [Vec<u8>; 2],
 }
@@ -114,7 +114,7 @@ struct Triples<'a, L> {
 
 impl<'a, L: Lanes> Triples<'a, L> {
     /// From their planes.
-    fn of<K: Kind<Lanes = L>>(planes: &'a [K::Word]) -> Self {
+    fn of<K: ElementKind<Lanes = L>>(planes: &'a [K::Word]) -> Self {
         let words = planes.len() / PLANES;
         let plane = |number: usize| K::lanes(&planes[number * words..][..words]);
         Self { d: [plane(0), plane(2)], e: [plane(1), plane(3)], f: [plane(RESULT), plane(RESULT + 1)] }
@@ -137,12 +137,12 @@ impl Piece {
     }
 
     /// Its words of the products' planes.
-    fn words<K: Kind>(&self) -> Range<usize> {
+    fn words<K: ElementKind>(&self) -> Range<usize> {
         self.range.start / K::LANES..K::words(self.range.end)
     }
 
     /// A component of a factor or of the result of some of its products: `zeros`, if triples are checked in the clear.
-    fn part<'a, K: Kind>(&self, of: &'a [K::Word], chunk: &Chunk, zeros: &'a [K::Word]) -> &'a [K::Lanes] {
+    fn part<'a, K: ElementKind>(&self, of: &'a [K::Word], chunk: &Chunk, zeros: &'a [K::Word]) -> &'a [K::Lanes] {
         let first = self.words::<K>().start;
         let part = if self.cut {
             &zeros[..chunk.words.len()]
@@ -153,7 +153,7 @@ impl Piece {
     }
 
     /// Its numbers in chunks.
-    fn chunks<K: Kind>(&self, bits: u32) -> impl Iterator<Item = Chunk> + use<K> {
+    fn chunks<K: ElementKind>(&self, bits: u32) -> impl Iterator<Item = Chunk> + use<K> {
         let count = self.range.len();
         (0..K::words(count)).step_by(CHUNK).map(move |first| {
             let words = first..K::words(count).min(first + CHUNK);
@@ -198,14 +198,14 @@ struct Chunk {
 }
 
 /// Differences that are on their way.
-struct Opening<K: Kind> {
+struct Opening<K: ElementKind> {
     /// Of each row of triples, chunk by chunk, the six planes.
     triples: Vec<K::Word>,
     /// Of each difference the sum of the components that this party has.
     sums: Vec<K::Word>,
 }
 
-impl<'a, K: Kind> Batch<'a, K> {
+impl<'a, K: ElementKind> Batch<'a, K> {
     /// The batch of this number: `count` products of numbers of `bits` bits.
     pub(super) fn new(
         (number, count, bits): (u32, usize, u32),
@@ -240,7 +240,7 @@ impl<'a, K: Kind> Batch<'a, K> {
     }
 }
 
-impl<K: Kind> Step for Batch<'_, K> {
+impl<K: ElementKind> Step for Batch<'_, K> {
     fn made(&self) -> usize {
         // There are more triples than products.
         self.triples.len()
@@ -294,7 +294,7 @@ impl<K: Kind> Step for Batch<'_, K> {
     }
 }
 
-impl<K: Kind> Batch<'_, K> {
+impl<K: ElementKind> Batch<'_, K> {
     /// Of `P_1` and `P_2`: tells `P_0` the component of results that nobody else can. `P_1` has `c_1` first, `P_2` `c_2` second.
     fn give_results(&mut self, turn: &mut Turn, index: usize) -> Result<(), Error> {
         let Some(piece) = self.products.get(index).filter(|_| turn.me > 0) else { return Ok(()) };

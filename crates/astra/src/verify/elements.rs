@@ -15,7 +15,7 @@ pub(super) const PLANES: usize = 6;
 pub(super) const RESULT: usize = 4;
 
 /// Arithmetic on planes. Lengths are the callers' to know; slices of one call are equally long.
-pub(super) trait Kind: 'static {
+pub(super) trait ElementKind: 'static {
     /// What planes are made of.
     type Word: Element;
     /// The same, with the arithmetic of what is checked.
@@ -66,7 +66,7 @@ pub(super) trait Kind: 'static {
 /// Elements, one a word.
 pub(super) struct Elements<E>(PhantomData<E>);
 
-impl<E: Element> Kind for Elements<E> {
+impl<E: Element> ElementKind for Elements<E> {
     type Word = E;
     type Lanes = E;
     /// Of the plane that wasn't drawn: a stream gives the others again, and faster than memory does in this order.
@@ -109,11 +109,11 @@ impl<E: Element> Kind for Elements<E> {
         for (which, factors) in factors.chunks_exact_mut(2 * count).enumerate() {
             let (d, e) = factors.split_at_mut(count);
             let (stream, draw) = drawn.factors(which);
-            stream.draw_again(draw, places, [d, e]);
+            stream.reexpand(draw, places, [d, e]);
         }
         for (which, f) in results.chunks_exact_mut(count).enumerate() {
             if let Some((stream, draw)) = drawn.result(which) {
-                stream.draw_again(draw, places, [f]);
+                stream.reexpand(draw, places, [f]);
             } else {
                 f.copy_from_slice(records);
             }
@@ -124,7 +124,7 @@ impl<E: Element> Kind for Elements<E> {
 /// Bits, 64 a word.
 pub(super) struct Bits;
 
-impl Kind for Bits {
+impl ElementKind for Bits {
     type Word = u64;
     type Lanes = sacrifice::Bits;
     /// Bit `i` is plane `i`'s.

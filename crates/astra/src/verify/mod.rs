@@ -52,7 +52,7 @@ use crate::planted::{Mistake, planted};
 use crate::seats::Seats;
 use batch::{Batch, Memory, Step};
 pub(crate) use cost::{cost, instances};
-use elements::{Bits, Elements, Kind};
+use elements::{Bits, Elements, ElementKind};
 pub(crate) use parameters::Rules;
 use permutation::COIN_BYTES;
 use std::ops::Range;
@@ -77,7 +77,7 @@ pub(crate) struct Unchecked {
 }
 
 /// Pieces that a party sends before it waits for the first: their numbers are in the cache still.
-const AHEAD: usize = 2;
+const PIPELINE_DEPTH: usize = 2;
 
 /// Products of one domain.
 struct Log {
@@ -226,11 +226,11 @@ impl Unchecked {
         let mut digests = Digests::new(&mut turn, first);
         let early = if planted(Mistake::CoinBeforeTriples) { Some(toss(&mut turn)?) } else { None };
         let pieces = pieces(&steps, |step| step.made());
-        for at in 0..pieces.len() + AHEAD {
+        for at in 0..pieces.len() + PIPELINE_DEPTH {
             if let Some(&(step, index)) = pieces.get(at) {
                 steps[step].begin_making(&mut turn, index)?;
             }
-            if let Some(&(step, index)) = at.checked_sub(AHEAD).and_then(|at| pieces.get(at)) {
+            if let Some(&(step, index)) = at.checked_sub(PIPELINE_DEPTH).and_then(|at| pieces.get(at)) {
                 steps[step].finish_making(&mut turn, index)?;
             }
         }
@@ -242,13 +242,13 @@ impl Unchecked {
             step.order(&coin);
         }
         let pieces = self::pieces(&steps, |step| step.opened());
-        for at in 0..pieces.len() + AHEAD {
+        for at in 0..pieces.len() + PIPELINE_DEPTH {
             if let Some(&(step, index)) = pieces.get(at) {
                 steps[step].begin_opening(&mut turn, index, &mut digests)?;
             } else if at == pieces.len() {
                 digests.give(&mut turn, first)?;
             }
-            if let Some(&(step, index)) = at.checked_sub(AHEAD).and_then(|at| pieces.get(at)) {
+            if let Some(&(step, index)) = at.checked_sub(PIPELINE_DEPTH).and_then(|at| pieces.get(at)) {
                 steps[step].finish_opening(&mut turn, index, &mut digests)?;
             }
         }
@@ -325,7 +325,7 @@ impl Drop for Log {
 
 impl Log {
     /// A batch of the first products: its number, how many, and their bits.
-    fn batch<K: Kind>(
+    fn batch<K: ElementKind>(
         &mut self,
         numbers: (u32, usize, u32),
         whose: (usize, Rules),

@@ -8,7 +8,7 @@ use crate::verified::{new_digest, value};
 use subtle::ConstantTimeEq;
 use tacit_engine::Error;
 use tacit_kernel::digest::{DIGEST_BYTES, Digest, KEY_BYTES};
-use tacit_session::{At, Draw, Session, Stream, step};
+use tacit_session::{At, Draw, Session, PrssStream, step};
 use zeroize::Zeroize;
 
 /// A party's first component and its second.
@@ -71,12 +71,12 @@ pub(super) struct Drawn<'a, 'b> {
 
 impl Drawn<'_, '_> {
     /// The stream of a component of both factors, and the place in it.
-    pub(super) fn factors(&mut self, which: usize) -> (&mut Stream, Draw) {
+    pub(super) fn factors(&mut self, which: usize) -> (&mut PrssStream, Draw) {
         self.with(self.holder(which), step::CHECK_FACTORS)
     }
 
     /// The same of their product, if it is drawn.
-    pub(super) fn result(&mut self, which: usize) -> Option<(&mut Stream, Draw)> {
+    pub(super) fn result(&mut self, which: usize) -> Option<(&mut PrssStream, Draw)> {
         let drawn = UNDRAWN[self.turn.me] != Some(RESULT + which);
         drawn.then(|| self.with(self.holder(which), step::CHECK_RESULT))
     }
@@ -87,7 +87,7 @@ impl Drawn<'_, '_> {
     }
 
     /// A stream that another role has, too.
-    pub(super) fn with(&mut self, role: usize, part: u16) -> (&mut Stream, Draw) {
+    pub(super) fn with(&mut self, role: usize, part: u16) -> (&mut PrssStream, Draw) {
         let party = self.turn.seats.party(role);
         (self.turn.session.stream(party), Draw { part, op: self.batch })
     }

@@ -1,7 +1,7 @@
 //! What is run to see in which order it is released.
 
 use tacit_engine::Protocol;
-use tacit_program::plan::{Builder, Kind, Rows, To, Width};
+use tacit_program::plan::{Builder, OpKind, Rows, To, Width};
 use tacit_testkit::Case;
 
 /// Bits, numbers and signs, of parties and a client, with outputs for all and for the client: `count` of each.
@@ -15,9 +15,9 @@ pub(crate) fn mixed(protocol: &'static dyn Protocol, count: usize) -> Case {
         builder.input(owner, reg);
     }
     let [a, b, dst] = [p, q, r].map(|reg| Rows::one(reg, 0));
-    builder.interact(Kind::And { a, b, dst });
-    builder.interact(Kind::Mul { a: x, b: y, dst: z });
-    builder.interact(Kind::Sign { a: z, dst: sign });
+    builder.interact(OpKind::And { a, b, dst });
+    builder.interact(OpKind::Mul { a: x, b: y, dst: z });
+    builder.interact(OpKind::Sign { a: z, dst: sign });
     builder.output(r, To::All);
     let alice = builder.role("alice");
     builder.output(sign, To::One(alice));
@@ -35,7 +35,7 @@ pub(crate) fn ands(protocol: &'static dyn Protocol, count: usize) -> Case {
         builder.input(owner, reg);
     }
     let [a, b, dst] = [x, y, z].map(|reg| Rows::one(reg, 0));
-    builder.interact(Kind::And { a, b, dst });
+    builder.interact(OpKind::And { a, b, dst });
     builder.output(z, To::All);
     Case::new(protocol, builder.finish(), &[vec![1; count], vec![1; count]])
 }

@@ -11,7 +11,7 @@ use table::{Checks, SEATS, table};
 use tacit_astra::AstraMalicious;
 use tacit_circuit::{Layered, catalogue};
 use tacit_engine::Protocol;
-use tacit_program::plan::{Builder, Kind, Operand, To};
+use tacit_program::plan::{Builder, OpKind, Operand, To};
 use tacit_testkit::Case;
 use tacit_testkit::conformance::order::held_to;
 
@@ -24,14 +24,14 @@ fn circuits(count: usize) -> Case {
         let owner = builder.role(owner);
         builder.input(owner, reg);
     }
-    builder.interact(Kind::Circuit { circuit, inputs: [x, y].map(Operand::Each).to_vec(), dst });
+    builder.interact(OpKind::Circuit { circuit, inputs: [x, y].map(Operand::Each).to_vec(), dst });
     builder.output(dst, To::All);
     let bits: Vec<u64> = (0..64 * count as u64).map(|at| (at / 3) & 1).collect();
     Case::new(&AstraMalicious::IN_ORDER, builder.finish(), &[bits.clone(), bits])
 }
 
 fn seated<const ORDER: usize>() {
-    let protocol = AstraMalicious::GARBLED.with("roles", SEATS[ORDER]).expect("it is an order");
+    let protocol = AstraMalicious::GARBLED.with_parameter("roles", SEATS[ORDER]).expect("it is an order");
     held_to(&[mixed(protocol, 1), mixed(protocol, 5)], &table::<ORDER>(Checks::One), 1);
 }
 

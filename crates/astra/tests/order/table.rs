@@ -19,14 +19,14 @@ pub(crate) enum Checks {
 /// The table for parties that play their roles in one of the orders of [`SEATS`].
 pub(crate) fn table<const ORDER: usize>(checks: Checks) -> Vec<Release> {
     let of_triples = match checks {
-        Checks::One => AHEAD_OF_ONE,
-        Checks::Many => AHEAD_OF_MANY,
+        Checks::One => OFFLINE_OF_ONE,
+        Checks::Many => OFFLINE_OF_MANY,
     };
     [of_triples, &ONLINE, &of_roles::<ORDER>()].concat()
 }
 
 /// What is checked ahead of time.
-const AHEAD_OF_ONE: &[Release] = &[
+const OFFLINE_OF_ONE: &[Release] = &[
     Release {
         what: "a commitment to a coin",
         after: "all that this party receives of what is checked: its gammas, triples' parts, c_1 and c_2",
@@ -55,7 +55,7 @@ const AHEAD_OF_ONE: &[Release] = &[
 ];
 
 /// The same where there are several, in the order of their numbers.
-const AHEAD_OF_MANY: &[Release] = &[
+const OFFLINE_OF_MANY: &[Release] = &[
     Release {
         what: "a commitment to a coin",
         after: "all that this party receives of its batch, and of those before",
@@ -202,7 +202,7 @@ fn is_of_batch(at: At) -> bool {
 
 /// Whether a message is what `P_0` makes of the plan's products and signs.
 fn is_made(at: At) -> bool {
-    step::is_ahead(at.part) && at.part < step::CHECK_PRODUCTS
+    step::is_offline(at.part) && at.part < step::CHECK_PRODUCTS
 }
 
 fn is_checked(at: At) -> bool {

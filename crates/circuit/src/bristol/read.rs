@@ -142,7 +142,7 @@ impl Reader {
             named.push(number);
         }
         let name = line.next();
-        let Some(kind) = name.and_then(|name| Kind::new(name, self.fashion)) else {
+        let Some(kind) = name.and_then(|name| GateKind::new(name, self.fashion)) else {
             let expected = if self.fashion {
                 "a wire or XOR, AND, INV, EQ, EQW or MAND"
             } else {
@@ -164,9 +164,9 @@ impl Reader {
     }
 
     /// Adds a gate's effect to the circuit.
-    fn apply(&mut self, kind: Kind, from: &[u32], to: &[u32]) -> Result<(), Fault> {
+    fn apply(&mut self, kind: GateKind, from: &[u32], to: &[u32]) -> Result<(), Fault> {
         match (kind, from, to) {
-            (Kind::Eq, &[bit], &[to]) => {
+            (GateKind::Eq, &[bit], &[to]) => {
                 let found = || format!("`{bit}`");
                 let constant = match bit {
                     0 | 1 => Gate::Constant(bit == 1),
@@ -174,19 +174,19 @@ impl Reader {
                 };
                 self.push(constant, to)
             }
-            (Kind::Eqw, &[from], &[to]) => {
+            (GateKind::Eqw, &[from], &[to]) => {
                 let place = self.place(from)?;
                 self.write(to, place)
             }
-            (Kind::Inv, &[from], &[to]) => {
+            (GateKind::Inv, &[from], &[to]) => {
                 let gate = Gate::Not(self.place(from)?);
                 self.push(gate, to)
             }
-            (Kind::Xor, &[a, b], &[to]) => {
+            (GateKind::Xor, &[a, b], &[to]) => {
                 let gate = Gate::Xor(self.place(a)?, self.place(b)?);
                 self.push(gate, to)
             }
-            (Kind::And, &[a, b], &[to]) => {
+            (GateKind::And, &[a, b], &[to]) => {
                 let gate = Gate::And(self.place(a)?, self.place(b)?);
                 self.push(gate, to)
             }
@@ -242,7 +242,7 @@ impl Reader {
 
 /// Kinds of gates.
 #[derive(Clone, Copy)]
-enum Kind {
+enum GateKind {
     Xor,
     And,
     Inv,
@@ -251,7 +251,7 @@ enum Kind {
     Mand,
 }
 
-impl Kind {
+impl GateKind {
     fn new(name: &[u8], fashion: bool) -> Option<Self> {
         match name {
             b"XOR" => Some(Self::Xor),

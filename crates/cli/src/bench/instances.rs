@@ -9,7 +9,7 @@ use tacit::circuit::crypto::aes::{Variant, circuits as aes};
 use tacit::circuit::{self, Circuit, Wire};
 use tacit::engine::{Clear, bytes_of};
 use tacit::program::plan::Domain;
-use tacit::program::{Builder, Kind, NodeId, Program, ProgramError, Recipient};
+use tacit::program::{Builder, Dtype, NodeId, Program, ProgramError, Recipient};
 use tacit::{Compiled, Stream};
 use tacit_kernel::Buffer;
 
@@ -126,7 +126,7 @@ impl Shape {
 }
 
 fn input(build: &mut Builder, owner: &str, shape: &[usize]) -> Result<NodeId, ProgramError> {
-    build.input(owner, &format!("bits of {owner}"), Kind::Bool, shape, None)
+    build.input(owner, &format!("bits of {owner}"), Dtype::Bool, shape, None)
 }
 
 /// `width` chains of `depth` ANDs, each a step of a register with a feedback that isn't linear:

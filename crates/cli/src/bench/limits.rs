@@ -11,7 +11,7 @@ use tacit_kernel::aes::{Aes128Ctr, xor_streams};
 use tacit_kernel::{Buffer, bits};
 
 /// How long each figure is measured for.
-const USUAL: Duration = Duration::from_millis(500);
+const DEFAULT_DURATION: Duration = Duration::from_millis(500);
 const QUICK: Duration = Duration::from_millis(20);
 
 /// What fits the first cache.
@@ -36,7 +36,7 @@ pub(crate) struct Cores {
 
 impl Cores {
     pub(crate) fn measure(quick: bool) -> Self {
-        let window = if quick { QUICK } else { USUAL };
+        let window = if quick { QUICK } else { DEFAULT_DURATION };
         let count = std::thread::available_parallelism().map_or(1, usize::from);
         let copies: Vec<f64> = std::thread::scope(|scope| {
             let threads: Vec<_> = (0..count).map(|_| scope.spawn(move || copy(window))).collect();

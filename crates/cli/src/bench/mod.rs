@@ -56,7 +56,7 @@ pub(crate) fn bench(context: &mut Context<'_>, args: &BenchArgs) -> Result<(), F
 
 /// What this machine does at best.
 fn machine(context: &Context<'_>, quick: bool) -> Result<Limits, Failure> {
-    let ring = if quick { Ring::QUICK } else { Ring::USUAL };
+    let ring = if quick { Ring::QUICK } else { Ring::DEFAULT };
     Ok(Limits {
         bench: "limits",
         cores: Cores::measure(quick),

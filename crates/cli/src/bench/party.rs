@@ -11,7 +11,7 @@ use tacit::engine::Clear;
 use tacit::net::{Limits, Mesh, Phase, Profile, Shaped, Transport};
 use tacit::program::cost::{Cost, Phase as CostPhase};
 use tacit::{
-    Compiled, Endpoint, Error, Feed, Making, Strand, Stream, admitted_lanes, cast, is_open, network,
+    Compiled, Endpoint, Error, Feed, Making, Strand, Stream, admitted_lanes, select, is_open, network,
     play_lanes, protocol,
 };
 
@@ -80,7 +80,7 @@ impl Bench {
         }
         let parties = &self.spec.parties;
         let net = network(&net::load(net)?, parties);
-        let casting = cast(&self.spec.protocol, parties, &net, Making::InRun, |name| {
+        let casting = select(&self.spec.protocol, parties, &net, Making::InRun, |name| {
             let mut total = Cost::default();
             for lane in &self.lanes {
                 total.add_beside(&lane.work.stream.price(name, parties, self.spec.lanes)?);

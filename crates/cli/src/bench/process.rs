@@ -21,7 +21,7 @@ use tacit::{Distance, Error};
 
 /// What a party's process is to do.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-struct Job {
+struct PartyTask {
     /// Its `parties.toml`.
     config: PathBuf,
     task: Task,
@@ -81,14 +81,14 @@ pub(crate) fn party(context: &mut Context<'_>) -> Result<(), Failure> {
     std::io::stdin()
         .read_to_string(&mut line)
         .map_err(|error| Failure::input(format!("no job on standard input: {error}")))?;
-    let job: Job = serde_json::from_str(&line)
+    let job: PartyTask = serde_json::from_str(&line)
         .map_err(|error| Failure::input(format!("no job that can be read on standard input: {error}")))?;
     let said = play(job).unwrap_or_else(|(failure, echo)| Said::Failed { failure, echo });
     let text = serde_json::to_string(&said).map_err(|error| Failure::aborted(error.to_string()))?;
     context.line(&text)
 }
 
-fn play(job: Job) -> Result<Said, (Failure, bool)> {
+fn play(job: PartyTask) -> Result<Said, (Failure, bool)> {
     let failed = |error: Error| {
         let echo = error.distance() >= Distance::Link;
         (Failure::from(error), echo)
@@ -104,7 +104,7 @@ fn play(job: Job) -> Result<Said, (Failure, bool)> {
             let (mut links, config) = gather(&job.config, 1).map_err(failed)?;
             let links = links.swap_remove(0);
             let mesh = Mesh::new(links, config.me(), config.names(), config.limits().clone());
-            let echo = |error: &tacit::net::Error| matches!(error.what(), tacit::net::What::Aborted { .. });
+            let echo = |error: &tacit::net::Error| matches!(error.what(), tacit::net::ErrorKind::Aborted { .. });
             let loopback = ring.play(mesh);
             loopback.map(Said::Loopback).map_err(|error| (Failure::aborted(error.to_string()), echo(&error)))
         }
@@ -130,7 +130,7 @@ fn run(
     let mut children = Children(Vec::new());
     let (sender, receiver) = mpsc::channel();
     for (party, config) in configure(folder.path(), transport, parties)?.into_iter().enumerate() {
-        let job = serde_json::to_vec(&Job { config, task: task.clone() })
+        let job = serde_json::to_vec(&PartyTask { config, task: task.clone() })
             .map_err(|error| Failure::aborted(error.to_string()))?;
         let output = children.start(this_command, &job).map_err(system)?;
         let sender = sender.clone();

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::time::Duration;
 use tacit::engine::profile::Section;
-use tacit::program::plan::{Kind, Plan};
+use tacit::program::plan::{OpKind, Plan};
 
 /// What is in no section: the executor, plans, memory, verification.
 const REST: &str = "rest";
@@ -76,9 +76,9 @@ fn party(report: &Report, units: u64) -> BTreeMap<&'static str, Part> {
 
 /// ANDs of one run of a plan.
 fn ands(plan: &Plan) -> u64 {
-    let of = |kind: &Kind| match kind {
-        Kind::And { dst, .. } => u64::from(dst.count) * kind.extent(plan) as u64,
-        Kind::Circuit { circuit, .. } => circuit.ands() * kind.extent(plan) as u64,
+    let of = |kind: &OpKind| match kind {
+        OpKind::And { dst, .. } => u64::from(dst.count) * kind.extent(plan) as u64,
+        OpKind::Circuit { circuit, .. } => circuit.ands() * kind.extent(plan) as u64,
         _ => 0,
     };
     plan.ops.iter().map(|op| of(&op.kind)).sum()

@@ -8,7 +8,7 @@ use tacit::net::{At, Error, Mesh};
 /// Bytes of a message.
 const MESSAGE: usize = 64 << 10;
 /// Messages on their way before the first is taken.
-const AHEAD: u32 = 16;
+const PIPELINE_DEPTH: u32 = 16;
 /// How long a side is left alone until it sleeps.
 const PAUSE: Duration = Duration::from_millis(5);
 
@@ -24,13 +24,13 @@ pub(crate) struct Ring {
 }
 
 impl Ring {
-    pub(crate) const USUAL: Self = Self { messages: 10_000, awake: 5000, asleep: 100 };
+    pub(crate) const DEFAULT: Self = Self { messages: 10_000, awake: 5000, asleep: 100 };
     pub(crate) const QUICK: Self = Self { messages: 500, awake: 50, asleep: 3 };
 
     /// Plays one party's part.
     pub(crate) fn play(self, mut mesh: Mesh) -> Result<Loopback, Error> {
         // Once to warm up.
-        round(&mut mesh, 0, AHEAD)?;
+        round(&mut mesh, 0, PIPELINE_DEPTH)?;
         let start = Instant::now();
         round(&mut mesh, 1, self.messages)?;
         let seconds = start.elapsed().as_secs_f64();
@@ -47,12 +47,12 @@ fn round(mesh: &mut Mesh, part: u16, messages: u32) -> Result<(), Error> {
     let others: Vec<usize> = (0..mesh.endpoints()).filter(|&peer| peer != mesh.me()).collect();
     // Not the same bytes everywhere, though nothing here could take advantage of it.
     let payload: Vec<u8> = (0..MESSAGE).map(|byte| (byte * 31) as u8).collect();
-    for number in 0..messages + AHEAD {
+    for number in 0..messages + PIPELINE_DEPTH {
         for &peer in &others {
             if number < messages {
                 mesh.send(peer, at(part, number), &payload)?;
             }
-            if let Some(number) = number.checked_sub(AHEAD) {
+            if let Some(number) = number.checked_sub(PIPELINE_DEPTH) {
                 let message = mesh.recv(peer, at(part, number), MESSAGE)?;
                 mesh.recycle(message);
             }

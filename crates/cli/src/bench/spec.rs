@@ -183,11 +183,11 @@ pub(crate) struct Spec {
 pub(crate) struct Ring(pub(crate) Modulus);
 
 /// What products are of if nothing else is said.
-const USUAL: Modulus = Modulus::PowerOfTwo(64);
+const DEFAULT_MODULUS: Modulus = Modulus::PowerOfTwo(64);
 
 impl Ring {
     pub(crate) fn is_usual(self) -> bool {
-        self.0 == USUAL
+        self.0 == DEFAULT_MODULUS
     }
 
     fn unless_usual(self) -> String {
@@ -415,7 +415,7 @@ impl BenchArgs {
             }
             Err(Failure::usage(format!("--count {count} can't be split into --depth {depth} equal layers")))
         };
-        let ring = Ring(self.ring.unwrap_or(USUAL));
+        let ring = Ring(self.ring.unwrap_or(DEFAULT_MODULUS));
         let what = match self.name {
             Name::Limits | Name::Start | Name::Araki | Name::Astra | Name::Li => return Ok(None),
             Name::And => What::And { count: layered(size(self.count, 1000 * depth, 100_000_000))?, depth },
@@ -533,9 +533,9 @@ mod tests {
     fn parts_make_up_the_whole_and_differ_by_one_piece_at_most() {
         for (what, lanes) in [
             (What::And { count: 195, depth: 3 }, 4),
-            (What::Mul { ring: Ring(USUAL), count: 65, depth: 1 }, 64),
-            (What::Dot { ring: Ring(USUAL), count: 7, length: 5 }, 7),
-            (What::MatMul { ring: Ring(USUAL), count: 2, m: 3, k: 4, n: 5 }, 2),
+            (What::Mul { ring: Ring(DEFAULT_MODULUS), count: 65, depth: 1 }, 64),
+            (What::Dot { ring: Ring(DEFAULT_MODULUS), count: 7, length: 5 }, 7),
+            (What::MatMul { ring: Ring(DEFAULT_MODULUS), count: 2, m: 3, k: 4, n: 5 }, 2),
             (What::Compare { count: 63 }, 1),
             (What::Predict { model: Model::Linear, rows: 10, features: 3 }, 3),
         ] {

@@ -8,7 +8,7 @@ use tacit::engine::Clear;
 use tacit::engine::clear::ClearEngine;
 use tacit::engine::executor::{Unobserved, run_party};
 use tacit::program::{
-    Builder, Data, Index, InputType, Kind, Modulus, NodeId, Program, ProgramError, Range, Recipient, Value,
+    Builder, Data, Index, InputType, Dtype, Modulus, NodeId, Program, ProgramError, Range, Recipient, Value,
     encode, reference,
 };
 use tacit::{Compiled, Stream, protocol};
@@ -211,7 +211,7 @@ impl Draft {
     fn input(
         &mut self,
         owner: &str,
-        kind: Kind,
+        kind: Dtype,
         shape: &[usize],
         bits: u32,
         odd: bool,
@@ -225,7 +225,7 @@ impl Draft {
 
     /// `x * y[0] * y[1] * ...`, with `count` products in `depth` layers.
     fn chain(&mut self, Ring(modulus): Ring, count: usize, depth: usize) -> Result<NodeId, ProgramError> {
-        let (kind, bits, width) = (Kind::Modular(modulus), raw_bits(modulus), count / depth);
+        let (kind, bits, width) = (Dtype::Modular(modulus), raw_bits(modulus), count / depth);
         let mut product = self.input(LEFT, kind, &[width], bits, false)?;
         let factors = self.input(RIGHT, kind, &[count], bits, depth > 1 && bits > 1)?;
         for layer in 0..depth {
@@ -246,20 +246,20 @@ impl Draft {
         k: usize,
         n: usize,
     ) -> Result<NodeId, ProgramError> {
-        let (kind, bits) = (Kind::Modular(modulus), raw_bits(modulus));
+        let (kind, bits) = (Dtype::Modular(modulus), raw_bits(modulus));
         let a = self.input(LEFT, kind, &[count, m, k], bits, false)?;
         let b = self.input(RIGHT, kind, &[count, k, n], bits, false)?;
         self.build.matmul(a, b)
     }
 
     fn compare(&mut self, count: usize) -> Result<NodeId, ProgramError> {
-        let a = self.input(LEFT, Kind::Int, &[count], COMPARED_BITS, false)?;
-        let b = self.input(RIGHT, Kind::Int, &[count], COMPARED_BITS, false)?;
+        let a = self.input(LEFT, Dtype::Int, &[count], COMPARED_BITS, false)?;
+        let b = self.input(RIGHT, Dtype::Int, &[count], COMPARED_BITS, false)?;
         self.build.less(a, b)
     }
 
     fn predict(&mut self, model: Model, rows: usize, features: usize) -> Result<NodeId, ProgramError> {
-        let kind = Kind::Fixed { frac: FRAC };
+        let kind = Dtype::Fixed { frac: FRAC };
         let x = self.input(LEFT, kind, &[rows, features], FEATURE_BITS, false)?;
         let weights = self.input(RIGHT, kind, &[features], WEIGHT_BITS, false)?;
         let bias = self.input(RIGHT, kind, &[], WEIGHT_BITS, false)?;
@@ -291,7 +291,7 @@ impl Draft {
     }
 
     fn real(&mut self, x: f64) -> Result<NodeId, ProgramError> {
-        self.build.constant(&Value { shape: vec![], data: Data::Float(vec![x]) }, Kind::Fixed { frac: FRAC })
+        self.build.constant(&Value { shape: vec![], data: Data::Float(vec![x]) }, Dtype::Fixed { frac: FRAC })
     }
 }
 
@@ -332,18 +332,18 @@ impl Numbers {
         if self.operand.odd { x << 1 | 1 } else { x }
     }
 
-    fn data(&self, kind: Kind, count: usize) -> Data {
+    fn data(&self, kind: Dtype, count: usize) -> Data {
         let words = (0..count as u64).map(|index| self.at(index));
         let half = 1_i64.unbounded_shl(self.operand.bits - 1);
         match kind {
-            Kind::Bool => unreachable!("bits are a circuit's operands"),
+            Dtype::Bool => unreachable!("bits are a circuit's operands"),
             // Different ones stay so, and odd ones odd, when they are multiplied by an odd number.
-            Kind::Modular(modulus) if modulus.bits() > 64 => {
+            Dtype::Modular(modulus) if modulus.bits() > 64 => {
                 Data::Wide(words.map(|word| modulus.mul(word.into(), SPREAD)).collect())
             }
-            Kind::Modular(_) => Data::Unsigned(words.collect()),
-            Kind::Int => Data::Int(words.map(|word| word as i64 - half).collect()),
-            Kind::Fixed { frac } => {
+            Dtype::Modular(_) => Data::Unsigned(words.collect()),
+            Dtype::Int => Data::Int(words.map(|word| word as i64 - half).collect()),
+            Dtype::Fixed { frac } => {
                 let unit = (1_u64 << frac) as f64;
                 Data::Float(words.map(|word| (word as i64 - half) as f64 / unit).collect())
             }

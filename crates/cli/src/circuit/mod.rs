@@ -16,7 +16,7 @@ mod values;
 pub(crate) use args::CircuitArgs;
 
 use crate::Context;
-use crate::cost::{Bill, Offers};
+use crate::cost::{Breakdown, Offers};
 use crate::failure::Failure;
 use crate::net::CostNet;
 use crate::progress::{Bar, note_meeting};
@@ -74,7 +74,7 @@ fn price(context: &mut Context<'_>, args: &CircuitArgs, circuit: &Arc<Circuit>) 
         if let Some(bytes) = window {
             stream = stream.with_window(bytes);
         }
-        offers.add(&name, Bill::of_stream(&stream, name.clone(), &parties, &net));
+        offers.add(&name, Breakdown::of_stream(&stream, name.clone(), &parties, &net));
     }
     cost::tell(context, &net, offers)
 }

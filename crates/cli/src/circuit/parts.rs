@@ -4,7 +4,7 @@ use crate::failure::Failure;
 use std::ops::Range;
 use std::sync::Arc;
 use tacit::circuit::Circuit;
-use tacit::program::{Builder, Kind, Recipient};
+use tacit::program::{Builder, Dtype, Recipient};
 use tacit::{Compiled, Stream};
 
 /// The most instances of a part.
@@ -80,7 +80,7 @@ fn program(
     for (input, (owner, &width)) in owners.iter().zip(circuit.inputs()).enumerate() {
         let shape = [instances as usize, width as usize];
         let shape = if once[input] { &shape[1..] } else { &shape };
-        inputs.push(build.input(owner, &input.to_string(), Kind::Bool, shape, None)?);
+        inputs.push(build.input(owner, &input.to_string(), Dtype::Bool, shape, None)?);
     }
     for output in build.circuit(circuit, &inputs)? {
         build.reveal(output, Recipient::All)?;

@@ -138,7 +138,7 @@ pub(super) fn fold(planes: [&[u64]; 3], side: Side, weights: &[Fp61], out: &mut 
             // The first places' turns are also blocks', whose words are far from all others'.
             if place < weights.len() {
                 for plane in planes {
-                    prefetch(plane, place * words + first + AHEAD);
+                    prefetch(plane, place * words + first + PREFETCH_DISTANCE);
                 }
             }
             for (i, sum) in combined(sums, all, side).into_iter().enumerate() {
@@ -160,7 +160,7 @@ fn prefetch(plane: &[u64], word: usize) {
 const CHUNK: usize = 64 * LINE;
 
 /// How far ahead of a block's words that are folded others are asked for: processors fetch lines in pairs.
-const AHEAD: usize = 2 * LINE;
+const PREFETCH_DISTANCE: usize = 2 * LINE;
 
 /// Blocks whose bits make a word for each place.
 const GROUP: usize = 64;

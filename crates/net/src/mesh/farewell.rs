@@ -5,15 +5,15 @@
 
 use super::peer::{Peer, Standing};
 use super::{GLANCE, Mesh};
-use crate::error::{Error, What};
-use crate::frame::{Frame, Kind};
+use crate::error::{Error, ErrorKind};
+use crate::frame::{Frame, FrameKind};
 use crate::mesh::readable;
 use crate::{At, Event};
 
 /// A goodbye, of one who stays or goes.
 pub(super) fn goodbye(stays: bool) -> Frame {
     let at = At { batch: stays.into(), ..At::default() };
-    Frame { kind: Kind::Goodbye, at, payload: Vec::new() }
+    Frame { kind: FrameKind::Goodbye, at, payload: Vec::new() }
 }
 
 /// How things stand with a peer that says this goodbye.
@@ -49,15 +49,15 @@ impl Mesh {
             let left = silent.min(stalled);
             if left.is_zero() {
                 let what = if silent.is_zero() {
-                    What::Silent { after: now.saturating_sub(heard) }
+                    ErrorKind::Silent { after: now.saturating_sub(heard) }
                 } else {
-                    What::Stalled { after: self.limits.patience }
+                    ErrorKind::Stalled { after: self.limits.patience }
                 };
                 return Err(self.poison(Some(awaited), what));
             }
             if let Some((lane, reason)) = self.tie.failed() {
                 let reason = format!("lane {lane} failed: {reason}");
-                return Err(self.poison(None, What::GaveUp { reason }));
+                return Err(self.poison(None, ErrorKind::GaveUp { reason }));
             }
             let event = self.transport.poll(if self.lane.has_others() { left.min(GLANCE) } else { left });
             let Some((from, event)) = event else { continue };
@@ -75,8 +75,8 @@ impl Mesh {
         let what = match event {
             Event::Lost(_) if self.peers[from].has_left() => return Ok(()),
             Event::Lost(what) => what,
-            Event::Frame(frame) if frame.kind == Kind::Abort => self.word_of(from, &frame),
-            Event::Frame(frame) if frame.kind == Kind::Goodbye => {
+            Event::Frame(frame) if frame.kind == FrameKind::Abort => self.word_of(from, &frame),
+            Event::Frame(frame) if frame.kind == FrameKind::Goodbye => {
                 self.peers[from].standing = standing(&frame);
                 return Ok(());
             }
@@ -86,10 +86,10 @@ impl Mesh {
     }
 
     /// What an abort says that came from this peer.
-    pub(super) fn word_of(&self, from: usize, frame: &Frame) -> What {
+    pub(super) fn word_of(&self, from: usize, frame: &Frame) -> ErrorKind {
         let origin = usize::from(frame.at.part);
         let origin = self.names.get(origin).or(self.names.get(from)).cloned().unwrap_or_default();
         let check_failed = frame.at.batch != 0 && from < self.accusers;
-        What::Aborted { origin, reason: readable(&frame.payload), check_failed }
+        ErrorKind::Aborted { origin, reason: readable(&frame.payload), check_failed }
     }
 }

@@ -5,8 +5,8 @@ use std::time::Duration;
 use super::peer::{Peer, Standing};
 use super::{Mesh, REASON, ROOM, farewell};
 use crate::At;
-use crate::error::{Error, What};
-use crate::frame::{Frame, Kind};
+use crate::error::{Error, ErrorKind};
+use crate::frame::{Frame, FrameKind};
 use crate::transport::Event;
 
 /// How long an abort tries to get through to peers that do not read.
@@ -40,7 +40,7 @@ impl Mesh {
             // Where failed peers are left out, one that takes a byte now and then can't keep this party for ever.
             if now >= moved + self.limits.silence || self.lenient && now >= self.stays_until() {
                 let stuck = before.iter().position(|&bytes| bytes > 0).unwrap_or(self.me);
-                return self.fault(stuck, What::Silent { after: now.saturating_sub(moved) });
+                return self.fault(stuck, ErrorKind::Silent { after: now.saturating_sub(moved) });
             }
             let event = self.transport.poll(ROOM);
             now = self.transport.now();
@@ -85,7 +85,7 @@ impl Mesh {
         if let Some(error) = &self.failure {
             return error.clone();
         }
-        let error = self.poison(None, What::GaveUp { reason: reason.to_owned() });
+        let error = self.poison(None, ErrorKind::GaveUp { reason: reason.to_owned() });
         self.tell_all(self.me, reason, check_failed, None);
         error
     }
@@ -103,7 +103,7 @@ impl Mesh {
         let payload = clip(reason).as_bytes().to_vec();
         for (index, peer) in self.peers.iter().enumerate() {
             if peer.listens() && Some(index) != except {
-                self.transport.send(index, Frame { kind: Kind::Abort, at, payload: payload.clone() });
+                self.transport.send(index, Frame { kind: FrameKind::Abort, at, payload: payload.clone() });
             }
         }
         let deadline = self.transport.now() + ABORT;
@@ -139,12 +139,12 @@ impl Mesh {
         }
         match self.transport.poll(left.min(ROOM)) {
             Some((peer, Event::Frame(frame))) => match frame.kind {
-                Kind::Abort if !self.lenient && self.failure.is_none() => {
+                FrameKind::Abort if !self.lenient && self.failure.is_none() => {
                     return self.handle(peer, Event::Frame(frame)).map(|()| true);
                 }
-                Kind::Goodbye => self.peers[peer].standing = farewell::standing(&frame),
-                Kind::Abort => self.peers[peer].standing = Standing::Left,
-                Kind::Data | Kind::KeepAlive => {}
+                FrameKind::Goodbye => self.peers[peer].standing = farewell::standing(&frame),
+                FrameKind::Abort => self.peers[peer].standing = Standing::Left,
+                FrameKind::Data | FrameKind::KeepAlive => {}
             },
             Some((peer, Event::Lost(_))) => self.peers[peer].standing = Standing::Lost,
             Some((_, Event::Progress)) | None => {}

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use super::{BURST, GLANCE, Mesh, Waiting};
 use crate::At;
-use crate::error::{Error, What};
+use crate::error::{Error, ErrorKind};
 use crate::frame::Frame;
 
 impl Mesh {
@@ -21,7 +21,7 @@ impl Mesh {
     /// Sends only queue. [`Mesh::close`] gives up a peer that takes nothing. Until this is called, and after
     /// [`Mesh::rely_on_all`], every failure ends the run for all, as ever; so does this party's own abort, and the
     /// failure of another of its lanes.
-    pub fn leave_out_failed(&mut self, stay: Duration) {
+    pub fn tolerate_failures(&mut self, stay: Duration) {
         self.lenient = true;
         self.stay = self.stay.max(stay);
     }
@@ -30,7 +30,7 @@ impl Mesh {
     ///
     /// # Errors
     /// If a peer was left out: that ends the run now.
-    pub fn rely_on_all(&mut self) -> Result<(), Error> {
+    pub fn require_all(&mut self) -> Result<(), Error> {
         self.alive()?;
         self.lenient = false;
         let failed =
@@ -62,9 +62,9 @@ impl Mesh {
         self.waiting = Some(Waiting::Receive(from, at));
         let Some(frame) = self.next_by(from, at.is_aside(), deadline)? else { return Ok(None) };
         let wrong = if frame.at != at {
-            What::WrongAddress { expected: at, got: frame.at }
+            ErrorKind::WrongAddress { expected: at, got: frame.at }
         } else if frame.payload.len() != len {
-            What::WrongLength { expected: len, got: frame.payload.len() }
+            ErrorKind::WrongLength { expected: len, got: frame.payload.len() }
         } else {
             self.waiting = None;
             self.counters.received(self.phase, from, len);
@@ -98,7 +98,7 @@ impl Mesh {
             match event {
                 Some((peer, event)) if overdue <= BURST => self.heed(peer, event, now)?,
                 None if now < deadline => {}
-                _ => break What::Silent { after: now.saturating_sub(start) },
+                _ => break ErrorKind::Silent { after: now.saturating_sub(start) },
             }
         };
         self.fault(from, failure)?;
@@ -107,6 +107,6 @@ impl Mesh {
 }
 
 /// Why nothing comes any more.
-pub(super) fn gone_early() -> What {
-    What::Closed { how: "said goodbye before it had sent all".to_owned() }
+pub(super) fn gone_early() -> ErrorKind {
+    ErrorKind::Closed { how: "said goodbye before it had sent all".to_owned() }
 }

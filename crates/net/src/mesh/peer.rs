@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::time::Duration;
 
-use crate::error::What;
+use crate::error::ErrorKind;
 use crate::frame::Frame;
 use crate::limits::FRAME_OVERHEAD;
 
@@ -29,7 +29,7 @@ pub(super) struct Peer {
     /// It is not read at present, because its inbox is full.
     pub(super) held: bool,
     /// Why it is left out, if it is.
-    pub(super) failed: Option<What>,
+    pub(super) failed: Option<ErrorKind>,
     /// When something last came from it while this party was waiting.
     pub(super) heard: Duration,
     /// Frames in the order of the run's messages, and those with an order of their own ([`crate::At::is_aside`]).

@@ -69,7 +69,7 @@ fn messages_aside_have_an_order_of_their_own() {
     meshes[0].send(1, aside(3), &[]).unwrap();
     assert!(!meshes[1].arrived(0).unwrap(), "what stands aside isn't awaited by others");
     let error = meshes[1].recv(0, aside(2), 0).unwrap_err();
-    assert_eq!(*error.what(), What::WrongAddress { expected: aside(2), got: aside(3) });
+    assert_eq!(*error.what(), ErrorKind::WrongAddress { expected: aside(2), got: aside(3) });
 }
 
 #[test]
@@ -87,7 +87,7 @@ fn another_address_or_length_ends_the_run_for_all() {
     let mut meshes = meshes(3, 0);
     meshes[1].send(0, at(4).with_batch(1), &[0; 8]).unwrap();
     let error = meshes[0].recv(1, at(4), 8).unwrap_err();
-    assert_eq!(*error.what(), What::WrongAddress { expected: at(4), got: at(4).with_batch(1) });
+    assert_eq!(*error.what(), ErrorKind::WrongAddress { expected: at(4), got: at(4).with_batch(1) });
     assert_eq!(
         error.to_string(),
         "P1 sent the message of op 4, batch 1 where op 4, batch 0 was due in the setup phase"
@@ -97,7 +97,7 @@ fn another_address_or_length_ends_the_run_for_all() {
     // What is told has one phase and no address; whoever was waited for may be the cause.
     assert_eq!(told.to_string(), format!("P0 aborted: {error} (waiting for P1)"));
     assert_eq!(told.peer().unwrap().name, "P0");
-    assert!(matches!(told.what(), What::Aborted { origin, .. } if origin == "P0"), "{told}");
+    assert!(matches!(told.what(), ErrorKind::Aborted { origin, .. } if origin == "P0"), "{told}");
     // The first error is the only one.
     assert_eq!(meshes[0].tick().unwrap_err(), error);
     assert_eq!(meshes[0].send(2, at(5), &[]).unwrap_err(), error);
@@ -105,13 +105,13 @@ fn another_address_or_length_ends_the_run_for_all() {
     let mut meshes = self::meshes(2, 0);
     meshes[1].send(0, at(4), &[0; 7]).unwrap();
     let error = meshes[0].recv(1, at(4), 8).unwrap_err();
-    assert_eq!(*error.what(), What::WrongLength { expected: 8, got: 7 });
+    assert_eq!(*error.what(), ErrorKind::WrongLength { expected: 8, got: 7 });
     assert_eq!((error.at(), error.peer().unwrap().index), (Some(at(4)), 1));
 
     let mut meshes = self::meshes(2, 0);
     meshes[1].send(0, at(4), &[0; 7]).unwrap();
     let error = meshes[0].recv_bounded(1, at(4), 6).unwrap_err();
-    assert_eq!(*error.what(), What::TooLong { limit: 6, got: 7 });
+    assert_eq!(*error.what(), ErrorKind::TooLong { limit: 6, got: 7 });
 }
 
 #[test]
@@ -128,7 +128,7 @@ fn wrong_use_ends_nothing() {
         assert_eq!(meshes[me].arrived(peer).unwrap_err().to_string(), says);
     }
     let error = meshes[0].send(1, at(0), &[0; 101]).unwrap_err();
-    assert!(matches!(error.what(), What::WrongUse { .. }));
+    assert!(matches!(error.what(), ErrorKind::WrongUse { .. }));
     meshes[0].send(1, at(0), &[0; 100]).unwrap();
     meshes[1].recv(0, at(0), 100).unwrap();
 }
@@ -163,9 +163,9 @@ fn silence_is_noticed() {
     let mut meshes = meshes_with(2, 0, &impatient());
     let start = Instant::now();
     let error = meshes[0].recv(1, at(1), 1).unwrap_err();
-    assert!(matches!(error.what(), What::Silent { .. }), "{error}");
+    assert!(matches!(error.what(), ErrorKind::Silent { .. }), "{error}");
     assert!(start.elapsed() >= impatient().silence);
-    assert!(matches!(meshes[1].recv(0, at(1), 1).unwrap_err().what(), What::Aborted { .. }));
+    assert!(matches!(meshes[1].recv(0, at(1), 1).unwrap_err().what(), ErrorKind::Aborted { .. }));
 }
 
 #[test]
@@ -179,7 +179,7 @@ fn an_abort_reaches_all_with_its_reason() {
         let from = if me == 0 { 2 } else { 0 };
         let error = meshes[me].recv(from, at(1), 1).unwrap_err();
         let aborted =
-            What::Aborted { origin: "P1".into(), reason: "my data are bad".into(), check_failed: false };
+            ErrorKind::Aborted { origin: "P1".into(), reason: "my data are bad".into(), check_failed: false };
         assert_eq!(*error.what(), aborted);
     }
 }
@@ -187,13 +187,13 @@ fn an_abort_reaches_all_with_its_reason() {
 #[test]
 fn that_a_check_failed_reaches_all_and_is_passed_on() {
     let accusation = |error: &Error| match error.what() {
-        What::Aborted { check_failed, .. } => *check_failed,
+        ErrorKind::Aborted { check_failed, .. } => *check_failed,
         _ => panic!("{error}"),
     };
     for (accuser, believed) in [(0, true), (4, false)] {
         let mut meshes = meshes(3, 2);
         for mesh in &mut meshes {
-            mesh.heed_accusers(3);
+            mesh.trust_check_failures_from(3);
         }
         meshes[accuser].accuse("a check failed");
         assert_eq!(accusation(&meshes[1].recv(2, at(1), 1).unwrap_err()), believed);
@@ -273,7 +273,7 @@ fn patience_with_the_living_ends_too() {
         thread::sleep(Duration::from_millis(1));
     }
     let error = waiter.join().unwrap();
-    assert!(matches!(error.what(), What::Stalled { .. }), "{error}");
+    assert!(matches!(error.what(), ErrorKind::Stalled { .. }), "{error}");
 }
 
 #[test]
@@ -338,13 +338,13 @@ fn with_raw_peer() -> (MemoryTransport, Vec<Mesh>) {
 #[test]
 fn what_no_mesh_sends_is_malformed() {
     let (mut raw, mut meshes) = with_raw_peer();
-    let sign = Frame { kind: Kind::KeepAlive, at: At { part: 3, ..At::default() }, payload: vec![] };
+    let sign = Frame { kind: FrameKind::KeepAlive, at: At { part: 3, ..At::default() }, payload: vec![] };
     raw.send(1, sign);
     let error = meshes[0].recv(2, at(1), 1).unwrap_err();
     assert!(error.to_string().contains("a sign of life of endpoint 3"), "{error}");
 
     let (mut raw, mut meshes) = with_raw_peer();
-    raw.send(1, Frame { kind: Kind::Goodbye, at: at(0), payload: vec![] });
+    raw.send(1, Frame { kind: FrameKind::Goodbye, at: at(0), payload: vec![] });
     raw.send(1, Frame::data(at(1), vec![1]));
     let error = meshes[0].recv(2, at(1), 1).unwrap_err();
     assert!(error.to_string().contains("a frame after its goodbye"), "{error}");
@@ -370,7 +370,7 @@ impl Transport for Flood {
         self.signs += 1;
         assert!(self.signs < 1_000_000, "the flood outlasted all patience");
         let at = At { batch: self.signs, ..At::default() };
-        Some((0, Event::Frame(Frame { kind: Kind::KeepAlive, at, payload: vec![] })))
+        Some((0, Event::Frame(Frame { kind: FrameKind::KeepAlive, at, payload: vec![] })))
     }
     fn hold(&mut self, _peer: usize, _hold: bool) {}
     fn now(&self) -> Duration {
@@ -393,7 +393,7 @@ fn a_flood_of_signs_does_not_outlast_patience() {
     let limits = Limits { patience: Duration::from_secs(2), ..Limits::default() };
     let mut mesh = Mesh::new(Box::new(Flood { signs: 0 }), 1, names(3, 0), limits);
     let error = mesh.recv(0, at(1), 1).unwrap_err();
-    assert!(matches!(error.what(), What::Stalled { .. }), "{error}");
+    assert!(matches!(error.what(), ErrorKind::Stalled { .. }), "{error}");
 }
 
 #[test]
@@ -401,9 +401,9 @@ fn an_aborts_text_is_bounded_and_readable() {
     let (mut raw, mut meshes) = with_raw_peer();
     let mut text = vec![b'\n', 0xff];
     text.resize(10_000, b'x');
-    raw.send(1, Frame { kind: Kind::Abort, at: At { part: 77, ..At::default() }, payload: text });
+    raw.send(1, Frame { kind: FrameKind::Abort, at: At { part: 77, ..At::default() }, payload: text });
     let error = meshes[0].recv(2, at(1), 1).unwrap_err();
-    let What::Aborted { origin, reason, .. } = error.what() else { panic!("{error}") };
+    let ErrorKind::Aborted { origin, reason, .. } = error.what() else { panic!("{error}") };
     assert_eq!(origin, "P0");
     assert!(reason.starts_with(" \u{fffd}xxx") && reason.len() < 1100, "{reason}");
     assert_eq!(leave::clip(&"é".repeat(REASON)).len(), REASON);
@@ -412,7 +412,7 @@ fn an_aborts_text_is_bounded_and_readable() {
 
 /// Two endpoints' meshes in each of two lanes: `[lane][endpoint]`.
 fn in_two_lanes() -> [Vec<Mesh>; 2] {
-    let ties = [Tie::default(), Tie::default()];
+    let ties = [AbortFlag::default(), AbortFlag::default()];
     [0, 1].map(|number| {
         let lane = Lane { number, count: 2 };
         meshes(2, 0).into_iter().zip(&ties).map(|(mesh, tie)| mesh.in_lane(lane, tie.clone())).collect()
@@ -429,7 +429,7 @@ fn addresses_get_the_lane() {
     second[1].transport.send(0, Frame::data(at(4), vec![]));
     let error = second[0].recv(1, at(4), 0).unwrap_err();
     let expected = At { lane: 1, ..at(4) };
-    assert_eq!(*error.what(), What::WrongAddress { expected, got: at(4) });
+    assert_eq!(*error.what(), ErrorKind::WrongAddress { expected, got: at(4) });
     assert!(error.to_string().contains("op 4, batch 0, lane 1 was due"), "{error}");
 }
 
@@ -465,7 +465,7 @@ fn a_lane_that_is_done_is_not_called_back() {
         closing.close().unwrap();
     });
     let error = second[0].abort("late");
-    assert!(matches!(error.what(), What::GaveUp { reason } if reason == "late"), "{error}");
+    assert!(matches!(error.what(), ErrorKind::GaveUp { reason } if reason == "late"), "{error}");
 }
 
 /// A deadline that nobody reaches whose message comes, and one that ends soon.
@@ -482,17 +482,17 @@ fn who_fails_is_left_out_and_the_others_go_on() {
         let mut meshes: Vec<Mesh> =
             (1..).zip(ends).map(|(me, end)| Mesh::new(Box::new(end), me, names(3, 0), impatient())).collect();
         for mesh in &mut meshes {
-            mesh.leave_out_failed(Duration::ZERO);
+            mesh.tolerate_failures(Duration::ZERO);
         }
         raw.send(1, Frame::data(at(1), vec![1]));
-        let abort = |part| Frame { kind: Kind::Abort, at: At { part, ..At::default() }, payload: vec![] };
+        let abort = |part| Frame { kind: FrameKind::Abort, at: At { part, ..At::default() }, payload: vec![] };
         match way {
             0 => drop(raw),
             // Whomever it blames, the abort is its own.
             1 => raw.send(1, abort(2)),
             2 => raw.send(1, Frame::data(at(3), vec![1])),
             3 => raw.send(1, Frame::data(at(2), vec![1, 2])),
-            _ => raw.send(1, Frame { kind: Kind::KeepAlive, at: At { part: 9, ..at(0) }, payload: vec![] }),
+            _ => raw.send(1, Frame { kind: FrameKind::KeepAlive, at: At { part: 9, ..at(0) }, payload: vec![] }),
         }
         let [first, second] = &mut meshes[..] else { panic!() };
         let soon = within(first, 5000);
@@ -503,7 +503,7 @@ fn who_fails_is_left_out_and_the_others_go_on() {
         first.send(2, at(5), b"x").unwrap();
         assert_eq!(second.recv_by(1, at(5), 1, soon).unwrap(), Some(b"x".to_vec()), "{way}");
         first.tick_now().unwrap();
-        let error = first.rely_on_all().unwrap_err();
+        let error = first.require_all().unwrap_err();
         assert_eq!(error.peer().unwrap().index, 0, "{way}: {error}");
         assert_eq!(first.tick().unwrap_err(), error, "an error is final again");
     }
@@ -512,7 +512,7 @@ fn who_fails_is_left_out_and_the_others_go_on() {
 #[test]
 fn a_deadline_ends_whatever_signs_of_life_come() {
     let mut mesh = Mesh::new(Box::new(Flood { signs: 0 }), 1, names(3, 0), Limits::default());
-    mesh.leave_out_failed(Duration::ZERO);
+    mesh.tolerate_failures(Duration::ZERO);
     assert_eq!(mesh.recv_by(0, at(1), 1, Duration::from_secs(2)).unwrap(), None);
     assert!((2..3).contains(&mesh.now().as_secs()), "{:?}", mesh.now());
     // Who was late once is out, and costs no more time.
@@ -523,7 +523,7 @@ fn a_deadline_ends_whatever_signs_of_life_come() {
 #[test]
 fn what_came_while_this_party_was_busy_is_not_late() {
     let mut meshes = meshes(2, 0);
-    meshes[0].leave_out_failed(Duration::ZERO);
+    meshes[0].tolerate_failures(Duration::ZERO);
     let deadline = within(&meshes[0], 20);
     meshes[1].send(0, at(1), b"x").unwrap();
     thread::sleep(Duration::from_millis(30));
@@ -539,24 +539,24 @@ fn signs_of_life_are_passed_on_only_while_somebody_waits_for_them() {
     let mut other = ends.next().unwrap();
     for (number, passed) in [(1, true), (2, false)] {
         let at = At { batch: number, ..At::default() };
-        origin.send(1, Frame { kind: Kind::KeepAlive, at, payload: vec![] });
+        origin.send(1, Frame { kind: FrameKind::KeepAlive, at, payload: vec![] });
         mesh.tick_now().unwrap();
         assert_eq!(other.poll(Duration::ZERO).is_some(), passed, "{number}");
-        mesh.leave_out_failed(Duration::ZERO);
+        mesh.tolerate_failures(Duration::ZERO);
     }
 }
 
 #[test]
 fn who_is_late_is_still_told() {
     let mut meshes = meshes(2, 0);
-    meshes[0].leave_out_failed(Duration::ZERO);
+    meshes[0].tolerate_failures(Duration::ZERO);
     let soon = within(&meshes[0], 10);
     assert_eq!(meshes[0].recv_by(1, at(1), 1, soon).unwrap(), None);
     meshes[0].send(1, at(2), b"x").unwrap();
     let error = meshes[0].abort("somebody was late");
-    assert!(matches!(error.what(), What::GaveUp { .. }));
+    assert!(matches!(error.what(), ErrorKind::GaveUp { .. }));
     assert_eq!(meshes[1].recv(0, at(2), 1).unwrap(), b"x");
-    assert!(matches!(meshes[1].recv(0, at(3), 1).unwrap_err().what(), What::Aborted { .. }));
+    assert!(matches!(meshes[1].recv(0, at(3), 1).unwrap_err().what(), ErrorKind::Aborted { .. }));
 }
 
 #[test]
@@ -564,8 +564,8 @@ fn without_leave_a_late_message_ends_the_run() {
     let mut meshes = meshes(2, 0);
     let deadline = within(&meshes[0], 30);
     let error = meshes[0].recv_by(1, at(1), 1, deadline).unwrap_err();
-    assert!(matches!(error.what(), What::Silent { .. }), "{error}");
-    assert!(matches!(meshes[1].recv(0, at(1), 1).unwrap_err().what(), What::Aborted { .. }));
+    assert!(matches!(error.what(), ErrorKind::Silent { .. }), "{error}");
+    assert!(matches!(meshes[1].recv(0, at(1), 1).unwrap_err().what(), ErrorKind::Aborted { .. }));
 }
 
 #[test]
@@ -573,7 +573,7 @@ fn leaving_works_without_one_that_takes_nothing() {
     let limits = Limits { outbox: 1000, ..impatient() };
     let mut meshes = meshes_with(3, 0, &limits);
     let mut first = meshes.remove(0);
-    first.leave_out_failed(Duration::ZERO);
+    first.tolerate_failures(Duration::ZERO);
     for op in 0..10 {
         first.send(1, at(op), &[0; 1000]).unwrap();
     }
@@ -585,10 +585,10 @@ fn leaving_works_without_one_that_takes_nothing() {
 #[test]
 fn nobody_left_out_nothing_changed() {
     let mut meshes = meshes(2, 0);
-    meshes[0].leave_out_failed(Duration::ZERO);
-    meshes[0].rely_on_all().unwrap();
+    meshes[0].tolerate_failures(Duration::ZERO);
+    meshes[0].require_all().unwrap();
     meshes[1].abort("no");
-    assert!(matches!(meshes[0].recv(1, at(0), 0).unwrap_err().what(), What::Aborted { .. }));
+    assert!(matches!(meshes[0].recv(1, at(0), 0).unwrap_err().what(), ErrorKind::Aborted { .. }));
 }
 
 /// A client that has given all stays to the end, and hears which it is.
@@ -671,5 +671,5 @@ fn who_leaves_early_waits_for_signs_of_life() {
     }
     assert!(!client.is_finished());
     let error = client.join().unwrap().unwrap_err();
-    assert!(matches!(error.what(), What::Silent { .. }), "{error}");
+    assert!(matches!(error.what(), ErrorKind::Silent { .. }), "{error}");
 }

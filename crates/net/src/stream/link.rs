@@ -1,6 +1,6 @@
 //! One socket with what waits to be written to it and what has been read from it so far.
 
-use std::io::{self, ErrorKind, IoSlice, IoSliceMut, Read, Write};
+use std::io::{self, ErrorKind as IoErrorKind, IoSlice, IoSliceMut, Read, Write};
 use std::net::{Shutdown, TcpStream};
 
 use super::Scratch;
@@ -8,7 +8,7 @@ use super::outbox::Outbox;
 use super::reader::FrameReader;
 use crate::channel::Channel;
 use crate::counters::WireBytes;
-use crate::error::What;
+use crate::error::ErrorKind;
 use crate::frame::{Frame, FrameTooLong};
 use crate::pool::Pool;
 use crate::tls::Tls;
@@ -41,7 +41,7 @@ pub(super) enum Reading {
     /// Bytes have come, and perhaps frames.
     Progress,
     /// The link is at its end.
-    Lost(What),
+    Lost(ErrorKind),
 }
 
 impl Link {
@@ -94,8 +94,8 @@ impl Link {
             };
             match written {
                 Ok(count) => self.wire.sent += count as u64,
-                Err(error) if error.kind() == ErrorKind::WouldBlock => break,
-                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                Err(error) if error.kind() == IoErrorKind::WouldBlock => break,
+                Err(error) if error.kind() == IoErrorKind::Interrupted => {}
                 Err(_) => {
                     self.mute = true;
                     self.outbox.clear();
@@ -123,12 +123,12 @@ impl Link {
                 Reading::Progress
             }
             Err(Fault::Io(error)) => match error.kind() {
-                ErrorKind::WouldBlock | ErrorKind::Interrupted => Reading::Idle,
-                ErrorKind::ConnectionReset | ErrorKind::BrokenPipe => closed("reset the connection"),
+                IoErrorKind::WouldBlock | IoErrorKind::Interrupted => Reading::Idle,
+                IoErrorKind::ConnectionReset | IoErrorKind::BrokenPipe => closed("reset the connection"),
                 _ => closed(&error.to_string()),
             },
-            Err(Fault::TooLong(FrameTooLong { limit, got })) => Reading::Lost(What::TooLong { limit, got }),
-            Err(Fault::Tls(detail)) => Reading::Lost(What::Malformed { detail }),
+            Err(Fault::TooLong(FrameTooLong { limit, got })) => Reading::Lost(ErrorKind::TooLong { limit, got }),
+            Err(Fault::Tls(detail)) => Reading::Lost(ErrorKind::Malformed { detail }),
         }
     }
 
@@ -141,7 +141,7 @@ impl Link {
 }
 
 fn closed(how: &str) -> Reading {
-    Reading::Lost(What::Closed { how: how.to_owned() })
+    Reading::Lost(ErrorKind::Closed { how: how.to_owned() })
 }
 
 enum Fault {

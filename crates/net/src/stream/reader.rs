@@ -5,7 +5,7 @@ use crate::pool::Pool;
 
 /// How far memory for a payload runs ahead of the bytes that have come, so that a peer that announces a long
 /// frame and sends nothing costs little.
-const AHEAD: usize = 1 << 20;
+const ALLOC_STEP: usize = 1 << 20;
 
 /// All complete frames in a piece of a stream; a pure function for tests and fuzzing.
 ///
@@ -78,7 +78,7 @@ impl FrameReader {
     /// by [`FrameReader::filled`].
     pub(crate) fn room(&mut self) -> &mut [u8] {
         let Some(payload) = &mut self.payload else { return &mut [] };
-        let end = payload.header.len.min(payload.len + AHEAD);
+        let end = payload.header.len.min(payload.len + ALLOC_STEP);
         if payload.bytes.len() < end {
             payload.bytes.resize(end, 0);
         }
@@ -105,7 +105,7 @@ impl FrameReader {
         if self.header_len == HEADER_BYTES {
             let header = Header::parse(self.header, self.limit)?;
             self.header_len = 0;
-            let bytes = pool.filled(header.len.min(AHEAD));
+            let bytes = pool.filled(header.len.min(ALLOC_STEP));
             self.payload = Some(Payload { header, bytes, len: 0 });
         }
         Ok(taken)
@@ -124,10 +124,10 @@ impl FrameReader {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{At, Kind};
+    use crate::{At, FrameKind};
 
     fn frames() -> Vec<Frame> {
-        [0_usize, 1, 63, 64, 65, 0, 70_000, 3, AHEAD + 5]
+        [0_usize, 1, 63, 64, 65, 0, 70_000, 3, ALLOC_STEP + 5]
             .into_iter()
             .enumerate()
             .map(|(op, len)| Frame::data(At::op(op as u32), (0..len).map(|i| (i * 7) as u8).collect()))
@@ -143,7 +143,7 @@ mod tests {
         let (frames, mut pool) = (frames(), Pool::default());
         let wire = wire(&frames);
         for piece in [1, 15, 16, 17, 1000, 65_536, wire.len()] {
-            let (mut reader, mut out) = (FrameReader::new(2 * AHEAD), Vec::new());
+            let (mut reader, mut out) = (FrameReader::new(2 * ALLOC_STEP), Vec::new());
             for bytes in wire.chunks(piece) {
                 reader.push(bytes, &mut pool, &mut |frame| out.push(frame)).unwrap();
             }
@@ -156,11 +156,11 @@ mod tests {
     fn payloads_are_read_in_place() {
         let (frames, mut pool) = (frames(), Pool::default());
         let wire = wire(&frames);
-        let (mut reader, mut out) = (FrameReader::new(2 * AHEAD), Vec::new());
+        let (mut reader, mut out) = (FrameReader::new(2 * ALLOC_STEP), Vec::new());
         let mut rest = &wire[..];
         while !rest.is_empty() {
             let room = reader.room();
-            assert!(room.len() <= AHEAD);
+            assert!(room.len() <= ALLOC_STEP);
             let count = room.len().min(rest.len()).min(30_000);
             room[..count].copy_from_slice(&rest[..count]);
             reader.filled(count, &mut |frame| out.push(frame));
@@ -173,7 +173,7 @@ mod tests {
 
     #[test]
     fn too_long_a_frame_is_refused_before_it_comes() {
-        let header = Header { kind: Kind::Data, at: At::op(0), len: 101 }.bytes();
+        let header = Header { kind: FrameKind::Data, at: At::op(0), len: 101 }.bytes();
         assert_eq!(parse_frames(&header, 101), Ok(Vec::new()));
         assert_eq!(parse_frames(&header, 100), Err(FrameTooLong { limit: 100, got: 101 }));
     }
@@ -194,9 +194,9 @@ mod tests {
     #[test]
     fn memory_follows_the_bytes() {
         let mut reader = FrameReader::new(1 << 29);
-        let header = Header { kind: Kind::Data, at: At::op(0), len: 1 << 29 }.bytes();
+        let header = Header { kind: FrameKind::Data, at: At::op(0), len: 1 << 29 }.bytes();
         reader.push(&header, &mut Pool::default(), &mut |_| panic!()).unwrap();
         reader.push(&[0; 100], &mut Pool::default(), &mut |_| panic!()).unwrap();
-        assert!(reader.payload.unwrap().bytes.len() <= AHEAD + 100);
+        assert!(reader.payload.unwrap().bytes.len() <= ALLOC_STEP + 100);
     }
 }

@@ -5,7 +5,7 @@ use crate::error::{Fault, ProgramError};
 use crate::modulus::Modulus;
 use crate::program::{NodeId, Operation, Rounding};
 use crate::shape;
-use crate::types::Kind;
+use crate::types::Dtype;
 
 impl Builder {
     /// `a + b`.
@@ -76,19 +76,19 @@ impl Builder {
     /// Another kind for the same numbers: bool to any number (a secret one to modular only modulo a machine word), int to
     /// fixed point or (a public one) to modular, fixed point to other fraction bits (to the nearest, ties up, where they
     /// are fewer) or to int (down).
-    pub fn astype(&mut self, a: NodeId, kind: Kind) -> Result<NodeId, ProgramError> {
+    pub fn astype(&mut self, a: NodeId, kind: Dtype) -> Result<NodeId, ProgramError> {
         match (self.kind(a)?, kind) {
             (from, to) if from == to => Ok(a),
-            (Kind::Bool, Kind::Modular(modulus)) => self.modular("astype", a, modulus),
-            (Kind::Bool, Kind::Int | Kind::Fixed { .. }) => {
+            (Dtype::Bool, Dtype::Modular(modulus)) => self.modular("astype", a, modulus),
+            (Dtype::Bool, Dtype::Int | Dtype::Fixed { .. }) => {
                 let number = self.number(a)?;
                 self.rescale(number, kind.frac())
             }
-            (Kind::Int | Kind::Fixed { .. }, Kind::Fixed { frac }) => self.rescale(a, frac),
-            (Kind::Fixed { frac }, Kind::Int) => {
+            (Dtype::Int | Dtype::Fixed { .. }, Dtype::Fixed { frac }) => self.rescale(a, frac),
+            (Dtype::Fixed { frac }, Dtype::Int) => {
                 self.push(Operation::Truncate { by: frac, rounding: Rounding::Floor }, &[a])
             }
-            (Kind::Int, Kind::Modular(modulus)) if self.raw(a).is_some() => self.reduced(a, modulus),
+            (Dtype::Int, Dtype::Modular(modulus)) if self.raw(a).is_some() => self.reduced(a, modulus),
             (from, to) => Err(self.fault(Fault::Kinds { operation: "astype", a: from, b: to })),
         }
     }
@@ -111,7 +111,7 @@ impl Builder {
 
     /// Bools as integers; other kinds as they are.
     pub(super) fn number(&mut self, a: NodeId) -> Result<NodeId, ProgramError> {
-        if self.kind(a)? == Kind::Bool {
+        if self.kind(a)? == Dtype::Bool {
             self.push(Operation::FromBool { wrapping: None }, &[a])
         } else {
             Ok(a)
@@ -145,10 +145,10 @@ impl Builder {
         b: NodeId,
     ) -> Result<(NodeId, NodeId), ProgramError> {
         match (self.kind(a)?, self.kind(b)?) {
-            (Kind::Modular(modulus), Kind::Bool | Kind::Int) => Ok((a, self.modular(operation, b, modulus)?)),
-            (Kind::Bool | Kind::Int, Kind::Modular(modulus)) => Ok((self.modular(operation, a, modulus)?, b)),
-            (x @ Kind::Modular(_), y) if x == y => Ok((a, b)),
-            (x @ Kind::Modular(_), y) | (x, y @ Kind::Modular(_)) => {
+            (Dtype::Modular(modulus), Dtype::Bool | Dtype::Int) => Ok((a, self.modular(operation, b, modulus)?)),
+            (Dtype::Bool | Dtype::Int, Dtype::Modular(modulus)) => Ok((self.modular(operation, a, modulus)?, b)),
+            (x @ Dtype::Modular(_), y) if x == y => Ok((a, b)),
+            (x @ Dtype::Modular(_), y) | (x, y @ Dtype::Modular(_)) => {
                 Err(self.fault(Fault::Kinds { operation, a: x, b: y }))
             }
             _ => Ok((self.number(a)?, self.number(b)?)),
@@ -163,9 +163,9 @@ impl Builder {
         modulus: Modulus,
     ) -> Result<NodeId, ProgramError> {
         match (self.kind(a)?, modulus.width()) {
-            (Kind::Bool | Kind::Int, _) if self.raw(a).is_some() => self.reduced(a, modulus),
-            (Kind::Bool, Some(width)) => self.push(Operation::FromBool { wrapping: Some(width) }, &[a]),
-            (kind, _) => Err(self.fault(Fault::Kinds { operation, a: kind, b: Kind::Modular(modulus) })),
+            (Dtype::Bool | Dtype::Int, _) if self.raw(a).is_some() => self.reduced(a, modulus),
+            (Dtype::Bool, Some(width)) => self.push(Operation::FromBool { wrapping: Some(width) }, &[a]),
+            (kind, _) => Err(self.fault(Fault::Kinds { operation, a: kind, b: Dtype::Modular(modulus) })),
         }
     }
 
@@ -173,7 +173,7 @@ impl Builder {
     fn reduced(&mut self, a: NodeId, modulus: Modulus) -> Result<NodeId, ProgramError> {
         let raw = self.raw(a).unwrap_or(&[]).iter().map(|&raw| modulus.reduce(raw) as i128).collect();
         let shape = self.type_of(a)?.shape.clone();
-        self.public(Kind::Modular(modulus), shape, raw)
+        self.public(Dtype::Modular(modulus), shape, raw)
     }
 
     fn raised(&mut self, a: NodeId, frac: u8) -> Result<NodeId, ProgramError> {
@@ -206,7 +206,7 @@ impl Builder {
         match self.raw(a) {
             Some(raw) if frac > 0 && raw.iter().all(|&raw| raw.trailing_zeros() >= u32::from(frac)) => {
                 let (shape, raw) = (ty.shape.clone(), raw.iter().map(|&raw| raw >> frac).collect());
-                self.public(Kind::Int, shape, raw)
+                self.public(Dtype::Int, shape, raw)
             }
             _ => Ok(a),
         }

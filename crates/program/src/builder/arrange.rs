@@ -8,7 +8,7 @@ use super::Builder;
 use crate::error::{Fault, ProgramError};
 use crate::program::{NodeId, Operation};
 use crate::shape::{self, Index};
-use crate::types::Kind;
+use crate::types::Dtype;
 
 impl Builder {
     /// The same elements in another shape, in which one length may be -1.
@@ -108,7 +108,7 @@ impl Builder {
         if kinds.is_empty() {
             return Err(self.fault(Fault::NoOperands { operation }));
         }
-        if kinds.iter().all(|kind| *kind == Kind::Bool) {
+        if kinds.iter().all(|kind| *kind == Dtype::Bool) {
             return Ok(values.to_vec());
         }
         let mut widest = values[0];

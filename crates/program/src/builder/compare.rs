@@ -4,7 +4,7 @@ use super::Builder;
 use crate::error::{Fault, ProgramError};
 use crate::program::{Extreme, NodeId, Operation};
 use crate::shape;
-use crate::types::Kind;
+use crate::types::Dtype;
 
 impl Builder {
     /// `a < b`.
@@ -89,7 +89,7 @@ impl Builder {
         if self.type_of(low)?.secret || self.type_of(high)?.secret {
             return Err(self.fault(Fault::SecretBounds));
         }
-        if self.kind(a)? == Kind::Bool {
+        if self.kind(a)? == Dtype::Bool {
             let raised = self.maximum(a, low)?;
             return self.minimum(raised, high);
         }
@@ -183,7 +183,7 @@ impl Builder {
     }
 
     fn bools(&self, a: NodeId, b: NodeId) -> Result<bool, ProgramError> {
-        Ok(self.kind(a)? == Kind::Bool && self.kind(b)? == Kind::Bool)
+        Ok(self.kind(a)? == Dtype::Bool && self.kind(b)? == Dtype::Bool)
     }
 
     /// The operand and the axis of an extreme, and whether the axis stays; without an axis, of all elements in a row.

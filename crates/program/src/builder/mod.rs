@@ -34,7 +34,7 @@ use crate::error::{Fault, ProgramError, Source};
 use crate::program::{Node, NodeId, Operation, Output, Program, Recipient};
 use crate::reference;
 use crate::shape;
-use crate::types::{Kind, MAX_FRACTION, Range, Type};
+use crate::types::{Dtype, MAX_FRACTION, Range, Type};
 use crate::value::{self, Value};
 
 /// Nodes that a program may have.
@@ -109,7 +109,7 @@ impl Builder {
         &mut self,
         owner: &str,
         name: &str,
-        kind: Kind,
+        kind: Dtype,
         shape: &[usize],
         range: Option<Range>,
     ) -> Result<NodeId, ProgramError> {
@@ -132,12 +132,12 @@ impl Builder {
     }
 
     /// A value that everybody knows.
-    pub fn constant(&mut self, value: &Value, kind: Kind) -> Result<NodeId, ProgramError> {
+    pub fn constant(&mut self, value: &Value, kind: Dtype) -> Result<NodeId, ProgramError> {
         self.declared(kind)?;
         self.known(value, kind)
     }
 
-    fn known(&mut self, value: &Value, kind: Kind) -> Result<NodeId, ProgramError> {
+    fn known(&mut self, value: &Value, kind: Dtype) -> Result<NodeId, ProgramError> {
         shape::check(&value.shape).map_err(|fault| self.fault(fault))?;
         let words = value::encode_as(kind, kind.whole(), value);
         let words = words.map_err(|error| self.fault(Fault::Constant(error)))?;
@@ -158,11 +158,11 @@ impl Builder {
     pub fn constant_beside(&mut self, value: &Value, beside: NodeId) -> Result<NodeId, ProgramError> {
         let other = self.type_of(beside)?.kind;
         let kind = match (&value.data, other) {
-            (value::Data::Bool(_), _) => Kind::Bool,
+            (value::Data::Bool(_), _) => Dtype::Bool,
             // Signed integers of any size are reduced where they meet their neighbour.
-            (value::Data::Int(_), Kind::Modular(_)) => Kind::Int,
-            (value::Data::Float(_), Kind::Fixed { .. }) | (_, Kind::Modular(_)) => other,
-            _ => Kind::Int,
+            (value::Data::Int(_), Dtype::Modular(_)) => Dtype::Int,
+            (value::Data::Float(_), Dtype::Fixed { .. }) | (_, Dtype::Modular(_)) => other,
+            _ => Dtype::Int,
         };
         self.known(value, kind)
     }
@@ -239,7 +239,7 @@ impl Builder {
     /// Adds a constant of raw values.
     pub(crate) fn public(
         &mut self,
-        kind: Kind,
+        kind: Dtype,
         shape: Vec<usize>,
         raw: Vec<i128>,
     ) -> Result<NodeId, ProgramError> {
@@ -274,7 +274,7 @@ impl Builder {
         Ok(NodeId::new(self.nodes.len() as u32 - 1))
     }
 
-    fn kind(&self, id: NodeId) -> Result<Kind, ProgramError> {
+    fn kind(&self, id: NodeId) -> Result<Dtype, ProgramError> {
         self.type_of(id).map(|ty| ty.kind)
     }
 
@@ -294,12 +294,12 @@ impl Builder {
     }
 
     /// Refuses a kind that an input or a constant can't have.
-    fn declared(&self, kind: Kind) -> Result<(), ProgramError> {
+    fn declared(&self, kind: Dtype) -> Result<(), ProgramError> {
         match kind {
-            Kind::Fixed { frac } if frac == 0 || frac > MAX_FRACTION => {
+            Dtype::Fixed { frac } if frac == 0 || frac > MAX_FRACTION => {
                 Err(self.fault(Fault::Fraction { frac }))
             }
-            Kind::Modular(modulus) if !modulus.is_valid() => Err(self.fault(Fault::Modulus { modulus })),
+            Dtype::Modular(modulus) if !modulus.is_valid() => Err(self.fault(Fault::Modulus { modulus })),
             _ => Ok(()),
         }
     }

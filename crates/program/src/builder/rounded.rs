@@ -6,7 +6,7 @@ use crate::program::{NodeId, Operation, Rounding};
 use crate::real::Reals;
 use crate::rounded::Ratio;
 use crate::shape;
-use crate::types::{Kind, Range};
+use crate::types::{Dtype, Range};
 use crate::value::Value;
 
 impl Builder {
@@ -72,7 +72,7 @@ impl Builder {
     ) -> Result<Option<(NodeId, Reals, bool)>, ProgramError> {
         for (secret, public, left) in [(a, b, false), (b, a, true)] {
             let (x, ty) = (self.type_of(secret)?, self.type_of(public)?);
-            if let (true, Kind::Fixed { .. }, Kind::Fixed { frac }, Some(raw)) =
+            if let (true, Dtype::Fixed { .. }, Dtype::Fixed { frac }, Some(raw)) =
                 (x.secret, x.kind, ty.kind, self.raw(public))
             {
                 return Ok(Reals::of_raw(&ty.shape, raw, frac).map(|numbers| (secret, numbers, left)));
@@ -89,6 +89,6 @@ impl Builder {
     /// Public numbers as a constant, if all are integers.
     fn integers(&mut self, numbers: &Reals) -> Result<Option<NodeId>, ProgramError> {
         let raw = numbers.integers();
-        raw.map(|raw| self.public(Kind::Int, numbers.shape().to_vec(), raw)).transpose()
+        raw.map(|raw| self.public(Dtype::Int, numbers.shape().to_vec(), raw)).transpose()
     }
 }

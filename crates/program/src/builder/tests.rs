@@ -4,10 +4,10 @@ use crate::reference;
 use crate::shape::Index;
 use crate::value::Data;
 
-const FIXED: Kind = Kind::Fixed { frac: 8 };
+const FIXED: Dtype = Dtype::Fixed { frac: 8 };
 
 fn int(build: &mut Builder, name: &str, shape: &[usize], lo: i128, hi: i128) -> NodeId {
-    build.input("alice", name, Kind::Int, shape, Range::new(lo, hi)).unwrap()
+    build.input("alice", name, Dtype::Int, shape, Range::new(lo, hi)).unwrap()
 }
 
 fn fault(result: Result<NodeId, ProgramError>) -> Fault {
@@ -35,10 +35,10 @@ fn evaluate(
     let mut ids = Vec::new();
     for (number, value) in values.iter().enumerate() {
         let (kind, range) = match value.data {
-            Data::Bool(_) => (Kind::Bool, None),
-            Data::Int(_) => (Kind::Int, Range::new(-1000, 1000)),
-            Data::Unsigned(_) => (Kind::Modular(Modulus::PowerOfTwo(8)), None),
-            Data::Wide(_) => (Kind::Modular(Modulus::Prime128), None),
+            Data::Bool(_) => (Dtype::Bool, None),
+            Data::Int(_) => (Dtype::Int, Range::new(-1000, 1000)),
+            Data::Unsigned(_) => (Dtype::Modular(Modulus::PowerOfTwo(8)), None),
+            Data::Wide(_) => (Dtype::Modular(Modulus::Prime128), None),
             Data::Float(_) => (FIXED, Range::new(-256_000, 256_000)),
         };
         ids.push(build.input("alice", &number.to_string(), kind, &value.shape, range)?);
@@ -98,13 +98,13 @@ fn comparisons_and_choices_are_numpys() {
     assert_eq!(chosen, ints(&[4], &[1, 5, 4, 9]));
     let clipped = value(|build, a, _| {
         let (low, high) =
-            (build.constant(&ints(&[], &[0]), Kind::Int)?, build.constant(&ints(&[], &[4]), Kind::Int)?);
+            (build.constant(&ints(&[], &[0]), Dtype::Int)?, build.constant(&ints(&[], &[4]), Dtype::Int)?);
         build.clip(a, low, high)
     });
     assert_eq!(clipped, ints(&[4], &[1, 4, 3, 0]));
     let crossed = value(|build, a, _| {
         let (low, high) =
-            (build.constant(&ints(&[], &[4]), Kind::Int)?, build.constant(&ints(&[], &[0]), Kind::Int)?);
+            (build.constant(&ints(&[], &[4]), Dtype::Int)?, build.constant(&ints(&[], &[0]), Dtype::Int)?);
         build.clip(a, low, high)
     });
     assert_eq!(crossed, ints(&[4], &[0, 0, 0, 0]));
@@ -195,7 +195,7 @@ fn fixed_point_products_round_to_nearest_with_ties_up() {
     // A dot product is rounded once: 1.5 + 0.5 - 0.5 - 1.5 + 2.25 is 2.25 units.
     let dot = evaluate(&factors, |build, x| build.matmul(x[0], x[1])).unwrap();
     assert_eq!(dot, floats(&[], &[2.0 * unit]));
-    let floor = evaluate(&factors[..1], |build, x| build.astype(x[0], Kind::Int)).unwrap();
+    let floor = evaluate(&factors[..1], |build, x| build.astype(x[0], Dtype::Int)).unwrap();
     assert_eq!(floor, ints(&[5], &[0, 0, -1, -1, 0]));
 }
 
@@ -204,20 +204,20 @@ fn kinds_meet_as_documented() {
     let mut build = Builder::new();
     let whole = int(&mut build, "i", &[2], -5, 5);
     let fixed = build.input("alice", "f", FIXED, &[2], Range::new(-256, 256)).unwrap();
-    let fine = build.input("alice", "g", Kind::Fixed { frac: 12 }, &[2], Range::new(-256, 256)).unwrap();
-    let bit = build.input("alice", "b", Kind::Bool, &[2], None).unwrap();
+    let fine = build.input("alice", "g", Dtype::Fixed { frac: 12 }, &[2], Range::new(-256, 256)).unwrap();
+    let bit = build.input("alice", "b", Dtype::Bool, &[2], None).unwrap();
     let mut kind = |make: &dyn Fn(&mut Builder) -> Result<NodeId, ProgramError>| {
         let node = make(&mut build).unwrap();
         build.type_of(node).unwrap().kind
     };
     assert_eq!(kind(&|build| build.add(whole, fixed)), FIXED);
-    assert_eq!(kind(&|build| build.add(fine, fixed)), Kind::Fixed { frac: 12 });
-    assert_eq!(kind(&|build| build.mul(fine, fixed)), Kind::Fixed { frac: 12 });
+    assert_eq!(kind(&|build| build.add(fine, fixed)), Dtype::Fixed { frac: 12 });
+    assert_eq!(kind(&|build| build.mul(fine, fixed)), Dtype::Fixed { frac: 12 });
     assert_eq!(kind(&|build| build.mul(whole, fixed)), FIXED);
     assert_eq!(kind(&|build| build.mul(bit, fixed)), FIXED);
-    assert_eq!(kind(&|build| build.mul_raw(fixed, fine)), Kind::Fixed { frac: 20 });
-    assert_eq!(kind(&|build| build.matmul_raw(fixed, fine)), Kind::Fixed { frac: 20 });
-    assert_eq!(kind(&|build| build.add(bit, bit)), Kind::Int);
+    assert_eq!(kind(&|build| build.mul_raw(fixed, fine)), Dtype::Fixed { frac: 20 });
+    assert_eq!(kind(&|build| build.matmul_raw(fixed, fine)), Dtype::Fixed { frac: 20 });
+    assert_eq!(kind(&|build| build.add(bit, bit)), Dtype::Int);
     assert_eq!(kind(&|build| build.select(bit, whole, fixed)), FIXED);
     assert_eq!(kind(&|build| build.concatenate(&[bit, whole, fixed], 0)), FIXED);
     assert_eq!(kind(&|build| build.astype(bit, FIXED)), FIXED);
@@ -225,7 +225,7 @@ fn kinds_meet_as_documented() {
     // A public factor's fraction bits don't show in the result.
     assert_eq!(
         kind(&|build| {
-            let c = build.constant(&third, Kind::Fixed { frac: 30 })?;
+            let c = build.constant(&third, Dtype::Fixed { frac: 30 })?;
             build.mul(fixed, c)
         }),
         FIXED
@@ -253,15 +253,15 @@ fn wrapping_integers_wrap_and_have_no_order() {
     assert_eq!(value(Builder::equal), bools(&[2], &[false, false]));
     assert_eq!(
         value(|build, a, _| {
-            let minus_one = build.constant(&ints(&[], &[-1]), Kind::Int)?;
+            let minus_one = build.constant(&ints(&[], &[-1]), Dtype::Int)?;
             build.mul(a, minus_one)
         }),
         bytes(&[6, 253])
     );
     let mut build = Builder::new();
-    let kind = Kind::Modular(Modulus::PowerOfTwo(8));
+    let kind = Dtype::Modular(Modulus::PowerOfTwo(8));
     let a = build.input("alice", "a", kind, &[2], None).unwrap();
-    let narrow = build.input("alice", "b", Kind::Modular(Modulus::PowerOfTwo(16)), &[2], None).unwrap();
+    let narrow = build.input("alice", "b", Dtype::Modular(Modulus::PowerOfTwo(16)), &[2], None).unwrap();
     let whole = int(&mut build, "i", &[2], 0, 5);
     assert!(matches!(fault(build.less(a, a)), Fault::NotDefined { operation: "<", .. }));
     assert!(matches!(fault(build.max(a, None, false)), Fault::NotDefined { operation: "max", .. }));
@@ -279,7 +279,7 @@ fn moduli_have_sums_and_products_and_refuse_the_rest() {
     assert_eq!(squares, Ok(wide(&[1, 9])));
     // A negative public integer counts from the modulus down.
     let less = evaluate(&[wide(&[0, 7])], |build, x| {
-        let minus_eight = build.constant(&ints(&[], &[-8]), Kind::Int)?;
+        let minus_eight = build.constant(&ints(&[], &[-8]), Dtype::Int)?;
         build.add(x[0], minus_eight)
     });
     assert_eq!(less, Ok(wide(&[last - 7, last])));
@@ -291,10 +291,10 @@ fn moduli_have_sums_and_products_and_refuse_the_rest() {
     assert_eq!(beside, Ok(wide(&[0, last - 6])));
 
     let mut build = Builder::new();
-    let kinds = [Modulus::PowerOfTwo(9), Modulus::Mersenne61, Modulus::PowerOfTwo(128)].map(Kind::Modular);
+    let kinds = [Modulus::PowerOfTwo(9), Modulus::Mersenne61, Modulus::PowerOfTwo(128)].map(Dtype::Modular);
     for (at, kind) in kinds.into_iter().enumerate() {
         let a = build.input("alice", &format!("a{at}"), kind, &[2], None).unwrap();
-        let bit = build.input("alice", &format!("bit{at}"), Kind::Bool, &[2], None).unwrap();
+        let bit = build.input("alice", &format!("bit{at}"), Dtype::Bool, &[2], None).unwrap();
         assert!(matches!(fault(build.less(a, a)), Fault::NotDefined { operation: "<", .. }));
         let equal = build.equal(a, a).unwrap_err();
         assert!(matches!(*equal.fault, Fault::NotDefined { operation: "==", .. }));
@@ -304,13 +304,13 @@ fn moduli_have_sums_and_products_and_refuse_the_rest() {
         assert!(matches!(fault(build.add(a, bit)), Fault::Kinds { operation: "+", .. }));
         assert!(matches!(fault(build.astype(bit, kind)), Fault::Kinds { operation: "astype", .. }));
         assert!(matches!(fault(build.shift_right(a, 1)), Fault::NotDefined { operation: ">>", .. }));
-        let public = build.constant(&bools(&[], &[true]), Kind::Bool).unwrap();
+        let public = build.constant(&bools(&[], &[true]), Dtype::Bool).unwrap();
         assert_eq!(build.add(a, public).and_then(|sum| build.type_of(sum).cloned()).unwrap().kind, kind);
     }
     let display = kinds.map(|kind| kind.to_string());
     assert_eq!(display, ["mod 2^9", "mod 2^61-1", "mod 2^128"]);
     for modulus in [Modulus::PowerOfTwo(0), Modulus::PowerOfTwo(129)] {
-        let refused = build.input("alice", "bad", Kind::Modular(modulus), &[2], None);
+        let refused = build.input("alice", "bad", Dtype::Modular(modulus), &[2], None);
         assert!(matches!(fault(refused), Fault::Modulus { .. }));
     }
 }
@@ -326,7 +326,7 @@ fn overflow_is_refused_with_the_line_and_the_range() {
     assert!(text.starts_with("square.py:7: a * a\n"), "{text}");
     assert!(text.contains("from 0 to 1208925819614629174706176"), "{text}");
     assert!(text.contains("hint: declare a narrower range"), "{text}");
-    let full = build.input("alice", "full", Kind::Int, &[4], None).unwrap();
+    let full = build.input("alice", "full", Dtype::Int, &[4], None).unwrap();
     for result in [build.add(full, full), build.neg(full), build.abs(full), build.sum(full, None, false)] {
         assert!(matches!(fault(result), Fault::Overflow { .. }));
     }
@@ -362,7 +362,7 @@ type Compare = fn(&mut Builder, NodeId, NodeId) -> Result<NodeId, ProgramError>;
 fn misuse_is_refused() {
     let mut build = Builder::new();
     let a = int(&mut build, "a", &[2, 3], 0, 9);
-    let bit = build.input("alice", "b", Kind::Bool, &[2], None).unwrap();
+    let bit = build.input("alice", "b", Dtype::Bool, &[2], None).unwrap();
     assert!(matches!(fault(build.add(a, bit)), Fault::Shapes { .. }));
     assert!(matches!(fault(build.matmul(a, a)), Fault::Shapes { .. }));
     let signs: [(&str, Compare); 4] = [
@@ -390,21 +390,21 @@ fn misuse_is_refused() {
     assert!(matches!(fault(build.clip(a, a, a)), Fault::SecretBounds));
     let tiny = Value { shape: vec![2], data: Data::Float(vec![0.0, 1e-6]) };
     assert!(matches!(
-        fault(build.constant(&tiny, Kind::Fixed { frac: 16 })),
+        fault(build.constant(&tiny, Dtype::Fixed { frac: 16 })),
         Fault::Vanishes { frac: 16, .. }
     ));
-    assert!(matches!(fault(build.astype(a, Kind::Bool)), Fault::Kinds { .. }));
+    assert!(matches!(fault(build.astype(a, Dtype::Bool)), Fault::Kinds { .. }));
     assert!(matches!(fault(build.shift_right(a, 63)), Fault::Shift { .. }));
     assert!(matches!(fault(build.neg(NodeId::new(999))), Fault::UnknownNode { node: 999 }));
     let empty = [Index::Slice { start: Some(2), stop: Some(1), step: 1 }];
     assert!(matches!(fault(build.index(a, &empty)), Fault::Empty { .. }));
     let input = |build: &mut Builder, name: &str, kind, range| build.input("alice", name, kind, &[2], range);
-    assert!(matches!(fault(input(&mut build, "a", Kind::Int, None)), Fault::InputTwice { .. }));
-    assert!(matches!(fault(input(&mut build, "", Kind::Int, None)), Fault::Name { .. }));
-    assert!(matches!(fault(input(&mut build, "x", Kind::Fixed { frac: 33 }, None)), Fault::Fraction { .. }));
-    assert!(matches!(fault(input(&mut build, "x", Kind::Fixed { frac: 0 }, None)), Fault::Fraction { .. }));
-    assert!(matches!(fault(input(&mut build, "x", Kind::Bool, Range::new(0, 0))), Fault::Range { .. }));
-    assert!(matches!(fault(input(&mut build, "x", Kind::Int, Range::new(0, 1 << 63))), Fault::Range { .. }));
+    assert!(matches!(fault(input(&mut build, "a", Dtype::Int, None)), Fault::InputTwice { .. }));
+    assert!(matches!(fault(input(&mut build, "", Dtype::Int, None)), Fault::Name { .. }));
+    assert!(matches!(fault(input(&mut build, "x", Dtype::Fixed { frac: 33 }, None)), Fault::Fraction { .. }));
+    assert!(matches!(fault(input(&mut build, "x", Dtype::Fixed { frac: 0 }, None)), Fault::Fraction { .. }));
+    assert!(matches!(fault(input(&mut build, "x", Dtype::Bool, Range::new(0, 0))), Fault::Range { .. }));
+    assert!(matches!(fault(input(&mut build, "x", Dtype::Int, Range::new(0, 1 << 63))), Fault::Range { .. }));
     let nan = build.constant(&floats(&[], &[f64::NAN]), FIXED);
     assert!(matches!(fault(nan), Fault::Constant(_)));
     assert!(matches!(fault(build.constant_beside(&floats(&[], &[0.5]), a)), Fault::Constant(_)));
@@ -416,7 +416,7 @@ fn public_values_fold_and_unused_nodes_go() {
     let mut build = Builder::new();
     let a = int(&mut build, "a", &[2], 0, 9);
     let (two, three) =
-        (build.constant(&ints(&[], &[2]), Kind::Int), build.constant(&ints(&[], &[3]), Kind::Int));
+        (build.constant(&ints(&[], &[2]), Dtype::Int), build.constant(&ints(&[], &[3]), Dtype::Int));
     let six = build.mul(two.unwrap(), three.unwrap()).unwrap();
     assert_eq!(build.constant_of(six).unwrap(), Some(ints(&[], &[6])));
     assert_eq!(build.constant_of(a).unwrap(), None);
@@ -467,7 +467,7 @@ fn circuits_that_are_too_wide_or_have_too_many_messages_are_refused() {
         std::sync::Arc::new(circuit.finish(vec![wires]))
     };
     let mut build = Builder::new();
-    let bits = build.input("alice", "bits", Kind::Bool, &[2100], None).unwrap();
+    let bits = build.input("alice", "bits", Dtype::Bool, &[2100], None).unwrap();
     assert!(build.circuit(&wide(1 << 21), &[bits]).is_ok());
     let error = build.circuit(&wide((1 << 21) + 1), &[bits]).unwrap_err();
     assert_eq!(*error.fault, Fault::CircuitWidth { ands: (1 << 21) + 1, limit: 1 << 21 });
@@ -480,7 +480,7 @@ fn circuits_that_are_too_wide_or_have_too_many_messages_are_refused() {
         (p, q) = (q, circuit.xor(p, both));
     }
     let deep = std::sync::Arc::new(circuit.finish(vec![vec![p]]));
-    let many = build.input("alice", "many", Kind::Bool, &[1 << 27, 2], None).unwrap();
+    let many = build.input("alice", "many", Dtype::Bool, &[1 << 27, 2], None).unwrap();
     let error = build.circuit(&deep, &[many]).unwrap_err();
     assert!(matches!(*error.fault, Fault::CircuitMessages { instances: 134_217_728, .. }), "{error}");
 }

@@ -14,8 +14,8 @@ fn random(seed: u64, steps: usize) -> Program {
 fn small(text: &str, to: &str) -> Program {
     let mut build = Builder::new();
     build.at(Source { file: "a.py".into(), line: 1, text: text.into() });
-    let a = build.input("alice", "a", Kind::Int, &[2], Range::new(0, 9)).unwrap();
-    let three = build.public(Kind::Int, vec![], vec![3]).unwrap();
+    let a = build.input("alice", "a", Dtype::Int, &[2], Range::new(0, 9)).unwrap();
+    let three = build.public(Dtype::Int, vec![], vec![3]).unwrap();
     let less = build.less(a, three).unwrap();
     build.reveal(less, Recipient::Role(to.into())).unwrap();
     build.finish().unwrap()
@@ -92,7 +92,7 @@ fn what_is_more_than_the_program_is_refused() {
 /// `x` by public numbers, of fixed point.
 fn scaled(by: f64) -> Program {
     let mut build = Builder::new();
-    let x = build.input("alice", "x", Kind::Fixed { frac: 8 }, &[2], Range::new(-900, 900)).unwrap();
+    let x = build.input("alice", "x", Dtype::Fixed { frac: 8 }, &[2], Range::new(-900, 900)).unwrap();
     let by = Value { shape: vec![], data: crate::Data::Float(vec![by]) };
     let result = build.scale(x, &by).unwrap();
     build.reveal(result, Recipient::All).unwrap();
@@ -126,7 +126,7 @@ fn a_claimed_length_allocates_nothing() {
     put_u32(&mut body, u32::MAX as usize);
     put_u32(&mut body, u32::MAX as usize);
     body.push(1);
-    put_kind(&mut body, Kind::Int);
+    put_kind(&mut body, Dtype::Int);
     put_dims(&mut body, &[1 << 28]);
     put_u64(&mut out, body.len() as u64);
     out.extend_from_slice(&body);
@@ -142,7 +142,7 @@ fn a_claimed_length_allocates_nothing() {
 #[test]
 fn an_operation_on_constants_is_refused() {
     let mut build = Builder::new();
-    let two = build.public(Kind::Int, vec![], vec![2]).unwrap();
+    let two = build.public(Dtype::Int, vec![], vec![2]).unwrap();
     build.reveal(two, Recipient::All).unwrap();
     let mut program = build.finish().unwrap();
     let negative =

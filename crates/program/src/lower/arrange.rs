@@ -2,7 +2,7 @@
 
 use super::term::limbs;
 use super::{Lowering, View};
-use crate::plan::{Domain, Kind, Layout, Local, MatrixShape, Reg};
+use crate::plan::{Domain, OpKind, Layout, Local, MatrixShape, Reg};
 use crate::program::NodeId;
 use crate::shape;
 use crate::types::Type;
@@ -47,7 +47,7 @@ impl Lowering<'_> {
         let (a, b) = (self.view(a).clone(), self.view(b).clone());
         let (a, b) = (self.matrices(a, &x.shape, &left), self.matrices(b, &y.shape, &right));
         let dst = self.fresh(domain, shape.batch * shape.m * shape.n);
-        self.plan.interact(Kind::MatMul { a, b, shape, dst });
+        self.plan.interact(OpKind::MatMul { a, b, shape, dst });
         dst
     }
 

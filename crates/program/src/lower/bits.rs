@@ -8,8 +8,8 @@
 //! two by a layer of full adders, in the same circuit and without a message before it.
 
 use super::term::Term;
-use super::{Addends, Lowering};
-use crate::plan::{Kind, Operand, Reg, SECOND_ADDEND};
+use super::{AdditiveComponents, Lowering};
+use crate::plan::{OpKind, Operand, Reg, SECOND_ADDEND};
 use std::sync::Arc;
 use tacit_circuit::{self as circuit, Wire};
 
@@ -43,9 +43,9 @@ impl Lowering<'_> {
         if let Some(&known) = self.signs.get(&a) {
             return Term::Secret(known);
         }
-        let sign = if self.native.signs {
+        let sign = if self.native.msb {
             let dst = self.plan.bits(1, self.plan.shape(a).cols);
-            self.plan.interact(Kind::Sign { a, dst });
+            self.plan.interact(OpKind::Sign { a, dst });
             dst
         } else {
             let top = self.bits_of(a) as usize - 1;
@@ -95,7 +95,7 @@ impl Lowering<'_> {
         let cols = self.plan.shape(a).cols;
         let mut build = circuit::Builder::new();
         let addend = |component, negate| Operand::Addend { a, component, negate };
-        let (sum, inputs) = if self.native.addends == Addends::Three {
+        let (sum, inputs) = if self.native.additive_components == AdditiveComponents::Three {
             let mut addends = [(); 3].map(|()| build.input(bits));
             if less_one {
                 complement(&mut build, &mut addends[2]);
@@ -104,7 +104,7 @@ impl Lowering<'_> {
             (Pair::of_three(&mut build, &addends), inputs)
         } else {
             let s = self.plan.bits(bits, cols);
-            self.plan.interact(Kind::Split { a, bits: bits as u8, s });
+            self.plan.interact(OpKind::Split { a, bits: bits as u8, s });
             let (first, mut second) = (build.input(bits), build.input(bits));
             if less_one {
                 complement(&mut build, &mut second);
@@ -114,7 +114,7 @@ impl Lowering<'_> {
         let bit = bit(&mut build, &sum);
         let circuit = self.laid_out(&Arc::new(build.finish(vec![vec![bit]])), vec![false; inputs.len()]);
         let dst = self.plan.bits(1, cols);
-        self.plan.interact(Kind::Circuit { circuit, inputs, dst });
+        self.plan.interact(OpKind::Circuit { circuit, inputs, dst });
         dst
     }
 

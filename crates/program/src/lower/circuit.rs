@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::Lowering;
-use crate::plan::{Domain, Kind, Operand, Reg};
+use crate::plan::{Domain, OpKind, Operand, Reg};
 use crate::program::NodeId;
 use crate::types::Type;
 use tacit_circuit::{Circuit, Layered};
@@ -19,7 +19,7 @@ impl Lowering<'_> {
         let late: Vec<bool> = inputs.iter().map(|input| matches!(input, Operand::Same(_))).collect();
         let circuit = self.laid_out(circuit, late);
         let dst = self.fresh(Domain::Bits, ty.len());
-        self.plan.interact(Kind::Circuit { circuit, inputs, dst });
+        self.plan.interact(OpKind::Circuit { circuit, inputs, dst });
         dst
     }
 

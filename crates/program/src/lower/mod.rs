@@ -19,7 +19,7 @@
 //!
 //! `spread` bounds what a plan holds of public values.
 
-mod addends;
+mod conversions;
 mod arrange;
 mod binary;
 mod bits;
@@ -40,7 +40,7 @@ use tacit_circuit::{Circuit, Layered};
 use crate::error::{Fault, ProgramError, Source};
 use crate::plan::{self, Domain, Layout, Local, Modulus, Plan, Reg, To, Width};
 use crate::program::{InputType, Node, NodeId, Operation, OutputType, Program, Recipient, Rounding};
-use crate::types::{Kind, Type};
+use crate::types::{Dtype, Type};
 use crate::width;
 use binary::Number;
 use rounded::Scaling;
@@ -53,15 +53,15 @@ pub struct Native {
     /// number is its bits, and what is done with it a circuit.
     pub rings: bool,
     /// What leads from numbers to bits and back. Nothing asks for it where there are no rings.
-    pub addends: Addends,
+    pub additive_components: AdditiveComponents,
     /// Whether [`plan::Kind::Sign`] takes numbers' signs, rather than circuits on the bits of their addends. Nothing
     /// asks for it where there are no rings.
-    pub signs: bool,
+    pub msb: bool,
 }
 
 /// How many addends an engine's sharings of numbers fall into, for the way from numbers to bits and back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Addends {
+pub enum AdditiveComponents {
     /// No known number of them: no such way.
     None,
     /// Two, of which single parties know one each: [`plan::Kind::Split`], [`plan::Kind::Inject`] and
@@ -74,19 +74,19 @@ pub enum Addends {
 
 impl Native {
     /// All operations of [`plan::Kind`] but signs.
-    pub const ALL: Self = Self { rings: true, addends: Addends::Two, signs: false };
+    pub const ALL: Self = Self { rings: true, additive_components: AdditiveComponents::Two, msb: false };
 
     /// These, too.
-    pub const SIGNS: Self = Self { signs: true, ..Self::ALL };
+    pub const SIGNS: Self = Self { msb: true, ..Self::ALL };
 
     /// Rings, and no other interactive operations than ANDs, circuits and products.
-    pub const PRODUCTS: Self = Self { rings: true, addends: Addends::Three, signs: false };
+    pub const PRODUCTS: Self = Self { rings: true, additive_components: AdditiveComponents::Three, msb: false };
 
     /// These and signs.
-    pub const PRODUCTS_AND_SIGNS: Self = Self { signs: true, ..Self::PRODUCTS };
+    pub const PRODUCTS_AND_SIGNS: Self = Self { msb: true, ..Self::PRODUCTS };
 
     /// Bits alone.
-    pub const BITS: Self = Self { rings: false, addends: Addends::None, signs: false };
+    pub const BITS: Self = Self { rings: false, additive_components: AdditiveComponents::None, msb: false };
 }
 
 /// A plan, and what its inputs and outputs mean.
@@ -232,7 +232,7 @@ impl<'a> Lowering<'a> {
         };
         if !self.native.rings {
             return match node.ty.kind {
-                Kind::Modular(Modulus::Mersenne61 | Modulus::Prime128) => refused(
+                Dtype::Modular(Modulus::Mersenne61 | Modulus::Prime128) => refused(
                     "arithmetic modulo a prime; it has bits alone, for int, fixed point and integers modulo 2^k",
                 ),
                 _ => Ok(()),
@@ -252,11 +252,11 @@ impl<'a> Lowering<'a> {
             | Operation::Times(_)
             | Operation::Over { .. }
             | Operation::Weigh { .. } => true,
-            Operation::Extremum { .. } => node.ty.kind != Kind::Bool,
-            Operation::Where => node.ty.kind != Kind::Bool && self.ty(node.operands[0]).secret,
+            Operation::Extremum { .. } => node.ty.kind != Dtype::Bool,
+            Operation::Where => node.ty.kind != Dtype::Bool && self.ty(node.operands[0]).secret,
             _ => false,
         };
-        if needs && self.native.addends == Addends::None {
+        if needs && self.native.additive_components == AdditiveComponents::None {
             return refused("conversion between numbers and bits");
         }
         Ok(())
@@ -264,7 +264,7 @@ impl<'a> Lowering<'a> {
 
     /// Whether an operation is one on numbers that are bits.
     fn is_binary(&self, node: &Node) -> bool {
-        let numbers = |ty: &Type| ty.kind != Kind::Bool;
+        let numbers = |ty: &Type| ty.kind != Dtype::Bool;
         !self.native.rings && (numbers(&node.ty) || node.operands.iter().any(|&id| numbers(self.ty(id))))
     }
 
@@ -349,7 +349,7 @@ impl<'a> Lowering<'a> {
     fn output(&mut self, id: NodeId, to: To) -> OutputType {
         let Type { kind, shape, range, secret } = self.ty(id).clone();
         self.plan.at_node(id.number());
-        if !self.native.rings && kind != Kind::Bool {
+        if !self.native.rings && kind != Dtype::Bool {
             self.output_bits(id, to);
             return OutputType { to, kind, shape, range, width: None, node: id.number() };
         }
@@ -375,8 +375,8 @@ impl<'a> Lowering<'a> {
     fn domain(&self, id: NodeId) -> Domain {
         let ty = self.ty(id);
         match ty.kind {
-            Kind::Bool => Domain::Bits,
-            Kind::Modular(modulus) => modulus.domain(),
+            Dtype::Bool => Domain::Bits,
+            Dtype::Modular(modulus) => modulus.domain(),
             _ => Domain::Ring(self.widths[id.index()].unwrap_or(ty.width())),
         }
     }

@@ -71,14 +71,14 @@ fn repeated(ty: &Type, full: usize) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Builder, Kind, Native, NodeId, Range, Recipient, lower};
+    use crate::{Builder, Dtype, Native, NodeId, Range, Recipient, lower};
 
     /// `secret + constant`, both of these shapes, so many times over.
     fn sums(secret: &[usize], constant: &[usize], times: usize) -> Program {
         let mut build = Builder::new();
-        let mut sum = build.input("alice", "x", Kind::Int, secret, Range::new(0, 1)).unwrap();
+        let mut sum = build.input("alice", "x", Dtype::Int, secret, Range::new(0, 1)).unwrap();
         let raw = (0..constant.iter().product::<usize>()).map(|place| place as i128 % 3).collect();
-        let constant = build.public(Kind::Int, constant.to_vec(), raw).unwrap();
+        let constant = build.public(Dtype::Int, constant.to_vec(), raw).unwrap();
         for _ in 0..times {
             sum = build.add(sum, constant).unwrap();
         }
@@ -110,8 +110,8 @@ mod tests {
     #[test]
     fn matrices_and_indices_are_counted() {
         let mut build = Builder::new();
-        let x = build.input("alice", "x", Kind::Int, &[5, 3, 2], Range::new(0, 1)).unwrap();
-        let matrix = build.public(Kind::Int, vec![4, 3], (0..12).collect()).unwrap();
+        let x = build.input("alice", "x", Dtype::Int, &[5, 3, 2], Range::new(0, 1)).unwrap();
+        let matrix = build.public(Dtype::Int, vec![4, 3], (0..12).collect()).unwrap();
         let product = build.matmul(matrix, x).unwrap();
         let place = build.argmax(product, Some(0), false).unwrap();
         let program = finished(build, place);

@@ -236,7 +236,7 @@ impl Lowering<'_> {
             (&Term::Secret(a), &Term::Secret(b)) => {
                 let shape = self.plan.shape(a);
                 let dst = self.fresh(shape.domain, shape.cols);
-                self.plan.interact(plan::Kind::Mul { a, b, dst });
+                self.plan.interact(plan::OpKind::Mul { a, b, dst });
                 Term::Secret(dst)
             }
         }
@@ -274,7 +274,7 @@ impl Lowering<'_> {
             (&Term::Secret(a), &Term::Secret(b)) => {
                 let dst = self.plan.bits(1, self.plan.shape(a).cols);
                 let (a, b) = (Rows::one(a, 0), Rows::one(b, 0));
-                self.plan.interact(plan::Kind::And { a, b, dst: Rows::one(dst, 0) });
+                self.plan.interact(plan::OpKind::And { a, b, dst: Rows::one(dst, 0) });
                 Term::Secret(dst)
             }
         }

@@ -1,10 +1,10 @@
 use proptest::prelude::*;
 use proptest::test_runner::{RngAlgorithm, TestRng};
 
-use crate::plan::{Kind as OpKind, Local, Plan, Stage, To, Width};
+use crate::plan::{OpKind, Local, Plan, Stage, To, Width};
 use crate::testing::{self, Clear};
 use crate::{
-    Addends, Builder, Fault, Index, Kind, Lowered, Modulus, Native, NodeId, Program, Range, Recipient, lower,
+    AdditiveComponents, Builder, Fault, Index, Dtype, Lowered, Modulus, Native, NodeId, Program, Range, Recipient, lower,
 };
 
 fn seeded(seed: u64) -> TestRng {
@@ -65,7 +65,7 @@ proptest! {
 
 /// A program of one result from inputs of one kind, one range, one shape.
 fn program(
-    kind: Kind,
+    kind: Dtype,
     bits: (i128, i128),
     shape: &[usize],
     inputs: usize,
@@ -153,11 +153,11 @@ fn a_comparison_takes_the_ands_and_rounds_that_it_should() {
         [(Width::W8, 16, 5), (Width::W16, 39, 6), (Width::W32, 86, 7), (Width::W64, 181, 8)]
     {
         for shape in [&[1][..], &[63], &[64], &[65]] {
-            let less = program(Kind::Int, half(width), shape, 2, |build, x| build.less(x[0], x[1]));
+            let less = program(Dtype::Int, half(width), shape, 2, |build, x| build.less(x[0], x[1]));
             let plan = checked(&less).plan;
             assert_eq!((ands(&plan), rounds(&plan)), (expected_ands, expected_rounds), "{width:?}");
-            let zero = program(Kind::Int, half(width), shape, 1, |build, x| {
-                let zero = build.public(Kind::Int, vec![], vec![0])?;
+            let zero = program(Dtype::Int, half(width), shape, 1, |build, x| {
+                let zero = build.public(Dtype::Int, vec![], vec![0])?;
                 build.greater_equal(x[0], zero)
             });
             let plan = checked(&zero).plan;
@@ -169,16 +169,16 @@ fn a_comparison_takes_the_ands_and_rounds_that_it_should() {
 #[test]
 fn numbers_of_all_64_bits_are_compared_by_three_signs() {
     let whole = Range::of_width(Width::W64);
-    let less = program(Kind::Int, (whole.lo(), whole.hi()), &[65], 2, |build, x| build.less(x[0], x[1]));
+    let less = program(Dtype::Int, (whole.lo(), whole.hi()), &[65], 2, |build, x| build.less(x[0], x[1]));
     let plan = checked(&less).plan;
     assert_eq!((ands(&plan), rounds(&plan)), (3 * 181 + 1, 9));
-    let max = program(Kind::Int, (whole.lo(), whole.hi()), &[5, 7], 1, |build, x| {
+    let max = program(Dtype::Int, (whole.lo(), whole.hi()), &[5, 7], 1, |build, x| {
         build.argmax(x[0], Some(0), false)
     });
     checked(&max);
-    let public = program(Kind::Int, (whole.lo(), whole.hi()), &[8], 1, |build, x| {
+    let public = program(Dtype::Int, (whole.lo(), whole.hi()), &[8], 1, |build, x| {
         let (min, max) = (i64::MIN.into(), i64::MAX.into());
-        let c = build.public(Kind::Int, vec![8], vec![min, max, 0, -1, 1, 5, min + 1, 7])?;
+        let c = build.public(Dtype::Int, vec![8], vec![min, max, 0, -1, 1, 5, min + 1, 7])?;
         build.maximum(x[0], c)
     });
     checked(&public);
@@ -186,9 +186,9 @@ fn numbers_of_all_64_bits_are_compared_by_three_signs() {
 
 #[test]
 fn both_bounds_of_a_clip_share_their_rounds() {
-    let clipped = program(Kind::Int, (-1000, 1000), &[9], 1, |build, x| {
-        let low = build.public(Kind::Int, vec![], vec![-7])?;
-        let high = build.public(Kind::Int, vec![], vec![300])?;
+    let clipped = program(Dtype::Int, (-1000, 1000), &[9], 1, |build, x| {
+        let low = build.public(Dtype::Int, vec![], vec![-7])?;
+        let high = build.public(Dtype::Int, vec![], vec![300])?;
         build.clip(x[0], low, high)
     });
     let plan = checked(&clipped).plan;
@@ -201,7 +201,7 @@ fn a_narrow_range_is_compared_at_its_ends() {
     for width in [Width::W8, Width::W16, Width::W32] {
         // One more than fits the difference, so that the ring widens.
         let (lo, hi) = half(width);
-        let wider = program(Kind::Int, (lo - 1, hi + 1), &[64], 2, |build, x| build.less(x[0], x[1]));
+        let wider = program(Dtype::Int, (lo - 1, hi + 1), &[64], 2, |build, x| build.less(x[0], x[1]));
         let plan = checked(&wider).plan;
         assert!(ands(&plan) > [16, 39, 86][width as usize]);
     }
@@ -210,7 +210,7 @@ fn a_narrow_range_is_compared_at_its_ends() {
 #[test]
 fn equality_takes_one_and_less_than_it_has_bits() {
     for width in Width::ALL {
-        for kind in [Kind::Int, Kind::Modular(Modulus::PowerOfTwo(width.bits()))] {
+        for kind in [Dtype::Int, Dtype::Modular(Modulus::PowerOfTwo(width.bits()))] {
             let whole = Range::of_width(width);
             let equal = program(kind, (whole.lo(), whole.hi()), &[65], 2, |build, x| build.equal(x[0], x[1]));
             let plan = checked(&equal).plan;
@@ -226,7 +226,7 @@ fn a_truncation_is_exact_for_every_shift_and_takes_what_it_should() {
         let guard = 1i128 << (width.bits() - 2);
         for by in 1..=width.bits() - 2 {
             let floor =
-                program(Kind::Int, (-guard, guard - 1), &[65], 1, |build, x| build.shift_right(x[0], by));
+                program(Dtype::Int, (-guard, guard - 1), &[65], 1, |build, x| build.shift_right(x[0], by));
             let plan = checked(&floor).plan;
             let d = u32::from(by);
             let log = d.next_power_of_two().ilog2();
@@ -237,7 +237,7 @@ fn a_truncation_is_exact_for_every_shift_and_takes_what_it_should() {
         }
         for by in 1..=(width.bits() - 3).min(32) {
             let half = 1i128 << (by - 1);
-            let kind = Kind::Fixed { frac: by };
+            let kind = Dtype::Fixed { frac: by };
             let ends = (-guard, guard - 1 - half);
             let nearest = program(kind, ends, &[65], 1, |build, x| build.rescale(x[0], 0));
             assert_eq!(checked(&nearest).plan.registers[0].domain, crate::plan::Domain::Ring(width));
@@ -251,20 +251,20 @@ fn by_three_addends_a_comparison_takes_full_adders_more() {
         [(Width::W8, 20, 5), (Width::W16, 51, 6), (Width::W32, 114, 7), (Width::W64, 241, 8)]
     {
         for shape in [&[1][..], &[63], &[64], &[65]] {
-            let less = program(Kind::Int, half(width), shape, 2, |build, x| build.less(x[0], x[1]));
+            let less = program(Dtype::Int, half(width), shape, 2, |build, x| build.less(x[0], x[1]));
             let plan = checked_for(&less, Native::PRODUCTS).plan;
             assert_eq!((ands(&plan), rounds(&plan)), (expected_ands, expected_rounds), "{width:?}");
             assert!(only_products(&plan));
         }
-        let zero = program(Kind::Int, half(width), &[65], 1, |build, x| {
-            let zero = build.public(Kind::Int, vec![], vec![0])?;
+        let zero = program(Dtype::Int, half(width), &[65], 1, |build, x| {
+            let zero = build.public(Dtype::Int, vec![], vec![0])?;
             let (equal, relu) = (build.equal(x[0], zero)?, build.relu(x[0])?);
             build.select(equal, x[0], relu)
         });
         checked_for(&zero, Native::PRODUCTS);
     }
     let whole = Range::of_width(Width::W64);
-    let max = program(Kind::Int, (whole.lo(), whole.hi()), &[5, 7], 1, |build, x| {
+    let max = program(Dtype::Int, (whole.lo(), whole.hi()), &[5, 7], 1, |build, x| {
         let (place, most) = (build.argmax(x[0], Some(0), true)?, build.max(x[0], Some(0), true)?);
         build.concatenate(&[place, most], 0)
     });
@@ -274,13 +274,13 @@ fn by_three_addends_a_comparison_takes_full_adders_more() {
 #[test]
 fn where_signs_are_offered_a_comparison_takes_nothing_else_and_two_rounds() {
     for width in Width::ALL {
-        let less = program(Kind::Int, half(width), &[65], 2, |build, x| build.less(x[0], x[1]));
+        let less = program(Dtype::Int, half(width), &[65], 2, |build, x| build.less(x[0], x[1]));
         let plan = checked_for(&less, Native::SIGNS).plan;
         assert!(matches!(plan.ops[..], [crate::plan::Op { kind: OpKind::Sign { .. }, .. }]), "{width:?}");
         assert_eq!(plan.depth(), 2);
         // What would overflow: by the signs of both and of the difference, and an AND.
         let whole = Range::of_width(width);
-        let far = program(Kind::Int, (whole.lo(), whole.hi()), &[65], 2, |build, x| build.less(x[0], x[1]));
+        let far = program(Dtype::Int, (whole.lo(), whole.hi()), &[65], 2, |build, x| build.less(x[0], x[1]));
         let plan = checked_for(&far, Native::SIGNS).plan;
         assert_eq!(
             count(&plan, |op| matches!(op, OpKind::Sign { .. })),
@@ -292,7 +292,7 @@ fn where_signs_are_offered_a_comparison_takes_nothing_else_and_two_rounds() {
 #[test]
 fn by_three_addends_equality_takes_twice_the_ands_and_no_more_rounds() {
     for width in Width::ALL {
-        for kind in [Kind::Int, Kind::Modular(Modulus::PowerOfTwo(width.bits()))] {
+        for kind in [Dtype::Int, Dtype::Modular(Modulus::PowerOfTwo(width.bits()))] {
             let whole = Range::of_width(width);
             let equal = program(kind, (whole.lo(), whole.hi()), &[65], 2, |build, x| build.equal(x[0], x[1]));
             let plan = checked_for(&equal, Native::PRODUCTS).plan;
@@ -308,7 +308,7 @@ fn by_three_addends_a_truncation_is_exact_for_every_shift() {
         let guard = 1i128 << (width.bits() - 2);
         for by in 1..=width.bits() - 2 {
             let floor =
-                program(Kind::Int, (-guard, guard - 1), &[65], 1, |build, x| build.shift_right(x[0], by));
+                program(Dtype::Int, (-guard, guard - 1), &[65], 1, |build, x| build.shift_right(x[0], by));
             let plan = checked_for(&floor, Native::PRODUCTS).plan;
             assert!(only_products(&plan));
             let d = u32::from(by);
@@ -318,7 +318,7 @@ fn by_three_addends_a_truncation_is_exact_for_every_shift() {
         }
         for by in 1..=(width.bits() - 3).min(32) {
             let ends = (-guard, guard - 1 - (1 << (by - 1)));
-            let kind = Kind::Fixed { frac: by };
+            let kind = Dtype::Fixed { frac: by };
             checked_for(&program(kind, ends, &[65], 1, |build, x| build.rescale(x[0], 0)), Native::PRODUCTS);
         }
     }
@@ -328,13 +328,13 @@ fn by_three_addends_a_truncation_is_exact_for_every_shift() {
 fn conversions_of_64_bits_cost_what_the_decision_record_says() {
     type Make = fn(&mut Builder, &[NodeId]) -> Result<NodeId, crate::ProgramError>;
     let end = half(Width::W64);
-    let int = |make: Make| program(Kind::Int, end, &[1], 2, make);
-    let truncation = |by| program(Kind::Int, end, &[1], 1, move |build, x| build.shift_right(x[0], by));
-    let wide = Kind::Modular(Modulus::PowerOfTwo(64));
+    let int = |make: Make| program(Dtype::Int, end, &[1], 2, make);
+    let truncation = |by| program(Dtype::Int, end, &[1], 1, move |build, x| build.shift_right(x[0], by));
+    let wide = Dtype::Modular(Modulus::PowerOfTwo(64));
     let rows = [
         ("comparison", int(|build, x| build.less(x[0], x[1]))),
         ("equality", int(|build, x| build.equal(x[0], x[1]))),
-        ("injection of a bit", program(Kind::Bool, end, &[1], 1, |build, x| build.astype(x[0], wide))),
+        ("injection of a bit", program(Dtype::Bool, end, &[1], 1, |build, x| build.astype(x[0], wide))),
         ("truncation by 1", truncation(1)),
         ("truncation by 16", truncation(16)),
         ("truncation by 32", truncation(32)),
@@ -375,7 +375,7 @@ fn conversions(plan: &Plan) -> String {
 fn a_fixed_point_product_is_truncated_once_after_the_sum() {
     let end = 1 << 24;
     let product =
-        program(Kind::Fixed { frac: 16 }, (-end, end), &[9, 9], 2, |build, x| build.matmul(x[0], x[1]));
+        program(Dtype::Fixed { frac: 16 }, (-end, end), &[9, 9], 2, |build, x| build.matmul(x[0], x[1]));
     let plan = checked(&product).plan;
     assert_eq!(count(&plan, |op| matches!(op, OpKind::Shift { .. })), 1);
     assert_eq!(rounds(&plan), 1 + 4 + 4);
@@ -384,7 +384,7 @@ fn a_fixed_point_product_is_truncated_once_after_the_sum() {
 #[test]
 fn a_public_integral_factor_needs_no_truncation() {
     let end = 1 << 24;
-    let kind = Kind::Fixed { frac: 16 };
+    let kind = Dtype::Fixed { frac: 16 };
     for (raw, truncations) in [(3 << 16, 0), ((3 << 16) + 1, 1)] {
         let product = program(kind, (-end, end), &[9], 1, |build, x| {
             let c = build.public(kind, vec![], vec![raw])?;
@@ -396,7 +396,7 @@ fn a_public_integral_factor_needs_no_truncation() {
 
 #[test]
 fn what_shares_a_condition_shares_its_injection() {
-    let both = program(Kind::Int, (-100, 100), &[65], 3, |build, x| {
+    let both = program(Dtype::Int, (-100, 100), &[65], 3, |build, x| {
         let c = build.less(x[0], x[1])?;
         let first = build.select(c, x[0], x[2])?;
         let second = build.select(c, x[1], x[2])?;
@@ -409,7 +409,7 @@ fn what_shares_a_condition_shares_its_injection() {
 
 #[test]
 fn what_looks_at_one_sign_extracts_it_once() {
-    let both = program(Kind::Int, (-60, 60), &[65], 1, |build, x| {
+    let both = program(Dtype::Int, (-60, 60), &[65], 1, |build, x| {
         let (relu, abs) = (build.relu(x[0])?, build.abs(x[0])?);
         build.add(relu, abs)
     });
@@ -420,7 +420,7 @@ fn what_looks_at_one_sign_extracts_it_once() {
 fn a_tournament_is_as_deep_as_it_has_levels_and_as_dear_as_it_has_matches() {
     for length in [1usize, 2, 3, 5, 8, 9, 10] {
         let levels = length.next_power_of_two().ilog2() as usize;
-        let max = program(Kind::Int, (-63, 63), &[4, length], 1, |build, x| build.max(x[0], Some(1), false));
+        let max = program(Dtype::Int, (-63, 63), &[4, length], 1, |build, x| build.max(x[0], Some(1), false));
         let plan = checked(&max).plan;
         let matches = plan.ops.iter().filter_map(|op| match &op.kind {
             OpKind::Mul { dst, .. } => Some(plan.register(*dst).cols),
@@ -429,28 +429,28 @@ fn a_tournament_is_as_deep_as_it_has_levels_and_as_dear_as_it_has_matches() {
         assert_eq!(matches.sum::<usize>(), 4 * (length - 1));
         // A sign, an injection, a product.
         assert_eq!(rounds(&plan), levels * (5 + 2 + 1));
-        let arg = program(Kind::Int, (-2, 2), &[4, length], 1, |build, x| build.argmax(x[0], Some(1), false));
+        let arg = program(Dtype::Int, (-2, 2), &[4, length], 1, |build, x| build.argmax(x[0], Some(1), false));
         // The first level's indices are public, so that the last of two levels is one product shorter.
         assert_eq!(rounds(&checked(&arg).plan), levels * 8 - usize::from(levels == 1));
         for which in [Builder::min, Builder::max, Builder::argmin] {
-            checked(&program(Kind::Int, (-1, 1), &[length, 3], 1, |build, x| {
+            checked(&program(Dtype::Int, (-1, 1), &[length, 3], 1, |build, x| {
                 which(build, x[0], Some(0), true)
             }));
         }
-        let any = program(Kind::Bool, (0, 1), &[length, 65], 1, |build, x| build.max(x[0], Some(0), false));
+        let any = program(Dtype::Bool, (0, 1), &[length, 65], 1, |build, x| build.max(x[0], Some(0), false));
         assert_eq!(rounds(&checked(&any).plan), levels);
     }
 }
 
 #[test]
 fn views_are_free_and_only_what_is_needed_in_order_is_copied() {
-    let reshaped = program(Kind::Int, (0, 9), &[4, 6], 1, |build, x| {
+    let reshaped = program(Dtype::Int, (0, 9), &[4, 6], 1, |build, x| {
         let flat = build.reshape(x[0], &[2, 12])?;
         let row = build.index(flat, &[Index::NewAxis, Index::Ellipsis])?;
         build.sum(row, Some(&[0, 1]), false)
     });
     assert_eq!(copies(&checked(&reshaped).plan), 0);
-    let turned = program(Kind::Int, (0, 9), &[4, 6], 1, |build, x| {
+    let turned = program(Dtype::Int, (0, 9), &[4, 6], 1, |build, x| {
         let turned = build.transpose(x[0], None)?;
         let every = build.index(turned, &[Index::Slice { start: None, stop: None, step: -2 }])?;
         let wide = build.broadcast_to(every, &[2, 3, 4])?;
@@ -478,9 +478,9 @@ fn operands_of_a_matrix_product_are_rows_columns_and_batches() {
             let mut operand = |build: &mut Builder, place: usize, shape: &[usize]| {
                 if public == Some(place) {
                     let raw = (0..shape.iter().product()).map(|_| rng.random_range(-9..9)).collect();
-                    return build.public(Kind::Int, shape.to_vec(), raw).unwrap();
+                    return build.public(Dtype::Int, shape.to_vec(), raw).unwrap();
                 }
-                build.input("alice", &place.to_string(), Kind::Int, shape, Range::new(-9, 9)).unwrap()
+                build.input("alice", &place.to_string(), Dtype::Int, shape, Range::new(-9, 9)).unwrap()
             };
             let (a, b) = (operand(&mut build, 0, a_shape), operand(&mut build, 1, b_shape));
             let product = build.matmul(a, b).unwrap();
@@ -494,9 +494,9 @@ fn operands_of_a_matrix_product_are_rows_columns_and_batches() {
 #[test]
 fn inputs_keep_their_order_and_outputs_their_recipients() {
     let mut build = Builder::new();
-    let unused = build.input("bob", "unused", Kind::Bool, &[3], None).unwrap();
-    let a = build.input("alice", "a", Kind::Int, &[2], Range::new(0, 300)).unwrap();
-    let seven = build.public(Kind::Int, vec![2], vec![7, 9]).unwrap();
+    let unused = build.input("bob", "unused", Dtype::Bool, &[3], None).unwrap();
+    let a = build.input("alice", "a", Dtype::Int, &[2], Range::new(0, 300)).unwrap();
+    let seven = build.public(Dtype::Int, vec![2], vec![7, 9]).unwrap();
     build.reveal(a, Recipient::Role("carol".into())).unwrap();
     build.reveal(seven, Recipient::All).unwrap();
     assert_eq!(unused.number(), 0);
@@ -513,12 +513,12 @@ fn inputs_keep_their_order_and_outputs_their_recipients() {
 #[test]
 fn an_engine_without_conversions_is_refused_at_the_line_that_needs_them() {
     let mut build = Builder::new();
-    let a = build.input("alice", "a", Kind::Int, &[2], Range::new(0, 9)).unwrap();
+    let a = build.input("alice", "a", Dtype::Int, &[2], Range::new(0, 9)).unwrap();
     build.at(crate::Source { file: "p.py".into(), line: 4, text: "abs(a)".into() });
     let b = build.abs(a).unwrap();
     build.reveal(b, Recipient::All).unwrap();
     let error =
-        lower(&build.finish().unwrap(), Native { addends: Addends::None, ..Native::ALL }).unwrap_err();
+        lower(&build.finish().unwrap(), Native { additive_components: AdditiveComponents::None, ..Native::ALL }).unwrap_err();
     assert_eq!((error.at.line, error.at.text.as_str()), (4, "abs(a)"));
     assert!(matches!(*error.fault, Fault::NotOffered { operation: "abs", .. }));
 }

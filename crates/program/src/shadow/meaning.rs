@@ -12,7 +12,7 @@ use crate::program::{Extreme, Operation, Rounding};
 use crate::real::{Real, Reals};
 use crate::rounded::saturated;
 use crate::shape;
-use crate::types::{Kind, Type};
+use crate::types::{Dtype, Type};
 use tacit_circuit::Circuit;
 
 /// A node's elements, as a program has them: the raw values of what the operation means, rounded as it documents.
@@ -66,21 +66,21 @@ impl Clear {
 }
 
 /// The number that a raw value stands for.
-fn number(kind: Kind, raw: i128) -> Rational {
+fn number(kind: Dtype, raw: i128) -> Rational {
     match kind {
-        Kind::Modular(_) => Rational::whole((raw as u128).into()),
+        Dtype::Modular(_) => Rational::whole((raw as u128).into()),
         _ => Rational::binary(raw.into(), -i32::from(kind.frac())),
     }
 }
 
 /// An integer as a raw value.
-fn reduced(kind: Kind, whole: &BigInt) -> i128 {
+fn reduced(kind: Dtype, whole: &BigInt) -> i128 {
     match kind {
-        Kind::Modular(modulus) => {
+        Dtype::Modular(modulus) => {
             let rest = whole.mod_floor(&(BigInt::from(modulus.last()) + 1));
             u128::try_from(rest).unwrap_or_default() as i128
         }
-        Kind::Bool | Kind::Int | Kind::Fixed { .. } => saturated(whole),
+        Dtype::Bool | Dtype::Int | Dtype::Fixed { .. } => saturated(whole),
     }
 }
 

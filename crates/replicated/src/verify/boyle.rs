@@ -14,12 +14,12 @@
 //! | 2 R + 1 | as right verifier: its share of `G(r)`, and `q(r)` | as left verifier: its share of `G(r)`, and `p(r)` |
 //! | 2 R + 2 | nothing: both verifiers check `p(r) q(r) = G(r)` | |
 
-use super::lifted;
+use super::gf64_prover;
 use super::log::Batch;
 use super::seeds::{
-    Place, Seed, before, chain, coefficients, give_word, point_of_binary, take_word, word_bytes,
+    ChallengeId, Seed, before, chain, coefficients, give_word, point_of_binary, take_word, word_bytes,
 };
-use super::sequence::Sequence;
+use super::schedule::FoldingSchedule;
 use super::steps::{Out, Proof, Reader, other_verifier};
 use super::{draws, field::Spare};
 use crate::planted::{Mistake, planted};
@@ -34,23 +34,23 @@ use zeroize::Zeroizing;
 const SENT: usize = 8;
 
 /// Steps in which a batch sends anything.
-pub(super) fn steps(sequence: &Sequence) -> usize {
+pub(super) fn steps(sequence: &FoldingSchedule) -> usize {
     2 * sequence.rounds() + 2
 }
 
 /// Bytes to the previous party at this age of a batch.
-pub(super) fn back_bytes(sequence: &Sequence, age: usize) -> usize {
+pub(super) fn back_bytes(sequence: &FoldingSchedule, age: usize) -> usize {
     let anchor = if age == 0 { size_of::<Seed>() } else { 0 };
     anchor + SENT * values_at(age).map_or(0, |round| sequence.values(round)) + end_bytes(sequence, age)
 }
 
 /// Bytes to the next party at this age of a batch.
-pub(super) fn forth_bytes(sequence: &Sequence, age: usize) -> usize {
+pub(super) fn forth_bytes(sequence: &FoldingSchedule, age: usize) -> usize {
     let seed = seed_at(sequence, age).map_or(0, |_| size_of::<Seed>());
     word_bytes(age) + seed + end_bytes(sequence, age)
 }
 
-fn end_bytes(sequence: &Sequence, age: usize) -> usize {
+fn end_bytes(sequence: &FoldingSchedule, age: usize) -> usize {
     if ends_at(sequence, age) { 2 * SENT } else { 0 }
 }
 
@@ -60,19 +60,19 @@ fn values_at(age: usize) -> Option<usize> {
 }
 
 /// Which seed of the chain is released at this age, if one is: the coefficients', then the rounds'.
-fn seed_at(sequence: &Sequence, age: usize) -> Option<usize> {
+fn seed_at(sequence: &FoldingSchedule, age: usize) -> Option<usize> {
     (!age.is_multiple_of(2) && !ends_at(sequence, age)).then_some(age / 2)
 }
 
 /// Whether at this age the verifiers show one another what they have.
-fn ends_at(sequence: &Sequence, age: usize) -> bool {
+fn ends_at(sequence: &FoldingSchedule, age: usize) -> bool {
     age + 1 == steps(sequence)
 }
 
 /// This party's parts in the three proofs of a batch.
 pub(super) struct Boyle {
     number: u32,
-    sequence: Sequence,
+    sequence: FoldingSchedule,
     prover: Prover,
     /// What this party shows as left verifier of the previous party's proof, and the anchor.
     left: ([Gf64; 2], Seed),
@@ -119,9 +119,9 @@ impl Boyle {
         let values = shares(session, prover, number, &sequence, 0..sequence.rounds());
         let eta = mask(session, prover, step::PROOF_LEFT_MASK, number);
         let planes = batch.left_of_prev();
-        let first = lifted::first_claim(&theta, planes);
-        let claim = lifted::claim(&sequence, first, &values, &points);
-        let own = lifted::condense(&sequence, &theta, planes, Side::Left, &points, eta);
+        let first = gf64_prover::first_claim(&theta, planes);
+        let claim = gf64_prover::claim(&sequence, first, &values, &points);
+        let own = gf64_prover::fold_to_point(&sequence, &theta, planes, Side::Left, &points, eta);
         let left = ([claim, own], anchor);
 
         let right = RightVerifier::begin(&batch, number, session);
@@ -148,14 +148,14 @@ impl Boyle {
                 let ands = 64 * sequence.padded_words();
                 prover.coefficients =
                     coefficients(session.id(), &source(&prover.last_seed), me, number, ands);
-                lifted::first_values(sequence, &prover.coefficients, batch.own_left(), batch.own_right())
+                gf64_prover::first_values(sequence, &prover.coefficients, batch.own_left(), batch.own_right())
             }
             None if sequence.is_last(round) => {
                 let eta = mask(session, next(me), step::PROOF_LEFT_MASK, number);
                 let tau = mask(session, prev(me), step::PROOF_RIGHT_MASK, number);
-                lifted::last_values(&prover.u, &prover.v, [eta, tau])
+                gf64_prover::last_values(&prover.u, &prover.v, [eta, tau])
             }
-            None => lifted::middle_values(sequence.blocks(round), &mut prover.u, &mut prover.v),
+            None => gf64_prover::middle_values(sequence.blocks(round), &mut prover.u, &mut prover.v),
         };
         let shares = shares(session, next(me), number, sequence, round..round + 1);
         let rest: Vec<Gf64> = values.iter().zip(shares).map(|(value, share)| value.plus(share)).collect();
@@ -165,17 +165,17 @@ impl Boyle {
 
 impl Prover {
     /// Brings the vectors to the point of a round.
-    fn fold(&mut self, sequence: &Sequence, round: usize, number: u32, session: &Session) {
-        let place = Place { prover: session.me(), batch: number, round, repetition: 0 };
+    fn fold(&mut self, sequence: &FoldingSchedule, round: usize, number: u32, session: &Session) {
+        let place = ChallengeId { prover: session.me(), batch: number, round, repetition: 0 };
         let point = point_of_binary(session.id(), &self.last_seed, place, sequence.blocks(round));
         if let Some(batch) = self.batch.take() {
-            let fold = |planes, side| lifted::fold_bits(sequence, &self.coefficients, planes, side, point);
+            let fold = |planes, side| gf64_prover::fold_bits(sequence, &self.coefficients, planes, side, point);
             (self.u, self.v) = (fold(batch.own_left(), Side::Left), fold(batch.own_right(), Side::Right));
             self.coefficients = Vec::new();
             self.spare = Some(batch);
         } else {
-            lifted::fold(sequence.blocks(round), &mut self.u, point);
-            lifted::fold(sequence.blocks(round), &mut self.v, point);
+            gf64_prover::fold(sequence.blocks(round), &mut self.u, point);
+            gf64_prover::fold(sequence.blocks(round), &mut self.v, point);
         }
     }
 }
@@ -190,8 +190,8 @@ impl RightVerifier {
         let theta = coefficients(session.id(), &source(&seeds[0]), prover, number, ands);
         let tau = mask(session, prover, step::PROOF_RIGHT_MASK, number);
         let planes = batch.right_of_next();
-        let first = lifted::first_claim(&theta, planes);
-        let own = lifted::condense(sequence, &theta, planes, Side::Right, &points, tau);
+        let first = gf64_prover::first_claim(&theta, planes);
+        let own = gf64_prover::fold_to_point(sequence, &theta, planes, Side::Right, &points, tau);
         Self { seeds, points, first, values: Vec::new(), own, end: [Gf64::ZERO; 2] }
     }
 }
@@ -213,7 +213,7 @@ impl Proof for Boyle {
         }
         if ends_at(&self.sequence, age) {
             let right = &mut self.right;
-            let claim = lifted::claim(&self.sequence, right.first, &right.values, &right.points);
+            let claim = gf64_prover::claim(&self.sequence, right.first, &right.values, &right.points);
             right.end = [claim, right.own];
             back.extend(bytemuck::cast_slice::<Gf64, u8>(&right.end));
             forth.extend(bytemuck::cast_slice::<Gf64, u8>(&self.left.0));
@@ -279,7 +279,7 @@ fn element(reader: &mut Reader<'_>) -> Gf64 {
 }
 
 /// The seeds of the coefficients and of all rounds, which the verifiers draw from the key that they share.
-fn seeds(session: &mut Session, other: usize, number: u32, sequence: &Sequence) -> Zeroizing<Vec<Seed>> {
+fn seeds(session: &mut Session, other: usize, number: u32, sequence: &FoldingSchedule) -> Zeroizing<Vec<Seed>> {
     chain(&draws::seed(session, other, step::PROOF_SEED, number), 1 + sequence.rounds())
 }
 
@@ -289,9 +289,9 @@ fn source(first: &Seed) -> Seed {
 }
 
 /// The points of all rounds.
-fn points(session: &Session, sequence: &Sequence, seeds: &[Seed], prover: usize, batch: u32) -> Vec<Gf64> {
+fn points(session: &Session, sequence: &FoldingSchedule, seeds: &[Seed], prover: usize, batch: u32) -> Vec<Gf64> {
     let point = |(round, seed)| {
-        let place = Place { prover, batch, round, repetition: 0 };
+        let place = ChallengeId { prover, batch, round, repetition: 0 };
         point_of_binary(session.id(), seed, place, sequence.blocks(round))
     };
     seeds[1..].iter().enumerate().map(point).collect()
@@ -302,7 +302,7 @@ fn shares(
     session: &mut Session,
     peer: usize,
     number: u32,
-    sequence: &Sequence,
+    sequence: &FoldingSchedule,
     rounds: std::ops::Range<usize>,
 ) -> Vec<Gf64> {
     rounds.flat_map(|round| draws::binary_shares(session, peer, number, sequence, round)).collect()

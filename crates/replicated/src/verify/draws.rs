@@ -2,7 +2,7 @@
 
 use super::field::Field;
 use super::seeds::Seed;
-use super::sequence::Sequence;
+use super::schedule::FoldingSchedule;
 use crate::planted::{Mistake, planted};
 use tacit_kernel::Element;
 use tacit_kernel::field::Fp61;
@@ -21,7 +21,7 @@ const REPETITION_BLOCKS: u64 = 1 << 12;
 pub(super) fn shares<F: Field>(
     session: &mut Session,
     peer: usize,
-    sequence: &Sequence,
+    sequence: &FoldingSchedule,
     place: (u32, usize),
     round: usize,
 ) -> Vec<F> {
@@ -53,7 +53,7 @@ pub(super) fn binary_shares(
     session: &mut Session,
     peer: usize,
     batch: u32,
-    sequence: &Sequence,
+    sequence: &FoldingSchedule,
     round: usize,
 ) -> Vec<Gf64> {
     let first = block(batch, 0) + sequence.values_before(round) as u64;

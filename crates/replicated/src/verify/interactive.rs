@@ -26,9 +26,9 @@
 use super::draws;
 use super::field::{Field, Spare, write};
 use super::log::Batch;
-use super::proof::{Vectors, claim, condense, first_values};
-use super::seeds::{Place, Seed, before, chain, give_word, point, take_word, word_bytes};
-use super::sequence::Sequence;
+use super::proof::{Vectors, claim, fold_to_point, first_values};
+use super::seeds::{ChallengeId, Seed, before, chain, give_word, point, take_word, word_bytes};
+use super::schedule::FoldingSchedule;
 use super::steps::{Out, Proof, Reader, check_ends, other_verifier};
 use crate::planted::{Mistake, planted};
 use crate::{next, prev};
@@ -41,12 +41,12 @@ use tacit_session::{Session, step};
 use zeroize::Zeroizing;
 
 /// Steps in which a batch sends anything.
-pub(super) fn steps(sequence: &Sequence) -> usize {
+pub(super) fn steps(sequence: &FoldingSchedule) -> usize {
     2 * sequence.rounds()
 }
 
 /// Bytes to the previous party at this age of a batch.
-pub(super) fn back_bytes(sequence: &Sequence, age: usize, repetitions: usize) -> usize {
+pub(super) fn back_bytes(sequence: &FoldingSchedule, age: usize, repetitions: usize) -> usize {
     let anchor = if age == 0 { size_of::<Seed>() } else { 0 };
     let values = values_at(sequence, age).map_or(0, |round| {
         // The first round is the same for all repetitions.
@@ -56,22 +56,22 @@ pub(super) fn back_bytes(sequence: &Sequence, age: usize, repetitions: usize) ->
 }
 
 /// Bytes to the next party at this age of a batch.
-pub(super) fn forth_bytes(sequence: &Sequence, age: usize, repetitions: usize) -> usize {
+pub(super) fn forth_bytes(sequence: &FoldingSchedule, age: usize, repetitions: usize) -> usize {
     let seed = seed_at(sequence, age).map_or(0, |_| size_of::<Seed>());
     word_bytes(age) + seed + end_bytes(sequence, age, repetitions)
 }
 
-fn end_bytes(sequence: &Sequence, age: usize, repetitions: usize) -> usize {
+fn end_bytes(sequence: &FoldingSchedule, age: usize, repetitions: usize) -> usize {
     if ends_at(sequence, age) { 2 * Fp61::SENT * repetitions } else { 0 }
 }
 
 /// The round whose values are sent at this age, if any are.
-fn values_at(sequence: &Sequence, age: usize) -> Option<usize> {
+fn values_at(sequence: &FoldingSchedule, age: usize) -> Option<usize> {
     (age.is_multiple_of(2) && age < steps(sequence)).then_some(age / 2)
 }
 
 /// The round whose seed is released at this age, if one is: the step after its values were sent.
-fn seed_at(sequence: &Sequence, age: usize) -> Option<usize> {
+fn seed_at(sequence: &FoldingSchedule, age: usize) -> Option<usize> {
     if planted(Mistake::SeedsWithValues) {
         return values_at(sequence, age).filter(|_| age + 2 < steps(sequence));
     }
@@ -79,14 +79,14 @@ fn seed_at(sequence: &Sequence, age: usize) -> Option<usize> {
 }
 
 /// Whether at this age the verifiers show one another what they have.
-fn ends_at(sequence: &Sequence, age: usize) -> bool {
+fn ends_at(sequence: &FoldingSchedule, age: usize) -> bool {
     age + 1 == steps(sequence)
 }
 
 /// This party's parts in the three proofs of a batch.
 pub(super) struct Interactive {
     number: u32,
-    sequence: Sequence,
+    sequence: FoldingSchedule,
     repetitions: usize,
     prover: Prover,
     left: LeftVerifier,
@@ -174,7 +174,7 @@ impl Interactive {
     fn tapped(&mut self, session: &Session) {
         let Some(batch) = &mut self.prover.batch else { return };
         let point = |repetition| {
-            let place = Place { prover: session.me(), batch: self.number, round: 0, repetition };
+            let place = ChallengeId { prover: session.me(), batch: self.number, round: 0, repetition };
             point(session.id(), &self.prover.last_seed, place, self.sequence.blocks(0))
         };
         let points = (0..self.repetitions).map(|repetition| [point(repetition).to_u128() as u64, 0]);
@@ -253,7 +253,7 @@ impl Prover {
     /// Brings the vectors to the point of a round.
     fn fold(
         &mut self,
-        sequence: &Sequence,
+        sequence: &FoldingSchedule,
         round: usize,
         number: u32,
         repetitions: usize,
@@ -261,7 +261,7 @@ impl Prover {
         spare: &mut Spare,
     ) {
         let point = |repetition: usize| {
-            let place = Place { prover: session.me(), batch: number, round, repetition };
+            let place = ChallengeId { prover: session.me(), batch: number, round, repetition };
             point(session.id(), &self.last_seed, place, sequence.blocks(round))
         };
         if let Some(batch) = self.batch.take() {
@@ -300,7 +300,7 @@ impl LeftVerifier {
             let eta = draws::mask(session, prover, step::PROOF_LEFT_MASK, place);
             ends.push([
                 claim(sequence, Side::Left, &values, points),
-                condense(sequence, batch.left_of_prev(), Side::Left, points, eta, spare),
+                fold_to_point(sequence, batch.left_of_prev(), Side::Left, points, eta, spare),
             ]);
         }
         Self { anchor: before(&seeds[0]), ends }
@@ -320,7 +320,7 @@ impl RightVerifier {
         let mut own = Vec::with_capacity(repetitions);
         for (repetition, points) in points.iter().enumerate() {
             let tau = draws::mask(session, prover, step::PROOF_RIGHT_MASK, (number, repetition));
-            own.push(condense(sequence, batch.right_of_next(), Side::Right, points, tau, spare));
+            own.push(fold_to_point(sequence, batch.right_of_next(), Side::Right, points, tau, spare));
         }
         Self { seeds, points, values: vec![Vec::new(); repetitions], own, ends: Vec::new() }
     }
@@ -328,7 +328,7 @@ impl RightVerifier {
     /// Takes the prover's message of a round.
     fn take_values(
         &mut self,
-        sequence: &Sequence,
+        sequence: &FoldingSchedule,
         round: usize,
         reader: &mut Reader<'_>,
         session: &mut Session,
@@ -346,7 +346,7 @@ impl RightVerifier {
     }
 
     /// Computes the shares of `G(r)`, once all values are here.
-    fn end(&mut self, sequence: &Sequence) {
+    fn end(&mut self, sequence: &FoldingSchedule) {
         let all = self.values.iter().zip(&self.points).zip(&self.own);
         self.ends =
             all.map(|((values, points), own)| [claim(sequence, Side::Right, values, points), *own]).collect();
@@ -356,7 +356,7 @@ impl RightVerifier {
 /// The seeds of all rounds, which both verifiers draw from the key that they share, and of each repetition the points.
 fn seeds_and_points(
     session: &mut Session,
-    sequence: &Sequence,
+    sequence: &FoldingSchedule,
     prover: usize,
     batch: u32,
     repetitions: usize,
@@ -365,7 +365,7 @@ fn seeds_and_points(
     let seeds = chain(&draws::seed(session, other, step::PROOF_SEED, batch), sequence.rounds());
     let of = |repetition| {
         let at = |(round, seed)| {
-            point(session.id(), seed, Place { prover, batch, round, repetition }, sequence.blocks(round))
+            point(session.id(), seed, ChallengeId { prover, batch, round, repetition }, sequence.blocks(round))
         };
         seeds.iter().enumerate().map(at).collect()
     };

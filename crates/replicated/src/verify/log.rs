@@ -1,6 +1,6 @@
 //! What a party knows of the ANDs that it has computed and that are not yet proved: 7/8 of a byte for each.
 
-use super::sequence::{Cut, Sequence};
+use super::schedule::{ProofParams, FoldingSchedule};
 use crate::planted::{Mistake, planted};
 use tacit_kernel::bits;
 
@@ -18,7 +18,7 @@ pub(crate) struct Log {
     begun: Plane<[Vec<u64>; BEGUN]>,
     /// `z_(i-1)`, of those that are finished.
     received: Plane<[Vec<u64>; 1]>,
-    cut: Cut,
+    cut: ProofParams,
     spare: Vec<Vec<u64>>,
 }
 
@@ -83,7 +83,7 @@ impl<const N: usize> Plane<[Vec<u64>; N]> {
 
 impl Log {
     /// An empty one, to be proved in batches that are cut like this.
-    pub(crate) fn new(cut: Cut) -> Self {
+    pub(crate) fn new(cut: ProofParams) -> Self {
         let (begun, received) = (Plane::default(), Plane::default());
         Self { begun, received, cut, spare: Vec::new() }
     }
@@ -121,7 +121,7 @@ impl Log {
     }
 
     fn take(&mut self, words: usize) -> Batch {
-        let sequence = Sequence::of(words, self.cut);
+        let sequence = FoldingSchedule::of(words, self.cut);
         let padded = sequence.padded_words();
         let mut e = self.spare.pop().unwrap_or_default();
         let [x, y, x_prev, y_prev, mask, mask_prev] = self.begun.take(words, padded, &mut self.spare);
@@ -149,7 +149,7 @@ impl Log {
 
 /// ANDs that are proved together, padded with ANDs of zeros. What is behind the padding means nothing.
 pub(crate) struct Batch {
-    pub(crate) sequence: Sequence,
+    pub(crate) sequence: FoldingSchedule,
     /// Without the padding.
     pub(crate) words: usize,
     x: Vec<u64>,
@@ -209,8 +209,8 @@ impl Batch {
 mod tests {
     use super::*;
 
-    fn of_words(batch_words: usize) -> Cut {
-        Cut { batch_words, ..Cut::USUAL }
+    fn of_words(batch_words: usize) -> ProofParams {
+        ProofParams { batch_words, ..ProofParams::DEFAULT }
     }
 
     /// Words of a stream that has no structure.

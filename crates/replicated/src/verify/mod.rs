@@ -22,9 +22,9 @@
 mod boyle;
 mod draws;
 mod field;
-mod hashed;
+mod fiat_shamir;
 mod interactive;
-mod lifted;
+mod gf64_prover;
 mod log;
 mod polynomial;
 mod proof;
@@ -32,13 +32,13 @@ mod proof;
 pub(crate) mod seeds;
 #[cfg(not(feature = "planted"))]
 mod seeds;
-mod sequence;
+mod schedule;
 mod steps;
 
 pub(crate) use log::BEGUN;
 #[cfg(feature = "planted")]
 pub(crate) use log::Batch;
 #[cfg(feature = "planted")]
-pub(crate) use seeds::{Place, Seed};
-pub(crate) use sequence::Cut;
+pub(crate) use seeds::{ChallengeId, Seed};
+pub(crate) use schedule::ProofParams;
 pub(crate) use steps::{Challenges, Proofs, traffic};

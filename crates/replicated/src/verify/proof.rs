@@ -26,7 +26,7 @@
 
 use super::field::{Field, Spare, Vector};
 use super::polynomial::{evaluate, number, weights};
-use super::sequence::Sequence;
+use super::schedule::FoldingSchedule;
 use crate::planted::{Mistake, planted};
 use tacit_kernel::Element;
 use tacit_kernel::field::Fp61;
@@ -37,7 +37,7 @@ use tacit_kernel::relation::{self, Side};
 pub(crate) type Planes<'a> = [&'a [u64]; 3];
 
 /// The values of the first round's polynomial from the number of its blocks, and 1, on.
-pub(crate) fn first_values(sequence: &Sequence, left: Planes<'_>, right: Planes<'_>) -> Vec<Fp61> {
+pub(crate) fn first_values(sequence: &FoldingSchedule, left: Planes<'_>, right: Planes<'_>) -> Vec<Fp61> {
     let blocks = sequence.blocks(0);
     let mut counts = vec![0; blocks * blocks];
     relation::counts(left, right, blocks, &mut counts);
@@ -49,7 +49,7 @@ pub(crate) fn first_values(sequence: &Sequence, left: Planes<'_>, right: Planes<
 }
 
 /// `-T/2`: the inner product of a block's vectors if its ANDs are right.
-fn expected(sequence: &Sequence) -> Fp61 {
+fn expected(sequence: &FoldingSchedule) -> Fp61 {
     // T is a multiple of 64.
     number(sequence.block_ands() / 2).wrapping_neg()
 }
@@ -84,7 +84,7 @@ pub(crate) struct Vectors {
 impl Vectors {
     /// Both vectors at the first round's point.
     pub(crate) fn fold_bits<F: Field>(
-        sequence: &Sequence,
+        sequence: &FoldingSchedule,
         left: Planes<'_>,
         right: Planes<'_>,
         point: F,
@@ -123,8 +123,8 @@ impl Vectors {
 }
 
 /// What a verifier's own vector comes down to at the points of all rounds: `p(r)` or `q(r)` of the last one.
-pub(crate) fn condense<F: Field>(
-    sequence: &Sequence,
+pub(crate) fn fold_to_point<F: Field>(
+    sequence: &FoldingSchedule,
     planes: Planes<'_>,
     side: Side,
     points: &[F],
@@ -140,7 +140,7 @@ pub(crate) fn condense<F: Field>(
 
 /// A verifier's share of `G(r)` of the last round, from its shares of all values and the points of all rounds. The
 /// verifier after the prover (`Side::Left`) adds what is public.
-pub(crate) fn claim<F: Field>(sequence: &Sequence, side: Side, values: &[F], points: &[F]) -> F {
+pub(crate) fn claim<F: Field>(sequence: &FoldingSchedule, side: Side, values: &[F], points: &[F]) -> F {
     let mut rest = values;
     let mut claim = F::zero();
     for (round, &point) in points.iter().enumerate() {
@@ -166,7 +166,7 @@ pub(crate) fn claim<F: Field>(sequence: &Sequence, side: Side, values: &[F], poi
 }
 
 fn fold_bits<F: Field>(
-    sequence: &Sequence,
+    sequence: &FoldingSchedule,
     planes: Planes<'_>,
     side: Side,
     point: F,
@@ -206,7 +206,7 @@ fn masked<F: Field>(vector: &Vector, mask: F) -> Vec<F> {
 #[cfg(test)]
 mod tests {
     use super::super::field::Extended;
-    use super::super::sequence::Cut;
+    use super::super::schedule::ProofParams;
     use super::*;
 
     struct Rng(u64);
@@ -226,7 +226,7 @@ mod tests {
     }
 
     /// Planes a, c, e, b, d, f of an honest prover.
-    fn honest(sequence: &Sequence, rng: &mut Rng) -> [Vec<u64>; 6] {
+    fn honest(sequence: &FoldingSchedule, rng: &mut Rng) -> [Vec<u64>; 6] {
         let words = sequence.padded_words();
         let [a, c, b, d, f]: [Vec<u64>; 5] =
             std::array::from_fn(|_| (0..words).map(|_| rng.word()).collect());
@@ -236,7 +236,7 @@ mod tests {
 
     /// Runs a proof; whether the verifiers accept.
     fn prove<F: Field>(
-        sequence: &Sequence,
+        sequence: &FoldingSchedule,
         planes: &[Vec<u64>; 6],
         rng: &mut Rng,
         tamper: Option<usize>,
@@ -259,8 +259,8 @@ mod tests {
         if let Some(at) = tamper {
             rest[at] = rest[at].add(F::from_base(Fp61::ONE));
         }
-        let u = condense(sequence, left, Side::Left, &points, masks[0], spare);
-        let v = condense(sequence, right, Side::Right, &points, masks[1], spare);
+        let u = fold_to_point(sequence, left, Side::Left, &points, masks[0], spare);
+        let v = fold_to_point(sequence, right, Side::Right, &points, masks[1], spare);
         let ours = claim(sequence, Side::Left, &shares, &points);
         let theirs = claim(sequence, Side::Right, &rest, &points);
         u.mul(v) == ours.add(theirs)
@@ -269,10 +269,10 @@ mod tests {
     #[test]
     fn honest_proofs_pass_and_every_wrong_and_fails() {
         let mut rng = Rng(1);
-        let usual = [1, 64, 65, 200, 64 * 64 + 1].map(|words| (words, Cut::USUAL));
-        let paper = [1, 32, 33, 200, 10_000].map(|words| (words, Cut::LI_2023));
+        let usual = [1, 64, 65, 200, 64 * 64 + 1].map(|words| (words, ProofParams::DEFAULT));
+        let paper = [1, 32, 33, 200, 10_000].map(|words| (words, ProofParams::LI_2023));
         for (words, cut) in usual.into_iter().chain(paper) {
-            let sequence = Sequence::of(words, cut);
+            let sequence = FoldingSchedule::of(words, cut);
             let mut planes = honest(&sequence, &mut rng);
             assert!(prove::<Fp61>(&sequence, &planes, &mut rng, None), "{words} words");
             assert!(prove::<Extended>(&sequence, &planes, &mut rng, None), "{words} words");
@@ -306,7 +306,7 @@ mod tests {
     #[test]
     fn every_wrong_value_fails() {
         let mut rng = Rng(2);
-        let sequence = Sequence::of(300, Cut::USUAL);
+        let sequence = FoldingSchedule::of(300, ProofParams::DEFAULT);
         let planes = honest(&sequence, &mut rng);
         for at in 0..sequence.values_before(sequence.rounds()) {
             assert!(!prove::<Fp61>(&sequence, &planes, &mut rng, Some(at)), "value {at}");

@@ -71,7 +71,7 @@ pub(super) fn take_word(
 
 /// What a point is for.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Place {
+pub(crate) struct ChallengeId {
     pub(crate) prover: usize,
     pub(crate) batch: u32,
     pub(crate) round: usize,
@@ -80,16 +80,16 @@ pub(crate) struct Place {
 
 /// A point of the field from a round's seed, none of `0..=blocks`: the values there are those of the vectors. Within
 /// 2^-66 of uniform.
-pub(crate) fn point(session: &[u8; 32], seed: &Seed, place: Place, blocks: usize) -> Fp61 {
+pub(crate) fn point(session: &[u8; 32], seed: &Seed, place: ChallengeId, blocks: usize) -> Fp61 {
     Fp61::from_u128(point_below(Fp61::MODULUS.into(), session, seed, place, blocks))
 }
 
 /// The same of GF(2^64), whose elements are numbers by their bits. Within 2^-63 of uniform.
-pub(crate) fn point_of_binary(session: &[u8; 32], seed: &Seed, place: Place, blocks: usize) -> Gf64 {
+pub(crate) fn point_of_binary(session: &[u8; 32], seed: &Seed, place: ChallengeId, blocks: usize) -> Gf64 {
     Gf64(point_below(1 << 64, session, seed, place, blocks) as u64)
 }
 
-fn point_below(order: u128, session: &[u8; 32], seed: &Seed, place: Place, blocks: usize) -> u128 {
+fn point_below(order: u128, session: &[u8; 32], seed: &Seed, place: ChallengeId, blocks: usize) -> u128 {
     let mut hash = Sha256::new_with_prefix(b"tacit proof point 1");
     hash.update(session);
     let repetition = if planted(Mistake::SamePoints) { 0 } else { place.repetition };
@@ -137,14 +137,14 @@ mod tests {
 
     #[test]
     fn points_differ_by_all_that_they_are_for_and_are_none_of_the_known_ones() {
-        let place = Place { prover: 1, batch: 2, round: 3, repetition: 0 };
+        let place = ChallengeId { prover: 1, batch: 2, round: 3, repetition: 0 };
         let mut points = vec![point(&[0; 32], &[0; 32], place, 64)];
         points.push(point(&[1; 32], &[0; 32], place, 64));
         points.push(point(&[0; 32], &[1; 32], place, 64));
-        points.push(point(&[0; 32], &[0; 32], Place { prover: 2, ..place }, 64));
-        points.push(point(&[0; 32], &[0; 32], Place { batch: 3, ..place }, 64));
-        points.push(point(&[0; 32], &[0; 32], Place { round: 4, ..place }, 64));
-        points.push(point(&[0; 32], &[0; 32], Place { repetition: 1, ..place }, 64));
+        points.push(point(&[0; 32], &[0; 32], ChallengeId { prover: 2, ..place }, 64));
+        points.push(point(&[0; 32], &[0; 32], ChallengeId { batch: 3, ..place }, 64));
+        points.push(point(&[0; 32], &[0; 32], ChallengeId { round: 4, ..place }, 64));
+        points.push(point(&[0; 32], &[0; 32], ChallengeId { repetition: 1, ..place }, 64));
         let distinct: std::collections::HashSet<u128> = points.iter().map(|point| point.to_u128()).collect();
         assert_eq!(distinct.len(), points.len());
         assert!(points.iter().all(|point| point.to_u128() > 64));

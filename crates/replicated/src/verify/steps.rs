@@ -7,10 +7,10 @@
 
 use super::boyle::{self, Boyle};
 use super::field::{Field, Spare, read};
-use super::hashed::{self, Hashed};
+use super::fiat_shamir::{self, Hashed};
 use super::interactive::{self, Interactive};
 use super::log::{BEGUN, Batch, Log};
-use super::sequence::{Cut, Sequence};
+use super::schedule::{ProofParams, FoldingSchedule};
 #[cfg(feature = "planted")]
 use crate::planted::Moment;
 use crate::planted::{Mistake, planted};
@@ -26,35 +26,35 @@ pub(crate) enum Challenges {
     /// From the verifiers, round by round; each proof is repeated so many times from its second round on.
     Interactive { repetitions: usize },
     /// From hashes of the prover's messages.
-    Hashed,
+    FiatShamir,
     /// From the verifiers; what is compared is over GF(2^64).
     Binary,
 }
 
 impl Challenges {
     /// Steps in which a batch sends anything.
-    fn steps(self, sequence: &Sequence) -> usize {
+    fn steps(self, sequence: &FoldingSchedule) -> usize {
         match self {
             Self::Interactive { .. } => interactive::steps(sequence),
-            Self::Hashed => hashed::STEPS,
+            Self::FiatShamir => fiat_shamir::STEPS,
             Self::Binary => boyle::steps(sequence),
         }
     }
 
     /// Bytes to the previous party at this age of a batch.
-    fn back_bytes(self, sequence: &Sequence, age: usize) -> usize {
+    fn back_bytes(self, sequence: &FoldingSchedule, age: usize) -> usize {
         match self {
             Self::Interactive { repetitions } => interactive::back_bytes(sequence, age, repetitions),
-            Self::Hashed => hashed::back_bytes(sequence, age),
+            Self::FiatShamir => fiat_shamir::back_bytes(sequence, age),
             Self::Binary => boyle::back_bytes(sequence, age),
         }
     }
 
     /// Bytes to the next party at this age of a batch.
-    fn forth_bytes(self, sequence: &Sequence, age: usize) -> usize {
+    fn forth_bytes(self, sequence: &FoldingSchedule, age: usize) -> usize {
         match self {
             Self::Interactive { repetitions } => interactive::forth_bytes(sequence, age, repetitions),
-            Self::Hashed => hashed::forth_bytes(sequence, age),
+            Self::FiatShamir => fiat_shamir::forth_bytes(sequence, age),
             Self::Binary => boyle::forth_bytes(sequence, age),
         }
     }
@@ -65,7 +65,7 @@ impl Challenges {
             Self::Interactive { repetitions } => {
                 Box::new(Interactive::begin(batch, number, repetitions, session, spare))
             }
-            Self::Hashed => Box::new(Hashed::begin(batch, number)),
+            Self::FiatShamir => Box::new(Hashed::begin(batch, number)),
             Self::Binary => Box::new(Boyle::begin(batch, number, session)),
         }
     }
@@ -98,12 +98,12 @@ pub(super) struct Out<'a> {
 }
 
 /// What every party sends for the proofs of so many words of ANDs.
-pub(crate) fn traffic(words: u64, cut: Cut, challenges: Challenges) -> Traffic {
+pub(crate) fn traffic(words: u64, cut: ProofParams, challenges: Challenges) -> Traffic {
     let mut total = Traffic::default();
     let full = cut.batch_words;
     let (whole, rest) = (words / full as u64, (words % full as u64) as usize);
     for (count, words) in [(whole, full), (u64::from(rest > 0), rest)].into_iter().filter(|(n, _)| *n > 0) {
-        let sequence = Sequence::of(words, cut);
+        let sequence = FoldingSchedule::of(words, cut);
         let all = challenges.steps(&sequence);
         for age in 0..all {
             total.back += count * challenges.back_bytes(&sequence, age) as u64;
@@ -143,13 +143,13 @@ struct UnderWay {
     first: u32,
     /// Words of ANDs.
     words: usize,
-    sequence: Sequence,
+    sequence: FoldingSchedule,
     proof: Box<dyn Proof>,
 }
 
 impl Proofs {
     /// Nothing to be proved yet.
-    pub(crate) fn new(cut: Cut, challenges: Challenges) -> Self {
+    pub(crate) fn new(cut: ProofParams, challenges: Challenges) -> Self {
         let log = Log::new(cut);
         Self { log, challenges, under_way: VecDeque::new(), spare: Spare::default(), steps: 0, proved: 0 }
     }

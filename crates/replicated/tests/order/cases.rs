@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use tacit_circuit::Layered;
 use tacit_engine::Protocol;
-use tacit_program::plan::{Builder, Kind, Operand, Plan, Reg, Rows, To};
+use tacit_program::plan::{Builder, OpKind, Operand, Plan, Reg, Rows, To};
 use tacit_testkit::Case;
 
 /// Inputs of three parties and a client, so many columns each, and two levels of ANDs; for all and for a client.
@@ -14,7 +14,7 @@ pub(crate) fn levels(cols: usize) -> Plan {
     let mut and = |a: Reg, b: Reg| {
         let dst = build.bits(1, cols);
         let [a, b, rows] = [a, b, dst].map(|reg| Rows::one(reg, 0));
-        build.interact(Kind::And { a, b, dst: rows });
+        build.interact(OpKind::And { a, b, dst: rows });
         dst
     };
     let (first, second) = (and(x, y), and(z, v));
@@ -34,7 +34,7 @@ pub(crate) fn circuit(instances: usize) -> Plan {
     let mut build = Builder::new();
     let inputs = ["P0", "P1", "P2", "alice"].map(|owner| given(&mut build, owner, instances));
     let dst = build.bits(1, instances);
-    build.interact(Kind::Circuit { circuit, inputs: inputs.map(Operand::Each).to_vec(), dst });
+    build.interact(OpKind::Circuit { circuit, inputs: inputs.map(Operand::Each).to_vec(), dst });
     learned(&mut build, dst)
 }
 

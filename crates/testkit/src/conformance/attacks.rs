@@ -27,7 +27,7 @@ use tacit_circuit::{Builder, Wire};
 use tacit_engine::{Clear, Outcome};
 use tacit_net::Frame;
 use tacit_program::plan::Domain;
-use tacit_program::{Data, Kind, Program, Recipient, Value, plan};
+use tacit_program::{Data, Dtype, Program, Recipient, Value, plan};
 use tacit_session::{At, step};
 
 use super::Subject;
@@ -215,16 +215,16 @@ pub fn unnoticed_in_comparisons(subject: &Subject, from: usize, step: usize) -> 
 pub fn selective_failure(subject: &Subject, from: usize) {
     let mut build = tacit_program::Builder::new();
     let range = Numbers::int(GIVEN as u32).range;
-    let number = build.input("alice", "x", Kind::Int, &[1], range).expect("a range");
+    let number = build.input("alice", "x", Dtype::Int, &[1], range).expect("a range");
     let zero =
-        build.constant(&Value { shape: vec![], data: Data::Int(vec![0]) }, Kind::Int).expect("a number");
+        build.constant(&Value { shape: vec![], data: Data::Int(vec![0]) }, Dtype::Int).expect("a number");
     let sign = build.less(number, zero).expect("numbers of one kind");
     build.reveal(sign, Recipient::All).expect("the node is there");
     let program = build.finish().expect("something is revealed");
     let plan = subject.lowered(&program).plan;
     let cases = [0, 1, 2, 3].map(|number| Case::new(subject.protocol, plan.clone(), &[vec![number]]));
     let run = cases[0].run(&Draws::fixed(1));
-    let ahead = |part: u16| step::is_ahead(part) && part < step::CHECK_PRODUCTS;
+    let ahead = |part: u16| step::is_offline(part) && part < step::CHECK_PRODUCTS;
     for (from, to) in run.trace.links().into_iter().filter(|link| link.0 == from) {
         for (nth, message) in run.trace.link(from, to).enumerate().filter(|one| ahead(one.1.at.part)) {
             for byte in (0..message.payload.len()).step_by(8) {
@@ -649,7 +649,7 @@ pub fn output_key_changed(subject: &Subject) {
         builder.input(owner, reg);
     }
     let [a, b, dst] = [p, q, both].map(|reg| plan::Rows::one(reg, 0));
-    builder.interact(plan::Kind::And { a, b, dst });
+    builder.interact(plan::OpKind::And { a, b, dst });
     let client = builder.role("client");
     builder.output(both, plan::To::One(client));
     let case = Case::new(subject.protocol, builder.finish(), &[vec![1], vec![1]]);
@@ -735,7 +735,7 @@ fn program(rng: &mut Rng, ands: usize, instances: usize) -> Program {
     let circuit = Arc::new(build.finish(outputs));
     let mut build = tacit_program::Builder::new();
     let operands: Vec<_> = ["P0", "alice", "P2"]
-        .map(|owner| build.input(owner, &format!("x_{owner}"), Kind::Bool, &[instances, GIVEN], None))
+        .map(|owner| build.input(owner, &format!("x_{owner}"), Dtype::Bool, &[instances, GIVEN], None))
         .into_iter()
         .map(|operand| operand.expect("an input of bits"))
         .collect();
@@ -753,7 +753,7 @@ fn comparisons(instances: usize) -> Program {
     let range = Numbers::int(GIVEN as u32).range;
     let [x, y, z] = ["P0", "alice", "P2"].map(|owner| {
         build
-            .input(owner, &format!("x_{owner}"), Kind::Int, &[instances], range)
+            .input(owner, &format!("x_{owner}"), Dtype::Int, &[instances], range)
             .expect("an input of numbers")
     });
     let less = build.less(x, y).expect("numbers of one kind");

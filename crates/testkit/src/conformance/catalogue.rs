@@ -5,7 +5,7 @@ use std::sync::Arc;
 use tacit_circuit::{self as circuit, Circuit};
 use tacit_program::plan::Width;
 use tacit_program::{
-    Builder, Data, Index, Kind, Modulus, NodeId, Program, ProgramError, Range, Recipient, Value,
+    Builder, Data, Index, Dtype, Modulus, NodeId, Program, ProgramError, Range, Recipient, Value,
 };
 
 /// A program in the making: it has those inputs that its operation asks for.
@@ -20,7 +20,7 @@ pub struct Operands {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Numbers {
     /// Their kind.
-    pub kind: Kind,
+    pub kind: Dtype,
     /// Their raw values, for a kind that has ranges.
     pub range: Option<Range>,
 }
@@ -28,12 +28,12 @@ pub struct Numbers {
 impl Numbers {
     /// Integers of `bits` bits, the sign included.
     pub fn int(bits: u32) -> Self {
-        Self { kind: Kind::Int, range: signed(bits) }
+        Self { kind: Dtype::Int, range: signed(bits) }
     }
 
     /// Fixed-point numbers of `bits` bits, the sign and `frac` fraction bits included.
     pub fn fixed(bits: u32, frac: u8) -> Self {
-        Self { kind: Kind::Fixed { frac }, range: signed(bits) }
+        Self { kind: Dtype::Fixed { frac }, range: signed(bits) }
     }
 
     /// Integers modulo 2^k.
@@ -43,7 +43,7 @@ impl Numbers {
 
     /// Integers to any modulus.
     pub fn modular(modulus: Modulus) -> Self {
-        Self { kind: Kind::Modular(modulus), range: None }
+        Self { kind: Dtype::Modular(modulus), range: None }
     }
 
     /// A few of every kind and ring width.
@@ -93,7 +93,7 @@ impl Operands {
     /// Integers as fixed point.
     fn with_fraction(&mut self, a: NodeId) -> Result<NodeId, ProgramError> {
         match self.numbers.kind {
-            Kind::Int => self.build.astype(a, Kind::Fixed { frac: 1 }),
+            Dtype::Int => self.build.astype(a, Dtype::Fixed { frac: 1 }),
             _ => Ok(a),
         }
     }
@@ -101,7 +101,7 @@ impl Operands {
     /// Bits: the first operand's, the second's, or (2) a condition's.
     fn bits(&mut self, place: usize) -> Result<NodeId, ProgramError> {
         let (owner, name) = (self.owners[place % 2].clone(), ["p", "q", "c"][place]);
-        self.build.input(&owner, name, Kind::Bool, &[self.len], None)
+        self.build.input(&owner, name, Dtype::Bool, &[self.len], None)
     }
 
     /// A public value of the operands' kind, small whole numbers, positive and (where there are any) negative.
@@ -109,11 +109,11 @@ impl Operands {
         let len = shape.iter().product::<usize>() as i64;
         let small = |at: i64| at % 3 - 1;
         let data = match self.numbers.kind {
-            Kind::Fixed { .. } => Data::Float((0..len).map(|at| small(at) as f64 * 0.5).collect()),
-            Kind::Modular(modulus) => {
+            Dtype::Fixed { .. } => Data::Float((0..len).map(|at| small(at) as f64 * 0.5).collect()),
+            Dtype::Modular(modulus) => {
                 Data::Wide((0..len).map(|at| modulus.reduce(small(at).into())).collect())
             }
-            Kind::Bool | Kind::Int => Data::Int((0..len).map(small).collect()),
+            Dtype::Bool | Dtype::Int => Data::Int((0..len).map(small).collect()),
         };
         self.build.constant(&Value { shape: shape.to_vec(), data }, self.numbers.kind)
     }
@@ -145,8 +145,8 @@ static SAMPLES: [Sample; 37] = [
     ("input_bits", |o| o.bits(0)),
     ("circuit", |o| {
         let owners = o.owners.clone();
-        let p = o.build.input(&owners[0], "p", Kind::Bool, &[o.len, 2], None)?;
-        let q = o.build.input(&owners[1], "q", Kind::Bool, &[3], None)?;
+        let p = o.build.input(&owners[0], "p", Dtype::Bool, &[o.len, 2], None)?;
+        let q = o.build.input(&owners[1], "q", Dtype::Bool, &[3], None)?;
         let outputs = o.build.circuit(&circuit(), &[p, q])?;
         o.build.concatenate(&outputs, -1)
     }),
@@ -304,8 +304,8 @@ static SAMPLES: [Sample; 37] = [
 fn truncated(o: &mut Operands, by: u8) -> Result<NodeId, ProgramError> {
     let a = o.a()?;
     match o.numbers.kind {
-        Kind::Fixed { frac } => o.build.rescale(a, frac.saturating_sub(by)),
-        Kind::Bool | Kind::Int | Kind::Modular(_) => o.build.shift_right(a, by),
+        Dtype::Fixed { frac } => o.build.rescale(a, frac.saturating_sub(by)),
+        Dtype::Bool | Dtype::Int | Dtype::Modular(_) => o.build.shift_right(a, by),
     }
 }
 

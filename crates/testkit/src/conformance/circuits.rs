@@ -7,7 +7,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use tacit_circuit::{Builder, Circuit, Wire};
-use tacit_program::{Kind, Program, Recipient};
+use tacit_program::{Dtype, Program, Recipient};
 
 use super::{Subject, cost, equality};
 use crate::Rng;
@@ -73,7 +73,7 @@ fn program(circuit: &Arc<Circuit>, instances: usize, shared: bool) -> Program {
     let mut operands = Vec::new();
     for (input, (&width, owner)) in circuit.inputs().iter().zip(["P0", "alice", "P2"]).enumerate() {
         let shape = if shared && input == 0 { vec![width as usize] } else { vec![instances, width as usize] };
-        let operand = build.input(owner, &format!("x{input}"), Kind::Bool, &shape, None);
+        let operand = build.input(owner, &format!("x{input}"), Dtype::Bool, &shape, None);
         operands.push(operand.expect("an input of bits"));
     }
     let outputs = build.circuit(circuit, &operands).expect("the operands fit");

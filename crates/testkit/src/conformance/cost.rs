@@ -6,7 +6,7 @@ use std::ops::Range;
 
 use tacit_net::Phase;
 use tacit_program::cost::Flow;
-use tacit_program::plan::{Kind, Plan, Stage};
+use tacit_program::plan::{OpKind, Plan, Stage};
 use tacit_program::{Program, Recipient};
 
 use super::Subject;
@@ -67,7 +67,7 @@ pub fn check(subject: &Subject, program: &Program, what: &str) -> (usize, usize)
     case.in_step = true;
     let run = case.run(&Draws::fixed(4));
     let levels = case.plan.levels.iter();
-    let speaks = |op: &_, stage| case.protocol.speaks(op, stage);
+    let speaks = |op: &_, stage| case.protocol.has_online_messages(op, stage);
     let depth = levels.map(|level| tacit_engine::rounds(&case.plan, &level.stages, speaks) as usize).sum();
     assert!(
         run.outcomes()[..case.parties()].iter().all(|outcome| outcome.rounds as usize == depth),
@@ -106,7 +106,7 @@ pub fn check_over(subject: &Subject, program: &Program, medium: Medium, what: &s
 fn slack(plan: &Plan) -> usize {
     let converts = |stage: &Stage| {
         let kind = &plan.ops[stage.op as usize].kind;
-        matches!(kind, Kind::Split { .. } | Kind::Inject { .. } | Kind::Shift { .. } | Kind::Sign { .. })
+        matches!(kind, OpKind::Split { .. } | OpKind::Inject { .. } | OpKind::Shift { .. } | OpKind::Sign { .. })
     };
     let first = |stage: &&Stage| stage.stage == 0;
     let levels = plan.levels.iter().skip(1);

@@ -19,7 +19,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use tacit_net::{At, Frame};
-use tacit_program::{Builder, Kind, Recipient};
+use tacit_program::{Builder, Dtype, Recipient};
 use tacit_session::step;
 
 use super::Subject;
@@ -79,7 +79,7 @@ impl Stage {
     fn new(subject: &Subject) -> Self {
         let mut build = Builder::new();
         let range = tacit_program::Range::new(-8, 7);
-        let mut input = |owner: &str| build.input(owner, owner, Kind::Int, &[3], range).expect("an input");
+        let mut input = |owner: &str| build.input(owner, owner, Dtype::Int, &[3], range).expect("an input");
         let [a, b, c] = ["P0", "P1", "P2"].map(&mut input);
         let product = build.mul(a, b).expect("a product");
         let sum = build.add(product, c).expect("a sum");

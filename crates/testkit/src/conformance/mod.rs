@@ -38,7 +38,7 @@ use std::path::PathBuf;
 use catalogue::Numbers;
 use tacit_engine::{Protocol, Security};
 use tacit_program::plan::{Plan, To};
-use tacit_program::{Kind, Lowered, Modulus, Program, Recipient, lower};
+use tacit_program::{Dtype, Lowered, Modulus, Program, Recipient, lower};
 
 /// A protocol, and what the suite has to know about it.
 pub struct Subject {
@@ -72,7 +72,7 @@ impl Subject {
     /// other may refuse anything.
     pub(crate) fn offers(&self, program: &Program) -> bool {
         let native = self.protocol.native();
-        let primes = [Modulus::Mersenne61, Modulus::Prime128].map(Kind::Modular);
+        let primes = [Modulus::Mersenne61, Modulus::Prime128].map(Dtype::Modular);
         native.rings || !program.nodes().iter().any(|node| primes.contains(&node.ty.kind))
     }
 

@@ -4,7 +4,7 @@
 //! Whoever is told an output may know what follows from it and from its own values; so inputs and output are the same in
 //! all runs, and what is received besides has to be uniform whatever they are.
 
-use tacit_program::{Builder, Data, Kind, Program, Range, Recipient, Value};
+use tacit_program::{Builder, Data, Dtype, Program, Range, Recipient, Value};
 
 use super::{Subject, views};
 use crate::Case;
@@ -27,14 +27,14 @@ pub enum Tells {
 fn prediction(tells: Tells) -> Program {
     let mut build = Builder::new();
     let small = Range::new(-3, 3);
-    let queries = build.input("client", "queries", Kind::Int, &[2, 2], small).expect("a small program");
-    let weights = build.input("owner", "weights", Kind::Int, &[2], small).expect("a small program");
-    let bias = build.input("owner", "bias", Kind::Int, &[], Range::new(-40, 40)).expect("a small program");
+    let queries = build.input("client", "queries", Dtype::Int, &[2, 2], small).expect("a small program");
+    let weights = build.input("owner", "weights", Dtype::Int, &[2], small).expect("a small program");
+    let bias = build.input("owner", "bias", Dtype::Int, &[], Range::new(-40, 40)).expect("a small program");
     let products = build.matmul(queries, weights).expect("a small program");
     let mut result = build.add(products, bias).expect("a small program");
     if let Tells::Sign = tells {
         let zero = build
-            .constant(&Value { shape: vec![], data: Data::Int(vec![0]) }, Kind::Int)
+            .constant(&Value { shape: vec![], data: Data::Int(vec![0]) }, Dtype::Int)
             .expect("a small program");
         result = build.less(zero, result).expect("a small program");
     }

@@ -2,7 +2,7 @@
 //! run, and none goes on.
 
 use tacit_engine::Error;
-use tacit_program::{Builder, Kind, Recipient};
+use tacit_program::{Builder, Dtype, Recipient};
 use tacit_session::step;
 
 use super::Subject;
@@ -16,7 +16,7 @@ pub fn outputs_for_clients(subject: &Subject) {
     for to in [Recipient::All, Recipient::Role("bob".into())] {
         let mut build = Builder::new();
         let owner = if to == Recipient::All { "alice" } else { "P1" };
-        let given = build.input(owner, "x", Kind::Bool, &[3], None).expect("an input of bits");
+        let given = build.input(owner, "x", Dtype::Bool, &[3], None).expect("an input of bits");
         let both = build.and(given, given).expect("bits have an AND");
         build.reveal(both, to.clone()).expect("the node is there");
         let program = build.finish().expect("something is revealed");

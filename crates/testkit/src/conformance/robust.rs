@@ -18,7 +18,7 @@ use std::time::Duration;
 use tacit_engine::{Clear, Outcome, Security};
 use tacit_net::Frame;
 use tacit_program::plan::{Domain, Width};
-use tacit_program::{Builder, Kind, NodeId, Program, ProgramError, Recipient};
+use tacit_program::{Builder, Dtype, NodeId, Program, ProgramError, Recipient};
 use tacit_session::{Agreement, At, ProgramStep, step};
 
 use super::Subject;
@@ -390,8 +390,8 @@ impl Stage {
 fn program() -> Result<Program, ProgramError> {
     let mut build = Builder::new();
     let range = tacit_program::Range::new(-8, 7);
-    let a = build.input("P0", "a", Kind::Int, &[2], range)?;
-    let b = build.input("alice", "b", Kind::Int, &[2], range)?;
+    let a = build.input("P0", "a", Dtype::Int, &[2], range)?;
+    let b = build.input("alice", "b", Dtype::Int, &[2], range)?;
     let less = build.less(a, b)?;
     let product = build.mul(a, b)?;
     let chosen = build.select(less, product, a)?;

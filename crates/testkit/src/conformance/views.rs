@@ -25,7 +25,7 @@ use tacit_circuit::{Builder, Circuit};
 use tacit_engine::Security;
 use tacit_net::Frame;
 use tacit_program::cost::Flow;
-use tacit_program::plan::{self, Domain, Kind, To, Width};
+use tacit_program::plan::{self, Domain, OpKind, To, Width};
 use tacit_program::{Modulus, Program, Recipient};
 use tacit_session::step;
 
@@ -168,7 +168,7 @@ pub fn ahead(subject: &Subject) {
                 let owner = build.role(owner);
                 build.input(owner, reg);
             }
-            build.interact(Kind::Mul { a, b, dst });
+            build.interact(OpKind::Mul { a, b, dst });
             let to = build.role("P0");
             build.output(dst, To::One(to));
             let case = Case::new(subject.protocol, build.finish(), &values.map(|value| vec![value]));
@@ -211,7 +211,7 @@ fn check_ahead(subject: &Subject, case: &Case, corrupt: usize) -> Result<(), Fla
 fn on_instances(circuit: &Arc<Circuit>, owner: &str, instances: usize) -> Program {
     let mut build = tacit_program::Builder::new();
     let shape = [instances, circuit.inputs()[0] as usize];
-    let input = build.input(owner, "x", tacit_program::Kind::Bool, &shape, None).expect("bits are an input");
+    let input = build.input(owner, "x", tacit_program::Dtype::Bool, &shape, None).expect("bits are an input");
     for output in build.circuit(circuit, &[input]).expect("the operand fits") {
         build.reveal(output, Recipient::All).expect("the node is there");
     }
@@ -454,11 +454,11 @@ fn contents(case: &Case, delivery: &Delivery) -> Option<Contents> {
     let (stage, flows, element) = if let Some((op, stage)) = delivery.stage(plan) {
         let op = &plan.ops[op as usize];
         let domain = match &op.kind {
-            Kind::And { .. } | Kind::Split { .. } | Kind::Sign { .. } | Kind::Circuit { .. } => Domain::Bits,
-            Kind::Mul { dst, .. }
-            | Kind::MatMul { dst, .. }
-            | Kind::Inject { dst, .. }
-            | Kind::Shift { dst, .. } => plan.register(*dst).domain,
+            OpKind::And { .. } | OpKind::Split { .. } | OpKind::Sign { .. } | OpKind::Circuit { .. } => Domain::Bits,
+            OpKind::Mul { dst, .. }
+            | OpKind::MatMul { dst, .. }
+            | OpKind::Inject { dst, .. }
+            | OpKind::Shift { dst, .. } => plan.register(*dst).domain,
         };
         ((at.op, Some(stage)), case.protocol.operation(plan, op, stage), domain.bits())
     } else if at.part == step::INPUT {

@@ -17,7 +17,7 @@ use tacit_net::setup::hello::{Hello, MAX_ENDPOINTS, MAX_HELLO};
 use tacit_net::setup::{Config, Fingerprint};
 use tacit_net::stream::parse_frames;
 use tacit_net::{Frame, Profile, Shape};
-use tacit_program::{Addends, Native, Program, lower};
+use tacit_program::{AdditiveComponents, Native, Program, lower};
 
 pub use circuits::{bristol_fashion, bristol_old, circuit_bytes};
 pub use mutate::mutant;
@@ -215,7 +215,7 @@ pub fn program(bytes: &[u8]) {
     }
     let lowered = lower(&program, Native::PRODUCTS).expect("what all operations can do, products can");
     assert_eq!(lowered.outputs.len(), program.outputs().len());
-    if let Err(error) = lower(&program, Native { addends: Addends::None, ..Native::ALL }) {
+    if let Err(error) = lower(&program, Native { additive_components: AdditiveComponents::None, ..Native::ALL }) {
         drop(error.to_string());
     }
     if elements > BINARY_ELEMENTS {

@@ -5,19 +5,19 @@ use tacit_circuit::{Circuit, Gate, Wire, bristol};
 use tacit_net::frame::{Header, MAX_PAYLOAD};
 use tacit_net::setup::hello::{Hello, MAX_ENDPOINTS};
 use tacit_net::setup::{Fingerprint, INSECURE_TCP};
-use tacit_net::{At, Frame, Kind, Lane, Limits, MAX_LANES};
+use tacit_net::{At, Frame, FrameKind, Lane, Limits, MAX_LANES};
 use tacit_session::{Agreement, ProgramStep, write_first_message};
 use tacit_store::{Available, Binding, Epoch, Used, encode, write_index_header, write_ledger};
 
 use crate::{Rng, generate};
 
-const KINDS: [Kind; 4] = [Kind::Data, Kind::KeepAlive, Kind::Abort, Kind::Goodbye];
+const KINDS: [FrameKind; 4] = [FrameKind::Data, FrameKind::KeepAlive, FrameKind::Abort, FrameKind::Goodbye];
 
 pub(super) fn headers() -> Vec<Vec<u8>> {
     let at = At { lane: 1, part: 2, op: 3, batch: u32::MAX };
     let header = |kind, len| Header { kind, at, len }.bytes().to_vec();
     let mut seeds: Vec<Vec<u8>> =
-        [0, 1, 63, 64, 65, 65_536, 1 << 26, MAX_PAYLOAD].map(|len| header(Kind::Data, len)).into();
+        [0, 1, 63, 64, 65, 65_536, 1 << 26, MAX_PAYLOAD].map(|len| header(FrameKind::Data, len)).into();
     seeds.extend(KINDS.map(|kind| header(kind, 0)));
     seeds.extend([vec![0xff; 16], vec![0; 15]]);
     seeds
@@ -29,16 +29,16 @@ pub(super) fn frames() -> Vec<Vec<u8>> {
         let frame = Frame { kind, at: At::op(op), payload };
         [&frame.header().bytes()[..], &frame.payload].concat()
     };
-    let data = |op, len| frame(Kind::Data, op, len);
+    let data = |op, len| frame(FrameKind::Data, op, len);
     let mut seeds: Vec<Vec<u8>> = [0, 1, 63, 64, 65, 1000].map(|len| data(9, len)).into();
     seeds.extend(KINDS.map(|kind| frame(kind, 0, 20)));
-    seeds.push([data(0, 3), data(1, 0), frame(Kind::KeepAlive, 0, 0), data(2, 100), data(3, 1)].concat());
-    seeds.push([data(0, 64), frame(Kind::Goodbye, 0, 0)].concat());
+    seeds.push([data(0, 3), data(1, 0), frame(FrameKind::KeepAlive, 0, 0), data(2, 100), data(3, 1)].concat());
+    seeds.push([data(0, 64), frame(FrameKind::Goodbye, 0, 0)].concat());
     // Cut in a header and in a payload; announced and not sent.
     seeds.push([&data(0, 5)[..], &data(1, 5)[..7]].concat());
     seeds.push(data(0, 500)[..400].to_vec());
     for len in [1 << 20, 1 << 26, MAX_PAYLOAD] {
-        seeds.push(Header { kind: Kind::Data, at: At::op(0), len }.bytes().to_vec());
+        seeds.push(Header { kind: FrameKind::Data, at: At::op(0), len }.bytes().to_vec());
     }
     seeds
 }

@@ -1,7 +1,7 @@
 //! Clear values: numbers that a user's file holds, and words that parties have opened.
 
 use tacit_program::plan::{To, Width};
-use tacit_program::{Data, InputType, Kind, MAX_FRACTION, Modulus, OutputType, Range, Value, decode, encode};
+use tacit_program::{Data, InputType, Dtype, MAX_FRACTION, Modulus, OutputType, Range, Value, decode, encode};
 
 /// Whole numbers up to here are exact as floating-point numbers.
 const EXACT: u64 = 1 << 53;
@@ -18,14 +18,14 @@ pub fn value(bytes: &[u8]) {
     };
     let given = feed.data();
     let declared = InputType { owner: "alice".into(), name: "x".into(), kind, shape: shape.clone(), range };
-    let width = (!matches!(kind, Kind::Bool)).then_some(Width::W64);
+    let width = (!matches!(kind, Dtype::Bool)).then_some(Width::W64);
     let output = OutputType { to: To::All, kind, shape: shape.clone(), range, width, node: 0 };
 
     match encode(&declared, &Value { shape, data: given }) {
         Ok(words) => {
             let read = decode(&output, &words).expect("what is encoded is in its range");
             let exact = |word: &u64| (*word as i64).unsigned_abs() <= EXACT;
-            if !matches!(kind, Kind::Fixed { .. }) || words.iter().all(exact) {
+            if !matches!(kind, Dtype::Fixed { .. }) || words.iter().all(exact) {
                 assert_eq!(encode(&declared, &read), Ok(words));
             }
         }
@@ -44,13 +44,13 @@ struct Feed<'a> {
 }
 
 impl Feed<'_> {
-    fn kind(&mut self) -> Kind {
+    fn kind(&mut self) -> Dtype {
         let (tag, detail) = (self.byte(), self.byte());
         match tag % 4 {
-            0 => Kind::Bool,
-            1 => Kind::Int,
-            2 => Kind::Fixed { frac: 1 + detail % MAX_FRACTION },
-            _ => Kind::Modular(match detail {
+            0 => Dtype::Bool,
+            1 => Dtype::Int,
+            2 => Dtype::Fixed { frac: 1 + detail % MAX_FRACTION },
+            _ => Dtype::Modular(match detail {
                 0..128 => Modulus::PowerOfTwo(detail + 1),
                 128..192 => Modulus::Mersenne61,
                 192.. => Modulus::Prime128,

@@ -48,7 +48,7 @@ fn frames_arrive_in_order_after_the_latency() {
     assert_eq!(op(second.poll(Duration::from_secs(9))), (0, 1));
     assert_eq!(second.now(), Duration::from_secs(2));
     assert_eq!(op(second.poll(Duration::ZERO)), (0, 2));
-    assert!(matches!(second.poll(Duration::ZERO), Some((0, Event::Lost(What::Closed { .. })))));
+    assert!(matches!(second.poll(Duration::ZERO), Some((0, Event::Lost(ErrorKind::Closed { .. })))));
     assert_eq!(second.wire_bytes(0).received, 2 * (HEADER_BYTES as u64 + 3));
     assert_eq!(world.trace().deliveries().len(), 2);
 }
@@ -124,7 +124,7 @@ fn a_silent_link_says_nothing_of_its_end() {
     let mut ends = ends(&world);
     let mut second = ends.pop().unwrap();
     ends[0].send(1, frame(1));
-    ends[0].send(1, Frame { kind: Kind::Goodbye, ..frame(2) });
+    ends[0].send(1, Frame { kind: FrameKind::Goodbye, ..frame(2) });
     drop(ends);
     assert!(second.poll(Duration::from_mins(1)).is_none());
 }

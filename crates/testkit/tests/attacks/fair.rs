@@ -13,8 +13,8 @@ use tacit_astra::AstraFair;
 use tacit_astra::planted::{Mistake, plant};
 use tacit_engine::executor::{Unobserved, run_party};
 use tacit_engine::{Clear, Error, Protocol};
-use tacit_net::{At, Event, Frame, Kind, Mesh, Transport};
-use tacit_program::{Builder, Kind as Of, Range, Recipient};
+use tacit_net::{At, Event, Frame, FrameKind, Mesh, Transport};
+use tacit_program::{Builder, Dtype, Range, Recipient};
 use tacit_session::{Session, step};
 use tacit_testkit::react::{Act, Attacker};
 use tacit_testkit::{Altered, Case, Draws, Fate, Run, World};
@@ -95,7 +95,7 @@ impl Scene {
         let mut build = Builder::new();
         let range = Range::new(-8, 7);
         let [a, b, c] =
-            ["P0", "P1", "P2"].map(|owner| build.input(owner, owner, Of::Int, &[3], range).unwrap());
+            ["P0", "P1", "P2"].map(|owner| build.input(owner, owner, Dtype::Int, &[3], range).unwrap());
         let product = build.mul(a, b).unwrap();
         let sum = build.add(product, c).unwrap();
         build.reveal(sum, Recipient::All).unwrap();
@@ -112,7 +112,7 @@ impl Scene {
         inputs: &[Vec<u64>],
     ) -> Self {
         let (roles, seats) = SEATS[seed as usize % SEATS.len()];
-        let ours = AstraFair::IN_ORDER.with("roles", roles).unwrap();
+        let ours = AstraFair::IN_ORDER.with_parameter("roles", roles).unwrap();
         let protocol = match version {
             Version::Ours => ours,
             Version::Planted => Altered::beginning_with(ours, move |party| {
@@ -208,7 +208,7 @@ struct Corrupt {
 impl Corrupt {
     fn note(&self, event: &Event) {
         if let Event::Frame(frame) = event
-            && frame.kind == Kind::Data
+            && frame.kind == FrameKind::Data
             && frame.at.part == step::OUTPUT
         {
             self.opened.store(true, Ordering::SeqCst);
@@ -231,7 +231,7 @@ impl Corrupt {
 impl Attacker for Corrupt {
     fn sends(&mut self, to: usize, frame: Frame, act: &mut Act<'_>) {
         let role = self.seats.iter().position(|&party| party == to).unwrap();
-        if frame.kind != Kind::Data {
+        if frame.kind != FrameKind::Data {
             // That its code gives up is nobody's business.
             return;
         }
@@ -325,7 +325,7 @@ fn late_verdict(version: Version, seed: u64) -> Outcome {
                 let late = now + 4 * limit;
                 let sign = |number: u32| {
                     let at = At { part: me as u16, batch: 1000 + number, ..At::default() };
-                    (now + number * limit / 4, 2, Frame { kind: Kind::KeepAlive, at, payload: vec![] })
+                    (now + number * limit / 4, 2, Frame { kind: FrameKind::KeepAlive, at, payload: vec![] })
                 };
                 (1..16).map(sign).chain([(late, to, frame)]).collect()
             }
@@ -484,7 +484,7 @@ fn busy_with_others(version: Version, seed: u64) -> Outcome {
     let play = |me: usize, links: Box<dyn Transport>, done: mpsc::Sender<()>| -> Result<Outputs, Error> {
         let mesh = Mesh::new(links, me, names.clone(), case.limits.clone());
         let session = Session::establish(mesh, case.agreements[me].clone(), Draws::fixed(1).of(me))?;
-        let mut engine = case.protocol.seat(session, Arc::clone(&case.plan), case.roles().clone())?;
+        let mut engine = case.protocol.engine(session, Arc::clone(&case.plan), case.roles().clone())?;
         let owned = |(input, owner): (&Clear, usize)| (owner == me).then(|| input.clone());
         let inputs: Vec<Option<Clear>> = case.inputs.iter().zip(0..3).map(owned).collect();
         let outcome = run_party(engine.as_mut(), &case.plan, &inputs, &mut Unobserved)?;
@@ -521,7 +521,7 @@ fn large_outputs(version: Version, seed: u64) -> Outcome {
     let mut build = Builder::new();
     let range = Range::new(-(1 << 50), 1 << 50);
     let [a, b, c] =
-        ["P0", "P1", "P2"].map(|owner| build.input(owner, owner, Of::Int, &[LEN], range).unwrap());
+        ["P0", "P1", "P2"].map(|owner| build.input(owner, owner, Dtype::Int, &[LEN], range).unwrap());
     let sum = build.add(a, b).unwrap();
     let sum = build.add(sum, c).unwrap();
     build.reveal(sum, Recipient::All).unwrap();

@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use tacit_engine::bank::{Bank, Part};
-use tacit_engine::{Checks, Clear, Client, Engine, Error, Job, Protocol, ProtocolSpec, Roles, Security};
+use tacit_engine::{Checks, Clear, Client, Engine, Error, Job, Protocol, ProtocolSpec, Participants, Security};
 use tacit_program::cost::Flow;
-use tacit_program::plan::{InputOp, Kind, Local, Op, OutputOp, Plan, Reg};
+use tacit_program::plan::{InputOp, OpKind, Local, Op, OutputOp, Plan, Reg};
 use tacit_session::{At, Draw, Session, step};
 
 /// What is wrong.
@@ -58,7 +58,7 @@ impl Protocol for PlantedBits {
         (0..3).map(|from| Flow { from, to: next(from), bits }).collect()
     }
 
-    fn input(&self, plan: &Plan, roles: &Roles, input: &InputOp) -> Vec<Flow> {
+    fn input(&self, plan: &Plan, roles: &Participants, input: &InputOp) -> Vec<Flow> {
         let from = roles.endpoint(input.owner);
         vec![Flow { from, to: prev(from), bits: plan.register(input.reg).cols as u64 }]
     }
@@ -67,22 +67,22 @@ impl Protocol for PlantedBits {
         vec![]
     }
 
-    fn output(&self, plan: &Plan, _roles: &Roles, output: &OutputOp) -> Vec<Flow> {
+    fn output(&self, plan: &Plan, _roles: &Participants, output: &OutputOp) -> Vec<Flow> {
         let bits = plan.register(output.reg).cols as u64;
         (0..3).map(|from| Flow { from, to: next(from), bits }).collect()
     }
 
-    fn checks(&self, _: &Plan, _: &Roles) -> Checks {
+    fn checks(&self, _: &Plan, _: &Participants) -> Checks {
         Checks::default()
     }
 
-    fn seat(&self, session: Session, plan: Arc<Plan>, roles: Roles) -> Result<Box<dyn Engine>, Error> {
+    fn engine(&self, session: Session, plan: Arc<Plan>, roles: Participants) -> Result<Box<dyn Engine>, Error> {
         let bank = |component: usize| Bank::new(Arc::clone(&plan), Part::Component(component as u8));
         let (own, prev) = (bank(session.me()), bank(prev(session.me())));
         Ok(Box::new(Party { session, plan, roles, own, prev, fault: self.0, first_mask: None }))
     }
 
-    fn client(&self, _: Session, _: Arc<Plan>, _: Roles) -> Result<Box<dyn Client>, Error> {
+    fn client(&self, _: Session, _: Arc<Plan>, _: Participants) -> Result<Box<dyn Client>, Error> {
         Err(Error::Refused("there are no clients here".to_owned()))
     }
 }
@@ -91,7 +91,7 @@ impl Protocol for PlantedBits {
 struct Party {
     session: Session,
     plan: Arc<Plan>,
-    roles: Roles,
+    roles: Participants,
     own: Bank,
     prev: Bank,
     fault: Fault,
@@ -155,7 +155,7 @@ impl Engine for Party {
         Some(&mut self.session)
     }
 
-    fn give(&mut self, input: u32, values: Option<&Clear>) -> Result<(), Error> {
+    fn share_input(&mut self, input: u32, values: Option<&Clear>) -> Result<(), Error> {
         let InputOp { owner, reg, .. } = self.plan.inputs[input as usize];
         let (Some(values), me) = (values, self.session.me()) else { return Ok(()) };
         debug_assert_eq!(self.roles.endpoint(owner), me);
@@ -166,7 +166,7 @@ impl Engine for Party {
         self.send(prev(me), at(step::INPUT, input), rest, self.cols(reg))
     }
 
-    fn take(&mut self, input: u32) -> Result<(), Error> {
+    fn receive_share(&mut self, input: u32) -> Result<(), Error> {
         let InputOp { owner, reg, .. } = self.plan.inputs[input as usize];
         let (owner, me) = (self.roles.endpoint(owner), self.session.me());
         if me == next(owner) {
@@ -187,7 +187,7 @@ impl Engine for Party {
     }
 
     fn begin(&mut self, job: &Job) -> Result<(), Error> {
-        let Kind::And { a, b, dst } = self.plan.ops[job.op as usize].kind else {
+        let OpKind::And { a, b, dst } = self.plan.ops[job.op as usize].kind else {
             return Err(Error::Refused("there is only AND here".to_owned()));
         };
         let (x, x_prev) = (get(&self.own, a.reg), get(&self.prev, a.reg));
@@ -220,13 +220,13 @@ impl Engine for Party {
         Ok(())
     }
 
-    fn offer(&mut self, output: u32) -> Result<(), Error> {
+    fn send_output(&mut self, output: u32) -> Result<(), Error> {
         let reg = self.plan.outputs[output as usize].reg;
         let (to, component) = (next(self.session.me()), get(&self.prev, reg));
         self.send(to, at(step::OUTPUT, output), component, self.cols(reg))
     }
 
-    fn reveal(&mut self, output: u32) -> Result<Option<Clear>, Error> {
+    fn open_output(&mut self, output: u32) -> Result<Option<Clear>, Error> {
         let reg = self.plan.outputs[output as usize].reg;
         let shape = self.plan.register(reg);
         let third = self.recv(prev(self.session.me()), at(step::OUTPUT, output), shape.cols)?;
@@ -235,7 +235,7 @@ impl Engine for Party {
         Ok(Some(Clear::from_words(shape.domain, &words)))
     }
 
-    fn next(&mut self, _plan: Arc<Plan>, _roles: Roles) -> Result<(), Error> {
+    fn next(&mut self, _plan: Arc<Plan>, _roles: Participants) -> Result<(), Error> {
         Err(Error::Refused("one plan is enough for a planted fault".to_owned()))
     }
 

@@ -30,7 +30,7 @@ use tacit_circuit::arith::{self, Style};
 use tacit_circuit::{self as circuit, Wire};
 
 use super::{Lowering, View};
-use crate::plan::{Domain, Kind, Layout, Local, Operand, Public, Reg, To};
+use crate::plan::{Domain, OpKind, Layout, Local, Operand, Public, Reg, To};
 use crate::program::{Extreme, Node, NodeId, Operation, Rounding};
 use crate::shape::Span;
 use crate::types::Type;
@@ -362,7 +362,7 @@ impl<'a> Lowering<'a> {
         let inputs: Vec<Operand> = inputs.into_iter().map(|(operand, _)| operand).collect();
         let late = inputs.iter().map(|input| matches!(input, Operand::Same(_))).collect();
         let circuit = self.laid_out(&Arc::new(b.finish(vec![outputs])), late);
-        self.plan.interact(Kind::Circuit { circuit, inputs, dst });
+        self.plan.interact(OpKind::Circuit { circuit, inputs, dst });
         dst
     }
 }

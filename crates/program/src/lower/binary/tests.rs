@@ -6,10 +6,10 @@ use proptest::test_runner::{RngAlgorithm, TestRng};
 use super::gates::digits;
 use super::*;
 use crate::lower::Lowering;
-use crate::plan::{self, Form, Kind as OpKind, Plan};
+use crate::plan::{self, Form, OpKind, Plan};
 use crate::testing::{self, Clear};
 use crate::{
-    Builder, Fault, Kind, Modulus, Native, Program, ProgramError, Range, Recipient, Source, lower, reference,
+    Builder, Fault, Dtype, Modulus, Native, Program, ProgramError, Range, Recipient, Source, lower, reference,
 };
 
 fn seeded(seed: u64) -> TestRng {
@@ -20,7 +20,7 @@ fn seeded(seed: u64) -> TestRng {
 
 /// A program of one result from inputs of one kind, one range and some shapes.
 fn program(
-    kind: Kind,
+    kind: Dtype,
     ends: RangeInclusive<i128>,
     shapes: &[&[usize]],
     result: impl Fn(&mut Builder, &[NodeId]) -> Result<NodeId, ProgramError>,
@@ -59,22 +59,22 @@ fn costs(plan: &Plan) -> (usize, u32) {
 }
 
 const INT64: RangeInclusive<i128> = -(1 << 63)..=(1 << 63) - 1;
-const WORD: Kind = Kind::Modular(Modulus::PowerOfTwo(64));
+const WORD: Dtype = Dtype::Modular(Modulus::PowerOfTwo(64));
 
 #[test]
 fn operations_on_64_bits_cost_what_the_decision_record_says() {
     type Make = fn(&mut Builder, &[NodeId]) -> Result<NodeId, ProgramError>;
-    let operations: [(&str, Kind, Make); 9] = [
+    let operations: [(&str, Dtype, Make); 9] = [
         ("sum, difference", WORD, |b, x| b.add(x[0], x[1])),
         ("sum, difference", WORD, |b, x| b.sub(x[0], x[1])),
         ("product", WORD, |b, x| b.mul(x[0], x[1])),
         ("square", WORD, |b, x| b.mul(x[0], x[0])),
-        ("comparison", Kind::Int, |b, x| b.less(x[0], x[1])),
-        ("equality", Kind::Int, |b, x| b.equal(x[0], x[1])),
-        ("smaller or larger of two", Kind::Int, |b, x| b.maximum(x[0], x[1])),
-        ("max(x, 0)", Kind::Int, |b, x| b.relu(x[0])),
-        ("comparison with 0", Kind::Int, |b, x| {
-            let zero = b.public(Kind::Int, vec![], vec![0])?;
+        ("comparison", Dtype::Int, |b, x| b.less(x[0], x[1])),
+        ("equality", Dtype::Int, |b, x| b.equal(x[0], x[1])),
+        ("smaller or larger of two", Dtype::Int, |b, x| b.maximum(x[0], x[1])),
+        ("max(x, 0)", Dtype::Int, |b, x| b.relu(x[0])),
+        ("comparison with 0", Dtype::Int, |b, x| {
+            let zero = b.public(Dtype::Int, vec![], vec![0])?;
             b.less(x[0], zero)
         }),
     ];
@@ -100,8 +100,8 @@ fn operations_on_64_bits_cost_what_the_decision_record_says() {
     }
     for (name, kind, ends, terms) in [
         ("dot product of 784, modulo 2^64", WORD, INT64, 784),
-        ("dot product of 784, of 16 bits", Kind::Int, -(1 << 15)..=(1 << 15) - 1, 784),
-        ("sum of 784, of 16 bits", Kind::Int, -(1 << 15)..=(1 << 15) - 1, 0),
+        ("dot product of 784, of 16 bits", Dtype::Int, -(1 << 15)..=(1 << 15) - 1, 784),
+        ("sum of 784, of 16 bits", Dtype::Int, -(1 << 15)..=(1 << 15) - 1, 0),
     ] {
         row(
             name,
@@ -122,9 +122,9 @@ fn operations_on_64_bits_cost_what_the_decision_record_says() {
     row(
         "dot product of 784, of 16 bits by public 8",
         [1, MANY].map(|count| {
-            let program = program(Kind::Int, -(1 << 15)..=(1 << 15) - 1, &[&[count, 784]], |b, x| {
+            let program = program(Dtype::Int, -(1 << 15)..=(1 << 15) - 1, &[&[count, 784]], |b, x| {
                 let factors =
-                    b.public(Kind::Int, vec![784], (0..784).map(|at| at * 77 % 255 - 127).collect())?;
+                    b.public(Dtype::Int, vec![784], (0..784).map(|at| at * 77 % 255 - 127).collect())?;
                 b.matmul(x[0], factors)
             });
             let (ands, depth) = costs(&lower(&program, Native::BITS).unwrap().plan);
@@ -175,7 +175,7 @@ fn a_number_has_as_many_bits_as_its_range_takes() {
     ] {
         let range = Range::new(ends.0, ends.1).unwrap();
         assert_eq!(Format::of_range(range), Format { bits, signed }, "{ends:?}");
-        let input = program(Kind::Int, ends.0..=ends.1, &[&[3]], |_, x| Ok(x[0]));
+        let input = program(Dtype::Int, ends.0..=ends.1, &[&[3]], |_, x| Ok(x[0]));
         let plan = checked(&input);
         assert_eq!(plan.inputs[0].form, Form::Bits { width: bits as u8, signed });
         assert_eq!(plan.register(plan.inputs[0].reg).len(), 3 * bits);
@@ -188,12 +188,12 @@ fn every_operation_is_right_at_the_ends_of_every_width() {
         let end = 1 << (bits - 1);
         for ends in [-end..=end - 1, 0..=2 * end - 1, -end..=0] {
             for len in [1, 63, 64, 65] {
-                checked(&program(Kind::Int, ends.clone(), &[&[len], &[len]], |b, x| {
+                checked(&program(Dtype::Int, ends.clone(), &[&[len], &[len]], |b, x| {
                     let (less, same) = (b.less(x[0], x[1])?, b.equal(x[0], x[1])?);
                     let (min, max) = (b.minimum(x[0], x[1])?, b.maximum(x[0], x[1])?);
                     let chosen = b.select(less, max, min)?;
-                    let low = b.public(Kind::Int, vec![], vec![-3])?;
-                    let high = b.public(Kind::Int, vec![], vec![end - 1])?;
+                    let low = b.public(Dtype::Int, vec![], vec![-3])?;
+                    let high = b.public(Dtype::Int, vec![], vec![end - 1])?;
                     let clipped = b.clip(chosen, low, high)?;
                     let relu = b.relu(clipped)?;
                     let halved = b.shift_right(relu, 1)?;
@@ -205,7 +205,7 @@ fn every_operation_is_right_at_the_ends_of_every_width() {
         }
     }
     for ends in [-(1 << 62)..=(1 << 62) - 1, INT64] {
-        checked(&program(Kind::Int, ends, &[&[5, 13], &[5, 13]], |b, x| {
+        checked(&program(Dtype::Int, ends, &[&[5, 13], &[5, 13]], |b, x| {
             let (less, same) = (b.less(x[0], x[1])?, b.equal(x[0], x[1])?);
             let (min, max) = (b.minimum(x[0], x[1])?, b.maximum(x[0], x[1])?);
             let (first, second) = (b.select(less, max, min)?, b.select(same, min, max)?);
@@ -214,7 +214,7 @@ fn every_operation_is_right_at_the_ends_of_every_width() {
         }));
     }
     for bits in [1, 2, 63, 64, 65, 127, 128] {
-        let kind = Kind::Modular(Modulus::PowerOfTwo(bits));
+        let kind = Dtype::Modular(Modulus::PowerOfTwo(bits));
         checked(&program(kind, INT64, &[&[65], &[65]], |b, x| {
             let last = Modulus::PowerOfTwo(bits).last() as i128;
             let factors =
@@ -233,8 +233,8 @@ fn every_operation_is_right_at_the_ends_of_every_width() {
 fn public_factors_cost_the_digits_that_they_have() {
     let ends = -(1 << 31)..=(1 << 31) - 1;
     for (factor, expected) in [(0, 0), (1, 0), (2, 0), (1 << 20, 0), (-1, 31), (3, 34), (7, 36), (85, 100)] {
-        let program = program(Kind::Int, ends.clone(), &[&[MANY]], |b, x| {
-            let factor = b.public(Kind::Int, vec![], vec![factor])?;
+        let program = program(Dtype::Int, ends.clone(), &[&[MANY]], |b, x| {
+            let factor = b.public(Dtype::Int, vec![], vec![factor])?;
             b.mul(x[0], factor)
         });
         let plan = lower(&program, Native::BITS).unwrap().plan;
@@ -243,7 +243,7 @@ fn public_factors_cost_the_digits_that_they_have() {
     }
     for factor in [0, 1, -1, 3, -7, 85, i64::MAX.into(), i64::MIN.into(), 0x5555_5555] {
         checked(&program(WORD, INT64, &[&[65]], |b, x| {
-            let factor = b.public(Kind::Int, vec![], vec![factor])?;
+            let factor = b.public(Dtype::Int, vec![], vec![factor])?;
             b.mul(x[0], factor)
         }));
     }
@@ -257,10 +257,10 @@ fn sums_of_more_terms_than_a_circuit_takes_are_right() {
         let end = 1 << (bits - 1);
         let ends = if bits == 1 { 0..=1 } else { -end / 300..=end / 300 };
         for shape in [[1, len], [3, len]] {
-            checked(&program(Kind::Int, ends.clone(), &[&shape], |b, x| b.sum(x[0], Some(&[1]), false)));
+            checked(&program(Dtype::Int, ends.clone(), &[&shape], |b, x| b.sum(x[0], Some(&[1]), false)));
         }
     }
-    let bools = program(Kind::Bool, 0..=1, &[&[GROUPED + 3]], |b, x| b.sum(x[0], None, false));
+    let bools = program(Dtype::Bool, 0..=1, &[&[GROUPED + 3]], |b, x| b.sum(x[0], None, false));
     // Less one AND for every carry that can't be.
     assert!(costs(&checked(&bools)).0 < GROUPED + 3 + 200);
 }
@@ -270,11 +270,11 @@ const GROUPED: usize = 1 << 13;
 #[test]
 fn products_of_matrices_are_right_in_groups_and_in_slabs() {
     for (m, k, n) in [(1, 784, 1), (3, 33, 2), (2, 65, 3), (5, 7, 4)] {
-        for (kind, ends) in [(Kind::Int, -(1 << 15)..=(1 << 15) - 1), (WORD, INT64), (Kind::Int, 0..=9)] {
+        for (kind, ends) in [(Dtype::Int, -(1 << 15)..=(1 << 15) - 1), (WORD, INT64), (Dtype::Int, 0..=9)] {
             checked(&program(kind, ends, &[&[m, k], &[k, n]], |b, x| b.matmul(x[0], x[1])));
         }
     }
-    let product = program(Kind::Int, -9..=9, &[&[2, 5, 6], &[2, 6, 3]], |b, x| b.matmul(x[0], x[1]));
+    let product = program(Dtype::Int, -9..=9, &[&[2, 5, 6], &[2, 6, 3]], |b, x| b.matmul(x[0], x[1]));
     let inputs = testing::inputs(&product.input_types(), &mut seeded(2));
     let expected = reference::run(&product, &inputs).unwrap();
     let mut depths = Vec::new();
@@ -318,9 +318,9 @@ fn public_matrices_and_vectors_are_parts_of_circuits_while_they_are_few() {
                     // Zeros alone in some rows and columns.
                     let raw = (0..shape.iter().product())
                         .map(|at: usize| at as i128 % 5 * rng.random_range(-2..=1));
-                    return build.public(Kind::Int, shape.to_vec(), raw.collect()).unwrap();
+                    return build.public(Dtype::Int, shape.to_vec(), raw.collect()).unwrap();
                 }
-                build.input("alice", "x", Kind::Int, shape, Range::new(-900, 900)).unwrap()
+                build.input("alice", "x", Dtype::Int, shape, Range::new(-900, 900)).unwrap()
             };
             let (a, b) = (operand(0, a_shape), operand(1, b_shape));
             let product = build.matmul(a, b).unwrap();
@@ -332,12 +332,12 @@ fn public_matrices_and_vectors_are_parts_of_circuits_while_they_are_few() {
     let layer = |public: bool| {
         let mut build = Builder::new();
         let x =
-            build.input("alice", "x", Kind::Int, &[5, 64], Range::new(-(1 << 15), (1 << 15) - 1)).unwrap();
+            build.input("alice", "x", Dtype::Int, &[5, 64], Range::new(-(1 << 15), (1 << 15) - 1)).unwrap();
         let w = if public {
             let raw = (0..64 * 10).map(|at: i128| at * 77 % 255 - 127).collect();
-            build.public(Kind::Int, vec![64, 10], raw).unwrap()
+            build.public(Dtype::Int, vec![64, 10], raw).unwrap()
         } else {
-            build.input("bob", "w", Kind::Int, &[64, 10], Range::new(-127, 127)).unwrap()
+            build.input("bob", "w", Dtype::Int, &[64, 10], Range::new(-127, 127)).unwrap()
         };
         let product = build.matmul(x, w).unwrap();
         build.reveal(product, Recipient::All).unwrap();
@@ -374,8 +374,8 @@ fn too_many_public_factors_are_shared() {
 fn public_factors_are_repeated_along_the_axes_that_they_have_not() {
     for own in [&[7][..], &[3, 1], &[1, 7], &[2, 1, 7], &[2, 3, 1], &[2, 1, 1], &[2, 3, 7]] {
         let len = own.iter().product::<usize>() as i128;
-        checked(&program(Kind::Int, -99..=99, &[&[3, 7], &[2, 3, 7]], |b, x| {
-            let factors = b.public(Kind::Int, own.to_vec(), (0..len).map(|at| at * 5 - 9).collect())?;
+        checked(&program(Dtype::Int, -99..=99, &[&[3, 7], &[2, 3, 7]], |b, x| {
+            let factors = b.public(Dtype::Int, own.to_vec(), (0..len).map(|at| at * 5 - 9).collect())?;
             let (small, large) = (b.mul(x[0], factors)?, b.mul(factors, x[1])?);
             b.add(small, large)
         }));
@@ -384,8 +384,8 @@ fn public_factors_are_repeated_along_the_axes_that_they_have_not() {
 
 #[test]
 fn an_owner_can_give_any_bits_and_gets_what_circuits_make_of_them() {
-    let digits = program(Kind::Int, 0..=9, &[&[2], &[2]], |b, x| {
-        let (zero, nine) = (b.public(Kind::Int, vec![], vec![0])?, b.public(Kind::Int, vec![], vec![9])?);
+    let digits = program(Dtype::Int, 0..=9, &[&[2], &[2]], |b, x| {
+        let (zero, nine) = (b.public(Dtype::Int, vec![], vec![0])?, b.public(Dtype::Int, vec![], vec![9])?);
         let (clipped, place) = (b.clip(x[0], zero, nine)?, b.argmax(x[0], None, true)?);
         let (sum, product) = (b.add(x[0], x[1])?, b.mul(x[0], x[1])?);
         b.concatenate(&[clipped, place, sum, product], 0)
@@ -420,7 +420,7 @@ fn a_prime_modulus_is_refused_at_the_line_that_has_it() {
     for modulus in [Modulus::Mersenne61, Modulus::Prime128] {
         let mut build = Builder::new();
         build.at(Source { file: "p.py".into(), line: 7, text: "x".into() });
-        let x = build.input("alice", "x", Kind::Modular(modulus), &[2], None).unwrap();
+        let x = build.input("alice", "x", Dtype::Modular(modulus), &[2], None).unwrap();
         build.reveal(x, Recipient::All).unwrap();
         let error = lower(&build.finish().unwrap(), Native::BITS).unwrap_err();
         assert_eq!(error.at.line, 7);
@@ -431,7 +431,7 @@ fn a_prime_modulus_is_refused_at_the_line_that_has_it() {
 
 #[test]
 fn independent_operations_share_rounds() {
-    let both = program(Kind::Int, -100..=100, &[&[5], &[5], &[5], &[5]], |b, x| {
+    let both = program(Dtype::Int, -100..=100, &[&[5], &[5], &[5], &[5]], |b, x| {
         let (first, second) = (b.less(x[0], x[1])?, b.less(x[2], x[3])?);
         b.and(first, second)
     });

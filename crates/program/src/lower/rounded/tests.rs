@@ -1,10 +1,10 @@
 use proptest::prelude::*;
 use proptest::test_runner::{RngAlgorithm, TestRng};
 
-use crate::plan::{Kind as OpKind, Plan};
+use crate::plan::{OpKind, Plan};
 use crate::testing;
 use crate::{
-    Builder, Data, Fault, Kind, Lowered, Native, NodeId, Program, ProgramError, Range, Recipient, Value,
+    Builder, Data, Fault, Dtype, Lowered, Native, NodeId, Program, ProgramError, Range, Recipient, Value,
     reference,
 };
 
@@ -27,7 +27,7 @@ fn int(x: i64) -> Value {
 
 /// A program of one input and one result.
 fn program(
-    kind: Kind,
+    kind: Dtype,
     range: Range,
     shape: &[usize],
     result: impl Fn(&mut Builder, NodeId) -> Result<NodeId, ProgramError>,
@@ -62,7 +62,7 @@ type Make = fn(&mut Builder, NodeId) -> Result<NodeId, ProgramError>;
 /// Truncations and rounds in rings; ANDs and rounds of bits, of few elements and of many.
 type Costs = [(usize, u32); 3];
 
-const FIXED: Kind = Kind::Fixed { frac: 16 };
+const FIXED: Dtype = Dtype::Fixed { frac: 16 };
 
 /// `floor(n / d + 1/2)`.
 fn nearest(n: i128, d: i128) -> i128 {
@@ -73,7 +73,7 @@ fn nearest(n: i128, d: i128) -> i128 {
 fn every_byte_by_every_small_number() {
     let range = Range::new(-128, 127).unwrap();
     let all: Vec<i128> = (-128..=127).collect();
-    let kind = Kind::Fixed { frac: 4 };
+    let kind = Dtype::Fixed { frac: 4 };
     for d in (1..=40).chain([63, 64, 65, 100, 127, 128, 129, 255, 256, 257, 511, 1000]) {
         for d in [d, -d] {
             let quotient = program(kind, range, &[256], |build, x| build.divide(x, &int(d))).unwrap();
@@ -86,7 +86,7 @@ fn every_byte_by_every_small_number() {
             let expected: Vec<i128> = all.iter().map(|x| nearest(x * i128::from(d), 64)).collect();
             assert_eq!(results(&product, &all), expected, "times {d} / 64");
             checked(&product, &all);
-            let floor = program(Kind::Int, range, &[256], |build, x| build.floor_divide(x, &int(d))).unwrap();
+            let floor = program(Dtype::Int, range, &[256], |build, x| build.floor_divide(x, &int(d))).unwrap();
             let expected: Vec<i128> =
                 all.iter().map(|x| (x * i128::from(d.signum())).div_euclid(d.abs().into())).collect();
             assert_eq!(results(&floor, &all), expected, "// {d}");
@@ -120,7 +120,7 @@ fn quotients_are_exact_up_to_the_ends_of_all_ranges() {
                 assert_eq!(results(&quotient, &raw), expected, "{range:?} / {d}");
                 checked(&quotient, &raw);
                 let floor =
-                    program(Kind::Int, range, &[70], |build, x| build.floor_divide(x, &int(d))).unwrap();
+                    program(Dtype::Int, range, &[70], |build, x| build.floor_divide(x, &int(d))).unwrap();
                 let expected: Vec<i128> = raw.iter().map(|&x| x.div_euclid(d.into())).collect();
                 assert_eq!(results(&floor, &raw), expected, "{range:?} // {d}");
                 checked(&floor, &raw);
@@ -255,11 +255,11 @@ fn what_cannot_be_is_refused_at_its_line() {
     ));
     assert!(matches!(fault(FIXED, &|build, x| build.scale(x, &float(f64::NAN))), Fault::Constant(_)));
     assert!(matches!(
-        fault(Kind::Int, &|build, x| build.scale(x, &float(0.5))),
+        fault(Dtype::Int, &|build, x| build.scale(x, &float(0.5))),
         Fault::NotDefined { operation: "*", .. }
     ));
     assert!(matches!(
-        fault(Kind::Int, &|build, x| build.divide(x, &int(2))),
+        fault(Dtype::Int, &|build, x| build.divide(x, &int(2))),
         Fault::NotDefined { operation: "/", .. }
     ));
     let weights = |numbers: &[f64]| Value { shape: vec![numbers.len()], data: Data::Float(numbers.to_vec()) };

@@ -10,7 +10,7 @@ use std::collections::VecDeque;
 use std::ops::Range;
 use std::time::Duration;
 
-use tacit_net::{Event, Frame, Kind};
+use tacit_net::{Event, Frame, FrameKind};
 use tacit_session::step;
 
 use super::{Stage, Subject};
@@ -140,11 +140,11 @@ impl Whims {
 impl Attacker for Whims {
     fn sends(&mut self, to: usize, frame: Frame, act: &mut Act<'_>) {
         match frame.kind {
-            Kind::Data => {}
+            FrameKind::Data => {}
             // It gives up without a word, or late.
-            Kind::Abort if self.rng.one_in(2) => return,
-            Kind::Abort if self.rng.one_in(2) => return self.hold(to, frame, act.now()),
-            Kind::Abort | Kind::KeepAlive | Kind::Goodbye => return act.send(to, frame),
+            FrameKind::Abort if self.rng.one_in(2) => return,
+            FrameKind::Abort if self.rng.one_in(2) => return self.hold(to, frame, act.now()),
+            FrameKind::Abort | FrameKind::KeepAlive | FrameKind::Goodbye => return act.send(to, frame),
         }
         self.sent += 1;
         // A message to come to terms about what is run isn't worth an attack.
@@ -167,7 +167,7 @@ impl Attacker for Whims {
         if let Event::Frame(frame) = &event {
             self.see(&frame.payload);
         }
-        let gives_up = matches!(&event, Event::Frame(frame) if frame.kind == Kind::Abort);
+        let gives_up = matches!(&event, Event::Frame(frame) if frame.kind == FrameKind::Abort);
         if !(gives_up && self.rng.one_in(2)) {
             act.hear(from, event);
         }

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use tacit_astra::AstraMalicious;
 use tacit_astra::planted::Mistake;
-use tacit_net::{Event, Frame, Kind as FrameKind};
+use tacit_net::{Event, Frame, FrameKind};
 use tacit_program::plan::{Builder, To};
 use tacit_session::step;
 use tacit_testkit::react::{Act, Attacker};

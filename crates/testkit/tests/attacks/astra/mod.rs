@@ -11,8 +11,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use tacit_astra::AstraMalicious;
 use tacit_astra::planted::{Mistake, Told, plant, tell_to};
 use tacit_engine::Protocol;
-use tacit_net::{Event, Frame, Kind as FrameKind};
-use tacit_program::plan::{Builder, Kind, Plan, Rows, To, Width};
+use tacit_net::{Event, Frame, FrameKind};
+use tacit_program::plan::{Builder, OpKind, Plan, Rows, To, Width};
 use tacit_session::step;
 use tacit_testkit::react::{Act, Attacker};
 use tacit_testkit::{Altered, Case, Run};
@@ -92,7 +92,7 @@ fn products(protocol: &'static dyn Protocol, count: usize) -> Case {
         let owner = builder.role(owner);
         builder.input(owner, reg);
     }
-    builder.interact(Kind::Mul { a: x, b: y, dst: z });
+    builder.interact(OpKind::Mul { a: x, b: y, dst: z });
     builder.output(z, To::All);
     let numbers = |seed: u64| (0..count as u64).map(|at| at.wrapping_mul(seed) | 1).collect();
     Case::new(protocol, builder.finish(), &[numbers(0x9e37_79b9), numbers(77)])
@@ -113,7 +113,7 @@ fn ands(protocol: &'static dyn Protocol, x: &[u64], y: &[u64]) -> Case {
 
 fn and(builder: &mut Builder, regs: [u32; 3]) {
     let [a, b, dst] = regs.map(|reg| Rows::one(reg, 0));
-    builder.interact(Kind::And { a, b, dst });
+    builder.interact(OpKind::And { a, b, dst });
 }
 
 /// What a client gives, which all learn: nothing is computed.
@@ -256,7 +256,7 @@ fn delivered(run: &Run, from: usize, to: usize, part: u16, op: u32) -> Vec<u8> {
 const SHOWN: u16 = step::OPERATION + step::MASKED;
 
 /// The step of what is made ahead of time for operations.
-const AHEAD: u16 = step::OPERATION + step::OFFLINE;
+const OFFLINE_OPERATION: u16 = step::OPERATION + step::OFFLINE;
 
 /// A plan that compares numbers of 8 bits of `P_1`'s with zero.
 fn signs(count: usize) -> Plan {
@@ -264,7 +264,7 @@ fn signs(count: usize) -> Plan {
     let (a, dst) = (builder.ring(Width::W8, count), builder.bits(1, count));
     let owner = builder.role("P1");
     builder.input(owner, a);
-    builder.interact(Kind::Sign { a, dst });
+    builder.interact(OpKind::Sign { a, dst });
     builder.output(dst, To::All);
     builder.finish()
 }

@@ -7,13 +7,13 @@ use std::time::Duration;
 use sha2::{Digest, Sha256};
 use tacit_astra::AstraMalicious;
 use tacit_astra::planted::{Mistake, Told, bucket, coin_alike};
-use tacit_net::{Event, Frame, Kind as FrameKind};
+use tacit_net::{Event, Frame, FrameKind};
 use tacit_session::step;
 use tacit_testkit::react::{Act, Attacker, reacting};
 use tacit_testkit::{Case, Draws};
 
 use super::{
-    AHEAD, Does, Seen, ands, bit, changes, delivered, held, mistaken, mistakes, products, told, wrong_outputs,
+    OFFLINE_OPERATION, Does, Seen, ands, bit, changes, delivered, held, mistaken, mistakes, products, told, wrong_outputs,
 };
 use crate::table::{Outcome, Version};
 
@@ -83,7 +83,7 @@ impl Attacker for Withholds {
         if frame.kind != FrameKind::Data || to != 2 {
             return act.send(to, frame);
         }
-        if frame.at.part == AHEAD {
+        if frame.at.part == OFFLINE_OPERATION {
             frame.payload[8 * VICTIM + 7] ^= 0x80;
         }
         if frame.at.part == step::CHECK_TRIPLES || !self.held.is_empty() {
@@ -195,7 +195,7 @@ pub(super) fn beyond_a_whole_batch(version: Version, seed: u64) -> Outcome {
 fn one_wrong(case: &Case, seed: u64, wrong: usize) -> Outcome {
     let mut first = 0;
     let attacker = changes(move |to, frame| {
-        if (to, frame.at.part) == (2, AHEAD) {
+        if (to, frame.at.part) == (2, OFFLINE_OPERATION) {
             let bits = 8 * frame.payload.len();
             if (first..first + bits).contains(&wrong) {
                 frame.payload[(wrong - first) / 8] ^= 1 << (wrong % 8);
@@ -212,7 +212,7 @@ pub(super) fn unnoted_products(version: Version, seed: u64) -> Outcome {
     let mistakes = mistakes(version, &[Mistake::PathUnnoted, Mistake::CountsOfLog]);
     let case = products(mistaken(mistakes), PRODUCTS);
     let attacker = changes(|to, frame| {
-        if (to, frame.at.part) == (2, AHEAD) {
+        if (to, frame.at.part) == (2, OFFLINE_OPERATION) {
             frame.payload[8 * VICTIM] ^= 1;
         }
     });

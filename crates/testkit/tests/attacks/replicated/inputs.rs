@@ -2,8 +2,8 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use tacit_net::{Event, Frame, Kind};
-use tacit_program::plan::{Builder, Kind as Operation, Plan, Rows, To};
+use tacit_net::{Event, Frame, FrameKind};
+use tacit_program::plan::{Builder, OpKind as Operation, Plan, Rows, To};
 use tacit_replicated::planted::{Mistake, Moment, Noted, coefficients, session};
 use tacit_session::step;
 use tacit_testkit::react::{Act, Attacker};
@@ -99,7 +99,7 @@ impl Undecided {
 
 impl Attacker for Undecided {
     fn sends(&mut self, to: usize, frame: Frame, act: &mut Act<'_>) {
-        let input = frame.kind == Kind::Data && frame.at.part == step::INPUT;
+        let input = frame.kind == FrameKind::Data && frame.at.part == step::INPUT;
         if to == self.seats.right && input {
             self.kept.push(frame);
         } else {

@@ -2,9 +2,9 @@
 
 use sha2::{Digest, Sha256};
 use tacit_net::{Event, Frame};
-use tacit_program::plan::{Builder, Kind, Rows, To};
+use tacit_program::plan::{Builder, OpKind, Rows, To};
 use tacit_replicated::planted::{Mistake, session};
-use tacit_session::{Draw, Stream, step};
+use tacit_session::{Draw, PrssStream, step};
 use tacit_testkit::react::{Act, Attacker};
 use tacit_testkit::{Case, Draws, Rng};
 
@@ -25,7 +25,7 @@ fn case(corrupt: usize, mistakes: &'static [Mistake], version: Version) -> Case 
         build.input(owner, reg);
     }
     let [a, b, rows] = [x, y, dst].map(|reg| Rows::one(reg, 0));
-    build.interact(Kind::And { a, b, dst: rows });
+    build.interact(OpKind::And { a, b, dst: rows });
     let client = build.role("carol");
     build.output(dst, To::One(client));
     let mistakes = if version == Version::Planted { mistakes } else { &[] };
@@ -54,7 +54,7 @@ struct Searches {
 /// `m_0` and `m_1` of eight bits by a key: a block of the stream each.
 fn masks(key: &[u8; 16]) -> [u8; 2] {
     let mut blocks = [[0; 16]; 2];
-    Stream::new(key, 0).fill(Draw { part: step::OUTPUT, op: 0 }, 0, blocks.as_flattened_mut());
+    PrssStream::new(key, 0).fill(Draw { part: step::OUTPUT, op: 0 }, 0, blocks.as_flattened_mut());
     blocks.map(|block| block[0])
 }
 

@@ -16,7 +16,7 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use tacit_net::{Event, Frame, Kind};
+use tacit_net::{Event, Frame, FrameKind};
 use tacit_replicated::planted::{Mistake, Moment, Noted, point};
 use tacit_session::step;
 use tacit_testkit::react::{Act, Attacker};
@@ -130,11 +130,11 @@ impl Foreknows {
 
 impl Attacker for Foreknows {
     fn sends(&mut self, to: usize, mut frame: Frame, act: &mut Act<'_>) {
-        if frame.kind == Kind::Data && to == self.seats.left && (self.stage.is_last)(frame.at) {
+        if frame.kind == FrameKind::Data && to == self.seats.left && (self.stage.is_last)(frame.at) {
             frame.payload[0] ^= 1;
         }
         let values = (frame.at.part, frame.at.batch) == (step::PROOF_BACK, self.step());
-        if frame.kind == Kind::Data && to == self.seats.right && values {
+        if frame.kind == FrameKind::Data && to == self.seats.right && values {
             self.kept = Some(frame);
             if matches!(self.early, Early::Constant) {
                 self.seeds[1] = [0; HASH];
@@ -215,10 +215,10 @@ struct Changes {
 
 impl Attacker for Changes {
     fn sends(&mut self, to: usize, mut frame: Frame, act: &mut Act<'_>) {
-        if frame.kind == Kind::Data && to == self.seats.left && (self.is_last)(frame.at) {
+        if frame.kind == FrameKind::Data && to == self.seats.left && (self.is_last)(frame.at) {
             frame.payload[0] ^= 1;
         }
-        if frame.kind == Kind::Data
+        if frame.kind == FrameKind::Data
             && to == self.seats.right
             && frame.at.part == step::PROOF_BACK
             && frame.at.batch == 0

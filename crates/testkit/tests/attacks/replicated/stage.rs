@@ -6,7 +6,7 @@ use std::sync::Arc;
 use tacit_circuit::Layered;
 use tacit_engine::{Clear, Protocol};
 use tacit_net::At;
-use tacit_program::plan::{Builder, Kind, Operand, Plan, Reg, Rows, To};
+use tacit_program::plan::{Builder, OpKind, Operand, Plan, Reg, Rows, To};
 use tacit_replicated::ReplicatedMalicious;
 use tacit_replicated::planted::{Mistake, Moment, Noted, plant, tap};
 use tacit_session::step;
@@ -41,7 +41,7 @@ pub(crate) fn protocol(
     look: impl FnMut(Moment, &mut Noted<'_>) + Clone + Send + Sync + 'static,
 ) -> &'static dyn Protocol {
     let usual: &dyn Protocol = &ReplicatedMalicious::SOUNDNESS_50;
-    let protocol = parameters.iter().try_fold(usual, |protocol, (name, value)| protocol.with(name, value));
+    let protocol = parameters.iter().try_fold(usual, |protocol, (name, value)| protocol.with_parameter(name, value));
     Altered::beginning_with(protocol.expect("there are such parameters"), move |endpoint| {
         plant(mistakes);
         if endpoint == corrupt {
@@ -85,7 +85,7 @@ impl Stage {
         let mut and = |a: Reg, b: Reg, cols: usize| {
             let dst = build.bits(1, cols);
             let [a, b, rows] = [a, b, dst].map(|reg| Rows::one(reg, 0));
-            build.interact(Kind::And { a, b, dst: rows });
+            build.interact(OpKind::And { a, b, dst: rows });
             dst
         };
         let (side, both) = (and(v, w, wide), and(x, y, last));
@@ -120,7 +120,7 @@ impl Stage {
             reg
         });
         let dst = build.bits(1, last * INSTANCES);
-        build.interact(Kind::Circuit { circuit, inputs: inputs.map(Operand::Each).to_vec(), dst });
+        build.interact(OpKind::Circuit { circuit, inputs: inputs.map(Operand::Each).to_vec(), dst });
         build.output(dst, To::One(left));
         let mut rng = Rng::new(7);
         let mut given = || (0..bits * INSTANCES).map(|_| rng.word() & 1).collect::<Vec<u64>>();
@@ -140,7 +140,7 @@ impl Stage {
         build.input(left, x);
         build.input(right, y);
         let [a, b, rows] = [x, y, dst].map(|reg| Rows::one(reg, 0));
-        build.interact(Kind::And { a, b, dst: rows });
+        build.interact(OpKind::And { a, b, dst: rows });
         build.output(dst, To::One(left));
         let mut rng = Rng::new(7);
         let mut bits = || (0..16 * MESSAGE).map(|_| rng.word() & 1).collect::<Vec<u64>>();

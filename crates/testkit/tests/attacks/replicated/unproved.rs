@@ -1,6 +1,6 @@
 //! Wrong ANDs where nobody looks: some path doesn't note them, or doesn't prove what is noted.
 
-use tacit_net::{At, Frame, Kind};
+use tacit_net::{At, Frame, FrameKind};
 use tacit_replicated::planted::Mistake;
 use tacit_testkit::Draws;
 use tacit_testkit::react::{Act, Attacker};
@@ -50,7 +50,7 @@ struct Lies {
 
 impl Attacker for Lies {
     fn sends(&mut self, to: usize, mut frame: Frame, act: &mut Act<'_>) {
-        if frame.kind == Kind::Data && to == self.left && (self.wrong)(frame.at) {
+        if frame.kind == FrameKind::Data && to == self.left && (self.wrong)(frame.at) {
             frame.payload.iter_mut().take(16).for_each(|byte| *byte ^= 0xff);
         }
         act.send(to, frame);

@@ -17,7 +17,7 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use tacit_net::{Event, Frame, Kind};
+use tacit_net::{Event, Frame, FrameKind};
 use tacit_replicated::planted::{Mistake, Moment, coefficients, point};
 use tacit_session::step;
 use tacit_testkit::react::{Act, Attacker};
@@ -197,7 +197,7 @@ impl Attacker for Withholds {
         if !self.done && lock(&self.known).chosen.is_some() {
             self.release(None, act);
         }
-        let in_order = to == self.seats.left && frame.kind == Kind::Data && !frame.at.is_aside();
+        let in_order = to == self.seats.left && frame.kind == FrameKind::Data && !frame.at.is_aside();
         if in_order && !self.done && (!self.kept.is_empty() || (self.stage.is_last)(frame.at)) {
             self.kept.push(frame);
         } else {

@@ -11,7 +11,7 @@
 //! are the polynomials of the same bits. A product of the first round's blocks is a sum of those coefficients whose bit
 //! is 1, so it takes no multiplication.
 
-use super::sequence::Sequence;
+use super::schedule::FoldingSchedule;
 use tacit_kernel::gf64::{self, Gf64};
 use tacit_kernel::relation::Side;
 
@@ -25,7 +25,7 @@ pub(super) fn first_claim(coefficients: &[Gf64], planes: Planes<'_>) -> Gf64 {
 
 /// The values of the first round's polynomial from 2 to twice its blocks less 1.
 pub(super) fn first_values(
-    sequence: &Sequence,
+    sequence: &FoldingSchedule,
     coefficients: &[Gf64],
     left: Planes<'_>,
     right: Planes<'_>,
@@ -48,7 +48,7 @@ pub(super) fn first_values(
 
 /// A verifier's or the prover's vector at the first round's point.
 pub(super) fn fold_bits(
-    sequence: &Sequence,
+    sequence: &FoldingSchedule,
     coefficients: &[Gf64],
     planes: Planes<'_>,
     side: Side,
@@ -94,8 +94,8 @@ pub(super) fn last_values(u: &[Gf64], v: &[Gf64], masks: [Gf64; 2]) -> Vec<Gf64>
 }
 
 /// What a verifier's own vector comes down to at the points of all rounds: `p(r)` or `q(r)` of the last one.
-pub(super) fn condense(
-    sequence: &Sequence,
+pub(super) fn fold_to_point(
+    sequence: &FoldingSchedule,
     coefficients: &[Gf64],
     planes: Planes<'_>,
     side: Side,
@@ -112,7 +112,7 @@ pub(super) fn condense(
 
 /// A verifier's share of `G(r)` of the last round, from its share of the first claim, its shares of all values and the
 /// points of all rounds.
-pub(super) fn claim(sequence: &Sequence, first: Gf64, values: &[Gf64], points: &[Gf64]) -> Gf64 {
+pub(super) fn claim(sequence: &FoldingSchedule, first: Gf64, values: &[Gf64], points: &[Gf64]) -> Gf64 {
     let sum = |values: &[Gf64]| values.iter().fold(Gf64::ZERO, |sum, &value| sum.plus(value));
     let (mut claim, mut rest) = (first, values);
     for (round, &point) in points.iter().enumerate() {
@@ -180,7 +180,7 @@ fn masked(vector: &[Gf64], mask: Gf64) -> Vec<Gf64> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::sequence::Cut;
+    use super::super::schedule::ProofParams;
     use super::*;
 
     struct Rng(u64);
@@ -200,7 +200,7 @@ mod tests {
     }
 
     /// Planes a, c, e, b, d, f of an honest prover.
-    fn honest(sequence: &Sequence, rng: &mut Rng) -> [Vec<u64>; 6] {
+    fn honest(sequence: &FoldingSchedule, rng: &mut Rng) -> [Vec<u64>; 6] {
         let words = sequence.padded_words();
         let [a, c, b, d, f]: [Vec<u64>; 5] =
             std::array::from_fn(|_| (0..words).map(|_| rng.word()).collect());
@@ -209,7 +209,7 @@ mod tests {
     }
 
     /// Runs a proof; whether the verifiers accept.
-    fn prove(sequence: &Sequence, planes: &[Vec<u64>; 6], rng: &mut Rng, tamper: Option<usize>) -> bool {
+    fn prove(sequence: &FoldingSchedule, planes: &[Vec<u64>; 6], rng: &mut Rng, tamper: Option<usize>) -> bool {
         let [a, c, e, b, d, f] = planes.each_ref().map(Vec::as_slice);
         let (left, right) = ([a, c, e], [b, d, f]);
         let coefficients = rng.elements(64 * sequence.padded_words());
@@ -230,7 +230,7 @@ mod tests {
         if let Some(at) = tamper {
             rest[at] = rest[at].plus(Gf64::ONE);
         }
-        let own = |planes, side, mask| condense(sequence, &coefficients, planes, side, &points, mask);
+        let own = |planes, side, mask| fold_to_point(sequence, &coefficients, planes, side, &points, mask);
         let (p, q) = (own(left, Side::Left, masks[0]), own(right, Side::Right, masks[1]));
         let ours = claim(sequence, first_claim(&coefficients, left), &shares, &points);
         let theirs = claim(sequence, first_claim(&coefficients, right), &rest, &points);
@@ -241,7 +241,7 @@ mod tests {
     fn honest_proofs_pass_and_every_wrong_and_fails() {
         let mut rng = Rng(1);
         for words in [1, 8, 9, 65, 200] {
-            let sequence = Sequence::of(words, Cut::BOYLE_2019);
+            let sequence = FoldingSchedule::of(words, ProofParams::BOYLE_2019);
             let mut planes = honest(&sequence, &mut rng);
             assert!(prove(&sequence, &planes, &mut rng, None), "{words} words");
             // Of e, f and, where its partner is 1, of another bit a flip is a wrong message.
@@ -264,7 +264,7 @@ mod tests {
     #[test]
     fn every_wrong_value_fails() {
         let mut rng = Rng(2);
-        let sequence = Sequence::of(65, Cut::BOYLE_2019);
+        let sequence = FoldingSchedule::of(65, ProofParams::BOYLE_2019);
         let planes = honest(&sequence, &mut rng);
         for at in 0..sequence.values_before(sequence.rounds()) {
             assert!(!prove(&sequence, &planes, &mut rng, Some(at)), "value {at}");

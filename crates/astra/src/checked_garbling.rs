@@ -23,7 +23,7 @@
 use crate::engine::AstraEngine;
 use crate::planted::{Mistake, planted};
 use crate::products::no_material;
-use crate::signs::{
+use crate::msb::{
     BITS, message_ranges, misfit, of_width, packed, piece, planes, width_of, with_bytes_first,
 };
 use std::sync::LazyLock;
@@ -34,7 +34,7 @@ use tacit_garble::{Error as Misfit, Evaluator, Garbler, Plan as Garbling};
 use tacit_kernel::bits::{get, words};
 use tacit_kernel::garble::LABEL;
 use tacit_kernel::{Buffer, Word};
-use tacit_program::plan::{Kind, Plan, Reg, Width};
+use tacit_program::plan::{OpKind, Plan, Reg, Width};
 use zeroize::Zeroizing;
 
 /// Bytes of the tags of an output's two bits.
@@ -134,7 +134,7 @@ pub(crate) fn instances(signs: u64) -> Option<u64> {
 
 /// Signs of a plan.
 pub(crate) fn signs(plan: &Plan) -> u64 {
-    let signs = plan.ops.iter().filter(|op| matches!(op.kind, Kind::Sign { .. }));
+    let signs = plan.ops.iter().filter(|op| matches!(op.kind, OpKind::Sign { .. }));
     signs.map(|op| op.kind.extent(plan) as u64).sum()
 }
 
@@ -203,7 +203,7 @@ impl AstraEngine {
             Ok(())
         });
         made.map_err(|error: Misfit| misfit(&error))?;
-        let to = self.taker();
+        let to = self.receiver();
         section(Section::Sending, || {
             for (which, range) in message_ranges(lengths.sent()) {
                 let at = self.part_at(job, which);
@@ -379,7 +379,7 @@ impl AstraEngine {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::signs::PARTS;
+    use crate::msb::PARTS;
     use tacit_program::plan::{Builder, To};
 
     #[test]
@@ -389,7 +389,7 @@ mod tests {
             assert_eq!(circuit.ands(), 2 * bits - 3);
             let mut builder = Builder::new();
             let (a, dst) = (builder.ring(width, 1300), builder.bits(1, 1300));
-            builder.interact(Kind::Sign { a, dst });
+            builder.interact(OpKind::Sign { a, dst });
             builder.output(dst, To::All);
             let plan = builder.finish();
             for job in tacit_engine::jobs(&plan, 0, 0) {

@@ -18,7 +18,7 @@ const WORD: usize = 64;
 
 /// What a relation of bits is checked over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Over {
+pub(crate) enum ProofField {
     /// F_p: every AND's relation is a sum of four products, whose value is public (Li et al. 2023, equation 5).
     Prime,
     /// GF(2^64): every AND's relation is a sum of two products and two bits, and all are combined by random
@@ -26,7 +26,7 @@ pub(crate) enum Over {
     Binary,
 }
 
-impl Over {
+impl ProofField {
     /// Products for an AND.
     const fn products(self) -> usize {
         match self {
@@ -38,8 +38,8 @@ impl Over {
 
 /// How ANDs are cut into batches, and these into blocks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Cut {
-    pub(crate) over: Over,
+pub(crate) struct ProofParams {
+    pub(crate) field: ProofField,
     /// Words of ANDs that a batch has at most.
     pub(crate) batch_words: usize,
     /// Blocks of the first compression.
@@ -48,22 +48,22 @@ pub(crate) struct Cut {
     pub(crate) later_blocks: usize,
 }
 
-impl Cut {
+impl ProofParams {
     /// Batches of 2^22 ANDs.
-    pub(crate) const USUAL: Self =
-        Self { over: Over::Prime, batch_words: 1 << 16, blocks: 64, later_blocks: 16 };
+    pub(crate) const DEFAULT: Self =
+        Self { field: ProofField::Prime, batch_words: 1 << 16, blocks: 64, later_blocks: 16 };
     /// Li et al. 2023, section 4.4: batches of 640,000 ANDs.
     pub(crate) const LI_2023: Self =
-        Self { over: Over::Prime, batch_words: 10_000, blocks: 32, later_blocks: 8 };
+        Self { field: ProofField::Prime, batch_words: 10_000, blocks: 32, later_blocks: 8 };
     /// Boyle et al. 2019 with the parameters that Li et al. 2023 found best for it, appendix E.2.
     pub(crate) const BOYLE_2019: Self =
-        Self { over: Over::Binary, batch_words: 10_000, blocks: 8, later_blocks: 8 };
+        Self { field: ProofField::Binary, batch_words: 10_000, blocks: 8, later_blocks: 8 };
 }
 
 /// The rounds of a batch's proof.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Sequence {
-    cut: Cut,
+pub(crate) struct FoldingSchedule {
+    cut: ProofParams,
     /// Words of a block of the first round. The batch is padded with ANDs of zeros to whole blocks of whole words.
     pub(crate) block_words: usize,
     /// The length of the vectors after the first round, then after each later one; the last length is that of the masked
@@ -71,11 +71,11 @@ pub(crate) struct Sequence {
     pub(crate) lengths: Vec<usize>,
 }
 
-impl Sequence {
+impl FoldingSchedule {
     /// Of a batch with so many words of ANDs.
-    pub(crate) fn of(words: usize, cut: Cut) -> Self {
+    pub(crate) fn of(words: usize, cut: ProofParams) -> Self {
         let block_words = words.div_ceil(cut.blocks).max(1);
-        let mut lengths = vec![cut.over.products() * WORD * block_words];
+        let mut lengths = vec![cut.field.products() * WORD * block_words];
         while let Some(&length) = lengths.last().filter(|length| **length > cut.later_blocks) {
             lengths.push(length.div_ceil(cut.later_blocks));
         }
@@ -115,8 +115,8 @@ impl Sequence {
     /// are public; elsewhere that at 1 follows from the sum.
     pub(crate) fn values(&self, round: usize) -> usize {
         let blocks = self.blocks(round);
-        match (round, self.cut.over) {
-            (0, Over::Prime) => blocks - 1,
+        match (round, self.cut.field) {
+            (0, ProofField::Prime) => blocks - 1,
             _ if self.is_last(round) => 2 * blocks,
             _ => 2 * blocks - 2,
         }
@@ -133,16 +133,16 @@ mod tests {
     use super::*;
 
     /// The most that the degrees of a proof's polynomials add up to.
-    const DEGREES: [(Cut, usize); 3] = [(Cut::USUAL, 254), (Cut::LI_2023, 138), (Cut::BOYLE_2019, 94)];
+    const DEGREES: [(ProofParams, usize); 3] = [(ProofParams::DEFAULT, 254), (ProofParams::LI_2023, 138), (ProofParams::BOYLE_2019, 94)];
 
-    fn degrees(sequence: &Sequence) -> usize {
+    fn degrees(sequence: &FoldingSchedule) -> usize {
         let degree = |round| 2 * sequence.blocks(round) - if sequence.is_last(round) { 0 } else { 2 };
         (0..sequence.rounds()).map(degree).sum()
     }
 
     #[test]
     fn a_full_batch_has_the_sequence_of_the_bound() {
-        let full = Sequence::of(Cut::USUAL.batch_words, Cut::USUAL);
+        let full = FoldingSchedule::of(ProofParams::DEFAULT.batch_words, ProofParams::DEFAULT);
         assert_eq!(full.lengths, [1 << 18, 1 << 14, 1 << 10, 64, 4]);
         let blocks: Vec<usize> = (0..full.rounds()).map(|round| full.blocks(round)).collect();
         assert_eq!(blocks, [64, 16, 16, 16, 16, 4]);
@@ -152,13 +152,13 @@ mod tests {
 
     #[test]
     fn the_papers_full_batches_are_640_000_ands() {
-        let li = Sequence::of(Cut::LI_2023.batch_words, Cut::LI_2023);
+        let li = FoldingSchedule::of(ProofParams::LI_2023.batch_words, ProofParams::LI_2023);
         assert_eq!(li.lengths, [80_128, 10_016, 1252, 157, 20, 3]);
-        assert_eq!((Cut::LI_2023.batch_words * WORD, degrees(&li)), (640_000, 62 + 5 * 14 + 6));
+        assert_eq!((ProofParams::LI_2023.batch_words * WORD, degrees(&li)), (640_000, 62 + 5 * 14 + 6));
         assert_eq!(li.values_before(li.rounds()), 31 + 5 * 14 + 6);
-        let boyle = Sequence::of(Cut::BOYLE_2019.batch_words, Cut::BOYLE_2019);
+        let boyle = FoldingSchedule::of(ProofParams::BOYLE_2019.batch_words, ProofParams::BOYLE_2019);
         assert_eq!(boyle.lengths, [160_000, 20_000, 2500, 313, 40, 5]);
-        assert_eq!((Cut::BOYLE_2019.batch_words * WORD, degrees(&boyle)), (640_000, 6 * 14 + 10));
+        assert_eq!((ProofParams::BOYLE_2019.batch_words * WORD, degrees(&boyle)), (640_000, 6 * 14 + 10));
         assert_eq!(boyle.values_before(boyle.rounds()), 6 * 14 + 10);
     }
 
@@ -166,14 +166,14 @@ mod tests {
     fn no_batch_is_worse_than_the_bound() {
         for (cut, bound) in DEGREES {
             let all = (0..=cut.batch_words).map(|words| {
-                let sequence = Sequence::of(words, cut);
+                let sequence = FoldingSchedule::of(words, cut);
                 assert!(sequence.padded_words() >= words);
                 degrees(&sequence)
             });
             assert_eq!(all.max(), Some(bound), "{cut:?}");
-            let (wrong, points, bits) = match cut.over {
-                Over::Prime => (bound, 2_f64.powi(61) - 1.0, 53),
-                Over::Binary => (bound + 1, 2_f64.powi(64), 57),
+            let (wrong, points, bits) = match cut.field {
+                ProofField::Prime => (bound, 2_f64.powi(61) - 1.0, 53),
+                ProofField::Binary => (bound + 1, 2_f64.powi(64), 57),
             };
             let chance = wrong as f64 / (points - (cut.blocks.max(cut.later_blocks) + 1) as f64);
             assert!(chance <= 2_f64.powi(-bits), "{cut:?}");

@@ -16,7 +16,7 @@ use crate::material::{all_or_none, part};
 use crate::{Compiled, Endpoint, Error, price, protocol};
 use std::fmt;
 use std::sync::Arc;
-use tacit_engine::{Protocol, Roles};
+use tacit_engine::{Protocol, Participants};
 use tacit_net::{Mesh, Profile};
 use tacit_program::cost::{Cost, LinkProfile, NetProfile, Phase};
 use tacit_session::{Agreement, Session};
@@ -43,18 +43,18 @@ const MOST_OVER: u64 = 4 << 30;
 
 /// What is picked for a network.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Casting {
+pub struct Selection {
     /// The protocol's name with all that it left to the network, as [`protocol`] takes it.
     pub protocol: String,
     /// Who plays what, if that was left to the network.
-    pub seating: Option<Seating>,
+    pub roles: Option<RoleAssignment>,
     /// How numbers are compared, if that was.
     pub comparison: Option<Comparison>,
 }
 
 /// Who plays what.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Seating {
+pub struct RoleAssignment {
     /// The names of those who play `P_0`, `P_1` and so on.
     pub parties: Vec<String>,
     /// What the network takes so, by prediction.
@@ -90,12 +90,12 @@ pub enum Making {
     /// In the run: all.
     InRun,
     /// Ahead of time: those online.
-    Ahead,
+    Offline,
 }
 
 /// What all endpoints of a deployment have settled.
 #[derive(Clone)]
-pub struct Settled {
+pub struct Negotiated {
     /// The protocol, with nothing left open.
     pub protocol: &'static dyn Protocol,
     /// How numbers are compared, if that was left open.
@@ -127,9 +127,9 @@ pub(crate) fn comparison(name: &str, protocol: &dyn Protocol) -> Result<Option<C
 ///
 /// # Errors
 /// If there is no such protocol.
-pub fn usual(name: &str) -> Result<Casting, Error> {
+pub fn select_default(name: &str) -> Result<Selection, Error> {
     let comparison = comparison(name, protocol(name)?)?;
-    Ok(Casting { protocol: name.to_owned(), seating: None, comparison })
+    Ok(Selection { protocol: name.to_owned(), roles: None, comparison })
 }
 
 /// What is to be picked, by the prediction for a network.
@@ -144,30 +144,30 @@ pub fn usual(name: &str) -> Result<Casting, Error> {
 ///
 /// # Errors
 /// If there is no such protocol, and those of `price`.
-pub fn cast(
+pub fn select(
     name: &str,
     parties: &[String],
     net: &NetProfile,
     making: Making,
     price: impl Fn(&str) -> Result<Cost, Error>,
-) -> Result<Casting, Error> {
+) -> Result<Selection, Error> {
     let ways = values(name, COMPARISON)?;
     if ways.is_empty() {
-        return Ok(seat(name, parties, net, price)?.0);
+        return Ok(select_roles(name, parties, net, price)?.0);
     }
     let mut all = Vec::new();
     for way in ways {
-        all.push(seat(&with_value(name, COMPARISON, way), parties, net, &price)?);
+        all.push(select_roles(&with_value(name, COMPARISON, way), parties, net, &price)?);
     }
     let least = all.iter().map(|(.., bytes)| *bytes).min().unwrap_or(0);
     let seconds: Vec<f64> = all.iter().map(|(_, seconds, _)| seconds.waited(making)).collect();
-    let within = |(seconds, (.., bytes)): (&f64, &(Casting, Seconds, u64))| {
+    let within = |(seconds, (.., bytes)): (&f64, &(Selection, Seconds, u64))| {
         if bytes - least <= MOST_OVER { *seconds } else { f64::INFINITY }
     };
     let place = first_near(&seconds.iter().zip(&all).map(within).collect::<Vec<_>>());
     let seconds = ways.iter().copied().zip(seconds).collect();
     let comparison = Comparison { picked: ways[place], seconds, making };
-    Ok(Casting { comparison: Some(comparison), ..all.swap_remove(place).0 })
+    Ok(Selection { comparison: Some(comparison), ..all.swap_remove(place).0 })
 }
 
 /// What is to be picked for runs of a program on a network that is given instead of measured: as [`cast`], with the links of
@@ -175,28 +175,28 @@ pub fn cast(
 ///
 /// # Errors
 /// Those of [`price`](crate::price()).
-pub fn cast_for(
+pub fn select_for(
     compiled: &Arc<Compiled>,
     name: &str,
     parties: &[String],
     net: &Profile,
     making: Making,
-) -> Result<Casting, Error> {
-    let endpoints = [parties, &Roles::clients_of(compiled.plan(), parties)].concat();
-    cast(name, parties, &network(net, &endpoints), making, |name| Ok(price(compiled, name, parties)?.total))
+) -> Result<Selection, Error> {
+    let endpoints = [parties, &Participants::clients_of(compiled.plan(), parties)].concat();
+    select(name, parties, &network(net, &endpoints), making, |name| Ok(price(compiled, name, parties)?.total))
 }
 
 /// The same for roles alone, what the network takes then, and bytes.
-fn seat(
+fn select_roles(
     name: &str,
     parties: &[String],
     net: &NetProfile,
     price: impl Fn(&str) -> Result<Cost, Error>,
-) -> Result<(Casting, Seconds, u64), Error> {
+) -> Result<(Selection, Seconds, u64), Error> {
     let orders = values(name, ROLES)?;
     if orders.is_empty() {
         let cost = price(name)?;
-        let casting = Casting { protocol: name.to_owned(), seating: None, comparison: None };
+        let casting = Selection { protocol: name.to_owned(), roles: None, comparison: None };
         return Ok((casting, Seconds::of(&cost, net), cost.bytes()));
     }
     let mut all = Vec::new();
@@ -209,8 +209,8 @@ fn seat(
     let slowest = seconds.iter().copied().max_by(|a, b| a.online.total_cmp(&b.online));
     let (protocol, seconds, bytes) = all.swap_remove(pick(&seconds));
     let parties = players(crate::protocol(&protocol)?, parties);
-    let seating = Seating { parties, seconds, slowest: slowest.unwrap_or(seconds) };
-    Ok((Casting { protocol, seating: Some(seating), comparison: None }, seconds, bytes))
+    let seating = RoleAssignment { parties, seconds, slowest: slowest.unwrap_or(seconds) };
+    Ok((Selection { protocol, roles: Some(seating), comparison: None }, seconds, bytes))
 }
 
 /// A network by the names of its endpoints, as one by their numbers. A link that it doesn't name takes no time.
@@ -240,18 +240,18 @@ pub fn network(profile: &Profile, endpoints: &[String]) -> NetProfile {
 ///
 /// # Errors
 /// If the run ends here, because a link failed, somebody deviated, or somebody is about to run something else.
-pub fn settle(
+pub fn negotiate(
     mesh: Mesh,
     endpoint: &Endpoint,
     name: &str,
     price: impl Fn(&str) -> Result<Cost, Error>,
-) -> Result<(Mesh, Settled), Error> {
-    let settling = Settling { endpoint, name, making: Making::InRun, made: None };
-    settling.settle(mesh, endpoint.agreement(), price)
+) -> Result<(Mesh, Negotiated), Error> {
+    let settling = Negotiation { endpoint, name, making: Making::InRun, made: None };
+    settling.negotiate(mesh, endpoint.agreement(), price)
 }
 
 /// An endpoint's part in settling what a name leaves open.
-pub(crate) struct Settling<'a> {
+pub(crate) struct Negotiation<'a> {
     /// The endpoint with all that is open as usual.
     pub(crate) endpoint: &'a Endpoint,
     pub(crate) name: &'a str,
@@ -260,15 +260,15 @@ pub(crate) struct Settling<'a> {
     pub(crate) made: Option<&'static dyn Protocol>,
 }
 
-impl Settling<'_> {
+impl Negotiation<'_> {
     /// As [`settle`], with what is agreed on when all is settled. Where the parties have material already, nothing is measured:
     /// it says what is settled.
-    pub(crate) fn settle(
+    pub(crate) fn negotiate(
         &self,
         mesh: Mesh,
         agreement: Agreement,
         price: impl Fn(&str) -> Result<Cost, Error>,
-    ) -> Result<(Mesh, Settled), Error> {
+    ) -> Result<(Mesh, Negotiated), Error> {
         let aborted = |cause: tacit_session::Error| self.endpoint.compiled.aborted(cause.into());
         let open = open_parameters(self.name)?;
         let words = open.iter().map(|parameter| format!(", {parameter}={AUTO}"));
@@ -276,27 +276,27 @@ impl Settling<'_> {
         let agreement = Agreement { parameters, ..agreement };
         let mut session = establish(self.endpoint, mesh, agreement)?;
         let is_party = session.me() < session.parties();
-        let (told, mut comparison) = if is_party {
-            self.settled_by_parties(&mut session, price)?
+        let (selected, mut comparison) = if is_party {
+            self.negotiated_by_parties(&mut session, price)?
         } else {
-            (session.told().map_err(aborted)?, None)
+            (session.receive_selection().map_err(aborted)?, None)
         };
         // What peers tell may be anything.
-        let Some(protocol) = self.read(&told)? else {
+        let Some(protocol) = self.read(&selected)? else {
             let what = "the parties settled on values that the protocol does not have";
             return Err(aborted(session.reject(what)));
         };
         if is_party {
-            session.tell_clients(&told).map_err(aborted)?;
+            session.send_selection(&selected).map_err(aborted)?;
         }
         if comparison.is_none() {
             comparison = self::comparison(self.name, protocol)?;
         }
-        Ok((session.into_mesh(), Settled { protocol, comparison }))
+        Ok((session.into_mesh(), Negotiated { protocol, comparison }))
     }
 
     /// A party's part: the values of all that is open, and the prediction that led to them.
-    fn settled_by_parties(
+    fn negotiated_by_parties(
         &self,
         session: &mut Session,
         price: impl Fn(&str) -> Result<Cost, Error>,
@@ -316,7 +316,7 @@ impl Settling<'_> {
         }
         let parties = &self.endpoint.parties;
         let net = network(&session.measure().map_err(aborted)?, parties);
-        let casting = cast(self.name, parties, &net, self.making, price)
+        let casting = select(self.name, parties, &net, self.making, price)
             .inspect_err(|error| session.abort(&error.to_string()))?;
         Ok((values_of(self.name, protocol(&casting.protocol)?)?, casting.comparison))
     }
@@ -339,9 +339,9 @@ impl Settling<'_> {
     }
 
     /// The protocol with these values of what is open; `None` if it doesn't have them.
-    fn read(&self, told: &str) -> Result<Option<&'static dyn Protocol>, Error> {
+    fn read(&self, selected: &str) -> Result<Option<&'static dyn Protocol>, Error> {
         let open = open_parameters(self.name)?;
-        let words: Vec<&str> = told.split(' ').collect();
+        let words: Vec<&str> = selected.split(' ').collect();
         let offered =
             |(parameter, word): (&&str, &&str)| offered(self.endpoint.protocol, parameter).contains(word);
         if words.len() != open.len() || !open.iter().zip(&words).all(offered) {
@@ -356,7 +356,7 @@ impl Settling<'_> {
 }
 
 /// All names that a name can come to, the usual one first.
-pub(crate) fn castings(name: &str) -> Result<Vec<String>, Error> {
+pub(crate) fn selections(name: &str) -> Result<Vec<String>, Error> {
     let mut names = vec![name.to_owned()];
     for parameter in open_parameters(name)? {
         let values = values(name, parameter)?;
@@ -378,16 +378,16 @@ impl Seconds {
     fn waited(self, making: Making) -> f64 {
         match making {
             Making::InRun => self.total,
-            Making::Ahead => self.online,
+            Making::Offline => self.online,
         }
     }
 }
 
-impl fmt::Display for Seating {
+impl fmt::Display for RoleAssignment {
     /// `P_0 = berlin, P_1 = london, P_2 = new york, because ...`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { seconds, slowest, .. } = self;
-        write!(f, "{}, because ", told(&self.parties))?;
+        write!(f, "{}, because ", describe_roles(&self.parties))?;
         if slowest.online <= NEAR * seconds.online {
             write!(f, "all orders take about as long online")
         } else {
@@ -410,7 +410,7 @@ impl fmt::Display for Comparison {
         };
         let each: Vec<String> =
             seconds.iter().map(|(way, seconds)| format!("{seconds:.3} s with {way}")).collect();
-        let online = if *making == Making::Ahead { " online" } else { "" };
+        let online = if *making == Making::Offline { " online" } else { "" };
         write!(f, ": the network takes {}{online}", each.join(", "))?;
         let least = seconds.iter().map(|(_, seconds)| *seconds).fold(f64::INFINITY, f64::min);
         if taken <= least {
@@ -424,7 +424,7 @@ impl fmt::Display for Comparison {
 }
 
 /// Who plays what, in words.
-pub fn told(players: &[String]) -> String {
+pub fn describe_roles(players: &[String]) -> String {
     let each = players.iter().enumerate().map(|(role, player)| format!("P_{role} = {player}"));
     each.collect::<Vec<_>>().join(", ")
 }
@@ -451,7 +451,7 @@ fn near(seconds: &[f64]) -> Vec<bool> {
 
 /// The values of a parameter that a protocol offers, the usual one first.
 fn offered(protocol: &dyn Protocol, parameter: &str) -> &'static [&'static str] {
-    protocol.offered().iter().find(|(known, _)| *known == parameter).map_or(&[], |(_, values)| values)
+    protocol.parameters().iter().find(|(known, _)| *known == parameter).map_or(&[], |(_, values)| values)
 }
 
 /// Whether a word of a protocol's name leaves a parameter of the protocol to the network.
@@ -488,7 +488,7 @@ fn values(name: &str, parameter: &str) -> Result<&'static [&'static str], Error>
 
 /// The value that a protocol has of a parameter that it offers.
 fn value_of(protocol: &dyn Protocol, parameter: &str) -> Option<&'static str> {
-    let own = protocol.parameters();
+    let own = protocol.parameter_values();
     let mut given = own.split_whitespace().filter_map(|word| word.split_once('='));
     let given = given.find(|(known, _)| *known == parameter).map(|(_, value)| value);
     let offered = offered(protocol, parameter);

@@ -22,7 +22,7 @@
 //! the job's tile, in the session that made the material. Nothing comes twice.
 
 use crate::engine::{AstraEngine, Drawn, Walk, words_of};
-use crate::vouched;
+use crate::checked_garbling;
 use std::ops::Range;
 use std::sync::LazyLock;
 use tacit_circuit::Circuit;
@@ -133,7 +133,7 @@ impl AstraEngine {
 
     /// The circuit for the signs of a register's numbers.
     pub(crate) fn sign_circuit(&self, a: Reg) -> &'static Garbling {
-        if self.verified.is_some() { vouched::circuit_of(&self.plan, a) } else { circuit_of(&self.plan, a) }
+        if self.verified.is_some() { checked_garbling::circuit_of(&self.plan, a) } else { circuit_of(&self.plan, a) }
     }
 
     /// `P_0`, offline: garbles, and sends tables and what decodes.
@@ -155,7 +155,7 @@ impl AstraEngine {
         })?;
         garbled.extend_from_slice(&bytemuck::cast_slice(&decoding)[..count.div_ceil(8)]);
         section(Section::Sending, || {
-            let (to, pieces) = (self.taker(), message_ranges(garbled.len()));
+            let (to, pieces) = (self.receiver(), message_ranges(garbled.len()));
             for (which, range) in pieces {
                 let at = self.part_at(job, which);
                 self.session.mesh().send(to, at, &garbled[range])?;
@@ -184,7 +184,7 @@ impl AstraEngine {
         let planes = planes::<W>(&self.bank(0).get(a).words::<W>()[job.cols.clone()]);
         let seed = self.garbling_seed(job, 0);
         let garbler = Garbler::new(circuit, &seed, self.ahead()?.batch(job.op));
-        let to = self.taker();
+        let to = self.receiver();
         for (byte, rows) in planes.chunks_exact(BITS * bits::words(job.cols.len())).enumerate() {
             let mut labels = self.session.mesh().filled(BITS * job.cols.len() * LABEL);
             section(Section::Gates, || garbler.labels(byte, piece(job), rows, &mut labels))
@@ -254,7 +254,7 @@ impl AstraEngine {
     /// Where `P_2` has a job's garbled circuits among those of the operation.
     pub(crate) fn garbled_range(&self, job: &Job, a: Reg) -> Range<usize> {
         let bytes = |numbers| match self.verified {
-            Some(_) => vouched::kept_bytes(&self.plan, a, 2, numbers),
+            Some(_) => checked_garbling::kept_bytes(&self.plan, a, 2, numbers),
             None => garbled_bytes(&self.plan, a, numbers),
         };
         bytes(job.cols.start)..bytes(job.cols.end)
@@ -305,7 +305,7 @@ pub(crate) fn misfit(error: &tacit_garble::Error) -> Error {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use tacit_program::plan::{Builder, Kind, To};
+    use tacit_program::plan::{Builder, OpKind, To};
 
     #[test]
     fn a_circuit_has_an_and_for_each_bit_but_the_highest_and_jobs_are_pieces() {
@@ -313,7 +313,7 @@ mod tests {
             assert_eq!(circuit.ands(), u64::from(width.bits()) - 1);
             let mut builder = Builder::new();
             let (a, dst) = (builder.ring(width, 1300), builder.bits(1, 1300));
-            builder.interact(Kind::Sign { a, dst });
+            builder.interact(OpKind::Sign { a, dst });
             builder.output(dst, To::All);
             let plan = builder.finish();
             for job in tacit_engine::jobs(&plan, 0, 0) {

@@ -33,8 +33,8 @@
 
 use super::bits::{Pair, majority};
 use super::term::{Term, limbs};
-use super::{Addends, Lowering, width_of};
-use crate::plan::{Kind, Local, MatrixShape, Operand, Reg, Rows, Width};
+use super::{AdditiveComponents, Lowering, width_of};
+use crate::plan::{OpKind, Local, MatrixShape, Operand, Reg, Rows, Width};
 use std::sync::Arc;
 use tacit_circuit as circuit;
 
@@ -44,13 +44,13 @@ impl Lowering<'_> {
         if let Some(&known) = self.injected.get(&(bit, width)) {
             return known;
         }
-        let dst = if self.native.addends == Addends::Three {
+        let dst = if self.native.additive_components == AdditiveComponents::Three {
             let [both, third] = self.two_and_one(bit, width);
             let number = self.exclusive_or(&both, &third);
             self.register(&number)
         } else {
             let dst = self.plan.ring(width, self.plan.shape(bit).cols);
-            self.plan.interact(Kind::Inject { a: Rows::one(bit, 0), dst });
+            self.plan.interact(OpKind::Inject { a: Rows::one(bit, 0), dst });
             dst
         };
         self.injected.insert((bit, width), dst);
@@ -65,11 +65,11 @@ impl Lowering<'_> {
     pub(super) fn shift(&mut self, x: Reg, by: u8) -> Term {
         let width = width_of(self.plan.shape(x).domain);
         let shifted = self.plan.ring(width, self.plan.shape(x).cols);
-        let missing = if self.native.addends == Addends::Three {
+        let missing = if self.native.additive_components == AdditiveComponents::Three {
             self.plan.local(Local::ShiftAddends { a: x, by, dst: shifted });
             self.carry_and_wrap(x, by)
         } else {
-            self.plan.interact(Kind::Shift { a: x, by, dst: shifted });
+            self.plan.interact(OpKind::Shift { a: x, by, dst: shifted });
             let carry = self.carry_out(x, by);
             Term::Secret(self.inject(carry, width))
         };
@@ -100,7 +100,7 @@ impl Lowering<'_> {
         let dst = self.plan.bits(1, weights.len() * shape.cols);
         let circuit = self.laid_out(&Arc::new(build.finish(vec![outputs])), vec![false; 3]);
         let inputs = [0, 1, 2].map(|component| Operand::Addend { a: x, component, negate: false }).to_vec();
-        self.plan.interact(Kind::Circuit { circuit, inputs, dst });
+        self.plan.interact(OpKind::Circuit { circuit, inputs, dst });
         self.weighted_sum(dst, &weights, width_of(shape.domain))
     }
 
@@ -121,7 +121,7 @@ impl Lowering<'_> {
         let scaled = self.times(&third, &diagonal, MatrixShape { n: count, ..rows });
         let both_sum = self.times(&both, &column, rows);
         let (a, b, dst) = (self.register(&both), self.register(&scaled), self.plan.ring(width, groups));
-        self.plan.interact(Kind::MatMul { a, b, shape: MatrixShape { batch: groups, m: 1, ..rows }, dst });
+        self.plan.interact(OpKind::MatMul { a, b, shape: MatrixShape { batch: groups, m: 1, ..rows }, dst });
         let sum = self.add(&third_sum, &both_sum);
         self.add(&sum, &Term::Secret(dst))
     }

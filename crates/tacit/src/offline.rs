@@ -1,12 +1,12 @@
 //! Offline sessions: the parties make material for runs to come, and each keeps its own in a store.
 
-use crate::casting::{Making, Settling, comparison};
+use crate::auto_select::{Making, Negotiation, comparison};
 use crate::endpoint::{Endpoint, establish, in_check};
 use crate::lanes::Tally;
 use crate::local::{all_of, together};
 use crate::material::{refuse_other, two_phases};
 use crate::{
-    Comparison, Compiled, Error, Local, Place, Progress, Seat, is_open, players, price, price_offline,
+    Comparison, Compiled, Error, Local, StorePath, Progress, Seat, is_open, players, price, price_offline,
 };
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -64,7 +64,7 @@ impl Seat {
         compiled: &Arc<Compiled>,
         protocol_name: &str,
         count: u64,
-        place: &Place,
+        place: &StorePath,
         progress: Progress<'_>,
     ) -> Result<Prepared, Error> {
         self.counted(|seat| seat.offline_once(compiled, protocol_name, count, place, progress))
@@ -75,7 +75,7 @@ impl Seat {
         compiled: &Arc<Compiled>,
         protocol_name: &str,
         count: u64,
-        place: &Place,
+        place: &StorePath,
         progress: Progress<'_>,
     ) -> Result<Prepared, Error> {
         let mut endpoint = self.party_endpoint(compiled, protocol_name)?;
@@ -93,10 +93,10 @@ impl Seat {
         let mut comparison = None;
         if is_open {
             let made = made.map(|made| made.protocol);
-            let settling = Settling { endpoint: &endpoint, name: protocol_name, making: Making::Ahead, made };
+            let settling = Negotiation { endpoint: &endpoint, name: protocol_name, making: Making::Offline, made };
             let price = |name: &str| Ok(price(compiled, name, &endpoint.parties)?.total);
             let settled;
-            (mesh, settled) = settling.settle(mesh, agreement(&endpoint, count), price)?;
+            (mesh, settled) = settling.negotiate(mesh, agreement(&endpoint, count), price)?;
             endpoint = endpoint.under(settled.protocol)?;
             comparison = settled.comparison;
         }
@@ -122,7 +122,7 @@ impl Local {
         &self,
         compiled: &Arc<Compiled>,
         count: u64,
-        place: &Place,
+        place: &StorePath,
         progress: Progress<'_>,
     ) -> Result<Vec<Prepared>, Error> {
         let mut endpoint = self.endpoint(compiled)?;
@@ -154,7 +154,7 @@ impl Local {
 
 /// A name of a protocol with all its parameters.
 fn name_of(protocol: &dyn Protocol) -> String {
-    format!("{} {}", protocol.spec().name, protocol.parameters())
+    format!("{} {}", protocol.spec().name, protocol.parameter_values())
 }
 
 /// What is agreed on by those who make material. A run, or a run's client, doesn't go with it.
@@ -236,7 +236,7 @@ pub fn play_offline(
     let epoch = Epoch(*session.id());
     let aborted = |cause| endpoint.compiled.aborted(cause);
     let plan = endpoint.compiled.plan().clone();
-    let mut engine = endpoint.protocol.seat(session, plan, endpoint.roles.clone()).map_err(aborted)?;
+    let mut engine = endpoint.protocol.engine(session, plan, endpoint.roles.clone()).map_err(aborted)?;
     let ended = |engine: &mut dyn Engine, error: tacit_store::Error| {
         if let Some(session) = engine.session() {
             session.abort(&error.to_string());

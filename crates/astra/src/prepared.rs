@@ -9,13 +9,13 @@
 //! that were drawn of it, and what batches of garbled circuits are told apart by. Sizes follow from the plan.
 
 use crate::verified::Noted;
-use crate::{PARTIES, signs, vouched};
+use crate::{PARTIES, msb, checked_garbling};
 use tacit_engine::bank::{Bank, row_words};
 use tacit_engine::{Error, Material, bytes_of, with_element};
 use tacit_garble::Batch;
 use tacit_kernel::{Buffer, Element};
-use tacit_program::plan::{Domain, Kind, Plan, Reg};
-use tacit_session::{Draw, Session, Stream, step};
+use tacit_program::plan::{Domain, OpKind, Plan, Reg};
+use tacit_session::{Draw, Session, PrssStream, step};
 use zeroize::Zeroize;
 
 const KEY_BYTES: usize = 16;
@@ -55,8 +55,8 @@ impl Keys {
     }
 
     /// The streams of the keys, from their beginnings: each walk through the plan draws the same again.
-    pub(crate) fn streams(&self, lane: u16) -> [Stream; PARTIES] {
-        self.0.each_ref().map(|key| Stream::new(key, lane))
+    pub(crate) fn streams(&self, lane: u16) -> [PrssStream; PARTIES] {
+        self.0.each_ref().map(|key| PrssStream::new(key, lane))
     }
 }
 
@@ -119,24 +119,24 @@ impl Places {
 }
 
 /// Bytes of the vectors that an operation's shares are.
-fn share_bytes(plan: &Plan, kind: &Kind, me: usize, verified: bool) -> usize {
+fn share_bytes(plan: &Plan, kind: &OpKind, me: usize, verified: bool) -> usize {
     match kind {
-        Kind::Sign { a, .. } if verified => vouched::kept_bytes(plan, *a, me, plan.register(*a).cols),
-        Kind::Sign { a, .. } => signs::garbled_bytes(plan, *a, plan.register(*a).cols),
+        OpKind::Sign { a, .. } if verified => checked_garbling::kept_bytes(plan, *a, me, plan.register(*a).cols),
+        OpKind::Sign { a, .. } => msb::garbled_bytes(plan, *a, plan.register(*a).cols),
         _ if me == 1 => 0,
-        Kind::And { dst, .. } => dst.count as usize * row_words(plan.register(dst.reg).cols) * 8,
-        Kind::Circuit { circuit, .. } => kind.extent(plan).div_ceil(128) * 16 * circuit.ands() as usize,
-        Kind::Split { s, bits, .. } => *bits as usize * row_words(plan.register(*s).cols) * 8,
+        OpKind::And { dst, .. } => dst.count as usize * row_words(plan.register(dst.reg).cols) * 8,
+        OpKind::Circuit { circuit, .. } => kind.extent(plan).div_ceil(128) * 16 * circuit.ands() as usize,
+        OpKind::Split { s, bits, .. } => *bits as usize * row_words(plan.register(*s).cols) * 8,
         kind => {
             let register = plan.register(kind.writes()[0]);
-            let numbers = if matches!(kind, Kind::Shift { .. }) { 2 } else { 1 };
+            let numbers = if matches!(kind, OpKind::Shift { .. }) { 2 } else { 1 };
             with_element!(register.domain, E => numbers * register.len() * E::BYTES)
         }
     }
 }
 
 /// One instance's.
-pub(crate) struct Ahead {
+pub(crate) struct Prepared {
     places: Places,
     shares: Buffer,
     /// The components of outputs, two for each register.
@@ -150,7 +150,7 @@ pub(crate) struct Ahead {
     pub(crate) drawn: [u64; PARTIES],
 }
 
-impl Ahead {
+impl Prepared {
     /// For an instance that is to be made, in memory that was used before.
     pub(crate) fn new(places: Places, keys: Keys, batch: Batch, mut memory: Buffer) -> Self {
         memory.reuse(places.share_bytes());
@@ -276,7 +276,7 @@ fn little_endian(bytes: &[u8]) -> u64 {
     bytes.iter().rev().fold(0, |number, &byte| number << 8 | u64::from(byte))
 }
 
-impl Drop for Ahead {
+impl Drop for Prepared {
     fn drop(&mut self) {
         self.shares.wipe();
         self.outputs.iter_mut().for_each(Buffer::wipe);

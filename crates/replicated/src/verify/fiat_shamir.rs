@@ -20,8 +20,8 @@
 use super::draws;
 use super::field::{Extended, Field, Spare, write};
 use super::log::Batch;
-use super::proof::{Vectors, claim, condense, first_values};
-use super::sequence::Sequence;
+use super::proof::{Vectors, claim, fold_to_point, first_values};
+use super::schedule::FoldingSchedule;
 use super::steps::{Out, Proof, Reader, check_ends, other_verifier};
 #[cfg(feature = "planted")]
 use crate::planted::Moment;
@@ -44,7 +44,7 @@ type Hash = [u8; HASH_BYTES];
 pub(super) const STEPS: usize = 2;
 
 /// Bytes to the previous party at this age of a batch.
-pub(super) fn back_bytes(sequence: &Sequence, age: usize) -> usize {
+pub(super) fn back_bytes(sequence: &FoldingSchedule, age: usize) -> usize {
     let later = sequence.values_before(sequence.rounds()) - sequence.values(0);
     match age {
         0 => HASH_BYTES + Fp61::SENT * sequence.values(0) + Extended::SENT * later,
@@ -53,7 +53,7 @@ pub(super) fn back_bytes(sequence: &Sequence, age: usize) -> usize {
 }
 
 /// Bytes to the next party at this age of a batch.
-pub(super) fn forth_bytes(sequence: &Sequence, age: usize) -> usize {
+pub(super) fn forth_bytes(sequence: &FoldingSchedule, age: usize) -> usize {
     if age == 0 { HASH_BYTES * (1 + sequence.rounds()) } else { end_bytes(age) }
 }
 
@@ -68,7 +68,7 @@ pub(super) struct Hashed {
     batch: Option<Batch>,
     /// The bits from then on.
     spare: Option<Batch>,
-    sequence: Sequence,
+    sequence: FoldingSchedule,
     /// As left verifier of the previous party's proof.
     left: End,
     /// As right verifier of the next party's.
@@ -184,7 +184,7 @@ impl Hashed {
             values.extend(rest);
         }
         let claim = claim(sequence, Side::Right, &values, &points);
-        let own = condense(sequence, batch.right_of_next(), Side::Right, &points, tau, spare);
+        let own = fold_to_point(sequence, batch.right_of_next(), Side::Right, &points, tau, spare);
         Ok(End { transcript: transcript.0, end: [claim, own] })
     }
 
@@ -205,7 +205,7 @@ impl Hashed {
         let points: Vec<Extended> =
             (0..sequence.rounds()).map(|_| transcript.point(&from_prev.take())).collect();
         let claim = claim(sequence, Side::Left, &shares, &points);
-        let own = condense(sequence, batch.left_of_prev(), Side::Left, &points, eta, spare);
+        let own = fold_to_point(sequence, batch.left_of_prev(), Side::Left, &points, eta, spare);
         End { transcript: transcript.0, end: [claim, own] }
     }
 }
@@ -260,7 +260,7 @@ struct About<'a> {
     number: u32,
     /// Without the padding.
     words: usize,
-    sequence: &'a Sequence,
+    sequence: &'a FoldingSchedule,
 }
 
 /// The hash of everything so far, from which each round's point comes.
@@ -298,7 +298,7 @@ impl Transcript {
 }
 
 /// All of the left verifier's shares. The first round's are of F_p.
-fn left_shares(session: &mut Session, peer: usize, sequence: &Sequence, number: u32) -> Vec<Extended> {
+fn left_shares(session: &mut Session, peer: usize, sequence: &FoldingSchedule, number: u32) -> Vec<Extended> {
     let first = draws::shares::<Fp61>(session, peer, sequence, (number, 0), 0);
     let mut shares: Vec<Extended> = first.into_iter().map(Extended::from_base).collect();
     for round in 1..sequence.rounds() {
@@ -373,14 +373,14 @@ fn read_values(
 
 #[cfg(test)]
 mod tests {
-    use super::super::sequence::Cut;
+    use super::super::schedule::ProofParams;
     use super::*;
 
     /// All that a verifier's equations use. What only two know, such as masks, is fixed by keys from the beginning and would
     /// do without; so would session and plan, since salts are new in each. They are hashed all the same.
     #[test]
     fn points_differ_by_everything_that_is_hashed() {
-        let [short, long] = [1, 65].map(|words| Sequence::of(words, Cut::USUAL));
+        let [short, long] = [1, 65].map(|words| FoldingSchedule::of(words, ProofParams::DEFAULT));
         let about = About { session: [0; 32], plan: 0, prover: 0, number: 0, words: 1, sequence: &short };
         let abouts = [
             about,

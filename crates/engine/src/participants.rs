@@ -6,7 +6,7 @@ use tacit_program::plan::{Plan, To};
 /// The endpoint of every role of a plan. Endpoints are the parties in order, then the deployment's clients in
 /// order, whether they take part or not.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Roles {
+pub struct Participants {
     parties: usize,
     /// By the plan's roles.
     endpoints: Vec<usize>,
@@ -14,7 +14,7 @@ pub struct Roles {
     clients: Vec<usize>,
 }
 
-impl Roles {
+impl Participants {
     /// Finds every role among the parties and the clients.
     ///
     /// # Errors
@@ -100,16 +100,16 @@ mod tests {
     #[test]
     fn a_name_is_a_party_if_there_is_one_and_else_a_client() {
         let parties = names(&["P0", "P1", "P2"]);
-        let roles = Roles::new(&plan(), &parties, &names(&["alice", "bob"])).unwrap();
+        let roles = Participants::new(&plan(), &parties, &names(&["alice", "bob"])).unwrap();
         assert_eq!((roles.endpoint(0), roles.endpoint(1)), (4, 1));
         assert_eq!(roles.clients(), [4]);
         assert!(roles.learns(4, To::One(0)) && !roles.learns(1, To::One(0)) && roles.learns(1, To::All));
-        assert_eq!(Roles::clients_of(&plan(), &parties), ["bob"]);
+        assert_eq!(Participants::clients_of(&plan(), &parties), ["bob"]);
     }
 
     #[test]
     fn a_stranger_is_refused() {
-        let error = Roles::new(&plan(), &names(&["P0", "P1", "P2"]), &names(&["alice"])).unwrap_err();
+        let error = Participants::new(&plan(), &names(&["P0", "P1", "P2"]), &names(&["alice"])).unwrap_err();
         assert!(error.to_string().contains("bob") && error.to_string().contains("alice"), "{error}");
     }
 }

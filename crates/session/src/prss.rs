@@ -31,7 +31,7 @@ impl Draw {
 const BLOCK: usize = 16;
 
 /// A key that two endpoints share, and the streams under it.
-pub struct Stream {
+pub struct PrssStream {
     cipher: Aes128Ctr,
     lane: u16,
     /// What is added to the operations of draws.
@@ -41,13 +41,13 @@ pub struct Stream {
     used: used::Used,
 }
 
-impl std::fmt::Debug for Stream {
+impl std::fmt::Debug for PrssStream {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Stream").field("drawn", &self.drawn).finish_non_exhaustive()
     }
 }
 
-impl Stream {
+impl PrssStream {
     /// A lane's stream under `key`.
     pub fn new(key: &[u8; 16], lane: u16) -> Self {
         Self {
@@ -98,7 +98,7 @@ impl Stream {
     /// Fills `out` with elements that [`fill_elements`](Self::fill_elements) has drawn at `draw` from block 0 on, or
     /// [`fill_pairs`](Self::fill_pairs), in the order of their places: what was drawn needn't be kept. It's for who has
     /// masked nothing with them, or the same.
-    pub fn draw_again<E: Element, const N: usize>(&mut self, draw: Draw, places: &[u32], out: [&mut [E]; N]) {
+    pub fn reexpand<E: Element, const N: usize>(&mut self, draw: Draw, places: &[u32], out: [&mut [E]; N]) {
         self.drawn += places.len() as u64;
         let draw = Draw { op: self.first_op.wrapping_add(draw.op), ..draw };
         E::fill_at(&self.cipher, draw.nonce(self.lane), places, out);
@@ -164,7 +164,7 @@ mod tests {
 
     #[test]
     fn two_holders_get_the_same_bytes_in_whatever_pieces() {
-        let (mut a, mut b) = (Stream::new(&[7; 16], 1), Stream::new(&[7; 16], 1));
+        let (mut a, mut b) = (PrssStream::new(&[7; 16], 1), PrssStream::new(&[7; 16], 1));
         let (mut whole, mut pieces) = ([0; 64], [0; 64]);
         a.fill(DRAW, 5, &mut whole);
         b.fill(DRAW, 7, &mut pieces[32..]);
@@ -176,7 +176,7 @@ mod tests {
     #[test]
     fn what_was_drawn_is_drawn_again_in_any_order() {
         fn again<E: Element>() {
-            let mut stream = Stream::new(&[7; 16], 1);
+            let mut stream = PrssStream::new(&[7; 16], 1);
             stream.count_from(40);
             let pairs = Draw { part: 3, ..DRAW };
             let [mut drawn, mut left, mut right] = [(); 3].map(|()| vec![E::ZERO; 1500]);
@@ -186,9 +186,9 @@ mod tests {
                 let places: Vec<u32> = (0..count).map(|at| at * 7919 % 1500).collect();
                 let at_places = |of: &[E]| -> Vec<E> { places.iter().map(|&at| of[at as usize]).collect() };
                 let [mut one, mut other] = [(); 2].map(|()| vec![E::ZERO; places.len()]);
-                stream.draw_again(DRAW, &places, [&mut one]);
+                stream.reexpand(DRAW, &places, [&mut one]);
                 assert!(one == at_places(&drawn), "{count} of {} bytes", E::BYTES);
-                stream.draw_again(pairs, &places, [&mut one, &mut other]);
+                stream.reexpand(pairs, &places, [&mut one, &mut other]);
                 assert!(one == at_places(&left), "{count} pairs of {} bytes", E::BYTES);
                 assert!(other == at_places(&right), "{count} pairs of {} bytes", E::BYTES);
             }
@@ -204,7 +204,7 @@ mod tests {
 
     #[test]
     fn pairs_are_elements_that_follow_each_other_in_whatever_pieces() {
-        let [mut a, mut b] = [(); 2].map(|()| Stream::new(&[7; 16], 0));
+        let [mut a, mut b] = [(); 2].map(|()| PrssStream::new(&[7; 16], 0));
         let (mut all, mut left, mut right) = ([0_u64; 600], [0; 300], [0; 300]);
         a.fill_elements(DRAW, 0, &mut all);
         for pairs in [0..128, 128..300] {
@@ -217,17 +217,17 @@ mod tests {
 
     #[test]
     fn elements_are_the_streams_bytes_and_their_differences_add_up() {
-        let [mut a, mut b] = [[7; 16], [8; 16]].map(|key| Stream::new(&key, 0));
+        let [mut a, mut b] = [[7; 16], [8; 16]].map(|key| PrssStream::new(&key, 0));
         let mut bytes = [0; 64];
         a.fill(DRAW, 5, &mut bytes);
         let (mut whole, mut part) = ([Fp61::ZERO; 4], [Fp61::ZERO; 2]);
         Fp61::draw(&bytes, &mut whole);
         let other = Draw { op: 9, ..DRAW };
-        Stream::new(&[7; 16], 0).fill_elements(DRAW, 7, &mut part);
+        PrssStream::new(&[7; 16], 0).fill_elements(DRAW, 7, &mut part);
         assert_eq!(part, whole[2..]);
         let (mut forth, mut back) = ([Fp61::ZERO; 4], [Fp61::ZERO; 4]);
         a.sub(&mut b, other, 0, &mut forth);
-        Stream::new(&[8; 16], 0).sub(&mut Stream::new(&[7; 16], 0), other, 0, &mut back);
+        PrssStream::new(&[8; 16], 0).sub(&mut PrssStream::new(&[7; 16], 0), other, 0, &mut back);
         assert!(forth.iter().zip(back).all(|(x, y)| x.wrapping_add(y) == Fp61::ZERO));
         assert_eq!((a.drawn(), b.drawn()), (8, 4));
     }
@@ -236,7 +236,7 @@ mod tests {
     fn every_part_of_an_address_matters() {
         let mut seen = std::collections::HashSet::new();
         for lane in [0, 1, u16::MAX] {
-            let mut stream = Stream::new(&[7; 16], lane);
+            let mut stream = PrssStream::new(&[7; 16], lane);
             for draw in [DRAW, Draw { part: 3, ..DRAW }, Draw { op: 4, ..DRAW }] {
                 for first in [0, 1, 1 << 40] {
                     let mut block = [0; 16];
@@ -250,13 +250,13 @@ mod tests {
     #[test]
     #[should_panic(expected = "was drawn before")]
     fn a_repeated_draw_is_noticed() {
-        let mut stream = Stream::new(&[7; 16], 0);
+        let mut stream = PrssStream::new(&[7; 16], 0);
         stream.fill(DRAW, 0, &mut [0; 64]);
         stream.fill(DRAW, 3, &mut [0; 16]);
     }
 
     #[test]
     fn no_key_in_debug_output() {
-        assert!(!format!("{:?}", Stream::new(&[0xab; 16], 0)).contains("171"));
+        assert!(!format!("{:?}", PrssStream::new(&[0xab; 16], 0)).contains("171"));
     }
 }
