@@ -5,7 +5,7 @@ use std::sync::Arc;
 use pyo3::prelude::*;
 use tacit::program::Source;
 use tacit::program::cost::{Itemised, LinkProfile, NetProfile};
-use tacit::{Compiled, Error, Local, Making, select, engine::Participants, select_default};
+use tacit::{Compiled, Error, Local, Making, engine::Participants, select, select_default};
 
 /// The exact cost of a run: payload bytes and rounds.
 #[pyclass(frozen, module = "tacit._native")]
@@ -50,15 +50,18 @@ impl Price {
         }
         let net = NetProfile::uniform(LinkProfile { rtt_seconds, bits_per_second });
         let total = |name: &str| Ok(tacit::price(&compiled, name, &endpoints)?.total);
-        let casting =
-            if given { select(protocol, &endpoints, &net, Making::InRun, total)? } else { select_default(protocol)? };
-        let bill = tacit::price(&compiled, &casting.protocol, &endpoints)?;
+        let selection = if given {
+            select(protocol, &endpoints, &net, Making::InRun, total)?
+        } else {
+            select_default(protocol)?
+        };
+        let bill = tacit::price(&compiled, &selection.protocol, &endpoints)?;
         let clients = Participants::clients_of(compiled.plan(), &endpoints);
         endpoints.extend(clients);
         let sources =
             bill.nodes.keys().map(|&node| compiled.source(node).cloned().unwrap_or_default()).collect();
         let seconds = bill.total.network_seconds(&net);
-        let comparison = casting.comparison.map(|comparison| comparison.picked);
+        let comparison = selection.comparison.map(|comparison| comparison.picked);
         Ok(Self { bill, endpoints, sources, seconds, comparison })
     }
 }

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use pyo3::prelude::*;
 use tacit::net::{Phase, Profile};
-use tacit::{Comparison, Compiled, Error, Instance, Making, StorePath, Report, select_for};
+use tacit::{Comparison, Compiled, Error, Instance, Making, Report, StorePath, select_for};
 
 use crate::program::Program;
 use crate::{errors, values};
@@ -103,9 +103,9 @@ pub(crate) fn pick(
 ) -> Result<Option<Comparison>, Error> {
     let Some(net) = net else { return Ok(None) };
     let net = Profile::load(net).map_err(|error| Error::Refused(error.to_string()))?;
-    let casting = select_for(compiled, protocol, parties, &net, making)?;
-    *protocol = casting.protocol;
-    Ok(casting.comparison)
+    let selection = select_for(compiled, protocol, parties, &net, making)?;
+    *protocol = selection.protocol;
+    Ok(selection.comparison)
 }
 
 /// What was made, with how numbers are compared if that was picked here.

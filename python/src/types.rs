@@ -4,7 +4,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 use tacit::program::plan::Width;
-use tacit::program::{InputType, Dtype, Modulus, Range, Recipient};
+use tacit::program::{Dtype, InputType, Modulus, Range, Recipient};
 
 /// What a value is.
 #[pyclass(frozen, get_all, module = "tacit._native")]

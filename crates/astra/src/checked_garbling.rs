@@ -21,11 +21,9 @@
 //! random bits, so neither any sum that it is a part of.
 
 use crate::engine::AstraEngine;
+use crate::msb::{BITS, message_ranges, misfit, of_width, packed, piece, planes, width_of, with_bytes_first};
 use crate::planted::{Mistake, planted};
 use crate::products::no_material;
-use crate::msb::{
-    BITS, message_ranges, misfit, of_width, packed, piece, planes, width_of, with_bytes_first,
-};
 use std::sync::LazyLock;
 use tacit_circuit::arith::circuits::masked_sign;
 use tacit_engine::profile::{Section, section};

@@ -13,7 +13,7 @@ use tacit_engine::wire::{message_of, pieces};
 use tacit_engine::{Clear, Client, Error, Participants, bytes_of};
 use tacit_kernel::Buffer;
 use tacit_program::plan::Plan;
-use tacit_session::{Draw, Session, PrssStream, step};
+use tacit_session::{Draw, PrssStream, Session, step};
 use zeroize::{Zeroize, Zeroizing};
 
 /// A client of three parties.
@@ -29,7 +29,13 @@ pub(crate) struct AstraClient {
 }
 
 impl AstraClient {
-    pub(crate) fn new(session: Session, plan: Arc<Plan>, roles: Participants, seats: Seats, verified: bool) -> Self {
+    pub(crate) fn new(
+        session: Session,
+        plan: Arc<Plan>,
+        roles: Participants,
+        seats: Seats,
+        verified: bool,
+    ) -> Self {
         Self { session, plan, roles, seats, streams: None, verified }
     }
 

@@ -3,7 +3,7 @@
 use crate::seats::Seats;
 use crate::verified::{clients_learn, products};
 use crate::verify::Rules;
-use crate::{PARTIES, fair, msb, verify, checked_garbling};
+use crate::{PARTIES, checked_garbling, fair, msb, verify};
 use tacit_engine::{Checks, Participants};
 use tacit_kernel::digest::{DIGEST_BYTES, KEY_BYTES};
 use tacit_kernel::garble::LABEL;
@@ -141,7 +141,12 @@ pub(crate) fn confirmed_seeds(seats: Seats, client: usize) -> Vec<Flow> {
 
 /// Every component that an endpoint lacks, from one of its holders, and a hash of it from the other; with those to a
 /// client, that the sender accepts.
-pub(crate) fn confirmed_output(seats: Seats, plan: &Plan, roles: &Participants, output: &OutputOp) -> Vec<Flow> {
+pub(crate) fn confirmed_output(
+    seats: Seats,
+    plan: &Plan,
+    roles: &Participants,
+    output: &OutputOp,
+) -> Vec<Flow> {
     let register = plan.register(output.reg);
     let bits = register.len() as u64 * register.domain.bits();
     let missing = [(1, 0), (2, 1), (1, 2)].map(|(from, to)| flow(seats, from, to, bits));
@@ -169,7 +174,8 @@ pub(crate) fn checked_together(seats: Seats, plan: &Plan, runs: u64, lanes: u16)
         }
         checks
     };
-    let full = verify::instances(rules, &products).into_iter().chain(checked_garbling::instances(signs)).min();
+    let full =
+        verify::instances(rules, &products).into_iter().chain(checked_garbling::instances(signs)).min();
     let Some(together) = full.filter(|&together| together < runs) else {
         return sealed(runs);
     };

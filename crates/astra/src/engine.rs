@@ -1,9 +1,9 @@
 //! A party's state, and which operation goes where.
 
-use crate::prepared::{Prepared, Keys, Places};
 use crate::fair::{Fair, refuse_clients, refuse_large};
 use crate::inout::ClientMasks;
 use crate::planted::tell;
+use crate::prepared::{Keys, Places, Prepared};
 use crate::products::no_material;
 use crate::seats::Seats;
 use crate::verified::{Verified, refuse_unverified};
@@ -17,8 +17,8 @@ use tacit_engine::tile::Tiles;
 use tacit_engine::{Clear, Engine, Error, Job, Material, Participants};
 use tacit_garble::Batch;
 use tacit_kernel::Buffer;
-use tacit_program::plan::{Domain, OpKind, Local, Plan, Reg};
-use tacit_session::{At, Draw, Session, PrssStream, step};
+use tacit_program::plan::{Domain, Local, OpKind, Plan, Reg};
+use tacit_session::{At, Draw, PrssStream, Session, step};
 
 /// Which of the two walks through the plan is on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

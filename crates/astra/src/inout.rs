@@ -28,7 +28,7 @@ use tacit_engine::wire::{message_bytes, message_of, pieces, unpack_columns};
 use tacit_engine::{Clear, Error};
 use tacit_kernel::Buffer;
 use tacit_program::plan::{Reg, Register};
-use tacit_session::{At, Draw, Session, PrssStream, step};
+use tacit_session::{At, Draw, PrssStream, Session, step};
 use zeroize::Zeroizing;
 
 /// Bytes of a hash.

@@ -16,7 +16,7 @@
 //! online by `P_0`, which computes along on values that are masked once more ([`masked`]). Garbled circuits are made by two
 //! ([`vouched`]).
 
-mod prepared;
+mod checked_garbling;
 mod choice;
 mod circuit;
 mod client;
@@ -27,17 +27,17 @@ mod fair;
 mod flat;
 mod inout;
 mod masked;
+mod msb;
 #[cfg(feature = "planted")]
 pub mod planted;
 #[cfg(not(feature = "planted"))]
 mod planted;
+mod prepared;
 mod products;
 mod seats;
-mod msb;
 mod triples;
 mod verified;
 mod verify;
-mod checked_garbling;
 
 pub use fair::AstraFair;
 pub use verified::AstraMalicious;
@@ -46,7 +46,7 @@ use choice::{Choice, Comparison};
 use client::AstraClient;
 use engine::AstraEngine;
 use std::sync::Arc;
-use tacit_engine::{Checks, Client, Engine, Error, Protocol, ProtocolSpec, Participants, Security};
+use tacit_engine::{Checks, Client, Engine, Error, Participants, Protocol, ProtocolSpec, Security};
 use tacit_program::Native;
 use tacit_program::cost::Flow;
 use tacit_program::plan::{InputOp, Op, OutputOp, Plan};
@@ -144,11 +144,21 @@ impl Protocol for Astra {
         cost::checks(plan, roles)
     }
 
-    fn engine(&self, session: Session, plan: Arc<Plan>, roles: Participants) -> Result<Box<dyn Engine>, Error> {
+    fn engine(
+        &self,
+        session: Session,
+        plan: Arc<Plan>,
+        roles: Participants,
+    ) -> Result<Box<dyn Engine>, Error> {
         Ok(Box::new(AstraEngine::new(session, plan, roles, self.0.seats, false)?))
     }
 
-    fn client(&self, session: Session, plan: Arc<Plan>, roles: Participants) -> Result<Box<dyn Client>, Error> {
+    fn client(
+        &self,
+        session: Session,
+        plan: Arc<Plan>,
+        roles: Participants,
+    ) -> Result<Box<dyn Client>, Error> {
         Ok(Box::new(AstraClient::new(session, plan, roles, self.0.seats, false)))
     }
 }

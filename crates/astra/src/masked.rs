@@ -26,7 +26,7 @@ use std::ops::Range;
 use tacit_engine::wire::message_bytes;
 use tacit_engine::{Error, Job, with_element};
 use tacit_kernel::{Element, bits, matrix, ring};
-use tacit_program::plan::{OpKind, MatrixShape, Reg};
+use tacit_program::plan::{MatrixShape, OpKind, Reg};
 use tacit_session::{At, Session, step};
 
 /// Elements of a message of matrices.

@@ -21,8 +21,8 @@
 //! **Seeds.** A job has a seed and is a batch of its own as far as labels go; hashes have the number of the operation and of
 //! the job's tile, in the session that made the material. Nothing comes twice.
 
-use crate::engine::{AstraEngine, Drawn, Walk, words_of};
 use crate::checked_garbling;
+use crate::engine::{AstraEngine, Drawn, Walk, words_of};
 use std::ops::Range;
 use std::sync::LazyLock;
 use tacit_circuit::Circuit;
@@ -133,7 +133,11 @@ impl AstraEngine {
 
     /// The circuit for the signs of a register's numbers.
     pub(crate) fn sign_circuit(&self, a: Reg) -> &'static Garbling {
-        if self.verified.is_some() { checked_garbling::circuit_of(&self.plan, a) } else { circuit_of(&self.plan, a) }
+        if self.verified.is_some() {
+            checked_garbling::circuit_of(&self.plan, a)
+        } else {
+            circuit_of(&self.plan, a)
+        }
     }
 
     /// `P_0`, offline: garbles, and sends tables and what decodes.

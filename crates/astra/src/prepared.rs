@@ -9,13 +9,13 @@
 //! that were drawn of it, and what batches of garbled circuits are told apart by. Sizes follow from the plan.
 
 use crate::verified::Noted;
-use crate::{PARTIES, msb, checked_garbling};
+use crate::{PARTIES, checked_garbling, msb};
 use tacit_engine::bank::{Bank, row_words};
 use tacit_engine::{Error, Material, bytes_of, with_element};
 use tacit_garble::Batch;
 use tacit_kernel::{Buffer, Element};
 use tacit_program::plan::{Domain, OpKind, Plan, Reg};
-use tacit_session::{Draw, Session, PrssStream, step};
+use tacit_session::{Draw, PrssStream, Session, step};
 use zeroize::Zeroize;
 
 const KEY_BYTES: usize = 16;
@@ -121,7 +121,9 @@ impl Places {
 /// Bytes of the vectors that an operation's shares are.
 fn share_bytes(plan: &Plan, kind: &OpKind, me: usize, verified: bool) -> usize {
     match kind {
-        OpKind::Sign { a, .. } if verified => checked_garbling::kept_bytes(plan, *a, me, plan.register(*a).cols),
+        OpKind::Sign { a, .. } if verified => {
+            checked_garbling::kept_bytes(plan, *a, me, plan.register(*a).cols)
+        }
         OpKind::Sign { a, .. } => msb::garbled_bytes(plan, *a, plan.register(*a).cols),
         _ if me == 1 => 0,
         OpKind::And { dst, .. } => dst.count as usize * row_words(plan.register(dst.reg).cols) * 8,
@@ -234,7 +236,7 @@ impl Prepared {
         Material::new(parts)
     }
 
-    /// Reads what [`Ahead::into_material`] wrote.
+    /// Reads what [`Prepared::into_material`] wrote.
     ///
     /// # Errors
     /// If its size isn't that of the plan's material for this role.

@@ -30,7 +30,7 @@ use tacit_engine::bank::{Bank, row_words};
 use tacit_engine::wire::message_bytes;
 use tacit_engine::{Error, Job, with_element};
 use tacit_kernel::{Element, bits, ring};
-use tacit_program::plan::{Domain, OpKind, MatrixShape, Reg, Rows};
+use tacit_program::plan::{Domain, MatrixShape, OpKind, Reg, Rows};
 use tacit_session::{At, step};
 
 /// Products of a sum that are made together; they fill a message.

@@ -1,24 +1,24 @@
 //! The protocol `astra-malicious`: every product is checked, or nobody has an output.
 
-use crate::prepared::Prepared;
 use crate::choice::{Choice, Comparison};
 use crate::client::AstraClient;
 use crate::engine::AstraEngine;
 use crate::inout::held;
 use crate::planted::{KNOWN_KEY, Mistake, planted, tell};
+use crate::prepared::Prepared;
 use crate::seats::Seats;
 use crate::verify::{Rules, Unchecked};
-use crate::{PARTIES, cost, checked_garbling};
+use crate::{PARTIES, checked_garbling, cost};
 use std::sync::Arc;
 use subtle::ConstantTimeEq;
 use tacit_engine::vector::{self, add_assign, sub_assign};
-use tacit_engine::{Checks, Client, Engine, Error, Protocol, ProtocolSpec, Participants, Security};
+use tacit_engine::{Checks, Client, Engine, Error, Participants, Protocol, ProtocolSpec, Security};
 use tacit_kernel::digest::{DIGEST_BYTES, Digest, KEY_BYTES};
 use tacit_kernel::{Buffer, Element};
 use tacit_program::Native;
 use tacit_program::cost::Flow;
-use tacit_program::plan::{Domain, InputOp, OpKind, Op, OutputOp, Plan, Register};
-use tacit_session::{At, Draw, Session, PrssStream, step};
+use tacit_program::plan::{Domain, InputOp, Op, OpKind, OutputOp, Plan, Register};
+use tacit_session::{At, Draw, PrssStream, Session, step};
 use zeroize::Zeroize;
 
 /// The protocol `astra-malicious`.
@@ -120,12 +120,22 @@ impl Protocol for AstraMalicious {
         refuse_unverified(plan)
     }
 
-    fn engine(&self, session: Session, plan: Arc<Plan>, roles: Participants) -> Result<Box<dyn Engine>, Error> {
+    fn engine(
+        &self,
+        session: Session,
+        plan: Arc<Plan>,
+        roles: Participants,
+    ) -> Result<Box<dyn Engine>, Error> {
         self.admit(&plan, &roles)?;
         Ok(Box::new(AstraEngine::new(session, plan, roles, self.0.seats, true)?))
     }
 
-    fn client(&self, session: Session, plan: Arc<Plan>, roles: Participants) -> Result<Box<dyn Client>, Error> {
+    fn client(
+        &self,
+        session: Session,
+        plan: Arc<Plan>,
+        roles: Participants,
+    ) -> Result<Box<dyn Client>, Error> {
         self.admit(&plan, &roles)?;
         Ok(Box::new(AstraClient::new(session, plan, roles, self.0.seats, true)))
     }

@@ -55,8 +55,11 @@ fn outputs_are_right_whoever_sits_where() {
         ("201", "garbled"),
         ("210", "prefix"),
     ] {
-        let protocol =
-            AstraFair::IN_ORDER.with_parameter("roles", roles).unwrap().with_parameter("comparison", comparison).unwrap();
+        let protocol = AstraFair::IN_ORDER
+            .with_parameter("roles", roles)
+            .unwrap()
+            .with_parameter("comparison", comparison)
+            .unwrap();
         for len in [1, 64, 65, 20_000] {
             let case = lowered(protocol, &program(len, "alice", "P1"));
             let expected = case.run_in_the_clear().unwrap();

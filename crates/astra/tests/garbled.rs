@@ -3,7 +3,7 @@
 use tacit_astra::Astra;
 use tacit_engine::Protocol;
 use tacit_program::cost::Flow;
-use tacit_program::plan::{Builder, OpKind, Op, To, Width};
+use tacit_program::plan::{Builder, Op, OpKind, To, Width};
 use tacit_testkit::conformance::Subject;
 
 tacit_testkit::conformance!(Subject {

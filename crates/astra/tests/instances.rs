@@ -8,7 +8,7 @@ use tacit_circuit::{Layered, catalogue};
 use tacit_engine::executor::{Unobserved, run_offline, run_party};
 use tacit_engine::{Clear, Error, Material, Protocol};
 use tacit_net::Mesh;
-use tacit_program::plan::{Builder, Domain, OpKind, MatrixShape, Operand, Plan, Rows, To, Width};
+use tacit_program::plan::{Builder, Domain, MatrixShape, OpKind, Operand, Plan, Rows, To, Width};
 use tacit_session::{Session, step};
 use tacit_testkit::{Case, Draws, Fate, Interceptor, World};
 

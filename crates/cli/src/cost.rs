@@ -12,8 +12,8 @@ use tacit::net::Profile;
 use tacit::net::setup::Config;
 use tacit::program::cost::{Cost, Itemised, Phase};
 use tacit::{
-    Selection, Compiled, Error, Local, Making, Stream, select, select_for, network, price, price_offline, priced,
-    describe_roles, select_default,
+    Compiled, Error, Local, Making, Selection, Stream, describe_roles, network, price, price_offline, priced,
+    select, select_default, select_for,
 };
 
 pub(crate) fn cost(context: &mut Context<'_>, args: &CostArgs) -> Result<(), Failure> {
@@ -99,7 +99,7 @@ const SHARED: &str = "keys, checks and what they take, for all lines";
 pub(crate) struct Breakdown {
     protocol: String,
     /// What was picked for the network.
-    casting: Selection,
+    selection: Selection,
     /// Who plays the protocol's roles, if it has some, where no network was given to pick them for.
     players: Vec<String>,
     endpoints: Vec<String>,
@@ -117,8 +117,8 @@ impl Breakdown {
         parties: Vec<String>,
         net: &CostNet,
     ) -> Result<Self, Error> {
-        let casting = Self::casting(compiled, &protocol, &parties, net, Making::InRun)?;
-        let Itemised { total, nodes, shared } = price(compiled, &casting.protocol, &parties)?;
+        let selection = Self::selection(compiled, &protocol, &parties, net, Making::InRun)?;
+        let Itemised { total, nodes, shared } = price(compiled, &selection.protocol, &parties)?;
         let clients = Participants::clients_of(compiled.plan(), &parties);
         let mut lines: Vec<(String, Cost)> = Vec::new();
         for (&node, cost) in &nodes {
@@ -129,13 +129,13 @@ impl Breakdown {
                 None => lines.push((line, cost.clone())),
             }
         }
-        let players = net.players(&casting, &parties)?;
+        let players = net.players(&selection, &parties)?;
         let endpoints = [parties, clients].concat();
-        Ok(Self { protocol, casting, players, endpoints, total, lines, shared: Some(shared) })
+        Ok(Self { protocol, selection, players, endpoints, total, lines, shared: Some(shared) })
     }
 
     /// What is picked: for the network if one is given, and else as a simulation has it.
-    fn casting(
+    fn selection(
         compiled: &Arc<Compiled>,
         protocol: &str,
         parties: &[String],
@@ -156,10 +156,10 @@ impl Breakdown {
         net: &CostNet,
         count: u64,
     ) -> Result<Self, Error> {
-        let casting = Self::casting(compiled, &protocol, &parties, net, Making::Offline)?;
-        let total = price_offline(compiled, &casting.protocol, &parties, count)?;
-        let players = net.players(&casting, &parties)?;
-        Ok(Self { protocol, casting, players, endpoints: parties, total, lines: Vec::new(), shared: None })
+        let selection = Self::selection(compiled, &protocol, &parties, net, Making::Offline)?;
+        let total = price_offline(compiled, &selection.protocol, &parties, count)?;
+        let players = net.players(&selection, &parties)?;
+        Ok(Self { protocol, selection, players, endpoints: parties, total, lines: Vec::new(), shared: None })
     }
 
     /// What all parts of a stream cost together.
@@ -170,15 +170,15 @@ impl Breakdown {
         net: &CostNet,
     ) -> Result<Self, Error> {
         let endpoints = [parties, &stream.clients(parties)].concat();
-        let casting = if net.given {
+        let selection = if net.given {
             let price = |name: &str| stream.price(name, parties, 1);
             select(&protocol, parties, &network(&net.profile, &endpoints), Making::InRun, price)?
         } else {
             select_default(&protocol)?
         };
-        let total = stream.price(&casting.protocol, parties, 1)?;
-        let players = net.players(&casting, parties)?;
-        Ok(Self { protocol, casting, players, endpoints, total, lines: Vec::new(), shared: None })
+        let total = stream.price(&selection.protocol, parties, 1)?;
+        let players = net.players(&selection, parties)?;
+        Ok(Self { protocol, selection, players, endpoints, total, lines: Vec::new(), shared: None })
     }
 
     fn to_json(&self, net: &Profile) -> Json {
@@ -207,12 +207,12 @@ impl Breakdown {
         if let Some(shared) = &self.shared {
             object["shared"] = json!({"sent_bytes": self.sent(shared), "rounds": shared.rounds()});
         }
-        if let Some(seating) = &self.casting.roles {
+        if let Some(seating) = &self.selection.roles {
             object["roles"] = run::roles(&seating.parties);
         } else if !self.players.is_empty() {
             object["roles"] = run::roles(&self.players);
         }
-        if let Some(comparison) = &self.casting.comparison {
+        if let Some(comparison) = &self.selection.comparison {
             object["comparison"] = run::comparison(comparison);
         }
         object
@@ -243,7 +243,7 @@ impl Breakdown {
             }
             lines = format!("{table}\n");
         }
-        let Selection { roles: seating, comparison, .. } = &self.casting;
+        let Selection { roles: seating, comparison, .. } = &self.selection;
         let roles = match seating {
             Some(seating) => format!("\nroles: {seating}"),
             None if self.players.is_empty() => String::new(),

@@ -4,7 +4,7 @@ use crate::failure::Failure;
 use clap::Args;
 use std::sync::Arc;
 use tacit::net::Profile;
-use tacit::{Selection, Comparison, Compiled, Making, select_for, players, protocol};
+use tacit::{Comparison, Compiled, Making, Selection, players, protocol, select_for};
 
 /// The network that something is picked for.
 #[derive(Args, Clone, Debug)]
@@ -27,9 +27,9 @@ impl NetArgs {
         making: Making,
     ) -> Result<Option<Comparison>, Failure> {
         let Some(net) = &self.net else { return Ok(None) };
-        let casting = select_for(compiled, protocol, parties, &load(net)?, making)?;
-        *protocol = casting.protocol;
-        Ok(casting.comparison)
+        let selection = select_for(compiled, protocol, parties, &load(net)?, making)?;
+        *protocol = selection.protocol;
+        Ok(selection.comparison)
     }
 }
 
@@ -49,11 +49,15 @@ impl CostNet {
     }
 
     /// Who plays the roles of what is cast, if nothing was picked for a network; nobody if it has none.
-    pub(crate) fn players(&self, casting: &Selection, parties: &[String]) -> Result<Vec<String>, tacit::Error> {
+    pub(crate) fn players(
+        &self,
+        selection: &Selection,
+        parties: &[String],
+    ) -> Result<Vec<String>, tacit::Error> {
         if self.given {
             return Ok(Vec::new());
         }
-        Ok(players(protocol(&casting.protocol)?, parties))
+        Ok(players(protocol(&selection.protocol)?, parties))
     }
 }
 

@@ -12,7 +12,7 @@ use serde_json::{Value as Json, json};
 use std::sync::Arc;
 use tacit::net::setup::Config;
 use tacit::store::Store;
-use tacit::{Compiled, Making, StorePath, Prepared, Seat, describe_roles};
+use tacit::{Compiled, Making, Prepared, Seat, StorePath, describe_roles};
 
 pub(crate) fn offline(context: &mut Context<'_>, args: &OfflineArgs) -> Result<(), Failure> {
     let loaded = program::load(context, &args.program)?;
@@ -117,7 +117,8 @@ fn to_text(made: &Prepared) -> String {
     };
     let links: Vec<String> = made.links.iter().map(link).collect();
     let players = &made.players;
-    let roles = if players.is_empty() { String::new() } else { format!("; roles: {}", describe_roles(players)) };
+    let roles =
+        if players.is_empty() { String::new() } else { format!("; roles: {}", describe_roles(players)) };
     let ways = &made.comparison;
     let ways = ways.as_ref().map_or_else(String::new, |ways| format!("; comparison: {ways}"));
     format!(

@@ -108,7 +108,8 @@ fn tell(
     }
     let sent: u64 = done.report.endpoints.iter().map(|(_, traffic)| traffic.payload()).sum();
     let players = &done.report.players;
-    let roles = if players.is_empty() { String::new() } else { format!("; roles: {}", describe_roles(players)) };
+    let roles =
+        if players.is_empty() { String::new() } else { format!("; roles: {}", describe_roles(players)) };
     let material = done.report.material.map_or_else(String::new, |instance| format!(", {instance}"));
     let ways = &done.report.comparison;
     let ways = ways.as_ref().map_or_else(String::new, |ways| format!("; comparison: {ways}"));

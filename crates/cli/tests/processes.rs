@@ -10,7 +10,7 @@ use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 use tacit::engine::executor::Unobserved;
 use tacit::net::setup::{Config, Listener};
-use tacit::net::{Event, Frame, FrameKind, Mesh, ErrorKind};
+use tacit::net::{ErrorKind, Event, Frame, FrameKind, Mesh};
 use tacit::program::{Builder, Dtype, Program, Range, Recipient};
 use tacit::session::step;
 use tacit::store::Epoch;

@@ -9,7 +9,7 @@ use crate::{Clear, Engine, Error, Job, Participants, with_element, with_word};
 use std::sync::Arc;
 use tacit_circuit::Layered;
 use tacit_kernel::{Element, Word, bits, matrix, ring, transpose};
-use tacit_program::plan::{OpKind, Local, MatrixShape, Operand, Plan, Reg, Rows, SECOND_ADDEND};
+use tacit_program::plan::{Local, MatrixShape, OpKind, Operand, Plan, Reg, Rows, SECOND_ADDEND};
 use tacit_session::Session;
 
 /// One party, no messages, no secrets.

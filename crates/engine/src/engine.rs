@@ -82,7 +82,7 @@ impl Checks {
 pub trait Protocol: Send + Sync {
     /// What it is.
     fn spec(&self) -> &ProtocolSpec;
-    /// Its parameters, each with the values that [`Protocol::with`] takes. Not all of them go together.
+    /// Its parameters, each with the values that [`Protocol::with_parameter`] takes. Not all of them go together.
     fn parameters(&self) -> &'static [(&'static str, &'static [&'static str])] {
         &[]
     }
@@ -137,7 +137,7 @@ pub trait Protocol: Send + Sync {
         Checks::default()
     }
     /// Refuses what the protocol can't run though it offers all operations of it: outputs that it opens to no client, say.
-    /// All endpoints ask before anything is sent, and prices do; [`Protocol::seat`] and [`Protocol::client`] refuse the same.
+    /// All endpoints ask before anything is sent, and prices do; [`Protocol::engine`] and [`Protocol::client`] refuse the same.
     fn admit(&self, plan: &Plan, roles: &Participants) -> Result<(), Error> {
         let _ = (plan, roles);
         Ok(())
@@ -148,9 +148,19 @@ pub trait Protocol: Send + Sync {
         Ok(())
     }
     /// Takes a party's seat.
-    fn engine(&self, session: Session, plan: Arc<Plan>, roles: Participants) -> Result<Box<dyn Engine>, Error>;
+    fn engine(
+        &self,
+        session: Session,
+        plan: Arc<Plan>,
+        roles: Participants,
+    ) -> Result<Box<dyn Engine>, Error>;
     /// Takes a client's seat.
-    fn client(&self, session: Session, plan: Arc<Plan>, roles: Participants) -> Result<Box<dyn Client>, Error>;
+    fn client(
+        &self,
+        session: Session,
+        plan: Arc<Plan>,
+        roles: Participants,
+    ) -> Result<Box<dyn Client>, Error>;
 }
 
 /// One party's state in a protocol. Every call works on a whole batch.
@@ -159,9 +169,9 @@ pub trait Protocol: Send + Sync {
 /// and jobs as below, without inputs and outputs, and `seal`, whose material goes to `load`. Material that was made
 /// before is loaded instead; then `prepare` says that there is nothing to do.
 ///
-/// Then it calls: all inputs, in groups (`give` for each, then `take` for each); for every level its local
+/// Then it calls: all inputs, in groups (`share_input` for each, then `receive_share` for each); for every level its local
 /// steps, then its jobs, each begun once and finished once, in the same order; then `check`, then the outputs, in
-/// groups (`offer` for each, then `reveal` for each). A group is one for all endpoints; only its last member can
+/// groups (`send_output` for each, then `open_output` for each). A group is one for all endpoints; only its last member can
 /// be longer than [`AHEAD`](crate::executor::AHEAD) messages.
 pub trait Engine: Send {
     /// The session; none in the clear.
@@ -192,7 +202,7 @@ pub trait Engine: Send {
     fn receive_share(&mut self, input: u32) -> Result<(), Error>;
     /// Runs a step that needs no message.
     fn local(&mut self, step: &Local) -> Result<(), Error>;
-    /// Whether a stage of an operation has messages online: as [`Protocol::speaks`].
+    /// Whether a stage of an operation has messages online: as [`Protocol::has_online_messages`].
     fn has_online_messages(&self, op: u32, stage: u32) -> bool {
         let _ = (op, stage);
         true

@@ -240,7 +240,9 @@ impl Walk<'_> {
         for group in groups(self.plan, inputs.iter().map(|input| input.reg)) {
             for index in group.clone() {
                 let values = values.get(index).and_then(Option::as_ref);
-                self.engine.share_input(index as u32, values).map_err(|error| error.during(inputs[index].node))?;
+                self.engine
+                    .share_input(index as u32, values)
+                    .map_err(|error| error.during(inputs[index].node))?;
             }
             for index in group {
                 self.engine.receive_share(index as u32).map_err(|error| error.during(inputs[index].node))?;

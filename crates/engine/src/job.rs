@@ -6,7 +6,7 @@ use std::collections::BinaryHeap;
 use std::ops::Range;
 use tacit_circuit::Layered;
 use tacit_kernel::Element;
-use tacit_program::plan::{OpKind, Op, Plan, Stage};
+use tacit_program::plan::{Op, OpKind, Plan, Stage};
 
 /// Some columns of one stage of one operation.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -106,7 +106,7 @@ pub(crate) fn tiles_under_way(plan: &Plan, stages: &[Stage]) -> usize {
 }
 
 /// Rounds that some stages of one level take: those of the longest chain of tiles that wait for one another's place
-/// in the window, or one, of what isn't a circuit; none if none of it `speaks`.
+/// in the window, or one, of what isn't a circuit; none if none of it has any message.
 pub fn rounds(plan: &Plan, stages: &[Stage], speaks: impl Fn(&Op, u32) -> bool) -> u64 {
     let (circuits, others): (Vec<Stage>, Vec<Stage>) =
         stages.iter().partition(|stage| is_circuit(plan, **stage));

@@ -14,7 +14,13 @@ pub fn fill(stream: &mut PrssStream, draw: Draw, shape: Register, out: &mut Buff
 }
 
 /// Fills a vector with the difference of two streams: a part of a sharing of zero.
-pub fn fill_difference(a: &mut PrssStream, b: &mut PrssStream, draw: Draw, shape: Register, out: &mut Buffer) {
+pub fn fill_difference(
+    a: &mut PrssStream,
+    b: &mut PrssStream,
+    draw: Draw,
+    shape: Register,
+    out: &mut Buffer,
+) {
     match shape.domain {
         Domain::Bits => a.xor(b, draw, 0, out.bytes_mut()),
         domain => with_element!(domain, E => a.sub::<E>(b, draw, 0, out.words_mut())),

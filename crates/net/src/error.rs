@@ -7,7 +7,7 @@ use crate::{At, Phase};
 
 /// Why a run over a [`crate::Mesh`] ended, or why a call was refused.
 ///
-/// Everything but [`What::WrongUse`] is final: the mesh returns the first such error from every later call.
+/// Everything but [`ErrorKind::WrongUse`] is final: the mesh returns the first such error from every later call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Error(Box<Detail>);
 
@@ -175,7 +175,9 @@ impl fmt::Display for Error {
             ErrorKind::Closed { .. } | ErrorKind::Silent { .. } | ErrorKind::Stalled { .. } => {
                 write!(f, "lost {name} ({what})")?;
             }
-            ErrorKind::Aborted { origin, reason, .. } if origin == name => write!(f, "{name} aborted: {reason}")?,
+            ErrorKind::Aborted { origin, reason, .. } if origin == name => {
+                write!(f, "{name} aborted: {reason}")?
+            }
             ErrorKind::Aborted { .. } => write!(f, "{name} says that {what}")?,
             ErrorKind::WrongUse { .. } => write!(f, "{what}")?,
             _ => write!(f, "{name} {what}")?,

@@ -30,7 +30,7 @@
 //! # Lanes
 //!
 //! More throughput comes from more [`Lane`]s: each has links, a mesh and a thread of its own, and all that they
-//! share is a [`Tie`], by which the failure of one ends the others.
+//! share is a [`AbortFlag`], by which the failure of one ends the others.
 
 pub mod frame;
 pub mod memory;
@@ -52,9 +52,9 @@ mod tls;
 
 pub use at::At;
 pub use counters::{Counters, Traffic, WireBytes};
-pub use error::{Doing, Error, Named, ErrorKind};
+pub use error::{Doing, Error, ErrorKind, Named};
 pub use frame::{Frame, FrameKind};
-pub use lane::{Lane, MAX_LANES, AbortFlag};
+pub use lane::{AbortFlag, Lane, MAX_LANES};
 pub use limits::Limits;
 pub use mesh::Mesh;
 pub use phase::Phase;

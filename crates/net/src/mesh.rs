@@ -9,10 +9,10 @@ mod pulse;
 use std::time::Duration;
 
 use crate::counters::Counters;
-use crate::error::{Doing, Error, Named, ErrorKind};
+use crate::error::{Doing, Error, ErrorKind, Named};
 use crate::frame::{Frame, FrameKind};
 use crate::transport::{Event, Transport};
-use crate::{At, Lane, Limits, Phase, AbortFlag};
+use crate::{AbortFlag, At, Lane, Limits, Phase};
 use lenient::gone_early;
 use peer::{Peer, Standing};
 use pulse::Pulse;
@@ -33,9 +33,9 @@ const REASON: usize = 1024;
 /// Messages of one peer are received in the order in which it sent them: protocols are deterministic, so each
 /// side knows what comes next, and anything else is an error. Those [aside](At::is_aside) have an order of their own.
 ///
-/// The first error (other than [`What::WrongUse`]) is final: it is told to all peers, and every later call
+/// The first error (other than [`ErrorKind::WrongUse`]) is final: it is told to all peers, and every later call
 /// returns it. A mesh that is dropped without [`Mesh::close`] is a lost party to its peers. Only a protocol that can
-/// finish without one of its peers has it otherwise, for its last steps: [`Mesh::leave_out_failed`].
+/// finish without one of its peers has it otherwise, for its last steps: [`Mesh::tolerate_failures`].
 pub struct Mesh {
     transport: Box<dyn Transport>,
     me: usize,
@@ -56,7 +56,7 @@ pub struct Mesh {
     /// When `tick` last looked at the links.
     serviced: Duration,
     waiting: Option<Waiting>,
-    /// A peer that fails is left out, and the run goes on: see [`Mesh::leave_out_failed`].
+    /// A peer that fails is left out, and the run goes on: see [`Mesh::tolerate_failures`].
     lenient: bool,
     /// Until when others may count on what this party sent; zero if nobody does.
     stay: Duration,
@@ -213,7 +213,7 @@ impl Mesh {
     /// this peer. To a peer that has said goodbye it goes nowhere.
     ///
     /// # Errors
-    /// [`What::WrongUse`] if the peer has no link or the payload is beyond [`Limits::frame`]; any other error
+    /// [`ErrorKind::WrongUse`] if the peer has no link or the payload is beyond [`Limits::frame`]; any other error
     /// ends the run.
     pub fn send_vec(&mut self, to: usize, at: At, payload: Vec<u8>) -> Result<(), Error> {
         self.usable(to)?;

@@ -14,7 +14,7 @@ pub enum Event {
     /// Part of a frame: the peer is alive and its message is on the way. A transport whose frames come whole
     /// never says so.
     Progress,
-    /// The link is gone, and why: [`What::Closed`], [`What::TooLong`] or [`What::Malformed`]. Nothing else
+    /// The link is gone, and why: [`ErrorKind::Closed`], [`ErrorKind::TooLong`] or [`ErrorKind::Malformed`]. Nothing else
     /// comes from this peer.
     Lost(ErrorKind),
 }

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use common::{Deployment, SOON, worlds};
 use tacit_net::setup::Security;
-use tacit_net::{At, Limits, Mesh, Phase, Profile, Shaped, Transport, ErrorKind, memory};
+use tacit_net::{At, ErrorKind, Limits, Mesh, Phase, Profile, Shaped, Transport, memory};
 
 /// Runs every mesh in a thread of its own; the results in their order.
 fn run<T: Send + 'static>(meshes: Vec<Mesh>, body: impl Fn(Mesh) -> T + Copy + Send + 'static) -> Vec<T> {
@@ -216,7 +216,10 @@ fn a_message_that_never_comes_ends_in_time_outs_everywhere() {
         assert!(start.elapsed() >= Duration::from_millis(500), "{name}");
         assert!(errors.iter().any(|error| matches!(error.what(), ErrorKind::Silent { .. })), "{name}");
         for error in errors {
-            assert!(matches!(error.what(), ErrorKind::Silent { .. } | ErrorKind::Aborted { .. }), "{name}: {error}");
+            assert!(
+                matches!(error.what(), ErrorKind::Silent { .. } | ErrorKind::Aborted { .. }),
+                "{name}: {error}"
+            );
         }
     }
 }

@@ -11,10 +11,10 @@ use std::time::{Duration, Instant};
 use std::{env, fs};
 
 use common::{Deployment, address, client_mesh, free_ports, mesh, over, replace_certificate};
-use tacit_net::frame::{Header, FrameKind};
+use tacit_net::frame::{FrameKind, Header};
 use tacit_net::setup::{Config, Listener, Security, SetupError, connect, connect_lanes, hello, init, quiet};
 use tacit_net::stream::StreamTransport;
-use tacit_net::{At, Lane, MAX_LANES, Mesh, AbortFlag, Transport, ErrorKind};
+use tacit_net::{AbortFlag, At, ErrorKind, Lane, MAX_LANES, Mesh, Transport};
 
 const SHORT: Duration = Duration::from_millis(700);
 

@@ -232,7 +232,7 @@ pub enum Operand {
     /// In one row: the same bits for all instances; a late input of the circuit ([`Layered::with_late`]).
     Same(Reg),
     /// In one row of a ring of words, with a number for every instance: the low bits of one of its addends, or of the
-    /// addend's negative modulo 2^k. No message. Of a sharing of two only [`SECOND_ADDEND`]: what [`Kind::Split`] is to
+    /// addend's negative modulo 2^k. No message. Of a sharing of two only [`SECOND_ADDEND`]: what [`OpKind::Split`] is to
     /// the first.
     Addend {
         /// The numbers.

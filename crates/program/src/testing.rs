@@ -6,12 +6,12 @@ use proptest::prelude::*;
 use proptest::test_runner::TestRng;
 
 use crate::plan::{
-    Domain, Form, OpKind, Layout, Local, MatrixShape, Modulus, Operand, OutputOp, Plan, Public, Reg,
-    Rows, SECOND_ADDEND,
+    Domain, Form, Layout, Local, MatrixShape, Modulus, OpKind, Operand, OutputOp, Plan, Public, Reg, Rows,
+    SECOND_ADDEND,
 };
 use crate::value::words_of;
 use crate::{
-    Builder, Data, Index, InputType, Dtype, Lowered, Native, NodeId, Program, Range, Recipient, Value,
+    Builder, Data, Dtype, Index, InputType, Lowered, Native, NodeId, Program, Range, Recipient, Value,
 };
 
 /// Executes a plan on unpacked elements. Numbers fall into random addends, so that every carry and

@@ -12,7 +12,7 @@ use tacit_engine::wire::{message_of, pieces};
 use tacit_engine::{Clear, Client, Error, Participants};
 use tacit_kernel::Buffer;
 use tacit_program::plan::Plan;
-use tacit_session::{Session, PrssStream};
+use tacit_session::{PrssStream, Session};
 use zeroize::Zeroize;
 
 /// A client of three parties.

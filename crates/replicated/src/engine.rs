@@ -11,8 +11,8 @@ use tacit_engine::cross::RightMatrices;
 use tacit_engine::profile::{Section, section};
 use tacit_engine::tile::Tiles;
 use tacit_engine::{Clear, Engine, Error, Job, Participants};
-use tacit_program::plan::{Domain, OpKind, Local, Plan, Reg, Width};
-use tacit_session::{At, Draw, Session, PrssStream, step};
+use tacit_program::plan::{Domain, Local, OpKind, Plan, Reg, Width};
+use tacit_session::{At, Draw, PrssStream, Session, step};
 
 /// One party of three.
 pub(crate) struct ReplicatedEngine {
@@ -161,16 +161,21 @@ impl Engine for ReplicatedEngine {
 
     fn arrived(&mut self, job: &Job) -> Result<bool, Error> {
         let awaited: &[usize] = match (&self.plan.ops[job.op as usize].kind, self.me, job.stage) {
-            (OpKind::And { .. } | OpKind::Mul { .. } | OpKind::MatMul { .. } | OpKind::Circuit { .. }, me, _) => {
-                match self.zero_sharing {
-                    ZeroSharing::Computational => &[prev(me)],
-                    ZeroSharing::InformationTheoretic => &[prev(me), next(me)],
-                }
-            }
+            (
+                OpKind::And { .. } | OpKind::Mul { .. } | OpKind::MatMul { .. } | OpKind::Circuit { .. },
+                me,
+                _,
+            ) => match self.zero_sharing {
+                ZeroSharing::Computational => &[prev(me)],
+                ZeroSharing::InformationTheoretic => &[prev(me), next(me)],
+            },
             (OpKind::Split { .. }, 0, _) => &[1],
             (OpKind::Inject { .. } | OpKind::Shift { .. }, 0, 0) => &[1, 2],
             (OpKind::Inject { .. } | OpKind::Shift { .. }, 2, 1) => &[0],
-            (OpKind::Split { .. } | OpKind::Inject { .. } | OpKind::Shift { .. } | OpKind::Sign { .. }, ..) => &[],
+            (
+                OpKind::Split { .. } | OpKind::Inject { .. } | OpKind::Shift { .. } | OpKind::Sign { .. },
+                ..,
+            ) => &[],
         };
         for &peer in awaited {
             if !self.session.mesh().arrived(peer)? {

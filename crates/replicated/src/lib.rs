@@ -12,9 +12,9 @@
 //! doesn't hold. That is so whatever `P_j` sends, so one server that deviates learns no more than one that
 //! doesn't, as long as no server learns an output (Araki et al., section 4).
 
-mod conversions;
 mod circuit;
 mod client;
+mod conversions;
 mod cost;
 mod engine;
 mod fresh;
@@ -34,7 +34,7 @@ pub use verified::ReplicatedMalicious;
 use client::ReplicatedClient;
 use engine::ReplicatedEngine;
 use std::sync::Arc;
-use tacit_engine::{Checks, Client, Engine, Error, Protocol, ProtocolSpec, Participants, Security};
+use tacit_engine::{Checks, Client, Engine, Error, Participants, Protocol, ProtocolSpec, Security};
 use tacit_program::cost::Flow;
 use tacit_program::plan::{InputOp, Op, OutputOp, Plan};
 use tacit_session::Session;
@@ -118,11 +118,21 @@ impl Protocol for Replicated {
         cost::checks()
     }
 
-    fn engine(&self, session: Session, plan: Arc<Plan>, roles: Participants) -> Result<Box<dyn Engine>, Error> {
+    fn engine(
+        &self,
+        session: Session,
+        plan: Arc<Plan>,
+        roles: Participants,
+    ) -> Result<Box<dyn Engine>, Error> {
         Ok(Box::new(ReplicatedEngine::new(session, plan, roles, self.zero_sharing, None)?))
     }
 
-    fn client(&self, session: Session, plan: Arc<Plan>, roles: Participants) -> Result<Box<dyn Client>, Error> {
+    fn client(
+        &self,
+        session: Session,
+        plan: Arc<Plan>,
+        roles: Participants,
+    ) -> Result<Box<dyn Client>, Error> {
         Ok(Box::new(ReplicatedClient::new(session, plan, roles, false)))
     }
 }

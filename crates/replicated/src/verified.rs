@@ -26,12 +26,12 @@ use crate::{ZeroSharing, cost, next, prev};
 use sha2::{Digest, Sha256};
 use std::sync::{Arc, LazyLock};
 use tacit_engine::executor::MAX_IN_FLIGHT;
-use tacit_engine::{Checks, Client, Engine, Error, Protocol, ProtocolSpec, Participants, Security};
+use tacit_engine::{Checks, Client, Engine, Error, Participants, Protocol, ProtocolSpec, Security};
 use tacit_kernel::{Buffer, bits};
 use tacit_program::Native;
 use tacit_program::cost::{Flow, Phase};
-use tacit_program::plan::{InputOp, OpKind, Op, OutputOp, Plan};
-use tacit_session::{At, Draw, Session, PrssStream, step};
+use tacit_program::plan::{InputOp, Op, OpKind, OutputOp, Plan};
+use tacit_session::{At, Draw, PrssStream, Session, step};
 use zeroize::Zeroize;
 
 /// The protocol `replicated-malicious`.
@@ -61,8 +61,10 @@ impl ReplicatedMalicious {
 /// All that parameters can choose.
 static ALL: LazyLock<Vec<ReplicatedMalicious>> = LazyLock::new(|| {
     let sizes = (LEAST_BATCH.ilog2()..=ProofParams::DEFAULT.batch_words.ilog2()).map(|log| 1 << log);
-    let cuts: Vec<ProofParams> =
-        sizes.map(|batch_words| ProofParams { batch_words, ..ProofParams::DEFAULT }).chain([ProofParams::LI_2023]).collect();
+    let cuts: Vec<ProofParams> = sizes
+        .map(|batch_words| ProofParams { batch_words, ..ProofParams::DEFAULT })
+        .chain([ProofParams::LI_2023])
+        .collect();
     let with = |challenges| cuts.iter().map(move |&cut| ReplicatedMalicious { cut, challenges });
     let all = [ONCE, TWICE, Challenges::FiatShamir].into_iter().flat_map(with);
     all.chain([ReplicatedMalicious::BOYLE_2019]).collect()
@@ -186,7 +188,12 @@ impl Protocol for ReplicatedMalicious {
         checks
     }
 
-    fn engine(&self, session: Session, plan: Arc<Plan>, roles: Participants) -> Result<Box<dyn Engine>, Error> {
+    fn engine(
+        &self,
+        session: Session,
+        plan: Arc<Plan>,
+        roles: Participants,
+    ) -> Result<Box<dyn Engine>, Error> {
         let verified = Verified::new(&plan, *self)?;
         #[cfg(feature = "planted")]
         crate::planted::seated(&session);
@@ -202,7 +209,12 @@ impl Protocol for ReplicatedMalicious {
         Ok(Box::new(ReplicatedEngine::new(session, plan, roles, zero_sharing, Some(verified))?))
     }
 
-    fn client(&self, session: Session, plan: Arc<Plan>, roles: Participants) -> Result<Box<dyn Client>, Error> {
+    fn client(
+        &self,
+        session: Session,
+        plan: Arc<Plan>,
+        roles: Participants,
+    ) -> Result<Box<dyn Client>, Error> {
         refuse_unverified(&plan)?;
         Ok(Box::new(ReplicatedClient::new(session, plan, roles, true)))
     }
@@ -278,7 +290,12 @@ impl Verified {
     /// Proves and verifies all that is left, accepts, and waits until the others do. If clients learn anything, the
     /// parties then have a key that clients don't: `P_0` and `P_1` draw it from theirs, and both send it to `P_2`. From
     /// `P_0` alone it could be one that `P_0` chose by what it does to an output of few bits.
-    pub(crate) fn check(&mut self, session: &mut Session, plan: &Plan, roles: &Participants) -> Result<(), Error> {
+    pub(crate) fn check(
+        &mut self,
+        session: &mut Session,
+        plan: &Plan,
+        roles: &Participants,
+    ) -> Result<(), Error> {
         if !planted(Mistake::OutputsEarly) {
             self.proofs.complete(self.words, session)?;
         }
@@ -351,7 +368,8 @@ fn take_key(session: &mut Session) -> Result<[u8; KEY_BYTES], Error> {
 
 /// Refuses what has no proof.
 fn refuse_unverified(plan: &Plan) -> Result<(), Error> {
-    let unverified = plan.ops.iter().find(|op| !matches!(op.kind, OpKind::And { .. } | OpKind::Circuit { .. }));
+    let unverified =
+        plan.ops.iter().find(|op| !matches!(op.kind, OpKind::And { .. } | OpKind::Circuit { .. }));
     match unverified {
         None => Ok(()),
         Some(_) => Err(Error::Refused(
@@ -384,8 +402,9 @@ mod tests {
     /// The parameters after these are given in turn; `None` if one is refused.
     fn with(given: &[(&str, &str)]) -> Option<String> {
         let usual: &dyn Protocol = &ReplicatedMalicious::SOUNDNESS_50;
-        let all =
-            given.iter().try_fold(usual, |protocol, (parameter, value)| protocol.with_parameter(parameter, value));
+        let all = given
+            .iter()
+            .try_fold(usual, |protocol, (parameter, value)| protocol.with_parameter(parameter, value));
         all.map(Protocol::parameter_values)
     }
 

@@ -8,8 +8,9 @@ use tacit_testkit::links::Medium;
 
 /// Batches are so small that the largest circuits here have several, but for others' proofs, whose batches are fixed.
 fn subject(parameter: &str, value: &str) -> Subject {
-    let protocol =
-        ReplicatedMalicious::SOUNDNESS_50.with_parameter(parameter, value).expect("there are such parameters");
+    let protocol = ReplicatedMalicious::SOUNDNESS_50
+        .with_parameter(parameter, value)
+        .expect("there are such parameters");
     let small = protocol.with_parameter("batch", "64");
     Subject {
         protocol: small.unwrap_or(protocol),

@@ -45,7 +45,8 @@ mod otherwise {
         for (kind, parameter) in [("soundness", "50"), ("soundness", "100"), ("challenges", "fiat-shamir")] {
             for words in ["64", "256"] {
                 let protocol = ReplicatedMalicious::SOUNDNESS_50.with_parameter(kind, parameter);
-                let subject = subject(protocol.and_then(|protocol| protocol.with_parameter("batch", words)).unwrap());
+                let subject =
+                    subject(protocol.and_then(|protocol| protocol.with_parameter("batch", words)).unwrap());
                 circuits::without_rounds(&subject, 0..20);
                 equality::random_programs(&subject, 0..10);
             }

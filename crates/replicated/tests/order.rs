@@ -11,7 +11,8 @@ use tacit_testkit::conformance::order::held_to;
 
 fn with(parameters: &[(&str, &str)]) -> &'static dyn Protocol {
     let usual: &dyn Protocol = &ReplicatedMalicious::SOUNDNESS_50;
-    let protocol = parameters.iter().try_fold(usual, |protocol, (name, value)| protocol.with_parameter(name, value));
+    let protocol =
+        parameters.iter().try_fold(usual, |protocol, (name, value)| protocol.with_parameter(name, value));
     protocol.expect("there are such parameters")
 }
 

@@ -2,7 +2,7 @@
 //!
 //! A [`Session`] starts with a handshake ([`Session::establish`]) in which all endpoints state what they are
 //! about to run and contribute fresh randomness. Afterwards every pair holds a key that nobody else knows
-//! ([`Stream`]), and the parties have an identity of the run that can't have occurred before. Commitments,
+//! ([`PrssStream`]), and the parties have an identity of the run that can't have occurred before. Commitments,
 //! coin tosses and the echo check are bound to it.
 //!
 //! What a run is to be may depend on how fast the parties' links are. Then a session of its own comes first, over the same
@@ -14,9 +14,9 @@ mod entropy;
 mod error;
 mod handshake;
 mod measure;
+mod prss;
 mod session;
 pub mod step;
-mod prss;
 
 pub use commitment::{Commitment, Opening};
 pub use entropy::{Entropy, OsEntropy};
@@ -24,6 +24,6 @@ pub use error::{Disagreement, Error};
 pub use handshake::{Agreement, ProgramStep};
 #[doc(hidden)]
 pub use handshake::{read_first_message, write_first_message};
-pub use session::Session;
 pub use prss::{Draw, PrssStream};
+pub use session::Session;
 pub use tacit_net::{At, Limits, Mesh, Phase};

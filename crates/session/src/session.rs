@@ -238,8 +238,9 @@ impl Session {
     pub fn compare_draws(&mut self, others: &[(usize, u64)]) -> Result<(), Error> {
         self.mesh.set_phase(Phase::Verify);
         let at = control(step::DRAWN, 0);
-        let mut drawn: Vec<u64> =
-            (0..self.parties()).map(|party| self.streams[party].as_ref().map_or(0, PrssStream::drawn)).collect();
+        let mut drawn: Vec<u64> = (0..self.parties())
+            .map(|party| self.streams[party].as_ref().map_or(0, PrssStream::drawn))
+            .collect();
         for &(party, blocks) in others {
             drawn[party] = drawn[party].wrapping_add(blocks);
         }

@@ -16,7 +16,7 @@ use crate::material::{all_or_none, part};
 use crate::{Compiled, Endpoint, Error, price, protocol};
 use std::fmt;
 use std::sync::Arc;
-use tacit_engine::{Protocol, Participants};
+use tacit_engine::{Participants, Protocol};
 use tacit_net::{Mesh, Profile};
 use tacit_program::cost::{Cost, LinkProfile, NetProfile, Phase};
 use tacit_session::{Agreement, Session};
@@ -196,8 +196,8 @@ fn select_roles(
     let orders = values(name, ROLES)?;
     if orders.is_empty() {
         let cost = price(name)?;
-        let casting = Selection { protocol: name.to_owned(), roles: None, comparison: None };
-        return Ok((casting, Seconds::of(&cost, net), cost.bytes()));
+        let selection = Selection { protocol: name.to_owned(), roles: None, comparison: None };
+        return Ok((selection, Seconds::of(&cost, net), cost.bytes()));
     }
     let mut all = Vec::new();
     for order in orders {
@@ -261,7 +261,7 @@ pub(crate) struct Negotiation<'a> {
 }
 
 impl Negotiation<'_> {
-    /// As [`settle`], with what is agreed on when all is settled. Where the parties have material already, nothing is measured:
+    /// As [`negotiate`], with what is agreed on when all is settled. Where the parties have material already, nothing is measured:
     /// it says what is settled.
     pub(crate) fn negotiate(
         &self,
@@ -316,9 +316,9 @@ impl Negotiation<'_> {
         }
         let parties = &self.endpoint.parties;
         let net = network(&session.measure().map_err(aborted)?, parties);
-        let casting = select(self.name, parties, &net, self.making, price)
+        let selection = select(self.name, parties, &net, self.making, price)
             .inspect_err(|error| session.abort(&error.to_string()))?;
-        Ok((values_of(self.name, protocol(&casting.protocol)?)?, casting.comparison))
+        Ok((values_of(self.name, protocol(&selection.protocol)?)?, selection.comparison))
     }
 
     /// What the material of all parties was made with, if they have some, of what each has told.

@@ -2,7 +2,7 @@
 
 use crate::Error;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
-use tacit_engine::{Clear, Protocol, Participants};
+use tacit_engine::{Clear, Participants, Protocol};
 use tacit_program::plan::{InputOp, Plan};
 use tacit_program::{
     InputType, Lowered, Native, OutputType, Program, Source, Value, decode, encode, first_difference, lower,

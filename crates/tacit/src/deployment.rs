@@ -5,7 +5,7 @@ use crate::endpoint::{Endpoint, Once};
 use crate::lanes::{LaneInputs, Strand, Tally, Told, admitted_lanes, clients_of, play_lanes};
 use crate::local::outcome;
 use crate::report::Traffic;
-use crate::{Compiled, Error, Progress, Report, Run, is_open, players, price_lanes, protocol, negotiate};
+use crate::{Compiled, Error, Progress, Report, Run, is_open, negotiate, players, price_lanes, protocol};
 use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -109,7 +109,7 @@ impl Seat {
     /// Runs a program once, with everybody whom it names. `inputs` has a value for each input that this endpoint
     /// gives, by the index of the input, and `None` for the others. Waits for the others for as long as the
     /// configuration's limit says. If the protocol's name leaves something to the network ([`is_open`]), that is measured
-    /// first and all is [`settle`]d.
+    /// first and all is [negotiated](crate::negotiate).
     pub fn run(
         &mut self,
         compiled: &Arc<Compiled>,

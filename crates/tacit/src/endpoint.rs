@@ -5,7 +5,7 @@ use crate::report::Traffic;
 use crate::{Compiled, Error, agreed};
 use std::fmt::Write;
 use std::sync::Arc;
-use tacit_engine::{Clear, Client, Engine, Material, Observer, Outcome, Protocol, Participants, executor};
+use tacit_engine::{Clear, Client, Engine, Material, Observer, Outcome, Participants, Protocol, executor};
 use tacit_net::Mesh;
 use tacit_session::{Agreement, OsEntropy, Session};
 
@@ -242,7 +242,8 @@ pub(crate) fn party(
 ) -> Result<(u64, Traffic), Error> {
     let (first, roles) = endpoint.part(0);
     let aborted = |cause| endpoint.compiled.aborted(cause);
-    let mut engine = endpoint.protocol.engine(session, first.plan().clone(), roles.clone()).map_err(aborted)?;
+    let mut engine =
+        endpoint.protocol.engine(session, first.plan().clone(), roles.clone()).map_err(aborted)?;
     let ended = |error: Error, engine: &mut dyn Engine| {
         if let Some(session) = engine.session() {
             session.abort(&error.to_string());

@@ -6,8 +6,8 @@ use crate::report::Traffic;
 use crate::{Compiled, Error, Progress};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use tacit_engine::{Observer, Protocol, Participants};
-use tacit_net::{Lane, MAX_LANES, Mesh, AbortFlag};
+use tacit_engine::{Observer, Participants, Protocol};
+use tacit_net::{AbortFlag, Lane, MAX_LANES, Mesh};
 
 /// What one lane runs: a program, and its inputs.
 pub type LaneInputs<'a, V> = (&'a Arc<Compiled>, &'a [V]);

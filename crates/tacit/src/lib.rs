@@ -8,7 +8,6 @@
 //! takes it ([`Seat::run_stored`]).
 
 mod agreed;
-mod offline;
 mod attempts;
 mod auto_select;
 mod compiled;
@@ -18,17 +17,17 @@ mod error;
 mod lanes;
 mod local;
 mod material;
+mod offline;
 mod price;
 mod registry;
 mod report;
 mod stored;
 mod stream;
 
-pub use offline::{Made, Prepared, Sent, play_offline};
 pub use attempts::MOST_ATTEMPTS;
 pub use auto_select::{
-    Selection, Comparison, Making, RoleAssignment, Seconds, Negotiated, select, select_for, is_open, network, players,
-    negotiate, describe_roles, select_default,
+    Comparison, Making, Negotiated, RoleAssignment, Seconds, Selection, describe_roles, is_open, negotiate,
+    network, players, select, select_default, select_for,
 };
 pub use compiled::Compiled;
 pub use deployment::Seat;
@@ -37,6 +36,7 @@ pub use error::{Distance, Error};
 pub use lanes::{LaneInputs, Strand, admitted_lanes, play_lanes};
 pub use local::{Local, Progress};
 pub use material::{Instance, StorePath};
+pub use offline::{Made, Prepared, Sent, play_offline};
 pub use price::{price, price_lanes, price_offline, priced};
 pub use registry::{protocol, protocols};
 pub use report::{Report, Run, Traffic};

@@ -62,7 +62,11 @@ impl Local {
     ///
     /// # Errors
     /// Of the lane that failed first; then there are no results of others either.
-    pub fn run_lanes(&self, jobs: &[LaneInputs<'_, Value>], progress: Progress<'_>) -> Result<Vec<Run>, Error> {
+    pub fn run_lanes(
+        &self,
+        jobs: &[LaneInputs<'_, Value>],
+        progress: Progress<'_>,
+    ) -> Result<Vec<Run>, Error> {
         let run =
             |(compiled, outputs, report): Opened| Ok(Run { outputs: compiled.decode_all(&outputs)?, report });
         self.play_all(jobs, progress)?.into_iter().map(run).collect()

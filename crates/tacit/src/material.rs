@@ -35,10 +35,10 @@ impl StorePath {
     }
 
     /// A store that is there, to look at: with its anchor in the folder that is named, or where this user's lie, or, if it
-    /// isn't there, beside the store in `anchors` ([`Place::simulated`]). Runs don't look beside their stores.
+    /// isn't there, beside the store in `anchors` ([`StorePath::simulated`]). Runs don't look beside their stores.
     ///
     /// # Errors
-    /// As [`Place::new`], and [`Error::Store`].
+    /// As [`StorePath::new`], and [`Error::Store`].
     pub fn existing(store: impl Into<PathBuf>, anchors: Option<&PathBuf>) -> Result<Self, Error> {
         let store = store.into();
         let usual = Self::new(store.clone(), anchors.cloned());
@@ -55,10 +55,10 @@ impl StorePath {
     }
 
     /// All stores of a folder: the folder itself if it is one, or else those that lie in it, by name, as of a
-    /// [`Place::simulated`]; each as [`Place::existing`].
+    /// [`StorePath::simulated`]; each as [`StorePath::existing`].
     ///
     /// # Errors
-    /// As [`Place::existing`], and [`tacit_store::Error::NoStore`] if there is none.
+    /// As [`StorePath::existing`], and [`tacit_store::Error::NoStore`] if there is none.
     pub fn all_in(folder: impl Into<PathBuf>, anchors: Option<&PathBuf>) -> Result<Vec<Self>, Error> {
         let folder = folder.into();
         let is_store = |path: &Path| Ok::<_, Error>(Store::binding_at(path)?.is_some());
@@ -91,7 +91,7 @@ impl StorePath {
         Self { anchors: store.join(ANCHORS), store }
     }
 
-    /// One of the parties of a [`Place::simulated`].
+    /// One of the parties of a [`StorePath::simulated`].
     pub(crate) fn of(&self, party: &str) -> Self {
         Self { store: self.store.join(party), anchors: self.anchors.clone() }
     }

@@ -6,7 +6,7 @@ use crate::lanes::Tally;
 use crate::local::{all_of, together};
 use crate::material::{refuse_other, two_phases};
 use crate::{
-    Comparison, Compiled, Error, Local, StorePath, Progress, Seat, is_open, players, price, price_offline,
+    Comparison, Compiled, Error, Local, Progress, Seat, StorePath, is_open, players, price, price_offline,
 };
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -93,7 +93,8 @@ impl Seat {
         let mut comparison = None;
         if is_open {
             let made = made.map(|made| made.protocol);
-            let settling = Negotiation { endpoint: &endpoint, name: protocol_name, making: Making::Offline, made };
+            let settling =
+                Negotiation { endpoint: &endpoint, name: protocol_name, making: Making::Offline, made };
             let price = |name: &str| Ok(price(compiled, name, &endpoint.parties)?.total);
             let settled;
             (mesh, settled) = settling.negotiate(mesh, agreement(&endpoint, count), price)?;
@@ -117,7 +118,7 @@ impl Seat {
 
 impl Local {
     /// Makes material for `count` runs of a program, each party in a store of its own under the place's
-    /// ([`Place::simulated`]): what each made. Else as [`Seat::offline`].
+    /// ([`StorePath::simulated`]): what each made. Else as [`Seat::offline`].
     pub fn offline(
         &self,
         compiled: &Arc<Compiled>,

@@ -5,9 +5,9 @@ use crate::lanes::lane_count;
 use crate::material::two_phases;
 use crate::{Compiled, Error, protocol, protocols};
 use std::sync::Arc;
-use tacit_engine::{Checks, Protocol, Participants};
-use tacit_program::cost::{Cost, Flow, Itemised, Phase, CostModel, of_plan};
-use tacit_program::plan::{InputOp, OpKind, Op, OutputOp, Plan, Stage};
+use tacit_engine::{Checks, Participants, Protocol};
+use tacit_program::cost::{Cost, CostModel, Flow, Itemised, Phase, of_plan};
+use tacit_program::plan::{InputOp, Op, OpKind, OutputOp, Plan, Stage};
 use tacit_session::Session;
 
 /// The cost of a run under the protocol of a name, in all, for every node of the program, and for all nodes together.

@@ -21,7 +21,7 @@ pub fn protocols() -> impl Iterator<Item = &'static dyn Protocol> {
 
 /// The protocol of a name, behind which values of its parameters may stand: `replicated`, or `replicated
 /// zero-sharing=information-theoretic`. What is left to the network (`roles=auto`, `comparison=auto`) is as usual: whether
-/// something else is better is for a deployment to find out ([`crate::settle`]).
+/// something else is better is for a deployment to find out ([`crate::negotiate`]).
 ///
 /// # Errors
 /// [`Error::Refused`] if there is no such protocol, parameter or value.
@@ -107,8 +107,9 @@ mod tests {
 
     #[test]
     fn values_that_go_together_are_taken() {
-        let parameters =
-            |values: &str| protocol(&format!("replicated-malicious {values}")).map(Protocol::parameter_values);
+        let parameters = |values: &str| {
+            protocol(&format!("replicated-malicious {values}")).map(Protocol::parameter_values)
+        };
         for (values, taken) in [
             ("", ""),
             ("soundness=50", ""),
@@ -166,7 +167,10 @@ mod tests {
     fn what_is_offered_is_taken() {
         for protocol in protocols() {
             for (parameter, values) in protocol.parameters() {
-                assert!(values.iter().all(|value| protocol.with_parameter(parameter, value).is_some()), "{parameter}");
+                assert!(
+                    values.iter().all(|value| protocol.with_parameter(parameter, value).is_some()),
+                    "{parameter}"
+                );
                 assert!(protocol.with_parameter(parameter, "").is_none(), "{parameter}");
             }
         }

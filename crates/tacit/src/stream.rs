@@ -5,11 +5,11 @@ use crate::endpoint::{Endpoint, Feed, play_parts};
 use crate::local::{collect, together};
 use crate::price::price_in;
 use crate::report::Traffic;
-use crate::{Compiled, Error, Local, Report, Seat, is_open, players, protocol, negotiate};
+use crate::{Compiled, Error, Local, Report, Seat, is_open, negotiate, players, protocol};
 use std::sync::Arc;
 use std::time::Instant;
 use tacit_engine::executor::Unobserved;
-use tacit_engine::{Outcome, Protocol, Participants};
+use tacit_engine::{Outcome, Participants, Protocol};
 use tacit_program::cost::Cost;
 
 /// What is run of a stream. Everybody who takes part agrees on all of it before anything is sent.

@@ -9,7 +9,7 @@ use std::thread;
 use std::time::Duration;
 use tacit::engine::executor::Unobserved;
 use tacit::net::setup::{Config, Listener, init};
-use tacit::net::{Event, Frame, FrameKind, Mesh, ErrorKind};
+use tacit::net::{ErrorKind, Event, Frame, FrameKind, Mesh};
 use tacit::program::{Builder, Data, Dtype, Range, Recipient, Value};
 use tacit::session::step;
 use tacit::{Compiled, Endpoint, Error, Run, Seat, play, protocol};

@@ -1,7 +1,7 @@
 //! Programs of numbers under a protocol that has bits alone: values go in and come out as under any other.
 
 use std::sync::Arc;
-use tacit::engine::{Clear, Protocol, Participants, executor::Unobserved};
+use tacit::engine::{Clear, Participants, Protocol, executor::Unobserved};
 use tacit::net::{Limits, Mesh, memory};
 use tacit::program::plan::{Domain, Form};
 use tacit::program::{Builder, Data, Dtype, Modulus, Native, Range, Recipient, Value};

@@ -11,7 +11,7 @@ use tacit::engine::Clear;
 use tacit::net::setup::{Config, init};
 use tacit::program::cost::Phase;
 use tacit::program::{Builder, Data, Dtype, NodeId, ProgramError, Range, Recipient, Source, Value};
-use tacit::{Compiled, Error, Feed, StorePath, Prepared, Run, Seat, Stream};
+use tacit::{Compiled, Error, Feed, Prepared, Run, Seat, StorePath, Stream};
 
 /// Folders of three parties and the clients `alice` and `bob`; gone at the end.
 struct Deployment(PathBuf);

@@ -9,8 +9,8 @@ use tacit::program::cost::NetProfile;
 use tacit::program::{Builder, Data, Dtype, Range, Recipient, Value};
 use tacit::session::step;
 use tacit::{
-    Selection, Comparison, Compiled, Endpoint, Error, Making, RoleAssignment, select, network, play, players, price,
-    protocol, negotiate,
+    Comparison, Compiled, Endpoint, Error, Making, RoleAssignment, Selection, negotiate, network, play,
+    players, price, protocol, select,
 };
 use tacit_testkit::{Fate, Interceptor, World};
 
@@ -130,12 +130,12 @@ fn all(runs: Vec<Result<Seen, Error>>) -> Vec<Seen> {
     runs.into_iter().map(Result::unwrap).collect()
 }
 
-fn casting(name: &str, compiled: &Arc<Compiled>, net: &NetProfile, making: Making) -> Selection {
+fn selection(name: &str, compiled: &Arc<Compiled>, net: &NetProfile, making: Making) -> Selection {
     select(name, &parties(), net, making, |name| Ok(price(compiled, name, &parties())?.total)).unwrap()
 }
 
 fn predicted(compiled: &Arc<Compiled>, net: &NetProfile) -> RoleAssignment {
-    casting("astra", compiled, net, Making::InRun).roles.unwrap()
+    selection("astra", compiled, net, Making::InRun).roles.unwrap()
 }
 
 /// What a party waits for, from the first message ahead of time until the last thing is checked.
@@ -376,7 +376,7 @@ fn numbers_are_compared_as_the_network_would_have_it() {
         let both = ["prefix", "garbled"]
             .map(|way| all(run(&format!("astra roles=012 comparison={way}"), &compiled, &profile, None)));
         for name in ["astra comparison=auto", "astra roles=012 comparison=auto"] {
-            let predicted = casting(name, &compiled, &net, Making::InRun).comparison.unwrap();
+            let predicted = selection(name, &compiled, &net, Making::InRun).comparison.unwrap();
             assert_eq!(predicted.picked, expected, "{predicted}");
             let settled = all(run(name, &compiled, &profile, None));
             for (me, seen) in settled.iter().enumerate() {
@@ -398,10 +398,13 @@ fn numbers_are_compared_as_the_network_would_have_it() {
 fn what_is_made_ahead_is_not_waited_for() {
     let net = network(&Profile::uniform(WAN), &parties());
     let picked = |count, making| {
-        casting("astra comparison=auto", &signs(count), &net, making).comparison.unwrap().picked
+        selection("astra comparison=auto", &signs(count), &net, making).comparison.unwrap().picked
     };
     assert_eq!([10, 800, 10_000].map(|count| picked(count, Making::InRun)), ["garbled", "prefix", "prefix"]);
-    assert_eq!([10, 800, 10_000].map(|count| picked(count, Making::Offline)), ["garbled", "garbled", "prefix"]);
+    assert_eq!(
+        [10, 800, 10_000].map(|count| picked(count, Making::Offline)),
+        ["garbled", "garbled", "prefix"]
+    );
 }
 
 /// Where links take no time, or nothing is compared, it is as usual.
@@ -410,9 +413,9 @@ fn what_makes_no_difference_is_as_usual() {
     let free = network(&Profile::of_pairs(Vec::new()), &parties());
     let wan = network(&Profile::uniform(WAN), &parties());
     for (compiled, net) in [(signs(10), &free), (products(10, 2), &wan)] {
-        let casting = casting("astra comparison=auto", &compiled, net, Making::InRun);
-        assert_eq!(casting.comparison.unwrap().picked, "prefix");
-        assert_eq!(casting.roles.unwrap().parties, parties());
+        let selection = selection("astra comparison=auto", &compiled, net, Making::InRun);
+        assert_eq!(selection.comparison.unwrap().picked, "prefix");
+        assert_eq!(selection.roles.unwrap().parties, parties());
     }
 }
 
@@ -423,7 +426,7 @@ fn no_network_makes_comparisons_take_gigabytes() {
     let net = network(&Profile::uniform(hour), &parties());
     let picked = |count| {
         let compiled = signs(count);
-        casting("astra comparison=auto", &compiled, &net, Making::InRun).comparison.unwrap().picked
+        selection("astra comparison=auto", &compiled, &net, Making::InRun).comparison.unwrap().picked
     };
     assert_eq!([100_000, 3_000_000].map(picked), ["garbled", "prefix"]);
 }

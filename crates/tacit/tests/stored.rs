@@ -13,7 +13,7 @@ use tacit::program::{Builder, Data, Dtype, Range, Recipient, Value};
 use tacit::session::step;
 use tacit::store::{Available, Store};
 use tacit::{
-    Compiled, Endpoint, Error, Instance, Local, StorePath, Report, play, play_stored, price, price_offline,
+    Compiled, Endpoint, Error, Instance, Local, Report, StorePath, play, play_stored, price, price_offline,
     protocol, protocols,
 };
 use tacit_testkit::{Deviation, Fate, Interceptor, World};

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use tacit_engine::{Checks, Client, Engine, Error, Protocol, ProtocolSpec, Participants};
+use tacit_engine::{Checks, Client, Engine, Error, Participants, Protocol, ProtocolSpec};
 use tacit_program::Native;
 use tacit_program::cost::Flow;
 use tacit_program::plan::{InputOp, Op, OutputOp, Plan};
@@ -98,12 +98,22 @@ impl Protocol for Altered {
         self.protocol.admit_lanes(count)
     }
 
-    fn engine(&self, session: Session, plan: Arc<Plan>, roles: Participants) -> Result<Box<dyn Engine>, Error> {
+    fn engine(
+        &self,
+        session: Session,
+        plan: Arc<Plan>,
+        roles: Participants,
+    ) -> Result<Box<dyn Engine>, Error> {
         self.begin(session.me());
         self.protocol.engine(session, plan, roles)
     }
 
-    fn client(&self, session: Session, plan: Arc<Plan>, roles: Participants) -> Result<Box<dyn Client>, Error> {
+    fn client(
+        &self,
+        session: Session,
+        plan: Arc<Plan>,
+        roles: Participants,
+    ) -> Result<Box<dyn Client>, Error> {
         self.begin(session.me());
         self.protocol.client(session, plan, roles)
     }

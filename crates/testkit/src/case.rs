@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use tacit_engine::clear::ClearEngine;
 use tacit_engine::executor::{self, Observer, Unobserved};
-use tacit_engine::{Clear, Engine, Error, Outcome, Protocol, Participants};
-use tacit_net::{Counters, Lane, Limits, Mesh, Phase, AbortFlag, Transport};
+use tacit_engine::{Clear, Engine, Error, Outcome, Participants, Protocol};
+use tacit_net::{AbortFlag, Counters, Lane, Limits, Mesh, Phase, Transport};
 use tacit_program::plan::{OutputOp, Plan};
 use tacit_session::{Agreement, Session};
 
@@ -92,8 +92,8 @@ impl Case {
         let parties = *protocol.spec().parties.start();
         let mut names: Vec<String> = (0..parties).map(|party| format!("P{party}")).collect();
         let clients = Participants::clients_of(&plan, &names);
-        let roles =
-            Participants::new(&plan, &names, &clients).expect("every role is a party or one of these clients");
+        let roles = Participants::new(&plan, &names, &clients)
+            .expect("every role is a party or one of these clients");
         let clear = |(input, words): (&tacit_program::plan::InputOp, &Vec<u64>)| {
             Clear::from_elements(plan.register(input.reg).domain, input.form, words)
         };
@@ -283,7 +283,8 @@ impl Case {
             let mut threads = Vec::new();
             for (me, seat) in seats.into_iter().enumerate() {
                 let play = move |(transport, draws): (Option<_>, _)| {
-                    transport.map(|transport| self.play(me, transport, draws, Lane::ONLY, AbortFlag::default()))
+                    transport
+                        .map(|transport| self.play(me, transport, draws, Lane::ONLY, AbortFlag::default()))
                 };
                 threads.push(scope.spawn(move || seat.into_iter().map(play).collect::<Vec<_>>()));
             }
@@ -309,7 +310,14 @@ impl Case {
         executor::run_party(&mut engine, &self.plan, &inputs, &mut Unobserved)
     }
 
-    fn play(&self, me: usize, transport: Box<dyn Transport>, draws: &Draws, lane: Lane, tie: AbortFlag) -> Ending {
+    fn play(
+        &self,
+        me: usize,
+        transport: Box<dyn Transport>,
+        draws: &Draws,
+        lane: Lane,
+        tie: AbortFlag,
+    ) -> Ending {
         let limits = self.own_limits.get(&me).unwrap_or(&self.limits).clone();
         let mesh = Mesh::new(transport, me, self.names.clone(), limits).in_lane(lane, tie);
         let agreement = self.agreements[me].clone();

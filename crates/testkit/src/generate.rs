@@ -2,7 +2,7 @@
 
 use crate::conformance::catalogue;
 use tacit_program::{
-    Builder, Data, Index, InputType, Dtype, Modulus, NodeId, Program, ProgramError, Range, Recipient, Value,
+    Builder, Data, Dtype, Index, InputType, Modulus, NodeId, Program, ProgramError, Range, Recipient, Value,
 };
 
 use crate::Rng;

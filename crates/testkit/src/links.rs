@@ -9,7 +9,7 @@ use std::{env, fs, process, thread};
 
 use tacit_net::setup::{Config, Listener, SetupError, connect_lanes, init, quiet};
 use tacit_net::stream::StreamTransport;
-use tacit_net::{Event, Frame, Transport, ErrorKind, WireBytes, memory};
+use tacit_net::{ErrorKind, Event, Frame, Transport, WireBytes, memory};
 
 use crate::Case;
 use crate::case::Links;

@@ -17,7 +17,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use tacit_net::frame::HEADER_BYTES;
-use tacit_net::{Event, Frame, FrameKind, Transport, ErrorKind, WireBytes};
+use tacit_net::{ErrorKind, Event, Frame, FrameKind, Transport, WireBytes};
 use tacit_session::step;
 
 use crate::case::Links;

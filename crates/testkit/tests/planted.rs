@@ -8,7 +8,7 @@ mod planted {
 }
 
 use planted::bits::{Fault, PlantedBits};
-use tacit_engine::{Checks, Client, Engine, Error, Protocol, ProtocolSpec, Participants};
+use tacit_engine::{Checks, Client, Engine, Error, Participants, Protocol, ProtocolSpec};
 use tacit_program::cost::Flow;
 use tacit_program::plan::{InputOp, Op, OutputOp, Plan};
 use tacit_program::{Builder, Dtype, Native, Program, Recipient, lower};

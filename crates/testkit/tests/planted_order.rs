@@ -16,7 +16,8 @@ use tacit_testkit::{Altered, Case};
 
 fn mistaken(mistakes: &'static [Mistake], parameters: &[(&str, &str)]) -> &'static dyn Protocol {
     let usual: &dyn Protocol = &ReplicatedMalicious::SOUNDNESS_50;
-    let protocol = parameters.iter().try_fold(usual, |protocol, (name, value)| protocol.with_parameter(name, value));
+    let protocol =
+        parameters.iter().try_fold(usual, |protocol, (name, value)| protocol.with_parameter(name, value));
     Altered::beginning_with(protocol.expect("there are such parameters"), move |_| plant(mistakes))
 }
 

@@ -19,7 +19,8 @@ use tacit_testkit::{Altered, Case, Delivery, Draws, Fate, Interceptor, Run};
 
 /// The protocol with mistakes in it.
 fn mistaken(mistakes: &'static [Mistake]) -> &'static dyn Protocol {
-    let small = ReplicatedMalicious::SOUNDNESS_50.with_parameter("batch", "64").expect("there are such batches");
+    let small =
+        ReplicatedMalicious::SOUNDNESS_50.with_parameter("batch", "64").expect("there are such batches");
     Altered::beginning_with(small, move |_| plant(mistakes))
 }
 

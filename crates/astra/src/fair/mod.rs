@@ -59,7 +59,7 @@ use crate::verified::{AstraMalicious, clients_learn};
 use crate::{PARTIES, cost};
 use std::sync::Arc;
 use std::time::Duration;
-use tacit_engine::{Checks, Client, Engine, Error, Protocol, ProtocolSpec, Participants, Security};
+use tacit_engine::{Checks, Client, Engine, Error, Participants, Protocol, ProtocolSpec, Security};
 use tacit_kernel::Buffer;
 use tacit_program::Native;
 use tacit_program::cost::Flow;
@@ -174,7 +174,12 @@ impl Protocol for AstraFair {
         Ok(())
     }
 
-    fn engine(&self, mut session: Session, plan: Arc<Plan>, roles: Participants) -> Result<Box<dyn Engine>, Error> {
+    fn engine(
+        &self,
+        mut session: Session,
+        plan: Arc<Plan>,
+        roles: Participants,
+    ) -> Result<Box<dyn Engine>, Error> {
         self.admit(&plan, &roles)?;
         self.admit_lanes(session.mesh().lane().count)?;
         if let Err(refused) = refuse_large(self.0.seats, &plan, &roles, &session) {
@@ -185,7 +190,12 @@ impl Protocol for AstraFair {
         Ok(Box::new(AstraEngine::new(session, plan, roles, self.0.seats, true)?.with_fair_outputs()))
     }
 
-    fn client(&self, mut session: Session, plan: Arc<Plan>, roles: Participants) -> Result<Box<dyn Client>, Error> {
+    fn client(
+        &self,
+        mut session: Session,
+        plan: Arc<Plan>,
+        roles: Participants,
+    ) -> Result<Box<dyn Client>, Error> {
         self.admit(&plan, &roles)?;
         self.admit_lanes(session.mesh().lane().count)?;
         Ok(Box::new(AstraClient::new(session, plan, roles, self.0.seats, true)))

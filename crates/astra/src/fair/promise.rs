@@ -1,9 +1,9 @@
 //! What is promised of outputs: commitments to components, and to proofs that `P_0` aborts.
 
 use super::{COMMITMENT, OPENING, PROOF, at, holder_beside, lacking};
-use crate::prepared::Prepared;
 use crate::engine::AstraEngine;
 use crate::planted::{Mistake, planted};
+use crate::prepared::Prepared;
 use sha2::{Digest, Sha256};
 use tacit_engine::Error;
 use tacit_engine::wire::{message_of, pieces};

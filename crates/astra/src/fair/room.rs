@@ -17,7 +17,12 @@ use tacit_session::{Limits, Session};
 /// Refuses outputs of which a party is opened more than its inbox holds, and messages that links don't carry.
 ///
 /// All parties have the same inboxes, and so all refuse.
-pub(crate) fn refuse_large(seats: Seats, plan: &Plan, roles: &Participants, session: &Session) -> Result<(), Error> {
+pub(crate) fn refuse_large(
+    seats: Seats,
+    plan: &Plan,
+    roles: &Participants,
+    session: &Session,
+) -> Result<(), Error> {
     let limits = session.limits();
     for role in (0..PARTIES).filter(|_| !planted(Mistake::LargeOutputs)) {
         let party = seats.party(role);

@@ -142,7 +142,12 @@ impl Piece {
     }
 
     /// A component of a factor or of the result of some of its products: `zeros`, if triples are checked in the clear.
-    fn part<'a, K: ElementKind>(&self, of: &'a [K::Word], chunk: &Chunk, zeros: &'a [K::Word]) -> &'a [K::Lanes] {
+    fn part<'a, K: ElementKind>(
+        &self,
+        of: &'a [K::Word],
+        chunk: &Chunk,
+        zeros: &'a [K::Word],
+    ) -> &'a [K::Lanes] {
         let first = self.words::<K>().start;
         let part = if self.cut {
             &zeros[..chunk.words.len()]

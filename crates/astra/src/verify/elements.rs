@@ -32,13 +32,13 @@ pub(super) trait ElementKind: 'static {
     fn cross(x: [&[Self::Word]; 2], y: [&[Self::Word]; 2], out: &mut [Self::Word]);
     /// The first `count` numbers as they travel, `bits` of each, in a whole number of bytes.
     fn pack(plane: &[Self::Word], count: usize, bits: u32, out: &mut [u8]);
-    /// The inverse of [`Kind::pack`].
+    /// The inverse of [`ElementKind::pack`].
     fn unpack(bytes: &[u8], count: usize, bits: u32, plane: &mut [Self::Word]);
     /// What it takes of so many triples, of which one plane wasn't drawn, or none, to have them again: records.
     fn records(count: usize, undrawn: Option<usize>) -> usize;
-    /// Makes records of planes, each of which has [`Kind::words`] words.
+    /// Makes records of planes, each of which has [`ElementKind::words`] words.
     fn store(planes: &[Self::Word], undrawn: Option<usize>, records: &mut [Self::Record]);
-    /// The triples at these places as planes, and of these records if any are kept: the inverse of [`Kind::store`]. What is
+    /// The triples at these places as planes, and of these records if any are kept: the inverse of [`ElementKind::store`]. What is
     /// behind the last number is unspecified.
     fn fetch(records: &[Self::Record], places: &[u32], drawn: &mut Drawn, planes: &mut [Self::Word]);
 

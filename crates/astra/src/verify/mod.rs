@@ -52,7 +52,7 @@ use crate::planted::{Mistake, planted};
 use crate::seats::Seats;
 use batch::{Batch, Memory, Step};
 pub(crate) use cost::{cost, instances};
-use elements::{Bits, Elements, ElementKind};
+use elements::{Bits, ElementKind, Elements};
 pub(crate) use parameters::Rules;
 use permutation::COIN_BYTES;
 use std::ops::Range;

@@ -8,7 +8,7 @@ use crate::verified::{new_digest, value};
 use subtle::ConstantTimeEq;
 use tacit_engine::Error;
 use tacit_kernel::digest::{DIGEST_BYTES, Digest, KEY_BYTES};
-use tacit_session::{At, Draw, Session, PrssStream, step};
+use tacit_session::{At, Draw, PrssStream, Session, step};
 use zeroize::Zeroize;
 
 /// A party's first component and its second.

@@ -11,8 +11,8 @@ use tacit::engine::Clear;
 use tacit::net::{Limits, Mesh, Phase, Profile, Shaped, Transport};
 use tacit::program::cost::{Cost, Phase as CostPhase};
 use tacit::{
-    Compiled, Endpoint, Error, Feed, Making, Strand, Stream, admitted_lanes, select, is_open, network,
-    play_lanes, protocol,
+    Compiled, Endpoint, Error, Feed, Making, Strand, Stream, admitted_lanes, is_open, network, play_lanes,
+    protocol, select,
 };
 
 /// What one party has to say at the end.
@@ -80,14 +80,14 @@ impl Bench {
         }
         let parties = &self.spec.parties;
         let net = network(&net::load(net)?, parties);
-        let casting = select(&self.spec.protocol, parties, &net, Making::InRun, |name| {
+        let selection = select(&self.spec.protocol, parties, &net, Making::InRun, |name| {
             let mut total = Cost::default();
             for lane in &self.lanes {
                 total.add_beside(&lane.work.stream.price(name, parties, self.spec.lanes)?);
             }
             Ok(total)
         })?;
-        Ok(Some(casting.protocol))
+        Ok(Some(selection.protocol))
     }
 
     /// What the lanes run, and how often.

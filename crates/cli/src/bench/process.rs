@@ -104,7 +104,8 @@ fn play(job: PartyTask) -> Result<Said, (Failure, bool)> {
             let (mut links, config) = gather(&job.config, 1).map_err(failed)?;
             let links = links.swap_remove(0);
             let mesh = Mesh::new(links, config.me(), config.names(), config.limits().clone());
-            let echo = |error: &tacit::net::Error| matches!(error.what(), tacit::net::ErrorKind::Aborted { .. });
+            let echo =
+                |error: &tacit::net::Error| matches!(error.what(), tacit::net::ErrorKind::Aborted { .. });
             let loopback = ring.play(mesh);
             loopback.map(Said::Loopback).map_err(|error| (Failure::aborted(error.to_string()), echo(&error)))
         }

@@ -8,7 +8,7 @@ use tacit::engine::Clear;
 use tacit::engine::clear::ClearEngine;
 use tacit::engine::executor::{Unobserved, run_party};
 use tacit::program::{
-    Builder, Data, Index, InputType, Dtype, Modulus, NodeId, Program, ProgramError, Range, Recipient, Value,
+    Builder, Data, Dtype, Index, InputType, Modulus, NodeId, Program, ProgramError, Range, Recipient, Value,
     encode, reference,
 };
 use tacit::{Compiled, Stream, protocol};

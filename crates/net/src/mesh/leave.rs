@@ -60,7 +60,7 @@ impl Mesh {
 
     /// Leaves in good order: sends what is still queued, for as long as peers keep taking it; says goodbye to
     /// all; and gives them a moment ([`Limits::linger`](crate::Limits::linger) at most, or as long as
-    /// [`Mesh::leave_out_failed`] says) to say so, too.
+    /// [`Mesh::tolerate_failures`] says) to say so, too.
     ///
     /// # Errors
     /// If the run has ended badly or a peer aborts it meanwhile, or if a peer takes nothing for as long as

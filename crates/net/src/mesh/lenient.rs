@@ -15,18 +15,18 @@ impl Mesh {
     ///
     /// **Nothing is lost.** Other parties may count on what this one sent until `stay` (of [`Mesh::now`]), also if the
     /// run ends badly: until then, and [`Limits::linger`](crate::Limits::linger) longer, [`Mesh::close`] and
-    /// [`Mesh::abort`] keep the links going, unless the other [parties](Mesh::heed_accusers) have left before.
+    /// [`Mesh::abort`] keep the links going, unless the other [parties](Mesh::trust_check_failures_from) have left before.
     ///
     /// **Nothing hangs.** [`Mesh::recv_by`] waits for a time that its caller names and that no sign of life extends.
     /// Sends only queue. [`Mesh::close`] gives up a peer that takes nothing. Until this is called, and after
-    /// [`Mesh::rely_on_all`], every failure ends the run for all, as ever; so does this party's own abort, and the
+    /// [`Mesh::require_all`], every failure ends the run for all, as ever; so does this party's own abort, and the
     /// failure of another of its lanes.
     pub fn tolerate_failures(&mut self, stay: Duration) {
         self.lenient = true;
         self.stay = self.stay.max(stay);
     }
 
-    /// Ends what [`Mesh::leave_out_failed`] began, but for how long this party stays.
+    /// Ends what [`Mesh::tolerate_failures`] began, but for how long this party stays.
     ///
     /// # Errors
     /// If a peer was left out: that ends the run now.
@@ -43,7 +43,7 @@ impl Mesh {
 
     /// Receives the next message of a peer, as [`Mesh::recv`], if it is here by `deadline` (of [`Mesh::now`]), whatever
     /// signs of life the peer gives. `None` if the peer failed or has failed before, where that is
-    /// [its own](Mesh::leave_out_failed).
+    /// [its own](Mesh::tolerate_failures).
     ///
     /// # Errors
     /// Where it is not, the failure ends the run.

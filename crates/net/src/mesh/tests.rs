@@ -485,14 +485,16 @@ fn who_fails_is_left_out_and_the_others_go_on() {
             mesh.tolerate_failures(Duration::ZERO);
         }
         raw.send(1, Frame::data(at(1), vec![1]));
-        let abort = |part| Frame { kind: FrameKind::Abort, at: At { part, ..At::default() }, payload: vec![] };
+        let abort =
+            |part| Frame { kind: FrameKind::Abort, at: At { part, ..At::default() }, payload: vec![] };
         match way {
             0 => drop(raw),
             // Whomever it blames, the abort is its own.
             1 => raw.send(1, abort(2)),
             2 => raw.send(1, Frame::data(at(3), vec![1])),
             3 => raw.send(1, Frame::data(at(2), vec![1, 2])),
-            _ => raw.send(1, Frame { kind: FrameKind::KeepAlive, at: At { part: 9, ..at(0) }, payload: vec![] }),
+            _ => raw
+                .send(1, Frame { kind: FrameKind::KeepAlive, at: At { part: 9, ..at(0) }, payload: vec![] }),
         }
         let [first, second] = &mut meshes[..] else { panic!() };
         let soon = within(first, 5000);

@@ -127,7 +127,9 @@ impl Link {
                 IoErrorKind::ConnectionReset | IoErrorKind::BrokenPipe => closed("reset the connection"),
                 _ => closed(&error.to_string()),
             },
-            Err(Fault::TooLong(FrameTooLong { limit, got })) => Reading::Lost(ErrorKind::TooLong { limit, got }),
+            Err(Fault::TooLong(FrameTooLong { limit, got })) => {
+                Reading::Lost(ErrorKind::TooLong { limit, got })
+            }
             Err(Fault::Tls(detail)) => Reading::Lost(ErrorKind::Malformed { detail }),
         }
     }

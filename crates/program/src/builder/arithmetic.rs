@@ -145,8 +145,12 @@ impl Builder {
         b: NodeId,
     ) -> Result<(NodeId, NodeId), ProgramError> {
         match (self.kind(a)?, self.kind(b)?) {
-            (Dtype::Modular(modulus), Dtype::Bool | Dtype::Int) => Ok((a, self.modular(operation, b, modulus)?)),
-            (Dtype::Bool | Dtype::Int, Dtype::Modular(modulus)) => Ok((self.modular(operation, a, modulus)?, b)),
+            (Dtype::Modular(modulus), Dtype::Bool | Dtype::Int) => {
+                Ok((a, self.modular(operation, b, modulus)?))
+            }
+            (Dtype::Bool | Dtype::Int, Dtype::Modular(modulus)) => {
+                Ok((self.modular(operation, a, modulus)?, b))
+            }
             (x @ Dtype::Modular(_), y) if x == y => Ok((a, b)),
             (x @ Dtype::Modular(_), y) | (x, y @ Dtype::Modular(_)) => {
                 Err(self.fault(Fault::Kinds { operation, a: x, b: y }))

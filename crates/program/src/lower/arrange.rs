@@ -2,7 +2,7 @@
 
 use super::term::limbs;
 use super::{Lowering, View};
-use crate::plan::{Domain, OpKind, Layout, Local, MatrixShape, Reg};
+use crate::plan::{Domain, Layout, Local, MatrixShape, OpKind, Reg};
 use crate::program::NodeId;
 use crate::shape;
 use crate::types::Type;

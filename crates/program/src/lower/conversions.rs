@@ -1,6 +1,6 @@
 //! Shifts of numbers, and bits as numbers: what needs a sharing's addends on the way back from bits.
 //!
-//! **Two addends.** [`Kind::Shift`] and [`Kind::Inject`] do it, but for the carry out of the low bits.
+//! **Two addends.** [`OpKind::Shift`] and [`OpKind::Inject`] do it, but for the carry out of the low bits.
 //!
 //! **Three addends, injection.** A bit is `b = b_0 xor b_1 xor b_2`, and each `b_j` is a number that is shared
 //! already ([`Local::BitAddend`]). As numbers `u xor v = u + v - 2 u v`: two products, one after the other.
@@ -34,7 +34,7 @@
 use super::bits::{Pair, majority};
 use super::term::{Term, limbs};
 use super::{AdditiveComponents, Lowering, width_of};
-use crate::plan::{OpKind, Local, MatrixShape, Operand, Reg, Rows, Width};
+use crate::plan::{Local, MatrixShape, OpKind, Operand, Reg, Rows, Width};
 use std::sync::Arc;
 use tacit_circuit as circuit;
 

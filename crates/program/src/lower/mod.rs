@@ -19,11 +19,11 @@
 //!
 //! `spread` bounds what a plan holds of public values.
 
-mod conversions;
 mod arrange;
 mod binary;
 mod bits;
 mod circuit;
+mod conversions;
 mod number;
 mod rounded;
 mod spread;
@@ -54,7 +54,7 @@ pub struct Native {
     pub rings: bool,
     /// What leads from numbers to bits and back. Nothing asks for it where there are no rings.
     pub additive_components: AdditiveComponents,
-    /// Whether [`plan::Kind::Sign`] takes numbers' signs, rather than circuits on the bits of their addends. Nothing
+    /// Whether [`plan::OpKind::Sign`] takes numbers' signs, rather than circuits on the bits of their addends. Nothing
     /// asks for it where there are no rings.
     pub msb: bool,
 }
@@ -64,8 +64,8 @@ pub struct Native {
 pub enum AdditiveComponents {
     /// No known number of them: no such way.
     None,
-    /// Two, of which single parties know one each: [`plan::Kind::Split`], [`plan::Kind::Inject`] and
-    /// [`plan::Kind::Shift`], and [`plan::Operand::Addend`] of the second. They trust the party that knows the first.
+    /// Two, of which single parties know one each: [`plan::OpKind::Split`], [`plan::OpKind::Inject`] and
+    /// [`plan::OpKind::Shift`], and [`plan::Operand::Addend`] of the second. They trust the party that knows the first.
     Two,
     /// Three, each of which its holders share without a message: [`plan::Operand::Addend`] of each,
     /// [`plan::Local::BitAddend`] and [`plan::Local::ShiftAddends`], and for the rest ANDs and products.
@@ -80,7 +80,8 @@ impl Native {
     pub const SIGNS: Self = Self { msb: true, ..Self::ALL };
 
     /// Rings, and no other interactive operations than ANDs, circuits and products.
-    pub const PRODUCTS: Self = Self { rings: true, additive_components: AdditiveComponents::Three, msb: false };
+    pub const PRODUCTS: Self =
+        Self { rings: true, additive_components: AdditiveComponents::Three, msb: false };
 
     /// These and signs.
     pub const PRODUCTS_AND_SIGNS: Self = Self { msb: true, ..Self::PRODUCTS };

@@ -1,10 +1,11 @@
 use proptest::prelude::*;
 use proptest::test_runner::{RngAlgorithm, TestRng};
 
-use crate::plan::{OpKind, Local, Plan, Stage, To, Width};
+use crate::plan::{Local, OpKind, Plan, Stage, To, Width};
 use crate::testing::{self, Clear};
 use crate::{
-    AdditiveComponents, Builder, Fault, Index, Dtype, Lowered, Modulus, Native, NodeId, Program, Range, Recipient, lower,
+    AdditiveComponents, Builder, Dtype, Fault, Index, Lowered, Modulus, Native, NodeId, Program, Range,
+    Recipient, lower,
 };
 
 fn seeded(seed: u64) -> TestRng {
@@ -429,7 +430,8 @@ fn a_tournament_is_as_deep_as_it_has_levels_and_as_dear_as_it_has_matches() {
         assert_eq!(matches.sum::<usize>(), 4 * (length - 1));
         // A sign, an injection, a product.
         assert_eq!(rounds(&plan), levels * (5 + 2 + 1));
-        let arg = program(Dtype::Int, (-2, 2), &[4, length], 1, |build, x| build.argmax(x[0], Some(1), false));
+        let arg =
+            program(Dtype::Int, (-2, 2), &[4, length], 1, |build, x| build.argmax(x[0], Some(1), false));
         // The first level's indices are public, so that the last of two levels is one product shorter.
         assert_eq!(rounds(&checked(&arg).plan), levels * 8 - usize::from(levels == 1));
         for which in [Builder::min, Builder::max, Builder::argmin] {
@@ -517,8 +519,11 @@ fn an_engine_without_conversions_is_refused_at_the_line_that_needs_them() {
     build.at(crate::Source { file: "p.py".into(), line: 4, text: "abs(a)".into() });
     let b = build.abs(a).unwrap();
     build.reveal(b, Recipient::All).unwrap();
-    let error =
-        lower(&build.finish().unwrap(), Native { additive_components: AdditiveComponents::None, ..Native::ALL }).unwrap_err();
+    let error = lower(
+        &build.finish().unwrap(),
+        Native { additive_components: AdditiveComponents::None, ..Native::ALL },
+    )
+    .unwrap_err();
     assert_eq!((error.at.line, error.at.text.as_str()), (4, "abs(a)"));
     assert!(matches!(*error.fault, Fault::NotOffered { operation: "abs", .. }));
 }

@@ -1,4 +1,4 @@
-//! Proofs over GF(2^64) ([`super::lifted`]), with points from the verifiers' seeds ([`super::seeds`]).
+//! Proofs over GF(2^64) ([`super::gf64_prover`]), with points from the verifiers' seeds ([`super::seeds`]).
 //!
 //! The coefficients come from a seed of their own, the first of the chain: wrong ANDs are chosen easily whose
 //! coefficients add up to nothing, so nobody may know these before both verifiers hold all of the batch. As every seed
@@ -16,10 +16,10 @@
 
 use super::gf64_prover;
 use super::log::Batch;
+use super::schedule::FoldingSchedule;
 use super::seeds::{
     ChallengeId, Seed, before, chain, coefficients, give_word, point_of_binary, take_word, word_bytes,
 };
-use super::schedule::FoldingSchedule;
 use super::steps::{Out, Proof, Reader, other_verifier};
 use super::{draws, field::Spare};
 use crate::planted::{Mistake, planted};
@@ -169,7 +169,8 @@ impl Prover {
         let place = ChallengeId { prover: session.me(), batch: number, round, repetition: 0 };
         let point = point_of_binary(session.id(), &self.last_seed, place, sequence.blocks(round));
         if let Some(batch) = self.batch.take() {
-            let fold = |planes, side| gf64_prover::fold_bits(sequence, &self.coefficients, planes, side, point);
+            let fold =
+                |planes, side| gf64_prover::fold_bits(sequence, &self.coefficients, planes, side, point);
             (self.u, self.v) = (fold(batch.own_left(), Side::Left), fold(batch.own_right(), Side::Right));
             self.coefficients = Vec::new();
             self.spare = Some(batch);
@@ -279,7 +280,12 @@ fn element(reader: &mut Reader<'_>) -> Gf64 {
 }
 
 /// The seeds of the coefficients and of all rounds, which the verifiers draw from the key that they share.
-fn seeds(session: &mut Session, other: usize, number: u32, sequence: &FoldingSchedule) -> Zeroizing<Vec<Seed>> {
+fn seeds(
+    session: &mut Session,
+    other: usize,
+    number: u32,
+    sequence: &FoldingSchedule,
+) -> Zeroizing<Vec<Seed>> {
     chain(&draws::seed(session, other, step::PROOF_SEED, number), 1 + sequence.rounds())
 }
 
@@ -289,7 +295,13 @@ fn source(first: &Seed) -> Seed {
 }
 
 /// The points of all rounds.
-fn points(session: &Session, sequence: &FoldingSchedule, seeds: &[Seed], prover: usize, batch: u32) -> Vec<Gf64> {
+fn points(
+    session: &Session,
+    sequence: &FoldingSchedule,
+    seeds: &[Seed],
+    prover: usize,
+    batch: u32,
+) -> Vec<Gf64> {
     let point = |(round, seed)| {
         let place = ChallengeId { prover, batch, round, repetition: 0 };
         point_of_binary(session.id(), seed, place, sequence.blocks(round))

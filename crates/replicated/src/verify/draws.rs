@@ -1,8 +1,8 @@
 //! What prover and verifiers draw from the keys that two of them share. All is addressed by the batch.
 
 use super::field::Field;
-use super::seeds::Seed;
 use super::schedule::FoldingSchedule;
+use super::seeds::Seed;
 use crate::planted::{Mistake, planted};
 use tacit_kernel::Element;
 use tacit_kernel::field::Fp61;

@@ -20,7 +20,7 @@
 use super::draws;
 use super::field::{Extended, Field, Spare, write};
 use super::log::Batch;
-use super::proof::{Vectors, claim, fold_to_point, first_values};
+use super::proof::{Vectors, claim, first_values, fold_to_point};
 use super::schedule::FoldingSchedule;
 use super::steps::{Out, Proof, Reader, check_ends, other_verifier};
 #[cfg(feature = "planted")]

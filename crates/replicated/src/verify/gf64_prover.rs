@@ -209,7 +209,12 @@ mod tests {
     }
 
     /// Runs a proof; whether the verifiers accept.
-    fn prove(sequence: &FoldingSchedule, planes: &[Vec<u64>; 6], rng: &mut Rng, tamper: Option<usize>) -> bool {
+    fn prove(
+        sequence: &FoldingSchedule,
+        planes: &[Vec<u64>; 6],
+        rng: &mut Rng,
+        tamper: Option<usize>,
+    ) -> bool {
         let [a, c, e, b, d, f] = planes.each_ref().map(Vec::as_slice);
         let (left, right) = ([a, c, e], [b, d, f]);
         let coefficients = rng.elements(64 * sequence.padded_words());

@@ -26,9 +26,9 @@
 use super::draws;
 use super::field::{Field, Spare, write};
 use super::log::Batch;
-use super::proof::{Vectors, claim, fold_to_point, first_values};
-use super::seeds::{ChallengeId, Seed, before, chain, give_word, point, take_word, word_bytes};
+use super::proof::{Vectors, claim, first_values, fold_to_point};
 use super::schedule::FoldingSchedule;
+use super::seeds::{ChallengeId, Seed, before, chain, give_word, point, take_word, word_bytes};
 use super::steps::{Out, Proof, Reader, check_ends, other_verifier};
 use crate::planted::{Mistake, planted};
 use crate::{next, prev};
@@ -365,7 +365,12 @@ fn seeds_and_points(
     let seeds = chain(&draws::seed(session, other, step::PROOF_SEED, batch), sequence.rounds());
     let of = |repetition| {
         let at = |(round, seed)| {
-            point(session.id(), seed, ChallengeId { prover, batch, round, repetition }, sequence.blocks(round))
+            point(
+                session.id(),
+                seed,
+                ChallengeId { prover, batch, round, repetition },
+                sequence.blocks(round),
+            )
         };
         seeds.iter().enumerate().map(at).collect()
     };

@@ -1,6 +1,6 @@
 //! What a party knows of the ANDs that it has computed and that are not yet proved: 7/8 of a byte for each.
 
-use super::schedule::{ProofParams, FoldingSchedule};
+use super::schedule::{FoldingSchedule, ProofParams};
 use crate::planted::{Mistake, planted};
 use tacit_kernel::bits;
 

@@ -6,39 +6,39 @@
 //! | module | has |
 //! | --- | --- |
 //! | `log` | what a party notes of every AND until it is proved |
-//! | `sequence` | rounds of a proof, what each sends, and the soundness |
+//! | `schedule` | rounds of a proof, what each sends, and the soundness |
 //! | `proof` | the relation, and what prover and verifiers compute |
 //! | `field` | F_p, and its extension for points that the prover itself finds |
 //! | `polynomial` | values of polynomials from other values |
 //! | `draws` | what two parties draw from a key that they share |
 //! | `steps` | the messages of all batches, step by step |
 //! | `interactive`, `seeds` | proofs with points from the verifiers |
-//! | `hashed` | proofs with points that the prover finds by hashing |
-//! | `lifted`, `boyle` | proofs over GF(2^64), to compare with |
+//! | `fiat_shamir` | proofs with points that the prover finds by hashing |
+//! | `gf64_prover`, `boyle` | proofs over GF(2^64), to compare with |
 //!
 //! **Words.** For the proof of `P_i` the *left* verifier is `P_(i+1)`, who knows `u` (what `P_i` sent, and the component
 //! that they share), and the *right* verifier is `P_(i-1)`, who knows `v`.
 
 mod boyle;
 mod draws;
-mod field;
 mod fiat_shamir;
-mod interactive;
+mod field;
 mod gf64_prover;
+mod interactive;
 mod log;
 mod polynomial;
 mod proof;
+mod schedule;
 #[cfg(feature = "planted")]
 pub(crate) mod seeds;
 #[cfg(not(feature = "planted"))]
 mod seeds;
-mod schedule;
 mod steps;
 
 pub(crate) use log::BEGUN;
 #[cfg(feature = "planted")]
 pub(crate) use log::Batch;
+pub(crate) use schedule::ProofParams;
 #[cfg(feature = "planted")]
 pub(crate) use seeds::{ChallengeId, Seed};
-pub(crate) use schedule::ProofParams;
 pub(crate) use steps::{Challenges, Proofs, traffic};

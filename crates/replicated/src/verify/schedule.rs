@@ -7,9 +7,9 @@
 //!
 //! | cut | field | degrees | chance at most |
 //! | --- | --- | --- | --- |
-//! | [`Cut::USUAL`] | F_p | 254 | 254 / (2^61 - 65), less than 2^-53 |
-//! | [`Cut::LI_2023`] | F_p | 138 | 138 / (2^61 - 33), less than 2^-53 |
-//! | [`Cut::BOYLE_2019`] | GF(2^64) | 94 | 95 / (2^64 - 9), less than 2^-57 |
+//! | [`ProofParams::DEFAULT`] | F_p | 254 | 254 / (2^61 - 65), less than 2^-53 |
+//! | [`ProofParams::LI_2023`] | F_p | 138 | 138 / (2^61 - 33), less than 2^-53 |
+//! | [`ProofParams::BOYLE_2019`] | GF(2^64) | 94 | 95 / (2^64 - 9), less than 2^-57 |
 //!
 //! The last one has one more for the random coefficients: wrong ANDs add up to nothing with a chance of 2^-64.
 
@@ -133,7 +133,8 @@ mod tests {
     use super::*;
 
     /// The most that the degrees of a proof's polynomials add up to.
-    const DEGREES: [(ProofParams, usize); 3] = [(ProofParams::DEFAULT, 254), (ProofParams::LI_2023, 138), (ProofParams::BOYLE_2019, 94)];
+    const DEGREES: [(ProofParams, usize); 3] =
+        [(ProofParams::DEFAULT, 254), (ProofParams::LI_2023, 138), (ProofParams::BOYLE_2019, 94)];
 
     fn degrees(sequence: &FoldingSchedule) -> usize {
         let degree = |round| 2 * sequence.blocks(round) - if sequence.is_last(round) { 0 } else { 2 };

@@ -6,11 +6,11 @@
 //! [`super::boyle`] to compare with.
 
 use super::boyle::{self, Boyle};
-use super::field::{Field, Spare, read};
 use super::fiat_shamir::{self, Hashed};
+use super::field::{Field, Spare, read};
 use super::interactive::{self, Interactive};
 use super::log::{BEGUN, Batch, Log};
-use super::schedule::{ProofParams, FoldingSchedule};
+use super::schedule::{FoldingSchedule, ProofParams};
 #[cfg(feature = "planted")]
 use crate::planted::Moment;
 use crate::planted::{Mistake, planted};

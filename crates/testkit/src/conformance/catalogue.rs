@@ -5,7 +5,7 @@ use std::sync::Arc;
 use tacit_circuit::{self as circuit, Circuit};
 use tacit_program::plan::Width;
 use tacit_program::{
-    Builder, Data, Index, Dtype, Modulus, NodeId, Program, ProgramError, Range, Recipient, Value,
+    Builder, Data, Dtype, Index, Modulus, NodeId, Program, ProgramError, Range, Recipient, Value,
 };
 
 /// A program in the making: it has those inputs that its operation asks for.

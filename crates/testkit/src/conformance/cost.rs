@@ -106,7 +106,10 @@ pub fn check_over(subject: &Subject, program: &Program, medium: Medium, what: &s
 fn slack(plan: &Plan) -> usize {
     let converts = |stage: &Stage| {
         let kind = &plan.ops[stage.op as usize].kind;
-        matches!(kind, OpKind::Split { .. } | OpKind::Inject { .. } | OpKind::Shift { .. } | OpKind::Sign { .. })
+        matches!(
+            kind,
+            OpKind::Split { .. } | OpKind::Inject { .. } | OpKind::Shift { .. } | OpKind::Sign { .. }
+        )
     };
     let first = |stage: &&Stage| stage.stage == 0;
     let levels = plan.levels.iter().skip(1);

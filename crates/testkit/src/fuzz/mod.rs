@@ -215,7 +215,9 @@ pub fn program(bytes: &[u8]) {
     }
     let lowered = lower(&program, Native::PRODUCTS).expect("what all operations can do, products can");
     assert_eq!(lowered.outputs.len(), program.outputs().len());
-    if let Err(error) = lower(&program, Native { additive_components: AdditiveComponents::None, ..Native::ALL }) {
+    if let Err(error) =
+        lower(&program, Native { additive_components: AdditiveComponents::None, ..Native::ALL })
+    {
         drop(error.to_string());
     }
     if elements > BINARY_ELEMENTS {

@@ -32,7 +32,8 @@ pub(super) fn frames() -> Vec<Vec<u8>> {
     let data = |op, len| frame(FrameKind::Data, op, len);
     let mut seeds: Vec<Vec<u8>> = [0, 1, 63, 64, 65, 1000].map(|len| data(9, len)).into();
     seeds.extend(KINDS.map(|kind| frame(kind, 0, 20)));
-    seeds.push([data(0, 3), data(1, 0), frame(FrameKind::KeepAlive, 0, 0), data(2, 100), data(3, 1)].concat());
+    seeds
+        .push([data(0, 3), data(1, 0), frame(FrameKind::KeepAlive, 0, 0), data(2, 100), data(3, 1)].concat());
     seeds.push([data(0, 64), frame(FrameKind::Goodbye, 0, 0)].concat());
     // Cut in a header and in a payload; announced and not sent.
     seeds.push([&data(0, 5)[..], &data(1, 5)[..7]].concat());

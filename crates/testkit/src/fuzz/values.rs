@@ -1,7 +1,9 @@
 //! Clear values: numbers that a user's file holds, and words that parties have opened.
 
 use tacit_program::plan::{To, Width};
-use tacit_program::{Data, InputType, Dtype, MAX_FRACTION, Modulus, OutputType, Range, Value, decode, encode};
+use tacit_program::{
+    Data, Dtype, InputType, MAX_FRACTION, Modulus, OutputType, Range, Value, decode, encode,
+};
 
 /// Whole numbers up to here are exact as floating-point numbers.
 const EXACT: u64 = 1 << 53;

@@ -3,9 +3,11 @@
 use std::sync::Arc;
 
 use tacit_engine::bank::{Bank, Part};
-use tacit_engine::{Checks, Clear, Client, Engine, Error, Job, Protocol, ProtocolSpec, Participants, Security};
+use tacit_engine::{
+    Checks, Clear, Client, Engine, Error, Job, Participants, Protocol, ProtocolSpec, Security,
+};
 use tacit_program::cost::Flow;
-use tacit_program::plan::{InputOp, OpKind, Local, Op, OutputOp, Plan, Reg};
+use tacit_program::plan::{InputOp, Local, Op, OpKind, OutputOp, Plan, Reg};
 use tacit_session::{At, Draw, Session, step};
 
 /// What is wrong.
@@ -76,7 +78,12 @@ impl Protocol for PlantedBits {
         Checks::default()
     }
 
-    fn engine(&self, session: Session, plan: Arc<Plan>, roles: Participants) -> Result<Box<dyn Engine>, Error> {
+    fn engine(
+        &self,
+        session: Session,
+        plan: Arc<Plan>,
+        roles: Participants,
+    ) -> Result<Box<dyn Engine>, Error> {
         let bank = |component: usize| Bank::new(Arc::clone(&plan), Part::Component(component as u8));
         let (own, prev) = (bank(session.me()), bank(prev(session.me())));
         Ok(Box::new(Party { session, plan, roles, own, prev, fault: self.0, first_mask: None }))

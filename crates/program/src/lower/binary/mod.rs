@@ -30,7 +30,7 @@ use tacit_circuit::arith::{self, Style};
 use tacit_circuit::{self as circuit, Wire};
 
 use super::{Lowering, View};
-use crate::plan::{Domain, OpKind, Layout, Local, Operand, Public, Reg, To};
+use crate::plan::{Domain, Layout, Local, OpKind, Operand, Public, Reg, To};
 use crate::program::{Extreme, Node, NodeId, Operation, Rounding};
 use crate::shape::Span;
 use crate::types::Type;

@@ -9,7 +9,7 @@ use crate::lower::Lowering;
 use crate::plan::{self, Form, OpKind, Plan};
 use crate::testing::{self, Clear};
 use crate::{
-    Builder, Fault, Dtype, Modulus, Native, Program, ProgramError, Range, Recipient, Source, lower, reference,
+    Builder, Dtype, Fault, Modulus, Native, Program, ProgramError, Range, Recipient, Source, lower, reference,
 };
 
 fn seeded(seed: u64) -> TestRng {

@@ -4,7 +4,7 @@ use proptest::test_runner::{RngAlgorithm, TestRng};
 use crate::plan::{OpKind, Plan};
 use crate::testing;
 use crate::{
-    Builder, Data, Fault, Dtype, Lowered, Native, NodeId, Program, ProgramError, Range, Recipient, Value,
+    Builder, Data, Dtype, Fault, Lowered, Native, NodeId, Program, ProgramError, Range, Recipient, Value,
     reference,
 };
 
@@ -86,7 +86,8 @@ fn every_byte_by_every_small_number() {
             let expected: Vec<i128> = all.iter().map(|x| nearest(x * i128::from(d), 64)).collect();
             assert_eq!(results(&product, &all), expected, "times {d} / 64");
             checked(&product, &all);
-            let floor = program(Dtype::Int, range, &[256], |build, x| build.floor_divide(x, &int(d))).unwrap();
+            let floor =
+                program(Dtype::Int, range, &[256], |build, x| build.floor_divide(x, &int(d))).unwrap();
             let expected: Vec<i128> =
                 all.iter().map(|x| (x * i128::from(d.signum())).div_euclid(d.abs().into())).collect();
             assert_eq!(results(&floor, &all), expected, "// {d}");

@@ -13,7 +13,8 @@ use tacit_testkit::react::{Act, Attacker, reacting};
 use tacit_testkit::{Case, Draws};
 
 use super::{
-    OFFLINE_OPERATION, Does, Seen, ands, bit, changes, delivered, held, mistaken, mistakes, products, told, wrong_outputs,
+    Does, OFFLINE_OPERATION, Seen, ands, bit, changes, delivered, held, mistaken, mistakes, products, told,
+    wrong_outputs,
 };
 use crate::table::{Outcome, Version};
 

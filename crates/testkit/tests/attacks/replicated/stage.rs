@@ -41,7 +41,8 @@ pub(crate) fn protocol(
     look: impl FnMut(Moment, &mut Noted<'_>) + Clone + Send + Sync + 'static,
 ) -> &'static dyn Protocol {
     let usual: &dyn Protocol = &ReplicatedMalicious::SOUNDNESS_50;
-    let protocol = parameters.iter().try_fold(usual, |protocol, (name, value)| protocol.with_parameter(name, value));
+    let protocol =
+        parameters.iter().try_fold(usual, |protocol, (name, value)| protocol.with_parameter(name, value));
     Altered::beginning_with(protocol.expect("there are such parameters"), move |endpoint| {
         plant(mistakes);
         if endpoint == corrupt {
