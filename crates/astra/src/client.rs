@@ -20,7 +20,7 @@ use zeroize::{Zeroize, Zeroizing};
 pub(crate) struct AstraClient {
     session: Session,
     plan: Arc<Plan>,
-    roles: Participants,
+    participants: Participants,
     seats: Seats,
     /// The streams of `x_1` and `x_2`, once the parties gave their seeds.
     streams: Option<[PrssStream; 2]>,
@@ -32,11 +32,11 @@ impl AstraClient {
     pub(crate) fn new(
         session: Session,
         plan: Arc<Plan>,
-        roles: Participants,
+        participants: Participants,
         seats: Seats,
         verified: bool,
     ) -> Self {
-        Self { session, plan, roles, seats, streams: None, verified }
+        Self { session, plan, participants, seats, streams: None, verified }
     }
 
     /// `P_1` and `P_2`, as the session numbers them.
@@ -92,7 +92,7 @@ impl Client for AstraClient {
 
     fn open_output(&mut self, output: u32) -> Result<Clear, Error> {
         let operation = &self.plan.outputs[output as usize];
-        debug_assert!(self.roles.learns(self.session.me(), operation.to));
+        debug_assert!(self.participants.learns(self.session.me(), operation.to));
         let shape = self.plan.register(operation.reg);
         let mut sum = Buffer::new(bytes_of(shape.domain, shape.cols));
         let mut part = sum.clone();
@@ -121,10 +121,10 @@ impl Client for AstraClient {
         Ok(Clear::new(shape.domain, shape.cols, sum))
     }
 
-    fn next(&mut self, plan: Arc<Plan>, roles: Participants) -> Result<(), Error> {
+    fn next(&mut self, plan: Arc<Plan>, participants: Participants) -> Result<(), Error> {
         self.session.next_plan(self.plan.addresses(), plan.addresses())?;
         self.streams = None;
-        (self.plan, self.roles) = (plan, roles);
+        (self.plan, self.participants) = (plan, participants);
         Ok(())
     }
 

@@ -108,10 +108,10 @@ pub(crate) fn masked_opening(seats: Seats, plan: &Plan, kind: &OpKind, stage: u3
 }
 
 /// The masked value, to whoever of `P_1` and `P_2` doesn't own it (figure 1).
-pub(crate) fn input(seats: Seats, plan: &Plan, roles: &Participants, input: &InputOp) -> Vec<Flow> {
+pub(crate) fn input(seats: Seats, plan: &Plan, participants: &Participants, input: &InputOp) -> Vec<Flow> {
     let register = plan.register(input.reg);
     let bits = register.len() as u64 * register.domain.bits();
-    let from = roles.endpoint(input.owner);
+    let from = participants.endpoint(input.owner);
     let evaluators = [1, 2].map(|role| seats.party(role)).into_iter();
     evaluators.filter(|&to| to != from).map(|to| Flow { from, to, bits }).collect()
 }
@@ -122,13 +122,13 @@ pub(crate) fn seeds(seats: Seats, client: usize) -> Vec<Flow> {
 }
 
 /// The component that a party lacks; a client gets two parts of a sum.
-pub(crate) fn output(seats: Seats, plan: &Plan, roles: &Participants, output: &OutputOp) -> Vec<Flow> {
+pub(crate) fn output(seats: Seats, plan: &Plan, participants: &Participants, output: &OutputOp) -> Vec<Flow> {
     let register = plan.register(output.reg);
     let bits = register.len() as u64 * register.domain.bits();
     let missing = [(1, 0), (2, 1), (1, 2)].map(|(from, to)| flow(seats, from, to, bits)).into_iter();
-    let clients = roles.clients_that_learn(output.to);
+    let clients = participants.clients_that_learn(output.to);
     missing
-        .filter(|flow| roles.learns(flow.to, output.to))
+        .filter(|flow| participants.learns(flow.to, output.to))
         .chain(clients.flat_map(|to| [1, 2].map(|role| Flow { from: seats.party(role), to, bits })))
         .collect()
 }
@@ -144,18 +144,18 @@ pub(crate) fn confirmed_seeds(seats: Seats, client: usize) -> Vec<Flow> {
 pub(crate) fn confirmed_output(
     seats: Seats,
     plan: &Plan,
-    roles: &Participants,
+    participants: &Participants,
     output: &OutputOp,
 ) -> Vec<Flow> {
     let register = plan.register(output.reg);
     let bits = register.len() as u64 * register.domain.bits();
     let missing = [(1, 0), (2, 1), (1, 2)].map(|(from, to)| flow(seats, from, to, bits));
     let hashes = [(2, 0), (0, 1), (0, 2)].map(|(from, to)| flow(seats, from, to, HASH_BITS));
-    let to_clients = roles.clients_that_learn(output.to).flat_map(|to| {
+    let to_clients = participants.clients_that_learn(output.to).flat_map(|to| {
         let messages = (0..PARTIES).flat_map(|from| [(from, bits), (from, 2 * HASH_BITS)]);
         messages.map(move |(from, bits)| Flow { from: seats.party(from), to, bits })
     });
-    let to_parties = missing.into_iter().chain(hashes).filter(|flow| roles.learns(flow.to, output.to));
+    let to_parties = missing.into_iter().chain(hashes).filter(|flow| participants.learns(flow.to, output.to));
     to_parties.chain(to_clients).collect()
 }
 
@@ -185,11 +185,11 @@ pub(crate) fn checked_together(seats: Seats, plan: &Plan, runs: u64, lanes: u16)
 }
 
 /// Where products are checked: inputs, what `P_0` computed, and that all accept.
-pub(crate) fn verified_checks(seats: Seats, plan: &Plan, roles: &Participants) -> Checks {
-    let mut checks = compared(seats, plan, roles);
+pub(crate) fn verified_checks(seats: Seats, plan: &Plan, participants: &Participants) -> Checks {
+    let mut checks = compared(seats, plan, participants);
     let verdicts = pairs().map(|(from, to)| Flow { from, to, bits: HASH_BITS });
     checks.round(Phase::Verify, verdicts.collect());
-    if clients_learn(plan, roles) {
+    if clients_learn(plan, participants) {
         // In the round of the verdicts.
         checks.flows.extend([0, 1].map(|from| (Phase::Verify, flow(seats, from, 2, KEY_BITS))));
     }
@@ -197,14 +197,14 @@ pub(crate) fn verified_checks(seats: Seats, plan: &Plan, roles: &Participants) -
 }
 
 /// As above, but for the last.
-pub(crate) fn compared(seats: Seats, plan: &Plan, roles: &Participants) -> Checks {
+pub(crate) fn compared(seats: Seats, plan: &Plan, participants: &Participants) -> Checks {
     let (products, signs) = (products(plan), checked_garbling::signs(plan));
     let mut checks = Checks::default();
-    let client_gives = roles.clients().iter().any(|&client| roles.gives(plan, client));
+    let client_gives = participants.clients().iter().any(|&client| participants.gives(plan, client));
     if client_gives {
         checks.round(Phase::Input, Vec::new());
     }
-    if client_gives || roles.gives(plan, seats.party(0)) {
+    if client_gives || participants.gives(plan, seats.party(0)) {
         checks
             .round(Phase::Input, [(1, 2), (2, 1)].map(|(from, to)| flow(seats, from, to, HASH_BITS)).into());
     }
@@ -221,17 +221,22 @@ pub(crate) fn compared(seats: Seats, plan: &Plan, roles: &Participants) -> Check
 }
 
 /// Where outputs are fair (figure 10): every component that a party lacks, from both of its holders.
-pub(crate) fn fair_output(seats: Seats, plan: &Plan, roles: &Participants, output: &OutputOp) -> Vec<Flow> {
+pub(crate) fn fair_output(
+    seats: Seats,
+    plan: &Plan,
+    participants: &Participants,
+    output: &OutputOp,
+) -> Vec<Flow> {
     let register = plan.register(output.reg);
     let bits = register.len() as u64 * register.domain.bits();
     let opened = pairs().map(|(from, to)| flow(seats, from, to, bits));
-    opened.filter(|flow| roles.learns(flow.to, output.to)).collect()
+    opened.filter(|flow| participants.learns(flow.to, output.to)).collect()
 }
 
 /// Where outputs are fair: ahead of time two commitments from each pair with `P_0` to the third; after the check of
 /// products the seven steps, and what opens the commitments.
-pub(crate) fn fair_checks(seats: Seats, plan: &Plan, roles: &Participants) -> Checks {
-    let mut checks = compared(seats, plan, roles);
+pub(crate) fn fair_checks(seats: Seats, plan: &Plan, participants: &Participants) -> Checks {
+    let mut checks = compared(seats, plan, participants);
     let flows =
         |of: &[(usize, usize)], bits| of.iter().map(|&(from, to)| flow(seats, from, to, bits)).collect();
     let (evaluators, of_first) = ([(1, 2), (2, 1)], [(0, 1), (0, 2)]);
@@ -245,7 +250,8 @@ pub(crate) fn fair_checks(seats: Seats, plan: &Plan, roles: &Participants) -> Ch
     checks.round(Phase::Verify, flows(&[(1, 0), (2, 0)], HASH_BITS));
     checks.round(Phase::Verify, flows(&of_first, 8 * fair::SIGNAL as u64));
     checks.round(Phase::Verify, flows(&evaluators, 8 * fair::REPORT as u64));
-    let learns = |role: usize| plan.outputs.iter().any(|output| roles.learns(seats.party(role), output.to));
+    let learns =
+        |role: usize| plan.outputs.iter().any(|output| participants.learns(seats.party(role), output.to));
     let opened = pairs().filter(|(_, to)| learns(*to));
     checks.flows.extend(opened.map(|(from, to)| (Phase::Output, flow(seats, from, to, HASH_BITS))));
     checks
@@ -257,11 +263,11 @@ fn pairs() -> impl Iterator<Item = (usize, usize)> {
     pairs.filter(|(from, to)| from != to)
 }
 
-pub(crate) fn checks(plan: &Plan, roles: &Participants) -> Checks {
+pub(crate) fn checks(plan: &Plan, participants: &Participants) -> Checks {
     let mut checks = Checks::default();
     let counts = pairs().map(|(from, to)| Flow { from, to, bits: COUNT_BITS });
     checks.round(Phase::Verify, counts.collect());
-    if roles.clients().iter().any(|&client| roles.gives(plan, client)) {
+    if participants.clients().iter().any(|&client| participants.gives(plan, client)) {
         // Seeds go to clients before anything comes from them.
         checks.round(Phase::Input, Vec::new());
     }

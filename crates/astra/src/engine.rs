@@ -58,7 +58,7 @@ pub(crate) enum Drawn {
 pub(crate) struct AstraEngine {
     pub(crate) session: Session,
     pub(crate) plan: Arc<Plan>,
-    pub(crate) roles: Participants,
+    pub(crate) participants: Participants,
     pub(crate) seats: Seats,
     /// `i` of `P_i`.
     pub(crate) me: usize,
@@ -94,7 +94,7 @@ impl AstraEngine {
     pub(crate) fn new(
         session: Session,
         plan: Arc<Plan>,
-        roles: Participants,
+        participants: Participants,
         seats: Seats,
         verified: bool,
     ) -> Result<Self, Error> {
@@ -117,7 +117,7 @@ impl AstraEngine {
             session,
             part: Buffer::default(),
             plan,
-            roles,
+            participants,
             seats,
             me,
             first,
@@ -413,7 +413,7 @@ impl Engine for AstraEngine {
             return self.agree();
         }
         if let Some(verified) = &mut self.verified {
-            return verified.check(&mut self.session, self.seats, &self.plan, &self.roles);
+            return verified.check(&mut self.session, self.seats, &self.plan, &self.participants);
         }
         let mut drawn = self.streams.each_ref().map(PrssStream::drawn);
         if self.me == 0 {
@@ -433,13 +433,13 @@ impl Engine for AstraEngine {
         if self.fair.is_some() { self.take_opened(output) } else { self.reveal_output(output) }
     }
 
-    fn next(&mut self, plan: Arc<Plan>, roles: Participants) -> Result<(), Error> {
+    fn next(&mut self, plan: Arc<Plan>, participants: Participants) -> Result<(), Error> {
         if self.verified.is_some() {
             refuse_unverified(&plan)?;
         }
         if let Some(fair) = &mut self.fair {
-            refuse_clients(&plan, &roles)?;
-            refuse_large(self.seats, &plan, &roles, &self.session)?;
+            refuse_clients(&plan, &participants)?;
+            refuse_large(self.seats, &plan, &participants, &self.session)?;
             *fair = Fair::default();
             self.session.mesh().require_all()?;
         }
@@ -450,7 +450,7 @@ impl Engine for AstraEngine {
         }
         self.first.next(plan.clone());
         self.second.next(plan.clone());
-        (self.plan, self.roles) = (plan, roles);
+        (self.plan, self.participants) = (plan, participants);
         Ok(())
     }
 

@@ -168,7 +168,7 @@ impl AstraEngine {
         for piece in pieces(shape).take(MAX_IN_FLIGHT) {
             self.send_missing(output, operation.reg, &piece)?;
         }
-        let clients: Vec<usize> = self.roles.clients_that_learn(operation.to).collect();
+        let clients: Vec<usize> = self.participants.clients_that_learn(operation.to).collect();
         if self.verified.is_some() {
             return self.confirm_output(output, operation.reg, shape, &clients);
         }
@@ -225,7 +225,7 @@ impl AstraEngine {
         };
         for &(role, component) in confirmed {
             let to = self.party(role);
-            if self.roles.learns(to, self.plan.outputs[output as usize].to) {
+            if self.participants.learns(to, self.plan.outputs[output as usize].to) {
                 let hash = component_hash(&self.session, output, shape, self.component(component).get(reg));
                 self.session.mesh().send(to, hash_at(output), &hash)?;
             }
@@ -254,7 +254,7 @@ impl AstraEngine {
         let (batch, range) = piece;
         for &(role, component) in given {
             let to = self.party(role);
-            if self.roles.learns(to, self.plan.outputs[output as usize].to) {
+            if self.participants.learns(to, self.plan.outputs[output as usize].to) {
                 let shape = self.plan.register(reg);
                 let message = message_of(shape, self.bank(component).get(reg), range);
                 self.session.mesh().send(to, output_at(output, *batch), &message)?;
@@ -269,7 +269,7 @@ impl AstraEngine {
         let shape = plan.register(operation.reg);
         // What was not offered at once goes out as fast as the like comes in: others may be doing the same.
         let mut unsent = pieces(shape).skip(MAX_IN_FLIGHT);
-        if !self.roles.learns(self.session.me(), operation.to) {
+        if !self.participants.learns(self.session.me(), operation.to) {
             for piece in unsent {
                 self.send_missing(output, operation.reg, &piece)?;
             }
@@ -298,7 +298,7 @@ impl AstraEngine {
 
     fn input_shape(&self, input: u32) -> (usize, Reg, Register) {
         let operation = &self.plan.inputs[input as usize];
-        (self.roles.endpoint(operation.owner), operation.reg, self.plan.register(operation.reg))
+        (self.participants.endpoint(operation.owner), operation.reg, self.plan.register(operation.reg))
     }
 }
 

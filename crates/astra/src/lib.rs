@@ -128,38 +128,38 @@ impl Protocol for Astra {
         cost::operation(self.0.seats, plan, &op.kind, stage)
     }
 
-    fn input(&self, plan: &Plan, roles: &Participants, input: &InputOp) -> Vec<Flow> {
-        cost::input(self.0.seats, plan, roles, input)
+    fn input(&self, plan: &Plan, participants: &Participants, input: &InputOp) -> Vec<Flow> {
+        cost::input(self.0.seats, plan, participants, input)
     }
 
     fn seeds(&self, client: usize) -> Vec<Flow> {
         cost::seeds(self.0.seats, client)
     }
 
-    fn output(&self, plan: &Plan, roles: &Participants, output: &OutputOp) -> Vec<Flow> {
-        cost::output(self.0.seats, plan, roles, output)
+    fn output(&self, plan: &Plan, participants: &Participants, output: &OutputOp) -> Vec<Flow> {
+        cost::output(self.0.seats, plan, participants, output)
     }
 
-    fn checks(&self, plan: &Plan, roles: &Participants) -> Checks {
-        cost::checks(plan, roles)
+    fn checks(&self, plan: &Plan, participants: &Participants) -> Checks {
+        cost::checks(plan, participants)
     }
 
     fn engine(
         &self,
         session: Session,
         plan: Arc<Plan>,
-        roles: Participants,
+        participants: Participants,
     ) -> Result<Box<dyn Engine>, Error> {
-        Ok(Box::new(AstraEngine::new(session, plan, roles, self.0.seats, false)?))
+        Ok(Box::new(AstraEngine::new(session, plan, participants, self.0.seats, false)?))
     }
 
     fn client(
         &self,
         session: Session,
         plan: Arc<Plan>,
-        roles: Participants,
+        participants: Participants,
     ) -> Result<Box<dyn Client>, Error> {
-        Ok(Box::new(AstraClient::new(session, plan, roles, self.0.seats, false)))
+        Ok(Box::new(AstraClient::new(session, plan, participants, self.0.seats, false)))
     }
 }
 

@@ -96,20 +96,20 @@ impl Protocol for AstraMalicious {
         flows
     }
 
-    fn input(&self, plan: &Plan, roles: &Participants, input: &InputOp) -> Vec<Flow> {
-        cost::input(self.0.seats, plan, roles, input)
+    fn input(&self, plan: &Plan, participants: &Participants, input: &InputOp) -> Vec<Flow> {
+        cost::input(self.0.seats, plan, participants, input)
     }
 
     fn seeds(&self, client: usize) -> Vec<Flow> {
         cost::confirmed_seeds(self.0.seats, client)
     }
 
-    fn output(&self, plan: &Plan, roles: &Participants, output: &OutputOp) -> Vec<Flow> {
-        cost::confirmed_output(self.0.seats, plan, roles, output)
+    fn output(&self, plan: &Plan, participants: &Participants, output: &OutputOp) -> Vec<Flow> {
+        cost::confirmed_output(self.0.seats, plan, participants, output)
     }
 
-    fn checks(&self, plan: &Plan, roles: &Participants) -> Checks {
-        cost::verified_checks(self.0.seats, plan, roles)
+    fn checks(&self, plan: &Plan, participants: &Participants) -> Checks {
+        cost::verified_checks(self.0.seats, plan, participants)
     }
 
     fn checks_together(&self, plan: &Plan, runs: u64, lanes: u16) -> Checks {
@@ -124,20 +124,20 @@ impl Protocol for AstraMalicious {
         &self,
         session: Session,
         plan: Arc<Plan>,
-        roles: Participants,
+        participants: Participants,
     ) -> Result<Box<dyn Engine>, Error> {
-        self.admit(&plan, &roles)?;
-        Ok(Box::new(AstraEngine::new(session, plan, roles, self.0.seats, true)?))
+        self.admit(&plan, &participants)?;
+        Ok(Box::new(AstraEngine::new(session, plan, participants, self.0.seats, true)?))
     }
 
     fn client(
         &self,
         session: Session,
         plan: Arc<Plan>,
-        roles: Participants,
+        participants: Participants,
     ) -> Result<Box<dyn Client>, Error> {
-        self.admit(&plan, &roles)?;
-        Ok(Box::new(AstraClient::new(session, plan, roles, self.0.seats, true)))
+        self.admit(&plan, &participants)?;
+        Ok(Box::new(AstraClient::new(session, plan, participants, self.0.seats, true)))
     }
 }
 
@@ -188,8 +188,8 @@ fn results_of(plan: &Plan, op: &Op) -> u64 {
 }
 
 /// Whether a client learns anything.
-pub(crate) fn clients_learn(plan: &Plan, roles: &Participants) -> bool {
-    plan.outputs.iter().any(|output| roles.clients_that_learn(output.to).next().is_some())
+pub(crate) fn clients_learn(plan: &Plan, participants: &Participants) -> bool {
+    plan.outputs.iter().any(|output| participants.clients_that_learn(output.to).next().is_some())
 }
 
 /// Where some products belong whose check `P_0` is told something of: results of an operation.
@@ -518,10 +518,10 @@ impl Verified {
         session: &mut Session,
         seats: Seats,
         plan: &Plan,
-        roles: &Participants,
+        participants: &Participants,
     ) -> Result<(), Error> {
         let results = self.verify(session, seats, plan)?;
-        let learn = clients_learn(plan, roles);
+        let learn = clients_learn(plan, participants);
         let mut key = [0; KEY_BYTES];
         if learn && self.me != 2 {
             let draw = Draw { part: step::OUTPUT_KEY, op: 0 };

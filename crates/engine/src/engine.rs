@@ -123,13 +123,13 @@ pub trait Protocol: Send + Sync {
         true
     }
     /// Messages of an input, after the seeds.
-    fn input(&self, plan: &Plan, roles: &Participants, input: &InputOp) -> Vec<Flow>;
+    fn input(&self, plan: &Plan, participants: &Participants, input: &InputOp) -> Vec<Flow>;
     /// Messages that a client sends before its first input.
     fn seeds(&self, client: usize) -> Vec<Flow>;
     /// Messages of an output.
-    fn output(&self, plan: &Plan, roles: &Participants, output: &OutputOp) -> Vec<Flow>;
+    fn output(&self, plan: &Plan, participants: &Participants, output: &OutputOp) -> Vec<Flow>;
     /// Messages with which the parties check one another in a run, besides those of operations, inputs and outputs.
-    fn checks(&self, plan: &Plan, roles: &Participants) -> Checks;
+    fn checks(&self, plan: &Plan, participants: &Participants) -> Checks;
     /// Messages of the offline phase with which the parties check together what one session, which is one of so many lanes,
     /// makes for so many runs of a plan, from 1 on; they aren't among [`Protocol::checks`].
     fn checks_together(&self, plan: &Plan, runs: u64, lanes: u16) -> Checks {
@@ -138,8 +138,8 @@ pub trait Protocol: Send + Sync {
     }
     /// Refuses what the protocol can't run though it offers all operations of it: outputs that it opens to no client, say.
     /// All endpoints ask before anything is sent, and prices do; [`Protocol::engine`] and [`Protocol::client`] refuse the same.
-    fn admit(&self, plan: &Plan, roles: &Participants) -> Result<(), Error> {
-        let _ = (plan, roles);
+    fn admit(&self, plan: &Plan, participants: &Participants) -> Result<(), Error> {
+        let _ = (plan, participants);
         Ok(())
     }
     /// Refuses a run in so many lanes, as [`Protocol::admit`] does a plan.
@@ -152,14 +152,14 @@ pub trait Protocol: Send + Sync {
         &self,
         session: Session,
         plan: Arc<Plan>,
-        roles: Participants,
+        participants: Participants,
     ) -> Result<Box<dyn Engine>, Error>;
     /// Takes a client's seat.
     fn client(
         &self,
         session: Session,
         plan: Arc<Plan>,
-        roles: Participants,
+        participants: Participants,
     ) -> Result<Box<dyn Client>, Error>;
 }
 
@@ -222,7 +222,7 @@ pub trait Engine: Send {
     /// Receives what is to be received for an output; the values, if this party is to learn them. The only way out.
     fn open_output(&mut self, output: u32) -> Result<Option<Clear>, Error>;
     /// Takes another plan in the same session, once all outputs of the last one are revealed.
-    fn next(&mut self, plan: Arc<Plan>, roles: Participants) -> Result<(), Error>;
+    fn next(&mut self, plan: Arc<Plan>, participants: Participants) -> Result<(), Error>;
     /// Ends the run in good order.
     fn close(self: Box<Self>) -> Result<(), Error>;
 }
@@ -236,7 +236,7 @@ pub trait Client: Send {
     /// Receives one of its outputs.
     fn open_output(&mut self, output: u32) -> Result<Clear, Error>;
     /// Takes another plan in the same session.
-    fn next(&mut self, plan: Arc<Plan>, roles: Participants) -> Result<(), Error>;
+    fn next(&mut self, plan: Arc<Plan>, participants: Participants) -> Result<(), Error>;
     /// Ends the run in good order.
     fn close(self: Box<Self>) -> Result<(), Error>;
 }

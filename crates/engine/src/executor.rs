@@ -111,11 +111,11 @@ pub fn run_offline(
 pub fn run_client(
     client: &mut dyn Client,
     plan: &Plan,
-    roles: &Participants,
+    participants: &Participants,
     inputs: &[Option<Clear>],
 ) -> Result<Outcome, Error> {
     let me = client.session().me();
-    let result = client_part(client, plan, roles, inputs, me);
+    let result = client_part(client, plan, participants, inputs, me);
     if let Err(error) = &result {
         client.session().abort(&error.to_string());
     }
@@ -125,13 +125,13 @@ pub fn run_client(
 fn client_part(
     client: &mut dyn Client,
     plan: &Plan,
-    roles: &Participants,
+    participants: &Participants,
     inputs: &[Option<Clear>],
     me: usize,
 ) -> Result<Outcome, Error> {
     client.session().mesh().set_phase(Phase::Input);
     for (index, input) in plan.inputs.iter().enumerate() {
-        if roles.endpoint(input.owner) == me {
+        if participants.endpoint(input.owner) == me {
             let values = own_values(plan, inputs, index)?;
             client.share_input(index as u32, values).map_err(|error| error.during(input.node))?;
         }
@@ -139,7 +139,7 @@ fn client_part(
     client.session().mesh().set_phase(Phase::Output);
     let mut outputs = Vec::with_capacity(plan.outputs.len());
     for (index, output) in plan.outputs.iter().enumerate() {
-        outputs.push(if roles.learns(me, output.to) {
+        outputs.push(if participants.learns(me, output.to) {
             Some(client.open_output(index as u32).map_err(|error| error.during(output.node))?)
         } else {
             None

@@ -21,14 +21,14 @@ pub(crate) struct ReplicatedClient {
     plan: Arc<Plan>,
     /// The streams of `x_0` and `x_1`, once the parties have their seeds.
     streams: Option<[PrssStream; 2]>,
-    roles: Participants,
+    participants: Participants,
     /// Whether the parties verify, and confirm outputs.
     verified: bool,
 }
 
 impl ReplicatedClient {
-    pub(crate) fn new(session: Session, plan: Arc<Plan>, roles: Participants, verified: bool) -> Self {
-        Self { session, plan, streams: None, roles, verified }
+    pub(crate) fn new(session: Session, plan: Arc<Plan>, participants: Participants, verified: bool) -> Self {
+        Self { session, plan, streams: None, participants, verified }
     }
 
     /// Draws the two seeds and gives each to the two parties that hold its component.
@@ -74,7 +74,7 @@ impl Client for ReplicatedClient {
 
     fn open_output(&mut self, output: u32) -> Result<Clear, Error> {
         let operation = &self.plan.outputs[output as usize];
-        debug_assert!(self.roles.learns(self.session.me(), operation.to));
+        debug_assert!(self.participants.learns(self.session.me(), operation.to));
         let shape = self.plan.register(operation.reg);
         let mut sum = Buffer::new(tacit_engine::bytes_of(shape.domain, shape.cols));
         let mut component = sum.clone();
@@ -103,10 +103,10 @@ impl Client for ReplicatedClient {
         Ok(Clear::new(shape.domain, shape.cols, sum))
     }
 
-    fn next(&mut self, plan: Arc<Plan>, roles: Participants) -> Result<(), Error> {
+    fn next(&mut self, plan: Arc<Plan>, participants: Participants) -> Result<(), Error> {
         self.session.next_plan(self.plan.addresses(), plan.addresses())?;
         self.streams = None;
-        (self.plan, self.roles) = (plan, roles);
+        (self.plan, self.participants) = (plan, participants);
         Ok(())
     }
 

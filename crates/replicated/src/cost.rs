@@ -43,10 +43,10 @@ fn select(bits: u64, given: u64, stage: u32) -> Vec<Flow> {
     }
 }
 
-pub(crate) fn input(plan: &Plan, roles: &Participants, input: &InputOp) -> Vec<Flow> {
+pub(crate) fn input(plan: &Plan, participants: &Participants, input: &InputOp) -> Vec<Flow> {
     let register = plan.register(input.reg);
     let bits = register.len() as u64 * register.domain.bits();
-    let from = roles.endpoint(input.owner);
+    let from = participants.endpoint(input.owner);
     if from < PARTIES {
         vec![Flow { from, to: prev(from), bits }]
     } else {
@@ -58,11 +58,11 @@ pub(crate) fn seeds(client: usize) -> Vec<Flow> {
     [(0, 1), (1, 2), (2, 1)].map(|(to, seeds)| Flow { from: client, to, bits: seeds * SEED_BITS }).to_vec()
 }
 
-pub(crate) fn output(plan: &Plan, roles: &Participants, output: &OutputOp) -> Vec<Flow> {
+pub(crate) fn output(plan: &Plan, participants: &Participants, output: &OutputOp) -> Vec<Flow> {
     let register = plan.register(output.reg);
     let bits = register.len() as u64 * register.domain.bits();
-    let parties = (0..PARTIES).filter(|&to| roles.learns(to, output.to));
-    let clients = roles.clients_that_learn(output.to);
+    let parties = (0..PARTIES).filter(|&to| participants.learns(to, output.to));
+    let clients = participants.clients_that_learn(output.to);
     parties
         .map(|to| Flow { from: prev(to), to, bits })
         .chain(clients.flat_map(|to| (0..PARTIES).map(move |from| Flow { from, to, bits })))
@@ -71,9 +71,9 @@ pub(crate) fn output(plan: &Plan, roles: &Participants, output: &OutputOp) -> Ve
 
 /// What confirms an output: a digest from the next party's other neighbour; for clients from every party, and with it
 /// its acceptance.
-pub(crate) fn output_digests(roles: &Participants, output: &OutputOp) -> Vec<Flow> {
-    let parties = (0..PARTIES).filter(|&to| roles.learns(to, output.to));
-    let clients = roles.clients_that_learn(output.to);
+pub(crate) fn output_digests(participants: &Participants, output: &OutputOp) -> Vec<Flow> {
+    let parties = (0..PARTIES).filter(|&to| participants.learns(to, output.to));
+    let clients = participants.clients_that_learn(output.to);
     parties
         .map(|to| Flow { from: next(to), to, bits: DIGEST_BITS })
         .chain(clients.flat_map(|to| (0..PARTIES).map(move |from| Flow { from, to, bits: 2 * DIGEST_BITS })))

@@ -18,7 +18,7 @@ use tacit_session::{At, Draw, PrssStream, Session, step};
 pub(crate) struct ReplicatedEngine {
     pub(crate) session: Session,
     pub(crate) plan: Arc<Plan>,
-    pub(crate) roles: Participants,
+    pub(crate) participants: Participants,
     pub(crate) zero_sharing: ZeroSharing,
     /// `i` of `P_i`.
     pub(crate) me: usize,
@@ -48,7 +48,7 @@ impl ReplicatedEngine {
     pub(crate) fn new(
         session: Session,
         plan: Arc<Plan>,
-        roles: Participants,
+        participants: Participants,
         zero_sharing: ZeroSharing,
         verified: Option<Verified>,
     ) -> Result<Self, Error> {
@@ -73,7 +73,7 @@ impl ReplicatedEngine {
             tiles: Tiles::new(2),
             session,
             plan,
-            roles,
+            participants,
             zero_sharing,
             verified,
         })
@@ -207,7 +207,7 @@ impl Engine for ReplicatedEngine {
     fn check(&mut self) -> Result<(), Error> {
         match &mut self.verified {
             None => Ok(self.session.compare_draws(&[])?),
-            Some(verified) => verified.check(&mut self.session, &self.plan, &self.roles),
+            Some(verified) => verified.check(&mut self.session, &self.plan, &self.participants),
         }
     }
 
@@ -219,7 +219,7 @@ impl Engine for ReplicatedEngine {
         self.reveal_output(output)
     }
 
-    fn next(&mut self, plan: Arc<Plan>, roles: Participants) -> Result<(), Error> {
+    fn next(&mut self, plan: Arc<Plan>, participants: Participants) -> Result<(), Error> {
         self.session.next_plan(self.plan.addresses(), plan.addresses())?;
         if let Some(verified) = &mut self.verified {
             verified.next(&plan)?;
@@ -229,7 +229,7 @@ impl Engine for ReplicatedEngine {
         self.reads = Reads::new(&plan, self.me);
         // Clients give new seeds.
         self.clients.clear();
-        (self.plan, self.roles) = (plan, roles);
+        (self.plan, self.participants) = (plan, participants);
         Ok(())
     }
 

@@ -160,12 +160,12 @@ impl ReplicatedEngine {
         let operation = &plan.outputs[output as usize];
         let shape = plan.register(operation.reg);
         let to = next(self.me);
-        if self.roles.learns(to, operation.to) {
+        if self.participants.learns(to, operation.to) {
             for piece in pieces(shape).take(MAX_IN_FLIGHT) {
                 self.send_component(output, operation.reg, &piece)?;
             }
         }
-        let clients: Vec<usize> = self.roles.clients_that_learn(operation.to).collect();
+        let clients: Vec<usize> = self.participants.clients_that_learn(operation.to).collect();
         if self.verified.is_some() {
             return self.confirm_output(output, operation.reg, shape, &clients);
         }
@@ -208,7 +208,7 @@ impl ReplicatedEngine {
         clients: &[usize],
     ) -> Result<(), Error> {
         let to = prev(self.me);
-        if self.roles.learns(to, self.plan.outputs[output as usize].to) {
+        if self.participants.learns(to, self.plan.outputs[output as usize].to) {
             let digest = component_digest(&self.session, output, shape, self.own.get(reg));
             self.session.mesh().send(to, digest_at(output), &digest)?;
         }
@@ -237,9 +237,9 @@ impl ReplicatedEngine {
         let operation = &plan.outputs[output as usize];
         let shape = plan.register(operation.reg);
         // What was not offered at once goes out as fast as the like comes in: all parties may be doing the same.
-        let unsent = if self.roles.learns(next(self.me), operation.to) { usize::MAX } else { 0 };
+        let unsent = if self.participants.learns(next(self.me), operation.to) { usize::MAX } else { 0 };
         let mut unsent = pieces(shape).skip(MAX_IN_FLIGHT).take(unsent);
-        if !self.roles.learns(self.me, operation.to) {
+        if !self.participants.learns(self.me, operation.to) {
             for piece in unsent {
                 self.send_component(output, operation.reg, &piece)?;
             }
@@ -273,7 +273,7 @@ impl ReplicatedEngine {
 
     fn input_shape(&self, input: u32) -> (usize, Reg, Register) {
         let operation = &self.plan.inputs[input as usize];
-        (self.roles.endpoint(operation.owner), operation.reg, self.plan.register(operation.reg))
+        (self.participants.endpoint(operation.owner), operation.reg, self.plan.register(operation.reg))
     }
 }
 

@@ -102,16 +102,16 @@ impl Protocol for Replicated {
         cost::operation(plan, &op.kind, stage, self.zero_sharing)
     }
 
-    fn input(&self, plan: &Plan, roles: &Participants, input: &InputOp) -> Vec<Flow> {
-        cost::input(plan, roles, input)
+    fn input(&self, plan: &Plan, participants: &Participants, input: &InputOp) -> Vec<Flow> {
+        cost::input(plan, participants, input)
     }
 
     fn seeds(&self, client: usize) -> Vec<Flow> {
         cost::seeds(client)
     }
 
-    fn output(&self, plan: &Plan, roles: &Participants, output: &OutputOp) -> Vec<Flow> {
-        cost::output(plan, roles, output)
+    fn output(&self, plan: &Plan, participants: &Participants, output: &OutputOp) -> Vec<Flow> {
+        cost::output(plan, participants, output)
     }
 
     fn checks(&self, _: &Plan, _: &Participants) -> Checks {
@@ -122,18 +122,18 @@ impl Protocol for Replicated {
         &self,
         session: Session,
         plan: Arc<Plan>,
-        roles: Participants,
+        participants: Participants,
     ) -> Result<Box<dyn Engine>, Error> {
-        Ok(Box::new(ReplicatedEngine::new(session, plan, roles, self.zero_sharing, None)?))
+        Ok(Box::new(ReplicatedEngine::new(session, plan, participants, self.zero_sharing, None)?))
     }
 
     fn client(
         &self,
         session: Session,
         plan: Arc<Plan>,
-        roles: Participants,
+        participants: Participants,
     ) -> Result<Box<dyn Client>, Error> {
-        Ok(Box::new(ReplicatedClient::new(session, plan, roles, false)))
+        Ok(Box::new(ReplicatedClient::new(session, plan, participants, false)))
     }
 }
 

@@ -158,29 +158,29 @@ impl Protocol for ReplicatedMalicious {
         cost::operation(plan, &op.kind, stage, ZeroSharing::Computational)
     }
 
-    fn input(&self, plan: &Plan, roles: &Participants, input: &InputOp) -> Vec<Flow> {
-        cost::input(plan, roles, input)
+    fn input(&self, plan: &Plan, participants: &Participants, input: &InputOp) -> Vec<Flow> {
+        cost::input(plan, participants, input)
     }
 
     fn seeds(&self, client: usize) -> Vec<Flow> {
         cost::seeds(client)
     }
 
-    fn output(&self, plan: &Plan, roles: &Participants, output: &OutputOp) -> Vec<Flow> {
-        let mut flows = cost::output(plan, roles, output);
-        flows.extend(cost::output_digests(roles, output));
+    fn output(&self, plan: &Plan, participants: &Participants, output: &OutputOp) -> Vec<Flow> {
+        let mut flows = cost::output(plan, participants, output);
+        flows.extend(cost::output_digests(participants, output));
         flows
     }
 
-    fn checks(&self, plan: &Plan, roles: &Participants) -> Checks {
+    fn checks(&self, plan: &Plan, participants: &Participants) -> Checks {
         let mut checks = Checks::default();
-        if roles.clients().iter().any(|&client| roles.gives(plan, client)) {
+        if participants.clients().iter().any(|&client| participants.gives(plan, client)) {
             checks.round(Phase::Input, cost::to_both(DIGEST_BITS, DIGEST_BITS));
         }
         let proofs = traffic(noted_words(plan), self.cut, self.challenges);
         checks.rounds(Phase::Verify, proofs.tail, cost::to_both(8 * proofs.back, 8 * proofs.forth));
         checks.round(Phase::Verify, cost::to_both(DIGEST_BITS, DIGEST_BITS));
-        if clients_learn(plan, roles) {
+        if clients_learn(plan, participants) {
             // In the round of the acceptances.
             let key = |from| (Phase::Verify, Flow { from, to: 2, bits: 8 * KEY_BYTES as u64 });
             checks.flows.extend([0, 1].map(key));
@@ -192,7 +192,7 @@ impl Protocol for ReplicatedMalicious {
         &self,
         session: Session,
         plan: Arc<Plan>,
-        roles: Participants,
+        participants: Participants,
     ) -> Result<Box<dyn Engine>, Error> {
         let verified = Verified::new(&plan, *self)?;
         #[cfg(feature = "planted")]
@@ -206,17 +206,17 @@ impl Protocol for ReplicatedMalicious {
             )));
         }
         let zero_sharing = ZeroSharing::Computational;
-        Ok(Box::new(ReplicatedEngine::new(session, plan, roles, zero_sharing, Some(verified))?))
+        Ok(Box::new(ReplicatedEngine::new(session, plan, participants, zero_sharing, Some(verified))?))
     }
 
     fn client(
         &self,
         session: Session,
         plan: Arc<Plan>,
-        roles: Participants,
+        participants: Participants,
     ) -> Result<Box<dyn Client>, Error> {
         refuse_unverified(&plan)?;
-        Ok(Box::new(ReplicatedClient::new(session, plan, roles, true)))
+        Ok(Box::new(ReplicatedClient::new(session, plan, participants, true)))
     }
 }
 
@@ -234,8 +234,8 @@ const BLOCK_BYTES: usize = 16;
 const KEY_BYTES: usize = 16;
 
 /// Whether a client learns anything.
-fn clients_learn(plan: &Plan, roles: &Participants) -> bool {
-    plan.outputs.iter().any(|output| roles.clients_that_learn(output.to).next().is_some())
+fn clients_learn(plan: &Plan, participants: &Participants) -> bool {
+    plan.outputs.iter().any(|output| participants.clients_that_learn(output.to).next().is_some())
 }
 
 /// What a party still has to verify.
@@ -294,7 +294,7 @@ impl Verified {
         &mut self,
         session: &mut Session,
         plan: &Plan,
-        roles: &Participants,
+        participants: &Participants,
     ) -> Result<(), Error> {
         if !planted(Mistake::OutputsEarly) {
             self.proofs.complete(self.words, session)?;
@@ -302,7 +302,7 @@ impl Verified {
         if planted(Mistake::GivenComparedLate) {
             self.compare(session)?;
         }
-        let (me, learn) = (session.me(), clients_learn(plan, roles));
+        let (me, learn) = (session.me(), clients_learn(plan, participants));
         let mut key = [0; KEY_BYTES];
         if learn && me != 2 {
             session.stream(1 - me).fill(Draw { part: step::OUTPUT_KEY, op: 0 }, 0, &mut key);

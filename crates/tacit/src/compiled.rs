@@ -159,9 +159,15 @@ impl Compiled {
     }
 
     /// Those of all values that endpoint `me` gives.
-    pub(crate) fn inputs_of(&self, roles: &Participants, me: usize, values: &[Clear]) -> Vec<Option<Clear>> {
-        let mine =
-            |(input, value): (&InputOp, &Clear)| (roles.endpoint(input.owner) == me).then(|| value.clone());
+    pub(crate) fn inputs_of(
+        &self,
+        participants: &Participants,
+        me: usize,
+        values: &[Clear],
+    ) -> Vec<Option<Clear>> {
+        let mine = |(input, value): (&InputOp, &Clear)| {
+            (participants.endpoint(input.owner) == me).then(|| value.clone())
+        };
         self.plan.inputs.iter().zip(values).map(mine).collect()
     }
 

@@ -237,7 +237,7 @@ impl Seat {
     ) -> Result<Vec<Option<Clear>>, Error> {
         let compiled = &endpoint.compiled;
         let me = self.config.me();
-        let mine = |input: usize| endpoint.roles.endpoint(compiled.plan().inputs[input].owner) == me;
+        let mine = |input: usize| endpoint.participants.endpoint(compiled.plan().inputs[input].owner) == me;
         (0..compiled.inputs().len())
             .map(|input| {
                 let declared = &compiled.inputs()[input];
@@ -266,7 +266,7 @@ impl Seat {
         lanes: u16,
         within: Duration,
     ) -> Result<Vec<Mesh>, Error> {
-        self.gather_with(endpoint.roles.clients(), lanes, within)
+        self.gather_with(endpoint.participants.clients(), lanes, within)
     }
 
     /// The same, to all parties and these clients.

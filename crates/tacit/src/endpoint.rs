@@ -21,7 +21,7 @@ pub struct Endpoint {
     /// Names of the deployment's clients, in order.
     pub clients: Vec<String>,
     /// Who the plan's names are.
-    pub roles: Participants,
+    pub participants: Participants,
     /// How often the program is run, one time after another over the same links.
     pub times: u64,
     /// A program that is run once after that, with its roles: what is left of a stream.
@@ -48,7 +48,16 @@ impl Endpoint {
         clients: Vec<String>,
     ) -> Result<Self, Error> {
         let (compiled, roles) = admitted(compiled, protocol, &parties, &clients)?;
-        Ok(Self { compiled, protocol, parties, clients, roles, times: 1, rest: None, instances: 1 })
+        Ok(Self {
+            compiled,
+            protocol,
+            parties,
+            clients,
+            participants: roles,
+            times: 1,
+            rest: None,
+            instances: 1,
+        })
     }
 
     /// Runs the program so many times, and then `rest`: a stream of inputs that memory wouldn't hold at once, of so
@@ -92,7 +101,7 @@ impl Endpoint {
     fn part(&self, part: u64) -> (&Arc<Compiled>, &Participants) {
         match &self.rest {
             Some((compiled, roles)) if part >= self.times => (compiled, roles),
-            _ => (&self.compiled, &self.roles),
+            _ => (&self.compiled, &self.participants),
         }
     }
 

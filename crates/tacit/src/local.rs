@@ -121,7 +121,7 @@ impl Local {
                     let tally = if me == 0 { &tally } else { &untold };
                     scope.spawn(move || {
                         let inputs = |(endpoint, values): &(Endpoint, Vec<Clear>)| {
-                            Once::new(endpoint.compiled.inputs_of(&endpoint.roles, me, values))
+                            Once::new(endpoint.compiled.inputs_of(&endpoint.participants, me, values))
                         };
                         let mut own: Vec<_> = lanes.iter().map(|lane| (inputs(lane), tally.lane())).collect();
                         let mut strands = Vec::with_capacity(lanes.len());

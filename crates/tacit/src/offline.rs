@@ -237,7 +237,8 @@ pub fn play_offline(
     let epoch = Epoch(*session.id());
     let aborted = |cause| endpoint.compiled.aborted(cause);
     let plan = endpoint.compiled.plan().clone();
-    let mut engine = endpoint.protocol.engine(session, plan, endpoint.roles.clone()).map_err(aborted)?;
+    let mut engine =
+        endpoint.protocol.engine(session, plan, endpoint.participants.clone()).map_err(aborted)?;
     let ended = |engine: &mut dyn Engine, error: tacit_store::Error| {
         if let Some(session) = engine.session() {
             session.abort(&error.to_string());

@@ -44,12 +44,12 @@ fn prices(
     let protocol = protocol(name)?;
     let clients = Participants::clients_of(compiled.plan(), parties);
     let (compiled, roles) = admitted(compiled, protocol, parties, &clients)?;
-    Ok((compiled, Prices { protocol, roles }))
+    Ok((compiled, Prices { protocol, participants: roles }))
 }
 
 /// The cost of a run but for what is checked together with other runs.
 fn of_instance(plan: &Plan, prices: &Prices) -> Itemised {
-    let Prices { protocol, roles } = prices;
+    let Prices { protocol, participants: roles } = prices;
     let mut bill = of_plan(plan, prices);
     for &client in roles.clients().iter().filter(|&&client| roles.gives(plan, client)) {
         for flow in protocol.seeds(client) {
@@ -143,7 +143,7 @@ pub fn price_offline(
 /// A protocol's prices, for given roles.
 struct Prices {
     protocol: &'static dyn Protocol,
-    roles: Participants,
+    participants: Participants,
 }
 
 impl CostModel for Prices {
@@ -160,10 +160,10 @@ impl CostModel for Prices {
     }
 
     fn input(&self, plan: &Plan, input: &InputOp) -> Vec<Flow> {
-        self.protocol.input(plan, &self.roles, input)
+        self.protocol.input(plan, &self.participants, input)
     }
 
     fn output(&self, plan: &Plan, output: &OutputOp) -> Vec<Flow> {
-        self.protocol.output(plan, &self.roles, output)
+        self.protocol.output(plan, &self.participants, output)
     }
 }

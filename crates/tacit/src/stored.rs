@@ -116,7 +116,7 @@ impl Local {
         let (told, untold) = (Tally::new(progress), Tally::new(&|_, _| {}));
         let start = Instant::now();
         let part = |me: usize, mesh, store: Option<&mut Store>| {
-            let inputs = endpoint.compiled.inputs_of(&endpoint.roles, me, &values);
+            let inputs = endpoint.compiled.inputs_of(&endpoint.participants, me, &values);
             let tally = if me == 0 { &told } else { &untold };
             let mut observer: Told<'_> = tally.lane();
             match store {

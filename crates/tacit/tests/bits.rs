@@ -29,7 +29,7 @@ fn run(compiled: &Arc<Compiled>, inputs: &[Value]) -> Vec<Vec<Option<Value>>> {
         let given = own.plan().inputs.iter().zip(inputs).enumerate();
         let given: Vec<Option<Clear>> = given
             .map(|(at, (op, value))| {
-                (endpoint.roles.endpoint(op.owner) == me).then(|| own.encode(at, value).unwrap())
+                (endpoint.participants.endpoint(op.owner) == me).then(|| own.encode(at, value).unwrap())
             })
             .collect();
         let (outcome, _) = play(&endpoint, mesh, given, &mut Unobserved).unwrap();

@@ -70,28 +70,28 @@ impl Protocol for Altered {
         self.protocol.has_online_messages(op, stage)
     }
 
-    fn input(&self, plan: &Plan, roles: &Participants, input: &InputOp) -> Vec<Flow> {
-        self.protocol.input(plan, roles, input)
+    fn input(&self, plan: &Plan, participants: &Participants, input: &InputOp) -> Vec<Flow> {
+        self.protocol.input(plan, participants, input)
     }
 
     fn seeds(&self, client: usize) -> Vec<Flow> {
         self.protocol.seeds(client)
     }
 
-    fn output(&self, plan: &Plan, roles: &Participants, output: &OutputOp) -> Vec<Flow> {
-        self.protocol.output(plan, roles, output)
+    fn output(&self, plan: &Plan, participants: &Participants, output: &OutputOp) -> Vec<Flow> {
+        self.protocol.output(plan, participants, output)
     }
 
-    fn checks(&self, plan: &Plan, roles: &Participants) -> Checks {
-        self.protocol.checks(plan, roles)
+    fn checks(&self, plan: &Plan, participants: &Participants) -> Checks {
+        self.protocol.checks(plan, participants)
     }
 
     fn checks_together(&self, plan: &Plan, runs: u64, lanes: u16) -> Checks {
         self.protocol.checks_together(plan, runs, lanes)
     }
 
-    fn admit(&self, plan: &Plan, roles: &Participants) -> Result<(), Error> {
-        self.protocol.admit(plan, roles)
+    fn admit(&self, plan: &Plan, participants: &Participants) -> Result<(), Error> {
+        self.protocol.admit(plan, participants)
     }
 
     fn admit_lanes(&self, count: u16) -> Result<(), Error> {
@@ -102,19 +102,19 @@ impl Protocol for Altered {
         &self,
         session: Session,
         plan: Arc<Plan>,
-        roles: Participants,
+        participants: Participants,
     ) -> Result<Box<dyn Engine>, Error> {
         self.begin(session.me());
-        self.protocol.engine(session, plan, roles)
+        self.protocol.engine(session, plan, participants)
     }
 
     fn client(
         &self,
         session: Session,
         plan: Arc<Plan>,
-        roles: Participants,
+        participants: Participants,
     ) -> Result<Box<dyn Client>, Error> {
         self.begin(session.me());
-        self.protocol.client(session, plan, roles)
+        self.protocol.client(session, plan, participants)
     }
 }

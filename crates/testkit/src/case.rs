@@ -41,7 +41,7 @@ pub struct Case {
     pub in_step: bool,
     names: Vec<String>,
     parties: usize,
-    roles: Participants,
+    participants: Participants,
 }
 
 /// What one endpoint has at the end.
@@ -125,7 +125,7 @@ impl Case {
             in_step: false,
             names,
             parties,
-            roles,
+            participants: roles,
         }
     }
 
@@ -141,7 +141,7 @@ impl Case {
 
     /// Who the plan's names are.
     pub fn roles(&self) -> &Participants {
-        &self.roles
+        &self.participants
     }
 
     /// An endpoint's name.
@@ -151,7 +151,7 @@ impl Case {
 
     /// Whether an endpoint is a client that learns nothing: it is done as soon as it has given its inputs.
     pub fn only_gives(&self, endpoint: usize) -> bool {
-        let learns = |output: &OutputOp| self.roles.learns(endpoint, output.to);
+        let learns = |output: &OutputOp| self.participants.learns(endpoint, output.to);
         endpoint >= self.parties && !self.plan.outputs.iter().any(learns)
     }
 
@@ -331,7 +331,8 @@ impl Case {
     fn play_party(&self, me: usize, session: Session) -> Ending {
         let mut counters = Counters::default();
         let part = || {
-            let mut engine = self.protocol.engine(session, Arc::clone(&self.plan), self.roles.clone())?;
+            let mut engine =
+                self.protocol.engine(session, Arc::clone(&self.plan), self.participants.clone())?;
             let inputs = self.inputs_of(me);
             let result = executor::run_party(engine.as_mut(), &self.plan, &inputs, &mut Pace(self.in_step));
             if let Some(session) = engine.session() {
@@ -348,8 +349,10 @@ impl Case {
     fn play_client(&self, me: usize, session: Session) -> Ending {
         let mut counters = Counters::default();
         let part = || {
-            let mut client = self.protocol.client(session, Arc::clone(&self.plan), self.roles.clone())?;
-            let result = executor::run_client(client.as_mut(), &self.plan, &self.roles, &self.inputs_of(me));
+            let mut client =
+                self.protocol.client(session, Arc::clone(&self.plan), self.participants.clone())?;
+            let result =
+                executor::run_client(client.as_mut(), &self.plan, &self.participants, &self.inputs_of(me));
             counters = client.session().mesh().counters();
             let outcome = result?;
             client.close()?;
@@ -362,7 +365,7 @@ impl Case {
     /// The values that an endpoint gives.
     fn inputs_of(&self, me: usize) -> Vec<Option<Clear>> {
         let given = |(input, values): (&tacit_program::plan::InputOp, &Clear)| {
-            (self.roles.endpoint(input.owner) == me).then(|| values.clone())
+            (self.participants.endpoint(input.owner) == me).then(|| values.clone())
         };
         self.plan.inputs.iter().zip(&self.inputs).map(given).collect()
     }

@@ -130,38 +130,38 @@ impl Protocol for Misdeclared {
         flows
     }
 
-    fn input(&self, plan: &Plan, roles: &Participants, input: &InputOp) -> Vec<Flow> {
-        Replicated::COMPUTATIONAL.input(plan, roles, input)
+    fn input(&self, plan: &Plan, participants: &Participants, input: &InputOp) -> Vec<Flow> {
+        Replicated::COMPUTATIONAL.input(plan, participants, input)
     }
 
     fn seeds(&self, client: usize) -> Vec<Flow> {
         Replicated::COMPUTATIONAL.seeds(client)
     }
 
-    fn output(&self, plan: &Plan, roles: &Participants, output: &OutputOp) -> Vec<Flow> {
-        Replicated::COMPUTATIONAL.output(plan, roles, output)
+    fn output(&self, plan: &Plan, participants: &Participants, output: &OutputOp) -> Vec<Flow> {
+        Replicated::COMPUTATIONAL.output(plan, participants, output)
     }
 
-    fn checks(&self, plan: &Plan, roles: &Participants) -> Checks {
-        if self.check { Replicated::COMPUTATIONAL.checks(plan, roles) } else { Checks::default() }
+    fn checks(&self, plan: &Plan, participants: &Participants) -> Checks {
+        if self.check { Replicated::COMPUTATIONAL.checks(plan, participants) } else { Checks::default() }
     }
 
     fn engine(
         &self,
         session: Session,
         plan: std::sync::Arc<Plan>,
-        roles: Participants,
+        participants: Participants,
     ) -> Result<Box<dyn Engine>, Error> {
-        Replicated::COMPUTATIONAL.engine(session, plan, roles)
+        Replicated::COMPUTATIONAL.engine(session, plan, participants)
     }
 
     fn client(
         &self,
         session: Session,
         plan: std::sync::Arc<Plan>,
-        roles: Participants,
+        participants: Participants,
     ) -> Result<Box<dyn Client>, Error> {
-        Replicated::COMPUTATIONAL.client(session, plan, roles)
+        Replicated::COMPUTATIONAL.client(session, plan, participants)
     }
 }
 

@@ -141,29 +141,29 @@ impl Protocol for AstraFair {
         self.unfair().operation(plan, op, stage)
     }
 
-    fn input(&self, plan: &Plan, roles: &Participants, input: &InputOp) -> Vec<Flow> {
-        self.unfair().input(plan, roles, input)
+    fn input(&self, plan: &Plan, participants: &Participants, input: &InputOp) -> Vec<Flow> {
+        self.unfair().input(plan, participants, input)
     }
 
     fn seeds(&self, client: usize) -> Vec<Flow> {
         self.unfair().seeds(client)
     }
 
-    fn output(&self, plan: &Plan, roles: &Participants, output: &OutputOp) -> Vec<Flow> {
-        cost::fair_output(self.0.seats, plan, roles, output)
+    fn output(&self, plan: &Plan, participants: &Participants, output: &OutputOp) -> Vec<Flow> {
+        cost::fair_output(self.0.seats, plan, participants, output)
     }
 
-    fn checks(&self, plan: &Plan, roles: &Participants) -> Checks {
-        cost::fair_checks(self.0.seats, plan, roles)
+    fn checks(&self, plan: &Plan, participants: &Participants) -> Checks {
+        cost::fair_checks(self.0.seats, plan, participants)
     }
 
     fn checks_together(&self, plan: &Plan, runs: u64, lanes: u16) -> Checks {
         self.unfair().checks_together(plan, runs, lanes)
     }
 
-    fn admit(&self, plan: &Plan, roles: &Participants) -> Result<(), Error> {
-        self.unfair().admit(plan, roles)?;
-        refuse_clients(plan, roles)
+    fn admit(&self, plan: &Plan, participants: &Participants) -> Result<(), Error> {
+        self.unfair().admit(plan, participants)?;
+        refuse_clients(plan, participants)
     }
 
     fn admit_lanes(&self, count: u16) -> Result<(), Error> {
@@ -178,33 +178,33 @@ impl Protocol for AstraFair {
         &self,
         mut session: Session,
         plan: Arc<Plan>,
-        roles: Participants,
+        participants: Participants,
     ) -> Result<Box<dyn Engine>, Error> {
-        self.admit(&plan, &roles)?;
+        self.admit(&plan, &participants)?;
         self.admit_lanes(session.mesh().lane().count)?;
-        if let Err(refused) = refuse_large(self.0.seats, &plan, &roles, &session) {
+        if let Err(refused) = refuse_large(self.0.seats, &plan, &participants, &session) {
             // Clients, who see no outputs, hear why.
             session.abort(&refused.to_string());
             return Err(refused);
         }
-        Ok(Box::new(AstraEngine::new(session, plan, roles, self.0.seats, true)?.with_fair_outputs()))
+        Ok(Box::new(AstraEngine::new(session, plan, participants, self.0.seats, true)?.with_fair_outputs()))
     }
 
     fn client(
         &self,
         mut session: Session,
         plan: Arc<Plan>,
-        roles: Participants,
+        participants: Participants,
     ) -> Result<Box<dyn Client>, Error> {
-        self.admit(&plan, &roles)?;
+        self.admit(&plan, &participants)?;
         self.admit_lanes(session.mesh().lane().count)?;
-        Ok(Box::new(AstraClient::new(session, plan, roles, self.0.seats, true)))
+        Ok(Box::new(AstraClient::new(session, plan, participants, self.0.seats, true)))
     }
 }
 
 /// Refuses outputs that no party could be sure a client has, nor the client.
-pub(crate) fn refuse_clients(plan: &Plan, roles: &Participants) -> Result<(), Error> {
-    if clients_learn(plan, roles) {
+pub(crate) fn refuse_clients(plan: &Plan, participants: &Participants) -> Result<(), Error> {
+    if clients_learn(plan, participants) {
         let refused = "protocol \"astra-fair\" reveals outputs to parties alone, and this plan reveals one to a client; reveal it to \
              the parties: reveal(..., to=[\"P0\", \"P1\", \"P2\"]), by the names that they have in parties.toml";
         return Err(Error::Refused(refused.into()));
@@ -260,7 +260,7 @@ fn at(part: u16, op: u32) -> At {
 impl AstraEngine {
     /// Outputs that a role learns.
     fn learned(&self, role: usize) -> Vec<u32> {
-        let learns = |output: &&OutputOp| self.roles.learns(self.seats.party(role), output.to);
+        let learns = |output: &&OutputOp| self.participants.learns(self.seats.party(role), output.to);
         let outputs = (0..).zip(&self.plan.outputs);
         outputs.filter(|(_, output)| learns(output)).map(|(index, _)| index).collect()
     }

@@ -20,13 +20,13 @@ use tacit_session::{Limits, Session};
 pub(crate) fn refuse_large(
     seats: Seats,
     plan: &Plan,
-    roles: &Participants,
+    participants: &Participants,
     session: &Session,
 ) -> Result<(), Error> {
     let limits = session.limits();
     for role in (0..PARTIES).filter(|_| !planted(Mistake::LargeOutputs)) {
         let party = seats.party(role);
-        let lengths: Vec<usize> = lengths(plan, |output| roles.learns(party, output.to)).collect();
+        let lengths: Vec<usize> = lengths(plan, |output| participants.learns(party, output.to)).collect();
         let (bytes, longest) =
             (Limits::inbox_bytes(lengths.iter().copied()), lengths.iter().max().copied().unwrap_or_default());
         if bytes > limits.inbox {

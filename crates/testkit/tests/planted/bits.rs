@@ -60,8 +60,8 @@ impl Protocol for PlantedBits {
         (0..3).map(|from| Flow { from, to: next(from), bits }).collect()
     }
 
-    fn input(&self, plan: &Plan, roles: &Participants, input: &InputOp) -> Vec<Flow> {
-        let from = roles.endpoint(input.owner);
+    fn input(&self, plan: &Plan, participants: &Participants, input: &InputOp) -> Vec<Flow> {
+        let from = participants.endpoint(input.owner);
         vec![Flow { from, to: prev(from), bits: plan.register(input.reg).cols as u64 }]
     }
 
@@ -82,11 +82,11 @@ impl Protocol for PlantedBits {
         &self,
         session: Session,
         plan: Arc<Plan>,
-        roles: Participants,
+        participants: Participants,
     ) -> Result<Box<dyn Engine>, Error> {
         let bank = |component: usize| Bank::new(Arc::clone(&plan), Part::Component(component as u8));
         let (own, prev) = (bank(session.me()), bank(prev(session.me())));
-        Ok(Box::new(Party { session, plan, roles, own, prev, fault: self.0, first_mask: None }))
+        Ok(Box::new(Party { session, plan, participants, own, prev, fault: self.0, first_mask: None }))
     }
 
     fn client(&self, _: Session, _: Arc<Plan>, _: Participants) -> Result<Box<dyn Client>, Error> {
@@ -98,7 +98,7 @@ impl Protocol for PlantedBits {
 struct Party {
     session: Session,
     plan: Arc<Plan>,
-    roles: Participants,
+    participants: Participants,
     own: Bank,
     prev: Bank,
     fault: Fault,
@@ -165,7 +165,7 @@ impl Engine for Party {
     fn share_input(&mut self, input: u32, values: Option<&Clear>) -> Result<(), Error> {
         let InputOp { owner, reg, .. } = self.plan.inputs[input as usize];
         let (Some(values), me) = (values, self.session.me()) else { return Ok(()) };
-        debug_assert_eq!(self.roles.endpoint(owner), me);
+        debug_assert_eq!(self.participants.endpoint(owner), me);
         let own = self.draw(next(me), step::INPUT, input);
         let rest = values.data().words::<u64>()[0] ^ own;
         set(&mut self.own, reg, own);
@@ -175,7 +175,7 @@ impl Engine for Party {
 
     fn receive_share(&mut self, input: u32) -> Result<(), Error> {
         let InputOp { owner, reg, .. } = self.plan.inputs[input as usize];
-        let (owner, me) = (self.roles.endpoint(owner), self.session.me());
+        let (owner, me) = (self.participants.endpoint(owner), self.session.me());
         if me == next(owner) {
             let component = self.draw(owner, step::INPUT, input);
             set(&mut self.own, reg, 0);
