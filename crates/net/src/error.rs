@@ -176,7 +176,7 @@ impl fmt::Display for Error {
                 write!(f, "lost {name} ({what})")?;
             }
             ErrorKind::Aborted { origin, reason, .. } if origin == name => {
-                write!(f, "{name} aborted: {reason}")?
+                write!(f, "{name} aborted: {reason}")?;
             }
             ErrorKind::Aborted { .. } => write!(f, "{name} says that {what}")?,
             ErrorKind::WrongUse { .. } => write!(f, "{what}")?,

@@ -26,7 +26,6 @@ use crate::planted::{Mistake, planted};
 use crate::{next, prev};
 use tacit_engine::Error;
 use tacit_kernel::gf64::Gf64;
-use tacit_kernel::relation::Side;
 use tacit_session::{Session, step};
 use zeroize::Zeroizing;
 
@@ -118,10 +117,10 @@ impl Boyle {
         let theta = coefficients(session.id(), &source(&seeds[0]), prover, number, ands);
         let values = shares(session, prover, number, &sequence, 0..sequence.rounds());
         let eta = mask(session, prover, step::PROOF_LEFT_MASK, number);
-        let planes = batch.left_of_prev();
+        let planes = batch.left_of_prev().into();
         let first = gf64_prover::first_claim(&theta, planes);
         let claim = gf64_prover::claim(&sequence, first, &values, &points);
-        let own = gf64_prover::fold_to_point(&sequence, &theta, planes, Side::Left, &points, eta);
+        let own = gf64_prover::fold_to_point(&sequence, &theta, planes, &points, eta);
         let left = ([claim, own], anchor);
 
         let right = RightVerifier::begin(&batch, number, session);
@@ -169,9 +168,8 @@ impl Prover {
         let place = ChallengeId { prover: session.me(), batch: number, round, repetition: 0 };
         let point = point_of_binary(session.id(), &self.last_seed, place, sequence.blocks(round));
         if let Some(batch) = self.batch.take() {
-            let fold =
-                |planes, side| gf64_prover::fold_bits(sequence, &self.coefficients, planes, side, point);
-            (self.u, self.v) = (fold(batch.own_left(), Side::Left), fold(batch.own_right(), Side::Right));
+            let fold = |planes| gf64_prover::fold_bits(sequence, &self.coefficients, planes, point);
+            (self.u, self.v) = (fold(batch.own_left().into()), fold(batch.own_right().into()));
             self.coefficients = Vec::new();
             self.spare = Some(batch);
         } else {
@@ -190,9 +188,9 @@ impl RightVerifier {
         let ands = 64 * sequence.padded_words();
         let theta = coefficients(session.id(), &source(&seeds[0]), prover, number, ands);
         let tau = mask(session, prover, step::PROOF_RIGHT_MASK, number);
-        let planes = batch.right_of_next();
+        let planes = batch.right_of_next().into();
         let first = gf64_prover::first_claim(&theta, planes);
-        let own = gf64_prover::fold_to_point(sequence, &theta, planes, Side::Right, &points, tau);
+        let own = gf64_prover::fold_to_point(sequence, &theta, planes, &points, tau);
         Self { seeds, points, first, values: Vec::new(), own, end: [Gf64::ZERO; 2] }
     }
 }

@@ -20,6 +20,7 @@
 use super::draws;
 use super::field::{Extended, Field, Spare, write};
 use super::log::Batch;
+use super::planes::{LeftPlanes, Planes};
 use super::proof::{Vectors, claim, first_values, fold_to_point};
 use super::schedule::FoldingSchedule;
 use super::steps::{Out, Proof, Reader, check_ends, other_verifier};
@@ -121,7 +122,7 @@ impl Hashed {
         let tau = draws::mask(session, prev(me), step::PROOF_RIGHT_MASK, place);
         let left = left_digest(session, next(me), self.number, batch.own_left(), eta, &shares);
         let salt = draws::seed(session, prev(me), step::PROOF_SALT, self.number);
-        let right = digest(&salt, batch.own_right(), tau);
+        let right = digest(&salt, batch.own_right().into(), tau);
         back.extend(left);
         forth.extend(right);
 
@@ -175,7 +176,7 @@ impl Hashed {
         let tau = draws::mask(session, prover, step::PROOF_RIGHT_MASK, (self.number, 0));
         let salt = draws::seed(session, prover, step::PROOF_SALT, self.number);
         let left = from_next.take();
-        let right = digest(&salt, batch.right_of_next(), tau);
+        let right = digest(&salt, batch.right_of_next().into(), tau);
         let mut transcript = Transcript::new(&self.about(session, prover, batch), [left, right]);
         let (mut values, mut points) = (Vec::new(), Vec::new());
         for round in 0..sequence.rounds() {
@@ -184,7 +185,7 @@ impl Hashed {
             values.extend(rest);
         }
         let claim = claim(sequence, Side::Right, &values, &points);
-        let own = fold_to_point(sequence, batch.right_of_next(), Side::Right, &points, tau, spare);
+        let own = fold_to_point(sequence, batch.right_of_next().into(), &points, tau, spare);
         Ok(End { transcript: transcript.0, end: [claim, own] })
     }
 
@@ -205,7 +206,7 @@ impl Hashed {
         let points: Vec<Extended> =
             (0..sequence.rounds()).map(|_| transcript.point(&from_prev.take())).collect();
         let claim = claim(sequence, Side::Left, &shares, &points);
-        let own = fold_to_point(sequence, batch.left_of_prev(), Side::Left, &points, eta, spare);
+        let own = fold_to_point(sequence, batch.left_of_prev().into(), &points, eta, spare);
         End { transcript: transcript.0, end: [claim, own] }
     }
 }
@@ -312,21 +313,21 @@ fn left_digest(
     session: &mut Session,
     peer: usize,
     number: u32,
-    planes: [&[u64]; 3],
+    planes: LeftPlanes<'_>,
     eta: Extended,
     shares: &[Extended],
 ) -> Hash {
     let salt = draws::seed(session, peer, step::PROOF_SALT_LEFT, number);
-    let planes = if planted(Mistake::MessagesUnhashed) { [planes[0], planes[1], &[]] } else { planes };
-    let known = digest(&salt, planes, eta);
+    let e: &[u64] = if planted(Mistake::MessagesUnhashed) { &[] } else { planes.e };
+    let known = digest(&salt, LeftPlanes { e, ..planes }.into(), eta);
     Sha256::new_with_prefix(known).chain_update(values_digest(&salt, 0, shares)).finalize().into()
 }
 
 /// The digest of what a verifier knows before the first round.
-fn digest(salt: &Hash, planes: [&[u64]; 3], mask: Extended) -> Hash {
+fn digest(salt: &Hash, planes: Planes<'_>, mask: Extended) -> Hash {
     let mut hash = Sha256::new_with_prefix(b"tacit proof bits 1");
     hash.update(salt);
-    for plane in planes {
+    for plane in planes.all() {
         hash.update(bytemuck::cast_slice::<u64, u8>(plane));
     }
     let mut bytes = Vec::new();
@@ -413,13 +414,17 @@ mod tests {
 
     #[test]
     fn digests_differ_by_every_plane_the_mask_and_the_salt() {
-        let planes: [&[u64]; 3] = [&[1], &[2], &[3]];
+        let planes = LeftPlanes { a: &[1], c: &[2], e: &[3] };
+        let digest = |salt, planes: LeftPlanes<'_>, mask| digest(salt, planes.into(), mask);
         let one = Extended::from_base(Fp61::ONE);
         let mut digests = vec![digest(&[0; 32], planes, one), digest(&[1; 32], planes, one)];
         digests.push(digest(&[0; 32], planes, one.add(one)));
-        for plane in 0..3 {
-            let mut other = planes;
-            other[plane] = &[4];
+        let other = &[4][..];
+        for other in [
+            LeftPlanes { a: other, ..planes },
+            LeftPlanes { c: other, ..planes },
+            LeftPlanes { e: other, ..planes },
+        ] {
             digests.push(digest(&[0; 32], other, one));
         }
         digests.push(values_digest(&[0; 32], 0, &[one]));

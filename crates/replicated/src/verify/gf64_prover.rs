@@ -11,32 +11,31 @@
 //! are the polynomials of the same bits. A product of the first round's blocks is a sum of those coefficients whose bit
 //! is 1, so it takes no multiplication.
 
+use super::planes::{LeftPlanes, Planes, RightPlanes};
 use super::schedule::FoldingSchedule;
 use tacit_kernel::gf64::{self, Gf64};
 use tacit_kernel::relation::Side;
 
-/// Three planes of bits: (a, c, e) or (b, d, f), each of the first round's blocks.
-pub(super) type Planes<'a> = [&'a [u64]; 3];
-
 /// A verifier's share of the first claim: the sum of the coefficients of `e`, or of `f`.
 pub(super) fn first_claim(coefficients: &[Gf64], planes: Planes<'_>) -> Gf64 {
-    gf64::sum_chosen(coefficients, planes[2])
+    let [.., e_or_f] = planes.all();
+    gf64::sum_chosen(coefficients, e_or_f)
 }
 
 /// The values of the first round's polynomial from 2 to twice its blocks less 1.
 pub(super) fn first_values(
     sequence: &FoldingSchedule,
     coefficients: &[Gf64],
-    left: Planes<'_>,
-    right: Planes<'_>,
+    left: LeftPlanes<'_>,
+    right: RightPlanes<'_>,
 ) -> Vec<Gf64> {
     let (blocks, words, ands) = (sequence.blocks(0), sequence.block_words, sequence.block_ands());
     let mut bits = vec![0; words];
     let mut products = Vec::with_capacity(blocks * blocks);
     for l in 0..blocks {
         for k in 0..blocks {
-            let [a, c] = [left[0], left[1]].map(|plane| &plane[l * words..][..words]);
-            let [b, d] = [right[0], right[1]].map(|plane| &plane[k * words..][..words]);
+            let [a, c] = [left.a, left.c].map(|plane| &plane[l * words..][..words]);
+            let [b, d] = [right.b, right.d].map(|plane| &plane[k * words..][..words]);
             for (w, bits) in bits.iter_mut().enumerate() {
                 *bits = a[w] & b[w] ^ c[w] & d[w];
             }
@@ -51,18 +50,17 @@ pub(super) fn fold_bits(
     sequence: &FoldingSchedule,
     coefficients: &[Gf64],
     planes: Planes<'_>,
-    side: Side,
     point: Gf64,
 ) -> Vec<Gf64> {
     let (words, ands) = (sequence.block_words, sequence.block_ands());
     let mut folded = vec![Gf64::ZERO; 2 * ands];
     let mut weighted = vec![Gf64::ZERO; ands];
     for (l, weight) in weights(1, sequence.blocks(0), point).into_iter().enumerate() {
-        match side {
+        match planes.side() {
             Side::Left => gf64::scale(&coefficients[l * ands..][..ands], weight, &mut weighted),
             Side::Right => weighted.fill(weight),
         }
-        for (plane, folded) in planes.iter().zip(folded.chunks_exact_mut(ands)) {
+        for (plane, folded) in planes.all().iter().zip(folded.chunks_exact_mut(ands)) {
             gf64::add_chosen(&weighted, &plane[l * words..][..words], folded);
         }
     }
@@ -98,12 +96,11 @@ pub(super) fn fold_to_point(
     sequence: &FoldingSchedule,
     coefficients: &[Gf64],
     planes: Planes<'_>,
-    side: Side,
     points: &[Gf64],
     mask: Gf64,
 ) -> Gf64 {
     let (first, last) = (points[0], points.len() - 1);
-    let mut vector = fold_bits(sequence, coefficients, planes, side, first);
+    let mut vector = fold_bits(sequence, coefficients, planes, first);
     for (round, &point) in points[..last].iter().enumerate().skip(1) {
         fold(sequence.blocks(round), &mut vector, point);
     }
@@ -216,13 +213,13 @@ mod tests {
         tamper: Option<usize>,
     ) -> bool {
         let [a, c, e, b, d, f] = planes.each_ref().map(Vec::as_slice);
-        let (left, right) = ([a, c, e], [b, d, f]);
+        let (left, right) = (LeftPlanes { a, c, e }, RightPlanes { b, d, f });
         let coefficients = rng.elements(64 * sequence.padded_words());
         let points = rng.elements(sequence.rounds());
         let masks = [Gf64(rng.word()), Gf64(rng.word())];
         let mut values = first_values(sequence, &coefficients, left, right);
-        let fold_first = |planes, side| fold_bits(sequence, &coefficients, planes, side, points[0]);
-        let (mut u, mut v) = (fold_first(left, Side::Left), fold_first(right, Side::Right));
+        let fold_first = |planes| fold_bits(sequence, &coefficients, planes, points[0]);
+        let (mut u, mut v) = (fold_first(left.into()), fold_first(right.into()));
         for &point in &points[1..points.len() - 1] {
             values.extend(middle_values(sequence.blocks(1), &mut u, &mut v));
             fold(sequence.blocks(1), &mut u, point);
@@ -235,10 +232,10 @@ mod tests {
         if let Some(at) = tamper {
             rest[at] = rest[at].plus(Gf64::ONE);
         }
-        let own = |planes, side, mask| fold_to_point(sequence, &coefficients, planes, side, &points, mask);
-        let (p, q) = (own(left, Side::Left, masks[0]), own(right, Side::Right, masks[1]));
-        let ours = claim(sequence, first_claim(&coefficients, left), &shares, &points);
-        let theirs = claim(sequence, first_claim(&coefficients, right), &rest, &points);
+        let own = |planes, mask| fold_to_point(sequence, &coefficients, planes, &points, mask);
+        let (p, q) = (own(left.into(), masks[0]), own(right.into(), masks[1]));
+        let ours = claim(sequence, first_claim(&coefficients, left.into()), &shares, &points);
+        let theirs = claim(sequence, first_claim(&coefficients, right.into()), &rest, &points);
         p.times(q) == ours.plus(theirs)
     }
 

@@ -300,7 +300,7 @@ impl LeftVerifier {
             let eta = draws::mask(session, prover, step::PROOF_LEFT_MASK, place);
             ends.push([
                 claim(sequence, Side::Left, &values, points),
-                fold_to_point(sequence, batch.left_of_prev(), Side::Left, points, eta, spare),
+                fold_to_point(sequence, batch.left_of_prev().into(), points, eta, spare),
             ]);
         }
         Self { anchor: before(&seeds[0]), ends }
@@ -320,7 +320,7 @@ impl RightVerifier {
         let mut own = Vec::with_capacity(repetitions);
         for (repetition, points) in points.iter().enumerate() {
             let tau = draws::mask(session, prover, step::PROOF_RIGHT_MASK, (number, repetition));
-            own.push(fold_to_point(sequence, batch.right_of_next(), Side::Right, points, tau, spare));
+            own.push(fold_to_point(sequence, batch.right_of_next().into(), points, tau, spare));
         }
         Self { seeds, points, values: vec![Vec::new(); repetitions], own, ends: Vec::new() }
     }

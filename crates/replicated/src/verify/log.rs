@@ -1,5 +1,6 @@
 //! What a party knows of the ANDs that it has computed and that are not yet proved: 7/8 of a byte for each.
 
+use super::planes::{LeftPlanes, RightPlanes};
 use super::schedule::{FoldingSchedule, ProofParams};
 use crate::planted::{Mistake, planted};
 use tacit_kernel::bits;
@@ -163,28 +164,32 @@ pub(crate) struct Batch {
 }
 
 impl Batch {
-    fn planes<'a>(&self, vectors: [&'a Vec<u64>; 3]) -> [&'a [u64]; 3] {
-        vectors.map(|vector| &vector[..self.sequence.padded_words()])
+    fn plane<'a>(&self, vector: &'a [u64]) -> &'a [u64] {
+        &vector[..self.sequence.padded_words()]
     }
 
-    /// (a, c, e) of this party's own messages.
-    pub(crate) fn own_left(&self) -> [&[u64]; 3] {
-        self.planes([&self.x, &self.y, &self.e])
+    /// Of this party's own messages.
+    pub(crate) fn own_left(&self) -> LeftPlanes<'_> {
+        LeftPlanes { a: self.plane(&self.x), c: self.plane(&self.y), e: self.plane(&self.e) }
     }
 
-    /// (b, d, f) of this party's own messages.
-    pub(crate) fn own_right(&self) -> [&[u64]; 3] {
-        self.planes([&self.y_prev, &self.x_prev, &self.mask_prev])
+    /// Of this party's own messages.
+    pub(crate) fn own_right(&self) -> RightPlanes<'_> {
+        RightPlanes {
+            b: self.plane(&self.y_prev),
+            d: self.plane(&self.x_prev),
+            f: self.plane(&self.mask_prev),
+        }
     }
 
-    /// (a, c, e) of the previous party's messages, which this one received.
-    pub(crate) fn left_of_prev(&self) -> [&[u64]; 3] {
-        self.planes([&self.x_prev, &self.y_prev, &self.e_prev])
+    /// Of the previous party's messages, which this one received.
+    pub(crate) fn left_of_prev(&self) -> LeftPlanes<'_> {
+        LeftPlanes { a: self.plane(&self.x_prev), c: self.plane(&self.y_prev), e: self.plane(&self.e_prev) }
     }
 
-    /// (b, d, f) of the next party's messages.
-    pub(crate) fn right_of_next(&self) -> [&[u64]; 3] {
-        self.planes([&self.y, &self.x, &self.mask])
+    /// Of the next party's messages.
+    pub(crate) fn right_of_next(&self) -> RightPlanes<'_> {
+        RightPlanes { b: self.plane(&self.y), d: self.plane(&self.x), f: self.plane(&self.mask) }
     }
 
     /// What a corrupt party looks at.
@@ -251,7 +256,8 @@ mod tests {
             let (after, before) = ((me + 1) % 3, (me + 2) % 3);
             assert_eq!(batches[me].own_left(), batches[after].left_of_prev());
             assert_eq!(batches[me].own_right(), batches[before].right_of_next());
-            let ([a, c, e], [b, d, f]) = (batches[me].own_left(), batches[me].own_right());
+            let (LeftPlanes { a, c, e }, RightPlanes { b, d, f }) =
+                (batches[me].own_left(), batches[me].own_right());
             assert!((0..a.len()).all(|w| a[w] & b[w] ^ c[w] & d[w] ^ e[w] ^ f[w] == 0));
         }
     }
@@ -266,7 +272,7 @@ mod tests {
             }
             log.finish(&[value as u8; 9]);
             let batch = log.full().unwrap();
-            let own = [batch.own_left(), batch.own_right()].concat();
+            let own = [batch.own_left().all(), batch.own_right().all()].concat();
             assert!(own.iter().all(|plane| plane[2..].iter().all(|word| *word == 0)), "padding");
             assert_eq!(own[0][..2], [value, value & 0xff]);
             log.reuse(batch);

@@ -5,7 +5,7 @@
 //!
 //! | module | has |
 //! | --- | --- |
-//! | `log` | what a party notes of every AND until it is proved |
+//! | `log`, `planes` | what a party notes of every AND until it is proved |
 //! | `schedule` | rounds of a proof, what each sends, and the soundness |
 //! | `proof` | the relation, and what prover and verifiers compute |
 //! | `field` | F_p, and its extension for points that the prover itself finds |
@@ -26,6 +26,7 @@ mod field;
 mod gf64_prover;
 mod interactive;
 mod log;
+mod planes;
 mod polynomial;
 mod proof;
 mod schedule;

@@ -25,6 +25,7 @@
 //! `p(r)` and `q(r)` can be shown; then `p(r) q(r) = G(r)` is checked.
 
 use super::field::{Field, Spare, Vector};
+use super::planes::{LeftPlanes, Planes, RightPlanes};
 use super::polynomial::{evaluate, number, weights};
 use super::schedule::FoldingSchedule;
 use crate::planted::{Mistake, planted};
@@ -33,14 +34,15 @@ use tacit_kernel::field::Fp61;
 use tacit_kernel::fp61::inner_products;
 use tacit_kernel::relation::{self, Side};
 
-/// Three planes of bits: (a, c, e) or (b, d, f), each of the first round's blocks.
-pub(crate) type Planes<'a> = [&'a [u64]; 3];
-
 /// The values of the first round's polynomial from the number of its blocks, and 1, on.
-pub(crate) fn first_values(sequence: &FoldingSchedule, left: Planes<'_>, right: Planes<'_>) -> Vec<Fp61> {
+pub(crate) fn first_values(
+    sequence: &FoldingSchedule,
+    left: LeftPlanes<'_>,
+    right: RightPlanes<'_>,
+) -> Vec<Fp61> {
     let blocks = sequence.blocks(0);
     let mut counts = vec![0; blocks * blocks];
-    relation::counts(left, right, blocks, &mut counts);
+    relation::counts(left.all(), right.all(), blocks, &mut counts);
     let expected = expected(sequence);
     let mut products: Vec<Fp61> =
         counts.iter().map(|&count| Fp61::from_u128(count.into()).wrapping_add(expected)).collect();
@@ -85,14 +87,14 @@ impl Vectors {
     /// Both vectors at the first round's point.
     pub(crate) fn fold_bits<F: Field>(
         sequence: &FoldingSchedule,
-        left: Planes<'_>,
-        right: Planes<'_>,
+        left: LeftPlanes<'_>,
+        right: RightPlanes<'_>,
         point: F,
         spare: &mut Spare,
     ) -> Self {
         Self {
-            u: fold_bits(sequence, left, Side::Left, point, spare),
-            v: fold_bits(sequence, right, Side::Right, point, spare),
+            u: fold_bits(sequence, left.into(), point, spare),
+            v: fold_bits(sequence, right.into(), point, spare),
         }
     }
 
@@ -126,12 +128,11 @@ impl Vectors {
 pub(crate) fn fold_to_point<F: Field>(
     sequence: &FoldingSchedule,
     planes: Planes<'_>,
-    side: Side,
     points: &[F],
     mask: F,
     spare: &mut Spare,
 ) -> F {
-    let mut vector = fold_bits(sequence, planes, side, points[0], spare);
+    let mut vector = fold_bits(sequence, planes, points[0], spare);
     for (round, &point) in points[..points.len() - 1].iter().enumerate().skip(1) {
         fold(&mut vector, sequence.blocks(round), point, spare);
     }
@@ -168,11 +169,11 @@ pub(crate) fn claim<F: Field>(sequence: &FoldingSchedule, side: Side, values: &[
 fn fold_bits<F: Field>(
     sequence: &FoldingSchedule,
     planes: Planes<'_>,
-    side: Side,
     point: F,
     spare: &mut Spare,
 ) -> Vector {
-    let planes = if planted(Mistake::WrongMask) { [planes[0], planes[1], planes[0]] } else { planes };
+    let (side, [x, y, z]) = (planes.side(), planes.all());
+    let planes = if planted(Mistake::WrongMask) { [x, y, x] } else { [x, y, z] };
     let weights = weights(1, sequence.blocks(0), point);
     let fold = |part: usize| {
         let weights: Vec<Fp61> = weights.iter().map(|weight| weight.parts()[part]).collect();
@@ -242,7 +243,7 @@ mod tests {
         tamper: Option<usize>,
     ) -> bool {
         let [a, c, e, b, d, f] = planes.each_ref().map(Vec::as_slice);
-        let (left, right) = ([a, c, e], [b, d, f]);
+        let (left, right) = (LeftPlanes { a, c, e }, RightPlanes { b, d, f });
         let points: Vec<F> = (0..sequence.rounds()).map(|_| rng.element()).collect();
         let masks = [rng.element(), rng.element()];
         let mut values: Vec<F> = first_values(sequence, left, right).into_iter().map(F::from_base).collect();
@@ -259,8 +260,8 @@ mod tests {
         if let Some(at) = tamper {
             rest[at] = rest[at].add(F::from_base(Fp61::ONE));
         }
-        let u = fold_to_point(sequence, left, Side::Left, &points, masks[0], spare);
-        let v = fold_to_point(sequence, right, Side::Right, &points, masks[1], spare);
+        let u = fold_to_point(sequence, left.into(), &points, masks[0], spare);
+        let v = fold_to_point(sequence, right.into(), &points, masks[1], spare);
         let ours = claim(sequence, Side::Left, &shares, &points);
         let theirs = claim(sequence, Side::Right, &rest, &points);
         u.mul(v) == ours.add(theirs)
