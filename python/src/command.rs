@@ -20,7 +20,9 @@ pub(crate) fn run(
     demo: Py<PyAny>,
     interpreter: PathBuf,
 ) -> i32 {
-    let this_command = vec![interpreter.display().to_string(), "-m".to_owned(), "tacit".to_owned()];
+    // `-P`: modules of the folder that the command runs in (a file `re.py`, say) are not the library's.
+    let name = interpreter.display().to_string();
+    let this_command = [&name, "-P", "-m", "tacit"].map(ToOwned::to_owned).to_vec();
     py.detach(|| tacit_cli::main(args, &PythonFront { load, demo, interpreter }, this_command))
 }
 

@@ -101,7 +101,7 @@ fn parties_with_other_limits_are_refused_by_all_and_clients_are_not() {
                     continue;
                 }
                 let error = result.expect_err("a run with different limits").to_string();
-                assert!(error.contains(&format!("disagrees on {what}: here ")), "{endpoint}: {error}");
+                assert!(error.contains(&format!("disagrees on {what}: ")), "{endpoint}: {error}");
                 assert!(
                     error.contains("under [limits] in every party's parties.toml"),
                     "{endpoint}: {error}"

@@ -50,9 +50,10 @@ pub struct Act<'a> {
 }
 
 impl Act<'_> {
-    /// Sends a frame.
+    /// Sends a frame, at once.
     pub fn send(&mut self, to: usize, frame: Frame) {
         self.links.send(to, frame);
+        self.links.flush();
     }
 
     /// Lets its code hear something, after what it was let hear before.

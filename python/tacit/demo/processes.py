@@ -86,7 +86,7 @@ class Processes:
         folder = self._folder / name
         with (folder / "errors.txt").open("w") as errors:
             process = subprocess.Popen(
-                [sys.executable, "-m", f"tacit.demo.{role}", str(folder), *self._models],
+                [sys.executable, "-P", "-m", f"tacit.demo.{role}", str(folder), *self._models],
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.PIPE,
                 stderr=errors,

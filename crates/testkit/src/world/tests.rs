@@ -10,6 +10,12 @@ fn frame(op: u32) -> Frame {
     Frame::data(At::op(op), vec![op as u8; 3])
 }
 
+/// Sends a frame, and what was sent before it.
+fn send(end: &mut dyn Transport, to: usize, frame: Frame) {
+    end.send(to, frame);
+    end.flush();
+}
+
 fn op(event: Option<(usize, Event)>) -> (usize, u32) {
     match event {
         Some((from, Event::Frame(frame))) => (from, frame.at.op),
@@ -35,14 +41,16 @@ fn an_hour_of_waiting_takes_no_time() {
 }
 
 #[test]
-fn frames_arrive_in_order_after_the_latency() {
+fn frames_that_were_flushed_arrive_in_order_after_the_latency() {
     let world = World::new(1, 1).latency(Duration::from_secs(2));
     let mut ends = ends(&world);
     let mut second = ends.pop().unwrap();
     let mut first = ends.pop().unwrap();
-    first.send(1, frame(1));
+    send(first.as_mut(), 1, frame(1));
     first.send(1, frame(2));
     assert_eq!(first.backlog(1), 2 * (HEADER_BYTES + 3));
+    first.flush();
+    first.send(1, frame(3));
     drop(first);
     assert!(second.poll(Duration::ZERO).is_none());
     assert_eq!(op(second.poll(Duration::from_secs(9))), (0, 1));
@@ -67,13 +75,13 @@ fn computing_takes_the_time_that_is_charged() {
         while heard.len() < 2 {
             if let Some(event) = second.poll(Duration::from_secs(1)) {
                 heard.push((op(Some(event)).1, second.now()));
-                second.send(0, frame(9));
+                send(second.as_mut(), 0, frame(9));
             }
         }
         heard
     });
-    ends[0].send(1, frame(1));
-    ends[0].send(1, frame(2));
+    send(ends[0].as_mut(), 1, frame(1));
+    send(ends[0].as_mut(), 1, frame(2));
     assert_eq!(ends[0].now(), busy, "what comes meanwhile doesn't end it");
     assert_eq!(op(ends[0].poll(Duration::ZERO)), (1, 9));
     drop(ends);
@@ -87,8 +95,8 @@ fn what_is_delayed_delays_what_follows() {
         .intercept(Box::new(move |message| if message.nth == 0 { Fate::Delay(late) } else { Fate::Deliver }));
     let mut ends = ends(&world);
     let mut second = ends.pop().unwrap();
-    ends[0].send(1, frame(1));
-    ends[0].send(1, frame(2));
+    send(ends[0].as_mut(), 1, frame(1));
+    send(ends[0].as_mut(), 1, frame(2));
     drop(ends);
     assert_eq!(op(second.poll(Duration::from_secs(9))), (0, 1));
     assert_eq!(op(second.poll(Duration::from_secs(9))), (0, 2));
@@ -99,7 +107,7 @@ fn what_is_delayed_delays_what_follows() {
 fn the_dead_are_lost_to_all_and_all_to_them() {
     let world = World::new(3, 0).intercept(Box::new(|_| Fate::Die));
     let mut ends = ends(&world);
-    ends[1].send(2, frame(1));
+    send(ends[1].as_mut(), 2, frame(1));
     let lost = |event: Option<(usize, Event)>| match event {
         Some((from, Event::Lost(_))) => from,
         other => panic!("expected a lost link, got {other:?}"),
@@ -123,8 +131,8 @@ fn a_silent_link_says_nothing_of_its_end() {
     let world = World::new(2, 0).intercept(Box::new(|_| Fate::Cut));
     let mut ends = ends(&world);
     let mut second = ends.pop().unwrap();
-    ends[0].send(1, frame(1));
-    ends[0].send(1, Frame { kind: FrameKind::Goodbye, ..frame(2) });
+    send(ends[0].as_mut(), 1, frame(1));
+    send(ends[0].as_mut(), 1, Frame { kind: FrameKind::Goodbye, ..frame(2) });
     drop(ends);
     assert!(second.poll(Duration::from_mins(1)).is_none());
 }
@@ -134,8 +142,8 @@ fn a_held_peer_waits() {
     let world = World::new(3, 0);
     let mut ends = ends(&world);
     let mut third = ends.pop().unwrap();
-    ends[0].send(2, frame(1));
-    ends[1].send(2, frame(2));
+    send(ends[0].as_mut(), 2, frame(1));
+    send(ends[1].as_mut(), 2, frame(2));
     third.hold(0, true);
     drop(ends);
     assert_eq!(op(third.poll(Duration::from_secs(1))), (1, 2));
@@ -151,7 +159,7 @@ fn what_a_link_has_under_way_is_lost_when_it_is_reset() {
     let world = World::new(2, 0).resetting();
     let mut ends = ends(&world);
     let mut second = ends.pop().unwrap();
-    ends[0].send(1, frame(1));
+    send(ends[0].as_mut(), 1, frame(1));
     assert!(!ends[0].finish());
     drop(ends);
     assert!(matches!(second.poll(Duration::from_secs(1)), Some((0, Event::Lost(_)))));
