@@ -50,7 +50,7 @@ pub(crate) fn circuit_of(plan: &Plan, a: Reg) -> &'static Garbling {
     of_width(&CIRCUITS, plan, a)
 }
 
-/// The inputs whose labels `P_2` has ahead of time, `u_3` and `r_2`.
+/// The inputs whose labels `P_2` has from the offline phase, `u_3` and `r_2`.
 fn given(circuit: &Garbling) -> [usize; 2] {
     let inputs = circuit.inputs().len();
     [inputs - 3, inputs - 1]
@@ -105,8 +105,8 @@ impl<'a> Kept<'a> {
     }
 }
 
-/// Bytes that a party keeps for the signs of so many numbers: `P_2` what it evaluates, `P_1` the tags of both bits of each
-/// output.
+/// Bytes that a party keeps for the MSB extraction of so many numbers: `P_2` what it evaluates, `P_1` the tags of both
+/// bits of each output.
 pub(crate) fn kept_bytes(plan: &Plan, a: Reg, me: usize, numbers: usize) -> usize {
     match me {
         0 => 0,
@@ -122,22 +122,23 @@ pub(crate) fn garbled_bits(plan: &Plan, a: Reg) -> u64 {
     8 * (lengths.sent() - lengths.decoding) as u64 + numbers as u64
 }
 
-/// Numbers whose signs are garbled after which instances are sealed, so that what was made doesn't pile up in memory: 116 MB.
+/// Numbers with a garbled MSB extraction after which instances are sealed, so that what was made doesn't pile up in
+/// memory: 116 MB.
 pub(crate) const MANY_GARBLED: u64 = 1 << 14;
 
-/// Instances with so many signs each after which they are sealed for that; none without any.
+/// Instances with so many MSB extractions each after which they are sealed for that; none without any.
 pub(crate) fn instances(signs: u64) -> Option<u64> {
     (signs > 0).then(|| MANY_GARBLED.div_ceil(signs))
 }
 
-/// Signs of a plan.
+/// MSB extractions of a plan.
 pub(crate) fn signs(plan: &Plan) -> u64 {
     let signs = plan.ops.iter().filter(|op| matches!(op.kind, OpKind::Sign { .. }));
     signs.map(|op| op.kind.extent(plan) as u64).sum()
 }
 
 impl AstraEngine {
-    /// Makes a job's garbled circuits ahead of time.
+    /// Offline: makes a job's garbled circuits.
     pub(crate) fn make_signs(&mut self, job: &Job, a: Reg, dst: Reg) -> Result<(), Error> {
         if self.me != 0 {
             let (verified, streams) = (self.verified.as_mut(), &mut self.streams);

@@ -131,7 +131,7 @@ impl AstraEngine {
         if self.verified.is_some() { self.expect_tags(job, dst) } else { Ok(()) }
     }
 
-    /// The circuit for the signs of a register's numbers.
+    /// The circuit for the MSB extraction of a register's numbers.
     pub(crate) fn sign_circuit(&self, a: Reg) -> &'static Garbling {
         if self.verified.is_some() {
             checked_garbling::circuit_of(&self.plan, a)
@@ -271,7 +271,7 @@ impl AstraEngine {
     }
 }
 
-/// Messages that a job has at most: of labels as many as a number has bytes; of what is made ahead of time two for each, or
+/// Messages that a job has at most: of labels as many as a number has bytes; of what is made offline two for each, or
 /// where it is checked nine.
 pub(crate) const PARTS: u32 = 128;
 

@@ -1,5 +1,5 @@
-//! What was made ahead of time: `P_2`'s shares of products of masks and its garbled circuits, the tags of these that `P_1`
-//! compares, the masks of outputs, and keys.
+//! What the offline phase made: `P_2`'s shares of products of masks and its garbled circuits, the tags of these that
+//! `P_1` compares, the masks of outputs, and keys.
 //!
 //! What a key gives again isn't kept. As material, in this order: of `P_2` its shares, operation after operation, each as
 //! its vectors stand in memory; of `P_1`, where garbled circuits are checked, their outputs' tags; of `P_0` both

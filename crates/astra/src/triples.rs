@@ -1,4 +1,4 @@
-//! Ahead of time, for products that are checked: what makes a triple of each (figure 8, offline).
+//! Offline, for products that are checked: what makes a triple of each (figure 8, offline).
 //!
 //! Of a product `z = x y` of masked values let `l_x = x_1 + x_2`, and `gamma = l_x l_y`. `P_0` shares `gamma` as
 //! [`products`](crate::products) has it, so `P_2`'s part is what it is sent and `P_1`'s is drawn, with `x_1 y_1` added.
@@ -57,7 +57,7 @@ impl AstraEngine {
         if self.walk == Walk::Online && self.me != 0 { 0..=0 } else { self.held_masks() }
     }
 
-    /// Makes a job's products ahead of time.
+    /// Offline: makes a job's products.
     pub(crate) fn make_products(&mut self, job: &Job, kind: &OpKind) -> Result<(), Error> {
         match *kind {
             OpKind::And { a, b, dst } => {

@@ -22,9 +22,9 @@ const MAX_IN_FLIGHT_BYTES: u64 = (MAX_IN_FLIGHT * job::MESSAGE_BYTES) as u64;
 /// last of its group, so its other messages follow when it is revealed.
 pub const MAX_IN_FLIGHT: usize = WINDOW;
 
-/// Cuts inputs or outputs, given by their registers, into groups of which all but the last have [`AHEAD_BYTES`] in
-/// all at most. A group is sent before any of it is received: if the parties sent more in a ring, all could wait
-/// for room.
+/// Cuts inputs or outputs, given by their registers, into groups of which all but the last have [`MAX_IN_FLIGHT_BYTES`]
+/// in all at most. A group is sent before any of it is received: if the parties sent more in a ring, all could wait for
+/// room.
 fn groups(plan: &Plan, regs: impl Iterator<Item = Reg>) -> Vec<Range<usize>> {
     let (mut groups, mut start, mut bytes, mut end) = (Vec::new(), 0, 0, 0);
     for reg in regs {
@@ -86,7 +86,7 @@ pub fn run_party(
     result
 }
 
-/// Makes material for `count` instances of a plan ahead of time, and hands over what is ready: `keep` gets every
+/// Preprocessing: makes material for `count` instances of a plan, and hands over what is ready: `keep` gets every
 /// instance's, in order. Nothing is computed on inputs.
 ///
 /// # Errors

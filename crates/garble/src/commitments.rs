@@ -8,8 +8,8 @@
 //! They hide the label that the evaluator isn't given as a table does: it is the one it has, plus `delta`, hashed, under a
 //! key of its own for every bit and tile.
 //!
-//! Who gives labels learns nothing by the check: it fails or doesn't whatever the bit is, if the giver knows the bit, or
-//! the commitments were found right before.
+//! Who gives labels learns nothing by the check: it fails or doesn't whatever the bit is, if the sender knows the bit,
+//! or the commitments were found right before.
 //!
 //! Where labels come along with the commitments, those to the labels that are given needn't: the evaluator makes them of
 //! the labels ([`Garbler::other_commitments`], [`Evaluator::all_commitments`]), and a digest of what results finds a wrong

@@ -35,7 +35,7 @@ impl Flow {
 
 /// A protocol's price list.
 pub trait CostModel {
-    /// What one stage of an operation sends ahead of time; nothing, of most protocols.
+    /// What one stage of an operation sends offline; nothing, in most protocols.
     fn offline(&self, plan: &Plan, op: &Op, stage: u32) -> Vec<Flow> {
         let _ = (plan, op, stage);
         Vec::new()
@@ -247,7 +247,7 @@ pub struct Itemised {
     pub shared: Cost,
 }
 
-/// What a plan costs by a protocol's price list: inputs and outputs one round each, operations as many as the
+/// What a plan costs by a protocol's cost model: inputs and outputs one round each, operations as many as the
 /// levels take. What a protocol sends besides (seeds, checks, proofs) is for it to add.
 pub fn of_plan(plan: &Plan, tariff: &dyn CostModel) -> Itemised {
     let mut bill = Itemised::default();

@@ -1,4 +1,4 @@
-//! From numbers to bits and back, by the two addends of a sharing.
+//! From numbers to bits and back, by the two additive components of a sharing.
 //!
 //! `x = S + T` with `S = x_0 + x_1`, which `P_1` knows, and `T = x_2`, which `P_2` and `P_0` know.
 //!

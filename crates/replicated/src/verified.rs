@@ -220,8 +220,8 @@ impl Protocol for ReplicatedMalicious {
     }
 }
 
-/// The least inbox for ANDs outside of circuits, of which up to [`AHEAD`] messages of 64 KiB may come before the proofs
-/// that a party waits for; circuits have their window.
+/// The least inbox for ANDs outside of circuits, of which up to [`MAX_IN_FLIGHT`] messages of 64 KiB may come before
+/// the proofs that a party waits for; circuits have their window.
 const LEAST_INBOX: usize = 2 * MAX_IN_FLIGHT * (64 << 10);
 
 /// Bits of a digest.

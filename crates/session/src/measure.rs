@@ -39,7 +39,7 @@ const FASTEST: u64 = 1_000_000_000_000;
 /// Bytes of what a party says of one of its links: round trip in microseconds, bits per second.
 const LINK_BYTES: usize = 12;
 
-/// Bytes of what is told as settled, at most.
+/// Most bytes of a selection.
 const MAX_TOLD: usize = 64;
 
 impl Session {
@@ -77,8 +77,8 @@ impl Session {
         Ok(Profile::of_pairs(pairs.map(link).collect()))
     }
 
-    /// Tells the other parties what is settled for this one already, in at most 64 bytes; what everybody has told, by party.
-    /// Parties only; one round.
+    /// Tells the other parties what this one has selected already, in at most 64 bytes. Returns what each party told,
+    /// by party. Parties only; one round.
     ///
     /// # Errors
     /// [`Error::Malformed`] if somebody tells what is no text; if a link fails.
@@ -100,7 +100,7 @@ impl Session {
         Ok(told)
     }
 
-    /// Tells every client that takes part what the parties have settled, in at most 64 bytes. Parties only; one round.
+    /// Tells every client that takes part what the parties have selected, in at most 64 bytes. Parties only; one round.
     ///
     /// # Errors
     /// If a link fails.
@@ -114,7 +114,7 @@ impl Session {
         Ok(())
     }
 
-    /// What the parties have settled: all tell this client the same. Clients only.
+    /// What the parties have selected: all tell this client the same. Clients only.
     ///
     /// # Errors
     /// [`Error::CheckFailed`] if two parties tell different things; [`Error::Malformed`] if it is no text.

@@ -241,7 +241,7 @@ pub(crate) fn in_check(error: Error, engine: &mut dyn Engine) -> Error {
     error.in_check(challenged)
 }
 
-/// A party's part after the handshake. `material` is the first part's, if it was made ahead of time.
+/// A party's part after the handshake. `material` is the first part's, if it was made offline.
 pub(crate) fn party(
     endpoint: &Endpoint,
     session: Session,

@@ -36,12 +36,12 @@
 //! proof that it could show, while the other goes on and opens `m` to `P_0`. Silence of `P_0`, which the paper leaves open.
 //! `P_0` opens with its *continue*: after that nothing can stop an honest evaluator.
 //!
-//! **Time.** A party stays to the end once others may count on it: `P_0` from its verdict, evaluators from 2 on. Whoever then
-//! fails is left out ([`Mesh::leave_out_failed`](tacit_session::Mesh::leave_out_failed)), and what was sent is seen to
-//! its receivers before links are cut. Messages between honest parties must come within the limit of silence; waits are
-//! multiples of it ([`waits`]). `P_0`'s clock starts with its verdict, when both evaluators are done with computing, and
-//! nothing extends it: evaluators take its silence for *continue*. What is opened fits in the receiver's inbox, so that
-//! no link is held while another is read ([`room`]).
+//! **Time.** A party stays to the end once others may count on it: `P_0` from its verdict, evaluators from 2 on.
+//! Whoever then fails is left out ([`Mesh::tolerate_failures`](tacit_session::Mesh::tolerate_failures)), and what was
+//! sent is seen to its receivers before links are cut. Messages between honest parties must come within the limit of
+//! silence; waits are multiples of it ([`waits`]). `P_0`'s clock starts with its verdict, when both evaluators are done
+//! with computing, and nothing extends it: evaluators take its silence for *continue*. What is opened fits in the
+//! receiver's inbox, so that no link is held while another is read ([`room`]).
 
 mod agree;
 mod open;

@@ -386,8 +386,8 @@ impl Log {
 /// The pieces of all batches: each as the batch's place and the piece's.
 ///
 /// All parties go through the same pieces of the same batches, and receive what belongs to a piece when they have sent
-/// [`AHEAD`] more. So whoever is furthest behind never waits for long: what it waits for was sent, or is by somebody who
-/// waits for nothing of its; and as nobody is more than a few pieces ahead, nobody's queue is ever full.
+/// [`PIPELINE_DEPTH`] more. So whoever is furthest behind never waits for long: what it waits for was sent, or is by
+/// somebody who waits for nothing of its; and as nobody is more than a few pieces ahead, nobody's queue is ever full.
 fn pieces(steps: &[Box<dyn Step + '_>], of: impl Fn(&dyn Step) -> usize) -> Vec<(usize, usize)> {
     let counts = steps.iter().map(|step| of(step.as_ref())).enumerate();
     counts.flat_map(|(at, count)| (0..count).map(move |index| (at, index))).collect()

@@ -102,7 +102,8 @@ impl Rules {
         (low < limit && is_enough(low)).then_some(low)
     }
 
-    /// Whether both ends of the range of `k` are as unlikely as they have to be; if so, it is with more cut triples too.
+    /// Whether both ends of the range of `k` are as unlikely as they have to be; if so, it is with more triples in the
+    /// cut too.
     fn is_enough(self, products: usize, parameters: Parameters) -> bool {
         let triples = parameters.triples(products);
         [parameters.bucket, parameters.cut].into_iter().all(|size| self.has_many_subsets(triples, size))
