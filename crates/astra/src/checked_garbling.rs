@@ -1,24 +1,26 @@
-//! Signs by garbled circuits that are checked: `P_0` garbles, and `P_1` vouches for it (section 5.4, the malicious `Pi_BitExt`,
-//! mended).
+//! Checked garbling: MSB extraction for which `P_0` and `P_1` both garble, and `P_2` checks what they made (section
+//! 5.4, the malicious `Pi_BitExt`, mended).
 //!
-//! `x = u_1 + u_2 + u_3` with `u_1 = m`, `u_2 = x_1` and `u_3 = x_2`. From their common seed `P_0` and `P_1` both garble
-//! `y = msb(u_1 + u_2 + u_3) xor r_1 xor r_2`, with `u_2` and `r_1` folded in, which both know.
+//! `x = u_1 + u_2 + u_3` with `u_1 = m`, `u_2 = x_1` and `u_3 = x_2`. From their common seed `P_0` and `P_1` both
+//! garble `y = msb(u_1 + u_2 + u_3) xor r_1 xor r_2`, with `u_2` and `r_1` folded in, which both know.
 //!
-//! - Offline `P_0` sends `P_2` the tables, what decodes `y`, commitments to both labels of each bit of `u_1` in the order of the
-//!   bit's values, and of each bit of `u_3` and `r_2` the label and the commitment to the other one. `P_2` knows these bits. It
-//!   makes the commitments of the labels, and has all then that `P_1` has made, too: a digest tells.
-//! - Online `P_1` sends `P_2` the labels of `m`'s bits. `P_2` knows `m` as well, and checks that the labels are those committed to.
-//!   It evaluates, and sends `P_1` the bits `y`. Before any verdict it sends the sum of all outputs' tags, which `P_1` compares
-//!   with that of the bits that it got.
+//! - Offline `P_0` sends `P_2` the tables and what decodes `y`. For each bit of `u_1` it sends commitments to both
+//!   labels, in the order of the bit's values. For each bit of `u_3` and `r_2`, which `P_2` knows, it sends the label
+//!   and the commitment to the other one. `P_2` makes the commitments of the labels that it got. Then it has all that
+//!   `P_1` has made, too, and compares a digest.
+//! - Online `P_1` sends `P_2` the labels of `m`'s bits. `P_2` knows `m` as well, and checks that the labels are those
+//!   committed to. It evaluates, and sends `P_1` the bits `y`. Before any verdict it sends the sum of all outputs'
+//!   tags, which `P_1` compares with that of the bits that it got.
 //!
-//! Why nothing of it tells anybody anything is in `docs/protocols/astra-comparison.md`.
+//! `docs/protocols/astra-comparison.md` shows why none of it tells anybody anything.
 //!
-//! **When `P_2` stops.** Offline when all is here. Online at once: it evaluates no label before it was checked. With a label that
-//! is none the output's would be one that depends on `u_3`, and `P_1`, who knows all labels, could read that from a tag.
-//! And `P_1` knows beforehand whether the check fails, as it knows `m` and what it sends.
+//! **When `P_2` stops.** Offline it stops when everything is here. Online it stops at once: it evaluates no label
+//! before it has checked it. A wrong label would give an output label that depends on `u_3`, and `P_1`, who knows all
+//! labels, could read that from a tag. `P_1` knows beforehand whether the check fails, as it knows `m` and what it
+//! sends.
 //!
-//! **A sum of tags** is enough, and needs no key: whoever has one label of an output can't tell the other bit's tag from
-//! random bits, so neither any sum that it is a part of.
+//! **A sum of tags** is enough, and needs no key. A party that has one label of an output can't tell the other bit's
+//! tag from random bits, and so neither any sum that it is a part of.
 
 use crate::engine::AstraEngine;
 use crate::msb::{BITS, message_ranges, misfit, of_width, packed, piece, planes, width_of, with_bytes_first};

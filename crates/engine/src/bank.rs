@@ -1,8 +1,8 @@
 //! Registers of one component of a sharing, and the linear steps on them.
 //!
-//! A protocol whose shares have several components (replicated: two) has a bank for each and runs every linear
-//! step in all of them. Public values enter a sharing in one component only, and an addend is shared by itself in its
-//! own: each bank knows which component it holds.
+//! A protocol whose shares have several components (replicated: two) has a bank for each and runs every linear step in
+//! all of them. Each bank knows which component it holds: a public value enters a sharing in one component only, and an
+//! additive component is shared by itself in its own.
 
 use crate::Error;
 use std::borrow::Cow;

@@ -1,8 +1,8 @@
 //! Walks a plan and keeps an engine busy.
 //!
-//! In a level every operation is cut into jobs of about one message. The executor begins jobs one after another
-//! and finishes, in the same order, whatever has arrived meanwhile, so that the next job is computed while the
-//! last one travels. It waits only when all jobs are begun, or when so many are under way that memory would suffer.
+//! In a level the executor divides every operation into jobs of about one message. It begins jobs one after another and
+//! finishes, in the same order, whatever has arrived meanwhile. So it computes the next job while the last one travels.
+//! It waits only when all jobs are begun, or when so many are under way that memory would suffer.
 
 use crate::job::{self, Job};
 use crate::{Clear, Client, Engine, Error, Material, Participants};

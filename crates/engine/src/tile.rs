@@ -1,6 +1,6 @@
 //! Instances of a circuit that are evaluated together, small enough to stay in the cache from layer to layer.
 //!
-//! A tile has a slot for every wire that is alive, and a slot a row for every component of a sharing, with a bit for
+//! A tile has a slot for every wire that is alive. A slot has a row for every component of a sharing, with a bit for
 //! each instance ([`tacit_kernel::gates`]). Bits come from the bank's registers, where they stand instance after
 //! instance, and go back there.
 

@@ -1,21 +1,22 @@
 //! What an engine executes: registers, local steps, and interactive operations in levels.
 //!
-//! A plan is closed: it holds every step from the inputs to the revealed outputs, and nothing that is
-//! computed can change which step comes next. Lowering builds it from a [`crate::Program`]; the builder here
-//! puts each operation into the earliest level at which its operands are there, so that independent
-//! operations share a round.
+//! A plan is closed: it holds every step from the inputs to the revealed outputs, and no computed value can change
+//! which step comes next. Lowering builds it from a [`crate::Program`]. The builder here puts each operation into the
+//! earliest level at which its operands are there, so independent operations share a round.
 //!
-//! **Registers.** A register is a vector of elements of a ring or a field, or a stack of rows of packed bits. Numbers in
-//! bit-sliced form have a row for every bit position and a column for every number; in memory every row
-//! starts at a word, in a message the rows follow one another without a gap.
+//! **Registers.** A register is a vector of elements of a ring or a field, or a stack of rows of packed bits. Numbers
+//! in bit-sliced form have a row for every bit position and a column for every number. In memory every row starts at a
+//! word; in a message the rows follow one another without a gap.
 //!
-//! **Additive components.** Conversions from numbers to bits and back need a sharing of additive components,
-//! `x = x_0 + x_1 + x_2 mod 2^k`, and for bits with XOR. In a sharing of *three* each is known to enough parties that
-//! a sharing of it needs no message and nobody can lie about it: that of `x_1` has `x_1` as its component 1, and zeros
-//! as the others. In a sharing of *two*, `x = S + T`, one party knows `S = x_0 + x_1` and the others `T = x_2`.
+//! **Additive components.** Conversions between numbers and bits need a sharing of additive components,
+//! `x = x_0 + x_1 + x_2 mod 2^k`, and for bits with XOR.
 //!
-//! **Order.** In a level all of `local` runs first, then every stage of `stages` begins and is finished,
-//! then the registers of `free` go. An operation of `k` stages stands in `k` levels that follow one another.
+//! - *Three.* So many parties know each component that a sharing of it needs no message and nobody can lie about it.
+//!   The sharing of `x_1` has `x_1` as its component 1, and zeros as the others.
+//! - *Two.* `x = S + T`: one party knows `S = x_0 + x_1`, and the others know `T = x_2`.
+//!
+//! **Order.** In a level all of `local` runs first. Then every stage of `stages` begins and is finished, and then the
+//! registers of `free` go. An operation of `k` stages stands in `k` levels that follow one another.
 
 pub use crate::modulus::Modulus;
 use sha2::{Digest as _, Sha256};

@@ -1,4 +1,4 @@
-//! The session itself: handshake, identity, streams, and the checks that parties make with one another.
+//! The session itself: handshake, identity, PRSS streams, and the checks that parties make with one another.
 
 use crate::handshake::{Difference, Hello, MAX_HELLO, PartyLimits, VERSION, identity, pair_key};
 use crate::{Agreement, Commitment, Disagreement, Entropy, Error, Opening, PrssStream, step};

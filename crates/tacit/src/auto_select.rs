@@ -1,14 +1,15 @@
-//! What a protocol's name leaves to the network: which party plays which role, and how numbers are compared.
+//! What a protocol's name leaves to the network: the role assignment, and how numbers are compared.
 //!
-//! *Roles.* A protocol has roles if it offers a parameter of that name. A deployment whose protocol's name doesn't say their
-//! order (`roles=201`), or says `roles=auto`, leaves it to the network. *Comparison.* Of a protocol that offers several
-//! ways to compare `comparison=auto` leaves it to the network which is taken; if nothing is said it is the usual one.
+//! *Roles.* A protocol has roles if it has a parameter of that name. The network decides their order if the protocol's
+//! name says `roles=auto` or, in a deployment, doesn't say an order (`roles=201`). *Comparison.* A protocol may have
+//! several ways to compare. With `comparison=auto` the network decides which one is taken; without it the default is
+//! taken.
 //!
-//! Before the run proper the parties of a deployment measure their links ([`Session::measure`]), and [`cast`] picks for all
-//! of them, from the same figures by the same rule. Where all parties are in one process their links take no time, and
-//! what is left to the network is as usual.
+//! Before the run proper the parties of a deployment measure their links ([`Session::measure`]). Each computes the same
+//! selection ([`select`]) from the same figures by the same rule. Where all parties are in one process their links take
+//! no time, and the default is taken.
 //!
-//! A corrupt party can only make a run slower, or have it take some gigabytes more: neither is of matter to what a protocol
+//! A corrupt party can only make a run slower, or make it take some gigabytes more. Neither matters to what a protocol
 //! hides.
 
 use crate::endpoint::establish;

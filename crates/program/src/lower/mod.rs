@@ -1,9 +1,8 @@
 //! From a program to the plan that an engine executes.
 //!
-//! Every node becomes a *view*: a register and a strided walk over it, so that reshapes, slices, transposes and
-//! broadcasts cost nothing until an operation needs their elements in a row. Public operands never become
-//! registers where an operation takes them as they are. The plan's builder puts independent operations into one
-//! round.
+//! Every node becomes a *view*: a register and a strided walk over it. So reshapes, slices, transposes and broadcasts
+//! are free until an operation needs their elements in a row. Public operands become registers only where an operation
+//! can't take them as they are. The plan's builder puts independent operations into one round.
 //!
 //! | module | lowers |
 //! | --- | --- |
