@@ -7,9 +7,9 @@
 //! sides prove who they are.
 //!
 //! Then the caller says hello ([`hello`]): version, number, lane, and its list of all parties and clients. The listener
-//! checks it. It takes the caller in, with its own hello, when all who must call it for this run have called; until then it
-//! says now and then who is missing. So an early caller waits for the others, and knows for whom. A caller for a later
-//! run waits without knowing more.
+//! checks it. It takes the caller in, with its own hello, when all who must call it for this run have called; until
+//! then it says now and then who is missing. So an early caller waits for the others, and knows for whom. A caller for
+//! a later run waits without knowing more.
 //!
 //! A run in several lanes has a connection for each lane between any two endpoints. A caller draws a number for the
 //! occasion and says it in all of its connections: so they belong together.
