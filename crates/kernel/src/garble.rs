@@ -2,7 +2,7 @@
 //!
 //! A label is a `u128`, 16 bytes in messages, least significant first. A wire has a label for each of its two bits:
 //! `W` for 0 and `W ^ delta` for 1, where `delta`, the same for all wires, is odd. So a label's lowest bit says
-//! nothing of the wire's bit to who doesn't know that of `W`. A garbler's row holds `W` for every instance, an
+//! nothing of the wire's bit to a party that doesn't know that of `W`. A garbler's row holds `W` for every instance, an
 //! evaluator's the label of the instance's bit, the active one. Exclusive ors of wires are those of rows:
 //! [`crate::gates::sums`].
 //!

@@ -17,8 +17,8 @@
 //! | `fiat_shamir` | proofs with points that the prover finds by hashing |
 //! | `gf64_prover`, `boyle` | proofs over GF(2^64), to compare with |
 //!
-//! **Words.** For the proof of `P_i` the *left* verifier is `P_(i+1)`, who knows `u` (what `P_i` sent, and the component
-//! that they share), and the *right* verifier is `P_(i-1)`, who knows `v`.
+//! **Words.** For the proof of `P_i` the *left* verifier is `P_(i+1)`, which knows `u` (what `P_i` sent, and the
+//! component that they share), and the *right* verifier is `P_(i-1)`, which knows `v`.
 
 mod boyle;
 mod draws;
