@@ -560,7 +560,7 @@ impl Builder {
         self.node = node;
     }
 
-    /// The index of a role, added if it is new.
+    /// The index of a participant, added if it is new.
     pub fn role(&mut self, name: &str) -> u32 {
         if let Some(found) = self.roles.iter().position(|role| role == name) {
             return found as u32;

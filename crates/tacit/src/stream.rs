@@ -19,7 +19,7 @@ pub struct Stream {
     pub part: Arc<Compiled>,
     /// How often it is run, 1 at least.
     pub times: u64,
-    /// The program that is run once after that, of the same roles: what is left.
+    /// The program that is run once after that, of the same participants: what is left.
     pub rest: Option<Arc<Compiled>>,
     /// How many instances all parts have together.
     pub instances: u64,

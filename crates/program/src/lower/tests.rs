@@ -64,7 +64,7 @@ proptest! {
     }
 }
 
-/// A program of one result from inputs of one kind, one range, one shape.
+/// A program of one result from inputs of one dtype, one range, one shape.
 fn program(
     kind: Dtype,
     bits: (i128, i128),
