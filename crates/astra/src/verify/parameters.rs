@@ -15,9 +15,11 @@
 //!
 //! **What doesn't multiply.** Batches of one session come one after another, and one failure ends it, before any of its
 //! material is used that isn't used yet; nothing is kept of an offline session that fails. Domains are checked side by
-//! side, but all have to pass. So a party that cheats in several batches must pass in the first one in which it cheats,
-//! whether these belong to one instance, to several that are prepared together or to several parts of a stream. The
-//! bound of a batch is the bound of a session.
+//! side, but all must pass.
+//!
+//! So a party that cheats in several batches must pass in the first one in which it cheats, whether these belong to one
+//! instance, to several that are prepared together or to several parts of a stream. The bound of a batch is the bound
+//! of a session.
 //!
 //! **What does.** Lanes are sessions side by side, and one that is done has revealed its outputs before another has
 //! failed. A party that knows all coins can see to it that the lane that lets it pass comes first. So each lane has its
