@@ -1,24 +1,26 @@
-//! Signs by garbled circuits that are checked: `P_0` garbles, and `P_1` vouches for it (section 5.4, the malicious `Pi_BitExt`,
-//! mended).
+//! Checked garbling: MSB extraction for which `P_0` and `P_1` both garble, and `P_2` checks what they made (section
+//! 5.4, the malicious `Pi_BitExt`, mended).
 //!
-//! `x = u_1 + u_2 + u_3` with `u_1 = m`, `u_2 = x_1` and `u_3 = x_2`. From their common seed `P_0` and `P_1` both garble
-//! `y = msb(u_1 + u_2 + u_3) xor r_1 xor r_2`, with `u_2` and `r_1` folded in, which both know.
+//! `x = u_1 + u_2 + u_3` with `u_1 = m`, `u_2 = x_1` and `u_3 = x_2`. From their common seed `P_0` and `P_1` both
+//! garble `y = msb(u_1 + u_2 + u_3) xor r_1 xor r_2`, with `u_2` and `r_1` folded in, which both know.
 //!
-//! - Offline `P_0` sends `P_2` the tables, what decodes `y`, commitments to both labels of each bit of `u_1` in the order of the
-//!   bit's values, and of each bit of `u_3` and `r_2` the label and the commitment to the other one. `P_2` knows these bits. It
-//!   makes the commitments of the labels, and has all then that `P_1` has made, too: a digest tells.
-//! - Online `P_1` sends `P_2` the labels of `m`'s bits. `P_2` knows `m` as well, and checks that the labels are those committed to.
-//!   It evaluates, and sends `P_1` the bits `y`. Before any verdict it sends the sum of all outputs' tags, which `P_1` compares
-//!   with that of the bits that it got.
+//! - Offline `P_0` sends `P_2` the tables and what decodes `y`. For each bit of `u_1` it sends commitments to both
+//!   labels, in the order of the bit's values. For each bit of `u_3` and `r_2`, which `P_2` knows, it sends the label
+//!   and the commitment to the other one. `P_2` makes the commitments of the labels that it got. Then it has all that
+//!   `P_1` has made, too, and compares a digest.
+//! - Online `P_1` sends `P_2` the labels of `m`'s bits. `P_2` knows `m` as well, and checks that the labels are those
+//!   committed to. It evaluates, and sends `P_1` the bits `y`. Before any verdict it sends the sum of all outputs'
+//!   tags, which `P_1` compares with that of the bits that it got.
 //!
-//! Why nothing of it tells anybody anything is in `docs/protocols/astra-comparison.md`.
+//! `docs/protocols/astra-comparison.md` shows why none of it tells anybody anything.
 //!
-//! **When `P_2` stops.** Offline when all is here. Online at once: it evaluates no label before it was checked. With a label that
-//! is none the output's would be one that depends on `u_3`, and `P_1`, who knows all labels, could read that from a tag.
-//! And `P_1` knows beforehand whether the check fails, as it knows `m` and what it sends.
+//! **When `P_2` stops.** Offline it stops when everything is here. Online it stops at once: it evaluates no label
+//! before it has checked it. A wrong label would give an output label that depends on `u_3`, and `P_1`, who knows all
+//! labels, could read that from a tag. `P_1` knows beforehand whether the check fails, as it knows `m` and what it
+//! sends.
 //!
-//! **A sum of tags** is enough, and needs no key: whoever has one label of an output can't tell the other bit's tag from
-//! random bits, so neither any sum that it is a part of.
+//! **A sum of tags** is enough, and needs no key. A party that has one label of an output can't tell the other bit's
+//! tag from random bits, and so neither any sum that it is a part of.
 
 use crate::engine::AstraEngine;
 use crate::msb::{BITS, message_ranges, misfit, of_width, packed, piece, planes, width_of, with_bytes_first};
@@ -50,7 +52,7 @@ pub(crate) fn circuit_of(plan: &Plan, a: Reg) -> &'static Garbling {
     of_width(&CIRCUITS, plan, a)
 }
 
-/// The inputs whose labels `P_2` has ahead of time, `u_3` and `r_2`.
+/// The inputs whose labels `P_2` has from the offline phase, `u_3` and `r_2`.
 fn given(circuit: &Garbling) -> [usize; 2] {
     let inputs = circuit.inputs().len();
     [inputs - 3, inputs - 1]
@@ -105,8 +107,8 @@ impl<'a> Kept<'a> {
     }
 }
 
-/// Bytes that a party keeps for the signs of so many numbers: `P_2` what it evaluates, `P_1` the tags of both bits of each
-/// output.
+/// Bytes that a party keeps for the MSB extraction of so many numbers: `P_2` what it evaluates, `P_1` the tags of both
+/// bits of each output.
 pub(crate) fn kept_bytes(plan: &Plan, a: Reg, me: usize, numbers: usize) -> usize {
     match me {
         0 => 0,
@@ -122,22 +124,23 @@ pub(crate) fn garbled_bits(plan: &Plan, a: Reg) -> u64 {
     8 * (lengths.sent() - lengths.decoding) as u64 + numbers as u64
 }
 
-/// Numbers whose signs are garbled after which instances are sealed, so that what was made doesn't pile up in memory: 116 MB.
+/// Numbers with a garbled MSB extraction after which instances are sealed, so that what was made doesn't pile up in
+/// memory: 116 MB.
 pub(crate) const MANY_GARBLED: u64 = 1 << 14;
 
-/// Instances with so many signs each after which they are sealed for that; none without any.
+/// Instances with so many MSB extractions each after which they are sealed for that; none without any.
 pub(crate) fn instances(signs: u64) -> Option<u64> {
     (signs > 0).then(|| MANY_GARBLED.div_ceil(signs))
 }
 
-/// Signs of a plan.
+/// MSB extractions of a plan.
 pub(crate) fn signs(plan: &Plan) -> u64 {
     let signs = plan.ops.iter().filter(|op| matches!(op.kind, OpKind::Sign { .. }));
     signs.map(|op| op.kind.extent(plan) as u64).sum()
 }
 
 impl AstraEngine {
-    /// Makes a job's garbled circuits ahead of time.
+    /// Offline: makes a job's garbled circuits.
     pub(crate) fn make_signs(&mut self, job: &Job, a: Reg, dst: Reg) -> Result<(), Error> {
         if self.me != 0 {
             let (verified, streams) = (self.verified.as_mut(), &mut self.streams);

@@ -1,4 +1,4 @@
-//! What users choose of these protocols: who plays which role, and how numbers are compared.
+//! What users choose of these protocols: the role assignment, and how numbers are compared.
 
 use crate::seats::{self, Seats};
 
@@ -9,10 +9,10 @@ const COMPARISON: &str = "comparison";
 const PREFIX: &str = "prefix";
 const GARBLED: &str = "garbled";
 
-/// How the sign of a number becomes a bit.
+/// How MSB extraction is done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Comparison {
-    /// By a circuit on the bits of its addends: few bits, a round for each layer.
+    /// By a circuit on the bits of its additive components: few bits, a round for each layer.
     Prefix,
     /// By a garbled circuit: two rounds, kilobytes.
     Garbled,

@@ -1,4 +1,4 @@
-//! Circuits: a layer of ANDs of a tile of instances at a time, a bit an AND ahead of time and two online.
+//! Circuits: a layer of ANDs of a tile of instances at a time, a bit an AND offline and two online.
 //!
 //! What is computed and sent is an AND's, as in `products`. A tile's masks and shares follow one another: tile after tile,
 //! AND after AND, a row of blocks for each.
@@ -156,7 +156,7 @@ impl AstraEngine {
         Ok(())
     }
 
-    /// Makes some ANDs of a layer ahead of time, for a protocol that checks them.
+    /// Offline: makes some ANDs of a layer, for a protocol that checks them.
     fn make_ands(
         &mut self,
         job: &Job,

@@ -1,12 +1,13 @@
-//! From numbers to bits and back, by the two addends of a sharing.
+//! From numbers to bits and back, by the two additive components of a sharing.
 //!
 //! `x = S + T` with `S = x_1 + x_2`, the mask, which `P_0` knows before any input, and `T = x_0 = m`, which `P_1` and `P_2`
 //! know. Neither takes a message online.
 //!
-//! **Split** shares the bits of `S` ahead of time: component 1 is drawn by `P_0` and `P_1`, component 0 is zero, and `P_0` sends
-//! component 2 to `P_2`, which that stream hides. `T`'s bits are a sharing as they are: component 0 is `T`, the others 0.
+//! **Split** shares the bits of `S` offline: component 1 is drawn by `P_0` and `P_1`, component 0 is zero, and `P_0`
+//! sends component 2 to `P_2`, which that stream hides. `T`'s bits are a sharing as they are: component 0 is `T`, the
+//! others 0.
 //!
-//! **Select** is what takes bits back to numbers: `A + v D + E`, where `P_0` knows the numbers `A` and `D` ahead of time,
+//! **Select** is what takes bits back to numbers: `A + v D + E`, where `P_0` knows the numbers `A` and `D` offline,
 //! and `P_1` and `P_2` know the bit `v` and the number `E`. `P_0` shares `A` and `D`: `P_1`'s parts are drawn, `P_2`'s
 //! are sent to it, hidden by these. Online `P_i` sends `A_i + v D_i - z_i`, `P_2` with `E` added, as its part of a
 //! product: one round.

@@ -33,7 +33,7 @@ pub(crate) fn flow(seats: Seats, from: usize, to: usize, bits: u64) -> Flow {
     Flow { from: seats.party(from), to: seats.party(to), bits }
 }
 
-/// Whether a stage has messages online: bits of masks are shared ahead of time, and what takes bits back to numbers is
+/// Whether a stage has messages online: bits of masks are shared offline, and what takes bits back to numbers is
 /// done in one round.
 pub(crate) fn has_online_messages(kind: &OpKind, stage: u32) -> bool {
     match kind {
@@ -43,7 +43,7 @@ pub(crate) fn has_online_messages(kind: &OpKind, stage: u32) -> bool {
     }
 }
 
-/// Bits of the results of a stage; not of a sign, which is garbled.
+/// Bits of the results of a stage; not of an MSB extraction, which is garbled.
 fn result_bits(plan: &Plan, kind: &OpKind, stage: u32) -> u64 {
     let bits = |reg: Reg| plan.register(reg).len() as u64 * plan.register(reg).domain.bits();
     match kind {
@@ -57,8 +57,8 @@ fn result_bits(plan: &Plan, kind: &OpKind, stage: u32) -> u64 {
     }
 }
 
-/// An element of every product from `P_0` to `P_2` (figure 3); of a shift two, of a number that is split its bits, of a sign
-/// a garbled circuit.
+/// An element of every product from `P_0` to `P_2` (figure 3); of a shift two, of a number that is split its bits, of
+/// an MSB extraction a garbled circuit.
 pub(crate) fn offline(seats: Seats, plan: &Plan, kind: &OpKind, stage: u32) -> Vec<Flow> {
     if let OpKind::Sign { a, .. } = kind {
         let bits = if stage == 0 { msb::garbled_bits(plan, *a) } else { 0 };
@@ -68,7 +68,8 @@ pub(crate) fn offline(seats: Seats, plan: &Plan, kind: &OpKind, stage: u32) -> V
     vec![flow(seats, 0, 2, numbers * result_bits(plan, kind, stage))]
 }
 
-/// An element of every product from `P_1` and `P_2` to each other (figures 3 and 11); of a sign labels, and then a bit back.
+/// An element of every product from `P_1` and `P_2` to each other (figures 3 and 11); of an MSB extraction labels, and
+/// then a bit back.
 pub(crate) fn operation(seats: Seats, plan: &Plan, kind: &OpKind, stage: u32) -> Vec<Flow> {
     if !has_online_messages(kind, stage) {
         return Vec::new();
@@ -83,8 +84,8 @@ pub(crate) fn operation(seats: Seats, plan: &Plan, kind: &OpKind, stage: u32) ->
     vec![flow(seats, 1, 2, bits), flow(seats, 2, 1, bits)]
 }
 
-/// Where products are checked: an element of every product, also of those that are added up (figure 8, offline); of a sign
-/// a garbled circuit.
+/// Where products are checked: an element of every product, also of those that are added up (figure 8, offline); of an
+/// MSB extraction a garbled circuit.
 pub(crate) fn offline_of_each(seats: Seats, plan: &Plan, kind: &OpKind, stage: u32) -> Vec<Flow> {
     if let OpKind::Sign { a, .. } = kind {
         let bits = if stage == 0 { checked_garbling::garbled_bits(plan, *a) } else { 0 };
@@ -159,7 +160,7 @@ pub(crate) fn confirmed_output(
     to_parties.chain(to_clients).collect()
 }
 
-/// Where products are checked: ahead of time their triples, and what was garbled. Instances that are prepared one after
+/// Where products are checked: offline their triples, and what was garbled. Instances that are prepared one after
 /// another are checked together, until they are sealed.
 pub(crate) fn checked_together(seats: Seats, plan: &Plan, runs: u64, lanes: u16) -> Checks {
     let (products, signs, rules) = (products(plan), checked_garbling::signs(plan), Rules::of_lanes(lanes));
@@ -233,7 +234,7 @@ pub(crate) fn fair_output(
     opened.filter(|flow| participants.learns(flow.to, output.to)).collect()
 }
 
-/// Where outputs are fair: ahead of time two commitments from each pair with `P_0` to the third; after the check of
+/// Where outputs are fair: offline two commitments from each pair with `P_0` to the third; after the check of
 /// products the seven steps, and what opens the commitments.
 pub(crate) fn fair_checks(seats: Seats, plan: &Plan, participants: &Participants) -> Checks {
     let mut checks = compared(seats, plan, participants);

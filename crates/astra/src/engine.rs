@@ -102,7 +102,7 @@ impl AstraEngine {
             let parties = session.parties();
             Error::Refused(format!("ASTRA is for three parties; this deployment has {parties}"))
         })?;
-        // What lowering calls addends: S is the sum of the masks, which take the public values, and T is m.
+        // The additive components of lowering: S is the sum of the masks, which take the public values, and T is m.
         let [one, two, masked] = [0, 1, 2].map(Part::Component);
         let held = [[two, one], [one, masked], [masked, two]][me];
         let [mut first, mut second] = held.map(|part| Bank::new(plan.clone(), part));

@@ -1,20 +1,21 @@
 //! Inputs and outputs (figure 1, and the end of section 4.1).
 //!
-//! **A party's input**: the component that its owner lacks is 0. (The paper draws it from a key of all three: those that
-//! hold it and the owner know it either way.) The others are drawn. The owner sends `m = x - x_1 - x_2` to whoever of
-//! `P_1` and `P_2` it isn't: one element from `P_1` and `P_2`, two from `P_0`.
+//! **A party's input**: the component that its owner lacks is 0. (The paper draws it from a key of all three: its
+//! holders and the owner know it either way.) The others are drawn. The owner sends `m = x - x_1 - x_2` to each of
+//! `P_1` and `P_2`, except itself: one element from `P_1` and `P_2`, two from `P_0`.
 //!
 //! **A client's input**: `x_1` and `x_2` come from two seeds, which `P_1` and `P_2` give the client; it sends them `m`.
 //! The seeds are drawn, so that the masks are known before the client comes.
 //!
-//! **An output** to a party: the component that it lacks, from `P_1`, or from `P_2` to `P_1`. To a client: `m + x_1 + r`
-//! from `P_1` and `x_2 - r` from `P_2`, where `r` is drawn by the two. The components themselves can depend on more than
-//! the output (a party's input has a component that is 0).
+//! **An output** to a party: the component that it lacks, from `P_1`, or from `P_2` to `P_1`. To a client:
+//! `m + x_1 + r` from `P_1` and `x_2 - r` from `P_2`, where `r` is drawn by the two. The components themselves can
+//! depend on more than the output (a party's input has a component that is 0).
 //!
-//! **Where products are checked** (figure 6), whatever comes from one of two holders of a component is compared with the
-//! other's. `P_1` and `P_2` compare what `P_0` and clients gave both of them, before anything is computed on it. A client
-//! takes each seed from both of its holders. And of each component that an output's receiver lacks, it gets a hash from
-//! the other holder; to clients all three go, hidden by a sharing of zero.
+//! **Where products are checked** (figure 6), a receiver compares what comes from one of two holders of a component
+//! with what comes from the other. `P_1` and `P_2` compare what `P_0` and clients gave both of them, before anything is
+//! computed on it. A client takes each seed from both of its holders. An output's receiver gets a hash of each
+//! component that it lacks from the component's other holder. Clients get all three components, hidden by a
+//! zero-sharing.
 
 use crate::PARTIES;
 use crate::engine::AstraEngine;

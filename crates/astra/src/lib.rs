@@ -3,18 +3,20 @@
 //! Chaudhari, Choudhury, Patra, Suresh, "ASTRA: High Throughput 3PC over Rings with Application to Secure Prediction"
 //! (CCSW 2019).
 //!
-//! **Sharing.** `v = m - lambda_1 - lambda_2`, in a ring Z_2^n, in a prime field, or of bits under XOR. `P_1` and `P_2` hold
-//! `m`; `P_0` and `P_1` hold `lambda_1`; `P_0` and `P_2` hold `lambda_2`. The code keeps the negatives
-//! `x_1 = -lambda_1` and `x_2 = -lambda_2`, and calls `m` `x_0`: then `v = x_0 + x_1 + x_2` is a sum of three
-//! components of which each party holds two, as in replicated sharing, and linear steps are the same in all of them.
+//! **Sharing.** A masked value is `v = m - lambda_1 - lambda_2`, in a ring Z_2^n, in a prime field, or of bits under
+//! XOR. `P_1` and `P_2` hold `m`; `P_0` and `P_1` hold `lambda_1`; `P_0` and `P_2` hold `lambda_2`.
 //!
-//! **Two phases.** `lambda_1` and `lambda_2` come from the streams of keys that two parties share, so they are known before
-//! any input is. Offline, `P_0` computes what depends on them alone and sends `P_2` its share of it. Online, `P_1` and
-//! `P_2` compute `m`; `P_0` has nothing to do between its own inputs and the outputs.
+//! The code keeps the negatives `x_1 = -lambda_1` and `x_2 = -lambda_2`, and calls `m` `x_0`. So `v = x_0 + x_1 + x_2`
+//! is a sum of three components of which each party holds two, as in replicated secret sharing. Linear steps are the
+//! same in all of them.
 //!
-//! **`astra-malicious`** computes the same and checks it: products of masks ahead of time ([`triples`], [`verify`]), and
-//! online by `P_0`, which computes along on values that are masked once more ([`masked`]). Garbled circuits are made by two
-//! ([`vouched`]).
+//! **Two phases.** `lambda_1` and `lambda_2` come from PRSS, so they are known before any input is. Offline, `P_0`
+//! computes what depends on them alone and sends `P_2` its share of it. Online, `P_1` and `P_2` compute `m`; `P_0` has
+//! nothing to do between its own inputs and the outputs.
+//!
+//! **`astra-malicious`** computes the same and checks it. Offline all parties check products of masks by cut and choose
+//! ([`triples`], [`verify`]). Online `P_0` computes along on values that are masked once more ([`masked`]). Two parties
+//! make each garbled circuit ([`checked_garbling`]).
 
 mod checked_garbling;
 mod choice;

@@ -1,8 +1,8 @@
 //! Online, for products that are checked: `P_0` computes along on masked values (figure 8, online).
 //!
 //! `P_1` sends `P_0` `m*_x = m_x + delta_x` and `m*_y = m_y + delta_y` of every product, in step with the walk; `P_2`
-//! sends a digest of the same at the end. `P_0` knows `l_x`, `l_y`, `l_z`, the sums of masks, and `c = c_1 + c_2` of the
-//! product's triple ([`triples`](crate::triples)), and computes
+//! sends a digest of the same at the end. `P_0` knows `l_x`, `l_y`, `l_z`, the sums of masks, and `c = c_1 + c_2` of
+//! the product's triple ([`triples`](crate::triples)). It computes
 //!
 //! ```text
 //! (m*_x + l_x) l_y + (m*_y + l_y) l_x - l_z - c
@@ -11,13 +11,14 @@
 //!     = m_z - m_x m_y + delta_z
 //! ```
 //!
-//! which `P_1` and `P_2` can compute, too, if they have the same `m_z` and that is right. Digests of it tell them. For an
-//! entry of a product of matrices all of this is summed, but for `m_z`, `l_z`; each entry of the operands is sent once.
+//! `P_1` and `P_2` can compute this, too, if they have the same `m_z` and it is right. Digests of it tell them. For an
+//! entry of a product of matrices all of this is summed, except `m_z` and `l_z`; each entry of the operands is sent
+//! once.
 //!
-//! What `P_0` is sent is hidden by the deltas. What it sends, its receivers know.
+//! The deltas hide what `P_0` is sent. What `P_0` sends, its receivers know.
 //!
-//! **Order.** `P_0` keeps its digests until that of `P_2` fits all that `P_1` sent. Else `P_1` could send `m*_x + e`, be sent a
-//! digest of what that makes of a product, and try which value of the other masks gives it.
+//! **Order.** `P_0` keeps its digests until that of `P_2` fits all that `P_1` sent. Otherwise `P_1` could send
+//! `m*_x + e`, receive a digest of what that makes of a product, and try which value of the other masks gives it.
 
 use crate::engine::{AstraEngine, Drawn};
 use crate::flat::{Arithmetic, Batch, halves, pack, sum, unpack};

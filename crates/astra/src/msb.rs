@@ -1,25 +1,26 @@
-//! Signs of numbers by garbling: two rounds, whatever the width (section 5.4, `Pi_BitExt`, mended): the semi-honest form, and
-//! what the one that is checked ([`vouched`](crate::vouched)) has in common with it.
+//! MSB extraction by garbled circuits: two rounds, whatever the width (section 5.4, `Pi_BitExt`, mended). Here are the
+//! semi-honest form and what the checked form ([`checked_garbling`](crate::checked_garbling)) has in common with it.
 //!
-//! `x = u_1 + u_2` with `u_1 = m`, which `P_1` and `P_2` know online, and `u_2 = x_1 + x_2`, which `P_0` knows ahead of
-//! time. `P_0` garbles `y = msb(u_1 + u_2) xor r` with `r = r_1 xor r_2`, where it draws `r_1` with `P_1` and `r_2` with
-//! `P_2`. What it garbles from is drawn with `P_1` too, so `P_1` has the labels of `u_1`.
+//! `x = u_1 + u_2` with `u_1 = m`, which `P_1` and `P_2` know online, and `u_2 = x_1 + x_2`, which `P_0` knows offline.
+//! `P_0` garbles `y = msb(u_1 + u_2) xor r` with `r = r_1 xor r_2`, where it draws `r_1` with `P_1` and `r_2` with
+//! `P_2`. It draws the seed of the garbling with `P_1` too, so `P_1` has the labels of `u_1`.
 //!
-//! - Offline `P_0` sends `P_2` the tables and the bit that decodes `y`. `u_2` and `r` are folded in: they have no labels.
+//! - Offline `P_0` sends `P_2` the tables and the bit that decodes `y`. `u_2` and `r` are folded in: they have no
+//!   labels.
 //! - Online `P_1` sends `P_2` the labels of `m`'s bits. `P_2` evaluates, decodes `y` and sends it to `P_1`.
 //!
-//! The result is shared with that: `msb(x) = y xor r_1 xor r_2`, so `m = y`, `x_1 = r_1` and `x_2 = r_2`.
+//! This shares the result: `msb(x) = y xor r_1 xor r_2`, so `m = y`, `x_1 = r_1` and `x_2 = r_2`.
 //!
-//! **What they see.** `P_2` has one label of each wire and the bit of it where it is an input's: what a simulator makes of
-//! `m` and `y` alone, as garbling is private. Both `P_1`, who sees no table, and `P_2` get `y` masked by a bit that they
-//! don't know, `r_2` and `r_1`. `P_0` gets nothing.
+//! **What they see.** `P_2` has one label of each wire, and the bit of it where it is an input's. As garbling is
+//! private, a simulator can make these of `m` and `y` alone. `P_1`, who sees no table, and `P_2` both get `y` masked by
+//! a bit that they don't know, `r_2` and `r_1`. `P_0` gets nothing.
 //!
-//! **Departures.** The paper has `r` from `P_0` and `P_1` alone, sends labels of `u_2`, has `P_1` share `r` and `P_2` share `y`,
-//! and garbles a prefix adder of 2 l ANDs: 5 l kappa bits offline and two rounds of sharing on top. Here it is
-//! 2 (l - 1) kappa + 1 bits, a ripple-carry adder, and nothing is shared.
+//! **Departures.** In the paper `P_0` and `P_1` alone draw `r`, labels of `u_2` are sent, `P_1` shares `r` and `P_2`
+//! shares `y`, and the circuit is a prefix adder of 2 l ANDs. That takes 5 l kappa bits offline and two rounds of
+//! sharing on top. Here it takes 2 (l - 1) kappa + 1 bits, a ripple-carry adder, and nothing is shared.
 //!
-//! **Seeds.** A job has a seed and is a batch of its own as far as labels go; hashes have the number of the operation and of
-//! the job's tile, in the session that made the material. Nothing comes twice.
+//! **Seeds.** A job has a seed, and is a batch of its own as far as labels go. Hashes have the number of the operation
+//! and of the job's tile, in the session that made the material. Nothing comes twice.
 
 use crate::checked_garbling;
 use crate::engine::{AstraEngine, Drawn, Walk, words_of};
@@ -131,7 +132,7 @@ impl AstraEngine {
         if self.verified.is_some() { self.expect_tags(job, dst) } else { Ok(()) }
     }
 
-    /// The circuit for the signs of a register's numbers.
+    /// The circuit for the MSB extraction of a register's numbers.
     pub(crate) fn sign_circuit(&self, a: Reg) -> &'static Garbling {
         if self.verified.is_some() {
             checked_garbling::circuit_of(&self.plan, a)
@@ -271,7 +272,7 @@ impl AstraEngine {
     }
 }
 
-/// Messages that a job has at most: of labels as many as a number has bytes; of what is made ahead of time two for each, or
+/// Messages that a job has at most: of labels as many as a number has bytes; of what is made offline two for each, or
 /// where it is checked nine.
 pub(crate) const PARTS: u32 = 128;
 

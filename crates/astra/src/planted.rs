@@ -52,11 +52,11 @@ pub enum Mistake {
     OnePointTwice,
     /// The key of the digest of inputs is known to whoever gives them.
     GivenKeyKnown,
-    /// Products of numbers aren't noted, neither ahead of time nor online.
+    /// Products of numbers aren't noted, neither offline nor online.
     PathUnnoted,
-    /// Garbled signs aren't.
+    /// Garbled MSB extractions aren't.
     SignsUnnoted,
-    /// How many products and signs were checked is held against what was noted, not against the plan.
+    /// How many products and MSB extractions were checked is held against what was noted, not against the plan.
     CountsOfLog,
     /// All products have the same `delta` for their left operands.
     DeltaShared,
@@ -112,7 +112,7 @@ pub enum Mistake {
     CommitmentsDiffer,
     /// `P_0` doesn't tell an evaluator whose commitment is late that it aborts.
     NoWordToTheLate,
-    /// An evaluator heeds a signal of `P_0` that comes late.
+    /// An evaluator acts on a signal of `P_0` that comes late.
     LateSignals,
     /// Who ends cuts its links, whether or not what it sent has come.
     LeavesAtOnce,

@@ -1,12 +1,17 @@
-//! What was made ahead of time: `P_2`'s shares of products of masks and its garbled circuits, the tags of these that `P_1`
-//! compares, the masks of outputs, and keys.
+//! What the offline phase made: `P_2`'s shares of products of masks and its garbled circuits, the tags of these that
+//! `P_1` compares, the masks of outputs, and keys.
 //!
-//! What a key gives again isn't kept. As material, in this order: of `P_2` its shares, operation after operation, each as
-//! its vectors stand in memory; of `P_1`, where garbled circuits are checked, their outputs' tags; of `P_0` both
-//! components of every output or, if it checks products online, what the check of their triples told it, added up for
-//! each result ([`masked`](crate::masked)); of `P_1` and `P_2`, where outputs are fair, what they were promised
-//! ([`fair`](crate::fair)); of all the keys that they share with the other two, by role, each with the number of blocks
-//! that were drawn of it, and what batches of garbled circuits are told apart by. Sizes follow from the plan.
+//! What a key gives again isn't kept. The material has, in this order:
+//!
+//! - of `P_2` its shares, operation after operation, each as its vectors stand in memory;
+//! - of `P_1`, where garbled circuits are checked, their outputs' tags;
+//! - of `P_0` both components of every output or, if it checks products online, what the check of their triples told
+//!   it, added up for each result ([`masked`](crate::masked));
+//! - of `P_1` and `P_2`, where outputs are fair, the commitments that they were sent ([`fair`](crate::fair));
+//! - of all, the keys that they share with the other two, by role, each with the number of blocks that were drawn of
+//!   it, and what batches of garbled circuits are told apart by.
+//!
+//! Sizes follow from the plan.
 
 use crate::verified::Noted;
 use crate::{PARTIES, checked_garbling, msb};

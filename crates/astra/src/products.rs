@@ -1,4 +1,4 @@
-//! AND, products and matrix products: one element ahead of time, two online (figures 3 and 11).
+//! AND, products and matrix products: one element offline, two online (figures 3 and 11).
 //!
 //! With components, `x y = (x_0 + x_1 + x_2)(y_0 + y_1 + y_2)`, and `m_z = x y - z_1 - z_2`, where `z_1` and `z_2` are
 //! drawn. Each party computes the three of the nine terms whose components it has ([`tacit_engine::cross`]):

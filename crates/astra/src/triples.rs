@@ -1,6 +1,6 @@
-//! Ahead of time, for products that are checked: what makes a triple of each (figure 8, offline).
+//! Offline, for products that are checked: what makes a triple of each (figure 8, offline).
 //!
-//! Of a product `z = x y` of masked values let `l_x = x_1 + x_2`, and `gamma = l_x l_y`. `P_0` shares `gamma` as
+//! For a product `z = x y` of masked values let `l_x = x_1 + x_2`, and `gamma = l_x l_y`. `P_0` shares `gamma` as
 //! [`products`](crate::products) has it, so `P_2`'s part is what it is sent and `P_1`'s is drawn, with `x_1 y_1` added.
 //! `P_1` and `P_2` draw `delta_x`, `delta_y` and the two parts of `delta_z` from the key that `P_0` hasn't. Then
 //!
@@ -9,16 +9,22 @@
 //!                                                       c_i = delta_x y_i + delta_y x_i + gamma_i - delta_(z,i)
 //! ```
 //!
-//! are sharings of three components, each of which two parties know but for `c_1` and `c_2`, which `P_0` is sent by the
-//! check. And `c = a b`, if `gamma` is right: `(delta_x + l_x)(delta_y + l_y) = delta_x delta_y + delta_x l_y + delta_y l_x +
-//! gamma`. What is wrong with `gamma` or `c_1 + c_2` is wrong with the triple, by as much. `P_0` keeps `c_1 + c_2`, the
-//! paper's `-chi`. It is hidden from `P_0` by `delta_z`, which no other triple has.
+//! are sharings of three components. Two parties know each component, except `c_1` and `c_2`, which the check sends to
+//! `P_0`. If `gamma` is right then `c = a b`, as
 //!
-//! **Sums of products.** Of a product of vectors, each pair of entries makes a triple, and what is kept is added up: by
-//! `P_2` its parts of `gamma`, by `P_0` `c_1 + c_2`. The deltas of operands belong to their entries. So that `P_1` needn't
-//! draw its parts again online, the first one of a sum is what all others leave of the one that
-//! [`products`](crate::products) draws for a result; and in the same way the first `delta_z` of what `P_1` and `P_2` draw. As
-//! these are uniform, so are all.
+//! ```text
+//! (delta_x + l_x)(delta_y + l_y) = delta_x delta_y + delta_x l_y + delta_y l_x + gamma
+//! ```
+//!
+//! An error in `gamma` or `c_1 + c_2` is an error of the triple, of the same size. `P_0` keeps `c_1 + c_2`, the paper's
+//! `-chi`. `delta_z`, which no other triple has, hides it from `P_0`.
+//!
+//! **Sums of products.** In a product of vectors, each pair of entries makes a triple. `P_2` adds up its parts of
+//! `gamma`, and `P_0` adds up `c_1 + c_2`; only the sums are kept. The deltas of operands belong to their entries.
+//!
+//! `P_1` needn't draw its parts again online: the first part of a sum is the one that [`products`](crate::products)
+//! draws for a result, less all other parts. In the same way the first `delta_z` follows from what `P_1` and `P_2`
+//! draw. As these are uniform, so are all.
 
 use crate::engine::{AstraEngine, Drawn, Walk, words_of};
 use crate::flat::{Arithmetic, Batch, pack, unpack, words};
@@ -57,7 +63,7 @@ impl AstraEngine {
         if self.walk == Walk::Online && self.me != 0 { 0..=0 } else { self.held_masks() }
     }
 
-    /// Makes a job's products ahead of time.
+    /// Offline: makes a job's products.
     pub(crate) fn make_products(&mut self, job: &Job, kind: &OpKind) -> Result<(), Error> {
         match *kind {
             OpKind::And { a, b, dst } => {

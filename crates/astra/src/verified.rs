@@ -75,7 +75,7 @@ impl Protocol for AstraMalicious {
     }
 
     fn native(&self) -> Native {
-        // What splits numbers into bits by two addends takes the word of the one that knows the first.
+        // Splitting numbers into bits by two additive components trusts the party that knows the first.
         match self.0.comparison {
             Comparison::Prefix => Native::PRODUCTS,
             Comparison::Garbled => Native::PRODUCTS_AND_SIGNS,
@@ -177,7 +177,7 @@ pub(crate) fn products(plan: &Plan) -> Vec<(Domain, u64)> {
     products
 }
 
-/// Results of an operation's products. A sign is none.
+/// Results of an operation's products. MSB extraction has none.
 fn results_of(plan: &Plan, op: &Op) -> u64 {
     match &op.kind {
         OpKind::Sign { .. } => 0,
@@ -216,7 +216,7 @@ pub(crate) struct Verified {
     prepared: Vec<(Prepared, Vec<Noted>)>,
     /// Of what was garbled since the last seal: of `P_1` as it made it, of `P_2` as it has it.
     vouched: Option<Digest>,
-    /// Numbers whose signs were garbled since then.
+    /// Numbers whose MSB extraction was garbled since then.
     garbled: u64,
     /// Of the run that is on.
     running: Option<Running>,
@@ -441,7 +441,8 @@ impl Verified {
         Ok(whole.collect())
     }
 
-    /// Checks that as many products and signs were noted as the plan has: of what isn't noted nothing would be checked.
+    /// Checks that as many products and MSB extractions were noted as the plan has: what isn't noted would go
+    /// unchecked.
     fn check_counts(&self, session: &mut Session, plan: &Plan) -> Result<(), Error> {
         let instances = self.prepared.len() as u64;
         let mut noted: Vec<(Domain, u64)> = self.unchecked.noted().collect();

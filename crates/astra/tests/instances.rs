@@ -14,7 +14,7 @@ use tacit_testkit::{Case, Draws, Fate, Interceptor, World};
 
 const PROTOCOL: AstraMalicious = AstraMalicious::IN_ORDER;
 
-/// Bits of all stages on each link, ahead of time and online.
+/// Bits of all stages on each link, offline and online.
 fn bits(plan: &Plan) -> [BTreeMap<(usize, usize), u64>; 2] {
     let mut sums = [BTreeMap::new(), BTreeMap::new()];
     for stage in plan.levels.iter().flat_map(|level| &level.stages) {
@@ -162,7 +162,7 @@ fn instances_are_checked_together_and_used_one_by_one() {
     assert_eq!(verdicts, 1, "one check for all");
 }
 
-/// Signs, and the sign of what is chosen by one: two batches of garbled circuits, of more than a job.
+/// MSB extractions, and that of what is chosen by one: two batches of garbled circuits, of more than a job.
 fn garbled() -> Case {
     let mut builder = Builder::new();
     let (a, b) = (builder.ring(Width::W16, 600), builder.ring(Width::W16, 600));

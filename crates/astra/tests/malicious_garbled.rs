@@ -14,8 +14,8 @@ tacit_testkit::conformance!(Subject {
     baseline: concat!(env!("CARGO_MANIFEST_DIR"), "/../../vectors/wire/astra-malicious-garbled.txt").into(),
 }; views: input and mul less maximum);
 
-/// Of a number of l bits: 2 l - 3 ANDs, 2 l commitments, l + 1 labels and as many commitments ahead of time; l labels and a bit
-/// online.
+/// Of a number of l bits: 2 l - 3 ANDs, 2 l commitments, l + 1 labels and as many commitments offline; l labels and a
+/// bit online.
 #[test]
 fn a_comparison_takes_two_rounds_and_kilobytes() {
     for width in Width::ALL {

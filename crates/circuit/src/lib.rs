@@ -1,5 +1,5 @@
-//! Boolean circuits: what they are, where they come from, and how they are laid out for evaluation on many
-//! instances at once.
+//! Boolean circuits: what they are, where they come from, and how they are laid out for evaluation on many instances at
+//! once.
 //!
 //! | module | holds |
 //! | --- | --- |
@@ -13,7 +13,7 @@
 //! | [`crypto`] | ciphers and hash functions |
 //! | [`catalogue`] | whole circuits by name |
 //!
-//! A circuit says nothing of shares. The same layers are walked in the clear and by every protocol.
+//! A circuit knows nothing of shares. The clear-text engine and every protocol walk the same layers.
 
 pub mod arith;
 pub mod bristol;

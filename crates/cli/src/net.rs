@@ -48,7 +48,7 @@ impl CostNet {
         Ok(Self { profile: load(name)?, name: name.to_owned(), given: net.is_some() })
     }
 
-    /// Who plays the roles of what is cast, if nothing was picked for a network; nobody if it has none.
+    /// Who plays the roles of a selection, if nothing was selected for a network; nobody if it has none.
     pub(crate) fn players(
         &self,
         selection: &Selection,

@@ -1,8 +1,8 @@
 //! Registers of one component of a sharing, and the linear steps on them.
 //!
-//! A protocol whose shares have several components (replicated: two) has a bank for each and runs every linear
-//! step in all of them. Public values enter a sharing in one component only, and an addend is shared by itself in its
-//! own: each bank knows which component it holds.
+//! A protocol whose shares have several components (replicated: two) has a bank for each and runs every linear step in
+//! all of them. Each bank knows which component it holds: a public value enters a sharing in one component only, and an
+//! additive component is shared by itself in its own.
 
 use crate::Error;
 use std::borrow::Cow;
@@ -91,11 +91,11 @@ const TICK_ROWS: usize = 32;
 /// What of a sharing a bank holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Part {
-    /// One of its components. Component 0 takes the public values. Where a sharing falls into addends, these are the
-    /// components ([`tacit_program::plan`]).
+    /// One of its components. Component 0 takes the public values. Where a plan asks for additive components, they
+    /// are these ([`tacit_program::plan`]).
     Component(u8),
-    /// The values themselves, in the clear. If a plan asks for addends, they fall into some that look random, always
-    /// the same for a place in a register.
+    /// The values themselves, in the clear. If a plan asks for additive components, it makes up some that
+    /// look random, always the same for a place in a register.
     Whole,
 }
 
@@ -104,8 +104,8 @@ impl Part {
         matches!(self, Self::Component(0) | Self::Whole)
     }
 
-    /// What a bank holds of one addend of some values, of which the first has place `first`; `None` if nothing, where
-    /// it holds another one. `draw` makes an element of a random word, `sub` takes one off another.
+    /// What a bank holds of one additive component of some values, of which the first has place `first`; `None` if
+    /// nothing, where it holds another one. `draw` makes an element of a random word, `sub` takes one off another.
     fn addend<T: Copy>(
         self,
         values: &[T],
@@ -298,9 +298,9 @@ impl Bank {
         tick()
     }
 
-    /// What this bank holds of an addend of columns of numbers; `None` if it holds another one.
+    /// What this bank holds of an additive component of columns of numbers; `None` if it holds another one.
     pub fn addend<W: Word>(&self, a: Reg, component: u8, cols: Range<usize>) -> Option<Cow<'_, [W]>> {
-        // Only the held addend has been computed: for what a party doesn't read there may be no memory.
+        // Only the component that this bank holds was computed: what a party doesn't read may have no memory.
         if matches!(self.part, Part::Component(held) if held != component) {
             return None;
         }
@@ -569,7 +569,8 @@ mod tests {
         assert_eq!(held, reserved);
     }
 
-    /// Banks that have run the steps for three addends, on numbers and on bits; the registers of the results.
+    /// Banks that have run the steps for three additive components, on numbers and on bits; the registers of the
+    /// results.
     fn converted(parts: &[Part], numbers: &[Vec<u16>], rows: &[Vec<u64>]) -> (Vec<Bank>, [Reg; 4]) {
         let cols = numbers[0].len();
         let mut builder = Builder::new();

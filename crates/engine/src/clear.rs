@@ -1,6 +1,6 @@
 //! The engine without a protocol: one party that holds everything in the clear.
 //!
-//! It runs every plan and says what the right outputs are. Where a plan asks for the addends of a sharing, its bank
+//! It runs every plan and says what the right outputs are. Where a plan asks for additive components, its bank
 //! makes some up ([`Part::Whole`]).
 
 use crate::bank::{Bank, Part, row_words};
@@ -104,7 +104,7 @@ impl ClearEngine {
         self.bank.put(dst, out);
     }
 
-    /// The two addends of each number.
+    /// The two additive components of each number.
     fn additive_components<W: Word>(&self, a: Reg) -> impl Iterator<Item = [W; 2]> {
         let numbers = self.bank.get(a).words::<W>();
         let second = self.bank.addend::<W>(a, SECOND_ADDEND, 0..numbers.len()).unwrap_or_default();

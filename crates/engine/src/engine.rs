@@ -78,7 +78,7 @@ impl Checks {
     }
 }
 
-/// A protocol: its costs, and how to take a seat in it.
+/// A protocol: its costs, and how to make an engine or a client of it.
 pub trait Protocol: Send + Sync {
     /// What it is.
     fn spec(&self) -> &ProtocolSpec;
@@ -105,7 +105,7 @@ pub trait Protocol: Send + Sync {
     fn prepares(&self) -> bool {
         false
     }
-    /// Messages of one stage of an operation, over all its jobs, that are sent ahead of time, before inputs are known.
+    /// Messages of one stage of an operation, over all its jobs, that are sent offline, before inputs are known.
     fn offline(&self, plan: &Plan, op: &Op, stage: u32) -> Vec<Flow> {
         let _ = (plan, op, stage);
         Vec::new()
@@ -147,14 +147,14 @@ pub trait Protocol: Send + Sync {
         let _ = count;
         Ok(())
     }
-    /// Takes a party's seat.
+    /// A party's engine.
     fn engine(
         &self,
         session: Session,
         plan: Arc<Plan>,
         participants: Participants,
     ) -> Result<Box<dyn Engine>, Error>;
-    /// Takes a client's seat.
+    /// A client.
     fn client(
         &self,
         session: Session,
@@ -169,10 +169,10 @@ pub trait Protocol: Send + Sync {
 /// and jobs as below, without inputs and outputs, and `seal`, whose material goes to `load`. Material that was made
 /// before is loaded instead; then `prepare` says that there is nothing to do.
 ///
-/// Then it calls: all inputs, in groups (`share_input` for each, then `receive_share` for each); for every level its local
-/// steps, then its jobs, each begun once and finished once, in the same order; then `check`, then the outputs, in
-/// groups (`send_output` for each, then `open_output` for each). A group is one for all endpoints; only its last member can
-/// be longer than [`AHEAD`](crate::executor::AHEAD) messages.
+/// Then it calls: all inputs, in groups (`share_input` for each, then `receive_share` for each); for every level its
+/// local steps, then its jobs, each begun once and finished once, in the same order; then `check`, then the outputs, in
+/// groups (`send_output` for each, then `open_output` for each). A group is one for all endpoints; only its last member
+/// can be longer than [`MAX_IN_FLIGHT`](crate::executor::MAX_IN_FLIGHT) messages.
 pub trait Engine: Send {
     /// The session; none in the clear.
     fn session(&mut self) -> Option<&mut Session>;

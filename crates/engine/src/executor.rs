@@ -1,8 +1,8 @@
 //! Walks a plan and keeps an engine busy.
 //!
-//! In a level every operation is cut into jobs of about one message. The executor begins jobs one after another
-//! and finishes, in the same order, whatever has arrived meanwhile, so that the next job is computed while the
-//! last one travels. It waits only when all jobs are begun, or when so many are under way that memory would suffer.
+//! In a level the executor divides every operation into jobs of about one message. It begins jobs one after another and
+//! finishes, in the same order, whatever has arrived meanwhile. So it computes the next job while the last one travels.
+//! It waits only when all jobs are begun, or when so many are under way that memory would suffer.
 
 use crate::job::{self, Job};
 use crate::{Clear, Client, Engine, Error, Material, Participants};
@@ -22,9 +22,9 @@ const MAX_IN_FLIGHT_BYTES: u64 = (MAX_IN_FLIGHT * job::MESSAGE_BYTES) as u64;
 /// last of its group, so its other messages follow when it is revealed.
 pub const MAX_IN_FLIGHT: usize = WINDOW;
 
-/// Cuts inputs or outputs, given by their registers, into groups of which all but the last have [`AHEAD_BYTES`] in
-/// all at most. A group is sent before any of it is received: if the parties sent more in a ring, all could wait
-/// for room.
+/// Cuts inputs or outputs, given by their registers, into groups of which all but the last have [`MAX_IN_FLIGHT_BYTES`]
+/// in all at most. A group is sent before any of it is received: if the parties sent more in a ring, all could wait for
+/// room.
 fn groups(plan: &Plan, regs: impl Iterator<Item = Reg>) -> Vec<Range<usize>> {
     let (mut groups, mut start, mut bytes, mut end) = (Vec::new(), 0, 0, 0);
     for reg in regs {
@@ -86,7 +86,7 @@ pub fn run_party(
     result
 }
 
-/// Makes material for `count` instances of a plan ahead of time, and hands over what is ready: `keep` gets every
+/// Preprocessing: makes material for `count` instances of a plan, and hands over what is ready: `keep` gets every
 /// instance's, in order. Nothing is computed on inputs.
 ///
 /// # Errors

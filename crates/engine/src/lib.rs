@@ -1,8 +1,8 @@
 //! Between the plan and the protocols: what an engine does, and who calls it in which order.
 //!
-//! An [`Engine`] is one party's protocol state: it owns its shares, in banks of registers, and moves them one
-//! batch at a time. The [`executor`] walks a plan and cuts every operation into jobs of about one message.
-//! [`clear::ClearEngine`] runs every plan in the clear and says what the right result is.
+//! An [`Engine`] is one party's protocol state. It owns its shares, in banks of registers, and moves them one batch at
+//! a time. The [`executor`] walks a plan and divides every operation into jobs of about one message.
+//! [`clear::ClearEngine`] runs every plan in the clear and defines the right result.
 
 pub mod bank;
 pub mod clear;

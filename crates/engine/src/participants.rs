@@ -3,19 +3,19 @@
 use crate::Error;
 use tacit_program::plan::{Plan, To};
 
-/// The endpoint of every role of a plan. Endpoints are the parties in order, then the deployment's clients in
+/// The endpoint of every participant of a plan. Endpoints are the parties in order, then the deployment's clients in
 /// order, whether they take part or not.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Participants {
     parties: usize,
-    /// By the plan's roles.
+    /// By the plan's participants.
     endpoints: Vec<usize>,
     /// Clients that take part, ascending.
     clients: Vec<usize>,
 }
 
 impl Participants {
-    /// Finds every role among the parties and the clients.
+    /// Finds every participant among the parties and the clients.
     ///
     /// # Errors
     /// [`Error::Refused`] if the plan names somebody else.
@@ -46,7 +46,7 @@ impl Participants {
         &self.clients
     }
 
-    /// The endpoint of a role.
+    /// The endpoint of a participant.
     pub fn endpoint(&self, role: u32) -> usize {
         self.endpoints[role as usize]
     }

@@ -1,6 +1,6 @@
 //! Instances of a circuit that are evaluated together, small enough to stay in the cache from layer to layer.
 //!
-//! A tile has a slot for every wire that is alive, and a slot a row for every component of a sharing, with a bit for
+//! A tile has a slot for every wire that is alive. A slot has a row for every component of a sharing, with a bit for
 //! each instance ([`tacit_kernel::gates`]). Bits come from the bank's registers, where they stand instance after
 //! instance, and go back there.
 
@@ -105,8 +105,8 @@ impl Tile {
     }
 
     /// Loads a component of the inputs that a layer begins with from its bank: those that are not the same for all
-    /// instances before the first layer, the others as the circuit asks for them. Addends of numbers that the bank
-    /// doesn't hold are zero, and so are rows that nothing has been written to.
+    /// instances before the first layer, the others as the circuit asks for them. Additive components of numbers that
+    /// the bank doesn't hold are zero, and so are rows that nothing has been written to.
     pub fn load(
         &mut self,
         component: usize,
@@ -228,8 +228,8 @@ mod tests {
     use std::sync::Arc;
     use tacit_program::plan::{Builder, OpKind, SECOND_ADDEND, Width};
 
-    /// A plan with a circuit that takes the low 5 bits of 16-bit numbers but for bit 1, and of another addend the
-    /// same; its circuit's operands.
+    /// A plan with a circuit that takes the low 5 bits of 16-bit numbers but for bit 1, and of another additive
+    /// component the same; its circuit's operands.
     fn plan(cols: usize, negate: bool) -> (Arc<tacit_program::plan::Plan>, Layered, Vec<Operand>) {
         let mut build = tacit_circuit::Builder::new();
         let (s, t) = (build.input(5), build.input(5));

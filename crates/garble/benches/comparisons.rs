@@ -1,4 +1,5 @@
-//! Signs of shared numbers, garbled and evaluated, at every level of this machine: `cargo bench -p tacit-garble`.
+//! MSB extraction of shared numbers, garbled and evaluated, at every level of this machine:
+//! `cargo bench -p tacit-garble`.
 //!
 //! ASTRA, section 5.4: two addends and a mask, the second addend and the mask known to the garblers; or three addends
 //! and two masks, the second addend and the first mask known. Each figure is the median of several runs on one core

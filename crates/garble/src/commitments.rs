@@ -1,15 +1,15 @@
 //! Commitments to both labels of inputs' bits, for an evaluator who knows the bits and not whether it gets their labels.
 //!
-//! Of each bit and instance they are two hashes, that of the label for 0 and that of the label for 1, in this order, so
-//! that they say which label stands for which bit. They come from the seed like all else: two garblers have the same,
-//! and an evaluator that has them from one and a digest of them from the other knows that they are right. Whoever then
-//! gives it a label of another bit, or none at all, has to find another label of the same hash, in 2^128 tries.
+//! Each bit and instance has two hashes: that of the label for 0 and that of the label for 1, in this order. So they
+//! say which label stands for which bit. They come from the seed like all else: two garblers have the same, and an
+//! evaluator that has them from one and a digest of them from the other knows that they are right. A sender of a label
+//! of another bit, or of no label at all, would have to find another label of the same hash, in 2^128 tries.
 //!
 //! They hide the label that the evaluator isn't given as a table does: it is the one it has, plus `delta`, hashed, under a
 //! key of its own for every bit and tile.
 //!
-//! Who gives labels learns nothing by the check: it fails or doesn't whatever the bit is, if the giver knows the bit, or
-//! the commitments were found right before.
+//! The sender of labels learns nothing by the check. Its outcome doesn't depend on the bit, if the sender knows the
+//! bit, or the commitments were found right before.
 //!
 //! Where labels come along with the commitments, those to the labels that are given needn't: the evaluator makes them of
 //! the labels ([`Garbler::other_commitments`], [`Evaluator::all_commitments`]), and a digest of what results finds a wrong

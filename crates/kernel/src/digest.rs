@@ -1,10 +1,11 @@
 //! A keyed digest that finds any difference between two long messages: a polynomial over GF(2^64), at two points.
 //!
-//! The words of a message are the coefficients of a polynomial without a constant term, and its value at a point that was
-//! drawn at random is its digest. Two different messages of `n` words give the same polynomial value at `n` points at
-//! most, so they have the same digest at two independent points with a chance of at most `(n / 2^64)^2`: 2^-60 for
-//! [`MAX_BYTES`], of which longer messages have no digest. That holds for messages that were fixed without knowing the
-//! key, and only for these: this is no hash function.
+//! The words of a message are the coefficients of a polynomial without a constant term, and its value at a point that
+//! was drawn at random is its digest. Two different messages of `n` words give the same polynomial value at `n` points
+//! at most, so they have the same digest at two independent points with a chance of at most `(n / 2^64)^2`: 2^-60 for
+//! [`MAX_BYTES`], of which longer messages have no digest.
+//!
+//! That holds for messages that were fixed without knowing the key, and only for these: this is no hash function.
 
 use crate::gf64::{Gf64, inner_products};
 use zeroize::Zeroize;

@@ -1,8 +1,8 @@
 //! Half gates on rows of labels: Zahur, Rosulek, Evans, "Two halves make a whole", 2015, figure 2.
 //!
-//! A label is a `u128`, 16 bytes in messages, least significant first. A wire has a label for each of its two bits:
-//! `W` for 0 and `W ^ delta` for 1, where `delta`, the same for all wires, is odd. So a label's lowest bit says
-//! nothing of the wire's bit to who doesn't know that of `W`. A garbler's row holds `W` for every instance, an
+//! A label is a `u128`, 16 bytes in messages, least significant first. A wire has a label for each of its two bits: `W`
+//! for 0 and `W ^ delta` for 1, where `delta`, the same for all wires, is odd. So a label's lowest bit says nothing of
+//! the wire's bit to a party that doesn't know that of `W`. A garbler's row holds `W` for every instance, an
 //! evaluator's the label of the instance's bit, the active one. Exclusive ors of wires are those of rows:
 //! [`crate::gates::sums`].
 //!
@@ -25,20 +25,23 @@
 //! - *Correlation robustness*, for the evaluator sees `H(x ^ delta)` masked by what it knows.
 //! - *Circular*, for what is masked contains `delta` itself: `q delta` in `G`, and in `E` the false label of a wire
 //!   whose bit is 1. With plain `AES(x) ^ x` the feed-forward could cancel it. `sigma` is linear and so is
-//!   `x -> sigma(x) ^ x`, and both are one to one: `sigma(delta)` and `sigma(delta) ^ delta` both have all of
-//!   `delta`'s entropy.
+//!   `x -> sigma(x) ^ x`, and both are one to one: `sigma(delta)` and `sigma(delta) ^ delta` both have all of `delta`'s
+//!   entropy.
 //! - *Tweaked*, for one label may enter many ANDs, and with the same hashes the sum of two tables would be `delta`.
 //!   Under a key all tweaks differ, and whoever calls has a key for every AND and row.
-//! - *For labels only*: strings that are random, results of the hash, fixed by everybody, or sums of those. Inputs
-//!   `u` of two different tweaks meet by accident alone. An adversary who chose labels could make them meet, which
-//!   two calls of the cipher would prevent (Guo et al., "Efficient and secure multiparty computation from fixed-key
-//!   block ciphers", 2020); nobody chooses labels here, and half as many calls are enough.
+//! - *For labels only*: strings that are random, results of the hash, fixed by everybody, or sums of those. Inputs `u`
+//!   of two different tweaks meet by accident alone. An adversary who chose labels could make them meet, which two
+//!   calls of the cipher would prevent (Guo et al., "Efficient and secure multiparty computation from fixed-key block
+//!   ciphers", 2020); nobody chooses labels here, and half as many calls are enough.
 //!
-//! **What is left.** In the ideal-cipher model, with `m` hashed pairs of labels under each key and `n` in all: who
-//! asks the cipher `t` times finds a hidden input or output with probability at most `2 m t / 2^127`, for each question
-//! is of one key, and `delta` has 127 bits; and inputs or outputs under one key meet with at most `4 m n / 2^127`. A
-//! row has at most [`MAX_ROW`] instances and so `m` is at most 2^10: 116 bits against who computes, and after 2^40 ANDs
-//! 2^-74 by accident. (A single key for all of them would leave 85 bits: `n` would take the place of `m`.)
+//! **What is left.** In the ideal-cipher model, with `m` hashed pairs of labels under each key and `n` in all: an
+//! attacker that asks the cipher `t` times finds a hidden input or output with probability at most `2 m t / 2^127`, for
+//! each question is of one key, and `delta` has 127 bits; and inputs or outputs under one key meet with at most
+//! `4 m n / 2^127`.
+//!
+//! A row has at most [`MAX_ROW`] instances and so `m` is at most 2^10: 116 bits against an attacker that computes, and
+//! after 2^40 ANDs 2^-74 by accident. (A single key for all of them would leave 85 bits: `n` would take the place of
+//! `m`.)
 //!
 //! **Timing.** Labels, `delta` and lowest bits are never branched on and are never addresses.
 

@@ -1,15 +1,14 @@
 //! Bytes at hardware speed: slices in, slices out.
 //!
-//! Packed bits and their transpose, integers modulo 2^k, prime fields, GF(2^64), AES in counter mode, matrix products,
-//! half gates on labels, digests, and what checks of products and proofs of ANDs compute.
+//! The kernels are packed bits and their transpose, integers modulo 2^k, prime fields, GF(2^64), AES in counter mode,
+//! matrix products, half gates on labels, digests, and the computing part of checks of products and proofs of ANDs.
 //! Nothing here knows of parties or does I/O.
 //!
-//! **Contracts.** Shapes are the caller's to know: every function states what it asks of its slices, checks it
-//! once at the top and panics if it doesn't hold. Lengths that come from a peer or a file must be checked
-//! before they get here.
+//! **Contracts.** The caller knows the shapes. Every function states what it asks of its slices, checks it once at the
+//! top, and panics if it doesn't hold. Lengths that come from a peer or a file must be checked before they get here.
 //!
-//! **Levels.** Every kernel has a portable form and is compiled, or written, again for AVX2 and AVX-512;
-//! [`cpu::level`] picks one at run time. All give the same results to the last bit.
+//! **Levels.** Every kernel has a portable form and is compiled, or written, again for AVX2 and AVX-512. [`cpu::level`]
+//! picks one at run time. All give the same results to the last bit.
 //!
 //! **Timing.** No branch and no address depends on the contents of a slice.
 

@@ -39,9 +39,9 @@ impl fmt::Display for Lane {
     }
 }
 
-/// What ties an endpoint's lanes together: the first that fails cuts it, and the others notice.
+/// An endpoint's lanes share one: the first that fails sets it, and the others notice.
 ///
-/// All that lanes share. Clones are ends of the same tie.
+/// It is all that lanes share. Clones are of the same flag.
 #[derive(Clone, Debug, Default)]
 pub struct AbortFlag(Arc<OnceLock<(u16, String)>>);
 

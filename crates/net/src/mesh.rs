@@ -110,8 +110,8 @@ impl Mesh {
         }
     }
 
-    /// The mesh of one of this endpoint's lanes, all of which have an end of one tie. Every message's address gets
-    /// the lane's number. When another lane has failed, so does this one, by its next call; one that waits
+    /// The mesh of one of this endpoint's lanes, all of which have a clone of one [`AbortFlag`]. Every message's
+    /// address gets the lane's number. When another lane has failed, so does this one, by its next call; one that waits
     /// notices within some 20 ms.
     #[must_use]
     pub fn in_lane(self, lane: Lane, tie: AbortFlag) -> Self {

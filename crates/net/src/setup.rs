@@ -1,16 +1,18 @@
 //! From configuration files to connected links.
 //!
-//! [`init`] writes what each machine needs. Then every party and client reads its own `parties.toml` into a
-//! [`Config`]; parties open a [`Listener`] and [`Listener::gather`] the others, clients [`connect`].
+//! [`init`] writes what each machine needs. Then every party and client reads its own `parties.toml` into a [`Config`].
+//! Parties open a [`Listener`] and [`Listener::gather`] the others; clients [`connect`].
 //!
-//! Of two parties the one with the higher number dials; clients dial every party, one after the other. Over TLS both
-//! sides prove who they are. Then the caller says hello ([`hello`]): version, number, lane, and the list of all parties
-//! and clients as it has it. The listener checks it, and takes the caller in, with its own hello, when all who have to
-//! call it for this run have called; until then it says now and then who is missing. So a caller that is early waits
-//! for the others, and knows for whom; one that comes for a later run waits without knowing more.
+//! The party with the higher number dials the other one; clients dial every party, one after the other. Over TLS both
+//! sides prove who they are.
 //!
-//! A run in several lanes has a connection for each lane between any two. What makes a caller's connections
-//! belong together is a number that it draws for the occasion and says in all of them.
+//! Then the caller says hello ([`hello`]): version, number, lane, and its list of all parties and clients. The listener
+//! checks it. It takes the caller in, with its own hello, when all who must call it for this run have called; until
+//! then it says now and then who is missing. So an early caller waits for the others, and knows for whom. A caller for
+//! a later run waits without knowing more.
+//!
+//! A run in several lanes has a connection for each lane between any two endpoints. A caller draws a number for the
+//! occasion and says it in all of its connections: so they belong together.
 
 pub mod hello;
 

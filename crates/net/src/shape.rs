@@ -1,9 +1,10 @@
-//! Links that are slower than they are: for measuring on one machine what a network would do.
+//! Links that are made slower than they are, to measure on one machine what a network would do.
 //!
-//! Every frame carries the time at which it was sent, and the receiving side holds it back. A link lets bytes
-//! through one after another at its bandwidth, and each then travels for half a round trip: a frame comes out
-//! at `max(previous, sent) + size / bandwidth + rtt / 2`. Nothing but the links themselves is needed, over
-//! memory, TCP and TLS alike; but all processes must share one monotonic clock, and so one machine. Everybody
+//! Every frame carries the time at which it was sent, and the receiving side holds it back. A link lets bytes through
+//! one after another at its bandwidth, and each then travels for half a round trip. So a frame comes out at
+//! `max(previous, sent) + size / bandwidth + rtt / 2`.
+//!
+//! It works over memory, TCP and TLS alike. All processes must share one monotonic clock, and so one machine, and all
 //! must use the same [`Profile`].
 
 use std::collections::VecDeque;

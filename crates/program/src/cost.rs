@@ -1,9 +1,11 @@
 //! What a run sends: payload bytes for every link and phase, and rounds, from the plan alone.
 //!
-//! Costs are exact, and they add up. A protocol names the bits of every stage of an operation on every link; the
-//! payload of a message is its bits over 8, rounded up. A stage's traffic on a link may go in several messages as
-//! long as all but the last carry a multiple of 64 columns, which is a whole number of bytes for any number of
-//! rows: then the bytes of all of them are the bits of the stage over 8, rounded up once, however it was cut.
+//! Costs are exact, and they add up. A protocol's cost model gives the bits of every stage of an operation on every
+//! link; the payload of a message is its bits over 8, rounded up.
+//!
+//! A stage's traffic on a link may go in several messages if all but the last carry a multiple of 64 columns. That is a
+//! whole number of bytes for any number of rows. So the bytes of all of them are the bits of the stage over 8, rounded
+//! up once, however the stage was divided.
 //!
 //! Rounds are the longest chain of dependent messages. Framing and encryption are not counted here.
 
@@ -35,7 +37,7 @@ impl Flow {
 
 /// A protocol's price list.
 pub trait CostModel {
-    /// What one stage of an operation sends ahead of time; nothing, of most protocols.
+    /// What one stage of an operation sends offline; nothing, in most protocols.
     fn offline(&self, plan: &Plan, op: &Op, stage: u32) -> Vec<Flow> {
         let _ = (plan, op, stage);
         Vec::new()
@@ -247,7 +249,7 @@ pub struct Itemised {
     pub shared: Cost,
 }
 
-/// What a plan costs by a protocol's price list: inputs and outputs one round each, operations as many as the
+/// What a plan costs by a protocol's cost model: inputs and outputs one round each, operations as many as the
 /// levels take. What a protocol sends besides (seeds, checks, proofs) is for it to add.
 pub fn of_plan(plan: &Plan, tariff: &dyn CostModel) -> Itemised {
     let mut bill = Itemised::default();

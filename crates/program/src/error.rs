@@ -90,22 +90,22 @@ pub enum Fault {
         /// The right shape.
         b: Vec<usize>,
     },
-    /// Kinds that don't go together.
+    /// Dtypes that don't go together.
     #[error("`{operation}` is not defined between {a} and {b}")]
     Kinds {
         /// The operation.
         operation: &'static str,
-        /// The left kind.
+        /// The left dtype.
         a: Dtype,
-        /// The right kind.
+        /// The right dtype.
         b: Dtype,
     },
-    /// A kind that the operation isn't defined for.
+    /// A dtype that the operation isn't defined for.
     #[error("`{operation}` is not defined for {kind}")]
     NotDefined {
         /// The operation.
         operation: &'static str,
-        /// The kind.
+        /// The dtype.
         kind: Dtype,
     },
     /// An axis that isn't there.
@@ -195,14 +195,14 @@ pub enum Fault {
         /// As given.
         node: u32,
     },
-    /// A declared range that is empty or that the kind can't hold.
+    /// A declared range that is empty or that the dtype can't hold.
     #[error("the range {lo} to {hi} (raw values) is not one that {kind} can have")]
     Range {
         /// Its low end.
         lo: i128,
         /// Its high end.
         hi: i128,
-        /// The kind.
+        /// The dtype.
         kind: Dtype,
     },
     /// A modulus that isn't supported.
@@ -226,7 +226,7 @@ pub enum Fault {
         operation: &'static str,
         /// As given.
         by: u8,
-        /// The kind.
+        /// The dtype.
         kind: Dtype,
     },
     /// A public number that rounds to 0.
@@ -293,7 +293,7 @@ pub enum Fault {
         /// The shape of what was given.
         shape: Vec<usize>,
     },
-    /// A role or an input whose name is empty or too long.
+    /// A participant or an input whose name is empty or too long.
     #[error("{name:?} is not a name for {what}")]
     Name {
         /// What it should name.
@@ -309,7 +309,7 @@ pub enum Fault {
         /// The name.
         name: String,
     },
-    /// A constant that its kind can't hold.
+    /// A constant that its dtype can't hold.
     #[error("the constant can't be used here: {0}")]
     Constant(ValueError),
     /// A program without outputs.

@@ -1,8 +1,8 @@
 //! What front ends build and every protocol runs: a closed program of typed tensors, and the plan it is lowered to.
 //!
-//! A [`Builder`] makes a [`Program`] and refuses what would go wrong; [`encode`] and [`decode`] turn clear values
-//! into raw words and back; [`mod@reference`] says what the program means; [`lower`] turns it into a [`plan::Plan`],
-//! whose price is in [`cost`]; [`first_difference`] finds the operation at which a debug run went wrong.
+//! A [`Builder`] makes a [`Program`] and refuses what would go wrong. [`encode`] and [`decode`] turn clear values into
+//! raw words and back. [`mod@reference`] defines what the program means. [`lower`] turns it into a [`plan::Plan`], and
+//! [`cost`] computes its price. [`first_difference`] finds the operation at which a debug run went wrong.
 
 pub mod builder;
 mod bytes;

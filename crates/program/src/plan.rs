@@ -1,21 +1,22 @@
 //! What an engine executes: registers, local steps, and interactive operations in levels.
 //!
-//! A plan is closed: it holds every step from the inputs to the revealed outputs, and nothing that is
-//! computed can change which step comes next. Lowering builds it from a [`crate::Program`]; the builder here
-//! puts each operation into the earliest level at which its operands are there, so that independent
-//! operations share a round.
+//! A plan is closed: it holds every step from the inputs to the revealed outputs, and no computed value can change
+//! which step comes next. Lowering builds it from a [`crate::Program`]. The builder here puts each operation into the
+//! earliest level at which its operands are there, so independent operations share a round.
 //!
-//! **Registers.** A register is a vector of elements of a ring or a field, or a stack of rows of packed bits. Numbers in
-//! bit-sliced form have a row for every bit position and a column for every number; in memory every row
-//! starts at a word, in a message the rows follow one another without a gap.
+//! **Registers.** A register is a vector of elements of a ring or a field, or a stack of rows of packed bits. Numbers
+//! in bit-sliced form have a row for every bit position and a column for every number. In memory every row starts at a
+//! word; in a message the rows follow one another without a gap.
 //!
-//! **Addends.** The way from numbers to bits and back needs a sharing that falls into addends. They are counted
-//! `x = x_0 + x_1 + x_2 mod 2^k`, and for bits with XOR. In a sharing of *three* each is known to enough parties that
-//! a sharing of it needs no message and nobody can lie about it: that of `x_1` has `x_1` as its component 1, and zeros
-//! as the others. In a sharing of *two*, `x = S + T`, one party knows `S = x_0 + x_1` and the others `T = x_2`.
+//! **Additive components.** Conversions between numbers and bits need a sharing of additive components,
+//! `x = x_0 + x_1 + x_2 mod 2^k`, and for bits with XOR.
 //!
-//! **Order.** In a level all of `local` runs first, then every stage of `stages` begins and is finished,
-//! then the registers of `free` go. An operation of `k` stages stands in `k` levels that follow one another.
+//! - *Three.* So many parties know each component that a sharing of it needs no message and nobody can lie about it.
+//!   The sharing of `x_1` has `x_1` as its component 1, and zeros as the others.
+//! - *Two.* `x = S + T`: one party knows `S = x_0 + x_1`, and the others know `T = x_2`.
+//!
+//! **Order.** In a level all of `local` runs first. Then every stage of `stages` begins and is finished, and then the
+//! registers of `free` go. An operation of `k` stages stands in `k` levels that follow one another.
 
 pub use crate::modulus::Modulus;
 use sha2::{Digest as _, Sha256};
@@ -213,13 +214,14 @@ pub enum Local {
     XorPublic { a: Reg, c: Public, dst: Reg },
     /// Bits, single rows: `dst = a & c`.
     AndPublic { a: Reg, c: Public, dst: Reg },
-    /// A row of bits to the ring of words of `dst`: addend `component` of each, of three, as the number 0 or 1.
+    /// A row of bits to the ring of words of `dst`: additive component `component` of each, of three, as the number 0
+    /// or 1.
     BitAddend { a: Reg, component: u8, dst: Reg },
-    /// Ring of words, three addends: `dst = (x_0 >> by) + (x_1 >> by) + (x_2 >> by)`, zeros coming in.
+    /// Ring of words, three additive components: `dst = (x_0 >> by) + (x_1 >> by) + (x_2 >> by)`, zeros coming in.
     ShiftAddends { a: Reg, by: u8, dst: Reg },
 }
 
-/// The addend that is `T` in a sharing of two.
+/// The additive component that is `T` in a sharing of two.
 pub const SECOND_ADDEND: u8 = 2;
 
 /// An operand of a circuit: where the bits of one of its inputs are, for every instance.
@@ -231,13 +233,13 @@ pub enum Operand {
     Rows(Reg),
     /// In one row: the same bits for all instances; a late input of the circuit ([`Layered::with_late`]).
     Same(Reg),
-    /// In one row of a ring of words, with a number for every instance: the low bits of one of its addends, or of the
-    /// addend's negative modulo 2^k. No message. Of a sharing of two only [`SECOND_ADDEND`]: what [`OpKind::Split`] is to
-    /// the first.
+    /// In one row of a ring of words, with a number for every instance: the low bits of one of its additive components,
+    /// or of that one's negative modulo 2^k. No message. Of a sharing of two only [`SECOND_ADDEND`]: what
+    /// [`OpKind::Split`] is to the first.
     Addend {
         /// The numbers.
         a: Reg,
-        /// Which addend: 0, 1 or 2.
+        /// Which additive component: 0, 1 or 2.
         component: u8,
         /// Whether the bits are those of its negative.
         negate: bool,
@@ -256,8 +258,8 @@ impl Operand {
 /// An operation for which parties exchange messages. *Ring* stands for all domains but bits in products, and for
 /// [`Domain::Ring`] in conversions.
 ///
-/// `Split`, `Inject` and `Shift` are for protocols whose sharing falls into two addends, `x = S + T mod 2^k`, of which
-/// one party knows `S` and the others know `T`. With three addends what they do takes ANDs and products.
+/// `Split`, `Inject` and `Shift` are for protocols whose sharing has two additive components, `x = S + T mod 2^k`, of
+/// which one party knows `S` and the others know `T`. With three, ANDs and products do the same.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[expect(missing_docs, reason = "a variant's line says what its fields are")]
 pub enum OpKind {
@@ -267,7 +269,7 @@ pub enum OpKind {
     Mul { a: Reg, b: Reg, dst: Reg },
     /// Ring: the matrix product.
     MatMul { a: Reg, b: Reg, shape: MatrixShape, dst: Reg },
-    /// Ring to bits: rows 0 to `bits - 1` of `s` are the low bits of the addend `S`. Only circuits read `s`
+    /// Ring to bits: rows 0 to `bits - 1` of `s` are the low bits of `S`. Only circuits read `s`
     /// ([`Operand::Rows`]).
     Split { a: Reg, bits: u8, s: Reg },
     /// One row of bits to the ring of `dst`: 0 or 1. Two stages.
@@ -276,8 +278,8 @@ pub enum OpKind {
     /// `S + T`, is 1 if the top bit of `S` or of `T` is. What is missing to `x >> by` is the carry out of the
     /// low `by` bits of `S + T`. Two stages.
     Shift { a: Reg, by: u8, dst: Reg },
-    /// Ring to one row of bits: the top bit of each number. Two stages. For protocols with a way of their own
-    /// ([`Native::signs`](crate::Native)).
+    /// MSB extraction, ring to one row of bits: the top bit of each number. Two stages. For protocols with a way of
+    /// their own ([`Native::msb`](crate::Native)).
     Sign { a: Reg, dst: Reg },
     /// Bits: a circuit, on as many instances as `dst` has room for. `dst` is one row: instance after instance,
     /// each with the bits of all outputs. One stage, and as many rounds as the circuit is deep for every window of
@@ -558,7 +560,7 @@ impl Builder {
         self.node = node;
     }
 
-    /// The index of a role, added if it is new.
+    /// The index of a participant, added if it is new.
     pub fn role(&mut self, name: &str) -> u32 {
         if let Some(found) = self.roles.iter().position(|role| role == name) {
             return found as u32;

@@ -1,4 +1,4 @@
-//! A program: nodes in the order of their making, inputs that roles give, outputs that roles learn.
+//! A program: nodes in the order of their making, inputs that participants give, outputs that participants learn.
 //!
 //! A program is closed and well typed: it is made by [`crate::Builder`] alone, also when it is read from bytes.
 
@@ -54,9 +54,9 @@ pub enum Extreme {
 /// What a node does with its operands. Elementwise operations broadcast as `NumPy`'s do.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Operation {
-    /// A secret that a role gives.
+    /// A secret that a participant gives.
     Input {
-        /// The role.
+        /// The participant.
         owner: String,
         /// What the owner calls it.
         name: String,
@@ -249,7 +249,7 @@ pub struct Node {
 pub enum Recipient {
     /// Everybody.
     All,
-    /// One role.
+    /// One participant.
     Role(String),
 }
 
@@ -276,7 +276,7 @@ pub struct Output {
 /// What an owner has to give.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct InputType {
-    /// The role that gives it.
+    /// The participant that gives it.
     pub owner: String,
     /// What the owner calls it.
     pub name: String,
@@ -291,7 +291,7 @@ pub struct InputType {
 /// What a recipient gets.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OutputType {
-    /// Who learns it, by the plan's roles.
+    /// Who learns it, by the plan's participants.
     pub to: To,
     /// What its elements are.
     pub kind: Dtype,

@@ -1,23 +1,26 @@
 //! Products with public numbers and quotients by them, rounded once: from what they mean to small integers.
 //!
-//! Each result is `floor((a x + b) / d)` for a raw operand `x` and integers that may be large: `x * 0.1` has `a` of 52 bits,
-//! `x / 1e6` has `d = 10^6`. To the nearest, ties up, adds half of `d` to `b`.
+//! Each result is `floor((a x + b) / d)` for a raw operand `x` and integers that may be large: `x * 0.1` has `a` of 52
+//! bits, `x / 1e6` has `d = 10^6`. To the nearest, ties up, adds half of `d` to `b`.
 //!
 //! **A shift for the division.** For all `x` of a range it is `floor((m x + c) / 2^s)` with some other `m`, `c`, `s`
-//! (after Granlund and Montgomery, "Division by invariant integers using multiplication", 1994, and with an offset Robison,
-//! "N-bit unsigned division via N-bit multiply-add", 2005). The line `(m x + c) / 2^s` may run above `(a x + b) / d` as long as
-//! it stays below the next integer, and below it down to the last one. How far that is at least, on each side, the least and
-//! the largest of the remainders `(a x + b) mod d` tell, which Euclid's algorithm finds without trying all `x`. The least
-//! `s` with a line in that channel, one for negative and one for other `x`, is taken.
+//! (after Granlund and Montgomery, "Division by invariant integers using multiplication", 1994, and with an offset
+//! Robison, "N-bit unsigned division via N-bit multiply-add", 2005).
 //!
-//! **Limbs.** The product `m x` can have 190 bits, and a ring has 64. With `m` and `c` cut into limbs of `g` bits, lowest
-//! first, what is carried from one limb to the next is a truncation of a small number:
+//! The line `(m x + c) / 2^s` may run above `(a x + b) / d` as long as it stays below the next integer, and below it
+//! down to the last one. The least and the largest of the remainders `(a x + b) mod d` give the least distance on each
+//! side; Euclid's algorithm finds them without trying all `x`. Lowering takes the least `s` with a line in that
+//! channel, one for negative and one for other `x`.
 //!
-//! `floor((m x + c) / 2^g) = floor((m_0 x + c_0) / 2^g) + (m >> g) x + (c >> g)`, with `m_0 = m mod 2^g`, `c_0 = c mod 2^g`,
+//! **Limbs.** The product `m x` can have 190 bits, and a ring has 64. With `m` and `c` divided into limbs of `g` bits,
+//! lowest first, the carry from one limb to the next is a truncation of a small number:
 //!
-//! and so on, until `s` bits are gone; what `m` has above them goes with `x` into the result as it is, modulo 2^64.
-//! If `x` alone fills most of the ring, it is first cut into parts itself, by truncations. The same goes for a sum of products
-//! with a public matrix, whose entries are binary fractions: `s` is the most fraction bits that one has.
+//! `floor((m x + c) / 2^g) = floor((m_0 x + c_0) / 2^g) + (m >> g) x + (c >> g)`, with `m_0 = m mod 2^g`,
+//! `c_0 = c mod 2^g`,
+//!
+//! and so on, until `s` bits are gone; what `m` has above them goes with `x` into the result as it is, modulo 2^64. If
+//! `x` alone fills most of the ring, truncations first divide it into parts. The same goes for a sum of products with a
+//! public matrix, whose entries are binary fractions: `s` is the most fraction bits that one has.
 
 use num_bigint::{BigInt, BigUint, Sign};
 use num_integer::Integer;

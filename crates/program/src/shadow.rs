@@ -1,8 +1,9 @@
 //! The clear-text shadow of a debug run: which operation is the first whose result isn't what it means.
 //!
-//! The shadow is arithmetic of exact fractions. A node's operands are taken as numbers, whatever their raw values; what the
-//! operation means is a fraction, and the result has to be that, rounded as the operation documents and not by a step
-//! more. So a factor that a front end or a plan wrote with too few bits is seen, whatever both of them agree on.
+//! The shadow is arithmetic of exact fractions. It takes a node's operands as numbers, whatever their raw values. What
+//! the operation means is then a fraction, and the result must be that fraction, rounded as the operation documents and
+//! not by a step more. So the shadow finds a factor that a front end or a plan wrote with too few bits, even if both of
+//! them agree on it.
 
 mod meaning;
 mod rational;

@@ -14,13 +14,13 @@ use crate::{
     Builder, Data, Dtype, Index, InputType, Lowered, Native, NodeId, Program, Range, Recipient, Value,
 };
 
-/// Executes a plan on unpacked elements. Numbers fall into random addends, so that every carry and
+/// Executes a plan on unpacked elements. Numbers have random additive components, so that every carry and
 /// wrap occurs. Panics where a plan reads what isn't written or is already freed.
 pub(crate) struct Clear<'a> {
     plan: &'a Plan,
     rng: TestRng,
     registers: Vec<Option<Vec<Option<u128>>>>,
-    /// The addends of every number and of every bit, drawn once for a register.
+    /// The additive components of every number and of every bit, drawn once for a register.
     addends: HashMap<Reg, [Vec<u128>; 3]>,
 }
 
@@ -203,7 +203,7 @@ impl<'a> Clear<'a> {
         layout.places().map(|place| a[place]).collect()
     }
 
-    /// Two addends: the first two of three, and the third.
+    /// Two additive components: the first two of three, and the third.
     fn split(&mut self, a: Reg) -> (Vec<u128>, Vec<u128>) {
         let (x, all) = (self.read(a), self.modulus(a).last());
         let second = self.addend(a, SECOND_ADDEND);

@@ -1,4 +1,4 @@
-//! What a value is: its kind, its shape, and the range that its elements can't leave.
+//! What a value is: its dtype, its shape, and the range that its elements can't leave.
 
 use std::fmt;
 
@@ -66,7 +66,7 @@ impl Dtype {
         }
     }
 
-    /// The widest range of raw values: what an element of this kind can be if nothing narrower is declared. That of
+    /// The widest range of raw values: what an element of this dtype can be if nothing narrower is declared. That of
     /// a modulus beyond 2^127 ends there.
     pub const fn whole(self) -> Range {
         match self {

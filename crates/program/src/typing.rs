@@ -55,7 +55,7 @@ pub(crate) fn infer(operation: &Operation, operands: &[&Type]) -> Result<Type, F
     settle(operation.name(), Type { kind, shape, range, secret })
 }
 
-/// Kind, shape and range of a result.
+/// Dtype, shape and range of a result.
 type Parts = (Dtype, Vec<usize>, Range);
 
 /// Sums and products.
@@ -189,7 +189,7 @@ fn choice(operation: &Operation, operands: &[&Type]) -> Result<Parts, Fault> {
     }
 }
 
-/// From one kind to another.
+/// From one dtype to another.
 fn conversion(operation: &Operation, operands: &[&Type]) -> Result<Parts, Fault> {
     let name = operation.name();
     match (operation, operands) {
@@ -358,7 +358,7 @@ fn kind_range(kind: Dtype, range: Range) -> Range {
 
 type Check = fn(&'static str, Dtype) -> Result<Dtype, Fault>;
 
-/// The kind of both operands, which has to be the same.
+/// The dtype of both operands, which has to be the same.
 fn common(operation: &'static str, a: &Type, b: &Type, check: Check) -> Result<Dtype, Fault> {
     check(operation, a.kind)?;
     check(operation, b.kind)?;
@@ -373,7 +373,7 @@ fn number(operation: &'static str, kind: Dtype) -> Result<Dtype, Fault> {
     if kind == Dtype::Bool { Err(Fault::NotDefined { operation, kind }) } else { Ok(kind) }
 }
 
-/// A kind whose elements can be turned into bits, or are bits.
+/// A dtype whose elements can be turned into bits, or are bits.
 fn with_bits(operation: &'static str, kind: Dtype) -> Result<Dtype, Fault> {
     match kind {
         Dtype::Modular(modulus) if modulus.width().is_none() => Err(Fault::NotDefined { operation, kind }),
@@ -385,7 +385,7 @@ fn ordered(operation: &'static str, kind: Dtype) -> Result<Dtype, Fault> {
     if kind.is_ranged() { Ok(kind) } else { Err(Fault::NotDefined { operation, kind }) }
 }
 
-/// The kind of a raw product.
+/// The dtype of a raw product.
 fn product(operation: &'static str, a: &Type, b: &Type) -> Result<Dtype, Fault> {
     number(operation, a.kind)?;
     number(operation, b.kind)?;

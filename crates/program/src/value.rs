@@ -24,15 +24,15 @@ pub struct Value {
 /// The elements of a [`Value`].
 #[derive(Clone, Debug, PartialEq)]
 pub enum Data {
-    /// Of kind bool.
+    /// Of dtype bool.
     Bool(Vec<bool>),
-    /// Of kind int.
+    /// Of dtype int.
     Int(Vec<i64>),
-    /// Of kind modular, to a modulus of up to 64 bits.
+    /// Of dtype modular, to a modulus of up to 64 bits.
     Unsigned(Vec<u64>),
-    /// Of kind modular, to a modulus of more than 64 bits.
+    /// Of dtype modular, to a modulus of more than 64 bits.
     Wide(Vec<u128>),
-    /// Of kind fixed.
+    /// Of dtype fixed.
     Float(Vec<f64>),
 }
 
@@ -83,7 +83,7 @@ pub enum ValueError {
         /// The shape.
         shape: Vec<usize>,
     },
-    /// Elements of another kind.
+    /// Elements of another dtype.
     #[error("{given} where {kind} is declared")]
     Kind {
         /// What was given.
@@ -135,7 +135,7 @@ pub enum ValueError {
 /// those that aren't negative, below the modulus.
 ///
 /// # Errors
-/// A wrong shape or kind, a NaN or an infinity, an element outside the declared range: the first such, by index.
+/// A wrong shape or dtype, a NaN or an infinity, an element outside the declared range: the first such, by index.
 pub fn encode(declared: &InputType, value: &Value) -> Result<Vec<u64>, ValueError> {
     if value.shape != declared.shape {
         return Err(ValueError::Shape { given: value.shape.clone(), declared: declared.shape.clone() });
@@ -262,7 +262,7 @@ pub(crate) fn raw_of(kind: Dtype, words: &[u64]) -> impl Iterator<Item = i128> {
     })
 }
 
-/// The words of a raw element, of which its kind has one or two.
+/// The words of a raw element, of which its dtype has one or two.
 pub(crate) const fn words_of(raw: i128) -> [u64; 2] {
     [raw as u64, (raw >> 64) as u64]
 }

@@ -1,22 +1,25 @@
-//! From numbers to bits and back, by the two addends of a sharing.
+//! From numbers to bits and back, by the two additive components of a sharing.
 //!
 //! `x = S + T` with `S = x_0 + x_1`, which `P_1` knows, and `T = x_2`, which `P_2` and `P_0` know.
 //!
-//! **Split** shares the bits of `S`, which `P_1` shares as an input of its own: component 1 is the stream that it
-//! shares with `P_2`, component 2 is 0, and it sends component 0 to `P_0`, masked by that stream. Component 2 has no
+//! **Split** shares the bits of `S`. `P_1` shares them as an input of its own: component 1 is the stream that it has in
+//! common with `P_2`, component 2 is 0, and it sends component 0 to `P_0`, masked by that stream. Component 2 has no
 //! memory. `T`'s bits need no message: component 2 is `T`, the others 0, and so a tile takes them from `x_2` itself.
 //!
-//! **Select** is what takes bits back to numbers: `P_1` knows `A` and `D`, the others know a bit `v`; the result
-//! shares `A + v D`, plus a number `E` that `P_2` knows. Stage 0: `P_1` shares `A = a_0 + a_1` and `D = d_0 + d_1`,
-//! where `a_1` and `d_1` come from the stream that it shares with `P_2`, and sends `a_0`, `d_0` to `P_0`.
-//! Components 1 and 0 of the result are fresh streams, `r` of `k_1` and `q` of `k_0`. `P_2` sends
-//! `e = a_1 + v d_1 + E - r` to `P_0`. Stage 1: `P_0` sends `m = a_0 + v d_0 - q` to `P_2`, and component 2 is `e + m`.
+//! **Select** takes bits back to numbers. `P_1` knows `A` and `D`, the others know a bit `v`; the result shares
+//! `A + v D`, plus a number `E` that `P_2` knows.
+//!
+//! - Stage 0: `P_1` shares `A = a_0 + a_1` and `D = d_0 + d_1`, where `a_1` and `d_1` come from the stream that it
+//!   shares with `P_2`, and sends `a_0`, `d_0` to `P_0`. Components 1 and 0 of the result are fresh streams, `r` of
+//!   `k_1` and `q` of `k_0`. `P_2` sends `e = a_1 + v d_1 + E - r` to `P_0`.
+//! - Stage 1: `P_0` sends `m = a_0 + v d_0 - q` to `P_2`, and component 2 is `e + m`.
+//!
 //! `P_0` doesn't hold `k_1`, which hides `a_0`, `d_0` and `e` from it; `P_2` doesn't hold `k_0`, which hides `m`.
 //!
 //! - *Inject*: a bit `b = u xor v` with `u = b_0 xor b_1` is `u + v (1 - 2u)`: `A = u`, and `D = 1 - 2A` is not sent.
 //! - *Shift*: `w`, the wrap of `S + T`, is `msb(S) or msb(T)` for a sum below 2^(k-1), so
-//!   `(S >> d) + (T >> d) - w 2^(k-d) = sar(S, d) + sar(T, d) + msb(S) msb(T) 2^(k-d)`, where `sar` copies the top
-//!   bit down: `A = sar(S, d)`, `D = msb(S) 2^(k-d)`, `v = msb(T)`, `E = sar(T, d)`.
+//!   `(S >> d) + (T >> d) - w 2^(k-d) = sar(S, d) + sar(T, d) + msb(S) msb(T) 2^(k-d)`, where `sar` copies the top bit
+//!   down: `A = sar(S, d)`, `D = msb(S) 2^(k-d)`, `v = msb(T)`, `E = sar(T, d)`.
 
 use crate::engine::{ReplicatedEngine, words_of};
 use crate::products::send_rows;

@@ -3,12 +3,12 @@
 //! **A party's input** `x` of `P_j`: `x_(j+1) = 0`, `x_j` is the stream of `k_j`, and `x_(j-1) = x - x_j` goes to
 //! `P_(j-1)`: one message of one element.
 //!
-//! **A client's input**: `x_0` and `x_1` come from two seeds, which the client gives to their holders before its
-//! first input; `x_2 = x - x_0 - x_1` goes to `P_2` and `P_0`.
+//! **A client's input**: `x_0` and `x_1` come from two seeds, which the client gives to their holders before its first
+//! input; `x_2 = x - x_0 - x_1` goes to `P_2` and `P_0`.
 //!
 //! **An output** to `P_j`: `P_(j-1)` sends the component that `P_j` lacks. To a client: `P_i` sends
-//! `x_i + rho_i - rho_(i-1)`. The fresh sharing of zero matters: the three components themselves can depend on
-//! more than the output (a party's input has a component 0, for one).
+//! `x_i + rho_i - rho_(i-1)`. The fresh zero-sharing matters: the three components themselves can depend on more than
+//! the output (a party's input has a component 0, for one).
 
 use crate::engine::{ClientStreams, ReplicatedEngine};
 use crate::planted::{Mistake, planted};

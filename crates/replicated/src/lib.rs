@@ -1,15 +1,16 @@
-//! Replicated secret sharing among three parties: one element per product, semi-honest; and one bit per AND, verified.
+//! Replicated secret sharing among three parties: semi-honest, with one element a party for a product; and verified,
+//! with one bit a party for an AND.
 //!
-//! Araki, Furukawa, Lindell, Nof, Ohara, "High-Throughput Semi-Honest Secure Three-Party Computation with an
-//! Honest Majority" (CCS 2016), in the form that Li et al. 2023 (sections 2.2.2 and 3.1.1) use: it has the same
-//! cost, needs no division by 3, and a verifier can be put on top of it.
+//! The protocol is that of Araki, Furukawa, Lindell, Nof, Ohara, "High-Throughput Semi-Honest Secure Three-Party
+//! Computation with an Honest Majority" (CCS 2016), in the form that Li et al. 2023 (sections 2.2.2 and 3.1.1) use.
+//! That form has the same cost, needs no division by 3, and a verifier can be put on top of it.
 //!
-//! **Sharing.** `x = x_0 + x_1 + x_2`, in a ring Z_2^n, in a prime field, or of bits under XOR. Party `P_i` holds `x_i` and
-//! `x_(i-1)`; so component `x_i` is known to `P_i` and `P_(i+1)`, which also share the key `k_i` of a
-//! pseudo-random stream. In the code the two components that a party holds are `own` and `prev`.
+//! **Sharing.** `x = x_0 + x_1 + x_2`, in a ring Z_2^n, in a prime field, or of bits under XOR. Party `P_i` holds `x_i`
+//! and `x_(i-1)`. So `P_i` and `P_(i+1)` know component `x_i`, and share the key `k_i` of a PRSS stream. In the code
+//! the two components that a party holds are `own` and `prev`.
 //!
-//! **Why a message tells nothing.** Whatever `P_j` receives was masked with the stream of the one key that `P_j`
-//! doesn't hold. That is so whatever `P_j` sends, so one server that deviates learns no more than one that
+//! **Why a message tells nothing.** Every message that `P_j` receives is masked with the stream of the one key that
+//! `P_j` doesn't hold. That is so whatever `P_j` sends. So one server that deviates learns no more than one that
 //! doesn't, as long as no server learns an output (Araki et al., section 4).
 
 mod circuit;

@@ -1,8 +1,8 @@
 //! Which components of a register a party reads.
 //!
-//! Most operations read both. The way from numbers to bits and back doesn't: an addend `x_j` is read by the two who
-//! hold it, and the sum `S = x_0 + x_1` by `P_1`. What a party computes by itself for such a register it can leave out
-//! in the other component.
+//! Most operations read both. Conversions between numbers and bits don't: an additive component `x_j` is read by the
+//! two parties that hold it, and the sum `S = x_0 + x_1` by `P_1`. What a party computes by itself for such a register
+//! it can leave out in the other component.
 
 use crate::next;
 use tacit_program::plan::{OpKind, Operand, Plan, Reg, SECOND_ADDEND};

@@ -1,22 +1,22 @@
-//! The protocol `replicated-malicious`: as `replicated`, and nothing is revealed before all is proved.
+//! The protocol `replicated-malicious`: as `replicated`, and nothing is revealed before everything is proved.
 //!
 //! Li et al., "Efficient 3PC for Binary Circuits with Application to Maliciously-Secure DNN Inference" (USENIX Security
 //! 2023), protocol B.0.1. One of three parties may do what it likes; then the honest ones have the right outputs or end
 //! with an error.
 //!
-//! **Inputs.** A party's own input takes one message to one party: there is nothing to say to two. What a client gives
-//! two parties they compare by a digest before anything is computed: with a difference, whether a proof passes would
-//! depend on secrets.
+//! **Inputs.** A party's own input takes one message to one party, so it can't tell two parties different things. Two
+//! parties compare what a client gave both of them, by a digest, before anything is computed. Otherwise whether a proof
+//! passes would depend on secrets, if there is a difference.
 //!
 //! **ANDs** are proved in batches while others are computed ([`crate::verify`]).
 //!
 //! **Acceptance.** When all proofs that it verifies have passed, a party tells both others that it accepts. It reveals
 //! nothing before it has heard the same from both.
 //!
-//! **Outputs.** Each component comes from the two parties that hold it, from one of them as a digest. Clients are also
-//! told by every party that it accepts, in a message that is bound to the session: to the program, to the clients and to
-//! the nonces of all parties. Components are hidden from clients by a sharing of zero that all parties know: inputs of
-//! parties have a component that is zero, so the components of several outputs can tell more than the outputs.
+//! **Outputs.** Each component comes from the two parties that hold it, from one of them as a digest. Every party also
+//! tells clients that it accepts, in a message that is bound to the session: to the program, to the clients and to the
+//! nonces of all parties. A zero-sharing that all parties know hides the components from clients. Inputs of parties
+//! have a component that is zero, so the components of several outputs can tell more than the outputs.
 
 use crate::client::ReplicatedClient;
 use crate::engine::ReplicatedEngine;
@@ -220,8 +220,8 @@ impl Protocol for ReplicatedMalicious {
     }
 }
 
-/// The least inbox for ANDs outside of circuits, of which up to [`AHEAD`] messages of 64 KiB may come before the proofs
-/// that a party waits for; circuits have their window.
+/// The least inbox for ANDs outside of circuits, of which up to [`MAX_IN_FLIGHT`] messages of 64 KiB may come before
+/// the proofs that a party waits for; circuits have their window.
 const LEAST_INBOX: usize = 2 * MAX_IN_FLIGHT * (64 << 10);
 
 /// Bits of a digest.

@@ -29,8 +29,8 @@ pub enum Error {
         /// What was compared.
         what: &'static str,
     },
-    /// An owner of inputs gave two parties what doesn't fit together, or one of the two says so. Nothing was computed on
-    /// it, and so this is no failed check: a client could else have what was made ahead of time destroyed.
+    /// An owner of inputs gave two parties what doesn't fit together, or one of the two says so. Nothing was computed
+    /// on it, and so this is no failed check: a client could else have preprocessed material destroyed.
     #[error("{what} does not match what {peer} holds: its owner, or {peer}, deviated from the protocol")]
     Unfitting {
         /// With whom the comparison failed.

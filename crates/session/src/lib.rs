@@ -1,13 +1,13 @@
-//! One endpoint's seat in a run: who it is, what was agreed, and the tools that protocols share.
+//! One endpoint's part in a run: its identity, what was agreed, and the tools that protocols share.
 //!
-//! A [`Session`] starts with a handshake ([`Session::establish`]) in which all endpoints state what they are
-//! about to run and contribute fresh randomness. Afterwards every pair holds a key that nobody else knows
-//! ([`PrssStream`]), and the parties have an identity of the run that can't have occurred before. Commitments,
-//! coin tosses and the echo check are bound to it.
+//! A [`Session`] starts with a handshake ([`Session::establish`]). All endpoints state what they are about to run and
+//! contribute fresh randomness. Afterwards every pair holds a key that nobody else knows, and PRSS under it
+//! ([`PrssStream`]). The parties also hold an identity of the run that can't have occurred before. Commitments, coin
+//! tosses and the echo check are bound to it.
 //!
-//! What a run is to be may depend on how fast the parties' links are. Then a session of its own comes first, over the same
-//! links, in which the parties measure them ([`Session::measure`]) and tell the clients what follows from it
-//! ([`Session::tell_clients`], [`Session::told`]).
+//! A run may depend on how fast the parties' links are. Then an earlier session, over the same links, measures them
+//! ([`Session::measure`]) and tells the clients what was selected ([`Session::send_selection`],
+//! [`Session::receive_selection`]).
 
 mod commitment;
 mod entropy;

@@ -1,14 +1,16 @@
-//! How fast the parties' links are, measured by the parties together before a run whose shape depends on it.
+//! How fast the parties' links are, measured by the parties together before a run that depends on it.
 //!
-//! Pairs measure one after another, in the order (0, 1), (0, 2), ..., (1, 2), ..., so that none disturbs another; the order
-//! is the same for all, and so nobody waits in a circle. A pair sends eight small messages to and fro, of which each end
-//! times three round trips and takes the median. Then each sends the other a short burst, and after it one as long as the
-//! receiver asks for: about [`BURST_TIME`] at the speed that it saw, and no more than [`LONGEST`] messages. A burst is
-//! timed from its first message's arrival to its last one's, in which the round trip has no part.
+//! Pairs measure one after another, in the order (0, 1), (0, 2), ..., (1, 2), ..., so that none disturbs another. The
+//! order is the same for all, so nobody waits in a circle.
 //!
-//! Each party tells the others what it has measured, all compare a hash of it, and of what a pair's two ends say the
-//! worse counts: the longer round trip, the lower bandwidth. So a party that lies, or is slow on purpose, makes its own
-//! links look worse and no other. What is decided by the outcome must be of no matter to anybody's secrets.
+//! A pair sends eight small messages to and fro. Each end times three round trips and takes the median. Then each sends
+//! the other a short burst, and after it one as long as the receiver asks for: about [`BURST_TIME`] at the speed that
+//! it saw, and no more than [`LONGEST`] messages. A burst is timed from its first message's arrival to its last one's,
+//! so the round trip has no part in it.
+//!
+//! Each party tells the others what it has measured, and all compare a hash of it. Of the figures of a pair's two ends
+//! the worse count: the longer round trip, the lower bandwidth. So a party that lies, or is slow on purpose, makes its
+//! own links look worse and no other. A decision by these figures must not matter to anybody's secrets.
 
 use crate::session::control;
 use crate::{Error, Session, step};
@@ -39,7 +41,7 @@ const FASTEST: u64 = 1_000_000_000_000;
 /// Bytes of what a party says of one of its links: round trip in microseconds, bits per second.
 const LINK_BYTES: usize = 12;
 
-/// Bytes of what is told as settled, at most.
+/// Most bytes of a selection.
 const MAX_TOLD: usize = 64;
 
 impl Session {
@@ -77,8 +79,8 @@ impl Session {
         Ok(Profile::of_pairs(pairs.map(link).collect()))
     }
 
-    /// Tells the other parties what is settled for this one already, in at most 64 bytes; what everybody has told, by party.
-    /// Parties only; one round.
+    /// Tells the other parties what this one has selected already, in at most 64 bytes. Returns what each party told,
+    /// by party. Parties only; one round.
     ///
     /// # Errors
     /// [`Error::Malformed`] if somebody tells what is no text; if a link fails.
@@ -100,7 +102,7 @@ impl Session {
         Ok(told)
     }
 
-    /// Tells every client that takes part what the parties have settled, in at most 64 bytes. Parties only; one round.
+    /// Tells every client that takes part what the parties have selected, in at most 64 bytes. Parties only; one round.
     ///
     /// # Errors
     /// If a link fails.
@@ -114,7 +116,7 @@ impl Session {
         Ok(())
     }
 
-    /// What the parties have settled: all tell this client the same. Clients only.
+    /// What the parties have selected: all tell this client the same. Clients only.
     ///
     /// # Errors
     /// [`Error::CheckFailed`] if two parties tell different things; [`Error::Malformed`] if it is no text.

@@ -1,12 +1,16 @@
-//! Pseudo-random streams that two endpoints share, addressed and never "next".
+//! PRSS: pairwise pseudo-random secret sharing (Cramer, Damgård, Ishai 2005; Araki et al. 2016, section 2.2).
 //!
-//! A stream belongs to a lane. A draw names its step and operation ([`Draw`]) and the block within it; two
-//! endpoints that hold the key get the same bytes for the same address, in whatever order and in whatever pieces
-//! they ask. Asking twice for one address would mask two messages with one pad: builds with debug assertions keep
-//! the set of used addresses and stop at a repetition.
+//! Two endpoints that hold a key expand the same randomness from it, without a message. The difference of two such
+//! streams at each of three parties is a zero-sharing ([`PrssStream::xor`], [`PrssStream::sub`]).
 //!
-//! The stream is AES-128 in counter mode: Araki et al. 2016, section 2.2, computational correlated
-//! randomness, with the address for the counter `id`.
+//! **Addresses.** A stream belongs to a lane. A draw names its step and operation ([`Draw`]) and the block within it,
+//! never just "the next". Both endpoints get the same bytes for the same address, in any order and in any pieces.
+//!
+//! **No reuse.** A second draw at one address would mask two messages with one pad. Builds with debug assertions keep
+//! the set of used addresses and panic at a repetition.
+//!
+//! The stream is AES-128 in counter mode: the computational correlated randomness of Araki et al. 2016, section 2.2,
+//! with the address for the counter `id`.
 
 use tacit_kernel::Element;
 use tacit_kernel::aes::Aes128Ctr;
@@ -95,9 +99,12 @@ impl PrssStream {
         E::fill_pairs(&self.cipher, nonce, first, out);
     }
 
-    /// Fills `out` with elements that [`fill_elements`](Self::fill_elements) has drawn at `draw` from block 0 on, or
-    /// [`fill_pairs`](Self::fill_pairs), in the order of their places: what was drawn needn't be kept. It's for who has
-    /// masked nothing with them, or the same.
+    /// Expands again elements that [`fill_elements`](Self::fill_elements) or [`fill_pairs`](Self::fill_pairs) has drawn
+    /// at `draw` from block 0 on, in the order of `places`. So a caller needn't keep what it drew.
+    ///
+    /// # Security
+    ///
+    /// May only reproduce values already used for this same message; bypasses the reuse check.
     pub fn reexpand<E: Element, const N: usize>(&mut self, draw: Draw, places: &[u32], out: [&mut [E]; N]) {
         self.drawn += places.len() as u64;
         let draw = Draw { op: self.first_op.wrapping_add(draw.op), ..draw };

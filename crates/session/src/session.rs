@@ -1,4 +1,4 @@
-//! The session itself: handshake, identity, streams, and the checks that parties make with one another.
+//! The session itself: handshake, identity, PRSS streams, and the checks that parties make with one another.
 
 use crate::handshake::{Difference, Hello, MAX_HELLO, PartyLimits, VERSION, identity, pair_key};
 use crate::{Agreement, Commitment, Disagreement, Entropy, Error, Opening, PrssStream, step};
@@ -7,7 +7,7 @@ use subtle::ConstantTimeEq;
 use tacit_net::{At, Limits, Mesh, Phase};
 use zeroize::Zeroize;
 
-/// One endpoint's seat in a run. Endpoints are numbered: parties from 0, then clients.
+/// One endpoint's part in a run. Endpoints are numbered: parties from 0, then clients.
 ///
 /// The first failure of any call is final; all keys go with the session.
 pub struct Session {
@@ -259,13 +259,13 @@ impl Session {
     /// Bytes that [`Session::accept`] sends each other party.
     pub const ACCEPTANCE_BYTES: u64 = 32;
 
-    /// Gives a key that this party and another one have to `taker`, who has it from both ([`Session::take_key`]).
+    /// Sends a key that this party and another one have to `taker`, who receives it from both ([`Session::take_key`]).
     pub fn give_key(&mut self, taker: usize, part: u16, key: &[u8; 16]) -> Result<(), Error> {
         Ok(self.mesh.send(taker, control(part, 0), key)?)
     }
 
-    /// Takes a key from both parties that have it, who must say the same: a single one could say another, and choose it by
-    /// what that makes of what the key is for.
+    /// Receives a key from both parties that have it, who must send the same. A single one could send another, chosen
+    /// by its effect on what the key is for.
     pub fn take_key(&mut self, part: u16) -> Result<[u8; 16], Error> {
         let mut keys = [[0; 16]; 2];
         for (party, key) in self.others().zip(&mut keys) {

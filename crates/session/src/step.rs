@@ -25,7 +25,7 @@ pub const BARRIER: u16 = 7;
 pub const ACCEPT: u16 = 8;
 /// Digests of what clients gave two parties.
 pub const SHARED_INPUT: u16 = 9;
-/// Draws: the keys of an instance whose material is made ahead of time.
+/// Draws: the keys of an instance whose material is made offline.
 pub const INSTANCE_KEY: u16 = 10;
 /// Small messages to and fro between two parties, to see how long they take; batch counts them.
 pub const ECHOES: u16 = 0x20;
@@ -35,7 +35,7 @@ pub const BURST: u16 = 0x21;
 pub const BURST_LENGTH: u16 = 0x22;
 /// What a party has measured.
 pub const MEASURED: u16 = 0x23;
-/// What the parties tell clients that they have settled.
+/// What the parties tell clients that they have selected.
 pub const SETTLED: u16 = 0x24;
 /// What the parties tell one another that their material was made with.
 pub const MADE_WITH: u16 = 0x25;
@@ -47,7 +47,7 @@ pub const COMPUTED_DIGEST: u16 = 12;
 pub const TAGS: u16 = 13;
 /// Draws: the keys of digests of what an owner of inputs gave two parties, compared as [`SHARED_INPUT`].
 pub const GIVEN_DIGEST: u16 = 14;
-/// What a party has of material that was made ahead of time.
+/// What material a party has in its store.
 pub const STORED: u16 = 0x30;
 /// Inputs; op is the input's index.
 pub const INPUT: u16 = 0x100;
@@ -76,9 +76,9 @@ pub const OPERATION: u16 = 0x300;
 pub const CIRCUIT: u16 = 0x400;
 /// Added to the parts of operations and circuits whose messages show masked operands to a party that computes along.
 pub const MASKED: u16 = 0x2000;
-/// Added to the parts of operations and circuits whose messages are sent ahead of time.
+/// Added to the parts of operations and circuits whose messages are sent offline.
 pub const OFFLINE: u16 = 0x4000;
-/// The check of products whose masks were made ahead of time; op is the batch's number, batch the piece's: shares of
+/// The check of products of masks, offline; op is the batch's number, batch the piece's: shares of
 /// products, to the party that prepares.
 pub const CHECK_PRODUCTS: u16 = OFFLINE + 0x3000;
 /// Parts of triples; as above.
@@ -105,7 +105,7 @@ pub const FAIR_PROMISE: u16 = OFFLINE + 0x300a;
 pub const GARBLED_DIGEST: u16 = OFFLINE + 0x300b;
 /// That a party accepts garbled circuits.
 pub const GARBLED_ACCEPT: u16 = OFFLINE + 0x300c;
-/// Whether a message is an operation's and sent ahead of time.
+/// Whether a message is sent offline.
 pub const fn is_offline(part: u16) -> bool {
     OFFLINE <= part && part < At::ASIDE
 }

@@ -1,4 +1,4 @@
-//! What parties agree on and check with one another, and what becomes of who doesn't play by the rules.
+//! What parties agree on and check with one another, and what becomes of a party that doesn't play by the rules.
 
 use std::time::Duration;
 use tacit_net::{Frame, Limits};

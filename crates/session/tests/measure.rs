@@ -1,4 +1,4 @@
-//! Parties that measure their links, and what becomes of who doesn't play by the rules while they do.
+//! Parties that measure their links, and what becomes of a party that doesn't play by the rules meanwhile.
 
 use std::time::Duration;
 use tacit_net::{Frame, Limits, Profile, Shape, Shaped};

@@ -10,7 +10,7 @@
 //! Material lies in *segments*, files called `material-` and the number of their first instance. A segment is full
 //! when it has some 64 MiB; one that is used is overwritten and removed, so an epoch that is half used takes half the
 //! room. In a segment stand, for each instance, a checksum and the bytes. The checksum binds epoch, number and place,
-//! and is overwritten with the bytes: it would tell a short secret to who tries all.
+//! and is overwritten with the bytes: anybody could find a short secret from it by trying all.
 
 use std::fs::File;
 use std::path::{Path, PathBuf};

@@ -1,11 +1,11 @@
-//! Where a party keeps what an offline phase made ahead of time, so that an online run consumes it once or never.
+//! Where a party keeps the material of an offline phase, so that an online run uses it once or never.
 //!
-//! An *epoch* is what one offline session made: material for some number of instances of one plan, numbered from
-//! 0. Every party has material of its own for each instance: secret bytes, which mean nothing here. A [`Store`] is
-//! a folder that holds one party's epochs for one [`Binding`]: one protocol with its parameters, one program, one
-//! list of parties and clients.
+//! An *epoch* is what one offline session made: material for some number of instances of one plan, numbered from 0.
+//! Every party has material of its own for each instance. It is secret bytes, which mean nothing here. A [`Store`] is a
+//! folder that holds one party's epochs for one [`Binding`]: one protocol with its parameters, one program, one list of
+//! parties and clients.
 //!
-//! Offline, each party hands its verified material to a [`Writer`]; nothing of an epoch can be used before
+//! Offline, each party hands its verified material to a [`Writer`]. Nothing of an epoch can be used before
 //! [`Writer::finish`] returns. Online, the parties exchange [`Store::available`] (as [`encode`]d lists), all come to
 //! the same [`Run`] by [`agree`], and each takes its part:
 //!
@@ -24,9 +24,11 @@
 //! # }
 //! ```
 //!
-//! Before the first byte is read, two files say durably that it is used: the store's *journal*, and the *anchor*, which
-//! lies outside of the store and so isn't rolled back with it. Whichever says more wins. After it is read, material is
-//! overwritten. Decision 9 in `docs/adr` says why it is done so; `docs/deployment.md` what an operator has to know.
+//! Before the first byte is read, two files record durably that it is used. One is the store's *journal*. The other is
+//! the *anchor*, which lies outside the store and so isn't rolled back with it. The one that records more wins.
+//! Material that was read is overwritten.
+//!
+//! Decision 9 in `docs/adr` has the reasons; `docs/deployment.md` has what an operator must know.
 
 mod agree;
 mod binding;

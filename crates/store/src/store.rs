@@ -326,7 +326,7 @@ impl Store {
     }
 }
 
-// What writers and takers do.
+// What writers and readers do.
 impl Store {
     pub(crate) fn path(&self) -> &Path {
         &self.path

@@ -52,7 +52,7 @@ pub(crate) fn steps(compiled: &Compiled) -> Vec<ProgramStep> {
     outline.map(step).collect()
 }
 
-/// A range in words, of kinds that have one to declare.
+/// A range in words, of dtypes that have one to declare.
 fn range(kind: Dtype, range: Range) -> String {
     let frac = match kind {
         Dtype::Bool | Dtype::Modular(_) => return String::new(),

@@ -1,9 +1,11 @@
 //! How often somebody may have tried to get a wrong result past a party's checks, and when it runs nothing more.
 //!
-//! A bound on what goes unnoticed is for one run. Who knows a check's coin or seed knows how the check will end, and can
-//! rather lose a link than fail it; so a run that ends in between, whoever lost whom, counts as an attempt, as one does
-//! whose check failed. The chance that any run of a party ever has a wrong output is the number of its attempts, and one
-//! for those that ended well, times the bound.
+//! A bound on what goes unnoticed is for one run. A party that knows a check's coin or seed knows how the check will
+//! end, and can lose a link rather than fail it. So a run that ends in between, whoever lost whom, counts as an
+//! attempt, as does a run whose check failed.
+//!
+//! The chance that any run of a party ever has a wrong output is at most the bound times the number of its attempts and
+//! one, for the runs that ended well.
 
 use crate::Error;
 

@@ -1,14 +1,15 @@
-//! What a protocol's name leaves to the network: which party plays which role, and how numbers are compared.
+//! What a protocol's name leaves to the network: the role assignment, and how numbers are compared.
 //!
-//! *Roles.* A protocol has roles if it offers a parameter of that name. A deployment whose protocol's name doesn't say their
-//! order (`roles=201`), or says `roles=auto`, leaves it to the network. *Comparison.* Of a protocol that offers several
-//! ways to compare `comparison=auto` leaves it to the network which is taken; if nothing is said it is the usual one.
+//! *Roles.* A protocol has roles if it has a parameter of that name. The network decides their order if the protocol's
+//! name says `roles=auto` or, in a deployment, doesn't say an order (`roles=201`). *Comparison.* A protocol may have
+//! several ways to compare. With `comparison=auto` the network decides which one is taken; without it the default is
+//! taken.
 //!
-//! Before the run proper the parties of a deployment measure their links ([`Session::measure`]), and [`cast`] picks for all
-//! of them, from the same figures by the same rule. Where all parties are in one process their links take no time, and
-//! what is left to the network is as usual.
+//! Before the run proper the parties of a deployment measure their links ([`Session::measure`]). Each computes the same
+//! selection ([`select`]) from the same figures by the same rule. Where all parties are in one process their links take
+//! no time, and the default is taken.
 //!
-//! A corrupt party can only make a run slower, or have it take some gigabytes more: neither is of matter to what a protocol
+//! A corrupt party can only make a run slower, or make it take some gigabytes more. Neither matters to what a protocol
 //! hides.
 
 use crate::endpoint::establish;
@@ -41,18 +42,18 @@ const NEAR: f64 = 1.1;
 /// its links can't make the others keep more material than that.
 const MOST_OVER: u64 = 4 << 30;
 
-/// What is picked for a network.
+/// What is selected for a network.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Selection {
     /// The protocol's name with all that it left to the network, as [`protocol`] takes it.
     pub protocol: String,
-    /// Who plays what, if that was left to the network.
+    /// The role assignment, if that was left to the network.
     pub roles: Option<RoleAssignment>,
     /// How numbers are compared, if that was.
     pub comparison: Option<Comparison>,
 }
 
-/// Who plays what.
+/// The role assignment: who plays what.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RoleAssignment {
     /// The names of those who play `P_0`, `P_1` and so on.
@@ -78,7 +79,7 @@ pub struct Comparison {
 /// What the network takes of a run, by prediction.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Seconds {
-    /// From the inputs to the outputs, without what is done ahead of time.
+    /// From the inputs to the outputs, without the offline phase.
     pub online: f64,
     /// In all.
     pub total: f64,
@@ -89,11 +90,11 @@ pub struct Seconds {
 pub enum Making {
     /// In the run: all.
     InRun,
-    /// Ahead of time: those online.
+    /// Offline: those of the online phase.
     Offline,
 }
 
-/// What all endpoints of a deployment have settled.
+/// What all endpoints of a deployment have negotiated.
 #[derive(Clone)]
 pub struct Negotiated {
     /// The protocol, with nothing left open.
@@ -132,11 +133,11 @@ pub fn select_default(name: &str) -> Result<Selection, Error> {
     Ok(Selection { protocol: name.to_owned(), roles: None, comparison })
 }
 
-/// What is to be picked, by the prediction for a network.
+/// The selection, by the prediction for a network.
 ///
-/// Who plays what: of all orders those within 10 % of the quickest online, of these those within 10 % of the quickest in
-/// all, and of these the first, in the order in which the protocol offers them. Online comes first because it is what
-/// whoever gives an input waits for, and material may be made ahead.
+/// Role assignment: of all orders those within 10 % of the quickest online, of these those within 10 % of the quickest
+/// in all, and of these the first, in the order in which the protocol offers them. Online comes first because it is
+/// what whoever gives an input waits for, and material may be made ahead.
 ///
 /// How numbers are compared, with these roles each: the first way within 10 % of the quickest, by the seconds that are
 /// waited for, of those that take at most 4 GiB more than another. `price` says what the run costs under the protocol of
@@ -170,7 +171,7 @@ pub fn select(
     Ok(Selection { comparison: Some(comparison), ..all.swap_remove(place).0 })
 }
 
-/// What is to be picked for runs of a program on a network that is given instead of measured: as [`cast`], with the links of
+/// The selection for runs of a program on a network that is given instead of measured: as [`select`], with the links of
 /// the program's clients, which nobody measures.
 ///
 /// # Errors
@@ -231,12 +232,12 @@ pub fn network(profile: &Profile, endpoints: &[String]) -> NetProfile {
     net
 }
 
-/// Settles what the name of a run's protocol leaves to the network, over the links of its first lane: the links, for the run
-/// proper, and what is settled.
+/// Negotiates what the name of a run's protocol leaves to the network, over the links of its first lane. Returns the
+/// links, for the run proper, and the result.
 ///
-/// In a session of its own, whose agreement says what is open. The parties measure their links and cast, with what
-/// `price` says that the run costs under the protocol of a name; all tell the clients, who go by it if all say the same.
-/// Whoever came to something else notices when the run proper is agreed on.
+/// It has a session of its own, whose agreement says what is open. The parties measure their links and select, by what
+/// `price` says that the run costs under the protocol of a name. All tell the clients, who accept it if all say the
+/// same. An endpoint with another result notices when the run proper is agreed on.
 ///
 /// # Errors
 /// If the run ends here, because a link failed, somebody deviated, or somebody is about to run something else.
@@ -250,7 +251,7 @@ pub fn negotiate(
     settling.negotiate(mesh, endpoint.agreement(), price)
 }
 
-/// An endpoint's part in settling what a name leaves open.
+/// An endpoint's part in negotiating what a name leaves open.
 pub(crate) struct Negotiation<'a> {
     /// The endpoint with all that is open as usual.
     pub(crate) endpoint: &'a Endpoint,
@@ -261,8 +262,8 @@ pub(crate) struct Negotiation<'a> {
 }
 
 impl Negotiation<'_> {
-    /// As [`negotiate`], with what is agreed on when all is settled. Where the parties have material already, nothing is measured:
-    /// it says what is settled.
+    /// As [`negotiate`], with what is agreed on in the end. Where the parties have material already, nothing is
+    /// measured: the material decides.
     pub(crate) fn negotiate(
         &self,
         mesh: Mesh,

@@ -24,7 +24,7 @@ pub struct Endpoint {
     pub participants: Participants,
     /// How often the program is run, one time after another over the same links.
     pub times: u64,
-    /// A program that is run once after that, with its roles: what is left of a stream.
+    /// A program that is run once after that, with its participants: what is left of a stream.
     pub rest: Option<(Arc<Compiled>, Participants)>,
     /// How many instances that makes, as everybody has to say alike; 1 without a stream.
     pub instances: u64,
@@ -241,7 +241,7 @@ pub(crate) fn in_check(error: Error, engine: &mut dyn Engine) -> Error {
     error.in_check(challenged)
 }
 
-/// A party's part after the handshake. `material` is the first part's, if it was made ahead of time.
+/// A party's part after the handshake. `material` is the first part's, if it was made offline.
 pub(crate) fn party(
     endpoint: &Endpoint,
     session: Session,

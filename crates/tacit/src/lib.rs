@@ -1,11 +1,12 @@
 //! Secure multiparty computation: several parties compute on their joint data while each keeps its own secret.
 //!
-//! A [`program::Builder`] makes a program, [`Compiled`] checks it and lowers it to a plan, [`price`] says what it
-//! will cost, and it runs with all parties in this process ([`Local`]) or as one endpoint of a deployment
-//! ([`Seat`]), several at a time in lanes if need be, or part after part as a [`Stream`]. [`protocols`] lists the
-//! protocols. Where something is left to the network a deployment measures it first and [`cast`]s. Those with
-//! an offline phase can make material for runs ahead of time ([`Seat::offline`]) and keep it in a [`store`] until a run
-//! takes it ([`Seat::run_stored`]).
+//! A [`program::Builder`] makes a program, [`Compiled`] checks it and lowers it to a plan, and [`price`] computes its
+//! cost. The program runs with all parties in this process ([`Local`]) or as one endpoint of a deployment ([`Seat`]).
+//! It can run in several lanes, or part after part as a [`Stream`]. [`protocols`] lists the protocols.
+//!
+//! A protocol's name may leave parameters to the network. Then a deployment measures its links first, and
+//! [`negotiate`]s them. A protocol with an offline phase can make material before a run ([`Seat::offline`]), and keeps
+//! it in a [`store`] until a run uses it ([`Seat::run_stored`]).
 
 mod agreed;
 mod attempts;

@@ -1,4 +1,4 @@
-//! Material that was made ahead of time: where a party keeps it, what it is good for, and which of it a run uses.
+//! Preprocessed material: where a party keeps it, what it is good for, and which of it a run uses.
 
 use crate::auto_select::selections;
 use crate::endpoint::Endpoint;
@@ -138,7 +138,7 @@ impl fmt::Display for Instance {
     }
 }
 
-/// Refuses a protocol that makes nothing ahead of time.
+/// Refuses a protocol without an offline phase.
 pub(crate) fn two_phases(protocol: &dyn Protocol) -> Result<(), Error> {
     if protocol.prepares() {
         return Ok(());

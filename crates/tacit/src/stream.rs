@@ -19,7 +19,7 @@ pub struct Stream {
     pub part: Arc<Compiled>,
     /// How often it is run, 1 at least.
     pub times: u64,
-    /// The program that is run once after that, of the same roles: what is left.
+    /// The program that is run once after that, of the same participants: what is left.
     pub rest: Option<Arc<Compiled>>,
     /// How many instances all parts have together.
     pub instances: u64,
@@ -105,8 +105,8 @@ fn without_outputs(rounds: u64, traffic: Traffic) -> (Outcome, Traffic) {
 
 impl Seat {
     /// Runs a stream with everybody whom it names. `feed` gives what is this endpoint's to give and gets what it
-    /// learns. Waits for the others for as long as the configuration's limit says. What is left to the network is settled
-    /// first, as in [`Seat::run`].
+    /// learns. Waits for the others for as long as the configuration's limit says. What is left to the network is
+    /// negotiated first, as in [`Seat::run`].
     ///
     /// # Errors
     /// The first failure, also of `feed`, which ends the run for all.

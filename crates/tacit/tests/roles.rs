@@ -1,5 +1,5 @@
-//! Who plays what and how numbers are compared, as the network would have it: measured over shaped links on a clock of their
-//! own, settled by all alike, and quickest as predicted.
+//! Who plays what and how numbers are compared, as the network would have it: measured over shaped links on a clock of
+//! their own, negotiated by all alike, and quickest as predicted.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -66,7 +66,8 @@ impl Observer for Phases {
     }
 }
 
-/// Lets the three parties and alice run a program over links of this profile, and settle roles before if they are open.
+/// Lets the three parties and alice run a program over links of this profile, and negotiates roles before if they are
+/// open.
 fn run(
     name: &str,
     compiled: &Arc<Compiled>,
@@ -138,13 +139,13 @@ fn predicted(compiled: &Arc<Compiled>, net: &NetProfile) -> RoleAssignment {
     selection("astra", compiled, net, Making::InRun).roles.unwrap()
 }
 
-/// What a party waits for, from the first message ahead of time until the last thing is checked.
+/// What a party waits for, from the first offline message until the last thing is checked.
 fn took(seen: &[Seen]) -> Duration {
     let party = |seen: &Seen| seen.start(Phase::Output).saturating_sub(seen.start(Phase::Offline));
     seen.iter().take(3).map(party).max().unwrap()
 }
 
-/// The same in all orders, and in the one that is settled; everybody has the same of it, and what comes out is right.
+/// The same in all orders, and in the one that is selected; everybody has the same of it, and what comes out is right.
 fn compare(compiled: &Arc<Compiled>, profile: &Profile) -> ([Duration; 6], Vec<Seen>) {
     let settled = all(run("astra", compiled, profile, None));
     assert!(settled.iter().all(|seen| seen.players == settled[0].players), "{settled:?}");
@@ -156,8 +157,8 @@ fn compare(compiled: &Arc<Compiled>, profile: &Profile) -> ([Duration; 6], Vec<S
     (in_order, settled)
 }
 
-/// What is settled by measuring is what is settled by the profile itself, and within a tenth of the quickest order, by
-/// prediction and by the clock.
+/// What is selected by measuring is what is selected by the profile itself, and within a tenth of the quickest order,
+/// by prediction and by the clock.
 fn settles_well(compiled: &Arc<Compiled>, profile: &Profile) -> Vec<String> {
     let seating = predicted(compiled, &network(profile, &parties()));
     let (in_order, settled) = compare(compiled, profile);
@@ -365,8 +366,8 @@ fn signs(count: usize) -> Arc<Compiled> {
 
 const WAN: Shape = Shape { rtt: Duration::from_millis(40), bandwidth: 100 * MBIT };
 
-/// On a far network few comparisons are garbled and many aren't; all settle the same, the client is told, and it is what the
-/// clock says is quicker. Whether roles are left open, too, is of no matter.
+/// On a far network few comparisons are garbled and many aren't; all select the same, the client is told, and it is
+/// what the clock says is quicker. Whether roles are left open, too, is of no matter.
 #[test]
 fn numbers_are_compared_as_the_network_would_have_it() {
     let profile = Profile::uniform(WAN);
@@ -393,7 +394,7 @@ fn numbers_are_compared_as_the_network_would_have_it() {
     }
 }
 
-/// Whoever makes material ahead of time doesn't wait for it.
+/// Whoever makes material offline doesn't wait for it.
 #[test]
 fn what_is_made_ahead_is_not_waited_for() {
     let net = network(&Profile::uniform(WAN), &parties());

@@ -1,12 +1,12 @@
-//! Who sits on the links of a [`World`](crate::World) and decides what becomes of every data frame.
+//! The attacker on the links of a [`World`](crate::World), who decides what becomes of every data frame.
 //!
-//! **What an interceptor can show.** It is a network that does as it likes, and a sender that deviates in any
-//! way that doesn't depend on what the sender alone knows: it drops, delays, repeats, alters, falls silent, dies.
+//! **What an interceptor can show.** It is a network that does as it likes, and a sender that deviates in any way that
+//! doesn't depend on what the sender alone knows: it drops, delays, repeats, alters, falls silent, dies.
 //!
 //! **What it can't show.** It sees bytes, not shares. An attacker who computes with its keys (a party that lies
-//! consistently about its share to one of two checkers, or answers a challenge by what it has drawn) is more
-//! than flipped bits; such attacks need a protocol variant of their own. Signs of life, aborts and goodbyes pass
-//! unseen, except on a link that is cut.
+//! consistently about its share to one of two checkers, or answers a challenge by what it has drawn) does more than
+//! flip bits. Such attacks need a protocol variant of their own. Signs of life, aborts and goodbyes pass unseen, except
+//! on a link that is cut.
 
 use std::time::Duration;
 use tacit_net::Frame;

@@ -1,10 +1,10 @@
-//! Worlds of parties in one process, attackers, and the suite that every protocol has to pass. Never shipped.
+//! Worlds of parties in one process, attackers, and the suite that every protocol must pass. Never shipped.
 //!
 //! | what | where |
 //! | --- | --- |
 //! | a network on a virtual clock | [`World`] |
 //! | links of memory, TCP and TLS | [`links`] |
-//! | who drops, delays, alters and kills | [`Interceptor`], [`Deviation`] |
+//! | an attacker who drops, delays, alters and kills | [`Interceptor`], [`Deviation`] |
 //! | an endpoint that reacts to what it hears | [`react`] |
 //! | what was delivered | [`Trace`] |
 //! | randomness that can be repeated | [`Draws`] |

@@ -30,7 +30,7 @@ pub struct Delivery {
 }
 
 impl Delivery {
-    /// The operation and the stage that it belongs to, if it is an operation's and not sent ahead of time; of a circuit,
+    /// The operation and the stage that it belongs to, if it is an operation's and not sent offline; of a circuit,
     /// the layer.
     pub fn stage(&self, plan: &Plan) -> Option<(u32, u32)> {
         if !self.is_operation() {
@@ -46,7 +46,7 @@ impl Delivery {
         }
     }
 
-    /// Whether it is an operation's, and not sent ahead of time.
+    /// Whether it is an operation's, and not sent offline.
     fn is_operation(&self) -> bool {
         (step::OPERATION..step::OFFLINE).contains(&self.at.part)
     }

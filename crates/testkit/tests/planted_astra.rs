@@ -414,7 +414,7 @@ fn labels_that_nobody_checks() {
     attacks::unnoticed_in_comparisons(&mistakes, 1, 53);
 }
 
-/// A corrupt `P_2` says that a sign is another.
+/// A corrupt `P_2` gives another result of an MSB extraction.
 #[test]
 #[should_panic(expected = "honest endpoints have wrong outputs")]
 fn signs_whose_tags_nobody_checks() {

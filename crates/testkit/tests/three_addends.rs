@@ -1,4 +1,4 @@
-//! Every operation by three addends: a protocol whose components are addends that two parties each hold, asked for
+//! Every operation by three additive components: a protocol whose components two parties each hold, asked for
 //! nothing but ANDs and products.
 
 use tacit_program::{Native, Recipient};

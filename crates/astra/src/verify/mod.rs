@@ -1,34 +1,39 @@
-//! The check that products of masks were made right, before any of them is used (figures 7, 8 and 16).
+//! Cut and choose: the check that products of masks were made right, before any of them is used (figures 7, 8 and 16).
 //!
-//! **What is checked.** For every product `z = x y` the offline phase leaves a sharing of `a`, `b` and `c` that satisfies
-//! `c = a b` if and only if `P_0` shared `gamma = (x_1 + x_2)(y_1 + y_2)` rightly and `P_1` and `P_2` tell `P_0` the right
-//! `chi`. In the components of this crate (`v_0 + v_1 + v_2`, of which `P_0` holds `v_2` and `v_1`, `P_1` `v_1` and `v_0`, `P_2`
-//! `v_0` and `v_2`): `a = (delta_x, x_1, x_2)`, `b = (delta_y, y_1, y_2)`, `c_0 = delta_z + delta_x delta_y` and
-//! `c_i = delta_x y_i + delta_y x_i + gamma_i - delta_(z,i)`, where `delta_(z,1) + delta_(z,2) = delta_z`. The sum of these
-//! is `(delta_x + x_1 + x_2)(delta_y + y_1 + y_2)`. `P_0` lacks `c_1` and `c_2` until it is told them; their sum is `-chi`.
+//! **What is checked.** For every product `z = x y` the offline phase leaves a sharing of `a`, `b` and `c`. It
+//! satisfies `c = a b` if and only if `P_0` shared `gamma = (x_1 + x_2)(y_1 + y_2)` rightly and `P_1` and `P_2` tell
+//! `P_0` the right `chi`.
+//!
+//! The components of this crate are `v_0 + v_1 + v_2`, of which `P_0` holds `v_2` and `v_1`, `P_1` `v_1` and `v_0`,
+//! `P_2` `v_0` and `v_2`. In these `a = (delta_x, x_1, x_2)`, `b = (delta_y, y_1, y_2)`,
+//! `c_0 = delta_z + delta_x delta_y` and `c_i = delta_x y_i + delta_y x_i + gamma_i - delta_(z,i)`, where
+//! `delta_(z,1) + delta_(z,2) = delta_z`. The sum of `c_0`, `c_1` and `c_2` is
+//! `(delta_x + x_1 + x_2)(delta_y + y_1 + y_2)`. `P_0` lacks `c_1` and `c_2` until it is told them; their sum is
+//! `-chi`.
 //!
 //! **How**, for all batches of all domains at once:
 //!
-//! 1. All make random triples `f = d e` as products are made semi-honestly. Each may be wrong by an error that whoever
-//!    made it knows.
+//! 1. All make random triples `f = d e` as products are made semi-honestly. Each may be wrong by an error that the
+//!    party that made it knows.
 //! 2. `P_1` and `P_2` tell `P_0` their `c_1` and `c_2`. Now all that is checked is fixed.
-//! 3. All toss a coin, which puts the triples of each batch in a random order (`permutation`). Nobody could know the order
-//!    before, as no two parties' key gives it.
-//! 4. Each product is checked against the triples of its bucket, and the triples that are cut are checked against the
-//!    product `0 0 = 0`, which shows them in the clear (`parameters` says how many). For a triple, `rho = a - d` and
-//!    `sigma = b - e` are opened: everybody receives the component that it lacks from one of those who hold it and a
+//! 3. All toss a coin, which puts the triples of each batch in a random order (`permutation`). Nobody could know the
+//!    order before, as no two parties' key gives it.
+//! 4. Each product is checked against the triples of its bucket. The triples of the cut are checked against the product
+//!    `0 0 = 0`, which shows them in the clear (`parameters` says how many). For a triple, `rho = a - d` and
+//!    `sigma = b - e` are opened: everybody receives the component that it lacks from one of its two holders and a
 //!    digest of it from the other, under a key that the first doesn't know.
-//! 5. Whoever finds what it was sent to be right goes on: `tau = c - f - sigma d - rho e - sigma rho` has to be 0. Every
-//!    two compare digests, under their key, of a component of all `tau` that one of them has and the other computes from
-//!    its two as if the sum were 0. Of any three parties two are honest, and these two notice.
+//! 5. A party goes on if what it was sent is right: `tau = c - f - sigma d - rho e - sigma rho` must be 0. Every two
+//!    parties compare digests, under their key, of a component of all `tau` that one of them has and the other computes
+//!    from its two as if the sum were 0. Of any three parties two are honest, and these two notice.
 //! 6. All say that they accept, and what. Only then does a check return.
 //!
-//! **Why.** With `f = d e + E` and `c = a b + D`, `tau = D - E`: in any ring, whatever divides zero in it, a check passes only
-//! if the errors are the same. So a wrong product passes only if all triples in its bucket have the same error as it, and
-//! a wrong triple passes the cut never. The paper checks the first triple of a bucket against the others and the product
-//! against the first; to check the product against each costs the same and comes to the same.
-//! `rho` and `sigma` say nothing: `d` and `e` are drawn for them, and nobody knows all of a triple. And `tau` is known
-//! beforehand to whoever made an error, as what goes into it was found right before.
+//! **Why.** With `f = d e + E` and `c = a b + D`, `tau = D - E`: in any ring, whatever divides zero in it, a check
+//! passes only if the errors are the same. So a wrong product passes only if all triples in its bucket have the same
+//! error as it, and a wrong triple never passes in the cut. The paper checks the first triple of a bucket against the
+//! others and the product against the first; checking the product against each costs the same and has the same result.
+//!
+//! `rho` and `sigma` say nothing: `d` and `e` are drawn for them, and nobody knows all of a triple. A party that made
+//! an error knows `tau` beforehand, as what goes into it was found right before.
 //!
 //! | module | has |
 //! | --- | --- |
@@ -386,8 +391,8 @@ impl Log {
 /// The pieces of all batches: each as the batch's place and the piece's.
 ///
 /// All parties go through the same pieces of the same batches, and receive what belongs to a piece when they have sent
-/// [`AHEAD`] more. So whoever is furthest behind never waits for long: what it waits for was sent, or is by somebody who
-/// waits for nothing of its; and as nobody is more than a few pieces ahead, nobody's queue is ever full.
+/// [`PIPELINE_DEPTH`] more. So whoever is furthest behind never waits for long: what it waits for was sent, or is by
+/// somebody who waits for nothing of its; and as nobody is more than a few pieces ahead, nobody's queue is ever full.
 fn pieces(steps: &[Box<dyn Step + '_>], of: impl Fn(&dyn Step) -> usize) -> Vec<(usize, usize)> {
     let counts = steps.iter().map(|step| of(step.as_ref())).enumerate();
     counts.flat_map(|(at, count)| (0..count).map(move |index| (at, index))).collect()

@@ -1,27 +1,32 @@
-//! How many triples are sacrificed for so many products.
+//! How many triples cut and choose takes for so many products.
 //!
-//! Of `M = B n + C` triples, in an order that is drawn when all of them and all products are fixed, each of `n` products
-//! is checked against `B`, its bucket, and `C` are checked in the clear. A product passes against a triple only if both
-//! have the same error (`checks`), and a triple passes in the clear only if it has none. So if `k` products are wrong,
-//! all passes only if exactly the triples in their `k` buckets are wrong: the `B k` places of the wrong triples, which
-//! were chosen before, have to come to lie in `B k` given places of a random order. Of `binom(M, B k)` sets of places,
-//! all equally likely, one will do.
+//! There are `M = B n + C` triples, in an order that is drawn when all of them and all products are fixed. Each of `n`
+//! products is checked against its bucket of `B` triples, and `C` triples, the cut, are checked in the clear. A product
+//! passes against a triple only if both have the same error (`checks`), and a triple passes in the clear only if it has
+//! none.
 //!
-//! As `binom(M, t)` rises with `t` up to `M / 2` and then falls, it is least at `k = 1` or at `k = n`: at `binom(M, B)` or
-//! at `binom(M, B n) = binom(M, C)`. Both have to be `2^40` at least, for each lane of the run. At 2^20 products, `B = C = 2`
-//! gives a little over 2^41, which is enough for two lanes; `C = 1`, which is in the literature, only 2^21.
+//! So if `k` products are wrong, all passes only if exactly the triples in their `k` buckets are wrong. The `B k`
+//! places of the wrong triples, which were chosen before, must come to lie in `B k` given places of a random order. Of
+//! `binom(M, B k)` sets of places, all equally likely, one will do.
 //!
-//! **What doesn't multiply.** Batches of one session come one after another, and one failure ends it: before any of its
-//! material is used that isn't used yet, and nothing is kept of an offline session that fails. Domains are checked side by side,
-//! but all have to pass. So whoever cheats in several batches, whether these belong to one instance, to several that are
-//! prepared together or to several parts of a stream, has to pass in the first one in which it cheats. The bound of a batch is
-//! the bound of a session.
+//! As `binom(M, t)` rises with `t` up to `M / 2` and then falls, it is least at `k = 1` or at `k = n`: at `binom(M, B)`
+//! or at `binom(M, B n) = binom(M, C)`. Both must be `2^40` at least, for each lane of the run. At 2^20 products,
+//! `B = C = 2` gives a little over 2^41, which is enough for two lanes; `C = 1`, which is in the literature, only 2^21.
 //!
-//! **What does.** Lanes are sessions side by side, and one that is done has revealed its outputs before another has failed: who
-//! knows all coins can see to it that the lane that lets it pass comes first. So each lane has its part of the bound, and the
-//! sum over all is 2^-40 again. Larger batches keep it at no cost a product: `B = C = 2` of 2^21 products is enough for eight
-//! lanes, of 2^22 for 32, of 2^23 for all 64. Runs that are repeated multiply, too; that is not for a run to mend
-//! (`docs/security.md`).
+//! **What doesn't multiply.** Batches of one session come one after another, and one failure ends it, before any of its
+//! material is used that isn't used yet; nothing is kept of an offline session that fails. Domains are checked side by
+//! side, but all must pass.
+//!
+//! So a party that cheats in several batches must pass in the first one in which it cheats, whether these belong to one
+//! instance, to several that are prepared together or to several parts of a stream. The bound of a batch is the bound
+//! of a session.
+//!
+//! **What does.** Lanes are sessions side by side, and one that is done has revealed its outputs before another has
+//! failed. A party that knows all coins can see to it that the lane that lets it pass comes first. So each lane has its
+//! part of the bound, and the sum over all is 2^-40 again.
+//!
+//! Larger batches keep it at no cost a product: `B = C = 2` of 2^21 products is enough for eight lanes, of 2^22 for 32,
+//! of 2^23 for all 64. Runs that are repeated multiply, too; that is not for a run to mend (`docs/security.md`).
 
 use crate::planted::{Mistake, planted};
 
@@ -102,7 +107,8 @@ impl Rules {
         (low < limit && is_enough(low)).then_some(low)
     }
 
-    /// Whether both ends of the range of `k` are as unlikely as they have to be; if so, it is with more cut triples too.
+    /// Whether both ends of the range of `k` are as unlikely as they have to be; if so, it is with more triples in the
+    /// cut too.
     fn is_enough(self, products: usize, parameters: Parameters) -> bool {
         let triples = parameters.triples(products);
         [parameters.bucket, parameters.cut].into_iter().all(|size| self.has_many_subsets(triples, size))

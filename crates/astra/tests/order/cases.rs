@@ -4,7 +4,8 @@ use tacit_engine::Protocol;
 use tacit_program::plan::{Builder, OpKind, Rows, To, Width};
 use tacit_testkit::Case;
 
-/// Bits, numbers and signs, of parties and a client, with outputs for all and for the client: `count` of each.
+/// Bits, numbers and MSB extractions, of parties and a client, with outputs for all and for the client: `count` of
+/// each.
 pub(crate) fn mixed(protocol: &'static dyn Protocol, count: usize) -> Case {
     let mut builder = Builder::new();
     let [p, q, r] = std::array::from_fn(|_| builder.bits(1, count));

@@ -7,7 +7,7 @@ use tacit_testkit::conformance::order::{Release, Sent};
 /// The values of `roles=`.
 pub(crate) const SEATS: [&str; 6] = ["012", "021", "102", "120", "201", "210"];
 
-/// How checks ahead of time are numbered in a case.
+/// How offline checks are numbered in a case.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Checks {
     /// There is one, of a batch for each domain.
@@ -25,7 +25,7 @@ pub(crate) fn table<const ORDER: usize>(checks: Checks) -> Vec<Release> {
     [of_triples, &ONLINE, &of_roles::<ORDER>()].concat()
 }
 
-/// What is checked ahead of time.
+/// What is checked offline.
 const OFFLINE_OF_ONE: &[Release] = &[
     Release {
         what: "a commitment to a coin",
@@ -200,7 +200,7 @@ fn is_of_batch(at: At) -> bool {
     [step::CHECK_PRODUCTS, step::CHECK_TRIPLES].contains(&at.part)
 }
 
-/// Whether a message is what `P_0` makes of the plan's products and signs.
+/// Whether a message is what `P_0` makes of the plan's products and MSB extractions.
 fn is_made(at: At) -> bool {
     step::is_offline(at.part) && at.part < step::CHECK_PRODUCTS
 }
@@ -226,7 +226,7 @@ fn is_shown(at: At) -> bool {
     (step::OPERATION + step::MASKED..step::OFFLINE).contains(&at.part)
 }
 
-/// Whether a message has bits that were evaluated: the second stage, which only signs have.
+/// Whether a message has bits that were evaluated: the second stage, which only MSB extraction has.
 fn is_signs(at: At) -> bool {
     at.part == step::OPERATION + 1
 }

@@ -1,11 +1,13 @@
-//! Those who have called and not said who they are: outsiders as well, who must not keep the others out.
+//! Callers that have not said who they are yet. They may be outsiders, who must not keep the others out.
 //!
-//! What is known of a caller before its TLS handshake ends is where it calls from and how far it has come: its
-//! certificate is the last that it shows. So callers wait at steps ([`super::greeting::Step`]), and each step has room for so many.
-//! Where there are too many, one of the host that has most there makes room, the one that has been there longest. So
-//! silent callers keep nobody out who speaks; those who speak and don't go on keep out only whom they outrun, with
-//! more new calls within one round trip than a step has room for; and a host with many callers harms itself first.
-//! Whoever is put out may call again, as peers do by themselves.
+//! Before the TLS handshake of a caller ends, only two things are known of it: where it calls from and how far it has
+//! come. Its certificate is the last thing that it shows. So callers wait at steps ([`super::greeting::Step`]), and
+//! each step has room for so many. If there are too many, the host with the most callers at that step loses the one
+//! that has waited longest.
+//!
+//! So silent callers keep out nobody who speaks. Callers that speak and don't go on keep out only those whom they
+//! outrun, with more new calls within one round trip than a step has room for. A host with many callers harms itself
+//! first. A caller that is put out may call again, as peers do by themselves.
 
 use std::collections::HashMap;
 use std::net::{IpAddr, Ipv6Addr};

@@ -73,7 +73,7 @@ impl Members {
 /// One side's hello.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Hello {
-    /// The number of who speaks.
+    /// The speaker's number.
     pub sender: u16,
     /// How many parties there are.
     pub parties: u16,

@@ -1,4 +1,4 @@
-//! Sums, products, and conversions between kinds.
+//! Sums, products, and conversions between dtypes.
 
 use super::Builder;
 use crate::error::{Fault, ProgramError};
@@ -73,9 +73,9 @@ impl Builder {
         self.push(Operation::Sum { axes, keepdims }, &[a])
     }
 
-    /// Another kind for the same numbers: bool to any number (a secret one to modular only modulo a machine word), int to
-    /// fixed point or (a public one) to modular, fixed point to other fraction bits (to the nearest, ties up, where they
-    /// are fewer) or to int (down).
+    /// Another dtype for the same numbers: bool to any number (a secret one to modular only modulo a machine word), int
+    /// to fixed point or (a public one) to modular, fixed point to other fraction bits (to the nearest, ties up, where
+    /// they are fewer) or to int (down).
     pub fn astype(&mut self, a: NodeId, kind: Dtype) -> Result<NodeId, ProgramError> {
         match (self.kind(a)?, kind) {
             (from, to) if from == to => Ok(a),
@@ -109,7 +109,7 @@ impl Builder {
         if by == 0 { Ok(a) } else { self.push(Operation::ShiftRight { by }, &[a]) }
     }
 
-    /// Bools as integers; other kinds as they are.
+    /// Bools as integers; other dtypes as they are.
     pub(super) fn number(&mut self, a: NodeId) -> Result<NodeId, ProgramError> {
         if self.kind(a)? == Dtype::Bool {
             self.push(Operation::FromBool { wrapping: None }, &[a])
@@ -118,7 +118,7 @@ impl Builder {
         }
     }
 
-    /// Both operands in the kind in which they are added or compared.
+    /// Both operands in the dtype in which they are added or compared.
     pub(super) fn alike(
         &mut self,
         operation: &'static str,

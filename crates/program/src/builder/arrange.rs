@@ -102,7 +102,7 @@ impl Builder {
         self.push(Operation::Reshape { shape }, &[a])
     }
 
-    /// All values in the kind that holds each.
+    /// All values in the dtype that holds each.
     fn all_alike(&mut self, operation: &'static str, values: &[NodeId]) -> Result<Vec<NodeId>, ProgramError> {
         let kinds = values.iter().map(|&id| self.kind(id)).collect::<Result<Vec<_>, _>>()?;
         if kinds.is_empty() {

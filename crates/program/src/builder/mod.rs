@@ -1,7 +1,7 @@
 //! Builds a [`Program`], one operation at a time, and refuses what would go wrong when it runs.
 //!
 //! Each method takes nodes and gives the node of the result, with `NumPy`'s semantics. Where both operands are
-//! public the result is reckoned at once. Kinds go together as follows: a bool in arithmetic is the integer 0 or
+//! public the result is reckoned at once. Dtypes go together as follows: a bool in arithmetic is the integer 0 or
 //! 1; an integer beside fixed point becomes fixed point; of two fixed-point numbers the one of fewer fraction
 //! bits takes those of the other; a public integer beside a modular one is reduced.
 //!
@@ -151,8 +151,8 @@ impl Builder {
         self.public(kind, value.shape.clone(), raw)
     }
 
-    /// A value that everybody knows, of the kind that suits an operation with `beside`: floating-point numbers
-    /// take the fraction bits of a fixed-point neighbour, to which they are rounded as an input would be, and are refused
+    /// A value that everybody knows, of the dtype that suits an operation with `beside`: floating-point numbers take
+    /// the fraction bits of a fixed-point neighbour, to which they are rounded as an input would be, and are refused
     /// beside any other. Factors, divisors and weights needn't be rounded: see [`Self::scale`], [`Self::divide`] and
     /// [`Self::weigh`].
     pub fn constant_beside(&mut self, value: &Value, beside: NodeId) -> Result<NodeId, ProgramError> {
@@ -293,7 +293,7 @@ impl Builder {
         Ok(())
     }
 
-    /// Refuses a kind that an input or a constant can't have.
+    /// Refuses a dtype that an input or a constant can't have.
     fn declared(&self, kind: Dtype) -> Result<(), ProgramError> {
         match kind {
             Dtype::Fixed { frac } if frac == 0 || frac > MAX_FRACTION => {

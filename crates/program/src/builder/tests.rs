@@ -26,7 +26,7 @@ fn floats(shape: &[usize], data: &[f64]) -> Value {
     Value { shape: shape.to_vec(), data: Data::Float(data.to_vec()) }
 }
 
-/// What an expression of inputs comes to; the inputs take the kinds and shapes of the values.
+/// What an expression of inputs comes to; the inputs take the dtypes and shapes of the values.
 fn evaluate(
     values: &[Value],
     make: impl Fn(&mut Builder, &[NodeId]) -> Result<NodeId, ProgramError>,

@@ -1,11 +1,11 @@
-//! Signs, equality and carries, from the bits of a number's addends.
+//! MSB extraction, equality and carries, from the bits of a number's additive components.
 //!
-//! With `x = S + T mod 2^k` all that is asked of the bits of `x` is a carry: into the top bit for its sign, out of the
-//! low ones for a truncation. Generate and propagate bits are combined pair by pair in a balanced tree, a circuit on
-//! the rows of the addends' bits: its tiles stay in the cache from the bits to the carry.
+//! With `x = S + T mod 2^k` all that is asked of the bits of `x` is a carry: into the top bit for MSB extraction, out
+//! of the low ones for a truncation. Generate and propagate bits are combined pair by pair in a balanced tree, a
+//! circuit on the rows of the components' bits: its tiles stay in the cache from the bits to the carry.
 //!
-//! Of two addends one party knows `S` and shares its bits, in a message; the others know `T`. Three addends are made
-//! two by a layer of full adders, in the same circuit and without a message before it.
+//! With two components one party knows `S` and shares its bits, in a message; the others know `T`. A layer of full
+//! adders turns three components into two, in the same circuit and without a message before it.
 
 use super::term::Term;
 use super::{AdditiveComponents, Lowering};
@@ -31,10 +31,10 @@ impl Lowering<'_> {
         self.xor(&below, &flip)
     }
 
-    /// The top bit of each number. By two addends of k bits: 1 + 1 + ceil(log2(k - 1)) rounds; of ANDs, k - 1 to
-    /// generate and 2 (k - 2) - ceil(log2(k - 1)) in the tree. By three: 2 + ceil(log2(k - 2)) rounds; k - 1 ANDs in
-    /// full adders, and then those of k - 2 positions, k - 2 and 2 (k - 3) - ceil(log2(k - 2)). Where the engine has a way
-    /// of its own, two rounds.
+    /// The top bit of each number. By two additive components of k bits: 1 + 1 + ceil(log2(k - 1)) rounds; of ANDs, k -
+    /// 1 to generate and 2 (k - 2) - ceil(log2(k - 1)) in the tree. By three: 2 + ceil(log2(k - 2)) rounds; k - 1 ANDs
+    /// in full adders, and then those of k - 2 positions, k - 2 and 2 (k - 3) - ceil(log2(k - 2)). Where the engine has
+    /// a way of its own, two rounds.
     pub(super) fn sign(&mut self, a: &Term) -> Term {
         let a = match a {
             Term::Secret(a) => *a,
@@ -60,8 +60,8 @@ impl Lowering<'_> {
     }
 
     /// Whether a number is 0, that is whether `x - 1` is all ones: whether no two bits of `s + t = x - 1` at one
-    /// position are equal. The last addend less one is the complement of its negative. By two addends k - 1 ANDs and
-    /// 1 + log2 k rounds; by three 2 (k - 1) ANDs and as many rounds.
+    /// position are equal. The last component less one is the complement of its negative. By two components k - 1 ANDs
+    /// and 1 + log2 k rounds; by three 2 (k - 1) ANDs and as many rounds.
     pub(super) fn is_zero(&mut self, a: Reg) -> Reg {
         let bits = self.bits_of(a);
         self.of_addends(a, bits, true, |build, sum| {
@@ -75,7 +75,7 @@ impl Lowering<'_> {
         })
     }
 
-    /// The carry out of the low `by` bits of a number's two addends. 2 + ceil(log2 by) rounds; as many ANDs to
+    /// The carry out of the low `by` bits of a number's two components. 2 + ceil(log2 by) rounds; as many ANDs to
     /// generate, and 2 (by - 1) - ceil(log2 by) in the tree.
     pub(super) fn carry_out(&mut self, a: Reg, by: u8) -> Reg {
         self.of_addends(a, by.into(), false, |build, sum| match sum.carry_into(build, by.into()) {

@@ -1,11 +1,12 @@
-//! Shifts of numbers, and bits as numbers: what needs a sharing's addends on the way back from bits.
+//! Truncation of numbers, and injection of bits: the conversions that need a sharing's additive components.
 //!
-//! **Two addends.** [`OpKind::Shift`] and [`OpKind::Inject`] do it, but for the carry out of the low bits.
+//! **Two additive components.** [`OpKind::Shift`] and [`OpKind::Inject`] do it, but for the carry out of the low bits.
 //!
-//! **Three addends, injection.** A bit is `b = b_0 xor b_1 xor b_2`, and each `b_j` is a number that is shared
-//! already ([`Local::BitAddend`]). As numbers `u xor v = u + v - 2 u v`: two products, one after the other.
+//! **Three additive components, injection.** A bit is `b = b_0 xor b_1 xor b_2`, and each `b_j` is a number that is
+//! shared already ([`Local::BitAddend`]). As numbers `u xor v = u + v - 2 u v`: two products, one after the other.
 //!
-//! **Three addends, shift.** For `0 <= x < 2^(k-1)` the integers `x_0 + x_1 + x_2 = x + 2^k w` with `w` in 0, 1, 2. So
+//! **Three additive components, shift.** For `0 <= x < 2^(k-1)` the integers `x_0 + x_1 + x_2 = x + 2^k w` with `w` in
+//! 0, 1, 2. So
 //!
 //! `x >> d = sum of (x_j >> d) + c - w 2^(k-d)  mod 2^k`,
 //!
@@ -21,8 +22,8 @@
 //!   `(p + v) / 2 = (p + t_(k-1) + (p xor t_(k-1))) / 2`, which is `p or t_(k-1)`: 0 if both are 0, else
 //!   `(1 + 1) / 2` or `(1 + 1 + 0) / 2`. Hence `w = m + (p or t_(k-1))`: three ANDs, for the two majorities and the or.
 //!
-//! No local function of each addend makes `c` or `w` a single bit: what rounding takes off each of three addends is up
-//! to a unit, and so of the three up to three.
+//! No local function of each component makes `c` or `w` a single bit: rounding takes up to a unit off each of the
+//! three, and so up to three in all.
 //!
 //! Four bits are so to be injected, with weights 1, 1, `-2^(k-d)`, `-2^(k-d)`; three if `d = 1`. Of each the first
 //! product is needed by itself, `e = b_0 xor b_1`. The second ones are only summed:
@@ -59,7 +60,7 @@ impl Lowering<'_> {
 
     /// `x >> by`, for `0 <= x < 2^(k-1)` and `0 < by < k`.
     ///
-    /// With d for `by`: by two addends 3d - 2 - ceil(log2 d) ANDs, 4 + ceil(log2 d) rounds. By three
+    /// With d for `by`: by two additive components 3d - 2 - ceil(log2 d) ANDs, 4 + ceil(log2 d) rounds. By three
     /// 4d - 2 - ceil(log2(d - 1)) ANDs, five products and 4 + ceil(log2(d - 1)) rounds; for d = 1 four ANDs, four
     /// products and as many rounds.
     pub(super) fn shift(&mut self, x: Reg, by: u8) -> Term {
@@ -76,7 +77,7 @@ impl Lowering<'_> {
         self.add(&Term::Secret(shifted), &missing)
     }
 
-    /// `c - w 2^(k-by)`, of three addends.
+    /// `c - w 2^(k-by)`, of three additive components.
     fn carry_and_wrap(&mut self, x: Reg, by: u8) -> Term {
         let shape = self.plan.shape(x);
         let bits = shape.domain.bits();
@@ -116,7 +117,7 @@ impl Lowering<'_> {
         }
         let (column, diagonal) = (limbs(weights, domain), limbs(&diagonal, domain));
         let rows = MatrixShape { batch: 1, m: groups, k: count, n: 1 };
-        // The third addends first: they are gone before the others' product comes.
+        // The third components first: they are gone before the others' product comes.
         let third_sum = self.times(&third, &column, rows);
         let scaled = self.times(&third, &diagonal, MatrixShape { n: count, ..rows });
         let both_sum = self.times(&both, &column, rows);
@@ -134,7 +135,7 @@ impl Lowering<'_> {
         Term::Secret(dst)
     }
 
-    /// `b_0 xor b_1` and `b_2` of the addends of bits, as numbers: a product.
+    /// `b_0 xor b_1` and `b_2` of the components of bits, as numbers: a product.
     fn two_and_one(&mut self, bits: Reg, width: Width) -> [Term; 2] {
         let cols = self.plan.shape(bits).cols;
         let [first, second, third] = [0, 1, 2].map(|component| {

@@ -1,17 +1,16 @@
 //! From a program to the plan that an engine executes.
 //!
-//! Every node becomes a *view*: a register and a strided walk over it, so that reshapes, slices, transposes and
-//! broadcasts cost nothing until an operation needs their elements in a row. Public operands never become
-//! registers where an operation takes them as they are. The plan's builder puts independent operations into one
-//! round.
+//! Every node becomes a *view*: a register and a strided walk over it. So reshapes, slices, transposes and broadcasts
+//! are free until an operation needs their elements in a row. Public operands become registers only where an operation
+//! can't take them as they are. The plan's builder puts independent operations into one round.
 //!
 //! | module | lowers |
 //! | --- | --- |
 //! | `term` | sums, products and logic of operands that may be public |
-//! | `bits` | signs, equality, carries: prefix trees over packed bits |
+//! | `bits` | MSB extraction, equality, carries: prefix trees over packed bits |
 //! | `number` | truncation, choice |
 //! | `rounded` | products with public numbers that aren't integers, quotients |
-//! | `addends` | shifts and injection of bits, by two addends or by three |
+//! | `conversions` | shifts and injection of bits, by two additive components or by three |
 //! | `tournament` | extremes along an axis |
 //! | `arrange` | sums over axes, matrix products, joins |
 //! | `circuit` | circuits on bit-vectors |
@@ -52,14 +51,14 @@ pub struct Native {
     /// Registers of [`Domain::Ring`] and [`Domain::Modular`], with sums, products and matrix products. Without them a
     /// number is its bits, and what is done with it a circuit.
     pub rings: bool,
-    /// What leads from numbers to bits and back. Nothing asks for it where there are no rings.
+    /// The additive components by which numbers become bits and bits numbers. Unused where there are no rings.
     pub additive_components: AdditiveComponents,
-    /// Whether [`plan::OpKind::Sign`] takes numbers' signs, rather than circuits on the bits of their addends. Nothing
-    /// asks for it where there are no rings.
+    /// Whether [`plan::OpKind::Sign`] does MSB extraction, rather than circuits on the bits of additive components.
+    /// Nothing asks for it where there are no rings.
     pub msb: bool,
 }
 
-/// How many addends an engine's sharings of numbers fall into, for the way from numbers to bits and back.
+/// How many additive components a sharing of a number has in an engine, for conversions to bits and back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum AdditiveComponents {
     /// No known number of them: no such way.
@@ -73,7 +72,7 @@ pub enum AdditiveComponents {
 }
 
 impl Native {
-    /// All operations of [`plan::Kind`] but signs.
+    /// All operations of [`plan::OpKind`] but MSB extraction.
     pub const ALL: Self = Self { rings: true, additive_components: AdditiveComponents::Two, msb: false };
 
     /// These, too.
@@ -83,7 +82,7 @@ impl Native {
     pub const PRODUCTS: Self =
         Self { rings: true, additive_components: AdditiveComponents::Three, msb: false };
 
-    /// These and signs.
+    /// These and MSB extraction.
     pub const PRODUCTS_AND_SIGNS: Self = Self { msb: true, ..Self::PRODUCTS };
 
     /// Bits alone.

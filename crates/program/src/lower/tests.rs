@@ -26,7 +26,7 @@ proptest! {
         testing::check(&program, Native::ALL, &inputs, rng);
     }
 
-    /// The same with three addends, by ANDs and products alone.
+    /// The same with three additive components, by ANDs and products alone.
     #[test]
     fn products_compute_what_a_program_means(seed: u64, steps in 1usize..14) {
         let mut rng = seeded(seed);
@@ -36,7 +36,7 @@ proptest! {
         prop_assert!(only_products(&plan));
     }
 
-    /// The same where the engine takes signs in its own way.
+    /// The same where the engine has MSB extraction of its own.
     #[test]
     fn signs_compute_what_a_program_means(seed: u64, steps in 1usize..14) {
         let mut rng = seeded(seed);
@@ -64,7 +64,7 @@ proptest! {
     }
 }
 
-/// A program of one result from inputs of one kind, one range, one shape.
+/// A program of one result from inputs of one dtype, one range, one shape.
 fn program(
     kind: Dtype,
     bits: (i128, i128),
@@ -361,7 +361,7 @@ fn conversions_of_64_bits_cost_what_the_decision_record_says() {
     assert!(missing.is_empty(), "the record should say\n{missing}");
 }
 
-/// Operations for two addends alone, in their order.
+/// Operations for two additive components alone, in their order.
 fn conversions(plan: &Plan) -> String {
     let name = |op: &crate::plan::Op| match op.kind {
         OpKind::Split { bits, .. } => Some(format!("split of {bits}")),

@@ -159,7 +159,7 @@ fn meaning(operation: &Operation, operands: &[Clear], ty: &Type) -> Vec<Rational
         }
         Operation::Abs => each(&|a| if a.less(&bit(false)) { a.neg() } else { a.clone() }),
         Operation::Relu => each(&|a| if a.less(&bit(false)) { bit(false) } else { a.clone() }),
-        // The same numbers: finer, coarser, of another kind.
+        // The same numbers: finer, coarser, of another dtype.
         Operation::FromBool { .. } | Operation::Scale { .. } | Operation::Truncate { .. } => {
             operands[0].numbers.clone()
         }

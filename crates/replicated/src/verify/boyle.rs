@@ -1,9 +1,9 @@
 //! Proofs over GF(2^64) ([`super::gf64_prover`]), with points from the verifiers' seeds ([`super::seeds`]).
 //!
-//! The coefficients come from a seed of their own, the first of the chain: wrong ANDs are chosen easily whose
-//! coefficients add up to nothing, so nobody may know these before both verifiers hold all of the batch. As every seed
-//! it is released by the right verifier, when its own log is complete and it has the left one's word. A batch of `R`
-//! rounds takes part in `2 R + 3` steps:
+//! The coefficients come from a seed of their own, the first of the chain. It is easy to choose wrong ANDs whose
+//! coefficients add up to zero, so nobody may know these before both verifiers hold all of the batch. As every seed,
+//! the right verifier releases it when its own log is complete and it has the left one's word. A batch of `R` rounds
+//! takes part in `2 R + 3` steps:
 //!
 //! | step | to the previous party | to the next party |
 //! | --- | --- | --- |

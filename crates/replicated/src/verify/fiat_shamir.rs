@@ -1,15 +1,17 @@
 //! Proofs whose points the prover finds itself, by hashing (Fiat and Shamir 1986): two rounds in all.
 //!
 //! A prover can try as many first messages as it likes until the hash gives it points that suit it. So points are from
-//! the extension of F_p, where a wrong proof passes with a chance of at most `254 / p (p - 1)`, less than 2^-113, for each
-//! attempt; of F_p's, or by repeating a proof, whose repetitions could be tried one by one, that would be too much.
+//! the extension of F_p, where a wrong proof passes with a chance of at most `254 / p (p - 1)`, less than 2^-113, for
+//! each attempt. With points of F_p that would be too much. So it would with repetitions of a proof, which could be
+//! tried one by one.
 //!
-//! **What is hashed** is all that the verifiers' equations use: the session (the program, the parties, fresh nonces), the
-//! plan in it, the prover, the batch, its length and rounds, and of each verifier what it knows: all bits, its random
-//! value of the last round and its shares of the values. As one verifier mustn't see what the other knows, its part goes
-//! in as a digest, salted from the key that it has in common with the prover. Each verifier computes the digests of what
-//! it knows and is told the others by the prover; that both come to the same hash in the end shows that they were told
-//! the truth.
+//! **What is hashed** is all that the verifiers' equations use: the session (the program, the parties, fresh nonces),
+//! the plan in it, the prover, the batch, its length and rounds, and what each verifier knows. A verifier knows its
+//! bits, its random value of the last round and its shares of the values.
+//!
+//! One verifier mustn't see what the other knows. So its part goes in as a digest, salted from the key that it has in
+//! common with the prover. Each verifier computes the digests of what it knows, and the prover tells it the others.
+//! Both verifiers compare the hash in the end, which shows that they were told the truth.
 //!
 //! | step | to the previous party | to the next party |
 //! | --- | --- | --- |

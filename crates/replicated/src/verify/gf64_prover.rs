@@ -3,9 +3,10 @@
 //!
 //! **The relation.** An AND is right if `ab ^ cd ^ e ^ f = 0` ([`super::proof`]). With random coefficients `theta` that
 //! are drawn when all ANDs are fixed, the sum over the ANDs of `theta a b + theta c d` is that of `theta e`, which the
-//! left verifier knows, and of `theta f`, which the right one knows: their shares of the first claim. It is an inner
-//! product of vectors `u` of all `theta a` and `theta c` and `v` of all `b` and `d`, which lie in 8 blocks, each with its
-//! own ANDs. One wrong AND or more go unnoticed here with a chance of 2^-64.
+//! left verifier knows, and of `theta f`, which the right one knows: their shares of the first claim.
+//!
+//! The sum is an inner product of vectors `u` of all `theta a` and `theta c` and `v` of all `b` and `d`, which lie in 8
+//! blocks, each with its own ANDs. One wrong AND or more go unnoticed here with a chance of 2^-64.
 //!
 //! **Rounds.** All but the last are middle rounds, the last is masked, both as in [`super::proof`]. The points' numbers
 //! are the polynomials of the same bits. A product of the first round's blocks is a sum of those coefficients whose bit

@@ -11,16 +11,18 @@
 //! | 2 R | nothing: both verifiers check `p(r) q(r) = G(r)` | |
 //!
 //! The values are shared between the verifiers: the left one's shares are the stream that it has in common with the
-//! prover, the right one gets the difference. So the right verifier has all of a round's message, and gives the prover
-//! the seed only then.
+//! prover, and the right one gets the difference. So the right verifier has all of a round's message, and gives the
+//! prover the seed only then.
 //!
 //! **Release order.** A party begins a batch when its log of it is complete. So the anchor is the left verifier's word
-//! that it holds all messages of the prover's; it goes to the right verifier too. The right one, whose log is complete as
-//! well, releases the first seed only when it has that word: from then on neither the bits nor the values of round 1 can
-//! change. In Li et al. 2023 both verifiers take part in every coin (protocol C.2.1, step 2(f)), after all inputs of the
-//! check are theirs (protocol B.0.1, step 3(a)).
+//! that it holds all messages of the prover's; it goes to the right verifier too. The right verifier, whose log is
+//! complete as well, releases the first seed only when it has that word. From then on neither the bits nor the values
+//! of round 1 can change.
 //!
-//! With two repetitions the first message is the same for both; each has points of its own from there on, and the later
+//! In Li et al. 2023 both verifiers take part in every coin (protocol C.2.1, step 2(f)), after they hold all inputs of
+//! the check (protocol B.0.1, step 3(a)).
+//!
+//! With two repetitions the first message is the same for both. Each has points of its own from there on, and the later
 //! messages hold both.
 
 use super::draws;

@@ -83,7 +83,7 @@ impl<const N: usize> Plane<[Vec<u64>; N]> {
 }
 
 impl Log {
-    /// An empty one, to be proved in batches that are cut like this.
+    /// An empty one, to be proved in batches with these parameters.
     pub(crate) fn new(cut: ProofParams) -> Self {
         let (begun, received) = (Plane::default(), Plane::default());
         Self { begun, received, cut, spare: Vec::new() }

@@ -1,12 +1,13 @@
-//! Proofs that ANDs were computed right: Li et al. 2023, functionality 3.1.1 and protocol C.2.1.
+//! Distributed zero-knowledge proofs that ANDs were computed correctly (Boneh et al. 2019; Boyle et al. 2019).
 //!
-//! Every party proves to the other two that the messages which it sent for its ANDs were right; so there are three
-//! proofs of every batch, side by side. While later ANDs are computed, the proofs of earlier batches go on.
+//! The protocol is functionality 3.1.1 and protocol C.2.1 of Li et al. 2023. Every party proves to the other two that
+//! the messages which it sent for its ANDs were right; so every batch has three proofs, side by side. The proofs of
+//! earlier batches go on while later ANDs are computed.
 //!
 //! | module | has |
 //! | --- | --- |
 //! | `log`, `planes` | what a party notes of every AND until it is proved |
-//! | `schedule` | rounds of a proof, what each sends, and the soundness |
+//! | `schedule` | foldings of a proof, what each sends, and the soundness |
 //! | `proof` | the relation, and what prover and verifiers compute |
 //! | `field` | F_p, and its extension for points that the prover itself finds |
 //! | `polynomial` | values of polynomials from other values |
@@ -16,8 +17,8 @@
 //! | `fiat_shamir` | proofs with points that the prover finds by hashing |
 //! | `gf64_prover`, `boyle` | proofs over GF(2^64), to compare with |
 //!
-//! **Words.** For the proof of `P_i` the *left* verifier is `P_(i+1)`, who knows `u` (what `P_i` sent, and the component
-//! that they share), and the *right* verifier is `P_(i-1)`, who knows `v`.
+//! **Words.** For the proof of `P_i` the *left* verifier is `P_(i+1)`, which knows `u` (what `P_i` sent, and the
+//! component that they share), and the *right* verifier is `P_(i-1)`, which knows `v`.
 
 mod boyle;
 mod draws;

@@ -1,28 +1,29 @@
 //! What prover and verifiers compute, without a message: Li et al. 2023, sections 3.2 and 4 and appendix C.
 //!
-//! **The relation.** `P_i` sent `z_i` for an AND of `x` and `y`. With `a = x_i`, `c = y_i`,
-//! `e = x_i y_i ^ z_i ^ rho_i` (known to `P_i` and `P_(i+1)`) and `b = y_(i-1)`, `d = x_(i-1)`, `f = rho_(i-1)` (known to
-//! `P_i` and `P_(i-1)`), `z_i` is right if `ab ^ cd ^ e ^ f = 0` (equation 4). With `e' = 1 - 2e` and `f' = 1 - 2f`,
+//! **The relation.** `P_i` sent `z_i` for an AND of `x` and `y`. With `a = x_i`, `c = y_i`, `e = x_i y_i ^ z_i ^ rho_i`
+//! (known to `P_i` and `P_(i+1)`) and `b = y_(i-1)`, `d = x_(i-1)`, `f = rho_(i-1)` (known to `P_i` and `P_(i-1)`),
+//! `z_i` is right if `ab ^ cd ^ e ^ f = 0` (equation 4). With `e' = 1 - 2e` and `f' = 1 - 2f`,
 //!
 //! ```text
 //! -2 (ac e')(bd f') + (c e')(d f') + (a e')(b f') - 1/2 e' f' + 1/2 = ab ^ cd ^ e ^ f
 //! ```
 //!
-//! for any bits, in F_p (equation 5). So the left parts of all ANDs make a vector `u`, the right parts a vector `v`, and
-//! `<u, v> + m/2` is the number of wrong ANDs, which is less than p.
+//! for any bits, in F_p (equation 5). So the left parts of all ANDs make a vector `u`, the right parts a vector `v`,
+//! and `<u, v> + m/2` is the number of wrong ANDs, which is less than p.
 //!
-//! **The first round.** The ANDs lie in 64 blocks of `T` (or 32, as the paper has it). `p(X)` and `q(X)` are the vectors
-//! of polynomials with `p(l) = u_l` and `q(l) = v_l` for the blocks `l` from 1, and `G(X) = <p(X), q(X)>`. For an honest
-//! prover `G(l) = -T/2` at every block: these values are public, and stand for the check of their sum. The prover shares
-//! the other `64 - 1` values that determine `G`, of degree 2 * 64 - 2. For blocks `l` and `l'`, `<u_l, v_l'>` is `T/2`
-//! less than the number of positions at which `a_l b_l' ^ c_l d_l' ^ e_l ^ f_l'` is 1, so the values take logic and
-//! counts of bits only.
+//! **The first round.** The ANDs lie in 64 blocks of `T` (or 32, as the paper has it). `p(X)` and `q(X)` are the
+//! vectors of polynomials with `p(l) = u_l` and `q(l) = v_l` for the blocks `l` from 1, and `G(X) = <p(X), q(X)>`. For
+//! an honest prover `G(l) = -T/2` at every block: these values are public, and stand for the check of their sum.
 //!
-//! **Later rounds.** At a random point `r`, `<p(r), q(r)> = G(r)` is a relation of the same kind on vectors as long as a
-//! block. Its polynomial's value at 1 follows from the others: the values at the blocks add up to the claim.
+//! The prover shares the other `64 - 1` values that determine `G`, of degree 2 * 64 - 2. For blocks `l` and `l'`,
+//! `<u_l, v_l'>` is `T/2` less than the number of positions at which `a_l b_l' ^ c_l d_l' ^ e_l ^ f_l'` is 1, so the
+//! values take logic and counts of bits only.
 //!
-//! **The last round** has one element a block, and random values at 0, `eta` on the left and `tau` on the right, so that
-//! `p(r)` and `q(r)` can be shown; then `p(r) q(r) = G(r)` is checked.
+//! **Later rounds.** At a random point `r`, `<p(r), q(r)> = G(r)` is a relation of the same kind on vectors as long as
+//! a block. Its polynomial's value at 1 follows from the others: the values at the blocks add up to the claim.
+//!
+//! **The last round** has one element a block, and random values at 0, `eta` on the left and `tau` on the right, so
+//! that `p(r)` and `q(r)` can be shown; then `p(r) q(r) = G(r)` is checked.
 
 use super::field::{Field, Spare, Vector};
 use super::planes::{LeftPlanes, Planes, RightPlanes};

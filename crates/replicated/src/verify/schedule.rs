@@ -1,11 +1,11 @@
-//! How a proof shrinks its relation: a first compression of the bits themselves, later ones of vectors over a field, and
+//! How a proof folds its relation: a first folding of the bits themselves, later ones of vectors over a field, and
 //! a last round that is masked (Li et al. 2023, appendix C).
 //!
 //! **Soundness.** A wrong proof passes a round if the point at which the polynomial is compared is one at which the
 //! claimed and the true one agree: at most as many as its degree, 2 lambda - 2, or 2 lambda in the last round. A point
 //! is one of all but lambda (or lambda + 1) elements of the field. Added up over the rounds:
 //!
-//! | cut | field | degrees | chance at most |
+//! | parameters | field | degrees | chance at most |
 //! | --- | --- | --- | --- |
 //! | [`ProofParams::DEFAULT`] | F_p | 254 | 254 / (2^61 - 65), less than 2^-53 |
 //! | [`ProofParams::LI_2023`] | F_p | 138 | 138 / (2^61 - 33), less than 2^-53 |
@@ -36,13 +36,13 @@ impl ProofField {
     }
 }
 
-/// How ANDs are cut into batches, and these into blocks.
+/// How ANDs are divided into batches, and these into blocks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct ProofParams {
     pub(crate) field: ProofField,
     /// Words of ANDs that a batch has at most.
     pub(crate) batch_words: usize,
-    /// Blocks of the first compression.
+    /// Blocks of the first folding.
     pub(crate) blocks: usize,
     /// Blocks of the later ones.
     pub(crate) later_blocks: usize,

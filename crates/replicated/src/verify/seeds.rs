@@ -1,16 +1,17 @@
-//! Where the points come from at which proofs are compared.
+//! Challenges: where the points come from at which proofs are compared.
 //!
-//! A prover's verifiers draw a seed for each round from the key that they share and the prover doesn't have. The
-//! prover gets a round's seed from the verifier before it, once its message of that round is there. So that this
-//! verifier can't give it another seed than the other one uses, and learn a linear function of what it shouldn't
-//! know, the verifier after the prover commits to all seeds first: they form a chain, in which the seed of a round is
-//! the hash of the next one's, and the hash of the first is the anchor that the prover has from the beginning. A
-//! seed's hash says nothing of the seed, so no point is known before its time. Nothing that is to be unknown comes from
-//! the anchor.
+//! A prover's verifiers draw a seed for each round from the key that they share and the prover doesn't have. The right
+//! verifier sends the prover a round's seed, once the prover's message of that round is there.
 //!
-//! The anchor also goes to the verifier before the prover, as the word of the one after it that it holds the batch: what
-//! the prover sent it for the ANDs. Without that word no seed is released: a prover that keeps messages back until it has
-//! a point could choose those whose errors cancel there.
+//! That verifier must not be able to give the prover another seed than the left one uses: it would learn a linear
+//! function of what it shouldn't know. So the left verifier commits to all seeds first. They form a chain: the seed of
+//! a round is the hash of the next round's, and the hash of the first seed is the anchor, which the prover has from the
+//! beginning. A seed's hash says nothing of the seed, so no point is known before its time. Nothing secret is derived
+//! from the anchor.
+//!
+//! The anchor also goes from the left verifier to the right one, as its word that it holds the batch: everything that
+//! the prover sent it for the ANDs. Without that word no seed is released. Otherwise a prover could keep messages back
+//! until it has a point, and choose those whose errors cancel there.
 
 use super::steps::Reader;
 use crate::next;

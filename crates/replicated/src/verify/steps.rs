@@ -2,8 +2,8 @@
 //!
 //! A step begins when a batch of ANDs is complete, and after the last AND as often as it takes. Its messages are read
 //! at the beginning of the next step, so nobody waits for them while there is something else to do. What a batch sends
-//! depends on its age in steps, and on where the points come from: [`super::interactive`] or [`super::hashed`]; and
-//! [`super::boyle`] to compare with.
+//! depends on its age in steps, and on where the points come from: [`super::interactive`] or [`super::fiat_shamir`],
+//! and [`super::boyle`] to compare with.
 
 use super::boyle::{self, Boyle};
 use super::fiat_shamir::{self, Hashed};

@@ -52,9 +52,9 @@ pub enum Sort {
     GivenDigest,
     /// Operations.
     And,
-    /// Operations, ahead of time.
+    /// Operations, offline.
     Ahead,
-    /// The check of what was made ahead of time.
+    /// The check of what was made offline.
     AheadChecked,
     /// Masked operands, to a party that computes along.
     Masked,
@@ -207,8 +207,8 @@ pub fn unnoticed_in_comparisons(subject: &Subject, from: usize, step: usize) -> 
     unnoticed
 }
 
-/// Flips a bit of what one party sends ahead of time for the sign of a number, in every eighth byte: who then stops, and when,
-/// doesn't depend on the number. The party may know what hides that.
+/// Flips a bit of what one party sends offline for the MSB extraction of a number, in every eighth byte: who then
+/// stops, and when, doesn't depend on the number. The party may know what hides that.
 ///
 /// # Panics
 /// If it does.

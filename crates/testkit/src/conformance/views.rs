@@ -153,7 +153,7 @@ pub fn pieces(subject: &Subject) {
     }
 }
 
-/// The same, of a protocol that prepares, for a product of two numbers and for all that is received for it, ahead of time and
+/// The same, of a protocol that prepares, for a product of two numbers and for all that is received for it, offline and
 /// online: parts of triples, what is told of results, differences that are opened. Of digests nothing is looked at.
 ///
 /// # Panics
@@ -181,7 +181,7 @@ pub fn ahead(subject: &Subject) {
     }
 }
 
-/// One party's view as [`ahead`] has it.
+/// One party's view, for [`ahead`].
 fn check_ahead(subject: &Subject, case: &Case, corrupt: usize) -> Result<(), Flaw> {
     let hidden: Arc<dyn Fn(usize, usize) -> bool + Send + Sync> =
         Arc::new(hidden(case, corrupt, subject.told));

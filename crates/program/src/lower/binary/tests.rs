@@ -18,7 +18,7 @@ fn seeded(seed: u64) -> TestRng {
     TestRng::from_seed(RngAlgorithm::ChaCha, &bytes)
 }
 
-/// A program of one result from inputs of one kind, one range and some shapes.
+/// A program of one result from inputs of one dtype, one range and some shapes.
 fn program(
     kind: Dtype,
     ends: RangeInclusive<i128>,

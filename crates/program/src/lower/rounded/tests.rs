@@ -335,7 +335,7 @@ fn circuits(make: &dyn Fn(usize) -> Program, many: bool) -> (usize, u32) {
     (ands.sum::<usize>() / instances, depth.sum())
 }
 
-/// Truncations, and rounds of two addends.
+/// Truncations, and rounds by two additive components.
 fn rings(program: &Program) -> (usize, u32) {
     let plan = crate::lower(program, Native::ALL).unwrap().plan;
     let rounds = plan.levels.iter().map(|level| {

@@ -255,7 +255,7 @@ fn delivered(run: &Run, from: usize, to: usize, part: u16, op: u32) -> Vec<u8> {
 /// The step of masked operands that `P_1` shows of operations.
 const SHOWN: u16 = step::OPERATION + step::MASKED;
 
-/// The step of what is made ahead of time for operations.
+/// The step of what is made offline for operations.
 const OFFLINE_OPERATION: u16 = step::OPERATION + step::OFFLINE;
 
 /// A plan that compares numbers of 8 bits of `P_1`'s with zero.

@@ -1,4 +1,4 @@
-//! On garbled signs: `P_0` gives `P_2` the label of another bit of a mask than it has.
+//! On MSB extraction by garbled circuits: `P_0` gives `P_2` the label of another bit of a mask than it has.
 
 use tacit_astra::AstraMalicious;
 use tacit_astra::planted::Mistake;

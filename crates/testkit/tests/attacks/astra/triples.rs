@@ -1,4 +1,4 @@
-//! On the check of what is made ahead of time.
+//! On the check of what is made offline.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, PoisonError};
