@@ -47,7 +47,7 @@ pub struct PrssStream {
 
 impl std::fmt::Debug for PrssStream {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Stream").field("drawn", &self.drawn).finish_non_exhaustive()
+        f.debug_struct("PrssStream").field("drawn", &self.drawn).finish_non_exhaustive()
     }
 }
 

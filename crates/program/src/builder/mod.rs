@@ -6,12 +6,12 @@
 //! bits takes those of the other; a public integer beside a modular one is reduced.
 //!
 //! ```
-//! use tacit_program::{Builder, Kind, Recipient, Source};
+//! use tacit_program::{Builder, Dtype, Recipient, Source};
 //!
 //! let mut build = Builder::new();
 //! build.at(Source { file: "richer.py".into(), line: 3, text: "a > b".into() });
-//! let a = build.input("alice", "a", Kind::Int, &[1000], None)?;
-//! let b = build.input("bob", "b", Kind::Int, &[1000], None)?;
+//! let a = build.input("alice", "a", Dtype::Int, &[1000], None)?;
+//! let b = build.input("bob", "b", Dtype::Int, &[1000], None)?;
 //! let richer = build.greater(a, b)?;
 //! let count = build.sum(richer, None, false)?;
 //! build.reveal(count, Recipient::All)?;
