@@ -134,7 +134,7 @@ pub(crate) fn instances(signs: u64) -> Option<u64> {
 }
 
 /// MSB extractions of a plan.
-pub(crate) fn signs(plan: &Plan) -> u64 {
+pub(crate) fn msb_count(plan: &Plan) -> u64 {
     let signs = plan.ops.iter().filter(|op| matches!(op.kind, OpKind::Sign { .. }));
     signs.map(|op| op.kind.extent(plan) as u64).sum()
 }

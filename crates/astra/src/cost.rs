@@ -163,7 +163,8 @@ pub(crate) fn confirmed_output(
 /// Where products are checked: offline their triples, and what was garbled. Instances that are prepared one after
 /// another are checked together, until they are sealed.
 pub(crate) fn checked_together(seats: Seats, plan: &Plan, runs: u64, lanes: u16) -> Checks {
-    let (products, signs, rules) = (products(plan), checked_garbling::signs(plan), Rules::of_lanes(lanes));
+    let (products, signs, rules) =
+        (products(plan), checked_garbling::msb_count(plan), Rules::of_lanes(lanes));
     let sealed = |runs: u64| {
         let all: Vec<(Domain, u64)> =
             products.iter().map(|&(domain, count)| (domain, runs * count)).collect();
@@ -199,7 +200,7 @@ pub(crate) fn verified_checks(seats: Seats, plan: &Plan, participants: &Particip
 
 /// As above, but for the last.
 pub(crate) fn compared(seats: Seats, plan: &Plan, participants: &Participants) -> Checks {
-    let (products, signs) = (products(plan), checked_garbling::signs(plan));
+    let (products, signs) = (products(plan), checked_garbling::msb_count(plan));
     let mut checks = Checks::default();
     let client_gives = participants.clients().iter().any(|&client| participants.gives(plan, client));
     if client_gives {

@@ -453,7 +453,7 @@ impl Verified {
         expected.retain(|(_, count)| *count > 0);
         noted.sort_unstable();
         expected.sort_unstable();
-        let are_all = (noted, self.garbled) == (expected, instances * checked_garbling::signs(plan));
+        let are_all = (noted, self.garbled) == (expected, instances * checked_garbling::msb_count(plan));
         if are_all || planted(Mistake::CountsOfLog) {
             return Ok(());
         }
@@ -560,7 +560,7 @@ impl Verified {
             None => (0, 0),
         };
         let expected = plan.ops.iter().map(|op| results_of(plan, op)).sum::<u64>();
-        let are_all = (results, tagged) == (expected, checked_garbling::signs(plan));
+        let are_all = (results, tagged) == (expected, checked_garbling::msb_count(plan));
         if self.unchecked.len() > 0 || self.garbled > 0 || !are_all && !planted(Mistake::CountsOfLog) {
             return Err(session.reject("not all products and signs were checked").into());
         }

@@ -11,7 +11,7 @@
 //! | a plan, a protocol, inputs: one run | [`Case`] |
 //! | random programs and inputs | [`generate`] |
 //! | whether bits are uniform | [`sample`] |
-//! | a protocol that offers other operations | [`Offering`] |
+//! | a protocol that offers other operations | [`Altered`] |
 //! | the suite | [`conformance`](mod@conformance) |
 //! | readers of outside bytes, for fuzzing | [`fuzz`] |
 //!

@@ -139,10 +139,30 @@ fn unsafe_code_is_in_its_rooms_only() {
     assert_eq!(workspace["workspace"]["lints"]["rust"]["unsafe_code"].as_str(), Some("forbid"));
 }
 
+/// What the security page says that a promise is attacked by is there.
+#[test]
+fn tests_that_the_security_page_names_are_there() {
+    let page = read(&root().join("docs/security.md"));
+    let all: String = rust_files(root().join("crates")).iter().map(|file| read(file)).collect();
+    let cells = page.lines().filter_map(|line| line.strip_prefix("| ")?.rsplit("| ").next());
+    let quoted = cells.flat_map(|cell| cell.split('`').skip(1).step_by(2));
+    let named: Vec<&str> =
+        quoted.filter(|name| name.contains('_') && !name.contains(['/', '=', '.', '-'])).collect();
+    assert!(named.len() >= 10, "the table of promises names its tests: {named:?}");
+    for name in named {
+        assert!(all.contains(&format!("fn {name}(")), "docs/security.md names `{name}`, which is no test");
+    }
+}
+
 /// The Rust files of a crate, without its tests.
 fn sources(folder: &Path) -> Vec<PathBuf> {
+    rust_files(folder.join("src"))
+}
+
+/// All Rust files of a folder and of those in it.
+fn rust_files(folder: PathBuf) -> Vec<PathBuf> {
     let mut found = Vec::new();
-    let mut folders = vec![folder.join("src")];
+    let mut folders = vec![folder];
     while let Some(folder) = folders.pop() {
         let Ok(entries) = fs::read_dir(&folder) else { continue };
         for path in entries.map(|entry| entry.expect("the folder can be read").path()) {

@@ -65,7 +65,7 @@ fn end_bytes(age: usize) -> usize {
 }
 
 /// This party's parts in the three proofs of a batch.
-pub(super) struct Hashed {
+pub(super) struct FiatShamir {
     number: u32,
     /// The bits, until the neighbours' proofs are here.
     batch: Option<Batch>,
@@ -103,7 +103,7 @@ impl End {
     }
 }
 
-impl Hashed {
+impl FiatShamir {
     pub(super) fn begin(batch: Batch, number: u32) -> Self {
         let sequence = batch.sequence.clone();
         let (left, right) = (End::default(), End::default());
@@ -213,7 +213,7 @@ impl Hashed {
     }
 }
 
-impl Proof for Hashed {
+impl Proof for FiatShamir {
     fn send(&mut self, age: usize, out: Out<'_>, session: &mut Session, spare: &mut Spare) {
         if age == 0 {
             if let Some(mut batch) = self.batch.take() {

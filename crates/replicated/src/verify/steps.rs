@@ -6,7 +6,7 @@
 //! and [`super::boyle`] to compare with.
 
 use super::boyle::{self, Boyle};
-use super::fiat_shamir::{self, Hashed};
+use super::fiat_shamir::{self, FiatShamir};
 use super::field::{Field, Spare, read};
 use super::interactive::{self, Interactive};
 use super::log::{BEGUN, Batch, Log};
@@ -65,7 +65,7 @@ impl Challenges {
             Self::Interactive { repetitions } => {
                 Box::new(Interactive::begin(batch, number, repetitions, session, spare))
             }
-            Self::FiatShamir => Box::new(Hashed::begin(batch, number)),
+            Self::FiatShamir => Box::new(FiatShamir::begin(batch, number)),
             Self::Binary => Box::new(Boyle::begin(batch, number, session)),
         }
     }
