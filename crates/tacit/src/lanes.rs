@@ -197,7 +197,7 @@ mod tests {
         assert_eq!(told([lost(false), lost(true), rejected()], 1), (Some(2), true, true));
         // Whoever deviates in lane 2 has lane 1 end first, without material.
         let refused = || Error::Refused("no store".into());
-        assert_eq!(told([lost(false), refused(), lost(true)], 1), (Some(2), false, true));
+        assert_eq!(told([lost(false), refused(), lost(true)], 1), (Some(0), false, true));
         assert!(matches!(worst(vec![(Lane::ONLY, refused())], Some(0)), Some(Error::Refused(_))));
         assert!(worst(Vec::new(), None).is_none());
     }
