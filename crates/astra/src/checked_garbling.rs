@@ -27,7 +27,7 @@ use crate::msb::{BITS, message_ranges, misfit, of_width, packed, piece, planes, 
 use crate::planted::{Mistake, planted};
 use crate::products::no_material;
 use std::sync::LazyLock;
-use tacit_circuit::arith::circuits::masked_sign;
+use tacit_circuit::arith::circuits::masked_msb;
 use tacit_engine::profile::{Section, section};
 use tacit_engine::{Error, Job, with_word};
 use tacit_garble::{Error as Misfit, Evaluator, Garbler, Plan as Garbling};
@@ -45,7 +45,7 @@ static CIRCUITS: LazyLock<[Garbling; 4]> = LazyLock::new(|| Width::ALL.map(garbl
 
 /// The circuit, whose inputs are the bytes of `u_1`, then `u_2`, `u_3`, `r_1` and `r_2`.
 fn garbling(width: Width) -> Garbling {
-    with_bytes_first(&masked_sign(width.bits().into(), 3, 2), width, &[true, false, true, false])
+    with_bytes_first(&masked_msb(width.bits().into(), 3, 2), width, &[true, false, true, false])
 }
 
 pub(crate) fn circuit_of(plan: &Plan, a: Reg) -> &'static Garbling {
@@ -135,13 +135,13 @@ pub(crate) fn instances(signs: u64) -> Option<u64> {
 
 /// MSB extractions of a plan.
 pub(crate) fn msb_count(plan: &Plan) -> u64 {
-    let signs = plan.ops.iter().filter(|op| matches!(op.kind, OpKind::Sign { .. }));
+    let signs = plan.ops.iter().filter(|op| matches!(op.kind, OpKind::Msb { .. }));
     signs.map(|op| op.kind.extent(plan) as u64).sum()
 }
 
 impl AstraEngine {
     /// Offline: makes a job's garbled circuits.
-    pub(crate) fn make_signs(&mut self, job: &Job, a: Reg, dst: Reg) -> Result<(), Error> {
+    pub(crate) fn make_msbs(&mut self, job: &Job, a: Reg, dst: Reg) -> Result<(), Error> {
         if self.me != 0 {
             let (verified, streams) = (self.verified.as_mut(), &mut self.streams);
             let verified = verified.expect("only the protocol that checks garbled circuits has two garblers");
@@ -157,7 +157,7 @@ impl AstraEngine {
     }
 
     /// A job's bits of a component of an operand, a row for each.
-    fn addend<W: Word>(&self, job: &Job, a: Reg, component: usize) -> Vec<u64> {
+    fn additive_component<W: Word>(&self, job: &Job, a: Reg, component: usize) -> Vec<u64> {
         planes::<W>(&self.component(component).get(a).words::<W>()[job.cols.clone()])
     }
 
@@ -172,7 +172,7 @@ impl AstraEngine {
     fn give_garbled<W: Word>(&mut self, job: &Job, a: Reg, dst: Reg) -> Result<(), Error> {
         let circuit = circuit_of(&self.plan, a);
         let lengths = Lengths::of(circuit, job.cols.len());
-        let [u_2, mut u_3] = [1, 2].map(|component| self.addend::<W>(job, a, component));
+        let [u_2, mut u_3] = [1, 2].map(|component| self.additive_component::<W>(job, a, component));
         let [r_1, r_2] = [1, 2].map(|component| self.mask(job, dst, component));
         if let Some(bits) = u_3.last_mut().filter(|_| planted(Mistake::OtherLabels)) {
             *bits ^= 1;
@@ -220,7 +220,7 @@ impl AstraEngine {
     fn vouch<W: Word>(&mut self, job: &Job, a: Reg, dst: Reg) -> Result<(), Error> {
         let circuit = circuit_of(&self.plan, a);
         let count = job.cols.len();
-        let (u_2, r_1) = (self.addend::<W>(job, a, 1), self.mask(job, dst, 1));
+        let (u_2, r_1) = (self.additive_component::<W>(job, a, 1), self.mask(job, dst, 1));
         let seed = self.garbling_seed(job, 0);
         let mut scratch = std::mem::take(&mut self.part);
         let batch = self.ahead()?.batch(job.op);
@@ -262,7 +262,7 @@ impl AstraEngine {
     fn take_garbled<W: Word>(&mut self, job: &Job, a: Reg, dst: Reg) -> Result<(), Error> {
         let circuit = circuit_of(&self.plan, a);
         let lengths = Lengths::of(circuit, job.cols.len());
-        let (u_3, r_2) = (self.addend::<W>(job, a, 2), self.mask(job, dst, 2));
+        let (u_3, r_2) = (self.additive_component::<W>(job, a, 2), self.mask(job, dst, 2));
         let place = self.garbled_range(job, a);
         let mut others = std::mem::take(&mut self.part);
         others.reuse(lengths.labels);
@@ -317,7 +317,7 @@ impl AstraEngine {
     }
 
     /// `P_0`, online: draws what the result is shared with.
-    pub(crate) fn expect_signs(&mut self, job: &Job, dst: Reg) {
+    pub(crate) fn expect_msbs(&mut self, job: &Job, dst: Reg) {
         for component in [1, 2] {
             self.draw_mask(job, dst, component);
         }
@@ -333,7 +333,7 @@ impl AstraEngine {
     ) -> Result<Vec<u64>, Error> {
         let (circuit, count) = (circuit_of(&self.plan, a), job.cols.len());
         let lengths = Lengths::of(circuit, count);
-        let u_1 = self.addend::<W>(job, a, 0);
+        let u_1 = self.additive_component::<W>(job, a, 0);
         let place = self.garbled_range(job, a);
         let ahead = self.ahead.as_ref().ok_or_else(no_material)?;
         let kept = Kept::of(&lengths, &ahead.shares(job.op)[place]);
@@ -390,7 +390,7 @@ mod tests {
             assert_eq!(circuit.ands(), 2 * bits - 3);
             let mut builder = Builder::new();
             let (a, dst) = (builder.ring(width, 1300), builder.bits(1, 1300));
-            builder.interact(OpKind::Sign { a, dst });
+            builder.interact(OpKind::Msb { a, dst });
             builder.output(dst, To::All);
             let plan = builder.finish();
             for job in tacit_engine::jobs(&plan, 0, 0) {

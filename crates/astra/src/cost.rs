@@ -60,7 +60,7 @@ fn result_bits(plan: &Plan, kind: &OpKind, stage: u32) -> u64 {
 /// An element of every product from `P_0` to `P_2` (figure 3); of a shift two, of a number that is split its bits, of
 /// an MSB extraction a garbled circuit.
 pub(crate) fn offline(seats: Seats, plan: &Plan, kind: &OpKind, stage: u32) -> Vec<Flow> {
-    if let OpKind::Sign { a, .. } = kind {
+    if let OpKind::Msb { a, .. } = kind {
         let bits = if stage == 0 { msb::garbled_bits(plan, *a) } else { 0 };
         return vec![flow(seats, 0, 2, bits)];
     }
@@ -74,7 +74,7 @@ pub(crate) fn operation(seats: Seats, plan: &Plan, kind: &OpKind, stage: u32) ->
     if !has_online_messages(kind, stage) {
         return Vec::new();
     }
-    if let OpKind::Sign { a, dst } = kind {
+    if let OpKind::Msb { a, dst } = kind {
         return match stage {
             0 => vec![flow(seats, 1, 2, msb::label_bits(plan, *a))],
             _ => vec![flow(seats, 2, 1, plan.register(*dst).cols as u64)],
@@ -87,7 +87,7 @@ pub(crate) fn operation(seats: Seats, plan: &Plan, kind: &OpKind, stage: u32) ->
 /// Where products are checked: an element of every product, also of those that are added up (figure 8, offline); of an
 /// MSB extraction a garbled circuit.
 pub(crate) fn offline_of_each(seats: Seats, plan: &Plan, kind: &OpKind, stage: u32) -> Vec<Flow> {
-    if let OpKind::Sign { a, .. } = kind {
+    if let OpKind::Msb { a, .. } = kind {
         let bits = if stage == 0 { checked_garbling::garbled_bits(plan, *a) } else { 0 };
         return vec![flow(seats, 0, 2, bits)];
     }
@@ -98,7 +98,7 @@ pub(crate) fn offline_of_each(seats: Seats, plan: &Plan, kind: &OpKind, stage: u
 /// Where products are checked: masked operands from `P_1` to `P_0`, each entry of a matrix once.
 pub(crate) fn masked_opening(seats: Seats, plan: &Plan, kind: &OpKind, stage: u32) -> Vec<Flow> {
     let bits = match kind {
-        OpKind::Sign { .. } => return Vec::new(),
+        OpKind::Msb { .. } => return Vec::new(),
         OpKind::MatMul { a, b, dst, .. } => {
             let entries = plan.register(*a).len() + plan.register(*b).len();
             entries as u64 * plan.register(*dst).domain.bits()

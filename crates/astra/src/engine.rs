@@ -160,7 +160,7 @@ impl AstraEngine {
     /// other's online.
     pub(crate) fn sender(&self, job: &Job) -> Option<usize> {
         let kind = &self.plan.ops[job.op as usize].kind;
-        if matches!(kind, OpKind::Sign { .. }) && !msb::receives(self.me, job.stage) {
+        if matches!(kind, OpKind::Msb { .. }) && !msb::receives(self.me, job.stage) {
             return None;
         }
         match (self.walk, self.me) {
@@ -244,7 +244,7 @@ impl AstraEngine {
             &OpKind::Split { a, bits, s } => self.split_begin(job, a, bits, s),
             &OpKind::Inject { a, dst } => self.inject_begin(job, a, dst),
             &OpKind::Shift { a, by, dst } => self.shift_begin(job, a, by, dst),
-            &OpKind::Sign { a, dst } => self.sign_begin(job, a, dst),
+            &OpKind::Msb { a, dst } => self.msb_begin(job, a, dst),
         }
     }
 
@@ -396,7 +396,7 @@ impl Engine for AstraEngine {
             &OpKind::Split { bits, s, .. } => self.split_finish(job, from, bits, s),
             &OpKind::Inject { dst, .. } => self.select_finish(job, from, 1, dst),
             &OpKind::Shift { dst, .. } => self.select_finish(job, from, 2, dst),
-            &OpKind::Sign { a, dst } => self.sign_finish(job, from, a, dst),
+            &OpKind::Msb { a, dst } => self.msb_finish(job, from, a, dst),
         }?;
         if self.verified.is_some() { self.note_results(job, kind) } else { Ok(()) }
     }

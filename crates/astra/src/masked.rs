@@ -103,8 +103,8 @@ impl AstraEngine {
             OpKind::MatMul { a, b, shape, dst } if job.last => {
                 with_element!(self.domain(dst), E => self.compute_matrices::<E>(job, a, b, shape, dst))
             }
-            OpKind::Sign { dst, .. } if job.stage == 0 => {
-                self.expect_signs(job, dst);
+            OpKind::Msb { dst, .. } if job.stage == 0 => {
+                self.expect_msbs(job, dst);
                 Ok(())
             }
             _ => Ok(()),

@@ -27,7 +27,7 @@ use crate::engine::{AstraEngine, Drawn, Walk, words_of};
 use std::ops::Range;
 use std::sync::LazyLock;
 use tacit_circuit::Circuit;
-use tacit_circuit::arith::circuits::masked_sign;
+use tacit_circuit::arith::circuits::masked_msb;
 use tacit_engine::bank::{Bank, row_words};
 use tacit_engine::profile::{Section, section};
 use tacit_engine::{Error, Job, with_word};
@@ -49,7 +49,7 @@ static CIRCUITS: LazyLock<[Garbling; 4]> = LazyLock::new(|| Width::ALL.map(garbl
 
 /// The circuit, whose inputs are the bytes of `u_1`, each a message, then `u_2` and `r`, which garblers know.
 fn garbling(width: Width) -> Garbling {
-    with_bytes_first(&masked_sign(width.bits().into(), 2, 1), width, &[true; 2])
+    with_bytes_first(&masked_msb(width.bits().into(), 2, 1), width, &[true; 2])
 }
 
 /// A circuit whose first input is a word of this width, with an input for each byte of it. `known` says of each of the other
@@ -102,7 +102,7 @@ pub(crate) fn receives(me: usize, stage: u32) -> bool {
 }
 
 impl AstraEngine {
-    pub(crate) fn sign_begin(&mut self, job: &Job, a: Reg, dst: Reg) -> Result<(), Error> {
+    pub(crate) fn msb_begin(&mut self, job: &Job, a: Reg, dst: Reg) -> Result<(), Error> {
         match (self.me, job.stage) {
             (0, 0) => with_word!(width_of(&self.plan, a), W => self.give_tables::<W>(job, a, dst)),
             (1, 0) => with_word!(width_of(&self.plan, a), W => self.give_labels::<W>(job, a, dst)),
@@ -117,12 +117,12 @@ impl AstraEngine {
         }
     }
 
-    pub(crate) fn sign_finish(&mut self, job: &Job, from: usize, a: Reg, dst: Reg) -> Result<(), Error> {
+    pub(crate) fn msb_finish(&mut self, job: &Job, from: usize, a: Reg, dst: Reg) -> Result<(), Error> {
         if self.walk == Walk::Offline {
             return self.take_tables(job, from, a);
         }
         if self.me == 2 {
-            return self.evaluate_sign(job, from, a, dst);
+            return self.evaluate_msb(job, from, a, dst);
         }
         let message = self.recv_part(job, from, job.cols.len().div_ceil(8))?;
         let stride = row_words(self.plan.register(dst).cols);
@@ -133,7 +133,7 @@ impl AstraEngine {
     }
 
     /// The circuit for the MSB extraction of a register's numbers.
-    pub(crate) fn sign_circuit(&self, a: Reg) -> &'static Garbling {
+    pub(crate) fn msb_circuit(&self, a: Reg) -> &'static Garbling {
         if self.verified.is_some() {
             checked_garbling::circuit_of(&self.plan, a)
         } else {
@@ -185,7 +185,7 @@ impl AstraEngine {
     /// `P_1`, online: sends the labels of the bits of `m`.
     fn give_labels<W: Word>(&mut self, job: &Job, a: Reg, dst: Reg) -> Result<(), Error> {
         self.draw_mask(job, dst, 1);
-        let circuit = self.sign_circuit(a);
+        let circuit = self.msb_circuit(a);
         let planes = planes::<W>(&self.bank(0).get(a).words::<W>()[job.cols.clone()]);
         let seed = self.garbling_seed(job, 0);
         let garbler = Garbler::new(circuit, &seed, self.ahead()?.batch(job.op));
@@ -201,7 +201,7 @@ impl AstraEngine {
     }
 
     /// `P_2`, online: evaluates on the labels that `P_1` sends, and decodes.
-    fn evaluate_sign(&mut self, job: &Job, from: usize, a: Reg, dst: Reg) -> Result<(), Error> {
+    fn evaluate_msb(&mut self, job: &Job, from: usize, a: Reg, dst: Reg) -> Result<(), Error> {
         self.draw_mask(job, dst, 2);
         let count = job.cols.len();
         let labels = section(Section::Receiving, || {
@@ -318,7 +318,7 @@ mod tests {
             assert_eq!(circuit.ands(), u64::from(width.bits()) - 1);
             let mut builder = Builder::new();
             let (a, dst) = (builder.ring(width, 1300), builder.bits(1, 1300));
-            builder.interact(OpKind::Sign { a, dst });
+            builder.interact(OpKind::Msb { a, dst });
             builder.output(dst, To::All);
             let plan = builder.finish();
             for job in tacit_engine::jobs(&plan, 0, 0) {

@@ -126,10 +126,10 @@ impl Places {
 /// Bytes of the vectors that an operation's shares are.
 fn share_bytes(plan: &Plan, kind: &OpKind, me: usize, verified: bool) -> usize {
     match kind {
-        OpKind::Sign { a, .. } if verified => {
+        OpKind::Msb { a, .. } if verified => {
             checked_garbling::kept_bytes(plan, *a, me, plan.register(*a).cols)
         }
-        OpKind::Sign { a, .. } => msb::garbled_bytes(plan, *a, plan.register(*a).cols),
+        OpKind::Msb { a, .. } => msb::garbled_bytes(plan, *a, plan.register(*a).cols),
         _ if me == 1 => 0,
         OpKind::And { dst, .. } => dst.count as usize * row_words(plan.register(dst.reg).cols) * 8,
         OpKind::Circuit { circuit, .. } => kind.extent(plan).div_ceil(128) * 16 * circuit.ands() as usize,

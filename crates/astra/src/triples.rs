@@ -94,7 +94,7 @@ impl AstraEngine {
             OpKind::MatMul { a, b, shape, dst } if job.last => {
                 with_element!(self.domain(dst), E => self.make_sums::<E>(job, a, b, shape, dst))
             }
-            OpKind::Sign { a, dst } if job.stage == 0 => self.make_signs(job, a, dst),
+            OpKind::Msb { a, dst } if job.stage == 0 => self.make_msbs(job, a, dst),
             _ => Ok(()),
         }
     }

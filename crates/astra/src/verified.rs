@@ -144,7 +144,7 @@ impl Protocol for AstraMalicious {
 /// Refuses what has no check.
 pub(crate) fn refuse_unverified(plan: &Plan) -> Result<(), Error> {
     let verified = |kind: &OpKind| match kind {
-        OpKind::And { .. } | OpKind::Circuit { .. } | OpKind::Mul { .. } | OpKind::Sign { .. } => true,
+        OpKind::And { .. } | OpKind::Circuit { .. } | OpKind::Mul { .. } | OpKind::Msb { .. } => true,
         OpKind::MatMul { shape, .. } => shape.k > 0,
         OpKind::Split { .. } | OpKind::Inject { .. } | OpKind::Shift { .. } => false,
     };
@@ -180,7 +180,7 @@ pub(crate) fn products(plan: &Plan) -> Vec<(Domain, u64)> {
 /// Results of an operation's products. MSB extraction has none.
 fn results_of(plan: &Plan, op: &Op) -> u64 {
     match &op.kind {
-        OpKind::Sign { .. } => 0,
+        OpKind::Msb { .. } => 0,
         OpKind::And { dst, .. } => u64::from(dst.count) * plan.register(dst.reg).cols as u64,
         OpKind::Circuit { circuit, .. } => circuit.ands() * op.kind.extent(plan) as u64,
         kind => kind.extent(plan) as u64,

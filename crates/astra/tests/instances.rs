@@ -169,9 +169,9 @@ fn garbled() -> Case {
     let [below, square_below] = [(), ()].map(|()| builder.bits(1, 600));
     let owner = builder.role("P1");
     builder.input(owner, a);
-    builder.interact(OpKind::Sign { a, dst: below });
+    builder.interact(OpKind::Msb { a, dst: below });
     builder.interact(OpKind::Mul { a, b: a, dst: b });
-    builder.interact(OpKind::Sign { a: b, dst: square_below });
+    builder.interact(OpKind::Msb { a: b, dst: square_below });
     builder.output(below, To::All);
     builder.output(square_below, To::All);
     let numbers = (0..600_u64).map(|at| at.wrapping_mul(0x9e37_79b9) & 0xffff).collect();

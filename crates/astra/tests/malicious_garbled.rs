@@ -22,7 +22,7 @@ fn a_comparison_takes_two_rounds_and_kilobytes() {
         for cols in [1, 65, 100_000] {
             let mut builder = Builder::new();
             let (a, dst) = (builder.ring(width, cols), builder.bits(1, cols));
-            builder.interact(OpKind::Sign { a, dst });
+            builder.interact(OpKind::Msb { a, dst });
             builder.output(dst, To::All);
             let plan = builder.finish();
             let protocol = &AstraMalicious::GARBLED;

@@ -106,7 +106,7 @@ impl Part {
 
     /// What a bank holds of one additive component of some values, of which the first has place `first`; `None` if
     /// nothing, where it holds another one. `draw` makes an element of a random word, `sub` takes one off another.
-    fn addend<T: Copy>(
+    fn additive_component<T: Copy>(
         self,
         values: &[T],
         first: usize,
@@ -292,20 +292,25 @@ impl Bank {
                 self.bits_public(*a, c, *dst, |a, c| if public { a ^ c } else { a });
             }
             Local::AndPublic { a, c, dst } => self.bits_public(*a, c, *dst, |a, c| a & c),
-            Local::BitAddend { a, component, dst } => self.bit_addend(*a, *component, *dst),
-            Local::ShiftAddends { a, by, dst } => self.shift_addends(*a, (*by).into(), *dst),
+            Local::BitComponent { a, component, dst } => self.bit_component(*a, *component, *dst),
+            Local::ShiftComponents { a, by, dst } => self.shift_components(*a, (*by).into(), *dst),
         }
         tick()
     }
 
     /// What this bank holds of an additive component of columns of numbers; `None` if it holds another one.
-    pub fn addend<W: Word>(&self, a: Reg, component: u8, cols: Range<usize>) -> Option<Cow<'_, [W]>> {
+    pub fn additive_component<W: Word>(
+        &self,
+        a: Reg,
+        component: u8,
+        cols: Range<usize>,
+    ) -> Option<Cow<'_, [W]>> {
         // Only the component that this bank holds was computed: what a party doesn't read may have no memory.
         if matches!(self.part, Part::Component(held) if held != component) {
             return None;
         }
         let numbers = &self.get(a).words::<W>()[cols.clone()];
-        self.part.addend(numbers, cols.start, component, W::from_u64, W::wrapping_sub)
+        self.part.additive_component(numbers, cols.start, component, W::from_u64, W::wrapping_sub)
     }
 
     /// The width of a register's ring of words.
@@ -378,11 +383,11 @@ impl Bank {
         }
     }
 
-    fn bit_addend(&mut self, a: Reg, component: u8, dst: Reg) {
+    fn bit_component(&mut self, a: Reg, component: u8, dst: Reg) {
         let mut out = self.take(dst);
         let row = self.row(Rows::one(a, 0), 0);
         with_word!(self.width(dst), W => {
-            match self.part.addend(row, 0, component, |word| word, |a, b| a ^ b) {
+            match self.part.additive_component(row, 0, component, |word| word, |a, b| a ^ b) {
                 Some(addend) => transpose::bit_to_words::<W>(&addend, out.words_mut()),
                 None => out.words_mut::<W>().fill(W::ZERO),
             }
@@ -390,12 +395,12 @@ impl Bank {
         self.put(dst, out);
     }
 
-    fn shift_addends(&mut self, a: Reg, by: u32, dst: Reg) {
+    fn shift_components(&mut self, a: Reg, by: u32, dst: Reg) {
         let mut out = self.take(dst);
         with_word!(self.width(dst), W => {
             let (out, all) = (out.words_mut::<W>(), 0..self.shape(a).cols);
             out.fill(W::ZERO);
-            for addend in (0..3).filter_map(|component| self.addend::<W>(a, component, all.clone())) {
+            for addend in (0..3).filter_map(|component| self.additive_component::<W>(a, component, all.clone())) {
                 for (out, addend) in out.iter_mut().zip(addend.iter()) {
                     *out = out.wrapping_add(addend.shr(by));
                 }
@@ -576,10 +581,10 @@ mod tests {
         let mut builder = Builder::new();
         let (a, row) = (builder.ring(Width::W16, cols), builder.bits(1, cols));
         let shifted = builder.ring(Width::W16, cols);
-        let mut steps = vec![Local::ShiftAddends { a, by: 5, dst: shifted }];
+        let mut steps = vec![Local::ShiftComponents { a, by: 5, dst: shifted }];
         let bits = [0, 1, 2].map(|component| {
             let dst = builder.ring(Width::W32, cols);
-            steps.push(Local::BitAddend { a: row, component, dst });
+            steps.push(Local::BitComponent { a: row, component, dst });
             dst
         });
         for step in &steps {
@@ -625,7 +630,8 @@ mod tests {
             converted(&[Part::Whole], std::slice::from_ref(&numbers), std::slice::from_ref(&rows));
         let bank = &banks[0];
         for (at, &number) in numbers.iter().enumerate() {
-            let addends = [0, 1, 2].map(|component| bank.addend::<u16>(0, component, at..at + 1).unwrap()[0]);
+            let addends = [0, 1, 2]
+                .map(|component| bank.additive_component::<u16>(0, component, at..at + 1).unwrap()[0]);
             assert_eq!(addends.iter().fold(0_u16, |sum, &addend| sum.wrapping_add(addend)), number);
             let sum = addends.iter().fold(0_u16, |sum, addend| sum.wrapping_add(addend >> 5));
             assert_eq!(bank.get(shifted).words::<u16>()[at], sum);

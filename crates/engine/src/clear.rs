@@ -9,7 +9,7 @@ use crate::{Clear, Engine, Error, Job, Participants, with_element, with_word};
 use std::sync::Arc;
 use tacit_circuit::Layered;
 use tacit_kernel::{Element, Word, bits, matrix, ring, transpose};
-use tacit_program::plan::{Local, MatrixShape, OpKind, Operand, Plan, Reg, Rows, SECOND_ADDEND};
+use tacit_program::plan::{Local, MatrixShape, OpKind, Operand, Plan, Reg, Rows, SECOND_COMPONENT};
 use tacit_session::Session;
 
 /// One party, no messages, no secrets.
@@ -95,7 +95,7 @@ impl ClearEngine {
         self.bank.put(dst, out);
     }
 
-    fn sign(&mut self, a: Reg, dst: Reg) {
+    fn msb(&mut self, a: Reg, dst: Reg) {
         let mut out = self.bank.take(dst);
         with_word!(self.bank.width(a), W => {
             let tops: Vec<W> = self.bank.get(a).words::<W>().iter().map(|word| word.shr(W::BITS - 1)).collect();
@@ -107,7 +107,8 @@ impl ClearEngine {
     /// The two additive components of each number.
     fn additive_components<W: Word>(&self, a: Reg) -> impl Iterator<Item = [W; 2]> {
         let numbers = self.bank.get(a).words::<W>();
-        let second = self.bank.addend::<W>(a, SECOND_ADDEND, 0..numbers.len()).unwrap_or_default();
+        let second =
+            self.bank.additive_component::<W>(a, SECOND_COMPONENT, 0..numbers.len()).unwrap_or_default();
         (0..numbers.len()).map(move |at| [numbers[at].wrapping_sub(second[at]), second[at]])
     }
 
@@ -171,7 +172,7 @@ impl Engine for ClearEngine {
             OpKind::Split { a, bits, s } => self.split(a, bits, s),
             OpKind::Inject { a, dst } => self.inject(a, dst),
             OpKind::Shift { a, by, dst } => self.shift(a, by, dst),
-            OpKind::Sign { a, dst } => self.sign(a, dst),
+            OpKind::Msb { a, dst } => self.msb(a, dst),
             OpKind::Circuit { .. } => unreachable!("circuits go layer by layer"),
         }
         Ok(())

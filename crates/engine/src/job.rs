@@ -135,7 +135,7 @@ fn extent_and_grain(plan: &Plan, kind: &OpKind, stage: u32) -> (usize, usize) {
         }
         OpKind::Shift { dst, .. } => (register(*dst).cols, columns_per_message(2 * ring_bits(*dst))),
         // What is sent first is hundreds of bytes for each number; a bit comes back.
-        OpKind::Sign { dst, .. } => {
+        OpKind::Msb { dst, .. } => {
             (register(*dst).cols, if stage == 0 { ALIGNMENT } else { columns_per_message(1) })
         }
         OpKind::Circuit { circuit, .. } => (kind.extent(plan), tile_columns(circuit)),

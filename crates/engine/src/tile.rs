@@ -120,8 +120,8 @@ impl Tile {
             let slots = &circuit.input_slots[first..first + width as usize];
             match operand {
                 Operand::Each(reg) => self.load_each(component, slots, bank.get(*reg).words()),
-                &Operand::Addend { a, component: addend, negate } => {
-                    with_word!(bank.width(a), W => match bank.addend::<W>(a, addend, self.cols()) {
+                &Operand::Component { a, component: addend, negate } => {
+                    with_word!(bank.width(a), W => match bank.additive_component::<W>(a, addend, self.cols()) {
                         Some(numbers) => self.load_numbers(component, slots, numbers, negate),
                         None => self.load_zeros(component, slots),
                     });
@@ -226,7 +226,7 @@ mod tests {
     use super::*;
     use crate::bank::Part;
     use std::sync::Arc;
-    use tacit_program::plan::{Builder, OpKind, SECOND_ADDEND, Width};
+    use tacit_program::plan::{Builder, OpKind, SECOND_COMPONENT, Width};
 
     /// A plan with a circuit that takes the low 5 bits of 16-bit numbers but for bit 1, and of another additive
     /// component the same; its circuit's operands.
@@ -240,7 +240,7 @@ mod tests {
         let s = builder.bits(5, cols);
         let dst = builder.bits(1, 4 * cols);
         builder.interact(OpKind::Split { a, bits: 5, s });
-        let inputs = vec![Operand::Rows(s), Operand::Addend { a, component: SECOND_ADDEND, negate }];
+        let inputs = vec![Operand::Rows(s), Operand::Component { a, component: SECOND_COMPONENT, negate }];
         builder.interact(OpKind::Circuit { circuit: Arc::new(circuit.clone()), inputs: inputs.clone(), dst });
         (Arc::new(builder.finish()), circuit, inputs)
     }
@@ -250,8 +250,8 @@ mod tests {
         for (cols, tile_cols) in [(1, 0..1), (65, 0..65), (1024, 512..1024), (1100, 512..1100)] {
             for negate in [false, true] {
                 let (plan, circuit, inputs) = plan(cols, negate);
-                let Operand::Addend { a, .. } = inputs[1] else { unreachable!("the second operand") };
-                let [bank, other] = [Part::Component(SECOND_ADDEND), Part::Component(0)].map(|part| {
+                let Operand::Component { a, .. } = inputs[1] else { unreachable!("the second operand") };
+                let [bank, other] = [Part::Component(SECOND_COMPONENT), Part::Component(0)].map(|part| {
                     let mut bank = Bank::new(plan.clone(), part);
                     for (at, number) in bank.make(a).words_mut::<u16>().iter_mut().enumerate() {
                         *number = (at * at * 40_503 + 7) as u16;

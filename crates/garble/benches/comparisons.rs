@@ -9,7 +9,7 @@
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
-use tacit_circuit::arith::circuits::masked_sign;
+use tacit_circuit::arith::circuits::masked_msb;
 use tacit_garble::{Batch, Evaluator, Garbler, Plan};
 use tacit_kernel::bits::words;
 use tacit_kernel::cpu::{at, available};
@@ -30,7 +30,7 @@ fn main() {
 }
 
 fn signs(width: u32, addends: usize) {
-    let circuit = masked_sign(width, addends, addends - 1);
+    let circuit = masked_msb(width, addends, addends - 1);
     let known: Vec<bool> = (0..circuit.inputs().len()).map(|input| input == 1 || input == addends).collect();
     let plan = Plan::new(&circuit, &known);
     let batch = Batch { session: [2; 16], number: 0 };

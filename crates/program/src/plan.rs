@@ -216,13 +216,13 @@ pub enum Local {
     AndPublic { a: Reg, c: Public, dst: Reg },
     /// A row of bits to the ring of words of `dst`: additive component `component` of each, of three, as the number 0
     /// or 1.
-    BitAddend { a: Reg, component: u8, dst: Reg },
+    BitComponent { a: Reg, component: u8, dst: Reg },
     /// Ring of words, three additive components: `dst = (x_0 >> by) + (x_1 >> by) + (x_2 >> by)`, zeros coming in.
-    ShiftAddends { a: Reg, by: u8, dst: Reg },
+    ShiftComponents { a: Reg, by: u8, dst: Reg },
 }
 
 /// The additive component that is `T` in a sharing of two.
-pub const SECOND_ADDEND: u8 = 2;
+pub const SECOND_COMPONENT: u8 = 2;
 
 /// An operand of a circuit: where the bits of one of its inputs are, for every instance.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -234,9 +234,9 @@ pub enum Operand {
     /// In one row: the same bits for all instances; a late input of the circuit ([`Layered::with_late`]).
     Same(Reg),
     /// In one row of a ring of words, with a number for every instance: the low bits of one of its additive components,
-    /// or of that one's negative modulo 2^k. No message. Of a sharing of two only [`SECOND_ADDEND`]: what
+    /// or of that one's negative modulo 2^k. No message. Of a sharing of two only [`SECOND_COMPONENT`]: what
     /// [`OpKind::Split`] is to the first.
-    Addend {
+    Component {
         /// The numbers.
         a: Reg,
         /// Which additive component: 0, 1 or 2.
@@ -250,7 +250,7 @@ impl Operand {
     /// The register.
     pub const fn reg(self) -> Reg {
         match self {
-            Self::Each(reg) | Self::Rows(reg) | Self::Same(reg) | Self::Addend { a: reg, .. } => reg,
+            Self::Each(reg) | Self::Rows(reg) | Self::Same(reg) | Self::Component { a: reg, .. } => reg,
         }
     }
 }
@@ -280,7 +280,7 @@ pub enum OpKind {
     Shift { a: Reg, by: u8, dst: Reg },
     /// MSB extraction, ring to one row of bits: the top bit of each number. Two stages. For protocols with a way of
     /// their own ([`Native::msb`](crate::Native)).
-    Sign { a: Reg, dst: Reg },
+    Msb { a: Reg, dst: Reg },
     /// Bits: a circuit, on as many instances as `dst` has room for. `dst` is one row: instance after instance,
     /// each with the bits of all outputs. One stage, and as many rounds as the circuit is deep for every window of
     /// tiles ([`Plan::window`]).
@@ -296,7 +296,7 @@ impl OpKind {
             | Self::MatMul { .. }
             | Self::Split { .. }
             | Self::Circuit { .. } => 1,
-            Self::Inject { .. } | Self::Shift { .. } | Self::Sign { .. } => 2,
+            Self::Inject { .. } | Self::Shift { .. } | Self::Msb { .. } => 2,
         }
     }
 
@@ -313,7 +313,7 @@ impl OpKind {
         match self {
             Self::And { a, b, .. } => vec![a.reg, b.reg],
             Self::Mul { a, b, .. } | Self::MatMul { a, b, .. } => vec![*a, *b],
-            Self::Split { a, .. } | Self::Shift { a, .. } | Self::Sign { a, .. } => vec![*a],
+            Self::Split { a, .. } | Self::Shift { a, .. } | Self::Msb { a, .. } => vec![*a],
             Self::Inject { a, .. } => vec![a.reg],
             Self::Circuit { inputs, .. } => inputs.iter().map(|input| input.reg()).collect(),
         }
@@ -328,7 +328,7 @@ impl OpKind {
             | Self::MatMul { dst, .. }
             | Self::Inject { dst, .. }
             | Self::Shift { dst, .. }
-            | Self::Sign { dst, .. }
+            | Self::Msb { dst, .. }
             | Self::Circuit { dst, .. } => vec![*dst],
         }
     }
@@ -341,7 +341,7 @@ impl OpKind {
             Self::Mul { dst, .. }
             | Self::Inject { dst, .. }
             | Self::Shift { dst, .. }
-            | Self::Sign { dst, .. } => plan.registers[*dst as usize].cols,
+            | Self::Msb { dst, .. } => plan.registers[*dst as usize].cols,
             Self::MatMul { shape, .. } => shape.batch * shape.m * shape.n,
             Self::Split { s, .. } => plan.registers[*s as usize].cols,
             Self::Circuit { circuit, dst, .. } => {
@@ -364,8 +364,8 @@ impl Local {
             | Self::Copy { a, .. }
             | Self::XorPublic { a, .. }
             | Self::AndPublic { a, .. }
-            | Self::BitAddend { a, .. }
-            | Self::ShiftAddends { a, .. } => vec![*a],
+            | Self::BitComponent { a, .. }
+            | Self::ShiftComponents { a, .. } => vec![*a],
             Self::Xor { a, b, .. } => vec![a.reg, b.reg],
             Self::Not { a, .. } | Self::CopyRows { a, .. } => vec![a.reg],
         }
@@ -384,8 +384,8 @@ impl Local {
             | Self::Copy { dst, .. }
             | Self::XorPublic { dst, .. }
             | Self::AndPublic { dst, .. }
-            | Self::BitAddend { dst, .. }
-            | Self::ShiftAddends { dst, .. } => *dst,
+            | Self::BitComponent { dst, .. }
+            | Self::ShiftComponents { dst, .. } => *dst,
             Self::Xor { dst, .. } | Self::Not { dst, .. } | Self::CopyRows { dst, .. } => dst.reg,
         }
     }

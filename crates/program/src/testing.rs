@@ -7,7 +7,7 @@ use proptest::test_runner::TestRng;
 
 use crate::plan::{
     Domain, Form, Layout, Local, MatrixShape, Modulus, OpKind, Operand, OutputOp, Plan, Public, Reg, Rows,
-    SECOND_ADDEND,
+    SECOND_COMPONENT,
 };
 use crate::value::words_of;
 use crate::{
@@ -89,7 +89,7 @@ impl<'a> Clear<'a> {
                 vec![(Rows::run(*s, 0, u32::from(*bits)), rows.collect())]
             }
             OpKind::Inject { a, dst } => vec![(Rows::one(*dst, 0), self.read_rows(*a))],
-            OpKind::Sign { a, dst } => {
+            OpKind::Msb { a, dst } => {
                 let top = self.plan.register(*a).domain.bits() - 1;
                 vec![(Rows::one(*dst, 0), self.read(*a).iter().map(|word| word >> top & 1).collect())]
             }
@@ -162,10 +162,13 @@ impl<'a> Clear<'a> {
             Local::Xor { a, b, dst } => (*dst, zip(&self.read_rows(*a), &self.read_rows(*b), |a, b| a ^ b)),
             Local::Not { a, dst } => (*dst, self.read_rows(*a).iter().map(|bit| 1 - bit).collect()),
             Local::CopyRows { a, dst } => (*dst, self.read_rows(*a)),
-            Local::BitAddend { a, component, .. } => (whole, self.addend(*a, *component)),
-            Local::ShiftAddends { a, by, .. } => {
+            Local::BitComponent { a, component, .. } => (whole, self.additive_component(*a, *component)),
+            Local::ShiftComponents { a, by, .. } => {
                 let shifted = [0, 1, 2].map(|component| {
-                    self.addend(*a, component).iter().map(|addend| addend >> by).collect::<Vec<_>>()
+                    self.additive_component(*a, component)
+                        .iter()
+                        .map(|addend| addend >> by)
+                        .collect::<Vec<_>>()
                 });
                 let sum = |a: &[u128], b: &[u128]| zip(a, b, |a, b| modulus.add(a, b));
                 (whole, sum(&sum(&shifted[0], &shifted[1]), &shifted[2]))
@@ -189,8 +192,8 @@ impl<'a> Clear<'a> {
                 let column = |at: usize| rows.iter().skip(at).step_by(register.cols).copied();
                 (0..instances).flat_map(column).collect()
             }
-            Operand::Addend { a, component, negate } => {
-                let addend = self.addend(a, component);
+            Operand::Component { a, component, negate } => {
+                let addend = self.additive_component(a, component);
                 let signed = |word: u128| if negate { word.wrapping_neg() } else { word };
                 addend.iter().flat_map(|&word| (0..width).map(move |bit| signed(word) >> bit & 1)).collect()
             }
@@ -206,11 +209,11 @@ impl<'a> Clear<'a> {
     /// Two additive components: the first two of three, and the third.
     fn split(&mut self, a: Reg) -> (Vec<u128>, Vec<u128>) {
         let (x, all) = (self.read(a), self.modulus(a).last());
-        let second = self.addend(a, SECOND_ADDEND);
+        let second = self.additive_component(a, SECOND_COMPONENT);
         (zip(&x, &second, |x, t| x.wrapping_sub(t) & all), second)
     }
 
-    fn addend(&mut self, a: Reg, component: u8) -> Vec<u128> {
+    fn additive_component(&mut self, a: Reg, component: u8) -> Vec<u128> {
         let (x, modulus) = (self.read(a), self.modulus(a));
         if !self.addends.contains_key(&a) {
             let mut draw = |x: &u128| match self.rng.random_range(0..7u8) {

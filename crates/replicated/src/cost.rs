@@ -30,7 +30,7 @@ pub(crate) fn operation(plan: &Plan, kind: &OpKind, stage: u32, zero_sharing: Ze
         }
         OpKind::Inject { dst, .. } => select(bits(*dst), 1, stage),
         OpKind::Shift { dst, .. } => select(bits(*dst), 2, stage),
-        OpKind::Sign { .. } => unreachable!("lowering takes signs by circuits here"),
+        OpKind::Msb { .. } => unreachable!("lowering takes signs by circuits here"),
     }
 }
 

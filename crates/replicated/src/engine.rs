@@ -155,7 +155,7 @@ impl Engine for ReplicatedEngine {
             &OpKind::Inject { a, dst } => self.inject_begin(job, a, dst),
             &OpKind::Shift { a, by, dst } => self.shift_begin(job, a, by, dst),
             OpKind::Circuit { circuit, inputs, dst } => self.layer_begin(job, circuit, inputs, *dst),
-            OpKind::Sign { .. } => unreachable!("lowering takes signs by circuits here"),
+            OpKind::Msb { .. } => unreachable!("lowering takes signs by circuits here"),
         }
     }
 
@@ -173,7 +173,7 @@ impl Engine for ReplicatedEngine {
             (OpKind::Inject { .. } | OpKind::Shift { .. }, 0, 0) => &[1, 2],
             (OpKind::Inject { .. } | OpKind::Shift { .. }, 2, 1) => &[0],
             (
-                OpKind::Split { .. } | OpKind::Inject { .. } | OpKind::Shift { .. } | OpKind::Sign { .. },
+                OpKind::Split { .. } | OpKind::Inject { .. } | OpKind::Shift { .. } | OpKind::Msb { .. },
                 ..,
             ) => &[],
         };
@@ -195,7 +195,7 @@ impl Engine for ReplicatedEngine {
             &OpKind::Inject { a, dst } => self.inject_finish(job, a, dst),
             &OpKind::Shift { a, dst, .. } => self.shift_finish(job, a, dst),
             OpKind::Circuit { circuit, .. } => self.layer_finish(job, circuit),
-            OpKind::Sign { .. } => unreachable!("lowering takes signs by circuits here"),
+            OpKind::Msb { .. } => unreachable!("lowering takes signs by circuits here"),
         }
     }
 

@@ -5,7 +5,7 @@
 //! it can leave out in the other component.
 
 use crate::next;
-use tacit_program::plan::{OpKind, Operand, Plan, Reg, SECOND_ADDEND};
+use tacit_program::plan::{OpKind, Operand, Plan, Reg, SECOND_COMPONENT};
 
 /// For every register of a plan and each of a party's components whether anything reads it after it was written.
 pub(crate) struct Reads {
@@ -48,15 +48,15 @@ impl Reads {
 
     fn operation(&mut self, kind: &OpKind, me: usize) {
         match kind {
-            OpKind::Split { a, .. } => self.first_addend(*a, me),
+            OpKind::Split { a, .. } => self.first_component(*a, me),
             OpKind::Shift { a, .. } => {
-                self.first_addend(*a, me);
-                self.addend(*a, SECOND_ADDEND, me);
+                self.first_component(*a, me);
+                self.component(*a, SECOND_COMPONENT, me);
             }
             OpKind::Circuit { inputs, .. } => {
                 for input in inputs {
                     match input {
-                        Operand::Addend { a, component, .. } => self.addend(*a, *component, me),
+                        Operand::Component { a, component, .. } => self.component(*a, *component, me),
                         Operand::Each(reg) | Operand::Rows(reg) | Operand::Same(reg) => self.both(*reg),
                     }
                 }
@@ -65,7 +65,7 @@ impl Reads {
             | OpKind::Mul { .. }
             | OpKind::MatMul { .. }
             | OpKind::Inject { .. }
-            | OpKind::Sign { .. } => {
+            | OpKind::Msb { .. } => {
                 kind.reads().into_iter().for_each(|reg| self.both(reg));
             }
         }
@@ -77,14 +77,14 @@ impl Reads {
     }
 
     /// `P_1` reads `x_1` and `x_0`.
-    fn first_addend(&mut self, reg: Reg, me: usize) {
+    fn first_component(&mut self, reg: Reg, me: usize) {
         if me == 1 {
             self.both(reg);
         }
     }
 
     /// `P_j` and `P_(j+1)` read `x_j`.
-    fn addend(&mut self, reg: Reg, component: u8, me: usize) {
+    fn component(&mut self, reg: Reg, component: u8, me: usize) {
         let holder = usize::from(component);
         self.own[reg as usize] |= me == holder;
         self.prev[reg as usize] |= me == next(holder);
@@ -130,7 +130,7 @@ mod tests {
             let circuit = Arc::new(Layered::new(&build.finish(vec![bits])));
             let mut builder = Builder::new();
             let (a, dst) = (builder.ring(Width::W8, 3), builder.bits(1, 24));
-            let inputs = vec![Operand::Addend { a, component, negate: false }];
+            let inputs = vec![Operand::Component { a, component, negate: false }];
             builder.interact(OpKind::Circuit { circuit, inputs, dst });
             builder.output(dst, To::All);
             let plan = builder.finish();

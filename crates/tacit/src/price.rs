@@ -73,7 +73,7 @@ fn share_checks(bill: &mut Itemised, checks: &Checks) {
 /// Names to compare the prices of, if none is given: those of all protocols, and for a program that compares numbers also
 /// those with a way of their own to do it.
 pub fn priced(compiled: &Arc<Compiled>) -> Vec<String> {
-    let signs = |op: &Op| matches!(op.kind, OpKind::Sign { .. });
+    let signs = |op: &Op| matches!(op.kind, OpKind::Msb { .. });
     let compares = |protocol: &'static dyn Protocol| {
         compiled.for_protocol(protocol).is_ok_and(|compiled| compiled.plan().ops.iter().any(signs))
     };

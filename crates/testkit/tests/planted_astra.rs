@@ -460,7 +460,7 @@ fn paths_that_note_nothing_are_noticed() {
     let (x, sign) = (builder.ring(Width::W32, 3), builder.bits(1, 3));
     let owner = builder.role("P1");
     builder.input(owner, x);
-    builder.interact(OpKind::Sign { a: x, dst: sign });
+    builder.interact(OpKind::Msb { a: x, dst: sign });
     builder.output(sign, To::All);
     let protocol = garbled([&[Mistake::SignsUnnoted]; 3]).protocol;
     refused(&Case::new(protocol, builder.finish(), &[vec![1, 2, 3]]));

@@ -18,7 +18,7 @@ pub(crate) fn mixed(protocol: &'static dyn Protocol, count: usize) -> Case {
     let [a, b, dst] = [p, q, r].map(|reg| Rows::one(reg, 0));
     builder.interact(OpKind::And { a, b, dst });
     builder.interact(OpKind::Mul { a: x, b: y, dst: z });
-    builder.interact(OpKind::Sign { a: z, dst: sign });
+    builder.interact(OpKind::Msb { a: z, dst: sign });
     builder.output(r, To::All);
     let alice = builder.role("alice");
     builder.output(sign, To::One(alice));

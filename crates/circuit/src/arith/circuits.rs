@@ -43,7 +43,7 @@ pub fn sum(style: Style, width: u32, words: usize) -> Circuit {
 ///
 /// As few ANDs as [`super::sum`] has in its small style, for all but the highest column: width - 1 for two words,
 /// 2 width - 3 for three of 2 bits or more.
-pub fn masked_sign(width: u32, words: usize, masks: usize) -> Circuit {
+pub fn masked_msb(width: u32, words: usize, masks: usize) -> Circuit {
     let mut b = Builder::new();
     let words: Vec<_> = (0..words).map(|_| b.input(width)).collect();
     let masks: Vec<_> = (0..masks).flat_map(|_| b.input(1)).collect();

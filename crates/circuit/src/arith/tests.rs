@@ -128,7 +128,7 @@ fn signs_of_sums_are_masked() {
         (3, 64, 2, 125),
         (3, 65, 2, 127),
     ] {
-        let circuit = circuits::masked_sign(width, words, masks);
+        let circuit = circuits::masked_msb(width, words, masks);
         assert_eq!(circuit.ands(), ands, "{words} words of {width} bits");
         for case in 0..40 {
             let terms: Vec<u128> = (0..words).map(|_| noise.number(width)).collect();
@@ -139,7 +139,7 @@ fn signs_of_sums_are_masked() {
             assert_eq!(number(&evaluate(&circuit, &inputs)[0]), sign ^ mask, "{width}: {terms:?}");
         }
     }
-    assert_eq!(evaluate(&circuits::masked_sign(8, 0, 0), &[]), [[false]]);
+    assert_eq!(evaluate(&circuits::masked_msb(8, 0, 0), &[]), [[false]]);
 }
 
 #[test]

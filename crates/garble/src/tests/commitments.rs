@@ -10,7 +10,7 @@ const INSTANCES: usize = 1101;
 
 /// A plan with an input that garblers don't know, and the bits of that.
 fn plan() -> (Plan, Vec<u64>) {
-    let circuit = arith::masked_sign(5, 3, 2);
+    let circuit = arith::masked_msb(5, 3, 2);
     let bits = inputs(&circuit, INSTANCES, 3).swap_remove(2);
     (Plan::new(&circuit, &[false, true, false, true, false]), bits)
 }

@@ -6,7 +6,7 @@ use super::*;
 
 #[test]
 fn labels_are_addressed_by_instance_and_bit() {
-    let circuit = arith::masked_sign(5, 2, 1);
+    let circuit = arith::masked_msb(5, 2, 1);
     let plan = Plan::new(&circuit, &[true, false, false]);
     let garbler = Garbler::new(&plan, &SEED, BATCH);
     let rows = inputs(&circuit, 300, 1);
@@ -33,12 +33,12 @@ fn labels_are_addressed_by_instance_and_bit() {
 #[test]
 #[should_panic(expected = "folded in")]
 fn an_input_that_is_folded_in_has_no_labels() {
-    let plan = Plan::new(&arith::masked_sign(5, 2, 1), &[true, false, false]);
+    let plan = Plan::new(&arith::masked_msb(5, 2, 1), &[true, false, false]);
     let _ = Garbler::new(&plan, &SEED, BATCH).labels(0, 0..1, &[0; 5], &mut [0; 80]);
 }
 
 #[test]
 #[should_panic(expected = "known or not")]
 fn inputs_of_which_it_is_not_said_whether_they_are_known_are_refused() {
-    Plan::new(&arith::masked_sign(5, 2, 1), &[true]);
+    Plan::new(&arith::masked_msb(5, 2, 1), &[true]);
 }

@@ -10,7 +10,7 @@ use crate::{Error, MAX_INSTANCES};
 const INSTANCES: usize = 70;
 
 fn plan() -> Plan {
-    Plan::new(&arith::masked_sign(4, 2, 1), &[false, true, false])
+    Plan::new(&arith::masked_msb(4, 2, 1), &[false, true, false])
 }
 
 fn pieces(tile: u64) -> [Range<u64>; 5] {
@@ -94,7 +94,7 @@ fn an_evaluator_is_given_what_the_plan_says() {
 #[test]
 fn outputs_are_decoded_and_checked_by_rows_of_their_length() {
     let plan = plan();
-    let piece = garbled(&plan, &inputs(&arith::masked_sign(4, 2, 1), INSTANCES, 1), INSTANCES);
+    let piece = garbled(&plan, &inputs(&arith::masked_msb(4, 2, 1), INSTANCES, 1), INSTANCES);
     let active = piece.evaluate(&plan);
     let (bits, tags) = (piece.checked(&plan), active.tags());
     for wrong in [&bits[1..], &[], &[0; 3]] {

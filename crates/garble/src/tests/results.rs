@@ -31,7 +31,7 @@ proptest! {
 
 #[test]
 fn batches_end_anywhere() {
-    let circuit = arith::masked_sign(5, 3, 2);
+    let circuit = arith::masked_msb(5, 3, 2);
     let tile = Plan::new(&circuit, &[false; 5]).tile();
     for instances in [0, 1, 2, 3, 63, 64, 65, tile - 1, tile, tile + 1, 2 * tile + 1] {
         for which in [0, 0b01010, 0b11111] {
@@ -44,7 +44,7 @@ fn batches_end_anywhere() {
 fn signs_of_shared_numbers_are_found() {
     // ASTRA, section 5.4: two or three addends, the second one known to both garblers, and bits that mask.
     for (width, words) in [(32, 2), (64, 2), (32, 3), (64, 3)] {
-        let circuit = arith::masked_sign(width, words, words - 1);
+        let circuit = arith::masked_msb(width, words, words - 1);
         let mut known = vec![false; circuit.inputs().len()];
         known[1] = true;
         known[words] = true;
@@ -82,7 +82,7 @@ fn constants_are_outputs_and_operands() {
 
 #[test]
 fn pieces_are_the_whole_in_parts() {
-    let circuit = arith::masked_sign(9, 3, 2);
+    let circuit = arith::masked_msb(9, 3, 2);
     let plan = Plan::new(&circuit, &[false, true, false, true, false]);
     let (tile, instances) = (plan.tile(), 4 * plan.tile() + 77);
     let inputs = inputs(&circuit, instances, 1);
@@ -128,7 +128,7 @@ fn one_seed_makes_one_garbling_and_another_seed_or_batch_another() {
 
 #[test]
 fn all_levels_make_the_same() {
-    let circuit = arith::masked_sign(16, 3, 2);
+    let circuit = arith::masked_msb(16, 3, 2);
     let plan = Plan::new(&circuit, &[false, true, false, true, false]);
     let inputs = inputs(&circuit, 601, 1);
     let made = || {
@@ -145,7 +145,7 @@ fn all_levels_make_the_same() {
 #[test]
 fn the_construction_is_that_of_known_answers() {
     // Whoever changes hashes, keys, draws or layouts changes what peers must agree on.
-    let circuit = arith::masked_sign(8, 3, 2);
+    let circuit = arith::masked_msb(8, 3, 2);
     let plan = Plan::new(&circuit, &[false, true, false, true, false]);
     let inputs = inputs(&circuit, 600, 1);
     let piece = garbled(&plan, &inputs, 600);

@@ -49,7 +49,7 @@ fn looks_uniform(tally: &[u32]) -> bool {
 
 #[test]
 fn what_is_folded_in_changes_no_distribution() {
-    let circuit = arith::masked_sign(2, 2, 1);
+    let circuit = arith::masked_msb(2, 2, 1);
     let plan = Plan::new(&circuit, &[false, true, true]);
     assert_eq!(plan.ands(), 1);
     for (known, mask) in [(0, 0), (1, 0), (2, 0), (3, 0), (0, 1), (1, 1)] {
@@ -119,7 +119,7 @@ fn delta_is_odd_and_a_batch_s_own() {
 
 #[test]
 fn labels_have_every_bit_set_half_the_time_and_none_twice() {
-    let circuit = arith::masked_sign(8, 2, 1);
+    let circuit = arith::masked_msb(8, 2, 1);
     let plan = Plan::new(&circuit, &[false, false, false]);
     let instances = 2000;
     let piece = garbled(&plan, &inputs(&circuit, instances, 1), instances);
@@ -159,7 +159,7 @@ fn the_same_labels_are_never_hashed_alike() {
 
 #[test]
 fn a_wrong_bit_is_found() {
-    let circuit = arith::masked_sign(4, 3, 2);
+    let circuit = arith::masked_msb(4, 3, 2);
     let plan = Plan::new(&circuit, &[false, true, false, true, false]);
     let instances = 70;
     let piece = garbled(&plan, &inputs(&circuit, instances, 1), instances);
@@ -185,7 +185,7 @@ fn a_wrong_bit_is_found() {
 
 #[test]
 fn a_wrong_label_never_becomes_another_bit_unseen() {
-    let circuit = arith::masked_sign(4, 3, 2);
+    let circuit = arith::masked_msb(4, 3, 2);
     let plan = Plan::new(&circuit, &[false, true, false, true, false]);
     let mut piece = garbled(&plan, &inputs(&circuit, 65, 1), 65);
     let right = piece.checked(&plan);
@@ -216,7 +216,7 @@ fn a_wrong_label_never_becomes_another_bit_unseen() {
 
 #[test]
 fn a_flipped_bit_of_a_table_never_becomes_another_bit_unseen() {
-    let circuit = arith::masked_sign(4, 3, 2);
+    let circuit = arith::masked_msb(4, 3, 2);
     let plan = Plan::new(&circuit, &[false, true, false, true, false]);
     let mut piece = garbled(&plan, &inputs(&circuit, 3, 1), 3);
     let right = piece.checked(&plan);
@@ -253,7 +253,7 @@ fn outcome(plan: &Plan, piece: &Piece, right: &[u64]) -> Result<(), Error> {
 
 #[test]
 fn secrets_are_not_printed() {
-    let circuit = arith::masked_sign(4, 2, 1);
+    let circuit = arith::masked_msb(4, 2, 1);
     let plan = Plan::new(&circuit, &[false, false, true]);
     let mut garbler = Garbler::new(&plan, &SEED, BATCH);
     let piece = Piece::new(&plan, &mut garbler, 0, &inputs(&circuit, 3, 1), 3);

@@ -9,7 +9,7 @@
 
 use super::term::Term;
 use super::{AdditiveComponents, Lowering};
-use crate::plan::{OpKind, Operand, Reg, SECOND_ADDEND};
+use crate::plan::{OpKind, Operand, Reg, SECOND_COMPONENT};
 use std::sync::Arc;
 use tacit_circuit::{self as circuit, Wire};
 
@@ -45,11 +45,11 @@ impl Lowering<'_> {
         }
         let sign = if self.native.msb {
             let dst = self.plan.bits(1, self.plan.shape(a).cols);
-            self.plan.interact(OpKind::Sign { a, dst });
+            self.plan.interact(OpKind::Msb { a, dst });
             dst
         } else {
             let top = self.bits_of(a) as usize - 1;
-            self.of_addends(a, self.bits_of(a), false, |build, sum| {
+            self.of_components(a, self.bits_of(a), false, |build, sum| {
                 let apart = sum.apart(build, top);
                 let carry = sum.carry_into(build, top);
                 carry.map_or(apart, |carry| build.xor(apart, carry))
@@ -64,7 +64,7 @@ impl Lowering<'_> {
     /// and 1 + log2 k rounds; by three 2 (k - 1) ANDs and as many rounds.
     pub(super) fn is_zero(&mut self, a: Reg) -> Reg {
         let bits = self.bits_of(a);
-        self.of_addends(a, bits, true, |build, sum| {
+        self.of_components(a, bits, true, |build, sum| {
             let mut apart: Vec<Wire> =
                 (0..bits as usize).map(|position| sum.apart(build, position)).collect();
             while apart.len() > 1 {
@@ -78,14 +78,14 @@ impl Lowering<'_> {
     /// The carry out of the low `by` bits of a number's two components. 2 + ceil(log2 by) rounds; as many ANDs to
     /// generate, and 2 (by - 1) - ceil(log2 by) in the tree.
     pub(super) fn carry_out(&mut self, a: Reg, by: u8) -> Reg {
-        self.of_addends(a, by.into(), false, |build, sum| match sum.carry_into(build, by.into()) {
+        self.of_components(a, by.into(), false, |build, sum| match sum.carry_into(build, by.into()) {
             Some(carry) => carry,
             None => build.constant(false),
         })
     }
 
     /// A bit of each number, from the low bits of two rows that sum to it, or, where `less_one`, to it less one.
-    fn of_addends(
+    fn of_components(
         &mut self,
         a: Reg,
         bits: u32,
@@ -94,7 +94,7 @@ impl Lowering<'_> {
     ) -> Reg {
         let cols = self.plan.shape(a).cols;
         let mut build = circuit::Builder::new();
-        let addend = |component, negate| Operand::Addend { a, component, negate };
+        let addend = |component, negate| Operand::Component { a, component, negate };
         let (sum, inputs) = if self.native.additive_components == AdditiveComponents::Three {
             let mut addends = [(); 3].map(|()| build.input(bits));
             if less_one {
@@ -109,7 +109,7 @@ impl Lowering<'_> {
             if less_one {
                 complement(&mut build, &mut second);
             }
-            (Pair { s: first, t: second }, vec![Operand::Rows(s), addend(SECOND_ADDEND, less_one)])
+            (Pair { s: first, t: second }, vec![Operand::Rows(s), addend(SECOND_COMPONENT, less_one)])
         };
         let bit = bit(&mut build, &sum);
         let circuit = self.laid_out(&Arc::new(build.finish(vec![vec![bit]])), vec![false; inputs.len()]);

@@ -3,7 +3,7 @@
 //! **Two additive components.** [`OpKind::Shift`] and [`OpKind::Inject`] do it, but for the carry out of the low bits.
 //!
 //! **Three additive components, injection.** A bit is `b = b_0 xor b_1 xor b_2`, and each `b_j` is a number that is
-//! shared already ([`Local::BitAddend`]). As numbers `u xor v = u + v - 2 u v`: two products, one after the other.
+//! shared already ([`Local::BitComponent`]). As numbers `u xor v = u + v - 2 u v`: two products, one after the other.
 //!
 //! **Three additive components, shift.** For `0 <= x < 2^(k-1)` the integers `x_0 + x_1 + x_2 = x + 2^k w` with `w` in
 //! 0, 1, 2. So
@@ -67,7 +67,7 @@ impl Lowering<'_> {
         let width = width_of(self.plan.shape(x).domain);
         let shifted = self.plan.ring(width, self.plan.shape(x).cols);
         let missing = if self.native.additive_components == AdditiveComponents::Three {
-            self.plan.local(Local::ShiftAddends { a: x, by, dst: shifted });
+            self.plan.local(Local::ShiftComponents { a: x, by, dst: shifted });
             self.carry_and_wrap(x, by)
         } else {
             self.plan.interact(OpKind::Shift { a: x, by, dst: shifted });
@@ -100,7 +100,8 @@ impl Lowering<'_> {
         let (outputs, weights): (Vec<_>, Vec<_>) = weighted.into_iter().unzip();
         let dst = self.plan.bits(1, weights.len() * shape.cols);
         let circuit = self.laid_out(&Arc::new(build.finish(vec![outputs])), vec![false; 3]);
-        let inputs = [0, 1, 2].map(|component| Operand::Addend { a: x, component, negate: false }).to_vec();
+        let inputs =
+            [0, 1, 2].map(|component| Operand::Component { a: x, component, negate: false }).to_vec();
         self.plan.interact(OpKind::Circuit { circuit, inputs, dst });
         self.weighted_sum(dst, &weights, width_of(shape.domain))
     }
@@ -140,7 +141,7 @@ impl Lowering<'_> {
         let cols = self.plan.shape(bits).cols;
         let [first, second, third] = [0, 1, 2].map(|component| {
             let dst = self.plan.ring(width, cols);
-            self.plan.local(Local::BitAddend { a: bits, component, dst });
+            self.plan.local(Local::BitComponent { a: bits, component, dst });
             Term::Secret(dst)
         });
         [self.exclusive_or(&first, &second), third]

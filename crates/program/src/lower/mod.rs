@@ -53,7 +53,7 @@ pub struct Native {
     pub rings: bool,
     /// The additive components by which numbers become bits and bits numbers. Unused where there are no rings.
     pub additive_components: AdditiveComponents,
-    /// Whether [`plan::OpKind::Sign`] does MSB extraction, rather than circuits on the bits of additive components.
+    /// Whether [`plan::OpKind::Msb`] does MSB extraction, rather than circuits on the bits of additive components.
     /// Nothing asks for it where there are no rings.
     pub msb: bool,
 }
@@ -64,10 +64,10 @@ pub enum AdditiveComponents {
     /// No known number of them: no such way.
     None,
     /// Two, of which single parties know one each: [`plan::OpKind::Split`], [`plan::OpKind::Inject`] and
-    /// [`plan::OpKind::Shift`], and [`plan::Operand::Addend`] of the second. They trust the party that knows the first.
+    /// [`plan::OpKind::Shift`], and [`plan::Operand::Component`] of the second. They trust the party that knows the first.
     Two,
-    /// Three, each of which its holders share without a message: [`plan::Operand::Addend`] of each,
-    /// [`plan::Local::BitAddend`] and [`plan::Local::ShiftAddends`], and for the rest ANDs and products.
+    /// Three, each of which its holders share without a message: [`plan::Operand::Component`] of each,
+    /// [`plan::Local::BitComponent`] and [`plan::Local::ShiftComponents`], and for the rest ANDs and products.
     Three,
 }
 

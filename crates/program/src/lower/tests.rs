@@ -277,14 +277,14 @@ fn where_signs_are_offered_a_comparison_takes_nothing_else_and_two_rounds() {
     for width in Width::ALL {
         let less = program(Dtype::Int, half(width), &[65], 2, |build, x| build.less(x[0], x[1]));
         let plan = checked_for(&less, Native::SIGNS).plan;
-        assert!(matches!(plan.ops[..], [crate::plan::Op { kind: OpKind::Sign { .. }, .. }]), "{width:?}");
+        assert!(matches!(plan.ops[..], [crate::plan::Op { kind: OpKind::Msb { .. }, .. }]), "{width:?}");
         assert_eq!(plan.depth(), 2);
         // What would overflow: by the signs of both and of the difference, and an AND.
         let whole = Range::of_width(width);
         let far = program(Dtype::Int, (whole.lo(), whole.hi()), &[65], 2, |build, x| build.less(x[0], x[1]));
         let plan = checked_for(&far, Native::SIGNS).plan;
         assert_eq!(
-            count(&plan, |op| matches!(op, OpKind::Sign { .. })),
+            count(&plan, |op| matches!(op, OpKind::Msb { .. })),
             if width == Width::W64 { 3 } else { 1 }
         );
     }

@@ -108,7 +108,7 @@ fn slack(plan: &Plan) -> usize {
         let kind = &plan.ops[stage.op as usize].kind;
         matches!(
             kind,
-            OpKind::Split { .. } | OpKind::Inject { .. } | OpKind::Shift { .. } | OpKind::Sign { .. }
+            OpKind::Split { .. } | OpKind::Inject { .. } | OpKind::Shift { .. } | OpKind::Msb { .. }
         )
     };
     let first = |stage: &&Stage| stage.stage == 0;

@@ -454,7 +454,7 @@ fn contents(case: &Case, delivery: &Delivery) -> Option<Contents> {
     let (stage, flows, element) = if let Some((op, stage)) = delivery.stage(plan) {
         let op = &plan.ops[op as usize];
         let domain = match &op.kind {
-            OpKind::And { .. } | OpKind::Split { .. } | OpKind::Sign { .. } | OpKind::Circuit { .. } => {
+            OpKind::And { .. } | OpKind::Split { .. } | OpKind::Msb { .. } | OpKind::Circuit { .. } => {
                 Domain::Bits
             }
             OpKind::Mul { dst, .. }

@@ -264,7 +264,7 @@ fn signs(count: usize) -> Plan {
     let (a, dst) = (builder.ring(Width::W8, count), builder.bits(1, count));
     let owner = builder.role("P1");
     builder.input(owner, a);
-    builder.interact(OpKind::Sign { a, dst });
+    builder.interact(OpKind::Msb { a, dst });
     builder.output(dst, To::All);
     builder.finish()
 }
