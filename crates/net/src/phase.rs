@@ -1,9 +1,11 @@
 //! The phases of a run, by which traffic is counted and errors are placed.
 
+use serde::Serialize;
 use std::fmt;
 
 /// What a party is doing.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Phase {
     /// Agreeing on the run: handshake, nonces, keys.
     #[default]
@@ -25,7 +27,7 @@ impl Phase {
     pub const ALL: [Self; 6] =
         [Self::Setup, Self::Input, Self::Offline, Self::Online, Self::Verify, Self::Output];
 
-    /// The phase's name, lower case.
+    /// The phase's name, lower case, as in JSON.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Setup => "setup",

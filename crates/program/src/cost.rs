@@ -13,6 +13,7 @@ use std::collections::BTreeMap;
 use std::ops::AddAssign;
 
 use serde::Serialize;
+pub use tacit_net::Phase;
 
 use crate::plan::{InputOp, Op, OutputOp, Plan, Stage};
 
@@ -50,38 +51,6 @@ pub trait CostModel {
     fn input(&self, plan: &Plan, input: &InputOp) -> Vec<Flow>;
     /// What revealing an output sends.
     fn output(&self, plan: &Plan, output: &OutputOp) -> Vec<Flow>;
-}
-
-/// The part of a run that traffic belongs to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Phase {
-    /// Agreeing on the run.
-    Setup,
-    /// Sharing inputs.
-    Input,
-    /// Preprocessing, before inputs are known.
-    Offline,
-    /// Computing on shares.
-    Online,
-    /// Proving that all went well.
-    Verify,
-    /// Opening outputs.
-    Output,
-}
-
-impl Phase {
-    /// Its name, as in JSON.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Setup => "setup",
-            Self::Input => "input",
-            Self::Offline => "offline",
-            Self::Online => "online",
-            Self::Verify => "verify",
-            Self::Output => "output",
-        }
-    }
 }
 
 /// Payload bytes on one link, one way.

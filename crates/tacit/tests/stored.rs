@@ -8,7 +8,6 @@ use std::thread;
 use tacit::engine::executor::Unobserved;
 use tacit::engine::{Clear, Security};
 use tacit::net::{Limits, Mesh, Phase};
-use tacit::program::cost;
 use tacit::program::{Builder, Data, Dtype, Range, Recipient, Value};
 use tacit::session::step;
 use tacit::store::{Available, Store};
@@ -104,7 +103,7 @@ fn what_one_session_makes_is_used_by_as_many_runs_and_no_more() {
     }
     let price = price(&program(100), PROTOCOL, &local().parties).unwrap().total;
     let ahead = price_offline(&program(100), PROTOCOL, &local().parties, 5).unwrap();
-    assert_eq!(ahead.phase(cost::Phase::Offline).bytes(), 5 * price.phase(cost::Phase::Offline).bytes());
+    assert_eq!(ahead.phase(Phase::Offline).bytes(), 5 * price.phase(Phase::Offline).bytes());
     assert!(prepared[0].links[1].bytes > 5 * 32, "P0 sends P2 shares");
 
     let mut stores = stores(&folder);
@@ -116,13 +115,8 @@ fn what_one_session_makes_is_used_by_as_many_runs_and_no_more() {
         }
         // Besides the offline phase a run sends what it always sends.
         for (endpoint, (name, traffic)) in report.endpoints.iter().enumerate() {
-            for (phase, declared) in [
-                (Phase::Input, cost::Phase::Input),
-                (Phase::Online, cost::Phase::Online),
-                (Phase::Verify, cost::Phase::Verify),
-                (Phase::Output, cost::Phase::Output),
-            ] {
-                let declared = price.phase(declared).sent_by(endpoint);
+            for phase in [Phase::Input, Phase::Online, Phase::Verify, Phase::Output] {
+                let declared = price.phase(phase).sent_by(endpoint);
                 assert_eq!(traffic.in_phase(phase), declared, "{name}: {phase}");
             }
         }
@@ -155,13 +149,13 @@ fn the_price_of_many_runs_is_what_is_sent() {
         // Clients can't have fair outputs.
         let compiled = if name == "astra-fair" { sums(20) } else { program(100) };
         let local = Local::new(name).unwrap();
-        let one = price(&compiled, name, &local.parties).unwrap().total.phase(cost::Phase::Offline);
+        let one = price(&compiled, name, &local.parties).unwrap().total.phase(Phase::Offline);
         for count in [1, 2, 9] {
             let folder = Folder::new();
             let sent = ahead_of(&local, &compiled, count, &folder);
             let declared = price_offline(&compiled, name, &local.parties, count).unwrap();
-            let offline = declared.phase(cost::Phase::Offline);
-            assert_eq!(sent, offline.bytes() + declared.phase(cost::Phase::Verify).bytes());
+            let offline = declared.phase(Phase::Offline);
+            assert_eq!(sent, offline.bytes() + declared.phase(Phase::Verify).bytes());
             let apart = count * one.bytes();
             let together = protocol(name).unwrap().spec().security != Security::SemiHonest && count > 1;
             assert!(if together { offline.bytes() < apart } else { offline.bytes() == apart }, "{name}");
@@ -270,7 +264,7 @@ fn protocols_with_an_offline_phase_say_so() {
     for protocol in protocols() {
         let local = Local::new(protocol.spec().name).unwrap();
         let total = price(&sums(100), &local.protocol, &local.parties).unwrap().total;
-        assert_eq!(protocol.prepares(), total.phase(cost::Phase::Offline).bytes() > 0, "{}", local.protocol);
+        assert_eq!(protocol.prepares(), total.phase(Phase::Offline).bytes() > 0, "{}", local.protocol);
     }
     assert!(protocol(PROTOCOL).unwrap().prepares());
 }

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use std::time::Duration;
 use tacit::engine::Clear;
 use tacit::net::{Limits, Mesh, Phase, Profile, Shaped, Transport};
-use tacit::program::cost::{Cost, Phase as CostPhase};
+use tacit::program::cost::Cost;
 use tacit::{
     Compiled, Endpoint, Error, Feed, Making, Strand, Stream, admitted_lanes, is_open, network, play_lanes,
     protocol, select,
@@ -102,8 +102,7 @@ impl Bench {
 
     /// The declared bytes of all lanes in the phases that are timed.
     pub(crate) fn timed_bytes(&self) -> Result<u64, Error> {
-        let timed =
-            |cost: Cost| cost.phase(CostPhase::Online).bytes() + cost.phase(CostPhase::Verify).bytes();
+        let timed = |cost: Cost| cost.phase(Phase::Online).bytes() + cost.phase(Phase::Verify).bytes();
         self.lanes.iter().map(|lane| self.lane_cost(lane).map(timed)).sum()
     }
 

@@ -11,7 +11,7 @@ use crate::table::{Table, bytes, rate, seconds};
 use serde::Serialize;
 use std::time::Duration;
 use tacit::net::Phase;
-use tacit::program::cost::{Cost, Phase as CostPhase};
+use tacit::program::cost::Cost;
 
 /// The figures of one run; the fields are the keys of the JSON object.
 #[derive(Clone, Debug, Serialize)]
@@ -92,7 +92,7 @@ impl Figures {
         let elapsed = sum(|part| part.finish.saturating_sub(part.start));
         let offline_seconds = sum(|part| part.prepared.saturating_sub(part.prepare));
         let offline_rounds =
-            |lane: &LaneWork| bench.lane_cost(lane).map(|cost| cost.phase(CostPhase::Offline).rounds);
+            |lane: &LaneWork| bench.lane_cost(lane).map(|cost| cost.phase(Phase::Offline).rounds);
         let offline_rounds = bench.lanes.iter().map(offline_rounds).collect::<Result<Vec<_>, _>>()?;
         let each_party = |of: fn(&Party) -> Duration| -> Vec<f64> {
             let sum =
@@ -212,27 +212,19 @@ fn compare_with_cost(
     names: &[String],
     declared: &Cost,
 ) -> Result<(), Failure> {
-    let phases = [
-        (Phase::Input, CostPhase::Input),
-        (Phase::Offline, CostPhase::Offline),
-        (Phase::Online, CostPhase::Online),
-        (Phase::Verify, CostPhase::Verify),
-        (Phase::Output, CostPhase::Output),
-    ];
     for (party, (name, report)) in names.iter().zip(&outcome.reports).enumerate() {
         let Some(figures) = report.lanes.get(lane) else {
             return Err(Failure::wrong(format!("{name} reports nothing of lane {lane}")));
         };
-        for (phase, priced) in phases {
-            let (sent, expected) =
-                (figures.sent_bytes[phase as usize], declared.phase(priced).sent_by(party));
+        for phase in Phase::ALL.into_iter().filter(|phase| *phase != Phase::Setup) {
+            let (sent, expected) = (figures.sent_bytes[phase as usize], declared.phase(phase).sent_by(party));
             if sent != expected {
                 return Err(Failure::wrong(format!(
                     "{name} sent {sent} bytes in lane {lane}'s {phase} phase; the declared cost is {expected}"
                 )));
             }
         }
-        let (rounds, expected) = (figures.rounds, declared.phase(CostPhase::Online).rounds);
+        let (rounds, expected) = (figures.rounds, declared.phase(Phase::Online).rounds);
         if rounds != expected {
             return Err(Failure::wrong(format!(
                 "{name} took {rounds} rounds in lane {lane}; the declared cost is {expected}"

@@ -160,8 +160,7 @@ fn declared(case: &Case) -> Bytes {
     let mut checks = protocol.checks(plan, case.roles());
     checks.extend(protocol.checks_together(plan, 1, 1));
     for (phase, flow) in checks.flows {
-        let same = Phase::ALL.into_iter().find(|other| other.name() == phase.name());
-        add(same.expect("links count by the phases that costs have"), vec![flow]);
+        add(phase, vec![flow]);
     }
     plan.outputs.iter().for_each(|output| add(Phase::Output, protocol.output(plan, case.roles(), output)));
     bytes.retain(|_, bytes| *bytes > 0);
