@@ -190,7 +190,7 @@ def price(
     config: str | os.PathLike[str] | None,
 ) -> Cost:
     """The cost of a program under a protocol, or under all that can run it."""
-    profile = _network(net or "lan")
+    profile = _network("lan" if net is None else net)
     given = net is not None
     names = None if parties is None else list(parties)
     window = None

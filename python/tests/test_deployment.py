@@ -116,7 +116,7 @@ def test_parties_with_other_plans_dont_run(seats: dict[str, Path]) -> None:
     # Who is late for the handshake hears of it while the links are made.
     told = ("aborted", "gave up before the run began")
     assert all(any(word in message for word in told) for message in messages.values()), messages
-    assert any("disagrees on the program" in message for message in messages.values()), messages
+    assert any("disagrees on the outputs" in message for message in messages.values()), messages
 
 
 def test_inputs_are_checked_before_anything_is_sent(seats: dict[str, Path]) -> None:
