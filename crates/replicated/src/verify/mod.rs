@@ -36,6 +36,8 @@ pub(crate) mod seeds;
 #[cfg(not(feature = "planted"))]
 mod seeds;
 mod steps;
+#[cfg(test)]
+mod testing;
 
 pub(crate) use log::BEGUN;
 #[cfg(feature = "planted")]
