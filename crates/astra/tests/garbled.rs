@@ -12,7 +12,7 @@ tacit_testkit::conformance!(Subject {
     told: |_, _, _| false,
     fresh_masks: false,
     baseline: concat!(env!("CARGO_MANIFEST_DIR"), "/../../vectors/wire/astra-garbled.txt").into(),
-});
+}; views: input and mul less maximum);
 
 /// By garbling a comparison takes two messages, one after the other, whatever the width; and exactly these bits.
 #[test]
