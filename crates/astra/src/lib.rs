@@ -58,9 +58,9 @@ use inputs::take_seeds;
 use state::AstraEngine;
 use std::sync::Arc;
 use tacit_engine::{Checks, Client, Engine, Error, Participants, Protocol, ProtocolSpec, Security};
-use tacit_program::Native;
 use tacit_program::cost::Flow;
 use tacit_program::plan::{InputOp, Op, OutputOp, Plan};
+use tacit_program::{Capabilities, Feature};
 use tacit_session::Session;
 use tacit_threeparty::ComponentsClient;
 
@@ -113,10 +113,10 @@ impl Protocol for Astra {
         self.0.text()
     }
 
-    fn native(&self) -> Native {
+    fn capabilities(&self) -> Capabilities {
         match self.0.comparison {
-            Comparison::Prefix => Native::ALL,
-            Comparison::Garbled => Native::SIGNS,
+            Comparison::Prefix => Capabilities::TWO_COMPONENTS,
+            Comparison::Garbled => Capabilities::TWO_COMPONENTS.with(Feature::Msb),
         }
     }
 

@@ -7,7 +7,7 @@ use crate::inputs::take_seeds;
 use crate::state::AstraEngine;
 use std::sync::Arc;
 use tacit_engine::{Checks, Client, Engine, Error, Participants, Protocol, ProtocolSpec, Security};
-use tacit_program::Native;
+use tacit_program::{Capabilities, Feature};
 use tacit_program::cost::Flow;
 use tacit_program::plan::{InputOp, Op, OutputOp, Plan};
 use tacit_session::Session;
@@ -66,11 +66,11 @@ impl Protocol for AstraMalicious {
         true
     }
 
-    fn native(&self) -> Native {
+    fn capabilities(&self) -> Capabilities {
         // Splitting numbers into bits by two additive components trusts the party that knows the first.
         match self.0.comparison {
-            Comparison::Prefix => Native::PRODUCTS,
-            Comparison::Garbled => Native::PRODUCTS_AND_SIGNS,
+            Comparison::Prefix => Capabilities::THREE_COMPONENTS,
+            Comparison::Garbled => Capabilities::THREE_COMPONENTS.with(Feature::Msb),
         }
     }
 

@@ -2,7 +2,7 @@
 
 use crate::{Clear, Error, Job, Material, Participants};
 use std::sync::Arc;
-use tacit_program::Native;
+use tacit_program::Capabilities;
 use tacit_program::cost::{Flow, Phase};
 use tacit_program::plan::{InputOp, Local, Op, OutputOp, Plan, Reg};
 use tacit_session::Session;
@@ -98,9 +98,7 @@ pub trait Protocol: Send + Sync {
         String::new()
     }
     /// What plans for it may ask for.
-    fn native(&self) -> Native {
-        Native::ALL
-    }
+    fn capabilities(&self) -> Capabilities;
     /// Whether it has an offline phase: whether its engines have something to [`prepare`](Engine::prepare).
     fn prepares(&self) -> bool {
         false

@@ -18,6 +18,7 @@
 //! **Order.** In a level all of `local` runs first. Then every stage of `stages` begins and is finished, and then the
 //! registers of `free` go. An operation of `k` stages stands in `k` levels that follow one another.
 
+use crate::capabilities::{self, Features};
 pub use crate::modulus::Modulus;
 use sha2::{Digest as _, Sha256};
 use std::hash::{Hash, Hasher};
@@ -279,7 +280,7 @@ pub enum OpKind {
     /// low `by` bits of `S + T`. Two stages.
     Shift { a: Reg, by: u8, dst: Reg },
     /// MSB extraction, ring to one row of bits: the top bit of each number. Two stages. For protocols with a way of
-    /// their own ([`Native::msb`](crate::Native)).
+    /// their own.
     Msb { a: Reg, dst: Reg },
     /// Bits: a circuit, on as many instances as `dst` has room for. `dst` is one row: instance after instance,
     /// each with the bits of all outputs. One stage, and as many rounds as the circuit is deep for every window of
@@ -547,6 +548,7 @@ pub struct Builder {
     levels: Vec<Level>,
     outputs: Vec<OutputOp>,
     node: u32,
+    needs: Features,
 }
 
 impl Builder {
@@ -558,6 +560,11 @@ impl Builder {
     /// Says which node of the program the next steps come from.
     pub fn at_node(&mut self, node: u32) {
         self.node = node;
+    }
+
+    /// What the plan needs of a protocol so far.
+    pub fn needs(&self) -> Features {
+        self.needs
     }
 
     /// The index of a participant, added if it is new.
@@ -617,6 +624,7 @@ impl Builder {
 
     /// Adds a local step.
     pub fn local(&mut self, step: Local) {
+        self.needs = self.needs.and(capabilities::of_step(&step));
         let mut level = self.ready[step.writes() as usize];
         for reg in step.reads() {
             level = level.max(self.ready[reg as usize]);
@@ -632,6 +640,7 @@ impl Builder {
 
     /// Adds an interactive operation.
     pub fn interact(&mut self, kind: OpKind) {
+        self.needs = self.needs.and(capabilities::of_operation(&kind));
         let reads = kind.reads();
         let writes = kind.writes();
         let first = reads.iter().chain(&writes).map(|&reg| self.ready[reg as usize]).max().unwrap_or(0);
@@ -678,6 +687,7 @@ impl Builder {
     }
 
     fn push(&mut self, register: Register) -> Reg {
+        self.needs = self.needs.with(capabilities::of_domain(register.domain));
         self.registers.push(register);
         self.ready.push(0);
         self.used.push(0);

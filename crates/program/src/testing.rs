@@ -11,7 +11,7 @@ use crate::plan::{
 };
 use crate::value::words_of;
 use crate::{
-    Builder, Data, Dtype, Index, InputType, Lowered, Native, NodeId, Program, Range, Recipient, Value,
+    Builder, Capabilities, Data, Dtype, Index, InputType, Lowered, NodeId, Program, Range, Recipient, Value,
 };
 
 /// Executes a plan on unpacked elements. Numbers have random additive components, so that every carry and
@@ -328,13 +328,18 @@ fn matmul(a: &[u128], b: &[u128], shape: MatrixShape, modulus: Modulus) -> Vec<u
 
 /// Lowers a program to what is offered, executes its plan with every node revealed, and compares all with the
 /// reference.
-pub(crate) fn check(program: &Program, native: Native, inputs: &[Vec<u64>], rng: TestRng) -> Lowered {
-    let lowered = crate::lower_for_debug(program, native).expect("all is offered");
+pub(crate) fn check(
+    program: &Program,
+    capabilities: Capabilities,
+    inputs: &[Vec<u64>],
+    rng: TestRng,
+) -> Lowered {
+    let lowered = crate::lower_for_debug(program, capabilities).expect("all is offered");
     let outputs = Clear::run(&lowered.plan, inputs, rng);
     let wrong =
         crate::first_difference(program, &lowered, inputs, &outputs).expect("inputs are in their ranges");
     assert_eq!(wrong, None);
-    crate::lower(program, native).expect("all is offered")
+    crate::lower(program, capabilities).expect("all is offered")
 }
 
 /// Whether a program needs no arithmetic modulo a prime.

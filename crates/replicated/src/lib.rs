@@ -41,6 +41,7 @@ use scheme::SCHEME;
 use state::ReplicatedEngine;
 use std::sync::Arc;
 use tacit_engine::{Checks, Client, Engine, Error, Participants, Protocol, ProtocolSpec, Security};
+use tacit_program::Capabilities;
 use tacit_program::cost::Flow;
 use tacit_program::plan::{InputOp, Op, OutputOp, Plan};
 use tacit_session::Session;
@@ -95,6 +96,10 @@ impl Protocol for Replicated {
             ZeroSharing::Computational => String::new(),
             ZeroSharing::InformationTheoretic => format!("{ZERO_SHARING}={INFORMATION_THEORETIC}"),
         }
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        Capabilities::TWO_COMPONENTS
     }
 
     fn operation(&self, plan: &Plan, op: &Op, stage: u32) -> Vec<Flow> {

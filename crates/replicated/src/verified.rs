@@ -28,7 +28,7 @@ use crate::zero_sharing::ZeroSharing;
 use std::sync::{Arc, LazyLock};
 use tacit_engine::executor::MAX_IN_FLIGHT;
 use tacit_engine::{Checks, Client, Engine, Error, Participants, Protocol, ProtocolSpec, Security};
-use tacit_program::Native;
+use tacit_program::Capabilities;
 use tacit_program::cost::{Flow, Phase};
 use tacit_program::plan::{InputOp, Op, OpKind, OutputOp, Plan};
 use tacit_session::Session;
@@ -155,8 +155,8 @@ impl Protocol for ReplicatedMalicious {
         challenges.into_iter().chain(proofs).collect::<Vec<_>>().join(" ")
     }
 
-    fn native(&self) -> Native {
-        Native::BITS
+    fn capabilities(&self) -> Capabilities {
+        Capabilities::BITS
     }
 
     fn operation(&self, plan: &Plan, op: &Op, stage: u32) -> Vec<Flow> {

@@ -1,12 +1,12 @@
 //! A program that is ready to run: checked, lowered, hashed.
 
-use crate::Error;
+use crate::{Error, protocols};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use tacit_engine::{Clear, Participants, Protocol};
 use tacit_program::plan::{InputOp, Plan};
 use tacit_program::{
-    InputType, Lowered, Native, OutputType, Program, Source, Value, decode, encode, first_difference, lower,
-    lower_for_debug,
+    Capabilities, InputType, Lowered, OutputType, Program, Source, Value, decode, encode, first_difference,
+    lower, lower_for_debug,
 };
 
 /// A program, its plan, and the hash by which parties agree on it.
@@ -21,35 +21,47 @@ pub struct Compiled {
     plan_digest: OnceLock<[u8; 32]>,
     hash: [u8; 32],
     debug: bool,
-    native: Native,
+    capabilities: Capabilities,
     /// The same for protocols that offer something else, once they were asked for.
     others: Mutex<Vec<Arc<Self>>>,
 }
 
+/// What the registry's first protocol offers.
+fn usual() -> Capabilities {
+    protocols().next().map_or(Capabilities::BITS, Protocol::capabilities)
+}
+
 impl Compiled {
-    /// Lowers a program for protocols that offer all operations. The plan is the same wherever the program is the
-    /// same.
+    /// Lowers a program for the first protocol of the registry, until another one asks for its plan. The plan is the same
+    /// wherever the program is the same.
     pub fn new(program: Program) -> Result<Arc<Self>, Error> {
-        Self::lowered(program, Native::ALL, false)
+        Self::lowered(program, usual(), false)
     }
 
     /// Lowers a program so that everything in it is revealed: for looking for faults on made-up data, in one
     /// process. Its hash differs from the program's, so no other party can be drawn into it; and no seat of a
     /// deployment runs it.
     pub fn debug(program: Program) -> Result<Arc<Self>, Error> {
-        Self::lowered(program, Native::ALL, true)
+        Self::lowered(program, usual(), true)
     }
 
-    fn lowered(program: Program, native: Native, debug: bool) -> Result<Arc<Self>, Error> {
-        let lowered = if debug { lower_for_debug(&program, native) } else { lower(&program, native) }?;
+    fn lowered(program: Program, capabilities: Capabilities, debug: bool) -> Result<Arc<Self>, Error> {
+        let lowered =
+            if debug { lower_for_debug(&program, capabilities) } else { lower(&program, capabilities) }?;
         let hash = if debug { program.hash().map(|byte| !byte) } else { program.hash() };
-        Ok(Arc::new(Self::with_plan(program, lowered, hash, debug, native)))
+        Ok(Arc::new(Self::with_plan(program, lowered, hash, debug, capabilities)))
     }
 
-    fn with_plan(program: Program, lowered: Lowered, hash: [u8; 32], debug: bool, native: Native) -> Self {
+    fn with_plan(
+        program: Program,
+        lowered: Lowered,
+        hash: [u8; 32],
+        debug: bool,
+        capabilities: Capabilities,
+    ) -> Self {
         let plan = Arc::new(lowered.plan.clone());
         let (plan_digest, others) = Default::default();
-        Self { program, lowered, plan, plan_digest, hash, debug, native, others }
+        Self { program, lowered, plan, plan_digest, hash, debug, capabilities, others }
     }
 
     /// The same program with a plan for a protocol: this one, if it is so already. Values for feeds are to be encoded
@@ -58,15 +70,16 @@ impl Compiled {
     /// # Errors
     /// If the program asks for what the protocol doesn't offer, with the user's line.
     pub fn for_protocol(self: &Arc<Self>, protocol: &dyn Protocol) -> Result<Arc<Self>, Error> {
-        let native = protocol.native();
-        if self.native == native {
+        let capabilities = protocol.capabilities();
+        if self.capabilities == capabilities {
             return Ok(self.clone());
         }
         let mut others = self.others.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(known) = others.iter().find(|other| other.native == native) {
+        if let Some(known) = others.iter().find(|other| other.capabilities == capabilities) {
             return Ok(known.clone());
         }
-        let other = Self::lowered(self.program.clone(), native, self.debug)?.with_window(self.plan.window);
+        let other =
+            Self::lowered(self.program.clone(), capabilities, self.debug)?.with_window(self.plan.window);
         others.push(other.clone());
         Ok(other)
     }
@@ -80,7 +93,7 @@ impl Compiled {
         }
         let mut lowered = self.lowered.clone();
         lowered.plan.window = bytes;
-        Arc::new(Self::with_plan(self.program.clone(), lowered, self.hash, self.debug, self.native))
+        Arc::new(Self::with_plan(self.program.clone(), lowered, self.hash, self.debug, self.capabilities))
     }
 
     /// The program.
@@ -103,7 +116,7 @@ impl Compiled {
     pub(crate) fn altered(&self, change: impl FnOnce(&mut Plan)) -> Arc<Self> {
         let mut lowered = self.lowered.clone();
         change(&mut lowered.plan);
-        Arc::new(Self::with_plan(self.program.clone(), lowered, self.hash, self.debug, self.native))
+        Arc::new(Self::with_plan(self.program.clone(), lowered, self.hash, self.debug, self.capabilities))
     }
 
     /// What parties agree on before they run it.

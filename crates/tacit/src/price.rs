@@ -84,7 +84,7 @@ pub fn priced(compiled: &Arc<Compiled>) -> Vec<String> {
         let others = values.filter(move |(parameter, value)| {
             usual
                 .with_parameter(parameter, value)
-                .is_some_and(|other| other.native() != usual.native() && compares(other))
+                .is_some_and(|other| other.capabilities() != usual.capabilities() && compares(other))
         });
         let others = others.map(move |(parameter, value)| format!("{name} {parameter}={value}"));
         std::iter::once(name.to_owned()).chain(others).collect::<Vec<_>>()

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use tacit_engine::{Checks, Client, Engine, Error, Participants, Protocol, ProtocolSpec};
-use tacit_program::Native;
+use tacit_program::Capabilities;
 use tacit_program::cost::Flow;
 use tacit_program::plan::{InputOp, Op, OutputOp, Plan};
 use tacit_session::Session;
@@ -11,14 +11,14 @@ use tacit_session::Session;
 /// A protocol, altered: in what it offers, or by what is done before a seat is taken.
 pub struct Altered {
     protocol: &'static dyn Protocol,
-    native: Option<Native>,
+    capabilities: Option<Capabilities>,
     before: Option<Box<dyn Fn(usize) + Send + Sync>>,
 }
 
 impl Altered {
     /// A protocol that runs plans for these operations, which it must be able to.
-    pub const fn offering(protocol: &'static dyn Protocol, native: Native) -> Self {
-        Self { protocol, native: Some(native), before: None }
+    pub const fn offering(protocol: &'static dyn Protocol, capabilities: Capabilities) -> Self {
+        Self { protocol, capabilities: Some(capabilities), before: None }
     }
 
     /// A protocol whose endpoints, of which each is told its number, do something first, such as planting mistakes: each has a
@@ -27,7 +27,7 @@ impl Altered {
         protocol: &'static dyn Protocol,
         before: impl Fn(usize) + Send + Sync + 'static,
     ) -> &'static dyn Protocol {
-        Box::leak(Box::new(Self { protocol, native: None, before: Some(Box::new(before)) }))
+        Box::leak(Box::new(Self { protocol, capabilities: None, before: Some(Box::new(before)) }))
     }
 
     fn begin(&self, endpoint: usize) {
@@ -46,8 +46,8 @@ impl Protocol for Altered {
         self.protocol.parameter_values()
     }
 
-    fn native(&self) -> Native {
-        self.native.unwrap_or_else(|| self.protocol.native())
+    fn capabilities(&self) -> Capabilities {
+        self.capabilities.unwrap_or_else(|| self.protocol.capabilities())
     }
 
     fn prepares(&self) -> bool {

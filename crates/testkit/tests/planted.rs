@@ -11,7 +11,7 @@ use planted::bits::{Fault, PlantedBits};
 use tacit_engine::{Checks, Client, Engine, Error, Participants, Protocol, ProtocolSpec};
 use tacit_program::cost::Flow;
 use tacit_program::plan::{InputOp, Op, OutputOp, Plan};
-use tacit_program::{Builder, Dtype, Native, Program, Recipient, lower};
+use tacit_program::{Builder, Capabilities, Dtype, Program, Recipient, lower};
 use tacit_replicated::Replicated;
 use tacit_session::Session;
 use tacit_testkit::conformance::catalogue::{self, Numbers};
@@ -37,7 +37,7 @@ fn two_ands() -> Program {
 
 /// What each corrupt party's view tells.
 fn leaks(protocol: &'static PlantedBits) -> [Result<usize, Leak>; 3] {
-    let plan = lower(&two_ands(), Native::ALL).unwrap().plan;
+    let plan = lower(&two_ands(), Capabilities::TWO_COMPONENTS).unwrap().plan;
     let case = Case::new(protocol, plan, &[vec![1, 0, 1], vec![1, 1, 0]]);
     [0, 1, 2].map(|corrupt| views::check(&subject(protocol), &case, corrupt, Conduct::Honest))
 }
@@ -120,6 +120,10 @@ struct Misdeclared {
 impl Protocol for Misdeclared {
     fn spec(&self) -> &ProtocolSpec {
         Replicated::COMPUTATIONAL.spec()
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        Replicated::COMPUTATIONAL.capabilities()
     }
 
     fn operation(&self, plan: &Plan, op: &Op, stage: u32) -> Vec<Flow> {

@@ -66,7 +66,7 @@ use crate::verified::AstraMalicious;
 use room::{refuse_clients, refuse_large};
 use std::sync::Arc;
 use tacit_engine::{Checks, Client, Engine, Error, Participants, Protocol, ProtocolSpec, Security};
-use tacit_program::Native;
+use tacit_program::Capabilities;
 use tacit_program::cost::Flow;
 use tacit_program::plan::{InputOp, Op, OutputOp, Plan};
 use tacit_session::Session;
@@ -130,8 +130,8 @@ impl Protocol for AstraFair {
         self.unfair().prepares()
     }
 
-    fn native(&self) -> Native {
-        self.unfair().native()
+    fn capabilities(&self) -> Capabilities {
+        self.unfair().capabilities()
     }
 
     fn offline(&self, plan: &Plan, op: &Op, stage: u32) -> Vec<Flow> {

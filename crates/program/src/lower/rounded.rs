@@ -87,9 +87,9 @@ impl Lowering<'_> {
         let (raised, lowered) = if range.hi() + by_all < 1 << (bits - 1) {
             (Term::splat(by_all as u128, domain, len), Term::splat((-(by_all >> by)) as u128, domain, len))
         } else {
-            let sign = self.sign(x);
+            let sign = self.sign(x, range);
             let sign = self.register(&sign);
-            let negative = Term::Secret(self.inject(sign, width_of(domain)));
+            let negative = Term::Secret(self.inject(sign, domain));
             let times = |power: u8| Term::splat(1 << power, domain, len);
             let raised = self.mul(&negative, &times(bits - 1));
             let above = self.mul(&negative, &times(bits - 1 - by));
@@ -97,7 +97,7 @@ impl Lowering<'_> {
         };
         let raised = self.add(x, &raised);
         let raised = self.register(&raised);
-        let shifted = self.shift(raised, by);
+        let shifted = self.shift(raised, range.add(Range::point(by_all)), by);
         self.add(&shifted, &lowered)
     }
 

@@ -286,6 +286,14 @@ impl Lowering<'_> {
         self.xor(&differ, &both)
     }
 
+    /// `u + v - 2 u v`, of numbers that are 0 or 1.
+    pub(super) fn exclusive_or(&mut self, u: &Term, v: &Term) -> Term {
+        let minus_two = Term::splat(2u128.wrapping_neg(), self.domain_of(u), self.len_of(u));
+        let (sum, both) = (self.add(u, v), self.mul(u, v));
+        let twice = self.mul(&both, &minus_two);
+        self.add(&sum, &twice)
+    }
+
     pub(super) fn not(&mut self, a: Reg) -> Reg {
         let dst = self.plan.bits(1, self.plan.shape(a).cols);
         self.plan.local(Local::Not { a: Rows::one(a, 0), dst: Rows::one(dst, 0) });

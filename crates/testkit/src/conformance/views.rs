@@ -26,7 +26,7 @@ use tacit_engine::Security;
 use tacit_net::Frame;
 use tacit_program::cost::Flow;
 use tacit_program::plan::{self, Domain, OpKind, To, Width};
-use tacit_program::{Modulus, Program, Recipient};
+use tacit_program::{Feature, Modulus, Program, Recipient};
 use tacit_session::step;
 
 use super::Subject;
@@ -110,7 +110,7 @@ pub fn few_moduli(subject: &Subject) {
 
 fn of_moduli(subject: &Subject, moduli: &[Modulus], operations: &[&str]) {
     // As bits, a wide product is ANDs like any others, and thousands of them.
-    let few = |modulus: &Modulus| subject.protocol.native().rings || modulus.bits() < 5;
+    let few = |modulus: &Modulus| subject.protocol.capabilities().offers(Feature::Rings) || modulus.bits() < 5;
     for &modulus in moduli.iter().filter(|modulus| few(modulus)) {
         for name in operations {
             operation_on(subject, name, Numbers::modular(modulus), if modulus.bits() < 9 { 3 } else { 1 });

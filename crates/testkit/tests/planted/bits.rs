@@ -6,6 +6,7 @@ use tacit_engine::bank::{Bank, Part};
 use tacit_engine::{
     Checks, Clear, Client, Engine, Error, Job, Participants, Protocol, ProtocolSpec, Security,
 };
+use tacit_program::Capabilities;
 use tacit_program::cost::Flow;
 use tacit_program::plan::{InputOp, Local, Op, OpKind, OutputOp, Plan, Reg};
 use tacit_session::{At, Draw, Session, step};
@@ -53,6 +54,10 @@ const fn prev(party: usize) -> usize {
 impl Protocol for PlantedBits {
     fn spec(&self) -> &ProtocolSpec {
         &SPEC
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        Capabilities::BITS
     }
 
     fn operation(&self, plan: &Plan, op: &Op, _stage: u32) -> Vec<Flow> {
