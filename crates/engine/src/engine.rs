@@ -198,6 +198,11 @@ pub trait Engine: Send {
     fn share_input(&mut self, input: u32, values: Option<&Clear>) -> Result<(), Error>;
     /// Receives a share of an input.
     fn receive_share(&mut self, input: u32) -> Result<(), Error>;
+    /// Takes a value that all parties hold; they have agreed on it. Asked of protocols that offer public inputs alone.
+    fn public_input(&mut self, input: u32, values: &Clear) -> Result<(), Error> {
+        let _ = values;
+        Err(Error::Refused(format!("the protocol takes no public input, and {input} is one")))
+    }
     /// Runs a step that needs no message.
     fn local(&mut self, step: &Local) -> Result<(), Error>;
     /// Whether a stage of an operation has messages online: as [`Protocol::has_online_messages`].
@@ -213,7 +218,8 @@ pub trait Engine: Send {
     fn finish(&mut self, job: &Job) -> Result<(), Error>;
     /// Forgets a register.
     fn free(&mut self, reg: Reg);
-    /// Makes sure that all that the outputs depend on is right, as far as the protocol promises it.
+    /// Makes sure that all that was computed so far is right, as far as the protocol promises it: before a level with a
+    /// verified opening, and before the outputs.
     fn check(&mut self) -> Result<(), Error>;
     /// Sends what is to be sent for an output.
     fn send_output(&mut self, output: u32) -> Result<(), Error>;

@@ -2,7 +2,9 @@
 //!
 //! Lowering starts from the set and asks for nothing else; what is missing is refused at the user's line.
 
-use crate::plan::{Domain, Local, Modulus, OpKind, Operand};
+use std::fmt;
+
+use crate::plan::{Domain, Local, Modulus, OpKind, Opening, Operand};
 
 /// Something that a plan can need of a protocol.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -36,10 +38,22 @@ pub enum Feature {
     ComponentOperands,
     /// [`Local::BitComponent`] and [`Local::ShiftComponents`].
     ComponentSteps,
+    /// [`OpKind::Random`].
+    Random,
+    /// [`OpKind::Open`], masked.
+    MaskedOpening,
+    /// [`OpKind::Open`], after all that the value depends on is checked.
+    VerifiedOpening,
+    /// Values that all parties hold before the run ([`crate::plan::PublicInput`]).
+    PublicInputs,
+    /// Local steps that read public registers.
+    PublicSteps,
+    /// [`Local::Gather`].
+    Gather,
 }
 
 impl Feature {
-    const ALL: [Self; 14] = [
+    const ALL: [Self; 20] = [
         Self::Bits,
         Self::Rings,
         Self::Fp61,
@@ -54,6 +68,12 @@ impl Feature {
         Self::Msb,
         Self::ComponentOperands,
         Self::ComponentSteps,
+        Self::Random,
+        Self::MaskedOpening,
+        Self::VerifiedOpening,
+        Self::PublicInputs,
+        Self::PublicSteps,
+        Self::Gather,
     ];
 
     /// In words, as what a protocol lacks.
@@ -70,6 +90,12 @@ impl Feature {
             Self::Split | Self::Inject | Self::Shift => "conversion by two additive components",
             Self::Msb => "MSB extraction",
             Self::ComponentOperands | Self::ComponentSteps => "conversion by additive components",
+            Self::Random => "random elements",
+            Self::MaskedOpening => "masked openings",
+            Self::VerifiedOpening => "openings in the middle of a run",
+            Self::PublicInputs => "public inputs",
+            Self::PublicSteps => "steps on values that were opened",
+            Self::Gather => "access at places that were opened",
         }
     }
 }
@@ -122,6 +148,36 @@ impl Features {
     }
 }
 
+/// A field of prime order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Field {
+    /// Of 2^61 - 1 elements.
+    Fp61,
+    /// Of 2^128 - 159 elements.
+    Fp128,
+}
+
+impl Field {
+    /// How many elements it has.
+    pub const fn modulus(self) -> Modulus {
+        match self {
+            Self::Fp61 => Modulus::Mersenne61,
+            Self::Fp128 => Modulus::Prime128,
+        }
+    }
+
+    /// Registers of its elements.
+    pub const fn domain(self) -> Domain {
+        Domain::Modular(self.modulus())
+    }
+}
+
+impl fmt::Display for Field {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.modulus().fmt(f)
+    }
+}
+
 /// The way from numbers to bits and back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Numbers {
@@ -136,6 +192,13 @@ pub enum Numbers {
     /// By three additive components, each of which its holders share without a message: [`Operand::Component`] of each,
     /// [`Local::BitComponent`] and [`Local::ShiftComponents`], and for the rest ANDs and products.
     ThreeComponents,
+    /// By masked openings in a field, where bools are the elements 0 and 1: [`OpKind::Random`] bits, products,
+    /// [`OpKind::Open`] and steps on what was opened.
+    ///
+    /// # Security
+    /// Openings hide numbers that are in their ranges, with a statistical distance of 2^-40. A protocol whose owners of
+    /// inputs may deviate has to see to it that inputs are in the ranges that the program declares.
+    MaskedOpening(Field),
     /// There are bits alone. A number is its bits, and what is done with it a circuit.
     BitsAlone,
 }
@@ -180,6 +243,19 @@ impl Capabilities {
         numbers: Numbers::BitsAlone,
     };
 
+    /// A field, with conversions by masked openings.
+    pub const fn masked_opening(field: Field) -> Self {
+        let features = Features::of(&[
+            Feature::Mul,
+            Feature::MatMul,
+            Feature::Random,
+            Feature::MaskedOpening,
+            Feature::PublicSteps,
+        ]);
+        let domain = of_domain(field.domain());
+        Self { features: features.with(domain), numbers: Numbers::MaskedOpening(field) }
+    }
+
     /// These and one feature more.
     #[must_use]
     pub const fn with(self, feature: Feature) -> Self {
@@ -208,6 +284,7 @@ pub(crate) const fn of_step(step: &Local) -> Features {
         Local::BitComponent { .. } | Local::ShiftComponents { .. } => {
             Features::NONE.with(Feature::ComponentSteps)
         }
+        Local::Gather { .. } => Features::NONE.with(Feature::Gather),
         _ => Features::NONE,
     }
 }
@@ -222,6 +299,9 @@ pub(crate) fn of_operation(kind: &OpKind) -> Features {
         OpKind::Inject { .. } => Feature::Inject,
         OpKind::Shift { .. } => Feature::Shift,
         OpKind::Msb { .. } => Feature::Msb,
+        OpKind::Random { .. } => Feature::Random,
+        OpKind::Open { how: Opening::Masked, .. } => Feature::MaskedOpening,
+        OpKind::Open { how: Opening::Verified, .. } => Feature::VerifiedOpening,
         OpKind::Circuit { inputs, .. } => {
             let by_component = |input: &Operand| matches!(input, Operand::Component { .. });
             let all = Features::NONE.with(Feature::Circuit);

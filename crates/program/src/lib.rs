@@ -28,7 +28,7 @@ mod width;
 
 pub use builder::Builder;
 pub use bytes::DecodeError;
-pub use capabilities::{Capabilities, Feature, Features, Numbers};
+pub use capabilities::{Capabilities, Feature, Features, Field, Numbers};
 pub use error::{Fault, ProgramError, Source};
 pub use lower::{Lowered, lower, lower_for_debug};
 pub use modulus::Modulus;

@@ -32,9 +32,9 @@ use std::sync::Arc;
 
 use tacit_circuit::{Circuit, Layered};
 
-use crate::capabilities::Capabilities;
+use crate::capabilities::{Capabilities, Field};
 use crate::error::{Fault, ProgramError, Source};
-use crate::plan::{self, Domain, Layout, Local, Plan, Reg, To, Width};
+use crate::plan::{self, Domain, Form, Layout, Local, Plan, Reg, To, Width};
 use crate::program::{InputType, Node, NodeId, Operation, OutputType, Program, Recipient, Rounding};
 use crate::types::{Dtype, Type};
 use crate::width;
@@ -125,11 +125,12 @@ struct Lowering<'a> {
 
 impl<'a> Lowering<'a> {
     fn new(program: &'a Program, capabilities: Capabilities) -> Self {
-        let scalings = scalings(program);
+        let strategy = Strategy::of(capabilities.numbers);
+        let scalings = scalings(program, strategy.field());
         Self {
             program,
             capabilities,
-            strategy: Strategy::of(capabilities.numbers),
+            strategy,
             at: NodeId::new(0),
             fault: None,
             widths: width::infer(program, |id| scalings.get(&id).map(|scaling| scaling.width)),
@@ -225,7 +226,7 @@ impl<'a> Lowering<'a> {
             Operation::Input { owner, .. } => {
                 let owner = self.plan.role(owner);
                 let reg = self.fresh(domain, ty.len());
-                self.plan.input(owner, reg);
+                self.plan.input_as(owner, reg, self.form(id));
                 reg
             }
             Operation::Constant(_) => unreachable!("a constant is public"),
@@ -307,7 +308,7 @@ impl<'a> Lowering<'a> {
             let public = self.term(id, &shape, self.domain(id));
             self.register(&public)
         };
-        self.plan.output(reg, to);
+        self.plan.output_as(reg, to, self.form(id));
         let width = match self.plan.shape(reg).domain {
             Domain::Ring(width) => Some(width),
             Domain::Bits | Domain::Modular(_) => None,
@@ -322,10 +323,19 @@ impl<'a> Lowering<'a> {
     /// Where a node's elements live; a public one would be in the least ring that holds it.
     fn domain(&self, id: NodeId) -> Domain {
         let ty = self.ty(id);
-        match ty.kind {
-            Dtype::Bool => Domain::Bits,
-            Dtype::Modular(modulus) => modulus.domain(),
-            _ => Domain::Ring(self.widths[id.index()].unwrap_or(ty.width())),
+        match (ty.kind, self.strategy.field()) {
+            (Dtype::Modular(modulus), _) => modulus.domain(),
+            (_, Some(field)) => field.domain(),
+            (Dtype::Bool, None) => Domain::Bits,
+            (_, None) => Domain::Ring(self.widths[id.index()].unwrap_or(ty.width())),
+        }
+    }
+
+    /// How a node's elements stand in a register of [`Self::domain`].
+    fn form(&self, id: NodeId) -> Form {
+        match (self.ty(id).kind, self.strategy.field()) {
+            (Dtype::Modular(_), _) | (_, None) => Form::Elements,
+            (_, Some(_)) => Form::Signed,
         }
     }
 
@@ -363,6 +373,26 @@ impl<'a> Lowering<'a> {
         dst
     }
 
+    /// A register that holds what walks over others meet, one after another.
+    fn joined(&mut self, domain: Domain, parts: &[(Reg, Layout)]) -> Reg {
+        let parts: Vec<&(Reg, Layout)> = parts.iter().filter(|(_, layout)| layout.len() > 0).collect();
+        if let [(reg, layout)] = parts[..] {
+            return self.gathered(*reg, layout.clone());
+        }
+        let dst = self.fresh(domain, parts.iter().map(|(_, layout)| layout.len()).sum());
+        let mut at = 0;
+        for (reg, layout) in parts {
+            self.plan.local(Local::Copy { a: *reg, layout: layout.clone(), at, dst });
+            at += layout.len();
+        }
+        dst
+    }
+
+    /// A new register of one row, public if another is.
+    fn fresh_as(&mut self, like: Reg, domain: Domain, cols: usize) -> Reg {
+        if self.plan.shape(like).public { self.plan.public(domain, cols) } else { self.fresh(domain, cols) }
+    }
+
     /// The view of a node through another walk.
     fn walk(&self, id: NodeId, change: impl FnOnce(&Layout) -> Layout) -> View {
         let View { reg, layout } = self.view(id);
@@ -379,19 +409,11 @@ impl<'a> Lowering<'a> {
 }
 
 /// How the products with public numbers and the quotients of a program come about.
-fn scalings(program: &Program) -> HashMap<NodeId, Scaling> {
+fn scalings(program: &Program, field: Option<Field>) -> HashMap<NodeId, Scaling> {
     let nodes = program.nodes().iter().enumerate().filter(|(_, node)| node.ty.secret);
     let scaling = |(number, node): (usize, &Node)| {
         let operand = &program.node(*node.operands.first()?).ty;
-        Some((NodeId::new(number as u32), Scaling::of(&node.operation, operand, &node.ty)?))
+        Some((NodeId::new(number as u32), Scaling::of(&node.operation, operand, &node.ty, field)?))
     };
     nodes.filter_map(scaling).collect()
-}
-
-/// The width of a ring.
-fn width_of(domain: Domain) -> Width {
-    match domain {
-        Domain::Ring(width) => width,
-        Domain::Bits | Domain::Modular(_) => unreachable!("typing gives what has bits a ring"),
-    }
 }

@@ -1,32 +1,35 @@
 //! Comparison, truncation and choice.
 
+use super::Lowering;
 use super::term::Term;
-use super::{Lowering, width_of};
 use crate::plan::{Domain, Layout, Reg};
 use crate::program::{Extreme, NodeId, Operation, Rounding};
+use crate::rounded::raise;
 use crate::types::{Range, Type};
 use crate::width;
 
 impl Lowering<'_> {
     /// `floor((x + h) / 2^d)`, where `h` is 0 or 2^(d-1): exactly, for `-2^(k-2) <= x + h < 2^(k-2)`.
     ///
-    /// The number is raised by 2^(k-2) into `0 <= x' < 2^(k-1)` and shifted there; this is 2^(k-2-d) too much. Costs
-    /// what a shift does.
+    /// In a ring the number is raised by 2^(k-2) into `0 <= x' < 2^(k-1)` and shifted there; this is 2^(k-2-d) too much. In
+    /// a field it is raised by as much as makes it not negative. Costs what a shift does.
     pub(super) fn truncate(&mut self, id: NodeId, by: u8, rounding: Rounding) -> Reg {
         let x = self.whole(id);
         let shape = self.plan.shape(x);
-        let width = width_of(shape.domain);
         let half = match rounding {
             Rounding::Floor => 0,
             Rounding::Nearest => 1 << (by - 1),
         };
-        let guard = width.bits() - 2;
-        let raise = Term::splat((1 << guard) + half, shape.domain, shape.cols);
-        let raised = self.add(&Term::Secret(x), &raise);
+        let range = self.ty(id).range.add(Range::point(half));
+        let by_all = match shape.domain {
+            Domain::Ring(width) => 1 << (width.bits() - 2),
+            Domain::Bits | Domain::Modular(_) => raise(range, by.into()),
+        };
+        let raised = Term::integer(by_all + half, shape.domain, shape.cols);
+        let raised = self.add(&Term::Secret(x), &raised);
         let raised = self.register(&raised);
-        let range = self.ty(id).range.add(Range::point((1 << guard) + half as i128));
-        let shifted = self.shift(raised, range, by);
-        let lowered = Term::splat((1u128 << (guard - by)).wrapping_neg(), shape.domain, shape.cols);
+        let shifted = self.shift(raised, range.add(Range::point(by_all)), by);
+        let lowered = Term::integer(-(by_all >> by), shape.domain, shape.cols);
         let result = self.add(&shifted, &lowered);
         self.register(&result)
     }
@@ -135,7 +138,7 @@ impl Lowering<'_> {
         let sign = self.sign(&x, self.ty(id).range);
         let sign = self.register(&sign);
         let negative = Term::Secret(self.inject(sign, domain));
-        let (minus_two, one) = (Term::splat(2u128.wrapping_neg(), domain, len), Term::splat(1, domain, len));
+        let (minus_two, one) = (Term::integer(-2, domain, len), Term::splat(1, domain, len));
         let doubled = self.mul(&negative, &minus_two);
         let factor = self.add(&doubled, &one);
         let product = self.mul(&x, &factor);
@@ -157,5 +160,9 @@ impl Lowering<'_> {
 
 /// Whether a difference is in a ring's signed range, so that its top bit is its sign.
 fn fits(difference: Range, domain: Domain) -> bool {
-    Range::of_width(width_of(domain)).covers(difference)
+    match domain {
+        Domain::Ring(width) => Range::of_width(width).covers(difference),
+        // A field's numbers are refused where there is no room for them.
+        Domain::Bits | Domain::Modular(_) => true,
+    }
 }

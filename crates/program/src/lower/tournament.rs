@@ -7,7 +7,7 @@ use super::term::Term;
 use super::{Lowering, View};
 use crate::plan::{Domain, Layout, Local, Reg};
 use crate::program::{Extreme, NodeId};
-use crate::types::Range;
+use crate::types::{Dtype, Range};
 use crate::width;
 
 /// What still competes: `length` values for each of `lanes` places, lane by lane within a value.
@@ -18,6 +18,8 @@ struct Field {
     length: usize,
     lanes: usize,
     which: Extreme,
+    /// Whether values are bools.
+    bools: bool,
     /// That of the differences of values.
     differences: Range,
 }
@@ -57,15 +59,24 @@ impl Lowering<'_> {
         let values = Term::Secret(self.gathered(reg, layout));
         let differences = width::difference(ty, ty);
         let length = ty.shape[axis];
-        Field { values, indices: None, length, lanes: ty.len() / length, which, differences }
+        Field {
+            values,
+            indices: None,
+            length,
+            lanes: ty.len() / length,
+            which,
+            bools: ty.kind == Dtype::Bool,
+            differences,
+        }
     }
 
     fn level(&mut self, field: Field, keep_values: bool) -> Field {
-        let Field { values, indices, length, lanes, which, differences } = field;
+        let Field { values, indices, length, lanes, which, bools, differences } = field;
         let (left, right) =
             (self.neighbours(&values, length, lanes, 0), self.neighbours(&values, length, lanes, 1));
-        let next = Field { values, indices: None, length: length.div_ceil(2), lanes, which, differences };
-        if self.domain_of(&left) == Domain::Bits {
+        let next =
+            Field { values, indices: None, length: length.div_ceil(2), lanes, which, bools, differences };
+        if bools {
             let won = if which == Extreme::Min { self.and(&left, &right) } else { self.or(&left, &right) };
             let values = self.with_odd(won, &next.values, length, lanes);
             return Field { values, ..next };

@@ -472,7 +472,9 @@ fn contents(case: &Case, delivery: &Delivery) -> Option<Contents> {
             OpKind::Mul { dst, .. }
             | OpKind::MatMul { dst, .. }
             | OpKind::Inject { dst, .. }
-            | OpKind::Shift { dst, .. } => plan.register(*dst).domain,
+            | OpKind::Shift { dst, .. }
+            | OpKind::Open { dst, .. }
+            | OpKind::Random { dst, .. } => plan.register(*dst).domain,
         };
         ((at.op, Some(stage)), case.protocol.operation(plan, op, stage), domain.bits())
     } else if at.part == step::INPUT {

@@ -4,25 +4,32 @@
 //! | --- | --- |
 //! | `two` | two additive components, of which single parties know one each |
 //! | `three` | three additive components, which their holders share without a message |
+//! | `masked` | masked openings in a field, where bools are elements too |
 //! | `bits` | numbers are bits, and what is done with them is a circuit |
 //!
 //! `carries` has the circuits on the bits of additive components.
 
 pub(super) mod bits;
 mod carries;
+pub(super) mod masked;
 mod three;
 mod two;
 
 use super::Lowering;
 use super::term::Term;
-use crate::capabilities::{Feature, Numbers};
+use crate::capabilities::{Feature, Field, Numbers};
 use crate::error::Fault;
 use crate::plan::{Domain, OpKind, Reg};
 use crate::types::Range;
+use masked::MaskedOpening;
 
 /// What lowering needs of a way from numbers to bits and back, where numbers are elements of a ring or a field. Each
 /// register has one row.
 pub(super) trait Conversions: Sync {
+    /// The field of which bools and numbers are elements; `None` where bools are bits, and numbers elements of rings.
+    fn field(&self) -> Option<Field> {
+        None
+    }
     /// Whether each number, which is in `range`, is negative: a bit.
     fn sign(&self, lowering: &mut Lowering<'_>, a: Reg, range: Range) -> Reg;
     /// Whether each number, which is in `range`, is 0: a bit.
@@ -49,7 +56,17 @@ impl Strategy {
             Numbers::ElementsAlone => Self::Elements(&ElementsAlone),
             Numbers::TwoComponents => Self::Elements(&two::TwoComponents),
             Numbers::ThreeComponents => Self::Elements(&three::ThreeComponents),
+            Numbers::MaskedOpening(Field::Fp61) => Self::Elements(&MaskedOpening(Field::Fp61)),
+            Numbers::MaskedOpening(Field::Fp128) => Self::Elements(&MaskedOpening(Field::Fp128)),
             Numbers::BitsAlone => Self::Bits,
+        }
+    }
+
+    /// As [`Conversions::field`].
+    pub(super) fn field(self) -> Option<Field> {
+        match self {
+            Self::Elements(conversions) => conversions.field(),
+            Self::Bits => None,
         }
     }
 
