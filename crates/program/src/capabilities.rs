@@ -50,10 +50,12 @@ pub enum Feature {
     PublicSteps,
     /// [`Local::Gather`].
     Gather,
+    /// Operations in regions ([`crate::plan::Region`]).
+    Branches,
 }
 
 impl Feature {
-    const ALL: [Self; 20] = [
+    const ALL: [Self; 21] = [
         Self::Bits,
         Self::Rings,
         Self::Fp61,
@@ -74,6 +76,7 @@ impl Feature {
         Self::PublicInputs,
         Self::PublicSteps,
         Self::Gather,
+        Self::Branches,
     ];
 
     /// In words, as what a protocol lacks.
@@ -96,6 +99,7 @@ impl Feature {
             Self::PublicInputs => "public inputs",
             Self::PublicSteps => "steps on values that were opened",
             Self::Gather => "access at places that were opened",
+            Self::Branches => "branches",
         }
     }
 }

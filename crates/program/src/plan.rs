@@ -25,10 +25,12 @@
 //! registers of `free` go. An operation of `k` stages stands in `k` levels that follow one another.
 
 mod builder;
+mod regions;
 mod steps;
 
 pub use crate::modulus::Modulus;
 pub use builder::Builder;
+pub use regions::Region;
 use sha2::{Digest as _, Sha256};
 use std::hash::{Hash, Hasher};
 pub use steps::{Layout, Local, MatrixShape, OpKind, Opening, Operand, Public, SECOND_COMPONENT};
@@ -168,12 +170,21 @@ impl Rows {
 }
 
 /// An interactive operation.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Op {
     /// What it does.
     pub kind: OpKind,
     /// The node of the program that it comes from.
     pub node: u32,
+    /// Where its result counts: 0 for everywhere, else a region ([`Plan::region`]).
+    pub region: u32,
+}
+
+impl Hash for Op {
+    /// Without the region: a plan that has any hashes those of all its operations after them.
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        (&self.kind, self.node).hash(state);
+    }
 }
 
 /// A stage of an operation, in the level that runs it.
@@ -272,6 +283,8 @@ pub struct Plan {
     pub public_inputs: Vec<PublicInput>,
     /// Interactive operations.
     pub ops: Vec<Op>,
+    /// Arms of branches: region 1 and those after it. A region comes after the one that it stands in.
+    pub regions: Vec<Region>,
     /// The order of work.
     pub levels: Vec<Level>,
     /// Outputs; they come after the last level.
@@ -299,11 +312,15 @@ impl Plan {
     /// SHA-256 of all that is done, which is all but the window. For one machine and one build of this code: others may
     /// come to another hash of the same plan, so it is nothing for parties to compare.
     pub fn digest(&self) -> [u8; 32] {
-        let Self { roles, registers, inputs, public_inputs, ops, levels, outputs, window: _ } = self;
+        let Self { roles, registers, inputs, public_inputs, ops, regions, levels, outputs, window: _ } = self;
         let mut digest = Digest(Sha256::new_with_prefix("tacit plan 1"));
         (roles, registers, inputs, ops, levels, outputs).hash(&mut digest);
         if !public_inputs.is_empty() {
             public_inputs.hash(&mut digest);
+        }
+        if !regions.is_empty() {
+            let of_operations: Vec<u32> = ops.iter().map(|op| op.region).collect();
+            (regions, of_operations).hash(&mut digest);
         }
         digest.0.finalize().into()
     }

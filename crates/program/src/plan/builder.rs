@@ -1,8 +1,8 @@
 //! From steps in an order in which each register is written before it is read, to levels.
 
 use super::{
-    Domain, Form, InputOp, Level, Local, Op, OpKind, OutputOp, Plan, PublicInput, Reg, Register, Stage, To,
-    WINDOW, Width,
+    Domain, Form, InputOp, Level, Local, Op, OpKind, Opening, OutputOp, Plan, PublicInput, Reg, Region,
+    Register, Rows, Stage, To, WINDOW, Width,
 };
 use crate::capabilities::{self, Feature, Features};
 
@@ -18,6 +18,9 @@ pub struct Builder {
     inputs: Vec<InputOp>,
     public_inputs: Vec<PublicInput>,
     ops: Vec<Op>,
+    regions: Vec<Region>,
+    /// That of the next operations.
+    region: u32,
     levels: Vec<Level>,
     outputs: Vec<OutputOp>,
     node: u32,
@@ -33,6 +36,18 @@ impl Builder {
     /// Says which node of the program the next steps come from.
     pub fn at_node(&mut self, node: u32) {
         self.node = node;
+    }
+
+    /// A new region: an arm of the branch with this condition, in the region `parent`.
+    pub fn region(&mut self, parent: u32, condition: Rows, arm: u8) -> u32 {
+        self.needs = self.needs.with(Feature::Branches);
+        self.regions.push(Region { parent, condition, arm });
+        self.regions.len() as u32
+    }
+
+    /// Says which region the next operations are in.
+    pub fn in_region(&mut self, region: u32) {
+        self.region = region;
     }
 
     /// What the plan needs of a protocol so far.
@@ -141,12 +156,19 @@ impl Builder {
     /// Adds an interactive operation.
     pub fn interact(&mut self, kind: OpKind) {
         self.needs = self.needs.and(capabilities::of_operation(&kind));
-        let reads = kind.reads();
+        assert!(
+            self.region == 0 || !matches!(kind, OpKind::Open { how: Opening::Verified, .. }),
+            "what tells something can't be opened inside a branch"
+        );
+        let mut reads = kind.reads();
+        let around = |inner: u32| self.regions.get((inner as usize).checked_sub(1)?);
+        let regions = std::iter::successors(around(self.region), |region| around(region.parent));
+        reads.extend(regions.map(|region| region.condition.reg));
         let writes = kind.writes();
         let first = reads.iter().chain(&writes).map(|&reg| self.ready[reg as usize]).max().unwrap_or(0);
         let stages = kind.stages();
         let op = self.ops.len() as u32;
-        self.ops.push(Op { kind, node: self.node });
+        self.ops.push(Op { kind, node: self.node, region: self.region });
         for stage in 0..stages {
             self.level(first + stage as usize).stages.push(Stage { op, stage });
         }
@@ -181,6 +203,7 @@ impl Builder {
             inputs: self.inputs,
             public_inputs: self.public_inputs,
             ops: self.ops,
+            regions: self.regions,
             levels: self.levels,
             outputs: self.outputs,
             window: WINDOW,
@@ -211,7 +234,7 @@ impl Builder {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::plan::{Layout, Rows};
+    use crate::plan::Layout;
 
     #[test]
     fn independent_operations_share_a_level_and_registers_are_freed_after_their_last_use() {
