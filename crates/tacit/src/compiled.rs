@@ -5,8 +5,8 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use tacit_engine::{Clear, Participants, Protocol};
 use tacit_program::plan::{InputOp, Plan};
 use tacit_program::{
-    Capabilities, InputType, Lowered, OutputType, Program, Source, Value, decode, encode, first_difference,
-    lower, lower_for_debug,
+    Capabilities, InputType, Lowered, OutputType, Program, ProgramError, Source, Value, decode, encode,
+    first_difference, lower, lower_for_debug,
 };
 
 /// A program, its plan, and the hash by which parties agree on it.
@@ -26,30 +26,45 @@ pub struct Compiled {
     others: Mutex<Vec<Arc<Self>>>,
 }
 
-/// What the registry's first protocol offers.
-fn usual() -> Capabilities {
-    protocols().next().map_or(Capabilities::BITS, Protocol::capabilities)
+/// A program's plan for what a protocol offers.
+fn lowered(program: &Program, capabilities: Capabilities, debug: bool) -> Result<Lowered, ProgramError> {
+    if debug { lower_for_debug(program, capabilities) } else { lower(program, capabilities) }
 }
 
 impl Compiled {
-    /// Lowers a program for the first protocol of the registry, until another one asks for its plan. The plan is the same
-    /// wherever the program is the same.
+    /// Lowers a program for the first protocol of the registry that can run it, until another one asks for its plan. The
+    /// plan is the same wherever the program is the same.
+    ///
+    /// # Errors
+    /// If no protocol can run it, with what the first one refuses.
     pub fn new(program: Program) -> Result<Arc<Self>, Error> {
-        Self::lowered(program, usual(), false)
+        Self::for_any(program, false)
     }
 
     /// Lowers a program so that everything in it is revealed: for looking for faults on made-up data, in one
     /// process. Its hash differs from the program's, so no other party can be drawn into it; and no seat of a
     /// deployment runs it.
+    ///
+    /// # Errors
+    /// As [`Self::new`].
     pub fn debug(program: Program) -> Result<Arc<Self>, Error> {
-        Self::lowered(program, usual(), true)
+        Self::for_any(program, true)
     }
 
-    fn lowered(program: Program, capabilities: Capabilities, debug: bool) -> Result<Arc<Self>, Error> {
-        let lowered =
-            if debug { lower_for_debug(&program, capabilities) } else { lower(&program, capabilities) }?;
+    fn for_any(program: Program, debug: bool) -> Result<Arc<Self>, Error> {
+        let mut refusals = Vec::new();
+        for capabilities in protocols().map(Protocol::capabilities) {
+            match lowered(&program, capabilities, debug) {
+                Ok(lowered) => return Ok(Self::hashed(program, lowered, debug, capabilities)),
+                Err(refusal) => refusals.push(refusal),
+            }
+        }
+        Err(refusals.swap_remove(0).into())
+    }
+
+    fn hashed(program: Program, lowered: Lowered, debug: bool, capabilities: Capabilities) -> Arc<Self> {
         let hash = if debug { program.hash().map(|byte| !byte) } else { program.hash() };
-        Ok(Arc::new(Self::with_plan(program, lowered, hash, debug, capabilities)))
+        Arc::new(Self::with_plan(program, lowered, hash, debug, capabilities))
     }
 
     fn with_plan(
@@ -78,8 +93,9 @@ impl Compiled {
         if let Some(known) = others.iter().find(|other| other.capabilities == capabilities) {
             return Ok(known.clone());
         }
-        let other =
-            Self::lowered(self.program.clone(), capabilities, self.debug)?.with_window(self.plan.window);
+        let lowered = lowered(&self.program, capabilities, self.debug)?;
+        let other = Self::hashed(self.program.clone(), lowered, self.debug, capabilities);
+        let other = other.with_window(self.plan.window);
         others.push(other.clone());
         Ok(other)
     }
