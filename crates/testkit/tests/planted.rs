@@ -9,8 +9,8 @@ mod planted {
 
 use planted::bits::{Fault, PlantedBits};
 use tacit_engine::{Checks, Client, Engine, Error, Participants, Protocol, ProtocolSpec};
-use tacit_program::cost::Flow;
-use tacit_program::plan::{InputOp, Op, OutputOp, Plan};
+use tacit_program::cost::{Flow, Phase, Step};
+use tacit_program::plan::Plan;
 use tacit_program::{Builder, Capabilities, Dtype, Program, Recipient, lower};
 use tacit_replicated::Replicated;
 use tacit_session::Session;
@@ -126,24 +126,12 @@ impl Protocol for Misdeclared {
         Replicated::COMPUTATIONAL.capabilities()
     }
 
-    fn operation(&self, plan: &Plan, op: &Op, stage: u32) -> Vec<Flow> {
-        let mut flows = Replicated::COMPUTATIONAL.operation(plan, op, stage);
-        for flow in &mut flows {
-            flow.bits = (self.bits)(flow.bits);
+    fn price(&self, plan: &Plan, participants: &Participants, step: Step<'_>) -> Vec<(Phase, Flow)> {
+        let mut sent = Replicated::COMPUTATIONAL.price(plan, participants, step);
+        if let Step::Stage { .. } = step {
+            sent.iter_mut().for_each(|(_, flow)| flow.bits = (self.bits)(flow.bits));
         }
-        flows
-    }
-
-    fn input(&self, plan: &Plan, participants: &Participants, input: &InputOp) -> Vec<Flow> {
-        Replicated::COMPUTATIONAL.input(plan, participants, input)
-    }
-
-    fn seeds(&self, client: usize) -> Vec<Flow> {
-        Replicated::COMPUTATIONAL.seeds(client)
-    }
-
-    fn output(&self, plan: &Plan, participants: &Participants, output: &OutputOp) -> Vec<Flow> {
-        Replicated::COMPUTATIONAL.output(plan, participants, output)
+        sent
     }
 
     fn checks(&self, plan: &Plan, participants: &Participants) -> Checks {
