@@ -38,7 +38,7 @@ use std::path::PathBuf;
 use catalogue::Numbers;
 use tacit_engine::{Protocol, Security};
 use tacit_program::plan::{Plan, To};
-use tacit_program::{Dtype, Lowered, Modulus, Program, Recipient, lower};
+use tacit_program::{Dtype, Feature, Lowered, Modulus, Program, Recipient, lower};
 
 /// A protocol, and what the suite has to know about it.
 pub struct Subject {
@@ -71,9 +71,9 @@ impl Subject {
     /// Whether the protocol has means for a program. One without rings may refuse arithmetic modulo a prime, and no
     /// other may refuse anything.
     pub(crate) fn offers(&self, program: &Program) -> bool {
-        let native = self.protocol.native();
+        let offered = self.protocol.capabilities();
         let primes = [Modulus::Mersenne61, Modulus::Prime128].map(Dtype::Modular);
-        native.rings || !program.nodes().iter().any(|node| primes.contains(&node.ty.kind))
+        offered.offers(Feature::Fp61) || !program.nodes().iter().any(|node| primes.contains(&node.ty.kind))
     }
 
     /// Whether the protocol is fair. Then outputs are for parties alone, and a run has one lane; the rest it refuses.
@@ -83,7 +83,7 @@ impl Subject {
 
     /// A program that the protocol has means for, lowered to them, and to outputs for parties alone if it is fair.
     pub(crate) fn lowered(&self, program: &Program) -> Lowered {
-        let mut lowered = lower(program, self.protocol.native()).expect("the protocol offers it");
+        let mut lowered = lower(program, self.protocol.capabilities()).expect("the protocol offers it");
         if self.is_fair() {
             let parties = *self.protocol.spec().parties.start();
             for_parties(
