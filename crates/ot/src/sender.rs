@@ -32,7 +32,7 @@ pub(crate) struct Arrived {
     rows: usize,
     columns: Secret,
     coin: [u8; COIN_BYTES],
-    hashes: Vec<Gf128>,
+    hashes: Secret,
 }
 
 impl Sender {
@@ -54,8 +54,8 @@ impl Sender {
         let columns = used.columns.reuse(LAMBDA * rows / 64);
         let sent = self.params.columns(chosen);
         let coin_weights = coin.map(|coin| weights(&coin, rows));
-        used.hashes.clear();
-        used.hashes.resize(LAMBDA, Gf128::ZERO);
+        let hashes: &mut [Gf128] = bytemuck::cast_slice_mut(used.hashes.reuse(2 * LAMBDA));
+        hashes.fill(Gf128::ZERO);
         let mut column = [0; TILE];
         for words in tiles(rows) {
             let block = (self.rows + 64 * words.start as u64) / LAMBDA as u64;
@@ -81,7 +81,7 @@ impl Sender {
                 first += tree.height();
             }
             if let Some(weights) = &coin_weights {
-                add_hashes(weights, &words, all, &mut used.hashes);
+                add_hashes(weights, &words, all, hashes);
             }
         }
         let (batch, first_row) = (self.batches, self.rows);
@@ -99,9 +99,10 @@ impl Sender {
         let Some(choices) = theirs.first_chunk().map(|bytes| u128::from_le_bytes(*bytes)) else {
             return false;
         };
-        let mut columns = batch.hashes.clone();
-        for (j, hash) in columns.iter_mut().enumerate() {
-            hash.0 ^= choices & (self.delta.bits() >> j & 1).wrapping_neg();
+        let mut columns = [Gf128::ZERO; LAMBDA];
+        let hashes: &[Gf128] = bytemuck::cast_slice(batch.hashes.words());
+        for (j, (column, hash)) in columns.iter_mut().zip(hashes).enumerate() {
+            column.0 = hash.0 ^ choices & (self.delta.bits() >> j & 1).wrapping_neg();
         }
         answer(&self.context, batch.batch, &batch.coin, Gf128(choices), &columns).ct_eq(theirs).into()
     }
