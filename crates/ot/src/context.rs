@@ -1,7 +1,7 @@
 //! What everything in a direction of OTs is bound to: the session, its lane, who sends and who receives, the caller's
 //! number and the parameters.
 
-use crate::Params;
+use crate::params::Params;
 use crate::planted::{Mistake, planted};
 use sha2::{Digest, Sha256, Sha512};
 use tacit_session::Session;

@@ -19,8 +19,8 @@
 
 use crate::base::{Chosen, Key, Offered};
 use crate::context::Context;
-use crate::params::{BASE_BYTES, LAMBDA};
-use crate::{Params, step};
+use crate::params::{BASE_BYTES, LAMBDA, Params};
+use crate::step;
 use subtle::Choice;
 use tacit_kernel::Element;
 use tacit_kernel::aes::Aes128Ctr;

@@ -10,14 +10,11 @@
 //!
 //! **No deadlock.** In each step a party sends before it receives, and only receives what its peers sent in the step before.
 
-use crate::params::{ANSWER_BYTES, COIN_BYTES};
+use crate::pairs::Ot;
+use crate::params::{ANSWER_BYTES, COIN_BYTES, Params};
 use crate::planted::{Mistake, planted};
-use crate::receiver::{Extended, Receiver};
-use crate::sender::{Arrived, Sender};
-use crate::setup::Ot;
 use crate::sink::{Form, Received, Sent, Sink};
-use crate::{Params, step};
-use std::collections::VecDeque;
+use crate::step;
 use tacit_net::At;
 use tacit_session::{Error, Session};
 
@@ -41,32 +38,6 @@ pub struct Request<'a> {
     pub choices: Choices<'a>,
     /// What the values are.
     pub form: Form,
-}
-
-/// What there is with one peer.
-pub(crate) struct Pair {
-    peer: usize,
-    sender: Option<Sender>,
-    receiver: Option<Receiver>,
-    /// Batches whose columns are here.
-    arrived: VecDeque<Arrived>,
-    /// Batches whose columns are sent.
-    extended: VecDeque<Extended>,
-    /// What batches were kept in.
-    spare: (Vec<Arrived>, Vec<Extended>),
-}
-
-impl Pair {
-    pub(crate) fn new(peer: usize, sender: Option<Sender>, receiver: Option<Receiver>) -> Self {
-        Self {
-            peer,
-            sender,
-            receiver,
-            arrived: VecDeque::new(),
-            extended: VecDeque::new(),
-            spare: (Vec::new(), Vec::new()),
-        }
-    }
 }
 
 impl Ot {

@@ -24,6 +24,7 @@ pub mod copee;
 pub mod correlated;
 mod delta;
 mod extend;
+mod pairs;
 mod params;
 #[cfg(any(test, feature = "planted"))]
 pub mod planted;
@@ -38,6 +39,6 @@ mod tile;
 mod tree;
 
 pub use extend::{Choices, Request};
+pub use pairs::{Ot, Roles};
 pub use params::{Params, Security};
-pub use setup::{Ot, Roles};
 pub use sink::{Form, Received, Sent, Sink};

@@ -5,9 +5,8 @@
 //! `j` of the block `delta_t`. The receiver sends corrections `u_t ^ u`, where `u` are the choices; random ones are `u_0`.
 //! Then row `i` of all planes is `t_i` here and `q_i = t_i ^ u_i delta` there.
 
-use crate::Params;
 use crate::context::Context;
-use crate::params::{ANSWER_BYTES, COIN_BYTES, LAMBDA};
+use crate::params::{ANSWER_BYTES, COIN_BYTES, LAMBDA, Params};
 use crate::sink::{Form, Received};
 use crate::tile::{Secret, TILE, add_hashes, answer, row_hash, tile, tiles, to_rows, weights};
 use tacit_kernel::gf128::Gf128;

@@ -1,9 +1,8 @@
 //! The sender's half of the extension: it has all leaves of each tree but one, by whose number it has its secret.
 
-use crate::Params;
 use crate::context::Context;
 use crate::delta::Delta;
-use crate::params::{COIN_BYTES, LAMBDA};
+use crate::params::{COIN_BYTES, LAMBDA, Params};
 use crate::planted::{Mistake, planted};
 use crate::sink::{Form, Sent};
 use crate::tile::{Secret, TILE, add_hashes, answer, row_hash, tiles, to_rows, weights};

@@ -3,56 +3,19 @@
 use crate::base::{Chosen, Key, Offered};
 use crate::context::Context;
 use crate::delta::Delta;
-use crate::extend::Pair;
-use crate::params::{BASE_BYTES, LAMBDA};
+use crate::pairs::{Ot, Pair, Roles};
+use crate::params::{BASE_BYTES, LAMBDA, Params};
 use crate::planted::{Mistake, planted};
 use crate::receiver::Receiver;
 use crate::sender::Sender;
+use crate::step;
 use crate::tile::Secret;
 use crate::tree::{Grown, grow, regrow};
-use crate::{Params, step};
 use subtle::ConstantTimeEq;
 use tacit_kernel::leaves::Leaves;
 use tacit_net::At;
 use tacit_session::{Error, Session};
 use zeroize::Zeroize;
-
-/// In which direction OTs are made.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Roles {
-    /// In both, with separate secrets: of every OT asked for this party is the sender of one and the receiver of one.
-    Both,
-    /// This party is the sender.
-    Sender,
-    /// This party is the receiver.
-    Receiver,
-}
-
-impl Roles {
-    fn sends(self) -> bool {
-        self != Self::Receiver
-    }
-
-    fn receives(self) -> bool {
-        self != Self::Sender
-    }
-}
-
-/// OTs with some peers: what is kept of the setup, and how far the extension is.
-///
-/// The first failure is final: all secrets are dropped, and every later call fails.
-pub struct Ot {
-    pub(crate) params: Params,
-    pub(crate) pairs: Vec<Pair>,
-    /// For rows of a tile, and for the same with the other choice.
-    pub(crate) memory: [Secret; 2],
-}
-
-impl std::fmt::Debug for Ot {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Ot").field("params", &self.params).finish_non_exhaustive()
-    }
-}
 
 /// The base OTs of a direction, between the first message and the keys.
 struct Begun {
@@ -104,11 +67,6 @@ impl Ot {
             pairs.push(Pair::new(one.peer, sender, receiver));
         }
         Ok(Self { params, pairs, memory: [Secret::default(), Secret::default()] })
-    }
-
-    /// The parameters.
-    pub fn params(&self) -> &Params {
-        &self.params
     }
 }
 
