@@ -23,7 +23,7 @@ const FLOORS: [&[&str]; 9] = [
 const TESTKIT: &str = "tacit-testkit";
 
 /// Crates whose files are layered, too: each can be read after those that it imports.
-const LAYERED: [&str; 3] = ["tacit-threeparty", "tacit-replicated", "tacit-astra"];
+const LAYERED: [&str; 4] = ["tacit-ot", "tacit-threeparty", "tacit-replicated", "tacit-astra"];
 
 /// Where `unsafe` may be: the kernel, and the glue between Python and Rust.
 const UNSAFE: [&str; 2] = ["tacit-kernel", "tacit-python"];
