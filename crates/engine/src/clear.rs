@@ -113,7 +113,7 @@ impl ClearEngine {
     /// Elements that look random, always the same for an operation and a place: results don't depend on them.
     fn random(&mut self, op: u32, dst: Reg, as_bits: bool) {
         let mut out = self.bank.take(dst);
-        let word = |at: usize, half: u64| mix(u64::from(op) << 40 ^ 2 * at as u64 ^ half);
+        let word = |at: usize, half: u64| mix((u64::from(op) << 40) ^ (2 * at as u64) ^ half);
         match self.bank.shape(dst).domain {
             Domain::Bits => {
                 let words = out.words_mut::<u64>().iter_mut().enumerate();

@@ -9,7 +9,7 @@ use crate::{Clear, Client, Engine, Error, Material, Participants};
 use std::collections::VecDeque;
 use std::ops::Range;
 use tacit_net::Phase;
-use tacit_program::plan::{OpKind, Opening, Plan, PublicInput, Reg, Stage};
+use tacit_program::plan::{Plan, PublicInput, Reg, Stage};
 
 /// Jobs that may be begun and not finished: 32 MiB of messages, more than the bandwidth times the round trip of
 /// links up to 10 Gbit/s and 25 ms.
@@ -210,7 +210,7 @@ impl Walk<'_> {
                 self.engine.local(step)?;
                 self.tick()?;
             }
-            if on_values && level.stages.iter().any(|stage| self.opens_verified(*stage)) {
+            if on_values && self.plan.opens_verified(level) {
                 self.phase(Phase::Verify)?;
                 self.engine.check()?;
                 self.phase(Phase::Online)?;
@@ -221,10 +221,6 @@ impl Walk<'_> {
             }
         }
         Ok(rounds)
-    }
-
-    fn opens_verified(&self, stage: Stage) -> bool {
-        matches!(self.plan.ops[stage.op as usize].kind, OpKind::Open { how: Opening::Verified, .. })
     }
 
     fn offline(

@@ -85,8 +85,8 @@ impl Engine for Noting {
 
 const FP61: Domain = Domain::Modular(Modulus::Mersenne61);
 
-fn elements(words: &[u64]) -> Option<Clear> {
-    Some(Clear::from_words(FP61, words))
+fn elements(words: &[u64]) -> Clear {
+    Clear::from_words(FP61, words)
 }
 
 /// The square of an input: by what is opened of it and a random mask, and then without the mask.
@@ -117,9 +117,11 @@ fn results_do_not_depend_on_masks_and_verified_openings_wait_for_a_check() {
     ] {
         let plan = plan(how);
         let mut engine = Noting { engine: ClearEngine::new(plan.clone()), plan: plan.clone(), notes: vec![] };
-        let outcome = run_party(&mut engine, &plan, &[elements(&[0, 7, (1 << 61) - 2])], &mut Unobserved);
+        let outcome =
+            run_party(&mut engine, &plan, &[Some(elements(&[0, 7, (1 << 61) - 2]))], &mut Unobserved);
         assert_eq!(outcome.unwrap().outputs[0].as_ref().unwrap().to_words(), [0, 49, 1]);
         assert_eq!(engine.notes, expected);
+        assert_eq!(engine.notes.iter().filter(|note| **note == "checked").count(), plan.checks());
     }
 }
 
@@ -152,9 +154,10 @@ fn public_inputs_follow_the_others_and_gathers_stay_inside() {
     builder.local(Local::MulPublic { a: gathered, c: Public::Register(weights), dst: result });
     builder.output(result, To::All);
     let plan = Arc::new(builder.finish());
-    let run = |places: &[u64], rest: Option<Option<Clear>>| {
-        let places = Some(Clear::from_words(Domain::Ring(Width::W8), places));
-        let given: Vec<Option<Clear>> = [elements(&[5, 6, 7, 8]), places].into_iter().chain(rest).collect();
+    let run = |places: &[u64], rest: Option<Clear>| {
+        let places = Clear::from_words(Domain::Ring(Width::W8), places);
+        let given = [elements(&[5, 6, 7, 8]), places].into_iter().chain(rest).map(Some);
+        let given: Vec<Option<Clear>> = given.collect();
         let outcome = run_party(&mut ClearEngine::new(plan.clone()), &plan, &given, &mut Unobserved);
         outcome.map(|outcome| outcome.outputs[0].as_ref().unwrap().to_words())
     };

@@ -200,8 +200,9 @@ pub enum Numbers {
     /// [`OpKind::Open`] and steps on what was opened.
     ///
     /// # Security
-    /// Openings hide numbers that are in their ranges, with a statistical distance of 2^-40. A protocol whose owners of
-    /// inputs may deviate has to see to it that inputs are in the ranges that the program declares.
+    /// Openings hide numbers that are in their ranges, with a statistical distance of 2^-40; so they come after a check
+    /// of all that they depend on. A protocol whose owners of inputs may deviate has to see to it that inputs are in the
+    /// ranges that the program declares.
     MaskedOpening(Field),
     /// There are bits alone. A number is its bits, and what is done with it a circuit.
     BitsAlone,
@@ -253,7 +254,7 @@ impl Capabilities {
             Feature::Mul,
             Feature::MatMul,
             Feature::Random,
-            Feature::MaskedOpening,
+            Feature::VerifiedOpening,
             Feature::PublicSteps,
         ]);
         let domain = of_domain(field.domain());

@@ -325,6 +325,18 @@ impl Plan {
         digest.0.finalize().into()
     }
 
+    /// Whether all that was computed has to be checked before a level: it has a verified opening.
+    pub fn opens_verified(&self, level: &Level) -> bool {
+        level.stages.iter().any(|stage| {
+            matches!(self.ops[stage.op as usize].kind, OpKind::Open { how: Opening::Verified, .. })
+        })
+    }
+
+    /// How often a run checks: before each level with a verified opening, and before the outputs.
+    pub fn checks(&self) -> usize {
+        self.levels.iter().filter(|level| self.opens_verified(level)).count() + 1
+    }
+
     /// Levels in which messages are exchanged: the longest chain of operations, each of which counts once.
     pub fn depth(&self) -> usize {
         self.levels.iter().filter(|level| !level.stages.is_empty()).count()

@@ -148,7 +148,9 @@ fn public_registers_are_whole_in_each_bank_and_go_where_constants_do() {
         Local::PublicBits { a: opened, bits: 3, dst: bits },
         Local::Gather { a: secret, index: places, dst: gathered },
     ];
-    steps.iter().for_each(|step| builder.local(step.clone()));
+    for step in &steps {
+        builder.local(step.clone());
+    }
     let plan = Arc::new(builder.finish());
     let clear = |domain, words: &[u64]| Clear::from_words(domain, words);
     let values: Vec<u64> = (0..cols as u64).map(|at| at * at).collect();

@@ -375,7 +375,7 @@ impl<'a> Lowering<'a> {
 
     /// A register that holds what walks over others meet, one after another.
     fn joined(&mut self, domain: Domain, parts: &[(Reg, Layout)]) -> Reg {
-        let parts: Vec<&(Reg, Layout)> = parts.iter().filter(|(_, layout)| layout.len() > 0).collect();
+        let parts: Vec<&(Reg, Layout)> = parts.iter().filter(|(_, layout)| !layout.is_empty()).collect();
         if let [(reg, layout)] = parts[..] {
             return self.gathered(*reg, layout.clone());
         }

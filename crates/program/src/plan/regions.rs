@@ -52,7 +52,9 @@ mod tests {
         let mut builder = Builder::new();
         let owner = builder.role("alice");
         let [a, b, which, condition] = [(); 4].map(|()| builder.bits(1, 4));
-        [a, b, which].into_iter().for_each(|reg| builder.input(owner, reg));
+        for reg in [a, b, which] {
+            builder.input(owner, reg);
+        }
         let and = |builder: &mut Builder, a: Reg, b: Reg, dst: Reg| {
             let [a, b, dst] = [a, b, dst].map(|reg| Rows::one(reg, 0));
             builder.interact(OpKind::And { a, b, dst });
@@ -67,7 +69,9 @@ mod tests {
         }
         builder.in_region(0);
         assert!(builder.needs().has(Feature::Branches));
-        results.into_iter().for_each(|reg| builder.output(reg, To::All));
+        for reg in results {
+            builder.output(reg, To::All);
+        }
         let plan = builder.finish();
         assert_eq!(plan.ops.iter().map(|op| op.region).collect::<Vec<_>>(), [0, 1, 2, 3]);
         // The operands were there before, the condition wasn't.

@@ -97,10 +97,11 @@ pub enum Local {
 /// When an opening may happen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Opening {
-    /// The value tells nothing whatever the inputs are and whatever a deviator adds, as it is masked. The protocol
-    /// records the opening, and checks it before an output at the latest.
+    /// The value is uniform in its domain whatever the inputs are and whatever a deviator adds to anything before it, as it
+    /// is masked. The protocol records the opening, and checks it before an output at the latest.
     Masked,
-    /// The value may depend on secrets, and is meant to be known. All that it depends on is checked first.
+    /// All that the value depends on is checked first: it is meant to be known, or its mask hides it only if it is
+    /// what it should be.
     Verified,
 }
 

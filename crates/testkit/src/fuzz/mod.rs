@@ -17,7 +17,7 @@ use tacit_net::setup::hello::{Hello, MAX_ENDPOINTS, MAX_HELLO};
 use tacit_net::setup::{Config, Fingerprint};
 use tacit_net::stream::parse_frames;
 use tacit_net::{Frame, Profile, Shape};
-use tacit_program::{Capabilities, Feature, Numbers, Program, lower};
+use tacit_program::{Capabilities, Feature, Field, Numbers, Program, lower};
 
 pub use circuits::{bristol_fashion, bristol_old, circuit_bytes};
 pub use mutate::mutant;
@@ -221,6 +221,11 @@ pub fn program(bytes: &[u8]) {
     }
     if elements > BINARY_ELEMENTS {
         return;
+    }
+    for field in [Field::Fp61, Field::Fp128] {
+        if let Err(error) = lower(&program, Capabilities::masked_opening(field)) {
+            drop(error.to_string());
+        }
     }
     if let Err(error) = lower(&program, Capabilities::BITS) {
         drop(error.to_string());

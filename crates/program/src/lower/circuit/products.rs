@@ -146,26 +146,27 @@ impl Lowering<'_> {
 
     /// Wires one after another, complements of those that are marked.
     fn lined_up(&mut self, domain: Domain, instances: usize, sources: &[(Source, bool)]) -> Reg {
-        let walk = |source: &Source| Layout {
-            offset: source.offset,
-            shape: vec![instances],
-            strides: vec![source.stride as isize],
+        let part = |source: &Source| {
+            let Source { reg, offset, stride } = *source;
+            (reg, Layout { offset, shape: vec![instances], strides: vec![stride as isize] })
         };
-        let parts: Vec<(Reg, Layout)> =
-            sources.iter().map(|(source, _)| (source.reg, walk(source))).collect();
-        let lined_up = self.joined(domain, &parts);
-        if sources.iter().all(|(_, complement)| !complement) {
-            return lined_up;
+        let marked = sources.iter().filter(|(_, complement)| *complement);
+        let marked: Vec<(Reg, Layout)> = marked.map(|(source, _)| part(source)).collect();
+        if marked.is_empty() {
+            let parts: Vec<(Reg, Layout)> = sources.iter().map(|(source, _)| part(source)).collect();
+            return self.joined(domain, &parts);
         }
-        // 1 - u = (-1) u + 1.
-        let minus_one = domain.modulus().last();
-        let vector = |of: [u128; 2]| {
-            let rows = sources.iter().map(|(_, complement)| of[usize::from(*complement)]);
-            Term::vector(rows.flat_map(|word| std::iter::repeat_n(word, instances)).collect(), domain)
-        };
-        let signed = self.mul(&Term::Secret(lined_up), &vector([1, minus_one]));
-        let result = self.add(&signed, &vector([0, 1]));
-        self.register(&result)
+        let plain = self.joined(domain, &marked);
+        let reg = self.not(plain);
+        let mut offsets = (0..).step_by(instances);
+        let parts: Vec<(Reg, Layout)> = sources
+            .iter()
+            .map(|(source, complement)| match complement {
+                true => part(&Source { reg, offset: offsets.next().unwrap_or(0), stride: 1 }),
+                false => part(source),
+            })
+            .collect();
+        self.joined(domain, &parts)
     }
 
     /// The bits of all outputs, instance after instance.

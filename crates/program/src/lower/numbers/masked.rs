@@ -1,13 +1,19 @@
 //! Openings under random masks, in a field of p elements: numbers and bools are elements, bools 0 or 1.
 //!
-//! Nothing but random bits, products and masked openings is asked of the protocol. XOR of bools is `u + v - 2 u v`, a
+//! Nothing but random bits, products and openings is asked of the protocol. XOR of bools is `u + v - 2 u v`, a
 //! product; injection is the identity.
 //!
 //! **Masks.** To be opened, a number `y` with `0 <= y < 2^k` is masked by `r`, of `k + 40` random bits. As
 //! `y + r < 2^k + 2^(k + 40) <= p`, the opened `c = y + r` holds over the integers. For any two `y` the distributions of
 //! `c` are at a distance below `2^k / 2^(k + 40) = 2^-40`, and so are those of `c + e` for whatever `e` a deviator adds
-//! before it sees anything of `r`. This is statistical secrecy, as in Catrina and de Hoogh, "Improved primitives for
-//! secure multiparty integer computation", 2010, section 2.2.
+//! to `c` itself. This is statistical secrecy, as in Catrina and de Hoogh, "Improved primitives for secure multiparty
+//! integer computation", 2010, section 2.2.
+//!
+//! **Checks come first.** Such a mask hides a `y` in its range, and no other. A deviator could see to it that `y` is
+//! out of it: if it opens `d + e` in place of the `d` of a product by a triple, the product `u v` becomes `u v + e v`; with
+//! `e = 2^100` the next opening would show `v` above the mask. So all that an opening depends on is checked before it
+//! ([`Opening::Verified`]); where nobody deviates, that costs nothing. A mask that is uniform in the field would need no
+//! check, and twice as many products and more.
 //!
 //! **Remainders** (their protocol Mod2m, where all of `r` is made of bits). Let `c' = c mod 2^m` and `r' = r mod 2^m`, for
 //! `m <= k`. From `c = y + r` follows `c' = (y mod 2^m + r') mod 2^m`. The sum in brackets is below `2^(m+1)`, so it is
@@ -36,7 +42,7 @@
 //! | shift by m | k + 40 | 1 | 2 (m - 1) - ceil(log2 m) | 1 + ceil(log2 m) |
 //!
 //! # Security
-//! An opening hides only numbers that are in their ranges. A protocol whose owners of inputs may deviate has to see to
+//! For the same reason inputs have to be in their ranges. A protocol whose owners of inputs may deviate has to see to
 //! it that inputs are in the ranges that the program declares, and bools 0 or 1.
 
 use super::Conversions;
@@ -182,7 +188,7 @@ impl MaskedOpening {
         let mask = self.number(lowering, random, all, cols);
         let (sum, opened) = (lowering.fresh(domain, cols), lowering.plan.public(domain, cols));
         lowering.plan.local(Local::Add { a: y, b: mask, dst: sum });
-        lowering.plan.interact(OpKind::Open { a: sum, dst: opened, how: Opening::Masked });
+        lowering.plan.interact(OpKind::Open { a: sum, dst: opened, how: Opening::Verified });
         Some(Masked { opened, low: lowering.gathered(random, rows(0, 1, low as usize, cols)) })
     }
 
