@@ -1,5 +1,5 @@
-//! Sums of the AES streams of many keys, by the bits of the keys' numbers: SoftSpokenOT's vectors over small fields
-//! (Roy, "SoftSpokenOT", CRYPTO 2022, section 3.1).
+//! Sums of the AES streams of many keys, by the bits of the keys' numbers: vectors over small fields for oblivious
+//! transfer (Roy, CRYPTO 2022, section 3.1).
 //!
 //! For keys `k_0` to `k_(2^h - 1)` let `r_x` be the stream of `k_x`: block `b` is `AES_k(le64(0) || le64(b))`, as in
 //! [`crate::aes`]. Then

@@ -69,7 +69,9 @@ impl Field {
     fn fill(self, key: &Aes128Ctr, first: u64, out: &mut [u128]) {
         u128::fill(key, 0, first, out);
         if self == Self::Prime {
-            out.iter_mut().for_each(|word| *word = Fp128::from_u128(*word).to_u128());
+            for word in out {
+                *word = Fp128::from_u128(*word).to_u128();
+            }
         }
     }
 }

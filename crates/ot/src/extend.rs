@@ -1,14 +1,16 @@
 //! The extension over a session, batch after batch, with all peers at once.
 //!
-//! A batch takes three messages after the one with its columns: the sender's coin, once it holds the columns; the receiver's
-//! answer; and then the sender knows. Nobody waits for them: while a batch's messages travel the next ones are computed. In
-//! step `s` each party sends the columns of batch `s`, takes those of batch `s - 1` and sends its coin, answers the coin of
-//! batch `s - 2` and looks at the answer for batch `s - 3`. So whatever is waited for was sent a step before.
+//! A batch takes three messages: the receiver's columns; the sender's coin, once it holds the columns; and the receiver's
+//! answer. Nobody waits for them: while a batch's messages travel the next ones are computed. In step `s` each party queues
+//! the columns of batch `s`. Then it takes what its peers sent: the coin of batch `s - 3`, the answer for batch `s - 5`, and
+//! the columns of batch `s - 1`. Last it computes on them, and queues an answer and a coin. Whatever is queued leaves when
+//! the party next waits for something, which is in the next step: so a step's messages leave together, and have most of a
+//! step's time to travel.
 //!
-//! **Order.** A coin is drawn and sent when all of its batch's columns are here. OTs are handed out when their batch has
-//! passed: to the receiver when it has answered, to the sender when the answer was right.
+//! **Order.** A coin is drawn when all of its batch's columns are here. OTs are handed out when their batch has passed: to
+//! the receiver when it has answered, to the sender when the answer was right.
 //!
-//! **No deadlock.** In each step a party sends before it receives, and only receives what its peers sent in the step before.
+//! **No deadlock.** A party waits only for what its peers queued in earlier steps, before they waited for anything later.
 
 use crate::pairs::Ot;
 use crate::params::{ANSWER_BYTES, COIN_BYTES, Params};
@@ -90,27 +92,32 @@ impl Ot {
             })
             .collect();
         let mut run = Run { ot: self, session, request, sink };
-        let lag = if params.is_malicious() { 3 } else { 1 };
-        for step in 0..batches.len() + lag {
-            let batch = |behind: usize| step.checked_sub(behind).and_then(|at| batches.get(at));
+        let last = if params.is_malicious() { ANSWERED } else { COLUMNS_TAKEN };
+        for step in 0..batches.len() + last {
+            let batch = |behind: usize| step.checked_sub(behind).and_then(|at| batches.get(at)).copied();
+            let checked = |behind| batch(behind).filter(|_| params.is_malicious());
             if let Some(batch) = batch(0) {
-                run.send_columns(batch)?;
+                run.send_columns(&batch)?;
             }
-            if let Some(batch) = batch(1) {
-                run.take_columns(batch)?;
-            }
-            if !params.is_malicious() {
-                continue;
-            }
-            if let Some(batch) = batch(2) {
-                run.answer(batch)?;
-            }
-            if let Some(batch) = batch(3) {
-                run.check(batch)?;
-            }
+            let due =
+                Due { columns: batch(COLUMNS_TAKEN), coin: checked(COIN_TAKEN), answer: checked(ANSWERED) };
+            run.take(due)?;
         }
         Ok(())
     }
+}
+
+/// How many steps after its columns are sent a batch's columns, coin and answer are taken.
+const COLUMNS_TAKEN: usize = 1;
+const COIN_TAKEN: usize = 3;
+const ANSWERED: usize = 5;
+
+/// The batches of which something is taken in a step.
+#[derive(Clone, Copy)]
+struct Due {
+    columns: Option<Batch>,
+    coin: Option<Batch>,
+    answer: Option<Batch>,
 }
 
 /// A batch of a request.
@@ -128,6 +135,12 @@ impl Batch {
         [self.first, self.ots]
     }
 }
+
+/// A batch, and a message that came for it.
+type Taken = Option<(Batch, Vec<u8>)>;
+
+/// The length of a message, by the parameters, whether choices are given, and the batch.
+type Length = fn(&Params, bool, &Batch) -> usize;
 
 struct Run<'a, 'r> {
     ot: &'a mut Ot,
@@ -178,76 +191,77 @@ impl Run<'_, '_> {
         Ok(())
     }
 
-    /// As sender: takes the columns, and sends the coin that they'll be checked by.
-    fn take_columns(&mut self, batch: &Batch) -> Result<(), Error> {
-        let (at, coin_at) = (self.at(step::COLUMNS, batch), self.at(step::COIN, batch));
+    /// Takes what is due of each peer, all of it before anything is queued; then computes on it.
+    fn take(&mut self, due: Due) -> Result<(), Error> {
         let (params, chosen) = (self.params(), self.is_chosen());
-        let bytes = params.columns(chosen) * batch.rows / 8;
+        let (op, form) = (self.request.op, self.request.form);
+        let at = |part, batch: &Batch| At { lane: 0, part, op, batch: batch.number };
         for pair in &mut self.ot.pairs {
-            let Some(sender) = &mut pair.sender else { continue };
-            let early = planted(Mistake::CoinEarly);
-            let mut coin = if early { send_coin(self.session, pair.peer, coin_at, params)? } else { None };
-            let message = self.session.mesh().recv(pair.peer, at, bytes)?;
-            if !early {
-                coin = send_coin(self.session, pair.peer, coin_at, params)?;
+            let (peer, session) = (pair.peer, &mut *self.session);
+            let mut coin = None;
+            if let (Some(batch), Some(_)) = (&due.columns, &pair.sender)
+                && planted(Mistake::CoinEarly)
+            {
+                coin = send_coin(session, peer, at(step::COIN, batch), params)?;
             }
-            let used = pair.spare.0.pop().unwrap_or_default();
-            let arrived = sender.extend(batch.rows, chosen, &message, coin, used);
-            self.session.mesh().recycle(message);
-            if params.is_malicious() {
-                pair.arrived.push_back(arrived);
-            } else {
-                let (peer, sink) = (pair.peer, &mut *self.sink);
-                let memory = self.ot.memory.each_mut();
-                sender.hand_out(&arrived, batch.ots(), self.request.form, memory, |ots| {
-                    sink.sent(Sent { peer, ..ots });
+            let mut recv = |role: bool, part, batch: Option<Batch>, bytes: Length| -> Result<Taken, Error> {
+                let Some(batch) = batch.filter(|_| role) else { return Ok(None) };
+                let message = session.mesh().recv(peer, at(part, &batch), bytes(&params, chosen, &batch))?;
+                Ok(Some((batch, message)))
+            };
+            let (sends, receives) = (pair.sender.is_some(), pair.receiver.is_some());
+            let coins = recv(receives, step::COIN, due.coin, |_, _, _| COIN_BYTES)?;
+            let answers = recv(sends, step::ANSWER, due.answer, |_, _, _| ANSWER_BYTES)?;
+            let columns = recv(sends, step::COLUMNS, due.columns, |params, chosen, batch| {
+                params.columns(chosen) * batch.rows / 8
+            })?;
+
+            let memory = &mut self.ot.memory;
+            if let (Some(sender), Some((batch, message))) = (&mut pair.sender, columns) {
+                if coin.is_none() {
+                    coin = send_coin(session, peer, at(step::COIN, &batch), params)?;
+                }
+                let used = pair.spare.0.pop().unwrap_or_default();
+                pair.arrived.push_back(sender.extend(batch.rows, chosen, &message, coin, used));
+                session.mesh().recycle(message);
+            }
+            if let (Some(receiver), Some((batch, message))) = (&pair.receiver, coins)
+                && let Some(extended) = pair.extended.pop_front()
+            {
+                let coin = message.first_chunk().copied().unwrap_or_default();
+                session.mesh().recycle(message);
+                let answer = receiver.answer(&extended, &coin);
+                session.mesh().send(peer, at(step::ANSWER, &batch), &answer)?;
+                receiver.hand_out(&extended, batch.ots(), form, &mut memory[0], |ots| {
+                    self.sink.received(Received { peer, ..ots });
+                });
+                pair.spare.1.push(extended);
+            }
+            // Without checks a batch is as good when its columns are here.
+            let passed = match answers {
+                Some((batch, message)) => {
+                    let right = match (&pair.sender, pair.arrived.front()) {
+                        (Some(sender), Some(arrived)) => sender.accepts(arrived, &message),
+                        _ => false,
+                    };
+                    if !right {
+                        let peer = session.name(peer).to_owned();
+                        let what = "choices for oblivious transfer aren't the same in all columns";
+                        return Err(session.reject(&format!("{peer}'s {what}")));
+                    }
+                    session.mesh().recycle(message);
+                    Some(batch)
+                }
+                None => due.columns.filter(|_| !params.is_malicious()),
+            };
+            if let (Some(sender), Some(batch)) = (&pair.sender, passed)
+                && let Some(arrived) = pair.arrived.pop_front()
+            {
+                sender.hand_out(&arrived, batch.ots(), form, memory.each_mut(), |ots| {
+                    self.sink.sent(Sent { peer, ..ots });
                 });
                 pair.spare.0.push(arrived);
             }
-        }
-        Ok(())
-    }
-
-    /// As receiver: answers a coin, and hands out what it was for.
-    fn answer(&mut self, batch: &Batch) -> Result<(), Error> {
-        let (at, answer_at) = (self.at(step::COIN, batch), self.at(step::ANSWER, batch));
-        for pair in &mut self.ot.pairs {
-            let Some(receiver) = &pair.receiver else { continue };
-            let Some(extended) = pair.extended.pop_front() else { continue };
-            let message = self.session.mesh().recv(pair.peer, at, COIN_BYTES)?;
-            let coin = message.first_chunk().copied().unwrap_or_default();
-            self.session.mesh().recycle(message);
-            let answer = receiver.answer(&extended, &coin);
-            self.session.mesh().send(pair.peer, answer_at, &answer)?;
-            let [memory, _] = &mut self.ot.memory;
-            let (peer, sink) = (pair.peer, &mut *self.sink);
-            receiver.hand_out(&extended, batch.ots(), self.request.form, memory, |ots| {
-                sink.received(Received { peer, ..ots });
-            });
-            pair.spare.1.push(extended);
-        }
-        Ok(())
-    }
-
-    /// As sender: checks an answer, and hands out what it was for.
-    fn check(&mut self, batch: &Batch) -> Result<(), Error> {
-        let at = self.at(step::ANSWER, batch);
-        for pair in &mut self.ot.pairs {
-            let Some(sender) = &pair.sender else { continue };
-            let Some(arrived) = pair.arrived.pop_front() else { continue };
-            let answer = self.session.mesh().recv(pair.peer, at, ANSWER_BYTES)?;
-            if !sender.accepts(&arrived, &answer) {
-                let peer = self.session.name(pair.peer).to_owned();
-                let what = "choices for oblivious transfer aren't the same in all columns";
-                return Err(self.session.reject(&format!("{peer}'s {what}")));
-            }
-            self.session.mesh().recycle(answer);
-            let (peer, sink) = (pair.peer, &mut *self.sink);
-            let memory = self.ot.memory.each_mut();
-            sender.hand_out(&arrived, batch.ots(), self.request.form, memory, |ots| {
-                sink.sent(Sent { peer, ..ots });
-            });
-            pair.spare.0.push(arrived);
         }
         Ok(())
     }

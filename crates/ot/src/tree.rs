@@ -49,7 +49,9 @@ pub(crate) fn grow(
         for (side, node) in nodes.iter().enumerate() {
             add(&mut sums[side % 2], node);
         }
-        sums.iter().for_each(|sum| message.extend_from_slice(&**sum));
+        for sum in &sums {
+            message.extend_from_slice(&**sum);
+        }
     }
     let digest = (checked && base.len() > 1).then(|| {
         let checks: Vec<Check> = nodes.iter().map(|node| check(context, tree, node)).collect();

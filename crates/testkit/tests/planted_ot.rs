@@ -199,13 +199,12 @@ fn a_coin_before_the_last_column_lets_columns_fit_it() {
 #[test]
 fn trees_that_are_not_are_noticed_by_their_digest() {
     let attack = |mistakes| {
-        let alter = altering(step::TREES, |trees| {
+        let mut alter = altering(step::TREES, |trees| {
             trees[3] ^= 1;
             trees[16 + 3] ^= 1;
         });
         let parts = Arc::new(Mutex::new(HashSet::new()));
         let seen = Arc::clone(&parts);
-        let mut alter = alter;
         let watching: Interceptor = Box::new(move |message| {
             seen.lock().expect("nobody panics").insert(message.frame.at.part);
             alter(message)

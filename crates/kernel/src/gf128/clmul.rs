@@ -17,7 +17,7 @@ pub(super) fn weigh_avx2(weights: &[Gf128], columns: &[u64], sums: &mut [Gf128])
                 _mm_xor_si128(_mm_clmulepi64_si128::<0x01>(a, b), _mm_clmulepi64_si128::<0x10>(a, b));
             middle = _mm_xor_si128(middle, crossed);
         }
-        *sum = sum.plus(reduced([low, middle, high].map(|vector| value(vector))));
+        *sum = sum.plus(reduced([value(low), value(middle), value(high)]));
     }
 }
 
@@ -61,7 +61,7 @@ pub(super) fn weigh_avx512(weights: &[Gf128], columns: &[u64], sums: &mut [Gf128
         }
         let [low, first, second, high] = products;
         let middle = _mm512_xor_si512(first, second);
-        *sum = sum.plus(reduced([low, middle, high].map(|vector| fold(vector))));
+        *sum = sum.plus(reduced([fold(low), fold(middle), fold(high)]));
     }
 }
 

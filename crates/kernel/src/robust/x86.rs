@@ -16,13 +16,13 @@ pub(super) fn hash_avx512(keys: &RoundKeys, first: u64, rows: &mut [u128]) {
     let mut index = indices(first);
     let (whole, rest) = rows.as_chunks_mut::<ROWS>();
     for rows in whole {
-        let hashed = hashed(&keys, load_rows(rows), &count(&mut index));
+        let hashed = hashed(&keys, &load_rows(rows), &count(&mut index));
         store_rows(rows, &hashed);
     }
     if !rest.is_empty() {
         let mut rows = [0; ROWS];
         rows[..rest.len()].copy_from_slice(rest);
-        let hashed = hashed(&keys, load_rows(&rows), &count(&mut index));
+        let hashed = hashed(&keys, &load_rows(&rows), &count(&mut index));
         store_rows(&mut rows, &hashed);
         rest.copy_from_slice(&rows[..rest.len()]);
     }
@@ -65,16 +65,19 @@ fn both(
     others: &mut [u128; ROWS],
 ) {
     let zeros = load_rows(rows);
-    let ones = zeros.map(|row| _mm512_xor_si512(row, delta));
-    store_rows(rows, &hashed(keys, zeros, indices));
-    store_rows(others, &hashed(keys, ones, indices));
+    let mut ones = zeros;
+    for row in &mut ones {
+        *row = _mm512_xor_si512(*row, delta);
+    }
+    store_rows(rows, &hashed(keys, &zeros, indices));
+    store_rows(others, &hashed(keys, &ones, indices));
 }
 
 /// `pi(pi(x) ^ i) ^ pi(x)` of each row.
 #[inline]
 #[target_feature(enable = "avx512f,vaes")]
-fn hashed(keys: &[__m512i; 11], rows: [__m512i; WIDE], indices: &[__m512i; WIDE]) -> [__m512i; WIDE] {
-    let once = encrypt_avx512(keys, &rows);
+fn hashed(keys: &[__m512i; 11], rows: &[__m512i; WIDE], indices: &[__m512i; WIDE]) -> [__m512i; WIDE] {
+    let once = encrypt_avx512(keys, rows);
     let mut inputs = once;
     for (input, index) in inputs.iter_mut().zip(indices) {
         *input = _mm512_xor_si512(*input, *index);

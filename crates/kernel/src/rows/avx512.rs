@@ -3,20 +3,36 @@
 use super::COLUMNS;
 use std::arch::x86_64::*;
 
-/// Groups of eight columns: a byte of every row.
-const GROUPS: usize = COLUMNS / 8;
+/// Bytes of a row, each of eight columns.
+const BYTES: usize = COLUMNS / 8;
 
 /// [`super::from_columns`], of columns of `words` words, for as many rows as there are: a multiple of 512.
+///
+/// Loops instead of closures: what isn't inlined here isn't compiled for these instructions.
 #[target_feature(enable = "avx512f,avx512bw,gfni")]
 pub(super) fn from_columns(columns: &[u64], words: usize, rows: &mut [u128]) {
     for (tile, rows) in rows.as_chunks_mut::<512>().0.iter_mut().enumerate() {
-        let mut groups = [[_mm512_setzero_si512(); 8]; GROUPS];
-        for (g, group) in groups.iter_mut().enumerate() {
-            // Byte q of lane l of vector v is byte g of row 128 l + 16 v + q.
-            *group = bytes_of_rows(std::array::from_fn(|c| line(&columns[(8 * g + c) * words + 8 * tile..])));
+        // Byte q of lane l of vector g of group v is byte g of row 128 l + 16 v + q.
+        let mut groups = [[_mm512_setzero_si512(); BYTES]; 8];
+        for g in 0..BYTES {
+            let mut lines = [_mm512_setzero_si512(); 8];
+            for (c, vector) in lines.iter_mut().enumerate() {
+                *vector = line(&columns[(8 * g + c) * words + 8 * tile..]);
+            }
+            for (group, bytes) in groups.iter_mut().zip(bytes_of_rows(lines)) {
+                group[g] = bytes;
+            }
         }
-        for v in 0..8 {
-            let quads = quads(&groups.each_ref().map(|group| group[v]));
+        for (v, bytes) in groups.iter().enumerate() {
+            // In each lane of quad c, four bytes each of rows 4 c to 4 c + 3 of the lane's 16.
+            let mut quads = [[_mm512_setzero_si512(); 4]; 4];
+            for (m, four) in bytes.as_chunks::<4>().0.iter().enumerate() {
+                let [[a, b], [c, d]] = [unpack8(four[0], four[1]), unpack8(four[2], four[3])];
+                let [[e, f], [g, h]] = [unpack16(a, c), unpack16(b, d)];
+                for (quad, vector) in quads.iter_mut().zip([e, f, g, h]) {
+                    quad[m] = vector;
+                }
+            }
             for (c, quad) in quads.into_iter().enumerate() {
                 for (lane, four) in whole_rows(quad).into_iter().enumerate() {
                     let at = 128 * lane + 16 * v + 4 * c;
@@ -35,24 +51,17 @@ pub(super) fn from_columns(columns: &[u64], words: usize, rows: &mut [u128]) {
 fn bytes_of_rows([a, b, c, d, e, f, g, h]: [__m512i; 8]) -> [__m512i; 8] {
     // An affine transform takes its matrix's last row first. It is applied to the unit vectors.
     let units = _mm512_set1_epi64(0x8040_2010_0804_0201_u64 as i64);
-    let [hg, fe, dc, ba] = [[h, g], [f, e], [d, c], [b, a]].map(|[x, y]| unpack8(x, y));
-    let upper = [0, 1].map(|i| unpack16(hg[i], fe[i]));
-    let lower = [0, 1].map(|i| unpack16(dc[i], ba[i]));
-    let all = [0, 1, 2, 3].map(|i| unpack32(upper[i / 2][i % 2], lower[i / 2][i % 2]));
-    [0, 1, 2, 3, 4, 5, 6, 7].map(|i| _mm512_gf2p8affine_epi64_epi8::<0>(units, all[i / 2][i % 2]))
-}
-
-/// From a byte of 64 rows in each of 16 vectors to four vectors of four bytes each for 16 of the rows: result `c` has, in
-/// each lane, rows `4 c` to `4 c + 3` of the lane's 16.
-#[inline]
-#[target_feature(enable = "avx512f,avx512bw")]
-fn quads(bytes: &[__m512i; GROUPS]) -> [[__m512i; 4]; 4] {
-    let fours = [0, 1, 2, 3].map(|m| {
-        let pairs = [0, 1].map(|p| unpack8(bytes[4 * m + 2 * p], bytes[4 * m + 2 * p + 1]));
-        let halves = [0, 1].map(|half| unpack16(pairs[0][half], pairs[1][half]));
-        [0, 1, 2, 3].map(|c: usize| halves[c / 2][c % 2])
-    });
-    [0, 1, 2, 3].map(|c| [0, 1, 2, 3].map(|m: usize| fours[m][c]))
+    let [[hg0, hg1], [fe0, fe1]] = [unpack8(h, g), unpack8(f, e)];
+    let [[dc0, dc1], [ba0, ba1]] = [unpack8(d, c), unpack8(b, a)];
+    let [[upper0, upper1], [upper2, upper3]] = [unpack16(hg0, fe0), unpack16(hg1, fe1)];
+    let [[lower0, lower1], [lower2, lower3]] = [unpack16(dc0, ba0), unpack16(dc1, ba1)];
+    let [[r0, r1], [r2, r3]] = [unpack32(upper0, lower0), unpack32(upper1, lower1)];
+    let [[r4, r5], [r6, r7]] = [unpack32(upper2, lower2), unpack32(upper3, lower3)];
+    let mut bytes = [r0, r1, r2, r3, r4, r5, r6, r7];
+    for vector in &mut bytes {
+        *vector = _mm512_gf2p8affine_epi64_epi8::<0>(units, *vector);
+    }
+    bytes
 }
 
 /// Puts four bytes each of 16 rows together: result `l` is the four rows of lane `l`.
@@ -63,12 +72,14 @@ fn whole_rows([a, b, c, d]: [__m512i; 4]) -> [__m512i; 4] {
     let high = _mm512_set_epi32(31, 15, 30, 14, 29, 13, 28, 12, 27, 11, 26, 10, 25, 9, 24, 8);
     let first = _mm512_set_epi64(11, 3, 10, 2, 9, 1, 8, 0);
     let second = _mm512_set_epi64(15, 7, 14, 6, 13, 5, 12, 4);
-    let lanes = [low, high]
-        .map(|half| [_mm512_permutex2var_epi32(a, half, b), _mm512_permutex2var_epi32(c, half, d)]);
-    [0, 1, 2, 3].map(|lane: usize| {
-        let [left, right] = lanes[lane / 2];
-        _mm512_permutex2var_epi64(left, if lane % 2 == 0 { first } else { second }, right)
-    })
+    let [ab_low, ab_high] = [_mm512_permutex2var_epi32(a, low, b), _mm512_permutex2var_epi32(a, high, b)];
+    let [cd_low, cd_high] = [_mm512_permutex2var_epi32(c, low, d), _mm512_permutex2var_epi32(c, high, d)];
+    [
+        _mm512_permutex2var_epi64(ab_low, first, cd_low),
+        _mm512_permutex2var_epi64(ab_low, second, cd_low),
+        _mm512_permutex2var_epi64(ab_high, first, cd_high),
+        _mm512_permutex2var_epi64(ab_high, second, cd_high),
+    ]
 }
 
 #[inline]
