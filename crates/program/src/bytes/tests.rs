@@ -4,6 +4,8 @@ use proptest::test_runner::{RngAlgorithm, TestRng};
 use super::*;
 use crate::{Value, testing};
 
+mod baseline;
+
 fn random(seed: u64, steps: usize) -> Program {
     let mut bytes = [3; 32];
     bytes[..8].copy_from_slice(&seed.to_le_bytes());
