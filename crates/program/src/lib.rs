@@ -6,13 +6,16 @@
 
 pub mod builder;
 mod bytes;
+mod codec;
 pub mod cost;
 mod error;
 mod layout;
 mod lower;
 mod modulus;
+mod operations;
 pub mod plan;
 mod program;
+mod rational;
 mod real;
 pub mod reference;
 mod rounded;
@@ -26,13 +29,12 @@ mod value;
 mod width;
 
 pub use builder::Builder;
-pub use bytes::DecodeError;
+pub use codec::DecodeError;
 pub use error::{Fault, ProgramError, Source};
 pub use lower::{AdditiveComponents, Lowered, Native, lower, lower_for_debug};
 pub use modulus::Modulus;
-pub use program::{
-    Extreme, InputType, Node, NodeId, Operation, Output, OutputType, Program, Recipient, Rounding,
-};
+pub use operations::{Extreme, Operation, Rounding};
+pub use program::{InputType, Node, NodeId, Output, OutputType, Program, Recipient};
 pub use real::{Real, Reals};
 pub use shadow::{Difference, first_difference};
 pub use shape::{Index, Span};

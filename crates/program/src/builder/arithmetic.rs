@@ -3,7 +3,8 @@
 use super::Builder;
 use crate::error::{Fault, ProgramError};
 use crate::modulus::Modulus;
-use crate::program::{NodeId, Operation, Rounding};
+use crate::operations::{Operation, Rounding};
+use crate::program::NodeId;
 use crate::shape;
 use crate::types::Dtype;
 

@@ -2,7 +2,8 @@
 
 use super::Builder;
 use crate::error::{Fault, ProgramError};
-use crate::program::{Extreme, NodeId, Operation};
+use crate::operations::{Extreme, Operation};
+use crate::program::NodeId;
 use crate::shape;
 use crate::types::Dtype;
 

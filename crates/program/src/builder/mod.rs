@@ -30,8 +30,10 @@ mod tests;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
+pub use crate::codec::MAX_TEXT;
 use crate::error::{Fault, ProgramError, Source};
-use crate::program::{Node, NodeId, Operation, Output, Program, Recipient};
+use crate::operations::Operation;
+use crate::program::{Node, NodeId, Output, Program, Recipient};
 use crate::reference;
 use crate::shape;
 use crate::types::{Dtype, MAX_FRACTION, Range, Type};
@@ -39,8 +41,6 @@ use crate::value::{self, Value};
 
 /// Nodes that a program may have.
 pub const MAX_NODES: usize = 1 << 20;
-/// Bytes that a name or a source text may have; a longer text is cut.
-pub const MAX_TEXT: usize = 1 << 10;
 
 /// Builds a program. See the [module's](self) description.
 #[derive(Clone, Debug)]

@@ -2,6 +2,7 @@ use proptest::prelude::*;
 use proptest::test_runner::{RngAlgorithm, TestRng};
 
 use super::*;
+use crate::codec::REAL_BYTES;
 use crate::{Value, testing};
 
 mod baseline;

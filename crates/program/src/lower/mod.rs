@@ -37,8 +37,9 @@ use std::sync::Arc;
 use tacit_circuit::{Circuit, Layered};
 
 use crate::error::{Fault, ProgramError, Source};
+use crate::operations::{Operation, Rounding};
 use crate::plan::{self, Domain, Layout, Local, Modulus, Plan, Reg, To, Width};
-use crate::program::{InputType, Node, NodeId, Operation, OutputType, Program, Recipient, Rounding};
+use crate::program::{InputType, Node, NodeId, OutputType, Program, Recipient};
 use crate::types::{Dtype, Type};
 use crate::width;
 use binary::Number;

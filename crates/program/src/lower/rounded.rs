@@ -4,8 +4,9 @@
 use super::arrange::Weights;
 use super::term::Term;
 use super::{Lowering, View, width_of};
+use crate::operations::Operation;
 use crate::plan::{Domain, Layout, Reg, Width};
-use crate::program::{NodeId, Operation};
+use crate::program::NodeId;
 use crate::rounded::{Chain, Elementwise, Multiples, Stage, raise};
 use crate::types::{Range, Type};
 

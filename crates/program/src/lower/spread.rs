@@ -8,7 +8,8 @@ use std::collections::HashMap;
 
 use super::rounded::Scaling;
 use crate::error::{Fault, ProgramError};
-use crate::program::{Node, NodeId, Operation, Program};
+use crate::operations::Operation;
+use crate::program::{Node, NodeId, Program};
 use crate::shape::{self, MatMulShape};
 use crate::types::{MAX_ELEMENTS, Type};
 

@@ -6,8 +6,9 @@
 use super::number::fits;
 use super::term::Term;
 use super::{Lowering, View};
+use crate::operations::Extreme;
 use crate::plan::{Domain, Layout, Local, Reg};
-use crate::program::{Extreme, NodeId};
+use crate::program::NodeId;
 use crate::width;
 
 /// What still competes: `length` values for each of `lanes` places, lane by lane within a value.

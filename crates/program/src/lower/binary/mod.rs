@@ -30,8 +30,9 @@ use tacit_circuit::arith::{self, Style};
 use tacit_circuit::{self as circuit, Wire};
 
 use super::{Lowering, View};
+use crate::operations::{Extreme, Operation, Rounding};
 use crate::plan::{Domain, Layout, Local, OpKind, Operand, Public, Reg, To};
-use crate::program::{Extreme, Node, NodeId, Operation, Rounding};
+use crate::program::{Node, NodeId};
 use crate::shape::Span;
 use crate::types::Type;
 use crate::width::Format;

@@ -1,0 +1,121 @@
+//! Sums and products.
+
+use super::check::{common, number, pair, reduced};
+use super::entry::{Entry, Parts};
+use super::tensor::{Tensor, matmul as product_of};
+use crate::codec::{put_dims, put_flag};
+use crate::error::Fault;
+use crate::plan::MatrixShape;
+use crate::rational::Rational;
+use crate::shape::{self, MatMulShape};
+use crate::types::{Dtype, Range, Type};
+
+pub(super) fn add() -> Entry<'static> {
+    Entry::new("+", 2, Some(2))
+        .typed(|name, x| sums(name, x, Range::add))
+        .each(|kind, x| plus(kind, x[0], x[1]), |x| x[0].add(&x[1]))
+}
+
+pub(super) fn sub() -> Entry<'static> {
+    Entry::new("-", 3, Some(2))
+        .typed(|name, x| sums(name, x, Range::sub))
+        .each(|kind, x| minus(kind, x[0], x[1]), |x| x[0].sub(&x[1]))
+}
+
+pub(super) fn neg() -> Entry<'static> {
+    Entry::new("-", 4, Some(1))
+        .typed(|name, x| Ok((number(name, x[0].kind)?, x[0].shape.clone(), x[0].range.neg())))
+        .each(|kind, x| minus(kind, 0, x[0]), |x| x[0].neg())
+}
+
+pub(super) fn mul() -> Entry<'static> {
+    Entry::new("*", 5, Some(2))
+        .typed(|name, x| {
+            let (a, b) = (x[0], x[1]);
+            let same = std::ptr::eq(a, b);
+            let range = if same { a.range.square() } else { a.range.mul(b.range) };
+            Ok((product(name, a, b)?, shape::broadcast(name, &a.shape, &b.shape)?, range))
+        })
+        .each(|kind, x| times(kind, x[0], x[1]), |x| x[0].mul(&x[1]))
+}
+
+pub(super) fn matmul() -> Entry<'static> {
+    let raw = |x: &[Tensor<'_, i128>], ty: &Type| {
+        product_of(&x[0], &x[1], &0, |sum, &a, &b| plus(ty.kind, sum, times(ty.kind, a, b)))
+    };
+    Entry::new("@", 6, Some(2))
+        .typed(|name, x| {
+            let (a, b) = (x[0], x[1]);
+            let shapes = shape::matmul(&a.shape, &b.shape)?;
+            repeated(&shapes, b.rank())?;
+            Ok((product(name, a, b)?, shapes.result, a.range.mul(b.range).times(shapes.matrix.k)))
+        })
+        .all(raw, |x, _| exact_product(&x[0], &x[1]))
+}
+
+pub(super) fn sum(axes: &[usize], keepdims: bool) -> Entry<'_> {
+    Entry::new("sum", 7, Some(1))
+        .written(move |out| {
+            put_dims(out, axes);
+            put_flag(out, keepdims);
+        })
+        .typed(move |name, x| {
+            let shape = reduced(x[0], axes, keepdims)?;
+            let terms = x[0].len() / shape.iter().product::<usize>();
+            Ok((number(name, x[0].kind)?, shape, x[0].range.times(terms)))
+        })
+        .rows(
+            axes,
+            |kind, row| row.iter().fold(0, |sum, &term| plus(kind, sum, term)),
+            |row| row.iter().fold(Rational::default(), |sum, term| sum.add(term)),
+        )
+}
+
+/// A product of matrices of exact numbers.
+pub(super) fn exact_product(a: &Tensor<'_, Rational>, b: &Tensor<'_, Rational>) -> Vec<Rational> {
+    product_of(a, b, &Rational::default(), |sum, x, y| sum.add(&x.mul(y)))
+}
+
+/// Refuses a matrix product whose operands are repeated too often along the other's batch axes; a matrix on the right
+/// stays one.
+pub(super) fn repeated(shapes: &MatMulShape, right_rank: usize) -> Result<(), Fault> {
+    let MatrixShape { batch, m, k, n } = shapes.matrix;
+    shape::check(&[batch, m, k])?;
+    if right_rank > 2 { shape::check(&[batch, k, n]) } else { Ok(()) }
+}
+
+fn sums(name: &'static str, x: &[&Type], range: fn(Range, Range) -> Range) -> Result<Parts, Fault> {
+    let (kind, shape) = pair(name, x, number)?;
+    Ok((kind, shape, range(x[0].range, x[1].range)))
+}
+
+/// The dtype of a raw product.
+fn product(operation: &'static str, a: &Type, b: &Type) -> Result<Dtype, Fault> {
+    number(operation, a.kind)?;
+    number(operation, b.kind)?;
+    match (a.kind.is_ranged(), b.kind.is_ranged()) {
+        (true, true) => Ok(Dtype::with_frac(a.kind.frac().saturating_add(b.kind.frac()))),
+        _ => common(operation, a, b, number),
+    }
+}
+
+fn plus(kind: Dtype, a: i128, b: i128) -> i128 {
+    match kind {
+        Dtype::Modular(modulus) => modulus.add(a as u128, b as u128) as i128,
+        Dtype::Bool | Dtype::Int | Dtype::Fixed { .. } => a + b,
+    }
+}
+
+fn minus(kind: Dtype, a: i128, b: i128) -> i128 {
+    match kind {
+        Dtype::Modular(modulus) => modulus.sub(a as u128, b as u128) as i128,
+        Dtype::Bool | Dtype::Int | Dtype::Fixed { .. } => a - b,
+    }
+}
+
+fn times(kind: Dtype, a: i128, b: i128) -> i128 {
+    match kind {
+        Dtype::Modular(modulus) => modulus.mul(a as u128, b as u128) as i128,
+        Dtype::Bool | Dtype::Int | Dtype::Fixed { .. } => a * b,
+    }
+}
