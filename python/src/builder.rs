@@ -112,24 +112,13 @@ impl Builder {
         }
     }
 
-    /// `a + b`.
-    fn add(&mut self, py: Python<'_>, a: u32, b: u32) -> PyResult<u32> {
-        self.make(py, |build| build.add(NodeId::new(a), NodeId::new(b)))
-    }
-
-    /// `a - b`.
-    fn sub(&mut self, py: Python<'_>, a: u32, b: u32) -> PyResult<u32> {
-        self.make(py, |build| build.sub(NodeId::new(a), NodeId::new(b)))
-    }
-
-    /// `a * b`.
-    fn mul(&mut self, py: Python<'_>, a: u32, b: u32) -> PyResult<u32> {
-        self.make(py, |build| build.mul(NodeId::new(a), NodeId::new(b)))
-    }
-
-    /// `a @ b`.
-    fn matmul(&mut self, py: Python<'_>, a: u32, b: u32) -> PyResult<u32> {
-        self.make(py, |build| build.matmul(NodeId::new(a), NodeId::new(b)))
+    /// Calls the builder's method of that name, which takes values alone.
+    fn call(&mut self, py: Python<'_>, method: &str, operands: Vec<u32>) -> PyResult<u32> {
+        let operands: Vec<NodeId> = operands.into_iter().map(NodeId::new).collect();
+        let Some(made) = self.open(py)?.call(method, &operands) else {
+            return Err(PyTypeError::new_err(format!("no method {method} takes {} values", operands.len())));
+        };
+        made.map(NodeId::number).map_err(|error| errors::program(py, &error))
     }
 
     /// `a * by`, for public numbers as they are.
@@ -154,96 +143,6 @@ impl Builder {
     fn weigh(&mut self, py: Python<'_>, a: u32, matrix: &Bound<'_, PyAny>, left: bool) -> PyResult<u32> {
         let matrix = values::from_python(matrix)?;
         self.make(py, |build| build.weigh(NodeId::new(a), &matrix, left))
-    }
-
-    /// `a @ b` with the fraction bits of both factors together.
-    fn matmul_raw(&mut self, py: Python<'_>, a: u32, b: u32) -> PyResult<u32> {
-        self.make(py, |build| build.matmul_raw(NodeId::new(a), NodeId::new(b)))
-    }
-
-    /// `a < b`.
-    fn less(&mut self, py: Python<'_>, a: u32, b: u32) -> PyResult<u32> {
-        self.make(py, |build| build.less(NodeId::new(a), NodeId::new(b)))
-    }
-
-    /// `a <= b`.
-    fn less_equal(&mut self, py: Python<'_>, a: u32, b: u32) -> PyResult<u32> {
-        self.make(py, |build| build.less_equal(NodeId::new(a), NodeId::new(b)))
-    }
-
-    /// `a > b`.
-    fn greater(&mut self, py: Python<'_>, a: u32, b: u32) -> PyResult<u32> {
-        self.make(py, |build| build.greater(NodeId::new(a), NodeId::new(b)))
-    }
-
-    /// `a >= b`.
-    fn greater_equal(&mut self, py: Python<'_>, a: u32, b: u32) -> PyResult<u32> {
-        self.make(py, |build| build.greater_equal(NodeId::new(a), NodeId::new(b)))
-    }
-
-    /// `a == b`.
-    fn equal(&mut self, py: Python<'_>, a: u32, b: u32) -> PyResult<u32> {
-        self.make(py, |build| build.equal(NodeId::new(a), NodeId::new(b)))
-    }
-
-    /// `a != b`.
-    fn not_equal(&mut self, py: Python<'_>, a: u32, b: u32) -> PyResult<u32> {
-        self.make(py, |build| build.not_equal(NodeId::new(a), NodeId::new(b)))
-    }
-
-    /// The smaller, elementwise.
-    fn minimum(&mut self, py: Python<'_>, a: u32, b: u32) -> PyResult<u32> {
-        self.make(py, |build| build.minimum(NodeId::new(a), NodeId::new(b)))
-    }
-
-    /// The larger, elementwise.
-    fn maximum(&mut self, py: Python<'_>, a: u32, b: u32) -> PyResult<u32> {
-        self.make(py, |build| build.maximum(NodeId::new(a), NodeId::new(b)))
-    }
-
-    /// `a & b`.
-    fn and_(&mut self, py: Python<'_>, a: u32, b: u32) -> PyResult<u32> {
-        self.make(py, |build| build.and(NodeId::new(a), NodeId::new(b)))
-    }
-
-    /// `a | b`.
-    fn or_(&mut self, py: Python<'_>, a: u32, b: u32) -> PyResult<u32> {
-        self.make(py, |build| build.or(NodeId::new(a), NodeId::new(b)))
-    }
-
-    /// `a ^ b`.
-    fn xor(&mut self, py: Python<'_>, a: u32, b: u32) -> PyResult<u32> {
-        self.make(py, |build| build.xor(NodeId::new(a), NodeId::new(b)))
-    }
-
-    /// `-a`.
-    fn neg(&mut self, py: Python<'_>, a: u32) -> PyResult<u32> {
-        self.make(py, |build| build.neg(NodeId::new(a)))
-    }
-
-    /// `~a`.
-    fn not_(&mut self, py: Python<'_>, a: u32) -> PyResult<u32> {
-        self.make(py, |build| build.not(NodeId::new(a)))
-    }
-
-    /// `abs(a)`.
-    fn abs(&mut self, py: Python<'_>, a: u32) -> PyResult<u32> {
-        self.make(py, |build| build.abs(NodeId::new(a)))
-    }
-
-    /// `max(a, 0)`.
-    fn relu(&mut self, py: Python<'_>, a: u32) -> PyResult<u32> {
-        self.make(py, |build| build.relu(NodeId::new(a)))
-    }
-
-    /// `a` where `c` holds, else `b`.
-    fn select(&mut self, py: Python<'_>, c: u32, a: u32, b: u32) -> PyResult<u32> {
-        self.make(py, |build| build.select(NodeId::new(c), NodeId::new(a), NodeId::new(b)))
-    }
-
-    /// `a` between two public bounds.
-    fn clip(&mut self, py: Python<'_>, a: u32, low: u32, high: u32) -> PyResult<u32> {
-        self.make(py, |build| build.clip(NodeId::new(a), NodeId::new(low), NodeId::new(high)))
     }
 
     /// `a >> by`.

@@ -1,12 +1,22 @@
 //! Sums, products, and conversions between dtypes.
 
-use super::Builder;
+use super::{Builder, Method};
 use crate::error::{Fault, ProgramError};
 use crate::modulus::Modulus;
 use crate::operations::{Operation, Rounding};
 use crate::program::NodeId;
 use crate::shape;
 use crate::types::Dtype;
+
+/// What can be called by name ([`Builder::call`]).
+pub(super) const METHODS: &[(&str, Method)] = &[
+    ("add", Method::Two(Builder::add)),
+    ("sub", Method::Two(Builder::sub)),
+    ("neg", Method::One(Builder::neg)),
+    ("mul", Method::Two(Builder::mul)),
+    ("matmul", Method::Two(Builder::matmul)),
+    ("matmul_raw", Method::Two(Builder::matmul_raw)),
+];
 
 impl Builder {
     /// `a + b`.

@@ -42,6 +42,14 @@ use crate::value::{self, Value};
 /// Nodes that a program may have.
 pub const MAX_NODES: usize = 1 << 20;
 
+/// A method that takes values alone.
+#[derive(Clone, Copy)]
+enum Method {
+    One(fn(&mut Builder, NodeId) -> Result<NodeId, ProgramError>),
+    Two(fn(&mut Builder, NodeId, NodeId) -> Result<NodeId, ProgramError>),
+    Three(fn(&mut Builder, NodeId, NodeId, NodeId) -> Result<NodeId, ProgramError>),
+}
+
 /// Builds a program. See the [module's](self) description.
 #[derive(Clone, Debug)]
 pub struct Builder {
@@ -165,6 +173,19 @@ impl Builder {
             _ => Dtype::Int,
         };
         self.known(value, kind)
+    }
+
+    /// Calls a method that takes values alone by its name, for front ends in other languages; `None` if there is none of
+    /// that name and for so many operands.
+    pub fn call(&mut self, method: &str, operands: &[NodeId]) -> Option<Result<NodeId, ProgramError>> {
+        let mut methods = arithmetic::METHODS.iter().chain(compare::METHODS);
+        let (_, method) = methods.find(|(name, _)| *name == method)?;
+        Some(match (method, operands) {
+            (Method::One(make), &[a]) => make(self, a),
+            (Method::Two(make), &[a, b]) => make(self, a, b),
+            (Method::Three(make), &[a, b, c]) => make(self, a, b, c),
+            _ => return None,
+        })
     }
 
     /// Lets `to` learn a value. Outputs come in the order in which they are revealed.

@@ -5,6 +5,7 @@ use super::entry::{Entry, Parts};
 use super::tensor::{Tensor, matmul as product_of};
 use crate::codec::{put_dims, put_flag};
 use crate::error::Fault;
+use crate::modulus::Modulus;
 use crate::plan::MatrixShape;
 use crate::rational::Rational;
 use crate::shape::{self, MatMulShape};
@@ -100,22 +101,27 @@ fn product(operation: &'static str, a: &Type, b: &Type) -> Result<Dtype, Fault> 
 }
 
 fn plus(kind: Dtype, a: i128, b: i128) -> i128 {
-    match kind {
-        Dtype::Modular(modulus) => modulus.add(a as u128, b as u128) as i128,
-        Dtype::Bool | Dtype::Int | Dtype::Fixed { .. } => a + b,
-    }
+    reckoned(kind, a, b, Modulus::add, |a, b| a + b)
 }
 
 fn minus(kind: Dtype, a: i128, b: i128) -> i128 {
-    match kind {
-        Dtype::Modular(modulus) => modulus.sub(a as u128, b as u128) as i128,
-        Dtype::Bool | Dtype::Int | Dtype::Fixed { .. } => a - b,
-    }
+    reckoned(kind, a, b, Modulus::sub, |a, b| a - b)
 }
 
 fn times(kind: Dtype, a: i128, b: i128) -> i128 {
-    match kind {
-        Dtype::Modular(modulus) => modulus.mul(a as u128, b as u128) as i128,
-        Dtype::Bool | Dtype::Int | Dtype::Fixed { .. } => a * b,
+    reckoned(kind, a, b, Modulus::mul, |a, b| a * b)
+}
+
+fn reckoned(
+    kind: Dtype,
+    a: i128,
+    b: i128,
+    modular: fn(Modulus, u128, u128) -> u128,
+    exact: fn(i128, i128) -> i128,
+) -> i128 {
+    if let Dtype::Modular(modulus) = kind {
+        modular(modulus, a as u128, b as u128) as i128
+    } else {
+        exact(a, b)
     }
 }

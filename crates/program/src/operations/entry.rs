@@ -11,8 +11,11 @@ use crate::types::{Dtype, Range, Type};
 pub(crate) type Parts = (Dtype, Vec<usize>, Range);
 
 type Infer<'a> = Box<dyn Fn(&'static str, &[&Type]) -> Result<Parts, Fault> + 'a>;
+type Write<'a> = Box<dyn Fn(&mut Vec<u8>) + 'a>;
+type Ring<'a> = Box<dyn Fn(&[&Type]) -> Width + 'a>;
 type RawElement<'a> = Box<dyn Fn(Dtype, &[i128]) -> i128 + 'a>;
 type ExactElement<'a> = Box<dyn Fn(&[Rational]) -> Rational + 'a>;
+type Elements<'a, T> = Box<dyn Fn(&[Tensor<'_, T>], &Type) -> Vec<T> + 'a>;
 
 /// An operation, to all but lowering. The methods that say what it is can be left out where nothing is to be said.
 pub(crate) struct Entry<'a> {
@@ -27,8 +30,8 @@ pub(crate) struct Entry<'a> {
     /// Whether the result's ring is its own, and not that of the operands.
     pub(crate) apart: bool,
     infer: Infer<'a>,
-    write: Box<dyn Fn(&mut Vec<u8>) + 'a>,
-    ring: Box<dyn Fn(&[&Type]) -> Width + 'a>,
+    write: Write<'a>,
+    ring: Ring<'a>,
     values: Values<'a>,
 }
 
@@ -44,10 +47,7 @@ enum Values<'a> {
     /// The operand's, in other places.
     Moved(Box<dyn Fn(&Layout) -> Layout + 'a>),
     /// All from all.
-    All(
-        Box<dyn Fn(&[Tensor<'_, i128>], &Type) -> Vec<i128> + 'a>,
-        Box<dyn Fn(&[Tensor<'_, Rational>], &Type) -> Vec<Rational> + 'a>,
-    ),
+    All(Elements<'a, i128>, Elements<'a, Rational>),
 }
 
 impl<'a> Entry<'a> {
