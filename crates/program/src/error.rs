@@ -237,8 +237,8 @@ pub enum Fault {
         /// The fraction bits that it gets, or a product with it.
         frac: u8,
     },
-    /// A quotient by 0.
-    #[error("division by 0")]
+    /// A quotient by 0, or by what may be 0.
+    #[error("division by 0, or by what may be 0")]
     DivisionByZero,
     /// Bounds of a clip of which a low one is above a high one.
     #[error("the low bounds reach up to {}, above the high ones, from {} on", low.hi(), high.lo())]
@@ -356,6 +356,9 @@ impl Fault {
             }
             Self::NotDefined { operation: "&" | "|" | "^" | "~", .. } => {
                 "these are defined for bools; a comparison such as x != 0 makes one"
+            }
+            Self::DivisionByZero => {
+                "declare the divisor's range=(low, high) without 0, or raise it, with tacit.maximum(divisor, 1)"
             }
             Self::Vanishes { .. } => "scale the computation, or give the input more fraction bits",
             Self::Elements { .. } => "work on the rows in several programs",
