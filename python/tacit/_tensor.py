@@ -123,8 +123,19 @@ class Tensor(Unknown):
         return _public.divide(self, other)
 
     def __floordiv__(self, other: Any) -> Tensor:
-        """Divided by a public integer above 0, rounded down; exact."""
-        return _public.floor_divide(self, other)
+        """Divided by integers, rounded down as in Python; exact.
+
+        By a public integer above 0 it costs a truncation or a few. By secret integers it is a circuit on bits,
+        and the divisor's range has to exclude 0.
+        """
+        return binary("quotient", self, other) if isinstance(other, Tensor) else _public.floor_divide(self, other)
+
+    def __mod__(self, other: Any) -> Tensor:
+        """What `//` by integers leaves, of the divisor's sign; a circuit on bits. The divisor's range excludes 0."""
+        return binary("remainder", self, other)
+
+    def __rmod__(self, other: Any) -> Tensor:
+        return binary("remainder", other, self)
 
     def __rshift__(self, other: int) -> Tensor:
         """Integers divided by 2**other, rounded down; exact."""
@@ -150,8 +161,8 @@ class Tensor(Unknown):
     def __rtruediv__(self, other: Any) -> NoReturn:
         raise self._no_secret_divisor()
 
-    def __rfloordiv__(self, other: Any) -> NoReturn:
-        raise self._no_secret_divisor()
+    def __rfloordiv__(self, other: Any) -> Tensor:
+        return binary("quotient", other, self)
 
     def __neg__(self) -> Tensor:
         return self._call("neg", self._id)

@@ -511,7 +511,7 @@ fn step(build: &mut Builder, pool: &[NodeId], rng: &mut TestRng) -> Option<NodeI
     let axis = rng.random_range(-2..3i64);
     let keepdims = rng.random_range(0..2u8) == 0;
     let place = |rng: &mut TestRng| (rng.random_range(0..3u8) > 0).then(|| rng.random_range(-5..5i64));
-    let result = match rng.random_range(0..46u8) {
+    let result = match rng.random_range(0..50u8) {
         0 | 1 => build.add(a, b),
         2 => build.sub(a, b),
         3 => build.neg(a),
@@ -559,6 +559,12 @@ fn step(build: &mut Builder, pool: &[NodeId], rng: &mut TestRng) -> Option<NodeI
             matrix.and_then(|(matrix, left)| build.weigh(a, &matrix, left))
         }
         43 => mean(build, a, keepdims),
+        46..=49 => {
+            let end = if keepdims { 1 } else { -1 };
+            let bound = build.public(Dtype::Int, vec![], vec![end]).unwrap();
+            let divisor = if keepdims { build.maximum(b, bound) } else { build.minimum(b, bound) };
+            divisor.and_then(|by| if axis > 0 { build.quotient(a, by) } else { build.remainder(a, by) })
+        }
         33 | 34 => {
             let bounds = [rng.random_range(-100..100), rng.random_range(0..100)];
             let [low, high] = bounds.map(|bound| build.public(Dtype::Int, vec![], vec![bound]));

@@ -252,7 +252,9 @@ impl<'a> Lowering<'a> {
             | Operation::ShiftRight { .. }
             | Operation::Times(_)
             | Operation::Over { .. }
-            | Operation::Weigh { .. } => true,
+            | Operation::Weigh { .. }
+            | Operation::Divide
+            | Operation::Remainder => true,
             Operation::Extremum { .. } => node.ty.kind != Dtype::Bool,
             Operation::Where => node.ty.kind != Dtype::Bool && self.ty(node.operands[0]).secret,
             _ => false,
@@ -335,6 +337,7 @@ impl<'a> Lowering<'a> {
                 self.rounded(id, operation, operands[0], ty)
             }
             Operation::Circuit(circuit) => self.circuit(circuit, operands, ty),
+            Operation::Divide | Operation::Remainder => self.by_circuit(operation, operands, ty, domain),
             Operation::Sum { axes, .. } => return self.sum(operands[0], axes, ty),
             Operation::Concatenate { axis } => return self.concatenate(operands, *axis, ty),
             Operation::Reshape { shape } => return self.reshape(operands[0], shape),

@@ -1,6 +1,7 @@
 //! Sums and products.
 
-use super::check::{common, number, pair, reduced};
+use super::Rounding;
+use super::check::{common, integer, number, pair, reduced};
 use super::entry::{Entry, Parts};
 use super::tensor::{Tensor, matmul as product_of};
 use crate::codec::{put_dims, put_flag};
@@ -10,6 +11,7 @@ use crate::plan::MatrixShape;
 use crate::rational::Rational;
 use crate::shape::{self, MatMulShape};
 use crate::types::{Dtype, Range, Type};
+use num_integer::Integer;
 
 pub(super) fn add() -> Entry<'static> {
     Entry::new("+", 2, Some(2))
@@ -72,6 +74,43 @@ pub(super) fn sum(axes: &[usize], keepdims: bool) -> Entry<'_> {
         )
 }
 
+pub(super) fn divide() -> Entry<'static> {
+    Entry::new("//", 40, Some(2))
+        .typed(|name, x| {
+            let (kind, shape) = divisible(name, x)?;
+            let ends = |x: Range| [x.lo(), x.hi()];
+            let quotients =
+                ends(x[0].range).map(|a| ends(x[1].range).map(|b| Range::point(Integer::div_floor(&a, &b))));
+            let range = quotients.into_iter().flatten().reduce(Range::hull).unwrap_or(x[0].range);
+            Ok((kind, shape, range))
+        })
+        .apart()
+        .rounds(Rounding::Floor)
+        .each(|_, x| Integer::div_floor(&x[0], &x[1]), |x| x[0].div(&x[1]))
+}
+
+pub(super) fn remainder() -> Entry<'static> {
+    Entry::new("%", 41, Some(2))
+        .typed(|name, x| {
+            let (kind, shape) = divisible(name, x)?;
+            let (a, b) = (x[0].range, x[1].range);
+            // Between 0 and the divisor, and no further from 0 than a dividend on the divisor's side of it.
+            let rest = if b.lo() > 0 {
+                let last = if a.lo() < 0 { b.hi() - 1 } else { a.hi().min(b.hi() - 1) };
+                Range::point(0).hull(Range::point(last))
+            } else {
+                let last = if a.hi() > 0 { b.lo() + 1 } else { a.lo().max(b.lo() + 1) };
+                Range::point(0).hull(Range::point(last))
+            };
+            Ok((kind, shape, rest))
+        })
+        .apart()
+        .each(
+            |_, x| Integer::mod_floor(&x[0], &x[1]),
+            |x| x[0].sub(&x[1].mul(&Rational::whole(x[0].div(&x[1]).floor()))),
+        )
+}
+
 /// A product of matrices of exact numbers.
 pub(super) fn exact_product(a: &Tensor<'_, Rational>, b: &Tensor<'_, Rational>) -> Vec<Rational> {
     product_of(a, b, &Rational::default(), |sum, x, y| sum.add(&x.mul(y)))
@@ -88,6 +127,12 @@ pub(super) fn repeated(shapes: &MatMulShape, right_rank: usize) -> Result<(), Fa
 fn sums(name: &'static str, x: &[&Type], range: fn(Range, Range) -> Range) -> Result<Parts, Fault> {
     let (kind, shape) = pair(name, x, number)?;
     Ok((kind, shape, range(x[0].range, x[1].range)))
+}
+
+/// The dtype and the shape of a quotient of integers, whose divisors are all above or all below 0.
+fn divisible(name: &'static str, x: &[&Type]) -> Result<(Dtype, Vec<usize>), Fault> {
+    let parts = pair(name, x, integer)?;
+    if x[1].range.holds(0) { Err(Fault::DivisionByZero) } else { Ok(parts) }
 }
 
 /// The dtype of a raw product.

@@ -12,6 +12,8 @@ mod convert;
 mod entry;
 mod rounded;
 mod tensor;
+#[cfg(test)]
+mod tests;
 
 use std::sync::Arc;
 
@@ -175,6 +177,10 @@ pub enum Operation {
         /// The axis.
         axis: usize,
     },
+    /// `a // b`, of integers: rounded down.
+    Divide,
+    /// `a % b`, of integers: what `a // b` leaves, of the sign of `b`.
+    Remainder,
     /// A Boolean circuit. Operands are its inputs, bools whose last axis is the bits; their other axes broadcast and
     /// count instances. The result's last axis is the bits of all outputs, in order.
     Circuit(Arc<Circuit>),
@@ -222,6 +228,8 @@ impl Operation {
             Self::Slice { spans } => arrange::slice(spans),
             Self::BroadcastTo { shape } => arrange::broadcast_to(shape),
             Self::Concatenate { axis } => arrange::concatenate(*axis),
+            Self::Divide => arithmetic::divide(),
+            Self::Remainder => arithmetic::remainder(),
             Self::Circuit(circuit) => circuit::evaluate(circuit),
         }
     }
@@ -270,6 +278,8 @@ pub(crate) fn read(code: u8, from: &mut Reader<'_>) -> Result<Option<Operation>,
         37 => Operation::Over { divisors: from.reals()?, rounding: nearest },
         38 => Operation::Weigh { matrix: from.reals()?, left: false },
         39 => Operation::Weigh { matrix: from.reals()?, left: true },
+        40 => Operation::Divide,
+        41 => Operation::Remainder,
         _ => return Ok(None),
     }))
 }

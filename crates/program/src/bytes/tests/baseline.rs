@@ -22,7 +22,7 @@ fn float(shape: &[usize], number: f64) -> Value {
 /// An operation's name, and what makes it.
 type Case = (&'static str, fn(&mut Builder, &Inputs) -> Made);
 
-const CASES: [Case; 40] = [
+const CASES: [Case; 42] = [
     ("input", |_, x| Ok(x.int)),
     ("constant", |b, x| {
         let raw = b.public(Dtype::Int, vec![3], vec![-1, 0, 1])?;
@@ -79,7 +79,15 @@ const CASES: [Case; 40] = [
     ("quotient to the nearest", |b, x| b.divide(x.fixed, &float(&[], -1.5))),
     ("by a matrix", |b, x| b.weigh(x.fixed, &float(&[3, 2], 0.3), false)),
     ("a matrix by", |b, x| b.weigh(x.fixed, &float(&[4, 2], 0.7), true)),
+    ("quotient", |b, x| by_positive(b, x, Builder::quotient)),
+    ("remainder", |b, x| by_positive(b, x, Builder::remainder)),
 ];
+
+fn by_positive(b: &mut Builder, x: &Inputs, divide: fn(&mut Builder, NodeId, NodeId) -> Made) -> Made {
+    let one = b.public(Dtype::Int, vec![], vec![1])?;
+    let divisor = b.maximum(x.other, one)?;
+    divide(b, x.int, divisor)
+}
 
 fn program(make: fn(&mut Builder, &Inputs) -> Made) -> Program {
     let mut build = Builder::new();
