@@ -7,7 +7,7 @@ use tacit::program::{Index, NodeId, ProgramError, Recipient, Source};
 
 use crate::circuit::Circuit;
 use crate::program::Program;
-use crate::types::{Type, kind, range};
+use crate::types::{Type, ends, kind, range};
 use crate::{errors, values};
 
 /// Builds a program. Values are numbers that the methods give and take.
@@ -114,7 +114,7 @@ impl Builder {
 
     /// Calls the builder's method of that name, which takes values alone.
     fn call(&mut self, py: Python<'_>, method: &str, operands: Vec<u32>) -> PyResult<u32> {
-        let operands: Vec<NodeId> = operands.into_iter().map(NodeId::new).collect();
+        let operands = nodes(operands);
         let Some(made) = self.open(py)?.call(method, &operands) else {
             return Err(PyTypeError::new_err(format!("no method {method} takes {} values", operands.len())));
         };
@@ -143,6 +143,51 @@ impl Builder {
     fn weigh(&mut self, py: Python<'_>, a: u32, matrix: &Bound<'_, PyAny>, left: bool) -> PyResult<u32> {
         let matrix = values::from_python(matrix)?;
         self.make(py, |build| build.weigh(NodeId::new(a), &matrix, left))
+    }
+
+    /// A state of a body that is repeated: `a` at first, and always within this range.
+    fn state(&mut self, py: Python<'_>, a: u32, low: i128, high: i128) -> PyResult<u32> {
+        let range = ends(low, high)?;
+        self.make(py, |build| build.state(NodeId::new(a), range))
+    }
+
+    /// A step's slice of a value.
+    fn step(&mut self, py: Python<'_>, a: u32) -> PyResult<u32> {
+        self.make(py, |build| build.step(NodeId::new(a)))
+    }
+
+    /// Whether the ranges of states hold after a step, and those to try next.
+    fn widened(
+        &mut self,
+        py: Python<'_>,
+        initial: Vec<u32>,
+        states: Vec<u32>,
+        results: Vec<u32>,
+    ) -> PyResult<(bool, Vec<(i128, i128)>)> {
+        let [initial, states, results] = [initial, states, results].map(nodes);
+        let widened = self.open(py)?.widened(&initial, &states, &results);
+        let (holds, ranges) = widened.map_err(|error| errors::program(py, &error))?;
+        Ok((holds, ranges.iter().map(|range| (range.lo(), range.hi())).collect()))
+    }
+
+    /// Ends a body that is repeated: its states after the last step.
+    fn end_repeat(
+        &mut self,
+        py: Python<'_>,
+        times: u32,
+        states: Vec<u32>,
+        results: Vec<u32>,
+    ) -> PyResult<Vec<u32>> {
+        let [states, results] = [states, results].map(nodes);
+        let made = self.open(py)?.end_repeat(times, &states, &results);
+        let made = made.map_err(|error| errors::program(py, &error))?;
+        Ok(made.into_iter().map(NodeId::number).collect())
+    }
+
+    /// `a`, of which the author knows the range.
+    fn assume(&mut self, py: Python<'_>, a: u32, low: i128, high: i128) -> PyResult<u32> {
+        let range = ends(low, high)?;
+        self.make(py, |build| build.assume(NodeId::new(a), range))
     }
 
     /// `a >> by`.
@@ -210,13 +255,13 @@ impl Builder {
 
     /// Joins values along an axis.
     fn concatenate(&mut self, py: Python<'_>, values: Vec<u32>, axis: i64) -> PyResult<u32> {
-        let values: Vec<NodeId> = values.into_iter().map(NodeId::new).collect();
+        let values = nodes(values);
         self.make(py, |build| build.concatenate(&values, axis))
     }
 
     /// A circuit's outputs, each with its bits along the last axis.
     fn circuit(&mut self, py: Python<'_>, circuit: &Circuit, operands: Vec<u32>) -> PyResult<Vec<u32>> {
-        let operands: Vec<NodeId> = operands.into_iter().map(NodeId::new).collect();
+        let operands = nodes(operands);
         let outputs = self.open(py)?.circuit(&circuit.circuit, &operands);
         let outputs = outputs.map_err(|error| errors::program(py, &error))?;
         Ok(outputs.into_iter().map(NodeId::number).collect())
@@ -224,9 +269,14 @@ impl Builder {
 
     /// Joins values of one shape along a new axis.
     fn stack(&mut self, py: Python<'_>, values: Vec<u32>, axis: i64) -> PyResult<u32> {
-        let values: Vec<NodeId> = values.into_iter().map(NodeId::new).collect();
+        let values = nodes(values);
         self.make(py, |build| build.stack(&values, axis))
     }
+}
+
+/// Values by their numbers.
+fn nodes(numbers: Vec<u32>) -> Vec<NodeId> {
+    numbers.into_iter().map(NodeId::new).collect()
 }
 
 /// One entry of an index.

@@ -55,10 +55,6 @@ def divide(tensor: Tensor, divisor: Any) -> Tensor:
 
 def floor_divide(tensor: Tensor, divisor: Any) -> Tensor:
     """`tensor // divisor` for a public integer above 0. See `Tensor.__floordiv__`."""
-    from tacit._tensor import Tensor
-
-    if isinstance(divisor, Tensor):
-        raise tensor._no_secret_divisor()
     if isinstance(divisor, float) and divisor.is_integer():
         divisor = int(divisor)
     if isinstance(divisor, bool) or not hasattr(divisor, "__index__") or not 0 < int(divisor) < 1 << 63:

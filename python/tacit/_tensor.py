@@ -128,7 +128,11 @@ class Tensor(Unknown):
         By a public integer above 0 it costs a truncation or a few. By secret integers it is a circuit on bits,
         and the divisor's range has to exclude 0.
         """
-        return binary("quotient", self, other) if isinstance(other, Tensor) else _public.floor_divide(self, other)
+        return (
+            binary("quotient", self, other)
+            if isinstance(other, Tensor)
+            else _public.floor_divide(self, other)
+        )
 
     def __mod__(self, other: Any) -> Tensor:
         """What `//` by integers leaves, of the divisor's sign; a circuit on bits. The divisor's range excludes 0."""

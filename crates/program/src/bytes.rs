@@ -11,7 +11,7 @@
 //! loaded, and refuses bytes that aren't the ones that the program would be written as.
 
 use crate::builder::Builder;
-use crate::codec::{DecodeError, Reader, put_dims, put_kind, put_text, put_u32, put_u64};
+use crate::codec::{DecodeError, Reader, put_dims, put_kind, put_range, put_text, put_u32, put_u64};
 use crate::error::{Fault, Source};
 use crate::operations::{self, Operation};
 use crate::program::{Node, NodeId, Output, Program, Recipient};
@@ -152,8 +152,7 @@ fn put_node(out: &mut Vec<u8>, node: &Node) {
             put_text(out, name);
             put_kind(out, node.ty.kind);
             put_dims(out, &node.ty.shape);
-            out.extend_from_slice(&node.ty.range.lo().to_le_bytes());
-            out.extend_from_slice(&node.ty.range.hi().to_le_bytes());
+            put_range(out, node.ty.range);
         }
         Operation::Constant(raw) => {
             put_kind(out, node.ty.kind);

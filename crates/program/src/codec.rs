@@ -10,7 +10,7 @@ use crate::modulus::Modulus;
 use crate::plan::Width;
 use crate::real::{Real, Reals};
 use crate::shape::Span;
-use crate::types::{Dtype, MAX_RANK};
+use crate::types::{Dtype, MAX_RANK, Range};
 
 /// Bytes that a name or a source text may have; a longer text is cut.
 pub const MAX_TEXT: usize = 1 << 10;
@@ -92,6 +92,11 @@ pub(crate) fn put_flag(out: &mut Vec<u8>, flag: bool) {
     out.push(flag.into());
 }
 
+pub(crate) fn put_range(out: &mut Vec<u8>, range: Range) {
+    out.extend_from_slice(&range.lo().to_le_bytes());
+    out.extend_from_slice(&range.hi().to_le_bytes());
+}
+
 pub(crate) fn put_reals(out: &mut Vec<u8>, numbers: &Reals) {
     put_dims(out, numbers.shape());
     for number in numbers.numbers() {
@@ -133,6 +138,13 @@ impl<'a> Reader<'a> {
         }
         let count = count as u64;
         Reals::new(shape, numbers).ok_or(DecodeError::Meaning { at, what: "number of numbers", value: count })
+    }
+
+    /// A range, which isn't empty.
+    pub(crate) fn range(&mut self) -> Result<Range, DecodeError> {
+        let at = self.at;
+        let (lo, hi) = (self.i128("range")?, self.i128("range")?);
+        Range::new(lo, hi).ok_or(DecodeError::Meaning { at, what: "range", value: lo as u64 })
     }
 
     /// An axis.

@@ -10,6 +10,7 @@ mod codec;
 pub mod cost;
 mod error;
 mod layout;
+mod loops;
 mod lower;
 mod modulus;
 mod operations;

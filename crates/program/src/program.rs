@@ -5,6 +5,7 @@
 use std::fmt;
 
 use crate::error::Source;
+use crate::loops::Loop;
 use crate::operations::Operation;
 use crate::plan::{To, Width};
 use crate::types::{Dtype, Range, Type};
@@ -112,6 +113,7 @@ pub struct Program {
     pub(crate) inputs: Vec<NodeId>,
     pub(crate) outputs: Vec<Output>,
     pub(crate) sources: Vec<Source>,
+    pub(crate) loops: Vec<Loop>,
 }
 
 impl Program {
@@ -149,6 +151,12 @@ impl Program {
             }
         };
         self.inputs.iter().map(declared).collect()
+    }
+
+    /// The lines at which its author assumes a range, which nothing but a debug run checks.
+    pub fn assumptions(&self) -> impl Iterator<Item = &Source> {
+        let assumed = self.nodes.iter().filter(|node| matches!(node.operation, Operation::Assume { .. }));
+        assumed.map(|node| &self.sources[node.source as usize])
     }
 
     /// The outputs, in the order in which they were revealed.

@@ -22,7 +22,7 @@ pub fn run(program: &Program, inputs: &[Vec<u64>]) -> Result<Vec<Value>, ValueEr
     Ok(program.outputs().iter().map(|output| clear(output.node)).collect())
 }
 
-/// The raw elements of every node, by its number.
+/// The raw elements of every node, by its number; of a node in a repeated body, those of the last step.
 ///
 /// # Errors
 /// As for [`run`].
@@ -48,18 +48,24 @@ pub(crate) fn trace_by(
         given.push(value::checked_raw(ty.kind, &ty.shape, ty.range, words)?);
     }
     let mut given = given.into_iter();
-    let mut values: Vec<Vec<i128>> = Vec::with_capacity(program.nodes().len());
-    for Node { operation, operands, ty, .. } in program.nodes() {
-        let raw = match operation {
-            Operation::Input { .. } => given.next().unwrap_or_default(),
-            Operation::Constant(raw) => raw.to_vec(),
+    let mut values: Vec<Vec<i128>> = vec![Vec::new(); program.nodes().len()];
+    for visit in program.visits() {
+        let Node { operation, operands, ty, .. } = program.node(visit.node);
+        let raw = match (operation, program.taken(visit)) {
+            (Operation::Input { .. }, _) => given.next().unwrap_or_default(),
+            (Operation::Constant(raw), _) => raw.to_vec(),
+            (_, Some(from)) => values[from.index()].clone(),
+            (Operation::Step, _) => {
+                let from = visit.step as usize * ty.len();
+                values[operands[0].index()][from..from + ty.len()].to_vec()
+            }
             _ => {
                 let operands =
                     operands.iter().map(|id| (&program.node(*id).ty, values[id.index()].as_slice()));
                 apply(operation, &operands.collect::<Vec<_>>(), ty)
             }
         };
-        values.push(raw);
+        values[visit.node.index()] = raw;
     }
     Ok(values)
 }

@@ -12,7 +12,7 @@ pub(crate) fn infer(operation: &Operation, operands: &[&Type]) -> Result<Type, F
     let entry = operation.entry();
     let (kind, shape, range) = entry.infer(operands)?;
     shape::check(&shape)?;
-    let secret = operands.iter().any(|operand| operand.secret);
+    let secret = entry.secret || operands.iter().any(|operand| operand.secret);
     settle(entry.name, Type { kind, shape, range, secret })
 }
 

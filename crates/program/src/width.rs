@@ -4,6 +4,7 @@
 //! its width is the least that holds the range of each of them, the differences that comparisons take, and the
 //! guard bit of truncations. Public values are in no ring: they are reduced to that of each secret they meet.
 
+use crate::operations::Operation;
 use crate::plan::{Form, Width};
 use crate::program::{Node, NodeId, Program};
 use crate::types::{Dtype, Range, Type};
@@ -82,6 +83,20 @@ fn connect(program: &Program, place: usize, node: &Node, components: &mut Compon
     let Node { operation, operands, ty, .. } = node;
     let ringed = |id: &&NodeId| in_ring(&program.node(**id).ty);
     let entry = operation.entry();
+    // A body's states and results are in one ring pair by pair, and what follows it is where the result was.
+    let operands = match operation {
+        Operation::Repeat { .. } => {
+            let (states, results) = operands.split_at(operands.len() / 2);
+            for (state, result) in
+                states.iter().zip(results).filter(|(state, result)| ringed(state) && ringed(result))
+            {
+                components.join(state.index(), result.index());
+            }
+            &results[..1]
+        }
+        Operation::After => &operands[1..],
+        _ => &operands[..],
+    };
     let result = in_ring(ty) && !entry.apart;
     let first = if result { Some(place) } else { operands.iter().find(ringed).map(|id| id.index()) };
     let Some(first) = first else { return };

@@ -23,6 +23,7 @@
 mod arithmetic;
 mod arrange;
 mod compare;
+mod repeat;
 mod rounded;
 #[cfg(test)]
 mod tests;
@@ -32,6 +33,7 @@ use std::sync::Arc;
 
 pub use crate::codec::MAX_TEXT;
 use crate::error::{Fault, ProgramError, Source};
+use crate::loops;
 use crate::operations::Operation;
 use crate::program::{Node, NodeId, Output, Program, Recipient};
 use crate::reference;
@@ -228,12 +230,16 @@ impl Builder {
             let operands = node.operands.into_iter().map(new).collect();
             nodes.push(Node { operands, source: sources.keep(node.source), ..node });
         }
+        let at = |place: usize| sources.new.get(nodes[place].source as usize).cloned().unwrap_or_default();
+        let wrong = |(place, fault): (usize, Fault)| ProgramError { at: at(place), fault: Box::new(fault) };
+        let loops = loops::find(&nodes).map_err(wrong)?;
+        loops::visits(nodes.len(), &loops).map_err(|fault| wrong((nodes.len() - 1, fault)))?;
         let inputs = self.inputs.into_iter().map(new).collect();
         let mut outputs = Vec::with_capacity(self.outputs.len());
         for Output { node, to, source } in self.outputs {
             outputs.push(Output { node: new(node), to, source: sources.keep(source) });
         }
-        Ok(Program { nodes, inputs, outputs, sources: sources.new })
+        Ok(Program { nodes, inputs, outputs, sources: sources.new, loops })
     }
 
     /// Adds a node, or its value where all operands are public.

@@ -14,6 +14,7 @@
 //! | `tournament` | extremes along an axis |
 //! | `arrange` | sums over axes, matrix products, joins |
 //! | `circuit` | circuits on bit-vectors |
+//! | `repeat` | bodies that are repeated |
 //! | `binary` | all numbers, for an engine without rings: circuits on their bits |
 //!
 //! `spread` bounds what a plan holds of public values.
@@ -24,6 +25,7 @@ mod bits;
 mod circuit;
 mod conversions;
 mod number;
+mod repeat;
 mod rounded;
 mod spread;
 mod term;
@@ -188,15 +190,22 @@ impl<'a> Lowering<'a> {
     fn run(mut self, reveal_everything: bool) -> Result<Lowered, ProgramError> {
         let program = self.program;
         spread::check(program, &self.scalings)?;
-        for (number, node) in program.nodes().iter().enumerate().filter(|(_, node)| node.ty.secret) {
-            let id = NodeId::new(number as u32);
+        for visit in program.visits() {
+            let (id, node) = (visit.node, program.node(visit.node));
+            if !node.ty.secret {
+                continue;
+            }
             self.plan.at_node(id.number());
             self.offered(id, node)?;
-            if self.is_binary(node) {
+            if let Some(from) = program.taken(visit) {
+                self.take(id, from);
+            } else if node.operation == Operation::Step {
+                self.slice_of_step(visit, node.operands[0]);
+            } else if self.is_binary(node) {
                 self.binary(id, node);
             } else {
                 let view = self.node(id, node);
-                self.views[number] = Some(view);
+                self.views[id.index()] = Some(view);
             }
         }
         let mut outputs = Vec::new();
@@ -284,6 +293,11 @@ impl<'a> Lowering<'a> {
                 reg
             }
             Operation::Constant(_) => unreachable!("a constant is public"),
+            Operation::State { .. }
+            | Operation::Step
+            | Operation::Repeat { .. }
+            | Operation::After
+            | Operation::Assume { .. } => unreachable!("this is taken from elsewhere"),
             Operation::Add | Operation::Sub | Operation::Mul => {
                 let (a, b) = (self.term(operands[0], shape, domain), self.term(operands[1], shape, domain));
                 let result = match operation {

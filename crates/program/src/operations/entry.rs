@@ -29,6 +29,8 @@ pub(crate) struct Entry<'a> {
     pub(crate) rounding: Option<Rounding>,
     /// Whether the result's ring is its own, and not that of the operands.
     pub(crate) apart: bool,
+    /// Whether its result is secret though all operands are public.
+    pub(crate) secret: bool,
     infer: Infer<'a>,
     write: Write<'a>,
     ring: Ring<'a>,
@@ -38,7 +40,7 @@ pub(crate) struct Entry<'a> {
 /// How a result's elements follow from those of operands: as raw values, for the reference, and as exact numbers, for
 /// the shadow, which share nothing but the places of elements.
 enum Values<'a> {
-    /// There are no operands.
+    /// There are no operands, or the result is one of them or a part of it ([`crate::loops`]).
     None,
     /// Each from the operands' elements at its place; operands broadcast.
     Each(RawElement<'a>, ExactElement<'a>),
@@ -58,6 +60,7 @@ impl<'a> Entry<'a> {
             operands,
             rounding: None,
             apart: false,
+            secret: false,
             infer: Box::new(|operation, operands| Err(Fault::Arity { operation, given: operands.len() })),
             write: Box::new(|_| {}),
             ring: Box::new(|_| Width::W8),
@@ -88,6 +91,11 @@ impl<'a> Entry<'a> {
     /// Its result is in a ring of its own.
     pub(super) fn apart(self) -> Self {
         Self { apart: true, ..self }
+    }
+
+    /// Its result is secret though all operands are public.
+    pub(super) fn secret(self) -> Self {
+        Self { secret: true, ..self }
     }
 
     /// Its elements, from the operands' at the same place: raw ones, of the result's dtype, and exact ones.

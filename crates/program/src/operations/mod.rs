@@ -10,6 +10,7 @@ mod choose;
 mod circuit;
 mod convert;
 mod entry;
+mod repeat;
 mod rounded;
 mod tensor;
 #[cfg(test)]
@@ -23,6 +24,7 @@ use crate::codec::{DecodeError, Reader};
 use crate::plan::Width;
 use crate::real::Reals;
 use crate::shape::Span;
+use crate::types::Range;
 pub(crate) use entry::Entry;
 pub(crate) use tensor::Tensor;
 
@@ -181,6 +183,26 @@ pub enum Operation {
     Divide,
     /// `a % b`, of integers: what `a // b` leaves, of the sign of `b`.
     Remainder,
+    /// A value that changes from step to step of a body that is repeated: at first the operand. The first one begins the
+    /// body.
+    State {
+        /// What raw elements can be in any step.
+        range: Range,
+    },
+    /// A step's slice of the operand along its first axis.
+    Step,
+    /// Ends a body that is repeated. Operands are its states, and as many results: what each state is in the next step.
+    Repeat {
+        /// How many steps there are.
+        times: u32,
+    },
+    /// A result of a body after its last step, for operands the end of the body and the result.
+    After,
+    /// `a`, of which the author knows that raw elements are in a range. Nothing checks it but debug runs.
+    Assume {
+        /// The range.
+        range: Range,
+    },
     /// A Boolean circuit. Operands are its inputs, bools whose last axis is the bits; their other axes broadcast and
     /// count instances. The result's last axis is the bits of all outputs, in order.
     Circuit(Arc<Circuit>),
@@ -230,6 +252,11 @@ impl Operation {
             Self::Concatenate { axis } => arrange::concatenate(*axis),
             Self::Divide => arithmetic::divide(),
             Self::Remainder => arithmetic::remainder(),
+            Self::State { range } => repeat::state(*range),
+            Self::Step => repeat::step(),
+            Self::Repeat { times } => repeat::repeat(*times),
+            Self::After => repeat::after(),
+            Self::Assume { range } => repeat::assume(*range),
             Self::Circuit(circuit) => circuit::evaluate(circuit),
         }
     }
@@ -280,6 +307,11 @@ pub(crate) fn read(code: u8, from: &mut Reader<'_>) -> Result<Option<Operation>,
         39 => Operation::Weigh { matrix: from.reals()?, left: true },
         40 => Operation::Divide,
         41 => Operation::Remainder,
+        42 => Operation::State { range: from.range()? },
+        43 => Operation::Step,
+        44 => Operation::Repeat { times: from.u32("number of steps")? },
+        45 => Operation::After,
+        46 => Operation::Assume { range: from.range()? },
         _ => return Ok(None),
     }))
 }

@@ -61,7 +61,7 @@ impl Number {
         Self { reg, layout: Layout::whole(&[shape, &[format.bits]].concat()), signed: format.signed }
     }
 
-    fn format(&self) -> Format {
+    pub(super) fn format(&self) -> Format {
         Format { bits: self.layout.shape.last().copied().unwrap_or(0), signed: self.signed }
     }
 
@@ -78,7 +78,7 @@ impl Number {
         Self { layout: self.layout.transpose(&[axes, &[self.rank()]].concat()), ..*self }
     }
 
-    fn slice(&self, spans: &[Span]) -> Self {
+    pub(super) fn slice(&self, spans: &[Span]) -> Self {
         let bits = Span { start: 0, step: 1, count: self.format().bits };
         Self { layout: self.layout.slice(&[spans, &[bits]].concat()), ..*self }
     }
@@ -161,7 +161,7 @@ impl<'a> Lowering<'a> {
     }
 
     /// A node's elements; those of a bool are one bit.
-    fn number(&mut self, id: NodeId) -> Number {
+    pub(super) fn number(&mut self, id: NodeId) -> Number {
         let ty = self.ty(id);
         if let Some(number) = &self.numbers[id.index()] {
             return number.clone();
@@ -214,7 +214,7 @@ impl<'a> Lowering<'a> {
     }
 
     /// The same numbers in another format, which holds them.
-    fn formatted(&mut self, number: &Number, format: Format) -> Number {
+    pub(super) fn formatted(&mut self, number: &Number, format: Format) -> Number {
         let own = number.format();
         if own.bits >= format.bits {
             return number.bits(0, format.bits, format.signed);
@@ -257,7 +257,7 @@ impl<'a> Lowering<'a> {
         Number::whole(dst, shape, Format { bits: 1, signed })
     }
 
-    fn reshaped(&mut self, number: &Number, shape: &[usize]) -> Number {
+    pub(super) fn reshaped(&mut self, number: &Number, shape: &[usize]) -> Number {
         let full = [shape, &[number.format().bits]].concat();
         match number.layout.reshape(&full) {
             Some(layout) => Number { layout, ..*number },
