@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 def assume(a: Tensor, low: float, high: float) -> Tensor:
     """`a`, of which you know that all elements are from `low` to `high`. Free, and on your word.
 
-    A debug run checks it and names the line where it doesn't hold. Any other run gives a wrong result then, and
-    no error. `Plan.assumptions` and `Plan.cost` list the lines that assume something.
+    A debug run checks it and names the line where it doesn't hold. Any other run gives a wrong result
+    then, and no error. `Plan.assumptions` and `Plan.cost` list the lines that assume something.
 
     Raises:
         ProgramTypeError: `a` has no range.
@@ -37,23 +37,23 @@ def assume(a: Tensor, low: float, high: float) -> Tensor:
 def repeat(n: int, body: Callable[..., Any], state: Any, over: Any = None) -> Any:
     """What `state` is after `n` steps of `state = body(state)`, or of `state = body(state, over[i])`.
 
-    The body is traced once, and the program holds it once, however large `n` is. A plan has its steps one after
-    another, so that they cost `n` times what one does.
+    The body is traced once, and the program holds it once, however large `n` is. A plan has its steps one
+    after another, so that they cost `n` times what one does.
 
     Args:
         n: How many steps there are, from 1 on.
-        body: A function that gives the next state, of the same structure, types and shapes. What it uses of the
-            traced function around it is the same in every step. It can't reveal anything.
-        state: What the state is at first: a tensor, or tuples, lists and dicts of them; values that aren't secret
-            become constants.
-        over: Tensors or arrays, the first axes of which have length `n`: step i is given slice i of them.
+        body: A function that gives the next state, of the same structure, types and shapes. What it uses
+            of the traced function around it is the same in every step. It can't reveal anything.
+        state: What the state is at first: a tensor, or tuples, lists and dicts of them; values that aren't
+            secret become constants.
+        over: Tensors or arrays whose first axes have length `n`: step i is given slice i of each.
 
     Returns:
         The state after the last step.
 
     The range of a state has to hold after a step as it did before. End the body with `tacit.clip`, or with
-    `tacit.assume` if you know better. A state that starts in a narrower range than the body ends in takes the wider
-    one; the body is called twice then.
+    `tacit.assume` if you know better. A state that starts in a narrower range than the body ends in takes
+    the wider one; the body is called a few times then.
 
     Raises:
         ProgramError: A range doesn't hold after a step, or what is in `over` has another length.

@@ -125,8 +125,8 @@ class Tensor(Unknown):
     def __floordiv__(self, other: Any) -> Tensor:
         """Divided by integers, rounded down as in Python; exact.
 
-        By a public integer above 0 it costs a truncation or a few. By secret integers it is a circuit on bits,
-        and the divisor's range has to exclude 0.
+        By a public integer above 0 it costs a truncation or a few. By secret integers it is a circuit on
+        bits, and the divisor's range has to exclude 0.
         """
         return (
             binary("quotient", self, other)
@@ -135,7 +135,10 @@ class Tensor(Unknown):
         )
 
     def __mod__(self, other: Any) -> Tensor:
-        """What `//` by integers leaves, of the divisor's sign; a circuit on bits. The divisor's range excludes 0."""
+        """What `//` by integers leaves, of the divisor's sign: a circuit on bits.
+
+        The divisor's range has to exclude 0.
+        """
         return binary("remainder", self, other)
 
     def __rmod__(self, other: Any) -> Tensor:

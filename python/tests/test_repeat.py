@@ -9,7 +9,7 @@ import pytest
 
 import tacit
 from tacit.errors import ProgramError, ProgramTypeError
-from support import UNIT, computed, declared, ran, same
+from tests.support import UNIT, computed, declared, ran, same
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -47,7 +47,7 @@ def test_training_is_what_a_loop_computes() -> None:
     y = x @ [1.5, -0.75]
     weights = computed(lambda x, y: fitted(x, y, 6), x, y)
 
-    def unrolled(x: Any, y: Any) -> tacit.Tensor:
+    def unrolled(x: Any, y: Any) -> Any:
         w: Any = tacit.clip(x[0, 0] * 0, 0, 0)
         for rows, labels in zip(x, y, strict=True):
             w = clipped(w - 0.125 * (rows.T @ (rows @ w - labels)))

@@ -18,16 +18,24 @@
 //! ([`triples`], [`verify`]). Online `P_0` computes along on values that are masked once more ([`masked`]). Two parties
 //! make each garbled circuit ([`checked_garbling`]).
 
+#[cfg(feature = "planted")]
+pub mod attackers;
 mod checked_garbling;
+mod checks;
 mod choice;
 mod circuit;
-mod client;
-mod convert;
+mod client_masks;
+mod conversions;
 mod cost;
+mod counts;
+mod digests;
+mod draws;
 mod engine;
 mod fair;
 mod flat;
-mod inout;
+mod garbled;
+mod garbling;
+mod inputs;
 mod masked;
 mod msb;
 #[cfg(feature = "planted")]
@@ -37,6 +45,7 @@ mod planted;
 mod prepared;
 mod products;
 mod seats;
+mod state;
 mod triples;
 mod verified;
 mod verify;
@@ -45,14 +54,15 @@ pub use fair::AstraFair;
 pub use verified::AstraMalicious;
 
 use choice::{Choice, Comparison};
-use client::AstraClient;
-use engine::AstraEngine;
+use inputs::take_seeds;
+use state::AstraEngine;
 use std::sync::Arc;
 use tacit_engine::{Checks, Client, Engine, Error, Participants, Protocol, ProtocolSpec, Security};
-use tacit_program::Native;
-use tacit_program::cost::Flow;
-use tacit_program::plan::{InputOp, Op, OutputOp, Plan};
+use tacit_program::cost::{Flow, Phase, Step, in_phase};
+use tacit_program::plan::{Op, Plan};
+use tacit_program::{Capabilities, Feature};
 use tacit_session::Session;
+use tacit_threeparty::ComponentsClient;
 
 /// The protocol `astra`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -103,10 +113,10 @@ impl Protocol for Astra {
         self.0.text()
     }
 
-    fn native(&self) -> Native {
+    fn capabilities(&self) -> Capabilities {
         match self.0.comparison {
-            Comparison::Prefix => Native::ALL,
-            Comparison::Garbled => Native::SIGNS,
+            Comparison::Prefix => Capabilities::TWO_COMPONENTS,
+            Comparison::Garbled => Capabilities::TWO_COMPONENTS.with(Feature::Msb),
         }
     }
 
@@ -118,32 +128,30 @@ impl Protocol for Astra {
         cost::has_online_messages(&op.kind, stage)
     }
 
-    fn offline(&self, plan: &Plan, op: &Op, stage: u32) -> Vec<Flow> {
-        cost::offline(self.0.seats, plan, &op.kind, stage)
-    }
-
-    fn offline_rounds(&self, plan: &Plan) -> u64 {
+    fn offline_rounds(&self, plan: &Plan, _: &Participants) -> u64 {
         u64::from(plan.ops.iter().any(|op| op.kind.extent(plan) > 0))
     }
 
-    fn operation(&self, plan: &Plan, op: &Op, stage: u32) -> Vec<Flow> {
-        cost::operation(self.0.seats, plan, &op.kind, stage)
-    }
-
-    fn input(&self, plan: &Plan, participants: &Participants, input: &InputOp) -> Vec<Flow> {
-        cost::input(self.0.seats, plan, participants, input)
-    }
-
-    fn seeds(&self, client: usize) -> Vec<Flow> {
-        cost::seeds(self.0.seats, client)
-    }
-
-    fn output(&self, plan: &Plan, participants: &Participants, output: &OutputOp) -> Vec<Flow> {
-        cost::output(self.0.seats, plan, participants, output)
+    fn price(&self, plan: &Plan, participants: &Participants, step: Step<'_>) -> Vec<(Phase, Flow)> {
+        match step {
+            Step::Stage { op, stage } => {
+                let offline = cost::offline(self.0.seats, plan, &op.kind, stage);
+                let online = cost::operation(self.0.seats, plan, &op.kind, stage);
+                in_phase(Phase::Offline, offline).chain(in_phase(Phase::Online, online)).collect()
+            }
+            Step::Output(output) => {
+                in_phase(Phase::Output, self.0.seats.scheme(false).output_flows(plan, participants, output))
+                    .collect()
+            }
+            Step::Seeds { client } => in_phase(Phase::Input, cost::seeds(self.0.seats, client)).collect(),
+            Step::Input(input) => {
+                in_phase(Phase::Input, cost::input(self.0.seats, plan, participants, input)).collect()
+            }
+        }
     }
 
     fn checks(&self, plan: &Plan, participants: &Participants) -> Checks {
-        cost::checks(plan, participants)
+        cost::checks(self.0.seats, plan, participants)
     }
 
     fn engine(
@@ -161,9 +169,7 @@ impl Protocol for Astra {
         plan: Arc<Plan>,
         participants: Participants,
     ) -> Result<Box<dyn Client>, Error> {
-        Ok(Box::new(AstraClient::new(session, plan, participants, self.0.seats, false)))
+        let scheme = self.0.seats.scheme(false);
+        Ok(Box::new(ComponentsClient::new(session, plan, participants, scheme, take_seeds)))
     }
 }
-
-/// The number of parties.
-const PARTIES: usize = 3;

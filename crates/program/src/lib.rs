@@ -6,6 +6,7 @@
 
 pub mod builder;
 mod bytes;
+mod capabilities;
 mod codec;
 pub mod cost;
 mod error;
@@ -30,9 +31,10 @@ mod value;
 mod width;
 
 pub use builder::Builder;
+pub use capabilities::{Capabilities, Feature, Features, Field, Numbers};
 pub use codec::DecodeError;
 pub use error::{Fault, ProgramError, Source};
-pub use lower::{AdditiveComponents, Lowered, Native, lower, lower_for_debug};
+pub use lower::{Lowered, lower, lower_for_debug};
 pub use modulus::Modulus;
 pub use operations::{Extreme, Operation, Rounding};
 pub use program::{InputType, Node, NodeId, Output, OutputType, Program, Recipient};

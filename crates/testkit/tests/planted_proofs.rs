@@ -9,9 +9,9 @@ use tacit_engine::{Clear, Error, Outcome, Protocol};
 use tacit_kernel::Element;
 use tacit_kernel::field::Fp61;
 use tacit_net::{Mesh, Transport};
-use tacit_program::{Builder, Dtype, Native, NodeId, Recipient, lower};
+use tacit_program::{Builder, Capabilities, Dtype, NodeId, Recipient, lower};
 use tacit_replicated::ReplicatedMalicious;
-use tacit_replicated::planted::{Mistake, plant};
+use tacit_replicated::planted::{Mistake, Shared, plant};
 use tacit_session::{Session, step};
 use tacit_testkit::conformance::{Subject, attacks, circuits, views};
 use tacit_testkit::sample::{BitRow, Flaw, Sample};
@@ -64,7 +64,7 @@ mod that_let_attackers_through {
     #[test]
     #[should_panic(expected = "wrong outputs")]
     fn components_of_outputs_are_not_compared() {
-        attacks::every_byte(&subject(&[Mistake::ComponentsNotCompared]), 1);
+        attacks::every_byte(&subject(&[Mistake::Shared(Shared::ComponentsNotCompared)]), 1);
     }
 
     /// A client gives `P_0` and `P_2` different components: they have different outputs.
@@ -75,7 +75,7 @@ mod that_let_attackers_through {
         for party in ["P0", "P2"] {
             build.reveal(given, Recipient::Role(party.to_owned())).unwrap();
         }
-        let plan = lower(&build.finish().unwrap(), Native::BITS).unwrap().plan;
+        let plan = lower(&build.finish().unwrap(), Capabilities::BITS).unwrap().plan;
         let run = |mistakes| {
             let case = Case::new(mistaken(mistakes), plan.clone(), &[vec![1; 8]]);
             let interceptor = flip(3, 2, |part| part == step::INPUT);
@@ -128,7 +128,7 @@ fn one_and(mistakes: &'static [Mistake], owners: [&str; 2], to: Recipient, input
         .map(|(owner, name)| build.input(owner, name, Dtype::Bool, &[1], None).unwrap());
     let both = build.and(x, y).unwrap();
     build.reveal(both, to).unwrap();
-    let plan = lower(&build.finish().unwrap(), Native::BITS).unwrap().plan;
+    let plan = lower(&build.finish().unwrap(), Capabilities::BITS).unwrap().plan;
     Case::new(mistaken(mistakes), plan, &inputs.map(|bit| vec![bit]))
 }
 

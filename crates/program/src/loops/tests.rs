@@ -2,10 +2,11 @@ use proptest::test_runner::{RngAlgorithm, TestRng};
 
 use super::*;
 use crate::{
-    Builder, Data, Dtype, Native, NodeId, ProgramError, Range, Recipient, Value, reference, testing,
+    Builder, Capabilities, Data, Dtype, NodeId, ProgramError, Range, Recipient, Value, reference, testing,
 };
 
-const ENGINES: [Native; 3] = [Native::ALL, Native::PRODUCTS, Native::BITS];
+const ENGINES: [Capabilities; 3] =
+    [Capabilities::TWO_COMPONENTS, Capabilities::THREE_COMPONENTS, Capabilities::BITS];
 
 fn input(build: &mut Builder, name: &str, shape: &[usize], ends: (i128, i128)) -> NodeId {
     build.input("alice", name, Dtype::Int, shape, Range::new(ends.0, ends.1)).unwrap()
@@ -35,8 +36,8 @@ fn sums(steps: usize) -> Program {
 }
 
 fn run(program: &Program, inputs: &[Vec<u64>]) -> Vec<Value> {
-    for native in ENGINES {
-        testing::check(program, native, inputs, TestRng::from_seed(RngAlgorithm::ChaCha, &[3; 32]));
+    for capabilities in ENGINES {
+        testing::check(program, capabilities, inputs, TestRng::from_seed(RngAlgorithm::ChaCha, &[3; 32]));
     }
     assert_eq!(Program::from_bytes(&program.to_bytes()).as_ref(), Ok(program));
     reference::run(program, inputs).unwrap()
@@ -106,9 +107,9 @@ fn a_wrong_assumption_is_found_by_a_debug_run() {
     let small = build.assume(x, Range::new(0, 10).unwrap()).unwrap();
     build.reveal(small, Recipient::All).unwrap();
     let program = build.finish().unwrap();
-    for native in ENGINES {
+    for capabilities in ENGINES {
         for (number, line) in [(10, None), (11, Some(7))] {
-            let lowered = crate::lower_for_debug(&program, native).unwrap();
+            let lowered = crate::lower_for_debug(&program, capabilities).unwrap();
             let inputs = [vec![number]];
             let rng = TestRng::from_seed(RngAlgorithm::ChaCha, &[4; 32]);
             let outputs = testing::Clear::run(&lowered.plan, &inputs, rng);

@@ -15,7 +15,7 @@ impl Lowering<'_> {
     /// A node that is another one as it is.
     pub(super) fn take(&mut self, id: NodeId, from: NodeId) {
         let (ty, own) = (self.ty(id), self.ty(from));
-        if !self.native.rings && ty.kind != Dtype::Bool {
+        if self.strategy.is_bits() && ty.kind != Dtype::Bool {
             let (number, format) = (self.number(from), Format::of(ty));
             let wide = number.format().bits > format.bits;
             self.numbers[id.index()] = Some(if wide { self.formatted(&number, format) } else { number });
@@ -31,7 +31,7 @@ impl Lowering<'_> {
         let (ty, own) = (self.ty(id), self.ty(from));
         let mut spans = vec![Span { start: step as usize, step: 1, count: 1 }];
         spans.extend(ty.shape.iter().map(|&count| Span { start: 0, step: 1, count }));
-        if !self.native.rings && ty.kind != Dtype::Bool {
+        if self.strategy.is_bits() && ty.kind != Dtype::Bool {
             let number = self.number(from).slice(&spans);
             self.numbers[id.index()] = Some(self.reshaped(&number, &ty.shape));
         } else if own.secret {

@@ -1,9 +1,10 @@
 use proptest::test_runner::{RngAlgorithm, TestRng};
 
 use crate::testing;
-use crate::{Builder, Dtype, Fault, Native, NodeId, Program, ProgramError, Range, Recipient};
+use crate::{Builder, Capabilities, Dtype, Fault, NodeId, Program, ProgramError, Range, Recipient};
 
-const ENGINES: [Native; 4] = [Native::ALL, Native::SIGNS, Native::PRODUCTS, Native::BITS];
+const ENGINES: [Capabilities; 3] =
+    [Capabilities::TWO_COMPONENTS, Capabilities::THREE_COMPONENTS, Capabilities::BITS];
 
 fn int(build: &mut Builder, name: &str, len: usize, (lo, hi): (i128, i128)) -> NodeId {
     build.input("alice", name, Dtype::Int, &[len], Range::new(lo, hi)).unwrap()
@@ -20,8 +21,8 @@ fn quotient(len: usize, a: (i128, i128), b: (i128, i128)) -> Program {
 }
 
 fn checked(program: &Program, inputs: &[Vec<u64>]) {
-    for native in ENGINES {
-        testing::check(program, native, inputs, TestRng::from_seed(RngAlgorithm::ChaCha, &[5; 32]));
+    for capabilities in ENGINES {
+        testing::check(program, capabilities, inputs, TestRng::from_seed(RngAlgorithm::ChaCha, &[5; 32]));
     }
 }
 

@@ -38,7 +38,7 @@ use std::path::PathBuf;
 use catalogue::Numbers;
 use tacit_engine::{Protocol, Security};
 use tacit_program::plan::{Plan, To};
-use tacit_program::{Dtype, Lowered, Modulus, Program, Recipient, lower};
+use tacit_program::{Dtype, Feature, Lowered, Modulus, Program, Recipient, lower};
 
 /// A protocol, and what the suite has to know about it.
 pub struct Subject {
@@ -71,9 +71,9 @@ impl Subject {
     /// Whether the protocol has means for a program. One without rings may refuse arithmetic modulo a prime, and no
     /// other may refuse anything.
     pub(crate) fn offers(&self, program: &Program) -> bool {
-        let native = self.protocol.native();
+        let offered = self.protocol.capabilities();
         let primes = [Modulus::Mersenne61, Modulus::Prime128].map(Dtype::Modular);
-        native.rings || !program.nodes().iter().any(|node| primes.contains(&node.ty.kind))
+        offered.offers(Feature::Fp61) || !program.nodes().iter().any(|node| primes.contains(&node.ty.kind))
     }
 
     /// Whether the protocol is fair. Then outputs are for parties alone, and a run has one lane; the rest it refuses.
@@ -83,7 +83,7 @@ impl Subject {
 
     /// A program that the protocol has means for, lowered to them, and to outputs for parties alone if it is fair.
     pub(crate) fn lowered(&self, program: &Program) -> Lowered {
-        let mut lowered = lower(program, self.protocol.native()).expect("the protocol offers it");
+        let mut lowered = lower(program, self.protocol.capabilities()).expect("the protocol offers it");
         if self.is_fair() {
             let parties = *self.protocol.spec().parties.start();
             for_parties(
@@ -129,7 +129,8 @@ fn for_parties(plan: &mut Plan, parties: &[String]) {
 /// [`Subject`](crate::conformance::Subject). It makes one `#[test]` for every claim and operation.
 ///
 /// A view takes hundreds of runs. Where operations come down to few others and runs take long, `conformance!(subject;
-/// views: and circuit)` tries the views of these each time, and those of all in the long tests.
+/// views: and circuit)` tries the views of these each time, with one ring and one field besides those of words, and one
+/// circuit of many tiles. All of them are among the long tests.
 ///
 /// ```
 /// use tacit_replicated::Replicated;
@@ -147,15 +148,72 @@ fn for_parties(plan: &mut Plan, parties: &[String]) {
 macro_rules! conformance {
     ($subject:expr) => {
         $crate::conformance!(
-            $subject;
+            @each $subject;
             views: input input_bits circuit add sum sub_public mul square mul_public dot matmul matmul_batch
             matmul_public and or not_xor less less_equal equal not_equal select select_bits minimum maximum max
             max_bits argmax argmin absolute relu from_bool truncate truncate_far scale divide weigh
             arrange
         );
+
+        mod large {
+            #[allow(unused_imports)]
+            use super::*;
+
+            #[test]
+            fn views_of_moduli() {
+                $crate::conformance::views::moduli(&$subject);
+            }
+
+            #[test]
+            fn views_of_pieces() {
+                $crate::conformance::views::pieces(&$subject);
+            }
+
+            #[test]
+            fn tiles() {
+                $crate::conformance::circuits::tiles(&$subject);
+            }
+        }
     };
 
     ($subject:expr; views: $($viewed:ident)*) => {
+        $crate::conformance!(@each $subject; views: $($viewed)*);
+
+        mod large {
+            #[allow(unused_imports)]
+            use super::*;
+
+            #[test]
+            fn views_of_few_moduli() {
+                $crate::conformance::views::few_moduli(&$subject);
+            }
+
+            #[test]
+            fn few_tiles() {
+                $crate::conformance::circuits::few_tiles(&$subject);
+            }
+
+            #[test]
+            #[ignore = "takes minutes; `make test-long` runs it"]
+            fn views_of_moduli() {
+                $crate::conformance::views::moduli(&$subject);
+            }
+
+            #[test]
+            #[ignore = "takes minutes; `make test-long` runs it"]
+            fn views_of_pieces() {
+                $crate::conformance::views::pieces(&$subject);
+            }
+
+            #[test]
+            #[ignore = "takes minutes; `make test-long` runs it"]
+            fn tiles() {
+                $crate::conformance::circuits::tiles(&$subject);
+            }
+        }
+    };
+
+    (@each $subject:expr; views: $($viewed:ident)*) => {
         mod view_of {
             #[allow(unused_imports)]
             use super::*;
@@ -198,11 +256,6 @@ macro_rules! conformance {
             fn random() {
                 $crate::conformance::circuits::random(&$subject, 0..60);
             }
-
-            #[test]
-            fn tiles() {
-                $crate::conformance::circuits::tiles(&$subject);
-            }
         }
 
         mod cost {
@@ -220,18 +273,8 @@ macro_rules! conformance {
             use super::*;
 
             #[test]
-            fn moduli() {
-                $crate::conformance::views::moduli(&$subject);
-            }
-
-            #[test]
             fn circuits() {
                 $crate::conformance::views::circuits(&$subject);
-            }
-
-            #[test]
-            fn pieces() {
-                $crate::conformance::views::pieces(&$subject);
             }
 
             #[test]

@@ -20,7 +20,7 @@ pub fn outputs_for_clients(subject: &Subject) {
         let both = build.and(given, given).expect("bits have an AND");
         build.reveal(both, to.clone()).expect("the node is there");
         let program = build.finish().expect("something is revealed");
-        let lowered = tacit_program::lower(&program, subject.protocol.native());
+        let lowered = tacit_program::lower(&program, subject.protocol.capabilities());
         let plan = lowered.expect("every protocol has ANDs").plan;
         let case = Case::new(subject.protocol, plan, &[vec![1, 0, 1]]);
         let run = case.run(&Draws::fixed(1));

@@ -1,0 +1,587 @@
+//! Numbers as bits, for protocols that have no rings: every operation is a circuit, with its elements as instances.
+//!
+//! A number has as many bits as its range takes, and those modulo 2^k have k; what is reckoned modulo 2^width is
+//! exact, since the result is in its range. In a register elements follow one another, each with all of its bits, the
+//! lowest first: as circuits write them. So a view of numbers is a view of bits with one more axis, and slices,
+//! transposes, broadcasts, bools as numbers and truncation downwards cost nothing.
+//!
+//! | module | has |
+//! | --- | --- |
+//! | `gates` | words in circuits |
+//! | `sum` | sums over axes, matrix products |
+//! | `constants` | products with public numbers that differ from place to place |
+//! | `rounded` | products with public numbers that aren't integers, quotients |
+//! | `tournament` | extremes along an axis |
+//!
+//! An engine with rings takes the same circuits for the few operations that rings have no steps for
+//! ([`Lowering::by_circuit`]).
+//!
+//! What is public and the same for all elements is part of the circuit, and so are other factors if they are few. All
+//! else that is public becomes a register.
+
+mod constants;
+mod gates;
+mod rounded;
+mod sum;
+#[cfg(test)]
+mod tests;
+mod tournament;
+
+use std::sync::Arc;
+
+use tacit_circuit::arith::{self, Style};
+use tacit_circuit::{self as circuit, Wire};
+
+use crate::error::Fault;
+use crate::lower::term::limbs;
+use crate::lower::{Lowering, View};
+use crate::operations::{Extreme, Operation, Rounding};
+use crate::plan::{Domain, Layout, Local, MatrixShape, Modulus, OpKind, Operand, Public, Reg, To};
+use crate::program::{Node, NodeId};
+use crate::shape::Span;
+use crate::types::{Dtype, Type};
+use crate::width::Format;
+use constants::Known;
+use gates::{Columns, Word};
+
+/// From so many instances on a circuit has few ANDs rather than few rounds: a round trip within a rack takes about
+/// as long as what an addition saves on so many.
+const MANY: usize = 1 << 14;
+
+/// A node's elements as bits: a walk over a register of one row, whose last axis is the bits of an element.
+#[derive(Clone, Debug)]
+pub(in crate::lower) struct Number {
+    reg: Reg,
+    layout: Layout,
+    signed: bool,
+}
+
+impl Number {
+    /// All of a register, in order.
+    fn whole(reg: Reg, shape: &[usize], format: Format) -> Self {
+        Self { reg, layout: Layout::whole(&[shape, &[format.bits]].concat()), signed: format.signed }
+    }
+
+    pub(in crate::lower) fn format(&self) -> Format {
+        Format { bits: self.layout.shape.last().copied().unwrap_or(0), signed: self.signed }
+    }
+
+    /// Axes of elements.
+    fn rank(&self) -> usize {
+        self.layout.shape.len() - 1
+    }
+
+    fn broadcast(&self, shape: &[usize]) -> Self {
+        Self { layout: self.layout.broadcast(&[shape, &[self.format().bits]].concat()), ..*self }
+    }
+
+    fn transpose(&self, axes: &[usize]) -> Self {
+        Self { layout: self.layout.transpose(&[axes, &[self.rank()]].concat()), ..*self }
+    }
+
+    pub(in crate::lower) fn slice(&self, spans: &[Span]) -> Self {
+        let bits = Span { start: 0, step: 1, count: self.format().bits };
+        Self { layout: self.layout.slice(&[spans, &[bits]].concat()), ..*self }
+    }
+
+    /// Some places of one axis.
+    fn part(&self, axis: usize, span: Span) -> Self {
+        let all = self.layout.shape[..self.rank()].iter();
+        let mut spans: Vec<Span> = all.map(|&count| Span { start: 0, step: 1, count }).collect();
+        spans[axis] = span;
+        self.slice(&spans)
+    }
+
+    /// Some bits of each element.
+    fn bits(&self, start: usize, count: usize, signed: bool) -> Self {
+        let mut layout = self.layout.clone();
+        layout.offset += start;
+        if let Some(bits) = layout.shape.last_mut() {
+            *bits = count;
+        }
+        Self { layout, signed, ..*self }
+    }
+}
+
+/// An operand of a circuit.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Term {
+    /// Bits of all instances.
+    Register(Operand, Format),
+    /// A public number, the same for all instances.
+    Splat(i128),
+}
+
+impl<'a> Lowering<'a> {
+    /// The plan's steps for one secret node that is a number or made of numbers.
+    pub(in crate::lower) fn binary(&mut self, id: NodeId, node: &Node) {
+        let Node { operation, operands, ty, .. } = node;
+        if let Dtype::Modular(Modulus::Mersenne61 | Modulus::Prime128) = ty.kind {
+            let missing =
+                "arithmetic modulo a prime; it has bits alone, for int, fixed point and integers modulo 2^k";
+            return self.refuse(|operation| Fault::NotOffered { operation, missing });
+        }
+        let number = match operation {
+            Operation::Input { owner, .. } => {
+                let (owner, format) = (self.plan.role(owner), Format::of(ty));
+                let reg = self.fresh(Domain::Bits, ty.len() * format.bits);
+                self.plan.input_as(owner, reg, format.form());
+                Number::whole(reg, &ty.shape, format)
+            }
+            Operation::FromBool { .. }
+            | Operation::Reshape { .. }
+            | Operation::Transpose { .. }
+            | Operation::Slice { .. }
+            | Operation::BroadcastTo { .. }
+            | Operation::Truncate { rounding: Rounding::Floor, .. }
+            | Operation::ShiftRight { .. } => self.seen(operation, operands[0]),
+            Operation::Concatenate { axis } => self.concatenate_numbers(operands, *axis, ty),
+            Operation::Sum { axes, .. } => self.sum_numbers(operands[0], axes, ty),
+            Operation::MatMul => self.multiply_matrices(operands, ty),
+            Operation::Extremum { which, axis, .. } => self.number_extremum(operands[0], *which, *axis, ty),
+            Operation::ArgExtremum { which, axis, .. } => {
+                self.number_arg_extremum(operands[0], *which, *axis, ty)
+            }
+            Operation::Mul if let Some(products) = self.by_constants(operands, ty) => products,
+            Operation::Times(_) | Operation::Over { .. } | Operation::Weigh { .. } => {
+                self.rounded_numbers(id, operation, operands[0], ty)
+            }
+            Operation::Less | Operation::Equal => {
+                let reg = self.elementwise(operation, operands, ty);
+                self.views[id.index()] = Some(View { reg, layout: Layout::whole(&ty.shape) });
+                return;
+            }
+            _ => Number::whole(self.elementwise(operation, operands, ty), &ty.shape, Format::of(ty)),
+        };
+        self.numbers[id.index()] = Some(number);
+    }
+
+    /// Reveals a node's numbers.
+    pub(in crate::lower) fn output_bits(&mut self, id: NodeId, to: To) {
+        let ty = self.ty(id);
+        let number = self.number(id);
+        let number = self.formatted(&number, Format::of(ty));
+        let form = number.format().form();
+        let reg = self.laid(&number);
+        self.plan.output_as(reg, to, form);
+    }
+
+    /// A node's elements; those of a bool are one bit.
+    pub(in crate::lower) fn number(&mut self, id: NodeId) -> Number {
+        let ty = self.ty(id);
+        if let Some(number) = &self.numbers[id.index()] {
+            return number.clone();
+        }
+        if ty.secret {
+            let View { reg, mut layout } = self.view(id).clone();
+            layout.shape.push(1);
+            layout.strides.push(1);
+            return Number { reg, layout, signed: false };
+        }
+        let number = self.constant(&self.known(id), Format::of(ty));
+        self.numbers[id.index()] = Some(number.clone());
+        number
+    }
+
+    /// Public numbers in a register, as a sharing of them.
+    fn constant(&mut self, known: &Known<'_>, format: Format) -> Number {
+        let Known { shape, raw } = *known;
+        let mut words = vec![0_u64; (raw.len() * format.bits).div_ceil(64)];
+        let bits = raw.iter().flat_map(|raw| (0..format.bits).map(move |bit| (raw >> bit & 1) as u64));
+        bits.enumerate().for_each(|(at, bit)| words[at / 64] |= bit << (at % 64));
+        let dst = self.fresh(Domain::Bits, raw.len() * format.bits);
+        self.plan.local(Local::Constant { value: Public::Vector(Arc::from(words)), dst });
+        Number::whole(dst, shape, format)
+    }
+
+    /// Public numbers in a register, of the least format that holds them.
+    fn shared(&mut self, known: &Known<'_>) -> Number {
+        self.constant(known, known.format())
+    }
+
+    /// A public node's elements.
+    fn known(&self, id: NodeId) -> Known<'a> {
+        let node = self.program.node(id);
+        match &node.operation {
+            Operation::Constant(raw) => Known { shape: &node.ty.shape, raw },
+            _ => unreachable!("what is public is a constant"),
+        }
+    }
+
+    /// A public node's raw element, if all are the same.
+    fn same(&self, id: NodeId) -> Option<i128> {
+        let Known { raw, .. } = (!self.ty(id).secret).then(|| self.known(id))?;
+        raw.iter().all(|other| *other == raw[0]).then_some(raw[0])
+    }
+
+    /// A register that holds a number's elements in order and nothing else.
+    fn laid(&mut self, number: &Number) -> Reg {
+        self.gathered(number.reg, number.layout.clone())
+    }
+
+    /// The same numbers in another format, which holds them.
+    pub(in crate::lower) fn formatted(&mut self, number: &Number, format: Format) -> Number {
+        let own = number.format();
+        if own.bits >= format.bits {
+            return number.bits(0, format.bits, format.signed);
+        }
+        let shape = number.layout.shape[..number.rank()].to_vec();
+        let term = Term::Register(Operand::Each(self.laid(number)), own);
+        let reg =
+            self.evaluate(&[term], shape.iter().product(), |b, _, words| words[0].modulo(b, format.bits));
+        Number::whole(reg, &shape, format)
+    }
+
+    /// What needs no step: other views of the same bits.
+    fn seen(&mut self, operation: &Operation, id: NodeId) -> Number {
+        let number = self.number(id);
+        match operation {
+            Operation::Transpose { axes } => number.transpose(axes),
+            Operation::Slice { spans } => number.slice(spans),
+            Operation::BroadcastTo { shape } => number.broadcast(shape),
+            Operation::Reshape { shape } => self.reshaped(&number, shape),
+            Operation::Truncate { by, .. } | Operation::ShiftRight { by } => {
+                self.shifted(&number, usize::from(*by))
+            }
+            _ => number,
+        }
+    }
+
+    /// Numbers divided by 2^by, rounded down.
+    fn shifted(&mut self, number: &Number, by: usize) -> Number {
+        let Format { bits, signed } = number.format();
+        if by < bits {
+            return number.bits(by, bits - by, signed);
+        }
+        if signed {
+            return number.bits(bits - 1, 1, true);
+        }
+        // Nothing is left.
+        let shape = &number.layout.shape[..number.rank()];
+        let dst = self.fresh(Domain::Bits, shape.iter().product());
+        self.plan.local(Local::Constant { value: Public::Splat(0), dst });
+        Number::whole(dst, shape, Format { bits: 1, signed })
+    }
+
+    pub(in crate::lower) fn reshaped(&mut self, number: &Number, shape: &[usize]) -> Number {
+        let full = [shape, &[number.format().bits]].concat();
+        match number.layout.reshape(&full) {
+            Some(layout) => Number { layout, ..*number },
+            None => Number::whole(self.laid(number), shape, number.format()),
+        }
+    }
+
+    /// The joined axis stands first in memory, so that every operand is one block.
+    fn concatenate_numbers(&mut self, operands: &[NodeId], axis: usize, ty: &Type) -> Number {
+        let order: Vec<usize> =
+            std::iter::once(axis).chain((0..ty.rank()).filter(|&at| at != axis)).collect();
+        let format = Format::of(ty);
+        let mut blocks = Vec::with_capacity(operands.len());
+        for &id in operands {
+            let number = if self.ty(id).secret {
+                let number = self.number(id);
+                self.formatted(&number, format)
+            } else {
+                self.constant(&self.known(id), format)
+            };
+            blocks.push(number.transpose(&order));
+        }
+        let mut back = vec![0; ty.rank()];
+        order.iter().enumerate().for_each(|(place, &at)| back[at] = place);
+        self.stacked(&blocks).transpose(&back)
+    }
+
+    /// Numbers of one format, joined along their first axis.
+    fn stacked(&mut self, blocks: &[Number]) -> Number {
+        let mut shape = blocks[0].layout.shape[..blocks[0].rank()].to_vec();
+        shape[0] = blocks.iter().map(|block| block.layout.shape[0]).sum();
+        let format = blocks[0].format();
+        let dst = self.fresh(Domain::Bits, shape.iter().product::<usize>() * format.bits);
+        let mut at = 0;
+        for Number { reg, layout, .. } in blocks {
+            self.plan.local(Local::Copy { a: *reg, layout: layout.clone(), at, dst });
+            at += layout.len();
+        }
+        Number::whole(dst, &shape, format)
+    }
+
+    /// The register of what is made element by element.
+    fn elementwise(&mut self, operation: &Operation, operands: &[NodeId], ty: &Type) -> Reg {
+        let width = Format::of(ty).bits;
+        let terms: Vec<Term> = operands.iter().map(|&id| self.operand(id, &ty.shape)).collect();
+        let factor = |term: &Term| if let Term::Splat(factor) = term { Some(*factor) } else { None };
+        let factors: Vec<Option<i128>> = terms.iter().map(factor).collect();
+        self.evaluate(&terms, ty.len(), |b, style, words| match operation {
+            Operation::Mul => {
+                let mut columns = Columns::new(width);
+                match (factors[0], factors[1]) {
+                    (Some(factor), _) => columns.multiple(b, &words[1], factor),
+                    (_, Some(factor)) => columns.multiple(b, &words[0], factor),
+                    _ => columns.product(b, &words[0], &words[1]),
+                }
+                columns.total(b, style)
+            }
+            _ => element(operation, b, style, words, width),
+        })
+    }
+
+    /// An operand, broadcast to `shape`. A single element is not repeated.
+    fn operand(&mut self, id: NodeId, shape: &[usize]) -> Term {
+        if let Some(raw) = self.same(id) {
+            return Term::Splat(raw);
+        }
+        let number = self.number(id);
+        let format = number.format();
+        if self.ty(id).len() == 1 && shape.iter().product::<usize>() != 1 {
+            return Term::Register(Operand::Same(self.laid(&number)), format);
+        }
+        Term::Register(Operand::Each(self.laid(&number.broadcast(shape))), format)
+    }
+
+    /// The register of a circuit's bits, instance after instance. Operands that are the same register are the same
+    /// wires.
+    fn evaluate(
+        &mut self,
+        terms: &[Term],
+        instances: usize,
+        make: impl FnOnce(&mut circuit::Builder, Style, &[Word]) -> Vec<Wire>,
+    ) -> Reg {
+        let mut b = circuit::Builder::new();
+        let mut inputs: Vec<(Operand, Word)> = Vec::new();
+        for term in terms {
+            if let Term::Register(operand, Format { bits, signed }) = *term
+                && !inputs.iter().any(|(known, word)| (*known, word.signed) == (operand, signed))
+            {
+                inputs.push((operand, Word { bits: b.input(bits as u32), signed }));
+            }
+        }
+        let mut words = Vec::with_capacity(terms.len());
+        for term in terms {
+            words.push(match *term {
+                Term::Splat(raw) => Word::constant(&mut b, raw),
+                Term::Register(operand, Format { signed, .. }) => {
+                    match inputs.iter().find(|(known, word)| (*known, word.signed) == (operand, signed)) {
+                        Some((_, word)) => word.clone(),
+                        None => unreachable!("every register is an input"),
+                    }
+                }
+            });
+        }
+        let outputs = make(&mut b, style(instances), &words);
+        let inputs = inputs.into_iter().map(|(operand, _)| operand).collect();
+        self.evaluated(b, inputs, outputs, instances)
+    }
+
+    /// The register of a circuit's output, instance after instance.
+    fn evaluated(
+        &mut self,
+        b: circuit::Builder,
+        inputs: Vec<Operand>,
+        output: Vec<Wire>,
+        instances: usize,
+    ) -> Reg {
+        let dst = self.fresh(Domain::Bits, instances * output.len());
+        let late = inputs.iter().map(|input| matches!(input, Operand::Same(_))).collect();
+        let circuit = self.laid_out(&Arc::new(b.finish(vec![output])), late);
+        self.plan.interact(OpKind::Circuit { circuit, inputs, dst });
+        dst
+    }
+
+    /// Where numbers are in rings: the register of what a circuit makes element by element of the bits of operands. Costs
+    /// the sums of their additive components, the circuit, and an injection of each bit of the result.
+    pub(in crate::lower) fn by_circuit(
+        &mut self,
+        operation: &Operation,
+        operands: &[NodeId],
+        ty: &Type,
+        domain: Domain,
+    ) -> Reg {
+        let (mut b, mut inputs) = (circuit::Builder::new(), Vec::new());
+        let mut addends = Vec::with_capacity(operands.len());
+        for &id in operands {
+            let Some(operand) = self.addends(id, &ty.shape, &mut b, &mut inputs) else {
+                let missing = "circuits on the bits of a number's additive components";
+                self.refuse(|operation| Fault::NotOffered { operation, missing });
+                return self.fresh(domain, ty.len());
+            };
+            addends.push(operand);
+        }
+        let style = style(ty.len());
+        let words: Vec<Word> = addends.into_iter().map(|addends| addends.sum(&mut b, style)).collect();
+        let format = Format::of(ty);
+        let output = element(operation, &mut b, style, &words, format.bits);
+        let bits = self.evaluated(b, inputs, output, ty.len());
+        let mut weights: Vec<u128> = (0..format.bits).map(|bit| 1 << bit).collect();
+        if let Some(sign) = weights.last_mut().filter(|_| format.signed) {
+            *sign = domain.modulus().sub(0, *sign);
+        }
+        let (a, c) = (self.inject(bits, domain), limbs(&weights, domain));
+        let dst = self.fresh(domain, ty.len());
+        let shape = MatrixShape { batch: 1, m: ty.len(), k: format.bits, n: 1 };
+        self.plan.local(Local::MatMulPublic { a, c, left: false, shape, dst });
+        dst
+    }
+
+    /// An operand in a circuit, as inputs of it; `None` if the protocol has no way to them.
+    fn addends(
+        &mut self,
+        id: NodeId,
+        shape: &[usize],
+        b: &mut circuit::Builder,
+        inputs: &mut Vec<Operand>,
+    ) -> Option<Addends> {
+        let mut input = |operand, Format { bits, signed }| {
+            inputs.push(operand);
+            Word { bits: b.input(bits as u32), signed }
+        };
+        if !self.ty(id).secret {
+            return Some(match self.operand(id, shape) {
+                Term::Splat(raw) => Addends::Known(raw),
+                Term::Register(operand, format) => Addends::Word(input(operand, format)),
+            });
+        }
+        let Format { bits, signed } = Format::of(self.ty(id));
+        let a = self.term(id, shape, self.domain(id));
+        let a = self.register(&a);
+        let operands = self.addends_of(a, bits as u32)?;
+        let words = operands.into_iter().map(|operand| input(operand, Format { bits, signed: false }));
+        Some(Addends::Components(words.collect(), signed))
+    }
+}
+
+/// What an operand of a circuit is the sum of.
+enum Addends {
+    /// A public number, the same for all instances.
+    Known(i128),
+    /// Itself.
+    Word(Word),
+    /// The low bits of a number's additive components, as many as the number has; and whether it is signed.
+    Components(Vec<Word>, bool),
+}
+
+impl Addends {
+    fn sum(self, b: &mut circuit::Builder, style: Style) -> Word {
+        match self {
+            Self::Known(raw) => Word::constant(b, raw),
+            Self::Word(word) => word,
+            Self::Components(words, signed) => {
+                let mut columns = Columns::new(words[0].bits.len());
+                columns.words(b, &words);
+                Word { bits: columns.total(b, style), signed }
+            }
+        }
+    }
+}
+
+/// Few rounds or few ANDs, whichever is faster for so many instances.
+const fn style(instances: usize) -> Style {
+    if instances < MANY { Style::Shallow } else { Style::Small }
+}
+
+/// One element of a result, modulo 2^width.
+fn element(
+    operation: &Operation,
+    b: &mut circuit::Builder,
+    style: Style,
+    words: &[Word],
+    width: usize,
+) -> Vec<Wire> {
+    let x = &words[0];
+    match operation {
+        Operation::Add => {
+            let (x, y) = (x.modulo(b, width), words[1].modulo(b, width));
+            arith::add(b, style, &x, &y)
+        }
+        Operation::Sub => {
+            let (x, y) = (x.modulo(b, width), words[1].modulo(b, width));
+            arith::subtract(b, style, &x, &y)
+        }
+        Operation::Neg => {
+            let x = x.modulo(b, width);
+            arith::negate(b, style, &x)
+        }
+        Operation::Less => vec![gates::less(b, style, x, &words[1])],
+        Operation::Equal => vec![gates::equal(b, x, &words[1])],
+        Operation::Where => gates::select(b, x.bits[0], &words[1], &words[2], width),
+        Operation::Pick(which) => {
+            let y = &words[1];
+            let beaten = beaten(b, style, *which, x, y);
+            gates::select(b, beaten, y, x, width)
+        }
+        Operation::Clip => {
+            let (low, high) = (&words[1], &words[2]);
+            let below = gates::less(b, style, x, low);
+            let above = gates::less(b, style, high, x);
+            let x = Word { bits: gates::select(b, above, high, x, width), signed: x.signed };
+            gates::select(b, below, low, &x, width)
+        }
+        Operation::Abs => {
+            let (sign, x) = (x.sign(b), x.modulo(b, width));
+            negated_if(b, style, &x, sign)
+        }
+        Operation::Relu => {
+            let sign = x.sign(b);
+            let positive = b.not(sign);
+            let x = x.modulo(b, width);
+            x.iter().map(|&bit| b.and(bit, positive)).collect()
+        }
+        Operation::Scale { by } => {
+            let x = x.modulo(b, width);
+            arith::shift_left(b, &x, usize::from(*by))
+        }
+        Operation::Truncate { by, .. } => {
+            // The highest bit that goes is what the quotient is raised by.
+            let by = usize::from(*by);
+            let bits = x.modulo(b, (by + width).max(x.bits.len()));
+            plus_bit(b, style, &bits[by..by + width], bits[by - 1])
+        }
+        Operation::Divide => divided(b, style, x, &words[1])[0].modulo(b, width),
+        Operation::Remainder => divided(b, style, x, &words[1])[1].modulo(b, width),
+        _ => unreachable!("{} is not made element by element of numbers", operation.name()),
+    }
+}
+
+/// Whether the right one of two is chosen: it has to beat the left one.
+fn beaten(b: &mut circuit::Builder, style: Style, which: Extreme, left: &Word, right: &Word) -> Wire {
+    match which {
+        Extreme::Max => gates::less(b, style, left, right),
+        Extreme::Min => gates::less(b, style, right, left),
+    }
+}
+
+/// A word and a bit added, modulo 2^n.
+fn plus_bit(b: &mut circuit::Builder, style: Style, x: &[Wire], bit: Wire) -> Vec<Wire> {
+    let zero = arith::constant(b, 0, x.len());
+    arith::add_with_carry(b, style, x, &zero, bit).0
+}
+
+/// `floor(x / y)`, and what is left, for a `y` other than 0.
+///
+/// Where `y` is negative both are negated, which leaves the quotient and negates the rest. Then, with `!x = -x - 1`, a
+/// negative `x` has `floor(x / y) = !floor(!x / y)`, and if `r` is left of `!x`, `y + !r` is left of `x`.
+fn divided(b: &mut circuit::Builder, style: Style, x: &Word, y: &Word) -> [Word; 2] {
+    let bits = x.bits.len().max(y.bits.len());
+    let (turned, x, y) = (y.sign(b), x.modulo(b, bits + 1), y.modulo(b, bits + 1));
+    let (x, y) = (negated_if(b, style, &x, turned), negated_if(b, style, &y, turned));
+    let below = x[bits];
+    let complement_if_below = |b: &mut circuit::Builder, word: &[Wire]| -> Vec<Wire> {
+        word.iter().map(|&bit| b.xor(bit, below)).collect()
+    };
+    let x = complement_if_below(b, &x[..bits]);
+    let (mut quotient, mut rest) = arith::divide(b, style, &x, &y[..bits]);
+    let zero = b.constant(false);
+    quotient.push(zero);
+    rest.push(zero);
+    let (quotient, rest) = (complement_if_below(b, &quotient), complement_if_below(b, &rest));
+    let missing: Vec<Wire> = y.iter().map(|&bit| b.and(bit, below)).collect();
+    let rest = arith::add(b, style, &rest, &missing);
+    let rest = negated_if(b, style, &rest, turned);
+    [quotient, rest].map(|bits| Word { bits, signed: true })
+}
+
+/// `-x` where the condition holds, modulo 2^n.
+fn negated_if(b: &mut circuit::Builder, style: Style, x: &[Wire], condition: Wire) -> Vec<Wire> {
+    // -x = !x + 1.
+    let x: Vec<Wire> = x.iter().map(|&bit| b.xor(bit, condition)).collect();
+    plus_bit(b, style, &x, condition)
+}
