@@ -7,7 +7,7 @@ use tacit::program::{Index, NodeId, ProgramError, Recipient, Source};
 
 use crate::circuit::Circuit;
 use crate::program::Program;
-use crate::types::{Type, kind, range};
+use crate::types::{Type, ends, kind, range};
 use crate::{errors, values};
 
 /// Builds a program. Values are numbers that the methods give and take.
@@ -112,24 +112,13 @@ impl Builder {
         }
     }
 
-    /// `a + b`.
-    fn add(&mut self, py: Python<'_>, a: u32, b: u32) -> PyResult<u32> {
-        self.make(py, |build| build.add(NodeId::new(a), NodeId::new(b)))
-    }
-
-    /// `a - b`.
-    fn sub(&mut self, py: Python<'_>, a: u32, b: u32) -> PyResult<u32> {
-        self.make(py, |build| build.sub(NodeId::new(a), NodeId::new(b)))
-    }
-
-    /// `a * b`.
-    fn mul(&mut self, py: Python<'_>, a: u32, b: u32) -> PyResult<u32> {
-        self.make(py, |build| build.mul(NodeId::new(a), NodeId::new(b)))
-    }
-
-    /// `a @ b`.
-    fn matmul(&mut self, py: Python<'_>, a: u32, b: u32) -> PyResult<u32> {
-        self.make(py, |build| build.matmul(NodeId::new(a), NodeId::new(b)))
+    /// Calls the builder's method of that name, which takes values alone.
+    fn call(&mut self, py: Python<'_>, method: &str, operands: Vec<u32>) -> PyResult<u32> {
+        let operands = nodes(operands);
+        let Some(made) = self.open(py)?.call(method, &operands) else {
+            return Err(PyTypeError::new_err(format!("no method {method} takes {} values", operands.len())));
+        };
+        made.map(NodeId::number).map_err(|error| errors::program(py, &error))
     }
 
     /// `a * by`, for public numbers as they are.
@@ -156,94 +145,49 @@ impl Builder {
         self.make(py, |build| build.weigh(NodeId::new(a), &matrix, left))
     }
 
-    /// `a @ b` with the fraction bits of both factors together.
-    fn matmul_raw(&mut self, py: Python<'_>, a: u32, b: u32) -> PyResult<u32> {
-        self.make(py, |build| build.matmul_raw(NodeId::new(a), NodeId::new(b)))
+    /// A state of a body that is repeated: `a` at first, and always within this range.
+    fn state(&mut self, py: Python<'_>, a: u32, low: i128, high: i128) -> PyResult<u32> {
+        let range = ends(low, high)?;
+        self.make(py, |build| build.state(NodeId::new(a), range))
     }
 
-    /// `a < b`.
-    fn less(&mut self, py: Python<'_>, a: u32, b: u32) -> PyResult<u32> {
-        self.make(py, |build| build.less(NodeId::new(a), NodeId::new(b)))
+    /// A step's slice of a value.
+    fn step(&mut self, py: Python<'_>, a: u32) -> PyResult<u32> {
+        self.make(py, |build| build.step(NodeId::new(a)))
     }
 
-    /// `a <= b`.
-    fn less_equal(&mut self, py: Python<'_>, a: u32, b: u32) -> PyResult<u32> {
-        self.make(py, |build| build.less_equal(NodeId::new(a), NodeId::new(b)))
+    /// Whether the ranges of states hold after a step, and those to try next.
+    fn widened(
+        &mut self,
+        py: Python<'_>,
+        initial: Vec<u32>,
+        states: Vec<u32>,
+        results: Vec<u32>,
+    ) -> PyResult<(bool, Vec<(i128, i128)>)> {
+        let [initial, states, results] = [initial, states, results].map(nodes);
+        let widened = self.open(py)?.widened(&initial, &states, &results);
+        let (holds, ranges) = widened.map_err(|error| errors::program(py, &error))?;
+        Ok((holds, ranges.iter().map(|range| (range.lo(), range.hi())).collect()))
     }
 
-    /// `a > b`.
-    fn greater(&mut self, py: Python<'_>, a: u32, b: u32) -> PyResult<u32> {
-        self.make(py, |build| build.greater(NodeId::new(a), NodeId::new(b)))
+    /// Ends a body that is repeated: its states after the last step.
+    fn end_repeat(
+        &mut self,
+        py: Python<'_>,
+        times: u32,
+        states: Vec<u32>,
+        results: Vec<u32>,
+    ) -> PyResult<Vec<u32>> {
+        let [states, results] = [states, results].map(nodes);
+        let made = self.open(py)?.end_repeat(times, &states, &results);
+        let made = made.map_err(|error| errors::program(py, &error))?;
+        Ok(made.into_iter().map(NodeId::number).collect())
     }
 
-    /// `a >= b`.
-    fn greater_equal(&mut self, py: Python<'_>, a: u32, b: u32) -> PyResult<u32> {
-        self.make(py, |build| build.greater_equal(NodeId::new(a), NodeId::new(b)))
-    }
-
-    /// `a == b`.
-    fn equal(&mut self, py: Python<'_>, a: u32, b: u32) -> PyResult<u32> {
-        self.make(py, |build| build.equal(NodeId::new(a), NodeId::new(b)))
-    }
-
-    /// `a != b`.
-    fn not_equal(&mut self, py: Python<'_>, a: u32, b: u32) -> PyResult<u32> {
-        self.make(py, |build| build.not_equal(NodeId::new(a), NodeId::new(b)))
-    }
-
-    /// The smaller, elementwise.
-    fn minimum(&mut self, py: Python<'_>, a: u32, b: u32) -> PyResult<u32> {
-        self.make(py, |build| build.minimum(NodeId::new(a), NodeId::new(b)))
-    }
-
-    /// The larger, elementwise.
-    fn maximum(&mut self, py: Python<'_>, a: u32, b: u32) -> PyResult<u32> {
-        self.make(py, |build| build.maximum(NodeId::new(a), NodeId::new(b)))
-    }
-
-    /// `a & b`.
-    fn and_(&mut self, py: Python<'_>, a: u32, b: u32) -> PyResult<u32> {
-        self.make(py, |build| build.and(NodeId::new(a), NodeId::new(b)))
-    }
-
-    /// `a | b`.
-    fn or_(&mut self, py: Python<'_>, a: u32, b: u32) -> PyResult<u32> {
-        self.make(py, |build| build.or(NodeId::new(a), NodeId::new(b)))
-    }
-
-    /// `a ^ b`.
-    fn xor(&mut self, py: Python<'_>, a: u32, b: u32) -> PyResult<u32> {
-        self.make(py, |build| build.xor(NodeId::new(a), NodeId::new(b)))
-    }
-
-    /// `-a`.
-    fn neg(&mut self, py: Python<'_>, a: u32) -> PyResult<u32> {
-        self.make(py, |build| build.neg(NodeId::new(a)))
-    }
-
-    /// `~a`.
-    fn not_(&mut self, py: Python<'_>, a: u32) -> PyResult<u32> {
-        self.make(py, |build| build.not(NodeId::new(a)))
-    }
-
-    /// `abs(a)`.
-    fn abs(&mut self, py: Python<'_>, a: u32) -> PyResult<u32> {
-        self.make(py, |build| build.abs(NodeId::new(a)))
-    }
-
-    /// `max(a, 0)`.
-    fn relu(&mut self, py: Python<'_>, a: u32) -> PyResult<u32> {
-        self.make(py, |build| build.relu(NodeId::new(a)))
-    }
-
-    /// `a` where `c` holds, else `b`.
-    fn select(&mut self, py: Python<'_>, c: u32, a: u32, b: u32) -> PyResult<u32> {
-        self.make(py, |build| build.select(NodeId::new(c), NodeId::new(a), NodeId::new(b)))
-    }
-
-    /// `a` between two public bounds.
-    fn clip(&mut self, py: Python<'_>, a: u32, low: u32, high: u32) -> PyResult<u32> {
-        self.make(py, |build| build.clip(NodeId::new(a), NodeId::new(low), NodeId::new(high)))
+    /// `a`, of which the author knows the range.
+    fn assume(&mut self, py: Python<'_>, a: u32, low: i128, high: i128) -> PyResult<u32> {
+        let range = ends(low, high)?;
+        self.make(py, |build| build.assume(NodeId::new(a), range))
     }
 
     /// `a >> by`.
@@ -311,13 +255,13 @@ impl Builder {
 
     /// Joins values along an axis.
     fn concatenate(&mut self, py: Python<'_>, values: Vec<u32>, axis: i64) -> PyResult<u32> {
-        let values: Vec<NodeId> = values.into_iter().map(NodeId::new).collect();
+        let values = nodes(values);
         self.make(py, |build| build.concatenate(&values, axis))
     }
 
     /// A circuit's outputs, each with its bits along the last axis.
     fn circuit(&mut self, py: Python<'_>, circuit: &Circuit, operands: Vec<u32>) -> PyResult<Vec<u32>> {
-        let operands: Vec<NodeId> = operands.into_iter().map(NodeId::new).collect();
+        let operands = nodes(operands);
         let outputs = self.open(py)?.circuit(&circuit.circuit, &operands);
         let outputs = outputs.map_err(|error| errors::program(py, &error))?;
         Ok(outputs.into_iter().map(NodeId::number).collect())
@@ -325,9 +269,14 @@ impl Builder {
 
     /// Joins values of one shape along a new axis.
     fn stack(&mut self, py: Python<'_>, values: Vec<u32>, axis: i64) -> PyResult<u32> {
-        let values: Vec<NodeId> = values.into_iter().map(NodeId::new).collect();
+        let values = nodes(values);
         self.make(py, |build| build.stack(&values, axis))
     }
+}
+
+/// Values by their numbers.
+fn nodes(numbers: Vec<u32>) -> Vec<NodeId> {
+    numbers.into_iter().map(NodeId::new).collect()
 }
 
 /// One entry of an index.

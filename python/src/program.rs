@@ -56,6 +56,12 @@ impl Program {
         outputs.map(|output| Output::new(py, &output.to, &program.node(output.node).ty)).collect()
     }
 
+    /// The lines at which its author assumes a range: file, line, expression.
+    fn assumptions(&self) -> Vec<(String, u32, String)> {
+        let lines = self.compiled.program().assumptions();
+        lines.map(|at| (at.file.clone(), at.line, at.text.clone())).collect()
+    }
+
     /// What a run takes under a protocol, among parties of these names; without names, as many as it is for.
     /// `window` is how many bytes of circuits' messages each has under way at a time.
     /// `net` is a round trip in seconds and bits per second; what is left to the network is picked for it if it was given,

@@ -108,12 +108,13 @@ pub(crate) fn kind(name: &str, bits: u8) -> PyResult<Dtype> {
 
 /// A range from its ends, if it has any.
 pub(crate) fn range(low: Option<i128>, high: Option<i128>) -> PyResult<Option<Range>> {
-    match (low, high) {
-        (Some(low), Some(high)) => Range::new(low, high)
-            .map(Some)
-            .ok_or_else(|| PyValueError::new_err(format!("the range {low} to {high} is empty"))),
-        _ => Ok(None),
-    }
+    low.zip(high).map(|(low, high)| ends(low, high)).transpose()
+}
+
+/// A range from its ends.
+pub(crate) fn ends(low: i128, high: i128) -> PyResult<Range> {
+    let range = Range::new(low, high);
+    range.ok_or_else(|| PyValueError::new_err(format!("the range {low} to {high} is empty")))
 }
 
 fn names(kind: Dtype, width: Width) -> (&'static str, u8) {

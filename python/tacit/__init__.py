@@ -41,6 +41,7 @@ from tacit._functions import (
 from tacit._handles import Revealed, Secret
 from tacit._offline import Prepared, offline
 from tacit._plan import Input, Output, Plan
+from tacit._repeat import assume, repeat
 from tacit._run import Report, Runner, connect, init, local
 from tacit._tensor import Tensor, matmul
 from tacit._trace import Function, function, reveal, secret
@@ -85,6 +86,7 @@ __all__ = [
     "Tensor",
     "argmax",
     "argmin",
+    "assume",
     "bits",
     "bool_",
     "bytes_of",
@@ -110,6 +112,7 @@ __all__ = [
     "modular",
     "offline",
     "relu",
+    "repeat",
     "reveal",
     "ring",
     "secret",

@@ -109,11 +109,17 @@ class Cost:
         net: The network that seconds are estimated for: round trip in seconds, bits per second.
         protocols: By name.
         refused: Protocols that can't run the plan, each with the reason.
+        assumptions: The lines with `tacit.assume`, on which the costs rest.
     """
 
     def __init__(
-        self, net: tuple[float, float], protocols: dict[str, ProtocolCost], refused: dict[str, str]
+        self,
+        net: tuple[float, float],
+        protocols: dict[str, ProtocolCost],
+        refused: dict[str, str],
+        assumptions: tuple[str, ...] = (),
     ) -> None:
+        self.assumptions = assumptions
         self.net = net
         self.protocols = protocols
         self.refused = refused
@@ -145,6 +151,7 @@ class Cost:
                 "net": {"rtt_seconds": rtt, "bits_per_second": speed},
                 "protocols": [_as_json(cost) for cost in self.protocols.values()],
                 "refused": self.refused,
+                "assumptions": self.assumptions,
             }
         )
 
@@ -175,6 +182,7 @@ class Cost:
             for cost in self.protocols.values()
             if cost.comparison
         ]
+        parts += [f"assumed, and checked by debug runs alone: {line}" for line in self.assumptions]
         parts += [f"{name} can't run it: {reason}" for name, reason in self.refused.items()]
         return "\n\n".join(parts)
 
@@ -209,7 +217,8 @@ def price(
             reasons.append(error)
     if not costs:
         raise reasons[0]
-    return Cost(profile, costs, refused)
+    assumptions = tuple(f"{file}:{line}: {text}" for file, line, text in program.assumptions())
+    return Cost(profile, costs, refused, assumptions)
 
 
 def _network(net: str) -> tuple[float, float]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from tacit._native import Builder
 from tacit._tensor import Tensor, binary, known_value, matmul, tensor_of
 
 if TYPE_CHECKING:
@@ -25,7 +24,7 @@ def where(condition: Any, a: Any, b: Any) -> Tensor:
         chosen = beside._operand(condition)
     else:
         chosen = beside._at().constant(known_value(condition), "bool", 1)
-    return beside._made(beside._at().select(chosen, left, right))
+    return beside._call("select", chosen, left, right)
 
 
 def concatenate(values: Sequence[Any], axis: int = 0) -> Tensor:
@@ -50,25 +49,24 @@ def stack(values: Sequence[Any], axis: int = 0) -> Tensor:
 
 def maximum(a: Any, b: Any) -> Tensor:
     """The larger of two, elementwise and broadcast. A comparison and a choice."""
-    return binary(Builder.maximum, a, b)
+    return binary("maximum", a, b)
 
 
 def minimum(a: Any, b: Any) -> Tensor:
     """The smaller of two, elementwise and broadcast. A comparison and a choice."""
-    return binary(Builder.minimum, a, b)
+    return binary("minimum", a, b)
 
 
 def clip(a: Tensor, low: Any, high: Any) -> Tensor:
     """`a`, but at least `low` and at most `high`, which are public; so is the result's range."""
     one = tensor_of(a)
-    bounds = one._operand(low), one._operand(high)
-    return one._made(one._at().clip(one._id, *bounds))
+    return one._call("clip", one._id, one._operand(low), one._operand(high))
 
 
 def relu(a: Tensor) -> Tensor:
     """`a` where it is above 0, else 0. A comparison and a choice."""
     one = tensor_of(a)
-    return one._made(one._at().relu(one._id))
+    return one._call("relu", one._id)
 
 
 def sigmoid3(a: Tensor) -> Tensor:

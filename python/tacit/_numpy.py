@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from tacit import _functions as tacit
 from tacit._location import fault
-from tacit._native import Builder
 from tacit._tensor import Tensor, binary, matmul, multiply, tensor_of
 from tacit.errors import ProgramTypeError
 
@@ -14,31 +13,32 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 _UFUNCS: dict[str, Callable[..., Tensor]] = {
-    "add": lambda a, b: binary(Builder.add, a, b),
-    "subtract": lambda a, b: binary(Builder.sub, a, b),
+    "add": lambda a, b: binary("add", a, b),
+    "subtract": lambda a, b: binary("sub", a, b),
     "multiply": multiply,
     "matmul": matmul,
     "divide": lambda a, b: _left(a, b).__truediv__(b),
-    "floor_divide": lambda a, b: _left(a, b).__floordiv__(b),
+    "floor_divide": lambda a, b: a // b if isinstance(a, Tensor) else b.__rfloordiv__(a),
+    "remainder": lambda a, b: binary("remainder", a, b),
     "right_shift": lambda a, b: _left(a, b).__rshift__(b),
     "power": lambda a, b: _left(a, b).__pow__(b),
     "square": lambda a: a * a,
     "negative": lambda a: -a,
     "positive": lambda a: a,
     "absolute": abs,
-    "less": lambda a, b: binary(Builder.less, a, b),
-    "less_equal": lambda a, b: binary(Builder.less_equal, a, b),
-    "greater": lambda a, b: binary(Builder.greater, a, b),
-    "greater_equal": lambda a, b: binary(Builder.greater_equal, a, b),
-    "equal": lambda a, b: binary(Builder.equal, a, b),
-    "not_equal": lambda a, b: binary(Builder.not_equal, a, b),
-    "bitwise_and": lambda a, b: binary(Builder.and_, a, b),
-    "bitwise_or": lambda a, b: binary(Builder.or_, a, b),
-    "bitwise_xor": lambda a, b: binary(Builder.xor, a, b),
+    "less": lambda a, b: binary("less", a, b),
+    "less_equal": lambda a, b: binary("less_equal", a, b),
+    "greater": lambda a, b: binary("greater", a, b),
+    "greater_equal": lambda a, b: binary("greater_equal", a, b),
+    "equal": lambda a, b: binary("equal", a, b),
+    "not_equal": lambda a, b: binary("not_equal", a, b),
+    "bitwise_and": lambda a, b: binary("and", a, b),
+    "bitwise_or": lambda a, b: binary("or", a, b),
+    "bitwise_xor": lambda a, b: binary("xor", a, b),
     "invert": lambda a: ~a,
-    "logical_and": lambda a, b: binary(Builder.and_, a, b),
-    "logical_or": lambda a, b: binary(Builder.or_, a, b),
-    "logical_xor": lambda a, b: binary(Builder.xor, a, b),
+    "logical_and": lambda a, b: binary("and", a, b),
+    "logical_or": lambda a, b: binary("or", a, b),
+    "logical_xor": lambda a, b: binary("xor", a, b),
     "logical_not": lambda a: ~a,
     "minimum": tacit.minimum,
     "maximum": tacit.maximum,

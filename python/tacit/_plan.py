@@ -101,6 +101,11 @@ class Plan:
             for dtype in (DType(kind.kind, kind.bits),)
         )
 
+    @property
+    def assumptions(self) -> tuple[str, ...]:
+        """The lines with `tacit.assume`: what they say of ranges is checked by debug runs alone."""
+        return tuple(f"{file}:{line}: {text}" for file, line, text in self._program.assumptions())
+
     def cost(
         self,
         net: str | None = None,
@@ -195,6 +200,7 @@ class Plan:
             f"  {got.to} {'learn' if got.to == 'all' else 'learns'} {got.dtype} {got.shape}"
             for got in self.outputs
         ]
+        lines += [f"  assumed at {line}" for line in self.assumptions]
         return "\n".join(lines) + ">"
 
 

@@ -20,7 +20,7 @@ def multiply(tensor: Tensor, value: Any) -> Tensor:
     if known is not None:
         return tensor._made(tensor._at().scale(tensor._id, known))
     number = tensor._operand(value)
-    return tensor._made(tensor._at().mul(tensor._id, number))
+    return tensor._call("mul", tensor._id, number)
 
 
 def matmul(tensor: Tensor, value: Any, *, left: bool, exact: bool) -> Tensor:
@@ -33,9 +33,8 @@ def matmul(tensor: Tensor, value: Any, *, left: bool, exact: bool) -> Tensor:
     if known is not None and not exact:
         return tensor._made(tensor._at().weigh(tensor._id, known, left))
     other = tensor._operand(value) if known is None else _exact(tensor, known)
-    build = tensor._at()
-    product = build.matmul_raw if exact else build.matmul
-    return tensor._made(product(*((other, tensor._id) if left else (tensor._id, other))))
+    factors = (other, tensor._id) if left else (tensor._id, other)
+    return tensor._call("matmul_raw" if exact else "matmul", *factors)
 
 
 def divide(tensor: Tensor, divisor: Any) -> Tensor:
@@ -56,10 +55,6 @@ def divide(tensor: Tensor, divisor: Any) -> Tensor:
 
 def floor_divide(tensor: Tensor, divisor: Any) -> Tensor:
     """`tensor // divisor` for a public integer above 0. See `Tensor.__floordiv__`."""
-    from tacit._tensor import Tensor
-
-    if isinstance(divisor, Tensor):
-        raise tensor._no_secret_divisor()
     if isinstance(divisor, float) and divisor.is_integer():
         divisor = int(divisor)
     if isinstance(divisor, bool) or not hasattr(divisor, "__index__") or not 0 < int(divisor) < 1 << 63:

@@ -3,25 +3,23 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from types import EllipsisType
 from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias
 
 from tacit import _public
 from tacit._handles import Handle, Unknown
 from tacit._location import caller, fault
-from tacit._native import Builder
 from tacit._values import is_float, public, shape_of
 from tacit.dtypes import DType
 from tacit.errors import PlanError, ProgramError, ProgramTypeError, SecretError
 
 if TYPE_CHECKING:
-    from tacit._native import Type
+    from tacit._native import Builder, Type
     from tacit._values import Public
 
 Axes: TypeAlias = int | Sequence[int] | None
 Index: TypeAlias = int | slice | EllipsisType | None
-Binary: TypeAlias = Callable[[Builder, int, int], int]
 
 
 class Tensor(Unknown):
@@ -88,16 +86,16 @@ class Tensor(Unknown):
     # Arithmetic.
 
     def __add__(self, other: Any) -> Tensor:
-        return binary(Builder.add, self, other)
+        return binary("add", self, other)
 
     def __radd__(self, other: Any) -> Tensor:
-        return binary(Builder.add, other, self)
+        return binary("add", other, self)
 
     def __sub__(self, other: Any) -> Tensor:
-        return binary(Builder.sub, self, other)
+        return binary("sub", self, other)
 
     def __rsub__(self, other: Any) -> Tensor:
-        return binary(Builder.sub, other, self)
+        return binary("sub", other, self)
 
     def __mul__(self, other: Any) -> Tensor:
         """The product; in fixed point rounded once.
@@ -125,8 +123,26 @@ class Tensor(Unknown):
         return _public.divide(self, other)
 
     def __floordiv__(self, other: Any) -> Tensor:
-        """Divided by a public integer above 0, rounded down; exact."""
-        return _public.floor_divide(self, other)
+        """Divided by integers, rounded down as in Python; exact.
+
+        By a public integer above 0 it costs a truncation or a few. By secret integers it is a circuit on
+        bits, and the divisor's range has to exclude 0.
+        """
+        return (
+            binary("quotient", self, other)
+            if isinstance(other, Tensor)
+            else _public.floor_divide(self, other)
+        )
+
+    def __mod__(self, other: Any) -> Tensor:
+        """What `//` by integers leaves, of the divisor's sign: a circuit on bits.
+
+        The divisor's range has to exclude 0.
+        """
+        return binary("remainder", self, other)
+
+    def __rmod__(self, other: Any) -> Tensor:
+        return binary("remainder", other, self)
 
     def __rshift__(self, other: int) -> Tensor:
         """Integers divided by 2**other, rounded down; exact."""
@@ -152,58 +168,58 @@ class Tensor(Unknown):
     def __rtruediv__(self, other: Any) -> NoReturn:
         raise self._no_secret_divisor()
 
-    def __rfloordiv__(self, other: Any) -> NoReturn:
-        raise self._no_secret_divisor()
+    def __rfloordiv__(self, other: Any) -> Tensor:
+        return binary("quotient", other, self)
 
     def __neg__(self) -> Tensor:
-        return self._made(self._at().neg(self._id))
+        return self._call("neg", self._id)
 
     def __pos__(self) -> Tensor:
         return self
 
     def __abs__(self) -> Tensor:
-        return self._made(self._at().abs(self._id))
+        return self._call("abs", self._id)
 
     # Comparisons and logic.
 
     def __lt__(self, other: Any) -> Tensor:
-        return binary(Builder.less, self, other)
+        return binary("less", self, other)
 
     def __le__(self, other: Any) -> Tensor:
-        return binary(Builder.less_equal, self, other)
+        return binary("less_equal", self, other)
 
     def __gt__(self, other: Any) -> Tensor:
-        return binary(Builder.greater, self, other)
+        return binary("greater", self, other)
 
     def __ge__(self, other: Any) -> Tensor:
-        return binary(Builder.greater_equal, self, other)
+        return binary("greater_equal", self, other)
 
     def __eq__(self, other: Any) -> Tensor:  # type: ignore[override]
-        return binary(Builder.equal, self, other)
+        return binary("equal", self, other)
 
     def __ne__(self, other: Any) -> Tensor:  # type: ignore[override]
-        return binary(Builder.not_equal, self, other)
+        return binary("not_equal", self, other)
 
     # As for arrays: == doesn't say whether two are the same, so they can't be keys.
     __hash__ = None  # type: ignore[assignment]
 
     def __and__(self, other: Any) -> Tensor:
-        return binary(Builder.and_, self, other)
+        return binary("and", self, other)
 
     __rand__ = __and__
 
     def __or__(self, other: Any) -> Tensor:
-        return binary(Builder.or_, self, other)
+        return binary("or", self, other)
 
     __ror__ = __or__
 
     def __xor__(self, other: Any) -> Tensor:
-        return binary(Builder.xor, self, other)
+        return binary("xor", self, other)
 
     __rxor__ = __xor__
 
     def __invert__(self) -> Tensor:
-        return self._made(self._at().not_(self._id))
+        return self._call("not", self._id)
 
     # Reductions.
 
@@ -334,6 +350,10 @@ class Tensor(Unknown):
     def _made(self, number: int) -> Tensor:
         return Tensor(self._builder, number)
 
+    def _call(self, method: str, *operands: int) -> Tensor:
+        """What the builder's method of that name makes of some values."""
+        return self._made(self._at().call(method, operands))
+
     def _operand(self, value: Any) -> int:
         """The number of a value beside this one: a tensor's, or that of a new constant."""
         if isinstance(value, Tensor):
@@ -420,18 +440,17 @@ def tensor_of(*values: Any) -> Tensor:
     )
 
 
-def binary(operation: Binary, a: Any, b: Any) -> Tensor:
+def binary(method: str, a: Any, b: Any) -> Tensor:
     """An elementwise operation, one of whose operands is a tensor."""
     one = tensor_of(a, b)
-    left, right = one._operand(a), one._operand(b)
-    return one._made(operation(one._at(), left, right))
+    return one._call(method, one._operand(a), one._operand(b))
 
 
 def multiply(a: Any, b: Any) -> Tensor:
     """`a * b`, one of which is a tensor."""
     one = tensor_of(a, b)
     if isinstance(a, Tensor) and isinstance(b, Tensor):
-        return binary(Builder.mul, a, b)
+        return binary("mul", a, b)
     return _public.multiply(one, b if one is a else a)
 
 
@@ -446,7 +465,7 @@ def matmul(a: Any, b: Any, *, exact: bool = False) -> Tensor:
     """
     one = tensor_of(a, b)
     if isinstance(a, Tensor) and isinstance(b, Tensor):
-        return binary(Builder.matmul_raw if exact else Builder.matmul, a, b)
+        return binary("matmul_raw" if exact else "matmul", a, b)
     return _public.matmul(one, b if one is a else a, left=one is b, exact=exact)
 
 

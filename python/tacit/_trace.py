@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import inspect
 import math
@@ -19,7 +20,7 @@ from tacit.dtypes import DType, fixed
 from tacit.errors import ProgramError, ProgramTypeError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
 P = ParamSpec("P")
 
@@ -148,7 +149,24 @@ def reveal(value: Any, to: str | Sequence[str] = "all") -> Revealed:
     trace = _Trace.open.get(id(value._builder))
     if trace is None:
         raise fault(ProgramError, "this value belongs to a program that is finished; it can't reveal more")
+    if trace.bodies:
+        raise fault(
+            ProgramError,
+            "nothing can be revealed in a body that is repeated",
+            "return it from the body as a part of the state, and reveal what repeat gives",
+        )
     return trace.reveal(value, None if "all" in names else names)
+
+
+@contextlib.contextmanager
+def in_body(builder: Builder) -> Iterator[None]:
+    """While the body of a `repeat` is traced."""
+    trace = _Trace.open[id(builder)]
+    trace.bodies += 1
+    try:
+        yield
+    finally:
+        trace.bodies -= 1
 
 
 class _Trace:
@@ -163,6 +181,8 @@ class _Trace:
         self.admitted: dict[int, Tensor] = {}
         self.revealed: list[tuple[Revealed, str]] = []
         self.outputs = 0
+        self.bodies = 0
+        """How many bodies that are repeated are being traced, one inside another."""
 
     def __enter__(self) -> None:
         self.open[id(self.builder)] = self

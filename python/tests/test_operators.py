@@ -96,6 +96,19 @@ def test_division_by_integers_rounds_down(a: NDArray[np.int64], divisor: int) ->
     same(computed(lambda x: x // divisor, a), a // divisor)
 
 
+@given(arrays(), st.booleans(), st.integers(1, 1000))
+def test_division_by_secret_integers_is_pythons(a: NDArray[np.int64], negative: bool, public: int) -> None:
+    sign = -1 if negative else 1
+    divisors = sign * (abs(a[::-1]) + 1)
+
+    def quotients(x: Any, y: Any) -> Any:
+        return [x // y, x % y, np.floor_divide(x, y), np.remainder(public, y), public // y, x % public]
+
+    got = computed(quotients, a, divisors, dtype=INT32)
+    quotient, rest = a // divisors, a % divisors
+    all_same(got, [quotient, rest, quotient, public % divisors, public // divisors, a % public])
+
+
 @given(arrays(), st.data())
 def test_reductions_are_numpys(a: NDArray[np.int64], data: st.DataObject) -> None:
     axis = data.draw(st.none() | st.integers(-a.ndim, a.ndim - 1)) if a.ndim else None

@@ -29,6 +29,11 @@ pub(crate) fn cost(context: &mut Context<'_>, args: &CostArgs) -> Result<(), Fai
         let parties = parties(&name, config.as_ref())?;
         offers.add(&name, Breakdown::new(&compiled, name.clone(), parties, &net));
     }
+    if !context.json {
+        for line in compiled.program().assumptions() {
+            context.line(&format!("assumed, and checked by debug runs alone: {line}"))?;
+        }
+    }
     tell(context, &net, offers)
 }
 

@@ -238,8 +238,25 @@ pub enum Fault {
         /// The fraction bits that it gets, or a product with it.
         frac: u8,
     },
-    /// A quotient by 0.
-    #[error("division by 0")]
+    /// Parts of a repeated body that don't belong together.
+    #[error("`repeat`: {what}")]
+    Repeat {
+        /// What is wrong.
+        what: &'static str,
+    },
+    /// A state whose range doesn't hold after a step.
+    #[error("from {} to {} before a step of `repeat`, the state may be anything from {} to {} after it",
+        Real(before.lo(), *frac), Real(before.hi(), *frac), Real(after.lo(), *frac), Real(after.hi(), *frac))]
+    Grows {
+        /// Raw values before a step.
+        before: Range,
+        /// Raw values after it.
+        after: Range,
+        /// Their fraction bits.
+        frac: u8,
+    },
+    /// A quotient by 0, or by what may be 0.
+    #[error("division by 0, or by what may be 0")]
     DivisionByZero,
     /// Bounds of a clip of which a low one is above a high one.
     #[error("the low bounds reach up to {}, above the high ones, from {} on", low.hi(), high.lo())]
@@ -369,6 +386,12 @@ impl Fault {
             }
             Self::NotDefined { operation: "&" | "|" | "^" | "~", .. } => {
                 "these are defined for bools; a comparison such as x != 0 makes one"
+            }
+            Self::Grows { .. } => {
+                "end the body with tacit.clip(state, low, high), or say what you know: tacit.assume(state, low, high)"
+            }
+            Self::DivisionByZero => {
+                "declare the divisor's range=(low, high) without 0, or raise it, with tacit.maximum(divisor, 1)"
             }
             Self::Vanishes { .. } => "scale the computation, or give the input more fraction bits",
             Self::Elements { .. } => "work on the rows in several programs",

@@ -46,6 +46,14 @@ impl Layout {
         self.places().map(|place| data[place]).collect()
     }
 
+    /// The first place of the first axis, as a walk without that axis.
+    #[must_use]
+    pub(crate) fn first(&self) -> Self {
+        let rest = |axes: &[usize]| axes.get(1..).unwrap_or(&[]).to_vec();
+        let strides = self.strides.get(1..).unwrap_or(&[]).to_vec();
+        Self { offset: self.offset, shape: rest(&self.shape), strides }
+    }
+
     /// Repeats axes of length 1, and adds axes in front, up to `shape`, to which the layout's shape broadcasts.
     #[must_use]
     pub(crate) fn broadcast(&self, shape: &[usize]) -> Self {

@@ -7,13 +7,17 @@
 pub mod builder;
 mod bytes;
 mod capabilities;
+mod codec;
 pub mod cost;
 mod error;
 mod layout;
+mod loops;
 mod lower;
 mod modulus;
+mod operations;
 pub mod plan;
 mod program;
+mod rational;
 mod real;
 pub mod reference;
 mod rounded;
@@ -27,14 +31,13 @@ mod value;
 mod width;
 
 pub use builder::Builder;
-pub use bytes::DecodeError;
 pub use capabilities::{Capabilities, Feature, Features, Field, Numbers};
+pub use codec::DecodeError;
 pub use error::{Fault, ProgramError, Source};
 pub use lower::{Lowered, lower, lower_for_debug};
 pub use modulus::Modulus;
-pub use program::{
-    Extreme, InputType, Node, NodeId, Operation, Output, OutputType, Program, Recipient, Rounding,
-};
+pub use operations::{Extreme, Operation, Rounding};
+pub use program::{InputType, Node, NodeId, Output, OutputType, Program, Recipient};
 pub use real::{Real, Reals};
 pub use shadow::{Difference, first_difference};
 pub use shape::{Index, Span};

@@ -25,8 +25,8 @@
 use num_bigint::{BigInt, BigUint, Sign};
 use num_integer::Integer;
 
+use crate::operations::{Operation, Rounding};
 use crate::plan::{Domain, Width};
-use crate::program::{Operation, Rounding};
 use crate::real::{Real, Reals};
 use crate::types::Range;
 
@@ -79,17 +79,25 @@ impl Ratio {
 pub(crate) struct Elementwise<'a> {
     pub(crate) numbers: &'a Reals,
     pub(crate) rounding: Rounding,
-    divides: bool,
+    pub(crate) divides: bool,
 }
 
 impl<'a> Elementwise<'a> {
+    /// A product.
+    pub(crate) const fn times(numbers: &'a Reals) -> Self {
+        Self { numbers, rounding: Rounding::Nearest, divides: false }
+    }
+
+    /// A quotient.
+    pub(crate) const fn over(divisors: &'a Reals, rounding: Rounding) -> Self {
+        Self { numbers: divisors, rounding, divides: true }
+    }
+
     /// `None` if it is another operation.
-    pub(crate) fn of(operation: &'a Operation) -> Option<Self> {
+    pub(crate) const fn of(operation: &'a Operation) -> Option<Self> {
         match operation {
-            Operation::Times(numbers) => Some(Self { numbers, rounding: Rounding::Nearest, divides: false }),
-            Operation::Over { divisors, rounding } => {
-                Some(Self { numbers: divisors, rounding: *rounding, divides: true })
-            }
+            Operation::Times(numbers) => Some(Self::times(numbers)),
+            Operation::Over { divisors, rounding } => Some(Self::over(divisors, *rounding)),
             _ => None,
         }
     }

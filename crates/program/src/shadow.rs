@@ -6,7 +6,6 @@
 //! them agree on it.
 
 mod meaning;
-mod rational;
 
 use std::fmt;
 

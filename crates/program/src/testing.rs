@@ -203,7 +203,7 @@ fn step(build: &mut Builder, pool: &[NodeId], rng: &mut TestRng) -> Option<NodeI
     let axis = rng.random_range(-2..3i64);
     let keepdims = rng.random_range(0..2u8) == 0;
     let place = |rng: &mut TestRng| (rng.random_range(0..3u8) > 0).then(|| rng.random_range(-5..5i64));
-    let result = match rng.random_range(0..46u8) {
+    let result = match rng.random_range(0..54u8) {
         0 | 1 => build.add(a, b),
         2 => build.sub(a, b),
         3 => build.neg(a),
@@ -251,6 +251,25 @@ fn step(build: &mut Builder, pool: &[NodeId], rng: &mut TestRng) -> Option<NodeI
             matrix.and_then(|(matrix, left)| build.weigh(a, &matrix, left))
         }
         43 => mean(build, a, keepdims),
+        50..=53 => {
+            let times = build.type_of(b).ok()?.shape.first().copied().unwrap_or(0) as u32;
+            let bound = build.public(Dtype::Int, vec![], vec![99]).unwrap();
+            let low = build.public(Dtype::Int, vec![], vec![-99]).unwrap();
+            let made = build.repeat(times, &[a, c], &[b], |build, states, steps| {
+                let sum = build.add(states[0], steps[0])?;
+                let wide = build.clip(sum, low, bound)?;
+                let next = build.index(wide, &[Index::Ellipsis])?;
+                let next = if keepdims { next } else { build.select(states[1], states[0], next)? };
+                Ok(if keepdims { vec![next, states[0]] } else { vec![next, states[1]] })
+            });
+            made.map(|made| made[usize::from(axis > 0)])
+        }
+        46..=49 => {
+            let end = if keepdims { 1 } else { -1 };
+            let bound = build.public(Dtype::Int, vec![], vec![end]).unwrap();
+            let divisor = if keepdims { build.maximum(b, bound) } else { build.minimum(b, bound) };
+            divisor.and_then(|by| if axis > 0 { build.quotient(a, by) } else { build.remainder(a, by) })
+        }
         33 | 34 => {
             let bounds = [rng.random_range(-100..100), rng.random_range(0..100)];
             let [low, high] = bounds.map(|bound| build.public(Dtype::Int, vec![], vec![bound]));

@@ -4,10 +4,10 @@
 //! its width is the least that holds the range of each of them, the differences that comparisons take, and the
 //! guard bit of truncations. Public values are in no ring: they are reduced to that of each secret they meet.
 
+use crate::operations::Operation;
 use crate::plan::{Form, Width};
-use crate::program::{Extreme, Node, NodeId, Operation, Program, Rounding};
+use crate::program::{Node, NodeId, Program};
 use crate::types::{Dtype, Range, Type};
-use crate::typing;
 
 /// The width of each node's ring; `None` for bools and for what is public. `needed` says what products with public numbers
 /// and quotients need.
@@ -82,44 +82,29 @@ fn in_ring(ty: &Type) -> bool {
 fn connect(program: &Program, place: usize, node: &Node, components: &mut Components) {
     let Node { operation, operands, ty, .. } = node;
     let ringed = |id: &&NodeId| in_ring(&program.node(**id).ty);
-    let operand = |at: usize| &program.node(operands[at]).ty;
-    // An index has a ring of its own; so has what a comparison or a bool becomes.
-    let result =
-        in_ring(ty) && !matches!(operation, Operation::ArgExtremum { .. } | Operation::FromBool { .. });
+    let entry = operation.entry();
+    // A body's states and results are in one ring pair by pair, and what follows it is where the result was.
+    let operands = match operation {
+        Operation::Repeat { .. } => {
+            let (states, results) = operands.split_at(operands.len() / 2);
+            for (state, result) in
+                states.iter().zip(results).filter(|(state, result)| ringed(state) && ringed(result))
+            {
+                components.join(state.index(), result.index());
+            }
+            &results[..1]
+        }
+        Operation::After => &operands[1..],
+        _ => &operands[..],
+    };
+    let result = in_ring(ty) && !entry.apart;
     let first = if result { Some(place) } else { operands.iter().find(ringed).map(|id| id.index()) };
     let Some(first) = first else { return };
     for id in operands.iter().filter(ringed) {
         components.join(first, id.index());
     }
-    let mut hold = |range: Range| components.widen(first, range.width().unwrap_or(Width::W64));
-    match operation {
-        Operation::Less | Operation::Pick(Extreme::Max) => hold(difference(operand(0), operand(1))),
-        Operation::Pick(Extreme::Min) => hold(difference(operand(1), operand(0))),
-        Operation::Clip => {
-            let (below, above) = (difference(operand(0), operand(1)), difference(operand(2), operand(0)));
-            hold(below);
-            hold(above);
-        }
-        Operation::Equal => (0..2).for_each(|at| hold(operand(at).range)),
-        Operation::Extremum { .. } | Operation::ArgExtremum { .. } => {
-            hold(difference(operand(0), operand(0)));
-        }
-        Operation::Truncate { by, .. } | Operation::ShiftRight { by } => {
-            components.widen(first, truncation(operand(0).range, *by, operation));
-        }
-        _ => {}
-    }
-}
-
-/// The least ring in which a truncation is exact: `-2^(k-2) <= x < 2^(k-2)`, and `by <= k - 2`.
-fn truncation(range: Range, by: u8, operation: &Operation) -> Width {
-    let half = match operation {
-        Operation::Truncate { rounding: Rounding::Nearest, .. } => 1 << (by - 1),
-        _ => 0,
-    };
-    let raised = range.add(Range::point(half));
-    let fits = |width: &Width| typing::guarded(raised, *width) && by <= width.bits() - 2;
-    Width::ALL.into_iter().find(fits).unwrap_or(Width::W64)
+    let types: Vec<&Type> = operands.iter().map(|id| &program.node(*id).ty).collect();
+    components.widen(first, entry.ring(&types));
 }
 
 /// Union-find over nodes, with the width that each component needs.

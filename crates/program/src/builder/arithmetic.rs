@@ -1,11 +1,24 @@
 //! Sums, products, and conversions between dtypes.
 
-use super::Builder;
+use super::{Builder, Method};
 use crate::error::{Fault, ProgramError};
 use crate::modulus::Modulus;
-use crate::program::{NodeId, Operation, Rounding};
+use crate::operations::{Operation, Rounding};
+use crate::program::NodeId;
 use crate::shape;
 use crate::types::Dtype;
+
+/// What can be called by name ([`Builder::call`]).
+pub(super) const METHODS: &[(&str, Method)] = &[
+    ("add", Method::Two(Builder::add)),
+    ("sub", Method::Two(Builder::sub)),
+    ("neg", Method::One(Builder::neg)),
+    ("mul", Method::Two(Builder::mul)),
+    ("matmul", Method::Two(Builder::matmul)),
+    ("matmul_raw", Method::Two(Builder::matmul_raw)),
+    ("quotient", Method::Two(Builder::quotient)),
+    ("remainder", Method::Two(Builder::remainder)),
+];
 
 impl Builder {
     /// `a + b`.
@@ -64,6 +77,19 @@ impl Builder {
     pub fn matmul_raw(&mut self, a: NodeId, b: NodeId) -> Result<NodeId, ProgramError> {
         let (a, b) = self.factors("@", a, b)?;
         self.push(Operation::MatMul, &[a, b])
+    }
+
+    /// `a // b`, of integers: rounded down. The range of `b` has to exclude 0. By public numbers
+    /// [`Self::floor_divide`] costs less.
+    pub fn quotient(&mut self, a: NodeId, b: NodeId) -> Result<NodeId, ProgramError> {
+        let (a, b) = (self.number(a)?, self.number(b)?);
+        self.push(Operation::Divide, &[a, b])
+    }
+
+    /// `a % b`, of integers: what `a // b` leaves, of the sign of `b`. The range of `b` has to exclude 0.
+    pub fn remainder(&mut self, a: NodeId, b: NodeId) -> Result<NodeId, ProgramError> {
+        let (a, b) = (self.number(a)?, self.number(b)?);
+        self.push(Operation::Remainder, &[a, b])
     }
 
     /// The sum over some axes, or over all of them. Bools are counted.

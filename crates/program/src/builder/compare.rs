@@ -1,10 +1,31 @@
 //! Comparisons, logic on bools, choices, extremes.
 
-use super::Builder;
+use super::{Builder, Method};
 use crate::error::{Fault, ProgramError};
-use crate::program::{Extreme, NodeId, Operation};
+use crate::operations::{Extreme, Operation};
+use crate::program::NodeId;
 use crate::shape;
 use crate::types::Dtype;
+
+/// What can be called by name ([`Builder::call`]).
+pub(super) const METHODS: &[(&str, Method)] = &[
+    ("less", Method::Two(Builder::less)),
+    ("less_equal", Method::Two(Builder::less_equal)),
+    ("greater", Method::Two(Builder::greater)),
+    ("greater_equal", Method::Two(Builder::greater_equal)),
+    ("equal", Method::Two(Builder::equal)),
+    ("not_equal", Method::Two(Builder::not_equal)),
+    ("and", Method::Two(Builder::and)),
+    ("or", Method::Two(Builder::or)),
+    ("xor", Method::Two(Builder::xor)),
+    ("not", Method::One(Builder::not)),
+    ("select", Method::Three(Builder::select)),
+    ("minimum", Method::Two(Builder::minimum)),
+    ("maximum", Method::Two(Builder::maximum)),
+    ("clip", Method::Three(Builder::clip)),
+    ("abs", Method::One(Builder::abs)),
+    ("relu", Method::One(Builder::relu)),
+];
 
 impl Builder {
     /// `a < b`.

@@ -23,6 +23,7 @@
 mod arithmetic;
 mod arrange;
 mod compare;
+mod repeat;
 mod rounded;
 #[cfg(test)]
 mod tests;
@@ -30,8 +31,11 @@ mod tests;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
+pub use crate::codec::MAX_TEXT;
 use crate::error::{Fault, ProgramError, Source};
-use crate::program::{Node, NodeId, Operation, Output, Program, Recipient};
+use crate::loops;
+use crate::operations::Operation;
+use crate::program::{Node, NodeId, Output, Program, Recipient};
 use crate::reference;
 use crate::shape;
 use crate::types::{Dtype, MAX_FRACTION, Range, Type};
@@ -39,8 +43,14 @@ use crate::value::{self, Value};
 
 /// Nodes that a program may have.
 pub const MAX_NODES: usize = 1 << 20;
-/// Bytes that a name or a source text may have; a longer text is cut.
-pub const MAX_TEXT: usize = 1 << 10;
+
+/// A method that takes values alone.
+#[derive(Clone, Copy)]
+enum Method {
+    One(fn(&mut Builder, NodeId) -> Result<NodeId, ProgramError>),
+    Two(fn(&mut Builder, NodeId, NodeId) -> Result<NodeId, ProgramError>),
+    Three(fn(&mut Builder, NodeId, NodeId, NodeId) -> Result<NodeId, ProgramError>),
+}
 
 /// Builds a program. See the [module's](self) description.
 #[derive(Clone, Debug)]
@@ -167,6 +177,19 @@ impl Builder {
         self.known(value, kind)
     }
 
+    /// Calls a method that takes values alone by its name, for front ends in other languages; `None` if there is none of
+    /// that name and for so many operands.
+    pub fn call(&mut self, method: &str, operands: &[NodeId]) -> Option<Result<NodeId, ProgramError>> {
+        let mut methods = arithmetic::METHODS.iter().chain(compare::METHODS);
+        let (_, method) = methods.find(|(name, _)| *name == method)?;
+        Some(match (method, operands) {
+            (Method::One(make), &[a]) => make(self, a),
+            (Method::Two(make), &[a, b]) => make(self, a, b),
+            (Method::Three(make), &[a, b, c]) => make(self, a, b, c),
+            _ => return None,
+        })
+    }
+
     /// Lets `to` learn a value. Outputs come in the order in which they are revealed.
     pub fn reveal(&mut self, id: NodeId, to: Recipient) -> Result<(), ProgramError> {
         self.type_of(id)?;
@@ -207,12 +230,16 @@ impl Builder {
             let operands = node.operands.into_iter().map(new).collect();
             nodes.push(Node { operands, source: sources.keep(node.source), ..node });
         }
+        let at = |place: usize| sources.new.get(nodes[place].source as usize).cloned().unwrap_or_default();
+        let wrong = |(place, fault): (usize, Fault)| ProgramError { at: at(place), fault: Box::new(fault) };
+        let loops = loops::find(&nodes).map_err(wrong)?;
+        loops::visits(nodes.len(), &loops).map_err(|fault| wrong((nodes.len() - 1, fault)))?;
         let inputs = self.inputs.into_iter().map(new).collect();
         let mut outputs = Vec::with_capacity(self.outputs.len());
         for Output { node, to, source } in self.outputs {
             outputs.push(Output { node: new(node), to, source: sources.keep(source) });
         }
-        Ok(Program { nodes, inputs, outputs, sources: sources.new })
+        Ok(Program { nodes, inputs, outputs, sources: sources.new, loops })
     }
 
     /// Adds a node, or its value where all operands are public.

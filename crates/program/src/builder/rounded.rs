@@ -2,7 +2,8 @@
 
 use super::Builder;
 use crate::error::{Fault, ProgramError};
-use crate::program::{NodeId, Operation, Rounding};
+use crate::operations::{Operation, Rounding};
+use crate::program::NodeId;
 use crate::real::Reals;
 use crate::rounded::Ratio;
 use crate::shape;

@@ -2,7 +2,10 @@ use proptest::prelude::*;
 use proptest::test_runner::{RngAlgorithm, TestRng};
 
 use super::*;
+use crate::codec::REAL_BYTES;
 use crate::{Value, testing};
+
+mod baseline;
 
 fn random(seed: u64, steps: usize) -> Program {
     let mut bytes = [3; 32];

@@ -13,6 +13,7 @@
 //! | `tournament` | extremes along an axis |
 //! | `arrange` | sums over axes, matrix products, joins |
 //! | `circuit` | circuits on bit-vectors |
+//! | `repeat` | bodies that are repeated |
 //!
 //! `spread` bounds what a plan holds of public values.
 
@@ -20,6 +21,7 @@ mod arrange;
 mod circuit;
 mod number;
 mod numbers;
+mod repeat;
 mod rounded;
 mod spread;
 mod term;
@@ -34,8 +36,9 @@ use tacit_circuit::{Circuit, Layered};
 
 use crate::capabilities::{Capabilities, Field};
 use crate::error::{Fault, ProgramError, Source};
+use crate::operations::{Operation, Rounding};
 use crate::plan::{self, Domain, Form, Layout, Local, Plan, Reg, To, Width};
-use crate::program::{InputType, Node, NodeId, Operation, OutputType, Program, Recipient, Rounding};
+use crate::program::{InputType, Node, NodeId, OutputType, Program, Recipient};
 use crate::types::{Dtype, Type};
 use crate::width;
 use numbers::Strategy;
@@ -149,14 +152,21 @@ impl<'a> Lowering<'a> {
     fn run(mut self, reveal_everything: bool) -> Result<Lowered, ProgramError> {
         let program = self.program;
         spread::check(program, &self.scalings)?;
-        for (number, node) in program.nodes().iter().enumerate().filter(|(_, node)| node.ty.secret) {
-            let id = NodeId::new(number as u32);
+        for visit in program.visits() {
+            let (id, node) = (visit.node, program.node(visit.node));
+            if !node.ty.secret {
+                continue;
+            }
             self.begin(id);
-            if self.is_binary(node) {
+            if let Some(from) = program.taken(visit) {
+                self.take(id, from);
+            } else if node.operation == Operation::Step {
+                self.slice_of_step(visit, node.operands[0]);
+            } else if self.is_binary(node) {
                 self.binary(id, node);
             } else {
                 let view = self.node(id, node);
-                self.views[number] = Some(view);
+                self.views[id.index()] = Some(view);
             }
             self.offered()?;
         }
@@ -230,6 +240,11 @@ impl<'a> Lowering<'a> {
                 reg
             }
             Operation::Constant(_) => unreachable!("a constant is public"),
+            Operation::State { .. }
+            | Operation::Step
+            | Operation::Repeat { .. }
+            | Operation::After
+            | Operation::Assume { .. } => unreachable!("this is taken from elsewhere"),
             Operation::Add | Operation::Sub | Operation::Mul => {
                 let (a, b) = (self.term(operands[0], shape, domain), self.term(operands[1], shape, domain));
                 let result = match operation {
@@ -283,6 +298,7 @@ impl<'a> Lowering<'a> {
                 self.rounded(id, operation, operands[0], ty)
             }
             Operation::Circuit(circuit) => self.circuit(circuit, operands, ty),
+            Operation::Divide | Operation::Remainder => self.by_circuit(operation, operands, ty, domain),
             Operation::Sum { axes, .. } => return self.sum(operands[0], axes, ty),
             Operation::Concatenate { axis } => return self.concatenate(operands, *axis, ty),
             Operation::Reshape { shape } => return self.reshape(operands[0], shape),

@@ -2,8 +2,9 @@
 
 use super::Lowering;
 use super::term::Term;
+use crate::operations::{Extreme, Operation, Rounding};
 use crate::plan::{Domain, Layout, Reg};
-use crate::program::{Extreme, NodeId, Operation, Rounding};
+use crate::program::NodeId;
 use crate::rounded::raise;
 use crate::types::{Range, Type};
 use crate::width;

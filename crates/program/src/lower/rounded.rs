@@ -7,8 +7,9 @@ use super::term::Term;
 use super::{Lowering, View};
 use crate::capabilities::Field;
 use crate::error::Fault;
+use crate::operations::Operation;
 use crate::plan::{Domain, Layout, Reg, Width};
-use crate::program::{NodeId, Operation};
+use crate::program::NodeId;
 use crate::rounded::{Chain, Elementwise, Multiples, Stage, raise};
 use crate::types::{Range, Type};
 

@@ -5,8 +5,9 @@
 use std::sync::Arc;
 
 use super::Lowering;
+use crate::operations::Operation;
 use crate::plan::{self, Domain, Layout, Local, Public, Reg, Rows};
-use crate::program::{NodeId, Operation};
+use crate::program::NodeId;
 use crate::types::Dtype;
 use crate::value::words_of;
 

@@ -5,8 +5,9 @@
 
 use super::term::Term;
 use super::{Lowering, View};
+use crate::operations::Extreme;
 use crate::plan::{Domain, Layout, Local, Reg};
-use crate::program::{Extreme, NodeId};
+use crate::program::NodeId;
 use crate::types::{Dtype, Range};
 use crate::width;
 

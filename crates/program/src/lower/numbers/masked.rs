@@ -50,7 +50,7 @@ use crate::capabilities::Field;
 use crate::error::Fault;
 use crate::lower::Lowering;
 use crate::lower::term::{Term, limbs};
-use crate::plan::{Domain, Layout, Local, MatrixShape, OpKind, Opening, Public, Reg};
+use crate::plan::{Domain, Layout, Local, MatrixShape, OpKind, Opening, Operand, Public, Reg};
 use crate::types::Range;
 use crate::width::Format;
 
@@ -122,6 +122,10 @@ impl Conversions for MaskedOpening {
             return Term::splat(0, self.0.domain(), lowering.plan.shape(x).cols);
         }
         Term::Secret(self.above(lowering, x, bits, by.into()))
+    }
+
+    fn addends(&self, _: &mut Lowering<'_>, _: Reg, _: u32) -> Option<Vec<Operand>> {
+        None
     }
 }
 

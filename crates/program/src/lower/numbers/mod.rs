@@ -19,7 +19,7 @@ use super::Lowering;
 use super::term::Term;
 use crate::capabilities::{Feature, Field, Numbers};
 use crate::error::Fault;
-use crate::plan::{Domain, OpKind, Reg};
+use crate::plan::{Domain, OpKind, Operand, Reg};
 use crate::types::Range;
 use masked::MaskedOpening;
 
@@ -39,6 +39,8 @@ pub(super) trait Conversions: Sync {
     /// `x >> by`, exactly, for numbers in `range`, of which none is negative. In a ring of k bits they are below 2^(k-1),
     /// and `0 < by < k`.
     fn shift(&self, lowering: &mut Lowering<'_>, x: Reg, range: Range, by: u8) -> Term;
+    /// Operands of a circuit that sum to the low bits of each number, so many of them; `None` if there is no such way.
+    fn addends(&self, lowering: &mut Lowering<'_>, a: Reg, bits: u32) -> Option<Vec<Operand>>;
 }
 
 /// A protocol's way, as lowering sees it.
@@ -104,6 +106,10 @@ impl Conversions for ElementsAlone {
         Self::refuse(lowering);
         Term::Secret(x)
     }
+
+    fn addends(&self, _: &mut Lowering<'_>, _: Reg, _: u32) -> Option<Vec<Operand>> {
+        None
+    }
 }
 
 /// The protocol's own MSB extraction, if it has one.
@@ -148,6 +154,11 @@ impl Lowering<'_> {
     /// `x >> by`, for an `x` in `range` that is not negative ([`Conversions::shift`]).
     pub(super) fn shift(&mut self, x: Reg, range: Range, by: u8) -> Term {
         self.conversions().shift(self, x, range, by)
+    }
+
+    /// As [`Conversions::addends`].
+    fn addends_of(&mut self, a: Reg, bits: u32) -> Option<Vec<Operand>> {
+        self.conversions().addends(self, a, bits)
     }
 
     fn conversions(&self) -> &'static dyn Conversions {

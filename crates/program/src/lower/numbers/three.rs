@@ -79,6 +79,10 @@ impl Conversions for ThreeComponents {
         let missing = carry_and_wrap(lowering, x, by);
         lowering.add(&Term::Secret(shifted), &missing)
     }
+
+    fn addends(&self, _: &mut Lowering<'_>, a: Reg, _: u32) -> Option<Vec<Operand>> {
+        Some((0..3).map(|component| Operand::Component { a, component, negate: false }).collect())
+    }
 }
 
 /// A bit of each number, from the low bits of two rows that sum to it, or, where `less_one`, to it less one.

@@ -50,6 +50,13 @@ impl Conversions for TwoComponents {
         let missing = Term::Secret(lowering.inject(carry, shape.domain));
         lowering.add(&Term::Secret(shifted), &missing)
     }
+
+    fn addends(&self, lowering: &mut Lowering<'_>, a: Reg, bits: u32) -> Option<Vec<Operand>> {
+        let s = lowering.plan.bits(bits, lowering.plan.shape(a).cols);
+        lowering.plan.interact(OpKind::Split { a, bits: bits as u8, s });
+        let t = Operand::Component { a, component: SECOND_COMPONENT, negate: false };
+        Some(vec![Operand::Rows(s), t])
+    }
 }
 
 /// A bit of each number, from the low bits of `S` and `T`, or, where `less_one`, of `S` and `T - 1`.

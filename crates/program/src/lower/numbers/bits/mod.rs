@@ -13,6 +13,9 @@
 //! | `rounded` | products with public numbers that aren't integers, quotients |
 //! | `tournament` | extremes along an axis |
 //!
+//! An engine with rings takes the same circuits for the few operations that rings have no steps for
+//! ([`Lowering::by_circuit`]).
+//!
 //! What is public and the same for all elements is part of the circuit, and so are other factors if they are few. All
 //! else that is public becomes a register.
 
@@ -30,9 +33,11 @@ use tacit_circuit::arith::{self, Style};
 use tacit_circuit::{self as circuit, Wire};
 
 use crate::error::Fault;
+use crate::lower::term::limbs;
 use crate::lower::{Lowering, View};
-use crate::plan::{Domain, Layout, Local, Modulus, OpKind, Operand, Public, Reg, To};
-use crate::program::{Extreme, Node, NodeId, Operation, Rounding};
+use crate::operations::{Extreme, Operation, Rounding};
+use crate::plan::{Domain, Layout, Local, MatrixShape, Modulus, OpKind, Operand, Public, Reg, To};
+use crate::program::{Node, NodeId};
 use crate::shape::Span;
 use crate::types::{Dtype, Type};
 use crate::width::Format;
@@ -57,7 +62,7 @@ impl Number {
         Self { reg, layout: Layout::whole(&[shape, &[format.bits]].concat()), signed: format.signed }
     }
 
-    fn format(&self) -> Format {
+    pub(in crate::lower) fn format(&self) -> Format {
         Format { bits: self.layout.shape.last().copied().unwrap_or(0), signed: self.signed }
     }
 
@@ -74,7 +79,7 @@ impl Number {
         Self { layout: self.layout.transpose(&[axes, &[self.rank()]].concat()), ..*self }
     }
 
-    fn slice(&self, spans: &[Span]) -> Self {
+    pub(in crate::lower) fn slice(&self, spans: &[Span]) -> Self {
         let bits = Span { start: 0, step: 1, count: self.format().bits };
         Self { layout: self.layout.slice(&[spans, &[bits]].concat()), ..*self }
     }
@@ -162,7 +167,7 @@ impl<'a> Lowering<'a> {
     }
 
     /// A node's elements; those of a bool are one bit.
-    fn number(&mut self, id: NodeId) -> Number {
+    pub(in crate::lower) fn number(&mut self, id: NodeId) -> Number {
         let ty = self.ty(id);
         if let Some(number) = &self.numbers[id.index()] {
             return number.clone();
@@ -215,7 +220,7 @@ impl<'a> Lowering<'a> {
     }
 
     /// The same numbers in another format, which holds them.
-    fn formatted(&mut self, number: &Number, format: Format) -> Number {
+    pub(in crate::lower) fn formatted(&mut self, number: &Number, format: Format) -> Number {
         let own = number.format();
         if own.bits >= format.bits {
             return number.bits(0, format.bits, format.signed);
@@ -258,7 +263,7 @@ impl<'a> Lowering<'a> {
         Number::whole(dst, shape, Format { bits: 1, signed })
     }
 
-    fn reshaped(&mut self, number: &Number, shape: &[usize]) -> Number {
+    pub(in crate::lower) fn reshaped(&mut self, number: &Number, shape: &[usize]) -> Number {
         let full = [shape, &[number.format().bits]].concat();
         match number.layout.reshape(&full) {
             Some(layout) => Number { layout, ..*number },
@@ -362,15 +367,115 @@ impl<'a> Lowering<'a> {
                 }
             });
         }
-        let style = if instances < MANY { Style::Shallow } else { Style::Small };
-        let outputs = make(&mut b, style, &words);
-        let dst = self.fresh(Domain::Bits, instances * outputs.len());
-        let inputs: Vec<Operand> = inputs.into_iter().map(|(operand, _)| operand).collect();
+        let outputs = make(&mut b, style(instances), &words);
+        let inputs = inputs.into_iter().map(|(operand, _)| operand).collect();
+        self.evaluated(b, inputs, outputs, instances)
+    }
+
+    /// The register of a circuit's output, instance after instance.
+    fn evaluated(
+        &mut self,
+        b: circuit::Builder,
+        inputs: Vec<Operand>,
+        output: Vec<Wire>,
+        instances: usize,
+    ) -> Reg {
+        let dst = self.fresh(Domain::Bits, instances * output.len());
         let late = inputs.iter().map(|input| matches!(input, Operand::Same(_))).collect();
-        let circuit = self.laid_out(&Arc::new(b.finish(vec![outputs])), late);
+        let circuit = self.laid_out(&Arc::new(b.finish(vec![output])), late);
         self.plan.interact(OpKind::Circuit { circuit, inputs, dst });
         dst
     }
+
+    /// Where numbers are in rings: the register of what a circuit makes element by element of the bits of operands. Costs
+    /// the sums of their additive components, the circuit, and an injection of each bit of the result.
+    pub(in crate::lower) fn by_circuit(
+        &mut self,
+        operation: &Operation,
+        operands: &[NodeId],
+        ty: &Type,
+        domain: Domain,
+    ) -> Reg {
+        let (mut b, mut inputs) = (circuit::Builder::new(), Vec::new());
+        let mut addends = Vec::with_capacity(operands.len());
+        for &id in operands {
+            let Some(operand) = self.addends(id, &ty.shape, &mut b, &mut inputs) else {
+                let missing = "circuits on the bits of a number's additive components";
+                self.refuse(|operation| Fault::NotOffered { operation, missing });
+                return self.fresh(domain, ty.len());
+            };
+            addends.push(operand);
+        }
+        let style = style(ty.len());
+        let words: Vec<Word> = addends.into_iter().map(|addends| addends.sum(&mut b, style)).collect();
+        let format = Format::of(ty);
+        let output = element(operation, &mut b, style, &words, format.bits);
+        let bits = self.evaluated(b, inputs, output, ty.len());
+        let mut weights: Vec<u128> = (0..format.bits).map(|bit| 1 << bit).collect();
+        if let Some(sign) = weights.last_mut().filter(|_| format.signed) {
+            *sign = domain.modulus().sub(0, *sign);
+        }
+        let (a, c) = (self.inject(bits, domain), limbs(&weights, domain));
+        let dst = self.fresh(domain, ty.len());
+        let shape = MatrixShape { batch: 1, m: ty.len(), k: format.bits, n: 1 };
+        self.plan.local(Local::MatMulPublic { a, c, left: false, shape, dst });
+        dst
+    }
+
+    /// An operand in a circuit, as inputs of it; `None` if the protocol has no way to them.
+    fn addends(
+        &mut self,
+        id: NodeId,
+        shape: &[usize],
+        b: &mut circuit::Builder,
+        inputs: &mut Vec<Operand>,
+    ) -> Option<Addends> {
+        let mut input = |operand, Format { bits, signed }| {
+            inputs.push(operand);
+            Word { bits: b.input(bits as u32), signed }
+        };
+        if !self.ty(id).secret {
+            return Some(match self.operand(id, shape) {
+                Term::Splat(raw) => Addends::Known(raw),
+                Term::Register(operand, format) => Addends::Word(input(operand, format)),
+            });
+        }
+        let Format { bits, signed } = Format::of(self.ty(id));
+        let a = self.term(id, shape, self.domain(id));
+        let a = self.register(&a);
+        let operands = self.addends_of(a, bits as u32)?;
+        let words = operands.into_iter().map(|operand| input(operand, Format { bits, signed: false }));
+        Some(Addends::Components(words.collect(), signed))
+    }
+}
+
+/// What an operand of a circuit is the sum of.
+enum Addends {
+    /// A public number, the same for all instances.
+    Known(i128),
+    /// Itself.
+    Word(Word),
+    /// The low bits of a number's additive components, as many as the number has; and whether it is signed.
+    Components(Vec<Word>, bool),
+}
+
+impl Addends {
+    fn sum(self, b: &mut circuit::Builder, style: Style) -> Word {
+        match self {
+            Self::Known(raw) => Word::constant(b, raw),
+            Self::Word(word) => word,
+            Self::Components(words, signed) => {
+                let mut columns = Columns::new(words[0].bits.len());
+                columns.words(b, &words);
+                Word { bits: columns.total(b, style), signed }
+            }
+        }
+    }
+}
+
+/// Few rounds or few ANDs, whichever is faster for so many instances.
+const fn style(instances: usize) -> Style {
+    if instances < MANY { Style::Shallow } else { Style::Small }
 }
 
 /// One element of a result, modulo 2^width.
@@ -411,10 +516,8 @@ fn element(
             gates::select(b, below, low, &x, width)
         }
         Operation::Abs => {
-            // -x = !x + 1.
-            let sign = x.sign(b);
-            let x: Vec<Wire> = x.modulo(b, width).iter().map(|&bit| b.xor(bit, sign)).collect();
-            plus_bit(b, style, &x, sign)
+            let (sign, x) = (x.sign(b), x.modulo(b, width));
+            negated_if(b, style, &x, sign)
         }
         Operation::Relu => {
             let sign = x.sign(b);
@@ -432,6 +535,8 @@ fn element(
             let bits = x.modulo(b, (by + width).max(x.bits.len()));
             plus_bit(b, style, &bits[by..by + width], bits[by - 1])
         }
+        Operation::Divide => divided(b, style, x, &words[1])[0].modulo(b, width),
+        Operation::Remainder => divided(b, style, x, &words[1])[1].modulo(b, width),
         _ => unreachable!("{} is not made element by element of numbers", operation.name()),
     }
 }
@@ -448,4 +553,35 @@ fn beaten(b: &mut circuit::Builder, style: Style, which: Extreme, left: &Word, r
 fn plus_bit(b: &mut circuit::Builder, style: Style, x: &[Wire], bit: Wire) -> Vec<Wire> {
     let zero = arith::constant(b, 0, x.len());
     arith::add_with_carry(b, style, x, &zero, bit).0
+}
+
+/// `floor(x / y)`, and what is left, for a `y` other than 0.
+///
+/// Where `y` is negative both are negated, which leaves the quotient and negates the rest. Then, with `!x = -x - 1`, a
+/// negative `x` has `floor(x / y) = !floor(!x / y)`, and if `r` is left of `!x`, `y + !r` is left of `x`.
+fn divided(b: &mut circuit::Builder, style: Style, x: &Word, y: &Word) -> [Word; 2] {
+    let bits = x.bits.len().max(y.bits.len());
+    let (turned, x, y) = (y.sign(b), x.modulo(b, bits + 1), y.modulo(b, bits + 1));
+    let (x, y) = (negated_if(b, style, &x, turned), negated_if(b, style, &y, turned));
+    let below = x[bits];
+    let complement_if_below = |b: &mut circuit::Builder, word: &[Wire]| -> Vec<Wire> {
+        word.iter().map(|&bit| b.xor(bit, below)).collect()
+    };
+    let x = complement_if_below(b, &x[..bits]);
+    let (mut quotient, mut rest) = arith::divide(b, style, &x, &y[..bits]);
+    let zero = b.constant(false);
+    quotient.push(zero);
+    rest.push(zero);
+    let (quotient, rest) = (complement_if_below(b, &quotient), complement_if_below(b, &rest));
+    let missing: Vec<Wire> = y.iter().map(|&bit| b.and(bit, below)).collect();
+    let rest = arith::add(b, style, &rest, &missing);
+    let rest = negated_if(b, style, &rest, turned);
+    [quotient, rest].map(|bits| Word { bits, signed: true })
+}
+
+/// `-x` where the condition holds, modulo 2^n.
+fn negated_if(b: &mut circuit::Builder, style: Style, x: &[Wire], condition: Wire) -> Vec<Wire> {
+    // -x = !x + 1.
+    let x: Vec<Wire> = x.iter().map(|&bit| b.xor(bit, condition)).collect();
+    plus_bit(b, style, &x, condition)
 }

@@ -82,7 +82,9 @@ proptest! {
         match lower(&program, offered) {
             Ok(_) => drop(testing::check(&program, offered, &inputs, rng)),
             Err(error) => {
-                let rings = |node: &crate::Node| matches!(node.ty.kind, Dtype::Modular(_));
+                let divides = |node: &crate::Node| matches!(node.operation.name(), "//" | "%");
+                let rings =
+                    |node: &crate::Node| matches!(node.ty.kind, Dtype::Modular(_)) || divides(node);
                 prop_assert!(matches!(*error.fault, Fault::NotOffered { .. }), "{error}");
                 prop_assert!(program.nodes().iter().any(rings), "{error}");
             }

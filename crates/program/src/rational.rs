@@ -7,24 +7,35 @@ use num_integer::Integer;
 
 /// A fraction; its denominator is above 0. It isn't reduced: what is added up mostly has one denominator already.
 #[derive(Clone, Debug)]
-pub(super) struct Rational {
+pub(crate) struct Rational {
     numerator: BigInt,
     denominator: BigInt,
 }
 
+impl Default for Rational {
+    fn default() -> Self {
+        Self::whole(BigInt::ZERO)
+    }
+}
+
 impl Rational {
+    /// 0 or 1.
+    pub(crate) fn bit(set: bool) -> Self {
+        Self::whole(set.into())
+    }
+
     /// An integer.
-    pub(super) fn whole(numerator: BigInt) -> Self {
+    pub(crate) fn whole(numerator: BigInt) -> Self {
         Self { numerator, denominator: BigInt::from(1) }
     }
 
     /// `mantissa * 2^exponent`.
-    pub(super) fn binary(mantissa: BigInt, exponent: i32) -> Self {
+    pub(crate) fn binary(mantissa: BigInt, exponent: i32) -> Self {
         let below = exponent.min(0).unsigned_abs();
         Self { numerator: mantissa << exponent.max(0), denominator: BigInt::from(1) << below }
     }
 
-    pub(super) fn add(&self, other: &Self) -> Self {
+    pub(crate) fn add(&self, other: &Self) -> Self {
         let (a, b) = (&self.denominator, &other.denominator);
         if a == b {
             return Self { numerator: &self.numerator + &other.numerator, denominator: a.clone() };
@@ -38,21 +49,21 @@ impl Rational {
         Self { numerator: &self.numerator * b + &other.numerator * a, denominator: a * b }
     }
 
-    pub(super) fn neg(&self) -> Self {
+    pub(crate) fn neg(&self) -> Self {
         Self { numerator: -&self.numerator, denominator: self.denominator.clone() }
     }
 
-    pub(super) fn sub(&self, other: &Self) -> Self {
+    pub(crate) fn sub(&self, other: &Self) -> Self {
         self.add(&other.neg())
     }
 
-    pub(super) fn mul(&self, other: &Self) -> Self {
+    pub(crate) fn mul(&self, other: &Self) -> Self {
         let denominator = &self.denominator * &other.denominator;
         Self { numerator: &self.numerator * &other.numerator, denominator }
     }
 
     /// By another one than 0.
-    pub(super) fn div(&self, other: &Self) -> Self {
+    pub(crate) fn div(&self, other: &Self) -> Self {
         let inverse = Self { numerator: other.denominator.clone(), denominator: other.numerator.clone() };
         let product = self.mul(&inverse);
         if product.denominator.sign() == Sign::Minus {
@@ -62,19 +73,19 @@ impl Rational {
     }
 
     /// The largest integer that isn't above it.
-    pub(super) fn floor(&self) -> BigInt {
+    pub(crate) fn floor(&self) -> BigInt {
         self.numerator.div_floor(&self.denominator)
     }
 
-    pub(super) fn order(&self, other: &Self) -> Ordering {
+    pub(crate) fn order(&self, other: &Self) -> Ordering {
         (&self.numerator * &other.denominator).cmp(&(&other.numerator * &self.denominator))
     }
 
-    pub(super) fn less(&self, other: &Self) -> bool {
+    pub(crate) fn less(&self, other: &Self) -> bool {
         self.order(other) == Ordering::Less
     }
 
-    pub(super) fn is_zero(&self) -> bool {
+    pub(crate) fn is_zero(&self) -> bool {
         self.numerator.sign() == Sign::NoSign
     }
 }

@@ -1,0 +1,142 @@
+"""Bodies that are repeated, and ranges that authors know."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+from tacit import _tree
+from tacit._location import fault
+from tacit._tensor import Tensor, shape, tensor_of
+from tacit._trace import in_body
+from tacit.errors import ProgramError, ProgramTypeError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from tacit._native import Builder
+
+
+def assume(a: Tensor, low: float, high: float) -> Tensor:
+    """`a`, of which you know that all elements are from `low` to `high`. Free, and on your word.
+
+    A debug run checks it and names the line where it doesn't hold. Any other run gives a wrong result
+    then, and no error. `Plan.assumptions` and `Plan.cost` list the lines that assume something.
+
+    Raises:
+        ProgramTypeError: `a` has no range.
+        ProgramError: No value of `a` can be in this range.
+    """
+    one = tensor_of(a)
+    if not low <= high:
+        raise fault(ProgramError, f"the range {low} to {high} holds no number")
+    ends = (math.floor(end * one.dtype.unit + 0.5) for end in (low, high))
+    return one._made(one._at().assume(one._id, *ends))
+
+
+def repeat(n: int, body: Callable[..., Any], state: Any, over: Any = None) -> Any:
+    """What `state` is after `n` steps of `state = body(state)`, or of `state = body(state, over[i])`.
+
+    The body is traced once, and the program holds it once, however large `n` is. A plan has its steps one
+    after another, so that they cost `n` times what one does.
+
+    Args:
+        n: How many steps there are, from 1 on.
+        body: A function that gives the next state, of the same structure, types and shapes. What it uses
+            of the traced function around it is the same in every step. It can't reveal anything.
+        state: What the state is at first: a tensor, or tuples, lists and dicts of them; values that aren't
+            secret become constants.
+        over: Tensors or arrays whose first axes have length `n`: step i is given slice i of each.
+
+    Returns:
+        The state after the last step.
+
+    The range of a state has to hold after a step as it did before. End the body with `tacit.clip`, or with
+    `tacit.assume` if you know better. A state that starts in a narrower range than the body ends in takes
+    the wider one; the body is called a few times then.
+
+    Raises:
+        ProgramError: A range doesn't hold after a step, or what is in `over` has another length.
+        ProgramTypeError: The body returns something else than a state.
+    """
+    if type(n) is not int or n < 1:
+        raise fault(ProgramTypeError, f"repeat takes an integer from 1 on, not {n!r}")
+    initial, sliced = _leaves(state), _leaves(over)
+    one = tensor_of(*initial, *sliced)
+    for value in sliced:
+        if shape(value)[:1] != (n,):
+            raise fault(
+                ProgramError,
+                f"repeat goes {n} steps over a value of shape {shape(value)}",
+                "the first axis of what it goes over has to be as long as there are steps",
+            )
+    numbers = [one._operand(value) for value in initial]
+    rows = [one._operand(value) for value in sliced]
+    builder = one._at()
+    ranges = [(kind.low, kind.high) for kind in map(builder.type_of, numbers)]
+    first: tuple[list[int], list[int]] | None = None
+    held = False
+    while True:
+        builder = one._at()
+        states = [builder.state(number, *ends) for number, ends in zip(numbers, ranges, strict=True)]
+        arguments = [_with(state, [one._made(number) for number in states])]
+        if sliced:
+            arguments.append(_with(over, [one._made(builder.step(row)) for row in rows]))
+        try:
+            with in_body(builder):
+                results = [one._operand(value) for value in _results(state, body(*arguments))]
+        except ProgramError:
+            if first is None:
+                raise
+            # Wider ranges are no help: what is wrong is that the first ones don't hold.
+            return _with(state, [one._made(number) for number in one._at().end_repeat(n, *first)])
+        builder = one._at()
+        if first is None and _adopt_types(builder, numbers, results):
+            ranges = [(kind.low, kind.high) for kind in map(builder.type_of, numbers)]
+            continue
+        holds, following = builder.widened(numbers, states, results)
+        if following == ranges or (holds and held):
+            return _with(state, [one._made(number) for number in builder.end_repeat(n, states, results)])
+        first = first or (states, results)
+        held = held or holds
+        ranges = following
+
+
+def _adopt_types(builder: Builder, initial: list[int], results: list[int]) -> bool:
+    """Makes fixed point of the integers at first that are fixed point after a step; whether there are any."""
+    changed = False
+    for place, result in enumerate(results):
+        kind = builder.type_of(result)
+        if kind.kind == "fixed" and builder.type_of(initial[place]).kind in ("bool", "int"):
+            initial[place] = builder.astype(initial[place], kind.kind, kind.bits)
+            changed = True
+    return changed
+
+
+def _leaves(value: Any) -> list[Any]:
+    """What is in nested tuples, lists and dicts, in order; nothing of `None`."""
+    leaves: list[Any] = []
+    if value is not None:
+        _tree.changed(value, lambda leaf, _: leaves.append(leaf), "")
+    return leaves
+
+
+def _with(value: Any, leaves: list[Tensor]) -> Any:
+    """A nested value with other leaves."""
+    left = iter(leaves)
+    return _tree.changed(value, lambda *_: next(left), "")
+
+
+def _results(state: Any, returned: Any) -> list[Any]:
+    """What a body returns, if it is a state."""
+
+    def structure(value: Any) -> Any:
+        return _tree.changed(value, lambda *_: None, "")
+
+    if structure(returned) != structure(state):
+        raise fault(
+            ProgramTypeError,
+            "the body of repeat returns something else than a state",
+            "return the next state, in the tuples, lists and dicts that it came in",
+        )
+    return _leaves(returned)
