@@ -48,7 +48,9 @@ use choice::{Choice, Comparison};
 use client::AstraClient;
 use engine::AstraEngine;
 use std::sync::Arc;
-use tacit_engine::{Checks, Client, Engine, Error, Participants, Protocol, ProtocolSpec, Security};
+use tacit_engine::{
+    Checks, Client, Engine, Error, Participants, Protocol, ProtocolSpec, Security, Threshold,
+};
 use tacit_program::Native;
 use tacit_program::cost::Flow;
 use tacit_program::plan::{InputOp, Op, OutputOp, Plan};
@@ -80,7 +82,7 @@ impl Astra {
 static SPEC: ProtocolSpec = ProtocolSpec {
     name: "astra",
     parties: 3..=3,
-    corruptions: "one of three",
+    corruptions: Threshold::HonestMajority,
     security: Security::SemiHonest,
     source: "Chaudhari et al. 2019",
 };
@@ -103,6 +105,10 @@ impl Protocol for Astra {
         self.0.text()
     }
 
+    fn roles(&self) -> Vec<usize> {
+        self.0.seats.parties()
+    }
+
     fn native(&self) -> Native {
         match self.0.comparison {
             Comparison::Prefix => Native::ALL,
@@ -118,15 +124,15 @@ impl Protocol for Astra {
         cost::has_online_messages(&op.kind, stage)
     }
 
-    fn offline(&self, plan: &Plan, op: &Op, stage: u32) -> Vec<Flow> {
+    fn offline(&self, plan: &Plan, op: &Op, stage: u32, _: usize) -> Vec<Flow> {
         cost::offline(self.0.seats, plan, &op.kind, stage)
     }
 
-    fn offline_rounds(&self, plan: &Plan) -> u64 {
+    fn offline_rounds(&self, plan: &Plan, _: usize) -> u64 {
         u64::from(plan.ops.iter().any(|op| op.kind.extent(plan) > 0))
     }
 
-    fn operation(&self, plan: &Plan, op: &Op, stage: u32) -> Vec<Flow> {
+    fn operation(&self, plan: &Plan, op: &Op, stage: u32, _: usize) -> Vec<Flow> {
         cost::operation(self.0.seats, plan, &op.kind, stage)
     }
 
@@ -134,7 +140,7 @@ impl Protocol for Astra {
         cost::input(self.0.seats, plan, participants, input)
     }
 
-    fn seeds(&self, client: usize) -> Vec<Flow> {
+    fn seeds(&self, client: usize, _: usize) -> Vec<Flow> {
         cost::seeds(self.0.seats, client)
     }
 

@@ -36,6 +36,11 @@ impl Seats {
         self.0[role]
     }
 
+    /// The parties that play all roles, in their order.
+    pub(crate) fn parties(self) -> Vec<usize> {
+        self.0.to_vec()
+    }
+
     /// The role that a party plays; none of a client.
     pub(crate) fn role(self, endpoint: usize) -> Option<usize> {
         self.0.iter().position(|&party| party == endpoint)

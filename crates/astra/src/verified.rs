@@ -12,7 +12,9 @@ use crate::{PARTIES, checked_garbling, cost};
 use std::sync::Arc;
 use subtle::ConstantTimeEq;
 use tacit_engine::vector::{self, add_assign, sub_assign};
-use tacit_engine::{Checks, Client, Engine, Error, Participants, Protocol, ProtocolSpec, Security};
+use tacit_engine::{
+    Checks, Client, Engine, Error, Participants, Protocol, ProtocolSpec, Security, Threshold,
+};
 use tacit_kernel::digest::{DIGEST_BYTES, Digest, KEY_BYTES};
 use tacit_kernel::{Buffer, Element};
 use tacit_program::Native;
@@ -47,7 +49,7 @@ impl AstraMalicious {
 static SPEC: ProtocolSpec = ProtocolSpec {
     name: "astra-malicious",
     parties: 3..=3,
-    corruptions: "one of three",
+    corruptions: Threshold::HonestMajority,
     security: Security::MaliciousAbort,
     source: "Chaudhari et al. 2019",
 };
@@ -74,6 +76,10 @@ impl Protocol for AstraMalicious {
         true
     }
 
+    fn roles(&self) -> Vec<usize> {
+        self.0.seats.parties()
+    }
+
     fn native(&self) -> Native {
         // Splitting numbers into bits by two additive components trusts the party that knows the first.
         match self.0.comparison {
@@ -82,15 +88,15 @@ impl Protocol for AstraMalicious {
         }
     }
 
-    fn offline(&self, plan: &Plan, op: &Op, stage: u32) -> Vec<Flow> {
+    fn offline(&self, plan: &Plan, op: &Op, stage: u32, _: usize) -> Vec<Flow> {
         cost::offline_of_each(self.0.seats, plan, &op.kind, stage)
     }
 
-    fn offline_rounds(&self, plan: &Plan) -> u64 {
+    fn offline_rounds(&self, plan: &Plan, _: usize) -> u64 {
         u64::from(plan.ops.iter().any(|op| op.kind.extent(plan) > 0))
     }
 
-    fn operation(&self, plan: &Plan, op: &Op, stage: u32) -> Vec<Flow> {
+    fn operation(&self, plan: &Plan, op: &Op, stage: u32, _: usize) -> Vec<Flow> {
         let mut flows = cost::operation(self.0.seats, plan, &op.kind, stage);
         flows.extend(cost::masked_opening(self.0.seats, plan, &op.kind, stage));
         flows
@@ -100,7 +106,7 @@ impl Protocol for AstraMalicious {
         cost::input(self.0.seats, plan, participants, input)
     }
 
-    fn seeds(&self, client: usize) -> Vec<Flow> {
+    fn seeds(&self, client: usize, _: usize) -> Vec<Flow> {
         cost::confirmed_seeds(self.0.seats, client)
     }
 
@@ -112,7 +118,7 @@ impl Protocol for AstraMalicious {
         cost::verified_checks(self.0.seats, plan, participants)
     }
 
-    fn checks_together(&self, plan: &Plan, runs: u64, lanes: u16) -> Checks {
+    fn checks_together(&self, plan: &Plan, runs: u64, lanes: u16, _: usize) -> Checks {
         cost::checked_together(self.0.seats, plan, runs, lanes)
     }
 

@@ -8,10 +8,14 @@ use tacit_testkit::conformance::Subject;
 
 tacit_testkit::conformance!(Subject {
     protocol: &Astra::GARBLED,
+    parties: 3,
     // Clients draw nothing.
     told: |_, _, _| false,
     fresh_masks: false,
     baseline: concat!(env!("CARGO_MANIFEST_DIR"), "/../../vectors/wire/astra-garbled.txt").into(),
+    broadcasts: false,
+    sorts: &[],
+    one_in: 1,
 });
 
 /// By garbling a comparison takes two messages, one after the other, whatever the width; and exactly these bits.
@@ -30,9 +34,9 @@ fn a_comparison_takes_two_rounds_and_kilobytes() {
             assert_eq!(rounds.sum::<u64>(), 2, "{width:?}");
             let (op, n, k) = (&plan.ops[0], cols as u64, u64::from(width.bits()));
             let flow = |from, to, bits| vec![Flow { from, to, bits }];
-            assert_eq!(protocol.offline(&plan, op, 0), flow(0, 2, n * (256 * (k - 1) + 1)));
-            assert_eq!(protocol.operation(&plan, op, 0), flow(1, 2, n * 1024 * kilo));
-            assert_eq!(protocol.operation(&plan, op, 1), flow(2, 1, n));
+            assert_eq!(protocol.offline(&plan, op, 0, 3), flow(0, 2, n * (256 * (k - 1) + 1)));
+            assert_eq!(protocol.operation(&plan, op, 0, 3), flow(1, 2, n * 1024 * kilo));
+            assert_eq!(protocol.operation(&plan, op, 1, 3), flow(2, 1, n));
         }
     }
 }

@@ -20,7 +20,7 @@ fn bits(plan: &Plan) -> [BTreeMap<(usize, usize), u64>; 2] {
     for stage in plan.levels.iter().flat_map(|level| &level.stages) {
         let op = &plan.ops[stage.op as usize];
         for layer in op.kind.layers(stage.stage) {
-            let flows = [PROTOCOL.offline(plan, op, layer), PROTOCOL.operation(plan, op, layer)];
+            let flows = [PROTOCOL.offline(plan, op, layer, 3), PROTOCOL.operation(plan, op, layer, 3)];
             for (sums, flows) in sums.iter_mut().zip(flows) {
                 for flow in flows {
                     *sums.entry((flow.from, flow.to)).or_default() += flow.bits;
@@ -34,7 +34,7 @@ fn bits(plan: &Plan) -> [BTreeMap<(usize, usize), u64>; 2] {
 /// Bytes that the checks send on all links in a phase.
 fn checked(plan: &Plan, case: &Case, phase: &str) -> u64 {
     let mut checks = PROTOCOL.checks(plan, case.roles());
-    checks.extend(PROTOCOL.checks_together(plan, 1, 1));
+    checks.extend(PROTOCOL.checks_together(plan, 1, 1, 3));
     let flows = checks.flows.into_iter();
     flows.filter(|(of, _)| of.name() == phase).map(|(_, flow)| flow.bytes()).sum()
 }
@@ -53,7 +53,7 @@ fn products(len: usize, summed: bool) -> Case {
     builder.interact(kind);
     builder.output(c, To::All);
     let values = |seed: u64| (0..len as u64).map(|at| at.wrapping_mul(seed)).collect();
-    Case::new(&PROTOCOL, builder.finish(), &[values(0x9e37_79b9_7f4a_7c15), values(3)])
+    Case::new(&PROTOCOL, 3, builder.finish(), &[values(0x9e37_79b9_7f4a_7c15), values(3)])
 }
 
 #[test]
@@ -109,7 +109,7 @@ fn mixed() -> Case {
     builder.output(q, To::All);
     let numbers = |seed: u64| (0..70).map(|at| at * at * seed).collect();
     let bits = (0..70).map(|at| (at % 3) & 1).collect();
-    Case::new(&PROTOCOL, builder.finish(), &[numbers(77), numbers(40_503), bits])
+    Case::new(&PROTOCOL, 3, builder.finish(), &[numbers(77), numbers(40_503), bits])
 }
 
 /// Every party prepares some instances, and then runs them all in the same session.
@@ -175,7 +175,7 @@ fn garbled() -> Case {
     builder.output(below, To::All);
     builder.output(square_below, To::All);
     let numbers = (0..600_u64).map(|at| at.wrapping_mul(0x9e37_79b9) & 0xffff).collect();
-    Case::new(&AstraMalicious::GARBLED, builder.finish(), &[numbers])
+    Case::new(&AstraMalicious::GARBLED, 3, builder.finish(), &[numbers])
 }
 
 #[test]
@@ -293,6 +293,6 @@ fn matrices_without_entries_are_refused() {
     let c = builder.row(Domain::Ring(Width::W64), 4);
     builder.interact(OpKind::MatMul { a, b, shape: MatrixShape { batch: 1, m: 2, k: 0, n: 2 }, dst: c });
     builder.output(c, To::All);
-    let run = Case::new(&PROTOCOL, builder.finish(), &[]).run(&Draws::fixed(1));
+    let run = Case::new(&PROTOCOL, 3, builder.finish(), &[]).run(&Draws::fixed(1));
     assert!(run.endings.iter().flatten().all(|ending| ending.result.is_err()));
 }

@@ -8,10 +8,11 @@ use tacit_testkit::conformance::Subject;
 
 tacit_testkit::conformance!(Subject {
     protocol: &AstraMalicious::GARBLED,
+    parties: 3,
     // Clients draw nothing.
     told: |_, _, _| false,
     fresh_masks: false,
-    baseline: concat!(env!("CARGO_MANIFEST_DIR"), "/../../vectors/wire/astra-malicious-garbled.txt").into(),
+    baseline: concat!(env!("CARGO_MANIFEST_DIR"), "/../../vectors/wire/astra-malicious-garbled.txt").into(), broadcasts: false, sorts: &[], one_in: 1,
 }; views: input and mul less maximum);
 
 /// Of a number of l bits: 2 l - 3 ANDs, 2 l commitments, l + 1 labels and as many commitments offline; l labels and a
@@ -32,9 +33,9 @@ fn a_comparison_takes_two_rounds_and_kilobytes() {
             let (op, n, l) = (&plan.ops[0], cols as u64, u64::from(width.bits()));
             let flow = |from, to, bits| vec![Flow { from, to, bits }];
             let ahead = 2 * (2 * l - 3) + 2 * l + 2 * (l + 1);
-            assert_eq!(protocol.offline(&plan, op, 0), flow(0, 2, n * (128 * ahead + 1)));
-            assert_eq!(protocol.operation(&plan, op, 0), flow(1, 2, n * 128 * l));
-            assert_eq!(protocol.operation(&plan, op, 1), flow(2, 1, n));
+            assert_eq!(protocol.offline(&plan, op, 0, 3), flow(0, 2, n * (128 * ahead + 1)));
+            assert_eq!(protocol.operation(&plan, op, 0, 3), flow(1, 2, n * 128 * l));
+            assert_eq!(protocol.operation(&plan, op, 1, 3), flow(2, 1, n));
         }
     }
 }

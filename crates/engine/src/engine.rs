@@ -18,6 +18,25 @@ pub enum Security {
     Fair,
 }
 
+/// How many parties may be corrupted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Threshold {
+    /// Fewer than half.
+    HonestMajority,
+    /// All but one.
+    AllButOne,
+}
+
+impl Threshold {
+    /// The most of so many parties that may be corrupted.
+    pub const fn among(self, parties: usize) -> usize {
+        match self {
+            Self::HonestMajority => parties.saturating_sub(1) / 2,
+            Self::AllButOne => parties.saturating_sub(1),
+        }
+    }
+}
+
 /// What a protocol is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ProtocolSpec {
@@ -26,7 +45,7 @@ pub struct ProtocolSpec {
     /// How many parties it is for.
     pub parties: std::ops::RangeInclusive<usize>,
     /// How many of them may be corrupted.
-    pub corruptions: &'static str,
+    pub corruptions: Threshold,
     /// What it promises.
     pub security: Security,
     /// Where it is from.
@@ -38,6 +57,16 @@ impl ProtocolSpec {
     pub fn party_count(&self) -> String {
         let (least, most) = (self.parties.start(), self.parties.end());
         if least == most { least.to_string() } else { format!("{least} to {most}") }
+    }
+
+    /// How many of them may be corrupted, in words: `1 of 3`, or of several sizes `fewer than half` and `all but one`.
+    pub fn corrupted(&self) -> String {
+        let (least, most) = (*self.parties.start(), *self.parties.end());
+        match self.corruptions {
+            threshold if least == most => format!("{} of {least}", threshold.among(least)),
+            Threshold::HonestMajority => "fewer than half".to_owned(),
+            Threshold::AllButOne => "all but one".to_owned(),
+        }
     }
 }
 
@@ -97,6 +126,10 @@ pub trait Protocol: Send + Sync {
     fn parameter_values(&self) -> String {
         String::new()
     }
+    /// The parties that play `P_0`, `P_1` and so on; nobody if all are alike.
+    fn roles(&self) -> Vec<usize> {
+        Vec::new()
+    }
     /// What plans for it may ask for.
     fn native(&self) -> Native {
         Native::ALL
@@ -106,17 +139,17 @@ pub trait Protocol: Send + Sync {
         false
     }
     /// Messages of one stage of an operation, over all its jobs, that are sent offline, before inputs are known.
-    fn offline(&self, plan: &Plan, op: &Op, stage: u32) -> Vec<Flow> {
-        let _ = (plan, op, stage);
+    fn offline(&self, plan: &Plan, op: &Op, stage: u32, parties: usize) -> Vec<Flow> {
+        let _ = (plan, op, stage, parties);
         Vec::new()
     }
     /// Rounds of the messages of [`Protocol::offline`] of a whole plan.
-    fn offline_rounds(&self, plan: &Plan) -> u64 {
-        let _ = plan;
+    fn offline_rounds(&self, plan: &Plan, parties: usize) -> u64 {
+        let _ = (plan, parties);
         0
     }
-    /// Messages of one stage of an operation, over all its jobs; of a circuit, of one layer.
-    fn operation(&self, plan: &Plan, op: &Op, stage: u32) -> Vec<Flow>;
+    /// Messages of one stage of an operation among so many parties, over all its jobs; of a circuit, of one layer.
+    fn operation(&self, plan: &Plan, op: &Op, stage: u32, parties: usize) -> Vec<Flow>;
     /// Whether a stage of an operation has messages online, and so takes a round.
     fn has_online_messages(&self, op: &Op, stage: u32) -> bool {
         let _ = (op, stage);
@@ -124,16 +157,16 @@ pub trait Protocol: Send + Sync {
     }
     /// Messages of an input, after the seeds.
     fn input(&self, plan: &Plan, participants: &Participants, input: &InputOp) -> Vec<Flow>;
-    /// Messages that a client sends before its first input.
-    fn seeds(&self, client: usize) -> Vec<Flow>;
+    /// Messages that a client and so many parties exchange before its first input.
+    fn seeds(&self, client: usize, parties: usize) -> Vec<Flow>;
     /// Messages of an output.
     fn output(&self, plan: &Plan, participants: &Participants, output: &OutputOp) -> Vec<Flow>;
     /// Messages with which the parties check one another in a run, besides those of operations, inputs and outputs.
     fn checks(&self, plan: &Plan, participants: &Participants) -> Checks;
     /// Messages of the offline phase with which the parties check together what one session, which is one of so many lanes,
     /// makes for so many runs of a plan, from 1 on; they aren't among [`Protocol::checks`].
-    fn checks_together(&self, plan: &Plan, runs: u64, lanes: u16) -> Checks {
-        let _ = (plan, runs, lanes);
+    fn checks_together(&self, plan: &Plan, runs: u64, lanes: u16, parties: usize) -> Checks {
+        let _ = (plan, runs, lanes, parties);
         Checks::default()
     }
     /// Refuses what the protocol can't run though it offers all operations of it: outputs that it opens to no client, say.

@@ -35,7 +35,9 @@ pub use verified::ReplicatedMalicious;
 use client::ReplicatedClient;
 use engine::ReplicatedEngine;
 use std::sync::Arc;
-use tacit_engine::{Checks, Client, Engine, Error, Participants, Protocol, ProtocolSpec, Security};
+use tacit_engine::{
+    Checks, Client, Engine, Error, Participants, Protocol, ProtocolSpec, Security, Threshold,
+};
 use tacit_program::cost::Flow;
 use tacit_program::plan::{InputOp, Op, OutputOp, Plan};
 use tacit_session::Session;
@@ -70,7 +72,7 @@ const INFORMATION_THEORETIC: &str = "information-theoretic";
 static SPEC: ProtocolSpec = ProtocolSpec {
     name: "replicated",
     parties: 3..=3,
-    corruptions: "one of three",
+    corruptions: Threshold::HonestMajority,
     security: Security::SemiHonest,
     source: "Araki et al. 2016",
 };
@@ -99,7 +101,7 @@ impl Protocol for Replicated {
         }
     }
 
-    fn operation(&self, plan: &Plan, op: &Op, stage: u32) -> Vec<Flow> {
+    fn operation(&self, plan: &Plan, op: &Op, stage: u32, _: usize) -> Vec<Flow> {
         cost::operation(plan, &op.kind, stage, self.zero_sharing)
     }
 
@@ -107,7 +109,7 @@ impl Protocol for Replicated {
         cost::input(plan, participants, input)
     }
 
-    fn seeds(&self, client: usize) -> Vec<Flow> {
+    fn seeds(&self, client: usize, _: usize) -> Vec<Flow> {
         cost::seeds(client)
     }
 

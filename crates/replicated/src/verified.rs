@@ -26,7 +26,9 @@ use crate::{ZeroSharing, cost, next, prev};
 use sha2::{Digest, Sha256};
 use std::sync::{Arc, LazyLock};
 use tacit_engine::executor::MAX_IN_FLIGHT;
-use tacit_engine::{Checks, Client, Engine, Error, Participants, Protocol, ProtocolSpec, Security};
+use tacit_engine::{
+    Checks, Client, Engine, Error, Participants, Protocol, ProtocolSpec, Security, Threshold,
+};
 use tacit_kernel::{Buffer, bits};
 use tacit_program::Native;
 use tacit_program::cost::{Flow, Phase};
@@ -99,7 +101,7 @@ const BOYLE_2019: &str = "boyle-2019";
 static SPEC: ProtocolSpec = ProtocolSpec {
     name: "replicated-malicious",
     parties: 3..=3,
-    corruptions: "one of three",
+    corruptions: Threshold::HonestMajority,
     security: Security::MaliciousAbort,
     source: "Li et al. 2023",
 };
@@ -154,7 +156,7 @@ impl Protocol for ReplicatedMalicious {
         Native::BITS
     }
 
-    fn operation(&self, plan: &Plan, op: &Op, stage: u32) -> Vec<Flow> {
+    fn operation(&self, plan: &Plan, op: &Op, stage: u32, _: usize) -> Vec<Flow> {
         cost::operation(plan, &op.kind, stage, ZeroSharing::Computational)
     }
 
@@ -162,7 +164,7 @@ impl Protocol for ReplicatedMalicious {
         cost::input(plan, participants, input)
     }
 
-    fn seeds(&self, client: usize) -> Vec<Flow> {
+    fn seeds(&self, client: usize, _: usize) -> Vec<Flow> {
         cost::seeds(client)
     }
 

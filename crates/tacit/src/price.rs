@@ -31,7 +31,7 @@ pub(crate) fn price_in(
 ) -> Result<Itemised, Error> {
     let (compiled, prices) = prices(compiled, name, parties)?;
     let mut bill = of_instance(compiled.plan(), &prices);
-    share_checks(&mut bill, &prices.protocol.checks_together(compiled.plan(), 1, lanes));
+    share_checks(&mut bill, &prices.protocol.checks_together(compiled.plan(), 1, lanes, parties.len()));
     Ok(bill)
 }
 
@@ -52,11 +52,11 @@ fn of_instance(plan: &Plan, prices: &Prices) -> Itemised {
     let Prices { protocol, participants: roles } = prices;
     let mut bill = of_plan(plan, prices);
     for &client in roles.clients().iter().filter(|&&client| roles.gives(plan, client)) {
-        for flow in protocol.seeds(client) {
+        for flow in protocol.seeds(client, roles.parties()) {
             bill.share(Phase::Input, &flow);
         }
     }
-    bill.total.add_rounds(Phase::Offline, protocol.offline_rounds(plan));
+    bill.total.add_rounds(Phase::Offline, protocol.offline_rounds(plan, roles.parties()));
     share_checks(&mut bill, &protocol.checks(plan, roles));
     bill
 }
@@ -129,7 +129,10 @@ pub fn price_offline(
     total.add_times(Phase::Offline, &one, count);
     if count > 0 {
         let mut together = Itemised::default();
-        share_checks(&mut together, &prices.protocol.checks_together(compiled.plan(), count, 1));
+        share_checks(
+            &mut together,
+            &prices.protocol.checks_together(compiled.plan(), count, 1, parties.len()),
+        );
         total += &together.total;
     }
     total.add_rounds(Phase::Verify, 1);
@@ -148,11 +151,11 @@ struct Prices {
 
 impl CostModel for Prices {
     fn stage(&self, plan: &Plan, op: &Op, stage: u32) -> Vec<Flow> {
-        self.protocol.operation(plan, op, stage)
+        self.protocol.operation(plan, op, stage, self.participants.parties())
     }
 
     fn offline(&self, plan: &Plan, op: &Op, stage: u32) -> Vec<Flow> {
-        self.protocol.offline(plan, op, stage)
+        self.protocol.offline(plan, op, stage, self.participants.parties())
     }
 
     fn rounds(&self, plan: &Plan, stages: &[Stage]) -> u64 {

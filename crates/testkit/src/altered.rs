@@ -46,6 +46,10 @@ impl Protocol for Altered {
         self.protocol.parameter_values()
     }
 
+    fn roles(&self) -> Vec<usize> {
+        self.protocol.roles()
+    }
+
     fn native(&self) -> Native {
         self.native.unwrap_or_else(|| self.protocol.native())
     }
@@ -54,16 +58,16 @@ impl Protocol for Altered {
         self.protocol.prepares()
     }
 
-    fn offline(&self, plan: &Plan, op: &Op, stage: u32) -> Vec<Flow> {
-        self.protocol.offline(plan, op, stage)
+    fn offline(&self, plan: &Plan, op: &Op, stage: u32, parties: usize) -> Vec<Flow> {
+        self.protocol.offline(plan, op, stage, parties)
     }
 
-    fn offline_rounds(&self, plan: &Plan) -> u64 {
-        self.protocol.offline_rounds(plan)
+    fn offline_rounds(&self, plan: &Plan, parties: usize) -> u64 {
+        self.protocol.offline_rounds(plan, parties)
     }
 
-    fn operation(&self, plan: &Plan, op: &Op, stage: u32) -> Vec<Flow> {
-        self.protocol.operation(plan, op, stage)
+    fn operation(&self, plan: &Plan, op: &Op, stage: u32, parties: usize) -> Vec<Flow> {
+        self.protocol.operation(plan, op, stage, parties)
     }
 
     fn has_online_messages(&self, op: &Op, stage: u32) -> bool {
@@ -74,8 +78,8 @@ impl Protocol for Altered {
         self.protocol.input(plan, participants, input)
     }
 
-    fn seeds(&self, client: usize) -> Vec<Flow> {
-        self.protocol.seeds(client)
+    fn seeds(&self, client: usize, parties: usize) -> Vec<Flow> {
+        self.protocol.seeds(client, parties)
     }
 
     fn output(&self, plan: &Plan, participants: &Participants, output: &OutputOp) -> Vec<Flow> {
@@ -86,8 +90,8 @@ impl Protocol for Altered {
         self.protocol.checks(plan, participants)
     }
 
-    fn checks_together(&self, plan: &Plan, runs: u64, lanes: u16) -> Checks {
-        self.protocol.checks_together(plan, runs, lanes)
+    fn checks_together(&self, plan: &Plan, runs: u64, lanes: u16, parties: usize) -> Checks {
+        self.protocol.checks_together(plan, runs, lanes, parties)
     }
 
     fn admit(&self, plan: &Plan, participants: &Participants) -> Result<(), Error> {

@@ -82,7 +82,7 @@ fn ours_is_the_exact_quotient_whatever_is_drawn() {
         for native in [Native::ALL, Native::PRODUCTS] {
             let lowered = lower(&program, native).unwrap();
             let words = std::slice::from_ref(&words);
-            let case = Case::new(&Replicated::COMPUTATIONAL, lowered.plan, words);
+            let case = Case::new(&Replicated::COMPUTATIONAL, 3, lowered.plan, words);
             for seed in 0..20 {
                 for outcome in case.run(&Draws::fixed(seed)).outcomes() {
                     let got = outcome.outputs[0].as_ref().map(tacit_engine::Clear::to_words).unwrap();

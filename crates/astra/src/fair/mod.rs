@@ -67,7 +67,9 @@ use crate::verified::{AstraMalicious, clients_learn};
 use crate::{PARTIES, cost};
 use std::sync::Arc;
 use std::time::Duration;
-use tacit_engine::{Checks, Client, Engine, Error, Participants, Protocol, ProtocolSpec, Security};
+use tacit_engine::{
+    Checks, Client, Engine, Error, Participants, Protocol, ProtocolSpec, Security, Threshold,
+};
 use tacit_kernel::Buffer;
 use tacit_program::Native;
 use tacit_program::cost::Flow;
@@ -106,7 +108,7 @@ impl AstraFair {
 static SPEC: ProtocolSpec = ProtocolSpec {
     name: "astra-fair",
     parties: 3..=3,
-    corruptions: "one of three",
+    corruptions: Threshold::HonestMajority,
     security: Security::Fair,
     source: "Chaudhari et al. 2019",
 };
@@ -133,28 +135,32 @@ impl Protocol for AstraFair {
         self.unfair().prepares()
     }
 
+    fn roles(&self) -> Vec<usize> {
+        self.0.seats.parties()
+    }
+
     fn native(&self) -> Native {
         self.unfair().native()
     }
 
-    fn offline(&self, plan: &Plan, op: &Op, stage: u32) -> Vec<Flow> {
-        self.unfair().offline(plan, op, stage)
+    fn offline(&self, plan: &Plan, op: &Op, stage: u32, parties: usize) -> Vec<Flow> {
+        self.unfair().offline(plan, op, stage, parties)
     }
 
-    fn offline_rounds(&self, plan: &Plan) -> u64 {
-        self.unfair().offline_rounds(plan)
+    fn offline_rounds(&self, plan: &Plan, parties: usize) -> u64 {
+        self.unfair().offline_rounds(plan, parties)
     }
 
-    fn operation(&self, plan: &Plan, op: &Op, stage: u32) -> Vec<Flow> {
-        self.unfair().operation(plan, op, stage)
+    fn operation(&self, plan: &Plan, op: &Op, stage: u32, parties: usize) -> Vec<Flow> {
+        self.unfair().operation(plan, op, stage, parties)
     }
 
     fn input(&self, plan: &Plan, participants: &Participants, input: &InputOp) -> Vec<Flow> {
         self.unfair().input(plan, participants, input)
     }
 
-    fn seeds(&self, client: usize) -> Vec<Flow> {
-        self.unfair().seeds(client)
+    fn seeds(&self, client: usize, parties: usize) -> Vec<Flow> {
+        self.unfair().seeds(client, parties)
     }
 
     fn output(&self, plan: &Plan, participants: &Participants, output: &OutputOp) -> Vec<Flow> {
@@ -165,8 +171,8 @@ impl Protocol for AstraFair {
         cost::fair_checks(self.0.seats, plan, participants)
     }
 
-    fn checks_together(&self, plan: &Plan, runs: u64, lanes: u16) -> Checks {
-        self.unfair().checks_together(plan, runs, lanes)
+    fn checks_together(&self, plan: &Plan, runs: u64, lanes: u16, parties: usize) -> Checks {
+        self.unfair().checks_together(plan, runs, lanes, parties)
     }
 
     fn admit(&self, plan: &Plan, participants: &Participants) -> Result<(), Error> {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use tacit_engine::bank::{Bank, Part};
 use tacit_engine::{
-    Checks, Clear, Client, Engine, Error, Job, Participants, Protocol, ProtocolSpec, Security,
+    Checks, Clear, Client, Engine, Error, Job, Participants, Protocol, ProtocolSpec, Security, Threshold,
 };
 use tacit_program::cost::Flow;
 use tacit_program::plan::{InputOp, Local, Op, OpKind, OutputOp, Plan, Reg};
@@ -37,7 +37,7 @@ pub(crate) struct PlantedBits(pub(crate) Fault);
 static SPEC: ProtocolSpec = ProtocolSpec {
     name: "planted-bits",
     parties: 3..=3,
-    corruptions: "one of three",
+    corruptions: Threshold::HonestMajority,
     security: Security::SemiHonest,
     source: "Araki et al. 2016",
 };
@@ -55,7 +55,7 @@ impl Protocol for PlantedBits {
         &SPEC
     }
 
-    fn operation(&self, plan: &Plan, op: &Op, _stage: u32) -> Vec<Flow> {
+    fn operation(&self, plan: &Plan, op: &Op, _stage: u32, _: usize) -> Vec<Flow> {
         let bits = op.kind.extent(plan) as u64;
         (0..3).map(|from| Flow { from, to: next(from), bits }).collect()
     }
@@ -65,7 +65,7 @@ impl Protocol for PlantedBits {
         vec![Flow { from, to: prev(from), bits: plan.register(input.reg).cols as u64 }]
     }
 
-    fn seeds(&self, _client: usize) -> Vec<Flow> {
+    fn seeds(&self, _client: usize, _: usize) -> Vec<Flow> {
         vec![]
     }
 
