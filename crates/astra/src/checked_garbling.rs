@@ -22,122 +22,18 @@
 //! **A sum of tags** is enough, and needs no key. A party that has one label of an output can't tell the other bit's
 //! tag from random bits, and so neither any sum that it is a part of.
 
-use crate::engine::AstraEngine;
-use crate::msb::{BITS, message_ranges, misfit, of_width, packed, piece, planes, width_of, with_bytes_first};
+use crate::garbled::{misfit, packed, piece, planes};
+use crate::garbling::{BITS, Kept, Lengths, TAGS, checked_circuit_of, given, message_ranges, width_of};
 use crate::planted::{Mistake, planted};
-use crate::products::no_material;
-use std::sync::LazyLock;
-use tacit_circuit::arith::circuits::masked_msb;
+use crate::state::{AstraEngine, no_material};
 use tacit_engine::profile::{Section, section};
 use tacit_engine::{Error, Job, with_word};
-use tacit_garble::{Error as Misfit, Evaluator, Garbler, Plan as Garbling};
+use tacit_garble::{Error as Misfit, Evaluator, Garbler};
 use tacit_kernel::bits::{get, words};
 use tacit_kernel::garble::LABEL;
 use tacit_kernel::{Buffer, Word};
-use tacit_program::plan::{OpKind, Plan, Reg, Width};
+use tacit_program::plan::Reg;
 use zeroize::Zeroizing;
-
-/// Bytes of the tags of an output's two bits.
-const TAGS: usize = 2 * LABEL;
-
-/// A circuit for each width, in the order of [`Width::ALL`].
-static CIRCUITS: LazyLock<[Garbling; 4]> = LazyLock::new(|| Width::ALL.map(garbling));
-
-/// The circuit, whose inputs are the bytes of `u_1`, then `u_2`, `u_3`, `r_1` and `r_2`.
-fn garbling(width: Width) -> Garbling {
-    with_bytes_first(&masked_msb(width.bits().into(), 3, 2), width, &[true, false, true, false])
-}
-
-pub(crate) fn circuit_of(plan: &Plan, a: Reg) -> &'static Garbling {
-    of_width(&CIRCUITS, plan, a)
-}
-
-/// The inputs whose labels `P_2` has from the offline phase, `u_3` and `r_2`.
-fn given(circuit: &Garbling) -> [usize; 2] {
-    let inputs = circuit.inputs().len();
-    [inputs - 3, inputs - 1]
-}
-
-/// Bytes of what is made of some numbers, in the order in which it is sent.
-struct Lengths {
-    tables: usize,
-    /// Commitments to the labels of `u_1`.
-    commitments: usize,
-    /// Labels of `u_3` and `r_2`; and in the end as many of commitments to their other labels.
-    labels: usize,
-    decoding: usize,
-}
-
-impl Lengths {
-    fn of(circuit: &Garbling, numbers: usize) -> Self {
-        let [third, mask] = given(circuit);
-        let labels = |input: usize| circuit.commitment_bytes(input, numbers) / 2;
-        Self {
-            tables: circuit.table_bytes(numbers),
-            commitments: (0..third - 1).map(|byte| circuit.commitment_bytes(byte, numbers)).sum(),
-            labels: labels(third) + labels(mask),
-            decoding: numbers.div_ceil(8),
-        }
-    }
-
-    /// Of what `P_2` keeps.
-    fn kept(&self) -> usize {
-        self.tables + self.commitments + self.labels + self.decoding
-    }
-
-    fn sent(&self) -> usize {
-        self.kept() + self.labels
-    }
-}
-
-/// What `P_2` keeps of some numbers.
-struct Kept<'a> {
-    tables: &'a [u8],
-    commitments: &'a [u8],
-    labels: &'a [u8],
-    decoding: &'a [u8],
-}
-
-impl<'a> Kept<'a> {
-    fn of(lengths: &Lengths, bytes: &'a [u8]) -> Self {
-        let (tables, rest) = bytes.split_at(lengths.tables);
-        let (commitments, rest) = rest.split_at(lengths.commitments);
-        let (labels, decoding) = rest.split_at(lengths.labels);
-        Self { tables, commitments, labels, decoding }
-    }
-}
-
-/// Bytes that a party keeps for the MSB extraction of so many numbers: `P_2` what it evaluates, `P_1` the tags of both
-/// bits of each output.
-pub(crate) fn kept_bytes(plan: &Plan, a: Reg, me: usize, numbers: usize) -> usize {
-    match me {
-        0 => 0,
-        1 => TAGS * numbers,
-        _ => Lengths::of(circuit_of(plan, a), numbers).kept(),
-    }
-}
-
-/// Bits that `P_0` sends `P_2` for all numbers of a register.
-pub(crate) fn garbled_bits(plan: &Plan, a: Reg) -> u64 {
-    let numbers = plan.register(a).cols;
-    let lengths = Lengths::of(circuit_of(plan, a), numbers);
-    8 * (lengths.sent() - lengths.decoding) as u64 + numbers as u64
-}
-
-/// Numbers with a garbled MSB extraction after which instances are sealed, so that what was made doesn't pile up in
-/// memory: 116 MB.
-pub(crate) const MANY_GARBLED: u64 = 1 << 14;
-
-/// Instances with so many MSB extractions each after which they are sealed for that; none without any.
-pub(crate) fn instances(signs: u64) -> Option<u64> {
-    (signs > 0).then(|| MANY_GARBLED.div_ceil(signs))
-}
-
-/// MSB extractions of a plan.
-pub(crate) fn msb_count(plan: &Plan) -> u64 {
-    let signs = plan.ops.iter().filter(|op| matches!(op.kind, OpKind::Msb { .. }));
-    signs.map(|op| op.kind.extent(plan) as u64).sum()
-}
 
 impl AstraEngine {
     /// Offline: makes a job's garbled circuits.
@@ -147,7 +43,7 @@ impl AstraEngine {
             let verified = verified.expect("only the protocol that checks garbled circuits has two garblers");
             verified.begin_vouching(&mut streams[3 - self.me]);
         }
-        with_word!(width_of(&self.plan, a), W => match self.me {
+        with_word!(width_of(&self.party.plan, a), W => match self.me {
             0 => self.give_garbled::<W>(job, a, dst),
             1 => self.vouch::<W>(job, a, dst),
             _ => self.take_garbled::<W>(job, a, dst),
@@ -158,7 +54,7 @@ impl AstraEngine {
 
     /// A job's bits of a component of an operand, a row for each.
     fn additive_component<W: Word>(&self, job: &Job, a: Reg, component: usize) -> Vec<u64> {
-        planes::<W>(&self.component(component).get(a).words::<W>()[job.cols.clone()])
+        planes::<W>(&self.party.component(component).get(a).words::<W>()[job.cols.clone()])
     }
 
     /// A component of a job's part of the result.
@@ -170,7 +66,7 @@ impl AstraEngine {
 
     /// `P_0`: garbles, and sends all that `P_2` is to have.
     fn give_garbled<W: Word>(&mut self, job: &Job, a: Reg, dst: Reg) -> Result<(), Error> {
-        let circuit = circuit_of(&self.plan, a);
+        let circuit = checked_circuit_of(&self.party.plan, a);
         let lengths = Lengths::of(circuit, job.cols.len());
         let [u_2, mut u_3] = [1, 2].map(|component| self.additive_component::<W>(job, a, component));
         let [r_1, r_2] = [1, 2].map(|component| self.mask(job, dst, component));
@@ -208,7 +104,7 @@ impl AstraEngine {
         section(Section::Sending, || {
             for (which, range) in message_ranges(lengths.sent()) {
                 let at = self.part_at(job, which);
-                self.session.mesh().send(to, at, &sent.bytes()[range])?;
+                self.party.session.mesh().send(to, at, &sent.bytes()[range])?;
             }
             Ok::<(), Error>(())
         })?;
@@ -218,7 +114,7 @@ impl AstraEngine {
 
     /// `P_1`: garbles the same, notes what `P_2` should have of it, and keeps the tags of outputs.
     fn vouch<W: Word>(&mut self, job: &Job, a: Reg, dst: Reg) -> Result<(), Error> {
-        let circuit = circuit_of(&self.plan, a);
+        let circuit = checked_circuit_of(&self.party.plan, a);
         let count = job.cols.len();
         let (u_2, r_1) = (self.additive_component::<W>(job, a, 1), self.mask(job, dst, 1));
         let seed = self.garbling_seed(job, 0);
@@ -260,7 +156,7 @@ impl AstraEngine {
 
     /// `P_2`: takes what `P_0` garbled, and notes it as `P_1` should have it.
     fn take_garbled<W: Word>(&mut self, job: &Job, a: Reg, dst: Reg) -> Result<(), Error> {
-        let circuit = circuit_of(&self.plan, a);
+        let circuit = checked_circuit_of(&self.party.plan, a);
         let lengths = Lengths::of(circuit, job.cols.len());
         let (u_3, r_2) = (self.additive_component::<W>(job, a, 2), self.mask(job, dst, 2));
         let place = self.garbled_range(job, a);
@@ -302,16 +198,17 @@ impl AstraEngine {
         place: usize,
         others: &mut Buffer,
     ) -> Result<(), Error> {
-        let (from, kept) = (self.party(0), lengths.kept());
+        let (from, kept) = (self.seats.party(0), lengths.kept());
         for (which, range) in message_ranges(lengths.sent()) {
             let at = self.part_at(job, which);
-            let message = section(Section::Receiving, || self.session.mesh().recv(from, at, range.len()))?;
+            let message =
+                section(Section::Receiving, || self.party.session.mesh().recv(from, at, range.len()))?;
             let (own, rest) = message.split_at(kept.saturating_sub(range.start).min(message.len()));
             let to = place + range.start.min(kept);
             self.ahead()?.shares_mut(job.op)[to..to + own.len()].copy_from_slice(own);
             let to = range.start.saturating_sub(kept);
             others.bytes_mut()[to..to + rest.len()].copy_from_slice(rest);
-            self.session.mesh().recycle(message);
+            self.party.session.mesh().recycle(message);
         }
         Ok(())
     }
@@ -331,7 +228,7 @@ impl AstraEngine {
         a: Reg,
         labels: &[&[u8]],
     ) -> Result<Vec<u64>, Error> {
-        let (circuit, count) = (circuit_of(&self.plan, a), job.cols.len());
+        let (circuit, count) = (checked_circuit_of(&self.party.plan, a), job.cols.len());
         let lengths = Lengths::of(circuit, count);
         let u_1 = self.additive_component::<W>(job, a, 0);
         let place = self.garbled_range(job, a);
@@ -355,7 +252,7 @@ impl AstraEngine {
             Ok((outputs.decode(&packed(kept.decoding, count))?, tags.fold(0, |sum, tag| sum ^ tag)))
         });
         let (masked, tags) = found.map_err(|error| match error {
-            Misfit::Label => self.session.reject("a label isn't that of a masked number's bit").into(),
+            Misfit::Label => self.party.session.reject("a label isn't that of a masked number's bit").into(),
             error => misfit(&error),
         })?;
         self.verified().tagged(count, tags);
@@ -366,7 +263,7 @@ impl AstraEngine {
     pub(crate) fn expect_tags(&mut self, job: &Job, dst: Reg) -> Result<(), Error> {
         let ahead = self.ahead.as_ref().ok_or_else(no_material)?;
         let kept = &ahead.shares(job.op)[TAGS * job.cols.start..TAGS * job.cols.end];
-        let bits = self.component(0).get(dst).words::<u64>();
+        let bits = self.party.component(0).get(dst).words::<u64>();
         let tags = job.cols.clone().zip(kept.as_chunks::<LABEL>().0.as_chunks::<2>().0).map(|(at, pair)| {
             let [zero, one] = pair.map(u128::from_le_bytes);
             zero ^ (zero ^ one) & u128::from(get(bits, at)).wrapping_neg()
@@ -374,33 +271,5 @@ impl AstraEngine {
         let sum = tags.fold(0, |sum, tag| sum ^ tag);
         self.verified().tagged(job.cols.len(), sum);
         Ok(())
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::msb::PARTS;
-    use tacit_program::plan::{Builder, To};
-
-    #[test]
-    fn two_ands_a_bit_three_less_and_jobs_are_pieces() {
-        for (width, circuit) in Width::ALL.into_iter().zip(CIRCUITS.iter()) {
-            let bits = u64::from(width.bits());
-            assert_eq!(circuit.ands(), 2 * bits - 3);
-            let mut builder = Builder::new();
-            let (a, dst) = (builder.ring(width, 1300), builder.bits(1, 1300));
-            builder.interact(OpKind::Msb { a, dst });
-            builder.output(dst, To::All);
-            let plan = builder.finish();
-            for job in tacit_engine::jobs(&plan, 0, 0) {
-                assert!(job.cols.start.is_multiple_of(circuit.tile()), "{width:?}");
-                let parts = message_ranges(Lengths::of(circuit, job.cols.len()).sent()).count();
-                assert!(parts.max(width.bytes()) <= PARTS as usize, "{width:?}: {parts} messages");
-            }
-            // Tables; commitments to u_1; labels of u_3 and r_2 with the other commitments; what decodes.
-            let expected = 256 * (2 * bits - 3) + 256 * bits + 256 * (bits + 1) + 1;
-            assert_eq!(garbled_bits(&plan, a), 1300 * expected);
-        }
     }
 }

@@ -3,9 +3,9 @@
 //! What is computed and sent is an AND's, as in `products`. A tile's masks and shares follow one another: tile after tile,
 //! AND after AND, a row of blocks for each.
 
-use crate::engine::{AstraEngine, Drawn, Walk};
-use crate::flat::{Arithmetic, Batch, halves, sum};
-use crate::products::no_material;
+use crate::draws::{Drawn, Walk};
+use crate::flat::{Batch, halves, sum};
+use crate::state::{AstraEngine, no_material};
 use crate::triples::{Operands, packed_rows};
 use std::ops::Range;
 use tacit_circuit::{Layer, Layered};
@@ -17,9 +17,9 @@ use tacit_engine::{Error, Job};
 use tacit_kernel::{bits, gates};
 use tacit_program::plan::{Domain, Operand, Reg};
 use tacit_session::{At, Draw, step};
-
-/// Bytes of masks that are drawn at once: they stay in the first cache until they are used.
-const BLOCK_BYTES: usize = 8 << 10;
+use tacit_threeparty::Arithmetic;
+use tacit_threeparty::circuits::load_layer;
+use tacit_threeparty::products::BLOCK_BYTES;
 
 impl AstraEngine {
     pub(crate) fn layer_begin(
@@ -55,8 +55,8 @@ impl AstraEngine {
                     let rows = self.ands(job, circuit, layer, ands.clone())?;
                     let (to, at) = (self.receiver(), self.layer_at(job, circuit, piece));
                     section(Section::Sending, || {
-                        let message = message_of_rows(self.session.mesh(), job, rows);
-                        self.session.mesh().send_vec(to, at, message)
+                        let message = message_of_rows(self.party.session.mesh(), job, rows);
+                        self.party.session.mesh().send_vec(to, at, message)
                     })?;
                     if verified {
                         let batch = piece_batch(job, circuit, layer, piece, &ands);
@@ -75,38 +75,13 @@ impl AstraEngine {
 
     /// Loads what a layer reads and runs its sums. `false` after the last layer, when the tile has been stored.
     fn layer_load(&mut self, job: &Job, circuit: &Layered, inputs: &[Operand], dst: Reg) -> bool {
-        let alone = self.has_one_mask();
-        let tiles = if alone { &mut self.mask_tiles } else { &mut self.tiles };
-        if job.stage == 0 {
-            // The constant is in x_1, as every public value.
-            let tile = tiles.open(job, circuit);
-            tile.constant(0, self.me == 1);
-            if !alone {
-                tile.constant(1, self.me == 0);
-            }
+        if !self.has_one_mask() {
+            return self.party.load_layer(job, circuit, inputs, dst);
         }
-        let banks = match (alone, self.me) {
-            (true, 1) => vec![&mut self.first],
-            (true, _) => vec![&mut self.second],
-            (false, _) => vec![&mut self.first, &mut self.second],
-        };
-        let (layer, tile) = (&circuit.layers[job.stage as usize], tiles.get(job));
-        section(Section::Slicing, || {
-            for (component, bank) in banks.iter().enumerate() {
-                tile.load(component, circuit, job.stage as usize, inputs, bank);
-            }
-        });
-        section(Section::Gates, || tile.sums(layer));
-        if job.stage < circuit.depth() {
-            return true;
-        }
-        section(Section::Slicing, || {
-            for (component, bank) in banks.into_iter().enumerate() {
-                tile.store(component, circuit, bank.make(dst).words_mut());
-            }
-        });
-        tiles.close(job);
-        false
+        let component = self.me;
+        let public = component == self.party.scheme.public;
+        let bank = self.party.component_mut(component);
+        load_layer(&mut self.mask_tiles, &mut [(bank, public)], job, circuit, inputs, dst)
     }
 
     pub(crate) fn layer_finish(&mut self, job: &Job, from: usize, circuit: &Layered) -> Result<(), Error> {
@@ -114,17 +89,17 @@ impl AstraEngine {
         for (piece, ands) in pieces(layer, job) {
             let at = self.layer_at(job, circuit, piece);
             section(Section::Receiving, || {
-                let message = self.session.mesh().recv(from, at, message_bytes(job, ands.len()))?;
+                let message = self.party.session.mesh().recv(from, at, message_bytes(job, ands.len()))?;
                 if self.walk == Walk::Offline {
                     self.keep_layer_shares(job, circuit, layer, &ands, &message)?;
                 } else {
                     let masked = usize::from(self.me == 1);
-                    let tile = self.tiles.get(job);
+                    let tile = self.party.tiles.get(job);
                     each_row(job, ands.len(), &message, |index, row| {
                         bits::xor_assign(tile.row(layer.ands[ands.start + index][2], masked), row);
                     });
                 }
-                self.session.mesh().recycle(message);
+                self.party.session.mesh().recycle(message);
                 Ok::<(), Error>(())
             })?;
             if self.verified.is_some() {
@@ -212,7 +187,7 @@ impl AstraEngine {
     fn tile_of(&mut self, job: &Job, component: usize) -> (&mut Tile, usize) {
         match (self.has_one_mask(), component == 2 - self.me) {
             (true, _) => (self.mask_tiles.get(job), 0),
-            (false, first) => (self.tiles.get(job), usize::from(!first)),
+            (false, first) => (self.party.tiles.get(job), usize::from(!first)),
         }
     }
 
@@ -246,11 +221,11 @@ impl AstraEngine {
         layer: &Layer,
         range: Range<usize>,
     ) -> Result<Vec<u8>, Error> {
-        let tile = self.tiles.get(job);
+        let tile = self.party.tiles.get(job);
         let words = tile.row_words();
         let ands = &layer.ands[range.clone()];
         // Written over, all of it.
-        let mut rows = self.session.mesh().filled(ands.len() * words * 8);
+        let mut rows = self.party.session.mesh().filled(ands.len() * words * 8);
         let first = first_block(job, circuit, layer, range.start);
         let step = (BLOCK_BYTES / (words * 8)).max(1);
         let mut masks = [0, 1].map(|_| vec![0_u64; step.min(ands.len()) * words]);

@@ -17,23 +17,25 @@
 //!   `(S >> d) + (T >> d) - w 2^(k-d) = sar(S, d) + sar(T, d) + msb(S) msb(T) 2^(k-d)`, where `sar` copies the top
 //!   bit down: `A = sar(S, d)`, `D = msb(S) 2^(k-d)`, `v = msb(T)`, `E = sar(T, d)`.
 
-use crate::engine::{AstraEngine, Drawn, Walk, words_of};
-use tacit_engine::bank::{Bank, row_words};
+use crate::draws::{Drawn, Walk};
+use crate::state::AstraEngine;
+use tacit_engine::bank::{Bank, row_words, words_of};
 use tacit_engine::profile::{Section, section};
 use tacit_engine::{Error, Job, with_word};
 use tacit_kernel::{Element, Word, bits, ring, transpose};
-use tacit_program::plan::{Domain, Reg, Rows, Width};
+use tacit_program::plan::{Reg, Rows};
+use tacit_threeparty::products::{Products, rows_bytes};
 
 impl AstraEngine {
     pub(crate) fn split_begin(&mut self, job: &Job, a: Reg, count: u8, s: Reg) -> Result<(), Error> {
-        let cols = self.plan.register(s).cols;
+        let cols = self.party.plan.register(s).cols;
         let stride = row_words(cols);
         let words = words_of(&job.cols, cols);
         let all = Rows::run(s, 0, count.into());
         let ranges = move || (0..count as usize).map(move |row| row * stride);
         let words_of_row = move |start: usize| start + words.start..start + words.end;
         if self.me != 2 {
-            let mut one = self.bank(1).take(s);
+            let mut one = self.party.component_mut(1).take(s);
             let other = usize::from(self.me == 0);
             section(Section::Randomness, || {
                 for start in ranges() {
@@ -43,31 +45,31 @@ impl AstraEngine {
                     self.streams[other].fill(Self::draw(job, Drawn::Mask), block, out);
                 }
             });
-            self.bank(1).put(s, one);
+            self.party.component_mut(1).put(s, one);
         }
         match self.me {
             0 => {
-                let mut two = self.bank(2).take(s);
-                with_word!(self.width(a), W => {
-                    let sum = self.mask_of::<W>(a, job);
+                let mut two = self.party.component_mut(2).take(s);
+                with_word!(self.party.width(a), W => {
+                    let sum = self.party.sum_of::<W>(a, job.cols.clone());
                     let planes = &mut two.words_mut()[words_of_row(0).start..];
                     section(Section::Slicing, || transpose::to_planes::<W>(&sum, count.into(), planes, stride));
                 });
                 for start in ranges() {
-                    let one = &self.bank(1).get(s).words()[words_of_row(start)];
+                    let one = &self.party.component_mut(1).get(s).words()[words_of_row(start)];
                     bits::xor_assign(&mut two.words_mut()[words_of_row(start)], one);
                 }
-                let message = self.pack_rows(&two, all, stride, job.cols.clone());
-                self.bank(2).put(s, two);
-                self.send_part(job, message)
+                let message = self.party.pack_rows(&two, all, stride, job.cols.clone());
+                self.party.component_mut(2).put(s, two);
+                self.send(job, self.receiver(), message)
             }
             2 => {
-                let mut two = self.bank(2).take(s);
+                let mut two = self.party.component_mut(2).take(s);
                 let shares = bytemuck::cast_slice::<u8, u64>(self.ahead()?.shares(job.op));
                 for start in ranges() {
                     two.words_mut()[words_of_row(start)].copy_from_slice(&shares[words_of_row(start)]);
                 }
-                self.bank(2).put(s, two);
+                self.party.component_mut(2).put(s, two);
                 Ok(())
             }
             _ => Ok(()),
@@ -79,8 +81,8 @@ impl AstraEngine {
         if self.walk == Walk::Online {
             return Ok(());
         }
-        let message = self.recv_part(job, from, (count as usize * job.cols.len()).div_ceil(8))?;
-        let stride = row_words(self.plan.register(s).cols);
+        let message = self.recv(job, from, rows_bytes(job, count.into()))?;
+        let stride = row_words(self.party.plan.register(s).cols);
         let shares = bytemuck::cast_slice_mut(self.ahead()?.shares_mut(job.op));
         bits::unpack_rows(
             &message,
@@ -89,7 +91,7 @@ impl AstraEngine {
             Bank::stack(Rows::run(s, 0, count.into())),
             job.cols.clone(),
         );
-        self.session.mesh().recycle(message);
+        self.party.session.mesh().recycle(message);
         Ok(())
     }
 
@@ -97,12 +99,12 @@ impl AstraEngine {
         if job.stage > 0 {
             return Ok(());
         }
-        with_word!(self.width(dst), W => {
+        with_word!(self.party.width(dst), W => {
             if self.me == 0 {
-                let u = self.bits_of::<W>(job, a, &[1, 2]);
+                let u = self.party.bits_of::<W>(a, &job.cols, &[1, 2]);
                 return self.give_numbers(job, dst, &[u]);
             }
-            let v = self.bits_of::<W>(job, a, &[0]);
+            let v = self.party.bits_of::<W>(a, &job.cols, &[0]);
             let mut part = self.number::<W>(job, dst, 0)?;
             for (part, v) in part.iter_mut().zip(v) {
                 // v is 0 or 1, so 1 - 2v is 1 or -1.
@@ -120,9 +122,9 @@ impl AstraEngine {
             return Ok(());
         }
         let by = u32::from(by);
-        with_word!(self.width(dst), W => {
+        with_word!(self.party.width(dst), W => {
             if self.me == 0 {
-                let sum = self.mask_of::<W>(a, job);
+                let sum = self.party.sum_of::<W>(a, job.cols.clone());
                 let shifted = sum.iter().map(|word| word.sar(by)).collect();
                 let wrap = sum.iter().map(|word| word.shr(W::BITS - 1).shl(W::BITS - by)).collect();
                 return self.give_numbers::<W>(job, dst, &[shifted, wrap]);
@@ -130,7 +132,7 @@ impl AstraEngine {
             let mut part = self.number::<W>(job, dst, 0)?;
             let wrap = self.number::<W>(job, dst, 1)?;
             let evaluator = self.me == 2;
-            let masked = &self.bank(0).get(a).words::<W>()[job.cols.clone()];
+            let masked = &self.party.component_mut(0).get(a).words::<W>()[job.cols.clone()];
             for ((part, wrap), masked) in part.iter_mut().zip(wrap).zip(masked) {
                 *part = part.wrapping_add(masked.shr(W::BITS - 1).wrapping_mul(wrap));
                 if evaluator {
@@ -155,22 +157,22 @@ impl AstraEngine {
         if self.walk == Walk::Online {
             return self.elements_finish(job, from, dst, job.cols.clone());
         }
-        with_word!(self.width(dst), W => {
-            let message = self.recv_part(job, from, count * job.cols.len() * W::BYTES)?;
-            let cols = self.plan.register(dst).cols;
+        with_word!(self.party.width(dst), W => {
+            let message = self.recv(job, from, count * job.cols.len() * W::BYTES)?;
+            let cols = self.party.plan.register(dst).cols;
             let shares = bytemuck::cast_slice_mut::<u8, W>(self.ahead()?.shares_mut(job.op));
             for (which, part) in message.chunks_exact(message.len() / count).enumerate() {
                 let range = which * cols + job.cols.start..which * cols + job.cols.end;
                 bytemuck::cast_slice_mut(&mut shares[range]).copy_from_slice(part);
             }
-            self.session.mesh().recycle(message);
+            self.party.session.mesh().recycle(message);
         });
         Ok(())
     }
 
     /// `P_0`: shares numbers between `P_1` and `P_2`, and draws the masks of the result.
     fn give_numbers<W: Word>(&mut self, job: &Job, dst: Reg, numbers: &[Vec<W>]) -> Result<(), Error> {
-        let mut message = self.session.mesh().buffer(numbers.len() * job.cols.len() * W::BYTES);
+        let mut message = self.party.session.mesh().buffer(numbers.len() * job.cols.len() * W::BYTES);
         for (which, numbers) in numbers.iter().enumerate() {
             let mut part = numbers.clone();
             let drawn: Vec<W> = self.draw_words(job, 1, SHARES[which]);
@@ -179,9 +181,10 @@ impl AstraEngine {
         }
         for component in [1, 2] {
             let masks: Vec<W> = self.draw_words(job, component, Drawn::Mask);
-            self.bank(component).make(dst).words_mut::<W>()[job.cols.clone()].copy_from_slice(&masks);
+            self.party.component_mut(component).make(dst).words_mut::<W>()[job.cols.clone()]
+                .copy_from_slice(&masks);
         }
-        self.send_part(job, message)
+        self.send(job, self.receiver(), message)
     }
 
     /// `P_1` and `P_2`: their part of a number that `P_0` shared.
@@ -189,7 +192,7 @@ impl AstraEngine {
         if self.me == 1 {
             return Ok(self.draw_words(job, 0, SHARES[which]));
         }
-        let cols = self.plan.register(dst).cols;
+        let cols = self.party.plan.register(dst).cols;
         let shares = bytemuck::cast_slice::<u8, W>(self.ahead()?.shares(job.op));
         Ok(shares[which * cols + job.cols.start..which * cols + job.cols.end].to_vec())
     }
@@ -199,11 +202,11 @@ impl AstraEngine {
         let masks: Vec<W> = self.draw_words(job, 0, Drawn::Mask);
         ring::sub_assign(&mut part, &masks);
         let (me, cols) = (self.me, job.cols.clone());
-        self.bank(me).make(dst).words_mut::<W>()[cols.clone()].copy_from_slice(&masks);
-        self.bank(0).make(dst).words_mut::<W>()[cols].copy_from_slice(&part);
-        let mut message = self.session.mesh().buffer(part.len() * W::BYTES);
+        self.party.component_mut(me).make(dst).words_mut::<W>()[cols.clone()].copy_from_slice(&masks);
+        self.party.component_mut(0).make(dst).words_mut::<W>()[cols].copy_from_slice(&part);
+        let mut message = self.party.session.mesh().buffer(part.len() * W::BYTES);
         message.extend_from_slice(bytemuck::cast_slice(&part));
-        self.send_part(job, message)
+        self.send(job, self.receiver(), message)
     }
 
     /// A job's part of one of the streams shared with a role.
@@ -212,34 +215,6 @@ impl AstraEngine {
         let block = (job.cols.start * W::BYTES / 16) as u64;
         self.streams[other].fill(Self::draw(job, drawn), block, bytemuck::cast_slice_mut(&mut words));
         words
-    }
-
-    /// A job's bits of one row, as words: the XOR of some components.
-    fn bits_of<W: Word>(&mut self, job: &Job, rows: Rows, components: &[usize]) -> Vec<W> {
-        let words = words_of(&job.cols, self.plan.register(rows.reg).cols);
-        let mut packed = vec![0; words.len()];
-        for &component in components {
-            bits::xor_assign(&mut packed, &self.bank(component).row(rows, 0)[words.clone()]);
-        }
-        let mut out = vec![W::ZERO; job.cols.len()];
-        transpose::bit_to_words::<W>(&packed, &mut out);
-        out
-    }
-
-    /// `x_1 + x_2` of a job's columns.
-    pub(crate) fn mask_of<W: Word>(&self, a: Reg, job: &Job) -> Vec<W> {
-        let mut sum = vec![W::ZERO; job.cols.len()];
-        let [first, second] =
-            [&self.first, &self.second].map(|bank| &bank.get(a).words::<W>()[job.cols.clone()]);
-        ring::add(first, second, &mut sum);
-        sum
-    }
-
-    fn width(&self, reg: Reg) -> Width {
-        match self.plan.register(reg).domain {
-            Domain::Ring(width) => width,
-            Domain::Bits | Domain::Modular(_) => unreachable!("lowering gives conversions rings of words"),
-        }
     }
 }
 

@@ -1,37 +1,24 @@
 //! What every operation sends, message by message. The conformance suite holds it against the links' counters.
 
+use crate::counts::products;
+use crate::fair::terms::{REPORT, SIGNAL};
+use crate::garbling::{self, checked_bits, garbled_bits, label_bits, msb_count};
 use crate::seats::Seats;
-use crate::verified::{clients_learn, products};
-use crate::verify::Rules;
-use crate::{PARTIES, checked_garbling, fair, msb, verify};
+use crate::verify::{self, Rules};
 use tacit_engine::{Checks, Participants};
-use tacit_kernel::digest::{DIGEST_BYTES, KEY_BYTES};
+use tacit_kernel::digest::DIGEST_BYTES;
 use tacit_kernel::garble::LABEL;
 use tacit_program::cost::{Flow, Phase};
-use tacit_program::plan::{Domain, InputOp, OpKind, OutputOp, Plan, Reg};
-
-/// Bits of a seed.
-const SEED_BITS: u64 = 128;
-
-/// Bits of a count of draws.
-const COUNT_BITS: u64 = 64;
-
-/// Bits of a hash: of inputs, of an output's component, of a verdict.
-const HASH_BITS: u64 = 256;
+use tacit_program::plan::{Domain, InputOp, OpKind, OutputOp, Plan};
+use tacit_threeparty::PARTIES;
+use tacit_threeparty::cost::{COUNT_BITS, HASH_BITS, SEED_BITS, bits_of};
+use tacit_threeparty::hiding::clients_learn;
 
 /// Bits of a keyed digest.
 const DIGEST_BITS: u64 = 8 * DIGEST_BYTES as u64;
 
 /// Bits of a sum of tags.
 const TAG_BITS: u64 = 8 * LABEL as u64;
-
-/// Bits of the key that hides outputs' components from clients.
-const KEY_BITS: u64 = 8 * KEY_BYTES as u64;
-
-/// From a role to a role.
-pub(crate) fn flow(seats: Seats, from: usize, to: usize, bits: u64) -> Flow {
-    Flow { from: seats.party(from), to: seats.party(to), bits }
-}
 
 /// Whether a stage has messages online: bits of masks are shared offline, and what takes bits back to numbers is
 /// done in one round.
@@ -45,15 +32,9 @@ pub(crate) fn has_online_messages(kind: &OpKind, stage: u32) -> bool {
 
 /// Bits of the results of a stage; not of an MSB extraction, which is garbled.
 fn result_bits(plan: &Plan, kind: &OpKind, stage: u32) -> u64 {
-    let bits = |reg: Reg| plan.register(reg).len() as u64 * plan.register(reg).domain.bits();
     match kind {
-        OpKind::And { dst, .. } => u64::from(dst.count) * plan.register(dst.reg).cols as u64,
-        OpKind::Circuit { circuit, .. } => {
-            circuit.layers[stage as usize].ands.len() as u64 * kind.extent(plan) as u64
-        }
-        OpKind::Split { s, bits, .. } => u64::from(*bits) * plan.register(*s).cols as u64,
         OpKind::Inject { .. } | OpKind::Shift { .. } if stage > 0 => 0,
-        kind => bits(kind.writes()[0]),
+        kind => tacit_threeparty::cost::result_bits(plan, kind, stage),
     }
 }
 
@@ -61,11 +42,11 @@ fn result_bits(plan: &Plan, kind: &OpKind, stage: u32) -> u64 {
 /// an MSB extraction a garbled circuit.
 pub(crate) fn offline(seats: Seats, plan: &Plan, kind: &OpKind, stage: u32) -> Vec<Flow> {
     if let OpKind::Msb { a, .. } = kind {
-        let bits = if stage == 0 { msb::garbled_bits(plan, *a) } else { 0 };
-        return vec![flow(seats, 0, 2, bits)];
+        let bits = if stage == 0 { garbled_bits(plan, *a) } else { 0 };
+        return vec![seats.flow(0, 2, bits)];
     }
     let numbers = if matches!(kind, OpKind::Shift { .. }) { 2 } else { 1 };
-    vec![flow(seats, 0, 2, numbers * result_bits(plan, kind, stage))]
+    vec![seats.flow(0, 2, numbers * result_bits(plan, kind, stage))]
 }
 
 /// An element of every product from `P_1` and `P_2` to each other (figures 3 and 11); of an MSB extraction labels, and
@@ -76,23 +57,23 @@ pub(crate) fn operation(seats: Seats, plan: &Plan, kind: &OpKind, stage: u32) ->
     }
     if let OpKind::Msb { a, dst } = kind {
         return match stage {
-            0 => vec![flow(seats, 1, 2, msb::label_bits(plan, *a))],
-            _ => vec![flow(seats, 2, 1, plan.register(*dst).cols as u64)],
+            0 => vec![seats.flow(1, 2, label_bits(plan, *a))],
+            _ => vec![seats.flow(2, 1, plan.register(*dst).cols as u64)],
         };
     }
     let bits = result_bits(plan, kind, stage);
-    vec![flow(seats, 1, 2, bits), flow(seats, 2, 1, bits)]
+    vec![seats.flow(1, 2, bits), seats.flow(2, 1, bits)]
 }
 
 /// Where products are checked: an element of every product, also of those that are added up (figure 8, offline); of an
 /// MSB extraction a garbled circuit.
 pub(crate) fn offline_of_each(seats: Seats, plan: &Plan, kind: &OpKind, stage: u32) -> Vec<Flow> {
     if let OpKind::Msb { a, .. } = kind {
-        let bits = if stage == 0 { checked_garbling::garbled_bits(plan, *a) } else { 0 };
-        return vec![flow(seats, 0, 2, bits)];
+        let bits = if stage == 0 { checked_bits(plan, *a) } else { 0 };
+        return vec![seats.flow(0, 2, bits)];
     }
     let products = if let OpKind::MatMul { shape, .. } = kind { shape.k as u64 } else { 1 };
-    vec![flow(seats, 0, 2, products * result_bits(plan, kind, stage))]
+    vec![seats.flow(0, 2, products * result_bits(plan, kind, stage))]
 }
 
 /// Where products are checked: masked operands from `P_1` to `P_0`, each entry of a matrix once.
@@ -105,13 +86,12 @@ pub(crate) fn masked_opening(seats: Seats, plan: &Plan, kind: &OpKind, stage: u3
         }
         kind => 2 * result_bits(plan, kind, stage),
     };
-    vec![flow(seats, 1, 0, bits)]
+    vec![seats.flow(1, 0, bits)]
 }
 
 /// The masked value, to whoever of `P_1` and `P_2` doesn't own it (figure 1).
 pub(crate) fn input(seats: Seats, plan: &Plan, participants: &Participants, input: &InputOp) -> Vec<Flow> {
-    let register = plan.register(input.reg);
-    let bits = register.len() as u64 * register.domain.bits();
+    let bits = bits_of(plan, input.reg);
     let from = participants.endpoint(input.owner);
     let evaluators = [1, 2].map(|role| seats.party(role)).into_iter();
     evaluators.filter(|&to| to != from).map(|to| Flow { from, to, bits }).collect()
@@ -122,62 +102,28 @@ pub(crate) fn seeds(seats: Seats, client: usize) -> Vec<Flow> {
     [1, 2].map(|role| Flow { from: seats.party(role), to: client, bits: SEED_BITS }).to_vec()
 }
 
-/// The component that a party lacks; a client gets two parts of a sum.
-pub(crate) fn output(seats: Seats, plan: &Plan, participants: &Participants, output: &OutputOp) -> Vec<Flow> {
-    let register = plan.register(output.reg);
-    let bits = register.len() as u64 * register.domain.bits();
-    let missing = [(1, 0), (2, 1), (1, 2)].map(|(from, to)| flow(seats, from, to, bits)).into_iter();
-    let clients = participants.clients_that_learn(output.to);
-    missing
-        .filter(|flow| participants.learns(flow.to, output.to))
-        .chain(clients.flat_map(|to| [1, 2].map(|role| Flow { from: seats.party(role), to, bits })))
-        .collect()
-}
-
 /// The seeds of its masks, to a client that compares them: `P_0` has both.
 pub(crate) fn confirmed_seeds(seats: Seats, client: usize) -> Vec<Flow> {
     let from = |role: usize, bits| Flow { from: seats.party(role), to: client, bits };
     vec![from(0, 2 * SEED_BITS), from(1, SEED_BITS), from(2, SEED_BITS)]
 }
 
-/// Every component that an endpoint lacks, from one of its holders, and a hash of it from the other; with those to a
-/// client, that the sender accepts.
-pub(crate) fn confirmed_output(
-    seats: Seats,
-    plan: &Plan,
-    participants: &Participants,
-    output: &OutputOp,
-) -> Vec<Flow> {
-    let register = plan.register(output.reg);
-    let bits = register.len() as u64 * register.domain.bits();
-    let missing = [(1, 0), (2, 1), (1, 2)].map(|(from, to)| flow(seats, from, to, bits));
-    let hashes = [(2, 0), (0, 1), (0, 2)].map(|(from, to)| flow(seats, from, to, HASH_BITS));
-    let to_clients = participants.clients_that_learn(output.to).flat_map(|to| {
-        let messages = (0..PARTIES).flat_map(|from| [(from, bits), (from, 2 * HASH_BITS)]);
-        messages.map(move |(from, bits)| Flow { from: seats.party(from), to, bits })
-    });
-    let to_parties = missing.into_iter().chain(hashes).filter(|flow| participants.learns(flow.to, output.to));
-    to_parties.chain(to_clients).collect()
-}
-
 /// Where products are checked: offline their triples, and what was garbled. Instances that are prepared one after
 /// another are checked together, until they are sealed.
 pub(crate) fn checked_together(seats: Seats, plan: &Plan, runs: u64, lanes: u16) -> Checks {
-    let (products, signs, rules) =
-        (products(plan), checked_garbling::msb_count(plan), Rules::of_lanes(lanes));
+    let (products, signs, rules) = (products(plan), msb_count(plan), Rules::of_lanes(lanes));
     let sealed = |runs: u64| {
         let all: Vec<(Domain, u64)> =
             products.iter().map(|&(domain, count)| (domain, runs * count)).collect();
         let mut checks = verify::cost(seats, rules, &all);
         if runs * signs > 0 {
-            let accepted = pairs().map(|(from, to)| flow(seats, from, to, HASH_BITS)).collect();
-            checks.round(Phase::Offline, vec![flow(seats, 1, 2, DIGEST_BITS)]);
+            let accepted = seats.scheme(true).to_all(HASH_BITS);
+            checks.round(Phase::Offline, vec![seats.flow(1, 2, DIGEST_BITS)]);
             checks.round(Phase::Offline, accepted);
         }
         checks
     };
-    let full =
-        verify::instances(rules, &products).into_iter().chain(checked_garbling::instances(signs)).min();
+    let full = verify::instances(rules, &products).into_iter().chain(garbling::instances(signs)).min();
     let Some(together) = full.filter(|&together| together < runs) else {
         return sealed(runs);
     };
@@ -189,35 +135,34 @@ pub(crate) fn checked_together(seats: Seats, plan: &Plan, runs: u64, lanes: u16)
 /// Where products are checked: inputs, what `P_0` computed, and that all accept.
 pub(crate) fn verified_checks(seats: Seats, plan: &Plan, participants: &Participants) -> Checks {
     let mut checks = compared(seats, plan, participants);
-    let verdicts = pairs().map(|(from, to)| Flow { from, to, bits: HASH_BITS });
-    checks.round(Phase::Verify, verdicts.collect());
+    let scheme = seats.scheme(true);
+    checks.round(Phase::Verify, scheme.to_all(HASH_BITS));
     if clients_learn(plan, participants) {
         // In the round of the verdicts.
-        checks.flows.extend([0, 1].map(|from| (Phase::Verify, flow(seats, from, 2, KEY_BITS))));
+        checks.flows.extend(scheme.key_flows().map(|flow| (Phase::Verify, flow)));
     }
     checks
 }
 
 /// As above, but for the last.
 pub(crate) fn compared(seats: Seats, plan: &Plan, participants: &Participants) -> Checks {
-    let (products, signs) = (products(plan), checked_garbling::msb_count(plan));
+    let (products, signs) = (products(plan), msb_count(plan));
     let mut checks = Checks::default();
     let client_gives = participants.clients().iter().any(|&client| participants.gives(plan, client));
     if client_gives {
         checks.round(Phase::Input, Vec::new());
     }
     if client_gives || participants.gives(plan, seats.party(0)) {
-        checks
-            .round(Phase::Input, [(1, 2), (2, 1)].map(|(from, to)| flow(seats, from, to, HASH_BITS)).into());
+        checks.round(Phase::Input, [(1, 2), (2, 1)].map(|(from, to)| seats.flow(from, to, HASH_BITS)).into());
     }
     let mut compared = Vec::new();
-    compared.extend((signs > 0).then(|| flow(seats, 2, 1, TAG_BITS)));
-    compared.extend((!products.is_empty()).then(|| flow(seats, 2, 0, DIGEST_BITS)));
+    compared.extend((signs > 0).then(|| seats.flow(2, 1, TAG_BITS)));
+    compared.extend((!products.is_empty()).then(|| seats.flow(2, 0, DIGEST_BITS)));
     if !compared.is_empty() {
         checks.round(Phase::Verify, compared);
     }
     if !products.is_empty() {
-        checks.round(Phase::Verify, [1, 2].map(|to| flow(seats, 0, to, DIGEST_BITS)).into());
+        checks.round(Phase::Verify, [1, 2].map(|to| seats.flow(0, to, DIGEST_BITS)).into());
     }
     checks
 }
@@ -229,9 +174,8 @@ pub(crate) fn fair_output(
     participants: &Participants,
     output: &OutputOp,
 ) -> Vec<Flow> {
-    let register = plan.register(output.reg);
-    let bits = register.len() as u64 * register.domain.bits();
-    let opened = pairs().map(|(from, to)| flow(seats, from, to, bits));
+    let bits = bits_of(plan, output.reg);
+    let opened = pairs().map(|(from, to)| seats.flow(from, to, bits));
     opened.filter(|flow| participants.learns(flow.to, output.to)).collect()
 }
 
@@ -240,7 +184,7 @@ pub(crate) fn fair_output(
 pub(crate) fn fair_checks(seats: Seats, plan: &Plan, participants: &Participants) -> Checks {
     let mut checks = compared(seats, plan, participants);
     let flows =
-        |of: &[(usize, usize)], bits| of.iter().map(|&(from, to)| flow(seats, from, to, bits)).collect();
+        |of: &[(usize, usize)], bits| of.iter().map(|&(from, to)| seats.flow(from, to, bits)).collect();
     let (evaluators, of_first) = ([(1, 2), (2, 1)], [(0, 1), (0, 2)]);
     checks.round(Phase::Offline, flows(&[(0, 1), (0, 2), (1, 2), (2, 1)], 2 * HASH_BITS));
     // P_0 says so with the last thing that it shows, if it shows any.
@@ -250,12 +194,12 @@ pub(crate) fn fair_checks(seats: Seats, plan: &Plan, participants: &Participants
     checks.round(Phase::Verify, flows(&of_first, 8));
     checks.round(Phase::Verify, flows(&evaluators, 8));
     checks.round(Phase::Verify, flows(&[(1, 0), (2, 0)], HASH_BITS));
-    checks.round(Phase::Verify, flows(&of_first, 8 * fair::SIGNAL as u64));
-    checks.round(Phase::Verify, flows(&evaluators, 8 * fair::REPORT as u64));
+    checks.round(Phase::Verify, flows(&of_first, 8 * SIGNAL as u64));
+    checks.round(Phase::Verify, flows(&evaluators, 8 * REPORT as u64));
     let learns =
         |role: usize| plan.outputs.iter().any(|output| participants.learns(seats.party(role), output.to));
     let opened = pairs().filter(|(_, to)| learns(*to));
-    checks.flows.extend(opened.map(|(from, to)| (Phase::Output, flow(seats, from, to, HASH_BITS))));
+    checks.flows.extend(opened.map(|(from, to)| (Phase::Output, seats.flow(from, to, HASH_BITS))));
     checks
 }
 
@@ -265,10 +209,9 @@ fn pairs() -> impl Iterator<Item = (usize, usize)> {
     pairs.filter(|(from, to)| from != to)
 }
 
-pub(crate) fn checks(plan: &Plan, participants: &Participants) -> Checks {
+pub(crate) fn checks(seats: Seats, plan: &Plan, participants: &Participants) -> Checks {
     let mut checks = Checks::default();
-    let counts = pairs().map(|(from, to)| Flow { from, to, bits: COUNT_BITS });
-    checks.round(Phase::Verify, counts.collect());
+    checks.round(Phase::Verify, seats.scheme(false).to_all(COUNT_BITS));
     if participants.clients().iter().any(|&client| participants.gives(plan, client)) {
         // Seeds go to clients before anything comes from them.
         checks.round(Phase::Input, Vec::new());

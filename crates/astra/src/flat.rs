@@ -3,9 +3,9 @@
 //! What is checked of an AND and of a product is the same but for the arithmetic, and what a circuit's layer, rows of
 //! bits and vectors have in common is that they can be laid out like this.
 
-use crate::engine::Drawn;
+use crate::draws::Drawn;
 use tacit_engine::wire::message_bytes;
-use tacit_kernel::{Element, bits, pack, ring};
+use tacit_kernel::{Element, bits, pack};
 use tacit_program::plan::Domain;
 use tacit_session::{At, Draw};
 
@@ -93,30 +93,4 @@ pub(crate) fn halves<E>(both: &mut [E]) -> [&mut [E]; 2] {
 pub(crate) fn sum(mut one: Vec<u64>, other: &[u64]) -> Vec<u64> {
     bits::xor_assign(&mut one, other);
     one
-}
-
-type Cross<E> = fn(&[E], &[E], &[E], &[E], &mut [E]);
-
-/// What is computed word by word.
-pub(crate) struct Arithmetic<E> {
-    /// `out += a`.
-    pub(crate) add: fn(&mut [E], &[E]),
-    /// `out -= a`.
-    pub(crate) sub: fn(&mut [E], &[E]),
-    /// `out += a b`.
-    pub(crate) mul_add: fn(&[E], &[E], &mut [E]),
-    /// A party's part of a product of three components, of which it has two ([`ring::cross`]).
-    pub(crate) cross: Cross<E>,
-}
-
-impl<E: Element> Arithmetic<E> {
-    /// That of elements.
-    pub(crate) const NUMBERS: Self =
-        Self { add: ring::add_assign, sub: ring::sub_assign, mul_add: ring::mul_add, cross: ring::cross };
-}
-
-impl Arithmetic<u64> {
-    /// That of 64 bits in a word.
-    pub(crate) const BITS: Self =
-        Self { add: bits::xor_assign, sub: bits::xor_assign, mul_add: bits::and_xor, cross: bits::cross };
 }

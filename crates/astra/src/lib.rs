@@ -18,17 +18,25 @@
 //! ([`triples`], [`verify`]). Online `P_0` computes along on values that are masked once more ([`masked`]). Two parties
 //! make each garbled circuit ([`checked_garbling`]).
 
+#[cfg(feature = "planted")]
+pub mod attackers;
 mod checked_garbling;
+mod checks;
 mod choice;
 mod circuit;
-mod client;
 mod convert;
 mod cost;
+mod counts;
+mod digests;
+mod draws;
 mod engine;
 mod fair;
 mod flat;
-mod inout;
+mod garbled;
+mod garbling;
+mod inputs;
 mod masked;
+mod masks;
 mod msb;
 #[cfg(feature = "planted")]
 pub mod planted;
@@ -37,6 +45,7 @@ mod planted;
 mod prepared;
 mod products;
 mod seats;
+mod state;
 mod triples;
 mod verified;
 mod verify;
@@ -45,8 +54,8 @@ pub use fair::AstraFair;
 pub use verified::AstraMalicious;
 
 use choice::{Choice, Comparison};
-use client::AstraClient;
-use engine::AstraEngine;
+use inputs::take_seeds;
+use state::AstraEngine;
 use std::sync::Arc;
 use tacit_engine::{
     Checks, Client, Engine, Error, Participants, Protocol, ProtocolSpec, Security, Threshold,
@@ -55,6 +64,7 @@ use tacit_program::Native;
 use tacit_program::cost::Flow;
 use tacit_program::plan::{InputOp, Op, OutputOp, Plan};
 use tacit_session::Session;
+use tacit_threeparty::ComponentsClient;
 
 /// The protocol `astra`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -145,11 +155,11 @@ impl Protocol for Astra {
     }
 
     fn output(&self, plan: &Plan, participants: &Participants, output: &OutputOp) -> Vec<Flow> {
-        cost::output(self.0.seats, plan, participants, output)
+        self.0.seats.scheme(false).output_flows(plan, participants, output)
     }
 
     fn checks(&self, plan: &Plan, participants: &Participants) -> Checks {
-        cost::checks(plan, participants)
+        cost::checks(self.0.seats, plan, participants)
     }
 
     fn engine(
@@ -167,9 +177,7 @@ impl Protocol for Astra {
         plan: Arc<Plan>,
         participants: Participants,
     ) -> Result<Box<dyn Client>, Error> {
-        Ok(Box::new(AstraClient::new(session, plan, participants, self.0.seats, false)))
+        let scheme = self.0.seats.scheme(false);
+        Ok(Box::new(ComponentsClient::new(session, plan, participants, scheme, take_seeds)))
     }
 }
-
-/// The number of parties.
-const PARTIES: usize = 3;

@@ -20,8 +20,9 @@
 //! **Order.** `P_0` keeps its digests until that of `P_2` fits all that `P_1` sent. Otherwise `P_1` could send
 //! `m*_x + e`, receive a digest of what that makes of a product, and try which value of the other masks gives it.
 
-use crate::engine::{AstraEngine, Drawn};
-use crate::flat::{Arithmetic, Batch, halves, pack, sum, unpack};
+use crate::draws::Drawn;
+use crate::flat::{Batch, halves, pack, sum, unpack};
+use crate::state::AstraEngine;
 use crate::triples::unnoted;
 use std::ops::Range;
 use tacit_engine::wire::message_bytes;
@@ -29,6 +30,7 @@ use tacit_engine::{Error, Job, with_element};
 use tacit_kernel::{Element, bits, matrix, ring};
 use tacit_program::plan::{MatrixShape, OpKind, Reg};
 use tacit_session::{At, Session, step};
+use tacit_threeparty::Arithmetic;
 
 /// Elements of a message of matrices.
 const PIECE: usize = 8192;
@@ -48,7 +50,7 @@ impl AstraEngine {
                 }
                 self.show(&batch, &masked)
             }
-            OpKind::Mul { a, b, dst } => with_element!(self.domain(dst), E => {
+            OpKind::Mul { a, b, dst } => with_element!(self.party.domain(dst), E => {
                 let batch = self.mul_batch(job, dst);
                 let mut masked = self.operand_deltas::<E>(&batch);
                 for (masked, reg) in halves(&mut masked).into_iter().zip([a, b]) {
@@ -57,7 +59,7 @@ impl AstraEngine {
                 self.show(&batch, &masked)
             }),
             OpKind::MatMul { a, b, dst, .. } if job.last => {
-                with_element!(self.domain(dst), E => self.show_matrices::<E>(job, a, b, dst))
+                with_element!(self.party.domain(dst), E => self.show_matrices::<E>(job, a, b, dst))
             }
             _ => Ok(()),
         }
@@ -72,14 +74,14 @@ impl AstraEngine {
                 bits::and_xor(&x, &y, &mut results);
                 self.note_expected(&Self::and_batch(job, dst), &Arithmetic::BITS, results);
             }
-            OpKind::Mul { a, b, dst } => with_element!(self.domain(dst), E => {
+            OpKind::Mul { a, b, dst } => with_element!(self.party.domain(dst), E => {
                 let mut results = self.numbers::<E>(0, dst, &job.cols).to_vec();
                 let [x, y] = [a, b].map(|reg| self.numbers(0, reg, &job.cols));
                 ring::mul_sub(x, y, &mut results);
                 self.note_expected(&self.mul_batch(job, dst), &Arithmetic::NUMBERS, results);
             }),
             OpKind::MatMul { a, b, shape, dst } if job.last => {
-                with_element!(self.domain(dst), E => self.note_matrices::<E>(job, a, b, shape, dst)?);
+                with_element!(self.party.domain(dst), E => self.note_matrices::<E>(job, a, b, shape, dst)?);
             }
             _ => {}
         }
@@ -95,13 +97,13 @@ impl AstraEngine {
                     [a, b, dst].map(|rows| sum(self.packed(job, rows, 1), &self.packed(job, rows, 2)));
                 self.compute(&Self::and_batch(job, dst), &Arithmetic::BITS, &masks)
             }
-            OpKind::Mul { a, b, dst } => with_element!(self.domain(dst), E => {
+            OpKind::Mul { a, b, dst } => with_element!(self.party.domain(dst), E => {
                 self.draw_number_masks::<E>(job, dst, job.cols.clone());
                 let masks = [a, b, dst].map(|reg| self.number_mask::<E>(reg, &job.cols));
                 self.compute(&self.mul_batch(job, dst), &Arithmetic::NUMBERS, &masks)
             }),
             OpKind::MatMul { a, b, shape, dst } if job.last => {
-                with_element!(self.domain(dst), E => self.compute_matrices::<E>(job, a, b, shape, dst))
+                with_element!(self.party.domain(dst), E => self.compute_matrices::<E>(job, a, b, shape, dst))
             }
             OpKind::Msb { dst, .. } if job.stage == 0 => {
                 self.expect_msbs(job, dst);
@@ -125,18 +127,18 @@ impl AstraEngine {
         if unnoted(batch.domain) {
             return Ok(());
         }
-        let message = self.session.mesh().buffer(message_bytes(batch.domain, 2 * batch.count));
+        let message = self.party.session.mesh().buffer(message_bytes(batch.domain, 2 * batch.count));
         let message = pack(batch.domain, masked, 2, batch.count, message);
         self.show_message(shown_at(batch), message)
     }
 
     fn show_message(&mut self, at: At, message: Vec<u8>) -> Result<(), Error> {
         if self.me == 1 {
-            let to = self.party(0);
-            return Ok(self.session.mesh().send_vec(to, at, message)?);
+            let to = self.seats.party(0);
+            return Ok(self.party.session.mesh().send_vec(to, at, message)?);
         }
         self.verified().shown(&message);
-        self.session.mesh().recycle(message);
+        self.party.session.mesh().recycle(message);
         Ok(())
     }
 
@@ -167,7 +169,7 @@ impl AstraEngine {
         }
         let message = self.recv_shown(shown_at(batch), message_bytes(batch.domain, 2 * batch.count))?;
         let mut shown: Vec<E> = unpack(batch.domain, &message, 2, batch.count);
-        self.session.mesh().recycle(message);
+        self.party.session.mesh().recycle(message);
         let [x, y] = halves(&mut shown);
         (arithmetic.add)(x, left);
         (arithmetic.add)(y, right);
@@ -180,8 +182,8 @@ impl AstraEngine {
 
     /// What `P_1` shows.
     fn recv_shown(&mut self, at: At, bytes: usize) -> Result<Vec<u8>, Error> {
-        let from = self.party(1);
-        let shown = self.session.mesh().recv(from, at, bytes)?;
+        let from = self.seats.party(1);
+        let shown = self.party.session.mesh().recv(from, at, bytes)?;
         self.verified().shown(&shown);
         Ok(shown)
     }
@@ -201,26 +203,26 @@ impl AstraEngine {
     }
 
     fn note_packed<E: Element>(&mut self, batch: &Batch, results: &[E]) {
-        let message = self.session.mesh().buffer(message_bytes(batch.domain, batch.count));
+        let message = self.party.session.mesh().buffer(message_bytes(batch.domain, batch.count));
         let message = pack(batch.domain, results, 1, batch.count, message);
         self.verified().computed(&message, batch.count);
-        self.session.mesh().recycle(message);
+        self.party.session.mesh().recycle(message);
     }
 
     /// As [`AstraEngine::show`], of whole matrices: the entries of the left ones and then those of the right ones.
     fn show_matrices<E: Element>(&mut self, job: &Job, a: Reg, b: Reg, dst: Reg) -> Result<(), Error> {
-        let [x, y] = [a, b].map(|reg| self.plan.register(reg).cols);
-        let batch = Self::sum_batch(job, self.domain(dst), x, 0);
+        let [x, y] = [a, b].map(|reg| self.party.plan.register(reg).cols);
+        let batch = Self::sum_batch(job, self.party.domain(dst), x, 0);
         let mut right = self.deltas::<E>(&Batch { count: y, ..batch }, Drawn::RightDelta);
-        ring::add_assign(&mut right, self.component(0).get(b).words());
+        ring::add_assign(&mut right, self.party.component(0).get(b).words());
         for (piece, first) in (0..).zip((0..x + y).step_by(PIECE)) {
             let entries = first..(x + y).min(first + PIECE);
             let left = first.min(x)..entries.end.min(x);
             let mut masked: Vec<E> =
                 self.deltas(&Batch { first: left.start, count: left.len(), ..batch }, Drawn::LeftDelta);
-            ring::add_assign(&mut masked, &self.component(0).get(a).words()[left]);
+            ring::add_assign(&mut masked, &self.party.component(0).get(a).words()[left]);
             masked.extend_from_slice(&right[first.max(x) - x..entries.end.max(x) - x]);
-            let message = self.session.mesh().buffer(message_bytes(batch.domain, entries.len()));
+            let message = self.party.session.mesh().buffer(message_bytes(batch.domain, entries.len()));
             let message = pack(batch.domain, &masked, 1, entries.len(), message);
             self.show_message(At { batch: piece, ..shown_at(&batch) }, message)?;
         }
@@ -236,13 +238,13 @@ impl AstraEngine {
         shape: MatrixShape,
         dst: Reg,
     ) -> Result<(), Error> {
-        let count = self.plan.register(dst).cols;
-        let batch = Self::sum_batch(job, self.domain(dst), count, 0);
+        let count = self.party.plan.register(dst).cols;
+        let batch = Self::sum_batch(job, self.party.domain(dst), count, 0);
         let mut products = vec![E::ZERO; count];
-        let m = if self.me == 2 { &self.first } else { &self.second };
-        multiply(&mut self.session, shape, m.get(a).words(), m.get(b).words(), &mut products)?;
+        let m = if self.me == 2 { &self.party.own } else { &self.party.prev };
+        multiply(&mut self.party.session, shape, m.get(a).words(), m.get(b).words(), &mut products)?;
         let mut results = self.deltas(&batch, Drawn::ResultDelta);
-        ring::add_assign(&mut results, self.component(0).get(dst).words::<E>());
+        ring::add_assign(&mut results, self.party.component(0).get(dst).words::<E>());
         ring::sub_assign(&mut results, &products);
         self.note_packed(&batch, &results);
         Ok(())
@@ -257,10 +259,10 @@ impl AstraEngine {
         shape: MatrixShape,
         dst: Reg,
     ) -> Result<(), Error> {
-        let [x, y, z] = [a, b, dst].map(|reg| self.plan.register(reg).cols);
+        let [x, y, z] = [a, b, dst].map(|reg| self.party.plan.register(reg).cols);
         self.draw_number_masks::<E>(job, dst, 0..z);
         let mask = self.number_mask::<E>(dst, &(0..z));
-        let batch = Self::sum_batch(job, self.domain(dst), z, 0);
+        let batch = Self::sum_batch(job, self.party.domain(dst), z, 0);
         let total = x + y;
         let mut shown: Vec<E> = Vec::with_capacity(total);
         for piece in 0..total.div_ceil(PIECE) {
@@ -268,15 +270,15 @@ impl AstraEngine {
             let at = At { batch: piece as u32, ..shown_at(&batch) };
             let message = self.recv_shown(at, message_bytes(batch.domain, count))?;
             shown.extend(unpack::<E>(batch.domain, &message, 1, count));
-            self.session.mesh().recycle(message);
+            self.party.session.mesh().recycle(message);
         }
         let (left, right) = shown.split_at_mut(x);
         let [l_x, l_y] = [(a, x), (b, y)].map(|(reg, count)| self.number_mask::<E>(reg, &(0..count)));
         ring::add_assign(left, &l_x);
         ring::add_assign(right, &l_y);
         let mut results = self.less_known(&batch, &Arithmetic::NUMBERS, &mask)?;
-        multiply(&mut self.session, shape, left, &l_y, &mut results)?;
-        multiply(&mut self.session, shape, &l_x, right, &mut results)?;
+        multiply(&mut self.party.session, shape, left, &l_y, &mut results)?;
+        multiply(&mut self.party.session, shape, &l_x, right, &mut results)?;
         self.note_packed(&batch, &results);
         Ok(())
     }

@@ -9,7 +9,7 @@ compile_error!(
 
 #[cfg(feature = "planted")]
 use {
-    crate::engine::Drawn,
+    crate::draws::Drawn,
     sha2::{Digest, Sha256},
     std::cell::{Cell, RefCell},
     std::collections::BTreeMap,
@@ -17,6 +17,9 @@ use {
     tacit_engine::Error,
     tacit_session::{At, Session, step},
 };
+
+#[cfg(feature = "planted")]
+pub use tacit_threeparty::planted::Mistake as Shared;
 
 /// A mistake.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -84,18 +87,15 @@ pub enum Mistake {
     TagsUnchecked,
     /// Outputs are sent by whoever has no objection, though others may have.
     OutputsBeforeVerdicts,
-    /// `P_2` takes the key that hides outputs from `P_0` alone.
-    KeyFromFirst,
     /// A client takes whatever seeds it is given.
     WrongSeedsPass,
     /// What a client or `P_0` gave both evaluators isn't compared.
     GivenNotCompared,
     /// It is compared after all else.
     GivenComparedLast,
-    /// A client doesn't look at the parties' acceptances.
-    AcceptancesUnchecked,
-    /// An output's component isn't compared with its hash.
-    ComponentsUnchecked,
+    /// One in what three-party protocols share.
+    #[cfg(feature = "planted")]
+    Shared(Shared),
     /// `P_1` and `P_2` don't tell each other that their checks passed before they commit.
     NoVerdicts,
     /// A party's waits go by a limit of silence of its own, twice that of the others.
@@ -142,6 +142,10 @@ thread_local! {
 #[cfg(feature = "planted")]
 pub fn plant(mistakes: &'static [Mistake]) {
     PLANTED.set(mistakes);
+    tacit_threeparty::planted::plant(mistakes.iter().filter_map(|mistake| match mistake {
+        Mistake::Shared(shared) => Some(*shared),
+        _ => None,
+    }));
     SHARED.take();
 }
 
@@ -175,12 +179,6 @@ pub(crate) fn tell(what: u16, secret: &[u8]) {
 /// Nobody.
 #[cfg(not(feature = "planted"))]
 pub(crate) const fn tell(_: u16, _: &[u8]) {}
-
-/// Of the triples of a session's batch of so many products, those in the bucket of one, by the coin.
-#[cfg(feature = "planted")]
-pub fn bucket(coin: &[u8; 16], batch: (u32, usize), victim: usize, lanes: u16) -> Vec<u32> {
-    crate::verify::bucket(crate::verify::Rules::of_lanes(lanes), coin, batch, victim)
-}
 
 /// Makes deltas that were drawn the same as the first ones that were.
 #[cfg(feature = "planted")]

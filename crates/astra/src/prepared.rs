@@ -13,14 +13,15 @@
 //!
 //! Sizes follow from the plan.
 
-use crate::verified::Noted;
-use crate::{PARTIES, checked_garbling, msb};
+use crate::counts::Noted;
+use crate::garbling::{garbled_bytes, kept_bytes};
 use tacit_engine::bank::{Bank, row_words};
 use tacit_engine::{Error, Material, bytes_of, with_element};
 use tacit_garble::Batch;
 use tacit_kernel::{Buffer, Element};
 use tacit_program::plan::{Domain, OpKind, Plan, Reg};
 use tacit_session::{Draw, PrssStream, Session, step};
+use tacit_threeparty::PARTIES;
 use zeroize::Zeroize;
 
 const KEY_BYTES: usize = 16;
@@ -126,10 +127,8 @@ impl Places {
 /// Bytes of the vectors that an operation's shares are.
 fn share_bytes(plan: &Plan, kind: &OpKind, me: usize, verified: bool) -> usize {
     match kind {
-        OpKind::Msb { a, .. } if verified => {
-            checked_garbling::kept_bytes(plan, *a, me, plan.register(*a).cols)
-        }
-        OpKind::Msb { a, .. } => msb::garbled_bytes(plan, *a, plan.register(*a).cols),
+        OpKind::Msb { a, .. } if verified => kept_bytes(plan, *a, me, plan.register(*a).cols),
+        OpKind::Msb { a, .. } => garbled_bytes(plan, *a, plan.register(*a).cols),
         _ if me == 1 => 0,
         OpKind::And { dst, .. } => dst.count as usize * row_words(plan.register(dst.reg).cols) * 8,
         OpKind::Circuit { circuit, .. } => kind.extent(plan).div_ceil(128) * 16 * circuit.ands() as usize,

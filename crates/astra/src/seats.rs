@@ -1,7 +1,8 @@
 //! Which party plays which role. `P_0` is busy offline and `P_1` and `P_2` online, so it matters between which of them the
 //! network is fast.
 
-use crate::PARTIES;
+use tacit_program::cost::Flow;
+use tacit_threeparty::{PARTIES, Scheme};
 
 /// The parameter's name.
 pub(crate) const PARAMETER: &str = "roles";
@@ -41,10 +42,37 @@ impl Seats {
         self.0.to_vec()
     }
 
+    /// From a role to a role.
+    pub(crate) fn flow(self, from: usize, to: usize, bits: u64) -> Flow {
+        Flow { from: self.party(from), to: self.party(to), bits }
+    }
+
+    /// What this protocol family makes of three components: `m` is `x_0`, and the masks are `x_1`, which takes public
+    /// values, and `x_2`. `P_0` sends nothing online that a party could go without: where outputs aren't confirmed, `P_1`
+    /// has what `P_0` would send.
+    pub(crate) fn scheme(self, confirmed: bool) -> Scheme {
+        Scheme {
+            family: "astra",
+            parties: [0, 1, 2].map(|number| self.party(role_of(number))),
+            public: 1,
+            to_parties: [1, 1, 0],
+            to_clients: [1, 2, 0],
+            parts: &[1, 0],
+            masked: 0,
+            key: [0, 1, 2].map(role_of),
+            confirmed,
+        }
+    }
+
     /// The role that a party plays; none of a client.
     pub(crate) fn role(self, endpoint: usize) -> Option<usize> {
         self.0.iter().position(|&party| party == endpoint)
     }
+}
+
+/// The role of the party with a number, which holds `x_i` and `x_(i-1)`; and the number of the party with a role.
+pub(crate) const fn role_of(number: usize) -> usize {
+    PARTIES - 1 - number
 }
 
 #[cfg(test)]

@@ -26,18 +26,20 @@
 //! draws for a result, less all other parts. In the same way the first `delta_z` follows from what `P_1` and `P_2`
 //! draw. As these are uniform, so are all.
 
-use crate::engine::{AstraEngine, Drawn, Walk, words_of};
-use crate::flat::{Arithmetic, Batch, pack, unpack, words};
+use crate::counts::Noted;
+use crate::draws::{Drawn, Walk};
+use crate::flat::{Batch, pack, unpack, words};
 use crate::planted::{Mistake, planted};
-use crate::products::Slice;
-use crate::verified::Noted;
+use crate::state::AstraEngine;
 use std::ops::Range;
-use tacit_engine::bank::{Bank, row_words};
+use tacit_engine::bank::{Bank, row_words, words_of};
 use tacit_engine::wire::message_bytes;
 use tacit_engine::{Error, Job, with_element};
 use tacit_kernel::{Element, bits, ring};
 use tacit_program::plan::{Domain, MatrixShape, OpKind, Reg, Rows};
 use tacit_session::{At, step};
+use tacit_threeparty::Arithmetic;
+use tacit_threeparty::products::Slice;
 
 /// Products of a sum that are made together; they fill a message.
 const SUMMED: usize = 8192;
@@ -78,7 +80,7 @@ impl AstraEngine {
                 }
                 Ok(())
             }
-            OpKind::Mul { a, b, dst } => with_element!(self.domain(dst), E => {
+            OpKind::Mul { a, b, dst } => with_element!(self.party.domain(dst), E => {
                 self.draw_number_masks::<E>(job, dst, job.cols.clone());
                 let batch = self.mul_batch(job, dst);
                 let operands = self.operands::<E>(a, b, &job.cols, &job.cols);
@@ -92,7 +94,7 @@ impl AstraEngine {
             }),
             // The deltas of the right matrix are for all rows: so all are made with the last.
             OpKind::MatMul { a, b, shape, dst } if job.last => {
-                with_element!(self.domain(dst), E => self.make_sums::<E>(job, a, b, shape, dst))
+                with_element!(self.party.domain(dst), E => self.make_sums::<E>(job, a, b, shape, dst))
             }
             OpKind::Msb { a, dst } if job.stage == 0 => self.make_msbs(job, a, dst),
             _ => Ok(()),
@@ -110,10 +112,10 @@ impl AstraEngine {
         let at = At { part: batch.at.part + step::OFFLINE, ..batch.at };
         if self.me == 0 {
             let part = gamma(arithmetic, operands, &share);
-            let message = self.session.mesh().buffer(message_bytes(batch.domain, batch.count));
+            let message = self.party.session.mesh().buffer(message_bytes(batch.domain, batch.count));
             let message = pack(batch.domain, &part, 1, batch.count, message);
-            let to = self.party(2);
-            self.session.mesh().send_vec(to, at, message)?;
+            let to = self.seats.party(2);
+            self.party.session.mesh().send_vec(to, at, message)?;
             if unnoted(batch.domain) {
                 return Ok(Vec::new());
             }
@@ -125,10 +127,11 @@ impl AstraEngine {
             return Ok(Vec::new());
         }
         let gamma = if self.me == 2 {
-            let from = self.party(0);
-            let message = self.session.mesh().recv(from, at, message_bytes(batch.domain, batch.count))?;
+            let from = self.seats.party(0);
+            let message =
+                self.party.session.mesh().recv(from, at, message_bytes(batch.domain, batch.count))?;
             let gamma = unpack(batch.domain, &message, 1, batch.count);
-            self.session.mesh().recycle(message);
+            self.party.session.mesh().recycle(message);
             gamma
         } else {
             share
@@ -150,7 +153,7 @@ impl AstraEngine {
     /// Checks whole batches, if there are any.
     fn check_full(&mut self) -> Result<(), Error> {
         match &mut self.verified {
-            Some(verified) => verified.check_full(&mut self.session),
+            Some(verified) => verified.check_full(&mut self.party.session),
             None => Ok(()),
         }
     }
@@ -196,9 +199,9 @@ impl AstraEngine {
         shape: MatrixShape,
         dst: Reg,
     ) -> Result<(), Error> {
-        let (domain, results, k) = (self.domain(dst), shape.batch * shape.m * shape.n, shape.k);
+        let (domain, results, k) = (self.party.domain(dst), shape.batch * shape.m * shape.n, shape.k);
         self.draw_number_masks::<E>(job, dst, 0..results);
-        let [x, y] = [a, b].map(|reg| 0..self.plan.register(reg).cols);
+        let [x, y] = [a, b].map(|reg| 0..self.party.plan.register(reg).cols);
         let mut whole = self.operands::<E>(a, b, &x, &y);
         let batch = Self::sum_batch(job, domain, results, 0);
         if self.me != 0 {
@@ -249,7 +252,7 @@ impl AstraEngine {
                 let deltas = Deltas { x: x.unwrap_or_default(), y: y.unwrap_or_default(), both, one };
                 self.note_triples(domain, count, &Arithmetic::NUMBERS, &operands, &gamma, deltas);
             }
-            self.session.mesh().tick()?;
+            self.party.session.mesh().tick()?;
             // Where a message ends, nobody waits for a part of one.
             if sums.end == results || (sums.end * k).is_multiple_of(SUMMED) {
                 self.check_full()?;
@@ -269,15 +272,15 @@ impl AstraEngine {
 
     /// `P_0`: sends whole pieces of what waits, and at the end the rest.
     fn send_pieces<E: Element>(&mut self, stream: &mut Pieces<E>, batch: &Batch) -> Result<(), Error> {
-        let to = self.party(2);
+        let to = self.seats.party(2);
         while let Some(count) = stream.next() {
             if stream.waiting.len() < count {
                 break;
             }
             let piece: Vec<E> = stream.waiting.drain(..count).collect();
-            let message = self.session.mesh().buffer(message_bytes(batch.domain, count));
+            let message = self.party.session.mesh().buffer(message_bytes(batch.domain, count));
             let message = pack(batch.domain, &piece, 1, count, message);
-            self.session.mesh().send_vec(to, stream.take(batch, count), message)?;
+            self.party.session.mesh().send_vec(to, stream.take(batch, count), message)?;
         }
         Ok(())
     }
@@ -289,12 +292,12 @@ impl AstraEngine {
         batch: &Batch,
         wanted: usize,
     ) -> Result<Vec<E>, Error> {
-        let from = self.party(0);
+        let from = self.seats.party(0);
         while let Some(count) = stream.next().filter(|_| stream.waiting.len() < wanted) {
             let (at, bytes) = (stream.take(batch, count), message_bytes(batch.domain, count));
-            let message = self.session.mesh().recv(from, at, bytes)?;
+            let message = self.party.session.mesh().recv(from, at, bytes)?;
             stream.waiting.extend(unpack::<E>(batch.domain, &message, 1, count));
-            self.session.mesh().recycle(message);
+            self.party.session.mesh().recycle(message);
         }
         Ok(stream.waiting.drain(..wanted).collect())
     }
@@ -307,7 +310,7 @@ impl AstraEngine {
 
     /// Draws the masks of a job's rows of bits.
     pub(crate) fn draw_and_masks(&mut self, job: &Job, dst: Rows) {
-        let cols = self.plan.register(dst.reg).cols;
+        let cols = self.party.plan.register(dst.reg).cols;
         let (stride, words) = (row_words(cols), words_of(&job.cols, cols));
         for index in 0..dst.count {
             let row = dst.row(index) as usize * stride;
@@ -322,7 +325,7 @@ impl AstraEngine {
         if self.me == 2 {
             return Vec::new();
         }
-        let cols = self.plan.register(dst.reg).cols;
+        let cols = self.party.plan.register(dst.reg).cols;
         let (stride, range) = (row_words(cols), words_of(&job.cols, cols));
         let mut rows = vec![0; dst.count as usize * range.len()];
         for (index, row) in rows.chunks_exact_mut(range.len().max(1)).enumerate() {
@@ -364,7 +367,7 @@ impl AstraEngine {
 
     /// A component of some numbers.
     pub(crate) fn numbers<E: Element>(&self, component: usize, reg: Reg, cols: &Range<usize>) -> &[E] {
-        &self.component(component).get(reg).words::<E>()[cols.clone()]
+        &self.party.component(component).get(reg).words::<E>()[cols.clone()]
     }
 
     /// Some columns of two vectors.
@@ -389,9 +392,9 @@ impl AstraEngine {
 
     /// A job's columns of rows of a component.
     pub(crate) fn packed(&self, job: &Job, rows: Rows, component: usize) -> Vec<u64> {
-        let stride = row_words(self.plan.register(rows.reg).cols);
+        let stride = row_words(self.party.plan.register(rows.reg).cols);
         packed_rows(
-            self.component(component).get(rows.reg).words(),
+            self.party.component(component).get(rows.reg).words(),
             stride,
             Bank::stack(rows),
             job.cols.clone(),
@@ -404,7 +407,7 @@ impl AstraEngine {
     }
 
     pub(crate) fn mul_batch(&self, job: &Job, dst: Reg) -> Batch {
-        batch(job, self.domain(dst), job.cols.len(), job.cols.start)
+        batch(job, self.party.domain(dst), job.cols.len(), job.cols.start)
     }
 
     /// Results of a product of matrices. Its messages are counted by themselves, as it is made with its last job.

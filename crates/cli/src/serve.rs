@@ -22,6 +22,9 @@ const PATIENCE: Duration = Duration::from_hours(24 * 365);
 /// After a failed run: time for the others to notice too.
 const PAUSE: Duration = Duration::from_millis(200);
 
+/// After meetings that failed one after another: twice as long each time, and no longer than this.
+const LONGEST_PAUSE: Duration = Duration::from_secs(5);
+
 pub(crate) fn serve(context: &mut Context<'_>, args: &ServeArgs) -> Result<(), Failure> {
     let loaded = program::load(context, &args.program)?;
     let values = program::values(&loaded.input_types(), &args.inputs)?;
@@ -52,6 +55,7 @@ pub(crate) fn serve(context: &mut Context<'_>, args: &ServeArgs) -> Result<(), F
     let within = args.wait.wait.unwrap_or(PATIENCE);
     let mut failed = 0_u64;
     let mut number = 0_u64;
+    let mut pause = PAUSE;
     while !signals.asked() && args.runs.is_none_or(|runs| number < runs) {
         number += 1;
         let busy = |_, _| signals.busy(true);
@@ -60,6 +64,7 @@ pub(crate) fn serve(context: &mut Context<'_>, args: &ServeArgs) -> Result<(), F
             None => seat.run_within(&compiled, &protocol, &values, &busy, within),
         };
         signals.busy(false);
+        pause = pause_after(pause, matches!(result, Err(tacit::Error::Setup(_))));
         match result {
             Ok(mut done) => {
                 done.report.comparison = done.report.comparison.or_else(|| picked.clone());
@@ -76,7 +81,7 @@ pub(crate) fn serve(context: &mut Context<'_>, args: &ServeArgs) -> Result<(), F
                 // That it stops for good comes first, whether or not anybody reads what it writes.
                 seat.may_run()?;
                 written.map_err(|failure| failure.after_attempts(seat.attempts()))?;
-                std::thread::sleep(PAUSE);
+                std::thread::sleep(pause);
             }
         }
     }
@@ -85,6 +90,12 @@ pub(crate) fn serve(context: &mut Context<'_>, args: &ServeArgs) -> Result<(), F
         return Err(failure.after_attempts(seat.attempts()));
     }
     Ok(())
+}
+
+/// How long to wait after a failure, after the last pause. Whoever has a wrong certificate, say, is refused each time: that
+/// shouldn't fill the log.
+fn pause_after(last: Duration, missed: bool) -> Duration {
+    if missed { LONGEST_PAUSE.min(2 * last) } else { PAUSE }
 }
 
 /// Whether every later run would fail likewise.
@@ -174,5 +185,23 @@ impl Signals {
         if !self.asked() {
             self.idle.store(!busy, Ordering::SeqCst);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pauses_grow_while_the_others_are_missed() {
+        let pauses: Vec<Duration> = [true, true, false, true, true, true, true, true, true]
+            .into_iter()
+            .scan(PAUSE, |pause, missed| {
+                *pause = pause_after(*pause, missed);
+                Some(*pause)
+            })
+            .collect();
+        let millis = [400, 800, 200, 400, 800, 1600, 3200, 5000, 5000].map(Duration::from_millis);
+        assert_eq!(pauses, millis);
     }
 }

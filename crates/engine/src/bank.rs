@@ -16,6 +16,12 @@ pub const fn row_words(cols: usize) -> usize {
     cols.div_ceil(128) * 2
 }
 
+/// The words of a row that hold columns `cols`; the last ones to the row's end.
+pub fn words_of(cols: &Range<usize>, total: usize) -> Range<usize> {
+    let end = if cols.end == total { row_words(total) } else { cols.end / 64 };
+    cols.start / 64..end
+}
+
 /// Runs `$body` with `$word` as the machine word of a ring.
 #[macro_export]
 macro_rules! with_word {

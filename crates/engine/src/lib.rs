@@ -6,7 +6,6 @@
 
 pub mod bank;
 pub mod clear;
-pub mod cross;
 mod engine;
 mod error;
 pub mod executor;

@@ -319,6 +319,37 @@ fn different_lists_are_an_error_on_both_sides() {
     }
 }
 
+/// Whoever has a key and isn't needed can't end a gathering by being wrong.
+#[test]
+fn a_client_with_another_list_that_is_not_needed_ends_no_gathering() {
+    for security in [Security::Tcp, Security::Tls] {
+        let deployment = Deployment::new(2, 2).with(security);
+        deployment.edit(3, "name = \"C0\"", "name = \"eve\"");
+        let configs = [0, 1, 2].map(|endpoint| deployment.config(endpoint));
+        thread::scope(|scope| {
+            let parties = [&configs[0], &configs[1]].map(|config| {
+                let mut listener = Listener::bind(config).unwrap();
+                scope.spawn(move || {
+                    let links = listener.gather(&[2], Duration::from_secs(20));
+                    (links, listener)
+                })
+            });
+            let refused = client_mesh(&deployment.config(3), &[3]).unwrap_err().to_string();
+            assert!(refused.contains("does not fit in with this side"), "{refused}");
+            client_mesh(&configs[2], &[2]).unwrap();
+            let ended = parties.map(|party| party.join().unwrap());
+            let away: Vec<String> = ended
+                .into_iter()
+                .flat_map(|(links, listener)| {
+                    links.unwrap();
+                    listener.turned_away().map(ToString::to_string).collect::<Vec<_>>()
+                })
+                .collect();
+            assert!(away.iter().any(|why| why.contains("is C1: ")), "{away:?}");
+        });
+    }
+}
+
 #[test]
 fn another_version_is_said() {
     let deployment = Deployment::new(2, 0).with(Security::Tcp);

@@ -4,10 +4,10 @@
 //! after tile, AND after AND, a row of blocks for each. With information-theoretic zero-sharing they are fresh
 //! randomness, as in `fresh`.
 
-use crate::engine::ReplicatedEngine;
 use crate::planted::{Mistake, planted};
+use crate::state::ReplicatedEngine;
 use crate::verify::BEGUN;
-use crate::{ZeroSharing, next, prev};
+use crate::zero_sharing::ZeroSharing;
 use std::ops::Range;
 use tacit_circuit::{Layer, Layered};
 use tacit_engine::layer::{all, each_row, first_block, message_bytes, message_of_rows, pieces};
@@ -16,9 +16,8 @@ use tacit_engine::{Error, Job};
 use tacit_kernel::{bits, gates};
 use tacit_program::plan::{Operand, Reg};
 use tacit_session::{At, Draw, step};
-
-/// Bytes of masks that are drawn at once: they stay in the first cache until they are used.
-const BLOCK_BYTES: usize = 8 << 10;
+use tacit_threeparty::products::BLOCK_BYTES;
+use tacit_threeparty::{next, prev};
 
 impl ReplicatedEngine {
     pub(crate) fn layer_begin(
@@ -28,31 +27,14 @@ impl ReplicatedEngine {
         inputs: &[Operand],
         dst: Reg,
     ) -> Result<(), Error> {
-        if job.stage == 0 {
-            // The constant is the component x_0, as for every public value.
-            let tile = self.tiles.open(job, circuit);
-            tile.constant(0, self.me == 0);
-            tile.constant(1, self.me == 1);
-        }
-        let layer = &circuit.layers[job.stage as usize];
-        let tile = self.tiles.get(job);
-        section(Section::Slicing, || {
-            tile.load(0, circuit, job.stage as usize, inputs, &self.own);
-            tile.load(1, circuit, job.stage as usize, inputs, &self.prev);
-        });
-        section(Section::Gates, || tile.sums(layer));
-        if job.stage == circuit.depth() {
-            section(Section::Slicing, || {
-                tile.store(0, circuit, self.own.make(dst).words_mut());
-                tile.store(1, circuit, self.prev.make(dst).words_mut());
-            });
-            self.tiles.close(job);
+        if !self.party.load_layer(job, circuit, inputs, dst) {
             return Ok(());
         }
+        let layer = &circuit.layers[job.stage as usize];
         for (piece, gates) in pieces(layer, job) {
             if self.zero_sharing == ZeroSharing::InformationTheoretic {
                 let drawn = self.draw_rows_of(job, &layer.ands[gates.clone()])?;
-                self.session.mesh().send_vec(prev(self.me), layer_at(job, circuit, piece), drawn)?;
+                self.party.session.mesh().send_vec(prev(self.me), layer_at(job, circuit, piece), drawn)?;
             }
             let message = if self.verified.is_some() && !is_unnoted(job, piece) {
                 self.noted_ands(job, circuit, layer, gates)
@@ -60,7 +42,7 @@ impl ReplicatedEngine {
                 self.ands(job, circuit, layer, gates)
             };
             let at = layer_at(job, circuit, piece);
-            section(Section::Sending, || self.session.mesh().send_vec(next(self.me), at, message))?;
+            section(Section::Sending, || self.party.session.mesh().send_vec(next(self.me), at, message))?;
         }
         Ok(())
     }
@@ -76,7 +58,7 @@ impl ReplicatedEngine {
                         self.recv_rows_of(job, at, prev(self.me), gates, 1, <[u64]>::copy_from_slice)
                     })?;
                     if let Some(verified) = &mut self.verified {
-                        verified.proofs.go_on(&mut self.session)?;
+                        verified.proofs.go_on(&mut self.party.session)?;
                     }
                 }
                 ZeroSharing::InformationTheoretic => {
@@ -98,23 +80,23 @@ impl ReplicatedEngine {
         component: usize,
         put: fn(&mut [u64], &[u64]),
     ) -> Result<(), Error> {
-        let message = self.session.mesh().recv(from, at, message_bytes(job, gates.len()))?;
+        let message = self.party.session.mesh().recv(from, at, message_bytes(job, gates.len()))?;
         if let Some(verified) = self.verified.as_mut().filter(|_| !is_unnoted(job, at.part - step::CIRCUIT)) {
             verified.proofs.finish(&message);
         }
-        let tile = self.tiles.get(job);
+        let tile = self.party.tiles.get(job);
         each_row(job, gates.len(), &message, |index, row| put(tile.row(gates[index][2], component), row));
-        self.session.mesh().recycle(message);
+        self.party.session.mesh().recycle(message);
         Ok(())
     }
 
     /// Draws fresh masks where the previous party's components will be, and gives them as a message for it: see
     /// [`crate::fresh`].
     fn draw_rows_of(&mut self, job: &Job, gates: &[[u32; 3]]) -> Result<Vec<u8>, Error> {
-        let tile = self.tiles.get(job);
+        let tile = self.party.tiles.get(job);
         let words = tile.row_words();
         let mut rows = vec![0_u64; gates.len() * words];
-        self.session.entropy().fill(bytemuck::cast_slice_mut(&mut rows))?;
+        self.party.session.entropy().fill(bytemuck::cast_slice_mut(&mut rows))?;
         for (gate, row) in gates.iter().zip(rows.chunks_exact(words)) {
             tile.row(gate[2], 1).copy_from_slice(row);
         }
@@ -125,16 +107,16 @@ impl ReplicatedEngine {
 
     /// This party's part of some ANDs of a layer, as the message for the next party.
     fn ands(&mut self, job: &Job, circuit: &Layered, layer: &Layer, range: Range<usize>) -> Vec<u8> {
-        let tile = self.tiles.get(job);
+        let tile = self.party.tiles.get(job);
         let words = tile.row_words();
         let gates = &layer.ands[range.clone()];
         // The masks are written over all of it.
-        let mut rows = self.session.mesh().filled(gates.len() * words * 8);
+        let mut rows = self.party.session.mesh().filled(gates.len() * words * 8);
         let draw = Draw { part: step::CIRCUIT, op: job.op };
         let row_blocks = words as u64 / 2;
         let first = first_block(job, circuit, layer, range.start);
         let step = (BLOCK_BYTES / (words * 8)).max(1);
-        let (key, prev_key) = self.session.two_streams(next(self.me), prev(self.me));
+        let (key, prev_key) = self.party.session.two_streams(next(self.me), prev(self.me));
         for (index, (gates, rows)) in gates.chunks(step).zip(rows.chunks_mut(step * words * 8)).enumerate() {
             match self.zero_sharing {
                 ZeroSharing::Computational => {
@@ -149,18 +131,18 @@ impl ReplicatedEngine {
             }
             section(Section::Gates, || gates::replicated_ands(tile.memory(), words, gates, rows));
         }
-        section(Section::Sending, || message_of_rows(self.session.mesh(), job, rows))
+        section(Section::Sending, || message_of_rows(self.party.session.mesh(), job, rows))
     }
 
     /// As [`Self::ands`], and notes what the proofs will be about.
     fn noted_ands(&mut self, job: &Job, circuit: &Layered, layer: &Layer, range: Range<usize>) -> Vec<u8> {
-        let tile = self.tiles.get(job);
+        let tile = self.party.tiles.get(job);
         let words = tile.row_words();
         let gates = &layer.ands[range.clone()];
-        let mut rows = self.session.mesh().filled(gates.len() * words * 8);
+        let mut rows = self.party.session.mesh().filled(gates.len() * words * 8);
         let draw = Draw { part: step::CIRCUIT, op: job.op };
         let first = first_block(job, circuit, layer, range.start);
-        let (key, prev_key) = self.session.two_streams(next(self.me), prev(self.me));
+        let (key, prev_key) = self.party.session.two_streams(next(self.me), prev(self.me));
         let proofs = &mut self.verified.as_mut().expect("only verified ANDs are noted").proofs;
         let whole = job.cols.len() == words * 64;
         // Where rows aren't whole, what is noted has to be packed as the message is.
@@ -204,7 +186,7 @@ impl ReplicatedEngine {
                 bits::pack_rows(loose, words, all(gates.len()), 0..job.cols.len(), bytes);
             }
         }
-        section(Section::Sending, || message_of_rows(self.session.mesh(), job, rows))
+        section(Section::Sending, || message_of_rows(self.party.session.mesh(), job, rows))
     }
 }
 
@@ -212,11 +194,6 @@ impl ReplicatedEngine {
 fn is_unnoted(job: &Job, piece: u16) -> bool {
     let full = job.cols.len().is_multiple_of(128);
     piece > 0 && planted(Mistake::PiecesUnnoted) || full && planted(Mistake::FullTilesUnnoted)
-}
-
-/// Words in which the ANDs of a layer of a tile are noted for the proofs.
-pub(crate) fn noted_words(layer: &Layer, job: &Job) -> u64 {
-    pieces(layer, job).map(|(_, ands)| (ands.len() * job.cols.len()).div_ceil(64) as u64).sum()
 }
 
 fn layer_at(job: &Job, circuit: &Layered, piece: u16) -> At {

@@ -21,13 +21,13 @@
 //!   `(S >> d) + (T >> d) - w 2^(k-d) = sar(S, d) + sar(T, d) + msb(S) msb(T) 2^(k-d)`, where `sar` copies the top bit
 //!   down: `A = sar(S, d)`, `D = msb(S) 2^(k-d)`, `v = msb(T)`, `E = sar(T, d)`.
 
-use crate::engine::{ReplicatedEngine, words_of};
-use crate::products::send_rows;
-use tacit_engine::bank::{Bank, row_words};
+use crate::state::ReplicatedEngine;
+use tacit_engine::bank::{Bank, row_words, words_of};
 use tacit_engine::profile::{Section, section};
 use tacit_engine::{Error, Job, with_word};
 use tacit_kernel::{Element, Word, bits, transpose};
 use tacit_program::plan::{Reg, Rows};
+use tacit_threeparty::products::{Products, rows_bytes};
 
 /// Draws of `select`.
 const A_ONE: u16 = 0;
@@ -51,44 +51,45 @@ impl ReplicatedEngine {
         if self.me != 0 {
             return Ok(());
         }
-        let message = self.recv_bits(job, 1, u32::from(count))?;
-        let stride = row_words(self.plan.register(s).cols);
-        let words = self.own.make(s).words_mut();
+        let message = self.recv(job, 1, rows_bytes(job, count.into()))?;
+        let stride = row_words(self.party.plan.register(s).cols);
+        let words = self.party.own.make(s).words_mut();
         let rows = Bank::stack(Rows::run(s, 0, u32::from(count)));
         section(Section::Receiving, || {
             bits::unpack_rows(&message, words, stride, rows, job.cols.clone());
         });
-        self.session.mesh().recycle(message);
+        self.party.session.mesh().recycle(message);
         Ok(())
     }
 
     /// P_1: shares the bits of `S = x_1 + x_0`.
     fn split_sum(&mut self, job: &Job, a: Reg, count: u32, s: Reg) -> Result<(), Error> {
-        let stride = row_words(self.plan.register(s).cols);
-        let words = words_of(&job.cols, self.plan.register(s).cols);
-        let mut planes = self.prev.take(s);
-        with_word!(self.width(a), W => {
-            let sum = sum_of_components::<W>(&self.own, &self.prev, a, job);
+        let stride = row_words(self.party.plan.register(s).cols);
+        let words = words_of(&job.cols, self.party.plan.register(s).cols);
+        let mut planes = self.party.prev.take(s);
+        with_word!(self.party.width(a), W => {
+            let sum = self.party.sum_of::<W>(a, job.cols.clone());
             let planes = &mut planes.words_mut()[words.start..];
             section(Section::Slicing, || transpose::to_planes::<W>(&sum, count as usize, planes, stride));
         });
         self.split_mask(job, count, s);
         for row in 0..count as usize {
             let range = row * stride + words.start..row * stride + words.end;
-            bits::xor_assign(&mut planes.words_mut()[range.clone()], &self.own.get(s).words()[range]);
+            bits::xor_assign(&mut planes.words_mut()[range.clone()], &self.party.own.get(s).words()[range]);
         }
-        self.prev.put(s, planes);
-        send_rows(&mut self.session, &self.prev, job, 0, Rows::run(s, 0, count))
+        let message = self.party.pack_rows(&planes, Rows::run(s, 0, count), stride, job.cols.clone());
+        self.party.prev.put(s, planes);
+        self.send(job, 0, message)
     }
 
     /// P_1 and P_2: component 1 of `S`'s bits.
     fn split_mask(&mut self, job: &Job, count: u32, s: Reg) {
-        let cols = self.plan.register(s).cols;
+        let cols = self.party.plan.register(s).cols;
         let stride = row_words(cols);
         let words = words_of(&job.cols, cols);
         let me = self.me;
-        let bank = if me == 1 { &mut self.own } else { &mut self.prev };
-        let key = self.session.stream(if me == 1 { 2 } else { 1 });
+        let bank = if me == 1 { &mut self.party.own } else { &mut self.party.prev };
+        let key = self.party.session.stream(if me == 1 { 2 } else { 1 });
         let planes = bank.make(s).words_mut::<u64>();
         section(Section::Randomness, || {
             for row in 0..count as usize {
@@ -100,17 +101,17 @@ impl ReplicatedEngine {
     }
 
     pub(crate) fn inject_begin(&mut self, job: &Job, a: Rows, dst: Reg) -> Result<(), Error> {
-        with_word!(self.width(dst), W => {
+        with_word!(self.party.width(dst), W => {
             if job.stage == 1 {
                 return self.select_answer::<W>(job, dst);
             }
             match self.me {
                 1 => {
-                    let u = self.bits_of::<W>(job, a, true, true);
+                    let u = self.party.bits_of::<W>(a, &job.cols, &[1, 0]);
                     self.select_give::<W>(job, dst, &u, None)
                 }
                 2 => {
-                    let v = self.bits_of::<W>(job, a, true, false);
+                    let v = self.party.bits_of::<W>(a, &job.cols, &[2]);
                     let a_one = self.select_stream::<W>(job, 1, A_ONE);
                     // a_1 + v d_1 with d_1 = -2 a_1; the 1 of D is in d_0.
                     let e = a_one.iter().zip(&v).map(|(&a, &v)| {
@@ -125,10 +126,10 @@ impl ReplicatedEngine {
     }
 
     pub(crate) fn inject_finish(&mut self, job: &Job, a: Rows, dst: Reg) -> Result<(), Error> {
-        with_word!(self.width(dst), W => {
+        with_word!(self.party.width(dst), W => {
             match (self.me, job.stage) {
                 (0, 0) => {
-                    let v = self.bits_of::<W>(job, a, false, true);
+                    let v = self.party.bits_of::<W>(a, &job.cols, &[2]);
                     let given = self.recv_words::<W>(job, 1, job.cols.len())?;
                     let share = given.iter().zip(&v).map(|(&a, &v)| {
                         // a_0 + v d_0 with d_0 = 1 - 2 a_0.
@@ -146,13 +147,13 @@ impl ReplicatedEngine {
 
     pub(crate) fn shift_begin(&mut self, job: &Job, a: Reg, by: u8, dst: Reg) -> Result<(), Error> {
         let by = u32::from(by);
-        with_word!(self.width(dst), W => {
+        with_word!(self.party.width(dst), W => {
             if job.stage == 1 {
                 return self.select_answer::<W>(job, dst);
             }
             match self.me {
                 1 => {
-                    let sum = sum_of_components::<W>(&self.own, &self.prev, a, job);
+                    let sum = self.party.sum_of::<W>(a, job.cols.clone());
                     let shifted: Vec<W> = sum.iter().map(|word| word.sar(by)).collect();
                     let wrap: Vec<W> = sum.iter().map(|word| word.shr(W::BITS - 1).shl(W::BITS - by)).collect();
                     self.select_give(job, dst, &shifted, Some(&wrap))
@@ -160,7 +161,7 @@ impl ReplicatedEngine {
                 2 => {
                     let a_one = self.select_stream::<W>(job, 1, A_ONE);
                     let d_one = self.select_stream::<W>(job, 1, D_ONE);
-                    let third = &self.own.get(a).words::<W>()[job.cols.clone()];
+                    let third = &self.party.own.get(a).words::<W>()[job.cols.clone()];
                     let e = third.iter().zip(&a_one).zip(&d_one).map(|((t, &a), &d)| {
                         a.wrapping_add(t.shr(W::BITS - 1).wrapping_mul(d)).wrapping_add(t.sar(by))
                     });
@@ -173,12 +174,12 @@ impl ReplicatedEngine {
     }
 
     pub(crate) fn shift_finish(&mut self, job: &Job, a: Reg, dst: Reg) -> Result<(), Error> {
-        with_word!(self.width(dst), W => {
+        with_word!(self.party.width(dst), W => {
             match (self.me, job.stage) {
                 (0, 0) => {
                     let given = self.recv_words::<W>(job, 1, 2 * job.cols.len())?;
                     let (a_zero, d_zero) = given.split_at(job.cols.len());
-                    let third = &self.prev.get(a).words::<W>()[job.cols.clone()];
+                    let third = &self.party.prev.get(a).words::<W>()[job.cols.clone()];
                     let share = third.iter().zip(a_zero).zip(d_zero).map(|((t, &a), &d)| {
                         a.wrapping_add(t.shr(W::BITS - 1).wrapping_mul(d))
                     });
@@ -199,11 +200,11 @@ impl ReplicatedEngine {
             let masks = self.select_stream::<W>(job, 2, which);
             message.extend(values.iter().zip(masks).map(|(value, mask)| value.wrapping_sub(mask)));
         }
-        self.session.mesh().send(0, Self::at(job), bytemuck::cast_slice(&message))?;
+        self.party.session.mesh().send(0, Self::at(job), bytemuck::cast_slice(&message))?;
         let one = self.select_stream::<W>(job, 2, RESULT_ONE);
         let zero = self.select_stream::<W>(job, 0, RESULT_ZERO);
-        self.own.make(dst).words_mut::<W>()[job.cols.clone()].copy_from_slice(&one);
-        self.prev.make(dst).words_mut::<W>()[job.cols.clone()].copy_from_slice(&zero);
+        self.party.own.make(dst).words_mut::<W>()[job.cols.clone()].copy_from_slice(&one);
+        self.party.prev.make(dst).words_mut::<W>()[job.cols.clone()].copy_from_slice(&zero);
         Ok(())
     }
 
@@ -213,17 +214,17 @@ impl ReplicatedEngine {
         for (e, r) in e.iter_mut().zip(&one) {
             *e = e.wrapping_sub(*r);
         }
-        self.session.mesh().send(0, Self::at(job), bytemuck::cast_slice(&e))?;
-        self.own.make(dst).words_mut::<W>()[job.cols.clone()].copy_from_slice(&e);
-        self.prev.make(dst).words_mut::<W>()[job.cols.clone()].copy_from_slice(&one);
+        self.party.session.mesh().send(0, Self::at(job), bytemuck::cast_slice(&e))?;
+        self.party.own.make(dst).words_mut::<W>()[job.cols.clone()].copy_from_slice(&e);
+        self.party.prev.make(dst).words_mut::<W>()[job.cols.clone()].copy_from_slice(&one);
         Ok(())
     }
 
     /// P_0, end of stage 0: keeps `a_0 + v d_0` and `e` until it answers.
     fn select_store<W: Word>(&mut self, job: &Job, dst: Reg, share: &[W]) -> Result<(), Error> {
         let e = self.recv_words::<W>(job, 2, job.cols.len())?;
-        self.own.make(dst).words_mut::<W>()[job.cols.clone()].copy_from_slice(share);
-        self.prev.make(dst).words_mut::<W>()[job.cols.clone()].copy_from_slice(&e);
+        self.party.own.make(dst).words_mut::<W>()[job.cols.clone()].copy_from_slice(share);
+        self.party.prev.make(dst).words_mut::<W>()[job.cols.clone()].copy_from_slice(&e);
         Ok(())
     }
 
@@ -235,21 +236,22 @@ impl ReplicatedEngine {
         let first_stage = Job { stage: 0, ..job.clone() };
         let q = self.select_stream::<W>(&first_stage, 1, RESULT_ZERO);
         let mut m = q.clone();
-        for (m, share) in m.iter_mut().zip(&self.own.get(dst).words::<W>()[job.cols.clone()]) {
+        for (m, share) in m.iter_mut().zip(&self.party.own.get(dst).words::<W>()[job.cols.clone()]) {
             *m = share.wrapping_sub(*m);
         }
-        self.session.mesh().send(2, Self::at(job), bytemuck::cast_slice(&m))?;
-        for (component, m) in self.prev.make(dst).words_mut::<W>()[job.cols.clone()].iter_mut().zip(&m) {
+        self.party.session.mesh().send(2, Self::at(job), bytemuck::cast_slice(&m))?;
+        for (component, m) in self.party.prev.make(dst).words_mut::<W>()[job.cols.clone()].iter_mut().zip(&m)
+        {
             *component = component.wrapping_add(*m);
         }
-        self.own.make(dst).words_mut::<W>()[job.cols.clone()].copy_from_slice(&q);
+        self.party.own.make(dst).words_mut::<W>()[job.cols.clone()].copy_from_slice(&q);
         Ok(())
     }
 
     /// P_2, end of stage 1: component 2 is `e + m`.
     fn select_complete<W: Word>(&mut self, job: &Job, dst: Reg) -> Result<(), Error> {
         let m = self.recv_words::<W>(job, 0, job.cols.len())?;
-        for (component, m) in self.own.make(dst).words_mut::<W>()[job.cols.clone()].iter_mut().zip(&m) {
+        for (component, m) in self.party.own.make(dst).words_mut::<W>()[job.cols.clone()].iter_mut().zip(&m) {
             *component = component.wrapping_add(*m);
         }
         Ok(())
@@ -263,36 +265,11 @@ impl ReplicatedEngine {
         words
     }
 
-    /// A job's bits of one row, as words: of `own`, of `prev`, or their XOR.
-    fn bits_of<W: Word>(&self, job: &Job, rows: Rows, own: bool, prev: bool) -> Vec<W> {
-        let words = words_of(&job.cols, self.plan.register(rows.reg).cols);
-        let mut packed = vec![0; words.len()];
-        for (bank, wanted) in [(&self.own, own), (&self.prev, prev)] {
-            if wanted {
-                bits::xor_assign(&mut packed, &bank.row(rows, 0)[words.clone()]);
-            }
-        }
-        let mut out = vec![W::ZERO; job.cols.len()];
-        transpose::bit_to_words::<W>(&packed, &mut out);
-        out
-    }
-
     fn recv_words<W: Word>(&mut self, job: &Job, from: usize, count: usize) -> Result<Vec<W>, Error> {
-        let message = self.session.mesh().recv(from, Self::at(job), count * W::BYTES)?;
+        let message = self.recv(job, from, count * W::BYTES)?;
         let mut words = vec![W::ZERO; count];
         bytemuck::cast_slice_mut(&mut words).copy_from_slice(&message);
-        self.session.mesh().recycle(message);
+        self.party.session.mesh().recycle(message);
         Ok(words)
     }
-}
-
-/// `x_i + x_(i-1)` of a job's columns.
-fn sum_of_components<W: Word>(own: &Bank, prev: &Bank, a: Reg, job: &Job) -> Vec<W> {
-    let mut sum = vec![W::ZERO; job.cols.len()];
-    tacit_kernel::ring::add(
-        &own.get(a).words::<W>()[job.cols.clone()],
-        &prev.get(a).words::<W>()[job.cols.clone()],
-        &mut sum,
-    );
-    sum
 }

@@ -1,35 +1,24 @@
 //! What every operation sends, message by message. The conformance suite holds it against the links' counters.
 
-use crate::verified::DIGEST_BITS;
-use crate::{PARTIES, ZeroSharing, next, prev};
+use crate::scheme::{SCHEME, held_streams};
+use crate::zero_sharing::ZeroSharing;
 use tacit_engine::{Checks, Participants};
 use tacit_program::cost::{Flow, Phase};
-use tacit_program::plan::{InputOp, OpKind, OutputOp, Plan, Reg};
-
-/// Bits of a seed.
-const SEED_BITS: u64 = 128;
-
-/// Bits of a count of draws.
-const COUNT_BITS: u64 = 64;
+use tacit_program::plan::{InputOp, OpKind, Plan};
+use tacit_threeparty::cost::{COUNT_BITS, SEED_BITS, bits_of, result_bits};
+use tacit_threeparty::{PARTIES, next, prev};
 
 pub(crate) fn operation(plan: &Plan, kind: &OpKind, stage: u32, zero_sharing: ZeroSharing) -> Vec<Flow> {
-    let bits = |reg: Reg| plan.register(reg).len() as u64 * plan.register(reg).domain.bits();
+    let bits = result_bits(plan, kind, stage);
     match kind {
-        OpKind::And { dst, .. } => {
-            product(u64::from(dst.count) * plan.register(dst.reg).cols as u64, zero_sharing)
+        // An element or a bit of each from everybody to the next.
+        OpKind::And { .. } | OpKind::Mul { .. } | OpKind::MatMul { .. } | OpKind::Circuit { .. } => {
+            product(bits, zero_sharing)
         }
-        OpKind::Mul { dst, .. } | OpKind::MatMul { dst, .. } => product(bits(*dst), zero_sharing),
         // Only P_1 has a number to share bit by bit.
-        OpKind::Split { s, bits, .. } => {
-            vec![Flow { from: 1, to: 0, bits: u64::from(*bits) * plan.register(*s).cols as u64 }]
-        }
-        // A bit of every AND of a layer from everybody to the next.
-        OpKind::Circuit { circuit, .. } => {
-            let ands = circuit.layers[stage as usize].ands.len() as u64;
-            product(ands * kind.extent(plan) as u64, zero_sharing)
-        }
-        OpKind::Inject { dst, .. } => select(bits(*dst), 1, stage),
-        OpKind::Shift { dst, .. } => select(bits(*dst), 2, stage),
+        OpKind::Split { .. } => vec![Flow { from: 1, to: 0, bits }],
+        OpKind::Inject { .. } => select(bits, 1, stage),
+        OpKind::Shift { .. } => select(bits, 2, stage),
         OpKind::Msb { .. } => unreachable!("lowering takes signs by circuits here"),
     }
 }
@@ -44,45 +33,19 @@ fn select(bits: u64, given: u64, stage: u32) -> Vec<Flow> {
 }
 
 pub(crate) fn input(plan: &Plan, participants: &Participants, input: &InputOp) -> Vec<Flow> {
-    let register = plan.register(input.reg);
-    let bits = register.len() as u64 * register.domain.bits();
-    let from = participants.endpoint(input.owner);
-    if from < PARTIES {
-        vec![Flow { from, to: prev(from), bits }]
-    } else {
-        vec![Flow { from, to: 2, bits }, Flow { from, to: 0, bits }]
-    }
+    let (bits, from) = (bits_of(plan, input.reg), participants.endpoint(input.owner));
+    let to = |to| Flow { from, to, bits };
+    if from < PARTIES { vec![to(prev(from))] } else { SCHEME.holders(SCHEME.masked).map(to).to_vec() }
 }
 
 pub(crate) fn seeds(client: usize) -> Vec<Flow> {
-    [(0, 1), (1, 2), (2, 1)].map(|(to, seeds)| Flow { from: client, to, bits: seeds * SEED_BITS }).to_vec()
-}
-
-pub(crate) fn output(plan: &Plan, participants: &Participants, output: &OutputOp) -> Vec<Flow> {
-    let register = plan.register(output.reg);
-    let bits = register.len() as u64 * register.domain.bits();
-    let parties = (0..PARTIES).filter(|&to| participants.learns(to, output.to));
-    let clients = participants.clients_that_learn(output.to);
-    parties
-        .map(|to| Flow { from: prev(to), to, bits })
-        .chain(clients.flat_map(|to| (0..PARTIES).map(move |from| Flow { from, to, bits })))
-        .collect()
-}
-
-/// What confirms an output: a digest from the next party's other neighbour; for clients from every party, and with it
-/// its acceptance.
-pub(crate) fn output_digests(participants: &Participants, output: &OutputOp) -> Vec<Flow> {
-    let parties = (0..PARTIES).filter(|&to| participants.learns(to, output.to));
-    let clients = participants.clients_that_learn(output.to);
-    parties
-        .map(|to| Flow { from: next(to), to, bits: DIGEST_BITS })
-        .chain(clients.flat_map(|to| (0..PARTIES).map(move |from| Flow { from, to, bits: 2 * DIGEST_BITS })))
-        .collect()
+    let seeds = |to| held_streams(to).count() as u64;
+    (0..PARTIES).map(|to| Flow { from: client, to, bits: seeds(to) * SEED_BITS }).collect()
 }
 
 pub(crate) fn checks() -> Checks {
     let mut checks = Checks::default();
-    checks.round(Phase::Verify, to_both(COUNT_BITS, COUNT_BITS));
+    checks.round(Phase::Verify, SCHEME.to_all(COUNT_BITS));
     checks
 }
 

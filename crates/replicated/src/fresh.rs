@@ -12,58 +12,52 @@
 //!
 //! Between the two stages of a job `t_i` stands where the previous party's component will.
 
-use crate::engine::{ReplicatedEngine, words_of};
-use crate::prev;
-use crate::products::{send_elements, send_rows};
+use crate::state::ReplicatedEngine;
 use std::ops::Range;
-use tacit_engine::bank::row_words;
-use tacit_engine::wire::unpack_columns;
+use tacit_engine::bank::{row_words, words_of};
+use tacit_engine::wire::{message_bytes, message_of};
 use tacit_engine::{Error, Job, with_element};
-use tacit_kernel::{Buffer, Element, bits, ring};
-use tacit_program::plan::{Reg, Register, Rows};
+use tacit_kernel::Element;
+use tacit_program::plan::{Reg, Rows};
+use tacit_threeparty::prev;
+use tacit_threeparty::products::{Products, add_columns, add_rows, rows_bytes};
 
 impl ReplicatedEngine {
     /// Draws a job's bits of rows, for the previous party's components, and sends them to it.
     pub(crate) fn draw_rows(&mut self, job: &Job, rows: Rows) -> Result<(), Error> {
-        let cols = self.plan.register(rows.reg).cols;
+        let cols = self.party.plan.register(rows.reg).cols;
         let (stride, words) = (row_words(cols), words_of(&job.cols, cols));
-        let mut drawn = self.prev.take(rows.reg);
+        let mut drawn = self.party.prev.take(rows.reg);
         for index in 0..rows.count {
             let start = rows.row(index) as usize * stride;
             let row = &mut drawn.words_mut::<u64>()[start + words.start..start + words.end];
-            self.session.entropy().fill(bytemuck::cast_slice_mut(row))?;
+            self.party.session.entropy().fill(bytemuck::cast_slice_mut(row))?;
         }
-        self.prev.put(rows.reg, drawn);
-        send_rows(&mut self.session, &self.prev, job, prev(self.me), rows)
+        let message = self.party.pack_rows(&drawn, rows, stride, job.cols.clone());
+        self.party.prev.put(rows.reg, drawn);
+        self.send(job, prev(self.me), message)
     }
 
     /// Draws elements of a register, for the previous party's component, and sends them to it.
     pub(crate) fn draw_elements(&mut self, job: &Job, reg: Reg, cols: Range<usize>) -> Result<(), Error> {
-        let mut drawn = self.prev.take(reg);
-        with_element!(self.domain(reg), E => {
+        let shape = self.party.plan.register(reg);
+        let mut drawn = self.party.prev.take(reg);
+        with_element!(shape.domain, E => {
             let mut bytes = vec![0; cols.len() * E::DRAWN];
-            self.session.entropy().fill(&mut bytes)?;
+            self.party.session.entropy().fill(&mut bytes)?;
             E::draw(&bytes, &mut drawn.words_mut::<E>()[cols.clone()]);
         });
-        self.prev.put(reg, drawn);
-        send_elements(&mut self.session, &self.prev, job, prev(self.me), reg, cols)
+        let message = message_of(shape, &drawn, &cols);
+        self.party.prev.put(reg, drawn);
+        self.send(job, prev(self.me), message)
     }
 
     /// Adds what a neighbour sends of rows to the component that this party shares with it.
     pub(crate) fn add_rows(&mut self, job: &Job, from: usize, rows: Rows) -> Result<(), Error> {
-        let message = self.recv_bits(job, from, rows.count)?;
-        let cols = self.plan.register(rows.reg).cols;
-        let (stride, words) = (row_words(cols), words_of(&job.cols, cols));
-        let mut received = vec![0; rows.count as usize * words.len()];
-        let stack = bits::Rows { first: 0, step: 1, count: rows.count as usize };
-        bits::unpack_rows(&message, &mut received, words.len(), stack, 0..job.cols.len());
-        self.session.mesh().recycle(message);
-        let bank = if from == prev(self.me) { &mut self.prev } else { &mut self.own };
-        let component = bank.make(rows.reg).words_mut::<u64>();
-        for (index, row) in received.chunks_exact(words.len()).enumerate() {
-            let start = rows.row(index as u32) as usize * stride + words.start;
-            bits::xor_assign(&mut component[start..start + words.len()], row);
-        }
+        let message = self.recv(job, from, rows_bytes(job, rows.count))?;
+        let bank = if from == prev(self.me) { &mut self.party.prev } else { &mut self.party.own };
+        add_rows(bank, job, rows, &message);
+        self.party.session.mesh().recycle(message);
         Ok(())
     }
 
@@ -75,15 +69,10 @@ impl ReplicatedEngine {
         reg: Reg,
         cols: Range<usize>,
     ) -> Result<(), Error> {
-        let message = self.recv_elements(job, from, reg, &cols)?;
-        let shape = Register { cols: cols.len(), ..self.plan.register(reg) };
-        let mut received = Buffer::new(tacit_engine::bytes_of(shape.domain, shape.cols));
-        unpack_columns(shape, &message, 0..shape.cols, &mut received);
-        self.session.mesh().recycle(message);
-        let bank = if from == prev(self.me) { &mut self.prev } else { &mut self.own };
-        with_element!(shape.domain, E => {
-            ring::add_assign::<E>(&mut bank.make(reg).words_mut::<E>()[cols], received.words());
-        });
+        let message = self.recv(job, from, message_bytes(self.domain(reg), cols.len()))?;
+        let bank = if from == prev(self.me) { &mut self.party.prev } else { &mut self.party.own };
+        add_columns(bank, reg, cols, &message);
+        self.party.session.mesh().recycle(message);
         Ok(())
     }
 }

@@ -13,27 +13,32 @@
 //! `P_j` doesn't hold. That is so whatever `P_j` sends. So one server that deviates learns no more than one that
 //! doesn't, as long as no server learns an output (Araki et al., section 4).
 
+#[cfg(feature = "planted")]
+pub mod attackers;
+mod checks;
 mod circuit;
-mod client;
 mod conversions;
 mod cost;
 mod engine;
 mod fresh;
-mod inout;
+mod inputs;
 #[cfg(feature = "planted")]
 pub mod planted;
 #[cfg(not(feature = "planted"))]
 mod planted;
 mod products;
+mod reads;
+mod scheme;
+mod state;
 mod verified;
 mod verify;
-
-mod reads;
+mod zero_sharing;
 
 pub use verified::ReplicatedMalicious;
 
-use client::ReplicatedClient;
-use engine::ReplicatedEngine;
+use inputs::give_seeds;
+use scheme::SCHEME;
+use state::ReplicatedEngine;
 use std::sync::Arc;
 use tacit_engine::{
     Checks, Client, Engine, Error, Participants, Protocol, ProtocolSpec, Security, Threshold,
@@ -41,6 +46,8 @@ use tacit_engine::{
 use tacit_program::cost::Flow;
 use tacit_program::plan::{InputOp, Op, OutputOp, Plan};
 use tacit_session::Session;
+use tacit_threeparty::ComponentsClient;
+use zero_sharing::ZeroSharing;
 
 /// The protocol `replicated`.
 #[derive(Debug, Clone, Copy)]
@@ -53,15 +60,6 @@ impl Replicated {
     pub const COMPUTATIONAL: Self = Self { zero_sharing: ZeroSharing::Computational };
     /// With [`ZeroSharing::InformationTheoretic`].
     pub const INFORMATION_THEORETIC: Self = Self { zero_sharing: ZeroSharing::InformationTheoretic };
-}
-
-/// Where the sharings of zero come from that mask ANDs and products (Araki et al. 2016, section 2.2).
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum ZeroSharing {
-    /// From the streams of the keys that two parties share: no message.
-    Computational,
-    /// From fresh randomness of each party's, sent to a neighbour: an element more for each product and party.
-    InformationTheoretic,
 }
 
 /// The parameter that says which, and its values.
@@ -114,7 +112,7 @@ impl Protocol for Replicated {
     }
 
     fn output(&self, plan: &Plan, participants: &Participants, output: &OutputOp) -> Vec<Flow> {
-        cost::output(plan, participants, output)
+        SCHEME.output_flows(plan, participants, output)
     }
 
     fn checks(&self, _: &Plan, _: &Participants) -> Checks {
@@ -136,19 +134,6 @@ impl Protocol for Replicated {
         plan: Arc<Plan>,
         participants: Participants,
     ) -> Result<Box<dyn Client>, Error> {
-        Ok(Box::new(ReplicatedClient::new(session, plan, participants, false)))
+        Ok(Box::new(ComponentsClient::new(session, plan, participants, SCHEME, give_seeds)))
     }
-}
-
-/// The number of parties.
-const PARTIES: usize = 3;
-
-/// The party after `party`, which holds its component `x_i` too.
-const fn next(party: usize) -> usize {
-    (party + 1) % PARTIES
-}
-
-/// The party before `party`, whose component `x_(i-1)` it holds too.
-const fn prev(party: usize) -> usize {
-    (party + 2) % PARTIES
 }

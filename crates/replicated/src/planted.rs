@@ -10,6 +10,9 @@ compile_error!(
     "the feature \"planted\" breaks the protocol on purpose: it is for tests with debug assertions alone"
 );
 
+#[cfg(feature = "planted")]
+pub use tacit_threeparty::planted::Mistake as Shared;
+
 /// A mistake.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(not(feature = "planted"), allow(unreachable_pub))]
@@ -64,12 +67,9 @@ pub enum Mistake {
     GivenNotCompared,
     /// Or only once all ANDs are proved.
     GivenComparedLate,
-    /// A client doesn't look whether parties say that they accept.
-    UnacceptedTaken,
-    /// The key that hides outputs' components is what one party says.
-    KeyFromOne,
-    /// Nor is an output's component with its digest.
-    ComponentsNotCompared,
+    /// One in what three-party protocols share.
+    #[cfg(feature = "planted")]
+    Shared(Shared),
 }
 
 #[cfg(feature = "planted")]
@@ -81,6 +81,10 @@ thread_local! {
 #[cfg(feature = "planted")]
 pub fn plant(mistakes: &'static [Mistake]) {
     PLANTED.set(mistakes);
+    tacit_threeparty::planted::plant(mistakes.iter().filter_map(|mistake| match mistake {
+        Mistake::Shared(shared) => Some(*shared),
+        _ => None,
+    }));
 }
 
 /// Whether a mistake is planted.
@@ -96,13 +100,12 @@ pub(crate) const fn planted(_: Mistake) -> bool {
 }
 
 #[cfg(feature = "planted")]
-pub use taps::{Moment, Noted, coefficients, point, session, tap};
+pub use taps::{Moment, Noted, session, tap};
 #[cfg(feature = "planted")]
 pub(crate) use taps::{seated, tapped};
 
 #[cfg(feature = "planted")]
 mod taps {
-    use crate::verify::{Batch, ChallengeId, Seed, seeds};
     use std::cell::{Cell, RefCell};
     use tacit_session::Session;
 
@@ -161,29 +164,11 @@ mod taps {
     }
 
     /// Shows a batch to whoever looks.
-    pub(crate) fn tapped(moment: Moment, batch: &mut Batch, number: u32, session: &Session) {
+    pub(crate) fn tapped(moment: Moment, mut noted: Noted<'_>) {
         TAP.with_borrow_mut(|tap| {
             if let Some(tap) = tap {
-                tap(moment, &mut batch.noted(session.me(), number));
+                tap(moment, &mut noted);
             }
         });
-    }
-
-    /// The point that a seed gives ([`seeds::point`]): prover, batch, round and repetition say of what.
-    pub fn point(session: &[u8; 32], seed: &Seed, place: [usize; 4], blocks: usize) -> u64 {
-        let [prover, batch, round, repetition] = place;
-        let place = ChallengeId { prover, batch: batch as u32, round, repetition };
-        tacit_kernel::Element::to_u128(seeds::point(session, seed, place, blocks)) as u64
-    }
-
-    /// The coefficients that a seed gives ([`seeds::coefficients`]).
-    pub fn coefficients(
-        session: &[u8; 32],
-        seed: &Seed,
-        prover: usize,
-        batch: u32,
-        count: usize,
-    ) -> Vec<u64> {
-        seeds::coefficients(session, seed, prover, batch, count).into_iter().map(|one| one.0).collect()
     }
 }

@@ -4,8 +4,8 @@
 //! two parties that hold it, and the sum `S = x_0 + x_1` by `P_1`. What a party computes by itself for such a register
 //! it can leave out in the other component.
 
-use crate::next;
 use tacit_program::plan::{OpKind, Operand, Plan, Reg, SECOND_COMPONENT};
+use tacit_threeparty::next;
 
 /// For every register of a plan and each of a party's components whether anything reads it after it was written.
 pub(crate) struct Reads {
@@ -136,7 +136,7 @@ mod tests {
             let plan = builder.finish();
             for me in 0..3 {
                 let reads = Reads::new(&plan, me);
-                let held = [me, crate::prev(me)].map(|held| held == usize::from(component));
+                let held = [me, tacit_threeparty::prev(me)].map(|held| held == usize::from(component));
                 assert_eq!([reads.own(a), reads.prev(a)], held, "P_{me}, addend {component}");
             }
         }

@@ -18,23 +18,25 @@
 //! nonces of all parties. A zero-sharing that all parties know hides the components from clients. Inputs of parties
 //! have a component that is zero, so the components of several outputs can tell more than the outputs.
 
-use crate::client::ReplicatedClient;
-use crate::engine::ReplicatedEngine;
-use crate::planted::{Mistake, planted};
-use crate::verify::{Challenges, ProofParams, Proofs, traffic};
-use crate::{ZeroSharing, cost, next, prev};
-use sha2::{Digest, Sha256};
+use crate::checks::{Verified, noted_words, refuse_unverified};
+use crate::cost;
+use crate::inputs::give_seeds;
+use crate::scheme::SCHEME;
+use crate::state::ReplicatedEngine;
+use crate::verify::{Challenges, ProofParams, traffic};
+use crate::zero_sharing::ZeroSharing;
 use std::sync::{Arc, LazyLock};
 use tacit_engine::executor::MAX_IN_FLIGHT;
 use tacit_engine::{
     Checks, Client, Engine, Error, Participants, Protocol, ProtocolSpec, Security, Threshold,
 };
-use tacit_kernel::{Buffer, bits};
 use tacit_program::Native;
 use tacit_program::cost::{Flow, Phase};
 use tacit_program::plan::{InputOp, Op, OpKind, OutputOp, Plan};
-use tacit_session::{At, Draw, PrssStream, Session, step};
-use zeroize::Zeroize;
+use tacit_session::Session;
+use tacit_threeparty::cost::HASH_BITS;
+use tacit_threeparty::hiding::clients_learn;
+use tacit_threeparty::{ComponentsClient, Scheme};
 
 /// The protocol `replicated-malicious`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -59,6 +61,9 @@ impl ReplicatedMalicious {
     /// goes unnoticed with a chance of at most 2^-57.
     pub const BOYLE_2019: Self = Self { cut: ProofParams::BOYLE_2019, challenges: Challenges::Binary };
 }
+
+/// Outputs are confirmed.
+const CONFIRMED: Scheme = Scheme { confirmed: true, ..SCHEME };
 
 /// All that parameters can choose.
 static ALL: LazyLock<Vec<ReplicatedMalicious>> = LazyLock::new(|| {
@@ -169,23 +174,20 @@ impl Protocol for ReplicatedMalicious {
     }
 
     fn output(&self, plan: &Plan, participants: &Participants, output: &OutputOp) -> Vec<Flow> {
-        let mut flows = cost::output(plan, participants, output);
-        flows.extend(cost::output_digests(participants, output));
-        flows
+        CONFIRMED.output_flows(plan, participants, output)
     }
 
     fn checks(&self, plan: &Plan, participants: &Participants) -> Checks {
         let mut checks = Checks::default();
         if participants.clients().iter().any(|&client| participants.gives(plan, client)) {
-            checks.round(Phase::Input, cost::to_both(DIGEST_BITS, DIGEST_BITS));
+            checks.round(Phase::Input, CONFIRMED.to_all(HASH_BITS));
         }
         let proofs = traffic(noted_words(plan), self.cut, self.challenges);
         checks.rounds(Phase::Verify, proofs.tail, cost::to_both(8 * proofs.back, 8 * proofs.forth));
-        checks.round(Phase::Verify, cost::to_both(DIGEST_BITS, DIGEST_BITS));
+        checks.round(Phase::Verify, CONFIRMED.to_all(HASH_BITS));
         if clients_learn(plan, participants) {
             // In the round of the acceptances.
-            let key = |from| (Phase::Verify, Flow { from, to: 2, bits: 8 * KEY_BYTES as u64 });
-            checks.flows.extend([0, 1].map(key));
+            checks.flows.extend(CONFIRMED.key_flows().map(|flow| (Phase::Verify, flow)));
         }
         checks
     }
@@ -196,7 +198,7 @@ impl Protocol for ReplicatedMalicious {
         plan: Arc<Plan>,
         participants: Participants,
     ) -> Result<Box<dyn Engine>, Error> {
-        let verified = Verified::new(&plan, *self)?;
+        let verified = Verified::new(&plan, self.cut, self.challenges)?;
         #[cfg(feature = "planted")]
         crate::planted::seated(&session);
         let (inbox, ands) =
@@ -218,184 +220,13 @@ impl Protocol for ReplicatedMalicious {
         participants: Participants,
     ) -> Result<Box<dyn Client>, Error> {
         refuse_unverified(&plan)?;
-        Ok(Box::new(ReplicatedClient::new(session, plan, participants, true)))
+        Ok(Box::new(ComponentsClient::new(session, plan, participants, CONFIRMED, give_seeds)))
     }
 }
 
 /// The least inbox for ANDs outside of circuits, of which up to [`MAX_IN_FLIGHT`] messages of 64 KiB may come before
 /// the proofs that a party waits for; circuits have their window.
 const LEAST_INBOX: usize = 2 * MAX_IN_FLIGHT * (64 << 10);
-
-/// Bits of a digest.
-pub(crate) const DIGEST_BITS: u64 = 256;
-
-/// Bytes of a stream's block.
-const BLOCK_BYTES: usize = 16;
-
-/// Bytes of a key.
-const KEY_BYTES: usize = 16;
-
-/// Whether a client learns anything.
-fn clients_learn(plan: &Plan, participants: &Participants) -> bool {
-    plan.outputs.iter().any(|output| participants.clients_that_learn(output.to).next().is_some())
-}
-
-/// What a party still has to verify.
-pub(crate) struct Verified {
-    pub(crate) proofs: Proofs,
-    /// Words of ANDs that the plan has.
-    words: u64,
-    /// What clients gave, of the component that is shared with the next party, and of that with the previous one.
-    given: Option<[Sha256; 2]>,
-    /// What hides outputs' components from clients, once everybody has accepted.
-    hiding: Option<PrssStream>,
-}
-
-impl Verified {
-    fn new(plan: &Plan, protocol: ReplicatedMalicious) -> Result<Self, Error> {
-        refuse_unverified(plan)?;
-        let proofs = Proofs::new(protocol.cut, protocol.challenges);
-        Ok(Self { proofs, words: noted_words(plan), given: None, hiding: None })
-    }
-
-    /// Begins another plan.
-    pub(crate) fn next(&mut self, plan: &Plan) -> Result<(), Error> {
-        refuse_unverified(plan)?;
-        self.proofs.next_plan();
-        self.words = noted_words(plan);
-        Ok(())
-    }
-
-    /// Notes what a client gave: this party's own component, and the previous party's.
-    pub(crate) fn given(&mut self, components: [Vec<u8>; 2]) {
-        for (hash, bytes) in self.given.get_or_insert_default().iter_mut().zip(components) {
-            hash.update((bytes.len() as u64).to_le_bytes());
-            hash.update(bytes);
-        }
-    }
-
-    /// Compares with both neighbours what clients gave, once all inputs are here.
-    pub(crate) fn compare_given(&mut self, session: &mut Session) -> Result<(), Error> {
-        if planted(Mistake::GivenNotCompared) || planted(Mistake::GivenComparedLate) {
-            return Ok(());
-        }
-        self.compare(session)
-    }
-
-    fn compare(&mut self, session: &mut Session) -> Result<(), Error> {
-        let Some(hashes) = self.given.take() else { return Ok(()) };
-        let [own, before] = hashes.map(Sha256::finalize);
-        let me = session.me();
-        Ok(session.compare_shared(&[(next(me), &own), (prev(me), &before)], "what a client gave")?)
-    }
-
-    /// Proves and verifies all that is left, accepts, and waits until the others do. If clients learn anything, the
-    /// parties then have a key that clients don't: `P_0` and `P_1` draw it from theirs, and both send it to `P_2`. From
-    /// `P_0` alone it could be one that `P_0` chose by what it does to an output of few bits.
-    pub(crate) fn check(
-        &mut self,
-        session: &mut Session,
-        plan: &Plan,
-        participants: &Participants,
-    ) -> Result<(), Error> {
-        if !planted(Mistake::OutputsEarly) {
-            self.proofs.complete(self.words, session)?;
-        }
-        if planted(Mistake::GivenComparedLate) {
-            self.compare(session)?;
-        }
-        let (me, learn) = (session.me(), clients_learn(plan, participants));
-        let mut key = [0; KEY_BYTES];
-        if learn && me != 2 {
-            session.stream(1 - me).fill(Draw { part: step::OUTPUT_KEY, op: 0 }, 0, &mut key);
-        }
-        if learn && me != 2 {
-            session.give_key(2, step::OUTPUT_KEY, &key)?;
-        }
-        if !planted(Mistake::OutputsEarly) {
-            self.accept(session)?;
-        }
-        if learn && me == 2 {
-            key = take_key(session)?;
-        }
-        self.hiding = learn.then(|| PrssStream::new(&key, session.lane()));
-        key.zeroize();
-        Ok(())
-    }
-
-    /// What the mistake of the name leaves for after the outputs.
-    #[cfg(feature = "planted")]
-    pub(crate) fn check_late(&mut self, session: &mut Session) -> Result<(), Error> {
-        self.proofs.complete(self.words, session)?;
-        self.accept(session)
-    }
-
-    /// Accepts, and waits until the others do.
-    fn accept(&self, session: &mut Session) -> Result<(), Error> {
-        if planted(Mistake::SilenceAccepts) {
-            return Ok(());
-        }
-        Ok(session.accept(&self.words.to_le_bytes())?)
-    }
-
-    /// Hides this party's two components of an output from clients. The components of what is added are
-    /// `m_0`, `m_1` and `m_0 ^ m_1`.
-    pub(crate) fn hide(&mut self, me: usize, output: u32, components: [&mut Buffer; 2]) {
-        let stream = self.hiding.as_mut().expect("all parties have accepted before an output is offered");
-        let [mut zero, mut one] = [(); 2].map(|()| Buffer::new(components[0].len()));
-        let draw = Draw { part: step::OUTPUT, op: output };
-        stream.fill(draw, 0, zero.bytes_mut());
-        stream.fill(draw, zero.len().div_ceil(BLOCK_BYTES) as u64, one.bytes_mut());
-        for (component, hidden) in [me, prev(me)].into_iter().zip(components) {
-            for (number, mask) in [&zero, &one].into_iter().enumerate() {
-                if component == number || component == 2 {
-                    bits::xor_assign(hidden.words_mut(), mask.words());
-                }
-            }
-        }
-    }
-}
-
-/// `P_2` takes the key that hides outputs' components, which both others say.
-fn take_key(session: &mut Session) -> Result<[u8; KEY_BYTES], Error> {
-    if planted(Mistake::KeyFromOne) {
-        let at = At { lane: 0, part: step::OUTPUT_KEY, op: 0, batch: 0 };
-        let mut key = [0; KEY_BYTES];
-        key.copy_from_slice(&session.mesh().recv(0, at, KEY_BYTES)?);
-        session.mesh().recv(1, at, KEY_BYTES)?;
-        return Ok(key);
-    }
-    Ok(session.take_key(step::OUTPUT_KEY)?)
-}
-
-/// Refuses what has no proof.
-fn refuse_unverified(plan: &Plan) -> Result<(), Error> {
-    let unverified =
-        plan.ops.iter().find(|op| !matches!(op.kind, OpKind::And { .. } | OpKind::Circuit { .. }));
-    match unverified {
-        None => Ok(()),
-        Some(_) => Err(Error::Refused(
-            "protocol \"replicated-malicious\" verifies ANDs of bits; this plan has products or conversions of numbers"
-                .into(),
-        )),
-    }
-}
-
-/// Words of ANDs that a party notes: those of every message begin a word.
-fn noted_words(plan: &Plan) -> u64 {
-    let of = |op: &Op, index: u32| -> u64 {
-        tacit_engine::jobs(plan, index, 0)
-            .map(|job| match &op.kind {
-                OpKind::Circuit { circuit, .. } => {
-                    circuit.layers.iter().map(|layer| crate::circuit::noted_words(layer, &job)).sum()
-                }
-                OpKind::And { dst, .. } => (dst.count as usize * job.cols.len()).div_ceil(64) as u64,
-                _ => 0,
-            })
-            .sum()
-    };
-    plan.ops.iter().zip(0..).map(|(op, index)| of(op, index)).sum()
-}
 
 #[cfg(test)]
 mod tests {

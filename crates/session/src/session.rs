@@ -214,8 +214,8 @@ impl Session {
         Ok(coins)
     }
 
-    /// Notes that something leaves now by which its receivers can know how a check will end, such as the first seed of a
-    /// proof's points. A coin's opening is noted by [`Session::toss`].
+    /// Notes that something leaves now after which others can know how a check will end, such as the word that lets the
+    /// first seed of a proof's points be released. [`Session::toss`] notes the opening of a coin.
     pub fn challenge(&mut self) {
         self.challenged = true;
     }

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use tacit_astra::AstraMalicious;
-use tacit_astra::planted::{Mistake, plant};
+use tacit_astra::planted::{Mistake, Shared, plant};
 use tacit_engine::Protocol;
 use tacit_net::At;
 use tacit_program::plan::{Builder, OpKind, Rows, To, Width};
@@ -70,13 +70,13 @@ mod attackers_of_the_suite {
     #[test]
     #[should_panic(expected = "honest endpoints have wrong outputs")]
     fn wrong_components_of_outputs() {
-        attack(&[Mistake::ComponentsUnchecked]);
+        attack(&[Mistake::Shared(Shared::ComponentsNotCompared)]);
     }
 
     #[test]
     #[should_panic(expected = "honest endpoints have wrong outputs")]
     fn wrong_components_of_a_party_and_a_client_together() {
-        attacks::together(&subject(&[Mistake::ComponentsUnchecked]), 0..400);
+        attacks::together(&subject(&[Mistake::Shared(Shared::ComponentsNotCompared)]), 0..400);
     }
 }
 
@@ -392,14 +392,14 @@ fn keys_that_change_the_output(mistakes: &'static [Mistake], seed: u64) -> usize
 #[test]
 fn a_key_from_one_party_lets_it_choose_an_output() {
     let keys = |mistakes| (0..12).map(|seed| keys_that_change_the_output(mistakes, seed)).sum::<usize>();
-    assert!(keys(&[Mistake::KeyFromFirst]) > 20);
+    assert!(keys(&[Mistake::Shared(Shared::KeyFromOne)]) > 20);
     assert_eq!(keys(&[]), 0);
 }
 
 #[test]
 #[should_panic(expected = "different keys")]
 fn a_key_from_one_party_is_noticed_by_the_suite() {
-    attacks::output_key_changed(&subject(&[Mistake::KeyFromFirst]), step::OUTPUT_KEY);
+    attacks::output_key_changed(&subject(&[Mistake::Shared(Shared::KeyFromOne)]), step::OUTPUT_KEY);
 }
 
 /// The protocol with garbled comparisons, and mistakes in it: of each party's, by role.

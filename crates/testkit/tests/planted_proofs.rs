@@ -14,7 +14,7 @@ use tacit_kernel::field::Fp61;
 use tacit_net::{Mesh, Transport};
 use tacit_program::{Builder, Dtype, Native, NodeId, Recipient, lower};
 use tacit_replicated::ReplicatedMalicious;
-use tacit_replicated::planted::{Mistake, plant};
+use tacit_replicated::planted::{Mistake, Shared, plant};
 use tacit_session::{Session, step};
 use tacit_testkit::conformance::{Subject, attacks, circuits, views};
 use tacit_testkit::sample::{BitRow, Flaw, Sample};
@@ -71,7 +71,7 @@ mod that_let_attackers_through {
     #[test]
     #[should_panic(expected = "wrong outputs")]
     fn components_of_outputs_are_not_compared() {
-        attacks::every_byte(&subject(&[Mistake::ComponentsNotCompared]), 1);
+        attacks::every_byte(&subject(&[Mistake::Shared(Shared::ComponentsNotCompared)]), 1);
     }
 
     /// A client gives `P_0` and `P_2` different components: they have different outputs.

@@ -1,17 +1,18 @@
 //! The house's rules, read from the workspace itself: what may depend on what, and where `unsafe` may be.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use toml::Table;
 
 /// Floors, from the ground up: a crate may depend on those below its own, and on nothing beside it.
-const FLOORS: [&[&str]; 8] = [
+const FLOORS: [&[&str]; 9] = [
     &["tacit-kernel", "tacit-net", "tacit-store"],
     &["tacit-session", "tacit-circuit"],
     &["tacit-program"],
     &["tacit-engine", "tacit-ot", "tacit-garble"],
+    &["tacit-threeparty"],
     &["tacit-replicated", "tacit-astra", "tacit-mascot", "tacit-gmw"],
     &["tacit"],
     &["tacit-cli"],
@@ -20,6 +21,9 @@ const FLOORS: [&[&str]; 8] = [
 
 /// Stands beside the house: it may see everything below the protocols, and nothing that ships depends on it.
 const TESTKIT: &str = "tacit-testkit";
+
+/// Crates whose files are layered, too: each can be read after those that it imports.
+const LAYERED: [&str; 3] = ["tacit-threeparty", "tacit-replicated", "tacit-astra"];
 
 /// Where `unsafe` may be: the kernel, and the glue between Python and Rust.
 const UNSAFE: [&str; 2] = ["tacit-kernel", "tacit-python"];
@@ -88,6 +92,52 @@ fn imports_run_downwards_only() {
 }
 
 #[test]
+fn files_import_one_another_in_no_circle() {
+    let members = members();
+    for name in LAYERED {
+        let imports = imports(&members[name].folder.join("src"));
+        if let Some(circle) = circle(&imports) {
+            panic!("{name}: files import one another in a circle: {}", circle.join(" -> "));
+        }
+    }
+}
+
+/// Lines of a file of such a crate, tests and comments included.
+const MOST_LINES: usize = 600;
+
+/// Prints the lines of code of each crate, too: without comments, empty lines and tests.
+#[test]
+fn files_are_short() {
+    for (name, member) in members() {
+        let mut code = 0;
+        for file in sources(&member.folder).iter().filter(|file| !file.ends_with("tests.rs")) {
+            let text = read(file);
+            let counts = |line: &&str| !line.trim().is_empty() && !line.trim_start().starts_with("//");
+            code += without_tests(&text).lines().filter(counts).count();
+            let lines = text.lines().count();
+            let long = LAYERED.contains(&name.as_str()) && lines > MOST_LINES;
+            assert!(!long, "{} has {lines} lines", file.display());
+        }
+        println!("{name}: {code} lines of code");
+    }
+}
+
+#[test]
+fn a_circle_is_found_and_a_ladder_is_none() {
+    let graph = |edges: &[(&str, &[&str])]| -> BTreeMap<String, BTreeSet<String>> {
+        let own = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
+        edges.iter().map(|(from, to)| ((*from).to_owned(), own(to))).collect()
+    };
+    assert_eq!(circle(&graph(&[("a", &["b", "c"]), ("b", &["c"]), ("c", &[])])), None);
+    let found = circle(&graph(&[("a", &["b"]), ("b", &["c"]), ("c", &["b"])]));
+    assert_eq!(found, Some(vec!["b".to_owned(), "c".to_owned(), "b".to_owned()]));
+    let modules = ["", "a", "a::b", "c"].map(str::to_owned).into();
+    let code = "use crate::{c::X, a::b::{self, Y}};\nuse super::z;\nfn f() { crate::c::g() }\n// crate::no\nuse b::W;";
+    let expected = ["", "a::b", "c"].map(str::to_owned).into();
+    assert_eq!(imports_of("a", code, &modules), expected);
+}
+
+#[test]
 fn tests_see_no_more_than_they_have_to() {
     for (name, member) in members() {
         for other in member.own("dev-dependencies") {
@@ -116,7 +166,9 @@ fn mistakes_are_planted_by_tests_only() {
         }
         let features = member.manifest.get("features").and_then(toml::Value::as_table);
         for (feature, others) in features.into_iter().flatten() {
-            assert!(!others.to_string().contains(PLANTED), "{name}: {feature} turns on {PLANTED}");
+            // That of a crate turns on those of the crates below it.
+            let turns_on = feature != PLANTED && others.to_string().contains(PLANTED);
+            assert!(!turns_on, "{name}: {feature} turns on {PLANTED}");
         }
     }
 }
@@ -304,4 +356,97 @@ fn rust_files(folder: PathBuf) -> Vec<PathBuf> {
         }
     }
     found
+}
+
+/// What each module of a crate imports of the others, by paths from the crate's root; without tests.
+fn imports(src: &Path) -> BTreeMap<String, BTreeSet<String>> {
+    let module = |file: &Path| {
+        let path = file.strip_prefix(src).expect("a file of the crate").with_extension("");
+        let parts: Vec<String> = path.iter().map(|part| part.to_string_lossy().into_owned()).collect();
+        parts.into_iter().filter(|part| part != "mod" && part != "lib").collect::<Vec<_>>().join("::")
+    };
+    let files = rust_files(src.to_owned()).into_iter().filter(|file| !file.ends_with("tests.rs"));
+    let files: BTreeMap<String, String> = files.map(|file| (module(&file), read(&file))).collect();
+    let modules = files.keys().cloned().collect();
+    let without_tests =
+        |code: &str| code.split("#[cfg(test)]\nmod tests").next().unwrap_or_default().to_owned();
+    files
+        .iter()
+        .map(|(name, code)| (name.clone(), imports_of(name, &without_tests(code), &modules)))
+        .collect()
+}
+
+/// What a module's code names of other modules: by `crate::`, by `super::`, or as one of its own.
+fn imports_of(module: &str, code: &str, modules: &BTreeSet<String>) -> BTreeSet<String> {
+    let code: Vec<&str> = code.lines().filter(|line| !line.trim_start().starts_with("//")).collect();
+    let code = code.join("\n");
+    let own: Vec<&str> = module.split("::").filter(|part| !part.is_empty()).collect();
+    let mut named = Vec::new();
+    for (at, _) in code.match_indices("crate::") {
+        paths(&[], &code[at + "crate::".len()..], &mut named);
+    }
+    for (at, _) in code.match_indices("super::").filter(|(at, _)| !code[..*at].ends_with("super::")) {
+        let rest = code[at..].trim_start_matches("super::");
+        let up = (code[at..].len() - rest.len()) / "super::".len();
+        paths(&own[..own.len().saturating_sub(up)], rest, &mut named);
+    }
+    for (at, _) in code.match_indices("use ") {
+        paths(&own, &code[at + "use ".len()..], &mut named);
+    }
+    let longest = |path: &Vec<String>| {
+        let prefixes = (0..=path.len()).rev().map(|end| path[..end].join("::"));
+        prefixes.into_iter().find(|prefix| modules.contains(prefix)).unwrap_or_default()
+    };
+    named.iter().map(longest).filter(|found| found != module).collect()
+}
+
+/// The paths that begin here, those of a group each by itself. Gives what stands behind them.
+fn paths<'a>(before: &[&str], code: &'a str, found: &mut Vec<Vec<String>>) -> &'a str {
+    let is_name = |c: char| c.is_alphanumeric() || c == '_';
+    let code = code.trim_start();
+    let (name, rest) = code.split_at(code.find(|c| !is_name(c)).unwrap_or(code.len()));
+    let mut path = before.to_vec();
+    path.extend(Some(name).filter(|name| !name.is_empty() && *name != "self"));
+    if let Some(rest) = rest.strip_prefix("::") {
+        return paths(&path, rest, found);
+    }
+    let Some(mut rest) = rest.strip_prefix('{') else {
+        found.push(path.into_iter().map(str::to_owned).collect());
+        return rest;
+    };
+    loop {
+        rest = paths(&path, rest, found).trim_start_matches(|c| c == ',' || char::is_whitespace(c));
+        match rest.strip_prefix('}') {
+            Some(rest) => return rest,
+            None if rest.is_empty() => return rest,
+            // A renamed import, or whatever else stands in no group.
+            None if !rest.starts_with(|c| is_name(c) || c == '{') => {
+                rest = rest.get(1..).unwrap_or_default();
+            }
+            None => {}
+        }
+    }
+}
+
+/// Modules that import one another in a circle, if there are any.
+fn circle(imports: &BTreeMap<String, BTreeSet<String>>) -> Option<Vec<String>> {
+    let mut left: BTreeMap<&String, &BTreeSet<String>> = imports.iter().collect();
+    // Whatever imports nothing that is left is in no circle.
+    while let Some(done) = left
+        .iter()
+        .find(|(name, below)| below.iter().all(|other| other == **name || !left.contains_key(other)))
+        .map(|(name, _)| *name)
+    {
+        left.remove(done);
+    }
+    let mut walked = vec![(*left.keys().next()?).clone()];
+    loop {
+        let last = &walked[walked.len() - 1];
+        let next = left[last].iter().find(|other| *other != last && left.contains_key(other))?.clone();
+        let seen = walked.iter().position(|name| *name == next);
+        walked.push(next);
+        if let Some(first) = seen {
+            return Some(walked.split_off(first));
+        }
+    }
 }

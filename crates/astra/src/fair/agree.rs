@@ -1,15 +1,15 @@
 //! What comes before outputs are opened: all honest parties go on to open them, or none.
 
 use super::promise::proof_commitment;
+use super::terms::{ACCEPTANCE, COMMITMENT, PROOF, REPORT, SIGNAL, lacking};
 use super::waits::{COMMITTED, OPENED, OPENED_TO_FIRST, READY, REPORTED, SIGNALLED, STAY, VERDICT};
-use super::{ACCEPTANCE, COMMITMENT, PROOF, REPORT, SIGNAL, at, lacking};
-use crate::engine::AstraEngine;
-use crate::inout::held;
 use crate::planted::{Mistake, planted};
+use crate::state::AstraEngine;
 use std::time::Duration;
 use subtle::ConstantTimeEq;
 use tacit_engine::Error;
 use tacit_session::step;
+use tacit_threeparty::messages::at;
 use zeroize::Zeroizing;
 
 /// A message that says by its coming that its sender has got so far.
@@ -18,9 +18,9 @@ const SO_FAR: [u8; 1] = [1];
 impl AstraEngine {
     /// Checks what the outputs depend on, and makes sure that all honest parties go on to open them, or none.
     pub(crate) fn agree(&mut self) -> Result<(), Error> {
-        let (seats, plan) = (self.seats, self.plan.clone());
+        let (seats, plan) = (self.seats, self.party.plan.clone());
         match &mut self.verified {
-            Some(verified) => verified.verify(&mut self.session, seats, &plan)?,
+            Some(verified) => verified.verify(&mut self.party.session, seats, &plan)?,
             None => 0,
         };
         if self.me == 0 { self.decide() } else { self.follow() }
@@ -28,16 +28,16 @@ impl AstraEngine {
 
     /// Says that this party is done with computing, and that its check passed.
     fn accept(&mut self, role: usize) -> Result<(), Error> {
-        let party = self.party(role);
-        let acceptance = self.session.acceptance(party);
-        Ok(self.session.mesh().send(party, at(step::ACCEPT, 0), &acceptance)?)
+        let party = self.seats.party(role);
+        let acceptance = self.party.session.acceptance(party);
+        Ok(self.party.session.mesh().send(party, at(step::ACCEPT, 0), &acceptance)?)
     }
 
     /// Waits for the like, for as long as the other one computes.
     fn hear(&mut self, role: usize) -> Result<(), Error> {
-        let party = self.party(role);
-        let theirs = self.session.mesh().recv(party, at(step::ACCEPT, 0), ACCEPTANCE)?;
-        Ok(self.session.check_acceptance(party, &theirs)?)
+        let party = self.seats.party(role);
+        let theirs = self.party.session.mesh().recv(party, at(step::ACCEPT, 0), ACCEPTANCE)?;
+        Ok(self.party.session.check_acceptance(party, &theirs)?)
     }
 
     /// `P_0`'s part of steps 0 to 4.
@@ -49,24 +49,24 @@ impl AstraEngine {
         if !planted(Mistake::VerdictBeforeWords) {
             [1, 2].into_iter().try_for_each(|role| self.hear(role))?;
         }
-        let mut start = self.session.mesh().now();
+        let mut start = self.party.session.mesh().now();
         // From its verdict on others may go on without it: it must not stop without its proofs.
         self.stay(start);
         for role in 1..=2 {
-            let to = self.party(role);
-            self.session.mesh().send(to, at(step::FAIR_VERDICT, 0), &SO_FAR)?;
+            let to = self.seats.party(role);
+            self.party.session.mesh().send(to, at(step::FAIR_VERDICT, 0), &SO_FAR)?;
         }
         if planted(Mistake::VerdictBeforeWords) {
             for role in 1..=2 {
-                let (from, deadline) = (self.party(role), self.after(start, 2 * STAY));
-                self.session.mesh().recv_by(from, at(step::ACCEPT, 0), ACCEPTANCE, deadline)?;
+                let (from, deadline) = (self.seats.party(role), self.after(start, 2 * STAY));
+                self.party.session.mesh().recv_by(from, at(step::ACCEPT, 0), ACCEPTANCE, deadline)?;
             }
-            start = self.session.mesh().now();
+            start = self.party.session.mesh().now();
         }
         let deadline = self.after(start, COMMITTED);
         let mut receive = |role: usize| {
             let from = self.seats.party(role);
-            self.session.mesh().recv_by(from, at(step::FAIR_COMMITMENT, 0), COMMITMENT, deadline)
+            self.party.session.mesh().recv_by(from, at(step::FAIR_COMMITMENT, 0), COMMITMENT, deadline)
         };
         let commitments = [receive(1)?, receive(2)?];
         if let [Some(first), Some(second)] = &commitments
@@ -76,7 +76,7 @@ impl AstraEngine {
             for role in 1..=2 {
                 self.signal(role, &[0; SIGNAL])?;
             }
-            let now = self.session.mesh().now();
+            let now = self.party.session.mesh().now();
             self.fair().deadline = self.after(now, OPENED_TO_FIRST);
             return Ok(());
         }
@@ -93,27 +93,27 @@ impl AstraEngine {
         }
         // That one says nothing may be its link's fault.
         if commitments.iter().any(Option::is_none) {
-            return Err(self.session.mesh().abort("an evaluator did not commit to the outputs").into());
+            return Err(self.party.session.mesh().abort("an evaluator did not commit to the outputs").into());
         }
-        Err(self.session.reject("the evaluators committed to different outputs").into())
+        Err(self.party.session.reject("the evaluators committed to different outputs").into())
     }
 
     /// From now on whoever fails is left out; others count on what this party sends.
     fn stay(&mut self, start: Duration) {
         let stay = if planted(Mistake::LeavesAtOnce) { start } else { self.after(start, STAY) };
-        self.session.mesh().tolerate_failures(stay);
+        self.party.session.mesh().tolerate_failures(stay);
     }
 
     fn signal(&mut self, role: usize, signal: &[u8]) -> Result<(), Error> {
-        let to = self.party(role);
-        Ok(self.session.mesh().send(to, at(step::FAIR_SIGNAL, 0), signal)?)
+        let to = self.seats.party(role);
+        Ok(self.party.session.mesh().send(to, at(step::FAIR_SIGNAL, 0), signal)?)
     }
 
     /// `P_1`'s and `P_2`'s part of steps 0 to 5.
     fn follow(&mut self) -> Result<(), Error> {
-        let (me, first, other) = (self.me, self.party(0), self.party(3 - self.me));
+        let (me, first, other) = (self.me, self.seats.party(0), self.seats.party(3 - self.me));
         // All that takes long is done before others wait for this party by the clock.
-        for component in held(me) {
+        for component in self.party.held() {
             self.fair().openings[component] = self.draw_opening(component);
         }
         let opening = self.fair().openings[0].clone();
@@ -126,24 +126,24 @@ impl AstraEngine {
             self.hear(3 - me)?;
         }
         self.await_verdict(first)?;
-        let start = self.session.mesh().now();
+        let start = self.party.session.mesh().now();
         // Once the other is told, it may go on without this party.
         self.stay(start);
         if !planted(Mistake::NoVerdicts) {
-            self.session.mesh().send(other, at(step::FAIR_READY, 0), &SO_FAR)?;
+            self.party.session.mesh().send(other, at(step::FAIR_READY, 0), &SO_FAR)?;
             let deadline = self.after(start, READY);
             let ready =
-                self.session.mesh().recv_by(other, at(step::FAIR_READY, 0), SO_FAR.len(), deadline)?;
+                self.party.session.mesh().recv_by(other, at(step::FAIR_READY, 0), SO_FAR.len(), deadline)?;
             if ready.is_none() {
                 let reason = "the other evaluator is not ready to open outputs";
-                return Err(self.session.mesh().abort(reason).into());
+                return Err(self.party.session.mesh().abort(reason).into());
             }
         }
-        self.session.mesh().send(first, at(step::FAIR_COMMITMENT, 0), &commitment)?;
+        self.party.session.mesh().send(first, at(step::FAIR_COMMITMENT, 0), &commitment)?;
         let deadline = self.after(start, if planted(Mistake::LateSignals) { OPENED } else { SIGNALLED });
-        let signal = self.session.mesh().recv_by(first, at(step::FAIR_SIGNAL, 0), SIGNAL, deadline)?;
+        let signal = self.party.session.mesh().recv_by(first, at(step::FAIR_SIGNAL, 0), SIGNAL, deadline)?;
         if planted(Mistake::SilenceAborts) && signal.is_none() {
-            return Err(self.session.mesh().abort("no signal").into());
+            return Err(self.party.session.mesh().abort("no signal").into());
         }
         let proof = self.proof_of(signal.as_deref())?;
         let mut report = Zeroizing::new([0; REPORT]);
@@ -151,15 +151,20 @@ impl AstraEngine {
             report[0] = 1;
             report[1..].copy_from_slice(proof.as_slice());
         }
-        self.session.mesh().send(other, at(step::FAIR_REPORT, 0), report.as_slice())?;
+        self.party.session.mesh().send(other, at(step::FAIR_REPORT, 0), report.as_slice())?;
         let deadline = self.after(start, REPORTED);
-        let theirs = self.session.mesh().recv_by(other, at(step::FAIR_REPORT, 0), REPORT, deadline)?;
+        let theirs = self.party.session.mesh().recv_by(other, at(step::FAIR_REPORT, 0), REPORT, deadline)?;
         let reported = theirs.is_some_and(|theirs| match theirs.split_first() {
             Some((1, proof)) => planted(Mistake::AbortWithoutProof) || bool::from(proof.ct_eq(&own[..PROOF])),
             _ => false,
         });
         if proof.is_some() || reported {
-            return Err(self.session.mesh().abort("the party that prepares aborted, and proved it").into());
+            return Err(self
+                .party
+                .session
+                .mesh()
+                .abort("the party that prepares aborted, and proved it")
+                .into());
         }
         let promised = self.ahead()?.promised.bytes()[..COMMITMENT].to_vec();
         self.fair().promised.copy_from_slice(&promised);
@@ -172,12 +177,12 @@ impl AstraEngine {
     fn await_verdict(&mut self, first: usize) -> Result<(), Error> {
         let verdict = at(step::FAIR_VERDICT, 0);
         if planted(Mistake::VerdictAwaited) {
-            self.session.mesh().recv(first, verdict, SO_FAR.len())?;
+            self.party.session.mesh().recv(first, verdict, SO_FAR.len())?;
             return Ok(());
         }
-        let now = self.session.mesh().now();
+        let now = self.party.session.mesh().now();
         let deadline = self.after(now, VERDICT);
-        self.session.mesh().recv_by(first, verdict, SO_FAR.len(), deadline)?;
+        self.party.session.mesh().recv_by(first, verdict, SO_FAR.len(), deadline)?;
         Ok(())
     }
 

@@ -54,28 +54,25 @@
 mod agree;
 mod open;
 mod promise;
-mod room;
+pub(crate) mod room;
+pub(crate) mod terms;
 mod waits;
 
-pub(crate) use room::refuse_large;
-
 use crate::choice::Choice;
-use crate::client::AstraClient;
-use crate::engine::AstraEngine;
-use crate::planted::{Mistake, planted};
-use crate::verified::{AstraMalicious, clients_learn};
-use crate::{PARTIES, cost};
+use crate::cost;
+use crate::inputs::take_seeds;
+use crate::state::AstraEngine;
+use crate::verified::AstraMalicious;
+use room::{refuse_clients, refuse_large};
 use std::sync::Arc;
-use std::time::Duration;
 use tacit_engine::{
     Checks, Client, Engine, Error, Participants, Protocol, ProtocolSpec, Security, Threshold,
 };
-use tacit_kernel::Buffer;
 use tacit_program::Native;
 use tacit_program::cost::Flow;
 use tacit_program::plan::{InputOp, Op, OutputOp, Plan};
-use tacit_session::{At, Session};
-use zeroize::Zeroizing;
+use tacit_session::Session;
+use tacit_threeparty::ComponentsClient;
 
 /// The protocol `astra-fair`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -212,80 +209,7 @@ impl Protocol for AstraFair {
     ) -> Result<Box<dyn Client>, Error> {
         self.admit(&plan, &participants)?;
         self.admit_lanes(session.mesh().lane().count)?;
-        Ok(Box::new(AstraClient::new(session, plan, participants, self.0.seats, true)))
-    }
-}
-
-/// Refuses outputs that no party could be sure a client has, nor the client.
-pub(crate) fn refuse_clients(plan: &Plan, participants: &Participants) -> Result<(), Error> {
-    if clients_learn(plan, participants) {
-        let refused = "protocol \"astra-fair\" reveals outputs to parties alone, and this plan reveals one to a client; reveal it to \
-             the parties: reveal(..., to=[\"P0\", \"P1\", \"P2\"]), by the names that they have in parties.toml";
-        return Err(Error::Refused(refused.into()));
-    }
-    Ok(())
-}
-
-/// Bytes of what says that a check passed.
-const ACCEPTANCE: usize = Session::ACCEPTANCE_BYTES as usize;
-
-/// Bytes of a commitment.
-const COMMITMENT: usize = 32;
-
-/// Bytes of what opens a commitment, besides what was committed to.
-const OPENING: usize = 32;
-
-/// Bytes of a proof that `P_0` aborts.
-pub(crate) const PROOF: usize = 16;
-
-/// Bytes of what `P_0` says: whether it aborts, and if so the proof and its opening.
-pub(crate) const SIGNAL: usize = 1 + PROOF + OPENING;
-
-/// Bytes of what an evaluator says of it.
-pub(crate) const REPORT: usize = 1 + PROOF;
-
-/// What opens outputs to all.
-#[derive(Default)]
-pub(crate) struct Fair {
-    /// What opens the commitments to this party's components.
-    openings: [Zeroizing<[u8; OPENING]>; PARTIES],
-    /// The commitment to the component that this party lacks.
-    promised: [u8; COMMITMENT],
-    /// When all openings are here.
-    deadline: Duration,
-    /// The components that were opened, once they are here; only of outputs that this party learns.
-    opened: Vec<Option<Buffer>>,
-}
-
-/// The role that lacks a component, and the component that a role lacks.
-const fn lacking(number: usize) -> usize {
-    (PARTIES - number) % PARTIES
-}
-
-/// Who else holds a component.
-fn holder_beside(me: usize, component: usize) -> usize {
-    PARTIES - me - lacking(component)
-}
-
-fn at(part: u16, op: u32) -> At {
-    At { lane: 0, part, op, batch: 0 }
-}
-
-impl AstraEngine {
-    /// Outputs that a role learns.
-    fn learned(&self, role: usize) -> Vec<u32> {
-        let learns = |output: &&OutputOp| self.participants.learns(self.seats.party(role), output.to);
-        let outputs = (0..).zip(&self.plan.outputs);
-        outputs.filter(|(_, output)| learns(output)).map(|(index, _)| index).collect()
-    }
-
-    /// So many limits of silence after a time.
-    fn after(&self, start: Duration, silences: u32) -> Duration {
-        let limit = self.session.limits().silence;
-        start + silences * if planted(Mistake::LimitOfItsOwn) { 2 * limit } else { limit }
-    }
-
-    fn fair(&mut self) -> &mut Fair {
-        self.fair.get_or_insert_default()
+        let scheme = self.0.seats.scheme(true);
+        Ok(Box::new(ComponentsClient::new(session, plan, participants, scheme, take_seeds)))
     }
 }

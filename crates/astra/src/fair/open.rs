@@ -1,11 +1,9 @@
 //! The openings of outputs: of whom two open the same, one that fits what was promised is taken.
 
 use super::promise::commitment_to;
-use super::{COMMITMENT, OPENING, at, lacking};
-use crate::PARTIES;
-use crate::engine::AstraEngine;
-use crate::inout::{held, output_at};
+use super::terms::{COMMITMENT, OPENING, lacking};
 use crate::planted::{Mistake, planted};
+use crate::state::AstraEngine;
 use sha2::Digest;
 use subtle::ConstantTimeEq;
 use tacit_engine::vector::add_assign;
@@ -13,6 +11,8 @@ use tacit_engine::wire::{message_bytes, message_of, pieces, unpack_columns};
 use tacit_engine::{Clear, Error, bytes_of};
 use tacit_kernel::Buffer;
 use tacit_session::step;
+use tacit_threeparty::PARTIES;
+use tacit_threeparty::messages::{at, output_at};
 
 /// What one party opens.
 struct Opened {
@@ -28,21 +28,21 @@ impl AstraEngine {
         if output > 0 {
             return Ok(());
         }
-        for component in held(self.me) {
-            let to = self.party(lacking(component));
+        for component in self.party.held() {
+            let to = self.seats.party(lacking(component));
             let learned = self.learned(lacking(component));
             if learned.is_empty() {
                 continue;
             }
             let opening = self.fair().openings[component].clone();
             let opening_at = at(step::FAIR_OPENING, component as u32);
-            self.session.mesh().send(to, opening_at, opening.as_slice())?;
+            self.party.session.mesh().send(to, opening_at, opening.as_slice())?;
             for output in learned {
-                let reg = self.plan.outputs[output as usize].reg;
-                let shape = self.plan.register(reg);
+                let reg = self.party.plan.outputs[output as usize].reg;
+                let shape = self.party.plan.register(reg);
                 for (batch, range) in pieces(shape) {
-                    let message = message_of(shape, self.component(component).get(reg), &range);
-                    self.session.mesh().send_vec(to, output_at(output, batch), message)?;
+                    let message = message_of(shape, self.party.component(component).get(reg), &range);
+                    self.party.session.mesh().send_vec(to, output_at(output, batch), message)?;
                 }
             }
         }
@@ -54,17 +54,17 @@ impl AstraEngine {
         if output == 0 {
             self.take_all()?;
         }
-        if output as usize + 1 == self.plan.outputs.len() && !planted(Mistake::OpeningsQueued) {
+        if output as usize + 1 == self.party.plan.outputs.len() && !planted(Mistake::OpeningsQueued) {
             // Others may count on what this party opens, and it may do something else for long now.
-            self.session.mesh().push_out()?;
+            self.party.session.mesh().push_out()?;
         }
-        let operation = &self.plan.outputs[output as usize];
-        let (reg, shape) = (operation.reg, self.plan.register(operation.reg));
+        let operation = &self.party.plan.outputs[output as usize];
+        let (reg, shape) = (operation.reg, self.party.plan.register(operation.reg));
         let Some(mut sum) = self.fair().opened.get_mut(output as usize).and_then(Option::take) else {
             return Ok(None);
         };
-        add_assign(shape, &mut sum, self.first.get(reg));
-        add_assign(shape, &mut sum, self.second.get(reg));
+        add_assign(shape, &mut sum, self.party.own.get(reg));
+        add_assign(shape, &mut sum, self.party.prev.get(reg));
         Ok(Some(Clear::new(shape.domain, shape.cols, sum)))
     }
 
@@ -84,9 +84,9 @@ impl AstraEngine {
             opened = opened.or(theirs.filter(fits));
         }
         let Some(Opened { components, .. }) = opened else {
-            return Err(self.session.reject("nobody opened the outputs").into());
+            return Err(self.party.session.reject("nobody opened the outputs").into());
         };
-        let mut all = vec![None; self.plan.outputs.len()];
+        let mut all = vec![None; self.party.plan.outputs.len()];
         for (output, component) in learned.into_iter().zip(components) {
             all[output as usize] = Some(component);
         }
@@ -96,23 +96,24 @@ impl AstraEngine {
 
     /// What one party opens, and the commitment that it opens; `None` if the party fails.
     fn take_from(&mut self, role: usize, learned: &[u32]) -> Result<Option<Opened>, Error> {
-        let (component, from, deadline) = (lacking(self.me), self.party(role), self.fair().deadline);
+        let (component, from, deadline) = (lacking(self.me), self.seats.party(role), self.fair().deadline);
         let opening_at = at(step::FAIR_OPENING, component as u32);
-        let Some(opening) = self.session.mesh().recv_by(from, opening_at, OPENING, deadline)? else {
+        let Some(opening) = self.party.session.mesh().recv_by(from, opening_at, OPENING, deadline)? else {
             return Ok(None);
         };
         let mut hash = commitment_to(self.ahead()?, component, b"outputs", &opening);
         let mut components = Vec::with_capacity(learned.len());
         for &output in learned {
-            let shape = self.plan.register(self.plan.outputs[output as usize].reg);
+            let shape = self.party.plan.register(self.party.plan.outputs[output as usize].reg);
             let mut values = Buffer::new(bytes_of(shape.domain, shape.cols));
             for (batch, range) in pieces(shape) {
                 let bytes = message_bytes(shape.domain, range.len());
-                let piece = self.session.mesh().recv_by(from, output_at(output, batch), bytes, deadline)?;
+                let piece =
+                    self.party.session.mesh().recv_by(from, output_at(output, batch), bytes, deadline)?;
                 let Some(piece) = piece else { return Ok(None) };
                 hash.update(&piece);
                 unpack_columns(shape, &piece, range, &mut values);
-                self.session.mesh().recycle(piece);
+                self.party.session.mesh().recycle(piece);
             }
             components.push(values);
         }

@@ -1,13 +1,16 @@
 //! What is promised of outputs: commitments to components, and to proofs that `P_0` aborts.
 
-use super::{COMMITMENT, OPENING, PROOF, at, holder_beside, lacking};
-use crate::engine::AstraEngine;
+use super::terms::{COMMITMENT, Fair, OPENING, PROOF, holder_beside, lacking};
 use crate::planted::{Mistake, planted};
 use crate::prepared::Prepared;
+use crate::state::AstraEngine;
 use sha2::{Digest, Sha256};
+use std::time::Duration;
 use tacit_engine::Error;
 use tacit_engine::wire::{message_of, pieces};
+use tacit_program::plan::OutputOp;
 use tacit_session::{Draw, step};
+use tacit_threeparty::messages::at;
 use zeroize::{Zeroize, Zeroizing};
 
 /// The beginning of a commitment to something of a component. What follows has a length that the plan says.
@@ -32,6 +35,23 @@ pub(super) fn proof_commitment(
 }
 
 impl AstraEngine {
+    /// Outputs that a role learns.
+    pub(super) fn learned(&self, role: usize) -> Vec<u32> {
+        let learns = |output: &&OutputOp| self.party.participants.learns(self.seats.party(role), output.to);
+        let outputs = (0..).zip(&self.party.plan.outputs);
+        outputs.filter(|(_, output)| learns(output)).map(|(index, _)| index).collect()
+    }
+
+    /// So many limits of silence after a time.
+    pub(super) fn after(&self, start: Duration, silences: u32) -> Duration {
+        let limit = self.party.session.limits().silence;
+        start + silences * if planted(Mistake::LimitOfItsOwn) { 2 * limit } else { limit }
+    }
+
+    pub(super) fn fair(&mut self) -> &mut Fair {
+        self.fair.get_or_insert_default()
+    }
+
     /// Draws what opens the commitment to a component.
     pub(super) fn draw_opening(&mut self, component: usize) -> Zeroizing<[u8; OPENING]> {
         let mut opening = Zeroizing::new([0; OPENING]);
@@ -50,13 +70,13 @@ impl AstraEngine {
 
     /// The commitment to a component that this party holds, of all outputs that the third party learns.
     pub(super) fn commit(&self, component: usize, opening: &[u8]) -> Result<[u8; COMMITMENT], Error> {
-        let ahead = self.ahead.as_ref().ok_or_else(crate::products::no_material)?;
+        let ahead = self.ahead.as_ref().ok_or_else(crate::state::no_material)?;
         let mut hash = commitment_to(ahead, component, b"outputs", opening);
         for output in self.learned(lacking(component)) {
-            let reg = self.plan.outputs[output as usize].reg;
-            let shape = self.plan.register(reg);
+            let reg = self.party.plan.outputs[output as usize].reg;
+            let shape = self.party.plan.register(reg);
             for (_, range) in pieces(shape) {
-                let mut message = message_of(shape, self.component(component).get(reg), &range);
+                let mut message = message_of(shape, self.party.component(component).get(reg), &range);
                 hash.update(&message);
                 message.zeroize();
             }
@@ -75,17 +95,22 @@ impl AstraEngine {
             let proof = self.draw_proof(component);
             let (proof, opening) = proof.split_at(PROOF);
             let proof = proof_commitment(self.ahead()?, component, proof, opening);
-            let to = self.party(lacking(component));
-            self.session.mesh().send(to, at(step::FAIR_PROMISE, 0), [outputs, proof].as_flattened())?;
+            let to = self.seats.party(lacking(component));
+            self.party.session.mesh().send(to, at(step::FAIR_PROMISE, 0), [outputs, proof].as_flattened())?;
         }
         if self.me == 0 {
             return Ok(());
         }
-        let [first, second] = [0, 3 - self.me].map(|role| self.party(role));
-        let mut receive = |from| self.session.mesh().recv(from, at(step::FAIR_PROMISE, 0), 2 * COMMITMENT);
+        let [first, second] = [0, 3 - self.me].map(|role| self.seats.party(role));
+        let mut receive =
+            |from| self.party.session.mesh().recv(from, at(step::FAIR_PROMISE, 0), 2 * COMMITMENT);
         let (first, second) = (receive(first)?, receive(second)?);
         if first != second && !planted(Mistake::PromisesUncompared) {
-            return Err(self.session.reject("two parties committed to different masks of outputs").into());
+            return Err(self
+                .party
+                .session
+                .reject("two parties committed to different masks of outputs")
+                .into());
         }
         self.ahead()?.promised.bytes_mut().copy_from_slice(&first);
         Ok(())

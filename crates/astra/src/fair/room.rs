@@ -1,18 +1,29 @@
-//! Which outputs are too large to be opened at once.
+//! Which outputs are refused: those for clients, and those that are too large to be opened at once.
 //!
 //! A party takes each component that it lacks from two senders, in turn and by one deadline. So what one of them opens has
 //! to be in the inbox while the other one, who may send nothing, is waited for: beyond `inbox_bytes` the link would be
 //! held, and the rest come too late. And it has to pass within one limit of silence, computing included: that so much does
 //! is what parties agree to that agree on both limits.
 
-use super::{OPENING, REPORT, SIGNAL};
-use crate::PARTIES;
+use super::terms::{OPENING, REPORT, SIGNAL};
 use crate::planted::{Mistake, planted};
 use crate::seats::Seats;
 use tacit_engine::wire::{message_bytes, pieces};
 use tacit_engine::{Error, Participants};
 use tacit_program::plan::{OutputOp, Plan};
 use tacit_session::{Limits, Session};
+use tacit_threeparty::PARTIES;
+use tacit_threeparty::hiding::clients_learn;
+
+/// Refuses outputs that no party could be sure a client has, nor the client.
+pub(crate) fn refuse_clients(plan: &Plan, participants: &Participants) -> Result<(), Error> {
+    if clients_learn(plan, participants) {
+        let refused = "protocol \"astra-fair\" reveals outputs to parties alone, and this plan reveals one to a client; reveal it to \
+             the parties: reveal(..., to=[\"P0\", \"P1\", \"P2\"]), by the names that they have in parties.toml";
+        return Err(Error::Refused(refused.into()));
+    }
+    Ok(())
+}
 
 /// Refuses outputs of which a party is opened more than its inbox holds, and messages that links don't carry.
 ///

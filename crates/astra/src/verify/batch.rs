@@ -1,9 +1,11 @@
 //! A batch of products of one domain, step by step.
 
-use super::elements::{ElementKind, PLANES, RESULT};
+use super::elements::ElementKind;
 use super::parameters::{Parameters, Rules};
 use super::permutation::{COIN_BYTES, Piles};
-use super::turn::{Digests, Drawn, FIRST, SECOND, Turn, UNDRAWN, VALUES_FROM, VALUES_TO, address, component};
+use super::turn::{
+    Digests, Drawn, FIRST, PLANES, RESULT, SECOND, Turn, UNDRAWN, VALUES_FROM, VALUES_TO, address, component,
+};
 use crate::planted::{Mistake, planted};
 use std::collections::VecDeque;
 use std::ops::Range;

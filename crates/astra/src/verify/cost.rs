@@ -1,16 +1,14 @@
 //! What a check sends, message by message.
 
-use super::MANY;
 use super::batch::Piece;
-use super::parameters::Rules;
+use super::parameters::{MANY, Rules};
 use super::turn::{DIGESTS_TO, VALUES_TO};
-use crate::PARTIES;
-use crate::cost::flow;
 use crate::seats::Seats;
 use tacit_engine::Checks;
 use tacit_kernel::digest::DIGEST_BYTES;
 use tacit_program::cost::{Flow, Phase};
 use tacit_program::plan::Domain;
+use tacit_threeparty::PARTIES;
 
 /// Bytes of a commitment of a coin, of its opening, and of a verdict.
 const CONTROL_BYTES: [usize; 3] = [32, 96, 32];
@@ -45,7 +43,7 @@ pub(crate) fn instances(rules: Rules, counts: &[(Domain, u64)]) -> Option<u64> {
 /// Adds a check of a batch of each of some domains.
 fn add_check(checks: &mut Checks, seats: Seats, rules: Rules, counts: &[(Domain, u64)]) {
     let mut flows: Vec<Flow> = Vec::new();
-    let mut add = |from: usize, to: usize, bytes: usize| flows.push(flow(seats, from, to, 8 * bytes as u64));
+    let mut add = |from: usize, to: usize, bytes: usize| flows.push(seats.flow(from, to, 8 * bytes as u64));
     for &(domain, count) in counts.iter().filter(|(_, count)| *count > 0) {
         let (count, bits) = (count as usize, domain.bits() as u32);
         let parameters = rules.parameters(count);

@@ -2,17 +2,11 @@
 //!
 //! A plane is a number in each of its places: an element a word, or 64 bits.
 
-use super::turn::Drawn;
+use super::turn::{Drawn, PLANES, RESULT};
 use std::marker::PhantomData;
 use tacit_kernel::aes::BLOCK;
 use tacit_kernel::sacrifice::{self, Lanes};
 use tacit_kernel::{Element, bits, pack, ring, transpose};
-
-/// Planes of a batch of triples `(d, e, f)`: the first components of `d` and `e`, their second ones, and both of `f`.
-pub(super) const PLANES: usize = 6;
-
-/// The first of `f`'s planes.
-pub(super) const RESULT: usize = 4;
 
 /// Arithmetic on planes. Lengths are the callers' to know; slices of one call are equally long.
 pub(super) trait ElementKind: 'static {

@@ -48,6 +48,9 @@ mod batch;
 mod cost;
 mod elements;
 mod parameters;
+#[cfg(feature = "planted")]
+pub(crate) mod permutation;
+#[cfg(not(feature = "planted"))]
 mod permutation;
 #[cfg(test)]
 mod tests;
@@ -58,6 +61,7 @@ use crate::seats::Seats;
 use batch::{Batch, Memory, Step};
 pub(crate) use cost::{cost, instances};
 use elements::{Bits, ElementKind, Elements};
+use parameters::MANY;
 pub(crate) use parameters::Rules;
 use permutation::COIN_BYTES;
 use std::ops::Range;
@@ -102,9 +106,6 @@ struct Note {
     log: usize,
     range: Range<usize>,
 }
-
-/// Whole batches after which instances are sealed, so that what was made doesn't pile up in memory.
-const MANY: usize = 8;
 
 impl Unchecked {
     /// None yet; `me` is the party's role.
@@ -406,20 +407,6 @@ fn toss(turn: &mut Turn) -> Result<[u8; COIN_BYTES], Error> {
     let mut coin = [0; COIN_BYTES];
     coin.copy_from_slice(&turn.session.toss(COIN_BYTES)?);
     Ok(coin)
-}
-
-/// Of a batch's triples those in the bucket of a product, by the coin: for attackers that know it.
-#[cfg(feature = "planted")]
-pub(crate) fn bucket(
-    rules: Rules,
-    coin: &[u8; COIN_BYTES],
-    (batch, products): (u32, usize),
-    victim: usize,
-) -> Vec<u32> {
-    let parameters = rules.parameters(products);
-    let mut places = vec![0; parameters.triples(products)];
-    permutation::Piles::default().order::<u64>(coin, batch, &mut places, &mut []);
-    (0..parameters.bucket).map(|row| places[row * products + victim]).collect()
 }
 
 /// What is accepted: which batches, and how many products of each domain.

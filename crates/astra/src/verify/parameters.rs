@@ -33,6 +33,9 @@ use crate::planted::{Mistake, planted};
 /// A wrong product passes with a chance of at most 2 to the minus this in a run, however many products and lanes there are.
 pub(super) const SECURITY: u32 = 40;
 
+/// Whole batches after which instances are sealed, so that what was made doesn't pile up in memory.
+pub(super) const MANY: usize = 8;
+
 /// How the products of a run in so many lanes are checked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Rules {
@@ -44,11 +47,11 @@ pub(crate) struct Rules {
 
 /// How a batch is checked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Parameters {
+pub(crate) struct Parameters {
     /// Triples against which each product is checked: `B`.
-    pub(super) bucket: usize,
+    pub(crate) bucket: usize,
     /// Triples that are checked in the clear: `C`.
-    pub(super) cut: usize,
+    pub(crate) cut: usize,
 }
 
 impl Rules {
@@ -71,7 +74,7 @@ impl Rules {
     }
 
     /// Those with the fewest triples for so many products, 1 at least: each triple costs as much as any other.
-    pub(super) fn parameters(self, products: usize) -> Parameters {
+    pub(crate) fn parameters(self, products: usize) -> Parameters {
         let mut best = Parameters { bucket: usize::MAX, cut: usize::MAX };
         for bucket in 2.. {
             let fewest = best.triples(products);
@@ -130,7 +133,7 @@ impl Rules {
 
 impl Parameters {
     /// All triples of a batch: `M`.
-    pub(super) fn triples(self, products: usize) -> usize {
+    pub(crate) fn triples(self, products: usize) -> usize {
         self.bucket.saturating_mul(products).saturating_add(self.cut)
     }
 }

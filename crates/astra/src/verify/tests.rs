@@ -1,12 +1,12 @@
 use super::permutation::Piles;
 use super::*;
-use crate::PARTIES;
 use std::sync::Mutex;
 use tacit_net::Limits;
 use tacit_program::cost::Phase;
 use tacit_program::plan::{Modulus, Width};
 use tacit_session::{Agreement, Mesh};
 use tacit_testkit::{Draws, Fate, Interceptor, Rng, World};
+use tacit_threeparty::PARTIES;
 
 const DOMAINS: [Domain; 10] = [
     Domain::Bits,

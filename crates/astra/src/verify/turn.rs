@@ -1,19 +1,24 @@
 //! Who gives whom what, and what all batches of a check share.
 
-use super::elements::RESULT;
-use crate::PARTIES;
+use crate::digests::{new_digest, value};
 use crate::planted::{Mistake, planted};
 use crate::seats::Seats;
-use crate::verified::{new_digest, value};
 use subtle::ConstantTimeEq;
 use tacit_engine::Error;
 use tacit_kernel::digest::{DIGEST_BYTES, Digest, KEY_BYTES};
 use tacit_session::{At, Draw, PrssStream, Session, step};
+use tacit_threeparty::PARTIES;
 use zeroize::Zeroize;
 
 /// A party's first component and its second.
 pub(super) const FIRST: usize = 0;
 pub(super) const SECOND: usize = 1;
+
+/// Planes of a batch of triples `(d, e, f)`: the first components of `d` and `e`, their second ones, and both of `f`.
+pub(super) const PLANES: usize = 6;
+
+/// The first of `f`'s planes.
+pub(super) const RESULT: usize = 4;
 
 /// Whom a role sends which of its components of what is opened.
 pub(super) const VALUES_TO: [&[(usize, usize)]; PARTIES] = [&[(1, FIRST), (2, SECOND)], &[(0, SECOND)], &[]];

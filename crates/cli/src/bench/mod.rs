@@ -4,14 +4,12 @@
 //! play ([`party`]) with a clock that starts at a barrier, when all inputs are shared, and stops when the last party
 //! has verified ([`clock`]). Circuits go in parts ([`instances`]), whose times add up. What came out is then opened
 //! and compared with the clear result, and what was sent with the declared cost; if either differs there are no
-//! figures. The experiments of a paper ([`araki`], [`astra`], [`li`]) are several such benchmarks.
+//! figures. The experiments of a paper ([`paper`]) are several such benchmarks.
 
-mod araki;
-mod astra;
 mod clock;
 mod instances;
-mod li;
 mod limits;
+mod paper;
 mod parties;
 mod party;
 mod plot;
@@ -19,6 +17,7 @@ mod process;
 mod profile;
 mod result;
 mod ring;
+mod scale;
 mod spec;
 mod start;
 mod work;
@@ -40,9 +39,13 @@ pub(crate) fn bench(context: &mut Context<'_>, args: &BenchArgs) -> Result<(), F
     match (args.spec()?, args.name) {
         (Some(spec), _) => protocol(context, args, &Bench::new(spec)?),
         (None, Name::Start) => start::start(context, args.repeat(1), args.quick),
-        (None, Name::Araki) => araki::araki(context, args),
-        (None, Name::Astra) => astra::astra(context, args),
-        (None, Name::Li) => li::li(context, args),
+        (None, Name::Araki) if args.experiment.scale => scale::scale(context, args),
+        (None, Name::Araki) if args.has_count() => {
+            Err(Failure::usage("bench araki: --count cannot be used with --paper, which has its own"))
+        }
+        (None, Name::Araki) => paper::paper(context, args, &paper::ARAKI),
+        (None, Name::Astra) => paper::paper(context, args, &paper::ASTRA),
+        (None, Name::Li) => paper::paper(context, args, &paper::LI),
         (None, _) => {
             let limits = machine(context, args.quick)?;
             if context.json {

@@ -399,6 +399,11 @@ impl BenchArgs {
         self.count.is_some()
     }
 
+    /// `--protocol` with its parameters.
+    pub(crate) fn protocol_name(&self) -> String {
+        self.protocol.name()
+    }
+
     /// `--threads`.
     pub(crate) const fn lanes(&self) -> u16 {
         self.threads

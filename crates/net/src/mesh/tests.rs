@@ -662,7 +662,7 @@ fn who_has_left_early_may_be_lost() {
 #[test]
 fn who_leaves_early_waits_for_signs_of_life() {
     let limits =
-        Limits { silence: Duration::from_millis(40), patience: Duration::from_secs(2), ..Limits::default() };
+        Limits { silence: Duration::from_millis(500), patience: Duration::from_secs(2), ..Limits::default() };
     let mut meshes = meshes_with(2, 1, &limits);
     let client = meshes.pop().unwrap();
     let start = Instant::now();

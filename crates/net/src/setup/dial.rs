@@ -234,3 +234,28 @@ impl Dial {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::Write;
+    use std::net::TcpListener;
+
+    /// A party that says again and again for whom it waits: each look reads a few of its hellos, and ends.
+    #[test]
+    fn a_party_that_says_much_is_heard_a_little_at_a_look() {
+        let names = ["P0", "P1"].map(str::to_owned);
+        let hello = |sender: usize| Hello::new(sender, 2, &names, &[None, None]);
+        let caller = Caller { hello: hello(1), tls: vec![None, None] };
+        let party = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = party.local_addr().unwrap().to_string();
+        let mut dial = Dial::new(0, address, Lane::ONLY, 7);
+        let waits = Hello { call: 7, missing: Members::of([1]), ..hello(0) };
+        let takes = Hello { call: 7, ..hello(0) };
+        assert!(dial.advance(&caller, &names).unwrap().is_none());
+        let (mut socket, _) = party.accept().unwrap();
+        socket.write_all(&[waits.bytes().repeat(100), takes.bytes()].concat()).unwrap();
+        let taken = (1..).find(|_| dial.advance(&caller, &names).unwrap().is_some());
+        assert!(taken >= Some(100 / HELLOS), "taken at look {taken:?}");
+    }
+}

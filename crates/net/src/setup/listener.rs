@@ -223,15 +223,12 @@ impl Listener {
                     self.turn_away(other.address, &format!("{had}, and made room for others"));
                 }
             }
-            Err(Fault::Hello(difference @ NotAHello::Version { .. })) => {
-                let Some(peer) = self.identify(&caller.channel) else {
-                    caller.channel.hang_up();
-                    self.turn_away(caller.address, &difference.to_string());
-                    return Ok(());
-                };
-                return self.differs(caller, peer, difference.to_string());
-            }
             Err(fault) => {
+                if let Fault::Hello(NotAHello::Version { .. }) = fault
+                    && let Some(peer) = self.identify(&caller.channel)
+                {
+                    return self.differs(caller, peer, fault.to_string());
+                }
                 caller.channel.hang_up();
                 self.turn_away(caller.address, &fault.to_string());
             }

@@ -16,17 +16,17 @@
 
 use super::gf64_prover;
 use super::log::Batch;
+use super::part::{Out, Proof, Reader, other_verifier};
 use super::schedule::FoldingSchedule;
 use super::seeds::{
     ChallengeId, Seed, before, chain, coefficients, give_word, point_of_binary, take_word, word_bytes,
 };
-use super::steps::{Out, Proof, Reader, other_verifier};
 use super::{draws, field::Spare};
 use crate::planted::{Mistake, planted};
-use crate::{next, prev};
 use tacit_engine::Error;
 use tacit_kernel::gf64::Gf64;
 use tacit_session::{Session, step};
+use tacit_threeparty::{next, prev};
 use zeroize::Zeroizing;
 
 /// Bytes of an element in a message.

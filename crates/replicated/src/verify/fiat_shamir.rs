@@ -22,20 +22,20 @@
 use super::draws;
 use super::field::{Extended, Field, Spare, write};
 use super::log::Batch;
+use super::part::{Out, Proof, Reader, check_ends, other_verifier};
 use super::planes::{LeftPlanes, Planes};
 use super::proof::{Vectors, claim, first_values, fold_to_point};
 use super::schedule::FoldingSchedule;
-use super::steps::{Out, Proof, Reader, check_ends, other_verifier};
 #[cfg(feature = "planted")]
 use crate::planted::Moment;
 use crate::planted::{Mistake, planted};
-use crate::{next, prev};
 use sha2::{Digest, Sha256};
 use tacit_engine::Error;
 use tacit_kernel::Element;
 use tacit_kernel::field::Fp61;
 use tacit_kernel::relation::Side;
 use tacit_session::{Session, step};
+use tacit_threeparty::{next, prev};
 
 /// Bytes of a hash.
 const HASH_BYTES: usize = 32;
@@ -151,7 +151,7 @@ impl FiatShamir {
             #[cfg(feature = "planted")]
             if round == 0 {
                 let moment = Moment::Challenged(vec![point.parts().map(|part| part.to_u128() as u64)]);
-                crate::planted::tapped(moment, batch, self.number, session);
+                crate::planted::tapped(moment, batch.noted(session.me(), self.number));
             }
             match &mut vectors {
                 None => {

@@ -179,31 +179,11 @@ fn masked(vector: &[Gf64], mask: Gf64) -> Vec<Gf64> {
 #[cfg(test)]
 mod tests {
     use super::super::schedule::ProofParams;
+    use super::super::testing::{Rng, honest};
     use super::*;
 
-    struct Rng(u64);
-
-    impl Rng {
-        fn word(&mut self) -> u64 {
-            self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-            let mut z = self.0;
-            z = (z ^ z >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-            z = (z ^ z >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-            z ^ z >> 31
-        }
-
-        fn elements(&mut self, count: usize) -> Vec<Gf64> {
-            (0..count).map(|_| Gf64(self.word())).collect()
-        }
-    }
-
-    /// Planes a, c, e, b, d, f of an honest prover.
-    fn honest(sequence: &FoldingSchedule, rng: &mut Rng) -> [Vec<u64>; 6] {
-        let words = sequence.padded_words();
-        let [a, c, b, d, f]: [Vec<u64>; 5] =
-            std::array::from_fn(|_| (0..words).map(|_| rng.word()).collect());
-        let e = (0..words).map(|w| a[w] & b[w] ^ c[w] & d[w] ^ f[w]).collect();
-        [a, c, e, b, d, f]
+    fn elements(rng: &mut Rng, count: usize) -> Vec<Gf64> {
+        (0..count).map(|_| Gf64(rng.word())).collect()
     }
 
     /// Runs a proof; whether the verifiers accept.
@@ -215,8 +195,8 @@ mod tests {
     ) -> bool {
         let [a, c, e, b, d, f] = planes.each_ref().map(Vec::as_slice);
         let (left, right) = (LeftPlanes { a, c, e }, RightPlanes { b, d, f });
-        let coefficients = rng.elements(64 * sequence.padded_words());
-        let points = rng.elements(sequence.rounds());
+        let coefficients = elements(rng, 64 * sequence.padded_words());
+        let points = elements(rng, sequence.rounds());
         let masks = [Gf64(rng.word()), Gf64(rng.word())];
         let mut values = first_values(sequence, &coefficients, left, right);
         let fold_first = |planes| fold_bits(sequence, &coefficients, planes, points[0]);
@@ -228,7 +208,7 @@ mod tests {
         }
         values.extend(last_values(&u, &v, masks));
         assert_eq!(values.len(), sequence.values_before(sequence.rounds()));
-        let shares = rng.elements(values.len());
+        let shares = elements(rng, values.len());
         let mut rest: Vec<Gf64> = values.iter().zip(&shares).map(|(v, s)| v.plus(*s)).collect();
         if let Some(at) = tamper {
             rest[at] = rest[at].plus(Gf64::ONE);

@@ -28,18 +28,18 @@
 use super::draws;
 use super::field::{Field, Spare, write};
 use super::log::Batch;
+use super::part::{Out, Proof, Reader, check_ends, other_verifier};
 use super::proof::{Vectors, claim, first_values, fold_to_point};
 use super::schedule::FoldingSchedule;
 use super::seeds::{ChallengeId, Seed, before, chain, give_word, point, take_word, word_bytes};
-use super::steps::{Out, Proof, Reader, check_ends, other_verifier};
 use crate::planted::{Mistake, planted};
-use crate::{next, prev};
 use tacit_engine::Error;
 #[cfg(feature = "planted")]
 use tacit_kernel::Element;
 use tacit_kernel::field::Fp61;
 use tacit_kernel::relation::Side;
 use tacit_session::{Session, step};
+use tacit_threeparty::{next, prev};
 use zeroize::Zeroizing;
 
 /// Steps in which a batch sends anything.
@@ -181,7 +181,7 @@ impl Interactive {
         };
         let points = (0..self.repetitions).map(|repetition| [point(repetition).to_u128() as u64, 0]);
         let moment = crate::planted::Moment::Challenged(points.collect());
-        crate::planted::tapped(moment, batch, self.number, session);
+        crate::planted::tapped(moment, batch.noted(session.me(), self.number));
     }
 }
 

@@ -12,7 +12,8 @@
 //! | `field` | F_p, and its extension for points that the prover itself finds |
 //! | `polynomial` | values of polynomials from other values |
 //! | `draws` | what two parties draw from a key that they share |
-//! | `steps` | the messages of all batches, step by step |
+//! | `part` | what a party does for one batch, step by step |
+//! | `steps` | the messages of all batches |
 //! | `interactive`, `seeds` | proofs with points from the verifiers |
 //! | `fiat_shamir` | proofs with points that the prover finds by hashing |
 //! | `gf64_prover`, `boyle` | proofs over GF(2^64), to compare with |
@@ -27,6 +28,7 @@ mod field;
 mod gf64_prover;
 mod interactive;
 mod log;
+mod part;
 mod planes;
 mod polynomial;
 mod proof;
@@ -36,10 +38,10 @@ pub(crate) mod seeds;
 #[cfg(not(feature = "planted"))]
 mod seeds;
 mod steps;
+#[cfg(test)]
+mod testing;
 
 pub(crate) use log::BEGUN;
-#[cfg(feature = "planted")]
-pub(crate) use log::Batch;
 pub(crate) use schedule::ProofParams;
 #[cfg(feature = "planted")]
 pub(crate) use seeds::{ChallengeId, Seed};

@@ -209,31 +209,11 @@ fn masked<F: Field>(vector: &Vector, mask: F) -> Vec<F> {
 mod tests {
     use super::super::field::Extended;
     use super::super::schedule::ProofParams;
+    use super::super::testing::{Rng, honest};
     use super::*;
 
-    struct Rng(u64);
-
-    impl Rng {
-        fn word(&mut self) -> u64 {
-            self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-            let mut z = self.0;
-            z = (z ^ z >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-            z = (z ^ z >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-            z ^ z >> 31
-        }
-
-        fn element<F: Field>(&mut self) -> F {
-            F::of(&[0; 2].map(|_| Fp61::from_u128(self.word().into())))
-        }
-    }
-
-    /// Planes a, c, e, b, d, f of an honest prover.
-    fn honest(sequence: &FoldingSchedule, rng: &mut Rng) -> [Vec<u64>; 6] {
-        let words = sequence.padded_words();
-        let [a, c, b, d, f]: [Vec<u64>; 5] =
-            std::array::from_fn(|_| (0..words).map(|_| rng.word()).collect());
-        let e = (0..words).map(|w| a[w] & b[w] ^ c[w] & d[w] ^ f[w]).collect();
-        [a, c, e, b, d, f]
+    fn element<F: Field>(rng: &mut Rng) -> F {
+        F::of(&[0; 2].map(|_| Fp61::from_u128(rng.word().into())))
     }
 
     /// Runs a proof; whether the verifiers accept.
@@ -245,8 +225,8 @@ mod tests {
     ) -> bool {
         let [a, c, e, b, d, f] = planes.each_ref().map(Vec::as_slice);
         let (left, right) = (LeftPlanes { a, c, e }, RightPlanes { b, d, f });
-        let points: Vec<F> = (0..sequence.rounds()).map(|_| rng.element()).collect();
-        let masks = [rng.element(), rng.element()];
+        let points: Vec<F> = (0..sequence.rounds()).map(|_| element(rng)).collect();
+        let masks = [element(rng), element(rng)];
         let mut values: Vec<F> = first_values(sequence, left, right).into_iter().map(F::from_base).collect();
         let spare = &mut Spare::default();
         let mut vectors = Vectors::fold_bits(sequence, left, right, points[0], spare);
@@ -256,7 +236,7 @@ mod tests {
         }
         values.extend(vectors.last_values(masks));
         assert_eq!(values.len(), sequence.values_before(sequence.rounds()));
-        let shares: Vec<F> = values.iter().map(|_| rng.element()).collect();
+        let shares: Vec<F> = values.iter().map(|_| element(rng)).collect();
         let mut rest: Vec<F> = values.iter().zip(&shares).map(|(v, s)| v.sub(*s)).collect();
         if let Some(at) = tamper {
             rest[at] = rest[at].add(F::from_base(Fp61::ONE));

@@ -13,8 +13,7 @@
 //! the prover sent it for the ANDs. Without that word no seed is released. Otherwise a prover could keep messages back
 //! until it has a point, and choose those whose errors cancel there.
 
-use super::steps::Reader;
-use crate::next;
+use super::part::Reader;
 use crate::planted::{Mistake, planted};
 use sha2::{Digest, Sha256};
 use tacit_engine::Error;
@@ -23,6 +22,7 @@ use tacit_kernel::aes::Aes128Ctr;
 use tacit_kernel::field::Fp61;
 use tacit_kernel::gf64::Gf64;
 use tacit_session::Session;
+use tacit_threeparty::next;
 use zeroize::Zeroizing;
 
 /// A seed, or the anchor.

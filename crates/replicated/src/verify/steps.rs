@@ -7,18 +7,19 @@
 
 use super::boyle::{self, Boyle};
 use super::fiat_shamir::{self, FiatShamir};
-use super::field::{Field, Spare, read};
+use super::field::Spare;
 use super::interactive::{self, Interactive};
 use super::log::{BEGUN, Batch, Log};
+use super::part::{Out, Proof, Reader};
 use super::schedule::{FoldingSchedule, ProofParams};
 #[cfg(feature = "planted")]
 use crate::planted::Moment;
 use crate::planted::{Mistake, planted};
-use crate::{next, prev};
 use std::collections::VecDeque;
 use tacit_engine::Error;
 use tacit_engine::profile::{Section, section};
 use tacit_session::{At, Phase, Session, step};
+use tacit_threeparty::{next, prev};
 
 /// Where the points come from at which proofs are compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -69,32 +70,6 @@ impl Challenges {
             Self::Binary => Box::new(Boyle::begin(batch, number, session)),
         }
     }
-}
-
-/// A party's parts in the three proofs of a batch: its own as prover, the previous party's as left verifier, the next
-/// party's as right verifier. In every step it first receives what was sent in the last one.
-pub(super) trait Proof: Send {
-    /// Appends what it has to say at this age.
-    fn send(&mut self, age: usize, out: Out<'_>, session: &mut Session, spare: &mut Spare);
-    /// Reads what the neighbours said at this age.
-    fn receive(
-        &mut self,
-        age: usize,
-        from_next: &mut Reader<'_>,
-        from_prev: &mut Reader<'_>,
-        session: &mut Session,
-        spare: &mut Spare,
-    ) -> Result<(), Error>;
-    /// The bits, once they aren't needed any more.
-    fn spare(&mut self) -> Option<Batch>;
-}
-
-/// The messages of a step that are being written.
-pub(super) struct Out<'a> {
-    /// To the previous party.
-    pub(super) back: &'a mut Vec<u8>,
-    /// To the next party.
-    pub(super) forth: &'a mut Vec<u8>,
 }
 
 /// What every party sends for the proofs of so many words of ANDs.
@@ -207,7 +182,7 @@ impl Proofs {
             self.receive(session)?;
             #[cfg(feature = "planted")]
             let batch = batch.map(|mut batch| {
-                crate::planted::tapped(Moment::Complete, &mut batch, self.steps, session);
+                crate::planted::tapped(Moment::Complete, batch.noted(session.me(), self.steps));
                 batch
             });
             if let Some(batch) = batch {
@@ -271,35 +246,6 @@ impl Proofs {
     }
 }
 
-/// `p(r) q(r) = G(r)` in all repetitions of one proof: this verifier's shares of `G(r)` and its own factors, and the
-/// other one's, which are to be read.
-pub(super) fn check_ends<F: Field>(
-    ends: &[[F; 2]],
-    theirs: &mut Reader<'_>,
-    prover: usize,
-    session: &mut Session,
-) -> Result<(), Error> {
-    for (repetition, &[claim, own]) in ends.iter().enumerate() {
-        let theirs = theirs.elements::<F>(2, session)?;
-        let passes = (own.mul(theirs[1]) == claim.add(theirs[0])) != planted(Mistake::Inverted);
-        let ignored = planted(Mistake::FailureIgnored)
-            || planted(Mistake::OnlyRightChecks) && prover == prev(session.me())
-            || planted(Mistake::SecondUnchecked) && repetition == 1;
-        if !passes && !ignored {
-            let (prover, other) = (session.name(prover), session.name(other_verifier(session.me(), prover)));
-            let what =
-                format!("the proof that {prover} computed its ANDs right fails, by {prover} or by {other}");
-            return Err(session.reject(&what).into());
-        }
-    }
-    Ok(())
-}
-
-/// Who verifies a proof besides `me`. When a check between verifiers fails, it may as well have lied as the prover.
-pub(super) const fn other_verifier(me: usize, prover: usize) -> usize {
-    3 - me - prover
-}
-
 /// The address of a step's message.
 fn at(part: u16, step: u32) -> At {
     At { lane: 0, part, op: 0, batch: step }
@@ -311,28 +257,4 @@ fn receive(session: &mut Session, from: usize, part: u16, step: u32, len: usize)
         return Ok(Vec::new());
     }
     Ok(session.mesh().recv(from, at(part, step), len)?)
-}
-
-/// Reads a message whose length was checked when it came.
-pub(super) struct Reader<'a>(&'a [u8]);
-
-impl Reader<'_> {
-    /// So many bytes.
-    pub(super) fn take<const N: usize>(&mut self) -> [u8; N] {
-        let (taken, rest) = self.0.split_first_chunk().expect("a message has the length of its step");
-        self.0 = rest;
-        *taken
-    }
-
-    /// Elements, whose parts must be less than p.
-    pub(super) fn elements<F: Field>(
-        &mut self,
-        count: usize,
-        session: &mut Session,
-    ) -> Result<Vec<F>, Error> {
-        let (taken, rest) = self.0.split_at(count * F::SENT);
-        self.0 = rest;
-        let elements: Option<Vec<F>> = taken.chunks_exact(F::SENT).map(read).collect();
-        elements.ok_or_else(|| session.reject("a number in a proof is no element of its field").into())
-    }
 }

@@ -58,10 +58,21 @@ pub fn without_rounds(subject: &Subject, seeds: Range<u64>) {
 /// # Panics
 /// At the first difference.
 pub fn tiles(subject: &Subject) {
+    of_tiles(subject, &[(4500, 2, 5000), (9000, 1, 1300), (700, 5, 12_345)]);
+}
+
+/// The same for one circuit.
+///
+/// # Panics
+/// At the first difference.
+pub fn few_tiles(subject: &Subject) {
+    of_tiles(subject, &[(9000, 1, 1300)]);
+}
+
+/// Circuits of so many layers of so many ANDs, on so many instances.
+fn of_tiles(subject: &Subject, circuits: &[(usize, usize, usize)]) {
     let mut rng = Rng::new(3);
-    let circuits = [(4500, 2, 5000), (9000, 1, 1300), (700, 5, 12_345)];
-    let tried = if subject.one_in > 1 { &circuits[1..2] } else { &circuits };
-    for &(width, layers, instances) in tried {
+    for &(width, layers, instances) in circuits {
         let circuit = wide_circuit(&mut rng, width, layers);
         let program = program(subject, &circuit, instances, false);
         let what = format!("{layers} layers of {width} ANDs on {instances} instances");

@@ -214,7 +214,8 @@ fn for_parties(plan: &mut Plan, parties: &[String]) {
 /// [`Subject`](crate::conformance::Subject). It makes one `#[test]` for every claim and operation.
 ///
 /// A view takes hundreds of runs. Where operations come down to few others and runs take long, `conformance!(subject;
-/// views: and circuit)` tries the views of these each time, and those of all in the long tests.
+/// views: and circuit)` tries the views of these each time, with one ring and one field besides those of words, and one
+/// circuit of many tiles. All of them are among the long tests.
 ///
 /// ```
 /// use tacit_replicated::Replicated;
@@ -236,15 +237,72 @@ fn for_parties(plan: &mut Plan, parties: &[String]) {
 macro_rules! conformance {
     ($subject:expr) => {
         $crate::conformance!(
-            $subject;
+            @each $subject;
             views: input input_bits circuit add sum sub_public mul square mul_public dot matmul matmul_batch
             matmul_public and or not_xor less less_equal equal not_equal select select_bits minimum maximum max
             max_bits argmax argmin absolute relu from_bool truncate truncate_far scale divide weigh
             arrange
         );
+
+        mod large {
+            #[allow(unused_imports)]
+            use super::*;
+
+            #[test]
+            fn views_of_moduli() {
+                $crate::conformance::views::moduli(&$subject);
+            }
+
+            #[test]
+            fn views_of_pieces() {
+                $crate::conformance::views::pieces(&$subject);
+            }
+
+            #[test]
+            fn tiles() {
+                $crate::conformance::circuits::tiles(&$subject);
+            }
+        }
     };
 
     ($subject:expr; views: $($viewed:ident)*) => {
+        $crate::conformance!(@each $subject; views: $($viewed)*);
+
+        mod large {
+            #[allow(unused_imports)]
+            use super::*;
+
+            #[test]
+            fn views_of_few_moduli() {
+                $crate::conformance::views::few_moduli(&$subject);
+            }
+
+            #[test]
+            fn few_tiles() {
+                $crate::conformance::circuits::few_tiles(&$subject);
+            }
+
+            #[test]
+            #[ignore = "takes minutes; `make test-long` runs it"]
+            fn views_of_moduli() {
+                $crate::conformance::views::moduli(&$subject);
+            }
+
+            #[test]
+            #[ignore = "takes minutes; `make test-long` runs it"]
+            fn views_of_pieces() {
+                $crate::conformance::views::pieces(&$subject);
+            }
+
+            #[test]
+            #[ignore = "takes minutes; `make test-long` runs it"]
+            fn tiles() {
+                $crate::conformance::circuits::tiles(&$subject);
+            }
+        }
+    };
+
+    (@each $subject:expr; views: $($viewed:ident)*) => {
         mod view_of {
             #[allow(unused_imports)]
             use super::*;
@@ -287,11 +345,6 @@ macro_rules! conformance {
             fn random() {
                 $crate::conformance::circuits::random(&$subject, 0..60);
             }
-
-            #[test]
-            fn tiles() {
-                $crate::conformance::circuits::tiles(&$subject);
-            }
         }
 
         mod cost {
@@ -309,18 +362,8 @@ macro_rules! conformance {
             use super::*;
 
             #[test]
-            fn moduli() {
-                $crate::conformance::views::moduli(&$subject);
-            }
-
-            #[test]
             fn circuits() {
                 $crate::conformance::views::circuits(&$subject);
-            }
-
-            #[test]
-            fn pieces() {
-                $crate::conformance::views::pieces(&$subject);
             }
 
             #[test]

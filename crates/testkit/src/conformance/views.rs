@@ -96,11 +96,23 @@ pub fn wider_operations(subject: &Subject) {
 /// If a view tells something.
 pub fn moduli(subject: &Subject) {
     let rings = [1, 5, 65].map(Modulus::PowerOfTwo);
-    let moduli = rings.into_iter().chain([Modulus::Mersenne61, Modulus::Prime128]);
+    let moduli: Vec<Modulus> = rings.into_iter().chain([Modulus::Mersenne61, Modulus::Prime128]).collect();
+    of_moduli(subject, &moduli, &["input", "mul", "matmul"]);
+}
+
+/// The same for products in a ring of an odd number of bits and in a field.
+///
+/// # Panics
+/// If a view tells something.
+pub fn few_moduli(subject: &Subject) {
+    of_moduli(subject, &[Modulus::PowerOfTwo(5), Modulus::Mersenne61], &["mul"]);
+}
+
+fn of_moduli(subject: &Subject, moduli: &[Modulus], operations: &[&str]) {
     // As bits, a wide product is ANDs like any others, and thousands of them.
     let few = |modulus: &Modulus| subject.protocol.native().rings || modulus.bits() < 5;
-    for modulus in moduli.filter(few) {
-        for name in ["input", "mul", "matmul"] {
+    for &modulus in moduli.iter().filter(|modulus| few(modulus)) {
+        for name in operations {
             operation_on(subject, name, Numbers::modular(modulus), if modulus.bits() < 9 { 3 } else { 1 });
         }
     }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use tacit_astra::AstraMalicious;
-use tacit_astra::planted::Mistake;
+use tacit_astra::planted::{Mistake, Shared};
 use tacit_net::{Event, Frame, FrameKind};
 use tacit_program::plan::{Builder, To};
 use tacit_session::step;
@@ -100,7 +100,7 @@ pub(super) fn not_accepted(version: Version, seed: u64) -> Outcome {
     let to = builder.role("client");
     builder.output(x, To::One(to));
     let case = Case::new(
-        mistaken(mistakes(version, &[Mistake::AcceptancesUnchecked])),
+        mistaken(mistakes(version, &[Mistake::Shared(Shared::AcceptancesUnchecked)])),
         3,
         builder.finish(),
         &[vec![1]],

@@ -6,7 +6,8 @@ use std::time::Duration;
 
 use sha2::{Digest, Sha256};
 use tacit_astra::AstraMalicious;
-use tacit_astra::planted::{Mistake, Told, bucket, coin_alike};
+use tacit_astra::attackers::bucket;
+use tacit_astra::planted::{Mistake, Told, coin_alike};
 use tacit_net::{Event, Frame, FrameKind};
 use tacit_session::step;
 use tacit_testkit::react::{Act, Attacker, reacting};

@@ -11,7 +11,7 @@ mod withheld;
 
 use points::Early;
 use stage::Stage;
-use tacit_replicated::planted::Mistake;
+use tacit_replicated::planted::{Mistake, Shared};
 use tacit_session::step;
 use unproved::Unproved;
 use withheld::{FEW, Knows, MANY, Withheld};
@@ -121,10 +121,10 @@ fn too_early() -> Vec<Attack> {
             inputs::compared_late(&[Mistake::GivenComparedLate], version, seed)
         }),
         attack("a key that changes a client's output", NAME, 3, |version, seed| {
-            outputs::key_searched(&[Mistake::KeyFromOne], version, seed)
+            outputs::key_searched(&[Mistake::Shared(Shared::KeyFromOne)], version, seed)
         }),
         attack("a client's output that isn't accepted", NAME, 3, |version, seed| {
-            outputs::unaccepted(&[Mistake::UnacceptedTaken], version, seed)
+            outputs::unaccepted(&[Mistake::Shared(Shared::AcceptancesUnchecked)], version, seed)
         }),
     ]
 }

@@ -33,9 +33,9 @@ fn case(corrupt: usize, mistakes: &'static [Mistake], version: Version) -> Case 
     Case::new(protocol(&[], mistakes, corrupt, |_, _| {}), 3, build.finish(), &inputs)
 }
 
-/// `P_0` says `P_2` another key of what hides components: one that leaves `m_1` as it is and changes `m_0`, and
-/// so `m_2 = m_0 ^ m_1`. `P_2` hides `x_2` by that, `P_0` says its digest accordingly, and what the client adds up is off by
-/// the two `m_0`. `P_1` notices nothing: of what it sends and says only `m_0` and `m_1` as it has them are part.
+/// `P_0` says `P_2` another key of what hides components: one that leaves `m_1` as it is and changes `m_2`. `P_2` hides
+/// `x_2` by that, `P_0` says its digest accordingly, and what the client adds up is off by the two `m_2`. `P_1` notices
+/// nothing: of what it sends and says only `m_1` and `m_0 = m_1 ^ m_2` as it has them are part.
 pub(crate) fn key_searched(mistakes: &'static [Mistake], version: Version, seed: u64) -> Outcome {
     let case = case(0, mistakes, version);
     let attacker = Searches { masks: [0; 2], component: 0, rng: Rng::new(seed) };
@@ -44,18 +44,20 @@ pub(crate) fn key_searched(mistakes: &'static [Mistake], version: Version, seed:
 }
 
 struct Searches {
-    /// `m_0` and `m_1` as `P_2` has them.
+    /// `m_1` and `m_2` as `P_2` has them.
     masks: [u8; 2],
     /// `x_2` of the output, which is what `P_2` sent for the ANDs.
     component: u8,
     rng: Rng,
 }
 
-/// `m_0` and `m_1` of eight bits by a key: a block of the stream each.
+/// `m_1` and `m_2` of eight bits by a key.
 fn masks(key: &[u8; 16]) -> [u8; 2] {
-    let mut blocks = [[0; 16]; 2];
-    PrssStream::new(key, 0).fill(Draw { part: step::OUTPUT, op: 0 }, 0, blocks.as_flattened_mut());
-    blocks.map(|block| block[0])
+    [step::OUTPUT, step::OUTPUT_DIGEST].map(|part| {
+        let mut block = [0; 16];
+        PrssStream::new(key, 0).fill(Draw { part, op: 0 }, 0, &mut block);
+        block[0]
+    })
 }
 
 impl Attacker for Searches {
@@ -64,23 +66,23 @@ impl Attacker for Searches {
             && frame.at.part == step::OUTPUT_KEY
             && let Some(key) = frame.payload.first_chunk()
         {
-            let [zero, one] = masks(key);
+            let [one, two] = masks(key);
             let other = loop {
                 let key = [self.rng.word(), self.rng.word()];
                 let key: [u8; 16] = bytes(key);
                 self.masks = masks(&key);
-                if self.masks[1] == one && self.masks[0] != zero {
+                if self.masks[0] == one && self.masks[1] != two {
                     break key;
                 }
             };
             frame.payload = other.to_vec();
         }
         if to == CLIENT && frame.at.part == step::OUTPUT_DIGEST {
-            let [zero, one] = self.masks;
-            let mut hash = Sha256::new_with_prefix(b"tacit output component 1");
+            let mut hash = Sha256::new_with_prefix(b"tacit replicated output component 1");
             hash.update(session());
-            hash.update(0_u32.to_le_bytes());
-            hash.update([self.component ^ zero ^ one]);
+            // The plan's first operation, and the output.
+            hash.update([0; 8]);
+            hash.update([self.component ^ self.masks[1]]);
             frame.payload.truncate(ACCEPTANCE);
             frame.payload.extend(hash.finalize());
         }

@@ -18,7 +18,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use tacit_net::{Event, Frame, FrameKind};
-use tacit_replicated::planted::{Mistake, Moment, coefficients, point};
+use tacit_replicated::attackers::{coefficients, point};
+use tacit_replicated::planted::{Mistake, Moment};
 use tacit_session::step;
 use tacit_testkit::react::{Act, Attacker};
 use tacit_testkit::{Draws, Rng};

@@ -4,8 +4,8 @@
 //! of them, `x_f y_f + x_f y_s + x_s y_f`; three parties that each hold another pair compute all nine. For vectors
 //! the kernels do it in one pass ([`tacit_kernel::bits::cross`], [`tacit_kernel::ring::cross`]); here are matrices.
 
-use crate::{Error, Job};
 use std::any::Any;
+use tacit_engine::{Error, Job};
 use tacit_kernel::matrix::Packed;
 use tacit_kernel::{Element, matrix, ring};
 use tacit_program::plan::MatrixShape;

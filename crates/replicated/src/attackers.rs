@@ -1,0 +1,16 @@
+//! What attackers compute of a proof's challenges; for tests.
+
+use crate::verify::{ChallengeId, Seed, seeds};
+use tacit_kernel::Element;
+
+/// The point that a seed gives ([`seeds::point`]): prover, batch, round and repetition say of what.
+pub fn point(session: &[u8; 32], seed: &Seed, place: [usize; 4], blocks: usize) -> u64 {
+    let [prover, batch, round, repetition] = place;
+    let place = ChallengeId { prover, batch: batch as u32, round, repetition };
+    seeds::point(session, seed, place, blocks).to_u128() as u64
+}
+
+/// The coefficients that a seed gives ([`seeds::coefficients`]).
+pub fn coefficients(session: &[u8; 32], seed: &Seed, prover: usize, batch: u32, count: usize) -> Vec<u64> {
+    seeds::coefficients(session, seed, prover, batch, count).into_iter().map(|one| one.0).collect()
+}

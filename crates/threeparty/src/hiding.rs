@@ -1,0 +1,75 @@
+//! Hides the components of outputs from clients, by a sharing of zero that all parties know and clients don't.
+//!
+//! Parties' inputs have a component that is zero. So the components of several outputs can tell more than the outputs.
+
+use crate::messages::at;
+use crate::planted::{Mistake, planted};
+use crate::scheme::Scheme;
+use tacit_engine::vector::{add_assign, fill, sub_assign};
+use tacit_engine::{Error, Participants};
+use tacit_kernel::Buffer;
+use tacit_program::plan::{Plan, Register};
+use tacit_session::{Draw, PrssStream, Session, step};
+use zeroize::Zeroizing;
+
+/// Bytes of the key.
+pub const KEY_BYTES: usize = 16;
+
+/// Whether a client learns anything.
+pub fn clients_learn(plan: &Plan, participants: &Participants) -> bool {
+    plan.outputs.iter().any(|output| participants.clients_that_learn(output.to).next().is_some())
+}
+
+/// What hides components, once all parties have accepted.
+pub struct Hiding(PrssStream);
+
+impl Hiding {
+    /// Accepts, and waits until the others do. If clients learn anything, the parties then have a key that clients
+    /// don't: two draw it from theirs, and both send it to the third. From a single one it could be a key that this one
+    /// chose by what it does to an output of few bits.
+    pub fn after(
+        accept: impl FnOnce(&mut Session) -> Result<(), Error>,
+        session: &mut Session,
+        scheme: &Scheme,
+        clients_learn: bool,
+    ) -> Result<Option<Self>, Error> {
+        let [one, other, taker] = scheme.key.map(|number| scheme.parties[number]);
+        let (me, mut key) = (session.me(), Zeroizing::new([0; KEY_BYTES]));
+        if clients_learn && me != taker {
+            let peer = if me == one { other } else { one };
+            session.stream(peer).fill(Draw { part: step::OUTPUT_KEY, op: 0 }, 0, key.as_mut_slice());
+            session.give_key(taker, step::OUTPUT_KEY, &key)?;
+        }
+        accept(session)?;
+        if clients_learn && me == taker {
+            *key = if planted(Mistake::KeyFromOne) {
+                let mut said = |from| session.mesh().recv(from, at(step::OUTPUT_KEY, 0), KEY_BYTES);
+                said(other)?;
+                let said = said(one)?;
+                std::array::from_fn(|byte| said[byte])
+            } else {
+                session.take_key(step::OUTPUT_KEY)?
+            };
+        }
+        Ok(clients_learn.then(|| Self(PrssStream::new(&key, session.lane()))))
+    }
+
+    /// Hides an output's components that belong to these numbers: two are masked, and the third has what makes the sum
+    /// of all masks zero.
+    pub fn hide(&mut self, output: u32, shape: Register, components: [(usize, &mut Buffer); 2]) {
+        let masks = [step::OUTPUT, step::OUTPUT_DIGEST].map(|part| {
+            let mut mask = Buffer::new(components[0].1.len());
+            fill(&mut self.0, Draw { part, op: output }, shape, &mut mask);
+            mask
+        });
+        for (component, values) in components {
+            for (masked, mask) in (1..).zip(&masks) {
+                if component == masked {
+                    add_assign(shape, values, mask);
+                } else if component == 0 {
+                    sub_assign(shape, values, mask);
+                }
+            }
+        }
+    }
+}
