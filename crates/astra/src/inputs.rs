@@ -15,7 +15,7 @@
 //! anything is computed on it, and a client takes each seed from both of its holders. Outputs are confirmed
 //! ([`tacit_threeparty::outputs`]).
 
-use crate::masks::ClientMasks;
+use crate::client_masks::ClientMasks;
 use crate::planted::{Mistake, planted};
 use crate::state::AstraEngine;
 use subtle::ConstantTimeEq;

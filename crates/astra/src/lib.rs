@@ -24,7 +24,8 @@ mod checked_garbling;
 mod checks;
 mod choice;
 mod circuit;
-mod convert;
+mod client_masks;
+mod conversions;
 mod cost;
 mod counts;
 mod digests;
@@ -36,7 +37,6 @@ mod garbled;
 mod garbling;
 mod inputs;
 mod masked;
-mod masks;
 mod msb;
 #[cfg(feature = "planted")]
 pub mod planted;

@@ -1,10 +1,10 @@
 //! A party's state, and where its messages and draws are.
 
 use crate::checks::Verified;
+use crate::client_masks::ClientMasks;
 use crate::draws::{Drawn, Walk};
 use crate::fair::terms::Fair;
 use crate::garbling;
-use crate::masks::ClientMasks;
 use crate::planted::tell;
 use crate::prepared::{Keys, Places, Prepared};
 use crate::seats::{Seats, role_of};

@@ -368,12 +368,16 @@ fn imports(src: &Path) -> BTreeMap<String, BTreeSet<String>> {
     let files = rust_files(src.to_owned()).into_iter().filter(|file| !file.ends_with("tests.rs"));
     let files: BTreeMap<String, String> = files.map(|file| (module(&file), read(&file))).collect();
     let modules = files.keys().cloned().collect();
-    let without_tests =
-        |code: &str| code.split("#[cfg(test)]\nmod tests").next().unwrap_or_default().to_owned();
-    files
-        .iter()
-        .map(|(name, code)| (name.clone(), imports_of(name, &without_tests(code), &modules)))
-        .collect()
+    let mut imports = BTreeMap::new();
+    for (name, code) in &files {
+        imports.insert(name.clone(), imports_of(name, without_tests(code), &modules));
+    }
+    imports
+}
+
+/// A file's code before its tests.
+fn without_tests(code: &str) -> &str {
+    code.split("#[cfg(test)]\nmod tests {").next().unwrap_or_default()
 }
 
 /// What a module's code names of other modules: by `crate::`, by `super::`, or as one of its own.

@@ -19,7 +19,7 @@ const PILES: usize = 256;
 
 /// Memory to order in, which can be used again.
 #[derive(Default)]
-pub(super) struct Piles {
+pub(crate) struct Piles {
     /// Which pile each item is dealt to.
     chosen: Vec<u8>,
     /// Items and records, pile after pile.
@@ -49,7 +49,7 @@ impl Piles {
     ///
     /// # Panics
     /// If there are fewer records or more.
-    pub(super) fn order<R: Element>(
+    pub(crate) fn order<R: Element>(
         &mut self,
         coin: &[u8; COIN_BYTES],
         batch: u32,
