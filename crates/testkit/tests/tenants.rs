@@ -1,7 +1,10 @@
 //! The suite for the model tenants, among two parties to twelve.
 
 use tacit_engine::Protocol;
+use tacit_program::{Builder, Dtype, Recipient, lower};
+use tacit_testkit::Case;
 use tacit_testkit::conformance::Subject;
+use tacit_testkit::conformance::views::{self, Conduct};
 use tacit_testkit::tenants::{BITS, FIELDS};
 
 fn subject(protocol: &'static dyn Protocol, parties: usize, one_in: usize) -> Subject {
@@ -54,5 +57,25 @@ mod fields {
     mod of_twelve {
         use crate::{FIELDS, subject};
         tacit_testkit::conformance!(subject(&FIELDS, 12, 40); views: input circuit and mul);
+    }
+}
+
+/// All but one together see nothing of the last one's bits, unless they know the seed that it gave the dealer.
+#[test]
+fn a_known_seed_is_noticed() {
+    for parties in [2, 3, 5, 12] {
+        let mut build = Builder::new();
+        let last = format!("P{}", parties - 1);
+        let bits = build.input(&last, "x", Dtype::Bool, &[3], None).expect("an input of bits");
+        let both = build.and(bits, bits).expect("bits have an AND");
+        build.reveal(both, Recipient::All).expect("the node is there");
+        let program = build.finish().expect("something is revealed");
+        let plan = lower(&program, BITS.native()).expect("bits have an AND").plan;
+        let case = Case::new(&BITS, parties, plan, &[vec![1, 0, 1]]);
+        let others: Vec<usize> = (0..parties - 1).collect();
+        let usual = subject(&BITS, parties, 1);
+        assert_eq!(views::check(&usual, &case, &others, Conduct::Honest), Ok(6), "{parties} parties");
+        let known = Subject { told: |_, _, _| true, ..usual };
+        assert!(views::check(&known, &case, &others, Conduct::Honest).is_err(), "{parties} parties");
     }
 }

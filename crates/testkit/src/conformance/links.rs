@@ -3,7 +3,7 @@
 use tacit_program::{Dtype, Modulus, Recipient};
 
 use super::catalogue::{self, Numbers};
-use super::robust::{dies_before_the_end, is_silence, stage_case};
+use super::robust::{dies_before_the_end, is_silence, names, stage_case};
 use super::{Subject, cost, equality};
 use crate::links::{Medium, Mortal, links};
 use crate::{Draws, Rng, generate};
@@ -68,7 +68,7 @@ pub fn death(subject: &Subject, medium: Medium) {
                 continue;
             }
             let error = ending.result.expect_err(&what).to_string();
-            assert!(endpoint == dead || error.contains(name) && !is_silence(&error), "{what}: {error}");
+            assert!(endpoint == dead || names(&error, name) && !is_silence(&error), "{what}: {error}");
         }
     }
 }

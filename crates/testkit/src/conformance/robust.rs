@@ -144,8 +144,8 @@ pub fn a_party_that_never_comes(subject: &Subject) {
         let name = stage.case.name(absent);
         let mut named = 0;
         for (endpoint, error) in errors(&run) {
-            assert!(error.contains(name) || is_silence(&error), "{endpoint} without {name}: {error}");
-            named += usize::from(error.contains(name));
+            assert!(names(&error, name) || is_silence(&error), "{endpoint} without {name}: {error}");
+            named += usize::from(names(&error, name));
         }
         assert!(
             named >= run.endings.iter().take(stage.case.parties()).flatten().count(),
@@ -208,11 +208,16 @@ pub fn wrong_inputs_are_refused(subject: &Subject) {
             case.inputs[index] = wrong;
             for (endpoint, error) in errors(&case.run(&Draws::fixed(1))) {
                 let says = error.contains(&format!("input {index}"));
-                let names = endpoint == owner || error.contains(case.name(owner));
+                let names = endpoint == owner || names(&error, case.name(owner));
                 assert!(says && names, "{}: {error}", case.name(endpoint));
             }
         }
     }
+}
+
+/// Whether an error names somebody: `P1` isn't named by `P10`.
+pub(super) fn names(error: &str, name: &str) -> bool {
+    error.match_indices(name).any(|(at, _)| !error[at + name.len()..].starts_with(char::is_alphanumeric))
 }
 
 /// Whether an error is that somebody was silent for too long.
@@ -345,8 +350,8 @@ impl Stage {
                 }
                 Err(error) if endpoint != message.from => {
                     let error = error.to_string();
-                    named |= error.contains(name);
-                    assert!(error.contains(name) || waits && is_silence(&error), "{}: {error}", what());
+                    named |= names(&error, name);
+                    assert!(names(&error, name) || waits && is_silence(&error), "{}: {error}", what());
                     let lost = waits || deviation == Deviation::Death;
                     assert!(!lost || error.contains(" phase"), "{}: {error}", what());
                 }
@@ -379,7 +384,7 @@ impl Stage {
                 }
                 Err(error) => {
                     let error = error.to_string();
-                    let named = coalition.iter().any(|&dead| error.contains(self.case.name(dead)));
+                    let named = coalition.iter().any(|&dead| names(&error, self.case.name(dead)));
                     assert!(named, "{}: {error}", what());
                 }
             }
