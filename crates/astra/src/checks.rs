@@ -22,7 +22,11 @@ pub(crate) fn refuse_unverified(plan: &Plan) -> Result<(), Error> {
     let verified = |kind: &OpKind| match kind {
         OpKind::And { .. } | OpKind::Circuit { .. } | OpKind::Mul { .. } | OpKind::Msb { .. } => true,
         OpKind::MatMul { shape, .. } => shape.k > 0,
-        OpKind::Split { .. } | OpKind::Inject { .. } | OpKind::Shift { .. } => false,
+        OpKind::Split { .. }
+        | OpKind::Inject { .. }
+        | OpKind::Shift { .. }
+        | OpKind::Open { .. }
+        | OpKind::Random { .. } => false,
     };
     if plan.ops.iter().all(|op| verified(&op.kind)) {
         return Ok(());

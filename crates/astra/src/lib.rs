@@ -60,9 +60,9 @@ use std::sync::Arc;
 use tacit_engine::{
     Checks, Client, Engine, Error, Participants, Protocol, ProtocolSpec, Security, Threshold,
 };
-use tacit_program::Native;
-use tacit_program::cost::Flow;
-use tacit_program::plan::{InputOp, Op, OutputOp, Plan};
+use tacit_program::cost::{Flow, Phase, Step, in_phase};
+use tacit_program::plan::{Op, Plan};
+use tacit_program::{Capabilities, Feature};
 use tacit_session::Session;
 use tacit_threeparty::ComponentsClient;
 
@@ -119,10 +119,10 @@ impl Protocol for Astra {
         self.0.seats.parties()
     }
 
-    fn native(&self) -> Native {
+    fn capabilities(&self) -> Capabilities {
         match self.0.comparison {
-            Comparison::Prefix => Native::ALL,
-            Comparison::Garbled => Native::SIGNS,
+            Comparison::Prefix => Capabilities::TWO_COMPONENTS,
+            Comparison::Garbled => Capabilities::TWO_COMPONENTS.with(Feature::Msb),
         }
     }
 
@@ -134,28 +134,26 @@ impl Protocol for Astra {
         cost::has_online_messages(&op.kind, stage)
     }
 
-    fn offline(&self, plan: &Plan, op: &Op, stage: u32, _: usize) -> Vec<Flow> {
-        cost::offline(self.0.seats, plan, &op.kind, stage)
-    }
-
-    fn offline_rounds(&self, plan: &Plan, _: usize) -> u64 {
+    fn offline_rounds(&self, plan: &Plan, _: &Participants) -> u64 {
         u64::from(plan.ops.iter().any(|op| op.kind.extent(plan) > 0))
     }
 
-    fn operation(&self, plan: &Plan, op: &Op, stage: u32, _: usize) -> Vec<Flow> {
-        cost::operation(self.0.seats, plan, &op.kind, stage)
-    }
-
-    fn input(&self, plan: &Plan, participants: &Participants, input: &InputOp) -> Vec<Flow> {
-        cost::input(self.0.seats, plan, participants, input)
-    }
-
-    fn seeds(&self, client: usize, _: usize) -> Vec<Flow> {
-        cost::seeds(self.0.seats, client)
-    }
-
-    fn output(&self, plan: &Plan, participants: &Participants, output: &OutputOp) -> Vec<Flow> {
-        self.0.seats.scheme(false).output_flows(plan, participants, output)
+    fn price(&self, plan: &Plan, participants: &Participants, step: Step<'_>) -> Vec<(Phase, Flow)> {
+        match step {
+            Step::Stage { op, stage } => {
+                let offline = cost::offline(self.0.seats, plan, &op.kind, stage);
+                let online = cost::operation(self.0.seats, plan, &op.kind, stage);
+                in_phase(Phase::Offline, offline).chain(in_phase(Phase::Online, online)).collect()
+            }
+            Step::Output(output) => {
+                in_phase(Phase::Output, self.0.seats.scheme(false).output_flows(plan, participants, output))
+                    .collect()
+            }
+            Step::Seeds { client } => in_phase(Phase::Input, cost::seeds(self.0.seats, client)).collect(),
+            Step::Input(input) => {
+                in_phase(Phase::Input, cost::input(self.0.seats, plan, participants, input)).collect()
+            }
+        }
     }
 
     fn checks(&self, plan: &Plan, participants: &Participants) -> Checks {

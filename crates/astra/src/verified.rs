@@ -9,9 +9,9 @@ use std::sync::Arc;
 use tacit_engine::{
     Checks, Client, Engine, Error, Participants, Protocol, ProtocolSpec, Security, Threshold,
 };
-use tacit_program::Native;
-use tacit_program::cost::Flow;
-use tacit_program::plan::{InputOp, Op, OutputOp, Plan};
+use tacit_program::cost::{Flow, Phase, Step, in_phase};
+use tacit_program::plan::Plan;
+use tacit_program::{Capabilities, Feature};
 use tacit_session::Session;
 use tacit_threeparty::ComponentsClient;
 
@@ -72,45 +72,44 @@ impl Protocol for AstraMalicious {
         self.0.seats.parties()
     }
 
-    fn native(&self) -> Native {
+    fn capabilities(&self) -> Capabilities {
         // Splitting numbers into bits by two additive components trusts the party that knows the first.
         match self.0.comparison {
-            Comparison::Prefix => Native::PRODUCTS,
-            Comparison::Garbled => Native::PRODUCTS_AND_SIGNS,
+            Comparison::Prefix => Capabilities::THREE_COMPONENTS,
+            Comparison::Garbled => Capabilities::THREE_COMPONENTS.with(Feature::Msb),
         }
     }
 
-    fn offline(&self, plan: &Plan, op: &Op, stage: u32, _: usize) -> Vec<Flow> {
-        cost::offline_of_each(self.0.seats, plan, &op.kind, stage)
-    }
-
-    fn offline_rounds(&self, plan: &Plan, _: usize) -> u64 {
+    fn offline_rounds(&self, plan: &Plan, _: &Participants) -> u64 {
         u64::from(plan.ops.iter().any(|op| op.kind.extent(plan) > 0))
     }
 
-    fn operation(&self, plan: &Plan, op: &Op, stage: u32, _: usize) -> Vec<Flow> {
-        let mut flows = cost::operation(self.0.seats, plan, &op.kind, stage);
-        flows.extend(cost::masked_opening(self.0.seats, plan, &op.kind, stage));
-        flows
-    }
-
-    fn input(&self, plan: &Plan, participants: &Participants, input: &InputOp) -> Vec<Flow> {
-        cost::input(self.0.seats, plan, participants, input)
-    }
-
-    fn seeds(&self, client: usize, _: usize) -> Vec<Flow> {
-        cost::confirmed_seeds(self.0.seats, client)
-    }
-
-    fn output(&self, plan: &Plan, participants: &Participants, output: &OutputOp) -> Vec<Flow> {
-        self.0.seats.scheme(true).output_flows(plan, participants, output)
+    fn price(&self, plan: &Plan, participants: &Participants, step: Step<'_>) -> Vec<(Phase, Flow)> {
+        match step {
+            Step::Stage { op, stage } => {
+                let offline = cost::offline_of_each(self.0.seats, plan, &op.kind, stage);
+                let mut online = cost::operation(self.0.seats, plan, &op.kind, stage);
+                online.extend(cost::masked_opening(self.0.seats, plan, &op.kind, stage));
+                in_phase(Phase::Offline, offline).chain(in_phase(Phase::Online, online)).collect()
+            }
+            Step::Output(output) => {
+                in_phase(Phase::Output, self.0.seats.scheme(true).output_flows(plan, participants, output))
+                    .collect()
+            }
+            Step::Seeds { client } => {
+                in_phase(Phase::Input, cost::confirmed_seeds(self.0.seats, client)).collect()
+            }
+            Step::Input(input) => {
+                in_phase(Phase::Input, cost::input(self.0.seats, plan, participants, input)).collect()
+            }
+        }
     }
 
     fn checks(&self, plan: &Plan, participants: &Participants) -> Checks {
         cost::verified_checks(self.0.seats, plan, participants)
     }
 
-    fn checks_together(&self, plan: &Plan, runs: u64, lanes: u16, _: usize) -> Checks {
+    fn checks_together(&self, plan: &Plan, _: &Participants, runs: u64, lanes: u16) -> Checks {
         cost::checked_together(self.0.seats, plan, runs, lanes)
     }
 

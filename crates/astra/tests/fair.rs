@@ -51,7 +51,7 @@ fn program(len: usize, owner: &str, one: &str) -> Program {
 fn lowered(protocol: &'static dyn Protocol, program: &Program) -> Case {
     let len = program.input_types()[0].shape[0] as u64;
     let inputs: Vec<Vec<u64>> = (1..4).map(|owner| (0..len).map(|at| owner * at % 50).collect()).collect();
-    let plan = tacit_program::lower(program, protocol.native()).unwrap().plan;
+    let plan = tacit_program::lower(program, protocol.capabilities()).unwrap().plan;
     Case::new(protocol, 3, plan, &inputs)
 }
 
@@ -161,7 +161,7 @@ fn evaluators_take_their_time() {
     }
     build.reveal(greatest, Recipient::Role("P0".into())).unwrap();
     let program = build.finish().unwrap();
-    let plan = tacit_program::lower(&program, AstraFair::GARBLED.native()).unwrap().plan;
+    let plan = tacit_program::lower(&program, AstraFair::GARBLED.capabilities()).unwrap().plan;
     let case = Case::new(&AstraFair::GARBLED, 3, plan, &[vec![1, 2, 3], vec![3, 2, 1]]);
     for slow in [1, 2] {
         let world = case.world().charging(move |party, frame: &Frame| {
@@ -185,7 +185,7 @@ fn outputs_that_do_not_fit_in_an_inbox_are_refused_before_inputs() {
             build.reveal(a, Recipient::Role(party.into())).unwrap();
         }
         let program = build.finish().unwrap();
-        let plan = tacit_program::lower(&program, AstraFair::IN_ORDER.native()).unwrap().plan;
+        let plan = tacit_program::lower(&program, AstraFair::IN_ORDER.capabilities()).unwrap().plan;
         let mut case = Case::new(&AstraFair::IN_ORDER, 3, plan, &[vec![7; 30_000]]);
         case.limits = Limits { inbox, frame, ..Limits::default() };
         case

@@ -1,8 +1,8 @@
 //! The suite with comparisons that are garbled.
 
 use tacit_astra::Astra;
-use tacit_engine::Protocol;
-use tacit_program::cost::Flow;
+use tacit_engine::{Participants, Protocol};
+use tacit_program::cost::{Flow, Phase, Step};
 use tacit_program::plan::{Builder, Op, OpKind, To, Width};
 use tacit_testkit::conformance::Subject;
 
@@ -33,10 +33,15 @@ fn a_comparison_takes_two_rounds_and_kilobytes() {
             let rounds = plan.levels.iter().map(|level| tacit_engine::rounds(&plan, &level.stages, speaks));
             assert_eq!(rounds.sum::<u64>(), 2, "{width:?}");
             let (op, n, k) = (&plan.ops[0], cols as u64, u64::from(width.bits()));
-            let flow = |from, to, bits| vec![Flow { from, to, bits }];
-            assert_eq!(protocol.offline(&plan, op, 0, 3), flow(0, 2, n * (256 * (k - 1) + 1)));
-            assert_eq!(protocol.operation(&plan, op, 0, 3), flow(1, 2, n * 1024 * kilo));
-            assert_eq!(protocol.operation(&plan, op, 1, 3), flow(2, 1, n));
+            let participants = Participants::new(&plan, &["P0", "P1", "P2"].map(String::from), &[]).unwrap();
+            let sent = |stage| protocol.price(&plan, &participants, Step::Stage { op, stage });
+            let flow = |phase, from, to, bits| (phase, Flow { from, to, bits });
+            let labels = flow(Phase::Online, 1, 2, n * 1024 * kilo);
+            assert!(sent(0).contains(&flow(Phase::Offline, 0, 2, n * (256 * (k - 1) + 1))));
+            assert!(sent(0).contains(&labels));
+            assert!(sent(1).contains(&flow(Phase::Online, 2, 1, n)));
+            let bits = sent(0).iter().chain(&sent(1)).map(|(_, flow)| flow.bits).sum::<u64>();
+            assert_eq!(bits, n * (256 * (k - 1) + 1) + n * 1024 * kilo + n);
         }
     }
 }

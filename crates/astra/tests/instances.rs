@@ -6,8 +6,9 @@ use std::sync::Arc;
 use tacit_astra::{AstraFair, AstraMalicious};
 use tacit_circuit::{Layered, catalogue};
 use tacit_engine::executor::{Unobserved, run_offline, run_party};
-use tacit_engine::{Clear, Error, Material, Protocol};
+use tacit_engine::{Clear, Error, Material, Participants, Protocol};
 use tacit_net::Mesh;
+use tacit_program::cost::{Phase, Step};
 use tacit_program::plan::{Builder, Domain, MatrixShape, OpKind, Operand, Plan, Rows, To, Width};
 use tacit_session::{Session, step};
 use tacit_testkit::{Case, Draws, Fate, Interceptor, World};
@@ -15,16 +16,14 @@ use tacit_testkit::{Case, Draws, Fate, Interceptor, World};
 const PROTOCOL: AstraMalicious = AstraMalicious::IN_ORDER;
 
 /// Bits of all stages on each link, offline and online.
-fn bits(plan: &Plan) -> [BTreeMap<(usize, usize), u64>; 2] {
+fn bits(plan: &Plan, participants: &Participants) -> [BTreeMap<(usize, usize), u64>; 2] {
     let mut sums = [BTreeMap::new(), BTreeMap::new()];
     for stage in plan.levels.iter().flat_map(|level| &level.stages) {
         let op = &plan.ops[stage.op as usize];
         for layer in op.kind.layers(stage.stage) {
-            let flows = [PROTOCOL.offline(plan, op, layer, 3), PROTOCOL.operation(plan, op, layer, 3)];
-            for (sums, flows) in sums.iter_mut().zip(flows) {
-                for flow in flows {
-                    *sums.entry((flow.from, flow.to)).or_default() += flow.bits;
-                }
+            for (phase, flow) in PROTOCOL.price(plan, participants, Step::Stage { op, stage: layer }) {
+                let sums = &mut sums[usize::from(phase == Phase::Online)];
+                *sums.entry((flow.from, flow.to)).or_default() += flow.bits;
             }
         }
     }
@@ -34,7 +33,7 @@ fn bits(plan: &Plan) -> [BTreeMap<(usize, usize), u64>; 2] {
 /// Bytes that the checks send on all links in a phase.
 fn checked(plan: &Plan, case: &Case, phase: &str) -> u64 {
     let mut checks = PROTOCOL.checks(plan, case.roles());
-    checks.extend(PROTOCOL.checks_together(plan, 1, 1, 3));
+    checks.extend(PROTOCOL.checks_together(plan, case.roles(), 1, 1));
     let flows = checks.flows.into_iter();
     flows.filter(|(of, _)| of.name() == phase).map(|(_, flow)| flow.bytes()).sum()
 }
@@ -64,7 +63,9 @@ fn an_aes_sends_four_bits_an_and_online_and_one_of_21_ahead() {
     let [key, block, dst] = [(); 3].map(|()| builder.bits(1, 128));
     let inputs = [key, block].map(Operand::Each).to_vec();
     builder.interact(OpKind::Circuit { circuit, inputs, dst });
-    let [ahead, online] = bits(&builder.finish());
+    let (plan, parties) = (builder.finish(), ["P0", "P1", "P2"].map(String::from));
+    let participants = Participants::new(&plan, &parties, &[]).unwrap();
+    let [ahead, online] = bits(&plan, &participants);
     assert_eq!(ahead.into_iter().collect::<Vec<_>>(), [((0, 2), 6400)]);
     assert_eq!(online.into_iter().collect::<Vec<_>>(), [((1, 0), 12_800), ((1, 2), 6400), ((2, 1), 6400)]);
 }
@@ -73,7 +74,7 @@ fn an_aes_sends_four_bits_an_and_online_and_one_of_21_ahead() {
 fn a_product_sends_four_elements_online_and_21_ahead() {
     let len = 1 << 20;
     let case = products(len, false);
-    let [ahead, online] = bits(&case.plan);
+    let [ahead, online] = bits(&case.plan, case.roles());
     let all = 64 * len as u64;
     assert_eq!(online.into_iter().collect::<Vec<_>>(), [((1, 0), 2 * all), ((1, 2), all), ((2, 1), all)]);
     assert_eq!(ahead.into_iter().collect::<Vec<_>>(), [((0, 2), all)]);
@@ -85,7 +86,7 @@ fn a_product_sends_four_elements_online_and_21_ahead() {
 #[test]
 fn a_dot_product_shows_its_entries_and_sends_two_elements_more() {
     let case = products(784, true);
-    let [ahead, online] = bits(&case.plan);
+    let [ahead, online] = bits(&case.plan, case.roles());
     assert_eq!(online.into_iter().collect::<Vec<_>>(), [((1, 0), 2 * 784 * 64), ((1, 2), 64), ((2, 1), 64)]);
     assert_eq!(ahead.into_iter().collect::<Vec<_>>(), [((0, 2), 784 * 64)]);
     let outcome = case.run_in_the_clear().unwrap();

@@ -1,8 +1,8 @@
 //! The suite for the protocol that checks its products, with comparisons that are garbled.
 
 use tacit_astra::AstraMalicious;
-use tacit_engine::Protocol;
-use tacit_program::cost::Flow;
+use tacit_engine::{Participants, Protocol};
+use tacit_program::cost::{Flow, Phase, Step};
 use tacit_program::plan::{Builder, OpKind, To, Width};
 use tacit_testkit::conformance::Subject;
 
@@ -31,11 +31,16 @@ fn a_comparison_takes_two_rounds_and_kilobytes() {
                 plan.levels.iter().map(|level| tacit_engine::rounds(&plan, &level.stages, |_, _| true));
             assert_eq!(rounds.sum::<u64>(), 2, "{width:?}");
             let (op, n, l) = (&plan.ops[0], cols as u64, u64::from(width.bits()));
-            let flow = |from, to, bits| vec![Flow { from, to, bits }];
             let ahead = 2 * (2 * l - 3) + 2 * l + 2 * (l + 1);
-            assert_eq!(protocol.offline(&plan, op, 0, 3), flow(0, 2, n * (128 * ahead + 1)));
-            assert_eq!(protocol.operation(&plan, op, 0, 3), flow(1, 2, n * 128 * l));
-            assert_eq!(protocol.operation(&plan, op, 1, 3), flow(2, 1, n));
+            let participants = Participants::new(&plan, &["P0", "P1", "P2"].map(String::from), &[]).unwrap();
+            let sent = |stage| protocol.price(&plan, &participants, Step::Stage { op, stage });
+            let flow = |phase, from, to, bits| (phase, Flow { from, to, bits });
+            let labels = flow(Phase::Online, 1, 2, n * 128 * l);
+            assert!(sent(0).contains(&flow(Phase::Offline, 0, 2, n * (128 * ahead + 1))));
+            assert!(sent(0).contains(&labels));
+            assert!(sent(1).contains(&flow(Phase::Online, 2, 1, n)));
+            let bits = sent(0).iter().chain(&sent(1)).map(|(_, flow)| flow.bits).sum::<u64>();
+            assert_eq!(bits, n * (128 * ahead + 1) + n * 128 * l + n);
         }
     }
 }

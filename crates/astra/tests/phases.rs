@@ -19,7 +19,7 @@ fn case(protocol: &'static dyn Protocol) -> Case {
     let largest = builder.maximum(product, c).unwrap();
     builder.reveal(largest, Recipient::All).unwrap();
     let program = builder.finish().unwrap();
-    let lowered = lower(&program, protocol.native()).unwrap();
+    let lowered = lower(&program, protocol.capabilities()).unwrap();
     let inputs = [3_u64, 5, 7].map(|factor| (0..100).map(|i| i * factor % 100).collect());
     Case::new(protocol, 3, lowered.plan, &inputs)
 }

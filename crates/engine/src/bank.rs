@@ -4,7 +4,11 @@
 //! all of them. Each bank knows which component it holds: a public value enters a sharing in one component only, and an
 //! additive component is shared by itself in its own.
 
-use crate::Error;
+mod opened;
+#[cfg(test)]
+mod tests;
+
+use crate::{Clear, Error};
 use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::Arc;
@@ -136,7 +140,7 @@ impl Part {
 }
 
 /// A word that looks random, always the same for a number: the output of SplitMix64 (Steele, Lea, Flood 2014).
-const fn mix(number: u64) -> u64 {
+pub(crate) const fn mix(number: u64) -> u64 {
     let word = number.wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     let word = (word ^ word >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     let word = (word ^ word >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
@@ -170,8 +174,9 @@ impl Bank {
     /// there a fresh page costs more than what is computed on it. Goes through the plan's registers in its order.
     pub fn reserve(&mut self) {
         let plan = self.plan.clone();
-        for input in &plan.inputs {
-            self.make(input.reg);
+        let public = plan.public_inputs.iter().map(|input| input.reg);
+        for reg in plan.inputs.iter().map(|input| input.reg).chain(public) {
+            self.make(reg);
         }
         for level in &plan.levels {
             for step in &level.local {
@@ -243,7 +248,8 @@ impl Bank {
 
     /// Runs a linear step. `tick` is called now and then in what may take long.
     pub fn run(&mut self, step: &Local, tick: &mut dyn FnMut() -> Result<(), Error>) -> Result<(), Error> {
-        let public = self.part.takes_public();
+        // A public register is in each bank, whole.
+        let public = self.part.takes_public() || self.shape(step.writes()).public;
         match step {
             Local::Add { a, b, dst } => self.ring2(*a, *b, *dst, Ring2::Add),
             Local::Sub { a, b, dst } => self.ring2(*a, *b, *dst, Ring2::Sub),
@@ -300,6 +306,8 @@ impl Bank {
             Local::AndPublic { a, c, dst } => self.bits_public(*a, c, *dst, |a, c| a & c),
             Local::BitComponent { a, component, dst } => self.bit_component(*a, *component, *dst),
             Local::ShiftComponents { a, by, dst } => self.shift_components(*a, (*by).into(), *dst),
+            Local::PublicBits { a, bits, dst } => self.public_bits(*a, *bits, *dst),
+            Local::Gather { a, index, dst } => self.gather(*a, *index, *dst)?,
         }
         tick()
     }
@@ -325,6 +333,11 @@ impl Bank {
             Domain::Ring(width) => width,
             Domain::Bits | Domain::Modular(_) => unreachable!("lowering gives conversions rings of words"),
         }
+    }
+
+    /// Fills a public register with values in the clear.
+    pub fn write_public(&mut self, reg: Reg, values: &Clear) {
+        self.make(reg).bytes_mut().copy_from_slice(values.data().bytes());
     }
 
     /// Rows of a register, as the kernel names them: for packing into a message and unpacking.
@@ -374,6 +387,11 @@ impl Bank {
         if !public {
             return self.zero(dst);
         }
+        if let Public::Register(from) = value {
+            let mut out = self.take(dst);
+            out.bytes_mut().copy_from_slice(self.get(*from).bytes());
+            return self.put(dst, out);
+        }
         let shape = self.shape(dst);
         let out = self.make(dst);
         match shape.domain {
@@ -385,6 +403,7 @@ impl Bank {
                         *out = element;
                     }
                 }
+                Public::Register(_) => unreachable!("copied above"),
             }),
         }
     }
@@ -427,6 +446,7 @@ impl Bank {
                         *out = a.wrapping_add(c);
                     }
                 }
+                Public::Register(c) => ring::add(a, self.get(*c).words::<E>(), out),
             }
         });
         self.put(dst, out);
@@ -443,6 +463,7 @@ impl Bank {
                         *out = a.wrapping_mul(c);
                     }
                 }
+                Public::Register(c) => ring::mul(a, self.get(*c).words::<E>(), out),
             }
         });
         self.put(dst, out);
@@ -494,7 +515,10 @@ impl Bank {
     fn bits_public(&mut self, a: Reg, c: &Public, dst: Reg, work: impl Fn(u64, u64) -> u64) {
         let mut out = self.take(dst);
         let mut public = vec![0; out.words::<u64>().len()];
-        fill_bits(c, &mut public);
+        match c {
+            Public::Register(c) => public.copy_from_slice(self.get(*c).words()),
+            c => fill_bits(c, &mut public),
+        }
         let a = self.get(a).words::<u64>();
         for ((out, &a), &c) in out.words_mut::<u64>().iter_mut().zip(a).zip(&public) {
             *out = work(a, c);
@@ -532,6 +556,7 @@ fn fill_bits(value: &Public, out: &mut [u64]) {
             out.fill(0);
             out[..words.len()].copy_from_slice(words);
         }
+        Public::Register(_) => unreachable!("copied from its register"),
     }
 }
 
@@ -541,141 +566,4 @@ fn elements<E: Element>(words: &[u64], domain: Domain) -> impl Iterator<Item = E
         [low, high] => E::from_u128(u128::from(*high) << 64 | u128::from(*low)),
         _ => E::from_u128(limbs[0].into()),
     })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use tacit_program::plan::{Builder, OpKind, To, Width};
-
-    #[test]
-    fn reserved_memory_is_all_that_a_run_needs() {
-        let mut builder = Builder::new();
-        let owner = builder.role("alice");
-        let [x, y, z, sum] = std::array::from_fn(|_| builder.ring(Width::W64, 1000));
-        builder.input(owner, x);
-        builder.interact(OpKind::Mul { a: x, b: x, dst: y });
-        builder.interact(OpKind::Mul { a: y, b: y, dst: z });
-        builder.local(Local::Add { a: z, b: z, dst: sum });
-        builder.output(sum, To::All);
-        let plan = Arc::new(builder.finish());
-        let mut bank = Bank::new(plan.clone(), Part::Component(0));
-        bank.reserve();
-        let reserved = bank.spare.len();
-        // x and y are gone when z and the sum come: no more than three at once.
-        assert!((1..=3).contains(&reserved), "{reserved}");
-        bank.make(x);
-        for level in &plan.levels {
-            for step in &level.local {
-                bank.make(step.writes());
-            }
-            for stage in &level.stages {
-                plan.ops[stage.op as usize].kind.writes().into_iter().for_each(|reg| {
-                    bank.make(reg);
-                });
-            }
-            level.free.iter().for_each(|&reg| bank.free(reg));
-        }
-        let held = bank.registers.iter().flatten().count() + bank.spare.len();
-        assert_eq!(held, reserved);
-    }
-
-    /// Banks that have run the steps for three additive components, on numbers and on bits; the registers of the
-    /// results.
-    fn converted(parts: &[Part], numbers: &[Vec<u16>], rows: &[Vec<u64>]) -> (Vec<Bank>, [Reg; 4]) {
-        let cols = numbers[0].len();
-        let mut builder = Builder::new();
-        let (a, row) = (builder.ring(Width::W16, cols), builder.bits(1, cols));
-        let shifted = builder.ring(Width::W16, cols);
-        let mut steps = vec![Local::ShiftComponents { a, by: 5, dst: shifted }];
-        let bits = [0, 1, 2].map(|component| {
-            let dst = builder.ring(Width::W32, cols);
-            steps.push(Local::BitComponent { a: row, component, dst });
-            dst
-        });
-        for step in &steps {
-            builder.local(step.clone());
-        }
-        let plan = Arc::new(builder.finish());
-        let run = |((&part, numbers), bits): ((&Part, &Vec<u16>), &Vec<u64>)| {
-            let mut bank = Bank::new(plan.clone(), part);
-            bank.make(a).words_mut::<u16>().copy_from_slice(numbers);
-            bank.make(row).words_mut().copy_from_slice(bits);
-            for step in &steps {
-                bank.run(step, &mut || Ok(())).unwrap();
-            }
-            bank
-        };
-        let banks = parts.iter().zip(numbers).zip(rows).map(run).collect();
-        (banks, [shifted, bits[0], bits[1], bits[2]])
-    }
-
-    #[test]
-    fn an_addend_is_in_its_own_component_and_zero_in_the_others() {
-        let numbers: Vec<Vec<u16>> =
-            (0..3).map(|c| (0..65).map(|at| (at * 9973 + c * 31_337) as u16).collect()).collect();
-        let rows: Vec<Vec<u64>> = (0..3).map(|component| vec![mix(component), 1]).collect();
-        let parts = [0, 1, 2].map(Part::Component);
-        let (banks, [shifted, bits @ ..]) = converted(&parts, &numbers, &rows);
-        for (held, bank) in banks.iter().enumerate() {
-            assert!(
-                bank.get(shifted).words::<u16>().iter().copied().eq(numbers[held].iter().map(|x| x >> 5))
-            );
-            for (component, &reg) in bits.iter().enumerate() {
-                let bit = |at: usize| u32::from(held == component && bits::get(&rows[held], at));
-                assert!(bank.get(reg).words::<u32>().iter().copied().eq((0..65).map(bit)));
-            }
-        }
-    }
-
-    #[test]
-    fn the_clear_engines_addends_make_up_the_value() {
-        let numbers: Vec<u16> = (0..65).map(|at| (at * at * 9973) as u16).collect();
-        let rows = vec![mix(7), 1];
-        let (banks, [shifted, bits @ ..]) =
-            converted(&[Part::Whole], std::slice::from_ref(&numbers), std::slice::from_ref(&rows));
-        let bank = &banks[0];
-        for (at, &number) in numbers.iter().enumerate() {
-            let addends = [0, 1, 2]
-                .map(|component| bank.additive_component::<u16>(0, component, at..at + 1).unwrap()[0]);
-            assert_eq!(addends.iter().fold(0_u16, |sum, &addend| sum.wrapping_add(addend)), number);
-            let sum = addends.iter().fold(0_u16, |sum, addend| sum.wrapping_add(addend >> 5));
-            assert_eq!(bank.get(shifted).words::<u16>()[at], sum);
-            let bit = bits.iter().fold(0, |bit, &reg| bit ^ bank.get(reg).words::<u32>()[at]);
-            assert_eq!(bit == 1, bits::get(&rows, at));
-        }
-    }
-
-    #[test]
-    fn a_long_product_ticks_between_its_rows() {
-        let shape = MatrixShape { batch: 2, m: 40, k: 1 << 12, n: 1 << 13 };
-        let MatrixShape { batch, m, k, n } = shape;
-        let public: Vec<u64> = (0..(batch * m * k) as u64).map(|at| at * at % 251).collect();
-        let mut builder = Builder::new();
-        let a = builder.ring(Width::W8, batch * k * n);
-        let dst = builder.ring(Width::W8, batch * m * n);
-        let step = Local::MatMulPublic { a, c: public.as_slice().into(), left: true, shape, dst };
-        builder.local(step.clone());
-        builder.output(dst, To::All);
-        let mut bank = Bank::new(Arc::new(builder.finish()), Part::Component(0));
-        let secret: Vec<u8> = (0..batch * k * n).map(|at| (at % 241) as u8).collect();
-        bank.make(a).bytes_mut().copy_from_slice(&secret);
-        let mut ticks = 0;
-        let mut tick = || {
-            ticks += 1;
-            Ok(())
-        };
-        bank.run(&step, &mut tick).unwrap();
-        assert_eq!(ticks, 4, "two for each matrix");
-        let public: Vec<u8> = public.into_iter().map(|word| word as u8).collect();
-        let mut expected = vec![0; batch * m * n];
-        for index in 0..batch {
-            let (left, right) = (&public[index * m * k..], &secret[index * k * n..]);
-            let product = &mut expected[index * m * n..(index + 1) * m * n];
-            matrix::matmul(&left[..m * k], &right[..k * n], product, m, k, n);
-        }
-        assert_eq!(bank.get(dst).bytes(), expected);
-        let stopped = bank.run(&step, &mut || Err(Error::Refused("stop".to_owned())));
-        assert_eq!(stopped, Err(Error::Refused("stop".to_owned())));
-    }
 }

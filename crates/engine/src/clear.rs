@@ -3,13 +3,13 @@
 //! It runs every plan and says what the right outputs are. Where a plan asks for additive components, its bank
 //! makes some up ([`Part::Whole`]).
 
-use crate::bank::{Bank, Part, row_words};
+use crate::bank::{Bank, Part, mix, row_words};
 use crate::tile::Tiles;
 use crate::{Clear, Engine, Error, Job, Participants, with_element, with_word};
 use std::sync::Arc;
 use tacit_circuit::Layered;
 use tacit_kernel::{Element, Word, bits, matrix, ring, transpose};
-use tacit_program::plan::{Local, MatrixShape, OpKind, Operand, Plan, Reg, Rows, SECOND_COMPONENT};
+use tacit_program::plan::{Domain, Local, MatrixShape, OpKind, Operand, Plan, Reg, Rows, SECOND_COMPONENT};
 use tacit_session::Session;
 
 /// One party, no messages, no secrets.
@@ -104,6 +104,32 @@ impl ClearEngine {
         self.bank.put(dst, out);
     }
 
+    fn open(&mut self, a: Reg, dst: Reg) {
+        let mut out = self.bank.take(dst);
+        out.bytes_mut().copy_from_slice(self.bank.get(a).bytes());
+        self.bank.put(dst, out);
+    }
+
+    /// Elements that look random, always the same for an operation and a place: results don't depend on them.
+    fn random(&mut self, op: u32, dst: Reg, as_bits: bool) {
+        let mut out = self.bank.take(dst);
+        let word = |at: usize, half: u64| mix(u64::from(op) << 40 ^ 2 * at as u64 ^ half);
+        match self.bank.shape(dst).domain {
+            Domain::Bits => {
+                let words = out.words_mut::<u64>().iter_mut().enumerate();
+                words.for_each(|(at, out)| *out = word(at, 0));
+            }
+            domain => with_element!(domain, E => {
+                for (at, out) in out.words_mut::<E>().iter_mut().enumerate() {
+                    let element = u128::from(word(at, 1)) << 64 | u128::from(word(at, 0));
+                    let element = if as_bits { element & 1 } else { domain.modulus().reduce_unsigned(element) };
+                    *out = E::from_u128(element);
+                }
+            }),
+        }
+        self.bank.put(dst, out);
+    }
+
     /// The two additive components of each number.
     fn additive_components<W: Word>(&self, a: Reg) -> impl Iterator<Item = [W; 2]> {
         let numbers = self.bank.get(a).words::<W>();
@@ -150,6 +176,11 @@ impl Engine for ClearEngine {
         Ok(())
     }
 
+    fn public_input(&mut self, input: u32, values: &Clear) -> Result<(), Error> {
+        self.bank.write_public(self.plan.public_inputs[input as usize].reg, values);
+        Ok(())
+    }
+
     fn local(&mut self, step: &Local) -> Result<(), Error> {
         self.bank.run(step, &mut || Ok(()))
     }
@@ -173,6 +204,8 @@ impl Engine for ClearEngine {
             OpKind::Inject { a, dst } => self.inject(a, dst),
             OpKind::Shift { a, by, dst } => self.shift(a, by, dst),
             OpKind::Msb { a, dst } => self.msb(a, dst),
+            OpKind::Open { a, dst, .. } => self.open(a, dst),
+            OpKind::Random { dst, bits } => self.random(job.op, dst, bits),
             OpKind::Circuit { .. } => unreachable!("circuits go layer by layer"),
         }
         Ok(())

@@ -2,9 +2,9 @@
 
 use crate::{Clear, Error, Job, Material, Participants};
 use std::sync::Arc;
-use tacit_program::Native;
-use tacit_program::cost::{Flow, Phase};
-use tacit_program::plan::{InputOp, Local, Op, OutputOp, Plan, Reg};
+use tacit_program::Capabilities;
+use tacit_program::cost::{Flow, Phase, Step};
+use tacit_program::plan::{Local, Op, Plan, Reg};
 use tacit_session::Session;
 
 /// What a protocol promises when parties misbehave.
@@ -131,42 +131,30 @@ pub trait Protocol: Send + Sync {
         Vec::new()
     }
     /// What plans for it may ask for.
-    fn native(&self) -> Native {
-        Native::ALL
-    }
+    fn capabilities(&self) -> Capabilities;
     /// Whether it has an offline phase: whether its engines have something to [`prepare`](Engine::prepare).
     fn prepares(&self) -> bool {
         false
     }
-    /// Messages of one stage of an operation, over all its jobs, that are sent offline, before inputs are known.
-    fn offline(&self, plan: &Plan, op: &Op, stage: u32, parties: usize) -> Vec<Flow> {
-        let _ = (plan, op, stage, parties);
-        Vec::new()
-    }
-    /// Rounds of the messages of [`Protocol::offline`] of a whole plan.
-    fn offline_rounds(&self, plan: &Plan, parties: usize) -> u64 {
-        let _ = (plan, parties);
+    /// What a step of a run sends among given participants, by phase: offline before inputs are known, online on them. What
+    /// a stage sends is that of all its jobs.
+    fn price(&self, plan: &Plan, participants: &Participants, step: Step<'_>) -> Vec<(Phase, Flow)>;
+    /// Rounds of what a whole plan sends offline.
+    fn offline_rounds(&self, plan: &Plan, participants: &Participants) -> u64 {
+        let _ = (plan, participants);
         0
     }
-    /// Messages of one stage of an operation among so many parties, over all its jobs; of a circuit, of one layer.
-    fn operation(&self, plan: &Plan, op: &Op, stage: u32, parties: usize) -> Vec<Flow>;
     /// Whether a stage of an operation has messages online, and so takes a round.
     fn has_online_messages(&self, op: &Op, stage: u32) -> bool {
         let _ = (op, stage);
         true
     }
-    /// Messages of an input, after the seeds.
-    fn input(&self, plan: &Plan, participants: &Participants, input: &InputOp) -> Vec<Flow>;
-    /// Messages that a client and so many parties exchange before its first input.
-    fn seeds(&self, client: usize, parties: usize) -> Vec<Flow>;
-    /// Messages of an output.
-    fn output(&self, plan: &Plan, participants: &Participants, output: &OutputOp) -> Vec<Flow>;
     /// Messages with which the parties check one another in a run, besides those of operations, inputs and outputs.
     fn checks(&self, plan: &Plan, participants: &Participants) -> Checks;
     /// Messages of the offline phase with which the parties check together what one session, which is one of so many lanes,
     /// makes for so many runs of a plan, from 1 on; they aren't among [`Protocol::checks`].
-    fn checks_together(&self, plan: &Plan, runs: u64, lanes: u16, parties: usize) -> Checks {
-        let _ = (plan, runs, lanes, parties);
+    fn checks_together(&self, plan: &Plan, participants: &Participants, runs: u64, lanes: u16) -> Checks {
+        let _ = (plan, participants, runs, lanes);
         Checks::default()
     }
     /// Refuses what the protocol can't run though it offers all operations of it: outputs that it opens to no client, say.
@@ -233,6 +221,11 @@ pub trait Engine: Send {
     fn share_input(&mut self, input: u32, values: Option<&Clear>) -> Result<(), Error>;
     /// Receives a share of an input.
     fn receive_share(&mut self, input: u32) -> Result<(), Error>;
+    /// Takes a value that all parties hold; they have agreed on it. Asked of protocols that offer public inputs alone.
+    fn public_input(&mut self, input: u32, values: &Clear) -> Result<(), Error> {
+        let _ = values;
+        Err(Error::Refused(format!("the protocol takes no public input, and {input} is one")))
+    }
     /// Runs a step that needs no message.
     fn local(&mut self, step: &Local) -> Result<(), Error>;
     /// Whether a stage of an operation has messages online: as [`Protocol::has_online_messages`].
@@ -248,7 +241,8 @@ pub trait Engine: Send {
     fn finish(&mut self, job: &Job) -> Result<(), Error>;
     /// Forgets a register.
     fn free(&mut self, reg: Reg);
-    /// Makes sure that all that the outputs depend on is right, as far as the protocol promises it.
+    /// Makes sure that all that was computed so far is right, as far as the protocol promises it: before a level with a
+    /// verified opening, and before the outputs.
     fn check(&mut self) -> Result<(), Error>;
     /// Sends what is to be sent for an output.
     fn send_output(&mut self, output: u32) -> Result<(), Error>;

@@ -9,7 +9,7 @@ use crate::{Clear, Client, Engine, Error, Material, Participants};
 use std::collections::VecDeque;
 use std::ops::Range;
 use tacit_net::Phase;
-use tacit_program::plan::{Plan, Reg, Stage};
+use tacit_program::plan::{OpKind, Opening, Plan, PublicInput, Reg, Stage};
 
 /// Jobs that may be begun and not finished: 32 MiB of messages, more than the bandwidth times the round trip of
 /// links up to 10 Gbit/s and 25 ms.
@@ -72,7 +72,7 @@ pub struct Unobserved;
 
 impl Observer for Unobserved {}
 
-/// Runs a party's part. `inputs` has this party's values by the index of the input.
+/// Runs a party's part. `inputs` has this party's values by the index of the input, and after them all public inputs.
 pub fn run_party(
     engine: &mut dyn Engine,
     plan: &Plan,
@@ -177,10 +177,11 @@ struct Walk<'a> {
 impl Walk<'_> {
     fn run(&mut self, inputs: &[Option<Clear>]) -> Result<Outcome, Error> {
         self.total = self.jobs();
+        self.public_inputs(inputs.get(self.plan.inputs.len()..).unwrap_or_default())?;
         if self.engine.prepare()? {
             self.total *= 2;
             self.phase(Phase::Offline)?;
-            self.levels()?;
+            self.levels(false)?;
             for material in self.engine.seal()? {
                 self.engine.load(material)?;
             }
@@ -188,7 +189,7 @@ impl Walk<'_> {
         self.phase(Phase::Input)?;
         self.inputs(inputs)?;
         self.phase(Phase::Online)?;
-        let rounds = self.levels()?;
+        let rounds = self.levels(true)?;
         self.phase(Phase::Verify)?;
         self.engine.check()?;
         self.phase(Phase::Output)?;
@@ -201,13 +202,18 @@ impl Walk<'_> {
         stages.map(|stage| job::jobs(self.plan, stage.op, u32::from(stage.stage)).count()).sum()
     }
 
-    /// Runs all operations. Returns the longest chain of messages.
-    fn levels(&mut self) -> Result<u64, Error> {
+    /// Runs all operations; on values, checks come before verified openings. Returns the longest chain of messages.
+    fn levels(&mut self, on_values: bool) -> Result<u64, Error> {
         let mut rounds = 0;
         for level in &self.plan.levels {
             for step in &level.local {
                 self.engine.local(step)?;
                 self.tick()?;
+            }
+            if on_values && level.stages.iter().any(|stage| self.opens_verified(*stage)) {
+                self.phase(Phase::Verify)?;
+                self.engine.check()?;
+                self.phase(Phase::Online)?;
             }
             rounds += self.stages(&level.stages)?;
             for &reg in &level.free {
@@ -215,6 +221,10 @@ impl Walk<'_> {
             }
         }
         Ok(rounds)
+    }
+
+    fn opens_verified(&self, stage: Stage) -> bool {
+        matches!(self.plan.ops[stage.op as usize].kind, OpKind::Open { how: Opening::Verified, .. })
     }
 
     fn offline(
@@ -227,12 +237,40 @@ impl Walk<'_> {
             if !self.engine.prepare()? {
                 return Err(Error::Refused("the protocol makes nothing ahead of time".to_owned()));
             }
-            self.levels()?;
+            self.levels(false)?;
             if self.engine.is_full() {
                 self.engine.seal()?.into_iter().try_for_each(&mut *keep)?;
             }
         }
         self.engine.seal()?.into_iter().try_for_each(keep)
+    }
+
+    /// Gives the engine the public inputs, once all parties are known to hold the same.
+    fn public_inputs(&mut self, values: &[Option<Clear>]) -> Result<(), Error> {
+        let declared = &self.plan.public_inputs;
+        let known: Vec<&Clear> = values.iter().flatten().collect();
+        let fits = |(input, clear): (&PublicInput, &&Clear)| {
+            let register = self.plan.register(input.reg);
+            (clear.domain(), clear.cols()) == (register.domain, register.cols)
+        };
+        if known.len() != declared.len() || !declared.iter().zip(&known).all(fits) {
+            let (given, declared) = (known.len(), declared.len());
+            let reason =
+                format!("{given} values for {declared} public inputs, or of other shapes than the plan's");
+            return Err(Error::Refused(reason));
+        }
+        if declared.is_empty() {
+            return Ok(());
+        }
+        if let Some(session) = self.engine.session() {
+            let words = known.iter().flat_map(|clear| clear.to_words());
+            session.echo(&words.flat_map(u64::to_le_bytes).collect::<Vec<u8>>())?;
+        }
+        for (index, values) in known.into_iter().enumerate() {
+            let node = declared[index].node;
+            self.engine.public_input(index as u32, values).map_err(|error| error.during(node))?;
+        }
+        Ok(())
     }
 
     fn inputs(&mut self, values: &[Option<Clear>]) -> Result<(), Error> {

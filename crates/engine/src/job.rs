@@ -130,9 +130,10 @@ fn extent_and_grain(plan: &Plan, kind: &OpKind, stage: u32) -> (usize, usize) {
     match kind {
         OpKind::And { dst, .. } => (register(dst.reg).cols, columns_per_message(u64::from(dst.count))),
         OpKind::Split { s, bits, .. } => (register(*s).cols, columns_per_message(u64::from(*bits))),
-        OpKind::Mul { dst, .. } | OpKind::Inject { dst, .. } => {
-            (register(*dst).cols, columns_per_message(ring_bits(*dst)))
-        }
+        OpKind::Mul { dst, .. }
+        | OpKind::Inject { dst, .. }
+        | OpKind::Open { dst, .. }
+        | OpKind::Random { dst, .. } => (register(*dst).cols, columns_per_message(ring_bits(*dst))),
         OpKind::Shift { dst, .. } => (register(*dst).cols, columns_per_message(2 * ring_bits(*dst))),
         // What is sent first is hundreds of bytes for each number; a bit comes back.
         OpKind::Msb { dst, .. } => {

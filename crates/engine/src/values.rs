@@ -90,7 +90,11 @@ impl Clear {
 
     /// Raw elements, as [`tacit_program::encode`] makes them, in the form in which an input's register has them.
     pub fn from_elements(domain: Domain, form: Form, words: &[u64]) -> Self {
-        let Form::Bits { width, .. } = form else { return Self::from_words(domain, words) };
+        let width = match form {
+            Form::Elements => return Self::from_words(domain, words),
+            Form::Signed => return Self::from_words(domain, &signed_to_field(domain, words)),
+            Form::Bits { width, .. } => width,
+        };
         let (width, limbs) = (usize::from(width), limbs(width));
         let cols = words.len() / limbs * width;
         let mut data = Buffer::new(bytes_of(Domain::Bits, cols));
@@ -104,7 +108,11 @@ impl Clear {
     /// Raw elements, as [`tacit_program::decode`] takes them, from the form in which an output's register has them.
     /// Bits after the last whole element are left out.
     pub fn to_elements(&self, form: Form) -> Vec<u64> {
-        let Form::Bits { width, signed } = form else { return self.to_words() };
+        let (width, signed) = match form {
+            Form::Elements => return self.to_words(),
+            Form::Signed => return field_to_signed(self.domain, &self.to_words()),
+            Form::Bits { width, signed } => (width, signed),
+        };
         let (width, limbs) = (usize::from(width), limbs(width));
         let packed = self.data.words::<u64>();
         let mut words = vec![0; self.cols / width * limbs];
@@ -139,6 +147,27 @@ pub fn bytes_of(domain: Domain, cols: usize) -> usize {
         Domain::Bits => crate::bank::row_words(cols) * 8,
         domain => with_element!(domain, E => cols * E::BYTES),
     }
+}
+
+/// Elements of a field, in words, from signed numbers of 64 bits.
+fn signed_to_field(domain: Domain, words: &[u64]) -> Vec<u64> {
+    let elements = words.iter().map(|&word| domain.modulus().reduce((word as i64).into()));
+    elements
+        .flat_map(|element| [element as u64, (element >> 64) as u64].into_iter().take(domain.limbs()))
+        .collect()
+}
+
+/// Signed numbers from elements of a field: those above its middle are negative. What 64 bits don't hold becomes the
+/// nearest number that they do.
+fn field_to_signed(domain: Domain, words: &[u64]) -> Vec<u64> {
+    let last = domain.modulus().last();
+    let number = |limbs: &[u64]| {
+        let element = limbs.iter().rev().fold(0, |high, &low| high << 64 | u128::from(low));
+        let magnitude = i128::try_from(element.min(last - element + 1)).unwrap_or(i128::MAX);
+        let number = if element > last / 2 { -magnitude } else { magnitude };
+        number.clamp(i64::MIN.into(), i64::MAX.into()) as u64
+    };
+    words.chunks_exact(domain.limbs()).map(number).collect()
 }
 
 /// Words that a raw element of so many bits takes.

@@ -8,9 +8,12 @@ use std::time::{Duration, Instant};
 use tacit_kernel::aes::{Aes128Ctr, sub_streams, xor_streams};
 use tacit_kernel::cpu::{at, available};
 use tacit_kernel::field::Fp61;
+use tacit_kernel::gf128::{self, Gf128};
+use tacit_kernel::leaves::Leaves;
 use tacit_kernel::relation::{self, Side};
+use tacit_kernel::robust::RobustHash;
 use tacit_kernel::transpose::{bit_to_words, from_planes, to_planes};
-use tacit_kernel::{Element, Word, bits, fp61, garble, matrix, ring};
+use tacit_kernel::{Element, Word, bits, fp61, garble, matrix, ring, rows};
 
 fn main() {
     let wanted = std::env::args().skip(1).find(|argument| !argument.starts_with('-')).unwrap_or_default();
@@ -27,6 +30,7 @@ fn main() {
     matrices(&bench);
     proofs(&bench);
     labels(&bench);
+    transfers(&bench);
 }
 
 fn streams(bench: &Bench) {
@@ -182,6 +186,44 @@ fn labels(bench: &Bench) {
             garble::evaluate(black_box(&mut memory), width, &gates, &keys, &tables);
         });
     }
+}
+
+/// What oblivious transfers are made of, a tile of 4,096 at a time.
+fn transfers(bench: &Bench) {
+    const ROWS: usize = 4096;
+    let words = ROWS / 64;
+    for height in [1, 2, 3, 4, 5, 8] {
+        let trees = 128_usize.div_ceil(height);
+        let leaves: Vec<Leaves> =
+            (0..trees).map(|tree| Leaves::new(&vec![[tree as u8; 16]; 1 << height])).collect();
+        let (mut sum, mut planes) = (vec![0; words], vec![0; height * words]);
+        bench.time(&format!("ot leaves, k = {height}"), ROWS, "ot", || {
+            for tree in &leaves {
+                tree.sums(0, black_box(&mut sum), black_box(&mut planes));
+            }
+        });
+    }
+    let columns = vec![0x5a5a_u64; 128 * words];
+    let (mut zeros, mut ones) = (vec![0; ROWS], vec![0; ROWS]);
+    let hash = RobustHash::new(&[1; 16]);
+    bench.time("ot rows of columns", ROWS, "ot", || {
+        rows::from_columns(black_box(&columns), black_box(&mut zeros));
+    });
+    bench.time("ot hash", ROWS, "ot", || hash.hash(1, black_box(&mut zeros)));
+    bench.time("ot hash of both", ROWS, "ot", || {
+        hash.hash_both(1, 3, black_box(&mut zeros), black_box(&mut ones));
+    });
+    let weights = vec![Gf128(3 << 100); ROWS / 128];
+    let mut sums = vec![Gf128::ZERO; 128];
+    bench.time("ot columns' hashes", ROWS, "ot", || {
+        gf128::weigh(&weights, black_box(&columns), black_box(&mut sums));
+    });
+    let mut corrected = columns.clone();
+    bench.time("ot corrections", ROWS, "ot", || {
+        for planes in black_box(&mut corrected).chunks_mut(4 * words) {
+            rows::add_where(planes, &columns[..words], 5);
+        }
+    });
 }
 
 struct Bench {

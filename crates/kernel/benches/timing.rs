@@ -16,9 +16,12 @@ use tacit_kernel::cpu::{Level, at, available};
 use tacit_kernel::digest::Digest;
 use tacit_kernel::field::Fp61;
 use tacit_kernel::gf64::Gf64;
+use tacit_kernel::gf128::{self, Gf128};
+use tacit_kernel::leaves::Leaves;
 use tacit_kernel::relation::{self, Side};
+use tacit_kernel::robust::RobustHash;
 use tacit_kernel::transpose::{from_planes, to_planes};
-use tacit_kernel::{Element, bits, fp61, garble, gates, gf64, matrix, ring};
+use tacit_kernel::{Element, bits, fp61, garble, gates, gf64, matrix, ring, rows};
 
 /// Measurements in a round, of both classes together.
 const MEASUREMENTS: usize = 20_000;
@@ -45,6 +48,7 @@ fn main() -> ExitCode {
         for kernel in kernels_of_shares()
             .iter()
             .chain(&kernels_of_checks())
+            .chain(&kernels_of_transfers())
             .filter(|kernel| kernel.name.starts_with(&wanted))
         {
             failed |= kernel.least_t(level, &mut random, false) >= THRESHOLD;
@@ -269,6 +273,43 @@ fn kernels_of_checks() -> Vec<Kernel> {
             let mut labels: Vec<u8> = bytemuck::cast_slice(&j[..128]).to_vec();
             garble::choose(&mut labels, &secret[..1], 1 << 77 | 1);
             black_box(labels);
+        }),
+    ]
+}
+
+/// Kernels that are given what oblivious transfers keep secret.
+fn kernels_of_transfers() -> Vec<Kernel> {
+    let [a, b] = [(); 2].map(|()| others());
+    vec![
+        Kernel::new("leaves: keys", |secret| {
+            let keys: &[[u8; 16]] = bytemuck::cast_slice(secret);
+            let (mut sum, mut planes) = ([0; 8], [0; 16]);
+            Leaves::new(&keys[..4]).sums(1, &mut sum, &mut planes);
+            black_box((sum, planes));
+        }),
+        Kernel::new("rows: of columns", |secret| {
+            let mut rows = [0; 64];
+            rows::from_columns(&secret[..128], &mut rows);
+            black_box(rows);
+        }),
+        Kernel::new("rows: where a bit is set", move |secret| {
+            let mut columns = a.clone();
+            let bits = u128::from(secret[0]) << 64 | u128::from(secret[1]);
+            rows::add_where(&mut columns, &a[..WORDS / 96], bits);
+            black_box(columns);
+        }),
+        Kernel::new("robust: rows and difference", |secret| {
+            let row = |pair: &[u64]| u128::from(pair[0]) << 64 | u128::from(pair[1]);
+            let mut zeros: Vec<u128> = secret.chunks_exact(2).map(row).collect();
+            let mut ones = vec![0; zeros.len()];
+            RobustHash::new(&[1; 16]).hash_both(1, row(secret), &mut zeros, &mut ones);
+            black_box((zeros, ones));
+        }),
+        Kernel::new("gf128: columns", move |secret| {
+            let weights: Vec<Gf128> = b[..WORDS / 4].iter().map(|&word| Gf128(word.into())).collect();
+            let mut sums = [Gf128::ZERO; 2];
+            gf128::weigh(&weights, secret, &mut sums);
+            black_box(sums);
         }),
     ]
 }

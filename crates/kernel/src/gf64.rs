@@ -192,7 +192,7 @@ fn inner_product(u: &[Gf64], v: &[Gf64]) -> Gf64 {
 
 /// The product as a polynomial.
 #[inline]
-fn product(a: u64, b: u64) -> u128 {
+pub(crate) fn product(a: u64, b: u64) -> u128 {
     (0..64).fold(0, |sum, i| sum ^ u128::from(a & mask(b, i)) << i)
 }
 

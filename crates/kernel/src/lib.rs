@@ -1,7 +1,8 @@
 //! Bytes at hardware speed: slices in, slices out.
 //!
-//! The kernels are packed bits and their transpose, integers modulo 2^k, prime fields, GF(2^64), AES in counter mode,
-//! matrix products, half gates on labels, digests, and the computing part of checks of products and proofs of ANDs.
+//! The kernels are packed bits and their transpose, integers modulo 2^k, prime fields, GF(2^64), GF(2^128), AES in
+//! counter mode, matrix products, half gates on labels, sums of streams and correlation-robust hashes for oblivious
+//! transfer, digests, and the computing part of checks of products and proofs of ANDs.
 //! Nothing here knows of parties or does I/O.
 //!
 //! **Contracts.** The caller knows the shapes. Every function states what it asks of its slices, checks it once at the
@@ -26,11 +27,15 @@ pub mod field;
 pub mod fp61;
 pub mod garble;
 pub mod gates;
+pub mod gf128;
 pub mod gf64;
+pub mod leaves;
 pub mod matrix;
 pub mod pack;
 pub mod relation;
 pub mod ring;
+pub mod robust;
+pub mod rows;
 pub mod sacrifice;
 pub mod transpose;
 

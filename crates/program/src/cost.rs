@@ -36,21 +36,38 @@ impl Flow {
     }
 }
 
-/// A protocol's price list.
+/// A step of a run that has messages of its own, and so a price.
+#[derive(Clone, Copy, Debug)]
+pub enum Step<'a> {
+    /// What a client sends before its first input; its endpoint.
+    Seeds {
+        /// The client.
+        client: usize,
+    },
+    /// An input, after the seeds.
+    Input(&'a InputOp),
+    /// One stage of an operation, over all its messages; of a circuit, one layer.
+    Stage {
+        /// The operation.
+        op: &'a Op,
+        /// The stage or layer, from 0.
+        stage: u32,
+    },
+    /// An output.
+    Output(&'a OutputOp),
+}
+
+/// Flows, all in one phase.
+pub fn in_phase(phase: Phase, flows: Vec<Flow>) -> impl Iterator<Item = (Phase, Flow)> {
+    flows.into_iter().map(move |flow| (phase, flow))
+}
+
+/// A protocol's price list, for given parties.
 pub trait CostModel {
-    /// What one stage of an operation sends offline; nothing, in most protocols.
-    fn offline(&self, plan: &Plan, op: &Op, stage: u32) -> Vec<Flow> {
-        let _ = (plan, op, stage);
-        Vec::new()
-    }
-    /// What one stage of an operation sends, over all its messages; for a circuit, one layer.
-    fn stage(&self, plan: &Plan, op: &Op, stage: u32) -> Vec<Flow>;
-    /// Rounds that some stages of one level take.
+    /// What a step sends, in each phase that it sends anything in.
+    fn price(&self, plan: &Plan, step: Step<'_>) -> Vec<(Phase, Flow)>;
+    /// Rounds that some stages of one level take online.
     fn rounds(&self, plan: &Plan, stages: &[Stage]) -> u64;
-    /// What sharing an input sends.
-    fn input(&self, plan: &Plan, input: &InputOp) -> Vec<Flow>;
-    /// What revealing an output sends.
-    fn output(&self, plan: &Plan, output: &OutputOp) -> Vec<Flow>;
 }
 
 /// Payload bytes on one link, one way.
@@ -223,15 +240,14 @@ pub struct Itemised {
 pub fn of_plan(plan: &Plan, tariff: &dyn CostModel) -> Itemised {
     let mut bill = Itemised::default();
     for input in &plan.inputs {
-        bill.charge(input.node, Phase::Input, &tariff.input(plan, input));
+        bill.charge(input.node, &tariff.price(plan, Step::Input(input)));
     }
     for level in &plan.levels {
         let mut nodes: BTreeMap<u32, Vec<Stage>> = BTreeMap::new();
         for stage in &level.stages {
             let op = &plan.ops[stage.op as usize];
             for layer in op.kind.layers(stage.stage) {
-                bill.charge(op.node, Phase::Offline, &tariff.offline(plan, op, layer));
-                bill.charge(op.node, Phase::Online, &tariff.stage(plan, op, layer));
+                bill.charge(op.node, &tariff.price(plan, Step::Stage { op, stage: layer }));
             }
             nodes.entry(op.node).or_default().push(*stage);
         }
@@ -241,7 +257,7 @@ pub fn of_plan(plan: &Plan, tariff: &dyn CostModel) -> Itemised {
         bill.total.add_rounds(Phase::Online, tariff.rounds(plan, &level.stages));
     }
     for output in &plan.outputs {
-        bill.charge(output.node, Phase::Output, &tariff.output(plan, output));
+        bill.charge(output.node, &tariff.price(plan, Step::Output(output)));
     }
     bill.total.add_rounds(Phase::Input, u64::from(!plan.inputs.is_empty()));
     bill.total.add_rounds(Phase::Output, u64::from(!plan.outputs.is_empty()));
@@ -261,10 +277,10 @@ impl Itemised {
         self.shared.add_rounds(phase, rounds);
     }
 
-    fn charge(&mut self, node: u32, phase: Phase, flows: &[Flow]) {
-        for flow in flows {
-            self.total.add_flow(phase, flow);
-            self.nodes.entry(node).or_default().add_flow(phase, flow);
+    fn charge(&mut self, node: u32, flows: &[(Phase, Flow)]) {
+        for (phase, flow) in flows {
+            self.total.add_flow(*phase, flow);
+            self.nodes.entry(node).or_default().add_flow(*phase, flow);
         }
     }
 }
@@ -325,29 +341,36 @@ mod tests {
     use super::*;
     use crate::plan::{Builder, Domain, OpKind, Rows, To, Width};
 
-    /// An element or a bit to the next of three, for every result.
-    struct Ring;
+    /// An element or a bit from each party to the next, for every result.
+    struct Ring {
+        parties: usize,
+    }
 
     impl CostModel for Ring {
-        fn stage(&self, plan: &Plan, op: &Op, stage: u32) -> Vec<Flow> {
-            let bits = match &op.kind {
-                OpKind::And { dst, .. } => u64::from(dst.count) * plan.register(dst.reg).cols as u64,
-                OpKind::Inject { .. } if stage == 1 => 0,
-                kind => plan.register(kind.writes()[0]).len() as u64 * 64,
+        fn price(&self, plan: &Plan, step: Step<'_>) -> Vec<(Phase, Flow)> {
+            let Self { parties } = *self;
+            let (phase, flows) = match step {
+                Step::Seeds { .. } => (Phase::Input, vec![]),
+                Step::Input(input) => {
+                    let bits = plan.register(input.reg).domain.bits();
+                    (Phase::Input, vec![Flow { from: parties, to: 0, bits }])
+                }
+                Step::Stage { op, stage } => {
+                    let bits = match &op.kind {
+                        OpKind::And { dst, .. } => u64::from(dst.count) * plan.register(dst.reg).cols as u64,
+                        OpKind::Inject { .. } if stage == 1 => 0,
+                        kind => plan.register(kind.writes()[0]).len() as u64 * 64,
+                    };
+                    let flow = |from| Flow { from, to: (from + 1) % parties, bits };
+                    (Phase::Online, (0..parties).map(flow).collect())
+                }
+                Step::Output(_) => (Phase::Output, [0, 0].map(|from| Flow { from, to: 1, bits: 1 }).to_vec()),
             };
-            (0..3).map(|from| Flow { from, to: (from + 1) % 3, bits }).collect()
+            in_phase(phase, flows).collect()
         }
 
         fn rounds(&self, _: &Plan, stages: &[Stage]) -> u64 {
             u64::from(!stages.is_empty())
-        }
-
-        fn input(&self, plan: &Plan, input: &InputOp) -> Vec<Flow> {
-            vec![Flow { from: 3, to: 0, bits: plan.register(input.reg).domain.bits() }]
-        }
-
-        fn output(&self, _: &Plan, _: &OutputOp) -> Vec<Flow> {
-            vec![Flow { from: 0, to: 1, bits: 1 }, Flow { from: 0, to: 1, bits: 1 }]
         }
     }
 
@@ -372,23 +395,25 @@ mod tests {
 
     #[test]
     fn bytes_are_rounded_up_for_each_stage_and_add_up_over_nodes() {
-        let bill = of_plan(&plan(), &Ring);
-        let online = bill.total.phase(Phase::Online);
-        // 65 bits are 9 bytes; 65 words for the product and for the injection's first stage.
-        assert_eq!(online.sent_by(0), 9 + 2 * 65 * 8);
-        assert_eq!(online.bytes(), 3 * online.busiest());
-        assert_eq!(bill.total.phase(Phase::Input).links, [Link { from: 3, to: 0, bytes: 1 + 8 }]);
-        assert_eq!(bill.total.phase(Phase::Output).sent_by(0), 2);
-        let mut sum = Cost::default();
-        bill.nodes.values().for_each(|cost| sum += cost);
-        assert_eq!(sum.bytes(), bill.total.bytes());
-        assert_eq!(bill.total.sent_by(3), 9);
+        for parties in [2, 3, 12] {
+            let bill = of_plan(&plan(), &Ring { parties });
+            let online = bill.total.phase(Phase::Online);
+            // 65 bits are 9 bytes; 65 words for the product and for the injection's first stage.
+            assert_eq!(online.sent_by(0), 9 + 2 * 65 * 8);
+            assert_eq!(online.bytes(), parties as u64 * online.busiest());
+            assert_eq!(bill.total.phase(Phase::Input).links, [Link { from: parties, to: 0, bytes: 1 + 8 }]);
+            assert_eq!(bill.total.phase(Phase::Output).sent_by(0), 2);
+            let mut sum = Cost::default();
+            bill.nodes.values().for_each(|cost| sum += cost);
+            assert_eq!(sum.bytes(), bill.total.bytes());
+            assert_eq!(bill.total.sent_by(parties), 9);
+        }
         assert_eq!(Domain::Bits.bits(), 1);
     }
 
     #[test]
     fn independent_nodes_share_rounds() {
-        let bill = of_plan(&plan(), &Ring);
+        let bill = of_plan(&plan(), &Ring { parties: 3 });
         assert_eq!(bill.total.phase(Phase::Online).rounds, 3);
         assert_eq!(bill.nodes[&1].rounds(), 1);
         assert_eq!(bill.nodes[&2].rounds(), 3);
@@ -437,6 +462,6 @@ mod tests {
             serde_json::to_string(&cost).unwrap(),
             r#"{"online":{"rounds":0,"links":[{"from":0,"to":1,"bytes":2}]},"output":{"rounds":1,"links":[]}}"#
         );
-        assert!(serde_json::to_string(&of_plan(&plan(), &Ring)).is_ok());
+        assert!(serde_json::to_string(&of_plan(&plan(), &Ring { parties: 3 })).is_ok());
     }
 }

@@ -4,6 +4,7 @@ use std::fmt;
 
 use thiserror::Error;
 
+use crate::capabilities::Field;
 use crate::modulus::Modulus;
 use crate::shape::Dims;
 use crate::types::{Dtype, MAX_ELEMENTS, MAX_FRACTION, MAX_RANK, Range};
@@ -331,6 +332,18 @@ pub enum Fault {
         /// The missing means.
         missing: &'static str,
     },
+    /// A number that a field has no room to mask.
+    #[error("`{operation}` has to mask a number of {bits} bits; modulo {field} there is room for {most}")]
+    NoRoomForMask {
+        /// The operation.
+        operation: &'static str,
+        /// Bits of the number.
+        bits: u32,
+        /// The field.
+        field: Field,
+        /// The most bits that a number may have.
+        most: u32,
+    },
 }
 
 impl Fault {
@@ -362,6 +375,10 @@ impl Fault {
             Self::Empty { .. } => "leave out the slice or the input that is empty",
             Self::NothingRevealed => "return tacit.reveal(x, to=...) for what somebody is to learn",
             Self::InputTwice { .. } => "give each input of an owner a name of its own",
+            Self::NoRoomForMask { field: Field::Fp61, .. } => {
+                "declare narrower ranges for the inputs it depends on, or choose the field modulo 2^128-159"
+            }
+            Self::NoRoomForMask { .. } => "declare narrower ranges for the inputs it depends on",
             Self::NotOffered { .. } => {
                 "choose a protocol that offers it; the cost command lists what each can run"
             }

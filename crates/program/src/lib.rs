@@ -6,6 +6,7 @@
 
 pub mod builder;
 mod bytes;
+mod capabilities;
 pub mod cost;
 mod error;
 mod layout;
@@ -27,8 +28,9 @@ mod width;
 
 pub use builder::Builder;
 pub use bytes::DecodeError;
+pub use capabilities::{Capabilities, Feature, Features, Field, Numbers};
 pub use error::{Fault, ProgramError, Source};
-pub use lower::{AdditiveComponents, Lowered, Native, lower, lower_for_debug};
+pub use lower::{Lowered, lower, lower_for_debug};
 pub use modulus::Modulus;
 pub use program::{
     Extreme, InputType, Node, NodeId, Operation, Output, OutputType, Program, Recipient, Rounding,

@@ -25,7 +25,7 @@
 use num_bigint::{BigInt, BigUint, Sign};
 use num_integer::Integer;
 
-use crate::plan::Width;
+use crate::plan::{Domain, Width};
 use crate::program::{Operation, Rounding};
 use crate::real::{Real, Reals};
 use crate::types::Range;
@@ -284,14 +284,14 @@ impl Multiples {
         self.c.iter().map(|c| low(&(c >> from), bits)).collect()
     }
 
-    /// What the multipliers of a part have above the bits that go, modulo 2^64.
-    pub(crate) fn above(&self, part: &Part) -> Vec<u128> {
-        self.m.iter().map(|m| low(&((m << part.from) >> self.s), 64)).collect()
+    /// What the multipliers of a part have above the bits that go, as elements of a ring or field.
+    pub(crate) fn above(&self, part: &Part, domain: Domain) -> Vec<u128> {
+        self.m.iter().map(|m| element(&((m << part.from) >> self.s), domain)).collect()
     }
 
     /// The like of the offsets.
-    pub(crate) fn offset_above(&self) -> Vec<u128> {
-        self.c.iter().map(|c| low(&(c >> self.s), 64)).collect()
+    pub(crate) fn offset_above(&self, domain: Domain) -> Vec<u128> {
+        self.c.iter().map(|c| element(&(c >> self.s), domain)).collect()
     }
 
     /// Multipliers and offsets of a stage where numbers are bits.
@@ -320,6 +320,19 @@ impl Multiples {
                 _ => {}
             }
         }
+        match self.cheapest(63, sizes) {
+            Some(chain) => (Width::W64, chain),
+            None => unreachable!("parts of 16 bits leave room for as many terms as a value can have"),
+        }
+    }
+
+    /// How it goes in a field that has room to mask numbers of so many bits; `None` if there is no way.
+    pub(crate) fn in_field(&self, room: u32, sizes: [usize; 2]) -> Option<Chain> {
+        self.cheapest(room, sizes)
+    }
+
+    /// The way with the fewest truncations of numbers that are below 2 to so many bits once they are raised.
+    fn cheapest(&self, room: u32, sizes: [usize; 2]) -> Option<Chain> {
         let cost = |parts: usize, stages: usize| (parts - 1) * sizes[0] + stages * sizes[1];
         let mut best: Option<(usize, Chain)> = None;
         for count in 1..=4 {
@@ -328,16 +341,13 @@ impl Multiples {
             if best.as_ref().is_some_and(|(cost, _)| *cost <= least) {
                 break;
             }
-            let Some(stages) = self.stages(&parts, Room::Ring(63)) else { continue };
+            let Some(stages) = self.stages(&parts, Room::Ring(room)) else { continue };
             let cost = cost(parts.len(), stages.len());
             if best.as_ref().is_none_or(|(other, _)| cost < *other) {
                 best = Some((cost, Chain { parts, stages }));
             }
         }
-        match best {
-            Some((_, chain)) => (Width::W64, chain),
-            None => unreachable!("parts of 16 bits leave room for as many terms as a value can have"),
-        }
+        best.map(|(_, chain)| chain)
     }
 
     /// How it goes where numbers are bits. The last stage has the multipliers' bits from its first one on, all of them.
@@ -407,7 +417,7 @@ impl Multiples {
 /// Where sums of products have to stay.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Room {
-    /// In a ring, once they are raised to be not negative: below 2 to so many bits.
+    /// In a ring or field, once they are raised to be not negative: below 2 to so many bits.
     Ring(u32),
     /// In two's complement of 127 bits.
     Bits,
@@ -477,6 +487,15 @@ pub(crate) struct Stage {
     pub(crate) sum: Range,
     /// Whether these limbs have all bits from the lowest one on.
     pub(crate) joined: bool,
+}
+
+/// A number as an element; for a ring modulo 2^64, from which elements are reduced.
+fn element(x: &BigInt, domain: Domain) -> u128 {
+    if let Domain::Ring(_) = domain {
+        return low(x, 64);
+    }
+    let modulus = BigInt::from(domain.modulus().last()) + 1;
+    u128::try_from(x.mod_floor(&modulus)).unwrap_or(0)
 }
 
 /// The low bits of a number, at most 127.

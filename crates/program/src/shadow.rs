@@ -79,7 +79,7 @@ pub fn first_difference(
 mod tests {
     use super::*;
     use crate::testing::{self, Clear};
-    use crate::{Builder, Data, Dtype, Native, Range, Recipient, Value, lower_for_debug};
+    use crate::{Builder, Capabilities, Data, Dtype, Range, Recipient, Value, lower_for_debug};
     use proptest::prelude::*;
     use proptest::test_runner::{RngAlgorithm, TestRng};
 
@@ -119,7 +119,7 @@ mod tests {
         };
         let (meant, made) = (scaled(0.1), scaled((0.1_f64 * 65536.0).round() / 65536.0));
         for inputs in [[vec![1_000_000 << 16, 7]], [vec![end as u64, 0]]] {
-            let lowered = lower_for_debug(&made, Native::ALL).unwrap();
+            let lowered = lower_for_debug(&made, Capabilities::TWO_COMPONENTS).unwrap();
             let outputs = Clear::run(&lowered.plan, &inputs, seeded(1));
             assert_eq!(first_difference(&made, &lowered, &inputs, &outputs), Ok(None));
             let difference = first_difference(&meant, &lowered, &inputs, &outputs).unwrap().unwrap();
@@ -135,7 +135,7 @@ mod tests {
         let doubled = build.add(x, x).unwrap();
         build.reveal(doubled, Recipient::All).unwrap();
         let program = build.finish().unwrap();
-        let lowered = lower_for_debug(&program, Native::ALL).unwrap();
+        let lowered = lower_for_debug(&program, Capabilities::TWO_COMPONENTS).unwrap();
         let (right, wrong) = ((1 << 61) - 2, (1 << 61) - 1);
         let outputs = |result| [vec![result], vec![right / 2], vec![result]];
         let difference = |result| first_difference(&program, &lowered, &[vec![right / 2]], &outputs(result));
@@ -154,7 +154,7 @@ mod tests {
         let negative = build.neg(sum).unwrap();
         build.reveal(negative, Recipient::All).unwrap();
         let program = build.finish().unwrap();
-        let lowered = crate::lower_for_debug(&program, Native::ALL).unwrap();
+        let lowered = crate::lower_for_debug(&program, Capabilities::TWO_COMPONENTS).unwrap();
         let inputs = [vec![1, 2]];
         // The program's output, then the input, the sum, its negative.
         let word = |x: i64| x as u64;

@@ -6,12 +6,12 @@ use proptest::prelude::*;
 use proptest::test_runner::TestRng;
 
 use crate::plan::{
-    Domain, Form, Layout, Local, MatrixShape, Modulus, OpKind, Operand, OutputOp, Plan, Public, Reg, Rows,
-    SECOND_COMPONENT,
+    Domain, Form, Layout, Local, MatrixShape, Modulus, OpKind, Opening, Operand, OutputOp, Plan, Public, Reg,
+    Rows, SECOND_COMPONENT,
 };
 use crate::value::words_of;
 use crate::{
-    Builder, Data, Dtype, Index, InputType, Lowered, Native, NodeId, Program, Range, Recipient, Value,
+    Builder, Capabilities, Data, Dtype, Index, InputType, Lowered, NodeId, Program, Range, Recipient, Value,
 };
 
 /// Executes a plan on unpacked elements. Numbers have random additive components, so that every carry and
@@ -32,6 +32,10 @@ impl<'a> Clear<'a> {
             let words = match input.form {
                 Form::Elements => elements(words, plan.register(input.reg).domain),
                 Form::Bits { width, .. } => bits(words, width),
+                Form::Signed => {
+                    let modulus = clear.modulus(input.reg);
+                    words.iter().map(|&word| modulus.reduce((word as i64).into())).collect()
+                }
             };
             clear.write(input.reg, 0, words);
         }
@@ -63,6 +67,13 @@ impl<'a> Clear<'a> {
             let (words, limbs) = match output.form {
                 Form::Elements => (read, plan.register(output.reg).domain.limbs()),
                 Form::Bits { width, signed } => (numbers(&read, width, signed), width.div_ceil(64).into()),
+                Form::Signed => {
+                    let modulus = plan.register(output.reg).domain.modulus();
+                    let negative = |&word: &u128| word > modulus.last() / 2;
+                    let signed =
+                        |word| if negative(&word) { word.wrapping_sub(modulus.last() + 1) } else { word };
+                    (read.into_iter().map(signed).collect(), 1)
+                }
             };
             words.into_iter().flat_map(|word| words_of(word as i128).into_iter().take(limbs)).collect()
         };
@@ -89,6 +100,21 @@ impl<'a> Clear<'a> {
                 vec![(Rows::run(*s, 0, u32::from(*bits)), rows.collect())]
             }
             OpKind::Inject { a, dst } => vec![(Rows::one(*dst, 0), self.read_rows(*a))],
+            OpKind::Open { a, dst, how } => {
+                let (opened, modulus) = (self.read(*a), self.modulus(*dst));
+                // What is masked wraps around no modulus.
+                let room = modulus.last() / 2 + modulus.last() / (1 << 40);
+                assert!(*how == Opening::Verified || opened.iter().all(|&value| value <= room));
+                vec![(Rows::one(*dst, 0), opened)]
+            }
+            OpKind::Random { dst, bits } => {
+                let (modulus, cols) = (self.modulus(*dst), self.plan.register(*dst).cols);
+                let mut draw = |_| {
+                    let drawn = u128::from(self.rng.next_u64()) << 64 | u128::from(self.rng.next_u64());
+                    if *bits { drawn & 1 } else { modulus.reduce_unsigned(drawn) }
+                };
+                vec![(Rows::one(*dst, 0), (0..cols).map(&mut draw).collect())]
+            }
             OpKind::Msb { a, dst } => {
                 let top = self.plan.register(*a).domain.bits() - 1;
                 vec![(Rows::one(*dst, 0), self.read(*a).iter().map(|word| word >> top & 1).collect())]
@@ -173,10 +199,21 @@ impl<'a> Clear<'a> {
                 let sum = |a: &[u128], b: &[u128]| zip(a, b, |a, b| modulus.add(a, b));
                 (whole, sum(&sum(&shifted[0], &shifted[1]), &shifted[2]))
             }
+            Local::PublicBits { a, bits, .. } => {
+                let numbers = self.read(*a);
+                let bit = |bit: u8| numbers.iter().map(move |number| number >> bit & 1);
+                (whole, (0..*bits).flat_map(bit).collect())
+            }
+            Local::Gather { a, index, .. } => {
+                let a = self.read(*a);
+                (whole, self.read(*index).iter().map(|&place| a[place as usize]).collect())
+            }
             Local::XorPublic { a, c, .. } => (whole, zip(&self.read(*a), &self.public(c, dst), |a, b| a ^ b)),
             Local::AndPublic { a, c, .. } => (whole, zip(&self.read(*a), &self.public(c, dst), |a, b| a & b)),
         };
         assert!(step.reads().iter().all(|reg| *reg != dst), "a step writes what it reads");
+        let public = |reg: &Reg| self.plan.register(*reg).public;
+        assert!(!public(&dst) || step.reads().iter().all(public), "a public register is made of public ones");
         assert_eq!(words.len(), rows.count as usize * cols);
         self.write_rows(rows, &words);
     }
@@ -235,6 +272,11 @@ impl<'a> Clear<'a> {
     fn public(&self, value: &Public, like: Reg) -> Vec<u128> {
         let register = self.plan.register(like);
         match (value, register.domain) {
+            (Public::Register(reg), domain) => {
+                let public = self.plan.register(*reg);
+                assert!(public.public && (public.domain, public.cols) == (domain, register.cols));
+                self.read(*reg)
+            }
             (Public::Splat(word), _) => vec![*word; register.cols],
             (Public::Vector(words), Domain::Bits) => {
                 assert_eq!(words.len(), register.cols.div_ceil(64));
@@ -328,13 +370,18 @@ fn matmul(a: &[u128], b: &[u128], shape: MatrixShape, modulus: Modulus) -> Vec<u
 
 /// Lowers a program to what is offered, executes its plan with every node revealed, and compares all with the
 /// reference.
-pub(crate) fn check(program: &Program, native: Native, inputs: &[Vec<u64>], rng: TestRng) -> Lowered {
-    let lowered = crate::lower_for_debug(program, native).expect("all is offered");
+pub(crate) fn check(
+    program: &Program,
+    capabilities: Capabilities,
+    inputs: &[Vec<u64>],
+    rng: TestRng,
+) -> Lowered {
+    let lowered = crate::lower_for_debug(program, capabilities).expect("all is offered");
     let outputs = Clear::run(&lowered.plan, inputs, rng);
     let wrong =
         crate::first_difference(program, &lowered, inputs, &outputs).expect("inputs are in their ranges");
     assert_eq!(wrong, None);
-    crate::lower(program, native).expect("all is offered")
+    crate::lower(program, capabilities).expect("all is offered")
 }
 
 /// Whether a program needs no arithmetic modulo a prime.

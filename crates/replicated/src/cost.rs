@@ -19,7 +19,9 @@ pub(crate) fn operation(plan: &Plan, kind: &OpKind, stage: u32, zero_sharing: Ze
         OpKind::Split { .. } => vec![Flow { from: 1, to: 0, bits }],
         OpKind::Inject { .. } => select(bits, 1, stage),
         OpKind::Shift { .. } => select(bits, 2, stage),
-        OpKind::Msb { .. } => unreachable!("lowering takes signs by circuits here"),
+        OpKind::Msb { .. } | OpKind::Open { .. } | OpKind::Random { .. } => {
+            unreachable!("the protocol doesn't offer it")
+        }
     }
 }
 

@@ -50,7 +50,9 @@ impl Engine for ReplicatedEngine {
             &OpKind::Inject { a, dst } => self.inject_begin(job, a, dst),
             &OpKind::Shift { a, by, dst } => self.shift_begin(job, a, by, dst),
             OpKind::Circuit { circuit, inputs, dst } => self.layer_begin(job, circuit, inputs, *dst),
-            OpKind::Msb { .. } => unreachable!("lowering takes signs by circuits here"),
+            OpKind::Msb { .. } | OpKind::Open { .. } | OpKind::Random { .. } => {
+                unreachable!("the protocol doesn't offer it")
+            }
         }
     }
 
@@ -68,7 +70,12 @@ impl Engine for ReplicatedEngine {
             (OpKind::Inject { .. } | OpKind::Shift { .. }, 0, 0) => &[1, 2],
             (OpKind::Inject { .. } | OpKind::Shift { .. }, 2, 1) => &[0],
             (
-                OpKind::Split { .. } | OpKind::Inject { .. } | OpKind::Shift { .. } | OpKind::Msb { .. },
+                OpKind::Split { .. }
+                | OpKind::Inject { .. }
+                | OpKind::Shift { .. }
+                | OpKind::Msb { .. }
+                | OpKind::Open { .. }
+                | OpKind::Random { .. },
                 ..,
             ) => &[],
         };
@@ -90,7 +97,9 @@ impl Engine for ReplicatedEngine {
             &OpKind::Inject { a, dst } => self.inject_finish(job, a, dst),
             &OpKind::Shift { a, dst, .. } => self.shift_finish(job, a, dst),
             OpKind::Circuit { circuit, .. } => self.layer_finish(job, circuit),
-            OpKind::Msb { .. } => unreachable!("lowering takes signs by circuits here"),
+            OpKind::Msb { .. } | OpKind::Open { .. } | OpKind::Random { .. } => {
+                unreachable!("the protocol doesn't offer it")
+            }
         }
     }
 

@@ -43,8 +43,9 @@ use std::sync::Arc;
 use tacit_engine::{
     Checks, Client, Engine, Error, Participants, Protocol, ProtocolSpec, Security, Threshold,
 };
-use tacit_program::cost::Flow;
-use tacit_program::plan::{InputOp, Op, OutputOp, Plan};
+use tacit_program::Capabilities;
+use tacit_program::cost::{Flow, Phase, Step, in_phase};
+use tacit_program::plan::Plan;
 use tacit_session::Session;
 use tacit_threeparty::ComponentsClient;
 use zero_sharing::ZeroSharing;
@@ -99,20 +100,22 @@ impl Protocol for Replicated {
         }
     }
 
-    fn operation(&self, plan: &Plan, op: &Op, stage: u32, _: usize) -> Vec<Flow> {
-        cost::operation(plan, &op.kind, stage, self.zero_sharing)
+    fn capabilities(&self) -> Capabilities {
+        Capabilities::TWO_COMPONENTS
     }
 
-    fn input(&self, plan: &Plan, participants: &Participants, input: &InputOp) -> Vec<Flow> {
-        cost::input(plan, participants, input)
-    }
-
-    fn seeds(&self, client: usize, _: usize) -> Vec<Flow> {
-        cost::seeds(client)
-    }
-
-    fn output(&self, plan: &Plan, participants: &Participants, output: &OutputOp) -> Vec<Flow> {
-        SCHEME.output_flows(plan, participants, output)
+    fn price(&self, plan: &Plan, participants: &Participants, step: Step<'_>) -> Vec<(Phase, Flow)> {
+        match step {
+            Step::Stage { op, stage } => {
+                let online = cost::operation(plan, &op.kind, stage, self.zero_sharing);
+                in_phase(Phase::Online, online).collect()
+            }
+            Step::Output(output) => {
+                in_phase(Phase::Output, SCHEME.output_flows(plan, participants, output)).collect()
+            }
+            Step::Seeds { client } => in_phase(Phase::Input, cost::seeds(client)).collect(),
+            Step::Input(input) => in_phase(Phase::Input, cost::input(plan, participants, input)).collect(),
+        }
     }
 
     fn checks(&self, _: &Plan, _: &Participants) -> Checks {

@@ -65,7 +65,9 @@ impl Reads {
             | OpKind::Mul { .. }
             | OpKind::MatMul { .. }
             | OpKind::Inject { .. }
-            | OpKind::Msb { .. } => {
+            | OpKind::Msb { .. }
+            | OpKind::Open { .. }
+            | OpKind::Random { .. } => {
                 kind.reads().into_iter().for_each(|reg| self.both(reg));
             }
         }

@@ -30,9 +30,9 @@ use tacit_engine::executor::MAX_IN_FLIGHT;
 use tacit_engine::{
     Checks, Client, Engine, Error, Participants, Protocol, ProtocolSpec, Security, Threshold,
 };
-use tacit_program::Native;
-use tacit_program::cost::{Flow, Phase};
-use tacit_program::plan::{InputOp, Op, OpKind, OutputOp, Plan};
+use tacit_program::Capabilities;
+use tacit_program::cost::{Flow, Phase, Step, in_phase};
+use tacit_program::plan::{OpKind, Plan};
 use tacit_session::Session;
 use tacit_threeparty::cost::HASH_BITS;
 use tacit_threeparty::hiding::clients_learn;
@@ -157,24 +157,22 @@ impl Protocol for ReplicatedMalicious {
         challenges.into_iter().chain(proofs).collect::<Vec<_>>().join(" ")
     }
 
-    fn native(&self) -> Native {
-        Native::BITS
+    fn capabilities(&self) -> Capabilities {
+        Capabilities::BITS
     }
 
-    fn operation(&self, plan: &Plan, op: &Op, stage: u32, _: usize) -> Vec<Flow> {
-        cost::operation(plan, &op.kind, stage, ZeroSharing::Computational)
-    }
-
-    fn input(&self, plan: &Plan, participants: &Participants, input: &InputOp) -> Vec<Flow> {
-        cost::input(plan, participants, input)
-    }
-
-    fn seeds(&self, client: usize, _: usize) -> Vec<Flow> {
-        cost::seeds(client)
-    }
-
-    fn output(&self, plan: &Plan, participants: &Participants, output: &OutputOp) -> Vec<Flow> {
-        CONFIRMED.output_flows(plan, participants, output)
+    fn price(&self, plan: &Plan, participants: &Participants, step: Step<'_>) -> Vec<(Phase, Flow)> {
+        match step {
+            Step::Stage { op, stage } => {
+                let online = cost::operation(plan, &op.kind, stage, ZeroSharing::Computational);
+                in_phase(Phase::Online, online).collect()
+            }
+            Step::Output(output) => {
+                in_phase(Phase::Output, CONFIRMED.output_flows(plan, participants, output)).collect()
+            }
+            Step::Seeds { client } => in_phase(Phase::Input, cost::seeds(client)).collect(),
+            Step::Input(input) => in_phase(Phase::Input, cost::input(plan, participants, input)).collect(),
+        }
     }
 
     fn checks(&self, plan: &Plan, participants: &Participants) -> Checks {

@@ -7,7 +7,7 @@
 use std::sync::Arc;
 
 use tacit_program::plan::{Domain, Width};
-use tacit_program::{Builder, Dtype, Native, NodeId, Program, Range, Recipient, lower};
+use tacit_program::{Builder, Capabilities, Dtype, NodeId, Program, Range, Recipient, lower};
 use tacit_replicated::{Replicated, ReplicatedMalicious};
 use tacit_session::step;
 use tacit_testkit::conformance::views::hidden;
@@ -46,7 +46,7 @@ fn sum(domain: Domain, messages: [&[u8]; 3]) -> Vec<u8> {
 }
 
 fn check(program: &Program, inputs: [[i64; 2]; 2]) {
-    let plan = lower(program, Native::ALL).unwrap().plan;
+    let plan = lower(program, Capabilities::TWO_COMPONENTS).unwrap().plan;
     let case = Case::new(
         &Replicated::COMPUTATIONAL,
         3,
@@ -113,7 +113,7 @@ fn several_outputs_of_parties_inputs() {
         let sum = builder.xor(other, c).unwrap();
         builder.reveal(sum, Recipient::Role("carol".into())).unwrap();
     }
-    let plan = lower(&builder.finish().unwrap(), Native::BITS).unwrap().plan;
+    let plan = lower(&builder.finish().unwrap(), Capabilities::BITS).unwrap().plan;
     for bit in [0, 1] {
         let inputs = vec![vec![bit; 8]; 3];
         let case = Case::new(&ReplicatedMalicious::SOUNDNESS_50, 3, plan.clone(), &inputs);

@@ -1,12 +1,12 @@
 //! A program that is ready to run: checked, lowered, hashed.
 
-use crate::Error;
+use crate::{Error, protocols};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use tacit_engine::{Clear, Participants, Protocol};
 use tacit_program::plan::{InputOp, Plan};
 use tacit_program::{
-    InputType, Lowered, Native, OutputType, Program, Source, Value, decode, encode, first_difference, lower,
-    lower_for_debug,
+    Capabilities, InputType, Lowered, OutputType, Program, ProgramError, Source, Value, decode, encode,
+    first_difference, lower, lower_for_debug,
 };
 
 /// A program, its plan, and the hash by which parties agree on it.
@@ -21,35 +21,62 @@ pub struct Compiled {
     plan_digest: OnceLock<[u8; 32]>,
     hash: [u8; 32],
     debug: bool,
-    native: Native,
+    capabilities: Capabilities,
     /// The same for protocols that offer something else, once they were asked for.
     others: Mutex<Vec<Arc<Self>>>,
 }
 
+/// A program's plan for what a protocol offers.
+fn lowered(program: &Program, capabilities: Capabilities, debug: bool) -> Result<Lowered, ProgramError> {
+    if debug { lower_for_debug(program, capabilities) } else { lower(program, capabilities) }
+}
+
 impl Compiled {
-    /// Lowers a program for protocols that offer all operations. The plan is the same wherever the program is the
-    /// same.
+    /// Lowers a program for the first protocol of the registry that can run it, until another one asks for its plan. The
+    /// plan is the same wherever the program is the same.
+    ///
+    /// # Errors
+    /// If no protocol can run it, with what the first one refuses.
     pub fn new(program: Program) -> Result<Arc<Self>, Error> {
-        Self::lowered(program, Native::ALL, false)
+        Self::for_any(program, false)
     }
 
     /// Lowers a program so that everything in it is revealed: for looking for faults on made-up data, in one
     /// process. Its hash differs from the program's, so no other party can be drawn into it; and no seat of a
     /// deployment runs it.
+    ///
+    /// # Errors
+    /// As [`Self::new`].
     pub fn debug(program: Program) -> Result<Arc<Self>, Error> {
-        Self::lowered(program, Native::ALL, true)
+        Self::for_any(program, true)
     }
 
-    fn lowered(program: Program, native: Native, debug: bool) -> Result<Arc<Self>, Error> {
-        let lowered = if debug { lower_for_debug(&program, native) } else { lower(&program, native) }?;
+    fn for_any(program: Program, debug: bool) -> Result<Arc<Self>, Error> {
+        let mut refusals = Vec::new();
+        for capabilities in protocols().map(Protocol::capabilities) {
+            match lowered(&program, capabilities, debug) {
+                Ok(lowered) => return Ok(Self::hashed(program, lowered, debug, capabilities)),
+                Err(refusal) => refusals.push(refusal),
+            }
+        }
+        Err(refusals.swap_remove(0).into())
+    }
+
+    fn hashed(program: Program, lowered: Lowered, debug: bool, capabilities: Capabilities) -> Arc<Self> {
         let hash = if debug { program.hash().map(|byte| !byte) } else { program.hash() };
-        Ok(Arc::new(Self::with_plan(program, lowered, hash, debug, native)))
+        Arc::new(Self::with_plan(program, lowered, hash, debug, capabilities))
     }
 
-    fn with_plan(program: Program, lowered: Lowered, hash: [u8; 32], debug: bool, native: Native) -> Self {
+    fn with_plan(
+        program: Program,
+        lowered: Lowered,
+        hash: [u8; 32],
+        debug: bool,
+        capabilities: Capabilities,
+    ) -> Self {
         let plan = Arc::new(lowered.plan.clone());
         let (plan_digest, others) = Default::default();
-        Self { program, lowered, plan, plan_digest, hash, debug, native, others }
+        Self { program, lowered, plan, plan_digest, hash, debug, capabilities, others }
     }
 
     /// The same program with a plan for a protocol: this one, if it is so already. Values for feeds are to be encoded
@@ -58,15 +85,17 @@ impl Compiled {
     /// # Errors
     /// If the program asks for what the protocol doesn't offer, with the user's line.
     pub fn for_protocol(self: &Arc<Self>, protocol: &dyn Protocol) -> Result<Arc<Self>, Error> {
-        let native = protocol.native();
-        if self.native == native {
+        let capabilities = protocol.capabilities();
+        if self.capabilities == capabilities {
             return Ok(self.clone());
         }
         let mut others = self.others.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(known) = others.iter().find(|other| other.native == native) {
+        if let Some(known) = others.iter().find(|other| other.capabilities == capabilities) {
             return Ok(known.clone());
         }
-        let other = Self::lowered(self.program.clone(), native, self.debug)?.with_window(self.plan.window);
+        let lowered = lowered(&self.program, capabilities, self.debug)?;
+        let other = Self::hashed(self.program.clone(), lowered, self.debug, capabilities);
+        let other = other.with_window(self.plan.window);
         others.push(other.clone());
         Ok(other)
     }
@@ -80,7 +109,7 @@ impl Compiled {
         }
         let mut lowered = self.lowered.clone();
         lowered.plan.window = bytes;
-        Arc::new(Self::with_plan(self.program.clone(), lowered, self.hash, self.debug, self.native))
+        Arc::new(Self::with_plan(self.program.clone(), lowered, self.hash, self.debug, self.capabilities))
     }
 
     /// The program.
@@ -103,7 +132,7 @@ impl Compiled {
     pub(crate) fn altered(&self, change: impl FnOnce(&mut Plan)) -> Arc<Self> {
         let mut lowered = self.lowered.clone();
         change(&mut lowered.plan);
-        Arc::new(Self::with_plan(self.program.clone(), lowered, self.hash, self.debug, self.native))
+        Arc::new(Self::with_plan(self.program.clone(), lowered, self.hash, self.debug, self.capabilities))
     }
 
     /// What parties agree on before they run it.

@@ -6,8 +6,8 @@ use crate::material::two_phases;
 use crate::{Compiled, Error, protocol, protocols};
 use std::sync::Arc;
 use tacit_engine::{Checks, Participants, Protocol};
-use tacit_program::cost::{Cost, CostModel, Flow, Itemised, Phase, of_plan};
-use tacit_program::plan::{InputOp, Op, OpKind, OutputOp, Plan, Stage};
+use tacit_program::cost::{Cost, CostModel, Flow, Itemised, Phase, Step, of_plan};
+use tacit_program::plan::{Op, OpKind, Plan, Stage};
 use tacit_session::Session;
 
 /// The cost of a run under the protocol of a name, in all, for every node of the program, and for all nodes together.
@@ -31,7 +31,10 @@ pub(crate) fn price_in(
 ) -> Result<Itemised, Error> {
     let (compiled, prices) = prices(compiled, name, parties)?;
     let mut bill = of_instance(compiled.plan(), &prices);
-    share_checks(&mut bill, &prices.protocol.checks_together(compiled.plan(), 1, lanes, parties.len()));
+    share_checks(
+        &mut bill,
+        &prices.protocol.checks_together(compiled.plan(), &prices.participants, 1, lanes),
+    );
     Ok(bill)
 }
 
@@ -52,11 +55,11 @@ fn of_instance(plan: &Plan, prices: &Prices) -> Itemised {
     let Prices { protocol, participants: roles } = prices;
     let mut bill = of_plan(plan, prices);
     for &client in roles.clients().iter().filter(|&&client| roles.gives(plan, client)) {
-        for flow in protocol.seeds(client, roles.parties()) {
-            bill.share(Phase::Input, &flow);
+        for (phase, flow) in protocol.price(plan, roles, Step::Seeds { client }) {
+            bill.share(phase, &flow);
         }
     }
-    bill.total.add_rounds(Phase::Offline, protocol.offline_rounds(plan, roles.parties()));
+    bill.total.add_rounds(Phase::Offline, protocol.offline_rounds(plan, roles));
     share_checks(&mut bill, &protocol.checks(plan, roles));
     bill
 }
@@ -84,7 +87,7 @@ pub fn priced(compiled: &Arc<Compiled>) -> Vec<String> {
         let others = values.filter(move |(parameter, value)| {
             usual
                 .with_parameter(parameter, value)
-                .is_some_and(|other| other.native() != usual.native() && compares(other))
+                .is_some_and(|other| other.capabilities() != usual.capabilities() && compares(other))
         });
         let others = others.map(move |(parameter, value)| format!("{name} {parameter}={value}"));
         std::iter::once(name.to_owned()).chain(others).collect::<Vec<_>>()
@@ -129,10 +132,8 @@ pub fn price_offline(
     total.add_times(Phase::Offline, &one, count);
     if count > 0 {
         let mut together = Itemised::default();
-        share_checks(
-            &mut together,
-            &prices.protocol.checks_together(compiled.plan(), count, 1, parties.len()),
-        );
+        let Prices { protocol, participants } = &prices;
+        share_checks(&mut together, &protocol.checks_together(compiled.plan(), participants, count, 1));
         total += &together.total;
     }
     total.add_rounds(Phase::Verify, 1);
@@ -150,23 +151,11 @@ struct Prices {
 }
 
 impl CostModel for Prices {
-    fn stage(&self, plan: &Plan, op: &Op, stage: u32) -> Vec<Flow> {
-        self.protocol.operation(plan, op, stage, self.participants.parties())
-    }
-
-    fn offline(&self, plan: &Plan, op: &Op, stage: u32) -> Vec<Flow> {
-        self.protocol.offline(plan, op, stage, self.participants.parties())
+    fn price(&self, plan: &Plan, step: Step<'_>) -> Vec<(Phase, Flow)> {
+        self.protocol.price(plan, &self.participants, step)
     }
 
     fn rounds(&self, plan: &Plan, stages: &[Stage]) -> u64 {
         tacit_engine::rounds(plan, stages, |op, stage| self.protocol.has_online_messages(op, stage))
-    }
-
-    fn input(&self, plan: &Plan, input: &InputOp) -> Vec<Flow> {
-        self.protocol.input(plan, &self.participants, input)
-    }
-
-    fn output(&self, plan: &Plan, output: &OutputOp) -> Vec<Flow> {
-        self.protocol.output(plan, &self.participants, output)
     }
 }

@@ -4,13 +4,13 @@ use std::sync::Arc;
 use tacit::engine::{Clear, Participants, Protocol, executor::Unobserved};
 use tacit::net::{Limits, Mesh, memory};
 use tacit::program::plan::{Domain, Form};
-use tacit::program::{Builder, Data, Dtype, Modulus, Native, Range, Recipient, Value};
+use tacit::program::{Builder, Capabilities, Data, Dtype, Modulus, Range, Recipient, Value};
 use tacit::{Compiled, Endpoint, Error, play, protocol};
 use tacit_testkit::Altered;
 
 /// The three-party protocol without its rings.
 fn bits_alone() -> &'static dyn Protocol {
-    Box::leak(Box::new(Altered::offering(protocol("replicated").unwrap(), Native::BITS)))
+    Box::leak(Box::new(Altered::offering(protocol("replicated").unwrap(), Capabilities::BITS)))
 }
 
 fn value(data: Data) -> Value {

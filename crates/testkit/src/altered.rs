@@ -3,22 +3,22 @@
 use std::sync::Arc;
 
 use tacit_engine::{Checks, Client, Engine, Error, Participants, Protocol, ProtocolSpec};
-use tacit_program::Native;
-use tacit_program::cost::Flow;
-use tacit_program::plan::{InputOp, Op, OutputOp, Plan};
+use tacit_program::Capabilities;
+use tacit_program::cost::{Flow, Phase, Step};
+use tacit_program::plan::{Op, Plan};
 use tacit_session::Session;
 
 /// A protocol, altered: in what it offers, or by what is done before a seat is taken.
 pub struct Altered {
     protocol: &'static dyn Protocol,
-    native: Option<Native>,
+    capabilities: Option<Capabilities>,
     before: Option<Box<dyn Fn(usize) + Send + Sync>>,
 }
 
 impl Altered {
     /// A protocol that runs plans for these operations, which it must be able to.
-    pub const fn offering(protocol: &'static dyn Protocol, native: Native) -> Self {
-        Self { protocol, native: Some(native), before: None }
+    pub const fn offering(protocol: &'static dyn Protocol, capabilities: Capabilities) -> Self {
+        Self { protocol, capabilities: Some(capabilities), before: None }
     }
 
     /// A protocol whose endpoints, of which each is told its number, do something first, such as planting mistakes: each has a
@@ -27,7 +27,7 @@ impl Altered {
         protocol: &'static dyn Protocol,
         before: impl Fn(usize) + Send + Sync + 'static,
     ) -> &'static dyn Protocol {
-        Box::leak(Box::new(Self { protocol, native: None, before: Some(Box::new(before)) }))
+        Box::leak(Box::new(Self { protocol, capabilities: None, before: Some(Box::new(before)) }))
     }
 
     fn begin(&self, endpoint: usize) {
@@ -50,48 +50,32 @@ impl Protocol for Altered {
         self.protocol.roles()
     }
 
-    fn native(&self) -> Native {
-        self.native.unwrap_or_else(|| self.protocol.native())
+    fn capabilities(&self) -> Capabilities {
+        self.capabilities.unwrap_or_else(|| self.protocol.capabilities())
     }
 
     fn prepares(&self) -> bool {
         self.protocol.prepares()
     }
 
-    fn offline(&self, plan: &Plan, op: &Op, stage: u32, parties: usize) -> Vec<Flow> {
-        self.protocol.offline(plan, op, stage, parties)
+    fn price(&self, plan: &Plan, participants: &Participants, step: Step<'_>) -> Vec<(Phase, Flow)> {
+        self.protocol.price(plan, participants, step)
     }
 
-    fn offline_rounds(&self, plan: &Plan, parties: usize) -> u64 {
-        self.protocol.offline_rounds(plan, parties)
-    }
-
-    fn operation(&self, plan: &Plan, op: &Op, stage: u32, parties: usize) -> Vec<Flow> {
-        self.protocol.operation(plan, op, stage, parties)
+    fn offline_rounds(&self, plan: &Plan, participants: &Participants) -> u64 {
+        self.protocol.offline_rounds(plan, participants)
     }
 
     fn has_online_messages(&self, op: &Op, stage: u32) -> bool {
         self.protocol.has_online_messages(op, stage)
     }
 
-    fn input(&self, plan: &Plan, participants: &Participants, input: &InputOp) -> Vec<Flow> {
-        self.protocol.input(plan, participants, input)
-    }
-
-    fn seeds(&self, client: usize, parties: usize) -> Vec<Flow> {
-        self.protocol.seeds(client, parties)
-    }
-
-    fn output(&self, plan: &Plan, participants: &Participants, output: &OutputOp) -> Vec<Flow> {
-        self.protocol.output(plan, participants, output)
-    }
-
     fn checks(&self, plan: &Plan, participants: &Participants) -> Checks {
         self.protocol.checks(plan, participants)
     }
 
-    fn checks_together(&self, plan: &Plan, runs: u64, lanes: u16, parties: usize) -> Checks {
-        self.protocol.checks_together(plan, runs, lanes, parties)
+    fn checks_together(&self, plan: &Plan, participants: &Participants, runs: u64, lanes: u16) -> Checks {
+        self.protocol.checks_together(plan, participants, runs, lanes)
     }
 
     fn admit(&self, plan: &Plan, participants: &Participants) -> Result<(), Error> {

@@ -9,6 +9,7 @@ use tacit_engine::clear::ClearEngine;
 use tacit_engine::executor::{self, Observer, Unobserved};
 use tacit_engine::{Clear, Engine, Error, Outcome, Participants, Protocol};
 use tacit_net::{AbortFlag, Counters, Lane, Limits, Mesh, Phase, Transport};
+use tacit_program::cost::{Flow, Step};
 use tacit_program::plan::{OutputOp, Plan};
 use tacit_session::{Agreement, Session};
 
@@ -141,6 +142,11 @@ impl Case {
     /// Parties and clients.
     pub fn endpoints(&self) -> usize {
         self.names.len()
+    }
+
+    /// What a step of the run sends, as the protocol says.
+    pub fn price(&self, step: Step<'_>) -> Vec<(Phase, Flow)> {
+        self.protocol.price(&self.plan, &self.participants, step)
     }
 
     /// Who the plan's names are.

@@ -1,12 +1,12 @@
 //! Every operation where numbers are bits: a protocol that could do more, asked for ANDs alone.
 
-use tacit_program::Native;
+use tacit_program::Capabilities;
 use tacit_replicated::Replicated;
 use tacit_testkit::Altered;
 use tacit_testkit::conformance::catalogue::{self, Numbers};
 use tacit_testkit::conformance::{Subject, cost, equality};
 
-static PROTOCOL: Altered = Altered::offering(&Replicated::COMPUTATIONAL, Native::BITS);
+static PROTOCOL: Altered = Altered::offering(&Replicated::COMPUTATIONAL, Capabilities::BITS);
 
 fn subject() -> Subject {
     Subject {

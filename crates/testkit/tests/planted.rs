@@ -9,9 +9,9 @@ mod planted {
 
 use planted::bits::{Fault, PlantedBits};
 use tacit_engine::{Checks, Client, Engine, Error, Participants, Protocol, ProtocolSpec};
-use tacit_program::cost::Flow;
-use tacit_program::plan::{InputOp, Op, OutputOp, Plan};
-use tacit_program::{Builder, Dtype, Native, Program, Recipient, lower};
+use tacit_program::cost::{Flow, Phase, Step};
+use tacit_program::plan::Plan;
+use tacit_program::{Builder, Capabilities, Dtype, Program, Recipient, lower};
 use tacit_replicated::Replicated;
 use tacit_session::Session;
 use tacit_testkit::conformance::catalogue::{self, Numbers};
@@ -46,7 +46,7 @@ fn two_ands() -> Program {
 
 /// What each corrupt party's view tells.
 fn leaks(protocol: &'static PlantedBits) -> [Result<usize, Leak>; 3] {
-    let plan = lower(&two_ands(), Native::ALL).unwrap().plan;
+    let plan = lower(&two_ands(), Capabilities::TWO_COMPONENTS).unwrap().plan;
     let case = Case::new(protocol, 3, plan, &[vec![1, 0, 1], vec![1, 1, 0]]);
     [0, 1, 2].map(|corrupt| views::check(&subject(protocol), &case, &[corrupt], Conduct::Honest))
 }
@@ -131,24 +131,16 @@ impl Protocol for Misdeclared {
         Replicated::COMPUTATIONAL.spec()
     }
 
-    fn operation(&self, plan: &Plan, op: &Op, stage: u32, parties: usize) -> Vec<Flow> {
-        let mut flows = Replicated::COMPUTATIONAL.operation(plan, op, stage, parties);
-        for flow in &mut flows {
-            flow.bits = (self.bits)(flow.bits);
+    fn capabilities(&self) -> Capabilities {
+        Replicated::COMPUTATIONAL.capabilities()
+    }
+
+    fn price(&self, plan: &Plan, participants: &Participants, step: Step<'_>) -> Vec<(Phase, Flow)> {
+        let mut sent = Replicated::COMPUTATIONAL.price(plan, participants, step);
+        if let Step::Stage { .. } = step {
+            sent.iter_mut().for_each(|(_, flow)| flow.bits = (self.bits)(flow.bits));
         }
-        flows
-    }
-
-    fn input(&self, plan: &Plan, participants: &Participants, input: &InputOp) -> Vec<Flow> {
-        Replicated::COMPUTATIONAL.input(plan, participants, input)
-    }
-
-    fn seeds(&self, client: usize, parties: usize) -> Vec<Flow> {
-        Replicated::COMPUTATIONAL.seeds(client, parties)
-    }
-
-    fn output(&self, plan: &Plan, participants: &Participants, output: &OutputOp) -> Vec<Flow> {
-        Replicated::COMPUTATIONAL.output(plan, participants, output)
+        sent
     }
 
     fn checks(&self, plan: &Plan, participants: &Participants) -> Checks {

@@ -12,7 +12,7 @@ use tacit_engine::{Clear, Error, Outcome, Protocol};
 use tacit_kernel::Element;
 use tacit_kernel::field::Fp61;
 use tacit_net::{Mesh, Transport};
-use tacit_program::{Builder, Dtype, Native, NodeId, Recipient, lower};
+use tacit_program::{Builder, Capabilities, Dtype, NodeId, Recipient, lower};
 use tacit_replicated::ReplicatedMalicious;
 use tacit_replicated::planted::{Mistake, Shared, plant};
 use tacit_session::{Session, step};
@@ -82,7 +82,7 @@ mod that_let_attackers_through {
         for party in ["P0", "P2"] {
             build.reveal(given, Recipient::Role(party.to_owned())).unwrap();
         }
-        let plan = lower(&build.finish().unwrap(), Native::BITS).unwrap().plan;
+        let plan = lower(&build.finish().unwrap(), Capabilities::BITS).unwrap().plan;
         let run = |mistakes| {
             let case = Case::new(mistaken(mistakes), 3, plan.clone(), &[vec![1; 8]]);
             let interceptor = flip(3, 2, |part| part == step::INPUT);
@@ -135,7 +135,7 @@ fn one_and(mistakes: &'static [Mistake], owners: [&str; 2], to: Recipient, input
         .map(|(owner, name)| build.input(owner, name, Dtype::Bool, &[1], None).unwrap());
     let both = build.and(x, y).unwrap();
     build.reveal(both, to).unwrap();
-    let plan = lower(&build.finish().unwrap(), Native::BITS).unwrap().plan;
+    let plan = lower(&build.finish().unwrap(), Capabilities::BITS).unwrap().plan;
     Case::new(mistaken(mistakes), 3, plan, &inputs.map(|bit| vec![bit]))
 }
 

@@ -40,7 +40,7 @@ fn program(
 fn check(program: &Program, raw: &[i128], expected: &[i128]) {
     let inputs = [raw.iter().map(|&raw| raw as u64).collect()];
     for protocol in protocols() {
-        let lowered = lower(program, protocol.native()).unwrap();
+        let lowered = lower(program, protocol.capabilities()).unwrap();
         let case = Case::new(protocol, 3, lowered.plan, &inputs);
         let run = case.run(&Draws::fixed(1));
         let output = run.outcomes()[1].outputs[0].as_ref().unwrap().to_elements(case.plan.outputs[0].form);
@@ -129,7 +129,7 @@ fn random_programs_mean_what_fractions_say() {
             let mut rng = Rng::new(seed);
             let program = generate::program(&mut rng, 3, 12, 5);
             let inputs = generate::inputs(&program.input_types(), &mut rng);
-            let Ok(lowered) = lower_for_debug(&program, protocol.native()) else { continue };
+            let Ok(lowered) = lower_for_debug(&program, protocol.capabilities()) else { continue };
             let case = Case::new(*protocol, 3, lowered.plan.clone(), &inputs);
             let run = case.run(&Draws::fixed(seed));
             let outcomes = run.outcomes();

@@ -70,7 +70,7 @@ fn a_known_seed_is_noticed() {
         let both = build.and(bits, bits).expect("bits have an AND");
         build.reveal(both, Recipient::All).expect("the node is there");
         let program = build.finish().expect("something is revealed");
-        let plan = lower(&program, BITS.native()).expect("bits have an AND").plan;
+        let plan = lower(&program, BITS.capabilities()).expect("bits have an AND").plan;
         let case = Case::new(&BITS, parties, plan, &[vec![1, 0, 1]]);
         let others: Vec<usize> = (0..parties - 1).collect();
         let usual = subject(&BITS, parties, 1);

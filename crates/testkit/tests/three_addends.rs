@@ -1,14 +1,14 @@
 //! Every operation by three additive components: a protocol whose components two parties each hold, asked for
 //! nothing but ANDs and products.
 
-use tacit_program::{Native, Recipient};
+use tacit_program::{Capabilities, Recipient};
 use tacit_replicated::Replicated;
 use tacit_testkit::conformance::catalogue::{self, Numbers};
 use tacit_testkit::conformance::{Subject, circuits, cost, equality, robust, views, wire};
 use tacit_testkit::{Altered, Rng};
 
-static PROTOCOL: Altered = Altered::offering(&Replicated::COMPUTATIONAL, Native::PRODUCTS);
-static FRESH: Altered = Altered::offering(&Replicated::INFORMATION_THEORETIC, Native::PRODUCTS);
+static PROTOCOL: Altered = Altered::offering(&Replicated::COMPUTATIONAL, Capabilities::THREE_COMPONENTS);
+static FRESH: Altered = Altered::offering(&Replicated::INFORMATION_THEORETIC, Capabilities::THREE_COMPONENTS);
 
 fn subject() -> Subject {
     Subject {

@@ -176,7 +176,7 @@ mod tests {
 
     #[test]
     fn a_digest_binds_family_session_plan_output_and_component() {
-        let shape = Register { rows: 1, cols: 3, domain: Domain::Ring(Width::W8) };
+        let shape = Register { rows: 1, cols: 3, domain: Domain::Ring(Width::W8), public: false };
         let [mut component, mut other] = [(); 2].map(|()| Buffer::new(3));
         component.bytes_mut().copy_from_slice(&[1, 2, 3]);
         other.bytes_mut().copy_from_slice(&[1, 2, 4]);

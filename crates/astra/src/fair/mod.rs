@@ -68,9 +68,9 @@ use std::sync::Arc;
 use tacit_engine::{
     Checks, Client, Engine, Error, Participants, Protocol, ProtocolSpec, Security, Threshold,
 };
-use tacit_program::Native;
-use tacit_program::cost::Flow;
-use tacit_program::plan::{InputOp, Op, OutputOp, Plan};
+use tacit_program::Capabilities;
+use tacit_program::cost::{Flow, Phase, Step, in_phase};
+use tacit_program::plan::Plan;
 use tacit_session::Session;
 use tacit_threeparty::ComponentsClient;
 
@@ -136,40 +136,29 @@ impl Protocol for AstraFair {
         self.0.seats.parties()
     }
 
-    fn native(&self) -> Native {
-        self.unfair().native()
+    fn capabilities(&self) -> Capabilities {
+        self.unfair().capabilities()
     }
 
-    fn offline(&self, plan: &Plan, op: &Op, stage: u32, parties: usize) -> Vec<Flow> {
-        self.unfair().offline(plan, op, stage, parties)
+    fn price(&self, plan: &Plan, participants: &Participants, step: Step<'_>) -> Vec<(Phase, Flow)> {
+        match step {
+            Step::Output(output) => {
+                in_phase(Phase::Output, cost::fair_output(self.0.seats, plan, participants, output)).collect()
+            }
+            step => self.unfair().price(plan, participants, step),
+        }
     }
 
-    fn offline_rounds(&self, plan: &Plan, parties: usize) -> u64 {
-        self.unfair().offline_rounds(plan, parties)
-    }
-
-    fn operation(&self, plan: &Plan, op: &Op, stage: u32, parties: usize) -> Vec<Flow> {
-        self.unfair().operation(plan, op, stage, parties)
-    }
-
-    fn input(&self, plan: &Plan, participants: &Participants, input: &InputOp) -> Vec<Flow> {
-        self.unfair().input(plan, participants, input)
-    }
-
-    fn seeds(&self, client: usize, parties: usize) -> Vec<Flow> {
-        self.unfair().seeds(client, parties)
-    }
-
-    fn output(&self, plan: &Plan, participants: &Participants, output: &OutputOp) -> Vec<Flow> {
-        cost::fair_output(self.0.seats, plan, participants, output)
+    fn offline_rounds(&self, plan: &Plan, participants: &Participants) -> u64 {
+        self.unfair().offline_rounds(plan, participants)
     }
 
     fn checks(&self, plan: &Plan, participants: &Participants) -> Checks {
         cost::fair_checks(self.0.seats, plan, participants)
     }
 
-    fn checks_together(&self, plan: &Plan, runs: u64, lanes: u16, parties: usize) -> Checks {
-        self.unfair().checks_together(plan, runs, lanes, parties)
+    fn checks_together(&self, plan: &Plan, participants: &Participants, runs: u64, lanes: u16) -> Checks {
+        self.unfair().checks_together(plan, participants, runs, lanes)
     }
 
     fn admit(&self, plan: &Plan, participants: &Participants) -> Result<(), Error> {

@@ -4,11 +4,13 @@
 //! play ([`party`]) with a clock that starts at a barrier, when all inputs are shared, and stops when the last party
 //! has verified ([`clock`]). Circuits go in parts ([`instances`]), whose times add up. What came out is then opened
 //! and compared with the clear result, and what was sent with the declared cost; if either differs there are no
-//! figures. The experiments of a paper ([`paper`]) are several such benchmarks.
+//! figures. Oblivious transfers are no program and have a benchmark of their own ([`ot`]). The experiments of a paper
+//! ([`paper`]) are several such benchmarks.
 
 mod clock;
 mod instances;
 mod limits;
+mod ot;
 mod paper;
 mod parties;
 mod party;
@@ -46,6 +48,7 @@ pub(crate) fn bench(context: &mut Context<'_>, args: &BenchArgs) -> Result<(), F
         (None, Name::Araki) => paper::paper(context, args, &paper::ARAKI),
         (None, Name::Astra) => paper::paper(context, args, &paper::ASTRA),
         (None, Name::Li) => paper::paper(context, args, &paper::LI),
+        (None, Name::Ot) => ot::ot(context, args),
         (None, _) => {
             let limits = machine(context, args.quick)?;
             if context.json {

@@ -4,6 +4,7 @@
 //! says what to do, and reads one line from its standard output. A party ends when whoever started it does.
 
 use super::limits::Loopback;
+use super::ot;
 use super::party::{Bench, Report};
 use super::ring;
 use super::spec::{Spec, Transport};
@@ -34,6 +35,8 @@ pub(super) enum Task {
     Bench(Spec),
     /// Messages to and fro, to see what the links carry.
     Ring(ring::Ring),
+    /// Oblivious transfers.
+    Ot(ot::Job),
 }
 
 /// What a party's process has to say.
@@ -42,6 +45,7 @@ pub(super) enum Task {
 enum Said {
     Report(Report),
     Loopback(Loopback),
+    Ot(ot::Report),
     /// Why it has nothing to report, and whether that may be only the news of somebody else's failure.
     Failed {
         failure: Failure,
@@ -55,6 +59,21 @@ pub(super) fn bench(spec: &Spec, this_command: &[String]) -> Result<Vec<Report>,
     said.into_iter()
         .map(|said| match said {
             Said::Report(report) => Ok(report),
+            _ => Err(Failure::aborted("a party reported what it wasn't asked for")),
+        })
+        .collect()
+}
+
+/// Makes oblivious transfers between two processes.
+pub(super) fn ot(
+    transport: Transport,
+    job: ot::Job,
+    this_command: &[String],
+) -> Result<Vec<ot::Report>, Failure> {
+    let said = run(transport, 2, &Task::Ot(job), this_command)?;
+    said.into_iter()
+        .map(|said| match said {
+            Said::Ot(report) => Ok(report),
             _ => Err(Failure::aborted("a party reported what it wasn't asked for")),
         })
         .collect()
@@ -88,26 +107,31 @@ pub(crate) fn party(context: &mut Context<'_>) -> Result<(), Failure> {
     context.line(&text)
 }
 
-fn play(job: PartyTask) -> Result<Said, (Failure, bool)> {
+fn play(party: PartyTask) -> Result<Said, (Failure, bool)> {
     let failed = |error: Error| {
         let echo = error.distance() >= Distance::Link;
         (Failure::from(error), echo)
     };
-    match job.task {
+    match party.task {
         Task::Bench(spec) => {
             let bench = Bench::new(spec).map_err(|failure| (failure, false))?;
-            let (links, config) = gather(&job.config, bench.spec.lanes).map_err(failed)?;
+            let (links, config) = gather(&party.config, bench.spec.lanes).map_err(failed)?;
             let report = bench.play(links, config.me(), config.limits());
             report.map(Said::Report).map_err(failed)
         }
         Task::Ring(ring) => {
-            let (mut links, config) = gather(&job.config, 1).map_err(failed)?;
+            let (mut links, config) = gather(&party.config, 1).map_err(failed)?;
             let links = links.swap_remove(0);
             let mesh = Mesh::new(links, config.me(), config.names(), config.limits().clone());
             let echo =
                 |error: &tacit::net::Error| matches!(error.what(), tacit::net::ErrorKind::Aborted { .. });
             let loopback = ring.play(mesh);
             loopback.map(Said::Loopback).map_err(|error| (Failure::aborted(error.to_string()), echo(&error)))
+        }
+        Task::Ot(job) => {
+            let (mut links, config) = gather(&party.config, 1).map_err(failed)?;
+            let links = links.swap_remove(0);
+            job.play(links, config.me(), config.limits().clone()).map(Said::Ot)
         }
     }
 }

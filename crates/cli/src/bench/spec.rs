@@ -72,6 +72,9 @@ pub(crate) struct BenchArgs {
     profile: bool,
     #[command(flatten)]
     pub(crate) experiment: Experiment,
+    /// Height of oblivious transfers' trees, 1 to 8: a higher one sends less and computes more [default: 4]
+    #[arg(long, value_name = "K")]
+    k: Option<usize>,
     /// Small sizes, to see that it works
     #[arg(long)]
     pub(crate) quick: bool,
@@ -117,6 +120,8 @@ pub(crate) enum Name {
     Astra,
     /// The experiments of Li et al. 2023 with ANDs, AES and fields
     Li,
+    /// Random oblivious transfers between two parties, in both directions at once
+    Ot,
     /// Predictions of a linear model in 64-bit fixed point
     Predict,
     /// A whole ten-line program, from the process's start to its result
@@ -394,6 +399,11 @@ impl BenchArgs {
         self.count.unwrap_or(if self.quick { quick } else { usual })
     }
 
+    /// `--k`.
+    pub(crate) fn height(&self) -> usize {
+        self.k.unwrap_or(4)
+    }
+
     /// Whether there is a `--count`.
     pub(crate) const fn has_count(&self) -> bool {
         self.count.is_some()
@@ -422,7 +432,7 @@ impl BenchArgs {
         };
         let ring = Ring(self.ring.unwrap_or(DEFAULT_MODULUS));
         let what = match self.name {
-            Name::Limits | Name::Start | Name::Araki | Name::Astra | Name::Li => return Ok(None),
+            Name::Limits | Name::Start | Name::Araki | Name::Astra | Name::Li | Name::Ot => return Ok(None),
             Name::And => What::And { count: layered(size(self.count, 1000 * depth, 100_000_000))?, depth },
             Name::Aes => What::Aes { count: size(self.count, 100, 100_000), shared_key: self.shared_key },
             Name::Mul => {
@@ -464,9 +474,10 @@ impl BenchArgs {
 
     /// Options that would be ignored are refused.
     fn refuse_what_does_not_apply(&self) -> Result<(), Failure> {
-        use Name::{Aes, And, Araki, Astra, Compare, Dot, Li, Matmul, Mul, Predict};
-        let given: [(&str, bool, &[Name]); 17] = [
-            ("--count", self.count.is_some(), &[And, Aes, Mul, Dot, Matmul, Compare, Araki, Li]),
+        use Name::{Aes, And, Araki, Astra, Compare, Dot, Li, Matmul, Mul, Ot, Predict};
+        let given: [(&str, bool, &[Name]); 18] = [
+            ("--count", self.count.is_some(), &[And, Aes, Mul, Dot, Matmul, Compare, Araki, Li, Ot]),
+            ("--k", self.k.is_some(), &[Ot]),
             ("--depth", self.depth.is_some(), &[And, Mul]),
             ("--shared-key", self.shared_key, &[Aes]),
             ("--window", self.window.bytes.is_some(), &[And, Aes, Compare, Predict]),

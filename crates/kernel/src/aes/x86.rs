@@ -12,9 +12,23 @@ pub(crate) struct RoundKeys([[u8; 16]; 11]);
 
 impl RoundKeys {
     /// The expanded key, if this machine has AES instructions.
-    pub(super) fn new(key: &[u8; 16]) -> Option<Self> {
+    pub(crate) fn new(key: &[u8; 16]) -> Option<Self> {
         // SAFETY: from this level on the machine has them. (A thread held to a lower level has no need of them.)
         (cpu::detected() >= Level::Avx2).then(|| unsafe { expand(key) })
+    }
+
+    /// A round's key, in all four blocks of a vector.
+    #[inline]
+    #[target_feature(enable = "avx512f")]
+    pub(crate) fn wide(&self, round: usize) -> __m512i {
+        _mm512_broadcast_i32x4(load(&self.0[round]))
+    }
+
+    /// All rounds' keys.
+    #[inline]
+    #[target_feature(enable = "avx2")]
+    pub(crate) fn narrow(&self) -> [__m128i; 11] {
+        self.0.each_ref().map(load)
     }
 }
 
@@ -128,7 +142,7 @@ pub(crate) fn broadcast(keys: &RoundKeys) -> [__m512i; 11] {
 /// The first four blocks' input: the nonce below, the counter above.
 #[inline]
 #[target_feature(enable = "avx512f")]
-fn counter_avx512(nonce: u64, first_block: u64) -> __m512i {
+pub(crate) fn counter_avx512(nonce: u64, first_block: u64) -> __m512i {
     let [nonce, first] = [nonce, first_block].map(|word| word as i64);
     let at = |block| first.wrapping_add(block);
     _mm512_set_epi64(at(3), nonce, at(2), nonce, at(1), nonce, at(0), nonce)
@@ -137,7 +151,7 @@ fn counter_avx512(nonce: u64, first_block: u64) -> __m512i {
 /// The next `4 N` blocks' input.
 #[inline]
 #[target_feature(enable = "avx512f")]
-fn count_avx512<const N: usize>(counter: &mut __m512i) -> [__m512i; N] {
+pub(crate) fn count_avx512<const N: usize>(counter: &mut __m512i) -> [__m512i; N] {
     let four = _mm512_set_epi64(4, 0, 4, 0, 4, 0, 4, 0);
     let mut counters = [*counter; N];
     for place in &mut counters {
@@ -261,14 +275,14 @@ pub(super) fn combine_avx2<W: Word, const HOW: bool>(
 
 #[inline]
 #[target_feature(enable = "avx2")]
-fn counter_avx2(nonce: u64, first_block: u64) -> __m128i {
+pub(crate) fn counter_avx2(nonce: u64, first_block: u64) -> __m128i {
     _mm_set_epi64x(first_block as i64, nonce as i64)
 }
 
 /// The next `N` blocks' input.
 #[inline]
 #[target_feature(enable = "avx2")]
-fn count_avx2<const N: usize>(counter: &mut __m128i) -> [__m128i; N] {
+pub(crate) fn count_avx2<const N: usize>(counter: &mut __m128i) -> [__m128i; N] {
     let one = _mm_set_epi64x(1, 0);
     let mut counters = [*counter; N];
     for place in &mut counters {
@@ -280,7 +294,7 @@ fn count_avx2<const N: usize>(counter: &mut __m128i) -> [__m128i; N] {
 
 #[inline]
 #[target_feature(enable = "avx2,aes")]
-fn encrypt_avx2<const N: usize>(keys: &[__m128i; 11], counters: &[__m128i; N]) -> [__m128i; N] {
+pub(crate) fn encrypt_avx2<const N: usize>(keys: &[__m128i; 11], counters: &[__m128i; N]) -> [__m128i; N] {
     let mut blocks = *counters;
     for block in &mut blocks {
         *block = _mm_xor_si128(*block, keys[0]);
@@ -312,13 +326,13 @@ fn store_avx2<const N: usize>(out: &mut [u8], blocks: &[__m128i; N]) {
 }
 
 #[inline]
-fn load(bytes: &[u8; 16]) -> __m128i {
+pub(crate) fn load(bytes: &[u8; 16]) -> __m128i {
     // SAFETY: sixteen bytes that may be read, at any alignment; SSE2 is part of the target.
     unsafe { _mm_loadu_si128(bytes.as_ptr().cast()) }
 }
 
 #[inline]
-fn store(bytes: &mut [u8; 16], block: __m128i) {
+pub(crate) fn store(bytes: &mut [u8; 16], block: __m128i) {
     // SAFETY: sixteen bytes that may be written, at any alignment; SSE2 is part of the target.
     unsafe { _mm_storeu_si128(bytes.as_mut_ptr().cast(), block) };
 }

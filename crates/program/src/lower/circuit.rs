@@ -1,4 +1,7 @@
-//! Circuits: operands instance after instance, or once for all instances.
+//! Circuits: operands instance after instance, or once for all instances. Where bools are elements of a field, gates are
+//! products.
+
+mod products;
 
 use std::sync::Arc;
 
@@ -11,6 +14,9 @@ use tacit_circuit::{Circuit, Layered};
 impl Lowering<'_> {
     /// The register of all outputs of a circuit, instance after instance.
     pub(super) fn circuit(&mut self, circuit: &Arc<Circuit>, operands: &[NodeId], ty: &Type) -> Reg {
+        if self.strategy.field().is_some() {
+            return self.circuit_by_products(circuit, operands, ty);
+        }
         let batch = &ty.shape[..ty.rank() - 1];
         let inputs = operands.iter().zip(circuit.inputs());
         let inputs: Vec<Operand> =

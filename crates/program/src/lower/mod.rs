@@ -7,23 +7,19 @@
 //! | module | lowers |
 //! | --- | --- |
 //! | `term` | sums, products and logic of operands that may be public |
-//! | `bits` | MSB extraction, equality, carries: prefix trees over packed bits |
-//! | `number` | truncation, choice |
+//! | `numbers` | from numbers to bits and back: a strategy for each way that protocols have |
+//! | `number` | comparison, truncation, choice |
 //! | `rounded` | products with public numbers that aren't integers, quotients |
-//! | `conversions` | shifts and injection of bits, by two additive components or by three |
 //! | `tournament` | extremes along an axis |
 //! | `arrange` | sums over axes, matrix products, joins |
 //! | `circuit` | circuits on bit-vectors |
-//! | `binary` | all numbers, for an engine without rings: circuits on their bits |
 //!
 //! `spread` bounds what a plan holds of public values.
 
 mod arrange;
-mod binary;
-mod bits;
 mod circuit;
-mod conversions;
 mod number;
+mod numbers;
 mod rounded;
 mod spread;
 mod term;
@@ -36,58 +32,16 @@ use std::sync::Arc;
 
 use tacit_circuit::{Circuit, Layered};
 
+use crate::capabilities::{Capabilities, Field};
 use crate::error::{Fault, ProgramError, Source};
-use crate::plan::{self, Domain, Layout, Local, Modulus, Plan, Reg, To, Width};
+use crate::plan::{self, Domain, Form, Layout, Local, Plan, Reg, To, Width};
 use crate::program::{InputType, Node, NodeId, Operation, OutputType, Program, Recipient, Rounding};
 use crate::types::{Dtype, Type};
 use crate::width;
-use binary::Number;
+use numbers::Strategy;
+use numbers::bits::Number;
 use rounded::Scaling;
 use term::Term;
-
-/// What an engine offers beyond AND and circuits of it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Native {
-    /// Registers of [`Domain::Ring`] and [`Domain::Modular`], with sums, products and matrix products. Without them a
-    /// number is its bits, and what is done with it a circuit.
-    pub rings: bool,
-    /// The additive components by which numbers become bits and bits numbers. Unused where there are no rings.
-    pub additive_components: AdditiveComponents,
-    /// Whether [`plan::OpKind::Msb`] does MSB extraction, rather than circuits on the bits of additive components.
-    /// Nothing asks for it where there are no rings.
-    pub msb: bool,
-}
-
-/// How many additive components a sharing of a number has in an engine, for conversions to bits and back.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum AdditiveComponents {
-    /// No known number of them: no such way.
-    None,
-    /// Two, of which single parties know one each: [`plan::OpKind::Split`], [`plan::OpKind::Inject`] and
-    /// [`plan::OpKind::Shift`], and [`plan::Operand::Component`] of the second. They trust the party that knows the first.
-    Two,
-    /// Three, each of which its holders share without a message: [`plan::Operand::Component`] of each,
-    /// [`plan::Local::BitComponent`] and [`plan::Local::ShiftComponents`], and for the rest ANDs and products.
-    Three,
-}
-
-impl Native {
-    /// All operations of [`plan::OpKind`] but MSB extraction.
-    pub const ALL: Self = Self { rings: true, additive_components: AdditiveComponents::Two, msb: false };
-
-    /// These, too.
-    pub const SIGNS: Self = Self { msb: true, ..Self::ALL };
-
-    /// Rings, and no other interactive operations than ANDs, circuits and products.
-    pub const PRODUCTS: Self =
-        Self { rings: true, additive_components: AdditiveComponents::Three, msb: false };
-
-    /// These and MSB extraction.
-    pub const PRODUCTS_AND_SIGNS: Self = Self { msb: true, ..Self::PRODUCTS };
-
-    /// Bits alone.
-    pub const BITS: Self = Self { rings: false, additive_components: AdditiveComponents::None, msb: false };
-}
 
 /// A plan, and what its inputs and outputs mean.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -109,17 +63,17 @@ impl Lowered {
     }
 }
 
-/// Lowers a program to what an engine offers.
+/// Lowers a program to what a protocol offers.
 ///
-/// Where numbers are bits ([`Native::rings`]) an input has as many as the declared range takes, and its owner can
+/// Where numbers are bits ([`Numbers::BitsAlone`](crate::Numbers)) an input has as many as the declared range takes, and its owner can
 /// give any pattern of them: of a range that isn't that of whole bits, only the bits are sure. What is computed of
 /// numbers outside the range is what circuits make of them, modulo powers of two, and nothing else goes wrong.
 ///
 /// # Errors
-/// [`Fault::NotOffered`] at the line of an operation for which the engine has no means; [`Fault::TooMany`] at the
+/// [`Fault::NotOffered`] at the line of an operation for which the protocol has no means; [`Fault::TooMany`] at the
 /// line with which public values, repeated to the shapes of the secrets that they meet, become too many.
-pub fn lower(program: &Program, native: Native) -> Result<Lowered, ProgramError> {
-    Lowering::new(program, native).run(false)
+pub fn lower(program: &Program, capabilities: Capabilities) -> Result<Lowered, ProgramError> {
+    Lowering::new(program, capabilities).run(false)
 }
 
 /// Lowers a program as [`lower`] does, and reveals every secret node to everybody after the program's own outputs,
@@ -127,8 +81,8 @@ pub fn lower(program: &Program, native: Native) -> Result<Lowered, ProgramError>
 ///
 /// # Errors
 /// As for [`lower`].
-pub fn lower_for_debug(program: &Program, native: Native) -> Result<Lowered, ProgramError> {
-    Lowering::new(program, native).run(true)
+pub fn lower_for_debug(program: &Program, capabilities: Capabilities) -> Result<Lowered, ProgramError> {
+    Lowering::new(program, capabilities).run(true)
 }
 
 /// Bits of a register that hold what is repeated for matrix products on bits: 256 MiB in each component of a sharing.
@@ -143,7 +97,11 @@ struct View {
 
 struct Lowering<'a> {
     program: &'a Program,
-    native: Native,
+    capabilities: Capabilities,
+    strategy: Strategy,
+    /// The node that is lowered, and what it can't be for.
+    at: NodeId,
+    fault: Option<Fault>,
     /// How products with public numbers and quotients come about.
     scalings: HashMap<NodeId, Scaling>,
     /// Of each node's ring.
@@ -158,7 +116,7 @@ struct Lowering<'a> {
     /// What has to be there before the elements of others are brought into order: the slab before.
     slab: Option<Reg>,
     /// Bits that were turned into numbers.
-    injected: HashMap<(Reg, Width), Reg>,
+    injected: HashMap<(Reg, Domain), Reg>,
     /// Signs that were extracted.
     signs: HashMap<Reg, Reg>,
     /// Circuits that were laid out, each with the inputs that are late.
@@ -166,11 +124,15 @@ struct Lowering<'a> {
 }
 
 impl<'a> Lowering<'a> {
-    fn new(program: &'a Program, native: Native) -> Self {
-        let scalings = scalings(program);
+    fn new(program: &'a Program, capabilities: Capabilities) -> Self {
+        let strategy = Strategy::of(capabilities.numbers);
+        let scalings = scalings(program, strategy.field());
         Self {
             program,
-            native,
+            capabilities,
+            strategy,
+            at: NodeId::new(0),
+            fault: None,
             widths: width::infer(program, |id| scalings.get(&id).map(|scaling| scaling.width)),
             scalings,
             plan: plan::Builder::new(),
@@ -189,14 +151,14 @@ impl<'a> Lowering<'a> {
         spread::check(program, &self.scalings)?;
         for (number, node) in program.nodes().iter().enumerate().filter(|(_, node)| node.ty.secret) {
             let id = NodeId::new(number as u32);
-            self.plan.at_node(id.number());
-            self.offered(id, node)?;
+            self.begin(id);
             if self.is_binary(node) {
                 self.binary(id, node);
             } else {
                 let view = self.node(id, node);
                 self.views[number] = Some(view);
             }
+            self.offered()?;
         }
         let mut outputs = Vec::new();
         for output in program.outputs() {
@@ -205,6 +167,7 @@ impl<'a> Lowering<'a> {
                 Recipient::Role(name) => To::One(self.plan.role(name)),
             };
             outputs.push(self.output(output.node, to));
+            self.offered()?;
         }
         if reveal_everything {
             for number in 0..program.nodes().len() as u32 {
@@ -223,49 +186,35 @@ impl<'a> Lowering<'a> {
         })
     }
 
-    /// Refuses an operation that needs the way between numbers and bits where there is none, and a prime modulus where
-    /// there are bits alone.
-    fn offered(&self, id: NodeId, node: &Node) -> Result<(), ProgramError> {
-        let refused = |missing| {
-            let fault = Fault::NotOffered { operation: node.operation.name(), missing };
-            Err(ProgramError { at: self.program.source(id).clone(), fault: Box::new(fault) })
-        };
-        if !self.native.rings {
-            return match node.ty.kind {
-                Dtype::Modular(Modulus::Mersenne61 | Modulus::Prime128) => refused(
-                    "arithmetic modulo a prime; it has bits alone, for int, fixed point and integers modulo 2^k",
-                ),
-                _ => Ok(()),
-            };
+    /// The next steps are those of a node.
+    fn begin(&mut self, id: NodeId) {
+        self.at = id;
+        self.plan.at_node(id.number());
+    }
+
+    /// Notes why the node can't be lowered; what steps it has then doesn't matter. `fault` is given its operation.
+    fn refuse(&mut self, fault: impl FnOnce(&'static str) -> Fault) {
+        let operation = self.program.node(self.at).operation.name();
+        self.fault.get_or_insert_with(|| fault(operation));
+    }
+
+    /// Refuses a node that needs what the protocol hasn't.
+    fn offered(&mut self) -> Result<(), ProgramError> {
+        if let Some(feature) = self.plan.needs().missing_in(self.capabilities.features).next() {
+            self.refuse(|operation| Fault::NotOffered { operation, missing: feature.description() });
         }
-        let needs = match &node.operation {
-            Operation::Less
-            | Operation::Equal
-            | Operation::Pick(_)
-            | Operation::Clip
-            | Operation::ArgExtremum { .. }
-            | Operation::Abs
-            | Operation::Relu
-            | Operation::FromBool { .. }
-            | Operation::Truncate { .. }
-            | Operation::ShiftRight { .. }
-            | Operation::Times(_)
-            | Operation::Over { .. }
-            | Operation::Weigh { .. } => true,
-            Operation::Extremum { .. } => node.ty.kind != Dtype::Bool,
-            Operation::Where => node.ty.kind != Dtype::Bool && self.ty(node.operands[0]).secret,
-            _ => false,
-        };
-        if needs && self.native.additive_components == AdditiveComponents::None {
-            return refused("conversion between numbers and bits");
+        match self.fault.take() {
+            None => Ok(()),
+            Some(fault) => {
+                Err(ProgramError { at: self.program.source(self.at).clone(), fault: Box::new(fault) })
+            }
         }
-        Ok(())
     }
 
     /// Whether an operation is one on numbers that are bits.
     fn is_binary(&self, node: &Node) -> bool {
         let numbers = |ty: &Type| ty.kind != Dtype::Bool;
-        !self.native.rings && (numbers(&node.ty) || node.operands.iter().any(|&id| numbers(self.ty(id))))
+        self.strategy.is_bits() && (numbers(&node.ty) || node.operands.iter().any(|&id| numbers(self.ty(id))))
     }
 
     /// The plan's steps for one secret node, and where its elements are then.
@@ -277,7 +226,7 @@ impl<'a> Lowering<'a> {
             Operation::Input { owner, .. } => {
                 let owner = self.plan.role(owner);
                 let reg = self.fresh(domain, ty.len());
-                self.plan.input(owner, reg);
+                self.plan.input_as(owner, reg, self.form(id));
                 reg
             }
             Operation::Constant(_) => unreachable!("a constant is public"),
@@ -315,7 +264,7 @@ impl<'a> Lowering<'a> {
             Operation::Clip => self.clip(operands, ty),
             Operation::FromBool { .. } => {
                 let bit = self.whole(operands[0]);
-                self.inject(bit, width_of(domain))
+                self.inject(bit, domain)
             }
             Operation::Scale { by } => {
                 let a = self.term(operands[0], shape, domain);
@@ -348,8 +297,8 @@ impl<'a> Lowering<'a> {
 
     fn output(&mut self, id: NodeId, to: To) -> OutputType {
         let Type { kind, shape, range, secret } = self.ty(id).clone();
-        self.plan.at_node(id.number());
-        if !self.native.rings && kind != Dtype::Bool {
+        self.begin(id);
+        if self.strategy.is_bits() && kind != Dtype::Bool {
             self.output_bits(id, to);
             return OutputType { to, kind, shape, range, width: None, node: id.number() };
         }
@@ -359,7 +308,7 @@ impl<'a> Lowering<'a> {
             let public = self.term(id, &shape, self.domain(id));
             self.register(&public)
         };
-        self.plan.output(reg, to);
+        self.plan.output_as(reg, to, self.form(id));
         let width = match self.plan.shape(reg).domain {
             Domain::Ring(width) => Some(width),
             Domain::Bits | Domain::Modular(_) => None,
@@ -374,10 +323,19 @@ impl<'a> Lowering<'a> {
     /// Where a node's elements live; a public one would be in the least ring that holds it.
     fn domain(&self, id: NodeId) -> Domain {
         let ty = self.ty(id);
-        match ty.kind {
-            Dtype::Bool => Domain::Bits,
-            Dtype::Modular(modulus) => modulus.domain(),
-            _ => Domain::Ring(self.widths[id.index()].unwrap_or(ty.width())),
+        match (ty.kind, self.strategy.field()) {
+            (Dtype::Modular(modulus), _) => modulus.domain(),
+            (_, Some(field)) => field.domain(),
+            (Dtype::Bool, None) => Domain::Bits,
+            (_, None) => Domain::Ring(self.widths[id.index()].unwrap_or(ty.width())),
+        }
+    }
+
+    /// How a node's elements stand in a register of [`Self::domain`].
+    fn form(&self, id: NodeId) -> Form {
+        match (self.ty(id).kind, self.strategy.field()) {
+            (Dtype::Modular(_), _) | (_, None) => Form::Elements,
+            (_, Some(_)) => Form::Signed,
         }
     }
 
@@ -415,6 +373,26 @@ impl<'a> Lowering<'a> {
         dst
     }
 
+    /// A register that holds what walks over others meet, one after another.
+    fn joined(&mut self, domain: Domain, parts: &[(Reg, Layout)]) -> Reg {
+        let parts: Vec<&(Reg, Layout)> = parts.iter().filter(|(_, layout)| layout.len() > 0).collect();
+        if let [(reg, layout)] = parts[..] {
+            return self.gathered(*reg, layout.clone());
+        }
+        let dst = self.fresh(domain, parts.iter().map(|(_, layout)| layout.len()).sum());
+        let mut at = 0;
+        for (reg, layout) in parts {
+            self.plan.local(Local::Copy { a: *reg, layout: layout.clone(), at, dst });
+            at += layout.len();
+        }
+        dst
+    }
+
+    /// A new register of one row, public if another is.
+    fn fresh_as(&mut self, like: Reg, domain: Domain, cols: usize) -> Reg {
+        if self.plan.shape(like).public { self.plan.public(domain, cols) } else { self.fresh(domain, cols) }
+    }
+
     /// The view of a node through another walk.
     fn walk(&self, id: NodeId, change: impl FnOnce(&Layout) -> Layout) -> View {
         let View { reg, layout } = self.view(id);
@@ -431,19 +409,11 @@ impl<'a> Lowering<'a> {
 }
 
 /// How the products with public numbers and the quotients of a program come about.
-fn scalings(program: &Program) -> HashMap<NodeId, Scaling> {
+fn scalings(program: &Program, field: Option<Field>) -> HashMap<NodeId, Scaling> {
     let nodes = program.nodes().iter().enumerate().filter(|(_, node)| node.ty.secret);
     let scaling = |(number, node): (usize, &Node)| {
         let operand = &program.node(*node.operands.first()?).ty;
-        Some((NodeId::new(number as u32), Scaling::of(&node.operation, operand, &node.ty)?))
+        Some((NodeId::new(number as u32), Scaling::of(&node.operation, operand, &node.ty, field)?))
     };
     nodes.filter_map(scaling).collect()
-}
-
-/// The width of a ring.
-fn width_of(domain: Domain) -> Width {
-    match domain {
-        Domain::Ring(width) => width,
-        Domain::Bits | Domain::Modular(_) => unreachable!("typing gives what has bits a ring"),
-    }
 }

@@ -1,33 +1,54 @@
-//! Truncation and choice.
+//! Comparison, truncation and choice.
 
+use super::Lowering;
 use super::term::Term;
-use super::{Lowering, width_of};
 use crate::plan::{Domain, Layout, Reg};
 use crate::program::{Extreme, NodeId, Operation, Rounding};
+use crate::rounded::raise;
 use crate::types::{Range, Type};
 use crate::width;
 
 impl Lowering<'_> {
     /// `floor((x + h) / 2^d)`, where `h` is 0 or 2^(d-1): exactly, for `-2^(k-2) <= x + h < 2^(k-2)`.
     ///
-    /// The number is raised by 2^(k-2) into `0 <= x' < 2^(k-1)` and shifted there; this is 2^(k-2-d) too much. Costs
-    /// what [`Self::shift`] does.
+    /// In a ring the number is raised by 2^(k-2) into `0 <= x' < 2^(k-1)` and shifted there; this is 2^(k-2-d) too much. In
+    /// a field it is raised by as much as makes it not negative. Costs what a shift does.
     pub(super) fn truncate(&mut self, id: NodeId, by: u8, rounding: Rounding) -> Reg {
         let x = self.whole(id);
         let shape = self.plan.shape(x);
-        let width = width_of(shape.domain);
         let half = match rounding {
             Rounding::Floor => 0,
             Rounding::Nearest => 1 << (by - 1),
         };
-        let guard = width.bits() - 2;
-        let raise = Term::splat((1 << guard) + half, shape.domain, shape.cols);
-        let raised = self.add(&Term::Secret(x), &raise);
+        let range = self.ty(id).range.add(Range::point(half));
+        let by_all = match shape.domain {
+            Domain::Ring(width) => 1 << (width.bits() - 2),
+            Domain::Bits | Domain::Modular(_) => raise(range, by.into()),
+        };
+        let raised = Term::integer(by_all + half, shape.domain, shape.cols);
+        let raised = self.add(&Term::Secret(x), &raised);
         let raised = self.register(&raised);
-        let shifted = self.shift(raised, by);
-        let lowered = Term::splat((1u128 << (guard - by)).wrapping_neg(), shape.domain, shape.cols);
+        let shifted = self.shift(raised, range.add(Range::point(by_all)), by);
+        let lowered = Term::integer(-(by_all >> by), shape.domain, shape.cols);
         let result = self.add(&shifted, &lowered);
         self.register(&result)
+    }
+
+    /// Whether `a < b`, where `range` is that of `a - b`.
+    ///
+    /// If the difference isn't in the ring's signed range, numbers of different signs are compared by these, and others
+    /// by their difference: two more extractions and one more AND.
+    pub(super) fn less(&mut self, a: &Term, b: &Term, range: Range) -> Term {
+        let difference = self.sub(a, b);
+        let below = self.sign(&difference, range);
+        if fits(range, self.domain_of(a)) {
+            return below;
+        }
+        let (a_sign, b_sign) = (self.sign(a, range), self.sign(b, range));
+        let apart = self.xor(&a_sign, &b_sign);
+        let wrong = self.xor(&a_sign, &below);
+        let flip = self.and(&apart, &wrong);
+        self.xor(&below, &flip)
     }
 
     /// `a < b`, `a == b`, or the smaller or larger of both.
@@ -40,17 +61,17 @@ impl Lowering<'_> {
             Operation::Equal => {
                 let difference = self.sub(&a, &b);
                 let difference = self.register(&difference);
-                Term::Secret(self.is_zero(difference))
+                Term::Secret(self.is_zero(difference, width::difference(a_type, b_type)))
             }
             Operation::Pick(which) => {
                 // The right one only if it beats the left.
                 let beaten = match which {
-                    Extreme::Max => self.less(&a, &b, fits(width::difference(a_type, b_type), domain)),
-                    Extreme::Min => self.less(&b, &a, fits(width::difference(b_type, a_type), domain)),
+                    Extreme::Max => self.less(&a, &b, width::difference(a_type, b_type)),
+                    Extreme::Min => self.less(&b, &a, width::difference(b_type, a_type)),
                 };
                 self.mux(&beaten, &b, &a)
             }
-            _ => self.less(&a, &b, fits(width::difference(a_type, b_type), domain)),
+            _ => self.less(&a, &b, width::difference(a_type, b_type)),
         };
         self.register(&result)
     }
@@ -61,7 +82,7 @@ impl Lowering<'_> {
         let (a, b) = (self.term(a, &ty.shape, domain), self.term(b, &ty.shape, domain));
         let condition = if domain != Domain::Bits && self.ty(c).secret {
             let bit = self.whole(c);
-            let number = self.inject(bit, width_of(domain));
+            let number = self.inject(bit, domain);
             let walk = Layout::whole(&self.ty(c).shape).broadcast(&ty.shape);
             Term::Secret(self.gathered(number, walk))
         } else {
@@ -74,7 +95,7 @@ impl Lowering<'_> {
     /// `a` where the bit `c` is set, else `b`, of numbers.
     pub(super) fn mux(&mut self, c: &Term, a: &Term, b: &Term) -> Term {
         let bit = self.register(c);
-        let number = self.inject(bit, width_of(self.domain_of(a)));
+        let number = self.inject(bit, self.domain_of(a));
         self.blend(&Term::Secret(number), a, b)
     }
 
@@ -86,12 +107,12 @@ impl Lowering<'_> {
         let secret = operands.iter().find(|id| self.ty(**id).secret).copied().unwrap_or(operands[0]);
         let domain = self.domain(secret);
         let [x, low, high] = [0, 1, 2].map(|at| self.term(operands[at], &ty.shape, domain));
-        let below = self.less(&x, &low, fits(below, domain));
-        let above = self.less(&high, &x, fits(above, domain));
+        let below = self.less(&x, &low, below);
+        let above = self.less(&high, &x, above);
         let mut result = x.clone();
         for (outside, bound) in [(below, low), (above, high)] {
             let outside = self.register(&outside);
-            let outside = Term::Secret(self.inject(outside, width_of(domain)));
+            let outside = Term::Secret(self.inject(outside, domain));
             let change = self.sub(&bound, &x);
             let change = self.mul(&outside, &change);
             result = self.add(&result, &change);
@@ -102,10 +123,10 @@ impl Lowering<'_> {
     /// `max(x, 0)`: x times whether it isn't negative.
     pub(super) fn relu(&mut self, id: NodeId) -> Reg {
         let x = Term::Secret(self.whole(id));
-        let sign = self.sign(&x);
+        let sign = self.sign(&x, self.ty(id).range);
         let sign = self.register(&sign);
         let positive = self.not(sign);
-        let number = self.inject(positive, width_of(self.domain_of(&x)));
+        let number = self.inject(positive, self.domain_of(&x));
         let product = self.mul(&x, &Term::Secret(number));
         self.register(&product)
     }
@@ -114,10 +135,10 @@ impl Lowering<'_> {
     pub(super) fn abs(&mut self, id: NodeId) -> Reg {
         let x = Term::Secret(self.whole(id));
         let (domain, len) = (self.domain_of(&x), self.len_of(&x));
-        let sign = self.sign(&x);
+        let sign = self.sign(&x, self.ty(id).range);
         let sign = self.register(&sign);
-        let negative = Term::Secret(self.inject(sign, width_of(domain)));
-        let (minus_two, one) = (Term::splat(2u128.wrapping_neg(), domain, len), Term::splat(1, domain, len));
+        let negative = Term::Secret(self.inject(sign, domain));
+        let (minus_two, one) = (Term::integer(-2, domain, len), Term::splat(1, domain, len));
         let doubled = self.mul(&negative, &minus_two);
         let factor = self.add(&doubled, &one);
         let product = self.mul(&x, &factor);
@@ -138,6 +159,10 @@ impl Lowering<'_> {
 }
 
 /// Whether a difference is in a ring's signed range, so that its top bit is its sign.
-pub(super) fn fits(difference: Range, domain: Domain) -> bool {
-    Range::of_width(width_of(domain)).covers(difference)
+fn fits(difference: Range, domain: Domain) -> bool {
+    match domain {
+        Domain::Ring(width) => Range::of_width(width).covers(difference),
+        // A field's numbers are refused where there is no room for them.
+        Domain::Bits | Domain::Modular(_) => true,
+    }
 }

@@ -2,8 +2,11 @@
 //! ([`crate::rounded`] says why that is exact).
 
 use super::arrange::Weights;
+use super::numbers::masked::room;
 use super::term::Term;
-use super::{Lowering, View, width_of};
+use super::{Lowering, View};
+use crate::capabilities::Field;
+use crate::error::Fault;
 use crate::plan::{Domain, Layout, Reg, Width};
 use crate::program::{NodeId, Operation};
 use crate::rounded::{Chain, Elementwise, Multiples, Stage, raise};
@@ -13,21 +16,35 @@ use crate::types::{Range, Type};
 #[derive(Clone, Debug)]
 pub(super) struct Scaling {
     pub(super) multiples: Multiples,
+    /// Of the ring that it takes, at least; the narrowest in a field.
     pub(super) width: Width,
-    chain: Chain,
+    /// `None` if a field has no room for it.
+    chain: Option<Chain>,
 }
 
 impl Scaling {
     /// Of a secret node that is such a product or quotient; else `None`.
-    pub(super) fn of(operation: &Operation, operand: &Type, result: &Type) -> Option<Self> {
+    pub(super) fn of(
+        operation: &Operation,
+        operand: &Type,
+        result: &Type,
+        field: Option<Field>,
+    ) -> Option<Self> {
         let multiples = Multiples::of(operation, operand.range)?;
-        let (width, chain) = multiples.in_rings([operand.len(), result.len()]);
+        let sizes = [operand.len(), result.len()];
+        let (width, chain) = match field {
+            None => {
+                let (width, chain) = multiples.in_rings(sizes);
+                (width, Some(chain))
+            }
+            Some(field) => (Width::W8, multiples.in_field(room(field), sizes)),
+        };
         Some(Self { multiples, width, chain })
     }
 
     /// How often a plan has the public numbers: as limbs of multipliers, for each part of the operand, and of offsets.
     pub(super) fn copies(&self) -> usize {
-        (self.chain.parts.len() + 1) * (self.chain.stages.len() + 1)
+        self.chain.as_ref().map_or(1, |chain| (chain.parts.len() + 1) * (chain.stages.len() + 1))
     }
 }
 
@@ -38,9 +55,13 @@ impl Lowering<'_> {
     /// result for each stage, one after the other.
     pub(super) fn rounded(&mut self, id: NodeId, operation: &Operation, operand: NodeId, ty: &Type) -> Reg {
         let domain = self.domain(id);
-        let Some(Scaling { multiples, chain: Chain { parts, stages }, .. }) = self.scalings.get(&id).cloned()
-        else {
+        let Some(Scaling { multiples, chain, .. }) = self.scalings.get(&id).cloned() else {
             unreachable!("every product with public numbers is planned");
+        };
+        let Some(Chain { parts, stages }) = chain else {
+            let missing = "a field with room for masks of such numbers";
+            self.refuse(|operation| Fault::NotOffered { operation, missing });
+            return self.fresh(domain, ty.len());
         };
         let mut cuts: Vec<Term> = Vec::with_capacity(parts.len());
         let x = Term::Secret(self.whole(operand));
@@ -52,7 +73,7 @@ impl Lowering<'_> {
             // What a part has of the bits above it goes, once these are known.
             if let Some(lower) = cuts.pop() {
                 let by = part.from - parts[cuts.len()].from;
-                let weight = Term::splat((1_u128 << by).wrapping_neg(), domain, self.len_of(&higher));
+                let weight = Term::integer(-(1 << by), domain, self.len_of(&higher));
                 let above = self.mul(&higher, &weight);
                 cuts.push(self.add(&lower, &above));
             }
@@ -68,10 +89,10 @@ impl Lowering<'_> {
             }
             carry = self.floor(&total, *sum, *bits as u8);
         }
-        let offset = factors(operation, multiples.offset_above(), ty, domain);
+        let offset = factors(operation, multiples.offset_above(domain), ty, domain);
         let mut total = self.add(&offset, &carry);
         for (part, x) in parts.iter().zip(&cuts) {
-            total = self.plus_multiple(total, operation, operand, x, multiples.above(part), ty);
+            total = self.plus_multiple(total, operation, operand, x, multiples.above(part, domain), ty);
         }
         self.register(&total)
     }
@@ -82,22 +103,25 @@ impl Lowering<'_> {
     /// half of it instead, which takes their sign.
     fn floor(&mut self, x: &Term, range: Range, by: u8) -> Term {
         let (domain, len) = (self.domain_of(x), self.len_of(x));
-        let bits = width_of(domain).bits();
         let by_all = raise(range, by.into());
-        let (raised, lowered) = if range.hi() + by_all < 1 << (bits - 1) {
-            (Term::splat(by_all as u128, domain, len), Term::splat((-(by_all >> by)) as u128, domain, len))
-        } else {
-            let sign = self.sign(x);
+        let overfull = match domain {
+            Domain::Ring(width) if range.hi() + by_all >= 1 << (width.bits() - 1) => Some(width.bits()),
+            _ => None,
+        };
+        let (raised, lowered) = if let Some(bits) = overfull {
+            let sign = self.sign(x, range);
             let sign = self.register(&sign);
-            let negative = Term::Secret(self.inject(sign, width_of(domain)));
+            let negative = Term::Secret(self.inject(sign, domain));
             let times = |power: u8| Term::splat(1 << power, domain, len);
             let raised = self.mul(&negative, &times(bits - 1));
             let above = self.mul(&negative, &times(bits - 1 - by));
             (raised, self.neg(&above))
+        } else {
+            (Term::integer(by_all, domain, len), Term::integer(-(by_all >> by), domain, len))
         };
         let raised = self.add(x, &raised);
         let raised = self.register(&raised);
-        let shifted = self.shift(raised, by);
+        let shifted = self.shift(raised, range.add(Range::point(by_all)), by);
         self.add(&shifted, &lowered)
     }
 

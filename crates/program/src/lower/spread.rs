@@ -71,7 +71,7 @@ fn repeated(ty: &Type, full: usize) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Builder, Dtype, Native, NodeId, Range, Recipient, lower};
+    use crate::{Builder, Capabilities, Dtype, NodeId, Range, Recipient, lower};
 
     /// `secret + constant`, both of these shapes, so many times over.
     fn sums(secret: &[usize], constant: &[usize], times: usize) -> Program {
@@ -96,7 +96,7 @@ mod tests {
         assert_eq!(check(&sums(&[far, 2], &[2], 1), &HashMap::new()), Ok(()));
         let program = sums(&[far, 2], &[2], 2);
         assert!(program.to_bytes().len() < 300);
-        let error = lower(&program, Native::ALL).unwrap_err();
+        let error = lower(&program, Capabilities::TWO_COMPONENTS).unwrap_err();
         assert!(matches!(*error.fault, Fault::TooMany { limit: MAX_ELEMENTS, .. }), "{error}");
     }
 

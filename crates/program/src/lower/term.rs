@@ -7,6 +7,7 @@ use std::sync::Arc;
 use super::Lowering;
 use crate::plan::{self, Domain, Layout, Local, Public, Reg, Rows};
 use crate::program::{NodeId, Operation};
+use crate::types::Dtype;
 use crate::value::words_of;
 
 /// A vector of ring elements or of bits.
@@ -119,6 +120,11 @@ impl Term {
         Self::Public(Clear { domain, len, words: Words::Splat(domain.modulus().reduce_unsigned(word)) })
     }
 
+    /// The same public integer everywhere.
+    pub(super) fn integer(value: i128, domain: Domain, len: usize) -> Self {
+        Self::splat(domain.modulus().reduce(value), domain, len)
+    }
+
     /// Public elements, repeated along new axes and those of length 1.
     pub(super) fn broadcast(self, from: &[usize], to: &[usize]) -> Self {
         match self {
@@ -161,9 +167,9 @@ impl Lowering<'_> {
     pub(super) fn public_raw(&self, id: NodeId, walk: &Layout, domain: Domain) -> Vec<u128> {
         let modulus = domain.modulus();
         match &self.program.node(id).operation {
-            Operation::Constant(raw) if matches!(domain, Domain::Modular(_)) => {
+            Operation::Constant(raw) if matches!(self.ty(id).kind, Dtype::Modular(_)) => {
                 // Typing has reduced what is modular.
-                walk.places().map(|place| raw[place] as u128).collect()
+                walk.places().map(|place| modulus.reduce_unsigned(raw[place] as u128)).collect()
             }
             Operation::Constant(raw) => walk.places().map(|place| modulus.reduce(raw[place])).collect(),
             _ => unreachable!("what is public is a constant"),
@@ -242,7 +248,11 @@ impl Lowering<'_> {
         }
     }
 
+    /// Of bits, or of elements that are 0 or 1; as is what follows.
     pub(super) fn xor(&mut self, a: &Term, b: &Term) -> Term {
+        if self.domain_of(a) != Domain::Bits {
+            return self.exclusive_or(a, b);
+        }
         match (a, b) {
             (Term::Public(a), Term::Public(b)) => Term::Public(a.zip(b, |a, b| a ^ b)),
             (Term::Secret(a), Term::Public(c)) | (Term::Public(c), Term::Secret(a)) => match c.splat() {
@@ -262,6 +272,9 @@ impl Lowering<'_> {
     }
 
     pub(super) fn and(&mut self, a: &Term, b: &Term) -> Term {
+        if self.domain_of(a) != Domain::Bits {
+            return self.mul(a, b);
+        }
         match (a, b) {
             (Term::Public(a), Term::Public(b)) => Term::Public(a.zip(b, |a, b| a & b)),
             (Term::Secret(a), Term::Public(c)) | (Term::Public(c), Term::Secret(a)) => {
@@ -281,12 +294,30 @@ impl Lowering<'_> {
     }
 
     pub(super) fn or(&mut self, a: &Term, b: &Term) -> Term {
+        if self.domain_of(a) != Domain::Bits {
+            let (sum, both) = (self.add(a, b), self.mul(a, b));
+            return self.sub(&sum, &both);
+        }
         let differ = self.xor(a, b);
         let both = self.and(a, b);
         self.xor(&differ, &both)
     }
 
+    /// `u + v - 2 u v`, of numbers that are 0 or 1.
+    pub(super) fn exclusive_or(&mut self, u: &Term, v: &Term) -> Term {
+        let minus_two = Term::integer(-2, self.domain_of(u), self.len_of(u));
+        let (sum, both) = (self.add(u, v), self.mul(u, v));
+        let twice = self.mul(&both, &minus_two);
+        self.add(&sum, &twice)
+    }
+
     pub(super) fn not(&mut self, a: Reg) -> Reg {
+        let shape = self.plan.shape(a);
+        if shape.domain != Domain::Bits {
+            let one = Term::splat(1, shape.domain, shape.cols);
+            let complement = self.sub(&one, &Term::Secret(a));
+            return self.register(&complement);
+        }
         let dst = self.plan.bits(1, self.plan.shape(a).cols);
         self.plan.local(Local::Not { a: Rows::one(a, 0), dst: Rows::one(dst, 0) });
         dst

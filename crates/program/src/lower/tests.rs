@@ -4,7 +4,7 @@ use proptest::test_runner::{RngAlgorithm, TestRng};
 use crate::plan::{Local, OpKind, Plan, Stage, To, Width};
 use crate::testing::{self, Clear};
 use crate::{
-    AdditiveComponents, Builder, Dtype, Fault, Index, Lowered, Modulus, Native, NodeId, Program, Range,
+    Builder, Capabilities, Dtype, Fault, Feature, Index, Lowered, Modulus, NodeId, Numbers, Program, Range,
     Recipient, lower,
 };
 
@@ -23,7 +23,7 @@ proptest! {
         let mut rng = seeded(seed);
         let program = testing::program(&mut rng, steps);
         let inputs = testing::inputs(&program.input_types(), &mut rng);
-        testing::check(&program, Native::ALL, &inputs, rng);
+        testing::check(&program, Capabilities::TWO_COMPONENTS, &inputs, rng);
     }
 
     /// The same with three additive components, by ANDs and products alone.
@@ -32,7 +32,7 @@ proptest! {
         let mut rng = seeded(seed);
         let program = testing::program(&mut rng, steps);
         let inputs = testing::inputs(&program.input_types(), &mut rng);
-        let plan = testing::check(&program, Native::PRODUCTS, &inputs, rng).plan;
+        let plan = testing::check(&program, Capabilities::THREE_COMPONENTS, &inputs, rng).plan;
         prop_assert!(only_products(&plan));
     }
 
@@ -42,8 +42,8 @@ proptest! {
         let mut rng = seeded(seed);
         let program = testing::program(&mut rng, steps);
         let inputs = testing::inputs(&program.input_types(), &mut rng);
-        testing::check(&program, Native::SIGNS, &inputs, rng.clone());
-        let plan = testing::check(&program, Native::PRODUCTS_AND_SIGNS, &inputs, rng).plan;
+        testing::check(&program, Capabilities::TWO_COMPONENTS.with(Feature::Msb), &inputs, rng.clone());
+        let plan = testing::check(&program, Capabilities::THREE_COMPONENTS.with(Feature::Msb), &inputs, rng).plan;
         let by_two =
             |kind: &OpKind| matches!(kind, OpKind::Split { .. } | OpKind::Inject { .. } | OpKind::Shift { .. });
         prop_assert!(!plan.ops.iter().any(|op| by_two(&op.kind)));
@@ -56,9 +56,9 @@ proptest! {
         let program = testing::program(&mut rng, steps);
         let inputs = testing::inputs(&program.input_types(), &mut rng);
         if testing::has_bits(&program) {
-            testing::check(&program, Native::BITS, &inputs, rng);
+            testing::check(&program, Capabilities::BITS, &inputs, rng);
         } else {
-            let error = lower(&program, Native::BITS).unwrap_err();
+            let error = lower(&program, Capabilities::BITS).unwrap_err();
             assert!(matches!(*error.fault, Fault::NotOffered { .. }), "{error}");
         }
     }
@@ -83,16 +83,16 @@ fn program(
 
 /// Checks a program on many inputs, ends of the range among them.
 fn checked(program: &Program) -> Lowered {
-    checked_for(program, Native::ALL)
+    checked_for(program, Capabilities::TWO_COMPONENTS)
 }
 
-fn checked_for(program: &Program, native: Native) -> Lowered {
+fn checked_for(program: &Program, capabilities: Capabilities) -> Lowered {
     let mut rng = seeded(1);
     for _ in 0..20 {
         let inputs = testing::inputs(&program.input_types(), &mut rng);
-        testing::check(program, native, &inputs, seeded(rng.next_u64()));
+        testing::check(program, capabilities, &inputs, seeded(rng.next_u64()));
     }
-    lower(program, native).unwrap()
+    lower(program, capabilities).unwrap()
 }
 
 /// Whether a plan asks for ANDs, circuits and products alone.
@@ -253,7 +253,7 @@ fn by_three_addends_a_comparison_takes_full_adders_more() {
     {
         for shape in [&[1][..], &[63], &[64], &[65]] {
             let less = program(Dtype::Int, half(width), shape, 2, |build, x| build.less(x[0], x[1]));
-            let plan = checked_for(&less, Native::PRODUCTS).plan;
+            let plan = checked_for(&less, Capabilities::THREE_COMPONENTS).plan;
             assert_eq!((ands(&plan), rounds(&plan)), (expected_ands, expected_rounds), "{width:?}");
             assert!(only_products(&plan));
         }
@@ -262,27 +262,27 @@ fn by_three_addends_a_comparison_takes_full_adders_more() {
             let (equal, relu) = (build.equal(x[0], zero)?, build.relu(x[0])?);
             build.select(equal, x[0], relu)
         });
-        checked_for(&zero, Native::PRODUCTS);
+        checked_for(&zero, Capabilities::THREE_COMPONENTS);
     }
     let whole = Range::of_width(Width::W64);
     let max = program(Dtype::Int, (whole.lo(), whole.hi()), &[5, 7], 1, |build, x| {
         let (place, most) = (build.argmax(x[0], Some(0), true)?, build.max(x[0], Some(0), true)?);
         build.concatenate(&[place, most], 0)
     });
-    checked_for(&max, Native::PRODUCTS);
+    checked_for(&max, Capabilities::THREE_COMPONENTS);
 }
 
 #[test]
 fn where_signs_are_offered_a_comparison_takes_nothing_else_and_two_rounds() {
     for width in Width::ALL {
         let less = program(Dtype::Int, half(width), &[65], 2, |build, x| build.less(x[0], x[1]));
-        let plan = checked_for(&less, Native::SIGNS).plan;
+        let plan = checked_for(&less, Capabilities::TWO_COMPONENTS.with(Feature::Msb)).plan;
         assert!(matches!(plan.ops[..], [crate::plan::Op { kind: OpKind::Msb { .. }, .. }]), "{width:?}");
         assert_eq!(plan.depth(), 2);
         // What would overflow: by the signs of both and of the difference, and an AND.
         let whole = Range::of_width(width);
         let far = program(Dtype::Int, (whole.lo(), whole.hi()), &[65], 2, |build, x| build.less(x[0], x[1]));
-        let plan = checked_for(&far, Native::SIGNS).plan;
+        let plan = checked_for(&far, Capabilities::TWO_COMPONENTS.with(Feature::Msb)).plan;
         assert_eq!(
             count(&plan, |op| matches!(op, OpKind::Msb { .. })),
             if width == Width::W64 { 3 } else { 1 }
@@ -296,7 +296,7 @@ fn by_three_addends_equality_takes_twice_the_ands_and_no_more_rounds() {
         for kind in [Dtype::Int, Dtype::Modular(Modulus::PowerOfTwo(width.bits()))] {
             let whole = Range::of_width(width);
             let equal = program(kind, (whole.lo(), whole.hi()), &[65], 2, |build, x| build.equal(x[0], x[1]));
-            let plan = checked_for(&equal, Native::PRODUCTS).plan;
+            let plan = checked_for(&equal, Capabilities::THREE_COMPONENTS).plan;
             assert_eq!(ands(&plan), 2 * (u32::from(width.bits()) - 1));
             assert_eq!(rounds(&plan), 1 + width.bits().ilog2() as usize);
         }
@@ -310,7 +310,7 @@ fn by_three_addends_a_truncation_is_exact_for_every_shift() {
         for by in 1..=width.bits() - 2 {
             let floor =
                 program(Dtype::Int, (-guard, guard - 1), &[65], 1, |build, x| build.shift_right(x[0], by));
-            let plan = checked_for(&floor, Native::PRODUCTS).plan;
+            let plan = checked_for(&floor, Capabilities::THREE_COMPONENTS).plan;
             assert!(only_products(&plan));
             let d = u32::from(by);
             let log = (d - 1).max(1).next_power_of_two().ilog2();
@@ -320,7 +320,10 @@ fn by_three_addends_a_truncation_is_exact_for_every_shift() {
         for by in 1..=(width.bits() - 3).min(32) {
             let ends = (-guard, guard - 1 - (1 << (by - 1)));
             let kind = Dtype::Fixed { frac: by };
-            checked_for(&program(kind, ends, &[65], 1, |build, x| build.rescale(x[0], 0)), Native::PRODUCTS);
+            checked_for(
+                &program(kind, ends, &[65], 1, |build, x| build.rescale(x[0], 0)),
+                Capabilities::THREE_COMPONENTS,
+            );
         }
     }
 }
@@ -345,10 +348,11 @@ fn conversions_of_64_bits_cost_what_the_decision_record_says() {
     let record = include_str!("../../../../docs/adr/0010-three-addends.md");
     let mut missing = String::new();
     for (name, program) in rows {
-        let [two, three] = [Native::ALL, Native::PRODUCTS].map(|native| {
-            let plan = lower(&program, native).unwrap().plan;
-            (ands(&plan), products(&plan), conversions(&plan), rounds(&plan))
-        });
+        let [two, three] =
+            [Capabilities::TWO_COMPONENTS, Capabilities::THREE_COMPONENTS].map(|capabilities| {
+                let plan = lower(&program, capabilities).unwrap().plan;
+                (ands(&plan), products(&plan), conversions(&plan), rounds(&plan))
+            });
         assert!(three.2.is_empty(), "{name}");
         let row = format!(
             "| {name} | {} | {} | {} | {} | {} | {} | {} |\n",
@@ -502,7 +506,7 @@ fn inputs_keep_their_order_and_outputs_their_recipients() {
     build.reveal(a, Recipient::Role("carol".into())).unwrap();
     build.reveal(seven, Recipient::All).unwrap();
     assert_eq!(unused.number(), 0);
-    let lowered = lower(&build.finish().unwrap(), Native::ALL).unwrap();
+    let lowered = lower(&build.finish().unwrap(), Capabilities::TWO_COMPONENTS).unwrap();
     assert_eq!(lowered.plan.roles, ["bob", "alice", "carol"]);
     assert_eq!(lowered.plan.inputs.len(), 2);
     assert_eq!(lowered.inputs[1].name, "a");
@@ -521,7 +525,7 @@ fn an_engine_without_conversions_is_refused_at_the_line_that_needs_them() {
     build.reveal(b, Recipient::All).unwrap();
     let error = lower(
         &build.finish().unwrap(),
-        Native { additive_components: AdditiveComponents::None, ..Native::ALL },
+        Capabilities { numbers: Numbers::ElementsAlone, ..Capabilities::TWO_COMPONENTS },
     )
     .unwrap_err();
     assert_eq!((error.at.line, error.at.text.as_str()), (4, "abs(a)"));

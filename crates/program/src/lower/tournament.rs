@@ -3,11 +3,11 @@
 //! Neighbours keep their order from level to level, and the left one stays unless the right one beats it, so the
 //! first occurrence wins.
 
-use super::number::fits;
 use super::term::Term;
 use super::{Lowering, View};
 use crate::plan::{Domain, Layout, Local, Reg};
 use crate::program::{Extreme, NodeId};
+use crate::types::{Dtype, Range};
 use crate::width;
 
 /// What still competes: `length` values for each of `lanes` places, lane by lane within a value.
@@ -18,8 +18,10 @@ struct Field {
     length: usize,
     lanes: usize,
     which: Extreme,
-    /// Whether differences of values are in their ring's signed range.
-    fits: bool,
+    /// Whether values are bools.
+    bools: bool,
+    /// That of the differences of values.
+    differences: Range,
 }
 
 impl Lowering<'_> {
@@ -55,25 +57,33 @@ impl Lowering<'_> {
             std::iter::once(axis).chain((0..ty.rank()).filter(|&at| at != axis)).collect();
         let View { reg, layout } = self.walk(id, |layout| layout.transpose(&order));
         let values = Term::Secret(self.gathered(reg, layout));
-        let domain = self.domain(id);
-        let fits = domain == Domain::Bits || fits(width::difference(ty, ty), domain);
+        let differences = width::difference(ty, ty);
         let length = ty.shape[axis];
-        Field { values, indices: None, length, lanes: ty.len() / length, which, fits }
+        Field {
+            values,
+            indices: None,
+            length,
+            lanes: ty.len() / length,
+            which,
+            bools: ty.kind == Dtype::Bool,
+            differences,
+        }
     }
 
     fn level(&mut self, field: Field, keep_values: bool) -> Field {
-        let Field { values, indices, length, lanes, which, fits } = field;
+        let Field { values, indices, length, lanes, which, bools, differences } = field;
         let (left, right) =
             (self.neighbours(&values, length, lanes, 0), self.neighbours(&values, length, lanes, 1));
-        let next = Field { values, indices: None, length: length.div_ceil(2), lanes, which, fits };
-        if self.domain_of(&left) == Domain::Bits {
+        let next =
+            Field { values, indices: None, length: length.div_ceil(2), lanes, which, bools, differences };
+        if bools {
             let won = if which == Extreme::Min { self.and(&left, &right) } else { self.or(&left, &right) };
             let values = self.with_odd(won, &next.values, length, lanes);
             return Field { values, ..next };
         }
         let beaten = match which {
-            Extreme::Max => self.less(&left, &right, fits),
-            Extreme::Min => self.less(&right, &left, fits),
+            Extreme::Max => self.less(&left, &right, differences),
+            Extreme::Min => self.less(&right, &left, differences),
         };
         let indices = indices.map(|indices| {
             let pair = [0, 1].map(|side| self.neighbours(&indices, length, lanes, side));

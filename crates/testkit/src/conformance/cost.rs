@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 
 use tacit_net::Phase;
-use tacit_program::cost::Flow;
+use tacit_program::cost::{Flow, Step};
 use tacit_program::plan::{OpKind, Plan, Stage};
 use tacit_program::{Program, Recipient};
 
@@ -150,27 +150,24 @@ fn sent(endings: &[&Ending]) -> Bytes {
 fn declared(case: &Case) -> Bytes {
     let Case { protocol, plan, .. } = case;
     let mut bytes = Bytes::new();
-    let mut add = |phase, flows: Vec<Flow>| {
-        for flow in flows {
+    let mut add = |flows: Vec<(Phase, Flow)>| {
+        for (phase, flow) in flows {
             *bytes.entry((phase, flow.from, flow.to)).or_default() += flow.bits.div_ceil(8);
         }
     };
     let giving = (case.parties()..case.endpoints()).filter(|&client| case.roles().gives(plan, client));
-    giving.for_each(|client| add(Phase::Input, protocol.seeds(client, case.parties())));
-    plan.inputs.iter().for_each(|input| add(Phase::Input, protocol.input(plan, case.roles(), input)));
+    giving.for_each(|client| add(case.price(Step::Seeds { client })));
+    plan.inputs.iter().for_each(|input| add(case.price(Step::Input(input))));
     for stage in plan.levels.iter().flat_map(|level| &level.stages) {
         let op = &plan.ops[stage.op as usize];
         for layer in op.kind.layers(stage.stage) {
-            add(Phase::Offline, protocol.offline(plan, op, layer, case.parties()));
-            add(Phase::Online, protocol.operation(plan, op, layer, case.parties()));
+            add(case.price(Step::Stage { op, stage: layer }));
         }
     }
     let mut checks = protocol.checks(plan, case.roles());
-    checks.extend(protocol.checks_together(plan, 1, 1, case.parties()));
-    for (phase, flow) in checks.flows {
-        add(phase, vec![flow]);
-    }
-    plan.outputs.iter().for_each(|output| add(Phase::Output, protocol.output(plan, case.roles(), output)));
+    checks.extend(protocol.checks_together(plan, case.roles(), 1, 1));
+    add(checks.flows);
+    plan.outputs.iter().for_each(|output| add(case.price(Step::Output(output))));
     bytes.retain(|_, bytes| *bytes > 0);
     bytes
 }
@@ -181,7 +178,8 @@ fn by_stage(case: &Case) -> BTreeMap<(u32, u32, usize, usize), u64> {
     for stage in case.plan.levels.iter().flat_map(|level| &level.stages) {
         let op = &case.plan.ops[stage.op as usize];
         for layer in op.kind.layers(stage.stage) {
-            for flow in case.protocol.operation(&case.plan, op, layer, case.parties()) {
+            let sent = case.price(Step::Stage { op, stage: layer });
+            for (_, flow) in sent.into_iter().filter(|(phase, _)| *phase == Phase::Online) {
                 *bytes.entry((stage.op, layer, flow.from, flow.to)).or_default() += flow.bits.div_ceil(8);
             }
         }

@@ -151,7 +151,7 @@ impl Subject {
     }
 
     fn try_lowered(&self, program: &Program) -> Option<Lowered> {
-        let mut lowered = lower(program, self.protocol.native()).ok()?;
+        let mut lowered = lower(program, self.protocol.capabilities()).ok()?;
         if self.is_fair() {
             for_parties(&mut lowered.plan, &party_names(self.parties));
         }

@@ -22,7 +22,7 @@ pub fn outputs_for_clients(subject: &Subject) {
         let both = if primes { build.mul(given, given) } else { build.and(given, given) };
         build.reveal(both.expect("they have products"), to.clone()).expect("the node is there");
         let program = build.finish().expect("something is revealed");
-        let lowered = tacit_program::lower(&program, subject.protocol.native());
+        let lowered = tacit_program::lower(&program, subject.protocol.capabilities());
         let plan = lowered.expect("every protocol has products").plan;
         let case = subject.case(plan, &[vec![1, 0, 1]]);
         let run = case.run(&Draws::fixed(1));

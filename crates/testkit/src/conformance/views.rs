@@ -24,9 +24,9 @@ use std::sync::Arc;
 use tacit_circuit::{Builder, Circuit};
 use tacit_engine::Security;
 use tacit_net::Frame;
-use tacit_program::cost::Flow;
+use tacit_program::cost::{Flow, Phase, Step};
 use tacit_program::plan::{self, Domain, OpKind, To, Width};
-use tacit_program::{Modulus, Program, Recipient};
+use tacit_program::{Feature, Modulus, Program, Recipient};
 use tacit_session::step;
 
 use super::Subject;
@@ -110,7 +110,8 @@ pub fn few_moduli(subject: &Subject) {
 
 fn of_moduli(subject: &Subject, moduli: &[Modulus], operations: &[&str]) {
     // As bits, a wide product is ANDs like any others, and thousands of them.
-    let few = |modulus: &Modulus| subject.protocol.native().rings || modulus.bits() < 5;
+    let few =
+        |modulus: &Modulus| subject.protocol.capabilities().offers(Feature::Rings) || modulus.bits() < 5;
     for &modulus in moduli.iter().filter(|modulus| few(modulus)) {
         for name in operations {
             operation_on(subject, name, Numbers::modular(modulus), if modulus.bits() < 9 { 3 } else { 1 });
@@ -409,7 +410,7 @@ impl View {
 /// Whether an endpoint is a client that draws the seeds of its inputs' masks itself.
 fn draws_seeds(case: &Case, endpoint: usize) -> bool {
     endpoint >= case.parties()
-        && case.protocol.seeds(endpoint, case.parties()).iter().any(|flow| flow.from == endpoint)
+        && case.price(Step::Seeds { client: endpoint }).iter().any(|(_, flow)| flow.from == endpoint)
 }
 
 /// Who sends a client the last share of its outputs, of those that aren't corrupt; `None` of a party.
@@ -419,10 +420,16 @@ fn last_share(case: &Case, corrupt: &[usize], to: usize, run: &Run) -> Option<us
     outside.max().filter(|_| to >= case.parties())
 }
 
+/// What a step sends in a phase.
+fn flows(case: &Case, phase: Phase, step: Step<'_>) -> Vec<Flow> {
+    let sent = case.price(step).into_iter().filter(|(of, _)| *of == phase);
+    sent.map(|(_, flow)| flow).collect()
+}
+
 /// What a client's share of an output is.
 fn of_output(case: &Case, delivery: &Delivery) -> Contents {
     let output = &case.plan.outputs[delivery.at.op as usize];
-    let flows = case.protocol.output(&case.plan, case.roles(), output);
+    let flows = flows(case, Phase::Output, Step::Output(output));
     Contents::new(delivery, (delivery.at.op, None), &flows, case.plan.register(output.reg).domain.bits())
 }
 
@@ -493,12 +500,14 @@ fn contents(case: &Case, delivery: &Delivery) -> Option<Contents> {
             OpKind::Mul { dst, .. }
             | OpKind::MatMul { dst, .. }
             | OpKind::Inject { dst, .. }
-            | OpKind::Shift { dst, .. } => plan.register(*dst).domain,
+            | OpKind::Shift { dst, .. }
+            | OpKind::Open { dst, .. }
+            | OpKind::Random { dst, .. } => plan.register(*dst).domain,
         };
-        ((at.op, Some(stage)), case.protocol.operation(plan, op, stage, case.parties()), domain.bits())
+        ((at.op, Some(stage)), flows(case, Phase::Online, Step::Stage { op, stage }), domain.bits())
     } else if at.part == step::INPUT {
         let input = &plan.inputs[at.op as usize];
-        let flows = case.protocol.input(plan, case.roles(), input);
+        let flows = flows(case, Phase::Input, Step::Input(input));
         ((at.op, None), flows, plan.register(input.reg).domain.bits())
     } else {
         return None;

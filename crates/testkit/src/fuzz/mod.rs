@@ -17,7 +17,7 @@ use tacit_net::setup::hello::{Hello, MAX_ENDPOINTS, MAX_HELLO};
 use tacit_net::setup::{Config, Fingerprint};
 use tacit_net::stream::parse_frames;
 use tacit_net::{Frame, Profile, Shape};
-use tacit_program::{AdditiveComponents, Native, Program, lower};
+use tacit_program::{Capabilities, Feature, Numbers, Program, lower};
 
 pub use circuits::{bristol_fashion, bristol_old, circuit_bytes};
 pub use mutate::mutant;
@@ -208,22 +208,21 @@ pub fn program(bytes: &[u8]) {
     if elements > LOWERED_ELEMENTS {
         return;
     }
-    for native in [Native::ALL, Native::SIGNS, Native::PRODUCTS_AND_SIGNS] {
-        let lowered = lower(&program, native).expect("an engine that offers all can run all");
+    let [two, three] = [Capabilities::TWO_COMPONENTS, Capabilities::THREE_COMPONENTS];
+    for capabilities in [two, two.with(Feature::Msb), three.with(Feature::Msb)] {
+        let lowered = lower(&program, capabilities).expect("an engine that offers all can run all");
         assert_eq!(lowered.inputs.len(), program.inputs().len());
         assert_eq!(lowered.outputs.len(), program.outputs().len());
     }
-    let lowered = lower(&program, Native::PRODUCTS).expect("what all operations can do, products can");
+    let lowered = lower(&program, three).expect("what all operations can do, products can");
     assert_eq!(lowered.outputs.len(), program.outputs().len());
-    if let Err(error) =
-        lower(&program, Native { additive_components: AdditiveComponents::None, ..Native::ALL })
-    {
+    if let Err(error) = lower(&program, Capabilities { numbers: Numbers::ElementsAlone, ..two }) {
         drop(error.to_string());
     }
     if elements > BINARY_ELEMENTS {
         return;
     }
-    if let Err(error) = lower(&program, Native::BITS) {
+    if let Err(error) = lower(&program, Capabilities::BITS) {
         drop(error.to_string());
     }
 }

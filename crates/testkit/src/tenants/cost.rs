@@ -1,7 +1,7 @@
 //! What every operation sends, message by message.
 
 use tacit_engine::{Checks, Participants};
-use tacit_program::cost::{Flow, Phase};
+use tacit_program::cost::{Flow, Phase, Step, in_phase};
 use tacit_program::plan::{InputOp, OpKind, OutputOp, Plan, Reg};
 
 use super::FIRST;
@@ -10,8 +10,20 @@ use super::dealer::SEED_BYTES;
 /// Bits of a count of draws.
 const COUNT_BITS: u64 = 64;
 
+pub(super) fn price(plan: &Plan, participants: &Participants, step: Step<'_>) -> Vec<(Phase, Flow)> {
+    let (phase, flows) = match step {
+        Step::Seeds { .. } => return Vec::new(),
+        Step::Input(step) => (Phase::Input, input(plan, participants, step)),
+        Step::Stage { op, stage } => {
+            (Phase::Online, operation(plan, &op.kind, stage, participants.parties()))
+        }
+        Step::Output(step) => (Phase::Output, output(plan, participants, step)),
+    };
+    in_phase(phase, flows).collect()
+}
+
 /// Two masked operands from all to all.
-pub(super) fn operation(plan: &Plan, kind: &OpKind, stage: u32, parties: usize) -> Vec<Flow> {
+fn operation(plan: &Plan, kind: &OpKind, stage: u32, parties: usize) -> Vec<Flow> {
     let bits = |reg: Reg| plan.register(reg).len() as u64 * plan.register(reg).domain.bits();
     let masked = match kind {
         OpKind::And { dst, .. } => 2 * u64::from(dst.count) * plan.register(dst.reg).cols as u64,
@@ -20,14 +32,14 @@ pub(super) fn operation(plan: &Plan, kind: &OpKind, stage: u32, parties: usize) 
         OpKind::Circuit { circuit, .. } => {
             2 * circuit.layers[stage as usize].ands.len() as u64 * kind.extent(plan) as u64
         }
-        OpKind::Split { .. } | OpKind::Inject { .. } | OpKind::Shift { .. } | OpKind::Msb { .. } => {
-            unreachable!("nothing here asks for conversions")
+        _ => {
+            unreachable!("plans ask for what the protocol offers")
         }
     };
     to_all(masked, parties)
 }
 
-pub(super) fn input(plan: &Plan, participants: &Participants, input: &InputOp) -> Vec<Flow> {
+fn input(plan: &Plan, participants: &Participants, input: &InputOp) -> Vec<Flow> {
     let register = plan.register(input.reg);
     let from = participants.endpoint(input.owner);
     if from < participants.parties() {
@@ -36,7 +48,7 @@ pub(super) fn input(plan: &Plan, participants: &Participants, input: &InputOp) -
     vec![Flow { from, to: FIRST, bits: register.len() as u64 * register.domain.bits() }]
 }
 
-pub(super) fn output(plan: &Plan, participants: &Participants, output: &OutputOp) -> Vec<Flow> {
+fn output(plan: &Plan, participants: &Participants, output: &OutputOp) -> Vec<Flow> {
     let register = plan.register(output.reg);
     let bits = register.len() as u64 * register.domain.bits();
     let parties = participants.parties();

@@ -48,7 +48,7 @@ impl Product {
                 (domain, [batch * m * k, batch * k * n, batch * m * n])
             }
         };
-        lengths.map(|cols| Register { domain, rows: 1, cols })
+        lengths.map(|cols| Register { domain, rows: 1, cols, public: false })
     }
 
     /// `z += a b`.

@@ -117,8 +117,8 @@ impl Engine for AdditiveEngine {
             &OpKind::Mul { a, b, dst } => self.mul_begin(job, a, b, dst),
             &OpKind::MatMul { a, b, shape, dst } => self.matmul_begin(job, a, b, shape, dst),
             OpKind::Circuit { circuit, inputs, dst } => self.layer_begin(job, circuit, inputs, *dst),
-            OpKind::Split { .. } | OpKind::Inject { .. } | OpKind::Shift { .. } | OpKind::Msb { .. } => {
-                unreachable!("nothing here asks for conversions")
+            _ => {
+                unreachable!("plans ask for what the protocol offers")
             }
         }
     }
@@ -143,8 +143,8 @@ impl Engine for AdditiveEngine {
             &OpKind::Mul { dst, .. } => self.mul_finish(job, dst),
             &OpKind::MatMul { dst, .. } => self.matmul_finish(job, dst),
             OpKind::Circuit { circuit, .. } => self.layer_finish(job, circuit),
-            OpKind::Split { .. } | OpKind::Inject { .. } | OpKind::Shift { .. } | OpKind::Msb { .. } => {
-                unreachable!("nothing here asks for conversions")
+            _ => {
+                unreachable!("plans ask for what the protocol offers")
             }
         }
     }

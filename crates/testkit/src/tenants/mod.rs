@@ -26,9 +26,9 @@ use std::sync::Arc;
 use tacit_engine::{
     Checks, Client, Engine, Error, Participants, Protocol, ProtocolSpec, Security, Threshold,
 };
-use tacit_program::cost::Flow;
-use tacit_program::plan::{Domain, InputOp, Modulus, Op, OutputOp, Plan};
-use tacit_program::{AdditiveComponents, Native};
+use tacit_program::cost::{Flow, Phase, Step};
+use tacit_program::plan::Plan;
+use tacit_program::{Capabilities, Feature, Features, Numbers};
 use tacit_session::Session;
 
 use client::AdditiveClient;
@@ -38,21 +38,20 @@ use engine::AdditiveEngine;
 #[derive(Debug)]
 pub struct Additive {
     spec: ProtocolSpec,
-    native: Native,
-    /// What registers may hold.
-    domains: &'static [Domain],
+    capabilities: Capabilities,
 }
 
 /// Numbers modulo a prime, and nothing else.
 pub static FIELDS: Additive = Additive {
     spec: spec("model-fields"),
-    native: Native { rings: true, additive_components: AdditiveComponents::None, msb: false },
-    domains: &[Domain::Modular(Modulus::Mersenne61), Domain::Modular(Modulus::Prime128)],
+    capabilities: Capabilities {
+        features: Features::of(&[Feature::Fp61, Feature::Fp128, Feature::Mul, Feature::MatMul]),
+        numbers: Numbers::ElementsAlone,
+    },
 };
 
 /// Bits alone.
-pub static BITS: Additive =
-    Additive { spec: spec("model-bits"), native: Native::BITS, domains: &[Domain::Bits] };
+pub static BITS: Additive = Additive { spec: spec("model-bits"), capabilities: Capabilities::BITS };
 
 const fn spec(name: &'static str) -> ProtocolSpec {
     ProtocolSpec {
@@ -72,35 +71,16 @@ impl Protocol for Additive {
         &self.spec
     }
 
-    fn native(&self) -> Native {
-        self.native
+    fn capabilities(&self) -> Capabilities {
+        self.capabilities
     }
 
-    fn operation(&self, plan: &Plan, op: &Op, stage: u32, parties: usize) -> Vec<Flow> {
-        cost::operation(plan, &op.kind, stage, parties)
-    }
-
-    fn input(&self, plan: &Plan, participants: &Participants, input: &InputOp) -> Vec<Flow> {
-        cost::input(plan, participants, input)
-    }
-
-    fn seeds(&self, _client: usize, _parties: usize) -> Vec<Flow> {
-        Vec::new()
-    }
-
-    fn output(&self, plan: &Plan, participants: &Participants, output: &OutputOp) -> Vec<Flow> {
-        cost::output(plan, participants, output)
+    fn price(&self, plan: &Plan, participants: &Participants, step: Step<'_>) -> Vec<(Phase, Flow)> {
+        cost::price(plan, participants, step)
     }
 
     fn checks(&self, _: &Plan, participants: &Participants) -> Checks {
         cost::checks(participants.parties())
-    }
-
-    fn admit(&self, plan: &Plan, _: &Participants) -> Result<(), Error> {
-        match plan.registers.iter().find(|register| !self.domains.contains(&register.domain)) {
-            Some(register) => Err(Error::Refused(format!("{} has no {:?}", self.spec.name, register.domain))),
-            None => Ok(()),
-        }
     }
 
     fn engine(
@@ -109,7 +89,6 @@ impl Protocol for Additive {
         plan: Arc<Plan>,
         participants: Participants,
     ) -> Result<Box<dyn Engine>, Error> {
-        self.admit(&plan, &participants)?;
         Ok(Box::new(AdditiveEngine::new(session, plan, participants)))
     }
 
@@ -119,7 +98,6 @@ impl Protocol for Additive {
         plan: Arc<Plan>,
         participants: Participants,
     ) -> Result<Box<dyn Client>, Error> {
-        self.admit(&plan, &participants)?;
         Ok(Box::new(AdditiveClient::new(session, plan, participants)))
     }
 }

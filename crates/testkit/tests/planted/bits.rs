@@ -6,8 +6,9 @@ use tacit_engine::bank::{Bank, Part};
 use tacit_engine::{
     Checks, Clear, Client, Engine, Error, Job, Participants, Protocol, ProtocolSpec, Security, Threshold,
 };
-use tacit_program::cost::Flow;
-use tacit_program::plan::{InputOp, Local, Op, OpKind, OutputOp, Plan, Reg};
+use tacit_program::Capabilities;
+use tacit_program::cost::{Flow, Phase, Step, in_phase};
+use tacit_program::plan::{InputOp, Local, OpKind, Plan, Reg};
 use tacit_session::{At, Draw, Session, step};
 
 /// What is wrong.
@@ -55,23 +56,23 @@ impl Protocol for PlantedBits {
         &SPEC
     }
 
-    fn operation(&self, plan: &Plan, op: &Op, _stage: u32, _: usize) -> Vec<Flow> {
-        let bits = op.kind.extent(plan) as u64;
-        (0..3).map(|from| Flow { from, to: next(from), bits }).collect()
+    fn capabilities(&self) -> Capabilities {
+        Capabilities::BITS
     }
 
-    fn input(&self, plan: &Plan, participants: &Participants, input: &InputOp) -> Vec<Flow> {
-        let from = participants.endpoint(input.owner);
-        vec![Flow { from, to: prev(from), bits: plan.register(input.reg).cols as u64 }]
-    }
-
-    fn seeds(&self, _client: usize, _: usize) -> Vec<Flow> {
-        vec![]
-    }
-
-    fn output(&self, plan: &Plan, _roles: &Participants, output: &OutputOp) -> Vec<Flow> {
-        let bits = plan.register(output.reg).cols as u64;
-        (0..3).map(|from| Flow { from, to: next(from), bits }).collect()
+    fn price(&self, plan: &Plan, participants: &Participants, step: Step<'_>) -> Vec<(Phase, Flow)> {
+        let around = |bits| (0..3).map(|from| Flow { from, to: next(from), bits }).collect();
+        let (phase, flows): (Phase, Vec<Flow>) = match step {
+            Step::Stage { op, .. } => (Phase::Online, around(op.kind.extent(plan) as u64)),
+            Step::Output(output) => (Phase::Output, around(plan.register(output.reg).cols as u64)),
+            Step::Seeds { .. } => (Phase::Input, vec![]),
+            Step::Input(input) => {
+                let from = participants.endpoint(input.owner);
+                let bits = plan.register(input.reg).cols as u64;
+                (Phase::Input, vec![Flow { from, to: prev(from), bits }])
+            }
+        };
+        in_phase(phase, flows).collect()
     }
 
     fn checks(&self, _: &Plan, _: &Participants) -> Checks {

@@ -4,12 +4,17 @@ use proptest::test_runner::{RngAlgorithm, TestRng};
 use crate::plan::{OpKind, Plan};
 use crate::testing;
 use crate::{
-    Builder, Data, Dtype, Fault, Lowered, Native, NodeId, Program, ProgramError, Range, Recipient, Value,
-    reference,
+    Builder, Capabilities, Data, Dtype, Fault, Feature, Lowered, NodeId, Program, ProgramError, Range,
+    Recipient, Value, reference,
 };
 
-const NATIVES: [Native; 5] =
-    [Native::ALL, Native::SIGNS, Native::PRODUCTS, Native::PRODUCTS_AND_SIGNS, Native::BITS];
+const OFFERED: [Capabilities; 5] = [
+    Capabilities::TWO_COMPONENTS,
+    Capabilities::TWO_COMPONENTS.with(Feature::Msb),
+    Capabilities::THREE_COMPONENTS,
+    Capabilities::THREE_COMPONENTS.with(Feature::Msb),
+    Capabilities::BITS,
+];
 
 fn seeded(seed: u64) -> TestRng {
     let mut bytes = [9; 32];
@@ -42,7 +47,7 @@ fn program(
 /// Checks every way of lowering, and gives the plans.
 fn checked(program: &Program, raw: &[i128]) -> [Lowered; 5] {
     let inputs = [raw.iter().map(|&raw| raw as u64).collect()];
-    NATIVES.map(|native| testing::check(program, native, &inputs, seeded(3)))
+    OFFERED.map(|capabilities| testing::check(program, capabilities, &inputs, seeded(3)))
 }
 
 /// The raw results, by the reference.
@@ -324,7 +329,7 @@ proptest! {
 /// ANDs for one element where numbers are bits, and rounds; of few instances, or of many.
 fn circuits(make: &dyn Fn(usize) -> Program, many: bool) -> (usize, u32) {
     let instances = if many { 1 << 14 } else { 1 };
-    let plan = crate::lower(&make(instances), Native::BITS).unwrap().plan;
+    let plan = crate::lower(&make(instances), Capabilities::BITS).unwrap().plan;
     let ands = plan.ops.iter().map(|op| match &op.kind {
         OpKind::Circuit { circuit, .. } => circuit.ands() as usize * op.kind.extent(&plan),
         other => panic!("{other:?} is no circuit"),
@@ -337,7 +342,7 @@ fn circuits(make: &dyn Fn(usize) -> Program, many: bool) -> (usize, u32) {
 
 /// Truncations, and rounds by two additive components.
 fn rings(program: &Program) -> (usize, u32) {
-    let plan = crate::lower(program, Native::ALL).unwrap().plan;
+    let plan = crate::lower(program, Capabilities::TWO_COMPONENTS).unwrap().plan;
     let rounds = plan.levels.iter().map(|level| {
         let rounds = level.stages.iter().map(|stage| match &plan.ops[stage.op as usize].kind {
             OpKind::Circuit { circuit, .. } => circuit.depth(),

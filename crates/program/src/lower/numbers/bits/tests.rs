@@ -9,7 +9,8 @@ use crate::lower::Lowering;
 use crate::plan::{self, Form, OpKind, Plan};
 use crate::testing::{self, Clear};
 use crate::{
-    Builder, Dtype, Fault, Modulus, Native, Program, ProgramError, Range, Recipient, Source, lower, reference,
+    Builder, Capabilities, Dtype, Fault, Modulus, Program, ProgramError, Range, Recipient, Source, lower,
+    reference,
 };
 
 fn seeded(seed: u64) -> TestRng {
@@ -40,9 +41,9 @@ fn checked(program: &Program) -> Plan {
     let mut rng = seeded(1);
     for _ in 0..5 {
         let inputs = testing::inputs(&program.input_types(), &mut rng);
-        testing::check(program, Native::BITS, &inputs, seeded(rng.next_u64()));
+        testing::check(program, Capabilities::BITS, &inputs, seeded(rng.next_u64()));
     }
-    lower(program, Native::BITS).unwrap().plan
+    lower(program, Capabilities::BITS).unwrap().plan
 }
 
 /// ANDs in all, and rounds if all instances go together.
@@ -78,7 +79,7 @@ fn operations_on_64_bits_cost_what_the_decision_record_says() {
             b.less(x[0], zero)
         }),
     ];
-    let record = include_str!("../../../../../docs/adr/0007-numbers-as-bits.md");
+    let record = include_str!("../../../../../../docs/adr/0007-numbers-as-bits.md");
     let mut missing = Vec::new();
     let mut row = |name: &str, costs: [(usize, u32); 2]| {
         let [few, many] = costs.map(|(ands, depth)| format!("{} | {depth}", grouped(ands)));
@@ -91,8 +92,9 @@ fn operations_on_64_bits_cost_what_the_decision_record_says() {
         row(
             name,
             [1, MANY].map(|count| {
-                let plan =
-                    lower(&program(kind, INT64, &[&[count], &[count]], make), Native::BITS).unwrap().plan;
+                let plan = lower(&program(kind, INT64, &[&[count], &[count]], make), Capabilities::BITS)
+                    .unwrap()
+                    .plan;
                 let (ands, depth) = costs(&plan);
                 (ands / count, depth)
             }),
@@ -114,7 +116,7 @@ fn operations_on_64_bits_cost_what_the_decision_record_says() {
                     let (row, column) = (b.reshape(x[0], &[-1, 1, 784])?, b.reshape(x[1], &[-1, 784, 1])?);
                     b.matmul(row, column)
                 });
-                let (ands, depth) = costs(&lower(&program, Native::BITS).unwrap().plan);
+                let (ands, depth) = costs(&lower(&program, Capabilities::BITS).unwrap().plan);
                 (ands / count, depth)
             }),
         );
@@ -127,7 +129,7 @@ fn operations_on_64_bits_cost_what_the_decision_record_says() {
                     b.public(Dtype::Int, vec![784], (0..784).map(|at| at * 77 % 255 - 127).collect())?;
                 b.matmul(x[0], factors)
             });
-            let (ands, depth) = costs(&lower(&program, Native::BITS).unwrap().plan);
+            let (ands, depth) = costs(&lower(&program, Capabilities::BITS).unwrap().plan);
             (ands / count, depth)
         }),
     );
@@ -237,7 +239,7 @@ fn public_factors_cost_the_digits_that_they_have() {
             let factor = b.public(Dtype::Int, vec![], vec![factor])?;
             b.mul(x[0], factor)
         });
-        let plan = lower(&program, Native::BITS).unwrap().plan;
+        let plan = lower(&program, Capabilities::BITS).unwrap().plan;
         let ands = costs(&plan).0 / MANY;
         assert_eq!(ands, expected, "ANDs for a factor of {factor}");
     }
@@ -279,7 +281,7 @@ fn products_of_matrices_are_right_in_groups_and_in_slabs() {
     let expected = reference::run(&product, &inputs).unwrap();
     let mut depths = Vec::new();
     for slab_bits in [1, 200, 1000, usize::MAX] {
-        let mut lowering = Lowering::new(&product, Native::BITS);
+        let mut lowering = Lowering::new(&product, Capabilities::BITS);
         lowering.slab_bits = slab_bits;
         let lowered = lowering.run(false).unwrap();
         let outputs = Clear::run(&lowered.plan, &inputs, seeded(3));
@@ -390,7 +392,7 @@ fn an_owner_can_give_any_bits_and_gets_what_circuits_make_of_them() {
         let (sum, product) = (b.add(x[0], x[1])?, b.mul(x[0], x[1])?);
         b.concatenate(&[clipped, place, sum, product], 0)
     });
-    let lowered = lower(&digits, Native::BITS).unwrap();
+    let lowered = lower(&digits, Capabilities::BITS).unwrap();
     assert_eq!(lowered.plan.inputs[0].form, Form::Bits { width: 4, signed: false });
     for (a, b) in [([15, 15], [15, 10]), ([9, 15], [12, 0]), ([10, 11], [12, 13])] {
         let outputs = Clear::run(&lowered.plan, &[a.to_vec(), b.to_vec()], seeded(4));
@@ -409,7 +411,7 @@ fn no_step_asks_for_rings() {
         let mut rng = seeded(seed);
         let program = testing::program(&mut rng, 12);
         if testing::has_bits(&program) {
-            let plan = lower(&program, Native::BITS).unwrap().plan;
+            let plan = lower(&program, Capabilities::BITS).unwrap().plan;
             assert!(plan.registers.iter().all(|register| register.domain == Domain::Bits));
         }
     }
@@ -422,7 +424,7 @@ fn a_prime_modulus_is_refused_at_the_line_that_has_it() {
         build.at(Source { file: "p.py".into(), line: 7, text: "x".into() });
         let x = build.input("alice", "x", Dtype::Modular(modulus), &[2], None).unwrap();
         build.reveal(x, Recipient::All).unwrap();
-        let error = lower(&build.finish().unwrap(), Native::BITS).unwrap_err();
+        let error = lower(&build.finish().unwrap(), Capabilities::BITS).unwrap_err();
         assert_eq!(error.at.line, 7);
         assert!(matches!(*error.fault, Fault::NotOffered { operation: "input", .. }));
         assert!(error.to_string().contains("modulo 2^k"), "{error}");
@@ -435,7 +437,7 @@ fn independent_operations_share_rounds() {
         let (first, second) = (b.less(x[0], x[1])?, b.less(x[2], x[3])?);
         b.and(first, second)
     });
-    let plan = lower(&both, Native::BITS).unwrap().plan;
+    let plan = lower(&both, Capabilities::BITS).unwrap().plan;
     assert_eq!(plan.levels.iter().filter(|level| !level.stages.is_empty()).count(), 2);
     assert_eq!(plan.levels[0].stages.len(), 2);
 }

@@ -1,4 +1,4 @@
-//! Numbers as bits, for engines that have no rings: every operation is a circuit, with its elements as instances.
+//! Numbers as bits, for protocols that have no rings: every operation is a circuit, with its elements as instances.
 //!
 //! A number has as many bits as its range takes, and those modulo 2^k have k; what is reckoned modulo 2^width is
 //! exact, since the result is in its range. In a register elements follow one another, each with all of its bits, the
@@ -29,11 +29,12 @@ use std::sync::Arc;
 use tacit_circuit::arith::{self, Style};
 use tacit_circuit::{self as circuit, Wire};
 
-use super::{Lowering, View};
-use crate::plan::{Domain, Layout, Local, OpKind, Operand, Public, Reg, To};
+use crate::error::Fault;
+use crate::lower::{Lowering, View};
+use crate::plan::{Domain, Layout, Local, Modulus, OpKind, Operand, Public, Reg, To};
 use crate::program::{Extreme, Node, NodeId, Operation, Rounding};
 use crate::shape::Span;
-use crate::types::Type;
+use crate::types::{Dtype, Type};
 use crate::width::Format;
 use constants::Known;
 use gates::{Columns, Word};
@@ -44,7 +45,7 @@ const MANY: usize = 1 << 14;
 
 /// A node's elements as bits: a walk over a register of one row, whose last axis is the bits of an element.
 #[derive(Clone, Debug)]
-pub(super) struct Number {
+pub(in crate::lower) struct Number {
     reg: Reg,
     layout: Layout,
     signed: bool,
@@ -108,8 +109,13 @@ enum Term {
 
 impl<'a> Lowering<'a> {
     /// The plan's steps for one secret node that is a number or made of numbers.
-    pub(super) fn binary(&mut self, id: NodeId, node: &Node) {
+    pub(in crate::lower) fn binary(&mut self, id: NodeId, node: &Node) {
         let Node { operation, operands, ty, .. } = node;
+        if let Dtype::Modular(Modulus::Mersenne61 | Modulus::Prime128) = ty.kind {
+            let missing =
+                "arithmetic modulo a prime; it has bits alone, for int, fixed point and integers modulo 2^k";
+            return self.refuse(|operation| Fault::NotOffered { operation, missing });
+        }
         let number = match operation {
             Operation::Input { owner, .. } => {
                 let (owner, format) = (self.plan.role(owner), Format::of(ty));
@@ -146,7 +152,7 @@ impl<'a> Lowering<'a> {
     }
 
     /// Reveals a node's numbers.
-    pub(super) fn output_bits(&mut self, id: NodeId, to: To) {
+    pub(in crate::lower) fn output_bits(&mut self, id: NodeId, to: To) {
         let ty = self.ty(id);
         let number = self.number(id);
         let number = self.formatted(&number, Format::of(ty));

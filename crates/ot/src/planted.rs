@@ -1,0 +1,52 @@
+//! Mistakes of published OT code, planted by tests that show that attackers then get through.
+//!
+//! Only tests have the feature `planted`, and this crate's own; elsewhere nothing is planted, and nothing of this is left
+//! in the code.
+
+#[cfg(all(feature = "planted", not(debug_assertions)))]
+compile_error!(
+    "the feature \"planted\" breaks the protocol on purpose: it is for tests with debug assertions alone"
+);
+
+/// A mistake.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(not(any(test, feature = "planted")), allow(unreachable_pub))]
+pub enum Mistake {
+    /// Base OTs are those for semi-honest parties: neither of a receiver's points depends on the other.
+    BaseUnbound,
+    /// Points aren't looked at.
+    PointsUnchecked,
+    /// Keys don't depend on the session, the lane and the parties.
+    ContextUnbound,
+    /// Trees aren't compared with their digest.
+    TreesUnchecked,
+    /// Answers aren't compared with the columns.
+    ColumnsUnchecked,
+    /// The coin leaves before the columns have come.
+    CoinEarly,
+    /// The secret is zero.
+    ZeroDelta,
+}
+
+#[cfg(any(test, feature = "planted"))]
+thread_local! {
+    static PLANTED: std::cell::Cell<&'static [Mistake]> = const { std::cell::Cell::new(&[]) };
+}
+
+/// Plants mistakes in what this thread does, and takes out those from before.
+#[cfg(any(test, feature = "planted"))]
+pub fn plant(mistakes: &'static [Mistake]) {
+    PLANTED.set(mistakes);
+}
+
+/// Whether a mistake is planted.
+#[cfg(any(test, feature = "planted"))]
+pub(crate) fn planted(mistake: Mistake) -> bool {
+    PLANTED.get().contains(&mistake)
+}
+
+/// None is.
+#[cfg(not(any(test, feature = "planted")))]
+pub(crate) const fn planted(_: Mistake) -> bool {
+    false
+}

@@ -1,0 +1,333 @@
+//! What a protocol offers to plans: a set that each protocol states.
+//!
+//! Lowering starts from the set and asks for nothing else; what is missing is refused at the user's line.
+
+use std::fmt;
+
+use crate::plan::{Domain, Local, Modulus, OpKind, Opening, Operand};
+
+/// Something that a plan can need of a protocol.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[repr(u8)]
+pub enum Feature {
+    /// Registers of bits, with XOR and complement.
+    Bits,
+    /// Registers of integers modulo powers of two, with sums.
+    Rings,
+    /// Registers of the field of 2^61 - 1 elements, with sums.
+    Fp61,
+    /// Registers of the field of 2^128 - 159 elements, with sums.
+    Fp128,
+    /// [`OpKind::And`].
+    And,
+    /// [`OpKind::Circuit`].
+    Circuit,
+    /// [`OpKind::Mul`].
+    Mul,
+    /// [`OpKind::MatMul`].
+    MatMul,
+    /// [`OpKind::Split`].
+    Split,
+    /// [`OpKind::Inject`].
+    Inject,
+    /// [`OpKind::Shift`].
+    Shift,
+    /// [`OpKind::Msb`].
+    Msb,
+    /// [`Operand::Component`].
+    ComponentOperands,
+    /// [`Local::BitComponent`] and [`Local::ShiftComponents`].
+    ComponentSteps,
+    /// [`OpKind::Random`].
+    Random,
+    /// [`OpKind::Open`], masked.
+    MaskedOpening,
+    /// [`OpKind::Open`], after all that the value depends on is checked.
+    VerifiedOpening,
+    /// Values that all parties hold before the run ([`crate::plan::PublicInput`]).
+    PublicInputs,
+    /// Local steps that read public registers.
+    PublicSteps,
+    /// [`Local::Gather`].
+    Gather,
+    /// Operations in regions ([`crate::plan::Region`]).
+    Branches,
+}
+
+impl Feature {
+    const ALL: [Self; 21] = [
+        Self::Bits,
+        Self::Rings,
+        Self::Fp61,
+        Self::Fp128,
+        Self::And,
+        Self::Circuit,
+        Self::Mul,
+        Self::MatMul,
+        Self::Split,
+        Self::Inject,
+        Self::Shift,
+        Self::Msb,
+        Self::ComponentOperands,
+        Self::ComponentSteps,
+        Self::Random,
+        Self::MaskedOpening,
+        Self::VerifiedOpening,
+        Self::PublicInputs,
+        Self::PublicSteps,
+        Self::Gather,
+        Self::Branches,
+    ];
+
+    /// In words, as what a protocol lacks.
+    pub const fn description(self) -> &'static str {
+        match self {
+            Self::Bits => "bits",
+            Self::Rings => "arithmetic modulo powers of two",
+            Self::Fp61 => "arithmetic modulo 2^61-1",
+            Self::Fp128 => "arithmetic modulo 2^128-159",
+            Self::And => "ANDs of bits",
+            Self::Circuit => "circuits on bits",
+            Self::Mul => "products",
+            Self::MatMul => "matrix products",
+            Self::Split | Self::Inject | Self::Shift => "conversion by two additive components",
+            Self::Msb => "MSB extraction",
+            Self::ComponentOperands | Self::ComponentSteps => "conversion by additive components",
+            Self::Random => "random elements",
+            Self::MaskedOpening => "masked openings",
+            Self::VerifiedOpening => "openings in the middle of a run",
+            Self::PublicInputs => "public inputs",
+            Self::PublicSteps => "steps on values that were opened",
+            Self::Gather => "access at places that were opened",
+            Self::Branches => "branches",
+        }
+    }
+}
+
+/// A set of features.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Features(u32);
+
+impl Features {
+    /// None.
+    pub const NONE: Self = Self(0);
+
+    /// These.
+    pub const fn of(features: &[Feature]) -> Self {
+        let mut set = Self::NONE;
+        let mut at = 0;
+        while at < features.len() {
+            set = set.with(features[at]);
+            at += 1;
+        }
+        set
+    }
+
+    /// These and one more.
+    #[must_use]
+    pub const fn with(self, feature: Feature) -> Self {
+        Self(self.0 | 1 << feature as u8)
+    }
+
+    /// These and others.
+    #[must_use]
+    pub const fn and(self, other: Self) -> Self {
+        Self(self.0 | other.0)
+    }
+
+    /// These but one.
+    #[must_use]
+    pub const fn without(self, feature: Feature) -> Self {
+        Self(self.0 & !(1 << feature as u8))
+    }
+
+    /// Whether one is among them.
+    pub const fn has(self, feature: Feature) -> bool {
+        self.0 >> feature as u8 & 1 == 1
+    }
+
+    /// Those of `self` that `other` hasn't.
+    pub fn missing_in(self, other: Self) -> impl Iterator<Item = Feature> {
+        Feature::ALL.into_iter().filter(move |&feature| self.has(feature) && !other.has(feature))
+    }
+}
+
+/// A field of prime order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Field {
+    /// Of 2^61 - 1 elements.
+    Fp61,
+    /// Of 2^128 - 159 elements.
+    Fp128,
+}
+
+impl Field {
+    /// How many elements it has.
+    pub const fn modulus(self) -> Modulus {
+        match self {
+            Self::Fp61 => Modulus::Mersenne61,
+            Self::Fp128 => Modulus::Prime128,
+        }
+    }
+
+    /// Registers of its elements.
+    pub const fn domain(self) -> Domain {
+        Domain::Modular(self.modulus())
+    }
+}
+
+impl fmt::Display for Field {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.modulus().fmt(f)
+    }
+}
+
+/// The way from numbers to bits and back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Numbers {
+    /// No way: what needs one is refused.
+    ElementsAlone,
+    /// By two additive components, of which single parties know one each: [`OpKind::Split`], [`OpKind::Inject`],
+    /// [`OpKind::Shift`], and [`Operand::Component`] of the second.
+    ///
+    /// # Security
+    /// It trusts the party that knows the first component.
+    TwoComponents,
+    /// By three additive components, each of which its holders share without a message: [`Operand::Component`] of each,
+    /// [`Local::BitComponent`] and [`Local::ShiftComponents`], and for the rest ANDs and products.
+    ThreeComponents,
+    /// By masked openings in a field, where bools are the elements 0 and 1: [`OpKind::Random`] bits, products,
+    /// [`OpKind::Open`] and steps on what was opened.
+    ///
+    /// # Security
+    /// Openings hide numbers that are in their ranges, with a statistical distance of 2^-40. A protocol whose owners of
+    /// inputs may deviate has to see to it that inputs are in the ranges that the program declares.
+    MaskedOpening(Field),
+    /// There are bits alone. A number is its bits, and what is done with it a circuit.
+    BitsAlone,
+}
+
+/// What plans for a protocol may ask for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Capabilities {
+    /// Domains, operations and steps.
+    pub features: Features,
+    /// How numbers become bits, and bits numbers.
+    pub numbers: Numbers,
+}
+
+/// What sharings in rings and of bits have whatever their conversions.
+const RINGS: Features = Features::of(&[
+    Feature::Bits,
+    Feature::Rings,
+    Feature::Fp61,
+    Feature::Fp128,
+    Feature::And,
+    Feature::Circuit,
+    Feature::Mul,
+    Feature::MatMul,
+    Feature::ComponentOperands,
+]);
+
+impl Capabilities {
+    /// Bits, all rings and fields, and conversions by two additive components.
+    pub const TWO_COMPONENTS: Self = Self {
+        features: RINGS.with(Feature::Split).with(Feature::Inject).with(Feature::Shift),
+        numbers: Numbers::TwoComponents,
+    };
+
+    /// Bits, all rings and fields, and conversions by three additive components: no other operations than ANDs,
+    /// circuits and products.
+    pub const THREE_COMPONENTS: Self =
+        Self { features: RINGS.with(Feature::ComponentSteps), numbers: Numbers::ThreeComponents };
+
+    /// Bits alone.
+    pub const BITS: Self = Self {
+        features: Features::of(&[Feature::Bits, Feature::And, Feature::Circuit]),
+        numbers: Numbers::BitsAlone,
+    };
+
+    /// A field, with conversions by masked openings.
+    pub const fn masked_opening(field: Field) -> Self {
+        let features = Features::of(&[
+            Feature::Mul,
+            Feature::MatMul,
+            Feature::Random,
+            Feature::MaskedOpening,
+            Feature::PublicSteps,
+        ]);
+        let domain = of_domain(field.domain());
+        Self { features: features.with(domain), numbers: Numbers::MaskedOpening(field) }
+    }
+
+    /// These and one feature more.
+    #[must_use]
+    pub const fn with(self, feature: Feature) -> Self {
+        Self { features: self.features.with(feature), ..self }
+    }
+
+    /// Whether plans may ask for a feature.
+    pub const fn offers(&self, feature: Feature) -> bool {
+        self.features.has(feature)
+    }
+}
+
+/// What registers of a domain need.
+pub(crate) const fn of_domain(domain: Domain) -> Feature {
+    match domain {
+        Domain::Bits => Feature::Bits,
+        Domain::Ring(_) | Domain::Modular(Modulus::PowerOfTwo(_)) => Feature::Rings,
+        Domain::Modular(Modulus::Mersenne61) => Feature::Fp61,
+        Domain::Modular(Modulus::Prime128) => Feature::Fp128,
+    }
+}
+
+/// What a local step needs beyond its registers.
+pub(crate) const fn of_step(step: &Local) -> Features {
+    match step {
+        Local::BitComponent { .. } | Local::ShiftComponents { .. } => {
+            Features::NONE.with(Feature::ComponentSteps)
+        }
+        Local::Gather { .. } => Features::NONE.with(Feature::Gather),
+        _ => Features::NONE,
+    }
+}
+
+/// What an operation needs beyond its registers.
+pub(crate) fn of_operation(kind: &OpKind) -> Features {
+    let feature = match kind {
+        OpKind::And { .. } => Feature::And,
+        OpKind::Mul { .. } => Feature::Mul,
+        OpKind::MatMul { .. } => Feature::MatMul,
+        OpKind::Split { .. } => Feature::Split,
+        OpKind::Inject { .. } => Feature::Inject,
+        OpKind::Shift { .. } => Feature::Shift,
+        OpKind::Msb { .. } => Feature::Msb,
+        OpKind::Random { .. } => Feature::Random,
+        OpKind::Open { how: Opening::Masked, .. } => Feature::MaskedOpening,
+        OpKind::Open { how: Opening::Verified, .. } => Feature::VerifiedOpening,
+        OpKind::Circuit { inputs, .. } => {
+            let by_component = |input: &Operand| matches!(input, Operand::Component { .. });
+            let all = Features::NONE.with(Feature::Circuit);
+            return if inputs.iter().any(by_component) { all.with(Feature::ComponentOperands) } else { all };
+        }
+    };
+    Features::NONE.with(feature)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_set_has_what_was_put_into_it() {
+        for (place, feature) in Feature::ALL.into_iter().enumerate() {
+            assert_eq!(place, feature as usize);
+            let set = Features::NONE.with(feature);
+            assert!(Feature::ALL.into_iter().all(|other| set.has(other) == (other == feature)));
+            assert_eq!(set.without(feature), Features::NONE);
+            assert!(set.missing_in(Features::NONE).eq([feature]));
+            assert_eq!(set.missing_in(set).count(), 0);
+        }
+    }
+}

@@ -1,0 +1,237 @@
+use proptest::prelude::*;
+use proptest::test_runner::{RngAlgorithm, TestRng};
+
+use super::{STATISTICAL, room};
+use crate::capabilities::Field;
+use crate::plan::{Domain, OpKind, Plan};
+use crate::testing;
+use crate::{
+    Builder, Capabilities, Dtype, Fault, NodeId, Program, ProgramError, Range, Recipient, Source, lower,
+};
+use std::sync::Arc;
+
+const FIELDS: [Field; 2] = [Field::Fp61, Field::Fp128];
+
+fn seeded(seed: u64) -> TestRng {
+    let mut bytes = [11; 32];
+    bytes[..8].copy_from_slice(&seed.to_le_bytes());
+    TestRng::from_seed(RngAlgorithm::ChaCha, &bytes)
+}
+
+/// A program of one result from inputs of one dtype, one range, one shape.
+fn program(
+    kind: Dtype,
+    (lo, hi): (i128, i128),
+    len: usize,
+    inputs: usize,
+    result: impl Fn(&mut Builder, &[NodeId]) -> Result<NodeId, ProgramError>,
+) -> Program {
+    let mut build = Builder::new();
+    let range = if kind.is_ranged() { Range::new(lo, hi) } else { None };
+    let input = |build: &mut Builder, at: usize| build.input("alice", &at.to_string(), kind, &[len], range);
+    let ids: Vec<NodeId> = (0..inputs).map(|at| input(&mut build, at).unwrap()).collect();
+    build.at(Source { file: "p.py".into(), line: 7, text: "result".into() });
+    let node = result(&mut build, &ids).unwrap();
+    build.reveal(node, Recipient::All).unwrap();
+    build.finish().unwrap()
+}
+
+/// Checks a program on many inputs, ends of the range among them; the plan.
+fn checked(program: &Program, field: Field) -> Plan {
+    let mut rng = seeded(1);
+    for _ in 0..20 {
+        let inputs = testing::inputs(&program.input_types(), &mut rng);
+        testing::check(program, Capabilities::masked_opening(field), &inputs, seeded(rng.next_u64()));
+    }
+    let plan = lower(program, Capabilities::masked_opening(field)).unwrap().plan;
+    assert!(plan.registers.iter().all(|register| register.domain == field.domain()));
+    plan
+}
+
+/// Random bits, openings, products and rounds, for one element of `len`.
+fn costs(plan: &Plan, len: usize) -> [usize; 4] {
+    let [mut bits, mut openings, mut products] = [0; 3];
+    for op in &plan.ops {
+        let count = op.kind.extent(plan) / len;
+        match op.kind {
+            OpKind::Random { .. } => bits += count,
+            OpKind::Open { .. } => openings += count,
+            _ => products += count,
+        }
+    }
+    let rounds = plan.levels.iter().filter(|level| {
+        level.stages.iter().any(|stage| !matches!(plan.ops[stage.op as usize].kind, OpKind::Random { .. }))
+    });
+    [bits, openings, products, rounds.count()]
+}
+
+fn log2(x: u32) -> usize {
+    x.next_power_of_two().ilog2() as usize
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(1500))]
+
+    /// Every node of a random program, against the reference; or a refusal at a line.
+    #[test]
+    fn a_plan_computes_what_its_program_means(seed: u64, steps in 1usize..14) {
+        let mut rng = seeded(seed);
+        let program = testing::program(&mut rng, steps);
+        let inputs = testing::inputs(&program.input_types(), &mut rng);
+        let offered = Capabilities::masked_opening(Field::Fp128);
+        match lower(&program, offered) {
+            Ok(_) => drop(testing::check(&program, offered, &inputs, rng)),
+            Err(error) => {
+                let rings = |node: &crate::Node| matches!(node.ty.kind, Dtype::Modular(_));
+                prop_assert!(matches!(*error.fault, Fault::NotOffered { .. }), "{error}");
+                prop_assert!(program.nodes().iter().any(rings), "{error}");
+            }
+        }
+    }
+}
+
+#[test]
+fn comparisons_cost_what_is_said_and_are_right_at_the_ends() {
+    for (field, all) in [(Field::Fp61, &[2u32, 3, 9, 19][..]), (Field::Fp128, &[2, 8, 33, 63])] {
+        for &bits in all {
+            // The difference of two numbers has a bit more.
+            let half = 1 << (bits - 2);
+            let less = program(Dtype::Int, (-half, half - 1), 65, 2, |build, x| build.less(x[0], x[1]));
+            let [random, openings, products, rounds] = costs(&checked(&less, field), 65);
+            let k = bits;
+            assert_eq!((random, openings), ((k + STATISTICAL) as usize, 1));
+            let expected = 2 * (k as usize - 2) - log2(k - 1);
+            assert_eq!((products, rounds), (expected, 1 + log2(k - 1)), "{bits} bits");
+            let equal = program(Dtype::Int, (-half, half - 1), 65, 2, |build, x| build.equal(x[0], x[1]));
+            let found = costs(&checked(&equal, field), 65);
+            assert_eq!(found, [(k + STATISTICAL) as usize, 1, k as usize - 1, 1 + log2(k)], "{bits} bits");
+        }
+    }
+    // What can't be negative isn't compared with 0.
+    let relu = program(Dtype::Int, (0, 9), 5, 1, |build, x| build.abs(x[0]));
+    assert_eq!(costs(&checked(&relu, Field::Fp61), 5)[1], 0);
+}
+
+#[test]
+fn a_truncation_is_exact_for_every_shift() {
+    for (field, ends, shifts) in [
+        (Field::Fp61, (-(1 << 19), (1 << 19) - 1), 1..=19),
+        (Field::Fp128, (-(1 << 62), (1 << 62) - 1), 1..=61),
+    ] {
+        for by in shifts {
+            let floor = program(Dtype::Int, ends, 65, 1, |build, x| build.shift_right(x[0], by));
+            let bits = 128 - (2 * ends.1 as u128).leading_zeros();
+            let found = costs(&checked(&floor, field), 65);
+            let m = u32::from(by);
+            let products = 2 * (by as usize - 1) - log2(m);
+            assert_eq!(found, [(bits + STATISTICAL) as usize, 1, products, 1 + log2(m)], "by {by}");
+        }
+        for by in 1..=16 {
+            let (lo, hi) = ends;
+            let kind = Dtype::Fixed { frac: by };
+            let nearest = program(kind, (lo, hi - (1 << (by - 1))), 65, 1, |build, x| build.rescale(x[0], 0));
+            checked(&nearest, field);
+        }
+    }
+    let all: Vec<u64> = (0..1 << 8).map(|x: u64| x.wrapping_sub(1 << 7)).collect();
+    for by in 1..=7 {
+        let floor = program(Dtype::Int, (-128, 127), 256, 1, |build, x| build.shift_right(x[0], by));
+        for seed in 0..20 {
+            let offered = Capabilities::masked_opening(Field::Fp61);
+            testing::check(&floor, offered, std::slice::from_ref(&all), seeded(seed));
+        }
+    }
+}
+
+#[test]
+fn bools_are_elements_and_logic_is_products() {
+    for field in FIELDS {
+        let logic = program(Dtype::Bool, (0, 1), 65, 3, |build, x| {
+            let (both, either) = (build.and(x[0], x[1])?, build.or(x[1], x[2])?);
+            let (apart, not) = (build.xor(both, either)?, build.not(x[0])?);
+            let chosen = build.select(not, apart, x[2])?;
+            let any = build.max(chosen, Some(0), true)?;
+            let all = build.min(apart, Some(0), true)?;
+            build.concatenate(&[apart, chosen, any, all], 0)
+        });
+        assert_eq!(costs(&checked(&logic, field), 65)[1], 0);
+    }
+}
+
+#[test]
+fn a_circuit_is_products_for_each_depth() {
+    let mut build = tacit_circuit::Builder::new();
+    let (a, b) = (build.input(8), build.input(8));
+    let sum = tacit_circuit::arith::add(&mut build, tacit_circuit::arith::Style::Shallow, &a, &b);
+    let not = build.not(a[0]);
+    let (known, gone) = (build.constant(true), build.and(not, b[3]));
+    let circuit = Arc::new(build.finish(vec![sum, vec![not, known, gone]]));
+    for (field, instances) in [(Field::Fp61, 1), (Field::Fp61, 3), (Field::Fp128, 65)] {
+        let mut build = Builder::new();
+        let a = build.input("alice", "a", Dtype::Bool, &[instances, 8], None).unwrap();
+        let b = build.input("bob", "b", Dtype::Bool, &[8], None).unwrap();
+        for result in build.circuit(&circuit, &[a, b]).unwrap() {
+            build.reveal(result, Recipient::All).unwrap();
+        }
+        let plan = checked(&build.finish().unwrap(), field);
+        assert!(plan.ops.iter().all(|op| matches!(op.kind, OpKind::Mul { .. })));
+        assert!(plan.ops.len() <= 16, "{} products for a shallow sum", plan.ops.len());
+    }
+}
+
+#[test]
+fn what_has_no_room_for_a_mask_is_refused_at_its_line_with_what_helps() {
+    for (field, bits) in [(Field::Fp61, 20), (Field::Fp128, 87)] {
+        assert_eq!(room(field), bits);
+    }
+    let less = |half: i128| program(Dtype::Int, (-half, half - 1), 2, 2, |build, x| build.less(x[0], x[1]));
+    checked(&less(1 << 18), Field::Fp61);
+    let error = lower(&less(1 << 19), Capabilities::masked_opening(Field::Fp61)).unwrap_err();
+    assert_eq!(error.at.line, 7);
+    assert!(matches!(*error.fault, Fault::NoRoomForMask { operation: "<", bits: 21, most: 20, .. }));
+    assert!(error.to_string().contains("2^128-159"), "{error}");
+    // Sums and products take no mask.
+    let product = program(Dtype::Int, (-(1 << 30), (1 << 30) - 1), 2, 2, |build, x| build.mul(x[0], x[1]));
+    checked(&product, Field::Fp128);
+}
+
+#[test]
+fn other_moduli_are_refused_at_their_line() {
+    use crate::Modulus;
+    for modulus in [Modulus::PowerOfTwo(8), Modulus::PowerOfTwo(65), Modulus::Mersenne61] {
+        let other = program(Dtype::Modular(modulus), (0, 0), 2, 1, |build, x| build.add(x[0], x[0]));
+        let error = lower(&other, Capabilities::masked_opening(Field::Fp128)).unwrap_err();
+        assert!(matches!(*error.fault, Fault::NotOffered { operation: "input", .. }), "{error}");
+    }
+    let own = program(Dtype::Modular(Modulus::Mersenne61), (0, 0), 2, 2, |build, x| build.mul(x[0], x[1]));
+    checked(&own, Field::Fp61);
+    let wrapping = program(Dtype::Bool, (0, 1), 2, 1, |build, x| {
+        build.astype(x[0], Dtype::Modular(Modulus::PowerOfTwo(8)))
+    });
+    let error = lower(&wrapping, Capabilities::masked_opening(Field::Fp128)).unwrap_err();
+    assert_eq!(error.at.line, 7);
+}
+
+#[test]
+fn openings_are_masked_and_random_bits_come_one_level_before() {
+    let less = program(Dtype::Int, (-8, 7), 3, 2, |build, x| {
+        let below = build.less(x[0], x[1])?;
+        let chosen = build.select(below, x[0], x[1])?;
+        build.less(chosen, x[0])
+    });
+    let plan = lower(&less, Capabilities::masked_opening(Field::Fp61)).unwrap().plan;
+    let level = |wanted: fn(&OpKind) -> bool| -> Vec<usize> {
+        let levels =
+            plan.levels.iter().enumerate().filter(|(_, level)| {
+                level.stages.iter().any(|stage| wanted(&plan.ops[stage.op as usize].kind))
+            });
+        levels.map(|(at, _)| at).collect()
+    };
+    let openings = level(|kind| matches!(kind, OpKind::Open { .. }));
+    let random = level(|kind| matches!(kind, OpKind::Random { .. }));
+    assert_eq!(openings.len(), 2);
+    assert_eq!(random, [openings[0] - 1, openings[1] - 1]);
+    assert!(plan.registers.iter().any(|register| register.public));
+    assert!(plan.outputs.iter().all(|output| !plan.register(output.reg).public));
+    assert_eq!(plan.register(plan.inputs[0].reg).domain, Domain::Modular(Field::Fp61.modulus()));
+}

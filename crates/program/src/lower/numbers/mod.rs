@@ -1,0 +1,163 @@
+//! The ways from numbers to bits and back: a strategy each, behind one interface.
+//!
+//! | module | strategy |
+//! | --- | --- |
+//! | `two` | two additive components, of which single parties know one each |
+//! | `three` | three additive components, which their holders share without a message |
+//! | `masked` | masked openings in a field, where bools are elements too |
+//! | `bits` | numbers are bits, and what is done with them is a circuit |
+//!
+//! `carries` has the circuits on the bits of additive components.
+
+pub(super) mod bits;
+mod carries;
+pub(super) mod masked;
+mod three;
+mod two;
+
+use super::Lowering;
+use super::term::Term;
+use crate::capabilities::{Feature, Field, Numbers};
+use crate::error::Fault;
+use crate::plan::{Domain, OpKind, Reg};
+use crate::types::Range;
+use masked::MaskedOpening;
+
+/// What lowering needs of a way from numbers to bits and back, where numbers are elements of a ring or a field. Each
+/// register has one row.
+pub(super) trait Conversions: Sync {
+    /// The field of which bools and numbers are elements; `None` where bools are bits, and numbers elements of rings.
+    fn field(&self) -> Option<Field> {
+        None
+    }
+    /// Whether each number, which is in `range`, is negative: a bit.
+    fn sign(&self, lowering: &mut Lowering<'_>, a: Reg, range: Range) -> Reg;
+    /// Whether each number, which is in `range`, is 0: a bit.
+    fn is_zero(&self, lowering: &mut Lowering<'_>, a: Reg, range: Range) -> Reg;
+    /// Bits as the numbers 0 and 1.
+    fn inject(&self, lowering: &mut Lowering<'_>, bit: Reg, to: Domain) -> Reg;
+    /// `x >> by`, exactly, for numbers in `range`, of which none is negative. In a ring of k bits they are below 2^(k-1),
+    /// and `0 < by < k`.
+    fn shift(&self, lowering: &mut Lowering<'_>, x: Reg, range: Range, by: u8) -> Term;
+}
+
+/// A protocol's way, as lowering sees it.
+#[derive(Clone, Copy)]
+pub(super) enum Strategy {
+    /// Numbers are elements.
+    Elements(&'static dyn Conversions),
+    /// Numbers are bits.
+    Bits,
+}
+
+impl Strategy {
+    pub(super) fn of(numbers: Numbers) -> Self {
+        match numbers {
+            Numbers::ElementsAlone => Self::Elements(&ElementsAlone),
+            Numbers::TwoComponents => Self::Elements(&two::TwoComponents),
+            Numbers::ThreeComponents => Self::Elements(&three::ThreeComponents),
+            Numbers::MaskedOpening(Field::Fp61) => Self::Elements(&MaskedOpening(Field::Fp61)),
+            Numbers::MaskedOpening(Field::Fp128) => Self::Elements(&MaskedOpening(Field::Fp128)),
+            Numbers::BitsAlone => Self::Bits,
+        }
+    }
+
+    /// As [`Conversions::field`].
+    pub(super) fn field(self) -> Option<Field> {
+        match self {
+            Self::Elements(conversions) => conversions.field(),
+            Self::Bits => None,
+        }
+    }
+
+    pub(super) fn is_bits(self) -> bool {
+        matches!(self, Self::Bits)
+    }
+}
+
+/// No way: whatever needs one is refused.
+struct ElementsAlone;
+
+impl ElementsAlone {
+    fn refuse(lowering: &mut Lowering<'_>) {
+        let missing = "conversion between numbers and bits";
+        lowering.refuse(|operation| Fault::NotOffered { operation, missing });
+    }
+}
+
+impl Conversions for ElementsAlone {
+    fn sign(&self, lowering: &mut Lowering<'_>, a: Reg, _: Range) -> Reg {
+        Self::refuse(lowering);
+        lowering.fresh(Domain::Bits, lowering.plan.shape(a).cols)
+    }
+
+    fn is_zero(&self, lowering: &mut Lowering<'_>, a: Reg, range: Range) -> Reg {
+        self.sign(lowering, a, range)
+    }
+
+    fn inject(&self, lowering: &mut Lowering<'_>, bit: Reg, to: Domain) -> Reg {
+        Self::refuse(lowering);
+        lowering.fresh(to, lowering.plan.shape(bit).cols)
+    }
+
+    fn shift(&self, lowering: &mut Lowering<'_>, x: Reg, _: Range, _: u8) -> Term {
+        Self::refuse(lowering);
+        Term::Secret(x)
+    }
+}
+
+/// The protocol's own MSB extraction, if it has one.
+fn msb(lowering: &mut Lowering<'_>, a: Reg) -> Option<Reg> {
+    lowering.capabilities.offers(Feature::Msb).then(|| {
+        let dst = lowering.plan.bits(1, lowering.plan.shape(a).cols);
+        lowering.plan.interact(OpKind::Msb { a, dst });
+        dst
+    })
+}
+
+impl Lowering<'_> {
+    /// The top bit of each number, which is in `range`; taken once of each register.
+    pub(super) fn sign(&mut self, a: &Term, range: Range) -> Term {
+        let a = match a {
+            Term::Secret(a) => *a,
+            Term::Public(clear) => return Term::Public(clear.sign()),
+        };
+        if let Some(&known) = self.signs.get(&a) {
+            return Term::Secret(known);
+        }
+        let sign = self.conversions().sign(self, a, range);
+        self.signs.insert(a, sign);
+        Term::Secret(sign)
+    }
+
+    /// Whether a number, which is in `range`, is 0.
+    pub(super) fn is_zero(&mut self, a: Reg, range: Range) -> Reg {
+        self.conversions().is_zero(self, a, range)
+    }
+
+    /// Bits as the numbers 0 and 1; each is turned into a domain's once.
+    pub(super) fn inject(&mut self, bit: Reg, to: Domain) -> Reg {
+        if let Some(&known) = self.injected.get(&(bit, to)) {
+            return known;
+        }
+        let dst = self.conversions().inject(self, bit, to);
+        self.injected.insert((bit, to), dst);
+        dst
+    }
+
+    /// `x >> by`, for an `x` in `range` that is not negative ([`Conversions::shift`]).
+    pub(super) fn shift(&mut self, x: Reg, range: Range, by: u8) -> Term {
+        self.conversions().shift(self, x, range, by)
+    }
+
+    fn conversions(&self) -> &'static dyn Conversions {
+        match self.strategy {
+            Strategy::Elements(conversions) => conversions,
+            Strategy::Bits => unreachable!("numbers that are bits are lowered as circuits"),
+        }
+    }
+
+    fn bits_of(&self, a: Reg) -> u32 {
+        self.plan.shape(a).domain.bits() as u32
+    }
+}

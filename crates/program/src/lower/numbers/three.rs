@@ -1,0 +1,174 @@
+//! Three additive components, `x = x_0 + x_1 + x_2 mod 2^k`, which their holders share without a message.
+//!
+//! A layer of full adders turns the three into two, in the circuit that takes a carry or a sign of them, and without a
+//! message before it. Beyond circuits, all is done by products.
+//!
+//! **Injection.** A bit is `b = b_0 xor b_1 xor b_2`, and each `b_j` is a number that is
+//! shared already ([`Local::BitComponent`]). As numbers `u xor v = u + v - 2 u v`: two products, one after the other.
+//!
+//! **Shift.** For `0 <= x < 2^(k-1)` the integers `x_0 + x_1 + x_2 = x + 2^k w` with `w` in
+//! 0, 1, 2. So
+//!
+//! `x >> d = sum of (x_j >> d) + c - w 2^(k-d)  mod 2^k`,
+//!
+//! where `c`, in 0, 1, 2, is the carry out of the low `d` bits of the sum of the three. Full adders make a sum of two of
+//! it, `s + t`, with `s_i` the exclusive or of the three bits at position `i`, and `t_(i+1)` their majority.
+//!
+//! - *c* is `t_d`, the adders' own carry, and the carry out of the low `d` bits of `s + t`, each 0 or 1: their sum. As
+//!   `t` has no bit 0, the latter needs positions 1 to `d - 1` only.
+//! - *w* takes no carry through all positions, since the top bit of `x` is known to be 0. Let `h` be the sum of
+//!   the top bits of the three, `h = 2m + p` with `m` their majority and `p = s_(k-1)`; and let `v` be the carry that
+//!   comes into the top position, `v = t_(k-1) + g` with `g` that of `s + t`. Then `h + v = 2w`, for the top bit of the
+//!   sum is 0, and so `w = m + (p + v) / 2`. The top bit is also `p xor t_(k-1) xor g`, so `g = p xor t_(k-1)`, and
+//!   `(p + v) / 2 = (p + t_(k-1) + (p xor t_(k-1))) / 2`, which is `p or t_(k-1)`: 0 if both are 0, else
+//!   `(1 + 1) / 2` or `(1 + 1 + 0) / 2`. Hence `w = m + (p or t_(k-1))`: three ANDs, for the two majorities and the or.
+//!
+//! No local function of each component makes `c` or `w` a single bit: rounding takes up to a unit off each of the
+//! three, and so up to three in all.
+//!
+//! Four bits are so to be injected, with weights 1, 1, `-2^(k-d)`, `-2^(k-d)`; three if `d = 1`. Of each the first
+//! product is needed by itself, `e = b_0 xor b_1`. The second ones are only summed:
+//!
+//! `sum of a_i (e_i xor b_(i,2)) = sum of a_i e_i + sum of a_i b_(i,2) + sum of e_i (-2 a_i b_(i,2))`,
+//!
+//! a product of a row and a column, which is one element to send. That makes five products of eight.
+
+use super::carries::{Pair, complement, majority};
+use super::{Conversions, msb};
+use crate::lower::Lowering;
+use crate::lower::term::{Term, limbs};
+use crate::plan::{Domain, Local, MatrixShape, OpKind, Operand, Reg};
+use crate::types::Range;
+use std::sync::Arc;
+use tacit_circuit::{self as circuit, Wire};
+
+/// The strategy.
+pub(super) struct ThreeComponents;
+
+impl Conversions for ThreeComponents {
+    /// With k bits: 2 + ceil(log2(k - 2)) rounds; k - 1 ANDs in full adders, and then of k - 2 positions, k - 2 to
+    /// generate and 2 (k - 3) - ceil(log2(k - 2)) in the tree. Where the protocol has MSB extraction of its own, two
+    /// rounds.
+    fn sign(&self, lowering: &mut Lowering<'_>, a: Reg, _: Range) -> Reg {
+        msb(lowering, a).unwrap_or_else(|| {
+            let bits = lowering.bits_of(a);
+            of_sum(lowering, a, bits, false, |build, sum| sum.bit(build, bits as usize - 1))
+        })
+    }
+
+    /// Whether `x - 1` is all ones. The last component less one is the complement of its negative. 2 (k - 1) ANDs and
+    /// 1 + log2 k rounds.
+    fn is_zero(&self, lowering: &mut Lowering<'_>, a: Reg, _: Range) -> Reg {
+        let bits = lowering.bits_of(a);
+        of_sum(lowering, a, bits, true, |build, sum| sum.is_all_ones(build))
+    }
+
+    /// Two rounds.
+    fn inject(&self, lowering: &mut Lowering<'_>, bit: Reg, to: Domain) -> Reg {
+        let [both, third] = two_and_one(lowering, bit, to);
+        let number = lowering.exclusive_or(&both, &third);
+        lowering.register(&number)
+    }
+
+    /// With d for `by`: 4d - 2 - ceil(log2(d - 1)) ANDs, five products and 4 + ceil(log2(d - 1)) rounds; for d = 1 four
+    /// ANDs, four products and as many rounds.
+    fn shift(&self, lowering: &mut Lowering<'_>, x: Reg, _: Range, by: u8) -> Term {
+        let shape = lowering.plan.shape(x);
+        let shifted = lowering.fresh(shape.domain, shape.cols);
+        lowering.plan.local(Local::ShiftComponents { a: x, by, dst: shifted });
+        let missing = carry_and_wrap(lowering, x, by);
+        lowering.add(&Term::Secret(shifted), &missing)
+    }
+}
+
+/// A bit of each number, from the low bits of two rows that sum to it, or, where `less_one`, to it less one.
+fn of_sum(
+    lowering: &mut Lowering<'_>,
+    a: Reg,
+    bits: u32,
+    less_one: bool,
+    bit: impl FnOnce(&mut circuit::Builder, &Pair) -> Wire,
+) -> Reg {
+    let cols = lowering.plan.shape(a).cols;
+    let mut build = circuit::Builder::new();
+    let mut summands = [(); 3].map(|()| build.input(bits));
+    if less_one {
+        complement(&mut build, &mut summands[2]);
+    }
+    let sum = Pair::of_three(&mut build, &summands);
+    let bit = bit(&mut build, &sum);
+    let circuit = lowering.laid_out(&Arc::new(build.finish(vec![vec![bit]])), vec![false; 3]);
+    let dst = lowering.plan.bits(1, cols);
+    let component = |component| Operand::Component { a, component, negate: less_one && component == 2 };
+    lowering.plan.interact(OpKind::Circuit { circuit, inputs: [0, 1, 2].map(component).to_vec(), dst });
+    dst
+}
+
+/// `c - w 2^(k-by)`.
+fn carry_and_wrap(lowering: &mut Lowering<'_>, x: Reg, by: u8) -> Term {
+    let shape = lowering.plan.shape(x);
+    let bits = shape.domain.bits();
+    let (low, top) = (usize::from(by), bits as usize - 1);
+    let mut build = circuit::Builder::new();
+    let summands = [(); 3].map(|()| build.input(bits as u32));
+    let sum = Pair::of_three(&mut build, &summands);
+    let tops = summands.map(|summand| summand[top]);
+    let (parity, carried) = (sum.first(top), sum.second(top));
+    let neither = {
+        let (p, t) = (build.not(parity), build.not(carried));
+        build.and(p, t)
+    };
+    let wraps = [majority(&mut build, tops), build.not(neither)];
+    let carries = [sum.second(low)].into_iter().chain(sum.carry_into(&mut build, low));
+    let modulus = shape.domain.modulus();
+    let weight = modulus.sub(0, 1 << (bits - u64::from(by)));
+    let weighted: Vec<(circuit::Wire, u128)> =
+        carries.map(|carry| (carry, 1)).chain(wraps.map(|wrap| (wrap, weight))).collect();
+    let (outputs, weights): (Vec<_>, Vec<_>) = weighted.into_iter().unzip();
+    let dst = lowering.plan.bits(1, weights.len() * shape.cols);
+    let circuit = lowering.laid_out(&Arc::new(build.finish(vec![outputs])), vec![false; 3]);
+    let inputs = [0, 1, 2].map(|component| Operand::Component { a: x, component, negate: false }).to_vec();
+    lowering.plan.interact(OpKind::Circuit { circuit, inputs, dst });
+    weighted_sum(lowering, dst, &weights, shape.domain)
+}
+
+/// Of bits that stand group after group, of as many as there are weights: the weighted sum of each group.
+fn weighted_sum(lowering: &mut Lowering<'_>, bits: Reg, weights: &[u128], domain: Domain) -> Term {
+    let count = weights.len();
+    let groups = lowering.plan.shape(bits).cols / count;
+    let [both, third] = two_and_one(lowering, bits, domain);
+    let modulus = domain.modulus();
+    let mut diagonal = vec![0; count * count];
+    for (place, &weight) in weights.iter().enumerate() {
+        diagonal[place * (count + 1)] = modulus.sub(0, modulus.add(weight, weight));
+    }
+    let (column, diagonal) = (limbs(weights, domain), limbs(&diagonal, domain));
+    let rows = MatrixShape { batch: 1, m: groups, k: count, n: 1 };
+    // The third components first: they are gone before the others' product comes.
+    let third_sum = times(lowering, &third, &column, rows);
+    let scaled = times(lowering, &third, &diagonal, MatrixShape { n: count, ..rows });
+    let both_sum = times(lowering, &both, &column, rows);
+    let (a, b, dst) = (lowering.register(&both), lowering.register(&scaled), lowering.fresh(domain, groups));
+    lowering.plan.interact(OpKind::MatMul { a, b, shape: MatrixShape { batch: groups, m: 1, ..rows }, dst });
+    let sum = lowering.add(&third_sum, &both_sum);
+    lowering.add(&sum, &Term::Secret(dst))
+}
+
+/// Secret rows by a public matrix.
+fn times(lowering: &mut Lowering<'_>, rows: &Term, c: &Arc<[u64]>, shape: MatrixShape) -> Term {
+    let dst = lowering.fresh(lowering.domain_of(rows), shape.m * shape.n);
+    let (a, c) = (lowering.register(rows), c.clone());
+    lowering.plan.local(Local::MatMulPublic { a, c, left: false, shape, dst });
+    Term::Secret(dst)
+}
+
+/// `b_0 xor b_1` and `b_2` of the components of bits, as numbers: a product.
+fn two_and_one(lowering: &mut Lowering<'_>, bits: Reg, to: Domain) -> [Term; 2] {
+    let cols = lowering.plan.shape(bits).cols;
+    let [first, second, third] = [0, 1, 2].map(|component| {
+        let dst = lowering.fresh(to, cols);
+        lowering.plan.local(Local::BitComponent { a: bits, component, dst });
+        Term::Secret(dst)
+    });
+    [lowering.exclusive_or(&first, &second), third]
+}

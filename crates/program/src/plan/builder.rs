@@ -1,0 +1,296 @@
+//! From steps in an order in which each register is written before it is read, to levels.
+
+use super::{
+    Domain, Form, InputOp, Level, Local, Op, OpKind, Opening, OutputOp, Plan, PublicInput, Reg, Region,
+    Register, Rows, Stage, To, WINDOW, Width,
+};
+use crate::capabilities::{self, Feature, Features};
+
+/// Builds a [`Plan`], step by step, in an order in which every register is written before it is read.
+#[derive(Debug, Default)]
+pub struct Builder {
+    roles: Vec<String>,
+    registers: Vec<Register>,
+    /// The level in which a register's value can first be read.
+    ready: Vec<usize>,
+    /// The last level that reads or writes a register.
+    used: Vec<usize>,
+    inputs: Vec<InputOp>,
+    public_inputs: Vec<PublicInput>,
+    ops: Vec<Op>,
+    regions: Vec<Region>,
+    /// That of the next operations.
+    region: u32,
+    levels: Vec<Level>,
+    outputs: Vec<OutputOp>,
+    node: u32,
+    needs: Features,
+}
+
+impl Builder {
+    /// An empty plan.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Says which node of the program the next steps come from.
+    pub fn at_node(&mut self, node: u32) {
+        self.node = node;
+    }
+
+    /// A new region: an arm of the branch with this condition, in the region `parent`.
+    pub fn region(&mut self, parent: u32, condition: Rows, arm: u8) -> u32 {
+        self.needs = self.needs.with(Feature::Branches);
+        self.regions.push(Region { parent, condition, arm });
+        self.regions.len() as u32
+    }
+
+    /// Says which region the next operations are in.
+    pub fn in_region(&mut self, region: u32) {
+        self.region = region;
+    }
+
+    /// What the plan needs of a protocol so far.
+    pub fn needs(&self) -> Features {
+        self.needs
+    }
+
+    /// The index of a participant, added if it is new.
+    pub fn role(&mut self, name: &str) -> u32 {
+        if let Some(found) = self.roles.iter().position(|role| role == name) {
+            return found as u32;
+        }
+        self.roles.push(name.to_owned());
+        self.roles.len() as u32 - 1
+    }
+
+    /// A new register of ring elements.
+    pub fn ring(&mut self, width: Width, cols: usize) -> Reg {
+        self.row(Domain::Ring(width), cols)
+    }
+
+    /// A new register of one row.
+    pub fn row(&mut self, domain: Domain, cols: usize) -> Reg {
+        self.push(Register { domain, rows: 1, cols, public: false })
+    }
+
+    /// A new public register of one row.
+    pub fn public(&mut self, domain: Domain, cols: usize) -> Reg {
+        self.push(Register { domain, rows: 1, cols, public: true })
+    }
+
+    /// A new register of bits.
+    pub fn bits(&mut self, rows: u32, cols: usize) -> Reg {
+        self.push(Register { domain: Domain::Bits, rows, cols, public: false })
+    }
+
+    /// The shape of a register.
+    pub fn shape(&self, reg: Reg) -> Register {
+        self.registers[reg as usize]
+    }
+
+    /// A value that `owner` gives, into `reg`, element by element.
+    pub fn input(&mut self, owner: u32, reg: Reg) {
+        self.input_as(owner, reg, Form::Elements);
+    }
+
+    /// A value that `owner` gives, into `reg`, where its elements have this form.
+    pub fn input_as(&mut self, owner: u32, reg: Reg, form: Form) {
+        self.inputs.push(InputOp { owner, reg, form, node: self.node });
+    }
+
+    /// A value that all parties hold, into the public register `reg`, where its elements have this form.
+    pub fn public_input(&mut self, reg: Reg, form: Form) {
+        self.needs = self.needs.with(Feature::PublicInputs);
+        self.public_inputs.push(PublicInput { reg, form, node: self.node });
+    }
+
+    /// Reveals `reg` after the last level, element by element.
+    pub fn output(&mut self, reg: Reg, to: To) {
+        self.output_as(reg, to, Form::Elements);
+    }
+
+    /// Reveals `reg`, where elements have this form, after the last level.
+    pub fn output_as(&mut self, reg: Reg, to: To, form: Form) {
+        self.outputs.push(OutputOp { reg, form, to, node: self.node });
+    }
+
+    /// Lets nothing be written to `reg` before `other` is written: for large work that goes slab by slab, so that one
+    /// slab's registers are free before the next one's are filled.
+    pub fn after(&mut self, reg: Reg, other: Reg) {
+        self.ready[reg as usize] = self.ready[reg as usize].max(self.ready[other as usize]);
+    }
+
+    /// Lets nothing be written to `reg` before the level before that in which `other` can be read: for what is needed
+    /// together with `other`, and takes a level to come.
+    pub fn one_level_before(&mut self, reg: Reg, other: Reg) {
+        let level = self.ready[other as usize].saturating_sub(1);
+        self.ready[reg as usize] = self.ready[reg as usize].max(level);
+    }
+
+    /// Adds a local step.
+    pub fn local(&mut self, step: Local) {
+        let reads_public = step.reads().into_iter().any(|reg| self.shape(reg).public);
+        let (step_needs, dst) = (capabilities::of_step(&step), self.shape(step.writes()));
+        self.needs = self.needs.and(step_needs);
+        if reads_public {
+            self.needs = self.needs.with(Feature::PublicSteps);
+        }
+        debug_assert!(
+            !dst.public || step.reads().into_iter().all(|reg| self.shape(reg).public),
+            "a public register is made of public ones"
+        );
+        let mut level = self.ready[step.writes() as usize];
+        for reg in step.reads() {
+            level = level.max(self.ready[reg as usize]);
+        }
+        for reg in step.reads() {
+            self.touch(reg, level);
+        }
+        let dst = step.writes();
+        self.touch(dst, level);
+        self.ready[dst as usize] = level;
+        self.level(level).local.push(step);
+    }
+
+    /// Adds an interactive operation.
+    pub fn interact(&mut self, kind: OpKind) {
+        self.needs = self.needs.and(capabilities::of_operation(&kind));
+        assert!(
+            self.region == 0 || !matches!(kind, OpKind::Open { how: Opening::Verified, .. }),
+            "what tells something can't be opened inside a branch"
+        );
+        let mut reads = kind.reads();
+        let around = |inner: u32| self.regions.get((inner as usize).checked_sub(1)?);
+        let regions = std::iter::successors(around(self.region), |region| around(region.parent));
+        reads.extend(regions.map(|region| region.condition.reg));
+        let writes = kind.writes();
+        let first = reads.iter().chain(&writes).map(|&reg| self.ready[reg as usize]).max().unwrap_or(0);
+        let stages = kind.stages();
+        let op = self.ops.len() as u32;
+        self.ops.push(Op { kind, node: self.node, region: self.region });
+        for stage in 0..stages {
+            self.level(first + stage as usize).stages.push(Stage { op, stage });
+        }
+        let last = first + stages as usize - 1;
+        for &reg in reads.iter().chain(&writes) {
+            self.touch(reg, last);
+        }
+        for reg in writes {
+            self.ready[reg as usize] = last + 1;
+        }
+    }
+
+    /// The finished plan.
+    pub fn finish(mut self) -> Plan {
+        let last = self.ready.iter().zip(&self.registers).map(|(&ready, _)| ready).max().unwrap_or(0);
+        if !self.registers.is_empty() {
+            self.level(last);
+        }
+        let kept: std::collections::HashSet<Reg> = self.outputs.iter().map(|output| output.reg).collect();
+        for reg in 0..self.registers.len() as Reg {
+            if !kept.contains(&reg) {
+                let level = self.used[reg as usize];
+                self.levels[level].free.push(reg);
+            }
+        }
+        while self.levels.last().is_some_and(|level| level.local.is_empty() && level.stages.is_empty()) {
+            self.levels.pop();
+        }
+        Plan {
+            roles: self.roles,
+            registers: self.registers,
+            inputs: self.inputs,
+            public_inputs: self.public_inputs,
+            ops: self.ops,
+            regions: self.regions,
+            levels: self.levels,
+            outputs: self.outputs,
+            window: WINDOW,
+        }
+    }
+
+    fn push(&mut self, register: Register) -> Reg {
+        self.needs = self.needs.with(capabilities::of_domain(register.domain));
+        self.registers.push(register);
+        self.ready.push(0);
+        self.used.push(0);
+        self.registers.len() as Reg - 1
+    }
+
+    fn touch(&mut self, reg: Reg, level: usize) {
+        let used = &mut self.used[reg as usize];
+        *used = (*used).max(level);
+    }
+
+    fn level(&mut self, index: usize) -> &mut Level {
+        while self.levels.len() <= index {
+            self.levels.push(Level::default());
+        }
+        &mut self.levels[index]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plan::Layout;
+
+    #[test]
+    fn independent_operations_share_a_level_and_registers_are_freed_after_their_last_use() {
+        let mut builder = Builder::new();
+        let owner = builder.role("alice");
+        let [a, b, c, d, e] = std::array::from_fn(|_| builder.ring(Width::W64, 4));
+        builder.input(owner, a);
+        builder.input(owner, b);
+        builder.interact(OpKind::Mul { a, b, dst: c });
+        builder.interact(OpKind::Mul { a, b: a, dst: d });
+        builder.local(Local::Add { a: c, b: d, dst: e });
+        builder.output(e, To::All);
+        let plan = builder.finish();
+        assert_eq!(plan.depth(), 1);
+        assert_eq!(plan.levels.len(), 2);
+        assert_eq!(plan.levels[0].stages.len(), 2);
+        assert_eq!(plan.levels[0].free, [a, b]);
+        assert_eq!(plan.levels[1].free, [c, d]);
+    }
+
+    #[test]
+    fn a_slab_waits_until_the_one_before_is_free() {
+        let mut builder = Builder::new();
+        let owner = builder.role("alice");
+        let a = builder.ring(Width::W8, 4);
+        builder.input(owner, a);
+        let mut products: Vec<Reg> = Vec::new();
+        for _ in 0..2 {
+            let [copy, product] = std::array::from_fn(|_| builder.ring(Width::W8, 4));
+            if let Some(&before) = products.last() {
+                builder.after(copy, before);
+            }
+            builder.local(Local::Copy { a, layout: Layout::whole(&[4]), at: 0, dst: copy });
+            builder.interact(OpKind::Mul { a: copy, b: copy, dst: product });
+            products.push(product);
+        }
+        for product in products {
+            builder.output(product, To::All);
+        }
+        let plan = builder.finish();
+        assert_eq!(plan.depth(), 2);
+        assert_eq!([&plan.levels[0].free[..], &plan.levels[1].free], [&[1][..], &[0, 3]]);
+    }
+
+    #[test]
+    fn an_operation_of_two_stages_stands_in_two_levels() {
+        let mut builder = Builder::new();
+        let bit = builder.bits(1, 3);
+        let number = builder.ring(Width::W32, 3);
+        let square = builder.ring(Width::W32, 3);
+        builder.interact(OpKind::Inject { a: Rows::one(bit, 0), dst: number });
+        builder.interact(OpKind::Mul { a: number, b: number, dst: square });
+        builder.output(square, To::All);
+        let plan = builder.finish();
+        assert_eq!(plan.depth(), 3);
+        assert_eq!(plan.levels[1].stages, [Stage { op: 0, stage: 1 }]);
+        assert_eq!(plan.levels[1].free, [bit]);
+    }
+}

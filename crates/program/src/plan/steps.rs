@@ -1,0 +1,294 @@
+//! What a plan does: steps without messages, and operations for which parties exchange messages.
+
+use super::{Plan, Reg, Rows};
+use std::sync::Arc;
+use tacit_circuit::Layered;
+
+/// Public numbers. Those written into a plan: elements are reduced and stand one to a word, or to two words, the low one
+/// first, as [`Domain::limbs`] says; bits are packed.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Public {
+    /// The same element everywhere (a bit is 0 or 1).
+    Splat(u128),
+    /// An element for every place.
+    Vector(Arc<[u64]>),
+    /// Those of a public register of the same domain and length.
+    Register(Reg),
+}
+
+impl Public {
+    /// The register, if it is one.
+    pub const fn register(&self) -> Option<Reg> {
+        match self {
+            Self::Register(reg) => Some(*reg),
+            Self::Splat(_) | Self::Vector(_) => None,
+        }
+    }
+}
+
+/// A strided walk over a register: element `(i_0, i_1, ...)` of `shape`, in row-major order, is the source's
+/// `offset + sum of i_j * strides[j]`. Carries slices, transposes, broadcasts (stride 0) and reversals.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Layout {
+    /// Where the walk begins.
+    pub offset: usize,
+    /// Lengths of the axes.
+    pub shape: Vec<usize>,
+    /// Steps of the axes, in elements.
+    pub strides: Vec<isize>,
+}
+
+/// A product of `batch` pairs of matrices, each m x k by k x n, all in row-major order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct MatrixShape {
+    /// Pairs of matrices.
+    pub batch: usize,
+    /// Rows of the left one and of the product.
+    pub m: usize,
+    /// Columns of the left one, rows of the right one.
+    pub k: usize,
+    /// Columns of the right one and of the product.
+    pub n: usize,
+}
+
+/// A step that needs no message. `dst` may not be one of the operands. *Ring* stands for all domains but bits.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[expect(missing_docs, reason = "a variant's line says what its fields are")]
+pub enum Local {
+    /// `dst` = a public value, as a sharing of it.
+    Constant { value: Public, dst: Reg },
+    /// Ring: `dst = a + b`.
+    Add { a: Reg, b: Reg, dst: Reg },
+    /// Ring: `dst = a - b`.
+    Sub { a: Reg, b: Reg, dst: Reg },
+    /// Ring: `dst = a + c`.
+    AddPublic { a: Reg, c: Public, dst: Reg },
+    /// Ring: `dst = a * c`.
+    MulPublic { a: Reg, c: Public, dst: Reg },
+    /// Ring: the matrix product `a * c`, or `c * a` where `left`; the public matrices are all given, as in [`Public`].
+    MatMulPublic { a: Reg, c: Arc<[u64]>, left: bool, shape: MatrixShape, dst: Reg },
+    /// Ring: `a` seen as `outer x axis x inner`, summed over the middle axis.
+    Sum { a: Reg, outer: usize, axis: usize, inner: usize, dst: Reg },
+    /// Either domain, single rows: elements of `a` as the layout walks them, to `dst` from `at` on.
+    Copy { a: Reg, layout: Layout, at: usize, dst: Reg },
+    /// Bits: `dst = a ^ b`.
+    Xor { a: Rows, b: Rows, dst: Rows },
+    /// Bits: `dst = !a`.
+    Not { a: Rows, dst: Rows },
+    /// Bits: `dst = a`.
+    CopyRows { a: Rows, dst: Rows },
+    /// Bits, single rows: `dst = a ^ c`.
+    XorPublic { a: Reg, c: Public, dst: Reg },
+    /// Bits, single rows: `dst = a & c`.
+    AndPublic { a: Reg, c: Public, dst: Reg },
+    /// A row of bits to the ring of words of `dst`: additive component `component` of each, of three, as the number 0
+    /// or 1.
+    BitComponent { a: Reg, component: u8, dst: Reg },
+    /// Ring of words, three additive components: `dst = (x_0 >> by) + (x_1 >> by) + (x_2 >> by)`, zeros coming in.
+    ShiftComponents { a: Reg, by: u8, dst: Reg },
+    /// Public: the low bits of each number of `a`, as elements 0 and 1 of the domain of `dst`: first the lowest ones of all
+    /// numbers, then the next ones.
+    PublicBits { a: Reg, bits: u8, dst: Reg },
+    /// Either domain, single rows: `dst[i] = a[index[i]]`, for a public register of places. A place that `a` hasn't ends
+    /// the run.
+    Gather { a: Reg, index: Reg, dst: Reg },
+}
+
+/// When an opening may happen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Opening {
+    /// The value tells nothing whatever the inputs are and whatever a deviator adds, as it is masked. The protocol
+    /// records the opening, and checks it before an output at the latest.
+    Masked,
+    /// The value may depend on secrets, and is meant to be known. All that it depends on is checked first.
+    Verified,
+}
+
+/// The additive component that is `T` in a sharing of two.
+pub const SECOND_COMPONENT: u8 = 2;
+
+/// An operand of a circuit: where the bits of one of its inputs are, for every instance.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Operand {
+    /// In one row: instance after instance, each with all bits of the input.
+    Each(Reg),
+    /// A row for each bit of the input, with a column for every instance.
+    Rows(Reg),
+    /// In one row: the same bits for all instances; a late input of the circuit ([`Layered::with_late`]).
+    Same(Reg),
+    /// In one row of a ring of words, with a number for every instance: the low bits of one of its additive components,
+    /// or of that one's negative modulo 2^k. No message. Of a sharing of two only [`SECOND_COMPONENT`]: what
+    /// [`OpKind::Split`] is to the first.
+    Component {
+        /// The numbers.
+        a: Reg,
+        /// Which additive component: 0, 1 or 2.
+        component: u8,
+        /// Whether the bits are those of its negative.
+        negate: bool,
+    },
+}
+
+impl Operand {
+    /// The register.
+    pub const fn reg(self) -> Reg {
+        match self {
+            Self::Each(reg) | Self::Rows(reg) | Self::Same(reg) | Self::Component { a: reg, .. } => reg,
+        }
+    }
+}
+
+/// An operation for which parties exchange messages. *Ring* stands for all domains but bits in products, and for
+/// [`Domain::Ring`] in conversions.
+///
+/// `Split`, `Inject` and `Shift` are for protocols whose sharing has two additive components, `x = S + T mod 2^k`, of
+/// which one party knows `S` and the others know `T`. With three, ANDs and products do the same.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[expect(missing_docs, reason = "a variant's line says what its fields are")]
+pub enum OpKind {
+    /// Bits: `dst = a & b`, row by row.
+    And { a: Rows, b: Rows, dst: Rows },
+    /// Ring: `dst = a * b`.
+    Mul { a: Reg, b: Reg, dst: Reg },
+    /// Ring: the matrix product.
+    MatMul { a: Reg, b: Reg, shape: MatrixShape, dst: Reg },
+    /// Ring to bits: rows 0 to `bits - 1` of `s` are the low bits of `S`. Only circuits read `s`
+    /// ([`Operand::Rows`]).
+    Split { a: Reg, bits: u8, s: Reg },
+    /// One row of bits to the ring of `dst`: 0 or 1. Two stages.
+    Inject { a: Rows, dst: Reg },
+    /// Ring, for `0 <= x < 2^(k-1)`: `dst = (S >> by) + (T >> by) - w 2^(k-by)`, where `w`, the wrap of
+    /// `S + T`, is 1 if the top bit of `S` or of `T` is. What is missing to `x >> by` is the carry out of the
+    /// low `by` bits of `S + T`. Two stages.
+    Shift { a: Reg, by: u8, dst: Reg },
+    /// MSB extraction, ring to one row of bits: the top bit of each number. Two stages. For protocols with a way of
+    /// their own.
+    Msb { a: Reg, dst: Reg },
+    /// Bits: a circuit, on as many instances as `dst` has room for. `dst` is one row: instance after instance,
+    /// each with the bits of all outputs. One stage, and as many rounds as the circuit is deep for every window of
+    /// tiles ([`Plan::window`]).
+    Circuit { circuit: Arc<Layered>, inputs: Vec<Operand>, dst: Reg },
+    /// Either domain, one row: the values of `a` to all parties, in the public register `dst`.
+    Open { a: Reg, dst: Reg, how: Opening },
+    /// Either domain, one row: elements that nobody knows, uniform and independent of each other; if `bits`, each of them 0
+    /// or 1.
+    Random { dst: Reg, bits: bool },
+}
+
+impl OpKind {
+    /// Levels that the operation stands in.
+    pub const fn stages(&self) -> u8 {
+        match self {
+            Self::And { .. }
+            | Self::Mul { .. }
+            | Self::MatMul { .. }
+            | Self::Split { .. }
+            | Self::Circuit { .. }
+            | Self::Open { .. }
+            | Self::Random { .. } => 1,
+            Self::Inject { .. } | Self::Shift { .. } | Self::Msb { .. } => 2,
+        }
+    }
+
+    /// What a stage's messages are counted by: the stage itself, or all layers of a circuit that have ANDs.
+    pub fn layers(&self, stage: u8) -> std::ops::Range<u32> {
+        match self {
+            Self::Circuit { circuit, .. } => 0..circuit.depth(),
+            _ => u32::from(stage)..u32::from(stage) + 1,
+        }
+    }
+
+    /// The registers read.
+    pub fn reads(&self) -> Vec<Reg> {
+        match self {
+            Self::And { a, b, .. } => vec![a.reg, b.reg],
+            Self::Mul { a, b, .. } | Self::MatMul { a, b, .. } => vec![*a, *b],
+            Self::Split { a, .. } | Self::Shift { a, .. } | Self::Msb { a, .. } | Self::Open { a, .. } => {
+                vec![*a]
+            }
+            Self::Random { .. } => vec![],
+            Self::Inject { a, .. } => vec![a.reg],
+            Self::Circuit { inputs, .. } => inputs.iter().map(|input| input.reg()).collect(),
+        }
+    }
+
+    /// The registers written.
+    pub fn writes(&self) -> Vec<Reg> {
+        match self {
+            Self::And { dst, .. } => vec![dst.reg],
+            Self::Split { s: dst, .. }
+            | Self::Mul { dst, .. }
+            | Self::MatMul { dst, .. }
+            | Self::Inject { dst, .. }
+            | Self::Shift { dst, .. }
+            | Self::Msb { dst, .. }
+            | Self::Circuit { dst, .. }
+            | Self::Open { dst, .. }
+            | Self::Random { dst, .. } => vec![*dst],
+        }
+    }
+
+    /// Elements of the result that can be worked on apart from one another: columns of bits (all rows of a
+    /// column go together), ring elements, entries of a matrix product, or a circuit's instances.
+    pub fn extent(&self, plan: &Plan) -> usize {
+        match self {
+            Self::And { dst, .. } => plan.registers[dst.reg as usize].cols,
+            Self::Mul { dst, .. }
+            | Self::Inject { dst, .. }
+            | Self::Shift { dst, .. }
+            | Self::Msb { dst, .. }
+            | Self::Open { dst, .. }
+            | Self::Random { dst, .. } => plan.registers[*dst as usize].cols,
+            Self::MatMul { shape, .. } => shape.batch * shape.m * shape.n,
+            Self::Split { s, .. } => plan.registers[*s as usize].cols,
+            Self::Circuit { circuit, dst, .. } => {
+                plan.registers[*dst as usize].cols / circuit.output_slots.len().max(1)
+            }
+        }
+    }
+}
+
+impl Local {
+    /// The registers read.
+    pub fn reads(&self) -> Vec<Reg> {
+        match self {
+            Self::Constant { value, .. } => value.register().into_iter().collect(),
+            Self::Add { a, b, .. } | Self::Sub { a, b, .. } | Self::Gather { a, index: b, .. } => {
+                vec![*a, *b]
+            }
+            Self::AddPublic { a, c, .. }
+            | Self::MulPublic { a, c, .. }
+            | Self::XorPublic { a, c, .. }
+            | Self::AndPublic { a, c, .. } => std::iter::once(*a).chain(c.register()).collect(),
+            Self::MatMulPublic { a, .. }
+            | Self::Sum { a, .. }
+            | Self::Copy { a, .. }
+            | Self::BitComponent { a, .. }
+            | Self::ShiftComponents { a, .. }
+            | Self::PublicBits { a, .. } => vec![*a],
+            Self::Xor { a, b, .. } => vec![a.reg, b.reg],
+            Self::Not { a, .. } | Self::CopyRows { a, .. } => vec![a.reg],
+        }
+    }
+
+    /// The register written.
+    pub fn writes(&self) -> Reg {
+        match self {
+            Self::Constant { dst, .. }
+            | Self::Add { dst, .. }
+            | Self::Sub { dst, .. }
+            | Self::AddPublic { dst, .. }
+            | Self::MulPublic { dst, .. }
+            | Self::MatMulPublic { dst, .. }
+            | Self::Sum { dst, .. }
+            | Self::Copy { dst, .. }
+            | Self::XorPublic { dst, .. }
+            | Self::AndPublic { dst, .. }
+            | Self::BitComponent { dst, .. }
+            | Self::ShiftComponents { dst, .. }
+            | Self::PublicBits { dst, .. }
+            | Self::Gather { dst, .. } => *dst,
+            Self::Xor { dst, .. } | Self::Not { dst, .. } | Self::CopyRows { dst, .. } => dst.reg,
+        }
+    }
+}
