@@ -57,7 +57,9 @@ use choice::{Choice, Comparison};
 use inputs::take_seeds;
 use state::AstraEngine;
 use std::sync::Arc;
-use tacit_engine::{Checks, Client, Engine, Error, Participants, Protocol, ProtocolSpec, Security};
+use tacit_engine::{
+    Checks, Client, Engine, Error, Participants, Protocol, ProtocolSpec, Security, Threshold,
+};
 use tacit_program::cost::{Flow, Phase, Step, in_phase};
 use tacit_program::plan::{Op, Plan};
 use tacit_program::{Capabilities, Feature};
@@ -90,7 +92,7 @@ impl Astra {
 static SPEC: ProtocolSpec = ProtocolSpec {
     name: "astra",
     parties: 3..=3,
-    corruptions: "one of three",
+    corruptions: Threshold::HonestMajority,
     security: Security::SemiHonest,
     source: "Chaudhari et al. 2019",
 };
@@ -111,6 +113,10 @@ impl Protocol for Astra {
 
     fn parameter_values(&self) -> String {
         self.0.text()
+    }
+
+    fn roles(&self) -> Vec<usize> {
+        self.0.seats.parties()
     }
 
     fn capabilities(&self) -> Capabilities {

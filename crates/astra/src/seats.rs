@@ -37,6 +37,11 @@ impl Seats {
         self.0[role]
     }
 
+    /// The parties that play all roles, in their order.
+    pub(crate) fn parties(self) -> Vec<usize> {
+        self.0.to_vec()
+    }
+
     /// From a role to a role.
     pub(crate) fn flow(self, from: usize, to: usize, bits: u64) -> Flow {
         Flow { from: self.party(from), to: self.party(to), bits }

@@ -6,7 +6,9 @@ use crate::cost;
 use crate::inputs::take_seeds;
 use crate::state::AstraEngine;
 use std::sync::Arc;
-use tacit_engine::{Checks, Client, Engine, Error, Participants, Protocol, ProtocolSpec, Security};
+use tacit_engine::{
+    Checks, Client, Engine, Error, Participants, Protocol, ProtocolSpec, Security, Threshold,
+};
 use tacit_program::cost::{Flow, Phase, Step, in_phase};
 use tacit_program::plan::Plan;
 use tacit_program::{Capabilities, Feature};
@@ -39,7 +41,7 @@ impl AstraMalicious {
 static SPEC: ProtocolSpec = ProtocolSpec {
     name: "astra-malicious",
     parties: 3..=3,
-    corruptions: "one of three",
+    corruptions: Threshold::HonestMajority,
     security: Security::MaliciousAbort,
     source: "Chaudhari et al. 2019",
 };
@@ -64,6 +66,10 @@ impl Protocol for AstraMalicious {
 
     fn prepares(&self) -> bool {
         true
+    }
+
+    fn roles(&self) -> Vec<usize> {
+        self.0.seats.parties()
     }
 
     fn capabilities(&self) -> Capabilities {

@@ -1,19 +1,24 @@
 //! The suite that every protocol has to pass.
 
 use tacit_astra::Astra;
+use tacit_session::step;
 use tacit_testkit::conformance::Subject;
 
 const SUBJECT: fn() -> Subject = || Subject {
     protocol: &Astra::IN_ORDER,
+    parties: 3,
     // Clients draw nothing.
     told: |_, _, _| false,
     fresh_masks: false,
     baseline: concat!(env!("CARGO_MANIFEST_DIR"), "/../../vectors/wire/astra.txt").into(),
+    broadcasts: false,
+    sorts: &[],
+    one_in: 1,
 };
 
 tacit_testkit::conformance!(SUBJECT());
 
 #[test]
 fn views_ahead_of_time_and_online_together() {
-    tacit_testkit::conformance::views::ahead(&SUBJECT());
+    tacit_testkit::conformance::views::ahead(&SUBJECT(), step::CHECK_DIGEST);
 }

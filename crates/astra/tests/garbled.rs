@@ -8,10 +8,14 @@ use tacit_testkit::conformance::Subject;
 
 tacit_testkit::conformance!(Subject {
     protocol: &Astra::GARBLED,
+    parties: 3,
     // Clients draw nothing.
     told: |_, _, _| false,
     fresh_masks: false,
     baseline: concat!(env!("CARGO_MANIFEST_DIR"), "/../../vectors/wire/astra-garbled.txt").into(),
+    broadcasts: false,
+    sorts: &[],
+    one_in: 1,
 }; views: input and mul less maximum);
 
 /// By garbling a comparison takes two messages, one after the other, whatever the width; and exactly these bits.

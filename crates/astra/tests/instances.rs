@@ -52,7 +52,7 @@ fn products(len: usize, summed: bool) -> Case {
     builder.interact(kind);
     builder.output(c, To::All);
     let values = |seed: u64| (0..len as u64).map(|at| at.wrapping_mul(seed)).collect();
-    Case::new(&PROTOCOL, builder.finish(), &[values(0x9e37_79b9_7f4a_7c15), values(3)])
+    Case::new(&PROTOCOL, 3, builder.finish(), &[values(0x9e37_79b9_7f4a_7c15), values(3)])
 }
 
 #[test]
@@ -110,7 +110,7 @@ fn mixed() -> Case {
     builder.output(q, To::All);
     let numbers = |seed: u64| (0..70).map(|at| at * at * seed).collect();
     let bits = (0..70).map(|at| (at % 3) & 1).collect();
-    Case::new(&PROTOCOL, builder.finish(), &[numbers(77), numbers(40_503), bits])
+    Case::new(&PROTOCOL, 3, builder.finish(), &[numbers(77), numbers(40_503), bits])
 }
 
 /// Every party prepares some instances, and then runs them all in the same session.
@@ -176,7 +176,7 @@ fn garbled() -> Case {
     builder.output(below, To::All);
     builder.output(square_below, To::All);
     let numbers = (0..600_u64).map(|at| at.wrapping_mul(0x9e37_79b9) & 0xffff).collect();
-    Case::new(&AstraMalicious::GARBLED, builder.finish(), &[numbers])
+    Case::new(&AstraMalicious::GARBLED, 3, builder.finish(), &[numbers])
 }
 
 #[test]
@@ -294,6 +294,6 @@ fn matrices_without_entries_are_refused() {
     let c = builder.row(Domain::Ring(Width::W64), 4);
     builder.interact(OpKind::MatMul { a, b, shape: MatrixShape { batch: 1, m: 2, k: 0, n: 2 }, dst: c });
     builder.output(c, To::All);
-    let run = Case::new(&PROTOCOL, builder.finish(), &[]).run(&Draws::fixed(1));
+    let run = Case::new(&PROTOCOL, 3, builder.finish(), &[]).run(&Draws::fixed(1));
     assert!(run.endings.iter().flatten().all(|ending| ending.result.is_err()));
 }

@@ -1,19 +1,24 @@
 //! The suite for the protocol that checks its products.
 
 use tacit_astra::AstraMalicious;
+use tacit_session::step;
 use tacit_testkit::conformance::Subject;
 
 const SUBJECT: fn() -> Subject = || Subject {
     protocol: &AstraMalicious::IN_ORDER,
+    parties: 3,
     // Clients draw nothing.
     told: |_, _, _| false,
     fresh_masks: false,
     baseline: concat!(env!("CARGO_MANIFEST_DIR"), "/../../vectors/wire/astra-malicious.txt").into(),
+    broadcasts: false,
+    sorts: &[],
+    one_in: 1,
 };
 
 tacit_testkit::conformance!(SUBJECT(); views: input input_bits circuit and mul matmul);
 
 #[test]
 fn views_ahead_of_time_and_online_together() {
-    tacit_testkit::conformance::views::ahead(&SUBJECT());
+    tacit_testkit::conformance::views::ahead(&SUBJECT(), step::CHECK_DIGEST);
 }

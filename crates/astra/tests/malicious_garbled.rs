@@ -8,10 +8,11 @@ use tacit_testkit::conformance::Subject;
 
 tacit_testkit::conformance!(Subject {
     protocol: &AstraMalicious::GARBLED,
+    parties: 3,
     // Clients draw nothing.
     told: |_, _, _| false,
     fresh_masks: false,
-    baseline: concat!(env!("CARGO_MANIFEST_DIR"), "/../../vectors/wire/astra-malicious-garbled.txt").into(),
+    baseline: concat!(env!("CARGO_MANIFEST_DIR"), "/../../vectors/wire/astra-malicious-garbled.txt").into(), broadcasts: false, sorts: &[], one_in: 1,
 }; views: input and mul less maximum);
 
 /// Of a number of l bits: 2 l - 3 ANDs, 2 l commitments, l + 1 labels and as many commitments offline; l labels and a

@@ -21,7 +21,7 @@ fn case(protocol: &'static dyn Protocol) -> Case {
     let program = builder.finish().unwrap();
     let lowered = lower(&program, protocol.capabilities()).unwrap();
     let inputs = [3_u64, 5, 7].map(|factor| (0..100).map(|i| i * factor % 100).collect());
-    Case::new(protocol, lowered.plan, &inputs)
+    Case::new(protocol, 3, lowered.plan, &inputs)
 }
 
 /// The protocol with its parties in each of some orders, and who is `P_0`.

@@ -7,7 +7,16 @@ use tacit_testkit::conformance::predictions::{CLIENT, INPUTS, OWNER, Tells, case
 use tacit_testkit::conformance::{Subject, views};
 
 const fn subject(protocol: &'static dyn Protocol) -> Subject {
-    Subject { protocol, told: |_, _, _| false, fresh_masks: false, baseline: std::path::PathBuf::new() }
+    Subject {
+        protocol,
+        parties: 3,
+        told: |_, _, _| false,
+        fresh_masks: false,
+        baseline: std::path::PathBuf::new(),
+        broadcasts: false,
+        sorts: &[],
+        one_in: 1,
+    }
 }
 
 const SUBJECT: Subject = subject(&Astra::IN_ORDER);

@@ -12,7 +12,7 @@ pub(crate) fn init(context: &mut Context<'_>, args: &InitArgs) -> Result<(), Fai
     if !protocols().any(|protocol| protocol.spec().parties.contains(&args.parties)) {
         let each = |protocol: &dyn Protocol| {
             let spec = protocol.spec();
-            format!("{} for {}", spec.name, spec.party_count())
+            format!("{} for {} ({} may be corrupt)", spec.name, spec.party_count(), spec.corrupted())
         };
         let each: Vec<String> = protocols().map(each).collect();
         return Err(Failure::usage(format!(

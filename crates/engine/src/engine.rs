@@ -18,6 +18,25 @@ pub enum Security {
     Fair,
 }
 
+/// How many parties may be corrupted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Threshold {
+    /// Fewer than half.
+    HonestMajority,
+    /// All but one.
+    AllButOne,
+}
+
+impl Threshold {
+    /// The most of so many parties that may be corrupted.
+    pub const fn among(self, parties: usize) -> usize {
+        match self {
+            Self::HonestMajority => parties.saturating_sub(1) / 2,
+            Self::AllButOne => parties.saturating_sub(1),
+        }
+    }
+}
+
 /// What a protocol is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ProtocolSpec {
@@ -26,7 +45,7 @@ pub struct ProtocolSpec {
     /// How many parties it is for.
     pub parties: std::ops::RangeInclusive<usize>,
     /// How many of them may be corrupted.
-    pub corruptions: &'static str,
+    pub corruptions: Threshold,
     /// What it promises.
     pub security: Security,
     /// Where it is from.
@@ -38,6 +57,16 @@ impl ProtocolSpec {
     pub fn party_count(&self) -> String {
         let (least, most) = (self.parties.start(), self.parties.end());
         if least == most { least.to_string() } else { format!("{least} to {most}") }
+    }
+
+    /// How many of them may be corrupted, in words: `1 of 3`, or of several sizes `fewer than half` and `all but one`.
+    pub fn corrupted(&self) -> String {
+        let (least, most) = (*self.parties.start(), *self.parties.end());
+        match self.corruptions {
+            threshold if least == most => format!("{} of {least}", threshold.among(least)),
+            Threshold::HonestMajority => "fewer than half".to_owned(),
+            Threshold::AllButOne => "all but one".to_owned(),
+        }
     }
 }
 
@@ -96,6 +125,10 @@ pub trait Protocol: Send + Sync {
     /// are as usual.
     fn parameter_values(&self) -> String {
         String::new()
+    }
+    /// The parties that play `P_0`, `P_1` and so on; nobody if all are alike.
+    fn roles(&self) -> Vec<usize> {
+        Vec::new()
     }
     /// What plans for it may ask for.
     fn capabilities(&self) -> Capabilities;

@@ -40,7 +40,9 @@ use inputs::give_seeds;
 use scheme::SCHEME;
 use state::ReplicatedEngine;
 use std::sync::Arc;
-use tacit_engine::{Checks, Client, Engine, Error, Participants, Protocol, ProtocolSpec, Security};
+use tacit_engine::{
+    Checks, Client, Engine, Error, Participants, Protocol, ProtocolSpec, Security, Threshold,
+};
 use tacit_program::Capabilities;
 use tacit_program::cost::{Flow, Phase, Step, in_phase};
 use tacit_program::plan::Plan;
@@ -69,7 +71,7 @@ const INFORMATION_THEORETIC: &str = "information-theoretic";
 static SPEC: ProtocolSpec = ProtocolSpec {
     name: "replicated",
     parties: 3..=3,
-    corruptions: "one of three",
+    corruptions: Threshold::HonestMajority,
     security: Security::SemiHonest,
     source: "Araki et al. 2016",
 };

@@ -27,7 +27,9 @@ use crate::verify::{Challenges, ProofParams, traffic};
 use crate::zero_sharing::ZeroSharing;
 use std::sync::{Arc, LazyLock};
 use tacit_engine::executor::MAX_IN_FLIGHT;
-use tacit_engine::{Checks, Client, Engine, Error, Participants, Protocol, ProtocolSpec, Security};
+use tacit_engine::{
+    Checks, Client, Engine, Error, Participants, Protocol, ProtocolSpec, Security, Threshold,
+};
 use tacit_program::Capabilities;
 use tacit_program::cost::{Flow, Phase, Step, in_phase};
 use tacit_program::plan::{OpKind, Plan};
@@ -104,7 +106,7 @@ const BOYLE_2019: &str = "boyle-2019";
 static SPEC: ProtocolSpec = ProtocolSpec {
     name: "replicated-malicious",
     parties: 3..=3,
-    corruptions: "one of three",
+    corruptions: Threshold::HonestMajority,
     security: Security::MaliciousAbort,
     source: "Li et al. 2023",
 };

@@ -1,9 +1,14 @@
 //! One endpoint deviates from `replicated-malicious`: nobody has a wrong output.
 
+#[path = "order/sorts.rs"]
+mod sorts;
+
+use sorts::SORTS;
 use tacit_engine::Protocol;
 use tacit_replicated::ReplicatedMalicious;
+use tacit_session::step;
 use tacit_testkit::conformance::Subject;
-use tacit_testkit::conformance::attacks::{self, Sort, reacting};
+use tacit_testkit::conformance::attacks::{self, reacting};
 use tacit_testkit::links::Medium;
 
 /// Batches are so small that the largest circuits here have several, but for others' proofs, whose batches are fixed.
@@ -14,23 +19,19 @@ fn subject(parameter: &str, value: &str) -> Subject {
     let small = protocol.with_parameter("batch", "64");
     Subject {
         protocol: small.unwrap_or(protocol),
+        parties: 3,
         told: |_, _, _| false,
         fresh_masks: false,
         baseline: "none".into(),
+        broadcasts: false,
+        sorts: &SORTS,
+        one_in: 1,
     }
 }
 
-const ALL: [Sort; 9] = [
-    Sort::ClientSeeds,
-    Sort::ClientInput,
-    Sort::PartyInput,
-    Sort::GivenDigest,
-    Sort::And,
-    Sort::Proof,
-    Sort::Acceptance,
-    Sort::Output,
-    Sort::Confirmation,
-];
+fn all() -> Vec<&'static str> {
+    SORTS.iter().map(|sort| sort.what).collect()
+}
 
 /// What may be done to a message of any sort.
 const KINDS_OF_CHANGES: usize = 14;
@@ -65,26 +66,26 @@ fn every_byte_with_hashed_points() {
 
 #[test]
 fn random() {
-    assert_eq!(attacks::random(&subject("soundness", "50"), 0..1000).sorts(), ALL);
+    assert_eq!(attacks::random(&subject("soundness", "50"), 0..1000).sorts(), all());
 }
 
 #[test]
 fn random_with_two_repetitions_and_with_hashed_points() {
-    assert_eq!(attacks::random(&subject("soundness", "100"), 1000..1200).sorts(), ALL);
-    assert_eq!(attacks::random(&subject("challenges", "fiat-shamir"), 1200..1400).sorts(), ALL);
+    assert_eq!(attacks::random(&subject("soundness", "100"), 1000..1200).sorts(), all());
+    assert_eq!(attacks::random(&subject("challenges", "fiat-shamir"), 1200..1400).sorts(), all());
 }
 
 #[test]
 fn random_with_the_proofs_of_others() {
-    assert_eq!(attacks::random(&subject("proofs", "li-2023"), 1400..1600).sorts(), ALL);
-    assert_eq!(attacks::random(&subject("proofs", "boyle-2019"), 1600..1800).sorts(), ALL);
+    assert_eq!(attacks::random(&subject("proofs", "li-2023"), 1400..1600).sorts(), all());
+    assert_eq!(attacks::random(&subject("proofs", "boyle-2019"), 1600..1800).sorts(), all());
 }
 
 #[test]
 #[ignore = "takes a minute; `make test-long` runs it"]
 fn many_random() {
     let tally = attacks::random(&subject("soundness", "50"), 10_000..20_000);
-    assert_eq!(tally.kinds(), ALL.len() * KINDS_OF_CHANGES);
+    assert_eq!(tally.kinds(), SORTS.len() * KINDS_OF_CHANGES);
 }
 
 #[test]
@@ -105,7 +106,7 @@ fn over_tls() {
 
 #[test]
 fn a_key_that_one_party_changes_is_refused() {
-    attacks::output_key_changed(&subject("soundness", "50"));
+    attacks::output_key_changed(&subject("soundness", "50"), step::OUTPUT_KEY);
 }
 
 #[test]

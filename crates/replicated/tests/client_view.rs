@@ -49,6 +49,7 @@ fn check(program: &Program, inputs: [[i64; 2]; 2]) {
     let plan = lower(program, Capabilities::TWO_COMPONENTS).unwrap().plan;
     let case = Case::new(
         &Replicated::COMPUTATIONAL,
+        3,
         plan,
         &inputs.map(|words| words.map(|word| word as u64).to_vec()),
     );
@@ -115,7 +116,7 @@ fn several_outputs_of_parties_inputs() {
     let plan = lower(&builder.finish().unwrap(), Capabilities::BITS).unwrap().plan;
     for bit in [0, 1] {
         let inputs = vec![vec![bit; 8]; 3];
-        let case = Case::new(&ReplicatedMalicious::SOUNDNESS_50, plan.clone(), &inputs);
+        let case = Case::new(&ReplicatedMalicious::SOUNDNESS_50, 3, plan.clone(), &inputs);
         let carol = 3;
         let hidden: Arc<dyn Fn(usize, usize) -> bool + Send + Sync> =
             Arc::new(hidden(&case, carol, |_, _, _| false));

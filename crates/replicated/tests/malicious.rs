@@ -17,9 +17,13 @@ tacit_testkit::conformance!(subject(&ReplicatedMalicious::SOUNDNESS_50); views: 
 fn subject(protocol: &'static dyn Protocol) -> Subject {
     Subject {
         protocol,
+        parties: 3,
         told: client_seed,
         fresh_masks: false,
         baseline: concat!(env!("CARGO_MANIFEST_DIR"), "/../../vectors/wire/replicated-malicious.txt").into(),
+        broadcasts: false,
+        sorts: &[],
+        one_in: 1,
     }
 }
 
@@ -82,7 +86,7 @@ fn a_small_inbox_is_refused_where_it_could_fill() {
         builder.interact(OpKind::And { a: from, b: from, dst: to });
         builder.output(dst, To::All);
         let plan = builder.finish();
-        let mut case = Case::new(&ReplicatedMalicious::SOUNDNESS_50, plan, &[vec![1, 0, 1]]);
+        let mut case = Case::new(&ReplicatedMalicious::SOUNDNESS_50, 3, plan, &[vec![1, 0, 1]]);
         case.limits.inbox = inbox;
         case.run(&Draws::fixed(1))
     };
@@ -105,7 +109,7 @@ fn a_run_that_ends_after_a_seed_is_an_attempt() {
         let [from, to] = [a, dst].map(|reg| Rows::one(reg, 0));
         builder.interact(OpKind::And { a: from, b: from, dst: to });
         builder.output(dst, To::All);
-        let case = Case::new(protocol, builder.finish(), &[vec![1, 0, 1]]);
+        let case = Case::new(protocol, 3, builder.finish(), &[vec![1, 0, 1]]);
         let world = case.world().intercept(Box::new(move |message| {
             let at = message.frame.at;
             if message.from == 0 && (at.part, at.batch) == (part, batch) { Fate::Die } else { Fate::Deliver }

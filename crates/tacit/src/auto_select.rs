@@ -113,8 +113,7 @@ pub fn is_open(name: &str) -> Result<bool, Error> {
 
 /// The names of those who play a protocol's `P_0`, `P_1` and so on; empty if its parties are all alike.
 pub fn players(protocol: &dyn Protocol, parties: &[String]) -> Vec<String> {
-    let player = |digit: char| parties.get(digit.to_digit(10)? as usize).cloned();
-    value_of(protocol, ROLES).unwrap_or_default().chars().filter_map(player).collect()
+    protocol.roles().into_iter().filter_map(|party| parties.get(party).cloned()).collect()
 }
 
 /// How numbers are compared under a protocol whose name leaves it open, where nothing was predicted.

@@ -46,6 +46,10 @@ impl Protocol for Altered {
         self.protocol.parameter_values()
     }
 
+    fn roles(&self) -> Vec<usize> {
+        self.protocol.roles()
+    }
+
     fn capabilities(&self) -> Capabilities {
         self.capabilities.unwrap_or_else(|| self.protocol.capabilities())
     }

@@ -19,6 +19,11 @@ use crate::{Draws, Trace, World};
 /// Runs that endpoints play in one thread.
 const BATCH: usize = 64;
 
+/// What so many parties are called.
+pub(crate) fn party_names(parties: usize) -> Vec<String> {
+    (0..parties).map(|party| format!("P{party}")).collect()
+}
+
 /// Every endpoint's links, by its number; `None` for one that never comes.
 pub type Links = Vec<Option<Box<dyn Transport>>>;
 
@@ -88,10 +93,9 @@ pub fn outcomes<'a>(endings: impl IntoIterator<Item = &'a Ending>) -> Vec<&'a Ou
 }
 
 impl Case {
-    /// A plan with its inputs, raw elements as [`tacit_program::encode`] makes them, with as many parties as the protocol needs.
-    pub fn new(protocol: &'static dyn Protocol, plan: Plan, inputs: &[Vec<u64>]) -> Self {
-        let parties = *protocol.spec().parties.start();
-        let mut names: Vec<String> = (0..parties).map(|party| format!("P{party}")).collect();
+    /// A plan with its inputs, raw elements as [`tacit_program::encode`] makes them, among so many parties.
+    pub fn new(protocol: &'static dyn Protocol, parties: usize, plan: Plan, inputs: &[Vec<u64>]) -> Self {
+        let mut names = party_names(parties);
         let clients = Participants::clients_of(&plan, &names);
         let roles = Participants::new(&plan, &names, &clients)
             .expect("every role is a party or one of these clients");

@@ -7,8 +7,6 @@ use tacit_program::{
 
 use crate::Rng;
 
-/// Who gives inputs in random programs: parties and clients.
-const OWNERS: [&str; 4] = ["P0", "alice", "P2", "bob"];
 /// Who learns outputs, beside everybody: parties, and clients who gave something or nothing.
 const RECIPIENTS: [&str; 4] = ["P1", "P0", "alice", "carol"];
 
@@ -55,13 +53,13 @@ pub fn inputs(types: &[InputType], rng: &mut Rng) -> Vec<Vec<u64>> {
     types.iter().map(words).collect()
 }
 
-/// A program of at most `steps` operations of all sorts on a few inputs, with arrays of up to `len` elements or
-/// a few more. What the builder refuses is left out.
+/// A program for so many parties and clients, of at most `steps` operations of all sorts on a few inputs, with arrays
+/// of up to `len` elements or a few more. What the builder refuses is left out.
 ///
 /// # Panics
 /// If the builder refuses what it has to take.
-pub fn program(rng: &mut Rng, steps: usize, len: usize) -> Program {
-    let mut growing = Growing { build: Builder::new(), nodes: Vec::new(), len, rng };
+pub fn program(rng: &mut Rng, parties: usize, steps: usize, len: usize) -> Program {
+    let mut growing = Growing { build: Builder::new(), nodes: Vec::new(), parties, len, rng };
     growing.inputs();
     for _ in 0..steps {
         growing.step();
@@ -74,14 +72,17 @@ pub fn program(rng: &mut Rng, steps: usize, len: usize) -> Program {
 struct Growing<'a> {
     build: Builder,
     nodes: Vec<NodeId>,
+    parties: usize,
     len: usize,
     rng: &'a mut Rng,
 }
 
 impl Growing<'_> {
     fn inputs(&mut self) {
-        let owners = 2 + self.rng.below(OWNERS.len() - 1);
-        for owner in &OWNERS[..owners] {
+        let last = format!("P{}", self.parties - 1);
+        let all = ["P0", "alice", &last, "bob"];
+        let owners = 2 + self.rng.below(all.len() - 1);
+        for owner in &all[..owners] {
             let (kind, shape) = (self.kind(), self.shape());
             let range = self.range(kind);
             let input = self.build.input(owner, "x", kind, &shape, range);
@@ -347,8 +348,8 @@ mod tests {
     #[test]
     fn programs_run_in_the_clear_and_repeat() {
         for seed in 0..200 {
-            let made = program(&mut Rng::new(seed), 12, 5);
-            assert_eq!(made, program(&mut Rng::new(seed), 12, 5));
+            let made = program(&mut Rng::new(seed), 3, 12, 5);
+            assert_eq!(made, program(&mut Rng::new(seed), 3, 12, 5));
             let inputs = inputs(&made.input_types(), &mut Rng::new(seed));
             assert_eq!(reference::run(&made, &inputs).unwrap().len(), made.outputs().len());
         }

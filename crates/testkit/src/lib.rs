@@ -12,6 +12,7 @@
 //! | random programs and inputs | [`generate`] |
 //! | whether bits are uniform | [`sample`] |
 //! | a protocol that offers other operations | [`Altered`] |
+//! | model protocols for any number of parties | [`tenants`] |
 //! | the suite | [`conformance`](mod@conformance) |
 //! | readers of outside bytes, for fuzzing | [`fuzz`] |
 //!
@@ -28,6 +29,7 @@ pub mod links;
 pub mod react;
 mod rng;
 pub mod sample;
+pub mod tenants;
 mod trace;
 mod world;
 

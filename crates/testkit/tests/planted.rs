@@ -21,7 +21,16 @@ use tacit_testkit::sample::Flaw;
 use tacit_testkit::{Case, Rng};
 
 fn subject(protocol: &'static dyn Protocol) -> Subject {
-    Subject { protocol, told: |_, _, _| true, fresh_masks: false, baseline: "none".into() }
+    Subject {
+        protocol,
+        parties: 3,
+        told: |_, _, _| true,
+        fresh_masks: false,
+        baseline: "none".into(),
+        broadcasts: false,
+        sorts: &[],
+        one_in: 1,
+    }
 }
 
 /// Two ANDs, the second on the first one's result.
@@ -38,8 +47,8 @@ fn two_ands() -> Program {
 /// What each corrupt party's view tells.
 fn leaks(protocol: &'static PlantedBits) -> [Result<usize, Leak>; 3] {
     let plan = lower(&two_ands(), Capabilities::TWO_COMPONENTS).unwrap().plan;
-    let case = Case::new(protocol, plan, &[vec![1, 0, 1], vec![1, 1, 0]]);
-    [0, 1, 2].map(|corrupt| views::check(&subject(protocol), &case, corrupt, Conduct::Honest))
+    let case = Case::new(protocol, 3, plan, &[vec![1, 0, 1], vec![1, 1, 0]]);
+    [0, 1, 2].map(|corrupt| views::check(&subject(protocol), &case, &[corrupt], Conduct::Honest))
 }
 
 fn is_dependent(leak: &Result<usize, Leak>) -> bool {

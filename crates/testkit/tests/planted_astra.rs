@@ -1,6 +1,10 @@
 //! Mistakes planted in `astra-malicious`: each lets an attacker through, or tells one a secret, whom the right form
 //! withstands. So the suite would notice them, or the attackers that are kept here.
 
+#[path = "../../astra/tests/order/sorts.rs"]
+#[expect(dead_code, reason = "others use the rest")]
+mod sorts;
+
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -21,9 +25,13 @@ fn mistaken(mistakes: &'static [Mistake]) -> &'static dyn Protocol {
 fn subject(mistakes: &'static [Mistake]) -> Subject {
     Subject {
         protocol: mistaken(mistakes),
+        parties: 3,
         told: |_, _, _| false,
         fresh_masks: false,
         baseline: "none".into(),
+        broadcasts: false,
+        sorts: &sorts::SORTS,
+        one_in: 1,
     }
 }
 
@@ -82,7 +90,7 @@ fn inputs_that_differ() {
     builder.output(x, To::All);
     let plan = builder.finish();
     let outputs = |mistakes| {
-        let case = Case::new(mistaken(mistakes), plan.clone(), &[vec![1]]);
+        let case = Case::new(mistaken(mistakes), 3, plan.clone(), &[vec![1]]);
         let (run, _) = attacked(&case, 1, |from, to, at, payload| {
             if (from, to, at.part) == (3, 2, step::INPUT) {
                 payload[0] ^= 1;
@@ -107,7 +115,7 @@ fn one_and(mistakes: &'static [Mistake], to: &str, inputs: [u64; 2]) -> Case {
     builder.interact(OpKind::And { a, b, dst });
     let to = if to == "all" { To::All } else { To::One(builder.role(to)) };
     builder.output(z, to);
-    Case::new(mistaken(mistakes), builder.finish(), &inputs.map(|bit| vec![bit]))
+    Case::new(mistaken(mistakes), 3, builder.finish(), &inputs.map(|bit| vec![bit]))
 }
 
 /// All messages that were sent, as the attacker let them be, whether or not anybody took them.
@@ -198,7 +206,7 @@ mod a_party_that_reads {
     #[test]
     #[should_panic(expected = "add up to the same in every run")]
     fn has_a_view_that_the_suite_notices() {
-        views::ahead(&subject(&[Mistake::DeltaInOnePart]));
+        views::ahead(&subject(&[Mistake::DeltaInOnePart]), step::CHECK_DIGEST);
     }
 
     #[test]
@@ -283,7 +291,7 @@ mod a_party_that_is_told_too_early {
             builder.interact(OpKind::And { a, b, dst });
         }
         builder.output(out, To::All);
-        let case = Case::new(mistaken(mistakes), builder.finish(), &[vec![0], vec![1], vec![w]]);
+        let case = Case::new(mistaken(mistakes), 3, builder.finish(), &[vec![0], vec![1], vec![w]]);
         let right = honest(&case, seed);
         let (run, sent) = attacked(&case, seed, |from, to, at, payload| {
             let first = at.part == step::OPERATION && at.op == 0;
@@ -391,7 +399,7 @@ fn a_key_from_one_party_lets_it_choose_an_output() {
 #[test]
 #[should_panic(expected = "different keys")]
 fn a_key_from_one_party_is_noticed_by_the_suite() {
-    attacks::output_key_changed(&subject(&[Mistake::Shared(Shared::KeyFromOne)]));
+    attacks::output_key_changed(&subject(&[Mistake::Shared(Shared::KeyFromOne)]), step::OUTPUT_KEY);
 }
 
 /// The protocol with garbled comparisons, and mistakes in it: of each party's, by role.
@@ -455,7 +463,7 @@ fn paths_that_note_nothing_are_noticed() {
     builder.interact(OpKind::Mul { a: x, b: x, dst: z });
     builder.output(z, To::All);
     let protocol = mistaken(&[Mistake::PathUnnoted]);
-    refused(&Case::new(protocol, builder.finish(), &[vec![1, 2, 3]]));
+    refused(&Case::new(protocol, 3, builder.finish(), &[vec![1, 2, 3]]));
     let mut builder = Builder::new();
     let (x, sign) = (builder.ring(Width::W32, 3), builder.bits(1, 3));
     let owner = builder.role("P1");
@@ -463,5 +471,5 @@ fn paths_that_note_nothing_are_noticed() {
     builder.interact(OpKind::Msb { a: x, dst: sign });
     builder.output(sign, To::All);
     let protocol = garbled([&[Mistake::SignsUnnoted]; 3]).protocol;
-    refused(&Case::new(protocol, builder.finish(), &[vec![1, 2, 3]]));
+    refused(&Case::new(protocol, 3, builder.finish(), &[vec![1, 2, 3]]));
 }

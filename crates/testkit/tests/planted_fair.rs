@@ -1,14 +1,26 @@
 //! What the paper's fair reconstruction leaves open, planted: then one that deviates breaks fairness.
 
+#[path = "../../astra/tests/fair/fairness.rs"]
+mod fairness;
+
 use tacit_astra::AstraFair;
 use tacit_astra::planted::{Mistake, plant};
 use tacit_testkit::Altered;
-use tacit_testkit::conformance::{Subject, fairness};
+use tacit_testkit::conformance::Subject;
 
 /// How often one that deviates breaks fairness.
 fn unfair(mistakes: &'static [Mistake]) -> usize {
     let protocol = Altered::beginning_with(&AstraFair::IN_ORDER, move |_| plant(mistakes));
-    let subject = Subject { protocol, told: |_, _, _| false, fresh_masks: false, baseline: "none".into() };
+    let subject = Subject {
+        protocol,
+        parties: 3,
+        told: |_, _, _| false,
+        fresh_masks: false,
+        baseline: "none".into(),
+        broadcasts: false,
+        sorts: &[],
+        one_in: 1,
+    };
     fairness::random(&subject, 0..300).unfair
 }
 

@@ -1,6 +1,9 @@
 //! Mistakes planted in proofs of ANDs: each lets an attacker through whom the right form notices, or lets honest runs
 //! fail, or shows in a view. So the suite would notice them.
 
+#[path = "../../replicated/tests/order/sorts.rs"]
+mod sorts;
+
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::{Arc, Mutex};
 
@@ -32,9 +35,13 @@ fn mistaken_and_hashed(mistakes: &'static [Mistake]) -> &'static dyn Protocol {
 fn subject(mistakes: &'static [Mistake]) -> Subject {
     Subject {
         protocol: mistaken(mistakes),
+        parties: 3,
         told: |_, _, _| false,
         fresh_masks: false,
         baseline: "none".into(),
+        broadcasts: false,
+        sorts: &sorts::SORTS,
+        one_in: 1,
     }
 }
 
@@ -78,7 +85,7 @@ mod that_let_attackers_through {
         }
         let plan = lower(&build.finish().unwrap(), Capabilities::BITS).unwrap().plan;
         let run = |mistakes| {
-            let case = Case::new(mistaken(mistakes), plan.clone(), &[vec![1; 8]]);
+            let case = Case::new(mistaken(mistakes), 3, plan.clone(), &[vec![1; 8]]);
             let interceptor = flip(3, 2, |part| part == step::INPUT);
             let mut run = case.run_in(&case.world().intercept(interceptor), &Draws::fixed(1));
             [0, 2].map(|party| run.endings[party].take().expect("it came").result)
@@ -130,7 +137,7 @@ fn one_and(mistakes: &'static [Mistake], owners: [&str; 2], to: Recipient, input
     let both = build.and(x, y).unwrap();
     build.reveal(both, to).unwrap();
     let plan = lower(&build.finish().unwrap(), Capabilities::BITS).unwrap().plan;
-    Case::new(mistaken(mistakes), plan, &inputs.map(|bit| vec![bit]))
+    Case::new(mistaken(mistakes), 3, plan, &inputs.map(|bit| vec![bit]))
 }
 
 /// Flips the first bit of all messages on a link that have such a part.

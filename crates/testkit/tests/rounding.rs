@@ -41,7 +41,7 @@ fn check(program: &Program, raw: &[i128], expected: &[i128]) {
     let inputs = [raw.iter().map(|&raw| raw as u64).collect()];
     for protocol in protocols() {
         let lowered = lower(program, protocol.capabilities()).unwrap();
-        let case = Case::new(protocol, lowered.plan, &inputs);
+        let case = Case::new(protocol, 3, lowered.plan, &inputs);
         let run = case.run(&Draws::fixed(1));
         let output = run.outcomes()[1].outputs[0].as_ref().unwrap().to_elements(case.plan.outputs[0].form);
         let got = decode_raw(&lowered.outputs[0], &output).unwrap();
@@ -127,10 +127,10 @@ fn random_programs_mean_what_fractions_say() {
     for protocol in &protocols()[..4] {
         for seed in 0..60 {
             let mut rng = Rng::new(seed);
-            let program = generate::program(&mut rng, 12, 5);
+            let program = generate::program(&mut rng, 3, 12, 5);
             let inputs = generate::inputs(&program.input_types(), &mut rng);
             let Ok(lowered) = lower_for_debug(&program, protocol.capabilities()) else { continue };
-            let case = Case::new(*protocol, lowered.plan.clone(), &inputs);
+            let case = Case::new(*protocol, 3, lowered.plan.clone(), &inputs);
             let run = case.run(&Draws::fixed(seed));
             let outcomes = run.outcomes();
             let outputs = case.plan.outputs.iter().enumerate().map(|(index, output)| {

@@ -82,7 +82,7 @@ fn ours_is_the_exact_quotient_whatever_is_drawn() {
         for capabilities in [Capabilities::TWO_COMPONENTS, Capabilities::THREE_COMPONENTS] {
             let lowered = lower(&program, capabilities).unwrap();
             let words = std::slice::from_ref(&words);
-            let case = Case::new(&Replicated::COMPUTATIONAL, lowered.plan, words);
+            let case = Case::new(&Replicated::COMPUTATIONAL, 3, lowered.plan, words);
             for seed in 0..20 {
                 for outcome in case.run(&Draws::fixed(seed)).outcomes() {
                     let got = outcome.outputs[0].as_ref().map(tacit_engine::Clear::to_words).unwrap();

@@ -65,7 +65,9 @@ use crate::state::AstraEngine;
 use crate::verified::AstraMalicious;
 use room::{refuse_clients, refuse_large};
 use std::sync::Arc;
-use tacit_engine::{Checks, Client, Engine, Error, Participants, Protocol, ProtocolSpec, Security};
+use tacit_engine::{
+    Checks, Client, Engine, Error, Participants, Protocol, ProtocolSpec, Security, Threshold,
+};
 use tacit_program::Capabilities;
 use tacit_program::cost::{Flow, Phase, Step, in_phase};
 use tacit_program::plan::Plan;
@@ -103,7 +105,7 @@ impl AstraFair {
 static SPEC: ProtocolSpec = ProtocolSpec {
     name: "astra-fair",
     parties: 3..=3,
-    corruptions: "one of three",
+    corruptions: Threshold::HonestMajority,
     security: Security::Fair,
     source: "Chaudhari et al. 2019",
 };
@@ -128,6 +130,10 @@ impl Protocol for AstraFair {
 
     fn prepares(&self) -> bool {
         self.unfair().prepares()
+    }
+
+    fn roles(&self) -> Vec<usize> {
+        self.0.seats.parties()
     }
 
     fn capabilities(&self) -> Capabilities {

@@ -24,7 +24,7 @@ pub(crate) fn mixed(protocol: &'static dyn Protocol, count: usize) -> Case {
     builder.output(sign, To::One(alice));
     let bits = |seed: usize| (0..count).map(|at| (at * seed / 7) as u64 & 1).collect();
     let numbers = |seed: u64| (0..count as u64).map(|at| at.wrapping_mul(seed)).collect();
-    Case::new(protocol, builder.finish(), &[bits(3), bits(5), numbers(0x9e37_79b9_7f4a_7c15), numbers(3)])
+    Case::new(protocol, 3, builder.finish(), &[bits(3), bits(5), numbers(0x9e37_79b9_7f4a_7c15), numbers(3)])
 }
 
 /// ANDs of two rows.
@@ -38,5 +38,5 @@ pub(crate) fn ands(protocol: &'static dyn Protocol, count: usize) -> Case {
     let [a, b, dst] = [x, y, z].map(|reg| Rows::one(reg, 0));
     builder.interact(OpKind::And { a, b, dst });
     builder.output(z, To::All);
-    Case::new(protocol, builder.finish(), &[vec![1; count], vec![1; count]])
+    Case::new(protocol, 3, builder.finish(), &[vec![1; count], vec![1; count]])
 }

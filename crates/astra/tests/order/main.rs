@@ -27,7 +27,7 @@ fn circuits(count: usize) -> Case {
     builder.interact(OpKind::Circuit { circuit, inputs: [x, y].map(Operand::Each).to_vec(), dst });
     builder.output(dst, To::All);
     let bits: Vec<u64> = (0..64 * count as u64).map(|at| (at / 3) & 1).collect();
-    Case::new(&AstraMalicious::IN_ORDER, builder.finish(), &[bits.clone(), bits])
+    Case::new(&AstraMalicious::IN_ORDER, 3, builder.finish(), &[bits.clone(), bits])
 }
 
 fn seated<const ORDER: usize>() {

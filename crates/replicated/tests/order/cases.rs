@@ -56,7 +56,7 @@ pub(crate) fn case(protocol: &'static dyn Protocol, plan: Plan) -> Case {
     let cols = plan.register(plan.inputs[0].reg).cols;
     let inputs: Vec<Vec<u64>> =
         (0..4).map(|input| (0..cols as u64).map(|at| at >> input & 1).collect()).collect();
-    Case::new(protocol, plan, &inputs)
+    Case::new(protocol, 3, plan, &inputs)
 }
 
 /// Of one batch, which has one middle round or two.

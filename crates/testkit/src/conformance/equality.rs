@@ -19,13 +19,16 @@ const LENGTHS: [usize; 7] = [1, 63, 64, 65, 511, 512, 513];
 /// # Panics
 /// At the first difference.
 pub fn operation(subject: &Subject, name: &str) {
-    let mut rng = Rng::new(1);
+    let (mut rng, mut cut) = (Rng::new(1), subject.cut());
+    let last = &subject.last();
     for numbers in Numbers::all() {
         // Every length with some numbers, every number with some lengths.
         for len in [rng.pick(&LENGTHS), rng.pick(&LENGTHS), 3] {
-            let owners = [rng.pick(&["P0", "P1", "P2", "alice"]), rng.pick(&["P1", "alice", "bob"])];
-            let to = [Recipient::All, Recipient::Role(rng.pick(&["P0", "P1", "P2", "bob", "carol"]).into())];
-            if let Some(program) = subject.sample(name, numbers, len, owners, &to) {
+            let owners = [rng.pick(&["P0", "P1", last, "alice"]), rng.pick(&["P1", "alice", "bob"])];
+            let to = [Recipient::All, Recipient::Role(rng.pick(&["P0", "P1", last, "bob", "carol"]).into())];
+            if let Some(program) = subject.sample(name, numbers, len, owners, &to)
+                && cut.takes()
+            {
                 check(
                     subject,
                     &program,
@@ -42,11 +45,12 @@ pub fn operation(subject: &Subject, name: &str) {
 /// # Panics
 /// At the first difference.
 pub fn random_programs(subject: &Subject, seeds: Range<u64>) {
+    let mut cut = subject.cut();
     for seed in seeds {
         let mut rng = Rng::new(seed);
         let len = rng.pick(&LENGTHS);
-        let program = generate::program(&mut rng, 14, len);
-        if subject.offers(&program) {
+        let program = generate::program(&mut rng, subject.parties, 14, len);
+        if subject.offers(&program) && cut.takes() {
             check(subject, &program, &mut rng, &format!("random program {seed}"));
         }
     }
@@ -60,7 +64,7 @@ pub fn around_a_message(subject: &Subject) {
     let words = tacit_engine::columns_per_message(64);
     let rows = tacit_engine::columns_per_message(63);
     let bits = tacit_engine::columns_per_message(1);
-    let mut rng = Rng::new(2);
+    let (mut rng, mut cut) = (Rng::new(2), subject.cut());
     for (name, numbers, full) in [
         ("input", Numbers::int(64), words),
         ("mul", Numbers::int(32), words),
@@ -74,9 +78,9 @@ pub fn around_a_message(subject: &Subject) {
     ] {
         for len in [full - 1, full, full + 1] {
             let to = [Recipient::All, Recipient::Role("alice".into())];
-            let program = catalogue::program(name, numbers, len, ["P2", "alice"], &to);
+            let program = catalogue::program(name, numbers, len, [&subject.last(), "alice"], &to);
             let program = program.expect("the operation is defined for these numbers");
-            if subject.offers(&program) {
+            if subject.offers(&program) && cut.takes() {
                 check(subject, &program, &mut rng, &format!("{name} of {len} {numbers:?}"));
             }
         }
@@ -113,7 +117,7 @@ fn case(subject: &Subject, program: &Program, rng: &mut Rng) -> (Case, Vec<Outpu
     let inputs = generate::inputs(&program.input_types(), rng);
     let expected = reference::run(program, &inputs).expect("inputs are in their ranges");
     let lowered = subject.lowered(program);
-    (Case::new(subject.protocol, lowered.plan, &inputs), lowered.outputs, expected)
+    (subject.case(lowered.plan, &inputs), lowered.outputs, expected)
 }
 
 fn compare(case: &Case, declared: &[OutputType], outcomes: &[&Outcome], expected: &[Value], what: &str) {

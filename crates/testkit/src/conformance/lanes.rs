@@ -10,7 +10,7 @@ use tacit_session::step;
 
 use super::Subject;
 use super::refusals::{check_endings, check_refused};
-use super::robust::{is_silence, stage_case};
+use super::robust::{dies_before_the_end, is_silence, stage_case};
 use crate::links::{Medium, Mortal, links_in_lanes};
 use crate::{Case, Delivery, Deviation, Draws, Run, outcomes};
 
@@ -64,7 +64,7 @@ pub fn a_deviation_ends_all_lanes(subject: &Subject) {
     let (case, _) = stage(subject);
     let draws = [Draws::fixed(1), Draws::fixed(2)];
     let trace = case.run(&draws[0]).trace;
-    for (from, to) in trace.links() {
+    for (from, to) in trace.links().into_iter().step_by(subject.one_in) {
         let link: Vec<&Delivery> = trace.link(from, to).collect();
         let early = link.iter().take_while(|delivery| !is_late(delivery.at.part)).count() / 2;
         for nth in [0, early / 2, early] {
@@ -96,7 +96,10 @@ pub fn over(subject: &Subject, medium: Medium) {
         let outcomes: Vec<Outcome> = outcomes(endings.iter().flatten()).into_iter().cloned().collect();
         assert_eq!(outcomes, expected, "over {medium:?}");
     }
-    for (dead, frames) in [(0, 1), (2, 12)] {
+    for (dead, frames) in [(0, 1), (subject.parties - 1, 12)] {
+        if subject.has_primes_alone() && !dies_before_the_end(&case, dead, frames) {
+            continue;
+        }
         let mut links = links_in_lanes(medium, &case, LANES);
         let mortal = links[1][dead].take().map(|links| Mortal::new(links, case.endpoints(), frames));
         links[1][dead] = mortal.map(|mortal| Box::new(mortal) as _);

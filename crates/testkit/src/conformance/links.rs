@@ -1,9 +1,9 @@
 //! The same over real links: a few dozen cases over memory, TCP and TLS.
 
-use tacit_program::Recipient;
+use tacit_program::{Dtype, Modulus, Recipient};
 
 use super::catalogue::{self, Numbers};
-use super::robust::{is_silence, stage_case};
+use super::robust::{dies_before_the_end, is_silence, names, stage_case};
 use super::{Subject, cost, equality};
 use crate::links::{Medium, Mortal, links};
 use crate::{Draws, Rng, generate};
@@ -16,7 +16,10 @@ pub fn results_and_costs(subject: &Subject, medium: Medium) {
     let mut rng = Rng::new(9);
     let to = [Recipient::All, Recipient::Role("bob".into())];
     let long = tacit_engine::columns_per_message(64) + 1;
+    let mut cut = subject.cut();
     for (name, numbers, len) in [
+        ("mul", Numbers::modular(Modulus::Mersenne61), 65),
+        ("matmul", Numbers::modular(Modulus::Prime128), 5),
         ("input_bits", Numbers::int(8), 513),
         ("mul", Numbers::int(32), long),
         ("matmul", Numbers::fixed(16, 5), 65),
@@ -28,11 +31,19 @@ pub fn results_and_costs(subject: &Subject, medium: Medium) {
     ] {
         let program = catalogue::program(name, numbers, len, ["P1", "alice"], &to);
         let program = program.expect("the operation is defined for these numbers");
+        // Primes are for those that have nothing else.
+        let is_prime = matches!(numbers.kind, Dtype::Modular(_));
+        if is_prime != subject.has_primes_alone() || !cut.takes() {
+            continue;
+        }
         equality::check_over(subject, &program, &mut rng, medium, &format!("{name} over {medium:?}"));
         cost::check_over(subject, &program, medium, &format!("{name} over {medium:?}"));
     }
     for seed in 0..4 {
-        let program = generate::program(&mut Rng::new(seed), 14, 65);
+        let program = generate::program(&mut Rng::new(seed), subject.parties, 14, 65);
+        if !subject.offers(&program) || !cut.takes() {
+            continue;
+        }
         equality::check_over(subject, &program, &mut rng, medium, &format!("program {seed} over {medium:?}"));
     }
 }
@@ -43,8 +54,11 @@ pub fn results_and_costs(subject: &Subject, medium: Medium) {
 /// If one doesn't.
 pub fn death(subject: &Subject, medium: Medium) {
     let case = stage_case(subject);
-    // Up to twenty frames, everybody is far from done.
-    for (dead, frames) in [(0, 1), (1, 7), (2, 12), (0, 20)] {
+    // Up to twenty frames, everybody is far from done, but with products alone.
+    for (dead, frames) in [(0, 1), (1, 7), (subject.parties - 1, 12), (0, 20)] {
+        if subject.has_primes_alone() && !dies_before_the_end(&case, dead, frames) {
+            continue;
+        }
         let mut links = links(medium, &case);
         let mortal = links[dead].take().map(|links| Mortal::new(links, case.endpoints(), frames));
         links[dead] = mortal.map(|mortal| Box::new(mortal) as _);
@@ -54,7 +68,7 @@ pub fn death(subject: &Subject, medium: Medium) {
                 continue;
             }
             let error = ending.result.expect_err(&what).to_string();
-            assert!(endpoint == dead || error.contains(name) && !is_silence(&error), "{what}: {error}");
+            assert!(endpoint == dead || names(&error, name) && !is_silence(&error), "{what}: {error}");
         }
     }
 }

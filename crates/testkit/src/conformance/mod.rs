@@ -9,7 +9,6 @@
 //! | [`robust`] | deviations and deaths end in errors that name who is at fault, never in a hang or a panic |
 //! | [`attacks`] | for protocols that promise it: one that deviates is noticed, and nobody has a wrong output |
 //! | [`order`] | nothing is released before what it waits for is where it must be |
-//! | [`fairness`] | of the protocol that promises it: all honest parties have the outputs, or nobody has |
 //! | [`links`] | the same over memory, TCP and TLS, for a few dozen cases |
 //! | [`lanes`] | lanes share no address, no stream and no link, and a failure of one ends all |
 //! | [`refusals`] | what a protocol doesn't offer it refuses before anything is sent |
@@ -23,7 +22,6 @@ pub mod catalogue;
 pub mod circuits;
 pub mod cost;
 pub mod equality;
-pub mod fairness;
 pub mod lanes;
 pub mod links;
 pub mod order;
@@ -35,15 +33,22 @@ pub mod wire;
 
 use std::path::PathBuf;
 
+use attacks::Sort;
 use catalogue::Numbers;
-use tacit_engine::{Protocol, Security};
+use tacit_engine::{Participants, Protocol, Security};
 use tacit_program::plan::{Plan, To};
-use tacit_program::{Dtype, Feature, Lowered, Modulus, Program, Recipient, lower};
+use tacit_program::{Builder, Dtype, Lowered, Program, Recipient, lower};
 
-/// A protocol, and what the suite has to know about it.
+use crate::case::party_names;
+use crate::{Case, Rng, generate};
+
+/// A protocol among so many parties, and what the suite has to know about it. A protocol for several sizes mounts the
+/// suite for each.
 pub struct Subject {
     /// The protocol.
     pub protocol: &'static dyn Protocol,
+    /// How many parties run it.
+    pub parties: usize,
     /// What a corrupt party is told of others' randomness: `told(corrupt, endpoint, call)` says whether `corrupt`
     /// learns what `endpoint` draws in its `call`-th draw after the handshake. What is told is held fixed when a
     /// view is examined.
@@ -52,6 +57,25 @@ pub struct Subject {
     pub fresh_masks: bool,
     /// The file of hashes that a seeded run's trace must have.
     pub baseline: PathBuf,
+    /// Whether what a party sends one other for an operation it sends them all.
+    pub broadcasts: bool,
+    /// What its messages are for; empty if nobody attacks it.
+    pub sorts: &'static [Sort],
+    /// Of what the suite tries one in so many is enough; 1 for all of it. For many parties, whose runs take longer.
+    pub one_in: usize,
+}
+
+/// Takes one in so many of what is tried, from the first on.
+pub(crate) struct Cut {
+    one_in: usize,
+    seen: usize,
+}
+
+impl Cut {
+    pub(crate) fn takes(&mut self) -> bool {
+        self.seen += 1;
+        (self.seen - 1).is_multiple_of(self.one_in)
+    }
 }
 
 impl Subject {
@@ -68,12 +92,50 @@ impl Subject {
         self.offers(&program).then_some(program)
     }
 
-    /// Whether the protocol has means for a program. One without rings may refuse arithmetic modulo a prime, and no
-    /// other may refuse anything.
+    /// Whether the protocol has means for a program. [`counted`] says how often it has.
     pub(crate) fn offers(&self, program: &Program) -> bool {
-        let offered = self.protocol.capabilities();
-        let primes = [Modulus::Mersenne61, Modulus::Prime128].map(Dtype::Modular);
-        offered.offers(Feature::Fp61) || !program.nodes().iter().any(|node| primes.contains(&node.ty.kind))
+        self.try_lowered(program).is_some_and(|lowered| {
+            let names = party_names(self.parties);
+            let clients = Participants::clients_of(&lowered.plan, &names);
+            let participants = Participants::new(&lowered.plan, &names, &clients);
+            participants.is_ok_and(|roles| self.protocol.admit(&lowered.plan, &roles).is_ok())
+        })
+    }
+
+    /// Whether the protocol has numbers modulo primes and nothing else.
+    pub(crate) fn has_primes_alone(&self) -> bool {
+        let mut build = Builder::new();
+        let bit = build.input("P0", "x", Dtype::Bool, &[1], None).expect("an input of bits");
+        build.reveal(bit, Recipient::All).expect("the node is there");
+        !self.offers(&build.finish().expect("something is revealed"))
+    }
+
+    /// How much of what is tried this subject tries.
+    pub(crate) fn cut(&self) -> Cut {
+        Cut { one_in: self.one_in, seen: 0 }
+    }
+
+    /// The last party's name.
+    pub(crate) fn last(&self) -> String {
+        format!("P{}", self.parties - 1)
+    }
+
+    /// A run of a plan.
+    pub(crate) fn case(&self, plan: Plan, inputs: &[Vec<u64>]) -> Case {
+        Case::new(self.protocol, self.parties, plan, inputs)
+    }
+
+    /// Which parties are corrupt together in the suite: each one alone, and every set of as many as the protocol
+    /// withstands. Among many parties the first and the last such set stand for the rest.
+    pub(crate) fn coalitions(&self) -> Vec<Vec<usize>> {
+        let (parties, most) = (self.parties, self.protocol.spec().corruptions.among(self.parties));
+        if parties > FEW {
+            return vec![(0..most).collect(), (parties - most..parties).collect()];
+        }
+        let alone = (0..parties).map(|party| vec![party]);
+        let sets = (0..1_u32 << parties).filter(|set| most > 1 && set.count_ones() as usize == most);
+        let together = sets.map(|set| (0..parties).filter(|party| set >> party & 1 == 1).collect());
+        alone.chain(together).collect()
     }
 
     /// Whether the protocol is fair. Then outputs are for parties alone, and a run has one lane; the rest it refuses.
@@ -82,17 +144,40 @@ impl Subject {
     }
 
     /// A program that the protocol has means for, lowered to them, and to outputs for parties alone if it is fair.
-    pub(crate) fn lowered(&self, program: &Program) -> Lowered {
-        let mut lowered = lower(program, self.protocol.capabilities()).expect("the protocol offers it");
-        if self.is_fair() {
-            let parties = *self.protocol.spec().parties.start();
-            for_parties(
-                &mut lowered.plan,
-                &(0..parties).map(|party| format!("P{party}")).collect::<Vec<_>>(),
-            );
-        }
-        lowered
+    /// # Panics
+    /// If it hasn't.
+    pub fn lowered(&self, program: &Program) -> Lowered {
+        self.try_lowered(program).expect("the protocol offers it")
     }
+
+    fn try_lowered(&self, program: &Program) -> Option<Lowered> {
+        let mut lowered = lower(program, self.protocol.capabilities()).ok()?;
+        if self.is_fair() {
+            for_parties(&mut lowered.plan, &party_names(self.parties));
+        }
+        Some(lowered)
+    }
+}
+
+/// So many parties have few enough coalitions to try all that matter.
+const FEW: usize = 5;
+
+/// How many of the suite's programs a protocol runs, and how many it refuses: one of every operation on all numbers that
+/// it is defined for, and random ones. To be pinned for each protocol, so that none passes the suite by refusing.
+pub fn counted(subject: &Subject) -> [usize; 2] {
+    let mut counts = [0; 2];
+    let mut count = |program: &Program| counts[usize::from(!subject.offers(program))] += 1;
+    for name in catalogue::names() {
+        for numbers in Numbers::all() {
+            if let Ok(program) = catalogue::program(name, numbers, 3, ["P0", "alice"], &[Recipient::All]) {
+                count(&program);
+            }
+        }
+    }
+    for seed in 0..200 {
+        count(&generate::program(&mut Rng::new(seed), subject.parties, 14, 3));
+    }
+    counts
 }
 
 /// Gives every output that a client learns to one party instead, to each in turn; clients that then do nothing are left out.
@@ -138,9 +223,13 @@ fn for_parties(plan: &mut Plan, parties: &[String]) {
 ///
 /// tacit_testkit::conformance!(Subject {
 ///     protocol: &Replicated::COMPUTATIONAL,
+///     parties: 3,
 ///     told: |corrupt, _client, call| corrupt == 1 || corrupt == 2 * call,
 ///     fresh_masks: false,
 ///     baseline: "vectors/wire/replicated.txt".into(),
+///     broadcasts: false,
+///     sorts: &[],
+///     one_in: 1,
 /// });
 /// # fn main() {}
 /// ```

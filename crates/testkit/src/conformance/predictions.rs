@@ -10,9 +10,9 @@ use super::{Subject, views};
 use crate::Case;
 
 /// The first client, as the plan names it first.
-pub const CLIENT: usize = 3;
+pub const CLIENT: usize = 0;
 /// The second.
-pub const OWNER: usize = 4;
+pub const OWNER: usize = 1;
 
 /// What the model tells of its score.
 #[derive(Clone, Copy, Debug)]
@@ -56,18 +56,20 @@ pub const INPUTS: [Inputs; 3] =
 pub fn case(subject: &Subject, tells: Tells, (queries, weights, bias): Inputs) -> Case {
     let plan = subject.lowered(&prediction(tells)).plan;
     let raw = |values: &[i64]| values.iter().map(|&value| value as u64).collect::<Vec<_>>();
-    let case = Case::new(subject.protocol, plan, &[raw(queries), raw(weights), raw(&[bias])]);
-    assert_eq!((case.name(CLIENT), case.name(OWNER)), ("client", "owner"));
+    let case = subject.case(plan, &[raw(queries), raw(weights), raw(&[bias])]);
+    let name = |client| case.name(subject.parties + client);
+    assert_eq!((name(CLIENT), name(OWNER)), ("client", "owner"));
     case
 }
 
-/// How many bits each server sees together with the owner or the client.
+/// How many bits each server sees together with one of the clients, the owner or the client.
 ///
 /// # Panics
 /// If what they see tells anything.
 pub fn seen(subject: &Subject, other: usize, tells: Tells) -> Vec<usize> {
     let mut seen = Vec::new();
-    for server in 0..3 {
+    let other = subject.parties + other;
+    for server in 0..subject.parties {
         let bits = INPUTS.map(|inputs| {
             let case = case(subject, tells, inputs);
             views::together(subject, &case, &[server, other])

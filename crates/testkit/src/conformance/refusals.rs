@@ -2,11 +2,11 @@
 //! run, and none goes on.
 
 use tacit_engine::Error;
-use tacit_program::{Builder, Dtype, Recipient};
+use tacit_program::{Builder, Dtype, Modulus, Recipient};
 use tacit_session::step;
 
 use super::Subject;
-use crate::{Case, Draws, Ending, Run};
+use crate::{Draws, Ending, Run};
 
 /// An output for a client alone, and one for all, a client among them: right, or of a fair protocol refused.
 ///
@@ -16,13 +16,15 @@ pub fn outputs_for_clients(subject: &Subject) {
     for to in [Recipient::All, Recipient::Role("bob".into())] {
         let mut build = Builder::new();
         let owner = if to == Recipient::All { "alice" } else { "P1" };
-        let given = build.input(owner, "x", Dtype::Bool, &[3], None).expect("an input of bits");
-        let both = build.and(given, given).expect("bits have an AND");
-        build.reveal(both, to.clone()).expect("the node is there");
+        let primes = subject.has_primes_alone();
+        let kind = if primes { Dtype::Modular(Modulus::Mersenne61) } else { Dtype::Bool };
+        let given = build.input(owner, "x", kind, &[3], None).expect("a small input");
+        let both = if primes { build.mul(given, given) } else { build.and(given, given) };
+        build.reveal(both.expect("they have products"), to.clone()).expect("the node is there");
         let program = build.finish().expect("something is revealed");
         let lowered = tacit_program::lower(&program, subject.protocol.capabilities());
-        let plan = lowered.expect("every protocol has ANDs").plan;
-        let case = Case::new(subject.protocol, plan, &[vec![1, 0, 1]]);
+        let plan = lowered.expect("every protocol has products").plan;
+        let case = subject.case(plan, &[vec![1, 0, 1]]);
         let run = case.run(&Draws::fixed(1));
         if subject.is_fair() {
             assert!(run.endings.iter().flatten().all(is_refusal), "not refused: {:?}", run.endings);

@@ -18,7 +18,7 @@ use std::time::Duration;
 use tacit_engine::{Clear, Outcome, Security};
 use tacit_net::Frame;
 use tacit_program::plan::{Domain, Width};
-use tacit_program::{Builder, Dtype, NodeId, Program, ProgramError, Recipient};
+use tacit_program::{Builder, Dtype, Modulus, NodeId, Program, ProgramError, Recipient};
 use tacit_session::{Agreement, At, ProgramStep, step};
 
 use super::Subject;
@@ -28,7 +28,7 @@ use crate::{Case, Delivery, Deviation, Draws, Fate, Interceptor, Rng, Run};
 const SOON: Duration = Duration::from_secs(1);
 
 /// Limits of silence within which a run with fair outputs has ended, whatever happens.
-pub(super) const FAIR: u32 = 24;
+pub const FAIR: u32 = 24;
 
 /// Flips, truncates, extends, replays, swaps and silences every single message.
 ///
@@ -75,7 +75,8 @@ pub fn every_message_delayed(subject: &Subject) {
     }
 }
 
-/// Lets every endpoint die, and fall silent, before each of its messages.
+/// Lets every endpoint die, and fall silent, before each of its messages; and where several parties may be corrupt, lets as
+/// many die there together.
 ///
 /// # Panics
 /// If an endpoint doesn't end as it should.
@@ -85,6 +86,13 @@ pub fn death_at_any_point(subject: &Subject) {
         stage.check(message, Deviation::Death);
         stage.check(message, Deviation::Hang);
     }
+    for (index, message) in stage.messages.iter().enumerate() {
+        let of_sender = stage.together.iter().filter(|coalition| coalition.contains(&message.from));
+        let of_sender: Vec<&Vec<usize>> = of_sender.collect();
+        if !of_sender.is_empty() {
+            stage.check_deaths(message, of_sender[index % of_sender.len()]);
+        }
+    }
 }
 
 /// Random things happen to random messages, several in a run: all runs end, and nobody panics.
@@ -93,7 +101,7 @@ pub fn death_at_any_point(subject: &Subject) {
 /// If one hangs, or somebody does.
 pub fn random_deviations(subject: &Subject, seeds: Range<u64>) {
     let stage = Stage::new(subject);
-    for seed in seeds {
+    for seed in seeds.step_by(subject.one_in) {
         let interceptor: Interceptor = Box::new(move |message| {
             // Frames of different links come in no certain order: each has its own choices.
             let mut rng = Rng::new(seed << 32 ^ (message.from << 20 ^ message.to << 16 ^ message.nth) as u64);
@@ -136,8 +144,8 @@ pub fn a_party_that_never_comes(subject: &Subject) {
         let name = stage.case.name(absent);
         let mut named = 0;
         for (endpoint, error) in errors(&run) {
-            assert!(error.contains(name) || is_silence(&error), "{endpoint} without {name}: {error}");
-            named += usize::from(error.contains(name));
+            assert!(names(&error, name) || is_silence(&error), "{endpoint} without {name}: {error}");
+            named += usize::from(names(&error, name));
         }
         assert!(
             named >= run.endings.iter().take(stage.case.parties()).flatten().count(),
@@ -200,11 +208,16 @@ pub fn wrong_inputs_are_refused(subject: &Subject) {
             case.inputs[index] = wrong;
             for (endpoint, error) in errors(&case.run(&Draws::fixed(1))) {
                 let says = error.contains(&format!("input {index}"));
-                let names = endpoint == owner || error.contains(case.name(owner));
+                let names = endpoint == owner || names(&error, case.name(owner));
                 assert!(says && names, "{}: {error}", case.name(endpoint));
             }
         }
     }
+}
+
+/// Whether an error names somebody: `P1` isn't named by `P10`.
+pub(super) fn names(error: &str, name: &str) -> bool {
+    error.match_indices(name).any(|(at, _)| !error[at + name.len()..].starts_with(char::is_alphanumeric))
 }
 
 /// Whether an error is that somebody was silent for too long.
@@ -230,6 +243,8 @@ struct Stage {
     case: Case,
     expected: Vec<Outcome>,
     messages: Vec<Target>,
+    /// Parties that may fail together.
+    together: Vec<Vec<usize>>,
     security: Security,
 }
 
@@ -259,13 +274,23 @@ fn is_aside(part: u16) -> bool {
     At { part, ..At::default() }.is_aside()
 }
 
+/// Whether a party that sends so many frames and then dies has not sent all of a run that others need.
+pub(super) fn dies_before_the_end(case: &Case, party: usize, frames: usize) -> bool {
+    let run = case.run(&Draws::fixed(1));
+    let sent = run.trace.deliveries().iter().filter(|delivery| delivery.from == party);
+    let needed =
+        sent.filter(|delivery| delivery.at.part < step::OUTPUT || delivery.at.part >= step::OPERATION);
+    frames < needed.count() / 2
+}
+
 /// A run with inputs of a party and a client, every interactive operation, and outputs for all, for a party and
 /// for clients.
 pub(super) fn stage_case(subject: &Subject) -> Case {
-    let program = program().expect("the program is sound");
-    let inputs = [vec![3, (-2_i64) as u64], vec![2, 5]];
+    let (last, inputs) = (subject.last(), [vec![3, (-2_i64) as u64], vec![2, 5]]);
+    let program = if subject.has_primes_alone() { products(&last) } else { program(&last) };
+    let program = program.expect("the program is sound");
     let lowered = subject.lowered(&program);
-    Case::new(subject.protocol, lowered.plan, &inputs)
+    subject.case(lowered.plan, &inputs)
 }
 
 impl Stage {
@@ -285,7 +310,9 @@ impl Stage {
                 messages.push(Target { from, to, nth, part, bytes, last, next: after.next(), due });
             }
         }
-        Self { case, expected, messages, security: subject.protocol.spec().security }
+        let messages = messages.into_iter().step_by(subject.one_in.div_ceil(4)).collect();
+        let together = subject.coalitions().into_iter().filter(|coalition| coalition.len() > 1).collect();
+        Self { case, expected, messages, together, security: subject.protocol.spec().security }
     }
 
     fn run(&self, interceptor: Interceptor) -> Run {
@@ -323,8 +350,8 @@ impl Stage {
                 }
                 Err(error) if endpoint != message.from => {
                     let error = error.to_string();
-                    named |= error.contains(name);
-                    assert!(error.contains(name) || waits && is_silence(&error), "{}: {error}", what());
+                    named |= names(&error, name);
+                    assert!(names(&error, name) || waits && is_silence(&error), "{}: {error}", what());
                     let lost = waits || deviation == Deviation::Death;
                     assert!(!lost || error.contains(" phase"), "{}: {error}", what());
                 }
@@ -335,6 +362,33 @@ impl Stage {
         assert!(named, "{deviation:?} of {message:?}: nobody names {name}");
         let within = if waits { self.case.limits.silence + SOON } else { SOON };
         assert!(run.took < within, "{deviation:?} of {message:?} took {:?}", run.took);
+    }
+
+    /// The sender of a message and others die before it is sent. The others all end soon, with an error that names one of
+    /// them, or with their outputs if those were under way.
+    fn check_deaths(&self, message: &Target, coalition: &[usize]) {
+        let (from, to, nth) = (message.from, message.to, message.nth);
+        let (dying, mut struck) = (coalition.to_vec(), false);
+        let run = self.run(Box::new(move |message| {
+            struck |= (message.from, message.to, message.nth) == (from, to, nth);
+            if struck && dying.contains(&message.from) { Fate::Die } else { Fate::Deliver }
+        }));
+        assert!(run.took < self.case.limits.silence + SOON, "{coalition:?} at {message:?}: {:?}", run.took);
+        for (endpoint, ending) in run.endings.iter().flatten().enumerate() {
+            let what = || format!("{coalition:?} die at {message:?}, at {}", self.case.name(endpoint));
+            match &ending.result {
+                _ if coalition.contains(&endpoint) => {}
+                Ok(outcome) => {
+                    assert_eq!(*outcome, self.expected[endpoint], "{}", what());
+                    assert!(self.may_be_done(endpoint, message, message.part), "{}: done", what());
+                }
+                Err(error) => {
+                    let error = error.to_string();
+                    let named = coalition.iter().any(|&dead| names(&error, self.case.name(dead)));
+                    assert!(named, "{}: {error}", what());
+                }
+            }
+        }
     }
 
     /// All honest parties have the right outputs, or nobody has.
@@ -387,7 +441,7 @@ impl Stage {
     }
 }
 
-fn program() -> Result<Program, ProgramError> {
+fn program(last: &str) -> Result<Program, ProgramError> {
     let mut build = Builder::new();
     let range = tacit_program::Range::new(-8, 7);
     let a = build.input("P0", "a", Dtype::Int, &[2], range)?;
@@ -398,7 +452,23 @@ fn program() -> Result<Program, ProgramError> {
     let dot: NodeId = build.matmul(a, b)?;
     let halved = build.shift_right(dot, 1)?;
     build.reveal(chosen, Recipient::All)?;
-    build.reveal(halved, Recipient::Role("P2".into()))?;
+    build.reveal(halved, Recipient::Role(last.into()))?;
     build.reveal(less, Recipient::Role("carol".into()))?;
+    build.finish()
+}
+
+/// The same of products modulo a prime, for a protocol that has nothing else.
+fn products(last: &str) -> Result<Program, ProgramError> {
+    let mut build = Builder::new();
+    let kind = Dtype::Modular(Modulus::Mersenne61);
+    let a = build.input("P0", "a", kind, &[2], None)?;
+    let b = build.input("alice", "b", kind, &[2], None)?;
+    let product = build.mul(a, b)?;
+    let both = build.add(product, a)?;
+    let again = build.mul(both, b)?;
+    let dot: NodeId = build.matmul(a, b)?;
+    build.reveal(again, Recipient::All)?;
+    build.reveal(dot, Recipient::Role(last.into()))?;
+    build.reveal(product, Recipient::Role("carol".into()))?;
     build.finish()
 }

@@ -134,12 +134,18 @@ pub fn circuits(subject: &Subject) {
     let other = build.xor(both, bits[0]);
     let again = build.and(both, other);
     let circuit = Arc::new(build.finish(vec![vec![again]]));
-    let mut rng = Rng::new(8);
-    for corrupt in 0..*subject.protocol.spec().parties.start() {
-        for owner in [&format!("P{corrupt}"), "alice"] {
+    let (mut rng, mut cut) = (Rng::new(8), subject.cut());
+    if subject.has_primes_alone() {
+        return;
+    }
+    for corrupt in subject.coalitions() {
+        for owner in [&format!("P{}", corrupt[0]), "alice"] {
+            if !cut.takes() {
+                continue;
+            }
             let case = case(subject, &on_instances(&circuit, owner, ROW_AND_ONE), &mut rng);
-            if let Err(leak) = check(subject, &case, corrupt, Conduct::Honest) {
-                panic!("P{corrupt}, input of {owner}: {leak}");
+            if let Err(leak) = check(subject, &case, &corrupt, Conduct::Honest) {
+                panic!("{corrupt:?}, input of {owner}: {leak}");
             }
         }
     }
@@ -151,6 +157,9 @@ pub fn circuits(subject: &Subject) {
 /// # Panics
 /// If a view tells something, or the layer is no longer cut.
 pub fn pieces(subject: &Subject) {
+    if subject.has_primes_alone() {
+        return;
+    }
     let mut build = Builder::new();
     let bits = build.input(97);
     let ands: Vec<_> = (0..4104).map(|at| build.and(bits[at % 97], bits[(at + at / 97 + 1) % 97])).collect();
@@ -161,17 +170,20 @@ pub fn pieces(subject: &Subject) {
     let received = run.trace.received(1).into_iter();
     let messages = received.filter(|delivery| delivery.stage(&case.plan).is_some());
     assert!(messages.count() > 2, "two pieces of a tile, and another tile");
-    if let Err(leak) = check(subject, &case, 1, Conduct::Honest) {
-        panic!("P1: {leak}");
+    // As many parties together as may be.
+    let coalitions = subject.coalitions();
+    let corrupt = coalitions.iter().rev().find(|coalition| coalition.contains(&1)).expect("P1 is in some");
+    if let Err(leak) = check(subject, &case, corrupt, Conduct::Honest) {
+        panic!("{corrupt:?}: {leak}");
     }
 }
 
 /// The same, of a protocol that prepares, for a product of two numbers and for all that is received for it, offline and
-/// online: parts of triples, what is told of results, differences that are opened. Of digests nothing is looked at.
+/// online: parts of triples, what is told of results, differences that are opened. Of digests nothing is looked at: steps from `before` on.
 ///
 /// # Panics
 /// If a view tells something.
-pub fn ahead(subject: &Subject) {
+pub fn ahead(subject: &Subject, before: u16) {
     for owners in [["P1", "P2"], ["P0", "alice"]] {
         for values in [[0, 0], [3, 250]] {
             let mut build = plan::Builder::new();
@@ -184,9 +196,9 @@ pub fn ahead(subject: &Subject) {
             build.interact(OpKind::Mul { a, b, dst });
             let to = build.role("P0");
             build.output(dst, To::One(to));
-            let case = Case::new(subject.protocol, build.finish(), &values.map(|value| vec![value]));
+            let case = subject.case(build.finish(), &values.map(|value| vec![value]));
             for corrupt in 0..case.parties() {
-                if let Err(flaw) = check_ahead(subject, &case, corrupt) {
+                if let Err(flaw) = check_ahead(subject, &case, corrupt, before) {
                     panic!("P{corrupt}, inputs {values:?} of {owners:?}: {flaw}");
                 }
             }
@@ -195,7 +207,7 @@ pub fn ahead(subject: &Subject) {
 }
 
 /// One party's view, for [`ahead`].
-fn check_ahead(subject: &Subject, case: &Case, corrupt: usize) -> Result<(), Flaw> {
+fn check_ahead(subject: &Subject, case: &Case, corrupt: usize, before: u16) -> Result<(), Flaw> {
     let hidden: Arc<dyn Fn(usize, usize) -> bool + Send + Sync> =
         Arc::new(hidden(case, corrupt, subject.told));
     let view = |run: &Run| {
@@ -203,7 +215,7 @@ fn check_ahead(subject: &Subject, case: &Case, corrupt: usize) -> Result<(), Fla
         let mut bits = BitRow::default();
         for delivery in run.trace.received(corrupt) {
             let part = delivery.at.part;
-            if part == step::INPUT || (step::OPERATION..step::CHECK_DIGEST).contains(&part) {
+            if part == step::INPUT || (step::OPERATION..before).contains(&part) {
                 bits.extend(&delivery.payload, 8 * delivery.payload.len());
             }
         }
@@ -233,7 +245,7 @@ fn on_instances(circuit: &Arc<Circuit>, owner: &str, instances: usize) -> Progra
 
 /// Leaves out what isn't defined for such numbers.
 fn operation_on(subject: &Subject, name: &str, numbers: Numbers, len: usize) {
-    let mut rng = Rng::new(6);
+    let (mut rng, mut cut) = (Rng::new(6), subject.cut());
     let among_all = (["P1", "alice"], Recipient::All, [Conduct::Honest; 2]);
     let for_clients =
         (["alice", "bob"], Recipient::Role("carol".into()), [Conduct::FixedFlips, Conduct::RandomFlips]);
@@ -243,10 +255,13 @@ fn operation_on(subject: &Subject, name: &str, numbers: Numbers, len: usize) {
         };
         for conduct in conducts {
             let case = case(subject, &program, &mut rng);
-            for corrupt in 0..case.parties() {
-                if let Err(leak) = check(subject, &case, corrupt, conduct) {
+            for corrupt in subject.coalitions() {
+                if !cut.takes() {
+                    continue;
+                }
+                if let Err(leak) = check(subject, &case, &corrupt, conduct) {
                     panic!(
-                        "{name}: P{corrupt} ({conduct:?}, inputs of {owners:?}, output to {to:?}): {leak}"
+                        "{name}: {corrupt:?} ({conduct:?}, inputs of {owners:?}, output to {to:?}): {leak}"
                     );
                 }
             }
@@ -254,13 +269,13 @@ fn operation_on(subject: &Subject, name: &str, numbers: Numbers, len: usize) {
     }
 }
 
-/// The view of one corrupt party in one case. Gives how many bits it has.
+/// The view of corrupt parties in one case: of one, or of some together. Gives how many bits it has.
 ///
 /// # Errors
 /// How it differs from uniform bits.
-pub fn check(subject: &Subject, case: &Case, corrupt: usize, conduct: Conduct) -> Result<usize, Leak> {
+pub fn check(subject: &Subject, case: &Case, corrupt: &[usize], conduct: Conduct) -> Result<usize, Leak> {
     let hidden: Arc<dyn Fn(usize, usize) -> bool + Send + Sync> =
-        Arc::new(hidden(case, corrupt, subject.told));
+        Arc::new(hidden_from(case, corrupt, subject.told));
     let one = |run: u64| {
         let world = match conduct {
             Conduct::Honest => case.world(),
@@ -271,7 +286,7 @@ pub fn check(subject: &Subject, case: &Case, corrupt: usize, conduct: Conduct) -
     };
     let (world, draws) = one(0);
     let run = case.run_in(&world, &draws);
-    let View { bits, low } = View::new(case, &[corrupt], &run)?;
+    let View { bits, low } = View::new(subject, case, corrupt, &run)?;
     // Who aborts tells something by that: so it has to be the same for the same deviation, and without one nobody does.
     let (aborts, verified) = (aborts(&run), case.protocol.spec().security != Security::SemiHonest);
     if conduct == Conduct::Honest || !verified {
@@ -281,7 +296,7 @@ pub fn check(subject: &Subject, case: &Case, corrupt: usize, conduct: Conduct) -
     for run in case.run_each((0..Sample::runs_for(bits.len(), low.len()) as u64).map(one)) {
         let same = conduct == Conduct::RandomFlips || self::aborts(&run) == aborts;
         assert!(same, "who aborts depends on what is hidden");
-        sample.push(View::new(case, &[corrupt], &run)?.bits);
+        sample.push(View::new(subject, case, corrupt, &run)?.bits);
     }
     sample.check(&low)?;
     Ok(bits.len())
@@ -289,7 +304,7 @@ pub fn check(subject: &Subject, case: &Case, corrupt: usize, conduct: Conduct) -
 
 /// The view of parties and clients who put together what they have, and follow the protocol. What they send one another
 /// is a part of it: a client's masked input shows the masks, whose seeds are no part; but if the client drew the seeds, it is
-/// nothing new. Of an output that a client among
+/// nothing new; nor is what parties among them send one another. Of an output that a client among
 /// them learns, every share from outside counts but the last one, which is what the output and the others make it; the
 /// output has to be the same in every run. Where the parties verify, what goes to clients is a component from each, hidden by
 /// what all parties know: with a party none of them counts, as it has two of the three and the output makes the third. Gives
@@ -306,13 +321,13 @@ pub fn together(subject: &Subject, case: &Case, corrupt: &[usize]) -> Result<usi
     let one = |run: u64| (case.world(), Draws::varying(7, run, Arc::clone(&hidden)));
     let (world, draws) = one(0);
     let first = case.run_in(&world, &draws);
-    let View { bits, low } = View::new(case, corrupt, &first)?;
+    let View { bits, low } = View::new(subject, case, corrupt, &first)?;
     let mut sample = Sample::default();
     for run in case.run_each((0..Sample::runs_for(bits.len(), low.len()) as u64).map(one)) {
         for (learnt, before) in run.outcomes().into_iter().zip(first.outcomes()) {
             assert_eq!(learnt, before, "an output depends on randomness");
         }
-        sample.push(View::new(case, corrupt, &run)?.bits);
+        sample.push(View::new(subject, case, corrupt, &run)?.bits);
     }
     sample.check(&low)?;
     Ok(bits.len())
@@ -333,7 +348,7 @@ struct View {
 }
 
 impl View {
-    fn new(case: &Case, corrupt: &[usize], run: &Run) -> Result<Self, Leak> {
+    fn new(subject: &Subject, case: &Case, corrupt: &[usize], run: &Run) -> Result<Self, Leak> {
         let mut view = Self { bits: BitRow::default(), low: Vec::new() };
         // Of each stage and link, the bits that are still to come.
         let mut left = BTreeMap::new();
@@ -342,7 +357,8 @@ impl View {
         for &to in corrupt {
             let last = last_share(case, corrupt, to, run);
             for delivery in run.trace.received(to) {
-                if corrupt.contains(&delivery.from) && draws_seeds(case, delivery.from) {
+                let among_parties = delivery.from.max(to) < case.parties();
+                if corrupt.contains(&delivery.from) && (among_parties || draws_seeds(case, delivery.from)) {
                     continue;
                 }
                 let contents = match last {
@@ -354,6 +370,10 @@ impl View {
                     _ => contents(case, delivery),
                 };
                 let Some(Contents { stage, bits, element }) = contents else { continue };
+                // What all receive alike counts once.
+                if subject.broadcasts && among_parties && stage.1.is_some() && to != corrupt[0] {
+                    continue;
+                }
                 let left = left.entry((stage, delivery.from, to)).or_insert(bits);
                 let count = (8 * delivery.payload.len()).min(*left);
                 assert_eq!(
@@ -500,10 +520,11 @@ fn padding_is_zero(payload: &[u8], bits: usize) -> bool {
 }
 
 /// Flips bits of what `corrupt` sends after the handshake: of inputs, operations and outputs.
-fn flips(corrupt: usize, seed: u64) -> Interceptor {
+fn flips(corrupt: &[usize], seed: u64) -> Interceptor {
+    let corrupt = corrupt.to_vec();
     Box::new(move |message| {
         let at = message.frame.at;
-        if message.from != corrupt || at.part < step::INPUT || at.is_aside() {
+        if !corrupt.contains(&message.from) || at.part < step::INPUT || at.is_aside() {
             return Fate::Deliver;
         }
         let mut rng = Rng::new(seed ^ (message.to as u64) << 32 ^ (message.nth as u64) << 40);
@@ -515,5 +536,5 @@ fn flips(corrupt: usize, seed: u64) -> Interceptor {
 fn case(subject: &Subject, program: &Program, rng: &mut Rng) -> Case {
     let inputs = generate::inputs(&program.input_types(), rng);
     let lowered = subject.lowered(program);
-    Case::new(subject.protocol, lowered.plan, &inputs)
+    subject.case(lowered.plan, &inputs)
 }

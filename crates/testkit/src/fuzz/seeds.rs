@@ -243,7 +243,7 @@ pub(super) fn handshakes() -> Vec<Vec<u8>> {
 }
 
 pub(super) fn programs() -> Vec<Vec<u8>> {
-    let program = |seed, steps| generate::program(&mut Rng::new(seed), steps, 5).to_bytes();
+    let program = |seed, steps| generate::program(&mut Rng::new(seed), 3, steps, 5).to_bytes();
     let mut seeds: Vec<Vec<u8>> = (0..24).map(|seed| program(seed, 1 + seed as usize / 2)).collect();
     let usual = program(100, 6);
     seeds.push(usual[..usual.len() / 2].to_vec());

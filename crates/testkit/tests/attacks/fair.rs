@@ -119,7 +119,7 @@ impl Scene {
         };
         let program = build.finish().unwrap();
         let plan = tacit_program::lower(&program, ours.capabilities()).unwrap().plan;
-        let case = Case::new(protocol, plan, inputs);
+        let case = Case::new(protocol, 3, plan, inputs);
         let world = case.world();
         Self { seats, case, world }
     }

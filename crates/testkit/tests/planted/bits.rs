@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use tacit_engine::bank::{Bank, Part};
 use tacit_engine::{
-    Checks, Clear, Client, Engine, Error, Job, Participants, Protocol, ProtocolSpec, Security,
+    Checks, Clear, Client, Engine, Error, Job, Participants, Protocol, ProtocolSpec, Security, Threshold,
 };
 use tacit_program::Capabilities;
 use tacit_program::cost::{Flow, Phase, Step, in_phase};
@@ -38,7 +38,7 @@ pub(crate) struct PlantedBits(pub(crate) Fault);
 static SPEC: ProtocolSpec = ProtocolSpec {
     name: "planted-bits",
     parties: 3..=3,
-    corruptions: "one of three",
+    corruptions: Threshold::HonestMajority,
     security: Security::SemiHonest,
     source: "Araki et al. 2016",
 };

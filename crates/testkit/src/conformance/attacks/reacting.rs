@@ -13,7 +13,8 @@ use std::time::Duration;
 use tacit_net::{Event, Frame, FrameKind};
 use tacit_session::step;
 
-use super::{Stage, Subject};
+use super::Subject;
+use super::stage::Stage;
 use crate::react::{Act, Attacker};
 use crate::{Draws, Rng};
 

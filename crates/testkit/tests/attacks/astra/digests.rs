@@ -34,7 +34,7 @@ pub(super) fn half_of_operands(version: Version, seed: u64) -> Outcome {
         }
         and(&mut builder, [a, b, z]);
         builder.output(z, To::All);
-        let case = Case::new(mistaken(mistakes), builder.finish(), &[vec![x; 8], vec![1; 8]]);
+        let case = Case::new(mistaken(mistakes), 3, builder.finish(), &[vec![x; 8], vec![1; 8]]);
         let heard: Seen<bool> = Seen::default();
         let note = Arc::clone(&heard);
         let sends = |to, mut frame: Frame, act: &mut Act<'_>| {
@@ -69,7 +69,7 @@ pub(super) fn half_of_results(version: Version, seed: u64) -> Outcome {
     let to = builder.role("P2");
     builder.output(z, To::One(to));
     let mistakes = mistakes(version, &[Mistake::ResultsHalfDigested]);
-    let case = Case::new(mistaken(mistakes), builder.finish(), &[vec![1; 16], vec![1; 16]]);
+    let case = Case::new(mistaken(mistakes), 3, builder.finish(), &[vec![1; 16], vec![1; 16]]);
     let attacker = changes(|to, frame| {
         if (to, frame.at.part) == (2, step::OPERATION) {
             frame.payload[1] ^= 1;

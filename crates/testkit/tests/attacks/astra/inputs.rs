@@ -76,7 +76,7 @@ pub(super) fn compared_last(version: Version, seed: u64) -> Outcome {
         builder.output(z, To::One(to));
         let mistakes = move |party| if party == 0 { own } else { honest };
         let protocol = protocol(&AstraMalicious::IN_ORDER, mistakes, |_| None);
-        let case = Case::new(protocol, builder.finish(), &[vec![1], vec![y]]);
+        let case = Case::new(protocol, 3, builder.finish(), &[vec![1], vec![y]]);
         let seen = Seen::default();
         let attacker = Listens { seen: Arc::clone(&seen) };
         let run = case.run_attacked(&case.world(), &Draws::fixed(seed), 0, Box::new(attacker));
@@ -101,6 +101,7 @@ pub(super) fn not_accepted(version: Version, seed: u64) -> Outcome {
     builder.output(x, To::One(to));
     let case = Case::new(
         mistaken(mistakes(version, &[Mistake::Shared(Shared::AcceptancesUnchecked)])),
+        3,
         builder.finish(),
         &[vec![1]],
     );

@@ -95,7 +95,7 @@ fn products(protocol: &'static dyn Protocol, count: usize) -> Case {
     builder.interact(OpKind::Mul { a: x, b: y, dst: z });
     builder.output(z, To::All);
     let numbers = |seed: u64| (0..count as u64).map(|at| at.wrapping_mul(seed) | 1).collect();
-    Case::new(protocol, builder.finish(), &[numbers(0x9e37_79b9), numbers(77)])
+    Case::new(protocol, 3, builder.finish(), &[numbers(0x9e37_79b9), numbers(77)])
 }
 
 /// ANDs of `P_1`'s bits and `P_2`'s, a row of them.
@@ -108,7 +108,7 @@ fn ands(protocol: &'static dyn Protocol, x: &[u64], y: &[u64]) -> Case {
     }
     and(&mut builder, [a, b, z]);
     builder.output(z, To::All);
-    Case::new(protocol, builder.finish(), &[x.to_vec(), y.to_vec()])
+    Case::new(protocol, 3, builder.finish(), &[x.to_vec(), y.to_vec()])
 }
 
 fn and(builder: &mut Builder, regs: [u32; 3]) {
@@ -123,7 +123,7 @@ fn given(protocol: &'static dyn Protocol, plan: impl Fn(&mut Builder) -> u32, va
     let owner = builder.role("alice");
     builder.input(owner, x);
     builder.output(x, To::All);
-    Case::new(protocol, builder.finish(), &[values.to_vec()])
+    Case::new(protocol, 3, builder.finish(), &[values.to_vec()])
 }
 
 /// Whether honest endpoints have outputs that aren't those of the inputs.

@@ -29,6 +29,6 @@ fn other_labels(
     let (honest, corrupt) = if version == Version::Planted { (honest, corrupt) } else { (&[][..], OURS) };
     let mistakes = move |party| if party == 0 { corrupt } else { honest };
     let protocol = protocol(&AstraMalicious::GARBLED, mistakes, |_| None);
-    let case = Case::new(protocol, signs(5), &[vec![1, 200, 3, 128, 127]]);
+    let case = Case::new(protocol, 3, signs(5), &[vec![1, 200, 3, 128, 127]]);
     wrong_outputs(&case, &case.run(&Draws::fixed(seed)).endings, 0)
 }

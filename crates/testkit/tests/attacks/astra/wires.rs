@@ -22,7 +22,7 @@ fn two_ands(mistakes: &'static [Mistake], inputs: [u64; 3], operands: [[usize; 2
         let to = builder.role("P1");
         builder.output(z, To::One(to));
     }
-    Case::new(mistaken(mistakes), builder.finish(), &inputs.map(|bit| vec![bit]))
+    Case::new(mistaken(mistakes), 3, builder.finish(), &inputs.map(|bit| vec![bit]))
 }
 
 /// Secret bits of three inputs, and the masks of these, which `P_0` draws with `P_1` and `P_2`.

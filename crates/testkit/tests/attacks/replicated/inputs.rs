@@ -61,7 +61,7 @@ pub(crate) fn chosen_by_coefficients(mistakes: &'static [Mistake], version: Vers
     let inputs = [(0..ANDS).map(|_| rng.word() & 1).collect(), vec![0; ANDS]];
     let plan = and([&prover, &left], ANDS, &left);
     let protocol = protocol(&[("proofs", "boyle-2019")], mistakes, seats.prover, look);
-    let case = Case::new(protocol, plan, &inputs);
+    let case = Case::new(protocol, 3, plan, &inputs);
     let attacker = Undecided { seats, chosen, kept: Vec::new(), own_y: Vec::new(), rng };
     let run = case.run_attacked(&case.world(), &Draws::fixed(seed), seats.prover, Box::new(attacker));
     judge(&case, &run, seats.prover)
@@ -128,7 +128,7 @@ impl Attacker for Undecided {
 pub(crate) fn compared_late(mistakes: &'static [Mistake], version: Version, seed: u64) -> Outcome {
     let mistakes = if version == Version::Planted { mistakes } else { &[] };
     let protocol = protocol(&[], mistakes, 0, |_, _| {});
-    let case = Case::new(protocol, and(["alice", "P1"], 8, "P2"), &[vec![1; 8], vec![1; 8]]);
+    let case = Case::new(protocol, 3, and(["alice", "P1"], 8, "P2"), &[vec![1; 8], vec![1; 8]]);
     let interceptor: Interceptor = Box::new(|message| {
         let mut frame = message.frame.clone();
         if (message.from, message.to, frame.at.part) == (3, 0, step::INPUT) {

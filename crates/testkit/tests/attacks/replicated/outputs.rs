@@ -30,7 +30,7 @@ fn case(corrupt: usize, mistakes: &'static [Mistake], version: Version) -> Case 
     build.output(dst, To::One(client));
     let mistakes = if version == Version::Planted { mistakes } else { &[] };
     let inputs = [vec![1, 0, 1, 1, 0, 0, 1, 0], vec![1, 1, 0, 1, 0, 1, 1, 0]];
-    Case::new(protocol(&[], mistakes, corrupt, |_, _| {}), build.finish(), &inputs)
+    Case::new(protocol(&[], mistakes, corrupt, |_, _| {}), 3, build.finish(), &inputs)
 }
 
 /// `P_0` says `P_2` another key of what hides components: one that leaves `m_1` as it is and changes `m_2`. `P_2` hides

@@ -164,7 +164,7 @@ impl Stage {
     }
 
     pub(crate) fn case(&self, protocol: &'static dyn Protocol) -> Case {
-        Case::new(protocol, self.plan.clone(), &self.inputs)
+        Case::new(protocol, 3, self.plan.clone(), &self.inputs)
     }
 }
 

@@ -22,27 +22,27 @@ use tacit_net::{At, Frame};
 use tacit_program::{Builder, Dtype, Recipient};
 use tacit_session::step;
 
-use super::Subject;
-use super::robust::FAIR;
-use crate::react::{Attacker, reacting};
-use crate::{Case, Draws, Fate, Interceptor, Message, Rng, Run};
+use tacit_testkit::conformance::Subject;
+use tacit_testkit::conformance::robust::FAIR;
+use tacit_testkit::react::{Attacker, reacting};
+use tacit_testkit::{Case, Draws, Fate, Interceptor, Message, Rng, Run};
 
 /// Bytes of a proof that `P_0` aborts.
 const PROOF: usize = 16;
 
 /// How runs ended.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Tally {
+pub(crate) struct Tally {
     /// All honest parties had the outputs.
-    pub all: usize,
+    pub(crate) all: usize,
     /// Nobody had.
-    pub nobody: usize,
+    pub(crate) nobody: usize,
     /// Some had, and others not; or the one that deviates and not all others; or they were wrong.
-    pub unfair: usize,
+    pub(crate) unfair: usize,
 }
 
 /// Runs with these seeds, in each of which one party deviates: each of the three in turn.
-pub fn random(subject: &Subject, seeds: Range<u64>) -> Tally {
+pub(crate) fn random(subject: &Subject, seeds: Range<u64>) -> Tally {
     let stage = Stage::new(subject);
     let mut tally = Tally::default();
     for seed in seeds {
@@ -87,7 +87,7 @@ impl Stage {
         build.reveal(product, Recipient::Role("P1".into())).expect("an output");
         let program = build.finish().expect("something is revealed");
         let inputs = [vec![3, 7, 1], vec![2, 5, 0], vec![1, 1, 1]];
-        let case = Case::new(subject.protocol, subject.lowered(&program).plan, &inputs);
+        let case = Case::new(subject.protocol, 3, subject.lowered(&program).plan, &inputs);
         let run = case.run(&Draws::fixed(1));
         let expected = run.outcomes().into_iter().cloned().collect();
         let messages =

@@ -1,0 +1,57 @@
+//! The programs that are attacked.
+
+use std::sync::Arc;
+
+use tacit_circuit::{Builder, Wire};
+use tacit_program::{Dtype, Program, Recipient};
+
+use crate::Rng;
+use crate::conformance::catalogue::Numbers;
+
+/// Bits that everybody gives who gives any, for each instance.
+pub(super) const GIVEN: usize = 3;
+
+/// A random circuit on bits of P0, alice and the last party. All learn one output, P1 another, carol a third.
+pub(super) fn program(rng: &mut Rng, last: &str, ands: usize, instances: usize) -> Program {
+    let mut build = Builder::new();
+    let mut wires: Vec<Wire> = (0..3).flat_map(|_| build.input(GIVEN as u32)).collect();
+    for _ in 0..ands {
+        // Few are constant, for each reads one of the last and something from before.
+        let (a, b) = (wires[wires.len() - 1 - rng.below(4)], wires[rng.below(wires.len() - 1)]);
+        let (both, other) = (build.and(a, b), wires[rng.below(wires.len())]);
+        wires.push(build.xor(both, other));
+    }
+    let outputs = (0..3).map(|at| wires[wires.len() - 5 - at..].to_vec()).collect();
+    let circuit = Arc::new(build.finish(outputs));
+    let mut build = tacit_program::Builder::new();
+    let operands: Vec<_> = ["P0", "alice", last]
+        .map(|owner| build.input(owner, &format!("x_{owner}"), Dtype::Bool, &[instances, GIVEN], None))
+        .into_iter()
+        .map(|operand| operand.expect("an input of bits"))
+        .collect();
+    let outputs = build.circuit(&circuit, &operands).expect("the operands fit");
+    let to = [Recipient::All, Recipient::Role("P1".to_owned()), Recipient::Role("carol".to_owned())];
+    for (output, to) in outputs.into_iter().zip(to) {
+        build.reveal(output, to).expect("the node is there");
+    }
+    build.finish().expect("something is revealed")
+}
+
+/// Comparisons of numbers of P0, alice and the last party. All learn one, P1 a maximum, carol another comparison.
+pub(super) fn comparisons(last: &str, instances: usize) -> Program {
+    let mut build = tacit_program::Builder::new();
+    let range = Numbers::int(GIVEN as u32).range;
+    let [x, y, z] = ["P0", "alice", last].map(|owner| {
+        build
+            .input(owner, &format!("x_{owner}"), Dtype::Int, &[instances], range)
+            .expect("an input of numbers")
+    });
+    let less = build.less(x, y).expect("numbers of one kind");
+    let most = build.maximum(y, z).expect("numbers of one kind");
+    let other = build.less(z, x).expect("numbers of one kind");
+    let to = [Recipient::All, Recipient::Role("P1".to_owned()), Recipient::Role("carol".to_owned())];
+    for (output, to) in [less, most, other].into_iter().zip(to) {
+        build.reveal(output, to).expect("the node is there");
+    }
+    build.finish().expect("something is revealed")
+}

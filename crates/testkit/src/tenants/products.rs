@@ -1,0 +1,259 @@
+//! ANDs, products, matrix products and circuits: masked operands from all to all.
+
+use std::ops::Range;
+
+use tacit_circuit::Layered;
+use tacit_engine::bank::{Bank, row_words};
+use tacit_engine::layer::{each_row, message_bytes, message_of_rows, pieces};
+use tacit_engine::vector::{add_assign, sub_assign};
+use tacit_engine::wire::{message_of, unpack_columns};
+use tacit_engine::{Error, Job, bytes_of, wire, with_element};
+use tacit_kernel::{Buffer, bits};
+use tacit_program::plan::{Domain, MatrixShape, Operand, Reg, Register, Rows};
+use tacit_session::{At, step};
+
+use super::dealer::Product;
+use super::engine::AdditiveEngine;
+
+/// Masked operands of a product, as far as their shares have come, and this party's shares of the triple.
+pub(super) struct Opening {
+    product: Product,
+    /// `d = x - a` and `e = y - b`.
+    masked: [Buffer; 2],
+    triple: [Buffer; 3],
+}
+
+impl Opening {
+    /// This party's share of the product, once all shares of the masked operands have come.
+    fn result(self, is_first: bool) -> Buffer {
+        let Self { product, masked: [d, e], triple: [a, b, mut z] } = self;
+        product.add(&d, &b, &mut z);
+        product.add(&a, &e, &mut z);
+        if is_first {
+            product.add(&d, &e, &mut z);
+        }
+        z
+    }
+
+    /// Both masked operands of a product of numbers one after the other, as they travel.
+    fn message(&self) -> Vec<u8> {
+        let (shape, joined) = self.joined();
+        message_of(shape, &joined, &(0..shape.cols))
+    }
+
+    /// Adds another party's shares of both.
+    fn add_message(&mut self, message: &[u8]) {
+        let (shape, mut joined) = self.joined();
+        unpack_columns(shape, message, 0..shape.cols, &mut joined);
+        let shapes = self.product.shapes();
+        let (mut first, mut second) = (Buffer::new(self.masked[0].len()), Buffer::new(self.masked[1].len()));
+        let (one, other) = joined.bytes().split_at(self.masked[0].len());
+        first.bytes_mut().copy_from_slice(one);
+        second.bytes_mut().copy_from_slice(other);
+        add_assign(shapes[0], &mut self.masked[0], &first);
+        add_assign(shapes[1], &mut self.masked[1], &second);
+    }
+
+    fn joined(&self) -> (Register, Buffer) {
+        let [first, second, _] = self.product.shapes();
+        let shape = Register { cols: first.cols + second.cols, ..first };
+        let mut joined = Buffer::new(bytes_of(shape.domain, shape.cols));
+        let (one, other) = joined.bytes_mut().split_at_mut(self.masked[0].len());
+        one.copy_from_slice(self.masked[0].bytes());
+        other.copy_from_slice(self.masked[1].bytes());
+        (shape, joined)
+    }
+}
+
+impl AdditiveEngine {
+    pub(super) fn mul_begin(&mut self, job: &Job, a: Reg, b: Reg, dst: Reg) -> Result<(), Error> {
+        let domain = self.plan.register(dst).domain;
+        let operands = [a, b].map(|reg| part(&self.bank, reg, job.cols.clone()));
+        let product = Product::Elements { domain, count: job.cols.len() };
+        self.open_numbers(at(job), product, operands)
+    }
+
+    pub(super) fn mul_finish(&mut self, job: &Job, dst: Reg) -> Result<(), Error> {
+        let share = self.take_numbers(at(job))?;
+        let domain = self.plan.register(dst).domain;
+        with_element!(domain, E => {
+            self.bank.make(dst).words_mut::<E>()[job.cols.clone()].copy_from_slice(share.words());
+        });
+        Ok(())
+    }
+
+    /// A matrix product is opened as a whole when its last job's turn comes.
+    pub(super) fn matmul_begin(
+        &mut self,
+        job: &Job,
+        a: Reg,
+        b: Reg,
+        shape: MatrixShape,
+        dst: Reg,
+    ) -> Result<(), Error> {
+        if !job.last {
+            return Ok(());
+        }
+        let domain = self.plan.register(dst).domain;
+        let operands = [a, b].map(|reg| self.bank.get(reg).clone());
+        self.open_numbers(at(job), Product::Matrices { domain, shape }, operands)
+    }
+
+    pub(super) fn matmul_finish(&mut self, job: &Job, dst: Reg) -> Result<(), Error> {
+        if job.last {
+            let share = self.take_numbers(at(job))?;
+            self.bank.put(dst, share);
+        }
+        Ok(())
+    }
+
+    pub(super) fn and_begin(&mut self, job: &Job, a: Rows, b: Rows, dst: Rows) -> Result<(), Error> {
+        let words = row_words(job.cols.len());
+        let operands = [a, b].map(|rows| {
+            let mut operand = Buffer::of_words::<u64>(dst.count as usize * words);
+            for (index, row) in (0..).zip(operand.words_mut::<u64>().chunks_exact_mut(words)) {
+                row.copy_from_slice(&self.bank.row(rows, index)[job.cols.start / 64..][..words]);
+            }
+            operand
+        });
+        self.open_rows(job, at(job), dst.count as usize, operands)
+    }
+
+    pub(super) fn and_finish(&mut self, job: &Job, dst: Rows) -> Result<(), Error> {
+        let share = self.take_rows(job, at(job), dst.count as usize)?;
+        let stride = row_words(self.plan.register(dst.reg).cols);
+        let out = self.bank.make(dst.reg).words_mut::<u64>();
+        for (index, row) in (0..).zip(share.words::<u64>().chunks_exact(row_words(job.cols.len()))) {
+            out[dst.row(index) as usize * stride + job.cols.start / 64..][..row.len()].copy_from_slice(row);
+        }
+        Ok(())
+    }
+
+    pub(super) fn layer_begin(
+        &mut self,
+        job: &Job,
+        circuit: &Layered,
+        inputs: &[Operand],
+        dst: Reg,
+    ) -> Result<(), Error> {
+        let layer = &circuit.layers[job.stage as usize];
+        if job.stage == 0 {
+            let is_first = self.is_first();
+            self.tiles.open(job, circuit).constant(0, is_first);
+        }
+        let tile = self.tiles.get(job);
+        tile.load(0, circuit, job.stage as usize, inputs, &self.bank);
+        tile.sums(layer);
+        if job.stage == circuit.depth() {
+            tile.store(0, circuit, self.bank.make(dst).words_mut());
+            self.tiles.close(job);
+            return Ok(());
+        }
+        for (piece, range) in pieces(layer, job) {
+            let (gates, tile) = (&layer.ands[range], self.tiles.get(job));
+            let operands = [0, 1].map(|side| {
+                let rows = gates.iter().flat_map(|gate| tile.row(gate[side], 0).to_vec());
+                let rows: Vec<u64> = rows.collect();
+                let mut operand = Buffer::of_words::<u64>(rows.len());
+                operand.words_mut().copy_from_slice(&rows);
+                operand
+            });
+            self.open_rows(job, layer_at(job, circuit, piece), gates.len(), operands)?;
+        }
+        Ok(())
+    }
+
+    pub(super) fn layer_finish(&mut self, job: &Job, circuit: &Layered) -> Result<(), Error> {
+        let layer = &circuit.layers[job.stage as usize];
+        for (piece, range) in pieces(layer, job) {
+            let gates = &layer.ands[range];
+            let share = self.take_rows(job, layer_at(job, circuit, piece), gates.len())?;
+            let tile = self.tiles.get(job);
+            for (gate, row) in gates.iter().zip(share.words::<u64>().chunks_exact(tile.row_words())) {
+                tile.row(gate[2], 0).copy_from_slice(row);
+            }
+        }
+        Ok(())
+    }
+
+    /// Begins a product of numbers: masks both operands and sends them to all.
+    fn open_numbers(&mut self, at: At, product: Product, operands: [Buffer; 2]) -> Result<(), Error> {
+        let opening = self.mask(at, product, operands);
+        let message = opening.message();
+        self.openings.insert(at, opening);
+        self.send_to_all(at, &message)
+    }
+
+    /// Ends it: this party's share of the product.
+    fn take_numbers(&mut self, at: At) -> Result<Buffer, Error> {
+        let mut opening = self.openings.remove(&at).expect("what ends has begun");
+        let [first, second, _] = opening.product.shapes();
+        let bytes = wire::message_bytes(first.domain, first.cols + second.cols);
+        for party in self.others() {
+            opening.add_message(&self.session.mesh().recv(party, at, bytes)?);
+        }
+        Ok(opening.result(self.is_first()))
+    }
+
+    /// The same of `count` rows of bits, in whole words. The messages have a job's columns of them.
+    fn open_rows(&mut self, job: &Job, at: At, count: usize, operands: [Buffer; 2]) -> Result<(), Error> {
+        let product = Product::Elements { domain: Domain::Bits, count: 8 * operands[0].len() };
+        let opening = self.mask(at, product, operands);
+        let rows = opening.masked.each_ref().map(Buffer::bytes).concat();
+        self.openings.insert(at, opening);
+        debug_assert_eq!(rows.len(), 2 * count * row_words(job.cols.len()) * 8);
+        let message = message_of_rows(self.session.mesh(), job, rows);
+        self.send_to_all(at, &message)
+    }
+
+    fn take_rows(&mut self, job: &Job, at: At, count: usize) -> Result<Buffer, Error> {
+        let mut opening = self.openings.remove(&at).expect("what ends has begun");
+        let words = row_words(job.cols.len());
+        for party in self.others() {
+            let message = self.session.mesh().recv(party, at, message_bytes(job, 2 * count))?;
+            each_row(job, 2 * count, &message, |index, row| {
+                let masked = opening.masked[index / count].words_mut::<u64>();
+                bits::xor_assign(&mut masked[index % count * words..][..words], row);
+            });
+        }
+        Ok(opening.result(self.is_first()))
+    }
+
+    /// Takes a triple's factors off both operands.
+    fn mask(&mut self, at: At, product: Product, operands: [Buffer; 2]) -> Opening {
+        let op = self.session.first_operation().wrapping_add(at.op);
+        let dealer = self.dealer.as_mut().expect("a party meets the dealer before it computes");
+        let triple = dealer.triple(At { op, ..at }, product);
+        let (mut masked, shapes) = (operands, product.shapes());
+        for ((operand, factor), shape) in masked.iter_mut().zip(&triple).zip(shapes) {
+            sub_assign(shape, operand, factor);
+        }
+        Opening { product, masked, triple }
+    }
+
+    fn send_to_all(&mut self, at: At, message: &[u8]) -> Result<(), Error> {
+        for party in self.others() {
+            self.session.mesh().send(party, at, message)?;
+        }
+        Ok(())
+    }
+}
+
+/// A part of a register of numbers.
+fn part(bank: &Bank, reg: Reg, cols: Range<usize>) -> Buffer {
+    with_element!(bank.shape(reg).domain, E => {
+        let mut part = Buffer::of_words::<E>(cols.len());
+        part.words_mut::<E>().copy_from_slice(&bank.get(reg).words()[cols]);
+        part
+    })
+}
+
+/// The address of a job's messages.
+fn at(job: &Job) -> At {
+    At { part: step::OPERATION + job.stage as u16, op: job.op, batch: job.batch, ..At::default() }
+}
+
+fn layer_at(job: &Job, circuit: &Layered, piece: u16) -> At {
+    let batch = job.batch * circuit.depth() + job.stage;
+    At { part: step::CIRCUIT + piece, op: job.op, batch, ..At::default() }
+}
