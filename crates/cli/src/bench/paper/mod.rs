@@ -413,11 +413,11 @@ impl Found {
                 let name = format!("  {}: {}", row.table, row.name);
                 table.row([name, bytes(row.count as u64), seconds(row.seconds), seconds(row.paper_seconds)]);
             }
-            text += &format!("\n{table}");
+            text.extend(["\n", &table.to_string()]);
         }
         let plots: Vec<String> = self.plots.iter().map(|path| path.display().to_string()).collect();
         if !plots.is_empty() {
-            text += &format!("\ndrawn in {}", plots.join(" and "));
+            text.extend(["\ndrawn in ", &plots.join(" and ")]);
         }
         text
     }
