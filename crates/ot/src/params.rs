@@ -109,11 +109,20 @@ impl Params {
 
     /// The rows and the OTs of each batch of `count` OTs.
     pub(crate) fn batches(&self, count: usize) -> impl Iterator<Item = [usize; 2]> + use<> {
-        let Self { rows, .. } = *self;
-        let (batch, sacrificed) = (self.batch(), self.sacrificed());
-        let rest = count % batch;
-        let last = (rest > 0).then_some([(rest + sacrificed).next_multiple_of(GRAIN), rest]);
-        std::iter::repeat_n([rows, batch], count / batch).chain(last)
+        let params = *self;
+        (0..).map_while(move |number| params.batch_of(count, number))
+    }
+
+    /// How many batches `count` OTs take.
+    pub(crate) fn batch_count(&self, count: usize) -> usize {
+        count.div_ceil(self.batch())
+    }
+
+    /// The rows and the OTs of one of the batches of `count` OTs; `None` after the last.
+    pub(crate) fn batch_of(&self, count: usize, number: usize) -> Option<[usize; 2]> {
+        let left = count.checked_sub(number.checked_mul(self.batch())?).filter(|&left| left > 0)?;
+        let ots = left.min(self.batch());
+        Some([(ots + self.sacrificed()).next_multiple_of(GRAIN), ots])
     }
 
     /// Columns that are sent for each batch: one for each tree, but for the first one's if choices are random.

@@ -55,6 +55,20 @@ fn transfer(
     form: Form,
     lane: u16,
 ) -> [Result<Had, Error>; 2] {
+    let sinks = Default::default();
+    let [sender, receiver] = transfer_to(&sinks, links, mistakes, form, lane);
+    let [sent, received] = sinks.map(|had| had.into_inner().expect("nobody panics"));
+    [sender.map(|()| sent), receiver.map(|()| received)]
+}
+
+/// The same with sinks that outlive failures.
+fn transfer_to(
+    sinks: &[Mutex<Had>; 2],
+    links: Vec<Box<dyn Transport>>,
+    mistakes: &'static [Mistake],
+    form: Form,
+    lane: u16,
+) -> [Result<(), Error>; 2] {
     let agreement = Agreement {
         version: 0,
         lane: 0,
@@ -70,7 +84,7 @@ fn transfer(
         steps: Vec::new(),
         program: [0; 32],
     };
-    let party = |me: usize, links| -> Result<Had, Error> {
+    let party = |me: usize, links| -> Result<(), Error> {
         plant(mistakes);
         let mesh = Mesh::new(links, me, agreement.parties.clone(), Limits::default());
         let mesh = mesh.in_lane(Lane { number: lane, count: 2 }, AbortFlag::default());
@@ -78,10 +92,9 @@ fn transfer(
         let roles = if me == 0 { Roles::Sender } else { Roles::Receiver };
         let mut ot = Ot::setup(&mut session, &[1 - me], roles, params(), 0)?;
         session.mesh().set_phase(Phase::Offline);
-        let mut had = Had::default();
         let request = Request { op: 1, count: COUNT, choices: Choices::Random, form };
-        ot.extend(&mut session, &request, &mut had)?;
-        session.close().map(|()| had)
+        ot.extend(&mut session, &request, &mut *sinks[me].lock().expect("nobody panics"))?;
+        session.close()
     };
     std::thread::scope(|scope| {
         let threads: Vec<_> =
@@ -95,7 +108,7 @@ fn in_world(world: &World, mistakes: &'static [Mistake], form: Form) -> [Result<
     transfer(world.transports().into_iter().flatten().collect(), mistakes, form, 0)
 }
 
-fn is_rejected(had: &[Result<Had, Error>; 2]) -> bool {
+fn is_rejected<T>(had: &[Result<T, Error>; 2]) -> bool {
     had.iter().any(|had| had.as_ref().is_err_and(Error::is_failed_check))
 }
 
@@ -193,6 +206,21 @@ fn a_coin_before_the_last_column_lets_columns_fit_it() {
     // The right sender waits for the columns, and its coin is never seen.
     let [sender, _] = attack(&[]);
     assert!(sender.is_err());
+}
+
+#[test]
+fn ots_that_leave_early_are_there_in_spite_of_a_failed_check() {
+    let sent = |mistakes| {
+        let spoil = altering(step::COLUMNS, |columns| columns.iter_mut().for_each(|byte| *byte = !*byte));
+        let world = World::new(2, 0).intercept(spoil);
+        let sinks: [Mutex<Had>; 2] = Default::default();
+        let links = world.transports().into_iter().flatten().collect();
+        assert!(is_rejected(&transfer_to(&sinks, links, mistakes, Form::Random, 0)));
+        let sent = sinks[0].lock().expect("nobody panics").sent[0].len();
+        sent
+    };
+    assert_eq!(sent(&[Mistake::HandedOutEarly]), COUNT);
+    assert_eq!(sent(&[]), 0);
 }
 
 /// Sums of a tree's second level that are both wrong: the sender's leaves are, whatever it misses.
