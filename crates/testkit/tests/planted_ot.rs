@@ -4,7 +4,6 @@
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex};
 
-use tacit_kernel::aes::Aes128Ctr;
 use tacit_kernel::gf128::Gf128;
 use tacit_net::{AbortFlag, Event, Frame, Lane, Limits, Mesh, Transport};
 use tacit_ot::planted::{Mistake, plant};
@@ -172,15 +171,11 @@ impl Attacker for WaitsForCoin {
             && let Some((to, mut columns)) = self.columns.take()
         {
             let coin: [u8; 16] = frame.payload.as_slice().try_into().expect("a coin");
-            let mut weights = [Gf128::ZERO; ROWS / 128 - 1];
-            let bytes: &mut [[u8; 16]] = &mut [[0; 16]; ROWS / 128 - 1];
-            Aes128Ctr::new(&coin).fill(0, 0, bytes.as_flattened_mut());
-            for (weight, bytes) in weights.iter_mut().zip(bytes) {
-                weight.0 = u128::from_le_bytes(*bytes);
-            }
+            let point = Gf128(u128::from_le_bytes(coin));
+            let weight = (self.ot / 128 + 1..ROWS / 128).fold(Gf128::ONE, |power, _| power.times(point));
             let column = &mut columns.payload[column_of(self.tree)..][..ROWS / 8];
             column[self.ot / 8] ^= 1 << (self.ot % 8);
-            let change = weights[self.ot / 128].times(Gf128(1 << (self.ot % 128)));
+            let change = weight.times(Gf128(1 << (self.ot % 128)));
             let last = column.len() - 16;
             column[last..].iter_mut().zip(change.0.to_le_bytes()).for_each(|(byte, change)| *byte ^= change);
             act.send(to, columns);
