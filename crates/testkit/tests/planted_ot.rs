@@ -211,8 +211,7 @@ fn ots_that_leave_early_are_there_in_spite_of_a_failed_check() {
         let sinks: [Mutex<Had>; 2] = Default::default();
         let links = world.transports().into_iter().flatten().collect();
         assert!(is_rejected(&transfer_to(&sinks, links, mistakes, Form::Random, 0)));
-        let sent = sinks[0].lock().expect("nobody panics").sent[0].len();
-        sent
+        sinks[0].lock().expect("nobody panics").sent[0].len()
     };
     assert_eq!(sent(&[Mistake::HandedOutEarly]), COUNT);
     assert_eq!(sent(&[]), 0);
