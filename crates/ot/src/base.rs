@@ -39,15 +39,16 @@ pub(crate) type Key = Zeroizing<[u8; KEY]>;
 /// What a receiver keeps.
 pub(crate) struct Chosen {
     scalars: Vec<Zeroizing<Scalar>>,
-    choices: Vec<Choice>,
+    /// A byte each: [`Choice`] has no way to be wiped.
+    choices: Zeroizing<Vec<u8>>,
     message: Vec<u8>,
 }
 
 impl Chosen {
-    /// Chooses.
+    /// Chooses, by zeros and ones.
     pub(crate) fn new(
         context: &Context,
-        choices: Vec<Choice>,
+        choices: Zeroizing<Vec<u8>>,
         entropy: &mut dyn Entropy,
     ) -> Result<Self, Error> {
         let mut scalars = Vec::with_capacity(choices.len());
@@ -58,10 +59,10 @@ impl Chosen {
             entropy.fill(&mut bytes)?;
             let other = RistrettoPoint::from_uniform_bytes(&bytes);
             bytes.zeroize();
-            let hash = hash_to_point(context, index, choice.unwrap_u8(), &other.compress());
+            let hash = hash_to_point(context, index, choice, &other.compress());
             let mine = RistrettoPoint::mul_base(&scalar) - hash;
-            for place in [choice, !choice] {
-                let point = RistrettoPoint::conditional_select(&mine, &other, place);
+            for place in [choice, 1 ^ choice] {
+                let point = RistrettoPoint::conditional_select(&mine, &other, Choice::from(place));
                 message.extend_from_slice(point.compress().as_bytes());
             }
             scalars.push(scalar);
@@ -78,10 +79,10 @@ impl Chosen {
     pub(crate) fn keys(&self, context: &Context, theirs: &[u8]) -> Option<Vec<Key>> {
         let (points, _) = theirs.as_chunks::<32>();
         let (mine, _) = self.message.as_chunks::<{ BASE_BYTES[0] }>();
-        let all = points.iter().zip(mine).zip(self.scalars.iter().zip(&self.choices)).enumerate();
+        let all = points.iter().zip(mine).zip(self.scalars.iter().zip(&*self.choices)).enumerate();
         let keys = all.map(|(index, ((point, mine), (scalar, choice)))| {
             let mut shared = valid(point)? * **scalar;
-            let key = derive(context, index, choice.unwrap_u8(), mine, point, &shared);
+            let key = derive(context, index, *choice, mine, point, &shared);
             shared.zeroize();
             Some(key)
         });
@@ -183,8 +184,8 @@ mod tests {
 
     const CHOICES: [u8; 5] = [0, 1, 1, 0, 1];
 
-    fn choices() -> Vec<Choice> {
-        CHOICES.into_iter().map(Choice::from).collect()
+    fn choices() -> Zeroizing<Vec<u8>> {
+        Zeroizing::new(CHOICES.to_vec())
     }
 
     #[test]

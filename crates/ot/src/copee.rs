@@ -21,14 +21,13 @@ use crate::base::{Chosen, Key, Offered};
 use crate::context::Context;
 use crate::params::{BASE_BYTES, LAMBDA, Params};
 use crate::step;
-use subtle::Choice;
 use tacit_kernel::Element;
 use tacit_kernel::aes::Aes128Ctr;
 use tacit_kernel::field::Fp128;
 use tacit_kernel::gf128::Gf128;
 use tacit_net::At;
 use tacit_session::{Error, Session};
-use zeroize::{Zeroize, ZeroizeOnDrop};
+use zeroize::{Zeroize, ZeroizeOnDrop, Zeroizing};
 
 /// Bytes that a product costs, all from `P_A`.
 pub const PRODUCT_BYTES: usize = LAMBDA * 16;
@@ -129,7 +128,7 @@ pub fn initialize(
         |session: &Session, ends| Context::new(session, ends, op, &params).within(&format!("{field:?}"));
     let mut begun = Vec::new();
     for &peer in peers {
-        let choices = (0..LAMBDA).map(|bit| Choice::from((delta >> bit) as u8 & 1)).collect();
+        let choices = Zeroizing::new((0..LAMBDA).map(|bit| (delta >> bit) as u8 & 1).collect());
         let (mine, theirs) = (context(session, [peer, me]), context(session, [me, peer]));
         let chosen = Chosen::new(&mine, choices, session.entropy())?;
         let offered = Offered::new(LAMBDA, session.entropy())?;

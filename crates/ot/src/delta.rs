@@ -2,9 +2,8 @@
 
 use crate::params::LAMBDA;
 use crate::planted::{Mistake, planted};
-use subtle::Choice;
 use tacit_session::{Entropy, Error};
-use zeroize::{Zeroize, ZeroizeOnDrop};
+use zeroize::{Zeroize, ZeroizeOnDrop, Zeroizing};
 
 /// What the two rows of each OT differ by: 128 random bits, never all zero, wiped when dropped, never printed.
 ///
@@ -52,12 +51,13 @@ impl Delta {
 
     /// What the base OTs choose: of each level of each tree the side on which the missing leaf isn't. A tree's first level
     /// decides on the highest bit of its block.
-    pub(crate) fn choices(&self, heights: impl Iterator<Item = usize>) -> Vec<Choice> {
-        let mut choices = Vec::with_capacity(LAMBDA);
+    pub(crate) fn choices(&self, heights: impl Iterator<Item = usize>) -> Zeroizing<Vec<u8>> {
+        // Never moved to a larger place, which would leave them behind.
+        let mut choices = Zeroizing::new(Vec::with_capacity(LAMBDA));
         let mut first = 0;
         for height in heights {
             let block = self.block(first, height);
-            choices.extend((0..height).rev().map(|bit| !Choice::from((block >> bit & 1) as u8)));
+            choices.extend((0..height).rev().map(|bit| 1 ^ (block >> bit & 1) as u8));
             first += height;
         }
         choices
@@ -90,7 +90,6 @@ mod tests {
     fn blocks_and_choices_are_its_bits() {
         let delta = Delta(0b1_1001);
         assert_eq!([delta.block(0, 2), delta.block(2, 3), delta.block(5, 8)], [1, 6, 0]);
-        let choices: Vec<u8> = delta.choices([2, 3].into_iter()).iter().map(Choice::unwrap_u8).collect();
-        assert_eq!(choices, [1, 0, 0, 0, 1]);
+        assert_eq!(**delta.choices([2, 3].into_iter()), [1, 0, 0, 0, 1]);
     }
 }

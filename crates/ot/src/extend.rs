@@ -17,16 +17,27 @@ use crate::params::{ANSWER_BYTES, COIN_BYTES, Params};
 use crate::planted::{Mistake, planted};
 use crate::sink::{Form, Received, Sent, Sink};
 use crate::step;
+use crate::tile::Secret;
+use std::fmt;
 use tacit_net::At;
 use tacit_session::{Error, Session};
 
-/// A receiver's choices.
-#[derive(Clone, Copy, Debug)]
+/// A receiver's choices. They are never printed.
+#[derive(Clone, Copy)]
 pub enum Choices<'a> {
     /// Random ones.
     Random,
     /// For each peer, in the order of the setup, a packed bit for every OT. It costs a bit more for each.
     Given(&'a [&'a [u64]]),
+}
+
+impl fmt::Debug for Choices<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Random => f.write_str("Random"),
+            Self::Given(all) => write!(f, "Given(for {} peers)", all.len()),
+        }
+    }
 }
 
 /// What is asked for.
@@ -49,28 +60,35 @@ impl Ot {
     /// until all have accepted ([`Session::accept`]).
     ///
     /// # Errors
-    /// If a check fails or a link does. All secrets are then gone.
+    /// If a check fails or a link does, or batches have no numbers left. All secrets are then gone, and every later call
+    /// fails for the same reason.
     ///
     /// # Panics
-    /// If there aren't choices for every OT and peer.
+    /// If there aren't choices for every OT that this party receives.
     pub fn extend(
         &mut self,
         session: &mut Session,
         request: &Request<'_>,
         sink: &mut dyn Sink,
     ) -> Result<(), Error> {
-        if let Choices::Given(all) = request.choices {
-            let enough = all.iter().all(|bits| bits.len() >= request.count.div_ceil(64));
-            assert!(all.len() == self.pairs.len() && enough, "a choice for every OT and peer");
+        if let Some(failure) = &self.failure {
+            return Err(failure.clone());
         }
         if self.pairs.is_empty() {
-            return Err(
-                session.reject("oblivious transfers are asked for that no setup, or a failed one, is for")
-            );
+            return Err(session.reject("oblivious transfers are asked for that no setup is for"));
+        }
+        if let Choices::Given(all) = request.choices {
+            let enough = self.pairs.iter().enumerate().all(|(index, pair)| {
+                let words = all.get(index).map(|bits| bits.len());
+                pair.receiver.is_none() || words >= Some(request.count.div_ceil(64))
+            });
+            assert!(enough, "a choice for every OT that is received");
         }
         let done = self.run(session, request, sink);
-        if done.is_err() {
+        if let Err(error) = &done {
+            self.failure = Some(error.clone());
             self.pairs.clear();
+            self.memory = [Secret::default(), Secret::default()];
         }
         done
     }
@@ -82,19 +100,19 @@ impl Ot {
         sink: &mut dyn Sink,
     ) -> Result<(), Error> {
         let params = self.params;
-        let mut first = 0;
-        let batches: Vec<Batch> = (0..)
-            .zip(params.batches(request.count))
-            .map(|(number, [rows, ots])| {
-                let batch = Batch { number, rows, ots, first };
-                first += ots;
-                batch
-            })
-            .collect();
+        // A batch's number is part of its messages' addresses.
+        let batches = u32::try_from(params.batch_count(request.count)).map_err(|_| Error::Exhausted)?;
+        let batch_at = |number: u32| {
+            let [rows, ots] = params.batch_of(request.count, number as usize)?;
+            Some(Batch { number, rows, ots, first: number as usize * params.batch() })
+        };
         let mut run = Run { ot: self, session, request, sink };
         let last = if params.is_malicious() { ANSWERED } else { COLUMNS_TAKEN };
-        for step in 0..batches.len() + last {
-            let batch = |behind: usize| step.checked_sub(behind).and_then(|at| batches.get(at)).copied();
+        for step in 0..u64::from(batches) + last {
+            let batch = |behind| {
+                let number = step.checked_sub(behind).and_then(|number| u32::try_from(number).ok())?;
+                batch_at(number)
+            };
             let checked = |behind| batch(behind).filter(|_| params.is_malicious());
             if let Some(batch) = batch(0) {
                 run.send_columns(&batch)?;
@@ -108,9 +126,9 @@ impl Ot {
 }
 
 /// How many steps after its columns are sent a batch's columns, coin and answer are taken.
-const COLUMNS_TAKEN: usize = 1;
-const COIN_TAKEN: usize = 3;
-const ANSWERED: usize = 5;
+const COLUMNS_TAKEN: u64 = 1;
+const COIN_TAKEN: u64 = 3;
+const ANSWERED: u64 = 5;
 
 /// The batches of which something is taken in a step.
 #[derive(Clone, Copy)]
@@ -224,6 +242,13 @@ impl Run<'_, '_> {
                 let used = pair.spare.0.pop().unwrap_or_default();
                 pair.arrived.push_back(sender.extend(batch.rows, chosen, &message, coin, used));
                 session.mesh().recycle(message);
+                if let Some(arrived) = pair.arrived.back()
+                    && planted(Mistake::HandedOutEarly)
+                {
+                    sender.hand_out(arrived, batch.ots(), form, memory.each_mut(), |ots| {
+                        self.sink.sent(Sent { peer, ..ots });
+                    });
+                }
             }
             if let (Some(receiver), Some((batch, message))) = (&pair.receiver, coins)
                 && let Some(extended) = pair.extended.pop_front()
@@ -283,4 +308,18 @@ fn send_coin(
     session.challenge();
     session.mesh().send(peer, at, &coin)?;
     Ok(Some(coin))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn choices_are_not_printed() {
+        let choices = Choices::Given(&[&[0x1234_5678], &[77]]);
+        let request = Request { op: 1, count: 2, choices, form: Form::Random };
+        let printed = "Request { op: 1, count: 2, choices: Given(for 2 peers), form: Random }";
+        assert_eq!(format!("{request:?}"), printed);
+        assert_eq!(format!("{:?}", Choices::Random), "Random");
+    }
 }

@@ -5,6 +5,7 @@ use crate::receiver::{Extended, Receiver};
 use crate::sender::{Arrived, Sender};
 use crate::tile::Secret;
 use std::collections::VecDeque;
+use tacit_session::Error;
 
 /// In which direction OTs are made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,12 +32,15 @@ impl Roles {
 
 /// OTs with some peers: what is kept of the setup, and how far the extension is.
 ///
-/// The first failure is final: all secrets are dropped, and every later call fails.
+/// The first failure is final: all secrets are wiped, and every later call fails with it. Only this object's are: whoever has
+/// several of a session, or [products](crate::copee) beside them, drops all of them with the session.
 pub struct Ot {
     pub(crate) params: Params,
     pub(crate) pairs: Vec<Pair>,
     /// For rows of a tile, and for the same with the other choice.
     pub(crate) memory: [Secret; 2],
+    /// What ended it.
+    pub(crate) failure: Option<Error>,
 }
 
 impl std::fmt::Debug for Ot {

@@ -109,11 +109,20 @@ impl Params {
 
     /// The rows and the OTs of each batch of `count` OTs.
     pub(crate) fn batches(&self, count: usize) -> impl Iterator<Item = [usize; 2]> + use<> {
-        let Self { rows, .. } = *self;
-        let (batch, sacrificed) = (self.batch(), self.sacrificed());
-        let rest = count % batch;
-        let last = (rest > 0).then_some([(rest + sacrificed).next_multiple_of(GRAIN), rest]);
-        std::iter::repeat_n([rows, batch], count / batch).chain(last)
+        let params = *self;
+        (0..).map_while(move |number| params.batch_of(count, number))
+    }
+
+    /// How many batches `count` OTs take.
+    pub(crate) fn batch_count(&self, count: usize) -> usize {
+        count.div_ceil(self.batch())
+    }
+
+    /// The rows and the OTs of one of the batches of `count` OTs; `None` after the last.
+    pub(crate) fn batch_of(&self, count: usize, number: usize) -> Option<[usize; 2]> {
+        let left = count.checked_sub(number.checked_mul(self.batch())?).filter(|&left| left > 0)?;
+        let ots = left.min(self.batch());
+        Some([(ots + self.sacrificed()).next_multiple_of(GRAIN), ots])
     }
 
     /// Columns that are sent for each batch: one for each tree, but for the first one's if choices are random.
@@ -165,11 +174,13 @@ impl Params {
     }
 
     /// The binary logarithm of the chance that in so many batches columns of different choices pass the check though their
-    /// hashes don't differ: `C(trees, 2) 2^-128` for each batch (docs/ot.md, "The check of columns"). A receiver that
-    /// guesses bits of the sender's secret is another matter: `c` right bits let it through with `2^-c`, and it has them.
+    /// hashes don't differ: `C(trees, 2) (rows / 128 - 1) 2^-128` for each batch (docs/ot.md, "The check of columns"). A
+    /// receiver that guesses bits of the sender's secret is another matter: `c` right bits let it through with `2^-c`, and
+    /// it has them.
     pub fn unnoticed_log2(&self, batches: u64) -> f64 {
         let trees = self.trees() as f64;
-        (batches as f64 * trees * (trees - 1.0) / 2.0).max(1.0).log2() - LAMBDA as f64
+        let (pairs, roots) = (trees * (trees - 1.0) / 2.0, (self.rows / LAMBDA - 1) as f64);
+        (batches as f64 * pairs * roots).max(1.0).log2() - LAMBDA as f64
     }
 }
 
@@ -213,13 +224,16 @@ mod tests {
     fn bounds_are_those_of_the_page() {
         assert_eq!([LAMBDA, SACRIFICED, COIN_BYTES, ANSWER_BYTES], [128, 128, 16, 48]);
         assert!(Params::DEFAULT.is_malicious());
-        let bounds = [(1, -115.0), (4, -119.0), (8, -121.0)];
+        let bounds = [(1, [-109, -82]), (4, [-113, -86]), (8, [-115, -88])];
         for (k, bound) in bounds {
             let params = Params::new(k, Security::Malicious).unwrap();
-            let one = params.unnoticed_log2(1);
-            assert!(one <= bound + 0.1 && one > bound - 1.0, "k = {k}: 2^{one}");
-            assert!(params.unnoticed_log2(1 << 27) <= bound + 27.1);
+            let batches = params.batch_count(1 << 40) as u64;
+            let bounds = [1, batches].map(|batches| params.unnoticed_log2(batches).round() as i32);
+            assert_eq!(bounds, bound, "k = {k}");
         }
+        // 8 times the rows, of which one block isn't weighed.
+        let more = Params::DEFAULT.with_rows(Params::MAX_ROWS).unwrap().unnoticed_log2(1);
+        assert!((more - Params::DEFAULT.unnoticed_log2(1) - (511.0_f64 / 63.0).log2()).abs() < 1e-9);
     }
 
     #[test]

@@ -24,6 +24,8 @@ pub enum Mistake {
     ColumnsUnchecked,
     /// The coin leaves before the columns have come.
     CoinEarly,
+    /// The sender's OTs of a batch are handed out when its columns have come.
+    HandedOutEarly,
     /// The secret is zero.
     ZeroDelta,
 }

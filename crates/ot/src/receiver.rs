@@ -11,6 +11,7 @@ use crate::sink::{Form, Received};
 use crate::tile::{Secret, TILE, add_hashes, answer, row_hash, tile, tiles, to_rows, weights};
 use tacit_kernel::gf128::Gf128;
 use tacit_kernel::leaves::Leaves;
+use zeroize::Zeroizing;
 
 /// The receiver of one direction's OTs.
 pub(crate) struct Receiver {
@@ -50,7 +51,8 @@ impl Receiver {
         let columns = used.columns.reuse(LAMBDA * rows / 64);
         let choices = used.choices.reuse(rows / 64);
         let sent = self.params.columns(given.is_some());
-        let mut sum = [0; TILE];
+        // Whoever has a sum has the choices, by the correction that was sent.
+        let mut sum = Zeroizing::new([0; TILE]);
         for words in tiles(rows) {
             let block = (self.rows + 64 * words.start as u64) / LAMBDA as u64;
             let mut planes = &mut columns[LAMBDA * words.start..LAMBDA * words.end];

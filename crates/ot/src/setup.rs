@@ -66,7 +66,7 @@ impl Ot {
             };
             pairs.push(Pair::new(one.peer, sender, receiver));
         }
-        Ok(Self { params, pairs, memory: [Secret::default(), Secret::default()] })
+        Ok(Self { params, pairs, memory: [Secret::default(), Secret::default()], failure: None })
     }
 }
 

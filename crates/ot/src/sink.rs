@@ -1,5 +1,7 @@
 //! What comes out of an extension.
 
+use std::fmt;
+
 /// What an OT's values are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Form {
@@ -13,8 +15,7 @@ pub enum Form {
     Correlated,
 }
 
-/// OTs that this party is the sender of.
-#[derive(Debug)]
+/// OTs that this party is the sender of. Values are never printed.
 pub struct Sent<'a> {
     /// The receiver.
     pub peer: usize,
@@ -26,8 +27,7 @@ pub struct Sent<'a> {
     pub ones: &'a mut [u128],
 }
 
-/// OTs that this party is the receiver of.
-#[derive(Debug)]
+/// OTs that this party is the receiver of. Choices and values are never printed.
 pub struct Received<'a> {
     /// The sender.
     pub peer: usize,
@@ -39,10 +39,40 @@ pub struct Received<'a> {
     pub values: &'a mut [u128],
 }
 
+impl fmt::Debug for Sent<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        brief(f, "Sent", self.peer, self.first, self.zeros.len())
+    }
+}
+
+impl fmt::Debug for Received<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        brief(f, "Received", self.peer, self.first, self.values.len())
+    }
+}
+
+fn brief(f: &mut fmt::Formatter<'_>, name: &str, peer: usize, first: usize, ots: usize) -> fmt::Result {
+    let mut brief = f.debug_struct(name);
+    brief.field("peer", &peer).field("first", &first).field("ots", &ots).finish_non_exhaustive()
+}
+
 /// Takes OTs, tile by tile, in order for each peer and direction. All of a batch have passed its check.
 pub trait Sink {
     /// OTs that this party is the sender of.
     fn sent(&mut self, ots: Sent<'_>);
     /// OTs that this party is the receiver of.
     fn received(&mut self, ots: Received<'_>);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_and_choices_are_not_printed() {
+        let sent = Sent { peer: 1, first: 64, zeros: &mut [7; 2], ones: &mut [8; 2] };
+        assert_eq!(format!("{sent:?}"), "Sent { peer: 1, first: 64, ots: 2, .. }");
+        let received = Received { peer: 1, first: 64, choices: &[7], values: &mut [8; 2] };
+        assert_eq!(format!("{received:?}"), "Received { peer: 1, first: 64, ots: 2, .. }");
+    }
 }

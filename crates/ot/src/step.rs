@@ -20,3 +20,5 @@ pub const MASKED: u16 = OFFLINE + 0x3806;
 pub const COPEE_CHOICES: u16 = OFFLINE + 0x3807;
 /// Points of the base OTs of shared products, from who has two keys.
 pub const COPEE_POINTS: u16 = OFFLINE + 0x3808;
+/// OTs that a benchmark compares.
+pub const SAMPLES: u16 = OFFLINE + 0x3809;

@@ -7,7 +7,6 @@ use crate::context::Context;
 use crate::params::{ANSWER_BYTES, COIN_BYTES, LAMBDA};
 use sha2::{Digest, Sha256};
 use std::ops::Range;
-use tacit_kernel::aes::Aes128Ctr;
 use tacit_kernel::gf128::{Gf128, weigh};
 use tacit_kernel::robust::RobustHash;
 use tacit_kernel::{Buffer, rows};
@@ -49,11 +48,14 @@ pub(crate) fn tile<'a>(columns: &'a [u64], words: &Range<usize>) -> &'a [u64] {
     &columns[LAMBDA * words.start..LAMBDA * words.end]
 }
 
-/// The weights of a batch's blocks of 128 rows: one of the coin's for each, and 1 for the last, the sacrificed one.
+/// The weights of a batch's blocks of 128 rows: the powers of the coin, down to 1 for the last, the sacrificed one. So hashes
+/// are values of polynomials, and two different columns have the same one for as many coins as a degree at most.
 pub(crate) fn weights(coin: &[u8; COIN_BYTES], rows: usize) -> Vec<Gf128> {
     let mut weights = vec![Gf128::ONE; rows / LAMBDA];
-    if let Some((_, others)) = weights.split_last_mut() {
-        Aes128Ctr::new(coin).fill(0, 0, bytemuck::cast_slice_mut(others));
+    let (point, mut power) = (Gf128(u128::from_le_bytes(*coin)), Gf128::ONE);
+    for weight in weights.iter_mut().rev().skip(1) {
+        power = power.times(point);
+        *weight = power;
     }
     weights
 }
@@ -92,4 +94,33 @@ pub(crate) fn to_rows<'a>(columns: &[u64], words: &Range<usize>, memory: &'a mut
     let all = memory.0.words_mut();
     rows::from_columns(tile(columns, words), all);
     all
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Two columns that differ by a polynomial with chosen roots have the same hash at these coins, and at no other.
+    #[test]
+    fn columns_collide_at_the_roots_of_their_difference() {
+        let roots = [3_u128, 1 << 127 | 5, 77];
+        // The product of all `X + root`, from the highest coefficient down, as blocks of a column are.
+        let mut difference = vec![Gf128::ONE];
+        for root in roots {
+            let shifted = difference.iter().map(|one| one.times(Gf128(root)));
+            let shifted: Vec<Gf128> = std::iter::once(Gf128::ZERO).chain(shifted).collect();
+            difference.push(Gf128::ZERO);
+            difference.iter_mut().zip(shifted).for_each(|(one, other)| *one = one.plus(other));
+        }
+        let rows = LAMBDA * difference.len();
+        let hash = |coin: u128| {
+            let mut hash = [Gf128::ZERO];
+            let words = 0..rows / 64;
+            let weights = weights(&coin.to_le_bytes(), rows);
+            add_hashes(&weights, &words, bytemuck::cast_slice(&difference), &mut hash);
+            hash[0]
+        };
+        assert!(roots.iter().all(|&root| hash(root) == Gf128::ZERO));
+        assert!([0, 1, 4, 76, 1 << 127].iter().all(|&coin| hash(coin) != Gf128::ZERO));
+    }
 }

@@ -2,9 +2,10 @@
 
 mod common;
 
-use common::{Had, fit, play, run};
-use tacit_ot::{Form, Params, Roles, Security, step};
-use tacit_session::Error;
+use common::{Had, Keep, fit, play, run};
+use std::sync::Mutex;
+use tacit_ot::{Choices, Form, Ot, Params, Request, Roles, Security, step};
+use tacit_session::{Error, Phase};
 use tacit_testkit::{Deviation, Draws, Fate, Interceptor, World};
 
 const COUNT: usize = 1500;
@@ -119,5 +120,82 @@ fn what_another_party_sent_is_no_use() {
             run(session, Roles::Both, params(), 100, None, Form::Random)
         });
         assert!(had[2].is_err(), "part {part:#x}");
+    }
+}
+
+/// What happens to a message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Harm {
+    Spoilt,
+    Withheld,
+}
+
+/// Does harm to a message of one batch from the OTs' receiver, `P1`.
+fn harming(harm: Harm, part: u16, batch: u32) -> Interceptor {
+    Box::new(move |message| {
+        let mut frame = message.frame.clone();
+        if (message.from, frame.at.part, frame.at.batch) != (1, part, batch) {
+            return Fate::Deliver;
+        }
+        if harm == Harm::Withheld {
+            return Fate::Cut;
+        }
+        frame.payload.iter_mut().for_each(|byte| *byte = !*byte);
+        Fate::Replace(vec![frame])
+    })
+}
+
+const BATCHES: usize = 7;
+
+fn small() -> Params {
+    Params::DEFAULT.with_rows(512).expect("there are such batches")
+}
+
+/// OTs of some batches from `P0` to `P1`: how the run ended for `P0`, and what its sink had by then. When it has failed, each
+/// party asks again.
+fn sent_by_the_end(world: &World) -> (Result<(), Error>, [Vec<u128>; 2]) {
+    let (params, count) = (small(), BATCHES * small().batch());
+    let sinks = [(); 2].map(|()| Mutex::new(Keep::of(2)));
+    let mut ends = play(world, 2, &params, &Draws::fixed(1), |session| {
+        let me = session.me();
+        let roles = if me == 0 { Roles::Sender } else { Roles::Receiver };
+        let mut ot = Ot::setup(session, &[1 - me], roles, params, 0)?;
+        session.mesh().set_phase(Phase::Offline);
+        let request = Request { op: 1, count, choices: Choices::Random, form: Form::Random };
+        let ended = ot.extend(session, &request, &mut *sinks[me].lock().expect("nobody panics"));
+        if let Err(first) = &ended {
+            for choices in [Choices::Random, Choices::Given(&[&[0; 6]])] {
+                let request = Request { op: 2, count: 384, choices, form: Form::Random };
+                let again = ot.extend(session, &request, &mut Keep::of(2));
+                assert_eq!(again.as_ref(), Err(first), "a failure is final");
+            }
+        }
+        ended
+    });
+    let [sender, _] = sinks.map(|sink| sink.into_inner().expect("nobody panics"));
+    (ends.remove(0), sender.0[1].sent.clone())
+}
+
+#[test]
+fn a_senders_ots_leave_when_their_batch_has_passed() {
+    let (end, all) = sent_by_the_end(&World::new(2, 0));
+    assert_eq!(end, Ok(()));
+    assert_eq!(all[0].len(), BATCHES * small().batch());
+    for harm in [Harm::Spoilt, Harm::Withheld] {
+        for part in [step::COLUMNS, step::ANSWER] {
+            for batch in [3, 5] {
+                let (end, sent) =
+                    sent_by_the_end(&World::new(2, 0).intercept(harming(harm, part, batch as u32)));
+                let what = format!("{harm:?}, part {part:#x}, batch {batch}");
+                // A lost link is no failed check, nor are the calls that follow.
+                let checked = end.as_ref().is_err_and(Error::is_failed_check);
+                assert!(end.is_err() && checked == (harm == Harm::Spoilt), "{what}: {end:?}");
+                // When columns are missed, the answers for the four batches before are under way.
+                let missed = (harm, part) == (Harm::Withheld, step::COLUMNS);
+                let passed = if missed { usize::saturating_sub(batch, 4) } else { batch };
+                let ots = passed * small().batch();
+                assert!(sent.iter().zip(&all).all(|(sent, all)| *sent == all[..ots]), "{what}");
+            }
+        }
     }
 }

@@ -2,9 +2,9 @@
 
 mod common;
 
-use common::{Had, fit, play, run};
+use common::{Had, Keep, fit, play, run};
 use std::collections::HashSet;
-use tacit_ot::{Form, Params, Roles, Security};
+use tacit_ot::{Choices, Form, Ot, Params, Request, Roles, Security, step};
 use tacit_session::{Error, Phase};
 use tacit_testkit::{Draws, World};
 
@@ -111,12 +111,65 @@ fn no_two_messages_have_one_address_and_lengths_tell_nothing() {
 fn ots_without_a_setup_are_refused() {
     let params = params(4, Security::Malicious);
     let had = play(&World::new(2, 0), 2, &params, &Draws::fixed(1), |session| {
-        let mut ot = tacit_ot::Ot::setup(session, &[], Roles::Both, params, 0)?;
-        let request =
-            tacit_ot::Request { op: 1, count: 1, choices: tacit_ot::Choices::Random, form: Form::Random };
-        ot.extend(session, &request, &mut common::Keep::of(2))
+        let mut ot = Ot::setup(session, &[], Roles::Both, params, 0)?;
+        let request = Request { op: 1, count: 1, choices: Choices::Random, form: Form::Random };
+        ot.extend(session, &request, &mut Keep::of(2))
     });
     assert!(had.iter().any(|had| matches!(had, Err(Error::Rejected { .. }))), "{had:?}");
+}
+
+#[test]
+fn more_batches_than_there_are_numbers_are_refused() {
+    let params = params(4, Security::Malicious);
+    let had = play(&World::new(2, 0), 2, &params, &Draws::fixed(1), |session| {
+        let mut ot = Ot::setup(session, &[1 - session.me()], Roles::Both, params, 0)?;
+        for count in [params.batch() << 32, usize::MAX, 1] {
+            let request = Request { op: 1, count, choices: Choices::Random, form: Form::Random };
+            let refused = ot.extend(session, &request, &mut Keep::of(2));
+            assert_eq!(refused, Err(Error::Exhausted), "the first failure is final");
+        }
+        Ok(())
+    });
+    assert!(had.iter().all(Result::is_ok), "{had:?}");
+}
+
+#[test]
+fn equal_choices_in_two_extensions_give_unrelated_ots() {
+    let (params, count) = (params(4, Security::Malicious), 1000);
+    let choices = [0x0123_4567_89ab_cdef; 16];
+    for form in [Form::Random, Form::Correlated] {
+        let world = World::new(2, 0);
+        let had = play(&world, 2, &params, &Draws::fixed(1), |session| {
+            let me = session.me();
+            // Who only sends has no choices.
+            let given: (Roles, &[&[u64]]) =
+                if me == 0 { (Roles::Sender, &[]) } else { (Roles::Receiver, &[&choices]) };
+            let mut ot = Ot::setup(session, &[1 - me], given.0, params, 0)?;
+            let mut keeps = [Keep::of(2), Keep::of(2)];
+            for (op, keep) in (1..).zip(&mut keeps) {
+                ot.extend(session, &Request { op, count, choices: Choices::Given(given.1), form }, keep)?;
+            }
+            Ok(keeps)
+        });
+        let had: Vec<[Keep; 2]> = had.into_iter().map(|had| had.expect("nobody deviates")).collect();
+        let mut values = HashSet::new();
+        for (sender, receiver) in had[0].iter().zip(&had[1]) {
+            let (sent, received) = (&sender.0[1].sent, &receiver.0[0]);
+            assert_eq!([sent[0].len(), sent[1].len(), received.values.len()], [count; 3]);
+            for (i, value) in received.values.iter().enumerate() {
+                assert_eq!(*value, sent[(choices[i / 64] >> (i % 64) & 1) as usize][i]);
+            }
+            values.extend(sent.concat());
+        }
+        assert_eq!(values.len(), 4 * count, "{form:?}");
+        let trace = world.trace();
+        let columns = trace.link(1, 0).filter(|one| one.at.part == step::COLUMNS);
+        // Choices that aren't given are the first tree's own, and need no correction there.
+        let columns = columns.flat_map(|one| one.payload.chunks(16)).filter(|chunk| **chunk != [0; 16]);
+        let columns: Vec<&[u8]> = columns.collect();
+        assert!(columns.len() > 31 * 1536 * 2 / 128);
+        assert_eq!(columns.iter().collect::<HashSet<_>>().len(), columns.len());
+    }
 }
 
 #[test]

@@ -4,7 +4,6 @@
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex};
 
-use tacit_kernel::aes::Aes128Ctr;
 use tacit_kernel::gf128::Gf128;
 use tacit_net::{AbortFlag, Event, Frame, Lane, Limits, Mesh, Transport};
 use tacit_ot::planted::{Mistake, plant};
@@ -55,6 +54,20 @@ fn transfer(
     form: Form,
     lane: u16,
 ) -> [Result<Had, Error>; 2] {
+    let sinks = Default::default();
+    let [sender, receiver] = transfer_to(&sinks, links, mistakes, form, lane);
+    let [sent, received] = sinks.map(|had| had.into_inner().expect("nobody panics"));
+    [sender.map(|()| sent), receiver.map(|()| received)]
+}
+
+/// The same with sinks that outlive failures.
+fn transfer_to(
+    sinks: &[Mutex<Had>; 2],
+    links: Vec<Box<dyn Transport>>,
+    mistakes: &'static [Mistake],
+    form: Form,
+    lane: u16,
+) -> [Result<(), Error>; 2] {
     let agreement = Agreement {
         version: 0,
         lane: 0,
@@ -70,7 +83,7 @@ fn transfer(
         steps: Vec::new(),
         program: [0; 32],
     };
-    let party = |me: usize, links| -> Result<Had, Error> {
+    let party = |me: usize, links| -> Result<(), Error> {
         plant(mistakes);
         let mesh = Mesh::new(links, me, agreement.parties.clone(), Limits::default());
         let mesh = mesh.in_lane(Lane { number: lane, count: 2 }, AbortFlag::default());
@@ -78,10 +91,9 @@ fn transfer(
         let roles = if me == 0 { Roles::Sender } else { Roles::Receiver };
         let mut ot = Ot::setup(&mut session, &[1 - me], roles, params(), 0)?;
         session.mesh().set_phase(Phase::Offline);
-        let mut had = Had::default();
         let request = Request { op: 1, count: COUNT, choices: Choices::Random, form };
-        ot.extend(&mut session, &request, &mut had)?;
-        session.close().map(|()| had)
+        ot.extend(&mut session, &request, &mut *sinks[me].lock().expect("nobody panics"))?;
+        session.close()
     };
     std::thread::scope(|scope| {
         let threads: Vec<_> =
@@ -95,7 +107,7 @@ fn in_world(world: &World, mistakes: &'static [Mistake], form: Form) -> [Result<
     transfer(world.transports().into_iter().flatten().collect(), mistakes, form, 0)
 }
 
-fn is_rejected(had: &[Result<Had, Error>; 2]) -> bool {
+fn is_rejected<T>(had: &[Result<T, Error>; 2]) -> bool {
     had.iter().any(|had| had.as_ref().is_err_and(Error::is_failed_check))
 }
 
@@ -159,15 +171,11 @@ impl Attacker for WaitsForCoin {
             && let Some((to, mut columns)) = self.columns.take()
         {
             let coin: [u8; 16] = frame.payload.as_slice().try_into().expect("a coin");
-            let mut weights = [Gf128::ZERO; ROWS / 128 - 1];
-            let bytes: &mut [[u8; 16]] = &mut [[0; 16]; ROWS / 128 - 1];
-            Aes128Ctr::new(&coin).fill(0, 0, bytes.as_flattened_mut());
-            for (weight, bytes) in weights.iter_mut().zip(bytes) {
-                weight.0 = u128::from_le_bytes(*bytes);
-            }
+            let point = Gf128(u128::from_le_bytes(coin));
+            let weight = (self.ot / 128 + 1..ROWS / 128).fold(Gf128::ONE, |power, _| power.times(point));
             let column = &mut columns.payload[column_of(self.tree)..][..ROWS / 8];
             column[self.ot / 8] ^= 1 << (self.ot % 8);
-            let change = weights[self.ot / 128].times(Gf128(1 << (self.ot % 128)));
+            let change = weight.times(Gf128(1 << (self.ot % 128)));
             let last = column.len() - 16;
             column[last..].iter_mut().zip(change.0.to_le_bytes()).for_each(|(byte, change)| *byte ^= change);
             act.send(to, columns);
@@ -193,6 +201,20 @@ fn a_coin_before_the_last_column_lets_columns_fit_it() {
     // The right sender waits for the columns, and its coin is never seen.
     let [sender, _] = attack(&[]);
     assert!(sender.is_err());
+}
+
+#[test]
+fn ots_that_leave_early_are_there_in_spite_of_a_failed_check() {
+    let sent = |mistakes| {
+        let spoil = altering(step::COLUMNS, |columns| columns.iter_mut().for_each(|byte| *byte = !*byte));
+        let world = World::new(2, 0).intercept(spoil);
+        let sinks: [Mutex<Had>; 2] = Default::default();
+        let links = world.transports().into_iter().flatten().collect();
+        assert!(is_rejected(&transfer_to(&sinks, links, mistakes, Form::Random, 0)));
+        sinks[0].lock().expect("nobody panics").sent[0].len()
+    };
+    assert_eq!(sent(&[Mistake::HandedOutEarly]), COUNT);
+    assert_eq!(sent(&[]), 0);
 }
 
 /// Sums of a tree's second level that are both wrong: the sender's leaves are, whatever it misses.

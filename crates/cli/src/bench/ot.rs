@@ -17,7 +17,7 @@ use std::hint::black_box;
 use std::time::Duration;
 use tacit::net::{At, Limits, Mesh, Phase, Transport as Links, memory};
 use tacit::session::{Agreement, Error, OsEntropy, Session};
-use tacit_ot::{Choices, Form, Ot, Params, Received, Request, Roles, Security, Sent, Sink};
+use tacit_ot::{Choices, Form, Ot, Params, Received, Request, Roles, Security, Sent, Sink, step};
 
 /// OTs if nothing is said, and the quick number.
 const USUAL: usize = 1 << 26;
@@ -25,9 +25,6 @@ const QUICK: usize = 20_000;
 
 /// OTs of each tile that are compared.
 const SAMPLE: usize = 64;
-
-/// The address of what is compared: a sample of one piece each.
-const SAMPLES: u16 = tacit_ot::step::MASKED + 1;
 
 /// Samples in a message.
 const PIECE: usize = 1 << 14;
@@ -163,7 +160,7 @@ impl Job {
 
 /// Sends what was received, choices and values, and compares the peer's with what was sent.
 fn compare(session: &mut Session, peer: usize, reader: &Reader) -> Result<bool, Error> {
-    let at = |batch: usize| At { lane: 0, part: SAMPLES, op: 2, batch: batch as u32 };
+    let at = |batch: usize| At { lane: 0, part: step::SAMPLES, op: 2, batch: batch as u32 };
     // The bits of the choice word are those of the tile's first OTs, which are the sample.
     let mut choices = Vec::with_capacity(reader.received.len());
     let tiles = samples(reader.received.len());
