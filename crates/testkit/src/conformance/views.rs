@@ -100,19 +100,22 @@ pub fn moduli(subject: &Subject) {
     of_moduli(subject, &moduli, &["input", "mul", "matmul"]);
 }
 
-/// The same for products in a ring of an odd number of bits and in a field.
+/// The same for products in rings of one bit and of an odd number of them, and in a field.
 ///
 /// # Panics
 /// If a view tells something.
 pub fn few_moduli(subject: &Subject) {
-    of_moduli(subject, &[Modulus::PowerOfTwo(5), Modulus::Mersenne61], &["mul"]);
+    let rings = [1, 5].map(Modulus::PowerOfTwo);
+    of_moduli(subject, &[rings[0], rings[1], Modulus::Mersenne61], &["mul"]);
 }
 
 fn of_moduli(subject: &Subject, moduli: &[Modulus], operations: &[&str]) {
     // As bits, a wide product is ANDs like any others, and thousands of them.
     let few =
         |modulus: &Modulus| subject.protocol.capabilities().offers(Feature::Rings) || modulus.bits() < 5;
-    for &modulus in moduli.iter().filter(|modulus| few(modulus)) {
+    let few: Vec<Modulus> = moduli.iter().copied().filter(few).collect();
+    assert!(!few.is_empty(), "no modulus is tried");
+    for modulus in few {
         for name in operations {
             operation_on(subject, name, Numbers::modular(modulus), if modulus.bits() < 9 { 3 } else { 1 });
         }
