@@ -7,7 +7,7 @@ use crate::inputs::take_seeds;
 use crate::state::AstraEngine;
 use std::sync::Arc;
 use tacit_engine::{
-    Checks, Client, Engine, Error, Participants, Protocol, ProtocolSpec, Security, Threshold,
+    Checks, Client, Engine, Error, Participants, Protocol, ProtocolSpec, Security, Threshold, offers_all,
 };
 use tacit_program::cost::{Flow, Phase, Step, in_phase};
 use tacit_program::plan::Plan;
@@ -114,7 +114,8 @@ impl Protocol for AstraMalicious {
     }
 
     fn admit(&self, plan: &Plan, _roles: &Participants) -> Result<(), Error> {
-        refuse_unverified(plan)
+        refuse_unverified(plan)?;
+        offers_all(self.capabilities(), plan)
     }
 
     fn engine(

@@ -134,9 +134,9 @@ fn blamed(cause: &Cause) -> (Option<String>, Option<String>) {
             }
             SessionError::Disagreement(found) => (Some(found.peer.clone()), Some("setup")),
             SessionError::Malformed { peer, .. } => (Some(peer.clone()), Some("setup")),
-            SessionError::CheckFailed { peer, .. } | SessionError::Unfitting { peer, .. } => {
-                (Some(peer.clone()), None)
-            }
+            SessionError::CheckFailed { peer, .. }
+            | SessionError::Unfitting { peer, .. }
+            | SessionError::Differs { peer, .. } => (Some(peer.clone()), None),
             SessionError::Entropy(_) | SessionError::Exhausted | SessionError::Rejected { .. } => {
                 (None, None)
             }

@@ -107,6 +107,19 @@ impl Checks {
     }
 }
 
+/// Refuses a plan that needs what these capabilities lack. Lowering asks for no such thing; a plan made by hand may.
+///
+/// # Errors
+/// [`Error::Refused`], which says what.
+pub fn offers_all(capabilities: Capabilities, plan: &Plan) -> Result<(), Error> {
+    match plan.needs.missing_in(capabilities.features).next() {
+        None => Ok(()),
+        Some(feature) => {
+            Err(Error::Refused(format!("the plan needs {}, which the protocol lacks", feature.description())))
+        }
+    }
+}
+
 /// A protocol: its costs, and how to make an engine or a client of it.
 pub trait Protocol: Send + Sync {
     /// What it is.
@@ -157,11 +170,12 @@ pub trait Protocol: Send + Sync {
         let _ = (plan, participants, runs, lanes);
         Checks::default()
     }
-    /// Refuses what the protocol can't run though it offers all operations of it: outputs that it opens to no client, say.
-    /// All endpoints ask before anything is sent, and prices do; [`Protocol::engine`] and [`Protocol::client`] refuse the same.
+    /// Refuses what the protocol can't run: a plan that needs what [`Protocol::capabilities`] lack ([`offers_all`]), and what
+    /// it can't though it offers all operations of it, outputs that it opens to no client, say. All endpoints ask before
+    /// anything is sent, and prices do; of the latter [`Protocol::engine`] and [`Protocol::client`] refuse the same.
     fn admit(&self, plan: &Plan, participants: &Participants) -> Result<(), Error> {
-        let _ = (plan, participants);
-        Ok(())
+        let _ = participants;
+        offers_all(self.capabilities(), plan)
     }
     /// Refuses a run in so many lanes, as [`Protocol::admit`] does a plan.
     fn admit_lanes(&self, count: u16) -> Result<(), Error> {

@@ -177,16 +177,18 @@ struct Walk<'a> {
 impl Walk<'_> {
     fn run(&mut self, inputs: &[Option<Clear>]) -> Result<Outcome, Error> {
         self.total = self.jobs();
-        self.public_inputs(inputs.get(self.plan.inputs.len()..).unwrap_or_default())?;
+        let known = self.agreed(inputs.get(self.plan.inputs.len()..).unwrap_or_default())?;
         if self.engine.prepare()? {
             self.total *= 2;
             self.phase(Phase::Offline)?;
+            self.public_inputs(&known)?;
             self.levels(false)?;
             for material in self.engine.seal()? {
                 self.engine.load(material)?;
             }
         }
         self.phase(Phase::Input)?;
+        self.public_inputs(&known)?;
         self.inputs(inputs)?;
         self.phase(Phase::Online)?;
         let rounds = self.levels(true)?;
@@ -228,6 +230,11 @@ impl Walk<'_> {
         count: u64,
         keep: &mut dyn FnMut(Material) -> Result<(), Error>,
     ) -> Result<(), Error> {
+        if !self.plan.public_inputs.is_empty() {
+            let reason =
+                "nothing is made ahead of time for a program with public inputs, which come with its run";
+            return Err(Error::Refused(reason.to_owned()));
+        }
         self.phase(Phase::Offline)?;
         for _ in 0..count {
             if !self.engine.prepare()? {
@@ -241,8 +248,8 @@ impl Walk<'_> {
         self.engine.seal()?.into_iter().try_for_each(keep)
     }
 
-    /// Gives the engine the public inputs, once all parties are known to hold the same.
-    fn public_inputs(&mut self, values: &[Option<Clear>]) -> Result<(), Error> {
+    /// The public inputs, once all parties are known to hold the same.
+    fn agreed<'v>(&mut self, values: &'v [Option<Clear>]) -> Result<Vec<&'v Clear>, Error> {
         let declared = &self.plan.public_inputs;
         let known: Vec<&Clear> = values.iter().flatten().collect();
         let fits = |(input, clear): (&PublicInput, &&Clear)| {
@@ -255,14 +262,19 @@ impl Walk<'_> {
                 format!("{given} values for {declared} public inputs, or of other shapes than the plan's");
             return Err(Error::Refused(reason));
         }
-        if declared.is_empty() {
-            return Ok(());
-        }
-        if let Some(session) = self.engine.session() {
+        if !known.is_empty()
+            && let Some(session) = self.engine.session()
+        {
             let words = known.iter().flat_map(|clear| clear.to_words());
-            session.echo(&words.flat_map(u64::to_le_bytes).collect::<Vec<u8>>())?;
+            session.agree(&words.flat_map(u64::to_le_bytes).collect::<Vec<u8>>(), "public inputs")?;
         }
-        for (index, values) in known.into_iter().enumerate() {
+        Ok(known)
+    }
+
+    /// Gives the engine the public inputs: before each walk, as the one before has freed them.
+    fn public_inputs(&mut self, known: &[&Clear]) -> Result<(), Error> {
+        let declared = &self.plan.public_inputs;
+        for (index, values) in known.iter().enumerate() {
             let node = declared[index].node;
             self.engine.public_input(index as u32, values).map_err(|error| error.during(node))?;
         }

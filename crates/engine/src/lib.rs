@@ -19,7 +19,7 @@ mod values;
 pub mod vector;
 pub mod wire;
 
-pub use engine::{Checks, Client, Engine, Protocol, ProtocolSpec, Security, Threshold};
+pub use engine::{Checks, Client, Engine, Protocol, ProtocolSpec, Security, Threshold, offers_all};
 pub use error::Error;
 pub use executor::{Observer, Outcome};
 pub use job::{Job, columns_per_message, jobs, rounds};

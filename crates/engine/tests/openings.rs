@@ -2,13 +2,14 @@
 
 use std::sync::Arc;
 use tacit_engine::clear::ClearEngine;
-use tacit_engine::executor::{Unobserved, run_party};
-use tacit_engine::{Clear, Engine, Error, Job, Participants};
+use tacit_engine::executor::{Unobserved, run_offline, run_party};
+use tacit_engine::{Clear, Engine, Error, Job, Participants, offers_all};
 use tacit_program::plan::{
     Builder, Domain, Form, Local, Modulus, OpKind, Opening, Plan, Public, Reg, To, Width,
 };
 use tacit_program::{
-    Capabilities, Dtype, Field, NodeId, Program, ProgramError, Range, Recipient, decode_raw, lower, reference,
+    Capabilities, Dtype, Feature, Field, NodeId, Program, ProgramError, Range, Recipient, decode_raw, lower,
+    reference,
 };
 use tacit_session::Session;
 
@@ -17,11 +18,23 @@ struct Noting {
     engine: ClearEngine,
     plan: Arc<Plan>,
     notes: Vec<&'static str>,
+    /// Whether the plan is walked first without inputs.
+    prepares: bool,
+}
+
+impl Noting {
+    fn new(plan: &Arc<Plan>, prepares: bool) -> Self {
+        Self { engine: ClearEngine::new(plan.clone()), plan: plan.clone(), notes: vec![], prepares }
+    }
 }
 
 impl Engine for Noting {
     fn session(&mut self) -> Option<&mut Session> {
         None
+    }
+
+    fn prepare(&mut self) -> Result<bool, Error> {
+        Ok(self.prepares)
     }
 
     fn share_input(&mut self, input: u32, values: Option<&Clear>) -> Result<(), Error> {
@@ -116,7 +129,7 @@ fn results_do_not_depend_on_masks_and_verified_openings_wait_for_a_check() {
         (Opening::Verified, &["checked", "opened when checked", "checked"]),
     ] {
         let plan = plan(how);
-        let mut engine = Noting { engine: ClearEngine::new(plan.clone()), plan: plan.clone(), notes: vec![] };
+        let mut engine = Noting::new(&plan, false);
         let outcome =
             run_party(&mut engine, &plan, &[Some(elements(&[0, 7, (1 << 61) - 2]))], &mut Unobserved);
         assert_eq!(outcome.unwrap().outputs[0].as_ref().unwrap().to_words(), [0, 49, 1]);
@@ -166,6 +179,38 @@ fn public_inputs_follow_the_others_and_gathers_stay_inside() {
         [run(&[4, 0, 0], Some(elements(&[1, 2, 3]))), run(&[0; 3], None), run(&[0; 3], Some(elements(&[1])))]
     {
         assert!(matches!(wrong, Err(Error::Refused(_))), "{wrong:?}");
+    }
+}
+
+#[test]
+fn public_inputs_are_there_in_each_walk_and_nothing_is_made_without_them() {
+    let mut builder = Builder::new();
+    let (weights, shared) = (builder.public(FP61, 3), builder.row(FP61, 3));
+    builder.public_input(weights, Form::Elements);
+    builder.local(Local::Constant { value: Public::Register(weights), dst: shared });
+    builder.output(shared, To::All);
+    let plan = Arc::new(builder.finish());
+    assert_eq!(plan.levels[0].free, [weights]);
+    let mut engine = Noting::new(&plan, true);
+    let outcome = run_party(&mut engine, &plan, &[Some(elements(&[1, 2, 3]))], &mut Unobserved).unwrap();
+    assert_eq!(outcome.outputs[0].as_ref().unwrap().to_words(), [1, 2, 3]);
+    let made = run_offline(&mut Noting::new(&plan, true), &plan, 1, &mut |_| Ok(()), &mut Unobserved);
+    assert!(matches!(made, Err(Error::Refused(reason)) if reason.contains("public inputs")));
+}
+
+#[test]
+fn a_plan_that_needs_more_than_a_protocol_offers_is_refused() {
+    let plan = plan(Opening::Verified);
+    let offered = Capabilities::masked_opening(Field::Fp61);
+    assert_eq!(offers_all(offered, &plan), Ok(()));
+    for (lacking, told) in [
+        (Feature::Random, "random elements"),
+        (Feature::VerifiedOpening, "openings"),
+        (Feature::Mul, "products"),
+    ] {
+        let lacking = Capabilities { features: offered.features.without(lacking), ..offered };
+        let refused = offers_all(lacking, &plan);
+        assert!(matches!(&refused, Err(Error::Refused(reason)) if reason.contains(told)), "{refused:?}");
     }
 }
 

@@ -200,8 +200,9 @@ pub enum Numbers {
     /// [`OpKind::Open`] and steps on what was opened.
     ///
     /// # Security
-    /// Openings hide numbers that are in their ranges, with a statistical distance of 2^-40; so they come after a check
-    /// of all that they depend on. A protocol whose owners of inputs may deviate has to see to it that inputs are in the
+    /// Openings hide numbers that are in their ranges and no others, so they come after a check of all that they depend on.
+    /// The statistical distance is 2^-40 for each element opened: for a run 2^-40 times the elements opened, in all lanes,
+    /// whose number nothing limits. A protocol whose owners of inputs may deviate has to see to it that inputs are in the
     /// ranges that the program declares.
     MaskedOpening(Field),
     /// There are bits alone. A number is its bits, and what is done with it a circuit.
@@ -248,7 +249,7 @@ impl Capabilities {
         numbers: Numbers::BitsAlone,
     };
 
-    /// A field, with conversions by masked openings.
+    /// A field, with conversions by masked openings. Of the secrecy of a run see [`Numbers::MaskedOpening`].
     pub const fn masked_opening(field: Field) -> Self {
         let features = Features::of(&[
             Feature::Mul,

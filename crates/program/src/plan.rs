@@ -11,7 +11,7 @@
 //! **Public registers.** All parties hold a public register as it is; no other register is known to anybody. A step
 //! whose result is public reads public registers alone. An opening fills one ([`OpKind::Open`]), or a public input
 //! ([`PublicInput`]). Steps take them wherever they take constants ([`Public::Register`]). To stand anywhere else, in a
-//! circuit say, one is first shared, by [`Local::Constant`]. What a plan opens is no output: those are revealed by
+//! circuit say, one is first shared, by [`Local::Constant`]; the builder refuses anything else. What a plan opens is no output: those are revealed by
 //! [`Plan::outputs`] alone.
 //!
 //! **Additive components.** Conversions between numbers and bits need a sharing of additive components,
@@ -28,6 +28,7 @@ mod builder;
 mod regions;
 mod steps;
 
+use crate::capabilities::Features;
 pub use crate::modulus::Modulus;
 pub use builder::Builder;
 pub use regions::Region;
@@ -289,6 +290,8 @@ pub struct Plan {
     pub levels: Vec<Level>,
     /// Outputs; they come after the last level.
     pub outputs: Vec<OutputOp>,
+    /// What it needs of a protocol.
+    pub needs: Features,
     /// Bytes of messages of circuits that each party has under way at a time: about the links' bandwidth times
     /// their round trip. The same for all parties.
     pub window: usize,
@@ -309,10 +312,21 @@ impl Plan {
         self.inputs.len().max(self.ops.len()).max(self.outputs.len()) as u32
     }
 
-    /// SHA-256 of all that is done, which is all but the window. For one machine and one build of this code: others may
+    /// SHA-256 of all that is done, which is all but the window and what follows from the rest. For one machine and one build of this code: others may
     /// come to another hash of the same plan, so it is nothing for parties to compare.
     pub fn digest(&self) -> [u8; 32] {
-        let Self { roles, registers, inputs, public_inputs, ops, regions, levels, outputs, window: _ } = self;
+        let Self {
+            roles,
+            registers,
+            inputs,
+            public_inputs,
+            ops,
+            regions,
+            levels,
+            outputs,
+            needs: _,
+            window: _,
+        } = self;
         let mut digest = Digest(Sha256::new_with_prefix("tacit plan 1"));
         (roles, registers, inputs, ops, levels, outputs).hash(&mut digest);
         if !public_inputs.is_empty() {

@@ -38,6 +38,14 @@ pub enum Error {
         /// What was compared.
         what: &'static str,
     },
+    /// Parties were given different things before anything was computed on them: a mistake, as a rule, and no failed check.
+    #[error("{peer} has other {what} than this party: all parties have to be given the same")]
+    Differs {
+        /// Whose are different.
+        peer: String,
+        /// What differs.
+        what: &'static str,
+    },
     /// What was seen can't be, if everybody follows the protocol. Who is at fault can't be known.
     #[error("{what}; somebody deviated from the protocol, and the session is closed for good")]
     Rejected {
@@ -115,6 +123,7 @@ impl Error {
             Self::Disagreement(_)
             | Self::Malformed { .. }
             | Self::Unfitting { .. }
+            | Self::Differs { .. }
             | Self::Exhausted
             | Self::Entropy(_) => false,
         }

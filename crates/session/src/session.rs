@@ -233,6 +233,17 @@ impl Session {
         self.compare(control(step::ECHO, echo), value, "what was sent to everybody")
     }
 
+    /// Checks, as [`Session::echo`] does, that all parties were given the same before anything is computed on it. A difference
+    /// is [`Error::Differs`] and no failed check: somebody may just have been given something else.
+    pub fn agree(&mut self, value: &[u8], what: &'static str) -> Result<(), Error> {
+        let echo = self.echoes;
+        self.echoes += 1;
+        let Some(party) = self.unlike(control(step::ECHO, echo), value)? else { return Ok(()) };
+        let error = Error::Differs { peer: self.name(party).to_owned(), what };
+        self.mesh.abort(&error.to_string());
+        Err(error)
+    }
+
     /// Compares, pair by pair, how much was drawn of the pair's stream, and of `others` that it has by another key: blocks,
     /// by party. Parties only; one round of 8 bytes a link.
     pub fn compare_draws(&mut self, others: &[(usize, u64)]) -> Result<(), Error> {
@@ -393,14 +404,17 @@ impl Session {
     }
 
     fn compare(&mut self, at: At, value: &[u8], what: &'static str) -> Result<(), Error> {
+        match self.unlike(at, value)? {
+            Some(party) => self.fail(party, what),
+            None => Ok(()),
+        }
+    }
+
+    /// The first party whose value isn't this one, by its hash. Parties only; one round.
+    fn unlike(&mut self, at: At, value: &[u8]) -> Result<Option<usize>, Error> {
         let mine = self.hash(b"tacit echo 1", value);
         let theirs = self.broadcast(at, &mine)?;
-        for party in self.others() {
-            if !bool::from(theirs[party].ct_eq(&mine)) {
-                return self.fail(party, what);
-            }
-        }
-        Ok(())
+        Ok(self.others().find(|&party| !bool::from(theirs[party].ct_eq(&mine))))
     }
 
     /// A hash of something, for something, in this session.

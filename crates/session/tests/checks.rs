@@ -324,6 +324,18 @@ fn a_sender_who_tells_two_stories_is_noticed() {
 }
 
 #[test]
+fn a_difference_in_what_parties_were_given_is_no_failed_check() {
+    let same = among(&World::new(3, 0), 3, &Draws::fixed(1), |session| session.agree(b"the same", "weights"));
+    assert!(same.iter().all(Result::is_ok), "{same:?}");
+    let results = among(&World::new(3, 0), 3, &Draws::fixed(1), |session| {
+        session.agree(if session.me() == 2 { b"old" } else { b"new" }, "weights")
+    });
+    for error in results.iter().map(|result| result.as_ref().unwrap_err()) {
+        assert!(!error.is_failed_check() && error.to_string().contains("other weights"), "{error}");
+    }
+}
+
+#[test]
 fn unequal_draws_from_a_shared_stream_are_noticed() {
     let results = among(&World::new(3, 0), 3, &Draws::fixed(1), |session| {
         let (me, extra) = (session.me(), session.me() == 1);

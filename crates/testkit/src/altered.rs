@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use tacit_engine::{Checks, Client, Engine, Error, Participants, Protocol, ProtocolSpec};
+use tacit_engine::{Checks, Client, Engine, Error, Participants, Protocol, ProtocolSpec, offers_all};
 use tacit_program::Capabilities;
 use tacit_program::cost::{Flow, Phase, Step};
 use tacit_program::plan::{Op, Plan};
@@ -79,7 +79,10 @@ impl Protocol for Altered {
     }
 
     fn admit(&self, plan: &Plan, participants: &Participants) -> Result<(), Error> {
-        self.protocol.admit(plan, participants)
+        match self.capabilities {
+            Some(capabilities) => offers_all(capabilities, plan),
+            None => self.protocol.admit(plan, participants),
+        }
     }
 
     fn admit_lanes(&self, count: u16) -> Result<(), Error> {

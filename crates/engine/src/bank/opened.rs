@@ -39,9 +39,10 @@ impl Bank {
             let places = self.get(index).words::<E>().iter().map(|place| place.to_u128());
             places.take(cols).map(|place| usize::try_from(place).unwrap_or(usize::MAX)).collect()
         });
-        if let Some(place) = places.iter().find(|&&place| place >= from) {
+        if places.iter().any(|&place| place >= from) {
+            // All endpoints are told this, and not all of them may know the place.
             return Err(Error::Refused(format!(
-                "place {place} was opened, of a register of {from} elements"
+                "a public place is outside of a register of {from} elements"
             )));
         }
         let mut out = self.take(dst);

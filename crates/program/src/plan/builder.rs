@@ -39,14 +39,22 @@ impl Builder {
     }
 
     /// A new region: an arm of the branch with this condition, in the region `parent`.
+    ///
+    /// # Panics
+    /// If there is no such region.
     pub fn region(&mut self, parent: u32, condition: Rows, arm: u8) -> u32 {
+        self.assert_region(parent);
         self.needs = self.needs.with(Feature::Branches);
         self.regions.push(Region { parent, condition, arm });
         self.regions.len() as u32
     }
 
     /// Says which region the next operations are in.
+    ///
+    /// # Panics
+    /// If there is no such region.
     pub fn in_region(&mut self, region: u32) {
+        self.assert_region(region);
         self.region = region;
     }
 
@@ -95,12 +103,20 @@ impl Builder {
     }
 
     /// A value that `owner` gives, into `reg`, where its elements have this form.
+    ///
+    /// # Panics
+    /// If the register is public.
     pub fn input_as(&mut self, owner: u32, reg: Reg, form: Form) {
+        self.assert_secret(&[reg], "an input");
         self.inputs.push(InputOp { owner, reg, form, node: self.node });
     }
 
     /// A value that all parties hold, into the public register `reg`, where its elements have this form.
+    ///
+    /// # Panics
+    /// If it isn't public.
     pub fn public_input(&mut self, reg: Reg, form: Form) {
+        self.assert_public(&[reg], "a public input");
         self.needs = self.needs.with(Feature::PublicInputs);
         self.public_inputs.push(PublicInput { reg, form, node: self.node });
     }
@@ -111,7 +127,11 @@ impl Builder {
     }
 
     /// Reveals `reg`, where elements have this form, after the last level.
+    ///
+    /// # Panics
+    /// If the register is public: what all parties know is first shared, as for an operation.
     pub fn output_as(&mut self, reg: Reg, to: To, form: Form) {
+        self.assert_secret(&[reg], "an output");
         self.outputs.push(OutputOp { reg, form, to, node: self.node });
     }
 
@@ -129,17 +149,26 @@ impl Builder {
     }
 
     /// Adds a local step.
+    ///
+    /// # Panics
+    /// If what has to be public isn't, or is where shares are due; and of a [`Local::Gather`] inside a branch: its places
+    /// may be anything where the arm isn't active, and one outside would end the run, which tells which arm that is.
     pub fn local(&mut self, step: Local) {
         let reads_public = step.reads().into_iter().any(|reg| self.shape(reg).public);
-        let (step_needs, dst) = (capabilities::of_step(&step), self.shape(step.writes()));
-        self.needs = self.needs.and(step_needs);
+        self.needs = self.needs.and(capabilities::of_step(&step));
         if reads_public {
             self.needs = self.needs.with(Feature::PublicSteps);
         }
-        debug_assert!(
-            !dst.public || step.reads().into_iter().all(|reg| self.shape(reg).public),
-            "a public register is made of public ones"
+        assert!(
+            self.region == 0 || !matches!(step, Local::Gather { .. }),
+            "no place is looked up inside a branch"
         );
+        self.assert_public(&step.reads_public(), step.name());
+        if self.shape(step.writes()).public {
+            self.assert_public(&step.reads(), step.name());
+        } else {
+            self.assert_secret(&step.reads_shares(), step.name());
+        }
         let mut level = self.ready[step.writes() as usize];
         for reg in step.reads() {
             level = level.max(self.ready[reg as usize]);
@@ -154,8 +183,18 @@ impl Builder {
     }
 
     /// Adds an interactive operation.
+    ///
+    /// # Panics
+    /// If what has to be public isn't, or is where shares are due; and of an opening inside a branch that isn't
+    /// [`Opening::Masked`].
     pub fn interact(&mut self, kind: OpKind) {
         self.needs = self.needs.and(capabilities::of_operation(&kind));
+        self.assert_secret(&kind.reads(), kind.name());
+        if let OpKind::Open { dst, .. } = kind {
+            self.assert_public(&[dst], kind.name());
+        } else {
+            self.assert_secret(&kind.writes(), kind.name());
+        }
         assert!(
             self.region == 0 || !matches!(kind, OpKind::Open { how: Opening::Verified, .. }),
             "what tells something can't be opened inside a branch"
@@ -206,7 +245,30 @@ impl Builder {
             regions: self.regions,
             levels: self.levels,
             outputs: self.outputs,
+            needs: self.needs,
             window: WINDOW,
+        }
+    }
+
+    fn assert_region(&self, region: u32) {
+        assert!(region as usize <= self.regions.len(), "there is no region {region}");
+    }
+
+    fn assert_public(&self, regs: &[Reg], whose: &str) {
+        for &reg in regs {
+            assert!(
+                self.shape(reg).public,
+                "{whose} has register {reg}, which isn't public, where one has to be"
+            );
+        }
+    }
+
+    fn assert_secret(&self, regs: &[Reg], whose: &str) {
+        for &reg in regs {
+            assert!(
+                !self.shape(reg).public,
+                "{whose} has register {reg}, which is public, where shares are due"
+            );
         }
     }
 
@@ -234,7 +296,7 @@ impl Builder {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::plan::Layout;
+    use crate::plan::{Layout, Public};
 
     #[test]
     fn independent_operations_share_a_level_and_registers_are_freed_after_their_last_use() {
@@ -253,6 +315,37 @@ mod tests {
         assert_eq!(plan.levels[0].stages.len(), 2);
         assert_eq!(plan.levels[0].free, [a, b]);
         assert_eq!(plan.levels[1].free, [c, d]);
+    }
+
+    #[test]
+    fn what_is_public_and_what_is_shared_keep_their_places() {
+        const RING: Domain = Domain::Ring(Width::W8);
+        type Add = fn(&mut Builder, [Reg; 2], [Reg; 2]);
+        // With two registers that are secret and two that are public.
+        let wrong: [(&str, Add); 12] = [
+            ("PublicBits", |to, [a, _], [dst, _]| to.local(Local::PublicBits { a, bits: 1, dst })),
+            ("PublicBits", |to, [dst, _], [a, _]| to.local(Local::PublicBits { a, bits: 1, dst })),
+            ("Gather", |to, [a, dst], _| to.local(Local::Gather { a, index: a, dst })),
+            ("MulPublic", |to, [a, dst], _| to.local(Local::MulPublic { a, c: Public::Register(a), dst })),
+            ("MulPublic", |to, [dst, _], [a, _]| to.local(Local::MulPublic { a, c: Public::Splat(1), dst })),
+            ("Add", |to, [a, dst], [b, _]| to.local(Local::Add { a, b, dst })),
+            ("Add", |to, [a, b], [dst, _]| to.local(Local::Add { a, b, dst })),
+            ("Mul", |to, [a, dst], [b, _]| to.interact(OpKind::Mul { a, b, dst })),
+            ("Random", |to, _, [dst, _]| to.interact(OpKind::Random { dst, bits: false })),
+            ("Open", |to, [a, dst], _| to.interact(OpKind::Open { a, dst, how: Opening::Verified })),
+            ("a public input", |to, [a, _], _| to.public_input(a, Form::Elements)),
+            ("an output", |to, _, [a, _]| to.output(a, To::All)),
+        ];
+        for (name, add) in wrong {
+            let refused = std::panic::catch_unwind(|| {
+                let mut builder = Builder::new();
+                let secret = [(); 2].map(|()| builder.row(RING, 8));
+                let public = [(); 2].map(|()| builder.public(RING, 8));
+                add(&mut builder, secret, public);
+            });
+            let told = refused.unwrap_err().downcast::<String>().unwrap();
+            assert!(told.starts_with(&format!("{name} has register ")), "{name}: {told}");
+        }
     }
 
     #[test]

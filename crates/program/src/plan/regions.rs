@@ -73,6 +73,7 @@ mod tests {
             builder.output(reg, To::All);
         }
         let plan = builder.finish();
+        assert!(plan.needs.has(Feature::Branches) && !plan.needs.has(Feature::Mul));
         assert_eq!(plan.ops.iter().map(|op| op.region).collect::<Vec<_>>(), [0, 1, 2, 3]);
         // The operands were there before, the condition wasn't.
         assert_eq!(plan.levels.iter().map(|level| level.stages.len()).collect::<Vec<_>>(), [1, 3]);
@@ -96,5 +97,28 @@ mod tests {
         let arm = builder.region(0, Rows::one(a, 0), 1);
         builder.in_region(arm);
         builder.interact(OpKind::Open { a, dst: opened, how: Opening::Verified });
+    }
+
+    #[test]
+    #[should_panic(expected = "no place is looked up inside a branch")]
+    fn no_place_is_looked_up_inside_a_branch() {
+        use crate::plan::{Domain, Local, Width};
+        let mut builder = Builder::new();
+        let [a, dst] = [(); 2].map(|()| builder.bits(1, 4));
+        let index = builder.public(Domain::Ring(Width::W8), 4);
+        let arm = builder.region(0, Rows::one(a, 0), 1);
+        // Before the branch and after it a place may be looked up.
+        builder.local(Local::Gather { a, index, dst });
+        builder.in_region(arm);
+        builder.local(Local::Gather { a, index, dst });
+    }
+
+    #[test]
+    #[should_panic(expected = "there is no region 2")]
+    fn operations_are_in_regions_that_there_are() {
+        let mut builder = Builder::new();
+        let a = builder.bits(1, 4);
+        builder.region(0, Rows::one(a, 0), 1);
+        builder.in_region(2);
     }
 }

@@ -97,8 +97,10 @@ pub enum Local {
 /// When an opening may happen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Opening {
-    /// The value is uniform in its domain whatever the inputs are and whatever a deviator adds to anything before it, as it
-    /// is masked. The protocol records the opening, and checks it before an output at the latest.
+    /// The value is uniform in its whole domain whatever the inputs are, whatever a deviator adds to anything before it, and
+    /// whatever the value without its mask is: the mask, which nothing else shows, is uniform there. The protocol records the
+    /// opening, and checks it before an output at the latest. The only opening that may stand inside a branch: where an arm
+    /// isn't active, anything may be under the mask, and one that hides numbers of a range alone would show it.
     Masked,
     /// All that the value depends on is checked first: it is meant to be known, or its mask hides it only if it is
     /// what it should be.
@@ -177,6 +179,22 @@ pub enum OpKind {
 }
 
 impl OpKind {
+    /// What it is called where a plan is refused.
+    pub(crate) const fn name(&self) -> &'static str {
+        match self {
+            Self::And { .. } => "And",
+            Self::Mul { .. } => "Mul",
+            Self::MatMul { .. } => "MatMul",
+            Self::Split { .. } => "Split",
+            Self::Inject { .. } => "Inject",
+            Self::Shift { .. } => "Shift",
+            Self::Msb { .. } => "Msb",
+            Self::Circuit { .. } => "Circuit",
+            Self::Open { .. } => "Open",
+            Self::Random { .. } => "Random",
+        }
+    }
+
     /// Levels that the operation stands in.
     pub const fn stages(&self) -> u8 {
         match self {
@@ -250,6 +268,59 @@ impl OpKind {
 }
 
 impl Local {
+    /// What it is called where a plan is refused.
+    pub(crate) const fn name(&self) -> &'static str {
+        match self {
+            Self::Constant { .. } => "Constant",
+            Self::Add { .. } => "Add",
+            Self::Sub { .. } => "Sub",
+            Self::AddPublic { .. } => "AddPublic",
+            Self::MulPublic { .. } => "MulPublic",
+            Self::MatMulPublic { .. } => "MatMulPublic",
+            Self::Sum { .. } => "Sum",
+            Self::Copy { .. } => "Copy",
+            Self::Xor { .. } => "Xor",
+            Self::Not { .. } => "Not",
+            Self::CopyRows { .. } => "CopyRows",
+            Self::XorPublic { .. } => "XorPublic",
+            Self::AndPublic { .. } => "AndPublic",
+            Self::BitComponent { .. } => "BitComponent",
+            Self::ShiftComponents { .. } => "ShiftComponents",
+            Self::PublicBits { .. } => "PublicBits",
+            Self::Gather { .. } => "Gather",
+        }
+    }
+
+    /// The registers read that have to be public.
+    pub(crate) fn reads_public(&self) -> Vec<Reg> {
+        match self {
+            Self::Constant { value: c, .. }
+            | Self::AddPublic { c, .. }
+            | Self::MulPublic { c, .. }
+            | Self::XorPublic { c, .. }
+            | Self::AndPublic { c, .. } => c.register().into_iter().collect(),
+            Self::PublicBits { a, dst, .. } => vec![*a, *dst],
+            Self::Gather { index, .. } => vec![*index],
+            _ => vec![],
+        }
+    }
+
+    /// The registers read of which the result has shares, if it isn't public.
+    pub(crate) fn reads_shares(&self) -> Vec<Reg> {
+        let mut reads = self.reads();
+        match self {
+            Self::Constant { .. } => reads.clear(),
+            // The operand comes first, and what is public after it.
+            Self::AddPublic { .. }
+            | Self::MulPublic { .. }
+            | Self::XorPublic { .. }
+            | Self::AndPublic { .. }
+            | Self::Gather { .. } => reads.truncate(1),
+            _ => {}
+        }
+        reads
+    }
+
     /// The registers read.
     pub fn reads(&self) -> Vec<Reg> {
         match self {

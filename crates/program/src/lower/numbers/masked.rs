@@ -9,6 +9,10 @@
 //! to `c` itself. This is statistical secrecy, as in Catrina and de Hoogh, "Improved primitives for secure multiparty
 //! integer computation", 2010, section 2.2.
 //!
+//! That is for each element opened. Masks are independent, so what all openings of a run show is at a distance below `2^-40`
+//! times the elements opened, in all lanes and all parts of a stream: `2^-20` after a million comparisons. Nothing limits
+//! their number here; a protocol that promises a bound for a run has to.
+//!
 //! **Checks come first.** Such a mask hides a `y` in its range, and no other. A deviator could see to it that `y` is
 //! out of it: if it opens `d + e` in place of the `d` of a product by a triple, the product `u v` becomes `u v + e v`; with
 //! `e = 2^100` the next opening would show `v` above the mask. So all that an opening depends on is checked before it
@@ -57,7 +61,7 @@ use crate::width::Format;
 /// The strategy, in a field.
 pub(super) struct MaskedOpening(pub(super) Field);
 
-/// Bits of a mask beyond those of what it hides: the statistical distance is 2 to minus so many.
+/// Bits of a mask beyond those of what it hides: the statistical distance is 2 to minus so many for each element opened.
 const STATISTICAL: u32 = 40;
 
 /// The most bits of a number that a field has room to mask.
