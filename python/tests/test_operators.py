@@ -99,7 +99,7 @@ def test_division_by_integers_rounds_down(a: NDArray[np.int64], divisor: int) ->
 @given(arrays(), st.booleans(), st.integers(1, 1000))
 def test_division_by_secret_integers_is_pythons(a: NDArray[np.int64], negative: bool, public: int) -> None:
     sign = -1 if negative else 1
-    divisors = sign * (abs(a[::-1]) + 1)
+    divisors = sign * (abs(np.flip(a)) + 1)
 
     def quotients(x: Any, y: Any) -> Any:
         return [x // y, x % y, np.floor_divide(x, y), np.remainder(public, y), public // y, x % public]
