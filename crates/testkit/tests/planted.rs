@@ -138,7 +138,9 @@ impl Protocol for Misdeclared {
     fn price(&self, plan: &Plan, participants: &Participants, step: Step<'_>) -> Vec<(Phase, Flow)> {
         let mut sent = Replicated::COMPUTATIONAL.price(plan, participants, step);
         if let Step::Stage { .. } = step {
-            sent.iter_mut().for_each(|(_, flow)| flow.bits = (self.bits)(flow.bits));
+            for (_, flow) in &mut sent {
+                flow.bits = (self.bits)(flow.bits);
+            }
         }
         sent
     }
