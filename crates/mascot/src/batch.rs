@@ -19,7 +19,7 @@ use crate::combine::{PARTS, combine};
 use crate::key::MacKey;
 use crate::multiply::multiply;
 use crate::planted::{Mistake, planted};
-use crate::sacrifice::sacrifice;
+use crate::sacrifice::{coin, sacrifice};
 use crate::secret::Secret;
 use crate::shares::{Shares, Triples};
 use tacit_kernel::Element;
@@ -52,16 +52,16 @@ pub(crate) fn batch(
     drop(products);
     let mut early = None;
     if planted(Mistake::SacrificedEarly) {
-        early = Some(Coins::toss(session)?);
+        early = Some(coin(session)?);
     }
     let counts = vec![PARTS * count; session.parties()];
     let by_owner = authenticate(session, links, key, [macs, sums, made], &own, &counts)?;
     let all = Shares { values: own, macs: sum(&by_owner, PARTS * count) };
-    let coins = match early {
-        Some(coins) => coins,
-        None => Coins::toss(session)?,
+    let s = match early {
+        Some(s) => s,
+        None => coin(session)?,
     };
-    sacrifice(session, key, [shares, checked], coins, &all, count)
+    sacrifice(session, key, [shares, checked], s, &all, count)
 }
 
 /// The MACs of sums of everybody's values, without the masks.

@@ -6,9 +6,8 @@
 //!
 //! **Order.** A party commits to the coin that `r` and `r^` come from when it has all messages of Multiply.
 
-use crate::TAU;
 use crate::coins::Coins;
-use crate::multiply::Products;
+use crate::multiply::{Products, TAU};
 use crate::planted::{Mistake, planted};
 use crate::secret::Secret;
 use std::ops::Range;

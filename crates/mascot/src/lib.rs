@@ -40,10 +40,3 @@ mod tuples;
 pub use preprocessing::Preprocessing;
 pub use secret::Secret;
 pub use shares::{Inputs, Shares, Squares, Triples};
-
-/// Bits of the field, and of the choices that a factor takes.
-pub(crate) const BITS: usize = 128;
-
-/// Products that are combined to one: the paper's tau. With three what a corrupt party learns by guessing bits of factors
-/// is at most 2^-64 in all triples together (docs/protocols/mascot.md, "Combine"); with two it would be everything.
-pub(crate) const TAU: usize = 3;

@@ -19,12 +19,19 @@ use crate::openings::others;
 use crate::planted::tap;
 use crate::secret::{Secret, generator};
 use crate::step;
-use crate::{BITS, TAU};
 use tacit_kernel::Element;
 use tacit_kernel::field::Fp128;
 use tacit_ot::{Choices, Form, Ot, Received, Request, Sent, Sink};
 use tacit_session::{At, Error, Session};
 use zeroize::Zeroizing;
+
+/// Bits of the field, and of the choices that a factor takes.
+const BITS: usize = 128;
+
+/// Products that are combined to one: the paper's tau. With three what a corrupt party learns of an honest one's factors by
+/// guessing bits is less than 2^-64 in all triples together (docs/protocols/mascot.md, "What guesses give"). With two,
+/// both combinations of a triple together would give all guessed bits away.
+pub(crate) const TAU: usize = 3;
 
 /// OTs of a triple with each peer, each way.
 pub(crate) const OTS: usize = TAU * BITS;
@@ -178,6 +185,13 @@ fn sum_of_powers(x: impl Fn(usize) -> u128) -> Fp128 {
 mod tests {
     use super::*;
     use tacit_testkit::Rng;
+
+    /// What the bound of guesses rests on: (tau - 2) 128 / 2 = 64 bits.
+    #[test]
+    fn there_are_as_many_products_as_the_bound_says() {
+        assert_eq!([TAU, BITS, OTS], [3, 128, 384]);
+        assert_eq!(PIECE * OTS, tacit_ot::Params::DEFAULT.batch());
+    }
 
     #[test]
     fn powers_are_summed_modulo_the_prime() {

@@ -21,7 +21,14 @@ use tacit_kernel::Element;
 use tacit_kernel::field::Fp128;
 use tacit_session::{Error, Session};
 
-/// Checks `count` triples: of shares of all `a`, `b`, `c`, `a^` and `c^`, in this order. Nine rounds.
+/// Tosses `s`. Two rounds.
+pub(crate) fn coin(session: &mut Session) -> Result<Fp128, Error> {
+    let mut s = [Coins::toss(session)?.one()];
+    tap("coin", &mut s);
+    Ok(s[0])
+}
+
+/// Checks `count` triples: of shares of all `a`, `b`, `c`, `a^` and `c^`, in this order. Seven rounds.
 ///
 /// # Errors
 /// If a triple isn't right, or a link fails. The session is over.
@@ -29,13 +36,10 @@ pub(crate) fn sacrifice(
     session: &mut Session,
     key: &MacKey,
     [shares_op, check_op]: [u32; 2],
-    mut coins: Coins,
+    s: Fp128,
     all: &Shares,
     count: usize,
 ) -> Result<Triples, Error> {
-    let mut s = [coins.one()];
-    tap("coin", &mut s);
-    let [s] = s;
     let [a, b, c, other_a, other_c] = [0, 1, 2, 3, 4].map(|number| all.range(part(number, count)));
     let mut openings = Openings::default();
     let rho = a.with(&other_a, |_, a, other| s.wrapping_mul(a).wrapping_sub(other));

@@ -3,11 +3,11 @@
 
 mod common;
 
-use common::{params, play, sums, values};
+use common::{check_triples, params, play, sums, values};
 use std::collections::HashSet;
 use tacit_kernel::Element;
 use tacit_kernel::field::Fp128;
-use tacit_mascot::{Inputs, Preprocessing, Shares, Triples, cost};
+use tacit_mascot::{Inputs, Preprocessing, Shares, cost};
 use tacit_session::Phase;
 use tacit_testkit::World;
 
@@ -16,12 +16,6 @@ const COUNT: usize = 25;
 
 fn all<T>(had: Vec<Result<T, tacit_session::Error>>) -> Vec<T> {
     had.into_iter().map(|had| had.expect("nobody deviates")).collect()
-}
-
-fn multiply(triples: &[Triples]) -> bool {
-    let parts: [fn(&Triples) -> &Shares; 3] = [|t| &t.a, |t| &t.b, |t| &t.c];
-    let [a, b, c] = parts.map(|part| values(triples.iter().map(part)));
-    a.iter().zip(&b).zip(&c).all(|((a, b), c)| a.wrapping_mul(*b) == *c)
 }
 
 #[test]
@@ -39,7 +33,7 @@ fn triples_multiply_and_cost_what_they_should() {
                 Ok((triples, counters))
             }));
             let (triples, counters): (Vec<_>, Vec<_>) = had.into_iter().unzip();
-            assert!(multiply(&triples), "{parties} parties, {count} triples");
+            assert!(check_triples(&triples), "{parties} parties, {count} triples");
             assert_eq!(triples[0].len(), count);
             for (me, counters) in counters.iter().enumerate() {
                 for peer in (0..parties).filter(|&peer| peer != me) {
@@ -60,7 +54,7 @@ fn several_batches_follow_one_another() {
         Ok((triples, session.mesh().counters().in_phase(Phase::Offline).sent_bytes))
     }));
     let (triples, bytes): (Vec<_>, Vec<_>) = had.into_iter().unzip();
-    assert!(multiply(&triples));
+    assert!(check_triples(&triples));
     assert_eq!(bytes, [cost::triples_bytes(&params(), count); 2]);
     let a = values(triples.iter().map(|triples| &triples.a));
     assert_eq!(a.iter().collect::<HashSet<_>>().len(), count);

@@ -5,7 +5,8 @@
 
 use tacit_kernel::Element;
 use tacit_kernel::field::Fp128;
-use tacit_mascot::{Preprocessing, Shares};
+use tacit_mascot::{Preprocessing, Shares, Triples};
+use tacit_net::Transport;
 use tacit_ot::Params;
 use tacit_session::{Agreement, Error, Limits, Mesh, Phase, Session};
 use tacit_testkit::{Draws, World};
@@ -41,9 +42,18 @@ pub(crate) fn play<T: Send>(
     seed: u64,
     part: impl Fn(&mut Session, &mut Preprocessing) -> Result<T, Error> + Sync,
 ) -> Vec<Result<T, Error>> {
+    play_on(world.transports(), parties, seed, part)
+}
+
+/// The same on given links.
+pub(crate) fn play_on<T: Send>(
+    links: Vec<Option<Box<dyn Transport>>>,
+    parties: usize,
+    seed: u64,
+    part: impl Fn(&mut Session, &mut Preprocessing) -> Result<T, Error> + Sync,
+) -> Vec<Result<T, Error>> {
     std::thread::scope(|scope| {
-        let threads: Vec<_> = world
-            .transports()
+        let threads: Vec<_> = links
             .into_iter()
             .flatten()
             .enumerate()
@@ -74,4 +84,17 @@ pub(crate) fn sums(lists: &[&[Fp128]]) -> Vec<Fp128> {
     (0..lists[0].len())
         .map(|at| lists.iter().fold(Fp128::ZERO, |sum, list| sum.wrapping_add(list[at])))
         .collect()
+}
+
+/// Whether all parties' shares are of triples.
+pub(crate) fn check_triples(triples: &[Triples]) -> bool {
+    let parts: [fn(&Triples) -> &Shares; 3] = [|t| &t.a, |t| &t.b, |t| &t.c];
+    let [a, b, c] = parts.map(|part| values(triples.iter().map(part)));
+    a.iter().zip(&b).zip(&c).all(|((a, b), c)| a.wrapping_mul(*b) == *c)
+}
+
+/// An element plus a number, both as bytes.
+pub(crate) fn plus(word: [u8; 16], number: u128) -> [u8; 16] {
+    let word = Fp128::from_u128(u128::from_le_bytes(word));
+    word.wrapping_add(Fp128::from_u128(number)).to_u128().to_le_bytes()
 }
