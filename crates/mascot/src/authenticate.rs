@@ -15,7 +15,7 @@
 use crate::coins::Coins;
 use crate::key::MacKey;
 use crate::openings::Openings;
-use crate::planted::{Mistake, planted, tap};
+use crate::planted::{Mistake, planted};
 use crate::secret::Secret;
 use crate::step;
 use tacit_kernel::Element;
@@ -55,8 +55,7 @@ pub(crate) fn authenticate(
     // Who has values has a random one more.
     let counts: Vec<usize> = counts.iter().map(|&count| count + usize::from(count > 0)).collect();
     let mask = Secret::random(session, counts[me] - own.len())?;
-    let mut values: Secret = own.iter().chain(mask.iter()).copied().collect();
-    tap("authenticated", &mut values);
+    let values: Secret = own.iter().chain(mask.iter()).copied().collect();
     let mut coins = None;
     if planted(Mistake::AuthenticatedEarly) {
         coins = Some(Coins::toss(session)?);

@@ -18,7 +18,7 @@ use crate::coins::Coins;
 use crate::combine::{PARTS, combine};
 use crate::key::MacKey;
 use crate::multiply::multiply;
-use crate::planted::{Mistake, planted};
+use crate::planted::{Mistake, planted, tap};
 use crate::sacrifice::{coin, sacrifice};
 use crate::secret::Secret;
 use crate::shares::{Shares, Triples};
@@ -48,12 +48,13 @@ pub(crate) fn batch(
         Some(coins) => coins,
         None => Coins::toss(session)?,
     };
-    let own = combine(&products, &mut coins);
+    let mut own = combine(&products, &mut coins);
     drop(products);
     let mut early = None;
     if planted(Mistake::SacrificedEarly) {
         early = Some(coin(session)?);
     }
+    tap("authenticated", &mut own);
     let counts = vec![PARTS * count; session.parties()];
     let by_owner = authenticate(session, links, key, [macs, sums, made], &own, &counts)?;
     let all = Shares { values: own, macs: sum(&by_owner, PARTS * count) };

@@ -116,15 +116,18 @@ fn sum_of_committed(session: &mut Session, op: u32, mine: Fp128) -> Result<Fp128
     let (commitment, opening) = Commitment::new(&id, me, &label, &mine_bytes, session.entropy())?;
     let at = |part| At { lane: 0, part, op, batch: 0 };
     let opened = [&mine_bytes[..], &opening.0].concat();
+    send_all(session, at(step::COMMITMENT), &commitment.0)?;
     let early = planted(Mistake::OpenedWithCommitment);
     if early {
         send_all(session, at(step::OPENING), &opened)?;
     }
-    let mut commitments = session.broadcast(at(step::COMMITMENT), &commitment.0)?;
-    commitments[me] = commitment.0.to_vec();
-    // Everybody's in everybody's hands.
-    session.echo(&commitments.concat())?;
+    let mut commitments = vec![commitment.0.to_vec(); session.parties()];
+    for party in others(session) {
+        commitments[party] = session.mesh().recv(party, at(step::COMMITMENT), commitment.0.len())?;
+    }
     if !early {
+        // Everybody's are in everybody's hands.
+        session.echo(&commitments.concat())?;
         send_all(session, at(step::OPENING), &opened)?;
     }
     let mut sum = mine;

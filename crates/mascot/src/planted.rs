@@ -29,7 +29,7 @@ pub enum Mistake {
     SacrificedEarly,
     /// Opened values aren't compared.
     OpenedUncompared,
-    /// What is left of the MACs is opened together with the commitment to it.
+    /// What is left of the MACs is opened together with the commitment to it, and commitments aren't compared.
     OpenedWithCommitment,
     /// What is left of the MACs may be anything.
     MacsUnchecked,
@@ -51,7 +51,7 @@ pub fn plant(mistakes: &'static [Mistake]) {
 }
 
 /// Lets `tap` see and change what the party whose thread this is computes with: `factors` (its shares of the second
-/// factors, before Multiply), `authenticated` (its own values, before it has them authenticated), `coin` (that of the
+/// factors, before Multiply), `authenticated` (its shares of a batch, before it has them authenticated), `coin` (that of the
 /// sacrifice), `opened` (its shares, before it sends them), `sigma` (before it commits to it).
 #[cfg(any(test, feature = "planted"))]
 pub fn set_tap(tap: impl FnMut(&'static str, &mut [Fp128]) + 'static) {

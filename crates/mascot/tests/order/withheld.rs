@@ -23,7 +23,8 @@ pub(crate) fn early(parties: usize, plant: fn()) -> BTreeSet<&'static str> {
     early
 }
 
-/// Whether `to` releases something, to anybody, though `from` keeps the last message of a kind from it.
+/// Whether `to` releases something, to anybody, though `from` keeps the last message of a kind from it. If there is no such
+/// message, as a mistake leaves it out, nothing leaves.
 fn leaves(
     parties: usize,
     count: usize,
@@ -32,24 +33,30 @@ fn leaves(
     need: Kind,
     (from, to): (usize, usize),
 ) -> bool {
-    let seen = Arc::new(Mutex::new(false));
-    let left = Arc::clone(&seen);
+    // Whether it was withheld, and whether it left in spite of that.
+    let seen = Arc::new(Mutex::new([false; 2]));
+    let noted = Arc::clone(&seen);
     let last = last_message(need, count);
     let world = World::new(parties, 0).intercept(Box::new(move |message| {
         let at = message.frame.at;
         if message.from == to && (at.part, at.op) == released {
-            *left.lock().expect("nobody panics") = true;
+            noted.lock().expect("nobody panics")[1] = true;
         }
         let withheld =
             (message.from, message.to, at.part, at.op, at.batch) == (from, to, need.0, need.1, last);
-        if withheld { Fate::Cut } else { Fate::Deliver }
+        if !withheld {
+            return Fate::Deliver;
+        }
+        noted.lock().expect("nobody panics")[0] = true;
+        Fate::Cut
     }));
     let had = play(&world, parties, 1, |session, preprocessing| {
         plant();
         preprocessing.triples(session, count)
     });
-    assert!(had.iter().any(Result::is_err), "something was withheld");
-    *seen.lock().expect("nobody panics")
+    let [withheld, left] = *seen.lock().expect("nobody panics");
+    assert_eq!(had.iter().any(Result::is_err), withheld, "all wait for all");
+    withheld && left
 }
 
 /// The number of a kind's last message: of differences there are those of 21 triples in one, of MACs those of 64 values.
