@@ -89,7 +89,10 @@ impl Shares {
     }
 
     /// Some of the values.
-    pub(crate) fn range(&self, range: std::ops::Range<usize>) -> Self {
+    ///
+    /// # Panics
+    /// If there are fewer.
+    pub fn range(&self, range: std::ops::Range<usize>) -> Self {
         let part = |of: &Secret| of[range.clone()].iter().copied().collect();
         Self { values: part(&self.values), macs: part(&self.macs) }
     }
