@@ -55,23 +55,56 @@ impl Field {
             Self::Binary => a ^ b,
         }
     }
+}
 
-    /// Times 2, or times `X`.
-    fn double(self, a: u128) -> u128 {
-        match self {
-            Self::Prime => self.add(a, a),
-            Self::Binary => Gf128(a).double().0,
+/// Elements `sum of 2^i x_i`, or of `X^i x_i`, from terms that come from the highest power down.
+struct Sums<'a> {
+    field: Field,
+    /// The low words of integers, in the prime field; else the elements.
+    low: &'a mut [u128],
+    /// What is above those, in the prime field.
+    high: Vec<u64>,
+    /// Doublings since `high` was 0.
+    doublings: u32,
+}
+
+impl<'a> Sums<'a> {
+    fn new(field: Field, low: &'a mut [u128]) -> Self {
+        low.fill(0);
+        let high = vec![0; if field == Field::Prime { low.len() } else { 0 }];
+        Self { field, low, high, doublings: 0 }
+    }
+
+    /// Doubles all, and adds two terms to each. Terms are any words; they needn't be reduced.
+    fn double_and_add(&mut self, terms: impl Iterator<Item = [u128; 2]>) {
+        if self.field == Field::Binary {
+            for (low, [x, y]) in self.low.iter_mut().zip(terms) {
+                *low = Gf128(*low).double().0 ^ x ^ y;
+            }
+            return;
+        }
+        // Integers stay below 2^(128 + 64).
+        if self.doublings == 60 {
+            self.reduce();
+        }
+        self.doublings += 1;
+        for ((low, high), [x, y]) in self.low.iter_mut().zip(&mut self.high).zip(terms) {
+            let (sum, carry) = (*low << 1).overflowing_add(x);
+            let (sum, other) = sum.overflowing_add(y);
+            *high = (*high << 1 | (*low >> 127) as u64) + u64::from(carry) + u64::from(other);
+            *low = sum;
         }
     }
 
-    /// The elements of a key's stream, from number `first` on.
-    fn fill(self, key: &Aes128Ctr, first: u64, out: &mut [u128]) {
-        u128::fill(key, 0, first, out);
-        if self == Self::Prime {
-            for word in out {
-                *word = Fp128::from_u128(*word).to_u128();
-            }
+    /// Leaves elements below the modulus.
+    fn reduce(&mut self) {
+        for (low, high) in self.low.iter_mut().zip(&mut self.high) {
+            // 2^128 is what the modulus lacks to it.
+            let above = u128::from(*high) * Fp128::MODULUS.wrapping_neg();
+            *low = Fp128::from_u128(*low).wrapping_add(Fp128::from_u128(above)).to_u128();
+            *high = 0;
         }
+        self.doublings = 0;
     }
 }
 
@@ -172,15 +205,20 @@ impl Multiplicand {
         assert_eq!(xs.len(), shares.len(), "a share for every product");
         let field = self.field;
         let (mut zeros, mut ones) = (vec![0; xs.len()], vec![0; xs.len()]);
-        shares.fill(0);
-        // From the highest power down: shares are doubled on the way.
+        let mut sums = Sums::new(field, shares);
+        // From the highest power down: sums are doubled on the way.
         for [zero, one] in self.keys.iter().rev() {
-            field.fill(zero, self.products, &mut zeros);
-            field.fill(one, self.products, &mut ones);
-            for (((share, zero), one), x) in shares.iter_mut().zip(&zeros).zip(&ones).zip(xs) {
-                *share = field.sub(field.double(*share), *zero);
-                message.extend_from_slice(&field.add(field.sub(*zero, *one), *x).to_le_bytes());
+            u128::fill(zero, 0, self.products, &mut zeros);
+            u128::fill(one, 0, self.products, &mut ones);
+            sums.double_and_add(zeros.iter().map(|zero| [*zero, 0]));
+            for ((zero, one), x) in zeros.iter_mut().zip(&ones).zip(xs) {
+                *zero = field.add(field.sub(*zero, *one), *x);
             }
+            message.extend_from_slice(bytemuck::cast_slice(&zeros));
+        }
+        sums.reduce();
+        for share in shares {
+            *share = field.sub(0, *share);
         }
         zeros.zeroize();
         ones.zeroize();
@@ -199,20 +237,18 @@ impl Multiplier {
     /// If the message hasn't [`PRODUCT_BYTES`] for each.
     pub fn extend(&mut self, message: &[u8], shares: &mut [u128]) {
         assert_eq!(message.len(), PRODUCT_BYTES * shares.len(), "128 words for every product");
-        let field = self.field;
         let mut stream = vec![0; shares.len()];
-        shares.fill(0);
-        let parts = message.chunks_exact((16 * shares.len()).max(1));
+        let mut sums = Sums::new(self.field, shares);
+        let parts = message.chunks_exact((16 * stream.len()).max(1));
         for ((bit, key), part) in self.keys.iter().enumerate().rev().zip(parts) {
-            field.fill(key, self.products, &mut stream);
+            u128::fill(key, 0, self.products, &mut stream);
             let mask = (self.delta >> bit & 1).wrapping_neg();
-            for ((share, own), bytes) in shares.iter_mut().zip(&stream).zip(part.as_chunks().0) {
-                let taken = u128::from_le_bytes(*bytes) & mask;
-                *share = field.add(field.double(*share), field.add(*own, taken));
-            }
+            let taken = part.as_chunks().0.iter().map(|word| u128::from_le_bytes(*word) & mask);
+            sums.double_and_add(stream.iter().zip(taken).map(|(own, taken)| [*own, taken]));
         }
+        sums.reduce();
+        self.products += stream.len() as u64;
         stream.zeroize();
-        self.products += shares.len() as u64;
     }
 }
 
