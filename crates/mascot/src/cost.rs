@@ -61,3 +61,29 @@ pub fn squares_bytes(params: &Params, count: usize) -> u64 {
 pub fn bits_bytes(params: &Params, count: usize) -> u64 {
     squares_bytes(params, count) + ELEMENT * count as u64
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Those of docs/protocols/mascot.md, beside the paper's table 2: 1000 bits for a triple on each of n (n - 1) links.
+    #[test]
+    fn figures_are_those_of_the_page() {
+        let (params, batch) = (Params::DEFAULT, Preprocessing::BATCH);
+        let each = |bytes: u64| bytes as f64 / batch as f64;
+        let triple = each(triples_bytes(&params, batch));
+        assert_eq!(triple.round(), 17_965.0);
+        assert_eq!(each(ots_bytes(&params, batch)).round(), 1563.0);
+        assert_eq!(
+            (each(ots_bytes(&params, batch)) / OTS as f64 * 800.0).round(),
+            3257.0,
+            "32.57 bits for an OT"
+        );
+        let all = |n: f64| (triple * 8.0 / 100.0 * n * (n - 1.0)).round() / 10.0;
+        assert_eq!([2.0, 3.0, 4.0, 5.0].map(all), [287.4, 862.3, 1724.6, 2874.4]);
+        let paper = (3 * 128 * 128 + (3 + 5) * 128 * 128) as f64 / 1000.0;
+        assert!((paper - 180.224).abs() < 1e-9 && triple * 8.0 / 1000.0 < 0.8 * paper);
+        assert_eq!((each(inputs_bytes(batch)) * 8.0 / 10.0).round() / 100.0, 16.39);
+        assert_eq!([TOSS, CHECK, setup_bytes(&params)], [128, 272, 12_288 + 12_288 + 4_128]);
+    }
+}
