@@ -71,19 +71,21 @@ mod tests {
     fn figures_are_those_of_the_page() {
         let (params, batch) = (Params::DEFAULT, Preprocessing::BATCH);
         let each = |bytes: u64| bytes as f64 / batch as f64;
-        let triple = each(triples_bytes(&params, batch));
-        assert_eq!(triple.round(), 17_965.0);
-        assert_eq!(each(ots_bytes(&params, batch)).round(), 1563.0);
-        assert_eq!(
-            (each(ots_bytes(&params, batch)) / OTS as f64 * 800.0).round(),
-            3257.0,
-            "32.57 bits for an OT"
-        );
-        let all = |n: f64| (triple * 8.0 / 100.0 * n * (n - 1.0)).round() / 10.0;
-        assert_eq!([2.0, 3.0, 4.0, 5.0].map(all), [287.4, 862.3, 1724.6, 2874.4]);
-        let paper = (3 * 128 * 128 + (3 + 5) * 128 * 128) as f64 / 1000.0;
-        assert!((paper - 180.224).abs() < 1e-9 && triple * 8.0 / 1000.0 < 0.8 * paper);
-        assert_eq!((each(inputs_bytes(batch)) * 8.0 / 10.0).round() / 100.0, 16.39);
+        let triple = triples_bytes(&params, batch);
+        let ots = ots_bytes(&params, batch);
+        let is = |figure: f64, text: &str| {
+            let digits = text.split('.').nth(1).map_or(0, str::len);
+            assert_eq!(format!("{figure:.digits$}"), text);
+        };
+        is(each(triple), "17964.9");
+        is(each(ots), "1563.4");
+        is(8.0 * each(ots) / OTS as f64, "32.57");
+        for (n, text) in [(2.0, "287.4"), (3.0, "862.3"), (4.0, "1724.6"), (5.0, "2874.4")] {
+            is(each(triple) * 8.0 / 1000.0 * n * (n - 1.0), text);
+        }
+        let paper = f64::from(3 * 128 * 128 + (3 + 5) * 128 * 128) / 1000.0;
+        is(paper, "180.224");
+        is(each(inputs_bytes(batch)) * 8.0 / 1000.0, "16.394");
         assert_eq!([TOSS, CHECK, setup_bytes(&params)], [128, 272, 12_288 + 12_288 + 4_128]);
     }
 }

@@ -90,6 +90,23 @@ fn other_values_for_each_bit_of_the_key_fail_the_check_of_macs() {
     }
 }
 
+/// Another factor in Multiply than the one that is authenticated, for some parties or for all: products are wrong by it
+/// times the others' factors.
+#[test]
+fn other_factors_in_products_fail_the_sacrifice() {
+    for (parties, links) in CORRUPT {
+        let end = made(
+            parties,
+            altering(step::PRODUCTS, links, |_, _, message| {
+                for word in message.as_chunks_mut::<16>().0 {
+                    *word = plus(*word, 1);
+                }
+            }),
+        );
+        assert!(end.is_err_and(|error| error.to_string().contains("MACs")), "{parties} parties");
+    }
+}
+
 /// The same value for all bits, but another one for each receiver: shares that don't fit.
 #[test]
 fn other_values_for_each_party_fail_the_check_of_macs() {
