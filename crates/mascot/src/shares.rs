@@ -89,11 +89,7 @@ impl Shares {
     }
 
     /// Some of the values.
-    ///
-    /// # Panics
-    /// If there are fewer.
-    #[must_use]
-    pub fn range(&self, range: std::ops::Range<usize>) -> Self {
+    pub(crate) fn range(&self, range: std::ops::Range<usize>) -> Self {
         let part = |of: &Secret| of[range.clone()].iter().copied().collect();
         Self { values: part(&self.values), macs: part(&self.macs) }
     }
