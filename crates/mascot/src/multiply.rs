@@ -21,6 +21,7 @@ use crate::secret::{Secret, generator};
 use crate::step;
 use tacit_kernel::Element;
 use tacit_kernel::field::Fp128;
+use tacit_ot::copee::Field;
 use tacit_ot::{Choices, Form, Ot, Received, Request, Sent, Sink};
 use tacit_session::{At, Error, Session};
 use zeroize::Zeroizing;
@@ -140,12 +141,11 @@ impl Sink for Halves<'_> {
     fn sent(&mut self, ots: Sent<'_>) {
         let blocks = ots.zeros.as_chunks::<BITS>().0.iter().zip(ots.ones.as_chunks::<BITS>().0);
         for (at, (zeros, ones)) in (ots.first / BITS..).zip(blocks) {
-            let b = self.b[at / TAU];
+            let b = self.b[at / TAU].to_u128();
             self.c[at] = self.c[at].wrapping_sub(sum_of_powers(|h| zeros[h]));
             let mut differences = [0; BITS];
             for ((difference, zero), one) in differences.iter_mut().zip(zeros).zip(ones) {
-                let masked = Fp128::from_u128(*zero).wrapping_sub(Fp128::from_u128(*one));
-                *difference = masked.wrapping_add(b).to_u128();
+                *difference = Field::Prime.masked(*zero, *one, b);
             }
             self.messages[ots.peer][at / TAU / PIECE].extend_from_slice(bytemuck::bytes_of(&differences));
         }

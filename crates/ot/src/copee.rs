@@ -42,18 +42,20 @@ pub enum Field {
 }
 
 impl Field {
-    fn add(self, a: u128, b: u128) -> u128 {
-        match self {
-            Self::Prime => Fp128::from_u128(a).wrapping_add(Fp128::from_u128(b)).to_u128(),
-            Self::Binary => a ^ b,
+    /// `zero - one + x`: a value `x` that two words mask. Only `x` has to be an element; the result is one.
+    #[inline]
+    pub fn masked(self, zero: u128, one: u128, x: u128) -> u128 {
+        if self == Self::Binary {
+            return zero ^ one ^ x;
         }
-    }
-
-    fn sub(self, a: u128, b: u128) -> u128 {
-        match self {
-            Self::Prime => Fp128::from_u128(a).wrapping_sub(Fp128::from_u128(b)).to_u128(),
-            Self::Binary => a ^ b,
-        }
+        const GAP: u128 = Fp128::MODULUS.wrapping_neg();
+        let (low, borrow) = zero.overflowing_sub(one);
+        let (low, carry) = low.overflowing_add(x);
+        // It is low + (carry - borrow) 2^128, and 2^128 is the gap. With a carry alone low is below the modulus, and nothing
+        // is carried again; with a borrow alone there may be another one.
+        let up = low.wrapping_add(GAP * u128::from(carry & !borrow));
+        let (down, again) = up.overflowing_sub(GAP * u128::from(borrow & !carry));
+        Fp128::from_u128(down.wrapping_sub(GAP * u128::from(again))).to_u128()
     }
 }
 
@@ -212,13 +214,13 @@ impl Multiplicand {
             u128::fill(one, 0, self.products, &mut ones);
             sums.double_and_add(zeros.iter().map(|zero| [*zero, 0]));
             for ((zero, one), x) in zeros.iter_mut().zip(&ones).zip(xs) {
-                *zero = field.add(field.sub(*zero, *one), *x);
+                *zero = field.masked(*zero, *one, *x);
             }
             message.extend_from_slice(bytemuck::cast_slice(&zeros));
         }
         sums.reduce();
         for share in shares {
-            *share = field.sub(0, *share);
+            *share = field.masked(0, *share, 0);
         }
         zeros.zeroize();
         ones.zeroize();
@@ -261,6 +263,32 @@ mod tests {
         u128::from(rng.word()) << 64 | u128::from(rng.word())
     }
 
+    fn sum(field: Field, a: u128, b: u128) -> u128 {
+        match field {
+            Field::Prime => Fp128::from_u128(a).wrapping_add(Fp128::from_u128(b)).to_u128(),
+            Field::Binary => a ^ b,
+        }
+    }
+
+    #[test]
+    fn masked_values_are_elements() {
+        let mut rng = Rng::new(3);
+        let p = Fp128::MODULUS;
+        let mut words =
+            vec![0, 1, 158, 159, 160, 317, 318, 319, p - 160, p - 1, p, p + 1, u128::MAX - 1, u128::MAX];
+        words.extend((0..4).map(|_| word(&mut rng)));
+        for &zero in &words {
+            for &one in &words {
+                for &x in words.iter().filter(|&&x| x < p) {
+                    let [z, o] = [zero, one].map(Fp128::from_u128);
+                    let expected = z.wrapping_sub(o).wrapping_add(Fp128::from_u128(x)).to_u128();
+                    assert_eq!(Field::Prime.masked(zero, one, x), expected, "{zero} - {one} + {x}");
+                    assert_eq!(Field::Binary.masked(zero, one, x), zero ^ one ^ x);
+                }
+            }
+        }
+    }
+
     fn product(field: Field, a: u128, b: u128) -> u128 {
         match field {
             Field::Prime => Fp128::from_u128(a).wrapping_mul(Fp128::from_u128(b)).to_u128(),
@@ -291,7 +319,7 @@ mod tests {
                     assert_eq!(message.len(), count * PRODUCT_BYTES);
                     b.extend(&message, &mut q);
                     for i in 0..count {
-                        assert_eq!(field.add(q[i], t[i]), product(field, xs[i], delta), "{field:?}");
+                        assert_eq!(sum(field, q[i], t[i]), product(field, xs[i], delta), "{field:?}");
                     }
                 }
             }
@@ -311,10 +339,10 @@ mod tests {
             // Words come from the highest bit down.
             let at = 16 * (LAMBDA - 1 - bit);
             let old = u128::from_le_bytes(*message[at..].first_chunk().unwrap());
-            message[at..at + 16].copy_from_slice(&field.add(old, 1).to_le_bytes());
+            message[at..at + 16].copy_from_slice(&sum(field, old, 1).to_le_bytes());
             b.extend(&message, &mut q);
             let shift = product(field, delta >> bit & 1, 1 << bit);
-            assert_eq!(field.add(q[0], t[0]), field.add(product(field, 5, delta), shift), "bit {bit}");
+            assert_eq!(sum(field, q[0], t[0]), sum(field, product(field, 5, delta), shift), "bit {bit}");
         }
     }
 }
