@@ -23,8 +23,8 @@ use tacit_kernel::field::Fp128;
 use tacit_ot::copee::{Multiplicand, Multiplier, PRODUCT_BYTES};
 use tacit_session::{At, Error, Session};
 
-/// Values in a message: 128 KiB.
-const PIECE: usize = 64;
+/// Values in a message: 256 KiB.
+const PIECE: usize = 128;
 
 /// What a party has with each other one to make products with its key share, and with the peer's.
 pub(crate) struct Link {

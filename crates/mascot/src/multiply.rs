@@ -119,8 +119,11 @@ fn exchange(
             let message = session.mesh().recv(peer, at(last), BYTES * BITS * (end - first))?;
             let blocks = message.as_chunks::<BYTES>().0.as_chunks::<BITS>().0;
             for (at, differences) in (first..end).zip(blocks) {
-                let bits = bits(choices, at);
-                let chosen = |h: usize| u128::from_le_bytes(differences[h]) & (bits >> h & 1).wrapping_neg();
+                let bits = &choices[2 * at..2 * at + 2];
+                let chosen = |h: usize| {
+                    let mask = (bits[h / 64] >> (h % 64) & 1).wrapping_neg();
+                    u128::from_le_bytes(differences[h]) & (u128::from(mask) << 64 | u128::from(mask))
+                };
                 c[at] = c[at].wrapping_add(sum_of_powers(chosen));
             }
             session.mesh().recycle(message);
