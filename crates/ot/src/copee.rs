@@ -41,6 +41,9 @@ pub enum Field {
     Binary,
 }
 
+/// 2^128 modulo the prime.
+const GAP: u128 = Fp128::MODULUS.wrapping_neg();
+
 impl Field {
     /// `zero - one + x`: a value `x` that two words mask. Only `x` has to be an element; the result is one.
     #[inline]
@@ -48,13 +51,13 @@ impl Field {
         if self == Self::Binary {
             return zero ^ one ^ x;
         }
-        const GAP: u128 = Fp128::MODULUS.wrapping_neg();
         let (low, borrow) = zero.overflowing_sub(one);
         let (low, carry) = low.overflowing_add(x);
         // It is low + (carry - borrow) 2^128, and 2^128 is the gap. With a carry alone low is below the modulus, and nothing
-        // is carried again; with a borrow alone there may be another one.
-        let up = low.wrapping_add(GAP * u128::from(carry & !borrow));
-        let (down, again) = up.overflowing_sub(GAP * u128::from(borrow & !carry));
+        // is carried again; with a borrow alone there may be another one. No branch, as words are secret.
+        let [carry, borrow] = [carry, borrow].map(u128::from);
+        let up = low.wrapping_add(GAP * (carry & (1 ^ borrow)));
+        let (down, again) = up.overflowing_sub(GAP * (borrow & (1 ^ carry)));
         Fp128::from_u128(down.wrapping_sub(GAP * u128::from(again))).to_u128()
     }
 }
@@ -101,8 +104,7 @@ impl<'a> Sums<'a> {
     /// Leaves elements below the modulus.
     fn reduce(&mut self) {
         for (low, high) in self.low.iter_mut().zip(&mut self.high) {
-            // 2^128 is what the modulus lacks to it.
-            let above = u128::from(*high) * Fp128::MODULUS.wrapping_neg();
+            let above = u128::from(*high) * GAP;
             *low = Fp128::from_u128(*low).wrapping_add(Fp128::from_u128(above)).to_u128();
             *high = 0;
         }

@@ -106,14 +106,14 @@ fn wrong_shares_of_macs_and_of_openings_are_noticed() {
     let sigma: Tap = || {
         Box::new(|what, elements| {
             if what == "sigma" {
-                add(&mut elements[0], 7)
+                add(&mut elements[0], 7);
             }
         })
     };
     let opened: Tap = || {
         Box::new(|what, elements| {
             if what == "opened" {
-                add(&mut elements[1], 7)
+                add(&mut elements[1], 7);
             }
         })
     };

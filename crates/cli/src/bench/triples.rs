@@ -12,6 +12,7 @@ use crate::failure::Failure;
 use crate::table::{Table, bytes, rate, seconds};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
+use std::ops::RangeInclusive;
 use std::time::Duration;
 use tacit::net::{Limits, Mesh, Phase, Transport as Links, memory};
 use tacit::session::{Agreement, Error, OsEntropy, Session};
@@ -23,9 +24,8 @@ use tacit_ot::{Params, Security};
 const USUAL: usize = 200_000;
 const QUICK: usize = 500;
 
-/// Parties if nothing is said, and the most.
-const USUAL_PARTIES: usize = 2;
-const MOST_PARTIES: usize = 16;
+/// How many parties there may be, the fewest if nothing is said.
+const PARTIES: RangeInclusive<usize> = 2..=16;
 
 /// What is measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -54,9 +54,9 @@ pub(super) fn triples(context: &mut Context<'_>, args: &BenchArgs) -> Result<(),
     if args.protocol_name() != "mascot" {
         return Err(Failure::usage("triples are mascot's: give --protocol mascot"));
     }
-    let parties = args.parties_or(USUAL_PARTIES);
-    if !(2..=MOST_PARTIES).contains(&parties) {
-        return Err(Failure::usage(format!("--parties is 2 to {MOST_PARTIES}, not {parties}")));
+    let parties = args.parties_or(*PARTIES.start());
+    if !PARTIES.contains(&parties) {
+        return Err(Failure::usage(format!("--parties is 2 to {}, not {parties}", PARTIES.end())));
     }
     let job = Job { parties, count: args.count_or(QUICK, USUAL), k: args.height() };
     let params = job.params()?;
