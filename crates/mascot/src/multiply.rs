@@ -16,7 +16,6 @@
 //! `a^(i)` is drawn as bits, the same for all peers. An element below 159 has two forms of 128 bits: 2^-120 from uniform.
 
 use crate::openings::others;
-use crate::planted::tap;
 use crate::secret::{Secret, generator};
 use crate::step;
 use tacit_kernel::Element;
@@ -63,8 +62,7 @@ pub(crate) fn multiply(
 ) -> Result<Products, Error> {
     let mut choices = Zeroizing::new(vec![0; count * OTS / 64]);
     generator(session)?.fill(0, 0, bytemuck::cast_slice_mut(&mut choices));
-    let mut b = Secret::random(session, count)?;
-    tap("factors", &mut b);
+    let b = Secret::random(session, count)?;
     let a: Secret = (0..count * TAU).map(|at| Fp128::from_u128(bits(&choices, at))).collect();
     let c = a.iter().enumerate().map(|(at, a)| a.wrapping_mul(b[at / TAU])).collect();
     let mut products = Products { a, b, c };

@@ -50,9 +50,9 @@ pub fn plant(mistakes: &'static [Mistake]) {
     PLANTED.set(mistakes);
 }
 
-/// Lets `tap` see and change what the party whose thread this is computes with: `factors` (its shares of the second
-/// factors, before Multiply), `authenticated` (its shares of a batch, before it has them authenticated), `coin` (that of the
-/// sacrifice), `opened` (its shares, before it sends them), `sigma` (before it commits to it).
+/// Lets `tap` see and change what the party whose thread this is computes with: `authenticated` (its shares of a batch,
+/// before it has them authenticated), `coin` (that of the sacrifice), `opened` (its shares, before it sends them), `sigma`
+/// (before it commits to it).
 #[cfg(any(test, feature = "planted"))]
 pub fn set_tap(tap: impl FnMut(&'static str, &mut [Fp128]) + 'static) {
     TAP.set(Some(Box::new(tap)));

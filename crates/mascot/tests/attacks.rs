@@ -107,6 +107,22 @@ fn other_factors_in_products_fail_the_sacrifice() {
     }
 }
 
+/// Another factor for each of 60 bits of others' factors: whoever guesses that they are all 0 is right with 2^-60.
+#[test]
+fn guesses_of_many_bits_fail_the_sacrifice() {
+    for (parties, links) in CORRUPT {
+        let end = made(
+            parties,
+            altering(step::PRODUCTS, links, |_, _, message| {
+                for word in &mut message.as_chunks_mut::<16>().0[..60] {
+                    *word = plus(*word, 1);
+                }
+            }),
+        );
+        assert!(end.is_err_and(|error| error.to_string().contains("MACs")), "{parties} parties");
+    }
+}
+
 /// The same value for all bits, but another one for each receiver: shares that don't fit.
 #[test]
 fn other_values_for_each_party_fail_the_check_of_macs() {
