@@ -40,6 +40,6 @@ fn of_a_protocol_with_bits_alone() {
 fn of_the_model_tenants() {
     for parties in [2, 3, 5, 12] {
         check(&BITS, parties, [1122, 32]);
-        check(&FIELDS, parties, [24, 1096]);
+        check(&FIELDS, parties, [26, 1128]);
     }
 }

@@ -302,11 +302,9 @@ static SAMPLES: [Sample; 38] = [
         let (rows, is_ranged) = (o.rows(), o.numbers.range.is_some());
         let (a, b) = (o.shaped(0, &[3, rows])?, o.shaped(1, &[rows])?);
         let made = o.build.repeat(3, &[b, b], &[a], |build, states, steps| {
-            let next = match is_ranged {
-                true => build.maximum(states[0], steps[0])?,
-                false => build.mul_raw(states[0], steps[0])?,
-            };
-            Ok(vec![next, states[0]])
+            let [state, step] = [states[0], steps[0]];
+            let next = if is_ranged { build.maximum(state, step) } else { build.mul_raw(state, step) }?;
+            Ok(vec![next, state])
         })?;
         o.build.stack(&made, 0)
     }),
