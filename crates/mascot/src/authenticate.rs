@@ -66,32 +66,48 @@ pub(crate) fn authenticate(
         None => Coins::toss(session)?,
     };
 
-    // y_j and this party's share of its MAC, by owner.
-    let mut sums = vec![[Fp128::ZERO; 2]; counts.len()];
-    for (owner, (sum, macs)) in sums.iter_mut().zip(&macs).enumerate() {
-        *sum = coins.weigh(if owner == me { &values } else { macs }, macs);
+    // y_j, and this party's share of its MAC, by owner. With y_j and an opened sigma that share tells the key's.
+    let mut sums = vec![Fp128::ZERO; counts.len()];
+    let mut sums_macs = Secret::zeros(counts.len());
+    for (owner, macs) in macs.iter().enumerate() {
+        let [sum, mac] = coins.weigh(if owner == me { &values } else { macs }, macs);
+        sums_macs[owner] = mac;
+        if owner == me {
+            sums[me] = sum;
+        }
     }
     let at = At { lane: 0, part: step::SHARES, op: shares_op, batch: 0 };
     if counts[me] > 0 {
         for link in &*links {
-            session.mesh().send(link.peer, at, &sums[me][0].to_u128().to_le_bytes())?;
+            session.mesh().send(link.peer, at, &sums[me].to_u128().to_le_bytes())?;
         }
     }
     for link in &*links {
         if counts[link.peer] > 0 {
             let message = session.mesh().recv(link.peer, at, 16)?;
             let value = message.first_chunk().copied().unwrap_or_default();
-            sums[link.peer][0] = Fp128::from_u128(u128::from_le_bytes(value));
+            sums[link.peer] = Fp128::from_u128(u128::from_le_bytes(value));
         }
     }
     if !planted(Mistake::AuthenticatedUnchecked) {
         let mut opened = Openings::default();
-        for [y, mac] in sums {
-            opened.note(&[y], vec![mac].into());
+        for (y, mac) in sums.iter().zip(sums_macs.iter()) {
+            opened.note(&[*y], vec![*mac].into());
         }
         opened.check(session, key, check_op)?;
     }
     Ok(macs)
+}
+
+/// The MACs of sums of everybody's first `count` values.
+pub(crate) fn sum_of_owners(by_owner: &[Secret], count: usize) -> Secret {
+    let mut sums = Secret::zeros(count);
+    for macs in by_owner {
+        for (sum, mac) in sums.iter_mut().zip(&**macs) {
+            *sum = sum.wrapping_add(*mac);
+        }
+    }
+    sums
 }
 
 /// Makes the shares of all MACs, unchecked. While a message travels the next one is computed.

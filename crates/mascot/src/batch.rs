@@ -13,16 +13,14 @@
 //!
 //! A triple is handed out when all parties have accepted its batch.
 
-use crate::authenticate::{Link, authenticate};
+use crate::authenticate::{Link, authenticate, sum_of_owners};
 use crate::coins::Coins;
 use crate::combine::{PARTS, combine};
 use crate::key::MacKey;
 use crate::multiply::multiply;
 use crate::planted::{Mistake, planted, tap};
 use crate::sacrifice::{coin, sacrifice};
-use crate::secret::Secret;
 use crate::shares::{Shares, Triples};
-use tacit_kernel::Element;
 use tacit_ot::Ot;
 use tacit_session::{Error, Session};
 
@@ -57,21 +55,10 @@ pub(crate) fn batch(
     tap("authenticated", &mut own);
     let counts = vec![PARTS * count; session.parties()];
     let by_owner = authenticate(session, links, key, [macs, sums, made], &own, &counts)?;
-    let all = Shares { values: own, macs: sum(&by_owner, PARTS * count) };
+    let all = Shares { values: own, macs: sum_of_owners(&by_owner, PARTS * count) };
     let s = match early {
         Some(s) => s,
         None => coin(session)?,
     };
     sacrifice(session, key, [shares, checked], s, &all, count)
-}
-
-/// The MACs of sums of everybody's values, without the masks.
-fn sum(by_owner: &[Secret], count: usize) -> Secret {
-    let mut sums = Secret::zeros(count);
-    for macs in by_owner {
-        for (sum, mac) in sums.iter_mut().zip(&**macs) {
-            *sum = sum.wrapping_add(*mac);
-        }
-    }
-    sums
 }

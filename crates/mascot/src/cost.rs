@@ -18,9 +18,15 @@ pub const TOSS: u64 = DIGEST + 3 * DIGEST;
 /// A check of opened values' MACs: a digest of the values, a toss, a commitment, a digest of all commitments, and the opening.
 pub const CHECK: u64 = DIGEST + TOSS + DIGEST + DIGEST + ELEMENT + DIGEST;
 
-/// Base OTs and trees for triples, and base OTs by the bits of the MAC key, all in both directions.
+/// Base OTs and trees for triples, and base OTs by the bits of the MAC key, all in both directions; and the check that each
+/// party has one share of the key.
 pub fn setup_bytes(params: &Params) -> u64 {
-    params.setup_bytes().iter().sum::<u64>() + initialize_bytes()
+    params.setup_bytes().iter().sum::<u64>() + initialize_bytes() + bind_bytes()
+}
+
+/// The check that each party has one share of the key: a value is authenticated, and a sum opened and checked.
+pub fn bind_bytes() -> u64 {
+    authenticate_bytes(1) + ELEMENT + CHECK
 }
 
 /// OTs of `count` triples, in both directions.
@@ -86,6 +92,7 @@ mod tests {
         let paper = f64::from(3 * 128 * 128 + (3 + 5) * 128 * 128) / 1000.0;
         is(paper, "180.224");
         is(each(inputs_bytes(batch)) * 8.0 / 1000.0, "16.394");
-        assert_eq!([TOSS, CHECK, setup_bytes(&params)], [128, 272, 12_288 + 12_288 + 4_128]);
+        assert_eq!([TOSS, CHECK, bind_bytes()], [128, 272, 4800]);
+        assert_eq!(setup_bytes(&params), 12_288 + 12_288 + 4_128 + 4800);
     }
 }

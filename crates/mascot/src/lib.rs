@@ -11,6 +11,7 @@
 //! | exact costs | [`cost`] | section 6.1 |
 //! | opened values, and the check of their MACs | `openings` | protocol 2; protocol 3, Open and Check |
 //! | MACs of a party's own values | `authenticate` | protocol 3, Input |
+//! | each party has one share of the key | `bind` | none |
 //! | products of shares, by oblivious transfer | `multiply` | protocol 4, Multiply |
 //! | random combinations of those | `combine` | protocol 4, Combine |
 //! | one of two triples is given up to check the other | `sacrifice` | protocol 4, Sacrifice |
@@ -19,6 +20,7 @@
 
 mod authenticate;
 mod batch;
+mod bind;
 mod coins;
 mod combine;
 pub mod cost;

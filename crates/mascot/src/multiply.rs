@@ -29,8 +29,9 @@ use zeroize::Zeroizing;
 const BITS: usize = 128;
 
 /// Products that are combined to one: the paper's tau. With three what a corrupt party learns of an honest one's factors by
-/// guessing bits is less than 2^-64 in all triples together (docs/protocols/mascot.md, "What guesses give"). With two,
-/// both combinations of a triple together would give all guessed bits away.
+/// guessing bits is less than 2^-63.2 in all triples under one key together, and so much more as there are honest parties,
+/// lanes and attempts (docs/protocols/mascot.md, "What guesses give"). With two, both combinations of a triple together
+/// would give all guessed bits away.
 pub(crate) const TAU: usize = 3;
 
 /// OTs of a triple with each peer, each way.

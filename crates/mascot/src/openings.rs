@@ -35,6 +35,7 @@ const BYTES: usize = 16;
 
 /// Values that were opened and aren't checked yet.
 #[derive(Default)]
+#[must_use = "opened values may be wrong until they are checked"]
 pub(crate) struct Openings {
     values: Vec<Fp128>,
     macs: Vec<Secret>,
@@ -42,12 +43,18 @@ pub(crate) struct Openings {
 
 impl Openings {
     /// Opens values to all, and notes them. One round of 16 bytes for each value.
+    ///
+    /// # Errors
+    /// If there isn't a MAC for each value, or a link fails. The session is over.
     pub(crate) fn open(
         &mut self,
         session: &mut Session,
         op: u32,
         mut shares: Shares,
     ) -> Result<Vec<Fp128>, Error> {
+        if shares.values.len() != shares.macs.len() {
+            return Err(session.reject("each value that is opened needs a MAC"));
+        }
         tap("opened", &mut shares.values);
         let mut sums = shares.values.to_vec();
         let others: Vec<usize> = others(session).collect();
@@ -71,7 +78,11 @@ impl Openings {
     }
 
     /// Notes values that all have already, or that have to be what they are: with this party's shares of their MACs.
+    ///
+    /// # Panics
+    /// If there isn't a MAC for each value.
     pub(crate) fn note(&mut self, values: &[Fp128], macs: Secret) {
+        assert_eq!(values.len(), macs.len(), "a MAC for each value");
         self.values.extend_from_slice(values);
         self.macs.push(macs);
     }
@@ -91,6 +102,7 @@ impl Openings {
             let (values, after) = rest.split_at(macs.len());
             rest = after;
             let [y, m] = coins.weigh(values, macs);
+            tap("weighed", &mut [y]);
             sigma[0] = sigma[0].wrapping_add(m.wrapping_sub(y.wrapping_mul(key.share())));
         }
         tap("sigma", &mut sigma);

@@ -12,6 +12,14 @@ compile_error!(
 );
 
 use tacit_kernel::field::Fp128;
+#[cfg(not(any(test, feature = "planted")))]
+pub(crate) use tacit_ot::copee::initialize;
+#[cfg(any(test, feature = "planted"))]
+use {
+    tacit_kernel::Element,
+    tacit_ot::copee::{self, Field, Multiplicand, Multiplier},
+    tacit_session::{Error, Session},
+};
 
 /// A mistake.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,6 +41,8 @@ pub enum Mistake {
     OpenedWithCommitment,
     /// What is left of the MACs may be anything.
     MacsUnchecked,
+    /// It isn't checked that a party has one share of the key.
+    KeyUnbound,
 }
 
 #[cfg(any(test, feature = "planted"))]
@@ -41,6 +51,7 @@ type Tap = Box<dyn FnMut(&'static str, &mut [Fp128])>;
 #[cfg(any(test, feature = "planted"))]
 thread_local! {
     static PLANTED: std::cell::Cell<&'static [Mistake]> = const { std::cell::Cell::new(&[]) };
+    static TWO_KEYS: std::cell::Cell<bool> = const { std::cell::Cell::new(false) };
     static TAP: std::cell::RefCell<Option<Tap>> = const { std::cell::RefCell::new(None) };
 }
 
@@ -51,11 +62,35 @@ pub fn plant(mistakes: &'static [Mistake]) {
 }
 
 /// Lets `tap` see and change what the party whose thread this is computes with: `authenticated` (its shares of a batch,
-/// before it has them authenticated), `coin` (that of the sacrifice), `opened` (its shares, before it sends them), `sigma`
-/// (before it commits to it).
+/// before it has them authenticated), `coin` (that of the sacrifice), `opened` (its shares, before it sends them), `weighed`
+/// (in a check, the sum of each list of values), `sigma` (before it commits to it).
 #[cfg(any(test, feature = "planted"))]
 pub fn set_tap(tap: impl FnMut(&'static str, &mut [Fp128]) + 'static) {
     TAP.set(Some(Box::new(tap)));
+}
+
+/// Lets the party whose thread this is use a key share that is larger by 1 towards the last of its peers.
+#[cfg(any(test, feature = "planted"))]
+pub fn use_two_keys() {
+    TWO_KEYS.set(true);
+}
+
+/// [`copee::initialize`], by two key shares if it is to be so.
+#[cfg(any(test, feature = "planted"))]
+pub(crate) fn initialize(
+    session: &mut Session,
+    peers: &[usize],
+    field: Field,
+    delta: u128,
+    op: u32,
+) -> Result<Vec<(Multiplicand, Multiplier)>, Error> {
+    let (first, last) = peers.split_at(peers.len() - usize::from(TWO_KEYS.get()));
+    let mut both = copee::initialize(session, first, field, delta, op)?;
+    if !last.is_empty() {
+        let other = Fp128::from_u128(delta).wrapping_add(Fp128::ONE).to_u128();
+        both.extend(copee::initialize(session, last, field, other, op)?);
+    }
+    Ok(both)
 }
 
 /// Whether a mistake is planted.

@@ -1,12 +1,14 @@
 //! One party's part in the preprocessing: what is kept between batches, and what can be asked for.
 
 use crate::authenticate::{Link, authenticate};
-use crate::batch::{STEPS, batch};
+use crate::batch::{self, batch};
+use crate::bind::{self, bind};
 use crate::key::MacKey;
 use crate::openings::others;
+use crate::planted::initialize;
 use crate::shares::{Inputs, Shares, Squares, Triples};
 use crate::{step, tuples};
-use tacit_ot::copee::{Field, initialize};
+use tacit_ot::copee::Field;
 use tacit_ot::{Ot, Params, Roles};
 use tacit_session::{At, Error, Session};
 
@@ -15,9 +17,14 @@ use tacit_session::{At, Error, Session};
 /// Everybody makes the same calls in the same order. Each ends when all parties have accepted what it made; only then are
 /// shares handed out.
 ///
-/// The first failure is final: the key, base OTs and trees are wiped, and every later call fails with it. Whoever has shares
-/// of earlier calls drops them, too, if a check failed ([`Error::is_failed_check`]).
+/// # Security
+/// The first error is final, whatever its kind: the key, base OTs and trees are wiped, and every later call fails with it.
+/// Whoever has shares of earlier calls drops them all, too. A lost link is no exception, and [`Error::is_failed_check`] is
+/// not to be asked: a corrupt party may open a wrong value, read the honest `sigma`, from which it has the key, and then hang
+/// up rather than let the check fail.
 pub struct Preprocessing {
+    /// The session's identity.
+    session: [u8; 32],
     state: Result<State, Error>,
 }
 
@@ -41,11 +48,12 @@ impl Preprocessing {
     pub const BATCH: usize = 2016;
 
     /// Draws this party's share of the MAC key, and makes base OTs with everybody, in both directions: for triples, and by
-    /// the key's bits. Steps are numbered from `op` on, which nothing else of the plan uses. Three rounds,
-    /// [`cost::setup_bytes`](crate::cost::setup_bytes) to each other party.
+    /// the key's bits. Then it is checked that everybody has one share of the key. Steps are numbered from `op` on, which
+    /// nothing else of the plan uses. 20 rounds, [`cost::setup_bytes`](crate::cost::setup_bytes) to each other party.
     ///
     /// # Errors
-    /// If a peer sends something that isn't a point, or trees that aren't; or a link fails.
+    /// If a peer sends something that isn't a point, or trees that aren't; if somebody's key share isn't the same towards
+    /// all; or a link fails.
     pub fn setup(session: &mut Session, params: Params, op: u32) -> Result<Self, Error> {
         if session.parties() < 2 || !params.is_malicious() {
             return Err(session.reject("shares with MACs are for several parties, any of whom may deviate"));
@@ -58,14 +66,18 @@ impl Preprocessing {
         let links = peers.into_iter().zip(halves);
         let links = links.map(|(peer, (own, theirs))| Link { peer, own, theirs }).collect();
         let op = products.checked_add(1).ok_or(Error::Exhausted)?;
-        Ok(Self { state: Ok(State { key, links, ot, op }) })
+        let mut state = State { key, links, ot, op };
+        let ops = state.ops::<{ bind::STEPS }>()?;
+        bind(session, &mut state.links, &state.key, ops)?;
+        Ok(Self { session: *session.id(), state: Ok(state) })
     }
 
     /// Makes `count` triples, in batches of [`BATCH`](Self::BATCH), and a shorter last one.
     /// [`cost::triples_bytes`](crate::cost::triples_bytes) to each other party.
     ///
     /// # Errors
-    /// If a check fails or a link does, or numbers of steps are used up.
+    /// If a check fails or a link does, numbers of steps are used up, or the session isn't that of the setup. Every error is
+    /// final, for this call and for all that was made before.
     pub fn triples(&mut self, session: &mut Session, count: usize) -> Result<Triples, Error> {
         self.run(session, |state, session| state.triples(session, count))
     }
@@ -116,7 +128,7 @@ impl Preprocessing {
     /// Opens shared values to all, and checks their MACs: for tests and benchmarks, which compare what was made.
     ///
     /// # Errors
-    /// As [`Preprocessing::triples`].
+    /// As [`Preprocessing::triples`], and if there isn't a MAC for each value.
     pub fn open(
         &mut self,
         session: &mut Session,
@@ -138,7 +150,11 @@ impl Preprocessing {
         part: impl FnOnce(&mut State, &mut Session) -> Result<T, Error>,
     ) -> Result<T, Error> {
         let state = self.state.as_mut().map_err(|error| error.clone())?;
-        let done = part(state, session);
+        let done = if *session.id() == self.session {
+            part(state, session)
+        } else {
+            Err(session.reject("a MAC key is for the session that it was made in"))
+        };
         if let Err(error) = &done {
             self.state = Err(error.clone());
         }
@@ -158,9 +174,9 @@ impl State {
         let mut all = Triples::with_capacity(count);
         for first in (0..count).step_by(Preprocessing::BATCH) {
             let size = Preprocessing::BATCH.min(count - first);
-            let ops = self.ops::<STEPS>()?;
+            let ops = self.ops::<{ batch::STEPS }>()?;
             let made = batch(session, &mut self.ot, &mut self.links, &self.key, ops, size)?;
-            accepted(session, ops[STEPS - 1], b"triples")?;
+            accepted(session, ops[batch::STEPS - 1], b"triples")?;
             all.append(&made);
         }
         Ok(all)

@@ -16,3 +16,5 @@ pub const OPENING: u16 = OFFLINE + 0x3904;
 pub const ACCEPT: u16 = OFFLINE + 0x3905;
 /// Draws: the shares of an owner's values that others have.
 pub const INPUT_SHARE: u16 = OFFLINE + 0x3906;
+/// Draws: what two parties add to a share, and take off one.
+pub const ZERO: u16 = OFFLINE + 0x3907;

@@ -2,24 +2,25 @@
 
 mod common;
 
-use common::{check_triples, play, plus};
+use common::{SETUP, SETUP_ECHOES, check_triples, play, plus};
 use std::collections::VecDeque;
+use std::sync::Mutex;
 use tacit_kernel::field::Fp128;
-use tacit_mascot::step;
+use tacit_mascot::{Preprocessing, step};
 use tacit_net::{Event, Frame};
-use tacit_session::Error;
+use tacit_session::{Error, Session};
 use tacit_testkit::react::{Act, Attacker, reacting};
 use tacit_testkit::{Fate, Interceptor, World};
 
 const COUNT: usize = 2;
 
-/// Numbers of a batch's steps, after the two of the setup.
-const SUMS: u32 = 5;
-const MADE: u32 = 6;
-const OPENED: u32 = 7;
-const CHECKED: u32 = 8;
+/// Numbers of a batch's steps.
+const SUMS: u32 = SETUP + 3;
+const MADE: u32 = SETUP + 4;
+const OPENED: u32 = SETUP + 5;
+const CHECKED: u32 = SETUP + 6;
 
-/// Alters messages of some parts, on some links. What `alter` is told is the receiver and the step's number.
+/// Alters messages of some parts after the setup, on some links. What `alter` is told is the receiver and the step's number.
 fn altering(
     part: u16,
     links: &'static [(usize, usize)],
@@ -27,7 +28,7 @@ fn altering(
 ) -> Interceptor {
     Box::new(move |message| {
         let mut frame = message.frame.clone();
-        if frame.at.part == part && links.contains(&(message.from, message.to)) {
+        if frame.at.part == part && frame.at.op >= SETUP && links.contains(&(message.from, message.to)) {
             alter(message.to, frame.at.op, &mut frame.payload);
         }
         Fate::Replace(vec![frame])
@@ -195,7 +196,7 @@ impl Attacker for Replays {
 
 #[test]
 fn replayed_commitments_are_no_ones_own() {
-    for (op, echo) in [(MADE, 1), (CHECKED, 3)] {
+    for (op, echo) in [(MADE, SETUP_ECHOES + 1), (CHECKED, SETUP_ECHOES + 3)] {
         let world = World::new(2, 0);
         let mut links = world.transports();
         let corrupt = links[1].take().expect("it has links");
@@ -217,4 +218,52 @@ fn a_failure_is_final() {
         Err::<Fp128, Error>(first)
     });
     assert!(had.iter().all(Result::is_err));
+}
+
+/// The check of key shares, too, is checked: of its messages none may be another.
+#[test]
+fn a_flipped_bit_in_the_check_of_key_shares_is_noticed() {
+    let messages = [(step::SHARES, [3, 6]), (step::COMMITMENT, [4, 7]), (step::OPENING, [4, 7])];
+    for (part, op) in messages.into_iter().flat_map(|(part, ops)| ops.map(|op| (part, op))) {
+        let world = World::new(3, 0).intercept(Box::new(move |message| {
+            let mut frame = message.frame.clone();
+            if (message.from, message.to, frame.at.part, frame.at.op) == (2, 0, part, op) {
+                frame.payload[0] ^= 4;
+            }
+            Fate::Replace(vec![frame])
+        }));
+        assert!(play(&world, 3, 1, |_, _| Ok(())).iter().any(Result::is_err), "part {part:#x}, step {op}");
+    }
+}
+
+#[test]
+fn values_without_macs_are_not_opened() {
+    let had = play(&World::new(2, 0), 2, 1, |session, preprocessing| {
+        let mut shares = preprocessing.inputs(session, &[2, 0])?.shares.remove(0);
+        shares.macs = shares.macs[..1].to_vec().into();
+        let end = preprocessing.open(session, &shares).expect_err("a MAC is missing");
+        assert!(end.is_failed_check() && end.to_string().contains("needs a MAC"), "{end}");
+        Err::<(), Error>(end)
+    });
+    assert!(had.iter().all(Result::is_err));
+}
+
+#[test]
+fn a_key_is_for_its_own_session() {
+    // What the parties set up in one session they take to another one.
+    let kept = [(); 2].map(|()| Mutex::new(None));
+    let swap = |session: &mut Session, preprocessing: &mut Preprocessing| {
+        let mut kept = kept[session.me()].lock().expect("nobody panics");
+        let Some(mut older) = kept.take() else {
+            *kept =
+                Some(std::mem::replace(preprocessing, Preprocessing::setup(session, common::params(), 100)?));
+            return Ok(());
+        };
+        let end = older.inputs(session, &[1, 1]).expect_err("another session");
+        assert!(end.to_string().contains("the session that it was made in"), "{end}");
+        assert_eq!(older.triples(session, 1), Err(end.clone()));
+        Err(end)
+    };
+    assert!(play(&World::new(2, 0), 2, 1, swap).iter().all(Result::is_ok));
+    assert!(play(&World::new(2, 0), 2, 2, swap).iter().all(Result::is_err));
 }

@@ -4,7 +4,7 @@
 #[path = "../../mascot/tests/common/mod.rs"]
 mod common;
 
-use common::{check_triples, play, play_on, plus, values};
+use common::{SETUP, check_triples, play, play_from, play_on, plus, sums, values};
 use std::cell::Cell;
 use std::collections::BTreeSet;
 use std::rc::Rc;
@@ -12,10 +12,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use tacit_kernel::Element;
 use tacit_kernel::field::Fp128;
-use tacit_mascot::planted::{Mistake, plant, set_tap};
-use tacit_mascot::{Triples, step};
-use tacit_net::{Event, Frame};
-use tacit_session::{Commitment, Error, OsEntropy};
+use tacit_mascot::planted::{Mistake, plant, set_tap, use_two_keys};
+use tacit_mascot::{Shares, Triples, step};
+use tacit_net::{ErrorKind, Event, Frame};
+use tacit_session::{Commitment, Error, OsEntropy, Session};
 use tacit_testkit::react::{Act, Attacker, reacting};
 use tacit_testkit::{Fate, Interceptor, World};
 
@@ -158,7 +158,7 @@ fn inputs_are_handed_out_with_wrong_macs_unless_these_are_checked() {
         let flip: Interceptor = Box::new(|message| {
             let mut frame = message.frame.clone();
             // The value for the key's highest bit.
-            if (message.from, frame.at.part) == (0, step::MACS) {
+            if (message.from, frame.at.part) == (0, step::MACS) && frame.at.op >= SETUP {
                 let word = frame.payload.first_chunk_mut().expect("a word");
                 *word = plus(*word, 1);
             }
@@ -216,7 +216,7 @@ fn whoever_sees_sigma_before_it_commits_opens_what_it_likes() {
         let mut links = world.transports();
         let id = Arc::new(Mutex::new([0; 32]));
         let own = links[1].take().expect("it has links");
-        links[1] = Some(reacting(own, Box::new(Rushes { op: 8, session: Arc::clone(&id) })));
+        links[1] = Some(reacting(own, Box::new(Rushes { op: SETUP + 6, session: Arc::clone(&id) })));
         play_on(links, 2, 1, |session, preprocessing| {
             plant(if session.me() == 0 { honest } else { corrupt });
             if session.me() == 1 {
@@ -244,7 +244,8 @@ fn different_openings_reach_the_macs_unless_they_are_compared() {
     let said = |mistakes: &'static [Mistake]| {
         let alter: Interceptor = Box::new(|message| {
             let mut frame = message.frame.clone();
-            if (message.from, message.to, frame.at.part) == (2, 0, step::SHARES) {
+            let shares = (message.from, message.to, frame.at.part) == (2, 0, step::SHARES);
+            if shares && frame.at.op >= SETUP {
                 let word = frame.payload.first_chunk_mut().expect("an element");
                 *word = plus(*word, 1);
             }
@@ -260,6 +261,116 @@ fn different_openings_reach_the_macs_unless_they_are_compared() {
     };
     assert!(said(&[Mistake::OpenedUncompared]).contains("MACs"));
     assert!(said(&[]).contains("what was sent to everybody"));
+}
+
+/// `P_2` has a key share for `P_0`, and one that is larger by 1 for `P_1`. What Authenticate opens tells it how to make up for
+/// that. It has the tuples accepted, and when `P_0` and `P_1` open the sum of theirs it learns both.
+#[test]
+fn two_keys_tell_what_a_sum_hides_unless_they_are_bound() {
+    let attack = |mistakes: &'static [Mistake]| {
+        // What each party has weighed last, and what it opened as its sigma.
+        let told = Arc::new(Mutex::new([[Fp128::ZERO; 2]; 3]));
+        // Who has accepted tuples, and the values of P_0's and of P_1's.
+        let (accepted, secrets) = (Mutex::new(BTreeSet::new()), Mutex::new([Fp128::ZERO; 2]));
+        let before = |session: &Session| {
+            plant(mistakes);
+            let (me, told, mut weighed) = (session.me(), Arc::clone(&told), Vec::new());
+            if me == 2 {
+                use_two_keys();
+            }
+            set_tap(move |what, elements| match what {
+                "weighed" => weighed.push(elements[0]),
+                "sigma" => {
+                    // In Authenticate's check there is a sum for each owner: P_1's is off by the difference of keys.
+                    if let (2, [_, y, _]) = (me, &weighed[..]) {
+                        elements[0] = elements[0].wrapping_sub(*y);
+                    }
+                    told.lock().expect("nobody panics")[me] = [weighed[0], elements[0]];
+                    weighed.clear();
+                }
+                _ => {}
+            });
+        };
+        let had = play_from(World::new(3, 0).transports(), 3, 1, before, |session, preprocessing| {
+            let inputs = preprocessing.inputs(session, &[1, 1, 0])?;
+            accepted.lock().expect("nobody panics").insert(session.me());
+            if let Some(value) = inputs.values.first() {
+                secrets.lock().expect("nobody panics")[session.me()] = *value;
+            }
+            let add = |x: &[Fp128], y: &[Fp128]| sums(&[x, y]).into();
+            let [x, y] = [0, 1].map(|owner| &inputs.shares[owner]);
+            let sum = Shares { values: add(&x.values, &y.values), macs: add(&x.macs, &y.macs) };
+            preprocessing.open(session, &sum)
+        });
+        assert!(is_rejected(&had));
+        let told = *told.lock().expect("nobody panics");
+        let secrets = secrets.into_inner().expect("nobody panics");
+        (accepted.into_inner().expect("nobody panics"), told, secrets)
+    };
+    let (accepted, told, [x, y]) = attack(&[Mistake::KeyUnbound]);
+    assert_eq!(accepted, BTreeSet::from([0, 1, 2]));
+    // All sigmas add up to the weight times P_1's value, and what was weighed is the weight times the sum of both.
+    let sigma = sums(&told.each_ref().map(|[_, sigma]| std::slice::from_ref(sigma)))[0];
+    assert_eq!(sigma.wrapping_mul(x.wrapping_add(y)), told[0][0].wrapping_mul(y));
+    assert!(y != Fp128::ZERO);
+
+    let (accepted, ..) = attack(&[]);
+    assert_eq!(accepted, BTreeSet::new());
+}
+
+/// Opens a wrong value, waits for the other's `sigma`, from which it has the key, and hangs up: no check fails.
+struct HangsUp {
+    op: u32,
+    knows: Arc<AtomicBool>,
+}
+
+impl Attacker for HangsUp {
+    fn sends(&mut self, to: usize, frame: Frame, act: &mut Act<'_>) {
+        if (frame.at.part, frame.at.op) != (step::OPENING, self.op) {
+            act.send(to, frame);
+        }
+    }
+
+    fn hears(&mut self, from: usize, event: Event, act: &mut Act<'_>) {
+        match &event {
+            Event::Frame(frame) if (frame.at.part, frame.at.op) == (step::OPENING, self.op) => {
+                self.knows.store(true, Ordering::Relaxed);
+                act.hear(from, Event::Lost(ErrorKind::Closed));
+            }
+            _ => act.hear(from, event),
+        }
+    }
+}
+
+#[test]
+fn nothing_is_left_of_a_key_whose_check_somebody_left() {
+    let knows = Arc::new(AtomicBool::new(false));
+    let mut links = World::new(2, 0).transports();
+    let corrupt = links[1].take().expect("it has links");
+    // The check of what is opened after the inputs' five steps and two draws.
+    let attacker = HangsUp { op: SETUP + 7, knows: Arc::clone(&knows) };
+    links[1] = Some(reacting(corrupt, Box::new(attacker)));
+    let had = play_on(links, 2, 1, |session, preprocessing| {
+        let inputs = preprocessing.inputs(session, &[2, 2])?;
+        if session.me() == 1 {
+            set_tap(|what, elements| {
+                if what == "opened" {
+                    add(&mut elements[0], 1);
+                }
+            });
+        }
+        let end = preprocessing.open(session, &inputs.shares[1]).expect_err("its check has no end");
+        assert!(!end.is_failed_check(), "{end}");
+        // Nor is what nobody has touched.
+        for shares in &inputs.shares {
+            assert_eq!(preprocessing.open(session, shares), Err(end.clone()));
+        }
+        assert_eq!(preprocessing.inputs(session, &[1, 0]), Err(end.clone()));
+        assert_eq!(preprocessing.triples(session, 1), Err(end.clone()));
+        Err::<(), Error>(end)
+    });
+    assert!(had.iter().all(Result::is_err));
+    assert!(knows.load(Ordering::Relaxed), "it has the other's sigma");
 }
 
 /// Shares that nobody altered are of the values that their owner has.

@@ -8,16 +8,28 @@ mod table;
 mod withheld;
 
 use std::collections::BTreeSet;
+use table::{Made, TABLES};
 use tacit_mascot::planted::{Mistake, plant};
+
+/// What leaves early of what two parties make.
+fn early(wanted: Made, plant: fn()) -> BTreeSet<&'static str> {
+    let tables = TABLES.iter().filter(|(made, ..)| *made == wanted);
+    tables.flat_map(|(made, table, _)| withheld::early(2, (*made, plant), table)).collect()
+}
 
 #[test]
 fn what_leaves_early_is_seen() {
-    assert_eq!(withheld::early(2, || plant(&[Mistake::CombinedEarly])), BTreeSet::from(["r and r^"]));
-    let authenticated = withheld::early(2, || plant(&[Mistake::AuthenticatedEarly]));
-    assert_eq!(authenticated, BTreeSet::from(["the coin of Authenticate"]));
+    let combined = early(Made::Triples, || plant(&[Mistake::CombinedEarly]));
+    assert_eq!(combined, BTreeSet::from(["r and r^"]));
+    for made in [Made::Triples, Made::Inputs] {
+        let authenticated = early(made, || plant(&[Mistake::AuthenticatedEarly]));
+        assert_eq!(authenticated, BTreeSet::from(["the coin of Authenticate"]));
+    }
     // Its toss is the second one then, and the others are a number later.
-    let sacrificed = withheld::early(2, || plant(&[Mistake::SacrificedEarly]));
+    let sacrificed = early(Made::Triples, || plant(&[Mistake::SacrificedEarly]));
     assert!(sacrificed.contains("the coin of Authenticate"), "{sacrificed:?}");
-    let opened = withheld::early(2, || plant(&[Mistake::OpenedWithCommitment]));
+    let opened = early(Made::Triples, || plant(&[Mistake::OpenedWithCommitment]));
     assert_eq!(opened, BTreeSet::from(["sigma of its check", "sigma of the last check"]));
+    let opened = early(Made::Inputs, || plant(&[Mistake::OpenedWithCommitment]));
+    assert_eq!(opened, BTreeSet::from(["sigma of its check"]));
 }

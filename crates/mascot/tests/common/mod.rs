@@ -11,6 +11,11 @@ use tacit_ot::Params;
 use tacit_session::{Agreement, Error, Limits, Mesh, Phase, Session};
 use tacit_testkit::{Draws, World};
 
+/// Steps, tosses and comparisons of the setup: what is made after it has numbers from here on.
+pub(crate) const SETUP: u32 = 8;
+pub(crate) const SETUP_TOSSES: u32 = 3;
+pub(crate) const SETUP_ECHOES: u32 = 4;
+
 /// Small batches of OTs.
 pub(crate) fn params() -> Params {
     Params::DEFAULT.with_rows(512).expect("there are such batches")
@@ -52,16 +57,29 @@ pub(crate) fn play_on<T: Send>(
     seed: u64,
     part: impl Fn(&mut Session, &mut Preprocessing) -> Result<T, Error> + Sync,
 ) -> Vec<Result<T, Error>> {
+    play_from(links, parties, seed, |_| {}, part)
+}
+
+/// The same; before its setup each party does something.
+pub(crate) fn play_from<T: Send>(
+    links: Vec<Option<Box<dyn Transport>>>,
+    parties: usize,
+    seed: u64,
+    before: impl Fn(&Session) + Sync,
+    part: impl Fn(&mut Session, &mut Preprocessing) -> Result<T, Error> + Sync,
+) -> Vec<Result<T, Error>> {
     std::thread::scope(|scope| {
         let threads: Vec<_> = links
             .into_iter()
             .flatten()
             .enumerate()
             .map(|(me, links)| {
-                let (part, entropy, agreement) = (&part, Draws::fixed(seed).of(me), agreement(parties));
+                let (before, part) = (&before, &part);
+                let (entropy, agreement) = (Draws::fixed(seed).of(me), agreement(parties));
                 scope.spawn(move || {
                     let mesh = Mesh::new(links, me, agreement.parties.clone(), Limits::default());
                     let mut session = Session::establish(mesh, agreement, entropy)?;
+                    before(&session);
                     let mut preprocessing = Preprocessing::setup(&mut session, params(), 0)?;
                     session.mesh().set_phase(Phase::Offline);
                     let result = part(&mut session, &mut preprocessing)?;

@@ -1,22 +1,37 @@
 //! Withholds each message that something waits for, and sees whether it leaves.
 
 use crate::common::play;
-use crate::table::{Kind, TABLE};
+use crate::table::{Kind, Made, Row};
 use std::collections::{BTreeSet, HashMap};
 use std::sync::{Arc, Mutex};
+use tacit_mascot::Preprocessing;
+use tacit_session::{Error, Session};
 use tacit_testkit::{Fate, World};
 
 /// More triples than a message of differences has, and more values than one of MACs: of each kind only the last message is
 /// withheld.
-pub(crate) const COUNT: usize = 27;
+const COUNT: usize = 27;
+const INPUTS: usize = 130;
+
+/// Makes something after what `plant` does.
+fn make(
+    (made, plant): (Made, fn()),
+    session: &mut Session,
+    preprocessing: &mut Preprocessing,
+) -> Result<(), Error> {
+    plant();
+    match made {
+        Made::Triples => preprocessing.triples(session, COUNT).map(drop),
+        Made::Inputs => preprocessing.inputs(session, &vec![INPUTS; session.parties()]).map(drop),
+        Made::Squares => preprocessing.squares(session, COUNT).map(drop),
+        Made::Bits => preprocessing.bits(session, COUNT).map(drop),
+    }
+}
 
 /// The numbers of all kinds' last messages.
-pub(crate) fn last_messages(parties: usize, plant: fn()) -> HashMap<Kind, u32> {
+pub(crate) fn last_messages(parties: usize, run: (Made, fn())) -> HashMap<Kind, u32> {
     let world = World::new(parties, 0);
-    play(&world, parties, 1, |session, preprocessing| {
-        plant();
-        preprocessing.triples(session, COUNT)
-    });
+    play(&world, parties, 1, |session, preprocessing| make(run, session, preprocessing));
     let mut last = HashMap::new();
     for (_, _, at, _) in world.trace().skeleton() {
         let known = last.entry((at.part, at.op)).or_insert(at.batch);
@@ -25,16 +40,16 @@ pub(crate) fn last_messages(parties: usize, plant: fn()) -> HashMap<Kind, u32> {
     last
 }
 
-/// What leaves though somebody withholds from its sender what it waits for. `plant` is done by each party before it begins. A
+/// What leaves though somebody withholds from its sender what it waits for. A
 /// kind that there isn't, as a mistake leaves it out, can't be withheld.
-pub(crate) fn early(parties: usize, plant: fn()) -> BTreeSet<&'static str> {
-    let last = last_messages(parties, plant);
+pub(crate) fn early(parties: usize, run: (Made, fn()), table: &[Row]) -> BTreeSet<&'static str> {
+    let last = last_messages(parties, run);
     let mut early = BTreeSet::new();
-    for (what, released, needs) in TABLE {
+    for (what, released, needs) in table {
         for (need, last) in needs.iter().filter_map(|need| Some((need, last.get(need)?))) {
             for (from, to) in (0..parties).flat_map(|from| (0..parties).map(move |to| (from, to))) {
-                if from != to && leaves(parties, plant, released, (*need, *last), (from, to)) {
-                    early.insert(what);
+                if from != to && leaves(parties, run, *released, (*need, *last), (from, to)) {
+                    early.insert(*what);
                 }
             }
         }
@@ -45,7 +60,7 @@ pub(crate) fn early(parties: usize, plant: fn()) -> BTreeSet<&'static str> {
 /// Whether `to` releases something, to anybody, though `from` keeps a message from it.
 fn leaves(
     parties: usize,
-    plant: fn(),
+    run: (Made, fn()),
     released: Kind,
     (need, last): (Kind, u32),
     (from, to): (usize, usize),
@@ -61,10 +76,7 @@ fn leaves(
             (message.from, message.to, at.part, at.op, at.batch) == (from, to, need.0, need.1, last);
         if withheld { Fate::Cut } else { Fate::Deliver }
     }));
-    let had = play(&world, parties, 1, |session, preprocessing| {
-        plant();
-        preprocessing.triples(session, COUNT)
-    });
+    let had = play(&world, parties, 1, |session, preprocessing| make(run, session, preprocessing));
     assert!(had.iter().any(Result::is_err), "something was withheld");
     *seen.lock().expect("nobody panics")
 }
