@@ -335,7 +335,8 @@ impl Attacker for HangsUp {
         match &event {
             Event::Frame(frame) if (frame.at.part, frame.at.op) == (step::OPENING, self.op) => {
                 self.knows.store(true, Ordering::Relaxed);
-                act.hear(from, Event::Lost(ErrorKind::Closed));
+                let how = "hung up".into();
+                act.hear(from, Event::Lost(ErrorKind::Closed { how }));
             }
             _ => act.hear(from, event),
         }

@@ -23,7 +23,7 @@ pub(crate) enum Made {
 /// Of what is made, and for how many parties it is tried.
 pub(crate) const TABLES: [(Made, &[Row], &[usize]); 5] = [
     (Made::Inputs, &KEY, &[2, 3]),
-    (Made::Inputs, &INPUTS, &[2, 3]),
+    (Made::Inputs, &INPUTS, &[2]),
     (Made::Triples, &TRIPLES, &[2, 3]),
     (Made::Squares, &SQUARES, &[2]),
     (Made::Bits, &BITS, &[2]),
