@@ -77,7 +77,7 @@ fn to_json(place: &StorePath, overview: &Overview) -> Json {
         "clients": binding.clients,
         "protocol": binding.protocol,
         "parameters": binding.parameters,
-        "inputs": binding.inputs,
+        "inputs": binding.plan.as_ref().map(|plan| &plan.inputs),
         "anchor": anchor.display().to_string(),
         "epochs": epochs.iter().map(epoch).collect::<Vec<_>>(),
     })
@@ -94,7 +94,7 @@ fn to_text(place: &StorePath, overview: &Overview) -> String {
         binding.parties.join(", "),
         binding.protocol,
         binding.parameters,
-        binding.inputs,
+        binding.plan.as_ref().map_or("any", |plan| &plan.inputs),
         anchor.display().to_string().escape_debug()
     );
     if epochs.is_empty() {

@@ -14,7 +14,7 @@ use tacit_engine::{Engine, Error as Cause, Material, Observer, Protocol, executo
 use tacit_net::{Mesh, Phase};
 use tacit_program::cost::Cost;
 use tacit_session::Agreement;
-use tacit_store::{Epoch, Store, Writer};
+use tacit_store::{Epoch, Store, WHOLE, Writer};
 
 /// What an offline session made, at one party.
 #[derive(Clone, Debug, PartialEq)]
@@ -284,7 +284,7 @@ fn make(
     let mut unwritten = None;
     let mut keep = |material: Material| {
         let mut bytes = material.into_buffer();
-        let written = writer.put(bytes.bytes());
+        let written = writer.put(WHOLE, bytes.bytes());
         bytes.wipe();
         written.map_err(|error| {
             let reason = Cause::Refused(error.to_string());
