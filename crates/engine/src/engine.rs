@@ -1,5 +1,6 @@
 //! The interfaces that a protocol implements.
 
+use crate::supply::{Demand, Supply};
 use crate::{Clear, Error, Job, Material, Participants};
 use std::sync::Arc;
 use tacit_program::Capabilities;
@@ -182,6 +183,17 @@ pub trait Protocol: Send + Sync {
         let _ = count;
         Ok(())
     }
+    /// What a run of a plan draws from supplies; nothing, for a protocol that has none. The same at all parties.
+    fn demand(&self, plan: &Plan, participants: &Participants) -> Demand {
+        let _ = (plan, participants);
+        Demand::default()
+    }
+    /// A supply that is made in the session as it is asked for: what engines of this protocol draw from if they are given
+    /// no other, and what a store is filled from.
+    fn live_supply(&self, session: &mut Session) -> Result<Box<dyn Supply>, Error> {
+        let _ = session;
+        Err(Error::Refused(format!("protocol {:?} draws from no supply", self.spec().name)))
+    }
     /// A party's engine.
     fn engine(
         &self,
@@ -230,6 +242,13 @@ pub trait Engine: Send {
     fn load(&mut self, material: Material) -> Result<(), Error> {
         let _ = material;
         Err(Error::Refused("the protocol has no offline phase".to_owned()))
+    }
+    /// Takes the supply that it draws from, before anything else is asked of it; else it makes its own
+    /// ([`Protocol::live_supply`]). It is the engine that asks for what each plan draws ([`Supply::provide`]), when it
+    /// `prepare`s.
+    fn supply(&mut self, supply: Box<dyn Supply>) -> Result<(), Error> {
+        let _ = supply;
+        Err(Error::Refused("the protocol draws from no supply".to_owned()))
     }
     /// Sends what is to be sent for an input; its owner has the values.
     fn share_input(&mut self, input: u32, values: Option<&Clear>) -> Result<(), Error>;
