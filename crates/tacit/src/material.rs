@@ -207,13 +207,19 @@ fn binding(endpoint: &Endpoint, me: usize) -> Binding {
     }
 }
 
-/// Makes sure that all parties make their material in the run, if the protocol has any. One round of empty messages in the
-/// setup.
-pub(crate) fn agree_live(endpoint: &Endpoint, session: &mut Session) -> Result<(), Error> {
-    if !endpoint.protocol.prepares() {
-        return Ok(());
+/// Makes sure that all parties make what they need in the run, if the protocol has any of that, or all take it from supplies
+/// in stores. One round in the setup, of empty messages without a store.
+pub(crate) fn agree_source(
+    endpoint: &Endpoint,
+    session: &mut Session,
+    has_supplies: bool,
+) -> Result<(), Error> {
+    let draws = || !endpoint.protocol.demand(endpoint.compiled.plan(), &endpoint.participants).is_empty();
+    if has_supplies || endpoint.protocol.prepares() || draws() {
+        // Which supplies it is they agree on when they know what each plan draws.
+        tell(endpoint, session, has_supplies.then(Vec::new))?;
     }
-    tell(endpoint, session, None).map(|_| ())
+    Ok(())
 }
 
 /// Agrees with the other parties on the instance that a run uses: of the lists that all have sent one another, and of

@@ -122,7 +122,7 @@ impl SupplyKind {
     }
 
     /// Items that are stored, and used up, together.
-    pub(crate) fn per_block(self) -> u64 {
+    pub fn per_block(self) -> u64 {
         match self {
             Self::MatrixTriple { .. } | Self::Function(_) => 1,
             _ => BLOCK,

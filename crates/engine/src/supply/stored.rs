@@ -53,11 +53,10 @@ impl Stock {
     /// Destroys the epoch that the run draws from, if the parties had agreed on one: for after any check that failed.
     ///
     /// # Errors
-    /// [`Error::Store`] if it isn't noted, or not overwritten.
-    pub fn destroy(&self) -> Result<(), Error> {
+    /// If it isn't noted, or not overwritten.
+    pub fn destroy(&self) -> Result<(), tacit_store::Error> {
         let mut shelves = self.lock();
-        let Some(epoch) = shelves.epoch else { return Ok(()) };
-        Ok(shelves.store.destroy(epoch)?)
+        shelves.epoch.map_or(Ok(()), |epoch| shelves.store.destroy(epoch))
     }
 
     fn lock(&self) -> MutexGuard<'_, Shelves> {
@@ -85,7 +84,7 @@ impl Journal for Stock {
     }
 
     fn destroy(&mut self) -> Result<(), Error> {
-        Self::destroy(self)
+        Ok(Self::destroy(self)?)
     }
 }
 
