@@ -22,7 +22,7 @@ pub(super) fn price(plan: &Plan, participants: &Participants, step: Step<'_>) ->
     in_phase(phase, flows).collect()
 }
 
-/// Two masked operands from all to all.
+/// Two masked operands, or what is opened, from all to all.
 fn operation(plan: &Plan, kind: &OpKind, stage: u32, parties: usize) -> Vec<Flow> {
     let bits = |reg: Reg| plan.register(reg).len() as u64 * plan.register(reg).domain.bits();
     let masked = match kind {
@@ -32,7 +32,9 @@ fn operation(plan: &Plan, kind: &OpKind, stage: u32, parties: usize) -> Vec<Flow
         OpKind::Circuit { circuit, .. } => {
             2 * circuit.layers[stage as usize].ands.len() as u64 * kind.extent(plan) as u64
         }
-        _ => {
+        OpKind::Open { dst, .. } => bits(*dst),
+        OpKind::Random { .. } => return Vec::new(),
+        OpKind::Split { .. } | OpKind::Inject { .. } | OpKind::Shift { .. } | OpKind::Msb { .. } => {
             unreachable!("plans ask for what the protocol offers")
         }
     };

@@ -1,29 +1,35 @@
-//! The dealer of triples, which all parties trust: code of the process that plays all of them.
+//! The dealer, which all parties trust: code of the process that plays all of them.
 //!
-//! Every party draws a seed, gives it to the dealer and gets a receipt. It expands its share of each triple from the seed. The
-//! shares of `c` would then add up to anything, so the dealer tells the first party what makes them add up: the other
-//! parties send that one their receipts, and the dealer expands the seeds that belong to them. No party sees another's
-//! seed, and a receipt, which is the seed's hash, tells nothing of it.
+//! Every party draws a seed, gives it to the dealer and gets a receipt. It expands its shares of whatever the dealer gives
+//! from the seed. The shares of a product, say, would then add up to anything, so the dealer tells the first party what
+//! makes them add up: the other parties send that one their receipts, and the dealer expands the seeds that belong to
+//! them. No party sees another's seed, and a receipt, which is the seed's hash, tells nothing of it.
+//!
+//! What is given is addressed by the message that it is for: nothing is given twice, and in no certain order.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 
 use sha2::{Digest, Sha256};
-use tacit_engine::{bytes_of, with_element};
-use tacit_kernel::{Buffer, bits, matrix, ring};
+use tacit_engine::vector::{add_assign, sub_assign};
+use tacit_engine::{Error, bytes_of, with_element};
+use tacit_kernel::{Buffer, Element, bits, matrix, ring};
 use tacit_net::Phase;
 use tacit_program::plan::{Domain, MatrixShape, Register};
 use tacit_session::{At, Draw, PrssStream, Session};
 
 use super::FIRST;
-use tacit_engine::Error;
-use tacit_engine::vector::{add_assign, sub_assign};
 
 /// Bytes of a seed, and of a receipt.
 pub(super) const SEED_BYTES: usize = 16;
 
 /// A step of these protocols: receipts of seeds.
 const RECEIPT: u16 = 0x10;
+
+/// Where in a stream a party's shares of the first vector begin; those of the next ones follow.
+const SHARES: u64 = 0;
+/// What only the dealer makes of the stream, and for its own mask the party.
+const SECRET: u64 = 4;
 
 type Seed = [u8; SEED_BYTES];
 
@@ -48,7 +54,7 @@ impl Product {
                 (domain, [batch * m * k, batch * k * n, batch * m * n])
             }
         };
-        lengths.map(|cols| Register { domain, rows: 1, cols, public: false })
+        lengths.map(|cols| row(domain, cols))
     }
 
     /// `z += a b`.
@@ -65,6 +71,27 @@ impl Product {
                     matrix::matmul(left, right, &mut z[index * m * n..][..m * n], m, k, n);
                 }
             }),
+        }
+    }
+}
+
+/// What the dealer gives shares of.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Supply {
+    /// Factors that nobody knows, and their product.
+    Triple(Product),
+    /// Elements that nobody knows.
+    Random { domain: Domain, count: usize },
+    /// Elements 0 and 1 that nobody knows.
+    RandomBits { domain: Domain, count: usize },
+}
+
+impl Supply {
+    /// The shapes of its vectors, one row each.
+    fn shapes(self) -> Vec<Register> {
+        match self {
+            Self::Triple(product) => product.shapes().to_vec(),
+            Self::Random { domain, count } | Self::RandomBits { domain, count } => vec![row(domain, count)],
         }
     }
 }
@@ -100,37 +127,80 @@ impl Dealer {
         Ok(Self { streams })
     }
 
-    /// This party's shares of a triple, for the message of an address; operations are counted through the session.
-    pub(super) fn triple(&mut self, at: At, product: Product) -> [Buffer; 3] {
-        let shapes = product.shapes();
-        let mut shares = self.streams.iter_mut().map(|stream| {
-            let mut which = 0;
-            shapes.map(|shape| {
-                which += 1;
-                // Steps of messages are below the fourth part of all numbers.
-                let draw = Draw { part: at.part | which << 14, op: at.op };
-                expand(stream, draw, u64::from(at.batch) << 32, shape)
-            })
+    /// This party's shares of a supply's vectors, for the message of an address; operations are counted through the
+    /// session.
+    pub(super) fn draw(&mut self, at: At, supply: Supply) -> Vec<Buffer> {
+        let shapes = supply.shapes();
+        let shares = self.streams.iter_mut().map(|stream| {
+            let vectors = (SHARES..).zip(&shapes);
+            vectors.map(|(which, &shape)| expand(stream, at, which, shape)).collect::<Vec<_>>()
         });
-        let Some(mut own) = shares.next() else { unreachable!("a party has its own stream") };
-        let others: Vec<[Buffer; 3]> = shares.collect();
+        let mut shares: Vec<Vec<Buffer>> = shares.collect();
+        let others = shares.split_off(1);
+        let mut own = shares.remove(0);
         if !others.is_empty() {
-            let [mut a, mut b, _] = own.clone();
-            for other in &others {
-                add_assign(shapes[0], &mut a, &other[0]);
-                add_assign(shapes[1], &mut b, &other[1]);
-            }
-            own[2].bytes_mut().fill(0);
-            product.add(&a, &b, &mut own[2]);
-            for other in &others {
-                sub_assign(shapes[2], &mut own[2], &other[2]);
-            }
+            self.complete(at, supply, &shapes, &mut own, &others);
         }
         own
     }
+
+    /// The dealer's part: makes the first party's share of the last vector what the others' leave of its value.
+    fn complete(
+        &mut self,
+        at: At,
+        supply: Supply,
+        shapes: &[Register],
+        own: &mut [Buffer],
+        others: &[Vec<Buffer>],
+    ) {
+        let sum = |vector: usize| {
+            let mut sum = own[vector].clone();
+            others.iter().for_each(|shares| add_assign(shapes[vector], &mut sum, &shares[vector]));
+            sum
+        };
+        let mut value = match supply {
+            Supply::Triple(product) => {
+                let mut value = Buffer::new(own[2].len());
+                product.add(&sum(0), &sum(1), &mut value);
+                value
+            }
+            Supply::Random { .. } => return,
+            Supply::RandomBits { domain, count } => self.random_bits(at, domain, count),
+        };
+        let last = shapes.len() - 1;
+        others.iter().for_each(|shares| sub_assign(shapes[last], &mut value, &shares[last]));
+        own[last] = value;
+    }
+
+    /// Bits that no n-1 parties know: the XOR of a bit of each party's stream.
+    fn random_bits(&mut self, at: At, domain: Domain, count: usize) -> Buffer {
+        let shape = row(Domain::Bits, count);
+        let mut sum = Buffer::new(bytes_of(Domain::Bits, count));
+        for stream in &mut self.streams {
+            add_assign(shape, &mut sum, &expand(stream, at, SECRET, shape));
+        }
+        if domain == Domain::Bits {
+            return sum;
+        }
+        let mut elements = Buffer::new(bytes_of(domain, count));
+        with_element!(domain, E => {
+            for (place, element) in elements.words_mut::<E>().iter_mut().enumerate() {
+                *element = if bits::get(sum.words(), place) { E::ONE } else { E::ZERO };
+            }
+        });
+        elements
+    }
 }
 
-fn expand(stream: &mut PrssStream, draw: Draw, block: u64, shape: Register) -> Buffer {
+/// One row of so many elements.
+pub(super) const fn row(domain: Domain, cols: usize) -> Register {
+    Register { domain, rows: 1, cols, public: false }
+}
+
+/// A vector of a stream at an address; `which` tells apart those of the same address.
+fn expand(stream: &mut PrssStream, at: At, which: u64, shape: Register) -> Buffer {
+    debug_assert!(at.batch < 1 << 28, "the address of a draw has no room for batch {}", at.batch);
+    let (draw, block) = (Draw { part: at.part, op: at.op }, which << 60 | u64::from(at.batch) << 32);
     let mut share = Buffer::new(bytes_of(shape.domain, shape.cols));
     match shape.domain {
         Domain::Bits => stream.fill(draw, block, share.bytes_mut()),

@@ -1,11 +1,14 @@
 //! Model tenants: protocols for n parties that prove the interfaces before a real one rests on them. They never ship.
 //!
 //! **Sharing.** `x = x_0 + ... + x_(n-1)`, of numbers modulo a prime or of bits under XOR. Party `P_i` holds `x_i`.
-//! [`FIELDS`] has numbers modulo a prime and nothing else, [`BITS`] has bits alone, so that its numbers are circuits.
+//! [`FIELDS`] has numbers modulo primes, where bools are 0 and 1, and comparisons and truncations come down to openings
+//! under a mask. [`BITS`] has bits alone, so that its numbers are circuits.
 //!
 //! **Products** (Beaver 1991). A dealer gives shares of `a`, `b` and `c = a b`. All open `d = x - a` and `e = y - b` to all,
 //! and `z_i = c_i + d b_i + a_i e`, to which `P_0` adds `d e`. Nobody but the dealer knows `a` and `b`, so `d` and `e` tell
 //! nothing to any n-1 parties, whatever they send.
+//!
+//! **Openings.** All send their shares to all. Random elements and random bits are the dealer's to give.
 //!
 //! **Inputs.** The owner has a PRSS stream with every party. Those of all parties but one are their shares, and that one's
 //! is what is left: the owner's own, or `P_0`'s of a client's input.
@@ -19,6 +22,7 @@ mod client;
 mod cost;
 mod dealer;
 mod engine;
+mod openings;
 mod products;
 
 use std::sync::Arc;
@@ -27,8 +31,8 @@ use tacit_engine::{
     Checks, Client, Engine, Error, Participants, Protocol, ProtocolSpec, Security, Threshold,
 };
 use tacit_program::cost::{Flow, Phase, Step};
-use tacit_program::plan::Plan;
-use tacit_program::{Capabilities, Feature, Features, Numbers};
+use tacit_program::plan::{Op, Plan};
+use tacit_program::{Capabilities, Feature, Field};
 use tacit_session::Session;
 
 use client::AdditiveClient;
@@ -41,17 +45,26 @@ pub struct Additive {
     capabilities: Capabilities,
 }
 
-/// Numbers modulo a prime, and nothing else.
+/// Numbers modulo primes. Integers, fixed point and bools are elements of the larger field.
 pub static FIELDS: Additive = Additive {
     spec: spec("model-fields"),
-    capabilities: Capabilities {
-        features: Features::of(&[Feature::Fp61, Feature::Fp128, Feature::Mul, Feature::MatMul]),
-        numbers: Numbers::ElementsAlone,
-    },
+    capabilities: with_openings(Capabilities::masked_opening(Field::Fp128)).with(Feature::Fp61),
 };
 
 /// Bits alone.
-pub static BITS: Additive = Additive { spec: spec("model-bits"), capabilities: Capabilities::BITS };
+pub static BITS: Additive =
+    Additive { spec: spec("model-bits"), capabilities: with_openings(Capabilities::BITS) };
+
+/// And all that can be done with what is opened, or known before.
+const fn with_openings(capabilities: Capabilities) -> Capabilities {
+    capabilities
+        .with(Feature::Random)
+        .with(Feature::MaskedOpening)
+        .with(Feature::VerifiedOpening)
+        .with(Feature::PublicInputs)
+        .with(Feature::PublicSteps)
+        .with(Feature::Gather)
+}
 
 const fn spec(name: &'static str) -> ProtocolSpec {
     ProtocolSpec {
@@ -77,6 +90,10 @@ impl Protocol for Additive {
 
     fn price(&self, plan: &Plan, participants: &Participants, step: Step<'_>) -> Vec<(Phase, Flow)> {
         cost::price(plan, participants, step)
+    }
+
+    fn has_online_messages(&self, op: &Op, _: u32) -> bool {
+        engine::has_messages(&op.kind)
     }
 
     fn checks(&self, _: &Plan, participants: &Participants) -> Checks {

@@ -1,19 +1,18 @@
 //! ANDs, products, matrix products and circuits: masked operands from all to all.
 
-use std::ops::Range;
-
 use tacit_circuit::Layered;
-use tacit_engine::bank::{Bank, row_words};
+use tacit_engine::bank::row_words;
 use tacit_engine::layer::{each_row, message_bytes, message_of_rows, pieces};
 use tacit_engine::vector::{add_assign, sub_assign};
 use tacit_engine::wire::{message_of, unpack_columns};
-use tacit_engine::{Error, Job, bytes_of, wire, with_element};
+use tacit_engine::{Error, Job, bytes_of, wire};
 use tacit_kernel::{Buffer, bits};
 use tacit_program::plan::{Domain, MatrixShape, Operand, Reg, Register, Rows};
 use tacit_session::{At, step};
 
-use super::dealer::Product;
-use super::engine::AdditiveEngine;
+use super::dealer::{Product, Supply};
+use super::engine::{AdditiveEngine, at};
+use super::openings::{part, put_part};
 
 /// Masked operands of a product, as far as their shares have come, and this party's shares of the triple.
 pub(super) struct Opening {
@@ -68,17 +67,14 @@ impl Opening {
 impl AdditiveEngine {
     pub(super) fn mul_begin(&mut self, job: &Job, a: Reg, b: Reg, dst: Reg) -> Result<(), Error> {
         let domain = self.plan.register(dst).domain;
-        let operands = [a, b].map(|reg| part(&self.bank, reg, job.cols.clone()));
+        let operands = [a, b].map(|reg| part(&self.bank, reg, &job.cols));
         let product = Product::Elements { domain, count: job.cols.len() };
         self.open_numbers(at(job), product, operands)
     }
 
     pub(super) fn mul_finish(&mut self, job: &Job, dst: Reg) -> Result<(), Error> {
         let share = self.take_numbers(at(job))?;
-        let domain = self.plan.register(dst).domain;
-        with_element!(domain, E => {
-            self.bank.make(dst).words_mut::<E>()[job.cols.clone()].copy_from_slice(share.words());
-        });
+        put_part(&mut self.bank, dst, &job.cols, &share);
         Ok(())
     }
 
@@ -221,36 +217,15 @@ impl AdditiveEngine {
 
     /// Takes a triple's factors off both operands.
     fn mask(&mut self, at: At, product: Product, operands: [Buffer; 2]) -> Opening {
-        let op = self.session.first_operation().wrapping_add(at.op);
-        let dealer = self.dealer.as_mut().expect("a party meets the dealer before it computes");
-        let triple = dealer.triple(At { op, ..at }, product);
+        let Ok(triple) = <[Buffer; 3]>::try_from(self.supplied(at, Supply::Triple(product))) else {
+            unreachable!("a triple has three vectors")
+        };
         let (mut masked, shapes) = (operands, product.shapes());
         for ((operand, factor), shape) in masked.iter_mut().zip(&triple).zip(shapes) {
             sub_assign(shape, operand, factor);
         }
         Opening { product, masked, triple }
     }
-
-    fn send_to_all(&mut self, at: At, message: &[u8]) -> Result<(), Error> {
-        for party in self.others() {
-            self.session.mesh().send(party, at, message)?;
-        }
-        Ok(())
-    }
-}
-
-/// A part of a register of numbers.
-fn part(bank: &Bank, reg: Reg, cols: Range<usize>) -> Buffer {
-    with_element!(bank.shape(reg).domain, E => {
-        let mut part = Buffer::of_words::<E>(cols.len());
-        part.words_mut::<E>().copy_from_slice(&bank.get(reg).words()[cols]);
-        part
-    })
-}
-
-/// The address of a job's messages.
-fn at(job: &Job) -> At {
-    At { part: step::OPERATION + job.stage as u16, op: job.op, batch: job.batch, ..At::default() }
 }
 
 fn layer_at(job: &Job, circuit: &Layered, piece: u16) -> At {
