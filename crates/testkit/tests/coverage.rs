@@ -4,7 +4,7 @@ use tacit_astra::{Astra, AstraFair, AstraMalicious};
 use tacit_engine::Protocol;
 use tacit_replicated::{Replicated, ReplicatedMalicious};
 use tacit_testkit::conformance::{Subject, counted, lacking};
-use tacit_testkit::tenants::{BITS, FIELDS};
+use tacit_testkit::tenants::{BITS, FIELDS, MACS};
 
 fn subject(protocol: &'static dyn Protocol, parties: usize) -> Subject {
     Subject {
@@ -45,6 +45,7 @@ fn of_the_model_tenants() {
     for parties in [2, 3, 5, 12] {
         check(&BITS, parties, [1090, 30]);
         check(&FIELDS, parties, [863, 257]);
+        check(&MACS, parties, [863, 257]);
     }
 }
 

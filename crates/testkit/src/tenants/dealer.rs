@@ -5,6 +5,9 @@
 //! makes them add up: the other parties send that one their receipts, and the dealer expands the seeds that belong to
 //! them. No party sees another's seed, and a receipt, which is the seed's hash, tells nothing of it.
 //!
+//! **MACs.** Where values are authenticated the dealer draws a key of each field for the session, of which each party has
+//! a share, and gives shares of the key times each value along with those of the value (Damgard et al. 2012).
+//!
 //! What is given is addressed by the message that it is for: nothing is given twice, and in no certain order.
 
 use std::collections::BTreeMap;
@@ -19,6 +22,8 @@ use tacit_program::plan::{Domain, MatrixShape, Register};
 use tacit_session::{At, Draw, PrssStream, Session};
 
 use super::FIRST;
+use super::macs::Keys;
+use super::share::Share;
 
 /// Bytes of a seed, and of a receipt.
 pub(super) const SEED_BYTES: usize = 16;
@@ -26,10 +31,15 @@ pub(super) const SEED_BYTES: usize = 16;
 /// A step of these protocols: receipts of seeds.
 const RECEIPT: u16 = 0x10;
 
+/// A step of these protocols: draws of shares of keys.
+const KEY: u16 = 0x11;
+
 /// Where in a stream a party's shares of the first vector begin; those of the next ones follow.
 const SHARES: u64 = 0;
-/// What only the dealer makes of the stream, and for its own mask the party.
+/// What only the dealer makes of the stream, and of its own mask the owner.
 const SECRET: u64 = 4;
+/// A party's shares of the first vector's MACs; those of the next ones follow.
+const MACS: u64 = 8;
 
 type Seed = [u8; SEED_BYTES];
 
@@ -84,6 +94,8 @@ pub(super) enum Supply {
     Random { domain: Domain, count: usize },
     /// Elements 0 and 1 that nobody knows.
     RandomBits { domain: Domain, count: usize },
+    /// Elements that one party knows.
+    Mask { domain: Domain, count: usize, owner: usize },
 }
 
 impl Supply {
@@ -91,7 +103,9 @@ impl Supply {
     fn shapes(self) -> Vec<Register> {
         match self {
             Self::Triple(product) => product.shapes().to_vec(),
-            Self::Random { domain, count } | Self::RandomBits { domain, count } => vec![row(domain, count)],
+            Self::Random { domain, count }
+            | Self::RandomBits { domain, count }
+            | Self::Mask { domain, count, .. } => vec![row(domain, count)],
         }
     }
 }
@@ -100,11 +114,22 @@ impl Supply {
 pub(super) struct Dealer {
     /// This party's stream; after it, in the dealer's hands, those of all others, where this is the first party.
     streams: Vec<PrssStream>,
+    /// Shares of the keys of MACs, of this party and in the dealer's hands of all others; none without MACs.
+    keys: Vec<Keys>,
+}
+
+/// What a party gets of a supply.
+pub(super) struct Drawn {
+    /// Its shares of the vectors.
+    pub(super) shares: Vec<Share>,
+    /// The elements themselves, if they are a mask of this party's.
+    pub(super) known: Option<Buffer>,
 }
 
 impl Dealer {
-    /// Gives the dealer this party's seed. One message from every other party to the first.
-    pub(super) fn meet(session: &mut Session) -> Result<Self, Error> {
+    /// Gives the dealer this party's seed. One message from every other party to the first. The dealer draws keys, if values
+    /// are to be `authenticated`.
+    pub(super) fn meet(session: &mut Session, authenticated: bool) -> Result<Self, Error> {
         session.mesh().set_phase(Phase::Offline);
         let (me, parties, lane) = (session.me(), session.parties(), session.lane());
         let mut seed = Seed::default();
@@ -114,7 +139,7 @@ impl Dealer {
         let at = At { part: RECEIPT, ..At::default() };
         if me != FIRST {
             session.mesh().send(FIRST, at, &receipt)?;
-            return Ok(Self { streams });
+            return Ok(Self::new(streams, authenticated));
         }
         for party in (0..parties).filter(|&party| party != me) {
             let receipt = session.mesh().recv(party, at, SEED_BYTES)?;
@@ -124,52 +149,112 @@ impl Dealer {
             };
             streams.push(PrssStream::new(&seed, lane));
         }
-        Ok(Self { streams })
+        Ok(Self::new(streams, authenticated))
     }
 
-    /// This party's shares of a supply's vectors, for the message of an address; operations are counted through the
-    /// session.
-    pub(super) fn draw(&mut self, at: At, supply: Supply) -> Vec<Buffer> {
+    fn new(mut streams: Vec<PrssStream>, authenticated: bool) -> Self {
+        let mut key = |stream: &mut PrssStream| {
+            let shares = Keys::DOMAINS.map(|domain| {
+                let at = At { part: KEY, op: domain.limbs() as u32, ..At::default() };
+                let share = expand(stream, at, SECRET, row(domain, 1));
+                with_element!(domain, E => share.words::<E>()[0].to_u128())
+            });
+            Keys::new(shares)
+        };
+        let keys = if authenticated { streams.iter_mut().map(&mut key).collect() } else { Vec::new() };
+        Self { streams, keys }
+    }
+
+    /// This party's shares of the keys of MACs, if there are any.
+    pub(super) fn keys(&self) -> Option<&Keys> {
+        self.keys.first()
+    }
+
+    /// What this party, `me`, gets of a supply for the message of an address; operations are counted through the session.
+    pub(super) fn draw(&mut self, me: usize, at: At, supply: Supply) -> Drawn {
         let shapes = supply.shapes();
-        let shares = self.streams.iter_mut().map(|stream| {
-            let vectors = (SHARES..).zip(&shapes);
-            vectors.map(|(which, &shape)| expand(stream, at, which, shape)).collect::<Vec<_>>()
-        });
-        let mut shares: Vec<Vec<Buffer>> = shares.collect();
+        let known = self.mask(me, at, supply);
+        let mut shares = self.expand_all(at, SHARES, &shapes);
         let others = shares.split_off(1);
-        let mut own = shares.remove(0);
-        if !others.is_empty() {
-            self.complete(at, supply, &shapes, &mut own, &others);
-        }
-        own
+        let mut values = shares.remove(0);
+        // What the values add up to, which the dealer alone knows.
+        let sums = if others.is_empty() {
+            Vec::new()
+        } else {
+            self.complete(at, supply, known.as_ref(), &shapes, &mut values, &others)
+        };
+        let macs: Vec<Option<Buffer>> = match self.keys.is_empty() {
+            true => vec![None; shapes.len()],
+            false => self.macs(at, &shapes, &sums).into_iter().map(Some).collect(),
+        };
+        let shares = values.into_iter().zip(macs).map(|(value, mac)| Share { value, mac }).collect();
+        let is_own = matches!(supply, Supply::Mask { owner, .. } if owner == me);
+        Drawn { shares, known: known.filter(|_| is_own) }
     }
 
-    /// The dealer's part: makes the first party's share of the last vector what the others' leave of its value.
+    /// A mask, as far as it is for this process's eyes: its owner's, and the dealer's.
+    fn mask(&mut self, me: usize, at: At, supply: Supply) -> Option<Buffer> {
+        let Supply::Mask { domain, count, owner } = supply else { return None };
+        let place = if owner == me { 0 } else { owner };
+        let stream = self.streams.get_mut(place).filter(|_| owner == me || me == FIRST)?;
+        Some(expand(stream, at, SECRET, row(domain, count)))
+    }
+
+    /// All shares of some vectors that can be expanded here, party by party.
+    fn expand_all(&mut self, at: At, first: u64, shapes: &[Register]) -> Vec<Vec<Buffer>> {
+        let of_stream = |stream: &mut PrssStream| {
+            let vectors = (first..).zip(shapes);
+            vectors.map(|(which, &shape)| expand(stream, at, which, shape)).collect()
+        };
+        self.streams.iter_mut().map(of_stream).collect()
+    }
+
+    /// The dealer's part: makes the first party's share of the last vector what the others' leave of its value. Gives the
+    /// values of all vectors.
     fn complete(
         &mut self,
         at: At,
         supply: Supply,
+        mask: Option<&Buffer>,
         shapes: &[Register],
         own: &mut [Buffer],
         others: &[Vec<Buffer>],
-    ) {
+    ) -> Vec<Buffer> {
         let sum = |vector: usize| {
             let mut sum = own[vector].clone();
             others.iter().for_each(|shares| add_assign(shapes[vector], &mut sum, &shares[vector]));
             sum
         };
-        let mut value = match supply {
+        let mut sums: Vec<Buffer> = (0..shapes.len()).map(sum).collect();
+        let last = shapes.len() - 1;
+        let value = match supply {
             Supply::Triple(product) => {
-                let mut value = Buffer::new(own[2].len());
-                product.add(&sum(0), &sum(1), &mut value);
+                let mut value = Buffer::new(own[last].len());
+                product.add(&sums[0], &sums[1], &mut value);
                 value
             }
-            Supply::Random { .. } => return,
+            Supply::Random { .. } => return sums,
             Supply::RandomBits { domain, count } => self.random_bits(at, domain, count),
+            Supply::Mask { .. } => mask.cloned().expect("the dealer knows all masks"),
         };
-        let last = shapes.len() - 1;
-        others.iter().for_each(|shares| sub_assign(shapes[last], &mut value, &shares[last]));
-        own[last] = value;
+        own[last].clone_from(&value);
+        others.iter().for_each(|shares| sub_assign(shapes[last], &mut own[last], &shares[last]));
+        sums[last] = value;
+        sums
+    }
+
+    /// This party's shares of the MACs of vectors; the dealer, who knows their values, makes the first party's what the
+    /// others' leave of the key times the value.
+    fn macs(&mut self, at: At, shapes: &[Register], values: &[Buffer]) -> Vec<Buffer> {
+        let mut shares = self.expand_all(at, MACS, shapes);
+        let others = shares.split_off(1);
+        let mut own = shares.remove(0);
+        for (vector, value) in values.iter().enumerate() {
+            own[vector].bytes_mut().fill(0);
+            self.keys.iter().for_each(|key| key.add_times(shapes[vector], value, &mut own[vector]));
+            others.iter().for_each(|shares| sub_assign(shapes[vector], &mut own[vector], &shares[vector]));
+        }
+        own
     }
 
     /// Bits that no n-1 parties know: the XOR of a bit of each party's stream.

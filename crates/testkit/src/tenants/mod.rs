@@ -15,15 +15,24 @@
 //!
 //! **Outputs.** All send their shares to whoever learns.
 //!
-//! **Security.** Private if all parties follow the protocol, against n-1 of them, as long as all trust the dealer. It is code
+//! **MACs.** [`MACS`] is [`FIELDS`] with a recorder: the dealer gives shares of MACs along with those of values, what is opened is
+//! recorded, and all is checked before a verified opening and around outputs ([`macs`]). Inputs and outputs go under masks
+//! ([`inputs`], [`outputs`]). Parties may deviate then, up to n-1 of them, and who gets an output gets the right one or an error.
+//! Nobody checks that owners' inputs are in the ranges that a program declares.
+//!
+//! **Security.** Without MACs private if all parties follow the protocol, against n-1 of them, as long as all trust the dealer. It is code
 //! of this process ([`dealer`]).
 
 mod client;
 mod cost;
 mod dealer;
 mod engine;
+mod inputs;
+mod macs;
 mod openings;
+mod outputs;
 mod products;
+mod share;
 
 use std::sync::Arc;
 
@@ -31,29 +40,78 @@ use tacit_engine::{
     Checks, Client, Engine, Error, Participants, Protocol, ProtocolSpec, Security, Threshold,
 };
 use tacit_program::cost::{Flow, Phase, Step};
-use tacit_program::plan::{Op, Plan};
+use tacit_program::plan::{Op, OutputOp, Plan, To};
 use tacit_program::{Capabilities, Feature, Field};
 use tacit_session::Session;
 
 use client::AdditiveClient;
 use engine::AdditiveEngine;
+pub use macs::{MAC_COMMIT, MAC_OPEN, check_weights};
 
 /// Additive sharing with a dealer's triples.
 #[derive(Debug)]
 pub struct Additive {
     spec: ProtocolSpec,
     capabilities: Capabilities,
+    manner: Manner,
+}
+
+/// What engines go by, besides the plan.
+#[derive(Clone, Copy, Debug)]
+struct Manner {
+    /// Whether there are MACs.
+    authenticated: bool,
+    /// What is done wrong on purpose.
+    mistake: Option<Mistake>,
+}
+
+/// A mistake, for tests that show that it is noticed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mistake {
+    /// What is opened of outputs for a single recipient isn't checked.
+    OutputsForOneUnrecorded,
+    /// The coin for the weights of outputs is tossed before their shares are sent.
+    CoinEarly,
+    /// Commitments of a check are opened without the others' word that they hold all of them.
+    OpeningsEarly,
 }
 
 /// Numbers modulo primes. Integers, fixed point and bools are elements of the larger field.
 pub static FIELDS: Additive = Additive {
     spec: spec("model-fields"),
-    capabilities: with_openings(Capabilities::masked_opening(Field::Fp128)).with(Feature::Fp61),
+    capabilities: PRIMES,
+    manner: Manner { authenticated: false, mistake: None },
 };
 
+/// The same with MACs: parties may deviate.
+pub static MACS: Additive = authenticated(None);
+
+/// [`MACS`] with a mistake.
+pub const fn mistaken(mistake: Mistake) -> Additive {
+    authenticated(Some(mistake))
+}
+
+const fn authenticated(mistake: Option<Mistake>) -> Additive {
+    Additive {
+        spec: ProtocolSpec {
+            security: Security::MaliciousAbort,
+            source: "Damgard et al. 2012, Keller et al. 2016",
+            ..spec("model-macs")
+        },
+        capabilities: PRIMES,
+        manner: Manner { authenticated: true, mistake },
+    }
+}
+
+const PRIMES: Capabilities =
+    with_openings(Capabilities::masked_opening(Field::Fp128)).with(Feature::Fp61);
+
 /// Bits alone.
-pub static BITS: Additive =
-    Additive { spec: spec("model-bits"), capabilities: with_openings(Capabilities::BITS) };
+pub static BITS: Additive = Additive {
+    spec: spec("model-bits"),
+    capabilities: with_openings(Capabilities::BITS),
+    manner: Manner { authenticated: false, mistake: None },
+};
 
 /// And all that can be done with what is opened, or known before.
 const fn with_openings(capabilities: Capabilities) -> Capabilities {
@@ -76,6 +134,14 @@ const fn spec(name: &'static str) -> ProtocolSpec {
     }
 }
 
+/// Who alone learns an output, by endpoint.
+fn single(participants: &Participants, output: &OutputOp) -> Option<usize> {
+    match output.to {
+        To::All => None,
+        To::One(role) => Some(participants.endpoint(role)),
+    }
+}
+
 /// The party that takes public values into its share, and that the dealer tells what is missing to a triple.
 const FIRST: usize = 0;
 
@@ -89,15 +155,15 @@ impl Protocol for Additive {
     }
 
     fn price(&self, plan: &Plan, participants: &Participants, step: Step<'_>) -> Vec<(Phase, Flow)> {
-        cost::price(plan, participants, step)
+        cost::price(plan, participants, self.manner.authenticated, step)
     }
 
     fn has_online_messages(&self, op: &Op, _: u32) -> bool {
         engine::has_messages(&op.kind)
     }
 
-    fn checks(&self, _: &Plan, participants: &Participants) -> Checks {
-        cost::checks(participants.parties())
+    fn checks(&self, plan: &Plan, participants: &Participants) -> Checks {
+        cost::checks(plan, participants.parties(), self.manner.authenticated)
     }
 
     fn engine(
@@ -106,7 +172,7 @@ impl Protocol for Additive {
         plan: Arc<Plan>,
         participants: Participants,
     ) -> Result<Box<dyn Engine>, Error> {
-        Ok(Box::new(AdditiveEngine::new(session, plan, participants)))
+        Ok(Box::new(AdditiveEngine::new(self.manner, session, plan, participants)))
     }
 
     fn client(
@@ -115,6 +181,6 @@ impl Protocol for Additive {
         plan: Arc<Plan>,
         participants: Participants,
     ) -> Result<Box<dyn Client>, Error> {
-        Ok(Box::new(AdditiveClient::new(session, plan, participants)))
+        Ok(Box::new(AdditiveClient::new(self.manner.authenticated, session, plan, participants)))
     }
 }

@@ -62,7 +62,7 @@ impl View {
                     continue;
                 }
                 // What all receive alike counts once.
-                if subject.broadcasts && among_parties && stage.1.is_some() && to != corrupt[0] {
+                if subject.broadcasts && to < case.parties() && to != corrupt[0] {
                     continue;
                 }
                 let left = left.entry((stage, delivery.from, to)).or_insert(bits);
