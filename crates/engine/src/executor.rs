@@ -42,6 +42,11 @@ fn groups(plan: &Plan, regs: impl Iterator<Item = Reg>) -> Vec<Range<usize>> {
     groups
 }
 
+/// The groups in which outputs are sent and opened. A protocol that checks what it opens does so once for each.
+pub fn output_groups(plan: &Plan) -> Vec<Range<usize>> {
+    groups(plan, plan.outputs.iter().map(|output| output.reg))
+}
+
 /// What one endpoint has at the end of a run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Outcome {
@@ -300,7 +305,7 @@ impl Walk<'_> {
     fn outputs(&mut self) -> Result<Vec<Option<Clear>>, Error> {
         let outputs = &self.plan.outputs;
         let mut values = Vec::with_capacity(outputs.len());
-        for group in groups(self.plan, outputs.iter().map(|output| output.reg)) {
+        for group in output_groups(self.plan) {
             for index in group.clone() {
                 self.engine.send_output(index as u32).map_err(|error| error.during(outputs[index].node))?;
             }
