@@ -8,14 +8,16 @@
 //! **MACs.** Where values are authenticated the dealer draws a key of each field for the session, of which each party has
 //! a share, and gives shares of the key times each value along with those of the value (Damgard et al. 2012).
 //!
-//! What is given is addressed by the message that it is for: nothing is given twice, and in no certain order.
+//! What a plan draws is dealt when the plan asks for it, at an address of the plan and the kind: nothing is given twice.
 
 use std::collections::BTreeMap;
-use std::sync::{Mutex, PoisonError};
+use std::ops::Range;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use sha2::{Digest, Sha256};
+use tacit_engine::supply::{CheckScope, Demand, Drawer, Draws, Supply, SupplyKind};
 use tacit_engine::vector::{add_assign, sub_assign};
-use tacit_engine::{Error, bytes_of, with_element};
+use tacit_engine::{Error, Material, bytes_of, with_element};
 use tacit_kernel::{Buffer, Element, bits, matrix, ring};
 use tacit_net::Phase;
 use tacit_program::plan::{Domain, MatrixShape, Register};
@@ -23,7 +25,6 @@ use tacit_session::{At, Draw, PrssStream, Session};
 
 use super::FIRST;
 use super::macs::Keys;
-use super::share::Share;
 
 /// Bytes of a seed, and of a receipt.
 pub(super) const SEED_BYTES: usize = 16;
@@ -33,6 +34,9 @@ const RECEIPT: u16 = 0x10;
 
 /// A step of these protocols: draws of shares of keys.
 const KEY: u16 = 0x11;
+
+/// A step of these protocols: draws of all else; op counts the plans, and batch the kinds that one draws.
+const DEALT: u16 = 0x14;
 
 /// Where in a stream a party's shares of the first vector begin; those of the next ones follow.
 const SHARES: u64 = 0;
@@ -67,6 +71,14 @@ impl Product {
         lengths.map(|cols| row(domain, cols))
     }
 
+    /// `a b`.
+    fn of(self, a: &Buffer, b: &Buffer) -> Buffer {
+        let [.., product] = self.shapes();
+        let mut z = Buffer::new(bytes_of(product.domain, product.cols));
+        self.add(a, b, &mut z);
+        z
+    }
+
     /// `z += a b`.
     pub(super) fn add(self, a: &Buffer, b: &Buffer, z: &mut Buffer) {
         match self {
@@ -85,45 +97,54 @@ impl Product {
     }
 }
 
-/// What the dealer gives shares of.
-#[derive(Clone, Copy, Debug)]
-pub(super) enum Supply {
-    /// Factors that nobody knows, and their product.
-    Triple(Product),
-    /// Elements that nobody knows.
-    Random { domain: Domain, count: usize },
-    /// Elements 0 and 1 that nobody knows.
-    RandomBits { domain: Domain, count: usize },
-    /// Elements that one party knows.
-    Mask { domain: Domain, count: usize, owner: usize },
-}
-
-impl Supply {
-    /// The shapes of its vectors, one row each.
-    fn shapes(self) -> Vec<Register> {
-        match self {
-            Self::Triple(product) => product.shapes().to_vec(),
-            Self::Random { domain, count }
-            | Self::RandomBits { domain, count }
-            | Self::Mask { domain, count, .. } => vec![row(domain, count)],
-        }
-    }
-}
-
-/// What a party has of the dealer in a session.
+/// What a party has of the dealer in a session: a supply that is dealt as a plan asks for it.
 pub(super) struct Dealer {
+    me: usize,
     /// This party's stream; after it, in the dealer's hands, those of all others, where this is the first party.
     streams: Vec<PrssStream>,
     /// Shares of the keys of MACs, of this party and in the dealer's hands of all others; none without MACs.
     keys: Vec<Keys>,
+    /// Plans that were provided for.
+    plans: u32,
+    /// All that the plan draws: the vectors of each kind, their MACs if there are any, and elements that this party knows.
+    dealt: BTreeMap<SupplyKind, Vec<Buffer>>,
+    draws: Draws,
+    checks: CheckScope,
 }
 
-/// What a party gets of a supply.
-pub(super) struct Drawn {
-    /// Its shares of the vectors.
-    pub(super) shares: Vec<Share>,
-    /// The elements themselves, if they are a mask of this party's.
-    pub(super) known: Option<Buffer>,
+impl Supply for Dealer {
+    fn key(&mut self) -> Result<Material, Error> {
+        Ok(self.keys.first().map_or_else(Material::default, Keys::to_material))
+    }
+
+    fn provide(&mut self, _: &mut Session, demand: &Arc<Demand>) -> Result<(), Error> {
+        self.draws = Draws::new(demand.clone());
+        self.dealt.clear();
+        for (batch, (kind, count)) in (0..).zip(demand.counts()) {
+            let at = At { part: DEALT, op: self.plans, batch, ..At::default() };
+            let dealt = self.deal(at, kind, count)?;
+            self.dealt.insert(kind, dealt);
+        }
+        self.plans += 1;
+        Ok(())
+    }
+
+    fn draw(&mut self, drawer: Drawer, kind: SupplyKind, items: Range<u64>) -> Result<Vec<Buffer>, Error> {
+        let items = self.draws.note(drawer, kind, items)?;
+        let parts = kind.part_bytes();
+        let vectors = self.dealt.get(&kind).into_iter().flatten().zip(parts.iter().cycle());
+        let part = |(vector, bytes): (&Buffer, &usize)| {
+            let own = &vector.bytes()[bytes * items.start as usize..bytes * items.end as usize];
+            let mut part = Buffer::new(own.len());
+            part.bytes_mut().copy_from_slice(own);
+            part
+        };
+        Ok(vectors.map(part).collect())
+    }
+
+    fn checks(&self) -> &CheckScope {
+        &self.checks
+    }
 }
 
 impl Dealer {
@@ -139,7 +160,7 @@ impl Dealer {
         let at = At { part: RECEIPT, ..At::default() };
         if me != FIRST {
             session.mesh().send(FIRST, at, &receipt)?;
-            return Ok(Self::new(streams, authenticated));
+            return Ok(Self::new(me, streams, authenticated));
         }
         for party in (0..parties).filter(|&party| party != me) {
             let receipt = session.mesh().recv(party, at, SEED_BYTES)?;
@@ -149,10 +170,10 @@ impl Dealer {
             };
             streams.push(PrssStream::new(&seed, lane));
         }
-        Ok(Self::new(streams, authenticated))
+        Ok(Self::new(me, streams, authenticated))
     }
 
-    fn new(mut streams: Vec<PrssStream>, authenticated: bool) -> Self {
+    fn new(me: usize, mut streams: Vec<PrssStream>, authenticated: bool) -> Self {
         let mut key = |stream: &mut PrssStream| {
             let shares = Keys::DOMAINS.map(|domain| {
                 let at = At { part: KEY, op: domain.limbs() as u32, ..At::default() };
@@ -162,18 +183,14 @@ impl Dealer {
             Keys::new(shares)
         };
         let keys = if authenticated { streams.iter_mut().map(&mut key).collect() } else { Vec::new() };
-        Self { streams, keys }
+        let (dealt, draws, checks) = (BTreeMap::new(), Draws::default(), CheckScope::alone());
+        Self { me, streams, keys, plans: 0, dealt, draws, checks }
     }
 
-    /// This party's shares of the keys of MACs, if there are any.
-    pub(super) fn keys(&self) -> Option<&Keys> {
-        self.keys.first()
-    }
-
-    /// What this party, `me`, gets of a supply for the message of an address; operations are counted through the session.
-    pub(super) fn draw(&mut self, me: usize, at: At, supply: Supply) -> Drawn {
-        let shapes = supply.shapes();
-        let known = self.mask(me, at, supply);
+    /// What this party gets of so many items of a kind, at an address.
+    fn deal(&mut self, at: At, kind: SupplyKind, count: u64) -> Result<Vec<Buffer>, Error> {
+        let shapes = shapes(kind, count as usize)?;
+        let known = self.mask(at, kind, shapes[0]);
         let mut shares = self.expand_all(at, SHARES, &shapes);
         let others = shares.split_off(1);
         let mut values = shares.remove(0);
@@ -181,23 +198,23 @@ impl Dealer {
         let sums = if others.is_empty() {
             Vec::new()
         } else {
-            self.complete(at, supply, known.as_ref(), &shapes, &mut values, &others)
+            self.complete(at, kind, known.as_ref(), &shapes, &mut values, &others)
         };
-        let macs: Vec<Option<Buffer>> = match self.keys.is_empty() {
-            true => vec![None; shapes.len()],
-            false => self.macs(at, &shapes, &sums).into_iter().map(Some).collect(),
-        };
-        let shares = values.into_iter().zip(macs).map(|(value, mac)| Share { value, mac }).collect();
-        let is_own = matches!(supply, Supply::Mask { owner, .. } if owner == me);
-        Drawn { shares, known: known.filter(|_| is_own) }
+        if !self.keys.is_empty() {
+            values.extend(self.macs(at, &shapes, &sums));
+        }
+        let is_own = matches!(kind, SupplyKind::InputMask { owner, .. } if usize::from(owner) == self.me);
+        values.extend(known.filter(|_| is_own));
+        Ok(values)
     }
 
     /// A mask, as far as it is for this process's eyes: its owner's, and the dealer's.
-    fn mask(&mut self, me: usize, at: At, supply: Supply) -> Option<Buffer> {
-        let Supply::Mask { domain, count, owner } = supply else { return None };
-        let place = if owner == me { 0 } else { owner };
-        let stream = self.streams.get_mut(place).filter(|_| owner == me || me == FIRST)?;
-        Some(expand(stream, at, SECRET, row(domain, count)))
+    fn mask(&mut self, at: At, kind: SupplyKind, shape: Register) -> Option<Buffer> {
+        let SupplyKind::InputMask { owner, .. } = kind else { return None };
+        let owner = usize::from(owner);
+        let place = if owner == self.me { 0 } else { owner };
+        let stream = self.streams.get_mut(place).filter(|_| owner == self.me || self.me == FIRST)?;
+        Some(expand(stream, at, SECRET, shape))
     }
 
     /// All shares of some vectors that can be expanded here, party by party.
@@ -214,7 +231,7 @@ impl Dealer {
     fn complete(
         &mut self,
         at: At,
-        supply: Supply,
+        kind: SupplyKind,
         mask: Option<&Buffer>,
         shapes: &[Register],
         own: &mut [Buffer],
@@ -227,15 +244,19 @@ impl Dealer {
         };
         let mut sums: Vec<Buffer> = (0..shapes.len()).map(sum).collect();
         let last = shapes.len() - 1;
-        let value = match supply {
-            Supply::Triple(product) => {
-                let mut value = Buffer::new(own[last].len());
-                product.add(&sums[0], &sums[1], &mut value);
-                value
+        let value = match kind {
+            SupplyKind::RandomBit(domain) => self.random_bits(at, domain, shapes[0].cols),
+            SupplyKind::InputMask { .. } => mask.cloned().expect("the dealer knows all masks"),
+            SupplyKind::Triple(domain) => {
+                let product = Product::Elements { domain, count: shapes[0].cols };
+                product.of(&sums[0], &sums[1])
             }
-            Supply::Random { .. } => return sums,
-            Supply::RandomBits { domain, count } => self.random_bits(at, domain, count),
-            Supply::Mask { .. } => mask.cloned().expect("the dealer knows all masks"),
+            SupplyKind::MatrixTriple { domain, m, k, n } => {
+                let [m, k, n] = [m, k, n].map(usize::from);
+                let shape = MatrixShape { batch: shapes[2].cols / (m * n).max(1), m, k, n };
+                Product::Matrices { domain, shape }.of(&sums[0], &sums[1])
+            }
+            _ => return sums,
         };
         own[last].clone_from(&value);
         others.iter().for_each(|shares| sub_assign(shapes[last], &mut own[last], &shares[last]));
@@ -275,6 +296,26 @@ impl Dealer {
         });
         elements
     }
+}
+
+/// The vectors of so many items of a kind.
+fn shapes(kind: SupplyKind, count: usize) -> Result<Vec<Register>, Error> {
+    let vectors = |domain, vectors: usize| {
+        // Of bits an item is a word of them.
+        let cols = if domain == Domain::Bits { 64 * count } else { count };
+        vec![row(domain, cols); vectors]
+    };
+    Ok(match kind {
+        SupplyKind::Triple(domain) => vectors(domain, 3),
+        SupplyKind::RandomBit(domain)
+        | SupplyKind::RandomElement(domain)
+        | SupplyKind::InputMask { domain, .. } => vectors(domain, 1),
+        SupplyKind::MatrixTriple { domain, m, k, n } => {
+            let [m, k, n] = [m, k, n].map(usize::from);
+            [m * k, k * n, m * n].map(|one| row(domain, count * one)).to_vec()
+        }
+        _ => return Err(Error::Supply(format!("the dealer has no {kind}"))),
+    })
 }
 
 /// One row of so many elements.

@@ -1,18 +1,21 @@
 //! A party's state, and which operation goes where.
 
 use std::collections::{BTreeMap, HashMap};
+use std::ops::Range;
 use std::sync::Arc;
 
 use tacit_engine::bank::{Bank, Part};
+use tacit_engine::supply::{Drawer, Supply, SupplyKind};
 use tacit_engine::tile::Tiles;
 use tacit_engine::{Clear, Engine, Error, Job, Participants};
 use tacit_kernel::Buffer;
 use tacit_program::plan::{Local, OpKind, Plan, Reg, Register};
 use tacit_session::{At, Draw, Session, step};
 
-use super::dealer::{Dealer, Drawn, Supply};
+use super::dealer::Dealer;
+use super::demand::demand;
 use super::inputs::Given;
-use super::macs::Macs;
+use super::macs::{Keys, Macs};
 use super::outputs::Told;
 use super::products::Opening;
 use super::share::Share;
@@ -26,12 +29,12 @@ pub(super) struct AdditiveEngine {
     pub(super) participants: Participants,
     /// Its shares.
     pub(super) bank: Bank,
-    /// Their MACs, once it has met the dealer, if values are authenticated.
+    /// Their MACs, once it has its share of the key, if values are authenticated.
     pub(super) macs: Option<Macs>,
     /// The circuits' tiles that are under way.
     pub(super) tiles: Tiles,
-    /// Once it has met the dealer.
-    pub(super) dealer: Option<Dealer>,
+    /// What it draws from: the dealer, once it has met it, if it was given no other.
+    pub(super) supply: Option<Box<dyn Supply>>,
     /// Masked operands that others are still to send their shares of, by the messages' address.
     pub(super) openings: HashMap<At, Opening>,
     /// Inputs that are under way, where they go under masks.
@@ -45,12 +48,7 @@ pub(super) struct AdditiveEngine {
 }
 
 impl AdditiveEngine {
-    pub(super) fn new(
-        manner: Manner,
-        session: Session,
-        plan: Arc<Plan>,
-        participants: Participants,
-    ) -> Self {
+    pub(super) fn new(manner: Manner, session: Session, plan: Arc<Plan>, participants: Participants) -> Self {
         let mut bank = Bank::new(plan.clone(), Part::Component(session.me() as u8));
         bank.reserve();
         Self {
@@ -60,7 +58,7 @@ impl AdditiveEngine {
             bank,
             macs: None,
             tiles: Tiles::new(1),
-            dealer: None,
+            supply: None,
             openings: HashMap::new(),
             given: BTreeMap::new(),
             told: BTreeMap::new(),
@@ -80,11 +78,23 @@ impl AdditiveEngine {
         (0..self.session.parties()).filter(move |&party| party != me)
     }
 
-    /// What the dealer gives this party, for the message of an address.
-    pub(super) fn supplied(&mut self, at: At, supply: Supply) -> Drawn {
-        let (me, op) = (self.session.me(), self.session.first_operation().wrapping_add(at.op));
-        let dealer = self.dealer.as_mut().expect("a party meets the dealer before it computes");
-        dealer.draw(me, At { op, ..at }, supply)
+    /// What this party gets of items of a kind.
+    pub(super) fn drawn(
+        &mut self,
+        drawer: Drawer,
+        kind: SupplyKind,
+        items: Range<u64>,
+    ) -> Result<Drawn, Error> {
+        let supply = self.supply.as_mut().expect("a party has a supply before it computes");
+        let vectors = kind.part_bytes().len();
+        let mut values = supply.draw(drawer, kind, items)?.into_iter();
+        let shares: Vec<Buffer> = values.by_ref().take(vectors).collect();
+        if shares.len() != vectors {
+            return Err(Error::Supply(format!("{kind} have {vectors} parts, and {} came", shares.len())));
+        }
+        let mut share = |value| Share { value, mac: if self.macs.is_some() { values.next() } else { None } };
+        let shares = shares.into_iter().map(&mut share).collect();
+        Ok(Drawn { shares, known: values.next() })
     }
 
     pub(super) fn send_to_all(&mut self, at: At, message: &[u8]) -> Result<(), Error> {
@@ -134,8 +144,11 @@ impl AdditiveEngine {
 
     /// Checks all that was recorded. If that fails, nothing is left of the keys.
     pub(super) fn check_macs(&mut self) -> Result<(), Error> {
-        let mut macs = self.macs.take().expect("a party meets the dealer before it computes");
-        macs.check(&mut self.session, self.manner.mistake, self.early_coin.take())?;
+        let mut macs = self.macs.take().expect("a party has its share of the key before it computes");
+        let supply = self.supply.as_ref().expect("a party has a supply before it computes");
+        let check = supply.checks().begin(&mut self.session)?;
+        macs.check(&mut self.session, check.number(), self.manner.mistake, self.early_coin.take())?;
+        check.pass()?;
         self.macs = Some(macs);
         Ok(())
     }
@@ -152,12 +165,23 @@ impl Engine for AdditiveEngine {
     }
 
     fn prepare(&mut self) -> Result<bool, Error> {
-        if self.dealer.is_none() {
-            let dealer = Dealer::meet(&mut self.session, self.manner.authenticated)?;
-            self.macs = dealer.keys().map(|keys| Macs::new(keys.clone(), self.plan.clone()));
-            self.dealer = Some(dealer);
+        let authenticated = self.manner.authenticated;
+        let mut supply = match self.supply.take() {
+            Some(supply) => supply,
+            None => Box::new(Dealer::meet(&mut self.session, authenticated)?),
+        };
+        let demand = demand(&self.plan, &self.participants, authenticated);
+        supply.provide(&mut self.session, &Arc::new(demand))?;
+        if authenticated && self.macs.is_none() {
+            self.macs = Some(Macs::new(Keys::of_material(supply.key()?)?, self.plan.clone()));
         }
+        self.supply = Some(supply);
         Ok(false)
+    }
+
+    fn supply(&mut self, supply: Box<dyn Supply>) -> Result<(), Error> {
+        self.supply = Some(supply);
+        Ok(())
     }
 
     fn share_input(&mut self, input: u32, values: Option<&Clear>) -> Result<(), Error> {
@@ -195,10 +219,7 @@ impl Engine for AdditiveEngine {
             &OpKind::MatMul { a, b, shape, dst } => self.matmul_begin(job, a, b, shape, dst),
             OpKind::Circuit { circuit, inputs, dst } => self.layer_begin(job, circuit, inputs, *dst),
             &OpKind::Open { a, .. } => self.open_begin(job, a),
-            &OpKind::Random { dst, bits } => {
-                self.random(job, dst, bits);
-                Ok(())
-            }
+            &OpKind::Random { dst, bits } => self.random(job, dst, bits),
             OpKind::Split { .. } | OpKind::Inject { .. } | OpKind::Shift { .. } | OpKind::Msb { .. } => {
                 unreachable!("plans ask for what the protocol offers")
             }
@@ -272,6 +293,14 @@ impl Engine for AdditiveEngine {
     fn close(self: Box<Self>) -> Result<(), Error> {
         Ok(self.session.close()?)
     }
+}
+
+/// What a party gets of some items.
+pub(super) struct Drawn {
+    /// Its shares of their parts.
+    pub(super) shares: Vec<Share>,
+    /// The elements themselves, if they are a mask of this party's.
+    pub(super) known: Option<Buffer>,
 }
 
 /// Whether an operation has messages: what is random is the dealer's to give.

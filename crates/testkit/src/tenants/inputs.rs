@@ -7,6 +7,7 @@
 //! and is not noticed has guessed `v` or `r` (Damgard, Damgard, Nielsen, Nordholt, Toft 2016): a probability below 2/p in a
 //! field of p elements. Then it tells all `x - r`.
 
+use tacit_engine::supply::Drawer;
 use tacit_engine::vector::{fill, sub_assign};
 use tacit_engine::wire::{message_bytes, message_of, pieces, unpack_columns};
 use tacit_engine::{Clear, Error, bytes_of};
@@ -15,7 +16,8 @@ use tacit_net::Mesh;
 use tacit_program::plan::Register;
 use tacit_session::At;
 
-use super::dealer::{Product, Supply, row};
+use super::dealer::row;
+use super::demand::mask;
 use super::engine::{AdditiveEngine, input_at, input_draw};
 use super::share::Share;
 
@@ -64,11 +66,12 @@ impl AdditiveEngine {
     /// Draws a mask; its owner tells all what is left of the input, and to a client go shares of its mask.
     pub(super) fn give_masked(&mut self, input: u32, values: Option<&Clear>) -> Result<(), Error> {
         let (owner, _, shape) = self.input_shape(input);
-        let (domain, count, at) = (shape.domain, shape.cols, input_at(input, 0));
+        let (kind, items) = mask(owner, &self.participants, shape);
+        let mut drawn = self.drawn(Drawer::Input(input), kind, 0..items)?;
         if owner >= self.session.parties() {
-            let triple = self.supplied(at, Supply::Triple(Product::Elements { domain, count })).shares;
+            let triple = drawn.shares;
             let all = joined(&triple);
-            let shape = row(domain, 3 * count);
+            let shape = row(shape.domain, 3 * shape.cols);
             send(self.session.mesh(), owner, shape, &all, |batch| input_at(input, batch))?;
             let mask = triple.into_iter().next().expect("a triple has three vectors");
             self.given.insert(input, Given { mask, told: None });
@@ -78,7 +81,6 @@ impl AdditiveEngine {
             true => Some(own_values(input, shape, values)?.clone()),
             false => None,
         };
-        let mut drawn = self.supplied(at, Supply::Mask { domain, count, owner });
         let mut told = None;
         if let (Some(mut values), Some(mask)) = (own, drawn.known) {
             sub_assign(shape, &mut values, &mask);
@@ -94,7 +96,8 @@ impl AdditiveEngine {
     /// Receives what an owner tells, and adds it to the mask.
     pub(super) fn take_masked(&mut self, input: u32) -> Result<(), Error> {
         let (owner, reg, shape) = self.input_shape(input);
-        let Given { mask: mut share, told } = self.given.remove(&input).expect("an input is given before it is taken");
+        let Given { mask: mut share, told } =
+            self.given.remove(&input).expect("an input is given before it is taken");
         let told = match told {
             Some(told) => told,
             None => receive(self.session.mesh(), owner, shape, |batch| input_at(input, batch))?,

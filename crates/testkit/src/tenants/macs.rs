@@ -22,15 +22,15 @@
 //! below 2/p: of the smaller field 2^-60 for each check.
 //!
 //! # Security
-//! A key is used by one session, which belongs to one lane and makes one check after another. A failed check is the last
-//! one: the session is closed, and the key is gone.
+//! Checks on a key are made one after another, whichever lanes have it ([`CheckScope`](tacit_engine::supply::CheckScope)). A
+//! failed check is the last one: the session is closed, and the key is gone.
 
 use std::sync::Arc;
 
 use sha2::{Digest, Sha256};
 use tacit_engine::bank::{Bank, Part};
 use tacit_engine::vector::{add_assign, sub_assign};
-use tacit_engine::{Checks, Error, bytes_of, with_element};
+use tacit_engine::{Checks, Error, Material, bytes_of, with_element};
 use tacit_kernel::{Buffer, Element, ring};
 use tacit_net::Phase;
 use tacit_program::plan::{Domain, Local, Modulus, Plan, Reg, Register};
@@ -47,7 +47,6 @@ pub const MAC_COMMIT: u16 = 0x12;
 pub const MAC_OPEN: u16 = 0x13;
 
 /// A party's shares of the keys, of each field one.
-#[derive(Clone)]
 pub(super) struct Keys([u128; 2]);
 
 impl Keys {
@@ -58,6 +57,29 @@ impl Keys {
     /// From a share of each field's key.
     pub(super) const fn new(shares: [u128; 2]) -> Self {
         Self(shares)
+    }
+
+    /// As a supply hands them over: the shares one after another, as elements.
+    pub(super) fn to_material(&self) -> Material {
+        let share = |(domain, share): (Domain, u128)| {
+            with_element!(domain, E => {
+                let mut buffer = Buffer::of_words::<E>(1);
+                buffer.words_mut::<E>()[0] = E::from_u128(share);
+                buffer
+            })
+        };
+        Material::new(Self::DOMAINS.into_iter().zip(self.0).map(share).collect())
+    }
+
+    /// From what a supply hands over.
+    pub(super) fn of_material(material: Material) -> Result<Self, Error> {
+        let shares = material.into_parts(&Self::DOMAINS.map(|domain| bytes_of(domain, 1)));
+        let shares = shares.ok_or_else(|| Error::Supply("the supply has no keys of MACs".to_owned()))?;
+        let share = |place: usize| {
+            let domain = Self::DOMAINS[place];
+            with_element!(domain, E => shares[place].words::<E>()[0].to_u128())
+        };
+        Ok(Self::new([share(0), share(1)]))
     }
 
     /// `out += alpha_i values`.
@@ -136,10 +158,11 @@ impl Macs {
         self.transcript.update(value.bytes());
     }
 
-    /// Checks all that was recorded, with a coin that was tossed too early if a mistake is planted.
+    /// Checks all that was recorded, as the check of this number under the key, with a coin that was tossed too early if a mistake is planted.
     pub(super) fn check(
         &mut self,
         session: &mut Session,
+        number: u64,
         mistake: Option<Mistake>,
         early: Option<Vec<u8>>,
     ) -> Result<(), Error> {
@@ -149,7 +172,7 @@ impl Macs {
             None => session.toss(COIN_BYTES)?,
         };
         let own = self.sigmas(&coin, session.lane());
-        let (id, me, label) = (*session.id(), session.me(), format!("MAC check {}", self.checks));
+        let (id, me, label) = (*session.id(), session.me(), format!("MAC check {number}"));
         let at = |part| At { part, op: self.checks, ..At::default() };
         let (commitment, opening) = Commitment::new(&id, me, &label, &own, session.entropy())?;
         let mut commitments = session.broadcast(at(MAC_COMMIT), &commitment.0)?;
@@ -186,7 +209,9 @@ impl Macs {
         for domain in Keys::DOMAINS {
             let one = row(domain, 1);
             let [mut value, mut mac] = [(); 2].map(|()| Buffer::new(bytes_of(domain, 1)));
-            for (number, record) in self.records.iter().enumerate().filter(|(_, record)| record.shape.domain == domain) {
+            for (number, record) in
+                self.records.iter().enumerate().filter(|(_, record)| record.shape.domain == domain)
+            {
                 let weights = weights(coin, lane, number, record.shape);
                 for (sum, vector) in [(&mut value, &record.value), (&mut mac, &record.mac)] {
                     with_element!(domain, E => {
@@ -233,7 +258,8 @@ fn weights(coin: &[u8], lane: u16, number: usize, shape: Register) -> Buffer {
 /// Adds a party's sigmas, field by field.
 fn sum_of_sigmas(sigmas: &[u8], sum: Option<Vec<Buffer>>) -> Vec<Buffer> {
     let mut rest = sigmas;
-    let mut sums = sum.unwrap_or_else(|| Keys::DOMAINS.map(|domain| Buffer::new(bytes_of(domain, 1))).to_vec());
+    let mut sums =
+        sum.unwrap_or_else(|| Keys::DOMAINS.map(|domain| Buffer::new(bytes_of(domain, 1))).to_vec());
     for (domain, sum) in Keys::DOMAINS.into_iter().zip(&mut sums) {
         let (bytes, after) = rest.split_at(bytes_of(domain, 1));
         rest = after;

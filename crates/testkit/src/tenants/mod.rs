@@ -26,6 +26,7 @@
 mod client;
 mod cost;
 mod dealer;
+mod demand;
 mod engine;
 mod inputs;
 mod macs;
@@ -36,6 +37,7 @@ mod share;
 
 use std::sync::Arc;
 
+use tacit_engine::supply::{Demand, Supply};
 use tacit_engine::{
     Checks, Client, Engine, Error, Participants, Protocol, ProtocolSpec, Security, Threshold,
 };
@@ -45,6 +47,7 @@ use tacit_program::{Capabilities, Feature, Field};
 use tacit_session::Session;
 
 use client::AdditiveClient;
+use dealer::Dealer;
 use engine::AdditiveEngine;
 pub use macs::{MAC_COMMIT, MAC_OPEN, check_weights};
 
@@ -103,8 +106,7 @@ const fn authenticated(mistake: Option<Mistake>) -> Additive {
     }
 }
 
-const PRIMES: Capabilities =
-    with_openings(Capabilities::masked_opening(Field::Fp128)).with(Feature::Fp61);
+const PRIMES: Capabilities = with_openings(Capabilities::masked_opening(Field::Fp128)).with(Feature::Fp61);
 
 /// Bits alone.
 pub static BITS: Additive = Additive {
@@ -164,6 +166,14 @@ impl Protocol for Additive {
 
     fn checks(&self, plan: &Plan, participants: &Participants) -> Checks {
         cost::checks(plan, participants.parties(), self.manner.authenticated)
+    }
+
+    fn demand(&self, plan: &Plan, participants: &Participants) -> Demand {
+        demand::demand(plan, participants, self.manner.authenticated)
+    }
+
+    fn live_supply(&self, session: &mut Session) -> Result<Box<dyn Supply>, Error> {
+        Ok(Box::new(Dealer::meet(session, self.manner.authenticated)?))
     }
 
     fn engine(

@@ -3,24 +3,26 @@
 use std::ops::Range;
 
 use tacit_engine::bank::Bank;
+use tacit_engine::supply::Drawer;
 use tacit_engine::vector::add_assign;
 use tacit_engine::wire::{message_bytes, message_of, unpack_columns};
 use tacit_engine::{Error, Job, bytes_of};
 use tacit_kernel::Buffer;
 use tacit_program::plan::Reg;
 
-use super::dealer::{Supply, row};
+use super::dealer::row;
+use super::demand::{columns, random};
 use super::engine::{AdditiveEngine, at};
 use super::share::Share;
 
 impl AdditiveEngine {
     /// Elements that nobody knows. No message.
-    pub(super) fn random(&mut self, job: &Job, dst: Reg, bits: bool) {
-        let (domain, count) = (self.plan.register(dst).domain, job.cols.len());
-        let supply =
-            if bits { Supply::RandomBits { domain, count } } else { Supply::Random { domain, count } };
-        let drawn = self.supplied(at(job), supply);
+    pub(super) fn random(&mut self, job: &Job, dst: Reg, bits: bool) -> Result<(), Error> {
+        let domain = self.plan.register(dst).domain;
+        let items = columns(domain, job.cols.clone());
+        let drawn = self.drawn(Drawer::Op(job.op), random(domain, bits), items)?;
         self.put_part(dst, &job.cols, &drawn.shares[0]);
+        Ok(())
     }
 
     /// Sends this party's shares of what is opened to all.

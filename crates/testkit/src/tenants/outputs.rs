@@ -4,6 +4,7 @@
 //! all, one for a single recipient under a mask that only the recipient knows; check that, too; and only then hand it over.
 //! A client is sent the shares of a mask of its own, as for an input, and what all opened, which all have to say alike.
 
+use tacit_engine::supply::Drawer;
 use tacit_engine::vector::{add_assign, sub_assign};
 use tacit_engine::{Clear, Error};
 use tacit_kernel::Buffer;
@@ -11,7 +12,8 @@ use tacit_net::Phase;
 use tacit_program::plan::{OutputOp, Register};
 
 use super::Mistake;
-use super::dealer::{Product, Supply, row};
+use super::dealer::row;
+use super::demand::mask;
 use super::engine::{AdditiveEngine, output_at};
 use super::inputs::{joined, receive, send};
 use super::macs::COIN_BYTES;
@@ -57,19 +59,18 @@ impl AdditiveEngine {
     /// Sends all others this party's share, under the mask of who learns alone.
     pub(super) fn tell_masked(&mut self, output: u32) -> Result<(), Error> {
         let (operation, shape) = self.output(output);
-        let (domain, count, at) = (shape.domain, shape.cols, output_at(output, 0));
         let mut told =
             Told { opened: self.share(operation.reg), mask: None, triple: Vec::new(), checked: false };
         match self.single(&operation) {
             None => {}
-            Some(owner) if owner < self.session.parties() => {
-                let drawn = self.supplied(at, Supply::Mask { domain, count, owner });
+            Some(owner) => {
+                let (kind, items) = mask(owner, &self.participants, shape);
+                let drawn = self.drawn(Drawer::Output(output), kind, 0..items)?;
                 told.opened.add_assign(shape, &drawn.shares[0]);
                 told.mask = drawn.known;
-            }
-            Some(_) => {
-                told.triple = self.supplied(at, Supply::Triple(Product::Elements { domain, count })).shares;
-                told.opened.add_assign(shape, &told.triple[0]);
+                if owner >= self.session.parties() {
+                    told.triple = drawn.shares;
+                }
             }
         }
         if self.manner.mistake == Some(Mistake::CoinEarly) && self.early_coin.is_none() {

@@ -1,8 +1,11 @@
 //! ANDs, products, matrix products and circuits: masked operands from all to all.
 
+use std::ops::Range;
+
 use tacit_circuit::Layered;
 use tacit_engine::bank::row_words;
 use tacit_engine::layer::{each_row, message_bytes, message_of_rows, pieces};
+use tacit_engine::supply::{Drawer, SupplyKind};
 use tacit_engine::vector::add_assign;
 use tacit_engine::wire::{message_of, unpack_columns};
 use tacit_engine::{Error, Job, bytes_of, wire};
@@ -10,7 +13,8 @@ use tacit_kernel::{Buffer, bits};
 use tacit_program::plan::{Domain, MatrixShape, Operand, Reg, Register, Rows};
 use tacit_session::{At, step};
 
-use super::dealer::{Product, Supply};
+use super::dealer::Product;
+use super::demand::{BITS, ands, columns, matrices, rows};
 use super::engine::{AdditiveEngine, at};
 use super::share::Share;
 
@@ -58,7 +62,8 @@ impl AdditiveEngine {
         let domain = self.plan.register(dst).domain;
         let operands = [a, b].map(|reg| self.part(reg, &job.cols));
         let product = Product::Elements { domain, count: job.cols.len() };
-        self.open_numbers(at(job), product, operands)
+        let items = (SupplyKind::Triple(domain), columns(domain, job.cols.clone()));
+        self.open_numbers(at(job), product, items, operands)
     }
 
     pub(super) fn mul_finish(&mut self, job: &Job, dst: Reg) -> Result<(), Error> {
@@ -81,7 +86,8 @@ impl AdditiveEngine {
         }
         let domain = self.plan.register(dst).domain;
         let operands = [a, b].map(|reg| self.share(reg));
-        self.open_numbers(at(job), Product::Matrices { domain, shape }, operands)
+        let items = (matrices(domain, shape), 0..shape.batch as u64);
+        self.open_numbers(at(job), Product::Matrices { domain, shape }, items, operands)
     }
 
     pub(super) fn matmul_finish(&mut self, job: &Job, dst: Reg) -> Result<(), Error> {
@@ -101,7 +107,8 @@ impl AdditiveEngine {
             }
             Share { value: operand, mac: None }
         });
-        self.open_rows(job, at(job), dst.count as usize, operands)
+        let count = dst.count as usize;
+        self.open_rows(job, at(job), count, rows(job, count), operands)
     }
 
     pub(super) fn and_finish(&mut self, job: &Job, dst: Rows) -> Result<(), Error> {
@@ -135,6 +142,7 @@ impl AdditiveEngine {
             return Ok(());
         }
         for (piece, range) in pieces(layer, job) {
+            let items = ands(job, circuit, layer, range.clone());
             let (gates, tile) = (&layer.ands[range], self.tiles.get(job));
             let operands = [0, 1].map(|side| {
                 let rows = gates.iter().flat_map(|gate| tile.row(gate[side], 0).to_vec());
@@ -143,7 +151,7 @@ impl AdditiveEngine {
                 operand.words_mut().copy_from_slice(&rows);
                 Share { value: operand, mac: None }
             });
-            self.open_rows(job, layer_at(job, circuit, piece), gates.len(), operands)?;
+            self.open_rows(job, layer_at(job, circuit, piece), gates.len(), items, operands)?;
         }
         Ok(())
     }
@@ -161,9 +169,15 @@ impl AdditiveEngine {
         Ok(())
     }
 
-    /// Begins a product of numbers: masks both operands and sends them to all.
-    fn open_numbers(&mut self, at: At, product: Product, operands: [Share; 2]) -> Result<(), Error> {
-        let opening = self.mask(at, product, operands);
+    /// Begins a product of numbers: masks both operands by these items and sends them to all.
+    fn open_numbers(
+        &mut self,
+        at: At,
+        product: Product,
+        items: (SupplyKind, Range<u64>),
+        operands: [Share; 2],
+    ) -> Result<(), Error> {
+        let opening = self.mask(at.op, product, items, operands)?;
         let message = opening.message();
         self.openings.insert(at, opening);
         self.send_to_all(at, &message)
@@ -181,9 +195,16 @@ impl AdditiveEngine {
     }
 
     /// The same of `count` rows of bits, in whole words. The messages have a job's columns of them.
-    fn open_rows(&mut self, job: &Job, at: At, count: usize, operands: [Share; 2]) -> Result<(), Error> {
+    fn open_rows(
+        &mut self,
+        job: &Job,
+        at: At,
+        count: usize,
+        items: Range<u64>,
+        operands: [Share; 2],
+    ) -> Result<(), Error> {
         let product = Product::Elements { domain: Domain::Bits, count: 8 * operands[0].value.len() };
-        let opening = self.mask(at, product, operands);
+        let opening = self.mask(at.op, product, (BITS, items), operands)?;
         let rows = opening.masked.each_ref().map(|share| share.value.bytes()).concat();
         self.openings.insert(at, opening);
         debug_assert_eq!(rows.len(), 2 * count * row_words(job.cols.len()) * 8);
@@ -221,15 +242,21 @@ impl AdditiveEngine {
     }
 
     /// Takes a triple's factors off both operands.
-    fn mask(&mut self, at: At, product: Product, operands: [Share; 2]) -> Opening {
-        let Ok(triple) = <[Share; 3]>::try_from(self.supplied(at, Supply::Triple(product)).shares) else {
+    fn mask(
+        &mut self,
+        op: u32,
+        product: Product,
+        (kind, items): (SupplyKind, Range<u64>),
+        operands: [Share; 2],
+    ) -> Result<Opening, Error> {
+        let Ok(triple) = <[Share; 3]>::try_from(self.drawn(Drawer::Op(op), kind, items)?.shares) else {
             unreachable!("a triple has three vectors")
         };
         let (mut masked, shapes) = (operands, product.shapes());
         for ((operand, factor), shape) in masked.iter_mut().zip(&triple).zip(shapes) {
             operand.sub_assign(shape, factor);
         }
-        Opening { product, masked, triple }
+        Ok(Opening { product, masked, triple })
     }
 }
 
