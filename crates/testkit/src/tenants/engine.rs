@@ -16,6 +16,7 @@ use super::macs::Macs;
 use super::outputs::Told;
 use super::products::Opening;
 use super::share::Share;
+use super::shared::Shared;
 use super::{FIRST, Manner};
 
 /// One party of any number.
@@ -34,6 +35,8 @@ pub(super) struct AdditiveEngine {
     pub(super) dealer: Option<Dealer>,
     /// Masked operands that others are still to send their shares of, by the messages' address.
     pub(super) openings: HashMap<At, Opening>,
+    /// Messages of jobs in arms that exclude one another, as they are made and taken apart.
+    pub(super) shared: Shared,
     /// Inputs that are under way, where they go under masks.
     pub(super) given: BTreeMap<u32, Given>,
     /// Outputs that are under way, or checked, where there are MACs.
@@ -45,12 +48,7 @@ pub(super) struct AdditiveEngine {
 }
 
 impl AdditiveEngine {
-    pub(super) fn new(
-        manner: Manner,
-        session: Session,
-        plan: Arc<Plan>,
-        participants: Participants,
-    ) -> Self {
+    pub(super) fn new(manner: Manner, session: Session, plan: Arc<Plan>, participants: Participants) -> Self {
         let mut bank = Bank::new(plan.clone(), Part::Component(session.me() as u8));
         bank.reserve();
         Self {
@@ -62,6 +60,7 @@ impl AdditiveEngine {
             tiles: Tiles::new(1),
             dealer: None,
             openings: HashMap::new(),
+            shared: Shared::default(),
             given: BTreeMap::new(),
             told: BTreeMap::new(),
             early_coin: None,
@@ -85,13 +84,6 @@ impl AdditiveEngine {
         let (me, op) = (self.session.me(), self.session.first_operation().wrapping_add(at.op));
         let dealer = self.dealer.as_mut().expect("a party meets the dealer before it computes");
         dealer.draw(me, At { op, ..at }, supply)
-    }
-
-    pub(super) fn send_to_all(&mut self, at: At, message: &[u8]) -> Result<(), Error> {
-        for party in self.others() {
-            self.session.mesh().send(party, at, message)?;
-        }
-        Ok(())
     }
 
     /// A register's share.
@@ -203,6 +195,19 @@ impl Engine for AdditiveEngine {
                 unreachable!("plans ask for what the protocol offers")
             }
         }
+    }
+
+    fn begin_arms(&mut self, jobs: &[Job]) -> Result<(), Error> {
+        self.shared.collect();
+        jobs.iter().try_for_each(|job| self.begin(job))?;
+        self.send_shared(jobs)
+    }
+
+    fn finish_arms(&mut self, jobs: &[Job]) -> Result<(), Error> {
+        self.receive_shared(jobs)?;
+        jobs.iter().try_for_each(|job| self.finish(job))?;
+        self.shared.done();
+        Ok(())
     }
 
     fn arrived(&mut self, job: &Job) -> Result<bool, Error> {

@@ -94,7 +94,8 @@ impl AdditiveEngine {
     /// Receives what an owner tells, and adds it to the mask.
     pub(super) fn take_masked(&mut self, input: u32) -> Result<(), Error> {
         let (owner, reg, shape) = self.input_shape(input);
-        let Given { mask: mut share, told } = self.given.remove(&input).expect("an input is given before it is taken");
+        let Given { mask: mut share, told } =
+            self.given.remove(&input).expect("an input is given before it is taken");
         let told = match told {
             Some(told) => told,
             None => receive(self.session.mesh(), owner, shape, |batch| input_at(input, batch))?,

@@ -186,7 +186,9 @@ impl Macs {
         for domain in Keys::DOMAINS {
             let one = row(domain, 1);
             let [mut value, mut mac] = [(); 2].map(|()| Buffer::new(bytes_of(domain, 1)));
-            for (number, record) in self.records.iter().enumerate().filter(|(_, record)| record.shape.domain == domain) {
+            for (number, record) in
+                self.records.iter().enumerate().filter(|(_, record)| record.shape.domain == domain)
+            {
                 let weights = weights(coin, lane, number, record.shape);
                 for (sum, vector) in [(&mut value, &record.value), (&mut mac, &record.mac)] {
                     with_element!(domain, E => {
@@ -233,7 +235,8 @@ fn weights(coin: &[u8], lane: u16, number: usize, shape: Register) -> Buffer {
 /// Adds a party's sigmas, field by field.
 fn sum_of_sigmas(sigmas: &[u8], sum: Option<Vec<Buffer>>) -> Vec<Buffer> {
     let mut rest = sigmas;
-    let mut sums = sum.unwrap_or_else(|| Keys::DOMAINS.map(|domain| Buffer::new(bytes_of(domain, 1))).to_vec());
+    let mut sums =
+        sum.unwrap_or_else(|| Keys::DOMAINS.map(|domain| Buffer::new(bytes_of(domain, 1))).to_vec());
     for (domain, sum) in Keys::DOMAINS.into_iter().zip(&mut sums) {
         let (bytes, after) = rest.split_at(bytes_of(domain, 1));
         rest = after;
