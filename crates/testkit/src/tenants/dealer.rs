@@ -183,9 +183,10 @@ impl Dealer {
         } else {
             self.complete(at, supply, known.as_ref(), &shapes, &mut values, &others)
         };
-        let macs: Vec<Option<Buffer>> = match self.keys.is_empty() {
-            true => vec![None; shapes.len()],
-            false => self.macs(at, &shapes, &sums).into_iter().map(Some).collect(),
+        let macs: Vec<Option<Buffer>> = if self.keys.is_empty() {
+            vec![None; shapes.len()]
+        } else {
+            self.macs(at, &shapes, &sums).into_iter().map(Some).collect()
         };
         let shares = values.into_iter().zip(macs).map(|(value, mac)| Share { value, mac }).collect();
         let is_own = matches!(supply, Supply::Mask { owner, .. } if owner == me);

@@ -127,7 +127,11 @@ impl AdditiveEngine {
     /// Checks all that was recorded. If that fails, nothing is left of the keys.
     pub(super) fn check_macs(&mut self) -> Result<(), Error> {
         let mut macs = self.macs.take().expect("a party meets the dealer before it computes");
-        macs.check(&mut self.session, self.manner.mistake, self.early_coin.take())?;
+        let checked = macs.check(&mut self.session, self.manner.mistake, self.early_coin.take());
+        if let Err(error) = checked {
+            self.dealer = None;
+            return Err(error);
+        }
         self.macs = Some(macs);
         Ok(())
     }
