@@ -3,10 +3,10 @@
 use tacit_engine::{Clear, Protocol};
 use tacit_program::plan::{self, Domain, Form, Local, Modulus, OpKind, Opening, Plan, Public, Reg, To};
 use tacit_program::{Builder, Dtype, Recipient, lower};
-use tacit_testkit::{Case, Draws};
 use tacit_testkit::conformance::Subject;
 use tacit_testkit::conformance::views::{self, Conduct};
 use tacit_testkit::tenants::{BITS, FIELDS};
+use tacit_testkit::{Case, Draws};
 
 fn subject(protocol: &'static dyn Protocol, parties: usize, one_in: usize) -> Subject {
     let file = format!("/../../vectors/wire/tenants/{}-{parties}.txt", protocol.spec().name);
@@ -155,7 +155,8 @@ fn what_is_opened_and_known_goes_on() {
             Case::new(&BITS, parties, opened_bits(), &[numbers(5)]),
         ];
         let [small, large] = [Modulus::Mersenne61, Modulus::Prime128].map(Modulus::domain);
-        cases[0].public_inputs = [numbers(8), places.clone()].map(|words| Clear::from_words(small, &words)).into();
+        cases[0].public_inputs =
+            [numbers(8), places.clone()].map(|words| Clear::from_words(small, &words)).into();
         cases[1].public_inputs =
             [numbers(8), places.clone()].map(|words| Clear::from_words(large, &wide(&words))).into();
         cases[2].public_inputs = vec![Clear::from_words(Domain::Bits, &numbers(8))];

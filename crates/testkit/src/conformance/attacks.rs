@@ -178,8 +178,9 @@ pub fn coalitions(subject: &Subject, seeds: Range<u64>) -> usize {
     let stages = [(12, 8), (40, 72)].map(|(ands, instances)| Stage::new(subject, ands, instances));
     let most = subject.protocol.spec().corruptions.among(subject.parties);
     let sets: Vec<Vec<usize>> = subject.coalitions().into_iter().filter(|set| set.len() == most).collect();
-    let allowed =
-        stages.each_ref().map(|stage| sets.iter().map(|set| allowed(&stage.case, Given::Bits, set)).collect::<Vec<_>>());
+    let allowed = stages
+        .each_ref()
+        .map(|stage| sets.iter().map(|set| allowed(&stage.case, Given::Bits, set)).collect::<Vec<_>>());
     let mut caught = 0;
     for seed in seeds {
         let mut rng = Rng::new(seed ^ 1 << 46);

@@ -265,7 +265,8 @@ fn operation_on(subject: &Subject, name: &str, numbers: Numbers, len: usize) {
         for conduct in conducts {
             let case = case(subject, &program, &mut rng);
             let opens = case.plan.ops.iter().any(|op| matches!(op.kind, OpKind::Open { .. }));
-            if opens && conduct != Conduct::Honest && subject.protocol.spec().security == Security::SemiHonest {
+            if opens && conduct != Conduct::Honest && subject.protocol.spec().security == Security::SemiHonest
+            {
                 // A mask hides what is in its range. Where nobody checks that, a deviation may bring about anything.
                 continue;
             }
@@ -275,9 +276,12 @@ fn operation_on(subject: &Subject, name: &str, numbers: Numbers, len: usize) {
                     continue;
                 }
                 let seen = match &other {
-                    Some(other) => {
-                        check_alike(subject, [&case, &with_own_inputs(other, &case, &corrupt)], &corrupt, conduct)
-                    }
+                    Some(other) => check_alike(
+                        subject,
+                        [&case, &with_own_inputs(other, &case, &corrupt)],
+                        &corrupt,
+                        conduct,
+                    ),
                     None => check(subject, &case, &corrupt, conduct),
                 };
                 if let Err(leak) = seen {

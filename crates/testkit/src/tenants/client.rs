@@ -108,9 +108,10 @@ impl Client for AdditiveClient {
 
     fn share_input(&mut self, input: u32, values: &Clear) -> Result<(), Error> {
         let shape = self.plan.register(self.plan.inputs[input as usize].reg);
-        match self.authenticated {
-            true => self.give_masked(input, shape, values.data()),
-            false => self.give(input, shape, values.data()),
+        if self.authenticated {
+            self.give_masked(input, shape, values.data())
+        } else {
+            self.give(input, shape, values.data())
         }
     }
 

@@ -19,6 +19,7 @@ use super::macs::{Keys, Macs};
 use super::outputs::Told;
 use super::products::Opening;
 use super::share::Share;
+use super::shared::Shared;
 use super::{FIRST, Manner};
 
 /// One party of any number.
@@ -37,6 +38,8 @@ pub(super) struct AdditiveEngine {
     pub(super) supply: Option<Box<dyn Supply>>,
     /// Masked operands that others are still to send their shares of, by the messages' address.
     pub(super) openings: HashMap<At, Opening>,
+    /// Messages of jobs in arms that exclude one another, as they are made and taken apart.
+    pub(super) shared: Shared,
     /// Inputs that are under way, where they go under masks.
     pub(super) given: BTreeMap<u32, Given>,
     /// Outputs that are under way, or checked, where there are MACs.
@@ -60,6 +63,7 @@ impl AdditiveEngine {
             tiles: Tiles::new(1),
             supply: None,
             openings: HashMap::new(),
+            shared: Shared::default(),
             given: BTreeMap::new(),
             told: BTreeMap::new(),
             early_coin: None,
@@ -95,13 +99,6 @@ impl AdditiveEngine {
         let mut share = |value| Share { value, mac: if self.macs.is_some() { values.next() } else { None } };
         let shares = shares.into_iter().map(&mut share).collect();
         Ok(Drawn { shares, known: values.next() })
-    }
-
-    pub(super) fn send_to_all(&mut self, at: At, message: &[u8]) -> Result<(), Error> {
-        for party in self.others() {
-            self.session.mesh().send(party, at, message)?;
-        }
-        Ok(())
     }
 
     /// A register's share.
@@ -147,7 +144,11 @@ impl AdditiveEngine {
         let mut macs = self.macs.take().expect("a party has its share of the key before it computes");
         let supply = self.supply.as_ref().expect("a party has a supply before it computes");
         let check = supply.checks().begin(&mut self.session)?;
-        macs.check(&mut self.session, check.number(), self.manner.mistake, self.early_coin.take())?;
+        let early = self.early_coin.take();
+        if let Err(error) = macs.check(&mut self.session, check.number(), self.manner.mistake, early) {
+            self.supply = None;
+            return Err(error);
+        }
         check.pass()?;
         self.macs = Some(macs);
         Ok(())
@@ -224,6 +225,19 @@ impl Engine for AdditiveEngine {
                 unreachable!("plans ask for what the protocol offers")
             }
         }
+    }
+
+    fn begin_arms(&mut self, jobs: &[Job]) -> Result<(), Error> {
+        self.shared.collect();
+        jobs.iter().try_for_each(|job| self.begin(job))?;
+        self.send_shared(jobs)
+    }
+
+    fn finish_arms(&mut self, jobs: &[Job]) -> Result<(), Error> {
+        self.receive_shared(jobs)?;
+        jobs.iter().try_for_each(|job| self.finish(job))?;
+        self.shared.done();
+        Ok(())
     }
 
     fn arrived(&mut self, job: &Job) -> Result<bool, Error> {

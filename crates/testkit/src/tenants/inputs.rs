@@ -77,10 +77,8 @@ impl AdditiveEngine {
             self.given.insert(input, Given { mask, told: None });
             return Ok(());
         }
-        let own = match owner == self.session.me() {
-            true => Some(own_values(input, shape, values)?.clone()),
-            false => None,
-        };
+        let own =
+            if owner == self.session.me() { Some(own_values(input, shape, values)?.clone()) } else { None };
         let mut told = None;
         if let (Some(mut values), Some(mask)) = (own, drawn.known) {
             sub_assign(shape, &mut values, &mask);

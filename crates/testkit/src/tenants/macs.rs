@@ -231,12 +231,6 @@ impl Macs {
     }
 }
 
-impl Drop for Macs {
-    fn drop(&mut self) {
-        self.keys.0 = [0; 2];
-    }
-}
-
 /// The weights of so many elements of the vector of this number that a check weighs, from its coin: for attackers.
 pub fn check_weights(coin: &[u8], number: usize, domain: Domain, count: usize) -> Vec<u128> {
     let weights = weights(coin, 0, number, row(domain, count));

@@ -34,6 +34,7 @@ mod openings;
 mod outputs;
 mod products;
 mod share;
+mod shared;
 
 use std::sync::Arc;
 
@@ -108,10 +109,10 @@ const fn authenticated(mistake: Option<Mistake>) -> Additive {
 
 const PRIMES: Capabilities = with_openings(Capabilities::masked_opening(Field::Fp128)).with(Feature::Fp61);
 
-/// Bits alone.
+/// Bits alone, and branches: all arms are evaluated, and those that exclude one another share their messages.
 pub static BITS: Additive = Additive {
     spec: spec("model-bits"),
-    capabilities: with_openings(Capabilities::BITS),
+    capabilities: with_openings(Capabilities::BITS).with(Feature::Branches),
     manner: Manner { authenticated: false, mistake: None },
 };
 

@@ -39,7 +39,7 @@ impl AdditiveEngine {
         let mut share = Buffer::new(opened.value.len());
         for party in self.others() {
             let bytes = message_bytes(shape.domain, shape.cols);
-            let message = self.session.mesh().recv(party, at(job), bytes)?;
+            let message = self.receive(party, at(job), bytes)?;
             unpack_columns(shape, &message, 0..shape.cols, &mut share);
             add_assign(shape, &mut opened.value, &share);
         }

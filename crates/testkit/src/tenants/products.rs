@@ -189,7 +189,7 @@ impl AdditiveEngine {
         let [first, second, _] = opening.product.shapes();
         let bytes = wire::message_bytes(first.domain, first.cols + second.cols);
         for party in self.others() {
-            opening.add_message(&self.session.mesh().recv(party, at, bytes)?);
+            opening.add_message(&self.receive(party, at, bytes)?);
         }
         Ok(self.result(opening))
     }
@@ -216,7 +216,7 @@ impl AdditiveEngine {
         let mut opening = self.openings.remove(&at).expect("what ends has begun");
         let words = row_words(job.cols.len());
         for party in self.others() {
-            let message = self.session.mesh().recv(party, at, message_bytes(job, 2 * count))?;
+            let message = self.receive(party, at, message_bytes(job, 2 * count))?;
             each_row(job, 2 * count, &message, |index, row| {
                 let masked = opening.masked[index / count].value.words_mut::<u64>();
                 bits::xor_assign(&mut masked[index % count * words..][..words], row);

@@ -63,13 +63,7 @@ impl Stage {
         Self::of(subject, &comparisons(&subject.last(), instances), &inputs, instances, Given::Number)
     }
 
-    fn of(
-        subject: &Subject,
-        program: &Program,
-        inputs: &[Vec<u64>],
-        instances: usize,
-        given: Given,
-    ) -> Self {
+    fn of(subject: &Subject, program: &Program, inputs: &[Vec<u64>], instances: usize, given: Given) -> Self {
         let case = subject.case(subject.lowered(program).plan, inputs);
         let [run, other] = [1, 2].map(|seed| case.run(&Draws::fixed(seed)).trace);
         let mut messages = Vec::new();
