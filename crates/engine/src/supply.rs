@@ -22,6 +22,8 @@ mod tests;
 pub use checks::{Check, CheckScope, Journal, Turn};
 pub use demand::{Arms, Demand, Drawer, Draws};
 pub use kind::SupplyKind;
+#[doc(hidden)]
+pub use stored::read_lists;
 pub use stored::{Stock, StoredSupply, fill};
 
 use crate::{Error, Material};

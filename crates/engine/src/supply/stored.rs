@@ -314,7 +314,7 @@ fn exchange(session: &mut Session, own: Vec<Vec<Available>>) -> Result<Vec<Vec<V
     let mut lists = vec![Vec::new(); parties];
     for party in (0..parties).filter(|&party| party != me) {
         let bytes = session.mesh().recv_bounded(party, at, shelves * (4 + MAX_LIST_BYTES))?;
-        lists[party] = read(&bytes, shelves).ok_or_else(|| {
+        lists[party] = read_lists(&bytes, shelves).ok_or_else(|| {
             let (peer, what) = (session.name(party).to_owned(), "lists of its supplies");
             let error = SessionError::Malformed { peer, what };
             session.abort(&error.to_string());
@@ -326,8 +326,9 @@ fn exchange(session: &mut Session, own: Vec<Vec<Available>>) -> Result<Vec<Vec<V
     Ok(lists)
 }
 
-/// The lists of so many shelves that a peer sent.
-fn read(mut bytes: &[u8], shelves: usize) -> Option<Vec<Vec<Available>>> {
+/// The lists of so many shelves that a peer sent; a pure function for tests and fuzzing.
+#[doc(hidden)]
+pub fn read_lists(mut bytes: &[u8], shelves: usize) -> Option<Vec<Vec<Available>>> {
     let mut lists = Vec::with_capacity(shelves);
     for _ in 0..shelves {
         let (len, rest) = bytes.split_first_chunk()?;

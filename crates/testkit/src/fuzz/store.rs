@@ -2,6 +2,7 @@
 //!
 //! Behind a checksum nothing would be tried, so bytes are also taken as what a file says, and given the right one.
 
+use tacit_engine::supply::read_lists;
 use tacit_store::{
     Binding, Epoch, MAX_EPOCHS, Used, Wanted, agree, decode, encode, read_index_header, read_ledger,
     seal_binding, write_index_header, write_ledger,
@@ -78,5 +79,15 @@ pub fn store_list(bytes: &[u8]) {
             }
         }
         Err(error) => drop(error.to_string()),
+    }
+    // Of supplies a peer sends a list for each shelf, each after its length.
+    let framed = [&(bytes.len() as u32).to_le_bytes()[..], bytes].concat();
+    for shelves in [&framed[..], &framed.repeat(2), bytes] {
+        match (decode(bytes), read_lists(shelves, 2)) {
+            (Ok(list), Some(lists)) if shelves.len() == 2 * framed.len() => {
+                assert_eq!(lists, [list.clone(), list])
+            }
+            (_, lists) => assert!(lists.is_none_or(|lists| lists.len() == 2)),
+        }
     }
 }
