@@ -9,7 +9,7 @@ use crate::{Clear, Client, Engine, Error, Material, Participants};
 use std::collections::VecDeque;
 use std::ops::Range;
 use tacit_net::Phase;
-use tacit_program::plan::{Plan, PublicInput, Reg, Stage};
+use tacit_program::plan::{Plan, PublicInput, Reg, Section, Stage};
 
 /// Jobs that may be begun and not finished: 32 MiB of messages, more than the bandwidth times the round trip of
 /// links up to 10 Gbit/s and 25 ms.
@@ -200,14 +200,19 @@ impl Walk<'_> {
     }
 
     fn jobs(&self) -> usize {
-        let stages = self.plan.levels.iter().flat_map(|level| &level.stages);
-        stages.map(|stage| job::jobs(self.plan, stage.op, u32::from(stage.stage)).count()).sum()
+        let jobs = |stage: &Stage| job::jobs(self.plan, stage.op, u32::from(stage.stage)).count();
+        let levels = self.plan.counted_levels();
+        levels.map(|(level, times)| times as usize * level.stages.iter().map(jobs).sum::<usize>()).sum()
     }
 
     /// Runs all operations; on values, checks come before verified openings. Returns the longest chain of messages.
     fn levels(&mut self, on_values: bool) -> Result<u64, Error> {
         let mut rounds = 0;
-        for level in &self.plan.levels {
+        for visit in self.plan.visits() {
+            for (section, turn) in &visit.begins {
+                self.begin_turn(section, *turn)?;
+            }
+            let level = visit.level;
             for step in &level.local {
                 self.engine.local(step)?;
                 self.tick()?;
@@ -217,12 +222,27 @@ impl Walk<'_> {
                 self.engine.check()?;
                 self.phase(Phase::Online)?;
             }
-            rounds += self.stages(&level.stages)?;
+            rounds += self.stages(&visit.stages().collect::<Vec<_>>())?;
             for &reg in &level.free {
                 self.engine.free(reg);
             }
         }
         Ok(rounds)
+    }
+
+    /// What the last turn made goes to where the next one reads it.
+    fn begin_turn(&mut self, section: &Section, turn: u32) -> Result<(), Error> {
+        if turn > 0 {
+            section.carry.iter().for_each(|step| self.engine.free(step.writes()));
+            for step in &section.carry {
+                self.engine.local(step)?;
+            }
+            section.kept.iter().for_each(|&reg| self.engine.free(reg));
+        }
+        for slice in &section.slices {
+            self.engine.local(&slice.of_turn(turn))?;
+        }
+        self.tick()
     }
 
     fn offline(
@@ -329,11 +349,11 @@ impl Walk<'_> {
         let plan = self.plan;
         let mut under_way = VecDeque::new();
         for job in stages.iter().flat_map(|stage| job::jobs(plan, stage.op, u32::from(stage.stage))) {
-            let node = plan.ops[job.op as usize].node;
+            let node = plan.op(job.op).node;
             self.engine.begin(&job).map_err(|error| error.during(node))?;
             under_way.push_back(job);
             while let Some(first) = under_way.front() {
-                let node = plan.ops[first.op as usize].node;
+                let node = plan.op(first.op).node;
                 if under_way.len() < WINDOW
                     && !self.engine.arrived(first).map_err(|error| error.during(node))?
                 {
@@ -364,7 +384,7 @@ impl Walk<'_> {
                 self.finish_first(&mut others)?;
             }
             let Some((mut job, mut chain)) = under_way.pop_front() else { break };
-            self.engine.finish(&job).map_err(|error| error.during(plan.ops[job.op as usize].node))?;
+            self.engine.finish(&job).map_err(|error| error.during(plan.op(job.op).node))?;
             job.stage += 1;
             chain += 1;
             longest = longest.max(chain);
@@ -379,7 +399,7 @@ impl Walk<'_> {
 
     /// Begins a layer of a tile. Whether it waits for messages: the last layer ends the tile.
     fn layer(&mut self, job: Job, chain: u64, under_way: &mut VecDeque<(Job, u64)>) -> Result<bool, Error> {
-        self.engine.begin(&job).map_err(|error| error.during(self.plan.ops[job.op as usize].node))?;
+        self.engine.begin(&job).map_err(|error| error.during(self.plan.op(job.op).node))?;
         if job.stage < job::depth(self.plan, job.op) {
             under_way.push_back((job, chain));
             return Ok(true);
@@ -392,7 +412,7 @@ impl Walk<'_> {
 
     fn finish_first(&mut self, under_way: &mut VecDeque<Job>) -> Result<(), Error> {
         if let Some(job) = under_way.pop_front() {
-            let node = self.plan.ops[job.op as usize].node;
+            let node = self.plan.op(job.op).node;
             self.engine.finish(&job).map_err(|error| error.during(node))?;
             self.done += 1;
             self.observer.progress(self.done, self.total);

@@ -495,7 +495,7 @@ impl Contents {
 fn contents(case: &Case, delivery: &Delivery) -> Option<Contents> {
     let (plan, at) = (&case.plan, delivery.at);
     let (stage, flows, element) = if let Some((op, stage)) = delivery.stage(plan) {
-        let op = &plan.ops[op as usize];
+        let op = plan.op(op);
         let domain = match &op.kind {
             OpKind::And { .. } | OpKind::Split { .. } | OpKind::Msb { .. } | OpKind::Circuit { .. } => {
                 Domain::Bits

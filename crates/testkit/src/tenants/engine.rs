@@ -112,7 +112,7 @@ impl Engine for AdditiveEngine {
 
     fn begin(&mut self, job: &Job) -> Result<(), Error> {
         let plan = self.plan.clone();
-        match &plan.ops[job.op as usize].kind {
+        match &plan.op(job.op).kind {
             &OpKind::And { a, b, dst } => self.and_begin(job, a, b, dst),
             &OpKind::Mul { a, b, dst } => self.mul_begin(job, a, b, dst),
             &OpKind::MatMul { a, b, shape, dst } => self.matmul_begin(job, a, b, shape, dst),
@@ -124,7 +124,7 @@ impl Engine for AdditiveEngine {
     }
 
     fn arrived(&mut self, job: &Job) -> Result<bool, Error> {
-        let is_matrix = matches!(self.plan.ops[job.op as usize].kind, OpKind::MatMul { .. });
+        let is_matrix = matches!(self.plan.op(job.op).kind, OpKind::MatMul { .. });
         if is_matrix && !job.last {
             return Ok(true);
         }
@@ -138,7 +138,7 @@ impl Engine for AdditiveEngine {
 
     fn finish(&mut self, job: &Job) -> Result<(), Error> {
         let plan = self.plan.clone();
-        match &plan.ops[job.op as usize].kind {
+        match &plan.op(job.op).kind {
             &OpKind::And { dst, .. } => self.and_finish(job, dst),
             &OpKind::Mul { dst, .. } => self.mul_finish(job, dst),
             &OpKind::MatMul { dst, .. } => self.matmul_finish(job, dst),
