@@ -179,12 +179,11 @@ impl Supply for StoredSupply {
         let mut next = items.start;
         while next < items.end {
             let (block, end) = (next / per_block, items.end.min((next / per_block + 1) * per_block));
-            let stored = match blocks.read.remove(&block) {
-                Some(stored) => stored,
-                None => {
-                    let index = blocks.reserved.run().first + block;
-                    self.stock.lock().store.read(&mut blocks.reserved, index)?
-                }
+            let stored = if let Some(stored) = blocks.read.remove(&block) {
+                stored
+            } else {
+                let index = blocks.reserved.run().first + block;
+                self.stock.lock().store.read(&mut blocks.reserved, index)?
             };
             let within = next - block * per_block..end - block * per_block;
             append(kind, &stored, within, (next - items.start, items.end - items.start), &mut out)?;
@@ -237,7 +236,7 @@ fn append(
         parts.push(block.len());
     }
     let round = parts.iter().sum::<usize>() * kind.per_block() as usize;
-    if round == 0 || block.is_empty() || block.len() % round != 0 {
+    if round == 0 || block.is_empty() || !block.len().is_multiple_of(round) {
         return Err(Error::Supply(format!("a block of {kind} has {} bytes", block.len())));
     }
     let columns = block.len() / round * parts.len();
