@@ -261,15 +261,20 @@ fn append(
 /// Nothing of it may be used before all parties have it on disk.
 ///
 /// # Errors
-/// The first failure, of the supply or of the store.
+/// [`Error::Refused`] for more than can be counted; else the first failure, of the supply or of the store.
 pub fn fill(
     supply: &mut dyn Supply,
     session: &mut Session,
     wanted: &[(SupplyKind, u64)],
     writer: &mut Writer<'_>,
 ) -> Result<(), Error> {
-    let whole = |&(kind, count): &(SupplyKind, u64)| (kind, count.next_multiple_of(kind.per_block()));
-    let mut left: Vec<(SupplyKind, u64)> = wanted.iter().map(whole).collect();
+    let whole = |&(kind, count): &(SupplyKind, u64)| {
+        let blocks = count.checked_next_multiple_of(kind.per_block());
+        blocks
+            .map(|count| (kind, count))
+            .ok_or_else(|| Error::Refused(format!("{count} {kind} are too many")))
+    };
+    let mut left = wanted.iter().map(whole).collect::<Result<Vec<(SupplyKind, u64)>, Error>>()?;
     let mut has_key = false;
     while left.iter().any(|(_, left)| *left > 0) {
         let now: Vec<_> = left.iter().map(|(kind, left)| (*kind, FILLED_AT_ONCE.min(*left))).collect();
