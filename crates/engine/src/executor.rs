@@ -395,7 +395,9 @@ impl Walk<'_> {
             }
             let Some((mut tiles, mut chain)) = under_way.pop_front() else { break };
             self.finish_jobs(&tiles)?;
-            tiles.iter_mut().for_each(|job| job.stage += 1);
+            for job in &mut tiles {
+                job.stage += 1;
+            }
             chain += 1;
             longest = longest.max(chain);
             let mut goes_on = self.layer(tiles, chain, &mut under_way)?;
