@@ -5,7 +5,7 @@ use tacit_program::plan::{Domain, Op, OpKind, Plan};
 /// Products of a plan, by domain.
 pub(crate) fn products(plan: &Plan) -> Vec<(Domain, u64)> {
     let mut products: Vec<(Domain, u64)> = Vec::new();
-    for op in &plan.ops {
+    for op in plan.all_ops() {
         let (domain, of) = match &op.kind {
             OpKind::And { .. } | OpKind::Circuit { .. } => (Domain::Bits, 1),
             OpKind::MatMul { shape, dst, .. } => (plan.register(*dst).domain, shape.k as u64),

@@ -163,7 +163,7 @@ pub(crate) fn instances(signs: u64) -> Option<u64> {
 
 /// MSB extractions of a plan.
 pub(crate) fn msb_count(plan: &Plan) -> u64 {
-    let signs = plan.ops.iter().filter(|op| matches!(op.kind, OpKind::Msb { .. }));
+    let signs = plan.all_ops().filter(|op| matches!(op.kind, OpKind::Msb { .. }));
     signs.map(|op| op.kind.extent(plan) as u64).sum()
 }
 

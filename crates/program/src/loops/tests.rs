@@ -1,6 +1,7 @@
 use proptest::test_runner::{RngAlgorithm, TestRng};
 
 use super::*;
+use crate::plan::Plan;
 use crate::{
     Builder, Capabilities, Data, Dtype, NodeId, ProgramError, Range, Recipient, Value, reference, testing,
 };
@@ -54,6 +55,19 @@ fn a_body_is_kept_once_and_sees_slice_after_slice() {
     assert_eq!(outputs[0].data, Data::Int(vec![15, 10]));
     let sizes = [1, 1000].map(|steps| (sums(steps).nodes().len(), sums(steps).to_bytes().len()));
     assert_eq!(sizes[0], sizes[1]);
+}
+
+#[test]
+fn a_plan_has_the_steps_of_a_body_once() {
+    for capabilities in ENGINES {
+        let [few, many] = [2, 1000].map(|steps| crate::lower(&sums(steps), capabilities).unwrap().plan);
+        let size = |plan: &Plan| (plan.ops.len(), plan.levels.len(), plan.registers.len());
+        assert_eq!(size(&few), size(&many));
+        let turns = |plan: &Plan| plan.sections[0].times;
+        assert_eq!([turns(&few), turns(&many)], [2, 1000]);
+        let turn = few.sections[0].addresses.len() as u32;
+        assert_eq!(many.op_count() - few.op_count(), 998 * turn);
+    }
 }
 
 #[test]
