@@ -13,7 +13,7 @@ use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::Arc;
 use tacit_kernel::{Buffer, Element, Word, bits, matrix, ring, transpose};
-use tacit_program::plan::{Domain, Local, MatrixShape, Plan, Public, Reg, Register, Rows, Section, Width};
+use tacit_program::plan::{Domain, Local, MatrixShape, Plan, Public, Reg, Register, Rows, Width};
 
 /// Words that a row of bits takes: whole blocks of 128 bits, so that a row's randomness starts at a block.
 pub const fn row_words(cols: usize) -> usize {
@@ -179,8 +179,7 @@ impl Bank {
             self.make(reg);
         }
         for (at, level) in plan.levels.iter().enumerate() {
-            let begins = plan.sections.iter().filter(|section| section.levels.start == at);
-            for step in begins.flat_map(Section::copies).chain(&level.local) {
+            for step in plan.copies_before(at).chain(&level.local) {
                 self.make(step.writes());
             }
             for reg in level.stages.iter().flat_map(|stage| plan.op(stage.op).kind.writes()) {

@@ -11,7 +11,7 @@ use tacit_program::plan::{Op, OpKind, Plan, Stage};
 /// Some columns of one stage of one operation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Job {
-    /// Index in [`Plan::ops`].
+    /// The operation's address ([`Plan::op`]).
     pub op: u32,
     /// Which stage; of a circuit, which layer.
     pub stage: u32,
