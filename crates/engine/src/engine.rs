@@ -217,7 +217,8 @@ pub trait Protocol: Send + Sync {
 /// before is loaded instead; then `prepare` says that there is nothing to do.
 ///
 /// Then it calls: all inputs, in groups (`share_input` for each, then `receive_share` for each); for every level its
-/// local steps, then its jobs, each begun once and finished once, in the same order; then `check`, then the outputs, in
+/// local steps, then its jobs, each begun once and finished once, in the same order (those of arms that exclude one
+/// another together); then `check`, then the outputs, in
 /// groups (`send_output` for each, then `open_output` for each). A group is one for all endpoints; only its last member
 /// can be longer than [`MAX_IN_FLIGHT`](crate::executor::MAX_IN_FLIGHT) messages.
 pub trait Engine: Send {
@@ -268,6 +269,15 @@ pub trait Engine: Send {
     }
     /// Computes and sends a job's messages.
     fn begin(&mut self, job: &Job) -> Result<(), Error>;
+    /// Begins jobs of operations in arms of a branch that exclude one another, each arm's by itself unless a protocol does
+    /// better: they have the same columns, so that all arms can share a message.
+    fn begin_arms(&mut self, jobs: &[Job]) -> Result<(), Error> {
+        jobs.iter().try_for_each(|job| self.begin(job))
+    }
+    /// Finishes jobs that [`Engine::begin_arms`] has begun.
+    fn finish_arms(&mut self, jobs: &[Job]) -> Result<(), Error> {
+        jobs.iter().try_for_each(|job| self.finish(job))
+    }
     /// Whether the messages that `finish` would wait for are there. Does not wait.
     fn arrived(&mut self, job: &Job) -> Result<bool, Error>;
     /// Receives a job's messages and completes its result.

@@ -1,29 +1,45 @@
-//! The dealer of triples, which all parties trust: code of the process that plays all of them.
+//! The dealer, which all parties trust: code of the process that plays all of them.
 //!
-//! Every party draws a seed, gives it to the dealer and gets a receipt. It expands its share of each triple from the seed. The
-//! shares of `c` would then add up to anything, so the dealer tells the first party what makes them add up: the other
-//! parties send that one their receipts, and the dealer expands the seeds that belong to them. No party sees another's
-//! seed, and a receipt, which is the seed's hash, tells nothing of it.
+//! Every party draws a seed, gives it to the dealer and gets a receipt. It expands its shares of whatever the dealer gives
+//! from the seed. The shares of a product, say, would then add up to anything, so the dealer tells the first party what
+//! makes them add up: the other parties send that one their receipts, and the dealer expands the seeds that belong to
+//! them. No party sees another's seed, and a receipt, which is the seed's hash, tells nothing of it.
+//!
+//! **MACs.** Where values are authenticated the dealer draws a key of each field for the session, of which each party has
+//! a share, and gives shares of the key times each value along with those of the value (Damgard et al. 2012).
+//!
+//! What is given is addressed by the message that it is for: nothing is given twice, and in no certain order.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 
 use sha2::{Digest, Sha256};
-use tacit_engine::{bytes_of, with_element};
-use tacit_kernel::{Buffer, bits, matrix, ring};
+use tacit_engine::vector::{add_assign, sub_assign};
+use tacit_engine::{Error, bytes_of, with_element};
+use tacit_kernel::{Buffer, Element, bits, matrix, ring};
 use tacit_net::Phase;
 use tacit_program::plan::{Domain, MatrixShape, Register};
 use tacit_session::{At, Draw, PrssStream, Session};
 
 use super::FIRST;
-use tacit_engine::Error;
-use tacit_engine::vector::{add_assign, sub_assign};
+use super::macs::Keys;
+use super::share::Share;
 
 /// Bytes of a seed, and of a receipt.
 pub(super) const SEED_BYTES: usize = 16;
 
 /// A step of these protocols: receipts of seeds.
 const RECEIPT: u16 = 0x10;
+
+/// A step of these protocols: draws of shares of keys.
+const KEY: u16 = 0x11;
+
+/// Where in a stream a party's shares of the first vector begin; those of the next ones follow.
+const SHARES: u64 = 0;
+/// What only the dealer makes of the stream, and of its own mask the owner.
+const SECRET: u64 = 4;
+/// A party's shares of the first vector's MACs; those of the next ones follow.
+const MACS: u64 = 8;
 
 type Seed = [u8; SEED_BYTES];
 
@@ -48,7 +64,7 @@ impl Product {
                 (domain, [batch * m * k, batch * k * n, batch * m * n])
             }
         };
-        lengths.map(|cols| Register { domain, rows: 1, cols, public: false })
+        lengths.map(|cols| row(domain, cols))
     }
 
     /// `z += a b`.
@@ -69,15 +85,51 @@ impl Product {
     }
 }
 
+/// What the dealer gives shares of.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Supply {
+    /// Factors that nobody knows, and their product.
+    Triple(Product),
+    /// Elements that nobody knows.
+    Random { domain: Domain, count: usize },
+    /// Elements 0 and 1 that nobody knows.
+    RandomBits { domain: Domain, count: usize },
+    /// Elements that one party knows.
+    Mask { domain: Domain, count: usize, owner: usize },
+}
+
+impl Supply {
+    /// The shapes of its vectors, one row each.
+    fn shapes(self) -> Vec<Register> {
+        match self {
+            Self::Triple(product) => product.shapes().to_vec(),
+            Self::Random { domain, count }
+            | Self::RandomBits { domain, count }
+            | Self::Mask { domain, count, .. } => vec![row(domain, count)],
+        }
+    }
+}
+
 /// What a party has of the dealer in a session.
 pub(super) struct Dealer {
     /// This party's stream; after it, in the dealer's hands, those of all others, where this is the first party.
     streams: Vec<PrssStream>,
+    /// Shares of the keys of MACs, of this party and in the dealer's hands of all others; none without MACs.
+    keys: Vec<Keys>,
+}
+
+/// What a party gets of a supply.
+pub(super) struct Drawn {
+    /// Its shares of the vectors.
+    pub(super) shares: Vec<Share>,
+    /// The elements themselves, if they are a mask of this party's.
+    pub(super) known: Option<Buffer>,
 }
 
 impl Dealer {
-    /// Gives the dealer this party's seed. One message from every other party to the first.
-    pub(super) fn meet(session: &mut Session) -> Result<Self, Error> {
+    /// Gives the dealer this party's seed. One message from every other party to the first. The dealer draws keys, if values
+    /// are to be `authenticated`.
+    pub(super) fn meet(session: &mut Session, authenticated: bool) -> Result<Self, Error> {
         session.mesh().set_phase(Phase::Offline);
         let (me, parties, lane) = (session.me(), session.parties(), session.lane());
         let mut seed = Seed::default();
@@ -87,7 +139,7 @@ impl Dealer {
         let at = At { part: RECEIPT, ..At::default() };
         if me != FIRST {
             session.mesh().send(FIRST, at, &receipt)?;
-            return Ok(Self { streams });
+            return Ok(Self::new(streams, authenticated));
         }
         for party in (0..parties).filter(|&party| party != me) {
             let receipt = session.mesh().recv(party, at, SEED_BYTES)?;
@@ -97,40 +149,150 @@ impl Dealer {
             };
             streams.push(PrssStream::new(&seed, lane));
         }
-        Ok(Self { streams })
+        Ok(Self::new(streams, authenticated))
     }
 
-    /// This party's shares of a triple, for the message of an address; operations are counted through the session.
-    pub(super) fn triple(&mut self, at: At, product: Product) -> [Buffer; 3] {
-        let shapes = product.shapes();
-        let mut shares = self.streams.iter_mut().map(|stream| {
-            let mut which = 0;
-            shapes.map(|shape| {
-                which += 1;
-                // Steps of messages are below the fourth part of all numbers.
-                let draw = Draw { part: at.part | which << 14, op: at.op };
-                expand(stream, draw, u64::from(at.batch) << 32, shape)
-            })
-        });
-        let Some(mut own) = shares.next() else { unreachable!("a party has its own stream") };
-        let others: Vec<[Buffer; 3]> = shares.collect();
-        if !others.is_empty() {
-            let [mut a, mut b, _] = own.clone();
-            for other in &others {
-                add_assign(shapes[0], &mut a, &other[0]);
-                add_assign(shapes[1], &mut b, &other[1]);
+    fn new(mut streams: Vec<PrssStream>, authenticated: bool) -> Self {
+        let mut key = |stream: &mut PrssStream| {
+            let shares = Keys::DOMAINS.map(|domain| {
+                let at = At { part: KEY, op: domain.limbs() as u32, ..At::default() };
+                let share = expand(stream, at, SECRET, row(domain, 1));
+                with_element!(domain, E => share.words::<E>()[0].to_u128())
+            });
+            Keys::new(shares)
+        };
+        let keys = if authenticated { streams.iter_mut().map(&mut key).collect() } else { Vec::new() };
+        Self { streams, keys }
+    }
+
+    /// This party's shares of the keys of MACs, if there are any.
+    pub(super) fn keys(&self) -> Option<&Keys> {
+        self.keys.first()
+    }
+
+    /// What this party, `me`, gets of a supply for the message of an address; operations are counted through the session.
+    pub(super) fn draw(&mut self, me: usize, at: At, supply: Supply) -> Drawn {
+        let shapes = supply.shapes();
+        let known = self.mask(me, at, supply);
+        let mut shares = self.expand_all(at, SHARES, &shapes);
+        let others = shares.split_off(1);
+        let mut values = shares.remove(0);
+        // What the values add up to, which the dealer alone knows.
+        let sums = if others.is_empty() {
+            Vec::new()
+        } else {
+            self.complete(at, supply, known.as_ref(), &shapes, &mut values, &others)
+        };
+        let macs: Vec<Option<Buffer>> = if self.keys.is_empty() {
+            vec![None; shapes.len()]
+        } else {
+            self.macs(at, &shapes, &sums).into_iter().map(Some).collect()
+        };
+        let shares = values.into_iter().zip(macs).map(|(value, mac)| Share { value, mac }).collect();
+        let is_own = matches!(supply, Supply::Mask { owner, .. } if owner == me);
+        Drawn { shares, known: known.filter(|_| is_own) }
+    }
+
+    /// A mask, as far as it is for this process's eyes: its owner's, and the dealer's.
+    fn mask(&mut self, me: usize, at: At, supply: Supply) -> Option<Buffer> {
+        let Supply::Mask { domain, count, owner } = supply else { return None };
+        let place = if owner == me { 0 } else { owner };
+        let stream = self.streams.get_mut(place).filter(|_| owner == me || me == FIRST)?;
+        Some(expand(stream, at, SECRET, row(domain, count)))
+    }
+
+    /// All shares of some vectors that can be expanded here, party by party.
+    fn expand_all(&mut self, at: At, first: u64, shapes: &[Register]) -> Vec<Vec<Buffer>> {
+        let of_stream = |stream: &mut PrssStream| {
+            let vectors = (first..).zip(shapes);
+            vectors.map(|(which, &shape)| expand(stream, at, which, shape)).collect()
+        };
+        self.streams.iter_mut().map(of_stream).collect()
+    }
+
+    /// The dealer's part: makes the first party's share of the last vector what the others' leave of its value. Gives the
+    /// values of all vectors.
+    fn complete(
+        &mut self,
+        at: At,
+        supply: Supply,
+        mask: Option<&Buffer>,
+        shapes: &[Register],
+        own: &mut [Buffer],
+        others: &[Vec<Buffer>],
+    ) -> Vec<Buffer> {
+        let sum = |vector: usize| {
+            let mut sum = own[vector].clone();
+            for shares in others {
+                add_assign(shapes[vector], &mut sum, &shares[vector]);
             }
-            own[2].bytes_mut().fill(0);
-            product.add(&a, &b, &mut own[2]);
-            for other in &others {
-                sub_assign(shapes[2], &mut own[2], &other[2]);
+            sum
+        };
+        let mut sums: Vec<Buffer> = (0..shapes.len()).map(sum).collect();
+        let last = shapes.len() - 1;
+        let value = match supply {
+            Supply::Triple(product) => {
+                let mut value = Buffer::new(own[last].len());
+                product.add(&sums[0], &sums[1], &mut value);
+                value
+            }
+            Supply::Random { .. } => return sums,
+            Supply::RandomBits { domain, count } => self.random_bits(at, domain, count),
+            Supply::Mask { .. } => mask.cloned().expect("the dealer knows all masks"),
+        };
+        own[last].clone_from(&value);
+        for shares in others {
+            sub_assign(shapes[last], &mut own[last], &shares[last]);
+        }
+        sums[last] = value;
+        sums
+    }
+
+    /// This party's shares of the MACs of vectors; the dealer, who knows their values, makes the first party's what the
+    /// others' leave of the key times the value.
+    fn macs(&mut self, at: At, shapes: &[Register], values: &[Buffer]) -> Vec<Buffer> {
+        let mut shares = self.expand_all(at, MACS, shapes);
+        let others = shares.split_off(1);
+        let mut own = shares.remove(0);
+        for (vector, value) in values.iter().enumerate() {
+            own[vector].bytes_mut().fill(0);
+            self.keys.iter().for_each(|key| key.add_times(shapes[vector], value, &mut own[vector]));
+            for shares in &others {
+                sub_assign(shapes[vector], &mut own[vector], &shares[vector]);
             }
         }
         own
     }
+
+    /// Bits that no n-1 parties know: the XOR of a bit of each party's stream.
+    fn random_bits(&mut self, at: At, domain: Domain, count: usize) -> Buffer {
+        let shape = row(Domain::Bits, count);
+        let mut sum = Buffer::new(bytes_of(Domain::Bits, count));
+        for stream in &mut self.streams {
+            add_assign(shape, &mut sum, &expand(stream, at, SECRET, shape));
+        }
+        if domain == Domain::Bits {
+            return sum;
+        }
+        let mut elements = Buffer::new(bytes_of(domain, count));
+        with_element!(domain, E => {
+            for (place, element) in elements.words_mut::<E>().iter_mut().enumerate() {
+                *element = if bits::get(sum.words(), place) { E::ONE } else { E::ZERO };
+            }
+        });
+        elements
+    }
 }
 
-fn expand(stream: &mut PrssStream, draw: Draw, block: u64, shape: Register) -> Buffer {
+/// One row of so many elements.
+pub(super) const fn row(domain: Domain, cols: usize) -> Register {
+    Register { domain, rows: 1, cols, public: false }
+}
+
+/// A vector of a stream at an address; `which` tells apart those of the same address.
+fn expand(stream: &mut PrssStream, at: At, which: u64, shape: Register) -> Buffer {
+    debug_assert!(at.batch < 1 << 28, "the address of a draw has no room for batch {}", at.batch);
+    let (draw, block) = (Draw { part: at.part, op: at.op }, which << 60 | u64::from(at.batch) << 32);
     let mut share = Buffer::new(bytes_of(shape.domain, shape.cols));
     match shape.domain {
         Domain::Bits => stream.fill(draw, block, share.bytes_mut()),
