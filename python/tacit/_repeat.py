@@ -37,8 +37,9 @@ def assume(a: Tensor, low: float, high: float) -> Tensor:
 def repeat(n: int, body: Callable[..., Any], state: Any, over: Any = None) -> Any:
     """What `state` is after `n` steps of `state = body(state)`, or of `state = body(state, over[i])`.
 
-    The body is traced once, and the program holds it once, however large `n` is. A plan has its steps one
-    after another, so that they cost `n` times what one does.
+    The body is traced once, and program and plan hold it once, however large `n` is. Each step waits for the
+    one before, so that they cost `n` times what one does. What doesn't depend on the state takes fewer rounds
+    if it is computed before, of all of `over` at once.
 
     Args:
         n: How many steps there are, from 1 on.

@@ -140,7 +140,7 @@ impl Engine for AstraEngine {
             return Ok(());
         }
         let plan = self.party.plan.clone();
-        let kind = &plan.ops[job.op as usize].kind;
+        let kind = &plan.op(job.op).kind;
         if let OpKind::Circuit { circuit, inputs, dst } = kind {
             return self.layer_begin(job, circuit, inputs, *dst);
         }
@@ -156,7 +156,7 @@ impl Engine for AstraEngine {
     }
 
     fn has_online_messages(&self, op: u32, stage: u32) -> bool {
-        cost::has_online_messages(&self.party.plan.ops[op as usize].kind, stage)
+        cost::has_online_messages(&self.party.plan.op(op).kind, stage)
     }
 
     fn arrived(&mut self, job: &Job) -> Result<bool, Error> {
@@ -172,7 +172,7 @@ impl Engine for AstraEngine {
     fn finish(&mut self, job: &Job) -> Result<(), Error> {
         let Some(from) = self.sender(job) else { return Ok(()) };
         let plan = self.party.plan.clone();
-        let kind = &plan.ops[job.op as usize].kind;
+        let kind = &plan.op(job.op).kind;
         match kind {
             &OpKind::And { dst, .. } => self.and_finish(job, from, dst),
             &OpKind::Mul { dst, .. } => self.elements_finish(job, from, dst, job.cols.clone()),

@@ -82,7 +82,7 @@ impl Places {
     pub(crate) fn new(plan: &Plan, me: usize, verified: bool) -> Self {
         let mut places = Self { me, shares: vec![0], outputs: Vec::new(), promised: 0 };
         let mut end = 0;
-        for op in plan.ops.iter().filter(|_| me == 2 || verified) {
+        for op in plan.all_ops().filter(|_| me == 2 || verified) {
             end += share_bytes(plan, &op.kind, me, verified).next_multiple_of(16);
             places.shares.push(end);
         }

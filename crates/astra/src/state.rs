@@ -95,7 +95,7 @@ impl AstraEngine {
     /// Whose part of a job this party receives in the walk that is on: `P_2` that of `P_0` offline, `P_1` and `P_2` each
     /// other's online.
     pub(crate) fn sender(&self, job: &Job) -> Option<usize> {
-        let kind = &self.party.plan.ops[job.op as usize].kind;
+        let kind = &self.party.plan.op(job.op).kind;
         if matches!(kind, OpKind::Msb { .. }) && !garbling::receives(self.me, job.stage) {
             return None;
         }

@@ -19,7 +19,7 @@ const PROTOCOL: AstraMalicious = AstraMalicious::IN_ORDER;
 fn bits(plan: &Plan, participants: &Participants) -> [BTreeMap<(usize, usize), u64>; 2] {
     let mut sums = [BTreeMap::new(), BTreeMap::new()];
     for stage in plan.levels.iter().flat_map(|level| &level.stages) {
-        let op = &plan.ops[stage.op as usize];
+        let op = plan.op(stage.op);
         for layer in op.kind.layers(stage.stage) {
             for (phase, flow) in PROTOCOL.price(plan, participants, Step::Stage { op, stage: layer }) {
                 let sums = &mut sums[usize::from(phase == Phase::Online)];

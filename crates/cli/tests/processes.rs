@@ -18,6 +18,9 @@ use tacit::{Compiled, Endpoint, play, protocol};
 use tacit_cli::Front;
 use tacit_testkit::react::{Act, Attacker, reacting};
 
+#[path = "processes/supplies.rs"]
+mod supplies;
+
 /// The first argument with which this program is the command, without Python behind it.
 const AS_COMMAND: &str = "--as-command";
 
@@ -28,14 +31,15 @@ fn main() {
         let this_command = vec![this_program().display().to_string(), AS_COMMAND.to_owned()];
         std::process::exit(tacit_cli::main(args.collect(), &NoPython, this_command));
     }
-    let tests: [(&str, fn()); 21] = [
+    let tests: [(&str, fn()); 22] = [
         ("every benchmark runs over every transport", every_benchmark_runs_over_every_transport),
         ("a benchmark's object has all its keys", a_benchmarks_object_has_all_its_keys),
         ("what was sent went over the wire", what_was_sent_went_over_the_wire),
         ("products cost the bits of their ring", products_cost_the_bits_of_their_ring),
         ("a profile is all of every party's time", a_profile_is_all_of_every_partys_time),
         ("the paper's experiments are redone", the_papers_experiments_are_redone),
-        ("oblivious transfers are measured", oblivious_transfers_are_measured_over_every_transport),
+        ("oblivious transfers are measured", supplies::oblivious_transfers_are_measured_over_every_transport),
+        ("triples are measured", supplies::triples_are_measured_among_two_parties_or_more),
         ("the experiments of Li et al. are redone", the_experiments_of_li_et_al_are_redone),
         ("the experiments of Chaudhari et al. are redone", the_experiments_of_chaudhari_et_al_are_redone),
         ("a scale has four steps", a_scale_has_four_steps),
@@ -316,19 +320,6 @@ fn the_experiments_of_li_et_al_are_redone() {
     assert_eq!(list("operations").len(), 4);
     let output = tacit(&["bench", "li", "--quick"]);
     assert_eq!(output.status.code(), Some(2), "--paper is missing");
-}
-
-fn oblivious_transfers_are_measured_over_every_transport() {
-    for transport in ["memory", "tcp", "tls"] {
-        let object = object(&["bench", "ot", "--quick", "--json", "--k", "3", "--transport", transport]);
-        assert_eq!((&object["bench"], &object["k"]), (&"ot".into(), &3.into()));
-        let number = |key: &str| object[key].as_f64().expect(key);
-        assert!(number("per_second") > 0.0 && number("setup_seconds") > 0.0, "{object}");
-        // 42 bits, and what three batches cost besides.
-        assert!((5.25..6.0).contains(&number("bytes_per_ot")), "{object}");
-    }
-    let output = tacit(&["bench", "ot", "--quick", "--k", "9"]);
-    assert_eq!(output.status.code(), Some(2), "there are no such trees");
 }
 
 fn the_experiments_of_chaudhari_et_al_are_redone() {

@@ -178,11 +178,11 @@ impl Bank {
         for reg in plan.inputs.iter().map(|input| input.reg).chain(public) {
             self.make(reg);
         }
-        for level in &plan.levels {
-            for step in &level.local {
+        for (at, level) in plan.levels.iter().enumerate() {
+            for step in plan.copies_before(at).chain(&level.local) {
                 self.make(step.writes());
             }
-            for reg in level.stages.iter().flat_map(|stage| plan.ops[stage.op as usize].kind.writes()) {
+            for reg in level.stages.iter().flat_map(|stage| plan.op(stage.op).kind.writes()) {
                 self.make(reg);
             }
             for &reg in &level.free {

@@ -188,7 +188,7 @@ impl Engine for ClearEngine {
     fn begin(&mut self, job: &Job) -> Result<(), Error> {
         // The whole operation at once, when its last job's turn comes.
         let plan = self.plan.clone();
-        let kind = &plan.ops[job.op as usize].kind;
+        let kind = &plan.op(job.op).kind;
         if let OpKind::Circuit { circuit, inputs, dst } = kind {
             self.circuit(job, circuit, inputs, *dst);
             return Ok(());

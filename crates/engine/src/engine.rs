@@ -85,7 +85,7 @@ impl Checks {
     #[must_use]
     pub fn times(self, times: u64) -> Self {
         let flows = self.flows.into_iter();
-        let flows = flows.map(|(phase, flow)| (phase, Flow { bits: 8 * times * flow.bytes(), ..flow }));
+        let flows = flows.map(|(phase, flow)| (phase, flow.times(times)));
         let rounds = self.rounds.into_iter().map(|(phase, rounds)| (phase, times * rounds));
         Self { flows: flows.collect(), rounds: rounds.collect() }
     }

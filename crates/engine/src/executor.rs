@@ -9,7 +9,7 @@ use crate::{Clear, Client, Engine, Error, Material, Participants};
 use std::collections::VecDeque;
 use std::ops::Range;
 use tacit_net::Phase;
-use tacit_program::plan::{Plan, PublicInput, Reg, Stage};
+use tacit_program::plan::{Plan, PublicInput, Reg, Section, Stage};
 
 /// Jobs that may be begun and not finished: 32 MiB of messages, more than the bandwidth times the round trip of
 /// links up to 10 Gbit/s and 25 ms.
@@ -205,14 +205,19 @@ impl Walk<'_> {
     }
 
     fn jobs(&self) -> usize {
-        let stages = self.plan.levels.iter().flat_map(|level| &level.stages);
-        stages.map(|stage| job::jobs(self.plan, stage.op, u32::from(stage.stage)).count()).sum()
+        let jobs = |stage: &Stage| job::jobs(self.plan, stage.op, u32::from(stage.stage)).count();
+        let levels = self.plan.counted_levels();
+        levels.map(|(level, times)| times as usize * level.stages.iter().map(jobs).sum::<usize>()).sum()
     }
 
     /// Runs all operations; on values, checks come before verified openings. Returns the longest chain of messages.
     fn levels(&mut self, on_values: bool) -> Result<u64, Error> {
         let mut rounds = 0;
-        for level in &self.plan.levels {
+        for visit in self.plan.visits() {
+            for (section, turn) in &visit.begins {
+                self.begin_turn(section, *turn)?;
+            }
+            let level = visit.level;
             for step in &level.local {
                 self.engine.local(step)?;
                 self.tick()?;
@@ -222,12 +227,27 @@ impl Walk<'_> {
                 self.engine.check()?;
                 self.phase(Phase::Online)?;
             }
-            rounds += self.stages(&level.stages)?;
+            rounds += self.stages(&visit.stages().collect::<Vec<_>>())?;
             for &reg in &level.free {
                 self.engine.free(reg);
             }
         }
         Ok(rounds)
+    }
+
+    /// What the last turn made goes to where the next one reads it.
+    fn begin_turn(&mut self, section: &Section, turn: u32) -> Result<(), Error> {
+        if turn > 0 {
+            section.carry.iter().for_each(|step| self.engine.free(step.writes()));
+            for step in &section.carry {
+                self.engine.local(step)?;
+            }
+            section.kept.iter().for_each(|&reg| self.engine.free(reg));
+        }
+        for slice in &section.slices {
+            self.engine.local(&slice.of_turn(turn))?;
+        }
+        self.tick()
     }
 
     fn offline(
@@ -352,14 +372,14 @@ impl Walk<'_> {
             [job] => self.engine.begin(job),
             jobs => self.engine.begin_arms(jobs),
         };
-        begun.map_err(|error| error.during(self.plan.ops[jobs[0].op as usize].node))
+        begun.map_err(|error| error.during(self.plan.op(jobs[0].op).node))
     }
 
     /// Whether what these jobs would wait for is there.
     fn arrived(&mut self, jobs: &[Job]) -> Result<bool, Error> {
         for job in jobs {
             let arrived = self.engine.arrived(job);
-            if !arrived.map_err(|error| error.during(self.plan.ops[job.op as usize].node))? {
+            if !arrived.map_err(|error| error.during(self.plan.op(job.op).node))? {
                 return Ok(false);
             }
         }
@@ -372,7 +392,7 @@ impl Walk<'_> {
             [job] => self.engine.finish(job),
             jobs => self.engine.finish_arms(jobs),
         };
-        finished.map_err(|error| error.during(self.plan.ops[jobs[0].op as usize].node))
+        finished.map_err(|error| error.during(self.plan.op(jobs[0].op).node))
     }
 
     /// Evaluates circuits tile by tile, and finishes `others`, whose messages were sent before, once the window is
@@ -395,7 +415,9 @@ impl Walk<'_> {
             }
             let Some((mut tiles, mut chain)) = under_way.pop_front() else { break };
             self.finish_jobs(&tiles)?;
-            tiles.iter_mut().for_each(|job| job.stage += 1);
+            for job in &mut tiles {
+                job.stage += 1;
+            }
             chain += 1;
             longest = longest.max(chain);
             let mut goes_on = self.layer(tiles, chain, &mut under_way)?;

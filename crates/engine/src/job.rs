@@ -11,7 +11,7 @@ use tacit_program::plan::{Op, OpKind, Plan, Stage};
 /// Some columns of one stage of one operation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Job {
-    /// Index in [`Plan::ops`].
+    /// The operation's address ([`Plan::op`]).
     pub op: u32,
     /// Which stage; of a circuit, which layer.
     pub stage: u32,
@@ -40,7 +40,7 @@ const MATRIX_BYTES: usize = 8 << 20;
 
 /// Cuts a stage into jobs.
 pub fn jobs(plan: &Plan, op: u32, stage: u32) -> impl Iterator<Item = Job> {
-    let (extent, grain) = extent_and_grain(plan, &plan.ops[op as usize].kind, stage);
+    let (extent, grain) = extent_and_grain(plan, &plan.op(op).kind, stage);
     let count = extent.div_ceil(grain);
     (0..count).map(move |batch| Job {
         op,
@@ -55,7 +55,7 @@ pub fn jobs(plan: &Plan, op: u32, stage: u32) -> impl Iterator<Item = Job> {
 /// another ([`Plan::exclude_each_other`]), if they have the same columns. Any other job stands by itself.
 pub(crate) fn arms(plan: &Plan, stages: &[Stage]) -> impl Iterator<Item = Vec<Job>> {
     let jobs_of = |stage: &Stage| jobs(plan, stage.op, stage.stage.into());
-    let region = |stage: &Stage| plan.ops[stage.op as usize].region;
+    let region = |stage: &Stage| plan.op(stage.op).region;
     let alike = |one: &Stage, other: &Stage| {
         plan.exclude_each_other(region(one), region(other))
             && jobs_of(one).map(|job| job.cols).eq(jobs_of(other).map(|job| job.cols))
@@ -100,12 +100,12 @@ fn tile_columns(circuit: &Layered) -> usize {
 
 /// Whether a stage is a circuit's, which goes on from layer to layer by itself.
 pub(crate) fn is_circuit(plan: &Plan, stage: Stage) -> bool {
-    matches!(plan.ops[stage.op as usize].kind, OpKind::Circuit { .. })
+    matches!(plan.op(stage.op).kind, OpKind::Circuit { .. })
 }
 
 /// How deep the circuit of an operation is; 0 for other operations.
 pub(crate) fn depth(plan: &Plan, op: u32) -> u32 {
-    match &plan.ops[op as usize].kind {
+    match &plan.op(op).kind {
         OpKind::Circuit { circuit, .. } => circuit.depth(),
         _ => 0,
     }
@@ -116,7 +116,7 @@ pub(crate) fn depth(plan: &Plan, op: u32) -> u32 {
 pub(crate) fn tiles_under_way(plan: &Plan, stages: &[Stage]) -> usize {
     let (mut tiles, mut bytes, mut memory) = (0, 0, 0);
     for stage in stages {
-        if let OpKind::Circuit { circuit, .. } = &plan.ops[stage.op as usize].kind {
+        if let OpKind::Circuit { circuit, .. } = &plan.op(stage.op).kind {
             for job in jobs(plan, stage.op, 0) {
                 let columns = job.cols.len();
                 tiles += 1;
@@ -143,7 +143,7 @@ pub fn rounds(plan: &Plan, stages: &[Stage], speaks: impl Fn(&Op, u32) -> bool) 
         }
     }
     let longest = places.into_iter().map(|Reverse(chain)| chain).max().unwrap_or(0);
-    let speaks = |stage: &Stage| speaks(&plan.ops[stage.op as usize], stage.stage.into());
+    let speaks = |stage: &Stage| speaks(plan.op(stage.op), stage.stage.into());
     longest.max(u64::from(others.iter().any(speaks)))
 }
 

@@ -134,7 +134,7 @@ fn results_do_not_depend_on_masks_and_verified_openings_wait_for_a_check() {
             run_party(&mut engine, &plan, &[Some(elements(&[0, 7, (1 << 61) - 2]))], &mut Unobserved);
         assert_eq!(outcome.unwrap().outputs[0].as_ref().unwrap().to_words(), [0, 49, 1]);
         assert_eq!(engine.notes, expected);
-        assert_eq!(engine.notes.iter().filter(|note| **note == "checked").count(), plan.checks());
+        assert_eq!(engine.notes.iter().filter(|note| **note == "checked").count() as u64, plan.checks());
     }
 }
 

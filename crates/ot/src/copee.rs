@@ -41,37 +41,74 @@ pub enum Field {
     Binary,
 }
 
+/// 2^128 modulo the prime.
+const GAP: u128 = Fp128::MODULUS.wrapping_neg();
+
 impl Field {
-    fn add(self, a: u128, b: u128) -> u128 {
-        match self {
-            Self::Prime => Fp128::from_u128(a).wrapping_add(Fp128::from_u128(b)).to_u128(),
-            Self::Binary => a ^ b,
+    /// `zero - one + x`: a value `x` that two words mask. Only `x` has to be an element; the result is one.
+    #[inline]
+    pub fn masked(self, zero: u128, one: u128, x: u128) -> u128 {
+        if self == Self::Binary {
+            return zero ^ one ^ x;
         }
+        let (low, borrow) = zero.overflowing_sub(one);
+        let (low, carry) = low.overflowing_add(x);
+        // It is low + (carry - borrow) 2^128, and 2^128 is the gap. With a carry alone low is below the modulus, and nothing
+        // is carried again; with a borrow alone there may be another one. No branch, as words are secret.
+        let [carry, borrow] = [carry, borrow].map(u128::from);
+        let up = low.wrapping_add(GAP * (carry & (1 ^ borrow)));
+        let (down, again) = up.overflowing_sub(GAP * (borrow & (1 ^ carry)));
+        Fp128::from_u128(down.wrapping_sub(GAP * u128::from(again))).to_u128()
+    }
+}
+
+/// Elements `sum of 2^i x_i`, or of `X^i x_i`, from terms that come from the highest power down.
+struct Sums<'a> {
+    field: Field,
+    /// The low words of integers, in the prime field; else the elements.
+    low: &'a mut [u128],
+    /// What is above those, in the prime field.
+    high: Vec<u64>,
+    /// Doublings since `high` was 0.
+    doublings: u32,
+}
+
+impl<'a> Sums<'a> {
+    fn new(field: Field, low: &'a mut [u128]) -> Self {
+        low.fill(0);
+        let high = vec![0; if field == Field::Prime { low.len() } else { 0 }];
+        Self { field, low, high, doublings: 0 }
     }
 
-    fn sub(self, a: u128, b: u128) -> u128 {
-        match self {
-            Self::Prime => Fp128::from_u128(a).wrapping_sub(Fp128::from_u128(b)).to_u128(),
-            Self::Binary => a ^ b,
-        }
-    }
-
-    /// Times 2, or times `X`.
-    fn double(self, a: u128) -> u128 {
-        match self {
-            Self::Prime => self.add(a, a),
-            Self::Binary => Gf128(a).double().0,
-        }
-    }
-
-    /// The elements of a key's stream, from number `first` on.
-    fn fill(self, key: &Aes128Ctr, first: u64, out: &mut [u128]) {
-        u128::fill(key, 0, first, out);
-        if self == Self::Prime {
-            for word in out {
-                *word = Fp128::from_u128(*word).to_u128();
+    /// Doubles all, and adds two terms to each. Terms are any words; they needn't be reduced.
+    fn double_and_add(&mut self, terms: impl Iterator<Item = [u128; 2]>) {
+        if self.field == Field::Binary {
+            for (low, [x, y]) in self.low.iter_mut().zip(terms) {
+                *low = Gf128(*low).double().0 ^ x ^ y;
             }
+            return;
         }
+        // Integers stay below 2^(128 + 64).
+        if self.doublings == 60 {
+            self.reduce();
+        }
+        self.doublings += 1;
+        for ((low, high), [x, y]) in self.low.iter_mut().zip(&mut self.high).zip(terms) {
+            let (sum, carry) = (*low << 1).overflowing_add(x);
+            let (sum, other) = sum.overflowing_add(y);
+            *high = (*high << 1 | (*low >> 127) as u64) + u64::from(carry) + u64::from(other);
+            *low = sum;
+        }
+    }
+
+    /// Leaves elements below the modulus.
+    fn reduce(&mut self) {
+        for (low, high) in self.low.iter_mut().zip(&mut self.high) {
+            let above = u128::from(*high) * GAP;
+            *low = Fp128::from_u128(*low).wrapping_add(Fp128::from_u128(above)).to_u128();
+            *high = 0;
+        }
+        self.doublings = 0;
     }
 }
 
@@ -172,15 +209,20 @@ impl Multiplicand {
         assert_eq!(xs.len(), shares.len(), "a share for every product");
         let field = self.field;
         let (mut zeros, mut ones) = (vec![0; xs.len()], vec![0; xs.len()]);
-        shares.fill(0);
-        // From the highest power down: shares are doubled on the way.
+        let mut sums = Sums::new(field, shares);
+        // From the highest power down: sums are doubled on the way.
         for [zero, one] in self.keys.iter().rev() {
-            field.fill(zero, self.products, &mut zeros);
-            field.fill(one, self.products, &mut ones);
-            for (((share, zero), one), x) in shares.iter_mut().zip(&zeros).zip(&ones).zip(xs) {
-                *share = field.sub(field.double(*share), *zero);
-                message.extend_from_slice(&field.add(field.sub(*zero, *one), *x).to_le_bytes());
+            u128::fill(zero, 0, self.products, &mut zeros);
+            u128::fill(one, 0, self.products, &mut ones);
+            sums.double_and_add(zeros.iter().map(|zero| [*zero, 0]));
+            for ((zero, one), x) in zeros.iter_mut().zip(&ones).zip(xs) {
+                *zero = field.masked(*zero, *one, *x);
             }
+            message.extend_from_slice(bytemuck::cast_slice(&zeros));
+        }
+        sums.reduce();
+        for share in shares {
+            *share = field.masked(0, *share, 0);
         }
         zeros.zeroize();
         ones.zeroize();
@@ -199,20 +241,18 @@ impl Multiplier {
     /// If the message hasn't [`PRODUCT_BYTES`] for each.
     pub fn extend(&mut self, message: &[u8], shares: &mut [u128]) {
         assert_eq!(message.len(), PRODUCT_BYTES * shares.len(), "128 words for every product");
-        let field = self.field;
         let mut stream = vec![0; shares.len()];
-        shares.fill(0);
-        let parts = message.chunks_exact((16 * shares.len()).max(1));
+        let mut sums = Sums::new(self.field, shares);
+        let parts = message.chunks_exact((16 * stream.len()).max(1));
         for ((bit, key), part) in self.keys.iter().enumerate().rev().zip(parts) {
-            field.fill(key, self.products, &mut stream);
+            u128::fill(key, 0, self.products, &mut stream);
             let mask = (self.delta >> bit & 1).wrapping_neg();
-            for ((share, own), bytes) in shares.iter_mut().zip(&stream).zip(part.as_chunks().0) {
-                let taken = u128::from_le_bytes(*bytes) & mask;
-                *share = field.add(field.double(*share), field.add(*own, taken));
-            }
+            let taken = part.as_chunks().0.iter().map(|word| u128::from_le_bytes(*word) & mask);
+            sums.double_and_add(stream.iter().zip(taken).map(|(own, taken)| [*own, taken]));
         }
+        sums.reduce();
+        self.products += stream.len() as u64;
         stream.zeroize();
-        self.products += shares.len() as u64;
     }
 }
 
@@ -223,6 +263,32 @@ mod tests {
 
     fn word(rng: &mut Rng) -> u128 {
         u128::from(rng.word()) << 64 | u128::from(rng.word())
+    }
+
+    fn sum(field: Field, a: u128, b: u128) -> u128 {
+        match field {
+            Field::Prime => Fp128::from_u128(a).wrapping_add(Fp128::from_u128(b)).to_u128(),
+            Field::Binary => a ^ b,
+        }
+    }
+
+    #[test]
+    fn masked_values_are_elements() {
+        let mut rng = Rng::new(3);
+        let p = Fp128::MODULUS;
+        let mut words =
+            vec![0, 1, 158, 159, 160, 317, 318, 319, p - 160, p - 1, p, p + 1, u128::MAX - 1, u128::MAX];
+        words.extend((0..4).map(|_| word(&mut rng)));
+        for &zero in &words {
+            for &one in &words {
+                for &x in words.iter().filter(|&&x| x < p) {
+                    let [z, o] = [zero, one].map(Fp128::from_u128);
+                    let expected = z.wrapping_sub(o).wrapping_add(Fp128::from_u128(x)).to_u128();
+                    assert_eq!(Field::Prime.masked(zero, one, x), expected, "{zero} - {one} + {x}");
+                    assert_eq!(Field::Binary.masked(zero, one, x), zero ^ one ^ x);
+                }
+            }
+        }
     }
 
     fn product(field: Field, a: u128, b: u128) -> u128 {
@@ -255,7 +321,7 @@ mod tests {
                     assert_eq!(message.len(), count * PRODUCT_BYTES);
                     b.extend(&message, &mut q);
                     for i in 0..count {
-                        assert_eq!(field.add(q[i], t[i]), product(field, xs[i], delta), "{field:?}");
+                        assert_eq!(sum(field, q[i], t[i]), product(field, xs[i], delta), "{field:?}");
                     }
                 }
             }
@@ -275,10 +341,10 @@ mod tests {
             // Words come from the highest bit down.
             let at = 16 * (LAMBDA - 1 - bit);
             let old = u128::from_le_bytes(*message[at..].first_chunk().unwrap());
-            message[at..at + 16].copy_from_slice(&field.add(old, 1).to_le_bytes());
+            message[at..at + 16].copy_from_slice(&sum(field, old, 1).to_le_bytes());
             b.extend(&message, &mut q);
             let shift = product(field, delta >> bit & 1, 1 << bit);
-            assert_eq!(field.add(q[0], t[0]), field.add(product(field, 5, delta), shift), "bit {bit}");
+            assert_eq!(sum(field, q[0], t[0]), sum(field, product(field, 5, delta), shift), "bit {bit}");
         }
     }
 }

@@ -34,6 +34,12 @@ impl Flow {
     pub const fn bytes(&self) -> u64 {
         self.bits.div_ceil(8)
     }
+
+    /// As many messages, each of whole bytes.
+    #[must_use]
+    pub const fn times(self, times: u64) -> Self {
+        Self { bits: 8 * times * self.bytes(), ..self }
+    }
 }
 
 /// A step of a run that has messages of its own, and so a price.
@@ -242,19 +248,22 @@ pub fn of_plan(plan: &Plan, tariff: &dyn CostModel) -> Itemised {
     for input in &plan.inputs {
         bill.charge(input.node, &tariff.price(plan, Step::Input(input)));
     }
-    for level in &plan.levels {
+    for (level, times) in plan.counted_levels() {
         let mut nodes: BTreeMap<u32, Vec<Stage>> = BTreeMap::new();
         for stage in &level.stages {
-            let op = &plan.ops[stage.op as usize];
+            let op = plan.op(stage.op);
             for layer in op.kind.layers(stage.stage) {
-                bill.charge(op.node, &tariff.price(plan, Step::Stage { op, stage: layer }));
+                let flows = tariff.price(plan, Step::Stage { op, stage: layer });
+                let flows = flows.into_iter().map(|(phase, flow)| (phase, flow.times(times)));
+                bill.charge(op.node, &flows.collect::<Vec<_>>());
             }
             nodes.entry(op.node).or_default().push(*stage);
         }
         for (node, stages) in nodes {
-            bill.nodes.entry(node).or_default().add_rounds(Phase::Online, tariff.rounds(plan, &stages));
+            let rounds = times * tariff.rounds(plan, &stages);
+            bill.nodes.entry(node).or_default().add_rounds(Phase::Online, rounds);
         }
-        bill.total.add_rounds(Phase::Online, tariff.rounds(plan, &level.stages));
+        bill.total.add_rounds(Phase::Online, times * tariff.rounds(plan, &level.stages));
     }
     for output in &plan.outputs {
         bill.charge(output.node, &tariff.price(plan, Step::Output(output)));

@@ -14,10 +14,10 @@ use crate::program::{Node, NodeId, Program};
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Loop {
     /// From its first state to its last node.
-    body: Range<usize>,
-    times: u32,
+    pub(crate) body: Range<usize>,
+    pub(crate) times: u32,
     /// Each state, and what it is in the next step.
-    carry: Vec<(NodeId, NodeId)>,
+    pub(crate) carry: Vec<(NodeId, NodeId)>,
 }
 
 /// A node as it is computed: in which step of the innermost body that has it, from 0.
@@ -53,6 +53,9 @@ pub(crate) fn find(nodes: &[Node]) -> Result<Vec<Loop>, (usize, Fault)> {
         let Some(first) = states.iter().map(|state| state.index()).min() else {
             return Err(wrong("it needs a state"));
         };
+        if states.iter().any(|state| state.index() >= first + states.len()) {
+            return Err(wrong("its states have to come first"));
+        }
         let carry = states.iter().copied().zip(results.iter().copied()).collect();
         loops.push(Loop { body: first..place, times, carry });
     }
@@ -63,6 +66,11 @@ pub(crate) fn find(nodes: &[Node]) -> Result<Vec<Loop>, (usize, Fault)> {
             Operation::State { .. } if !closed[place] => return Err(wrong("its body has no end")),
             Operation::Input { .. } if around().next().is_some() => {
                 return Err(wrong("a body can't declare inputs"));
+            }
+            Operation::State { .. } | Operation::Step
+                if around().next().is_some_and(|inner| inner.body.contains(&node.operands[0].index())) =>
+            {
+                return Err(wrong("what it begins with is of its own body"));
             }
             Operation::Step => {
                 let lengths = nodes[node.operands[0].index()].ty.shape.first();
@@ -119,6 +127,19 @@ impl Program {
             Ok(visits) => visits,
             Err(_) => unreachable!("a program was made only if its steps can be counted"),
         }
+    }
+
+    /// The body that begins with a node.
+    pub(crate) fn loop_from(&self, place: usize) -> Option<&Loop> {
+        self.loops.iter().find(|inner| inner.body.start == place)
+    }
+
+    /// A body's own slices of what it goes over.
+    pub(crate) fn steps(&self, body: &Loop) -> Vec<NodeId> {
+        let innermost = |place: &usize| self.loops.iter().find(|inner| inner.body.contains(place));
+        let own = body.body.clone().filter(|place| innermost(place) == Some(body));
+        let ids = own.map(|place| NodeId::new(place as u32));
+        ids.filter(|&id| self.node(id).operation == Operation::Step).collect()
     }
 
     /// What a visited node takes over as it is: a state the result of the step before, or what it is at first; what

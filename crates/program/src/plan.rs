@@ -22,16 +22,19 @@
 //! - *Two.* `x = S + T`: one party knows `S = x_0 + x_1`, and the others know `T = x_2`.
 //!
 //! **Order.** In a level all of `local` runs first. Then every stage of `stages` begins and is finished, and then the
-//! registers of `free` go. An operation of `k` stages stands in `k` levels that follow one another.
+//! registers of `free` go. An operation of `k` stages stands in `k` levels that follow one another. The levels of a
+//! [`Section`] are computed several times ([`Plan::visits`]); operations are named by their addresses ([`Plan::op`]).
 
 mod builder;
 mod regions;
+mod sections;
 mod steps;
 
 use crate::capabilities::Features;
 pub use crate::modulus::Modulus;
 pub use builder::Builder;
 pub use regions::Region;
+pub use sections::{Section, Slice, Visit};
 use sha2::{Digest as _, Sha256};
 use std::hash::{Hash, Hasher};
 pub use steps::{Layout, Local, MatrixShape, OpKind, Opening, Operand, Public, SECOND_COMPONENT};
@@ -191,7 +194,7 @@ impl Hash for Op {
 /// A stage of an operation, in the level that runs it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Stage {
-    /// Index in [`Plan::ops`]; the operation's part of every address.
+    /// The operation ([`Plan::op`]), and its part of every address; of a section the first turn's.
     pub op: u32,
     /// Which of the operation's stages, from 0.
     pub stage: u8,
@@ -282,12 +285,15 @@ pub struct Plan {
     pub inputs: Vec<InputOp>,
     /// What all parties hold before the first level.
     pub public_inputs: Vec<PublicInput>,
-    /// Interactive operations.
+    /// Interactive operations as they are written: those of a section once. Others name them by their addresses
+    /// ([`Plan::op`]).
     pub ops: Vec<Op>,
     /// Arms of branches: region 1 and those after it. A region comes after the one that it stands in.
     pub regions: Vec<Region>,
-    /// The order of work.
+    /// The order of work, that of a section once.
     pub levels: Vec<Level>,
+    /// What is computed several times: outer sections before those in them, and else by their levels.
+    pub sections: Vec<Section>,
     /// Outputs; they come after the last level.
     pub outputs: Vec<OutputOp>,
     /// What it needs of a protocol.
@@ -309,7 +315,7 @@ impl Plan {
 
     /// How many addresses of operations a run takes: inputs, operations and outputs are each counted from 0.
     pub fn addresses(&self) -> u32 {
-        self.inputs.len().max(self.ops.len()).max(self.outputs.len()) as u32
+        (self.inputs.len() as u32).max(self.op_count()).max(self.outputs.len() as u32)
     }
 
     /// SHA-256 of all that is done, which is all but the window and what follows from the rest. For one machine and one build of this code: others may
@@ -323,6 +329,7 @@ impl Plan {
             ops,
             regions,
             levels,
+            sections,
             outputs,
             needs: _,
             window: _,
@@ -336,24 +343,30 @@ impl Plan {
             let of_operations: Vec<u32> = ops.iter().map(|op| op.region).collect();
             (regions, of_operations).hash(&mut digest);
         }
+        if !sections.is_empty() {
+            ("sections", sections).hash(&mut digest);
+        }
         digest.0.finalize().into()
     }
 
     /// Whether all that was computed has to be checked before a level: it has a verified opening.
     pub fn opens_verified(&self, level: &Level) -> bool {
-        level.stages.iter().any(|stage| {
-            matches!(self.ops[stage.op as usize].kind, OpKind::Open { how: Opening::Verified, .. })
-        })
+        level
+            .stages
+            .iter()
+            .any(|stage| matches!(self.op(stage.op).kind, OpKind::Open { how: Opening::Verified, .. }))
     }
 
     /// How often a run checks: before each level with a verified opening, and before the outputs.
-    pub fn checks(&self) -> usize {
-        self.levels.iter().filter(|level| self.opens_verified(level)).count() + 1
+    pub fn checks(&self) -> u64 {
+        let verified = self.counted_levels().filter(|(level, _)| self.opens_verified(level));
+        verified.map(|(_, times)| times).sum::<u64>() + 1
     }
 
     /// Levels in which messages are exchanged: the longest chain of operations, each of which counts once.
-    pub fn depth(&self) -> usize {
-        self.levels.iter().filter(|level| !level.stages.is_empty()).count()
+    pub fn depth(&self) -> u64 {
+        let speaking = self.counted_levels().filter(|(level, _)| !level.stages.is_empty());
+        speaking.map(|(_, times)| times).sum()
     }
 }
 

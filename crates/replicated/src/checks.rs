@@ -108,8 +108,8 @@ pub(crate) fn refuse_unverified(plan: &Plan) -> Result<(), Error> {
 
 /// Words of ANDs that a party notes: those of every message begin a word.
 pub(crate) fn noted_words(plan: &Plan) -> u64 {
-    let of = |op: &Op, index: u32| -> u64 {
-        tacit_engine::jobs(plan, index, 0)
+    let of = |op: &Op, address: u32| -> u64 {
+        tacit_engine::jobs(plan, address, 0)
             .map(|job| match &op.kind {
                 OpKind::Circuit { circuit, .. } => {
                     circuit.layers.iter().map(|layer| words_of_layer(layer, &job)).sum()
@@ -119,7 +119,7 @@ pub(crate) fn noted_words(plan: &Plan) -> u64 {
             })
             .sum()
     };
-    plan.ops.iter().zip(0..).map(|(op, index)| of(op, index)).sum()
+    plan.counted_ops().map(|(op, address, times)| times * of(op, address)).sum()
 }
 
 /// Words in which the ANDs of a layer of a tile are noted for the proofs.

@@ -42,7 +42,7 @@ impl Engine for ReplicatedEngine {
 
     fn begin(&mut self, job: &Job) -> Result<(), Error> {
         let plan = self.party.plan.clone();
-        match &plan.ops[job.op as usize].kind {
+        match &plan.op(job.op).kind {
             &OpKind::And { a, b, dst } => self.and_begin(job, a, b, dst),
             &OpKind::Mul { a, b, dst } => self.mul_begin(job, a, b, dst),
             &OpKind::MatMul { a, b, shape, dst } => self.matmul_begin(job, a, b, shape, dst),
@@ -57,7 +57,7 @@ impl Engine for ReplicatedEngine {
     }
 
     fn arrived(&mut self, job: &Job) -> Result<bool, Error> {
-        let awaited: &[usize] = match (&self.party.plan.ops[job.op as usize].kind, self.me, job.stage) {
+        let awaited: &[usize] = match (&self.party.plan.op(job.op).kind, self.me, job.stage) {
             (
                 OpKind::And { .. } | OpKind::Mul { .. } | OpKind::MatMul { .. } | OpKind::Circuit { .. },
                 me,
@@ -89,7 +89,7 @@ impl Engine for ReplicatedEngine {
 
     fn finish(&mut self, job: &Job) -> Result<(), Error> {
         let plan = self.party.plan.clone();
-        match &plan.ops[job.op as usize].kind {
+        match &plan.op(job.op).kind {
             &OpKind::And { dst, .. } => self.and_finish(job, dst),
             &OpKind::Mul { dst, .. } => self.products_finish(job, dst, job.cols.clone()),
             &OpKind::MatMul { shape, dst, .. } => self.products_finish(job, dst, entries(job, shape)),

@@ -4,7 +4,7 @@
 //! two parties that hold it, and the sum `S = x_0 + x_1` by `P_1`. What a party computes by itself for such a register
 //! it can leave out in the other component.
 
-use tacit_program::plan::{OpKind, Operand, Plan, Reg, SECOND_COMPONENT};
+use tacit_program::plan::{Local, OpKind, Operand, Plan, Reg, SECOND_COMPONENT};
 use tacit_threeparty::next;
 
 /// For every register of a plan and each of a party's components whether anything reads it after it was written.
@@ -14,26 +14,35 @@ pub(crate) struct Reads {
 }
 
 impl Reads {
-    /// What `P_me` reads. Goes through the plan once, from its end.
+    /// What `P_me` reads. Goes through the plan from its end, and again as long as a section's turn is found to read more
+    /// of what the turn before it made.
     pub(crate) fn new(plan: &Plan, me: usize) -> Self {
         let none = vec![false; plan.registers.len()];
         let mut reads = Self { own: none.clone(), prev: none };
         for output in &plan.outputs {
             reads.both(output.reg);
         }
-        for level in plan.levels.iter().rev() {
-            for stage in &level.stages {
-                reads.operation(&plan.ops[stage.op as usize].kind, me);
-            }
-            for step in level.local.iter().rev() {
-                let dst = step.writes() as usize;
-                for reg in step.reads() {
-                    reads.own[reg as usize] |= reads.own[dst];
-                    reads.prev[reg as usize] |= reads.prev[dst];
+        loop {
+            let before = (reads.own.clone(), reads.prev.clone());
+            for (at, level) in plan.levels.iter().enumerate().rev() {
+                for stage in &level.stages {
+                    reads.operation(&plan.op(stage.op).kind, me);
                 }
+                plan.copies_before(at).chain(&level.local).rev().for_each(|step| reads.local(step));
+            }
+            if plan.sections.is_empty() || (&reads.own, &reads.prev) == (&before.0, &before.1) {
+                return reads;
             }
         }
-        reads
+    }
+
+    /// Of what makes something that is read the same is read.
+    fn local(&mut self, step: &Local) {
+        let dst = step.writes() as usize;
+        for reg in step.reads() {
+            self.own[reg as usize] |= self.own[dst];
+            self.prev[reg as usize] |= self.prev[dst];
+        }
     }
 
     /// Whether component `x_i` is read.
@@ -98,7 +107,7 @@ mod tests {
     use super::*;
     use std::sync::Arc;
     use tacit_circuit::Layered;
-    use tacit_program::plan::{Builder, Local, To, Width};
+    use tacit_program::plan::{Builder, To, Width};
 
     #[test]
     fn of_what_is_only_split_a_party_reads_its_addend() {

@@ -146,7 +146,7 @@ pub(crate) type Shelves = BTreeMap<u64, Shelf>;
 pub(crate) struct Shelf {
     path: PathBuf,
     epoch: Epoch,
-    shelf: u64,
+    number: u64,
     count: u64,
     /// The segments that are there, by their first instance; how many of a segment's aren't overwritten yet.
     segments: BTreeMap<u64, u64>,
@@ -188,7 +188,13 @@ impl Shelf {
         let ends = firsts.iter().skip(1).copied().chain([header.count]);
         let segments =
             firsts.iter().copied().zip(ends).map(|(first, end)| (first, end.saturating_sub(first)));
-        Ok(Self { path: path.to_owned(), epoch, shelf, count: header.count, segments: segments.collect() })
+        Ok(Self {
+            path: path.to_owned(),
+            epoch,
+            number: shelf,
+            count: header.count,
+            segments: segments.collect(),
+        })
     }
 
     /// How many instances it was made with.
@@ -200,7 +206,7 @@ impl Shelf {
     pub(crate) fn read(&self, index: u64) -> Result<Material, Error> {
         let entry = self.entry(index)?;
         let covering = self.segments.range(..=index).next_back();
-        let path = self.path.join(segment(self.shelf, covering.map_or(index, |(first, _)| *first)));
+        let path = self.path.join(segment(self.number, covering.map_or(index, |(first, _)| *first)));
         let (file, len) = files::open(&path)?;
         let damaged = |cause| Error::Damaged { path: path.clone(), cause };
         if entry.end() > len {
@@ -210,7 +216,7 @@ impl Shelf {
         files::read_at(&file, &path, &mut checksum[..], entry.offset)?;
         let mut material = Zeroizing::new(vec![0; entry.len as usize]);
         files::read_at(&file, &path, &mut material, entry.offset + CHECKSUM)?;
-        let fits = entry.checksum(self.epoch, self.shelf, index, &material).ct_eq(&*checksum);
+        let fits = entry.checksum(self.epoch, self.number, index, &material).ct_eq(&*checksum);
         if bool::from(fits) { Ok(Material::new(material)) } else { Err(damaged(Malformed::Checksum)) }
     }
 
@@ -226,7 +232,7 @@ impl Shelf {
             if burnt == 0 {
                 continue;
             }
-            let path = self.path.join(segment(self.shelf, first));
+            let path = self.path.join(segment(self.number, first));
             if left == 0 {
                 files::erase(&path)?;
                 self.segments.remove(&first);
@@ -248,7 +254,7 @@ impl Shelf {
     }
 
     fn entry(&self, index: u64) -> Result<Entry, Error> {
-        let path = self.path.join(self::index(self.shelf));
+        let path = self.path.join(self::index(self.number));
         let (file, _) = files::open(&path)?;
         let mut bytes = [0; ENTRY];
         files::read_at(&file, &path, &mut bytes, offset_of(index))?;

@@ -38,7 +38,7 @@ impl Delivery {
         }
         let At { part, op, batch, .. } = self.at;
         let part = part & !step::MASKED;
-        match &plan.ops.get(op as usize)?.kind {
+        match &(op < plan.op_count()).then(|| plan.op(op))?.kind {
             OpKind::Circuit { circuit, .. } if part >= step::CIRCUIT => {
                 Some((op, batch % circuit.depth().max(1)))
             }

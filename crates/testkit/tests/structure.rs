@@ -23,7 +23,8 @@ const FLOORS: [&[&str]; 9] = [
 const TESTKIT: &str = "tacit-testkit";
 
 /// Crates whose files are layered, too: each can be read after those that it imports.
-const LAYERED: [&str; 4] = ["tacit-ot", "tacit-threeparty", "tacit-replicated", "tacit-astra"];
+const LAYERED: [&str; 5] =
+    ["tacit-ot", "tacit-threeparty", "tacit-replicated", "tacit-astra", "tacit-mascot"];
 
 /// Where `unsafe` may be: the kernel, and the glue between Python and Rust.
 const UNSAFE: [&str; 2] = ["tacit-kernel", "tacit-python"];
@@ -187,12 +188,13 @@ fn tests_that_the_security_page_names_are_there() {
 }
 
 /// Rooms that are for any number of parties.
-const ANY_NUMBER: [&str; 8] = [
+const ANY_NUMBER: [&str; 9] = [
     "tacit-kernel",
     "tacit-session",
     "tacit-net",
     "tacit-program",
     "tacit-engine",
+    "tacit-mascot",
     "tacit",
     "tacit-cli",
     "tacit-testkit",
@@ -267,7 +269,7 @@ const MOST_LINES: usize = 600;
 
 /// Files that are longer, and how long at most. The list may only shrink.
 const LONG: [(&str, usize); 3] = [
-    ("crates/cli/tests/processes.rs", 1035),
+    ("crates/cli/tests/processes.rs", 1026),
     ("crates/net/src/mesh/tests.rs", 677),
     ("crates/net/tests/setup.rs", 636),
 ];

@@ -149,8 +149,8 @@ fn touched_bytes(plan: &Plan) -> usize {
         let register = plan.register(reg);
         register.len() * register.domain.bits() as usize / 8
     };
-    let operations = plan.ops.iter().flat_map(|op| [op.kind.reads(), op.kind.writes()].concat());
-    let steps = plan.levels.iter().flat_map(|level| &level.local);
+    let operations = plan.all_ops().flat_map(|op| [op.kind.reads(), op.kind.writes()].concat());
+    let steps = plan.visits().flat_map(|visit| &visit.level.local);
     let steps = steps.flat_map(|step| step.reads().into_iter().chain([step.writes()]));
     2 * operations.chain(steps).map(bytes).sum::<usize>()
 }

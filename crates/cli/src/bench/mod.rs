@@ -4,8 +4,8 @@
 //! play ([`party`]) with a clock that starts at a barrier, when all inputs are shared, and stops when the last party
 //! has verified ([`clock`]). Circuits go in parts ([`instances`]), whose times add up. What came out is then opened
 //! and compared with the clear result, and what was sent with the declared cost; if either differs there are no
-//! figures. Oblivious transfers are no program and have a benchmark of their own ([`ot`]). The experiments of a paper
-//! ([`paper`]) are several such benchmarks.
+//! figures. Oblivious transfers and triples are no programs and have benchmarks of their own ([`ot`], [`triples`]). The
+//! experiments of a paper ([`paper`]) are several such benchmarks.
 
 mod clock;
 mod instances;
@@ -22,6 +22,7 @@ mod ring;
 mod scale;
 mod spec;
 mod start;
+mod triples;
 mod work;
 
 pub(crate) use process::party as party_process;
@@ -49,6 +50,7 @@ pub(crate) fn bench(context: &mut Context<'_>, args: &BenchArgs) -> Result<(), F
         (None, Name::Astra) => paper::paper(context, args, &paper::ASTRA),
         (None, Name::Li) => paper::paper(context, args, &paper::LI),
         (None, Name::Ot) => ot::ot(context, args),
+        (None, Name::Triples) => triples::triples(context, args),
         (None, _) => {
             let limits = machine(context, args.quick)?;
             if context.json {

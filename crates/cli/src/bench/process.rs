@@ -8,6 +8,7 @@ use super::ot;
 use super::party::{Bench, Report};
 use super::ring;
 use super::spec::{Spec, Transport};
+use super::triples;
 use crate::Context;
 use crate::failure::Failure;
 use serde::{Deserialize, Serialize};
@@ -37,6 +38,8 @@ pub(super) enum Task {
     Ring(ring::Ring),
     /// Oblivious transfers.
     Ot(ot::Job),
+    /// Triples.
+    Triples(triples::Job),
 }
 
 /// What a party's process has to say.
@@ -46,6 +49,7 @@ enum Said {
     Report(Report),
     Loopback(Loopback),
     Ot(ot::Report),
+    Triples(triples::Report),
     /// Why it has nothing to report, and whether that may be only the news of somebody else's failure.
     Failed {
         failure: Failure,
@@ -74,6 +78,22 @@ pub(super) fn ot(
     said.into_iter()
         .map(|said| match said {
             Said::Ot(report) => Ok(report),
+            _ => Err(Failure::aborted("a party reported what it wasn't asked for")),
+        })
+        .collect()
+}
+
+/// Makes triples among so many processes.
+pub(super) fn triples(
+    transport: Transport,
+    parties: usize,
+    job: triples::Job,
+    this_command: &[String],
+) -> Result<Vec<triples::Report>, Failure> {
+    let said = run(transport, parties, &Task::Triples(job), this_command)?;
+    said.into_iter()
+        .map(|said| match said {
+            Said::Triples(report) => Ok(report),
             _ => Err(Failure::aborted("a party reported what it wasn't asked for")),
         })
         .collect()
@@ -132,6 +152,11 @@ fn play(party: PartyTask) -> Result<Said, (Failure, bool)> {
             let (mut links, config) = gather(&party.config, 1).map_err(failed)?;
             let links = links.swap_remove(0);
             job.play(links, config.me(), config.limits().clone()).map(Said::Ot)
+        }
+        Task::Triples(job) => {
+            let (mut links, config) = gather(&party.config, 1).map_err(failed)?;
+            let links = links.swap_remove(0);
+            job.play(links, config.me(), config.limits().clone()).map(Said::Triples)
         }
     }
 }

@@ -122,6 +122,8 @@ pub(crate) enum Name {
     Li,
     /// Random oblivious transfers between two parties, in both directions at once
     Ot,
+    /// Authenticated triples, for MASCOT
+    Triples,
     /// Predictions of a linear model in 64-bit fixed point
     Predict,
     /// A whole ten-line program, from the process's start to its result
@@ -399,6 +401,11 @@ impl BenchArgs {
         self.count.unwrap_or(if self.quick { quick } else { usual })
     }
 
+    /// `--parties`, or else what is usual.
+    pub(crate) fn parties_or(&self, usual: usize) -> usize {
+        self.parties.unwrap_or(usual)
+    }
+
     /// `--k`.
     pub(crate) fn height(&self) -> usize {
         self.k.unwrap_or(4)
@@ -432,7 +439,9 @@ impl BenchArgs {
         };
         let ring = Ring(self.ring.unwrap_or(DEFAULT_MODULUS));
         let what = match self.name {
-            Name::Limits | Name::Start | Name::Araki | Name::Astra | Name::Li | Name::Ot => return Ok(None),
+            Name::Limits | Name::Start | Name::Araki | Name::Astra | Name::Li | Name::Ot | Name::Triples => {
+                return Ok(None);
+            }
             Name::And => What::And { count: layered(size(self.count, 1000 * depth, 100_000_000))?, depth },
             Name::Aes => What::Aes { count: size(self.count, 100, 100_000), shared_key: self.shared_key },
             Name::Mul => {
@@ -474,10 +483,10 @@ impl BenchArgs {
 
     /// Options that would be ignored are refused.
     fn refuse_what_does_not_apply(&self) -> Result<(), Failure> {
-        use Name::{Aes, And, Araki, Astra, Compare, Dot, Li, Matmul, Mul, Ot, Predict};
+        use Name::{Aes, And, Araki, Astra, Compare, Dot, Li, Matmul, Mul, Ot, Predict, Triples};
         let given: [(&str, bool, &[Name]); 18] = [
-            ("--count", self.count.is_some(), &[And, Aes, Mul, Dot, Matmul, Compare, Araki, Li, Ot]),
-            ("--k", self.k.is_some(), &[Ot]),
+            ("--count", self.count.is_some(), &[And, Aes, Mul, Dot, Matmul, Compare, Araki, Li, Ot, Triples]),
+            ("--k", self.k.is_some(), &[Ot, Triples]),
             ("--depth", self.depth.is_some(), &[And, Mul]),
             ("--shared-key", self.shared_key, &[Aes]),
             ("--window", self.window.bytes.is_some(), &[And, Aes, Compare, Predict]),

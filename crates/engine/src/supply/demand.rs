@@ -12,7 +12,7 @@ use tacit_program::plan::{Plan, Rows};
 pub enum Drawer {
     /// An input of the plan.
     Input(u32),
-    /// An operation, all its stages.
+    /// The operation at an address ([`Plan::op`]), all its stages: in a section that repeats, each turn's by itself.
     Op(u32),
     /// An output.
     Output(u32),
@@ -50,7 +50,7 @@ impl Demand {
         let mut layout = Layout::of(plan, arms);
         let inputs = (0..plan.inputs.len() as u32).map(|input| (Drawer::Input(input), 0));
         let outputs = (0..plan.outputs.len() as u32).map(|output| (Drawer::Output(output), 0));
-        let ops = (0..).zip(&plan.ops).map(|(index, op)| (Drawer::Op(index), op.region as usize));
+        let ops = (0..plan.op_count()).map(|at| (Drawer::Op(at), plan.op(at).region as usize));
         let mut own = Vec::new();
         for (drawer, region) in inputs.chain(ops).chain(outputs) {
             let region = layout.counted[region];
@@ -173,7 +173,9 @@ impl Branch {
         let mut most = Counts::new();
         for arm in self.arms.values() {
             let mut all = Counts::new();
-            arm.iter().for_each(|region| add(&mut all, &sizes[*region]));
+            for region in arm {
+                add(&mut all, &sizes[*region]);
+            }
             for (kind, count) in all {
                 let before = most.entry(kind).or_default();
                 *before = count.max(*before);
@@ -184,7 +186,9 @@ impl Branch {
 }
 
 fn add(to: &mut Counts, more: &Counts) {
-    more.iter().for_each(|(kind, count)| *to.entry(*kind).or_default() += count);
+    for (kind, count) in more {
+        *to.entry(*kind).or_default() += count;
+    }
 }
 
 /// Holds draws against their demand: no drawer draws anything twice, nor what isn't its own.

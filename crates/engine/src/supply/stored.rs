@@ -179,12 +179,11 @@ impl Supply for StoredSupply {
         let mut next = items.start;
         while next < items.end {
             let (block, end) = (next / per_block, items.end.min((next / per_block + 1) * per_block));
-            let stored = match blocks.read.remove(&block) {
-                Some(stored) => stored,
-                None => {
-                    let index = blocks.reserved.run().first + block;
-                    self.stock.lock().store.read(&mut blocks.reserved, index)?
-                }
+            let stored = if let Some(stored) = blocks.read.remove(&block) {
+                stored
+            } else {
+                let index = blocks.reserved.run().first + block;
+                self.stock.lock().store.read(&mut blocks.reserved, index)?
             };
             let within = next - block * per_block..end - block * per_block;
             append(kind, &stored, within, (next - items.start, items.end - items.start), &mut out)?;
@@ -237,7 +236,7 @@ fn append(
         parts.push(block.len());
     }
     let round = parts.iter().sum::<usize>() * kind.per_block() as usize;
-    if round == 0 || block.is_empty() || block.len() % round != 0 {
+    if round == 0 || block.is_empty() || !block.len().is_multiple_of(round) {
         return Err(Error::Supply(format!("a block of {kind} has {} bytes", block.len())));
     }
     let columns = block.len() / round * parts.len();
@@ -262,15 +261,20 @@ fn append(
 /// Nothing of it may be used before all parties have it on disk.
 ///
 /// # Errors
-/// The first failure, of the supply or of the store.
+/// [`Error::Refused`] for more than can be counted; else the first failure, of the supply or of the store.
 pub fn fill(
     supply: &mut dyn Supply,
     session: &mut Session,
     wanted: &[(SupplyKind, u64)],
     writer: &mut Writer<'_>,
 ) -> Result<(), Error> {
-    let whole = |&(kind, count): &(SupplyKind, u64)| (kind, count.next_multiple_of(kind.per_block()));
-    let mut left: Vec<(SupplyKind, u64)> = wanted.iter().map(whole).collect();
+    let whole = |&(kind, count): &(SupplyKind, u64)| {
+        let blocks = count.checked_next_multiple_of(kind.per_block());
+        blocks
+            .map(|count| (kind, count))
+            .ok_or_else(|| Error::Refused(format!("{count} {kind} are too many")))
+    };
+    let mut left = wanted.iter().map(whole).collect::<Result<Vec<(SupplyKind, u64)>, Error>>()?;
     let mut has_key = false;
     while left.iter().any(|(_, left)| *left > 0) {
         let now: Vec<_> = left.iter().map(|(kind, left)| (*kind, FILLED_AT_ONCE.min(*left))).collect();

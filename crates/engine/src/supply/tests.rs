@@ -82,6 +82,33 @@ fn ranges_stay_apart_unless_the_protocol_says_so_and_all_columns_are_in_one_arm(
     }
 }
 
+/// What repeats draws in each turn what it hasn't drawn before.
+#[test]
+fn every_turn_of_a_section_has_ranges_of_its_own() {
+    let mut builder = Builder::new();
+    let owner = builder.role("P0");
+    let [a, once, again] = [(); 3].map(|()| builder.bits(1, 2));
+    builder.input(owner, a);
+    let and = |builder: &mut Builder, dst| {
+        let [a, dst] = [a, dst].map(|reg| Rows::one(reg, 0));
+        builder.interact(OpKind::And { a, b: a, dst });
+    };
+    and(&mut builder, once);
+    builder.begin_section();
+    and(&mut builder, again);
+    builder.end_section(3, Vec::new());
+    builder.output(once, To::All);
+    builder.output(again, To::All);
+    let plan = builder.finish();
+    let demand = Demand::of(&plan, Arms::Apart, |drawer| match drawer {
+        Drawer::Op(_) => vec![(BITS, 5)],
+        _ => Vec::new(),
+    });
+    let ranges = (0..4).map(|op| demand.range(Drawer::Op(op), BITS));
+    assert!(ranges.eq([0..5, 5..10, 10..15, 15..20].map(Some)));
+    assert_eq!((demand.range(Drawer::Op(4), BITS), demand.counts().next()), (None, Some((BITS, 20))));
+}
+
 #[test]
 fn a_drawer_draws_its_own_items_once_in_any_order() {
     let demand = Demand::of(&branches(1), Arms::Shared, |drawer| match drawer {
@@ -213,9 +240,9 @@ fn a_check_without_a_verdict_is_the_last_one() {
             1 => {
                 let check = scope.begin(session).unwrap();
                 if fails {
-                    drop(check)
+                    drop(check);
                 } else {
-                    check.pass().unwrap()
+                    check.pass().unwrap();
                 }
                 None
             }

@@ -152,24 +152,7 @@ impl<'a> Lowering<'a> {
     fn run(mut self, reveal_everything: bool) -> Result<Lowered, ProgramError> {
         let program = self.program;
         spread::check(program, &self.scalings)?;
-        for visit in program.visits() {
-            let (id, node) = (visit.node, program.node(visit.node));
-            if !node.ty.secret {
-                continue;
-            }
-            self.begin(id);
-            if let Some(from) = program.taken(visit) {
-                self.take(id, from);
-            } else if node.operation == Operation::Step {
-                self.slice_of_step(visit, node.operands[0]);
-            } else if self.is_binary(node) {
-                self.binary(id, node);
-            } else {
-                let view = self.node(id, node);
-                self.views[id.index()] = Some(view);
-            }
-            self.offered()?;
-        }
+        self.nodes(0..program.nodes().len(), None)?;
         let mut outputs = Vec::new();
         for output in program.outputs() {
             let to = match &output.to {

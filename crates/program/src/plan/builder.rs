@@ -2,9 +2,10 @@
 
 use super::{
     Domain, Form, InputOp, Level, Local, Op, OpKind, Opening, OutputOp, Plan, PublicInput, Reg, Region,
-    Register, Rows, Stage, To, WINDOW, Width,
+    Register, Rows, Section, Slice, Stage, To, WINDOW, Width,
 };
 use crate::capabilities::{self, Feature, Features};
+use std::collections::BTreeSet;
 
 /// Builds a [`Plan`], step by step, in an order in which every register is written before it is read.
 #[derive(Debug, Default)]
@@ -22,9 +23,27 @@ pub struct Builder {
     /// That of the next operations.
     region: u32,
     levels: Vec<Level>,
+    sections: Vec<Section>,
+    /// Those that aren't ended, outer ones first.
+    open: Vec<Open>,
     outputs: Vec<OutputOp>,
     node: u32,
     needs: Features,
+    /// Operations so far, each as often as it is computed: the next one's address.
+    operations: u64,
+}
+
+/// A section that isn't ended.
+#[derive(Debug)]
+struct Open {
+    /// Its place among all sections.
+    index: usize,
+    /// The first register of its own.
+    registers: Reg,
+    /// How many operations were written before it.
+    ops: u32,
+    /// Registers made before it that it reads.
+    reads: BTreeSet<Reg>,
 }
 
 impl Builder {
@@ -148,6 +167,89 @@ impl Builder {
         self.ready[reg as usize] = self.ready[reg as usize].max(level);
     }
 
+    /// Begins a section: what is added from now on is computed in each of its turns, in levels of its own, until
+    /// [`end_section`](Self::end_section).
+    pub fn begin_section(&mut self) {
+        let first = self.ready.iter().copied().max().unwrap_or(0).max(self.levels.len());
+        self.level(first);
+        let index = self.sections.len();
+        let (registers, ops) = (self.registers.len() as Reg, self.ops.len() as u32);
+        self.sections.push(Section {
+            levels: first..first,
+            addresses: self.operations as u32..self.operations as u32,
+            ops: 0,
+            times: 0,
+            carry: Vec::new(),
+            slices: Vec::new(),
+            kept: Vec::new(),
+        });
+        self.open.push(Open { index, registers, ops, reads: BTreeSet::new() });
+    }
+
+    /// In a section: lets every turn begin with a copy from a register that was made before it, each turn `stride`
+    /// elements further than the one before.
+    ///
+    /// # Panics
+    /// If no section was begun.
+    pub fn slice(&mut self, step: Local, stride: isize) {
+        let index = self.open.last().expect("a slice stands in a section").index;
+        let first = self.sections[index].levels.start;
+        step.reads().into_iter().for_each(|reg| self.touch(reg, first));
+        self.ready[step.writes() as usize] = first;
+        self.sections[index].slices.push(Slice { step, stride });
+    }
+
+    /// Ends a section of so many turns. `carry` are copies of what a turn makes to registers that were made and written
+    /// before the section: no copy reads what another one writes.
+    ///
+    /// # Panics
+    /// If no section was begun, or it has fewer than two turns, or a copy reads what one writes.
+    pub fn end_section(&mut self, times: u32, carry: Vec<Local>) {
+        assert!(times > 1, "a section has turns");
+        let written: Vec<Reg> = carry.iter().map(Local::writes).collect();
+        assert!(
+            carry.iter().all(|step| !step.reads().iter().any(|reg| written.contains(reg))),
+            "in any order"
+        );
+        let Open { index, registers, ops, mut reads } = self.open.pop().expect("a section was begun");
+        let end = self.levels.len();
+        for step in &carry {
+            reads.extend(step.reads().into_iter().chain([step.writes()]));
+            self.ready[step.writes() as usize] = end;
+        }
+        for reg in reads {
+            // The next turn reads it again.
+            self.touch(reg, end);
+        }
+        let section = &mut self.sections[index];
+        section.levels.end = end;
+        section.addresses.end = self.operations as u32;
+        let turn = self.operations - u64::from(section.addresses.start);
+        section.ops = self.ops.len() as u32 - ops;
+        (section.times, section.carry) = (times, carry);
+        // Those that live on are known when the plan is finished.
+        section.kept = (registers..self.registers.len() as Reg).collect();
+        self.operations = self.operations.saturating_add(turn.saturating_mul(u64::from(times - 1)));
+    }
+
+    /// Operations so far, each as often as it is computed.
+    pub fn operations(&self) -> u64 {
+        self.operations
+    }
+
+    /// The first level from `level` on where so many levels are those of the section that is open, if one is, and of none
+    /// that is ended.
+    fn outside(&self, level: usize, stages: usize) -> usize {
+        let inner = self.open.last().map_or(0, |open| open.index + 1);
+        let mut level = level.max(self.floor());
+        for section in &self.sections[inner..] {
+            if level < section.levels.end && level + stages > section.levels.start {
+                level = section.levels.end;
+            }
+        }
+        level
+    }
+
     /// Adds a local step.
     ///
     /// # Panics
@@ -173,6 +275,7 @@ impl Builder {
         for reg in step.reads() {
             level = level.max(self.ready[reg as usize]);
         }
+        level = self.outside(level, 1);
         for reg in step.reads() {
             self.touch(reg, level);
         }
@@ -206,7 +309,10 @@ impl Builder {
         let writes = kind.writes();
         let first = reads.iter().chain(&writes).map(|&reg| self.ready[reg as usize]).max().unwrap_or(0);
         let stages = kind.stages();
-        let op = self.ops.len() as u32;
+        let first = self.outside(first, stages.into());
+        let op =
+            u32::try_from(self.operations).expect("a plan has fewer operations than there are addresses");
+        self.operations += 1;
         self.ops.push(Op { kind, node: self.node, region: self.region });
         for stage in 0..stages {
             self.level(first + stage as usize).stages.push(Stage { op, stage });
@@ -221,8 +327,12 @@ impl Builder {
     }
 
     /// The finished plan.
+    ///
+    /// # Panics
+    /// If a section isn't ended.
     pub fn finish(mut self) -> Plan {
-        let last = self.ready.iter().zip(&self.registers).map(|(&ready, _)| ready).max().unwrap_or(0);
+        assert!(self.open.is_empty(), "a section isn't ended");
+        let last = self.ready.iter().chain(&self.used).copied().max().unwrap_or(0);
         if !self.registers.is_empty() {
             self.level(last);
         }
@@ -233,7 +343,12 @@ impl Builder {
                 self.levels[level].free.push(reg);
             }
         }
-        while self.levels.last().is_some_and(|level| level.local.is_empty() && level.stages.is_empty()) {
+        for section in &mut self.sections {
+            section.kept.retain(|&reg| kept.contains(&reg) || self.used[reg as usize] >= section.levels.end);
+        }
+        let sections = self.sections.iter().map(|section| section.levels.end).max().unwrap_or(0);
+        let is_empty = |level: &Level| level.local.is_empty() && level.stages.is_empty();
+        while self.levels.len() > sections && self.levels.last().is_some_and(is_empty) {
             self.levels.pop();
         }
         Plan {
@@ -244,6 +359,7 @@ impl Builder {
             ops: self.ops,
             regions: self.regions,
             levels: self.levels,
+            sections: self.sections,
             outputs: self.outputs,
             needs: self.needs,
             window: WINDOW,
@@ -276,11 +392,19 @@ impl Builder {
         self.needs = self.needs.with(capabilities::of_domain(register.domain));
         self.registers.push(register);
         self.ready.push(0);
-        self.used.push(0);
+        self.used.push(self.floor());
         self.registers.len() as Reg - 1
     }
 
+    /// The first level that the open section may use.
+    fn floor(&self) -> usize {
+        self.open.last().map_or(0, |open| self.sections[open.index].levels.start)
+    }
+
     fn touch(&mut self, reg: Reg, level: usize) {
+        for open in self.open.iter_mut().filter(|open| reg < open.registers) {
+            open.reads.insert(reg);
+        }
         let used = &mut self.used[reg as usize];
         *used = (*used).max(level);
     }

@@ -7,7 +7,7 @@ use proptest::test_runner::TestRng;
 
 use crate::plan::{
     Domain, Form, Layout, Local, MatrixShape, Modulus, OpKind, Opening, Operand, OutputOp, Plan, Public, Reg,
-    Rows, SECOND_COMPONENT,
+    Rows, SECOND_COMPONENT, Section,
 };
 use crate::value::words_of;
 
@@ -37,13 +37,17 @@ impl<'a> Clear<'a> {
             clear.write(input.reg, 0, words);
         }
         let mut pending = HashMap::new();
-        for level in &plan.levels {
+        for visit in plan.visits() {
+            for (section, turn) in &visit.begins {
+                clear.begin_turn(section, *turn);
+            }
+            let level = visit.level;
             for step in &level.local {
                 clear.local(step);
             }
             let mut done = Vec::new();
-            for stage in &level.stages {
-                let kind = &plan.ops[stage.op as usize].kind;
+            for stage in visit.stages() {
+                let kind = &plan.op(stage.op).kind;
                 if stage.stage == 0 {
                     let results = clear.begin(kind);
                     pending.insert(stage.op, results);
@@ -55,9 +59,7 @@ impl<'a> Clear<'a> {
             for (rows, words) in done {
                 clear.write_rows(rows, &words);
             }
-            for &reg in &level.free {
-                clear.registers[reg as usize] = None;
-            }
+            level.free.iter().for_each(|&reg| clear.free(reg));
         }
         let limbs = |output: &OutputOp| {
             let read = clear.read(output.reg);
@@ -75,6 +77,20 @@ impl<'a> Clear<'a> {
             words.into_iter().flat_map(|word| words_of(word as i128).into_iter().take(limbs)).collect()
         };
         plan.outputs.iter().map(limbs).collect()
+    }
+
+    fn begin_turn(&mut self, section: &Section, turn: u32) {
+        if turn > 0 {
+            section.carry.iter().for_each(|step| self.free(step.writes()));
+            section.carry.iter().for_each(|step| self.local(step));
+            section.kept.iter().for_each(|&reg| self.free(reg));
+        }
+        section.slices.iter().for_each(|slice| self.local(&slice.of_turn(turn)));
+    }
+
+    fn free(&mut self, reg: Reg) {
+        self.registers[reg as usize] = None;
+        self.addends.remove(&reg);
     }
 
     fn begin(&mut self, kind: &OpKind) -> Vec<(Rows, Vec<u128>)> {

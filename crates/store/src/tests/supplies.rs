@@ -115,7 +115,9 @@ fn what_one_has_read_is_overwritten_and_what_others_reserved_is_not() {
             store.put_away(&lanes[3]).unwrap();
         }
     }
-    lanes.iter().for_each(|reserved| store.put_away(reserved).unwrap());
+    for reserved in &lanes {
+        store.put_away(reserved).unwrap();
+    }
     let left = fs::read_dir(place.store().join(A.to_string())).unwrap();
     let left = left.map(|file| file.unwrap().file_name().into_string().unwrap());
     assert_eq!(left.filter(|name| name.starts_with("material-")).count(), 2, "the key and a bit");

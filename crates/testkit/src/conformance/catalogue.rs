@@ -140,7 +140,7 @@ pub(crate) fn circuit() -> Arc<Circuit> {
 /// A name, and how to build the operation.
 type Sample = (&'static str, fn(&mut Operands) -> Result<NodeId, ProgramError>);
 
-static SAMPLES: [Sample; 37] = [
+static SAMPLES: [Sample; 38] = [
     ("input", Operands::a),
     ("input_bits", |o| o.bits(0)),
     ("circuit", |o| {
@@ -297,6 +297,18 @@ static SAMPLES: [Sample; 37] = [
         let taken = o.build.index(turned, &[backwards, Index::Ellipsis])?;
         let flat = o.build.reshape(taken, &[-1])?;
         o.build.mul_raw(flat, flat)
+    }),
+    ("repeat", |o| {
+        let (rows, is_ranged) = (o.rows(), o.numbers.range.is_some());
+        let (a, b) = (o.shaped(0, &[3, rows])?, o.shaped(1, &[rows])?);
+        let made = o.build.repeat(3, &[b, b], &[a], |build, states, steps| {
+            let next = build.repeat(2, &[states[0]], &[], |build, inner, _| {
+                let (a, b) = (inner[0], steps[0]);
+                Ok(vec![if is_ranged { build.maximum(a, b) } else { build.mul_raw(a, b) }?])
+            })?;
+            Ok(vec![next[0], states[0]])
+        })?;
+        o.build.stack(&made, 0)
     }),
 ];
 

@@ -6,7 +6,7 @@ use std::ops::Range;
 
 use tacit_net::Phase;
 use tacit_program::cost::{Flow, Step};
-use tacit_program::plan::{OpKind, Plan, Stage};
+use tacit_program::plan::{Level, OpKind, Plan, Stage};
 use tacit_program::{Program, Recipient};
 
 use super::Subject;
@@ -17,8 +17,9 @@ use crate::{Case, Draws, Ending, Rng, generate};
 const LENGTHS: [usize; 9] = [1, 2, 7, 8, 9, 63, 64, 65, 513];
 
 /// Operations that are several in a row.
-const CHAINS: [&str; 10] =
-    ["minimum", "maximum", "max", "argmax", "argmin", "absolute", "relu", "scale", "divide", "weigh"];
+const CHAINS: [&str; 11] = [
+    "minimum", "maximum", "max", "argmax", "argmin", "absolute", "relu", "scale", "divide", "weigh", "repeat",
+];
 
 /// Payload bytes by phase, sender and receiver.
 type Bytes = BTreeMap<(Phase, usize, usize), u64>;
@@ -77,9 +78,9 @@ pub fn check(subject: &Subject, program: &Program, what: &str) -> (usize, usize)
 pub fn check_case(mut case: Case, what: &str) -> (usize, usize) {
     case.in_step = true;
     let run = case.run(&Draws::fixed(4));
-    let levels = case.plan.levels.iter();
     let speaks = |op: &_, stage| case.protocol.has_online_messages(op, stage);
-    let depth = levels.map(|level| tacit_engine::rounds(&case.plan, &level.stages, speaks) as usize).sum();
+    let rounds = |level: &Level| tacit_engine::rounds(&case.plan, &level.stages, speaks);
+    let depth = case.plan.counted_levels().map(|(level, times)| (times * rounds(level)) as usize).sum();
     assert!(
         run.outcomes()[..case.parties()].iter().all(|outcome| outcome.rounds as usize == depth),
         "{what}"
@@ -122,15 +123,15 @@ pub fn check_over(subject: &Subject, program: &Program, medium: Medium, what: &s
 /// every level where results are converted a chain may be one shorter; a single operation's is exact.
 fn slack(plan: &Plan) -> usize {
     let converts = |stage: &Stage| {
-        let kind = &plan.ops[stage.op as usize].kind;
+        let kind = &plan.op(stage.op).kind;
         matches!(
             kind,
             OpKind::Split { .. } | OpKind::Inject { .. } | OpKind::Shift { .. } | OpKind::Msb { .. }
         )
     };
     let first = |stage: &&Stage| stage.stage == 0;
-    let levels = plan.levels.iter().skip(1);
-    levels.filter(|level| level.stages.iter().filter(first).any(converts)).count()
+    let levels = plan.visits().skip(1);
+    levels.filter(|visit| visit.level.stages.iter().filter(first).any(converts)).count()
 }
 
 fn case(subject: &Subject, program: &Program) -> Case {
@@ -167,8 +168,8 @@ fn declared(case: &Case) -> Bytes {
     let giving = (case.parties()..case.endpoints()).filter(|&client| case.roles().gives(plan, client));
     giving.for_each(|client| add(case.price(Step::Seeds { client })));
     plan.inputs.iter().for_each(|input| add(case.price(Step::Input(input))));
-    for stage in plan.levels.iter().flat_map(|level| &level.stages) {
-        let op = &plan.ops[stage.op as usize];
+    for stage in plan.visits().flat_map(|visit| visit.stages().collect::<Vec<_>>()) {
+        let op = plan.op(stage.op);
         for layer in op.kind.layers(stage.stage) {
             add(case.price(Step::Stage { op, stage: layer }));
         }
@@ -184,8 +185,8 @@ fn declared(case: &Case) -> Bytes {
 /// What the protocol says of every stage of every operation: (operation, stage, from, to).
 fn by_stage(case: &Case) -> BTreeMap<(u32, u32, usize, usize), u64> {
     let mut bytes = BTreeMap::new();
-    for stage in case.plan.levels.iter().flat_map(|level| &level.stages) {
-        let op = &case.plan.ops[stage.op as usize];
+    for stage in case.plan.visits().flat_map(|visit| visit.stages().collect::<Vec<_>>()) {
+        let op = case.plan.op(stage.op);
         for layer in op.kind.layers(stage.stage) {
             let sent = case.price(Step::Stage { op, stage: layer });
             for (_, flow) in sent.into_iter().filter(|(phase, _)| *phase == Phase::Online) {

@@ -32,8 +32,8 @@ use tacit_program::plan::{self, OpKind, To, Width};
 use tacit_program::{Feature, Modulus, Program, Recipient};
 use tacit_session::step;
 
-use super::Subject;
 use super::catalogue::{self, Numbers};
+use super::{Cut, Subject};
 use crate::sample::{BitRow, Flaw, Sample};
 use crate::{Case, Draws, Fate, Interceptor, Rng, Run, generate};
 use view::View;
@@ -69,6 +69,15 @@ pub fn operation(subject: &Subject, name: &str) {
     // Rings of eight bits are enough to tell, and small enough for hundreds of runs; with two elements there is
     // one that isn't the first.
     operation_on(subject, name, Numbers::int(3), 2);
+}
+
+/// The same for all that one coalition sees, however much else the subject tries.
+///
+/// # Panics
+/// If a view tells something.
+pub fn operation_seen(subject: &Subject, name: &str, corrupt: &[usize]) {
+    let all = Subject { one_in: 1, baseline: subject.baseline.clone(), ..*subject };
+    operation_seen_by(&all, name, (Numbers::int(3), 2), &[corrupt.to_vec()], all.cut());
 }
 
 /// The same for all operations of the catalogue, for a protocol whose tests try only some of them each time.
@@ -254,7 +263,17 @@ fn on_instances(circuit: &Arc<Circuit>, owner: &str, instances: usize) -> Progra
 
 /// Leaves out what isn't defined for such numbers.
 fn operation_on(subject: &Subject, name: &str, numbers: Numbers, len: usize) {
-    let (mut rng, mut cut) = (Rng::new(6), subject.cut());
+    operation_seen_by(subject, name, (numbers, len), &subject.coalitions(), subject.cut());
+}
+
+fn operation_seen_by(
+    subject: &Subject,
+    name: &str,
+    (numbers, len): (Numbers, usize),
+    coalitions: &[Vec<usize>],
+    mut cut: Cut,
+) {
+    let mut rng = Rng::new(6);
     let among_all = (["P1", "alice"], Recipient::All, [Conduct::Honest; 2]);
     let for_clients =
         (["alice", "bob"], Recipient::Role("carol".into()), [Conduct::FixedFlips, Conduct::RandomFlips]);
@@ -271,18 +290,18 @@ fn operation_on(subject: &Subject, name: &str, numbers: Numbers, len: usize) {
                 continue;
             }
             let other = opens.then(|| with_other_inputs(subject, &program, &case, &mut rng));
-            for corrupt in subject.coalitions() {
+            for corrupt in coalitions {
                 if !cut.takes() {
                     continue;
                 }
                 let seen = match &other {
                     Some(other) => check_alike(
                         subject,
-                        [&case, &with_own_inputs(other, &case, &corrupt)],
-                        &corrupt,
+                        [&case, &with_own_inputs(other, &case, corrupt)],
+                        corrupt,
                         conduct,
                     ),
-                    None => check(subject, &case, &corrupt, conduct),
+                    None => check(subject, &case, corrupt, conduct),
                 };
                 if let Err(leak) = seen {
                     panic!(

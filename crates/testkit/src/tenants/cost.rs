@@ -98,8 +98,8 @@ pub(super) fn checks(plan: &Plan, parties: usize, authenticated: bool) -> Checks
     let others = (0..parties).filter(|&party| party != FIRST);
     checks.round(Phase::Offline, others.map(receipt).collect());
     if authenticated {
-        let times = plan.checks() + output_groups(plan).len();
-        checks.extend(macs::cost(parties, times as u64));
+        let times = plan.checks() + output_groups(plan).len() as u64;
+        checks.extend(macs::cost(parties, times));
     } else {
         checks.round(Phase::Verify, to_all(COUNT_BITS, parties));
     }

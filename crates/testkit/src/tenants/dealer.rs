@@ -239,7 +239,9 @@ impl Dealer {
     ) -> Vec<Buffer> {
         let sum = |vector: usize| {
             let mut sum = own[vector].clone();
-            others.iter().for_each(|shares| add_assign(shapes[vector], &mut sum, &shares[vector]));
+            for shares in others {
+                add_assign(shapes[vector], &mut sum, &shares[vector]);
+            }
             sum
         };
         let mut sums: Vec<Buffer> = (0..shapes.len()).map(sum).collect();
@@ -259,7 +261,9 @@ impl Dealer {
             _ => return sums,
         };
         own[last].clone_from(&value);
-        others.iter().for_each(|shares| sub_assign(shapes[last], &mut own[last], &shares[last]));
+        for shares in others {
+            sub_assign(shapes[last], &mut own[last], &shares[last]);
+        }
         sums[last] = value;
         sums
     }
@@ -273,7 +277,9 @@ impl Dealer {
         for (vector, value) in values.iter().enumerate() {
             own[vector].bytes_mut().fill(0);
             self.keys.iter().for_each(|key| key.add_times(shapes[vector], value, &mut own[vector]));
-            others.iter().for_each(|shares| sub_assign(shapes[vector], &mut own[vector], &shares[vector]));
+            for shares in &others {
+                sub_assign(shapes[vector], &mut own[vector], &shares[vector]);
+            }
         }
         own
     }

@@ -47,7 +47,7 @@ pub(super) struct AdditiveEngine {
     /// The coin for outputs, where a mistake has it tossed early.
     pub(super) early_coin: Option<Vec<u8>>,
     /// Checks that the plan still asks for.
-    checks: usize,
+    checks: u64,
 }
 
 impl AdditiveEngine {
@@ -209,12 +209,12 @@ impl Engine for AdditiveEngine {
     }
 
     fn has_online_messages(&self, op: u32, _: u32) -> bool {
-        has_messages(&self.plan.ops[op as usize].kind)
+        has_messages(&self.plan.op(op).kind)
     }
 
     fn begin(&mut self, job: &Job) -> Result<(), Error> {
         let plan = self.plan.clone();
-        match &plan.ops[job.op as usize].kind {
+        match &plan.op(job.op).kind {
             &OpKind::And { a, b, dst } => self.and_begin(job, a, b, dst),
             &OpKind::Mul { a, b, dst } => self.mul_begin(job, a, b, dst),
             &OpKind::MatMul { a, b, shape, dst } => self.matmul_begin(job, a, b, shape, dst),
@@ -241,7 +241,7 @@ impl Engine for AdditiveEngine {
     }
 
     fn arrived(&mut self, job: &Job) -> Result<bool, Error> {
-        let kind = &self.plan.ops[job.op as usize].kind;
+        let kind = &self.plan.op(job.op).kind;
         if !has_messages(kind) || matches!(kind, OpKind::MatMul { .. }) && !job.last {
             return Ok(true);
         }
@@ -255,7 +255,7 @@ impl Engine for AdditiveEngine {
 
     fn finish(&mut self, job: &Job) -> Result<(), Error> {
         let plan = self.plan.clone();
-        match &plan.ops[job.op as usize].kind {
+        match &plan.op(job.op).kind {
             &OpKind::And { dst, .. } => self.and_finish(job, dst),
             &OpKind::Mul { dst, .. } => self.mul_finish(job, dst),
             &OpKind::MatMul { dst, .. } => self.matmul_finish(job, dst),

@@ -121,14 +121,11 @@ impl Macs {
     /// A linear step on shares of MACs.
     pub(super) fn local(&mut self, step: &Local) -> Result<(), Error> {
         self.bank.run(step, &mut || Ok(()))?;
-        match step {
-            Local::Constant { value, dst } | Local::AddPublic { c: value, dst, .. } => {
-                if !self.bank.shape(*dst).public {
-                    let value = self.bank.public_value(value, *dst);
-                    self.add_times_to(*dst, &value);
-                }
-            }
-            _ => {}
+        if let Local::Constant { value, dst } | Local::AddPublic { c: value, dst, .. } = step
+            && !self.bank.shape(*dst).public
+        {
+            let value = self.bank.public_value(value, *dst);
+            self.add_times_to(*dst, &value);
         }
         Ok(())
     }

@@ -83,7 +83,7 @@ impl AdditiveEngine {
 
     /// The first of some jobs that is finished: a circuit's last layer only begins.
     fn key(&self, jobs: &[Job]) -> (u32, u32, u32) {
-        let ends = |job: &&Job| match &self.plan.ops[job.op as usize].kind {
+        let ends = |job: &&Job| match &self.plan.op(job.op).kind {
             OpKind::Circuit { circuit, .. } => job.stage == circuit.depth(),
             _ => false,
         };

@@ -152,7 +152,7 @@ impl Contents {
 fn contents(case: &Case, delivery: &Delivery) -> Option<Contents> {
     let (plan, at) = (&case.plan, delivery.at);
     let (stage, flows, element) = if let Some((op, stage)) = delivery.stage(plan) {
-        let op = &plan.ops[op as usize];
+        let op = &plan.op(op);
         let domain = match &op.kind {
             OpKind::And { .. } | OpKind::Split { .. } | OpKind::Msb { .. } | OpKind::Circuit { .. } => {
                 Domain::Bits
@@ -177,8 +177,8 @@ fn contents(case: &Case, delivery: &Delivery) -> Option<Contents> {
 
 /// Operations of the levels from the first one on before which all is checked.
 fn after_first_check(case: &Case) -> Vec<u32> {
-    let levels = case.plan.levels.iter().skip_while(|level| !case.plan.opens_verified(level));
-    levels.flat_map(|level| &level.stages).map(|stage| stage.op).collect()
+    let visits = case.plan.visits().skip_while(|visit| !case.plan.opens_verified(visit.level));
+    visits.flat_map(|visit| visit.stages().collect::<Vec<_>>()).map(|stage| stage.op).collect()
 }
 
 fn padding_is_zero(payload: &[u8], bits: usize) -> bool {

@@ -51,9 +51,9 @@ const MANY: usize = 1 << 14;
 /// A node's elements as bits: a walk over a register of one row, whose last axis is the bits of an element.
 #[derive(Clone, Debug)]
 pub(in crate::lower) struct Number {
-    reg: Reg,
-    layout: Layout,
-    signed: bool,
+    pub(in crate::lower) reg: Reg,
+    pub(in crate::lower) layout: Layout,
+    pub(in crate::lower) signed: bool,
 }
 
 impl Number {
@@ -79,7 +79,7 @@ impl Number {
         Self { layout: self.layout.transpose(&[axes, &[self.rank()]].concat()), ..*self }
     }
 
-    pub(in crate::lower) fn slice(&self, spans: &[Span]) -> Self {
+    fn slice(&self, spans: &[Span]) -> Self {
         let bits = Span { start: 0, step: 1, count: self.format().bits };
         Self { layout: self.layout.slice(&[spans, &[bits]].concat()), ..*self }
     }
@@ -263,7 +263,7 @@ impl<'a> Lowering<'a> {
         Number::whole(dst, shape, Format { bits: 1, signed })
     }
 
-    pub(in crate::lower) fn reshaped(&mut self, number: &Number, shape: &[usize]) -> Number {
+    fn reshaped(&mut self, number: &Number, shape: &[usize]) -> Number {
         let full = [shape, &[number.format().bits]].concat();
         match number.layout.reshape(&full) {
             Some(layout) => Number { layout, ..*number },

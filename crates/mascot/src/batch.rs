@@ -1,0 +1,77 @@
+//! A batch of triples (MASCOT, protocol 4).
+//!
+//! | step | sent to each other party | waits for |
+//! | --- | --- | --- |
+//! | Multiply | OTs with their own checks; a difference for each OT | OTs that have passed |
+//! | Combine | commitment and opening of a coin: `r`, `r^` | all differences |
+//! | Authenticate | MAC messages for `a`, `b`, `c`, `a^`, `c^` and a mask | `r`, `r^` |
+//! | | commitment and opening of a coin | all MAC messages |
+//! | | `y`, and the check of its MAC | that coin |
+//! | Sacrifice | commitment and opening of a coin: `s` | that check |
+//! | | shares of `rho`, and the check of all MACs | `s` |
+//! | | that this party accepts | that check |
+//!
+//! A triple is handed out when all parties have accepted its batch.
+
+use crate::authenticate::{Link, authenticate};
+use crate::coins::Coins;
+use crate::combine::{PARTS, combine};
+use crate::key::MacKey;
+use crate::multiply::multiply;
+use crate::planted::{Mistake, planted, tap};
+use crate::sacrifice::{coin, sacrifice};
+use crate::secret::Secret;
+use crate::shares::{Shares, Triples};
+use tacit_kernel::Element;
+use tacit_ot::Ot;
+use tacit_session::{Error, Session};
+
+/// Steps of a batch that have a number of their own.
+pub(crate) const STEPS: usize = 8;
+
+/// Makes `count` triples. All but that all accept.
+pub(crate) fn batch(
+    session: &mut Session,
+    ot: &mut Ot,
+    links: &mut [Link],
+    key: &MacKey,
+    ops: [u32; STEPS],
+    count: usize,
+) -> Result<Triples, Error> {
+    let [ots, differences, macs, sums, made, shares, checked, _] = ops;
+    let mut early = None;
+    if planted(Mistake::CombinedEarly) {
+        early = Some(Coins::toss(session)?);
+    }
+    let products = multiply(session, ot, [ots, differences], count)?;
+    let mut coins = match early {
+        Some(coins) => coins,
+        None => Coins::toss(session)?,
+    };
+    let mut own = combine(&products, &mut coins);
+    drop(products);
+    let mut early = None;
+    if planted(Mistake::SacrificedEarly) {
+        early = Some(coin(session)?);
+    }
+    tap("authenticated", &mut own);
+    let counts = vec![PARTS * count; session.parties()];
+    let by_owner = authenticate(session, links, key, [macs, sums, made], &own, &counts)?;
+    let all = Shares { values: own, macs: sum(&by_owner, PARTS * count) };
+    let s = match early {
+        Some(s) => s,
+        None => coin(session)?,
+    };
+    sacrifice(session, key, [shares, checked], s, &all, count)
+}
+
+/// The MACs of sums of everybody's values, without the masks.
+fn sum(by_owner: &[Secret], count: usize) -> Secret {
+    let mut sums = Secret::zeros(count);
+    for macs in by_owner {
+        for (sum, mac) in sums.iter_mut().zip(&**macs) {
+            *sum = sum.wrapping_add(*mac);
+        }
+    }
+    sums
+}

@@ -1,0 +1,48 @@
+//! Two random combinations of each triple's products (MASCOT, protocol 4, Combine).
+//!
+//! A corrupt party that used another `b` for some bits of an honest one's `a` learns by the triple's passing that it guessed
+//! those bits. So `a` has tau elements, and the triple's is `<a, r>` with random `r` that nobody knew before: guessed bits of
+//! `a` say nothing of that. With another `r^` the same products give a second triple of the same `b`, for the sacrifice.
+//!
+//! **Order.** A party commits to the coin that `r` and `r^` come from when it has all messages of Multiply.
+
+use crate::coins::Coins;
+use crate::multiply::{Products, TAU};
+use crate::planted::{Mistake, planted};
+use crate::secret::Secret;
+use std::ops::Range;
+use tacit_kernel::Element;
+use tacit_kernel::field::Fp128;
+
+/// Parts of a combined triple: `a`, `b`, `c`, `a^`, `c^`.
+pub(crate) const PARTS: usize = 5;
+
+/// Where a part of `count` combined triples is in the list of all.
+pub(crate) fn part(part: usize, count: usize) -> Range<usize> {
+    part * count..(part + 1) * count
+}
+
+/// This party's shares of all `a`, then all `b`, `c`, `a^` and `c^`.
+pub(crate) fn combine(products: &Products, coins: &mut Coins) -> Secret {
+    let count = products.b.len();
+    let mut all = Secret::zeros(PARTS * count);
+    all[part(1, count)].copy_from_slice(&products.b);
+    let factors = products.a.as_chunks::<TAU>().0.iter().zip(products.c.as_chunks::<TAU>().0);
+    for (at, (a, c)) in factors.enumerate() {
+        let mut weights = [[Fp128::ZERO; TAU]; 2];
+        coins.fill(weights.as_flattened_mut());
+        if planted(Mistake::NotCombined) {
+            weights = [0, 1].map(|one| std::array::from_fn(|h| Fp128::from_u128(u128::from(h == one))));
+        }
+        let [r, other] = weights;
+        all[at] = inner(a, &r);
+        all[2 * count + at] = inner(c, &r);
+        all[3 * count + at] = inner(a, &other);
+        all[4 * count + at] = inner(c, &other);
+    }
+    all
+}
+
+fn inner(x: &[Fp128; TAU], y: &[Fp128; TAU]) -> Fp128 {
+    x.iter().zip(y).fold(Fp128::ZERO, |sum, (x, y)| sum.wrapping_add(x.wrapping_mul(*y)))
+}

@@ -1,0 +1,36 @@
+//! A party's share of the MAC key.
+
+use tacit_kernel::Element;
+use tacit_kernel::field::Fp128;
+use tacit_session::{Error, Session};
+use zeroize::{Zeroize, ZeroizeOnDrop, Zeroizing};
+
+/// `Delta^(i)`: uniform, fixed in the setup, wiped when dropped, never printed. It chooses base OTs of its own and is no
+/// other secret's part.
+#[derive(Zeroize, ZeroizeOnDrop)]
+pub(crate) struct MacKey(u128);
+
+impl std::fmt::Debug for MacKey {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("MacKey")
+    }
+}
+
+impl MacKey {
+    /// A random one.
+    pub(crate) fn draw(session: &mut Session) -> Result<Self, Error> {
+        let mut bytes = Zeroizing::new([0; 16]);
+        session.entropy().fill(bytes.as_mut())?;
+        Ok(Self(Fp128::from_u128(u128::from_le_bytes(*bytes)).to_u128()))
+    }
+
+    /// The share.
+    pub(crate) fn share(&self) -> Fp128 {
+        Fp128::from_u128(self.0)
+    }
+
+    /// The share as a word, by whose bits base OTs choose.
+    pub(crate) fn bits(&self) -> u128 {
+        self.0
+    }
+}

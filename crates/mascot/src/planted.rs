@@ -1,0 +1,85 @@
+//! Mistakes of published MASCOT code, planted by tests that show that attackers then get through.
+//!
+//! Only tests have the feature `planted`, and this crate's own; elsewhere nothing is planted, and nothing of this is left
+//! in the code.
+//!
+//! A corrupt party that plays its own code with other numbers has them by a [`set_tap`]. Taps are no mistakes: whoever is
+//! corrupt has its own memory.
+
+#[cfg(all(feature = "planted", not(debug_assertions)))]
+compile_error!(
+    "the feature \"planted\" breaks the protocol on purpose: it is for tests with debug assertions alone"
+);
+
+use tacit_kernel::field::Fp128;
+
+/// A mistake.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(not(any(test, feature = "planted")), allow(unreachable_pub))]
+pub enum Mistake {
+    /// The first of a triple's products is taken for its own, the second one for what is sacrificed: nothing is combined.
+    NotCombined,
+    /// The coin that combines leaves before the last message of Multiply has come.
+    CombinedEarly,
+    /// MACs aren't checked when they are made.
+    AuthenticatedUnchecked,
+    /// The coin of that check leaves before the last MAC message has come.
+    AuthenticatedEarly,
+    /// The coin of the sacrifice is tossed before shares are authenticated.
+    SacrificedEarly,
+    /// Opened values aren't compared.
+    OpenedUncompared,
+    /// What is left of the MACs is opened together with the commitment to it, and commitments aren't compared.
+    OpenedWithCommitment,
+    /// What is left of the MACs may be anything.
+    MacsUnchecked,
+}
+
+#[cfg(any(test, feature = "planted"))]
+type Tap = Box<dyn FnMut(&'static str, &mut [Fp128])>;
+
+#[cfg(any(test, feature = "planted"))]
+thread_local! {
+    static PLANTED: std::cell::Cell<&'static [Mistake]> = const { std::cell::Cell::new(&[]) };
+    static TAP: std::cell::RefCell<Option<Tap>> = const { std::cell::RefCell::new(None) };
+}
+
+/// Plants mistakes in what this thread does, and takes out those from before.
+#[cfg(any(test, feature = "planted"))]
+pub fn plant(mistakes: &'static [Mistake]) {
+    PLANTED.set(mistakes);
+}
+
+/// Lets `tap` see and change what the party whose thread this is computes with: `authenticated` (its shares of a batch,
+/// before it has them authenticated), `coin` (that of the sacrifice), `opened` (its shares, before it sends them), `sigma`
+/// (before it commits to it).
+#[cfg(any(test, feature = "planted"))]
+pub fn set_tap(tap: impl FnMut(&'static str, &mut [Fp128]) + 'static) {
+    TAP.set(Some(Box::new(tap)));
+}
+
+/// Whether a mistake is planted.
+#[cfg(any(test, feature = "planted"))]
+pub(crate) fn planted(mistake: Mistake) -> bool {
+    PLANTED.get().contains(&mistake)
+}
+
+/// None is.
+#[cfg(not(any(test, feature = "planted")))]
+pub(crate) const fn planted(_: Mistake) -> bool {
+    false
+}
+
+/// Shows elements to whoever looks.
+#[cfg(any(test, feature = "planted"))]
+pub(crate) fn tap(what: &'static str, elements: &mut [Fp128]) {
+    TAP.with_borrow_mut(|tap| {
+        if let Some(tap) = tap {
+            tap(what, elements);
+        }
+    });
+}
+
+/// Nobody looks.
+#[cfg(not(any(test, feature = "planted")))]
+pub(crate) const fn tap(_: &'static str, _: &mut [Fp128]) {}

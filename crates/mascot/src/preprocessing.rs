@@ -1,0 +1,184 @@
+//! One party's part in the preprocessing: what is kept between batches, and what can be asked for.
+
+use crate::authenticate::{Link, authenticate};
+use crate::batch::{STEPS, batch};
+use crate::key::MacKey;
+use crate::openings::others;
+use crate::shares::{Inputs, Shares, Squares, Triples};
+use crate::{step, tuples};
+use tacit_ot::copee::{Field, initialize};
+use tacit_ot::{Ot, Params, Roles};
+use tacit_session::{At, Error, Session};
+
+/// Preprocessing under one MAC key, with all other parties.
+///
+/// Everybody makes the same calls in the same order. Each ends when all parties have accepted what it made; only then are
+/// shares handed out.
+///
+/// The first failure is final: the key, base OTs and trees are wiped, and every later call fails with it. Whoever has shares
+/// of earlier calls drops them, too, if a check failed ([`Error::is_failed_check`]).
+pub struct Preprocessing {
+    state: Result<State, Error>,
+}
+
+/// What is kept between batches.
+struct State {
+    key: MacKey,
+    links: Vec<Link>,
+    ot: Ot,
+    /// The next step's number.
+    op: u32,
+}
+
+impl std::fmt::Debug for Preprocessing {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Preprocessing").finish_non_exhaustive()
+    }
+}
+
+impl Preprocessing {
+    /// Triples of a batch: their OTs fill batches of the usual size ([`Params::batch`]).
+    pub const BATCH: usize = 2016;
+
+    /// Draws this party's share of the MAC key, and makes base OTs with everybody, in both directions: for triples, and by
+    /// the key's bits. Steps are numbered from `op` on, which nothing else of the plan uses. Three rounds,
+    /// [`cost::setup_bytes`](crate::cost::setup_bytes) to each other party.
+    ///
+    /// # Errors
+    /// If a peer sends something that isn't a point, or trees that aren't; or a link fails.
+    pub fn setup(session: &mut Session, params: Params, op: u32) -> Result<Self, Error> {
+        if session.parties() < 2 || !params.is_malicious() {
+            return Err(session.reject("shares with MACs are for several parties, any of whom may deviate"));
+        }
+        let peers: Vec<usize> = others(session).collect();
+        let key = MacKey::draw(session)?;
+        let ot = Ot::setup(session, &peers, Roles::Both, params, op)?;
+        let products = op.checked_add(1).ok_or(Error::Exhausted)?;
+        let halves = initialize(session, &peers, Field::Prime, key.bits(), products)?;
+        let links = peers.into_iter().zip(halves);
+        let links = links.map(|(peer, (own, theirs))| Link { peer, own, theirs }).collect();
+        let op = products.checked_add(1).ok_or(Error::Exhausted)?;
+        Ok(Self { state: Ok(State { key, links, ot, op }) })
+    }
+
+    /// Makes `count` triples, in batches of [`BATCH`](Self::BATCH), and a shorter last one.
+    /// [`cost::triples_bytes`](crate::cost::triples_bytes) to each other party.
+    ///
+    /// # Errors
+    /// If a check fails or a link does, or numbers of steps are used up.
+    pub fn triples(&mut self, session: &mut Session, count: usize) -> Result<Triples, Error> {
+        self.run(session, |state, session| state.triples(session, count))
+    }
+
+    /// Makes random values each of which one party knows: `counts[j]` for party `j`, the same in all parties' calls.
+    /// [`cost::inputs_bytes`](crate::cost::inputs_bytes) to each other party.
+    ///
+    /// # Errors
+    /// As [`Preprocessing::triples`].
+    ///
+    /// # Panics
+    /// If there isn't a number for every party.
+    pub fn inputs(&mut self, session: &mut Session, counts: &[usize]) -> Result<Inputs, Error> {
+        assert_eq!(counts.len(), session.parties(), "a number for every party");
+        self.run(session, |state, session| state.inputs(session, counts))
+    }
+
+    /// Makes `count` squares of random values, from as many triples.
+    /// [`cost::squares_bytes`](crate::cost::squares_bytes) to each other party.
+    ///
+    /// # Errors
+    /// As [`Preprocessing::triples`].
+    pub fn squares(&mut self, session: &mut Session, count: usize) -> Result<Squares, Error> {
+        self.run(session, |state, session| {
+            let triples = state.triples(session, count)?;
+            let [shares, check, accept] = state.ops()?;
+            let squares = tuples::squares(session, &state.key, [shares, check], triples)?;
+            accepted(session, accept, b"squares")?;
+            Ok(squares)
+        })
+    }
+
+    /// Makes `count` random bits, elements 0 and 1, from as many triples.
+    /// [`cost::bits_bytes`](crate::cost::bits_bytes) to each other party.
+    ///
+    /// # Errors
+    /// As [`Preprocessing::triples`].
+    pub fn bits(&mut self, session: &mut Session, count: usize) -> Result<Shares, Error> {
+        self.run(session, |state, session| {
+            let triples = state.triples(session, count)?;
+            let [shares, opened, check, accept] = state.ops()?;
+            let bits = tuples::bits(session, &state.key, [shares, opened, check], triples)?;
+            accepted(session, accept, b"bits")?;
+            Ok(bits)
+        })
+    }
+
+    /// Opens shared values to all, and checks their MACs: for tests and benchmarks, which compare what was made.
+    ///
+    /// # Errors
+    /// As [`Preprocessing::triples`].
+    pub fn open(
+        &mut self,
+        session: &mut Session,
+        shares: &Shares,
+    ) -> Result<Vec<tacit_kernel::field::Fp128>, Error> {
+        self.run(session, |state, session| {
+            let [op, check] = state.ops()?;
+            let mut openings = crate::openings::Openings::default();
+            let values = openings.open(session, op, shares.clone())?;
+            openings.check(session, &state.key, check)?;
+            Ok(values)
+        })
+    }
+
+    /// Does a part of the work, unless something has failed before.
+    fn run<T>(
+        &mut self,
+        session: &mut Session,
+        part: impl FnOnce(&mut State, &mut Session) -> Result<T, Error>,
+    ) -> Result<T, Error> {
+        let state = self.state.as_mut().map_err(|error| error.clone())?;
+        let done = part(state, session);
+        if let Err(error) = &done {
+            self.state = Err(error.clone());
+        }
+        done
+    }
+}
+
+impl State {
+    /// The next numbers of steps.
+    fn ops<const N: usize>(&mut self) -> Result<[u32; N], Error> {
+        let first = self.op;
+        self.op = first.checked_add(N as u32).ok_or(Error::Exhausted)?;
+        Ok(std::array::from_fn(|step| first + step as u32))
+    }
+
+    fn triples(&mut self, session: &mut Session, count: usize) -> Result<Triples, Error> {
+        let mut all = Triples::with_capacity(count);
+        for first in (0..count).step_by(Preprocessing::BATCH) {
+            let size = Preprocessing::BATCH.min(count - first);
+            let ops = self.ops::<STEPS>()?;
+            let made = batch(session, &mut self.ot, &mut self.links, &self.key, ops, size)?;
+            accepted(session, ops[STEPS - 1], b"triples")?;
+            all.append(&made);
+        }
+        Ok(all)
+    }
+
+    fn inputs(&mut self, session: &mut Session, counts: &[usize]) -> Result<Inputs, Error> {
+        let ops = self.ops()?;
+        let [accept] = self.ops()?;
+        let draws = self.op;
+        self.op = draws.checked_add(counts.len() as u32).ok_or(Error::Exhausted)?;
+        let (values, shares) = tuples::split(session, draws, counts)?;
+        let macs = authenticate(session, &mut self.links, &self.key, ops, &values, counts)?;
+        accepted(session, accept, b"inputs")?;
+        Ok(Inputs { values, shares: tuples::with_macs(shares, &macs) })
+    }
+}
+
+/// Says that this party accepts, and waits for all others to say so. One round.
+fn accepted(session: &mut Session, op: u32, what: &[u8]) -> Result<(), Error> {
+    session.accept_at(At { lane: 0, part: step::ACCEPT, op, batch: 0 }, what)
+}

@@ -1,0 +1,103 @@
+//! Elements that are wiped.
+
+use std::fmt;
+use std::ops::{Deref, DerefMut};
+use tacit_kernel::Element;
+use tacit_kernel::aes::Aes128Ctr;
+use tacit_kernel::field::Fp128;
+use tacit_session::{Error, Session};
+use zeroize::{Zeroize, Zeroizing};
+
+/// Field elements that are wiped when dropped, and never printed.
+#[derive(Clone, Default, PartialEq, Eq)]
+pub struct Secret(Vec<Fp128>);
+
+impl Secret {
+    /// So many zeros.
+    pub(crate) fn zeros(count: usize) -> Self {
+        Self(vec![Fp128::ZERO; count])
+    }
+
+    /// None, with room for so many.
+    pub(crate) fn with_capacity(count: usize) -> Self {
+        Self(Vec::with_capacity(count))
+    }
+
+    /// Adds some, for which there is room: a list that grows would leave copies behind.
+    pub(crate) fn append(&mut self, others: &[Fp128]) {
+        debug_assert!(self.0.len() + others.len() <= self.0.capacity(), "there is room");
+        self.0.extend_from_slice(others);
+    }
+
+    /// So many random elements of this party's own, each at most 2^-120 from uniform: a generator with a fresh key draws
+    /// them.
+    pub(crate) fn random(session: &mut Session, count: usize) -> Result<Self, Error> {
+        let mut elements = Self::zeros(count);
+        Fp128::fill(&generator(session)?, 0, 0, &mut elements);
+        Ok(elements)
+    }
+
+    /// The elements as words.
+    pub(crate) fn words(elements: &[Fp128]) -> &[u128] {
+        bytemuck::cast_slice(elements)
+    }
+}
+
+/// A stream under a fresh key of this party's own.
+pub(crate) fn generator(session: &mut Session) -> Result<Aes128Ctr, Error> {
+    let mut key = Zeroizing::new([0; 16]);
+    session.entropy().fill(key.as_mut())?;
+    Ok(Aes128Ctr::new(&key))
+}
+
+impl Drop for Secret {
+    fn drop(&mut self) {
+        bytemuck::cast_slice_mut::<Fp128, u128>(&mut self.0).zeroize();
+    }
+}
+
+impl Deref for Secret {
+    type Target = [Fp128];
+
+    fn deref(&self) -> &[Fp128] {
+        &self.0
+    }
+}
+
+impl DerefMut for Secret {
+    fn deref_mut(&mut self) -> &mut [Fp128] {
+        &mut self.0
+    }
+}
+
+impl From<Vec<Fp128>> for Secret {
+    fn from(elements: Vec<Fp128>) -> Self {
+        Self(elements)
+    }
+}
+
+impl FromIterator<Fp128> for Secret {
+    /// Elements of an iterator that knows how many there are: a list that grows would leave copies behind.
+    fn from_iter<I: IntoIterator<Item = Fp128>>(elements: I) -> Self {
+        let elements = elements.into_iter();
+        let mut all = Vec::with_capacity(elements.size_hint().0);
+        all.extend(elements);
+        Self(all)
+    }
+}
+
+impl fmt::Debug for Secret {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Secret({} elements)", self.0.len())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn elements_are_not_printed() {
+        assert_eq!(format!("{:?}", Secret::from(vec![Fp128::ONE; 3])), "Secret(3 elements)");
+    }
+}

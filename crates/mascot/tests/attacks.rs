@@ -1,0 +1,220 @@
+//! Whatever corrupt parties send, what honest ones have is right, or their run ends with an error.
+
+mod common;
+
+use common::{check_triples, play, plus};
+use std::collections::VecDeque;
+use tacit_kernel::field::Fp128;
+use tacit_mascot::step;
+use tacit_net::{Event, Frame};
+use tacit_session::Error;
+use tacit_testkit::react::{Act, Attacker, reacting};
+use tacit_testkit::{Fate, Interceptor, World};
+
+const COUNT: usize = 2;
+
+/// Numbers of a batch's steps, after the two of the setup.
+const SUMS: u32 = 5;
+const MADE: u32 = 6;
+const OPENED: u32 = 7;
+const CHECKED: u32 = 8;
+
+/// Alters messages of some parts, on some links. What `alter` is told is the receiver and the step's number.
+fn altering(
+    part: u16,
+    links: &'static [(usize, usize)],
+    alter: impl Fn(usize, u32, &mut [u8]) + Send + 'static,
+) -> Interceptor {
+    Box::new(move |message| {
+        let mut frame = message.frame.clone();
+        if frame.at.part == part && links.contains(&(message.from, message.to)) {
+            alter(message.to, frame.at.op, &mut frame.payload);
+        }
+        Fate::Replace(vec![frame])
+    })
+}
+
+/// Whether everybody has triples, which are right then. Whoever has some while others failed hands nothing out that isn't.
+fn made(parties: usize, interceptor: Interceptor) -> Result<(), Error> {
+    let world = World::new(parties, 0).intercept(interceptor);
+    let had = play(&world, parties, 1, |session, preprocessing| preprocessing.triples(session, COUNT));
+    if let Some(failed) = had.iter().find_map(|had| had.as_ref().err()) {
+        // The one that says why, if there is one.
+        let why =
+            had.iter().filter_map(|had| had.as_ref().err()).find(|error| !matches!(error, Error::Link(_)));
+        return Err(why.unwrap_or(failed).clone());
+    }
+    let had: Vec<_> = had.into_iter().map(|had| had.expect("nobody failed")).collect();
+    assert!(check_triples(&had), "wrong triples");
+    Ok(())
+}
+
+/// A corrupt `P_0`, or corrupt `P_0` and `P_1`, toward all others.
+const CORRUPT: [(usize, &[(usize, usize)]); 4] =
+    [(2, &[(0, 1)]), (3, &[(0, 1)]), (3, &[(0, 1), (0, 2)]), (3, &[(0, 2), (1, 2)])];
+
+#[test]
+fn a_flipped_bit_is_noticed_or_changes_nothing() {
+    for part in step::PRODUCTS..=step::ACCEPT {
+        for (parties, links) in CORRUPT {
+            for byte in [0, 1000] {
+                let end = made(
+                    parties,
+                    altering(part, links, move |_, _, message| {
+                        let at = byte % message.len();
+                        message[at] ^= 4;
+                    }),
+                );
+                // An oblivious transfer's difference that isn't chosen, or the product with a bit of the key that is 0.
+                let guessed = matches!(part, step::PRODUCTS | step::MACS);
+                assert!(guessed || end.is_err(), "part {part:#x}, {parties} parties, byte {byte}");
+            }
+        }
+    }
+}
+
+/// Another factor for each bit of the others' key shares.
+#[test]
+fn other_values_for_each_bit_of_the_key_fail_the_check_of_macs() {
+    for (parties, links) in CORRUPT {
+        let end = made(
+            parties,
+            altering(step::MACS, links, |_, _, message| {
+                for (bit, word) in message.as_chunks_mut::<16>().0.iter_mut().enumerate() {
+                    *word = plus(*word, (bit * bit + 1) as u128);
+                }
+            }),
+        );
+        assert!(end.as_ref().is_err_and(Error::is_failed_check), "{parties} parties: {end:?}");
+        assert!(end.is_err_and(|error| error.to_string().contains("MACs")));
+    }
+}
+
+/// Another factor in Multiply than the one that is authenticated, for some parties or for all: products are wrong by it
+/// times the others' factors.
+#[test]
+fn other_factors_in_products_fail_the_sacrifice() {
+    for (parties, links) in CORRUPT {
+        let end = made(
+            parties,
+            altering(step::PRODUCTS, links, |_, _, message| {
+                for word in message.as_chunks_mut::<16>().0 {
+                    *word = plus(*word, 1);
+                }
+            }),
+        );
+        assert!(end.is_err_and(|error| error.to_string().contains("MACs")), "{parties} parties");
+    }
+}
+
+/// Another factor for each of 60 bits of others' factors: whoever guesses that they are all 0 is right with 2^-60.
+#[test]
+fn guesses_of_many_bits_fail_the_sacrifice() {
+    for (parties, links) in CORRUPT {
+        let end = made(
+            parties,
+            altering(step::PRODUCTS, links, |_, _, message| {
+                for word in &mut message.as_chunks_mut::<16>().0[..60] {
+                    *word = plus(*word, 1);
+                }
+            }),
+        );
+        assert!(end.is_err_and(|error| error.to_string().contains("MACs")), "{parties} parties");
+    }
+}
+
+/// The same value for all bits, but another one for each receiver: shares that don't fit.
+#[test]
+fn other_values_for_each_party_fail_the_check_of_macs() {
+    let links = &[(0, 1), (0, 2)];
+    let end = made(
+        3,
+        altering(step::MACS, links, |to, _, message| {
+            for word in message.as_chunks_mut::<16>().0 {
+                *word = plus(*word, to as u128);
+            }
+        }),
+    );
+    assert!(end.is_err_and(|error| error.is_failed_check()));
+}
+
+/// Of shares of `y`, or of `rho`, to some parties only, or to all but corrupt ones.
+#[test]
+fn wrong_openings_are_seen_before_any_coin() {
+    for (parties, links) in CORRUPT {
+        for op in [SUMS, OPENED] {
+            let alter = altering(step::SHARES, links, move |_, at, message| {
+                if at == op {
+                    let word = message.first_chunk_mut().expect("an element");
+                    *word = plus(*word, 1);
+                }
+            });
+            let said = made(parties, alter).expect_err("somebody sees it").to_string();
+            assert!(said.contains("what was sent to everybody"), "{parties} parties, step {op}: {said}");
+        }
+    }
+}
+
+/// Waits for `P_0`'s commitment and opening of a check, and sends them back as its own. Its code is told what it expects.
+struct Replays {
+    op: u32,
+    /// The comparison of commitments in that check.
+    echo: u32,
+    own_echo: VecDeque<Frame>,
+}
+
+impl Replays {
+    fn is_of_check(&self, frame: &Frame) -> bool {
+        let of_check = matches!(frame.at.part, step::COMMITMENT | step::OPENING) && frame.at.op == self.op;
+        of_check || (frame.at.part, frame.at.op) == (tacit_session::step::ECHO, self.echo)
+    }
+}
+
+impl Attacker for Replays {
+    fn sends(&mut self, to: usize, frame: Frame, act: &mut Act<'_>) {
+        if !self.is_of_check(&frame) {
+            act.send(to, frame);
+        } else if frame.at.part == tacit_session::step::ECHO {
+            self.own_echo.push_back(frame);
+        }
+    }
+
+    fn hears(&mut self, from: usize, event: Event, act: &mut Act<'_>) {
+        let Event::Frame(frame) = event else { return act.hear(from, event) };
+        if self.is_of_check(&frame) {
+            act.send(from, frame.clone());
+        }
+        let told = if self.is_of_check(&frame) && frame.at.part == tacit_session::step::ECHO {
+            self.own_echo.pop_front().unwrap_or(frame)
+        } else {
+            frame
+        };
+        act.hear(from, Event::Frame(told));
+    }
+}
+
+#[test]
+fn replayed_commitments_are_no_ones_own() {
+    for (op, echo) in [(MADE, 1), (CHECKED, 3)] {
+        let world = World::new(2, 0);
+        let mut links = world.transports();
+        let corrupt = links[1].take().expect("it has links");
+        links[1] = Some(reacting(corrupt, Box::new(Replays { op, echo, own_echo: VecDeque::new() })));
+        let had =
+            common::play_on(links, 2, 1, |session, preprocessing| preprocessing.triples(session, COUNT));
+        let said = had[0].as_ref().expect_err("it isn't P_1's").to_string();
+        assert!(said.contains("hadn't committed"), "{said}");
+    }
+}
+
+#[test]
+fn a_failure_is_final() {
+    let end = World::new(2, 0).intercept(altering(step::OPENING, &[(0, 1)], |_, _, message| message[0] ^= 1));
+    let had = play(&end, 2, 1, |session, preprocessing| {
+        let first = preprocessing.inputs(session, &[1, 1]).expect_err("the opening is wrong");
+        assert_eq!(preprocessing.triples(session, 1), Err(first.clone()));
+        assert_eq!(preprocessing.bits(session, 1), Err(first.clone()));
+        Err::<Fp128, Error>(first)
+    });
+    assert!(had.iter().all(Result::is_err));
+}

@@ -1,0 +1,100 @@
+//! Parties of a world that preprocess, each in a thread.
+
+// Not every test file uses all of it.
+#![allow(dead_code)]
+
+use tacit_kernel::Element;
+use tacit_kernel::field::Fp128;
+use tacit_mascot::{Preprocessing, Shares, Triples};
+use tacit_net::Transport;
+use tacit_ot::Params;
+use tacit_session::{Agreement, Error, Limits, Mesh, Phase, Session};
+use tacit_testkit::{Draws, World};
+
+/// Small batches of OTs.
+pub(crate) fn params() -> Params {
+    Params::DEFAULT.with_rows(512).expect("there are such batches")
+}
+
+/// What parties agree on.
+pub(crate) fn agreement(parties: usize) -> Agreement {
+    Agreement {
+        version: 0,
+        lane: 0,
+        lanes: 0,
+        parties: (0..parties).map(|party| format!("P{party}")).collect(),
+        clients: Vec::new(),
+        protocol: "mascot".into(),
+        instances: 1,
+        parameters: params().to_string(),
+        window: 1,
+        inputs: Vec::new(),
+        outputs: Vec::new(),
+        steps: Vec::new(),
+        program: [0; 32],
+    }
+}
+
+/// Lets every party of a world do its part after the setup, each in a thread.
+pub(crate) fn play<T: Send>(
+    world: &World,
+    parties: usize,
+    seed: u64,
+    part: impl Fn(&mut Session, &mut Preprocessing) -> Result<T, Error> + Sync,
+) -> Vec<Result<T, Error>> {
+    play_on(world.transports(), parties, seed, part)
+}
+
+/// The same on given links.
+pub(crate) fn play_on<T: Send>(
+    links: Vec<Option<Box<dyn Transport>>>,
+    parties: usize,
+    seed: u64,
+    part: impl Fn(&mut Session, &mut Preprocessing) -> Result<T, Error> + Sync,
+) -> Vec<Result<T, Error>> {
+    std::thread::scope(|scope| {
+        let threads: Vec<_> = links
+            .into_iter()
+            .flatten()
+            .enumerate()
+            .map(|(me, links)| {
+                let (part, entropy, agreement) = (&part, Draws::fixed(seed).of(me), agreement(parties));
+                scope.spawn(move || {
+                    let mesh = Mesh::new(links, me, agreement.parties.clone(), Limits::default());
+                    let mut session = Session::establish(mesh, agreement, entropy)?;
+                    let mut preprocessing = Preprocessing::setup(&mut session, params(), 0)?;
+                    session.mesh().set_phase(Phase::Offline);
+                    let result = part(&mut session, &mut preprocessing)?;
+                    session.close().map(|()| result)
+                })
+            })
+            .collect();
+        threads.into_iter().map(|thread| thread.join().expect("no party panics")).collect()
+    })
+}
+
+/// The values of all parties' shares.
+pub(crate) fn values<'a>(all: impl IntoIterator<Item = &'a Shares>) -> Vec<Fp128> {
+    let lists: Vec<&[Fp128]> = all.into_iter().map(|shares| &*shares.values).collect();
+    sums(&lists)
+}
+
+/// Sums by place.
+pub(crate) fn sums(lists: &[&[Fp128]]) -> Vec<Fp128> {
+    (0..lists[0].len())
+        .map(|at| lists.iter().fold(Fp128::ZERO, |sum, list| sum.wrapping_add(list[at])))
+        .collect()
+}
+
+/// Whether all parties' shares are of triples.
+pub(crate) fn check_triples(triples: &[Triples]) -> bool {
+    let parts: [fn(&Triples) -> &Shares; 3] = [|t| &t.a, |t| &t.b, |t| &t.c];
+    let [a, b, c] = parts.map(|part| values(triples.iter().map(part)));
+    a.iter().zip(&b).zip(&c).all(|((a, b), c)| a.wrapping_mul(*b) == *c)
+}
+
+/// An element plus a number, both as bytes.
+pub(crate) fn plus(word: [u8; 16], number: u128) -> [u8; 16] {
+    let word = Fp128::from_u128(u128::from_le_bytes(word));
+    word.wrapping_add(Fp128::from_u128(number)).to_u128().to_le_bytes()
+}

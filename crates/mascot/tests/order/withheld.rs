@@ -1,0 +1,70 @@
+//! Withholds each message that something waits for, and sees whether it leaves.
+
+use crate::common::play;
+use crate::table::{Kind, TABLE};
+use std::collections::{BTreeSet, HashMap};
+use std::sync::{Arc, Mutex};
+use tacit_testkit::{Fate, World};
+
+/// More triples than a message of differences has, and more values than one of MACs: of each kind only the last message is
+/// withheld.
+pub(crate) const COUNT: usize = 27;
+
+/// The numbers of all kinds' last messages.
+pub(crate) fn last_messages(parties: usize, plant: fn()) -> HashMap<Kind, u32> {
+    let world = World::new(parties, 0);
+    play(&world, parties, 1, |session, preprocessing| {
+        plant();
+        preprocessing.triples(session, COUNT)
+    });
+    let mut last = HashMap::new();
+    for (_, _, at, _) in world.trace().skeleton() {
+        let known = last.entry((at.part, at.op)).or_insert(at.batch);
+        *known = at.batch.max(*known);
+    }
+    last
+}
+
+/// What leaves though somebody withholds from its sender what it waits for. `plant` is done by each party before it begins. A
+/// kind that there isn't, as a mistake leaves it out, can't be withheld.
+pub(crate) fn early(parties: usize, plant: fn()) -> BTreeSet<&'static str> {
+    let last = last_messages(parties, plant);
+    let mut early = BTreeSet::new();
+    for (what, released, needs) in TABLE {
+        for (need, last) in needs.iter().filter_map(|need| Some((need, last.get(need)?))) {
+            for (from, to) in (0..parties).flat_map(|from| (0..parties).map(move |to| (from, to))) {
+                if from != to && leaves(parties, plant, released, (*need, *last), (from, to)) {
+                    early.insert(what);
+                }
+            }
+        }
+    }
+    early
+}
+
+/// Whether `to` releases something, to anybody, though `from` keeps a message from it.
+fn leaves(
+    parties: usize,
+    plant: fn(),
+    released: Kind,
+    (need, last): (Kind, u32),
+    (from, to): (usize, usize),
+) -> bool {
+    let seen = Arc::new(Mutex::new(false));
+    let left = Arc::clone(&seen);
+    let world = World::new(parties, 0).intercept(Box::new(move |message| {
+        let at = message.frame.at;
+        if message.from == to && (at.part, at.op) == released {
+            *left.lock().expect("nobody panics") = true;
+        }
+        let withheld =
+            (message.from, message.to, at.part, at.op, at.batch) == (from, to, need.0, need.1, last);
+        if withheld { Fate::Cut } else { Fate::Deliver }
+    }));
+    let had = play(&world, parties, 1, |session, preprocessing| {
+        plant();
+        preprocessing.triples(session, COUNT)
+    });
+    assert!(had.iter().any(Result::is_err), "something was withheld");
+    *seen.lock().expect("nobody panics")
+}

@@ -1,0 +1,272 @@
+//! Mistakes planted in MASCOT's preprocessing: each lets an attacker through whom the right form notices, or who learns
+//! nothing there.
+
+#[path = "../../mascot/tests/common/mod.rs"]
+mod common;
+
+use common::{check_triples, play, play_on, plus, values};
+use std::cell::Cell;
+use std::collections::BTreeSet;
+use std::rc::Rc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
+use tacit_kernel::Element;
+use tacit_kernel::field::Fp128;
+use tacit_mascot::planted::{Mistake, plant, set_tap};
+use tacit_mascot::{Triples, step};
+use tacit_net::{Event, Frame};
+use tacit_session::{Commitment, Error, OsEntropy};
+use tacit_testkit::react::{Act, Attacker, reacting};
+use tacit_testkit::{Fate, Interceptor, World};
+
+const COUNT: usize = 2;
+
+/// What a corrupt party does with what it computes with.
+type Tap = fn() -> Box<dyn FnMut(&'static str, &mut [Fp128])>;
+
+/// Mistakes in all parties, of whom some are corrupt and compute with other numbers.
+fn made(
+    parties: usize,
+    mistakes: &'static [Mistake],
+    corrupt: &[usize],
+    tap: Tap,
+) -> Vec<Result<Triples, Error>> {
+    play(&World::new(parties, 0), parties, 1, |session, preprocessing| {
+        plant(mistakes);
+        if corrupt.contains(&session.me()) {
+            set_tap(tap());
+        }
+        preprocessing.triples(session, COUNT)
+    })
+}
+
+fn is_rejected<T>(had: &[Result<T, Error>]) -> bool {
+    had.iter().any(|had| had.as_ref().is_err_and(Error::is_failed_check))
+}
+
+/// Whether all parties have triples that aren't.
+fn are_wrong(had: Vec<Result<Triples, Error>>) -> bool {
+    let triples: Vec<Triples> = had.into_iter().map(|had| had.expect("nobody notices")).collect();
+    !check_triples(&triples)
+}
+
+fn add(element: &mut Fp128, number: u128) {
+    *element = element.wrapping_add(Fp128::from_u128(number));
+}
+
+/// `P_1` takes another `b` for the lowest bit of `P_0`'s first factor. If that bit is 1 the product is wrong, and the run
+/// ends; if not nobody notices, and `P_1` knows the bit.
+#[test]
+fn guessed_bits_are_bits_of_factors_unless_products_are_combined() {
+    let guess = |mistakes: &'static [Mistake], seed| {
+        let flip: Interceptor = Box::new(|message| {
+            let mut frame = message.frame.clone();
+            if (message.from, frame.at.part, frame.at.batch) == (1, step::PRODUCTS, 0) {
+                let word = frame.payload.first_chunk_mut().expect("a difference");
+                *word = plus(*word, 1);
+            }
+            Fate::Replace(vec![frame])
+        });
+        let mut had = play(&World::new(2, 0).intercept(flip), 2, seed, |session, preprocessing| {
+            plant(mistakes);
+            preprocessing.triples(session, COUNT)
+        });
+        let bit = |triples: Triples| triples.a.values[0].to_u128() & 1;
+        let passed = had.iter().all(Result::is_ok).then(|| had.remove(0).map(bit).expect("it passed"));
+        assert!(passed.is_some() || is_rejected(&had));
+        passed
+    };
+    let seen = |mistakes| -> Vec<u128> { (0..24).filter_map(|seed| guess(mistakes, seed)).collect() };
+    // About half of all guesses are right, in both forms.
+    let [known, hidden] = [seen(&[Mistake::NotCombined]), seen(&[])];
+    assert!([&known, &hidden].iter().all(|passed| (5..20).contains(&passed.len())), "{known:?} {hidden:?}");
+    assert!(known.iter().all(|bit| *bit == 0), "it is the factor's bit: {known:?}");
+    assert_eq!(BTreeSet::from_iter(hidden), BTreeSet::from([0, 1]), "it says nothing of the factor");
+}
+
+/// Corrupt parties have a wrong share of `c` authenticated.
+#[test]
+fn wrong_products_pass_without_the_check_of_macs() {
+    let tap: Tap = || {
+        Box::new(|what, elements| {
+            if what == "authenticated" {
+                add(&mut elements[2 * COUNT], 1);
+            }
+        })
+    };
+    for (parties, corrupt) in [(2, &[1][..]), (3, &[1]), (3, &[0, 2])] {
+        assert!(are_wrong(made(parties, &[Mistake::MacsUnchecked], corrupt, tap)));
+        assert!(is_rejected(&made(parties, &[], corrupt, tap)));
+    }
+}
+
+/// Corrupt parties commit to something else than what is left of their MACs, or open a wrong share to everybody.
+#[test]
+fn wrong_shares_of_macs_and_of_openings_are_noticed() {
+    let sigma: Tap = || {
+        Box::new(|what, elements| {
+            if what == "sigma" {
+                add(&mut elements[0], 7);
+            }
+        })
+    };
+    let opened: Tap = || {
+        Box::new(|what, elements| {
+            if what == "opened" {
+                add(&mut elements[1], 7);
+            }
+        })
+    };
+    for tap in [sigma, opened] {
+        for (parties, corrupt) in [(2, &[0][..]), (3, &[2]), (3, &[0, 1])] {
+            let had = made(parties, &[], corrupt, tap);
+            assert!(is_rejected(&had), "{parties} parties");
+            let said = had
+                .iter()
+                .filter_map(|had| had.as_ref().err())
+                .any(|error| error.to_string().contains("MACs"));
+            assert!(said, "{parties} parties");
+        }
+    }
+}
+
+/// Who knows `s` beforehand makes `c` and `c^` wrong so that the errors cancel.
+#[test]
+fn a_coin_before_the_shares_lets_errors_cancel() {
+    let tap: Tap = || {
+        let known = Rc::new(Cell::new(Fp128::from_u128(77)));
+        Box::new(move |what, elements| match what {
+            "coin" => known.set(elements[0]),
+            "authenticated" => {
+                add(&mut elements[2 * COUNT], 1);
+                add(&mut elements[4 * COUNT], known.get().to_u128());
+            }
+            _ => {}
+        })
+    };
+    for (parties, corrupt) in [(2, &[1][..]), (3, &[2])] {
+        assert!(are_wrong(made(parties, &[Mistake::SacrificedEarly], corrupt, tap)));
+        assert!(is_rejected(&made(parties, &[], corrupt, tap)));
+    }
+}
+
+/// The owner takes another value for one bit of the other's key share. If that bit is 1 the MAC is wrong. Without the check
+/// it is handed out, and the first opening that ends a run or doesn't tells the bit.
+#[test]
+fn inputs_are_handed_out_with_wrong_macs_unless_these_are_checked() {
+    let wrong = |mistakes: &'static [Mistake], seed| {
+        let flip: Interceptor = Box::new(|message| {
+            let mut frame = message.frame.clone();
+            // The value for the key's highest bit.
+            if (message.from, frame.at.part) == (0, step::MACS) {
+                let word = frame.payload.first_chunk_mut().expect("a word");
+                *word = plus(*word, 1);
+            }
+            Fate::Replace(vec![frame])
+        });
+        let found = AtomicBool::new(false);
+        play(&World::new(2, 0).intercept(flip), 2, seed, |session, preprocessing| {
+            plant(mistakes);
+            let inputs = preprocessing.inputs(session, &[1, 0])?;
+            let opened = preprocessing.open(session, &inputs.shares[0]);
+            found.fetch_or(opened.is_err(), Ordering::Relaxed);
+            opened
+        });
+        found.into_inner()
+    };
+    assert!((0..12).any(|seed| wrong(&[Mistake::AuthenticatedUnchecked], seed)));
+    assert!((0..12).all(|seed| !wrong(&[], seed)));
+}
+
+/// Waits for the other's opened `sigma`, and commits to what makes up for it.
+struct Rushes {
+    op: u32,
+    session: Arc<Mutex<[u8; 32]>>,
+}
+
+impl Attacker for Rushes {
+    fn sends(&mut self, to: usize, frame: Frame, act: &mut Act<'_>) {
+        if frame.at.op != self.op || !matches!(frame.at.part, step::COMMITMENT | step::OPENING) {
+            act.send(to, frame);
+        }
+    }
+
+    fn hears(&mut self, from: usize, event: Event, act: &mut Act<'_>) {
+        if let Event::Frame(frame) = &event
+            && (frame.at.part, frame.at.op) == (step::OPENING, self.op)
+        {
+            let sigma = frame.payload.first_chunk().expect("an element");
+            let sigma = Fp128::from_u128(u128::from_le_bytes(*sigma)).wrapping_neg().to_u128().to_le_bytes();
+            let id = *self.session.lock().expect("nobody panics");
+            let label = format!("mac check 0 {}", self.op);
+            let (commitment, opening) =
+                Commitment::new(&id, 1, &label, &sigma, &mut OsEntropy).expect("there is randomness");
+            act.send(from, Frame::data(frame.at.with_part(step::COMMITMENT), commitment.0.to_vec()));
+            act.send(from, Frame::data(frame.at, [&sigma[..], &opening.0].concat()));
+        }
+        act.hear(from, event);
+    }
+}
+
+#[test]
+fn whoever_sees_sigma_before_it_commits_opens_what_it_likes() {
+    // Its own code goes on whatever it sees.
+    let attack = |honest: &'static [Mistake], corrupt: &'static [Mistake]| {
+        let world = World::new(2, 0);
+        let mut links = world.transports();
+        let id = Arc::new(Mutex::new([0; 32]));
+        let own = links[1].take().expect("it has links");
+        links[1] = Some(reacting(own, Box::new(Rushes { op: 8, session: Arc::clone(&id) })));
+        play_on(links, 2, 1, |session, preprocessing| {
+            plant(if session.me() == 0 { honest } else { corrupt });
+            if session.me() == 1 {
+                *id.lock().expect("nobody panics") = *session.id();
+                set_tap(|what, elements| {
+                    if what == "authenticated" {
+                        add(&mut elements[2 * COUNT], 1);
+                    }
+                });
+            }
+            preprocessing.triples(session, COUNT)
+        })
+    };
+    assert!(are_wrong(attack(
+        &[Mistake::OpenedWithCommitment],
+        &[Mistake::OpenedWithCommitment, Mistake::MacsUnchecked]
+    )));
+    assert!(attack(&[], &[Mistake::MacsUnchecked])[0].is_err());
+}
+
+/// Values that are opened differently to two parties end the run in any case; but without the comparison only when `sigma`
+/// is opened.
+#[test]
+fn different_openings_reach_the_macs_unless_they_are_compared() {
+    let said = |mistakes: &'static [Mistake]| {
+        let alter: Interceptor = Box::new(|message| {
+            let mut frame = message.frame.clone();
+            if (message.from, message.to, frame.at.part) == (2, 0, step::SHARES) {
+                let word = frame.payload.first_chunk_mut().expect("an element");
+                *word = plus(*word, 1);
+            }
+            Fate::Replace(vec![frame])
+        });
+        let had = play(&World::new(3, 0).intercept(alter), 3, 1, |session, preprocessing| {
+            plant(mistakes);
+            preprocessing.triples(session, COUNT)
+        });
+        let all: Vec<String> =
+            had.iter().filter_map(|had| had.as_ref().err()).map(ToString::to_string).collect();
+        all.concat()
+    };
+    assert!(said(&[Mistake::OpenedUncompared]).contains("MACs"));
+    assert!(said(&[]).contains("what was sent to everybody"));
+}
+
+/// Shares that nobody altered are of the values that their owner has.
+#[test]
+fn without_mistakes_and_attackers_all_is_well() {
+    let had = made(2, &[], &[], || Box::new(|_, _| {}));
+    let triples: Vec<Triples> = had.into_iter().map(|had| had.expect("nobody deviates")).collect();
+    assert!(check_triples(&triples));
+    assert_eq!(values(triples.iter().map(|triples| &triples.a)).len(), COUNT);
+}
