@@ -16,7 +16,7 @@ use super::single;
 /// What a plan draws; with MACs, inputs and outputs for one recipient do so too.
 pub(super) fn demand(plan: &Plan, participants: &Participants, authenticated: bool) -> Demand {
     Demand::of(plan, Arms::Apart, |drawer| match drawer {
-        Drawer::Op(op) => operation(plan, &plan.ops[op as usize].kind).into_iter().collect(),
+        Drawer::Op(op) => operation(plan, &plan.op(op).kind).into_iter().collect(),
         Drawer::Input(input) if authenticated => {
             let input = &plan.inputs[input as usize];
             vec![mask(participants.endpoint(input.owner), participants, plan.register(input.reg))]
