@@ -325,7 +325,7 @@ impl Verified {
             }
             None => (0, 0),
         };
-        let expected = plan.all_ops().map(|op| results_of(plan, op)).sum::<u64>();
+        let expected = plan.counted_ops().map(|(op, _, times)| times * results_of(plan, op)).sum::<u64>();
         let are_all = (results, tagged) == (expected, msb_count(plan));
         if self.unchecked.len() > 0 || self.garbled > 0 || !are_all && !planted(Mistake::CountsOfLog) {
             return Err(session.reject("not all products and signs were checked").into());

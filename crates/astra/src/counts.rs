@@ -5,13 +5,13 @@ use tacit_program::plan::{Domain, Op, OpKind, Plan};
 /// Products of a plan, by domain.
 pub(crate) fn products(plan: &Plan) -> Vec<(Domain, u64)> {
     let mut products: Vec<(Domain, u64)> = Vec::new();
-    for op in plan.all_ops() {
+    for (op, _, times) in plan.counted_ops() {
         let (domain, of) = match &op.kind {
             OpKind::And { .. } | OpKind::Circuit { .. } => (Domain::Bits, 1),
             OpKind::MatMul { shape, dst, .. } => (plan.register(*dst).domain, shape.k as u64),
             kind => (plan.register(kind.writes()[0]).domain, 1),
         };
-        let count = results_of(plan, op) * of;
+        let count = times * results_of(plan, op) * of;
         match products.iter_mut().find(|(known, _)| *known == domain) {
             Some((_, sum)) => *sum += count,
             None => products.push((domain, count)),

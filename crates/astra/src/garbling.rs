@@ -163,8 +163,8 @@ pub(crate) fn instances(signs: u64) -> Option<u64> {
 
 /// MSB extractions of a plan.
 pub(crate) fn msb_count(plan: &Plan) -> u64 {
-    let signs = plan.all_ops().filter(|op| matches!(op.kind, OpKind::Msb { .. }));
-    signs.map(|op| op.kind.extent(plan) as u64).sum()
+    let signs = plan.counted_ops().filter(|(op, ..)| matches!(op.kind, OpKind::Msb { .. }));
+    signs.map(|(op, _, times)| times * op.kind.extent(plan) as u64).sum()
 }
 
 /// Messages that a job has at most: of labels as many as a number has bytes; of what is made offline two for each, or

@@ -141,7 +141,7 @@ fn blamed(cause: &Cause) -> (Option<String>, Option<String>) {
                 (None, None)
             }
         },
-        Cause::Refused(_) => (None, None),
+        Cause::Refused(_) | Cause::Supply(_) | Cause::Store(_) | Cause::NoMaterial(_) => (None, None),
     };
     (peer, phase.map(str::to_owned))
 }

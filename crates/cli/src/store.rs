@@ -6,6 +6,7 @@ use crate::failure::Failure;
 use crate::table::bytes;
 use serde_json::{Value as Json, json};
 use tacit::StorePath;
+use tacit::engine::supply::SupplyKind;
 use tacit::store::{Overview, Standing, Stock, Store};
 
 pub(crate) fn store(context: &mut Context<'_>, command: &StoreCommand) -> Result<(), Failure> {
@@ -63,12 +64,17 @@ fn to_json(place: &StorePath, overview: &Overview) -> Json {
             Standing::Restored(unused) => ("restored", unused),
             Standing::Unanchored => ("unanchored", 0),
         };
-        json!({
+        let (count, unused) = (counted(stock, stock.count), counted(stock, unused));
+        let mut epoch = json!({
             "epoch": stock.epoch.to_string(),
-            "instances": stock.count,
+            "instances": count,
             "unused": unused,
             "standing": standing,
-        })
+        });
+        if binding.is_supply() {
+            epoch["kind"] = kind(stock).into();
+        }
+        epoch
     };
     json!({
         "store": place.store.display().to_string(),
@@ -77,7 +83,7 @@ fn to_json(place: &StorePath, overview: &Overview) -> Json {
         "clients": binding.clients,
         "protocol": binding.protocol,
         "parameters": binding.parameters,
-        "inputs": binding.inputs,
+        "inputs": binding.plan.as_ref().map(|plan| &plan.inputs),
         "anchor": anchor.display().to_string(),
         "epochs": epochs.iter().map(epoch).collect::<Vec<_>>(),
     })
@@ -94,14 +100,16 @@ fn to_text(place: &StorePath, overview: &Overview) -> String {
         binding.parties.join(", "),
         binding.protocol,
         binding.parameters,
-        binding.inputs,
+        binding.plan.as_ref().map_or("any", |plan| &plan.inputs),
         anchor.display().to_string().escape_debug()
     );
     if epochs.is_empty() {
         text += "\nall of it is used";
     }
     for stock in epochs {
-        let of = |unused| format!("{} of {} instances are unused", bytes(unused), bytes(stock.count));
+        let all = bytes(counted(stock, stock.count));
+        let what = if binding.is_supply() { kind(stock) } else { "instances".to_owned() };
+        let of = |unused| format!("{} of {all} {what} are unused", bytes(counted(stock, unused)));
         let standing = match stock.standing() {
             Standing::Unused(unused) => of(unused),
             Standing::Restored(unused) => {
@@ -114,4 +122,15 @@ fn to_text(place: &StorePath, overview: &Overview) -> String {
         text.extend(["\nepoch ", &stock.epoch.to_string(), ": ", &standing]);
     }
     text
+}
+
+/// The kind of a shelf of supplies.
+fn kind(stock: &Stock) -> String {
+    SupplyKind::from_code(stock.shelf)
+        .map_or_else(|| format!("of kind {:x}", stock.shelf), |kind| kind.to_string())
+}
+
+/// So many instances of a shelf in what people count: of supplies, items.
+fn counted(stock: &Stock, instances: u64) -> u64 {
+    instances.saturating_mul(SupplyKind::from_code(stock.shelf).map_or(1, SupplyKind::per_block))
 }

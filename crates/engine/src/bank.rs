@@ -13,7 +13,7 @@ use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::Arc;
 use tacit_kernel::{Buffer, Element, Word, bits, matrix, ring, transpose};
-use tacit_program::plan::{Domain, Local, MatrixShape, Plan, Public, Reg, Register, Rows, Section, Width};
+use tacit_program::plan::{Domain, Local, MatrixShape, Plan, Public, Reg, Register, Rows, Width};
 
 /// Words that a row of bits takes: whole blocks of 128 bits, so that a row's randomness starts at a block.
 pub const fn row_words(cols: usize) -> usize {
@@ -179,8 +179,7 @@ impl Bank {
             self.make(reg);
         }
         for (at, level) in plan.levels.iter().enumerate() {
-            let begins = plan.sections.iter().filter(|section| section.levels.start == at);
-            for step in begins.flat_map(Section::copies).chain(&level.local) {
+            for step in plan.copies_before(at).chain(&level.local) {
                 self.make(step.writes());
             }
             for reg in level.stages.iter().flat_map(|stage| plan.op(stage.op).kind.writes()) {
@@ -388,16 +387,24 @@ impl Bank {
         if !public {
             return self.zero(dst);
         }
-        if let Public::Register(from) = value {
-            let mut out = self.take(dst);
-            out.bytes_mut().copy_from_slice(self.get(*from).bytes());
-            return self.put(dst, out);
-        }
-        let shape = self.shape(dst);
-        let out = self.make(dst);
-        match shape.domain {
-            Domain::Bits => fill_bits(value, out.words_mut()),
-            domain => with_element!(domain, E => match value {
+        let mut out = self.take(dst);
+        self.fill_public(value, self.shape(dst), &mut out);
+        self.put(dst, out);
+    }
+
+    /// A public value, whole, as a register `like` of one row has it: for shares that take it in by a factor.
+    pub fn public_value(&self, value: &Public, like: Reg) -> Buffer {
+        let shape = self.shape(like);
+        let mut out = Buffer::new(bytes_of(shape));
+        self.fill_public(value, shape, &mut out);
+        out
+    }
+
+    fn fill_public(&self, value: &Public, shape: Register, out: &mut Buffer) {
+        match (value, shape.domain) {
+            (Public::Register(from), _) => out.bytes_mut().copy_from_slice(self.get(*from).bytes()),
+            (value, Domain::Bits) => fill_bits(value, out.words_mut()),
+            (value, domain) => with_element!(domain, E => match value {
                 Public::Splat(word) => out.words_mut::<E>().fill(E::from_u128(*word)),
                 Public::Vector(words) => {
                     for (out, element) in out.words_mut::<E>().iter_mut().zip(elements::<E>(words, domain)) {

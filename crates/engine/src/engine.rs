@@ -1,5 +1,6 @@
 //! The interfaces that a protocol implements.
 
+use crate::supply::{Demand, Supply};
 use crate::{Clear, Error, Job, Material, Participants};
 use std::sync::Arc;
 use tacit_program::Capabilities;
@@ -182,6 +183,17 @@ pub trait Protocol: Send + Sync {
         let _ = count;
         Ok(())
     }
+    /// What a run of a plan draws from supplies; nothing, for a protocol that has none. The same at all parties.
+    fn demand(&self, plan: &Plan, participants: &Participants) -> Demand {
+        let _ = (plan, participants);
+        Demand::default()
+    }
+    /// A supply that is made in the session as it is asked for: what engines of this protocol draw from if they are given
+    /// no other, and what a store is filled from.
+    fn live_supply(&self, session: &mut Session) -> Result<Box<dyn Supply>, Error> {
+        let _ = session;
+        Err(Error::Refused(format!("protocol {:?} draws from no supply", self.spec().name)))
+    }
     /// A party's engine.
     fn engine(
         &self,
@@ -205,7 +217,8 @@ pub trait Protocol: Send + Sync {
 /// before is loaded instead; then `prepare` says that there is nothing to do.
 ///
 /// Then it calls: all inputs, in groups (`share_input` for each, then `receive_share` for each); for every level its
-/// local steps, then its jobs, each begun once and finished once, in the same order; then `check`, then the outputs, in
+/// local steps, then its jobs, each begun once and finished once, in the same order (those of arms that exclude one
+/// another together); then `check`, then the outputs, in
 /// groups (`send_output` for each, then `open_output` for each). A group is one for all endpoints; only its last member
 /// can be longer than [`MAX_IN_FLIGHT`](crate::executor::MAX_IN_FLIGHT) messages.
 pub trait Engine: Send {
@@ -231,6 +244,13 @@ pub trait Engine: Send {
         let _ = material;
         Err(Error::Refused("the protocol has no offline phase".to_owned()))
     }
+    /// Takes the supply that it draws from, before anything else is asked of it; else it makes its own
+    /// ([`Protocol::live_supply`]). It is the engine that asks for what each plan draws ([`Supply::provide`]), when it
+    /// `prepare`s.
+    fn supply(&mut self, supply: Box<dyn Supply>) -> Result<(), Error> {
+        let _ = supply;
+        Err(Error::Refused("the protocol draws from no supply".to_owned()))
+    }
     /// Sends what is to be sent for an input; its owner has the values.
     fn share_input(&mut self, input: u32, values: Option<&Clear>) -> Result<(), Error>;
     /// Receives a share of an input.
@@ -249,6 +269,15 @@ pub trait Engine: Send {
     }
     /// Computes and sends a job's messages.
     fn begin(&mut self, job: &Job) -> Result<(), Error>;
+    /// Begins jobs of operations in arms of a branch that exclude one another, each arm's by itself unless a protocol does
+    /// better: they have the same columns, so that all arms can share a message.
+    fn begin_arms(&mut self, jobs: &[Job]) -> Result<(), Error> {
+        jobs.iter().try_for_each(|job| self.begin(job))
+    }
+    /// Finishes jobs that [`Engine::begin_arms`] has begun.
+    fn finish_arms(&mut self, jobs: &[Job]) -> Result<(), Error> {
+        jobs.iter().try_for_each(|job| self.finish(job))
+    }
     /// Whether the messages that `finish` would wait for are there. Does not wait.
     fn arrived(&mut self, job: &Job) -> Result<bool, Error>;
     /// Receives a job's messages and completes its result.

@@ -19,6 +19,15 @@ pub enum Error {
     /// The plan or the values given don't fit; nothing was sent.
     #[error("{0}")]
     Refused(String),
+    /// A supply gives nothing, or nothing any more.
+    #[error("{0}")]
+    Supply(String),
+    /// A supply's store gives nothing.
+    #[error(transparent)]
+    Store(#[from] tacit_store::Error),
+    /// The parties' stores have no common material for what a run draws.
+    #[error(transparent)]
+    NoMaterial(#[from] tacit_store::NoAgreement),
 }
 
 impl Error {
@@ -26,7 +35,7 @@ impl Error {
     pub fn is_failed_check(&self) -> bool {
         match self {
             Self::Session(source) | Self::During { source, .. } => source.is_failed_check(),
-            Self::Refused(_) => false,
+            Self::Refused(_) | Self::Supply(_) | Self::Store(_) | Self::NoMaterial(_) => false,
         }
     }
 

@@ -42,6 +42,11 @@ fn groups(plan: &Plan, regs: impl Iterator<Item = Reg>) -> Vec<Range<usize>> {
     groups
 }
 
+/// The groups in which outputs are sent and opened. A protocol that checks what it opens does so once for each.
+pub fn output_groups(plan: &Plan) -> Vec<Range<usize>> {
+    groups(plan, plan.outputs.iter().map(|output| output.reg))
+}
+
 /// What one endpoint has at the end of a run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Outcome {
@@ -320,7 +325,7 @@ impl Walk<'_> {
     fn outputs(&mut self) -> Result<Vec<Option<Clear>>, Error> {
         let outputs = &self.plan.outputs;
         let mut values = Vec::with_capacity(outputs.len());
-        for group in groups(self.plan, outputs.iter().map(|output| output.reg)) {
+        for group in output_groups(self.plan) {
             for index in group.clone() {
                 self.engine.send_output(index as u32).map_err(|error| error.during(outputs[index].node))?;
             }
@@ -345,18 +350,14 @@ impl Walk<'_> {
 
     /// Begins all jobs of some stages, and finishes what has arrived meanwhile in the same order. Returns what is still
     /// to be finished.
-    fn begin(&mut self, stages: &[Stage]) -> Result<VecDeque<Job>, Error> {
+    fn begin(&mut self, stages: &[Stage]) -> Result<VecDeque<Vec<Job>>, Error> {
         let plan = self.plan;
         let mut under_way = VecDeque::new();
-        for job in stages.iter().flat_map(|stage| job::jobs(plan, stage.op, u32::from(stage.stage))) {
-            let node = plan.op(job.op).node;
-            self.engine.begin(&job).map_err(|error| error.during(node))?;
-            under_way.push_back(job);
+        for jobs in job::arms(plan, stages) {
+            self.begin_jobs(&jobs)?;
+            under_way.push_back(jobs);
             while let Some(first) = under_way.front() {
-                let node = plan.op(first.op).node;
-                if under_way.len() < WINDOW
-                    && !self.engine.arrived(first).map_err(|error| error.during(node))?
-                {
+                if under_way.len() < WINDOW && !self.arrived(first)? {
                     break;
                 }
                 self.finish_first(&mut under_way)?;
@@ -365,56 +366,96 @@ impl Walk<'_> {
         Ok(under_way)
     }
 
+    /// Begins a job, or those of several arms.
+    fn begin_jobs(&mut self, jobs: &[Job]) -> Result<(), Error> {
+        let begun = match jobs {
+            [job] => self.engine.begin(job),
+            jobs => self.engine.begin_arms(jobs),
+        };
+        begun.map_err(|error| error.during(self.plan.op(jobs[0].op).node))
+    }
+
+    /// Whether what these jobs would wait for is there.
+    fn arrived(&mut self, jobs: &[Job]) -> Result<bool, Error> {
+        for job in jobs {
+            let arrived = self.engine.arrived(job);
+            if !arrived.map_err(|error| error.during(self.plan.op(job.op).node))? {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    /// Finishes a job, or those of several arms.
+    fn finish_jobs(&mut self, jobs: &[Job]) -> Result<(), Error> {
+        let finished = match jobs {
+            [job] => self.engine.finish(job),
+            jobs => self.engine.finish_arms(jobs),
+        };
+        finished.map_err(|error| error.during(self.plan.op(jobs[0].op).node))
+    }
+
     /// Evaluates circuits tile by tile, and finishes `others`, whose messages were sent before, once the window is
     /// full for the first time: a tile keeps its place in the window from its first layer to its last, and
     /// the places take turns, so that one tile is computed while the others' messages travel. The order depends on
     /// nothing but the plan, and so is the same for all parties. Returns the longest chain of messages.
-    fn circuits(&mut self, stages: &[Stage], mut others: VecDeque<Job>) -> Result<u64, Error> {
+    fn circuits(&mut self, stages: &[Stage], mut others: VecDeque<Vec<Job>>) -> Result<u64, Error> {
         let plan = self.plan;
-        let mut waiting = stages.iter().flat_map(|stage| job::jobs(plan, stage.op, 0));
-        let mut under_way: VecDeque<(Job, u64)> = VecDeque::new();
+        let mut waiting = job::arms(plan, stages);
+        let mut under_way: VecDeque<(Vec<Job>, u64)> = VecDeque::new();
         let mut longest = 0;
         let window = job::tiles_under_way(plan, stages);
         loop {
             while under_way.len() < window {
-                let Some(job) = waiting.next() else { break };
-                self.layer(job, 0, &mut under_way)?;
+                let Some(tiles) = waiting.next() else { break };
+                self.layer(tiles, 0, &mut under_way)?;
             }
             while !others.is_empty() {
                 self.finish_first(&mut others)?;
             }
-            let Some((mut job, mut chain)) = under_way.pop_front() else { break };
-            self.engine.finish(&job).map_err(|error| error.during(plan.op(job.op).node))?;
-            job.stage += 1;
+            let Some((mut tiles, mut chain)) = under_way.pop_front() else { break };
+            self.finish_jobs(&tiles)?;
+            for job in &mut tiles {
+                job.stage += 1;
+            }
             chain += 1;
             longest = longest.max(chain);
-            let mut goes_on = self.layer(job, chain, &mut under_way)?;
+            let mut goes_on = self.layer(tiles, chain, &mut under_way)?;
             while !goes_on {
-                let Some(job) = waiting.next() else { break };
-                goes_on = self.layer(job, chain, &mut under_way)?;
+                let Some(tiles) = waiting.next() else { break };
+                goes_on = self.layer(tiles, chain, &mut under_way)?;
             }
         }
         Ok(longest)
     }
 
-    /// Begins a layer of a tile. Whether it waits for messages: the last layer ends the tile.
-    fn layer(&mut self, job: Job, chain: u64, under_way: &mut VecDeque<(Job, u64)>) -> Result<bool, Error> {
-        self.engine.begin(&job).map_err(|error| error.during(self.plan.op(job.op).node))?;
-        if job.stage < job::depth(self.plan, job.op) {
-            under_way.push_back((job, chain));
-            return Ok(true);
+    /// Begins a layer of a tile, or of one for each of several arms. Whether it waits for messages: the last layer ends a
+    /// tile.
+    fn layer(
+        &mut self,
+        mut tiles: Vec<Job>,
+        chain: u64,
+        under_way: &mut VecDeque<(Vec<Job>, u64)>,
+    ) -> Result<bool, Error> {
+        self.begin_jobs(&tiles)?;
+        let begun = tiles.len();
+        tiles.retain(|job| job.stage < job::depth(self.plan, job.op));
+        if tiles.len() < begun {
+            self.done += begun - tiles.len();
+            self.observer.progress(self.done, self.total);
+            self.tick()?;
         }
-        self.done += 1;
-        self.observer.progress(self.done, self.total);
-        self.tick()?;
-        Ok(false)
+        let goes_on = !tiles.is_empty();
+        if goes_on {
+            under_way.push_back((tiles, chain));
+        }
+        Ok(goes_on)
     }
 
-    fn finish_first(&mut self, under_way: &mut VecDeque<Job>) -> Result<(), Error> {
-        if let Some(job) = under_way.pop_front() {
-            let node = self.plan.op(job.op).node;
-            self.engine.finish(&job).map_err(|error| error.during(node))?;
-            self.done += 1;
+    fn finish_first(&mut self, under_way: &mut VecDeque<Vec<Job>>) -> Result<(), Error> {
+        if let Some(jobs) = under_way.pop_front() {
+            self.finish_jobs(&jobs)?;
+            self.done += jobs.len();
             self.observer.progress(self.done, self.total);
         }
         Ok(())

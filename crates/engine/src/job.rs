@@ -11,7 +11,7 @@ use tacit_program::plan::{Op, OpKind, Plan, Stage};
 /// Some columns of one stage of one operation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Job {
-    /// Index in [`Plan::ops`].
+    /// The operation's address ([`Plan::op`]).
     pub op: u32,
     /// Which stage; of a circuit, which layer.
     pub stage: u32,
@@ -48,6 +48,29 @@ pub fn jobs(plan: &Plan, op: u32, stage: u32) -> impl Iterator<Item = Job> {
         batch: batch as u32,
         cols: batch * grain..extent.min((batch + 1) * grain),
         last: batch + 1 == count,
+    })
+}
+
+/// Cuts stages of one level into jobs that are begun and finished together: those of operations in arms that exclude one
+/// another ([`Plan::exclude_each_other`]), if they have the same columns. Any other job stands by itself.
+pub(crate) fn arms(plan: &Plan, stages: &[Stage]) -> impl Iterator<Item = Vec<Job>> {
+    let jobs_of = |stage: &Stage| jobs(plan, stage.op, stage.stage.into());
+    let region = |stage: &Stage| plan.op(stage.op).region;
+    let alike = |one: &Stage, other: &Stage| {
+        plan.exclude_each_other(region(one), region(other))
+            && jobs_of(one).map(|job| job.cols).eq(jobs_of(other).map(|job| job.cols))
+    };
+    let mut groups: Vec<Vec<Stage>> = Vec::new();
+    for stage in stages {
+        let mut fits = groups.iter_mut().filter(|group| group.iter().all(|other| alike(other, stage)));
+        match if region(stage) == 0 { None } else { fits.next() } {
+            Some(group) => group.push(*stage),
+            None => groups.push(vec![*stage]),
+        }
+    }
+    groups.into_iter().flat_map(move |group| {
+        let mut jobs: Vec<_> = group.iter().map(|stage| jobs(plan, stage.op, stage.stage.into())).collect();
+        std::iter::from_fn(move || jobs.iter_mut().map(Iterator::next).collect::<Option<Vec<Job>>>())
     })
 }
 
@@ -111,12 +134,12 @@ pub fn rounds(plan: &Plan, stages: &[Stage], speaks: impl Fn(&Op, u32) -> bool) 
     let (circuits, others): (Vec<Stage>, Vec<Stage>) =
         stages.iter().partition(|stage| is_circuit(plan, **stage));
     let mut places = BinaryHeap::from(vec![Reverse(0); tiles_under_way(plan, &circuits)]);
-    for stage in &circuits {
-        let depth = u64::from(depth(plan, stage.op));
-        let tiles = if depth > 0 { jobs(plan, stage.op, 0).count() } else { 0 };
-        for _ in 0..tiles {
-            let Some(Reverse(chain)) = places.pop() else { break };
-            places.push(Reverse(chain + depth));
+    for tiles in arms(plan, &circuits) {
+        let deepest = tiles.iter().map(|job| depth(plan, job.op)).max().unwrap_or(0);
+        if deepest > 0
+            && let Some(Reverse(chain)) = places.pop()
+        {
+            places.push(Reverse(chain + u64::from(deepest)));
         }
     }
     let longest = places.into_iter().map(|Reverse(chain)| chain).max().unwrap_or(0);
@@ -160,7 +183,7 @@ fn extent_and_grain(plan: &Plan, kind: &OpKind, stage: u32) -> (usize, usize) {
 mod tests {
     use super::*;
     use std::sync::Arc;
-    use tacit_program::plan::{Builder, MatrixShape, Modulus, Operand, To, Width};
+    use tacit_program::plan::{Builder, MatrixShape, Modulus, Operand, Rows, To, Width};
 
     #[test]
     fn jobs_cover_an_operation_without_gap_or_overlap() {
@@ -192,6 +215,33 @@ mod tests {
             build.xor(both, bits[0])
         });
         Arc::new(Layered::new(&build.finish(vec![vec![last]])))
+    }
+
+    #[test]
+    fn arms_of_the_same_columns_go_together() {
+        let mut builder = Builder::new();
+        let condition = builder.bits(1, 1);
+        let regions = [0, 1, 2].map(|arm| builder.region(0, Rows::one(condition, 0), arm));
+        let wide = columns_per_message(1) + 1;
+        for (region, cols) in [(0, 9), (1, wide), (1, 9), (2, wide), (2, wide), (3, wide)] {
+            builder.in_region(if region == 0 { 0 } else { regions[region - 1] });
+            let [a, b] = [(); 2].map(|()| builder.bits(1, cols));
+            let [rows, dst] = [a, b].map(|reg| Rows::one(reg, 0));
+            builder.interact(OpKind::And { a: rows, b: rows, dst });
+        }
+        let plan = builder.finish();
+        let together = arms(&plan, &plan.levels[0].stages);
+        let together: Vec<Vec<(u32, u32)>> =
+            together.map(|jobs| jobs.iter().map(|job| (job.op, job.batch)).collect()).collect();
+        let expected: [&[(u32, u32)]; 6] = [
+            &[(0, 0)],
+            &[(1, 0), (3, 0), (5, 0)],
+            &[(1, 1), (3, 1), (5, 1)],
+            &[(2, 0)],
+            &[(4, 0)],
+            &[(4, 1)],
+        ];
+        assert_eq!(together, expected);
     }
 
     #[test]

@@ -2,6 +2,7 @@
 //!
 //! An [`Engine`] is one party's protocol state. It owns its shares, in banks of registers, and moves them one batch at
 //! a time. The [`executor`] walks a plan and divides every operation into jobs of about one message.
+//! What engines need and needn't know any input for comes from a [`supply`].
 //! [`clear::ClearEngine`] runs every plan in the clear and defines the right result.
 
 pub mod bank;
@@ -14,6 +15,7 @@ pub mod layer;
 mod material;
 mod participants;
 pub mod profile;
+pub mod supply;
 pub mod tile;
 mod values;
 pub mod vector;

@@ -3,6 +3,7 @@
 mod farewell;
 mod leave;
 mod lenient;
+mod pause;
 mod peer;
 mod pulse;
 

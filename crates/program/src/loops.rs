@@ -53,6 +53,9 @@ pub(crate) fn find(nodes: &[Node]) -> Result<Vec<Loop>, (usize, Fault)> {
         let Some(first) = states.iter().map(|state| state.index()).min() else {
             return Err(wrong("it needs a state"));
         };
+        if states.iter().any(|state| state.index() >= first + states.len()) {
+            return Err(wrong("its states have to come first"));
+        }
         let carry = states.iter().copied().zip(results.iter().copied()).collect();
         loops.push(Loop { body: first..place, times, carry });
     }

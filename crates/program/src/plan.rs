@@ -344,7 +344,7 @@ impl Plan {
             (regions, of_operations).hash(&mut digest);
         }
         if !sections.is_empty() {
-            sections.hash(&mut digest);
+            ("sections", sections).hash(&mut digest);
         }
         digest.0.finalize().into()
     }

@@ -119,7 +119,7 @@ pub(crate) fn noted_words(plan: &Plan) -> u64 {
             })
             .sum()
     };
-    plan.all_ops().zip(0..).map(|(op, address)| of(op, address)).sum()
+    plan.counted_ops().map(|(op, address, times)| times * of(op, address)).sum()
 }
 
 /// Words in which the ANDs of a layer of a tile are noted for the proofs.

@@ -4,7 +4,7 @@
 //! two parties that hold it, and the sum `S = x_0 + x_1` by `P_1`. What a party computes by itself for such a register
 //! it can leave out in the other component.
 
-use tacit_program::plan::{Local, OpKind, Operand, Plan, Reg, SECOND_COMPONENT, Section};
+use tacit_program::plan::{Local, OpKind, Operand, Plan, Reg, SECOND_COMPONENT};
 use tacit_threeparty::next;
 
 /// For every register of a plan and each of a party's components whether anything reads it after it was written.
@@ -28,9 +28,7 @@ impl Reads {
                 for stage in &level.stages {
                     reads.operation(&plan.op(stage.op).kind, me);
                 }
-                let begins = plan.sections.iter().filter(|section| section.levels.start == at);
-                let copies = begins.flat_map(Section::copies);
-                copies.chain(&level.local).rev().for_each(|step| reads.local(step));
+                plan.copies_before(at).chain(&level.local).rev().for_each(|step| reads.local(step));
             }
             if plan.sections.is_empty() || (&reads.own, &reads.prev) == (&before.0, &before.1) {
                 return reads;

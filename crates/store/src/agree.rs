@@ -1,5 +1,7 @@
 //! Which material a run uses: the same at all parties. Nothing here does I/O.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use crate::Epoch;
 
 /// Epochs with unused material that a store has, and that a list may name.
@@ -11,7 +13,7 @@ const ENTRY: usize = 48;
 /// The longest list of epochs as a message.
 pub const MAX_LIST_BYTES: usize = ENTRY * MAX_EPOCHS;
 
-/// An epoch of which a party has unused material.
+/// An epoch of which a party has unused material on a shelf.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Available {
     /// The epoch.
@@ -22,15 +24,28 @@ pub struct Available {
     pub count: u64,
 }
 
-/// What a run uses: some instances, one after another, of one epoch.
+/// What a run uses: some instances, one after another, of a shelf of an epoch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Run {
     /// The epoch.
     pub epoch: Epoch,
+    /// The shelf.
+    pub shelf: u64,
     /// The first instance.
     pub first: u64,
     /// How many.
     pub instances: u64,
+}
+
+/// What a run wants of a shelf, and every party's list of what it has there, with its name.
+#[derive(Clone, Debug)]
+pub struct Wanted<'a> {
+    /// The shelf.
+    pub shelf: u64,
+    /// How many instances.
+    pub instances: u64,
+    /// What the parties have.
+    pub lists: Vec<(&'a str, &'a [Available])>,
 }
 
 /// Bytes that are no list of epochs.
@@ -94,9 +109,9 @@ pub enum NoAgreement {
     },
 }
 
-/// Picks the material for a run of so many instances, given every party's list with its name. Whoever has the same
-/// lists, in whichever order, picks the same: of the epochs that all have, the one with the fewest instances left that
-/// suffice; in it, from the first instance on that nobody has used.
+/// Picks the material for a run, given what it wants of some shelves: an epoch for all of them, and a range of each.
+/// Whoever has the same lists, in whichever order, picks the same: of the epochs that all have, the one with the fewest
+/// instances left that suffice; in it, from the first instance on that nobody has used.
 ///
 /// A party that lies about what it has used makes others burn material; it can't make them use any twice, since each
 /// holds against its own journal and anchor what it is asked to take. Parties have to make sure that all were told the
@@ -104,37 +119,62 @@ pub enum NoAgreement {
 ///
 /// # Errors
 /// [`NoAgreement`].
-pub fn agree(lists: &[(&str, &[Available])], instances: u64) -> Result<Run, NoAgreement> {
-    let without: Vec<String> =
-        lists.iter().filter(|(_, list)| list.is_empty()).map(|(name, _)| (*name).to_owned()).collect();
-    if !without.is_empty() || lists.is_empty() {
-        return Err(NoAgreement::None { parties: without });
+pub fn agree(wanted: &[Wanted<'_>]) -> Result<Vec<Run>, NoAgreement> {
+    let mut all = Vec::with_capacity(wanted.len());
+    for shelf in wanted {
+        all.push(shelf.everybodys()?);
     }
-    let mut epochs: Vec<Epoch> =
-        lists.iter().flat_map(|(_, list)| list.iter().map(|own| own.epoch)).collect();
-    epochs.sort_unstable();
-    epochs.dedup();
-    let everybody = epochs.iter().map(|epoch| Common::of(lists, *epoch));
-    let everybody = everybody.collect::<Result<Vec<Common>, _>>()?;
-    let common = || everybody.iter().filter(|epoch| epoch.without.is_empty());
-
-    if let Some(best) = common().filter(|epoch| epoch.left >= instances).min_by_key(|epoch| epoch.left) {
-        return Ok(Run { epoch: best.epoch, first: best.first, instances });
+    let Some(first) = all.first() else { return Ok(Vec::new()) };
+    let left = |epoch: &Epoch| {
+        let left =
+            all.iter().zip(wanted).map(|(epochs, wanted)| Some(epochs.get(epoch)?.enough(wanted)?.left));
+        left.sum::<Option<u64>>()
+    };
+    let fitting = first.keys().filter_map(|epoch| Some((left(epoch)?, epoch)));
+    if let Some((_, epoch)) = fitting.min() {
+        let run = |(epochs, wanted): (&BTreeMap<Epoch, Common>, &Wanted<'_>)| Run {
+            epoch: *epoch,
+            shelf: wanted.shelf,
+            first: epochs[epoch].first,
+            instances: wanted.instances,
+        };
+        return Ok(all.iter().zip(wanted).map(run).collect());
     }
-    if let Some(most) = common().max_by_key(|epoch| epoch.left) {
-        let (epoch, left, party) = (most.epoch, most.left, most.furthest.clone());
-        return Err(NoAgreement::TooFew { wanted: instances, left, epoch, party });
-    }
-    let nearest = everybody.into_iter().min_by_key(|epoch| epoch.without.len());
-    Err(nearest.map_or(NoAgreement::None { parties: Vec::new() }, |nearest| NoAgreement::Apart {
-        epoch: nearest.epoch,
-        parties: nearest.without,
-    }))
+    // The first shelf that lacks something says what is missing.
+    let why = all.iter().zip(wanted).find_map(|(epochs, wanted)| wanted.refusal(epochs));
+    Err(why.unwrap_or(NoAgreement::None { parties: Vec::new() }))
 }
 
-/// What all parties together have of an epoch.
+impl Wanted<'_> {
+    /// What all together have of each epoch of the shelf.
+    fn everybodys(&self) -> Result<BTreeMap<Epoch, Common>, NoAgreement> {
+        let without = self.lists.iter().filter(|(_, list)| list.is_empty());
+        let without: Vec<String> = without.map(|(name, _)| (*name).to_owned()).collect();
+        if !without.is_empty() || self.lists.is_empty() {
+            return Err(NoAgreement::None { parties: without });
+        }
+        let epochs = self.lists.iter().flat_map(|(_, list)| list.iter().map(|own| own.epoch));
+        let epochs = epochs.collect::<BTreeSet<Epoch>>().into_iter();
+        epochs.map(|epoch| Ok((epoch, Common::of(&self.lists, epoch)?))).collect()
+    }
+
+    /// Why no epoch of the shelf suffices; `None` if one does.
+    fn refusal(&self, epochs: &BTreeMap<Epoch, Common>) -> Option<NoAgreement> {
+        if epochs.values().any(|common| common.enough(self).is_some()) {
+            return None;
+        }
+        let common = epochs.iter().filter(|(_, common)| common.without.is_empty());
+        if let Some((epoch, most)) = common.max_by_key(|(_, common)| common.left) {
+            let (wanted, left, party) = (self.instances, most.left, most.furthest.clone());
+            return Some(NoAgreement::TooFew { wanted, left, epoch: *epoch, party });
+        }
+        let (epoch, nearest) = epochs.iter().min_by_key(|(_, common)| common.without.len())?;
+        Some(NoAgreement::Apart { epoch: *epoch, parties: nearest.without.clone() })
+    }
+}
+
+/// What all parties together have of a shelf of an epoch.
 struct Common {
-    epoch: Epoch,
     without: Vec<String>,
     /// The first instance that nobody has used, and who has used those before it.
     first: u64,
@@ -162,7 +202,12 @@ impl Common {
         }
         let (name, own) = furthest.unwrap_or(("", Available { epoch, next: 0, count: 0 }));
         let left = own.count.saturating_sub(own.next);
-        Ok(Self { epoch, without, first: own.next, furthest: name.to_owned(), left })
+        Ok(Self { without, first: own.next, furthest: name.to_owned(), left })
+    }
+
+    /// Itself, if all have as much as is wanted.
+    fn enough(&self, wanted: &Wanted<'_>) -> Option<&Self> {
+        (self.without.is_empty() && self.left >= wanted.instances).then_some(self)
     }
 }
 
@@ -212,7 +257,35 @@ mod tests {
     }
 
     fn run(epoch: u8, first: u64, instances: u64) -> Run {
-        Run { epoch: Epoch([epoch; 32]), first, instances }
+        Run { epoch: Epoch([epoch; 32]), shelf: 7, first, instances }
+    }
+
+    /// Of one shelf.
+    fn agree(lists: &[(&str, &[Available])], instances: u64) -> Result<Run, NoAgreement> {
+        let runs = super::agree(&[Wanted { shelf: 7, instances, lists: lists.to_vec() }])?;
+        Ok(runs[0])
+    }
+
+    #[test]
+    fn all_shelves_are_taken_from_one_epoch_that_suffices_for_all() {
+        let [triples, bits] = [[own(1, 0, 9), own(2, 0, 9)], [own(1, 8, 9), own(2, 0, 9)]];
+        let wanted = |triple, bit| {
+            let lists = |list| vec![("P0", list), ("P1", list)];
+            [
+                Wanted { shelf: 7, instances: triple, lists: lists(&triples[..]) },
+                Wanted { shelf: 8, instances: bit, lists: lists(&bits[..]) },
+            ]
+        };
+        let of = |epoch, bits| {
+            vec![
+                run(epoch, 0, 2),
+                Run { shelf: 8, first: bits, instances: 1 + u64::from(epoch == 2), ..run(epoch, 0, 0) },
+            ]
+        };
+        assert_eq!(super::agree(&wanted(2, 1)), Ok(of(1, 8)));
+        assert_eq!(super::agree(&wanted(2, 2)), Ok(of(2, 0)));
+        assert!(matches!(super::agree(&wanted(2, 10)), Err(NoAgreement::TooFew { wanted: 10, left: 9, .. })));
+        assert_eq!(super::agree(&[]), Ok(Vec::new()));
     }
 
     #[test]

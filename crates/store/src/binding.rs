@@ -14,6 +14,8 @@ const MAX_SHOWN: usize = 200;
 
 /// What material was made for, and outside of which it may never be used: all but the epoch and the number of
 /// instances, which every epoch states for itself.
+///
+/// Material is for one plan, or it is a supply that any plan of the protocol draws from ([`Binding::is_supply`]).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Binding {
     /// Whose material it is.
@@ -26,6 +28,13 @@ pub struct Binding {
     pub protocol: String,
     /// Its parameters, in the protocol's own words.
     pub parameters: String,
+    /// What it is for, if not for any plan.
+    pub plan: Option<PlanBinding>,
+}
+
+/// The plan that material is for.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PlanBinding {
     /// Shapes and types of the inputs, readable.
     pub inputs: String,
     /// Hash of the program.
@@ -35,6 +44,11 @@ pub struct Binding {
 }
 
 impl Binding {
+    /// Whether material is a supply for any plan: its epochs have a key and a shelf for each kind.
+    pub fn is_supply(&self) -> bool {
+        self.plan.is_none()
+    }
+
     /// The file's bytes: a head, the fields, a checksum.
     pub fn to_bytes(&self) -> Vec<u8> {
         seal_binding(&self.fields())
@@ -71,21 +85,22 @@ impl Binding {
 
     /// All that differs from what is wanted, in words; `None` if nothing does.
     pub(crate) fn difference(&self, wanted: &Self) -> Option<String> {
-        let digits = |bytes: &[u8]| {
-            let mut text = String::new();
-            let _ = hex(bytes, &mut text);
-            text
-        };
         let list = |names: &[String]| names.join(", ");
+        let plan = |get: fn(&PlanBinding) -> String| {
+            [self, wanted].map(|binding| binding.plan.as_ref().map_or_else(|| "any".to_owned(), get))
+        };
+        let [inputs, wanted_inputs] = plan(|plan| plan.inputs.clone());
+        let [program, wanted_program] = plan(|plan| digits(&plan.program));
+        let [digest, wanted_digest] = plan(|plan| digits(&plan.plan));
         let lines = [
             ("the party whose it is", self.me.clone(), wanted.me.clone()),
             ("the parties", list(&self.parties), list(&wanted.parties)),
             ("the clients", list(&self.clients), list(&wanted.clients)),
             ("the protocol", self.protocol.clone(), wanted.protocol.clone()),
             ("the protocol's parameters", self.parameters.clone(), wanted.parameters.clone()),
-            ("the inputs", self.inputs.clone(), wanted.inputs.clone()),
-            ("the program (its hash)", digits(&self.program), digits(&wanted.program)),
-            ("the plan of the program (its hash)", digits(&self.plan), digits(&wanted.plan)),
+            ("the inputs", inputs, wanted_inputs),
+            ("the program (its hash)", program, wanted_program),
+            ("the plan of the program (its hash)", digest, wanted_digest),
         ];
         let differing = lines.iter().filter(|(_, stored, wanted)| stored != wanted);
         let words: Vec<String> = differing
@@ -111,7 +126,13 @@ pub fn seal_binding(fields: &[u8]) -> Vec<u8> {
 }
 
 fn hash(fields: &[u8]) -> [u8; 32] {
-    format::digest(b"tacit store binding 1", &[fields])
+    format::digest(b"tacit store binding 2", &[fields])
+}
+
+fn digits(bytes: &[u8]) -> String {
+    let mut text = String::new();
+    let _ = hex(bytes, &mut text);
+    text
 }
 
 /// A text from a file, for a message: bounded, and no control characters.
@@ -126,7 +147,7 @@ fn shown(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tests::binding;
+    use crate::tests::{binding, plan_binding};
 
     #[test]
     fn bindings_come_back_and_any_other_bytes_are_refused() {
@@ -150,25 +171,27 @@ mod tests {
     fn every_difference_is_named() {
         type Change = fn(&mut Binding);
         assert_eq!(binding().difference(&binding()), None);
-        let changes: [(&str, Change); 9] = [
+        let changes: [(&str, Change); 10] = [
             ("the party whose it is", |b| b.me = "P1".into()),
             ("the parties:", |b| b.parties.reverse()),
             ("the clients:", |b| b.clients.clear()),
             ("the protocol:", |b| b.protocol = "mascot".into()),
             ("parameters", |b| b.parameters = "x".into()),
-            ("the inputs", |b| b.inputs = "a: int64[4]".into()),
-            ("the program", |b| b.program = [4; 32]),
-            ("the plan", |b| b.plan = [4; 32]),
+            ("the inputs", |b| b.plan.as_mut().unwrap().inputs = "a: int64[4]".into()),
+            ("the program", |b| b.plan.as_mut().unwrap().program = [4; 32]),
+            ("the plan", |b| b.plan.as_mut().unwrap().plan = [4; 32]),
+            ("the inputs", |b| b.plan = None),
             ("lists", |b| b.parties = vec!["P0, P1, P2".into()]),
         ];
         for (what, change) in changes {
             let mut wanted = binding();
             change(&mut wanted);
             let says = binding().difference(&wanted).unwrap();
-            assert!(says.contains(what) && !says.contains(';'), "{says}");
+            assert!(says.contains(what) && (!says.contains(';') || wanted.is_supply()), "{says}");
             assert_ne!(wanted.hash(), binding().hash());
         }
-        let wanted = Binding { protocol: "mascot".into(), inputs: "\x1b[2J".repeat(1000), ..binding() };
+        let plan = PlanBinding { inputs: "\x1b[2J".repeat(1000), ..plan_binding() };
+        let wanted = Binding { protocol: "mascot".into(), plan: Some(plan), ..binding() };
         let says = wanted.difference(&binding()).unwrap();
         assert!(says.contains("mascot") && says.contains("; the inputs"), "{says}");
         assert!(says.len() < 4000 && !says.chars().any(char::is_control), "{says}");

@@ -118,6 +118,14 @@ pub enum Error {
         /// How many the epoch was made with.
         count: u64,
     },
+    /// It isn't one of the instances that were reserved, or it was read.
+    #[error("instance {index} of epoch {epoch} isn't reserved, or has been read")]
+    Read {
+        /// The epoch.
+        epoch: Epoch,
+        /// The instance asked for.
+        index: u64,
+    },
     /// A check of the epoch is already under way, or none is.
     #[error("epoch {epoch}: {what}")]
     Check {

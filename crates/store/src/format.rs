@@ -7,7 +7,7 @@
 use sha2::{Digest, Sha256};
 
 /// The version of the files that this code reads and writes.
-pub const VERSION: u32 = 2;
+pub const VERSION: u32 = 3;
 
 /// Bytes of a file's beginning: eight that say what it is, and its version.
 pub(crate) const HEAD: usize = 12;

@@ -1,17 +1,18 @@
-//! An epoch's folder: where in which file each instance's material lies.
+//! An epoch's folder: where in which file each instance's material lies, shelf by shelf.
 //!
-//! `index` says how many instances there are, and where each begins:
+//! `index-` and a shelf's number says how many instances the shelf has, and where each begins:
 //!
 //! ```text
-//! | "tacitidx" | version | binding  | epoch    | count | checksum |     | offset | length |
-//! |   8 bytes  |   u32   | 32 bytes | 32 bytes |  u64  | 32 bytes |     |  u64   |  u64   |  for each instance
+//! | "tacitidx" | version | binding  | epoch    | shelf | count | checksum |     | offset | length |
+//! |   8 bytes  |   u32   | 32 bytes | 32 bytes |  u64  |  u64  | 32 bytes |     |  u64   |  u64   |  for each instance
 //! ```
 //!
-//! Material lies in *segments*, files called `material-` and the number of their first instance. A segment is full
-//! when it has some 64 MiB; one that is used is overwritten and removed, so an epoch that is half used takes half the
-//! room. In a segment stand, for each instance, a checksum and the bytes. The checksum binds epoch, number and place,
-//! and is overwritten with the bytes: anybody could find a short secret from it by trying all.
+//! Material lies in *segments*, files called `material-`, the shelf and the number of their first instance. A segment is
+//! full when it has some 64 MiB; one that is used is overwritten and removed, so an epoch that is half used takes half
+//! the room. In a segment stand, for each instance, a checksum and the bytes. The checksum binds epoch, shelf, number and
+//! place, and is overwritten with the bytes: anybody could find a short secret from it by trying all.
 
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::path::{Path, PathBuf};
 
@@ -22,16 +23,15 @@ use crate::files;
 use crate::format::{self, Malformed};
 use crate::{Epoch, Error, Material};
 
-/// The name of the file in an epoch's folder.
-pub(crate) const INDEX: &str = "index";
-/// Bytes of its head.
-pub(crate) const HEADER: usize = 116;
+/// Bytes of an index's head.
+pub(crate) const HEADER: usize = 124;
 /// Bytes for each instance.
 pub(crate) const ENTRY: usize = 16;
 /// A segment of so many bytes gets no further instance.
 pub(crate) const SEGMENT: u64 = if cfg!(test) { 200 } else { 64 << 20 };
 
 const MAGIC: [u8; 8] = *b"tacitidx";
+const INDEX_PREFIX: &str = "index-";
 const SEGMENT_PREFIX: &str = "material-";
 /// Bytes of the checksum before each material.
 const CHECKSUM: u64 = 32;
@@ -41,6 +41,7 @@ const CHECKSUM: u64 = 32;
 pub(crate) struct Header {
     pub(crate) binding: [u8; 32],
     pub(crate) epoch: Epoch,
+    pub(crate) shelf: u64,
     pub(crate) count: u64,
 }
 
@@ -49,6 +50,7 @@ impl Header {
         let mut bytes = format::head(MAGIC).to_vec();
         bytes.extend_from_slice(&self.binding);
         bytes.extend_from_slice(&self.epoch.0);
+        bytes.extend_from_slice(&self.shelf.to_le_bytes());
         bytes.extend_from_slice(&self.count.to_le_bytes());
         bytes.extend_from_slice(&self.checksum());
         bytes
@@ -59,9 +61,11 @@ impl Header {
         let rest = format::body(bytes, MAGIC)?;
         let (binding, rest) = rest.split_first_chunk().ok_or(Malformed::Length)?;
         let (epoch, rest) = rest.split_first_chunk().ok_or(Malformed::Length)?;
+        let (shelf, rest) = rest.split_first_chunk().ok_or(Malformed::Length)?;
         let (count, rest) = rest.split_first_chunk().ok_or(Malformed::Length)?;
         let (checksum, _) = rest.split_first_chunk::<32>().ok_or(Malformed::Length)?;
-        let header = Self { binding: *binding, epoch: Epoch(*epoch), count: u64::from_le_bytes(*count) };
+        let [shelf, count] = [*shelf, *count].map(u64::from_le_bytes);
+        let header = Self { binding: *binding, epoch: Epoch(*epoch), shelf, count };
         if *checksum != header.checksum() {
             return Err(Malformed::Checksum);
         }
@@ -76,8 +80,9 @@ impl Header {
     }
 
     fn checksum(&self) -> [u8; 32] {
-        let parts: [&[u8]; 3] = [&self.binding, &self.epoch.0, &self.count.to_le_bytes()];
-        format::digest(b"tacit store index 1", &parts)
+        let numbers = [self.shelf, self.count].map(u64::to_le_bytes);
+        let parts: [&[u8]; 3] = [&self.binding, &self.epoch.0, numbers.as_flattened()];
+        format::digest(b"tacit store index 2", &parts)
     }
 }
 
@@ -104,46 +109,92 @@ impl Entry {
     }
 
     /// The checksum of the material that lies here.
-    pub(crate) fn checksum(self, epoch: Epoch, index: u64, material: &[u8]) -> [u8; 32] {
-        let parts: [&[u8]; 4] = [&epoch.0, &index.to_le_bytes(), &self.bytes(), material];
-        format::digest(b"tacit material 1", &parts)
+    pub(crate) fn checksum(self, epoch: Epoch, shelf: u64, index: u64, material: &[u8]) -> [u8; 32] {
+        let parts: [&[u8]; 5] =
+            [&epoch.0, &shelf.to_le_bytes(), &index.to_le_bytes(), &self.bytes(), material];
+        format::digest(b"tacit material 2", &parts)
     }
 }
 
-/// The name of the segment that begins with instance `first`.
-pub(crate) fn segment(first: u64) -> String {
-    format!("{SEGMENT_PREFIX}{first:016x}")
+/// The name of a shelf's index.
+pub(crate) fn index(shelf: u64) -> String {
+    format!("{INDEX_PREFIX}{shelf:016x}")
 }
 
-fn parse_segment(name: &str) -> Option<u64> {
-    let first = u64::from_str_radix(name.strip_prefix(SEGMENT_PREFIX)?, 16).ok()?;
-    (segment(first) == name).then_some(first)
+fn parse_index(name: &str) -> Option<u64> {
+    let shelf = u64::from_str_radix(name.strip_prefix(INDEX_PREFIX)?, 16).ok()?;
+    (index(shelf) == name).then_some(shelf)
 }
 
-/// An epoch's folder that is whole: all that it had was written.
+/// The name of a shelf's segment that begins with instance `first`.
+pub(crate) fn segment(shelf: u64, first: u64) -> String {
+    format!("{SEGMENT_PREFIX}{shelf:016x}-{first:016x}")
+}
+
+/// The first instance of a segment, if it is one of this shelf.
+fn parse_segment(shelf: u64, name: &str) -> Option<u64> {
+    let (_, first) = name.strip_prefix(SEGMENT_PREFIX)?.split_once('-')?;
+    let first = u64::from_str_radix(first, 16).ok()?;
+    (segment(shelf, first) == name).then_some(first)
+}
+
+/// The shelves of an epoch, by number.
+pub(crate) type Shelves = BTreeMap<u64, Shelf>;
+
+/// A shelf that is whole: all that it had was written.
 #[derive(Debug)]
-pub(crate) struct Folder {
+pub(crate) struct Shelf {
     path: PathBuf,
     epoch: Epoch,
+    number: u64,
     count: u64,
-    /// The first instances of the segments that are there, ascending.
-    segments: Vec<u64>,
+    /// The segments that are there, by their first instance; how many of a segment's aren't overwritten yet.
+    segments: BTreeMap<u64, u64>,
 }
 
-impl Folder {
-    pub(crate) fn open(path: PathBuf, binding: &[u8; 32], epoch: Epoch) -> Result<Self, Error> {
-        files::private_folder(&path)?;
-        let index = path.join(INDEX);
+impl Shelf {
+    /// All shelves of the epoch in a folder.
+    pub(crate) fn all_in(path: &Path, binding: &[u8; 32], epoch: Epoch) -> Result<Shelves, Error> {
+        files::private_folder(path)?;
+        let names = files::names(path)?;
+        let shelves = names.iter().filter_map(|name| parse_index(name));
+        let open = |shelf| Ok((shelf, Self::open(path, binding, epoch, shelf, &names)?));
+        let shelves = shelves.map(open).collect::<Result<Shelves, Error>>()?;
+        if shelves.is_empty() {
+            let cause = Malformed::Meaning("an epoch has an index at least");
+            return Err(Error::Damaged { path: path.to_owned(), cause });
+        }
+        Ok(shelves)
+    }
+
+    fn open(
+        path: &Path,
+        binding: &[u8; 32],
+        epoch: Epoch,
+        shelf: u64,
+        names: &[String],
+    ) -> Result<Self, Error> {
+        let index = path.join(index(shelf));
         let (file, len) = files::open(&index)?;
         let mut bytes = vec![0; HEADER.min(len as usize)];
         files::read_at(&file, &index, &mut bytes, 0)?;
         let damaged = |cause| Error::Damaged { path: index.clone(), cause };
         let header = Header::parse(&bytes, len).map_err(damaged)?;
-        if header.binding != *binding || header.epoch != epoch {
-            return Err(damaged(Malformed::Meaning("it belongs to another store or epoch")));
+        if (header.binding, header.epoch, header.shelf) != (*binding, epoch, shelf) {
+            return Err(damaged(Malformed::Meaning("it belongs to another store, epoch or shelf")));
         }
-        let segments = files::names(&path)?.iter().filter_map(|name| parse_segment(name)).collect();
-        Ok(Self { path, epoch, count: header.count, segments })
+        let mut firsts: Vec<u64> = names.iter().filter_map(|name| parse_segment(shelf, name)).collect();
+        firsts.sort_unstable();
+        let ends = firsts.iter().skip(1).copied().chain([header.count]);
+        let segments =
+            firsts.iter().copied().zip(ends).map(|(first, end)| (first, end.saturating_sub(first)));
+        Ok(Self {
+            path: path.to_owned(),
+            epoch,
+            number: shelf,
+            count: header.count,
+            segments: segments.collect(),
+        })
     }
 
     /// How many instances it was made with.
@@ -151,17 +202,11 @@ impl Folder {
         self.count
     }
 
-    /// Bytes of all its files.
-    pub(crate) fn bytes(&self) -> Result<u64, Error> {
-        let lengths = files::names(&self.path)?.into_iter().map(|name| files::length(&self.path.join(name)));
-        lengths.sum()
-    }
-
     /// An instance's material. The caller has noted durably that it is used.
     pub(crate) fn read(&self, index: u64) -> Result<Material, Error> {
         let entry = self.entry(index)?;
-        let covering = self.segments.iter().rfind(|first| **first <= index);
-        let path = self.path.join(segment(covering.copied().unwrap_or(index)));
+        let covering = self.segments.range(..=index).next_back();
+        let path = self.path.join(segment(self.number, covering.map_or(index, |(first, _)| *first)));
         let (file, len) = files::open(&path)?;
         let damaged = |cause| Error::Damaged { path: path.clone(), cause };
         if entry.end() > len {
@@ -171,37 +216,45 @@ impl Folder {
         files::read_at(&file, &path, &mut checksum[..], entry.offset)?;
         let mut material = Zeroizing::new(vec![0; entry.len as usize]);
         files::read_at(&file, &path, &mut material, entry.offset + CHECKSUM)?;
-        let fits = entry.checksum(self.epoch, index, &material).ct_eq(&*checksum);
+        let fits = entry.checksum(self.epoch, self.number, index, &material).ct_eq(&*checksum);
         if bool::from(fits) { Ok(Material::new(material)) } else { Err(damaged(Malformed::Checksum)) }
     }
 
-    /// Overwrites the material of the instances from `from` up to `to`, and removes segments of which nothing is
-    /// left. In a segment of which something is left, zeros go to disk in the system's own time: until then
-    /// [`crate::Store::open`] would write them again.
+    /// Overwrites the material of the instances from `from` up to `to`, none of which was overwritten since the shelf was
+    /// opened, and removes segments of which nothing is left. In a segment of which something is left, zeros go to disk
+    /// in the system's own time: until then [`crate::Store::open`] would write them again.
     pub(crate) fn burn(&mut self, from: u64, to: u64) -> Result<(), Error> {
-        let mut kept = Vec::new();
-        let ends = self.segments.iter().skip(1).copied().chain([self.count]);
-        for (first, end) in self.segments.iter().copied().zip(ends) {
-            if from.max(first) >= to.min(end) {
-                kept.push(first);
+        let firsts: Vec<u64> = self.segments.range(..to).map(|(first, _)| *first).collect();
+        let ends = firsts.iter().skip(1).copied().chain([self.end_of(firsts.last().copied())]);
+        for (first, end) in firsts.iter().copied().zip(ends) {
+            let burnt = to.min(end).saturating_sub(from.max(first));
+            let left = self.segments.get(&first).map_or(0, |left| left.saturating_sub(burnt));
+            if burnt == 0 {
                 continue;
             }
-            let path = self.path.join(segment(first));
-            if end <= to {
+            let path = self.path.join(segment(self.number, first));
+            if left == 0 {
                 files::erase(&path)?;
+                self.segments.remove(&first);
                 continue;
             }
-            kept.push(first);
             let (file, len) = files::open(&path)?;
             let start = if from > first { self.entry(from)?.offset } else { 0 };
-            files::wipe(&file, &path, start, self.entry(to)?.offset.min(len))?;
+            let stop = if to < end { self.entry(to)?.offset } else { len };
+            files::wipe(&file, &path, start, stop.min(len))?;
+            self.segments.insert(first, left);
         }
-        self.segments = kept;
         Ok(())
     }
 
+    /// The first instance after a segment's.
+    fn end_of(&self, segment: Option<u64>) -> u64 {
+        let after = segment.and_then(|first| self.segments.range(first + 1..).next());
+        after.map_or(self.count, |(first, _)| *first)
+    }
+
     fn entry(&self, index: u64) -> Result<Entry, Error> {
-        let path = self.path.join(INDEX);
+        let path = self.path.join(self::index(self.number));
         let (file, _) = files::open(&path)?;
         let mut bytes = [0; ENTRY];
         files::read_at(&file, &path, &mut bytes, offset_of(index))?;
@@ -221,8 +274,8 @@ pub(crate) fn write_header(file: &File, path: &Path, header: &Header) -> Result<
 
 /// The head of an index; a pure function for tests and fuzzing.
 #[doc(hidden)]
-pub fn write_index_header(binding: [u8; 32], epoch: Epoch, count: u64) -> Vec<u8> {
-    Header { binding, epoch, count }.bytes()
+pub fn write_index_header(binding: [u8; 32], epoch: Epoch, shelf: u64, count: u64) -> Vec<u8> {
+    Header { binding, epoch, shelf, count }.bytes()
 }
 
 /// Reads an index's head and writes it again, if `bytes` are all of the index; a pure function for tests and fuzzing.
@@ -237,7 +290,7 @@ mod tests {
 
     #[test]
     fn heads_come_back_and_any_other_bytes_are_refused() {
-        let header = Header { binding: [1; 32], epoch: Epoch([2; 32]), count: 3 };
+        let header = Header { binding: [1; 32], epoch: Epoch([2; 32]), shelf: 5, count: 3 };
         let bytes = header.bytes();
         let len = (HEADER + 3 * ENTRY) as u64;
         assert_eq!(bytes.len(), HEADER);
@@ -252,18 +305,23 @@ mod tests {
         }
         assert_eq!(Header::parse(&bytes, len - 1), Err(Malformed::Length));
         for count in [0, 1 << 60, u64::MAX] {
-            let bytes = write_index_header([1; 32], Epoch([2; 32]), count);
+            let bytes = write_index_header([1; 32], Epoch([2; 32]), 5, count);
             assert!(Header::parse(&bytes, len).is_err());
         }
     }
 
     #[test]
     fn only_a_segments_own_name_is_one() {
-        assert_eq!(parse_segment(&segment(0x1234)), Some(0x1234));
+        let name = segment(7, 0x1234);
+        assert_eq!((parse_segment(7, &name), parse_segment(6, &name)), (Some(0x1234), None));
+        assert_eq!(
+            (parse_index(&index(7)), parse_index("index-7"), parse_index(&name)),
+            (Some(7), None, None)
+        );
         for name in
-            ["material-", "material-1", "material-+000000000000001", "material-000000000000000G", "index"]
+            ["material-", "material-1", &name[1..], &name.to_uppercase(), &name.replace('4', "+"), "index"]
         {
-            assert_eq!(parse_segment(name), None, "{name}");
+            assert_eq!(parse_segment(7, name), None, "{name}");
         }
     }
 }

@@ -1,13 +1,14 @@
-//! How far every epoch is used: the format of a store's journal, and of its anchor.
+//! How far every shelf of every epoch is used: the format of a store's journal, and of its anchor.
 //!
 //! ```text
-//! | "tacitled" | version | binding  | checksum |     | epoch    | next | checks | checksum |
-//! |   8 bytes  |   u32   | 32 bytes | 20 bytes |     | 32 bytes | u64  |  u64   | 16 bytes |  and so on
+//! | "tacitled" | version | binding  | checksum |     | epoch    | shelf | next | checks | checksum |
+//! |   8 bytes  |   u32   | 32 bytes | 20 bytes |     | 32 bytes |  u64  | u64  |  u64   | 8 bytes  |  and so on
 //! ```
 //!
 //! Head and records are of 64 bytes, so no record lies in two sectors. A record is appended and synced before
-//! anything it says is done; numbers of an epoch only ever grow, so of two ledgers that disagree the larger numbers
-//! are right. A crash can tear the last record, which then wasn't acted upon; anything else that doesn't fit is
+//! anything it says is done; numbers of a shelf only ever grow, so of two ledgers that disagree the larger numbers
+//! are right. What holds for an epoch as a whole is said of its shelf [`WHOLE`]: that there is such an epoch, its
+//! checks, and whether it is destroyed. A crash can tear the last record, which then wasn't acted upon; anything else that doesn't fit is
 //! damage.
 
 use std::collections::BTreeMap;
@@ -22,15 +23,19 @@ const MAGIC: [u8; 8] = *b"tacitled";
 const RECORD: usize = 64;
 /// The longest ledger that is read.
 const MAX_BYTES: u64 = 1 << 28;
-/// A ledger with so many records more than epochs is written anew.
+/// A ledger with so many records more than shelves is written anew.
 const SLACK: usize = if cfg!(test) { 8 } else { 1 << 16 };
 
-/// How far an epoch is used. Both numbers only grow.
+/// The shelf that stands for its epoch as a whole: the instances of a plan, or a supply's key, which is read and not
+/// used up.
+pub const WHOLE: u64 = 0;
+
+/// How far a shelf is used. Both numbers only grow.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Used {
-    /// The first instance that isn't used; `u64::MAX` if none ever may be.
+    /// The first instance that isn't used; of [`WHOLE`], `u64::MAX` if none of the epoch ever may be.
     pub next: u64,
-    /// Checks begun and passed: odd while one is under way.
+    /// Of [`WHOLE`], checks begun and passed: odd while one is under way. Of others 0.
     pub checks: u64,
 }
 
@@ -49,8 +54,8 @@ impl Used {
     }
 }
 
-/// How far all epochs are used.
-pub(crate) type Uses = BTreeMap<Epoch, Used>;
+/// How far the shelves of all epochs are used.
+pub(crate) type Uses = BTreeMap<(Epoch, u64), Used>;
 
 /// What a ledger's bytes say.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -74,7 +79,7 @@ impl Contents {
         let mut contents = Self { uses: Uses::new(), records: 0, torn: !tail.is_empty() };
         for (number, record) in records.iter().enumerate() {
             match parse_record(binding, record) {
-                Some((epoch, used)) => contents.note(epoch, used)?,
+                Some((shelf, used)) => contents.note(shelf, used)?,
                 None if number + 1 == records.len() && tail.is_empty() => contents.torn = true,
                 None => return Err(Malformed::Checksum),
             }
@@ -82,8 +87,8 @@ impl Contents {
         Ok((*binding, contents))
     }
 
-    fn note(&mut self, epoch: Epoch, used: Used) -> Result<(), Malformed> {
-        let before = self.uses.entry(epoch).or_default();
+    fn note(&mut self, shelf: (Epoch, u64), used: Used) -> Result<(), Malformed> {
+        let before = self.uses.entry(shelf).or_default();
         if before.or(used) != used {
             return Err(Malformed::Meaning("what was used before is unused in it"));
         }
@@ -133,7 +138,7 @@ impl Ledger {
             files::replace(
                 folder,
                 name,
-                &write_ledger(binding, uses.iter().map(|(epoch, used)| (*epoch, *used))),
+                &write_ledger(binding, uses.iter().map(|(shelf, used)| (*shelf, *used))),
             )?;
         }
         let (file, _) = files::open(&path)?;
@@ -141,10 +146,10 @@ impl Ledger {
         Ok(Self { folder, name, binding: *binding, path, file, records: uses.len() })
     }
 
-    /// Says durably how far an epoch is used. After an error nobody knows what is on disk: append no more.
-    pub(crate) fn append(&mut self, epoch: Epoch, used: Used) -> Result<(), Error> {
+    /// Says durably how far a shelf is used. After an error nobody knows what is on disk: append no more.
+    pub(crate) fn append(&mut self, shelf: (Epoch, u64), used: Used) -> Result<(), Error> {
         let at = (1 + self.records) * RECORD;
-        files::write_at(&self.file, &self.path, &record(&self.binding, epoch, used), at as u64)?;
+        files::write_at(&self.file, &self.path, &record(&self.binding, shelf, used), at as u64)?;
         files::sync(&self.file, &self.path)?;
         self.records += 1;
         Ok(())
@@ -163,37 +168,38 @@ fn head_checksum(binding: &[u8; 32]) -> [u8; 20] {
     format::checksum(b"tacit ledger 1", &[binding])
 }
 
-fn record(binding: &[u8; 32], epoch: Epoch, used: Used) -> [u8; RECORD] {
+fn record(binding: &[u8; 32], (epoch, shelf): (Epoch, u64), used: Used) -> [u8; RECORD] {
     let mut bytes = [0; RECORD];
-    let (next, checks) = (used.next.to_le_bytes(), used.checks.to_le_bytes());
-    let checksum: [u8; 16] = format::checksum(b"tacit ledger record 1", &[binding, &epoch.0, &next, &checks]);
-    let parts = epoch.0.into_iter().chain(next).chain(checks).chain(checksum);
+    let [shelf, next, checks] = [shelf, used.next, used.checks].map(u64::to_le_bytes);
+    let said: [&[u8]; 5] = [binding, &epoch.0, &shelf, &next, &checks];
+    let checksum: [u8; 8] = format::checksum(b"tacit ledger record 2", &said);
+    let parts = epoch.0.into_iter().chain(shelf).chain(next).chain(checks).chain(checksum);
     bytes.iter_mut().zip(parts).for_each(|(to, from)| *to = from);
     bytes
 }
 
-fn parse_record(binding: &[u8; 32], bytes: &[u8; RECORD]) -> Option<(Epoch, Used)> {
+fn parse_record(binding: &[u8; 32], bytes: &[u8; RECORD]) -> Option<((Epoch, u64), Used)> {
     let (epoch, rest) = bytes.split_first_chunk()?;
-    let (next, rest) = rest.split_first_chunk()?;
-    let (checks, _) = rest.split_first_chunk()?;
-    let used = Used { next: u64::from_le_bytes(*next), checks: u64::from_le_bytes(*checks) };
-    (record(binding, Epoch(*epoch), used) == *bytes).then_some((Epoch(*epoch), used))
+    let (numbers, _) = rest.as_chunks::<8>();
+    let [shelf, next, checks] = numbers.first_chunk::<3>()?.map(u64::from_le_bytes);
+    let (shelf, used) = ((Epoch(*epoch), shelf), Used { next, checks });
+    (record(binding, shelf, used) == *bytes).then_some((shelf, used))
 }
 
 /// A ledger's bytes; a pure function for tests and fuzzing.
 #[doc(hidden)]
-pub fn write_ledger(binding: &[u8; 32], uses: impl IntoIterator<Item = (Epoch, Used)>) -> Vec<u8> {
+pub fn write_ledger(binding: &[u8; 32], uses: impl IntoIterator<Item = ((Epoch, u64), Used)>) -> Vec<u8> {
     let mut bytes = format::head(MAGIC).to_vec();
     bytes.extend_from_slice(binding);
     bytes.extend_from_slice(&head_checksum(binding));
     debug_assert_eq!(bytes.len(), HEAD + 32 + 20);
-    for (epoch, used) in uses {
-        bytes.extend_from_slice(&record(binding, epoch, used));
+    for (shelf, used) in uses {
+        bytes.extend_from_slice(&record(binding, shelf, used));
     }
     bytes
 }
 
-/// What a ledger's bytes say, written again with one record for each epoch, and whether the last record was torn; a
+/// What a ledger's bytes say, written again with one record for each shelf, and whether the last record was torn; a
 /// pure function for tests and fuzzing.
 #[doc(hidden)]
 pub fn read_ledger(bytes: &[u8]) -> Result<(Vec<u8>, bool), Malformed> {
@@ -210,7 +216,7 @@ mod tests {
     }
 
     fn ledger() -> Vec<u8> {
-        let [a, b] = [Epoch([1; 32]), Epoch([2; 32])];
+        let [a, b] = [(Epoch([1; 32]), WHOLE), (Epoch([1; 32]), 7)];
         write_ledger(&[9; 32], [(a, used(0)), (b, used(3)), (a, used(5)), (a, used(Used::DESTROYED))])
     }
 
@@ -219,7 +225,8 @@ mod tests {
         let (binding, contents) = Contents::parse(&ledger()).unwrap();
         assert_eq!(binding, [9; 32]);
         assert_eq!((contents.records, contents.torn), (4, false));
-        let uses = [(Epoch([1; 32]), used(Used::DESTROYED)), (Epoch([2; 32]), used(3))];
+        let epoch = Epoch([1; 32]);
+        let uses = [((epoch, WHOLE), used(Used::DESTROYED)), ((epoch, 7), used(3))];
         assert_eq!(contents.uses, Uses::from(uses));
     }
 
@@ -252,7 +259,11 @@ mod tests {
 
     #[test]
     fn what_is_used_stays_used() {
-        let back = write_ledger(&[9; 32], [(Epoch([1; 32]), used(5)), (Epoch([1; 32]), used(4))]);
-        assert!(matches!(Contents::parse(&back), Err(Malformed::Meaning(_))));
+        let ledger = |shelves: [u64; 2]| {
+            let [one, other] = shelves.map(|shelf| (Epoch([1; 32]), shelf));
+            write_ledger(&[9; 32], [(one, used(5)), (other, used(4))])
+        };
+        assert!(matches!(Contents::parse(&ledger([3, 3])), Err(Malformed::Meaning(_))));
+        assert!(Contents::parse(&ledger([3, 4])).is_ok());
     }
 }

@@ -1,9 +1,10 @@
 //! Where a party keeps the material of an offline phase, so that an online run uses it once or never.
 //!
-//! An *epoch* is what one offline session made: material for some number of instances of one plan, numbered from 0.
-//! Every party has material of its own for each instance. It is secret bytes, which mean nothing here. A [`Store`] is a
-//! folder that holds one party's epochs for one [`Binding`]: one protocol with its parameters, one program, one list of
-//! parties and clients.
+//! An *epoch* is what one offline session made. Its material lies on *shelves*, in instances, numbered from 0. It is of
+//! one of two sorts: for some runs of one plan, an instance for each on a single shelf; or a supply that any plan draws
+//! from, with a shelf for each kind, all under one key. Every party has material of its own for each instance. It is
+//! secret bytes, which mean nothing here. A [`Store`] is a folder that holds one party's epochs for one [`Binding`]: one
+//! protocol with its parameters, one list of parties, and one program with its clients, or any.
 //!
 //! Offline, each party hands its verified material to a [`Writer`]. Nothing of an epoch can be used before
 //! [`Writer::finish`] returns. Online, the parties exchange [`Store::available`] (as [`encode`]d lists), all come to
@@ -14,11 +15,14 @@
 //! # let (binding, theirs): (tacit_store::Binding, Vec<u8>) = todo!();
 //! let anchors = tacit_store::default_anchors().ok_or("say where anchors lie")?;
 //! let mut store = tacit_store::Store::open("store".as_ref(), &anchors, &binding)?;
-//! let mine = store.available();
+//! let shelf = tacit_store::WHOLE;
+//! let mine = store.available(shelf);
 //! let theirs = tacit_store::decode(&theirs)?;
-//! let run = tacit_store::agree(&[("P0", &mine), ("P1", &theirs)], 10)?;
-//! for material in store.take_run(run)? {
-//!     let _bytes: &[u8] = &material?;
+//! let lists = vec![("P0", &mine[..]), ("P1", &theirs[..])];
+//! for run in tacit_store::agree(&[tacit_store::Wanted { shelf, instances: 10, lists }])? {
+//!     for material in store.take_run(run)? {
+//!         let _bytes: &[u8] = &material?;
+//!     }
 //! }
 //! # Ok(())
 //! # }
@@ -28,7 +32,10 @@
 //! the *anchor*, which lies outside the store and so isn't rolled back with it. The one that records more wins.
 //! Material that was read is overwritten.
 //!
-//! Decision 9 in `docs/adr` has the reasons; `docs/deployment.md` has what an operator must know.
+//! A failed check on a supply's key destroys its epoch, and so does a process that ends between [`Store::begin_check`] and
+//! [`Store::pass_check`].
+//!
+//! Decisions 9 and 16 in `docs/adr` have the reasons; `docs/deployment.md` has what an operator must know.
 
 mod agree;
 mod binding;
@@ -48,20 +55,23 @@ mod writer;
 #[cfg(test)]
 mod tests;
 
-pub use agree::{Available, MAX_EPOCHS, MAX_LIST_BYTES, NoAgreement, NotAList, Run, agree, decode, encode};
-pub use binding::Binding;
+pub use agree::{
+    Available, MAX_EPOCHS, MAX_LIST_BYTES, NoAgreement, NotAList, Run, Wanted, agree, decode, encode,
+};
 #[doc(hidden)]
 pub use binding::seal_binding;
+pub use binding::{Binding, PlanBinding};
 pub use epoch::Epoch;
 pub use error::Error;
 pub use format::{Malformed, VERSION};
 #[doc(hidden)]
 pub use index::{read_index_header, write_index_header};
+pub use ledger::WHOLE;
 #[doc(hidden)]
 pub use ledger::{Used, read_ledger, write_ledger};
 pub use material::Material;
 pub use overview::{Overview, Standing, Stock};
 pub use place::default_anchors;
 pub use store::{Restored, Store};
-pub use taken::Taken;
+pub use taken::{Reserved, Taken};
 pub use writer::Writer;

@@ -2,8 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::index::Folder;
-use crate::ledger::{Contents, Ledger};
+use crate::index::Shelf;
+use crate::ledger::{Contents, Ledger, WHOLE};
 use crate::store::{JOURNAL, anchor_name};
 use crate::{Binding, Epoch, Error, Store, files};
 
@@ -14,24 +14,27 @@ pub struct Overview {
     pub binding: Binding,
     /// Where its anchor is, or should be.
     pub anchor: PathBuf,
-    /// The epochs that have a folder.
+    /// The shelves of the epochs that have a folder, but for those with a supply's key.
     pub epochs: Vec<Stock>,
 }
 
-/// An epoch of a store.
+/// A shelf of an epoch of a store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stock {
-    /// Its name.
+    /// The epoch's name.
     pub epoch: Epoch,
+    /// The shelf's number.
+    pub shelf: u64,
     /// Instances that it was made with.
     pub count: u64,
-    /// The first that the store's journal doesn't call used; `None` if the journal doesn't know the epoch.
+    /// The first that the store's journal doesn't call used; `None` if the journal doesn't know the epoch,
+    /// `u64::MAX` if it is destroyed.
     pub journal: Option<u64>,
     /// The same of the anchor.
     pub anchor: Option<u64>,
 }
 
-/// What is to be thought of an epoch.
+/// What is to be thought of a shelf.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Standing {
     /// So many of its instances can be used.
@@ -58,10 +61,17 @@ impl Overview {
         let (journal, anchored) = (journal?.unwrap_or_default(), anchored?.unwrap_or_default());
         let mut epochs = Vec::new();
         for epoch in files::names(store)?.iter().filter_map(|name| Epoch::parse(name)) {
-            let folder = Folder::open(store.join(epoch.to_string()), &hash, epoch)?;
-            let next = |contents: &Contents| contents.uses.get(&epoch).map(|used| used.next);
-            let (journal, anchor) = (next(&journal), next(&anchored));
-            epochs.push(Stock { epoch, count: folder.count(), journal, anchor });
+            let shelves = Shelf::all_in(&store.join(epoch.to_string()), &hash, epoch)?;
+            for (shelf, found) in shelves.iter().filter(|(shelf, _)| !binding.is_supply() || **shelf != WHOLE)
+            {
+                let next = |contents: &Contents| {
+                    let whole = contents.uses.get(&(epoch, WHOLE))?.next;
+                    let own = contents.uses.get(&(epoch, *shelf)).map_or(0, |used| used.next);
+                    Some(own.max(whole))
+                };
+                let (journal, anchor) = (next(&journal), next(&anchored));
+                epochs.push(Stock { epoch, shelf: *shelf, count: found.count(), journal, anchor });
+            }
         }
         Ok(Self { binding, anchor, epochs })
     }

@@ -7,9 +7,9 @@ use std::path::{Path, PathBuf};
 use crate::binding::{self, Binding};
 use crate::epoch::hex;
 use crate::format::Malformed;
-use crate::index::Folder;
-use crate::ledger::{Contents, Ledger, Used, Uses};
-use crate::{Available, Epoch, Error, MAX_EPOCHS, Material, Run, Taken, Writer, files, place};
+use crate::index::{Shelf, Shelves};
+use crate::ledger::{Contents, Ledger, Used, Uses, WHOLE};
+use crate::{Available, Epoch, Error, MAX_EPOCHS, Material, Reserved, Run, Taken, Writer, files, place};
 
 /// What follows an epoch's name while it is being written ...
 pub(crate) const UNFINISHED: &str = "unfinished";
@@ -24,22 +24,24 @@ const LOCK: &str = "lock";
 ///
 /// ```text
 /// store/binding                            what it is for
-/// store/journal                            how far each epoch is used
+/// store/journal                            how far each shelf of each epoch is used
 /// store/lock
-/// store/EPOCH/index, material-...          an epoch
+/// store/EPOCH/index-..., material-...      an epoch, shelf by shelf
 /// store/EPOCH.unfinished, EPOCH.spent      what the next opening erases
-/// anchors/BINDING.anchor, BINDING.lock     how far each epoch is used, said once more
+/// anchors/BINDING.anchor, BINDING.lock     how far each shelf of each epoch is used, said once more
 /// ```
 #[derive(Debug)]
 pub struct Store {
     path: PathBuf,
     binding: [u8; 32],
+    /// Whether shelf [`WHOLE`] holds the key of a supply, and not the instances of a plan.
+    is_supply: bool,
     journal: Ledger,
     anchor: Ledger,
     /// What journal and anchor say, for epochs that were ever here.
     uses: Uses,
     /// Epochs with unused material.
-    epochs: BTreeMap<Epoch, Folder>,
+    epochs: BTreeMap<Epoch, Shelves>,
     restored: Vec<Restored>,
     /// Whether journal and anchor are known to be on disk as they should be.
     sound: bool,
@@ -53,6 +55,8 @@ pub struct Store {
 pub struct Restored {
     /// The epoch.
     pub epoch: Epoch,
+    /// Its shelf.
+    pub shelf: u64,
     /// The first unused instance as the journal had it.
     pub journal: u64,
     /// As the anchor has it, which counts; `u64::MAX` if the epoch is destroyed.
@@ -125,14 +129,23 @@ impl Store {
         self.binding == binding.hash()
     }
 
-    /// Epochs with unused material, ascending: what the parties tell one another before they [`agree`](crate::agree).
-    pub fn available(&self) -> Vec<Available> {
-        let unused = self.epochs.iter().map(|(epoch, folder)| Available {
-            epoch: *epoch,
-            next: self.used(*epoch).next,
-            count: folder.count(),
+    /// Epochs with unused material on a shelf, ascending: what the parties tell one another before they
+    /// [`agree`](crate::agree).
+    pub fn available(&self, shelf: u64) -> Vec<Available> {
+        let unused = self.epochs.iter().filter_map(|(epoch, shelves)| {
+            let (next, count) = (self.used(*epoch, shelf).next, shelves.get(&shelf)?.count());
+            Some(Available { epoch: *epoch, next, count })
         });
         unused.filter(|epoch| epoch.next < epoch.count).collect()
+    }
+
+    /// The key of an epoch of supplies, as often as it is asked for.
+    ///
+    /// # Errors
+    /// [`Error::Unknown`], [`Error::Damaged`], [`Error::File`].
+    pub fn key(&self, epoch: Epoch) -> Result<Material, Error> {
+        let key = self.epochs.get(&epoch).and_then(|shelves| shelves.get(&WHOLE));
+        key.filter(|_| self.is_supply).ok_or(Error::Unknown { epoch })?.read(0)
     }
 
     /// Epochs whose journal was behind their anchor when the store was opened. To be told to the operator: somebody
@@ -146,7 +159,11 @@ impl Store {
     /// # Errors
     /// [`Error::Unknown`], [`Error::File`].
     pub fn bytes_of(&self, epoch: Epoch) -> Result<u64, Error> {
-        self.epochs.get(&epoch).ok_or(Error::Unknown { epoch })?.bytes()
+        if !self.epochs.contains_key(&epoch) {
+            return Err(Error::Unknown { epoch });
+        }
+        let folder = self.path.join(epoch.to_string());
+        files::names(&folder)?.into_iter().map(|name| files::length(&folder.join(name))).sum()
     }
 
     /// Begins a new epoch.
@@ -154,7 +171,7 @@ impl Store {
     /// # Errors
     /// [`Error::Known`], [`Error::Full`], [`Error::File`].
     pub fn writer(&mut self, epoch: Epoch) -> Result<Writer<'_>, Error> {
-        if self.uses.contains_key(&epoch) {
+        if self.is_known(epoch) {
             return Err(Error::Known { epoch });
         }
         if self.epochs.len() >= MAX_EPOCHS {
@@ -170,9 +187,20 @@ impl Store {
     /// [`Error::Unknown`], [`Error::Used`], [`Error::Beyond`]; [`Error::File`], after which the store is
     /// [`Error::Closed`]. With any error nothing is given.
     pub fn take_run(&mut self, run: Run) -> Result<Taken<'_>, Error> {
-        let Run { epoch, first, instances } = run;
-        let folder = self.epochs.get(&epoch).ok_or(Error::Unknown { epoch })?;
-        let (used, count) = (self.used(epoch), folder.count());
+        let reserved = self.reserve(run)?;
+        Ok(Taken::new(self, reserved))
+    }
+
+    /// As [`Self::take_run`], for who reads in an order of his own, and from several shelves in turn.
+    ///
+    /// # Errors
+    /// As [`Self::take_run`].
+    pub fn reserve(&mut self, run: Run) -> Result<Reserved, Error> {
+        let Run { epoch, shelf, first, instances } = run;
+        let found = self.epochs.get(&epoch).and_then(|shelves| shelves.get(&shelf));
+        let is_key = self.is_supply && shelf == WHOLE;
+        let count = found.filter(|_| !is_key).ok_or(Error::Unknown { epoch })?.count();
+        let used = self.used(epoch, shelf);
         if first < used.next {
             return Err(Error::Used { epoch, index: first, next: used.next });
         }
@@ -180,9 +208,39 @@ impl Store {
             Some(end) if end <= count && instances > 0 => end,
             _ => return Err(Error::Beyond { epoch, first, instances, count }),
         };
-        self.note(epoch, Used { next: end, ..used })?;
-        self.burn(epoch, used.next, first)?;
-        Ok(Taken::new(self, epoch, first, end))
+        self.note((epoch, shelf), Used { next: end, ..used })?;
+        self.burn((epoch, shelf), used.next, first)?;
+        Ok(Reserved::new(run))
+    }
+
+    /// Reads a reserved instance's material, and overwrites it.
+    ///
+    /// # Errors
+    /// [`Error::Read`] if it isn't one of the reserved or was read; else it can't be read, isn't as it was written, or
+    /// can't be overwritten. It is lost then, and others aren't.
+    pub fn read(&mut self, reserved: &mut Reserved, index: u64) -> Result<Material, Error> {
+        let Run { epoch, shelf, .. } = reserved.run();
+        if !reserved.is_unread(index) {
+            return Err(Error::Read { epoch, index });
+        }
+        let found = self.epochs.get(&epoch).and_then(|shelves| shelves.get(&shelf));
+        let material = found.ok_or(Error::Unknown { epoch })?.read(index);
+        reserved.set_read(index);
+        self.burn((epoch, shelf), index, index + 1)?;
+        material
+    }
+
+    /// Overwrites what was reserved and not read, and removes the epoch if nothing of it is left. What isn't put away is
+    /// overwritten when the store is opened next; it is used either way.
+    ///
+    /// # Errors
+    /// [`Error::File`].
+    pub fn put_away(&mut self, reserved: &Reserved) -> Result<(), Error> {
+        let Run { epoch, shelf, .. } = reserved.run();
+        for unread in reserved.unread() {
+            self.burn((epoch, shelf), unread.start, unread.end)?;
+        }
+        self.remove_used_up(epoch)
     }
 
     /// Destroys an epoch for good, as after a failed check: durably noted in journal and anchor, then overwritten and
@@ -191,26 +249,29 @@ impl Store {
     /// # Errors
     /// [`Error::Unknown`] for an epoch that never was here, [`Error::File`].
     pub fn destroy(&mut self, epoch: Epoch) -> Result<(), Error> {
-        if !self.uses.contains_key(&epoch) {
+        if !self.is_known(epoch) {
             return Err(Error::Unknown { epoch });
         }
-        let destroyed = Used { next: Used::DESTROYED, ..self.used(epoch) };
-        let noted = self.note(epoch, destroyed);
-        self.uses.insert(epoch, destroyed);
+        let destroyed = Used { next: Used::DESTROYED, ..self.used(epoch, WHOLE) };
+        let noted = self.note((epoch, WHOLE), destroyed);
+        self.uses.insert((epoch, WHOLE), destroyed);
         self.epochs.remove(&epoch);
         noted.and(self.remove(epoch))
     }
 
-    /// Notes durably that a check on an epoch's key begins, before anything of it is sent. If the process ends before
-    /// [`Self::pass_check`], the next opening destroys the epoch: others may have learnt the verdict already.
+    /// Notes durably that a check on an epoch's key begins, before anything of it is sent; its number, which no other
+    /// check on the key ever has. If the process ends before [`Self::pass_check`], the next opening destroys the epoch:
+    /// others may have learnt the verdict already.
     ///
     /// # Errors
     /// [`Error::Unknown`], [`Error::Check`] if a check is under way, [`Error::File`].
-    pub fn begin_check(&mut self, epoch: Epoch) -> Result<(), Error> {
-        if self.checked(epoch)?.pending() {
+    pub fn begin_check(&mut self, epoch: Epoch) -> Result<u64, Error> {
+        let used = self.checked(epoch)?;
+        if used.pending() {
             return Err(Error::Check { epoch, what: "a check is under way; one at a time" });
         }
-        self.count_check(epoch)
+        self.count_check(epoch)?;
+        Ok(used.checks / 2)
     }
 
     /// Notes that the check has passed. (If it fails: [`Self::destroy`].)
@@ -268,24 +329,26 @@ impl Store {
             // A crash tears one of them at most; and alone, the journal can't say what its last record was.
             return Err(damaged("its last record is torn, and nothing else says what was used last"));
         }
-        let unanchored = |epoch: &&Epoch| !known.uses.contains_key(*epoch);
+        let unanchored = |epoch: &&Epoch| !known.uses.contains_key(&(**epoch, WHOLE));
         if let Some(epoch) = epochs.iter().find(unanchored).copied() {
             if entry != Entry::Adopt {
                 return Err(Error::AnchorLost { epoch, path: anchor_path });
             }
-            if epochs.iter().filter(unanchored).any(|epoch| !journal.uses.contains_key(epoch)) {
+            if epochs.iter().filter(unanchored).any(|epoch| !journal.uses.contains_key(&(*epoch, WHOLE))) {
                 return Err(damaged("an epoch of the store is missing in it"));
             }
         }
-        let restored = epochs.iter().filter_map(|epoch| behind(*epoch, &journal, known)).collect();
+        let there = known.uses.keys().filter(|(epoch, _)| epochs.contains(epoch));
+        let restored = there.filter_map(|shelf| behind(*shelf, &journal, known)).collect();
         let mut uses = journal.uses.clone();
-        for (epoch, used) in &known.uses {
-            let before = uses.entry(*epoch).or_default();
+        for (shelf, used) in &known.uses {
+            let before = uses.entry(*shelf).or_default();
             *before = before.or(*used);
         }
         let mut store = Self {
             path: store.to_owned(),
             binding: hash,
+            is_supply: binding.is_supply(),
             journal: Ledger::open(store, JOURNAL, &hash, Some(&journal), &uses)?,
             anchor: Ledger::open(anchors, &anchor_name, &hash, anchor.as_ref(), &uses)?,
             uses,
@@ -309,18 +372,21 @@ impl Store {
             }
         }
         for &epoch in epochs {
-            let used = self.used(epoch);
+            let used = self.used(epoch, WHOLE);
             if used.pending() && used.next != Used::DESTROYED {
-                self.note(epoch, Used { next: Used::DESTROYED, ..used })?;
+                self.note((epoch, WHOLE), Used { next: Used::DESTROYED, ..used })?;
             }
-            let used = self.used(epoch);
-            if used.next == Used::DESTROYED {
+            if self.used(epoch, WHOLE).next == Used::DESTROYED {
                 self.remove(epoch)?;
                 continue;
             }
-            let folder = Folder::open(self.path.join(epoch.to_string()), &self.binding, epoch)?;
-            self.epochs.insert(epoch, folder);
-            self.put_away(epoch, 0, used.next)?;
+            let shelves = Shelf::all_in(&self.path.join(epoch.to_string()), &self.binding, epoch)?;
+            let numbers: Vec<u64> = shelves.keys().copied().collect();
+            self.epochs.insert(epoch, shelves);
+            for shelf in numbers {
+                self.burn((epoch, shelf), 0, self.used(epoch, shelf).next)?;
+            }
+            self.remove_used_up(epoch)?;
         }
         Ok(())
     }
@@ -339,32 +405,11 @@ impl Store {
     /// Makes an epoch usable whose files are on disk, in the folder `written`. Journal and anchor know it before it can
     /// be seen, so that an epoch that they don't know is one whose journal or anchor was lost.
     pub(crate) fn admit(&mut self, epoch: Epoch, written: &Path) -> Result<(), Error> {
-        self.note(epoch, Used::default())?;
+        self.note((epoch, WHOLE), Used::default())?;
         let path = self.path.join(epoch.to_string());
         files::rename(&self.path, written, &path)?;
-        let folder = Folder::open(path, &self.binding, epoch)?;
-        self.epochs.insert(epoch, folder);
+        self.epochs.insert(epoch, Shelf::all_in(&path, &self.binding, epoch)?);
         Ok(())
-    }
-
-    /// Reads an instance's material, which is noted as used, and overwrites it.
-    pub(crate) fn hand_out(&mut self, epoch: Epoch, index: u64) -> Result<Material, Error> {
-        let folder = self.epochs.get(&epoch).ok_or(Error::Unknown { epoch })?;
-        let material = folder.read(index);
-        self.burn(epoch, index, index + 1)?;
-        material
-    }
-
-    /// Overwrites material that is noted as used, and removes the epoch if none is left.
-    pub(crate) fn put_away(&mut self, epoch: Epoch, from: u64, to: u64) -> Result<(), Error> {
-        self.burn(epoch, from, to)?;
-        match self.epochs.get(&epoch) {
-            Some(folder) if self.used(epoch).next >= folder.count() => {
-                self.epochs.remove(&epoch);
-                self.remove(epoch)
-            }
-            _ => Ok(()),
-        }
     }
 
     /// Overwrites and removes a folder of the store.
@@ -372,11 +417,22 @@ impl Store {
         if files::exists(&self.path.join(name))? { files::erase_folder(&self.path, name) } else { Ok(()) }
     }
 
-    fn burn(&mut self, epoch: Epoch, from: u64, to: u64) -> Result<(), Error> {
-        match self.epochs.get_mut(&epoch) {
-            Some(folder) if from < to => folder.burn(from, to),
+    fn burn(&mut self, (epoch, shelf): (Epoch, u64), from: u64, to: u64) -> Result<(), Error> {
+        match self.epochs.get_mut(&epoch).and_then(|shelves| shelves.get_mut(&shelf)) {
+            Some(found) if from < to => found.burn(from, to),
             _ => Ok(()),
         }
+    }
+
+    /// Removes an epoch of which all is used, but for its key.
+    fn remove_used_up(&mut self, epoch: Epoch) -> Result<(), Error> {
+        let Some(shelves) = self.epochs.get(&epoch) else { return Ok(()) };
+        let mut counted = shelves.iter().filter(|(shelf, _)| !self.is_supply || **shelf != WHOLE);
+        if counted.any(|(shelf, found)| self.used(epoch, *shelf).next < found.count()) {
+            return Ok(());
+        }
+        self.epochs.remove(&epoch);
+        self.remove(epoch)
     }
 
     /// Erases an epoch that is noted as used up, if it is there. It gets another name first: a folder that is half
@@ -391,29 +447,35 @@ impl Store {
         self.erase(&spent)
     }
 
-    fn used(&self, epoch: Epoch) -> Used {
-        self.uses.get(&epoch).copied().unwrap_or_default()
+    fn is_known(&self, epoch: Epoch) -> bool {
+        self.uses.contains_key(&(epoch, WHOLE))
+    }
+
+    fn used(&self, epoch: Epoch, shelf: u64) -> Used {
+        self.uses.get(&(epoch, shelf)).copied().unwrap_or_default()
     }
 
     fn checked(&self, epoch: Epoch) -> Result<Used, Error> {
-        let used = self.uses.get(&epoch).filter(|used| used.next != Used::DESTROYED);
+        let used = self.uses.get(&(epoch, WHOLE)).filter(|used| used.next != Used::DESTROYED);
         used.copied().ok_or(Error::Unknown { epoch })
     }
 
     fn count_check(&mut self, epoch: Epoch) -> Result<(), Error> {
-        let used = self.used(epoch);
-        self.note(epoch, Used { checks: used.checks + 1, ..used })
+        let used = self.used(epoch, WHOLE);
+        let checks =
+            used.checks.checked_add(1).ok_or(Error::Check { epoch, what: "its key has had all checks" })?;
+        self.note((epoch, WHOLE), Used { checks, ..used })
     }
 
-    /// Says durably how far an epoch is used: in the journal, then in the anchor. So the journal is behind only if it is
+    /// Says durably how far a shelf is used: in the journal, then in the anchor. So the journal is behind only if it is
     /// a copy. After an error nobody knows what is on disk, and nothing is given any more.
-    fn note(&mut self, epoch: Epoch, used: Used) -> Result<(), Error> {
+    fn note(&mut self, shelf: (Epoch, u64), used: Used) -> Result<(), Error> {
         if !std::mem::replace(&mut self.sound, false) {
             return Err(Error::Closed);
         }
-        self.journal.append(epoch, used)?;
-        self.anchor.append(epoch, used)?;
-        self.uses.insert(epoch, used);
+        self.journal.append(shelf, used)?;
+        self.anchor.append(shelf, used)?;
+        self.uses.insert(shelf, used);
         self.journal.shorten(&self.uses)?;
         self.anchor.shorten(&self.uses)?;
         self.sound = true;
@@ -439,8 +501,8 @@ fn beginning(name: &str) -> bool {
     name == LOCK || [JOURNAL, BINDING].iter().any(|file| name.strip_suffix(".new").unwrap_or(name) == *file)
 }
 
-fn behind(epoch: Epoch, journal: &Contents, anchor: &Contents) -> Option<Restored> {
-    let next = |contents: &Contents| contents.uses.get(&epoch).map_or(0, |used| used.next);
+fn behind((epoch, shelf): (Epoch, u64), journal: &Contents, anchor: &Contents) -> Option<Restored> {
+    let next = |contents: &Contents| contents.uses.get(&(epoch, shelf)).map_or(0, |used| used.next);
     let (journal, anchor) = (next(journal), next(anchor));
-    (journal < anchor).then_some(Restored { epoch, journal, anchor })
+    (journal < anchor).then_some(Restored { epoch, shelf, journal, anchor })
 }

@@ -1,9 +1,10 @@
 //! How an epoch gets into a store.
 
+use std::collections::BTreeMap;
 use std::fs::File;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use crate::index::{self, ENTRY, Entry, HEADER, Header, INDEX, SEGMENT};
+use crate::index::{self, ENTRY, Entry, HEADER, Header, SEGMENT};
 use crate::store::{Store, UNFINISHED};
 use crate::{Epoch, Error, files};
 
@@ -20,6 +21,16 @@ pub struct Writer<'a> {
     store: &'a mut Store,
     epoch: Epoch,
     path: PathBuf,
+    shelves: BTreeMap<u64, Shelf>,
+    /// Whether all that was put in has been written.
+    sound: bool,
+    /// Whether all of the epoch is on disk.
+    durable: bool,
+}
+
+/// A shelf that is being filled.
+#[derive(Debug)]
+struct Shelf {
     index: File,
     index_path: PathBuf,
     /// Entries that aren't written yet.
@@ -27,49 +38,29 @@ pub struct Writer<'a> {
     count: u64,
     /// The segment that grows, with its path and its length.
     segment: Option<(File, PathBuf, u64)>,
-    /// Whether all that was put in has been written.
-    sound: bool,
-    /// Whether all of the epoch is on disk.
-    durable: bool,
 }
 
 impl<'a> Writer<'a> {
     pub(crate) fn new(store: &'a mut Store, epoch: Epoch) -> Result<Self, Error> {
         let path = store.path().join(unfinished(epoch));
         files::folder(&path)?;
-        let index_path = path.join(INDEX);
-        let index = files::create(&index_path)?;
-        let (entries, segment) = (Vec::new(), None);
-        let (sound, durable) = (true, false);
-        Ok(Self { store, epoch, path, index, index_path, entries, count: 0, segment, sound, durable })
+        Ok(Self { store, epoch, path, shelves: BTreeMap::new(), sound: true, durable: false })
     }
 
-    /// Takes in the material of the next instance, which may be of any length.
+    /// Takes in the material of a shelf's next instance, which may be of any length. Instances of a plan, and a supply's
+    /// key, go on shelf [`WHOLE`](crate::WHOLE).
     ///
     /// # Errors
     /// [`Error::File`], such as a full disk. The epoch can't be finished then ([`Error::Closed`]).
-    pub fn put(&mut self, material: &[u8]) -> Result<(), Error> {
+    pub fn put(&mut self, shelf: u64, material: &[u8]) -> Result<(), Error> {
         if !std::mem::replace(&mut self.sound, false) {
             return Err(Error::Closed);
         }
-        if self.segment.as_ref().is_some_and(|(_, _, len)| *len >= SEGMENT) {
-            self.end_segment()?;
+        if !self.shelves.contains_key(&shelf) {
+            self.shelves.insert(shelf, Shelf::new(&self.path, shelf)?);
         }
-        let (file, path, at) = if let Some(segment) = self.segment.take() {
-            segment
-        } else {
-            let path = self.path.join(index::segment(self.count));
-            (files::create(&path)?, path, 0)
-        };
-        let entry = Entry { offset: at, len: material.len() as u64 };
-        let checksum = entry.checksum(self.epoch, self.count, material);
-        files::write_at(&file, &path, &checksum, at)?;
-        files::write_at(&file, &path, material, at + checksum.len() as u64)?;
-        self.segment = Some((file, path, entry.end()));
-        self.entries.extend_from_slice(&entry.bytes());
-        self.count += 1;
-        if self.entries.len() == GATHERED * ENTRY {
-            self.write_entries()?;
+        if let Some(found) = self.shelves.get_mut(&shelf) {
+            found.put(&self.path, (self.epoch, shelf), material)?;
         }
         self.sound = true;
         Ok(())
@@ -84,20 +75,23 @@ impl<'a> Writer<'a> {
         if !std::mem::replace(&mut self.sound, false) {
             return Err(Error::Closed);
         }
-        if self.count == 0 {
+        if self.shelves.is_empty() {
             return Err(Error::Empty);
         }
-        self.end_segment()?;
-        self.write_entries()?;
-        let header = Header { binding: *self.store.binding(), epoch: self.epoch, count: self.count };
-        index::write_header(&self.index, &self.index_path, &header)?;
-        files::sync(&self.index, &self.index_path)?;
+        for (&shelf, found) in &mut self.shelves {
+            found.end_segment()?;
+            found.write_entries()?;
+            let binding = *self.store.binding();
+            let header = Header { binding, epoch: self.epoch, shelf, count: found.count };
+            index::write_header(&found.index, &found.index_path, &header)?;
+            files::sync(&found.index, &found.index_path)?;
+        }
         files::sync_folder(&self.path)?;
         self.durable = true;
         Ok(())
     }
 
-    /// Makes the epoch durable, if it isn't yet, and then usable; returns how many instances it has.
+    /// Makes the epoch durable, if it isn't yet, and then usable; returns how many instances its shelves have.
     ///
     /// # Errors
     /// As [`Self::sync`]; the epoch is lost then, unless only the very last step failed, which the next [`Store::open`]
@@ -107,7 +101,38 @@ impl<'a> Writer<'a> {
             self.sync()?;
         }
         self.store.admit(self.epoch, &self.path)?;
-        Ok(self.count)
+        Ok(self.shelves.values().map(|found| found.count).sum())
+    }
+}
+
+impl Shelf {
+    fn new(folder: &Path, shelf: u64) -> Result<Self, Error> {
+        let index_path = folder.join(index::index(shelf));
+        let index = files::create(&index_path)?;
+        Ok(Self { index, index_path, entries: Vec::new(), count: 0, segment: None })
+    }
+
+    fn put(&mut self, folder: &Path, (epoch, shelf): (Epoch, u64), material: &[u8]) -> Result<(), Error> {
+        if self.segment.as_ref().is_some_and(|(_, _, len)| *len >= SEGMENT) {
+            self.end_segment()?;
+        }
+        let (file, path, at) = if let Some(segment) = self.segment.take() {
+            segment
+        } else {
+            let path = folder.join(index::segment(shelf, self.count));
+            (files::create(&path)?, path, 0)
+        };
+        let entry = Entry { offset: at, len: material.len() as u64 };
+        let checksum = entry.checksum(epoch, shelf, self.count, material);
+        files::write_at(&file, &path, &checksum, at)?;
+        files::write_at(&file, &path, material, at + checksum.len() as u64)?;
+        self.segment = Some((file, path, entry.end()));
+        self.entries.extend_from_slice(&entry.bytes());
+        self.count += 1;
+        if self.entries.len() == GATHERED * ENTRY {
+            self.write_entries()?;
+        }
+        Ok(())
     }
 
     fn end_segment(&mut self) -> Result<(), Error> {

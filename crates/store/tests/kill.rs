@@ -1,4 +1,6 @@
 //! A process that is killed at random instants, again and again, on one store: what it was given is recorded outside.
+//! Once with a plan's material, and once with supplies: two shelves of each epoch, read in another order than they lie in,
+//! and checks on its key.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File, OpenOptions};
@@ -8,11 +10,16 @@ use std::process::{Command, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use tacit_store::{Binding, Epoch, Run, Store};
+use tacit_store::{Binding, Epoch, Material, PlanBinding, Run, Store, WHOLE};
 
 /// Names the folder to the killed process, and says which one it is.
 const ROOT: &str = "TACIT_STORE_TEST_ROOT";
 const LIFE: &str = "TACIT_STORE_TEST_LIFE";
+/// Is there if the store is one of supplies.
+const SUPPLY: &str = "TACIT_STORE_TEST_SUPPLY";
+
+/// Shelves of supplies.
+const SHELVES: [u64; 2] = [3, u64::MAX];
 
 /// Instances of each epoch.
 const COUNT: u64 = 12;
@@ -21,7 +28,7 @@ const LINE: u64 = 75;
 /// How long a process may take for some lines of the record.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-fn binding() -> Binding {
+fn binding(is_supply: bool) -> Binding {
     let names = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
     Binding {
         me: "P1".into(),
@@ -29,14 +36,12 @@ fn binding() -> Binding {
         clients: Vec::new(),
         protocol: "test".into(),
         parameters: String::new(),
-        inputs: String::new(),
-        program: [1; 32],
-        plan: [5; 32],
+        plan: (!is_supply).then(|| PlanBinding { inputs: String::new(), program: [1; 32], plan: [5; 32] }),
     }
 }
 
-fn open(root: &Path) -> Store {
-    let store = Store::create(&root.join("store"), &root.join("anchors"), &binding());
+fn open(root: &Path, is_supply: bool) -> Store {
+    let store = Store::create(&root.join("store"), &root.join("anchors"), &binding(is_supply));
     store.unwrap_or_else(|error| panic!("a killed process leaves a store that opens: {error}"))
 }
 
@@ -49,9 +54,10 @@ fn epoch(life: u32, number: u32) -> Epoch {
 }
 
 /// Some hundred to some ten thousand bytes, all of which say which instance it is.
-fn material(epoch: Epoch, index: u64) -> Vec<u8> {
+fn material(epoch: Epoch, shelf: u64, index: u64) -> Vec<u8> {
     let len = 100 + (index % 5) * 7000;
-    (0..len).map(|i| (i as u8).wrapping_mul(epoch.0[3] | 1) ^ epoch.0[7] ^ (index as u8) << 3).collect()
+    let own = epoch.0[7] ^ shelf as u8 ^ (index as u8) << 3;
+    (0..len).map(|i| (i as u8).wrapping_mul(epoch.0[3] | 1) ^ own).collect()
 }
 
 /// Writes a line into the record, in one piece.
@@ -62,8 +68,32 @@ fn note(record: &mut File, line: &str) {
 /// Takes a run, and records what is given.
 fn take(store: &mut Store, run: Run, record: &mut File) {
     for (index, got) in (run.first..).zip(store.take_run(run).expect("the run is unused")) {
-        assert_eq!(&got.expect("it is whole")[..], material(run.epoch, index), "{index} of {}", run.epoch);
-        note(record, &format!("given {} {index}", run.epoch));
+        given(run, index, &got.expect("it is whole"), record);
+    }
+}
+
+fn given(Run { epoch, shelf, .. }: Run, index: u64, got: &Material, record: &mut File) {
+    assert_eq!(got[..], material(epoch, shelf, index), "{index} of {epoch}");
+    note(record, &format!("given {epoch}/{shelf} {index}"));
+}
+
+/// Takes a run from each of two shelves, with a check on their key in between; reads them in turn, backwards.
+fn take_both(store: &mut Store, run: Run, record: &mut File) {
+    let mut reserved = SHELVES.map(|shelf| store.reserve(Run { shelf, ..run }).expect("the run is unused"));
+    assert_eq!(store.key(run.epoch).expect("it is there")[..], material(run.epoch, WHOLE, 0));
+    for index in (run.first..run.first + run.instances).rev() {
+        for reserved in &mut reserved {
+            let got = store.read(reserved, index).expect("it is whole");
+            given(reserved.run(), index, &got, record);
+        }
+    }
+    note(record, &format!("checking {}", run.epoch));
+    let number = store.begin_check(run.epoch).expect("no check is under way");
+    note(record, &format!("check {}/{number}", run.epoch));
+    store.pass_check(run.epoch).expect("a check is under way");
+    note(record, &format!("passed {}", run.epoch));
+    for reserved in &reserved {
+        store.put_away(reserved).expect("it can be put away");
     }
 }
 
@@ -74,19 +104,25 @@ fn victim() {
     let (root, life) = (PathBuf::from(root), life.parse().unwrap());
     let mut record = OpenOptions::new().append(true).create(true).open(root.join("record")).unwrap();
     note(&mut record, &format!("begun {life}"));
-    let mut store = open(&root);
+    let is_supply = std::env::var(SUPPLY).is_ok();
+    let mut store = open(&root, is_supply);
     for number in 0.. {
         let epoch = epoch(life, number);
         let mut writer = store.writer(epoch).unwrap();
-        for index in 0..COUNT {
-            writer.put(&material(epoch, index)).unwrap();
+        let shelves = if is_supply { &SHELVES[..] } else { &[WHOLE] };
+        for (index, shelf) in (0..COUNT).flat_map(|index| shelves.iter().map(move |shelf| (index, *shelf))) {
+            writer.put(shelf, &material(epoch, shelf, index)).unwrap();
+        }
+        if is_supply {
+            writer.put(WHOLE, &material(epoch, WHOLE, 0)).unwrap();
         }
         writer.finish().unwrap();
         note(&mut record, &format!("finished {epoch}"));
         let (mut first, mut instances) = (0, 1);
         while first + instances <= COUNT {
             note(&mut record, &format!("touched {epoch}"));
-            take(&mut store, Run { epoch, first, instances }, &mut record);
+            let take = if is_supply { take_both } else { take };
+            take(&mut store, Run { epoch, shelf: WHOLE, first, instances }, &mut record);
             // One is skipped now and then, and some epochs aren't used to their end.
             (first, instances) = (first + instances + u64::from(number % 2), 1 + number as u64 % 3);
         }
@@ -100,8 +136,11 @@ fn victim() {
 /// What the record says.
 #[derive(Default)]
 struct Told {
-    /// All that were given of each epoch.
+    /// All that were given of each shelf of each epoch.
     given: BTreeMap<String, BTreeSet<u64>>,
+    /// Epochs, and how many of their checks more have begun, or are about to, than have passed.
+    checking: BTreeMap<String, u64>,
+    checks: BTreeSet<String>,
     finished: BTreeSet<String>,
     touched: BTreeSet<String>,
     destroyed: BTreeSet<String>,
@@ -122,6 +161,18 @@ fn told(root: &Path) -> Told {
             }
             ["finished", epoch] => told.finished.insert(epoch.to_owned()),
             ["touched", epoch] => told.touched.insert(epoch.to_owned()) | true,
+            ["checking", epoch] => {
+                *told.checking.entry(epoch.to_owned()).or_default() += 1;
+                true
+            }
+            ["check", number] => {
+                assert!(told.checks.insert(number.to_owned()), "check {number} was begun twice");
+                true
+            }
+            ["passed", epoch] => {
+                *told.checking.entry(epoch.to_owned()).or_default() -= 1;
+                true
+            }
             ["destroyed", epoch] => told.destroyed.insert(epoch.to_owned()),
             _ => line.starts_with("begun"),
         };
@@ -136,17 +187,15 @@ fn recorded(root: &Path) -> u64 {
 }
 
 /// Starts and kills so many processes on one store; `random` says when.
-fn lives(lives: u32, mut random: u64) {
+fn lives(lives: u32, is_supply: bool, mut random: u64) {
     let root = tempfile::tempdir().unwrap();
     for life in 0..lives {
-        let mut victim = Command::new(std::env::current_exe().unwrap())
-            .args(["victim", "--exact", "--ignored"])
-            .env(ROOT, root.path())
-            .env(LIFE, life.to_string())
-            .stdout(Stdio::null())
-            .stderr(Stdio::null())
-            .spawn()
-            .unwrap();
+        let mut victim = Command::new(std::env::current_exe().unwrap());
+        victim.args(["victim", "--exact", "--ignored"]).env(ROOT, root.path()).env(LIFE, life.to_string());
+        if is_supply {
+            victim.env(SUPPLY, "");
+        }
+        let mut victim = victim.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
         // So much recorded, and a moment more: how far it gets doesn't depend on how busy the machine is.
         random = random.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(1);
         let (began, length) = (Instant::now(), recorded(root.path()) + 1 + (random >> 60) * LINE);
@@ -158,23 +207,26 @@ fn lives(lives: u32, mut random: u64) {
         assert!(victim.try_wait().unwrap().is_none(), "the process ended by itself in life {life}");
         victim.kill().unwrap();
         victim.wait().unwrap();
-        restart(root.path());
+        restart(root.path(), is_supply);
     }
     let given: usize = told(root.path()).given.values().map(BTreeSet::len).sum();
     assert!(given > lives as usize, "{given} instances were given");
 }
 
 /// Opens the store after a kill, and holds it against the record.
-fn restart(root: &Path) {
-    let told = told(root);
-    let mut store = open(root);
+fn restart(root: &Path, is_supply: bool) {
+    let mut told = told(root);
+    let mut store = open(root, is_supply);
     assert_eq!(store.restored(), []);
-    let available = store.available();
-    for own in &available {
+    let shelves = if is_supply { &SHELVES[..] } else { &[WHOLE] };
+    let all = || shelves.iter().map(|shelf| (*shelf, store.available(*shelf)));
+    let available: Vec<_> =
+        all().flat_map(|(shelf, list)| list.into_iter().map(move |own| (shelf, own))).collect();
+    for (shelf, own) in &available {
         let name = own.epoch.to_string();
         assert!(!told.destroyed.contains(&name), "{name} was destroyed");
         assert_eq!(own.count, COUNT, "{name} is whole");
-        let last = told.given.get(&name).and_then(BTreeSet::last);
+        let last = told.given.get(&format!("{name}/{shelf}")).and_then(BTreeSet::last);
         assert!(
             last.is_none_or(|last| *last < own.next),
             "{name}: {last:?} was given, and {} is next",
@@ -183,26 +235,41 @@ fn restart(root: &Path) {
     }
     for name in told.finished.difference(&told.touched) {
         assert!(
-            available.iter().any(|own| own.epoch.to_string() == *name),
+            available.iter().any(|(_, own)| own.epoch.to_string() == *name),
             "{name} was finished, and is lost"
         );
     }
+    // A process that dies in a check has no word on whether it had passed: its epoch has none under way any more, or is gone.
+    for name in told.checking.iter().filter(|(_, pending)| **pending > 0).map(|(name, _)| name) {
+        let survivor = available.iter().find(|(_, own)| own.epoch.to_string() == *name);
+        if let Some((_, own)) = survivor {
+            let number = store.begin_check(own.epoch).expect("no check is under way");
+            assert!(told.checks.insert(format!("{name}/{number}")), "{name}: check {number} was begun twice");
+            store.pass_check(own.epoch).unwrap();
+        }
+    }
     // All that is left of all but the first is taken, so that files are read; the first is left for the next kill.
     let mut record = OpenOptions::new().append(true).open(root.join("record")).unwrap();
-    for own in available.iter().skip(1) {
+    let kept = available.first().map(|(_, own)| own.epoch);
+    for (shelf, own) in available.iter().filter(|(_, own)| Some(own.epoch) != kept) {
         note(&mut record, &format!("touched {}", own.epoch));
-        let run = Run { epoch: own.epoch, first: own.next, instances: own.count - own.next };
-        take(&mut store, run, &mut record);
+        let (first, instances) = (own.next, own.count - own.next);
+        take(&mut store, Run { epoch: own.epoch, shelf: *shelf, first, instances }, &mut record);
     }
 }
 
 #[test]
 fn a_process_killed_at_any_instant_is_given_nothing_twice() {
-    lives(40, 0x9e37_79b9_7f4a_7c15);
+    lives(40, false, 0x9e37_79b9_7f4a_7c15);
+}
+
+#[test]
+fn a_process_killed_at_any_instant_is_given_no_supply_twice() {
+    lives(40, true, 0x9e37_79b9_7f4a_7c15);
 }
 
 #[test]
 #[ignore = "takes minutes"]
 fn a_process_killed_two_thousand_times_is_given_nothing_twice() {
-    (1..=20).for_each(|seed| lives(100, seed));
+    (1..=20).for_each(|seed| lives(100, seed % 2 == 0, seed));
 }

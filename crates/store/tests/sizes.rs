@@ -2,6 +2,7 @@
 
 use tacit_store::{Available, Binding, Epoch, Run, Store};
 
+const SHELF: u64 = 7;
 const EPOCH: Epoch = Epoch([7; 32]);
 
 fn binding() -> Binding {
@@ -11,9 +12,7 @@ fn binding() -> Binding {
         clients: Vec::new(),
         protocol: "test".into(),
         parameters: String::new(),
-        inputs: String::new(),
-        program: [1; 32],
-        plan: [5; 32],
+        plan: None,
     }
 }
 
@@ -25,21 +24,21 @@ fn a_hundred_thousand_small_instances_are_usable() {
     let mut store = Store::create(&path, &anchors, &binding()).unwrap();
     let mut writer = store.writer(EPOCH).unwrap();
     for index in 0..COUNT {
-        writer.put(&index.to_le_bytes()).unwrap();
+        writer.put(SHELF, &index.to_le_bytes()).unwrap();
     }
     assert_eq!(writer.finish(), Ok(COUNT));
-    let run = |first, instances| Run { epoch: EPOCH, first, instances };
+    let run = |first, instances| Run { epoch: EPOCH, shelf: SHELF, first, instances };
     for first in 0..100 {
         let mut taken = store.take_run(run(first, 1)).unwrap();
         assert_eq!(taken.next().unwrap().unwrap()[..], first.to_le_bytes());
     }
     drop(store);
     let mut store = Store::open(&path, &anchors, &binding()).unwrap();
-    assert_eq!(store.available(), [Available { epoch: EPOCH, next: 100, count: COUNT }]);
+    assert_eq!(store.available(SHELF), [Available { epoch: EPOCH, next: 100, count: COUNT }]);
     for (index, got) in (90_000_u64..).zip(store.take_run(run(90_000, 10_000)).unwrap()) {
         assert_eq!(got.unwrap()[..], index.to_le_bytes());
     }
-    assert_eq!(store.available(), []);
+    assert_eq!(store.available(SHELF), []);
     assert!(!path.join(EPOCH.to_string()).exists());
 }
 
@@ -53,10 +52,10 @@ fn a_large_instance_is_usable() {
     let mut writer = store.writer(EPOCH).unwrap();
     let large: Vec<u8> = (0..LARGE).map(|i| (i ^ i >> 9) as u8).collect();
     for material in [&[1][..], &large, &[2]] {
-        writer.put(material).unwrap();
+        writer.put(SHELF, material).unwrap();
     }
     writer.finish().unwrap();
-    let taken = store.take_run(Run { epoch: EPOCH, first: 0, instances: 3 }).unwrap();
+    let taken = store.take_run(Run { epoch: EPOCH, shelf: SHELF, first: 0, instances: 3 }).unwrap();
     let taken: Vec<_> = taken.map(Result::unwrap).collect();
     assert!(taken[0][..] == [1] && taken[1][..] == large && taken[2][..] == [2]);
 }

@@ -224,6 +224,8 @@ impl Compiled {
     pub(crate) fn aborted(&self, cause: tacit_engine::Error) -> Error {
         match cause {
             tacit_engine::Error::Refused(reason) => Error::Refused(reason),
+            // Before inputs.
+            tacit_engine::Error::NoMaterial(none) => Error::NoMaterial(none),
             cause => {
                 let node = match &cause {
                     tacit_engine::Error::During { node, .. } => Some(*node),

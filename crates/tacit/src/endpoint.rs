@@ -1,10 +1,11 @@
 //! One endpoint's part in one run, over links that are there: what local runs, deployments and benchmarks share.
 
-use crate::material::agree_live;
+use crate::material::agree_source;
 use crate::report::Traffic;
 use crate::{Compiled, Error, agreed};
 use std::fmt::Write;
 use std::sync::Arc;
+use tacit_engine::supply::Supply;
 use tacit_engine::{Clear, Client, Engine, Material, Observer, Outcome, Participants, Protocol, executor};
 use tacit_net::Mesh;
 use tacit_session::{Agreement, OsEntropy, Session};
@@ -107,11 +108,7 @@ impl Endpoint {
 
     /// What else the run depends on: the version, and the parts of a stream.
     pub(crate) fn parameters(&self) -> String {
-        let mut parameters = format!("tacit {}", env!("CARGO_PKG_VERSION"));
-        let own = self.protocol.parameter_values();
-        if !own.is_empty() {
-            let _ = write!(parameters, ", {own}");
-        }
+        let mut parameters = parameters_of(self.protocol);
         if self.times != 1 {
             let _ = write!(parameters, ", {} times", self.times);
         }
@@ -139,6 +136,13 @@ impl Endpoint {
             program: self.compiled.hash(),
         }
     }
+}
+
+/// What any run under a protocol depends on: the version, and the protocol's own parameters.
+pub(crate) fn parameters_of(protocol: &dyn Protocol) -> String {
+    let own = protocol.parameter_values();
+    let version = concat!("tacit ", env!("CARGO_PKG_VERSION")).to_owned();
+    if own.is_empty() { version } else { version + ", " + &own }
 }
 
 /// A program with its plan for a protocol, and who its names are.
@@ -219,11 +223,32 @@ pub fn play_parts(
     feed: &mut dyn Feed,
     observer: &mut dyn Observer,
 ) -> Result<(u64, Traffic), Error> {
+    play_from(endpoint, mesh, Source::InRun, feed, observer)
+}
+
+/// What a party has before a run.
+pub(crate) enum Source {
+    /// Nothing: what the run needs it makes.
+    InRun,
+    /// The material of its first part.
+    Material(Material),
+    /// Supplies, for all parts.
+    Supply(Box<dyn Supply>),
+}
+
+/// As [`play_parts`], from what a party has before.
+pub(crate) fn play_from(
+    endpoint: &Endpoint,
+    mesh: Mesh,
+    source: Source,
+    feed: &mut dyn Feed,
+    observer: &mut dyn Observer,
+) -> Result<(u64, Traffic), Error> {
     let me = mesh.me();
     let mut session = establish(endpoint, mesh, endpoint.agreement())?;
     if me < endpoint.parties.len() {
-        agree_live(endpoint, &mut session)?;
-        party(endpoint, session, None, feed, observer)
+        agree_source(endpoint, &mut session, matches!(source, Source::Supply(_)))?;
+        party(endpoint, session, source, feed, observer)
     } else {
         client(endpoint, session, feed)
     }
@@ -241,11 +266,11 @@ pub(crate) fn in_check(error: Error, engine: &mut dyn Engine) -> Error {
     error.in_check(challenged)
 }
 
-/// A party's part after the handshake. `material` is the first part's, if it was made offline.
+/// A party's part after the handshake.
 pub(crate) fn party(
     endpoint: &Endpoint,
     session: Session,
-    material: Option<Material>,
+    source: Source,
     feed: &mut dyn Feed,
     observer: &mut dyn Observer,
 ) -> Result<(u64, Traffic), Error> {
@@ -259,9 +284,12 @@ pub(crate) fn party(
         }
         error
     };
-    if let Some(material) = material {
-        engine.load(material).map_err(|cause| ended(aborted(cause), engine.as_mut()))?;
-    }
+    let given = match source {
+        Source::InRun => Ok(()),
+        Source::Material(material) => engine.load(material),
+        Source::Supply(supply) => engine.supply(supply),
+    };
+    given.map_err(|cause| ended(aborted(cause), engine.as_mut()))?;
     let mut rounds = 0;
     for part in 0..endpoint.parts() {
         let (compiled, roles) = endpoint.part(part);

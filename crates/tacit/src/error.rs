@@ -198,7 +198,7 @@ pub(crate) fn link(cause: &Cause) -> Option<&tacit_net::Error> {
         Cause::Session(SessionError::Link(link)) | Cause::During { source: SessionError::Link(link), .. } => {
             Some(link)
         }
-        Cause::Session(_) | Cause::During { .. } | Cause::Refused(_) => None,
+        _ => None,
     }
 }
 

@@ -1,7 +1,7 @@
 //! One endpoint's part in a run of several lanes: independent runs of plans side by side, each over links of its
 //! own, with keys of its own, in a thread of its own.
 
-use crate::endpoint::{Endpoint, Feed, play_parts};
+use crate::endpoint::{Endpoint, Feed, Source, play_from};
 use crate::report::Traffic;
 use crate::{Compiled, Error, Progress};
 use std::sync::Arc;
@@ -34,11 +34,16 @@ pub struct Strand<'a> {
 /// Of the lane that failed first, unless a check failed in another: who deviates can end a lane to hide that. All others are
 /// aborted with it. It says whether a check was under way in any ([`Error::is_attempt`]).
 pub fn play_lanes(strands: Vec<Strand<'_>>) -> Result<Vec<(u64, Traffic)>, Error> {
+    play_each(strands.into_iter().map(|strand| (strand, Source::InRun)).collect())
+}
+
+/// As [`play_lanes`], from what a party has for each lane.
+pub(crate) fn play_each(strands: Vec<(Strand<'_>, Source)>) -> Result<Vec<(u64, Traffic)>, Error> {
     let count = lane_count(strands.len())?;
     let tie = AbortFlag::default();
-    let play_one = |lane: Lane, strand: Strand<'_>| {
+    let play_one = |lane: Lane, (strand, source): (Strand<'_>, Source)| {
         let mesh = strand.mesh.in_lane(lane, tie.clone());
-        let result = play_parts(strand.endpoint, mesh, strand.feed, strand.observer);
+        let result = play_from(strand.endpoint, mesh, source, strand.feed, strand.observer);
         if let Err(error) = &result {
             // Most failures are a mesh's, which has done so already.
             tie.set(lane, &error.to_string());

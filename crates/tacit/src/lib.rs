@@ -24,6 +24,7 @@ mod registry;
 mod report;
 mod stored;
 mod stream;
+mod supplies;
 
 pub use attempts::MOST_ATTEMPTS;
 pub use auto_select::{
@@ -43,6 +44,7 @@ pub use registry::{protocol, protocols};
 pub use report::{Report, Run, Traffic};
 pub use stored::play_stored;
 pub use stream::Stream;
+pub use supplies::{play_fill, play_lanes_supplied};
 pub use tacit_circuit as circuit;
 pub use tacit_engine as engine;
 pub use tacit_net as net;

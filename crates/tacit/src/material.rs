@@ -7,7 +7,10 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use tacit_engine::{Material, Protocol};
 use tacit_session::{At, Error as SessionError, Session, step};
-use tacit_store::{Available, Binding, Epoch, MAX_LIST_BYTES, NotAList, Run, Store, agree, decode, encode};
+use tacit_store::{
+    Available, Binding, Epoch, MAX_LIST_BYTES, NotAList, PlanBinding, Run, Store, WHOLE, Wanted, agree,
+    decode, encode,
+};
 
 /// Where a party keeps material.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -196,19 +199,27 @@ fn binding(endpoint: &Endpoint, me: usize) -> Binding {
         clients: endpoint.clients.clone(),
         protocol: endpoint.protocol.spec().name.to_owned(),
         parameters: endpoint.parameters(),
-        inputs: endpoint.compiled.describe_inputs(),
-        program: endpoint.compiled.hash(),
-        plan: endpoint.compiled.plan_digest(),
+        plan: Some(PlanBinding {
+            inputs: endpoint.compiled.describe_inputs(),
+            program: endpoint.compiled.hash(),
+            plan: endpoint.compiled.plan_digest(),
+        }),
     }
 }
 
-/// Makes sure that all parties make their material in the run, if the protocol has any. One round of empty messages in the
-/// setup.
-pub(crate) fn agree_live(endpoint: &Endpoint, session: &mut Session) -> Result<(), Error> {
-    if !endpoint.protocol.prepares() {
-        return Ok(());
+/// Makes sure that all parties make what they need in the run, if the protocol has any of that, or all take it from supplies
+/// in stores. One round in the setup, of empty messages without a store.
+pub(crate) fn agree_source(
+    endpoint: &Endpoint,
+    session: &mut Session,
+    has_supplies: bool,
+) -> Result<(), Error> {
+    let draws = || !endpoint.protocol.demand(endpoint.compiled.plan(), &endpoint.participants).is_empty();
+    if has_supplies || endpoint.protocol.prepares() || draws() {
+        // Which supplies it is they agree on when they know what each plan draws.
+        tell(endpoint, session, has_supplies.then(Vec::new))?;
     }
-    tell(endpoint, session, None).map(|_| ())
+    Ok(())
 }
 
 /// Agrees with the other parties on the instance that a run uses: of the lists that all have sent one another, and of
@@ -218,19 +229,18 @@ pub(crate) fn agree_stored(
     session: &mut Session,
     store: &Store,
 ) -> Result<Instance, Error> {
-    let lists = tell(endpoint, session, Some(store.available()))?;
-    let named: Vec<(&str, &[Available])> =
-        endpoint.parties.iter().map(String::as_str).zip(lists.iter().map(Vec::as_slice)).collect();
-    match agree(&named, 1) {
-        Ok(Run { epoch, first, .. }) => Ok(Instance { epoch, index: first }),
-        Err(none) => Err(part(session, none.into())),
-    }
+    let lists = tell(endpoint, session, Some(store.available(WHOLE)))?;
+    let lists = endpoint.parties.iter().map(String::as_str).zip(lists.iter().map(Vec::as_slice)).collect();
+    let runs = agree(&[Wanted { shelf: WHOLE, instances: 1, lists }]);
+    // One for each shelf that is wanted.
+    let Run { epoch, first, .. } = runs.map_err(|none| part(session, none.into()))?[0];
+    Ok(Instance { epoch, index: first })
 }
 
 /// Takes the material of an instance, which is used from here on, whatever becomes of the run.
 pub(crate) fn take(store: &mut Store, instance: Instance) -> Result<Material, Error> {
     let Instance { epoch, index } = instance;
-    let mut taken = store.take_run(Run { epoch, first: index, instances: 1 })?;
+    let mut taken = store.take_run(Run { epoch, shelf: WHOLE, first: index, instances: 1 })?;
     let bytes = taken.next().unwrap_or(Err(tacit_store::Error::Unknown { epoch }))?;
     Ok(Material::of_bytes(&bytes))
 }
@@ -371,7 +381,7 @@ mod tests {
         let mesh = Mesh::new(Box::new(links), 0, local.parties.clone(), Limits::default());
         let played = play_stored(&endpoint, mesh, &mut stores[0], vec![None, None], &mut Unobserved);
         assert!(matches!(played, Err(Error::Refused(reason)) if reason.contains("for another program")));
-        assert!(stores.iter().all(|store| store.available()[0].next == 0));
+        assert!(stores.iter().all(|store| store.available(WHOLE)[0].next == 0));
         local.run_stored(&compiled, &mut stores, &inputs, &|_, _| {}).unwrap();
     }
 

@@ -13,8 +13,8 @@ use std::time::{Duration, Instant};
 use tacit_engine::{Engine, Error as Cause, Material, Observer, Protocol, executor};
 use tacit_net::{Mesh, Phase};
 use tacit_program::cost::Cost;
-use tacit_session::Agreement;
-use tacit_store::{Epoch, Store, Writer};
+use tacit_session::{Agreement, Session};
+use tacit_store::{Epoch, Store, WHOLE, Writer};
 
 /// What an offline session made, at one party.
 #[derive(Clone, Debug, PartialEq)]
@@ -235,42 +235,60 @@ pub fn play_offline(
     refuse_other(endpoint, mesh.me(), store)?;
     let session = establish(endpoint, mesh, agreement(endpoint, count))?;
     let epoch = Epoch(*session.id());
-    let aborted = |cause| endpoint.compiled.aborted(cause);
     let plan = endpoint.compiled.plan().clone();
     let mut engine =
         endpoint.protocol.engine(session, plan, endpoint.participants.clone()).map_err(aborted)?;
-    let ended = |engine: &mut dyn Engine, error: tacit_store::Error| {
-        if let Some(session) = engine.session() {
-            session.abort(&error.to_string());
+    let mut writer = match store.writer(epoch) {
+        Ok(writer) => writer,
+        Err(error) => {
+            engine.session().into_iter().for_each(|session| session.abort(&error.to_string()));
+            return Err(error.into());
         }
-        Error::from(error)
     };
-
-    let mut writer = store.writer(epoch).map_err(|error| ended(engine.as_mut(), error))?;
     make(endpoint, engine.as_mut(), count, &mut writer, observer)
         .map_err(|error| in_check(error, engine.as_mut()))?;
-    writer.sync().map_err(|error| ended(engine.as_mut(), error))?;
-    if let Some(session) = engine.session() {
-        // Bound to the session, and so to all that was agreed on: program, protocol, parameters, count.
-        session.accept(b"offline").map_err(|error| aborted(error.into()))?;
-    }
-    writer.finish().map_err(|error| ended(engine.as_mut(), error))?;
-    if let Some(session) = engine.session()
-        && let Err(error) = session.barrier()
-    {
+    let Some(session) = engine.session() else {
+        return Err(Error::Refused("an engine without a session makes nothing".to_owned()));
+    };
+    finish(session, writer)?;
+    let made = confirm(session, store, epoch)?;
+    // Whoever is lost from here on has everything, too.
+    let _ = engine.close();
+    Ok(made)
+}
+
+/// Puts what was written onto disk, and once all parties have it there, to use.
+pub(crate) fn finish(session: &mut Session, mut writer: Writer<'_>) -> Result<(), Error> {
+    let ended = |session: &mut Session, error: tacit_store::Error| {
+        session.abort(&error.to_string());
+        Error::from(error)
+    };
+    writer.sync().map_err(|error| ended(session, error))?;
+    // Bound to the session, and so to all that was agreed on: program, protocol, parameters, count.
+    session.accept(b"offline").map_err(|error| aborted(error.into()))?;
+    writer.finish().map_err(|error| ended(session, error))?;
+    Ok(())
+}
+
+/// Waits until all parties say that what they made can be used; else takes it away again.
+pub(crate) fn confirm(session: &mut Session, store: &mut Store, epoch: Epoch) -> Result<Made, Error> {
+    if let Err(error) = session.barrier() {
         store.destroy(epoch)?;
         return Err(aborted(error.into()));
     }
     let disk_bytes = store.bytes_of(epoch)?;
-    let sent = engine.session().map_or_else(Vec::new, |session| {
-        let counters = session.mesh().counters();
-        let phases = || Phase::ALL.into_iter().filter(|phase| *phase != Phase::Setup);
-        let to = |peer| phases().map(|phase| counters.with_peer(phase, peer).sent_bytes).sum();
-        (0..endpoint.parties.len()).map(to).collect()
-    });
-    // Whoever is lost from here on has everything, too.
-    let _ = engine.close();
-    Ok(Made { epoch, disk_bytes, sent })
+    let counters = session.mesh().counters();
+    let phases = || Phase::ALL.into_iter().filter(|phase| *phase != Phase::Setup);
+    let to = |peer| phases().map(|phase| counters.with_peer(phase, peer).sent_bytes).sum();
+    Ok(Made { epoch, disk_bytes, sent: (0..session.parties()).map(to).collect() })
+}
+
+/// A failure that is no line's of a program.
+pub(crate) fn aborted(cause: Cause) -> Error {
+    match cause {
+        Cause::Refused(reason) => Error::Refused(reason),
+        cause => Error::Aborted { lane: None, at: None, attempt: false, cause },
+    }
 }
 
 /// Walks the plan as often as there are to be instances, and writes what comes of it.
@@ -284,7 +302,7 @@ fn make(
     let mut unwritten = None;
     let mut keep = |material: Material| {
         let mut bytes = material.into_buffer();
-        let written = writer.put(bytes.bytes());
+        let written = writer.put(WHOLE, bytes.bytes());
         bytes.wipe();
         written.map_err(|error| {
             let reason = Cause::Refused(error.to_string());

@@ -1,7 +1,7 @@
 //! Runs on material from a store: nothing is left of their offline phase.
 
 use crate::auto_select::{Making, Negotiation, comparison};
-use crate::endpoint::{Endpoint, Once, establish, party, play};
+use crate::endpoint::{Endpoint, Once, Source, establish, party, play};
 use crate::lanes::{Tally, Told};
 use crate::local::{all_of, collect, together};
 use crate::material::{Instance, agree_stored, made_under, refuse_other, take};
@@ -164,7 +164,7 @@ pub fn play_stored(
         }
     };
     let mut once = Once::new(inputs);
-    match party(endpoint, session, Some(material), &mut once, observer) {
+    match party(endpoint, session, Source::Material(material), &mut once, observer) {
         Ok((rounds, traffic)) => Ok((Outcome { outputs: once.outputs, rounds }, traffic, instance)),
         // Pass or fail tells a bit of what was checked; nobody may ask again.
         Err(failed) if failed.is_failed_check() => match store.destroy(instance.epoch) {

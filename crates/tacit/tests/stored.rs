@@ -10,7 +10,7 @@ use tacit::engine::{Clear, Security};
 use tacit::net::{Limits, Mesh, Phase};
 use tacit::program::{Builder, Data, Dtype, Range, Recipient, Value};
 use tacit::session::step;
-use tacit::store::{Available, Store};
+use tacit::store::{Available, Store, WHOLE};
 use tacit::{
     Compiled, Endpoint, Error, Instance, Local, Report, StorePath, play, play_stored, price, price_offline,
     protocol, protocols,
@@ -276,9 +276,9 @@ fn the_party_that_has_used_most_is_followed() {
     make(&folder, 6);
     let mut stores = stores(&folder);
     assert_eq!(index(&run(&mut stores, 1).unwrap()), 0);
-    let Available { epoch, .. } = stores[2].available()[0];
+    let Available { epoch, .. } = stores[2].available(WHOLE)[0];
     // As after a run that only P2 had begun when all were killed.
-    let burnt = tacit::store::Run { epoch, first: 1, instances: 3 };
+    let burnt = tacit::store::Run { epoch, shelf: WHOLE, first: 1, instances: 3 };
     drop(stores[2].take_run(burnt).unwrap());
     assert_eq!(index(&run(&mut stores, 2).unwrap()), 4);
     assert_eq!(index(&run(&mut stores, 3).unwrap()), 5);
@@ -291,7 +291,7 @@ fn an_epoch_that_one_party_lacks_is_passed_over() {
     make(&folder, 1);
     make(&folder, 2);
     let mut stores = stores(&folder);
-    let Available { epoch, .. } = *stores[1].available().iter().find(|own| own.count == 1).unwrap();
+    let Available { epoch, .. } = *stores[1].available(WHOLE).iter().find(|own| own.count == 1).unwrap();
     stores[1].destroy(epoch).unwrap();
     assert_eq!([run(&mut stores, 1), run(&mut stores, 2)].map(|report| index(&report.unwrap())), [0, 1]);
     let says = run(&mut stores, 3).unwrap_err().to_string();
@@ -385,7 +385,7 @@ fn run_in(folder: &Folder, interceptor: Interceptor, with: [bool; 3]) -> Vec<End
 }
 
 fn left(store: &Store) -> Option<u64> {
-    store.available().first().map(|own| own.next)
+    store.available(WHOLE).first().map(|own| own.next)
 }
 
 #[test]

@@ -36,6 +36,8 @@ pub struct Case {
     pub plan: Arc<Plan>,
     /// The values of all the plan's inputs.
     pub inputs: Vec<Clear>,
+    /// The values of all its public inputs; none unless a test gives some.
+    pub public_inputs: Vec<Clear>,
     /// What each endpoint states in the handshake: the same, unless a test makes it differ.
     pub agreements: Vec<Agreement>,
     /// Sizes and times that all endpoints put up with.
@@ -124,6 +126,7 @@ impl Case {
             protocol,
             plan: Arc::new(plan),
             inputs,
+            public_inputs: Vec::new(),
             agreements,
             limits: Limits::default(),
             own_limits: BTreeMap::new(),
@@ -315,7 +318,8 @@ impl Case {
 
     /// The outputs by the engine that has no protocol.
     pub fn run_in_the_clear(&self) -> Result<Outcome, Error> {
-        let inputs: Vec<Option<Clear>> = self.inputs.iter().cloned().map(Some).collect();
+        let inputs: Vec<Option<Clear>> =
+            self.inputs.iter().chain(&self.public_inputs).cloned().map(Some).collect();
         let mut engine = ClearEngine::new(Arc::clone(&self.plan));
         executor::run_party(&mut engine, &self.plan, &inputs, &mut Unobserved)
     }
@@ -372,12 +376,13 @@ impl Case {
         Ending { result, counters }
     }
 
-    /// The values that an endpoint gives.
+    /// The values that an endpoint gives, and after them what all hold.
     fn inputs_of(&self, me: usize) -> Vec<Option<Clear>> {
         let given = |(input, values): (&tacit_program::plan::InputOp, &Clear)| {
             (self.participants.endpoint(input.owner) == me).then(|| values.clone())
         };
-        self.plan.inputs.iter().zip(&self.inputs).map(given).collect()
+        let own = self.plan.inputs.iter().zip(&self.inputs).map(given);
+        own.chain(self.public_inputs.iter().cloned().map(Some)).collect()
     }
 }
 

@@ -34,6 +34,22 @@ pub enum Flaw {
         /// The terms, each with its factors. One term of one factor is a constant bit.
         terms: Vec<Vec<usize>>,
     },
+    /// A bit is set more often on one input than on another.
+    #[error("bit {bit} is set in {} of {runs} runs on one input, and in {} on another", ones[0], ones[1])]
+    Unlike {
+        /// Which bit.
+        bit: usize,
+        /// How often it was 1.
+        ones: [usize; 2],
+        /// Of so many.
+        runs: usize,
+    },
+    /// Some bits and products of bits add up to a constant on one input, and not on another.
+    #[error("these bits and products of bits add up to the same on one input, and not on another: {terms:?}")]
+    DependentOnInputs {
+        /// The terms, each with its factors; one without any is 1.
+        terms: Vec<Vec<usize>>,
+    },
 }
 
 /// Bits that products are taken of, at most.
@@ -41,6 +57,9 @@ const MULTIPLIED: usize = 20;
 
 /// Standard deviations that a bit's frequency may be off.
 const DEVIATIONS: f64 = 7.5;
+
+/// Runs in which a sum that is constant in one sample has to differ from that in the other.
+const VIOLATIONS: usize = 40;
 
 impl Sample {
     /// Adds a run.
@@ -72,7 +91,7 @@ impl Sample {
     /// # Panics
     /// If there are too few runs to say anything.
     pub fn check(&self, multiplied: &[usize]) -> Result<(), Flaw> {
-        let (runs, bits) = (self.rows.len(), self.rows.first().map_or(0, BitRow::len));
+        let (runs, bits) = (self.rows.len(), self.bits());
         assert!(runs >= Self::runs_for(bits, multiplied.len()), "{runs} runs tell nothing of {bits} bits");
         for bit in 0..bits {
             let ones = self.rows.iter().filter(|row| row.get(bit)).count();
@@ -88,10 +107,60 @@ impl Sample {
         }
     }
 
-    /// Terms that add up to a constant, if there are any. Elimination over terms' columns, each beside a note of
-    /// the terms that it is the sum of; the empty product, 1, comes first.
+    /// Whether another sample, of as many runs, looks like this one: bits that need not be uniform are as often set,
+    /// and what adds up to a constant in the one does so in the other. The first 20 of `multiplied` are the chosen bits.
+    ///
+    /// **False alarms.** Of two samples alike the frequencies of a bit are so far apart with a probability below
+    /// 2 exp(-7.5^2 / 2) < 2^-39, by Hoeffding's inequality. A sum that differs from a constant with probability q in each
+    /// run of either sample does so in no run of the one and in v = [`VIOLATIONS`] of r in the other with a probability
+    /// below exp(-rq) (e r q / v)^v exp(-rq), which is at most 2^-v, where rq is v/2.
+    ///
+    /// # Errors
+    /// How they differ.
+    ///
+    /// # Panics
+    /// If there are too few runs to say anything.
+    pub fn check_alike(&self, other: &Self, multiplied: &[usize]) -> Result<(), Flaw> {
+        let (runs, bits) = (self.rows.len(), self.bits());
+        assert!(runs >= Self::runs_for(bits, multiplied.len()), "{runs} runs tell nothing of {bits} bits");
+        assert_eq!((runs, bits), (other.rows.len(), other.bits()), "samples of the same size");
+        for bit in 0..bits {
+            let [one, two] = [self, other].map(|of| of.rows.iter().filter(|row| row.get(bit)).count());
+            if one.abs_diff(two) as f64 > DEVIATIONS * (runs as f64 / 2.0).sqrt() {
+                return Err(Flaw::Unlike { bit, ones: [one, two], runs });
+            }
+        }
+        let terms = terms(bits, multiplied);
+        for (one, two) in [(self, other), (other, self)] {
+            for sum in one.dependencies(&terms) {
+                let is_set = |row: &&BitRow| {
+                    sum.iter().filter(|&&term| terms[term].iter().all(|&bit| row.get(bit))).count() % 2 == 1
+                };
+                if two.rows.iter().filter(is_set).count() >= VIOLATIONS {
+                    let terms = sum.iter().map(|&term| terms[term].clone()).collect();
+                    return Err(Flaw::DependentOnInputs { terms });
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// How many bits a run has.
+    pub fn bits(&self) -> usize {
+        self.rows.first().map_or(0, BitRow::len)
+    }
+
+    /// Terms that add up to a constant, if there are any.
     fn dependent(&self, terms: &[Vec<usize>]) -> Option<Vec<Vec<usize>>> {
+        let sum = self.dependencies(terms).into_iter().next()?;
+        Some(sum.into_iter().filter(|&term| term > 0).map(|term| terms[term].clone()).collect())
+    }
+
+    /// Terms that add up to 0 in every run, by their numbers: a basis of all such sums. Elimination over terms' columns,
+    /// each beside a note of the terms that it is the sum of; the empty product, 1, comes first.
+    fn dependencies(&self, terms: &[Vec<usize>]) -> Vec<Vec<usize>> {
         let mut reduced: Vec<(usize, BitRow, BitRow)> = Vec::new();
+        let mut found = Vec::new();
         for number in 0..terms.len() {
             let mut column = BitRow::default();
             self.rows.iter().for_each(|row| column.push(terms[number].iter().all(|&bit| row.get(bit))));
@@ -103,13 +172,12 @@ impl Sample {
                     note.add(other_note);
                 }
             }
-            let Some(pivot) = (0..column.len()).find(|&run| column.get(run)) else {
-                let noted = (1..terms.len()).filter(|&term| note.get(term));
-                return Some(noted.map(|term| terms[term].clone()).collect());
-            };
-            reduced.push((pivot, column, note));
+            match (0..column.len()).find(|&run| column.get(run)) {
+                Some(pivot) => reduced.push((pivot, column, note)),
+                None => found.push((0..terms.len()).filter(|&term| note.get(term)).collect()),
+            }
         }
-        None
+        found
     }
 }
 
@@ -222,5 +290,41 @@ mod tests {
     fn a_biased_bit_is_noticed() {
         let biased = sample(16, 0, |bytes| bytes[0] |= bytes[1] >> 1 & 1).check(&[]);
         assert!(matches!(biased, Err(Flaw::Biased { bit: 0, .. })), "{biased:?}");
+    }
+
+    #[test]
+    fn bits_that_are_alike_need_not_be_uniform() {
+        // A number below 3 under a mask of few bits, and one of many; the rest of the mask is 0.
+        let masked = |seed: u64, number: u64, bits: u32| {
+            let mut rng = Rng::new(seed);
+            let mut sample = Sample::default();
+            for _ in 0..Sample::runs_for(64, 1) {
+                let mut row = BitRow::default();
+                row.extend(&(number + (rng.word() >> (64 - bits))).to_le_bytes(), 64);
+                sample.push(row);
+            }
+            sample
+        };
+        assert_eq!(masked(1, 0, 40).check_alike(&masked(2, 2, 40), &[0]), Ok(()));
+        assert!(masked(1, 0, 40).check(&[0]).is_err(), "not uniform");
+        assert!(matches!(
+            masked(1, 0, 1).check_alike(&masked(2, 2, 1), &[0]),
+            Err(Flaw::Unlike { bit: 1, runs: 256, .. })
+        ));
+        // Bits that are the same on one input, and differ on another.
+        let pair = |seed: u64, differ: bool| {
+            let mut rng = Rng::new(seed);
+            let mut sample = Sample::default();
+            for _ in 0..Sample::runs_for(2, 0) {
+                let (bit, mut row) = (rng.one_in(2), BitRow::default());
+                row.push(bit);
+                row.push(bit != differ);
+                sample.push(row);
+            }
+            sample
+        };
+        assert_eq!(pair(1, true).check_alike(&pair(2, true), &[]), Ok(()));
+        let flaw = pair(1, true).check_alike(&pair(2, false), &[]);
+        assert_eq!(flaw, Err(Flaw::DependentOnInputs { terms: vec![vec![], vec![0], vec![1]] }));
     }
 }

@@ -3,11 +3,11 @@
 use tacit_astra::{Astra, AstraFair, AstraMalicious};
 use tacit_engine::Protocol;
 use tacit_replicated::{Replicated, ReplicatedMalicious};
-use tacit_testkit::conformance::{Subject, counted};
-use tacit_testkit::tenants::{BITS, FIELDS};
+use tacit_testkit::conformance::{Subject, counted, lacking};
+use tacit_testkit::tenants::{BITS, FIELDS, MACS};
 
-fn check(protocol: &'static dyn Protocol, parties: usize, runs_and_refuses: [usize; 2]) {
-    let subject = Subject {
+fn subject(protocol: &'static dyn Protocol, parties: usize) -> Subject {
+    Subject {
         protocol,
         parties,
         told: |_, _, _| false,
@@ -16,8 +16,12 @@ fn check(protocol: &'static dyn Protocol, parties: usize, runs_and_refuses: [usi
         broadcasts: false,
         sorts: &[],
         one_in: 1,
-    };
-    assert_eq!(counted(&subject), runs_and_refuses, "{}: runs and refuses", protocol.spec().name);
+    }
+}
+
+fn check(protocol: &'static dyn Protocol, parties: usize, runs_and_refuses: [usize; 2]) {
+    let counts = counted(&subject(protocol, parties));
+    assert_eq!(counts, runs_and_refuses, "{}: runs and refuses", protocol.spec().name);
 }
 
 #[test]
@@ -40,6 +44,16 @@ fn of_a_protocol_with_bits_alone() {
 fn of_the_model_tenants() {
     for parties in [2, 3, 5, 12] {
         check(&BITS, parties, [1122, 32]);
-        check(&FIELDS, parties, [26, 1128]);
+        check(&FIELDS, parties, [882, 272]);
+        check(&MACS, parties, [882, 272]);
     }
+}
+
+/// Numbers in fields have comparisons, truncation and circuits. What is refused has numbers modulo powers of two, or makes a
+/// bool an element of the smaller field.
+#[test]
+fn what_numbers_in_fields_lack() {
+    let lacking = Vec::from_iter(lacking(&subject(&FIELDS, 3)));
+    let bools = "bools as integers modulo 2^k; it has a field alone";
+    assert_eq!(lacking, [("arithmetic modulo powers of two", 267), (bools, 5)]);
 }

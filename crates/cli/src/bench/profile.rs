@@ -81,7 +81,7 @@ fn ands(plan: &Plan) -> u64 {
         OpKind::Circuit { circuit, .. } => circuit.ands() * kind.extent(plan) as u64,
         _ => 0,
     };
-    plan.all_ops().map(|op| of(&op.kind)).sum()
+    plan.counted_ops().map(|(op, _, times)| times * of(&op.kind)).sum()
 }
 
 impl fmt::Display for Profile {

@@ -145,6 +145,17 @@ fn parts_that_do_not_belong_together_are_refused() {
         *made.unwrap_err().fault
     };
     let range = Range::new(0, 9).unwrap();
+    // A state after another node of its body.
+    assert!(matches!(
+        refused(&|b, x| {
+            let first = b.state(x, range)?;
+            let larger = b.maximum(first, x)?;
+            let second = b.state(x, range)?;
+            let both = b.minimum(first, second)?;
+            b.end_repeat(3, &[first, second], &[both, larger]).map(|made| made[0])
+        }),
+        Fault::Repeat { what: "its states have to come first" }
+    ));
     assert!(matches!(refused(&|b, x| b.state(x, range)), Fault::Repeat { .. }));
     assert!(matches!(refused(&|b, x| b.step(x)), Fault::Repeat { .. }));
     let over = |times| {
@@ -167,4 +178,23 @@ fn parts_that_do_not_belong_together_are_refused() {
         b.repeat(2, &[x], &[], |b, _, _| Ok(vec![input(b, "y", &[3], (0, 9))])).map(|made| made[0])
     });
     assert_eq!(inside, Fault::Repeat { what: "a body can't declare inputs" });
+}
+
+#[test]
+fn a_plan_has_so_many_operations_in_all_steps() {
+    let mut build = Builder::new();
+    let x = input(&mut build, "x", &[4096], (0, 9));
+    let many = |build: &mut Builder, states: &[NodeId], _: &[NodeId]| {
+        let mut made = states.to_vec();
+        for _ in 0..20 {
+            let largest = build.max(made[0], None, false)?;
+            made = vec![build.minimum(made[0], largest)?];
+        }
+        Ok(made)
+    };
+    let made = build.repeat(24_000, &[x], &[], many).unwrap();
+    build.reveal(made[0], Recipient::All).unwrap();
+    let program = build.finish().unwrap();
+    let error = crate::lower(&program, Capabilities::TWO_COMPONENTS).err().map(|error| error.to_string());
+    assert!(error.as_ref().is_some_and(|error| error.contains("in all steps")), "{error:?}");
 }

@@ -8,13 +8,16 @@ use std::ops::Range;
 use super::numbers::bits::Number;
 use super::term::Term;
 use super::{Lowering, View};
-use crate::error::ProgramError;
+use crate::error::{Fault, ProgramError};
 use crate::loops::{Loop, Visit};
 use crate::operations::Operation;
 use crate::plan::{Layout, Local, Reg};
 use crate::program::NodeId;
 use crate::types::Dtype;
 use crate::width::Format;
+
+/// Operations of a plan, each counted as often as it is computed. Material that is made ahead of time has a place for each.
+const MAX_OPERATIONS: u64 = 1 << 24;
 
 /// Where a node's elements are; and their format if they are bits, which are one more axis then.
 struct Place {
@@ -51,9 +54,10 @@ impl Lowering<'_> {
     /// One secret node; where it is one of a section, states and steps have their registers.
     fn secret(&mut self, id: NodeId, in_section: bool) {
         let node = self.program.node(id);
-        let is_given = matches!(node.operation, Operation::State { .. } | Operation::Step);
-        if is_given && in_section {
-        } else if node.operation == Operation::Step {
+        if in_section && matches!(node.operation, Operation::State { .. } | Operation::Step) {
+            return;
+        }
+        if node.operation == Operation::Step {
             let Place { reg, layout, format } = self.place(id, node.operands[0]);
             self.put(id, Place { reg, layout: layout.first(), format });
         } else if let Some(from) = self.program.taken(Visit { node: id, step: 0 }) {
@@ -104,7 +108,13 @@ impl Lowering<'_> {
             self.offered()?;
         }
         self.plan.end_section(body.times, carry);
-        Ok(())
+        if self.plan.operations() > MAX_OPERATIONS {
+            self.refuse(|_| Fault::TooMany {
+                what: "messages' addresses in all steps",
+                limit: MAX_OPERATIONS as usize,
+            });
+        }
+        self.offered()
     }
 
     /// Where the elements of `from` are, in the domain of `id`.

@@ -8,7 +8,6 @@ use std::collections::HashMap;
 
 use super::rounded::Scaling;
 use crate::error::{Fault, ProgramError};
-use crate::loops::Visit;
 use crate::operations::Operation;
 use crate::program::{Node, NodeId, Program};
 use crate::shape::{self, MatMulShape};
@@ -17,12 +16,11 @@ use crate::types::{MAX_ELEMENTS, Type};
 /// Refuses a program whose plan would hold more than [`MAX_ELEMENTS`] elements beyond its constants.
 pub(super) fn check(program: &Program, scalings: &HashMap<NodeId, Scaling>) -> Result<(), ProgramError> {
     let mut total = 0;
-    for Visit { node: id, .. } in program.visits() {
-        let node = program.node(id);
+    for (node, number) in program.nodes().iter().zip(0..) {
         if !node.ty.secret {
             continue;
         }
-        let copies = scalings.get(&id).map_or(1, Scaling::copies);
+        let copies = scalings.get(&NodeId::new(number)).map_or(1, Scaling::copies);
         total += of_node(program, node).saturating_mul(copies);
         if total > MAX_ELEMENTS {
             let what = "elements of public values, repeated to the shapes of secrets";

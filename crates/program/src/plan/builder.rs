@@ -5,6 +5,7 @@ use super::{
     Register, Rows, Section, Slice, Stage, To, WINDOW, Width,
 };
 use crate::capabilities::{self, Feature, Features};
+use std::collections::BTreeSet;
 
 /// Builds a [`Plan`], step by step, in an order in which every register is written before it is read.
 #[derive(Debug, Default)]
@@ -28,8 +29,8 @@ pub struct Builder {
     outputs: Vec<OutputOp>,
     node: u32,
     needs: Features,
-    /// The next operation's.
-    address: u32,
+    /// Operations so far, each as often as it is computed: the next one's address.
+    operations: u64,
 }
 
 /// A section that isn't ended.
@@ -42,7 +43,7 @@ struct Open {
     /// How many operations were written before it.
     ops: u32,
     /// Registers made before it that it reads.
-    reads: Vec<Reg>,
+    reads: BTreeSet<Reg>,
 }
 
 impl Builder {
@@ -175,14 +176,14 @@ impl Builder {
         let (registers, ops) = (self.registers.len() as Reg, self.ops.len() as u32);
         self.sections.push(Section {
             levels: first..first,
-            addresses: self.address..self.address,
+            addresses: self.operations as u32..self.operations as u32,
             ops: 0,
             times: 0,
             carry: Vec::new(),
             slices: Vec::new(),
             kept: Vec::new(),
         });
-        self.open.push(Open { index, registers, ops, reads: Vec::new() });
+        self.open.push(Open { index, registers, ops, reads: BTreeSet::new() });
     }
 
     /// In a section: lets every turn begin with a copy from a register that was made before it, each turn `stride`
@@ -194,6 +195,7 @@ impl Builder {
         let index = self.open.last().expect("a slice stands in a section").index;
         let first = self.sections[index].levels.start;
         step.reads().into_iter().for_each(|reg| self.touch(reg, first));
+        self.ready[step.writes() as usize] = first;
         self.sections[index].slices.push(Slice { step, stride });
     }
 
@@ -201,9 +203,14 @@ impl Builder {
     /// before the section: no copy reads what another one writes.
     ///
     /// # Panics
-    /// If no section was begun, or it has fewer than two turns, or more operations than there are addresses.
+    /// If no section was begun, or it has fewer than two turns, or a copy reads what one writes.
     pub fn end_section(&mut self, times: u32, carry: Vec<Local>) {
         assert!(times > 1, "a section has turns");
+        let written: Vec<Reg> = carry.iter().map(Local::writes).collect();
+        assert!(
+            carry.iter().all(|step| !step.reads().iter().any(|reg| written.contains(reg))),
+            "in any order"
+        );
         let Open { index, registers, ops, mut reads } = self.open.pop().expect("a section was begun");
         let end = self.levels.len();
         for step in &carry {
@@ -216,19 +223,25 @@ impl Builder {
         }
         let section = &mut self.sections[index];
         section.levels.end = end;
-        section.addresses.end = self.address;
+        section.addresses.end = self.operations as u32;
+        let turn = self.operations - u64::from(section.addresses.start);
         section.ops = self.ops.len() as u32 - ops;
         (section.times, section.carry) = (times, carry);
         // Those that live on are known when the plan is finished.
         section.kept = (registers..self.registers.len() as Reg).collect();
-        let again = (times - 1).checked_mul(section.addresses.end - section.addresses.start);
-        let address = again.and_then(|again| self.address.checked_add(again));
-        self.address = address.expect("a program's steps can be counted");
+        self.operations = self.operations.saturating_add(turn.saturating_mul(u64::from(times - 1)));
     }
 
-    /// The first level from `level` on at which as many levels are free of sections that are ended.
-    fn outside(&self, mut level: usize, stages: usize) -> usize {
+    /// Operations so far, each as often as it is computed.
+    pub fn operations(&self) -> u64 {
+        self.operations
+    }
+
+    /// The first level from `level` on where so many levels are those of the section that is open, if one is, and of none
+    /// that is ended.
+    fn outside(&self, level: usize, stages: usize) -> usize {
         let inner = self.open.last().map_or(0, |open| open.index + 1);
+        let mut level = level.max(self.floor());
         for section in &self.sections[inner..] {
             if level < section.levels.end && level + stages > section.levels.start {
                 level = section.levels.end;
@@ -297,8 +310,9 @@ impl Builder {
         let first = reads.iter().chain(&writes).map(|&reg| self.ready[reg as usize]).max().unwrap_or(0);
         let stages = kind.stages();
         let first = self.outside(first, stages.into());
-        let op = self.address;
-        self.address += 1;
+        let op =
+            u32::try_from(self.operations).expect("a plan has fewer operations than there are addresses");
+        self.operations += 1;
         self.ops.push(Op { kind, node: self.node, region: self.region });
         for stage in 0..stages {
             self.level(first + stage as usize).stages.push(Stage { op, stage });
@@ -313,7 +327,11 @@ impl Builder {
     }
 
     /// The finished plan.
+    ///
+    /// # Panics
+    /// If a section isn't ended.
     pub fn finish(mut self) -> Plan {
+        assert!(self.open.is_empty(), "a section isn't ended");
         let last = self.ready.iter().chain(&self.used).copied().max().unwrap_or(0);
         if !self.registers.is_empty() {
             self.level(last);
@@ -373,15 +391,19 @@ impl Builder {
     fn push(&mut self, register: Register) -> Reg {
         self.needs = self.needs.with(capabilities::of_domain(register.domain));
         self.registers.push(register);
-        let first = self.open.last().map_or(0, |open| self.sections[open.index].levels.start);
-        self.ready.push(first);
-        self.used.push(first);
+        self.ready.push(0);
+        self.used.push(self.floor());
         self.registers.len() as Reg - 1
     }
 
+    /// The first level that the open section may use.
+    fn floor(&self) -> usize {
+        self.open.last().map_or(0, |open| self.sections[open.index].levels.start)
+    }
+
     fn touch(&mut self, reg: Reg, level: usize) {
-        for open in self.open.iter_mut().filter(|open| reg < open.registers && !open.reads.contains(&reg)) {
-            open.reads.push(reg);
+        for open in self.open.iter_mut().filter(|open| reg < open.registers) {
+            open.reads.insert(reg);
         }
         let used = &mut self.used[reg as usize];
         *used = (*used).max(level);

@@ -47,11 +47,6 @@ impl Slice {
 }
 
 impl Section {
-    /// All copies between its turns: the carried ones, and the slices of the first turn.
-    pub fn copies(&self) -> impl DoubleEndedIterator<Item = &Local> {
-        self.carry.iter().chain(self.slices.iter().map(|slice| &slice.step))
-    }
-
     /// Addresses in a turn.
     const fn turn(&self) -> u32 {
         self.addresses.end - self.addresses.start
@@ -112,9 +107,9 @@ impl<'a> Iterator for Walk<'a> {
             self.shift -= section.all_addresses() - section.turn();
             self.open.pop();
         }
-        let inside = |open: &[(usize, u32)], index| open.iter().all(|(other, _)| *other != index);
+        let is_open = |open: &[(usize, u32)], index| open.iter().any(|(other, _)| *other == index);
         for (index, section) in sections.iter().enumerate() {
-            if section.levels.start == self.at && inside(&self.open, index) {
+            if section.levels.start == self.at && !is_open(&self.open, index) {
                 self.open.push((index, 0));
                 begins.push((section, 0));
             }
@@ -138,6 +133,21 @@ impl Plan {
             around.map(|section| u64::from(section.times)).product()
         };
         self.levels.iter().enumerate().map(move |(at, level)| (level, times(at)))
+    }
+
+    /// Its operations as they are written, each with its address in the first turn and the number of times that it is
+    /// computed.
+    pub fn counted_ops(&self) -> impl Iterator<Item = (&Op, u32, u64)> {
+        let begins =
+            |level: &Level| level.stages.iter().filter(|stage| stage.stage == 0).copied().collect::<Vec<_>>();
+        let of = move |(level, times)| begins(level).into_iter().map(move |stage| (stage.op, times));
+        self.counted_levels().flat_map(of).map(|(address, times)| (self.op(address), address, times))
+    }
+
+    /// Copies with which turns of sections begin at a level: the carried ones, and the slices of the first turn.
+    pub fn copies_before(&self, level: usize) -> impl DoubleEndedIterator<Item = &Local> {
+        let begins = self.sections.iter().filter(move |section| section.levels.start == level);
+        begins.flat_map(|section| section.carry.iter().chain(section.slices.iter().map(|slice| &slice.step)))
     }
 
     /// Its operations by their addresses, those of a section once for each turn.

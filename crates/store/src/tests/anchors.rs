@@ -16,7 +16,7 @@ fn a_restored_copy_gives_nothing_twice() {
     DirBuilder::new().mode(0o700).create(place.store()).unwrap();
     copy_folder(&old.store(), &place.store());
     let mut store = place.open().unwrap();
-    assert_eq!(store.restored(), [Restored { epoch: A, journal: 2, anchor: 5 }]);
+    assert_eq!(store.restored(), [Restored { epoch: A, shelf: WHOLE, journal: 2, anchor: 5 }]);
     assert_eq!(unused(&store, A), Some((5, 9)));
     assert_eq!(take(&mut store, A, 2, 1), Err(Error::Used { epoch: A, index: 2, next: 5 }));
     assert_eq!(take(&mut store, A, 5, 4), Ok(vec![5, 6, 7, 8]));
@@ -99,7 +99,11 @@ fn two_processes_do_not_share_a_store() {
 #[test]
 fn a_store_for_something_else_says_what_differs() {
     let place = Place::with(A, 9);
-    let wanted = Binding { program: [4; 32], me: "P1".into(), ..binding() };
+    let wanted = Binding {
+        plan: Some(PlanBinding { program: [4; 32], ..plan_binding() }),
+        me: "P1".into(),
+        ..binding()
+    };
     for result in [
         Store::open(&place.store(), &place.anchors(), &wanted),
         Store::create(&place.store(), &place.anchors(), &wanted),
@@ -138,11 +142,11 @@ fn anchors_inside_the_store_are_refused() {
 fn a_store_that_others_can_see_is_refused() {
     let place = Place::with(A, 9);
     let folder = place.store().join(A.to_string());
-    let material = folder.join(crate::index::segment(0));
+    let material = folder.join(crate::index::segment(WHOLE, 0));
     let paths = [
         place.store(),
         folder.clone(),
-        folder.join("index"),
+        folder.join(crate::index::index(WHOLE)),
         place.journal(),
         place.anchors(),
         place.anchor(),
@@ -178,7 +182,7 @@ fn a_store_shows_what_it_has() {
         assert_eq!((stock.epoch, stock.count), (A, 9));
         stock
     };
-    let stock = |journal, anchor| Stock { epoch: A, count: 9, journal, anchor };
+    let stock = |journal, anchor| Stock { epoch: A, shelf: WHOLE, count: 9, journal, anchor };
     assert_eq!((look(), look().standing()), (stock(Some(0), Some(0)), Standing::Unused(9)));
     let old = place.copy();
     let mut store = place.open().unwrap();

@@ -87,7 +87,7 @@ fn a_missing_journal_is_damage() {
 #[test]
 fn anothers_journal_is_damage() {
     let (place, other) = (used(), Place::new());
-    let binding = Binding { program: [9; 32], ..binding() };
+    let binding = Binding { plan: Some(PlanBinding { program: [9; 32], ..plan_binding() }), ..binding() };
     drop(Store::create(&other.store(), &other.anchors(), &binding).unwrap());
     fs::copy(other.journal(), place.journal()).unwrap();
     let error = place.open().unwrap_err();
@@ -97,25 +97,25 @@ fn anothers_journal_is_damage() {
 #[test]
 fn changed_material_is_noticed_and_burnt() {
     let place = Place::with(A, 1);
-    let path = place.store().join(A.to_string()).join(crate::index::segment(0));
+    let path = place.store().join(A.to_string()).join(crate::index::segment(WHOLE, 0));
     for at in 0..fs::metadata(&path).unwrap().len() {
         let copy = place.copy();
-        let path = copy.store().join(A.to_string()).join(crate::index::segment(0));
+        let path = copy.store().join(A.to_string()).join(crate::index::segment(WHOLE, 0));
         flip(&path, at, 1);
         let error = take(&mut copy.open().unwrap(), A, 0, 1).unwrap_err();
         assert_eq!(error, Error::Damaged { path, cause: Malformed::Checksum });
-        assert_eq!(copy.open().unwrap().available(), []);
+        assert_eq!(copy.open().unwrap().available(WHOLE), []);
     }
 }
 
 #[test]
 fn damage_to_one_instance_leaves_the_others() {
     let place = Place::with(A, 3);
-    let path = place.store().join(A.to_string()).join(crate::index::segment(0));
+    let path = place.store().join(A.to_string()).join(crate::index::segment(WHOLE, 0));
     // The second instance has no bytes; its checksum follows the first's 32 + 5.
     flip(&path, 40, 1);
     let mut store = place.open().unwrap();
-    let taken = store.take_run(Run { epoch: A, first: 0, instances: 3 }).unwrap();
+    let taken = store.take_run(Run { epoch: A, shelf: WHOLE, first: 0, instances: 3 }).unwrap();
     let given: Vec<bool> = taken.map(|got| got.is_ok()).collect();
     assert_eq!(given, [true, false, true]);
 }
@@ -123,12 +123,13 @@ fn damage_to_one_instance_leaves_the_others() {
 #[test]
 fn cut_lost_or_exchanged_material_is_noticed() {
     let place = Place::with(A, 9);
-    let segment = |place: &Place, first| place.store().join(A.to_string()).join(crate::index::segment(first));
+    let segment =
+        |place: &Place, first| place.store().join(A.to_string()).join(crate::index::segment(WHOLE, first));
     for len in 0..fs::metadata(segment(&place, 0)).unwrap().len() {
         let copy = place.copy();
         cut(&segment(&copy, 0), len);
         let mut store = copy.open().unwrap();
-        let taken = store.take_run(Run { epoch: A, first: 0, instances: 4 }).unwrap();
+        let taken = store.take_run(Run { epoch: A, shelf: WHOLE, first: 0, instances: 4 }).unwrap();
         assert!(taken.last().unwrap().is_err(), "{len}");
     }
     let copy = place.copy();
@@ -143,20 +144,23 @@ fn cut_lost_or_exchanged_material_is_noticed() {
 #[test]
 fn a_changed_index_is_noticed() {
     let place = Place::with(A, 9);
-    let index = |place: &Place| place.store().join(A.to_string()).join("index");
+    let index = |place: &Place| place.store().join(A.to_string()).join(crate::index::index(WHOLE));
     for at in 0..fs::metadata(index(&place)).unwrap().len() {
         let copy = place.copy();
         flip(&index(&copy), at, 1 << (at % 8));
         let opened = copy.open();
-        if at < 116 {
+        if at < 124 {
             assert!(matches!(opened, Err(Error::Damaged { .. })), "{at}");
             continue;
         }
         let mut store = opened.unwrap();
-        let wrong = store.take_run(Run { epoch: A, first: 0, instances: 9 }).unwrap().filter(Result::is_err);
+        let wrong = store
+            .take_run(Run { epoch: A, shelf: WHOLE, first: 0, instances: 9 })
+            .unwrap()
+            .filter(Result::is_err);
         assert!(wrong.count() >= 1, "{at}");
     }
     let copy = place.copy();
-    cut(&index(&copy), 116 + 16 * 8);
+    cut(&index(&copy), 124 + 16 * 8);
     assert!(matches!(copy.open(), Err(Error::Damaged { cause: Malformed::Length, .. })));
 }

@@ -18,7 +18,7 @@ struct Record {
 impl Record {
     fn take(&mut self, store: &mut Store, epoch: Epoch, first: u64, instances: u64) -> Result<(), Error> {
         let mut failed = Ok(());
-        for (index, got) in (first..).zip(store.take_run(Run { epoch, first, instances })?) {
+        for (index, got) in (first..).zip(store.take_run(Run { epoch, shelf: WHOLE, first, instances })?) {
             match got {
                 Ok(got) => {
                     assert_eq!(&got[..], material(epoch, index), "{index} of {epoch}");
@@ -65,7 +65,7 @@ impl Record {
     fn rest(&mut self, place: &Place) {
         let mut store = place.create().expect("a crash leaves a store that opens");
         assert_eq!(store.restored(), [], "a crash doesn't look like an old copy");
-        for own in store.available() {
+        for own in store.available(WHOLE) {
             assert!(!self.destroyed.contains(&own.epoch));
             assert_eq!(
                 own.count,
@@ -133,7 +133,8 @@ fn nothing_is_given_that_could_not_be_noted() {
         let place = Place::with(A, 9);
         let mut store = place.open().unwrap();
         fault::plant(Fault::Only(number));
-        let error = store.take_run(Run { epoch: A, first: 0, instances: 2 }).map(drop).unwrap_err();
+        let error =
+            store.take_run(Run { epoch: A, shelf: WHOLE, first: 0, instances: 2 }).map(drop).unwrap_err();
         assert!(matches!(error, Error::File { .. }), "{error}");
         assert_eq!(take(&mut store, A, 2, 1), Err(Error::Closed));
         assert_eq!(store.begin_check(A), Err(Error::Closed));

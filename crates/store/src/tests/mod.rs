@@ -3,6 +3,7 @@
 mod anchors;
 mod damage;
 mod faults;
+mod supplies;
 mod usage;
 
 use std::fs::{self, DirBuilder, OpenOptions};
@@ -11,7 +12,7 @@ use std::path::{Path, PathBuf};
 
 use tempfile::TempDir;
 
-use crate::{Binding, Epoch, Error, Run, Store};
+use crate::{Binding, Epoch, Error, PlanBinding, Run, Store, WHOLE};
 
 pub(crate) fn binding() -> Binding {
     Binding {
@@ -20,10 +21,12 @@ pub(crate) fn binding() -> Binding {
         clients: vec!["alice".into()],
         protocol: "astra".into(),
         parameters: String::new(),
-        inputs: "a: int64[3]".into(),
-        program: [3; 32],
-        plan: [5; 32],
+        plan: Some(plan_binding()),
     }
+}
+
+pub(crate) fn plan_binding() -> PlanBinding {
+    PlanBinding { inputs: "a: int64[3]".into(), program: [3; 32], plan: [5; 32] }
 }
 
 const A: Epoch = Epoch([0xaa; 32]);
@@ -95,7 +98,7 @@ fn material(epoch: Epoch, index: u64) -> Vec<u8> {
 fn write(store: &mut Store, epoch: Epoch, count: u64) -> Result<u64, Error> {
     let mut writer = store.writer(epoch)?;
     for index in 0..count {
-        writer.put(&material(epoch, index))?;
+        writer.put(WHOLE, &material(epoch, index))?;
     }
     writer.finish()
 }
@@ -103,7 +106,7 @@ fn write(store: &mut Store, epoch: Epoch, count: u64) -> Result<u64, Error> {
 /// Takes a run and checks each material; returns the indices that were given.
 fn take(store: &mut Store, epoch: Epoch, first: u64, instances: u64) -> Result<Vec<u64>, Error> {
     let mut given = Vec::new();
-    for (index, got) in (first..).zip(store.take_run(Run { epoch, first, instances })?) {
+    for (index, got) in (first..).zip(store.take_run(Run { epoch, shelf: WHOLE, first, instances })?) {
         assert_eq!(&got?[..], material(epoch, index), "{index} of {epoch}");
         given.push(index);
     }
@@ -112,7 +115,7 @@ fn take(store: &mut Store, epoch: Epoch, first: u64, instances: u64) -> Result<V
 
 /// `next` and `count` of an epoch that has unused material.
 fn unused(store: &Store, epoch: Epoch) -> Option<(u64, u64)> {
-    let found = store.available().into_iter().find(|own| own.epoch == epoch);
+    let found = store.available(WHOLE).into_iter().find(|own| own.epoch == epoch);
     found.map(|own| (own.next, own.count))
 }
 

@@ -59,7 +59,7 @@ fn what_is_used_is_not_on_disk_any_more() {
 fn a_run_that_is_not_asked_for_to_its_end_is_lost() {
     let place = Place::with(A, 12);
     let mut store = place.open().unwrap();
-    let mut taken = store.take_run(Run { epoch: A, first: 0, instances: 9 }).unwrap();
+    let mut taken = store.take_run(Run { epoch: A, shelf: WHOLE, first: 0, instances: 9 }).unwrap();
     assert_eq!(taken.len(), 9);
     assert_eq!(&taken.next().unwrap().unwrap()[..], material(A, 0));
     drop(taken);
@@ -79,8 +79,12 @@ fn nothing_is_read_before_it_is_durably_noted_and_nothing_else_is_read() {
     let first: Vec<String> = ["write journal", "sync journal"].map(String::from).into();
     assert_eq!(seen[..2], first);
     assert_eq!(seen[2..4], [format!("write {anchor}"), format!("sync {anchor}")]);
-    let segment = crate::index::segment(0);
-    assert!(seen[4..].iter().all(|operation| operation.ends_with(&segment) || operation.ends_with("index")));
+    let segment = crate::index::segment(WHOLE, 0);
+    assert!(
+        seen[4..].iter().all(
+            |operation| operation.ends_with(&segment) || operation.ends_with(&crate::index::index(WHOLE))
+        )
+    );
     let reads = seen.iter().filter(|operation| **operation == format!("read {segment}")).count();
     assert_eq!(reads, 2 * 2, "checksum and bytes of two instances");
 }
@@ -95,7 +99,7 @@ fn what_is_removed_is_overwritten_on_disk_before() {
     let seen = fault::seen();
     let removed = seen.iter().filter_map(|operation| operation.strip_prefix("remove "));
     let files: Vec<&str> = removed.filter(|name| !name.ends_with("spent")).collect();
-    assert!(files.len() > 3 && files.contains(&"index"), "{files:?}");
+    assert!(files.len() > 3 && files.contains(&crate::index::index(WHOLE).as_str()), "{files:?}");
     for name in files {
         let own: Vec<&str> = seen.iter().filter_map(|operation| operation.strip_suffix(name)).collect();
         assert!(own.ends_with(&["write ", "sync ", "remove "]), "{name}: {own:?}");
@@ -131,17 +135,17 @@ fn what_is_synced_is_not_there_before_it_is_finished() {
     let mut store = place.create().unwrap();
     let mut writer = store.writer(A).unwrap();
     for index in 0..3 {
-        writer.put(&material(A, index)).unwrap();
+        writer.put(WHOLE, &material(A, index)).unwrap();
     }
     writer.sync().unwrap();
-    assert_eq!((writer.put(&[1]), writer.sync()), (Err(Error::Closed), Err(Error::Closed)));
+    assert_eq!((writer.put(WHOLE, &[1]), writer.sync()), (Err(Error::Closed), Err(Error::Closed)));
     fault::plant(Fault::Nothing);
     assert_eq!(writer.finish(), Ok(3));
-    let again = fault::seen().into_iter().find(|operation| operation.ends_with("index"));
+    let again = fault::seen().into_iter().find(|operation| operation.ends_with(&crate::index::index(WHOLE)));
     assert!(again.is_none_or(|operation| !operation.starts_with("write")), "all was written before");
     assert_eq!(take(&mut store, A, 0, 3), Ok(vec![0, 1, 2]));
     let mut writer = store.writer(B).unwrap();
-    writer.put(&[1]).unwrap();
+    writer.put(WHOLE, &[1]).unwrap();
     writer.sync().unwrap();
     drop(writer);
     assert_eq!(unused(&store, B), None);
@@ -154,9 +158,9 @@ fn an_epoch_that_is_not_finished_is_not_there() {
     let place = Place::new();
     let mut store = place.create().unwrap();
     let mut writer = store.writer(A).unwrap();
-    writer.put(&[7; 1000]).unwrap();
+    writer.put(WHOLE, &[7; 1000]).unwrap();
     drop(writer);
-    assert_eq!(store.available(), []);
+    assert_eq!(store.available(WHOLE), []);
     let left = fs::read_dir(place.store()).unwrap().count();
     assert_eq!(left, 3, "binding, journal and lock");
     // Nothing was given, so the name is still free.
@@ -194,7 +198,7 @@ fn a_destroyed_epoch_is_gone_for_good() {
     fs::create_dir(place.store().join(A.to_string())).unwrap();
     copy_folder(&before.store().join(A.to_string()), &place.store().join(A.to_string()));
     let store = place.open().unwrap();
-    assert_eq!(store.available(), []);
+    assert_eq!(store.available(WHOLE), []);
     assert!(!place.store().join(A.to_string()).exists());
 }
 
@@ -215,7 +219,7 @@ fn a_check_without_a_verdict_destroys_its_epoch() {
     // An old copy doesn't know that a check began; the anchor does.
     fs::copy(before.journal(), place.journal()).unwrap();
     let mut store = place.open().unwrap();
-    assert_eq!(store.available(), []);
+    assert_eq!(store.available(WHOLE), []);
     assert_eq!(store.begin_check(A), Err(Error::Unknown { epoch: A }));
     assert!(!place.store().join(A.to_string()).exists());
 }
@@ -232,7 +236,7 @@ fn journal_and_anchor_stay_short() {
         assert!(longest(&place) <= Some(64 * 11));
     }
     drop(store);
-    assert_eq!(place.open().unwrap().available(), []);
+    assert_eq!(place.open().unwrap().available(WHOLE), []);
     assert_eq!(longest(&place), Some(64 * 2), "one record for the epoch");
 }
 
@@ -241,11 +245,11 @@ fn nothing_secret_is_printed() {
     let place = Place::new();
     let mut store = place.create().unwrap();
     let mut writer = store.writer(A).unwrap();
-    writer.put(&[0x5a; 100]).unwrap();
+    writer.put(WHOLE, &[0x5a; 100]).unwrap();
     let written = format!("{writer:?}");
     writer.finish().unwrap();
     let stored = format!("{store:?}");
-    let mut taken = store.take_run(Run { epoch: A, first: 0, instances: 1 }).unwrap();
+    let mut taken = store.take_run(Run { epoch: A, shelf: WHOLE, first: 0, instances: 1 }).unwrap();
     let printed = format!("{written} {stored} {:?} {taken:?}", taken.next());
     assert!(printed.contains("Material(100 bytes)"));
     // Longer than what the random name of a temporary folder could hold.

@@ -36,7 +36,7 @@ pub use change::{Change, Tally};
 pub use sort::{Role, Sort};
 
 use programs::GIVEN;
-use stage::{Message, Stage, allowed};
+use stage::{Given, Message, Stage, allowed};
 
 /// Deviations with these seeds. The table is printed, and given.
 ///
@@ -153,7 +153,7 @@ pub fn together(subject: &Subject, seeds: Range<u64>) -> usize {
     let pairs = stages.each_ref().map(|stage| {
         let (parties, endpoints) = (stage.case.parties(), stage.case.endpoints());
         let pairs = (0..parties).flat_map(|party| (parties..endpoints).map(move |client| [party, client]));
-        pairs.map(|pair| (pair, allowed(&stage.case, &pair))).collect::<Vec<_>>()
+        pairs.map(|pair| (pair, allowed(&stage.case, Given::Bits, &pair))).collect::<Vec<_>>()
     });
     let mut caught = 0;
     for seed in seeds {
@@ -165,6 +165,31 @@ pub fn together(subject: &Subject, seeds: Range<u64>) -> usize {
         let what = format!("seed {seed}, {pair:?} together: {what}");
         let endings = stage.run(interceptor, &what);
         caught += usize::from(stage.judge(pair, allowed, &endings, &what));
+    }
+    caught
+}
+
+/// Deviations of as many parties together as the protocol withstands, with these seeds: each such set in turn. How many
+/// were noticed.
+///
+/// # Panics
+/// If an honest endpoint has a wrong output, or a run hangs.
+pub fn coalitions(subject: &Subject, seeds: Range<u64>) -> usize {
+    let stages = [(12, 8), (40, 72)].map(|(ands, instances)| Stage::new(subject, ands, instances));
+    let most = subject.protocol.spec().corruptions.among(subject.parties);
+    let sets: Vec<Vec<usize>> = subject.coalitions().into_iter().filter(|set| set.len() == most).collect();
+    let allowed = stages
+        .each_ref()
+        .map(|stage| sets.iter().map(|set| allowed(&stage.case, Given::Bits, set)).collect::<Vec<_>>());
+    let mut caught = 0;
+    for seed in seeds {
+        let mut rng = Rng::new(seed ^ 1 << 46);
+        let (place, which) = (usize::from(rng.one_in(4)), seed as usize % sets.len());
+        let (stage, set) = (&stages[place], &sets[which]);
+        let (interceptor, what) = stage.deviations(set, &mut rng, seed);
+        let what = format!("seed {seed}, {set:?} together: {what}");
+        let endings = stage.run(interceptor, &what);
+        caught += usize::from(stage.judge(set, &allowed[place][which], &endings, &what));
     }
     caught
 }

@@ -302,9 +302,11 @@ static SAMPLES: [Sample; 38] = [
         let (rows, is_ranged) = (o.rows(), o.numbers.range.is_some());
         let (a, b) = (o.shaped(0, &[3, rows])?, o.shaped(1, &[rows])?);
         let made = o.build.repeat(3, &[b, b], &[a], |build, states, steps| {
-            let [state, step] = [states[0], steps[0]];
-            let next = if is_ranged { build.maximum(state, step) } else { build.mul_raw(state, step) }?;
-            Ok(vec![next, state])
+            let next = build.repeat(2, &[states[0]], &[], |build, inner, _| {
+                let (a, b) = (inner[0], steps[0]);
+                Ok(vec![if is_ranged { build.maximum(a, b) } else { build.mul_raw(a, b) }?])
+            })?;
+            Ok(vec![next[0], states[0]])
         })?;
         o.build.stack(&made, 0)
     }),

@@ -1,6 +1,6 @@
 //! The same over real links: a few dozen cases over memory, TCP and TLS.
 
-use tacit_program::{Dtype, Modulus, Recipient};
+use tacit_program::Recipient;
 
 use super::catalogue::{self, Numbers};
 use super::robust::{dies_before_the_end, is_silence, names, stage_case};
@@ -18,8 +18,6 @@ pub fn results_and_costs(subject: &Subject, medium: Medium) {
     let long = tacit_engine::columns_per_message(64) + 1;
     let mut cut = subject.cut();
     for (name, numbers, len) in [
-        ("mul", Numbers::modular(Modulus::Mersenne61), 65),
-        ("matmul", Numbers::modular(Modulus::Prime128), 5),
         ("input_bits", Numbers::int(8), 513),
         ("mul", Numbers::int(32), long),
         ("matmul", Numbers::fixed(16, 5), 65),
@@ -31,9 +29,7 @@ pub fn results_and_costs(subject: &Subject, medium: Medium) {
     ] {
         let program = catalogue::program(name, numbers, len, ["P1", "alice"], &to);
         let program = program.expect("the operation is defined for these numbers");
-        // Primes are for those that have nothing else.
-        let is_prime = matches!(numbers.kind, Dtype::Modular(_));
-        if is_prime != subject.has_primes_alone() || !cut.takes() {
+        if !cut.takes() {
             continue;
         }
         equality::check_over(subject, &program, &mut rng, medium, &format!("{name} over {medium:?}"));
@@ -54,9 +50,9 @@ pub fn results_and_costs(subject: &Subject, medium: Medium) {
 /// If one doesn't.
 pub fn death(subject: &Subject, medium: Medium) {
     let case = stage_case(subject);
-    // Up to twenty frames, everybody is far from done, but with products alone.
+    // Up to twenty frames, everybody is far from done, but of two parties.
     for (dead, frames) in [(0, 1), (1, 7), (subject.parties - 1, 12), (0, 20)] {
-        if subject.has_primes_alone() && !dies_before_the_end(&case, dead, frames) {
+        if subject.parties == 2 && !dies_before_the_end(&case, dead, frames) {
             continue;
         }
         let mut links = links(medium, &case);

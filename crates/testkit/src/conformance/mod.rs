@@ -31,13 +31,14 @@ pub mod robust;
 pub mod views;
 pub mod wire;
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use attacks::Sort;
 use catalogue::Numbers;
 use tacit_engine::{Participants, Protocol, Security};
 use tacit_program::plan::{Plan, To};
-use tacit_program::{Builder, Dtype, Lowered, Program, Recipient, lower};
+use tacit_program::{Fault, Lowered, Program, Recipient, lower};
 
 use crate::case::party_names;
 use crate::{Case, Rng, generate};
@@ -102,14 +103,6 @@ impl Subject {
         })
     }
 
-    /// Whether the protocol has numbers modulo primes and nothing else.
-    pub(crate) fn has_primes_alone(&self) -> bool {
-        let mut build = Builder::new();
-        let bit = build.input("P0", "x", Dtype::Bool, &[1], None).expect("an input of bits");
-        build.reveal(bit, Recipient::All).expect("the node is there");
-        !self.offers(&build.finish().expect("something is revealed"))
-    }
-
     /// How much of what is tried this subject tries.
     pub(crate) fn cut(&self) -> Cut {
         Cut { one_in: self.one_in, seen: 0 }
@@ -166,18 +159,37 @@ const FEW: usize = 5;
 /// it is defined for, and random ones. To be pinned for each protocol, so that none passes the suite by refusing.
 pub fn counted(subject: &Subject) -> [usize; 2] {
     let mut counts = [0; 2];
-    let mut count = |program: &Program| counts[usize::from(!subject.offers(program))] += 1;
+    programs(subject, |program| counts[usize::from(!subject.offers(program))] += 1);
+    counts
+}
+
+/// What the protocol lacks for those that it refuses, each with how many of them it is lacking for first.
+///
+/// # Panics
+/// If one is refused for anything else.
+pub fn lacking(subject: &Subject) -> BTreeMap<&'static str, usize> {
+    let mut lacking = BTreeMap::new();
+    programs(subject, |program| {
+        let Err(error) = lower(program, subject.protocol.capabilities()) else { return };
+        match *error.fault {
+            Fault::NotOffered { missing, .. } => *lacking.entry(missing).or_default() += 1,
+            other => panic!("a program is refused: {other}"),
+        }
+    });
+    lacking
+}
+
+fn programs(subject: &Subject, mut with: impl FnMut(&Program)) {
     for name in catalogue::names() {
         for numbers in Numbers::all() {
             if let Ok(program) = catalogue::program(name, numbers, 3, ["P0", "alice"], &[Recipient::All]) {
-                count(&program);
+                with(&program);
             }
         }
     }
     for seed in 0..200 {
-        count(&generate::program(&mut Rng::new(seed), subject.parties, 14, 3));
+        with(&generate::program(&mut Rng::new(seed), subject.parties, 14, 3));
     }
-    counts
 }
 
 /// Gives every output that a client learns to one party instead, to each in turn; clients that then do nothing are left out.

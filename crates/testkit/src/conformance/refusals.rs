@@ -2,7 +2,7 @@
 //! run, and none goes on.
 
 use tacit_engine::Error;
-use tacit_program::{Builder, Dtype, Modulus, Recipient};
+use tacit_program::{Builder, Dtype, Recipient};
 use tacit_session::step;
 
 use super::Subject;
@@ -16,14 +16,12 @@ pub fn outputs_for_clients(subject: &Subject) {
     for to in [Recipient::All, Recipient::Role("bob".into())] {
         let mut build = Builder::new();
         let owner = if to == Recipient::All { "alice" } else { "P1" };
-        let primes = subject.has_primes_alone();
-        let kind = if primes { Dtype::Modular(Modulus::Mersenne61) } else { Dtype::Bool };
-        let given = build.input(owner, "x", kind, &[3], None).expect("a small input");
-        let both = if primes { build.mul(given, given) } else { build.and(given, given) };
-        build.reveal(both.expect("they have products"), to.clone()).expect("the node is there");
+        let given = build.input(owner, "x", Dtype::Bool, &[3], None).expect("a small input");
+        let both = build.and(given, given).expect("bits have an AND");
+        build.reveal(both, to.clone()).expect("the node is there");
         let program = build.finish().expect("something is revealed");
         let lowered = tacit_program::lower(&program, subject.protocol.capabilities());
-        let plan = lowered.expect("every protocol has products").plan;
+        let plan = lowered.expect("every protocol has ANDs").plan;
         let case = subject.case(plan, &[vec![1, 0, 1]]);
         let run = case.run(&Draws::fixed(1));
         if subject.is_fair() {

@@ -18,7 +18,7 @@ use std::time::Duration;
 use tacit_engine::{Clear, Outcome, Security};
 use tacit_net::Frame;
 use tacit_program::plan::{Domain, Width};
-use tacit_program::{Builder, Dtype, Modulus, NodeId, Program, ProgramError, Recipient};
+use tacit_program::{Builder, Dtype, NodeId, Program, ProgramError, Recipient};
 use tacit_session::{Agreement, At, ProgramStep, step};
 
 use super::Subject;
@@ -262,6 +262,8 @@ struct Target {
     next: Option<u16>,
     /// The part of the one that follows in its order: of those aside, or of the others.
     due: Option<u16>,
+    /// Whether it comes after an output's on its link: it belongs to a check of outputs that are under way.
+    checks_outputs: bool,
 }
 
 /// Whether messages of a part belong to the opening of outputs, from the verdicts on.
@@ -287,8 +289,7 @@ pub(super) fn dies_before_the_end(case: &Case, party: usize, frames: usize) -> b
 /// for clients.
 pub(super) fn stage_case(subject: &Subject) -> Case {
     let (last, inputs) = (subject.last(), [vec![3, (-2_i64) as u64], vec![2, 5]]);
-    let program = if subject.has_primes_alone() { products(&last) } else { program(&last) };
-    let program = program.expect("the program is sound");
+    let program = program(&last).expect("the program is sound");
     let lowered = subject.lowered(&program);
     subject.case(lowered.plan, &inputs)
 }
@@ -307,7 +308,9 @@ impl Stage {
                 let last = nth.checked_sub(1).map(|last| parts[last]);
                 let mut after = parts[nth + 1..].iter().copied();
                 let due = after.clone().find(|&next| is_aside(next) == is_aside(part));
-                messages.push(Target { from, to, nth, part, bytes, last, next: after.next(), due });
+                let checks_outputs = parts[..nth].contains(&step::OUTPUT);
+                let next = after.next();
+                messages.push(Target { from, to, nth, part, bytes, last, next, due, checks_outputs });
             }
         }
         let messages = messages.into_iter().step_by(subject.one_in.div_ceil(4)).collect();
@@ -417,7 +420,9 @@ impl Stage {
     /// notices at this part: the message is for somebody else, and outputs are under way, or nobody waits for its
     /// receiver, a client that gives nothing; or it is a client itself that only gives.
     fn may_be_done(&self, endpoint: usize, message: &Target, noticed: u16) -> bool {
-        let late = (step::OUTPUT..step::OPERATION).contains(&noticed) || noticed == step::DRAWN;
+        let is_output = |part: u16| (step::OUTPUT..step::OPERATION).contains(&part);
+        let late = is_output(noticed) || noticed == step::DRAWN;
+        let late = late || is_output(message.part) || message.checks_outputs;
         let (parties, roles) = (self.case.parties(), self.case.roles());
         let idle = message.to >= parties && !roles.gives(&self.case.plan, message.to);
         let done = late || idle || self.case.only_gives(endpoint);
@@ -454,21 +459,5 @@ fn program(last: &str) -> Result<Program, ProgramError> {
     build.reveal(chosen, Recipient::All)?;
     build.reveal(halved, Recipient::Role(last.into()))?;
     build.reveal(less, Recipient::Role("carol".into()))?;
-    build.finish()
-}
-
-/// The same of products modulo a prime, for a protocol that has nothing else.
-fn products(last: &str) -> Result<Program, ProgramError> {
-    let mut build = Builder::new();
-    let kind = Dtype::Modular(Modulus::Mersenne61);
-    let a = build.input("P0", "a", kind, &[2], None)?;
-    let b = build.input("alice", "b", kind, &[2], None)?;
-    let product = build.mul(a, b)?;
-    let both = build.add(product, a)?;
-    let again = build.mul(both, b)?;
-    let dot: NodeId = build.matmul(a, b)?;
-    build.reveal(again, Recipient::All)?;
-    build.reveal(dot, Recipient::Role(last.into()))?;
-    build.reveal(product, Recipient::Role("carol".into()))?;
     build.finish()
 }

@@ -13,26 +13,30 @@
 //! elements' low bits; what stands in the middle of long messages; and weak generators, since streams are taken as
 //! they come.
 //!
+//! **Two inputs.** What is opened under a mask that hides numbers of a range alone isn't uniform. Where a plan opens
+//! anything, the views of runs on two inputs have to look alike instead.
+//!
 //! **Deviations.** In the client-server model (Araki et al. 2016, section 4) the same must hold for a server that
 //! deviates at will, as long as no server learns an output. Here the corrupt server's messages after the handshake
 //! are changed, in the same way in every run or in a new one each time. Where the parties verify, they then end with an
 //! error, and always the same ones.
 
-use std::collections::BTreeMap;
+mod view;
+
 use std::sync::Arc;
 
 use tacit_circuit::{Builder, Circuit};
 use tacit_engine::Security;
 use tacit_net::Frame;
-use tacit_program::cost::{Flow, Phase, Step};
-use tacit_program::plan::{self, Domain, OpKind, To, Width};
+use tacit_program::plan::{self, OpKind, To, Width};
 use tacit_program::{Feature, Modulus, Program, Recipient};
 use tacit_session::step;
 
-use super::Subject;
 use super::catalogue::{self, Numbers};
+use super::{Cut, Subject};
 use crate::sample::{BitRow, Flaw, Sample};
-use crate::{Case, Delivery, Draws, Fate, Interceptor, Rng, Run, generate};
+use crate::{Case, Draws, Fate, Interceptor, Rng, Run, generate};
+use view::View;
 
 /// What the corrupt party does with what it sends for inputs, operations and outputs; proofs are no part of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -65,6 +69,15 @@ pub fn operation(subject: &Subject, name: &str) {
     // Rings of eight bits are enough to tell, and small enough for hundreds of runs; with two elements there is
     // one that isn't the first.
     operation_on(subject, name, Numbers::int(3), 2);
+}
+
+/// The same for all that one coalition sees, however much else the subject tries.
+///
+/// # Panics
+/// If a view tells something.
+pub fn operation_seen(subject: &Subject, name: &str, corrupt: &[usize]) {
+    let all = Subject { one_in: 1, baseline: subject.baseline.clone(), ..*subject };
+    operation_seen_by(&all, name, (Numbers::int(3), 2), &[corrupt.to_vec()], all.cut());
 }
 
 /// The same for all operations of the catalogue, for a protocol whose tests try only some of them each time.
@@ -110,9 +123,13 @@ pub fn few_moduli(subject: &Subject) {
 }
 
 fn of_moduli(subject: &Subject, moduli: &[Modulus], operations: &[&str]) {
-    // As bits, a wide product is ANDs like any others, and thousands of them.
-    let few =
-        |modulus: &Modulus| subject.protocol.capabilities().offers(Feature::Rings) || modulus.bits() < 5;
+    let offers = |feature| subject.protocol.capabilities().offers(feature);
+    let few = |modulus: &Modulus| match modulus {
+        Modulus::Mersenne61 => offers(Feature::Fp61),
+        Modulus::Prime128 => offers(Feature::Fp128),
+        // As bits, a wide product is ANDs like any others, and thousands of them.
+        Modulus::PowerOfTwo(bits) => offers(Feature::Rings) || offers(Feature::Bits) && *bits < 5,
+    };
     let few: Vec<Modulus> = moduli.iter().copied().filter(few).collect();
     assert!(!few.is_empty(), "no modulus is tried");
     for modulus in few {
@@ -138,9 +155,6 @@ pub fn circuits(subject: &Subject) {
     let again = build.and(both, other);
     let circuit = Arc::new(build.finish(vec![vec![again]]));
     let (mut rng, mut cut) = (Rng::new(8), subject.cut());
-    if subject.has_primes_alone() {
-        return;
-    }
     for corrupt in subject.coalitions() {
         for owner in [&format!("P{}", corrupt[0]), "alice"] {
             if !cut.takes() {
@@ -160,7 +174,8 @@ pub fn circuits(subject: &Subject) {
 /// # Panics
 /// If a view tells something, or the layer is no longer cut.
 pub fn pieces(subject: &Subject) {
-    if subject.has_primes_alone() {
+    // Where gates are products, they have no such messages.
+    if !subject.protocol.capabilities().offers(Feature::Circuit) {
         return;
     }
     let mut build = Builder::new();
@@ -248,7 +263,17 @@ fn on_instances(circuit: &Arc<Circuit>, owner: &str, instances: usize) -> Progra
 
 /// Leaves out what isn't defined for such numbers.
 fn operation_on(subject: &Subject, name: &str, numbers: Numbers, len: usize) {
-    let (mut rng, mut cut) = (Rng::new(6), subject.cut());
+    operation_seen_by(subject, name, (numbers, len), &subject.coalitions(), subject.cut());
+}
+
+fn operation_seen_by(
+    subject: &Subject,
+    name: &str,
+    (numbers, len): (Numbers, usize),
+    coalitions: &[Vec<usize>],
+    mut cut: Cut,
+) {
+    let mut rng = Rng::new(6);
     let among_all = (["P1", "alice"], Recipient::All, [Conduct::Honest; 2]);
     let for_clients =
         (["alice", "bob"], Recipient::Role("carol".into()), [Conduct::FixedFlips, Conduct::RandomFlips]);
@@ -258,11 +283,27 @@ fn operation_on(subject: &Subject, name: &str, numbers: Numbers, len: usize) {
         };
         for conduct in conducts {
             let case = case(subject, &program, &mut rng);
-            for corrupt in subject.coalitions() {
+            let opens = case.plan.ops.iter().any(|op| matches!(op.kind, OpKind::Open { .. }));
+            if opens && conduct != Conduct::Honest && subject.protocol.spec().security == Security::SemiHonest
+            {
+                // A mask hides what is in its range. Where nobody checks that, a deviation may bring about anything.
+                continue;
+            }
+            let other = opens.then(|| with_other_inputs(subject, &program, &case, &mut rng));
+            for corrupt in coalitions {
                 if !cut.takes() {
                     continue;
                 }
-                if let Err(leak) = check(subject, &case, &corrupt, conduct) {
+                let seen = match &other {
+                    Some(other) => check_alike(
+                        subject,
+                        [&case, &with_own_inputs(other, &case, corrupt)],
+                        corrupt,
+                        conduct,
+                    ),
+                    None => check(subject, &case, corrupt, conduct),
+                };
+                if let Err(leak) = seen {
                     panic!(
                         "{name}: {corrupt:?} ({conduct:?}, inputs of {owners:?}, output to {to:?}): {leak}"
                     );
@@ -277,32 +318,77 @@ fn operation_on(subject: &Subject, name: &str, numbers: Numbers, len: usize) {
 /// # Errors
 /// How it differs from uniform bits.
 pub fn check(subject: &Subject, case: &Case, corrupt: &[usize], conduct: Conduct) -> Result<usize, Leak> {
-    let hidden: Arc<dyn Fn(usize, usize) -> bool + Send + Sync> =
-        Arc::new(hidden_from(case, corrupt, subject.told));
-    let one = |run: u64| {
-        let world = match conduct {
-            Conduct::Honest => case.world(),
-            Conduct::FixedFlips => case.world().intercept(flips(corrupt, 0)),
-            Conduct::RandomFlips => case.world().intercept(flips(corrupt, run + 1)),
-        };
-        (world, Draws::varying(7, run, Arc::clone(&hidden)))
-    };
-    let (world, draws) = one(0);
-    let run = case.run_in(&world, &draws);
-    let View { bits, low } = View::new(subject, case, corrupt, &run)?;
-    // Who aborts tells something by that: so it has to be the same for the same deviation, and without one nobody does.
-    let (aborts, verified) = (aborts(&run), case.protocol.spec().security != Security::SemiHonest);
-    if conduct == Conduct::Honest || !verified {
-        run.outcomes();
-    }
-    let mut sample = Sample::default();
-    for run in case.run_each((0..Sample::runs_for(bits.len(), low.len()) as u64).map(one)) {
-        let same = conduct == Conduct::RandomFlips || self::aborts(&run) == aborts;
-        assert!(same, "who aborts depends on what is hidden");
-        sample.push(View::new(subject, case, corrupt, &run)?.bits);
-    }
+    let Sampled { sample, low, .. } = Sampled::new(subject, case, corrupt, conduct, 0)?;
     sample.check(&low)?;
-    Ok(bits.len())
+    Ok(sample.bits())
+}
+
+/// The same in two cases that differ in inputs which the corrupt parties don't know: the views look alike. Needn't be
+/// uniform, as what is opened under a mask isn't that hides numbers of a range alone.
+///
+/// # Errors
+/// How they differ.
+///
+/// # Panics
+/// If it depends on the inputs who aborts.
+pub fn check_alike(
+    subject: &Subject,
+    [one, other]: [&Case; 2],
+    corrupt: &[usize],
+    conduct: Conduct,
+) -> Result<usize, Leak> {
+    let one = Sampled::new(subject, one, corrupt, conduct, 0)?;
+    let other = Sampled::new(subject, other, corrupt, conduct, 1 << 32)?;
+    assert_eq!(one.aborts, other.aborts, "who aborts depends on inputs");
+    one.sample.check_alike(&other.sample, &one.low)?;
+    Ok(one.sample.bits())
+}
+
+/// Views of many runs of a case.
+struct Sampled {
+    sample: Sample,
+    /// As in [`View`].
+    low: Vec<usize>,
+    /// Who ends with an error: tells something, and so has to be the same for the same deviation; without one nobody does.
+    aborts: Vec<bool>,
+}
+
+impl Sampled {
+    /// Runs with these numbers draw what is hidden anew: from `first` on.
+    fn new(
+        subject: &Subject,
+        case: &Case,
+        corrupt: &[usize],
+        conduct: Conduct,
+        first: u64,
+    ) -> Result<Self, Leak> {
+        let hidden: Arc<dyn Fn(usize, usize) -> bool + Send + Sync> =
+            Arc::new(hidden_from(case, corrupt, subject.told));
+        let one = |run: u64| {
+            let world = match conduct {
+                Conduct::Honest => case.world(),
+                Conduct::FixedFlips => case.world().intercept(flips(case, corrupt, 0)),
+                Conduct::RandomFlips => case.world().intercept(flips(case, corrupt, run + 1)),
+            };
+            (world, Draws::varying(7, run, Arc::clone(&hidden)))
+        };
+        let (world, draws) = one(first);
+        let run = case.run_in(&world, &draws);
+        let deviates = conduct != Conduct::Honest;
+        let View { bits, low } = View::new(subject, case, corrupt, &run, deviates)?;
+        let (aborts, verified) = (aborts(&run), case.protocol.spec().security != Security::SemiHonest);
+        if !deviates || !verified {
+            run.outcomes();
+        }
+        let mut sample = Sample::default();
+        let runs = first..first + Sample::runs_for(bits.len(), low.len()) as u64;
+        for run in case.run_each(runs.map(one)) {
+            let same = conduct == Conduct::RandomFlips || self::aborts(&run) == aborts;
+            assert!(same, "who aborts depends on what is hidden");
+            sample.push(View::new(subject, case, corrupt, &run, deviates)?.bits);
+        }
+        Ok(Self { sample, low, aborts })
+    }
 }
 
 /// The view of parties and clients who put together what they have, and follow the protocol. What they send one another
@@ -324,116 +410,16 @@ pub fn together(subject: &Subject, case: &Case, corrupt: &[usize]) -> Result<usi
     let one = |run: u64| (case.world(), Draws::varying(7, run, Arc::clone(&hidden)));
     let (world, draws) = one(0);
     let first = case.run_in(&world, &draws);
-    let View { bits, low } = View::new(subject, case, corrupt, &first)?;
+    let View { bits, low } = View::new(subject, case, corrupt, &first, false)?;
     let mut sample = Sample::default();
     for run in case.run_each((0..Sample::runs_for(bits.len(), low.len()) as u64).map(one)) {
         for (learnt, before) in run.outcomes().into_iter().zip(first.outcomes()) {
             assert_eq!(learnt, before, "an output depends on randomness");
         }
-        sample.push(View::new(subject, case, corrupt, &run)?.bits);
+        sample.push(View::new(subject, case, corrupt, &run, false)?.bits);
     }
     sample.check(&low)?;
     Ok(bits.len())
-}
-
-/// A message of more bits is looked at where it begins and where it ends. Masks that repeat do so from the beginning
-/// of a message, a tile or a block on, and few bits need few runs.
-const LONG: usize = 512;
-
-/// Bits of a long message's ends.
-const ENDS: usize = 8;
-
-/// What a run shows a corrupt party while inputs are shared and operations run.
-struct View {
-    bits: BitRow,
-    /// The lowest bit of each element: in these a product of ring elements is a product of bits.
-    low: Vec<usize>,
-}
-
-impl View {
-    fn new(subject: &Subject, case: &Case, corrupt: &[usize], run: &Run) -> Result<Self, Leak> {
-        let mut view = Self { bits: BitRow::default(), low: Vec::new() };
-        // Of each stage and link, the bits that are still to come.
-        let mut left = BTreeMap::new();
-        let verified = case.protocol.spec().security != Security::SemiHonest;
-        let bare = verified && corrupt.iter().any(|&one| one < case.parties());
-        for &to in corrupt {
-            let last = last_share(case, corrupt, to, run);
-            for delivery in run.trace.received(to) {
-                let among_parties = delivery.from.max(to) < case.parties();
-                if corrupt.contains(&delivery.from) && (among_parties || draws_seeds(case, delivery.from)) {
-                    continue;
-                }
-                let contents = match last {
-                    Some(_) if delivery.at.part == step::OUTPUT && bare => None,
-                    Some(last) if delivery.at.part == step::OUTPUT => {
-                        let counts = delivery.from != last && !corrupt.contains(&delivery.from);
-                        counts.then(|| of_output(case, delivery))
-                    }
-                    _ => contents(case, delivery),
-                };
-                let Some(Contents { stage, bits, element }) = contents else { continue };
-                // What all receive alike counts once.
-                if subject.broadcasts && among_parties && stage.1.is_some() && to != corrupt[0] {
-                    continue;
-                }
-                let left = left.entry((stage, delivery.from, to)).or_insert(bits);
-                let count = (8 * delivery.payload.len()).min(*left);
-                assert_eq!(
-                    delivery.payload.len(),
-                    count.div_ceil(8),
-                    "{} is longer than declared",
-                    delivery.at
-                );
-                *left -= count;
-                view.push(delivery, count, element)?;
-            }
-        }
-        assert!(left.values().all(|&left| left == 0), "less came than declared");
-        Ok(view)
-    }
-
-    /// Adds a message of so many bits.
-    fn push(&mut self, delivery: &Delivery, count: usize, element: usize) -> Result<(), Leak> {
-        let payload = &delivery.payload;
-        if !padding_is_zero(payload, count) {
-            return Err(Leak::Padding(delivery.at));
-        }
-        let seen = |bit: &usize| count <= LONG || *bit < ENDS || *bit >= count - ENDS;
-        for bit in (0..count).filter(seen) {
-            if bit % element == 0 {
-                self.low.push(self.bits.len());
-            }
-            self.bits.push(payload[bit / 8] >> (bit % 8) & 1 == 1);
-        }
-        Ok(())
-    }
-}
-
-/// Whether an endpoint is a client that draws the seeds of its inputs' masks itself.
-fn draws_seeds(case: &Case, endpoint: usize) -> bool {
-    endpoint >= case.parties()
-        && case.price(Step::Seeds { client: endpoint }).iter().any(|(_, flow)| flow.from == endpoint)
-}
-
-/// Who sends a client the last share of its outputs, of those that aren't corrupt; `None` of a party.
-fn last_share(case: &Case, corrupt: &[usize], to: usize, run: &Run) -> Option<usize> {
-    let shares = run.trace.deliveries().iter().filter(|one| one.to == to && one.at.part == step::OUTPUT);
-    let outside = shares.map(|one| one.from).filter(|from| !corrupt.contains(from));
-    outside.max().filter(|_| to >= case.parties())
-}
-
-/// What a step sends in a phase.
-fn flows(case: &Case, phase: Phase, step: Step<'_>) -> Vec<Flow> {
-    let sent = case.price(step).into_iter().filter(|(of, _)| *of == phase);
-    sent.map(|(_, flow)| flow).collect()
-}
-
-/// What a client's share of an output is.
-fn of_output(case: &Case, delivery: &Delivery) -> Contents {
-    let output = &case.plan.outputs[delivery.at.op as usize];
-    let flows = flows(case, Phase::Output, Step::Output(output));
-    Contents::new(delivery, (delivery.at.op, None), &flows, case.plan.register(output.reg).domain.bits())
 }
 
 /// Who ends with an error.
@@ -472,62 +458,14 @@ fn hidden_from(
     }
 }
 
-/// What a message belongs to.
-struct Contents {
-    /// An operation and its stage; an input.
-    stage: (u32, Option<u32>),
-    /// How many bits the stage has on this link by the protocol's own account. They may go in several messages, all
-    /// but the last of which are whole bytes.
-    bits: usize,
-    /// Bits of an element.
-    element: usize,
-}
-
-impl Contents {
-    fn new(delivery: &Delivery, stage: (u32, Option<u32>), flows: &[Flow], element: u64) -> Self {
-        let of_link = |flow: &&Flow| (flow.from, flow.to) == (delivery.from, delivery.to);
-        let bits = flows.iter().filter(of_link).map(|flow| flow.bits as usize).sum();
-        Self { stage, bits, element: element as usize }
-    }
-}
-
-/// What a message belongs to; `None` if that is no input or operation.
-fn contents(case: &Case, delivery: &Delivery) -> Option<Contents> {
-    let (plan, at) = (&case.plan, delivery.at);
-    let (stage, flows, element) = if let Some((op, stage)) = delivery.stage(plan) {
-        let op = plan.op(op);
-        let domain = match &op.kind {
-            OpKind::And { .. } | OpKind::Split { .. } | OpKind::Msb { .. } | OpKind::Circuit { .. } => {
-                Domain::Bits
-            }
-            OpKind::Mul { dst, .. }
-            | OpKind::MatMul { dst, .. }
-            | OpKind::Inject { dst, .. }
-            | OpKind::Shift { dst, .. }
-            | OpKind::Open { dst, .. }
-            | OpKind::Random { dst, .. } => plan.register(*dst).domain,
-        };
-        ((at.op, Some(stage)), flows(case, Phase::Online, Step::Stage { op, stage }), domain.bits())
-    } else if at.part == step::INPUT {
-        let input = &plan.inputs[at.op as usize];
-        let flows = flows(case, Phase::Input, Step::Input(input));
-        ((at.op, None), flows, plan.register(input.reg).domain.bits())
-    } else {
-        return None;
-    };
-    Some(Contents::new(delivery, stage, &flows, element))
-}
-
-fn padding_is_zero(payload: &[u8], bits: usize) -> bool {
-    bits.is_multiple_of(8) || payload.last().is_none_or(|last| last >> (bits % 8) == 0)
-}
-
-/// Flips bits of what `corrupt` sends after the handshake: of inputs, operations and outputs.
-fn flips(corrupt: &[usize], seed: u64) -> Interceptor {
-    let corrupt = corrupt.to_vec();
+/// Flips bits of what `corrupt` sends after the handshake: of inputs, operations and outputs. Not of what clients mask their
+/// inputs with, which they check before they give any.
+fn flips(case: &Case, corrupt: &[usize], seed: u64) -> Interceptor {
+    let (corrupt, parties) = (corrupt.to_vec(), case.parties());
     Box::new(move |message| {
         let at = message.frame.at;
-        if !corrupt.contains(&message.from) || at.part < step::INPUT || at.is_aside() {
+        let to_giver = at.part == step::INPUT && message.to >= parties;
+        if !corrupt.contains(&message.from) || at.part < step::INPUT || at.is_aside() || to_giver {
             return Fate::Deliver;
         }
         let mut rng = Rng::new(seed ^ (message.to as u64) << 32 ^ (message.nth as u64) << 40);
@@ -540,4 +478,25 @@ fn case(subject: &Subject, program: &Program, rng: &mut Rng) -> Case {
     let inputs = generate::inputs(&program.input_types(), rng);
     let lowered = subject.lowered(program);
     subject.case(lowered.plan, &inputs)
+}
+
+/// The same case with other inputs of everybody.
+fn with_other_inputs(subject: &Subject, program: &Program, first: &Case, rng: &mut Rng) -> Case {
+    loop {
+        let other = case(subject, program, rng);
+        if other.inputs.iter().zip(&first.inputs).all(|(other, first)| other != first) {
+            return other;
+        }
+    }
+}
+
+/// The same case with the corrupt endpoints' inputs of another one.
+fn with_own_inputs(other: &Case, first: &Case, corrupt: &[usize]) -> Case {
+    let mut case = other.clone();
+    for (index, input) in other.plan.inputs.iter().enumerate() {
+        if corrupt.contains(&other.roles().endpoint(input.owner)) {
+            case.inputs[index] = first.inputs[index].clone();
+        }
+    }
+    case
 }

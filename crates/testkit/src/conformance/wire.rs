@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::fmt::Write;
 
-use tacit_program::{Modulus, Program, Recipient};
+use tacit_program::{Program, Recipient};
 
 use super::Subject;
 use super::catalogue::{self, Numbers};
@@ -49,15 +49,13 @@ pub fn lengths_do_not_depend_on_secrets(subject: &Subject) {
 pub fn baseline(subject: &Subject) {
     let mut now =
         String::from("# from to sha256-of-messages, by program; see tacit_testkit::conformance::wire\n");
-    let usual = [
+    for (name, numbers) in [
         ("select", Numbers::int(16)),
         ("truncate_far", Numbers::fixed(48, 16)),
         ("argmax", Numbers::int(7)),
         ("matmul", Numbers::int(31)),
         ("equal", Numbers::int(62)),
-    ];
-    let programs = if subject.has_primes_alone() { primes().to_vec() } else { usual.to_vec() };
-    for (name, numbers) in programs {
+    ] {
         let program = sample(name, numbers, 65);
         let run = case(subject, &program, 1).run(&Draws::fixed(1));
         run.outcomes();
@@ -89,18 +87,9 @@ fn programs(subject: &Subject) -> Vec<(String, Program)> {
             generate::program(&mut Rng::new(seed), subject.parties, 14, 9),
         ));
     }
-    for (name, numbers) in primes().into_iter().filter(|_| subject.has_primes_alone()) {
-        programs.push((format!("{name} modulo a prime"), sample(name, numbers, 65)));
-    }
     let mut cut = subject.cut();
     programs.retain(|(_, program)| subject.offers(program) && cut.takes());
     programs
-}
-
-/// What a protocol can do that has numbers modulo primes alone.
-fn primes() -> [(&'static str, Numbers); 3] {
-    let [p, q] = [Modulus::Mersenne61, Modulus::Prime128].map(Numbers::modular);
-    [("mul", p), ("matmul", q), ("dot", p)]
 }
 
 fn sample(name: &str, numbers: Numbers, len: usize) -> Program {

@@ -7,7 +7,7 @@ use tacit_net::setup::hello::{Hello, MAX_ENDPOINTS};
 use tacit_net::setup::{Fingerprint, INSECURE_TCP};
 use tacit_net::{At, Frame, FrameKind, Lane, Limits, MAX_LANES};
 use tacit_session::{Agreement, ProgramStep, write_first_message};
-use tacit_store::{Available, Binding, Epoch, Used, encode, write_index_header, write_ledger};
+use tacit_store::{Available, Binding, Epoch, PlanBinding, Used, encode, write_index_header, write_ledger};
 
 use crate::{Rng, generate};
 
@@ -368,12 +368,14 @@ pub(super) fn bindings() -> Vec<Vec<u8>> {
         clients: names(&["alice", "bob"]),
         protocol: "astra".into(),
         parameters: String::new(),
-        inputs: "a: int64[3]".into(),
-        program: [0x3a; 32],
-        plan: [5; 32],
+        plan: Some(PlanBinding { inputs: "a: int64[3]".into(), program: [0x3a; 32], plan: [5; 32] }),
     };
-    let bare = Binding { parties: Vec::new(), clients: Vec::new(), inputs: String::new(), ..usual.clone() };
-    let long = Binding { inputs: "é".repeat(300), parameters: "soundness=100".into(), ..usual.clone() };
+    let bare = Binding { parties: Vec::new(), clients: Vec::new(), plan: None, ..usual.clone() };
+    let long = Binding {
+        plan: usual.plan.clone().map(|plan| PlanBinding { inputs: "é".repeat(300), ..plan }),
+        parameters: "soundness=100".into(),
+        ..usual.clone()
+    };
     let bytes = usual.to_bytes();
     let fields = |bytes: &[u8]| bytes[12..bytes.len() - 32].to_vec();
     let mut newer = bytes.clone();
@@ -394,9 +396,10 @@ pub(super) fn bindings() -> Vec<Vec<u8>> {
 }
 
 pub(super) fn ledgers() -> Vec<Vec<u8>> {
-    let used = |epoch, next, checks| (Epoch([epoch; 32]), Used { next, checks });
-    let ledger = |records: &[(Epoch, Used)]| write_ledger(&[9; 32], records.iter().copied());
-    let usual = ledger(&[used(1, 0, 0), used(2, 0, 0), used(1, 5, 0), used(2, 3, 1), used(1, u64::MAX, 0)]);
+    let on = |shelf, next, checks| ((Epoch([1; 32]), shelf), Used { next, checks });
+    let used = |epoch, next, checks| ((Epoch([epoch; 32]), 0), Used { next, checks });
+    let ledger = |records: &[((Epoch, u64), Used)]| write_ledger(&[9; 32], records.iter().copied());
+    let usual = ledger(&[used(1, 0, 0), used(2, 0, 0), on(7, 5, 0), used(2, 3, 1), used(1, u64::MAX, 0)]);
     let mut flipped = usual.clone();
     flipped[100] ^= 1;
     vec![
@@ -408,15 +411,15 @@ pub(super) fn ledgers() -> Vec<Vec<u8>> {
         usual[..63].to_vec(),
         flipped,
         usual,
-        vec![1, 0, 0, 2, 0, 0, 1, 5, 0, 2, 3, 1],
-        vec![1, 2, 0, 1, 1, 0],
+        vec![1, 0, 0, 0, 2, 0, 0, 0, 1, 7, 5, 0, 2, 0, 3, 1],
+        vec![1, 7, 2, 0, 1, 7, 1, 0],
         vec![],
     ]
 }
 
 pub(super) fn indices() -> Vec<Vec<u8>> {
     let index = |count: u64, entries: usize| {
-        let mut bytes = write_index_header([1; 32], Epoch([2; 32]), count);
+        let mut bytes = write_index_header([1; 32], Epoch([2; 32]), 5, count);
         bytes.resize(bytes.len() + 16 * entries, 7);
         bytes
     };

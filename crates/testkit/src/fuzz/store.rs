@@ -2,9 +2,10 @@
 //!
 //! Behind a checksum nothing would be tried, so bytes are also taken as what a file says, and given the right one.
 
+use tacit_engine::supply::read_lists;
 use tacit_store::{
-    Binding, Epoch, MAX_EPOCHS, Used, agree, decode, encode, read_index_header, read_ledger, seal_binding,
-    write_index_header, write_ledger,
+    Binding, Epoch, MAX_EPOCHS, Used, Wanted, agree, decode, encode, read_index_header, read_ledger,
+    seal_binding, write_index_header, write_ledger,
 };
 
 /// What a store is for: it comes back as it was.
@@ -26,12 +27,13 @@ pub fn store_ledger(bytes: &[u8]) {
         }
         Err(error) => drop(error.to_string()),
     }
-    let (records, _) = bytes.as_chunks::<3>();
-    let records = records.iter().map(|[epoch, next, checks]| {
-        (Epoch([*epoch; 32]), Used { next: u64::from(*next), checks: u64::from(*checks) })
+    let (records, _) = bytes.as_chunks::<4>();
+    let records = records.iter().map(|[epoch, shelf, next, checks]| {
+        let used = Used { next: u64::from(*next), checks: u64::from(*checks) };
+        ((Epoch([*epoch; 32]), u64::from(*shelf)), used)
     });
-    let records: Vec<(Epoch, Used)> = records.collect();
-    let grows = |one: &(Epoch, Used), later: &(Epoch, Used)| {
+    let records: Vec<((Epoch, u64), Used)> = records.collect();
+    let grows = |one: &((Epoch, u64), Used), later: &((Epoch, u64), Used)| {
         one.0 != later.0 || one.1.next <= later.1.next && one.1.checks <= later.1.checks
     };
     let sound =
@@ -50,7 +52,7 @@ pub fn store_index(bytes: &[u8]) {
     }
     let Some((count, rest)) = bytes.split_first_chunk() else { return };
     let count = u64::from_le_bytes(*count);
-    let header = write_index_header([1; 32], Epoch([2; 32]), count);
+    let header = write_index_header([1; 32], Epoch([2; 32]), 5, count);
     let read = read_index_header(&[&header[..], rest].concat());
     assert_eq!(read.is_ok(), count > 0 && u128::from(count) * 16 == rest.len() as u128);
 }
@@ -63,10 +65,13 @@ pub fn store_list(bytes: &[u8]) {
             assert_eq!(encode(&list), bytes);
             let (before, after) = list.split_at(list.len() / 2);
             for others in [&list[..], before, after] {
-                let picked = agree(&[("P0", &list), ("P1", others)], 2);
-                assert_eq!(picked.is_ok(), agree(&[("P1", others), ("P0", &list)], 2).is_ok());
+                let wanted = |lists| [Wanted { shelf: 0, instances: 2, lists }];
+                let picked = agree(&wanted(vec![("P0", &list[..]), ("P1", others)]));
+                let swapped = agree(&wanted(vec![("P1", others), ("P0", &list)]));
+                assert_eq!(picked.is_ok(), swapped.is_ok());
                 match picked {
-                    Ok(run) => assert!(others.iter().any(|own| {
+                    Ok(runs) => assert!(others.iter().any(|own| {
+                        let run = runs[0];
                         own.epoch == run.epoch && own.next <= run.first && own.count - run.first >= 2
                     })),
                     Err(error) => drop(error.to_string()),
@@ -74,5 +79,15 @@ pub fn store_list(bytes: &[u8]) {
             }
         }
         Err(error) => drop(error.to_string()),
+    }
+    // Of supplies a peer sends a list for each shelf, each after its length.
+    let framed = [&(bytes.len() as u32).to_le_bytes()[..], bytes].concat();
+    for shelves in [&framed[..], &framed.repeat(2), bytes] {
+        match (decode(bytes), read_lists(shelves, 2)) {
+            (Ok(list), Some(lists)) if shelves.len() == 2 * framed.len() => {
+                assert_eq!(lists, [list.clone(), list])
+            }
+            (_, lists) => assert!(lists.is_none_or(|lists| lists.len() == 2)),
+        }
     }
 }

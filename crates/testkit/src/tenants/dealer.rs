@@ -1,29 +1,49 @@
-//! The dealer of triples, which all parties trust: code of the process that plays all of them.
+//! The dealer, which all parties trust: code of the process that plays all of them.
 //!
-//! Every party draws a seed, gives it to the dealer and gets a receipt. It expands its share of each triple from the seed. The
-//! shares of `c` would then add up to anything, so the dealer tells the first party what makes them add up: the other
-//! parties send that one their receipts, and the dealer expands the seeds that belong to them. No party sees another's
-//! seed, and a receipt, which is the seed's hash, tells nothing of it.
+//! Every party draws a seed, gives it to the dealer and gets a receipt. It expands its shares of whatever the dealer gives
+//! from the seed. The shares of a product, say, would then add up to anything, so the dealer tells the first party what
+//! makes them add up: the other parties send that one their receipts, and the dealer expands the seeds that belong to
+//! them. No party sees another's seed, and a receipt, which is the seed's hash, tells nothing of it.
+//!
+//! **MACs.** Where values are authenticated the dealer draws a key of each field for the session, of which each party has
+//! a share, and gives shares of the key times each value along with those of the value (Damgard et al. 2012).
+//!
+//! What a plan draws is dealt when the plan asks for it, at an address of the plan and the kind: nothing is given twice.
 
 use std::collections::BTreeMap;
-use std::sync::{Mutex, PoisonError};
+use std::ops::Range;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use sha2::{Digest, Sha256};
-use tacit_engine::{bytes_of, with_element};
-use tacit_kernel::{Buffer, bits, matrix, ring};
+use tacit_engine::supply::{CheckScope, Demand, Drawer, Draws, Supply, SupplyKind};
+use tacit_engine::vector::{add_assign, sub_assign};
+use tacit_engine::{Error, Material, bytes_of, with_element};
+use tacit_kernel::{Buffer, Element, bits, matrix, ring};
 use tacit_net::Phase;
 use tacit_program::plan::{Domain, MatrixShape, Register};
 use tacit_session::{At, Draw, PrssStream, Session};
 
 use super::FIRST;
-use tacit_engine::Error;
-use tacit_engine::vector::{add_assign, sub_assign};
+use super::macs::Keys;
 
 /// Bytes of a seed, and of a receipt.
 pub(super) const SEED_BYTES: usize = 16;
 
 /// A step of these protocols: receipts of seeds.
 const RECEIPT: u16 = 0x10;
+
+/// A step of these protocols: draws of shares of keys.
+const KEY: u16 = 0x11;
+
+/// A step of these protocols: draws of all else; op counts the plans, and batch the kinds that one draws.
+const DEALT: u16 = 0x14;
+
+/// Where in a stream a party's shares of the first vector begin; those of the next ones follow.
+const SHARES: u64 = 0;
+/// What only the dealer makes of the stream, and of its own mask the owner.
+const SECRET: u64 = 4;
+/// A party's shares of the first vector's MACs; those of the next ones follow.
+const MACS: u64 = 8;
 
 type Seed = [u8; SEED_BYTES];
 
@@ -48,7 +68,15 @@ impl Product {
                 (domain, [batch * m * k, batch * k * n, batch * m * n])
             }
         };
-        lengths.map(|cols| Register { domain, rows: 1, cols, public: false })
+        lengths.map(|cols| row(domain, cols))
+    }
+
+    /// `a b`.
+    fn of(self, a: &Buffer, b: &Buffer) -> Buffer {
+        let [.., product] = self.shapes();
+        let mut z = Buffer::new(bytes_of(product.domain, product.cols));
+        self.add(a, b, &mut z);
+        z
     }
 
     /// `z += a b`.
@@ -69,15 +97,60 @@ impl Product {
     }
 }
 
-/// What a party has of the dealer in a session.
+/// What a party has of the dealer in a session: a supply that is dealt as a plan asks for it.
 pub(super) struct Dealer {
+    me: usize,
     /// This party's stream; after it, in the dealer's hands, those of all others, where this is the first party.
     streams: Vec<PrssStream>,
+    /// Shares of the keys of MACs, of this party and in the dealer's hands of all others; none without MACs.
+    keys: Vec<Keys>,
+    /// Plans that were provided for.
+    plans: u32,
+    /// All that the plan draws: the vectors of each kind, their MACs if there are any, and elements that this party knows.
+    dealt: BTreeMap<SupplyKind, Vec<Buffer>>,
+    draws: Draws,
+    checks: CheckScope,
+}
+
+impl Supply for Dealer {
+    fn key(&mut self) -> Result<Material, Error> {
+        Ok(self.keys.first().map_or_else(Material::default, Keys::to_material))
+    }
+
+    fn provide(&mut self, _: &mut Session, demand: &Arc<Demand>) -> Result<(), Error> {
+        self.draws = Draws::new(demand.clone());
+        self.dealt.clear();
+        for (batch, (kind, count)) in (0..).zip(demand.counts()) {
+            let at = At { part: DEALT, op: self.plans, batch, ..At::default() };
+            let dealt = self.deal(at, kind, count)?;
+            self.dealt.insert(kind, dealt);
+        }
+        self.plans += 1;
+        Ok(())
+    }
+
+    fn draw(&mut self, drawer: Drawer, kind: SupplyKind, items: Range<u64>) -> Result<Vec<Buffer>, Error> {
+        let items = self.draws.note(drawer, kind, items)?;
+        let parts = kind.part_bytes();
+        let vectors = self.dealt.get(&kind).into_iter().flatten().zip(parts.iter().cycle());
+        let part = |(vector, bytes): (&Buffer, &usize)| {
+            let own = &vector.bytes()[bytes * items.start as usize..bytes * items.end as usize];
+            let mut part = Buffer::new(own.len());
+            part.bytes_mut().copy_from_slice(own);
+            part
+        };
+        Ok(vectors.map(part).collect())
+    }
+
+    fn checks(&self) -> &CheckScope {
+        &self.checks
+    }
 }
 
 impl Dealer {
-    /// Gives the dealer this party's seed. One message from every other party to the first.
-    pub(super) fn meet(session: &mut Session) -> Result<Self, Error> {
+    /// Gives the dealer this party's seed. One message from every other party to the first. The dealer draws keys, if values
+    /// are to be `authenticated`.
+    pub(super) fn meet(session: &mut Session, authenticated: bool) -> Result<Self, Error> {
         session.mesh().set_phase(Phase::Offline);
         let (me, parties, lane) = (session.me(), session.parties(), session.lane());
         let mut seed = Seed::default();
@@ -87,7 +160,7 @@ impl Dealer {
         let at = At { part: RECEIPT, ..At::default() };
         if me != FIRST {
             session.mesh().send(FIRST, at, &receipt)?;
-            return Ok(Self { streams });
+            return Ok(Self::new(me, streams, authenticated));
         }
         for party in (0..parties).filter(|&party| party != me) {
             let receipt = session.mesh().recv(party, at, SEED_BYTES)?;
@@ -97,40 +170,169 @@ impl Dealer {
             };
             streams.push(PrssStream::new(&seed, lane));
         }
-        Ok(Self { streams })
+        Ok(Self::new(me, streams, authenticated))
     }
 
-    /// This party's shares of a triple, for the message of an address; operations are counted through the session.
-    pub(super) fn triple(&mut self, at: At, product: Product) -> [Buffer; 3] {
-        let shapes = product.shapes();
-        let mut shares = self.streams.iter_mut().map(|stream| {
-            let mut which = 0;
-            shapes.map(|shape| {
-                which += 1;
-                // Steps of messages are below the fourth part of all numbers.
-                let draw = Draw { part: at.part | which << 14, op: at.op };
-                expand(stream, draw, u64::from(at.batch) << 32, shape)
-            })
-        });
-        let Some(mut own) = shares.next() else { unreachable!("a party has its own stream") };
-        let others: Vec<[Buffer; 3]> = shares.collect();
-        if !others.is_empty() {
-            let [mut a, mut b, _] = own.clone();
-            for other in &others {
-                add_assign(shapes[0], &mut a, &other[0]);
-                add_assign(shapes[1], &mut b, &other[1]);
+    fn new(me: usize, mut streams: Vec<PrssStream>, authenticated: bool) -> Self {
+        let mut key = |stream: &mut PrssStream| {
+            let shares = Keys::DOMAINS.map(|domain| {
+                let at = At { part: KEY, op: domain.limbs() as u32, ..At::default() };
+                let share = expand(stream, at, SECRET, row(domain, 1));
+                with_element!(domain, E => share.words::<E>()[0].to_u128())
+            });
+            Keys::new(shares)
+        };
+        let keys = if authenticated { streams.iter_mut().map(&mut key).collect() } else { Vec::new() };
+        let (dealt, draws, checks) = (BTreeMap::new(), Draws::default(), CheckScope::alone());
+        Self { me, streams, keys, plans: 0, dealt, draws, checks }
+    }
+
+    /// What this party gets of so many items of a kind, at an address.
+    fn deal(&mut self, at: At, kind: SupplyKind, count: u64) -> Result<Vec<Buffer>, Error> {
+        let shapes = shapes(kind, count as usize)?;
+        let known = self.mask(at, kind, shapes[0]);
+        let mut shares = self.expand_all(at, SHARES, &shapes);
+        let others = shares.split_off(1);
+        let mut values = shares.remove(0);
+        // What the values add up to, which the dealer alone knows.
+        let sums = if others.is_empty() {
+            Vec::new()
+        } else {
+            self.complete(at, kind, known.as_ref(), &shapes, &mut values, &others)
+        };
+        if !self.keys.is_empty() {
+            values.extend(self.macs(at, &shapes, &sums));
+        }
+        let is_own = matches!(kind, SupplyKind::InputMask { owner, .. } if usize::from(owner) == self.me);
+        values.extend(known.filter(|_| is_own));
+        Ok(values)
+    }
+
+    /// A mask, as far as it is for this process's eyes: its owner's, and the dealer's.
+    fn mask(&mut self, at: At, kind: SupplyKind, shape: Register) -> Option<Buffer> {
+        let SupplyKind::InputMask { owner, .. } = kind else { return None };
+        let owner = usize::from(owner);
+        let place = if owner == self.me { 0 } else { owner };
+        let stream = self.streams.get_mut(place).filter(|_| owner == self.me || self.me == FIRST)?;
+        Some(expand(stream, at, SECRET, shape))
+    }
+
+    /// All shares of some vectors that can be expanded here, party by party.
+    fn expand_all(&mut self, at: At, first: u64, shapes: &[Register]) -> Vec<Vec<Buffer>> {
+        let of_stream = |stream: &mut PrssStream| {
+            let vectors = (first..).zip(shapes);
+            vectors.map(|(which, &shape)| expand(stream, at, which, shape)).collect()
+        };
+        self.streams.iter_mut().map(of_stream).collect()
+    }
+
+    /// The dealer's part: makes the first party's share of the last vector what the others' leave of its value. Gives the
+    /// values of all vectors.
+    fn complete(
+        &mut self,
+        at: At,
+        kind: SupplyKind,
+        mask: Option<&Buffer>,
+        shapes: &[Register],
+        own: &mut [Buffer],
+        others: &[Vec<Buffer>],
+    ) -> Vec<Buffer> {
+        let sum = |vector: usize| {
+            let mut sum = own[vector].clone();
+            for shares in others {
+                add_assign(shapes[vector], &mut sum, &shares[vector]);
             }
-            own[2].bytes_mut().fill(0);
-            product.add(&a, &b, &mut own[2]);
-            for other in &others {
-                sub_assign(shapes[2], &mut own[2], &other[2]);
+            sum
+        };
+        let mut sums: Vec<Buffer> = (0..shapes.len()).map(sum).collect();
+        let last = shapes.len() - 1;
+        let value = match kind {
+            SupplyKind::RandomBit(domain) => self.random_bits(at, domain, shapes[0].cols),
+            SupplyKind::InputMask { .. } => mask.cloned().expect("the dealer knows all masks"),
+            SupplyKind::Triple(domain) => {
+                let product = Product::Elements { domain, count: shapes[0].cols };
+                product.of(&sums[0], &sums[1])
+            }
+            SupplyKind::MatrixTriple { domain, m, k, n } => {
+                let [m, k, n] = [m, k, n].map(usize::from);
+                let shape = MatrixShape { batch: shapes[2].cols / (m * n).max(1), m, k, n };
+                Product::Matrices { domain, shape }.of(&sums[0], &sums[1])
+            }
+            _ => return sums,
+        };
+        own[last].clone_from(&value);
+        for shares in others {
+            sub_assign(shapes[last], &mut own[last], &shares[last]);
+        }
+        sums[last] = value;
+        sums
+    }
+
+    /// This party's shares of the MACs of vectors; the dealer, who knows their values, makes the first party's what the
+    /// others' leave of the key times the value.
+    fn macs(&mut self, at: At, shapes: &[Register], values: &[Buffer]) -> Vec<Buffer> {
+        let mut shares = self.expand_all(at, MACS, shapes);
+        let others = shares.split_off(1);
+        let mut own = shares.remove(0);
+        for (vector, value) in values.iter().enumerate() {
+            own[vector].bytes_mut().fill(0);
+            self.keys.iter().for_each(|key| key.add_times(shapes[vector], value, &mut own[vector]));
+            for shares in &others {
+                sub_assign(shapes[vector], &mut own[vector], &shares[vector]);
             }
         }
         own
     }
+
+    /// Bits that no n-1 parties know: the XOR of a bit of each party's stream.
+    fn random_bits(&mut self, at: At, domain: Domain, count: usize) -> Buffer {
+        let shape = row(Domain::Bits, count);
+        let mut sum = Buffer::new(bytes_of(Domain::Bits, count));
+        for stream in &mut self.streams {
+            add_assign(shape, &mut sum, &expand(stream, at, SECRET, shape));
+        }
+        if domain == Domain::Bits {
+            return sum;
+        }
+        let mut elements = Buffer::new(bytes_of(domain, count));
+        with_element!(domain, E => {
+            for (place, element) in elements.words_mut::<E>().iter_mut().enumerate() {
+                *element = if bits::get(sum.words(), place) { E::ONE } else { E::ZERO };
+            }
+        });
+        elements
+    }
 }
 
-fn expand(stream: &mut PrssStream, draw: Draw, block: u64, shape: Register) -> Buffer {
+/// The vectors of so many items of a kind.
+fn shapes(kind: SupplyKind, count: usize) -> Result<Vec<Register>, Error> {
+    let vectors = |domain, vectors: usize| {
+        // Of bits an item is a word of them.
+        let cols = if domain == Domain::Bits { 64 * count } else { count };
+        vec![row(domain, cols); vectors]
+    };
+    Ok(match kind {
+        SupplyKind::Triple(domain) => vectors(domain, 3),
+        SupplyKind::RandomBit(domain)
+        | SupplyKind::RandomElement(domain)
+        | SupplyKind::InputMask { domain, .. } => vectors(domain, 1),
+        SupplyKind::MatrixTriple { domain, m, k, n } => {
+            let [m, k, n] = [m, k, n].map(usize::from);
+            [m * k, k * n, m * n].map(|one| row(domain, count * one)).to_vec()
+        }
+        _ => return Err(Error::Supply(format!("the dealer has no {kind}"))),
+    })
+}
+
+/// One row of so many elements.
+pub(super) const fn row(domain: Domain, cols: usize) -> Register {
+    Register { domain, rows: 1, cols, public: false }
+}
+
+/// A vector of a stream at an address; `which` tells apart those of the same address.
+fn expand(stream: &mut PrssStream, at: At, which: u64, shape: Register) -> Buffer {
+    debug_assert!(at.batch < 1 << 28, "the address of a draw has no room for batch {}", at.batch);
+    let (draw, block) = (Draw { part: at.part, op: at.op }, which << 60 | u64::from(at.batch) << 32);
     let mut share = Buffer::new(bytes_of(shape.domain, shape.cols));
     match shape.domain {
         Domain::Bits => stream.fill(draw, block, share.bytes_mut()),

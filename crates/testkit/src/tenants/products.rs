@@ -3,38 +3,30 @@
 use std::ops::Range;
 
 use tacit_circuit::Layered;
-use tacit_engine::bank::{Bank, row_words};
+use tacit_engine::bank::row_words;
 use tacit_engine::layer::{each_row, message_bytes, message_of_rows, pieces};
-use tacit_engine::vector::{add_assign, sub_assign};
+use tacit_engine::supply::{Drawer, SupplyKind};
+use tacit_engine::vector::add_assign;
 use tacit_engine::wire::{message_of, unpack_columns};
-use tacit_engine::{Error, Job, bytes_of, wire, with_element};
+use tacit_engine::{Error, Job, bytes_of, wire};
 use tacit_kernel::{Buffer, bits};
 use tacit_program::plan::{Domain, MatrixShape, Operand, Reg, Register, Rows};
 use tacit_session::{At, step};
 
 use super::dealer::Product;
-use super::engine::AdditiveEngine;
+use super::demand::{BITS, ands, columns, matrices, rows};
+use super::engine::{AdditiveEngine, at};
+use super::share::Share;
 
 /// Masked operands of a product, as far as their shares have come, and this party's shares of the triple.
 pub(super) struct Opening {
     product: Product,
-    /// `d = x - a` and `e = y - b`.
-    masked: [Buffer; 2],
-    triple: [Buffer; 3],
+    /// `d = x - a` and `e = y - b`; of their MACs this party's shares.
+    masked: [Share; 2],
+    triple: [Share; 3],
 }
 
 impl Opening {
-    /// This party's share of the product, once all shares of the masked operands have come.
-    fn result(self, is_first: bool) -> Buffer {
-        let Self { product, masked: [d, e], triple: [a, b, mut z] } = self;
-        product.add(&d, &b, &mut z);
-        product.add(&a, &e, &mut z);
-        if is_first {
-            product.add(&d, &e, &mut z);
-        }
-        z
-    }
-
     /// Both masked operands of a product of numbers one after the other, as they travel.
     fn message(&self) -> Vec<u8> {
         let (shape, joined) = self.joined();
@@ -46,21 +38,21 @@ impl Opening {
         let (shape, mut joined) = self.joined();
         unpack_columns(shape, message, 0..shape.cols, &mut joined);
         let shapes = self.product.shapes();
-        let (mut first, mut second) = (Buffer::new(self.masked[0].len()), Buffer::new(self.masked[1].len()));
-        let (one, other) = joined.bytes().split_at(self.masked[0].len());
+        let [mut first, mut second] = self.masked.each_ref().map(|share| Buffer::new(share.value.len()));
+        let (one, other) = joined.bytes().split_at(first.len());
         first.bytes_mut().copy_from_slice(one);
         second.bytes_mut().copy_from_slice(other);
-        add_assign(shapes[0], &mut self.masked[0], &first);
-        add_assign(shapes[1], &mut self.masked[1], &second);
+        add_assign(shapes[0], &mut self.masked[0].value, &first);
+        add_assign(shapes[1], &mut self.masked[1].value, &second);
     }
 
     fn joined(&self) -> (Register, Buffer) {
         let [first, second, _] = self.product.shapes();
         let shape = Register { cols: first.cols + second.cols, ..first };
         let mut joined = Buffer::new(bytes_of(shape.domain, shape.cols));
-        let (one, other) = joined.bytes_mut().split_at_mut(self.masked[0].len());
-        one.copy_from_slice(self.masked[0].bytes());
-        other.copy_from_slice(self.masked[1].bytes());
+        let (one, other) = joined.bytes_mut().split_at_mut(self.masked[0].value.len());
+        one.copy_from_slice(self.masked[0].value.bytes());
+        other.copy_from_slice(self.masked[1].value.bytes());
         (shape, joined)
     }
 }
@@ -68,17 +60,15 @@ impl Opening {
 impl AdditiveEngine {
     pub(super) fn mul_begin(&mut self, job: &Job, a: Reg, b: Reg, dst: Reg) -> Result<(), Error> {
         let domain = self.plan.register(dst).domain;
-        let operands = [a, b].map(|reg| part(&self.bank, reg, job.cols.clone()));
+        let operands = [a, b].map(|reg| self.part(reg, &job.cols));
         let product = Product::Elements { domain, count: job.cols.len() };
-        self.open_numbers(at(job), product, operands)
+        let items = (SupplyKind::Triple(domain), columns(domain, job.cols.clone()));
+        self.open_numbers(at(job), product, items, operands)
     }
 
     pub(super) fn mul_finish(&mut self, job: &Job, dst: Reg) -> Result<(), Error> {
         let share = self.take_numbers(at(job))?;
-        let domain = self.plan.register(dst).domain;
-        with_element!(domain, E => {
-            self.bank.make(dst).words_mut::<E>()[job.cols.clone()].copy_from_slice(share.words());
-        });
+        self.put_part(dst, &job.cols, &share);
         Ok(())
     }
 
@@ -95,14 +85,15 @@ impl AdditiveEngine {
             return Ok(());
         }
         let domain = self.plan.register(dst).domain;
-        let operands = [a, b].map(|reg| self.bank.get(reg).clone());
-        self.open_numbers(at(job), Product::Matrices { domain, shape }, operands)
+        let operands = [a, b].map(|reg| self.share(reg));
+        let items = (matrices(domain, shape), 0..shape.batch as u64);
+        self.open_numbers(at(job), Product::Matrices { domain, shape }, items, operands)
     }
 
     pub(super) fn matmul_finish(&mut self, job: &Job, dst: Reg) -> Result<(), Error> {
         if job.last {
             let share = self.take_numbers(at(job))?;
-            self.bank.put(dst, share);
+            self.put_share(dst, share);
         }
         Ok(())
     }
@@ -114,9 +105,10 @@ impl AdditiveEngine {
             for (index, row) in (0..).zip(operand.words_mut::<u64>().chunks_exact_mut(words)) {
                 row.copy_from_slice(&self.bank.row(rows, index)[job.cols.start / 64..][..words]);
             }
-            operand
+            Share { value: operand, mac: None }
         });
-        self.open_rows(job, at(job), dst.count as usize, operands)
+        let count = dst.count as usize;
+        self.open_rows(job, at(job), count, rows(job, count), operands)
     }
 
     pub(super) fn and_finish(&mut self, job: &Job, dst: Rows) -> Result<(), Error> {
@@ -150,15 +142,16 @@ impl AdditiveEngine {
             return Ok(());
         }
         for (piece, range) in pieces(layer, job) {
+            let items = ands(job, circuit, layer, range.clone());
             let (gates, tile) = (&layer.ands[range], self.tiles.get(job));
             let operands = [0, 1].map(|side| {
                 let rows = gates.iter().flat_map(|gate| tile.row(gate[side], 0).to_vec());
                 let rows: Vec<u64> = rows.collect();
                 let mut operand = Buffer::of_words::<u64>(rows.len());
                 operand.words_mut().copy_from_slice(&rows);
-                operand
+                Share { value: operand, mac: None }
             });
-            self.open_rows(job, layer_at(job, circuit, piece), gates.len(), operands)?;
+            self.open_rows(job, layer_at(job, circuit, piece), gates.len(), items, operands)?;
         }
         Ok(())
     }
@@ -176,30 +169,43 @@ impl AdditiveEngine {
         Ok(())
     }
 
-    /// Begins a product of numbers: masks both operands and sends them to all.
-    fn open_numbers(&mut self, at: At, product: Product, operands: [Buffer; 2]) -> Result<(), Error> {
-        let opening = self.mask(at, product, operands);
+    /// Begins a product of numbers: masks both operands by these items and sends them to all.
+    fn open_numbers(
+        &mut self,
+        at: At,
+        product: Product,
+        items: (SupplyKind, Range<u64>),
+        operands: [Share; 2],
+    ) -> Result<(), Error> {
+        let opening = self.mask(at.op, product, items, operands)?;
         let message = opening.message();
         self.openings.insert(at, opening);
         self.send_to_all(at, &message)
     }
 
     /// Ends it: this party's share of the product.
-    fn take_numbers(&mut self, at: At) -> Result<Buffer, Error> {
+    fn take_numbers(&mut self, at: At) -> Result<Share, Error> {
         let mut opening = self.openings.remove(&at).expect("what ends has begun");
         let [first, second, _] = opening.product.shapes();
         let bytes = wire::message_bytes(first.domain, first.cols + second.cols);
         for party in self.others() {
-            opening.add_message(&self.session.mesh().recv(party, at, bytes)?);
+            opening.add_message(&self.receive(party, at, bytes)?);
         }
-        Ok(opening.result(self.is_first()))
+        Ok(self.result(opening))
     }
 
     /// The same of `count` rows of bits, in whole words. The messages have a job's columns of them.
-    fn open_rows(&mut self, job: &Job, at: At, count: usize, operands: [Buffer; 2]) -> Result<(), Error> {
-        let product = Product::Elements { domain: Domain::Bits, count: 8 * operands[0].len() };
-        let opening = self.mask(at, product, operands);
-        let rows = opening.masked.each_ref().map(Buffer::bytes).concat();
+    fn open_rows(
+        &mut self,
+        job: &Job,
+        at: At,
+        count: usize,
+        items: Range<u64>,
+        operands: [Share; 2],
+    ) -> Result<(), Error> {
+        let product = Product::Elements { domain: Domain::Bits, count: 8 * operands[0].value.len() };
+        let opening = self.mask(at.op, product, (BITS, items), operands)?;
+        let rows = opening.masked.each_ref().map(|share| share.value.bytes()).concat();
         self.openings.insert(at, opening);
         debug_assert_eq!(rows.len(), 2 * count * row_words(job.cols.len()) * 8);
         let message = message_of_rows(self.session.mesh(), job, rows);
@@ -210,47 +216,48 @@ impl AdditiveEngine {
         let mut opening = self.openings.remove(&at).expect("what ends has begun");
         let words = row_words(job.cols.len());
         for party in self.others() {
-            let message = self.session.mesh().recv(party, at, message_bytes(job, 2 * count))?;
+            let message = self.receive(party, at, message_bytes(job, 2 * count))?;
             each_row(job, 2 * count, &message, |index, row| {
-                let masked = opening.masked[index / count].words_mut::<u64>();
+                let masked = opening.masked[index / count].value.words_mut::<u64>();
                 bits::xor_assign(&mut masked[index % count * words..][..words], row);
             });
         }
-        Ok(opening.result(self.is_first()))
+        Ok(self.result(opening).value)
+    }
+
+    /// This party's share of the product, once all shares of the masked operands have come; these are noted.
+    fn result(&mut self, opening: Opening) -> Share {
+        let Opening { product, masked, triple: [a, b, mut z] } = opening;
+        let shapes = product.shapes();
+        for (shape, masked) in shapes.iter().zip(&masked) {
+            self.record(*shape, masked);
+        }
+        let [d, e] = masked.map(|share| share.value);
+        z.add_public_times(product, &d, &b);
+        z.add_times_public(product, &a, &e);
+        let mut both = Buffer::new(z.value.len());
+        product.add(&d, &e, &mut both);
+        self.add_public(shapes[2], &mut z, &both);
+        z
     }
 
     /// Takes a triple's factors off both operands.
-    fn mask(&mut self, at: At, product: Product, operands: [Buffer; 2]) -> Opening {
-        let op = self.session.first_operation().wrapping_add(at.op);
-        let dealer = self.dealer.as_mut().expect("a party meets the dealer before it computes");
-        let triple = dealer.triple(At { op, ..at }, product);
+    fn mask(
+        &mut self,
+        op: u32,
+        product: Product,
+        (kind, items): (SupplyKind, Range<u64>),
+        operands: [Share; 2],
+    ) -> Result<Opening, Error> {
+        let Ok(triple) = <[Share; 3]>::try_from(self.drawn(Drawer::Op(op), kind, items)?.shares) else {
+            unreachable!("a triple has three vectors")
+        };
         let (mut masked, shapes) = (operands, product.shapes());
         for ((operand, factor), shape) in masked.iter_mut().zip(&triple).zip(shapes) {
-            sub_assign(shape, operand, factor);
+            operand.sub_assign(shape, factor);
         }
-        Opening { product, masked, triple }
+        Ok(Opening { product, masked, triple })
     }
-
-    fn send_to_all(&mut self, at: At, message: &[u8]) -> Result<(), Error> {
-        for party in self.others() {
-            self.session.mesh().send(party, at, message)?;
-        }
-        Ok(())
-    }
-}
-
-/// A part of a register of numbers.
-fn part(bank: &Bank, reg: Reg, cols: Range<usize>) -> Buffer {
-    with_element!(bank.shape(reg).domain, E => {
-        let mut part = Buffer::of_words::<E>(cols.len());
-        part.words_mut::<E>().copy_from_slice(&bank.get(reg).words()[cols]);
-        part
-    })
-}
-
-/// The address of a job's messages.
-fn at(job: &Job) -> At {
-    At { part: step::OPERATION + job.stage as u16, op: job.op, batch: job.batch, ..At::default() }
 }
 
 fn layer_at(job: &Job, circuit: &Layered, piece: u16) -> At {

@@ -11,10 +11,9 @@ use std::ops::Range;
 use std::time::Duration;
 
 use tacit_net::{Event, Frame, FrameKind};
-use tacit_session::step;
 
-use super::Subject;
 use super::stage::Stage;
+use super::{Sent, Sort, Subject, sort};
 use crate::react::{Act, Attacker};
 use crate::{Draws, Rng};
 
@@ -39,7 +38,7 @@ fn caught(stages: &[Stage], seeds: Range<u64>) -> usize {
     for seed in seeds {
         let stage = &stages[usize::from(seed % 4 == 3) % stages.len()];
         let corrupt = (seed % stage.case.endpoints() as u64) as usize;
-        let attacker = Box::new(Whims::new(seed, stage.case.limits.silence));
+        let attacker = Box::new(Whims::new(seed, corrupt, stage.sorts, stage.case.limits.silence));
         let run = stage.case.run_attacked(&stage.case.world(), &Draws::fixed(1), corrupt, attacker);
         let what = format!("seed {seed}, {} reacts", stage.case.name(corrupt));
         caught += usize::from(stage.judge(&[corrupt], &stage.allowed[corrupt], &run.endings, &what));
@@ -59,6 +58,8 @@ struct Held {
 
 struct Whims {
     rng: Rng,
+    me: usize,
+    sorts: &'static [Sort],
     silence: Duration,
     /// One in so many messages is held back, and one in so many changed.
     holds: usize,
@@ -76,9 +77,11 @@ struct Whims {
 const SEEN: usize = 64;
 
 impl Whims {
-    fn new(seed: u64, silence: Duration) -> Self {
+    fn new(seed: u64, me: usize, sorts: &'static [Sort], silence: Duration) -> Self {
         let mut rng = Rng::new(seed ^ 1 << 47);
         Self {
+            me,
+            sorts,
             silence,
             holds: rng.pick(&[3, 10, 40, usize::MAX]),
             changes: rng.pick(&[10, 40, 200, usize::MAX]),
@@ -148,8 +151,8 @@ impl Attacker for Whims {
             FrameKind::Abort | FrameKind::KeepAlive | FrameKind::Goodbye => return act.send(to, frame),
         }
         self.sent += 1;
-        // A message to come to terms about what is run isn't worth an attack.
-        if self.sent <= self.first || frame.at.part < step::SEED {
+        let sent = Sent { from: self.me, to, at: frame.at };
+        if self.sent <= self.first || sort::of(self.sorts, sent).is_none() {
             return act.send(to, frame);
         }
         let frame = if self.rng.one_in(self.changes) { self.changed(frame) } else { frame };

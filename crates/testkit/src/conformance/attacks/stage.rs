@@ -52,7 +52,7 @@ impl Stage {
             .iter()
             .map(|_| (0..GIVEN * instances).map(|_| rng.word() & 1).collect())
             .collect();
-        Self::of(subject, &program, &inputs, instances)
+        Self::of(subject, &program, &inputs, instances, Given::Bits)
     }
 
     /// The same, of numbers that are compared.
@@ -60,10 +60,10 @@ impl Stage {
         let mut rng = Rng::new(4);
         let numbers = |_| (0..instances).map(|_| (rng.word() & 7).wrapping_sub(4)).collect();
         let inputs: Vec<Vec<u64>> = (0..3).map(numbers).collect();
-        Self::of(subject, &comparisons(&subject.last(), instances), &inputs, instances)
+        Self::of(subject, &comparisons(&subject.last(), instances), &inputs, instances, Given::Number)
     }
 
-    fn of(subject: &Subject, program: &Program, inputs: &[Vec<u64>], instances: usize) -> Self {
+    fn of(subject: &Subject, program: &Program, inputs: &[Vec<u64>], instances: usize, given: Given) -> Self {
         let case = subject.case(subject.lowered(program).plan, inputs);
         let [run, other] = [1, 2].map(|seed| case.run(&Draws::fixed(seed)).trace);
         let mut messages = Vec::new();
@@ -76,7 +76,7 @@ impl Stage {
                 }
             }
         }
-        let allowed = (0..case.endpoints()).map(|corrupt| allowed(&case, &[corrupt])).collect();
+        let allowed = (0..case.endpoints()).map(|corrupt| allowed(&case, given, &[corrupt])).collect();
         Self { case, messages, sorts: subject.sorts, instances, allowed, fair: subject.is_fair() }
     }
 
@@ -282,13 +282,14 @@ impl Stage {
         })
     }
 
-    /// Deviations of several endpoints, of each at up to three of its messages, if it sends any.
+    /// Deviations of several endpoints, of each at up to three of its messages to others, if it sends any.
     pub(super) fn deviations(&self, corrupt: &[usize], rng: &mut Rng, seed: u64) -> (Interceptor, String) {
         let mut deviations = Vec::new();
         let mut what = String::new();
         for &from in corrupt {
+            let of_one = |message: &Message| message.from == from && !corrupt.contains(&message.to);
             let of_one: Vec<usize> =
-                (0..self.messages.len()).filter(|&at| self.messages[at].from == from).collect();
+                (0..self.messages.len()).filter(|&at| of_one(&self.messages[at])).collect();
             for at in 0..if of_one.is_empty() { 0 } else { 1 + rng.below(3) } {
                 let (target, change) = (rng.pick(&of_one), rng.pick(&CHANGES));
                 // Half of the time both change the same bits.
@@ -324,12 +325,25 @@ impl Stage {
         })
     }
 }
-/// All outcomes of a plan over the values that some endpoints may give, the same for all instances: bits, or numbers.
-pub(super) fn allowed(case: &Case, corrupt: &[usize]) -> Vec<Outcome> {
+
+/// What inputs are, for each instance.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Given {
+    /// So many bits as [`GIVEN`].
+    Bits,
+    /// A number of so many bits; in a ring any number.
+    Number,
+}
+
+/// All outcomes of a plan over the values that some endpoints may give, the same for all instances.
+pub(super) fn allowed(case: &Case, given: Given, corrupt: &[usize]) -> Vec<Outcome> {
     let is_theirs = |index: &usize| corrupt.contains(&case.roles().endpoint(case.plan.inputs[*index].owner));
     let register = |index: usize| case.plan.register(case.plan.inputs[index].reg);
     let theirs: Vec<usize> = (0..case.inputs.len()).filter(is_theirs).collect();
-    let bits = |domain: Domain| if domain == Domain::Bits { GIVEN as u64 } else { domain.bits() };
+    let bits = |domain: Domain| match domain {
+        Domain::Ring(_) => domain.bits(),
+        Domain::Bits | Domain::Modular(_) => GIVEN as u64,
+    };
     let mut outcomes = Vec::new();
     for mut value in 0..1_u64 << theirs.iter().map(|&index| bits(register(index).domain)).sum::<u64>() {
         let mut case = case.clone();
@@ -337,9 +351,10 @@ pub(super) fn allowed(case: &Case, corrupt: &[usize]) -> Vec<Outcome> {
             let register = register(index);
             let one = value & ((1 << bits(register.domain)) - 1);
             value >>= bits(register.domain);
-            let of_column = |at: usize| match register.domain {
-                Domain::Bits => one >> (at % GIVEN) & 1,
-                _ => one,
+            let of_column = |at: usize| match (given, register.domain) {
+                (Given::Bits, _) => one >> (at % GIVEN) & 1,
+                (Given::Number, Domain::Modular(_)) => one.wrapping_sub(1 << (GIVEN - 1)),
+                (Given::Number, _) => one,
             };
             let values: Vec<u64> = (0..register.cols).map(of_column).collect();
             let form = case.plan.inputs[index].form;

@@ -1,0 +1,198 @@
+//! Checks on one key, one at a time, whichever lanes they are in.
+//!
+//! Under one MAC key no two checks may be under way at once: what one opens would tell how to pass the other ("Rushing at
+//! SPDZ", S&P 2025). So lanes that share a key take turns, and all parties' lanes in the same order; else one party could
+//! hold the key for lane 0 and another for lane 1, and both wait for ever. The order follows from the plans alone: every
+//! lane's first turn by the lanes' numbers, then every lane's second, and so on, and a lane that has ended is passed over.
+//! Turns of a lane come in the order of its plan, so the first turn that isn't taken is one that its lane is able to take.
+
+use crate::Error;
+use std::fmt;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+use tacit_session::Session;
+
+/// How long a lane waits before it looks again whether its turn has come.
+const GLANCE: Duration = Duration::from_micros(200);
+
+/// What outlives a process: that a check on the key has begun, and that it has passed.
+pub trait Journal: Send {
+    /// Notes durably that a check begins; its number, which no other check on the key ever has.
+    fn begin(&mut self) -> Result<u64, Error>;
+    /// Notes durably that it has passed.
+    fn pass(&mut self) -> Result<(), Error>;
+    /// Destroys the key and all that hangs on it.
+    fn destroy(&mut self) -> Result<(), Error>;
+}
+
+/// The journal of a key that goes with the process.
+#[derive(Debug, Default)]
+pub(super) struct Unkept(u64);
+
+impl Journal for Unkept {
+    fn begin(&mut self) -> Result<u64, Error> {
+        self.0 += 1;
+        Ok(self.0 - 1)
+    }
+
+    fn pass(&mut self) -> Result<(), Error> {
+        Ok(())
+    }
+
+    fn destroy(&mut self) -> Result<(), Error> {
+        Ok(())
+    }
+}
+
+/// The checks on one key, as one lane sees them. When it is dropped, the lane has no further turn.
+pub struct CheckScope {
+    shared: Arc<Mutex<Shared>>,
+    lane: usize,
+}
+
+struct Shared {
+    /// Turns that each lane has had; `None` once it has ended.
+    turns: Vec<Option<u64>>,
+    /// Whether a turn is taken.
+    taken: bool,
+    /// Whether a check had no verdict, or a bad one.
+    destroyed: bool,
+    journal: Box<dyn Journal>,
+}
+
+impl Shared {
+    /// Whether it is this lane's turn.
+    fn is_next(&self, lane: usize) -> bool {
+        let own = self.turns[lane].map(|turns| (turns, lane));
+        let first = self.turns.iter().enumerate().filter_map(|(lane, turns)| Some(((*turns)?, lane))).min();
+        !self.taken && own.is_some() && own == first
+    }
+}
+
+impl CheckScope {
+    /// That of a key which one lane has for itself, and which goes with the process.
+    pub fn alone() -> Self {
+        let shared = Shared {
+            turns: vec![Some(0)],
+            taken: false,
+            destroyed: false,
+            journal: Box::new(Unkept::default()),
+        };
+        Self { shared: Arc::new(Mutex::new(shared)), lane: 0 }
+    }
+
+    /// That of each of some lanes which share a key.
+    pub fn shared(lanes: u16, journal: Box<dyn Journal>) -> Vec<Self> {
+        let turns = vec![Some(0); lanes.into()];
+        let shared = Shared { turns, taken: false, destroyed: false, journal };
+        let shared = Arc::new(Mutex::new(shared));
+        (0..lanes.into()).map(|lane| Self { shared: shared.clone(), lane }).collect()
+    }
+
+    /// Waits for this lane's turn at what only one may do at a time. All parties take as many turns in a lane, at the same
+    /// points.
+    ///
+    /// # Errors
+    /// [`Error::Supply`] if a check under the key had no verdict or a bad one; the session's, if it ends meanwhile.
+    pub fn turn(&self, session: &mut Session) -> Result<Turn, Error> {
+        loop {
+            {
+                let mut shared = lock(&self.shared);
+                if shared.destroyed {
+                    return Err(destroyed());
+                }
+                if shared.is_next(self.lane) {
+                    shared.taken = true;
+                    return Ok(Turn { shared: self.shared.clone(), lane: self.lane });
+                }
+            }
+            session.mesh().pause(GLANCE)?;
+        }
+    }
+
+    /// Waits for this lane's turn, and notes durably that a check begins: before anything of it is sent.
+    ///
+    /// # Errors
+    /// As [`Self::turn`], and if it can't be noted.
+    pub fn begin(&self, session: &mut Session) -> Result<Check, Error> {
+        let turn = self.turn(session)?;
+        let number = lock(&self.shared).journal.begin()?;
+        Ok(Check { turn, number, passed: false })
+    }
+}
+
+impl Drop for CheckScope {
+    fn drop(&mut self) {
+        lock(&self.shared).turns[self.lane] = None;
+    }
+}
+
+impl fmt::Debug for CheckScope {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("CheckScope").field("lane", &self.lane).finish_non_exhaustive()
+    }
+}
+
+/// A lane's turn, until it is dropped.
+pub struct Turn {
+    shared: Arc<Mutex<Shared>>,
+    lane: usize,
+}
+
+impl Drop for Turn {
+    fn drop(&mut self) {
+        let mut shared = lock(&self.shared);
+        shared.taken = false;
+        if let Some(turns) = &mut shared.turns[self.lane] {
+            *turns += 1;
+        }
+    }
+}
+
+/// A check that has begun. One that is dropped before it has passed destroys the key and all that hangs on it: others may
+/// know its verdict.
+#[must_use = "a check that isn't passed destroys its key"]
+pub struct Check {
+    turn: Turn,
+    number: u64,
+    passed: bool,
+}
+
+impl Check {
+    /// A number that no other check under the key ever has, the same at all parties: it goes into commitments.
+    pub fn number(&self) -> u64 {
+        self.number
+    }
+
+    /// Notes durably that the check has passed at all parties.
+    ///
+    /// # Errors
+    /// If it can't be noted; the key is destroyed then.
+    pub fn pass(mut self) -> Result<(), Error> {
+        lock(&self.turn.shared).journal.pass()?;
+        self.passed = true;
+        Ok(())
+    }
+}
+
+impl Drop for Check {
+    fn drop(&mut self) {
+        if !self.passed {
+            let mut shared = lock(&self.turn.shared);
+            shared.destroyed = true;
+            // What can't be destroyed now is when the store is opened next: it has no verdict.
+            let _ = shared.journal.destroy();
+        }
+    }
+}
+
+fn destroyed() -> Error {
+    Error::Supply(
+        "a check under this key failed or had no verdict; the key is destroyed, and all that hangs on it"
+            .to_owned(),
+    )
+}
+
+fn lock(shared: &Mutex<Shared>) -> MutexGuard<'_, Shared> {
+    shared.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -1,0 +1,344 @@
+//! Supplies from a store, and how they get there.
+//!
+//! A store has a shelf for each kind, by its code, and on it blocks of some items: one after another the items' first parts,
+//! then their second ones, and so on. A block is what the store gives out and what it knows as used; a run takes whole ones.
+
+use super::{CheckScope, Demand, Drawer, Draws, Journal, Supply, SupplyKind};
+use crate::{Error, Material};
+use std::collections::{BTreeMap, HashMap};
+use std::ops::Range;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use tacit_kernel::Buffer;
+use tacit_session::{At, Error as SessionError, Session, step};
+use tacit_store::{
+    Available, Binding, Epoch, MAX_LIST_BYTES, Material as Stored, Reserved, Run, Store, WHOLE, Wanted,
+    Writer, agree, decode, encode,
+};
+
+/// Items of a kind that are made at a time where a store is filled.
+const FILLED_AT_ONCE: u64 = 1 << 16;
+
+/// A store of supplies, as the lanes of runs share it.
+#[derive(Clone)]
+pub struct Stock(Arc<Mutex<Shelves>>);
+
+struct Shelves {
+    store: Store,
+    /// What the run draws from, once the parties have agreed.
+    epoch: Option<Epoch>,
+}
+
+impl Stock {
+    /// Takes a store that was opened for supplies.
+    pub fn new(store: Store) -> Self {
+        Self(Arc::new(Mutex::new(Shelves { store, epoch: None })))
+    }
+
+    /// Whether its supplies are good for this.
+    pub fn is_for(&self, binding: &Binding) -> bool {
+        self.lock().store.is_for(binding)
+    }
+
+    /// The supplies of the lanes of a run, of which there is one at a time.
+    pub fn lanes(&self, count: u16) -> Vec<StoredSupply> {
+        self.lock().epoch = None;
+        let scopes = CheckScope::shared(count, Box::new(self.clone()));
+        let lane = |checks| {
+            let (stock, draws) = (self.clone(), Draws::default());
+            StoredSupply { stock, checks, draws, kinds: HashMap::new() }
+        };
+        scopes.into_iter().map(lane).collect()
+    }
+
+    /// Destroys the epoch that the run draws from, if the parties had agreed on one: for after any check that failed.
+    ///
+    /// # Errors
+    /// If it isn't noted, or not overwritten.
+    pub fn destroy(&self) -> Result<(), tacit_store::Error> {
+        let mut shelves = self.lock();
+        shelves.epoch.map_or(Ok(()), |epoch| shelves.store.destroy(epoch))
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Shelves> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Shelves {
+    fn epoch(&self) -> Result<Epoch, Error> {
+        self.epoch.ok_or_else(|| Error::Supply("no epoch of supplies is agreed on yet".to_owned()))
+    }
+}
+
+impl Journal for Stock {
+    fn begin(&mut self) -> Result<u64, Error> {
+        let mut shelves = self.lock();
+        let epoch = shelves.epoch()?;
+        Ok(shelves.store.begin_check(epoch)?)
+    }
+
+    fn pass(&mut self) -> Result<(), Error> {
+        let mut shelves = self.lock();
+        let epoch = shelves.epoch()?;
+        Ok(shelves.store.pass_check(epoch)?)
+    }
+
+    fn destroy(&mut self) -> Result<(), Error> {
+        Ok(Self::destroy(self)?)
+    }
+}
+
+/// The supply of one lane, from a store that all lanes of a run draw from. They take what they need by turns, in the same
+/// order at all parties, from one epoch, and share its key.
+pub struct StoredSupply {
+    stock: Stock,
+    checks: CheckScope,
+    draws: Draws,
+    /// What was reserved for the plan that runs.
+    kinds: HashMap<SupplyKind, Blocks>,
+}
+
+/// A lane's blocks of a kind.
+struct Blocks {
+    reserved: Reserved,
+    /// How many items of each are still to be drawn; those that arms share count for each.
+    left: Vec<u64>,
+    /// Blocks that were read and of which something is still to be drawn.
+    read: BTreeMap<u64, Stored>,
+}
+
+impl StoredSupply {
+    /// Agrees with the other parties on an epoch and ranges, and notes durably that they are used. Two rounds.
+    fn reserve(&mut self, session: &mut Session, demand: &Demand) -> Result<(), Error> {
+        let blocks = demand.counts().map(|(kind, count)| (kind, count.div_ceil(kind.per_block())));
+        let wanted: Vec<(SupplyKind, u64)> = blocks.collect();
+        let own = self.available(&wanted);
+        let lists = exchange(session, own)?;
+        let names: Vec<String> = (0..session.parties()).map(|party| session.name(party).to_owned()).collect();
+        let shelf = |(index, (kind, blocks)): (usize, &(SupplyKind, u64))| {
+            let lists = names.iter().map(String::as_str).zip(lists.iter().map(|lists| &lists[index][..]));
+            Wanted { shelf: kind.code(), instances: *blocks, lists: lists.collect() }
+        };
+        let wanted_shelves: Vec<Wanted<'_>> = wanted.iter().enumerate().map(shelf).collect();
+        let runs = agree(&wanted_shelves).inspect_err(|_| {
+            // All come to see the same: once they do, none has only another's word for it.
+            let _ = session.barrier();
+        })?;
+        // Not before: other lanes draw meanwhile, and have to serve their links.
+        let mut shelves = self.stock.lock();
+        for ((kind, _), run) in wanted.iter().zip(runs) {
+            shelves.epoch = Some(run.epoch);
+            let reserved = shelves.store.reserve(run)?;
+            let left = left(demand, *kind, run);
+            self.kinds.insert(*kind, Blocks { reserved, left, read: BTreeMap::new() });
+        }
+        Ok(())
+    }
+
+    /// What this party has on each shelf, of the epoch if there is one already.
+    fn available(&self, wanted: &[(SupplyKind, u64)]) -> Vec<Vec<Available>> {
+        let shelves = self.stock.lock();
+        let list = |(kind, _): &(SupplyKind, u64)| {
+            let mut list = shelves.store.available(kind.code());
+            list.retain(|own| shelves.epoch.is_none_or(|epoch| own.epoch == epoch));
+            list
+        };
+        wanted.iter().map(list).collect()
+    }
+
+    /// Overwrites what wasn't drawn.
+    fn put_away(&mut self) -> Result<(), Error> {
+        let mut shelves = self.stock.lock();
+        for (_, blocks) in self.kinds.drain() {
+            shelves.store.put_away(&blocks.reserved)?;
+        }
+        Ok(())
+    }
+}
+
+impl Supply for StoredSupply {
+    fn key(&mut self) -> Result<Material, Error> {
+        let shelves = self.stock.lock();
+        Ok(Material::of_bytes(&shelves.store.key(shelves.epoch()?)?))
+    }
+
+    fn provide(&mut self, session: &mut Session, demand: &Arc<Demand>) -> Result<(), Error> {
+        let turn = self.checks.turn(session)?;
+        self.put_away()?;
+        self.draws = Draws::new(demand.clone());
+        let reserved = if demand.is_empty() { Ok(()) } else { self.reserve(session, demand) };
+        drop(turn);
+        reserved
+    }
+
+    fn draw(&mut self, drawer: Drawer, kind: SupplyKind, items: Range<u64>) -> Result<Vec<Buffer>, Error> {
+        let items = self.draws.note(drawer, kind, items)?;
+        let Some(blocks) = self.kinds.get_mut(&kind) else { return Ok(Vec::new()) };
+        let per_block = kind.per_block();
+        let mut out = Vec::new();
+        let mut next = items.start;
+        while next < items.end {
+            let (block, end) = (next / per_block, items.end.min((next / per_block + 1) * per_block));
+            let stored = if let Some(stored) = blocks.read.remove(&block) {
+                stored
+            } else {
+                let index = blocks.reserved.run().first + block;
+                self.stock.lock().store.read(&mut blocks.reserved, index)?
+            };
+            let within = next - block * per_block..end - block * per_block;
+            append(kind, &stored, within, (next - items.start, items.end - items.start), &mut out)?;
+            let left = &mut blocks.left[block as usize];
+            *left = left.saturating_sub(end - next);
+            if *left > 0 {
+                blocks.read.insert(block, stored);
+            }
+            next = end;
+        }
+        Ok(out)
+    }
+
+    fn checks(&self) -> &CheckScope {
+        &self.checks
+    }
+}
+
+impl Drop for StoredSupply {
+    fn drop(&mut self) {
+        // What can't be overwritten now is when the store is opened next; it is used either way.
+        let _ = self.put_away();
+    }
+}
+
+/// How many items of each block of a run are drawn, by all drawers together.
+fn left(demand: &Demand, kind: SupplyKind, run: Run) -> Vec<u64> {
+    let per_block = kind.per_block();
+    let mut left = vec![0; run.instances as usize];
+    for range in demand.ranges(kind) {
+        let blocks = range.start / per_block..range.end.div_ceil(per_block);
+        for block in blocks {
+            let drawn = range.end.min((block + 1) * per_block) - range.start.max(block * per_block);
+            left[block as usize] += drawn;
+        }
+    }
+    left
+}
+
+/// Copies items of a block into the buffers of their parts: `at` is where in them, and how many items they are for.
+fn append(
+    kind: SupplyKind,
+    block: &[u8],
+    items: Range<u64>,
+    (at, count): (u64, u64),
+    out: &mut Vec<Buffer>,
+) -> Result<(), Error> {
+    let mut parts = kind.part_bytes();
+    if parts.is_empty() {
+        parts.push(block.len());
+    }
+    let round = parts.iter().sum::<usize>() * kind.per_block() as usize;
+    if round == 0 || block.is_empty() || !block.len().is_multiple_of(round) {
+        return Err(Error::Supply(format!("a block of {kind} has {} bytes", block.len())));
+    }
+    let columns = block.len() / round * parts.len();
+    if out.is_empty() {
+        out.extend((0..columns).map(|column| Buffer::new(parts[column % parts.len()] * count as usize)));
+    }
+    if out.len() != columns {
+        return Err(Error::Supply(format!("blocks of {kind} have different parts")));
+    }
+    let mut rest = block;
+    for (column, out) in out.iter_mut().enumerate() {
+        let bytes = parts[column % parts.len()];
+        let (own, after) = rest.split_at(bytes * kind.per_block() as usize);
+        let own = &own[bytes * items.start as usize..bytes * items.end as usize];
+        out.bytes_mut()[bytes * at as usize..][..own.len()].copy_from_slice(own);
+        rest = after;
+    }
+    Ok(())
+}
+
+/// Makes so many items of each kind, rounded up to whole blocks, and puts them into an epoch of a store with their key.
+/// Nothing of it may be used before all parties have it on disk.
+///
+/// # Errors
+/// [`Error::Refused`] for more than can be counted; else the first failure, of the supply or of the store.
+pub fn fill(
+    supply: &mut dyn Supply,
+    session: &mut Session,
+    wanted: &[(SupplyKind, u64)],
+    writer: &mut Writer<'_>,
+) -> Result<(), Error> {
+    let whole = |&(kind, count): &(SupplyKind, u64)| {
+        let blocks = count.checked_next_multiple_of(kind.per_block());
+        blocks
+            .map(|count| (kind, count))
+            .ok_or_else(|| Error::Refused(format!("{count} {kind} are too many")))
+    };
+    let mut left = wanted.iter().map(whole).collect::<Result<Vec<(SupplyKind, u64)>, Error>>()?;
+    let mut has_key = false;
+    while left.iter().any(|(_, left)| *left > 0) {
+        let now: Vec<_> = left.iter().map(|(kind, left)| (*kind, FILLED_AT_ONCE.min(*left))).collect();
+        supply.provide(session, &Arc::new(Demand::stock(&now)))?;
+        if !std::mem::replace(&mut has_key, true) {
+            put(writer, WHOLE, supply.key()?)?;
+        }
+        for ((kind, count), (_, left)) in now.into_iter().zip(&mut left) {
+            let per_block = kind.per_block();
+            for block in 0..count / per_block {
+                let items = block * per_block..(block + 1) * per_block;
+                let parts = supply.draw(Drawer::Stock, kind, items)?;
+                put(writer, kind.code(), Material::new(parts))?;
+            }
+            session.mesh().tick()?;
+            *left -= count;
+        }
+    }
+    Ok(())
+}
+
+fn put(writer: &mut Writer<'_>, shelf: u64, material: Material) -> Result<(), Error> {
+    let mut bytes = material.into_buffer();
+    let written = writer.put(shelf, bytes.bytes());
+    bytes.wipe();
+    Ok(written?)
+}
+
+/// Tells the other parties what this one has on each shelf; what everybody has, by party, once all hold the same lists.
+fn exchange(session: &mut Session, own: Vec<Vec<Available>>) -> Result<Vec<Vec<Vec<Available>>>, Error> {
+    let at = At { lane: 0, part: step::STORED, op: 0, batch: 1 };
+    let (me, parties, shelves) = (session.me(), session.parties(), own.len());
+    let message = |lists: &[Vec<Available>]| -> Vec<u8> {
+        let lists = lists.iter().map(|list| encode(list));
+        lists.flat_map(|list| [(list.len() as u32).to_le_bytes().to_vec(), list].concat()).collect()
+    };
+    let bytes = message(&own);
+    for party in (0..parties).filter(|&party| party != me) {
+        session.mesh().send(party, at, &bytes)?;
+    }
+    let mut lists = vec![Vec::new(); parties];
+    for party in (0..parties).filter(|&party| party != me) {
+        let bytes = session.mesh().recv_bounded(party, at, shelves * (4 + MAX_LIST_BYTES))?;
+        lists[party] = read_lists(&bytes, shelves).ok_or_else(|| {
+            let (peer, what) = (session.name(party).to_owned(), "lists of its supplies");
+            let error = SessionError::Malformed { peer, what };
+            session.abort(&error.to_string());
+            error
+        })?;
+    }
+    lists[me] = own;
+    session.echo(&lists.iter().flat_map(|lists| message(lists)).collect::<Vec<u8>>())?;
+    Ok(lists)
+}
+
+/// The lists of so many shelves that a peer sent; a pure function for tests and fuzzing.
+#[doc(hidden)]
+pub fn read_lists(mut bytes: &[u8], shelves: usize) -> Option<Vec<Vec<Available>>> {
+    let mut lists = Vec::with_capacity(shelves);
+    for _ in 0..shelves {
+        let (len, rest) = bytes.split_first_chunk()?;
+        let (list, rest) = rest.split_at_checked(u32::from_le_bytes(*len) as usize)?;
+        lists.push(decode(list).ok()?);
+        bytes = rest;
+    }
+    bytes.is_empty().then_some(lists)
+}

@@ -1,0 +1,261 @@
+//! Supplies: epochs of several shelves under one key.
+
+use std::collections::BTreeSet;
+
+use super::*;
+use crate::files::fault::{self, Fault};
+use crate::{Overview, Reserved, Restored};
+
+const TRIPLES: u64 = 3;
+const BITS: u64 = u64::MAX;
+const KEY: [u8; 16] = [0x4b; 16];
+
+fn supply() -> Binding {
+    Binding { plan: None, clients: Vec::new(), ..binding() }
+}
+
+impl Place {
+    fn create_supply(&self) -> Result<Store, Error> {
+        Store::create(&self.store(), &self.anchors(), &supply())
+    }
+
+    /// A place with an epoch of so many instances on each of two shelves.
+    fn with_supply(epoch: Epoch, counts: [u64; 2]) -> Self {
+        let place = Self::new();
+        write_supply(&mut place.create_supply().unwrap(), epoch, counts).unwrap();
+        place
+    }
+}
+
+/// What is put in: no two instances have the same, on whichever shelf.
+fn item(shelf: u64, index: u64) -> Vec<u8> {
+    material(Epoch([shelf as u8; 32]), index)
+}
+
+fn write_supply(store: &mut Store, epoch: Epoch, counts: [u64; 2]) -> Result<u64, Error> {
+    let mut writer = store.writer(epoch)?;
+    writer.put(WHOLE, &KEY)?;
+    for index in 0..counts[0].max(counts[1]) {
+        for (shelf, count) in [TRIPLES, BITS].into_iter().zip(counts) {
+            if index < count {
+                writer.put(shelf, &item(shelf, index))?;
+            }
+        }
+    }
+    writer.finish()
+}
+
+fn run(epoch: Epoch, shelf: u64, first: u64, instances: u64) -> Run {
+    Run { epoch, shelf, first, instances }
+}
+
+fn next(store: &Store, shelf: u64) -> Vec<u64> {
+    store.available(shelf).into_iter().map(|own| own.next).collect()
+}
+
+#[test]
+fn shelves_are_used_up_one_by_one_under_one_key() {
+    let place = Place::with_supply(A, [12, 5]);
+    let mut store = place.create_supply().unwrap();
+    let mut triples = store.reserve(run(A, TRIPLES, 0, 9)).unwrap();
+    assert_eq!((next(&store, TRIPLES), next(&store, BITS)), (vec![9], vec![0]));
+    let mut bits = store.reserve(run(A, BITS, 1, 4)).unwrap();
+    assert_eq!((next(&store, TRIPLES), next(&store, BITS)), (vec![9], vec![]));
+    // In any order, each once.
+    for index in [4, 0, 8, 5, 3] {
+        assert_eq!(&store.read(&mut triples, index).unwrap()[..], item(TRIPLES, index), "{index}");
+        assert_eq!(&store.key(A).unwrap()[..], KEY);
+    }
+    for index in [4, 9, u64::MAX] {
+        assert!(matches!(store.read(&mut triples, index), Err(Error::Read { .. })), "{index}");
+    }
+    assert_eq!(&store.read(&mut bits, 4).unwrap()[..], item(BITS, 4));
+    for (shelf, first) in [(TRIPLES, 3), (BITS, 0)] {
+        assert!(matches!(store.reserve(run(A, shelf, first, 1)), Err(Error::Used { .. })));
+    }
+    for (shelf, first) in [(WHOLE, 0), (5, 0)] {
+        assert!(
+            matches!(store.reserve(run(A, shelf, first, 1)), Err(Error::Unknown { .. })),
+            "the key is none"
+        );
+    }
+    store.put_away(&triples).unwrap();
+    store.put_away(&bits).unwrap();
+    assert_eq!(next(&store, TRIPLES), [9]);
+    let folder = place.store().join(A.to_string());
+    let segments = |shelf| {
+        let names =
+            fs::read_dir(&folder).unwrap().map(|file| file.unwrap().file_name().into_string().unwrap());
+        names.filter(|name| name.starts_with(&format!("material-{shelf:016x}"))).count()
+    };
+    assert_eq!((segments(BITS), segments(WHOLE)), (0, 1), "what is used up is gone");
+    let mut rest = store.reserve(run(A, TRIPLES, 9, 3)).unwrap();
+    for index in 9..12 {
+        assert_eq!(&store.read(&mut rest, index).unwrap()[..], item(TRIPLES, index));
+    }
+    assert!(folder.exists());
+    store.put_away(&rest).unwrap();
+    assert!(!folder.exists() && store.key(A).is_err(), "the key goes last");
+}
+
+#[test]
+fn what_one_has_read_is_overwritten_and_what_others_reserved_is_not() {
+    let place = Place::with_supply(A, [40, 1]);
+    let mut store = place.create_supply().unwrap();
+    let mut lanes: Vec<Reserved> =
+        (0..4).map(|lane| store.reserve(run(A, TRIPLES, 10 * lane, 10)).unwrap()).collect();
+    // Lanes take turns, and one reads nothing.
+    for index in (0..10).rev() {
+        for (lane, reserved) in (0..).zip(&mut lanes[..3]) {
+            let at = 10 * lane + index;
+            assert_eq!(&store.read(reserved, at).unwrap()[..], item(TRIPLES, at), "{at}");
+            assert_eq!(store.read(reserved, at).unwrap_err(), Error::Read { epoch: A, index: at });
+        }
+        if index == 5 {
+            store.put_away(&lanes[3]).unwrap();
+        }
+    }
+    for reserved in &lanes {
+        store.put_away(reserved).unwrap();
+    }
+    let left = fs::read_dir(place.store().join(A.to_string())).unwrap();
+    let left = left.map(|file| file.unwrap().file_name().into_string().unwrap());
+    assert_eq!(left.filter(|name| name.starts_with("material-")).count(), 2, "the key and a bit");
+}
+
+#[test]
+fn a_restored_copy_of_a_supply_gives_nothing_twice() {
+    let place = Place::with_supply(A, [9, 9]);
+    let old = place.copy();
+    let mut store = place.create_supply().unwrap();
+    drop(store.reserve(run(A, BITS, 0, 4)).unwrap());
+    drop(store);
+    fs::remove_dir_all(place.store()).unwrap();
+    DirBuilder::new().mode(0o700).create(place.store()).unwrap();
+    copy_folder(&old.store(), &place.store());
+    let stocks = Overview::read(&place.store(), &place.anchors()).unwrap().epochs;
+    let told: Vec<_> = stocks.iter().map(|stock| (stock.shelf, stock.journal, stock.anchor)).collect();
+    assert_eq!(told, [(TRIPLES, Some(0), Some(0)), (BITS, Some(0), Some(4))]);
+    let mut store = place.create_supply().unwrap();
+    assert_eq!(store.restored(), [Restored { epoch: A, shelf: BITS, journal: 0, anchor: 4 }]);
+    assert_eq!((next(&store, TRIPLES), next(&store, BITS)), (vec![0], vec![4]));
+    assert!(matches!(store.reserve(run(A, BITS, 3, 1)), Err(Error::Used { .. })));
+}
+
+#[test]
+fn a_copy_does_not_know_of_a_check_that_its_anchor_saw_begin() {
+    let place = Place::with_supply(A, [9, 9]);
+    let old = place.copy();
+    let mut store = place.create_supply().unwrap();
+    let numbers = [(); 3].map(|()| {
+        let number = store.begin_check(A).unwrap();
+        store.pass_check(A).unwrap();
+        number
+    });
+    assert_eq!((numbers, store.begin_check(A)), ([0, 1, 2], Ok(3)));
+    drop(store);
+    fs::copy(old.journal(), place.journal()).unwrap();
+    let store = place.create_supply().unwrap();
+    assert!(store.key(A).is_err() && store.available(TRIPLES).is_empty());
+    assert!(!place.store().join(A.to_string()).exists());
+}
+
+#[test]
+fn a_shelf_is_not_another_one() {
+    let place = Place::with_supply(A, [3, 3]);
+    let folder = place.store().join(A.to_string());
+    let exchange = |one: String, other: String| {
+        let copy = place.copy();
+        let folder = copy.store().join(A.to_string());
+        fs::copy(place.store().join(A.to_string()).join(one), folder.join(other)).unwrap();
+        copy
+    };
+    let copy = exchange(crate::index::index(TRIPLES), crate::index::index(BITS));
+    assert!(matches!(copy.create_supply(), Err(Error::Damaged { .. })));
+    let copy = exchange(crate::index::segment(TRIPLES, 0), crate::index::segment(BITS, 0));
+    let mut store = copy.create_supply().unwrap();
+    let mut reserved = store.reserve(run(A, BITS, 0, 3)).unwrap();
+    assert!(matches!(store.read(&mut reserved, 0), Err(Error::Damaged { .. })));
+    // Without an index a shelf isn't there, and an epoch without any is damaged.
+    let names: Vec<_> = fs::read_dir(&folder).unwrap().map(|file| file.unwrap().path()).collect();
+    for path in names.iter().filter(|path| path.to_string_lossy().contains("index-")) {
+        fs::remove_file(path).unwrap();
+    }
+    assert!(matches!(place.create_supply(), Err(Error::Damaged { .. })));
+}
+
+/// What somebody outside of the store knows.
+#[derive(Default)]
+struct Record {
+    given: BTreeSet<(u64, u64)>,
+    /// The number of a check that was begun and not seen to pass.
+    checking: Option<u64>,
+}
+
+impl Record {
+    fn take(&mut self, store: &mut Store, first: u64, instances: u64) -> Result<(), Error> {
+        let mut reserved = Vec::new();
+        for shelf in [TRIPLES, BITS] {
+            reserved.push(store.reserve(run(A, shelf, first, instances))?);
+        }
+        let number = store.begin_check(A)?;
+        self.checking = Some(number);
+        for index in (first..first + instances).rev() {
+            for reserved in &mut reserved {
+                let got = store.read(reserved, index)?;
+                let shelf = reserved.run().shelf;
+                assert_eq!(&got[..], item(shelf, index));
+                assert!(self.given.insert((shelf, index)), "{index} of {shelf} is given twice");
+            }
+        }
+        store.pass_check(A)?;
+        self.checking = None;
+        reserved.iter().try_for_each(|reserved| store.put_away(reserved))
+    }
+
+    fn life(&mut self, place: &Place) -> Result<(), Error> {
+        let mut store = place.create_supply()?;
+        write_supply(&mut store, A, [9, 9])?;
+        self.take(&mut store, 0, 3)?;
+        self.take(&mut store, 4, 1)?;
+        drop(store);
+        self.take(&mut place.create_supply()?, 5, 3)
+    }
+}
+
+/// A process that dies before any operation on files leaves supplies to be used once or never, and a check without a
+/// verdict leaves none.
+#[test]
+fn supplies_are_used_once_or_never_wherever_a_process_dies() {
+    fault::plant(Fault::Nothing);
+    Record::default().life(&Place::new()).unwrap();
+    let operations = fault::seen().len();
+    assert!(operations > 200, "{operations}");
+    let mut pending = 0;
+    for fault in (0..operations).flat_map(|number| [Fault::From(number), Fault::Only(number)]) {
+        let (place, mut record) = (Place::new(), Record::default());
+        fault::plant(fault);
+        let _ = record.life(&place);
+        fault::plant(Fault::Nothing);
+        let mut store = place.create_supply().expect("a crash leaves a store that opens");
+        assert_eq!(store.restored(), []);
+        let left = [TRIPLES, BITS].map(|shelf| store.available(shelf).first().copied());
+        if let (Some(number), true) = (record.checking, left.iter().any(Option::is_some)) {
+            // The word that it passed is durable, and was given to nobody.
+            assert!(store.begin_check(A).unwrap() > number, "{fault:?}");
+            store.pass_check(A).unwrap();
+        }
+        pending += usize::from(record.checking.is_some() && left == [None; 2]);
+        for (shelf, own) in [TRIPLES, BITS].into_iter().zip(left) {
+            let Some(own) = own else { continue };
+            for (index, got) in
+                (own.next..).zip(store.take_run(run(A, shelf, own.next, own.count - own.next)).unwrap())
+            {
+                assert_eq!(&got.unwrap()[..], item(shelf, index));
+                assert!(record.given.insert((shelf, index)), "{index} of {shelf} is given twice: {fault:?}");
+            }
+        }
+        assert!(!place.store().join(A.to_string()).exists(), "all is erased");
+    }
+    assert!(pending > 20, "{pending} checks had no verdict");
+}

@@ -1,0 +1,168 @@
+//! The model tenant with MACs: the suite, and n-1 parties that deviate, among two, three and five.
+
+mod attack;
+mod order;
+mod sorts;
+
+use tacit_engine::Protocol;
+use tacit_testkit::conformance::attacks::{self, reacting};
+use tacit_testkit::conformance::{Subject, views};
+use tacit_testkit::links::Medium;
+use tacit_testkit::tenants::{Additive, MACS, Mistake, mistaken};
+
+fn subject(protocol: &'static dyn Protocol, parties: usize, one_in: usize) -> Subject {
+    let file = format!("/../../vectors/wire/tenants/{}-{parties}.txt", protocol.spec().name);
+    Subject {
+        protocol,
+        parties,
+        // Nobody learns another's seed.
+        told: |_, _, _| false,
+        fresh_masks: false,
+        baseline: (env!("CARGO_MANIFEST_DIR").to_owned() + &file).into(),
+        broadcasts: true,
+        sorts: sorts::of(parties),
+        one_in,
+    }
+}
+
+mod of_two {
+    use crate::{MACS, subject};
+    tacit_testkit::conformance!(subject(&MACS, 2, 20); views: input);
+}
+
+mod of_three {
+    use crate::{MACS, subject};
+    tacit_testkit::conformance!(subject(&MACS, 3, 60); views: input);
+}
+
+mod of_five {
+    use crate::{MACS, subject};
+    tacit_testkit::conformance!(subject(&MACS, 5, 150); views: input);
+}
+
+const SIZES: [usize; 3] = [2, 3, 5];
+
+/// All but the first together, who follow the protocol or deviate: what the dealer makes of the first one's shares is no
+/// message, and so no part of a view.
+fn seen_by_all_but_the_first(parties: usize, name: &str) {
+    let corrupt: Vec<usize> = (1..parties).collect();
+    views::operation_seen(&subject(&MACS, parties, 1), name, &corrupt);
+}
+
+#[test]
+fn views_of_all_but_the_first() {
+    seen_by_all_but_the_first(2, "less");
+    seen_by_all_but_the_first(3, "mul");
+}
+
+#[test]
+#[ignore = "takes a minute; `make test-long` runs it"]
+fn more_views_of_all_but_the_first() {
+    for parties in SIZES {
+        for name in ["mul", "less", "truncate"] {
+            seen_by_all_but_the_first(parties, name);
+        }
+    }
+}
+
+/// All sorts of messages.
+fn all() -> Vec<&'static str> {
+    sorts::of(2).iter().map(|sort| sort.what).collect()
+}
+
+#[test]
+fn random_deviations() {
+    for (parties, seeds) in SIZES.into_iter().zip([0..300, 300..500, 500..600]) {
+        assert_eq!(attacks::random(&subject(&MACS, parties, 1), seeds).sorts(), all(), "{parties} parties");
+    }
+}
+
+#[test]
+fn random_deviations_where_numbers_are_compared() {
+    for (parties, seeds) in SIZES.into_iter().zip([0..100, 100..150, 150..170]) {
+        attacks::random_comparisons(&subject(&MACS, parties, 1), seeds);
+    }
+}
+
+#[test]
+#[ignore = "takes a minute; `make test-long` runs it"]
+fn many_random_deviations() {
+    for parties in SIZES {
+        attacks::random(&subject(&MACS, parties, 1), 10_000..11_000);
+        attacks::random_comparisons(&subject(&MACS, parties, 1), 10_000..11_000);
+        attacks::coalitions(&subject(&MACS, parties, 1), 10_000..11_000);
+    }
+}
+
+#[test]
+fn every_byte_of_two() {
+    attacks::every_byte(&subject(&MACS, 2, 1), 23);
+}
+
+#[test]
+fn all_but_one_together() {
+    for (parties, seeds) in SIZES.into_iter().zip([0..200, 200..400, 400..500]) {
+        let count = seeds.end - seeds.start;
+        let caught = attacks::coalitions(&subject(&MACS, parties, 1), seeds);
+        assert!(caught as u64 > count / 2, "{parties} parties: only {caught}");
+    }
+}
+
+#[test]
+fn a_party_and_a_client_together() {
+    for (parties, seeds) in SIZES.into_iter().zip([0..60, 60..100, 100..120]) {
+        let count = seeds.end - seeds.start;
+        let caught = attacks::together(&subject(&MACS, parties, 1), seeds);
+        assert!(caught as u64 > count / 2, "{parties} parties: only {caught}");
+    }
+}
+
+#[test]
+fn reacting_to_what_comes() {
+    for (parties, seeds) in SIZES.into_iter().zip([0..200, 200..320, 320..400]) {
+        let count = seeds.end - seeds.start;
+        let caught = reacting::random(&subject(&MACS, parties, 1), seeds);
+        assert!(caught as u64 > count / 3, "{parties} parties: only {caught}");
+    }
+}
+
+#[test]
+fn over_tls() {
+    attacks::over(&subject(&MACS, 3, 1), Medium::Tls, 0..12);
+}
+
+#[test]
+fn nothing_leaves_before_what_it_waits_for() {
+    order::held_to_the_table(&MACS);
+}
+
+#[test]
+fn a_coin_before_the_last_opened_value_is_noticed() {
+    static EARLY: Additive = mistaken(Mistake::CoinEarly);
+    assert_eq!(order::early(&EARLY), ["a coin's opening"]);
+}
+
+/// Errors that cancel under weights that are known before outputs are sent: they are, with the mistake.
+#[test]
+fn errors_that_cancel_under_a_known_coin() {
+    static EARLY: Additive = mistaken(Mistake::CoinEarly);
+    assert_eq!(attack::errors_that_cancel(&EARLY), attack::End::WrongOutput);
+    assert_eq!(attack::errors_that_cancel(&MACS), attack::End::Noticed);
+}
+
+#[test]
+fn openings_before_all_hold_all_commitments_are_noticed() {
+    static EARLY: Additive = mistaken(Mistake::OpeningsEarly);
+    assert_eq!(order::early(&EARLY), ["the opening of a MAC check"]);
+}
+
+#[test]
+fn outputs_for_one_that_are_not_checked_are_noticed() {
+    static UNCHECKED: Additive = mistaken(Mistake::OutputsForOneUnrecorded);
+    for parties in [2, 3] {
+        let attacked = std::panic::catch_unwind(|| attacks::random(&subject(&UNCHECKED, parties, 1), 0..100));
+        let told = attacked.expect_err("an attacker gets through");
+        let told = told.downcast_ref::<String>().expect("a text");
+        assert!(told.contains("wrong outputs") || told.contains("nobody notices"), "{told}");
+    }
+}
