@@ -8,7 +8,7 @@ use std::thread::{scope, sleep};
 use std::time::Duration;
 use tacit_net::{AbortFlag, Lane, Limits, Mesh, memory};
 use tacit_program::Modulus;
-use tacit_program::plan::{Builder, Domain, OpKind, Plan, Rows, To};
+use tacit_program::plan::{Builder, Domain, Layout, Local, OpKind, Plan, Rows, To};
 use tacit_session::{Agreement, OsEntropy};
 use tacit_store::{Available, Binding, Epoch, NoAgreement, Store};
 use tempfile::TempDir;
@@ -107,6 +107,57 @@ fn every_turn_of_a_section_has_ranges_of_its_own() {
     let ranges = (0..4).map(|op| demand.range(Drawer::Op(op), BITS));
     assert!(ranges.eq([0..5, 5..10, 10..15, 15..20].map(Some)));
     assert_eq!((demand.range(Drawer::Op(4), BITS), demand.counts().next()), (None, Some((BITS, 20))));
+}
+
+/// Which arm is active may be another one in each turn, so what one turn doesn't use another may.
+#[test]
+fn arms_that_are_in_what_repeats_stay_apart() {
+    // The whole branch repeats, or a branch in one of its arms, or its condition is another one after the turns.
+    for case in ["arms", "inner arms", "condition"] {
+        let mut builder = Builder::new();
+        let owner = builder.role("P0");
+        let [a, which, dst, made] = [(); 4].map(|()| builder.bits(1, 1));
+        builder.input(owner, a);
+        builder.input(owner, which);
+        let condition = Rows::one(which, 0);
+        let and = |builder: &mut Builder, region, dst| {
+            builder.in_region(region);
+            let [a, dst] = [a, dst].map(|reg| Rows::one(reg, 0));
+            builder.interact(OpKind::And { a, b: a, dst });
+            builder.in_region(0);
+        };
+        let arms = [0, 1].map(|arm| builder.region(0, condition, arm));
+        let inner = [0, 1].map(|arm| builder.region(arms[0], condition, arm));
+        let (before, turn, after) = match case {
+            "arms" => (None, arms, None),
+            "inner arms" => (Some(arms[1]), inner, None),
+            _ => (Some(arms[0]), [0; 2], Some(arms[1])),
+        };
+        before.into_iter().for_each(|region| and(&mut builder, region, dst));
+        builder.begin_section();
+        turn.into_iter().for_each(|region| and(&mut builder, region, made));
+        let copy = Local::Copy { a: made, layout: Layout::whole(&[1]), at: 0, dst: which };
+        builder.end_section(2, if case == "condition" { vec![copy] } else { Vec::new() });
+        after.into_iter().for_each(|region| and(&mut builder, region, dst));
+        builder.output(dst, To::All);
+        builder.output(made, To::All);
+        let plan = builder.finish();
+        let (counts, ranges) = ranges_of_all(&plan);
+        let all = (0..plan.op_count()).map(|op| 10 + u64::from(op)).sum();
+        assert_eq!(counts, [(BITS, all)], "{case}: {ranges:?}");
+        assert!(ranges.windows(2).all(|pair| pair[0].end == pair[1].start), "{case}: {ranges:?}");
+    }
+}
+
+/// What arms that may share draw: the counts, and every operation's range in the order of their places.
+fn ranges_of_all(plan: &Plan) -> (Vec<(SupplyKind, u64)>, Vec<Range<u64>>) {
+    let demand = Demand::of(plan, Arms::Shared, |drawer| match drawer {
+        Drawer::Op(op) => vec![(BITS, 10 + u64::from(op))],
+        _ => Vec::new(),
+    });
+    let mut ranges: Vec<Range<u64>> = demand.ranges(BITS).collect();
+    ranges.sort_by_key(|range| range.start);
+    (demand.counts().collect(), ranges)
 }
 
 #[test]
