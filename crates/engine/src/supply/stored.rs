@@ -150,7 +150,7 @@ impl StoredSupply {
     fn put_away(&mut self) -> Result<(), Error> {
         let mut shelves = self.stock.lock();
         for (_, blocks) in self.kinds.drain() {
-            shelves.store.put_away(&blocks.reserved)?;
+            shelves.store.put_away(blocks.reserved)?;
         }
         Ok(())
     }

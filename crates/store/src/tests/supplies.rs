@@ -79,8 +79,8 @@ fn shelves_are_used_up_one_by_one_under_one_key() {
             "the key is none"
         );
     }
-    store.put_away(&triples).unwrap();
-    store.put_away(&bits).unwrap();
+    store.put_away(triples).unwrap();
+    store.put_away(bits).unwrap();
     assert_eq!(next(&store, TRIPLES), [9]);
     let folder = place.store().join(A.to_string());
     let segments = |shelf| {
@@ -94,7 +94,7 @@ fn shelves_are_used_up_one_by_one_under_one_key() {
         assert_eq!(&store.read(&mut rest, index).unwrap()[..], item(TRIPLES, index));
     }
     assert!(folder.exists());
-    store.put_away(&rest).unwrap();
+    store.put_away(rest).unwrap();
     assert!(!folder.exists() && store.key(A).is_err(), "the key goes last");
 }
 
@@ -106,21 +106,41 @@ fn what_one_has_read_is_overwritten_and_what_others_reserved_is_not() {
         (0..4).map(|lane| store.reserve(run(A, TRIPLES, 10 * lane, 10)).unwrap()).collect();
     // Lanes take turns, and one reads nothing.
     for index in (0..10).rev() {
-        for (lane, reserved) in (0..).zip(&mut lanes[..3]) {
+        for (lane, reserved) in (0..3).zip(&mut lanes) {
             let at = 10 * lane + index;
             assert_eq!(&store.read(reserved, at).unwrap()[..], item(TRIPLES, at), "{at}");
             assert_eq!(store.read(reserved, at).unwrap_err(), Error::Read { epoch: A, index: at });
         }
         if index == 5 {
-            store.put_away(&lanes[3]).unwrap();
+            store.put_away(lanes.pop().unwrap()).unwrap();
         }
     }
-    for reserved in &lanes {
+    for reserved in lanes {
         store.put_away(reserved).unwrap();
     }
     let left = fs::read_dir(place.store().join(A.to_string())).unwrap();
     let left = left.map(|file| file.unwrap().file_name().into_string().unwrap());
     assert_eq!(left.filter(|name| name.starts_with("material-")).count(), 2, "the key and a bit");
+}
+
+/// Who ends first leaves what another one has reserved of the last, and the key.
+#[test]
+fn what_is_reserved_stays_until_it_is_put_away() {
+    let place = Place::with_supply(A, [4, 1]);
+    let mut store = place.create_supply().unwrap();
+    let reserve =
+        |store: &mut Store, shelf, first, count| store.reserve(run(A, shelf, first, count)).unwrap();
+    let (bits, first) = (reserve(&mut store, BITS, 0, 1), reserve(&mut store, TRIPLES, 0, 2));
+    let mut last = reserve(&mut store, TRIPLES, 2, 2);
+    for reserved in [bits, first] {
+        store.put_away(reserved).unwrap();
+        assert_eq!(&store.key(A).unwrap()[..], KEY);
+    }
+    for index in 2..4 {
+        assert_eq!(&store.read(&mut last, index).unwrap()[..], item(TRIPLES, index));
+    }
+    store.put_away(last).unwrap();
+    assert!(!place.store().join(A.to_string()).exists());
 }
 
 #[test]
@@ -210,7 +230,7 @@ impl Record {
         }
         store.pass_check(A)?;
         self.checking = None;
-        reserved.iter().try_for_each(|reserved| store.put_away(reserved))
+        reserved.into_iter().try_for_each(|reserved| store.put_away(reserved))
     }
 
     fn life(&mut self, place: &Place) -> Result<(), Error> {
