@@ -24,7 +24,7 @@ pub use demand::{Arms, Demand, Drawer, Draws};
 pub use kind::SupplyKind;
 #[doc(hidden)]
 pub use stored::read_lists;
-pub use stored::{Stock, StoredSupply, fill};
+pub use stored::{Stock, StoredSupply, SuppliedRun, fill};
 
 use crate::{Error, Material};
 use std::ops::Range;

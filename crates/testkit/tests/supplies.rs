@@ -70,9 +70,9 @@ impl Shelved {
             store.put_away(reserved)?;
         }
         drop(store);
-        let supply = Stock::new(Self::open(&folder, me, parties)).lanes(1).remove(0);
+        let (_, mut lanes) = Stock::new(Self::open(&folder, me, parties)).lanes(1)?;
         self.stores.lock().unwrap_or_else(PoisonError::into_inner).push((me, folder));
-        Ok(Box::new(supply))
+        Ok(Box::new(lanes.remove(0)))
     }
 }
 

@@ -407,7 +407,7 @@ impl Folder {
     }
 
     fn lanes(&self, lanes: u16) -> Vec<Vec<StoredSupply>> {
-        (0..2).map(|me| Stock::new(self.open(me)).lanes(lanes)).collect()
+        (0..2).map(|me| Stock::new(self.open(me)).lanes(lanes).unwrap().1).collect()
     }
 
     fn path(&self, me: usize) -> impl AsRef<Path> {
@@ -485,6 +485,31 @@ fn a_run_has_one_epoch_and_so_one_key() {
     play(folder.lanes(1), |me, _, session, mut supply| {
         supply.provide(session, &triples(40_000)).unwrap();
         draw_all(&mut supply, me, TRIPLES, 0, 100);
+    });
+}
+
+/// Else a second run could have the key while the first one's check has no verdict, or pass that for it.
+#[test]
+fn a_stock_has_one_run_at_a_time_and_each_its_epoch() {
+    let folder = Folder::new(2);
+    let demand = Arc::new(Demand::stock(&[(TRIPLES, 1)]));
+    let stocks: Vec<Stock> = (0..2).map(|me| Stock::new(folder.open(me))).collect();
+    let lanes = || stocks.iter().map(|stock| stock.lanes(1).unwrap()).collect::<Vec<_>>();
+    let first = lanes();
+    assert!(stocks.iter().all(|stock| matches!(stock.lanes(1), Err(Error::Refused(_)))));
+    let (runs, supplies): (Vec<SuppliedRun>, Vec<Vec<StoredSupply>>) = first.into_iter().unzip();
+    play(supplies, |_, _, session, mut supply| {
+        supply.provide(session, &demand).unwrap();
+        drop(supply.checks().begin(session).unwrap());
+    });
+    assert!(matches!(stocks[0].lanes(1), Err(Error::Refused(_))), "its end isn't told yet");
+    drop(runs);
+    // The next run knows nothing of the first one's epoch, and has none to destroy yet.
+    let (runs, supplies): (Vec<SuppliedRun>, Vec<Vec<StoredSupply>>) = lanes().into_iter().unzip();
+    runs[0].destroy().unwrap();
+    play(supplies, |_, _, session, mut supply| {
+        supply.provide(session, &demand).unwrap();
+        supply.checks().begin(session).unwrap().pass().unwrap();
     });
 }
 
