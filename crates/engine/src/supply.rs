@@ -19,7 +19,7 @@ mod stored;
 #[cfg(test)]
 mod tests;
 
-pub use checks::{Check, CheckScope, Journal, Turn};
+pub use checks::{Check, CheckScope, Ending, Journal, Turn};
 pub use demand::{Arms, Demand, Drawer, Draws};
 pub use kind::SupplyKind;
 #[doc(hidden)]

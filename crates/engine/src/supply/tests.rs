@@ -1,5 +1,7 @@
 //! Demands, draws, checks of several lanes, and supplies from stores, with a dealer who counts.
 
+mod failures;
+
 use super::*;
 use std::path::Path;
 use std::sync::Mutex;
@@ -262,7 +264,7 @@ fn checks(scopes: impl Fn() -> Vec<CheckScope>) -> Vec<(Vec<(u16, u64)>, usize)>
             now.fetch_sub(1, Ordering::SeqCst);
             check.pass().unwrap();
         }
-        drop(scope);
+        scope.ending().well();
         session.barrier().unwrap();
     });
     logs.into_iter().map(|(log, _, most)| (log.into_inner().unwrap(), most.into_inner())).collect()
@@ -280,20 +282,24 @@ fn lanes_that_share_a_key_check_one_after_another_in_one_order_everywhere() {
     assert!(apart.iter().any(|(_, most)| *most > 1));
 }
 
-/// A lane that fails before its turn is passed over, and one that fails in its check lets no other lane begin one.
+/// A lane that ends well before its turn is passed over, and one that fails in its check lets no other lane begin one.
 #[test]
 fn a_check_without_a_verdict_is_the_last_one() {
     for fails in [false, true] {
         let seats =
             (0..2).map(|_| CheckScope::shared(3, Box::new(super::checks::Unkept::default()))).collect();
         let ended = play(seats, |_, lane, session, scope| match lane {
-            0 => None,
+            0 => {
+                scope.ending().well();
+                None
+            }
             1 => {
                 let check = scope.begin(session).unwrap();
                 if fails {
                     drop(check);
                 } else {
                     check.pass().unwrap();
+                    scope.ending().well();
                 }
                 None
             }
@@ -445,6 +451,7 @@ fn what_is_filled_in_is_drawn_once_by_lanes_and_runs_from_whole_blocks() {
         draw_all(&mut supply, me, TRIPLES, 256 + 64 * u64::from(lane), 64);
         supply.provide(session, &demand(&[])).unwrap();
         assert!(supply.draw(Drawer::Stock, TRIPLES, 0..1).is_err());
+        supply.checks().ending().well();
     });
     // Of the next run; a crash of one party before burns what it had taken.
     drop(folder.open(1).reserve(tacit_store::Run {
@@ -524,6 +531,7 @@ fn a_check_on_stored_supplies_is_noted_and_one_without_a_verdict_destroys_them()
             let number = check.number();
             if passes {
                 check.pass()?;
+                supply.checks().ending().well();
             }
             Ok::<u64, Error>(number)
         })

@@ -1,0 +1,54 @@
+//! What a failure lets others begin, and what is drawn after it.
+
+use super::*;
+use std::sync::Barrier;
+
+/// A journal that counts the checks that were begun.
+#[derive(Clone, Default)]
+struct Begun(Arc<AtomicUsize>);
+
+impl Journal for Begun {
+    fn begin(&mut self) -> Result<u64, Error> {
+        Ok(self.0.fetch_add(1, Ordering::SeqCst) as u64)
+    }
+
+    fn pass(&mut self) -> Result<(), Error> {
+        Ok(())
+    }
+
+    fn destroy(&mut self) -> Result<(), Error> {
+        panic!("no check was without a verdict")
+    }
+}
+
+/// Whether another lane is told or not, as by one that panics.
+#[test]
+fn no_check_begins_once_a_lane_has_failed() {
+    for told in [true, false] {
+        let begun = [(); 2].map(|()| Begun::default());
+        let all = Barrier::new(4);
+        let seats = begun.iter().map(|begun| CheckScope::shared(2, Box::new(begun.clone()))).collect();
+        let ended = play(seats, |_, lane, session, scope| {
+            let mut scope = Some(scope);
+            // All are here, lanes 0 have checked, they have failed, lanes 1 have tried.
+            all.wait();
+            if lane == 0 {
+                scope.as_ref().unwrap().begin(session).unwrap().pass().unwrap();
+            }
+            all.wait();
+            match (lane, told) {
+                (0, true) => session.abort("its link is lost"),
+                (0, false) => drop(scope.take()),
+                _ => {}
+            }
+            all.wait();
+            let began = (lane == 1).then(|| scope.as_ref().unwrap().begin(session).map(Check::pass));
+            all.wait();
+            began.map(Result::unwrap_err)
+        });
+        for error in ended.into_iter().flatten().flatten() {
+            assert_eq!(matches!(error, Error::Session(_)), told, "{error}");
+        }
+        assert_eq!(begun.map(|begun| begun.0.load(Ordering::SeqCst)), [1, 1]);
+    }
+}
