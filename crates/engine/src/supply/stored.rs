@@ -237,7 +237,7 @@ fn left(demand: &Demand, kind: SupplyKind, run: Run) -> Vec<u64> {
 }
 
 /// Copies items of a block into the buffers of their parts: `at` is where in them, and how many items they are for.
-fn append(
+pub(super) fn append(
     kind: SupplyKind,
     block: &[u8],
     items: Range<u64>,
@@ -256,7 +256,8 @@ fn append(
     if out.is_empty() {
         out.extend((0..columns).map(|column| Buffer::new(parts[column % parts.len()] * count as usize)));
     }
-    if out.len() != columns {
+    let fit = |(column, out): (usize, &Buffer)| out.len() == parts[column % parts.len()] * count as usize;
+    if out.len() != columns || !out.iter().enumerate().all(fit) {
         return Err(Error::Supply(format!("blocks of {kind} have different parts")));
     }
     let mut rest = block;

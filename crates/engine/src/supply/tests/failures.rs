@@ -1,5 +1,6 @@
 //! What a failure lets others begin, and what is drawn after it.
 
+use super::stored::append;
 use super::*;
 use std::sync::Barrier;
 
@@ -50,5 +51,20 @@ fn no_check_begins_once_a_lane_has_failed() {
             assert_eq!(matches!(error, Error::Session(_)), told, "{error}");
         }
         assert_eq!(begun.map(|begun| begun.0.load(Ordering::SeqCst)), [1, 1]);
+    }
+}
+
+/// Items of a function have lengths of their own, and those of one draw the same.
+#[test]
+fn blocks_of_different_lengths_are_not_drawn_together() {
+    let function = SupplyKind::Function(1);
+    for (second, fits) in [(10, true), (20, false), (5, false), (0, false)] {
+        let mut out = Vec::new();
+        append(function, &[1; 10], 0..1, (0, 2), &mut out).unwrap();
+        let done = append(function, &vec![2; second], 0..1, (1, 2), &mut out);
+        assert_eq!(done.is_ok(), fits, "{second}");
+        if fits {
+            assert_eq!(out[0].bytes(), [[1; 10], [2; 10]].as_flattened());
+        }
     }
 }
