@@ -177,16 +177,23 @@ impl Supply for StoredSupply {
 
     fn provide(&mut self, session: &mut Session, demand: &Arc<Demand>) -> Result<(), Error> {
         let turn = self.checks.turn(session)?;
+        self.draws = Draws::default();
         self.put_away()?;
-        self.draws = Draws::new(demand.clone());
-        let reserved = if demand.is_empty() { Ok(()) } else { self.reserve(session, demand) };
+        if !demand.is_empty() {
+            self.reserve(session, demand)?;
+        }
         drop(turn);
-        reserved
+        self.draws = Draws::new(demand.clone());
+        Ok(())
     }
 
     fn draw(&mut self, drawer: Drawer, kind: SupplyKind, items: Range<u64>) -> Result<Vec<Buffer>, Error> {
         let items = self.draws.note(drawer, kind, items)?;
-        let Some(blocks) = self.kinds.get_mut(&kind) else { return Ok(Vec::new()) };
+        if items.is_empty() {
+            return Ok(Vec::new());
+        }
+        let nothing = || Error::Supply(format!("nothing is provided of {kind}"));
+        let blocks = self.kinds.get_mut(&kind).ok_or_else(nothing)?;
         let per_block = kind.per_block();
         let mut out = Vec::new();
         let mut next = items.start;

@@ -68,3 +68,22 @@ fn blocks_of_different_lengths_are_not_drawn_together() {
         }
     }
 }
+
+/// What isn't provided isn't drawn either, also not as nothing.
+#[test]
+fn nothing_is_drawn_after_supplies_did_not_suffice() {
+    let folder = Folder::new(1);
+    let demand = |count| Arc::new(Demand::stock(&[(TRIPLES, count)]));
+    play(folder.lanes(1), |_, _, session, mut supply| {
+        for provided in [false, true] {
+            if provided {
+                supply.provide(session, &demand(100)).unwrap();
+                assert!(supply.draw(Drawer::Stock, TRIPLES, 0..1).is_ok());
+            }
+            assert!(supply.provide(session, &demand(1 << 20)).is_err());
+            for items in [0..1, 2..100] {
+                assert!(matches!(supply.draw(Drawer::Stock, TRIPLES, items), Err(Error::Supply(_))));
+            }
+        }
+    });
+}
