@@ -298,7 +298,7 @@ pub(crate) fn party(
     for part in 0..endpoint.parts() {
         let (compiled, roles) = endpoint.part(part);
         let plan = compiled.plan();
-        let aborted = |cause| compiled.aborted(cause);
+        let aborted = |cause| compiled.aborted_in(part, cause);
         if part > 0 {
             let next = engine.next(plan.clone(), roles.clone());
             next.map_err(|cause| ended(aborted(cause), engine.as_mut()))?;
