@@ -143,6 +143,23 @@ fn what_is_reserved_stays_until_it_is_put_away() {
     assert!(!place.store().join(A.to_string()).exists());
 }
 
+/// Segments end where their last instance does, also if the one after it isn't there any more.
+#[test]
+fn the_last_of_a_segment_is_overwritten_after_those_of_the_next_one() {
+    let place = Place::with_supply(A, [12, 1]);
+    let segment = |first| place.store().join(A.to_string()).join(crate::index::segment(TRIPLES, first));
+    let mut store = place.create_supply().unwrap();
+    let mut reserved = store.reserve(run(A, TRIPLES, 0, 9)).unwrap();
+    assert!(segment(4).exists() && segment(9).exists());
+    for index in (4..9).chain([3]) {
+        assert_eq!(&store.read(&mut reserved, index).unwrap()[..], item(TRIPLES, index));
+    }
+    assert!(!segment(4).exists());
+    let bytes = fs::read(segment(0)).unwrap();
+    let is_there = |index| bytes.windows(item(TRIPLES, index).len()).any(|part| part == item(TRIPLES, index));
+    assert_eq!((is_there(2), is_there(3)), (true, false));
+}
+
 #[test]
 fn a_restored_copy_of_a_supply_gives_nothing_twice() {
     let place = Place::with_supply(A, [9, 9]);
