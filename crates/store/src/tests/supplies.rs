@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::*;
 use crate::files::fault::{self, Fault};
-use crate::{Overview, Reserved, Restored};
+use crate::{Overview, Reserved, Restored, Standing};
 
 const TRIPLES: u64 = 3;
 const BITS: u64 = u64::MAX;
@@ -195,6 +195,28 @@ fn a_copy_does_not_know_of_a_check_that_its_anchor_saw_begin() {
     let store = place.create_supply().unwrap();
     assert!(store.key(A).is_err() && store.available(TRIPLES).is_empty());
     assert!(!place.store().join(A.to_string()).exists());
+}
+
+#[test]
+fn an_epoch_with_a_check_under_way_is_not_shown_as_unused() {
+    let place = Place::with_supply(A, [9, 9]);
+    let shown = || {
+        let stocks = Overview::read(&place.store(), &place.anchors()).unwrap().epochs;
+        stocks.iter().map(crate::overview::Stock::standing).collect::<Vec<_>>()
+    };
+    let mut store = place.create_supply().unwrap();
+    for unused in [9, 0, 9] {
+        assert_eq!(shown(), [Standing::Unused(unused); 2]);
+        if unused > 0 {
+            store.begin_check(A).unwrap();
+        } else {
+            store.pass_check(A).unwrap();
+        }
+    }
+    drop(store);
+    assert_eq!(shown(), [Standing::Unused(0); 2]);
+    drop(place.create_supply().unwrap());
+    assert_eq!(shown(), []);
 }
 
 #[test]
