@@ -19,12 +19,12 @@ mod stored;
 #[cfg(test)]
 mod tests;
 
-pub use checks::{Check, CheckScope, Journal, Turn};
+pub use checks::{Check, CheckScope, Ending, Journal, Turn};
 pub use demand::{Arms, Demand, Drawer, Draws};
 pub use kind::SupplyKind;
 #[doc(hidden)]
 pub use stored::read_lists;
-pub use stored::{Stock, StoredSupply, fill};
+pub use stored::{Stock, StoredSupply, SuppliedRun, fill};
 
 use crate::{Error, Material};
 use std::ops::Range;

@@ -240,7 +240,8 @@ impl Shelf {
             }
             let (file, len) = files::open(&path)?;
             let start = if from > first { self.entry(from)?.offset } else { 0 };
-            let stop = if to < end { self.entry(to)?.offset } else { len };
+            // Instance `to` may have been of a segment that isn't there any more.
+            let stop = if to < end { self.entry(to - 1)?.end() } else { len };
             files::wipe(&file, &path, start, stop.min(len))?;
             self.segments.insert(first, left);
         }

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use crate::index::Shelf;
-use crate::ledger::{Contents, Ledger, WHOLE};
+use crate::ledger::{Contents, Ledger, Used, WHOLE};
 use crate::store::{JOURNAL, anchor_name};
 use crate::{Binding, Epoch, Error, Store, files};
 
@@ -28,7 +28,7 @@ pub struct Stock {
     /// Instances that it was made with.
     pub count: u64,
     /// The first that the store's journal doesn't call used; `None` if the journal doesn't know the epoch,
-    /// `u64::MAX` if it is destroyed.
+    /// `u64::MAX` if it is destroyed, or a check of it has no verdict.
     pub journal: Option<u64>,
     /// The same of the anchor.
     pub anchor: Option<u64>,
@@ -62,12 +62,15 @@ impl Overview {
         let mut epochs = Vec::new();
         for epoch in files::names(store)?.iter().filter_map(|name| Epoch::parse(name)) {
             let shelves = Shelf::all_in(&store.join(epoch.to_string()), &hash, epoch)?;
+            let whole = [&journal, &anchored].map(|contents| contents.uses.get(&(epoch, WHOLE)));
+            // Then the next opening destroys it.
+            let pending = whole.into_iter().flatten().copied().fold(Used::default(), Used::or).pending();
             for (shelf, found) in shelves.iter().filter(|(shelf, _)| !binding.is_supply() || **shelf != WHOLE)
             {
                 let next = |contents: &Contents| {
                     let whole = contents.uses.get(&(epoch, WHOLE))?.next;
                     let own = contents.uses.get(&(epoch, *shelf)).map_or(0, |used| used.next);
-                    Some(own.max(whole))
+                    Some(if pending { Used::DESTROYED } else { own.max(whole) })
                 };
                 let (journal, anchor) = (next(&journal), next(&anchored));
                 epochs.push(Stock { epoch, shelf: *shelf, count: found.count(), journal, anchor });

@@ -42,6 +42,8 @@ pub struct Store {
     uses: Uses,
     /// Epochs with unused material.
     epochs: BTreeMap<Epoch, Shelves>,
+    /// How many reservations of an epoch aren't put away, if any: so long it stays.
+    reserved: BTreeMap<Epoch, u64>,
     restored: Vec<Restored>,
     /// Whether journal and anchor are known to be on disk as they should be.
     sound: bool,
@@ -210,6 +212,7 @@ impl Store {
         };
         self.note((epoch, shelf), Used { next: end, ..used })?;
         self.burn((epoch, shelf), used.next, first)?;
+        *self.reserved.entry(epoch).or_default() += 1;
         Ok(Reserved::new(run))
     }
 
@@ -230,13 +233,25 @@ impl Store {
         material
     }
 
-    /// Overwrites what was reserved and not read, and removes the epoch if nothing of it is left. What isn't put away is
-    /// overwritten when the store is opened next; it is used either way.
+    /// Overwrites what was reserved and not read, and removes the epoch if nothing of it is left, here or in another
+    /// reservation. What isn't put away is overwritten when the store is opened next; it is used either way.
     ///
     /// # Errors
     /// [`Error::File`].
-    pub fn put_away(&mut self, reserved: &Reserved) -> Result<(), Error> {
+    #[expect(clippy::needless_pass_by_value, reason = "it is put away once")]
+    pub fn put_away(&mut self, reserved: Reserved) -> Result<(), Error> {
+        self.release(&reserved)
+    }
+
+    /// As [`Self::put_away`], once for each reservation.
+    pub(crate) fn release(&mut self, reserved: &Reserved) -> Result<(), Error> {
         let Run { epoch, shelf, .. } = reserved.run();
+        if let Some(others) = self.reserved.get_mut(&epoch) {
+            *others -= 1;
+            if *others == 0 {
+                self.reserved.remove(&epoch);
+            }
+        }
         for unread in reserved.unread() {
             self.burn((epoch, shelf), unread.start, unread.end)?;
         }
@@ -353,6 +368,7 @@ impl Store {
             anchor: Ledger::open(anchors, &anchor_name, &hash, anchor.as_ref(), &uses)?,
             uses,
             epochs: BTreeMap::new(),
+            reserved: BTreeMap::new(),
             restored,
             sound: true,
             _locks: [lock, anchor_lock],
@@ -424,8 +440,11 @@ impl Store {
         }
     }
 
-    /// Removes an epoch of which all is used, but for its key.
+    /// Removes an epoch of which all is used, but for its key, and nothing reserved is still to be read.
     fn remove_used_up(&mut self, epoch: Epoch) -> Result<(), Error> {
+        if self.reserved.contains_key(&epoch) {
+            return Ok(());
+        }
         let Some(shelves) = self.epochs.get(&epoch) else { return Ok(()) };
         let mut counted = shelves.iter().filter(|(shelf, _)| !self.is_supply || **shelf != WHOLE);
         if counted.any(|(shelf, found)| self.used(epoch, *shelf).next < found.count()) {

@@ -87,6 +87,6 @@ impl ExactSizeIterator for Taken<'_> {}
 impl Drop for Taken<'_> {
     fn drop(&mut self) {
         // What can't be overwritten now is when the store is opened next; it is used either way.
-        let _ = self.store.put_away(&self.reserved);
+        let _ = self.store.release(&self.reserved);
     }
 }

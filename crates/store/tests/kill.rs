@@ -92,7 +92,7 @@ fn take_both(store: &mut Store, run: Run, record: &mut File) {
     note(record, &format!("check {}/{number}", run.epoch));
     store.pass_check(run.epoch).expect("a check is under way");
     note(record, &format!("passed {}", run.epoch));
-    for reserved in &reserved {
+    for reserved in reserved {
         store.put_away(reserved).expect("it can be put away");
     }
 }

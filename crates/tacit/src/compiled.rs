@@ -241,6 +241,17 @@ impl Compiled {
         }
     }
 
+    /// As [`Self::aborted`], in a part of a stream: after the first one what others learnt of the parts before can't be taken
+    /// back, whatever is missing now.
+    pub(crate) fn aborted_in(&self, part: u64, cause: tacit_engine::Error) -> Error {
+        match cause {
+            cause @ tacit_engine::Error::NoMaterial(_) if part > 0 => {
+                Error::Aborted { lane: None, at: None, attempt: false, cause }
+            }
+            cause => self.aborted(cause),
+        }
+    }
+
     /// Holds a debug run's outputs against the clear ones, in the order of the program.
     pub(crate) fn compare(&self, values: &[Value], outputs: &[Option<Clear>]) -> Result<(), Error> {
         self.check_count(values.len())?;

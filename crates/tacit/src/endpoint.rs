@@ -284,17 +284,21 @@ pub(crate) fn party(
         }
         error
     };
+    let mut ending = None;
     let given = match source {
         Source::InRun => Ok(()),
         Source::Material(material) => engine.load(material),
-        Source::Supply(supply) => engine.supply(supply),
+        Source::Supply(supply) => {
+            ending = Some(supply.checks().ending());
+            engine.supply(supply)
+        }
     };
     given.map_err(|cause| ended(aborted(cause), engine.as_mut()))?;
     let mut rounds = 0;
     for part in 0..endpoint.parts() {
         let (compiled, roles) = endpoint.part(part);
         let plan = compiled.plan();
-        let aborted = |cause| compiled.aborted(cause);
+        let aborted = |cause| compiled.aborted_in(part, cause);
         if part > 0 {
             let next = engine.next(plan.clone(), roles.clone());
             next.map_err(|cause| ended(aborted(cause), engine.as_mut()))?;
@@ -307,6 +311,10 @@ pub(crate) fn party(
         })?;
         rounds += outcome.rounds;
         feed.outputs(part, outcome.outputs).map_err(|error| ended(error, engine.as_mut()))?;
+    }
+    // Other lanes go on.
+    if let Some(ending) = ending {
+        ending.well();
     }
     let traffic = match engine.session() {
         Some(session) => Traffic::of(session.mesh()).map_err(|error| aborted(error.into()))?,

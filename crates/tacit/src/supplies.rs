@@ -112,7 +112,7 @@ fn agreement(protocol: &dyn Protocol, parties: &[String], wanted: &[(SupplyKind,
 ///
 /// # Errors
 /// As [`play_lanes`](crate::play_lanes); [`Error::NoMaterial`] if the parties have too little in common, and
-/// [`Error::Refused`] before anything is sent if the stock is for something else.
+/// [`Error::Refused`] before anything is sent if the stock is for something else, or another run draws from it.
 pub fn play_lanes_supplied(strands: Vec<Strand<'_>>, stock: &Stock) -> Result<Vec<(u64, Traffic)>, Error> {
     let bound = |strand: &Strand<'_>| {
         let (endpoint, me) = (strand.endpoint, strand.mesh.me());
@@ -122,10 +122,11 @@ pub fn play_lanes_supplied(strands: Vec<Strand<'_>>, stock: &Stock) -> Result<Ve
         return Err(other());
     }
     let lanes = crate::lanes::lane_count(strands.len())?;
-    let supplies = stock.lanes(lanes).into_iter().map(|supply| Source::Supply(Box::new(supply)));
+    let (run, supplies) = stock.lanes(lanes).map_err(|refused| Error::Refused(refused.to_string()))?;
+    let supplies = supplies.into_iter().map(|supply| Source::Supply(Box::new(supply)));
     match play_each(strands.into_iter().zip(supplies).collect()) {
         // Pass or fail tells a bit of what was checked; nobody may ask again.
-        Err(failed) if failed.is_failed_check() => match stock.destroy() {
+        Err(failed) if failed.is_failed_check() => match run.destroy() {
             Ok(()) => Err(failed),
             Err(cause) => Err(Error::NotDestroyed { failed: Box::new(failed), cause }),
         },

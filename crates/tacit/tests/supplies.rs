@@ -189,6 +189,29 @@ fn lanes_of_different_programs_draw_from_one_epoch_until_it_is_used_up() {
     assert!(run(&programs, [None, None]).into_iter().all(|ended| ended.is_ok()));
 }
 
+/// Others have learnt what its first parts told.
+#[test]
+fn a_stream_that_runs_out_of_supplies_is_aborted() {
+    let folder = Folder::new();
+    folder.fill();
+    let ended = together(1, |me, mut meshes| {
+        let endpoint = Endpoint::new(&program(false), &MACS, parties(), Vec::new()).unwrap();
+        let endpoint = endpoint.repeated(100, None, 100).unwrap();
+        let own = endpoint.compiled.encode(me, &ints(INPUTS[me].to_vec())).unwrap();
+        let inputs = (0..2).map(|party| (party == me).then(|| own.clone())).collect();
+        let (mut values, mut observer) = (Values { inputs, outputs: Vec::new() }, Unobserved);
+        let (mesh, feed) = (meshes.remove(0), &mut values);
+        let strand = Strand { endpoint: &endpoint, mesh, feed, observer: &mut observer };
+        let error = play_lanes_supplied(vec![strand], &folder.stock(&MACS, me)).unwrap_err();
+        assert!(!values.outputs.is_empty());
+        error
+    });
+    for error in ended {
+        let is_out = matches!(&error, Error::Aborted { cause: tacit::engine::Error::NoMaterial(_), .. });
+        assert!(is_out && error.is_abort(), "{error}");
+    }
+}
+
 #[test]
 fn all_draw_from_stores_or_none_does_and_each_from_its_own() {
     let folder = Folder::new();

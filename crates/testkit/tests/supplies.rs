@@ -67,12 +67,12 @@ impl Shelved {
         for (kind, _) in &wanted {
             let run = Run { epoch, shelf: kind.code(), first: 0, instances: 1 + me as u64 % 2 };
             let reserved = store.reserve(run)?;
-            store.put_away(&reserved)?;
+            store.put_away(reserved)?;
         }
         drop(store);
-        let supply = Stock::new(Self::open(&folder, me, parties)).lanes(1).remove(0);
+        let (_, mut lanes) = Stock::new(Self::open(&folder, me, parties)).lanes(1)?;
         self.stores.lock().unwrap_or_else(PoisonError::into_inner).push((me, folder));
-        Ok(Box::new(supply))
+        Ok(Box::new(lanes.remove(0)))
     }
 }
 

@@ -3,8 +3,10 @@
 //! Under one MAC key no two checks may be under way at once: what one opens would tell how to pass the other ("Rushing at
 //! SPDZ", S&P 2025). So lanes that share a key take turns, and all parties' lanes in the same order; else one party could
 //! hold the key for lane 0 and another for lane 1, and both wait for ever. The order follows from the plans alone: every
-//! lane's first turn by the lanes' numbers, then every lane's second, and so on, and a lane that has ended is passed over.
-//! Turns of a lane come in the order of its plan, so the first turn that isn't taken is one that its lane is able to take.
+//! lane's first turn by the lanes' numbers, then every lane's second, and so on, and a lane that has ended well is passed
+//! over. Turns of a lane come in the order of its plan, so the first turn that isn't taken is one that its lane is able to
+//! take. A lane that ends otherwise takes the others with it, and no check begins any more: one that began would have no
+//! verdict, and destroy the key.
 
 use crate::Error;
 use std::fmt;
@@ -44,17 +46,20 @@ impl Journal for Unkept {
     }
 }
 
-/// The checks on one key, as one lane sees them. When it is dropped, the lane has no further turn.
+/// The checks on one key, as one lane sees them. If it is dropped before the lane has ended well ([`Self::ending`]), no lane
+/// has a further turn.
 pub struct CheckScope {
     shared: Arc<Mutex<Shared>>,
     lane: usize,
 }
 
 struct Shared {
-    /// Turns that each lane has had; `None` once it has ended.
+    /// Turns that each lane has had; `None` once it has ended well.
     turns: Vec<Option<u64>>,
     /// Whether a turn is taken.
     taken: bool,
+    /// Whether a lane ended otherwise.
+    failed: bool,
     /// Whether a check had no verdict, or a bad one.
     destroyed: bool,
     journal: Box<dyn Journal>,
@@ -75,6 +80,7 @@ impl CheckScope {
         let shared = Shared {
             turns: vec![Some(0)],
             taken: false,
+            failed: false,
             destroyed: false,
             journal: Box::new(Unkept::default()),
         };
@@ -84,7 +90,7 @@ impl CheckScope {
     /// That of each of some lanes which share a key.
     pub fn shared(lanes: u16, journal: Box<dyn Journal>) -> Vec<Self> {
         let turns = vec![Some(0); lanes.into()];
-        let shared = Shared { turns, taken: false, destroyed: false, journal };
+        let shared = Shared { turns, taken: false, failed: false, destroyed: false, journal };
         let shared = Arc::new(Mutex::new(shared));
         (0..lanes.into()).map(|lane| Self { shared: shared.clone(), lane }).collect()
     }
@@ -93,13 +99,18 @@ impl CheckScope {
     /// points.
     ///
     /// # Errors
-    /// [`Error::Supply`] if a check under the key had no verdict or a bad one; the session's, if it ends meanwhile.
+    /// The session's, if it has ended or ends meanwhile, by another lane too; [`Error::Supply`] if a check under the key had
+    /// no verdict or a bad one, or a lane is gone that hasn't ended well.
     pub fn turn(&self, session: &mut Session) -> Result<Turn, Error> {
         loop {
+            session.mesh().tick()?;
             {
                 let mut shared = lock(&self.shared);
                 if shared.destroyed {
                     return Err(destroyed());
+                }
+                if shared.failed || shared.turns[self.lane].is_none() {
+                    return Err(Error::Supply("a lane that shares the key has ended".to_owned()));
                 }
                 if shared.is_next(self.lane) {
                     shared.taken = true;
@@ -119,17 +130,36 @@ impl CheckScope {
         let number = lock(&self.shared).journal.begin()?;
         Ok(Check { turn, number, passed: false })
     }
+
+    /// For whoever plays the lane, to say that it has ended well.
+    pub fn ending(&self) -> Ending {
+        Ending { shared: self.shared.clone(), lane: self.lane }
+    }
 }
 
 impl Drop for CheckScope {
     fn drop(&mut self) {
-        lock(&self.shared).turns[self.lane] = None;
+        let mut shared = lock(&self.shared);
+        shared.failed |= shared.turns[self.lane].is_some();
     }
 }
 
 impl fmt::Debug for CheckScope {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("CheckScope").field("lane", &self.lane).finish_non_exhaustive()
+    }
+}
+
+/// How a lane tells the others that it has ended well.
+pub struct Ending {
+    shared: Arc<Mutex<Shared>>,
+    lane: usize,
+}
+
+impl Ending {
+    /// The lane takes no further turn, and is passed over.
+    pub fn well(self) {
+        lock(&self.shared).turns[self.lane] = None;
     }
 }
 

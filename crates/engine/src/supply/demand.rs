@@ -2,10 +2,10 @@
 
 use super::SupplyKind;
 use crate::Error;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::ops::Range;
 use std::sync::Arc;
-use tacit_program::plan::{Plan, Rows};
+use tacit_program::plan::{Local, Plan, Reg, Rows, Section};
 
 /// What draws: it has one range of each kind, and draws every item of it once or never.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -30,7 +30,8 @@ pub enum Arms {
     /// # Security
     /// All arms are executed, whichever is active. So this is only for a protocol that in an inactive arm sends nothing that
     /// an item masks: two values under one item show their difference. It holds for branches with one condition for all
-    /// columns; where each column has its own, other columns may be active in either arm, and ranges stay apart.
+    /// columns; where each column has its own, other columns may be active in either arm, and ranges stay apart. So they do
+    /// in what repeats, where another arm may be active in each turn.
     Shared,
 }
 
@@ -118,9 +119,11 @@ impl Layout {
         let count = plan.regions.len() + 1;
         let mut counted: Vec<usize> = vec![0; count];
         let mut branches: Vec<Vec<Branch>> = (0..count).map(|_| Vec::new()).collect();
+        let changing = changing(plan);
         for (index, region) in (1..).zip(&plan.regions) {
             let parent = counted[region.parent as usize];
-            if arms == Arms::Apart || plan.register(region.condition.reg).cols != 1 {
+            let is_apart = arms == Arms::Apart || changing[index];
+            if is_apart || plan.register(region.condition.reg).cols != 1 {
                 counted[index] = parent;
                 continue;
             }
@@ -165,6 +168,26 @@ impl Layout {
         }
         (std::mem::take(&mut sizes[0]), starts)
     }
+}
+
+/// The regions, by number, that may be active in one turn of a section and not in another: those with an operation in a
+/// section or a condition that turns write, and all around them.
+fn changing(plan: &Plan) -> Vec<bool> {
+    let mut changing = vec![false; plan.regions.len() + 1];
+    for (op, _, times) in plan.counted_ops() {
+        changing[op.region as usize] |= times > 1;
+    }
+    let copies = |section: &Section| {
+        let slices = section.slices.iter().map(|slice| &slice.step);
+        section.carry.iter().chain(slices).map(Local::writes).collect::<Vec<_>>()
+    };
+    let written: HashSet<Reg> = plan.sections.iter().flat_map(copies).collect();
+    // A region comes after the one that it stands in.
+    for (index, region) in (1..changing.len()).zip(&plan.regions).rev() {
+        changing[index] |= written.contains(&region.condition.reg);
+        changing[region.parent as usize] |= changing[index];
+    }
+    changing
 }
 
 impl Branch {

@@ -7,7 +7,7 @@ use super::{CheckScope, Demand, Drawer, Draws, Journal, Supply, SupplyKind};
 use crate::{Error, Material};
 use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 use tacit_kernel::Buffer;
 use tacit_session::{At, Error as SessionError, Session, step};
 use tacit_store::{
@@ -18,20 +18,20 @@ use tacit_store::{
 /// Items of a kind that are made at a time where a store is filled.
 const FILLED_AT_ONCE: u64 = 1 << 16;
 
-/// A store of supplies, as the lanes of runs share it.
+/// A store of supplies, which one run at a time draws from.
 #[derive(Clone)]
 pub struct Stock(Arc<Mutex<Shelves>>);
 
 struct Shelves {
     store: Store,
-    /// What the run draws from, once the parties have agreed.
-    epoch: Option<Epoch>,
+    /// The run that draws, as long as it lives.
+    run: Weak<OnceLock<Epoch>>,
 }
 
 impl Stock {
     /// Takes a store that was opened for supplies.
     pub fn new(store: Store) -> Self {
-        Self(Arc::new(Mutex::new(Shelves { store, epoch: None })))
+        Self(Arc::new(Mutex::new(Shelves { store, run: Weak::new() })))
     }
 
     /// Whether its supplies are good for this.
@@ -39,24 +39,24 @@ impl Stock {
         self.lock().store.is_for(binding)
     }
 
-    /// The supplies of the lanes of a run, of which there is one at a time.
-    pub fn lanes(&self, count: u16) -> Vec<StoredSupply> {
-        self.lock().epoch = None;
-        let scopes = CheckScope::shared(count, Box::new(self.clone()));
-        let lane = |checks| {
-            let (stock, draws) = (self.clone(), Draws::default());
-            StoredSupply { stock, checks, draws, kinds: HashMap::new() }
-        };
-        scopes.into_iter().map(lane).collect()
-    }
-
-    /// Destroys the epoch that the run draws from, if the parties had agreed on one: for after any check that failed.
+    /// Begins a run of so many lanes, and gives each its supply. It lasts until both it and all its supplies are dropped.
     ///
     /// # Errors
-    /// If it isn't noted, or not overwritten.
-    pub fn destroy(&self) -> Result<(), tacit_store::Error> {
+    /// [`Error::Refused`] while another run lasts.
+    pub fn lanes(&self, count: u16) -> Result<(SuppliedRun, Vec<StoredSupply>), Error> {
+        let run = SuppliedRun { stock: self.clone(), epoch: Arc::default() };
         let mut shelves = self.lock();
-        shelves.epoch.map_or(Ok(()), |epoch| shelves.store.destroy(epoch))
+        if shelves.run.strong_count() > 0 {
+            return Err(Error::Refused("another run draws from this store; one at a time".to_owned()));
+        }
+        shelves.run = Arc::downgrade(&run.epoch);
+        let scopes = CheckScope::shared(count, Box::new(run.clone()));
+        let lane = |checks| {
+            let (run, draws) = (run.clone(), Draws::default());
+            StoredSupply { run, checks, draws, kinds: HashMap::new() }
+        };
+        let lanes = scopes.into_iter().map(lane).collect();
+        Ok((run, lanes))
     }
 
     fn lock(&self) -> MutexGuard<'_, Shelves> {
@@ -64,23 +64,36 @@ impl Stock {
     }
 }
 
-impl Shelves {
+/// A run that draws from a stock, all its lanes from one epoch.
+#[derive(Clone)]
+pub struct SuppliedRun {
+    stock: Stock,
+    /// Which epoch, once the parties have agreed.
+    epoch: Arc<OnceLock<Epoch>>,
+}
+
+impl SuppliedRun {
+    /// Destroys the epoch that the run draws from, if the parties had agreed on one: for after any check that failed.
+    ///
+    /// # Errors
+    /// If it isn't noted, or not overwritten.
+    pub fn destroy(&self) -> Result<(), tacit_store::Error> {
+        self.epoch.get().map_or(Ok(()), |epoch| self.stock.lock().store.destroy(*epoch))
+    }
+
     fn epoch(&self) -> Result<Epoch, Error> {
-        self.epoch.ok_or_else(|| Error::Supply("no epoch of supplies is agreed on yet".to_owned()))
+        let epoch = self.epoch.get().copied();
+        epoch.ok_or_else(|| Error::Supply("no epoch of supplies is agreed on yet".to_owned()))
     }
 }
 
-impl Journal for Stock {
+impl Journal for SuppliedRun {
     fn begin(&mut self) -> Result<u64, Error> {
-        let mut shelves = self.lock();
-        let epoch = shelves.epoch()?;
-        Ok(shelves.store.begin_check(epoch)?)
+        Ok(self.stock.lock().store.begin_check(self.epoch()?)?)
     }
 
     fn pass(&mut self) -> Result<(), Error> {
-        let mut shelves = self.lock();
-        let epoch = shelves.epoch()?;
-        Ok(shelves.store.pass_check(epoch)?)
+        Ok(self.stock.lock().store.pass_check(self.epoch()?)?)
     }
 
     fn destroy(&mut self) -> Result<(), Error> {
@@ -91,7 +104,7 @@ impl Journal for Stock {
 /// The supply of one lane, from a store that all lanes of a run draw from. They take what they need by turns, in the same
 /// order at all parties, from one epoch, and share its key.
 pub struct StoredSupply {
-    stock: Stock,
+    run: SuppliedRun,
     checks: CheckScope,
     draws: Draws,
     /// What was reserved for the plan that runs.
@@ -125,9 +138,9 @@ impl StoredSupply {
             let _ = session.barrier();
         })?;
         // Not before: other lanes draw meanwhile, and have to serve their links.
-        let mut shelves = self.stock.lock();
+        let mut shelves = self.run.stock.lock();
         for ((kind, _), run) in wanted.iter().zip(runs) {
-            shelves.epoch = Some(run.epoch);
+            self.run.epoch.get_or_init(|| run.epoch);
             let reserved = shelves.store.reserve(run)?;
             let left = left(demand, *kind, run);
             self.kinds.insert(*kind, Blocks { reserved, left, read: BTreeMap::new() });
@@ -137,10 +150,10 @@ impl StoredSupply {
 
     /// What this party has on each shelf, of the epoch if there is one already.
     fn available(&self, wanted: &[(SupplyKind, u64)]) -> Vec<Vec<Available>> {
-        let shelves = self.stock.lock();
+        let (shelves, agreed) = (self.run.stock.lock(), self.run.epoch.get());
         let list = |(kind, _): &(SupplyKind, u64)| {
             let mut list = shelves.store.available(kind.code());
-            list.retain(|own| shelves.epoch.is_none_or(|epoch| own.epoch == epoch));
+            list.retain(|own| agreed.is_none_or(|epoch| own.epoch == *epoch));
             list
         };
         wanted.iter().map(list).collect()
@@ -148,9 +161,9 @@ impl StoredSupply {
 
     /// Overwrites what wasn't drawn.
     fn put_away(&mut self) -> Result<(), Error> {
-        let mut shelves = self.stock.lock();
+        let mut shelves = self.run.stock.lock();
         for (_, blocks) in self.kinds.drain() {
-            shelves.store.put_away(&blocks.reserved)?;
+            shelves.store.put_away(blocks.reserved)?;
         }
         Ok(())
     }
@@ -158,22 +171,29 @@ impl StoredSupply {
 
 impl Supply for StoredSupply {
     fn key(&mut self) -> Result<Material, Error> {
-        let shelves = self.stock.lock();
-        Ok(Material::of_bytes(&shelves.store.key(shelves.epoch()?)?))
+        let epoch = self.run.epoch()?;
+        Ok(Material::of_bytes(&self.run.stock.lock().store.key(epoch)?))
     }
 
     fn provide(&mut self, session: &mut Session, demand: &Arc<Demand>) -> Result<(), Error> {
         let turn = self.checks.turn(session)?;
+        self.draws = Draws::default();
         self.put_away()?;
-        self.draws = Draws::new(demand.clone());
-        let reserved = if demand.is_empty() { Ok(()) } else { self.reserve(session, demand) };
+        if !demand.is_empty() {
+            self.reserve(session, demand)?;
+        }
         drop(turn);
-        reserved
+        self.draws = Draws::new(demand.clone());
+        Ok(())
     }
 
     fn draw(&mut self, drawer: Drawer, kind: SupplyKind, items: Range<u64>) -> Result<Vec<Buffer>, Error> {
         let items = self.draws.note(drawer, kind, items)?;
-        let Some(blocks) = self.kinds.get_mut(&kind) else { return Ok(Vec::new()) };
+        if items.is_empty() {
+            return Ok(Vec::new());
+        }
+        let nothing = || Error::Supply(format!("nothing is provided of {kind}"));
+        let blocks = self.kinds.get_mut(&kind).ok_or_else(nothing)?;
         let per_block = kind.per_block();
         let mut out = Vec::new();
         let mut next = items.start;
@@ -183,7 +203,7 @@ impl Supply for StoredSupply {
                 stored
             } else {
                 let index = blocks.reserved.run().first + block;
-                self.stock.lock().store.read(&mut blocks.reserved, index)?
+                self.run.stock.lock().store.read(&mut blocks.reserved, index)?
             };
             let within = next - block * per_block..end - block * per_block;
             append(kind, &stored, within, (next - items.start, items.end - items.start), &mut out)?;
@@ -224,7 +244,7 @@ fn left(demand: &Demand, kind: SupplyKind, run: Run) -> Vec<u64> {
 }
 
 /// Copies items of a block into the buffers of their parts: `at` is where in them, and how many items they are for.
-fn append(
+pub(super) fn append(
     kind: SupplyKind,
     block: &[u8],
     items: Range<u64>,
@@ -243,7 +263,8 @@ fn append(
     if out.is_empty() {
         out.extend((0..columns).map(|column| Buffer::new(parts[column % parts.len()] * count as usize)));
     }
-    if out.len() != columns {
+    let fit = |(column, out): (usize, &Buffer)| out.len() == parts[column % parts.len()] * count as usize;
+    if out.len() != columns || !out.iter().enumerate().all(fit) {
         return Err(Error::Supply(format!("blocks of {kind} have different parts")));
     }
     let mut rest = block;

@@ -1,5 +1,7 @@
 //! Demands, draws, checks of several lanes, and supplies from stores, with a dealer who counts.
 
+mod failures;
+
 use super::*;
 use std::path::Path;
 use std::sync::Mutex;
@@ -8,7 +10,7 @@ use std::thread::{scope, sleep};
 use std::time::Duration;
 use tacit_net::{AbortFlag, Lane, Limits, Mesh, memory};
 use tacit_program::Modulus;
-use tacit_program::plan::{Builder, Domain, OpKind, Plan, Rows, To};
+use tacit_program::plan::{Builder, Domain, Layout, Local, OpKind, Plan, Rows, To};
 use tacit_session::{Agreement, OsEntropy};
 use tacit_store::{Available, Binding, Epoch, NoAgreement, Store};
 use tempfile::TempDir;
@@ -107,6 +109,57 @@ fn every_turn_of_a_section_has_ranges_of_its_own() {
     let ranges = (0..4).map(|op| demand.range(Drawer::Op(op), BITS));
     assert!(ranges.eq([0..5, 5..10, 10..15, 15..20].map(Some)));
     assert_eq!((demand.range(Drawer::Op(4), BITS), demand.counts().next()), (None, Some((BITS, 20))));
+}
+
+/// Which arm is active may be another one in each turn, so what one turn doesn't use another may.
+#[test]
+fn arms_that_are_in_what_repeats_stay_apart() {
+    // The whole branch repeats, or a branch in one of its arms, or its condition is another one after the turns.
+    for case in ["arms", "inner arms", "condition"] {
+        let mut builder = Builder::new();
+        let owner = builder.role("P0");
+        let [a, which, dst, made] = [(); 4].map(|()| builder.bits(1, 1));
+        builder.input(owner, a);
+        builder.input(owner, which);
+        let condition = Rows::one(which, 0);
+        let and = |builder: &mut Builder, region, dst| {
+            builder.in_region(region);
+            let [a, dst] = [a, dst].map(|reg| Rows::one(reg, 0));
+            builder.interact(OpKind::And { a, b: a, dst });
+            builder.in_region(0);
+        };
+        let arms = [0, 1].map(|arm| builder.region(0, condition, arm));
+        let inner = [0, 1].map(|arm| builder.region(arms[0], condition, arm));
+        let (before, turn, after) = match case {
+            "arms" => (None, arms, None),
+            "inner arms" => (Some(arms[1]), inner, None),
+            _ => (Some(arms[0]), [0; 2], Some(arms[1])),
+        };
+        before.into_iter().for_each(|region| and(&mut builder, region, dst));
+        builder.begin_section();
+        turn.into_iter().for_each(|region| and(&mut builder, region, made));
+        let copy = Local::Copy { a: made, layout: Layout::whole(&[1]), at: 0, dst: which };
+        builder.end_section(2, if case == "condition" { vec![copy] } else { Vec::new() });
+        after.into_iter().for_each(|region| and(&mut builder, region, dst));
+        builder.output(dst, To::All);
+        builder.output(made, To::All);
+        let plan = builder.finish();
+        let (counts, ranges) = ranges_of_all(&plan);
+        let all = (0..plan.op_count()).map(|op| 10 + u64::from(op)).sum();
+        assert_eq!(counts, [(BITS, all)], "{case}: {ranges:?}");
+        assert!(ranges.windows(2).all(|pair| pair[0].end == pair[1].start), "{case}: {ranges:?}");
+    }
+}
+
+/// What arms that may share draw: the counts, and every operation's range in the order of their places.
+fn ranges_of_all(plan: &Plan) -> (Vec<(SupplyKind, u64)>, Vec<Range<u64>>) {
+    let demand = Demand::of(plan, Arms::Shared, |drawer| match drawer {
+        Drawer::Op(op) => vec![(BITS, 10 + u64::from(op))],
+        _ => Vec::new(),
+    });
+    let mut ranges: Vec<Range<u64>> = demand.ranges(BITS).collect();
+    ranges.sort_by_key(|range| range.start);
+    (demand.counts().collect(), ranges)
 }
 
 #[test]
@@ -211,7 +264,7 @@ fn checks(scopes: impl Fn() -> Vec<CheckScope>) -> Vec<(Vec<(u16, u64)>, usize)>
             now.fetch_sub(1, Ordering::SeqCst);
             check.pass().unwrap();
         }
-        drop(scope);
+        scope.ending().well();
         session.barrier().unwrap();
     });
     logs.into_iter().map(|(log, _, most)| (log.into_inner().unwrap(), most.into_inner())).collect()
@@ -229,20 +282,24 @@ fn lanes_that_share_a_key_check_one_after_another_in_one_order_everywhere() {
     assert!(apart.iter().any(|(_, most)| *most > 1));
 }
 
-/// A lane that fails before its turn is passed over, and one that fails in its check lets no other lane begin one.
+/// A lane that ends well before its turn is passed over, and one that fails in its check lets no other lane begin one.
 #[test]
 fn a_check_without_a_verdict_is_the_last_one() {
     for fails in [false, true] {
         let seats =
             (0..2).map(|_| CheckScope::shared(3, Box::new(super::checks::Unkept::default()))).collect();
         let ended = play(seats, |_, lane, session, scope| match lane {
-            0 => None,
+            0 => {
+                scope.ending().well();
+                None
+            }
             1 => {
                 let check = scope.begin(session).unwrap();
                 if fails {
                     drop(check);
                 } else {
                     check.pass().unwrap();
+                    scope.ending().well();
                 }
                 None
             }
@@ -356,7 +413,7 @@ impl Folder {
     }
 
     fn lanes(&self, lanes: u16) -> Vec<Vec<StoredSupply>> {
-        (0..2).map(|me| Stock::new(self.open(me)).lanes(lanes)).collect()
+        (0..2).map(|me| Stock::new(self.open(me)).lanes(lanes).unwrap().1).collect()
     }
 
     fn path(&self, me: usize) -> impl AsRef<Path> {
@@ -394,6 +451,7 @@ fn what_is_filled_in_is_drawn_once_by_lanes_and_runs_from_whole_blocks() {
         draw_all(&mut supply, me, TRIPLES, 256 + 64 * u64::from(lane), 64);
         supply.provide(session, &demand(&[])).unwrap();
         assert!(supply.draw(Drawer::Stock, TRIPLES, 0..1).is_err());
+        supply.checks().ending().well();
     });
     // Of the next run; a crash of one party before burns what it had taken.
     drop(folder.open(1).reserve(tacit_store::Run {
@@ -437,6 +495,31 @@ fn a_run_has_one_epoch_and_so_one_key() {
     });
 }
 
+/// Else a second run could have the key while the first one's check has no verdict, or pass that for it.
+#[test]
+fn a_stock_has_one_run_at_a_time_and_each_its_epoch() {
+    let folder = Folder::new(2);
+    let demand = Arc::new(Demand::stock(&[(TRIPLES, 1)]));
+    let stocks: Vec<Stock> = (0..2).map(|me| Stock::new(folder.open(me))).collect();
+    let lanes = || stocks.iter().map(|stock| stock.lanes(1).unwrap()).collect::<Vec<_>>();
+    let first = lanes();
+    assert!(stocks.iter().all(|stock| matches!(stock.lanes(1), Err(Error::Refused(_)))));
+    let (runs, supplies): (Vec<SuppliedRun>, Vec<Vec<StoredSupply>>) = first.into_iter().unzip();
+    play(supplies, |_, _, session, mut supply| {
+        supply.provide(session, &demand).unwrap();
+        drop(supply.checks().begin(session).unwrap());
+    });
+    assert!(matches!(stocks[0].lanes(1), Err(Error::Refused(_))), "its end isn't told yet");
+    drop(runs);
+    // The next run knows nothing of the first one's epoch, and has none to destroy yet.
+    let (runs, supplies): (Vec<SuppliedRun>, Vec<Vec<StoredSupply>>) = lanes().into_iter().unzip();
+    runs[0].destroy().unwrap();
+    play(supplies, |_, _, session, mut supply| {
+        supply.provide(session, &demand).unwrap();
+        supply.checks().begin(session).unwrap().pass().unwrap();
+    });
+}
+
 #[test]
 fn a_check_on_stored_supplies_is_noted_and_one_without_a_verdict_destroys_them() {
     let folder = Folder::new(1);
@@ -448,6 +531,7 @@ fn a_check_on_stored_supplies_is_noted_and_one_without_a_verdict_destroys_them()
             let number = check.number();
             if passes {
                 check.pass()?;
+                supply.checks().ending().well();
             }
             Ok::<u64, Error>(number)
         })

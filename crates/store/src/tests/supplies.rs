@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::*;
 use crate::files::fault::{self, Fault};
-use crate::{Overview, Reserved, Restored};
+use crate::{Overview, Reserved, Restored, Standing};
 
 const TRIPLES: u64 = 3;
 const BITS: u64 = u64::MAX;
@@ -79,8 +79,8 @@ fn shelves_are_used_up_one_by_one_under_one_key() {
             "the key is none"
         );
     }
-    store.put_away(&triples).unwrap();
-    store.put_away(&bits).unwrap();
+    store.put_away(triples).unwrap();
+    store.put_away(bits).unwrap();
     assert_eq!(next(&store, TRIPLES), [9]);
     let folder = place.store().join(A.to_string());
     let segments = |shelf| {
@@ -94,7 +94,7 @@ fn shelves_are_used_up_one_by_one_under_one_key() {
         assert_eq!(&store.read(&mut rest, index).unwrap()[..], item(TRIPLES, index));
     }
     assert!(folder.exists());
-    store.put_away(&rest).unwrap();
+    store.put_away(rest).unwrap();
     assert!(!folder.exists() && store.key(A).is_err(), "the key goes last");
 }
 
@@ -106,21 +106,58 @@ fn what_one_has_read_is_overwritten_and_what_others_reserved_is_not() {
         (0..4).map(|lane| store.reserve(run(A, TRIPLES, 10 * lane, 10)).unwrap()).collect();
     // Lanes take turns, and one reads nothing.
     for index in (0..10).rev() {
-        for (lane, reserved) in (0..).zip(&mut lanes[..3]) {
+        for (lane, reserved) in (0..3).zip(&mut lanes) {
             let at = 10 * lane + index;
             assert_eq!(&store.read(reserved, at).unwrap()[..], item(TRIPLES, at), "{at}");
             assert_eq!(store.read(reserved, at).unwrap_err(), Error::Read { epoch: A, index: at });
         }
         if index == 5 {
-            store.put_away(&lanes[3]).unwrap();
+            store.put_away(lanes.pop().unwrap()).unwrap();
         }
     }
-    for reserved in &lanes {
+    for reserved in lanes {
         store.put_away(reserved).unwrap();
     }
     let left = fs::read_dir(place.store().join(A.to_string())).unwrap();
     let left = left.map(|file| file.unwrap().file_name().into_string().unwrap());
     assert_eq!(left.filter(|name| name.starts_with("material-")).count(), 2, "the key and a bit");
+}
+
+/// Who ends first leaves what another one has reserved of the last, and the key.
+#[test]
+fn what_is_reserved_stays_until_it_is_put_away() {
+    let place = Place::with_supply(A, [4, 1]);
+    let mut store = place.create_supply().unwrap();
+    let reserve =
+        |store: &mut Store, shelf, first, count| store.reserve(run(A, shelf, first, count)).unwrap();
+    let (bits, first) = (reserve(&mut store, BITS, 0, 1), reserve(&mut store, TRIPLES, 0, 2));
+    let mut last = reserve(&mut store, TRIPLES, 2, 2);
+    for reserved in [bits, first] {
+        store.put_away(reserved).unwrap();
+        assert_eq!(&store.key(A).unwrap()[..], KEY);
+    }
+    for index in 2..4 {
+        assert_eq!(&store.read(&mut last, index).unwrap()[..], item(TRIPLES, index));
+    }
+    store.put_away(last).unwrap();
+    assert!(!place.store().join(A.to_string()).exists());
+}
+
+/// Segments end where their last instance does, also if the one after it isn't there any more.
+#[test]
+fn the_last_of_a_segment_is_overwritten_after_those_of_the_next_one() {
+    let place = Place::with_supply(A, [12, 1]);
+    let segment = |first| place.store().join(A.to_string()).join(crate::index::segment(TRIPLES, first));
+    let mut store = place.create_supply().unwrap();
+    let mut reserved = store.reserve(run(A, TRIPLES, 0, 9)).unwrap();
+    assert!(segment(4).exists() && segment(9).exists());
+    for index in (4..9).chain([3]) {
+        assert_eq!(&store.read(&mut reserved, index).unwrap()[..], item(TRIPLES, index));
+    }
+    assert!(!segment(4).exists());
+    let bytes = fs::read(segment(0)).unwrap();
+    let is_there = |index| bytes.windows(item(TRIPLES, index).len()).any(|part| part == item(TRIPLES, index));
+    assert_eq!((is_there(2), is_there(3)), (true, false));
 }
 
 #[test]
@@ -158,6 +195,28 @@ fn a_copy_does_not_know_of_a_check_that_its_anchor_saw_begin() {
     let store = place.create_supply().unwrap();
     assert!(store.key(A).is_err() && store.available(TRIPLES).is_empty());
     assert!(!place.store().join(A.to_string()).exists());
+}
+
+#[test]
+fn an_epoch_with_a_check_under_way_is_not_shown_as_unused() {
+    let place = Place::with_supply(A, [9, 9]);
+    let shown = || {
+        let stocks = Overview::read(&place.store(), &place.anchors()).unwrap().epochs;
+        stocks.iter().map(crate::overview::Stock::standing).collect::<Vec<_>>()
+    };
+    let mut store = place.create_supply().unwrap();
+    for unused in [9, 0, 9] {
+        assert_eq!(shown(), [Standing::Unused(unused); 2]);
+        if unused > 0 {
+            store.begin_check(A).unwrap();
+        } else {
+            store.pass_check(A).unwrap();
+        }
+    }
+    drop(store);
+    assert_eq!(shown(), [Standing::Unused(0); 2]);
+    drop(place.create_supply().unwrap());
+    assert_eq!(shown(), []);
 }
 
 #[test]
@@ -210,7 +269,7 @@ impl Record {
         }
         store.pass_check(A)?;
         self.checking = None;
-        reserved.iter().try_for_each(|reserved| store.put_away(reserved))
+        reserved.into_iter().try_for_each(|reserved| store.put_away(reserved))
     }
 
     fn life(&mut self, place: &Place) -> Result<(), Error> {

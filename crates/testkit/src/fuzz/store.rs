@@ -81,13 +81,14 @@ pub fn store_list(bytes: &[u8]) {
         Err(error) => drop(error.to_string()),
     }
     // Of supplies a peer sends a list for each shelf, each after its length.
-    let framed = [&(bytes.len() as u32).to_le_bytes()[..], bytes].concat();
-    for shelves in [&framed[..], &framed.repeat(2), bytes] {
-        match (decode(bytes), read_lists(shelves, 2)) {
-            (Ok(list), Some(lists)) if shelves.len() == 2 * framed.len() => {
-                assert_eq!(lists, [list.clone(), list])
-            }
-            (_, lists) => assert!(lists.is_none_or(|lists| lists.len() == 2)),
-        }
+    let frame = |list: &[u8]| [&(list.len() as u32).to_le_bytes()[..], list].concat();
+    let framed = frame(bytes);
+    let twice = decode(bytes).ok().map(|list| vec![list.clone(), list]);
+    assert_eq!(read_lists(&framed.repeat(2), 2), twice);
+    for count in [1, 3] {
+        assert_eq!(read_lists(&framed.repeat(count), 2), None, "{count} lists");
+    }
+    if let Some(lists) = read_lists(bytes, 2) {
+        assert_eq!(lists.iter().flat_map(|list| frame(&encode(list))).collect::<Vec<u8>>(), bytes);
     }
 }
