@@ -135,12 +135,18 @@ fn arms_that_are_in_what_repeats_stay_apart() {
             "inner arms" => (Some(arms[1]), inner, None),
             _ => (Some(arms[0]), [0; 2], Some(arms[1])),
         };
-        before.into_iter().for_each(|region| and(&mut builder, region, dst));
+        if let Some(region) = before {
+            and(&mut builder, region, dst);
+        }
         builder.begin_section();
-        turn.into_iter().for_each(|region| and(&mut builder, region, made));
+        for region in turn {
+            and(&mut builder, region, made);
+        }
         let copy = Local::Copy { a: made, layout: Layout::whole(&[1]), at: 0, dst: which };
         builder.end_section(2, if case == "condition" { vec![copy] } else { Vec::new() });
-        after.into_iter().for_each(|region| and(&mut builder, region, dst));
+        if let Some(region) = after {
+            and(&mut builder, region, dst);
+        }
         builder.output(dst, To::All);
         builder.output(made, To::All);
         let plan = builder.finish();
