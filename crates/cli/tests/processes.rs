@@ -775,12 +775,12 @@ impl Deployment {
     fn journals(&self) -> [BTreeMap<String, u64>; 3] {
         PARTIES.map(|name| {
             let journal = std::fs::read(self.path(&format!("stores/{name}/journal"))).unwrap_or_default();
-            // Records of 64 bytes behind the head: the epoch, and its first unused instance.
+            // Records of 64 bytes behind the head: the epoch, a shelf, and its first unused instance.
             let records = journal.get(JOURNAL_HEAD..).unwrap_or_default().chunks_exact(64);
             let mut used = BTreeMap::new();
             for record in records {
                 let epoch = Epoch(record[..32].try_into().unwrap()).to_string();
-                let next = u64::from_le_bytes(record[32..40].try_into().unwrap());
+                let next = u64::from_le_bytes(record[40..48].try_into().unwrap());
                 let known = used.entry(epoch).or_insert(0);
                 *known = next.max(*known);
             }
