@@ -8,6 +8,7 @@
 //! experiments of a paper ([`paper`]) are several such benchmarks.
 
 mod clock;
+mod correlated;
 mod instances;
 mod limits;
 mod ot;

@@ -3,12 +3,11 @@
 //! The benchmark starts this program again for every party, writes it one line of JSON on standard input that
 //! says what to do, and reads one line from its standard output. A party ends when whoever started it does.
 
+use super::correlated;
 use super::limits::Loopback;
-use super::ot;
 use super::party::{Bench, Report};
 use super::ring;
 use super::spec::{Spec, Transport};
-use super::triples;
 use crate::Context;
 use crate::failure::Failure;
 use serde::{Deserialize, Serialize};
@@ -36,10 +35,8 @@ pub(super) enum Task {
     Bench(Spec),
     /// Messages to and fro, to see what the links carry.
     Ring(ring::Ring),
-    /// Oblivious transfers.
-    Ot(ot::Job),
-    /// Triples.
-    Triples(triples::Job),
+    /// Oblivious transfers or triples.
+    Correlated(correlated::Job),
 }
 
 /// What a party's process has to say.
@@ -48,8 +45,7 @@ pub(super) enum Task {
 enum Said {
     Report(Report),
     Loopback(Loopback),
-    Ot(ot::Report),
-    Triples(triples::Report),
+    Correlated(correlated::Report),
     /// Why it has nothing to report, and whether that may be only the news of somebody else's failure.
     Failed {
         failure: Failure,
@@ -68,32 +64,16 @@ pub(super) fn bench(spec: &Spec, this_command: &[String]) -> Result<Vec<Report>,
         .collect()
 }
 
-/// Makes oblivious transfers between two processes.
-pub(super) fn ot(
+/// Makes correlated randomness, with a process for every party.
+pub(super) fn correlated(
     transport: Transport,
-    job: ot::Job,
+    job: correlated::Job,
     this_command: &[String],
-) -> Result<Vec<ot::Report>, Failure> {
-    let said = run(transport, 2, &Task::Ot(job), this_command)?;
+) -> Result<Vec<correlated::Report>, Failure> {
+    let said = run(transport, job.parties, &Task::Correlated(job), this_command)?;
     said.into_iter()
         .map(|said| match said {
-            Said::Ot(report) => Ok(report),
-            _ => Err(Failure::aborted("a party reported what it wasn't asked for")),
-        })
-        .collect()
-}
-
-/// Makes triples among so many processes.
-pub(super) fn triples(
-    transport: Transport,
-    parties: usize,
-    job: triples::Job,
-    this_command: &[String],
-) -> Result<Vec<triples::Report>, Failure> {
-    let said = run(transport, parties, &Task::Triples(job), this_command)?;
-    said.into_iter()
-        .map(|said| match said {
-            Said::Triples(report) => Ok(report),
+            Said::Correlated(report) => Ok(report),
             _ => Err(Failure::aborted("a party reported what it wasn't asked for")),
         })
         .collect()
@@ -148,15 +128,10 @@ fn play(party: PartyTask) -> Result<Said, (Failure, bool)> {
             let loopback = ring.play(mesh);
             loopback.map(Said::Loopback).map_err(|error| (Failure::aborted(error.to_string()), echo(&error)))
         }
-        Task::Ot(job) => {
+        Task::Correlated(job) => {
             let (mut links, config) = gather(&party.config, 1).map_err(failed)?;
             let links = links.swap_remove(0);
-            job.play(links, config.me(), config.limits().clone()).map(Said::Ot)
-        }
-        Task::Triples(job) => {
-            let (mut links, config) = gather(&party.config, 1).map_err(failed)?;
-            let links = links.swap_remove(0);
-            job.play(links, config.me(), config.limits().clone()).map(Said::Triples)
+            job.play(links, config.me(), config.limits().clone()).map(Said::Correlated)
         }
     }
 }
