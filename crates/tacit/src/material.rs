@@ -215,7 +215,8 @@ pub(crate) fn agree_source(
     has_supplies: bool,
 ) -> Result<(), Error> {
     let draws = || !endpoint.protocol.demand(endpoint.compiled.plan(), &endpoint.participants).is_empty();
-    if has_supplies || endpoint.protocol.prepares() || draws() {
+    // The same at all parties, whoever has a store.
+    if endpoint.protocol.prepares() || draws() {
         // Which supplies it is they agree on when they know what each plan draws.
         tell(endpoint, session, has_supplies.then(Vec::new))?;
     }
