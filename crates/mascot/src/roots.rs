@@ -7,8 +7,8 @@ use tacit_kernel::field::Fp128;
 const TWOS: u32 = 5;
 const ODD: u128 = (Fp128::MODULUS - 1) >> TWOS;
 
-/// The least element that is no square.
-const NO_SQUARE: u128 = 5;
+/// A generator of the group of 2^5 elements: the power of 5, the least element that is no square, to the odd part.
+const GENERATOR: u128 = 0xd142_3e98_49c7_1404_fb41_4cca_9401_92c7;
 
 fn power(base: Fp128, exponent: u128) -> Fp128 {
     (0..u128::BITS - exponent.leading_zeros()).rev().fold(Fp128::ONE, |power, bit| {
@@ -25,7 +25,7 @@ pub(crate) fn inverse(x: Fp128) -> Fp128 {
 /// The smaller one, as an integer, of the two square roots of `square`; `None` of 0 and of what is no square (Tonelli,
 /// Shanks).
 pub(crate) fn root(square: Fp128) -> Option<Fp128> {
-    let mut generator = power(Fp128::from_u128(NO_SQUARE), ODD);
+    let mut generator = Fp128::from_u128(GENERATOR);
     let half = power(square, ODD / 2);
     let mut root = half.wrapping_mul(square);
     // root^2 = square left, and the order of `left` is a power of two.
@@ -60,9 +60,12 @@ mod tests {
     use super::*;
     use tacit_testkit::Rng;
 
+    const NO_SQUARE: u128 = 5;
+
     #[test]
-    fn the_generator_is_the_least_that_is_no_square() {
+    fn the_generator_is_of_the_least_that_is_no_square() {
         assert_eq!(ODD, (1 << 123) - 5);
+        assert_eq!(power(Fp128::from_u128(NO_SQUARE), ODD).to_u128(), GENERATOR);
         let euler = |x: u128| power(Fp128::from_u128(x), (Fp128::MODULUS - 1) / 2);
         assert_eq!(euler(NO_SQUARE), Fp128::ONE.wrapping_neg());
         assert!((1..NO_SQUARE).all(|x| euler(x) == Fp128::ONE));
