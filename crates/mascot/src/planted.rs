@@ -1,4 +1,4 @@
-//! Mistakes of published MASCOT code, planted by tests that show that attackers then get through.
+//! Mistakes, planted by tests that show what attackers can do then.
 //!
 //! Only tests have the feature `planted`, and this crate's own; elsewhere nothing is planted, and nothing of this is left
 //! in the code.
