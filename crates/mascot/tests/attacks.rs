@@ -38,7 +38,14 @@ fn altering(
 /// Whether everybody has triples, which are right then. Whoever has some while others failed hands nothing out that isn't.
 fn made(parties: usize, interceptor: Interceptor) -> Result<(), Error> {
     let world = World::new(parties, 0).intercept(interceptor);
-    let had = play(&world, parties, 1, |session, preprocessing| preprocessing.triples(session, COUNT));
+    let had = play(&world, parties, 1, |session, preprocessing| {
+        let triples = preprocessing.triples(session, COUNT)?;
+        // Their MACs are theirs, too.
+        for shares in [&triples.a, &triples.b, &triples.c] {
+            preprocessing.open(session, shares)?;
+        }
+        Ok(triples)
+    });
     if let Some(failed) = had.iter().find_map(|had| had.as_ref().err()) {
         // The one that says why, if there is one.
         let why =
