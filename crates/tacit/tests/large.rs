@@ -8,7 +8,7 @@ use tacit::{Compiled, Endpoint, play, protocol};
 
 /// Every party gives `len` numbers; `make` makes the program of them. Everybody has to end well.
 fn check(len: usize, make: impl Fn(&mut Builder, &[NodeId])) {
-    let limits = Limits { inbox: 40 << 20, silence: Duration::from_mins(1), ..Limits::default() };
+    let limits = Limits { inbox: 40 << 20, silence: Duration::from_secs(15), ..Limits::default() };
     let parties = ["P0", "P1", "P2"].map(str::to_owned).to_vec();
     let mut builder = Builder::new();
     let range = Range::new(-(1 << 50), 1 << 50);
