@@ -19,7 +19,7 @@
 
 use crate::authenticate::{Link, authenticate, sum_of_owners};
 use crate::key::MacKey;
-use crate::openings::{Openings, others};
+use crate::openings::Openings;
 use crate::planted::{Mistake, planted};
 use crate::secret::Secret;
 use crate::shares::Shares;
@@ -48,7 +48,7 @@ pub(crate) fn bind(
     let counts = vec![1; session.parties()];
     let by_owner = authenticate(session, links, key, [macs, sums, made], &values, &counts)?;
     let mut mask = Secret::zeros(1);
-    for peer in others(session) {
+    for peer in session.others() {
         session.stream(peer).fill_elements(Draw { part: step::ZERO, op: zero }, 0, &mut mask);
         // Of a pair one adds what the other one takes off.
         let add = session.me() < peer;

@@ -15,7 +15,6 @@
 //!
 //! `a^(i)` is drawn as bits, the same for all peers. An element below 159 has two forms of 128 bits: 2^-120 from uniform.
 
-use crate::openings::others;
 use crate::secret::{Secret, generator};
 use crate::step;
 use tacit_kernel::Element;
@@ -83,7 +82,7 @@ fn transfer(
 ) -> Result<Vec<Vec<Vec<u8>>>, Error> {
     let count = products.b.len();
     let mut messages = vec![Vec::new(); session.parties()];
-    for peer in others(session) {
+    for peer in session.others() {
         let pieces = (0..count).step_by(PIECE).map(|first| PIECE.min(count - first));
         messages[peer] = pieces.map(|triples| session.mesh().buffer(BYTES * OTS * triples)).collect();
     }
@@ -106,7 +105,7 @@ fn exchange(
     let pieces = c.len().div_ceil(TAU * PIECE);
     let mut messages: Vec<_> = messages.into_iter().map(Vec::into_iter).collect();
     for piece in 0..=pieces {
-        for peer in others(session) {
+        for peer in session.others() {
             if let Some(message) = messages[peer].next() {
                 session.mesh().send_vec(peer, at(piece), message)?;
             }
@@ -114,7 +113,7 @@ fn exchange(
         let Some(last) = piece.checked_sub(1) else { continue };
         let first = TAU * PIECE * last;
         let end = c.len().min(first + TAU * PIECE);
-        for peer in others(session) {
+        for peer in session.others() {
             let message = session.mesh().recv(peer, at(last), BYTES * BITS * (end - first))?;
             let blocks = message.as_chunks::<BYTES>().0.as_chunks::<BITS>().0;
             for (at, differences) in (first..end).zip(blocks) {

@@ -25,7 +25,7 @@ use crate::shares::Shares;
 use crate::step;
 use tacit_kernel::Element;
 use tacit_kernel::field::Fp128;
-use tacit_session::{At, Commitment, Error, Opening, Session};
+use tacit_session::{At, Commitment, Error, Session};
 
 /// Values in a message.
 const PIECE: usize = 1 << 14;
@@ -57,7 +57,7 @@ impl Openings {
         }
         tap("opened", &mut shares.values);
         let mut sums = shares.values.to_vec();
-        let others: Vec<usize> = others(session).collect();
+        let others: Vec<usize> = session.others().collect();
         for (batch, sums) in (0..).zip(sums.chunks_mut(PIECE)) {
             let at = At { lane: 0, part: step::SHARES, op, batch };
             for &peer in &others {
@@ -114,12 +114,6 @@ impl Openings {
     }
 }
 
-/// All parties but this one.
-pub(crate) fn others(session: &Session) -> impl Iterator<Item = usize> + use<> {
-    let me = session.me();
-    (0..session.parties()).filter(move |&party| party != me)
-}
-
 /// The sum of all parties' elements, to which all have committed before anybody opens. Three rounds.
 fn sum_of_committed(session: &mut Session, op: u32, mine: Fp128) -> Result<Fp128, Error> {
     let (id, me) = (*session.id(), session.me());
@@ -134,7 +128,7 @@ fn sum_of_committed(session: &mut Session, op: u32, mine: Fp128) -> Result<Fp128
         send_all(session, at(step::OPENING), &opened)?;
     }
     let mut commitments = vec![commitment.0.to_vec(); session.parties()];
-    for party in others(session) {
+    for party in session.others() {
         commitments[party] = session.mesh().recv(party, at(step::COMMITMENT), commitment.0.len())?;
     }
     if !early {
@@ -143,27 +137,20 @@ fn sum_of_committed(session: &mut Session, op: u32, mine: Fp128) -> Result<Fp128
         send_all(session, at(step::OPENING), &opened)?;
     }
     let mut sum = mine;
-    for party in others(session) {
+    for party in session.others() {
         let message = session.mesh().recv(party, at(step::OPENING), BYTES + 32)?;
-        let (value, opening) = message.split_at(BYTES);
-        let fits = match (commitments[party].first_chunk(), opening.first_chunk()) {
-            (Some(commitment), Some(opening)) => {
-                Commitment(*commitment).opens_to(&id, party, &label, value, &Opening(*opening))
-            }
-            _ => false,
-        };
-        if !fits {
+        let value = Commitment::opened(&commitments[party], &id, party, &label, &message);
+        let Some(value) = value.and_then(|value| value.try_into().ok()) else {
             let party = session.name(party).to_owned();
             return Err(session.reject(&format!("{party} opened something that it hadn't committed to")));
-        }
-        let value = value.first_chunk().copied().unwrap_or_default();
+        };
         sum = sum.wrapping_add(Fp128::from_u128(u128::from_le_bytes(value)));
     }
     Ok(sum)
 }
 
 fn send_all(session: &mut Session, at: At, message: &[u8]) -> Result<(), Error> {
-    for party in others(session) {
+    for party in session.others() {
         session.mesh().send(party, at, message)?;
     }
     Ok(())

@@ -4,7 +4,6 @@ use crate::authenticate::{Link, authenticate};
 use crate::batch::{self, batch};
 use crate::bind::{self, bind};
 use crate::key::MacKey;
-use crate::openings::others;
 use crate::planted::initialize;
 use crate::shares::{Inputs, Shares, Squares, Triples};
 use crate::{step, tuples};
@@ -58,7 +57,7 @@ impl Preprocessing {
         if session.parties() < 2 || !params.is_malicious() {
             return Err(session.reject("shares with MACs are for several parties, any of whom may deviate"));
         }
-        let peers: Vec<usize> = others(session).collect();
+        let peers: Vec<usize> = session.others().collect();
         let key = MacKey::draw(session)?;
         let ot = Ot::setup(session, &peers, Roles::Both, params, op)?;
         let products = op.checked_add(1).ok_or(Error::Exhausted)?;

@@ -9,7 +9,7 @@
 //! integer. Then `a / w` is 1 or -1, each with probability 1/2 as nobody knows the sign of `a`, and `(a / w + 1) / 2` is a bit.
 
 use crate::key::MacKey;
-use crate::openings::{Openings, others};
+use crate::openings::Openings;
 use crate::roots::{inverse, root};
 use crate::secret::Secret;
 use crate::shares::{Shares, Squares, Triples};
@@ -31,7 +31,7 @@ pub(crate) fn split(
     let mut shares: Vec<Secret> = counts.iter().map(|&count| Secret::zeros(count)).collect();
     shares[me].copy_from_slice(&values);
     let mut theirs = Secret::zeros(counts[me]);
-    for peer in others(session) {
+    for peer in session.others() {
         session.stream(peer).fill_elements(draw(me), 0, &mut theirs);
         for (share, other) in shares[me].iter_mut().zip(&*theirs) {
             *share = share.wrapping_sub(*other);

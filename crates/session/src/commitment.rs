@@ -44,6 +44,20 @@ impl Commitment {
         self.0.ct_eq(&Self::of(id, sender, label, value, opening).0).into()
     }
 
+    /// The value in a message that opens `committed`, which `sender` sent: the value and the opening, one after the other.
+    /// `None` if it doesn't fit. Both may be any bytes of a peer's.
+    pub fn opened<'m>(
+        committed: &[u8],
+        id: &[u8; 32],
+        sender: usize,
+        label: &str,
+        message: &'m [u8],
+    ) -> Option<&'m [u8]> {
+        let (value, opening) = message.split_last_chunk()?;
+        let fits = Self(committed.try_into().ok()?).opens_to(id, sender, label, value, &Opening(*opening));
+        fits.then_some(value)
+    }
+
     fn of(id: &[u8; 32], sender: usize, label: &str, value: &[u8], opening: &Opening) -> Self {
         let mut hash = Sha256::new_with_prefix(b"tacit commitment 1");
         for field in [id.as_slice(), &(sender as u64).to_le_bytes(), label.as_bytes(), &opening.0, value] {
@@ -68,6 +82,14 @@ mod tests {
         assert!(!commitment.opens_to(&id, 1, "coin", b"heads", &opening));
         assert!(!commitment.opens_to(&id, 2, "coi", b"nheads", &opening));
         assert!(!commitment.opens_to(&[2; 32], 2, "coin", b"heads", &opening));
+        let message = [&b"heads"[..], &opening.0].concat();
+        let opened = |committed, message| Commitment::opened(committed, &id, 2, "coin", message);
+        assert_eq!(opened(&commitment.0, &message), Some(&b"heads"[..]));
+        for (committed, message) in
+            [(&commitment.0[1..], &message[..]), (&commitment.0, &message[1..]), (&commitment.0, b"")]
+        {
+            assert_eq!(opened(committed, message), None);
+        }
         assert!(!commitment.opens_to(&id, 2, "coin", b"heads", &Opening([0; 32])));
     }
 

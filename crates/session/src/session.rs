@@ -1,7 +1,7 @@
 //! The session itself: handshake, identity, PRSS streams, and the checks that parties make with one another.
 
 use crate::handshake::{Difference, Hello, MAX_HELLO, PartyLimits, VERSION, identity, pair_key};
-use crate::{Agreement, Commitment, Disagreement, Entropy, Error, Opening, PrssStream, step};
+use crate::{Agreement, Commitment, Disagreement, Entropy, Error, PrssStream, step};
 use sha2::{Digest, Sha256};
 use subtle::ConstantTimeEq;
 use tacit_net::{At, Limits, Mesh, Phase};
@@ -192,21 +192,14 @@ impl Session {
                 hash.update(mine);
                 continue;
             }
-            let (value, rest) = opened[party].split_at(32);
-            let (opening, theirs) = rest.split_at(32);
+            let (message, theirs) = opened[party].split_at(64);
             if !bool::from(theirs.ct_eq(&seen)) {
                 return self.fail(party, "the commitments of a coin");
             }
-            let fits = <[u8; 32]>::try_from(opening).is_ok_and(|opening| {
-                let commitment = <[u8; 32]>::try_from(commitments[party].as_slice()).map(Commitment);
-                commitment.is_ok_and(|commitment| {
-                    commitment.opens_to(&self.id, party, &label, value, &Opening(opening))
-                })
-            });
-            if !fits {
-                return self.fail(party, "the opening of a coin");
+            match Commitment::opened(&commitments[party], &self.id, party, &label, message) {
+                Some(value) => hash.update(value),
+                None => return self.fail(party, "the opening of a coin"),
             }
-            hash.update(value);
         }
         let mut coins = vec![0; bytes];
         let expanded = hkdf::Hkdf::<Sha256>::new(None, &hash.finalize()).expand(b"coins", &mut coins).is_ok();
@@ -435,7 +428,8 @@ impl Session {
         Err(error)
     }
 
-    pub(crate) fn others(&self) -> impl Iterator<Item = usize> + use<> {
+    /// All parties but this one.
+    pub fn others(&self) -> impl Iterator<Item = usize> + use<> {
         let me = self.me;
         (0..self.parties()).filter(move |&party| party != me)
     }

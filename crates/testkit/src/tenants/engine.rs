@@ -78,8 +78,7 @@ impl AdditiveEngine {
     }
 
     pub(super) fn others(&self) -> impl Iterator<Item = usize> + use<> {
-        let me = self.session.me();
-        (0..self.session.parties()).filter(move |&party| party != me)
+        self.session.others()
     }
 
     /// What this party gets of items of a kind.

@@ -34,7 +34,7 @@ use tacit_engine::{Checks, Error, Material, bytes_of, with_element};
 use tacit_kernel::{Buffer, Element, ring};
 use tacit_net::Phase;
 use tacit_program::plan::{Domain, Local, Modulus, Plan, Reg, Register};
-use tacit_session::{At, Commitment, Draw, Opening, PrssStream, Session};
+use tacit_session::{At, Commitment, Draw, PrssStream, Session};
 
 use super::Mistake;
 use super::cost::to_all;
@@ -180,16 +180,12 @@ impl Macs {
         session.challenge();
         let opened = session.broadcast(at(MAC_OPEN), &[&own[..], &opening.0].concat())?;
         let mut total = sum_of_sigmas(&own, None);
-        for party in (0..session.parties()).filter(|&party| party != me) {
-            let (sigmas, opening) = opened[party].split_at(SIGMA_BYTES);
-            let committed = commitments[party].as_slice().try_into().map(Commitment);
-            let opening = opening.try_into().map(Opening);
-            let fits = matches!((committed, opening), (Ok(committed), Ok(opening))
-                if committed.opens_to(&id, party, &label, sigmas, &opening));
-            if !fits {
+        for party in session.others() {
+            let sigmas = Commitment::opened(&commitments[party], &id, party, &label, &opened[party]);
+            let Some(sigmas) = sigmas else {
                 let what = format!("{} opens another commitment of a MAC check", session.name(party));
                 return Err(session.reject(&what).into());
-            }
+            };
             total = sum_of_sigmas(sigmas, Some(total));
         }
         if total.iter().any(|sum| sum.bytes().iter().any(|&byte| byte != 0)) {
