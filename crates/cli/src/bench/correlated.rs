@@ -33,8 +33,8 @@ pub(super) trait Made: Sized {
     fn setup(session: &mut Session, params: Params) -> Result<Self, Error>;
     /// Makes so many.
     fn make(&mut self, session: &mut Session, count: usize) -> Result<(), Error>;
-    /// Compares with the others what was made.
-    fn is_right(self, session: &mut Session) -> Result<bool, Error>;
+    /// Compares with the others what was made: whether it is right.
+    fn verify(self, session: &mut Session) -> Result<bool, Error>;
 }
 
 /// What is measured.
@@ -117,7 +117,7 @@ impl Job {
         let sent_bytes = sent(&mut session, Phase::Offline);
 
         session.mesh().set_phase(Phase::Output);
-        let right = made.is_right(&mut session)?;
+        let right = made.verify(&mut session)?;
         let peak_rss_bytes = peak_rss();
         session.close()?;
         Ok(Report { setup, start, finish, cpu, peak_rss_bytes, setup_bytes, sent_bytes, wire_bytes, right })

@@ -69,7 +69,7 @@ impl Made for Ots {
         self.ot.extend(session, &request, &mut self.reader)
     }
 
-    fn is_right(self, session: &mut Session) -> Result<bool, Error> {
+    fn verify(self, session: &mut Session) -> Result<bool, Error> {
         black_box(self.reader.sum);
         compare(session, self.peer, &self.reader)
     }

@@ -38,7 +38,7 @@ impl Made for MascotTriples {
     }
 
     /// Opens all triples, with a check of their MACs, and multiplies them.
-    fn is_right(mut self, session: &mut Session) -> Result<bool, Error> {
+    fn verify(mut self, session: &mut Session) -> Result<bool, Error> {
         let Some(Triples { a, b, c }) = &self.made else { return Ok(false) };
         let a = self.preprocessing.open(session, a)?;
         let b = self.preprocessing.open(session, b)?;
