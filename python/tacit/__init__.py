@@ -39,7 +39,7 @@ from tacit._functions import (
     where,
 )
 from tacit._handles import Revealed, Secret
-from tacit._offline import Prepared, offline
+from tacit._offline import Prepared, offline, stock
 from tacit._plan import Input, Output, Plan
 from tacit._repeat import assume, repeat
 from tacit._run import Report, Runner, connect, init, local
@@ -118,5 +118,6 @@ __all__ = [
     "secret",
     "sigmoid3",
     "stack",
+    "stock",
     "where",
 ]

@@ -1,9 +1,24 @@
 //! What users choose of these protocols: the role assignment, and how numbers are compared.
 
-use crate::seats::{self, Seats};
+use crate::seats::Seats;
+use tacit_engine::{Auto, Parameter};
 
-/// The name of the parameter that says how numbers are compared.
-const COMPARISON: &str = "comparison";
+/// Who plays what: of `201` the third party plays `P_0`, and the first `P_1`.
+const ROLES: Parameter = Parameter {
+    name: "roles",
+    about: "Which parties play P_0, P_1 and P_2: 201 makes the third party P_0 and the first P_1. In a deployment auto if \
+            nothing is said",
+    values: &Seats::NAMES,
+    auto: Auto::UnlessSaid,
+};
+
+/// How numbers are compared.
+const COMPARISON: Parameter = Parameter {
+    name: "comparison",
+    about: "How numbers are compared: prefix takes few bits and a round for each layer, garbled two rounds and kilobytes",
+    values: &[PREFIX, GARBLED],
+    auto: Auto::IfSaid,
+};
 
 /// Its values.
 const PREFIX: &str = "prefix";
@@ -32,38 +47,26 @@ impl Choice {
     /// These, but comparisons are garbled.
     pub(crate) const GARBLED: Self = Self { comparison: Comparison::Garbled, ..Self::DEFAULT };
 
-    pub(crate) const ALL: [Self; 12] = {
-        let mut all = [Self::DEFAULT; 12];
-        let mut at = 0;
-        while at < all.len() {
-            let comparison = if at < Seats::ALL.len() { Comparison::Prefix } else { Comparison::Garbled };
-            all[at] = Self { seats: Seats::ALL[at % Seats::ALL.len()], comparison };
-            at += 1;
-        }
-        all
-    };
-
-    /// All parameters, each with its values.
-    pub(crate) const OFFERED: &[(&str, &[&str])] =
-        &[(seats::PARAMETER, &Seats::NAMES), (COMPARISON, &[PREFIX, GARBLED])];
+    /// All parameters.
+    pub(crate) const OFFERED: &[Parameter] = &[ROLES, COMPARISON];
 
     /// The same with another value of a parameter; `None` if there is none of this name.
     pub(crate) fn with(mut self, parameter: &str, value: &str) -> Option<Self> {
         match (parameter, value) {
-            (seats::PARAMETER, value) => self.seats = Seats::named(value)?,
-            (COMPARISON, PREFIX) => self.comparison = Comparison::Prefix,
-            (COMPARISON, GARBLED) => self.comparison = Comparison::Garbled,
+            ("roles", value) => self.seats = Seats::named(value)?,
+            ("comparison", PREFIX) => self.comparison = Comparison::Prefix,
+            ("comparison", GARBLED) => self.comparison = Comparison::Garbled,
             _ => return None,
         }
         Some(self)
     }
 
-    /// As text, without what is as usual.
-    pub(crate) fn text(self) -> String {
-        let comparison = match self.comparison {
-            Comparison::Prefix => None,
-            Comparison::Garbled => Some(format!("{COMPARISON}={GARBLED}")),
-        };
-        self.seats.parameter().into_iter().chain(comparison).collect::<Vec<_>>().join(" ")
+    /// The value of a parameter.
+    pub(crate) fn value(self, parameter: &str) -> &'static str {
+        match (parameter, self.comparison) {
+            ("roles", _) => self.seats.name(),
+            (_, Comparison::Prefix) => PREFIX,
+            (_, Comparison::Garbled) => GARBLED,
+        }
     }
 }

@@ -7,7 +7,8 @@ use crate::inputs::take_seeds;
 use crate::state::AstraEngine;
 use std::sync::Arc;
 use tacit_engine::{
-    Checks, Client, Engine, Error, Participants, Protocol, ProtocolSpec, Security, Threshold, offers_all,
+    Checks, Client, Engine, Error, Parameter, Participants, Protocol, ProtocolSpec, Security, Threshold,
+    offers_all,
 };
 use tacit_program::cost::{Flow, Phase, Step, in_phase};
 use tacit_program::plan::Plan;
@@ -18,17 +19,6 @@ use tacit_threeparty::ComponentsClient;
 /// The protocol `astra-malicious`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct AstraMalicious(pub(crate) Choice);
-
-/// One for each choice.
-static ALL: [AstraMalicious; Choice::ALL.len()] = {
-    let mut all = [AstraMalicious::IN_ORDER; Choice::ALL.len()];
-    let mut at = 0;
-    while at < all.len() {
-        all[at] = AstraMalicious(Choice::ALL[at]);
-        at += 1;
-    }
-    all
-};
 
 impl AstraMalicious {
     /// The parties are `P_0`, `P_1` and `P_2` in their order.
@@ -51,17 +41,16 @@ impl Protocol for AstraMalicious {
         &SPEC
     }
 
-    fn parameters(&self) -> &'static [(&'static str, &'static [&'static str])] {
+    fn parameters(&self) -> &'static [Parameter] {
         Choice::OFFERED
     }
 
-    fn with_parameter(&self, parameter: &str, value: &str) -> Option<&'static dyn Protocol> {
-        let wanted = Self(self.0.with(parameter, value)?);
-        ALL.iter().find(|known| **known == wanted).map(|known| known as &dyn Protocol)
+    fn value(&self, parameter: &str) -> &'static str {
+        self.0.value(parameter)
     }
 
-    fn parameter_values(&self) -> String {
-        self.0.text()
+    fn with_parameter(&self, parameter: &str, value: &str) -> Option<Arc<dyn Protocol>> {
+        Some(Arc::new(Self(self.0.with(parameter, value)?)))
     }
 
     fn prepares(&self) -> bool {

@@ -66,7 +66,7 @@ use crate::verified::AstraMalicious;
 use room::{refuse_clients, refuse_large};
 use std::sync::Arc;
 use tacit_engine::{
-    Checks, Client, Engine, Error, Participants, Protocol, ProtocolSpec, Security, Threshold,
+    Checks, Client, Engine, Error, Parameter, Participants, Protocol, ProtocolSpec, Security, Threshold,
 };
 use tacit_program::Capabilities;
 use tacit_program::cost::{Flow, Phase, Step, in_phase};
@@ -77,17 +77,6 @@ use tacit_threeparty::ComponentsClient;
 /// The protocol `astra-fair`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct AstraFair(Choice);
-
-/// One for each choice.
-static ALL: [AstraFair; Choice::ALL.len()] = {
-    let mut all = [AstraFair::IN_ORDER; Choice::ALL.len()];
-    let mut at = 0;
-    while at < all.len() {
-        all[at] = AstraFair(Choice::ALL[at]);
-        at += 1;
-    }
-    all
-};
 
 impl AstraFair {
     /// The parties are `P_0`, `P_1` and `P_2` in their order.
@@ -115,17 +104,16 @@ impl Protocol for AstraFair {
         &SPEC
     }
 
-    fn parameters(&self) -> &'static [(&'static str, &'static [&'static str])] {
+    fn parameters(&self) -> &'static [Parameter] {
         Choice::OFFERED
     }
 
-    fn with_parameter(&self, parameter: &str, value: &str) -> Option<&'static dyn Protocol> {
-        let wanted = Self(self.0.with(parameter, value)?);
-        ALL.iter().find(|known| **known == wanted).map(|known| known as &dyn Protocol)
+    fn value(&self, parameter: &str) -> &'static str {
+        self.0.value(parameter)
     }
 
-    fn parameter_values(&self) -> String {
-        self.unfair().parameter_values()
+    fn with_parameter(&self, parameter: &str, value: &str) -> Option<Arc<dyn Protocol>> {
+        Some(Arc::new(Self(self.0.with(parameter, value)?)))
     }
 
     fn prepares(&self) -> bool {

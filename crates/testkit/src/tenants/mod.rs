@@ -53,7 +53,7 @@ use engine::AdditiveEngine;
 pub use macs::{MAC_COMMIT, MAC_OPEN, check_weights};
 
 /// Additive sharing with a dealer's triples.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Additive {
     spec: ProtocolSpec,
     capabilities: Capabilities,
