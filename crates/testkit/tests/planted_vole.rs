@@ -4,34 +4,15 @@ use std::sync::{Arc, Mutex};
 
 use tacit_kernel::Element;
 use tacit_kernel::field::Fp128;
-use tacit_net::{Limits, Mesh};
 use tacit_ot::copee::{self, Field};
 use tacit_ot::planted::{Mistake, plant};
 use tacit_ot::vole::{Correlations, Vole};
 use tacit_ot::{Ot, Params, Roles, step};
 use tacit_session::{Agreement, Error, Session};
-use tacit_testkit::{Draws, Fate, Interceptor, World};
+use tacit_testkit::{Draws, Fate, Interceptor, World, party_names};
 
 /// Both parties' number.
 const DELTA: u128 = 0x1234_5678_9abc_def0_0fed_cba9_8765_4321;
-
-fn agreement(params: &Params) -> Agreement {
-    Agreement {
-        version: 0,
-        lane: 0,
-        lanes: 0,
-        parties: ["P0", "P1"].map(str::to_owned).to_vec(),
-        clients: Vec::new(),
-        protocol: "vole".into(),
-        instances: 1,
-        parameters: params.to_string(),
-        window: 1,
-        inputs: Vec::new(),
-        outputs: Vec::new(),
-        steps: Vec::new(),
-        program: [0; 32],
-    }
-}
 
 /// A round of two parties, each with its mistakes.
 fn play(
@@ -41,24 +22,10 @@ fn play(
 ) -> Vec<Result<Vec<Correlations>, Error>> {
     let params = Params::DEFAULT.with_rows(1024).expect("there are such batches");
     let world = World::new(2, 0).intercept(interceptor);
-    std::thread::scope(|scope| {
-        let threads: Vec<_> = world
-            .transports()
-            .into_iter()
-            .flatten()
-            .enumerate()
-            .map(|(me, links)| {
-                let (entropy, agreement) = (Draws::fixed(seed).of(me), agreement(&params));
-                scope.spawn(move || {
-                    plant(mistakes[me]);
-                    let mesh = Mesh::new(links, me, agreement.parties.clone(), Limits::default());
-                    let mut session = Session::establish(mesh, agreement, entropy)?;
-                    let made = make(&mut session, params)?;
-                    session.close().map(|()| made)
-                })
-            })
-            .collect();
-        threads.into_iter().map(|thread| thread.join().expect("no party panics")).collect()
+    let agreement = Agreement::among(party_names(2), "vole", params.to_string());
+    tacit_testkit::play(world.transports(), &agreement, &Draws::fixed(seed), |session| {
+        plant(mistakes[session.me()]);
+        make(session, params)
     })
 }
 
@@ -95,12 +62,13 @@ fn is_rejected(had: &[Result<Vec<Correlations>, Error>]) -> bool {
     had.iter().any(|had| had.as_ref().is_err_and(Error::is_failed_check))
 }
 
-/// The verifier sends another sum of a side of its first tree, and goes on whatever the prover says: whether products are
+/// The verifier sends another sum of a side of a tree, and goes on whatever the prover says: whether products are
 /// wrong tells where noise is.
 #[test]
 fn wrong_trees_tell_places_unless_they_are_checked() {
     let attack = |mistakes: &'static [Mistake], seed| {
-        let alter = |message: &mut [u8]| message[0] ^= 1;
+        // The second level's sums of tree 500, the rows of which are handed out.
+        let alter = |message: &mut [u8]| message[500 * 32] ^= 1;
         play(altering(0, step::VOLE_TREES, alter), [&[Mistake::SideUncompared], mistakes], seed)
     };
     let seen = [0, 1, 2, 3, 4, 5].map(|seed| wrong(&attack(&[Mistake::NoiseUnchecked], seed)) > 0);
