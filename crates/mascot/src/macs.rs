@@ -151,14 +151,13 @@ impl Macs {
     ) -> Result<(), Error> {
         let me = session.me();
         let most = macs.iter().map(|macs| macs.len()).max().unwrap_or_default();
-        let vole = match self.vole.take() {
-            Some(vole) => vole,
-            None => {
-                let links = self.links.iter_mut();
-                let mut products: Vec<_> =
-                    links.map(|link| (link.peer, &mut link.own, &mut link.theirs)).collect();
-                Vole::base(session, &mut products, op)?
-            }
+        let vole = if let Some(vole) = self.vole.take() {
+            vole
+        } else {
+            let links = self.links.iter_mut();
+            let mut products: Vec<_> =
+                links.map(|link| (link.peer, &mut link.own, &mut link.theirs)).collect();
+            Vole::base(session, &mut products, op)?
         };
         let (vole, made) = vole.extend(session, &mut self.ot, op, most)?;
         self.vole = Some(vole);

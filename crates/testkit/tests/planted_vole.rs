@@ -97,7 +97,7 @@ fn another_y_tells_the_key_unless_sides_are_compared() {
                 }
                 (1, step::VOLE_SIDE) => seen.lock().expect("nobody panics")[0] = Some(word(&frame.payload)),
                 (0, step::VOLE_OPENING) => {
-                    seen.lock().expect("nobody panics")[1] = Some(word(&frame.payload))
+                    seen.lock().expect("nobody panics")[1] = Some(word(&frame.payload));
                 }
                 _ => {}
             }
