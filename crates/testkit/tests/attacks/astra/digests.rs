@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use tacit_astra::AstraMalicious;
+use tacit_astra::Astra;
 use tacit_astra::planted::{KNOWN_KEY, Mistake, Told};
 use tacit_kernel::gf64::Gf64;
 use tacit_net::Frame;
@@ -109,7 +109,7 @@ fn one_point_guessed(mistakes: &'static [Mistake], which: usize, seed: u64) -> O
     let inside = Told::default();
     let tells = Arc::clone(&inside);
     let protocol = super::protocol(
-        &AstraMalicious::IN_ORDER,
+        &Astra::MALICIOUS,
         move |_| mistakes,
         move |me| (me == 1).then(|| tells.clone()),
     );
