@@ -70,7 +70,9 @@ fn offline(choice: Choice, plan: &Plan, kind: &OpKind, stage: u32) -> Flow {
         OpKind::Msb { a, .. } if choice.is_verified() => checked_bits(plan, *a),
         OpKind::Msb { a, .. } => garbled_bits(plan, *a),
         OpKind::Shift { .. } => 2 * result_bits(plan, kind, stage),
-        OpKind::MatMul { shape, .. } if choice.is_verified() => shape.k as u64 * result_bits(plan, kind, stage),
+        OpKind::MatMul { shape, .. } if choice.is_verified() => {
+            shape.k as u64 * result_bits(plan, kind, stage)
+        }
         _ => result_bits(plan, kind, stage),
     };
     choice.seats.flow(0, 2, bits)
@@ -83,7 +85,9 @@ fn online(seats: Seats, plan: &Plan, kind: &OpKind, stage: u32) -> Vec<Flow> {
         kind if !has_online_messages(kind, stage) => Vec::new(),
         OpKind::Msb { a, .. } if stage == 0 => vec![seats.flow(1, 2, label_bits(plan, *a))],
         OpKind::Msb { dst, .. } => vec![seats.flow(2, 1, plan.register(*dst).cols as u64)],
-        kind => [(1, 2), (2, 1)].map(|(from, to)| seats.flow(from, to, result_bits(plan, kind, stage))).into(),
+        kind => {
+            [(1, 2), (2, 1)].map(|(from, to)| seats.flow(from, to, result_bits(plan, kind, stage))).into()
+        }
     }
 }
 

@@ -35,6 +35,7 @@ mod fair;
 mod flat;
 mod garbled;
 mod garbling;
+mod groups;
 mod inputs;
 mod masked;
 mod msb;

@@ -26,14 +26,13 @@ use crate::draws::Walk;
 use crate::garbled::{misfit, packed, piece, planes};
 use crate::garbling::{BITS, circuit_of, message_ranges, width_of};
 use crate::state::AstraEngine;
-use tacit_engine::bank::{Bank, row_words};
 use tacit_engine::profile::{Section, section};
 use tacit_engine::{Error, Job, with_word};
 use tacit_garble::{Evaluator, Garbler};
 use tacit_kernel::garble::LABEL;
 use tacit_kernel::{Word, bits};
 use tacit_program::plan::{Reg, Rows};
-use tacit_threeparty::products::{Products, rows_bytes};
+use tacit_threeparty::products::{Products, Results};
 
 impl AstraEngine {
     pub(crate) fn msb_begin(&mut self, job: &Job, a: Reg, dst: Reg) -> Result<(), Error> {
@@ -42,8 +41,7 @@ impl AstraEngine {
             (1, 0) => with_word!(width_of(&self.party.plan, a), W => self.give_labels::<W>(job, a, dst)),
             (2, 1) => {
                 let masked = self.party.component_mut(0).take(dst);
-                let stride = row_words(self.party.plan.register(dst).cols);
-                let message = self.party.pack_rows(&masked, Rows::one(dst, 0), stride, job.cols.clone());
+                let message = self.party.message_of(job, &Results::Rows(Rows::one(dst, 0)), &masked);
                 self.party.component_mut(0).put(dst, masked);
                 self.send(job, self.receiver(), message)
             }
@@ -58,10 +56,9 @@ impl AstraEngine {
         if self.me == 2 {
             return self.evaluate_msb(job, from, a, dst);
         }
-        let message = self.recv(job, from, rows_bytes(job, 1))?;
-        let stride = row_words(self.party.plan.register(dst).cols);
-        let masked = self.party.component_mut(0).make(dst).words_mut();
-        bits::unpack_rows(&message, masked, stride, Bank::stack(Rows::one(dst, 0)), job.cols.clone());
+        let (results, plan) = (Results::Rows(Rows::one(dst, 0)), self.party.plan.clone());
+        let message = self.recv(job, from, results.message_bytes(&plan, job))?;
+        results.unpack(&plan, job, &message, self.party.component_mut(0).make(dst).bytes_mut());
         self.party.session.mesh().recycle(message);
         if self.verified.is_some() { self.expect_tags(job, dst) } else { Ok(()) }
     }

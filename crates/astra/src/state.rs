@@ -5,6 +5,7 @@ use crate::choice::Choice;
 use crate::client_masks::ClientMasks;
 use crate::draws::{Drawn, Walk};
 use crate::fair::terms::Fair;
+use crate::flat::Batch;
 use crate::garbling;
 use crate::planted::tell;
 use crate::prepared::{Keys, Places, Prepared};
@@ -13,7 +14,7 @@ use std::sync::Arc;
 use tacit_engine::tile::Tiles;
 use tacit_engine::{Error, Job, Participants, Security, bank};
 use tacit_kernel::Buffer;
-use tacit_program::plan::{OpKind, Plan};
+use tacit_program::plan::{Domain, OpKind, Plan};
 use tacit_session::{At, Draw, PrssStream, Session, step};
 use tacit_threeparty::{PARTIES, Party};
 
@@ -133,6 +134,12 @@ impl AstraEngine {
     /// The address of a job's randomness.
     pub(crate) fn draw(job: &Job, drawn: Drawn) -> Draw {
         Draw { part: step::OPERATION + 16 * (1 + drawn as u16) + job.stage as u16, op: job.op }
+    }
+
+    /// Products of a job, whose draws and messages are the operation's.
+    pub(crate) fn batch(job: &Job, domain: Domain, count: usize, first: usize) -> Batch {
+        let at = At { lane: 0, part: step::OPERATION + job.stage as u16, op: job.op, batch: job.batch };
+        Batch { domain, count, op: job.op, first, draws: (Self::draw(job, Drawn::Mask), 16), at }
     }
 
     /// The instance that is being made or run.

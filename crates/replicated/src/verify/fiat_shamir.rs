@@ -94,7 +94,14 @@ impl FiatShamir {
 
     fn about<'a>(&self, session: &Session, prover: usize, batch: &'a Batch) -> About<'a> {
         let (id, plan) = (*session.id(), session.first_operation());
-        About { session: id, plan, prover, number: self.number, words: batch.words, schedule: &batch.schedule }
+        About {
+            session: id,
+            plan,
+            prover,
+            number: self.number,
+            words: batch.words,
+            schedule: &batch.schedule,
+        }
     }
 
     /// Makes the whole proof.

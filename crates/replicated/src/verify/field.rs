@@ -243,7 +243,8 @@ mod tests {
     #[test]
     fn vectors_are_elements_side_by_side() {
         let elements: Vec<Extended> = (0..12).map(|k| element(k * k + 1, 1 << (4 * k))).collect();
-        let vector: Vector<Extended> = (0..2).map(|part| elements.iter().map(|e| e.parts()[part]).collect()).collect();
+        let vector: Vector<Extended> =
+            (0..2).map(|part| elements.iter().map(|e| e.parts()[part]).collect()).collect();
         let weights: Vec<Extended> = (0..3).map(|k| element(k << 50, 5)).collect();
         let combined = Extended::combine(&vector, &weights, &mut Spare::default());
         for t in 0..4 {

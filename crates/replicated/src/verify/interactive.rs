@@ -54,7 +54,8 @@ pub(super) fn steps(schedule: &FoldingSchedule) -> usize {
 /// What a batch sends at this age.
 pub(super) fn bytes(schedule: &FoldingSchedule, age: usize, repetitions: usize) -> Bytes {
     let anchor = if age == 0 { size_of::<Seed>() } else { 0 };
-    let values = values_at(schedule, age).map_or(0, |round| schedule.values(round) * copies(round, repetitions));
+    let values =
+        values_at(schedule, age).map_or(0, |round| schedule.values(round) * copies(round, repetitions));
     let seed = seed_at(schedule, age).map_or(0, |_| size_of::<Seed>());
     let ends = if ends_at(schedule, age) { 2 * WORD_BYTES * repetitions } else { 0 };
     Bytes { back: anchor + WORD_BYTES * values + ends, forth: word_bytes(age) + seed + ends }
@@ -178,9 +179,8 @@ impl<F: BaseField> Interactive<F> {
         if let Some(batch) = prover.batch.take() {
             let (left, right) = (batch.own_left(), batch.own_right());
             let coefficients = std::mem::take(&mut prover.coefficients);
-            let fold = |point| {
-                Vectors::fold_bits(schedule, &coefficients, left, right, point, &mut memory.spare)
-            };
+            let fold =
+                |point| Vectors::fold_bits(schedule, &coefficients, left, right, point, &mut memory.spare);
             prover.vectors = points.into_iter().map(fold).collect();
             memory.batches.push(batch);
         } else {

@@ -6,8 +6,7 @@ use super::field::{BaseField, Field};
 /// Lagrange's coefficients, `product over j != k of (point - x_j) / (x_k - x_j)`.
 pub(crate) fn weights<F: Field>(first: usize, count: usize, point: F) -> Vec<F> {
     let differences: Vec<F> = (first..first + count).map(|x| point.sub(F::number(x))).collect();
-    let mut weights: Vec<F> =
-        F::Base::inverse_products(first, count).into_iter().map(F::from_base).collect();
+    let mut weights: Vec<F> = F::Base::inverse_products(first, count).into_iter().map(F::from_base).collect();
     let multiply = |product: F, (weight, difference): (&mut F, &F)| {
         *weight = weight.mul(product);
         product.mul(*difference)

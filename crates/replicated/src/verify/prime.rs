@@ -90,7 +90,8 @@ impl BaseField for Fp61 {
         let (blocks, expected) = (schedule.blocks(0), expected(schedule));
         let mut counts = vec![0; blocks * blocks];
         relation::counts(left.all(), right.all(), blocks, &mut counts);
-        let mut products: Vec<Self> = counts.into_iter().map(|count| expected.add(Self::element(count))).collect();
+        let mut products: Vec<Self> =
+            counts.into_iter().map(|count| expected.add(Self::element(count))).collect();
         products.iter_mut().step_by(blocks + 1).for_each(|product| *product = expected);
         products
     }

@@ -60,9 +60,8 @@ fn extrapolate<F: Field>(products: &[F], blocks: usize) -> Vec<F> {
     // The inner products of the rows of `products` with the weights of every point.
     let sums = F::inner_products(&vector(products), &vector(&all), blocks);
     let value = |point: usize| {
-        (0..blocks).fold(F::zero(), |value, l| {
-            value.add(sums[l * blocks + point].mul(all[point * blocks + l]))
-        })
+        (0..blocks)
+            .fold(F::zero(), |value, l| value.add(sums[l * blocks + point].mul(all[point * blocks + l])))
     };
     (0..blocks - 1).map(value).collect()
 }

@@ -119,11 +119,8 @@ pub(super) fn withheld(version: Version, seed: u64) -> Outcome {
     let mistakes = mistakes(version, &[Mistake::CoinBeforeTriples]);
     let inside = Told::default();
     let tells = Arc::clone(&inside);
-    let protocol = super::protocol(
-        &Astra::MALICIOUS,
-        move |_| mistakes,
-        move |me| (me == 0).then(|| tells.clone()),
-    );
+    let protocol =
+        super::protocol(&Astra::MALICIOUS, move |_| mistakes, move |me| (me == 0).then(|| tells.clone()));
     let case = products(protocol, PRODUCTS);
     let values: Seen<Values> = Seen::default();
     let (known, id) = (Arc::clone(&values), Arc::clone(&inside));
