@@ -3,7 +3,7 @@
 use crate::choice::Choice;
 use crate::counts::products;
 use crate::fair::terms::{REPORT, SIGNAL};
-use crate::garbling::{self, checked_bits, garbled_bits, label_bits, msb_count};
+use crate::garbling::{self, garbled_bits, label_bits, msb_count};
 use crate::seats::Seats;
 use crate::verify::{self, Rules};
 use tacit_engine::{Checks, Participants, Security};
@@ -67,8 +67,7 @@ fn result_bits(plan: &Plan, kind: &OpKind, stage: u32) -> u64 {
 fn offline(choice: Choice, plan: &Plan, kind: &OpKind, stage: u32) -> Flow {
     let bits = match kind {
         OpKind::Msb { .. } if stage > 0 => 0,
-        OpKind::Msb { a, .. } if choice.is_verified() => checked_bits(plan, *a),
-        OpKind::Msb { a, .. } => garbled_bits(plan, *a),
+        OpKind::Msb { a, .. } => garbled_bits(plan, *a, choice.is_verified()),
         OpKind::Shift { .. } => 2 * result_bits(plan, kind, stage),
         OpKind::MatMul { shape, .. } if choice.is_verified() => {
             shape.k as u64 * result_bits(plan, kind, stage)
