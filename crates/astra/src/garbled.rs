@@ -161,9 +161,8 @@ impl AstraEngine {
                 }
             }
             let (mut active, mut rest) = (labels.to_vec(), kept.labels);
-            active.extend(form.given().filter_map(|input| {
-                rest.split_off(..form.circuit.commitment_bytes(input, count) / 2)
-            }));
+            let label_bytes = |input| form.circuit.commitment_bytes(input, count) / 2;
+            active.extend(form.given().filter_map(|input| rest.split_off(..label_bytes(input))));
             let outputs = evaluator.evaluate(piece(job), &active, kept.tables)?;
             let tags = if form.checked { outputs.tags() } else { Vec::new() };
             let tags = tags.as_chunks().0.iter().map(|tag| u128::from_le_bytes(*tag));

@@ -182,7 +182,8 @@ mod tests {
 
     #[test]
     fn a_circuit_has_few_ands_and_jobs_are_pieces() {
-        for (checked, width) in [false, true].into_iter().flat_map(|checked| Width::ALL.map(|of| (checked, of))) {
+        let forms = [false, true].into_iter().flat_map(|checked| Width::ALL.map(|width| (checked, width)));
+        for (checked, width) in forms {
             let bits = u64::from(width.bits());
             let mut builder = Builder::new();
             let (a, dst) = (builder.ring(width, 1300), builder.bits(1, 1300));

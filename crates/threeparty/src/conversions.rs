@@ -13,7 +13,7 @@
 //!   bit down: `A = sar(S, d)`, `D = msb(S) 2^(k-d)`, `v = msb(T)`, `E = sar(T, d)`.
 
 use crate::party::Party;
-use crate::products::Results;
+use crate::products::{Results, block};
 use tacit_engine::bank::{Bank, row_words, words_of};
 use tacit_engine::profile::{Section, section};
 use tacit_engine::{Job, with_word};
@@ -71,9 +71,9 @@ pub fn draw_rows(stream: &mut PrssStream, draw: Draw, bank: &mut Bank, job: &Job
     section(Section::Randomness, || {
         for index in 0..rows.count {
             let start = rows.row(index) as usize * stride;
-            let block = (index as usize * stride + words.start) / 2;
+            let block = block::<u64>(index as usize * stride + words.start);
             let row = bytemuck::cast_slice_mut(&mut out[start + words.start..start + words.end]);
-            stream.fill(draw, block as u64, row);
+            stream.fill(draw, block, row);
         }
     });
 }

@@ -76,6 +76,7 @@ impl Results {
     }
 
     /// The same, in memory that has nothing but all results of the operation.
+    #[must_use]
     pub fn alone(&self) -> Self {
         match self {
             Self::Rows(rows) => Self::Rows(Rows::run(rows.reg, 0, rows.count)),

@@ -149,16 +149,12 @@ impl<F: BaseField> Interactive<F> {
         let (me, schedule, prover) = (session.me(), &self.schedule, &mut self.prover);
         for repetition in 0..copies(round, self.repetitions) {
             let place: Place = (self.number, repetition);
-            let mut values = match &prover.batch {
-                Some(batch) => {
-                    prover.coefficients =
-                        coefficients_of(schedule, session, &prover.last_seed, me, self.number);
-                    first_values(schedule, &prover.coefficients, batch.own_left(), batch.own_right())
-                }
-                None => {
-                    let masks = || draws::masks(session, place);
-                    prover.vectors[repetition].values(schedule, round, masks)
-                }
+            let mut values = if let Some(batch) = &prover.batch {
+                prover.coefficients = coefficients_of(schedule, session, &prover.last_seed, me, self.number);
+                first_values(schedule, &prover.coefficients, batch.own_left(), batch.own_right())
+            } else {
+                let masks = || draws::masks(session, place);
+                prover.vectors[repetition].values(schedule, round, masks)
             };
             let shares = draws::shares::<F>(session, next(me), schedule, place, round);
             for (value, share) in values.iter_mut().zip(shares) {
