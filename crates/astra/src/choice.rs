@@ -1,7 +1,7 @@
-//! What users choose of these protocols: the role assignment, and how numbers are compared.
+//! What users choose of this family: what is promised, the role assignment, and how numbers are compared.
 
 use crate::seats::Seats;
-use tacit_engine::{Auto, Parameter};
+use tacit_engine::{Auto, Parameter, Security};
 
 /// Who plays what: of `201` the third party plays `P_0`, and the first `P_1`.
 const ROLES: Parameter = Parameter {
@@ -33,22 +33,33 @@ pub(crate) enum Comparison {
     Garbled,
 }
 
-/// The values of all parameters.
+/// A protocol of the family, with the values of all its parameters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Choice {
+    /// What is promised if a party deviates.
+    pub(crate) security: Security,
     pub(crate) seats: Seats,
     pub(crate) comparison: Comparison,
 }
 
 impl Choice {
-    /// The usual values: the parties are `P_0`, `P_1` and `P_2` in their order.
-    pub(crate) const DEFAULT: Self = Self { seats: Seats::IN_ORDER, comparison: Comparison::Prefix };
+    /// With the usual values of the parameters.
+    pub(crate) const fn usual(security: Security) -> Self {
+        Self { security, seats: Seats::IN_ORDER, comparison: Comparison::Prefix }
+    }
 
-    /// These, but comparisons are garbled.
-    pub(crate) const GARBLED: Self = Self { comparison: Comparison::Garbled, ..Self::DEFAULT };
+    /// The same, but comparisons are garbled.
+    pub(crate) const fn garbled(self) -> Self {
+        Self { comparison: Comparison::Garbled, ..self }
+    }
 
     /// All parameters.
     pub(crate) const OFFERED: &[Parameter] = &[ROLES, COMPARISON];
+
+    /// Whether products, and what else could go wrong unseen, are checked.
+    pub(crate) fn is_verified(self) -> bool {
+        self.security != Security::SemiHonest
+    }
 
     /// The same with another value of a parameter; `None` if there is none of this name.
     pub(crate) fn with(mut self, parameter: &str, value: &str) -> Option<Self> {

@@ -26,7 +26,7 @@ fn case(protocol: &'static dyn Protocol) -> Case {
 
 /// The protocol with its parties in each of some orders, and who is `P_0`.
 fn seated() -> [(&'static dyn Protocol, usize); 3] {
-    let with = |roles| with_parameters(&Astra::IN_ORDER, &[("roles", roles)]);
+    let with = |roles| with_parameters(&Astra::SEMI_HONEST, &[("roles", roles)]);
     [(with("012"), 0), (with("120"), 1), (with("210"), 2)]
 }
 

@@ -59,7 +59,7 @@ impl ReplicatedMalicious {
 
     /// With the proofs of Boyle et al. 2019 over GF(2^64), in the parameters that Li et al. 2023 compare with: a wrong AND
     /// goes unnoticed with a chance of at most 2^-57.
-    pub const BOYLE_2019: Self = Self { cut: ProofParams::BOYLE_2019, challenges: Challenges::Binary };
+    pub const BOYLE_2019: Self = Self { cut: ProofParams::BOYLE_2019, challenges: ONCE };
 }
 
 /// Outputs are confirmed.
@@ -68,14 +68,11 @@ const CONFIRMED: Scheme = Scheme { confirmed: true, ..SCHEME };
 impl ReplicatedMalicious {
     /// Whether these parameters go together.
     fn is_offered(self) -> bool {
-        let Self { cut, challenges } = self;
-        let usual = ProofParams { batch_words: cut.batch_words, ..ProofParams::DEFAULT };
-        match cut {
-            ProofParams::BOYLE_2019 => challenges == Challenges::Binary,
-            ProofParams::LI_2023 => challenges != Challenges::Binary,
-            cut => {
-                cut == usual && challenges != Challenges::Binary && BATCH.values.contains(&batch_name(cut))
-            }
+        let usual = ProofParams { batch_words: self.cut.batch_words, ..ProofParams::DEFAULT };
+        match self.cut {
+            ProofParams::BOYLE_2019 => self == Self::BOYLE_2019,
+            ProofParams::LI_2023 => true,
+            cut => cut == usual && BATCH.values.contains(&batch_name(cut)),
         }
     }
 }
@@ -164,6 +161,8 @@ impl Protocol for ReplicatedMalicious {
     fn with_parameter(&self, parameter: &str, value: &str) -> Option<Arc<dyn Protocol>> {
         let mut wanted = *self;
         match (self.challenges, parameter, value) {
+            // Other parameters don't go with these proofs.
+            _ if *self == Self::BOYLE_2019 => return None,
             // Repetitions of a hashed proof could be tried one by one.
             (Challenges::Interactive { .. }, "soundness", "50") => wanted.challenges = ONCE,
             (Challenges::Interactive { .. }, "soundness", "100") => wanted.challenges = TWICE,

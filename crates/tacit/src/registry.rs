@@ -3,7 +3,7 @@
 use crate::Error;
 use std::fmt;
 use std::sync::Arc;
-use tacit_astra::{Astra, AstraFair, AstraMalicious};
+use tacit_astra::Astra;
 use tacit_engine::{Auto, Parameter, Protocol};
 use tacit_replicated::{Replicated, ReplicatedMalicious};
 
@@ -12,9 +12,9 @@ pub fn protocols() -> impl Iterator<Item = Arc<dyn Protocol>> {
     let all: [Arc<dyn Protocol>; 5] = [
         Arc::new(Replicated::COMPUTATIONAL),
         Arc::new(ReplicatedMalicious::SOUNDNESS_50),
-        Arc::new(Astra::IN_ORDER),
-        Arc::new(AstraMalicious::IN_ORDER),
-        Arc::new(AstraFair::IN_ORDER),
+        Arc::new(Astra::SEMI_HONEST),
+        Arc::new(Astra::MALICIOUS),
+        Arc::new(Astra::FAIR),
     ];
     all.into_iter()
 }
