@@ -37,6 +37,7 @@ from tacit._functions import (
     sigmoid3,
     stack,
     where,
+    windows,
 )
 from tacit._handles import Revealed, Secret
 from tacit._offline import Prepared, offline
@@ -119,4 +120,5 @@ __all__ = [
     "sigmoid3",
     "stack",
     "where",
+    "windows",
 ]

@@ -157,6 +157,14 @@ pub enum Fault {
         /// What was asked for.
         to: Vec<i64>,
     },
+    /// A window that is longer than its axis or has a length of 0, or not a length for each axis.
+    #[error("windows of shape {} don't fit into a value of shape {}", Dims(lengths), Dims(shape))]
+    Windows {
+        /// The lengths of the window.
+        lengths: Vec<usize>,
+        /// The value's shape.
+        shape: Vec<usize>,
+    },
     /// An integer index outside its axis.
     #[error("index {index} is outside axis {axis} of length {length}")]
     Index {

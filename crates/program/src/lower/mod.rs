@@ -285,10 +285,11 @@ impl<'a> Lowering<'a> {
             Operation::Sum { axes, .. } => return self.sum(operands[0], axes, ty),
             Operation::Concatenate { axis } => return self.concatenate(operands, *axis, ty),
             Operation::Reshape { shape } => return self.reshape(operands[0], shape),
-            Operation::Transpose { axes } => return self.walk(operands[0], |layout| layout.transpose(axes)),
-            Operation::Slice { spans } => return self.walk(operands[0], |layout| layout.slice(spans)),
-            Operation::BroadcastTo { shape } => {
-                return self.walk(operands[0], |layout| layout.broadcast(shape));
+            Operation::Transpose { .. }
+            | Operation::Slice { .. }
+            | Operation::BroadcastTo { .. }
+            | Operation::Windows { .. } => {
+                return self.walk(operands[0], |layout| operation.entry().walk(layout));
             }
         };
         View { reg, layout: Layout::whole(shape) }

@@ -174,6 +174,13 @@ pub enum Operation {
         /// The shape.
         shape: Vec<usize>,
     },
+    /// What a window of these lengths shows, at each place where it fits: the places in the window are new last axes.
+    Windows {
+        /// Its lengths.
+        lengths: Vec<usize>,
+        /// The axis of each.
+        axes: Vec<usize>,
+    },
     /// Joins the operands along an axis.
     Concatenate {
         /// The axis.
@@ -249,6 +256,7 @@ impl Operation {
             Self::Transpose { axes } => arrange::transpose(axes),
             Self::Slice { spans } => arrange::slice(spans),
             Self::BroadcastTo { shape } => arrange::broadcast_to(shape),
+            Self::Windows { lengths, axes } => arrange::windows(lengths, axes),
             Self::Concatenate { axis } => arrange::concatenate(*axis),
             Self::Divide => arithmetic::divide(),
             Self::Remainder => arithmetic::remainder(),
@@ -312,6 +320,7 @@ pub(crate) fn read(code: u8, from: &mut Reader<'_>) -> Result<Option<Operation>,
         44 => Operation::Repeat { times: from.u32("number of steps")? },
         45 => Operation::After,
         46 => Operation::Assume { range: from.range()? },
+        47 => Operation::Windows { lengths: from.dims()?, axes: from.dims()? },
         _ => return Ok(None),
     }))
 }

@@ -140,7 +140,7 @@ pub(crate) fn circuit() -> Arc<Circuit> {
 /// A name, and how to build the operation.
 type Sample = (&'static str, fn(&mut Operands) -> Result<NodeId, ProgramError>);
 
-static SAMPLES: [Sample; 38] = [
+static SAMPLES: [Sample; 39] = [
     ("input", Operands::a),
     ("input_bits", |o| o.bits(0)),
     ("circuit", |o| {
@@ -297,6 +297,15 @@ static SAMPLES: [Sample; 38] = [
         let taken = o.build.index(turned, &[backwards, Index::Ellipsis])?;
         let flat = o.build.reshape(taken, &[-1])?;
         o.build.mul_raw(flat, flat)
+    }),
+    ("windows", |o| {
+        // A convolution: two kernels of 2 x 2 over every place where they fit.
+        let rows = o.rows() + 1;
+        let (image, kernels) = (o.shaped(0, &[rows, 4])?, o.shaped(1, &[2, 2, 2])?);
+        let windows = o.build.windows(image, &[2, 2], None)?;
+        let windows = o.build.reshape(windows, &[-1, 4])?;
+        let kernels = o.build.reshape(kernels, &[4, 2])?;
+        o.build.matmul(windows, kernels)
     }),
     ("repeat", |o| {
         let (rows, is_ranged) = (o.rows(), o.numbers.range.is_some());

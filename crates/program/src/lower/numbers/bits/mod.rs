@@ -71,17 +71,22 @@ impl Number {
         self.layout.shape.len() - 1
     }
 
+    /// The elements in other places, each with its bits.
+    fn walked(&self, change: impl FnOnce(&Layout) -> Layout) -> Self {
+        let mut elements = self.layout.clone();
+        let bits = (elements.shape.pop(), elements.strides.pop());
+        let mut layout = change(&elements);
+        layout.shape.extend(bits.0);
+        layout.strides.extend(bits.1);
+        Self { layout, ..*self }
+    }
+
     fn broadcast(&self, shape: &[usize]) -> Self {
-        Self { layout: self.layout.broadcast(&[shape, &[self.format().bits]].concat()), ..*self }
+        self.walked(|elements| elements.broadcast(shape))
     }
 
     fn transpose(&self, axes: &[usize]) -> Self {
-        Self { layout: self.layout.transpose(&[axes, &[self.rank()]].concat()), ..*self }
-    }
-
-    fn slice(&self, spans: &[Span]) -> Self {
-        let bits = Span { start: 0, step: 1, count: self.format().bits };
-        Self { layout: self.layout.slice(&[spans, &[bits]].concat()), ..*self }
+        self.walked(|elements| elements.transpose(axes))
     }
 
     /// Some places of one axis.
@@ -89,7 +94,7 @@ impl Number {
         let all = self.layout.shape[..self.rank()].iter();
         let mut spans: Vec<Span> = all.map(|&count| Span { start: 0, step: 1, count }).collect();
         spans[axis] = span;
-        self.slice(&spans)
+        self.walked(|elements| elements.slice(&spans))
     }
 
     /// Some bits of each element.
@@ -133,6 +138,7 @@ impl<'a> Lowering<'a> {
             | Operation::Transpose { .. }
             | Operation::Slice { .. }
             | Operation::BroadcastTo { .. }
+            | Operation::Windows { .. }
             | Operation::Truncate { rounding: Rounding::Floor, .. }
             | Operation::ShiftRight { .. } => self.seen(operation, operands[0]),
             Operation::Concatenate { axis } => self.concatenate_numbers(operands, *axis, ty),
@@ -236,14 +242,11 @@ impl<'a> Lowering<'a> {
     fn seen(&mut self, operation: &Operation, id: NodeId) -> Number {
         let number = self.number(id);
         match operation {
-            Operation::Transpose { axes } => number.transpose(axes),
-            Operation::Slice { spans } => number.slice(spans),
-            Operation::BroadcastTo { shape } => number.broadcast(shape),
             Operation::Reshape { shape } => self.reshaped(&number, shape),
             Operation::Truncate { by, .. } | Operation::ShiftRight { by } => {
                 self.shifted(&number, usize::from(*by))
             }
-            _ => number,
+            _ => number.walked(|elements| operation.entry().walk(elements)),
         }
     }
 
