@@ -142,7 +142,7 @@ impl ClearEngine {
     fn circuit(&mut self, job: &Job, circuit: &Layered, inputs: &[Operand], dst: Reg) {
         if job.stage == 0 {
             let tile = self.tiles.open(job, circuit);
-            tile.constant(0, true);
+            tile.constants(0, circuit, true);
         }
         let layer = &circuit.layers[job.stage as usize];
         let tile = self.tiles.get(job);

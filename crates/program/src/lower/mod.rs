@@ -32,7 +32,7 @@ mod tournament;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use tacit_circuit::{Circuit, Layered};
+use tacit_circuit::{Circuit, Given, Layered};
 
 use crate::capabilities::{Capabilities, Field};
 use crate::error::{Fault, ProgramError, Source};
@@ -122,8 +122,8 @@ struct Lowering<'a> {
     injected: HashMap<(Reg, Domain), Reg>,
     /// Signs that were extracted.
     signs: HashMap<Reg, Reg>,
-    /// Circuits that were laid out, each with the inputs that are late.
-    circuits: HashMap<(Arc<Circuit>, Vec<bool>), Arc<Layered>>,
+    /// Circuits that were laid out, each with what was said of its inputs.
+    circuits: HashMap<(Arc<Circuit>, Vec<Given>), Arc<Layered>>,
 }
 
 impl<'a> Lowering<'a> {

@@ -110,14 +110,15 @@ pub enum Opening {
 /// The additive component that is `T` in a sharing of two.
 pub const SECOND_COMPONENT: u8 = 2;
 
-/// An operand of a circuit: where the bits of one of its inputs are, for every instance.
+/// An operand of a circuit: where the bits of one of its inputs are, for every instance. All but [`Component`](Self::Component)
+/// may be public registers, if the circuit's layers say so ([`Layered::public`]): an AND with one is local, and isn't counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Operand {
     /// In one row: instance after instance, each with all bits of the input.
     Each(Reg),
     /// A row for each bit of the input, with a column for every instance.
     Rows(Reg),
-    /// In one row: the same bits for all instances; a late input of the circuit ([`Layered::with_late`]).
+    /// In one row: the same bits for all instances; a late input of the circuit ([`tacit_circuit::Given::late`]).
     Same(Reg),
     /// In one row of a ring of words, with a number for every instance: the low bits of one of its additive components,
     /// or of that one's negative modulo 2^k. No message. Of a sharing of two only [`SECOND_COMPONENT`]: what
@@ -228,6 +229,17 @@ impl OpKind {
             Self::Random { .. } => vec![],
             Self::Inject { a, .. } => vec![a.reg],
             Self::Circuit { inputs, .. } => inputs.iter().map(|input| input.reg()).collect(),
+        }
+    }
+
+    /// The registers read of which there have to be shares.
+    pub(crate) fn reads_shares(&self) -> Vec<Reg> {
+        match self {
+            Self::Circuit { inputs, .. } => {
+                let shared = inputs.iter().filter(|input| matches!(input, Operand::Component { .. }));
+                shared.map(|input| input.reg()).collect()
+            }
+            _ => self.reads(),
         }
     }
 

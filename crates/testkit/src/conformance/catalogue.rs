@@ -140,13 +140,22 @@ pub(crate) fn circuit() -> Arc<Circuit> {
 /// A name, and how to build the operation.
 type Sample = (&'static str, fn(&mut Operands) -> Result<NodeId, ProgramError>);
 
-static SAMPLES: [Sample; 39] = [
+static SAMPLES: [Sample; 40] = [
     ("input", Operands::a),
     ("input_bits", |o| o.bits(0)),
     ("circuit", |o| {
         let owners = o.owners.clone();
         let p = o.build.input(&owners[0], "p", Dtype::Bool, &[o.len, 2], None)?;
         let q = o.build.input(&owners[1], "q", Dtype::Bool, &[3], None)?;
+        let outputs = o.build.circuit(&circuit(), &[p, q])?;
+        o.build.concatenate(&outputs, -1)
+    }),
+    ("circuit_public", |o| {
+        let owner = o.owners[0].clone();
+        let p = o.build.input(&owner, "p", Dtype::Bool, &[o.len, 2], None)?;
+        let bits =
+            Value { shape: vec![o.len, 3], data: Data::Bool((0..3 * o.len).map(|at| at % 5 < 2).collect()) };
+        let q = o.build.constant(&bits, Dtype::Bool)?;
         let outputs = o.build.circuit(&circuit(), &[p, q])?;
         o.build.concatenate(&outputs, -1)
     }),

@@ -36,12 +36,12 @@ use crate::error::Fault;
 use crate::lower::term::limbs;
 use crate::lower::{Lowering, View};
 use crate::operations::{Extreme, Operation, Rounding};
-use crate::plan::{Domain, Layout, Local, MatrixShape, Modulus, OpKind, Operand, Public, Reg, To};
+use crate::plan::{Domain, Layout, Local, MatrixShape, Modulus, Operand, Public, Reg, To};
 use crate::program::{Node, NodeId};
 use crate::shape::Span;
 use crate::types::{Dtype, Type};
 use crate::width::Format;
-use constants::Known;
+use constants::{Known, packed};
 use gates::{Columns, Word};
 
 /// From so many instances on a circuit has few ANDs rather than few rounds: a round trip within a rack takes about
@@ -192,11 +192,8 @@ impl<'a> Lowering<'a> {
     /// Public numbers in a register, as a sharing of them.
     fn constant(&mut self, known: &Known<'_>, format: Format) -> Number {
         let Known { shape, raw } = *known;
-        let mut words = vec![0_u64; (raw.len() * format.bits).div_ceil(64)];
-        let bits = raw.iter().flat_map(|raw| (0..format.bits).map(move |bit| (raw >> bit & 1) as u64));
-        bits.enumerate().for_each(|(at, bit)| words[at / 64] |= bit << (at % 64));
         let dst = self.fresh(Domain::Bits, raw.len() * format.bits);
-        self.plan.local(Local::Constant { value: Public::Vector(Arc::from(words)), dst });
+        self.plan.local(Local::Constant { value: packed(raw, format), dst });
         Number::whole(dst, shape, format)
     }
 
@@ -333,6 +330,9 @@ impl<'a> Lowering<'a> {
         if let Some(raw) = self.same(id) {
             return Term::Splat(raw);
         }
+        if !self.ty(id).secret {
+            return self.public_operand(&self.known(id), Format::of(self.ty(id)), shape);
+        }
         let number = self.number(id);
         let format = number.format();
         if self.ty(id).len() == 1 && shape.iter().product::<usize>() != 1 {
@@ -384,9 +384,7 @@ impl<'a> Lowering<'a> {
         instances: usize,
     ) -> Reg {
         let dst = self.fresh(Domain::Bits, instances * output.len());
-        let late = inputs.iter().map(|input| matches!(input, Operand::Same(_))).collect();
-        let circuit = self.laid_out(&Arc::new(b.finish(vec![output])), late);
-        self.plan.interact(OpKind::Circuit { circuit, inputs, dst });
+        self.evaluate_circuit(&Arc::new(b.finish(vec![output])), inputs, dst);
         dst
     }
 
