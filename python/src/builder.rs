@@ -271,6 +271,13 @@ impl Builder {
         self.make(py, |build| build.concatenate(&values, axis))
     }
 
+    /// Values in an order that nobody knows, the same for all.
+    fn shuffle(&mut self, py: Python<'_>, values: Vec<u32>) -> PyResult<Vec<u32>> {
+        let shuffled = self.open(py)?.shuffle(&nodes(values));
+        let shuffled = shuffled.map_err(|error| errors::program(py, &error))?;
+        Ok(shuffled.into_iter().map(NodeId::number).collect())
+    }
+
     /// A circuit's outputs, each with its bits along the last axis.
     fn circuit(&mut self, py: Python<'_>, circuit: &Circuit, operands: Vec<u32>) -> PyResult<Vec<u32>> {
         let operands = nodes(operands);

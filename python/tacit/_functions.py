@@ -29,8 +29,8 @@ def where(condition: Any, a: Any, b: Any) -> Tensor:
 def windows(a: Tensor, window_shape: int | Sequence[int], axis: int | Sequence[int] | None = None) -> Tensor:
     """What a window shows of `a` at each place where it fits: NumPy's `sliding_window_view`. Free.
 
-    An axis keeps the places where a window begins, and the places in the window are new last axes. A convolution
-    is a product of windows with its kernels: `windows(image, (3, 3)).reshape(-1, 9) @ kernels`.
+    An axis keeps the places where a window begins, and the places in the window are new last axes. So a
+    convolution is a product of windows with its kernels: `windows(image, (3, 3)).reshape(-1, 9) @ kernels`.
 
     Raises:
         ProgramError: The window doesn't fit, or there isn't a length for each axis.
@@ -64,6 +64,19 @@ def stack(values: Sequence[Any], axis: int = 0) -> Tensor:
     """
     one = tensor_of(*values)
     return one._made(one._at().stack([one._operand(value) for value in values], axis))
+
+
+def shuffle(*values: Any) -> tuple[Tensor, ...]:
+    """Values of one length in a uniformly random order that nobody knows, the same for all of them.
+
+    Rows along the first axis move as they are. The order differs from run to run. With `replicated` each
+    party sends two elements for every element, in three rounds; protocols that can't shuffle refuse it.
+
+    Raises:
+        ProgramError: The lengths of the first axes differ.
+    """
+    one = tensor_of(*values)
+    return tuple(one._made(made) for made in one._at().shuffle([one._operand(value) for value in values]))
 
 
 def maximum(a: Any, b: Any) -> Tensor:

@@ -234,6 +234,20 @@ def test_windows_are_numpys() -> None:
             computed(lambda x, shape=shape, axis=axis: tacit.windows(x, shape, axis), a, dtype=INT32)
 
 
+def test_a_shuffle_moves_rows_alike() -> None:
+    a = np.arange(40).reshape(20, 2)
+
+    def program(x: Any) -> list[Any]:
+        rows, first = tacit.shuffle(x, x[:, 0])
+        return [rows, first]
+
+    rows, first = computed(program, a, dtype=INT32)
+    same(rows[:, 0], first)
+    same(rows[np.argsort(first)], a)
+    with pytest.raises(tacit.ProgramError, match="go together"):
+        computed(lambda x: tacit.shuffle(x, x[1:]), a, dtype=INT32)
+
+
 def test_numpys_functions_take_secrets() -> None:
     a = np.array([[3, -1, 2], [0, 5, -4]])
 

@@ -42,7 +42,9 @@ impl AstraEngine {
             &OpKind::Inject { a, dst } => self.inject_begin(job, a, dst),
             &OpKind::Shift { a, by, dst } => self.shift_begin(job, a, by, dst),
             &OpKind::Msb { a, dst } => self.msb_begin(job, a, dst),
-            OpKind::Open { .. } | OpKind::Random { .. } => unreachable!("the protocol doesn't offer it"),
+            OpKind::Open { .. } | OpKind::Random { .. } | OpKind::Shuffle { .. } => {
+                unreachable!("the protocol doesn't offer it")
+            }
         }
     }
 }
@@ -182,7 +184,9 @@ impl Engine for AstraEngine {
             &OpKind::Inject { dst, .. } => self.select_finish(job, from, 1, dst),
             &OpKind::Shift { dst, .. } => self.select_finish(job, from, 2, dst),
             &OpKind::Msb { a, dst } => self.msb_finish(job, from, a, dst),
-            OpKind::Open { .. } | OpKind::Random { .. } => unreachable!("the protocol doesn't offer it"),
+            OpKind::Open { .. } | OpKind::Random { .. } | OpKind::Shuffle { .. } => {
+                unreachable!("the protocol doesn't offer it")
+            }
         }?;
         if self.verified.is_some() { self.note_results(job, kind) } else { Ok(()) }
     }

@@ -165,6 +165,9 @@ pub enum Fault {
         /// The value's shape.
         shape: Vec<usize>,
     },
+    /// Something that is to go in the order of a shuffle, and isn't one of its columns.
+    #[error("only what is there before a shuffle can be shuffled with it")]
+    NoShuffle,
     /// An integer index outside its axis.
     #[error("index {index} is outside axis {axis} of length {length}")]
     Index {

@@ -3,6 +3,7 @@
 #[cfg(feature = "planted")]
 use crate::planted::{Mistake, planted};
 use crate::reads::Reads;
+use crate::shuffle;
 use crate::state::ReplicatedEngine;
 use crate::zero_sharing::ZeroSharing;
 use std::sync::Arc;
@@ -50,6 +51,7 @@ impl Engine for ReplicatedEngine {
             &OpKind::Inject { a, dst } => self.inject_begin(job, a, dst),
             &OpKind::Shift { a, by, dst } => self.shift_begin(job, a, by, dst),
             OpKind::Circuit { circuit, inputs, dst } => self.layer_begin(job, circuit, inputs, *dst),
+            OpKind::Shuffle { cols, blocks, dst, .. } => self.shuffle_begin(job, cols, *blocks, dst),
             OpKind::Msb { .. } | OpKind::Open { .. } | OpKind::Random { .. } => {
                 unreachable!("the protocol doesn't offer it")
             }
@@ -65,6 +67,10 @@ impl Engine for ReplicatedEngine {
             ) => match self.zero_sharing {
                 ZeroSharing::Computational => &[prev(me)],
                 ZeroSharing::InformationTheoretic => &[prev(me), next(me)],
+            },
+            (OpKind::Shuffle { .. }, me, turn) => match shuffle::partner(me, turn) {
+                Some(partner) => &[partner],
+                None => &[],
             },
             (OpKind::Split { .. }, 0, _) => &[1],
             (OpKind::Inject { .. } | OpKind::Shift { .. }, 0, 0) => &[1, 2],
@@ -97,6 +103,7 @@ impl Engine for ReplicatedEngine {
             &OpKind::Inject { a, dst } => self.inject_finish(job, a, dst),
             &OpKind::Shift { a, dst, .. } => self.shift_finish(job, a, dst),
             OpKind::Circuit { circuit, .. } => self.layer_finish(job, circuit),
+            OpKind::Shuffle { blocks, dst, .. } => self.shuffle_finish(job, *blocks, dst),
             OpKind::Msb { .. } | OpKind::Open { .. } | OpKind::Random { .. } => {
                 unreachable!("the protocol doesn't offer it")
             }

@@ -12,6 +12,7 @@ mod convert;
 mod entry;
 mod repeat;
 mod rounded;
+mod shuffle;
 mod tensor;
 #[cfg(test)]
 mod tests;
@@ -26,6 +27,7 @@ use crate::real::Reals;
 use crate::shape::Span;
 use crate::types::Range;
 pub(crate) use entry::Entry;
+pub(crate) use shuffle::is_sound;
 pub(crate) use tensor::Tensor;
 
 /// How a truncation or a quotient rounds.
@@ -210,6 +212,10 @@ pub enum Operation {
         /// The range.
         range: Range,
     },
+    /// The operand's blocks along its first axis in a uniformly random order that nobody knows.
+    Shuffle,
+    /// The second operand's blocks along its first axis in the same order as a shuffle's, which is the first operand.
+    ShuffleToo,
     /// A Boolean circuit. Operands are its inputs, bools whose last axis is the bits; their other axes broadcast and
     /// count instances. The result's last axis is the bits of all outputs, in order.
     Circuit(Arc<Circuit>),
@@ -265,6 +271,8 @@ impl Operation {
             Self::Repeat { times } => repeat::repeat(*times),
             Self::After => repeat::after(),
             Self::Assume { range } => repeat::assume(*range),
+            Self::Shuffle => shuffle::shuffle(),
+            Self::ShuffleToo => shuffle::shuffle_too(),
             Self::Circuit(circuit) => circuit::evaluate(circuit),
         }
     }
@@ -321,6 +329,8 @@ pub(crate) fn read(code: u8, from: &mut Reader<'_>) -> Result<Option<Operation>,
         45 => Operation::After,
         46 => Operation::Assume { range: from.range()? },
         47 => Operation::Windows { lengths: from.dims()?, axes: from.dims()? },
+        48 => Operation::Shuffle,
+        49 => Operation::ShuffleToo,
         _ => return Ok(None),
     }))
 }

@@ -140,7 +140,7 @@ pub(crate) fn circuit() -> Arc<Circuit> {
 /// A name, and how to build the operation.
 type Sample = (&'static str, fn(&mut Operands) -> Result<NodeId, ProgramError>);
 
-static SAMPLES: [Sample; 40] = [
+static SAMPLES: [Sample; 42] = [
     ("input", Operands::a),
     ("input_bits", |o| o.bits(0)),
     ("circuit", |o| {
@@ -315,6 +315,21 @@ static SAMPLES: [Sample; 40] = [
         let windows = o.build.reshape(windows, &[-1, 4])?;
         let kernels = o.build.reshape(kernels, &[4, 2])?;
         o.build.matmul(windows, kernels)
+    }),
+    ("shuffle", |o| {
+        let (a, b) = o.ab()?;
+        let shuffled = o.build.shuffle(&[a, b])?;
+        o.build.matmul(shuffled[0], shuffled[1])
+    }),
+    ("shuffle_bits", |o| {
+        // Of rows of two, and of bits beside them.
+        let (a, p) = (o.shaped(0, &[o.len, 2])?, o.bits(0)?);
+        let shuffled = o.build.shuffle(&[a, p])?;
+        let backwards = Index::Slice { start: None, stop: None, step: -1 };
+        let turned = o.build.index(shuffled[0], &[Index::Ellipsis, backwards])?;
+        let condition = o.build.reshape(shuffled[1], &[-1, 1])?;
+        let chosen = o.build.select(condition, shuffled[0], turned)?;
+        o.build.sum(chosen, Some(&[0]), false)
     }),
     ("repeat", |o| {
         let (rows, is_ranged) = (o.rows(), o.numbers.range.is_some());
