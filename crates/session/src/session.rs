@@ -396,6 +396,34 @@ impl Session {
         Ok(received)
     }
 
+    /// Tells all other parties something, and hears the same of them: what each has said, this party too. Parties only; one
+    /// round.
+    ///
+    /// # Errors
+    /// [`Error::Malformed`] if somebody says what can't be read, or more than `most` bytes; if a link fails.
+    pub fn tell_all<T>(
+        &mut self,
+        at: At,
+        own: &[u8],
+        most: usize,
+        what: &'static str,
+        read: impl Fn(&[u8]) -> Option<T>,
+    ) -> Result<Vec<T>, Error> {
+        for party in self.others() {
+            self.mesh.send(party, at, own)?;
+        }
+        let mut all = Vec::with_capacity(self.parties());
+        for party in 0..self.parties() {
+            let told =
+                if party == self.me { own.to_vec() } else { self.mesh.recv_bounded(party, at, most)? };
+            match read(&told) {
+                Some(told) => all.push(told),
+                None => return self.malformed(party, what),
+            }
+        }
+        Ok(all)
+    }
+
     fn compare(&mut self, at: At, value: &[u8], what: &'static str) -> Result<(), Error> {
         match self.unlike(at, value)? {
             Some(party) => self.fail(party, what),
