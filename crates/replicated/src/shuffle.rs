@@ -160,7 +160,7 @@ fn order(stream: &mut PrssStream, draw: Draw, blocks: usize) -> Vec<u32> {
 
 /// `floor(word * bound / 2^128)`, for a bound of at most 64 bits.
 const fn below(word: u128, bound: u128) -> u128 {
-    let low = (word & u64::MAX as u128) * bound >> 64;
+    let low = ((word & u64::MAX as u128) * bound) >> 64;
     ((word >> 64) * bound + low) >> 64
 }
 

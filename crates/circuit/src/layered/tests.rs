@@ -120,7 +120,7 @@ proptest! {
 
     #[test]
     fn public_inputs_save_ands(circuit in circuits(120), seed: u64) {
-        let flag = |input: usize, from: u32| seed >> (input as u32 * 2 + from) % 64 & 1 == 1;
+        let flag = |input: usize, from: u32| seed >> ((2 * input as u32 + from) % 64) & 1 == 1;
         let given: Vec<Given> = (0..circuit.inputs().len())
             .map(|input| Given { late: flag(input, 0), public: flag(input, 1) })
             .collect();
