@@ -34,9 +34,11 @@ from tacit._functions import (
     maximum,
     minimum,
     relu,
+    shuffle,
     sigmoid3,
     stack,
     where,
+    windows,
 )
 from tacit._handles import Revealed, Secret
 from tacit._offline import Prepared, offline, stock
@@ -116,8 +118,10 @@ __all__ = [
     "reveal",
     "ring",
     "secret",
+    "shuffle",
     "sigmoid3",
     "stack",
     "stock",
     "where",
+    "windows",
 ]
