@@ -18,6 +18,25 @@ pub const TOSS: u64 = DIGEST + 3 * DIGEST;
 /// A check of opened values' MACs: a digest of the values, a toss, a commitment, a digest of all commitments, and the opening.
 pub const CHECK: u64 = DIGEST + TOSS + DIGEST + DIGEST + ELEMENT + DIGEST;
 
+/// Rounds of the setup.
+pub const SETUP_ROUNDS: u64 = 20;
+
+/// Rounds of input tuples: Authenticate, and an acceptance.
+pub const INPUTS_ROUNDS: u64 = 11;
+
+/// Rounds of a batch of triples: 3 of OTs, differences, a coin, Authenticate, Sacrifice, and an acceptance.
+pub const BATCH_ROUNDS: u64 = 3 + 1 + 2 + 10 + 9 + 1;
+
+/// Rounds of `count` triples.
+pub fn triples_rounds(count: usize) -> u64 {
+    BATCH_ROUNDS * count.div_ceil(Preprocessing::BATCH) as u64
+}
+
+/// Rounds of `count` random bits: those of as many triples, two of openings, a check and an acceptance.
+pub fn bits_rounds(count: usize) -> u64 {
+    triples_rounds(count) + 9
+}
+
 /// Base OTs and trees for triples, and base OTs by the bits of the MAC key, all in both directions; and the check that each
 /// party has one share of the key.
 pub fn setup_bytes(params: &Params) -> u64 {
