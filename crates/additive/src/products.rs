@@ -1,79 +1,59 @@
 //! ANDs, products, matrix products and circuits: masked operands from all to all.
 
+use crate::demand::{ands, columns, products, rows};
+use crate::messages::at;
+use crate::share::Share;
+use crate::state::{Opening, Party};
+use crate::vectors::{add_at, joined, mul_add, part_of, row};
 use std::ops::Range;
-
 use tacit_circuit::Layered;
 use tacit_engine::bank::row_words;
+use tacit_engine::executor::MAX_IN_FLIGHT;
 use tacit_engine::layer::{each_row, message_bytes, message_of_rows, pieces};
 use tacit_engine::supply::{Drawer, SupplyKind};
-use tacit_engine::vector::add_assign;
-use tacit_engine::wire::{message_of, unpack_columns};
-use tacit_engine::{Error, Job, bytes_of, wire};
-use tacit_kernel::{Buffer, bits};
+use tacit_engine::wire::{self, message_of};
+use tacit_engine::{Error, Job, bytes_of, with_element};
+use tacit_kernel::{Buffer, bits, ring};
 use tacit_program::plan::{Domain, MatrixShape, Operand, Reg, Register, Rows};
 use tacit_session::{At, step};
 
-use super::dealer::Product;
-use super::demand::{BITS, ands, columns, matrices, rows};
-use super::engine::{AdditiveEngine, at};
-use super::share::Share;
-
-/// Masked operands of a product, as far as their shares have come, and this party's shares of the triple.
-pub(super) struct Opening {
-    product: Product,
-    /// `d = x - a` and `e = y - b`; of their MACs this party's shares.
-    masked: [Share; 2],
-    triple: [Share; 3],
-}
-
 impl Opening {
-    /// Both masked operands of a product of numbers one after the other, as they travel.
-    fn message(&self) -> Vec<u8> {
-        let (shape, joined) = self.joined();
-        message_of(shape, &joined, &(0..shape.cols))
+    /// Both masked operands of some products of numbers one after the other, as they travel.
+    fn message(&self, range: &Range<usize>) -> Vec<u8> {
+        let domain = self.shape.domain;
+        let parts =
+            self.masked.each_ref().map(|share| part_of(domain, &share.value, range.start, range.len()));
+        message_of(row(domain, 2 * range.len()), &joined(&parts), &(0..2 * range.len()))
     }
 
     /// Adds another party's shares of both.
-    fn add_message(&mut self, message: &[u8]) {
-        let (shape, mut joined) = self.joined();
-        unpack_columns(shape, message, 0..shape.cols, &mut joined);
-        let shapes = self.product.shapes();
-        let [mut first, mut second] = self.masked.each_ref().map(|share| Buffer::new(share.value.len()));
-        let (one, other) = joined.bytes().split_at(first.len());
-        first.bytes_mut().copy_from_slice(one);
-        second.bytes_mut().copy_from_slice(other);
-        add_assign(shapes[0], &mut self.masked[0].value, &first);
-        add_assign(shapes[1], &mut self.masked[1].value, &second);
-    }
-
-    fn joined(&self) -> (Register, Buffer) {
-        let [first, second, _] = self.product.shapes();
-        let shape = Register { cols: first.cols + second.cols, ..first };
-        let mut joined = Buffer::new(bytes_of(shape.domain, shape.cols));
-        let (one, other) = joined.bytes_mut().split_at_mut(self.masked[0].value.len());
-        one.copy_from_slice(self.masked[0].value.bytes());
-        other.copy_from_slice(self.masked[1].value.bytes());
-        (shape, joined)
+    fn add_message(&mut self, range: &Range<usize>, message: &[u8]) {
+        let (domain, count) = (self.shape.domain, range.len());
+        let shape = row(domain, 2 * count);
+        let mut both = Buffer::new(bytes_of(domain, 2 * count));
+        wire::unpack_columns(shape, message, 0..2 * count, &mut both);
+        for (place, masked) in self.masked.iter_mut().enumerate() {
+            let part = part_of(domain, &both, place * count, count);
+            add_at(domain, range.start, &part, &mut masked.value);
+        }
     }
 }
 
-impl AdditiveEngine {
-    pub(super) fn mul_begin(&mut self, job: &Job, a: Reg, b: Reg, dst: Reg) -> Result<(), Error> {
-        let domain = self.plan.register(dst).domain;
-        let operands = [a, b].map(|reg| self.part(reg, &job.cols));
-        let product = Product::Elements { domain, count: job.cols.len() };
-        let items = (SupplyKind::Triple(domain), columns(domain, job.cols.clone()));
-        self.open_numbers(at(job), product, items, operands)
+impl Party {
+    pub(crate) fn mul_begin(&mut self, job: &Job, a: Reg, b: Reg, dst: Reg) -> Result<(), Error> {
+        let shape = row(self.plan.register(dst).domain, job.cols.len());
+        let operands = [self.part(a, &job.cols)?, self.part(b, &job.cols)?];
+        self.open_numbers(at(job), shape, columns(shape.domain, job.cols.clone()), operands)
     }
 
-    pub(super) fn mul_finish(&mut self, job: &Job, dst: Reg) -> Result<(), Error> {
+    pub(crate) fn mul_finish(&mut self, job: &Job, dst: Reg) -> Result<(), Error> {
         let share = self.take_numbers(at(job))?;
         self.put_part(dst, &job.cols, &share);
         Ok(())
     }
 
-    /// A matrix product is opened as a whole when its last job's turn comes.
-    pub(super) fn matmul_begin(
+    /// A matrix product is the sums of all its products of elements. They are opened when its last job's turn comes.
+    pub(crate) fn matmul_begin(
         &mut self,
         job: &Job,
         a: Reg,
@@ -85,20 +65,41 @@ impl AdditiveEngine {
             return Ok(());
         }
         let domain = self.plan.register(dst).domain;
-        let operands = [a, b].map(|reg| self.share(reg));
-        let items = (matrices(domain, shape), 0..shape.batch as u64);
-        self.open_numbers(at(job), Product::Matrices { domain, shape }, items, operands)
+        let all = row(domain, products(shape));
+        let MatrixShape { batch, m, k, n } = shape;
+        let axes = [batch, m, n, k];
+        let signed = |sizes: [usize; 4]| sizes.map(|size| size as isize);
+        let strides = [signed([m * k, k, 0, 1]), signed([k * n, 0, 1, n])];
+        let mut operands = [self.share(a)?, self.share(b)?];
+        for (operand, strides) in operands.iter_mut().zip(strides) {
+            *operand = operand.map(|values| {
+                let mut repeated = Buffer::new(bytes_of(domain, all.cols));
+                with_element!(domain, E => {
+                    ring::copy_strided::<E>(values.words(), 0, &axes, &strides, repeated.words_mut());
+                });
+                repeated
+            });
+        }
+        self.open_numbers(first_of(job), all, 0..all.cols as u64, operands)
     }
 
-    pub(super) fn matmul_finish(&mut self, job: &Job, dst: Reg) -> Result<(), Error> {
-        if job.last {
-            let share = self.take_numbers(at(job))?;
-            self.put_share(dst, share);
+    pub(crate) fn matmul_finish(&mut self, job: &Job, shape: MatrixShape, dst: Reg) -> Result<(), Error> {
+        if !job.last {
+            return Ok(());
         }
+        let (share, to) = (self.take_numbers(first_of(job))?, self.plan.register(dst));
+        let sums = share.map(|products| {
+            let mut sums = Buffer::new(bytes_of(to.domain, to.cols));
+            with_element!(to.domain, E => {
+                ring::sum::<E>(products.words(), to.cols, shape.k, 1, sums.words_mut());
+            });
+            sums
+        });
+        self.put_share(dst, sums);
         Ok(())
     }
 
-    pub(super) fn and_begin(&mut self, job: &Job, a: Rows, b: Rows, dst: Rows) -> Result<(), Error> {
+    pub(crate) fn and_begin(&mut self, job: &Job, a: Rows, b: Rows, dst: Rows) -> Result<(), Error> {
         let words = row_words(job.cols.len());
         let operands = [a, b].map(|rows| {
             let mut operand = Buffer::of_words::<u64>(dst.count as usize * words);
@@ -111,17 +112,18 @@ impl AdditiveEngine {
         self.open_rows(job, at(job), count, rows(job, count), operands)
     }
 
-    pub(super) fn and_finish(&mut self, job: &Job, dst: Rows) -> Result<(), Error> {
+    pub(crate) fn and_finish(&mut self, job: &Job, dst: Rows) -> Result<(), Error> {
         let share = self.take_rows(job, at(job), dst.count as usize)?;
         let stride = row_words(self.plan.register(dst.reg).cols);
         let out = self.bank.make(dst.reg).words_mut::<u64>();
-        for (index, row) in (0..).zip(share.words::<u64>().chunks_exact(row_words(job.cols.len()))) {
+        let rows = share.value.words::<u64>().chunks_exact(row_words(job.cols.len()));
+        for (index, row) in (0..).zip(rows) {
             out[dst.row(index) as usize * stride + job.cols.start / 64..][..row.len()].copy_from_slice(row);
         }
         Ok(())
     }
 
-    pub(super) fn layer_begin(
+    pub(crate) fn layer_begin(
         &mut self,
         job: &Job,
         circuit: &Layered,
@@ -156,40 +158,51 @@ impl AdditiveEngine {
         Ok(())
     }
 
-    pub(super) fn layer_finish(&mut self, job: &Job, circuit: &Layered) -> Result<(), Error> {
+    pub(crate) fn layer_finish(&mut self, job: &Job, circuit: &Layered) -> Result<(), Error> {
         let layer = &circuit.layers[job.stage as usize];
         for (piece, range) in pieces(layer, job) {
             let gates = &layer.ands[range];
             let share = self.take_rows(job, layer_at(job, circuit, piece), gates.len())?;
             let tile = self.tiles.get(job);
-            for (gate, row) in gates.iter().zip(share.words::<u64>().chunks_exact(tile.row_words())) {
+            for (gate, row) in gates.iter().zip(share.value.words::<u64>().chunks_exact(tile.row_words())) {
                 tile.row(gate[2], 0).copy_from_slice(row);
             }
         }
         Ok(())
     }
 
-    /// Begins a product of numbers: masks both operands by these items and sends them to all.
+    /// Begins products of numbers: masks both operands by these triples and sends the first messages to all. Messages are
+    /// numbered from the address's on.
     fn open_numbers(
         &mut self,
         at: At,
-        product: Product,
-        items: (SupplyKind, Range<u64>),
+        shape: Register,
+        items: Range<u64>,
         operands: [Share; 2],
     ) -> Result<(), Error> {
-        let opening = self.mask(at.op, product, items, operands)?;
-        let message = opening.message();
+        let opening = self.mask(at.op, shape, items, operands)?;
+        for (at, range) in messages(at, shape).take(MAX_IN_FLIGHT) {
+            self.shared.send_to_all(&mut self.session, at, &opening.message(&range))?;
+        }
         self.openings.insert(at, opening);
-        self.send_to_all(at, &message)
+        Ok(())
     }
 
-    /// Ends it: this party's share of the product.
+    /// Ends them: this party's share of the products. What wasn't sent at once goes out as fast as the like comes in.
     fn take_numbers(&mut self, at: At) -> Result<Share, Error> {
         let mut opening = self.openings.remove(&at).expect("what ends has begun");
-        let [first, second, _] = opening.product.shapes();
-        let bytes = wire::message_bytes(first.domain, first.cols + second.cols);
-        for party in self.others() {
-            opening.add_message(&self.receive(party, at, bytes)?);
+        let shape = opening.shape;
+        let mut unsent = messages(at, shape).skip(MAX_IN_FLIGHT);
+        for (at, range) in messages(at, shape) {
+            let bytes = wire::message_bytes(shape.domain, 2 * range.len());
+            for party in self.others() {
+                let message = self.shared.receive(&mut self.session, party, at, bytes)?;
+                opening.add_message(&range, &message);
+                self.session.mesh().recycle(message);
+            }
+            if let Some((at, range)) = unsent.next() {
+                self.shared.send_to_all(&mut self.session, at, &opening.message(&range))?;
+            }
         }
         Ok(self.result(opening))
     }
@@ -203,41 +216,39 @@ impl AdditiveEngine {
         items: Range<u64>,
         operands: [Share; 2],
     ) -> Result<(), Error> {
-        let product = Product::Elements { domain: Domain::Bits, count: 8 * operands[0].value.len() };
-        let opening = self.mask(at.op, product, (BITS, items), operands)?;
+        let shape = row(Domain::Bits, 8 * operands[0].value.len());
+        let opening = self.mask(at.op, shape, items, operands)?;
         let rows = opening.masked.each_ref().map(|share| share.value.bytes()).concat();
         self.openings.insert(at, opening);
         debug_assert_eq!(rows.len(), 2 * count * row_words(job.cols.len()) * 8);
         let message = message_of_rows(self.session.mesh(), job, rows);
-        self.send_to_all(at, &message)
+        self.shared.send_to_all(&mut self.session, at, &message)
     }
 
-    fn take_rows(&mut self, job: &Job, at: At, count: usize) -> Result<Buffer, Error> {
+    fn take_rows(&mut self, job: &Job, at: At, count: usize) -> Result<Share, Error> {
         let mut opening = self.openings.remove(&at).expect("what ends has begun");
         let words = row_words(job.cols.len());
         for party in self.others() {
-            let message = self.receive(party, at, message_bytes(job, 2 * count))?;
+            let message = self.shared.receive(&mut self.session, party, at, message_bytes(job, 2 * count))?;
             each_row(job, 2 * count, &message, |index, row| {
                 let masked = opening.masked[index / count].value.words_mut::<u64>();
                 bits::xor_assign(&mut masked[index % count * words..][..words], row);
             });
         }
-        Ok(self.result(opening).value)
+        Ok(self.result(opening))
     }
 
-    /// This party's share of the product, once all shares of the masked operands have come; these are noted.
+    /// This party's share of the products, once all shares of the masked operands have come; these are noted:
+    /// `z = c + d b + e a`, to which the first party adds `d e`.
     fn result(&mut self, opening: Opening) -> Share {
-        let Opening { product, masked, triple: [a, b, mut z] } = opening;
-        let shapes = product.shapes();
-        for (shape, masked) in shapes.iter().zip(&masked) {
-            self.record(*shape, masked);
-        }
-        let [d, e] = masked.map(|share| share.value);
-        z.add_public_times(product, &d, &b);
-        z.add_times_public(product, &a, &e);
+        let Opening { shape, masked: [d, e], triple: [a, b, mut z] } = opening;
+        z.add_public_times(shape.domain, &d.value, &b);
+        z.add_public_times(shape.domain, &e.value, &a);
         let mut both = Buffer::new(z.value.len());
-        product.add(&d, &e, &mut both);
-        self.add_public(shapes[2], &mut z, &both);
+        mul_add(shape.domain, &d.value, &e.value, &mut both);
+        self.add_public(shape, &mut z, &both);
+        self.record(shape, d);
+        self.record(shape, e);
         z
     }
 
@@ -245,19 +256,30 @@ impl AdditiveEngine {
     fn mask(
         &mut self,
         op: u32,
-        product: Product,
-        (kind, items): (SupplyKind, Range<u64>),
+        shape: Register,
+        items: Range<u64>,
         operands: [Share; 2],
     ) -> Result<Opening, Error> {
-        let Ok(triple) = <[Share; 3]>::try_from(self.drawn(Drawer::Op(op), kind, items)?.shares) else {
+        let drawn = self.drawn(Drawer::Op(op), SupplyKind::Triple(shape.domain), items)?;
+        let Ok(triple) = <[Share; 3]>::try_from(drawn.shares) else {
             unreachable!("a triple has three vectors")
         };
-        let (mut masked, shapes) = (operands, product.shapes());
-        for ((operand, factor), shape) in masked.iter_mut().zip(&triple).zip(shapes) {
+        let mut masked = operands;
+        for (operand, factor) in masked.iter_mut().zip(&triple) {
             operand.sub_assign(shape, factor);
         }
-        Ok(Opening { product, masked, triple })
+        Ok(Opening { shape, masked, triple })
     }
+}
+
+/// The messages of some products of numbers: addresses, and products.
+fn messages(first: At, shape: Register) -> impl Iterator<Item = (At, Range<usize>)> {
+    wire::pieces(shape).map(move |(piece, range)| (At { batch: first.batch + piece, ..first }, range))
+}
+
+/// The address of a matrix product's first message.
+fn first_of(job: &Job) -> At {
+    At { batch: 0, ..at(job) }
 }
 
 fn layer_at(job: &Job, circuit: &Layered, piece: u16) -> At {

@@ -15,6 +15,7 @@
 mod checks;
 mod demand;
 mod kind;
+mod pool;
 mod stored;
 #[cfg(test)]
 mod tests;
@@ -22,6 +23,7 @@ mod tests;
 pub use checks::{Check, CheckScope, Ending, Journal, Turn};
 pub use demand::{Arms, Demand, Drawer, Draws};
 pub use kind::SupplyKind;
+pub use pool::Pool;
 #[doc(hidden)]
 pub use stored::read_lists;
 pub use stored::{Stock, StoredSupply, SuppliedRun, fill};

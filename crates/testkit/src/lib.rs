@@ -26,6 +26,7 @@ pub mod fuzz;
 pub mod generate;
 mod interceptor;
 pub mod links;
+pub mod macs;
 pub mod react;
 mod rng;
 pub mod sample;

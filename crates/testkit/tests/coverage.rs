@@ -3,7 +3,9 @@
 use tacit_astra::{Astra, AstraFair, AstraMalicious};
 use tacit_engine::Protocol;
 use tacit_replicated::{Replicated, ReplicatedMalicious};
+use tacit_spdz::MASCOT;
 use tacit_testkit::conformance::{Subject, counted, lacking};
+
 use tacit_testkit::tenants::{BITS, FIELDS, MACS};
 
 fn subject(protocol: &'static dyn Protocol, parties: usize) -> Subject {
@@ -47,6 +49,13 @@ fn of_the_model_tenants() {
         check(&FIELDS, parties, [882, 272]);
         check(&MACS, parties, [882, 272]);
     }
+}
+
+/// As what has numbers in fields, but for those in the smaller one.
+#[test]
+fn of_mascot() {
+    check(&MASCOT, 2, [0, 0]);
+    check(&MASCOT, 3, [0, 0]);
 }
 
 /// Numbers in fields have comparisons, truncation and circuits. What is refused has numbers modulo powers of two, or makes a
