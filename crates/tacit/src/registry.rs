@@ -5,13 +5,15 @@ use crate::auto_select::{leaves_open, sayable};
 use tacit_astra::{Astra, AstraFair, AstraMalicious};
 use tacit_engine::Protocol;
 use tacit_replicated::{Replicated, ReplicatedMalicious};
+use tacit_spdz::MASCOT;
 
-static PROTOCOLS: [&dyn Protocol; 5] = [
+static PROTOCOLS: [&dyn Protocol; 6] = [
     &Replicated::COMPUTATIONAL,
     &ReplicatedMalicious::SOUNDNESS_50,
     &Astra::IN_ORDER,
     &AstraMalicious::IN_ORDER,
     &AstraFair::IN_ORDER,
+    &MASCOT,
 ];
 
 /// All protocols.
@@ -131,7 +133,10 @@ mod tests {
         let known = "it has soundness=50 or 100, challenges=interactive or fiat-shamir";
         let both = "(did you mean \"garbled\"?)";
         for (name, expected) in [
-            ("malicious", "there are: replicated, replicated-malicious, astra, astra-malicious, astra-fair"),
+            (
+                "malicious",
+                "there are: replicated, replicated-malicious, astra, astra-malicious, astra-fair, mascot",
+            ),
             ("replicated-malicious,soundness=100", "parameters stand behind the name, with spaces between"),
             ("replicated-malicious soundness=80", "soundness is 50 or 100, not \"80\""),
             ("replicated-malicious soundness", "soundness is 50 or 100, not \"\""),
