@@ -28,7 +28,7 @@ mod _native {
     #[pymodule_export]
     use crate::deployment::{Seat, configured, init};
     #[pymodule_export]
-    use crate::price::Price;
+    use crate::price::{Price, network};
     #[pymodule_export]
     use crate::program::Program;
     #[pymodule_export]

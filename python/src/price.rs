@@ -3,9 +3,12 @@
 use std::sync::Arc;
 
 use pyo3::prelude::*;
+use tacit::net::{Profile, Shape};
 use tacit::program::Source;
-use tacit::program::cost::{Itemised, LinkProfile, NetProfile};
-use tacit::{Compiled, Error, Local, Making, engine::Participants, select, select_default};
+use tacit::program::cost::Itemised;
+use tacit::{Compiled, Error, Local, Making, engine::Participants, select_default, select_for};
+
+use crate::errors;
 
 /// The exact cost of a run: payload bytes and rounds.
 #[pyclass(frozen, module = "tacit._native")]
@@ -37,7 +40,7 @@ impl Price {
         protocol: &str,
         parties: Option<Vec<String>>,
         window: Option<usize>,
-        (rtt_seconds, bits_per_second): (f64, f64),
+        net: &str,
         given: bool,
     ) -> Result<Self, Error> {
         let mut endpoints = match parties {
@@ -48,10 +51,9 @@ impl Price {
         if let Some(bytes) = window {
             compiled = compiled.with_window(bytes);
         }
-        let net = NetProfile::uniform(LinkProfile { rtt_seconds, bits_per_second });
-        let total = |name: &str| Ok(tacit::price(&compiled, name, &endpoints)?.total);
+        let net = Profile::uniform(shape(net)?);
         let selection = if given {
-            select(protocol, &endpoints, &net, Making::InRun, total)?
+            select_for(&compiled, protocol, &endpoints, &net, Making::InRun)?
         } else {
             select_default(protocol)?
         };
@@ -60,10 +62,21 @@ impl Price {
         endpoints.extend(clients);
         let sources =
             bill.nodes.keys().map(|&node| compiled.source(node).cloned().unwrap_or_default()).collect();
-        let seconds = bill.total.network_seconds(&net);
+        let seconds = bill.total.network_seconds(&net, &endpoints);
         let comparison = selection.comparison.map(|comparison| comparison.picked);
         Ok(Self { bill, endpoints, sources, seconds, comparison })
     }
+}
+
+/// A network's round trip in seconds and its bits per second.
+#[pyfunction]
+pub(crate) fn network(py: Python<'_>, net: &str) -> PyResult<(f64, f64)> {
+    let Shape { rtt, bandwidth } = shape(net).map_err(|error| errors::run(py, &error))?;
+    Ok((rtt.as_secs_f64(), bandwidth as f64))
+}
+
+fn shape(net: &str) -> Result<Shape, Error> {
+    net.parse::<Shape>().map_err(|error| Error::Refused(error.to_string()))
 }
 
 #[pymethods]

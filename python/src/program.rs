@@ -64,7 +64,7 @@ impl Program {
 
     /// What a run takes under a protocol, among parties of these names; without names, as many as it is for.
     /// `window` is how many bytes of circuits' messages each has under way at a time.
-    /// `net` is a round trip in seconds and bits per second; what is left to the network is picked for it if it was given,
+    /// `net` is a round trip and a bandwidth, as `network` reads them; what is left to the network is picked for it if it was given,
     /// and else as in a run of all parties in this process.
     fn price(
         &self,
@@ -72,7 +72,7 @@ impl Program {
         protocol: &str,
         parties: Option<Vec<String>>,
         window: Option<usize>,
-        net: (f64, f64),
+        net: &str,
         given: bool,
     ) -> PyResult<Price> {
         Price::new(&self.compiled, protocol, parties, window, net, given)

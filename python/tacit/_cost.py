@@ -16,10 +16,6 @@ if TYPE_CHECKING:
 
     from tacit._native import Price, Program
 
-PROFILES = {"lan": (0.47e-3, 1e9), "wan": (40e-3, 1e8)}
-"""Round trip in seconds and bits per second of the networks that have a name."""
-
-
 SHARED = "keys, checks and what they take"
 """What belongs to no line, in words."""
 
@@ -198,8 +194,8 @@ def price(
     config: str | os.PathLike[str] | None,
 ) -> Cost:
     """The cost of a program under a protocol, or under all that can run it."""
-    profile = _network("lan" if net is None else net)
-    given = net is not None
+    given, net = net is not None, "lan" if net is None else net
+    profile = _native.network(net)
     names = None if parties is None else list(parties)
     window = None
     if config is not None:
@@ -211,7 +207,7 @@ def price(
     reasons: list[ProgramError | InputError] = []
     for name in [protocol] if protocol else _native.protocols():
         try:
-            costs[name] = ProtocolCost._of(name, program.price(name, names, window, profile, given))
+            costs[name] = ProtocolCost._of(name, program.price(name, names, window, net, given))
         except (ProgramError, InputError) as error:
             refused[name] = str(error)
             reasons.append(error)
@@ -219,31 +215,6 @@ def price(
         raise reasons[0]
     assumptions = tuple(f"{file}:{line}: {text}" for file, line, text in program.assumptions())
     return Cost(profile, costs, refused, assumptions)
-
-
-def _network(net: str) -> tuple[float, float]:
-    """A network's round trip in seconds and its bits per second."""
-    if net in PROFILES:
-        return PROFILES[net]
-    try:
-        rtt, speed = (_quantity(part) for part in net.split(","))
-    except ValueError:
-        rtt = speed = 0.0
-    if not (0 < rtt < 1e3 and 0 < speed < 1e15):
-        raise InputError(
-            f"net={net!r} is no network; use 'lan', 'wan', or round trip and speed, such as '20ms,100mbit'"
-        )
-    return rtt, speed
-
-
-def _quantity(text: str) -> float:
-    """A number with a unit of time or speed, or without: seconds, bits per second."""
-    text = text.strip().lower().removesuffix("/s")
-    units = {"us": 1e-6, "ms": 1e-3, "s": 1.0, "kbit": 1e3, "mbit": 1e6, "gbit": 1e9, "bit": 1.0}
-    for unit, factor in units.items():
-        if text.endswith(unit):
-            return float(text.removesuffix(unit)) * factor
-    return float(text)
 
 
 def _by_line(price: Price) -> tuple[LineCost, ...]:

@@ -40,6 +40,7 @@ def main(
     demo: Callable[[bool], int],
     interpreter: _StrPath,
 ) -> int: ...
+def network(net: str) -> tuple[float, float]: ...
 def configured(config: _StrPath) -> tuple[list[str], int | None]: ...
 def init(folder: _StrPath, parties: int, clients: Sequence[str], host: str, port: int) -> list[Path]: ...
 
@@ -180,7 +181,7 @@ class Program:
         protocol: str,
         parties: Sequence[str] | None,
         window: int | None,
-        net: tuple[float, float],
+        net: str,
         given: bool,
     ) -> Price: ...
 

@@ -193,7 +193,7 @@ def test_a_party_that_gives_inputs_sends_less_than_a_client() -> None:
 
 @pytest.mark.parametrize("net", ["", "fast", "1,2,3", "0,1", "1ms,-5", "20ms"])
 def test_a_network_that_is_none(net: str) -> None:
-    with pytest.raises(InputError, match="is no network"):
+    with pytest.raises(InputError, match="is not lan, wan, or a round trip"):
         richer.trace(A, B).cost(net=net)
 
 

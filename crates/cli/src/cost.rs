@@ -12,8 +12,8 @@ use tacit::net::Profile;
 use tacit::net::setup::Config;
 use tacit::program::cost::{Cost, Itemised, Phase};
 use tacit::{
-    Compiled, Error, Local, Making, Selection, Stream, describe_roles, network, price, price_offline, priced,
-    select, select_default, select_for,
+    Compiled, Error, Local, Making, Selection, Stream, describe_roles, price, price_offline, priced, select,
+    select_default, select_for,
 };
 
 pub(crate) fn cost(context: &mut Context<'_>, args: &CostArgs) -> Result<(), Failure> {
@@ -177,7 +177,7 @@ impl Breakdown {
         let endpoints = [parties, &stream.clients(parties)].concat();
         let selection = if net.given {
             let price = |name: &str| stream.price(name, parties, 1);
-            select(&protocol, parties, &network(&net.profile, &endpoints), Making::InRun, price)?
+            select(&protocol, &endpoints, &net.profile, Making::InRun, price)?
         } else {
             select_default(&protocol)?
         };
@@ -264,7 +264,7 @@ impl Breakdown {
     }
 
     fn seconds(&self, net: &Profile) -> f64 {
-        self.total.network_seconds(&network(net, &self.endpoints))
+        self.total.network_seconds(net, &self.endpoints)
     }
 
     fn sent(&self, cost: &Cost) -> Vec<u64> {

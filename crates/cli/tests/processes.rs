@@ -14,7 +14,7 @@ use tacit::net::{ErrorKind, Event, Frame, FrameKind, Mesh};
 use tacit::program::{Builder, Dtype, Program, Range, Recipient};
 use tacit::session::step;
 use tacit::store::Epoch;
-use tacit::{Compiled, Endpoint, play, protocol};
+use tacit::{Compiled, Endpoint, Source, play, protocol};
 use tacit_cli::Front;
 use tacit_testkit::react::{Act, Attacker, reacting};
 
@@ -565,7 +565,7 @@ fn a_server_stops_after_failed_checks_and_attempts() {
             let corrupt = Corrupt { alters: failed_check, leaves: !failed_check, openings: 0 };
             let links = reacting(Box::new(links), Box::new(corrupt));
             let mesh = Mesh::new(links, 0, config.names(), config.limits().clone());
-            assert!(play(&endpoint, mesh, vec![None], &mut Unobserved).is_err());
+            assert!(play(&endpoint, mesh, Source::InRun, vec![None], &mut Unobserved).is_err());
         }
         for server in servers {
             let output = server.wait_with_output().unwrap();

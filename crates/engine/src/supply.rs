@@ -15,6 +15,7 @@
 mod checks;
 mod demand;
 mod kind;
+mod lists;
 mod pool;
 mod stored;
 #[cfg(test)]
@@ -23,9 +24,8 @@ mod tests;
 pub use checks::{Check, CheckScope, Ending, Journal, Turn};
 pub use demand::{Arms, Demand, Drawer, Draws};
 pub use kind::SupplyKind;
+pub use lists::{agreed, list_message, read_lists};
 pub use pool::Pool;
-#[doc(hidden)]
-pub use stored::read_lists;
 pub use stored::{Stock, StoredSupply, SuppliedRun, fill};
 
 use crate::{Error, Material};

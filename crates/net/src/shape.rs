@@ -74,7 +74,7 @@ impl Shape {
 impl FromStr for Shape {
     type Err = ProfileError;
 
-    /// `lan`, `wan`, or `RTT,BANDWIDTH` like `40ms,100mbit`: us, ms or s; kbit, mbit or gbit (per second).
+    /// `lan`, `wan`, or `RTT,BANDWIDTH` like `40ms,100mbit`: us, ms or s; bit, kbit, mbit or gbit (per second).
     fn from_str(text: &str) -> Result<Self, ProfileError> {
         match text {
             "lan" => return Ok(Self::LAN),
@@ -88,7 +88,7 @@ impl FromStr for Shape {
         let rtt = quantity(rtt, &[("us", 1e-6), ("ms", 1e-3), ("s", 1.0)]).ok_or_else(wrong)?;
         let rtt = Duration::try_from_secs_f64(rtt).map_err(|_| wrong())?;
         // Rounded, so that what is printed is read as the same.
-        let bandwidth = quantity(bandwidth, &[("kbit", 1e3), ("mbit", 1e6), ("gbit", 1e9)]);
+        let bandwidth = quantity(bandwidth, &[("kbit", 1e3), ("mbit", 1e6), ("gbit", 1e9), ("bit", 1.0)]);
         let bandwidth = bandwidth.ok_or_else(wrong)?.round();
         if rtt > LONGEST || !(1.0..=1e15).contains(&bandwidth) {
             return Err(wrong());
@@ -99,7 +99,8 @@ impl FromStr for Shape {
 
 /// A number that is not negative, with one of these units.
 fn quantity(text: &str, units: &[(&str, f64)]) -> Option<f64> {
-    let text = text.trim();
+    let text = text.trim().to_ascii_lowercase();
+    let text = text.strip_suffix("/s").unwrap_or(&text);
     let (unit, scale) = units.iter().find(|(unit, _)| text.ends_with(unit))?;
     let number: f64 = text.strip_suffix(unit)?.trim().parse().ok()?;
     (number.is_finite() && number >= 0.0).then_some(number * scale)
@@ -413,6 +414,7 @@ mod tests {
         }
         let slow = Shape { rtt: Duration::from_secs(2), bandwidth: 64_000 };
         assert_eq!("2s,64kbit".parse(), Ok(slow));
+        assert_eq!("2S, 64000bit/s".parse(), Ok(slow));
         for bad in [
             "",
             "man",

@@ -11,9 +11,11 @@
 
 use std::collections::BTreeMap;
 use std::ops::AddAssign;
+use std::time::Duration;
 
 use serde::Serialize;
 pub use tacit_net::Phase;
+use tacit_net::Profile;
 
 use crate::plan::{InputOp, Op, OutputOp, Plan, Stage};
 
@@ -121,15 +123,21 @@ impl PhaseCost {
     /// then counts too often; that different links may be the busiest in different rounds, and then more is waited for;
     /// that links of one machine share its line; that rounds which don't depend on one another overlap; computing,
     /// framing and encryption.
-    pub fn network_seconds(&self, net: &NetProfile) -> f64 {
-        let links = || self.links.iter().map(|link| (link, net.between(link.from, link.to)));
+    ///
+    /// `endpoints` are the names by which the profile knows the endpoints, in order. A link that it doesn't know takes no
+    /// time.
+    pub fn network_seconds(&self, net: &Profile, endpoints: &[String]) -> f64 {
+        let between = |one: usize, other: usize| net.between(endpoints.get(one)?, endpoints.get(other)?);
+        let links = || self.links.iter().filter_map(|link| Some((link, between(link.from, link.to)?)));
+        let longest = |rtt: &mut dyn Iterator<Item = Duration>| rtt.max().unwrap_or_default().as_secs_f64();
         let rtt = if self.links.is_empty() {
             // Messages without payload, and nothing says between whom.
-            net.all().map(|link| link.rtt_seconds).fold(0.0, f64::max)
+            let pairs = (0..endpoints.len()).flat_map(|one| (0..one).map(move |other| (one, other)));
+            longest(&mut pairs.filter_map(|(one, other)| Some(between(one, other)?.rtt)))
         } else {
-            links().map(|(_, link)| link.rtt_seconds).fold(0.0, f64::max)
+            longest(&mut links().map(|(_, shape)| shape.rtt))
         };
-        let passing = links().map(|(carried, link)| carried.bytes as f64 * 8.0 / link.bits_per_second);
+        let passing = links().map(|(carried, shape)| carried.bytes as f64 * 8.0 / shape.bandwidth as f64);
         self.rounds as f64 * rtt / 2.0 + passing.fold(0.0, f64::max)
     }
 
@@ -211,8 +219,8 @@ impl Cost {
 
     /// An estimate of the seconds that the network takes: those of all phases, one after another
     /// ([`PhaseCost::network_seconds`]). Start-up is left out.
-    pub fn network_seconds(&self, net: &NetProfile) -> f64 {
-        self.phases.values().map(|cost| cost.network_seconds(net)).sum()
+    pub fn network_seconds(&self, net: &Profile, endpoints: &[String]) -> f64 {
+        self.phases.values().map(|cost| cost.network_seconds(net, endpoints)).sum()
     }
 }
 
@@ -294,61 +302,15 @@ impl Itemised {
     }
 }
 
-/// How fast a link is.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct LinkProfile {
-    /// From sending to the answer's arrival.
-    pub rtt_seconds: f64,
-    /// Each way.
-    pub bits_per_second: f64,
-}
-
-impl LinkProfile {
-    /// One gigabit a second, 0.47 ms round trip.
-    pub const LAN: Self = Self { rtt_seconds: 0.47e-3, bits_per_second: 1e9 };
-    /// 100 megabits a second, 40 ms round trip.
-    pub const WAN: Self = Self { rtt_seconds: 40e-3, bits_per_second: 1e8 };
-    /// A link that takes no time.
-    pub const UNLIMITED: Self = Self { rtt_seconds: 0.0, bits_per_second: f64::INFINITY };
-}
-
-/// A network: how fast the link between any two endpoints is, by their numbers.
-#[derive(Clone, Debug, PartialEq)]
-pub struct NetProfile {
-    /// Of the pairs that aren't named.
-    default: LinkProfile,
-    /// By the two endpoints, the lower number first.
-    pairs: BTreeMap<(usize, usize), LinkProfile>,
-}
-
-impl NetProfile {
-    /// All links alike.
-    pub const fn uniform(link: LinkProfile) -> Self {
-        Self { default: link, pairs: BTreeMap::new() }
-    }
-
-    /// The same with this link between two endpoints.
-    #[must_use]
-    pub fn with(mut self, one: usize, other: usize, link: LinkProfile) -> Self {
-        self.pairs.insert((one.min(other), one.max(other)), link);
-        self
-    }
-
-    /// The link between two endpoints.
-    pub fn between(&self, one: usize, other: usize) -> LinkProfile {
-        self.pairs.get(&(one.min(other), one.max(other))).copied().unwrap_or(self.default)
-    }
-
-    /// All links that differ.
-    fn all(&self) -> impl Iterator<Item = &LinkProfile> {
-        std::iter::once(&self.default).chain(self.pairs.values())
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::plan::{Builder, Domain, OpKind, Rows, To, Width};
+    use tacit_net::Shape;
+
+    fn party_names() -> Vec<String> {
+        (0..4).map(|party| format!("P{party}")).collect()
+    }
 
     /// An element or a bit from each party to the next, for every result.
     struct Ring {
@@ -435,20 +397,18 @@ mod tests {
         cost.add_rounds(Phase::Online, 10);
         cost.add_flow(Phase::Online, &Flow { from: 0, to: 1, bits: 8_000_000 });
         cost.add_flow(Phase::Online, &Flow { from: 1, to: 2, bits: 100_000_000 });
-        let wan = NetProfile::uniform(LinkProfile::WAN);
-        assert!((cost.network_seconds(&wan) - 1.2).abs() < 1e-9);
+        let seconds = cost.network_seconds(&Profile::uniform(Shape::WAN), &party_names());
+        assert!((seconds - 1.2).abs() < 1e-9);
     }
 
     #[test]
     fn a_phase_waits_for_the_links_that_carry_something_in_it() {
-        let link = |rtt_seconds, bits_per_second| LinkProfile { rtt_seconds, bits_per_second };
-        let net = NetProfile::uniform(LinkProfile::UNLIMITED).with(1, 0, link(0.2, 1e6)).with(
-            1,
-            2,
-            link(0.08, 1e8),
-        );
-        assert_eq!((net.between(0, 1), net.between(2, 1)), (link(0.2, 1e6), link(0.08, 1e8)));
-        let seconds = |phase: PhaseCost| phase.network_seconds(&net);
+        let pair = |one: usize, other: usize, rtt, bandwidth| {
+            let [one, other] = [one, other].map(|party| party_names().swap_remove(party));
+            (one, other, Shape { rtt: Duration::from_millis(rtt), bandwidth })
+        };
+        let net = Profile::of_pairs(vec![pair(1, 0, 200, 1_000_000), pair(1, 2, 80, 100_000_000)]);
+        let seconds = |phase: PhaseCost| phase.network_seconds(&net, &party_names());
         let near = Link { from: 1, to: 2, bytes: 12_500_000 };
         let far = Link { from: 1, to: 0, bytes: 125 };
         let free = Link { from: 2, to: 0, bytes: 1 << 40 };

@@ -74,6 +74,25 @@ pub(crate) struct Difference {
 }
 
 impl Agreement {
+    /// What these parties agree on who run a protocol with these parameters, but no program.
+    pub fn among(parties: Vec<String>, protocol: &str, parameters: String) -> Self {
+        Self {
+            version: 0,
+            lane: 0,
+            lanes: 0,
+            parties,
+            clients: Vec::new(),
+            protocol: protocol.to_owned(),
+            instances: 1,
+            parameters,
+            window: 0,
+            inputs: Vec::new(),
+            outputs: Vec::new(),
+            steps: Vec::new(),
+            program: [0; 32],
+        }
+    }
+
     /// The first difference to a peer's statement.
     pub(crate) fn compare(&self, theirs: &Self) -> Result<(), Difference> {
         let differ = |what, here: String, there: String| differ(what, &here, &there);

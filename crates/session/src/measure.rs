@@ -88,18 +88,10 @@ impl Session {
         debug_assert!(settled.len() <= MAX_TOLD, "as many bytes are sent, whatever is told");
         let mut message = settled.as_bytes().to_vec();
         message.resize(MAX_TOLD, 0);
-        let received = self.broadcast(control(step::MADE_WITH, 0), &message)?;
-        let mut told = vec![String::new(); self.parties()];
-        for party in self.others() {
-            let text = received[party].split(|&byte| byte == 0).next().unwrap_or_default();
-            match std::str::from_utf8(text) {
-                Ok(text) => text.clone_into(&mut told[party]),
-                Err(_) => return self.malformed(party, "word of what is settled"),
-            }
-        }
-        let me = self.me();
-        settled.clone_into(&mut told[me]);
-        Ok(told)
+        self.tell_all(control(step::MADE_WITH, 0), &message, MAX_TOLD, "word of what is settled", |told| {
+            let text = told.split(|&byte| byte == 0).next().unwrap_or_default();
+            Some(std::str::from_utf8(text).ok().filter(|_| told.len() == MAX_TOLD)?.to_owned())
+        })
     }
 
     /// Tells every client that takes part what the parties have selected, in at most 64 bytes. Parties only; one round.

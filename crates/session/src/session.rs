@@ -240,14 +240,12 @@ impl Session {
         self.challenge();
         let mut opened = self.broadcast(at[1], &[value, &opening.0].concat())?;
         for party in self.others() {
-            match Commitment::opened(&commitments[party], &id, party, label, &opened[party]).map(<[u8]>::len)
-            {
-                Some(len) => opened[party].truncate(len),
-                None => {
-                    let what = format!("{} opened something that it hadn't committed to", self.name(party));
-                    return Err(self.reject(&what));
-                }
-            }
+            let value = Commitment::opened(&commitments[party], &id, party, label, &opened[party]);
+            let Some(len) = value.map(<[u8]>::len) else {
+                let what = format!("{} opened something that it hadn't committed to", self.name(party));
+                return Err(self.reject(&what));
+            };
+            opened[party].truncate(len);
         }
         opened[me] = value.to_vec();
         Ok(opened)
@@ -428,6 +426,34 @@ impl Session {
             received[party] = self.mesh.recv(party, at, message.len())?;
         }
         Ok(received)
+    }
+
+    /// Tells all other parties something, and hears the same of them: what each has said, this party too. Parties only; one
+    /// round.
+    ///
+    /// # Errors
+    /// [`Error::Malformed`] if somebody says what can't be read, or more than `most` bytes; if a link fails.
+    pub fn tell_all<T>(
+        &mut self,
+        at: At,
+        own: &[u8],
+        most: usize,
+        what: &'static str,
+        read: impl Fn(&[u8]) -> Option<T>,
+    ) -> Result<Vec<T>, Error> {
+        for party in self.others() {
+            self.mesh.send(party, at, own)?;
+        }
+        let mut all = Vec::with_capacity(self.parties());
+        for party in 0..self.parties() {
+            let told =
+                if party == self.me { own.to_vec() } else { self.mesh.recv_bounded(party, at, most)? };
+            match read(&told) {
+                Some(told) => all.push(told),
+                None => return self.malformed(party, what),
+            }
+        }
+        Ok(all)
     }
 
     fn compare(&mut self, at: At, value: &[u8], what: &'static str) -> Result<(), Error> {

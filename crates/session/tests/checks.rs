@@ -3,30 +3,13 @@
 use std::time::Duration;
 use tacit_net::{Frame, Limits};
 use tacit_session::{Agreement, Draw, Error, Mesh, Session, step};
-use tacit_testkit::{Deviation, Draws, Fate, Interceptor, Trace, World};
+use tacit_testkit::{Deviation, Draws, Fate, Interceptor, Trace, World, in_threads, party_names};
 
 const DRAW: Draw = Draw { part: step::OPERATION, op: 0 };
 
-fn names(count: usize, prefix: &str) -> Vec<String> {
-    (0..count).map(|number| format!("{prefix}{number}")).collect()
-}
-
 fn agreement(parties: usize, clients: usize) -> Agreement {
-    Agreement {
-        version: 0,
-        lane: 0,
-        lanes: 0,
-        parties: names(parties, "P"),
-        clients: names(clients, "C"),
-        protocol: "any".into(),
-        instances: 1,
-        parameters: String::new(),
-        window: 1,
-        inputs: Vec::new(),
-        outputs: Vec::new(),
-        steps: Vec::new(),
-        program: [0; 32],
-    }
+    let clients = (0..clients).map(|number| format!("C{number}")).collect();
+    Agreement { clients, ..Agreement::among(party_names(parties), "any", String::new()) }
 }
 
 /// Lets every endpoint of a world establish a session and then do something, each in a thread.
@@ -47,25 +30,13 @@ fn play_within<T: Send>(
     draws: &Draws,
     part: impl Fn(&mut Session) -> Result<T, Error> + Sync,
 ) -> Vec<Result<T, Error>> {
-    std::thread::scope(|scope| {
-        let threads: Vec<_> = world
-            .transports()
-            .into_iter()
-            .flatten()
-            .zip(agreements)
-            .enumerate()
-            .map(|(me, (links, agreement))| {
-                let (part, entropy, limits) = (&part, draws.of(me), limits[me].clone());
-                let names = agreements[me].parties.iter().chain(&agreements[me].clients).cloned().collect();
-                scope.spawn(move || {
-                    let mesh = Mesh::new(links, me, names, limits);
-                    let mut session = Session::establish(mesh, agreement.clone(), entropy)?;
-                    let result = part(&mut session)?;
-                    session.close().map(|()| result)
-                })
-            })
-            .collect();
-        threads.into_iter().map(|thread| thread.join().expect("no endpoint panics")).collect()
+    in_threads(world.transports(), |me, links| {
+        let agreement = agreements[me].clone();
+        let names = [&agreement.parties[..], &agreement.clients[..]].concat();
+        let mesh = Mesh::new(links, me, names, limits[me].clone());
+        let mut session = Session::establish(mesh, agreement, draws.of(me))?;
+        let result = part(&mut session)?;
+        session.close().map(|()| result)
     })
 }
 

@@ -3,31 +3,9 @@
 use std::time::Duration;
 use tacit_net::{Frame, Limits, Profile, Shape, Shaped};
 use tacit_session::{Agreement, Error, Mesh, Session, step};
-use tacit_testkit::{Deviation, Draws, Fate, Interceptor, World};
+use tacit_testkit::{Deviation, Draws, Fate, Interceptor, World, in_threads, party_names};
 
 const PARTIES: usize = 3;
-
-fn names() -> Vec<String> {
-    (0..PARTIES).map(|party| format!("P{party}")).collect()
-}
-
-fn agreement() -> Agreement {
-    Agreement {
-        version: 0,
-        lane: 0,
-        lanes: 0,
-        parties: names(),
-        clients: Vec::new(),
-        protocol: "any".into(),
-        instances: 1,
-        parameters: "roles=auto".into(),
-        window: 1,
-        inputs: Vec::new(),
-        outputs: Vec::new(),
-        steps: Vec::new(),
-        program: [0; 32],
-    }
-}
 
 /// Lets three parties measure links of a profile, and end the session.
 fn measure(profile: &Profile, interceptor: Option<Interceptor>) -> Vec<Result<Profile, Error>> {
@@ -35,25 +13,21 @@ fn measure(profile: &Profile, interceptor: Option<Interceptor>) -> Vec<Result<Pr
     if let Some(interceptor) = interceptor {
         world = world.intercept(interceptor);
     }
-    std::thread::scope(|scope| {
-        let part = |(me, links)| {
-            scope.spawn(move || {
-                let links = Shaped::new(links, me, &names(), profile);
-                let mesh = Mesh::new(Box::new(links), me, names(), Limits::default());
-                let mut session = Session::establish(mesh, agreement(), Draws::fixed(7).of(me))?;
-                let measured = session.measure()?;
-                session.close().map(|()| measured)
-            })
-        };
-        let threads: Vec<_> = world.transports().into_iter().flatten().enumerate().map(part).collect();
-        threads.into_iter().map(|thread| thread.join().expect("no party panics")).collect()
+    let names = party_names(PARTIES);
+    let agreement = Agreement::among(names.clone(), "any", "roles=auto".to_owned());
+    in_threads(world.transports(), |me, links| {
+        let links = Shaped::new(links, me, &names, profile);
+        let mesh = Mesh::new(Box::new(links), me, names.clone(), Limits::default());
+        let mut session = Session::establish(mesh, agreement.clone(), Draws::fixed(7).of(me))?;
+        let measured = session.measure()?;
+        session.close().map(|()| measured)
     })
 }
 
 fn pairs(shapes: [(u64, u64); 3]) -> Profile {
     let pair = |((one, other), (ms, mbit)): ((usize, usize), (u64, u64))| {
         let shape = Shape { rtt: Duration::from_millis(ms), bandwidth: mbit * 1_000_000 };
-        (names()[one].clone(), names()[other].clone(), shape)
+        (format!("P{one}"), format!("P{other}"), shape)
     };
     Profile::of_pairs([(0, 1), (0, 2), (1, 2)].into_iter().zip(shapes).map(pair).collect())
 }

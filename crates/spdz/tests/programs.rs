@@ -65,7 +65,9 @@ fn costs_are_exact() {
 /// One case each: the model tenants have them in all sizes.
 #[test]
 fn operations() {
-    for name in ["input", "mul", "dot", "matmul", "less", "equal", "select", "max", "truncate", "divide", "repeat"] {
+    for name in
+        ["input", "mul", "dot", "matmul", "less", "equal", "select", "max", "truncate", "divide", "repeat"]
+    {
         equality::operation(&subject(2, 1000), name);
     }
 }

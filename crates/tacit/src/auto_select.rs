@@ -19,7 +19,7 @@ use std::fmt;
 use std::sync::Arc;
 use tacit_engine::{Participants, Protocol};
 use tacit_net::{Mesh, Profile};
-use tacit_program::cost::{Cost, LinkProfile, NetProfile, Phase};
+use tacit_program::cost::{Cost, Phase};
 use tacit_session::{Agreement, Session};
 
 /// The parameter whose values are orders of the parties: of `201` the third party plays `P_0`, the first `P_1`.
@@ -140,24 +140,24 @@ pub fn select_default(name: &str) -> Result<Selection, Error> {
 ///
 /// How numbers are compared, with these roles each: the first way within 10 % of the quickest, by the seconds that are
 /// waited for, of those that take at most 4 GiB more than another. `price` says what the run costs under the protocol of
-/// a name. A name that leaves nothing open is what is picked.
+/// a name. `endpoints` are the parties, and then the clients. A name that leaves nothing open is what is picked.
 ///
 /// # Errors
 /// If there is no such protocol, and those of `price`.
 pub fn select(
     name: &str,
-    parties: &[String],
-    net: &NetProfile,
+    endpoints: &[String],
+    net: &Profile,
     making: Making,
     price: impl Fn(&str) -> Result<Cost, Error>,
 ) -> Result<Selection, Error> {
     let ways = values(name, COMPARISON)?;
     if ways.is_empty() {
-        return Ok(select_roles(name, parties, net, price)?.0);
+        return Ok(select_roles(name, endpoints, net, price)?.0);
     }
     let mut all = Vec::new();
     for way in ways {
-        all.push(select_roles(&with_value(name, COMPARISON, way), parties, net, &price)?);
+        all.push(select_roles(&with_value(name, COMPARISON, way), endpoints, net, &price)?);
     }
     let least = all.iter().map(|(.., bytes)| *bytes).min().unwrap_or(0);
     let seconds: Vec<f64> = all.iter().map(|(_, seconds, _)| seconds.waited(making)).collect();
@@ -183,52 +183,34 @@ pub fn select_for(
     making: Making,
 ) -> Result<Selection, Error> {
     let endpoints = [parties, &Participants::clients_of(compiled.plan(), parties)].concat();
-    select(name, parties, &network(net, &endpoints), making, |name| Ok(price(compiled, name, parties)?.total))
+    select(name, &endpoints, net, making, |name| Ok(price(compiled, name, parties)?.total))
 }
 
 /// The same for roles alone, what the network takes then, and bytes.
 fn select_roles(
     name: &str,
-    parties: &[String],
-    net: &NetProfile,
+    endpoints: &[String],
+    net: &Profile,
     price: impl Fn(&str) -> Result<Cost, Error>,
 ) -> Result<(Selection, Seconds, u64), Error> {
     let orders = values(name, ROLES)?;
     if orders.is_empty() {
         let cost = price(name)?;
         let selection = Selection { protocol: name.to_owned(), roles: None, comparison: None };
-        return Ok((selection, Seconds::of(&cost, net), cost.bytes()));
+        return Ok((selection, Seconds::of(&cost, net, endpoints), cost.bytes()));
     }
     let mut all = Vec::new();
     for order in orders {
         let named = with_value(name, ROLES, order);
         let cost = price(&named)?;
-        all.push((named, Seconds::of(&cost, net), cost.bytes()));
+        all.push((named, Seconds::of(&cost, net, endpoints), cost.bytes()));
     }
     let seconds: Vec<Seconds> = all.iter().map(|(_, seconds, _)| *seconds).collect();
     let slowest = seconds.iter().copied().max_by(|a, b| a.online.total_cmp(&b.online));
     let (protocol, seconds, bytes) = all.swap_remove(pick(&seconds));
-    let parties = players(crate::protocol(&protocol)?, parties);
+    let parties = players(crate::protocol(&protocol)?, endpoints);
     let seating = RoleAssignment { parties, seconds, slowest: slowest.unwrap_or(seconds) };
     Ok((Selection { protocol, roles: Some(seating), comparison: None }, seconds, bytes))
-}
-
-/// A network by the names of its endpoints, as one by their numbers. A link that it doesn't name takes no time.
-pub fn network(profile: &Profile, endpoints: &[String]) -> NetProfile {
-    let mut net = NetProfile::uniform(LinkProfile::UNLIMITED);
-    for (one, name) in endpoints.iter().enumerate() {
-        for (other, other_name) in endpoints.iter().enumerate().skip(one + 1) {
-            if let Some(shape) = profile.between(name, other_name) {
-                let rtt_seconds = shape.rtt.as_secs_f64();
-                net = net.with(
-                    one,
-                    other,
-                    LinkProfile { rtt_seconds, bits_per_second: shape.bandwidth as f64 },
-                );
-            }
-        }
-    }
-    net
 }
 
 /// Negotiates what the name of a run's protocol leaves to the network, over the links of its first lane. Returns the
@@ -315,7 +297,7 @@ impl Negotiation<'_> {
             return Ok((made, None));
         }
         let parties = &self.endpoint.parties;
-        let net = network(&session.measure().map_err(aborted)?, parties);
+        let net = session.measure().map_err(aborted)?;
         let selection = select(self.name, parties, &net, self.making, price)
             .inspect_err(|error| session.abort(&error.to_string()))?;
         Ok((values_of(self.name, protocol(&selection.protocol)?)?, selection.comparison))
@@ -369,10 +351,10 @@ pub(crate) fn selections(name: &str) -> Result<Vec<String>, Error> {
 }
 
 impl Seconds {
-    fn of(cost: &Cost, net: &NetProfile) -> Self {
+    fn of(cost: &Cost, net: &Profile, endpoints: &[String]) -> Self {
         let online = cost.phases().filter(|(phase, _)| *phase != Phase::Offline);
-        let online = online.map(|(_, cost)| cost.network_seconds(net)).sum();
-        Self { online, total: cost.network_seconds(net) }
+        let online = online.map(|(_, cost)| cost.network_seconds(net, endpoints)).sum();
+        Self { online, total: cost.network_seconds(net, endpoints) }
     }
 
     fn waited(self, making: Making) -> f64 {

@@ -1,8 +1,9 @@
 //! A program that is ready to run: checked, lowered, hashed.
 
-use crate::{Error, protocols};
+use crate::run::Ended;
+use crate::{Error, Run, protocols};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
-use tacit_engine::{Clear, Participants, Protocol};
+use tacit_engine::{Clear, Protocol};
 use tacit_program::plan::{InputOp, Plan};
 use tacit_program::{
     Capabilities, InputType, Lowered, OutputType, Program, ProgramError, Source, Value, decode, encode,
@@ -181,25 +182,6 @@ impl Compiled {
         Ok(Clear::from_elements(self.plan.register(reg).domain, form, &words))
     }
 
-    /// Encodes the values of all inputs.
-    pub(crate) fn encode_all(&self, values: &[Value]) -> Result<Vec<Clear>, Error> {
-        self.check_count(values.len())?;
-        values.iter().enumerate().map(|(input, value)| self.encode(input, value)).collect()
-    }
-
-    /// Those of all values that endpoint `me` gives.
-    pub(crate) fn inputs_of(
-        &self,
-        participants: &Participants,
-        me: usize,
-        values: &[Clear],
-    ) -> Vec<Option<Clear>> {
-        let mine = |(input, value): (&InputOp, &Clear)| {
-            (participants.endpoint(input.owner) == me).then(|| value.clone())
-        };
-        self.plan.inputs.iter().zip(values).map(mine).collect()
-    }
-
     /// The value of one of the program's outputs.
     ///
     /// # Errors
@@ -212,12 +194,12 @@ impl Compiled {
         Ok(decode(declared, &clear.to_elements(self.plan.outputs[output].form))?)
     }
 
-    /// The program's outputs as values.
-    pub(crate) fn decode_all(&self, outputs: &[Option<Clear>]) -> Result<Vec<Option<Value>>, Error> {
-        let known = outputs.iter().take(self.outputs().len()).enumerate();
-        known
-            .map(|(output, clear)| clear.as_ref().map(|clear| self.decode(output, clear)).transpose())
-            .collect()
+    /// A run's outputs as values, and its report.
+    pub(crate) fn run_of(&self, ended: Ended) -> Result<Run, Error> {
+        let known = ended.outputs.iter().take(self.outputs().len()).enumerate();
+        let outputs =
+            known.map(|(output, clear)| clear.as_ref().map(|clear| self.decode(output, clear)).transpose());
+        Ok(Run { outputs: outputs.collect::<Result<_, _>>()?, report: ended.report })
     }
 
     /// A run's failure, with the user's line.
@@ -266,7 +248,8 @@ impl Compiled {
         }
     }
 
-    fn check_count(&self, given: usize) -> Result<(), Error> {
+    /// Refuses another number of values than there are inputs.
+    pub(crate) fn check_count(&self, given: usize) -> Result<(), Error> {
         let declared = self.inputs().len();
         if given == declared {
             return Ok(());

@@ -1,15 +1,17 @@
 //! One party or client of a deployment on several machines.
 
 use crate::attempts::Attempts;
-use crate::endpoint::{Endpoint, Once};
-use crate::lanes::{LaneInputs, Strand, Tally, Told, admitted_lanes, clients_of, play_lanes};
-use crate::local::outcome;
-use crate::report::Traffic;
-use crate::{Compiled, Error, Progress, Report, Run, is_open, negotiate, players, price_lanes, protocol};
+use crate::auto_select::Negotiation;
+use crate::endpoint::Endpoint;
+use crate::lanes::{LaneInputs, Source, Tally, admitted_lanes, clients_of, lane_count};
+use crate::material::made_under;
+use crate::price::price_endpoints;
+use crate::run::{Given, Part};
+use crate::{Compiled, Error, Making, Progress, Run, is_open, protocol};
 use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-use tacit_engine::{Clear, Outcome, Protocol};
+use tacit_engine::Protocol;
 use tacit_net::Mesh;
 use tacit_net::setup::{Config, Listener, Notes, connect_lanes, quiet};
 use tacit_net::stream::StreamTransport;
@@ -153,60 +155,62 @@ impl Seat {
     fn run_lanes_once(
         &mut self,
         jobs: &[LaneInputs<'_, Option<Value>>],
-        protocol_name: &str,
+        name: &str,
         progress: Progress<'_>,
         within: Duration,
     ) -> Result<Vec<Run>, Error> {
-        jobs.iter().try_for_each(|(compiled, _)| refuse_debug(compiled))?;
-        let protocol = protocol(protocol_name)?;
-        let count = admitted_lanes(protocol, jobs.len())?;
+        let protocol = protocol(name)?;
+        admitted_lanes(protocol, jobs.len())?;
         clients_of(jobs.iter().map(|(compiled, _)| *compiled), &self.parties())?;
-        let mut lanes = Vec::with_capacity(jobs.len());
-        for &(compiled, inputs) in jobs {
-            let endpoint = self.endpoint(compiled, protocol)?;
-            let values = self.encode(&endpoint, inputs)?;
-            lanes.push((endpoint, values));
-        }
-        // All lanes have the same clients.
-        let meshes = lanes.first().map(|(endpoint, _)| self.gather(endpoint, count, within));
-        let mut meshes = meshes.transpose()?.unwrap_or_default();
-        let start = Instant::now();
-        let mut comparison = None;
-        if is_open(protocol_name)? && !meshes.is_empty() {
-            let (endpoint, _) = &lanes[0];
-            let compiled = || lanes.iter().map(|(endpoint, _)| &endpoint.compiled);
-            let price = |name: &str| price_lanes(compiled(), name, &endpoint.parties);
-            let (mesh, settled) = negotiate(meshes.remove(0), endpoint, protocol_name, price)?;
-            meshes.insert(0, mesh);
-            for ((endpoint, values), &(_, inputs)) in lanes.iter_mut().zip(jobs) {
-                *endpoint = endpoint.under(settled.protocol)?;
-                // The plan may be another one.
-                *values = self.encode(endpoint, inputs)?;
-            }
-            comparison = settled.comparison;
-        }
-        let tally = Tally::new(progress);
-        let once = |(endpoint, inputs)| ((endpoint, tally.lane()), Once::new(inputs));
-        let (mut lanes, mut feeds): (Vec<_>, Vec<_>) = lanes.into_iter().map(once).unzip();
-        let mut strands = Vec::with_capacity(lanes.len());
-        for (((endpoint, observer), mesh), feed) in lanes.iter_mut().zip(meshes).zip(&mut feeds) {
-            strands.push(Strand { endpoint, mesh, feed, observer });
-        }
-        let parts = play_lanes(strands)?;
-        let parts = feeds.into_iter().map(|once| once.outputs).zip(parts).map(outcome);
-        let elapsed = start.elapsed();
-        let run = |((endpoint, _), (outcome, traffic)): (&(Endpoint, Told<'_>), (Outcome, Traffic))| {
-            let players = players(endpoint.protocol, &endpoint.parties);
-            let endpoints = vec![(self.name(), traffic)];
-            let (rounds, comparison) = (outcome.rounds, comparison.clone());
-            let report = Report { endpoints, rounds, elapsed, players, comparison, material: None };
-            Ok(Run { outputs: endpoint.compiled.decode_all(&outcome.outputs)?, report })
+        let lanes: Vec<Endpoint> =
+            jobs.iter().map(|(compiled, _)| self.endpoint(compiled, protocol)).collect::<Result<_, _>>()?;
+        let values = jobs.iter().map(|(_, inputs)| inputs.iter().map(Option::as_ref).collect()).collect();
+        self.run_from(name, &lanes, Given::Values(values), Source::InRun, progress, within)
+    }
+
+    /// Takes part in a run that has a lane for each of these: what came out and what it took, lane by lane. What the
+    /// protocol's name leaves to the network is negotiated first, unless the material of a store decides it.
+    pub(crate) fn run_from(
+        &mut self,
+        name: &str,
+        usual: &[Endpoint],
+        given: Given<'_>,
+        source: Source<'_>,
+        progress: Progress<'_>,
+        within: Duration,
+    ) -> Result<Vec<Run>, Error> {
+        let (me, first) = (self.config.me(), &usual[0]);
+        let made = match &source {
+            Source::Material(store) => Some(made_under(first, name, me, store)?.protocol),
+            _ => None,
         };
-        lanes.iter().zip(parts).map(run).collect()
+        let mut part = Part::new(me, usual, given)?;
+        let mut meshes = self.gather(first.participants.clients(), lane_count(usual.len())?, within)?;
+        let start = Instant::now();
+        let (settled, mut lanes, mut comparison);
+        (lanes, comparison) = (usual, None);
+        if is_open(name)? {
+            let settling = Negotiation { endpoint: first, name, making: Making::InRun, made };
+            let price = |name: &str| price_endpoints(usual, name);
+            let (mesh, negotiated) = settling.negotiate(meshes.remove(0), first.agreement(), price)?;
+            meshes.insert(0, mesh);
+            // The plans may be others.
+            let under = usual.iter().map(|lane| lane.under(negotiated.protocol));
+            settled = under.collect::<Result<Vec<_>, _>>()?;
+            (lanes, comparison) = (&settled, negotiated.comparison);
+            part = part.under(me, lanes)?;
+        }
+        let ended = part.play(meshes, source, &Tally::new(progress), comparison.as_ref(), start)?;
+        lanes.iter().zip(ended).map(|(endpoint, ended)| endpoint.compiled.run_of(ended)).collect()
     }
 
     /// What this seat has to know of a program to take part in a run of it.
-    fn endpoint(&self, compiled: &Arc<Compiled>, protocol: &'static dyn Protocol) -> Result<Endpoint, Error> {
+    pub(crate) fn endpoint(
+        &self,
+        compiled: &Arc<Compiled>,
+        protocol: &'static dyn Protocol,
+    ) -> Result<Endpoint, Error> {
+        refuse_debug(compiled)?;
         let compiled = match self.config.window() {
             Some(bytes) => compiled.clone().with_window(bytes),
             None => compiled.clone(),
@@ -225,52 +229,11 @@ impl Seat {
             let reason = "makes no material and has no store: parties do that";
             return Err(Error::Refused(format!("{} is a client; it {reason}", self.name())));
         }
-        refuse_debug(compiled)?;
         self.endpoint(compiled, protocol(protocol_name)?)
     }
 
-    /// Checks that exactly this endpoint's inputs are given, and that they are as declared.
-    pub(crate) fn encode(
-        &self,
-        endpoint: &Endpoint,
-        inputs: &[Option<Value>],
-    ) -> Result<Vec<Option<Clear>>, Error> {
-        let compiled = &endpoint.compiled;
-        let me = self.config.me();
-        let mine = |input: usize| endpoint.participants.endpoint(compiled.plan().inputs[input].owner) == me;
-        (0..compiled.inputs().len())
-            .map(|input| {
-                let declared = &compiled.inputs()[input];
-                match (inputs.get(input).and_then(Option::as_ref), mine(input)) {
-                    (Some(value), true) => compiled.encode(input, value).map(Some),
-                    (None, false) => Ok(None),
-                    (None, true) => Err(Error::Refused(format!(
-                        "no value for input {:?}, which is {}'s to give",
-                        declared.name, declared.owner
-                    ))),
-                    (Some(_), false) => Err(Error::Refused(format!(
-                        "input {:?} is {}'s to give, and this is {}",
-                        declared.name,
-                        declared.owner,
-                        self.name()
-                    ))),
-                }
-            })
-            .collect()
-    }
-
-    /// The links to all others, in each of so many lanes.
+    /// The links to all parties and these clients, in each of so many lanes.
     pub(crate) fn gather(
-        &mut self,
-        endpoint: &Endpoint,
-        lanes: u16,
-        within: Duration,
-    ) -> Result<Vec<Mesh>, Error> {
-        self.gather_with(endpoint.participants.clients(), lanes, within)
-    }
-
-    /// The same, to all parties and these clients.
-    pub(crate) fn gather_with(
         &mut self,
         clients: &[usize],
         lanes: u16,

@@ -1,13 +1,13 @@
 //! One endpoint's part in one run, over links that are there: what local runs, deployments and benchmarks share.
 
-use crate::material::agree_source;
 use crate::report::Traffic;
-use crate::{Compiled, Error, agreed};
+use crate::{Compiled, Error, Instance, Source, Strand, agreed, play_lanes};
 use std::fmt::Write;
 use std::sync::Arc;
 use tacit_engine::supply::Supply;
-use tacit_engine::{Clear, Client, Engine, Material, Observer, Outcome, Participants, Protocol, executor};
+use tacit_engine::{Clear, Client, Engine, Material, Observer, Participants, Protocol, executor};
 use tacit_net::Mesh;
+use tacit_program::{InputType, Value};
 use tacit_session::{Agreement, OsEntropy, Session};
 
 /// What an endpoint has to know to take part.
@@ -93,6 +93,35 @@ impl Endpoint {
         )
     }
 
+    /// Encodes what endpoint `me` gives.
+    ///
+    /// # Errors
+    /// [`Error::Refused`] unless these are exactly its inputs, and as they are declared.
+    pub(crate) fn encode(&self, me: usize, values: &[Option<&Value>]) -> Result<Vec<Option<Clear>>, Error> {
+        let (compiled, name) = (&self.compiled, || self.names().swap_remove(me));
+        let encode = |(input, declared): (usize, &InputType)| {
+            let is_mine = self.participants.endpoint(compiled.plan().inputs[input].owner) == me;
+            let (name_of, owner) = (&declared.name, &declared.owner);
+            match (values.get(input).copied().flatten(), is_mine) {
+                (Some(value), true) => compiled.encode(input, value).map(Some),
+                (None, false) => Ok(None),
+                (None, true) => {
+                    Err(Error::Refused(format!("no value for input {name_of:?}, which is {owner}'s to give")))
+                }
+                (Some(_), false) => Err(Error::Refused(format!(
+                    "input {name_of:?} is {owner}'s to give, and this is {}",
+                    name()
+                ))),
+            }
+        };
+        compiled.inputs().iter().enumerate().map(encode).collect()
+    }
+
+    /// Names of all endpoints, in order.
+    pub(crate) fn names(&self) -> Vec<String> {
+        [&self.parties[..], &self.clients[..]].concat()
+    }
+
     /// How many parts there are.
     pub fn parts(&self) -> u64 {
         self.times + u64::from(self.rest.is_some())
@@ -121,19 +150,14 @@ impl Endpoint {
 
     pub(crate) fn agreement(&self) -> Agreement {
         Agreement {
-            version: 0,
-            lane: 0,
-            lanes: 0,
-            parties: self.parties.clone(),
             clients: self.clients.clone(),
-            protocol: self.protocol.spec().name.to_owned(),
             instances: self.instances,
-            parameters: self.parameters(),
             window: self.compiled.plan().window as u64,
             inputs: agreed::inputs(&self.compiled),
             outputs: agreed::outputs(&self.compiled),
             steps: agreed::steps(&self.compiled),
             program: self.compiled.hash(),
+            ..Agreement::among(self.parties.clone(), self.protocol.spec().name, self.parameters())
         }
     }
 }
@@ -177,16 +201,22 @@ pub(crate) fn check_count(protocol: &dyn Protocol, parties: usize) -> Result<(),
 }
 
 /// Plays an endpoint's part from the handshake to the end: a party's if its number is below the number of
-/// parties, a client's else. `inputs` has the values that this endpoint gives, by the index of the input.
+/// parties, a client's else. `inputs` has the values that this endpoint gives, by the index of the input. What it learns, by
+/// the index of the output.
+///
+/// # Errors
+/// As [`play_lanes`].
 pub fn play(
     endpoint: &Endpoint,
     mesh: Mesh,
+    source: Source<'_>,
     inputs: Vec<Option<Clear>>,
-    observer: &mut dyn Observer,
-) -> Result<(Outcome, Traffic), Error> {
-    let mut once = Once::new(inputs);
-    let (rounds, traffic) = play_parts(endpoint, mesh, &mut once, observer)?;
-    Ok((Outcome { outputs: once.outputs, rounds }, traffic))
+    observer: &mut (dyn Observer + Send),
+) -> Result<(Vec<Option<Clear>>, Played), Error> {
+    let mut feed = Once::new(inputs);
+    let strand = Strand { endpoint, mesh, feed: &mut feed, observer };
+    let played = play_lanes(vec![strand], source)?.swap_remove(0);
+    Ok((feed.outputs, played))
 }
 
 /// A run of one part: its inputs before, its outputs after.
@@ -212,46 +242,15 @@ impl Feed for Once {
     }
 }
 
-/// Plays an endpoint's part in all parts of a stream, as [`play`] does in one run: memory is that of one part,
-/// however many there are. The rounds of all parts, and what was sent.
-///
-/// # Errors
-/// The first failure, also of `feed`, which ends the run for all.
-pub fn play_parts(
-    endpoint: &Endpoint,
-    mesh: Mesh,
-    feed: &mut dyn Feed,
-    observer: &mut dyn Observer,
-) -> Result<(u64, Traffic), Error> {
-    play_from(endpoint, mesh, Source::InRun, feed, observer)
-}
-
-/// What a party has before a run.
-pub(crate) enum Source {
-    /// Nothing: what the run needs it makes.
-    InRun,
-    /// The material of its first part.
-    Material(Material),
-    /// Supplies, for all parts.
-    Supply(Box<dyn Supply>),
-}
-
-/// As [`play_parts`], from what a party has before.
-pub(crate) fn play_from(
-    endpoint: &Endpoint,
-    mesh: Mesh,
-    source: Source,
-    feed: &mut dyn Feed,
-    observer: &mut dyn Observer,
-) -> Result<(u64, Traffic), Error> {
-    let me = mesh.me();
-    let mut session = establish(endpoint, mesh, endpoint.agreement())?;
-    if me < endpoint.parties.len() {
-        agree_source(endpoint, &mut session, matches!(source, Source::Supply(_)))?;
-        party(endpoint, session, source, feed, observer)
-    } else {
-        client(endpoint, session, feed)
-    }
+/// What a lane took, at one endpoint.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Played {
+    /// Rounds of the online phase, of all parts together; none at clients.
+    pub rounds: u64,
+    /// What the endpoint sent.
+    pub traffic: Traffic,
+    /// The material that it ran on, if that came from a store.
+    pub material: Option<Instance>,
 }
 
 /// The handshake.
@@ -266,14 +265,24 @@ pub(crate) fn in_check(error: Error, engine: &mut dyn Engine) -> Error {
     error.in_check(challenged)
 }
 
-/// A party's part after the handshake.
+/// What a party's engine starts from.
+pub(crate) enum Start {
+    /// Nothing: what the run needs it makes.
+    InRun,
+    /// The material of its first part.
+    Material(Material),
+    /// Supplies, for all parts.
+    Supply(Box<dyn Supply>),
+}
+
+/// A party's part after the handshake, in all parts of a stream: memory is that of one part, however many there are.
 pub(crate) fn party(
     endpoint: &Endpoint,
     session: Session,
-    source: Source,
+    start: Start,
     feed: &mut dyn Feed,
     observer: &mut dyn Observer,
-) -> Result<(u64, Traffic), Error> {
+) -> Result<Played, Error> {
     let (first, roles) = endpoint.part(0);
     let aborted = |cause| endpoint.compiled.aborted(cause);
     let mut engine =
@@ -285,10 +294,10 @@ pub(crate) fn party(
         error
     };
     let mut ending = None;
-    let given = match source {
-        Source::InRun => Ok(()),
-        Source::Material(material) => engine.load(material),
-        Source::Supply(supply) => {
+    let given = match start {
+        Start::InRun => Ok(()),
+        Start::Material(material) => engine.load(material),
+        Start::Supply(supply) => {
             ending = Some(supply.checks().ending());
             engine.supply(supply)
         }
@@ -321,10 +330,11 @@ pub(crate) fn party(
         None => Traffic::default(),
     };
     engine.close().map_err(aborted)?;
-    Ok((rounds, traffic))
+    Ok(Played { rounds, traffic, material: None })
 }
 
-fn client(endpoint: &Endpoint, session: Session, feed: &mut dyn Feed) -> Result<(u64, Traffic), Error> {
+/// A client's part after the handshake.
+pub(crate) fn client(endpoint: &Endpoint, session: Session, feed: &mut dyn Feed) -> Result<Played, Error> {
     let (first, roles) = endpoint.part(0);
     let aborted = |cause| endpoint.compiled.aborted(cause);
     let mut client =
@@ -348,5 +358,5 @@ fn client(endpoint: &Endpoint, session: Session, feed: &mut dyn Feed) -> Result<
     }
     let traffic = Traffic::of(client.session().mesh()).map_err(|error| aborted(error.into()))?;
     client.close().map_err(aborted)?;
-    Ok((0, traffic))
+    Ok(Played { traffic, ..Played::default() })
 }

@@ -99,6 +99,18 @@ impl Error {
         }
     }
 
+    /// The same, once what hangs on a check that failed is destroyed: pass or fail tells a bit of what was checked, and nobody
+    /// may ask again.
+    pub(crate) fn destroying(self, destroy: impl FnOnce() -> Result<(), tacit_store::Error>) -> Self {
+        if !self.is_failed_check() {
+            return self;
+        }
+        match destroy() {
+            Ok(()) => self,
+            Err(cause) => Self::NotDestroyed { failed: Box::new(self), cause },
+        }
+    }
+
     /// Whether a run began and was aborted; all other errors come before anything secret was sent.
     pub fn is_abort(&self) -> bool {
         matches!(

@@ -1,13 +1,16 @@
 //! One endpoint's part in a run of several lanes: independent runs of plans side by side, each over links of its
 //! own, with keys of its own, in a thread of its own.
 
-use crate::endpoint::{Endpoint, Feed, Source, play_from};
-use crate::report::Traffic;
+use crate::endpoint::{Endpoint, Feed, Played, Start, client, establish, party};
+use crate::material::{agree_source, refuse_other, take_agreed};
+use crate::supplies::refuse_other_stock;
 use crate::{Compiled, Error, Progress};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use tacit_engine::supply::{Stock, StoredSupply};
 use tacit_engine::{Observer, Participants, Protocol};
 use tacit_net::{AbortFlag, Lane, MAX_LANES, Mesh};
+use tacit_store::Store;
 
 /// What one lane runs: a program, and its inputs.
 pub type LaneInputs<'a, V> = (&'a Arc<Compiled>, &'a [V]);
@@ -24,26 +27,68 @@ pub struct Strand<'a> {
     pub observer: &'a mut (dyn Observer + Send),
 }
 
-/// Plays an endpoint's part in all lanes, one for each strand, each in a thread of its own; lane by lane, the rounds
-/// and what was sent.
+/// Where a party has what doesn't depend on inputs from. Clients make nothing.
+pub enum Source<'a> {
+    /// It makes it in the run, all parties together.
+    InRun,
+    /// From its store of material: an instance, for a run in one lane.
+    Material(&'a mut Store),
+    /// From its store of supplies, for all lanes.
+    Supplies(&'a Stock),
+}
+
+/// The same for one lane.
+enum Own<'a> {
+    InRun,
+    Material(&'a mut Store),
+    Supply(StoredSupply),
+}
+
+/// Plays an endpoint's part in all lanes, one for each strand, each in a thread of its own; what each took.
 ///
 /// Everybody must run as many lanes, and the same program in the same lane: else all end with an error before
-/// anything is sent that depends on a secret.
+/// anything is sent that depends on a secret. So they do unless all parties take from stores, or none does. What is taken
+/// from a store is used from the moment that the parties have agreed on it. After a failed check all is destroyed that was
+/// made in the same offline session; that of supplies also after a check without a verdict.
 ///
 /// # Errors
 /// Of the lane that failed first, unless a check failed in another: who deviates can end a lane to hide that. All others are
-/// aborted with it. It says whether a check was under way in any ([`Error::is_attempt`]).
-pub fn play_lanes(strands: Vec<Strand<'_>>) -> Result<Vec<(u64, Traffic)>, Error> {
-    play_each(strands.into_iter().map(|strand| (strand, Source::InRun)).collect())
+/// aborted with it. It says whether a check was under way in any ([`Error::is_attempt`]). [`Error::NoMaterial`] if the
+/// parties' stores have too little in common, and [`Error::Refused`] before anything is sent if a store is for something
+/// else, or another run draws from it.
+pub fn play_lanes(strands: Vec<Strand<'_>>, source: Source<'_>) -> Result<Vec<Played>, Error> {
+    let count = lane_count(strands.len())?;
+    let mut drawing = None;
+    let sources: Vec<Own<'_>> = match source {
+        Source::InRun => (0..count).map(|_| Own::InRun).collect(),
+        Source::Material(store) => {
+            let [strand] = &strands[..] else {
+                return Err(Error::Refused("a run on material from a store has one lane".to_owned()));
+            };
+            refuse_other(strand.endpoint, strand.mesh.me(), store)?;
+            vec![Own::Material(store)]
+        }
+        Source::Supplies(stock) => {
+            strands.iter().try_for_each(|lane| refuse_other_stock(lane.endpoint, lane.mesh.me(), stock))?;
+            let begun = stock.lanes(count).map_err(|refused| Error::Refused(refused.to_string()))?;
+            let (run, supplies) = begun;
+            drawing = Some(run);
+            supplies.into_iter().map(Own::Supply).collect()
+        }
+    };
+    let played = play_each(count, strands.into_iter().zip(sources).collect());
+    match drawing {
+        Some(run) => played.map_err(|failed| failed.destroying(|| run.destroy())),
+        None => played,
+    }
 }
 
-/// As [`play_lanes`], from what a party has for each lane.
-pub(crate) fn play_each(strands: Vec<(Strand<'_>, Source)>) -> Result<Vec<(u64, Traffic)>, Error> {
-    let count = lane_count(strands.len())?;
+/// Plays each lane in a thread of its own.
+fn play_each(count: u16, strands: Vec<(Strand<'_>, Own<'_>)>) -> Result<Vec<Played>, Error> {
     let tie = AbortFlag::default();
-    let play_one = |lane: Lane, (strand, source): (Strand<'_>, Source)| {
-        let mesh = strand.mesh.in_lane(lane, tie.clone());
-        let result = play_from(strand.endpoint, mesh, source, strand.feed, strand.observer);
+    let play_one = |lane: Lane, (strand, source): (Strand<'_>, Own<'_>)| {
+        let Strand { endpoint, mesh, feed, observer } = strand;
+        let result = play_lane(endpoint, mesh.in_lane(lane, tie.clone()), source, feed, observer);
         if let Err(error) = &result {
             // Most failures are a mesh's, which has done so already.
             tie.set(lane, &error.to_string());
@@ -71,6 +116,33 @@ pub(crate) fn play_each(strands: Vec<(Strand<'_>, Source)>) -> Result<Vec<(u64, 
         }
     }
     worst(failed, first).map_or(Ok(parts), Err)
+}
+
+/// Plays an endpoint's part in one lane.
+fn play_lane(
+    endpoint: &Endpoint,
+    mesh: Mesh,
+    source: Own<'_>,
+    feed: &mut dyn Feed,
+    observer: &mut dyn Observer,
+) -> Result<Played, Error> {
+    let me = mesh.me();
+    let mut session = establish(endpoint, mesh, endpoint.agreement())?;
+    if me >= endpoint.parties.len() {
+        return client(endpoint, session, feed);
+    }
+    let start = match source {
+        Own::Material(store) => {
+            let (instance, material) = take_agreed(endpoint, &mut session, store)?;
+            let played = party(endpoint, session, Start::Material(material), feed, observer);
+            let played = played.map_err(|failed| failed.destroying(|| store.destroy(instance.epoch)))?;
+            return Ok(Played { material: Some(instance), ..played });
+        }
+        Own::InRun => Start::InRun,
+        Own::Supply(supply) => Start::Supply(Box::new(supply)),
+    };
+    agree_source(endpoint, &mut session, matches!(start, Start::Supply(_)))?;
+    party(endpoint, session, start, feed, observer)
 }
 
 /// Of the failures of a run's lanes the one that is told: a failed check rather than that of lane `first`, and that rather than

@@ -22,6 +22,7 @@ mod offline;
 mod price;
 mod registry;
 mod report;
+mod run;
 mod stored;
 mod stream;
 mod supplies;
@@ -29,22 +30,21 @@ mod supplies;
 pub use attempts::MOST_ATTEMPTS;
 pub use auto_select::{
     Comparison, Making, Negotiated, RoleAssignment, Seconds, Selection, describe_roles, is_open, negotiate,
-    network, players, select, select_default, select_for,
+    players, select, select_default, select_for,
 };
 pub use compiled::Compiled;
 pub use deployment::Seat;
-pub use endpoint::{Endpoint, Feed, play, play_parts};
+pub use endpoint::{Endpoint, Feed, Played, play};
 pub use error::{Distance, Error};
-pub use lanes::{LaneInputs, Strand, admitted_lanes, play_lanes};
+pub use lanes::{LaneInputs, Source, Strand, admitted_lanes, play_lanes};
 pub use local::{Local, Progress};
 pub use material::{Instance, StorePath};
 pub use offline::{Made, Prepared, Sent, play_offline};
 pub use price::{price, price_lanes, price_offline, priced};
 pub use registry::{protocol, protocols};
 pub use report::{Report, Run, Traffic};
-pub use stored::play_stored;
 pub use stream::Stream;
-pub use supplies::{play_fill, play_lanes_supplied};
+pub use supplies::play_fill;
 pub use tacit_circuit as circuit;
 pub use tacit_engine as engine;
 pub use tacit_net as net;

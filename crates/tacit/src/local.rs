@@ -2,14 +2,13 @@
 //! whoever only wants the protocol's cost on one machine. Nothing is kept secret from this process.
 
 use crate::auto_select::comparison;
-use crate::endpoint::{Endpoint, Once, check_count};
-use crate::lanes::{LaneInputs, Strand, Tally, admitted_lanes, clients_of, play_lanes};
-use crate::report::Traffic;
-use crate::{Compiled, Error, Report, Run, players, protocol};
+use crate::endpoint::{Endpoint, check_count};
+use crate::lanes::{LaneInputs, Source, Tally, admitted_lanes, clients_of};
+use crate::run::{Ended, Given, Part};
+use crate::{Compiled, Error, Run, protocol};
 use std::sync::Arc;
 use std::thread::ScopedJoinHandle;
 use std::time::Instant;
-use tacit_engine::{Clear, Outcome, Participants};
 use tacit_net::{Limits, Mesh, memory};
 use tacit_program::Value;
 
@@ -21,12 +20,6 @@ pub struct Local {
     /// Names of the parties.
     pub parties: Vec<String>,
 }
-
-/// A lane's outputs, of all endpoints together, and its report.
-type Collected = (Vec<Option<Clear>>, Report);
-
-/// What a lane ran, its outputs and its report.
-type Opened = (Arc<Compiled>, Vec<Option<Clear>>, Report);
 
 /// Is told of finished jobs: how many, of how many.
 pub type Progress<'a> = &'a (dyn Fn(usize, usize) + Sync);
@@ -67,9 +60,9 @@ impl Local {
         jobs: &[LaneInputs<'_, Value>],
         progress: Progress<'_>,
     ) -> Result<Vec<Run>, Error> {
-        let run =
-            |(compiled, outputs, report): Opened| Ok(Run { outputs: compiled.decode_all(&outputs)?, report });
-        self.play_all(jobs, progress)?.into_iter().map(run).collect()
+        let (lanes, inputs) = self.lanes(jobs)?;
+        let ended = self.play(&lanes, given(&lanes, &inputs)?, Vec::new(), progress)?;
+        lanes.iter().zip(ended).map(|(endpoint, ended)| endpoint.compiled.run_of(ended)).collect()
     }
 
     /// Runs a program that was compiled for debugging and compares every operation with the clear one. The first
@@ -80,92 +73,99 @@ impl Local {
         inputs: &[Value],
         progress: Progress<'_>,
     ) -> Result<Run, Error> {
-        let (compiled, outputs, report) = self.play_all(&[(compiled, inputs)], progress)?.swap_remove(0);
-        compiled.compare(inputs, &outputs)?;
-        Ok(Run { outputs: compiled.decode_all(&outputs)?, report })
+        let (lanes, values) = self.lanes(&[(compiled, inputs)])?;
+        let ended = self.play(&lanes, given(&lanes, &values)?, Vec::new(), progress)?.swap_remove(0);
+        lanes[0].compiled.compare(inputs, &ended.outputs)?;
+        lanes[0].compiled.run_of(ended)
     }
 
     /// What everybody has to know of a program.
     pub(crate) fn endpoint(&self, compiled: &Arc<Compiled>) -> Result<Endpoint, Error> {
-        let clients = Participants::clients_of(compiled.plan(), &self.parties);
+        let clients = clients_of([compiled], &self.parties)?;
         Endpoint::new(compiled, protocol(&self.protocol)?, self.parties.clone(), clients)
     }
 
-    /// Plays every endpoint's part in threads of its own, one for each job.
-    fn play_all(&self, jobs: &[LaneInputs<'_, Value>], progress: Progress<'_>) -> Result<Vec<Opened>, Error> {
+    /// The same of what runs in each lane, with its inputs.
+    fn lanes<'a>(&self, jobs: &[LaneInputs<'a, Value>]) -> Result<(Vec<Endpoint>, Vec<&'a [Value]>), Error> {
         let protocol = protocol(&self.protocol)?;
         admitted_lanes(protocol, jobs.len())?;
         let clients = clients_of(jobs.iter().map(|(compiled, _)| *compiled), &self.parties)?;
-        let mut lanes = Vec::with_capacity(jobs.len());
-        for &(compiled, inputs) in jobs {
-            let endpoint = Endpoint::new(compiled, protocol, self.parties.clone(), clients.clone())?;
-            let values = endpoint.compiled.encode_all(inputs)?;
-            lanes.push((endpoint, values));
+        let lane = |&(compiled, _): &LaneInputs<'_, Value>| {
+            Endpoint::new(compiled, protocol, self.parties.clone(), clients.clone())
+        };
+        let lanes = jobs.iter().map(lane).collect::<Result<_, _>>()?;
+        Ok((lanes, jobs.iter().map(|(_, inputs)| *inputs).collect()))
+    }
+
+    /// Plays the parts of all endpoints; what all have together of each lane at the end. Those of the parties draw from
+    /// these sources, if there are any.
+    pub(crate) fn play(
+        &self,
+        lanes: &[Endpoint],
+        given: Vec<Given<'_>>,
+        sources: Vec<Source<'_>>,
+        progress: Progress<'_>,
+    ) -> Result<Vec<Ended>, Error> {
+        let Some(first) = lanes.first() else { return Ok(Vec::new()) };
+        let comparison = comparison(&self.protocol, first.protocol)?;
+        let sources = sources.into_iter().chain(std::iter::repeat_with(|| Source::InRun));
+        let mut seats = Vec::with_capacity(given.len());
+        for ((me, given), source) in given.into_iter().enumerate().zip(sources) {
+            seats.push((Part::new(me, lanes, given)?, source));
         }
-        let names: Vec<String> = self.parties.iter().chain(&clients).cloned().collect();
-        // By endpoint, then by lane.
-        let mut links: Vec<Vec<_>> = names.iter().map(|_| Vec::new()).collect();
-        for _ in jobs {
-            let mesh = memory::mesh(self.parties.len(), clients.len());
-            links.iter_mut().zip(mesh).for_each(|(links, link)| links.push(link));
-        }
-        let tally = Tally::new(progress);
-        let untold = Tally::new(&|_, _| {});
+        let (told, untold) = (Tally::new(progress), Tally::new(&|_, _| {}));
         let start = Instant::now();
-        let results: Vec<Result<Vec<(Outcome, Traffic)>, Error>> = std::thread::scope(|scope| {
-            let (lanes, names) = (&lanes, &names);
-            let threads: Vec<_> = links
-                .into_iter()
-                .enumerate()
-                .map(|(me, links)| {
-                    let tally = if me == 0 { &tally } else { &untold };
-                    scope.spawn(move || {
-                        let inputs = |(endpoint, values): &(Endpoint, Vec<Clear>)| {
-                            Once::new(endpoint.compiled.inputs_of(&endpoint.participants, me, values))
-                        };
-                        let mut own: Vec<_> = lanes.iter().map(|lane| (inputs(lane), tally.lane())).collect();
-                        let mut strands = Vec::with_capacity(lanes.len());
-                        for (((endpoint, _), link), (feed, observer)) in lanes.iter().zip(links).zip(&mut own)
-                        {
-                            let mesh = Mesh::new(Box::new(link), me, names.clone(), Limits::default());
-                            strands.push(Strand { endpoint, mesh, feed, observer });
-                        }
-                        let parts = play_lanes(strands)?;
-                        Ok(own.into_iter().map(|(once, _)| once.outputs).zip(parts).map(outcome).collect())
-                    })
-                })
-                .collect();
-            threads
-                .into_iter()
-                .map(|thread| thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
-                .collect()
-        });
-        let players = players(protocol, &self.parties);
-        let comparison = comparison(&self.protocol, protocol)?;
-        let report = Report { elapsed: start.elapsed(), players, comparison, ..Report::default() };
-        let opened = collect(&names, jobs.len(), results, &report)?;
-        let lanes = lanes.into_iter().zip(opened);
-        Ok(lanes.map(|((endpoint, _), (outputs, report))| (endpoint.compiled, outputs, report)).collect())
+        let play = |meshes: Vec<Mesh>, (part, source): (Part<'_, '_>, Source<'_>)| {
+            let tally = if meshes[0].me() == 0 { &told } else { &untold };
+            part.play(meshes, source, tally, comparison.as_ref(), start)
+        };
+        let mut parts = all_of(together(first, first.clients.len(), lanes.len(), seats, play))?.into_iter();
+        let mut all = parts.next().unwrap_or_default();
+        for part in parts {
+            all.iter_mut().zip(part).for_each(|(all, ended)| all.join(ended));
+        }
+        Ok(all)
     }
 }
 
-/// Lets all parties and the first `clients` clients play a part in the same process, over links in memory, each in a thread
-/// of its own with what stands in its seat; how it ended for each.
+/// What each endpoint gives of all inputs, by lane.
+pub(crate) fn given<'a>(lanes: &[Endpoint], inputs: &[&'a [Value]]) -> Result<Vec<Given<'a>>, Error> {
+    for (endpoint, values) in lanes.iter().zip(inputs) {
+        endpoint.compiled.check_count(values.len())?;
+    }
+    let endpoints = lanes.first().map_or(0, |endpoint| endpoint.names().len());
+    let own = |me: usize| {
+        let of_lane = |(endpoint, values): (&Endpoint, &&'a [Value])| {
+            let gives =
+                |input: &tacit_program::plan::InputOp| endpoint.participants.endpoint(input.owner) == me;
+            let inputs = endpoint.compiled.plan().inputs.iter();
+            values.iter().zip(inputs).map(|(value, input)| gives(input).then_some(value)).collect()
+        };
+        Given::Values(lanes.iter().zip(inputs).map(of_lane).collect())
+    };
+    Ok((0..endpoints).map(own).collect())
+}
+
+/// Lets all parties and the first `clients` clients play a part in the same process, over links in memory for each of so many
+/// lanes, each in a thread of its own with what stands in its seat; how it ended for each.
 pub(crate) fn together<S: Send, T: Send>(
     endpoint: &Endpoint,
     clients: usize,
+    lanes: usize,
     seats: impl IntoIterator<Item = S>,
-    play: impl Fn(usize, Mesh, S) -> Result<T, Error> + Sync,
+    play: impl Fn(Vec<Mesh>, S) -> Result<T, Error> + Sync,
 ) -> Vec<Result<T, Error>> {
-    let names = [&endpoint.parties[..], &endpoint.clients[..]].concat();
-    let links = memory::mesh(endpoint.parties.len(), clients);
+    let names = endpoint.names();
+    let mut meshes: Vec<Vec<Mesh>> = (0..endpoint.parties.len() + clients).map(|_| Vec::new()).collect();
+    for _ in 0..lanes {
+        for (me, links) in memory::mesh(endpoint.parties.len(), clients).into_iter().enumerate() {
+            meshes[me].push(Mesh::new(Box::new(links), me, names.clone(), Limits::default()));
+        }
+    }
     std::thread::scope(|scope| {
-        let (names, play) = (&names, &play);
-        let start = |(me, (links, seat))| {
-            let mesh = Mesh::new(Box::new(links), me, names.clone(), Limits::default());
-            scope.spawn(move || play(me, mesh, seat))
-        };
-        let threads: Vec<_> = links.into_iter().zip(seats).enumerate().map(start).collect();
+        let play = &play;
+        let start = |(meshes, seat)| scope.spawn(move || play(meshes, seat));
+        let threads: Vec<_> = meshes.into_iter().zip(seats).map(start).collect();
         let join = |thread: ScopedJoinHandle<'_, Result<T, Error>>| {
             thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
         };
@@ -180,32 +180,4 @@ pub(crate) fn all_of<T>(results: Vec<Result<T, Error>>) -> Result<Vec<T>, Error>
         Some(error) => Err(error),
         None => Ok(done.into_iter().flatten().collect()),
     }
-}
-
-/// What a lane has at the end.
-pub(crate) fn outcome(
-    (outputs, (rounds, traffic)): (Vec<Option<Clear>>, (u64, Traffic)),
-) -> (Outcome, Traffic) {
-    (Outcome { outputs, rounds }, traffic)
-}
-
-/// Puts together, lane by lane, what the endpoints have; `report` is what is known of all lanes.
-pub(crate) fn collect(
-    names: &[String],
-    lanes: usize,
-    results: Vec<Result<Vec<(Outcome, Traffic)>, Error>>,
-    report: &Report,
-) -> Result<Vec<Collected>, Error> {
-    let mut all: Vec<Collected> = vec![(Vec::new(), report.clone()); lanes];
-    for (name, parts) in names.iter().zip(all_of(results)?) {
-        for ((outputs, report), (outcome, traffic)) in all.iter_mut().zip(parts) {
-            report.rounds = report.rounds.max(outcome.rounds);
-            report.endpoints.push((name.clone(), traffic));
-            outputs.resize(outcome.outputs.len(), None);
-            for (known, one) in outputs.iter_mut().zip(outcome.outputs) {
-                *known = known.take().or(one);
-            }
-        }
-    }
-    Ok(all)
 }

@@ -5,12 +5,10 @@ use crate::endpoint::Endpoint;
 use crate::{Error, protocol};
 use std::fmt;
 use std::path::{Path, PathBuf};
+use tacit_engine::supply::{agreed, list_message, read_lists};
 use tacit_engine::{Material, Protocol};
-use tacit_session::{At, Error as SessionError, Session, step};
-use tacit_store::{
-    Available, Binding, Epoch, MAX_LIST_BYTES, NotAList, PlanBinding, Run, Store, WHOLE, Wanted, agree,
-    decode, encode,
-};
+use tacit_session::{At, Session, step};
+use tacit_store::{Available, Binding, Epoch, MAX_LIST_BYTES, PlanBinding, Store, WHOLE};
 
 /// Where a party keeps material.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -167,7 +165,8 @@ pub(crate) fn made_under(
 
 /// Refuses a store whose material is for something else.
 pub(crate) fn refuse_other(endpoint: &Endpoint, me: usize, store: &Store) -> Result<(), Error> {
-    if store.is_for(&binding(endpoint, me)) { Ok(()) } else { Err(other()) }
+    let is_mine = me < endpoint.parties.len() && store.is_for(&binding(endpoint, me));
+    if is_mine { Ok(()) } else { Err(other()) }
 }
 
 fn other() -> Error {
@@ -218,54 +217,52 @@ pub(crate) fn agree_source(
     // The same at all parties, whoever has a store.
     if endpoint.protocol.prepares() || draws() {
         // Which supplies it is they agree on when they know what each plan draws.
-        tell(endpoint, session, has_supplies.then(Vec::new))?;
+        tell(endpoint, session, has_supplies.then_some(&[]))?;
     }
     Ok(())
 }
 
-/// Agrees with the other parties on the instance that a run uses: of the lists that all have sent one another, and of
-/// which they make sure that all were sent the same, [`agree`] picks. Two rounds in the setup; nothing secret is sent.
-pub(crate) fn agree_stored(
+/// Agrees with the other parties on the instance that a run uses, and takes its material, which is used from here on,
+/// whatever becomes of the run: of the lists that all have sent one another, and of which they make sure that all were sent
+/// the same, [`agree`] picks. Two rounds in the setup; nothing secret is sent.
+pub(crate) fn take_agreed(
     endpoint: &Endpoint,
     session: &mut Session,
-    store: &Store,
-) -> Result<Instance, Error> {
-    let lists = tell(endpoint, session, Some(store.available(WHOLE)))?;
-    let lists = endpoint.parties.iter().map(String::as_str).zip(lists.iter().map(Vec::as_slice)).collect();
-    let runs = agree(&[Wanted { shelf: WHOLE, instances: 1, lists }]);
+    store: &mut Store,
+) -> Result<(Instance, Material), Error> {
+    let lists = tell(endpoint, session, Some(&store.available(WHOLE)))?;
     // One for each shelf that is wanted.
-    let Run { epoch, first, .. } = runs.map_err(|none| part(session, none.into()))?[0];
-    Ok(Instance { epoch, index: first })
+    let run = agreed(session, &[(WHOLE, 1)], &lists).inspect_err(|none| session.abort(&none.to_string()))?[0];
+    let mut take = || {
+        let mut taken = store.take_run(run)?;
+        let bytes = taken.next().unwrap_or(Err(tacit_store::Error::Unknown { epoch: run.epoch }))?;
+        Ok(Material::of_bytes(&bytes))
+    };
+    let material = take().inspect_err(|error: &tacit_store::Error| session.abort(&error.to_string()))?;
+    Ok((Instance { epoch: run.epoch, index: run.first }, material))
 }
 
-/// Takes the material of an instance, which is used from here on, whatever becomes of the run.
-pub(crate) fn take(store: &mut Store, instance: Instance) -> Result<Material, Error> {
-    let Instance { epoch, index } = instance;
-    let mut taken = store.take_run(Run { epoch, shelf: WHOLE, first: index, instances: 1 })?;
-    let bytes = taken.next().unwrap_or(Err(tacit_store::Error::Unknown { epoch }))?;
-    Ok(Material::of_bytes(&bytes))
-}
-
-/// Tells the other parties what this one has, nothing at all without a store; what everybody has, by party, once all
+/// Tells the other parties what this one has, nothing at all without a store; what everybody has, a list or none by party, once all
 /// hold the same lists.
 fn tell(
     endpoint: &Endpoint,
     session: &mut Session,
-    own: Option<Vec<Available>>,
-) -> Result<Vec<Vec<Available>>, Error> {
-    let stored = own.is_some();
-    let lists = exchange(session, own).map_err(|error| {
+    own: Option<&[Available]>,
+) -> Result<Vec<Vec<Vec<Available>>>, Error> {
+    let at = At { lane: 0, part: step::STORED, op: 0, batch: 0 };
+    let lists = session.tell_all(at, &message(own), 5 + MAX_LIST_BYTES, "list of its material", read);
+    let lists = lists.map_err(|error| {
         session.abort(&error.to_string());
         endpoint.compiled.aborted(error.into())
     })?;
-    let stores: Vec<bool> = lists.iter().map(Option::is_some).collect();
+    let stores: Vec<bool> = lists.iter().map(|lists| !lists.is_empty()).collect();
     all_or_none(&endpoint.parties, &stores).map_err(|error| part(session, error))?;
-    if stored {
+    if own.is_some() {
         // Of encodings that come back, one is one list.
-        let all: Vec<u8> = lists.iter().flatten().flat_map(|list| message(Some(list))).collect();
+        let all: Vec<u8> = lists.iter().flat_map(|lists| message(Some(&lists[0]))).collect();
         session.echo(&all).map_err(|error| endpoint.compiled.aborted(error.into()))?;
     }
-    Ok(lists.into_iter().map(Option::unwrap_or_default).collect())
+    Ok(lists)
 }
 
 /// Refuses a run for which some parties have a store and others haven't.
@@ -297,52 +294,23 @@ pub(crate) fn part(session: &mut Session, error: Error) -> Error {
 /// Before a list in a message, which is empty without a store.
 const LIST: u8 = 1;
 
-fn message(list: Option<&Vec<Available>>) -> Vec<u8> {
-    list.map_or_else(Vec::new, |list| {
-        let list = encode(list);
-        [&[LIST][..], &(list.len() as u32).to_le_bytes(), &list].concat()
-    })
+fn message(list: Option<&[Available]>) -> Vec<u8> {
+    list.map_or_else(Vec::new, |list| [vec![LIST], list_message(&[list.to_vec()])].concat())
 }
 
-fn exchange(
-    session: &mut Session,
-    own: Option<Vec<Available>>,
-) -> Result<Vec<Option<Vec<Available>>>, SessionError> {
-    let at = At { lane: 0, part: step::STORED, op: 0, batch: 0 };
-    let (me, parties) = (session.me(), session.parties());
-    let bytes = message(own.as_ref());
-    for party in (0..parties).filter(|&party| party != me) {
-        session.mesh().send(party, at, &bytes)?;
-    }
-    let mut lists = vec![None; parties];
-    lists[me] = own;
-    for party in (0..parties).filter(|&party| party != me) {
-        let bytes = session.mesh().recv_bounded(party, at, 5 + MAX_LIST_BYTES)?;
-        lists[party] = read(&bytes).map_err(|_| SessionError::Malformed {
-            peer: session.name(party).to_owned(),
-            what: "list of its material",
-        })?;
-    }
-    Ok(lists)
-}
-
-/// What a peer says that it has; `None` if it has no store.
-fn read(bytes: &[u8]) -> Result<Option<Vec<Available>>, NotAList> {
-    let wrong = NotAList::Length { len: bytes.len() };
+/// What a peer says that it has: a list, or none if it has no store; nothing if it says something else.
+fn read(bytes: &[u8]) -> Option<Vec<Vec<Available>>> {
     match bytes.split_first() {
-        None => Ok(None),
-        Some((&LIST, rest)) => match rest.split_first_chunk() {
-            Some((len, list)) if u32::from_le_bytes(*len) as usize == list.len() => decode(list).map(Some),
-            _ => Err(wrong),
-        },
-        Some(_) => Err(wrong),
+        None => Some(Vec::new()),
+        Some((&LIST, list)) => read_lists(list, 1),
+        Some(_) => None,
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Compiled, Local, play_stored};
+    use crate::{Compiled, Local, Source, play};
     use tacit_engine::executor::Unobserved;
     use tacit_net::{Limits, Mesh, memory};
     use tacit_program::{Builder, Data, Dtype, Range, Recipient, Value, plan};
@@ -380,7 +348,8 @@ mod tests {
         let endpoint = local.endpoint(&square).unwrap();
         let links = memory::mesh(3, 0).into_iter().next().unwrap();
         let mesh = Mesh::new(Box::new(links), 0, local.parties.clone(), Limits::default());
-        let played = play_stored(&endpoint, mesh, &mut stores[0], vec![None, None], &mut Unobserved);
+        let source = Source::Material(&mut stores[0]);
+        let played = play(&endpoint, mesh, source, vec![None, None], &mut Unobserved);
         assert!(matches!(played, Err(Error::Refused(reason)) if reason.contains("for another program")));
         assert!(stores.iter().all(|store| store.available(WHOLE)[0].next == 0));
         local.run_stored(&compiled, &mut stores, &inputs, &|_, _| {}).unwrap();
@@ -389,18 +358,18 @@ mod tests {
     #[test]
     fn what_a_party_has_is_read_and_nothing_else_is() {
         let list = vec![Available { epoch: Epoch([3; 32]), next: 2, count: 5 }];
-        assert_eq!(read(&message(None)), Ok(None));
-        assert_eq!(read(&message(Some(&Vec::new()))), Ok(Some(Vec::new())));
+        assert_eq!(read(&message(None)), Some(Vec::new()));
+        assert_eq!(read(&message(Some(&[]))), Some(vec![Vec::new()]));
         let bytes = message(Some(&list));
-        assert_eq!(read(&bytes), Ok(Some(list)));
+        assert_eq!(read(&bytes), Some(vec![list]));
         for len in 1..bytes.len() {
-            assert!(read(&bytes[..len]).is_err(), "{len}");
+            assert!(read(&bytes[..len]).is_none(), "{len}");
         }
         for at in 0..5 {
             let mut changed = bytes.clone();
             changed[at] ^= 1;
-            assert!(read(&changed).is_err(), "{at}");
+            assert!(read(&changed).is_none(), "{at}");
         }
-        assert!(read(&[bytes, vec![0]].concat()).is_err());
+        assert!(read(&[bytes, vec![0]].concat()).is_none());
     }
 }

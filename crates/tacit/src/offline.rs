@@ -88,7 +88,7 @@ impl Seat {
             None => Some(place.create(&endpoint, me)?),
         };
         let within = self.config().limits().connect;
-        let mut mesh = self.gather_with(&[], 1, within)?.swap_remove(0);
+        let mut mesh = self.gather(&[], 1, within)?.swap_remove(0);
         let start = Instant::now();
         let mut comparison = None;
         if is_open {
@@ -138,11 +138,11 @@ impl Local {
         let mut stores = self.parties.iter().enumerate().map(open).collect::<Result<Vec<_>, _>>()?;
         let (told, untold) = (Tally::new(progress), Tally::new(&|_, _| {}));
         let start = Instant::now();
-        let play = |me: usize, mesh, store: &mut Store| {
-            let tally = if me == 0 { &told } else { &untold };
-            play_offline(&endpoint, mesh, count, store, &mut tally.lane())
+        let play = |mut meshes: Vec<Mesh>, store: &mut Store| {
+            let tally = if meshes[0].me() == 0 { &told } else { &untold };
+            play_offline(&endpoint, meshes.swap_remove(0), count, store, &mut tally.lane())
         };
-        let made = all_of(together(&endpoint, 0, stores.iter_mut(), play))?;
+        let made = all_of(together(&endpoint, 0, 1, stores.iter_mut(), play))?;
         let elapsed = start.elapsed();
         let comparison = comparison(&self.protocol, endpoint.protocol)?;
         let prepared = |(me, made)| Prepared {

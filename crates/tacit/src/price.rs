@@ -1,6 +1,6 @@
 //! What a run will cost: payload bytes per link and phase, and rounds, from the plan alone.
 
-use crate::endpoint::admitted;
+use crate::endpoint::{Endpoint, admitted};
 use crate::lanes::lane_count;
 use crate::material::two_phases;
 use crate::{Compiled, Error, protocol, protocols};
@@ -36,6 +36,34 @@ pub(crate) fn price_in(
         &prices.protocol.checks_together(compiled.plan(), &prices.participants, 1, lanes),
     );
     Ok(bill)
+}
+
+/// The cost of programs that are run so many times each, one after another, in one of so many lanes.
+pub(crate) fn price_parts(
+    parts: [(Option<&Arc<Compiled>>, u64); 2],
+    name: &str,
+    parties: &[String],
+    lanes: u16,
+) -> Result<Cost, Error> {
+    let mut total = Cost::default();
+    for (compiled, times) in parts {
+        let Some(compiled) = compiled else { continue };
+        for (phase, cost) in price_in(compiled, name, parties, lanes)?.total.phases() {
+            total.add_times(phase, cost, times);
+        }
+    }
+    Ok(total)
+}
+
+/// The cost of a run that has a lane for each of these, under the protocol of a name.
+pub(crate) fn price_endpoints(lanes: &[Endpoint], name: &str) -> Result<Cost, Error> {
+    let count = lane_count(lanes.len())?;
+    let mut total = Cost::default();
+    for lane in lanes {
+        let parts = [(Some(&lane.compiled), lane.times), (lane.rest.as_ref().map(|(rest, _)| rest), 1)];
+        total.add_beside(&price_parts(parts, name, &lane.parties, count)?);
+    }
+    Ok(total)
 }
 
 /// A program with its plan for the protocol of a name, and the prices of it.

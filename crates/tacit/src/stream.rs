@@ -1,15 +1,12 @@
 //! Streams: a program that is run part after part in one session, on more instances than memory would hold at once.
 
-use crate::auto_select::comparison;
-use crate::endpoint::{Endpoint, Feed, play_parts};
-use crate::local::{collect, together};
-use crate::price::price_in;
-use crate::report::Traffic;
-use crate::{Compiled, Error, Local, Report, Seat, is_open, negotiate, players, protocol};
+use crate::endpoint::{Endpoint, Feed};
+use crate::lanes::Source;
+use crate::price::price_parts;
+use crate::run::Given;
+use crate::{Compiled, Error, Local, Report, Seat, protocol};
 use std::sync::Arc;
-use std::time::Instant;
-use tacit_engine::executor::Unobserved;
-use tacit_engine::{Outcome, Participants, Protocol};
+use tacit_engine::{Participants, Protocol};
 use tacit_program::cost::Cost;
 
 /// What is run of a stream. Everybody who takes part agrees on all of it before anything is sent.
@@ -41,14 +38,7 @@ impl Stream {
     /// What a run sends and its rounds under the protocol of a name, exactly: those of all parts together, in one of so many
     /// lanes.
     pub fn price(&self, name: &str, parties: &[String], lanes: u16) -> Result<Cost, Error> {
-        let mut total = Cost::default();
-        for (compiled, times) in [(Some(&self.part), self.times), (self.rest.as_ref(), 1)] {
-            let Some(compiled) = compiled else { continue };
-            for (phase, cost) in price_in(compiled, name, parties, lanes)?.total.phases() {
-                total.add_times(phase, cost, times);
-            }
-        }
-        Ok(total)
+        price_parts([(Some(&self.part), self.times), (self.rest.as_ref(), 1)], name, parties, lanes)
     }
 
     /// What an endpoint has to know.
@@ -81,26 +71,11 @@ impl Local {
     /// If there is another number of feeds.
     pub fn stream(&self, stream: &Stream, feeds: Vec<&mut (dyn Feed + Send)>) -> Result<Report, Error> {
         let clients = stream.clients(&self.parties);
-        let endpoint = stream.endpoint(protocol(&self.protocol)?, self.parties.clone(), clients)?;
-        let names = [self.parties.clone(), endpoint.clients.clone()].concat();
-        assert_eq!(feeds.len(), names.len(), "a feed for each endpoint");
-        let start = Instant::now();
-        let play = |_, mesh, feed: &mut (dyn Feed + Send)| {
-            let (rounds, traffic) = play_parts(&endpoint, mesh, feed, &mut Unobserved)?;
-            Ok(vec![without_outputs(rounds, traffic)])
-        };
-        let results = together(&endpoint, endpoint.clients.len(), feeds, play);
-        let players = players(endpoint.protocol, &self.parties);
-        let comparison = comparison(&self.protocol, endpoint.protocol)?;
-        let report = Report { elapsed: start.elapsed(), players, comparison, ..Report::default() };
-        let (_, report) = collect(&names, 1, results, &report)?.swap_remove(0);
-        Ok(report)
+        let lanes = [stream.endpoint(protocol(&self.protocol)?, self.parties.clone(), clients)?];
+        assert_eq!(feeds.len(), lanes[0].names().len(), "a feed for each endpoint");
+        let given = feeds.into_iter().map(Given::Feed).collect();
+        Ok(self.play(&lanes, given, Vec::new(), &|_, _| {})?.swap_remove(0).report)
     }
-}
-
-/// The outputs went to the feed.
-fn without_outputs(rounds: u64, traffic: Traffic) -> (Outcome, Traffic) {
-    (Outcome { outputs: Vec::new(), rounds }, traffic)
 }
 
 impl Seat {
@@ -114,38 +89,18 @@ impl Seat {
         &mut self,
         stream: &Stream,
         protocol_name: &str,
-        feed: &mut dyn Feed,
+        feed: &mut (dyn Feed + Send),
     ) -> Result<Report, Error> {
-        self.counted(|seat| seat.stream_once(stream, protocol_name, feed))
-    }
-
-    fn stream_once(
-        &mut self,
-        stream: &Stream,
-        protocol_name: &str,
-        feed: &mut dyn Feed,
-    ) -> Result<Report, Error> {
-        let mut stream = stream.clone();
-        if let Some(bytes) = self.config().window() {
-            stream = stream.with_window(bytes);
-        }
-        let clients: Vec<String> = self.config().clients().iter().map(|client| client.name.clone()).collect();
-        let parties = self.parties();
-        let mut endpoint = stream.endpoint(protocol(protocol_name)?, parties.clone(), clients)?;
-        let within = self.config().limits().connect;
-        let mut mesh = self.gather(&endpoint, 1, within)?.swap_remove(0);
-        let start = Instant::now();
-        let mut comparison = None;
-        if is_open(protocol_name)? {
-            let price = |name: &str| stream.price(name, &parties, 1);
-            let settled;
-            (mesh, settled) = negotiate(mesh, &endpoint, protocol_name, price)?;
-            endpoint = endpoint.under(settled.protocol)?;
-            comparison = settled.comparison;
-        }
-        let players = players(endpoint.protocol, &parties);
-        let (rounds, traffic) = play_parts(&endpoint, mesh, feed, &mut Unobserved)?;
-        let endpoints = vec![(self.name(), traffic)];
-        Ok(Report { endpoints, rounds, elapsed: start.elapsed(), players, comparison, material: None })
+        let stream = match self.config().window() {
+            Some(bytes) => stream.clone().with_window(bytes),
+            None => stream.clone(),
+        };
+        let clients = self.config().clients().iter().map(|client| client.name.clone()).collect();
+        let endpoint = stream.endpoint(protocol(protocol_name)?, self.parties(), clients)?;
+        let (given, within) = (Given::Feed(feed), self.config().limits().connect);
+        let run = |seat: &mut Self| {
+            seat.run_from(protocol_name, &[endpoint], given, Source::InRun, &|_, _| {}, within)
+        };
+        Ok(self.counted(run)?.swap_remove(0).report)
     }
 }

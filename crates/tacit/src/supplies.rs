@@ -1,9 +1,7 @@
 //! Supplies: sessions that fill stores with what any program draws from, and runs that draw from them.
 
-use crate::endpoint::{Source, parameters_of};
-use crate::lanes::{Strand, play_each};
+use crate::endpoint::{Endpoint, parameters_of};
 use crate::offline::{Made, aborted, confirm, finish};
-use crate::report::Traffic;
 use crate::{Error, StorePath};
 use std::fmt::Write;
 use tacit_engine::Protocol;
@@ -89,49 +87,14 @@ fn agreement(protocol: &dyn Protocol, parties: &[String], wanted: &[(SupplyKind,
     for (kind, count) in wanted {
         let _ = write!(parameters, ", {count} {kind}");
     }
-    Agreement {
-        version: 0,
-        lane: 0,
-        lanes: 0,
-        parties: parties.to_vec(),
-        clients: Vec::new(),
-        protocol: protocol.spec().name.to_owned(),
-        instances: 1,
-        parameters,
-        window: 0,
-        inputs: Vec::new(),
-        outputs: Vec::new(),
-        steps: Vec::new(),
-        program: [0; 32],
-    }
+    Agreement::among(parties.to_vec(), protocol.spec().name, parameters)
 }
 
-/// Plays a party's part in all lanes, as [`play_lanes`](crate::play_lanes), on supplies from its store. All parties have to
-/// take theirs from their stores. What the lanes draw is used from the moment that the parties have agreed on it; after a
-/// failed check, or one without a verdict, the whole epoch is destroyed.
-///
-/// # Errors
-/// As [`play_lanes`](crate::play_lanes); [`Error::NoMaterial`] if the parties have too little in common, and
-/// [`Error::Refused`] before anything is sent if the stock is for something else, or another run draws from it.
-pub fn play_lanes_supplied(strands: Vec<Strand<'_>>, stock: &Stock) -> Result<Vec<(u64, Traffic)>, Error> {
-    let bound = |strand: &Strand<'_>| {
-        let (endpoint, me) = (strand.endpoint, strand.mesh.me());
-        me < endpoint.parties.len() && stock.is_for(&binding(endpoint.protocol, &endpoint.parties, me))
-    };
-    if !strands.iter().all(bound) {
-        return Err(other());
-    }
-    let lanes = crate::lanes::lane_count(strands.len())?;
-    let (run, supplies) = stock.lanes(lanes).map_err(|refused| Error::Refused(refused.to_string()))?;
-    let supplies = supplies.into_iter().map(|supply| Source::Supply(Box::new(supply)));
-    match play_each(strands.into_iter().zip(supplies).collect()) {
-        // Pass or fail tells a bit of what was checked; nobody may ask again.
-        Err(failed) if failed.is_failed_check() => match run.destroy() {
-            Ok(()) => Err(failed),
-            Err(cause) => Err(Error::NotDestroyed { failed: Box::new(failed), cause }),
-        },
-        ended => ended,
-    }
+/// Refuses supplies that are for something else.
+pub(crate) fn refuse_other_stock(endpoint: &Endpoint, me: usize, stock: &Stock) -> Result<(), Error> {
+    let is_mine =
+        me < endpoint.parties.len() && stock.is_for(&binding(endpoint.protocol, &endpoint.parties, me));
+    if is_mine { Ok(()) } else { Err(other()) }
 }
 
 fn other() -> Error {

@@ -12,7 +12,7 @@ use tacit::net::setup::{Config, Listener, init};
 use tacit::net::{ErrorKind, Event, Frame, FrameKind, Mesh};
 use tacit::program::{Builder, Data, Dtype, Range, Recipient, Value};
 use tacit::session::step;
-use tacit::{Compiled, Endpoint, Error, Run, Seat, play, protocol};
+use tacit::{Compiled, Endpoint, Error, Run, Seat, Source, play, protocol};
 use tacit_testkit::react::{Act, Attacker, reacting};
 
 const PROTOCOL: &str = "astra-malicious roles=012";
@@ -136,7 +136,7 @@ impl Deployment {
             let mesh = Mesh::new(links, 0, config.names(), config.limits().clone());
             let endpoint =
                 Endpoint::new(&compiled, protocol(PROTOCOL).unwrap(), config.names(), Vec::new()).unwrap();
-            let _ = play(&endpoint, mesh, vec![None, None], &mut Unobserved);
+            let _ = play(&endpoint, mesh, Source::InRun, vec![None, None], &mut Unobserved);
             let mut ends = threads.into_iter().map(|thread| thread.join().unwrap());
             std::array::from_fn(|_| ends.next().unwrap())
         })

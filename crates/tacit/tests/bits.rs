@@ -5,7 +5,7 @@ use tacit::engine::{Clear, Participants, Protocol, executor::Unobserved};
 use tacit::net::{Limits, Mesh, memory};
 use tacit::program::plan::{Domain, Form};
 use tacit::program::{Builder, Capabilities, Data, Dtype, Modulus, Range, Recipient, Value};
-use tacit::{Compiled, Endpoint, Error, play, protocol};
+use tacit::{Compiled, Endpoint, Error, Source, play, protocol};
 use tacit_testkit::Altered;
 
 /// The three-party protocol without its rings.
@@ -32,8 +32,8 @@ fn run(compiled: &Arc<Compiled>, inputs: &[Value]) -> Vec<Vec<Option<Value>>> {
                 (endpoint.participants.endpoint(op.owner) == me).then(|| own.encode(at, value).unwrap())
             })
             .collect();
-        let (outcome, _) = play(&endpoint, mesh, given, &mut Unobserved).unwrap();
-        let outputs = outcome.outputs.iter().enumerate();
+        let (outputs, _) = play(&endpoint, mesh, Source::InRun, given, &mut Unobserved).unwrap();
+        let outputs = outputs.iter().enumerate();
         outputs.map(|(at, clear)| clear.as_ref().map(|clear| own.decode(at, clear).unwrap())).collect()
     };
     std::thread::scope(|scope| {

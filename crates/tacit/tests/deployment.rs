@@ -227,7 +227,7 @@ fn a_client_that_only_gives_stays_to_the_end() {
             };
             let inputs = inputs.iter().enumerate().map(clear).collect();
             let mut feed = Repeated { inputs, outputs: Vec::new() };
-            let feed: &mut dyn Feed = if full && name == "P0" { &mut Full } else { &mut feed };
+            let feed: &mut (dyn Feed + Send) = if full && name == "P0" { &mut Full } else { &mut feed };
             Seat::open(config).unwrap().stream(&stream, protocol, feed).map(|_| ())
         });
         for (name, end) in ends.into_iter().filter(|(name, _)| !name.starts_with('P')) {

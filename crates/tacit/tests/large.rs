@@ -4,7 +4,7 @@ use std::time::Duration;
 use tacit::engine::{Participants, executor::Unobserved};
 use tacit::net::{Limits, Mesh, memory};
 use tacit::program::{Builder, Data, Dtype, NodeId, Range, Recipient, Value};
-use tacit::{Compiled, Endpoint, play, protocol};
+use tacit::{Compiled, Endpoint, Source, play, protocol};
 
 /// Every party gives `len` numbers; `make` makes the program of them. Everybody has to end well.
 fn check(len: usize, make: impl Fn(&mut Builder, &[NodeId])) {
@@ -29,7 +29,7 @@ fn check(len: usize, make: impl Fn(&mut Builder, &[NodeId])) {
                 let value = Value { shape: vec![len], data: Data::Int((0..len as i64).collect()) };
                 let inputs = [0, 1, 2]
                     .map(|input| (input == me).then(|| endpoint.compiled.encode(input, &value).unwrap()));
-                play(endpoint, mesh, inputs.to_vec(), &mut Unobserved).unwrap();
+                play(endpoint, mesh, Source::InRun, inputs.to_vec(), &mut Unobserved).unwrap();
             });
         }
     });

@@ -211,8 +211,9 @@ fn what_a_protocol_does_not_admit_is_refused_before_anything_starts() {
 /// Of endpoints that fail together the one that refuses is heard, not one that only lost it.
 #[test]
 fn a_refusal_says_more_than_a_loss() {
+    use tacit::engine::executor::Unobserved;
     use tacit::net::{Limits, Mesh, memory};
-    use tacit::{Distance, Endpoint, Error, play};
+    use tacit::{Distance, Endpoint, Error, Source, play};
     let mut builder = Builder::new();
     let a = builder.input("P0", "a", Dtype::Int, &[1], Range::new(-9, 9)).unwrap();
     builder.reveal(a, Recipient::All).unwrap();
@@ -223,7 +224,7 @@ fn a_refusal_says_more_than_a_loss() {
     let mut links = memory::mesh(3, 0).into_iter();
     let first = Mesh::new(Box::new(links.next().unwrap()), 0, names, Limits::default());
     drop(links);
-    let lost = play(&endpoint, first, vec![None], &mut tacit::engine::executor::Unobserved).unwrap_err();
+    let lost = play(&endpoint, first, Source::InRun, vec![None], &mut Unobserved).unwrap_err();
     assert_eq!(lost.distance(), Distance::Link, "{lost}");
     assert!(Error::Refused(String::new()).distance() < lost.distance());
 }

@@ -5,11 +5,10 @@ use std::sync::Arc;
 use std::time::Duration;
 use tacit::engine::{Clear, Engine, Error as EngineError, Observer};
 use tacit::net::{Limits, Mesh, Phase, Profile, Shape, Shaped};
-use tacit::program::cost::NetProfile;
 use tacit::program::{Builder, Data, Dtype, Range, Recipient, Value};
 use tacit::session::step;
 use tacit::{
-    Comparison, Compiled, Endpoint, Error, Making, RoleAssignment, Selection, negotiate, network, play,
+    Comparison, Compiled, Endpoint, Error, Making, RoleAssignment, Selection, Source, negotiate, play,
     players, price, protocol, select,
 };
 use tacit_testkit::{Fate, Interceptor, World};
@@ -105,8 +104,8 @@ fn run_each(
             Value { shape: vec![size], data: Data::Int((0..size as i64).map(|i| i % 3 - 1).collect()) };
         let value = if me == 3 { Some(endpoint.compiled.encode(0, &value)?) } else { None };
         let mut phases = Phases(Vec::new());
-        let (outcome, _) = play(&endpoint, mesh, vec![value], &mut phases)?;
-        let output = outcome.outputs.into_iter().next().flatten();
+        let (outputs, _) = play(&endpoint, mesh, Source::InRun, vec![value], &mut phases)?;
+        let output = outputs.into_iter().next().flatten();
         Ok(Seen { players: players(endpoint.protocol, &parties()), comparison, phases: phases.0, output })
     };
     std::thread::scope(|scope| {
@@ -131,11 +130,11 @@ fn all(runs: Vec<Result<Seen, Error>>) -> Vec<Seen> {
     runs.into_iter().map(Result::unwrap).collect()
 }
 
-fn selection(name: &str, compiled: &Arc<Compiled>, net: &NetProfile, making: Making) -> Selection {
+fn selection(name: &str, compiled: &Arc<Compiled>, net: &Profile, making: Making) -> Selection {
     select(name, &parties(), net, making, |name| Ok(price(compiled, name, &parties())?.total)).unwrap()
 }
 
-fn predicted(compiled: &Arc<Compiled>, net: &NetProfile) -> RoleAssignment {
+fn predicted(compiled: &Arc<Compiled>, net: &Profile) -> RoleAssignment {
     selection("astra", compiled, net, Making::InRun).roles.unwrap()
 }
 
@@ -160,12 +159,12 @@ fn compare(compiled: &Arc<Compiled>, profile: &Profile) -> ([Duration; 6], Vec<S
 /// What is selected by measuring is what is selected by the profile itself, and within a tenth of the quickest order,
 /// by prediction and by the clock.
 fn settles_well(compiled: &Arc<Compiled>, profile: &Profile) -> Vec<String> {
-    let seating = predicted(compiled, &network(profile, &parties()));
+    let seating = predicted(compiled, profile);
     let (in_order, settled) = compare(compiled, profile);
     assert_eq!(settled[0].players, seating.parties, "{profile:?}");
     let all = ORDERS.map(|order| {
         let total = price(compiled, &format!("astra roles={order}"), &parties()).unwrap().total;
-        total.network_seconds(&network(profile, &parties()))
+        total.network_seconds(profile, &parties())
     });
     assert!(seating.seconds.total <= 1.1 * all.into_iter().fold(f64::MAX, f64::min), "{seating} of {all:?}");
     let least = in_order.into_iter().min().unwrap();
@@ -218,14 +217,14 @@ fn a_restricted_pair_gets_the_least_to_carry() {
 #[test]
 fn predicted_seconds_are_those_of_shaped_links() {
     let profile = paper([2, 0, 1], [25 * MBIT; 3]);
-    let net = network(&profile, &parties());
     for (count, depth) in [(1, 1), (10, 20), (50_000, 3)] {
         let compiled = products(count, depth);
         for order in ORDERS {
             let name = format!("astra roles={order}");
             let seen = all(run(&name, &compiled, &profile, None));
             let cost = price(&compiled, &name, &parties()).unwrap().total;
-            let predicted = cost.phase(tacit::program::cost::Phase::Online).network_seconds(&net);
+            let predicted =
+                cost.phase(tacit::program::cost::Phase::Online).network_seconds(&profile, &parties());
             let online = |seen: &Seen| seen.start(Phase::Verify).saturating_sub(seen.start(Phase::Online));
             let measured = seen[..3].iter().map(online).max().unwrap().as_secs_f64();
             assert!((measured / predicted - 1.0).abs() < 0.01, "{measured} s, not {predicted} s");
@@ -247,7 +246,7 @@ fn small_differences_change_nothing() {
     let shape = |rtt| Shape { rtt: Duration::from_micros(rtt), bandwidth: 100 * MBIT };
     let names = parties();
     let pair = |one: usize, other: usize, rtt| (names[one].clone(), names[other].clone(), shape(rtt));
-    let players = |pairs| predicted(&compiled, &network(&Profile::of_pairs(pairs), &names)).parties;
+    let players = |pairs| predicted(&compiled, &Profile::of_pairs(pairs)).parties;
     assert_eq!(players(vec![pair(0, 1, 9_700), pair(1, 2, 10_300), pair(0, 2, 10_000)]), parties());
     let others = players(vec![pair(0, 1, 7_000), pair(1, 2, 10_000), pair(0, 2, 10_000)]);
     assert_eq!(others[0], "new york");
@@ -371,13 +370,12 @@ const WAN: Shape = Shape { rtt: Duration::from_millis(40), bandwidth: 100 * MBIT
 #[test]
 fn numbers_are_compared_as_the_network_would_have_it() {
     let profile = Profile::uniform(WAN);
-    let net = network(&profile, &parties());
     for (count, expected) in [(10, "garbled"), (10_000, "prefix")] {
         let compiled = signs(count);
         let both = ["prefix", "garbled"]
             .map(|way| all(run(&format!("astra roles=012 comparison={way}"), &compiled, &profile, None)));
         for name in ["astra comparison=auto", "astra roles=012 comparison=auto"] {
-            let predicted = selection(name, &compiled, &net, Making::InRun).comparison.unwrap();
+            let predicted = selection(name, &compiled, &profile, Making::InRun).comparison.unwrap();
             assert_eq!(predicted.picked, expected, "{predicted}");
             let settled = all(run(name, &compiled, &profile, None));
             for (me, seen) in settled.iter().enumerate() {
@@ -397,7 +395,7 @@ fn numbers_are_compared_as_the_network_would_have_it() {
 /// Whoever makes material offline doesn't wait for it.
 #[test]
 fn what_is_made_ahead_is_not_waited_for() {
-    let net = network(&Profile::uniform(WAN), &parties());
+    let net = Profile::uniform(WAN);
     let picked = |count, making| {
         selection("astra comparison=auto", &signs(count), &net, making).comparison.unwrap().picked
     };
@@ -411,8 +409,8 @@ fn what_is_made_ahead_is_not_waited_for() {
 /// Where links take no time, or nothing is compared, it is as usual.
 #[test]
 fn what_makes_no_difference_is_as_usual() {
-    let free = network(&Profile::of_pairs(Vec::new()), &parties());
-    let wan = network(&Profile::uniform(WAN), &parties());
+    let free = Profile::of_pairs(Vec::new());
+    let wan = Profile::uniform(WAN);
     for (compiled, net) in [(signs(10), &free), (products(10, 2), &wan)] {
         let selection = selection("astra comparison=auto", &compiled, net, Making::InRun);
         assert_eq!(selection.comparison.unwrap().picked, "prefix");
@@ -424,7 +422,7 @@ fn what_makes_no_difference_is_as_usual() {
 #[test]
 fn no_network_makes_comparisons_take_gigabytes() {
     let hour = Shape { rtt: Duration::from_hours(1), bandwidth: 1000 * MBIT };
-    let net = network(&Profile::uniform(hour), &parties());
+    let net = Profile::uniform(hour);
     let picked = |count| {
         let compiled = signs(count);
         selection("astra comparison=auto", &compiled, &net, Making::InRun).comparison.unwrap().picked

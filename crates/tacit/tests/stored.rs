@@ -12,7 +12,7 @@ use tacit::program::{Builder, Data, Dtype, Range, Recipient, Value};
 use tacit::session::step;
 use tacit::store::{Available, Store, WHOLE};
 use tacit::{
-    Compiled, Endpoint, Error, Instance, Local, Report, StorePath, play, play_stored, price, price_offline,
+    Compiled, Endpoint, Error, Instance, Local, Report, Source, StorePath, play, price, price_offline,
     protocol, protocols,
 };
 use tacit_testkit::{Deviation, Fate, Interceptor, World};
@@ -371,12 +371,9 @@ fn run_in(folder: &Folder, interceptor: Interceptor, with: [bool; 3]) -> Vec<End
                         (*owner == me).then(|| endpoint.compiled.encode(input, value).unwrap())
                     };
                     let inputs = values.iter().enumerate().map(give).collect();
-                    let played = match &mut store {
-                        Some(store) => play_stored(endpoint, mesh, store, inputs, &mut Unobserved)
-                            .map(|(.., instance)| Some(instance)),
-                        None => play(endpoint, mesh, inputs, &mut Unobserved).map(|_| None),
-                    };
-                    (played, store)
+                    let source = store.as_mut().map_or(Source::InRun, Source::Material);
+                    let played = play(endpoint, mesh, source, inputs, &mut Unobserved);
+                    (played.map(|(_, played)| played.material), store)
                 })
             })
             .collect();

@@ -10,9 +10,7 @@ use tacit::net::{Limits, Mesh, memory};
 use tacit::program::plan::Domain;
 use tacit::program::{Builder, Data, Dtype, Modulus, Range, Recipient, Value};
 use tacit::store::Overview;
-use tacit::{
-    Compiled, Endpoint, Error, Feed, Made, StorePath, Strand, play_fill, play_lanes, play_lanes_supplied,
-};
+use tacit::{Compiled, Endpoint, Error, Feed, Made, Source, StorePath, Strand, play_fill, play_lanes};
 use tacit_testkit::tenants::{BITS, FIELDS, MACS};
 use tempfile::TempDir;
 
@@ -140,10 +138,7 @@ fn run(programs: &[Arc<Compiled>], stocks: [Option<&Stock>; 2]) -> Vec<Result<()
             .zip(meshes)
             .zip(&mut lanes)
             .map(|((endpoint, mesh), (feed, observer))| Strand { endpoint, mesh, feed, observer });
-        match stocks[me] {
-            Some(stock) => play_lanes_supplied(strands.collect(), stock)?,
-            None => play_lanes(strands.collect())?,
-        };
+        play_lanes(strands.collect(), stocks[me].map_or(Source::InRun, Source::Supplies))?;
         for (endpoint, (values, _)) in endpoints.iter().zip(&lanes) {
             let decoded =
                 |at: usize| endpoint.compiled.decode(at, values.outputs[at].as_ref().unwrap()).unwrap();
@@ -202,7 +197,7 @@ fn a_stream_that_runs_out_of_supplies_is_aborted() {
         let (mut values, mut observer) = (Values { inputs, outputs: Vec::new() }, Unobserved);
         let (mesh, feed) = (meshes.remove(0), &mut values);
         let strand = Strand { endpoint: &endpoint, mesh, feed, observer: &mut observer };
-        let error = play_lanes_supplied(vec![strand], &folder.stock(&MACS, me)).unwrap_err();
+        let error = play_lanes(vec![strand], Source::Supplies(&folder.stock(&MACS, me))).unwrap_err();
         assert!(!values.outputs.is_empty());
         error
     });

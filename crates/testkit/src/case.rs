@@ -20,7 +20,7 @@ use crate::{Draws, Trace, World};
 const BATCH: usize = 64;
 
 /// What so many parties are called.
-pub(crate) fn party_names(parties: usize) -> Vec<String> {
+pub fn party_names(parties: usize) -> Vec<String> {
     (0..parties).map(|party| format!("P{party}")).collect()
 }
 
@@ -106,19 +106,9 @@ impl Case {
         };
         let inputs = plan.inputs.iter().zip(inputs).map(clear).collect();
         let agreement = Agreement {
-            version: 0,
-            lane: 0,
-            lanes: 0,
-            parties: names.clone(),
             clients: clients.clone(),
-            protocol: protocol.spec().name.to_owned(),
-            instances: 1,
-            parameters: protocol.parameter_values(),
             window: plan.window as u64,
-            inputs: Vec::new(),
-            outputs: Vec::new(),
-            steps: Vec::new(),
-            program: [0; 32],
+            ..Agreement::among(names.clone(), protocol.spec().name, protocol.parameter_values())
         };
         names.extend(clients);
         let agreements = vec![agreement; names.len()];

@@ -4,6 +4,7 @@
 //! | --- | --- |
 //! | a network on a virtual clock | [`World`] |
 //! | links of memory, TCP and TLS | [`links`] |
+//! | endpoints that do something in a session | [`play`] |
 //! | an attacker who drops, delays, alters and kills | [`Interceptor`], [`Deviation`] |
 //! | an endpoint that reacts to what it hears | [`react`] |
 //! | what was delivered | [`Trace`] |
@@ -27,6 +28,7 @@ pub mod generate;
 mod interceptor;
 pub mod links;
 pub mod macs;
+mod play;
 pub mod react;
 mod rng;
 pub mod sample;
@@ -35,9 +37,10 @@ mod trace;
 mod world;
 
 pub use altered::Altered;
-pub use case::{Case, Ending, Links, Run, outcomes};
+pub use case::{Case, Ending, Links, Run, outcomes, party_names};
 pub use draws::Draws;
 pub use interceptor::{Deviation, Fate, Interceptor, Message};
+pub use play::{in_threads, play};
 pub use rng::Rng;
 pub use trace::{Delivery, Trace};
 pub use world::World;

@@ -10,7 +10,7 @@ use tacit_ot::planted::{Mistake, plant};
 use tacit_ot::{Choices, Form, Ot, Params, Received, Request, Roles, Sent, Sink, step};
 use tacit_session::{Agreement, Error, Phase, Session};
 use tacit_testkit::react::{Act, Attacker, reacting};
-use tacit_testkit::{Draws, Fate, Interceptor, World};
+use tacit_testkit::{Draws, Fate, Interceptor, Links, World, in_threads, party_names};
 
 /// One batch with these.
 const COUNT: usize = 384;
@@ -48,12 +48,7 @@ impl Had {
 }
 
 /// `P0` is the sender and `P1` the receiver; mistakes are planted in both. `lane` is the run's, of two.
-fn transfer(
-    links: Vec<Box<dyn Transport>>,
-    mistakes: &'static [Mistake],
-    form: Form,
-    lane: u16,
-) -> [Result<Had, Error>; 2] {
+fn transfer(links: Links, mistakes: &'static [Mistake], form: Form, lane: u16) -> [Result<Had, Error>; 2] {
     let sinks = Default::default();
     let [sender, receiver] = transfer_to(&sinks, links, mistakes, form, lane);
     let [sent, received] = sinks.map(|had| had.into_inner().expect("nobody panics"));
@@ -63,27 +58,13 @@ fn transfer(
 /// The same with sinks that outlive failures.
 fn transfer_to(
     sinks: &[Mutex<Had>; 2],
-    links: Vec<Box<dyn Transport>>,
+    links: Links,
     mistakes: &'static [Mistake],
     form: Form,
     lane: u16,
 ) -> [Result<(), Error>; 2] {
-    let agreement = Agreement {
-        version: 0,
-        lane: 0,
-        lanes: 0,
-        parties: vec!["P0".into(), "P1".into()],
-        clients: Vec::new(),
-        protocol: "ot".into(),
-        instances: 1,
-        parameters: params().to_string(),
-        window: 1,
-        inputs: Vec::new(),
-        outputs: Vec::new(),
-        steps: Vec::new(),
-        program: [0; 32],
-    };
-    let party = |me: usize, links| -> Result<(), Error> {
+    let agreement = Agreement::among(party_names(2), "ot", params().to_string());
+    let party = |me: usize, links: Box<dyn Transport>| -> Result<(), Error> {
         plant(mistakes);
         let mesh = Mesh::new(links, me, agreement.parties.clone(), Limits::default());
         let mesh = mesh.in_lane(Lane { number: lane, count: 2 }, AbortFlag::default());
@@ -95,16 +76,12 @@ fn transfer_to(
         ot.extend(&mut session, &request, &mut *sinks[me].lock().expect("nobody panics"))?;
         session.close()
     };
-    std::thread::scope(|scope| {
-        let threads: Vec<_> =
-            links.into_iter().enumerate().map(|(me, links)| scope.spawn(move || party(me, links))).collect();
-        let mut had = threads.into_iter().map(|thread| thread.join().expect("no party panics"));
-        [(); 2].map(|()| had.next().expect("two parties"))
-    })
+    let mut had = in_threads(links, party).into_iter();
+    [(); 2].map(|()| had.next().expect("two parties"))
 }
 
 fn in_world(world: &World, mistakes: &'static [Mistake], form: Form) -> [Result<Had, Error>; 2] {
-    transfer(world.transports().into_iter().flatten().collect(), mistakes, form, 0)
+    transfer(world.transports(), mistakes, form, 0)
 }
 
 fn is_rejected<T>(had: &[Result<T, Error>; 2]) -> bool {
@@ -189,9 +166,9 @@ fn a_coin_before_the_last_column_lets_columns_fit_it() {
     let (ot, tree) = (200, 4);
     let attack = |mistakes| {
         let world = World::new(2, 0);
-        let mut links: Vec<_> = world.transports().into_iter().flatten().collect();
-        let corrupt = links.pop().expect("two parties");
-        links.push(reacting(corrupt, Box::new(WaitsForCoin { ot, tree, columns: None })));
+        let mut links = world.transports();
+        let corrupt = links[1].take().expect("it has links");
+        links[1] = Some(reacting(corrupt, Box::new(WaitsForCoin { ot, tree, columns: None })));
         transfer(links, mistakes, Form::Correlated, 0)
     };
     let [sender, receiver] = attack(&[Mistake::CoinEarly]).map(|had| had.expect("the hashes fit"));
@@ -209,8 +186,7 @@ fn ots_that_leave_early_are_there_in_spite_of_a_failed_check() {
         let spoil = altering(step::COLUMNS, |columns| columns.iter_mut().for_each(|byte| *byte = !*byte));
         let world = World::new(2, 0).intercept(spoil);
         let sinks: [Mutex<Had>; 2] = Default::default();
-        let links = world.transports().into_iter().flatten().collect();
-        assert!(is_rejected(&transfer_to(&sinks, links, mistakes, Form::Random, 0)));
+        assert!(is_rejected(&transfer_to(&sinks, world.transports(), mistakes, Form::Random, 0)));
         sinks[0].lock().expect("nobody panics").sent[0].len()
     };
     assert_eq!(sent(&[Mistake::HandedOutEarly]), COUNT);
@@ -266,8 +242,7 @@ fn a_guess_of_a_bit_is_right_or_ends_the_setup() {
 fn lanes_of_equal_randomness_have_equal_ots_only_if_nothing_is_bound_to_them() {
     let in_lane = |lane, mistakes| {
         let world = World::new(2, 0);
-        let links = world.transports().into_iter().flatten().collect();
-        let [sender, _] = transfer(links, mistakes, Form::Random, lane);
+        let [sender, _] = transfer(world.transports(), mistakes, Form::Random, lane);
         sender.expect("nobody deviates").sent
     };
     let unbound = &[Mistake::ContextUnbound];

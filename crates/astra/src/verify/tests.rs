@@ -1,11 +1,10 @@
 use super::permutation::Piles;
 use super::*;
 use std::sync::Mutex;
-use tacit_net::Limits;
 use tacit_program::cost::Phase;
 use tacit_program::plan::{Modulus, Width};
-use tacit_session::{Agreement, Mesh};
-use tacit_testkit::{Draws, Fate, Interceptor, Rng, World};
+use tacit_session::Agreement;
+use tacit_testkit::{Draws, Fate, Interceptor, Rng, World, party_names};
 use tacit_threeparty::PARTIES;
 
 const DOMAINS: [Domain; 10] = [
@@ -104,46 +103,16 @@ fn told(dealt: &Dealt) -> Vec<u8> {
     })
 }
 
-fn agreement() -> Agreement {
-    Agreement {
-        version: 0,
-        lane: 0,
-        lanes: 0,
-        parties: (0..PARTIES).map(|party| format!("P{party}")).collect(),
-        clients: Vec::new(),
-        protocol: "any".into(),
-        instances: 1,
-        parameters: String::new(),
-        window: 1,
-        inputs: Vec::new(),
-        outputs: Vec::new(),
-        steps: Vec::new(),
-        program: [0; 32],
-    }
-}
-
-/// Lets three parties establish a session and then do something, each in a thread.
+/// Lets three parties establish a session and then do something offline, each in a thread.
 fn play<T: Send>(
     world: &World,
     draws: &Draws,
     part: impl Fn(&mut Session) -> Result<T, Error> + Sync,
 ) -> Vec<Result<T, Error>> {
-    std::thread::scope(|scope| {
-        let links = world.transports().into_iter().flatten().enumerate();
-        let threads: Vec<_> = links
-            .map(|(me, links)| {
-                let (part, entropy) = (&part, draws.of(me));
-                scope.spawn(move || {
-                    let mesh = Mesh::new(links, me, agreement().parties, Limits::default());
-                    let mut session = Session::establish(mesh, agreement(), entropy)?;
-                    session.mesh().set_phase(tacit_session::Phase::Offline);
-                    let result = part(&mut session)?;
-                    session.close()?;
-                    Ok(result)
-                })
-            })
-            .collect();
-        threads.into_iter().map(|thread| thread.join().expect("no party panics")).collect()
+    let agreement = Agreement::among(party_names(PARTIES), "any", String::new());
+    tacit_testkit::play(world.transports(), &agreement, draws, |session| {
+        session.mesh().set_phase(tacit_session::Phase::Offline);
+        part(session)
     })
 }
 

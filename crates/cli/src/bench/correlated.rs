@@ -97,8 +97,9 @@ impl Job {
         limits: Limits,
         params: Params,
     ) -> Result<Report, Error> {
-        let agreement = self.agreement(&params);
-        let mesh = Mesh::new(links, me, agreement.parties.clone(), limits);
+        let names: Vec<String> = (0..self.parties).map(|party| format!("P{party}")).collect();
+        let agreement = Agreement::among(names.clone(), &format!("{:?}", self.what), params.to_string());
+        let mesh = Mesh::new(links, me, names, limits);
         let mut session = Session::establish(mesh, agreement, Box::new(OsEntropy))?;
         session.barrier()?;
         let sent = |session: &mut Session, phase| session.mesh().counters().in_phase(phase).sent_bytes;
@@ -121,24 +122,6 @@ impl Job {
         let peak_rss_bytes = peak_rss();
         session.close()?;
         Ok(Report { setup, start, finish, cpu, peak_rss_bytes, setup_bytes, sent_bytes, wire_bytes, right })
-    }
-
-    fn agreement(self, params: &Params) -> Agreement {
-        Agreement {
-            version: 0,
-            lane: 0,
-            lanes: 0,
-            parties: (0..self.parties).map(|party| format!("P{party}")).collect(),
-            clients: Vec::new(),
-            protocol: format!("{:?}", self.what),
-            instances: 1,
-            parameters: params.to_string(),
-            window: 1,
-            inputs: Vec::new(),
-            outputs: Vec::new(),
-            steps: Vec::new(),
-            program: [0; 32],
-        }
     }
 
     /// The reports of all parties.

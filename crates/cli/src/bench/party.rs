@@ -11,7 +11,7 @@ use tacit::engine::Clear;
 use tacit::net::{Limits, Mesh, Phase, Profile, Shaped, Transport};
 use tacit::program::cost::Cost;
 use tacit::{
-    Compiled, Endpoint, Error, Feed, Making, Strand, Stream, admitted_lanes, is_open, network, play_lanes,
+    Compiled, Endpoint, Error, Feed, Making, Source, Strand, Stream, admitted_lanes, is_open, play_lanes,
     protocol, select,
 };
 
@@ -79,7 +79,7 @@ impl Bench {
             return Ok(None);
         }
         let parties = &self.spec.parties;
-        let net = network(&net::load(net)?, parties);
+        let net = net::load(net)?;
         let selection = select(&self.spec.protocol, parties, &net, Making::InRun, |name| {
             let mut total = Cost::default();
             for lane in &self.lanes {
@@ -136,12 +136,12 @@ impl Bench {
             let mesh = Mesh::new(links, me, names.clone(), limits.clone());
             strands.push(Strand { endpoint: &lane.endpoint, mesh, feed, observer });
         }
-        let parts = play_lanes(strands)?;
+        let parts = play_lanes(strands, Source::InRun)?;
         let mut report = Report::default();
-        for ((clock, feed), (rounds, traffic)) in clocks.into_iter().zip(feeds).zip(parts) {
+        for ((clock, feed), played) in clocks.into_iter().zip(feeds).zip(parts) {
             let parts = clock.parts.into_iter().zip(feed.opened);
             let parts = parts.map(|(part, opened)| Figures { opened, ..part }).collect();
-            report.lanes.push(LaneReport { parts, sent_bytes: traffic.sent, rounds });
+            report.lanes.push(LaneReport { parts, sent_bytes: played.traffic.sent, rounds: played.rounds });
             report.wrong = report.wrong.or(feed.wrong);
         }
         Ok(report)

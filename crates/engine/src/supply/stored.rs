@@ -3,16 +3,16 @@
 //! A store has a shelf for each kind, by its code, and on it blocks of some items: one after another the items' first parts,
 //! then their second ones, and so on. A block is what the store gives out and what it knows as used; a run takes whole ones.
 
+use super::lists::{agreed, list_message, read_lists};
 use super::{CheckScope, Demand, Drawer, Draws, Journal, Supply, SupplyKind};
 use crate::{Error, Material};
 use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 use tacit_kernel::Buffer;
-use tacit_session::{At, Error as SessionError, Session, step};
+use tacit_session::{At, Session, step};
 use tacit_store::{
-    Available, Binding, Epoch, MAX_LIST_BYTES, Material as Stored, Reserved, Run, Store, WHOLE, Wanted,
-    Writer, agree, decode, encode,
+    Available, Binding, Epoch, MAX_LIST_BYTES, Material as Stored, Reserved, Run, Store, WHOLE, Writer,
 };
 
 /// Items of a kind that are made at a time where a store is filled.
@@ -125,18 +125,14 @@ impl StoredSupply {
     fn reserve(&mut self, session: &mut Session, demand: &Demand) -> Result<(), Error> {
         let blocks = demand.counts().map(|(kind, count)| (kind, count.div_ceil(kind.per_block())));
         let wanted: Vec<(SupplyKind, u64)> = blocks.collect();
-        let own = self.available(&wanted);
-        let lists = exchange(session, own)?;
-        let names: Vec<String> = (0..session.parties()).map(|party| session.name(party).to_owned()).collect();
-        let shelf = |(index, (kind, blocks)): (usize, &(SupplyKind, u64))| {
-            let lists = names.iter().map(String::as_str).zip(lists.iter().map(|lists| &lists[index][..]));
-            Wanted { shelf: kind.code(), instances: *blocks, lists: lists.collect() }
-        };
-        let wanted_shelves: Vec<Wanted<'_>> = wanted.iter().enumerate().map(shelf).collect();
-        let runs = agree(&wanted_shelves).inspect_err(|_| {
-            // All come to see the same: once they do, none has only another's word for it.
-            let _ = session.barrier();
-        })?;
+        let own = list_message(&self.available(&wanted));
+        let at = At { lane: 0, part: step::STORED, op: 0, batch: 1 };
+        let (shelves, most) = (wanted.len(), wanted.len() * (4 + MAX_LIST_BYTES));
+        let read = |bytes: &[u8]| read_lists(bytes, shelves);
+        let lists = session.tell_all(at, &own, most, "lists of its supplies", read)?;
+        session.echo(&lists.iter().flat_map(|lists| list_message(lists)).collect::<Vec<u8>>())?;
+        let shelves: Vec<(u64, u64)> = wanted.iter().map(|(kind, blocks)| (kind.code(), *blocks)).collect();
+        let runs = agreed(session, &shelves, &lists)?;
         // Not before: other lanes draw meanwhile, and have to serve their links.
         let mut shelves = self.run.stock.lock();
         for ((kind, _), run) in wanted.iter().zip(runs) {
@@ -322,44 +318,4 @@ fn put(writer: &mut Writer<'_>, shelf: u64, material: Material) -> Result<(), Er
     let written = writer.put(shelf, bytes.bytes());
     bytes.wipe();
     Ok(written?)
-}
-
-/// Tells the other parties what this one has on each shelf; what everybody has, by party, once all hold the same lists.
-fn exchange(session: &mut Session, own: Vec<Vec<Available>>) -> Result<Vec<Vec<Vec<Available>>>, Error> {
-    let at = At { lane: 0, part: step::STORED, op: 0, batch: 1 };
-    let (me, parties, shelves) = (session.me(), session.parties(), own.len());
-    let message = |lists: &[Vec<Available>]| -> Vec<u8> {
-        let lists = lists.iter().map(|list| encode(list));
-        lists.flat_map(|list| [(list.len() as u32).to_le_bytes().to_vec(), list].concat()).collect()
-    };
-    let bytes = message(&own);
-    for party in (0..parties).filter(|&party| party != me) {
-        session.mesh().send(party, at, &bytes)?;
-    }
-    let mut lists = vec![Vec::new(); parties];
-    for party in (0..parties).filter(|&party| party != me) {
-        let bytes = session.mesh().recv_bounded(party, at, shelves * (4 + MAX_LIST_BYTES))?;
-        lists[party] = read_lists(&bytes, shelves).ok_or_else(|| {
-            let (peer, what) = (session.name(party).to_owned(), "lists of its supplies");
-            let error = SessionError::Malformed { peer, what };
-            session.abort(&error.to_string());
-            error
-        })?;
-    }
-    lists[me] = own;
-    session.echo(&lists.iter().flat_map(|lists| message(lists)).collect::<Vec<u8>>())?;
-    Ok(lists)
-}
-
-/// The lists of so many shelves that a peer sent; a pure function for tests and fuzzing.
-#[doc(hidden)]
-pub fn read_lists(mut bytes: &[u8], shelves: usize) -> Option<Vec<Vec<Available>>> {
-    let mut lists = Vec::with_capacity(shelves);
-    for _ in 0..shelves {
-        let (len, rest) = bytes.split_first_chunk()?;
-        let (list, rest) = rest.split_at_checked(u32::from_le_bytes(*len) as usize)?;
-        lists.push(decode(list).ok()?);
-        bytes = rest;
-    }
-    bytes.is_empty().then_some(lists)
 }

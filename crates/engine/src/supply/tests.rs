@@ -205,16 +205,17 @@ fn play<T: Send, S: Send>(
     for _ in 0..lanes {
         links.iter_mut().zip(memory::mesh(parties, 0)).for_each(|(links, link)| links.push(link));
     }
+    let agreement = Agreement::among(names.clone(), "supplies", String::new());
     let ties: Vec<AbortFlag> = (0..parties).map(|_| AbortFlag::default()).collect();
     scope(|threads| {
-        let (names, play, ties) = (&names, &play, &ties);
+        let (names, agreement, play, ties) = (&names, &agreement, &play, &ties);
         let start = |(me, lane, link, seat)| {
             let number = u16::try_from(lane).unwrap();
             let lane = Lane { number, count: lanes as u16 };
             threads.spawn(move || {
                 let mesh = Mesh::new(Box::new(link), me, names.clone(), Limits::default());
                 let mesh = mesh.in_lane(lane, ties[me].clone());
-                let mut session = Session::establish(mesh, agreement(names), Box::new(OsEntropy)).unwrap();
+                let mut session = Session::establish(mesh, agreement.clone(), Box::new(OsEntropy)).unwrap();
                 let done = play(me, number, &mut session, seat);
                 // Who is done before others waits for them, however the run ended.
                 let _ = session.close();
@@ -229,24 +230,6 @@ fn play<T: Send, S: Send>(
         let join = |thread: std::thread::ScopedJoinHandle<'_, T>| thread.join().unwrap();
         running.into_iter().map(|lanes| lanes.into_iter().map(join).collect()).collect()
     })
-}
-
-fn agreement(parties: &[String]) -> Agreement {
-    Agreement {
-        version: 0,
-        lane: 0,
-        lanes: 0,
-        parties: parties.to_vec(),
-        clients: Vec::new(),
-        protocol: "supplies".to_owned(),
-        instances: 1,
-        parameters: String::new(),
-        window: 0,
-        inputs: Vec::new(),
-        outputs: Vec::new(),
-        steps: Vec::new(),
-        program: [0; 32],
-    }
 }
 
 /// Checks of three lanes at three parties, which come to them at different times: what each party began, in order, and the

@@ -6,10 +6,9 @@
 use tacit_kernel::Element;
 use tacit_kernel::field::Fp128;
 use tacit_mascot::{Preprocessing, Shares, Triples};
-use tacit_net::Transport;
 use tacit_ot::Params;
-use tacit_session::{Agreement, Error, Limits, Mesh, Phase, Session};
-use tacit_testkit::{Draws, World};
+use tacit_session::{Agreement, Error, Phase, Session};
+use tacit_testkit::{Draws, Links, World, party_names};
 
 /// Steps, tosses and comparisons of the setup: what is made after it has numbers from here on.
 pub(crate) const SETUP: u32 = 8;
@@ -19,25 +18,6 @@ pub(crate) const SETUP_ECHOES: u32 = 4;
 /// Small batches of OTs.
 pub(crate) fn params() -> Params {
     Params::DEFAULT.with_rows(512).expect("there are such batches")
-}
-
-/// What parties agree on.
-pub(crate) fn agreement(parties: usize) -> Agreement {
-    Agreement {
-        version: 0,
-        lane: 0,
-        lanes: 0,
-        parties: (0..parties).map(|party| format!("P{party}")).collect(),
-        clients: Vec::new(),
-        protocol: "mascot".into(),
-        instances: 1,
-        parameters: params().to_string(),
-        window: 1,
-        inputs: Vec::new(),
-        outputs: Vec::new(),
-        steps: Vec::new(),
-        program: [0; 32],
-    }
 }
 
 /// Lets every party of a world do its part after the setup, each in a thread.
@@ -52,7 +32,7 @@ pub(crate) fn play<T: Send>(
 
 /// The same on given links.
 pub(crate) fn play_on<T: Send>(
-    links: Vec<Option<Box<dyn Transport>>>,
+    links: Links,
     parties: usize,
     seed: u64,
     part: impl Fn(&mut Session, &mut Preprocessing) -> Result<T, Error> + Sync,
@@ -62,32 +42,18 @@ pub(crate) fn play_on<T: Send>(
 
 /// The same; before its setup each party does something.
 pub(crate) fn play_from<T: Send>(
-    links: Vec<Option<Box<dyn Transport>>>,
+    links: Links,
     parties: usize,
     seed: u64,
     before: impl Fn(&Session) + Sync,
     part: impl Fn(&mut Session, &mut Preprocessing) -> Result<T, Error> + Sync,
 ) -> Vec<Result<T, Error>> {
-    std::thread::scope(|scope| {
-        let threads: Vec<_> = links
-            .into_iter()
-            .flatten()
-            .enumerate()
-            .map(|(me, links)| {
-                let (before, part) = (&before, &part);
-                let (entropy, agreement) = (Draws::fixed(seed).of(me), agreement(parties));
-                scope.spawn(move || {
-                    let mesh = Mesh::new(links, me, agreement.parties.clone(), Limits::default());
-                    let mut session = Session::establish(mesh, agreement, entropy)?;
-                    before(&session);
-                    let mut preprocessing = Preprocessing::setup(&mut session, params(), 0)?;
-                    session.mesh().set_phase(Phase::Offline);
-                    let result = part(&mut session, &mut preprocessing)?;
-                    session.close().map(|()| result)
-                })
-            })
-            .collect();
-        threads.into_iter().map(|thread| thread.join().expect("no party panics")).collect()
+    let agreement = Agreement::among(party_names(parties), "mascot", params().to_string());
+    tacit_testkit::play(links, &agreement, &Draws::fixed(seed), |session| {
+        before(session);
+        let mut preprocessing = Preprocessing::setup(session, params(), 0)?;
+        session.mesh().set_phase(Phase::Offline);
+        part(session, &mut preprocessing)
     })
 }
 

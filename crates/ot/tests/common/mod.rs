@@ -3,29 +3,10 @@
 // Not every test file uses all of it.
 #![allow(dead_code)]
 
-use tacit_net::{Counters, Limits};
+use tacit_net::Counters;
 use tacit_ot::{Choices, Form, Ot, Params, Received, Request, Roles, Sent, Sink};
-use tacit_session::{Agreement, Error, Mesh, Phase, Session};
-use tacit_testkit::{Draws, World};
-
-/// What parties agree on.
-pub(crate) fn agreement(parties: usize, params: &Params) -> Agreement {
-    Agreement {
-        version: 0,
-        lane: 0,
-        lanes: 0,
-        parties: (0..parties).map(|party| format!("P{party}")).collect(),
-        clients: Vec::new(),
-        protocol: "ot".into(),
-        instances: 1,
-        parameters: params.to_string(),
-        window: 1,
-        inputs: Vec::new(),
-        outputs: Vec::new(),
-        steps: Vec::new(),
-        program: [0; 32],
-    }
-}
+use tacit_session::{Agreement, Error, Phase, Session};
+use tacit_testkit::{Draws, World, party_names};
 
 /// Lets every party of a world do its part, each in a thread.
 pub(crate) fn play<T: Send>(
@@ -35,24 +16,8 @@ pub(crate) fn play<T: Send>(
     draws: &Draws,
     part: impl Fn(&mut Session) -> Result<T, Error> + Sync,
 ) -> Vec<Result<T, Error>> {
-    std::thread::scope(|scope| {
-        let threads: Vec<_> = world
-            .transports()
-            .into_iter()
-            .flatten()
-            .enumerate()
-            .map(|(me, links)| {
-                let (part, entropy, agreement) = (&part, draws.of(me), agreement(parties, params));
-                scope.spawn(move || {
-                    let mesh = Mesh::new(links, me, agreement.parties.clone(), Limits::default());
-                    let mut session = Session::establish(mesh, agreement, entropy)?;
-                    let result = part(&mut session)?;
-                    session.close().map(|()| result)
-                })
-            })
-            .collect();
-        threads.into_iter().map(|thread| thread.join().expect("no party panics")).collect()
-    })
+    let agreement = Agreement::among(party_names(parties), "ot", params.to_string());
+    tacit_testkit::play(world.transports(), &agreement, draws, part)
 }
 
 /// OTs that a party has with one peer.

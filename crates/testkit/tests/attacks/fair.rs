@@ -17,7 +17,7 @@ use tacit_net::{At, Event, Frame, FrameKind, Mesh, Transport};
 use tacit_program::{Builder, Dtype, Range, Recipient};
 use tacit_session::{Session, step};
 use tacit_testkit::react::{Act, Attacker};
-use tacit_testkit::{Altered, Case, Draws, Fate, Run, World};
+use tacit_testkit::{Altered, Case, Draws, Fate, Run, World, in_threads};
 
 use super::table::{Attack, Outcome, Version};
 
@@ -491,12 +491,7 @@ fn busy_with_others(version: Version, seed: u64) -> Outcome {
         }
         Ok(outcome.outputs)
     };
-    let results: Vec<Result<Vec<Option<Clear>>, Error>> = std::thread::scope(|scope| {
-        let links = world.transports().into_iter().flatten().enumerate();
-        let play = &play;
-        let parties: Vec<_> = links.map(|(me, links)| scope.spawn(move || play(me, links))).collect();
-        parties.into_iter().map(|party| party.join().unwrap()).collect()
-    });
+    let results = in_threads(world.transports(), play);
     let expected = case.run_in_the_clear().unwrap().outputs;
     let has = |role: usize| {
         let mut outputs = results[seats[role]].iter().flatten().zip(&expected);

@@ -1,0 +1,44 @@
+//! What parties tell one another of their stores, and what they agree on from that.
+
+use tacit_session::Session;
+use tacit_store::{Available, NoAgreement, Run, Wanted, agree, decode, encode};
+
+/// What a party has on some shelves, as a message.
+pub fn list_message(lists: &[Vec<Available>]) -> Vec<u8> {
+    let lists = lists.iter().map(|list| encode(list));
+    lists.flat_map(|list| [&(list.len() as u32).to_le_bytes()[..], &list].concat()).collect()
+}
+
+/// The lists of so many shelves in a message of a peer, if it is one.
+pub fn read_lists(mut bytes: &[u8], shelves: usize) -> Option<Vec<Vec<Available>>> {
+    let mut lists = Vec::with_capacity(shelves);
+    for _ in 0..shelves {
+        let (len, rest) = bytes.split_first_chunk()?;
+        let (list, rest) = rest.split_at_checked(u32::from_le_bytes(*len) as usize)?;
+        lists.push(decode(list).ok()?);
+        bytes = rest;
+    }
+    bytes.is_empty().then_some(lists)
+}
+
+/// What a run uses that wants so many instances of each shelf, given what each party has there. All parties have made sure
+/// that they hold the same lists.
+///
+/// # Errors
+/// [`NoAgreement`], once all parties have come to see it: none then has only another's word for it.
+pub fn agreed(
+    session: &mut Session,
+    wanted: &[(u64, u64)],
+    lists: &[Vec<Vec<Available>>],
+) -> Result<Vec<Run>, NoAgreement> {
+    let names: Vec<String> = (0..session.parties()).map(|party| session.name(party).to_owned()).collect();
+    let shelf = |(index, &(shelf, instances)): (usize, &(u64, u64))| {
+        let lists = lists.iter().map(|lists| &lists[index][..]);
+        Wanted { shelf, instances, lists: names.iter().map(String::as_str).zip(lists).collect() }
+    };
+    let wanted: Vec<Wanted<'_>> = wanted.iter().enumerate().map(shelf).collect();
+    agree(&wanted).inspect_err(|_| {
+        // If one doesn't come, this one has its error nonetheless.
+        let _ = session.barrier();
+    })
+}
