@@ -48,8 +48,7 @@ fn opened(protocol: &'static dyn Protocol, bit: u128) -> Result<u128, Error> {
     for ending in case.run_in(&world, &Draws::fixed(3)).endings.into_iter().flatten() {
         ending.result?;
     }
-    let sum = *sum.lock().unwrap_or_else(PoisonError::into_inner);
-    Ok(sum)
+    Ok(*sum.lock().unwrap_or_else(PoisonError::into_inner))
 }
 
 /// The difference of the second party's numbers, 96, stands above the mask of the comparison if the first party gives 2^64 for
@@ -87,8 +86,7 @@ fn told(protocol: &'static dyn Protocol, seed: u64) -> bool {
     }));
     let run = case.run_in(&world, &Draws::fixed(seed));
     assert!(run.endings.iter().flatten().all(|ending| ending.result.is_err()), "somebody notices");
-    let told = *told.lock().unwrap_or_else(PoisonError::into_inner);
-    told
+    *told.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// If 1 is added to what hides a bit, and the owner goes on, its mask was 0. So it must not: with what it tells, all know its
