@@ -124,6 +124,35 @@ impl Fp128 {
         let above = value >= Self::MODULUS;
         Self(value.wrapping_add(Self::GAP * (carry | above) as u128))
     }
+
+    /// The element of `low + high 2^128`.
+    #[inline(always)]
+    const fn fold(low: u128, high: u128) -> Self {
+        // It is low + 159 high; 159 high has up to 136 bits.
+        let near = (high as u64 as u128).wrapping_mul(Self::GAP);
+        let far = (high >> 64).wrapping_mul(Self::GAP).wrapping_add(near >> 64);
+        let (sum, carry) = low.overflowing_add(far << 64 | near as u64 as u128);
+        // What is above 2^128 is at most 159, so that the second time it is a carry at most.
+        let above = (far >> 64).wrapping_add(carry as u128);
+        let (sum, carry) = sum.overflowing_add(above.wrapping_mul(Self::GAP));
+        Self::once(sum, carry)
+    }
+
+    /// The sum of all products of two, reduced once: of up to 2^64 of them.
+    #[inline(always)]
+    pub fn sum_of_products(pairs: impl IntoIterator<Item = (Self, Self)>) -> Self {
+        let (mut low, mut high, mut above) = (0_u128, 0_u128, 0_u64);
+        for (x, y) in pairs {
+            let (near, far) = widening_mul(x.0, y.0);
+            let (sum, carry) = low.overflowing_add(near);
+            low = sum;
+            // A product of elements has a high half below 2^128 - 1.
+            let (sum, carry) = high.overflowing_add(far.wrapping_add(carry as u128));
+            high = sum;
+            above = above.wrapping_add(carry as u64);
+        }
+        Self::fold(low, high).wrapping_add(Self::fold(above as u128 * (Self::GAP * Self::GAP), 0))
+    }
 }
 
 impl Element for Fp128 {
@@ -147,14 +176,7 @@ impl Element for Fp128 {
     #[inline(always)]
     fn wrapping_mul(self, other: Self) -> Self {
         let (low, high) = widening_mul(self.0, other.0);
-        // low + high 2^128 = low + 159 high; 159 high has up to 136 bits.
-        let near = (high as u64 as u128).wrapping_mul(Self::GAP);
-        let far = (high >> 64).wrapping_mul(Self::GAP).wrapping_add(near >> 64);
-        let (sum, carry) = low.overflowing_add(far << 64 | near as u64 as u128);
-        // What is above 2^128 is at most 159, so that the second time it is a carry at most.
-        let above = (far >> 64).wrapping_add(carry as u128);
-        let (sum, carry) = sum.overflowing_add(above.wrapping_mul(Self::GAP));
-        Self::once(sum, carry)
+        Self::fold(low, high)
     }
 
     #[inline(always)]
@@ -251,6 +273,18 @@ mod tests {
         for value in [0, 1, modulus - 1, modulus, modulus.wrapping_add(1), 1 << 122, u128::MAX - 1, u128::MAX]
         {
             assert_eq!(big(E::from_u128(value)), BigUint::from(value) % &p, "{value} reduced");
+        }
+    }
+
+    #[test]
+    fn sums_of_products_are_reduced_once() {
+        let all = samples::<Fp128>(Fp128::MODULUS);
+        let largest = vec![Fp128::ZERO.wrapping_sub(Fp128::ONE); 300];
+        for (x, y) in [(&all[..], &all[3..]), (&largest, &largest), (&all[..1], &all[..0]), (&all, &largest)]
+        {
+            let pairs = || x.iter().copied().zip(y.iter().copied());
+            let expected = pairs().fold(Fp128::ZERO, |sum, (x, y)| sum.wrapping_add(x.wrapping_mul(y)));
+            assert_eq!(Fp128::sum_of_products(pairs()), expected);
         }
     }
 

@@ -4,7 +4,7 @@
 //! | --- | --- | --- |
 //! | Multiply | OTs with their own checks; a difference for each OT | OTs that have passed |
 //! | Combine | commitment and opening of a coin: `r`, `r^` | all differences |
-//! | Authenticate | MAC messages for `a`, `b`, `c`, `a^`, `c^` and a mask | `r`, `r^` |
+//! | Authenticate | vector OLE, with its own check; MAC messages for `a`, `b`, `c`, `a^`, `c^` and a mask | `r`, `r^` |
 //! | | commitment and opening of a coin | all MAC messages |
 //! | | `y`, and the check of its MAC | that coin |
 //! | Sacrifice | commitment and opening of a coin: `s` | that check |
@@ -13,15 +13,15 @@
 //!
 //! A triple is handed out when all parties have accepted its batch.
 
-use crate::authenticate::{Link, authenticate, sum_of_owners};
+use crate::authenticate::{authenticate, sum_of_owners};
 use crate::coins::Coins;
 use crate::combine::{PARTS, combine};
 use crate::key::MacKey;
+use crate::macs::Macs;
 use crate::multiply::multiply;
 use crate::planted::{Mistake, planted, tap};
 use crate::sacrifice::{coin, sacrifice};
 use crate::shares::{Shares, Triples};
-use tacit_ot::Ot;
 use tacit_session::{Error, Session};
 
 /// Steps of a batch that have a number of their own.
@@ -30,8 +30,7 @@ pub(crate) const STEPS: usize = 8;
 /// Makes `count` triples. All but that all accept.
 pub(crate) fn batch(
     session: &mut Session,
-    ot: &mut Ot,
-    links: &mut [Link],
+    maker: &mut Macs,
     key: &MacKey,
     ops: [u32; STEPS],
     count: usize,
@@ -41,7 +40,7 @@ pub(crate) fn batch(
     if planted(Mistake::CombinedEarly) {
         early = Some(Coins::toss(session)?);
     }
-    let products = multiply(session, ot, [ots, differences], count)?;
+    let products = multiply(session, &mut maker.ot, [ots, differences], count)?;
     let mut coins = match early {
         Some(coins) => coins,
         None => Coins::toss(session)?,
@@ -54,7 +53,7 @@ pub(crate) fn batch(
     }
     tap("authenticated", &mut own);
     let counts = vec![PARTS * count; session.parties()];
-    let by_owner = authenticate(session, links, key, [macs, sums, made], &own, &counts)?;
+    let by_owner = authenticate(session, maker, key, [macs, sums, made], &own, &counts)?;
     let all = Shares { values: own, macs: sum_of_owners(&by_owner, PARTS * count) };
     let s = match early {
         Some(s) => s,

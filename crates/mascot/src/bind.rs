@@ -17,8 +17,9 @@
 //! so is `r_j K_j + r_k K_k`. The check passes for one value of it, unless the sum's weight is 0: `2/p`. Together `4/p`, which
 //! is 2^-126.
 
-use crate::authenticate::{Link, authenticate, sum_of_owners};
+use crate::authenticate::{authenticate, sum_of_owners};
 use crate::key::MacKey;
+use crate::macs::Macs;
 use crate::openings::Openings;
 use crate::planted::{Mistake, planted};
 use crate::secret::Secret;
@@ -36,7 +37,7 @@ pub(crate) const STEPS: usize = 6;
 /// If somebody doesn't, or a link fails. The session is over.
 pub(crate) fn bind(
     session: &mut Session,
-    links: &mut [Link],
+    maker: &mut Macs,
     key: &MacKey,
     ops: [u32; STEPS],
 ) -> Result<(), Error> {
@@ -46,7 +47,7 @@ pub(crate) fn bind(
     let [macs, sums, made, zero, shares, checked] = ops;
     let mut values = Secret::random(session, 1)?;
     let counts = vec![1; session.parties()];
-    let by_owner = authenticate(session, links, key, [macs, sums, made], &values, &counts)?;
+    let by_owner = authenticate(session, maker, key, [macs, sums, made], &values, &counts)?;
     let mut mask = Secret::zeros(1);
     for peer in session.others() {
         session.stream(peer).fill_elements(Draw { part: step::ZERO, op: zero }, 0, &mut mask);

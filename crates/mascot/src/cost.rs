@@ -1,10 +1,12 @@
 //! Exact costs: payload bytes that a party sends each other party. They don't depend on the number of parties.
 
 use crate::combine::PARTS;
+use crate::macs::by_vole;
 use crate::multiply::OTS;
 use crate::preprocessing::Preprocessing;
 use tacit_ot::Params;
 use tacit_ot::copee::{PRODUCT_BYTES, initialize_bytes};
+use tacit_ot::vole::Vole;
 
 /// A field element.
 const ELEMENT: u64 = 16;
@@ -21,20 +23,29 @@ pub const CHECK: u64 = DIGEST + TOSS + DIGEST + DIGEST + ELEMENT + DIGEST;
 /// Rounds of the setup.
 pub const SETUP_ROUNDS: u64 = 20;
 
-/// Rounds of input tuples: Authenticate, and an acceptance.
-pub const INPUTS_ROUNDS: u64 = 11;
+/// Rounds of what is made once for a key before MACs come by vector OLE.
+pub const BASE_ROUNDS: u64 = 3;
 
-/// Rounds of a batch of triples: 3 of OTs, differences, a coin, Authenticate, Sacrifice, and an acceptance.
-pub const BATCH_ROUNDS: u64 = 3 + 1 + 2 + 10 + 9 + 1;
+/// Rounds of Authenticate, where nobody has more than `most` values.
+fn authenticate_rounds(params: &Params, most: usize) -> u64 {
+    if by_vole(params, most + 1) { 18 + 5 * ((most + 1).div_ceil(Vole::MADE) as u64 - 1) } else { 10 }
+}
 
-/// Rounds of `count` triples.
-pub fn triples_rounds(count: usize) -> u64 {
-    BATCH_ROUNDS * count.div_ceil(Preprocessing::BATCH) as u64
+/// Rounds of input tuples of which nobody has more than `most`: Authenticate, and an acceptance.
+pub fn inputs_rounds(params: &Params, most: usize) -> u64 {
+    authenticate_rounds(params, most) + 1
+}
+
+/// Rounds of `count` triples: for each batch 3 of OTs, differences, a coin, Authenticate, Sacrifice, and an acceptance.
+pub fn triples_rounds(params: &Params, count: usize) -> u64 {
+    let batches =
+        (0..count).step_by(Preprocessing::BATCH).map(|first| Preprocessing::BATCH.min(count - first));
+    batches.map(|size| 3 + 1 + 2 + authenticate_rounds(params, PARTS * size) + 9 + 1).sum()
 }
 
 /// Rounds of `count` random bits: those of as many triples, two of openings, a check and an acceptance.
-pub fn bits_rounds(count: usize) -> u64 {
-    triples_rounds(count) + 9
+pub fn bits_rounds(params: &Params, count: usize) -> u64 {
+    triples_rounds(params, count) + 9
 }
 
 /// Base OTs and trees for triples, and base OTs by the bits of the MAC key, all in both directions; and the check that each
@@ -45,7 +56,7 @@ pub fn setup_bytes(params: &Params) -> u64 {
 
 /// The check that each party has one share of the key: a value is authenticated, and a sum opened and checked.
 pub fn bind_bytes() -> u64 {
-    authenticate_bytes(1) + ELEMENT + CHECK
+    macs_bytes(PRODUCT_BYTES as u64, 1) + ELEMENT + CHECK
 }
 
 /// OTs of `count` triples, in both directions.
@@ -53,13 +64,33 @@ pub fn ots_bytes(params: &Params, count: usize) -> u64 {
     params.extension_bytes(count * OTS, true).iter().sum()
 }
 
-/// MACs of `count` values of this party's own, and their check.
-fn authenticate_bytes(count: usize) -> u64 {
-    let made = if count > 0 { PRODUCT_BYTES as u64 * (count as u64 + 1) + ELEMENT } else { 0 };
+/// What is made once for a key, before the first batch of `count` triples: the base of vector OLE, or nothing if they go without.
+pub fn triples_base_bytes(params: &Params, count: usize) -> u64 {
+    inputs_base_bytes(params, PARTS * count.min(Preprocessing::BATCH))
+}
+
+/// The same before input tuples of which nobody has more than `most`.
+pub fn inputs_base_bytes(params: &Params, most: usize) -> u64 {
+    if by_vole(params, most + 1) { Vole::base_bytes() } else { 0 }
+}
+
+/// MACs of `count` values of this party's own, where nobody has more than `most`, and their check. Without a base.
+fn authenticate_bytes(params: &Params, count: usize, most: usize) -> u64 {
+    // Who has values has one more authenticated.
+    if by_vole(params, most + 1) {
+        Vole::bytes(params, most + 1) + macs_bytes(ELEMENT, count)
+    } else {
+        macs_bytes(PRODUCT_BYTES as u64, count)
+    }
+}
+
+/// Messages of so many bytes for each value, and the check.
+fn macs_bytes(each: u64, count: usize) -> u64 {
+    let made = if count > 0 { each * (count as u64 + 1) + ELEMENT } else { 0 };
     made + TOSS + CHECK
 }
 
-/// `count` triples.
+/// `count` triples. Without [`triples_base_bytes`].
 pub fn triples_bytes(params: &Params, count: usize) -> u64 {
     let batches =
         (0..count).step_by(Preprocessing::BATCH).map(|first| Preprocessing::BATCH.min(count - first));
@@ -69,20 +100,22 @@ pub fn triples_bytes(params: &Params, count: usize) -> u64 {
 fn batch_bytes(params: &Params, count: usize) -> u64 {
     let multiply = ots_bytes(params, count) + ELEMENT * (OTS * count) as u64;
     let sacrifice = TOSS + ELEMENT * count as u64 + CHECK;
-    multiply + TOSS + authenticate_bytes(PARTS * count) + sacrifice + DIGEST
+    let values = PARTS * count;
+    multiply + TOSS + authenticate_bytes(params, values, values) + sacrifice + DIGEST
 }
 
-/// `count` input tuples of this party's own, made together with any number of others'.
-pub fn inputs_bytes(count: usize) -> u64 {
-    authenticate_bytes(count) + DIGEST
+/// `count` input tuples of this party's own, made together with others', of whom nobody has more than `most`. Without
+/// [`inputs_base_bytes`].
+pub fn inputs_bytes(params: &Params, count: usize, most: usize) -> u64 {
+    authenticate_bytes(params, count, most) + DIGEST
 }
 
-/// `count` squares.
+/// `count` squares. Without [`triples_base_bytes`].
 pub fn squares_bytes(params: &Params, count: usize) -> u64 {
     triples_bytes(params, count) + ELEMENT * count as u64 + CHECK + DIGEST
 }
 
-/// `count` random bits.
+/// `count` random bits. Without [`triples_base_bytes`].
 pub fn bits_bytes(params: &Params, count: usize) -> u64 {
     squares_bytes(params, count) + ELEMENT * count as u64
 }
@@ -102,15 +135,20 @@ mod tests {
             let digits = text.split('.').nth(1).map_or(0, str::len);
             assert_eq!(format!("{figure:.digits$}"), text);
         };
-        is(each(triple), "17964.9");
+        is(each(triple), "7857.1");
         is(each(ots), "1563.4");
         is(8.0 * each(ots) / OTS as f64, "32.57");
-        for (n, text) in [(2.0, "287.4"), (3.0, "862.3"), (4.0, "1724.6"), (5.0, "2874.4")] {
+        for (n, text) in [(2.0, "125.7"), (3.0, "377.1"), (4.0, "754.3"), (5.0, "1257.1")] {
             is(each(triple) * 8.0 / 1000.0 * n * (n - 1.0), text);
         }
         let paper = f64::from(3 * 128 * 128 + (3 + 5) * 128 * 128) / 1000.0;
         is(paper, "180.224");
-        is(each(inputs_bytes(batch)) * 8.0 / 1000.0, "16.394");
+        let (few, many) = (1000, PARTS * batch);
+        is(inputs_bytes(&params, few, few) as f64 / few as f64, "2050.5");
+        is(inputs_bytes(&params, many, many) as f64 / many as f64, "26.7");
+        // From where vector OLE sends less, with its base.
+        assert_eq!([3309, 3310].map(|most| inputs_base_bytes(&params, most)), [0, 6_619_184]);
+        assert_eq!([661, 662].map(|count| triples_base_bytes(&params, count) > 0), [false, true]);
         assert_eq!([TOSS, CHECK, bind_bytes()], [128, 272, 4800]);
         assert_eq!(setup_bytes(&params), 12_288 + 12_288 + 4_128 + 4800);
     }

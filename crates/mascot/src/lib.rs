@@ -10,7 +10,7 @@
 //! | shares with MACs | [`Shares`] | `[[x]]` |
 //! | exact costs | [`cost`] | section 6.1 |
 //! | opened values, and the check of their MACs | `openings` | protocol 2; protocol 3, Open and Check |
-//! | MACs of a party's own values | `authenticate` | protocol 3, Input |
+//! | MACs of a party's own values | `authenticate`, `macs` | protocol 3, Input |
 //! | each party has one share of the key | `bind` | none |
 //! | products of shares, by oblivious transfer | `multiply` | protocol 4, Multiply |
 //! | random combinations of those | `combine` | protocol 4, Combine |
@@ -25,6 +25,7 @@ mod coins;
 mod combine;
 pub mod cost;
 mod key;
+mod macs;
 mod multiply;
 mod openings;
 #[cfg(any(test, feature = "planted"))]

@@ -1,14 +1,13 @@
 //! One party's part in the preprocessing: what is kept between batches, and what can be asked for.
 
-use crate::authenticate::{Link, authenticate};
+use crate::authenticate::authenticate;
 use crate::batch::{self, batch};
 use crate::bind::{self, bind};
 use crate::key::MacKey;
-use crate::planted::initialize;
+use crate::macs::Macs;
 use crate::shares::{Inputs, Shares, Squares, Triples};
 use crate::{step, tuples};
 use tacit_kernel::field::Fp128;
-use tacit_ot::copee::Field;
 use tacit_ot::{Ot, Params, Roles};
 use tacit_session::{At, Error, Session};
 
@@ -31,8 +30,7 @@ pub struct Preprocessing {
 /// What is kept between batches.
 struct State {
     key: MacKey,
-    links: Vec<Link>,
-    ot: Ot,
+    macs: Macs,
     /// The next step's number.
     op: u32,
 }
@@ -62,13 +60,11 @@ impl Preprocessing {
         let key = MacKey::draw(session)?;
         let ot = Ot::setup(session, &peers, Roles::Both, params, op)?;
         let products = op.checked_add(1).ok_or(Error::Exhausted)?;
-        let halves = initialize(session, &peers, Field::Prime, key.bits(), products)?;
-        let links = peers.into_iter().zip(halves);
-        let links = links.map(|(peer, (own, theirs))| Link { peer, own, theirs }).collect();
+        let macs = Macs::setup(session, ot, &key, products)?;
         let op = products.checked_add(1).ok_or(Error::Exhausted)?;
-        let mut state = State { key, links, ot, op };
+        let mut state = State { key, macs, op };
         let ops = state.ops::<{ bind::STEPS }>()?;
-        bind(session, &mut state.links, &state.key, ops)?;
+        bind(session, &mut state.macs, &state.key, ops)?;
         Ok(Self { session: *session.id(), state: Ok(state) })
     }
 
@@ -180,7 +176,7 @@ impl State {
         for first in (0..count).step_by(Preprocessing::BATCH) {
             let size = Preprocessing::BATCH.min(count - first);
             let ops = self.ops::<{ batch::STEPS }>()?;
-            let made = batch(session, &mut self.ot, &mut self.links, &self.key, ops, size)?;
+            let made = batch(session, &mut self.macs, &self.key, ops, size)?;
             accepted(session, ops[batch::STEPS - 1], b"triples")?;
             all.append(&made);
         }
@@ -193,7 +189,7 @@ impl State {
         let draws = self.op;
         self.op = draws.checked_add(counts.len() as u32).ok_or(Error::Exhausted)?;
         let (values, shares) = tuples::split(session, draws, counts)?;
-        let macs = authenticate(session, &mut self.links, &self.key, ops, &values, counts)?;
+        let macs = authenticate(session, &mut self.macs, &self.key, ops, &values, counts)?;
         accepted(session, accept, b"inputs")?;
         Ok(Inputs { values, shares: tuples::with_macs(shares, &macs) })
     }

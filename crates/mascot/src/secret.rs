@@ -41,6 +41,11 @@ impl Secret {
     pub(crate) fn words(elements: &[Fp128]) -> &[u128] {
         bytemuck::cast_slice(elements)
     }
+
+    /// Words that are elements as such.
+    pub(crate) fn elements(words: &[u128]) -> &[Fp128] {
+        bytemuck::cast_slice(words)
+    }
 }
 
 /// A stream under a fresh key of this party's own.

@@ -14,6 +14,9 @@ use tacit_testkit::{Fate, Interceptor, World};
 
 const COUNT: usize = 2;
 
+/// Values of which MACs are made by vector OLE.
+const MANY: usize = 3400;
+
 /// Numbers of a batch's steps.
 const SUMS: u32 = SETUP + 3;
 const MADE: u32 = SETUP + 4;
@@ -144,6 +147,20 @@ fn other_values_for_each_party_fail_the_check_of_macs() {
         }),
     );
     assert!(end.is_err_and(|error| error.is_failed_check()));
+}
+
+/// The same where MACs are made by vector OLE: another correction for each receiver.
+#[test]
+fn other_corrections_for_each_party_fail_the_check_of_macs() {
+    let alter = altering(step::MACS, &[(0, 1), (0, 2)], |to, _, message| {
+        let word = message.first_chunk_mut().expect("an element");
+        *word = plus(*word, to as u128);
+    });
+    let world = World::new(3, 0).intercept(alter);
+    let had = play(&world, 3, 1, |session, preprocessing| preprocessing.inputs(session, &[MANY, 0, 0]));
+    let said: Vec<String> =
+        had.into_iter().map(|had| had.expect_err("shares don't fit").to_string()).collect();
+    assert!(said.iter().any(|said| said.contains("MACs")), "{said:?}");
 }
 
 /// Of shares of `y`, or of `rho`, to some parties only, or to all but corrupt ones.

@@ -55,15 +55,20 @@ fn several_batches_follow_one_another() {
     }));
     let (triples, bytes): (Vec<_>, Vec<_>) = had.into_iter().unzip();
     assert!(check_triples(&triples));
-    assert_eq!(bytes, [cost::triples_bytes(&params(), count); 2]);
+    let base = cost::triples_base_bytes(&params(), count);
+    assert!(base > 0, "MACs of a whole batch are made by vector OLE");
+    assert_eq!(bytes, [base + cost::triples_bytes(&params(), count); 2]);
     let a = values(triples.iter().map(|triples| &triples.a));
     assert_eq!(a.iter().collect::<HashSet<_>>().len(), count);
 }
 
 #[test]
 fn owners_know_their_values_and_pay_for_them() {
-    for counts in [vec![3, 0], vec![70, 1], vec![0, 2, 130]] {
-        let parties = counts.len();
+    // Those of the last go by vector OLE, and take two rounds.
+    for counts in [vec![3, 0], vec![70, 1], vec![0, 2, 130], vec![1, 10_500, 0]] {
+        let (parties, most) = (counts.len(), counts.iter().copied().max().unwrap_or_default());
+        let base = cost::inputs_base_bytes(&params(), most);
+        assert_eq!(base > 0, most > 1000);
         let had = all(play(&World::new(parties, 0), parties, 1, |session, preprocessing| {
             let inputs = preprocessing.inputs(session, &counts)?;
             let counters = session.mesh().counters();
@@ -80,7 +85,7 @@ fn owners_know_their_values_and_pay_for_them() {
             assert_eq!(shared.len(), count);
             let to = usize::from(owner == 0);
             let sent = counters[owner].with_peer(Phase::Offline, to).sent_bytes;
-            assert_eq!(sent, cost::inputs_bytes(count));
+            assert_eq!(sent, base + cost::inputs_bytes(&params(), count, most));
         }
     }
 }

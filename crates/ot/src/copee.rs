@@ -235,6 +235,11 @@ impl Multiplier {
         Self { field, delta, keys: keys.iter().map(|key| Aes128Ctr::new(key)).collect(), products: 0 }
     }
 
+    /// The number that products are with.
+    pub(crate) fn delta(&self) -> Zeroizing<u128> {
+        Zeroizing::new(self.delta)
+    }
+
     /// Extends by as many products as there is room for shares, with what `P_A` sent.
     ///
     /// # Panics

@@ -12,6 +12,7 @@
 //! | what the OTs are of: choices, hashed or not | [`Choices`], [`Form`] |
 //! | where the OTs go, tile by tile | [`Sink`], [`Sent`], [`Received`] |
 //! | shared products with a fixed number | [`copee`] |
+//! | the same of many random numbers | [`vole`] |
 //! | from random OTs to OTs of values that the sender chooses, or that differ as it says | [`chosen`], [`correlated`] |
 //!
 //! **Layers.** Everything that computes is pure: base OTs, trees, and the two halves of the extension take and give bytes.
@@ -24,6 +25,7 @@ pub mod copee;
 pub mod correlated;
 mod delta;
 mod extend;
+mod lpn;
 mod pairs;
 mod params;
 #[cfg(any(test, feature = "planted"))]
@@ -34,9 +36,11 @@ mod receiver;
 mod sender;
 mod setup;
 mod sink;
+mod spvole;
 pub mod step;
 mod tile;
 mod tree;
+pub mod vole;
 
 pub use extend::{Choices, Request};
 pub use pairs::{Ot, Roles};

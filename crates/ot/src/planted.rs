@@ -28,6 +28,12 @@ pub enum Mistake {
     HandedOutEarly,
     /// The secret is zero.
     ZeroDelta,
+    /// The factors of a vector OLE's base aren't checked.
+    BaseUnchecked,
+    /// The trees of a vector OLE's noise aren't checked.
+    NoiseUnchecked,
+    /// A side of that check is opened to whoever sent another one.
+    SideUncompared,
 }
 
 #[cfg(any(test, feature = "planted"))]

@@ -22,3 +22,19 @@ pub const COPEE_CHOICES: u16 = OFFLINE + 0x3807;
 pub const COPEE_POINTS: u16 = OFFLINE + 0x3808;
 /// OTs that a benchmark compares.
 pub const SAMPLES: u16 = OFFLINE + 0x3809;
+/// Vector OLE: products of the base with the peers' numbers.
+pub const VOLE_BASE: u16 = OFFLINE + 0x380a;
+/// The coin by which a base is checked.
+pub const VOLE_BASE_COIN: u16 = OFFLINE + 0x380b;
+/// The answer to that coin: two sums.
+pub const VOLE_BASE_ANSWER: u16 = OFFLINE + 0x380c;
+/// What is sent of the trees of a round's noise.
+pub const VOLE_TREES: u16 = OFFLINE + 0x380d;
+/// The coin by which trees are checked, and what goes with it.
+pub const VOLE_COIN: u16 = OFFLINE + 0x380e;
+/// The commitment of who has the trees to its side of that check.
+pub const VOLE_COMMITMENT: u16 = OFFLINE + 0x380f;
+/// The other one's side.
+pub const VOLE_SIDE: u16 = OFFLINE + 0x3810;
+/// The opening of that commitment.
+pub const VOLE_OPENING: u16 = OFFLINE + 0x3811;

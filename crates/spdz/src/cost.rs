@@ -20,14 +20,25 @@ pub(crate) fn offline(demand: &Demand, parties: usize) -> Checks {
     };
     add(cost::SETUP_ROUNDS, &|_| cost::setup_bytes(&params));
     let inputs = wanted.inputs();
-    if inputs.iter().any(|&count| count > 0) {
-        add(cost::INPUTS_ROUNDS, &|from| cost::inputs_bytes(inputs[from]));
+    let most = inputs.iter().copied().max().unwrap_or(0);
+    let (triples, bits) = (wanted.triples, wanted.bits);
+    // Made once, before the first that needs it.
+    let base = [
+        if most > 0 { cost::inputs_base_bytes(&params, most) } else { 0 },
+        cost::triples_base_bytes(&params, triples),
+        cost::triples_base_bytes(&params, bits),
+    ];
+    if let Some(&bytes) = base.iter().find(|bytes| **bytes > 0) {
+        add(cost::BASE_ROUNDS, &|_| bytes);
     }
-    if wanted.triples > 0 {
-        add(cost::triples_rounds(wanted.triples), &|_| cost::triples_bytes(&params, wanted.triples));
+    if most > 0 {
+        add(cost::inputs_rounds(&params, most), &|from| cost::inputs_bytes(&params, inputs[from], most));
     }
-    if wanted.bits > 0 {
-        add(cost::bits_rounds(wanted.bits), &|_| cost::bits_bytes(&params, wanted.bits));
+    if triples > 0 {
+        add(cost::triples_rounds(&params, triples), &|_| cost::triples_bytes(&params, triples));
+    }
+    if bits > 0 {
+        add(cost::bits_rounds(&params, bits), &|_| cost::bits_bytes(&params, bits));
     }
     checks
 }

@@ -58,7 +58,8 @@ pub(super) fn triples(context: &mut Context<'_>, args: &BenchArgs) -> Result<(),
     let job = Job { what: What::Triples, parties, count: args.count_or(QUICK, USUAL), k: args.height() };
     let params = job.params()?;
     let others = parties as u64 - 1;
-    let declared = [cost::setup_bytes(&params), cost::triples_bytes(&params, job.count)];
+    let made = cost::triples_base_bytes(&params, job.count) + cost::triples_bytes(&params, job.count);
+    let declared = [cost::setup_bytes(&params), made];
     let declared = declared.map(|link| others * link);
     // What a party sends for a triple.
     let bytes_per_triple = declared[1] as f64 / job.count as f64;

@@ -2,6 +2,10 @@
 
 use crate::common::{SETUP, SETUP_ECHOES, SETUP_TOSSES};
 use tacit_mascot::step::{ACCEPT, COMMITMENT, MACS, OPENING, PRODUCTS, SHARES};
+use tacit_ot::step::{
+    VOLE_BASE, VOLE_BASE_ANSWER, VOLE_BASE_COIN, VOLE_COIN, VOLE_COMMITMENT, VOLE_OPENING, VOLE_SIDE,
+    VOLE_TREES,
+};
 use tacit_session::step::{COIN_COMMIT, ECHO};
 
 /// A message: its part, and the number of its step, toss or comparison.
@@ -16,14 +20,17 @@ pub(crate) type Row = (&'static str, Kind, &'static [Kind]);
 pub(crate) enum Made {
     Triples,
     Inputs,
+    /// So many that MACs are made by vector OLE.
+    ManyInputs,
     Squares,
     Bits,
 }
 
 /// Of what is made, and for how many parties it is tried.
-pub(crate) const TABLES: [(Made, &[Row], &[usize]); 5] = [
+pub(crate) const TABLES: [(Made, &[Row], &[usize]); 6] = [
     (Made::Inputs, &KEY, &[2, 3]),
     (Made::Inputs, &INPUTS, &[2]),
+    (Made::ManyInputs, &MANY_INPUTS, &[2]),
     (Made::Triples, &TRIPLES, &[2, 3]),
     (Made::Squares, &SQUARES, &[2]),
     (Made::Bits, &BITS, &[2]),
@@ -45,6 +52,15 @@ const INPUTS: [Row; 4] = [
     ("the coin of its check", (COIN_COMMIT, SETUP_TOSSES + 1), &[(SHARES, SETUP + 1), (ECHO, SETUP_ECHOES)]),
     ("sigma of its check", (OPENING, SETUP + 2), &[(COMMITMENT, SETUP + 2), (ECHO, SETUP_ECHOES + 1)]),
     ("that it accepts", (ACCEPT, SETUP + 3), &[(OPENING, SETUP + 2)]),
+];
+
+const MANY_INPUTS: [Row; 6] = [
+    ("the coin of a base", (VOLE_BASE_COIN, SETUP), &[(VOLE_BASE, SETUP)]),
+    ("the coin of trees", (VOLE_COIN, SETUP), &[(VOLE_TREES, SETUP), (VOLE_BASE_ANSWER, SETUP)]),
+    ("the prover's side", (VOLE_SIDE, SETUP), &[(VOLE_COMMITMENT, SETUP)]),
+    ("the verifier's side", (VOLE_OPENING, SETUP), &[(VOLE_SIDE, SETUP)]),
+    ("corrected values", (MACS, SETUP), &[(VOLE_OPENING, SETUP)]),
+    ("the coin of Authenticate", (COIN_COMMIT, SETUP_TOSSES), &[(MACS, SETUP)]),
 ];
 
 /// Numbers of a batch's steps.

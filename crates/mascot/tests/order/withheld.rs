@@ -12,6 +12,7 @@ use tacit_testkit::{Fate, World};
 /// withheld.
 const COUNT: usize = 27;
 const INPUTS: usize = 130;
+const MANY_INPUTS: usize = 3400;
 
 /// Makes something after what `plant` does.
 fn make(
@@ -22,6 +23,7 @@ fn make(
     plant();
     match made {
         Made::Triples => preprocessing.triples(session, COUNT).map(drop),
+        Made::ManyInputs => preprocessing.inputs(session, &vec![MANY_INPUTS; session.parties()]).map(drop),
         Made::Inputs => preprocessing.inputs(session, &vec![INPUTS; session.parties()]).map(drop),
         Made::Squares => preprocessing.squares(session, COUNT).map(drop),
         Made::Bits => preprocessing.bits(session, COUNT).map(drop),
