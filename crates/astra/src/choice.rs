@@ -1,6 +1,7 @@
-//! What users choose of these protocols: the role assignment, and how numbers are compared.
+//! What users choose of this family: what is promised, the role assignment, and how numbers are compared.
 
 use crate::seats::{self, Seats};
+use tacit_engine::Security;
 
 /// The name of the parameter that says how numbers are compared.
 const COMPARISON: &str = "comparison";
@@ -18,30 +19,37 @@ pub(crate) enum Comparison {
     Garbled,
 }
 
-/// The values of all parameters.
+/// A protocol of the family, with the values of all its parameters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Choice {
+    /// What is promised if a party deviates.
+    pub(crate) security: Security,
     pub(crate) seats: Seats,
     pub(crate) comparison: Comparison,
 }
 
 impl Choice {
-    /// The usual values: the parties are `P_0`, `P_1` and `P_2` in their order.
-    pub(crate) const DEFAULT: Self = Self { seats: Seats::IN_ORDER, comparison: Comparison::Prefix };
+    /// With the usual values of the parameters.
+    pub(crate) const fn usual(security: Security) -> Self {
+        Self { security, seats: Seats::IN_ORDER, comparison: Comparison::Prefix }
+    }
 
-    /// These, but comparisons are garbled.
-    pub(crate) const GARBLED: Self = Self { comparison: Comparison::Garbled, ..Self::DEFAULT };
+    /// The same, but comparisons are garbled.
+    pub(crate) const fn garbled(self) -> Self {
+        Self { comparison: Comparison::Garbled, ..self }
+    }
 
-    pub(crate) const ALL: [Self; 12] = {
-        let mut all = [Self::DEFAULT; 12];
-        let mut at = 0;
-        while at < all.len() {
-            let comparison = if at < Seats::ALL.len() { Comparison::Prefix } else { Comparison::Garbled };
-            all[at] = Self { seats: Seats::ALL[at % Seats::ALL.len()], comparison };
-            at += 1;
-        }
-        all
-    };
+    /// All protocols with all values.
+    pub(crate) fn all() -> impl Iterator<Item = Self> {
+        let each = [Security::SemiHonest, Security::MaliciousAbort, Security::Fair].map(Self::usual);
+        let compared = each.into_iter().flat_map(|usual| [usual, usual.garbled()]);
+        compared.flat_map(|choice| Seats::ALL.map(|seats| Self { seats, ..choice }))
+    }
+
+    /// Whether products, and what else could go wrong unseen, are checked.
+    pub(crate) fn is_verified(self) -> bool {
+        self.security != Security::SemiHonest
+    }
 
     /// All parameters, each with its values.
     pub(crate) const OFFERED: &[(&str, &[&str])] =
@@ -58,7 +66,7 @@ impl Choice {
         Some(self)
     }
 
-    /// As text, without what is as usual.
+    /// The values of the parameters as text, without what is as usual.
     pub(crate) fn text(self) -> String {
         let comparison = match self.comparison {
             Comparison::Prefix => None,

@@ -1,14 +1,15 @@
 //! What every operation sends, message by message. The conformance suite holds it against the links' counters.
 
+use crate::choice::Choice;
 use crate::counts::products;
 use crate::fair::terms::{REPORT, SIGNAL};
-use crate::garbling::{self, checked_bits, garbled_bits, label_bits, msb_count};
+use crate::garbling::{self, garbled_bits, label_bits, msb_count};
 use crate::seats::Seats;
 use crate::verify::{self, Rules};
-use tacit_engine::{Checks, Participants};
+use tacit_engine::{Checks, Participants, Security};
 use tacit_kernel::digest::DIGEST_BYTES;
 use tacit_kernel::garble::LABEL;
-use tacit_program::cost::{Flow, Phase};
+use tacit_program::cost::{Flow, Phase, Step, in_phase};
 use tacit_program::plan::{Domain, InputOp, OpKind, OutputOp, Plan};
 use tacit_threeparty::PARTIES;
 use tacit_threeparty::cost::{COUNT_BITS, HASH_BITS, SEED_BITS, bits_of};
@@ -19,6 +20,29 @@ const DIGEST_BITS: u64 = 8 * DIGEST_BYTES as u64;
 
 /// Bits of a sum of tags.
 const TAG_BITS: u64 = 8 * LABEL as u64;
+
+/// What a step of a run sends.
+pub(crate) fn price(
+    choice: Choice,
+    plan: &Plan,
+    participants: &Participants,
+    step: Step<'_>,
+) -> Vec<(Phase, Flow)> {
+    let (phase, flows) = match step {
+        Step::Stage { op, stage } => {
+            let mut online = online(choice.seats, plan, &op.kind, stage);
+            if choice.is_verified() {
+                online.extend(masked_opening(choice.seats, plan, &op.kind, stage));
+            }
+            let offline = in_phase(Phase::Offline, vec![offline(choice, plan, &op.kind, stage)]);
+            return offline.chain(in_phase(Phase::Online, online)).collect();
+        }
+        Step::Seeds { client } => (Phase::Input, seeds(choice, client)),
+        Step::Input(given) => (Phase::Input, input(choice.seats, plan, participants, given)),
+        Step::Output(output) => (Phase::Output, outputs(choice, plan, participants, output)),
+    };
+    in_phase(phase, flows).collect()
+}
 
 /// Whether a stage has messages online: bits of masks are shared offline, and what takes bits back to numbers is
 /// done in one round.
@@ -38,74 +62,68 @@ fn result_bits(plan: &Plan, kind: &OpKind, stage: u32) -> u64 {
     }
 }
 
-/// An element of every product from `P_0` to `P_2` (figure 3); of a shift two, of a number that is split its bits, of
-/// an MSB extraction a garbled circuit.
-pub(crate) fn offline(seats: Seats, plan: &Plan, kind: &OpKind, stage: u32) -> Vec<Flow> {
-    if let OpKind::Msb { a, .. } = kind {
-        let bits = if stage == 0 { garbled_bits(plan, *a) } else { 0 };
-        return vec![seats.flow(0, 2, bits)];
-    }
-    let numbers = if matches!(kind, OpKind::Shift { .. }) { 2 } else { 1 };
-    vec![seats.flow(0, 2, numbers * result_bits(plan, kind, stage))]
+/// From `P_0` to `P_2` an element of every product (figure 3), where they are checked also of those that are added up
+/// (figure 8); of a shift two, of a number that is split its bits, of an MSB extraction a garbled circuit.
+fn offline(choice: Choice, plan: &Plan, kind: &OpKind, stage: u32) -> Flow {
+    let bits = match kind {
+        OpKind::Msb { .. } if stage > 0 => 0,
+        OpKind::Msb { a, .. } => garbled_bits(plan, *a, choice.is_verified()),
+        OpKind::Shift { .. } => 2 * result_bits(plan, kind, stage),
+        OpKind::MatMul { shape, .. } if choice.is_verified() => {
+            shape.k as u64 * result_bits(plan, kind, stage)
+        }
+        _ => result_bits(plan, kind, stage),
+    };
+    choice.seats.flow(0, 2, bits)
 }
 
 /// An element of every product from `P_1` and `P_2` to each other (figures 3 and 11); of an MSB extraction labels, and
 /// then a bit back.
-pub(crate) fn operation(seats: Seats, plan: &Plan, kind: &OpKind, stage: u32) -> Vec<Flow> {
-    if !has_online_messages(kind, stage) {
-        return Vec::new();
+fn online(seats: Seats, plan: &Plan, kind: &OpKind, stage: u32) -> Vec<Flow> {
+    match kind {
+        kind if !has_online_messages(kind, stage) => Vec::new(),
+        OpKind::Msb { a, .. } if stage == 0 => vec![seats.flow(1, 2, label_bits(plan, *a))],
+        OpKind::Msb { dst, .. } => vec![seats.flow(2, 1, plan.register(*dst).cols as u64)],
+        kind => {
+            [(1, 2), (2, 1)].map(|(from, to)| seats.flow(from, to, result_bits(plan, kind, stage))).into()
+        }
     }
-    if let OpKind::Msb { a, dst } = kind {
-        return match stage {
-            0 => vec![seats.flow(1, 2, label_bits(plan, *a))],
-            _ => vec![seats.flow(2, 1, plan.register(*dst).cols as u64)],
-        };
-    }
-    let bits = result_bits(plan, kind, stage);
-    vec![seats.flow(1, 2, bits), seats.flow(2, 1, bits)]
-}
-
-/// Where products are checked: an element of every product, also of those that are added up (figure 8, offline); of an
-/// MSB extraction a garbled circuit.
-pub(crate) fn offline_of_each(seats: Seats, plan: &Plan, kind: &OpKind, stage: u32) -> Vec<Flow> {
-    if let OpKind::Msb { a, .. } = kind {
-        let bits = if stage == 0 { checked_bits(plan, *a) } else { 0 };
-        return vec![seats.flow(0, 2, bits)];
-    }
-    let products = if let OpKind::MatMul { shape, .. } = kind { shape.k as u64 } else { 1 };
-    vec![seats.flow(0, 2, products * result_bits(plan, kind, stage))]
 }
 
 /// Where products are checked: masked operands from `P_1` to `P_0`, each entry of a matrix once.
-pub(crate) fn masked_opening(seats: Seats, plan: &Plan, kind: &OpKind, stage: u32) -> Vec<Flow> {
+fn masked_opening(seats: Seats, plan: &Plan, kind: &OpKind, stage: u32) -> Option<Flow> {
     let bits = match kind {
-        OpKind::Msb { .. } => return Vec::new(),
-        OpKind::MatMul { a, b, dst, .. } => {
-            let entries = plan.register(*a).len() + plan.register(*b).len();
-            entries as u64 * plan.register(*dst).domain.bits()
-        }
+        OpKind::Msb { .. } => return None,
+        OpKind::MatMul { a, b, .. } => bits_of(plan, *a) + bits_of(plan, *b),
         kind => 2 * result_bits(plan, kind, stage),
     };
-    vec![seats.flow(1, 0, bits)]
+    Some(seats.flow(1, 0, bits))
 }
 
 /// The masked value, to whoever of `P_1` and `P_2` doesn't own it (figure 1).
-pub(crate) fn input(seats: Seats, plan: &Plan, participants: &Participants, input: &InputOp) -> Vec<Flow> {
+fn input(seats: Seats, plan: &Plan, participants: &Participants, input: &InputOp) -> Vec<Flow> {
     let bits = bits_of(plan, input.reg);
     let from = participants.endpoint(input.owner);
     let evaluators = [1, 2].map(|role| seats.party(role)).into_iter();
     evaluators.filter(|&to| to != from).map(|to| Flow { from, to, bits }).collect()
 }
 
-/// The seeds of its masks, to a client.
-pub(crate) fn seeds(seats: Seats, client: usize) -> Vec<Flow> {
-    [1, 2].map(|role| Flow { from: seats.party(role), to: client, bits: SEED_BITS }).to_vec()
+/// The seeds of its masks, to a client; where it compares them, `P_0` gives both, too.
+fn seeds(choice: Choice, client: usize) -> Vec<Flow> {
+    let from = |role, bits| Flow { from: choice.seats.party(role), to: client, bits };
+    let both = choice.is_verified().then(|| from(0, 2 * SEED_BITS));
+    both.into_iter().chain([1, 2].map(|role| from(role, SEED_BITS))).collect()
 }
 
-/// The seeds of its masks, to a client that compares them: `P_0` has both.
-pub(crate) fn confirmed_seeds(seats: Seats, client: usize) -> Vec<Flow> {
-    let from = |role: usize, bits| Flow { from: seats.party(role), to: client, bits };
-    vec![from(0, 2 * SEED_BITS), from(1, SEED_BITS), from(2, SEED_BITS)]
+/// What opens an output. Where all honest parties have it or nobody (figure 10): every component that a party lacks,
+/// from both of its holders.
+fn outputs(choice: Choice, plan: &Plan, participants: &Participants, output: &OutputOp) -> Vec<Flow> {
+    let seats = choice.seats;
+    if choice.security != Security::Fair {
+        return seats.scheme(choice.is_verified()).output_flows(plan, participants, output);
+    }
+    let opened = pairs().map(|(from, to)| seats.flow(from, to, bits_of(plan, output.reg)));
+    opened.filter(|flow| participants.learns(flow.to, output.to)).collect()
 }
 
 /// Where products are checked: offline their triples, and what was garbled. Instances that are prepared one after
@@ -132,8 +150,27 @@ pub(crate) fn checked_together(seats: Seats, plan: &Plan, runs: u64, lanes: u16)
     checks
 }
 
+/// Messages of checks besides these: of how much was drawn; where products are checked, of inputs and of what `P_0`
+/// computed.
+pub(crate) fn checks(choice: Choice, plan: &Plan, participants: &Participants) -> Checks {
+    let seats = choice.seats;
+    match choice.security {
+        Security::SemiHonest => {
+            let mut checks = Checks::default();
+            checks.round(Phase::Verify, seats.scheme(false).to_all(COUNT_BITS));
+            if client_gives(plan, participants) {
+                // Seeds go to clients before anything comes from them.
+                checks.round(Phase::Input, Vec::new());
+            }
+            checks
+        }
+        Security::MaliciousAbort => accepted(seats, plan, participants),
+        Security::Fair => agreed(seats, plan, participants),
+    }
+}
+
 /// Where products are checked: inputs, what `P_0` computed, and that all accept.
-pub(crate) fn verified_checks(seats: Seats, plan: &Plan, participants: &Participants) -> Checks {
+fn accepted(seats: Seats, plan: &Plan, participants: &Participants) -> Checks {
     let mut checks = compared(seats, plan, participants);
     let scheme = seats.scheme(true);
     checks.round(Phase::Verify, scheme.to_all(HASH_BITS));
@@ -145,10 +182,10 @@ pub(crate) fn verified_checks(seats: Seats, plan: &Plan, participants: &Particip
 }
 
 /// As above, but for the last.
-pub(crate) fn compared(seats: Seats, plan: &Plan, participants: &Participants) -> Checks {
+fn compared(seats: Seats, plan: &Plan, participants: &Participants) -> Checks {
     let (products, signs) = (products(plan), msb_count(plan));
     let mut checks = Checks::default();
-    let client_gives = participants.clients().iter().any(|&client| participants.gives(plan, client));
+    let client_gives = client_gives(plan, participants);
     if client_gives {
         checks.round(Phase::Input, Vec::new());
     }
@@ -167,21 +204,9 @@ pub(crate) fn compared(seats: Seats, plan: &Plan, participants: &Participants) -
     checks
 }
 
-/// Where outputs are fair (figure 10): every component that a party lacks, from both of its holders.
-pub(crate) fn fair_output(
-    seats: Seats,
-    plan: &Plan,
-    participants: &Participants,
-    output: &OutputOp,
-) -> Vec<Flow> {
-    let bits = bits_of(plan, output.reg);
-    let opened = pairs().map(|(from, to)| seats.flow(from, to, bits));
-    opened.filter(|flow| participants.learns(flow.to, output.to)).collect()
-}
-
 /// Where outputs are fair: offline two commitments from each pair with `P_0` to the third; after the check of
 /// products the seven steps, and what opens the commitments.
-pub(crate) fn fair_checks(seats: Seats, plan: &Plan, participants: &Participants) -> Checks {
+fn agreed(seats: Seats, plan: &Plan, participants: &Participants) -> Checks {
     let mut checks = compared(seats, plan, participants);
     let flows =
         |of: &[(usize, usize)], bits| of.iter().map(|&(from, to)| seats.flow(from, to, bits)).collect();
@@ -209,12 +234,7 @@ fn pairs() -> impl Iterator<Item = (usize, usize)> {
     pairs.filter(|(from, to)| from != to)
 }
 
-pub(crate) fn checks(seats: Seats, plan: &Plan, participants: &Participants) -> Checks {
-    let mut checks = Checks::default();
-    checks.round(Phase::Verify, seats.scheme(false).to_all(COUNT_BITS));
-    if participants.clients().iter().any(|&client| participants.gives(plan, client)) {
-        // Seeds go to clients before anything comes from them.
-        checks.round(Phase::Input, Vec::new());
-    }
-    checks
+/// Whether a client gives an input.
+fn client_gives(plan: &Plan, participants: &Participants) -> bool {
+    participants.clients().iter().any(|&client| participants.gives(plan, client))
 }

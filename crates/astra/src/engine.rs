@@ -14,7 +14,7 @@ use tacit_garble::Batch;
 use tacit_program::plan::{Local, OpKind, Plan, Reg};
 use tacit_session::{PrssStream, Session};
 use tacit_threeparty::PARTIES;
-use tacit_threeparty::products::entries;
+use tacit_threeparty::products::Results;
 
 impl AstraEngine {
     /// Ends the walk through an instance that is being made.
@@ -34,13 +34,10 @@ impl AstraEngine {
     /// Computes this party's part of a job and sends it.
     fn begin_part(&mut self, job: &Job, kind: &OpKind) -> Result<(), Error> {
         match kind {
-            &OpKind::And { a, b, dst } => self.and_begin(job, a, b, dst),
-            &OpKind::Mul { a, b, dst } => self.mul_begin(job, a, b, dst),
-            &OpKind::MatMul { a, b, shape, dst } => self.matmul_begin(job, a, b, shape, dst),
+            OpKind::And { .. } | OpKind::Mul { .. } | OpKind::MatMul { .. } => self.product_begin(job, kind),
             OpKind::Circuit { circuit, inputs, dst } => self.layer_begin(job, circuit, inputs, *dst),
             &OpKind::Split { a, bits, s } => self.split_begin(job, a, bits, s),
-            &OpKind::Inject { a, dst } => self.inject_begin(job, a, dst),
-            &OpKind::Shift { a, by, dst } => self.shift_begin(job, a, by, dst),
+            OpKind::Inject { .. } | OpKind::Shift { .. } => self.select_begin(job, kind),
             &OpKind::Msb { a, dst } => self.msb_begin(job, a, dst),
             OpKind::Open { .. } | OpKind::Random { .. } => unreachable!("the protocol doesn't offer it"),
         }
@@ -174,13 +171,12 @@ impl Engine for AstraEngine {
         let plan = self.party.plan.clone();
         let kind = &plan.op(job.op).kind;
         match kind {
-            &OpKind::And { dst, .. } => self.and_finish(job, from, dst),
-            &OpKind::Mul { dst, .. } => self.elements_finish(job, from, dst, job.cols.clone()),
-            &OpKind::MatMul { shape, dst, .. } => self.elements_finish(job, from, dst, entries(job, shape)),
+            OpKind::And { .. } | OpKind::Mul { .. } | OpKind::MatMul { .. } => {
+                self.results_finish(job, from, &Results::of(job, kind))
+            }
             OpKind::Circuit { circuit, .. } => self.layer_finish(job, from, circuit),
             &OpKind::Split { bits, s, .. } => self.split_finish(job, from, bits, s),
-            &OpKind::Inject { dst, .. } => self.select_finish(job, from, 1, dst),
-            &OpKind::Shift { dst, .. } => self.select_finish(job, from, 2, dst),
+            OpKind::Inject { .. } | OpKind::Shift { .. } => self.select_finish(job, from, kind),
             &OpKind::Msb { a, dst } => self.msb_finish(job, from, a, dst),
             OpKind::Open { .. } | OpKind::Random { .. } => unreachable!("the protocol doesn't offer it"),
         }?;

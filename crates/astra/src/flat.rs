@@ -4,6 +4,7 @@
 //! bits and vectors have in common is that they can be laid out like this.
 
 use crate::draws::Drawn;
+use std::ops::Range;
 use tacit_engine::wire::message_bytes;
 use tacit_kernel::{Element, bits, pack};
 use tacit_program::plan::Domain;
@@ -89,8 +90,14 @@ pub(crate) fn halves<E>(both: &mut [E]) -> [&mut [E]; 2] {
     [one, other]
 }
 
-/// The sum of two vectors of bits.
-pub(crate) fn sum(mut one: Vec<u64>, other: &[u64]) -> Vec<u64> {
-    bits::xor_assign(&mut one, other);
-    one
+/// Columns of rows as packed bits, which fill the first bytes of some words.
+pub(crate) fn pack_bits<E: Element>(
+    src: &[u64],
+    stride: usize,
+    rows: bits::Rows,
+    cols: Range<usize>,
+    out: &mut [E],
+) {
+    let bytes = (rows.count * cols.len()).div_ceil(8);
+    bits::pack_rows(src, stride, rows, cols, &mut bytemuck::cast_slice_mut(out)[..bytes]);
 }

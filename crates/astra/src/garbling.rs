@@ -14,17 +14,27 @@ pub(crate) const BITS: usize = 8;
 /// Bytes of tables in a message at most.
 const TABLES: usize = 64 << 10;
 
-/// A circuit for each width, in the order of [`Width::ALL`].
-static CIRCUITS: LazyLock<[Garbling; 4]> = LazyLock::new(|| Width::ALL.map(garbling));
+/// Bytes of the tags of an output's two bits.
+pub(crate) const TAGS: usize = 2 * LABEL;
 
-/// The circuit, whose inputs are the bytes of `u_1`, each a message, then `u_2` and `r`, which garblers know.
-fn garbling(width: Width) -> Garbling {
-    with_bytes_first(&masked_msb(width.bits().into(), 2, 1), width, &[true; 2])
+/// A circuit for each width, in the order of [`Width::ALL`]; then those of checked garbling.
+static CIRCUITS: LazyLock<[[Garbling; 4]; 2]> =
+    LazyLock::new(|| [false, true].map(|checked| Width::ALL.map(|width| garbling(width, checked))));
+
+/// The circuit, whose inputs are the bytes of `u_1`, each a message, then `u_2` and `r`, which garblers know; of checked
+/// garbling `u_2`, `u_3`, `r_1` and `r_2`, of which they know the first and the third.
+fn garbling(width: Width, checked: bool) -> Garbling {
+    let bits = width.bits().into();
+    if checked {
+        with_bytes_first(&masked_msb(bits, 3, 2), width, &[true, false, true, false])
+    } else {
+        with_bytes_first(&masked_msb(bits, 2, 1), width, &[true; 2])
+    }
 }
 
 /// A circuit whose first input is a word of this width, with an input for each byte of it. `known` says of each of the other
 /// inputs whether the garblers know it.
-pub(crate) fn with_bytes_first(circuit: &Circuit, width: Width, known: &[bool]) -> Garbling {
+fn with_bytes_first(circuit: &Circuit, width: Width, known: &[bool]) -> Garbling {
     let bytes = vec![BITS as u32; width.bytes()];
     let inputs = [&bytes, &circuit.inputs()[1..]].concat();
     let known = [&vec![false; bytes.len()], known].concat();
@@ -32,58 +42,69 @@ pub(crate) fn with_bytes_first(circuit: &Circuit, width: Width, known: &[bool]) 
     Garbling::new(&circuit.expect("as many bits of inputs as before"), &known)
 }
 
-/// Of one circuit for each width that of a register's.
-pub(crate) fn of_width<'a>(circuits: &'a [Garbling; 4], plan: &Plan, a: Reg) -> &'a Garbling {
-    &circuits[Width::ALL.iter().position(|&width| width == width_of(plan, a)).unwrap_or_default()]
+/// How the MSBs of a register's numbers are garbled.
+#[derive(Clone, Copy)]
+pub(crate) struct Form {
+    pub(crate) circuit: &'static Garbling,
+    /// Whether two garble, and the evaluator checks what they made.
+    pub(crate) checked: bool,
 }
 
-pub(crate) fn circuit_of(plan: &Plan, a: Reg) -> &'static Garbling {
-    of_width(&CIRCUITS, plan, a)
-}
+impl Form {
+    pub(crate) fn of(plan: &Plan, a: Reg, checked: bool) -> Self {
+        let domain = plan.register(a).domain;
+        let width = Width::ALL.iter().position(|&width| domain == Domain::Ring(width));
+        let width = width.expect("lowering takes MSBs of rings of words");
+        Self { circuit: &CIRCUITS[usize::from(checked)][width], checked }
+    }
 
-pub(crate) fn width_of(plan: &Plan, a: Reg) -> Width {
-    match plan.register(a).domain {
-        Domain::Ring(width) => width,
-        Domain::Bits | Domain::Modular(_) => unreachable!("lowering takes signs of rings of words"),
+    /// The inputs whose labels `P_2` has from the offline phase: `u_3` and `r_2`, where it checks.
+    pub(crate) fn given(self) -> impl Iterator<Item = usize> {
+        let inputs = self.circuit.inputs().len();
+        [inputs - 3, inputs - 1].into_iter().filter(move |_| self.checked)
+    }
+
+    /// Bytes of the commitments to the labels of each byte of `u_1`.
+    pub(crate) fn byte_commitments(self, numbers: usize) -> usize {
+        self.circuit.commitment_bytes(0, numbers)
+    }
+
+    /// Of what is made of so many numbers.
+    pub(crate) fn lengths(self, numbers: usize) -> Lengths {
+        Lengths {
+            tables: self.circuit.table_bytes(numbers),
+            commitments: if self.checked {
+                (self.circuit.inputs().len() - 4) * self.byte_commitments(numbers)
+            } else {
+                0
+            },
+            labels: self.given().map(|input| self.circuit.commitment_bytes(input, numbers) / 2).sum(),
+            decoding: numbers.div_ceil(8),
+        }
+    }
+
+    /// Bytes that a party keeps of so many numbers: `P_2` what it evaluates, `P_1` the tags of both bits of each output
+    /// where they are checked.
+    pub(crate) fn kept(self, me: usize, numbers: usize) -> usize {
+        match me {
+            1 if self.checked => TAGS * numbers,
+            2 => self.lengths(numbers).kept(),
+            _ => 0,
+        }
     }
 }
 
-/// Bytes that `P_0` makes for `P_2` of so many numbers: tables, and the bits that decode.
-pub(crate) fn garbled_bytes(plan: &Plan, a: Reg, numbers: usize) -> usize {
-    circuit_of(plan, a).table_bytes(numbers) + numbers.div_ceil(8)
-}
-
-/// Bits of the same, for all numbers of a register.
-pub(crate) fn garbled_bits(plan: &Plan, a: Reg) -> u64 {
+/// Bits that `P_0` sends `P_2` for all numbers of a register: what decodes takes one for each.
+pub(crate) fn garbled_bits(plan: &Plan, a: Reg, checked: bool) -> u64 {
     let numbers = plan.register(a).cols;
-    8 * circuit_of(plan, a).table_bytes(numbers) as u64 + numbers as u64
+    let lengths = Form::of(plan, a, checked).lengths(numbers);
+    8 * (lengths.sent() - lengths.decoding) as u64 + numbers as u64
 }
 
 /// Bits of labels that `P_1` sends for all numbers of a register.
 pub(crate) fn label_bits(plan: &Plan, a: Reg) -> u64 {
     let register = plan.register(a);
     8 * LABEL as u64 * register.domain.bits() * register.cols as u64
-}
-
-/// Bytes of the tags of an output's two bits.
-pub(crate) const TAGS: usize = 2 * LABEL;
-
-/// A circuit for each width, in the order of [`Width::ALL`].
-static CHECKED_CIRCUITS: LazyLock<[Garbling; 4]> = LazyLock::new(|| Width::ALL.map(checked_garbling));
-
-/// The circuit, whose inputs are the bytes of `u_1`, then `u_2`, `u_3`, `r_1` and `r_2`.
-fn checked_garbling(width: Width) -> Garbling {
-    with_bytes_first(&masked_msb(width.bits().into(), 3, 2), width, &[true, false, true, false])
-}
-
-pub(crate) fn checked_circuit_of(plan: &Plan, a: Reg) -> &'static Garbling {
-    of_width(&CHECKED_CIRCUITS, plan, a)
-}
-
-/// The inputs whose labels `P_2` has from the offline phase, `u_3` and `r_2`.
-pub(crate) fn given(circuit: &Garbling) -> [usize; 2] {
-    let inputs = circuit.inputs().len();
-    [inputs - 3, inputs - 1]
 }
 
 /// Bytes of what is made of some numbers, in the order in which it is sent.
@@ -97,17 +118,6 @@ pub(crate) struct Lengths {
 }
 
 impl Lengths {
-    pub(crate) fn of(circuit: &Garbling, numbers: usize) -> Self {
-        let [third, mask] = given(circuit);
-        let labels = |input: usize| circuit.commitment_bytes(input, numbers) / 2;
-        Self {
-            tables: circuit.table_bytes(numbers),
-            commitments: (0..third - 1).map(|byte| circuit.commitment_bytes(byte, numbers)).sum(),
-            labels: labels(third) + labels(mask),
-            decoding: numbers.div_ceil(8),
-        }
-    }
-
     /// Of what `P_2` keeps.
     pub(crate) fn kept(&self) -> usize {
         self.tables + self.commitments + self.labels + self.decoding
@@ -133,23 +143,6 @@ impl<'a> Kept<'a> {
         let (labels, decoding) = rest.split_at(lengths.labels);
         Self { tables, commitments, labels, decoding }
     }
-}
-
-/// Bytes that a party keeps for the MSB extraction of so many numbers: `P_2` what it evaluates, `P_1` the tags of both
-/// bits of each output.
-pub(crate) fn kept_bytes(plan: &Plan, a: Reg, me: usize, numbers: usize) -> usize {
-    match me {
-        0 => 0,
-        1 => TAGS * numbers,
-        _ => Lengths::of(checked_circuit_of(plan, a), numbers).kept(),
-    }
-}
-
-/// Bits that `P_0` sends `P_2` for all numbers of a register.
-pub(crate) fn checked_bits(plan: &Plan, a: Reg) -> u64 {
-    let numbers = plan.register(a).cols;
-    let lengths = Lengths::of(checked_circuit_of(plan, a), numbers);
-    8 * (lengths.sent() - lengths.decoding) as u64 + numbers as u64
 }
 
 /// Numbers with a garbled MSB extraction after which instances are sealed, so that what was made doesn't pile up in
@@ -188,43 +181,28 @@ mod tests {
     use tacit_program::plan::{Builder, OpKind, To};
 
     #[test]
-    fn a_circuit_has_an_and_for_each_bit_but_the_highest_and_jobs_are_pieces() {
-        for (width, circuit) in Width::ALL.into_iter().zip(CIRCUITS.iter()) {
-            assert_eq!(circuit.ands(), u64::from(width.bits()) - 1);
+    fn a_circuit_has_few_ands_and_jobs_are_pieces() {
+        let forms = [false, true].into_iter().flat_map(|checked| Width::ALL.map(|width| (checked, width)));
+        for (checked, width) in forms {
+            let bits = u64::from(width.bits());
             let mut builder = Builder::new();
             let (a, dst) = (builder.ring(width, 1300), builder.bits(1, 1300));
             builder.interact(OpKind::Msb { a, dst });
             builder.output(dst, To::All);
             let plan = builder.finish();
+            let form = Form::of(&plan, a, checked);
+            // One for each bit but the highest; or two, and three less.
+            let ands = if checked { 2 * bits - 3 } else { bits - 1 };
+            assert_eq!(form.circuit.ands(), ands);
             for job in tacit_engine::jobs(&plan, 0, 0) {
-                assert!(job.cols.start.is_multiple_of(circuit.tile()), "{width:?}");
-                let bytes = garbled_bytes(&plan, a, job.cols.len());
-                let parts = message_ranges(bytes).count().max(width.bytes());
+                assert!(job.cols.start.is_multiple_of(form.circuit.tile()), "{width:?}");
+                let parts = message_ranges(form.lengths(job.cols.len()).sent()).count().max(width.bytes());
                 assert!(parts <= PARTS as usize, "{width:?}: {parts} messages");
             }
-            assert_eq!(garbled_bits(&plan, a), 1300 * (256 * (u64::from(width.bits()) - 1) + 1));
-            assert_eq!(label_bits(&plan, a), 1300 * 128 * u64::from(width.bits()));
-        }
-    }
-
-    #[test]
-    fn two_ands_a_bit_three_less_and_jobs_are_pieces() {
-        for (width, circuit) in Width::ALL.into_iter().zip(CHECKED_CIRCUITS.iter()) {
-            let bits = u64::from(width.bits());
-            assert_eq!(circuit.ands(), 2 * bits - 3);
-            let mut builder = Builder::new();
-            let (a, dst) = (builder.ring(width, 1300), builder.bits(1, 1300));
-            builder.interact(OpKind::Msb { a, dst });
-            builder.output(dst, To::All);
-            let plan = builder.finish();
-            for job in tacit_engine::jobs(&plan, 0, 0) {
-                assert!(job.cols.start.is_multiple_of(circuit.tile()), "{width:?}");
-                let parts = message_ranges(Lengths::of(circuit, job.cols.len()).sent()).count();
-                assert!(parts.max(width.bytes()) <= PARTS as usize, "{width:?}: {parts} messages");
-            }
             // Tables; commitments to u_1; labels of u_3 and r_2 with the other commitments; what decodes.
-            let expected = 256 * (2 * bits - 3) + 256 * bits + 256 * (bits + 1) + 1;
-            assert_eq!(checked_bits(&plan, a), 1300 * expected);
+            let more = if checked { 256 * bits + 256 * (bits + 1) } else { 0 };
+            assert_eq!(garbled_bits(&plan, a, checked), 1300 * (256 * ands + more + 1));
+            assert_eq!(label_bits(&plan, a), 1300 * 128 * bits);
         }
     }
 }

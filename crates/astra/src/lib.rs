@@ -35,6 +35,7 @@ mod fair;
 mod flat;
 mod garbled;
 mod garbling;
+mod groups;
 mod inputs;
 mod masked;
 mod msb;
@@ -47,59 +48,63 @@ mod products;
 mod seats;
 mod state;
 mod triples;
-mod verified;
 mod verify;
 
-pub use fair::AstraFair;
-pub use verified::AstraMalicious;
-
+use checks::refuse_unverified;
 use choice::{Choice, Comparison};
+use fair::room::{refuse_clients, refuse_large};
 use inputs::take_seeds;
 use state::AstraEngine;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 use tacit_engine::{
-    Checks, Client, Engine, Error, Participants, Protocol, ProtocolSpec, Security, Threshold,
+    Checks, Client, Engine, Error, Participants, Protocol, ProtocolSpec, Security, Threshold, offers_all,
 };
-use tacit_program::cost::{Flow, Phase, Step, in_phase};
+use tacit_program::cost::{Flow, Phase, Step};
 use tacit_program::plan::{Op, Plan};
 use tacit_program::{Capabilities, Feature};
 use tacit_session::Session;
 use tacit_threeparty::ComponentsClient;
 
-/// The protocol `astra`.
+/// A protocol of the family: `astra`, `astra-malicious` or `astra-fair`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Astra(Choice);
 
-/// One for each choice.
-static ALL: [Astra; Choice::ALL.len()] = {
-    let mut all = [Astra::IN_ORDER; Choice::ALL.len()];
-    let mut at = 0;
-    while at < all.len() {
-        all[at] = Astra(Choice::ALL[at]);
-        at += 1;
-    }
-    all
-};
-
 impl Astra {
-    /// The parties are `P_0`, `P_1` and `P_2` in their order.
-    pub const IN_ORDER: Self = Self(Choice::DEFAULT);
+    /// `astra`: private, and right if all follow the protocol.
+    pub const SEMI_HONEST: Self = Self(Choice::usual(Security::SemiHonest));
+    /// The same, with garbled comparisons.
+    pub const SEMI_HONEST_GARBLED: Self = Self(Self::SEMI_HONEST.0.garbled());
 
-    /// Comparisons are garbled.
-    pub const GARBLED: Self = Self(Choice::GARBLED);
+    /// `astra-malicious`: every product is checked, or nobody has an output.
+    pub const MALICIOUS: Self = Self(Choice::usual(Security::MaliciousAbort));
+    /// The same, with garbled comparisons.
+    pub const MALICIOUS_GARBLED: Self = Self(Self::MALICIOUS.0.garbled());
+
+    /// `astra-fair`: all honest parties have the outputs, or nobody has.
+    pub const FAIR: Self = Self(Choice::usual(Security::Fair));
+    /// The same, with garbled comparisons.
+    pub const FAIR_GARBLED: Self = Self(Self::FAIR.0.garbled());
 }
 
-static SPEC: ProtocolSpec = ProtocolSpec {
-    name: "astra",
-    parties: 3..=3,
-    corruptions: Threshold::HonestMajority,
-    security: Security::SemiHonest,
-    source: "Chaudhari et al. 2019",
-};
+/// One for each choice.
+static ALL: LazyLock<Vec<Astra>> = LazyLock::new(|| Choice::all().map(Astra).collect());
+
+static SEMI_HONEST: ProtocolSpec = spec("astra", Security::SemiHonest);
+static MALICIOUS: ProtocolSpec = spec("astra-malicious", Security::MaliciousAbort);
+static FAIR: ProtocolSpec = spec("astra-fair", Security::Fair);
+
+const fn spec(name: &'static str, security: Security) -> ProtocolSpec {
+    let (parties, corruptions) = (3..=3, Threshold::HonestMajority);
+    ProtocolSpec { name, parties, corruptions, security, source: "Chaudhari et al. 2019" }
+}
 
 impl Protocol for Astra {
     fn spec(&self) -> &ProtocolSpec {
-        &SPEC
+        match self.0.security {
+            Security::SemiHonest => &SEMI_HONEST,
+            Security::MaliciousAbort => &MALICIOUS,
+            Security::Fair => &FAIR,
+        }
     }
 
     fn parameters(&self) -> &'static [(&'static str, &'static [&'static str])] {
@@ -120,9 +125,12 @@ impl Protocol for Astra {
     }
 
     fn capabilities(&self) -> Capabilities {
+        // Splitting numbers into bits by two additive components trusts the party that knows the first.
+        let verified = self.0.is_verified();
+        let usual = if verified { Capabilities::THREE_COMPONENTS } else { Capabilities::TWO_COMPONENTS };
         match self.0.comparison {
-            Comparison::Prefix => Capabilities::TWO_COMPONENTS,
-            Comparison::Garbled => Capabilities::TWO_COMPONENTS.with(Feature::Msb),
+            Comparison::Prefix => usual,
+            Comparison::Garbled => usual.with(Feature::Msb),
         }
     }
 
@@ -139,43 +147,64 @@ impl Protocol for Astra {
     }
 
     fn price(&self, plan: &Plan, participants: &Participants, step: Step<'_>) -> Vec<(Phase, Flow)> {
-        match step {
-            Step::Stage { op, stage } => {
-                let offline = cost::offline(self.0.seats, plan, &op.kind, stage);
-                let online = cost::operation(self.0.seats, plan, &op.kind, stage);
-                in_phase(Phase::Offline, offline).chain(in_phase(Phase::Online, online)).collect()
-            }
-            Step::Output(output) => {
-                in_phase(Phase::Output, self.0.seats.scheme(false).output_flows(plan, participants, output))
-                    .collect()
-            }
-            Step::Seeds { client } => in_phase(Phase::Input, cost::seeds(self.0.seats, client)).collect(),
-            Step::Input(input) => {
-                in_phase(Phase::Input, cost::input(self.0.seats, plan, participants, input)).collect()
-            }
-        }
+        cost::price(self.0, plan, participants, step)
     }
 
     fn checks(&self, plan: &Plan, participants: &Participants) -> Checks {
-        cost::checks(self.0.seats, plan, participants)
+        cost::checks(self.0, plan, participants)
+    }
+
+    fn checks_together(&self, plan: &Plan, _: &Participants, runs: u64, lanes: u16) -> Checks {
+        if self.0.is_verified() {
+            cost::checked_together(self.0.seats, plan, runs, lanes)
+        } else {
+            Checks::default()
+        }
+    }
+
+    fn admit(&self, plan: &Plan, participants: &Participants) -> Result<(), Error> {
+        if self.0.is_verified() {
+            refuse_unverified(plan)?;
+        }
+        offers_all(self.capabilities(), plan)?;
+        if self.0.security == Security::Fair { refuse_clients(plan, participants) } else { Ok(()) }
+    }
+
+    fn admit_lanes(&self, count: u16) -> Result<(), Error> {
+        if count > 1 && self.0.security == Security::Fair {
+            let refused = "protocol \"astra-fair\" runs in one lane: what one of several opens the others could still withhold";
+            return Err(Error::Refused(refused.into()));
+        }
+        Ok(())
     }
 
     fn engine(
         &self,
-        session: Session,
+        mut session: Session,
         plan: Arc<Plan>,
         participants: Participants,
     ) -> Result<Box<dyn Engine>, Error> {
-        Ok(Box::new(AstraEngine::new(session, plan, participants, self.0.seats, false)?))
+        self.admit(&plan, &participants)?;
+        self.admit_lanes(session.mesh().lane().count)?;
+        if self.0.security == Security::Fair
+            && let Err(refused) = refuse_large(self.0.seats, &plan, &participants, &session)
+        {
+            // Clients, who see no outputs, hear why.
+            session.abort(&refused.to_string());
+            return Err(refused);
+        }
+        Ok(Box::new(AstraEngine::new(session, plan, participants, self.0)?))
     }
 
     fn client(
         &self,
-        session: Session,
+        mut session: Session,
         plan: Arc<Plan>,
         participants: Participants,
     ) -> Result<Box<dyn Client>, Error> {
-        let scheme = self.0.seats.scheme(false);
+        self.admit(&plan, &participants)?;
+        self.admit_lanes(session.mesh().lane().count)?;
+        let scheme = self.0.seats.scheme(self.0.is_verified());
         Ok(Box::new(ComponentsClient::new(session, plan, participants, scheme, take_seeds)))
     }
 }

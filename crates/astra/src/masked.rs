@@ -21,16 +21,17 @@
 //! `m*_x + e`, receive a digest of what that makes of a product, and try which value of the other masks gives it.
 
 use crate::draws::Drawn;
-use crate::flat::{Batch, halves, pack, sum, unpack};
+use crate::flat::{Batch, halves, pack, unpack};
+use crate::groups::{Group, LEFT, RESULT, RIGHT};
 use crate::state::AstraEngine;
 use crate::triples::unnoted;
-use std::ops::Range;
 use tacit_engine::wire::message_bytes;
 use tacit_engine::{Error, Job, with_element};
-use tacit_kernel::{Element, bits, matrix, ring};
-use tacit_program::plan::{MatrixShape, OpKind, Reg};
+use tacit_kernel::{Element, matrix, ring};
+use tacit_program::plan::{Domain, MatrixShape, OpKind, Reg};
 use tacit_session::{At, Session, step};
 use tacit_threeparty::Arithmetic;
+use tacit_threeparty::products::Slice;
 
 /// Elements of a message of matrices.
 const PIECE: usize = 8192;
@@ -41,24 +42,9 @@ const TICK_ROWS: usize = 32;
 impl AstraEngine {
     /// `P_1` and `P_2`, as soon as a job has begun: show `P_0` its operands.
     pub(crate) fn show_operands(&mut self, job: &Job, kind: &OpKind) -> Result<(), Error> {
-        match *kind {
-            OpKind::And { a, b, dst } => {
-                let batch = Self::and_batch(job, dst);
-                let mut masked = self.operand_deltas(&batch);
-                for (masked, rows) in halves(&mut masked).into_iter().zip([a, b]) {
-                    bits::xor_assign(masked, &self.packed(job, rows, 0));
-                }
-                self.show(&batch, &masked)
-            }
-            OpKind::Mul { a, b, dst } => with_element!(self.party.domain(dst), E => {
-                let batch = self.mul_batch(job, dst);
-                let mut masked = self.operand_deltas::<E>(&batch);
-                for (masked, reg) in halves(&mut masked).into_iter().zip([a, b]) {
-                    ring::add_assign(masked, self.numbers(0, reg, &job.cols));
-                }
-                self.show(&batch, &masked)
-            }),
-            OpKind::MatMul { a, b, dst, .. } if job.last => {
+        match (Group::of(&self.party.plan, job, kind), kind) {
+            (Some(group), _) => self.show_group(&group),
+            (None, &OpKind::MatMul { a, b, dst, .. }) if job.last => {
                 with_element!(self.party.domain(dst), E => self.show_matrices::<E>(job, a, b, dst))
             }
             _ => Ok(()),
@@ -67,20 +53,9 @@ impl AstraEngine {
 
     /// `P_1` and `P_2`, when a job is finished: note what `P_0` should have computed.
     pub(crate) fn note_results(&mut self, job: &Job, kind: &OpKind) -> Result<(), Error> {
-        match *kind {
-            OpKind::And { a, b, dst } => {
-                let mut results = self.packed(job, dst, 0);
-                let [x, y] = [a, b].map(|rows| self.packed(job, rows, 0));
-                bits::and_xor(&x, &y, &mut results);
-                self.note_expected(&Self::and_batch(job, dst), &Arithmetic::BITS, results);
-            }
-            OpKind::Mul { a, b, dst } => with_element!(self.party.domain(dst), E => {
-                let mut results = self.numbers::<E>(0, dst, &job.cols).to_vec();
-                let [x, y] = [a, b].map(|reg| self.numbers(0, reg, &job.cols));
-                ring::mul_sub(x, y, &mut results);
-                self.note_expected(&self.mul_batch(job, dst), &Arithmetic::NUMBERS, results);
-            }),
-            OpKind::MatMul { a, b, shape, dst } if job.last => {
+        match (Group::of(&self.party.plan, job, kind), kind) {
+            (Some(group), _) => self.note_group(&group),
+            (None, &OpKind::MatMul { a, b, shape, dst }) if job.last => {
                 with_element!(self.party.domain(dst), E => self.note_matrices::<E>(job, a, b, shape, dst)?);
             }
             _ => {}
@@ -90,22 +65,12 @@ impl AstraEngine {
 
     /// `P_0`: computes along on a job's masked operands.
     pub(crate) fn compute_masked(&mut self, job: &Job, kind: &OpKind) -> Result<(), Error> {
-        match *kind {
-            OpKind::And { a, b, dst } => {
-                self.draw_and_masks(job, dst);
-                let masks =
-                    [a, b, dst].map(|rows| sum(self.packed(job, rows, 1), &self.packed(job, rows, 2)));
-                self.compute(&Self::and_batch(job, dst), &Arithmetic::BITS, &masks)
-            }
-            OpKind::Mul { a, b, dst } => with_element!(self.party.domain(dst), E => {
-                self.draw_number_masks::<E>(job, dst, job.cols.clone());
-                let masks = [a, b, dst].map(|reg| self.number_mask::<E>(reg, &job.cols));
-                self.compute(&self.mul_batch(job, dst), &Arithmetic::NUMBERS, &masks)
-            }),
-            OpKind::MatMul { a, b, shape, dst } if job.last => {
+        match (Group::of(&self.party.plan, job, kind), kind) {
+            (Some(group), _) => self.compute_group(&group),
+            (None, &OpKind::MatMul { a, b, shape, dst }) if job.last => {
                 with_element!(self.party.domain(dst), E => self.compute_matrices::<E>(job, a, b, shape, dst))
             }
-            OpKind::Msb { dst, .. } if job.stage == 0 => {
+            (None, &OpKind::Msb { dst, .. }) if job.stage == 0 => {
                 self.expect_msbs(job, dst);
                 Ok(())
             }
@@ -113,22 +78,44 @@ impl AstraEngine {
         }
     }
 
-    /// `P_1` and `P_2`: what they draw for operands, the left ones and then the right ones.
-    pub(crate) fn operand_deltas<E: Element>(&mut self, batch: &Batch) -> Vec<E> {
-        let mut deltas = vec![E::ZERO; 2 * batch.words()];
-        for (out, drawn) in halves(&mut deltas).into_iter().zip([Drawn::LeftDelta, Drawn::RightDelta]) {
-            self.fill_deltas(batch, drawn, out);
+    /// `P_1` and `P_2`: show `P_0` the operands of some products.
+    pub(crate) fn show_group(&mut self, group: &Group<'_>) -> Result<(), Error> {
+        match group.batch.domain {
+            Domain::Bits => self.show(group, &Arithmetic::<u64>::BITS),
+            domain => with_element!(domain, E => self.show(group, &Arithmetic::<E>::NUMBERS)),
         }
-        deltas
+    }
+
+    /// `P_1` and `P_2`: note what `P_0` should have computed of some products.
+    pub(crate) fn note_group(&mut self, group: &Group<'_>) {
+        match group.batch.domain {
+            Domain::Bits => self.note_expected(group, &Arithmetic::<u64>::BITS),
+            domain => with_element!(domain, E => self.note_expected(group, &Arithmetic::<E>::NUMBERS)),
+        }
+    }
+
+    /// `P_0`: computes along on the masked operands of some products.
+    pub(crate) fn compute_group(&mut self, group: &Group<'_>) -> Result<(), Error> {
+        match group.batch.domain {
+            Domain::Bits => self.compute(group, &Arithmetic::<u64>::BITS),
+            domain => with_element!(domain, E => self.compute(group, &Arithmetic::<E>::NUMBERS)),
+        }
     }
 
     /// `P_1` sends masked operands, left ones and then right ones; `P_2` notes them.
-    pub(crate) fn show<E: Element>(&mut self, batch: &Batch, masked: &[E]) -> Result<(), Error> {
+    fn show<E: Element>(&mut self, group: &Group<'_>, arithmetic: &Arithmetic<E>) -> Result<(), Error> {
+        let batch = &group.batch;
         if unnoted(batch.domain) {
             return Ok(());
         }
+        let mut masked = vec![E::ZERO; 2 * batch.words()];
+        let drawn = [(LEFT, Drawn::LeftDelta), (RIGHT, Drawn::RightDelta)];
+        for (masked, (which, drawn)) in halves(&mut masked).into_iter().zip(drawn) {
+            self.fill_deltas(batch, drawn, masked);
+            (arithmetic.add)(masked, &self.vector(group, which, 0));
+        }
         let message = self.party.session.mesh().buffer(message_bytes(batch.domain, 2 * batch.count));
-        let message = pack(batch.domain, masked, 2, batch.count, message);
+        let message = pack(batch.domain, &masked, 2, batch.count, message);
         self.show_message(shown_at(batch), message)
     }
 
@@ -142,40 +129,39 @@ impl AstraEngine {
         Ok(())
     }
 
-    /// `P_1` and `P_2`: note `m_z - m_x m_y + delta_z`, of which `results` has all but `delta_z`.
-    pub(crate) fn note_expected<E: Element>(
-        &mut self,
-        batch: &Batch,
-        arithmetic: &Arithmetic<E>,
-        mut results: Vec<E>,
-    ) {
-        if unnoted(batch.domain) {
+    /// `P_1` and `P_2`: note `m_z - m_x m_y + delta_z`.
+    fn note_expected<E: Element>(&mut self, group: &Group<'_>, arithmetic: &Arithmetic<E>) {
+        if unnoted(group.batch.domain) {
             return;
         }
-        let deltas = self.deltas(batch, Drawn::ResultDelta);
+        let [x, y, mut results] = [LEFT, RIGHT, RESULT].map(|which| self.vector(group, which, 0));
+        (arithmetic.mul_sub)(&x, &y, &mut results);
+        let deltas = self.deltas(&group.batch, Drawn::ResultDelta);
         (arithmetic.add)(&mut results, &deltas);
-        self.note_packed(batch, &results);
+        self.note_packed(&group.batch, &results);
     }
 
-    /// `P_0`: receives masked operands and notes what results from them; `masks` are `l_x`, `l_y` and `l_z`.
-    pub(crate) fn compute<E: Element>(
-        &mut self,
-        batch: &Batch,
-        arithmetic: &Arithmetic<E>,
-        [left, right, mask]: &[Vec<E>; 3],
-    ) -> Result<(), Error> {
+    /// `P_0`: receives masked operands and notes what results from them.
+    fn compute<E: Element>(&mut self, group: &Group<'_>, arithmetic: &Arithmetic<E>) -> Result<(), Error> {
+        let batch = &group.batch;
+        self.draw_result_masks::<E>(group);
         if unnoted(batch.domain) {
             return Ok(());
         }
+        let [l_x, l_y, l_z] = [LEFT, RIGHT, RESULT].map(|which| {
+            let mut mask = self.vector(group, which, 1);
+            (arithmetic.add)(&mut mask, &self.vector(group, which, 2));
+            mask
+        });
         let message = self.recv_shown(shown_at(batch), message_bytes(batch.domain, 2 * batch.count))?;
         let mut shown: Vec<E> = unpack(batch.domain, &message, 2, batch.count);
         self.party.session.mesh().recycle(message);
         let [x, y] = halves(&mut shown);
-        (arithmetic.add)(x, left);
-        (arithmetic.add)(y, right);
-        let mut results = self.less_known(batch, arithmetic, mask)?;
-        (arithmetic.mul_add)(x, right, &mut results);
-        (arithmetic.mul_add)(y, left, &mut results);
+        (arithmetic.add)(x, &l_x);
+        (arithmetic.add)(y, &l_y);
+        let mut results = self.less_known(batch, arithmetic, &l_z)?;
+        (arithmetic.mul_add)(x, &l_y, &mut results);
+        (arithmetic.mul_add)(y, &l_x, &mut results);
         self.note_packed(batch, &results);
         Ok(())
     }
@@ -211,19 +197,18 @@ impl AstraEngine {
 
     /// As [`AstraEngine::show`], of whole matrices: the entries of the left ones and then those of the right ones.
     fn show_matrices<E: Element>(&mut self, job: &Job, a: Reg, b: Reg, dst: Reg) -> Result<(), Error> {
-        let [x, y] = [a, b].map(|reg| self.party.plan.register(reg).cols);
-        let batch = Self::sum_batch(job, self.party.domain(dst), x, 0);
-        let mut right = self.deltas::<E>(&Batch { count: y, ..batch }, Drawn::RightDelta);
-        ring::add_assign(&mut right, self.party.component(0).get(b).words());
-        for (piece, first) in (0..).zip((0..x + y).step_by(PIECE)) {
-            let entries = first..(x + y).min(first + PIECE);
-            let left = first.min(x)..entries.end.min(x);
-            let mut masked: Vec<E> =
-                self.deltas(&Batch { first: left.start, count: left.len(), ..batch }, Drawn::LeftDelta);
-            ring::add_assign(&mut masked, &self.party.component(0).get(a).words()[left]);
-            masked.extend_from_slice(&right[first.max(x) - x..entries.end.max(x) - x]);
-            let message = self.party.session.mesh().buffer(message_bytes(batch.domain, entries.len()));
-            let message = pack(batch.domain, &masked, 1, entries.len(), message);
+        let domain = self.party.domain(dst);
+        let batch = Self::sum_batch(job, domain, 0, 0);
+        let mut masked: Vec<E> = Vec::new();
+        for (reg, drawn) in [(a, Drawn::LeftDelta), (b, Drawn::RightDelta)] {
+            let count = self.party.plan.register(reg).cols;
+            let mut entries: Vec<E> = self.deltas(&Batch { count, ..batch }, drawn);
+            ring::add_assign(&mut entries, self.party.component(0).get(reg).words());
+            masked.append(&mut entries);
+        }
+        for (piece, entries) in (0..).zip(masked.chunks(PIECE)) {
+            let message = self.party.session.mesh().buffer(message_bytes(domain, entries.len()));
+            let message = pack(domain, entries, 1, entries.len(), message);
             self.show_message(At { batch: piece, ..shown_at(&batch) }, message)?;
         }
         Ok(())
@@ -260,8 +245,9 @@ impl AstraEngine {
         dst: Reg,
     ) -> Result<(), Error> {
         let [x, y, z] = [a, b, dst].map(|reg| self.party.plan.register(reg).cols);
-        self.draw_number_masks::<E>(job, dst, 0..z);
-        let mask = self.number_mask::<E>(dst, &(0..z));
+        self.draw_masks::<E>(job, &Slice { reg: dst, bank: 0..z, first: 0 });
+        let [l_x, l_y, l_z] =
+            [(a, x), (b, y), (dst, z)].map(|(reg, cols)| self.party.sum_of::<E>(reg, 0..cols));
         let batch = Self::sum_batch(job, self.party.domain(dst), z, 0);
         let total = x + y;
         let mut shown: Vec<E> = Vec::with_capacity(total);
@@ -273,21 +259,13 @@ impl AstraEngine {
             self.party.session.mesh().recycle(message);
         }
         let (left, right) = shown.split_at_mut(x);
-        let [l_x, l_y] = [(a, x), (b, y)].map(|(reg, count)| self.number_mask::<E>(reg, &(0..count)));
         ring::add_assign(left, &l_x);
         ring::add_assign(right, &l_y);
-        let mut results = self.less_known(&batch, &Arithmetic::NUMBERS, &mask)?;
+        let mut results = self.less_known(&batch, &Arithmetic::NUMBERS, &l_z)?;
         multiply(&mut self.party.session, shape, left, &l_y, &mut results)?;
         multiply(&mut self.party.session, shape, &l_x, right, &mut results)?;
         self.note_packed(&batch, &results);
         Ok(())
-    }
-
-    /// `l` of some numbers, of `P_0`.
-    fn number_mask<E: Element>(&self, reg: Reg, cols: &Range<usize>) -> Vec<E> {
-        let mut mask = vec![E::ZERO; cols.len()];
-        ring::add(self.numbers(1, reg, cols), self.numbers(2, reg, cols), &mut mask);
-        mask
     }
 }
 

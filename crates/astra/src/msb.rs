@@ -23,27 +23,25 @@
 //! and of the job's tile, in the session that made the material. Nothing comes twice.
 
 use crate::draws::Walk;
-use crate::garbled::{misfit, packed, piece, planes};
-use crate::garbling::{BITS, circuit_of, message_ranges, width_of};
+use crate::garbled::{misfit, piece};
+use crate::garbling::BITS;
 use crate::state::AstraEngine;
-use tacit_engine::bank::{Bank, row_words};
 use tacit_engine::profile::{Section, section};
 use tacit_engine::{Error, Job, with_word};
-use tacit_garble::{Evaluator, Garbler};
+use tacit_garble::Garbler;
 use tacit_kernel::garble::LABEL;
-use tacit_kernel::{Word, bits};
+use tacit_kernel::{Buffer, Word, bits};
 use tacit_program::plan::{Reg, Rows};
-use tacit_threeparty::products::{Products, rows_bytes};
+use tacit_threeparty::products::{Products, Results};
 
 impl AstraEngine {
     pub(crate) fn msb_begin(&mut self, job: &Job, a: Reg, dst: Reg) -> Result<(), Error> {
         match (self.me, job.stage) {
-            (0, 0) => with_word!(width_of(&self.party.plan, a), W => self.give_tables::<W>(job, a, dst)),
-            (1, 0) => with_word!(width_of(&self.party.plan, a), W => self.give_labels::<W>(job, a, dst)),
+            (0, 0) => with_word!(self.party.width(a), W => self.give_garbled::<W>(job, a, dst)),
+            (1, 0) => with_word!(self.party.width(a), W => self.give_labels::<W>(job, a, dst)),
             (2, 1) => {
                 let masked = self.party.component_mut(0).take(dst);
-                let stride = row_words(self.party.plan.register(dst).cols);
-                let message = self.party.pack_rows(&masked, Rows::one(dst, 0), stride, job.cols.clone());
+                let message = self.party.message_of(job, &Results::Rows(Rows::one(dst, 0)), &masked);
                 self.party.component_mut(0).put(dst, masked);
                 self.send(job, self.receiver(), message)
             }
@@ -53,66 +51,24 @@ impl AstraEngine {
 
     pub(crate) fn msb_finish(&mut self, job: &Job, from: usize, a: Reg, dst: Reg) -> Result<(), Error> {
         if self.walk == Walk::Offline {
-            return self.take_tables(job, from, a);
+            let lengths = self.form(a).lengths(job.cols.len());
+            return self.receive_garbled(job, a, &lengths, &mut Buffer::default());
         }
         if self.me == 2 {
-            return self.evaluate_msb(job, from, a, dst);
+            return with_word!(self.party.width(a), W => self.take_labels::<W>(job, from, a, dst));
         }
-        let message = self.recv(job, from, rows_bytes(job, 1))?;
-        let stride = row_words(self.party.plan.register(dst).cols);
-        let masked = self.party.component_mut(0).make(dst).words_mut();
-        bits::unpack_rows(&message, masked, stride, Bank::stack(Rows::one(dst, 0)), job.cols.clone());
+        let (results, plan) = (Results::Rows(Rows::one(dst, 0)), self.party.plan.clone());
+        let message = self.recv(job, from, results.message_bytes(&plan, job))?;
+        results.unpack(&plan, job, &message, self.party.component_mut(0).make(dst).bytes_mut());
         self.party.session.mesh().recycle(message);
         if self.verified.is_some() { self.expect_tags(job, dst) } else { Ok(()) }
-    }
-
-    /// `P_0`, offline: garbles, and sends tables and what decodes.
-    fn give_tables<W: Word>(&mut self, job: &Job, a: Reg, dst: Reg) -> Result<(), Error> {
-        let circuit = circuit_of(&self.party.plan, a);
-        let count = job.cols.len();
-        let sum = planes::<W>(&self.party.sum_of::<W>(a, job.cols.clone()));
-        let mut mask = vec![0; bits::words(count)];
-        for component in [1, 2] {
-            bits::xor_assign(&mut mask, &self.draw_mask(job, dst, component)[..bits::words(count)]);
-        }
-        let seed = self.garbling_seed(job, 1);
-        let mut garbled = vec![0; circuit.table_bytes(count)];
-        let decoding = section(Section::Gates, || {
-            let mut garbler = Garbler::new(circuit, &seed, self.ahead()?.batch(job.op));
-            let outputs =
-                garbler.garble(piece(job), &[&sum, &mask], &mut garbled).map_err(|error| misfit(&error))?;
-            Ok::<_, Error>(outputs.decoding())
-        })?;
-        garbled.extend_from_slice(&bytemuck::cast_slice(&decoding)[..count.div_ceil(8)]);
-        section(Section::Sending, || {
-            let (to, pieces) = (self.receiver(), message_ranges(garbled.len()));
-            for (which, range) in pieces {
-                let at = self.part_at(job, which);
-                self.party.session.mesh().send(to, at, &garbled[range])?;
-            }
-            Ok(())
-        })
-    }
-
-    /// `P_2`, offline: keeps what `P_0` garbled.
-    fn take_tables(&mut self, job: &Job, from: usize, a: Reg) -> Result<(), Error> {
-        let place = self.garbled_range(job, a);
-        for (which, range) in message_ranges(place.len()) {
-            let at = self.part_at(job, which);
-            let message = self.party.session.mesh().recv(from, at, range.len())?;
-            let range = place.start + range.start..place.start + range.end;
-            self.ahead()?.shares_mut(job.op)[range].copy_from_slice(&message);
-            self.party.session.mesh().recycle(message);
-        }
-        Ok(())
     }
 
     /// `P_1`, online: sends the labels of the bits of `m`.
     fn give_labels<W: Word>(&mut self, job: &Job, a: Reg, dst: Reg) -> Result<(), Error> {
         self.draw_mask(job, dst, 1);
-        let circuit = self.msb_circuit(a);
-        let planes = planes::<W>(&self.party.component_mut(0).get(a).words::<W>()[job.cols.clone()]);
-        let seed = self.garbling_seed(job, 0);
+        let (circuit, planes) = (self.form(a).circuit, self.operand_planes::<W>(job, a, 0));
+        let seed = self.garbling_seed(job);
         let garbler = Garbler::new(circuit, &seed, self.ahead()?.batch(job.op));
         let to = self.receiver();
         for (byte, rows) in planes.chunks_exact(BITS * bits::words(job.cols.len())).enumerate() {
@@ -126,22 +82,17 @@ impl AstraEngine {
     }
 
     /// `P_2`, online: evaluates on the labels that `P_1` sends, and decodes.
-    fn evaluate_msb(&mut self, job: &Job, from: usize, a: Reg, dst: Reg) -> Result<(), Error> {
+    fn take_labels<W: Word>(&mut self, job: &Job, from: usize, a: Reg, dst: Reg) -> Result<(), Error> {
         self.draw_mask(job, dst, 2);
-        let count = job.cols.len();
         let labels = section(Section::Receiving, || {
-            let messages = (0..width_of(&self.party.plan, a).bytes()).map(|byte| {
+            let messages = (0..W::BYTES).map(|byte| {
                 let at = self.part_at(job, byte);
-                self.party.session.mesh().recv(from, at, BITS * count * LABEL)
+                self.party.session.mesh().recv(from, at, BITS * job.cols.len() * LABEL)
             });
             messages.collect::<Result<Vec<_>, _>>()
         })?;
         let active: Vec<&[u8]> = labels.iter().map(Vec::as_slice).collect();
-        let masked = if self.verified.is_some() {
-            with_word!(width_of(&self.party.plan, a), W => self.evaluate_checked::<W>(job, a, &active))
-        } else {
-            section(Section::Gates, || self.evaluate_unchecked(job, a, &active))
-        }?;
+        let masked = self.evaluate::<W>(job, a, &active)?;
         let start = job.cols.start / 64;
         self.party.component_mut(0).make(dst).words_mut()[start..start + masked.len()]
             .copy_from_slice(&masked);
@@ -149,15 +100,5 @@ impl AstraEngine {
             self.party.session.mesh().recycle(message);
         }
         Ok(())
-    }
-
-    fn evaluate_unchecked(&mut self, job: &Job, a: Reg, labels: &[&[u8]]) -> Result<Vec<u64>, Error> {
-        let (circuit, count) = (circuit_of(&self.party.plan, a), job.cols.len());
-        let place = self.garbled_range(job, a);
-        let ahead = self.ahead()?;
-        let (tables, decoding) = ahead.shares(job.op)[place].split_at(circuit.table_bytes(count));
-        let mut evaluator = Evaluator::new(circuit, ahead.batch(job.op));
-        let active = evaluator.evaluate(piece(job), labels, tables).map_err(|error| misfit(&error))?;
-        active.decode(&packed(decoding, count)).map_err(|error| misfit(&error))
     }
 }

@@ -14,7 +14,7 @@
 //! Sizes follow from the plan.
 
 use crate::counts::Noted;
-use crate::garbling::{garbled_bytes, kept_bytes};
+use crate::garbling::Form;
 use tacit_engine::bank::{Bank, row_words};
 use tacit_engine::{Error, Material, bytes_of, with_element};
 use tacit_garble::Batch;
@@ -127,8 +127,7 @@ impl Places {
 /// Bytes of the vectors that an operation's shares are.
 fn share_bytes(plan: &Plan, kind: &OpKind, me: usize, verified: bool) -> usize {
     match kind {
-        OpKind::Msb { a, .. } if verified => kept_bytes(plan, *a, me, plan.register(*a).cols),
-        OpKind::Msb { a, .. } => garbled_bytes(plan, *a, plan.register(*a).cols),
+        OpKind::Msb { a, .. } => Form::of(plan, *a, verified).kept(me, plan.register(*a).cols),
         _ if me == 1 => 0,
         OpKind::And { dst, .. } => dst.count as usize * row_words(plan.register(dst.reg).cols) * 8,
         OpKind::Circuit { circuit, .. } => kind.extent(plan).div_ceil(128) * 16 * circuit.ands() as usize,

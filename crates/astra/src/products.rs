@@ -12,16 +12,15 @@
 //! is uniform to either. A product of matrices or vectors is one element for each entry of the result.
 
 use crate::draws::{Drawn, Walk};
+use crate::seats::other_holder;
 use crate::state::{AstraEngine, no_material};
-use std::ops::Range;
-use tacit_engine::bank::{Bank, row_words, words_of};
+use tacit_engine::bank::words_of;
 use tacit_engine::profile::{Section, section};
-use tacit_engine::wire::message_bytes;
 use tacit_engine::{Error, Job, with_element};
-use tacit_kernel::{Buffer, Element, bits, pack};
-use tacit_program::plan::{MatrixShape, Reg, Rows};
+use tacit_kernel::{Buffer, Element};
+use tacit_program::plan::{OpKind, Reg};
 use tacit_session::At;
-use tacit_threeparty::products::{Products, Slice, add_columns, add_rows, entries, rows_bytes};
+use tacit_threeparty::products::{Products, Results, Slice};
 use tacit_threeparty::{Arithmetic, Party};
 
 impl Products for AstraEngine {
@@ -41,7 +40,7 @@ impl Products for AstraEngine {
         arithmetic: &Arithmetic<E>,
         z: &mut [E],
     ) -> Result<(), Error> {
-        let block = (place.first * E::DRAWN / 16) as u64;
+        let block = place.block::<E>();
         let draw = |drawn| Self::draw(job, drawn);
         section(Section::Randomness, || {
             match self.me {
@@ -68,91 +67,46 @@ impl Products for AstraEngine {
 }
 
 impl AstraEngine {
-    pub(crate) fn and_begin(&mut self, job: &Job, a: Rows, b: Rows, dst: Rows) -> Result<(), Error> {
-        let words = words_of(&job.cols, self.party.plan.register(dst.reg).cols).len();
-        let mut part = self.take_part(dst.reg, dst.count as usize * words * 8);
-        let message = self.part_of_ands(job, [a, b], dst, &mut part, self.me != 0)?;
-        self.put_part(dst.reg, part);
+    pub(crate) fn product_begin(&mut self, job: &Job, kind: &OpKind) -> Result<(), Error> {
+        let results = Results::of(job, kind);
+        let mut part = self.take_part(job, &results);
+        let message = self.part(job, kind, &mut part, self.me != 0)?;
+        self.put_part(results.reg(), part);
         self.send(job, self.receiver(), message)
     }
 
-    pub(crate) fn and_finish(&mut self, job: &Job, from: usize, dst: Rows) -> Result<(), Error> {
-        let message = self.recv(job, from, rows_bytes(job, dst.count))?;
+    /// Receives a job's part of results: shares offline, the other evaluator's part online.
+    pub(crate) fn results_finish(&mut self, job: &Job, from: usize, results: &Results) -> Result<(), Error> {
+        let message = self.recv(job, from, results.message_bytes(&self.party.plan, job))?;
         section(Section::Receiving, || {
             if self.walk == Walk::Offline {
-                return self.keep_and_shares(job, dst, &message);
+                return self.keep_shares(job, results, &message);
             }
-            add_rows(self.party.component_mut(0), job, dst, &message);
+            results.add(self.party.component_mut(0), job, &message);
             Ok(())
         })?;
         self.party.session.mesh().recycle(message);
         Ok(())
     }
 
-    /// `P_2`: keeps its shares of a job's ANDs.
-    pub(crate) fn keep_and_shares(&mut self, job: &Job, dst: Rows, message: &[u8]) -> Result<(), Error> {
-        let stride = row_words(self.party.plan.register(dst.reg).cols);
-        let shares = bytemuck::cast_slice_mut(self.ahead()?.shares_mut(job.op));
-        let rows = Bank::stack(Rows::run(0, 0, dst.count));
-        bits::unpack_rows(message, shares, stride, rows, job.cols.clone());
-        Ok(())
-    }
-
-    pub(crate) fn mul_begin(&mut self, job: &Job, a: Reg, b: Reg, dst: Reg) -> Result<(), Error> {
-        let bytes = with_element!(self.party.domain(dst), E => job.cols.len() * E::BYTES);
-        let mut part = self.take_part(dst, bytes);
-        let message = self.part_of_products(job, [a, b], dst, &mut part, self.me != 0)?;
-        self.put_part(dst, part);
-        self.send(job, self.receiver(), message)
-    }
-
-    pub(crate) fn matmul_begin(
-        &mut self,
-        job: &Job,
-        a: Reg,
-        b: Reg,
-        shape: MatrixShape,
-        dst: Reg,
-    ) -> Result<(), Error> {
-        let bytes = with_element!(self.party.domain(dst), E => entries(job, shape).len() * E::BYTES);
-        let mut part = self.take_part(dst, bytes);
-        let message = self.part_of_matrices(job, [a, b], shape, dst, &mut part, self.me != 0)?;
-        self.put_part(dst, part);
-        self.send(job, self.receiver(), message)
-    }
-
-    /// Receives elements of a product: shares offline, the other evaluator's part online.
-    pub(crate) fn elements_finish(
-        &mut self,
-        job: &Job,
-        from: usize,
-        dst: Reg,
-        cols: Range<usize>,
-    ) -> Result<(), Error> {
-        let shape = self.party.plan.register(dst);
-        let message = self.recv(job, from, message_bytes(shape.domain, cols.len()))?;
-        section(Section::Receiving, || {
-            if self.walk == Walk::Online {
-                add_columns(self.party.component_mut(0), dst, cols, &message);
-                return Ok(());
-            }
-            let bits = shape.domain.bits() as u32;
-            with_element!(shape.domain, E => {
-                let shares = bytemuck::cast_slice_mut::<u8, E>(self.ahead()?.shares_mut(job.op));
-                pack::unpack(&message, bits, &mut shares[cols]);
-            });
-            Ok::<(), Error>(())
-        })?;
-        self.party.session.mesh().recycle(message);
+    /// `P_2`: keeps its shares of a job's results.
+    pub(crate) fn keep_shares(&mut self, job: &Job, results: &Results, message: &[u8]) -> Result<(), Error> {
+        let plan = self.party.plan.clone();
+        results.alone().unpack(&plan, job, message, self.ahead()?.shares_mut(job.op));
         Ok(())
     }
 
     /// Where a job's part of a product is computed: where `m` will be; of `P_0`, which has no `m`, in memory for that part
-    /// alone, of so many bytes.
-    fn take_part(&mut self, dst: Reg, bytes: usize) -> Buffer {
+    /// alone.
+    fn take_part(&mut self, job: &Job, results: &Results) -> Buffer {
         if self.me != 0 {
-            return self.party.component_mut(0).take(dst);
+            return self.party.component_mut(0).take(results.reg());
         }
+        let shape = self.party.plan.register(results.reg());
+        let bytes = match results {
+            Results::Rows(rows) => rows.count as usize * words_of(&job.cols, shape.cols).len() * 8,
+            Results::Elements(_, cols) => with_element!(shape.domain, E => cols.len() * E::BYTES),
+        };
         let mut part = std::mem::take(&mut self.part);
         part.reuse(bytes);
         part
@@ -168,13 +122,11 @@ impl AstraEngine {
 
     /// Draws the masks of some elements of a result, as far as this party holds them.
     pub(crate) fn draw_masks<E: Element>(&mut self, job: &Job, place: &Slice) {
-        let block = (place.first * E::DRAWN / 16) as u64;
         for component in self.held_masks() {
-            // Whom this party shares the key of the component with.
-            let other = if self.me == 0 { component } else { 0 };
-            let bank = if component == 2 - self.me { &mut self.party.own } else { &mut self.party.prev };
-            let masks = &mut bank.make(place.reg).words_mut::<E>()[place.bank.clone()];
-            self.streams[other].fill_elements(Self::draw(job, Drawn::Mask), block, masks);
+            let stream = &mut self.streams[other_holder(self.me, component)];
+            let masks = self.party.component_mut(component).make(place.reg).words_mut::<E>();
+            let masks = &mut masks[place.bank.clone()];
+            stream.fill_elements(Self::draw(job, Drawn::Mask), place.block::<E>(), masks);
         }
     }
 }

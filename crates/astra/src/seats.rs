@@ -75,6 +75,11 @@ pub(crate) const fn role_of(number: usize) -> usize {
     PARTIES - 1 - number
 }
 
+/// Which role holds one of the components `x_1` and `x_2` beside a role that does.
+pub(crate) const fn other_holder(role: usize, component: usize) -> usize {
+    if role == 0 { component } else { 0 }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

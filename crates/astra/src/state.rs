@@ -1,18 +1,20 @@
 //! A party's state, and where its messages and draws are.
 
 use crate::checks::Verified;
+use crate::choice::Choice;
 use crate::client_masks::ClientMasks;
 use crate::draws::{Drawn, Walk};
 use crate::fair::terms::Fair;
+use crate::flat::Batch;
 use crate::garbling;
 use crate::planted::tell;
 use crate::prepared::{Keys, Places, Prepared};
 use crate::seats::{Seats, role_of};
 use std::sync::Arc;
 use tacit_engine::tile::Tiles;
-use tacit_engine::{Error, Job, Participants, bank};
+use tacit_engine::{Error, Job, Participants, Security, bank};
 use tacit_kernel::Buffer;
-use tacit_program::plan::{OpKind, Plan};
+use tacit_program::plan::{Domain, OpKind, Plan};
 use tacit_session::{At, Draw, PrssStream, Session, step};
 use tacit_threeparty::{PARTIES, Party};
 
@@ -50,9 +52,9 @@ impl AstraEngine {
         session: Session,
         plan: Arc<Plan>,
         participants: Participants,
-        seats: Seats,
-        verified: bool,
+        choice: Choice,
     ) -> Result<Self, Error> {
+        let (seats, verified) = (choice.seats, choice.is_verified());
         let party = Party::new(session, plan, participants, seats.scheme(verified))?;
         let me = role_of(party.number);
         let mut spare = Buffer::new(Places::new(&party.plan, me, verified).share_bytes());
@@ -73,13 +75,8 @@ impl AstraEngine {
             mask_tiles: Tiles::new(1),
             clients: Vec::new(),
             verified,
-            fair: None,
+            fair: (choice.security == Security::Fair).then(Fair::default),
         })
-    }
-
-    /// The same, with outputs that all honest parties have, or nobody.
-    pub(crate) fn with_fair_outputs(self) -> Self {
-        Self { fair: Some(Fair::default()), ..self }
     }
 
     /// Where everything is that this party keeps.
@@ -137,6 +134,12 @@ impl AstraEngine {
     /// The address of a job's randomness.
     pub(crate) fn draw(job: &Job, drawn: Drawn) -> Draw {
         Draw { part: step::OPERATION + 16 * (1 + drawn as u16) + job.stage as u16, op: job.op }
+    }
+
+    /// Products of a job, whose draws and messages are the operation's.
+    pub(crate) fn batch(job: &Job, domain: Domain, count: usize, first: usize) -> Batch {
+        let at = At { lane: 0, part: step::OPERATION + job.stage as u16, op: job.op, batch: job.batch };
+        Batch { domain, count, op: job.op, first, draws: (Self::draw(job, Drawn::Mask), 16), at }
     }
 
     /// The instance that is being made or run.

@@ -28,27 +28,27 @@
 
 use crate::counts::Noted;
 use crate::draws::{Drawn, Walk};
-use crate::flat::{Batch, pack, unpack, words};
+use crate::flat::{Batch, pack, unpack};
+use crate::groups::{Group, LEFT, RIGHT};
 use crate::planted::{Mistake, planted};
 use crate::state::AstraEngine;
 use std::ops::Range;
-use tacit_engine::bank::{Bank, row_words, words_of};
 use tacit_engine::wire::message_bytes;
 use tacit_engine::{Error, Job, with_element};
 use tacit_kernel::{Element, bits, ring};
-use tacit_program::plan::{Domain, MatrixShape, OpKind, Reg, Rows};
+use tacit_program::plan::{Domain, MatrixShape, OpKind, Reg};
 use tacit_session::{At, step};
 use tacit_threeparty::Arithmetic;
-use tacit_threeparty::products::Slice;
+use tacit_threeparty::products::{Slice, block};
 
 /// Products of a sum that are made together; they fill a message.
 const SUMMED: usize = 8192;
 
 /// Of some products' operands the components that a party has of them in the walk that is on: `P_0` both masks, the
 /// others their mask offline and `m` online.
-pub(crate) struct Operands<E> {
-    pub(crate) x: Vec<Vec<E>>,
-    pub(crate) y: Vec<Vec<E>>,
+struct Operands<E> {
+    x: Vec<Vec<E>>,
+    y: Vec<Vec<E>>,
 }
 
 /// What an evaluator draws for some products: `delta_x`, `delta_y`, `delta_(z,1) + delta_(z,2)`, `delta_(z,1)`.
@@ -61,37 +61,16 @@ struct Deltas<E> {
 
 impl AstraEngine {
     /// The components that [`Operands`] has.
-    pub(crate) fn components(&self) -> std::ops::RangeInclusive<usize> {
+    fn components(&self) -> std::ops::RangeInclusive<usize> {
         if self.walk == Walk::Online && self.me != 0 { 0..=0 } else { self.held_masks() }
     }
 
     /// Offline: makes a job's products.
     pub(crate) fn make_products(&mut self, job: &Job, kind: &OpKind) -> Result<(), Error> {
+        if let Some(group) = Group::of(&self.party.plan, job, kind) {
+            return self.make_group(&group);
+        }
         match *kind {
-            OpKind::And { a, b, dst } => {
-                self.draw_and_masks(job, dst);
-                let batch = Self::and_batch(job, dst);
-                let operands = self.and_operands(job, a, b);
-                let share = self.and_share(job, dst);
-                let gamma = self.make(&batch, &Arithmetic::BITS, &operands, share)?;
-                if self.me == 2 {
-                    let bytes = message_bytes(Domain::Bits, batch.count);
-                    self.keep_and_shares(job, dst, &bytemuck::cast_slice(&gamma)[..bytes])?;
-                }
-                Ok(())
-            }
-            OpKind::Mul { a, b, dst } => with_element!(self.party.domain(dst), E => {
-                self.draw_number_masks::<E>(job, dst, job.cols.clone());
-                let batch = self.mul_batch(job, dst);
-                let operands = self.operands::<E>(a, b, &job.cols, &job.cols);
-                let share = self.share::<E>(&batch, Drawn::Share, batch.first..batch.first + batch.count);
-                let gamma = self.make(&batch, &Arithmetic::NUMBERS, &operands, share)?;
-                if self.me == 2 {
-                    let shares = bytemuck::cast_slice_mut::<u8, E>(self.ahead()?.shares_mut(job.op));
-                    shares[job.cols.clone()].copy_from_slice(&gamma);
-                }
-                Ok(())
-            }),
             // The deltas of the right matrix are for all rows: so all are made with the last.
             OpKind::MatMul { a, b, shape, dst } if job.last => {
                 with_element!(self.party.domain(dst), E => self.make_sums::<E>(job, a, b, shape, dst))
@@ -101,53 +80,57 @@ impl AstraEngine {
         }
     }
 
-    /// Makes some products: `share` is what `P_0` and `P_1` draw of `gamma`. Gives `P_2`'s part of it.
-    pub(crate) fn make<E: Element>(
-        &mut self,
-        batch: &Batch,
-        arithmetic: &Arithmetic<E>,
-        operands: &Operands<E>,
-        share: Vec<E>,
-    ) -> Result<Vec<E>, Error> {
+    /// Offline: makes some products.
+    pub(crate) fn make_group(&mut self, group: &Group<'_>) -> Result<(), Error> {
+        match group.batch.domain {
+            Domain::Bits => self.make_each(group, &Arithmetic::<u64>::BITS),
+            domain => with_element!(domain, E => self.make_each(group, &Arithmetic::<E>::NUMBERS)),
+        }
+    }
+
+    fn make_each<E: Element>(&mut self, group: &Group<'_>, arithmetic: &Arithmetic<E>) -> Result<(), Error> {
+        let batch = &group.batch;
+        self.draw_result_masks::<E>(group);
+        let mut operands =
+            |which| self.components().map(|component| self.vector(group, which, component)).collect();
+        let operands = Operands { x: operands(LEFT), y: operands(RIGHT) };
+        let share = self.drawn_share(group);
         let at = At { part: batch.at.part + step::OFFLINE, ..batch.at };
+        let bytes = message_bytes(batch.domain, batch.count);
         if self.me == 0 {
-            let part = gamma(arithmetic, operands, &share);
-            let message = self.party.session.mesh().buffer(message_bytes(batch.domain, batch.count));
-            let message = pack(batch.domain, &part, 1, batch.count, message);
+            let part = gamma(arithmetic, &operands, &share);
+            let message = pack(batch.domain, &part, 1, batch.count, self.party.session.mesh().buffer(bytes));
             let to = self.seats.party(2);
             self.party.session.mesh().send_vec(to, at, message)?;
             if unnoted(batch.domain) {
-                return Ok(Vec::new());
+                return Ok(());
             }
-            self.note_masks(batch.domain, batch.count, operands);
+            self.note_masks(batch.domain, batch.count, &operands);
             let place =
                 Noted { domain: batch.domain, op: batch.op, first: batch.first, results: batch.count, of: 1 };
             self.verified().noted(place);
-            self.check_full()?;
-            return Ok(Vec::new());
+            return self.check_full();
         }
         let gamma = if self.me == 2 {
             let from = self.seats.party(0);
-            let message =
-                self.party.session.mesh().recv(from, at, message_bytes(batch.domain, batch.count))?;
+            let message = self.party.session.mesh().recv(from, at, bytes)?;
             let gamma = unpack(batch.domain, &message, 1, batch.count);
             self.party.session.mesh().recycle(message);
             gamma
         } else {
             share
         };
-        if unnoted(batch.domain) {
-            return Ok(gamma);
+        if !unnoted(batch.domain) {
+            let deltas = Deltas {
+                x: self.deltas(batch, Drawn::LeftDelta),
+                y: self.deltas(batch, Drawn::RightDelta),
+                both: self.deltas(batch, Drawn::ResultDelta),
+                one: self.deltas(batch, Drawn::FirstDelta),
+            };
+            self.note_triples(batch.domain, batch.count, arithmetic, &operands, &gamma, deltas);
+            self.check_full()?;
         }
-        let deltas = Deltas {
-            x: self.deltas(batch, Drawn::LeftDelta),
-            y: self.deltas(batch, Drawn::RightDelta),
-            both: self.deltas(batch, Drawn::ResultDelta),
-            one: self.deltas(batch, Drawn::FirstDelta),
-        };
-        self.note_triples(batch.domain, batch.count, arithmetic, operands, &gamma, deltas);
-        self.check_full()?;
-        Ok(gamma)
+        if self.me == 2 { self.keep_group(group, &gamma) } else { Ok(()) }
     }
 
     /// Checks whole batches, if there are any.
@@ -200,16 +183,18 @@ impl AstraEngine {
         dst: Reg,
     ) -> Result<(), Error> {
         let (domain, results, k) = (self.party.domain(dst), shape.batch * shape.m * shape.n, shape.k);
-        self.draw_number_masks::<E>(job, dst, 0..results);
-        let [x, y] = [a, b].map(|reg| 0..self.party.plan.register(reg).cols);
-        let mut whole = self.operands::<E>(a, b, &x, &y);
+        self.draw_masks::<E>(job, &Slice { reg: dst, bank: 0..results, first: 0 });
+        let whole = |reg| -> Vec<Vec<E>> {
+            self.components().map(|of| self.party.component(of).get(reg).words().to_vec()).collect()
+        };
+        let mut whole = Operands { x: whole(a), y: whole(b) };
         let batch = Self::sum_batch(job, domain, results, 0);
         if self.me != 0 {
             // Behind the mask, the deltas of the entries.
-            let [x, y] = [(Drawn::LeftDelta, x.len()), (Drawn::RightDelta, y.len())]
-                .map(|(drawn, count)| self.deltas(&Batch { count, ..batch }, drawn));
-            whole.x.push(x);
-            whole.y.push(y);
+            for (of, drawn) in [(&mut whole.x, Drawn::LeftDelta), (&mut whole.y, Drawn::RightDelta)] {
+                let deltas = self.deltas(&Batch { count: of[0].len(), ..batch }, drawn);
+                of.push(deltas);
+            }
         }
         for right in &mut whole.y {
             *right = transposed(right, shape);
@@ -302,48 +287,10 @@ impl AstraEngine {
         Ok(stream.waiting.drain(..wanted).collect())
     }
 
-    /// Draws the masks of numbers.
-    pub(crate) fn draw_number_masks<E: Element>(&mut self, job: &Job, dst: Reg, cols: Range<usize>) {
-        let place = Slice { reg: dst, bank: cols.clone(), first: cols.start };
-        self.draw_masks::<E>(job, &place);
-    }
-
-    /// Draws the masks of a job's rows of bits.
-    pub(crate) fn draw_and_masks(&mut self, job: &Job, dst: Rows) {
-        let cols = self.party.plan.register(dst.reg).cols;
-        let (stride, words) = (row_words(cols), words_of(&job.cols, cols));
-        for index in 0..dst.count {
-            let row = dst.row(index) as usize * stride;
-            let bank = row + words.start..row + words.end;
-            let place = Slice { reg: dst.reg, bank, first: index as usize * stride + words.start };
-            self.draw_masks::<u64>(job, &place);
-        }
-    }
-
-    /// What `P_0` and `P_1` draw of the `gamma`s of a job's ANDs: row after row, as they do online.
-    fn and_share(&mut self, job: &Job, dst: Rows) -> Vec<u64> {
-        if self.me == 2 {
-            return Vec::new();
-        }
-        let cols = self.party.plan.register(dst.reg).cols;
-        let (stride, range) = (row_words(cols), words_of(&job.cols, cols));
-        let mut rows = vec![0; dst.count as usize * range.len()];
-        for (index, row) in rows.chunks_exact_mut(range.len().max(1)).enumerate() {
-            let block = (index * stride / 2 + range.start / 2) as u64;
-            self.streams[1 - self.me].fill_elements(Self::draw(job, Drawn::Share), block, row);
-        }
-        let stack = Bank::stack(Rows::run(0, 0, dst.count));
-        packed_rows(&rows, range.len(), stack, 0..job.cols.len())
-    }
-
     /// What `P_0` and `P_1` draw for some elements.
     fn share<E: Element>(&mut self, batch: &Batch, drawn: Drawn, range: Range<usize>) -> Vec<E> {
-        if self.me == 2 {
-            return Vec::new();
-        }
         let mut share = vec![E::ZERO; range.len()];
-        let block = (range.start * E::DRAWN / 16) as u64;
-        self.streams[1 - self.me].fill_elements(batch.draw(drawn), block, &mut share);
+        self.streams[1 - self.me].fill_elements(batch.draw(drawn), block::<E>(range.start), &mut share);
         share
     }
 
@@ -356,8 +303,7 @@ impl AstraEngine {
 
     /// The same, into memory that is there.
     pub(crate) fn fill_deltas<E: Element>(&mut self, batch: &Batch, drawn: Drawn, out: &mut [E]) {
-        let block = (batch.first * E::DRAWN / 16) as u64;
-        self.streams[3 - self.me].fill_elements(batch.draw(drawn), block, out);
+        self.streams[3 - self.me].fill_elements(batch.draw(drawn), block::<E>(batch.first), out);
         #[cfg(feature = "planted")]
         crate::planted::share(drawn, bytemuck::cast_slice_mut(out));
         if batch.domain == Domain::Bits {
@@ -365,54 +311,9 @@ impl AstraEngine {
         }
     }
 
-    /// A component of some numbers.
-    pub(crate) fn numbers<E: Element>(&self, component: usize, reg: Reg, cols: &Range<usize>) -> &[E] {
-        &self.party.component(component).get(reg).words::<E>()[cols.clone()]
-    }
-
-    /// Some columns of two vectors.
-    pub(crate) fn operands<E: Element>(
-        &self,
-        a: Reg,
-        b: Reg,
-        of_a: &Range<usize>,
-        of_b: &Range<usize>,
-    ) -> Operands<E> {
-        let vectors = |reg, cols: &Range<usize>| -> Vec<Vec<E>> {
-            self.components().map(|component| self.numbers(component, reg, cols).to_vec()).collect()
-        };
-        Operands { x: vectors(a, of_a), y: vectors(b, of_b) }
-    }
-
-    /// The operands of a job's ANDs, row after row.
-    pub(crate) fn and_operands(&self, job: &Job, a: Rows, b: Rows) -> Operands<u64> {
-        let rows = |rows| self.components().map(|component| self.packed(job, rows, component)).collect();
-        Operands { x: rows(a), y: rows(b) }
-    }
-
-    /// A job's columns of rows of a component.
-    pub(crate) fn packed(&self, job: &Job, rows: Rows, component: usize) -> Vec<u64> {
-        let stride = row_words(self.party.plan.register(rows.reg).cols);
-        packed_rows(
-            self.party.component(component).get(rows.reg).words(),
-            stride,
-            Bank::stack(rows),
-            job.cols.clone(),
-        )
-    }
-
-    pub(crate) fn and_batch(job: &Job, dst: Rows) -> Batch {
-        let count = dst.count as usize * job.cols.len();
-        batch(job, Domain::Bits, count, dst.count as usize * (job.cols.start / 64))
-    }
-
-    pub(crate) fn mul_batch(&self, job: &Job, dst: Reg) -> Batch {
-        batch(job, self.party.domain(dst), job.cols.len(), job.cols.start)
-    }
-
     /// Results of a product of matrices. Its messages are counted by themselves, as it is made with its last job.
     pub(crate) fn sum_batch(job: &Job, domain: Domain, count: usize, first: usize) -> Batch {
-        let batch = batch(job, domain, count, first);
+        let batch = Self::batch(job, domain, count, first);
         Batch { at: At { batch: 0, ..batch.at }, ..batch }
     }
 }
@@ -420,12 +321,6 @@ impl AstraEngine {
 /// Whether nothing of such products is noted, by mistake.
 pub(crate) fn unnoted(domain: Domain) -> bool {
     domain != Domain::Bits && planted(Mistake::PathUnnoted)
-}
-
-/// Products whose messages are a job's.
-fn batch(job: &Job, domain: Domain, count: usize, first: usize) -> Batch {
-    let at = At { lane: 0, part: step::OPERATION + job.stage as u16, op: job.op, batch: job.batch };
-    Batch { domain, count, op: job.op, first, draws: (AstraEngine::draw(job, Drawn::Mask), 16), at }
 }
 
 /// Elements that travel in pieces of [`SUMMED`].
@@ -453,17 +348,8 @@ impl<E> Pieces<E> {
     }
 }
 
-/// Columns of rows as packed bits, in whole words.
-pub(crate) fn packed_rows(src: &[u64], stride: usize, rows: bits::Rows, cols: Range<usize>) -> Vec<u64> {
-    let count = rows.count * cols.len();
-    let mut flat = vec![0; words(Domain::Bits, count)];
-    let bytes = &mut bytemuck::cast_slice_mut(&mut flat)[..count.div_ceil(8)];
-    bits::pack_rows(src, stride, rows, cols, bytes);
-    flat
-}
-
 /// Both masks, of `P_0`.
-pub(crate) fn pair<E>(components: &[Vec<E>]) -> [&[E]; 2] {
+fn pair<E>(components: &[Vec<E>]) -> [&[E]; 2] {
     [&components[0], &components[1]]
 }
 

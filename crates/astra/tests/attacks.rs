@@ -4,14 +4,14 @@
 mod sorts;
 
 use sorts::SORTS;
-use tacit_astra::AstraMalicious;
+use tacit_astra::Astra;
 use tacit_session::step;
 use tacit_testkit::conformance::Subject;
 use tacit_testkit::conformance::attacks::{self, reacting};
 use tacit_testkit::links::Medium;
 
 const SUBJECT: fn() -> Subject = || Subject {
-    protocol: &AstraMalicious::IN_ORDER,
+    protocol: &Astra::MALICIOUS,
     parties: 3,
     told: |_, _, _| false,
     fresh_masks: false,
@@ -21,7 +21,7 @@ const SUBJECT: fn() -> Subject = || Subject {
     one_in: 1,
 };
 
-const GARBLED: fn() -> Subject = || Subject { protocol: &AstraMalicious::GARBLED, ..SUBJECT() };
+const GARBLED: fn() -> Subject = || Subject { protocol: &Astra::MALICIOUS_GARBLED, ..SUBJECT() };
 
 fn all() -> Vec<&'static str> {
     sorts::all_but(&["what makes outputs fair"])

@@ -5,7 +5,7 @@ use tacit_session::step;
 use tacit_testkit::conformance::Subject;
 
 const SUBJECT: fn() -> Subject = || Subject {
-    protocol: &Astra::IN_ORDER,
+    protocol: &Astra::SEMI_HONEST,
     parties: 3,
     // Clients draw nothing.
     told: |_, _, _| false,

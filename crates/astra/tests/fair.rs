@@ -7,7 +7,7 @@ mod sorts;
 
 use sorts::SORTS;
 use std::time::Duration;
-use tacit_astra::{AstraFair, AstraMalicious};
+use tacit_astra::Astra;
 use tacit_engine::Protocol;
 use tacit_net::{Frame, Limits};
 use tacit_program::cost::Phase;
@@ -20,7 +20,7 @@ use tacit_testkit::links::Medium;
 use tacit_testkit::{Case, Draws, Fate, Run};
 
 const SUBJECT: fn() -> Subject = || Subject {
-    protocol: &AstraFair::IN_ORDER,
+    protocol: &Astra::FAIR,
     parties: 3,
     told: |_, _, _| false,
     fresh_masks: false,
@@ -65,7 +65,7 @@ fn outputs_are_right_whoever_sits_where() {
         ("201", "garbled"),
         ("210", "prefix"),
     ] {
-        let protocol = AstraFair::IN_ORDER
+        let protocol = Astra::FAIR
             .with_parameter("roles", roles)
             .unwrap()
             .with_parameter("comparison", comparison)
@@ -89,7 +89,7 @@ fn outputs_are_right_whoever_sits_where() {
 fn costs_are_exact() {
     for len in [1, 7, 65, 513] {
         for (owner, one) in [("P1", "P0"), ("alice", "P1"), ("P1", "P2")] {
-            for protocol in [&AstraFair::IN_ORDER, &AstraFair::GARBLED] {
+            for protocol in [&Astra::FAIR, &Astra::FAIR_GARBLED] {
                 let subject = Subject { protocol, ..SUBJECT() };
                 conformance::cost::check(
                     &subject,
@@ -111,7 +111,7 @@ fn sent_and_arrived(run: &Run, part: u16) -> Option<[u128; 2]> {
 #[test]
 fn outputs_take_six_rounds_after_the_evaluators_words_and_one_ahead() {
     for roles in ["012", "201"] {
-        let protocol = AstraFair::IN_ORDER.with_parameter("roles", roles).unwrap();
+        let protocol = Astra::FAIR.with_parameter("roles", roles).unwrap();
         let case = lowered(protocol, &program(3, "P1", "P0"));
         let run = case.run(&Draws::fixed(1));
         run.outcomes();
@@ -134,7 +134,7 @@ fn outputs_take_six_rounds_after_the_evaluators_words_and_one_ahead() {
         assert_eq!(of(step::OUTPUT)[1], start + 6);
 
         // Beside those of the protocol without fair outputs, whose outputs take a round after the verdicts, too.
-        let unfair = AstraMalicious::IN_ORDER.with_parameter("roles", roles).unwrap();
+        let unfair = Astra::MALICIOUS.with_parameter("roles", roles).unwrap();
         let rounds = |protocol: &dyn Protocol, phase| -> u64 {
             let rounds = protocol.checks(&case.plan, case.roles()).rounds.into_iter();
             rounds.filter(|(of, _)| *of == phase).map(|(_, rounds)| rounds).sum()
@@ -161,8 +161,8 @@ fn evaluators_take_their_time() {
     }
     build.reveal(greatest, Recipient::Role("P0".into())).unwrap();
     let program = build.finish().unwrap();
-    let plan = tacit_program::lower(&program, AstraFair::GARBLED.capabilities()).unwrap().plan;
-    let case = Case::new(&AstraFair::GARBLED, 3, plan, &[vec![1, 2, 3], vec![3, 2, 1]]);
+    let plan = tacit_program::lower(&program, Astra::FAIR_GARBLED.capabilities()).unwrap().plan;
+    let case = Case::new(&Astra::FAIR_GARBLED, 3, plan, &[vec![1, 2, 3], vec![3, 2, 1]]);
     for slow in [1, 2] {
         let world = case.world().charging(move |party, frame: &Frame| {
             let computes = (step::OPERATION..step::MASKED).contains(&frame.at.part);
@@ -185,8 +185,8 @@ fn outputs_that_do_not_fit_in_an_inbox_are_refused_before_inputs() {
             build.reveal(a, Recipient::Role(party.into())).unwrap();
         }
         let program = build.finish().unwrap();
-        let plan = tacit_program::lower(&program, AstraFair::IN_ORDER.capabilities()).unwrap().plan;
-        let mut case = Case::new(&AstraFair::IN_ORDER, 3, plan, &[vec![7; 30_000]]);
+        let plan = tacit_program::lower(&program, Astra::FAIR.capabilities()).unwrap().plan;
+        let mut case = Case::new(&Astra::FAIR, 3, plan, &[vec![7; 30_000]]);
         case.limits = Limits { inbox, frame, ..Limits::default() };
         case
     };
@@ -254,7 +254,7 @@ const ORDER: [Release; 4] = [
 
 #[test]
 fn nothing_is_released_early() {
-    let cases = [&AstraFair::IN_ORDER, &AstraFair::GARBLED].map(|protocol| {
+    let cases = [&Astra::FAIR, &Astra::FAIR_GARBLED].map(|protocol| {
         let program = program(3, "P1", "P0");
         lowered(protocol, &program)
     });

@@ -7,7 +7,7 @@ use tacit_program::plan::{Builder, Op, OpKind, To, Width};
 use tacit_testkit::conformance::Subject;
 
 tacit_testkit::conformance!(Subject {
-    protocol: &Astra::GARBLED,
+    protocol: &Astra::SEMI_HONEST_GARBLED,
     parties: 3,
     // Clients draw nothing.
     told: |_, _, _| false,
@@ -28,7 +28,7 @@ fn a_comparison_takes_two_rounds_and_kilobytes() {
             builder.interact(OpKind::Msb { a, dst });
             builder.output(dst, To::All);
             let plan = builder.finish();
-            let protocol = &Astra::GARBLED;
+            let protocol = &Astra::SEMI_HONEST_GARBLED;
             let speaks = |op: &Op, stage| protocol.has_online_messages(op, stage);
             let rounds = plan.levels.iter().map(|level| tacit_engine::rounds(&plan, &level.stages, speaks));
             assert_eq!(rounds.sum::<u64>(), 2, "{width:?}");

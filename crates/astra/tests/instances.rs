@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use tacit_astra::{AstraFair, AstraMalicious};
+use tacit_astra::Astra;
 use tacit_circuit::{Layered, catalogue};
 use tacit_engine::executor::{Unobserved, run_offline, run_party};
 use tacit_engine::{Clear, Error, Material, Participants, Protocol};
@@ -13,7 +13,7 @@ use tacit_program::plan::{Builder, Domain, MatrixShape, OpKind, Operand, Plan, R
 use tacit_session::{Session, step};
 use tacit_testkit::{Case, Draws, Fate, Interceptor, World};
 
-const PROTOCOL: AstraMalicious = AstraMalicious::IN_ORDER;
+const PROTOCOL: Astra = Astra::MALICIOUS;
 
 /// Bits of all stages on each link, offline and online.
 fn bits(plan: &Plan, participants: &Participants) -> [BTreeMap<(usize, usize), u64>; 2] {
@@ -176,7 +176,7 @@ fn garbled() -> Case {
     builder.output(below, To::All);
     builder.output(square_below, To::All);
     let numbers = (0..600_u64).map(|at| at.wrapping_mul(0x9e37_79b9) & 0xffff).collect();
-    Case::new(&AstraMalicious::GARBLED, 3, builder.finish(), &[numbers])
+    Case::new(&Astra::MALICIOUS_GARBLED, 3, builder.finish(), &[numbers])
 }
 
 #[test]
@@ -216,12 +216,12 @@ fn nothing_leaves_if_a_garbled_circuit_of_an_instance_is_wrong() {
 #[test]
 fn instances_with_fair_outputs_are_used_one_by_one() {
     let (mut case, world) = (mixed(), World::new(3, 0));
-    case.protocol = &AstraFair::IN_ORDER;
+    case.protocol = &Astra::FAIR;
     for result in prepare_and_run(&case, 3, &world) {
         result.unwrap();
     }
     let mut case = garbled();
-    case.protocol = &AstraFair::GARBLED;
+    case.protocol = &Astra::FAIR_GARBLED;
     for result in prepare_and_run(&case, 2, &World::new(3, 0)) {
         result.unwrap();
     }

@@ -1,11 +1,11 @@
 //! The suite for the protocol that checks its products.
 
-use tacit_astra::AstraMalicious;
+use tacit_astra::Astra;
 use tacit_session::step;
 use tacit_testkit::conformance::Subject;
 
 const SUBJECT: fn() -> Subject = || Subject {
-    protocol: &AstraMalicious::IN_ORDER,
+    protocol: &Astra::MALICIOUS,
     parties: 3,
     // Clients draw nothing.
     told: |_, _, _| false,

@@ -1,13 +1,13 @@
 //! The suite for the protocol that checks its products, with comparisons that are garbled.
 
-use tacit_astra::AstraMalicious;
+use tacit_astra::Astra;
 use tacit_engine::{Participants, Protocol};
 use tacit_program::cost::{Flow, Phase, Step};
 use tacit_program::plan::{Builder, OpKind, To, Width};
 use tacit_testkit::conformance::Subject;
 
 tacit_testkit::conformance!(Subject {
-    protocol: &AstraMalicious::GARBLED,
+    protocol: &Astra::MALICIOUS_GARBLED,
     parties: 3,
     // Clients draw nothing.
     told: |_, _, _| false,
@@ -26,7 +26,7 @@ fn a_comparison_takes_two_rounds_and_kilobytes() {
             builder.interact(OpKind::Msb { a, dst });
             builder.output(dst, To::All);
             let plan = builder.finish();
-            let protocol = &AstraMalicious::GARBLED;
+            let protocol = &Astra::MALICIOUS_GARBLED;
             let rounds =
                 plan.levels.iter().map(|level| tacit_engine::rounds(&plan, &level.stages, |_, _| true));
             assert_eq!(rounds.sum::<u64>(), 2, "{width:?}");

@@ -26,7 +26,8 @@ fn case(protocol: &'static dyn Protocol) -> Case {
 
 /// The protocol with its parties in each of some orders, and who is `P_0`.
 fn seated() -> [(&'static dyn Protocol, usize); 3] {
-    let with = |roles| Astra::IN_ORDER.with_parameter("roles", roles).expect("a way to seat three parties");
+    let with =
+        |roles| Astra::SEMI_HONEST.with_parameter("roles", roles).expect("a way to seat three parties");
     [(with("012"), 0), (with("120"), 1), (with("210"), 2)]
 }
 

@@ -2,12 +2,13 @@
 
 use crate::verify::{ChallengeId, Seed, seeds};
 use tacit_kernel::Element;
+use tacit_kernel::field::Fp61;
 
 /// The point that a seed gives ([`seeds::point`]): prover, batch, round and repetition say of what.
 pub fn point(session: &[u8; 32], seed: &Seed, place: [usize; 4], blocks: usize) -> u64 {
     let [prover, batch, round, repetition] = place;
     let place = ChallengeId { prover, batch: batch as u32, round, repetition };
-    seeds::point(session, seed, place, blocks).to_u128() as u64
+    seeds::point::<Fp61>(session, seed, place, blocks).to_u128() as u64
 }
 
 /// The coefficients that a seed gives ([`seeds::coefficients`]).

@@ -10,7 +10,6 @@ use tacit_engine::profile::{Section, section};
 use tacit_engine::{Clear, Engine, Error, Job, Participants};
 use tacit_program::plan::{Local, OpKind, Plan, Reg};
 use tacit_session::Session;
-use tacit_threeparty::products::entries;
 use tacit_threeparty::{next, prev};
 
 impl Engine for ReplicatedEngine {
@@ -43,12 +42,11 @@ impl Engine for ReplicatedEngine {
     fn begin(&mut self, job: &Job) -> Result<(), Error> {
         let plan = self.party.plan.clone();
         match &plan.op(job.op).kind {
-            &OpKind::And { a, b, dst } => self.and_begin(job, a, b, dst),
-            &OpKind::Mul { a, b, dst } => self.mul_begin(job, a, b, dst),
-            &OpKind::MatMul { a, b, shape, dst } => self.matmul_begin(job, a, b, shape, dst),
+            kind @ (OpKind::And { .. } | OpKind::Mul { .. } | OpKind::MatMul { .. }) => {
+                self.product_begin(job, kind)
+            }
             &OpKind::Split { a, bits, s } => self.split_begin(job, a, bits, s),
-            &OpKind::Inject { a, dst } => self.inject_begin(job, a, dst),
-            &OpKind::Shift { a, by, dst } => self.shift_begin(job, a, by, dst),
+            kind @ (OpKind::Inject { .. } | OpKind::Shift { .. }) => self.select_begin(job, kind),
             OpKind::Circuit { circuit, inputs, dst } => self.layer_begin(job, circuit, inputs, *dst),
             OpKind::Msb { .. } | OpKind::Open { .. } | OpKind::Random { .. } => {
                 unreachable!("the protocol doesn't offer it")
@@ -90,12 +88,11 @@ impl Engine for ReplicatedEngine {
     fn finish(&mut self, job: &Job) -> Result<(), Error> {
         let plan = self.party.plan.clone();
         match &plan.op(job.op).kind {
-            &OpKind::And { dst, .. } => self.and_finish(job, dst),
-            &OpKind::Mul { dst, .. } => self.products_finish(job, dst, job.cols.clone()),
-            &OpKind::MatMul { shape, dst, .. } => self.products_finish(job, dst, entries(job, shape)),
+            kind @ (OpKind::And { .. } | OpKind::Mul { .. } | OpKind::MatMul { .. }) => {
+                self.product_finish(job, kind)
+            }
             &OpKind::Split { bits, s, .. } => self.split_finish(job, bits, s),
-            &OpKind::Inject { a, dst } => self.inject_finish(job, a, dst),
-            &OpKind::Shift { a, dst, .. } => self.shift_finish(job, a, dst),
+            kind @ (OpKind::Inject { .. } | OpKind::Shift { .. }) => self.select_finish(job, kind),
             OpKind::Circuit { circuit, .. } => self.layer_finish(job, circuit),
             OpKind::Msb { .. } | OpKind::Open { .. } | OpKind::Random { .. } => {
                 unreachable!("the protocol doesn't offer it")

@@ -13,65 +13,42 @@
 //! Between the two stages of a job `t_i` stands where the previous party's component will.
 
 use crate::state::ReplicatedEngine;
-use std::ops::Range;
 use tacit_engine::bank::{row_words, words_of};
-use tacit_engine::wire::{message_bytes, message_of};
 use tacit_engine::{Error, Job, with_element};
 use tacit_kernel::Element;
-use tacit_program::plan::{Reg, Rows};
 use tacit_threeparty::prev;
-use tacit_threeparty::products::{Products, add_columns, add_rows, rows_bytes};
+use tacit_threeparty::products::{Products, Results};
 
 impl ReplicatedEngine {
-    /// Draws a job's bits of rows, for the previous party's components, and sends them to it.
-    pub(crate) fn draw_rows(&mut self, job: &Job, rows: Rows) -> Result<(), Error> {
-        let cols = self.party.plan.register(rows.reg).cols;
-        let (stride, words) = (row_words(cols), words_of(&job.cols, cols));
-        let mut drawn = self.party.prev.take(rows.reg);
-        for index in 0..rows.count {
-            let start = rows.row(index) as usize * stride;
-            let row = &mut drawn.words_mut::<u64>()[start + words.start..start + words.end];
-            self.party.session.entropy().fill(bytemuck::cast_slice_mut(row))?;
+    /// Draws what hides a job's results where the previous party's components of them will be, and sends it to that party.
+    pub(crate) fn draw_fresh(&mut self, job: &Job, results: &Results) -> Result<(), Error> {
+        let shape = self.party.plan.register(results.reg());
+        let mut drawn = self.party.prev.take(results.reg());
+        match results {
+            Results::Rows(rows) => {
+                let (stride, words) = (row_words(shape.cols), words_of(&job.cols, shape.cols));
+                for index in 0..rows.count {
+                    let start = rows.row(index) as usize * stride;
+                    let row = &mut drawn.words_mut::<u64>()[start + words.start..start + words.end];
+                    self.party.session.entropy().fill(bytemuck::cast_slice_mut(row))?;
+                }
+            }
+            Results::Elements(_, cols) => with_element!(shape.domain, E => {
+                let mut bytes = vec![0; cols.len() * E::DRAWN];
+                self.party.session.entropy().fill(&mut bytes)?;
+                E::draw(&bytes, &mut drawn.words_mut::<E>()[cols.clone()]);
+            }),
         }
-        let message = self.party.pack_rows(&drawn, rows, stride, job.cols.clone());
-        self.party.prev.put(rows.reg, drawn);
+        let message = self.party.message_of(job, results, &drawn);
+        self.party.prev.put(results.reg(), drawn);
         self.send(job, prev(self.me), message)
     }
 
-    /// Draws elements of a register, for the previous party's component, and sends them to it.
-    pub(crate) fn draw_elements(&mut self, job: &Job, reg: Reg, cols: Range<usize>) -> Result<(), Error> {
-        let shape = self.party.plan.register(reg);
-        let mut drawn = self.party.prev.take(reg);
-        with_element!(shape.domain, E => {
-            let mut bytes = vec![0; cols.len() * E::DRAWN];
-            self.party.session.entropy().fill(&mut bytes)?;
-            E::draw(&bytes, &mut drawn.words_mut::<E>()[cols.clone()]);
-        });
-        let message = message_of(shape, &drawn, &cols);
-        self.party.prev.put(reg, drawn);
-        self.send(job, prev(self.me), message)
-    }
-
-    /// Adds what a neighbour sends of rows to the component that this party shares with it.
-    pub(crate) fn add_rows(&mut self, job: &Job, from: usize, rows: Rows) -> Result<(), Error> {
-        let message = self.recv(job, from, rows_bytes(job, rows.count))?;
+    /// Adds what a neighbour sends of a job's results to the component that this party shares with it.
+    pub(crate) fn add_fresh(&mut self, job: &Job, from: usize, results: &Results) -> Result<(), Error> {
+        let message = self.recv(job, from, results.message_bytes(&self.party.plan, job))?;
         let bank = if from == prev(self.me) { &mut self.party.prev } else { &mut self.party.own };
-        add_rows(bank, job, rows, &message);
-        self.party.session.mesh().recycle(message);
-        Ok(())
-    }
-
-    /// Adds what a neighbour sends of columns to the component that this party shares with it.
-    pub(crate) fn add_elements(
-        &mut self,
-        job: &Job,
-        from: usize,
-        reg: Reg,
-        cols: Range<usize>,
-    ) -> Result<(), Error> {
-        let message = self.recv(job, from, message_bytes(self.domain(reg), cols.len()))?;
-        let bank = if from == prev(self.me) { &mut self.party.prev } else { &mut self.party.own };
-        add_columns(bank, reg, cols, &message);
+        results.add(bank, job, &message);
         self.party.session.mesh().recycle(message);
         Ok(())
     }

@@ -10,15 +10,13 @@
 use crate::planted::{Mistake, planted};
 use crate::state::ReplicatedEngine;
 use crate::zero_sharing::ZeroSharing;
-use std::ops::Range;
 use tacit_engine::bank::{Bank, row_words, words_of};
 use tacit_engine::profile::{Section, section};
-use tacit_engine::wire::{message_bytes, unpack_columns};
 use tacit_engine::{Error, Job};
 use tacit_kernel::{Element, bits};
-use tacit_program::plan::{MatrixShape, Reg, Rows};
+use tacit_program::plan::{OpKind, Rows};
 use tacit_session::At;
-use tacit_threeparty::products::{Products, Slice, entries, rows_bytes};
+use tacit_threeparty::products::{Products, Results, Slice};
 use tacit_threeparty::{Arithmetic, Party, next, prev};
 
 impl Products for ReplicatedEngine {
@@ -42,8 +40,7 @@ impl Products for ReplicatedEngine {
         section(Section::Randomness, || match self.zero_sharing {
             ZeroSharing::Computational => {
                 let (key, prev_key) = self.party.session.two_streams(next(self.me), prev(self.me));
-                let block = (place.first * E::DRAWN / 16) as u64;
-                (arithmetic.difference)(key, prev_key, Self::draw(job, 0), block, z);
+                (arithmetic.difference)(key, prev_key, Self::draw(job, 0), place.block::<E>(), z);
             }
             ZeroSharing::InformationTheoretic => {
                 z.fill(E::ZERO);
@@ -55,20 +52,26 @@ impl Products for ReplicatedEngine {
 }
 
 impl ReplicatedEngine {
-    pub(crate) fn and_begin(&mut self, job: &Job, a: Rows, b: Rows, dst: Rows) -> Result<(), Error> {
+    pub(crate) fn product_begin(&mut self, job: &Job, kind: &OpKind) -> Result<(), Error> {
+        let results = Results::of(job, kind);
         if self.zero_sharing == ZeroSharing::InformationTheoretic {
-            self.draw_rows(job, dst)?;
+            self.draw_fresh(job, &results)?;
         }
-        if self.verified.is_some() && !planted(Mistake::AndsUnnoted) {
+        if let (&OpKind::And { a, b, dst }, true) = (kind, self.notes_ands()) {
             return self.noted_and(job, a, b, dst);
         }
-        let mut out = self.party.own.take(dst.reg);
-        let message = self.part_of_ands(job, [a, b], dst, &mut out, true)?;
-        self.party.own.put(dst.reg, out);
+        let mut out = self.party.own.take(results.reg());
+        let message = self.part(job, kind, &mut out, true)?;
+        self.party.own.put(results.reg(), out);
         self.send(job, next(self.me), message)
     }
 
-    /// As [`Self::and_begin`], and notes what the proofs will be about.
+    /// Whether ANDs outside of circuits are proved.
+    fn notes_ands(&self) -> bool {
+        self.verified.is_some() && !planted(Mistake::AndsUnnoted)
+    }
+
+    /// As [`Self::product_begin`] of ANDs, and notes what the proofs will be about.
     fn noted_and(&mut self, job: &Job, a: Rows, b: Rows, dst: Rows) -> Result<(), Error> {
         let cols = self.party.plan.register(dst.reg).cols;
         let stride = row_words(cols);
@@ -109,69 +112,29 @@ impl ReplicatedEngine {
             let [x_prev, y_prev] = [a, b].map(|rows| &self.party.prev.row(rows, index)[words.clone()]);
             bits::cross(x, x_prev, y, y_prev, z);
         }
-        let message = self.party.pack_rows(&out, dst, stride, job.cols.clone());
+        let message = self.party.message_of(job, &Results::Rows(dst), &out);
         self.party.own.put(dst.reg, out);
         self.send(job, next(self.me), message)
     }
 
-    pub(crate) fn and_finish(&mut self, job: &Job, dst: Rows) -> Result<(), Error> {
+    pub(crate) fn product_finish(&mut self, job: &Job, kind: &OpKind) -> Result<(), Error> {
+        let results = Results::of(job, kind);
         if self.zero_sharing == ZeroSharing::InformationTheoretic {
-            self.add_rows(job, prev(self.me), dst)?;
-            return self.add_rows(job, next(self.me), dst);
+            self.add_fresh(job, prev(self.me), &results)?;
+            return self.add_fresh(job, next(self.me), &results);
         }
-        let message = self.recv(job, prev(self.me), rows_bytes(job, dst.count))?;
-        let stride = row_words(self.party.plan.register(dst.reg).cols);
-        let words = self.party.prev.make(dst.reg).words_mut();
+        let message = self.recv(job, prev(self.me), results.message_bytes(&self.party.plan, job))?;
         section(Section::Receiving, || {
-            bits::unpack_rows(&message, words, stride, Bank::stack(dst), job.cols.clone());
+            let out = self.party.prev.make(results.reg()).bytes_mut();
+            results.unpack(&self.party.plan, job, &message, out);
         });
-        if let Some(verified) = self.verified.as_mut().filter(|_| !planted(Mistake::AndsUnnoted)) {
+        if self.notes_ands()
+            && let Some(verified) = &mut self.verified
+        {
             verified.proofs.finish(&message);
             verified.proofs.go_on(&mut self.party.session)?;
         }
         self.party.session.mesh().recycle(message);
-        Ok(())
-    }
-
-    pub(crate) fn mul_begin(&mut self, job: &Job, a: Reg, b: Reg, dst: Reg) -> Result<(), Error> {
-        if self.zero_sharing == ZeroSharing::InformationTheoretic {
-            self.draw_elements(job, dst, job.cols.clone())?;
-        }
-        let mut out = self.party.own.take(dst);
-        let message = self.part_of_products(job, [a, b], dst, &mut out, true)?;
-        self.party.own.put(dst, out);
-        self.send(job, next(self.me), message)
-    }
-
-    pub(crate) fn matmul_begin(
-        &mut self,
-        job: &Job,
-        a: Reg,
-        b: Reg,
-        shape: MatrixShape,
-        dst: Reg,
-    ) -> Result<(), Error> {
-        if self.zero_sharing == ZeroSharing::InformationTheoretic {
-            self.draw_elements(job, dst, entries(job, shape))?;
-        }
-        let mut out = self.party.own.take(dst);
-        let message = self.part_of_matrices(job, [a, b], shape, dst, &mut out, true)?;
-        self.party.own.put(dst, out);
-        self.send(job, next(self.me), message)
-    }
-
-    /// Receives what completes columns of a product.
-    pub(crate) fn products_finish(&mut self, job: &Job, dst: Reg, cols: Range<usize>) -> Result<(), Error> {
-        if self.zero_sharing == ZeroSharing::InformationTheoretic {
-            self.add_elements(job, prev(self.me), dst, cols.clone())?;
-            return self.add_elements(job, next(self.me), dst, cols);
-        }
-        let shape = self.party.plan.register(dst);
-        let message = self.recv(job, prev(self.me), message_bytes(shape.domain, cols.len()))?;
-        section(Section::Receiving, || {
-            unpack_columns(shape, &message, cols, self.party.prev.make(dst));
-            self.party.session.mesh().recycle(message);
-        });
         Ok(())
     }
 }

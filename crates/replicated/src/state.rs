@@ -7,7 +7,7 @@ use crate::zero_sharing::ZeroSharing;
 use std::collections::HashMap;
 use std::sync::Arc;
 use tacit_engine::{Error, Job, Participants};
-use tacit_program::plan::{Domain, Plan, Reg};
+use tacit_program::plan::Plan;
 use tacit_session::{At, Draw, PrssStream, Session, step};
 use tacit_threeparty::{Party, Scheme};
 
@@ -37,11 +37,6 @@ impl ReplicatedEngine {
         let party = Party::new(session, plan, participants, scheme)?;
         let (me, reads) = (party.number, Reads::new(&party.plan, party.number));
         Ok(Self { party, zero_sharing, me, reads, clients: HashMap::new(), verified })
-    }
-
-    /// A vector's domain.
-    pub(crate) fn domain(&self, reg: Reg) -> Domain {
-        self.party.domain(reg)
     }
 
     /// The stream that this party shares with `peer`.

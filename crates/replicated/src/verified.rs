@@ -59,7 +59,7 @@ impl ReplicatedMalicious {
 
     /// With the proofs of Boyle et al. 2019 over GF(2^64), in the parameters that Li et al. 2023 compare with: a wrong AND
     /// goes unnoticed with a chance of at most 2^-57.
-    pub const BOYLE_2019: Self = Self { cut: ProofParams::BOYLE_2019, challenges: Challenges::Binary };
+    pub const BOYLE_2019: Self = Self { cut: ProofParams::BOYLE_2019, challenges: ONCE };
 }
 
 /// Outputs are confirmed.
@@ -128,6 +128,8 @@ impl Protocol for ReplicatedMalicious {
     fn with_parameter(&self, parameter: &str, value: &str) -> Option<&'static dyn Protocol> {
         let mut wanted = *self;
         match (self.challenges, parameter, value) {
+            // Other parameters don't go with these proofs.
+            _ if *self == Self::BOYLE_2019 => return None,
             // Repetitions of a hashed proof could be tried one by one.
             (Challenges::Interactive { .. }, SOUNDNESS, "50") => wanted.challenges = ONCE,
             (Challenges::Interactive { .. }, SOUNDNESS, "100") => wanted.challenges = TWICE,
@@ -144,7 +146,7 @@ impl Protocol for ReplicatedMalicious {
 
     fn parameter_values(&self) -> String {
         let challenges = match self.challenges {
-            Challenges::Interactive { repetitions: 1 } | Challenges::Binary => None,
+            Challenges::Interactive { repetitions: 1 } => None,
             Challenges::Interactive { .. } => Some(format!("{SOUNDNESS}=100")),
             Challenges::FiatShamir => Some(format!("{CHALLENGES}={FIAT_SHAMIR}")),
         };

@@ -63,6 +63,30 @@ mod otherwise {
         circuits::random(&subject(&ReplicatedMalicious::BOYLE_2019), 0..20);
     }
 
+    /// In batches of 4,096 ANDs, so that several are under way.
+    #[test]
+    fn bytes_are_those_of_the_baselines() {
+        let usual: &dyn Protocol = &ReplicatedMalicious::SOUNDNESS_50;
+        for (kind, parameter, batch) in [
+            ("soundness", "50", true),
+            ("soundness", "100", true),
+            ("challenges", "fiat-shamir", true),
+            ("proofs", "li-2023", false),
+            ("proofs", "boyle-2019", false),
+        ] {
+            let with = |parameter: &str, value: &str, protocol: &dyn Protocol| {
+                protocol.with_parameter(parameter, value).expect("it is offered")
+            };
+            let mut protocol = with(kind, parameter, usual);
+            if batch {
+                protocol = with("batch", "64", protocol);
+            }
+            let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../vectors/wire");
+            let baseline = format!("{folder}/replicated-malicious-{kind}-{parameter}.txt").into();
+            wire::baseline(&Subject { baseline, ..subject(protocol) });
+        }
+    }
+
     #[test]
     fn soundness_100() {
         check(&ReplicatedMalicious::SOUNDNESS_100);

@@ -2,7 +2,7 @@
 
 use crate::Error;
 use crate::auto_select::{leaves_open, sayable};
-use tacit_astra::{Astra, AstraFair, AstraMalicious};
+use tacit_astra::Astra;
 use tacit_engine::Protocol;
 use tacit_replicated::{Replicated, ReplicatedMalicious};
 use tacit_spdz::MASCOT;
@@ -10,9 +10,9 @@ use tacit_spdz::MASCOT;
 static PROTOCOLS: [&dyn Protocol; 6] = [
     &Replicated::COMPUTATIONAL,
     &ReplicatedMalicious::SOUNDNESS_50,
-    &Astra::IN_ORDER,
-    &AstraMalicious::IN_ORDER,
-    &AstraFair::IN_ORDER,
+    &Astra::SEMI_HONEST,
+    &Astra::MALICIOUS,
+    &Astra::FAIR,
     &MASCOT,
 ];
 

@@ -1,6 +1,6 @@
 //! How many of the suite's programs each protocol runs and refuses, so that none passes the suite by refusing.
 
-use tacit_astra::{Astra, AstraFair, AstraMalicious};
+use tacit_astra::Astra;
 use tacit_engine::Protocol;
 use tacit_replicated::{Replicated, ReplicatedMalicious};
 use tacit_spdz::MASCOT;
@@ -30,11 +30,11 @@ fn check(protocol: &'static dyn Protocol, parties: usize, runs_and_refuses: [usi
 fn of_protocols_with_rings() {
     check(&Replicated::COMPUTATIONAL, 3, [1154, 0]);
     check(&Replicated::INFORMATION_THEORETIC, 3, [1154, 0]);
-    check(&Astra::IN_ORDER, 3, [1154, 0]);
-    check(&Astra::GARBLED, 3, [1154, 0]);
-    check(&AstraMalicious::IN_ORDER, 3, [1154, 0]);
-    check(&AstraMalicious::GARBLED, 3, [1154, 0]);
-    check(&AstraFair::IN_ORDER, 3, [1154, 0]);
+    check(&Astra::SEMI_HONEST, 3, [1154, 0]);
+    check(&Astra::SEMI_HONEST_GARBLED, 3, [1154, 0]);
+    check(&Astra::MALICIOUS, 3, [1154, 0]);
+    check(&Astra::MALICIOUS_GARBLED, 3, [1154, 0]);
+    check(&Astra::FAIR, 3, [1154, 0]);
 }
 
 #[test]

@@ -8,7 +8,7 @@ mod sorts;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use tacit_astra::AstraMalicious;
+use tacit_astra::Astra;
 use tacit_astra::planted::{Mistake, Shared, plant};
 use tacit_engine::Protocol;
 use tacit_net::At;
@@ -19,7 +19,7 @@ use tacit_testkit::{Altered, Case, Draws, Fate, Run};
 
 /// The protocol with mistakes in it.
 fn mistaken(mistakes: &'static [Mistake]) -> &'static dyn Protocol {
-    Altered::beginning_with(&AstraMalicious::IN_ORDER, move |_| plant(mistakes))
+    Altered::beginning_with(&Astra::MALICIOUS, move |_| plant(mistakes))
 }
 
 fn subject(mistakes: &'static [Mistake]) -> Subject {
@@ -405,7 +405,7 @@ fn a_key_from_one_party_is_noticed_by_the_suite() {
 /// The protocol with garbled comparisons, and mistakes in it: of each party's, by role.
 fn garbled(mistakes: [&'static [Mistake]; 3]) -> Subject {
     let plant = move |endpoint: usize| plant(mistakes.get(endpoint).copied().unwrap_or_default());
-    Subject { protocol: Altered::beginning_with(&AstraMalicious::GARBLED, plant), ..subject(&[]) }
+    Subject { protocol: Altered::beginning_with(&Astra::MALICIOUS_GARBLED, plant), ..subject(&[]) }
 }
 
 /// A corrupt `P_1` changes labels of masked numbers, and doesn't mind what comes of it.

@@ -3,14 +3,14 @@
 #[path = "../../astra/tests/fair/fairness.rs"]
 mod fairness;
 
-use tacit_astra::AstraFair;
+use tacit_astra::Astra;
 use tacit_astra::planted::{Mistake, plant};
 use tacit_testkit::Altered;
 use tacit_testkit::conformance::Subject;
 
 /// How often one that deviates breaks fairness.
 fn unfair(mistakes: &'static [Mistake]) -> usize {
-    let protocol = Altered::beginning_with(&AstraFair::IN_ORDER, move |_| plant(mistakes));
+    let protocol = Altered::beginning_with(&Astra::FAIR, move |_| plant(mistakes));
     let subject = Subject {
         protocol,
         parties: 3,

@@ -8,14 +8,14 @@ mod table;
 use std::collections::BTreeSet;
 
 use table::{Checks, SEATS, table};
-use tacit_astra::AstraMalicious;
+use tacit_astra::Astra;
 use tacit_astra::planted::{Mistake, plant};
 use tacit_engine::Protocol;
 use tacit_testkit::conformance::order::withheld;
 use tacit_testkit::{Altered, Case};
 
 fn mistaken(mistakes: &'static [Mistake]) -> &'static dyn Protocol {
-    Altered::beginning_with(&AstraMalicious::GARBLED, move |_| plant(mistakes))
+    Altered::beginning_with(&Astra::MALICIOUS_GARBLED, move |_| plant(mistakes))
 }
 
 /// What leaves early.

@@ -1,7 +1,7 @@
 //! Products with public numbers, quotients and means under all five protocols: rounded once, to the nearest, ties up, in
 //! ranges that leave no room for a product in 64 bits. What each has to be is reckoned here, with integers of 128 bits.
 
-use tacit_astra::{Astra, AstraFair, AstraMalicious};
+use tacit_astra::Astra;
 use tacit_engine::Protocol;
 use tacit_program::plan::Width;
 use tacit_program::{
@@ -17,9 +17,9 @@ fn protocols() -> [&'static dyn Protocol; 5] {
     [
         &Replicated::COMPUTATIONAL,
         &ReplicatedMalicious::SOUNDNESS_50,
-        &Astra::IN_ORDER,
-        &AstraMalicious::IN_ORDER,
-        &AstraFair::IN_ORDER,
+        &Astra::SEMI_HONEST,
+        &Astra::MALICIOUS,
+        &Astra::FAIR,
     ]
 }
 

@@ -15,6 +15,8 @@ pub struct Arithmetic<E> {
     pub sub: fn(&mut [E], &[E]),
     /// `out += a b`.
     pub mul_add: fn(&[E], &[E], &mut [E]),
+    /// `out -= a b`.
+    pub mul_sub: fn(&[E], &[E], &mut [E]),
     /// A party's terms of a product ([`ring::cross`]).
     pub cross: Cross<E>,
     /// `out` = the difference of two streams, at an address and from a block on.
@@ -27,6 +29,7 @@ impl<E: Element> Arithmetic<E> {
         add: ring::add_assign,
         sub: ring::sub_assign,
         mul_add: ring::mul_add,
+        mul_sub: ring::mul_sub,
         cross: ring::cross,
         difference: PrssStream::sub,
     };
@@ -38,6 +41,7 @@ impl Arithmetic<u64> {
         add: bits::xor_assign,
         sub: bits::xor_assign,
         mul_add: bits::and_xor,
+        mul_sub: bits::and_xor,
         cross: bits::cross,
         difference: |one, other, draw, block, out| {
             one.xor(other, draw, block, bytemuck::cast_slice_mut(out));

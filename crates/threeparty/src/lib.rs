@@ -17,7 +17,8 @@
 //! | [`arithmetic`] | sums and products of bits and of numbers, as values |
 //! | [`party`] | a party's two components of every register |
 //! | [`products`] | a party's part of ANDs, products and products of matrices |
-//! | [`circuits`] | what a layer of a circuit reads |
+//! | [`circuits`] | the ANDs of a circuit's layer, and what it reads |
+//! | [`conversions`] | from numbers to bits and back |
 //! | [`outputs`] | what opens an output, and what confirms it |
 //! | [`hiding`] | the key that hides components from clients |
 //! | [`client`] | a client's half |
@@ -25,6 +26,7 @@
 pub mod arithmetic;
 pub mod circuits;
 pub mod client;
+pub mod conversions;
 pub mod cost;
 pub mod hiding;
 pub mod matrices;

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use tacit_engine::bank::{Bank, Part, words_of};
 use tacit_engine::tile::Tiles;
 use tacit_engine::{Clear, Error, Participants};
-use tacit_kernel::{Word, bits, ring, transpose};
+use tacit_kernel::{Element, Word, bits, ring, transpose};
 use tacit_program::plan::{Domain, Plan, Reg, Register, Rows, To, Width};
 use tacit_session::Session;
 
@@ -132,9 +132,9 @@ impl Party {
     }
 
     /// The sum of this party's components of columns of numbers.
-    pub fn sum_of<W: Word>(&self, a: Reg, cols: std::ops::Range<usize>) -> Vec<W> {
-        let mut sum = vec![W::ZERO; cols.len()];
-        let [own, prev] = [&self.own, &self.prev].map(|bank| &bank.get(a).words::<W>()[cols.clone()]);
+    pub fn sum_of<E: Element>(&self, a: Reg, cols: std::ops::Range<usize>) -> Vec<E> {
+        let mut sum = vec![E::ZERO; cols.len()];
+        let [own, prev] = [&self.own, &self.prev].map(|bank| &bank.get(a).words::<E>()[cols.clone()]);
         ring::add(own, prev, &mut sum);
         sum
     }

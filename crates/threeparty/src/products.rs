@@ -11,8 +11,8 @@ use tacit_engine::bank::{Bank, row_words, words_of};
 use tacit_engine::profile::{Section, section};
 use tacit_engine::wire::{message_bytes, pack_columns, unpack_columns};
 use tacit_engine::{Error, Job, bytes_of, with_element};
-use tacit_kernel::{Buffer, Element, bits, ring};
-use tacit_program::plan::{MatrixShape, Reg, Register, Rows};
+use tacit_kernel::{Buffer, Element, bits, pack, ring};
+use tacit_program::plan::{MatrixShape, OpKind, Plan, Reg, Register, Rows};
 use tacit_session::At;
 
 /// Bytes of masks that are drawn at once: they stay in the first cache until they are used.
@@ -26,6 +26,86 @@ pub struct Slice {
     pub bank: Range<usize>,
     /// The first one's number.
     pub first: usize,
+}
+
+impl Slice {
+    /// The block of the operation's draws in which the first one is.
+    pub fn block<E: Element>(&self) -> u64 {
+        block::<E>(self.first)
+    }
+}
+
+/// The block of a stream in which an element is, of those that are drawn one after another.
+pub const fn block<E: Element>(element: usize) -> u64 {
+    (element * E::DRAWN / 16) as u64
+}
+
+/// What a job computes of an operation's result.
+#[derive(Clone)]
+pub enum Results {
+    /// Its columns of rows of bits.
+    Rows(Rows),
+    /// Elements of a register.
+    Elements(Reg, Range<usize>),
+}
+
+impl Results {
+    /// Of ANDs, a product, a product of matrices, or whatever has an element for each column.
+    pub fn of(job: &Job, kind: &OpKind) -> Self {
+        match kind {
+            OpKind::And { dst, .. } => Self::Rows(*dst),
+            OpKind::MatMul { shape, dst, .. } => Self::Elements(*dst, entries(job, *shape)),
+            kind => Self::Elements(kind.writes()[0], job.cols.clone()),
+        }
+    }
+
+    /// The register.
+    pub const fn reg(&self) -> Reg {
+        match self {
+            Self::Rows(rows) => rows.reg,
+            Self::Elements(reg, _) => *reg,
+        }
+    }
+
+    /// Bytes of their message.
+    pub fn message_bytes(&self, plan: &Plan, job: &Job) -> usize {
+        match self {
+            Self::Rows(rows) => (rows.count as usize * job.cols.len()).div_ceil(8),
+            Self::Elements(reg, cols) => message_bytes(plan.register(*reg).domain, cols.len()),
+        }
+    }
+
+    /// The same, in memory that has nothing but all results of the operation.
+    #[must_use]
+    pub fn alone(&self) -> Self {
+        match self {
+            Self::Rows(rows) => Self::Rows(Rows::run(rows.reg, 0, rows.count)),
+            elements @ Self::Elements(..) => elements.clone(),
+        }
+    }
+
+    /// Puts a message of them into memory that is laid out as their register is.
+    pub fn unpack(&self, plan: &Plan, job: &Job, message: &[u8], out: &mut [u8]) {
+        let shape = plan.register(self.reg());
+        match self {
+            Self::Rows(rows) => {
+                let (out, stride) = (bytemuck::cast_slice_mut(out), row_words(shape.cols));
+                bits::unpack_rows(message, out, stride, Bank::stack(*rows), job.cols.clone());
+            }
+            Self::Elements(_, cols) => with_element!(shape.domain, E => {
+                let out = &mut bytemuck::cast_slice_mut::<u8, E>(out)[cols.clone()];
+                pack::unpack(message, shape.domain.bits() as u32, out);
+            }),
+        }
+    }
+
+    /// Adds a message of them to what a bank holds.
+    pub fn add(&self, bank: &mut Bank, job: &Job, message: &[u8]) {
+        match self {
+            Self::Rows(rows) => add_rows(bank, job, *rows, message),
+            Self::Elements(reg, cols) => add_columns(bank, *reg, cols.clone(), message),
+        }
+    }
 }
 
 /// What a product takes of a protocol.
@@ -45,8 +125,26 @@ pub trait Products {
         z: &mut [E],
     ) -> Result<(), Error>;
 
-    /// This party's part of a job's ANDs, as a message. It is computed in `part`: where the result is, if `in_place`;
-    /// else row after row, of the job's columns alone.
+    /// This party's part of a job's products, as a message. It is computed in `part`: where the result is, if `in_place`;
+    /// else from its beginning on, of the job's columns alone.
+    fn part(
+        &mut self,
+        job: &Job,
+        kind: &OpKind,
+        part: &mut Buffer,
+        in_place: bool,
+    ) -> Result<Vec<u8>, Error> {
+        match *kind {
+            OpKind::And { a, b, dst } => self.part_of_ands(job, [a, b], dst, part, in_place),
+            OpKind::Mul { a, b, dst } => self.part_of_products(job, [a, b], dst, part, in_place),
+            OpKind::MatMul { a, b, shape, dst } => {
+                self.part_of_matrices(job, [a, b], shape, dst, part, in_place)
+            }
+            _ => unreachable!("only products have parts"),
+        }
+    }
+
+    /// That of ANDs, row after row.
     fn part_of_ands(
         &mut self,
         job: &Job,
@@ -83,8 +181,7 @@ pub trait Products {
         Ok(section(Section::Sending, || self.party().pack_rows(part, rows, part_stride, part_cols)))
     }
 
-    /// This party's part of a job's products, as a message. It is computed in `part`: where the result is, if
-    /// `in_place`; else from its beginning on.
+    /// That of products of elements.
     fn part_of_products(
         &mut self,
         job: &Job,
@@ -112,7 +209,7 @@ pub trait Products {
         Ok(self.party().pack_part(shape, part, cols.start - first..cols.end - first))
     }
 
-    /// The same of a job's rows of a product of matrices.
+    /// That of a job's rows of a product of matrices.
     fn part_of_matrices(
         &mut self,
         job: &Job,
@@ -156,14 +253,18 @@ pub fn entries(job: &Job, shape: MatrixShape) -> Range<usize> {
     job.cols.start * shape.n..job.cols.end * shape.n
 }
 
-/// Bytes of a job's message of so many rows of bits.
-pub fn rows_bytes(job: &Job, count: u32) -> usize {
-    (count as usize * job.cols.len()).div_ceil(8)
-}
-
 impl Party {
+    /// A job's results as a message, of a register that has all of them.
+    pub fn message_of(&mut self, job: &Job, results: &Results, data: &Buffer) -> Vec<u8> {
+        let shape = self.plan.register(results.reg());
+        match results {
+            Results::Rows(rows) => self.pack_rows(data, *rows, row_words(shape.cols), job.cols.clone()),
+            Results::Elements(_, cols) => self.pack_part(shape, data, cols.clone()),
+        }
+    }
+
     /// Columns of rows of bits as a message.
-    pub fn pack_rows(&mut self, data: &Buffer, rows: Rows, stride: usize, cols: Range<usize>) -> Vec<u8> {
+    fn pack_rows(&mut self, data: &Buffer, rows: Rows, stride: usize, cols: Range<usize>) -> Vec<u8> {
         let bytes = (rows.count as usize * cols.len()).div_ceil(8);
         let mut message = self.session.mesh().buffer(bytes);
         message.resize(bytes, 0);
@@ -181,8 +282,7 @@ impl Party {
     }
 }
 
-/// Adds a message of a job's columns of rows to what a bank holds of them.
-pub fn add_rows(bank: &mut Bank, job: &Job, rows: Rows, message: &[u8]) {
+fn add_rows(bank: &mut Bank, job: &Job, rows: Rows, message: &[u8]) {
     let cols = bank.shape(rows.reg).cols;
     let (stride, words) = (row_words(cols), words_of(&job.cols, cols));
     let mut received = vec![0; rows.count as usize * words.len()];
@@ -195,8 +295,7 @@ pub fn add_rows(bank: &mut Bank, job: &Job, rows: Rows, message: &[u8]) {
     }
 }
 
-/// Adds a message of columns to what a bank holds of them.
-pub fn add_columns(bank: &mut Bank, reg: Reg, cols: Range<usize>, message: &[u8]) {
+fn add_columns(bank: &mut Bank, reg: Reg, cols: Range<usize>, message: &[u8]) {
     let shape = Register { cols: cols.len(), ..bank.shape(reg) };
     let mut received = Buffer::new(bytes_of(shape.domain, shape.cols));
     unpack_columns(shape, message, 0..shape.cols, &mut received);

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use cases::{ands, mixed};
 use table::{Checks, SEATS, table};
-use tacit_astra::AstraMalicious;
+use tacit_astra::Astra;
 use tacit_circuit::{Layered, catalogue};
 use tacit_engine::Protocol;
 use tacit_program::plan::{Builder, OpKind, Operand, To};
@@ -27,11 +27,11 @@ fn circuits(count: usize) -> Case {
     builder.interact(OpKind::Circuit { circuit, inputs: [x, y].map(Operand::Each).to_vec(), dst });
     builder.output(dst, To::All);
     let bits: Vec<u64> = (0..64 * count as u64).map(|at| (at / 3) & 1).collect();
-    Case::new(&AstraMalicious::IN_ORDER, 3, builder.finish(), &[bits.clone(), bits])
+    Case::new(&Astra::MALICIOUS, 3, builder.finish(), &[bits.clone(), bits])
 }
 
 fn seated<const ORDER: usize>() {
-    let protocol = AstraMalicious::GARBLED.with_parameter("roles", SEATS[ORDER]).expect("it is an order");
+    let protocol = Astra::MALICIOUS_GARBLED.with_parameter("roles", SEATS[ORDER]).expect("it is an order");
     held_to(&[mixed(protocol, 1), mixed(protocol, 5)], &table::<ORDER>(Checks::One), 1);
 }
 
@@ -48,7 +48,7 @@ fn in_every_order_of_roles() {
 /// Messages in several pieces, jobs in several messages.
 #[test]
 fn with_several_pieces_of_everything() {
-    let protocol = &AstraMalicious::GARBLED;
+    let protocol = &Astra::MALICIOUS_GARBLED;
     held_to(&[mixed(protocol, 2_500)], &table::<0>(Checks::One), 50);
 }
 
@@ -64,7 +64,7 @@ fn with_several_tiles_of_a_circuit() {
 /// Batches that are full, and the rest behind them.
 #[test]
 fn beyond_a_full_batch() {
-    let case = ands(&AstraMalicious::IN_ORDER, (1 << 20) + 70);
+    let case = ands(&Astra::MALICIOUS, (1 << 20) + 70);
     let tried = tacit_testkit::conformance::order::withheld(&case, &table::<0>(Checks::Many), 4, None);
     assert!(tried.early.is_empty(), "{:?}", tried.early[0]);
     assert!((0..5).all(|entry| tried.pairs.contains_key(&entry)), "{:?}", tried.pairs);

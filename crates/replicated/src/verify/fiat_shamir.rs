@@ -20,9 +20,9 @@
 //! | 2 | nothing: both compare the hash and check `p(r) q(r) = G(r)` | |
 
 use super::draws;
-use super::field::{Extended, Field, Spare, write};
+use super::field::{BaseField, Extended, Field, Spare, write};
 use super::log::Batch;
-use super::part::{Out, Proof, Reader, check_ends, other_verifier};
+use super::part::{Bytes, Memory, Out, Proof, Reader, check_ends, other_verifier};
 use super::planes::{LeftPlanes, Planes};
 use super::proof::{Vectors, claim, first_values, fold_to_point};
 use super::schedule::FoldingSchedule;
@@ -33,7 +33,6 @@ use sha2::{Digest, Sha256};
 use tacit_engine::Error;
 use tacit_kernel::Element;
 use tacit_kernel::field::Fp61;
-use tacit_kernel::relation::Side;
 use tacit_session::{Session, step};
 use tacit_threeparty::{next, prev};
 
@@ -46,22 +45,18 @@ type Hash = [u8; HASH_BYTES];
 /// Steps in which a batch sends anything.
 pub(super) const STEPS: usize = 2;
 
-/// Bytes to the previous party at this age of a batch.
-pub(super) fn back_bytes(sequence: &FoldingSchedule, age: usize) -> usize {
-    let later = sequence.values_before(sequence.rounds()) - sequence.values(0);
+/// What a batch sends at this age.
+pub(super) fn bytes(schedule: &FoldingSchedule, age: usize) -> Bytes {
+    let (first, all) = (schedule.values(0), schedule.values_before(schedule.rounds()));
+    let end = HASH_BYTES + 2 * Extended::SENT;
     match age {
-        0 => HASH_BYTES + Fp61::SENT * sequence.values(0) + Extended::SENT * later,
-        _ => end_bytes(age),
+        0 => Bytes {
+            back: HASH_BYTES + Fp61::SENT * first + Extended::SENT * (all - first),
+            forth: HASH_BYTES * (1 + schedule.rounds()),
+        },
+        1 => Bytes { back: end, forth: end },
+        _ => Bytes::default(),
     }
-}
-
-/// Bytes to the next party at this age of a batch.
-pub(super) fn forth_bytes(sequence: &FoldingSchedule, age: usize) -> usize {
-    if age == 0 { HASH_BYTES * (1 + sequence.rounds()) } else { end_bytes(age) }
-}
-
-fn end_bytes(age: usize) -> usize {
-    if age == 1 { HASH_BYTES + 2 * Extended::SENT } else { 0 }
 }
 
 /// This party's parts in the three proofs of a batch.
@@ -69,13 +64,8 @@ pub(super) struct FiatShamir {
     number: u32,
     /// The bits, until the neighbours' proofs are here.
     batch: Option<Batch>,
-    /// The bits from then on.
-    spare: Option<Batch>,
-    sequence: FoldingSchedule,
-    /// As left verifier of the previous party's proof.
-    left: End,
-    /// As right verifier of the next party's.
-    right: End,
+    /// From then on, as left verifier of the previous party's proof and as right verifier of the next party's.
+    ends: Vec<End>,
 }
 
 /// What a verifier shows the other one.
@@ -83,12 +73,6 @@ struct End {
     transcript: Hash,
     /// Its share of `G(r)`, and `p(r)` or `q(r)`.
     end: [Extended; 2],
-}
-
-impl Default for End {
-    fn default() -> Self {
-        Self { transcript: Hash::default(), end: [Extended::zero(); 2] }
-    }
 }
 
 impl End {
@@ -105,23 +89,27 @@ impl End {
 
 impl FiatShamir {
     pub(super) fn begin(batch: Batch, number: u32) -> Self {
-        let sequence = batch.sequence.clone();
-        let (left, right) = (End::default(), End::default());
-        Self { number, batch: Some(batch), spare: None, sequence, left, right }
+        Self { number, batch: Some(batch), ends: Vec::new() }
     }
 
-    fn about<'a>(&'a self, session: &Session, prover: usize, batch: &Batch) -> About<'a> {
-        let (session, plan) = (*session.id(), session.first_operation());
-        About { session, plan, prover, number: self.number, words: batch.words, sequence: &self.sequence }
+    fn about<'a>(&self, session: &Session, prover: usize, batch: &'a Batch) -> About<'a> {
+        let (id, plan) = (*session.id(), session.first_operation());
+        About {
+            session: id,
+            plan,
+            prover,
+            number: self.number,
+            words: batch.words,
+            schedule: &batch.schedule,
+        }
     }
 
     /// Makes the whole proof.
     fn prove(&self, batch: &mut Batch, out: Out<'_>, session: &mut Session, spare: &mut Spare) {
         let Out { back, forth } = out;
-        let (me, sequence, place) = (session.me(), &self.sequence, (self.number, 0));
-        let shares = left_shares(session, next(me), sequence, self.number);
-        let eta = draws::mask(session, next(me), step::PROOF_LEFT_MASK, place);
-        let tau = draws::mask(session, prev(me), step::PROOF_RIGHT_MASK, place);
+        let (me, schedule) = (session.me(), batch.schedule.clone());
+        let shares = left_shares(session, next(me), &schedule, self.number);
+        let masks @ [eta, tau] = draws::masks(session, (self.number, 0));
         let left = left_digest(session, next(me), self.number, batch.own_left(), eta, &shares);
         let salt = draws::seed(session, prev(me), step::PROOF_SALT, self.number);
         let right = digest(&salt, batch.own_right().into(), tau);
@@ -130,22 +118,19 @@ impl FiatShamir {
 
         let mut transcript = Transcript::new(&self.about(session, me, batch), [left, right]);
         let mut shares = shares.as_slice();
-        let mut vectors: Option<Vectors> = None;
-        for round in 0..sequence.rounds() {
-            let values: Vec<Extended> = match &mut vectors {
-                None => {
-                    let values = first_values(sequence, batch.own_left(), batch.own_right());
-                    values.into_iter().map(Extended::from_base).collect()
-                }
-                Some(vectors) if sequence.is_last(round) => vectors.last_values([eta, tau]),
-                Some(vectors) => vectors.values(sequence.blocks(round)),
+        let mut vectors: Option<Vectors<Extended>> = None;
+        for round in 0..schedule.rounds() {
+            let mut values = match &mut vectors {
+                None => first_values(&schedule, &[], batch.own_left(), batch.own_right()),
+                Some(vectors) => vectors.values(&schedule, round, || masks),
             };
             let (own, after) = shares.split_at(values.len());
             shares = after;
-            let rest: Vec<Extended> =
-                values.iter().zip(own).map(|(value, share)| value.sub(*share)).collect();
-            write_values(round, &rest, back);
-            let round_digest = values_digest(&salt, round, &rest);
+            for (value, share) in values.iter_mut().zip(own) {
+                *value = value.sub(*share);
+            }
+            write_values(round, &values, back);
+            let round_digest = values_digest(&salt, round, &values);
             forth.extend(round_digest);
             let point = transcript.point(&round_digest);
             #[cfg(feature = "planted")]
@@ -155,11 +140,11 @@ impl FiatShamir {
             }
             match &mut vectors {
                 None => {
-                    vectors =
-                        Some(Vectors::fold_bits(sequence, batch.own_left(), batch.own_right(), point, spare));
+                    let (left, right) = (batch.own_left(), batch.own_right());
+                    vectors = Some(Vectors::fold_bits(&schedule, &[], left, right, point, spare));
                 }
-                Some(vectors) if !sequence.is_last(round) => {
-                    vectors.fold(sequence.blocks(round), point, spare);
+                Some(vectors) if !schedule.is_last(round) => {
+                    vectors.fold(schedule.blocks(round), point, spare);
                 }
                 Some(_) => {}
             }
@@ -174,21 +159,18 @@ impl FiatShamir {
         session: &mut Session,
         spare: &mut Spare,
     ) -> Result<End, Error> {
-        let (sequence, prover) = (&self.sequence, next(session.me()));
+        let (schedule, planes, prover) = (&batch.schedule, batch.right_of_next().into(), next(session.me()));
         let tau = draws::mask(session, prover, step::PROOF_RIGHT_MASK, (self.number, 0));
         let salt = draws::seed(session, prover, step::PROOF_SALT, self.number);
-        let left = from_next.take();
-        let right = digest(&salt, batch.right_of_next().into(), tau);
-        let mut transcript = Transcript::new(&self.about(session, prover, batch), [left, right]);
+        let digests = [from_next.take(), digest(&salt, planes, tau)];
+        let mut transcript = Transcript::new(&self.about(session, prover, batch), digests);
         let (mut values, mut points) = (Vec::new(), Vec::new());
-        for round in 0..sequence.rounds() {
-            let rest = read_values(round, sequence.values(round), from_next, session)?;
+        for round in 0..schedule.rounds() {
+            let rest = read_values(round, schedule.values(round), from_next, session)?;
             points.push(transcript.point(&values_digest(&salt, round, &rest)));
             values.extend(rest);
         }
-        let claim = claim(sequence, Side::Right, &values, &points);
-        let own = fold_to_point(sequence, batch.right_of_next().into(), &points, tau, spare);
-        Ok(End { transcript: transcript.0, end: [claim, own] })
+        Ok(transcript.end(schedule, planes, &values, &points, tau, spare))
     }
 
     /// Follows the previous party's proof as its left verifier.
@@ -199,29 +181,25 @@ impl FiatShamir {
         session: &mut Session,
         spare: &mut Spare,
     ) -> End {
-        let (sequence, prover) = (&self.sequence, prev(session.me()));
-        let shares = left_shares(session, prover, sequence, self.number);
+        let (schedule, planes, prover) = (&batch.schedule, batch.left_of_prev(), prev(session.me()));
+        let shares = left_shares(session, prover, schedule, self.number);
         let eta = draws::mask(session, prover, step::PROOF_LEFT_MASK, (self.number, 0));
-        let left = left_digest(session, prover, self.number, batch.left_of_prev(), eta, &shares);
-        let right = from_prev.take();
-        let mut transcript = Transcript::new(&self.about(session, prover, batch), [left, right]);
+        let left = left_digest(session, prover, self.number, planes, eta, &shares);
+        let digests = [left, from_prev.take()];
+        let mut transcript = Transcript::new(&self.about(session, prover, batch), digests);
         let points: Vec<Extended> =
-            (0..sequence.rounds()).map(|_| transcript.point(&from_prev.take())).collect();
-        let claim = claim(sequence, Side::Left, &shares, &points);
-        let own = fold_to_point(sequence, batch.left_of_prev().into(), &points, eta, spare);
-        End { transcript: transcript.0, end: [claim, own] }
+            (0..schedule.rounds()).map(|_| transcript.point(&from_prev.take())).collect();
+        transcript.end(schedule, planes.into(), &shares, &points, eta, spare)
     }
 }
 
 impl Proof for FiatShamir {
-    fn send(&mut self, age: usize, out: Out<'_>, session: &mut Session, spare: &mut Spare) {
-        if age == 0 {
-            if let Some(mut batch) = self.batch.take() {
-                self.prove(&mut batch, out, session, spare);
-                self.batch = Some(batch);
-            }
+    fn send(&mut self, age: usize, out: Out<'_>, session: &mut Session, memory: &mut Memory) {
+        if let Some(mut batch) = self.batch.take() {
+            self.prove(&mut batch, out, session, &mut memory.spare);
+            self.batch = Some(batch);
         } else if age == 1 {
-            for (end, out) in [(&self.right, out.back), (&self.left, out.forth)] {
+            for (end, out) in self.ends.iter().zip([out.forth, out.back]) {
                 out.extend(end.transcript);
                 write(&end.end, out);
             }
@@ -230,26 +208,23 @@ impl Proof for FiatShamir {
 
     fn receive(
         &mut self,
-        age: usize,
+        _: usize,
         from_next: &mut Reader<'_>,
         from_prev: &mut Reader<'_>,
         session: &mut Session,
-        spare: &mut Spare,
+        memory: &mut Memory,
     ) -> Result<(), Error> {
-        if let Some(batch) = self.batch.take().filter(|_| age == 0) {
-            self.right = self.follow_right(&batch, from_next, session, spare)?;
-            self.left = self.follow_left(&batch, from_prev, session, spare);
-            self.spare = Some(batch);
-        } else if age == 1 {
+        if let Some(batch) = self.batch.take() {
+            let right = self.follow_right(&batch, from_next, session, &mut memory.spare)?;
+            let left = self.follow_left(&batch, from_prev, session, &mut memory.spare);
+            self.ends = vec![left, right];
+            memory.batches.push(batch);
+        } else if let [left, right] = &self.ends[..] {
             let me = session.me();
-            self.left.check(from_next, prev(me), session)?;
-            self.right.check(from_prev, next(me), session)?;
+            left.check(from_next, prev(me), session)?;
+            right.check(from_prev, next(me), session)?;
         }
         Ok(())
-    }
-
-    fn spare(&mut self) -> Option<Batch> {
-        self.spare.take()
     }
 }
 
@@ -263,7 +238,7 @@ struct About<'a> {
     number: u32,
     /// Without the padding.
     words: usize,
-    sequence: &'a FoldingSchedule,
+    schedule: &'a FoldingSchedule,
 }
 
 /// The hash of everything so far, from which each round's point comes.
@@ -274,11 +249,11 @@ impl Transcript {
     fn new(about: &About<'_>, digests: [Hash; 2]) -> Self {
         let mut hash = Sha256::new_with_prefix(b"tacit hashed proof 1");
         hash.update(about.session);
-        let sequence = about.sequence;
+        let schedule = about.schedule;
         let about = [about.plan as usize, about.prover, about.number as usize, about.words];
         let rounds =
-            [sequence.rounds()].into_iter().chain((0..sequence.rounds()).map(|at| sequence.blocks(at)));
-        for number in about.into_iter().chain([sequence.block_words]).chain(rounds) {
+            [schedule.rounds()].into_iter().chain((0..schedule.rounds()).map(|at| schedule.blocks(at)));
+        for number in about.into_iter().chain([schedule.block_words]).chain(rounds) {
             hash.update((number as u64).to_le_bytes());
         }
         hash.update(digests.as_flattened());
@@ -298,14 +273,29 @@ impl Transcript {
         let im = im % (u128::from(Fp61::MODULUS) - 1) + 1;
         Extended::of(&[Fp61::from_u128(re), Fp61::from_u128(im)])
     }
+
+    /// What a verifier shows that has followed a proof to its end.
+    fn end(
+        self,
+        schedule: &FoldingSchedule,
+        planes: Planes<'_>,
+        values: &[Extended],
+        points: &[Extended],
+        mask: Extended,
+        spare: &mut Spare,
+    ) -> End {
+        let first = Extended::from_base(Fp61::first_claim(schedule, &[], planes));
+        let own = fold_to_point(schedule, &[], planes, points, mask, spare);
+        End { transcript: self.0, end: [claim(schedule, first, values, points), own] }
+    }
 }
 
 /// All of the left verifier's shares. The first round's are of F_p.
-fn left_shares(session: &mut Session, peer: usize, sequence: &FoldingSchedule, number: u32) -> Vec<Extended> {
-    let first = draws::shares::<Fp61>(session, peer, sequence, (number, 0), 0);
+fn left_shares(session: &mut Session, peer: usize, schedule: &FoldingSchedule, number: u32) -> Vec<Extended> {
+    let first = draws::shares::<Fp61>(session, peer, schedule, (number, 0), 0);
     let mut shares: Vec<Extended> = first.into_iter().map(Extended::from_base).collect();
-    for round in 1..sequence.rounds() {
-        shares.extend(draws::shares::<Extended>(session, peer, sequence, (number, 0), round));
+    for round in 1..schedule.rounds() {
+        shares.extend(draws::shares::<Extended>(session, peer, schedule, (number, 0), round));
     }
     shares
 }
@@ -384,7 +374,7 @@ mod tests {
     #[test]
     fn points_differ_by_everything_that_is_hashed() {
         let [short, long] = [1, 65].map(|words| FoldingSchedule::of(words, ProofParams::DEFAULT));
-        let about = About { session: [0; 32], plan: 0, prover: 0, number: 0, words: 1, sequence: &short };
+        let about = About { session: [0; 32], plan: 0, prover: 0, number: 0, words: 1, schedule: &short };
         let abouts = [
             about,
             About { session: [1; 32], ..about },
@@ -392,7 +382,7 @@ mod tests {
             About { prover: 1, ..about },
             About { number: 1, ..about },
             About { words: 2, ..about },
-            About { sequence: &long, ..about },
+            About { schedule: &long, ..about },
         ];
         let mut points: Vec<[u128; 2]> = Vec::new();
         let mut note = |transcript: &mut Transcript, values: Hash| {

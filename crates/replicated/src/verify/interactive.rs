@@ -1,6 +1,6 @@
 //! Proofs whose points come from seeds that the verifiers release round by round ([`super::seeds`]).
 //!
-//! A batch of `R` rounds takes part in `2 R + 1` steps:
+//! A batch of `R` rounds takes part in `2 R + 1` steps over F_p:
 //!
 //! | step | to the previous party | to the next party |
 //! | --- | --- | --- |
@@ -9,6 +9,11 @@
 //! | 2 k - 2, for rounds k from 2 | as prover: its values of round k | |
 //! | 2 R - 1 | as right verifier: its share of `G(r)`, and `q(r)` | as left verifier: its share of `G(r)`, and `p(r)` |
 //! | 2 R | nothing: both verifiers check `p(r) q(r) = G(r)` | |
+//!
+//! Over GF(2^64) there are two steps more after the first: the ANDs have random coefficients, which come from a seed of
+//! their own, the first of the chain. The right verifier releases it in step 1, and round 1 begins in step 2. It is easy to
+//! choose wrong ANDs whose coefficients add up to zero, so nobody may know these before both verifiers hold all of the
+//! batch.
 //!
 //! The values are shared between the verifiers: the left one's shares are the stream that it has in common with the
 //! prover, and the right one gets the difference. So the right verifier has all of a round's message, and gives the
@@ -25,109 +30,102 @@
 //! With two repetitions the first message is the same for both. Each has points of its own from there on, and the later
 //! messages hold both.
 
-use super::draws;
-use super::field::{Field, Spare, write};
+use super::draws::{self, Place};
+use super::field::{BaseField, Spare, WORD_BYTES, write};
 use super::log::Batch;
-use super::part::{Out, Proof, Reader, check_ends, other_verifier};
+use super::part::{Bytes, Memory, Out, Proof, Reader, check_ends, other_verifier};
 use super::proof::{Vectors, claim, first_values, fold_to_point};
 use super::schedule::FoldingSchedule;
-use super::seeds::{ChallengeId, Seed, before, chain, give_word, point, take_word, word_bytes};
+use super::seeds::{ChallengeId, Seed, before, chain, coefficients, give_word, point, take_word, word_bytes};
 use crate::planted::{Mistake, planted};
+use std::ops::Range;
 use tacit_engine::Error;
-#[cfg(feature = "planted")]
-use tacit_kernel::Element;
-use tacit_kernel::field::Fp61;
+use tacit_kernel::gf64::Gf64;
 use tacit_kernel::relation::Side;
 use tacit_session::{Session, step};
 use tacit_threeparty::{next, prev};
 use zeroize::Zeroizing;
 
 /// Steps in which a batch sends anything.
-pub(super) fn steps(sequence: &FoldingSchedule) -> usize {
-    2 * sequence.rounds()
+pub(super) fn steps(schedule: &FoldingSchedule) -> usize {
+    2 * (schedule.lead() + schedule.rounds())
 }
 
-/// Bytes to the previous party at this age of a batch.
-pub(super) fn back_bytes(sequence: &FoldingSchedule, age: usize, repetitions: usize) -> usize {
+/// What a batch sends at this age.
+pub(super) fn bytes(schedule: &FoldingSchedule, age: usize, repetitions: usize) -> Bytes {
     let anchor = if age == 0 { size_of::<Seed>() } else { 0 };
-    let values = values_at(sequence, age).map_or(0, |round| {
-        // The first round is the same for all repetitions.
-        sequence.values(round) * if round == 0 { 1 } else { repetitions }
-    });
-    anchor + Fp61::SENT * values + end_bytes(sequence, age, repetitions)
+    let values =
+        values_at(schedule, age).map_or(0, |round| schedule.values(round) * copies(round, repetitions));
+    let seed = seed_at(schedule, age).map_or(0, |_| size_of::<Seed>());
+    let ends = if ends_at(schedule, age) { 2 * WORD_BYTES * repetitions } else { 0 };
+    Bytes { back: anchor + WORD_BYTES * values + ends, forth: word_bytes(age) + seed + ends }
 }
 
-/// Bytes to the next party at this age of a batch.
-pub(super) fn forth_bytes(sequence: &FoldingSchedule, age: usize, repetitions: usize) -> usize {
-    let seed = seed_at(sequence, age).map_or(0, |_| size_of::<Seed>());
-    word_bytes(age) + seed + end_bytes(sequence, age, repetitions)
-}
-
-fn end_bytes(sequence: &FoldingSchedule, age: usize, repetitions: usize) -> usize {
-    if ends_at(sequence, age) { 2 * Fp61::SENT * repetitions } else { 0 }
+/// How often a round's values are sent: the first round's are for all repetitions.
+const fn copies(round: usize, repetitions: usize) -> usize {
+    if round == 0 { 1 } else { repetitions }
 }
 
 /// The round whose values are sent at this age, if any are.
-fn values_at(sequence: &FoldingSchedule, age: usize) -> Option<usize> {
-    (age.is_multiple_of(2) && age < steps(sequence)).then_some(age / 2)
+fn values_at(schedule: &FoldingSchedule, age: usize) -> Option<usize> {
+    let place = (age.is_multiple_of(2) && age < steps(schedule)).then_some(age / 2);
+    place.and_then(|place| place.checked_sub(schedule.lead()))
 }
 
-/// The round whose seed is released at this age, if one is: the step after its values were sent.
-fn seed_at(sequence: &FoldingSchedule, age: usize) -> Option<usize> {
-    if planted(Mistake::SeedsWithValues) {
-        return values_at(sequence, age).filter(|_| age + 2 < steps(sequence));
-    }
-    (!age.is_multiple_of(2) && age + 1 < steps(sequence)).then_some(age / 2)
+/// Which seed of the chain is released at this age, if one is: the step after the values were sent that wait for it.
+fn seed_at(schedule: &FoldingSchedule, age: usize) -> Option<usize> {
+    let later = usize::from(!planted(Mistake::SeedsWithValues));
+    (age % 2 == later && age + 2 - later < steps(schedule)).then_some(age / 2)
 }
 
 /// Whether at this age the verifiers show one another what they have.
-fn ends_at(sequence: &FoldingSchedule, age: usize) -> bool {
-    age + 1 == steps(sequence)
+fn ends_at(schedule: &FoldingSchedule, age: usize) -> bool {
+    age + 1 == steps(schedule)
 }
 
 /// This party's parts in the three proofs of a batch.
-pub(super) struct Interactive {
+pub(super) struct Interactive<F: BaseField> {
     number: u32,
-    sequence: FoldingSchedule,
+    schedule: FoldingSchedule,
     repetitions: usize,
-    prover: Prover,
-    left: LeftVerifier,
-    right: RightVerifier,
+    prover: Prover<F>,
+    /// Of the previous party's proof.
+    left: Verifier<F>,
+    /// Of the next party's proof.
+    right: Verifier<F>,
 }
 
 /// This party's part in its own proof.
-struct Prover {
-    /// The bits, until the first seed is here.
+struct Prover<F: BaseField> {
+    /// The bits, until the first point is here.
     batch: Option<Batch>,
-    /// The bits from then on.
-    spare: Option<Batch>,
-    /// Of each repetition, then.
-    vectors: Vec<Vectors>,
-    /// The anchor, or the seed of the last round that has one.
+    /// What weighs the ANDs, where something does.
+    coefficients: Vec<Gf64>,
+    /// Of each repetition, from the first point on.
+    vectors: Vec<Vectors<F>>,
+    /// The anchor, or the last seed that was released.
     last_seed: Seed,
 }
 
-/// What this party shows as left verifier of the previous party's proof.
-struct LeftVerifier {
-    anchor: Seed,
-    /// Of each repetition, its share of `G(r)`, and `p(r)`.
-    ends: Vec<[Fp61; 2]>,
-}
-
-/// This party's part as right verifier of the next party's proof.
-struct RightVerifier {
+/// This party's part as a verifier.
+struct Verifier<F> {
     seeds: Zeroizing<Vec<Seed>>,
-    /// Of each repetition, the points of all rounds.
-    points: Vec<Vec<Fp61>>,
-    /// Of each repetition, its shares of all values so far.
-    values: Vec<Vec<Fp61>>,
-    /// Of each repetition, `q(r)`.
-    own: Vec<Fp61>,
-    /// Of each repetition, its share of `G(r)`, and `q(r)`, once all values are here.
-    ends: Vec<[Fp61; 2]>,
+    /// Its share of the first claim.
+    first: F,
+    repetitions: Vec<Repetition<F>>,
 }
 
-impl Interactive {
+/// What a verifier has of one repetition.
+struct Repetition<F> {
+    /// Of all rounds.
+    points: Vec<F>,
+    /// Its shares of all values so far; of the left verifier, of all.
+    values: Vec<F>,
+    /// `p(r)` or `q(r)`.
+    own: F,
+}
+
+impl<F: BaseField> Interactive<F> {
     pub(super) fn begin(
         batch: Batch,
         number: u32,
@@ -135,75 +133,102 @@ impl Interactive {
         session: &mut Session,
         spare: &mut Spare,
     ) -> Self {
-        let sequence = batch.sequence.clone();
-        let left = LeftVerifier::begin(&batch, number, repetitions, session, spare);
-        let right = RightVerifier::begin(&batch, number, repetitions, session, spare);
-        let prover =
-            Prover { batch: Some(batch), spare: None, vectors: Vec::new(), last_seed: Seed::default() };
-        Self { number, sequence, repetitions, prover, left, right }
+        let schedule = batch.schedule.clone();
+        let mut verifier = |side| Verifier::begin(side, &batch, number, repetitions, session, spare);
+        let (left, right) = (verifier(Side::Left), verifier(Side::Right));
+        let (coefficients, vectors, last_seed) = Default::default();
+        let prover = Prover { batch: Some(batch), coefficients, vectors, last_seed };
+        Self { number, schedule, repetitions, prover, left, right }
     }
 
     /// The prover's values of a round, less the left verifier's shares of them.
-    fn send_values(&mut self, round: usize, session: &mut Session, out: &mut Vec<u8>, spare: &mut Spare) {
-        let (me, sequence) = (session.me(), &self.sequence);
+    fn send_values(&mut self, round: usize, session: &mut Session, out: &mut Vec<u8>, memory: &mut Memory) {
         if round > 0 {
-            self.prover.fold(sequence, round - 1, self.number, self.repetitions, session, spare);
+            self.fold(round - 1, session, memory);
         }
-        // The first round's values are for all repetitions.
-        for repetition in 0..if round == 0 { 1 } else { self.repetitions } {
-            let place = (self.number, repetition);
-            let mut values = match &self.prover.batch {
-                Some(batch) => first_values(sequence, batch.own_left(), batch.own_right()),
-                None if sequence.is_last(round) => {
-                    let eta = draws::mask(session, next(me), step::PROOF_LEFT_MASK, place);
-                    let tau = draws::mask(session, prev(me), step::PROOF_RIGHT_MASK, place);
-                    self.prover.vectors[repetition].last_values([eta, tau])
-                }
-                None => self.prover.vectors[repetition].values(sequence.blocks(round)),
+        let (me, schedule, prover) = (session.me(), &self.schedule, &mut self.prover);
+        for repetition in 0..copies(round, self.repetitions) {
+            let place: Place = (self.number, repetition);
+            let mut values = if let Some(batch) = &prover.batch {
+                prover.coefficients = coefficients_of(schedule, session, &prover.last_seed, me, self.number);
+                first_values(schedule, &prover.coefficients, batch.own_left(), batch.own_right())
+            } else {
+                let masks = || draws::masks(session, place);
+                prover.vectors[repetition].values(schedule, round, masks)
             };
-            let shares = draws::shares::<Fp61>(session, next(me), sequence, place, round);
+            let shares = draws::shares::<F>(session, next(me), schedule, place, round);
             for (value, share) in values.iter_mut().zip(shares) {
                 *value = value.sub(share);
             }
             write(&values, out);
         }
     }
-}
 
-#[cfg(feature = "planted")]
-impl Interactive {
-    /// Shows a corrupt prover's log to whoever looks, as long as its bits are there.
-    fn tapped(&mut self, session: &Session) {
-        let Some(batch) = &mut self.prover.batch else { return };
+    /// Brings the prover's vectors to the point of a round.
+    fn fold(&mut self, round: usize, session: &Session, memory: &mut Memory) {
+        let (schedule, prover) = (&self.schedule, &mut self.prover);
         let point = |repetition| {
-            let place = ChallengeId { prover: session.me(), batch: self.number, round: 0, repetition };
-            point(session.id(), &self.prover.last_seed, place, self.sequence.blocks(0))
+            let id = ChallengeId { prover: session.me(), batch: self.number, round, repetition };
+            point::<F>(session.id(), &prover.last_seed, id, schedule.blocks(round))
         };
-        let points = (0..self.repetitions).map(|repetition| [point(repetition).to_u128() as u64, 0]);
+        let points: Vec<F> = (0..self.repetitions).map(point).collect();
+        if let Some(batch) = prover.batch.take() {
+            let (left, right) = (batch.own_left(), batch.own_right());
+            let coefficients = std::mem::take(&mut prover.coefficients);
+            let fold =
+                |point| Vectors::fold_bits(schedule, &coefficients, left, right, point, &mut memory.spare);
+            prover.vectors = points.into_iter().map(fold).collect();
+            memory.batches.push(batch);
+        } else {
+            for (vectors, point) in prover.vectors.iter_mut().zip(points) {
+                vectors.fold(schedule.blocks(round), point, &mut memory.spare);
+            }
+        }
+    }
+
+    /// Takes a seed, which must be the one that the left verifier has committed to.
+    fn take_seed(&mut self, seed: Seed, session: &mut Session) -> Result<(), Error> {
+        if before(&seed) != self.prover.last_seed && !planted(Mistake::SeedsUnchecked) {
+            let what = "a seed of a proof's points is not the one that was committed to";
+            return Err(session.reject(what).into());
+        }
+        self.prover.last_seed = seed;
+        Ok(())
+    }
+
+    /// Shows a corrupt prover's log to whoever looks, as long as its bits are there; over F_p.
+    #[cfg(feature = "planted")]
+    fn tapped(&mut self, session: &Session) {
+        let Some(batch) = self.prover.batch.as_mut().filter(|_| self.schedule.lead() == 0) else { return };
+        let point = |repetition| {
+            let id = ChallengeId { prover: session.me(), batch: self.number, round: 0, repetition };
+            point::<F>(session.id(), &self.prover.last_seed, id, self.schedule.blocks(0))
+        };
+        let points = (0..self.repetitions).map(|repetition| [point(repetition).word(), 0]);
         let moment = crate::planted::Moment::Challenged(points.collect());
         crate::planted::tapped(moment, batch.noted(session.me(), self.number));
     }
 }
 
-impl Proof for Interactive {
-    fn send(&mut self, age: usize, out: Out<'_>, session: &mut Session, spare: &mut Spare) {
+impl<F: BaseField> Proof for Interactive<F> {
+    fn send(&mut self, age: usize, out: Out<'_>, session: &mut Session, memory: &mut Memory) {
         let Out { back, forth } = out;
         if age == 0 {
-            back.extend(self.left.anchor);
-            give_word(&self.left.anchor, forth);
-            // With this word the right verifier may release the first point, and the prover can know how the check ends.
+            let anchor = before(&self.left.seeds[0]);
+            back.extend(anchor);
+            give_word(&anchor, forth);
+            // With this word the right verifier may release the first seed, and the prover can know how the check ends.
             session.challenge();
         }
-        if let Some(round) = values_at(&self.sequence, age) {
-            self.send_values(round, session, back, spare);
+        if let Some(round) = values_at(&self.schedule, age) {
+            self.send_values(round, session, back, memory);
         }
-        if let Some(round) = seed_at(&self.sequence, age) {
-            forth.extend(self.right.seeds[round]);
+        if let Some(seed) = seed_at(&self.schedule, age) {
+            forth.extend(self.right.seeds[seed]);
         }
-        if ends_at(&self.sequence, age) {
-            self.right.end(&self.sequence);
-            write(self.right.ends.as_flattened(), back);
-            write(self.left.ends.as_flattened(), forth);
+        if ends_at(&self.schedule, age) {
+            write(self.right.ends(&self.schedule).as_flattened(), back);
+            write(self.left.ends(&self.schedule).as_flattened(), forth);
         }
     }
 
@@ -213,169 +238,101 @@ impl Proof for Interactive {
         from_next: &mut Reader<'_>,
         from_prev: &mut Reader<'_>,
         session: &mut Session,
-        _: &mut Spare,
+        _: &mut Memory,
     ) -> Result<(), Error> {
         if age == 0 {
             self.prover.last_seed = from_next.take();
             take_word(&self.right.seeds[0], from_prev, next(session.me()), session)?;
         }
-        if let Some(round) = values_at(&self.sequence, age) {
-            self.right.take_values(&self.sequence, round, from_next, session)?;
+        if let Some(round) = values_at(&self.schedule, age) {
+            self.right.take_values(round, self.schedule.values(round), from_next, session)?;
         }
-        if seed_at(&self.sequence, age).is_some() {
-            self.prover.take_seed(from_prev.take(), session)?;
+        if seed_at(&self.schedule, age).is_some() {
+            self.take_seed(from_prev.take(), session)?;
             #[cfg(feature = "planted")]
             self.tapped(session);
         }
-        if ends_at(&self.sequence, age) {
+        if ends_at(&self.schedule, age) {
             let me = session.me();
-            check_ends(&self.left.ends, from_next, prev(me), session)?;
-            check_ends(&self.right.ends, from_prev, next(me), session)?;
+            check_ends(&self.left.ends(&self.schedule), from_next, prev(me), session)?;
+            check_ends(&self.right.ends(&self.schedule), from_prev, next(me), session)?;
         }
         Ok(())
-    }
-
-    fn spare(&mut self) -> Option<Batch> {
-        self.prover.spare.take()
     }
 }
 
-impl Prover {
-    /// Takes the seed of a round, which must be the one that the left verifier has committed to.
-    fn take_seed(&mut self, seed: Seed, session: &mut Session) -> Result<(), Error> {
-        if before(&seed) != self.last_seed && !planted(Mistake::SeedsUnchecked) {
-            return Err(session
-                .reject("a seed of a proof's points is not the one that was committed to")
-                .into());
-        }
-        self.last_seed = seed;
-        Ok(())
-    }
-
-    /// Brings the vectors to the point of a round.
-    fn fold(
-        &mut self,
-        sequence: &FoldingSchedule,
-        round: usize,
+impl<F: BaseField> Verifier<F> {
+    fn begin(
+        side: Side,
+        batch: &Batch,
         number: u32,
         repetitions: usize,
-        session: &Session,
+        session: &mut Session,
         spare: &mut Spare,
-    ) {
-        let point = |repetition: usize| {
-            let place = ChallengeId { prover: session.me(), batch: number, round, repetition };
-            point(session.id(), &self.last_seed, place, sequence.blocks(round))
+    ) -> Self {
+        let (schedule, me) = (&batch.schedule, session.me());
+        let (prover, planes, mask) = match side {
+            Side::Left => (prev(me), batch.left_of_prev().into(), step::PROOF_LEFT_MASK),
+            Side::Right => (next(me), batch.right_of_next().into(), step::PROOF_RIGHT_MASK),
         };
-        if let Some(batch) = self.batch.take() {
-            let mut fold = |repetition| {
-                let (left, right) = (batch.own_left(), batch.own_right());
-                Vectors::fold_bits(sequence, left, right, point(repetition), spare)
-            };
-            self.vectors = (0..repetitions).map(&mut fold).collect();
-            self.spare = Some(batch);
-        } else {
-            for (repetition, vectors) in self.vectors.iter_mut().enumerate() {
-                vectors.fold(sequence.blocks(round), point(repetition), spare);
-            }
-        }
-    }
-}
-
-impl LeftVerifier {
-    fn begin(
-        batch: &Batch,
-        number: u32,
-        repetitions: usize,
-        session: &mut Session,
-        spare: &mut Spare,
-    ) -> Self {
-        let (sequence, prover) = (&batch.sequence, prev(session.me()));
-        let (seeds, points) = seeds_and_points(session, sequence, prover, number, repetitions);
-        let first = draws::shares::<Fp61>(session, prover, sequence, (number, 0), 0);
-        let mut ends = Vec::with_capacity(repetitions);
-        for (repetition, points) in points.iter().enumerate() {
+        // Both verifiers draw the seeds from the key that they share.
+        let last = draws::seed(session, other_verifier(me, prover), step::PROOF_SEED, number);
+        let seeds = chain(&last, schedule.lead() + schedule.rounds());
+        let coefficients = coefficients_of(schedule, session, &seeds[0], prover, number);
+        let shares = |place, rounds: Range<usize>, session: &mut Session| -> Vec<F> {
+            let rounds = if side == Side::Left { rounds } else { 0..0 };
+            rounds.flat_map(|round| draws::shares(session, prover, schedule, place, round)).collect()
+        };
+        let first_shares = shares((number, 0), 0..1, session);
+        let of = |repetition| {
             let place = (number, repetition);
-            let mut values = first.clone();
-            for round in 1..sequence.rounds() {
-                values.extend(draws::shares::<Fp61>(session, prover, sequence, place, round));
-            }
-            let eta = draws::mask(session, prover, step::PROOF_LEFT_MASK, place);
-            ends.push([
-                claim(sequence, Side::Left, &values, points),
-                fold_to_point(sequence, batch.left_of_prev().into(), points, eta, spare),
-            ]);
-        }
-        Self { anchor: before(&seeds[0]), ends }
-    }
-}
-
-impl RightVerifier {
-    fn begin(
-        batch: &Batch,
-        number: u32,
-        repetitions: usize,
-        session: &mut Session,
-        spare: &mut Spare,
-    ) -> Self {
-        let (sequence, prover) = (&batch.sequence, next(session.me()));
-        let (seeds, points) = seeds_and_points(session, sequence, prover, number, repetitions);
-        let mut own = Vec::with_capacity(repetitions);
-        for (repetition, points) in points.iter().enumerate() {
-            let tau = draws::mask(session, prover, step::PROOF_RIGHT_MASK, (number, repetition));
-            own.push(fold_to_point(sequence, batch.right_of_next().into(), points, tau, spare));
-        }
-        Self { seeds, points, values: vec![Vec::new(); repetitions], own, ends: Vec::new() }
+            let point = |(round, seed)| {
+                let id = ChallengeId { prover, batch: number, round, repetition };
+                point(session.id(), seed, id, schedule.blocks(round))
+            };
+            let points: Vec<F> = seeds[schedule.lead()..].iter().enumerate().map(point).collect();
+            let later_shares = shares(place, 1..schedule.rounds(), session);
+            let mask = draws::mask(session, prover, mask, place);
+            let own = fold_to_point(schedule, &coefficients, planes, &points, mask, spare);
+            Repetition { points, values: [&first_shares[..], &later_shares].concat(), own }
+        };
+        let repetitions = (0..repetitions).map(of).collect();
+        Self { first: F::first_claim(schedule, &coefficients, planes), seeds, repetitions }
     }
 
-    /// Takes the prover's message of a round.
+    /// The right verifier takes the prover's message of a round.
     fn take_values(
         &mut self,
-        sequence: &FoldingSchedule,
         round: usize,
+        count: usize,
         reader: &mut Reader<'_>,
         session: &mut Session,
     ) -> Result<(), Error> {
-        let count = sequence.values(round);
-        if round == 0 {
-            let first = reader.elements(count, session)?;
-            self.values.iter_mut().for_each(|values| values.extend(&first));
-        } else {
-            for values in &mut self.values {
-                values.extend(reader.elements::<Fp61>(count, session)?);
-            }
+        let read: Vec<F> = reader.elements(count * copies(round, self.repetitions.len()), session)?;
+        for (repetition, values) in self.repetitions.iter_mut().zip(read.chunks(count).cycle()) {
+            repetition.values.extend(values);
         }
         Ok(())
     }
 
-    /// Computes the shares of `G(r)`, once all values are here.
-    fn end(&mut self, sequence: &FoldingSchedule) {
-        let all = self.values.iter().zip(&self.points).zip(&self.own);
-        self.ends =
-            all.map(|((values, points), own)| [claim(sequence, Side::Right, values, points), *own]).collect();
+    /// Of each repetition, its share of `G(r)`, and `p(r)` or `q(r)`, once all values are here.
+    fn ends(&self, schedule: &FoldingSchedule) -> Vec<[F; 2]> {
+        let end = |of: &Repetition<F>| [claim(schedule, self.first, &of.values, &of.points), of.own];
+        self.repetitions.iter().map(end).collect()
     }
 }
 
-/// The seeds of all rounds, which both verifiers draw from the key that they share, and of each repetition the points.
-fn seeds_and_points(
-    session: &mut Session,
-    sequence: &FoldingSchedule,
+/// What weighs a batch's ANDs, by the first seed; nothing, over F_p.
+fn coefficients_of(
+    schedule: &FoldingSchedule,
+    session: &Session,
+    seed: &Seed,
     prover: usize,
-    batch: u32,
-    repetitions: usize,
-) -> (Zeroizing<Vec<Seed>>, Vec<Vec<Fp61>>) {
-    let other = other_verifier(session.me(), prover);
-    let seeds = chain(&draws::seed(session, other, step::PROOF_SEED, batch), sequence.rounds());
-    let of = |repetition| {
-        let at = |(round, seed)| {
-            point(
-                session.id(),
-                seed,
-                ChallengeId { prover, batch, round, repetition },
-                sequence.blocks(round),
-            )
-        };
-        seeds.iter().enumerate().map(at).collect()
-    };
-    let points = (0..repetitions).map(of).collect();
-    (seeds, points)
+    number: u32,
+) -> Vec<Gf64> {
+    if schedule.lead() == 0 {
+        return Vec::new();
+    }
+    let seed = if planted(Mistake::CoefficientsFromAnchor) { &before(seed) } else { seed };
+    coefficients(session.id(), seed, prover, number, 64 * schedule.padded_words())
 }

@@ -122,8 +122,8 @@ impl Log {
     }
 
     fn take(&mut self, words: usize) -> Batch {
-        let sequence = FoldingSchedule::of(words, self.cut);
-        let padded = sequence.padded_words();
+        let schedule = FoldingSchedule::of(words, self.cut);
+        let padded = schedule.padded_words();
         let mut e = self.spare.pop().unwrap_or_default();
         let [x, y, x_prev, y_prev, mask, mask_prev] = self.begun.take(words, padded, &mut self.spare);
         let [mut e_prev] = self.received.take(words, padded, &mut self.spare);
@@ -144,13 +144,13 @@ impl Log {
             bits::and_xor(x_prev, y, e);
             bits::xor_assign(e, mask_prev);
         }
-        Batch { sequence, words, x, y, x_prev, y_prev, mask, mask_prev, e, e_prev }
+        Batch { schedule, words, x, y, x_prev, y_prev, mask, mask_prev, e, e_prev }
     }
 }
 
 /// ANDs that are proved together, padded with ANDs of zeros. What is behind the padding means nothing.
 pub(crate) struct Batch {
-    pub(crate) sequence: FoldingSchedule,
+    pub(crate) schedule: FoldingSchedule,
     /// Without the padding.
     pub(crate) words: usize,
     x: Vec<u64>,
@@ -165,7 +165,7 @@ pub(crate) struct Batch {
 
 impl Batch {
     fn plane<'a>(&self, vector: &'a [u64]) -> &'a [u64] {
-        &vector[..self.sequence.padded_words()]
+        &vector[..self.schedule.padded_words()]
     }
 
     /// Of this party's own messages.
@@ -195,12 +195,12 @@ impl Batch {
     /// What a corrupt party looks at.
     #[cfg(feature = "planted")]
     pub(crate) fn noted(&mut self, me: usize, number: u32) -> crate::planted::Noted<'_> {
-        let words = self.sequence.padded_words();
+        let words = self.schedule.padded_words();
         crate::planted::Noted {
             me,
             number,
-            blocks: self.sequence.blocks(0),
-            block_words: self.sequence.block_words,
+            blocks: self.schedule.blocks(0),
+            block_words: self.schedule.block_words,
             x: [&mut self.x[..words], &mut self.x_prev[..words]],
             y: [&mut self.y[..words], &mut self.y_prev[..words]],
             mask_prev: &mut self.mask_prev[..words],

@@ -9,28 +9,29 @@
 //! | `log`, `planes` | what a party notes of every AND until it is proved |
 //! | `schedule` | foldings of a proof, what each sends, and the soundness |
 //! | `proof` | the relation, and what prover and verifiers compute |
-//! | `field` | F_p, and its extension for points that the prover itself finds |
+//! | `field` | what is asked of a field, and F_p's extension for points that the prover itself finds |
+//! | `prime` | F_p, and the first round over it |
+//! | `binary` | GF(2^64) likewise, to compare with |
 //! | `polynomial` | values of polynomials from other values |
 //! | `draws` | what two parties draw from a key that they share |
 //! | `part` | what a party does for one batch, step by step |
 //! | `steps` | the messages of all batches |
 //! | `interactive`, `seeds` | proofs with points from the verifiers |
 //! | `fiat_shamir` | proofs with points that the prover finds by hashing |
-//! | `gf64_prover`, `boyle` | proofs over GF(2^64), to compare with |
 //!
 //! **Words.** For the proof of `P_i` the *left* verifier is `P_(i+1)`, which knows `u` (what `P_i` sent, and the
 //! component that they share), and the *right* verifier is `P_(i-1)`, which knows `v`.
 
-mod boyle;
+mod binary;
 mod draws;
 mod fiat_shamir;
 mod field;
-mod gf64_prover;
 mod interactive;
 mod log;
 mod part;
 mod planes;
 mod polynomial;
+mod prime;
 mod proof;
 mod schedule;
 #[cfg(feature = "planted")]

@@ -11,7 +11,7 @@ use tacit_threeparty::prev;
 /// party's as right verifier. In every step it first receives what was sent in the last one.
 pub(super) trait Proof: Send {
     /// Appends what it has to say at this age.
-    fn send(&mut self, age: usize, out: Out<'_>, session: &mut Session, spare: &mut Spare);
+    fn send(&mut self, age: usize, out: Out<'_>, session: &mut Session, memory: &mut Memory);
     /// Reads what the neighbours said at this age.
     fn receive(
         &mut self,
@@ -19,10 +19,26 @@ pub(super) trait Proof: Send {
         from_next: &mut Reader<'_>,
         from_prev: &mut Reader<'_>,
         session: &mut Session,
-        spare: &mut Spare,
+        memory: &mut Memory,
     ) -> Result<(), Error>;
-    /// The bits, once they aren't needed any more.
-    fn spare(&mut self) -> Option<Batch>;
+}
+
+/// What isn't needed any more, for proofs that come.
+#[derive(Default)]
+pub(super) struct Memory {
+    /// Long vectors.
+    pub(super) spare: Spare,
+    /// Bits.
+    pub(super) batches: Vec<Batch>,
+}
+
+/// Bytes of a step's messages.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Bytes {
+    /// To the previous party.
+    pub(super) back: usize,
+    /// To the next party.
+    pub(super) forth: usize,
 }
 
 /// The messages of a step that are being written.

@@ -1,4 +1,5 @@
-//! What prover and verifiers compute, without a message: Li et al. 2023, sections 3.2 and 4 and appendix C.
+//! What prover and verifiers compute, without a message: Li et al. 2023, sections 3.2 and 4 and appendix C. Over GF(2^64)
+//! the relation and the first round are others ([`super::binary`]), and all else is the same.
 //!
 //! **The relation.** `P_i` sent `z_i` for an AND of `x` and `y`. With `a = x_i`, `c = y_i`, `e = x_i y_i ^ z_i ^ rho_i`
 //! (known to `P_i` and `P_(i+1)`) and `b = y_(i-1)`, `d = x_(i-1)`, `f = rho_(i-1)` (known to `P_i` and `P_(i-1)`),
@@ -25,182 +26,172 @@
 //! **The last round** has one element a block, and random values at 0, `eta` on the left and `tau` on the right, so
 //! that `p(r)` and `q(r)` can be shown; then `p(r) q(r) = G(r)` is checked.
 
-use super::field::{Field, Spare, Vector};
+use super::field::{BaseField, Field, Spare, Vector};
 use super::planes::{LeftPlanes, Planes, RightPlanes};
-use super::polynomial::{evaluate, number, weights};
+use super::polynomial::{evaluate, weights};
 use super::schedule::FoldingSchedule;
-use crate::planted::{Mistake, planted};
-use tacit_kernel::Element;
-use tacit_kernel::field::Fp61;
-use tacit_kernel::fp61::inner_products;
-use tacit_kernel::relation::{self, Side};
+use tacit_kernel::gf64::Gf64;
 
-/// The values of the first round's polynomial from the number of its blocks, and 1, on.
-pub(crate) fn first_values(
-    sequence: &FoldingSchedule,
+/// The values that the first round shares; `coefficients` weigh the ANDs, of which F_p needs none.
+pub(crate) fn first_values<F: Field>(
+    schedule: &FoldingSchedule,
+    coefficients: &[Gf64],
     left: LeftPlanes<'_>,
     right: RightPlanes<'_>,
-) -> Vec<Fp61> {
-    let blocks = sequence.blocks(0);
-    let mut counts = vec![0; blocks * blocks];
-    relation::counts(left.all(), right.all(), blocks, &mut counts);
-    let expected = expected(sequence);
-    let mut products: Vec<Fp61> =
-        counts.iter().map(|&count| Fp61::from_u128(count.into()).wrapping_add(expected)).collect();
-    products.iter_mut().step_by(blocks + 1).for_each(|product| *product = expected);
-    extrapolate(&products, blocks)
+) -> Vec<F> {
+    let products = F::Base::bit_products(schedule, coefficients, left, right);
+    values(schedule, 0, &products).into_iter().map(F::from_base).collect()
 }
 
-/// `-T/2`: the inner product of a block's vectors if its ANDs are right.
-fn expected(sequence: &FoldingSchedule) -> Fp61 {
-    // T is a multiple of 64.
-    number(sequence.block_ands() / 2).wrapping_neg()
+/// The values that a round but the last shares, from the inner products of all pairs of blocks: beyond the blocks and,
+/// where these aren't public, at all of them but the first.
+fn values<F: Field>(schedule: &FoldingSchedule, round: usize, products: &[F]) -> Vec<F> {
+    let blocks = schedule.blocks(round);
+    let known = products.iter().step_by(blocks + 1).skip(1).filter(|_| !schedule.is_public(round));
+    known.copied().chain(extrapolate(products, blocks)).collect()
 }
 
 /// The polynomial's values from `blocks + 1` to `2 * blocks - 1`, from the inner products of all pairs of blocks: at
 /// `k` the sum of those of blocks `l` and `l'`, each times the weights of both at `k`.
 fn extrapolate<F: Field>(products: &[F], blocks: usize) -> Vec<F> {
-    let mut all: Vec<Fp61> = (blocks + 1..2 * blocks).flat_map(|at| weights(1, blocks, number(at))).collect();
-    all.resize(blocks * blocks, Fp61::ZERO);
-    // The inner products of the rows of `products` with the weights of every point, part by part.
-    let parts = (0..F::DEGREE).map(|part| {
-        let rows: Vec<Fp61> = products.iter().map(|product| product.parts()[part]).collect();
-        let mut sums = vec![Fp61::ZERO; blocks * blocks];
-        inner_products(&rows, &all, blocks, &mut sums);
-        sums
-    });
-    let parts: Vec<Vec<Fp61>> = parts.collect();
+    let points = blocks + 1..2 * blocks;
+    let mut all: Vec<F> = points.flat_map(|at| weights(1, blocks, F::number(at))).collect();
+    all.resize(blocks * blocks, F::zero());
+    // The inner products of the rows of `products` with the weights of every point.
+    let sums = F::inner_products(&vector(products), &vector(&all), blocks);
     let value = |point: usize| {
-        let sum = |l: usize| F::of(&parts.iter().map(|sums| sums[l * blocks + point]).collect::<Vec<_>>());
-        (0..blocks).fold(F::zero(), |value, l| value.add(sum(l).scale(all[point * blocks + l])))
+        (0..blocks)
+            .fold(F::zero(), |value, l| value.add(sums[l * blocks + point].mul(all[point * blocks + l])))
     };
     (0..blocks - 1).map(value).collect()
 }
 
 /// A prover's vectors from the second round on.
-#[derive(Clone)]
-pub(crate) struct Vectors {
-    u: Vector,
-    v: Vector,
+pub(crate) struct Vectors<F: Field> {
+    u: Vector<F>,
+    v: Vector<F>,
 }
 
-impl Vectors {
+impl<F: Field> Vectors<F> {
     /// Both vectors at the first round's point.
-    pub(crate) fn fold_bits<F: Field>(
-        sequence: &FoldingSchedule,
+    pub(crate) fn fold_bits(
+        schedule: &FoldingSchedule,
+        coefficients: &[Gf64],
         left: LeftPlanes<'_>,
         right: RightPlanes<'_>,
         point: F,
         spare: &mut Spare,
     ) -> Self {
-        Self {
-            u: fold_bits(sequence, left.into(), point, spare),
-            v: fold_bits(sequence, right.into(), point, spare),
-        }
+        let mut fold = |planes| fold_bits(schedule, coefficients, planes, point, spare);
+        Self { u: fold(left.into()), v: fold(right.into()) }
     }
 
-    /// The values that a middle round shares: from 2 to twice its blocks less 1.
-    pub(crate) fn values<F: Field>(&mut self, blocks: usize) -> Vec<F> {
-        pad(&mut self.u, blocks);
-        pad(&mut self.v, blocks);
-        let products = F::inner_products(&self.u, &self.v, blocks);
-        let known = products.iter().step_by(blocks + 1).skip(1).copied();
-        known.chain(extrapolate(&products, blocks)).collect()
+    /// The values that a round shares: of a middle one from 2 to twice its blocks less 1; of the last at 0 and from 2 to
+    /// twice its blocks, with its `masks` (eta, tau) at 0.
+    pub(crate) fn values(
+        &mut self,
+        schedule: &FoldingSchedule,
+        round: usize,
+        masks: impl FnOnce() -> [F; 2],
+    ) -> Vec<F> {
+        let blocks = schedule.blocks(round);
+        if schedule.is_last(round) {
+            let [eta, tau] = masks();
+            let (p, q) = (masked(&self.u, eta), masked(&self.v, tau));
+            let at = |at: usize| {
+                let point = F::number(at);
+                evaluate(0, &p, point).mul(evaluate(0, &q, point))
+            };
+            return std::iter::once(0).chain(2..=2 * blocks).map(at).collect();
+        }
+        pad::<F>(&mut self.u, blocks);
+        pad::<F>(&mut self.v, blocks);
+        values(schedule, round, &F::inner_products(&self.u, &self.v, blocks))
     }
 
     /// Both vectors at a middle round's point.
-    pub(crate) fn fold<F: Field>(&mut self, blocks: usize, point: F, spare: &mut Spare) {
+    pub(crate) fn fold(&mut self, blocks: usize, point: F, spare: &mut Spare) {
         fold(&mut self.u, blocks, point, spare);
         fold(&mut self.v, blocks, point, spare);
-    }
-
-    /// The values that the last round shares: at 0 and from 2 to twice the length, with `masks` (eta, tau) at 0.
-    pub(crate) fn last_values<F: Field>(&self, masks: [F; 2]) -> Vec<F> {
-        let [p, q] = [(&self.u, masks[0]), (&self.v, masks[1])].map(|(vector, mask)| masked(vector, mask));
-        let at = |at: usize| {
-            let point = F::from_base(number(at));
-            evaluate(0, &p, point).mul(evaluate(0, &q, point))
-        };
-        std::iter::once(at(0)).chain((2..=2 * self.u[0].len()).map(at)).collect()
     }
 }
 
 /// What a verifier's own vector comes down to at the points of all rounds: `p(r)` or `q(r)` of the last one.
 pub(crate) fn fold_to_point<F: Field>(
-    sequence: &FoldingSchedule,
+    schedule: &FoldingSchedule,
+    coefficients: &[Gf64],
     planes: Planes<'_>,
     points: &[F],
     mask: F,
     spare: &mut Spare,
 ) -> F {
-    let mut vector = fold_bits(sequence, planes, points[0], spare);
+    let mut vector = fold_bits(schedule, coefficients, planes, points[0], spare);
     for (round, &point) in points[..points.len() - 1].iter().enumerate().skip(1) {
-        fold(&mut vector, sequence.blocks(round), point, spare);
+        fold(&mut vector, schedule.blocks(round), point, spare);
     }
     evaluate(0, &masked(&vector, mask), points[points.len() - 1])
 }
 
-/// A verifier's share of `G(r)` of the last round, from its shares of all values and the points of all rounds. The
-/// verifier after the prover (`Side::Left`) adds what is public.
-pub(crate) fn claim<F: Field>(sequence: &FoldingSchedule, side: Side, values: &[F], points: &[F]) -> F {
-    let mut rest = values;
-    let mut claim = F::zero();
+/// A verifier's share of `G(r)` of the last round, from its share of the first claim, its shares of all values and the
+/// points of all rounds.
+pub(crate) fn claim<F: Field>(schedule: &FoldingSchedule, first: F, values: &[F], points: &[F]) -> F {
+    let sum = |values: &[F]| values.iter().fold(F::zero(), |sum, value| sum.add(*value));
+    let (mut claim, mut rest) = (first, values);
     for (round, &point) in points.iter().enumerate() {
-        let (sent, after) = rest.split_at(sequence.values(round));
+        let (sent, after) = rest.split_at(schedule.values(round));
         rest = after;
-        let blocks = sequence.blocks(round);
-        let sum = |values: &[F]| values.iter().fold(F::zero(), |sum, value| sum.add(*value));
-        claim = if round == 0 {
-            let public = if side == Side::Left { expected(sequence) } else { Fp61::ZERO };
-            let all = [&vec![F::from_base(public); blocks], sent].concat();
-            evaluate(1, &all, point)
-        } else if sequence.is_last(round) {
-            let first = claim.sub(sum(&sent[1..blocks]));
-            let all = [&sent[..1], &[first], &sent[1..]].concat();
-            evaluate(0, &all, point)
+        let blocks = schedule.blocks(round);
+        claim = if schedule.is_public(round) {
+            evaluate(1, &[&vec![claim; blocks], sent].concat(), point)
+        } else if schedule.is_last(round) {
+            let at_1 = claim.sub(sum(&sent[1..blocks]));
+            evaluate(0, &[&sent[..1], &[at_1], &sent[1..]].concat(), point)
         } else {
-            let first = claim.sub(sum(&sent[..blocks - 1]));
-            let all = [&[first], sent].concat();
-            evaluate(1, &all, point)
+            let at_1 = claim.sub(sum(&sent[..blocks - 1]));
+            evaluate(1, &[&[at_1], sent].concat(), point)
         };
     }
     claim
 }
 
 fn fold_bits<F: Field>(
-    sequence: &FoldingSchedule,
+    schedule: &FoldingSchedule,
+    coefficients: &[Gf64],
     planes: Planes<'_>,
     point: F,
     spare: &mut Spare,
-) -> Vector {
-    let (side, [x, y, z]) = (planes.side(), planes.all());
-    let planes = if planted(Mistake::WrongMask) { [x, y, x] } else { [x, y, z] };
-    let weights = weights(1, sequence.blocks(0), point);
+) -> Vector<F> {
+    let weights = weights(1, schedule.blocks(0), point);
     let fold = |part: usize| {
-        let weights: Vec<Fp61> = weights.iter().map(|weight| weight.parts()[part]).collect();
-        let mut folded = spare.take(sequence.lengths[0]);
-        relation::fold(planes, side, &weights, &mut folded);
+        let weights: Vec<F::Base> = weights.iter().map(|weight| weight.parts()[part]).collect();
+        let mut folded = F::Base::memory(spare, schedule.lengths[0]);
+        F::Base::fold_bits(schedule, coefficients, planes, &weights, &mut folded);
         folded
     };
     (0..F::DEGREE).map(fold).collect()
 }
 
 /// Brings a vector to a middle round's point.
-fn fold<F: Field>(vector: &mut Vector, blocks: usize, point: F, spare: &mut Spare) {
-    pad(vector, blocks);
+fn fold<F: Field>(vector: &mut Vector<F>, blocks: usize, point: F, spare: &mut Spare) {
+    pad::<F>(vector, blocks);
     let folded = F::combine(vector, &weights(1, blocks, point), spare);
-    spare.put(std::mem::replace(vector, folded));
+    F::Base::reuse(spare, std::mem::replace(vector, folded));
 }
 
 /// Zeros make whole blocks.
-fn pad(vector: &mut Vector, blocks: usize) {
+fn pad<F: Field>(vector: &mut Vector<F>, blocks: usize) {
     for part in vector {
-        part.resize(part.len().next_multiple_of(blocks), Fp61::ZERO);
+        part.resize(part.len().next_multiple_of(blocks), F::Base::element(0));
     }
 }
 
+/// Elements as a vector.
+fn vector<F: Field>(elements: &[F]) -> Vector<F> {
+    (0..F::DEGREE).map(|part| elements.iter().map(|element| element.parts()[part]).collect()).collect()
+}
+
 /// A vector's elements, after the random one at 0.
-fn masked<F: Field>(vector: &Vector, mask: F) -> Vec<F> {
+fn masked<F: Field>(vector: &Vector<F>, mask: F) -> Vec<F> {
     let of = |at: usize| F::of(&vector.iter().map(|part| part[at]).collect::<Vec<_>>());
     std::iter::once(mask).chain((0..vector[0].len()).map(of)).collect()
 }
@@ -211,41 +202,73 @@ mod tests {
     use super::super::schedule::ProofParams;
     use super::super::testing::{Rng, honest};
     use super::*;
+    use tacit_kernel::field::Fp61;
 
     fn element<F: Field>(rng: &mut Rng) -> F {
-        F::of(&[0; 2].map(|_| Fp61::from_u128(rng.word().into())))
+        F::of(&[0; 2].map(|_| F::Base::element(rng.word())))
     }
 
     /// Runs a proof; whether the verifiers accept.
     fn prove<F: Field>(
-        sequence: &FoldingSchedule,
+        schedule: &FoldingSchedule,
         planes: &[Vec<u64>; 6],
         rng: &mut Rng,
         tamper: Option<usize>,
     ) -> bool {
         let [a, c, e, b, d, f] = planes.each_ref().map(Vec::as_slice);
         let (left, right) = (LeftPlanes { a, c, e }, RightPlanes { b, d, f });
-        let points: Vec<F> = (0..sequence.rounds()).map(|_| element(rng)).collect();
+        let coefficients: Vec<Gf64> = (0..64 * schedule.padded_words()).map(|_| element(rng)).collect();
+        let points: Vec<F> = (0..schedule.rounds()).map(|_| element(rng)).collect();
         let masks = [element(rng), element(rng)];
-        let mut values: Vec<F> = first_values(sequence, left, right).into_iter().map(F::from_base).collect();
+        let mut values: Vec<F> = first_values(schedule, &coefficients, left, right);
         let spare = &mut Spare::default();
-        let mut vectors = Vectors::fold_bits(sequence, left, right, points[0], spare);
-        for (round, &point) in points[..points.len() - 1].iter().enumerate().skip(1) {
-            values.extend(vectors.values::<F>(sequence.blocks(round)));
-            vectors.fold(sequence.blocks(round), point, spare);
+        let mut vectors = Vectors::fold_bits(schedule, &coefficients, left, right, points[0], spare);
+        for (round, &point) in points.iter().enumerate().skip(1) {
+            values.extend(vectors.values(schedule, round, || masks));
+            if !schedule.is_last(round) {
+                vectors.fold(schedule.blocks(round), point, spare);
+            }
         }
-        values.extend(vectors.last_values(masks));
-        assert_eq!(values.len(), sequence.values_before(sequence.rounds()));
+        assert_eq!(values.len(), schedule.values_before(schedule.rounds()));
         let shares: Vec<F> = values.iter().map(|_| element(rng)).collect();
         let mut rest: Vec<F> = values.iter().zip(&shares).map(|(v, s)| v.sub(*s)).collect();
         if let Some(at) = tamper {
-            rest[at] = rest[at].add(F::from_base(Fp61::ONE));
+            rest[at] = rest[at].add(F::number(1));
         }
-        let u = fold_to_point(sequence, left.into(), &points, masks[0], spare);
-        let v = fold_to_point(sequence, right.into(), &points, masks[1], spare);
-        let ours = claim(sequence, Side::Left, &shares, &points);
-        let theirs = claim(sequence, Side::Right, &rest, &points);
-        u.mul(v) == ours.add(theirs)
+        let u = fold_to_point(schedule, &coefficients, left.into(), &points, masks[0], spare);
+        let v = fold_to_point(schedule, &coefficients, right.into(), &points, masks[1], spare);
+        let claimed = |planes, values: &[F]| {
+            let first = F::from_base(F::Base::first_claim(schedule, &coefficients, planes));
+            claim(schedule, first, values, &points)
+        };
+        u.mul(v) == claimed(left.into(), &shares).add(claimed(right.into(), &rest))
+    }
+
+    /// That a proof passes, and none with a wrong AND.
+    fn check<F: Field>(words: usize, cut: ProofParams, rng: &mut Rng) {
+        let schedule = FoldingSchedule::of(words, cut);
+        let mut planes = honest(&schedule, rng);
+        assert!(prove::<F>(&schedule, &planes, rng, None), "{words} words");
+        let ands = 64 * planes[0].len();
+        for plane in 0..6 {
+            let at = rng.word() as usize % ands;
+            // A flip of e or f is a wrong message; one of another plane is wrong if its partner is 1.
+            let partner = [3, 4, 2, 0, 1, 5][plane];
+            if plane % 3 != 2 {
+                planes[partner][at / 64] |= 1 << (at % 64);
+                let [a, c, _, b, d, f] = &planes;
+                let w = at / 64;
+                planes[2][w] = a[w] & b[w] ^ c[w] & d[w] ^ f[w];
+            }
+            planes[plane][at / 64] ^= 1 << (at % 64);
+            assert!(!prove::<F>(&schedule, &planes, rng, None), "{words} words, plane {plane}, AND {at}");
+            planes[plane][at / 64] ^= 1 << (at % 64);
+        }
+        // Wrong ANDs don't cancel, however many.
+        for word in &mut planes[2] {
+            *word ^= u64::MAX;
+        }
+        assert!(!prove::<F>(&schedule, &planes, rng, None), "{words} words, all wrong");
     }
 
     #[test]
@@ -254,45 +277,26 @@ mod tests {
         let usual = [1, 64, 65, 200, 64 * 64 + 1].map(|words| (words, ProofParams::DEFAULT));
         let paper = [1, 32, 33, 200, 10_000].map(|words| (words, ProofParams::LI_2023));
         for (words, cut) in usual.into_iter().chain(paper) {
-            let sequence = FoldingSchedule::of(words, cut);
-            let mut planes = honest(&sequence, &mut rng);
-            assert!(prove::<Fp61>(&sequence, &planes, &mut rng, None), "{words} words");
-            assert!(prove::<Extended>(&sequence, &planes, &mut rng, None), "{words} words");
-            let ands = 64 * planes[0].len();
-            for plane in 0..6 {
-                let at = rng.word() as usize % ands;
-                // A flip of e or f is a wrong message; one of another plane is wrong if its partner is 1.
-                let partner = [3, 4, 2, 0, 1, 5][plane];
-                if plane % 3 != 2 {
-                    planes[partner][at / 64] |= 1 << (at % 64);
-                    let [a, c, _, b, d, f] = &planes;
-                    let w = at / 64;
-                    planes[2][w] = a[w] & b[w] ^ c[w] & d[w] ^ f[w];
-                }
-                planes[plane][at / 64] ^= 1 << (at % 64);
-                assert!(
-                    !prove::<Fp61>(&sequence, &planes, &mut rng, None),
-                    "{words} words, plane {plane}, AND {at}"
-                );
-                planes[plane][at / 64] ^= 1 << (at % 64);
-            }
-            // Wrong ANDs don't cancel, however many.
-            for word in &mut planes[2] {
-                *word ^= u64::MAX;
-            }
-            assert!(!prove::<Fp61>(&sequence, &planes, &mut rng, None), "{words} words, all wrong");
-            assert!(!prove::<Extended>(&sequence, &planes, &mut rng, None), "{words} words, all wrong");
+            check::<Fp61>(words, cut, &mut rng);
+            check::<Extended>(words, cut, &mut rng);
+        }
+        for words in [1, 8, 9, 65, 200] {
+            check::<Gf64>(words, ProofParams::BOYLE_2019, &mut rng);
         }
     }
 
     #[test]
     fn every_wrong_value_fails() {
-        let mut rng = Rng(2);
-        let sequence = FoldingSchedule::of(300, ProofParams::DEFAULT);
-        let planes = honest(&sequence, &mut rng);
-        for at in 0..sequence.values_before(sequence.rounds()) {
-            assert!(!prove::<Fp61>(&sequence, &planes, &mut rng, Some(at)), "value {at}");
-            assert!(!prove::<Extended>(&sequence, &planes, &mut rng, Some(at)), "value {at}");
+        fn check<F: Field>(words: usize, cut: ProofParams) {
+            let rng = &mut Rng(2);
+            let schedule = FoldingSchedule::of(words, cut);
+            let planes = honest(&schedule, rng);
+            for at in 0..schedule.values_before(schedule.rounds()) {
+                assert!(!prove::<F>(&schedule, &planes, rng, Some(at)), "value {at}");
+            }
         }
+        check::<Fp61>(300, ProofParams::DEFAULT);
+        check::<Extended>(300, ProofParams::DEFAULT);
+        check::<Gf64>(65, ProofParams::BOYLE_2019);
     }
 }

@@ -82,6 +82,21 @@ impl FoldingSchedule {
         Self { cut, block_words, lengths }
     }
 
+    /// What the relation is checked over.
+    pub(crate) fn field(&self) -> ProofField {
+        self.cut.field
+    }
+
+    /// Seeds before those of the rounds: over GF(2^64) that of the coefficients.
+    pub(crate) fn lead(&self) -> usize {
+        usize::from(self.cut.field == ProofField::Binary)
+    }
+
+    /// Whether a round's values at the blocks' points are public: those of the first over F_p.
+    pub(crate) fn is_public(&self, round: usize) -> bool {
+        (round, self.cut.field) == (0, ProofField::Prime)
+    }
+
     /// ANDs in a block of the first round.
     pub(crate) fn block_ands(&self) -> usize {
         self.block_words * WORD
@@ -101,7 +116,7 @@ impl FoldingSchedule {
     pub(crate) fn blocks(&self, round: usize) -> usize {
         match round {
             0 => self.cut.blocks,
-            round if round + 1 == self.rounds() => self.lengths[round - 1],
+            round if self.is_last(round) => self.lengths[round - 1],
             _ => self.cut.later_blocks,
         }
     }
@@ -111,13 +126,13 @@ impl FoldingSchedule {
         round + 1 == self.rounds()
     }
 
-    /// Values of the polynomial that the prover shares in a round. In the first over F_p the values at the blocks' points
-    /// are public; elsewhere that at 1 follows from the sum.
+    /// Values of the polynomial that the prover shares in a round. Where those at the blocks aren't public, that at 1
+    /// follows from the sum.
     pub(crate) fn values(&self, round: usize) -> usize {
         let blocks = self.blocks(round);
-        match (round, self.cut.field) {
-            (0, ProofField::Prime) => blocks - 1,
-            _ if self.is_last(round) => 2 * blocks,
+        match round {
+            round if self.is_public(round) => blocks - 1,
+            round if self.is_last(round) => 2 * blocks,
             _ => 2 * blocks - 2,
         }
     }
@@ -136,9 +151,9 @@ mod tests {
     const DEGREES: [(ProofParams, usize); 3] =
         [(ProofParams::DEFAULT, 254), (ProofParams::LI_2023, 138), (ProofParams::BOYLE_2019, 94)];
 
-    fn degrees(sequence: &FoldingSchedule) -> usize {
-        let degree = |round| 2 * sequence.blocks(round) - if sequence.is_last(round) { 0 } else { 2 };
-        (0..sequence.rounds()).map(degree).sum()
+    fn degrees(schedule: &FoldingSchedule) -> usize {
+        let degree = |round| 2 * schedule.blocks(round) - if schedule.is_last(round) { 0 } else { 2 };
+        (0..schedule.rounds()).map(degree).sum()
     }
 
     #[test]
@@ -167,9 +182,9 @@ mod tests {
     fn no_batch_is_worse_than_the_bound() {
         for (cut, bound) in DEGREES {
             let all = (0..=cut.batch_words).map(|words| {
-                let sequence = FoldingSchedule::of(words, cut);
-                assert!(sequence.padded_words() >= words);
-                degrees(&sequence)
+                let schedule = FoldingSchedule::of(words, cut);
+                assert!(schedule.padded_words() >= words);
+                degrees(&schedule)
             });
             assert_eq!(all.max(), Some(bound), "{cut:?}");
             let (wrong, points, bits) = match cut.field {

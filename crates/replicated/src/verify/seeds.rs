@@ -13,13 +13,12 @@
 //! the prover sent it for the ANDs. Without that word no seed is released. Otherwise a prover could keep messages back
 //! until it has a point, and choose those whose errors cancel there.
 
+use super::field::BaseField;
 use super::part::Reader;
 use crate::planted::{Mistake, planted};
 use sha2::{Digest, Sha256};
 use tacit_engine::Error;
-use tacit_kernel::Element;
 use tacit_kernel::aes::Aes128Ctr;
-use tacit_kernel::field::Fp61;
 use tacit_kernel::gf64::Gf64;
 use tacit_session::Session;
 use tacit_threeparty::next;
@@ -79,18 +78,9 @@ pub(crate) struct ChallengeId {
     pub(crate) repetition: usize,
 }
 
-/// A point of the field from a round's seed, none of `0..=blocks`: the values there are those of the vectors. Within
-/// 2^-66 of uniform.
-pub(crate) fn point(session: &[u8; 32], seed: &Seed, place: ChallengeId, blocks: usize) -> Fp61 {
-    Fp61::from_u128(point_below(Fp61::MODULUS.into(), session, seed, place, blocks))
-}
-
-/// The same of GF(2^64), whose elements are numbers by their bits. Within 2^-63 of uniform.
-pub(crate) fn point_of_binary(session: &[u8; 32], seed: &Seed, place: ChallengeId, blocks: usize) -> Gf64 {
-    Gf64(point_below(1 << 64, session, seed, place, blocks) as u64)
-}
-
-fn point_below(order: u128, session: &[u8; 32], seed: &Seed, place: ChallengeId, blocks: usize) -> u128 {
+/// A point of a field from a round's seed, none of `0..=blocks`: the values there are those of the vectors. Within 2^-66
+/// of uniform in F_p, and within 2^-63 in GF(2^64).
+pub(crate) fn point<B: BaseField>(session: &[u8; 32], seed: &Seed, place: ChallengeId, blocks: usize) -> B {
     let mut hash = Sha256::new_with_prefix(b"tacit proof point 1");
     hash.update(session);
     let repetition = if planted(Mistake::SamePoints) { 0 } else { place.repetition };
@@ -103,7 +93,7 @@ fn point_below(order: u128, session: &[u8; 32], seed: &Seed, place: ChallengeId,
     let excluded = blocks as u128 + 1;
     let (drawn, _) = digest.split_at(16);
     let drawn = drawn.iter().rev().fold(0_u128, |value, byte| value << 8 | u128::from(*byte));
-    drawn % (order - excluded) + excluded
+    B::element((drawn % (B::ORDER - excluded) + excluded) as u64)
 }
 
 /// Random coefficients of a batch's ANDs, from the first seed: a stream whose key is its hash.
@@ -128,6 +118,8 @@ pub(crate) fn coefficients(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use tacit_kernel::Element;
+    use tacit_kernel::field::Fp61;
 
     #[test]
     fn every_seed_is_checked_by_the_one_before() {
@@ -139,7 +131,7 @@ mod tests {
     #[test]
     fn points_differ_by_all_that_they_are_for_and_are_none_of_the_known_ones() {
         let place = ChallengeId { prover: 1, batch: 2, round: 3, repetition: 0 };
-        let mut points = vec![point(&[0; 32], &[0; 32], place, 64)];
+        let mut points: Vec<Fp61> = vec![point(&[0; 32], &[0; 32], place, 64)];
         points.push(point(&[1; 32], &[0; 32], place, 64));
         points.push(point(&[0; 32], &[1; 32], place, 64));
         points.push(point(&[0; 32], &[0; 32], ChallengeId { prover: 2, ..place }, 64));

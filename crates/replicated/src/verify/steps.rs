@@ -2,22 +2,21 @@
 //!
 //! A step begins when a batch of ANDs is complete, and after the last AND as often as it takes. Its messages are read
 //! at the beginning of the next step, so nobody waits for them while there is something else to do. What a batch sends
-//! depends on its age in steps, and on where the points come from: [`super::interactive`] or [`super::fiat_shamir`],
-//! and [`super::boyle`] to compare with.
+//! depends on its age in steps, and on where the points come from: [`super::interactive`] or [`super::fiat_shamir`].
 
-use super::boyle::{self, Boyle};
 use super::fiat_shamir::{self, FiatShamir};
-use super::field::Spare;
 use super::interactive::{self, Interactive};
 use super::log::{BEGUN, Batch, Log};
-use super::part::{Out, Proof, Reader};
-use super::schedule::{FoldingSchedule, ProofParams};
+use super::part::{Bytes, Memory, Out, Proof, Reader};
+use super::schedule::{FoldingSchedule, ProofField, ProofParams};
 #[cfg(feature = "planted")]
 use crate::planted::Moment;
 use crate::planted::{Mistake, planted};
 use std::collections::VecDeque;
 use tacit_engine::Error;
 use tacit_engine::profile::{Section, section};
+use tacit_kernel::field::Fp61;
+use tacit_kernel::gf64::Gf64;
 use tacit_session::{At, Phase, Session, step};
 use tacit_threeparty::{next, prev};
 
@@ -26,48 +25,38 @@ use tacit_threeparty::{next, prev};
 pub(crate) enum Challenges {
     /// From the verifiers, round by round; each proof is repeated so many times from its second round on.
     Interactive { repetitions: usize },
-    /// From hashes of the prover's messages.
+    /// From hashes of the prover's messages, over F_p.
     FiatShamir,
-    /// From the verifiers; what is compared is over GF(2^64).
-    Binary,
 }
 
 impl Challenges {
     /// Steps in which a batch sends anything.
-    fn steps(self, sequence: &FoldingSchedule) -> usize {
+    fn steps(self, schedule: &FoldingSchedule) -> usize {
         match self {
-            Self::Interactive { .. } => interactive::steps(sequence),
+            Self::Interactive { .. } => interactive::steps(schedule),
             Self::FiatShamir => fiat_shamir::STEPS,
-            Self::Binary => boyle::steps(sequence),
         }
     }
 
-    /// Bytes to the previous party at this age of a batch.
-    fn back_bytes(self, sequence: &FoldingSchedule, age: usize) -> usize {
+    /// What a batch sends at this age.
+    fn bytes(self, schedule: &FoldingSchedule, age: usize) -> Bytes {
         match self {
-            Self::Interactive { repetitions } => interactive::back_bytes(sequence, age, repetitions),
-            Self::FiatShamir => fiat_shamir::back_bytes(sequence, age),
-            Self::Binary => boyle::back_bytes(sequence, age),
-        }
-    }
-
-    /// Bytes to the next party at this age of a batch.
-    fn forth_bytes(self, sequence: &FoldingSchedule, age: usize) -> usize {
-        match self {
-            Self::Interactive { repetitions } => interactive::forth_bytes(sequence, age, repetitions),
-            Self::FiatShamir => fiat_shamir::forth_bytes(sequence, age),
-            Self::Binary => boyle::forth_bytes(sequence, age),
+            Self::Interactive { repetitions } => interactive::bytes(schedule, age, repetitions),
+            Self::FiatShamir => fiat_shamir::bytes(schedule, age),
         }
     }
 
     /// Begins the three proofs of a batch.
-    fn begin(self, batch: Batch, number: u32, session: &mut Session, spare: &mut Spare) -> Box<dyn Proof> {
-        match self {
-            Self::Interactive { repetitions } => {
-                Box::new(Interactive::begin(batch, number, repetitions, session, spare))
+    fn begin(self, batch: Batch, number: u32, session: &mut Session, memory: &mut Memory) -> Box<dyn Proof> {
+        let spare = &mut memory.spare;
+        match (self, batch.schedule.field()) {
+            (Self::FiatShamir, _) => Box::new(FiatShamir::begin(batch, number)),
+            (Self::Interactive { repetitions }, ProofField::Prime) => {
+                Box::new(Interactive::<Fp61>::begin(batch, number, repetitions, session, spare))
             }
-            Self::FiatShamir => Box::new(FiatShamir::begin(batch, number)),
-            Self::Binary => Box::new(Boyle::begin(batch, number, session)),
+            (Self::Interactive { repetitions }, ProofField::Binary) => {
+                Box::new(Interactive::<Gf64>::begin(batch, number, repetitions, session, spare))
+            }
         }
     }
 }
@@ -78,11 +67,11 @@ pub(crate) fn traffic(words: u64, cut: ProofParams, challenges: Challenges) -> T
     let full = cut.batch_words;
     let (whole, rest) = (words / full as u64, (words % full as u64) as usize);
     for (count, words) in [(whole, full), (u64::from(rest > 0), rest)].into_iter().filter(|(n, _)| *n > 0) {
-        let sequence = FoldingSchedule::of(words, cut);
-        let all = challenges.steps(&sequence);
-        for age in 0..all {
-            total.back += count * challenges.back_bytes(&sequence, age) as u64;
-            total.forth += count * challenges.forth_bytes(&sequence, age) as u64;
+        let schedule = FoldingSchedule::of(words, cut);
+        let all = challenges.steps(&schedule);
+        for bytes in (0..all).map(|age| challenges.bytes(&schedule, age)) {
+            total.back += count * bytes.back as u64;
+            total.forth += count * bytes.forth as u64;
         }
         // A whole batch before a last short one began a step before it.
         let earlier = u64::from(words == full && rest > 0);
@@ -107,7 +96,7 @@ pub(crate) struct Proofs {
     log: Log,
     challenges: Challenges,
     under_way: VecDeque<UnderWay>,
-    spare: Spare,
+    memory: Memory,
     steps: u32,
     proved: u64,
 }
@@ -118,15 +107,22 @@ struct UnderWay {
     first: u32,
     /// Words of ANDs.
     words: usize,
-    sequence: FoldingSchedule,
+    schedule: FoldingSchedule,
     proof: Box<dyn Proof>,
+}
+
+impl UnderWay {
+    /// The steps from its first one to this one.
+    fn age(&self, step: u32) -> usize {
+        (step - self.first) as usize
+    }
 }
 
 impl Proofs {
     /// Nothing to be proved yet.
     pub(crate) fn new(cut: ProofParams, challenges: Challenges) -> Self {
         let log = Log::new(cut);
-        Self { log, challenges, under_way: VecDeque::new(), spare: Spare::default(), steps: 0, proved: 0 }
+        Self { log, challenges, under_way: VecDeque::new(), memory: Memory::default(), steps: 0, proved: 0 }
     }
 
     /// Counts from the beginning again, for another plan in the same session: its addresses are others.
@@ -186,9 +182,9 @@ impl Proofs {
                 batch
             });
             if let Some(batch) = batch {
-                let (first, words, sequence) = (self.steps, batch.words, batch.sequence.clone());
-                let proof = self.challenges.begin(batch, first, session, &mut self.spare);
-                self.under_way.push_back(UnderWay { first, words, sequence, proof });
+                let (first, words, schedule) = (self.steps, batch.words, batch.schedule.clone());
+                let proof = self.challenges.begin(batch, first, session, &mut self.memory);
+                self.under_way.push_back(UnderWay { first, words, schedule, proof });
             }
             self.send(session)
         })?;
@@ -201,22 +197,20 @@ impl Proofs {
     fn receive(&mut self, session: &mut Session) -> Result<(), Error> {
         let Some(last) = self.steps.checked_sub(1) else { return Ok(()) };
         let me = session.me();
-        let (mut back, mut forth) = (0, 0);
+        let (challenges, mut all) = (self.challenges, Bytes::default());
         for batch in &self.under_way {
-            let age = (last - batch.first) as usize;
-            back += self.challenges.back_bytes(&batch.sequence, age);
-            forth += self.challenges.forth_bytes(&batch.sequence, age);
+            let bytes = challenges.bytes(&batch.schedule, batch.age(last));
+            all = Bytes { back: all.back + bytes.back, forth: all.forth + bytes.forth };
         }
-        let from_next = receive(session, next(me), step::PROOF_BACK, last, back)?;
-        let from_prev = receive(session, prev(me), step::PROOF_FORTH, last, forth)?;
+        let from_next = receive(session, next(me), step::PROOF_BACK, last, all.back)?;
+        let from_prev = receive(session, prev(me), step::PROOF_FORTH, last, all.forth)?;
         let (mut from_next, mut from_prev) = (Reader(&from_next), Reader(&from_prev));
         for batch in &mut self.under_way {
-            let age = (last - batch.first) as usize;
-            batch.proof.receive(age, &mut from_next, &mut from_prev, session, &mut self.spare)?;
+            let age = batch.age(last);
+            batch.proof.receive(age, &mut from_next, &mut from_prev, session, &mut self.memory)?;
         }
-        let challenges = self.challenges;
         self.under_way.retain(|batch| {
-            let done = (last - batch.first) as usize + 1 == challenges.steps(&batch.sequence);
+            let done = batch.age(last) + 1 == challenges.steps(&batch.schedule);
             if done {
                 self.proved += batch.words as u64;
             }
@@ -229,13 +223,10 @@ impl Proofs {
         let me = session.me();
         let (mut back, mut forth) = (Vec::new(), Vec::new());
         for batch in &mut self.under_way {
-            let age = (self.steps - batch.first) as usize;
-            let out = Out { back: &mut back, forth: &mut forth };
-            batch.proof.send(age, out, session, &mut self.spare);
-            if let Some(bits) = batch.proof.spare() {
-                self.log.reuse(bits);
-            }
+            let (age, out) = (batch.age(self.steps), Out { back: &mut back, forth: &mut forth });
+            batch.proof.send(age, out, session, &mut self.memory);
         }
+        self.memory.batches.drain(..).for_each(|bits| self.log.reuse(bits));
         for (to, part, message) in [(prev(me), step::PROOF_BACK, back), (next(me), step::PROOF_FORTH, forth)]
         {
             if !message.is_empty() {

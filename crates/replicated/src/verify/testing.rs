@@ -16,8 +16,8 @@ impl Rng {
 }
 
 /// Planes a, c, e, b, d, f of an honest prover.
-pub(super) fn honest(sequence: &FoldingSchedule, rng: &mut Rng) -> [Vec<u64>; 6] {
-    let words = sequence.padded_words();
+pub(super) fn honest(schedule: &FoldingSchedule, rng: &mut Rng) -> [Vec<u64>; 6] {
+    let words = schedule.padded_words();
     let [a, c, b, d, f]: [Vec<u64>; 5] = std::array::from_fn(|_| (0..words).map(|_| rng.word()).collect());
     let e = (0..words).map(|w| a[w] & b[w] ^ c[w] & d[w] ^ f[w]).collect();
     [a, c, e, b, d, f]

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use tacit_astra::AstraFair;
+use tacit_astra::Astra;
 use tacit_astra::planted::{Mistake, plant};
 use tacit_engine::executor::{Unobserved, run_party};
 use tacit_engine::{Clear, Error, Protocol};
@@ -109,7 +109,7 @@ impl Scene {
         inputs: &[Vec<u64>],
     ) -> Self {
         let (roles, seats) = SEATS[seed as usize % SEATS.len()];
-        let ours = AstraFair::IN_ORDER.with_parameter("roles", roles).unwrap();
+        let ours = Astra::FAIR.with_parameter("roles", roles).unwrap();
         let protocol = match version {
             Version::Ours => ours,
             Version::Planted => Altered::beginning_with(ours, move |party| {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use tacit_astra::AstraMalicious;
+use tacit_astra::Astra;
 use tacit_astra::planted::{KNOWN_KEY, Mistake, Told};
 use tacit_kernel::gf64::Gf64;
 use tacit_net::Frame;
@@ -108,11 +108,8 @@ pub(super) fn one_point_twice(version: Version, seed: u64) -> Outcome {
 fn one_point_guessed(mistakes: &'static [Mistake], which: usize, seed: u64) -> Outcome {
     let inside = Told::default();
     let tells = Arc::clone(&inside);
-    let protocol = super::protocol(
-        &AstraMalicious::IN_ORDER,
-        move |_| mistakes,
-        move |me| (me == 1).then(|| tells.clone()),
-    );
+    let protocol =
+        super::protocol(&Astra::MALICIOUS, move |_| mistakes, move |me| (me == 1).then(|| tells.clone()));
     let point = move || {
         let key = told(&inside, step::GIVEN_DIGEST).expect("P_1 has drawn it before it says its seed");
         u64::from_le_bytes(key[8 * which..8 * which + 8].try_into().expect("eight bytes"))

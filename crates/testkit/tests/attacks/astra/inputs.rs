@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use tacit_astra::AstraMalicious;
+use tacit_astra::Astra;
 use tacit_astra::planted::{Mistake, Shared};
 use tacit_net::{Event, Frame, FrameKind};
 use tacit_program::plan::{Builder, To};
@@ -75,7 +75,7 @@ pub(super) fn compared_last(version: Version, seed: u64) -> Outcome {
         let to = builder.role("P1");
         builder.output(z, To::One(to));
         let mistakes = move |party| if party == 0 { own } else { honest };
-        let protocol = protocol(&AstraMalicious::IN_ORDER, mistakes, |_| None);
+        let protocol = protocol(&Astra::MALICIOUS, mistakes, |_| None);
         let case = Case::new(protocol, 3, builder.finish(), &[vec![1], vec![y]]);
         let seen = Seen::default();
         let attacker = Listens { seen: Arc::clone(&seen) };

@@ -8,7 +8,7 @@ mod wires;
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use tacit_astra::AstraMalicious;
+use tacit_astra::Astra;
 use tacit_astra::planted::{Mistake, Told, plant, tell_to};
 use tacit_engine::Protocol;
 use tacit_net::{Event, Frame, FrameKind};
@@ -75,7 +75,7 @@ fn protocol(
 
 /// The protocol with the same mistakes everywhere.
 fn mistaken(mistakes: &'static [Mistake]) -> &'static dyn Protocol {
-    protocol(&AstraMalicious::IN_ORDER, move |_| mistakes, |_| None)
+    protocol(&Astra::MALICIOUS, move |_| mistakes, |_| None)
 }
 
 /// What an endpoint that is attacked from inside told, for a purpose.

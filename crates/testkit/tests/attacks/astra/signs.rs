@@ -1,6 +1,6 @@
 //! On MSB extraction by garbled circuits: `P_0` gives `P_2` the label of another bit of a mask than it has.
 
-use tacit_astra::AstraMalicious;
+use tacit_astra::Astra;
 use tacit_astra::planted::Mistake;
 use tacit_testkit::{Case, Draws};
 
@@ -28,7 +28,7 @@ fn other_labels(
     const OURS: &[Mistake] = &[Mistake::OtherLabels];
     let (honest, corrupt) = if version == Version::Planted { (honest, corrupt) } else { (&[][..], OURS) };
     let mistakes = move |party| if party == 0 { corrupt } else { honest };
-    let protocol = protocol(&AstraMalicious::GARBLED, mistakes, |_| None);
+    let protocol = protocol(&Astra::MALICIOUS_GARBLED, mistakes, |_| None);
     let case = Case::new(protocol, 3, signs(5), &[vec![1, 200, 3, 128, 127]]);
     wrong_outputs(&case, &case.run(&Draws::fixed(seed)).endings, 0)
 }

@@ -5,7 +5,7 @@ use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
 use sha2::{Digest, Sha256};
-use tacit_astra::AstraMalicious;
+use tacit_astra::Astra;
 use tacit_astra::attackers::bucket;
 use tacit_astra::planted::{Mistake, Told, coin_alike};
 use tacit_net::{Event, Frame, FrameKind};
@@ -119,11 +119,8 @@ pub(super) fn withheld(version: Version, seed: u64) -> Outcome {
     let mistakes = mistakes(version, &[Mistake::CoinBeforeTriples]);
     let inside = Told::default();
     let tells = Arc::clone(&inside);
-    let protocol = super::protocol(
-        &AstraMalicious::IN_ORDER,
-        move |_| mistakes,
-        move |me| (me == 0).then(|| tells.clone()),
-    );
+    let protocol =
+        super::protocol(&Astra::MALICIOUS, move |_| mistakes, move |me| (me == 0).then(|| tells.clone()));
     let case = products(protocol, PRODUCTS);
     let values: Seen<Values> = Seen::default();
     let (known, id) = (Arc::clone(&values), Arc::clone(&inside));
