@@ -101,7 +101,11 @@ impl Engine for AdditiveEngine {
             OpKind::Circuit { circuit, inputs, dst } => party.layer_begin(job, circuit, inputs, *dst),
             &OpKind::Open { a, .. } => party.open_begin(job, a),
             &OpKind::Random { dst, bits } => party.random(job, dst, bits),
-            OpKind::Split { .. } | OpKind::Inject { .. } | OpKind::Shift { .. } | OpKind::Msb { .. } => {
+            OpKind::Split { .. }
+            | OpKind::Inject { .. }
+            | OpKind::Shift { .. }
+            | OpKind::Msb { .. }
+            | OpKind::Shuffle { .. } => {
                 unreachable!("plans ask for what the protocol offers")
             }
         }
@@ -144,7 +148,11 @@ impl Engine for AdditiveEngine {
             OpKind::Circuit { circuit, .. } => party.layer_finish(job, circuit),
             &OpKind::Open { a, dst, .. } => party.open_finish(job, a, dst),
             OpKind::Random { .. } => Ok(()),
-            OpKind::Split { .. } | OpKind::Inject { .. } | OpKind::Shift { .. } | OpKind::Msb { .. } => {
+            OpKind::Split { .. }
+            | OpKind::Inject { .. }
+            | OpKind::Shift { .. }
+            | OpKind::Msb { .. }
+            | OpKind::Shuffle { .. } => {
                 unreachable!("plans ask for what the protocol offers")
             }
         }

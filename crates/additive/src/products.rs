@@ -133,7 +133,7 @@ impl Party {
         let layer = &circuit.layers[job.stage as usize];
         if job.stage == 0 {
             let is_first = self.is_first();
-            self.tiles.open(job, circuit).constant(0, is_first);
+            self.tiles.open(job, circuit).constants(0, circuit, is_first);
         }
         let tile = self.tiles.get(job);
         tile.load(0, circuit, job.stage as usize, inputs, &self.bank);

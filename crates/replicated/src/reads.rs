@@ -76,7 +76,8 @@ impl Reads {
             | OpKind::Inject { .. }
             | OpKind::Msb { .. }
             | OpKind::Open { .. }
-            | OpKind::Random { .. } => {
+            | OpKind::Random { .. }
+            | OpKind::Shuffle { .. } => {
                 kind.reads().into_iter().for_each(|reg| self.both(reg));
             }
         }
