@@ -590,9 +590,10 @@ fn stores_of_a_simulation_are_found_with_their_anchors() {
 fn a_deployment_is_made_for_as_many_parties_as_some_protocol_is_for() {
     let folder = tempfile::tempdir().unwrap();
     let net = folder.path().join("net").display().to_string();
-    let (code, _, err) = tacit(&["init", &net, "--parties", "4"]);
+    let (code, _, err) = tacit(&["init", &net, "--parties", "13"]);
     assert!(
-        code == 2 && err.contains("no protocol is for 4 parties: replicated for 3 (1 of 3 may be corrupt), "),
+        code == 2
+            && err.contains("no protocol is for 13 parties: replicated for 3 (1 of 3 may be corrupt), "),
         "{err}"
     );
     assert!(!folder.path().join("net").exists());

@@ -273,6 +273,11 @@ pub trait Engine: Send {
     fn prepare(&mut self) -> Result<bool, Error> {
         Ok(false)
     }
+    /// Whether [`Self::prepare`] makes a supply of the engine's own: that is the offline phase of such a run, which the
+    /// executor announces before it.
+    fn makes_supply(&self) -> bool {
+        false
+    }
     /// Whether what was prepared should be sealed before more is: for a protocol that checks many instances together
     /// as soon as there are enough.
     fn is_full(&self) -> bool {

@@ -16,6 +16,7 @@ mod checks;
 mod demand;
 mod kind;
 mod lists;
+mod pool;
 mod stored;
 #[cfg(test)]
 mod tests;
@@ -24,6 +25,7 @@ pub use checks::{Check, CheckScope, Ending, Journal, Turn};
 pub use demand::{Arms, Blocks, Demand, Drawer, Draws};
 pub use kind::SupplyKind;
 pub use lists::{agreed, list_message, read_lists};
+pub use pool::Pool;
 pub use stored::{Stock, StoredSupply, SuppliedRun, fill};
 
 use crate::{Error, Material};

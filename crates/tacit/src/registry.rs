@@ -6,15 +6,17 @@ use std::sync::Arc;
 use tacit_astra::Astra;
 use tacit_engine::{Auto, Parameter, Protocol};
 use tacit_replicated::{Replicated, ReplicatedMalicious};
+use tacit_spdz::MASCOT;
 
 /// All protocols, with the usual parameters.
 pub fn protocols() -> impl Iterator<Item = Arc<dyn Protocol>> {
-    let all: [Arc<dyn Protocol>; 5] = [
+    let all: [Arc<dyn Protocol>; 6] = [
         Arc::new(Replicated::COMPUTATIONAL),
         Arc::new(ReplicatedMalicious::SOUNDNESS_50),
         Arc::new(Astra::SEMI_HONEST),
         Arc::new(Astra::MALICIOUS),
         Arc::new(Astra::FAIR),
+        Arc::new(MASCOT.clone()),
     ];
     all.into_iter()
 }
@@ -246,7 +248,10 @@ mod tests {
         let known = "it has soundness=50 or 100, challenges=interactive or fiat-shamir";
         let both = "(did you mean \"garbled\"?)";
         for (name, expected) in [
-            ("malicious", "there are: replicated, replicated-malicious, astra, astra-malicious, astra-fair"),
+            (
+                "malicious",
+                "there are: replicated, replicated-malicious, astra, astra-malicious, astra-fair, mascot",
+            ),
             ("replicated-malicious,soundness=100", "parameters stand behind the name, with spaces between"),
             ("replicated-malicious soundness=80", "soundness is 50 or 100, not \"80\""),
             ("replicated-malicious soundness", "soundness is 50 or 100, not \"\""),

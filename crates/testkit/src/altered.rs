@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use tacit_engine::supply::{Demand, Supply};
 use tacit_engine::{Checks, Client, Engine, Error, Participants, Protocol, ProtocolSpec, offers_all};
 use tacit_program::Capabilities;
 use tacit_program::cost::{Flow, Phase, Step};
@@ -99,6 +100,14 @@ impl Protocol for Altered {
 
     fn admit_lanes(&self, count: u16) -> Result<(), Error> {
         self.protocol.admit_lanes(count)
+    }
+
+    fn demand(&self, plan: &Plan, participants: &Participants) -> Demand {
+        self.protocol.demand(plan, participants)
+    }
+
+    fn live_supply(&self, session: &mut Session) -> Result<Box<dyn Supply>, Error> {
+        self.protocol.live_supply(session)
     }
 
     fn engine(

@@ -27,6 +27,7 @@ pub mod fuzz;
 pub mod generate;
 mod interceptor;
 pub mod links;
+pub mod macs;
 mod play;
 pub mod react;
 mod rng;

@@ -2,6 +2,7 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
+use tacit_additive::{Additive, MAC_COMMIT, MAC_OPEN};
 use tacit_engine::executor::Unobserved;
 use tacit_engine::supply::{Demand, Stock, Supply, SupplyKind, fill};
 use tacit_engine::{Checks, Client, Engine, Error, Participants, Protocol, ProtocolSpec};
@@ -12,7 +13,7 @@ use tacit_program::{Builder, Capabilities, Dtype, Range, Recipient, lower};
 use tacit_session::{Session, step};
 use tacit_store::{Binding, Epoch, Run, Store};
 use tacit_testkit::conformance::{Subject, equality};
-use tacit_testkit::tenants::{Additive, BITS, FIELDS, MAC_COMMIT, MAC_OPEN, MACS};
+use tacit_testkit::tenants::{BITS, FIELDS, MACS};
 use tacit_testkit::{Case, Deviation, Draws};
 use tempfile::TempDir;
 
