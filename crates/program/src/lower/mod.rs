@@ -237,8 +237,8 @@ impl<'a> Lowering<'a> {
             | Operation::Repeat { .. }
             | Operation::After
             | Operation::Shuffle
-            | Operation::ShuffleToo
-            | Operation::Assume { .. } => unreachable!("this is taken from elsewhere"),
+            | Operation::ShuffleToo => unreachable!("this is taken from elsewhere"),
+            Operation::Assume { .. } => self.assumed(operands[0], ty),
             Operation::Add | Operation::Sub | Operation::Mul => {
                 let (a, b) = (self.term(operands[0], shape, domain), self.term(operands[1], shape, domain));
                 let result = match operation {

@@ -12,7 +12,7 @@ use crate::error::{Fault, ProgramError};
 use crate::loops::{Loop, Visit};
 use crate::operations::Operation;
 use crate::plan::{Layout, Local, Reg};
-use crate::program::NodeId;
+use crate::program::{Node, NodeId};
 use crate::types::Dtype;
 use crate::width::Format;
 
@@ -64,7 +64,7 @@ impl Lowering<'_> {
         } else if node.operation == Operation::Step {
             let Place { reg, layout, format } = self.place(id, node.operands[0]);
             self.put(id, Place { reg, layout: layout.first(), format });
-        } else if let Some(from) = self.program.taken(Visit { node: id, step: 0 }) {
+        } else if let Some(from) = self.program.taken(Visit { node: id, step: 0 }).filter(|_| !self.hides(node)) {
             self.take(id, from);
         } else if self.is_binary(node) {
             self.binary(id, node);
@@ -72,6 +72,11 @@ impl Lowering<'_> {
             let view = self.node(id, node);
             self.views[id.index()] = Some(view);
         }
+    }
+
+    /// Whether what a node assumes is what masks rest on that hide numbers.
+    fn hides(&self, node: &Node) -> bool {
+        matches!(node.operation, Operation::Assume { .. }) && self.strategy.field().is_some()
     }
 
     /// A body of several steps.

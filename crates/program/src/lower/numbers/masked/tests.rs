@@ -69,6 +69,27 @@ fn log2(x: u32) -> usize {
     x.next_power_of_two().ilog2() as usize
 }
 
+/// A mask is as long as the number that it hides can be, whatever the author says of it.
+#[test]
+fn masks_do_not_rest_on_what_authors_assume() {
+    let negative = |build: &mut Builder, x| {
+        let zero = build.public(Dtype::Int, vec![], vec![0])?;
+        build.less(x, zero)
+    };
+    for field in FIELDS {
+        let assumed = program(Dtype::Int, (-127, 127), 5, 1, |build, x| {
+            let minus = build.neg(x[0])?;
+            let none = build.add(x[0], minus)?;
+            let none = build.assume(none, Range::new(-1, 1).unwrap())?;
+            negative(build, none)
+        });
+        let known = program(Dtype::Int, (-1, 1), 5, 1, |build, x| negative(build, x[0]));
+        let [assumed, known] = [assumed, known].map(|program| costs(&checked(&program, field), 5)[0]);
+        // Two comparisons of the numbers as they can be clip them to what is assumed.
+        assert!(assumed > 3 * known, "{assumed} and {known} random bits");
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(1500))]
 
