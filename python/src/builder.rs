@@ -247,6 +247,18 @@ impl Builder {
         self.make(py, |build| build.broadcast_to(NodeId::new(a), &shape))
     }
 
+    /// What a window shows at each place where it fits.
+    #[pyo3(signature = (a, lengths, axes))]
+    fn windows(
+        &mut self,
+        py: Python<'_>,
+        a: u32,
+        lengths: Vec<usize>,
+        axes: Option<Vec<i64>>,
+    ) -> PyResult<u32> {
+        self.make(py, |build| build.windows(NodeId::new(a), &lengths, axes.as_deref()))
+    }
+
     /// `a[entries]`, for integers, slices, `None` and `...`.
     fn index(&mut self, py: Python<'_>, a: u32, entries: Vec<Bound<'_, PyAny>>) -> PyResult<u32> {
         let entries = entries.iter().map(entry).collect::<PyResult<Vec<_>>>()?;
@@ -257,6 +269,13 @@ impl Builder {
     fn concatenate(&mut self, py: Python<'_>, values: Vec<u32>, axis: i64) -> PyResult<u32> {
         let values = nodes(values);
         self.make(py, |build| build.concatenate(&values, axis))
+    }
+
+    /// Values in an order that nobody knows, the same for all.
+    fn shuffle(&mut self, py: Python<'_>, values: Vec<u32>) -> PyResult<Vec<u32>> {
+        let shuffled = self.open(py)?.shuffle(&nodes(values));
+        let shuffled = shuffled.map_err(|error| errors::program(py, &error))?;
+        Ok(shuffled.into_iter().map(NodeId::number).collect())
     }
 
     /// A circuit's outputs, each with its bits along the last axis.

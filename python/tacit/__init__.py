@@ -34,9 +34,11 @@ from tacit._functions import (
     maximum,
     minimum,
     relu,
+    shuffle,
     sigmoid3,
     stack,
     where,
+    windows,
 )
 from tacit._handles import Revealed, Secret
 from tacit._offline import Prepared, offline
@@ -116,7 +118,9 @@ __all__ = [
     "reveal",
     "ring",
     "secret",
+    "shuffle",
     "sigmoid3",
     "stack",
     "where",
+    "windows",
 ]

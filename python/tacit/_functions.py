@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+import operator
+from collections.abc import Sequence
+from typing import Any
 
 from tacit._tensor import Tensor, binary, known_value, matmul, tensor_of
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 
 def where(condition: Any, a: Any, b: Any) -> Tensor:
@@ -25,6 +24,26 @@ def where(condition: Any, a: Any, b: Any) -> Tensor:
     else:
         chosen = beside._at().constant(known_value(condition), "bool", 1)
     return beside._call("select", chosen, left, right)
+
+
+def windows(a: Tensor, window_shape: int | Sequence[int], axis: int | Sequence[int] | None = None) -> Tensor:
+    """What a window shows of `a` at each place where it fits: NumPy's `sliding_window_view`. Free.
+
+    An axis keeps the places where a window begins, and the places in the window are new last axes. So a
+    convolution is a product of windows with its kernels: `windows(image, (3, 3)).reshape(-1, 9) @ kernels`.
+
+    Raises:
+        ProgramError: The window doesn't fit, or there isn't a length for each axis.
+    """
+    one = tensor_of(a)
+    axes = None if axis is None else _integers(axis)
+    return one._made(one._at().windows(one._id, _integers(window_shape), axes))
+
+
+def _integers(given: int | Sequence[int]) -> list[int]:
+    """One integer or several."""
+    several = given if isinstance(given, Sequence) else [given]
+    return [operator.index(one) for one in several]
 
 
 def concatenate(values: Sequence[Any], axis: int = 0) -> Tensor:
@@ -45,6 +64,19 @@ def stack(values: Sequence[Any], axis: int = 0) -> Tensor:
     """
     one = tensor_of(*values)
     return one._made(one._at().stack([one._operand(value) for value in values], axis))
+
+
+def shuffle(*values: Any) -> tuple[Tensor, ...]:
+    """Values of one length in a uniformly random order that nobody knows, the same for all of them.
+
+    Rows along the first axis move as they are. The order differs from run to run. With `replicated` each
+    party sends two elements for every element, in three rounds; protocols that can't shuffle refuse it.
+
+    Raises:
+        ProgramError: The lengths of the first axes differ.
+    """
+    one = tensor_of(*values)
+    return tuple(one._made(made) for made in one._at().shuffle([one._operand(value) for value in values]))
 
 
 def maximum(a: Any, b: Any) -> Tensor:

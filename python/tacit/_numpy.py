@@ -59,6 +59,7 @@ _FUNCTIONS: dict[str, Callable[..., Any]] = {
     "ravel": Tensor.ravel,
     "transpose": Tensor.transpose,
     "broadcast_to": Tensor.broadcast_to,
+    "sliding_window_view": tacit.windows,
     "shape": lambda a: a.shape,
     "ndim": lambda a: a.ndim,
     "size": lambda a: a.size,

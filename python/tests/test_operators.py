@@ -218,6 +218,36 @@ def test_arrangements_are_numpys() -> None:
     all_same(got, [np.array([[5, 6], [1, 2]]), np.array([[5, 3], [6, 4]])])
 
 
+def test_windows_are_numpys() -> None:
+    view = np.lib.stride_tricks.sliding_window_view
+    a = np.arange(20).reshape(4, 5)
+    kernels = np.array([[[1, -1], [0, 2]], [[3, 0], [0, 0]]])
+
+    def program(x: Any) -> list[Any]:
+        moved = [view(x, (2, 3)), view(x, 2, axis=0), view(x, (2, 2), axis=(-1, 1)), view(x[1, ::-2], 2)]
+        return [*moved, view(x, (2, 2)).reshape(-1, 4) @ kernels.reshape(2, 4).T]
+
+    all_same(computed(program, a, dtype=INT32), program(a))
+    all_same(computed(lambda x: [tacit.windows(x, (2, 2))], a, dtype=INT32), [view(a, (2, 2))])
+    for shape, axis in [((5, 1), None), (2, None), (0, 0), (1, 2)]:
+        with pytest.raises(tacit.ProgramError):
+            computed(lambda x, shape=shape, axis=axis: tacit.windows(x, shape, axis), a, dtype=INT32)
+
+
+def test_a_shuffle_moves_rows_alike() -> None:
+    a = np.arange(40).reshape(20, 2)
+
+    def program(x: Any) -> list[Any]:
+        rows, first = tacit.shuffle(x, x[:, 0])
+        return [rows, first]
+
+    rows, first = computed(program, a, dtype=INT32)
+    same(rows[:, 0], first)
+    same(rows[np.argsort(first)], a)
+    with pytest.raises(tacit.ProgramError, match="go together"):
+        computed(lambda x: tacit.shuffle(x, x[1:]), a, dtype=INT32)
+
+
 def test_numpys_functions_take_secrets() -> None:
     a = np.array([[3, -1, 2], [0, 5, -4]])
 

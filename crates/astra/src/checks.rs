@@ -25,7 +25,8 @@ pub(crate) fn refuse_unverified(plan: &Plan) -> Result<(), Error> {
         | OpKind::Inject { .. }
         | OpKind::Shift { .. }
         | OpKind::Open { .. }
-        | OpKind::Random { .. } => false,
+        | OpKind::Random { .. }
+        | OpKind::Shuffle { .. } => false,
     };
     if plan.ops.iter().all(|op| verified(&op.kind)) {
         return Ok(());

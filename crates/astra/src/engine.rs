@@ -39,7 +39,9 @@ impl AstraEngine {
             &OpKind::Split { a, bits, s } => self.split_begin(job, a, bits, s),
             OpKind::Inject { .. } | OpKind::Shift { .. } => self.select_begin(job, kind),
             &OpKind::Msb { a, dst } => self.msb_begin(job, a, dst),
-            OpKind::Open { .. } | OpKind::Random { .. } => unreachable!("the protocol doesn't offer it"),
+            OpKind::Open { .. } | OpKind::Random { .. } | OpKind::Shuffle { .. } => {
+                unreachable!("the protocol doesn't offer it")
+            }
         }
     }
 }
@@ -178,7 +180,9 @@ impl Engine for AstraEngine {
             &OpKind::Split { bits, s, .. } => self.split_finish(job, from, bits, s),
             OpKind::Inject { .. } | OpKind::Shift { .. } => self.select_finish(job, from, kind),
             &OpKind::Msb { a, dst } => self.msb_finish(job, from, a, dst),
-            OpKind::Open { .. } | OpKind::Random { .. } => unreachable!("the protocol doesn't offer it"),
+            OpKind::Open { .. } | OpKind::Random { .. } | OpKind::Shuffle { .. } => {
+                unreachable!("the protocol doesn't offer it")
+            }
         }?;
         if self.verified.is_some() { self.note_results(job, kind) } else { Ok(()) }
     }

@@ -101,11 +101,16 @@ impl Circuit {
 
     /// For each wire the number of ANDs on the longest way to it.
     pub fn depths(&self) -> Vec<u32> {
+        self.depths_in(|gate| matches!(gate, Gate::And(..)))
+    }
+
+    /// For each wire the number of gates that count on the longest way to it.
+    pub(crate) fn depths_in(&self, counts: impl Fn(Gate) -> bool) -> Vec<u32> {
         let mut depths = vec![0_u32; self.input_bits()];
         depths.reserve(self.gates.len());
-        for gate in &self.gates {
+        for &gate in &self.gates {
             let below = gate.operands().map(|wire| depths[wire as usize]).max().unwrap_or(0);
-            depths.push(below + u32::from(matches!(gate, Gate::And(..))));
+            depths.push(below + u32::from(counts(gate)));
         }
         depths
     }

@@ -71,6 +71,9 @@ impl Layered {
         let mut outputs: Vec<Vec<u64>> =
             self.outputs.iter().map(|&bits| vec![0; length(bits as usize)]).collect();
         let mut rows = Rows::new(self.slots as usize, instances);
+        if self.whole != UNUSED {
+            rows.row(self.whole).fill(u64::MAX);
+        }
         for first in (0..instances).step_by(rows.instances()) {
             let tile = first..instances.min(first + rows.instances());
             let mut slots = &self.input_slots[..];

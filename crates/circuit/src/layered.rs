@@ -3,6 +3,11 @@
 //! A slot is a row of memory with a bit for every instance. Layer `l` first runs its sums, then its ANDs, all of
 //! which are independent of one another and so share a round. The last layer has sums only.
 //!
+//! **Public bits.** Where all parties know an input ([`Given::public`]), its slot has the bits themselves in each component
+//! of a sharing, and so has that of whatever follows from such inputs alone. An AND with one of these is an AND component by
+//! component: it takes no message, stands among the sums, and doesn't count as an AND. The AND with [`ONE`] is a sharing of
+//! it.
+//!
 //! Layering has three steps: which layer each gate runs in (`places`), sums written out with their terms (`sums`),
 //! values to slots (`slots`).
 
@@ -13,21 +18,33 @@ mod sums;
 mod tests;
 
 use crate::Circuit;
+use tacit_kernel::gates::PRODUCT;
 
 /// A slot that stands for no row: an input bit that nothing depends on.
 pub const UNUSED: u32 = u32::MAX;
 
-/// The slot of the constant 1.
+/// The slot of the constant 1, as a sharing.
 pub const ONE: u32 = 0;
+
+/// What is said of an input of a circuit that is laid out.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Given {
+    /// A bit of it has a slot only from the first layer that reads it on ([`Layer::loads`]): for inputs that take little to
+    /// be put into slots at any time, as those that are the same for all instances.
+    pub late: bool,
+    /// All parties know it.
+    pub public: bool,
+}
 
 /// What runs between one round and the next.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Layer {
     /// What is put into slots before anything else: a bit of the inputs, by its number among all of them, and its
-    /// slot. Late inputs only ([`Layered::with_late`]).
+    /// slot. Late inputs only ([`Given::late`]).
     pub loads: Vec<[u32; 2]>,
     /// Exclusive ors, one after another: for each its destination, the number of its terms, and the terms. None
-    /// at all make 0; a complement has [`ONE`] among them. A destination may be one of its own terms.
+    /// at all make 0; a complement has [`ONE`] among them, that of a public bit [`Layered::whole`]. A destination may be one
+    /// of its own terms. Between them stand ANDs with public bits, whose number of terms has [`PRODUCT`] added.
     pub sums: Vec<u32>,
     /// ANDs: left operand, right operand, destination. No destination is an operand of the same layer's ANDs.
     pub ands: Vec<[u32; 3]>,
@@ -36,10 +53,21 @@ pub struct Layer {
 }
 
 impl Layer {
-    /// Its sums in order: the destination and the terms of each.
-    pub fn each_sum(&self) -> impl Iterator<Item = (u32, &[u32])> {
-        each_sum(&self.sums)
+    /// Its sums in order, and the ANDs between them.
+    pub fn steps(&self) -> impl Iterator<Item = Step<'_>> {
+        steps(&self.sums)
     }
+}
+
+/// One of [`Layer::sums`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Step<'a> {
+    /// The slot written.
+    pub destination: u32,
+    /// Whether it is an AND; else it is an exclusive or.
+    pub product: bool,
+    /// The slots read.
+    pub terms: &'a [u32],
 }
 
 /// A circuit's layers.
@@ -47,10 +75,14 @@ impl Layer {
 pub struct Layered {
     /// Bits of each input.
     pub inputs: Vec<u32>,
+    /// Of each input whether it is public.
+    pub public: Vec<bool>,
     /// Bits of each output.
     pub outputs: Vec<u32>,
     /// How many slots an evaluation needs, slot [`ONE`] included.
     pub slots: u32,
+    /// The slot of the constant 1 in all components of a sharing; [`UNUSED`] if nothing reads it.
+    pub whole: u32,
     /// The slot that each bit of the inputs is put into before the first layer; [`UNUSED`] if none, and for the
     /// bits of late inputs.
     pub input_slots: Vec<u32>,
@@ -73,24 +105,24 @@ impl Layered {
     ///   the one freed last is used first. Output bits may share a slot, and may be in an input's or in [`ONE`]; a
     ///   slot that an output or a later layer reads isn't overwritten.
     pub fn new(circuit: &Circuit) -> Self {
-        Self::with_late(circuit, &vec![false; circuit.inputs().len()])
+        Self::with_inputs(circuit, &vec![Given::default(); circuit.inputs().len()])
     }
 
-    /// Lays a circuit out as [`new`](Self::new) does, but for the inputs that `late` names: a bit of theirs has a slot
-    /// only from the first layer that reads it on ([`Layer::loads`]). For inputs that take little to be put into slots
-    /// at any time, as those that are the same for all instances.
+    /// Lays a circuit out as [`new`](Self::new) does, but for inputs that are late or public.
     ///
     /// # Panics
-    /// If `late` doesn't say it of every input.
-    pub fn with_late(circuit: &Circuit, late: &[bool]) -> Self {
-        assert_eq!(late.len(), circuit.inputs().len(), "every input is late or not");
-        let places = places::Places::new(circuit);
+    /// If it isn't said of every input.
+    pub fn with_inputs(circuit: &Circuit, given: &[Given]) -> Self {
+        assert_eq!(given.len(), circuit.inputs().len(), "something is said of every input");
+        let of_bits = |what: fn(&Given) -> bool| -> Vec<bool> {
+            let inputs = circuit.inputs().iter().zip(given);
+            inputs.flat_map(|(&bits, given)| std::iter::repeat_n(what(given), bits as usize)).collect()
+        };
+        let places = places::Places::new(circuit, of_bits(|given| given.public));
         let values = sums::write(circuit, &places);
         drop(places);
-        let late = circuit.inputs().iter().zip(late);
-        let late: Vec<bool> =
-            late.flat_map(|(&bits, &late)| std::iter::repeat_n(late, bits as usize)).collect();
-        slots::assign(circuit, values, &late)
+        let layered = slots::assign(circuit, values, &of_bits(|given| given.late));
+        Self { public: given.iter().map(|given| given.public).collect(), ..layered }
     }
 
     /// Which input a bit of the inputs belongs to, and its position there.
@@ -124,12 +156,12 @@ impl Layered {
     }
 }
 
-/// Reads sums from [`Layer::sums`].
-fn each_sum(mut sums: &[u32]) -> impl Iterator<Item = (u32, &[u32])> {
+/// Reads [`Layer::sums`].
+fn steps(mut sums: &[u32]) -> impl Iterator<Item = Step<'_>> {
     std::iter::from_fn(move || {
         let (&[destination, count], rest) = sums.split_first_chunk()?;
-        let (terms, rest) = rest.split_at(count as usize);
+        let (terms, rest) = rest.split_at((count & !PRODUCT) as usize);
         sums = rest;
-        Some((destination, terms))
+        Some(Step { destination, product: count & PRODUCT != 0, terms })
     })
 }

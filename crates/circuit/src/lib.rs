@@ -32,4 +32,4 @@ pub use builder::Builder;
 pub use bytes::DecodeError;
 pub use circuit::{Circuit, Gate, MAX_INPUT_BITS, Wire};
 pub use evaluate::InputError;
-pub use layered::{Layer, Layered, ONE, UNUSED};
+pub use layered::{Given, Layer, Layered, ONE, Step, UNUSED};

@@ -5,7 +5,7 @@
 
 use crate::bank::{Bank, Part, mix, row_words};
 use crate::tile::Tiles;
-use crate::{Clear, Engine, Error, Job, Participants, with_element, with_word};
+use crate::{Clear, Engine, Error, Job, Participants, vector, with_element, with_word};
 use std::sync::Arc;
 use tacit_circuit::Layered;
 use tacit_kernel::{Element, Word, bits, matrix, ring, transpose};
@@ -130,6 +130,19 @@ impl ClearEngine {
         self.bank.put(dst, out);
     }
 
+    /// An order that looks random, always the same for an operation: results that a plan reveals don't depend on it.
+    fn shuffle(&mut self, op: u32, cols: &[Reg], blocks: usize, dst: &[Reg]) {
+        let mut order: Vec<u32> = (0..blocks as u32).collect();
+        for at in (1..blocks).rev() {
+            let place = mix(u64::from(op) << 32 ^ at as u64) % (at as u64 + 1);
+            order.swap(at, place as usize);
+        }
+        for (&from, &dst) in cols.iter().zip(dst) {
+            let shuffled = vector::in_order(self.bank.shape(from), self.bank.get(from), &order);
+            self.bank.put(dst, shuffled);
+        }
+    }
+
     /// The two additive components of each number.
     fn additive_components<W: Word>(&self, a: Reg) -> impl Iterator<Item = [W; 2]> {
         let numbers = self.bank.get(a).words::<W>();
@@ -142,7 +155,7 @@ impl ClearEngine {
     fn circuit(&mut self, job: &Job, circuit: &Layered, inputs: &[Operand], dst: Reg) {
         if job.stage == 0 {
             let tile = self.tiles.open(job, circuit);
-            tile.constant(0, true);
+            tile.constants(0, circuit, true);
         }
         let layer = &circuit.layers[job.stage as usize];
         let tile = self.tiles.get(job);
@@ -196,6 +209,10 @@ impl Engine for ClearEngine {
         if !job.last || job.stage + 1 != u32::from(kind.stages()) {
             return Ok(());
         }
+        if let OpKind::Shuffle { cols, blocks, dst, .. } = kind {
+            self.shuffle(job.op, cols, *blocks, dst);
+            return Ok(());
+        }
         match *kind {
             OpKind::And { a, b, dst } => self.and(a, b, dst),
             OpKind::Mul { a, b, dst } => self.mul(a, b, dst),
@@ -206,7 +223,7 @@ impl Engine for ClearEngine {
             OpKind::Msb { a, dst } => self.msb(a, dst),
             OpKind::Open { a, dst, .. } => self.open(a, dst),
             OpKind::Random { dst, bits } => self.random(job.op, dst, bits),
-            OpKind::Circuit { .. } => unreachable!("circuits go layer by layer"),
+            OpKind::Circuit { .. } | OpKind::Shuffle { .. } => unreachable!("done above"),
         }
         Ok(())
     }

@@ -18,7 +18,7 @@ pub struct Job {
     /// Which of the stage's jobs, from 0; the messages' part of the address.
     pub batch: u32,
     /// The columns: numbers of the result, or columns of bits with all their rows; for a matrix product, rows of
-    /// the results, counted through the whole batch of matrices.
+    /// the results, counted through the whole batch of matrices; for a shuffle, blocks of the result.
     pub cols: Range<usize>,
     /// Whether this is the stage's last job.
     pub last: bool,
@@ -31,6 +31,9 @@ pub(crate) const MESSAGE_BYTES: usize = 64 << 10;
 /// Jobs start at multiples of this many columns, so that packed messages and blocks of randomness have no
 /// ragged edge but at the very end.
 pub(crate) const ALIGNMENT: usize = 512;
+
+/// Blocks that are shuffled start at multiples of this many, and so do their bits in a row at its blocks of 128.
+const SHUFFLED: usize = 128;
 
 /// The least rows of a matrix product in one job: below, reading the right matrix would dominate.
 const MATRIX_ROWS: usize = 64;
@@ -158,6 +161,12 @@ fn extent_and_grain(plan: &Plan, kind: &OpKind, stage: u32) -> (usize, usize) {
         | OpKind::Open { dst, .. }
         | OpKind::Random { dst, .. } => (register(*dst).cols, columns_per_message(ring_bits(*dst))),
         OpKind::Shift { dst, .. } => (register(*dst).cols, columns_per_message(2 * ring_bits(*dst))),
+        // A block's bits are bounded, so that the fewest blocks still are one message.
+        OpKind::Shuffle { cols, blocks, .. } => {
+            let bits = cols.iter().map(|&reg| register(reg).len() as u64 * ring_bits(reg)).sum::<u64>();
+            let block_bits = (bits / (*blocks).max(1) as u64).max(1);
+            (*blocks, (MESSAGE_BYTES * 8 / block_bits as usize / SHUFFLED).max(1) * SHUFFLED)
+        }
         // What is sent first is hundreds of bytes for each number; a bit comes back.
         OpKind::Msb { dst, .. } => {
             (register(*dst).cols, if stage == 0 { ALIGNMENT } else { columns_per_message(1) })

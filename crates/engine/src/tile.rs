@@ -99,9 +99,12 @@ impl Tile {
         self.memory.words_mut()[start..start + 2 * words].split_at_mut(words)
     }
 
-    /// Makes the constant 1: all ones in the components that take public values.
-    pub fn constant(&mut self, component: usize, public: bool) {
+    /// Makes the constant 1 of a circuit: all ones in the components that take public values, and as a public value in all.
+    pub fn constants(&mut self, component: usize, circuit: &Layered, public: bool) {
         self.row(ONE, component).fill(if public { u64::MAX } else { 0 });
+        if circuit.whole != UNUSED {
+            self.row(circuit.whole, component).fill(u64::MAX);
+        }
     }
 
     /// Loads a component of the inputs that a layer begins with from its bank: those that are not the same for all

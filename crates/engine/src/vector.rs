@@ -1,6 +1,6 @@
 //! Registers of one row as vectors of their domain: what sharing a value takes.
 
-use crate::with_element;
+use crate::{bytes_of, with_element};
 use tacit_kernel::{Buffer, bits, ring};
 use tacit_program::plan::{Domain, Register};
 use tacit_session::{Draw, PrssStream};
@@ -25,6 +25,26 @@ pub fn fill_difference(
         Domain::Bits => a.xor(b, draw, 0, out.bytes_mut()),
         domain => with_element!(domain, E => a.sub::<E>(b, draw, 0, out.words_mut())),
     }
+}
+
+/// A vector's blocks in another order, of as many: block `i` is what block `order[i]` was.
+pub fn in_order(shape: Register, data: &Buffer, order: &[u32]) -> Buffer {
+    let mut out = Buffer::new(bytes_of(shape.domain, shape.cols));
+    let length = shape.cols / order.len();
+    let blocks = order.iter().map(|&block| block as usize * length);
+    match shape.domain {
+        Domain::Bits => {
+            for (to, from) in (0..).step_by(length).zip(blocks) {
+                bits::copy_strided(data.words(), shape.cols, from, &[length], &[1], out.words_mut(), to);
+            }
+        }
+        domain => with_element!(domain, E => {
+            for (out, from) in out.words_mut::<E>().chunks_exact_mut(length).zip(blocks) {
+                out.copy_from_slice(&data.words::<E>()[from..from + length]);
+            }
+        }),
+    }
+    out
 }
 
 /// `a += b`.

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use tacit_circuit::{Circuit, Layered};
+use tacit_circuit::{Circuit, Given, Layered};
 use tacit_kernel::bits::words;
 use tacit_kernel::garble::{LABEL, MAX_ROW, TABLE};
 
@@ -48,7 +48,7 @@ impl Plan {
     /// If it doesn't say it of every input.
     pub fn new(circuit: &Circuit, known: &[bool]) -> Self {
         assert_eq!(known.len(), circuit.inputs().len(), "every input is known or not");
-        let layered = Layered::with_late(circuit, &vec![true; known.len()]);
+        let layered = Layered::with_inputs(circuit, &vec![Given { late: true, public: false }; known.len()]);
         let mut sources = Vec::with_capacity(circuit.input_bits());
         let mut counts = [0; 2];
         for (&bits, &known) in circuit.inputs().iter().zip(known) {

@@ -10,19 +10,28 @@ use crate::cpu;
 /// Words that are taken at a time: four vectors of 512 bits, which stay in registers.
 const BLOCK: usize = 32;
 
-/// Runs exclusive ors of whole slots, one after another. `program` has for each its destination, the number of
-/// its terms, and the terms; no terms make 0. A destination may be one of its own terms.
+/// Added to the number of terms of a sum: it is the AND of its two terms instead.
+pub const PRODUCT: u32 = 1 << 31;
+
+/// Runs exclusive ors of whole slots, and ANDs ([`PRODUCT`]), one after another. `program` has for each its destination, the
+/// number of its terms, and the terms; no terms make 0. A destination may be one of its own terms.
 ///
 /// # Panics
-/// If a slot isn't there, or the program ends in the middle of a sum.
+/// If a slot isn't there, or the program ends in the middle of a sum, or an AND hasn't two terms.
 pub fn sums(memory: &mut [u64], slot_words: usize, program: &[u32]) {
     cpu::run(
         #[inline(always)]
         || {
             let mut rest = program;
             while let [dst, count, terms @ ..] = rest {
-                let (terms, after) = terms.split_at(*count as usize);
-                sum(memory, slot_words, *dst as usize * slot_words, terms);
+                let (terms, after) = terms.split_at((count & !PRODUCT) as usize);
+                match terms {
+                    &[a, b] if count & PRODUCT != 0 => and(memory, slot_words, [a, b, *dst]),
+                    _ => {
+                        assert!(count & PRODUCT == 0, "an AND has two terms");
+                        sum(memory, slot_words, *dst as usize * slot_words, terms);
+                    }
+                }
                 rest = after;
             }
             assert!(rest.is_empty(), "a sum has a destination and a number of terms");
@@ -65,21 +74,26 @@ pub fn ands(memory: &mut [u64], slot_words: usize, gates: &[[u32; 3]]) {
         #[inline(always)]
         || {
             for gate in gates {
-                let [a, b, dst] = gate.map(|slot| slot as usize * slot_words);
-                let mut at = 0;
-                while at < slot_words {
-                    let count = BLOCK.min(slot_words - at);
-                    let mut product = [0; BLOCK];
-                    product[..count].copy_from_slice(&memory[a + at..][..count]);
-                    for (product, word) in product.iter_mut().zip(&memory[b + at..][..count]) {
-                        *product &= word;
-                    }
-                    memory[dst + at..][..count].copy_from_slice(&product[..count]);
-                    at += count;
-                }
+                and(memory, slot_words, *gate);
             }
         },
     );
+}
+
+#[inline(always)]
+fn and(memory: &mut [u64], slot_words: usize, gate: [u32; 3]) {
+    let [a, b, dst] = gate.map(|slot| slot as usize * slot_words);
+    let mut at = 0;
+    while at < slot_words {
+        let count = BLOCK.min(slot_words - at);
+        let mut product = [0; BLOCK];
+        product[..count].copy_from_slice(&memory[a + at..][..count]);
+        for (product, word) in product.iter_mut().zip(&memory[b + at..][..count]) {
+            *product &= word;
+        }
+        memory[dst + at..][..count].copy_from_slice(&product[..count]);
+        at += count;
+    }
 }
 
 /// A party's part of ANDs of replicated sharings, whose slots are a row of `x_i` and a row of `x_(i-1)`. `out`
@@ -140,8 +154,8 @@ mod tests {
     fn sums_are_those_of_the_words_at_every_length() {
         for words in [2, 4, 6, 32, 34, 64, 70] {
             let before: Vec<u64> = noise(1, SLOTS * words);
-            // 4 = 1 ^ 2; 1 = 1 ^ 4 ^ 3 (onto itself); 5 = nothing; 0 = 5 ^ 1 ^ 1 ^ 2.
-            let program = [4, 2, 1, 2, 1, 3, 1, 4, 3, 5, 0, 0, 4, 5, 1, 1, 2];
+            // 4 = 1 ^ 2; 1 = 1 ^ 4 ^ 3 (onto itself); 5 = nothing; 0 = 5 ^ 1 ^ 1 ^ 2; 3 = 3 & 2 (onto itself).
+            let program = [4, 2, 1, 2, 1, 3, 1, 4, 3, 5, 0, 0, 4, 5, 1, 1, 2, 3, PRODUCT | 2, 3, 2];
             for level in available() {
                 let mut memory = before.clone();
                 at(level, || sums(&mut memory, words, &program));
@@ -150,7 +164,8 @@ mod tests {
                     let new = |slot: usize| memory[slot * words + i];
                     assert_eq!(new(4), old(1) ^ old(2));
                     assert_eq!(new(1), old(1) ^ new(4) ^ old(3));
-                    assert_eq!((new(5), new(0), new(3)), (0, old(2), old(3)), "{words} words at {level:?}");
+                    let expected = (0, old(2), old(3) & old(2));
+                    assert_eq!((new(5), new(0), new(3)), expected, "{words} words at {level:?}");
                 }
             }
         }
@@ -205,6 +220,12 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    #[should_panic(expected = "an AND has two terms")]
+    fn an_and_of_three_is_refused() {
+        sums(&mut [0; 4], 2, &[0, PRODUCT | 3, 1, 1, 1]);
     }
 
     #[test]

@@ -52,10 +52,12 @@ pub enum Feature {
     Gather,
     /// Operations in regions ([`crate::plan::Region`]).
     Branches,
+    /// [`OpKind::Shuffle`].
+    Shuffle,
 }
 
 impl Feature {
-    const ALL: [Self; 21] = [
+    const ALL: [Self; 22] = [
         Self::Bits,
         Self::Rings,
         Self::Fp61,
@@ -77,6 +79,7 @@ impl Feature {
         Self::PublicSteps,
         Self::Gather,
         Self::Branches,
+        Self::Shuffle,
     ];
 
     /// In words, as what a protocol lacks.
@@ -100,6 +103,7 @@ impl Feature {
             Self::PublicSteps => "steps on values that were opened",
             Self::Gather => "access at places that were opened",
             Self::Branches => "branches",
+            Self::Shuffle => "shuffles in an order that nobody knows",
         }
     }
 }
@@ -216,6 +220,9 @@ pub struct Capabilities {
     pub features: Features,
     /// How numbers become bits, and bits numbers.
     pub numbers: Numbers,
+    /// Of how many orders, one after another, a shuffle is made, so that every coalition lacks one ([`OpKind::Shuffle`]); 0
+    /// for a protocol that has none.
+    pub shuffle_turns: u8,
 }
 
 /// What sharings in rings and of bits have whatever their conversions.
@@ -236,17 +243,22 @@ impl Capabilities {
     pub const TWO_COMPONENTS: Self = Self {
         features: RINGS.with(Feature::Split).with(Feature::Inject).with(Feature::Shift),
         numbers: Numbers::TwoComponents,
+        shuffle_turns: 0,
     };
 
     /// Bits, all rings and fields, and conversions by three additive components: no other operations than ANDs,
     /// circuits and products.
-    pub const THREE_COMPONENTS: Self =
-        Self { features: RINGS.with(Feature::ComponentSteps), numbers: Numbers::ThreeComponents };
+    pub const THREE_COMPONENTS: Self = Self {
+        features: RINGS.with(Feature::ComponentSteps),
+        numbers: Numbers::ThreeComponents,
+        shuffle_turns: 0,
+    };
 
     /// Bits alone.
     pub const BITS: Self = Self {
         features: Features::of(&[Feature::Bits, Feature::And, Feature::Circuit]),
         numbers: Numbers::BitsAlone,
+        shuffle_turns: 0,
     };
 
     /// A field, with conversions by masked openings. Of the secrecy of a run see [`Numbers::MaskedOpening`].
@@ -259,13 +271,20 @@ impl Capabilities {
             Feature::PublicSteps,
         ]);
         let domain = of_domain(field.domain());
-        Self { features: features.with(domain), numbers: Numbers::MaskedOpening(field) }
+        let numbers = Numbers::MaskedOpening(field);
+        Self { features: features.with(domain), numbers, shuffle_turns: 0 }
     }
 
     /// These and one feature more.
     #[must_use]
     pub const fn with(self, feature: Feature) -> Self {
         Self { features: self.features.with(feature), ..self }
+    }
+
+    /// These and shuffles, each made of so many orders.
+    #[must_use]
+    pub const fn with_shuffle(self, turns: u8) -> Self {
+        Self { features: self.features.with(Feature::Shuffle), shuffle_turns: turns, ..self }
     }
 
     /// Whether plans may ask for a feature.
@@ -306,6 +325,7 @@ pub(crate) fn of_operation(kind: &OpKind) -> Features {
         OpKind::Shift { .. } => Feature::Shift,
         OpKind::Msb { .. } => Feature::Msb,
         OpKind::Random { .. } => Feature::Random,
+        OpKind::Shuffle { .. } => Feature::Shuffle,
         OpKind::Open { how: Opening::Masked, .. } => Feature::MaskedOpening,
         OpKind::Open { how: Opening::Verified, .. } => Feature::VerifiedOpening,
         OpKind::Circuit { inputs, .. } => {

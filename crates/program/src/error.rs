@@ -157,6 +157,17 @@ pub enum Fault {
         /// What was asked for.
         to: Vec<i64>,
     },
+    /// A window that is longer than its axis or has a length of 0, or not a length for each axis.
+    #[error("windows of shape {} don't fit into a value of shape {}", Dims(lengths), Dims(shape))]
+    Windows {
+        /// The lengths of the window.
+        lengths: Vec<usize>,
+        /// The value's shape.
+        shape: Vec<usize>,
+    },
+    /// Something that is to go in the order of a shuffle, and isn't one of its columns.
+    #[error("only what is there before a shuffle can be shuffled with it")]
+    NoShuffle,
     /// An integer index outside its axis.
     #[error("index {index} is outside axis {axis} of length {length}")]
     Index {

@@ -91,6 +91,19 @@ impl Layout {
         }
     }
 
+    /// Windows along some axes, one after another: an axis keeps the places where a window of this length begins, and the
+    /// places in the window are a new last axis.
+    #[must_use]
+    pub(crate) fn windows(&self, axes: &[usize], lengths: &[usize]) -> Self {
+        let mut windows = self.clone();
+        for (&axis, &length) in axes.iter().zip(lengths) {
+            windows.shape[axis] -= length - 1;
+            windows.shape.push(length);
+            windows.strides.push(windows.strides[axis]);
+        }
+        windows
+    }
+
     /// The same walk with other axes; `None` if strides can't say it, so that the elements have to be copied.
     pub(crate) fn reshape(&self, shape: &[usize]) -> Option<Self> {
         let mut strides = vec![0; shape.len()];
@@ -183,6 +196,21 @@ mod tests {
         assert_eq!(walk(&sliced.broadcast(&[2, 2, 2])), [5, 5, 3, 3, 5, 5, 3, 3]);
         assert!(!turned.is_whole(6));
         assert_eq!(walk(&Layout::whole(&[])), [0]);
+    }
+
+    #[test]
+    fn windows_meet_their_elements_again() {
+        let whole = Layout::whole(&[5]);
+        assert_eq!(walk(&whole.windows(&[0], &[3])), [0, 1, 2, 1, 2, 3, 2, 3, 4]);
+        assert!(whole.windows(&[0], &[5]).is_whole(5) && whole.windows(&[0], &[1]).is_whole(5));
+        let backwards = whole.slice(&[Span { start: 4, step: -2, count: 3 }]);
+        assert_eq!(walk(&backwards.windows(&[0], &[2])), [4, 2, 2, 0]);
+        let squares = Layout::whole(&[3, 4]).windows(&[0, 1], &[2, 3]);
+        assert_eq!((&squares.shape[..], squares.len()), (&[2, 2, 2, 3][..], 24));
+        assert_eq!(walk(&squares)[18..], [5, 6, 7, 9, 10, 11]);
+        assert_eq!(squares.reshape(&[4, 6]), None);
+        // An axis twice: windows of its windows.
+        assert_eq!(walk(&whole.windows(&[0, 0], &[4, 2])), [0, 1, 1, 2, 2, 3, 3, 4]);
     }
 
     #[test]

@@ -153,7 +153,7 @@ impl Program {
             }
             Operation::State { .. } | Operation::Assume { .. } => operands.first().copied(),
             Operation::Repeat { .. } => operands.get(operands.len() / 2).copied(),
-            Operation::After => operands.get(1).copied(),
+            Operation::After | Operation::ShuffleToo => operands.get(1).copied(),
             _ => None,
         }
     }

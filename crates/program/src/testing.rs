@@ -270,6 +270,13 @@ fn step(build: &mut Builder, pool: &[NodeId], rng: &mut TestRng) -> Option<NodeI
             let divisor = if keepdims { build.maximum(b, bound) } else { build.minimum(b, bound) };
             divisor.and_then(|by| if axis > 0 { build.quotient(a, by) } else { build.remainder(a, by) })
         }
+        45 => {
+            let shape = build.type_of(a).ok()?.shape.clone();
+            let lengths: Vec<usize> =
+                shape.iter().map(|&length| rng.random_range(1..=length.max(2))).collect();
+            let one = &lengths[..lengths.len().min(1)];
+            if keepdims { build.windows(a, &lengths, None) } else { build.windows(a, one, Some(&[axis])) }
+        }
         33 | 34 => {
             let bounds = [rng.random_range(-100..100), rng.random_range(0..100)];
             let [low, high] = bounds.map(|bound| build.public(Dtype::Int, vec![], vec![bound]));

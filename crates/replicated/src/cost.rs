@@ -36,6 +36,9 @@ fn operation(plan: &Plan, kind: &OpKind, stage: u32, zero_sharing: ZeroSharing) 
         OpKind::Split { .. } => vec![Flow { from: 1, to: 0, bits }],
         OpKind::Inject { .. } => select(bits, 1, stage),
         OpKind::Shift { .. } => select(bits, 2, stage),
+        OpKind::Shuffle { cols, .. } => {
+            cols.iter().flat_map(|&reg| shuffled(bits_of(plan, reg), stage as usize)).collect()
+        }
         OpKind::Msb { .. } | OpKind::Open { .. } | OpKind::Random { .. } => {
             unreachable!("the protocol doesn't offer it")
         }
@@ -49,6 +52,12 @@ fn select(bits: u64, given: u64, stage: u32) -> Vec<Flow> {
         0 => vec![Flow { from: 1, to: 0, bits: given * bits }, Flow { from: 2, to: 0, bits }],
         _ => vec![Flow { from: 0, to: 2, bits }],
     }
+}
+
+/// A part of each element, to and fro between the two parties that know a turn's order.
+fn shuffled(bits: u64, turn: usize) -> [Flow; 2] {
+    let (from, to) = (turn, next(turn));
+    [Flow { from, to, bits }, Flow { from: to, to: from, bits }]
 }
 
 fn input(plan: &Plan, participants: &Participants, input: &InputOp) -> Vec<Flow> {

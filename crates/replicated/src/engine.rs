@@ -3,6 +3,7 @@
 #[cfg(feature = "planted")]
 use crate::planted::{Mistake, planted};
 use crate::reads::Reads;
+use crate::shuffle;
 use crate::state::ReplicatedEngine;
 use crate::zero_sharing::ZeroSharing;
 use std::sync::Arc;
@@ -48,6 +49,7 @@ impl Engine for ReplicatedEngine {
             &OpKind::Split { a, bits, s } => self.split_begin(job, a, bits, s),
             kind @ (OpKind::Inject { .. } | OpKind::Shift { .. }) => self.select_begin(job, kind),
             OpKind::Circuit { circuit, inputs, dst } => self.layer_begin(job, circuit, inputs, *dst),
+            OpKind::Shuffle { cols, blocks, dst, .. } => self.shuffle_begin(job, cols, *blocks, dst),
             OpKind::Msb { .. } | OpKind::Open { .. } | OpKind::Random { .. } => {
                 unreachable!("the protocol doesn't offer it")
             }
@@ -63,6 +65,10 @@ impl Engine for ReplicatedEngine {
             ) => match self.zero_sharing {
                 ZeroSharing::Computational => &[prev(me)],
                 ZeroSharing::InformationTheoretic => &[prev(me), next(me)],
+            },
+            (OpKind::Shuffle { .. }, me, turn) => match shuffle::partner(me, turn) {
+                Some(partner) => &[partner],
+                None => &[],
             },
             (OpKind::Split { .. }, 0, _) => &[1],
             (OpKind::Inject { .. } | OpKind::Shift { .. }, 0, 0) => &[1, 2],
@@ -94,6 +100,7 @@ impl Engine for ReplicatedEngine {
             &OpKind::Split { bits, s, .. } => self.split_finish(job, bits, s),
             kind @ (OpKind::Inject { .. } | OpKind::Shift { .. }) => self.select_finish(job, kind),
             OpKind::Circuit { circuit, .. } => self.layer_finish(job, circuit),
+            OpKind::Shuffle { blocks, dst, .. } => self.shuffle_finish(job, *blocks, dst),
             OpKind::Msb { .. } | OpKind::Open { .. } | OpKind::Random { .. } => {
                 unreachable!("the protocol doesn't offer it")
             }

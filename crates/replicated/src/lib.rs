@@ -29,6 +29,7 @@ mod planted;
 mod products;
 mod reads;
 mod scheme;
+mod shuffle;
 mod state;
 mod verified;
 mod verify;
@@ -47,8 +48,8 @@ use tacit_program::Capabilities;
 use tacit_program::cost::{Flow, Phase, Step};
 use tacit_program::plan::Plan;
 use tacit_session::Session;
-use tacit_threeparty::ComponentsClient;
 use tacit_threeparty::cost::COUNT_BITS;
+use tacit_threeparty::{ComponentsClient, PARTIES};
 use zero_sharing::ZeroSharing;
 
 /// The protocol `replicated`.
@@ -101,8 +102,12 @@ impl Protocol for Replicated {
         }
     }
 
+    /// A shuffle's orders come from streams, so there is none where zero-sharing has to do without.
     fn capabilities(&self) -> Capabilities {
-        Capabilities::TWO_COMPONENTS
+        match self.zero_sharing {
+            ZeroSharing::Computational => Capabilities::TWO_COMPONENTS.with_shuffle(PARTIES as u8),
+            ZeroSharing::InformationTheoretic => Capabilities::TWO_COMPONENTS,
+        }
     }
 
     fn price(&self, plan: &Plan, participants: &Participants, step: Step<'_>) -> Vec<(Phase, Flow)> {

@@ -62,6 +62,8 @@ pub enum Mistake {
     GivenNotCompared,
     /// Or only once all ANDs are proved.
     GivenComparedLate,
+    /// Parts of shuffled elements have no masks.
+    ShuffleUnmasked,
     /// One in what three-party protocols share.
     #[cfg(feature = "planted")]
     Shared(Shared),

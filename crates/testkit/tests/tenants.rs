@@ -1,7 +1,12 @@
 //! The suite for the model tenants, among two parties to twelve.
 
+use std::sync::Arc;
+
+use tacit_circuit::{Given, Layered};
 use tacit_engine::{Clear, Protocol};
-use tacit_program::plan::{self, Domain, Form, Local, Modulus, OpKind, Opening, Plan, Public, Reg, To};
+use tacit_program::plan::{
+    self, Domain, Form, Local, Modulus, OpKind, Opening, Operand, Plan, Public, Reg, To,
+};
 use tacit_program::{Builder, Dtype, Recipient, lower};
 use tacit_testkit::conformance::Subject;
 use tacit_testkit::conformance::views::{self, Conduct};
@@ -139,7 +144,25 @@ fn opened_bits() -> Plan {
     let last = build.bits(1, COLS);
     build.local(Local::XorPublic { a: raised, c: Public::Register(seen), dst: last });
     build.output(last, To::All);
+    let chosen = build.bits(1, COLS);
+    let inputs = [x, mask, opened, known].map(Operand::Each).to_vec();
+    build.interact(OpKind::Circuit { circuit: of_known_bits(), inputs, dst: chosen });
+    build.output(chosen, To::All);
     build.finish()
+}
+
+/// What is known, or else `x m + x o`, of secret bits `x` and `m` and of `o` and the known bits, which are public: an AND.
+fn of_known_bits() -> Arc<Layered> {
+    let mut build = tacit_circuit::Builder::new();
+    let [x, mask, opened, known] = [(); 4].map(|()| build.input(1)[0]);
+    let (secret, public) = (build.and(x, mask), build.and(x, opened));
+    let (sum, unknown) = (build.xor(secret, public), build.not(known));
+    let other = build.and(sum, unknown);
+    let chosen = build.xor(other, known);
+    let given = [false, false, true, true].map(|public| Given { late: false, public });
+    let circuit = Layered::with_inputs(&build.finish(vec![vec![chosen]]), &given);
+    assert_eq!(circuit.ands(), 1);
+    Arc::new(circuit)
 }
 
 /// Registers that are public, random elements and both kinds of openings, as the engine in the clear has them.

@@ -61,7 +61,7 @@ pub fn load_layer(
     if job.stage == 0 {
         let tile = tiles.open(job, circuit);
         for (component, (_, public)) in components.iter().enumerate() {
-            tile.constant(component, *public);
+            tile.constants(component, circuit, *public);
         }
     }
     let (layer, tile) = (&circuit.layers[job.stage as usize], tiles.get(job));

@@ -35,8 +35,11 @@ fn same_as_one_by_one(circuit: &Circuit, instances: usize, seed: u64) {
         }
     }
     assert_eq!(outputs, expected, "{instances} instances");
-    let late = Layered::with_late(circuit, &vec![true; slices.len()]);
-    assert_eq!(late.evaluate(&slices, instances).unwrap(), expected, "{instances} instances, late inputs");
+    for public in [false, true] {
+        let given = vec![crate::Given { late: true, public }; slices.len()];
+        let outputs = Layered::with_inputs(circuit, &given).evaluate(&slices, instances).unwrap();
+        assert_eq!(outputs, expected, "{instances} instances, late inputs");
+    }
 }
 
 proptest! {

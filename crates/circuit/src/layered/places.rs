@@ -19,15 +19,33 @@ pub(super) struct Places {
     readers: Vec<u8>,
     /// Sums that are written out where they are read.
     absorbed: Vec<bool>,
+    /// Wires whose bits all parties know; none where no input is public.
+    public: Vec<bool>,
 }
 
 impl Places {
-    pub(super) fn new(circuit: &Circuit) -> Self {
+    /// Of a circuit and its inputs' bits that are public.
+    pub(super) fn new(circuit: &Circuit, mut public: Vec<bool>) -> Self {
+        let any = public.contains(&true);
+        for gate in circuit.gates() {
+            public.push(any && gate.operands().all(|wire| public[wire as usize]));
+        }
         let readers = readers(circuit);
-        let depth = circuit.depth();
-        let layers = layers(circuit, &readers, depth);
-        let absorbed = absorbed(circuit, &readers, &layers);
-        Self { depth, layers, readers, absorbed }
+        let depths = circuit.depths_in(|gate| is_paid(gate, &public));
+        let depth = circuit.outputs().iter().flatten().map(|&wire| depths[wire as usize]).max().unwrap_or(0);
+        let layers = layers(circuit, &readers, &depths, depth, &public);
+        let absorbed = absorbed(circuit, &readers, &layers, &public);
+        Self { depth, layers, readers, absorbed, public }
+    }
+
+    /// Whether all parties know the wire.
+    pub(super) fn public(&self, wire: Wire) -> bool {
+        self.public[wire as usize]
+    }
+
+    /// Whether a gate is an AND of two secrets, which takes a message.
+    pub(super) fn is_paid(&self, gate: Gate) -> bool {
+        is_paid(gate, &self.public)
     }
 
     /// Whether an output depends on the wire.
@@ -39,6 +57,10 @@ impl Places {
     pub(super) fn absorbed(&self, wire: Wire) -> bool {
         self.absorbed[wire as usize]
     }
+}
+
+fn is_paid(gate: Gate, public: &[bool]) -> bool {
+    matches!(gate, Gate::And(a, b) if !public[a as usize] && !public[b as usize])
 }
 
 /// How many needed gates read each wire, up to [`MANY`]; no output depends on those that none reads.
@@ -63,20 +85,19 @@ fn readers(circuit: &Circuit) -> Vec<u8> {
 /// and what it makes takes a slot of its own. But an AND that can also run earlier does, if the layer is as wide
 /// already as the widest would be if all ran as early as can be. And an output's sum runs as early as can be: it
 /// takes one slot, and may free those of many terms.
-fn layers(circuit: &Circuit, readers: &[u8], depth: u32) -> Vec<u32> {
+fn layers(circuit: &Circuit, readers: &[u8], depths: &[u32], depth: u32, public: &[bool]) -> Vec<u32> {
     let first = circuit.input_bits();
-    let depths = circuit.depths();
-    let mut room = Room::new(circuit, readers, &depths, depth);
+    let mut room = Room::new(circuit, readers, depths, depth, public);
     let mut layers = vec![u32::MAX; circuit.wires()];
     for &wire in circuit.outputs().iter().flatten() {
-        let is_sum = !matches!(circuit.driver(wire), None | Some(Gate::And(..)));
+        let is_sum = circuit.driver(wire).is_some_and(|gate| !is_paid(gate, public));
         layers[wire as usize] = if is_sum { depths[wire as usize] } else { depth };
     }
     for (index, gate) in circuit.gates().iter().enumerate().rev() {
         let own = first + index;
         if readers[own] > 0 {
             // So far it is the first layer that reads the wire.
-            if matches!(gate, Gate::And(..)) {
+            if is_paid(*gate, public) {
                 layers[own] = room.take(depths[own] - 1, layers[own] - 1);
             }
             for operand in gate.operands() {
@@ -96,10 +117,10 @@ struct Room {
 
 impl Room {
     /// So much in each layer as the widest needs if all ANDs run as early as can be.
-    fn new(circuit: &Circuit, readers: &[u8], depths: &[u32], depth: u32) -> Self {
+    fn new(circuit: &Circuit, readers: &[u8], depths: &[u32], depth: u32, public: &[bool]) -> Self {
         let mut widths = vec![0; depth as usize];
         for (wire, gate) in (circuit.input_bits()..).zip(circuit.gates()) {
-            if matches!(gate, Gate::And(..)) && readers[wire] > 0 {
+            if is_paid(*gate, public) && readers[wire] > 0 {
                 widths[depths[wire] as usize - 1] += 1;
             }
         }
@@ -125,8 +146,8 @@ impl Room {
     }
 }
 
-/// Sums that have one reader only, a sum of the same layer with room for their terms.
-fn absorbed(circuit: &Circuit, readers: &[u8], layers: &[u32]) -> Vec<bool> {
+/// Sums that have one reader only, a sum of the same layer with room for their terms; both are public, or neither is.
+fn absorbed(circuit: &Circuit, readers: &[u8], layers: &[u32], public: &[bool]) -> Vec<bool> {
     let first = circuit.input_bits();
     // Terms of each wire's sum, once it is written out; a wire that isn't a sum is a term itself.
     let mut terms = vec![1_u8; circuit.wires()];
@@ -146,7 +167,8 @@ fn absorbed(circuit: &Circuit, readers: &[u8], layers: &[u32]) -> Vec<bool> {
             alone -= 1;
             let is_sum = !matches!(circuit.driver(operand as Wire), None | Some(Gate::And(..)));
             let fits = total + terms[operand] + alone <= MAX_TERMS;
-            absorbed[operand] = is_sum && readers[operand] == 1 && layers[operand] == layers[own] && fits;
+            let alike = layers[operand] == layers[own] && public[operand] == public[own];
+            absorbed[operand] = is_sum && readers[operand] == 1 && alike && fits;
             total += if absorbed[operand] { terms[operand] } else { 1 };
         }
         terms[own] = total;

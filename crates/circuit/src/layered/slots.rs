@@ -1,8 +1,9 @@
 //! Values to slots, by liveness.
 
-use super::sums::{TRUE, Values};
-use super::{Layer, Layered, ONE, UNUSED, each_sum};
+use super::sums::{TRUE, Values, WHOLE};
+use super::{Layer, Layered, ONE, Step, UNUSED, steps};
 use crate::circuit::Circuit;
+use tacit_kernel::gates::PRODUCT;
 
 /// The time of the last reader of what nothing reads.
 const NEVER: u32 = 0;
@@ -13,8 +14,11 @@ const FOREVER: u32 = u32::MAX;
 /// Gives every value that is read a slot, from its making to its last reader. `late` names the bits of the inputs
 /// that are made in the layer that reads them first.
 pub(super) fn assign(circuit: &Circuit, mut values: Values, late: &[bool]) -> Layered {
-    let (mut time, last_reads) = last_reads(circuit, &values);
-    let mut slots = Slots { of: vec![UNUSED; circuit.wires()], free: Vec::new(), count: ONE + 1, last_reads };
+    let Reads { first: mut time, last: last_reads, whole } = Reads::of(&values);
+    let of = vec![UNUSED; values.names];
+    let whole = if whole { ONE + 1 } else { UNUSED };
+    let count = if whole == UNUSED { ONE + 1 } else { whole + 1 };
+    let mut slots = Slots { of, free: Vec::new(), count, whole, last_reads };
     for (input, &late) in late.iter().enumerate() {
         if slots.last_reads[input] != NEVER && !late {
             slots.take(input as u32);
@@ -32,10 +36,10 @@ pub(super) fn assign(circuit: &Circuit, mut values: Values, late: &[bool]) -> La
         }
         let layer = std::mem::take(&mut values.layers[index]);
         sums.reserve_exact(layer.sums.len());
-        for (sum, terms) in each_sum(&layer.sums) {
+        for step in steps(&layer.sums) {
             time += 1;
-            if slots.last_reads[sum as usize] != NEVER {
-                slots.sum(sum, terms, time, &mut sums);
+            if slots.last_reads[step.destination as usize] != NEVER {
+                slots.sum(step, time, &mut sums);
             }
         }
         time += 1;
@@ -53,50 +57,66 @@ pub(super) fn assign(circuit: &Circuit, mut values: Values, late: &[bool]) -> La
     let output_slots = values.outputs.iter().map(|&value| slots.of(value)).collect();
     Layered {
         inputs: circuit.inputs().to_vec(),
+        public: Vec::new(),
         outputs: circuit.outputs().iter().map(|wires| wires.len() as u32).collect(),
         slots: slots.count,
+        whole,
         input_slots,
         layers,
         output_slots,
     }
 }
 
-/// Walks back from the outputs, and returns the time before the first sum and, for each value, that of its last
-/// reader. A sum takes a unit of time; so do a layer's ANDs together. What is read only by what nothing reads,
-/// is read [`NEVER`].
-fn last_reads(circuit: &Circuit, values: &Values) -> (u32, Vec<u32>) {
-    let mut last_reads = vec![NEVER; circuit.wires()];
-    let read = |value: u32, time: u32, last_reads: &mut [u32]| {
-        if value != TRUE {
-            let last = &mut last_reads[value as usize];
-            *last = time.max(*last);
+/// When values are read.
+struct Reads {
+    /// The time before the first sum.
+    first: u32,
+    /// For each value the time of its last reader.
+    last: Vec<u32>,
+    /// Whether the public 1 is read.
+    whole: bool,
+}
+
+impl Reads {
+    /// Walks back from the outputs. A sum takes a unit of time; so do a layer's ANDs together. What is read only by what
+    /// nothing reads, is read [`NEVER`].
+    fn of(values: &Values) -> Self {
+        let mut reads = Self { first: FOREVER, last: vec![NEVER; values.names], whole: false };
+        for &value in &values.outputs {
+            reads.read(value, FOREVER);
         }
-    };
-    for &value in &values.outputs {
-        read(value, FOREVER, &mut last_reads);
-    }
-    let mut time = FOREVER;
-    let mut sums = Vec::new();
-    for layer in values.layers.iter().rev() {
-        time -= 1;
-        for &[a, b, and] in &layer.ands {
-            if last_reads[and as usize] != NEVER {
-                read(a, time, &mut last_reads);
-                read(b, time, &mut last_reads);
-            }
-        }
-        sums.clear();
-        sums.extend(layer.each_sum());
-        for &(sum, terms) in sums.iter().rev() {
+        let mut time = FOREVER;
+        let mut sums = Vec::new();
+        for layer in values.layers.iter().rev() {
             time -= 1;
-            if last_reads[sum as usize] != NEVER {
-                for &term in terms {
-                    read(term, time, &mut last_reads);
+            for &[a, b, and] in &layer.ands {
+                if reads.last[and as usize] != NEVER {
+                    reads.read(a, time);
+                    reads.read(b, time);
+                }
+            }
+            sums.clear();
+            sums.extend(layer.steps());
+            for step in sums.iter().rev() {
+                time -= 1;
+                if reads.last[step.destination as usize] != NEVER {
+                    step.terms.iter().for_each(|&term| reads.read(term, time));
                 }
             }
         }
+        Self { first: time - 1, ..reads }
     }
-    (time - 1, last_reads)
+
+    fn read(&mut self, value: u32, time: u32) {
+        match value {
+            TRUE => {}
+            WHOLE => self.whole = true,
+            _ => {
+                let last = &mut self.last[value as usize];
+                *last = time.max(*last);
+            }
+        }
+    }
 }
 
 struct Slots {
@@ -105,12 +125,18 @@ struct Slots {
     /// Slots that are free, the one freed last at the end.
     free: Vec<u32>,
     count: u32,
+    /// That of the public 1.
+    whole: u32,
     last_reads: Vec<u32>,
 }
 
 impl Slots {
     fn of(&self, value: u32) -> u32 {
-        if value == TRUE { ONE } else { self.of[value as usize] }
+        match value {
+            TRUE => ONE,
+            WHOLE => self.whole,
+            _ => self.of[value as usize],
+        }
     }
 
     /// Gives slots to the late inputs that are first read in layer `from`, or in those that join it because it has
@@ -121,8 +147,8 @@ impl Slots {
             let made = |value: u32| self.last_reads[value as usize] != NEVER;
             let ands = || layer.ands.iter().filter(|and| made(and[2]));
             let mut read: Vec<u32> = ands().flat_map(|&[a, b, _]| [a, b]).collect();
-            let sums = layer.each_sum().filter(|&(sum, _)| made(sum));
-            read.extend(sums.flat_map(|(_, terms)| terms));
+            let sums = layer.steps().filter(|step| made(step.destination));
+            read.extend(sums.flat_map(|step| step.terms));
             let ends = index + 1 == count || ands().next().is_some();
             if index + 1 == count {
                 read.extend(&values.outputs);
@@ -139,15 +165,15 @@ impl Slots {
         count
     }
 
-    /// Appends a sum to `out`. A term whose last reader it is lends it its slot.
-    fn sum(&mut self, sum: u32, terms: &[u32], time: u32, out: &mut Vec<u32>) {
+    /// Appends a sum, or an AND, to `out`. A term whose last reader it is lends it its slot.
+    fn sum(&mut self, Step { destination, product, terms }: Step<'_>, time: u32, out: &mut Vec<u32>) {
         let start = out.len();
-        out.extend([UNUSED, terms.len() as u32]);
+        out.extend([UNUSED, terms.len() as u32 | if product { PRODUCT } else { 0 }]);
         out.extend(terms.iter().map(|&term| self.of(term)));
         for &term in terms {
             self.release(term, time);
         }
-        out[start] = self.take(sum);
+        out[start] = self.take(destination);
     }
 
     /// Turns a layer's ANDs to slots. Operands are released when all destinations are taken.
@@ -173,7 +199,7 @@ impl Slots {
 
     /// Frees the slot of a value that has been read for the last time.
     fn release(&mut self, value: u32, time: u32) {
-        if value != TRUE && self.last_reads[value as usize] == time {
+        if !matches!(value, TRUE | WHOLE) && self.last_reads[value as usize] == time {
             self.last_reads[value as usize] = NEVER;
             self.free.push(self.of[value as usize]);
         }

@@ -4,36 +4,53 @@ use crate::testing::{circuits, noise, wires};
 use crate::{Builder, Gate, Wire};
 use proptest::prelude::*;
 
-/// Runs the layers on a word of instances for each slot, and checks the rules that evaluation relies on.
+/// Runs the layers on a word of instances for each slot, in two components of a sharing, and checks the rules that evaluation
+/// relies on.
 fn run(layered: &Layered, inputs: &[u64]) -> Vec<u64> {
     let mut memory = vec![None; layered.slots as usize];
-    memory[ONE as usize] = Some(u64::MAX);
+    memory[ONE as usize] = Some([u64::MAX, 0]);
+    if layered.whole != UNUSED {
+        memory[layered.whole as usize] = Some([u64::MAX; 2]);
+    }
+    let masks = std::cell::Cell::new(1_u64);
+    let shared = |word: u64| {
+        masks.set(masks.get().wrapping_mul(0x9e37_79b9_7f4a_7c15));
+        Some([word ^ masks.get(), masks.get()])
+    };
     assert_eq!(layered.input_slots.len(), inputs.len());
-    for (&slot, &word) in layered.input_slots.iter().zip(inputs) {
+    let given = |bit: usize| {
+        let public = layered.public[layered.input_of(bit as u32).0];
+        if public { Some([inputs[bit]; 2]) } else { shared(inputs[bit]) }
+    };
+    for (bit, &slot) in layered.input_slots.iter().enumerate() {
         if slot != UNUSED {
             assert_eq!(memory[slot as usize], None, "every input has a slot of its own");
-            memory[slot as usize] = Some(word);
+            memory[slot as usize] = given(bit);
         }
     }
+    let kept = [ONE, layered.whole];
     let mut first_and = 0;
     for layer in &layered.layers {
         for &[bit, slot] in &layer.loads {
-            assert_ne!(slot, ONE);
-            memory[slot as usize] = Some(inputs[bit as usize]);
+            assert!(!kept.contains(&slot));
+            memory[slot as usize] = given(bit as usize);
         }
         assert_eq!(layer.first_and, first_and);
         first_and += layer.ands.len() as u64;
-        for (destination, terms) in layer.each_sum() {
+        for Step { destination, product, terms } in layer.steps() {
             assert!(terms.len() <= places::MAX_TERMS.into() && terms.len() != 1);
             let distinct = terms.iter().all(|term| terms.iter().filter(|&other| other == term).count() == 1);
-            assert!(distinct, "terms that cancel are gone");
-            assert_ne!(destination, ONE);
-            let read = |&term: &u32| memory[term as usize].expect("a term was written");
-            memory[destination as usize] = Some(terms.iter().map(read).fold(0, |sum, term| sum ^ term));
+            assert!(product || distinct, "terms that cancel are gone");
+            assert!(!kept.contains(&destination));
+            let read = |term: u32| memory[term as usize].expect("a term was written");
+            memory[destination as usize] = Some(std::array::from_fn(|component| match *terms {
+                [a, b] if product => read(a)[component] & read(b)[component],
+                _ => terms.iter().fold(0, |sum, &term| sum ^ read(term)[component]),
+            }));
         }
         let mut written = vec![false; layered.slots as usize];
         for &[_, _, destination] in &layer.ands {
-            assert_ne!(destination, ONE);
+            assert!(!kept.contains(&destination));
             assert!(!written[destination as usize], "no two ANDs write to one slot");
             written[destination as usize] = true;
         }
@@ -42,12 +59,15 @@ fn run(layered: &Layered, inputs: &[u64]) -> Vec<u64> {
         }
         for &[a, b, destination] in &layer.ands {
             let read = |slot: u32| memory[slot as usize].expect("an operand was written");
-            memory[destination as usize] = Some(read(a) & read(b));
+            let clear = |slot: u32| read(slot)[0] ^ read(slot)[1];
+            memory[destination as usize] = shared(clear(a) & clear(b));
         }
     }
     assert!(layered.layers.last().unwrap().ands.is_empty());
     assert!(layered.layers.iter().rev().skip(1).all(|layer| !layer.ands.is_empty()));
-    layered.output_slots.iter().map(|&slot| memory[slot as usize].expect("an output was written")).collect()
+    let outputs =
+        layered.output_slots.iter().map(|&slot| memory[slot as usize].expect("an output was written"));
+    outputs.map(|[one, other]| one ^ other).collect()
 }
 
 fn same_as_gates(circuit: &Circuit, seed: u64) -> Layered {
@@ -83,7 +103,8 @@ proptest! {
     fn late_inputs_change_slots_and_nothing_else(circuit in circuits(120), seed: u64) {
         let whole = Layered::new(&circuit);
         let late: Vec<bool> = (0..circuit.inputs().len()).map(|input| seed >> (input % 64) & 1 == 1).collect();
-        let layered = Layered::with_late(&circuit, &late);
+        let given: Vec<Given> = late.iter().map(|&late| Given { late, public: false }).collect();
+        let layered = Layered::with_inputs(&circuit, &given);
         computes_what_the_gates_do(&layered, &circuit, seed);
         prop_assert!(layered.slots <= whole.slots);
         prop_assert_eq!((layered.ands(), layered.depth()), (whole.ands(), whole.depth()));
@@ -94,7 +115,23 @@ proptest! {
             .filter(|&bit| late[whole.input_of(bit).0] && whole.input_slots[bit as usize] != UNUSED)
             .collect();
         prop_assert_eq!(loaded, expected);
-        prop_assert_eq!(Layered::with_late(&circuit, &vec![false; late.len()]), whole);
+        prop_assert_eq!(Layered::with_inputs(&circuit, &vec![Given::default(); late.len()]), whole);
+    }
+
+    #[test]
+    fn public_inputs_save_ands(circuit in circuits(120), seed: u64) {
+        let flag = |input: usize, from: u32| seed >> ((2 * input as u32 + from) % 64) & 1 == 1;
+        let given: Vec<Given> = (0..circuit.inputs().len())
+            .map(|input| Given { late: flag(input, 0), public: flag(input, 1) })
+            .collect();
+        let layered = Layered::with_inputs(&circuit, &given);
+        computes_what_the_gates_do(&layered, &circuit, seed);
+        let whole = Layered::new(&circuit);
+        prop_assert!(layered.ands() <= whole.ands() && layered.depth() <= whole.depth());
+        let all = vec![Given { late: false, public: true }; given.len()];
+        let public = Layered::with_inputs(&circuit, &all);
+        computes_what_the_gates_do(&public, &circuit, seed);
+        prop_assert_eq!((public.ands(), public.depth()), (0, 0));
     }
 
     #[test]
@@ -190,7 +227,7 @@ fn exclusive_ors_become_long_sums() {
         sum = builder.xor(bit, sum);
     }
     let layered = same_as_gates(&builder.finish(vec![vec![sum]]), 1);
-    let lengths: Vec<usize> = layered.layers[0].each_sum().map(|(_, terms)| terms.len()).collect();
+    let lengths: Vec<usize> = layered.layers[0].steps().map(|step| step.terms.len()).collect();
     assert_eq!(lengths, [16, 16, 10]);
     assert_eq!(layered.slots, 41, "a sum lies where one of its terms lay");
 }
@@ -202,7 +239,7 @@ fn a_sum_that_is_read_twice_is_made_once() {
     let both = builder.xor(bits[0], bits[1]);
     let outputs = vec![builder.xor(both, bits[2]), builder.xor(both, bits[3])];
     let layered = same_as_gates(&builder.finish(vec![outputs]), 1);
-    let lengths: Vec<usize> = layered.layers[0].each_sum().map(|(_, terms)| terms.len()).collect();
+    let lengths: Vec<usize> = layered.layers[0].steps().map(|step| step.terms.len()).collect();
     assert_eq!(lengths, [2, 2, 2]);
 }
 
@@ -215,7 +252,7 @@ fn what_cancels_takes_neither_sum_nor_and_nor_round() {
     let layered = same_as_gates(&circuit, 1);
     assert_eq!((circuit.depth(), layered.depth()), (2, 1));
     assert_eq!(layered.ands(), 1);
-    assert_eq!(layered.layers.iter().map(|layer| layer.each_sum().count()).sum::<usize>(), 0);
+    assert_eq!(layered.layers.iter().map(|layer| layer.steps().count()).sum::<usize>(), 0);
 }
 
 #[test]
@@ -224,7 +261,7 @@ fn all_zeros_are_one() {
     let circuit = Circuit::new(vec![1], gates, vec![vec![1, 2, 3, 4]]).unwrap();
     let layered = same_as_gates(&circuit, 1);
     assert_eq!(layered.output_slots[..3], [layered.output_slots[0]; 3]);
-    assert_eq!(layered.layers.iter().map(|layer| layer.each_sum().count()).sum::<usize>(), 1);
+    assert_eq!(layered.layers.iter().map(|layer| layer.steps().count()).sum::<usize>(), 1);
 }
 
 #[test]
@@ -249,7 +286,8 @@ fn late_inputs_take_slots_only_while_they_are_needed() {
         chain = builder.and(sum, bits[1]);
     }
     let circuit = builder.finish(vec![vec![chain]]);
-    let layered = Layered::with_late(&circuit, &[true, false]);
+    let keys_late = [Given { late: true, public: false }, Given::default()];
+    let layered = Layered::with_inputs(&circuit, &keys_late);
     computes_what_the_gates_do(&layered, &circuit, 1);
     assert!(layered.layers[..64].iter().all(|layer| layer.loads.len() == 1));
     assert!(layered.slots <= 5, "{} slots", layered.slots);
@@ -257,9 +295,28 @@ fn late_inputs_take_slots_only_while_they_are_needed() {
 }
 
 #[test]
-#[should_panic(expected = "every input is late or not")]
-fn inputs_of_which_it_is_not_said_whether_they_are_late_are_refused() {
-    Layered::with_late(&arith::circuits::add(Style::Small, 3), &[true]);
+#[should_panic(expected = "something is said of every input")]
+fn inputs_of_which_nothing_is_said_are_refused() {
+    Layered::with_inputs(&arith::circuits::add(Style::Small, 3), &[Given::default()]);
+}
+
+#[test]
+fn an_and_with_a_public_bit_is_free() {
+    let mut builder = Builder::new();
+    let (secret, public) = (builder.input(2), builder.input(3));
+    let known = builder.and(public[0], public[1]);
+    let flipped = builder.not(known);
+    let masked = builder.and(secret[0], flipped);
+    let paid = builder.and(masked, secret[1]);
+    let mixed = builder.xor(paid, public[2]);
+    let circuit = builder.finish(vec![vec![mixed, flipped, public[0]]]);
+    let layered = Layered::with_inputs(&circuit, &[Given::default(), Given { late: false, public: true }]);
+    computes_what_the_gates_do(&layered, &circuit, 1);
+    assert_eq!((layered.ands(), layered.depth(), layered.whole), (1, 1, 1));
+    // Two ANDs, and a sharing of each public bit that is read as one.
+    let products: usize =
+        layered.layers.iter().map(|layer| layer.steps().filter(|step| step.product).count()).sum();
+    assert_eq!(products, 5);
 }
 
 #[test]
@@ -279,5 +336,5 @@ fn sums_as_deep_as_the_circuit_is_long_are_laid_out() {
     }
     outputs.reverse();
     let circuit = builder.finish(vec![outputs]);
-    assert_eq!(same_as_gates(&circuit, 1).layers[0].each_sum().count(), 200_000);
+    assert_eq!(same_as_gates(&circuit, 1).layers[0].steps().count(), 200_000);
 }

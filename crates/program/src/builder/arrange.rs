@@ -47,6 +47,23 @@ impl Builder {
         self.push(Operation::BroadcastTo { shape: shape.to_vec() }, &[a])
     }
 
+    /// What a window of these lengths shows of `a` at each place where it fits, as `NumPy`'s `sliding_window_view`: the
+    /// places in the window are new last axes. Lengths are along `axes`; without axes there is one for each of `a`'s.
+    pub fn windows(
+        &mut self,
+        a: NodeId,
+        lengths: &[usize],
+        axes: Option<&[i64]>,
+    ) -> Result<NodeId, ProgramError> {
+        let rank = self.type_of(a)?.rank();
+        let axes = match axes {
+            None => Ok((0..rank).collect::<Vec<_>>()),
+            Some(axes) => axes.iter().map(|&axis| shape::axis(axis, rank)).collect(),
+        };
+        let axes = axes.map_err(|fault| self.fault(fault))?;
+        self.push(Operation::Windows { lengths: lengths.to_vec(), axes }, &[a])
+    }
+
     /// Joins values along an axis.
     pub fn concatenate(&mut self, values: &[NodeId], axis: i64) -> Result<NodeId, ProgramError> {
         let values = self.all_alike("concatenate", values)?;

@@ -25,6 +25,7 @@ mod arrange;
 mod compare;
 mod repeat;
 mod rounded;
+mod shuffle;
 #[cfg(test)]
 mod tests;
 
@@ -34,7 +35,7 @@ use std::sync::Arc;
 pub use crate::codec::MAX_TEXT;
 use crate::error::{Fault, ProgramError, Source};
 use crate::loops;
-use crate::operations::Operation;
+use crate::operations::{self, Operation};
 use crate::program::{Node, NodeId, Output, Program, Recipient};
 use crate::reference;
 use crate::shape;
@@ -232,6 +233,9 @@ impl Builder {
         }
         let at = |place: usize| sources.new.get(nodes[place].source as usize).cloned().unwrap_or_default();
         let wrong = |(place, fault): (usize, Fault)| ProgramError { at: at(place), fault: Box::new(fault) };
+        if let Some(place) = nodes.iter().position(|node| !operations::is_sound(&nodes, node)) {
+            return Err(wrong((place, Fault::NoShuffle)));
+        }
         let loops = loops::find(&nodes).map_err(wrong)?;
         loops::visits(nodes.len(), &loops).map_err(|fault| wrong((nodes.len() - 1, fault)))?;
         let inputs = self.inputs.into_iter().map(new).collect();

@@ -170,6 +170,10 @@ fn elements_move_as_numpys_do() {
         }),
         ints(&[2, 3], &[1, 2, 3, 1, 2, 3])
     );
+    assert_eq!(
+        value(|build, a| build.windows(a, &[2], Some(&[-1]))),
+        ints(&[2, 2, 2], &[1, 2, 2, 3, 4, 5, 5, 6])
+    );
     let stacked = evaluate(&[ints(&[2, 3], &[1, 2, 3, 4, 5, 6])], |build, x| {
         let first = row(build, x[0])?;
         build.stack(&[first, first], -1)
@@ -384,6 +388,13 @@ fn misuse_is_refused() {
     assert!(matches!(fault(build.reshape(a, &[5])), Fault::Reshape { .. }));
     assert!(matches!(fault(build.broadcast_to(a, &[3])), Fault::Shapes { .. }));
     assert!(matches!(fault(build.broadcast_to(a, &[1 << 20, 1 << 20, 2, 3])), Fault::Elements { .. }));
+    for (lengths, axes) in [(&[3, 1][..], None), (&[0, 1], None), (&[2], None), (&[4, 1], Some(&[1, 0][..]))]
+    {
+        assert!(matches!(fault(build.windows(a, lengths, axes)), Fault::Windows { .. }), "{lengths:?}");
+    }
+    assert!(matches!(fault(build.windows(a, &[1], Some(&[2]))), Fault::Axis { .. }));
+    assert!(matches!(fault(build.windows(a, &[1; 7], Some(&[0; 7]))), Fault::Rank { rank: 9 }));
+    assert!(matches!(fault(build.windows(a, &[usize::MAX], Some(&[0]))), Fault::Windows { .. }));
     assert!(matches!(fault(build.concatenate(&[], 0)), Fault::NoOperands { .. }));
     assert!(matches!(fault(build.concatenate(&[a, bit], 0)), Fault::Shapes { .. }));
     assert!(matches!(fault(build.stack(&[a, bit], 0)), Fault::Shapes { .. }));

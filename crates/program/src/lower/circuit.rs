@@ -9,7 +9,7 @@ use super::Lowering;
 use crate::plan::{Domain, OpKind, Operand, Reg};
 use crate::program::NodeId;
 use crate::types::Type;
-use tacit_circuit::{Circuit, Layered};
+use tacit_circuit::{Circuit, Given, Layered};
 
 impl Lowering<'_> {
     /// The register of all outputs of a circuit, instance after instance.
@@ -21,30 +21,84 @@ impl Lowering<'_> {
         let inputs = operands.iter().zip(circuit.inputs());
         let inputs: Vec<Operand> =
             inputs.map(|(&id, &width)| self.bit_vectors(id, batch, width as usize)).collect();
-        // What is the same for all instances is a filled row whenever it is needed: it need not wait in a slot.
-        let late: Vec<bool> = inputs.iter().map(|input| matches!(input, Operand::Same(_))).collect();
-        let circuit = self.laid_out(circuit, late);
         let dst = self.fresh(Domain::Bits, ty.len());
-        self.plan.interact(OpKind::Circuit { circuit, inputs, dst });
+        self.evaluate_circuit(circuit, inputs, dst);
         dst
     }
 
-    /// A circuit's layers; the same ones for the same circuit and late inputs.
-    pub(super) fn laid_out(&mut self, circuit: &Arc<Circuit>, late: Vec<bool>) -> Arc<Layered> {
-        let known = self.circuits.entry((circuit.clone(), late));
-        known.or_insert_with_key(|(circuit, late)| Arc::new(Layered::with_late(circuit, late))).clone()
+    /// A circuit on operands, laid out for what is public of them, and for what is the same for all instances: that is a
+    /// filled row whenever it is needed, and need not wait in a slot.
+    pub(super) fn evaluate_circuit(&mut self, circuit: &Arc<Circuit>, inputs: Vec<Operand>, dst: Reg) {
+        let given = inputs.iter().map(|input| Given {
+            late: matches!(input, Operand::Same(_)),
+            public: self.plan.shape(input.reg()).public,
+        });
+        let laid_out = self.circuits.entry((circuit.clone(), given.collect()));
+        let laid_out =
+            laid_out.or_insert_with_key(|(circuit, given)| Arc::new(Layered::with_inputs(circuit, given)));
+        let circuit = laid_out.clone();
+        self.plan.interact(OpKind::Circuit { circuit, inputs, dst });
     }
 
-    /// An operand; one that is the same for all instances is not repeated.
+    /// An operand; one that is the same for all instances is not repeated, and one that all know stays public.
     fn bit_vectors(&mut self, id: NodeId, batch: &[usize], width: usize) -> Operand {
         let ty = self.ty(id);
         let instances: usize = batch.iter().product();
         if ty.len() == width && instances != 1 {
             let one = self.term(id, &ty.shape, Domain::Bits);
-            Operand::Same(self.register(&one))
+            Operand::Same(self.operand_register(&one))
         } else {
             let all = self.term(id, &[batch, &[width]].concat(), Domain::Bits);
-            Operand::Each(self.register(&all))
+            Operand::Each(self.operand_register(&all))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use proptest::test_runner::{RngAlgorithm, TestRng};
+    use tacit_circuit::arith::{self, Style};
+
+    use crate::plan::OpKind;
+    use crate::{Builder, Capabilities, Dtype, Field, Recipient, testing};
+
+    /// ANDs of circuits, and elements of products, of `a` and 4 or 12 public bits, the same for all instances or not.
+    fn cost(capabilities: Capabilities, width: usize, shape: &[usize]) -> (u64, usize) {
+        let circuit = Arc::new(arith::circuits::multiply(Style::Small, width as u32));
+        let mut build = Builder::new();
+        let a = build.input("alice", "a", Dtype::Bool, &[3, width], None).unwrap();
+        let raw = (0..shape.iter().product::<usize>()).map(|at| (at % 5 % 2) as i128).collect();
+        let known = build.public(Dtype::Bool, shape.to_vec(), raw).unwrap();
+        let product = build.circuit(&circuit, &[a, known]).unwrap()[0];
+        build.reveal(product, Recipient::All).unwrap();
+        let inputs = vec![(0..3 * width as u64).map(|at| at % 3 % 2).collect()];
+        let rng = TestRng::from_seed(RngAlgorithm::ChaCha, &[3; 32]);
+        let plan = testing::check(&build.finish().unwrap(), capabilities, &inputs, rng).plan;
+        let (mut ands, mut products) = (0, 0);
+        for op in &plan.ops {
+            match &op.kind {
+                OpKind::Circuit { circuit, .. } => ands += circuit.ands(),
+                OpKind::Mul { .. } => products += op.kind.extent(&plan),
+                _ => {}
+            }
+        }
+        (ands, products)
+    }
+
+    #[test]
+    fn ands_with_public_bits_are_not_paid_for() {
+        let all = arith::circuits::multiply(Style::Small, 4).ands() as u64;
+        for shape in [&[4][..], &[3, 4]] {
+            for capabilities in [Capabilities::TWO_COMPONENTS, Capabilities::BITS] {
+                let (ands, products) = cost(capabilities, 4, shape);
+                // Of the partial products none is left, of the sums of them all.
+                assert!(products == 0 && ands <= all - 10, "{ands} of {all}");
+            }
+            let (ands, products) = cost(Capabilities::masked_opening(Field::Fp128), 4, shape);
+            assert!(ands == 0 && products > 0);
+            assert!(products <= 3 * (arith::circuits::multiply(Style::Small, 4).gates().len() - 10));
         }
     }
 }

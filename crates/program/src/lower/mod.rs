@@ -13,6 +13,7 @@
 //! | `tournament` | extremes along an axis |
 //! | `arrange` | sums over axes, matrix products, joins |
 //! | `circuit` | circuits on bit-vectors |
+//! | `shuffle` | orders that nobody knows |
 //! | `repeat` | bodies that are repeated |
 //!
 //! `spread` bounds what a plan holds of public values.
@@ -23,6 +24,7 @@ mod number;
 mod numbers;
 mod repeat;
 mod rounded;
+mod shuffle;
 mod spread;
 mod term;
 #[cfg(test)]
@@ -32,7 +34,7 @@ mod tournament;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use tacit_circuit::{Circuit, Layered};
+use tacit_circuit::{Circuit, Given, Layered};
 
 use crate::capabilities::{Capabilities, Field};
 use crate::error::{Fault, ProgramError, Source};
@@ -80,7 +82,7 @@ pub fn lower(program: &Program, capabilities: Capabilities) -> Result<Lowered, P
 }
 
 /// Lowers a program as [`lower`] does, and reveals every secret node to everybody after the program's own outputs,
-/// in the order of nodes. For debug runs on made-up data: nothing stays secret.
+/// in the order of nodes, and shuffles nothing. For debug runs on made-up data: nothing stays secret.
 ///
 /// # Errors
 /// As for [`lower`].
@@ -102,6 +104,8 @@ struct Lowering<'a> {
     program: &'a Program,
     capabilities: Capabilities,
     strategy: Strategy,
+    /// Whether all secrets are revealed.
+    debug: bool,
     /// The node that is lowered, and what it can't be for.
     at: NodeId,
     fault: Option<Fault>,
@@ -122,8 +126,8 @@ struct Lowering<'a> {
     injected: HashMap<(Reg, Domain), Reg>,
     /// Signs that were extracted.
     signs: HashMap<Reg, Reg>,
-    /// Circuits that were laid out, each with the inputs that are late.
-    circuits: HashMap<(Arc<Circuit>, Vec<bool>), Arc<Layered>>,
+    /// Circuits that were laid out, each with what was said of its inputs.
+    circuits: HashMap<(Arc<Circuit>, Vec<Given>), Arc<Layered>>,
 }
 
 impl<'a> Lowering<'a> {
@@ -134,6 +138,7 @@ impl<'a> Lowering<'a> {
             program,
             capabilities,
             strategy,
+            debug: false,
             at: NodeId::new(0),
             fault: None,
             widths: width::infer(program, |id| scalings.get(&id).map(|scaling| scaling.width)),
@@ -150,6 +155,7 @@ impl<'a> Lowering<'a> {
     }
 
     fn run(mut self, reveal_everything: bool) -> Result<Lowered, ProgramError> {
+        self.debug = reveal_everything;
         let program = self.program;
         spread::check(program, &self.scalings)?;
         self.nodes(0..program.nodes().len(), None)?;
@@ -227,6 +233,8 @@ impl<'a> Lowering<'a> {
             | Operation::Step
             | Operation::Repeat { .. }
             | Operation::After
+            | Operation::Shuffle
+            | Operation::ShuffleToo
             | Operation::Assume { .. } => unreachable!("this is taken from elsewhere"),
             Operation::Add | Operation::Sub | Operation::Mul => {
                 let (a, b) = (self.term(operands[0], shape, domain), self.term(operands[1], shape, domain));
@@ -285,10 +293,11 @@ impl<'a> Lowering<'a> {
             Operation::Sum { axes, .. } => return self.sum(operands[0], axes, ty),
             Operation::Concatenate { axis } => return self.concatenate(operands, *axis, ty),
             Operation::Reshape { shape } => return self.reshape(operands[0], shape),
-            Operation::Transpose { axes } => return self.walk(operands[0], |layout| layout.transpose(axes)),
-            Operation::Slice { spans } => return self.walk(operands[0], |layout| layout.slice(spans)),
-            Operation::BroadcastTo { shape } => {
-                return self.walk(operands[0], |layout| layout.broadcast(shape));
+            Operation::Transpose { .. }
+            | Operation::Slice { .. }
+            | Operation::BroadcastTo { .. }
+            | Operation::Windows { .. } => {
+                return self.walk(operands[0], |layout| operation.entry().walk(layout));
             }
         };
         View { reg, layout: Layout::whole(shape) }

@@ -20,10 +20,10 @@ use crate::width::Format;
 const MAX_OPERATIONS: u64 = 1 << 24;
 
 /// Where a node's elements are; and their format if they are bits, which are one more axis then.
-struct Place {
-    reg: Reg,
-    layout: Layout,
-    format: Option<Format>,
+pub(super) struct Place {
+    pub(super) reg: Reg,
+    pub(super) layout: Layout,
+    pub(super) format: Option<Format>,
 }
 
 impl Lowering<'_> {
@@ -57,7 +57,11 @@ impl Lowering<'_> {
         if in_section && matches!(node.operation, Operation::State { .. } | Operation::Step) {
             return;
         }
-        if node.operation == Operation::Step {
+        if node.operation == Operation::ShuffleToo && !self.debug {
+            // It was shuffled with the first one.
+        } else if node.operation == Operation::Shuffle {
+            self.shuffle(id, node.operands[0]);
+        } else if node.operation == Operation::Step {
             let Place { reg, layout, format } = self.place(id, node.operands[0]);
             self.put(id, Place { reg, layout: layout.first(), format });
         } else if let Some(from) = self.program.taken(Visit { node: id, step: 0 }) {
@@ -118,7 +122,7 @@ impl Lowering<'_> {
     }
 
     /// Where the elements of `from` are, in the domain of `id`.
-    fn place(&mut self, id: NodeId, from: NodeId) -> Place {
+    pub(super) fn place(&mut self, id: NodeId, from: NodeId) -> Place {
         let own = self.ty(from);
         if self.strategy.is_bits() && own.kind != Dtype::Bool {
             let number = self.number(from);
@@ -147,14 +151,14 @@ impl Lowering<'_> {
     }
 
     /// Says that the elements of a node are those of a register.
-    fn put_whole(&mut self, id: NodeId, reg: Reg, format: Option<Format>) {
+    pub(super) fn put_whole(&mut self, id: NodeId, reg: Reg, format: Option<Format>) {
         let bits = format.map(|format| format.bits);
         let axes: Vec<usize> = self.ty(id).shape.iter().copied().chain(bits).collect();
         self.put(id, Place { reg, layout: Layout::whole(&axes), format });
     }
 
     /// A node that is another one as it is.
-    fn take(&mut self, id: NodeId, from: NodeId) {
+    pub(super) fn take(&mut self, id: NodeId, from: NodeId) {
         let ty = self.ty(id);
         let mut place = self.place(id, from);
         if let Some(format) = place.format

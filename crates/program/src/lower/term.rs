@@ -189,6 +189,18 @@ impl Lowering<'_> {
         }
     }
 
+    /// The register of a term as an operand of a circuit; a public one stays public.
+    pub(super) fn operand_register(&mut self, term: &Term) -> Reg {
+        match term {
+            Term::Secret(reg) => *reg,
+            Term::Public(clear) => {
+                let dst = self.plan.public(clear.domain, clear.len);
+                self.plan.local(Local::Constant { value: clear.public(), dst });
+                dst
+            }
+        }
+    }
+
     /// The elements of a term that a walk meets.
     pub(super) fn part(&mut self, term: &Term, walk: &Layout) -> Term {
         match term {

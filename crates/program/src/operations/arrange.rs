@@ -76,6 +76,30 @@ pub(super) fn broadcast_to(shape: &[usize]) -> Entry<'_> {
         .moved(move |layout| layout.broadcast(shape))
 }
 
+pub(super) fn windows<'a>(lengths: &'a [usize], axes: &'a [usize]) -> Entry<'a> {
+    Entry::new("windows", 47, Some(1))
+        .written(move |out| {
+            put_dims(out, lengths);
+            put_dims(out, axes);
+        })
+        .typed(move |_, x| {
+            let mut shape = x[0].shape.clone();
+            let fault = || Fault::Windows { lengths: lengths.to_vec(), shape: x[0].shape.clone() };
+            if lengths.len() != axes.len() {
+                return Err(fault());
+            }
+            for (&axis, &length) in axes.iter().zip(lengths) {
+                let places = shape.get_mut(axis).filter(|_| axis < x[0].rank());
+                let places = places.ok_or(Fault::Axis { axis: axis as i64, rank: x[0].rank() })?;
+                let begins = (*places + 1).checked_sub(length).filter(|&begins| length > 0 && begins > 0);
+                *places = begins.ok_or_else(fault)?;
+                shape.push(length);
+            }
+            Ok((x[0].kind, shape, x[0].range))
+        })
+        .moved(move |layout| layout.windows(axes, lengths))
+}
+
 pub(super) fn concatenate(axis: usize) -> Entry<'static> {
     Entry::new("concatenate", 32, None)
         .written(move |out| put_u32(out, axis))

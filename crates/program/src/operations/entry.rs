@@ -149,13 +149,22 @@ impl<'a> Entry<'a> {
         (self.ring)(operands)
     }
 
+    /// A walk that meets the elements of its result, from one that meets its operand's, if they are the same in other
+    /// places; else the same walk.
+    pub(crate) fn walk(&self, operand: &Layout) -> Layout {
+        match &self.values {
+            Values::Moved(change) => change(operand),
+            _ => operand.clone(),
+        }
+    }
+
     /// The raw elements of its result.
     pub(crate) fn raw(&self, operands: &[Tensor<'_, i128>], ty: &Type) -> Vec<i128> {
         let all = match &self.values {
             Values::None => vec![],
             Values::Each(raw, _) => each(operands, &ty.shape, |x| raw(ty.kind, x)),
             Values::Rows(axes, raw, _) => rows(&operands[0], axes, |row| raw(ty.kind, row)),
-            Values::Moved(change) => operands[0].walk(&change(&Layout::whole(operands[0].shape))),
+            Values::Moved(_) => operands[0].walk(&self.walk(&Layout::whole(operands[0].shape))),
             Values::All(raw, _) => raw(operands, ty),
         };
         let holds = |raw: &i128| ty.kind.holds(ty.kind.whole(), *raw);
@@ -169,7 +178,7 @@ impl<'a> Entry<'a> {
             Values::None => vec![],
             Values::Each(_, exact) => each(operands, &ty.shape, exact),
             Values::Rows(axes, _, exact) => rows(&operands[0], axes, exact),
-            Values::Moved(change) => operands[0].walk(&change(&Layout::whole(operands[0].shape))),
+            Values::Moved(_) => operands[0].walk(&self.walk(&Layout::whole(operands[0].shape))),
             Values::All(_, exact) => exact(operands, ty),
         }
     }

@@ -12,6 +12,7 @@ mod convert;
 mod entry;
 mod repeat;
 mod rounded;
+mod shuffle;
 mod tensor;
 #[cfg(test)]
 mod tests;
@@ -26,6 +27,7 @@ use crate::real::Reals;
 use crate::shape::Span;
 use crate::types::Range;
 pub(crate) use entry::Entry;
+pub(crate) use shuffle::is_sound;
 pub(crate) use tensor::Tensor;
 
 /// How a truncation or a quotient rounds.
@@ -174,6 +176,13 @@ pub enum Operation {
         /// The shape.
         shape: Vec<usize>,
     },
+    /// What a window of these lengths shows, at each place where it fits: the places in the window are new last axes.
+    Windows {
+        /// Its lengths.
+        lengths: Vec<usize>,
+        /// The axis of each.
+        axes: Vec<usize>,
+    },
     /// Joins the operands along an axis.
     Concatenate {
         /// The axis.
@@ -203,6 +212,10 @@ pub enum Operation {
         /// The range.
         range: Range,
     },
+    /// The operand's blocks along its first axis in a uniformly random order that nobody knows.
+    Shuffle,
+    /// The second operand's blocks along its first axis in the same order as a shuffle's, which is the first operand.
+    ShuffleToo,
     /// A Boolean circuit. Operands are its inputs, bools whose last axis is the bits; their other axes broadcast and
     /// count instances. The result's last axis is the bits of all outputs, in order.
     Circuit(Arc<Circuit>),
@@ -249,6 +262,7 @@ impl Operation {
             Self::Transpose { axes } => arrange::transpose(axes),
             Self::Slice { spans } => arrange::slice(spans),
             Self::BroadcastTo { shape } => arrange::broadcast_to(shape),
+            Self::Windows { lengths, axes } => arrange::windows(lengths, axes),
             Self::Concatenate { axis } => arrange::concatenate(*axis),
             Self::Divide => arithmetic::divide(),
             Self::Remainder => arithmetic::remainder(),
@@ -257,6 +271,8 @@ impl Operation {
             Self::Repeat { times } => repeat::repeat(*times),
             Self::After => repeat::after(),
             Self::Assume { range } => repeat::assume(*range),
+            Self::Shuffle => shuffle::shuffle(),
+            Self::ShuffleToo => shuffle::shuffle_too(),
             Self::Circuit(circuit) => circuit::evaluate(circuit),
         }
     }
@@ -312,6 +328,9 @@ pub(crate) fn read(code: u8, from: &mut Reader<'_>) -> Result<Option<Operation>,
         44 => Operation::Repeat { times: from.u32("number of steps")? },
         45 => Operation::After,
         46 => Operation::Assume { range: from.range()? },
+        47 => Operation::Windows { lengths: from.dims()?, axes: from.dims()? },
+        48 => Operation::Shuffle,
+        49 => Operation::ShuffleToo,
         _ => return Ok(None),
     }))
 }

@@ -292,7 +292,11 @@ impl Builder {
     /// [`Opening::Masked`].
     pub fn interact(&mut self, kind: OpKind) {
         self.needs = self.needs.and(capabilities::of_operation(&kind));
-        self.assert_secret(&kind.reads(), kind.name());
+        self.assert_secret(&kind.reads_shares(), kind.name());
+        if let OpKind::Circuit { circuit, inputs, .. } = &kind {
+            let public = inputs.iter().map(|input| self.shape(input.reg()).public);
+            assert!(public.eq(circuit.public.iter().copied()), "a circuit is laid out for what is public");
+        }
         if let OpKind::Open { dst, .. } = kind {
             self.assert_public(&[dst], kind.name());
         } else {

@@ -110,14 +110,15 @@ pub enum Opening {
 /// The additive component that is `T` in a sharing of two.
 pub const SECOND_COMPONENT: u8 = 2;
 
-/// An operand of a circuit: where the bits of one of its inputs are, for every instance.
+/// An operand of a circuit: where the bits of one of its inputs are, for every instance. All but [`Component`](Self::Component)
+/// may be public registers, if the circuit's layers say so ([`Layered::public`]): an AND with one is local, and isn't counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Operand {
     /// In one row: instance after instance, each with all bits of the input.
     Each(Reg),
     /// A row for each bit of the input, with a column for every instance.
     Rows(Reg),
-    /// In one row: the same bits for all instances; a late input of the circuit ([`Layered::with_late`]).
+    /// In one row: the same bits for all instances; a late input of the circuit ([`tacit_circuit::Given::late`]).
     Same(Reg),
     /// In one row of a ring of words, with a number for every instance: the low bits of one of its additive components,
     /// or of that one's negative modulo 2^k. No message. Of a sharing of two only [`SECOND_COMPONENT`]: what
@@ -173,6 +174,9 @@ pub enum OpKind {
     Circuit { circuit: Arc<Layered>, inputs: Vec<Operand>, dst: Reg },
     /// Either domain, one row: the values of `a` to all parties, in the public register `dst`.
     Open { a: Reg, dst: Reg, how: Opening },
+    /// Either domain, single rows, each of so many blocks of equal length: the blocks of each of `cols` in an order that is the
+    /// same for all of them, uniformly random, and unknown to everybody. As many stages as there are `turns`.
+    Shuffle { cols: Vec<Reg>, blocks: usize, turns: u8, dst: Vec<Reg> },
     /// Either domain, one row: elements that nobody knows, uniform and independent of each other; if `bits`, each of them 0
     /// or 1.
     Random { dst: Reg, bits: bool },
@@ -192,6 +196,7 @@ impl OpKind {
             Self::Circuit { .. } => "Circuit",
             Self::Open { .. } => "Open",
             Self::Random { .. } => "Random",
+            Self::Shuffle { .. } => "Shuffle",
         }
     }
 
@@ -206,6 +211,7 @@ impl OpKind {
             | Self::Open { .. }
             | Self::Random { .. } => 1,
             Self::Inject { .. } | Self::Shift { .. } | Self::Msb { .. } => 2,
+            Self::Shuffle { turns, .. } => *turns,
         }
     }
 
@@ -226,8 +232,20 @@ impl OpKind {
                 vec![*a]
             }
             Self::Random { .. } => vec![],
+            Self::Shuffle { cols, .. } => cols.clone(),
             Self::Inject { a, .. } => vec![a.reg],
             Self::Circuit { inputs, .. } => inputs.iter().map(|input| input.reg()).collect(),
+        }
+    }
+
+    /// The registers read of which there have to be shares.
+    pub(crate) fn reads_shares(&self) -> Vec<Reg> {
+        match self {
+            Self::Circuit { inputs, .. } => {
+                let shared = inputs.iter().filter(|input| matches!(input, Operand::Component { .. }));
+                shared.map(|input| input.reg()).collect()
+            }
+            _ => self.reads(),
         }
     }
 
@@ -244,11 +262,12 @@ impl OpKind {
             | Self::Circuit { dst, .. }
             | Self::Open { dst, .. }
             | Self::Random { dst, .. } => vec![*dst],
+            Self::Shuffle { dst, .. } => dst.clone(),
         }
     }
 
     /// Elements of the result that can be worked on apart from one another: columns of bits (all rows of a
-    /// column go together), ring elements, entries of a matrix product, or a circuit's instances.
+    /// column go together), ring elements, entries of a matrix product, blocks, or a circuit's instances.
     pub fn extent(&self, plan: &Plan) -> usize {
         match self {
             Self::And { dst, .. } => plan.registers[dst.reg as usize].cols,
@@ -260,6 +279,7 @@ impl OpKind {
             | Self::Random { dst, .. } => plan.registers[*dst as usize].cols,
             Self::MatMul { shape, .. } => shape.batch * shape.m * shape.n,
             Self::Split { s, .. } => plan.registers[*s as usize].cols,
+            Self::Shuffle { blocks, .. } => *blocks,
             Self::Circuit { circuit, dst, .. } => {
                 plan.registers[*dst as usize].cols / circuit.output_slots.len().max(1)
             }

@@ -121,6 +121,17 @@ impl<'a> Clear<'a> {
                 assert!(*how == Opening::Verified && opened.iter().all(|&value| value <= room));
                 vec![(Rows::one(*dst, 0), opened)]
             }
+            OpKind::Shuffle { cols, blocks, dst, .. } => {
+                let mut order: Vec<usize> = (0..*blocks).collect();
+                (1..*blocks).rev().for_each(|at| order.swap(at, self.rng.random_range(0..=at)));
+                let shuffled = cols.iter().zip(dst).map(|(&from, &dst)| {
+                    let from = self.read(from);
+                    let length = from.len() / blocks;
+                    let block = |&at: &usize| from[at * length..(at + 1) * length].to_vec();
+                    (Rows::one(dst, 0), order.iter().flat_map(block).collect())
+                });
+                shuffled.collect()
+            }
             OpKind::Random { dst, bits } => {
                 let (modulus, cols) = (self.modulus(*dst), self.plan.register(*dst).cols);
                 let mut draw = |_| {

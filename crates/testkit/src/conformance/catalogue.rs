@@ -140,13 +140,22 @@ pub(crate) fn circuit() -> Arc<Circuit> {
 /// A name, and how to build the operation.
 type Sample = (&'static str, fn(&mut Operands) -> Result<NodeId, ProgramError>);
 
-static SAMPLES: [Sample; 38] = [
+static SAMPLES: [Sample; 42] = [
     ("input", Operands::a),
     ("input_bits", |o| o.bits(0)),
     ("circuit", |o| {
         let owners = o.owners.clone();
         let p = o.build.input(&owners[0], "p", Dtype::Bool, &[o.len, 2], None)?;
         let q = o.build.input(&owners[1], "q", Dtype::Bool, &[3], None)?;
+        let outputs = o.build.circuit(&circuit(), &[p, q])?;
+        o.build.concatenate(&outputs, -1)
+    }),
+    ("circuit_public", |o| {
+        let owner = o.owners[0].clone();
+        let p = o.build.input(&owner, "p", Dtype::Bool, &[o.len, 2], None)?;
+        let bits =
+            Value { shape: vec![o.len, 3], data: Data::Bool((0..3 * o.len).map(|at| at % 5 < 2).collect()) };
+        let q = o.build.constant(&bits, Dtype::Bool)?;
         let outputs = o.build.circuit(&circuit(), &[p, q])?;
         o.build.concatenate(&outputs, -1)
     }),
@@ -297,6 +306,30 @@ static SAMPLES: [Sample; 38] = [
         let taken = o.build.index(turned, &[backwards, Index::Ellipsis])?;
         let flat = o.build.reshape(taken, &[-1])?;
         o.build.mul_raw(flat, flat)
+    }),
+    ("windows", |o| {
+        // A convolution: two kernels of 2 x 2 over every place where they fit.
+        let rows = o.rows() + 1;
+        let (image, kernels) = (o.shaped(0, &[rows, 4])?, o.shaped(1, &[2, 2, 2])?);
+        let windows = o.build.windows(image, &[2, 2], None)?;
+        let windows = o.build.reshape(windows, &[-1, 4])?;
+        let kernels = o.build.reshape(kernels, &[4, 2])?;
+        o.build.matmul(windows, kernels)
+    }),
+    ("shuffle", |o| {
+        let (a, b) = o.ab()?;
+        let shuffled = o.build.shuffle(&[a, b])?;
+        o.build.matmul(shuffled[0], shuffled[1])
+    }),
+    ("shuffle_bits", |o| {
+        // Of rows of two, and of bits beside them.
+        let (a, p) = (o.shaped(0, &[o.len, 2])?, o.bits(0)?);
+        let shuffled = o.build.shuffle(&[a, p])?;
+        let backwards = Index::Slice { start: None, stop: None, step: -1 };
+        let turned = o.build.index(shuffled[0], &[Index::Ellipsis, backwards])?;
+        let condition = o.build.reshape(shuffled[1], &[-1, 1])?;
+        let chosen = o.build.select(condition, shuffled[0], turned)?;
+        o.build.sum(chosen, Some(&[0]), false)
     }),
     ("repeat", |o| {
         let (rows, is_ranged) = (o.rows(), o.numbers.range.is_some());

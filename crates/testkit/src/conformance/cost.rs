@@ -17,8 +17,19 @@ use crate::{Case, Draws, Ending, Rng, generate};
 const LENGTHS: [usize; 9] = [1, 2, 7, 8, 9, 63, 64, 65, 513];
 
 /// Operations that are several in a row.
-const CHAINS: [&str; 11] = [
-    "minimum", "maximum", "max", "argmax", "argmin", "absolute", "relu", "scale", "divide", "weigh", "repeat",
+const CHAINS: [&str; 12] = [
+    "shuffle_bits",
+    "minimum",
+    "maximum",
+    "max",
+    "argmax",
+    "argmin",
+    "absolute",
+    "relu",
+    "scale",
+    "divide",
+    "weigh",
+    "repeat",
 ];
 
 /// Payload bytes by phase, sender and receiver.

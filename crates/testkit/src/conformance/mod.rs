@@ -94,7 +94,7 @@ impl Subject {
     }
 
     /// Whether the protocol has means for a program. [`counted`] says how often it has.
-    pub(crate) fn offers(&self, program: &Program) -> bool {
+    pub fn offers(&self, program: &Program) -> bool {
         self.try_lowered(program).is_some_and(|lowered| {
             let names = party_names(self.parties);
             let clients = Participants::clients_of(&lowered.plan, &names);
@@ -250,10 +250,10 @@ macro_rules! conformance {
     ($subject:expr) => {
         $crate::conformance!(
             @each $subject;
-            views: input input_bits circuit add sum sub_public mul square mul_public dot matmul matmul_batch
+            views: input input_bits circuit circuit_public add sum sub_public mul square mul_public dot matmul matmul_batch
             matmul_public and or not_xor less less_equal equal not_equal select select_bits minimum maximum max
             max_bits argmax argmin absolute relu from_bool truncate truncate_far scale divide weigh
-            arrange repeat
+            arrange windows shuffle shuffle_bits repeat
         );
 
         mod large {
@@ -322,10 +322,10 @@ macro_rules! conformance {
         }
 
         $crate::conformance!(@catalogue $subject;
-            input input_bits circuit add sum sub_public mul square mul_public dot matmul matmul_batch matmul_public
+            input input_bits circuit circuit_public add sum sub_public mul square mul_public dot matmul matmul_batch matmul_public
             and or not_xor less less_equal equal not_equal select select_bits minimum maximum max max_bits
             argmax argmin absolute relu from_bool truncate truncate_far scale divide weigh
-            arrange repeat
+            arrange windows shuffle shuffle_bits repeat
         );
 
         mod equality {

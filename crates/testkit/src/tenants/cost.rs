@@ -42,7 +42,11 @@ fn operation(plan: &Plan, kind: &OpKind, stage: u32, parties: usize) -> Vec<Flow
         }
         OpKind::Open { dst, .. } => bits(*dst),
         OpKind::Random { .. } => return Vec::new(),
-        OpKind::Split { .. } | OpKind::Inject { .. } | OpKind::Shift { .. } | OpKind::Msb { .. } => {
+        OpKind::Split { .. }
+        | OpKind::Inject { .. }
+        | OpKind::Shift { .. }
+        | OpKind::Msb { .. }
+        | OpKind::Shuffle { .. } => {
             unreachable!("plans ask for what the protocol offers")
         }
     };

@@ -220,7 +220,11 @@ impl Engine for AdditiveEngine {
             OpKind::Circuit { circuit, inputs, dst } => self.layer_begin(job, circuit, inputs, *dst),
             &OpKind::Open { a, .. } => self.open_begin(job, a),
             &OpKind::Random { dst, bits } => self.random(job, dst, bits),
-            OpKind::Split { .. } | OpKind::Inject { .. } | OpKind::Shift { .. } | OpKind::Msb { .. } => {
+            OpKind::Split { .. }
+            | OpKind::Inject { .. }
+            | OpKind::Shift { .. }
+            | OpKind::Msb { .. }
+            | OpKind::Shuffle { .. } => {
                 unreachable!("plans ask for what the protocol offers")
             }
         }
@@ -261,7 +265,11 @@ impl Engine for AdditiveEngine {
             OpKind::Circuit { circuit, .. } => self.layer_finish(job, circuit),
             &OpKind::Open { a, dst, .. } => self.open_finish(job, a, dst),
             OpKind::Random { .. } => Ok(()),
-            OpKind::Split { .. } | OpKind::Inject { .. } | OpKind::Shift { .. } | OpKind::Msb { .. } => {
+            OpKind::Split { .. }
+            | OpKind::Inject { .. }
+            | OpKind::Shift { .. }
+            | OpKind::Msb { .. }
+            | OpKind::Shuffle { .. } => {
                 unreachable!("plans ask for what the protocol offers")
             }
         }

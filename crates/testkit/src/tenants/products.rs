@@ -131,7 +131,7 @@ impl AdditiveEngine {
         let layer = &circuit.layers[job.stage as usize];
         if job.stage == 0 {
             let is_first = self.is_first();
-            self.tiles.open(job, circuit).constant(0, is_first);
+            self.tiles.open(job, circuit).constants(0, circuit, is_first);
         }
         let tile = self.tiles.get(job);
         tile.load(0, circuit, job.stage as usize, inputs, &self.bank);

@@ -101,10 +101,10 @@ fn of_sum(
     }
     let sum = Pair::of_three(&mut build, &summands);
     let bit = bit(&mut build, &sum);
-    let circuit = lowering.laid_out(&Arc::new(build.finish(vec![vec![bit]])), vec![false; 3]);
+    let circuit = Arc::new(build.finish(vec![vec![bit]]));
     let dst = lowering.plan.bits(1, cols);
     let component = |component| Operand::Component { a, component, negate: less_one && component == 2 };
-    lowering.plan.interact(OpKind::Circuit { circuit, inputs: [0, 1, 2].map(component).to_vec(), dst });
+    lowering.evaluate_circuit(&circuit, [0, 1, 2].map(component).to_vec(), dst);
     dst
 }
 
@@ -130,9 +130,9 @@ fn carry_and_wrap(lowering: &mut Lowering<'_>, x: Reg, by: u8) -> Term {
         carries.map(|carry| (carry, 1)).chain(wraps.map(|wrap| (wrap, weight))).collect();
     let (outputs, weights): (Vec<_>, Vec<_>) = weighted.into_iter().unzip();
     let dst = lowering.plan.bits(1, weights.len() * shape.cols);
-    let circuit = lowering.laid_out(&Arc::new(build.finish(vec![outputs])), vec![false; 3]);
+    let circuit = Arc::new(build.finish(vec![outputs]));
     let inputs = [0, 1, 2].map(|component| Operand::Component { a: x, component, negate: false }).to_vec();
-    lowering.plan.interact(OpKind::Circuit { circuit, inputs, dst });
+    lowering.evaluate_circuit(&circuit, inputs, dst);
     weighted_sum(lowering, dst, &weights, shape.domain)
 }
 

@@ -78,8 +78,8 @@ fn of_sum(
     let t = Operand::Component { a, component: SECOND_COMPONENT, negate: less_one };
     let sum = Pair { s: first, t: second };
     let bit = bit(&mut build, &sum);
-    let circuit = lowering.laid_out(&Arc::new(build.finish(vec![vec![bit]])), vec![false; 2]);
+    let circuit = Arc::new(build.finish(vec![vec![bit]]));
     let dst = lowering.plan.bits(1, cols);
-    lowering.plan.interact(OpKind::Circuit { circuit, inputs: vec![Operand::Rows(s), t], dst });
+    lowering.evaluate_circuit(&circuit, vec![Operand::Rows(s), t], dst);
     dst
 }

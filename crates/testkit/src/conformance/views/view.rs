@@ -163,6 +163,7 @@ fn contents(case: &Case, delivery: &Delivery) -> Option<Contents> {
             | OpKind::Shift { dst, .. }
             | OpKind::Open { dst, .. }
             | OpKind::Random { dst, .. } => plan.register(*dst).domain,
+            OpKind::Shuffle { dst, .. } => plan.register(dst[0]).domain,
         };
         ((at.op, Some(stage)), flows(case, Phase::Online, Step::Stage { op, stage }), domain.bits())
     } else if at.part == step::INPUT {

@@ -1,17 +1,18 @@
 //! Products with public numbers that differ from place to place: as parts of circuits, while there are few of them.
 //!
-//! A factor in a circuit costs a sum for each of its digits, a third of its bits on average; a sharing of it costs a
-//! product and a sum for every bit. But every factor makes gates of its own, so that there may be only so many.
+//! A factor in a circuit costs a sum for each of its digits, a third of its bits on average; as a public operand it costs a sum
+//! for every bit. But every factor makes gates of its own, so that there may be only so many.
 
 use super::gates::{Columns, Word, digits};
 use super::sum::{partial, split};
 use super::{Number, Operand, Term};
 use crate::lower::Lowering;
-use crate::plan::Reg;
+use crate::plan::{Domain, Layout, Local, Public, Reg};
 use crate::program::NodeId;
 use crate::shape::{MatMulShape, Span};
 use crate::types::{Range, Type};
 use crate::width::Format;
+use std::sync::Arc;
 
 /// ANDs that the circuits of one operation have together, at most.
 const GATES: usize = 1 << 19;
@@ -36,7 +37,23 @@ impl Known<'_> {
     }
 }
 
+/// Numbers' bits, as a plan writes them: one number after another.
+pub(super) fn packed(raw: &[i128], format: Format) -> Public {
+    let mut words = vec![0_u64; (raw.len() * format.bits).div_ceil(64)];
+    let bits = raw.iter().flat_map(|raw| (0..format.bits).map(move |bit| (raw >> bit & 1) as u64));
+    bits.enumerate().for_each(|(at, bit)| words[at / 64] |= bit << (at % 64));
+    Public::Vector(Arc::from(words))
+}
+
 impl Lowering<'_> {
+    /// Public numbers as an operand of a circuit, broadcast to `shape`. They stay public.
+    pub(super) fn public_operand(&mut self, known: &Known<'_>, format: Format, shape: &[usize]) -> Term {
+        let raw = Layout::whole(known.shape).broadcast(shape).gather(known.raw);
+        let dst = self.plan.public(Domain::Bits, raw.len() * format.bits);
+        self.plan.local(Local::Constant { value: packed(&raw, format), dst });
+        Term::Register(Operand::Each(dst), format)
+    }
+
     /// Numbers by a public matrix that is no batch of several; `None` if there are too many factors. The product is one of
     /// the matrices of `shapes`, in which the axes stand as they are.
     pub(super) fn by_constant_matrix(

@@ -36,12 +36,12 @@ use crate::error::Fault;
 use crate::lower::term::limbs;
 use crate::lower::{Lowering, View};
 use crate::operations::{Extreme, Operation, Rounding};
-use crate::plan::{Domain, Layout, Local, MatrixShape, Modulus, OpKind, Operand, Public, Reg, To};
+use crate::plan::{Domain, Layout, Local, MatrixShape, Modulus, Operand, Public, Reg, To};
 use crate::program::{Node, NodeId};
 use crate::shape::Span;
 use crate::types::{Dtype, Type};
 use crate::width::Format;
-use constants::Known;
+use constants::{Known, packed};
 use gates::{Columns, Word};
 
 /// From so many instances on a circuit has few ANDs rather than few rounds: a round trip within a rack takes about
@@ -71,17 +71,22 @@ impl Number {
         self.layout.shape.len() - 1
     }
 
+    /// The elements in other places, each with its bits.
+    fn walked(&self, change: impl FnOnce(&Layout) -> Layout) -> Self {
+        let mut elements = self.layout.clone();
+        let bits = (elements.shape.pop(), elements.strides.pop());
+        let mut layout = change(&elements);
+        layout.shape.extend(bits.0);
+        layout.strides.extend(bits.1);
+        Self { layout, ..*self }
+    }
+
     fn broadcast(&self, shape: &[usize]) -> Self {
-        Self { layout: self.layout.broadcast(&[shape, &[self.format().bits]].concat()), ..*self }
+        self.walked(|elements| elements.broadcast(shape))
     }
 
     fn transpose(&self, axes: &[usize]) -> Self {
-        Self { layout: self.layout.transpose(&[axes, &[self.rank()]].concat()), ..*self }
-    }
-
-    fn slice(&self, spans: &[Span]) -> Self {
-        let bits = Span { start: 0, step: 1, count: self.format().bits };
-        Self { layout: self.layout.slice(&[spans, &[bits]].concat()), ..*self }
+        self.walked(|elements| elements.transpose(axes))
     }
 
     /// Some places of one axis.
@@ -89,7 +94,7 @@ impl Number {
         let all = self.layout.shape[..self.rank()].iter();
         let mut spans: Vec<Span> = all.map(|&count| Span { start: 0, step: 1, count }).collect();
         spans[axis] = span;
-        self.slice(&spans)
+        self.walked(|elements| elements.slice(&spans))
     }
 
     /// Some bits of each element.
@@ -133,6 +138,7 @@ impl<'a> Lowering<'a> {
             | Operation::Transpose { .. }
             | Operation::Slice { .. }
             | Operation::BroadcastTo { .. }
+            | Operation::Windows { .. }
             | Operation::Truncate { rounding: Rounding::Floor, .. }
             | Operation::ShiftRight { .. } => self.seen(operation, operands[0]),
             Operation::Concatenate { axis } => self.concatenate_numbers(operands, *axis, ty),
@@ -186,11 +192,8 @@ impl<'a> Lowering<'a> {
     /// Public numbers in a register, as a sharing of them.
     fn constant(&mut self, known: &Known<'_>, format: Format) -> Number {
         let Known { shape, raw } = *known;
-        let mut words = vec![0_u64; (raw.len() * format.bits).div_ceil(64)];
-        let bits = raw.iter().flat_map(|raw| (0..format.bits).map(move |bit| (raw >> bit & 1) as u64));
-        bits.enumerate().for_each(|(at, bit)| words[at / 64] |= bit << (at % 64));
         let dst = self.fresh(Domain::Bits, raw.len() * format.bits);
-        self.plan.local(Local::Constant { value: Public::Vector(Arc::from(words)), dst });
+        self.plan.local(Local::Constant { value: packed(raw, format), dst });
         Number::whole(dst, shape, format)
     }
 
@@ -236,14 +239,11 @@ impl<'a> Lowering<'a> {
     fn seen(&mut self, operation: &Operation, id: NodeId) -> Number {
         let number = self.number(id);
         match operation {
-            Operation::Transpose { axes } => number.transpose(axes),
-            Operation::Slice { spans } => number.slice(spans),
-            Operation::BroadcastTo { shape } => number.broadcast(shape),
             Operation::Reshape { shape } => self.reshaped(&number, shape),
             Operation::Truncate { by, .. } | Operation::ShiftRight { by } => {
                 self.shifted(&number, usize::from(*by))
             }
-            _ => number,
+            _ => number.walked(|elements| operation.entry().walk(elements)),
         }
     }
 
@@ -330,6 +330,9 @@ impl<'a> Lowering<'a> {
         if let Some(raw) = self.same(id) {
             return Term::Splat(raw);
         }
+        if !self.ty(id).secret {
+            return self.public_operand(&self.known(id), Format::of(self.ty(id)), shape);
+        }
         let number = self.number(id);
         let format = number.format();
         if self.ty(id).len() == 1 && shape.iter().product::<usize>() != 1 {
@@ -381,9 +384,7 @@ impl<'a> Lowering<'a> {
         instances: usize,
     ) -> Reg {
         let dst = self.fresh(Domain::Bits, instances * output.len());
-        let late = inputs.iter().map(|input| matches!(input, Operand::Same(_))).collect();
-        let circuit = self.laid_out(&Arc::new(b.finish(vec![output])), late);
-        self.plan.interact(OpKind::Circuit { circuit, inputs, dst });
+        self.evaluate_circuit(&Arc::new(b.finish(vec![output])), inputs, dst);
         dst
     }
 

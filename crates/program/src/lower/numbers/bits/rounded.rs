@@ -80,9 +80,8 @@ impl Lowering<'_> {
             return sums;
         }
         let offsets = Known { shape: own, raw: offsets };
-        let [factors, offsets] = [factors, offsets].map(|known| self.shared(&known).broadcast(&ty.shape));
-        let x = x.broadcast(&ty.shape);
-        let mut terms = vec![self.each(&x), self.each(&factors), self.each(&offsets)];
+        let mut terms = vec![self.each(&x.broadcast(&ty.shape))];
+        terms.extend([factors, offsets].map(|known| self.public_operand(&known, known.format(), &ty.shape)));
         terms.extend(carry.map(|carry| self.each(carry)));
         let sums = self.evaluate(&terms, ty.len(), |b, style, words| {
             let mut columns = Columns::new(format.bits);
