@@ -122,7 +122,19 @@ fn bad_use_ends_with_2_and_says_what_is_wrong() {
         (&["cost", "sum.py", "--net", "moon"], "moon"),
         (&["cost", "sum.py", "--window", "64k"], "1 at least"),
         (&["cost", "sum.py", "--config", "/nowhere/parties.toml"], "/nowhere/parties.toml"),
-        (&["run", "sum.py", "--simulate", "--soundness", "100", "--fiat-shamir"], "cannot be used with"),
+        (
+            &[
+                "cost",
+                "sum.py",
+                "--protocol",
+                "replicated-malicious",
+                "--soundness",
+                "100",
+                "--challenges",
+                "fiat-shamir",
+            ],
+            "doesn't go with",
+        ),
         (&["circuit", "adder64", "--cost", "--proofs", "li-2023"], "Give --protocol with proofs=li-2023"),
         (&["cost", "sum.py", "--protocol", "oracle"], "no protocol is named \"oracle\""),
         (&["cost", "sum.py", "--soundness", "100"], "Give --protocol with soundness=100"),
@@ -578,9 +590,10 @@ fn stores_of_a_simulation_are_found_with_their_anchors() {
 fn a_deployment_is_made_for_as_many_parties_as_some_protocol_is_for() {
     let folder = tempfile::tempdir().unwrap();
     let net = folder.path().join("net").display().to_string();
-    let (code, _, err) = tacit(&["init", &net, "--parties", "4"]);
+    let (code, _, err) = tacit(&["init", &net, "--parties", "13"]);
     assert!(
-        code == 2 && err.contains("no protocol is for 4 parties: replicated for 3 (1 of 3 may be corrupt), "),
+        code == 2
+            && err.contains("no protocol is for 13 parties: replicated for 3 (1 of 3 may be corrupt), "),
         "{err}"
     );
     assert!(!folder.path().join("net").exists());

@@ -246,6 +246,11 @@ impl Bank {
         }
     }
 
+    /// Overwrites all memory, of registers that are written and of those that are free.
+    pub fn wipe(&mut self) {
+        self.registers.iter_mut().flatten().chain(&mut self.spare).for_each(Buffer::wipe);
+    }
+
     /// Runs a linear step. `tick` is called now and then in what may take long.
     pub fn run(&mut self, step: &Local, tick: &mut dyn FnMut() -> Result<(), Error>) -> Result<(), Error> {
         // A public register is in each bank, whole.

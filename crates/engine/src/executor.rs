@@ -183,6 +183,9 @@ impl Walk<'_> {
     fn run(&mut self, inputs: &[Option<Clear>]) -> Result<Outcome, Error> {
         self.total = self.jobs();
         let known = self.agreed(inputs.get(self.plan.inputs.len()..).unwrap_or_default())?;
+        if self.engine.makes_supply() {
+            self.phase(Phase::Offline)?;
+        }
         if self.engine.prepare()? {
             self.total *= 2;
             self.phase(Phase::Offline)?;

@@ -16,14 +16,16 @@ mod checks;
 mod demand;
 mod kind;
 mod lists;
+mod pool;
 mod stored;
 #[cfg(test)]
 mod tests;
 
 pub use checks::{Check, CheckScope, Ending, Journal, Turn};
-pub use demand::{Arms, Demand, Drawer, Draws};
+pub use demand::{Arms, Blocks, Demand, Drawer, Draws};
 pub use kind::SupplyKind;
 pub use lists::{agreed, list_message, read_lists};
+pub use pool::Pool;
 pub use stored::{Stock, StoredSupply, SuppliedRun, fill};
 
 use crate::{Error, Material};

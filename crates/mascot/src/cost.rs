@@ -20,6 +20,34 @@ pub const TOSS: u64 = DIGEST + 3 * DIGEST;
 /// A check of opened values' MACs: a digest of the values, a toss, a commitment, a digest of all commitments, and the opening.
 pub const CHECK: u64 = DIGEST + TOSS + DIGEST + DIGEST + ELEMENT + DIGEST;
 
+/// Rounds of the setup.
+pub const SETUP_ROUNDS: u64 = 20;
+
+/// Rounds of what is made once for a key before MACs come by vector OLE.
+pub const BASE_ROUNDS: u64 = 3;
+
+/// Rounds of Authenticate, where nobody has more than `most` values.
+fn authenticate_rounds(params: &Params, most: usize) -> u64 {
+    if by_vole(params, most + 1) { 18 + 5 * ((most + 1).div_ceil(Vole::MADE) as u64 - 1) } else { 10 }
+}
+
+/// Rounds of input tuples of which nobody has more than `most`: Authenticate, and an acceptance.
+pub fn inputs_rounds(params: &Params, most: usize) -> u64 {
+    authenticate_rounds(params, most) + 1
+}
+
+/// Rounds of `count` triples: for each batch 3 of OTs, differences, a coin, Authenticate, Sacrifice, and an acceptance.
+pub fn triples_rounds(params: &Params, count: usize) -> u64 {
+    let batches =
+        (0..count).step_by(Preprocessing::BATCH).map(|first| Preprocessing::BATCH.min(count - first));
+    batches.map(|size| 3 + 1 + 2 + authenticate_rounds(params, PARTS * size) + 9 + 1).sum()
+}
+
+/// Rounds of `count` random bits: those of as many triples, two of openings, a check and an acceptance.
+pub fn bits_rounds(params: &Params, count: usize) -> u64 {
+    triples_rounds(params, count) + 9
+}
+
 /// Base OTs and trees for triples, and base OTs by the bits of the MAC key, all in both directions; and the check that each
 /// party has one share of the key.
 pub fn setup_bytes(params: &Params) -> u64 {

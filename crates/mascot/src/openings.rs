@@ -19,13 +19,13 @@
 
 use crate::coins::Coins;
 use crate::key::MacKey;
-use crate::planted::{Mistake, planted, tap};
+use crate::planted::{Mistake, open_committed, planted, tap};
 use crate::secret::Secret;
 use crate::shares::Shares;
 use crate::step;
 use tacit_kernel::Element;
 use tacit_kernel::field::Fp128;
-use tacit_session::{At, Commitment, Error, Session};
+use tacit_session::{At, Error, Session};
 
 /// Values in a message.
 const PIECE: usize = 1 << 14;
@@ -110,48 +110,18 @@ impl Openings {
         if sum != Fp128::ZERO && !planted(Mistake::MacsUnchecked) {
             return Err(session.reject("the MACs of opened values aren't theirs"));
         }
+        session.settle();
         Ok(())
     }
 }
 
 /// The sum of all parties' elements, to which all have committed before anybody opens. Three rounds.
 fn sum_of_committed(session: &mut Session, op: u32, mine: Fp128) -> Result<Fp128, Error> {
-    let (id, me) = (*session.id(), session.me());
     let label = format!("mac check {} {op}", session.first_operation());
-    let mine_bytes = mine.to_u128().to_le_bytes();
-    let (commitment, opening) = Commitment::new(&id, me, &label, &mine_bytes, session.entropy())?;
-    let at = |part| At { lane: 0, part, op, batch: 0 };
-    let opened = [&mine_bytes[..], &opening.0].concat();
-    send_all(session, at(step::COMMITMENT), &commitment.0)?;
-    let early = planted(Mistake::OpenedWithCommitment);
-    if early {
-        send_all(session, at(step::OPENING), &opened)?;
-    }
-    let mut commitments = vec![commitment.0.to_vec(); session.parties()];
-    for party in session.others() {
-        commitments[party] = session.mesh().recv(party, at(step::COMMITMENT), commitment.0.len())?;
-    }
-    if !early {
-        // Everybody's are in everybody's hands.
-        session.echo(&commitments.concat())?;
-        send_all(session, at(step::OPENING), &opened)?;
-    }
-    let mut sum = mine;
-    for party in session.others() {
-        let message = session.mesh().recv(party, at(step::OPENING), BYTES + 32)?;
-        let value = Commitment::opened(&commitments[party], &id, party, &label, &message);
-        let Some(value) = value.and_then(|value| value.try_into().ok()) else {
-            let party = session.name(party).to_owned();
-            return Err(session.reject(&format!("{party} opened something that it hadn't committed to")));
-        };
-        sum = sum.wrapping_add(Fp128::from_u128(u128::from_le_bytes(value)));
-    }
-    Ok(sum)
-}
-
-fn send_all(session: &mut Session, at: At, message: &[u8]) -> Result<(), Error> {
-    for party in session.others() {
-        session.mesh().send(party, at, message)?;
-    }
-    Ok(())
+    let at = [step::COMMITMENT, step::OPENING].map(|part| At { lane: 0, part, op, batch: 0 });
+    let opened = open_committed(session, at, &label, &mine.to_u128().to_le_bytes())?;
+    // What a peer sends needn't be an element: it's reduced.
+    let values = opened.iter().flat_map(|value| value.as_chunks().0);
+    let values = values.map(|bytes| Fp128::from_u128(u128::from_le_bytes(*bytes)));
+    Ok(values.fold(Fp128::ZERO, Fp128::wrapping_add))
 }

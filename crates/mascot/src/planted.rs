@@ -14,11 +14,11 @@ compile_error!(
 use tacit_kernel::field::Fp128;
 #[cfg(not(any(test, feature = "planted")))]
 pub(crate) use tacit_ot::copee::initialize;
+use tacit_session::{At, Commitment, Error, Session};
 #[cfg(any(test, feature = "planted"))]
 use {
     tacit_kernel::Element,
     tacit_ot::copee::{self, Field, Multiplicand, Multiplier},
-    tacit_session::{Error, Session},
 };
 
 /// A mistake.
@@ -91,6 +91,34 @@ pub(crate) fn initialize(
         both.extend(copee::initialize(session, last, field, other, op)?);
     }
     Ok(both)
+}
+
+/// [`Session::open_committed`], or with a mistake its opening goes with the commitment, and nothing is compared.
+pub(crate) fn open_committed(
+    session: &mut Session,
+    at: [At; 2],
+    label: &str,
+    value: &[u8],
+) -> Result<Vec<Vec<u8>>, Error> {
+    if !planted(Mistake::OpenedWithCommitment) {
+        return session.open_committed(at, label, value);
+    }
+    let (id, me) = (*session.id(), session.me());
+    let (commitment, opening) = Commitment::new(&id, me, label, value, session.entropy())?;
+    for party in session.others() {
+        session.mesh().send(party, at[0], &commitment.0)?;
+        session.mesh().send(party, at[1], &[value, &opening.0].concat())?;
+    }
+    let mut opened = vec![value.to_vec(); session.parties()];
+    for party in session.others() {
+        let theirs = session.mesh().recv(party, at[0], commitment.0.len())?;
+        let message = session.mesh().recv(party, at[1], value.len() + 32)?;
+        match Commitment::opened(&theirs, &id, party, label, &message) {
+            Some(value) => opened[party] = value.to_vec(),
+            None => return Err(session.reject("somebody opened something that it hadn't committed to")),
+        }
+    }
+    Ok(opened)
 }
 
 /// Whether a mistake is planted.

@@ -7,6 +7,7 @@ use crate::key::MacKey;
 use crate::macs::Macs;
 use crate::shares::{Inputs, Shares, Squares, Triples};
 use crate::{step, tuples};
+use tacit_kernel::field::Fp128;
 use tacit_ot::{Ot, Params, Roles};
 use tacit_session::{At, Error, Session};
 
@@ -67,6 +68,15 @@ impl Preprocessing {
         Ok(Self { session: *session.id(), state: Ok(state) })
     }
 
+    /// This party's share of the MAC key, for what is computed with what was made. Whoever has a copy drops it with the first
+    /// error of a call, and of a check of its own.
+    ///
+    /// # Errors
+    /// The first one, if anything has failed before.
+    pub fn key(&self) -> Result<Fp128, Error> {
+        self.state.as_ref().map(|state| state.key.share()).map_err(Clone::clone)
+    }
+
     /// Makes `count` triples, in batches of [`BATCH`](Self::BATCH), and a shorter last one.
     /// [`cost::triples_bytes`](crate::cost::triples_bytes) to each other party.
     ///
@@ -124,11 +134,7 @@ impl Preprocessing {
     ///
     /// # Errors
     /// As [`Preprocessing::triples`], and if there isn't a MAC for each value.
-    pub fn open(
-        &mut self,
-        session: &mut Session,
-        shares: &Shares,
-    ) -> Result<Vec<tacit_kernel::field::Fp128>, Error> {
+    pub fn open(&mut self, session: &mut Session, shares: &Shares) -> Result<Vec<Fp128>, Error> {
         self.run(session, |state, session| {
             let [op, check] = state.ops()?;
             let mut openings = crate::openings::Openings::default();

@@ -9,7 +9,7 @@ use tacit_session::{Error, Session};
 use zeroize::{Zeroize, Zeroizing};
 
 /// Field elements that are wiped when dropped, and never printed.
-#[derive(Clone, Default, PartialEq, Eq)]
+#[derive(Clone, Default)]
 pub struct Secret(Vec<Fp128>);
 
 impl Secret {

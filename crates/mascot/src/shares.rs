@@ -13,7 +13,7 @@ use tacit_kernel::Element;
 use tacit_kernel::field::Fp128;
 
 /// A party's shares of some values, and of their MACs; wiped when dropped, never printed.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default)]
 pub struct Shares {
     /// Of the values.
     pub values: Secret,
@@ -22,7 +22,7 @@ pub struct Shares {
 }
 
 /// Triples: `c = a b`, with `a` and `b` random.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default)]
 pub struct Triples {
     /// First factors.
     pub a: Shares,
@@ -33,7 +33,7 @@ pub struct Triples {
 }
 
 /// Squares of random values.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default)]
 pub struct Squares {
     /// The values.
     pub roots: Shares,
@@ -42,7 +42,7 @@ pub struct Squares {
 }
 
 /// Random values each of which one party, their owner, knows.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default)]
 pub struct Inputs {
     /// Everybody's, by owner.
     pub shares: Vec<Shares>,

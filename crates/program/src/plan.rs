@@ -30,8 +30,9 @@ mod regions;
 mod sections;
 mod steps;
 
-use crate::capabilities::Features;
+use crate::capabilities::{Feature, Features};
 pub use crate::modulus::Modulus;
+use crate::types::Range;
 pub use builder::Builder;
 pub use regions::Region;
 pub use sections::{Section, Slice, Visit};
@@ -236,6 +237,9 @@ pub struct InputOp {
     pub reg: Reg,
     /// How its elements stand there.
     pub form: Form,
+    /// What numbers the program declares them to be, where they stand for numbers in a field: who gives it may have to show
+    /// that they are ([`Plan::proved_range`]).
+    pub range: Option<Range>,
     /// The node of the program.
     pub node: u32,
 }
@@ -307,6 +311,10 @@ pub struct Plan {
 /// of it would not stay in the second cache from one layer to the next.
 pub const WINDOW: usize = 64 << 10;
 
+/// What plans need that do more than add.
+const NOT_LINEAR: [Feature; 5] =
+    [Feature::And, Feature::Circuit, Feature::Mul, Feature::MatMul, Feature::VerifiedOpening];
+
 impl Plan {
     /// The shape of a register.
     pub fn register(&self, reg: Reg) -> Register {
@@ -355,6 +363,14 @@ impl Plan {
             .stages
             .iter()
             .any(|stage| matches!(self.op(stage.op).kind, OpKind::Open { how: Opening::Verified, .. }))
+    }
+
+    /// The range that an input has to be shown to be in, before anything that depends on it is opened: that of a number in a
+    /// field, but for plans that only add. A "bit" of 2^64 that chooses one of two numbers would let an output, or what is
+    /// opened under a mask for numbers of a range, show both; and a factor out of its range what it is multiplied by beside
+    /// what is added. What is only added shows nothing but the sum, whatever it is.
+    pub fn proved_range(&self, input: &InputOp) -> Option<Range> {
+        input.range.filter(|_| NOT_LINEAR.into_iter().any(|feature| self.needs.has(feature)))
     }
 
     /// How often a run checks: before each level with a verified opening, and before the outputs.

@@ -42,7 +42,7 @@ use scheme::SCHEME;
 use state::ReplicatedEngine;
 use std::sync::Arc;
 use tacit_engine::{
-    Checks, Client, Engine, Error, Participants, Protocol, ProtocolSpec, Security, Threshold,
+    Auto, Checks, Client, Engine, Error, Parameter, Participants, Protocol, ProtocolSpec, Security, Threshold,
 };
 use tacit_program::Capabilities;
 use tacit_program::cost::{Flow, Phase, Step};
@@ -66,7 +66,12 @@ impl Replicated {
 }
 
 /// The parameter that says which, and its values.
-const ZERO_SHARING: &str = "zero-sharing";
+const ZERO_SHARING: Parameter = Parameter {
+    name: "zero-sharing",
+    about: "Where masks of products come from: keys that pairs share, or fresh elements that each sends another",
+    values: &[COMPUTATIONAL, INFORMATION_THEORETIC],
+    auto: Auto::Never,
+};
 const COMPUTATIONAL: &str = "computational";
 const INFORMATION_THEORETIC: &str = "information-theoretic";
 
@@ -83,23 +88,24 @@ impl Protocol for Replicated {
         &SPEC
     }
 
-    fn parameters(&self) -> &'static [(&'static str, &'static [&'static str])] {
-        &[(ZERO_SHARING, &[COMPUTATIONAL, INFORMATION_THEORETIC])]
+    fn parameters(&self) -> &'static [Parameter] {
+        &[ZERO_SHARING]
     }
 
-    fn with_parameter(&self, parameter: &str, value: &str) -> Option<&'static dyn Protocol> {
-        match (parameter, value) {
-            (ZERO_SHARING, COMPUTATIONAL) => Some(&Self::COMPUTATIONAL),
-            (ZERO_SHARING, INFORMATION_THEORETIC) => Some(&Self::INFORMATION_THEORETIC),
-            _ => None,
-        }
-    }
-
-    fn parameter_values(&self) -> String {
+    fn value(&self, _: &str) -> &'static str {
         match self.zero_sharing {
-            ZeroSharing::Computational => String::new(),
-            ZeroSharing::InformationTheoretic => format!("{ZERO_SHARING}={INFORMATION_THEORETIC}"),
+            ZeroSharing::Computational => COMPUTATIONAL,
+            ZeroSharing::InformationTheoretic => INFORMATION_THEORETIC,
         }
+    }
+
+    fn with_parameter(&self, parameter: &str, value: &str) -> Option<Arc<dyn Protocol>> {
+        let zero_sharing = match value {
+            COMPUTATIONAL => ZeroSharing::Computational,
+            INFORMATION_THEORETIC => ZeroSharing::InformationTheoretic,
+            _ => return None,
+        };
+        (parameter == ZERO_SHARING.name).then(|| Arc::new(Self { zero_sharing }) as Arc<dyn Protocol>)
     }
 
     /// A shuffle's orders come from streams, so there is none where zero-sharing has to do without.

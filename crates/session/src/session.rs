@@ -219,6 +219,38 @@ impl Session {
         self.challenged
     }
 
+    /// Notes that a check has passed whose verdict this party reached by itself, from what all have opened: nobody any more
+    /// knows of a check what this party doesn't.
+    pub fn settle(&mut self) {
+        self.challenged = false;
+    }
+
+    /// Opens a value of each party to all, none of whom can choose its own by another's: all commit, compare a hash of all
+    /// commitments, so that everybody's are in everybody's hands, and open. All values, by party. Parties only; three rounds,
+    /// of 32 bytes, 32 bytes, and the value with 32 bytes. The first address is the commitments', the second the openings'.
+    ///
+    /// # Errors
+    /// [`Error::Rejected`] if somebody opens what it hasn't committed to; [`Error::CheckFailed`] if commitments differ.
+    pub fn open_committed(&mut self, at: [At; 2], label: &str, value: &[u8]) -> Result<Vec<Vec<u8>>, Error> {
+        let (id, me) = (self.id, self.me);
+        let (commitment, opening) = Commitment::new(&id, me, label, value, self.entropy.as_mut())?;
+        let mut commitments = self.broadcast(at[0], &commitment.0)?;
+        commitments[me] = commitment.0.to_vec();
+        self.echo(&commitments.concat())?;
+        self.challenge();
+        let mut opened = self.broadcast(at[1], &[value, &opening.0].concat())?;
+        for party in self.others() {
+            let value = Commitment::opened(&commitments[party], &id, party, label, &opened[party]);
+            let Some(len) = value.map(<[u8]>::len) else {
+                let what = format!("{} opened something that it hadn't committed to", self.name(party));
+                return Err(self.reject(&what));
+            };
+            opened[party].truncate(len);
+        }
+        opened[me] = value.to_vec();
+        Ok(opened)
+    }
+
     /// Checks that all parties hold the same `value`, by its hash. Parties only; one round.
     pub fn echo(&mut self, value: &[u8]) -> Result<(), Error> {
         let echo = self.echoes;

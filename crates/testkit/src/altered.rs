@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use tacit_engine::supply::{Demand, Supply};
 use tacit_engine::{Checks, Client, Engine, Error, Participants, Protocol, ProtocolSpec, offers_all};
 use tacit_program::Capabilities;
 use tacit_program::cost::{Flow, Phase, Step};
@@ -35,6 +36,18 @@ impl Altered {
             before(endpoint);
         }
     }
+}
+
+/// A protocol with these values of its parameters, as cases take it. Never freed.
+///
+/// # Panics
+/// If it doesn't offer one of them.
+pub fn with_parameters(usual: &'static dyn Protocol, parameters: &[(&str, &str)]) -> &'static dyn Protocol {
+    parameters.iter().fold(usual, |protocol, (name, value)| {
+        let other = protocol.with_parameter(name, value);
+        let other = other.unwrap_or_else(|| panic!("{name}={value} is not offered"));
+        &**Box::leak(Box::new(other))
+    })
 }
 
 impl Protocol for Altered {
@@ -87,6 +100,14 @@ impl Protocol for Altered {
 
     fn admit_lanes(&self, count: u16) -> Result<(), Error> {
         self.protocol.admit_lanes(count)
+    }
+
+    fn demand(&self, plan: &Plan, participants: &Participants) -> Demand {
+        self.protocol.demand(plan, participants)
+    }
+
+    fn live_supply(&self, session: &mut Session) -> Result<Box<dyn Supply>, Error> {
+        self.protocol.live_supply(session)
     }
 
     fn engine(

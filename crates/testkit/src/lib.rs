@@ -27,6 +27,7 @@ pub mod fuzz;
 pub mod generate;
 mod interceptor;
 pub mod links;
+pub mod macs;
 mod play;
 pub mod react;
 mod rng;
@@ -35,7 +36,7 @@ pub mod tenants;
 mod trace;
 mod world;
 
-pub use altered::Altered;
+pub use altered::{Altered, with_parameters};
 pub use case::{Case, Ending, Links, Run, outcomes, party_names};
 pub use draws::Draws;
 pub use interceptor::{Deviation, Fate, Interceptor, Message};

@@ -4,7 +4,9 @@ use tacit_astra::Astra;
 use tacit_engine::Protocol;
 use tacit_program::Feature;
 use tacit_replicated::{Replicated, ReplicatedMalicious};
+use tacit_spdz::MASCOT;
 use tacit_testkit::conformance::{Subject, counted, lacking};
+
 use tacit_testkit::tenants::{BITS, FIELDS, MACS};
 
 fn subject(protocol: &'static dyn Protocol, parties: usize) -> Subject {
@@ -48,6 +50,13 @@ fn of_the_model_tenants() {
         check(&FIELDS, parties, [928, 334]);
         check(&MACS, parties, [928, 334]);
     }
+}
+
+/// As what has numbers in fields, but for those in the smaller one.
+#[test]
+fn of_mascot() {
+    check(&MASCOT, 2, [866, 288]);
+    check(&MASCOT, 3, [866, 288]);
 }
 
 /// Numbers in fields have comparisons, truncation and circuits. What is refused has numbers modulo powers of two, or makes a

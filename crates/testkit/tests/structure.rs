@@ -7,13 +7,14 @@ use std::path::{Path, PathBuf};
 use toml::Table;
 
 /// Floors, from the ground up: a crate may depend on those below its own, and on nothing beside it.
-const FLOORS: [&[&str]; 9] = [
+const FLOORS: [&[&str]; 10] = [
     &["tacit-kernel", "tacit-net", "tacit-store"],
     &["tacit-session", "tacit-circuit"],
     &["tacit-program"],
     &["tacit-engine", "tacit-ot", "tacit-garble"],
-    &["tacit-threeparty"],
+    &["tacit-threeparty", "tacit-additive"],
     &["tacit-replicated", "tacit-astra", "tacit-mascot", "tacit-gmw"],
+    &["tacit-spdz"],
     &["tacit"],
     &["tacit-cli"],
     &["tacit-python"],
@@ -23,8 +24,8 @@ const FLOORS: [&[&str]; 9] = [
 const TESTKIT: &str = "tacit-testkit";
 
 /// Crates whose files are layered, too: each can be read after those that it imports.
-const LAYERED: [&str; 5] =
-    ["tacit-ot", "tacit-threeparty", "tacit-replicated", "tacit-astra", "tacit-mascot"];
+const LAYERED: [&str; 6] =
+    ["tacit-ot", "tacit-threeparty", "tacit-additive", "tacit-replicated", "tacit-astra", "tacit-mascot"];
 
 /// Where `unsafe` may be: the kernel, and the glue between Python and Rust.
 const UNSAFE: [&str; 2] = ["tacit-kernel", "tacit-python"];
@@ -188,13 +189,15 @@ fn tests_that_the_security_page_names_are_there() {
 }
 
 /// Rooms that are for any number of parties.
-const ANY_NUMBER: [&str; 9] = [
+const ANY_NUMBER: [&str; 11] = [
     "tacit-kernel",
     "tacit-session",
     "tacit-net",
     "tacit-program",
     "tacit-engine",
+    "tacit-additive",
     "tacit-mascot",
+    "tacit-spdz",
     "tacit",
     "tacit-cli",
     "tacit-testkit",

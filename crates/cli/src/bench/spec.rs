@@ -6,10 +6,10 @@ use clap::{Args, ValueEnum};
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 use std::time::Duration;
-use tacit::Local;
 use tacit::net::{MAX_LANES, Profile};
-use tacit::program::Modulus;
 use tacit::program::plan::WINDOW;
+use tacit::program::{Feature, Modulus};
+use tacit::{Local, protocol};
 
 /// `tacit bench`'s options.
 #[derive(Args, Clone, Debug)]
@@ -43,7 +43,7 @@ pub(crate) struct BenchArgs {
     #[arg(long, value_name = "M,K,N", value_delimiter = ',', num_args = 1)]
     shape: Option<Vec<usize>>,
     /// What products are of: integers modulo 2^N, for an N from 1 to 128, or a prime field: fp61 (2^61-1), fp128
-    /// (2^128-159); 64 if not given
+    /// (2^128-159); 64 if not given, or for a protocol in a field alone fp128
     #[arg(long, value_name = "N|fp61|fp128", value_parser = ring)]
     ring: Option<Modulus>,
     /// What predicts
@@ -437,16 +437,22 @@ impl BenchArgs {
             }
             Err(Failure::usage(format!("--count {count} can't be split into --depth {depth} equal layers")))
         };
-        let ring = Ring(self.ring.unwrap_or(DEFAULT_MODULUS));
+        let has = protocol(&self.protocol.name()).map(|protocol| protocol.capabilities());
+        // Products in a field alone take triples, which are made in the run.
+        let (modulus, products) = match has {
+            Ok(has) if has.offers(Feature::Fp128) && !has.offers(Feature::Rings) => {
+                (Modulus::Prime128, 200_000)
+            }
+            _ => (DEFAULT_MODULUS, 10_000_000),
+        };
+        let ring = Ring(self.ring.unwrap_or(modulus));
         let what = match self.name {
             Name::Limits | Name::Start | Name::Araki | Name::Astra | Name::Li | Name::Ot | Name::Triples => {
                 return Ok(None);
             }
             Name::And => What::And { count: layered(size(self.count, 1000 * depth, 100_000_000))?, depth },
             Name::Aes => What::Aes { count: size(self.count, 100, 100_000), shared_key: self.shared_key },
-            Name::Mul => {
-                What::Mul { ring, count: layered(size(self.count, 1000 * depth, 10_000_000))?, depth }
-            }
+            Name::Mul => What::Mul { ring, count: layered(size(self.count, 1000 * depth, products))?, depth },
             Name::Dot => {
                 What::Dot { ring, count: size(self.count, 10, 10_000), length: size(self.length, 100, 1000) }
             }

@@ -225,7 +225,10 @@ impl<'a> Lowering<'a> {
             Operation::Input { owner, .. } => {
                 let owner = self.plan.role(owner);
                 let reg = self.fresh(domain, ty.len());
-                self.plan.input_as(owner, reg, self.form(id));
+                match self.form(id) {
+                    form @ Form::Signed => self.plan.input_in(owner, reg, form, ty.range),
+                    form => self.plan.input_as(owner, reg, form),
+                }
                 reg
             }
             Operation::Constant(_) => unreachable!("a constant is public"),

@@ -5,6 +5,7 @@ use super::{
     Register, Rows, Section, Slice, Stage, To, WINDOW, Width,
 };
 use crate::capabilities::{self, Feature, Features};
+use crate::types::Range;
 use std::collections::BTreeSet;
 
 /// Builds a [`Plan`], step by step, in an order in which every register is written before it is read.
@@ -126,8 +127,20 @@ impl Builder {
     /// # Panics
     /// If the register is public.
     pub fn input_as(&mut self, owner: u32, reg: Reg, form: Form) {
+        self.push_input(owner, reg, form, None);
+    }
+
+    /// The same of numbers in a field, which have to be in a range.
+    ///
+    /// # Panics
+    /// If the register is public.
+    pub fn input_in(&mut self, owner: u32, reg: Reg, form: Form, range: Range) {
+        self.push_input(owner, reg, form, Some(range));
+    }
+
+    fn push_input(&mut self, owner: u32, reg: Reg, form: Form, range: Option<Range>) {
         self.assert_secret(&[reg], "an input");
-        self.inputs.push(InputOp { owner, reg, form, node: self.node });
+        self.inputs.push(InputOp { owner, reg, form, range, node: self.node });
     }
 
     /// A value that all parties hold, into the public register `reg`, where its elements have this form.

@@ -15,16 +15,14 @@ use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use sha2::{Digest, Sha256};
-use tacit_engine::supply::{CheckScope, Demand, Drawer, Draws, Supply, SupplyKind};
+use tacit_additive::{FIRST, Keys, mul_add, row};
+use tacit_engine::supply::{CheckScope, Demand, Drawer, Pool, Supply, SupplyKind};
 use tacit_engine::vector::{add_assign, sub_assign};
 use tacit_engine::{Error, Material, bytes_of, with_element};
-use tacit_kernel::{Buffer, Element, bits, matrix, ring};
+use tacit_kernel::{Buffer, Element, bits};
 use tacit_net::Phase;
-use tacit_program::plan::{Domain, MatrixShape, Register};
+use tacit_program::plan::{Domain, Register};
 use tacit_session::{At, Draw, PrssStream, Session};
-
-use super::FIRST;
-use super::macs::Keys;
 
 /// Bytes of a seed, and of a receipt.
 pub(super) const SEED_BYTES: usize = 16;
@@ -50,53 +48,6 @@ type Seed = [u8; SEED_BYTES];
 /// The seeds that parties of this process gave their dealer, by receipt.
 static SEEDS: Mutex<BTreeMap<Seed, Seed>> = Mutex::new(BTreeMap::new());
 
-/// A product of vectors element by element, or of matrices.
-#[derive(Clone, Copy, Debug)]
-pub(super) enum Product {
-    /// Of so many elements each.
-    Elements { domain: Domain, count: usize },
-    /// Of matrices of numbers.
-    Matrices { domain: Domain, shape: MatrixShape },
-}
-
-impl Product {
-    /// The shapes of both factors and of the product.
-    pub(super) fn shapes(self) -> [Register; 3] {
-        let (domain, lengths) = match self {
-            Self::Elements { domain, count } => (domain, [count; 3]),
-            Self::Matrices { domain, shape: MatrixShape { batch, m, k, n } } => {
-                (domain, [batch * m * k, batch * k * n, batch * m * n])
-            }
-        };
-        lengths.map(|cols| row(domain, cols))
-    }
-
-    /// `a b`.
-    fn of(self, a: &Buffer, b: &Buffer) -> Buffer {
-        let [.., product] = self.shapes();
-        let mut z = Buffer::new(bytes_of(product.domain, product.cols));
-        self.add(a, b, &mut z);
-        z
-    }
-
-    /// `z += a b`.
-    pub(super) fn add(self, a: &Buffer, b: &Buffer, z: &mut Buffer) {
-        match self {
-            Self::Elements { domain: Domain::Bits, .. } => bits::and_xor(a.words(), b.words(), z.words_mut()),
-            Self::Elements { domain, .. } => with_element!(domain, E => {
-                ring::mul_add::<E>(a.words(), b.words(), z.words_mut());
-            }),
-            Self::Matrices { domain, shape: MatrixShape { batch, m, k, n } } => with_element!(domain, E => {
-                let (a, b, z) = (a.words::<E>(), b.words::<E>(), z.words_mut::<E>());
-                for index in 0..batch {
-                    let (left, right) = (&a[index * m * k..][..m * k], &b[index * k * n..][..k * n]);
-                    matrix::matmul(left, right, &mut z[index * m * n..][..m * n], m, k, n);
-                }
-            }),
-        }
-    }
-}
-
 /// What a party has of the dealer in a session: a supply that is dealt as a plan asks for it.
 pub(super) struct Dealer {
     me: usize,
@@ -107,8 +58,7 @@ pub(super) struct Dealer {
     /// Plans that were provided for.
     plans: u32,
     /// All that the plan draws: the vectors of each kind, their MACs if there are any, and elements that this party knows.
-    dealt: BTreeMap<SupplyKind, Vec<Buffer>>,
-    draws: Draws,
+    pool: Pool,
     checks: CheckScope,
 }
 
@@ -118,28 +68,18 @@ impl Supply for Dealer {
     }
 
     fn provide(&mut self, _: &mut Session, demand: &Arc<Demand>) -> Result<(), Error> {
-        self.draws = Draws::new(demand.clone());
-        self.dealt.clear();
+        self.pool = Pool::new(demand.clone());
         for (batch, (kind, count)) in (0..).zip(demand.counts()) {
             let at = At { part: DEALT, op: self.plans, batch, ..At::default() };
             let dealt = self.deal(at, kind, count)?;
-            self.dealt.insert(kind, dealt);
+            self.pool.put(kind, dealt);
         }
         self.plans += 1;
         Ok(())
     }
 
     fn draw(&mut self, drawer: Drawer, kind: SupplyKind, items: Range<u64>) -> Result<Vec<Buffer>, Error> {
-        let items = self.draws.note(drawer, kind, items)?;
-        let parts = kind.part_bytes();
-        let vectors = self.dealt.get(&kind).into_iter().flatten().zip(parts.iter().cycle());
-        let part = |(vector, bytes): (&Buffer, &usize)| {
-            let own = &vector.bytes()[bytes * items.start as usize..bytes * items.end as usize];
-            let mut part = Buffer::new(own.len());
-            part.bytes_mut().copy_from_slice(own);
-            part
-        };
-        Ok(vectors.map(part).collect())
+        self.pool.draw(drawer, kind, items)
     }
 
     fn checks(&self) -> &CheckScope {
@@ -148,9 +88,9 @@ impl Supply for Dealer {
 }
 
 impl Dealer {
-    /// Gives the dealer this party's seed. One message from every other party to the first. The dealer draws keys, if values
-    /// are to be `authenticated`.
-    pub(super) fn meet(session: &mut Session, authenticated: bool) -> Result<Self, Error> {
+    /// Gives the dealer this party's seed. One message from every other party to the first. The dealer draws keys for values
+    /// in `fields`.
+    pub(super) fn meet(session: &mut Session, fields: &'static [Domain]) -> Result<Self, Error> {
         session.mesh().set_phase(Phase::Offline);
         let (me, parties, lane) = (session.me(), session.parties(), session.lane());
         let mut seed = Seed::default();
@@ -160,7 +100,7 @@ impl Dealer {
         let at = At { part: RECEIPT, ..At::default() };
         if me != FIRST {
             session.mesh().send(FIRST, at, &receipt)?;
-            return Ok(Self::new(me, streams, authenticated));
+            return Ok(Self::new(me, streams, fields));
         }
         for party in (0..parties).filter(|&party| party != me) {
             let receipt = session.mesh().recv(party, at, SEED_BYTES)?;
@@ -170,21 +110,20 @@ impl Dealer {
             };
             streams.push(PrssStream::new(&seed, lane));
         }
-        Ok(Self::new(me, streams, authenticated))
+        Ok(Self::new(me, streams, fields))
     }
 
-    fn new(me: usize, mut streams: Vec<PrssStream>, authenticated: bool) -> Self {
+    fn new(me: usize, mut streams: Vec<PrssStream>, fields: &'static [Domain]) -> Self {
         let mut key = |stream: &mut PrssStream| {
-            let shares = Keys::DOMAINS.map(|domain| {
+            let share = |domain: &Domain| {
                 let at = At { part: KEY, op: domain.limbs() as u32, ..At::default() };
-                let share = expand(stream, at, SECRET, row(domain, 1));
-                with_element!(domain, E => share.words::<E>()[0].to_u128())
-            });
-            Keys::new(shares)
+                let share = expand(stream, at, SECRET, row(*domain, 1));
+                with_element!(*domain, E => share.words::<E>()[0].to_u128())
+            };
+            Keys::new(fields, fields.iter().map(share).collect())
         };
-        let keys = if authenticated { streams.iter_mut().map(&mut key).collect() } else { Vec::new() };
-        let (dealt, draws, checks) = (BTreeMap::new(), Draws::default(), CheckScope::alone());
-        Self { me, streams, keys, plans: 0, dealt, draws, checks }
+        let keys = if fields.is_empty() { Vec::new() } else { streams.iter_mut().map(&mut key).collect() };
+        Self { me, streams, keys, plans: 0, pool: Pool::default(), checks: CheckScope::alone() }
     }
 
     /// What this party gets of so many items of a kind, at an address.
@@ -250,13 +189,9 @@ impl Dealer {
             SupplyKind::RandomBit(domain) => self.random_bits(at, domain, shapes[0].cols),
             SupplyKind::InputMask { .. } => mask.cloned().expect("the dealer knows all masks"),
             SupplyKind::Triple(domain) => {
-                let product = Product::Elements { domain, count: shapes[0].cols };
-                product.of(&sums[0], &sums[1])
-            }
-            SupplyKind::MatrixTriple { domain, m, k, n } => {
-                let [m, k, n] = [m, k, n].map(usize::from);
-                let shape = MatrixShape { batch: shapes[2].cols / (m * n).max(1), m, k, n };
-                Product::Matrices { domain, shape }.of(&sums[0], &sums[1])
+                let mut product = Buffer::new(sums[0].len());
+                mul_add(domain, &sums[0], &sums[1], &mut product);
+                product
             }
             _ => return sums,
         };
@@ -316,17 +251,8 @@ fn shapes(kind: SupplyKind, count: usize) -> Result<Vec<Register>, Error> {
         SupplyKind::RandomBit(domain)
         | SupplyKind::RandomElement(domain)
         | SupplyKind::InputMask { domain, .. } => vectors(domain, 1),
-        SupplyKind::MatrixTriple { domain, m, k, n } => {
-            let [m, k, n] = [m, k, n].map(usize::from);
-            [m * k, k * n, m * n].map(|one| row(domain, count * one)).to_vec()
-        }
         _ => return Err(Error::Supply(format!("the dealer has no {kind}"))),
     })
-}
-
-/// One row of so many elements.
-pub(super) const fn row(domain: Domain, cols: usize) -> Register {
-    Register { domain, rows: 1, cols, public: false }
 }
 
 /// A vector of a stream at an address; `which` tells apart those of the same address.

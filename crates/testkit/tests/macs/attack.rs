@@ -3,11 +3,11 @@
 
 use hkdf::Hkdf;
 use sha2::{Digest, Sha256};
+use tacit_additive::check_weights;
 use tacit_engine::Protocol;
 use tacit_net::Frame;
 use tacit_program::plan::{Builder, Domain, Modulus, Plan, To};
 use tacit_session::step;
-use tacit_testkit::tenants::check_weights;
 use tacit_testkit::{Case, Draws, Fate};
 
 /// How the honest party's run ends.

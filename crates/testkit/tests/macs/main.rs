@@ -1,14 +1,25 @@
 //! The model tenant with MACs: the suite, and n-1 parties that deviate, among two, three and five.
 
 mod attack;
-mod order;
-mod sorts;
+mod ranges;
 
+use tacit_additive::planted::{Mistake, plant};
 use tacit_engine::Protocol;
+use tacit_program::Modulus;
+use tacit_program::plan::Domain;
+use tacit_testkit::Altered;
 use tacit_testkit::conformance::attacks::{self, reacting};
 use tacit_testkit::conformance::{Subject, views};
 use tacit_testkit::links::Medium;
-use tacit_testkit::tenants::{Additive, MACS, Mistake, mistaken};
+use tacit_testkit::macs::{order, sorts};
+use tacit_testkit::tenants::MACS;
+
+const SMALL: Domain = Domain::Modular(Modulus::Mersenne61);
+
+/// The tenant with a mistake.
+fn mistaken(mistakes: &'static [Mistake]) -> &'static dyn Protocol {
+    Altered::beginning_with(&MACS, move |_| plant(mistakes))
+}
 
 fn subject(protocol: &'static dyn Protocol, parties: usize, one_in: usize) -> Subject {
     let file = format!("/../../vectors/wire/tenants/{}-{parties}.txt", protocol.spec().name);
@@ -133,34 +144,35 @@ fn over_tls() {
 
 #[test]
 fn nothing_leaves_before_what_it_waits_for() {
-    order::held_to_the_table(&MACS);
+    order::held_to_the_table(&MACS, SMALL);
 }
 
 #[test]
 fn a_coin_before_the_last_opened_value_is_noticed() {
-    static EARLY: Additive = mistaken(Mistake::CoinEarly);
-    assert_eq!(order::early(&EARLY), ["a coin's opening"]);
+    assert_eq!(order::early(mistaken(&[Mistake::CoinEarly]), SMALL), ["a coin's opening"]);
 }
 
 /// Errors that cancel under weights that are known before outputs are sent: they are, with the mistake.
 #[test]
 fn errors_that_cancel_under_a_known_coin() {
-    static EARLY: Additive = mistaken(Mistake::CoinEarly);
-    assert_eq!(attack::errors_that_cancel(&EARLY), attack::End::WrongOutput);
+    let early = mistaken(&[Mistake::CoinEarly]);
+    assert_eq!(attack::errors_that_cancel(early), attack::End::WrongOutput);
     assert_eq!(attack::errors_that_cancel(&MACS), attack::End::Noticed);
 }
 
 #[test]
 fn openings_before_all_hold_all_commitments_are_noticed() {
-    static EARLY: Additive = mistaken(Mistake::OpeningsEarly);
-    assert_eq!(order::early(&EARLY), ["the opening of a MAC check"]);
+    let early = mistaken(&[Mistake::OpeningsEarly]);
+    assert_eq!(order::early(early, SMALL), ["the opening of a MAC check"]);
 }
 
 #[test]
 fn outputs_for_one_that_are_not_checked_are_noticed() {
-    static UNCHECKED: Additive = mistaken(Mistake::OutputsForOneUnrecorded);
     for parties in [2, 3] {
-        let attacked = std::panic::catch_unwind(|| attacks::random(&subject(&UNCHECKED, parties, 1), 0..100));
+        let attacked = std::panic::catch_unwind(|| {
+            let unchecked = mistaken(&[Mistake::OutputsForOneUnrecorded]);
+            attacks::random(&subject(unchecked, parties, 1), 0..100)
+        });
         let told = attacked.expect_err("an attacker gets through");
         let told = told.downcast_ref::<String>().expect("a text");
         assert!(told.contains("wrong outputs") || told.contains("nobody notices"), "{told}");

@@ -1,16 +1,17 @@
-//! What the messages of `model-macs` are for, for attackers that change them. What clients tell of their inputs isn't among
-//! them: told alike to all, it makes another input, which may be out of its range.
+//! What the messages of a protocol with MACs are for, for attackers that change them.
 
+use tacit_additive::{MAC_COMMIT, MAC_OPEN};
 use tacit_session::step;
-use tacit_testkit::conformance::attacks::{Role, Sort};
-use tacit_testkit::conformance::order::Sent;
-use tacit_testkit::tenants::{MAC_COMMIT, MAC_OPEN};
+
+use super::order::is_online;
+use crate::conformance::attacks::{Role, Sort};
+use crate::conformance::order::Sent;
 
 /// Of so many parties; none of another number.
-pub(crate) fn of(parties: usize) -> &'static [Sort] {
-    static OF_TWO: [Sort; 9] = sorts::<2>();
-    static OF_THREE: [Sort; 9] = sorts::<3>();
-    static OF_FIVE: [Sort; 9] = sorts::<5>();
+pub fn of(parties: usize) -> &'static [Sort] {
+    static OF_TWO: [Sort; 10] = sorts::<2>();
+    static OF_THREE: [Sort; 10] = sorts::<3>();
+    static OF_FIVE: [Sort; 10] = sorts::<5>();
     match parties {
         2 => &OF_TWO,
         3 => &OF_THREE,
@@ -20,20 +21,25 @@ pub(crate) fn of(parties: usize) -> &'static [Sort] {
 }
 
 /// Clients have higher numbers than parties.
-const fn sorts<const PARTIES: usize>() -> [Sort; 9] {
+const fn sorts<const SIZE: usize>() -> [Sort; 10] {
     [
         Sort {
             what: "a client's mask",
             role: Role::Other,
-            is: |sent| is(sent, step::INPUT) && sent.to >= PARTIES,
+            is: |sent| is(sent, step::INPUT) && sent.to >= SIZE,
+        },
+        Sort {
+            what: "what a client tells of its input",
+            role: Role::ClientInput,
+            is: |sent| is(sent, step::INPUT) && sent.from >= SIZE,
         },
         // The owner's own code goes on with what it would have told.
         Sort {
             what: "what a party tells of its input",
             role: Role::Other,
-            is: |sent| is(sent, step::INPUT) && sent.from < PARTIES,
+            is: |sent| is(sent, step::INPUT) && sent.from < SIZE,
         },
-        Sort { what: "an opening", role: Role::Online, is: |sent| sent.at.part >= step::OPERATION },
+        Sort { what: "an opening", role: Role::Online, is: is_online },
         Sort { what: "an output", role: Role::Opening, is: |sent| is(sent, step::OUTPUT) },
         Sort { what: "a hash", role: Role::Other, is: |sent| is(sent, step::ECHO) },
         Sort { what: "a coin's commitment", role: Role::Other, is: |sent| is(sent, step::COIN_COMMIT) },

@@ -1,17 +1,19 @@
 //! What every operation sends, message by message.
 
-use tacit_engine::executor::output_groups;
-use tacit_engine::{Checks, Participants};
+use crate::demand::{products, single};
+use crate::ranges::{Digits, ranged};
+use crate::share::FIRST;
+use tacit_engine::Participants;
 use tacit_program::cost::{Flow, Phase, Step, in_phase};
-use tacit_program::plan::{InputOp, OpKind, OutputOp, Plan, Reg};
-
-use super::dealer::SEED_BYTES;
-use super::{FIRST, macs};
+use tacit_program::plan::{Domain, InputOp, OpKind, OutputOp, Plan, Reg};
 
 /// Bits of a count of draws.
-const COUNT_BITS: u64 = 64;
+pub(crate) const COUNT_BITS: u64 = 64;
 
-pub(super) fn price(
+/// Bits of a hash.
+pub(crate) const HASH_BITS: u64 = 256;
+
+pub(crate) fn price(
     plan: &Plan,
     participants: &Participants,
     authenticated: bool,
@@ -36,7 +38,7 @@ fn operation(plan: &Plan, kind: &OpKind, stage: u32, parties: usize) -> Vec<Flow
     let masked = match kind {
         OpKind::And { dst, .. } => 2 * u64::from(dst.count) * plan.register(dst.reg).cols as u64,
         OpKind::Mul { dst, .. } => 2 * bits(*dst),
-        OpKind::MatMul { a, b, .. } => bits(*a) + bits(*b),
+        OpKind::MatMul { shape, dst, .. } => 2 * products(*shape) as u64 * plan.register(*dst).domain.bits(),
         OpKind::Circuit { circuit, .. } => {
             2 * circuit.layers[stage as usize].ands.len() as u64 * kind.extent(plan) as u64
         }
@@ -62,15 +64,31 @@ fn input(plan: &Plan, participants: &Participants, input: &InputOp) -> Vec<Flow>
     vec![Flow { from, to: FIRST, bits: register.len() as u64 * register.domain.bits() }]
 }
 
-/// What is left of it under a mask, to all; from all before, a client's mask with its proof.
+/// What is left of it under a mask, to all; from all before, a client's mask with its proof. Of numbers in ranges it is their
+/// bits, and there is more that a client has to know.
 fn masked_input(plan: &Plan, participants: &Participants, input: &InputOp) -> Vec<Flow> {
     let register = plan.register(input.reg);
-    let bits = register.len() as u64 * register.domain.bits();
+    let digits = Digits::of_input(plan, input);
+    let (count, told, vectors) = match &digits {
+        None => (register.cols, register.domain.bits(), 3),
+        Some(digits) => (digits.count() * register.cols, Domain::Bits.bits(), 4),
+    };
     let (owner, parties) = (participants.endpoint(input.owner), 0..participants.parties());
     let is_client = owner >= participants.parties();
-    let masks = parties.clone().filter(|_| is_client).map(|from| Flow { from, to: owner, bits: 3 * bits });
-    let told = parties.filter(|&to| to != owner).map(|to| Flow { from: owner, to, bits });
+    let masks = vectors * count as u64 * register.domain.bits();
+    let masks = parties.clone().filter(|_| is_client).map(|from| Flow { from, to: owner, bits: masks });
+    let told =
+        parties.filter(|&to| to != owner).map(|to| Flow { from: owner, to, bits: count as u64 * told });
     masks.chain(told).collect()
+}
+
+/// What hides the bits of numbers in ranges, to all: elements.
+pub(crate) fn bit_masks(plan: &Plan, parties: usize) -> Vec<Flow> {
+    let bits = ranged(plan).into_iter().map(|(input, digits)| {
+        let register = plan.register(plan.inputs[input as usize].reg);
+        (digits.count() * register.cols) as u64 * register.domain.bits()
+    });
+    to_all(bits.sum(), parties)
 }
 
 /// What is opened to all, and what clients are told of it by each; of an output for one alone with its mask and the proof.
@@ -78,7 +96,7 @@ fn checked_output(plan: &Plan, participants: &Participants, output: &OutputOp) -
     let register = plan.register(output.reg);
     let bits = register.len() as u64 * register.domain.bits();
     let parties = participants.parties();
-    let vectors = if super::single(participants, output).is_some() { 4 } else { 1 };
+    let vectors = if single(participants, output).is_some() { 4 } else { 1 };
     let to_client =
         |to: usize| (0..parties).map(move |from| Flow { from, to, bits: vectors * bits }).collect::<Vec<_>>();
     let told = participants.clients_that_learn(output.to).flat_map(to_client);
@@ -95,22 +113,8 @@ fn output(plan: &Plan, participants: &Participants, output: &OutputOp) -> Vec<Fl
     learners.flat_map(to_one).collect()
 }
 
-/// Receipts of seeds before all else; counts of draws at the end, or all checks of MACs.
-pub(super) fn checks(plan: &Plan, parties: usize, authenticated: bool) -> Checks {
-    let mut checks = Checks::default();
-    let receipt = |from| Flow { from, to: FIRST, bits: 8 * SEED_BYTES as u64 };
-    let others = (0..parties).filter(|&party| party != FIRST);
-    checks.round(Phase::Offline, others.map(receipt).collect());
-    if authenticated {
-        let times = plan.checks() + output_groups(plan).len() as u64;
-        checks.extend(macs::cost(parties, times));
-    } else {
-        checks.round(Phase::Verify, to_all(COUNT_BITS, parties));
-    }
-    checks
-}
-
-pub(super) fn to_all(bits: u64, parties: usize) -> Vec<Flow> {
+/// As many bits from all to all.
+pub(crate) fn to_all(bits: u64, parties: usize) -> Vec<Flow> {
     let to_others = |from| (0..parties).filter(move |&to| to != from).map(move |to| Flow { from, to, bits });
     (0..parties).flat_map(to_others).collect()
 }

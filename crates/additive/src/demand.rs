@@ -1,0 +1,134 @@
+//! What a plan draws from supplies, and where an operation's draws lie.
+//!
+//! All arms of a branch open masked operands of their own, so none share what masks them ([`Arms::Apart`]).
+
+use crate::ranges::Digits;
+use crate::vectors::row;
+use std::ops::Range;
+use tacit_circuit::{Layer, Layered};
+use tacit_engine::bank::row_words;
+use tacit_engine::layer::first_block;
+use tacit_engine::supply::{Arms, Demand, Drawer, SupplyKind};
+use tacit_engine::{Job, Participants};
+use tacit_program::plan::{Domain, InputOp, MatrixShape, OpKind, OutputOp, Plan, Register, To};
+
+/// What a plan draws; with MACs, inputs and outputs for one recipient do so too.
+///
+/// With MACs it draws something, even if nothing is hidden: what is public is opened with a MAC, which needs a key.
+pub(crate) fn demand(plan: &Plan, participants: &Participants, authenticated: bool) -> Demand {
+    let demand = of_plan(plan, participants, authenticated, None);
+    let field = plan.outputs.first().map(|output| plan.register(output.reg).domain);
+    match field.filter(|_| authenticated && demand.is_empty()) {
+        Some(field) => of_plan(plan, participants, authenticated, Some(random(field, false))),
+        None => demand,
+    }
+}
+
+fn of_plan(
+    plan: &Plan,
+    participants: &Participants,
+    authenticated: bool,
+    for_the_key: Option<SupplyKind>,
+) -> Demand {
+    Demand::of(plan, Arms::Apart, |drawer| match drawer {
+        Drawer::Op(op) => operation(plan, &plan.op(op).kind).into_iter().collect(),
+        Drawer::Input(index) if authenticated => input(plan, participants, &plan.inputs[index as usize]),
+        Drawer::Output(index) if authenticated => {
+            let output = &plan.outputs[index as usize];
+            let shape = plan.register(output.reg);
+            let mask = single(participants, output).map(|learner| mask(learner, participants, shape));
+            mask.into_iter().chain(for_the_key.filter(|_| index == 0).map(|kind| (kind, 1))).collect()
+        }
+        _ => Vec::new(),
+    })
+}
+
+fn operation(plan: &Plan, kind: &OpKind) -> Option<(SupplyKind, u64)> {
+    let words = || row_words(kind.extent(plan)) as u64;
+    Some(match kind {
+        OpKind::And { dst, .. } => (BITS, u64::from(dst.count) * words()),
+        OpKind::Circuit { circuit, .. } => (BITS, circuit.ands() * words()),
+        OpKind::Mul { dst, .. } => {
+            (SupplyKind::Triple(plan.register(*dst).domain), items(plan.register(*dst)))
+        }
+        OpKind::MatMul { shape, dst, .. } => {
+            (SupplyKind::Triple(plan.register(*dst).domain), products(*shape) as u64)
+        }
+        OpKind::Random { dst, bits } => {
+            (random(plan.register(*dst).domain, *bits), items(plan.register(*dst)))
+        }
+        _ => return None,
+    })
+}
+
+/// Products of elements in a product of matrices.
+pub(crate) const fn products(MatrixShape { batch, m, k, n }: MatrixShape) -> usize {
+    batch * m * k * n
+}
+
+/// What hides an input: a mask for each element; or for each bit of it, where it has to be in a range, and a random bit.
+pub(crate) fn input(plan: &Plan, participants: &Participants, input: &InputOp) -> Vec<(SupplyKind, u64)> {
+    let (owner, shape) = (participants.endpoint(input.owner), plan.register(input.reg));
+    match Digits::of_input(plan, input) {
+        None => vec![mask(owner, participants, shape)],
+        Some(digits) => {
+            let bits = row(shape.domain, digits.count() * shape.cols);
+            vec![mask(owner, participants, bits), (random(shape.domain, true), items(bits))]
+        }
+    }
+}
+
+/// What hides an input of an endpoint, or an output to it: a mask that a party knows, or of a client's a triple.
+pub(crate) fn mask(owner: usize, participants: &Participants, shape: Register) -> (SupplyKind, u64) {
+    let domain = shape.domain;
+    let kind = match u16::try_from(owner) {
+        Ok(owner) if usize::from(owner) < participants.parties() => SupplyKind::InputMask { domain, owner },
+        _ => SupplyKind::Triple(domain),
+    };
+    (kind, items(shape))
+}
+
+/// Who alone learns an output, by endpoint.
+pub(crate) fn single(participants: &Participants, output: &OutputOp) -> Option<usize> {
+    match output.to {
+        To::All => None,
+        To::One(role) => Some(participants.endpoint(role)),
+    }
+}
+
+/// Triples for ANDs, 64 side by side.
+pub(crate) const BITS: SupplyKind = SupplyKind::Triple(Domain::Bits);
+
+/// Elements that nobody knows, or such bits.
+pub(crate) const fn random(domain: Domain, bits: bool) -> SupplyKind {
+    if bits { SupplyKind::RandomBit(domain) } else { SupplyKind::RandomElement(domain) }
+}
+
+/// Items that a row of elements takes.
+fn items(shape: Register) -> u64 {
+    columns(shape.domain, 0..shape.cols).end
+}
+
+/// The items of some columns of a row, which begin at a whole word.
+pub(crate) fn columns(domain: Domain, cols: Range<usize>) -> Range<u64> {
+    match domain {
+        Domain::Bits => {
+            let first = cols.start as u64 / 64;
+            first..first + row_words(cols.len()) as u64
+        }
+        _ => cols.start as u64..cols.end as u64,
+    }
+}
+
+/// The items of a job's columns of so many rows of bits: the jobs before it have as many rows of theirs.
+pub(crate) fn rows(job: &Job, count: usize) -> Range<u64> {
+    let first = (count * job.cols.start / 64) as u64;
+    first..first + (count * row_words(job.cols.len())) as u64
+}
+
+/// The items of some ANDs of a circuit's layer.
+pub(crate) fn ands(job: &Job, circuit: &Layered, layer: &Layer, ands: Range<usize>) -> Range<u64> {
+    // Blocks are of two words.
+    let first = 2 * first_block(job, circuit, layer, ands.start);
+    first..first + (ands.len() * row_words(job.cols.len())) as u64
+}

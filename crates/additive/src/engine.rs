@@ -1,0 +1,207 @@
+//! The engine: which operation goes where.
+
+use crate::demand::demand;
+use crate::macs::{Keys, Macs};
+use crate::state::{Manner, Party};
+use std::sync::Arc;
+use tacit_engine::supply::Supply;
+use tacit_engine::{Clear, Engine, Error, Job, Participants};
+use tacit_net::Phase;
+use tacit_program::plan::{Local, OpKind, Plan, Reg};
+use tacit_session::Session;
+
+/// One party of any number.
+pub(crate) struct AdditiveEngine(Party);
+
+impl AdditiveEngine {
+    pub(crate) fn new(manner: Manner, session: Session, plan: Arc<Plan>, participants: Participants) -> Self {
+        Self(Party::new(manner, session, plan, participants))
+    }
+}
+
+impl Engine for AdditiveEngine {
+    fn session(&mut self) -> Option<&mut Session> {
+        Some(&mut self.0.session)
+    }
+
+    fn makes_supply(&self) -> bool {
+        !self.0.is_supplied
+    }
+
+    fn prepare(&mut self) -> Result<bool, Error> {
+        let party = &mut self.0;
+        let authenticated = party.manner.is_authenticated();
+        let mut supply = match party.supply.take() {
+            Some(supply) => supply,
+            None => (party.manner.supply)(&mut party.session)?,
+        };
+        let demand = demand(&party.plan, &party.participants, authenticated);
+        supply.provide(&mut party.session, &Arc::new(demand))?;
+        if authenticated && party.macs.is_none() {
+            let keys = Keys::of_material(party.manner.fields, supply.key()?)?;
+            party.macs = Some(Macs::new(keys, party.plan.clone()));
+        }
+        party.supply = Some(supply);
+        if authenticated {
+            party.session.mesh().set_phase(Phase::Offline);
+            party.mask_bits()?;
+        }
+        Ok(false)
+    }
+
+    fn supply(&mut self, supply: Box<dyn Supply>) -> Result<(), Error> {
+        self.0.supply = Some(supply);
+        self.0.is_supplied = true;
+        Ok(())
+    }
+
+    fn share_input(&mut self, input: u32, values: Option<&Clear>) -> Result<(), Error> {
+        let party = &mut self.0;
+        match (party.manner.is_authenticated(), party.digits(input)) {
+            (false, _) => party.give(input, values),
+            (true, None) => party.give_masked(input, values),
+            (true, Some(_)) => party.give_bits(input, values),
+        }
+    }
+
+    fn receive_share(&mut self, input: u32) -> Result<(), Error> {
+        let party = &mut self.0;
+        match (party.manner.is_authenticated(), party.digits(input)) {
+            (false, _) => party.take(input),
+            (true, None) => party.take_masked(input),
+            (true, Some(_)) => party.take_bits(input),
+        }
+    }
+
+    fn public_input(&mut self, input: u32, values: &Clear) -> Result<(), Error> {
+        let reg = self.0.plan.public_inputs[input as usize].reg;
+        self.0.bank.write_public(reg, values);
+        if let Some(macs) = &mut self.0.macs {
+            macs.bank.write_public(reg, values);
+        }
+        Ok(())
+    }
+
+    fn local(&mut self, step: &Local) -> Result<(), Error> {
+        let mesh = self.0.session.mesh();
+        self.0.bank.run(step, &mut || Ok(mesh.tick()?))?;
+        self.0.macs.as_mut().map_or(Ok(()), |macs| macs.local(step))
+    }
+
+    fn has_online_messages(&self, op: u32, _: u32) -> bool {
+        has_messages(&self.0.plan.op(op).kind)
+    }
+
+    fn begin(&mut self, job: &Job) -> Result<(), Error> {
+        let (plan, party) = (self.0.plan.clone(), &mut self.0);
+        match &plan.op(job.op).kind {
+            &OpKind::And { a, b, dst } => party.and_begin(job, a, b, dst),
+            &OpKind::Mul { a, b, dst } => party.mul_begin(job, a, b, dst),
+            &OpKind::MatMul { a, b, shape, dst } => party.matmul_begin(job, a, b, shape, dst),
+            OpKind::Circuit { circuit, inputs, dst } => party.layer_begin(job, circuit, inputs, *dst),
+            &OpKind::Open { a, .. } => party.open_begin(job, a),
+            &OpKind::Random { dst, bits } => party.random(job, dst, bits),
+            OpKind::Split { .. }
+            | OpKind::Inject { .. }
+            | OpKind::Shift { .. }
+            | OpKind::Msb { .. }
+            | OpKind::Shuffle { .. } => {
+                unreachable!("plans ask for what the protocol offers")
+            }
+        }
+    }
+
+    fn begin_arms(&mut self, jobs: &[Job]) -> Result<(), Error> {
+        self.0.shared.collect();
+        jobs.iter().try_for_each(|job| self.begin(job))?;
+        let party = &mut self.0;
+        party.shared.send_collected(&mut party.session, &party.plan, jobs)
+    }
+
+    fn finish_arms(&mut self, jobs: &[Job]) -> Result<(), Error> {
+        let party = &mut self.0;
+        party.shared.receive_collected(&mut party.session, &party.plan, jobs)?;
+        jobs.iter().try_for_each(|job| self.finish(job))?;
+        self.0.shared.done();
+        Ok(())
+    }
+
+    fn arrived(&mut self, job: &Job) -> Result<bool, Error> {
+        let kind = &self.0.plan.op(job.op).kind;
+        if !has_messages(kind) || matches!(kind, OpKind::MatMul { .. }) && !job.last {
+            return Ok(true);
+        }
+        for other in self.0.others() {
+            if !self.0.session.mesh().arrived(other)? {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    fn finish(&mut self, job: &Job) -> Result<(), Error> {
+        let (plan, party) = (self.0.plan.clone(), &mut self.0);
+        match &plan.op(job.op).kind {
+            &OpKind::And { dst, .. } => party.and_finish(job, dst),
+            &OpKind::Mul { dst, .. } => party.mul_finish(job, dst),
+            &OpKind::MatMul { shape, dst, .. } => party.matmul_finish(job, shape, dst),
+            OpKind::Circuit { circuit, .. } => party.layer_finish(job, circuit),
+            &OpKind::Open { a, dst, .. } => party.open_finish(job, a, dst),
+            OpKind::Random { .. } => Ok(()),
+            OpKind::Split { .. }
+            | OpKind::Inject { .. }
+            | OpKind::Shift { .. }
+            | OpKind::Msb { .. }
+            | OpKind::Shuffle { .. } => {
+                unreachable!("plans ask for what the protocol offers")
+            }
+        }
+    }
+
+    fn free(&mut self, reg: Reg) {
+        self.0.bank.free(reg);
+        if let Some(macs) = &mut self.0.macs {
+            macs.bank.free(reg);
+        }
+    }
+
+    /// Checks what was opened by its MACs. Without them nobody deviates, so all is right, and at the end of a plan the
+    /// parties compare what they drew.
+    fn check(&mut self) -> Result<(), Error> {
+        self.0.checks -= 1;
+        if self.0.manner.is_authenticated() {
+            return self.0.check_macs();
+        }
+        if self.0.checks == 0 { Ok(self.0.session.compare_draws(&[])?) } else { Ok(()) }
+    }
+
+    fn send_output(&mut self, output: u32) -> Result<(), Error> {
+        if self.0.manner.is_authenticated() { self.0.send_masked(output) } else { self.0.send_shares(output) }
+    }
+
+    fn open_output(&mut self, output: u32) -> Result<Option<Clear>, Error> {
+        if self.0.manner.is_authenticated() { self.0.open_masked(output) } else { self.0.add_shares(output) }
+    }
+
+    fn next(&mut self, plan: Arc<Plan>, participants: Participants) -> Result<(), Error> {
+        let party = &mut self.0;
+        party.session.next_plan(party.plan.addresses(), plan.addresses())?;
+        party.bank.next(plan.clone());
+        if let Some(macs) = &mut party.macs {
+            macs.bank.next(plan.clone());
+        }
+        party.checks = plan.checks();
+        (party.plan, party.participants) = (plan, participants);
+        Ok(())
+    }
+
+    fn close(self: Box<Self>) -> Result<(), Error> {
+        let Party { session, .. } = self.0;
+        Ok(session.close()?)
+    }
+}
+
+/// Whether an operation has messages: what is random is the supply's to give.
+pub(crate) const fn has_messages(kind: &OpKind) -> bool {
+    !matches!(kind, OpKind::Random { .. })
+}

@@ -1,0 +1,73 @@
+//! Mistakes, planted by tests that show what attackers can do then.
+//!
+//! Only tests have the feature `planted`; without it nothing is planted, and nothing of this is left in the code.
+
+#[cfg(all(feature = "planted", not(debug_assertions)))]
+compile_error!(
+    "the feature \"planted\" breaks the protocol on purpose: it is for tests with debug assertions alone"
+);
+
+use tacit_session::{At, Commitment, Error, Session};
+
+/// A mistake.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(not(feature = "planted"), allow(unreachable_pub))]
+pub enum Mistake {
+    /// What is opened of outputs for a single recipient isn't checked.
+    OutputsForOneUnrecorded,
+    /// The coin for the weights of outputs is tossed before their shares are sent.
+    CoinEarly,
+    /// Commitments of a check are opened without the others' word that they hold all of them.
+    OpeningsEarly,
+    /// Owners give numbers as they like, in their ranges or not.
+    RangesUnproved,
+    /// What hides the bits of inputs isn't checked before owners use it.
+    BitMasksUnchecked,
+}
+
+#[cfg(feature = "planted")]
+thread_local! {
+    static PLANTED: std::cell::Cell<&'static [Mistake]> = const { std::cell::Cell::new(&[]) };
+}
+
+/// Plants mistakes in what this thread does, and takes out those from before.
+#[cfg(feature = "planted")]
+pub fn plant(mistakes: &'static [Mistake]) {
+    PLANTED.set(mistakes);
+}
+
+/// Whether a mistake is planted.
+#[cfg(feature = "planted")]
+pub(crate) fn planted(mistake: Mistake) -> bool {
+    PLANTED.get().contains(&mistake)
+}
+
+/// None is.
+#[cfg(not(feature = "planted"))]
+pub(crate) const fn planted(_: Mistake) -> bool {
+    false
+}
+
+/// [`Session::open_committed`], or with a mistake commitments aren't compared.
+pub(crate) fn open_committed(
+    session: &mut Session,
+    at: [At; 2],
+    label: &str,
+    value: &[u8],
+) -> Result<Vec<Vec<u8>>, Error> {
+    if !planted(Mistake::OpeningsEarly) {
+        return session.open_committed(at, label, value);
+    }
+    let (id, me) = (*session.id(), session.me());
+    let (commitment, opening) = Commitment::new(&id, me, label, value, session.entropy())?;
+    let commitments = session.broadcast(at[0], &commitment.0)?;
+    let mut opened = session.broadcast(at[1], &[value, &opening.0].concat())?;
+    for party in session.others() {
+        match Commitment::opened(&commitments[party], &id, party, label, &opened[party]).map(<[u8]>::len) {
+            Some(len) => opened[party].truncate(len),
+            None => return Err(session.reject("somebody opened something that it hadn't committed to")),
+        }
+    }
+    opened[me] = value.to_vec();
+    Ok(opened)
+}

@@ -1,0 +1,288 @@
+//! ANDs, products, matrix products and circuits: masked operands from all to all.
+
+use crate::demand::{ands, columns, products, rows};
+use crate::messages::at;
+use crate::share::Share;
+use crate::state::{Opening, Party};
+use crate::vectors::{add_at, joined, mul_add, part_of, row};
+use std::ops::Range;
+use tacit_circuit::Layered;
+use tacit_engine::bank::row_words;
+use tacit_engine::executor::MAX_IN_FLIGHT;
+use tacit_engine::layer::{each_row, message_bytes, message_of_rows, pieces};
+use tacit_engine::supply::{Drawer, SupplyKind};
+use tacit_engine::wire::{self, message_of};
+use tacit_engine::{Error, Job, bytes_of, with_element};
+use tacit_kernel::{Buffer, bits, ring};
+use tacit_program::plan::{Domain, MatrixShape, Operand, Reg, Register, Rows};
+use tacit_session::{At, step};
+
+impl Opening {
+    /// Both masked operands of some products of numbers one after the other, as they travel.
+    fn message(&self, range: &Range<usize>) -> Vec<u8> {
+        let domain = self.shape.domain;
+        let parts =
+            self.masked.each_ref().map(|share| part_of(domain, &share.value, range.start, range.len()));
+        message_of(row(domain, 2 * range.len()), &joined(&parts), &(0..2 * range.len()))
+    }
+
+    /// Adds another party's shares of both.
+    fn add_message(&mut self, range: &Range<usize>, message: &[u8]) {
+        let (domain, count) = (self.shape.domain, range.len());
+        let shape = row(domain, 2 * count);
+        let mut both = Buffer::new(bytes_of(domain, 2 * count));
+        wire::unpack_columns(shape, message, 0..2 * count, &mut both);
+        for (place, masked) in self.masked.iter_mut().enumerate() {
+            let part = part_of(domain, &both, place * count, count);
+            add_at(domain, range.start, &part, &mut masked.value);
+        }
+    }
+}
+
+impl Party {
+    pub(crate) fn mul_begin(&mut self, job: &Job, a: Reg, b: Reg, dst: Reg) -> Result<(), Error> {
+        let shape = row(self.plan.register(dst).domain, job.cols.len());
+        let operands = [self.part(a, &job.cols)?, self.part(b, &job.cols)?];
+        self.open_numbers(at(job), shape, columns(shape.domain, job.cols.clone()), operands)
+    }
+
+    pub(crate) fn mul_finish(&mut self, job: &Job, dst: Reg) -> Result<(), Error> {
+        let share = self.take_numbers(at(job))?;
+        self.put_part(dst, &job.cols, &share);
+        Ok(())
+    }
+
+    /// A matrix product is the sums of all its products of elements. They are opened when its last job's turn comes.
+    pub(crate) fn matmul_begin(
+        &mut self,
+        job: &Job,
+        a: Reg,
+        b: Reg,
+        shape: MatrixShape,
+        dst: Reg,
+    ) -> Result<(), Error> {
+        if !job.last {
+            return Ok(());
+        }
+        let domain = self.plan.register(dst).domain;
+        let all = row(domain, products(shape));
+        let MatrixShape { batch, m, k, n } = shape;
+        let axes = [batch, m, n, k];
+        let signed = |sizes: [usize; 4]| sizes.map(|size| size as isize);
+        let strides = [signed([m * k, k, 0, 1]), signed([k * n, 0, 1, n])];
+        let mut operands = [self.share(a)?, self.share(b)?];
+        for (operand, strides) in operands.iter_mut().zip(strides) {
+            *operand = operand.map(|values| {
+                let mut repeated = Buffer::new(bytes_of(domain, all.cols));
+                with_element!(domain, E => {
+                    ring::copy_strided::<E>(values.words(), 0, &axes, &strides, repeated.words_mut());
+                });
+                repeated
+            });
+        }
+        self.open_numbers(first_of(job), all, 0..all.cols as u64, operands)
+    }
+
+    pub(crate) fn matmul_finish(&mut self, job: &Job, shape: MatrixShape, dst: Reg) -> Result<(), Error> {
+        if !job.last {
+            return Ok(());
+        }
+        let (share, to) = (self.take_numbers(first_of(job))?, self.plan.register(dst));
+        let sums = share.map(|products| {
+            let mut sums = Buffer::new(bytes_of(to.domain, to.cols));
+            with_element!(to.domain, E => {
+                ring::sum::<E>(products.words(), to.cols, shape.k, 1, sums.words_mut());
+            });
+            sums
+        });
+        self.put_share(dst, sums);
+        Ok(())
+    }
+
+    pub(crate) fn and_begin(&mut self, job: &Job, a: Rows, b: Rows, dst: Rows) -> Result<(), Error> {
+        let words = row_words(job.cols.len());
+        let operands = [a, b].map(|rows| {
+            let mut operand = Buffer::of_words::<u64>(dst.count as usize * words);
+            for (index, row) in (0..).zip(operand.words_mut::<u64>().chunks_exact_mut(words)) {
+                row.copy_from_slice(&self.bank.row(rows, index)[job.cols.start / 64..][..words]);
+            }
+            Share { value: operand, mac: None }
+        });
+        let count = dst.count as usize;
+        self.open_rows(job, at(job), count, rows(job, count), operands)
+    }
+
+    pub(crate) fn and_finish(&mut self, job: &Job, dst: Rows) -> Result<(), Error> {
+        let share = self.take_rows(job, at(job), dst.count as usize)?;
+        let stride = row_words(self.plan.register(dst.reg).cols);
+        let out = self.bank.make(dst.reg).words_mut::<u64>();
+        let rows = share.value.words::<u64>().chunks_exact(row_words(job.cols.len()));
+        for (index, row) in (0..).zip(rows) {
+            out[dst.row(index) as usize * stride + job.cols.start / 64..][..row.len()].copy_from_slice(row);
+        }
+        Ok(())
+    }
+
+    pub(crate) fn layer_begin(
+        &mut self,
+        job: &Job,
+        circuit: &Layered,
+        inputs: &[Operand],
+        dst: Reg,
+    ) -> Result<(), Error> {
+        let layer = &circuit.layers[job.stage as usize];
+        if job.stage == 0 {
+            let is_first = self.is_first();
+            self.tiles.open(job, circuit).constants(0, circuit, is_first);
+        }
+        let tile = self.tiles.get(job);
+        tile.load(0, circuit, job.stage as usize, inputs, &self.bank);
+        tile.sums(layer);
+        if job.stage == circuit.depth() {
+            tile.store(0, circuit, self.bank.make(dst).words_mut());
+            self.tiles.close(job);
+            return Ok(());
+        }
+        for (piece, range) in pieces(layer, job) {
+            let items = ands(job, circuit, layer, range.clone());
+            let (gates, tile) = (&layer.ands[range], self.tiles.get(job));
+            let operands = [0, 1].map(|side| {
+                let rows = gates.iter().flat_map(|gate| tile.row(gate[side], 0).to_vec());
+                let rows: Vec<u64> = rows.collect();
+                let mut operand = Buffer::of_words::<u64>(rows.len());
+                operand.words_mut().copy_from_slice(&rows);
+                Share { value: operand, mac: None }
+            });
+            self.open_rows(job, layer_at(job, circuit, piece), gates.len(), items, operands)?;
+        }
+        Ok(())
+    }
+
+    pub(crate) fn layer_finish(&mut self, job: &Job, circuit: &Layered) -> Result<(), Error> {
+        let layer = &circuit.layers[job.stage as usize];
+        for (piece, range) in pieces(layer, job) {
+            let gates = &layer.ands[range];
+            let share = self.take_rows(job, layer_at(job, circuit, piece), gates.len())?;
+            let tile = self.tiles.get(job);
+            for (gate, row) in gates.iter().zip(share.value.words::<u64>().chunks_exact(tile.row_words())) {
+                tile.row(gate[2], 0).copy_from_slice(row);
+            }
+        }
+        Ok(())
+    }
+
+    /// Begins products of numbers: masks both operands by these triples and sends the first messages to all. Messages are
+    /// numbered from the address's on.
+    fn open_numbers(
+        &mut self,
+        at: At,
+        shape: Register,
+        items: Range<u64>,
+        operands: [Share; 2],
+    ) -> Result<(), Error> {
+        let opening = self.mask(at.op, shape, items, operands)?;
+        for (at, range) in messages(at, shape).take(MAX_IN_FLIGHT) {
+            self.shared.send_to_all(&mut self.session, at, &opening.message(&range))?;
+        }
+        self.openings.insert(at, opening);
+        Ok(())
+    }
+
+    /// Ends them: this party's share of the products. What wasn't sent at once goes out as fast as the like comes in.
+    fn take_numbers(&mut self, at: At) -> Result<Share, Error> {
+        let mut opening = self.openings.remove(&at).expect("what ends has begun");
+        let shape = opening.shape;
+        let mut unsent = messages(at, shape).skip(MAX_IN_FLIGHT);
+        for (at, range) in messages(at, shape) {
+            let bytes = wire::message_bytes(shape.domain, 2 * range.len());
+            for party in self.others() {
+                let message = self.shared.receive(&mut self.session, party, at, bytes)?;
+                opening.add_message(&range, &message);
+                self.session.mesh().recycle(message);
+            }
+            if let Some((at, range)) = unsent.next() {
+                self.shared.send_to_all(&mut self.session, at, &opening.message(&range))?;
+            }
+        }
+        Ok(self.result(opening))
+    }
+
+    /// The same of `count` rows of bits, in whole words. The messages have a job's columns of them.
+    fn open_rows(
+        &mut self,
+        job: &Job,
+        at: At,
+        count: usize,
+        items: Range<u64>,
+        operands: [Share; 2],
+    ) -> Result<(), Error> {
+        let shape = row(Domain::Bits, 8 * operands[0].value.len());
+        let opening = self.mask(at.op, shape, items, operands)?;
+        let rows = opening.masked.each_ref().map(|share| share.value.bytes()).concat();
+        self.openings.insert(at, opening);
+        debug_assert_eq!(rows.len(), 2 * count * row_words(job.cols.len()) * 8);
+        let message = message_of_rows(self.session.mesh(), job, rows);
+        self.shared.send_to_all(&mut self.session, at, &message)
+    }
+
+    fn take_rows(&mut self, job: &Job, at: At, count: usize) -> Result<Share, Error> {
+        let mut opening = self.openings.remove(&at).expect("what ends has begun");
+        let words = row_words(job.cols.len());
+        for party in self.others() {
+            let message = self.shared.receive(&mut self.session, party, at, message_bytes(job, 2 * count))?;
+            each_row(job, 2 * count, &message, |index, row| {
+                let masked = opening.masked[index / count].value.words_mut::<u64>();
+                bits::xor_assign(&mut masked[index % count * words..][..words], row);
+            });
+        }
+        Ok(self.result(opening))
+    }
+
+    /// This party's share of the products, once all shares of the masked operands have come; these are noted:
+    /// `z = c + d b + e a`, to which the first party adds `d e`.
+    fn result(&mut self, opening: Opening) -> Share {
+        let Opening { shape, masked: [d, e], triple: [a, b, mut z] } = opening;
+        z.add_public_times(shape.domain, &d.value, &b);
+        z.add_public_times(shape.domain, &e.value, &a);
+        let mut both = Buffer::new(z.value.len());
+        mul_add(shape.domain, &d.value, &e.value, &mut both);
+        self.add_public(shape, &mut z, &both);
+        self.record(shape, d);
+        self.record(shape, e);
+        z
+    }
+
+    /// Takes a triple's factors off both operands.
+    fn mask(
+        &mut self,
+        op: u32,
+        shape: Register,
+        items: Range<u64>,
+        operands: [Share; 2],
+    ) -> Result<Opening, Error> {
+        let drawn = self.drawn(Drawer::Op(op), SupplyKind::Triple(shape.domain), items)?;
+        let Ok(triple) = <[Share; 3]>::try_from(drawn.shares) else {
+            unreachable!("a triple has three vectors")
+        };
+        let mut masked = operands;
+        for (operand, factor) in masked.iter_mut().zip(&triple) {
+            operand.sub_assign(shape, factor);
+        }
+        Ok(Opening { shape, masked, triple })
+    }
+}
+
+/// The messages of some products of numbers: addresses, and products.
+fn messages(first: At, shape: Register) -> impl Iterator<Item = (At, Range<usize>)> {
+    wire::pieces(shape).map(move |(piece, range)| (At { batch: first.batch + piece, ..first }, range))
+}
+
+/// The address of a matrix product's first message.
+fn first_of(job: &Job) -> At {
+    At { batch: 0, ..at(job) }
+}
+
+fn layer_at(job: &Job, circuit: &Layered, piece: u16) -> At {
+    let batch = job.batch * circuit.depth() + job.stage;
+    At { part: step::CIRCUIT + piece, op: job.op, batch, ..At::default() }
+}

@@ -1,0 +1,122 @@
+//! A protocol on additive shares, as a value.
+
+use crate::client::AdditiveClient;
+use crate::cost::{COUNT_BITS, HASH_BITS, bit_masks, price, to_all};
+use crate::demand::demand;
+use crate::engine::{AdditiveEngine, has_messages};
+use crate::macs;
+use crate::ranges::ranged;
+use crate::state::Manner;
+use std::sync::Arc;
+use tacit_engine::executor::output_groups;
+use tacit_engine::supply::{Demand, Supply, SupplyKind};
+use tacit_engine::{Checks, Client, Engine, Error, Participants, Protocol, ProtocolSpec};
+use tacit_program::Capabilities;
+use tacit_program::cost::{Flow, Phase, Step};
+use tacit_program::plan::{Domain, Op, Plan};
+use tacit_session::Session;
+
+/// A protocol on additive shares.
+#[derive(Clone, Debug)]
+pub struct Additive {
+    /// What it is.
+    pub spec: ProtocolSpec,
+    /// What plans for it may ask for. With MACs, elements of [`Self::fields`] alone.
+    pub capabilities: Capabilities,
+    /// The fields whose elements have MACs, in the order in which a supply has the keys; none if nobody deviates.
+    pub fields: &'static [Domain],
+    /// Makes a supply in the session, in its offline phase.
+    pub live: fn(&mut Session) -> Result<Box<dyn Supply>, Error>,
+    /// What that sends among so many parties, to make what one plan draws.
+    pub offline: fn(&Demand, usize) -> Checks,
+}
+
+impl Additive {
+    fn is_authenticated(&self) -> bool {
+        self.manner().is_authenticated()
+    }
+
+    fn manner(&self) -> Manner {
+        Manner { fields: self.fields, supply: self.live }
+    }
+}
+
+impl Protocol for Additive {
+    fn spec(&self) -> &ProtocolSpec {
+        &self.spec
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        self.capabilities
+    }
+
+    fn price(&self, plan: &Plan, participants: &Participants, step: Step<'_>) -> Vec<(Phase, Flow)> {
+        price(plan, participants, self.is_authenticated(), step)
+    }
+
+    fn has_online_messages(&self, op: &Op, _: u32) -> bool {
+        has_messages(&op.kind)
+    }
+
+    /// What the supply costs, if it is made in the run; then counts of draws at the end, or all checks of MACs.
+    fn checks(&self, plan: &Plan, participants: &Participants) -> Checks {
+        let parties = participants.parties();
+        let mut checks = (self.offline)(&self.demand(plan, participants), parties);
+        if !self.is_authenticated() {
+            checks.round(Phase::Verify, to_all(COUNT_BITS, parties));
+            return checks;
+        }
+        if !ranged(plan).is_empty() {
+            checks.round(Phase::Offline, bit_masks(plan, parties));
+            checks.extend(macs::cost(self.fields, parties, Phase::Offline, 1));
+        }
+        if !plan.inputs.is_empty() {
+            checks.round(Phase::Verify, to_all(HASH_BITS, parties));
+        }
+        let times = plan.checks() + output_groups(plan).len() as u64;
+        checks.extend(macs::cost(self.fields, parties, Phase::Verify, times));
+        checks
+    }
+
+    fn demand(&self, plan: &Plan, participants: &Participants) -> Demand {
+        demand(plan, participants, self.is_authenticated())
+    }
+
+    /// Of all that there is a MAC for.
+    fn stocks(&self, parties: usize) -> Vec<(&'static str, Vec<SupplyKind>)> {
+        if self.fields.is_empty() {
+            return Vec::new();
+        }
+        let of = |kind: fn(Domain) -> SupplyKind| self.fields.iter().map(|field| kind(*field)).collect();
+        let masks =
+            |&domain: &Domain| (0..parties as u16).map(move |owner| SupplyKind::InputMask { domain, owner });
+        vec![
+            ("triples", of(SupplyKind::Triple)),
+            ("bits", of(SupplyKind::RandomBit)),
+            ("elements", of(SupplyKind::RandomElement)),
+            ("masks", self.fields.iter().flat_map(masks).collect()),
+        ]
+    }
+
+    fn live_supply(&self, session: &mut Session) -> Result<Box<dyn Supply>, Error> {
+        (self.live)(session)
+    }
+
+    fn engine(
+        &self,
+        session: Session,
+        plan: Arc<Plan>,
+        participants: Participants,
+    ) -> Result<Box<dyn Engine>, Error> {
+        Ok(Box::new(AdditiveEngine::new(self.manner(), session, plan, participants)))
+    }
+
+    fn client(
+        &self,
+        session: Session,
+        plan: Arc<Plan>,
+        participants: Participants,
+    ) -> Result<Box<dyn Client>, Error> {
+        Ok(Box::new(AdditiveClient::new(self.is_authenticated(), session, plan, participants)))
+    }
+}

@@ -1,0 +1,59 @@
+//! Vectors of a domain's elements.
+
+use tacit_engine::{bytes_of, with_element};
+use tacit_kernel::{Buffer, bits, ring};
+use tacit_program::plan::{Domain, Register};
+
+/// One row of so many elements.
+pub const fn row(domain: Domain, cols: usize) -> Register {
+    Register { domain, rows: 1, cols, public: false }
+}
+
+/// `z += a b`, element by element; of bits in whole words.
+pub fn mul_add(domain: Domain, a: &Buffer, b: &Buffer, z: &mut Buffer) {
+    match domain {
+        Domain::Bits => bits::and_xor(a.words(), b.words(), z.words_mut()),
+        domain => with_element!(domain, E => ring::mul_add::<E>(a.words(), b.words(), z.words_mut())),
+    }
+}
+
+/// Adds a vector to the elements of another from `start` on: a multiple of 512, as pieces of vectors begin.
+pub(crate) fn add_at(domain: Domain, start: usize, part: &Buffer, out: &mut Buffer) {
+    match domain {
+        Domain::Bits => {
+            let words = part.words::<u64>();
+            bits::xor_assign(&mut out.words_mut::<u64>()[start / 64..][..words.len()], words);
+        }
+        domain => with_element!(domain, E => {
+            let part = part.words::<E>();
+            ring::add_assign::<E>(&mut out.words_mut()[start..start + part.len()], part);
+        }),
+    }
+}
+
+/// A copy of some elements, from a whole word on.
+pub(crate) fn part_of(domain: Domain, from: &Buffer, start: usize, cols: usize) -> Buffer {
+    let mut part = Buffer::new(bytes_of(domain, cols));
+    let (start, bytes) = (bytes_of(domain, start), part.len());
+    part.bytes_mut().copy_from_slice(&from.bytes()[start..start + bytes]);
+    part
+}
+
+/// Vectors one after another: of elements, or of bits in whole blocks.
+pub(crate) fn joined<'a>(vectors: impl IntoIterator<Item = &'a Buffer> + Clone) -> Buffer {
+    let mut all = Buffer::new(vectors.clone().into_iter().map(Buffer::len).sum());
+    let mut rest = all.bytes_mut();
+    for vector in vectors {
+        let (own, after) = rest.split_at_mut(vector.len());
+        own.copy_from_slice(vector.bytes());
+        rest = after;
+    }
+    all
+}
+
+/// A buffer of some bytes.
+pub(crate) fn buffer(bytes: &[u8]) -> Buffer {
+    let mut buffer = Buffer::new(bytes.len());
+    buffer.bytes_mut().copy_from_slice(bytes);
+    buffer
+}

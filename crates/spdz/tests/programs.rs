@@ -1,0 +1,100 @@
+//! Programs on live preprocessing, among two parties, three and five: results, costs, and what is told to whom.
+
+use tacit_engine::Protocol;
+use tacit_program::{Builder, Dtype, Modulus, Program, ProgramError, Range, Recipient, lower};
+use tacit_spdz::MASCOT;
+use tacit_testkit::conformance::catalogue::{self, Numbers};
+use tacit_testkit::conformance::{Subject, cost};
+use tacit_testkit::{Case, Draws, Rng, generate};
+
+fn subject(parties: usize) -> Subject {
+    Subject {
+        protocol: &MASCOT,
+        parties,
+        told: |_, _, _| false,
+        fresh_masks: false,
+        baseline: "nowhere".into(),
+        broadcasts: true,
+        sorts: &[],
+        one_in: 1,
+    }
+}
+
+/// A product and a comparison of a party's numbers and a client's, for all, for a party and for a client.
+fn program() -> Result<Program, ProgramError> {
+    let mut build = Builder::new();
+    let range = Range::new(-100, 90);
+    let a = build.input("P0", "a", Dtype::Int, &[3], range)?;
+    let b = build.input("alice", "b", Dtype::Int, &[3], range)?;
+    let product = build.mul(a, b)?;
+    let less = build.less(product, a)?;
+    build.reveal(product, Recipient::All)?;
+    build.reveal(less, Recipient::Role("P1".into()))?;
+    build.reveal(less, Recipient::Role("bob".into()))?;
+    build.finish()
+}
+
+/// Runs a program, and compares what comes out with the clear result; how many outputs came out.
+fn checked(program: &Program, parties: usize) -> usize {
+    let plan = lower(program, MASCOT.capabilities()).expect("the protocol has all of it").plan;
+    let inputs = generate::inputs(&program.input_types(), &mut Rng::new(5));
+    let case = Case::new(&MASCOT, parties, plan, &inputs);
+    let expected = case.run_in_the_clear().expect("nothing can go wrong in the clear").outputs;
+    let run = case.run(&Draws::fixed(1));
+    let mut seen = 0;
+    for outcome in run.outcomes() {
+        for (got, want) in outcome.outputs.iter().zip(&expected).filter(|(got, _)| got.is_some()) {
+            assert_eq!(got, want, "{parties} parties");
+            seen += 1;
+        }
+    }
+    seen
+}
+
+#[test]
+fn a_program_end_to_end() {
+    for parties in [2, 3, 5] {
+        let seen = checked(&program().expect("it is well formed"), parties);
+        assert_eq!(seen, parties + 4, "all three outputs, at whoever learns them");
+    }
+}
+
+#[test]
+fn costs_are_exact() {
+    let program = program().expect("it is well formed");
+    for parties in [2, 3] {
+        cost::check(&subject(parties), &program, "a product and a comparison");
+    }
+}
+
+/// Results and costs of an operation of the suite's catalogue on three elements: a comparison of more takes gigabytes of
+/// messages, which a world keeps.
+fn operation(name: &str, numbers: Numbers, parties: usize) {
+    let to = [Recipient::All, Recipient::Role("carol".into())];
+    let Ok(program) = catalogue::program(name, numbers, 3, ["P0", "alice"], &to) else { return };
+    if lower(&program, MASCOT.capabilities()).is_ok() {
+        checked(&program, parties);
+        cost::check(&subject(parties), &program, name);
+    }
+}
+
+/// The model tenants have them all, in all sizes.
+#[test]
+fn operations() {
+    for name in ["matmul", "equal", "select", "divide"] {
+        operation(name, Numbers::int(7), 2);
+    }
+    operation("mul", Numbers::modular(Modulus::Prime128), 3);
+    operation("truncate", Numbers::fixed(16, 5), 2);
+}
+
+#[test]
+#[ignore = "takes minutes; `make test-long` runs it"]
+fn all_operations() {
+    for name in catalogue::names() {
+        for numbers in [Numbers::int(16), Numbers::fixed(31, 8), Numbers::modular(Modulus::Prime128)] {
+            operation(name, numbers, 2);
+            operation(name, numbers, 3);
+        }
+    }
+}

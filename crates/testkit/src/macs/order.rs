@@ -1,0 +1,135 @@
+//! What a protocol with MACs releases, and what must be where before: for a plan that checks once before outputs and once with
+//! them.
+
+use std::collections::BTreeSet;
+
+use tacit_additive::{MAC_COMMIT, MAC_OPEN};
+use tacit_engine::Protocol;
+use tacit_program::plan::{Builder, Domain, OpKind, Plan, To};
+use tacit_session::step;
+
+use crate::Case;
+use crate::conformance::order::{Release, Sent, held_to, withheld};
+
+/// The table, for so many parties; clients have higher numbers. The first coin that a check on values tosses has the number
+/// `COIN`: the supply's come before.
+const fn table<const SIZE: usize, const COIN: u32>() -> [Release; 7] {
+    [
+        Release {
+            what: "a coin's opening",
+            after: "all that it weighs is at this party: what owners told and what products opened, or outputs",
+            is: |sent| is(sent, step::COIN_OPEN) && sent.at.op >= COIN,
+            waits_for: |coin, held| {
+                held.to == coin.from && is_weighed(held, coin.at.op - COIN) && held.to < SIZE
+            },
+        },
+        Release {
+            what: "a coin's opening",
+            after: "all commitments to it are at this party",
+            is: |sent| is(sent, step::COIN_OPEN) && sent.at.op >= COIN,
+            waits_for: |coin, held| {
+                held.to == coin.from && is(held, step::COIN_COMMIT) && held.at.op == coin.at.op
+            },
+        },
+        Release {
+            what: "a commitment of a MAC check",
+            after: "all openings of its coin are at this party",
+            is: |sent| is(sent, MAC_COMMIT),
+            waits_for: |commitment, held| {
+                held.to == commitment.from
+                    && is(held, step::COIN_OPEN)
+                    && held.at.op == commitment.at.op + COIN
+            },
+        },
+        Release {
+            what: "the opening of a MAC check",
+            after: "everybody's commitment is at everybody",
+            is: |sent| is(sent, MAC_OPEN),
+            waits_for: |opening, held| is(held, MAC_COMMIT) && held.at.op == opening.at.op,
+        },
+        Release {
+            what: "an output's opening",
+            after: "the check of all before is over at this party",
+            is: |sent| is(sent, step::OUTPUT) && sent.to < SIZE,
+            waits_for: |output, held| held.to == output.from && is(held, MAC_OPEN) && held.at.op == 0,
+        },
+        Release {
+            what: "an output for a client",
+            after: "its check is over at this party",
+            is: |sent| is(sent, step::OUTPUT) && sent.to >= SIZE,
+            waits_for: |output, held| held.to == output.from && is(held, MAC_OPEN) && held.at.op == 1,
+        },
+        Release {
+            what: "what a client tells of its input",
+            after: "all parties' shares of the mask are there",
+            is: |sent| is(sent, step::INPUT) && sent.from >= SIZE,
+            waits_for: |told, held| is(held, step::INPUT) && held.to == told.from,
+        },
+    ]
+}
+
+fn is(sent: Sent, part: u16) -> bool {
+    sent.at.part == part
+}
+
+/// Whether a message tells what the first coin weighs, or the second.
+fn is_weighed(sent: Sent, coin: u32) -> bool {
+    if coin == 0 { is(sent, step::INPUT) || is_online(sent) } else { is(sent, step::OUTPUT) }
+}
+
+/// Whether a message is an operation's.
+pub(super) fn is_online(sent: Sent) -> bool {
+    sent.at.part >= step::OPERATION && !step::is_offline(sent.at.part)
+}
+
+/// A product of inputs of the first party and a client, for all, for the first party and for another client.
+fn plan(domain: Domain) -> Plan {
+    let mut build = Builder::new();
+    let [x, y, product] = [(); 3].map(|()| build.row(domain, 3));
+    for (owner, reg) in [("P0", x), ("alice", y)] {
+        let owner = build.role(owner);
+        build.input(owner, reg);
+    }
+    build.interact(OpKind::Mul { a: x, b: y, dst: product });
+    build.output(product, To::All);
+    for learner in ["P0", "carol"] {
+        let learner = build.role(learner);
+        build.output(product, To::One(learner));
+    }
+    build.finish()
+}
+
+fn case(protocol: &'static dyn Protocol, domain: Domain, parties: usize) -> Case {
+    let values =
+        |values: [u64; 3]| values.iter().flat_map(|&low| [low, 0].into_iter().take(domain.limbs())).collect();
+    Case::new(protocol, parties, plan(domain), &[values([1, 2, 3]), values([7, 8, 9])])
+}
+
+/// Nothing leaves early, of two, three and five parties, where a supply tosses no coins; of five one in so many is tried.
+///
+/// # Panics
+/// At the first that does.
+pub fn held_to_the_table(protocol: &'static dyn Protocol, domain: Domain) {
+    held_to(&[case(protocol, domain, 2)], &table::<2, 0>(), 1);
+    held_to(&[case(protocol, domain, 3)], &table::<3, 0>(), 1);
+    held_to(&[case(protocol, domain, 5)], &table::<5, 0>(), 3);
+}
+
+/// The same of two parties and of three, where a supply tosses `COIN` coins in the run; one in so many is tried.
+///
+/// # Panics
+/// At the first that does.
+pub fn held_to_the_table_after<const COIN: u32>(
+    protocol: &'static dyn Protocol,
+    domain: Domain,
+    one_in: usize,
+) {
+    held_to(&[case(protocol, domain, 2)], &table::<2, COIN>(), one_in);
+    held_to(&[case(protocol, domain, 3)], &table::<3, COIN>(), one_in);
+}
+
+/// What leaves early among three.
+pub fn early(protocol: &'static dyn Protocol, domain: Domain) -> Vec<&'static str> {
+    let early = withheld(&case(protocol, domain, 3), &table::<3, 0>(), 1, None).early;
+    early.into_iter().map(|early| early.what).collect::<BTreeSet<_>>().into_iter().collect()
+}
