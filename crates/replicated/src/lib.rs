@@ -45,9 +45,10 @@ use tacit_engine::{
     Auto, Checks, Client, Engine, Error, Parameter, Participants, Protocol, ProtocolSpec, Security, Threshold,
 };
 use tacit_program::Capabilities;
-use tacit_program::cost::{Flow, Phase, Step, in_phase};
+use tacit_program::cost::{Flow, Phase, Step};
 use tacit_program::plan::Plan;
 use tacit_session::Session;
+use tacit_threeparty::cost::COUNT_BITS;
 use tacit_threeparty::{ComponentsClient, PARTIES};
 use zero_sharing::ZeroSharing;
 
@@ -116,21 +117,13 @@ impl Protocol for Replicated {
     }
 
     fn price(&self, plan: &Plan, participants: &Participants, step: Step<'_>) -> Vec<(Phase, Flow)> {
-        match step {
-            Step::Stage { op, stage } => {
-                let online = cost::operation(plan, &op.kind, stage, self.zero_sharing);
-                in_phase(Phase::Online, online).collect()
-            }
-            Step::Output(output) => {
-                in_phase(Phase::Output, SCHEME.output_flows(plan, participants, output)).collect()
-            }
-            Step::Seeds { client } => in_phase(Phase::Input, cost::seeds(client)).collect(),
-            Step::Input(input) => in_phase(Phase::Input, cost::input(plan, participants, input)).collect(),
-        }
+        cost::price(&SCHEME, self.zero_sharing, plan, participants, step)
     }
 
     fn checks(&self, _: &Plan, _: &Participants) -> Checks {
-        cost::checks()
+        let mut checks = Checks::default();
+        checks.round(Phase::Verify, SCHEME.to_all(COUNT_BITS));
+        checks
     }
 
     fn engine(

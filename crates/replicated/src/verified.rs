@@ -31,7 +31,7 @@ use tacit_engine::{
     Auto, Checks, Client, Engine, Error, Parameter, Participants, Protocol, ProtocolSpec, Security, Threshold,
 };
 use tacit_program::Capabilities;
-use tacit_program::cost::{Flow, Phase, Step, in_phase};
+use tacit_program::cost::{Flow, Phase, Step};
 use tacit_program::plan::{OpKind, Plan};
 use tacit_session::Session;
 use tacit_threeparty::cost::HASH_BITS;
@@ -182,17 +182,7 @@ impl Protocol for ReplicatedMalicious {
     }
 
     fn price(&self, plan: &Plan, participants: &Participants, step: Step<'_>) -> Vec<(Phase, Flow)> {
-        match step {
-            Step::Stage { op, stage } => {
-                let online = cost::operation(plan, &op.kind, stage, ZeroSharing::Computational);
-                in_phase(Phase::Online, online).collect()
-            }
-            Step::Output(output) => {
-                in_phase(Phase::Output, CONFIRMED.output_flows(plan, participants, output)).collect()
-            }
-            Step::Seeds { client } => in_phase(Phase::Input, cost::seeds(client)).collect(),
-            Step::Input(input) => in_phase(Phase::Input, cost::input(plan, participants, input)).collect(),
-        }
+        cost::price(&CONFIRMED, ZeroSharing::Computational, plan, participants, step)
     }
 
     fn checks(&self, plan: &Plan, participants: &Participants) -> Checks {
