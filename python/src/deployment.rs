@@ -9,7 +9,7 @@ use tacit::net::setup::{Config, Note};
 use tacit::{Error, Making, StorePath};
 
 use crate::program::Program;
-use crate::run::{Prepared, Run, pick, told, watched};
+use crate::run::{Prepared, Run, filling, pick, told, watched};
 use crate::{errors, values};
 
 /// A seat in a deployment. Nobody else can take it while this one is there.
@@ -98,6 +98,27 @@ impl Seat {
             let picked = pick(net.as_deref(), &mut protocol, &compiled, &parties, Making::Offline)?;
             let made = seat.offline(&compiled, &protocol, count, &place, &|_, _| {})?;
             Ok(told(made, picked.as_ref()))
+        })?;
+        Ok(Prepared::new(made))
+    }
+
+    /// Makes so many of what a protocol stocks for any program, by name, together with all other parties.
+    #[pyo3(signature = (protocol, named, up_to, store, anchors=None))]
+    fn stock(
+        &self,
+        py: Python<'_>,
+        protocol: String,
+        named: Vec<(String, u64)>,
+        up_to: bool,
+        store: PathBuf,
+        anchors: Option<PathBuf>,
+    ) -> PyResult<Prepared> {
+        let seat = self.inner.clone();
+        let made = watched(py, move || {
+            let place = StorePath::new(store, anchors)?;
+            let mut seat = taken(&seat)?;
+            let filling = filling(&protocol, seat.parties().len(), &named, up_to)?;
+            seat.stock(&protocol, &filling, &place, &|_, _| {})
         })?;
         Ok(Prepared::new(made))
     }

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use pyo3::prelude::*;
 use tacit::net::{Phase, Profile};
-use tacit::{Comparison, Compiled, Error, Instance, Making, Report, StorePath, select_for};
+use tacit::{Comparison, Compiled, Error, Filling, Instance, Making, Report, StorePath, select_for};
 
 use crate::program::Program;
 use crate::{errors, values};
@@ -27,8 +27,13 @@ pub(crate) struct Local {
 #[pymethods]
 impl Local {
     #[new]
-    fn new(py: Python<'_>, protocol: &str) -> PyResult<Self> {
-        let local = tacit::Local::new(protocol).map_err(|error| errors::run(py, &error))?;
+    #[pyo3(signature = (protocol, parties=None))]
+    fn new(py: Python<'_>, protocol: &str, parties: Option<usize>) -> PyResult<Self> {
+        let local = match parties {
+            Some(parties) => tacit::Local::among(protocol, parties),
+            None => tacit::Local::new(protocol),
+        };
+        let local = local.map_err(|error| errors::run(py, &error))?;
         Ok(Self { local })
     }
 
@@ -90,6 +95,41 @@ impl Local {
         })?;
         Ok(prepared.into_iter().map(Prepared::new).collect())
     }
+
+    /// Makes so many of what a protocol stocks for any program, by name, in a store for each party in this folder.
+    fn stock(
+        &self,
+        py: Python<'_>,
+        named: Vec<(String, u64)>,
+        up_to: bool,
+        store: PathBuf,
+    ) -> PyResult<Vec<Prepared>> {
+        let local = self.local.clone();
+        let prepared = watched(py, move || stock(&local, &named, up_to, store))?;
+        Ok(prepared.into_iter().map(Prepared::new).collect())
+    }
+}
+
+/// Fills the stores of all parties for any program.
+fn stock(
+    local: &tacit::Local,
+    named: &[(String, u64)],
+    up_to: bool,
+    store: PathBuf,
+) -> Result<Vec<tacit::Prepared>, Error> {
+    let filling = filling(&local.protocol, local.parties.len(), named, up_to)?;
+    local.stock(&filling, &StorePath::simulated(store), &|_, _| {})
+}
+
+/// What stores are to be filled with.
+pub(crate) fn filling(
+    protocol: &str,
+    parties: usize,
+    named: &[(String, u64)],
+    up_to: bool,
+) -> Result<Filling, Error> {
+    let named: Vec<(&str, u64)> = named.iter().map(|(name, count)| (name.as_str(), *count)).collect();
+    Ok(Filling { up_to, ..Filling::of(&*tacit::protocol(protocol)?, parties, &named)? })
 }
 
 /// Puts what is picked for a network, if one is given, into the protocol's name; how numbers are compared, if that was left
@@ -124,8 +164,10 @@ pub(crate) struct Prepared {
     instances: u64,
     /// Bytes on the party's disk.
     disk_bytes: u64,
-    /// By link: the receiver, payload bytes that were sent, and those that were declared.
-    links: Vec<(String, u64, u64)>,
+    /// Supplies that were made for any program: what they are, and how many.
+    supplies: Vec<(String, u64)>,
+    /// By link: the receiver, payload bytes that were sent, and those that were declared, if they were.
+    links: Vec<(String, u64, Option<u64>)>,
     /// From the handshake until all was on disk everywhere.
     seconds: f64,
     /// The names of those who play `P_0`, `P_1` and so on in runs on it; empty if the protocol's parties are all alike.
@@ -136,12 +178,22 @@ pub(crate) struct Prepared {
 
 impl Prepared {
     pub(crate) fn new(made: tacit::Prepared) -> Self {
-        let tacit::Prepared { party, epoch, instances, disk_bytes, links, elapsed, players, comparison } =
-            made;
+        let tacit::Prepared {
+            party,
+            epoch,
+            instances,
+            supplies,
+            disk_bytes,
+            links,
+            elapsed,
+            players,
+            comparison,
+        } = made;
         Self {
             party,
             epoch: epoch.to_string(),
             instances,
+            supplies: supplies.into_iter().map(|(kind, count)| (kind.to_string(), count)).collect(),
             disk_bytes,
             links: links.into_iter().map(|link| (link.to, link.bytes, link.declared)).collect(),
             seconds: elapsed.as_secs_f64(),

@@ -41,7 +41,7 @@ from tacit._functions import (
     windows,
 )
 from tacit._handles import Revealed, Secret
-from tacit._offline import Prepared, offline
+from tacit._offline import Prepared, offline, stock
 from tacit._plan import Input, Output, Plan
 from tacit._repeat import assume, repeat
 from tacit._run import Report, Runner, connect, init, local
@@ -121,6 +121,7 @@ __all__ = [
     "shuffle",
     "sigmoid3",
     "stack",
+    "stock",
     "where",
     "windows",
 ]

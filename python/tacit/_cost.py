@@ -7,12 +7,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from tacit import _native
+from tacit._run import named
 from tacit._table import amount, duration, table
 from tacit.errors import InputError, ProgramError
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from tacit._native import Price, Program
 
@@ -192,8 +193,13 @@ def price(
     protocol: str | None,
     parties: Sequence[str] | None,
     config: str | os.PathLike[str] | None,
+    parameters: Mapping[str, str | int],
 ) -> Cost:
     """The cost of a program under a protocol, or under all that can run it."""
+    if parameters:
+        if protocol is None:
+            raise InputError(f"{', '.join(parameters)}: of which protocol? Give protocol=, too")
+        protocol = named(protocol, parameters)
     given, net = net is not None, "lan" if net is None else net
     profile = _native.network(net)
     names = None if parties is None else list(parties)

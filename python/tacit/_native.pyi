@@ -201,7 +201,7 @@ class Price:
 
 @final
 class Local:
-    def __new__(cls, protocol: str) -> Local: ...
+    def __new__(cls, protocol: str, parties: int | None = None) -> Local: ...
     @property
     def parties(self) -> list[str]: ...
     def run(
@@ -215,6 +215,7 @@ class Local:
     def offline(
         self, program: Program, count: int, store: _StrPath, net: str | None = None
     ) -> list[Prepared]: ...
+    def stock(self, named: list[tuple[str, int]], up_to: bool, store: _StrPath) -> list[Prepared]: ...
 
 @final
 class Seat:
@@ -243,6 +244,14 @@ class Seat:
         anchors: _StrPath | None = None,
         net: str | None = None,
     ) -> Prepared: ...
+    def stock(
+        self,
+        protocol: str,
+        named: list[tuple[str, int]],
+        up_to: bool,
+        store: _StrPath,
+        anchors: _StrPath | None = None,
+    ) -> Prepared: ...
 
 @final
 class Prepared:
@@ -255,7 +264,9 @@ class Prepared:
     @property
     def disk_bytes(self) -> int: ...
     @property
-    def links(self) -> list[tuple[str, int, int]]: ...
+    def supplies(self) -> list[tuple[str, int]]: ...
+    @property
+    def links(self) -> list[tuple[str, int, int | None]]: ...
     @property
     def seconds(self) -> float: ...
     @property

@@ -113,6 +113,7 @@ class Plan:
         parties: Sequence[str] | None = None,
         *,
         config: str | os.PathLike[str] | None = None,
+        **parameters: str | int,
     ) -> Cost:
         """What a run will take: exact bytes and rounds, and the network's time; nothing is run.
 
@@ -127,6 +128,8 @@ class Plan:
                 as many parties as a protocol is for, called P0, P1, ...
             config: A `parties.toml`: the cost is that of a run in its deployment, among its parties and with
                 its `window_bytes`.
+            parameters: Values of the parameters of `protocol`, `soundness=100` as of "replicated-malicious
+                soundness=100".
 
         Returns:
             An object that prints as tables, by party and by line of the program.
@@ -138,7 +141,7 @@ class Plan:
         """
         from tacit import _cost
 
-        return _cost.price(self._program, net, protocol, parties, config)
+        return _cost.price(self._program, net, protocol, parties, config, parameters)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Writes the plan to a file, for the other parties to `load`.

@@ -13,7 +13,7 @@ from tacit._table import amount, duration, table
 from tacit.errors import ConnectError, InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
     from typing import Self
 
@@ -183,6 +183,7 @@ def connect(
     store: str | os.PathLike[str] | None = None,
     anchors: str | os.PathLike[str] | None = None,
     net: str | os.PathLike[str] | None = None,
+    **parameters: str | int,
 ) -> Runner:
     """Takes the seat of one party or client of a deployment: its `run` is this one's part of a joint run.
 
@@ -205,13 +206,15 @@ def connect(
         net: The network that what is left to it (comparison=auto, and the roles of "astra") is picked for,
             instead of measuring: "lan", "wan", round trip and speed such as "20ms,1gbit", or a file with a
             value for each pair, as `--net` of the commands takes it. The same for all, clients too.
+        parameters: Values of the protocol's parameters, `soundness=100` as of "replicated-malicious
+            soundness=100".
 
     Raises:
         ConnectError: The configuration is wrong, or the port can't be had. A run raises it too, if others
             don't come.
         InputError: `wait` is no time.
     """
-    return _SeatRunner(_native.Seat(config, wait), protocol, store, anchors, net)
+    return _SeatRunner(_native.Seat(config, wait), named(protocol, parameters), store, anchors, net)
 
 
 def init(
@@ -248,6 +251,7 @@ def local(
     debug: bool = False,
     store: str | os.PathLike[str] | None = None,
     net: str | os.PathLike[str] | None = None,
+    **parameters: str | int,
 ) -> Runner:
     """Runs plans with all parties in this process, each in a thread: to try things out.
 
@@ -263,6 +267,8 @@ def local(
             instance of it.
         net: A network that what is left to it (comparison=auto, and the roles of "astra") is picked for, as
             `tacit.connect` takes it; links within this process take no time, so without it all is as usual.
+        parameters: Values of the protocol's parameters, `soundness=100` as of "replicated-malicious
+            soundness=100".
 
     Raises:
         InputError: No protocol has that name, or not these parameters. A run raises it too, if there is no
@@ -270,7 +276,13 @@ def local(
     """
     if debug and store is not None:
         raise InputError("a debug run takes no material from a store: it makes its own")
-    return _LocalRunner(protocol, debug, store, net)
+    return _LocalRunner(named(protocol, parameters), debug, store, net)
+
+
+def named(protocol: str, parameters: Mapping[str, str | int]) -> str:
+    """A protocol's name with its parameters, as the core takes it."""
+    words = [f"{name.replace('_', '-')}={value}" for name, value in parameters.items()]
+    return " ".join([protocol, *words])
 
 
 def network(net: str | os.PathLike[str] | None) -> str | None:

@@ -211,7 +211,7 @@ def command(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
 OPTIONS = [
     ([], "", 9),
     (["--soundness", "100"], " soundness=100", 9),
-    (["--fiat-shamir"], " challenges=fiat-shamir", 3),
+    (["--challenges", "fiat-shamir"], " challenges=fiat-shamir", 3),
 ]
 
 

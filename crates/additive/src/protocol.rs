@@ -9,7 +9,7 @@ use crate::ranges::ranged;
 use crate::state::Manner;
 use std::sync::Arc;
 use tacit_engine::executor::output_groups;
-use tacit_engine::supply::{Demand, Supply};
+use tacit_engine::supply::{Demand, Supply, SupplyKind};
 use tacit_engine::{Checks, Client, Engine, Error, Participants, Protocol, ProtocolSpec};
 use tacit_program::Capabilities;
 use tacit_program::cost::{Flow, Phase, Step};
@@ -17,7 +17,7 @@ use tacit_program::plan::{Domain, Op, Plan};
 use tacit_session::Session;
 
 /// A protocol on additive shares.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Additive {
     /// What it is.
     pub spec: ProtocolSpec,
@@ -80,6 +80,22 @@ impl Protocol for Additive {
 
     fn demand(&self, plan: &Plan, participants: &Participants) -> Demand {
         demand(plan, participants, self.is_authenticated())
+    }
+
+    /// Of all that there is a MAC for.
+    fn stocks(&self, parties: usize) -> Vec<(&'static str, Vec<SupplyKind>)> {
+        if self.fields.is_empty() {
+            return Vec::new();
+        }
+        let of = |kind: fn(Domain) -> SupplyKind| self.fields.iter().map(|field| kind(*field)).collect();
+        let masks =
+            |&domain: &Domain| (0..parties as u16).map(move |owner| SupplyKind::InputMask { domain, owner });
+        vec![
+            ("triples", of(SupplyKind::Triple)),
+            ("bits", of(SupplyKind::RandomBit)),
+            ("elements", of(SupplyKind::RandomElement)),
+            ("masks", self.fields.iter().flat_map(masks).collect()),
+        ]
     }
 
     fn live_supply(&self, session: &mut Session) -> Result<Box<dyn Supply>, Error> {

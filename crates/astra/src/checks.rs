@@ -1,16 +1,15 @@
 //! What a party still has to check before material leaves or outputs are opened, and what it checks with.
 
 use crate::counts::{Noted, products, results_of};
-use crate::digests::{digest_under, digested, value};
+use crate::digests::{digest_under, digested, is_same, value};
 use crate::garbling::{MANY_GARBLED, msb_count};
 use crate::planted::{Mistake, planted};
 use crate::prepared::Prepared;
 use crate::seats::Seats;
 use crate::verify::{Rules, Unchecked};
-use subtle::ConstantTimeEq;
 use tacit_engine::Error;
 use tacit_kernel::Element;
-use tacit_kernel::digest::{DIGEST_BYTES, Digest};
+use tacit_kernel::digest::Digest;
 use tacit_program::plan::{Domain, OpKind, Plan};
 use tacit_session::{Draw, PrssStream, Session, step};
 use tacit_threeparty::hiding::{Hiding, clients_learn};
@@ -54,12 +53,13 @@ pub(crate) struct Verified {
     /// Numbers whose MSB extraction was garbled since then.
     garbled: u64,
     /// Of the run that is on.
-    running: Option<Running>,
+    running: Running,
     /// What hides outputs' components from clients, once everybody has accepted.
     pub(crate) hiding: Option<Hiding>,
 }
 
 /// The online check of a run.
+#[derive(Default)]
 struct Running {
     /// Of inputs that `P_1` and `P_2` were both given and haven't compared: at these two.
     given: Option<Digest>,
@@ -117,7 +117,7 @@ impl Verified {
             prepared: Vec::new(),
             vouched: None,
             garbled: 0,
-            running: None,
+            running: Running::default(),
             hiding: None,
         }
     }
@@ -133,11 +133,7 @@ impl Verified {
         c: Option<[&[E]; 2]>,
     ) {
         let (a, b, c) = (self.in_turn(a), self.in_turn(b), c.map(|c| self.in_turn(c)));
-        if domain == Domain::Bits {
-            self.unchecked.note_bits(count, bits(a), bits(b), c.map(bits));
-        } else {
-            self.unchecked.note(domain, a, b, c);
-        }
+        self.unchecked.note(domain, count, a, b, c);
     }
 
     /// The component of the lower number and the other one, as the check takes them: its first is `x_2`, `x_1`, `x_0` of
@@ -197,9 +193,8 @@ impl Verified {
                 session.mesh().send(seats.party(2), at(step::GARBLED_DIGEST, 0), &digest)?;
             }
             (2, Some(digest)) => {
-                let theirs =
-                    session.mesh().recv(seats.party(1), at(step::GARBLED_DIGEST, 0), DIGEST_BYTES)?;
-                let same = bool::from(theirs.ct_eq(&value(session, &digest)?));
+                let digest = value(session, &digest)?;
+                let same = is_same(session, seats.party(1), at(step::GARBLED_DIGEST, 0), &digest)?;
                 if !same && !planted(Mistake::GarblersUncompared) {
                     return Err(session.reject("two garblers made different circuits").into());
                 }
@@ -250,52 +245,43 @@ impl Verified {
 
     /// Begins a run on an instance, whose keys' streams these are.
     pub(crate) fn start(&mut self, streams: &mut [PrssStream; PARTIES]) {
-        self.running = Some(Running::new(self.me, streams));
+        self.running = Running::new(self.me, streams);
     }
 
     /// Notes a message of what `P_1` shows: `P_0` as it received it, `P_2` as it should be.
     pub(crate) fn shown(&mut self, message: &[u8]) {
-        if let Some(digest) = self.running.as_mut().and_then(|running| running.shown.as_mut()) {
+        if let Some(digest) = &mut self.running.shown {
             digest.absorb(digested(message, Mistake::OperandsHalfDigested));
         }
     }
 
     /// Notes what `P_0` computes of some results, or should.
     pub(crate) fn computed(&mut self, message: &[u8], results: usize) {
-        if let Some(running) = &mut self.running {
-            let digested = digested(message, Mistake::ResultsHalfDigested);
-            running.computed.iter_mut().for_each(|(_, digest)| digest.absorb(digested));
-            running.results += results as u64;
-        }
+        let digested = digested(message, Mistake::ResultsHalfDigested);
+        self.running.computed.iter_mut().for_each(|(_, digest)| digest.absorb(digested));
+        self.running.results += results as u64;
     }
 
     /// Notes the sum of some garbled outputs' tags.
     pub(crate) fn tagged(&mut self, outputs: usize, sum: u128) {
-        if let Some(running) = &mut self.running
-            && !planted(Mistake::SignsUnnoted)
-        {
-            running.tags ^= sum;
-            running.tagged += outputs as u64;
+        if !planted(Mistake::SignsUnnoted) {
+            self.running.tags ^= sum;
+            self.running.tagged += outputs as u64;
         }
     }
 
     /// Notes a message of an input that `P_1` and `P_2` were both given.
     pub(crate) fn given(&mut self, message: &[u8]) {
-        if let Some(running) = &mut self.running
-            && let Some(digest) = &mut running.given
-        {
+        if let Some(digest) = &mut self.running.given {
             digest.absorb(digested(message, Mistake::GivenHalfDigested));
-            running.has_given = true;
+            self.running.has_given = true;
         }
     }
 
     /// Compares these inputs, once all are here, and before anything is computed on them. Their owner doesn't know the
     /// digest's key.
     pub(crate) fn compare_given(&mut self, session: &mut Session, other: usize) -> Result<(), Error> {
-        match &self.running {
-            Some(running) if !planted(Mistake::GivenComparedLast) => running.compare_given(session, other),
-            _ => Ok(()),
-        }
+        if planted(Mistake::GivenComparedLast) { Ok(()) } else { self.running.compare_given(session, other) }
     }
 
     /// Compares all results with those that `P_0` computed; accepts, and waits until the others do.
@@ -315,17 +301,13 @@ impl Verified {
 
     /// Compares all results with those that `P_0` computed, and counts them. Whoever returns from this has no objection.
     pub(crate) fn verify(&mut self, session: &mut Session, seats: Seats, plan: &Plan) -> Result<u64, Error> {
-        let (results, tagged) = match self.running.take() {
-            Some(running) => {
-                self.compare_tags(&running, session, seats)?;
-                self.compare(&running, session, seats)?;
-                if planted(Mistake::GivenComparedLast) && self.me != 0 {
-                    running.compare_given(session, seats.party(3 - self.me))?;
-                }
-                (running.results, running.tagged)
-            }
-            None => (0, 0),
-        };
+        let running = std::mem::take(&mut self.running);
+        self.compare_tags(&running, session, seats)?;
+        self.compare(&running, session, seats)?;
+        if planted(Mistake::GivenComparedLast) && self.me != 0 {
+            running.compare_given(session, seats.party(3 - self.me))?;
+        }
+        let (results, tagged) = (running.results, running.tagged);
         let expected = plan.counted_ops().map(|(op, _, times)| times * results_of(plan, op)).sum::<u64>();
         let are_all = (results, tagged) == (expected, msb_count(plan));
         if self.unchecked.len() > 0 || self.garbled > 0 || !are_all && !planted(Mistake::CountsOfLog) {
@@ -340,8 +322,8 @@ impl Verified {
         match self.me {
             2 if running.tagged > 0 => session.mesh().send(seats.party(1), at(step::TAGS, 0), &mine)?,
             1 if running.tagged > 0 => {
-                let theirs = session.mesh().recv(seats.party(2), at(step::TAGS, 0), mine.len())?;
-                if !bool::from(theirs.ct_eq(&mine)) && !planted(Mistake::TagsUnchecked) {
+                let same = is_same(session, seats.party(2), at(step::TAGS, 0), &mine)?;
+                if !same && !planted(Mistake::TagsUnchecked) {
                     return Err(session.reject("a bit isn't what was garbled").into());
                 }
             }
@@ -365,8 +347,8 @@ impl Verified {
                 if planted(Mistake::ResultsBeforeOperands) {
                     running.tell(session, seats)?;
                 }
-                let theirs = session.mesh().recv(seats.party(2), shown_at, DIGEST_BYTES)?;
-                if !bool::from(theirs.ct_eq(&value(session, shown)?)) {
+                let shown = value(session, shown)?;
+                if !is_same(session, seats.party(2), shown_at, &shown)? {
                     let differs = "the evaluators have different masked values";
                     return Err(session.reject(differs).into());
                 }
@@ -378,16 +360,12 @@ impl Verified {
             _ => {}
         }
         for (role, computed) in running.computed.iter().filter(|_| self.me != 0) {
-            let theirs = session.mesh().recv(seats.party(*role), computed_at, DIGEST_BYTES)?;
-            let same = bool::from(theirs.ct_eq(&value(session, computed)?));
+            let computed = value(session, computed)?;
+            let same = is_same(session, seats.party(*role), computed_at, &computed)?;
             if !same && !planted(Mistake::WrongResultsPass) {
                 return Err(session.reject("a product is wrong").into());
             }
         }
         Ok(())
     }
-}
-
-fn bits<E: Element>(pair: [&[E]; 2]) -> [&[u64]; 2] {
-    pair.map(bytemuck::cast_slice)
 }

@@ -1,10 +1,24 @@
 //! What users choose of this family: what is promised, the role assignment, and how numbers are compared.
 
-use crate::seats::{self, Seats};
-use tacit_engine::Security;
+use crate::seats::Seats;
+use tacit_engine::{Auto, Parameter, Security};
 
-/// The name of the parameter that says how numbers are compared.
-const COMPARISON: &str = "comparison";
+/// Who plays what: of `201` the third party plays `P_0`, and the first `P_1`.
+const ROLES: Parameter = Parameter {
+    name: "roles",
+    about: "Which parties play P_0, P_1 and P_2: 201 makes the third party P_0 and the first P_1. In a deployment auto if \
+            nothing is said",
+    values: &Seats::NAMES,
+    auto: Auto::UnlessSaid,
+};
+
+/// How numbers are compared.
+const COMPARISON: Parameter = Parameter {
+    name: "comparison",
+    about: "How numbers are compared: prefix takes few bits and a round for each layer, garbled two rounds and kilobytes",
+    values: &[PREFIX, GARBLED],
+    auto: Auto::IfSaid,
+};
 
 /// Its values.
 const PREFIX: &str = "prefix";
@@ -39,39 +53,31 @@ impl Choice {
         Self { comparison: Comparison::Garbled, ..self }
     }
 
-    /// All protocols with all values.
-    pub(crate) fn all() -> impl Iterator<Item = Self> {
-        let each = [Security::SemiHonest, Security::MaliciousAbort, Security::Fair].map(Self::usual);
-        let compared = each.into_iter().flat_map(|usual| [usual, usual.garbled()]);
-        compared.flat_map(|choice| Seats::ALL.map(|seats| Self { seats, ..choice }))
-    }
+    /// All parameters.
+    pub(crate) const OFFERED: &[Parameter] = &[ROLES, COMPARISON];
 
     /// Whether products, and what else could go wrong unseen, are checked.
     pub(crate) fn is_verified(self) -> bool {
         self.security != Security::SemiHonest
     }
 
-    /// All parameters, each with its values.
-    pub(crate) const OFFERED: &[(&str, &[&str])] =
-        &[(seats::PARAMETER, &Seats::NAMES), (COMPARISON, &[PREFIX, GARBLED])];
-
     /// The same with another value of a parameter; `None` if there is none of this name.
     pub(crate) fn with(mut self, parameter: &str, value: &str) -> Option<Self> {
         match (parameter, value) {
-            (seats::PARAMETER, value) => self.seats = Seats::named(value)?,
-            (COMPARISON, PREFIX) => self.comparison = Comparison::Prefix,
-            (COMPARISON, GARBLED) => self.comparison = Comparison::Garbled,
+            ("roles", value) => self.seats = Seats::named(value)?,
+            ("comparison", PREFIX) => self.comparison = Comparison::Prefix,
+            ("comparison", GARBLED) => self.comparison = Comparison::Garbled,
             _ => return None,
         }
         Some(self)
     }
 
-    /// The values of the parameters as text, without what is as usual.
-    pub(crate) fn text(self) -> String {
-        let comparison = match self.comparison {
-            Comparison::Prefix => None,
-            Comparison::Garbled => Some(format!("{COMPARISON}={GARBLED}")),
-        };
-        self.seats.parameter().into_iter().chain(comparison).collect::<Vec<_>>().join(" ")
+    /// The value of a parameter.
+    pub(crate) fn value(self, parameter: &str) -> &'static str {
+        match (parameter, self.comparison) {
+            ("roles", _) => self.seats.name(),
+            (_, Comparison::Prefix) => PREFIX,
+            (_, Comparison::Garbled) => GARBLED,
+        }
     }
 }

@@ -1,9 +1,10 @@
 //! Digests under keys that are drawn: what two parties compare, of messages that a third one knows.
 
 use crate::planted::{KNOWN_KEY, Mistake, planted, tell};
+use subtle::ConstantTimeEq;
 use tacit_engine::Error;
 use tacit_kernel::digest::{DIGEST_BYTES, Digest, KEY_BYTES};
-use tacit_session::{Draw, PrssStream, Session, step};
+use tacit_session::{At, Draw, PrssStream, Session, step};
 use zeroize::Zeroize;
 
 /// A digest under a key that is drawn.
@@ -42,6 +43,12 @@ pub(crate) fn value(session: &mut Session, digest: &Digest) -> Result<[u8; DIGES
         value[DIGEST_BYTES / 2..].fill(0);
     }
     Ok(value)
+}
+
+/// Receives what another party has of something, and says whether it is the same.
+pub(crate) fn is_same(session: &mut Session, from: usize, at: At, mine: &[u8]) -> Result<bool, Error> {
+    let theirs = session.mesh().recv(from, at, mine.len())?;
+    Ok(bool::from(theirs.ct_eq(mine)))
 }
 
 /// What goes into a digest of a message: all of it, but for a mistake.

@@ -55,9 +55,10 @@ use choice::{Choice, Comparison};
 use fair::room::{refuse_clients, refuse_large};
 use inputs::take_seeds;
 use state::AstraEngine;
-use std::sync::{Arc, LazyLock};
+use std::sync::Arc;
 use tacit_engine::{
-    Checks, Client, Engine, Error, Participants, Protocol, ProtocolSpec, Security, Threshold, offers_all,
+    Checks, Client, Engine, Error, Parameter, Participants, Protocol, ProtocolSpec, Security, Threshold,
+    offers_all,
 };
 use tacit_program::cost::{Flow, Phase, Step};
 use tacit_program::plan::{Op, Plan};
@@ -86,9 +87,6 @@ impl Astra {
     pub const FAIR_GARBLED: Self = Self(Self::FAIR.0.garbled());
 }
 
-/// One for each choice.
-static ALL: LazyLock<Vec<Astra>> = LazyLock::new(|| Choice::all().map(Astra).collect());
-
 static SEMI_HONEST: ProtocolSpec = spec("astra", Security::SemiHonest);
 static MALICIOUS: ProtocolSpec = spec("astra-malicious", Security::MaliciousAbort);
 static FAIR: ProtocolSpec = spec("astra-fair", Security::Fair);
@@ -107,17 +105,16 @@ impl Protocol for Astra {
         }
     }
 
-    fn parameters(&self) -> &'static [(&'static str, &'static [&'static str])] {
+    fn parameters(&self) -> &'static [Parameter] {
         Choice::OFFERED
     }
 
-    fn with_parameter(&self, parameter: &str, value: &str) -> Option<&'static dyn Protocol> {
-        let wanted = Self(self.0.with(parameter, value)?);
-        ALL.iter().find(|known| **known == wanted).map(|known| known as &dyn Protocol)
+    fn value(&self, parameter: &str) -> &'static str {
+        self.0.value(parameter)
     }
 
-    fn parameter_values(&self) -> String {
-        self.0.text()
+    fn with_parameter(&self, parameter: &str, value: &str) -> Option<Arc<dyn Protocol>> {
+        Some(Arc::new(Self(self.0.with(parameter, value)?)))
     }
 
     fn roles(&self) -> Vec<usize> {

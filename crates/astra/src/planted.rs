@@ -2,11 +2,6 @@
 //!
 //! Only tests have the feature `planted`; without it nothing is planted, and nothing of this is left in the code.
 
-#[cfg(all(feature = "planted", not(debug_assertions)))]
-compile_error!(
-    "the feature \"planted\" breaks the protocol on purpose: it is for tests with debug assertions alone"
-);
-
 #[cfg(feature = "planted")]
 use {
     crate::draws::Drawn,

@@ -4,9 +4,6 @@
 use tacit_program::cost::Flow;
 use tacit_threeparty::{PARTIES, Scheme};
 
-/// The parameter's name.
-pub(crate) const PARAMETER: &str = "roles";
-
 /// The parties that play `P_0`, `P_1` and `P_2`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Seats([usize; PARTIES]);
@@ -26,10 +23,9 @@ impl Seats {
         Some(Self::ALL[place])
     }
 
-    /// As a value of the parameter; nothing for the usual one.
-    pub(crate) fn parameter(self) -> Option<String> {
-        let place = Self::ALL.iter().position(|seats| *seats == self).unwrap_or_default();
-        (place > 0).then(|| format!("{PARAMETER}={}", Self::NAMES[place]))
+    /// Its name.
+    pub(crate) fn name(self) -> &'static str {
+        Self::NAMES[Self::ALL.iter().position(|seats| *seats == self).unwrap_or_default()]
     }
 
     /// The party that plays a role.

@@ -17,7 +17,7 @@ use tacit_testkit::conformance::attacks;
 use tacit_testkit::conformance::order::{self, Release};
 use tacit_testkit::conformance::{self, Subject};
 use tacit_testkit::links::Medium;
-use tacit_testkit::{Case, Draws, Fate, Run};
+use tacit_testkit::{Case, Draws, Fate, Run, with_parameters};
 
 const SUBJECT: fn() -> Subject = || Subject {
     protocol: &Astra::FAIR,
@@ -65,11 +65,8 @@ fn outputs_are_right_whoever_sits_where() {
         ("201", "garbled"),
         ("210", "prefix"),
     ] {
-        let protocol = Astra::FAIR
-            .with_parameter("roles", roles)
-            .unwrap()
-            .with_parameter("comparison", comparison)
-            .unwrap();
+        let parameters = [("roles", roles), ("comparison", comparison)];
+        let protocol = with_parameters(&Astra::FAIR, &parameters);
         for len in [1, 64, 65, 20_000] {
             let case = lowered(protocol, &program(len, "alice", "P1"));
             let expected = case.run_in_the_clear().unwrap();
@@ -111,7 +108,7 @@ fn sent_and_arrived(run: &Run, part: u16) -> Option<[u128; 2]> {
 #[test]
 fn outputs_take_six_rounds_after_the_evaluators_words_and_one_ahead() {
     for roles in ["012", "201"] {
-        let protocol = Astra::FAIR.with_parameter("roles", roles).unwrap();
+        let protocol = with_parameters(&Astra::FAIR, &[("roles", roles)]);
         let case = lowered(protocol, &program(3, "P1", "P0"));
         let run = case.run(&Draws::fixed(1));
         run.outcomes();
@@ -134,7 +131,7 @@ fn outputs_take_six_rounds_after_the_evaluators_words_and_one_ahead() {
         assert_eq!(of(step::OUTPUT)[1], start + 6);
 
         // Beside those of the protocol without fair outputs, whose outputs take a round after the verdicts, too.
-        let unfair = Astra::MALICIOUS.with_parameter("roles", roles).unwrap();
+        let unfair = with_parameters(&Astra::MALICIOUS, &[("roles", roles)]);
         let rounds = |protocol: &dyn Protocol, phase| -> u64 {
             let rounds = protocol.checks(&case.plan, case.roles()).rounds.into_iter();
             rounds.filter(|(of, _)| *of == phase).map(|(_, rounds)| rounds).sum()

@@ -6,7 +6,7 @@ use tacit_astra::Astra;
 use tacit_engine::Protocol;
 use tacit_program::{Builder, Dtype, Range, Recipient, lower};
 use tacit_session::{At, step};
-use tacit_testkit::{Case, Draws, Fate, Run};
+use tacit_testkit::{Case, Draws, Fate, Run, with_parameters};
 
 /// A comparison, products and a sum of the three parties' numbers, for all to learn.
 fn case(protocol: &'static dyn Protocol) -> Case {
@@ -26,8 +26,7 @@ fn case(protocol: &'static dyn Protocol) -> Case {
 
 /// The protocol with its parties in each of some orders, and who is `P_0`.
 fn seated() -> [(&'static dyn Protocol, usize); 3] {
-    let with =
-        |roles| Astra::SEMI_HONEST.with_parameter("roles", roles).expect("a way to seat three parties");
+    let with = |roles| with_parameters(&Astra::SEMI_HONEST, &[("roles", roles)]);
     [(with("012"), 0), (with("120"), 1), (with("210"), 2)]
 }
 

@@ -5,11 +5,12 @@ use crate::circuit::CircuitArgs;
 use crate::failure::Failure;
 use crate::net::NetArgs;
 use clap::builder::{OsStringValueParser, TypedValueParser};
-use clap::{Args, Parser, Subcommand};
+use clap::{Arg, ArgMatches, Args, FromArgMatches, Parser, Subcommand};
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
+use tacit::engine::Auto;
 use tacit::net::setup::Config;
 
 /// Compute on joint data while every party keeps its own secret.
@@ -35,7 +36,8 @@ pub(crate) enum Command {
     Init(InitArgs),
     /// Say what a program will cost: bytes, rounds, seconds of network; nothing is run
     Cost(CostArgs),
-    /// Make material for runs to come, all parties together and without clients: their online phase is then all that is left
+    /// Make material for runs to come, all parties together and without clients: for runs of PROGRAM, or under some protocols
+    /// for any
     Offline(OfflineArgs),
     /// Look into a party's store of material, and let it be used again if its anchor is lost
     Store {
@@ -122,7 +124,7 @@ pub(crate) struct RunArgs {
 #[command(group(clap::ArgGroup::new("kept").required(true).args(["store", "cost"])))]
 pub(crate) struct OfflineArgs {
     #[command(flatten)]
-    pub(crate) program: ProgramArgs,
+    pub(crate) program: Option<ProgramArgs>,
     #[command(flatten)]
     pub(crate) protocol: ProtocolArgs,
     /// Take part as the party whose configuration this is; with --cost, reckon with its parties and its window
@@ -136,9 +138,14 @@ pub(crate) struct OfflineArgs {
     /// Say what it will cost; nothing is made
     #[arg(long)]
     pub(crate) cost: bool,
-    /// For how many runs, the same for everybody
-    #[arg(long, value_name = "N")]
-    pub(crate) count: u64,
+    /// For how many runs of PROGRAM, the same for everybody
+    #[arg(long, value_name = "N", requires = "path")]
+    pub(crate) count: Option<u64>,
+    #[command(flatten)]
+    pub(crate) stock: StockArgs,
+    /// Make nothing if all parties have as much unused already, in one epoch
+    #[arg(long, conflicts_with = "count")]
+    pub(crate) up_to: bool,
     #[command(flatten)]
     pub(crate) store: Option<StoreArgs>,
     #[command(flatten)]
@@ -149,11 +156,54 @@ pub(crate) struct OfflineArgs {
     pub(crate) net: NetArgs,
 }
 
+/// What stores are filled with for any program: a flag for each name that protocols have for some of it.
+#[derive(Clone, Debug)]
+pub(crate) struct StockArgs(pub(crate) Vec<(&'static str, u64)>);
+
+/// The names of these flags.
+fn stocks() -> Vec<&'static str> {
+    tacit::stocks().into_iter().map(|(name, _)| name).collect()
+}
+
+impl Args for StockArgs {
+    fn augment_args(command: clap::Command) -> clap::Command {
+        command.args(tacit::stocks().into_iter().map(|(name, protocols)| {
+            let help = format!(
+                "{}: make so many {name} for any program, the same for everybody",
+                protocols.join(", ")
+            );
+            let number = clap::value_parser!(u64).range(1..);
+            Arg::new(name)
+                .long(name)
+                .value_name("N")
+                .help(help)
+                .value_parser(number)
+                .conflicts_with_all(["path", "cost"])
+        }))
+    }
+
+    fn augment_args_for_update(command: clap::Command) -> clap::Command {
+        Self::augment_args(command)
+    }
+}
+
+impl FromArgMatches for StockArgs {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
+        let given = |name| Some((name, *matches.get_one::<u64>(name)?));
+        Ok(Self(stocks().into_iter().filter_map(given).collect()))
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
+        *self = Self::from_arg_matches(matches)?;
+        Ok(())
+    }
+}
+
 /// Where material is kept.
 #[derive(Args, Clone, Debug)]
 #[group(id = "material")]
 pub(crate) struct StoreArgs {
-    /// A party's folder of material for this program, made by `tacit offline`; nobody else may read it
+    /// A party's folder of material for this program, or of supplies for any, made by `tacit offline`; nobody else may read it
     #[arg(long, value_name = "DIR", required = false)]
     pub(crate) store: PathBuf,
     /// The folder, outside of the store, of what says once more what is used: tacit/anchors where this user's state is
@@ -283,44 +333,55 @@ impl AnyProtocolArgs {
     }
 }
 
-/// Values of protocols' parameters.
-#[derive(Args, Clone, Debug)]
-struct ParameterArgs {
-    /// Where replicated takes masks of products from: computational or information-theoretic
-    #[arg(long, value_name = "HOW")]
-    zero_sharing: Option<String>,
-    /// How unlikely it is, in bits, that replicated-malicious overlooks a wrong AND: 50 or 100
-    #[arg(long, value_name = "BITS")]
-    soundness: Option<String>,
-    /// replicated-malicious takes the points of its proofs from hashes: fewer rounds
-    #[arg(long, conflicts_with = "soundness")]
-    fiat_shamir: bool,
-    /// How replicated-malicious proves: usual, or as other papers do, to compare with: li-2023 or boyle-2019
-    #[arg(long, value_name = "HOW")]
-    proofs: Option<String>,
-    /// Which parties play astra's P_0, P_1 and P_2: 201 makes the third party P_0 and the first P_1. Or auto, as the network
-    /// would have it, which a deployment does if nothing is said
-    #[arg(long, value_name = "ORDER")]
-    roles: Option<String>,
-    /// How astra, astra-malicious and astra-fair compare: prefix (few bits, a round for each layer) or garbled (two rounds,
-    /// kilobytes). Or auto, which of the two is quicker on the network, as it is measured or given
-    #[arg(long, value_name = "HOW")]
-    comparison: Option<String>,
-}
+/// Values of protocols' parameters, in the order in which protocols offer them: a flag for each that one does.
+#[derive(Clone, Debug)]
+struct ParameterArgs(Vec<(&'static str, String)>);
 
 impl ParameterArgs {
     /// A protocol's name with the parameters behind it, as [`tacit::protocol`] takes it.
     fn behind(&self, name: &str) -> String {
-        let values = [
-            ("zero-sharing", self.zero_sharing.as_deref()),
-            ("soundness", self.soundness.as_deref()),
-            ("challenges", self.fiat_shamir.then_some("fiat-shamir")),
-            ("proofs", self.proofs.as_deref()),
-            ("roles", self.roles.as_deref()),
-            ("comparison", self.comparison.as_deref()),
-        ];
-        let given = values.iter().filter_map(|(name, value)| value.map(|value| (name, value)));
-        given.fold(name.to_owned(), |text, (name, value)| format!("{text} {name}={value}"))
+        self.0.iter().fold(name.to_owned(), |text, (name, value)| format!("{text} {name}={value}"))
+    }
+}
+
+impl Args for ParameterArgs {
+    fn augment_args(command: clap::Command) -> clap::Command {
+        let mut flags: Vec<(&'static str, Vec<String>)> = Vec::new();
+        for (known, protocols) in tacit::parameters() {
+            let auto = if known.auto == Auto::Never { "" } else { " or auto, as suits the network" };
+            let (about, values) = (known.about, known.values.join(", "));
+            let help = format!("{}: {about}: {values}{auto}", protocols.join(", "));
+            match flags.iter_mut().find(|(name, _)| *name == known.name) {
+                Some((_, others)) => others.push(help),
+                None => flags.push((known.name, vec![help])),
+            }
+        }
+        let flag = |(name, help): (&'static str, Vec<String>)| {
+            Arg::new(name).long(name).value_name("VALUE").help(help.join("; "))
+        };
+        command.args(flags.into_iter().map(flag))
+    }
+
+    fn augment_args_for_update(command: clap::Command) -> clap::Command {
+        Self::augment_args(command)
+    }
+}
+
+impl FromArgMatches for ParameterArgs {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
+        let mut given: Vec<(&'static str, String)> = Vec::new();
+        for (known, _) in tacit::parameters() {
+            let value = matches.get_one::<String>(known.name);
+            if let Some(value) = value.filter(|_| given.iter().all(|(name, _)| *name != known.name)) {
+                given.push((known.name, value.clone()));
+            }
+        }
+        Ok(Self(given))
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
+        *self = Self::from_arg_matches(matches)?;
+        Ok(())
     }
 }
 

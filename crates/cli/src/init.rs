@@ -4,13 +4,14 @@ use crate::Context;
 use crate::args::InitArgs;
 use crate::failure::Failure;
 use serde_json::json;
+use std::sync::Arc;
 use tacit::engine::Protocol;
 use tacit::net::setup;
 use tacit::protocols;
 
 pub(crate) fn init(context: &mut Context<'_>, args: &InitArgs) -> Result<(), Failure> {
     if !protocols().any(|protocol| protocol.spec().parties.contains(&args.parties)) {
-        let each = |protocol: &dyn Protocol| {
+        let each = |protocol: Arc<dyn Protocol>| {
             let spec = protocol.spec();
             format!("{} for {} ({} may be corrupt)", spec.name, spec.party_count(), spec.corrupted())
         };

@@ -57,7 +57,7 @@ impl CostNet {
         if self.given {
             return Ok(Vec::new());
         }
-        Ok(players(protocol(&selection.protocol)?, parties))
+        Ok(players(&*protocol(&selection.protocol)?, parties))
     }
 }
 

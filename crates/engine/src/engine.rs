@@ -1,6 +1,6 @@
 //! The interfaces that a protocol implements.
 
-use crate::supply::{Demand, Supply};
+use crate::supply::{Demand, Supply, SupplyKind};
 use crate::{Clear, Error, Job, Material, Participants};
 use std::sync::Arc;
 use tacit_program::Capabilities;
@@ -71,6 +71,37 @@ impl ProtocolSpec {
     }
 }
 
+/// A parameter of a protocol: a word behind its name, a flag of the command line, a keyword of Python's.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Parameter {
+    /// Its name, in lower case, with hyphens.
+    pub name: &'static str,
+    /// What it decides, in a line for the command's help, without a full stop.
+    pub about: &'static str,
+    /// Its values, the usual one first.
+    pub values: &'static [&'static str],
+    /// Whether the network may decide it.
+    pub auto: Auto,
+}
+
+/// Whether a parameter may be left to the network.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Auto {
+    /// No.
+    Never,
+    /// If that is asked for.
+    IfSaid,
+    /// Unless a value is asked for.
+    UnlessSaid,
+}
+
+impl Parameter {
+    /// The value that it has if nothing is said.
+    pub fn usual(&self) -> &'static str {
+        self.values.first().copied().unwrap_or_default()
+    }
+}
+
 /// What parties send to check one another.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Checks {
@@ -125,20 +156,27 @@ pub fn offers_all(capabilities: Capabilities, plan: &Plan) -> Result<(), Error> 
 pub trait Protocol: Send + Sync {
     /// What it is.
     fn spec(&self) -> &ProtocolSpec;
-    /// Its parameters, each with the values that [`Protocol::with_parameter`] takes. Not all of them go together.
-    fn parameters(&self) -> &'static [(&'static str, &'static [&'static str])] {
+    /// Its parameters. Not all of their values go together.
+    fn parameters(&self) -> &'static [Parameter] {
         &[]
+    }
+    /// The value of one of its parameters.
+    fn value(&self, parameter: &str) -> &'static str {
+        let _ = parameter;
+        ""
     }
     /// The same protocol with another value of one of its parameters; `None` if there is no such parameter or
     /// value, or if it doesn't go with the values of others.
-    fn with_parameter(&self, parameter: &str, value: &str) -> Option<&'static dyn Protocol> {
+    fn with_parameter(&self, parameter: &str, value: &str) -> Option<Arc<dyn Protocol>> {
         let _ = (parameter, value);
         None
     }
-    /// The values of its parameters, in the protocol's own words: a part of what endpoints agree on. Empty where all
-    /// are as usual.
+    /// The values of its parameters in words (`soundness=100 proofs=li-2023`): a part of what endpoints agree on. Empty
+    /// where all are as usual.
     fn parameter_values(&self) -> String {
-        String::new()
+        let own = self.parameters().iter().map(|known| (known, self.value(known.name)));
+        let others = own.filter(|(known, value)| known.usual() != *value);
+        others.map(|(known, value)| format!("{}={value}", known.name)).collect::<Vec<_>>().join(" ")
     }
     /// The parties that play `P_0`, `P_1` and so on; nobody if all are alike.
     fn roles(&self) -> Vec<usize> {
@@ -187,6 +225,12 @@ pub trait Protocol: Send + Sync {
     fn demand(&self, plan: &Plan, participants: &Participants) -> Demand {
         let _ = (plan, participants);
         Demand::default()
+    }
+    /// What stores are filled with for this protocol among so many parties, ahead of any program: names that users say, in
+    /// lower case, each with the kinds of which it is so many items. The first is what most programs draw most of.
+    fn stocks(&self, parties: usize) -> Vec<(&'static str, Vec<SupplyKind>)> {
+        let _ = parties;
+        Vec::new()
     }
     /// A supply that is made in the session as it is asked for: what engines of this protocol draw from if they are given
     /// no other, and what a store is filled from.

@@ -21,7 +21,9 @@ mod values;
 pub mod vector;
 pub mod wire;
 
-pub use engine::{Checks, Client, Engine, Protocol, ProtocolSpec, Security, Threshold, offers_all};
+pub use engine::{
+    Auto, Checks, Client, Engine, Parameter, Protocol, ProtocolSpec, Security, Threshold, offers_all,
+};
 pub use error::Error;
 pub use executor::{Observer, Outcome};
 pub use job::{Job, columns_per_message, jobs, rounds};

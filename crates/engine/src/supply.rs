@@ -22,7 +22,7 @@ mod stored;
 mod tests;
 
 pub use checks::{Check, CheckScope, Ending, Journal, Turn};
-pub use demand::{Arms, Demand, Drawer, Draws};
+pub use demand::{Arms, Blocks, Demand, Drawer, Draws};
 pub use kind::SupplyKind;
 pub use lists::{agreed, list_message, read_lists};
 pub use pool::Pool;

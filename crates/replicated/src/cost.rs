@@ -2,13 +2,30 @@
 
 use crate::scheme::{SCHEME, held_streams};
 use crate::zero_sharing::ZeroSharing;
-use tacit_engine::{Checks, Participants};
-use tacit_program::cost::{Flow, Phase};
+use tacit_engine::Participants;
+use tacit_program::cost::{Flow, Phase, Step, in_phase};
 use tacit_program::plan::{InputOp, OpKind, Plan};
-use tacit_threeparty::cost::{COUNT_BITS, SEED_BITS, bits_of, result_bits};
-use tacit_threeparty::{PARTIES, next, prev};
+use tacit_threeparty::cost::{SEED_BITS, bits_of, result_bits};
+use tacit_threeparty::{PARTIES, Scheme, next, prev};
 
-pub(crate) fn operation(plan: &Plan, kind: &OpKind, stage: u32, zero_sharing: ZeroSharing) -> Vec<Flow> {
+/// What a step of a run sends; the scheme says whether outputs are confirmed.
+pub(crate) fn price(
+    scheme: &Scheme,
+    zero_sharing: ZeroSharing,
+    plan: &Plan,
+    participants: &Participants,
+    step: Step<'_>,
+) -> Vec<(Phase, Flow)> {
+    let (phase, flows) = match step {
+        Step::Stage { op, stage } => (Phase::Online, operation(plan, &op.kind, stage, zero_sharing)),
+        Step::Seeds { client } => (Phase::Input, seeds(client)),
+        Step::Input(given) => (Phase::Input, input(plan, participants, given)),
+        Step::Output(output) => (Phase::Output, scheme.output_flows(plan, participants, output)),
+    };
+    in_phase(phase, flows).collect()
+}
+
+fn operation(plan: &Plan, kind: &OpKind, stage: u32, zero_sharing: ZeroSharing) -> Vec<Flow> {
     let bits = result_bits(plan, kind, stage);
     match kind {
         // An element or a bit of each from everybody to the next.
@@ -43,21 +60,15 @@ fn shuffled(bits: u64, turn: usize) -> [Flow; 2] {
     [Flow { from, to, bits }, Flow { from: to, to: from, bits }]
 }
 
-pub(crate) fn input(plan: &Plan, participants: &Participants, input: &InputOp) -> Vec<Flow> {
+fn input(plan: &Plan, participants: &Participants, input: &InputOp) -> Vec<Flow> {
     let (bits, from) = (bits_of(plan, input.reg), participants.endpoint(input.owner));
     let to = |to| Flow { from, to, bits };
     if from < PARTIES { vec![to(prev(from))] } else { SCHEME.holders(SCHEME.masked).map(to).to_vec() }
 }
 
-pub(crate) fn seeds(client: usize) -> Vec<Flow> {
+fn seeds(client: usize) -> Vec<Flow> {
     let seeds = |to| held_streams(to).count() as u64;
     (0..PARTIES).map(|to| Flow { from: client, to, bits: seeds(to) * SEED_BITS }).collect()
-}
-
-pub(crate) fn checks() -> Checks {
-    let mut checks = Checks::default();
-    checks.round(Phase::Verify, SCHEME.to_all(COUNT_BITS));
-    checks
 }
 
 /// From everybody to the previous party and to the next.

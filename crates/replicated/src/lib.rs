@@ -42,12 +42,13 @@ use scheme::SCHEME;
 use state::ReplicatedEngine;
 use std::sync::Arc;
 use tacit_engine::{
-    Checks, Client, Engine, Error, Participants, Protocol, ProtocolSpec, Security, Threshold,
+    Auto, Checks, Client, Engine, Error, Parameter, Participants, Protocol, ProtocolSpec, Security, Threshold,
 };
 use tacit_program::Capabilities;
-use tacit_program::cost::{Flow, Phase, Step, in_phase};
+use tacit_program::cost::{Flow, Phase, Step};
 use tacit_program::plan::Plan;
 use tacit_session::Session;
+use tacit_threeparty::cost::COUNT_BITS;
 use tacit_threeparty::{ComponentsClient, PARTIES};
 use zero_sharing::ZeroSharing;
 
@@ -65,7 +66,12 @@ impl Replicated {
 }
 
 /// The parameter that says which, and its values.
-const ZERO_SHARING: &str = "zero-sharing";
+const ZERO_SHARING: Parameter = Parameter {
+    name: "zero-sharing",
+    about: "Where masks of products come from: keys that pairs share, or fresh elements that each sends another",
+    values: &[COMPUTATIONAL, INFORMATION_THEORETIC],
+    auto: Auto::Never,
+};
 const COMPUTATIONAL: &str = "computational";
 const INFORMATION_THEORETIC: &str = "information-theoretic";
 
@@ -82,23 +88,24 @@ impl Protocol for Replicated {
         &SPEC
     }
 
-    fn parameters(&self) -> &'static [(&'static str, &'static [&'static str])] {
-        &[(ZERO_SHARING, &[COMPUTATIONAL, INFORMATION_THEORETIC])]
+    fn parameters(&self) -> &'static [Parameter] {
+        &[ZERO_SHARING]
     }
 
-    fn with_parameter(&self, parameter: &str, value: &str) -> Option<&'static dyn Protocol> {
-        match (parameter, value) {
-            (ZERO_SHARING, COMPUTATIONAL) => Some(&Self::COMPUTATIONAL),
-            (ZERO_SHARING, INFORMATION_THEORETIC) => Some(&Self::INFORMATION_THEORETIC),
-            _ => None,
-        }
-    }
-
-    fn parameter_values(&self) -> String {
+    fn value(&self, _: &str) -> &'static str {
         match self.zero_sharing {
-            ZeroSharing::Computational => String::new(),
-            ZeroSharing::InformationTheoretic => format!("{ZERO_SHARING}={INFORMATION_THEORETIC}"),
+            ZeroSharing::Computational => COMPUTATIONAL,
+            ZeroSharing::InformationTheoretic => INFORMATION_THEORETIC,
         }
+    }
+
+    fn with_parameter(&self, parameter: &str, value: &str) -> Option<Arc<dyn Protocol>> {
+        let zero_sharing = match value {
+            COMPUTATIONAL => ZeroSharing::Computational,
+            INFORMATION_THEORETIC => ZeroSharing::InformationTheoretic,
+            _ => return None,
+        };
+        (parameter == ZERO_SHARING.name).then(|| Arc::new(Self { zero_sharing }) as Arc<dyn Protocol>)
     }
 
     /// A shuffle's orders come from streams, so there is none where zero-sharing has to do without.
@@ -110,21 +117,13 @@ impl Protocol for Replicated {
     }
 
     fn price(&self, plan: &Plan, participants: &Participants, step: Step<'_>) -> Vec<(Phase, Flow)> {
-        match step {
-            Step::Stage { op, stage } => {
-                let online = cost::operation(plan, &op.kind, stage, self.zero_sharing);
-                in_phase(Phase::Online, online).collect()
-            }
-            Step::Output(output) => {
-                in_phase(Phase::Output, SCHEME.output_flows(plan, participants, output)).collect()
-            }
-            Step::Seeds { client } => in_phase(Phase::Input, cost::seeds(client)).collect(),
-            Step::Input(input) => in_phase(Phase::Input, cost::input(plan, participants, input)).collect(),
-        }
+        cost::price(&SCHEME, self.zero_sharing, plan, participants, step)
     }
 
     fn checks(&self, _: &Plan, _: &Participants) -> Checks {
-        cost::checks()
+        let mut checks = Checks::default();
+        checks.round(Phase::Verify, SCHEME.to_all(COUNT_BITS));
+        checks
     }
 
     fn engine(

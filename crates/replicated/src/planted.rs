@@ -5,11 +5,6 @@
 //! An attack that computes with what a party knows learns it by a [`tap`], which shows the corrupt party's log and lets it
 //! be changed. Taps are no mistakes: whoever is corrupt has its own memory.
 
-#[cfg(all(feature = "planted", not(debug_assertions)))]
-compile_error!(
-    "the feature \"planted\" breaks the protocol on purpose: it is for tests with debug assertions alone"
-);
-
 #[cfg(feature = "planted")]
 pub use tacit_threeparty::planted::Mistake as Shared;
 

@@ -7,99 +7,78 @@
 use tacit_program::plan::{Local, OpKind, Operand, Plan, Reg, SECOND_COMPONENT};
 use tacit_threeparty::next;
 
-/// For every register of a plan and each of a party's components whether anything reads it after it was written.
+/// For every register of a plan whether anything reads a party's own component of it after it was written, and the previous
+/// party's.
 pub(crate) struct Reads {
-    own: Vec<bool>,
-    prev: Vec<bool>,
+    me: usize,
+    registers: Vec<[bool; 2]>,
 }
 
 impl Reads {
     /// What `P_me` reads. Goes through the plan from its end, and again as long as a section's turn is found to read more
     /// of what the turn before it made.
     pub(crate) fn new(plan: &Plan, me: usize) -> Self {
-        let none = vec![false; plan.registers.len()];
-        let mut reads = Self { own: none.clone(), prev: none };
+        let mut reads = Self { me, registers: vec![[false; 2]; plan.registers.len()] };
         for output in &plan.outputs {
-            reads.both(output.reg);
+            reads.mark(output.reg, [true; 2]);
         }
         loop {
-            let before = (reads.own.clone(), reads.prev.clone());
+            let before = reads.registers.clone();
             for (at, level) in plan.levels.iter().enumerate().rev() {
                 for stage in &level.stages {
-                    reads.operation(&plan.op(stage.op).kind, me);
+                    reads.operation(&plan.op(stage.op).kind);
                 }
                 plan.copies_before(at).chain(&level.local).rev().for_each(|step| reads.local(step));
             }
-            if plan.sections.is_empty() || (&reads.own, &reads.prev) == (&before.0, &before.1) {
+            if plan.sections.is_empty() || reads.registers == before {
                 return reads;
             }
         }
     }
 
-    /// Of what makes something that is read the same is read.
-    fn local(&mut self, step: &Local) {
-        let dst = step.writes() as usize;
-        for reg in step.reads() {
-            self.own[reg as usize] |= self.own[dst];
-            self.prev[reg as usize] |= self.prev[dst];
-        }
-    }
-
     /// Whether component `x_i` is read.
     pub(crate) fn own(&self, reg: Reg) -> bool {
-        self.own[reg as usize]
+        self.registers[reg as usize][0]
     }
 
     /// Whether component `x_(i-1)` is read.
     pub(crate) fn prev(&self, reg: Reg) -> bool {
-        self.prev[reg as usize]
+        self.registers[reg as usize][1]
     }
 
-    fn operation(&mut self, kind: &OpKind, me: usize) {
+    fn mark(&mut self, reg: Reg, read: [bool; 2]) {
+        let known = &mut self.registers[reg as usize];
+        *known = [known[0] || read[0], known[1] || read[1]];
+    }
+
+    /// Of what makes something that is read the same is read.
+    fn local(&mut self, step: &Local) {
+        let read = self.registers[step.writes() as usize];
+        step.reads().into_iter().for_each(|reg| self.mark(reg, read));
+    }
+
+    fn operation(&mut self, kind: &OpKind) {
+        // P_1 reads x_1 and x_0; P_j and P_(j+1) read x_j.
+        let sum = [self.me == 1; 2];
+        let me = self.me;
+        let one = |component: u8| [component.into(), next(component.into())].map(|holder| me == holder);
         match kind {
-            OpKind::Split { a, .. } => self.first_component(*a, me),
+            OpKind::Split { a, .. } => self.mark(*a, sum),
             OpKind::Shift { a, .. } => {
-                self.first_component(*a, me);
-                self.component(*a, SECOND_COMPONENT, me);
+                self.mark(*a, sum);
+                self.mark(*a, one(SECOND_COMPONENT));
             }
             OpKind::Circuit { inputs, .. } => {
                 for input in inputs {
-                    match input {
-                        Operand::Component { a, component, .. } => self.component(*a, *component, me),
-                        Operand::Each(reg) | Operand::Rows(reg) | Operand::Same(reg) => self.both(*reg),
-                    }
+                    let read = match input {
+                        Operand::Component { component, .. } => one(*component),
+                        Operand::Each(_) | Operand::Rows(_) | Operand::Same(_) => [true; 2],
+                    };
+                    self.mark(input.reg(), read);
                 }
             }
-            OpKind::And { .. }
-            | OpKind::Mul { .. }
-            | OpKind::MatMul { .. }
-            | OpKind::Inject { .. }
-            | OpKind::Msb { .. }
-            | OpKind::Open { .. }
-            | OpKind::Random { .. }
-            | OpKind::Shuffle { .. } => {
-                kind.reads().into_iter().for_each(|reg| self.both(reg));
-            }
+            kind => kind.reads().into_iter().for_each(|reg| self.mark(reg, [true; 2])),
         }
-    }
-
-    fn both(&mut self, reg: Reg) {
-        self.own[reg as usize] = true;
-        self.prev[reg as usize] = true;
-    }
-
-    /// `P_1` reads `x_1` and `x_0`.
-    fn first_component(&mut self, reg: Reg, me: usize) {
-        if me == 1 {
-            self.both(reg);
-        }
-    }
-
-    /// `P_j` and `P_(j+1)` read `x_j`.
-    fn component(&mut self, reg: Reg, component: u8, me: usize) {
-        let holder = usize::from(component);
-        self.own[reg as usize] |= me == holder;
-        self.prev[reg as usize] |= me == next(holder);
     }
 }
 

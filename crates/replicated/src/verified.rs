@@ -25,13 +25,13 @@ use crate::scheme::SCHEME;
 use crate::state::ReplicatedEngine;
 use crate::verify::{Challenges, ProofParams, traffic};
 use crate::zero_sharing::ZeroSharing;
-use std::sync::{Arc, LazyLock};
+use std::sync::Arc;
 use tacit_engine::executor::MAX_IN_FLIGHT;
 use tacit_engine::{
-    Checks, Client, Engine, Error, Participants, Protocol, ProtocolSpec, Security, Threshold,
+    Auto, Checks, Client, Engine, Error, Parameter, Participants, Protocol, ProtocolSpec, Security, Threshold,
 };
 use tacit_program::Capabilities;
-use tacit_program::cost::{Flow, Phase, Step, in_phase};
+use tacit_program::cost::{Flow, Phase, Step};
 use tacit_program::plan::{OpKind, Plan};
 use tacit_session::Session;
 use tacit_threeparty::cost::HASH_BITS;
@@ -65,43 +65,66 @@ impl ReplicatedMalicious {
 /// Outputs are confirmed.
 const CONFIRMED: Scheme = Scheme { confirmed: true, ..SCHEME };
 
-/// All that parameters can choose.
-static ALL: LazyLock<Vec<ReplicatedMalicious>> = LazyLock::new(|| {
-    let sizes = (LEAST_BATCH.ilog2()..=ProofParams::DEFAULT.batch_words.ilog2()).map(|log| 1 << log);
-    let cuts: Vec<ProofParams> = sizes
-        .map(|batch_words| ProofParams { batch_words, ..ProofParams::DEFAULT })
-        .chain([ProofParams::LI_2023])
-        .collect();
-    let with = |challenges| cuts.iter().map(move |&cut| ReplicatedMalicious { cut, challenges });
-    let all = [ONCE, TWICE, Challenges::FiatShamir].into_iter().flat_map(with);
-    all.chain([ReplicatedMalicious::BOYLE_2019]).collect()
-});
+impl ReplicatedMalicious {
+    /// Whether these parameters go together.
+    fn is_offered(self) -> bool {
+        let usual = ProofParams { batch_words: self.cut.batch_words, ..ProofParams::DEFAULT };
+        match self.cut {
+            ProofParams::BOYLE_2019 => self == Self::BOYLE_2019,
+            ProofParams::LI_2023 => true,
+            cut => cut == usual && BATCH.values.contains(&batch_name(cut)),
+        }
+    }
+}
 
-/// Words of a batch whose first compression's blocks are a word each.
-const LEAST_BATCH: usize = 1 << 6;
-
-/// Words of 64 ANDs that are proved together, a power of two from 2^6 to 2^16, which is the usual one. Smaller batches
-/// need less memory, 56 bytes a word, and more messages: each has all of a proof's. If a message of ANDs completes several,
-/// operations wait for their proofs' messages, in rounds that the cost doesn't count.
-const BATCH: &str = "batch";
-
-/// How unlikely it is that a wrong AND goes unnoticed, in bits, and the values. Not with hashed points.
-const SOUNDNESS: &str = "soundness";
+/// How unlikely it is that a wrong AND goes unnoticed.
+const SOUNDNESS: Parameter = Parameter {
+    name: "soundness",
+    about: "How unlikely it is, in bits, that a wrong AND is overlooked. Not with hashed challenges",
+    values: &["50", "100"],
+    auto: Auto::Never,
+};
 
 /// A proof, and the same compared at two points of every round.
 const ONCE: Challenges = Challenges::Interactive { repetitions: 1 };
 const TWICE: Challenges = Challenges::Interactive { repetitions: 2 };
 
-/// Where points come from, and the values.
-const CHALLENGES: &str = "challenges";
+/// Where points come from.
+const CHALLENGES: Parameter = Parameter {
+    name: "challenges",
+    about: "Where the points of proofs come from: drawn together, or from hashes (fewer rounds)",
+    values: &[INTERACTIVE, FIAT_SHAMIR],
+    auto: Auto::Never,
+};
 const INTERACTIVE: &str = "interactive";
 const FIAT_SHAMIR: &str = "fiat-shamir";
 
-/// How ANDs are proved: as usual, or as a paper has it.
-const PROOFS: &str = "proofs";
+/// How ANDs are proved.
+const PROOFS: Parameter = Parameter {
+    name: "proofs",
+    about: "How ANDs are proved: as usual, or as other papers do, to compare with",
+    values: &[DEFAULT, LI_2023, BOYLE_2019],
+    auto: Auto::Never,
+};
 const DEFAULT: &str = "usual";
 const LI_2023: &str = "li-2023";
 const BOYLE_2019: &str = "boyle-2019";
+
+/// How many ANDs are proved together. Smaller batches need less memory, 56 bytes a word, and more messages: each has all of
+/// a proof's. If a message of ANDs completes several, operations wait for their proofs' messages, in rounds that the cost
+/// doesn't count.
+const BATCH: Parameter = Parameter {
+    name: "batch",
+    about: "Words of 64 ANDs that are proved together: fewer need less memory and more messages",
+    values: &["65536", "32768", "16384", "8192", "4096", "2048", "1024", "512", "256", "128", "64"],
+    auto: Auto::Never,
+};
+
+/// The value of [`BATCH`]; the usual one if it has none.
+fn batch_name(cut: ProofParams) -> &'static str {
+    let words = cut.batch_words.to_string();
+    BATCH.values.iter().find(|known| **known == words).copied().unwrap_or_default()
+}
 
 static SPEC: ProtocolSpec = ProtocolSpec {
     name: "replicated-malicious",
@@ -116,47 +139,42 @@ impl Protocol for ReplicatedMalicious {
         &SPEC
     }
 
-    fn parameters(&self) -> &'static [(&'static str, &'static [&'static str])] {
-        &[
-            (SOUNDNESS, &["50", "100"]),
-            (CHALLENGES, &[INTERACTIVE, FIAT_SHAMIR]),
-            (PROOFS, &[DEFAULT, LI_2023, BOYLE_2019]),
-            (BATCH, &["64", "128", "256", "512", "1024", "2048", "4096", "8192", "16384", "32768", "65536"]),
-        ]
+    fn parameters(&self) -> &'static [Parameter] {
+        &[SOUNDNESS, CHALLENGES, PROOFS, BATCH]
     }
 
-    fn with_parameter(&self, parameter: &str, value: &str) -> Option<&'static dyn Protocol> {
+    fn value(&self, parameter: &str) -> &'static str {
+        match (parameter, self.challenges, self.cut) {
+            ("soundness", TWICE, _) => "100",
+            ("soundness", ..) => "50",
+            ("challenges", Challenges::FiatShamir, _) => FIAT_SHAMIR,
+            ("challenges", ..) => INTERACTIVE,
+            ("proofs", _, ProofParams::LI_2023) => LI_2023,
+            ("proofs", _, ProofParams::BOYLE_2019) => BOYLE_2019,
+            ("proofs", ..) => DEFAULT,
+            // Of other proofs it is their own.
+            (_, _, ProofParams::LI_2023 | ProofParams::BOYLE_2019) => BATCH.usual(),
+            (_, _, cut) => batch_name(cut),
+        }
+    }
+
+    fn with_parameter(&self, parameter: &str, value: &str) -> Option<Arc<dyn Protocol>> {
         let mut wanted = *self;
         match (self.challenges, parameter, value) {
             // Other parameters don't go with these proofs.
             _ if *self == Self::BOYLE_2019 => return None,
             // Repetitions of a hashed proof could be tried one by one.
-            (Challenges::Interactive { .. }, SOUNDNESS, "50") => wanted.challenges = ONCE,
-            (Challenges::Interactive { .. }, SOUNDNESS, "100") => wanted.challenges = TWICE,
-            (ONCE, CHALLENGES, INTERACTIVE) => {}
-            (ONCE, CHALLENGES, FIAT_SHAMIR) => wanted.challenges = Challenges::FiatShamir,
-            (ONCE, PROOFS, BOYLE_2019) => wanted = Self::BOYLE_2019,
-            (_, PROOFS, DEFAULT) => wanted.cut = ProofParams::DEFAULT,
-            (_, PROOFS, LI_2023) => wanted.cut = ProofParams::LI_2023,
-            (_, BATCH, words) => wanted.cut.batch_words = words.parse().ok()?,
+            (Challenges::Interactive { .. }, "soundness", "50") => wanted.challenges = ONCE,
+            (Challenges::Interactive { .. }, "soundness", "100") => wanted.challenges = TWICE,
+            (ONCE, "challenges", INTERACTIVE) => {}
+            (ONCE, "challenges", FIAT_SHAMIR) => wanted.challenges = Challenges::FiatShamir,
+            (ONCE, "proofs", BOYLE_2019) => wanted = Self::BOYLE_2019,
+            (_, "proofs", DEFAULT) => wanted.cut = ProofParams::DEFAULT,
+            (_, "proofs", LI_2023) => wanted.cut = ProofParams::LI_2023,
+            (_, "batch", words) => wanted.cut.batch_words = words.parse().ok()?,
             _ => return None,
         }
-        ALL.iter().find(|known| **known == wanted).map(|known| known as &dyn Protocol)
-    }
-
-    fn parameter_values(&self) -> String {
-        let challenges = match self.challenges {
-            Challenges::Interactive { repetitions: 1 } => None,
-            Challenges::Interactive { .. } => Some(format!("{SOUNDNESS}=100")),
-            Challenges::FiatShamir => Some(format!("{CHALLENGES}={FIAT_SHAMIR}")),
-        };
-        let proofs = match self.cut {
-            ProofParams::DEFAULT => None,
-            ProofParams::LI_2023 => Some(format!("{PROOFS}={LI_2023}")),
-            ProofParams::BOYLE_2019 => Some(format!("{PROOFS}={BOYLE_2019}")),
-            cut => Some(format!("{BATCH}={}", cut.batch_words)),
-        };
-        challenges.into_iter().chain(proofs).collect::<Vec<_>>().join(" ")
+        wanted.is_offered().then(|| Arc::new(wanted) as Arc<dyn Protocol>)
     }
 
     fn capabilities(&self) -> Capabilities {
@@ -164,17 +182,7 @@ impl Protocol for ReplicatedMalicious {
     }
 
     fn price(&self, plan: &Plan, participants: &Participants, step: Step<'_>) -> Vec<(Phase, Flow)> {
-        match step {
-            Step::Stage { op, stage } => {
-                let online = cost::operation(plan, &op.kind, stage, ZeroSharing::Computational);
-                in_phase(Phase::Online, online).collect()
-            }
-            Step::Output(output) => {
-                in_phase(Phase::Output, CONFIRMED.output_flows(plan, participants, output)).collect()
-            }
-            Step::Seeds { client } => in_phase(Phase::Input, cost::seeds(client)).collect(),
-            Step::Input(input) => in_phase(Phase::Input, cost::input(plan, participants, input)).collect(),
-        }
+        cost::price(&CONFIRMED, ZeroSharing::Computational, plan, participants, step)
     }
 
     fn checks(&self, plan: &Plan, participants: &Participants) -> Checks {
@@ -234,11 +242,11 @@ mod tests {
 
     /// The parameters after these are given in turn; `None` if one is refused.
     fn with(given: &[(&str, &str)]) -> Option<String> {
-        let usual: &dyn Protocol = &ReplicatedMalicious::SOUNDNESS_50;
-        let all = given
-            .iter()
-            .try_fold(usual, |protocol, (parameter, value)| protocol.with_parameter(parameter, value));
-        all.map(Protocol::parameter_values)
+        let usual: Arc<dyn Protocol> = Arc::new(ReplicatedMalicious::SOUNDNESS_50);
+        let mut all = given.iter();
+        let all =
+            all.try_fold(usual, |protocol, (parameter, value)| protocol.with_parameter(parameter, value));
+        all.map(|protocol| protocol.parameter_values())
     }
 
     #[test]

@@ -4,21 +4,19 @@
 mod sorts;
 
 use sorts::SORTS;
-use tacit_engine::Protocol;
 use tacit_replicated::ReplicatedMalicious;
 use tacit_session::step;
 use tacit_testkit::conformance::Subject;
 use tacit_testkit::conformance::attacks::{self, reacting};
 use tacit_testkit::links::Medium;
+use tacit_testkit::with_parameters;
 
 /// Batches are so small that the largest circuits here have several, but for others' proofs, whose batches are fixed.
 fn subject(parameter: &str, value: &str) -> Subject {
-    let protocol = ReplicatedMalicious::SOUNDNESS_50
-        .with_parameter(parameter, value)
-        .expect("there are such parameters");
-    let small = protocol.with_parameter("batch", "64");
+    let protocol = with_parameters(&ReplicatedMalicious::SOUNDNESS_50, &[(parameter, value)]);
+    let has_batches = protocol.with_parameter("batch", "64").is_some();
     Subject {
-        protocol: small.unwrap_or(protocol),
+        protocol: if has_batches { with_parameters(protocol, &[("batch", "64")]) } else { protocol },
         parties: 3,
         told: |_, _, _| false,
         fresh_masks: false,

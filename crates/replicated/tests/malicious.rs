@@ -9,7 +9,7 @@ use tacit_program::plan::{Builder, OpKind, Rows, To};
 use tacit_replicated::ReplicatedMalicious;
 use tacit_session::{Session, step};
 use tacit_testkit::conformance::Subject;
-use tacit_testkit::{Case, Draws, Fate};
+use tacit_testkit::{Case, Draws, Fate, with_parameters};
 
 // All numbers are bits here, and all operations are ANDs.
 tacit_testkit::conformance!(subject(&ReplicatedMalicious::SOUNDNESS_50); views: input circuit and mul);
@@ -48,9 +48,8 @@ mod otherwise {
     fn many_batches() {
         for (kind, parameter) in [("soundness", "50"), ("soundness", "100"), ("challenges", "fiat-shamir")] {
             for words in ["64", "256"] {
-                let protocol = ReplicatedMalicious::SOUNDNESS_50.with_parameter(kind, parameter);
-                let subject =
-                    subject(protocol.and_then(|protocol| protocol.with_parameter("batch", words)).unwrap());
+                let parameters = [(kind, parameter), ("batch", words)];
+                let subject = subject(with_parameters(&ReplicatedMalicious::SOUNDNESS_50, &parameters));
                 circuits::without_rounds(&subject, 0..20);
                 equality::random_programs(&subject, 0..10);
             }
@@ -74,13 +73,8 @@ mod otherwise {
             ("proofs", "li-2023", false),
             ("proofs", "boyle-2019", false),
         ] {
-            let with = |parameter: &str, value: &str, protocol: &dyn Protocol| {
-                protocol.with_parameter(parameter, value).expect("it is offered")
-            };
-            let mut protocol = with(kind, parameter, usual);
-            if batch {
-                protocol = with("batch", "64", protocol);
-            }
+            let parameters = [(kind, parameter), ("batch", "64")];
+            let protocol = with_parameters(usual, &parameters[..=usize::from(batch)]);
             let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../vectors/wire");
             let baseline = format!("{folder}/replicated-malicious-{kind}-{parameter}.txt").into();
             wire::baseline(&Subject { baseline, ..subject(protocol) });

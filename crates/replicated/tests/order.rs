@@ -8,12 +8,10 @@ mod table;
 use tacit_engine::Protocol;
 use tacit_replicated::ReplicatedMalicious;
 use tacit_testkit::conformance::order::held_to;
+use tacit_testkit::with_parameters;
 
 fn with(parameters: &[(&str, &str)]) -> &'static dyn Protocol {
-    let usual: &dyn Protocol = &ReplicatedMalicious::SOUNDNESS_50;
-    let protocol =
-        parameters.iter().try_fold(usual, |protocol, (name, value)| protocol.with_parameter(name, value));
-    protocol.expect("there are such parameters")
+    with_parameters(&ReplicatedMalicious::SOUNDNESS_50, parameters)
 }
 
 const ALL: [(&str, &str); 5] = [

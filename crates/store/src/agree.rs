@@ -46,6 +46,30 @@ pub struct Wanted<'a> {
     pub instances: u64,
     /// What the parties have.
     pub lists: Vec<(&'a str, &'a [Available])>,
+    /// What people call what lies there.
+    pub unit: Unit,
+}
+
+/// What people call the instances of a shelf, and how many of it one instance has.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Unit {
+    /// Such as `triples`; empty for material of one plan.
+    pub name: String,
+    /// How many are in an instance; none for material of one plan.
+    pub each: u64,
+}
+
+impl Unit {
+    fn unused(&self) -> &str {
+        if self.name.is_empty() { "material for this program" } else { &self.name }
+    }
+
+    fn count(&self, instances: u64) -> String {
+        match self.each {
+            0 => format!("{instances} instances"),
+            each => format!("{} {}", instances.saturating_mul(each), self.name),
+        }
+    }
 }
 
 /// Bytes that are no list of epochs.
@@ -72,10 +96,12 @@ pub enum NotAList {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NoAgreement {
     /// Some have none at all.
-    #[error("{} {} no unused material for this program; `tacit offline`, run by all parties together, makes some", .parties.join(" and "), if .parties.len() == 1 { "has" } else { "have" })]
+    #[error("{} {} no unused {}; `tacit offline`, run by all parties together, makes some", .parties.join(" and "), if .parties.len() == 1 { "has" } else { "have" }, .unit.unused())]
     None {
         /// Who has none.
         parties: Vec<String>,
+        /// Of what.
+        unit: Unit,
     },
     /// Everybody has some, and there is no epoch that all have.
     #[error("no epoch's material is unused at all parties: most have epoch {epoch}, and {} {} not; `tacit offline`, run by all parties together, makes more", .parties.join(" and "), if .parties.len() == 1 { "does" } else { "do" })]
@@ -87,9 +113,12 @@ pub enum NoAgreement {
     },
     /// No common epoch has enough left.
     #[error(
-        "{wanted} instances are wanted, and no epoch has more than {left} that are unused at all parties (of epoch {epoch}, {party} has used the most); `tacit offline`, run by all parties together, makes more"
+        "{} are wanted, and no epoch has more than {} that are unused at all parties (of epoch {epoch}, {party} has used the most); `tacit offline`, run by all parties together, makes more",
+        .unit.count(*.wanted), .unit.each.max(1).saturating_mul(*.left)
     )]
     TooFew {
+        /// What instances are.
+        unit: Unit,
         /// How many are wanted.
         wanted: u64,
         /// How many are left at most.
@@ -99,6 +128,11 @@ pub enum NoAgreement {
         /// Who has used most of it.
         party: String,
     },
+    /// There is enough of everything, but of one thing in one epoch and of another in another.
+    #[error(
+        "no epoch has enough of all that is wanted; `tacit offline`, run by all parties together, makes more"
+    )]
+    NotInOne,
     /// Parties speak of one epoch and mean two.
     #[error("of epoch {epoch}, {} made {} instances and {} made {}; somebody's store is not what that offline session made", parties[0].0, parties[0].1, parties[1].0, parties[1].1)]
     Counts {
@@ -142,7 +176,8 @@ pub fn agree(wanted: &[Wanted<'_>]) -> Result<Vec<Run>, NoAgreement> {
     }
     // The first shelf that lacks something says what is missing.
     let why = all.iter().zip(wanted).find_map(|(epochs, wanted)| wanted.refusal(epochs));
-    Err(why.unwrap_or(NoAgreement::None { parties: Vec::new() }))
+    // Each has an epoch of its own that would do.
+    Err(why.unwrap_or(NoAgreement::NotInOne))
 }
 
 impl Wanted<'_> {
@@ -151,7 +186,7 @@ impl Wanted<'_> {
         let without = self.lists.iter().filter(|(_, list)| list.is_empty());
         let without: Vec<String> = without.map(|(name, _)| (*name).to_owned()).collect();
         if !without.is_empty() || self.lists.is_empty() {
-            return Err(NoAgreement::None { parties: without });
+            return Err(NoAgreement::None { parties: without, unit: self.unit.clone() });
         }
         let epochs = self.lists.iter().flat_map(|(_, list)| list.iter().map(|own| own.epoch));
         let epochs = epochs.collect::<BTreeSet<Epoch>>().into_iter();
@@ -166,7 +201,8 @@ impl Wanted<'_> {
         let common = epochs.iter().filter(|(_, common)| common.without.is_empty());
         if let Some((epoch, most)) = common.max_by_key(|(_, common)| common.left) {
             let (wanted, left, party) = (self.instances, most.left, most.furthest.clone());
-            return Some(NoAgreement::TooFew { wanted, left, epoch: *epoch, party });
+            let unit = self.unit.clone();
+            return Some(NoAgreement::TooFew { wanted, left, epoch: *epoch, party, unit });
         }
         let (epoch, nearest) = epochs.iter().min_by_key(|(_, common)| common.without.len())?;
         Some(NoAgreement::Apart { epoch: *epoch, parties: nearest.without.clone() })
@@ -262,7 +298,8 @@ mod tests {
 
     /// Of one shelf.
     fn agree(lists: &[(&str, &[Available])], instances: u64) -> Result<Run, NoAgreement> {
-        let runs = super::agree(&[Wanted { shelf: 7, instances, lists: lists.to_vec() }])?;
+        let runs =
+            super::agree(&[Wanted { shelf: 7, instances, lists: lists.to_vec(), unit: Unit::default() }])?;
         Ok(runs[0])
     }
 
@@ -272,8 +309,8 @@ mod tests {
         let wanted = |triple, bit| {
             let lists = |list| vec![("P0", list), ("P1", list)];
             [
-                Wanted { shelf: 7, instances: triple, lists: lists(&triples[..]) },
-                Wanted { shelf: 8, instances: bit, lists: lists(&bits[..]) },
+                Wanted { shelf: 7, instances: triple, lists: lists(&triples[..]), unit: Unit::default() },
+                Wanted { shelf: 8, instances: bit, lists: lists(&bits[..]), unit: Unit::default() },
             ]
         };
         let of = |epoch, bits| {

@@ -15,6 +15,7 @@
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
 use subtle::ConstantTimeEq;
 use zeroize::Zeroizing;
@@ -150,6 +151,8 @@ pub(crate) struct Shelf {
     count: u64,
     /// The segments that are there, by their first instance; how many of a segment's aren't overwritten yet.
     segments: BTreeMap<u64, u64>,
+    /// The index, once it was looked into.
+    file: OnceLock<File>,
 }
 
 impl Shelf {
@@ -194,6 +197,7 @@ impl Shelf {
             number: shelf,
             count: header.count,
             segments: segments.collect(),
+            file: OnceLock::new(),
         })
     }
 
@@ -256,9 +260,14 @@ impl Shelf {
 
     fn entry(&self, index: u64) -> Result<Entry, Error> {
         let path = self.path.join(self::index(self.number));
-        let (file, _) = files::open(&path)?;
+        let file = if let Some(file) = self.file.get() {
+            file
+        } else {
+            let (file, _) = files::open(&path)?;
+            self.file.get_or_init(|| file)
+        };
         let mut bytes = [0; ENTRY];
-        files::read_at(&file, &path, &mut bytes, offset_of(index))?;
+        files::read_at(file, &path, &mut bytes, offset_of(index))?;
         Ok(Entry::parse(bytes))
     }
 }

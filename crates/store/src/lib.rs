@@ -19,7 +19,8 @@
 //! let mine = store.available(shelf);
 //! let theirs = tacit_store::decode(&theirs)?;
 //! let lists = vec![("P0", &mine[..]), ("P1", &theirs[..])];
-//! for run in tacit_store::agree(&[tacit_store::Wanted { shelf, instances: 10, lists }])? {
+//! let wanted = tacit_store::Wanted { shelf, instances: 10, lists, unit: Default::default() };
+//! for run in tacit_store::agree(&[wanted])? {
 //!     for material in store.take_run(run)? {
 //!         let _bytes: &[u8] = &material?;
 //!     }
@@ -56,7 +57,7 @@ mod writer;
 mod tests;
 
 pub use agree::{
-    Available, MAX_EPOCHS, MAX_LIST_BYTES, NoAgreement, NotAList, Run, Wanted, agree, decode, encode,
+    Available, MAX_EPOCHS, MAX_LIST_BYTES, NoAgreement, NotAList, Run, Unit, Wanted, agree, decode, encode,
 };
 #[doc(hidden)]
 pub use binding::seal_binding;

@@ -14,6 +14,7 @@
 
 use crate::endpoint::establish;
 use crate::material::{all_or_none, part};
+use crate::registry::{AUTO, Chosen};
 use crate::{Compiled, Endpoint, Error, price, protocol};
 use std::fmt;
 use std::sync::Arc;
@@ -27,12 +28,6 @@ const ROLES: &str = "roles";
 
 /// The parameter whose values are ways to compare numbers.
 const COMPARISON: &str = "comparison";
-
-/// The parameters that can be left to the network, in the order in which their values are told.
-const LEFT: [&str; 2] = [ROLES, COMPARISON];
-
-/// The value that leaves it to the network.
-const AUTO: &str = "auto";
 
 /// Predictions that differ by no more than this factor count as the same, so that what is measured anew before each run
 /// doesn't change the choice each time.
@@ -98,7 +93,7 @@ pub enum Making {
 #[derive(Clone)]
 pub struct Negotiated {
     /// The protocol, with nothing left open.
-    pub protocol: &'static dyn Protocol,
+    pub protocol: Arc<dyn Protocol>,
     /// How numbers are compared, if that was left open.
     pub comparison: Option<Comparison>,
 }
@@ -108,7 +103,7 @@ pub struct Negotiated {
 /// # Errors
 /// If there is no such protocol.
 pub fn is_open(name: &str) -> Result<bool, Error> {
-    Ok(!open_parameters(name)?.is_empty())
+    Ok(!Chosen::of(name)?.open.is_empty())
 }
 
 /// The names of those who play a protocol's `P_0`, `P_1` and so on; empty if its parties are all alike.
@@ -116,10 +111,11 @@ pub fn players(protocol: &dyn Protocol, parties: &[String]) -> Vec<String> {
     protocol.roles().into_iter().filter_map(|party| parties.get(party).cloned()).collect()
 }
 
-/// How numbers are compared under a protocol whose name leaves it open, where nothing was predicted.
-pub(crate) fn comparison(name: &str, protocol: &dyn Protocol) -> Result<Option<Comparison>, Error> {
-    let picked = if values(name, COMPARISON)?.is_empty() { None } else { value_of(protocol, COMPARISON) };
-    Ok(picked.map(|picked| Comparison { picked, seconds: Vec::new(), making: Making::InRun }))
+/// How numbers are compared under a protocol, if that was left to the network and nothing was predicted.
+pub(crate) fn comparison(chosen: &Chosen, protocol: &dyn Protocol) -> Option<Comparison> {
+    let is_open = !chosen.left(COMPARISON).is_empty();
+    let picked = is_open.then(|| protocol.value(COMPARISON));
+    picked.map(|picked| Comparison { picked, seconds: Vec::new(), making: Making::InRun })
 }
 
 /// What is played where nothing is known of the network, as in a run within one process: all that a name leaves to it is as
@@ -128,7 +124,8 @@ pub(crate) fn comparison(name: &str, protocol: &dyn Protocol) -> Result<Option<C
 /// # Errors
 /// If there is no such protocol.
 pub fn select_default(name: &str) -> Result<Selection, Error> {
-    let comparison = comparison(name, protocol(name)?)?;
+    let chosen = Chosen::of(name)?;
+    let comparison = comparison(&chosen, &*chosen.protocol);
     Ok(Selection { protocol: name.to_owned(), roles: None, comparison })
 }
 
@@ -151,14 +148,14 @@ pub fn select(
     making: Making,
     price: impl Fn(&str) -> Result<Cost, Error>,
 ) -> Result<Selection, Error> {
-    let ways = values(name, COMPARISON)?;
+    let chosen = Chosen::of(name)?;
+    let ways = chosen.left(COMPARISON);
     if ways.is_empty() {
-        return Ok(select_roles(name, endpoints, net, price)?.0);
+        return Ok(select_roles(&chosen, endpoints, net, price)?.0);
     }
-    let mut all = Vec::new();
-    for way in ways {
-        all.push(select_roles(&with_value(name, COMPARISON, way), endpoints, net, &price)?);
-    }
+    let each = ways.iter().filter_map(|way| chosen.with(COMPARISON, way));
+    let all = each.map(|way| select_roles(&way, endpoints, net, &price));
+    let mut all = all.collect::<Result<Vec<_>, _>>()?;
     let least = all.iter().map(|(.., bytes)| *bytes).min().unwrap_or(0);
     let seconds: Vec<f64> = all.iter().map(|(_, seconds, _)| seconds.waited(making)).collect();
     let within = |(seconds, (.., bytes)): (&f64, &(Selection, Seconds, u64))| {
@@ -188,28 +185,29 @@ pub fn select_for(
 
 /// The same for roles alone, what the network takes then, and bytes.
 fn select_roles(
-    name: &str,
+    chosen: &Chosen,
     endpoints: &[String],
     net: &Profile,
     price: impl Fn(&str) -> Result<Cost, Error>,
 ) -> Result<(Selection, Seconds, u64), Error> {
-    let orders = values(name, ROLES)?;
+    let orders = chosen.left(ROLES);
     if orders.is_empty() {
-        let cost = price(name)?;
-        let selection = Selection { protocol: name.to_owned(), roles: None, comparison: None };
+        let protocol = chosen.to_string();
+        let cost = price(&protocol)?;
+        let selection = Selection { protocol, roles: None, comparison: None };
         return Ok((selection, Seconds::of(&cost, net, endpoints), cost.bytes()));
     }
     let mut all = Vec::new();
-    for order in orders {
-        let named = with_value(name, ROLES, order);
-        let cost = price(&named)?;
-        all.push((named, Seconds::of(&cost, net, endpoints), cost.bytes()));
+    for order in orders.iter().filter_map(|order| chosen.with(ROLES, order)) {
+        let cost = price(&order.to_string())?;
+        all.push((order, Seconds::of(&cost, net, endpoints), cost.bytes()));
     }
     let seconds: Vec<Seconds> = all.iter().map(|(_, seconds, _)| *seconds).collect();
     let slowest = seconds.iter().copied().max_by(|a, b| a.online.total_cmp(&b.online));
-    let (protocol, seconds, bytes) = all.swap_remove(pick(&seconds));
-    let parties = players(crate::protocol(&protocol)?, endpoints);
+    let (picked, seconds, bytes) = all.swap_remove(pick(&seconds));
+    let parties = players(&*picked.protocol, endpoints);
     let seating = RoleAssignment { parties, seconds, slowest: slowest.unwrap_or(seconds) };
+    let protocol = picked.to_string();
     Ok((Selection { protocol, roles: Some(seating), comparison: None }, seconds, bytes))
 }
 
@@ -228,7 +226,8 @@ pub fn negotiate(
     name: &str,
     price: impl Fn(&str) -> Result<Cost, Error>,
 ) -> Result<(Mesh, Negotiated), Error> {
-    let settling = Negotiation { endpoint, name, making: Making::InRun, made: None };
+    let chosen = &Chosen::of(name)?;
+    let settling = Negotiation { endpoint, chosen, making: Making::InRun, made: None };
     settling.negotiate(mesh, endpoint.agreement(), price)
 }
 
@@ -236,10 +235,10 @@ pub fn negotiate(
 pub(crate) struct Negotiation<'a> {
     /// The endpoint with all that is open as usual.
     pub(crate) endpoint: &'a Endpoint,
-    pub(crate) name: &'a str,
+    pub(crate) chosen: &'a Chosen,
     pub(crate) making: Making,
     /// What the material of this party's store was made under, if there is a store.
-    pub(crate) made: Option<&'static dyn Protocol>,
+    pub(crate) made: Option<Arc<dyn Protocol>>,
 }
 
 impl Negotiation<'_> {
@@ -252,8 +251,7 @@ impl Negotiation<'_> {
         price: impl Fn(&str) -> Result<Cost, Error>,
     ) -> Result<(Mesh, Negotiated), Error> {
         let aborted = |cause: tacit_session::Error| self.endpoint.compiled.aborted(cause.into());
-        let open = open_parameters(self.name)?;
-        let words = open.iter().map(|parameter| format!(", {parameter}={AUTO}"));
+        let words = self.chosen.open.iter().map(|open| format!(", {}={AUTO}", open.name));
         let parameters = words.fold(agreement.parameters, |all, word| all + &word);
         let agreement = Agreement { parameters, ..agreement };
         let mut session = establish(self.endpoint, mesh, agreement)?;
@@ -264,16 +262,14 @@ impl Negotiation<'_> {
             (session.receive_selection().map_err(aborted)?, None)
         };
         // What peers tell may be anything.
-        let Some(protocol) = self.read(&selected)? else {
+        let Some(protocol) = self.read(&selected) else {
             let what = "the parties settled on values that the protocol does not have";
             return Err(aborted(session.reject(what)));
         };
         if is_party {
             session.send_selection(&selected).map_err(aborted)?;
         }
-        if comparison.is_none() {
-            comparison = self::comparison(self.name, protocol)?;
-        }
+        comparison = comparison.or_else(|| self::comparison(self.chosen, &*protocol));
         Ok((session.into_mesh(), Negotiated { protocol, comparison }))
     }
 
@@ -284,11 +280,11 @@ impl Negotiation<'_> {
         price: impl Fn(&str) -> Result<Cost, Error>,
     ) -> Result<(String, Option<Comparison>), Error> {
         let aborted = |cause: tacit_session::Error| self.endpoint.compiled.aborted(cause.into());
-        let made = self.made.map(|protocol| values_of(self.name, protocol)).transpose()?;
+        let made = self.made.as_ref().map(|made| self.chosen.told(&**made));
         let all = session.tell_parties(made.as_deref().unwrap_or_default()).map_err(aborted)?;
         // What peers tell may be anything, and is shown to nobody before it was read.
         for made in all.iter().filter(|made| !made.is_empty()) {
-            if self.read(made)?.is_none() {
+            if self.read(made).is_none() {
                 let what = "a party says that its store was made with values that the protocol does not have";
                 return Err(aborted(session.reject(what)));
             }
@@ -298,9 +294,9 @@ impl Negotiation<'_> {
         }
         let parties = &self.endpoint.parties;
         let net = session.measure().map_err(aborted)?;
-        let selection = select(self.name, parties, &net, self.making, price)
+        let selection = select(&self.chosen.to_string(), parties, &net, self.making, price)
             .inspect_err(|error| session.abort(&error.to_string()))?;
-        Ok((values_of(self.name, protocol(&selection.protocol)?)?, selection.comparison))
+        Ok((self.chosen.told(&*protocol(&selection.protocol)?), selection.comparison))
     }
 
     /// What the material of all parties was made with, if they have some, of what each has told.
@@ -321,33 +317,14 @@ impl Negotiation<'_> {
     }
 
     /// The protocol with these values of what is open; `None` if it doesn't have them.
-    fn read(&self, selected: &str) -> Result<Option<&'static dyn Protocol>, Error> {
-        let open = open_parameters(self.name)?;
+    fn read(&self, selected: &str) -> Option<Arc<dyn Protocol>> {
         let words: Vec<&str> = selected.split(' ').collect();
-        let offered =
-            |(parameter, word): (&&str, &&str)| offered(self.endpoint.protocol, parameter).contains(word);
-        if words.len() != open.len() || !open.iter().zip(&words).all(offered) {
-            return Ok(None);
-        }
-        let named = open
-            .iter()
-            .zip(words)
-            .fold(self.name.to_owned(), |name, (parameter, word)| with_value(&name, parameter, word));
-        Ok(protocol(&named).ok())
+        let mut open = self.chosen.open.iter().zip(&words);
+        let protocol = open.try_fold(self.chosen.protocol.clone(), |protocol, (open, word)| {
+            protocol.with_parameter(open.name, word)
+        });
+        protocol.filter(|_| words.len() == self.chosen.open.len())
     }
-}
-
-/// All names that a name can come to, the usual one first.
-pub(crate) fn selections(name: &str) -> Result<Vec<String>, Error> {
-    let mut names = vec![name.to_owned()];
-    for parameter in open_parameters(name)? {
-        let values = values(name, parameter)?;
-        names = names
-            .iter()
-            .flat_map(|name| values.iter().map(move |value| with_value(name, parameter, value)))
-            .collect();
-    }
-    Ok(names)
 }
 
 impl Seconds {
@@ -429,64 +406,4 @@ fn first_near(seconds: &[f64]) -> usize {
 fn near(seconds: &[f64]) -> Vec<bool> {
     let most = NEAR * seconds.iter().copied().fold(f64::INFINITY, f64::min);
     seconds.iter().map(|&seconds| seconds <= most).collect()
-}
-
-/// The values of a parameter that a protocol offers, the usual one first.
-fn offered(protocol: &dyn Protocol, parameter: &str) -> &'static [&'static str] {
-    protocol.parameters().iter().find(|(known, _)| *known == parameter).map_or(&[], |(_, values)| values)
-}
-
-/// Whether a word of a protocol's name leaves a parameter of the protocol to the network.
-pub(crate) fn leaves_open(protocol: &dyn Protocol, word: &str) -> bool {
-    let open = word.split_once('=').filter(|(_, value)| *value == AUTO);
-    open.is_some_and(|(parameter, _)| LEFT.contains(&parameter) && !offered(protocol, parameter).is_empty())
-}
-
-/// All values that can be said of a parameter of which a protocol offers these.
-pub(crate) fn sayable(parameter: &str, offered: &[&'static str]) -> Vec<&'static str> {
-    let auto = LEFT.contains(&parameter).then_some(AUTO);
-    offered.iter().copied().chain(auto).collect()
-}
-
-/// The parameters that a name leaves to the network.
-fn open_parameters(name: &str) -> Result<Vec<&'static str>, Error> {
-    let mut open = Vec::new();
-    for parameter in LEFT {
-        if !values(name, parameter)?.is_empty() {
-            open.push(parameter);
-        }
-    }
-    Ok(open)
-}
-
-/// The values of a parameter that a name leaves to the network; none if it doesn't.
-fn values(name: &str, parameter: &str) -> Result<&'static [&'static str], Error> {
-    let given = name.split_whitespace().filter_map(|word| word.split_once('='));
-    let given = given.filter(|(known, _)| *known == parameter).map(|(_, value)| value).next_back();
-    let open = given.map_or(parameter == ROLES, |value| value == AUTO);
-    let offered = offered(protocol(name)?, parameter);
-    Ok(if open { offered } else { &[] })
-}
-
-/// The value that a protocol has of a parameter that it offers.
-fn value_of(protocol: &dyn Protocol, parameter: &str) -> Option<&'static str> {
-    let own = protocol.parameter_values();
-    let mut given = own.split_whitespace().filter_map(|word| word.split_once('='));
-    let given = given.find(|(known, _)| *known == parameter).map(|(_, value)| value);
-    let offered = offered(protocol, parameter);
-    // The usual value, the first, goes without saying.
-    offered.iter().find(|value| given == Some(**value)).or(offered.first()).copied()
-}
-
-/// The values that a protocol has of what a name leaves open, as they are told.
-fn values_of(name: &str, protocol: &dyn Protocol) -> Result<String, Error> {
-    let open = open_parameters(name)?.into_iter();
-    Ok(open.filter_map(|parameter| value_of(protocol, parameter)).collect::<Vec<_>>().join(" "))
-}
-
-/// A protocol's name with another value of a parameter.
-fn with_value(name: &str, parameter: &str, value: &str) -> String {
-    let other = |word: &&str| word.split_once('=').is_none_or(|(known, _)| known != parameter);
-    let words = name.split_whitespace().filter(other).map(ToOwned::to_owned);
-    words.chain([format!("{parameter}={value}")]).collect::<Vec<_>>().join(" ")
 }

@@ -54,7 +54,7 @@ impl Compiled {
 
     fn for_any(program: Program, debug: bool) -> Result<Arc<Self>, Error> {
         let mut refusals = Vec::new();
-        for capabilities in protocols().map(Protocol::capabilities) {
+        for capabilities in protocols().map(|protocol| protocol.capabilities()) {
             match lowered(&program, capabilities, debug) {
                 Ok(lowered) => return Ok(Self::hashed(program, lowered, debug, capabilities)),
                 Err(refusal) => refusals.push(refusal),

@@ -6,8 +6,9 @@ use crate::endpoint::Endpoint;
 use crate::lanes::{LaneInputs, Source, Tally, admitted_lanes, clients_of, lane_count};
 use crate::material::made_under;
 use crate::price::price_endpoints;
+use crate::registry::Chosen;
 use crate::run::{Given, Part};
-use crate::{Compiled, Error, Making, Progress, Run, is_open, protocol};
+use crate::{Compiled, Error, Making, Progress, Run};
 use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -159,20 +160,22 @@ impl Seat {
         progress: Progress<'_>,
         within: Duration,
     ) -> Result<Vec<Run>, Error> {
-        let protocol = protocol(name)?;
-        admitted_lanes(protocol, jobs.len())?;
+        let chosen = Chosen::of(name)?;
+        admitted_lanes(&*chosen.protocol, jobs.len())?;
         clients_of(jobs.iter().map(|(compiled, _)| *compiled), &self.parties())?;
-        let lanes: Vec<Endpoint> =
-            jobs.iter().map(|(compiled, _)| self.endpoint(compiled, protocol)).collect::<Result<_, _>>()?;
+        let lanes: Vec<Endpoint> = jobs
+            .iter()
+            .map(|(compiled, _)| self.endpoint(compiled, chosen.protocol.clone()))
+            .collect::<Result<_, _>>()?;
         let values = jobs.iter().map(|(_, inputs)| inputs.iter().map(Option::as_ref).collect()).collect();
-        self.run_from(name, &lanes, Given::Values(values), Source::InRun, progress, within)
+        self.run_from(&chosen, &lanes, Given::Values(values), Source::InRun, progress, within)
     }
 
     /// Takes part in a run that has a lane for each of these: what came out and what it took, lane by lane. What the
     /// protocol's name leaves to the network is negotiated first, unless the material of a store decides it.
     pub(crate) fn run_from(
         &mut self,
-        name: &str,
+        chosen: &Chosen,
         usual: &[Endpoint],
         given: Given<'_>,
         source: Source<'_>,
@@ -181,7 +184,7 @@ impl Seat {
     ) -> Result<Vec<Run>, Error> {
         let (me, first) = (self.config.me(), &usual[0]);
         let made = match &source {
-            Source::Material(store) => Some(made_under(first, name, me, store)?.protocol),
+            Source::Material(store) => Some(made_under(first, chosen, me, store)?.protocol),
             _ => None,
         };
         let mut part = Part::new(me, usual, given)?;
@@ -189,13 +192,13 @@ impl Seat {
         let start = Instant::now();
         let (settled, mut lanes, mut comparison);
         (lanes, comparison) = (usual, None);
-        if is_open(name)? {
-            let settling = Negotiation { endpoint: first, name, making: Making::InRun, made };
+        if !chosen.open.is_empty() {
+            let settling = Negotiation { endpoint: first, chosen, making: Making::InRun, made };
             let price = |name: &str| price_endpoints(usual, name);
             let (mesh, negotiated) = settling.negotiate(meshes.remove(0), first.agreement(), price)?;
             meshes.insert(0, mesh);
             // The plans may be others.
-            let under = usual.iter().map(|lane| lane.under(negotiated.protocol));
+            let under = usual.iter().map(|lane| lane.under(negotiated.protocol.clone()));
             settled = under.collect::<Result<Vec<_>, _>>()?;
             (lanes, comparison) = (&settled, negotiated.comparison);
             part = part.under(me, lanes)?;
@@ -208,7 +211,7 @@ impl Seat {
     pub(crate) fn endpoint(
         &self,
         compiled: &Arc<Compiled>,
-        protocol: &'static dyn Protocol,
+        protocol: Arc<dyn Protocol>,
     ) -> Result<Endpoint, Error> {
         refuse_debug(compiled)?;
         let compiled = match self.config.window() {
@@ -223,13 +226,19 @@ impl Seat {
     pub(crate) fn party_endpoint(
         &self,
         compiled: &Arc<Compiled>,
-        protocol_name: &str,
+        chosen: &Chosen,
     ) -> Result<Endpoint, Error> {
-        if !self.is_party() {
-            let reason = "makes no material and has no store: parties do that";
-            return Err(Error::Refused(format!("{} is a client; it {reason}", self.name())));
+        self.refuse_client()?;
+        self.endpoint(compiled, chosen.protocol.clone())
+    }
+
+    /// Refuses what only parties do.
+    pub(crate) fn refuse_client(&self) -> Result<(), Error> {
+        if self.is_party() {
+            return Ok(());
         }
-        self.endpoint(compiled, protocol(protocol_name)?)
+        let reason = "makes no material and has no store: parties do that";
+        Err(Error::Refused(format!("{} is a client; it {reason}", self.name())))
     }
 
     /// The links to all parties and these clients, in each of so many lanes.

@@ -4,7 +4,7 @@ use crate::report::Traffic;
 use crate::{Compiled, Error, Instance, Source, Strand, agreed, play_lanes};
 use std::fmt::Write;
 use std::sync::Arc;
-use tacit_engine::supply::Supply;
+use tacit_engine::supply::{Blocks, Supply};
 use tacit_engine::{Clear, Client, Engine, Material, Observer, Participants, Protocol, executor};
 use tacit_net::Mesh;
 use tacit_program::{InputType, Value};
@@ -16,7 +16,7 @@ pub struct Endpoint {
     /// What is run, with a plan for the protocol: inputs are encoded and outputs decoded by it.
     pub compiled: Arc<Compiled>,
     /// The protocol.
-    pub protocol: &'static dyn Protocol,
+    pub protocol: Arc<dyn Protocol>,
     /// Names of the parties, in order.
     pub parties: Vec<String>,
     /// Names of the deployment's clients, in order.
@@ -44,11 +44,11 @@ impl Endpoint {
     /// protocol doesn't offer, or is none that it can run ([`Protocol::admit`]).
     pub fn new(
         compiled: &Arc<Compiled>,
-        protocol: &'static dyn Protocol,
+        protocol: Arc<dyn Protocol>,
         parties: Vec<String>,
         clients: Vec<String>,
     ) -> Result<Self, Error> {
-        let (compiled, roles) = admitted(compiled, protocol, &parties, &clients)?;
+        let (compiled, roles) = admitted(compiled, &*protocol, &parties, &clients)?;
         Ok(Self {
             compiled,
             protocol,
@@ -74,7 +74,7 @@ impl Endpoint {
     ) -> Result<Self, Error> {
         (self.times, self.instances) = (times, instances);
         self.rest = match rest {
-            Some(compiled) => Some(admitted(&compiled, self.protocol, &self.parties, &self.clients)?),
+            Some(compiled) => Some(admitted(&compiled, &*self.protocol, &self.parties, &self.clients)?),
             None => None,
         };
         Ok(self)
@@ -84,13 +84,26 @@ impl Endpoint {
     ///
     /// # Errors
     /// If the program asks for what the protocol doesn't offer.
-    pub fn under(&self, protocol: &'static dyn Protocol) -> Result<Self, Error> {
+    pub fn under(&self, protocol: Arc<dyn Protocol>) -> Result<Self, Error> {
         let rest = self.rest.as_ref().map(|(compiled, _)| compiled.clone());
         Self::new(&self.compiled, protocol, self.parties.clone(), self.clients.clone())?.repeated(
             self.times,
             rest,
             self.instances,
         )
+    }
+
+    /// How many blocks of each kind of supplies all parts draw together.
+    pub(crate) fn draws(&self) -> Blocks {
+        let mut all = Blocks::new();
+        for (part, times) in [(Some(0), self.times), (self.rest.is_some().then_some(self.times), 1)] {
+            let Some((compiled, roles)) = part.map(|part| self.part(part)) else { continue };
+            for (kind, blocks) in self.protocol.demand(compiled.plan(), roles).blocks() {
+                let sum = all.entry(kind).or_default();
+                *sum = sum.saturating_add(blocks.saturating_mul(times));
+            }
+        }
+        all
     }
 
     /// Encodes what endpoint `me` gives.
@@ -137,7 +150,7 @@ impl Endpoint {
 
     /// What else the run depends on: the version, and the parts of a stream.
     pub(crate) fn parameters(&self) -> String {
-        let mut parameters = parameters_of(self.protocol);
+        let mut parameters = parameters_of(&*self.protocol);
         if self.times != 1 {
             let _ = write!(parameters, ", {} times", self.times);
         }

@@ -7,7 +7,7 @@ use crate::supplies::refuse_other_stock;
 use crate::{Compiled, Error, Progress};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use tacit_engine::supply::{Stock, StoredSupply};
+use tacit_engine::supply::{Blocks, Stock, StoredSupply};
 use tacit_engine::{Observer, Participants, Protocol};
 use tacit_net::{AbortFlag, Lane, MAX_LANES, Mesh};
 use tacit_store::Store;
@@ -33,7 +33,7 @@ pub enum Source<'a> {
     InRun,
     /// From its store of material: an instance, for a run in one lane.
     Material(&'a mut Store),
-    /// From its store of supplies, for all lanes.
+    /// From its store of supplies, for all lanes that draw from any.
     Supplies(&'a Stock),
 }
 
@@ -70,10 +70,20 @@ pub fn play_lanes(strands: Vec<Strand<'_>>, source: Source<'_>) -> Result<Vec<Pl
         }
         Source::Supplies(stock) => {
             strands.iter().try_for_each(|lane| refuse_other_stock(lane.endpoint, lane.mesh.me(), stock))?;
-            let begun = stock.lanes(count).map_err(|refused| Error::Refused(refused.to_string()))?;
-            let (run, supplies) = begun;
+            let draws: Vec<Blocks> = strands.iter().map(|lane| lane.endpoint.draws()).collect();
+            let mut all = Blocks::new();
+            for (kind, blocks) in draws.iter().flatten() {
+                let sum = all.entry(*kind).or_default();
+                *sum = sum.saturating_add(*blocks);
+            }
+            // A plan that draws nothing needs no supply.
+            let drawing_lanes = draws.iter().filter(|draws| !draws.is_empty()).count();
+            let begun = stock.lanes(drawing_lanes as u16, all);
+            let (run, supplies) = begun.map_err(|refused| Error::Refused(refused.to_string()))?;
             drawing = Some(run);
-            supplies.into_iter().map(Own::Supply).collect()
+            let mut supplies = supplies.into_iter().peekable();
+            let own = draws.iter().map(|draws| supplies.next_if(|_| !draws.is_empty()));
+            own.map(|own| own.map_or(Own::InRun, Own::Supply)).collect()
         }
     };
     let played = play_each(count, strands.into_iter().zip(sources).collect());
@@ -141,7 +151,8 @@ fn play_lane(
         Own::InRun => Start::InRun,
         Own::Supply(supply) => Start::Supply(Box::new(supply)),
     };
-    agree_source(endpoint, &mut session, matches!(start, Start::Supply(_)))?;
+    let drawn = matches!(start, Start::Supply(_)).then(|| endpoint.draws());
+    agree_source(endpoint, &mut session, drawn.as_ref())?;
     party(endpoint, session, start, feed, observer)
 }
 

@@ -4,6 +4,7 @@
 use crate::auto_select::comparison;
 use crate::endpoint::{Endpoint, check_count};
 use crate::lanes::{LaneInputs, Source, Tally, admitted_lanes, clients_of};
+use crate::registry::Chosen;
 use crate::run::{Ended, Given, Part};
 use crate::{Compiled, Error, Run, protocol};
 use std::sync::Arc;
@@ -35,7 +36,7 @@ impl Local {
     /// # Errors
     /// If there is no such protocol, or it isn't for as many.
     pub fn among(name: &str, count: usize) -> Result<Self, Error> {
-        check_count(protocol(name)?, count)?;
+        check_count(&*protocol(name)?, count)?;
         Ok(Self { protocol: name.to_owned(), parties: (0..count).map(|party| format!("P{party}")).collect() })
     }
 
@@ -88,10 +89,10 @@ impl Local {
     /// The same of what runs in each lane, with its inputs.
     fn lanes<'a>(&self, jobs: &[LaneInputs<'a, Value>]) -> Result<(Vec<Endpoint>, Vec<&'a [Value]>), Error> {
         let protocol = protocol(&self.protocol)?;
-        admitted_lanes(protocol, jobs.len())?;
+        admitted_lanes(&*protocol, jobs.len())?;
         let clients = clients_of(jobs.iter().map(|(compiled, _)| *compiled), &self.parties)?;
         let lane = |&(compiled, _): &LaneInputs<'_, Value>| {
-            Endpoint::new(compiled, protocol, self.parties.clone(), clients.clone())
+            Endpoint::new(compiled, protocol.clone(), self.parties.clone(), clients.clone())
         };
         let lanes = jobs.iter().map(lane).collect::<Result<_, _>>()?;
         Ok((lanes, jobs.iter().map(|(_, inputs)| *inputs).collect()))
@@ -107,7 +108,7 @@ impl Local {
         progress: Progress<'_>,
     ) -> Result<Vec<Ended>, Error> {
         let Some(first) = lanes.first() else { return Ok(Vec::new()) };
-        let comparison = comparison(&self.protocol, first.protocol)?;
+        let comparison = comparison(&Chosen::of(&self.protocol)?, &*first.protocol);
         let sources = sources.into_iter().chain(std::iter::repeat_with(|| Source::InRun));
         let mut seats = Vec::with_capacity(given.len());
         for ((me, given), source) in given.into_iter().enumerate().zip(sources) {
@@ -119,7 +120,8 @@ impl Local {
             let tally = if meshes[0].me() == 0 { &told } else { &untold };
             part.play(meshes, source, tally, comparison.as_ref(), start)
         };
-        let mut parts = all_of(together(first, first.clients.len(), lanes.len(), seats, play))?.into_iter();
+        let mut parts =
+            all_of(together(&self.parties, &first.clients, lanes.len(), seats, play))?.into_iter();
         let mut all = parts.next().unwrap_or_default();
         for part in parts {
             all.iter_mut().zip(part).for_each(|(all, ended)| all.join(ended));
@@ -146,19 +148,19 @@ pub(crate) fn given<'a>(lanes: &[Endpoint], inputs: &[&'a [Value]]) -> Result<Ve
     Ok((0..endpoints).map(own).collect())
 }
 
-/// Lets all parties and the first `clients` clients play a part in the same process, over links in memory for each of so many
+/// Lets all parties and clients play a part in the same process, over links in memory for each of so many
 /// lanes, each in a thread of its own with what stands in its seat; how it ended for each.
 pub(crate) fn together<S: Send, T: Send>(
-    endpoint: &Endpoint,
-    clients: usize,
+    parties: &[String],
+    clients: &[String],
     lanes: usize,
     seats: impl IntoIterator<Item = S>,
     play: impl Fn(Vec<Mesh>, S) -> Result<T, Error> + Sync,
 ) -> Vec<Result<T, Error>> {
-    let names = endpoint.names();
-    let mut meshes: Vec<Vec<Mesh>> = (0..endpoint.parties.len() + clients).map(|_| Vec::new()).collect();
+    let names = [parties, clients].concat();
+    let mut meshes: Vec<Vec<Mesh>> = names.iter().map(|_| Vec::new()).collect();
     for _ in 0..lanes {
-        for (me, links) in memory::mesh(endpoint.parties.len(), clients).into_iter().enumerate() {
+        for (me, links) in memory::mesh(parties.len(), clients.len()).into_iter().enumerate() {
             meshes[me].push(Mesh::new(Box::new(links), me, names.clone(), Limits::default()));
         }
     }

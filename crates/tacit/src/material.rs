@@ -1,14 +1,16 @@
 //! Preprocessed material: where a party keeps it, what it is good for, and which of it a run uses.
 
-use crate::auto_select::selections;
+use crate::Error;
 use crate::endpoint::Endpoint;
-use crate::{Error, protocol};
+use crate::lanes::Source;
+use crate::registry::Chosen;
+use crate::supplies::has_stocks;
 use std::fmt;
 use std::path::{Path, PathBuf};
-use tacit_engine::supply::{agreed, list_message, read_lists};
+use tacit_engine::supply::{Blocks, Stock, agreed, list_message, read_lists};
 use tacit_engine::{Material, Protocol};
 use tacit_session::{At, Session, step};
-use tacit_store::{Available, Binding, Epoch, MAX_LIST_BYTES, PlanBinding, Store, WHOLE};
+use tacit_store::{Available, Binding, Epoch, MAX_LIST_BYTES, PlanBinding, Restored, Store, Unit, WHOLE};
 
 /// Where a party keeps material.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -99,28 +101,65 @@ impl StorePath {
 
     /// Opens a party's store.
     pub(crate) fn open(&self, endpoint: &Endpoint, me: usize) -> Result<Store, Error> {
-        two_phases(endpoint.protocol)?;
+        two_phases(&*endpoint.protocol)?;
         Ok(Store::open(&self.store, &self.anchors, &binding(endpoint, me))?)
     }
 
-    /// Opens a party's store for what its material was made under, of all that a protocol's name can come to.
-    pub(crate) fn open_made(&self, endpoint: &Endpoint, name: &str, me: usize) -> Result<Store, Error> {
-        let made = self.made(endpoint, name, me)?;
-        self.open(made.as_ref().unwrap_or(endpoint), me)
+    /// Opens a party's store for what its material was made under, of all that a protocol's name can come to; of a protocol
+    /// that draws from supplies, that of its supplies.
+    pub(crate) fn open_made(&self, endpoint: &Endpoint, chosen: &Chosen, me: usize) -> Result<Kept, Error> {
+        if has_stocks(&*endpoint.protocol, &endpoint.parties) {
+            let store = self.supplies(&*endpoint.protocol, &endpoint.parties, me, Store::open)?;
+            return Ok(Kept::Supplies(Stock::new(store)));
+        }
+        let made = self.made(endpoint, chosen, me)?;
+        Ok(Kept::Material(Box::new(self.open(made.as_ref().unwrap_or(endpoint), me)?)))
     }
 
     /// An endpoint as it was when a party's store was made, if there is one. If it was made for something else it is for the
     /// store to say so when it is opened.
-    pub(crate) fn made(&self, endpoint: &Endpoint, name: &str, me: usize) -> Result<Option<Endpoint>, Error> {
+    pub(crate) fn made(
+        &self,
+        endpoint: &Endpoint,
+        chosen: &Chosen,
+        me: usize,
+    ) -> Result<Option<Endpoint>, Error> {
         let Some(bound) = Store::binding_at(&self.store)? else { return Ok(None) };
-        let made = find_made(endpoint, name, me, |binding| *binding == bound)?;
+        let made = find_made(endpoint, chosen, me, |binding| *binding == bound)?;
         Ok(Some(made.unwrap_or_else(|| endpoint.clone())))
     }
 
     /// Opens a party's store, and makes it first if there is none.
     pub(crate) fn create(&self, endpoint: &Endpoint, me: usize) -> Result<Store, Error> {
-        two_phases(endpoint.protocol)?;
+        two_phases(&*endpoint.protocol)?;
         Ok(Store::create(&self.store, &self.anchors, &binding(endpoint, me))?)
+    }
+}
+
+/// What a party keeps for runs to come, open in this process alone.
+#[derive(Debug)]
+pub enum Kept {
+    /// Material for one program.
+    Material(Box<Store>),
+    /// Supplies, for any.
+    Supplies(Stock),
+}
+
+impl Kept {
+    /// Epochs that the store knew less of than its anchor: somebody put an older copy in its place.
+    pub fn restored(&self) -> Vec<Restored> {
+        match self {
+            Self::Material(store) => store.restored().to_vec(),
+            Self::Supplies(stock) => stock.restored(),
+        }
+    }
+
+    /// For a run.
+    pub(crate) fn source(&mut self) -> Source<'_> {
+        match self {
+            Self::Material(store) => Source::Material(store),
+            Self::Supplies(stock) => Source::Supplies(stock),
+        }
     }
 }
 
@@ -156,11 +195,11 @@ pub(crate) fn two_phases(protocol: &dyn Protocol) -> Result<(), Error> {
 /// [`Error::Refused`] if that was for something else.
 pub(crate) fn made_under(
     endpoint: &Endpoint,
-    name: &str,
+    chosen: &Chosen,
     me: usize,
     store: &Store,
 ) -> Result<Endpoint, Error> {
-    find_made(endpoint, name, me, |binding| store.is_for(binding))?.ok_or_else(other)
+    find_made(endpoint, chosen, me, |binding| store.is_for(binding))?.ok_or_else(other)
 }
 
 /// Refuses a store whose material is for something else.
@@ -176,12 +215,12 @@ fn other() -> Error {
 /// An endpoint with what its protocol's name leaves open such that its binding is the one that is looked for.
 fn find_made(
     endpoint: &Endpoint,
-    name: &str,
+    chosen: &Chosen,
     me: usize,
     is_bound: impl Fn(&Binding) -> bool,
 ) -> Result<Option<Endpoint>, Error> {
-    for name in selections(name)? {
-        let made = endpoint.under(protocol(&name)?)?;
+    for protocol in chosen.all() {
+        let made = endpoint.under(protocol)?;
         if is_bound(&binding(&made, me)) {
             return Ok(Some(made));
         }
@@ -207,19 +246,38 @@ fn binding(endpoint: &Endpoint, me: usize) -> Binding {
 }
 
 /// Makes sure that all parties make what they need in the run, if the protocol has any of that, or all take it from supplies
-/// in stores. One round in the setup, of empty messages without a store.
+/// in stores, and draw as many blocks of each kind. One round in the setup, of empty messages without a store.
 pub(crate) fn agree_source(
     endpoint: &Endpoint,
     session: &mut Session,
-    has_supplies: bool,
+    drawn: Option<&Blocks>,
 ) -> Result<(), Error> {
-    let draws = || !endpoint.protocol.demand(endpoint.compiled.plan(), &endpoint.participants).is_empty();
     // The same at all parties, whoever has a store.
-    if endpoint.protocol.prepares() || draws() {
-        // Which supplies it is they agree on when they know what each plan draws.
-        tell(endpoint, session, has_supplies.then_some(&[]))?;
+    if !endpoint.protocol.prepares() && endpoint.draws().is_empty() {
+        return Ok(());
     }
-    Ok(())
+    let own = drawn.map_or_else(Vec::new, |blocks| {
+        let each = blocks.iter().flat_map(|(kind, count)| [kind.code(), *count].map(u64::to_le_bytes));
+        [vec![LIST], each.flatten().collect()].concat()
+    });
+    let at = At { lane: 0, part: step::STORED, op: 0, batch: 0 };
+    let read = |bytes: &[u8]| Some(bytes.to_vec());
+    let told = session.tell_all(at, &own, 5 + MAX_LIST_BYTES, "what it draws", read).map_err(|error| {
+        session.abort(&error.to_string());
+        endpoint.compiled.aborted(error.into())
+    })?;
+    let stores: Vec<bool> = told.iter().map(|told| !told.is_empty()).collect();
+    all_or_none(&endpoint.parties, &stores).map_err(|error| part(session, error))?;
+    match told.iter().position(|told| *told != own) {
+        None => Ok(()),
+        Some(party) => {
+            let name = session.name(party).to_owned();
+            let reason = format!(
+                "{name} draws other amounts from its supplies; does it run the same programs in all lanes?"
+            );
+            Err(part(session, Error::Refused(reason)))
+        }
+    }
 }
 
 /// Agrees with the other parties on the instance that a run uses, and takes its material, which is used from here on,
@@ -230,9 +288,10 @@ pub(crate) fn take_agreed(
     session: &mut Session,
     store: &mut Store,
 ) -> Result<(Instance, Material), Error> {
-    let lists = tell(endpoint, session, Some(&store.available(WHOLE)))?;
+    let lists = tell(endpoint, session, &store.available(WHOLE))?;
     // One for each shelf that is wanted.
-    let run = agreed(session, &[(WHOLE, 1)], &lists).inspect_err(|none| session.abort(&none.to_string()))?[0];
+    let run = agreed(session, &[(WHOLE, 1, Unit::default())], &lists)
+        .inspect_err(|none| session.abort(&none.to_string()))?[0];
     let mut take = || {
         let mut taken = store.take_run(run)?;
         let bytes = taken.next().unwrap_or(Err(tacit_store::Error::Unknown { epoch: run.epoch }))?;
@@ -242,12 +301,11 @@ pub(crate) fn take_agreed(
     Ok((Instance { epoch: run.epoch, index: run.first }, material))
 }
 
-/// Tells the other parties what this one has, nothing at all without a store; what everybody has, a list or none by party, once all
-/// hold the same lists.
+/// Tells the other parties what this one has; a list of what each has, by party, once all hold the same lists.
 fn tell(
     endpoint: &Endpoint,
     session: &mut Session,
-    own: Option<&[Available]>,
+    own: &[Available],
 ) -> Result<Vec<Vec<Vec<Available>>>, Error> {
     let at = At { lane: 0, part: step::STORED, op: 0, batch: 0 };
     let lists = session.tell_all(at, &message(own), 5 + MAX_LIST_BYTES, "list of its material", read);
@@ -257,11 +315,9 @@ fn tell(
     })?;
     let stores: Vec<bool> = lists.iter().map(|lists| !lists.is_empty()).collect();
     all_or_none(&endpoint.parties, &stores).map_err(|error| part(session, error))?;
-    if own.is_some() {
-        // Of encodings that come back, one is one list.
-        let all: Vec<u8> = lists.iter().flat_map(|lists| message(Some(&lists[0]))).collect();
-        session.echo(&all).map_err(|error| endpoint.compiled.aborted(error.into()))?;
-    }
+    // Of encodings that come back, one is one list.
+    let all: Vec<u8> = lists.iter().flatten().flat_map(|list| message(list)).collect();
+    session.echo(&all).map_err(|error| endpoint.compiled.aborted(error.into()))?;
     Ok(lists)
 }
 
@@ -294,8 +350,8 @@ pub(crate) fn part(session: &mut Session, error: Error) -> Error {
 /// Before a list in a message, which is empty without a store.
 const LIST: u8 = 1;
 
-fn message(list: Option<&[Available]>) -> Vec<u8> {
-    list.map_or_else(Vec::new, |list| [vec![LIST], list_message(&[list.to_vec()])].concat())
+fn message(list: &[Available]) -> Vec<u8> {
+    [vec![LIST], list_message(&[list.to_vec()])].concat()
 }
 
 /// What a peer says that it has: a list, or none if it has no store; nothing if it says something else.
@@ -310,7 +366,7 @@ fn read(bytes: &[u8]) -> Option<Vec<Vec<Available>>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Compiled, Local, Source, play};
+    use crate::{Compiled, Local, play};
     use tacit_engine::executor::Unobserved;
     use tacit_net::{Limits, Mesh, memory};
     use tacit_program::{Builder, Data, Dtype, Range, Recipient, Value, plan};
@@ -348,19 +404,21 @@ mod tests {
         let endpoint = local.endpoint(&square).unwrap();
         let links = memory::mesh(3, 0).into_iter().next().unwrap();
         let mesh = Mesh::new(Box::new(links), 0, local.parties.clone(), Limits::default());
-        let source = Source::Material(&mut stores[0]);
+        let source = stores[0].source();
         let played = play(&endpoint, mesh, source, vec![None, None], &mut Unobserved);
         assert!(matches!(played, Err(Error::Refused(reason)) if reason.contains("for another program")));
-        assert!(stores.iter().all(|store| store.available(WHOLE)[0].next == 0));
+        let unused =
+            |kept: &Kept| matches!(kept, Kept::Material(store) if store.available(WHOLE)[0].next == 0);
+        assert!(stores.iter().all(unused));
         local.run_stored(&compiled, &mut stores, &inputs, &|_, _| {}).unwrap();
     }
 
     #[test]
     fn what_a_party_has_is_read_and_nothing_else_is() {
         let list = vec![Available { epoch: Epoch([3; 32]), next: 2, count: 5 }];
-        assert_eq!(read(&message(None)), Some(Vec::new()));
-        assert_eq!(read(&message(Some(&[]))), Some(vec![Vec::new()]));
-        let bytes = message(Some(&list));
+        assert_eq!(read(&[]), Some(Vec::new()));
+        assert_eq!(read(&message(&[])), Some(vec![Vec::new()]));
+        let bytes = message(&list);
         assert_eq!(read(&bytes), Some(vec![list]));
         for len in 1..bytes.len() {
             assert!(read(&bytes[..len]).is_none(), "{len}");

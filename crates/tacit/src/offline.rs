@@ -5,11 +5,12 @@ use crate::endpoint::{Endpoint, establish, in_check};
 use crate::lanes::Tally;
 use crate::local::{all_of, together};
 use crate::material::{refuse_other, two_phases};
-use crate::{
-    Comparison, Compiled, Error, Local, Progress, Seat, StorePath, is_open, players, price, price_offline,
-};
+use crate::registry::Chosen;
+use crate::supplies::{Filling, has_stocks};
+use crate::{Comparison, Compiled, Error, Local, Progress, Seat, StorePath, players, price, price_offline};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
+use tacit_engine::supply::SupplyKind;
 use tacit_engine::{Engine, Error as Cause, Material, Observer, Protocol, executor};
 use tacit_net::{Mesh, Phase};
 use tacit_program::cost::Cost;
@@ -23,8 +24,10 @@ pub struct Prepared {
     pub party: String,
     /// The session's identity, by which all parties call what it made.
     pub epoch: Epoch,
-    /// How many instances, each for one run.
+    /// How many instances, each for one run; none of supplies that any program draws from.
     pub instances: u64,
+    /// The supplies that were made for any program; none if there were enough already.
+    pub supplies: Vec<(SupplyKind, u64)>,
     /// Bytes that they take on this party's disk.
     pub disk_bytes: u64,
     /// What this party sent, by link.
@@ -44,12 +47,13 @@ pub struct Sent {
     pub to: String,
     /// Bytes as they were counted.
     pub bytes: u64,
-    /// Bytes as [`price_offline`] has them.
-    pub declared: u64,
+    /// Bytes as [`price_offline`] has them; nothing of supplies.
+    pub declared: Option<u64>,
 }
 
 impl Seat {
-    /// Makes material for `count` runs of a program, together with all other parties; clients aren't needed. It is in
+    /// Makes material for `count` runs of a program, together with all other parties; clients aren't needed. If the protocol
+    /// draws from supplies, it makes as much of them as the runs draw, in an epoch that any program can draw from. It is in
     /// the stores of all when this returns, and the store is made if it isn't there.
     ///
     /// If the protocol's name leaves something to the network ([`is_open`]), it is as in the stores of those that have one;
@@ -78,10 +82,16 @@ impl Seat {
         place: &StorePath,
         progress: Progress<'_>,
     ) -> Result<Prepared, Error> {
-        let mut endpoint = self.party_endpoint(compiled, protocol_name)?;
+        let chosen = &Chosen::of(protocol_name)?;
+        let mut endpoint = self.party_endpoint(compiled, chosen)?;
+        if has_stocks(&*endpoint.protocol, &endpoint.parties) {
+            let filling = Filling::for_runs(&endpoint, count)?;
+            let prepared = self.stock_once(&*endpoint.protocol, &filling, place, progress)?;
+            return Ok(Prepared { instances: count, ..prepared });
+        }
         check_count(&endpoint, count)?;
-        let (me, is_open) = (self.config().me(), is_open(protocol_name)?);
-        let made = place.made(&endpoint, protocol_name, me)?;
+        let (me, is_open) = (self.config().me(), !chosen.open.is_empty());
+        let made = place.made(&endpoint, chosen, me)?;
         let store = match &made {
             Some(made) => Some(place.create(made, me)?),
             None if is_open => None,
@@ -93,8 +103,7 @@ impl Seat {
         let mut comparison = None;
         if is_open {
             let made = made.map(|made| made.protocol);
-            let settling =
-                Negotiation { endpoint: &endpoint, name: protocol_name, making: Making::Offline, made };
+            let settling = Negotiation { endpoint: &endpoint, chosen, making: Making::Offline, made };
             let price = |name: &str| Ok(price(compiled, name, &endpoint.parties)?.total);
             let settled;
             (mesh, settled) = settling.negotiate(mesh, agreement(&endpoint, count), price)?;
@@ -110,9 +119,11 @@ impl Seat {
             }
         };
         let tally = Tally::new(progress);
-        let declared = price_offline(compiled, &name_of(endpoint.protocol), &endpoint.parties, count)?;
+        let declared = price_offline(compiled, &name_of(&*endpoint.protocol), &endpoint.parties, count)?;
         let made = play_offline(&endpoint, mesh, count, &mut store, &mut tally.lane())?;
-        Ok(Prepared { comparison, ..prepared(&endpoint, me, count, &made, &declared, start.elapsed()) })
+        let (protocol, parties) = (&*endpoint.protocol, &endpoint.parties);
+        let prepared = prepared(protocol, parties, me, &made, Some(&declared), start.elapsed());
+        Ok(Prepared { comparison, instances: count, ..prepared })
     }
 }
 
@@ -126,14 +137,18 @@ impl Local {
         place: &StorePath,
         progress: Progress<'_>,
     ) -> Result<Vec<Prepared>, Error> {
-        let mut endpoint = self.endpoint(compiled)?;
+        let (mut endpoint, chosen) = (self.endpoint(compiled)?, Chosen::of(&self.protocol)?);
+        if has_stocks(&*endpoint.protocol, &self.parties) {
+            let made = self.stock(&Filling::for_runs(&endpoint, count)?, place, progress)?;
+            return Ok(made.into_iter().map(|made| Prepared { instances: count, ..made }).collect());
+        }
         check_count(&endpoint, count)?;
         if let Some(first) = self.parties.first()
-            && let Some(made) = place.of(first).made(&endpoint, &self.protocol, 0)?
+            && let Some(made) = place.of(first).made(&endpoint, &chosen, 0)?
         {
             endpoint = made;
         }
-        let declared = price_offline(compiled, &name_of(endpoint.protocol), &self.parties, count)?;
+        let declared = price_offline(compiled, &name_of(&*endpoint.protocol), &self.parties, count)?;
         let open = |(me, name): (usize, &String)| place.of(name).create(&endpoint, me);
         let mut stores = self.parties.iter().enumerate().map(open).collect::<Result<Vec<_>, _>>()?;
         let (told, untold) = (Tally::new(progress), Tally::new(&|_, _| {}));
@@ -142,12 +157,13 @@ impl Local {
             let tally = if meshes[0].me() == 0 { &told } else { &untold };
             play_offline(&endpoint, meshes.swap_remove(0), count, store, &mut tally.lane())
         };
-        let made = all_of(together(&endpoint, 0, 1, stores.iter_mut(), play))?;
+        let made = all_of(together(&self.parties, &[], 1, stores.iter_mut(), play))?;
         let elapsed = start.elapsed();
-        let comparison = comparison(&self.protocol, endpoint.protocol)?;
+        let comparison = comparison(&chosen, &*endpoint.protocol);
         let prepared = |(me, made)| Prepared {
             comparison: comparison.clone(),
-            ..prepared(&endpoint, me, count, made, &declared, elapsed)
+            instances: count,
+            ..prepared(&*endpoint.protocol, &self.parties, me, made, Some(&declared), elapsed)
         };
         Ok(made.iter().enumerate().map(prepared).collect())
     }
@@ -167,7 +183,7 @@ fn agreement(endpoint: &Endpoint, count: u64) -> Agreement {
 
 /// Refuses numbers of instances that an offline session can't make.
 fn check_count(endpoint: &Endpoint, count: u64) -> Result<(), Error> {
-    two_phases(endpoint.protocol)?;
+    two_phases(&*endpoint.protocol)?;
     if endpoint.compiled.is_debug() {
         return Err(Error::Refused("a debug run takes no material that was made ahead of time".to_owned()));
     }
@@ -181,27 +197,31 @@ fn check_count(endpoint: &Endpoint, count: u64) -> Result<(), Error> {
     )))
 }
 
-fn prepared(
-    endpoint: &Endpoint,
+/// What a session made at a party, of which the cost is declared.
+pub(crate) fn prepared(
+    protocol: &dyn Protocol,
+    parties: &[String],
     me: usize,
-    count: u64,
     made: &Made,
-    declared: &Cost,
+    declared: Option<&Cost>,
     elapsed: Duration,
 ) -> Prepared {
     let to = |peer: usize| {
-        let links = declared.phases().flat_map(|(_, cost)| &cost.links);
-        let declared = links.filter(|link| (link.from, link.to) == (me, peer)).map(|link| link.bytes).sum();
-        Sent { to: endpoint.parties[peer].clone(), bytes: made.sent[peer], declared }
+        let bytes = |declared: &Cost| {
+            let links = declared.phases().flat_map(|(_, cost)| &cost.links);
+            links.filter(|link| (link.from, link.to) == (me, peer)).map(|link| link.bytes).sum()
+        };
+        Sent { to: parties[peer].clone(), bytes: made.sent[peer], declared: declared.map(bytes) }
     };
     Prepared {
-        party: endpoint.parties[me].clone(),
+        party: parties[me].clone(),
         epoch: made.epoch,
-        instances: count,
+        instances: 0,
+        supplies: Vec::new(),
         disk_bytes: made.disk_bytes,
-        links: (0..endpoint.parties.len()).filter(|&peer| peer != me).map(to).collect(),
+        links: (0..parties.len()).filter(|&peer| peer != me).map(to).collect(),
         elapsed,
-        players: players(endpoint.protocol, &endpoint.parties),
+        players: players(protocol, parties),
         comparison: None,
     }
 }

@@ -74,7 +74,7 @@ fn prices(
 ) -> Result<(Arc<Compiled>, Prices), Error> {
     let protocol = protocol(name)?;
     let clients = Participants::clients_of(compiled.plan(), parties);
-    let (compiled, roles) = admitted(compiled, protocol, parties, &clients)?;
+    let (compiled, roles) = admitted(compiled, &*protocol, parties, &clients)?;
     Ok((compiled, Prices { protocol, participants: roles }))
 }
 
@@ -105,22 +105,24 @@ fn share_checks(bill: &mut Itemised, checks: &Checks) {
 /// those with a way of their own to do it.
 pub fn priced(compiled: &Arc<Compiled>) -> Vec<String> {
     let signs = |op: &Op| matches!(op.kind, OpKind::Msb { .. });
-    let compares = |protocol: &'static dyn Protocol| {
+    let compares = |protocol: &dyn Protocol| {
         compiled.for_protocol(protocol).is_ok_and(|compiled| compiled.plan().ops.iter().any(signs))
     };
-    let names = |usual: &'static dyn Protocol| {
+    let mut names = Vec::new();
+    for usual in protocols() {
         let name = usual.spec().name;
-        let offered = usual.parameters().iter();
-        let values = offered.flat_map(|&(name, values)| values.iter().map(move |&value| (name, value)));
-        let others = values.filter(move |(parameter, value)| {
-            usual
-                .with_parameter(parameter, value)
-                .is_some_and(|other| other.capabilities() != usual.capabilities() && compares(other))
-        });
-        let others = others.map(move |(parameter, value)| format!("{name} {parameter}={value}"));
-        std::iter::once(name.to_owned()).chain(others).collect::<Vec<_>>()
-    };
-    protocols().flat_map(names).collect()
+        names.push(name.to_owned());
+        let values =
+            usual.parameters().iter().flat_map(|known| known.values.iter().map(|value| (known.name, value)));
+        for (parameter, value) in values {
+            let other = usual.with_parameter(parameter, value);
+            let other = other.filter(|other| other.capabilities() != usual.capabilities());
+            if other.is_some_and(|other| compares(&*other)) {
+                names.push(format!("{name} {parameter}={value}"));
+            }
+        }
+    }
+    names
 }
 
 /// The cost of a run that has a lane for each of these: bytes add up, and each phase has the rounds of the lane
@@ -153,7 +155,7 @@ pub fn price_offline(
     parties: &[String],
     count: u64,
 ) -> Result<Cost, Error> {
-    two_phases(protocol(name)?)?;
+    two_phases(&*protocol(name)?)?;
     let (compiled, prices) = prices(compiled, name, parties)?;
     let one = of_instance(compiled.plan(), &prices).total.phase(Phase::Offline);
     let mut total = Cost::default();
@@ -174,7 +176,7 @@ pub fn price_offline(
 
 /// A protocol's prices, for given roles.
 struct Prices {
-    protocol: &'static dyn Protocol,
+    protocol: Arc<dyn Protocol>,
     participants: Participants,
 }
 

@@ -1,24 +1,24 @@
 //! The one place that names all protocols.
 
 use crate::Error;
-use crate::auto_select::{leaves_open, sayable};
+use std::fmt;
+use std::sync::Arc;
 use tacit_astra::Astra;
-use tacit_engine::Protocol;
+use tacit_engine::{Auto, Parameter, Protocol};
 use tacit_replicated::{Replicated, ReplicatedMalicious};
 use tacit_spdz::MASCOT;
 
-static PROTOCOLS: [&dyn Protocol; 6] = [
-    &Replicated::COMPUTATIONAL,
-    &ReplicatedMalicious::SOUNDNESS_50,
-    &Astra::SEMI_HONEST,
-    &Astra::MALICIOUS,
-    &Astra::FAIR,
-    &MASCOT,
-];
-
-/// All protocols.
-pub fn protocols() -> impl Iterator<Item = &'static dyn Protocol> {
-    PROTOCOLS.into_iter()
+/// All protocols, with the usual parameters.
+pub fn protocols() -> impl Iterator<Item = Arc<dyn Protocol>> {
+    let all: [Arc<dyn Protocol>; 6] = [
+        Arc::new(Replicated::COMPUTATIONAL),
+        Arc::new(ReplicatedMalicious::SOUNDNESS_50),
+        Arc::new(Astra::SEMI_HONEST),
+        Arc::new(Astra::MALICIOUS),
+        Arc::new(Astra::FAIR),
+        Arc::new(MASCOT.clone()),
+    ];
+    all.into_iter()
 }
 
 /// The protocol of a name, behind which values of its parameters may stand: `replicated`, or `replicated
@@ -27,46 +27,160 @@ pub fn protocols() -> impl Iterator<Item = &'static dyn Protocol> {
 ///
 /// # Errors
 /// [`Error::Refused`] if there is no such protocol, parameter or value.
-pub fn protocol(name: &str) -> Result<&'static dyn Protocol, Error> {
-    let mut words = name.split_whitespace();
-    let name = words.next().unwrap_or_default();
-    let usual = protocols().find(|protocol| protocol.spec().name == name).ok_or_else(|| {
-        let known: Vec<&str> = protocols().map(|protocol| protocol.spec().name).collect();
+pub fn protocol(name: &str) -> Result<Arc<dyn Protocol>, Error> {
+    Ok(Chosen::of(name)?.protocol)
+}
+
+/// Parameters that some protocol offers, each with the names of those that do, in the order of the registry.
+pub fn parameters() -> Vec<(Parameter, Vec<&'static str>)> {
+    let mut all: Vec<(Parameter, Vec<&'static str>)> = Vec::new();
+    for protocol in protocols() {
+        let name = protocol.spec().name;
+        for parameter in protocol.parameters() {
+            match all.iter_mut().find(|(known, _)| known == parameter) {
+                Some((_, names)) => names.push(name),
+                None => all.push((*parameter, vec![name])),
+            }
+        }
+    }
+    all
+}
+
+/// What some protocol's stores are filled with ahead of any program ([`Protocol::stocks`]), each with the names of the
+/// protocols.
+pub fn stocks() -> Vec<(&'static str, Vec<&'static str>)> {
+    let mut all: Vec<(&'static str, Vec<&'static str>)> = Vec::new();
+    for protocol in protocols() {
+        for (stock, _) in protocol.stocks(*protocol.spec().parties.start()) {
+            match all.iter_mut().find(|(known, _)| *known == stock) {
+                Some((_, names)) => names.push(protocol.spec().name),
+                None => all.push((stock, vec![protocol.spec().name])),
+            }
+        }
+    }
+    all
+}
+
+/// A protocol as somebody has chosen it, by its name and its parameters.
+#[derive(Clone)]
+pub(crate) struct Chosen {
+    /// The protocol, with what is left to the network as usual.
+    pub(crate) protocol: Arc<dyn Protocol>,
+    /// What is left to the network, in the order in which the protocol offers it.
+    pub(crate) open: Vec<Parameter>,
+}
+
+/// The value that leaves a parameter to the network.
+pub(crate) const AUTO: &str = "auto";
+
+impl Chosen {
+    /// What a name and the words behind it say.
+    pub(crate) fn of(name: &str) -> Result<Self, Error> {
+        let mut words = name.split_whitespace();
+        let mut protocol = named(words.next().unwrap_or_default())?;
+        let mut autos: Vec<bool> =
+            protocol.parameters().iter().map(|parameter| parameter.auto == Auto::UnlessSaid).collect();
+        for word in words {
+            let (name, value) = word.split_once('=').unwrap_or((word, ""));
+            let place = protocol.parameters().iter().position(|parameter| parameter.name == name);
+            let known = place.map(|place| (place, protocol.parameters()[place]));
+            let auto = known.is_some_and(|(_, known)| value == AUTO && known.auto != Auto::Never);
+            let value = known.filter(|_| auto).map_or(value, |(_, known)| known.usual());
+            protocol =
+                protocol.with_parameter(name, value).ok_or_else(|| refused(&*protocol, name, value))?;
+            autos
+                .iter_mut()
+                .enumerate()
+                .filter(|(own, _)| Some(*own) == place)
+                .for_each(|(_, own)| *own = auto);
+        }
+        let open = protocol.parameters().iter().zip(autos).filter(|(_, auto)| *auto);
+        Ok(Self { open: open.map(|(parameter, _)| *parameter).collect(), protocol })
+    }
+
+    /// The values of a parameter, if that is left to the network; else none.
+    pub(crate) fn left(&self, parameter: &str) -> &'static [&'static str] {
+        self.open.iter().find(|open| open.name == parameter).map_or(&[], |open| open.values)
+    }
+
+    /// The same with a value of what was left to the network; nothing if the protocol doesn't have it.
+    pub(crate) fn with(&self, parameter: &str, value: &str) -> Option<Self> {
+        let open = self.open.iter().filter(|open| open.name != parameter).copied().collect();
+        Some(Self { protocol: self.protocol.with_parameter(parameter, value)?, open })
+    }
+
+    /// The protocols that it can come to, the usual one first.
+    pub(crate) fn all(&self) -> Vec<Arc<dyn Protocol>> {
+        let mut all = vec![self.protocol.clone()];
+        for open in &self.open {
+            let with = |protocol: &Arc<dyn Protocol>| {
+                let protocol = protocol.clone();
+                open.values.iter().filter_map(move |value| protocol.with_parameter(open.name, value))
+            };
+            all = all.iter().flat_map(with).collect();
+        }
+        all
+    }
+
+    /// The values that a protocol has of what is left open here, as they are told.
+    pub(crate) fn told(&self, protocol: &dyn Protocol) -> String {
+        self.open.iter().map(|open| protocol.value(open.name)).collect::<Vec<_>>().join(" ")
+    }
+}
+
+impl fmt::Display for Chosen {
+    /// As [`Chosen::of`] reads it.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.protocol.spec().name)?;
+        for parameter in self.protocol.parameters() {
+            let value = match self.left(parameter.name) {
+                [] => self.protocol.value(parameter.name),
+                _ => AUTO,
+            };
+            if parameter.auto != Auto::Never || value != parameter.usual() {
+                write!(f, " {}={value}", parameter.name)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+fn named(name: &str) -> Result<Arc<dyn Protocol>, Error> {
+    protocols().find(|protocol| protocol.spec().name == name).ok_or_else(|| {
+        let all: Vec<_> = protocols().collect();
+        let known: Vec<&str> = all.iter().map(|protocol| protocol.spec().name).collect();
         let meant = meant(name, &known);
         let mut message = format!("no protocol is named {name:?}{meant}; there are: {}", known.join(", "));
         if name.contains([',', '=']) {
             message += "; parameters stand behind the name, with spaces between";
         }
         Error::Refused(message)
-    })?;
-    words.try_fold(usual, |protocol, word| {
-        if leaves_open(protocol, word) {
-            return Ok(protocol);
-        }
-        let (parameter, value) = word.split_once('=').unwrap_or((word, ""));
-        protocol.with_parameter(parameter, value).ok_or_else(|| refused(protocol, parameter, value))
     })
 }
 
 /// Why a protocol doesn't take a parameter's value, and what it takes.
 fn refused(protocol: &dyn Protocol, parameter: &str, value: &str) -> Error {
     let (name, offered) = (protocol.spec().name, protocol.parameters());
-    if offered.iter().any(|(known, values)| *known == parameter && values.contains(&value)) {
+    let sayable = |known: &Parameter| -> Vec<&str> {
+        let auto = (known.auto != Auto::Never).then_some(AUTO);
+        known.values.iter().copied().chain(auto).collect()
+    };
+    let Some(known) = offered.iter().find(|known| known.name == parameter) else {
+        let names: Vec<&str> = offered.iter().map(|known| known.name).collect();
+        let each = |known: &Parameter| format!("{}={}", known.name, sayable(known).join(" or "));
+        let (meant, known) =
+            (meant(parameter, &names), offered.iter().map(each).collect::<Vec<_>>().join(", "));
+        let has = if known.is_empty() { "it has none".to_owned() } else { format!("it has {known}") };
+        return Error::Refused(format!("protocol {name:?} has no parameter {parameter:?}{meant}; {has}"));
+    };
+    if known.values.contains(&value) {
         let others = protocol.parameter_values();
         return Error::Refused(format!("protocol {name:?}: {parameter}={value} doesn't go with {others}"));
     }
-    if let Some((_, values)) = offered.iter().find(|(known, _)| *known == parameter) {
-        let known = sayable(parameter, values);
-        let meant = meant(value, &known);
-        let known = known.join(" or ");
-        return Error::Refused(format!("protocol {name:?}: {parameter} is {known}, not {value:?}{meant}"));
-    }
-    let names: Vec<&str> = offered.iter().map(|(known, _)| *known).collect();
-    let each = |(known, values): &(&str, &[&'static str])| {
-        format!("{known}={}", sayable(known, values).join(" or "))
-    };
-    let (meant, known) = (meant(parameter, &names), offered.iter().map(each).collect::<Vec<_>>().join(", "));
-    Error::Refused(format!("protocol {name:?} has no parameter {parameter:?}{meant}; it has {known}"))
+    let known = sayable(known);
+    let meant = meant(value, &known);
+    let known = known.join(" or ");
+    Error::Refused(format!("protocol {name:?}: {parameter} is {known}, not {value:?}{meant}"))
 }
 
 /// What somebody may have meant by a word that isn't known, in words; of numbers none is meant for another.
@@ -95,7 +209,7 @@ mod tests {
 
     #[test]
     fn parameters_stand_behind_a_name() {
-        let parameters = |name: &str| protocol(name).map(Protocol::parameter_values);
+        let parameters = |name: &str| protocol(name).map(|protocol| protocol.parameter_values());
         assert_eq!(parameters("replicated").unwrap(), "");
         assert_eq!(parameters("replicated zero-sharing=computational").unwrap(), "");
         let fresh = "zero-sharing=information-theoretic";
@@ -110,7 +224,8 @@ mod tests {
     #[test]
     fn values_that_go_together_are_taken() {
         let parameters = |values: &str| {
-            protocol(&format!("replicated-malicious {values}")).map(Protocol::parameter_values)
+            let protocol = protocol(&format!("replicated-malicious {values}"));
+            protocol.map(|protocol| protocol.parameter_values())
         };
         for (values, taken) in [
             ("", ""),
@@ -171,12 +286,12 @@ mod tests {
     #[test]
     fn what_is_offered_is_taken() {
         for protocol in protocols() {
-            for (parameter, values) in protocol.parameters() {
-                assert!(
-                    values.iter().all(|value| protocol.with_parameter(parameter, value).is_some()),
-                    "{parameter}"
-                );
-                assert!(protocol.with_parameter(parameter, "").is_none(), "{parameter}");
+            for &Parameter { name, values, .. } in protocol.parameters() {
+                assert_eq!(protocol.value(name), values[0], "the usual one comes first");
+                for value in values {
+                    assert_eq!(protocol.with_parameter(name, value).unwrap().value(name), *value);
+                }
+                assert!(protocol.with_parameter(name, "").is_none(), "{name}");
             }
         }
     }

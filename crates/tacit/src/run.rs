@@ -96,7 +96,7 @@ impl<'a, 'g> Part<'a, 'g> {
         let ended = |((endpoint, played), outputs): ((&Endpoint, Played), Vec<Option<Clear>>)| {
             let Played { rounds, traffic, material } = played;
             let endpoints = vec![(endpoint.names().swap_remove(me), traffic)];
-            let players = players(endpoint.protocol, &endpoint.parties);
+            let players = players(&*endpoint.protocol, &endpoint.parties);
             let comparison = comparison.cloned();
             Ended { outputs, report: Report { endpoints, rounds, elapsed, players, comparison, material } }
         };

@@ -1,14 +1,13 @@
 //! Runs on material from a store: nothing is left of their offline phase.
 
-use crate::lanes::Source;
 use crate::local::given;
 use crate::material::made_under;
+use crate::registry::Chosen;
 use crate::run::Given;
-use crate::{Compiled, Error, Local, Progress, Run, Seat, StorePath};
+use crate::{Compiled, Error, Kept, Local, Progress, Run, Seat, StorePath};
 use std::sync::Arc;
 use std::time::Duration;
 use tacit_program::Value;
-use tacit_store::Store;
 
 impl Seat {
     /// Opens this party's store for runs of a program; one process at a time can have it open. If the protocol's name
@@ -21,9 +20,10 @@ impl Seat {
         compiled: &Arc<Compiled>,
         protocol_name: &str,
         place: &StorePath,
-    ) -> Result<Store, Error> {
-        let endpoint = self.party_endpoint(compiled, protocol_name)?;
-        place.open_made(&endpoint, protocol_name, self.config().me())
+    ) -> Result<Kept, Error> {
+        let chosen = Chosen::of(protocol_name)?;
+        let endpoint = self.party_endpoint(compiled, &chosen)?;
+        place.open_made(&endpoint, &chosen, self.config().me())
     }
 
     /// Runs a program once, as [`Seat::run_within`], on one instance of the material in a store that
@@ -37,16 +37,16 @@ impl Seat {
         &mut self,
         compiled: &Arc<Compiled>,
         protocol_name: &str,
-        store: &mut Store,
+        store: &mut Kept,
         inputs: &[Option<Value>],
         progress: Progress<'_>,
         within: Duration,
     ) -> Result<Run, Error> {
-        let endpoint = self.party_endpoint(compiled, protocol_name)?;
+        let chosen = Chosen::of(protocol_name)?;
+        let endpoint = self.party_endpoint(compiled, &chosen)?;
         let given = Given::Values(vec![inputs.iter().map(Option::as_ref).collect()]);
-        let source = Source::Material(store);
-        let run =
-            |seat: &mut Self| seat.run_from(protocol_name, &[endpoint], given, source, progress, within);
+        let source = store.source();
+        let run = |seat: &mut Self| seat.run_from(&chosen, &[endpoint], given, source, progress, within);
         Ok(self.counted(run)?.swap_remove(0))
     }
 }
@@ -56,9 +56,9 @@ impl Local {
     ///
     /// # Errors
     /// As [`Seat::open_store`].
-    pub fn open_stores(&self, compiled: &Arc<Compiled>, place: &StorePath) -> Result<Vec<Store>, Error> {
-        let endpoint = self.endpoint(compiled)?;
-        let open = |(me, name): (usize, &String)| place.of(name).open_made(&endpoint, &self.protocol, me);
+    pub fn open_stores(&self, compiled: &Arc<Compiled>, place: &StorePath) -> Result<Vec<Kept>, Error> {
+        let (endpoint, chosen) = (self.endpoint(compiled)?, Chosen::of(&self.protocol)?);
+        let open = |(me, name): (usize, &String)| place.of(name).open_made(&endpoint, &chosen, me);
         self.parties.iter().enumerate().map(open).collect()
     }
 
@@ -70,13 +70,17 @@ impl Local {
     pub fn run_stored(
         &self,
         compiled: &Arc<Compiled>,
-        stores: &mut [Store],
+        stores: &mut [Kept],
         inputs: &[Value],
         progress: Progress<'_>,
     ) -> Result<Run, Error> {
         assert_eq!(stores.len(), self.parties.len(), "a store for each party");
-        let lanes = [made_under(&self.endpoint(compiled)?, &self.protocol, 0, &stores[0])?];
-        let sources = stores.iter_mut().map(Source::Material).collect();
+        let usual = self.endpoint(compiled)?;
+        let lanes = [match &stores[0] {
+            Kept::Material(store) => made_under(&usual, &Chosen::of(&self.protocol)?, 0, store)?,
+            Kept::Supplies(_) => usual,
+        }];
+        let sources = stores.iter_mut().map(Kept::source).collect();
         let ended = self.play(&lanes, given(&lanes, &[inputs])?, sources, progress)?.swap_remove(0);
         lanes[0].compiled.run_of(ended)
     }

@@ -3,6 +3,7 @@
 use crate::endpoint::{Endpoint, Feed};
 use crate::lanes::Source;
 use crate::price::price_parts;
+use crate::registry::Chosen;
 use crate::run::Given;
 use crate::{Compiled, Error, Local, Report, Seat, protocol};
 use std::sync::Arc;
@@ -44,7 +45,7 @@ impl Stream {
     /// What an endpoint has to know.
     fn endpoint(
         &self,
-        protocol: &'static dyn Protocol,
+        protocol: Arc<dyn Protocol>,
         parties: Vec<String>,
         clients: Vec<String>,
     ) -> Result<Endpoint, Error> {
@@ -96,11 +97,11 @@ impl Seat {
             None => stream.clone(),
         };
         let clients = self.config().clients().iter().map(|client| client.name.clone()).collect();
-        let endpoint = stream.endpoint(protocol(protocol_name)?, self.parties(), clients)?;
+        let chosen = Chosen::of(protocol_name)?;
+        let endpoint = stream.endpoint(chosen.protocol.clone(), self.parties(), clients)?;
         let (given, within) = (Given::Feed(feed), self.config().limits().connect);
-        let run = |seat: &mut Self| {
-            seat.run_from(protocol_name, &[endpoint], given, Source::InRun, &|_, _| {}, within)
-        };
+        let run =
+            |seat: &mut Self| seat.run_from(&chosen, &[endpoint], given, Source::InRun, &|_, _| {}, within);
         Ok(self.counted(run)?.swap_remove(0).report)
     }
 }

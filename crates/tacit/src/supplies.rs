@@ -1,14 +1,71 @@
-//! Supplies: sessions that fill stores with what any program draws from, and runs that draw from them.
+//! Supplies: sessions that fill stores with what any program draws from.
 
-use crate::endpoint::{Endpoint, parameters_of};
-use crate::offline::{Made, aborted, confirm, finish};
-use crate::{Error, StorePath};
+use crate::endpoint::{Endpoint, check_count, parameters_of};
+use crate::lanes::Tally;
+use crate::local::{all_of, together};
+use crate::offline::{Made, aborted, confirm, finish, prepared};
+use crate::{Error, Local, Prepared, Progress, Seat, StorePath, protocol};
 use std::fmt::Write;
-use tacit_engine::Protocol;
-use tacit_engine::supply::{Stock, SupplyKind, fill};
+use std::path::Path;
+use std::time::Instant;
+use tacit_engine::supply::{Stock, SupplyKind, agreed, fill, list_message, read_lists};
+use tacit_engine::{Observer, Protocol};
 use tacit_net::{Mesh, Phase};
-use tacit_session::{Agreement, OsEntropy, Session};
-use tacit_store::{Binding, Epoch, Store};
+use tacit_session::{Agreement, At, OsEntropy, Session, step};
+use tacit_store::{Binding, Epoch, MAX_LIST_BYTES, Store, Unit};
+
+/// What stores are to be filled with, the same at all parties.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Filling {
+    /// So many items of each kind, rounded up to whole blocks.
+    pub wanted: Vec<(SupplyKind, u64)>,
+    /// Whether nothing is made if all parties have as much unused already, in one epoch.
+    pub up_to: bool,
+}
+
+impl Filling {
+    /// So many items each of what people call so ([`Protocol::stocks`]), for so many parties.
+    ///
+    /// # Errors
+    /// [`Error::Refused`] if the protocol isn't for as many parties, has none of that, or nothing is to be made.
+    pub fn of(protocol: &dyn Protocol, parties: usize, named: &[(&str, u64)]) -> Result<Self, Error> {
+        check_count(protocol, parties)?;
+        let stocks = protocol.stocks(parties);
+        let mut wanted = Vec::new();
+        for (name, count) in named.iter().filter(|(_, count)| *count > 0) {
+            let Some((_, kinds)) = stocks.iter().find(|(known, _)| known == name) else {
+                let known: Vec<&str> = stocks.iter().map(|(known, _)| *known).collect();
+                let known = if known.is_empty() { "nothing".to_owned() } else { known.join(", ") };
+                let name_of = protocol.spec().name;
+                let reason =
+                    format!("protocol {name_of:?} stocks no {name} ahead of time; it stocks {known}");
+                return Err(Error::Refused(reason));
+            };
+            wanted.extend(kinds.iter().map(|kind| (*kind, *count)));
+        }
+        Self { wanted, up_to: false }.checked()
+    }
+
+    /// What so many runs of an endpoint's programs draw.
+    pub(crate) fn for_runs(endpoint: &Endpoint, runs: u64) -> Result<Self, Error> {
+        let items = |(kind, blocks): (SupplyKind, u64)| {
+            (kind, blocks.saturating_mul(kind.per_block()).saturating_mul(runs))
+        };
+        Self { wanted: endpoint.draws().into_iter().map(items).collect(), up_to: false }.checked()
+    }
+
+    fn checked(self) -> Result<Self, Error> {
+        if self.wanted.iter().any(|(_, count)| *count > 0) {
+            return Ok(self);
+        }
+        Err(Error::Refused("nothing is to be made ahead of time: say how much of what".to_owned()))
+    }
+}
+
+/// Whether a protocol's runs draw from supplies that stores can have.
+pub(crate) fn has_stocks(protocol: &dyn Protocol, parties: &[String]) -> bool {
+    !protocol.stocks(parties.len()).is_empty()
+}
 
 impl StorePath {
     /// Opens a party's store of supplies for a protocol, and makes it first if there is none. One process at a time can
@@ -22,8 +79,94 @@ impl StorePath {
         parties: &[String],
         me: usize,
     ) -> Result<Store, Error> {
-        Ok(Store::create(&self.store, &self.anchors, &binding(protocol, parties, me))?)
+        self.supplies(protocol, parties, me, Store::create)
     }
+
+    pub(crate) fn supplies(
+        &self,
+        protocol: &dyn Protocol,
+        parties: &[String],
+        me: usize,
+        open: fn(&Path, &Path, &Binding) -> Result<Store, tacit_store::Error>,
+    ) -> Result<Store, Error> {
+        Ok(open(&self.store, &self.anchors, &binding(protocol, parties, me))?)
+    }
+}
+
+impl Seat {
+    /// Fills this party's store with supplies for any program, together with all other parties: a new epoch under a key of
+    /// its own. It is in the stores of all when this returns; a store is made if there is none.
+    ///
+    /// # Errors
+    /// [`Error::Refused`] on a client's seat or if the protocol has no such supplies; [`Error::Store`]; else the first
+    /// failure, after which nothing of the epoch is kept.
+    pub fn stock(
+        &mut self,
+        protocol_name: &str,
+        filling: &Filling,
+        place: &StorePath,
+        progress: Progress<'_>,
+    ) -> Result<Prepared, Error> {
+        let protocol = protocol(protocol_name)?;
+        self.refuse_client()?;
+        self.counted(|seat| seat.stock_once(&*protocol, filling, place, progress))
+    }
+
+    pub(crate) fn stock_once(
+        &mut self,
+        protocol: &dyn Protocol,
+        filling: &Filling,
+        place: &StorePath,
+        progress: Progress<'_>,
+    ) -> Result<Prepared, Error> {
+        let (me, parties) = (self.config().me(), self.parties());
+        let mut store = place.open_supplies(protocol, &parties, me)?;
+        let within = self.config().limits().connect;
+        let mesh = self.gather(&[], 1, within)?.swap_remove(0);
+        let (tally, start) = (Tally::new(progress), Instant::now());
+        let made = play_fill(protocol, &parties, mesh, filling, &mut store, &mut tally.lane())?;
+        Ok(stocked(protocol, &parties, me, filling, &made, start))
+    }
+}
+
+impl Local {
+    /// Fills the stores of all parties, each in a folder of its own under the place's ([`StorePath::simulated`]). Else as
+    /// [`Seat::stock`].
+    ///
+    /// # Errors
+    /// As [`Seat::stock`].
+    pub fn stock(
+        &self,
+        filling: &Filling,
+        place: &StorePath,
+        progress: Progress<'_>,
+    ) -> Result<Vec<Prepared>, Error> {
+        let (protocol, parties) = (&*protocol(&self.protocol)?, &self.parties);
+        let open = |(me, name): (usize, &String)| place.of(name).open_supplies(protocol, parties, me);
+        let mut stores = parties.iter().enumerate().map(open).collect::<Result<Vec<_>, _>>()?;
+        let (told, untold) = (Tally::new(progress), Tally::new(&|_, _| {}));
+        let start = Instant::now();
+        let play = |mut meshes: Vec<Mesh>, store: &mut Store| {
+            let tally = if meshes[0].me() == 0 { &told } else { &untold };
+            play_fill(protocol, parties, meshes.swap_remove(0), filling, store, &mut tally.lane())
+        };
+        let made = all_of(together(parties, &[], 1, stores.iter_mut(), play))?;
+        let made = made.iter().enumerate();
+        Ok(made.map(|(me, made)| stocked(protocol, parties, me, filling, made, start)).collect())
+    }
+}
+
+fn stocked(
+    protocol: &dyn Protocol,
+    parties: &[String],
+    me: usize,
+    filling: &Filling,
+    made: &Made,
+    start: Instant,
+) -> Prepared {
+    let is_new = made.disk_bytes > 0;
+    let supplies = filling.wanted.iter().copied().filter(|_| is_new).collect();
+    Prepared { supplies, ..prepared(protocol, parties, me, made, None, start.elapsed()) }
 }
 
 /// What a party's supplies are good for: any program that the same parties run under the protocol.
@@ -38,8 +181,8 @@ fn binding(protocol: &dyn Protocol, parties: &[String], me: usize) -> Binding {
     }
 }
 
-/// Plays a party's part in a session that makes so many items of each kind, and puts them into a store of supplies: an
-/// epoch under one key. All have it or none, as of [`play_offline`](crate::play_offline).
+/// Plays a party's part in a session that fills stores of supplies: an epoch under one key, which is fresh. All have it or
+/// none, as of [`play_offline`](crate::play_offline). What was there before, if it was enough, takes no bytes on disk.
 ///
 /// # Errors
 /// [`Error::Refused`] if the protocol has no supplies, or for another store; else the first failure, which ends the session
@@ -48,18 +191,17 @@ pub fn play_fill(
     protocol: &dyn Protocol,
     parties: &[String],
     mesh: Mesh,
-    wanted: &[(SupplyKind, u64)],
+    filling: &Filling,
     store: &mut Store,
+    observer: &mut dyn Observer,
 ) -> Result<Made, Error> {
     if !store.is_for(&binding(protocol, parties, mesh.me())) {
         return Err(other());
     }
-    let agreement = agreement(protocol, parties, wanted);
+    let agreement = agreement(protocol, parties, filling);
     let session = Session::establish(mesh, agreement, Box::new(OsEntropy));
     let mut session = session.map_err(|error| aborted(error.into()))?;
-    let epoch = Epoch(*session.id());
-    session.mesh().set_phase(Phase::Offline);
-    let made = made(protocol, &mut session, wanted, store, epoch)
+    let made = made(protocol, &mut session, filling, store, observer)
         .inspect_err(|error| session.abort(&error.to_string()))?;
     // Whoever is lost from here on has everything, too.
     let _ = session.close();
@@ -69,31 +211,60 @@ pub fn play_fill(
 fn made(
     protocol: &dyn Protocol,
     session: &mut Session,
-    wanted: &[(SupplyKind, u64)],
+    filling: &Filling,
     store: &mut Store,
-    epoch: Epoch,
+    observer: &mut dyn Observer,
 ) -> Result<Made, Error> {
+    if filling.up_to
+        && let Some(epoch) = enough(session, filling, store)?
+    {
+        return Ok(Made { epoch, disk_bytes: 0, sent: vec![0; session.parties()] });
+    }
+    let epoch = Epoch(*session.id());
+    session.mesh().set_phase(Phase::Offline);
     let mut supply = protocol.live_supply(session).map_err(aborted)?;
     let mut writer = store.writer(epoch)?;
-    let filled = fill(supply.as_mut(), session, wanted, &mut writer);
+    let filled = fill(supply.as_mut(), session, &filling.wanted, &mut writer, observer);
     filled.map_err(|cause| aborted(cause).in_check(session.is_challenged()))?;
     finish(session, writer)?;
     confirm(session, store, epoch)
 }
 
+/// An epoch of which all parties have as much unused as is wanted.
+fn enough(session: &mut Session, filling: &Filling, store: &Store) -> Result<Option<Epoch>, Error> {
+    let wanted: Vec<_> = filling
+        .wanted
+        .iter()
+        .filter(|(_, count)| *count > 0)
+        .map(|(kind, count)| (kind.code(), count.div_ceil(kind.per_block()), Unit::default()))
+        .collect();
+    let own: Vec<_> = wanted.iter().map(|(shelf, ..)| store.available(*shelf)).collect();
+    let at = At { lane: 0, part: step::STORED, op: 0, batch: 0 };
+    let (shelves, most) = (wanted.len(), wanted.len() * (4 + MAX_LIST_BYTES));
+    let read = |bytes: &[u8]| read_lists(bytes, shelves);
+    let lists = session.tell_all(at, &list_message(&own), most, "lists of its supplies", read);
+    let lists = lists.map_err(|error| aborted(error.into()))?;
+    let all: Vec<u8> = lists.iter().flat_map(|lists| list_message(lists)).collect();
+    session.echo(&all).map_err(|error| aborted(error.into()))?;
+    Ok(agreed(session, &wanted, &lists).ok().and_then(|runs| Some(runs.first()?.epoch)))
+}
+
 /// What is agreed on by those who fill stores. No run goes with it.
-fn agreement(protocol: &dyn Protocol, parties: &[String], wanted: &[(SupplyKind, u64)]) -> Agreement {
+fn agreement(protocol: &dyn Protocol, parties: &[String], filling: &Filling) -> Agreement {
     let mut parameters = parameters_of(protocol) + ", supplies only";
-    for (kind, count) in wanted {
+    for (kind, count) in &filling.wanted {
         let _ = write!(parameters, ", {count} {kind}");
+    }
+    if filling.up_to {
+        parameters += ", up to that";
     }
     Agreement::among(parties.to_vec(), protocol.spec().name, parameters)
 }
 
 /// Refuses supplies that are for something else.
 pub(crate) fn refuse_other_stock(endpoint: &Endpoint, me: usize, stock: &Stock) -> Result<(), Error> {
-    let is_mine =
-        me < endpoint.parties.len() && stock.is_for(&binding(endpoint.protocol, &endpoint.parties, me));
+    let parties = &endpoint.parties;
+    let is_mine = me < parties.len() && stock.is_for(&binding(&*endpoint.protocol, parties, me));
     if is_mine { Ok(()) } else { Err(other()) }
 }
 

@@ -6,11 +6,12 @@ use tacit::net::{Limits, Mesh, memory};
 use tacit::program::plan::{Domain, Form};
 use tacit::program::{Builder, Capabilities, Data, Dtype, Modulus, Range, Recipient, Value};
 use tacit::{Compiled, Endpoint, Error, Source, play, protocol};
+use tacit_replicated::Replicated;
 use tacit_testkit::Altered;
 
 /// The three-party protocol without its rings.
-fn bits_alone() -> &'static dyn Protocol {
-    Box::leak(Box::new(Altered::offering(protocol("replicated").unwrap(), Capabilities::BITS)))
+fn bits_alone() -> Arc<dyn Protocol> {
+    Arc::new(Altered::offering(&Replicated::COMPUTATIONAL, Capabilities::BITS))
 }
 
 fn value(data: Data) -> Value {
@@ -89,10 +90,10 @@ fn a_plan_is_made_once_for_what_is_offered() {
     let a = build.input("alice", "a", Dtype::Int, &[3], Range::new(-9, 9)).unwrap();
     build.reveal(a, Recipient::All).unwrap();
     let compiled = Compiled::new(build.finish().unwrap()).unwrap().with_window(1 << 20);
-    let own = compiled.for_protocol(bits_alone()).unwrap();
-    assert!(Arc::ptr_eq(&own, &compiled.for_protocol(bits_alone()).unwrap()));
-    assert!(Arc::ptr_eq(&own, &own.for_protocol(bits_alone()).unwrap()));
-    assert!(Arc::ptr_eq(&compiled, &compiled.for_protocol(protocol("replicated").unwrap()).unwrap()));
+    let own = compiled.for_protocol(&*bits_alone()).unwrap();
+    assert!(Arc::ptr_eq(&own, &compiled.for_protocol(&*bits_alone()).unwrap()));
+    assert!(Arc::ptr_eq(&own, &own.for_protocol(&*bits_alone()).unwrap()));
+    assert!(Arc::ptr_eq(&compiled, &compiled.for_protocol(&*protocol("replicated").unwrap()).unwrap()));
     assert_eq!((own.hash(), own.plan().window), (compiled.hash(), 1 << 20));
     let input = &own.plan().inputs[0];
     assert_eq!(own.plan().register(input.reg).domain, Domain::Bits);

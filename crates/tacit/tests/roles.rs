@@ -106,7 +106,7 @@ fn run_each(
         let mut phases = Phases(Vec::new());
         let (outputs, _) = play(&endpoint, mesh, Source::InRun, vec![value], &mut phases)?;
         let output = outputs.into_iter().next().flatten();
-        Ok(Seen { players: players(endpoint.protocol, &parties()), comparison, phases: phases.0, output })
+        Ok(Seen { players: players(&*endpoint.protocol, &parties()), comparison, phases: phases.0, output })
     };
     std::thread::scope(|scope| {
         let threads: Vec<_> = world

@@ -12,7 +12,7 @@ use tacit::program::{Builder, Data, Dtype, Range, Recipient, Value};
 use tacit::session::step;
 use tacit::store::{Available, Store, WHOLE};
 use tacit::{
-    Compiled, Endpoint, Error, Instance, Local, Report, Source, StorePath, play, price, price_offline,
+    Compiled, Endpoint, Error, Instance, Kept, Local, Report, Source, StorePath, play, price, price_offline,
     protocol, protocols,
 };
 use tacit_testkit::{Deviation, Fate, Interceptor, World};
@@ -65,12 +65,19 @@ fn make(folder: &Folder, count: u64) {
     local().offline(&program(100), count, &folder.place(), &|_, _| {}).unwrap();
 }
 
-fn stores(folder: &Folder) -> Vec<Store> {
+fn stores(folder: &Folder) -> Vec<Kept> {
     local().open_stores(&program(100), &folder.place()).unwrap()
 }
 
 /// A run on other numbers each time; its report, once its outputs are right.
-fn run(stores: &mut [Store], number: i64) -> Result<Report, Error> {
+fn material(kept: &mut Kept) -> &mut Store {
+    match kept {
+        Kept::Material(store) => store,
+        Kept::Supplies(_) => panic!("it is for one program"),
+    }
+}
+
+fn run(stores: &mut [Kept], number: i64) -> Result<Report, Error> {
     let (a, b) = ([number, -7, 50], [4, 4, number % 100]);
     let run = local().run_stored(&program(100), stores, &[ints(a), ints(b)], &|_, _| {})?;
     let larger = a.iter().zip(&b).map(|(a, b)| a > b).collect();
@@ -98,7 +105,7 @@ fn what_one_session_makes_is_used_by_as_many_runs_and_no_more() {
             .sum();
         assert_eq!(party.disk_bytes, on_disk, "{}", party.party);
         for link in &party.links {
-            assert_eq!(link.bytes, link.declared, "{} to {}", party.party, link.to);
+            assert_eq!(link.bytes, link.declared.unwrap(), "{} to {}", party.party, link.to);
         }
     }
     let price = price(&program(100), PROTOCOL, &local().parties).unwrap().total;
@@ -185,7 +192,7 @@ fn ahead_of(local: &Local, compiled: &Arc<Compiled>, count: u64, folder: &Folder
     let prepared = local.offline(compiled, count, &folder.place(), &|_, _| {}).unwrap();
     let links = prepared.iter().flat_map(|party| &party.links);
     links
-        .inspect(|link| assert_eq!(link.bytes, link.declared, "{}: {prepared:?}", local.protocol))
+        .inspect(|link| assert_eq!(link.bytes, link.declared.unwrap(), "{}: {prepared:?}", local.protocol))
         .map(|link| link.bytes)
         .sum()
 }
@@ -276,10 +283,10 @@ fn the_party_that_has_used_most_is_followed() {
     make(&folder, 6);
     let mut stores = stores(&folder);
     assert_eq!(index(&run(&mut stores, 1).unwrap()), 0);
-    let Available { epoch, .. } = stores[2].available(WHOLE)[0];
+    let Available { epoch, .. } = material(&mut stores[2]).available(WHOLE)[0];
     // As after a run that only P2 had begun when all were killed.
     let burnt = tacit::store::Run { epoch, shelf: WHOLE, first: 1, instances: 3 };
-    drop(stores[2].take_run(burnt).unwrap());
+    drop(material(&mut stores[2]).take_run(burnt).unwrap());
     assert_eq!(index(&run(&mut stores, 2).unwrap()), 4);
     assert_eq!(index(&run(&mut stores, 3).unwrap()), 5);
     assert!(matches!(run(&mut stores, 4), Err(Error::NoMaterial(_))));
@@ -291,8 +298,9 @@ fn an_epoch_that_one_party_lacks_is_passed_over() {
     make(&folder, 1);
     make(&folder, 2);
     let mut stores = stores(&folder);
-    let Available { epoch, .. } = *stores[1].available(WHOLE).iter().find(|own| own.count == 1).unwrap();
-    stores[1].destroy(epoch).unwrap();
+    let Available { epoch, .. } =
+        *material(&mut stores[1]).available(WHOLE).iter().find(|own| own.count == 1).unwrap();
+    material(&mut stores[1]).destroy(epoch).unwrap();
     assert_eq!([run(&mut stores, 1), run(&mut stores, 2)].map(|report| index(&report.unwrap())), [0, 1]);
     let says = run(&mut stores, 3).unwrap_err().to_string();
     assert!(says.contains("P1 has no unused material"), "{says}");
@@ -313,7 +321,7 @@ fn a_store_put_back_from_a_copy_is_noticed_and_nothing_is_used_twice() {
     fs::remove_dir_all(folder.party("P1").store).unwrap();
     copy_folder(&copy, &folder.party("P1").store);
     let mut open = stores(&folder);
-    let [restored] = open[1].restored() else { panic!("{:?}", open[1].restored()) };
+    let [restored] = open[1].restored()[..] else { panic!("{:?}", open[1].restored()) };
     assert_eq!((restored.journal, restored.anchor), (0, 2));
     for number in 0..2 {
         assert!(used.insert(index(&run(&mut open, number).unwrap())));
@@ -348,7 +356,7 @@ fn a_store_is_open_once() {
 }
 
 /// What an endpoint has of a run, its store still open.
-type Ended = (Result<Option<Instance>, Error>, Option<Store>);
+type Ended = (Result<Option<Instance>, Error>, Option<Kept>);
 
 /// A run over the links of a world, in which things go wrong; `with` says which parties have their stores.
 fn run_in(folder: &Folder, interceptor: Interceptor, with: [bool; 3]) -> Vec<Ended> {
@@ -356,7 +364,7 @@ fn run_in(folder: &Folder, interceptor: Interceptor, with: [bool; 3]) -> Vec<End
     let protocol = protocol(PROTOCOL).unwrap();
     let endpoint = &Endpoint::new(&compiled, protocol, parties, vec!["alice".into()]).unwrap();
     let world = World::new(3, 1).intercept(interceptor);
-    let mut stores: Vec<Option<Store>> = stores(folder).into_iter().map(Some).collect();
+    let mut stores: Vec<Option<Kept>> = stores(folder).into_iter().map(Some).collect();
     stores.iter_mut().zip(with).filter(|(_, with)| !with).for_each(|(store, _)| *store = None);
     stores.push(None);
     thread::scope(|scope| {
@@ -371,7 +379,8 @@ fn run_in(folder: &Folder, interceptor: Interceptor, with: [bool; 3]) -> Vec<End
                         (*owner == me).then(|| endpoint.compiled.encode(input, value).unwrap())
                     };
                     let inputs = values.iter().enumerate().map(give).collect();
-                    let source = store.as_mut().map_or(Source::InRun, Source::Material);
+                    let source =
+                        store.as_mut().map_or(Source::InRun, |kept| Source::Material(material(kept)));
                     let played = play(endpoint, mesh, source, inputs, &mut Unobserved);
                     (played.map(|(_, played)| played.material), store)
                 })
@@ -381,7 +390,8 @@ fn run_in(folder: &Folder, interceptor: Interceptor, with: [bool; 3]) -> Vec<End
     })
 }
 
-fn left(store: &Store) -> Option<u64> {
+fn left(kept: &Kept) -> Option<u64> {
+    let Kept::Material(store) = kept else { panic!("it is for one program") };
     store.available(WHOLE).first().map(|own| own.next)
 }
 

@@ -38,6 +38,18 @@ impl Altered {
     }
 }
 
+/// A protocol with these values of its parameters, as cases take it. Never freed.
+///
+/// # Panics
+/// If it doesn't offer one of them.
+pub fn with_parameters(usual: &'static dyn Protocol, parameters: &[(&str, &str)]) -> &'static dyn Protocol {
+    parameters.iter().fold(usual, |protocol, (name, value)| {
+        let other = protocol.with_parameter(name, value);
+        let other = other.unwrap_or_else(|| panic!("{name}={value} is not offered"));
+        &**Box::leak(Box::new(other))
+    })
+}
+
 impl Protocol for Altered {
     fn spec(&self) -> &ProtocolSpec {
         self.protocol.spec()

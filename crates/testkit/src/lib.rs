@@ -36,7 +36,7 @@ pub mod tenants;
 mod trace;
 mod world;
 
-pub use altered::Altered;
+pub use altered::{Altered, with_parameters};
 pub use case::{Case, Ending, Links, Run, outcomes, party_names};
 pub use draws::Draws;
 pub use interceptor::{Deviation, Fate, Interceptor, Message};

@@ -12,13 +12,11 @@ use tacit_engine::Protocol;
 use tacit_replicated::ReplicatedMalicious;
 use tacit_replicated::planted::{Mistake, plant};
 use tacit_testkit::conformance::order::{Release, withheld};
-use tacit_testkit::{Altered, Case};
+use tacit_testkit::{Altered, Case, with_parameters};
 
 fn mistaken(mistakes: &'static [Mistake], parameters: &[(&str, &str)]) -> &'static dyn Protocol {
-    let usual: &dyn Protocol = &ReplicatedMalicious::SOUNDNESS_50;
-    let protocol =
-        parameters.iter().try_fold(usual, |protocol, (name, value)| protocol.with_parameter(name, value));
-    Altered::beginning_with(protocol.expect("there are such parameters"), move |_| plant(mistakes))
+    let protocol = with_parameters(&ReplicatedMalicious::SOUNDNESS_50, parameters);
+    Altered::beginning_with(protocol, move |_| plant(mistakes))
 }
 
 /// What leaves early.

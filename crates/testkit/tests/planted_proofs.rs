@@ -18,12 +18,11 @@ use tacit_replicated::planted::{Mistake, Shared, plant};
 use tacit_session::{Session, step};
 use tacit_testkit::conformance::{Subject, attacks, circuits, views};
 use tacit_testkit::sample::{BitRow, Flaw, Sample};
-use tacit_testkit::{Altered, Case, Delivery, Draws, Fate, Interceptor, Run};
+use tacit_testkit::{Altered, Case, Delivery, Draws, Fate, Interceptor, Run, with_parameters};
 
 /// The protocol with mistakes in it.
 fn mistaken(mistakes: &'static [Mistake]) -> &'static dyn Protocol {
-    let small =
-        ReplicatedMalicious::SOUNDNESS_50.with_parameter("batch", "64").expect("there are such batches");
+    let small = with_parameters(&ReplicatedMalicious::SOUNDNESS_50, &[("batch", "64")]);
     Altered::beginning_with(small, move |_| plant(mistakes))
 }
 

@@ -3,6 +3,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use tacit_additive::{Additive, MAC_COMMIT, MAC_OPEN};
+use tacit_engine::executor::Unobserved;
 use tacit_engine::supply::{Demand, Stock, Supply, SupplyKind, fill};
 use tacit_engine::{Checks, Client, Engine, Error, Participants, Protocol, ProtocolSpec};
 use tacit_net::Phase;
@@ -61,7 +62,7 @@ impl Shelved {
         if !wanted.is_empty() {
             let mut live = self.inner.live_supply(session)?;
             let mut writer = store.writer(epoch)?;
-            fill(live.as_mut(), session, &wanted, &mut writer)?;
+            fill(live.as_mut(), session, &wanted, &mut writer, &mut Unobserved)?;
             writer.finish()?;
             session.barrier()?;
         }
@@ -71,7 +72,7 @@ impl Shelved {
             store.put_away(reserved)?;
         }
         drop(store);
-        let (_, mut lanes) = Stock::new(Self::open(&folder, me, parties)).lanes(1)?;
+        let (_, mut lanes) = Stock::new(Self::open(&folder, me, parties)).lanes(1, demand.blocks())?;
         self.stores.lock().unwrap_or_else(PoisonError::into_inner).push((me, folder));
         Ok(Box::new(lanes.remove(0)))
     }

@@ -28,9 +28,8 @@ impl AstraEngine {
 
     /// Says that this party is done with computing, and that its check passed.
     fn accept(&mut self, role: usize) -> Result<(), Error> {
-        let party = self.seats.party(role);
-        let acceptance = self.party.session.acceptance(party);
-        Ok(self.party.session.mesh().send(party, at(step::ACCEPT, 0), &acceptance)?)
+        let acceptance = self.party.session.acceptance(self.seats.party(role));
+        self.tell(role, step::ACCEPT, &acceptance)
     }
 
     /// Waits for the like, for as long as the other one computes.
@@ -53,31 +52,26 @@ impl AstraEngine {
         // From its verdict on others may go on without it: it must not stop without its proofs.
         self.stay(start);
         for role in 1..=2 {
-            let to = self.seats.party(role);
-            self.party.session.mesh().send(to, at(step::FAIR_VERDICT, 0), &SO_FAR)?;
+            self.tell(role, step::FAIR_VERDICT, &SO_FAR)?;
         }
         if planted(Mistake::VerdictBeforeWords) {
             for role in 1..=2 {
-                let (from, deadline) = (self.seats.party(role), self.after(start, 2 * STAY));
-                self.party.session.mesh().recv_by(from, at(step::ACCEPT, 0), ACCEPTANCE, deadline)?;
+                let deadline = self.after(start, 2 * STAY);
+                self.hear_by(role, step::ACCEPT, ACCEPTANCE, deadline)?;
             }
             start = self.party.session.mesh().now();
         }
         let deadline = self.after(start, COMMITTED);
-        let mut receive = |role: usize| {
-            let from = self.seats.party(role);
-            self.party.session.mesh().recv_by(from, at(step::FAIR_COMMITMENT, 0), COMMITMENT, deadline)
-        };
+        let mut receive = |role| self.hear_by(role, step::FAIR_COMMITMENT, COMMITMENT, deadline);
         let commitments = [receive(1)?, receive(2)?];
         if let [Some(first), Some(second)] = &commitments
             && (first == second || planted(Mistake::CommitmentsDiffer))
         {
             self.fair().promised.copy_from_slice(first);
             for role in 1..=2 {
-                self.signal(role, &[0; SIGNAL])?;
+                self.tell(role, step::FAIR_SIGNAL, &[0; SIGNAL])?;
             }
-            let now = self.party.session.mesh().now();
-            self.fair().deadline = self.after(now, OPENED_TO_FIRST);
+            self.fair().deadline = self.within(OPENED_TO_FIRST);
             return Ok(());
         }
         for role in 1..=2 {
@@ -89,11 +83,11 @@ impl AstraEngine {
             let proof = self.draw_proof(lacking(role));
             let mut signal = Zeroizing::new([1; SIGNAL]);
             signal[1..].copy_from_slice(proof.as_slice());
-            self.signal(role, signal.as_slice())?;
+            self.tell(role, step::FAIR_SIGNAL, signal.as_slice())?;
         }
         // That one says nothing may be its link's fault.
         if commitments.iter().any(Option::is_none) {
-            return Err(self.party.session.mesh().abort("an evaluator did not commit to the outputs").into());
+            return Err(self.abort("an evaluator did not commit to the outputs"));
         }
         Err(self.party.session.reject("the evaluators committed to different outputs").into())
     }
@@ -104,14 +98,9 @@ impl AstraEngine {
         self.party.session.mesh().tolerate_failures(stay);
     }
 
-    fn signal(&mut self, role: usize, signal: &[u8]) -> Result<(), Error> {
-        let to = self.seats.party(role);
-        Ok(self.party.session.mesh().send(to, at(step::FAIR_SIGNAL, 0), signal)?)
-    }
-
     /// `P_1`'s and `P_2`'s part of steps 0 to 5.
     fn follow(&mut self) -> Result<(), Error> {
-        let (me, first, other) = (self.me, self.seats.party(0), self.seats.party(3 - self.me));
+        let (me, other) = (self.me, 3 - self.me);
         // All that takes long is done before others wait for this party by the clock.
         for component in self.party.held() {
             self.fair().openings[component] = self.draw_opening(component);
@@ -122,28 +111,25 @@ impl AstraEngine {
         self.hear(0)?;
         self.accept(0)?;
         if !planted(Mistake::NoVerdicts) {
-            self.accept(3 - me)?;
-            self.hear(3 - me)?;
+            self.accept(other)?;
+            self.hear(other)?;
         }
-        self.await_verdict(first)?;
+        self.await_verdict()?;
         let start = self.party.session.mesh().now();
         // Once the other is told, it may go on without this party.
         self.stay(start);
         if !planted(Mistake::NoVerdicts) {
-            self.party.session.mesh().send(other, at(step::FAIR_READY, 0), &SO_FAR)?;
+            self.tell(other, step::FAIR_READY, &SO_FAR)?;
             let deadline = self.after(start, READY);
-            let ready =
-                self.party.session.mesh().recv_by(other, at(step::FAIR_READY, 0), SO_FAR.len(), deadline)?;
-            if ready.is_none() {
-                let reason = "the other evaluator is not ready to open outputs";
-                return Err(self.party.session.mesh().abort(reason).into());
+            if self.hear_by(other, step::FAIR_READY, SO_FAR.len(), deadline)?.is_none() {
+                return Err(self.abort("the other evaluator is not ready to open outputs"));
             }
         }
-        self.party.session.mesh().send(first, at(step::FAIR_COMMITMENT, 0), &commitment)?;
+        self.tell(0, step::FAIR_COMMITMENT, &commitment)?;
         let deadline = self.after(start, if planted(Mistake::LateSignals) { OPENED } else { SIGNALLED });
-        let signal = self.party.session.mesh().recv_by(first, at(step::FAIR_SIGNAL, 0), SIGNAL, deadline)?;
+        let signal = self.hear_by(0, step::FAIR_SIGNAL, SIGNAL, deadline)?;
         if planted(Mistake::SilenceAborts) && signal.is_none() {
-            return Err(self.party.session.mesh().abort("no signal").into());
+            return Err(self.abort("no signal"));
         }
         let proof = self.proof_of(signal.as_deref())?;
         let mut report = Zeroizing::new([0; REPORT]);
@@ -151,20 +137,15 @@ impl AstraEngine {
             report[0] = 1;
             report[1..].copy_from_slice(proof.as_slice());
         }
-        self.party.session.mesh().send(other, at(step::FAIR_REPORT, 0), report.as_slice())?;
+        self.tell(other, step::FAIR_REPORT, report.as_slice())?;
         let deadline = self.after(start, REPORTED);
-        let theirs = self.party.session.mesh().recv_by(other, at(step::FAIR_REPORT, 0), REPORT, deadline)?;
+        let theirs = self.hear_by(other, step::FAIR_REPORT, REPORT, deadline)?;
         let reported = theirs.is_some_and(|theirs| match theirs.split_first() {
             Some((1, proof)) => planted(Mistake::AbortWithoutProof) || bool::from(proof.ct_eq(&own[..PROOF])),
             _ => false,
         });
         if proof.is_some() || reported {
-            return Err(self
-                .party
-                .session
-                .mesh()
-                .abort("the party that prepares aborted, and proved it")
-                .into());
+            return Err(self.abort("the party that prepares aborted, and proved it"));
         }
         let promised = self.ahead()?.promised.bytes()[..COMMITMENT].to_vec();
         self.fair().promised.copy_from_slice(&promised);
@@ -174,15 +155,14 @@ impl AstraEngine {
 
     /// Waits for `P_0`'s verdict, whatever signs of life it gives: the other evaluator counts on it. Nobody is left out yet:
     /// who is late ends the run.
-    fn await_verdict(&mut self, first: usize) -> Result<(), Error> {
-        let verdict = at(step::FAIR_VERDICT, 0);
+    fn await_verdict(&mut self) -> Result<(), Error> {
         if planted(Mistake::VerdictAwaited) {
-            self.party.session.mesh().recv(first, verdict, SO_FAR.len())?;
+            let first = self.seats.party(0);
+            self.party.session.mesh().recv(first, at(step::FAIR_VERDICT, 0), SO_FAR.len())?;
             return Ok(());
         }
-        let now = self.party.session.mesh().now();
-        let deadline = self.after(now, VERDICT);
-        self.party.session.mesh().recv_by(first, verdict, SO_FAR.len(), deadline)?;
+        let deadline = self.within(VERDICT);
+        self.hear_by(0, step::FAIR_VERDICT, SO_FAR.len(), deadline)?;
         Ok(())
     }
 

@@ -48,6 +48,35 @@ impl AstraEngine {
         start + silences * if planted(Mistake::LimitOfItsOwn) { 2 * limit } else { limit }
     }
 
+    /// Sends a role a message of which there is one of a kind.
+    pub(super) fn tell(&mut self, role: usize, part: u16, message: &[u8]) -> Result<(), Error> {
+        let to = self.seats.party(role);
+        Ok(self.party.session.mesh().send(to, at(part, 0), message)?)
+    }
+
+    /// Receives such a message, if it comes in time.
+    pub(super) fn hear_by(
+        &mut self,
+        role: usize,
+        part: u16,
+        bytes: usize,
+        deadline: Duration,
+    ) -> Result<Option<Vec<u8>>, Error> {
+        let from = self.seats.party(role);
+        Ok(self.party.session.mesh().recv_by(from, at(part, 0), bytes, deadline)?)
+    }
+
+    /// So many limits of silence from now on.
+    pub(super) fn within(&mut self, silences: u32) -> Duration {
+        let now = self.party.session.mesh().now();
+        self.after(now, silences)
+    }
+
+    /// Ends the run, by what this party has seen.
+    pub(super) fn abort(&mut self, reason: &str) -> Error {
+        self.party.session.mesh().abort(reason).into()
+    }
+
     pub(super) fn fair(&mut self) -> &mut Fair {
         self.fair.get_or_insert_default()
     }
@@ -95,8 +124,7 @@ impl AstraEngine {
             let proof = self.draw_proof(component);
             let (proof, opening) = proof.split_at(PROOF);
             let proof = proof_commitment(self.ahead()?, component, proof, opening);
-            let to = self.seats.party(lacking(component));
-            self.party.session.mesh().send(to, at(step::FAIR_PROMISE, 0), [outputs, proof].as_flattened())?;
+            self.tell(lacking(component), step::FAIR_PROMISE, [outputs, proof].as_flattened())?;
         }
         if self.me == 0 {
             return Ok(());
@@ -106,11 +134,8 @@ impl AstraEngine {
             |from| self.party.session.mesh().recv(from, at(step::FAIR_PROMISE, 0), 2 * COMMITMENT);
         let (first, second) = (receive(first)?, receive(second)?);
         if first != second && !planted(Mistake::PromisesUncompared) {
-            return Err(self
-                .party
-                .session
-                .reject("two parties committed to different masks of outputs")
-                .into());
+            let differs = "two parties committed to different masks of outputs";
+            return Err(self.party.session.reject(differs).into());
         }
         self.ahead()?.promised.bytes_mut().copy_from_slice(&first);
         Ok(())

@@ -212,6 +212,12 @@ struct Opening<K: ElementKind> {
     sums: Vec<K::Word>,
 }
 
+impl<K: ElementKind> Opening<K> {
+    fn new() -> Self {
+        Self { triples: Vec::new(), sums: Vec::new() }
+    }
+}
+
 impl<'a, K: ElementKind> Batch<'a, K> {
     /// The batch of this number: `count` products of numbers of `bits` bits.
     pub(super) fn new(
@@ -253,86 +259,14 @@ impl<K: ElementKind> Step for Batch<'_, K> {
         self.triples.len()
     }
 
+    /// Draws a piece of triples and sends this party's part of their products (figure 3, as `products` has it).
     fn begin_making(&mut self, turn: &mut Turn, index: usize) -> Result<(), Error> {
         self.give_results(turn, index)?;
-        let mut planes = self.made.pop().unwrap_or_default();
-        self.begin_triples(turn, index, &mut planes)?;
-        self.making.push_back(planes);
-        Ok(())
-    }
-
-    fn finish_making(&mut self, turn: &mut Turn, index: usize) -> Result<(), Error> {
-        self.take_results(turn, index)?;
-        let mut planes = self.making.pop_front().unwrap_or_default();
-        self.finish_triples(turn, index, &mut planes)?;
-        self.made.push(planes);
-        Ok(())
-    }
-
-    fn order(&mut self, coin: &[u8; COIN_BYTES]) {
-        let triples = self.parameters.triples(self.count);
-        let Memory { triples: records, places, piles } = &mut self.memory;
-        places.reuse(triples * size_of::<u32>());
-        piles.order(coin, self.number, places.words_mut(), records.words_mut::<K::Record>());
-    }
-
-    fn opened(&self) -> usize {
-        self.openings.len()
-    }
-
-    fn begin_opening(&mut self, turn: &mut Turn, index: usize, digests: &mut Digests) -> Result<(), Error> {
-        let mut opening =
-            self.arrived.pop().unwrap_or_else(|| Opening { triples: Vec::new(), sums: Vec::new() });
-        self.send_differences(turn, index, &mut opening, digests)?;
-        self.opening.push_back(opening);
-        Ok(())
-    }
-
-    fn finish_opening(&mut self, turn: &mut Turn, index: usize, digests: &mut Digests) -> Result<(), Error> {
-        if let Some(mut opening) = self.opening.pop_front() {
-            self.take_differences(turn, index, &mut opening, digests)?;
-            self.arrived.push(opening);
-        }
-        Ok(())
-    }
-
-    fn into_memory(self: Box<Self>) -> Memory {
-        self.memory
-    }
-}
-
-impl<K: ElementKind> Batch<'_, K> {
-    /// Of `P_1` and `P_2`: tells `P_0` the component of results that nobody else can. `P_1` has `c_1` first, `P_2` `c_2` second.
-    fn give_results(&mut self, turn: &mut Turn, index: usize) -> Result<(), Error> {
-        let Some(piece) = self.products.get(index).filter(|_| turn.me > 0) else { return Ok(()) };
-        let which = if turn.me == 1 { FIRST } else { SECOND };
-        let mut message = turn.session.mesh().filled(piece.bytes(self.bits));
-        K::pack(&self.c[which][piece.words::<K>()], piece.range.len(), self.bits, &mut message);
-        turn.send(0, address(step::CHECK_PRODUCTS, self.number, index), message)
-    }
-
-    fn take_results(&mut self, turn: &mut Turn, index: usize) -> Result<(), Error> {
-        let Some(piece) = self.products.get(index).filter(|_| turn.me == 0) else { return Ok(()) };
-        for (role, which) in [(1, SECOND), (2, FIRST)] {
-            let at = address(step::CHECK_PRODUCTS, self.number, index);
-            let message = turn.recv(role, at, piece.bytes(self.bits))?;
-            K::unpack(&message, piece.range.len(), self.bits, &mut self.c[which][piece.words::<K>()]);
-            turn.session.mesh().recycle(message);
-        }
-        Ok(())
-    }
-
-    /// Draws a piece of triples and sends this party's part of their products (figure 3, as `products` has it).
-    fn begin_triples(
-        &mut self,
-        turn: &mut Turn,
-        index: usize,
-        planes: &mut Vec<K::Word>,
-    ) -> Result<(), Error> {
+        let mut all = self.made.pop().unwrap_or_default();
         let (me, range) = (turn.me, self.triples[index].range.clone());
         let words = K::words(range.len());
-        planes.resize((PLANES + 1) * words, K::Word::ZERO);
-        let (planes, part) = planes.split_at_mut(PLANES * words);
+        all.resize((PLANES + 1) * words, K::Word::ZERO);
+        let (planes, part) = all.split_at_mut(PLANES * words);
         let mut drawn = Drawn { turn, batch: self.number };
         let (factors, results) = planes.split_at_mut(RESULT * words);
         for (which, factors) in factors.chunks_exact_mut(2 * words).enumerate() {
@@ -352,67 +286,64 @@ impl<K: ElementKind> Batch<'_, K> {
             hidden.resize(words, K::Word::ZERO);
             let (stream, draw) = drawn.with(1 - me, step::CHECK_SHARE);
             stream.fill_elements(draw, K::block(range.start, 1), hidden);
-            if me == 0 { K::sub(part, hidden) } else { K::add(part, hidden) }
+            if me == 0 { (K::ARITHMETIC.sub)(part, hidden) } else { (K::ARITHMETIC.add)(part, hidden) }
         }
         let plane = |number: usize| &planes[number * words..][..words];
-        K::cross([plane(0), plane(2)], [plane(1), plane(3)], part);
+        (K::ARITHMETIC.cross)(plane(0), plane(2), plane(1), plane(3), part);
         if me > 0 {
-            K::sub(part, plane(RESULT + if me == 1 { FIRST } else { SECOND }));
+            (K::ARITHMETIC.sub)(part, plane(RESULT + if me == 1 { FIRST } else { SECOND }));
         }
         if me == 2 {
             let mut theirs = std::mem::take(&mut self.scratch.plane);
             theirs.resize(words, K::Word::ZERO);
             self.take_part(turn, 0, index, &mut theirs)?;
-            K::add(part, &theirs);
+            (K::ARITHMETIC.add)(part, &theirs);
             self.scratch.plane = theirs;
         }
         let piece = &self.triples[index];
         let mut message = turn.session.mesh().filled(piece.bytes(self.bits));
         K::pack(part, range.len(), self.bits, &mut message);
         let to = if me == 2 { 1 } else { 2 };
-        turn.send(to, address(step::CHECK_TRIPLES, self.number, index), message)
+        turn.send(to, address(step::CHECK_TRIPLES, self.number, index), message)?;
+        self.making.push_back(all);
+        Ok(())
     }
 
     /// Receives the other part of a piece's products, and keeps the triples.
-    fn finish_triples(&mut self, turn: &mut Turn, index: usize, planes: &mut [K::Word]) -> Result<(), Error> {
+    fn finish_making(&mut self, turn: &mut Turn, index: usize) -> Result<(), Error> {
+        self.take_results(turn, index)?;
+        let mut all = self.making.pop_front().unwrap_or_default();
         let range = self.triples[index].range.clone();
         let words = K::words(range.len());
-        let (planes, part) = planes.split_at_mut(PLANES * words);
+        let (planes, part) = all.split_at_mut(PLANES * words);
         let undrawn = UNDRAWN[turn.me];
         if let Some(place) = undrawn {
             let f = &mut planes[place * words..][..words];
             self.take_part(turn, 3 - turn.me, index, f)?;
-            K::add(f, part);
+            (K::ARITHMETIC.add)(f, part);
         }
         let records = self.memory.triples.words_mut::<K::Record>();
         if let Some(records) = records.get_mut(range) {
             K::store(planes, undrawn, records);
         }
+        self.made.push(all);
         Ok(())
     }
 
-    fn take_part(
-        &self,
-        turn: &mut Turn,
-        from: usize,
-        index: usize,
-        out: &mut [K::Word],
-    ) -> Result<(), Error> {
-        let (at, piece) = (address(step::CHECK_TRIPLES, self.number, index), &self.triples[index]);
-        let message = turn.recv(from, at, piece.bytes(self.bits))?;
-        K::unpack(&message, piece.range.len(), self.bits, out);
-        turn.session.mesh().recycle(message);
-        Ok(())
+    fn order(&mut self, coin: &[u8; COIN_BYTES]) {
+        let triples = self.parameters.triples(self.count);
+        let Memory { triples: records, places, piles } = &mut self.memory;
+        places.reuse(triples * size_of::<u32>());
+        piles.order(coin, self.number, places.words_mut(), records.words_mut::<K::Record>());
+    }
+
+    fn opened(&self) -> usize {
+        self.openings.len()
     }
 
     /// Computes `rho = a - d` and `sigma = b - e` of a piece, and sends and digests what others lack of them.
-    fn send_differences(
-        &mut self,
-        turn: &mut Turn,
-        index: usize,
-        opening: &mut Opening<K>,
-        digests: &mut Digests,
-    ) -> Result<(), Error> {
+    fn begin_opening(&mut self, turn: &mut Turn, index: usize, digests: &mut Digests) -> Result<(), Error> {
+        let mut opening = self.arrived.pop().unwrap_or_else(Opening::new);
         let (piece, bits) = (&self.openings[index], self.bits);
         let count = piece.range.len();
         let (words, bytes) = (K::words(count), pack::packed_len(count, bits));
@@ -462,18 +393,14 @@ impl<K: ElementKind> Batch<'_, K> {
                 None => turn.session.mesh().recycle(message),
             }
         }
+        self.opening.push_back(opening);
         Ok(())
     }
 
     /// Receives what this party lacks of `rho` and `sigma`, and digests it and the components of
     /// `tau = c - f - sigma d - rho e - sigma rho`.
-    fn take_differences(
-        &mut self,
-        turn: &mut Turn,
-        index: usize,
-        opening: &mut Opening<K>,
-        digests: &mut Digests,
-    ) -> Result<(), Error> {
+    fn finish_opening(&mut self, turn: &mut Turn, index: usize, digests: &mut Digests) -> Result<(), Error> {
+        let mut opening = self.opening.pop_front().unwrap_or_else(Opening::new);
         let (piece, bits) = (&self.openings[index], self.bits);
         let count = piece.range.len();
         let (words, bytes) = (K::words(count), pack::packed_len(count, bits));
@@ -494,7 +421,7 @@ impl<K: ElementKind> Batch<'_, K> {
                 let (count, len) = (chunk.numbers.len(), chunk.words.len());
                 for (sum, theirs) in sums.chunks_exact_mut(words).zip(theirs.chunks_exact(bytes)) {
                     K::unpack(&theirs[chunk.packed.clone()], count, bits, &mut lacked[..len]);
-                    K::add(&mut sum[chunk.words.clone()], &lacked[..len]);
+                    (K::ARITHMETIC.add)(&mut sum[chunk.words.clone()], &lacked[..len]);
                 }
                 let (rho, sigma) = sums.split_at(words);
                 let opened = [rho, sigma].map(|opened| K::lanes(&opened[chunk.words.clone()]));
@@ -510,6 +437,47 @@ impl<K: ElementKind> Batch<'_, K> {
             digests.first.absorb(packed_first);
             digests.third.absorb(packed_third);
         }
+        turn.session.mesh().recycle(message);
+        self.arrived.push(opening);
+        Ok(())
+    }
+
+    fn into_memory(self: Box<Self>) -> Memory {
+        self.memory
+    }
+}
+
+impl<K: ElementKind> Batch<'_, K> {
+    /// Of `P_1` and `P_2`: tells `P_0` the component of results that nobody else can. `P_1` has `c_1` first, `P_2` `c_2` second.
+    fn give_results(&mut self, turn: &mut Turn, index: usize) -> Result<(), Error> {
+        let Some(piece) = self.products.get(index).filter(|_| turn.me > 0) else { return Ok(()) };
+        let which = if turn.me == 1 { FIRST } else { SECOND };
+        let mut message = turn.session.mesh().filled(piece.bytes(self.bits));
+        K::pack(&self.c[which][piece.words::<K>()], piece.range.len(), self.bits, &mut message);
+        turn.send(0, address(step::CHECK_PRODUCTS, self.number, index), message)
+    }
+
+    fn take_results(&mut self, turn: &mut Turn, index: usize) -> Result<(), Error> {
+        let Some(piece) = self.products.get(index).filter(|_| turn.me == 0) else { return Ok(()) };
+        for (role, which) in [(1, SECOND), (2, FIRST)] {
+            let at = address(step::CHECK_PRODUCTS, self.number, index);
+            let message = turn.recv(role, at, piece.bytes(self.bits))?;
+            K::unpack(&message, piece.range.len(), self.bits, &mut self.c[which][piece.words::<K>()]);
+            turn.session.mesh().recycle(message);
+        }
+        Ok(())
+    }
+
+    fn take_part(
+        &self,
+        turn: &mut Turn,
+        from: usize,
+        index: usize,
+        out: &mut [K::Word],
+    ) -> Result<(), Error> {
+        let (at, piece) = (address(step::CHECK_TRIPLES, self.number, index), &self.triples[index]);
+        let message = turn.recv(from, at, piece.bytes(self.bits))?;
+        K::unpack(&message, piece.range.len(), self.bits, out);
         turn.session.mesh().recycle(message);
         Ok(())
     }

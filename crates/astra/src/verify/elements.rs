@@ -6,7 +6,8 @@ use super::turn::{Drawn, PLANES, RESULT};
 use std::marker::PhantomData;
 use tacit_kernel::aes::BLOCK;
 use tacit_kernel::sacrifice::{self, Lanes};
-use tacit_kernel::{Element, bits, pack, ring, transpose};
+use tacit_kernel::{Element, pack, transpose};
+use tacit_threeparty::Arithmetic;
 
 /// Arithmetic on planes. Lengths are the callers' to know; slices of one call are equally long.
 pub(super) trait ElementKind: 'static {
@@ -18,12 +19,8 @@ pub(super) trait ElementKind: 'static {
     type Record: Element;
     /// Numbers in a word.
     const LANES: usize;
-    /// `out += a`.
-    fn add(out: &mut [Self::Word], a: &[Self::Word]);
-    /// `out -= a`.
-    fn sub(out: &mut [Self::Word], a: &[Self::Word]);
-    /// A party's part of a product, added to `out`: `x y + x y' + x' y`, of first and second components.
-    fn cross(x: [&[Self::Word]; 2], y: [&[Self::Word]; 2], out: &mut [Self::Word]);
+    /// Sums and products of words.
+    const ARITHMETIC: Arithmetic<Self::Word>;
     /// The first `count` numbers as they travel, `bits` of each, in a whole number of bytes.
     fn pack(plane: &[Self::Word], count: usize, bits: u32, out: &mut [u8]);
     /// The inverse of [`ElementKind::pack`].
@@ -66,18 +63,7 @@ impl<E: Element> ElementKind for Elements<E> {
     /// Of the plane that wasn't drawn: a stream gives the others again, and faster than memory does in this order.
     type Record = E;
     const LANES: usize = 1;
-
-    fn add(out: &mut [E], a: &[E]) {
-        ring::add_assign(out, a);
-    }
-
-    fn sub(out: &mut [E], a: &[E]) {
-        ring::sub_assign(out, a);
-    }
-
-    fn cross(x: [&[E]; 2], y: [&[E]; 2], out: &mut [E]) {
-        ring::cross(x[0], x[1], y[0], y[1], out);
-    }
+    const ARITHMETIC: Arithmetic<E> = Arithmetic::NUMBERS;
 
     fn pack(plane: &[E], count: usize, bits: u32, out: &mut [u8]) {
         pack::pack(&plane[..count], bits, out);
@@ -124,18 +110,7 @@ impl ElementKind for Bits {
     /// Bit `i` is plane `i`'s.
     type Record = u8;
     const LANES: usize = 64;
-
-    fn add(out: &mut [u64], a: &[u64]) {
-        bits::xor_assign(out, a);
-    }
-
-    fn sub(out: &mut [u64], a: &[u64]) {
-        bits::xor_assign(out, a);
-    }
-
-    fn cross(x: [&[u64]; 2], y: [&[u64]; 2], out: &mut [u64]) {
-        bits::cross(x[0], x[1], y[0], y[1], out);
-    }
+    const ARITHMETIC: Arithmetic<u64> = Arithmetic::BITS;
 
     fn pack(plane: &[u64], count: usize, _bits: u32, out: &mut [u8]) {
         out.copy_from_slice(&bytemuck::cast_slice(plane)[..count.div_ceil(8)]);

@@ -66,7 +66,7 @@ pub(crate) use parameters::Rules;
 use permutation::COIN_BYTES;
 use std::ops::Range;
 use tacit_engine::{Error, bank, with_element};
-use tacit_kernel::{Buffer, Element, bits};
+use tacit_kernel::{Buffer, Element, bits, ring};
 use tacit_program::plan::Domain;
 use tacit_session::{Session, step};
 use turn::{Digests, Turn, address};
@@ -113,40 +113,32 @@ impl Unchecked {
         Self { me, seats, rules, logs: Vec::new(), notes: Vec::new(), batches: 0, spare: Vec::new() }
     }
 
-    /// Notes products, in the same order at all parties: this party's two components of `a` and `b`, first and second,
-    /// and of `c`, which `P_0` doesn't have.
+    /// Notes `count` products, in the same order at all parties: this party's two components of `a` and `b`, first and
+    /// second, and of `c`, which `P_0` doesn't have. Bits are packed; further ones of the last word are ignored.
     ///
     /// # Panics
-    /// If lengths differ, or `c` is there at `P_0` or missing elsewhere.
+    /// If there are fewer, or `c` is there at `P_0` or missing elsewhere.
     pub(crate) fn note<E: Element>(
         &mut self,
         domain: Domain,
+        count: usize,
         a: [&[E]; 2],
         b: [&[E]; 2],
         c: Option<[&[E]; 2]>,
     ) {
-        let count = a[0].len();
-        let first = self.extend(domain, count, c.is_some());
-        let Some(log) = self.logs.iter_mut().find(|log| log.domain == domain) else { return };
-        for (plane, values) in
-            log.planes.iter_mut().zip(a.into_iter().chain(b).chain(c.into_iter().flatten()))
-        {
-            plane.words_mut::<E>()[first..first + count].copy_from_slice(values);
+        assert_eq!(c.is_some(), self.me > 0, "P_1 and P_2 have their components of results");
+        let place = self.log(domain);
+        let log = &mut self.logs[place];
+        let first = log.count;
+        log.count += count;
+        let values = a.into_iter().chain(b).chain(c.into_iter().flatten()).map(Some).chain([None; 2]);
+        for (plane, values) in log.planes.iter_mut().zip(values) {
+            grow(plane, bytes_of(domain, log.count));
+            if let Some(values) = values {
+                copy(domain, bytemuck::cast_slice(values), 0, plane.bytes_mut(), first, count);
+            }
         }
-    }
-
-    /// The same of `count` ANDs, whose bits are packed; further bits of the words are ignored.
-    ///
-    /// # Panics
-    /// As [`Unchecked::note`], and if there are fewer words.
-    pub(crate) fn note_bits(&mut self, count: usize, a: [&[u64]; 2], b: [&[u64]; 2], c: Option<[&[u64]; 2]>) {
-        let first = self.extend(Domain::Bits, count, c.is_some());
-        let Some(log) = self.logs.iter_mut().find(|log| log.domain == Domain::Bits) else { return };
-        for (plane, values) in
-            log.planes.iter_mut().zip(a.into_iter().chain(b).chain(c.into_iter().flatten()))
-        {
-            bits::copy(values, 0, plane.words_mut(), first, count);
-        }
+        self.notes.push(Note { log: place, range: log.checked + first..log.checked + log.count });
     }
 
     /// Takes the memory that it takes to check so many products of each domain: a fresh page in the middle of a run
@@ -276,19 +268,6 @@ impl Unchecked {
         Ok(())
     }
 
-    /// Room for `count` products more of a domain; the first one's place.
-    fn extend(&mut self, domain: Domain, count: usize, has_results: bool) -> usize {
-        assert_eq!(has_results, self.me > 0, "P_1 and P_2 have their components of results");
-        let place = self.log(domain);
-        let log = &mut self.logs[place];
-        let first = log.count;
-        log.count += count;
-        let bytes = bytes_of(domain, log.count);
-        log.planes.iter_mut().for_each(|plane| grow(plane, bytes));
-        self.notes.push(Note { log: place, range: log.checked + first..log.checked + log.count });
-        first
-    }
-
     /// A domain's place among the logs.
     fn log(&mut self, domain: Domain) -> usize {
         self.logs.iter().position(|log| log.domain == domain).unwrap_or_else(|| {
@@ -353,18 +332,17 @@ impl Log {
         self.count = left;
         if me == 0 {
             grow(&mut self.told, bytes_of(domain, self.checked));
-            let [.., first, second] = &self.planes;
+            let [.., sum, second] = &mut self.planes;
             match domain {
                 Domain::Bits => {
-                    let mut sum = first.words::<u64>()[..count.div_ceil(64)].to_vec();
-                    bits::xor_assign(&mut sum, &second.words()[..count.div_ceil(64)]);
-                    bits::copy(&sum, 0, self.told.words_mut(), to, count);
+                    let words = ..count.div_ceil(64);
+                    bits::xor_assign(&mut sum.words_mut()[words], &second.words()[words]);
                 }
                 domain => with_element!(domain, E => {
-                    let sum = &mut self.told.words_mut::<E>()[to..to + count];
-                    tacit_kernel::ring::add(&first.words()[..count], &second.words()[..count], sum);
+                    ring::add_assign::<E>(&mut sum.words_mut()[..count], &second.words()[..count]);
                 }),
             }
+            copy(domain, sum.bytes(), 0, self.told.bytes_mut(), to, count);
         }
         // Products are left only behind whole batches, which end with a word.
         let (from, bytes) = (bytes_of(domain, count), bytes_of(domain, left));
@@ -379,12 +357,7 @@ impl Log {
     /// What `P_0` was told of some products.
     fn received(&self, range: Range<usize>) -> Buffer {
         let mut received = Buffer::new(bytes_of(self.domain, range.len()));
-        match self.domain {
-            Domain::Bits => bits::copy(self.told.words(), range.start, received.words_mut(), 0, range.len()),
-            domain => with_element!(domain, E => {
-                received.words_mut::<E>().copy_from_slice(&self.told.words()[range]);
-            }),
-        }
+        copy(self.domain, self.told.bytes(), range.start, received.bytes_mut(), 0, range.len());
         received
     }
 }
@@ -421,6 +394,18 @@ fn bytes_of(domain: Domain, count: usize) -> usize {
     match domain {
         Domain::Bits => 8 * count.div_ceil(64),
         domain => with_element!(domain, E => count * E::BYTES),
+    }
+}
+
+/// Copies `count` numbers of a domain, as they stand in memory, from a place to a place.
+fn copy(domain: Domain, src: &[u8], from: usize, dst: &mut [u8], to: usize, count: usize) {
+    match domain {
+        _ if count == 0 => {}
+        Domain::Bits => bits::copy(bytemuck::cast_slice(src), from, bytemuck::cast_slice_mut(dst), to, count),
+        domain => {
+            let [from, to, bytes] = [from, to, count].map(|count| bytes_of(domain, count));
+            dst[to..to + bytes].copy_from_slice(&src[from..from + bytes]);
+        }
     }
 }
 

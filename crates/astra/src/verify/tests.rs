@@ -79,12 +79,12 @@ fn note(unchecked: &mut Unchecked, dealt: &Dealt) {
         let slices = |planes: &'_ [Vec<u64>; 2]| [planes[0].clone(), planes[1].clone()];
         let (a, b, c) = (slices(&a), slices(&b), slices(&c));
         let results = (me > 0).then_some([c[0].as_slice(), c[1].as_slice()]);
-        return unchecked.note_bits(dealt.count, [&a[0], &a[1]], [&b[0], &b[1]], results);
+        return unchecked.note(Domain::Bits, dealt.count, [&a[0], &a[1]], [&b[0], &b[1]], results);
     }
     with_element!(dealt.domain, E => {
         let [a, b, c] = shared::<E>(dealt).map(|components| held.map(|which| components[which].clone()));
         let results = (me > 0).then_some([c[0].as_slice(), c[1].as_slice()]);
-        unchecked.note::<E>(dealt.domain, [&a[0], &a[1]], [&b[0], &b[1]], results);
+        unchecked.note::<E>(dealt.domain, dealt.count, [&a[0], &a[1]], [&b[0], &b[1]], results);
     });
 }
 
@@ -388,7 +388,7 @@ fn what_is_received_looks_random_whatever_is_checked() {
         let zeros = vec![0_u8; COUNT];
         let zeros = zeros.as_slice();
         let results = (session.me() > 0).then_some([zeros; 2]);
-        unchecked.note(Domain::Ring(Width::W8), [zeros; 2], [zeros; 2], results);
+        unchecked.note(Domain::Ring(Width::W8), zeros.len(), [zeros; 2], [zeros; 2], results);
         Ok(unchecked.check(session)?.collect::<Vec<_>>())
     });
     assert!(results.iter().all(Result::is_ok));

@@ -10,10 +10,9 @@ use cases::{ands, mixed};
 use table::{Checks, SEATS, table};
 use tacit_astra::Astra;
 use tacit_circuit::{Layered, catalogue};
-use tacit_engine::Protocol;
 use tacit_program::plan::{Builder, OpKind, Operand, To};
-use tacit_testkit::Case;
 use tacit_testkit::conformance::order::held_to;
+use tacit_testkit::{Case, with_parameters};
 
 /// Sums of `P_1`'s numbers and `P_2`'s by a circuit.
 fn circuits(count: usize) -> Case {
@@ -31,7 +30,7 @@ fn circuits(count: usize) -> Case {
 }
 
 fn seated<const ORDER: usize>() {
-    let protocol = Astra::MALICIOUS_GARBLED.with_parameter("roles", SEATS[ORDER]).expect("it is an order");
+    let protocol = with_parameters(&Astra::MALICIOUS_GARBLED, &[("roles", SEATS[ORDER])]);
     held_to(&[mixed(protocol, 1), mixed(protocol, 5)], &table::<ORDER>(Checks::One), 1);
 }
 

@@ -60,12 +60,12 @@ impl Bench {
 
     fn as_named(spec: Spec) -> Result<Self, Failure> {
         let protocol = protocol(&spec.protocol)?;
-        admitted_lanes(protocol, usize::from(spec.lanes))?;
+        admitted_lanes(&*protocol, usize::from(spec.lanes))?;
         let mut lanes: Vec<LaneWork> = Vec::with_capacity(usize::from(spec.lanes));
         for lane in 0..usize::from(spec.lanes) {
             let work = Work::new(&spec, lane, lanes.last().map(|lane| &lane.work))?;
             let Stream { part, times, rest, instances } = work.stream.clone();
-            let endpoint = Endpoint::new(&part, protocol, spec.parties.clone(), Vec::new())?
+            let endpoint = Endpoint::new(&part, protocol.clone(), spec.parties.clone(), Vec::new())?
                 .repeated(times, rest, instances)?;
             lanes.push(LaneWork { work, endpoint });
         }

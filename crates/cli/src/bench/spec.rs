@@ -6,7 +6,6 @@ use clap::{Args, ValueEnum};
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 use std::time::Duration;
-use tacit::engine::Protocol;
 use tacit::net::{MAX_LANES, Profile};
 use tacit::program::plan::WINDOW;
 use tacit::program::{Feature, Modulus};
@@ -438,7 +437,7 @@ impl BenchArgs {
             }
             Err(Failure::usage(format!("--count {count} can't be split into --depth {depth} equal layers")))
         };
-        let has = protocol(&self.protocol.name()).map(Protocol::capabilities);
+        let has = protocol(&self.protocol.name()).map(|protocol| protocol.capabilities());
         // Products in a field alone take triples, which are made in the run.
         let (modulus, products) = match has {
             Ok(has) if has.offers(Feature::Fp128) && !has.offers(Feature::Rings) => {

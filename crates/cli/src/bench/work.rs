@@ -72,7 +72,8 @@ impl Work {
         };
         let operands = draft.operands.iter().enumerate().map(|(input, &operand)| (operand, before(input)));
         let operands = Operands::Numbers(operands.collect());
-        let part = Compiled::new(program)?.for_protocol(protocol(&spec.protocol)?)?.with_window(spec.window);
+        let part =
+            Compiled::new(program)?.for_protocol(&*protocol(&spec.protocol)?)?.with_window(spec.window);
         Ok(Self { stream: Stream { part, times: 1, rest: None, instances: 1 }, operands, seed })
     }
 

@@ -42,6 +42,9 @@ pub struct Demand {
     ranges: BTreeMap<(Drawer, SupplyKind), Range<u64>>,
 }
 
+/// How many blocks of a store's, by kind.
+pub type Blocks = BTreeMap<SupplyKind, u64>;
+
 /// Counts of items by kind.
 type Counts = BTreeMap<SupplyKind, u64>;
 
@@ -84,6 +87,11 @@ impl Demand {
     /// How many items of each kind a run takes; ranges that arms share count once.
     pub fn counts(&self) -> impl Iterator<Item = (SupplyKind, u64)> {
         self.counts.iter().map(|(kind, count)| (*kind, *count))
+    }
+
+    /// How many blocks of each kind that takes from a store, which gives out whole ones.
+    pub fn blocks(&self) -> Blocks {
+        self.counts.iter().map(|(kind, count)| (*kind, count.div_ceil(kind.per_block()))).collect()
     }
 
     /// Which items of a kind one draws.

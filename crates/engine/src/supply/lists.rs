@@ -1,7 +1,7 @@
 //! What parties tell one another of their stores, and what they agree on from that.
 
 use tacit_session::Session;
-use tacit_store::{Available, NoAgreement, Run, Wanted, agree, decode, encode};
+use tacit_store::{Available, NoAgreement, Run, Unit, Wanted, agree, decode, encode};
 
 /// What a party has on some shelves, as a message.
 pub fn list_message(lists: &[Vec<Available>]) -> Vec<u8> {
@@ -21,20 +21,21 @@ pub fn read_lists(mut bytes: &[u8], shelves: usize) -> Option<Vec<Vec<Available>
     bytes.is_empty().then_some(lists)
 }
 
-/// What a run uses that wants so many instances of each shelf, given what each party has there. All parties have made sure
-/// that they hold the same lists.
+/// What a run uses that wants so many instances of each shelf, which people call so, given what each party has there. All
+/// parties have made sure that they hold the same lists.
 ///
 /// # Errors
 /// [`NoAgreement`], once all parties have come to see it: none then has only another's word for it.
 pub fn agreed(
     session: &mut Session,
-    wanted: &[(u64, u64)],
+    wanted: &[(u64, u64, Unit)],
     lists: &[Vec<Vec<Available>>],
 ) -> Result<Vec<Run>, NoAgreement> {
     let names: Vec<String> = (0..session.parties()).map(|party| session.name(party).to_owned()).collect();
-    let shelf = |(index, &(shelf, instances)): (usize, &(u64, u64))| {
+    let shelf = |(index, (shelf, instances, unit)): (usize, &(u64, u64, Unit))| {
         let lists = lists.iter().map(|lists| &lists[index][..]);
-        Wanted { shelf, instances, lists: names.iter().map(String::as_str).zip(lists).collect() }
+        let lists = names.iter().map(String::as_str).zip(lists).collect();
+        Wanted { shelf: *shelf, instances: *instances, lists, unit: unit.clone() }
     };
     let wanted: Vec<Wanted<'_>> = wanted.iter().enumerate().map(shelf).collect();
     agree(&wanted).inspect_err(|_| {

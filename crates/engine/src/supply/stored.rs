@@ -4,19 +4,22 @@
 //! then their second ones, and so on. A block is what the store gives out and what it knows as used; a run takes whole ones.
 
 use super::lists::{agreed, list_message, read_lists};
-use super::{CheckScope, Demand, Drawer, Draws, Journal, Supply, SupplyKind};
-use crate::{Error, Material};
+use super::{Blocks, CheckScope, Demand, Drawer, Draws, Journal, Supply, SupplyKind};
+use crate::{Error, Material, Observer};
 use std::collections::{BTreeMap, HashMap};
+use std::fmt;
 use std::ops::Range;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 use tacit_kernel::Buffer;
 use tacit_session::{At, Session, step};
 use tacit_store::{
-    Available, Binding, Epoch, MAX_LIST_BYTES, Material as Stored, Reserved, Run, Store, WHOLE, Writer,
+    Available, Binding, Epoch, MAX_LIST_BYTES, Material as Stored, Reserved, Restored, Run, Store, Unit,
+    WHOLE, Writer,
 };
 
-/// Items of a kind that are made at a time where a store is filled.
-const FILLED_AT_ONCE: u64 = 1 << 16;
+/// Items of a kind that are made at a time where a store is filled: whole blocks, and whole batches of 2,016 triples, so that
+/// nothing that was made is thrown away.
+const FILLED_AT_ONCE: u64 = 16_128;
 
 /// A store of supplies, which one run at a time draws from.
 #[derive(Clone)]
@@ -26,6 +29,12 @@ struct Shelves {
     store: Store,
     /// The run that draws, as long as it lives.
     run: Weak<OnceLock<Epoch>>,
+}
+
+impl fmt::Debug for Stock {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Stock").finish_non_exhaustive()
+    }
 }
 
 impl Stock {
@@ -39,12 +48,18 @@ impl Stock {
         self.lock().store.is_for(binding)
     }
 
-    /// Begins a run of so many lanes, and gives each its supply. It lasts until both it and all its supplies are dropped.
+    /// Epochs that the store knew less of than its anchor: somebody put an older copy in its place.
+    pub fn restored(&self) -> Vec<Restored> {
+        self.lock().store.restored().to_vec()
+    }
+
+    /// Begins a run of so many lanes, which together draw so many blocks of each kind, and gives each its supply. All parties
+    /// have to say the same. It lasts until both it and all its supplies are dropped.
     ///
     /// # Errors
     /// [`Error::Refused`] while another run lasts.
-    pub fn lanes(&self, count: u16) -> Result<(SuppliedRun, Vec<StoredSupply>), Error> {
-        let run = SuppliedRun { stock: self.clone(), epoch: Arc::default() };
+    pub fn lanes(&self, count: u16, all: Blocks) -> Result<(SuppliedRun, Vec<StoredSupply>), Error> {
+        let run = SuppliedRun { stock: self.clone(), epoch: Arc::default(), all: Arc::new(all) };
         let mut shelves = self.lock();
         if shelves.run.strong_count() > 0 {
             return Err(Error::Refused("another run draws from this store; one at a time".to_owned()));
@@ -70,6 +85,8 @@ pub struct SuppliedRun {
     stock: Stock,
     /// Which epoch, once the parties have agreed.
     epoch: Arc<OnceLock<Epoch>>,
+    /// What all lanes draw together.
+    all: Arc<Blocks>,
 }
 
 impl SuppliedRun {
@@ -108,11 +125,11 @@ pub struct StoredSupply {
     checks: CheckScope,
     draws: Draws,
     /// What was reserved for the plan that runs.
-    kinds: HashMap<SupplyKind, Blocks>,
+    kinds: HashMap<SupplyKind, Taken>,
 }
 
 /// A lane's blocks of a kind.
-struct Blocks {
+struct Taken {
     reserved: Reserved,
     /// How many items of each are still to be drawn; those that arms share count for each.
     left: Vec<u64>,
@@ -123,36 +140,48 @@ struct Blocks {
 impl StoredSupply {
     /// Agrees with the other parties on an epoch and ranges, and notes durably that they are used. Two rounds.
     fn reserve(&mut self, session: &mut Session, demand: &Demand) -> Result<(), Error> {
-        let blocks = demand.counts().map(|(kind, count)| (kind, count.div_ceil(kind.per_block())));
-        let wanted: Vec<(SupplyKind, u64)> = blocks.collect();
-        let own = list_message(&self.available(&wanted));
+        let own = demand.blocks();
+        // Who draws first picks an epoch that has enough for all.
+        let mut wanted = own.clone();
+        if self.run.epoch.get().is_none() {
+            for (&kind, &blocks) in &*self.run.all {
+                let own = wanted.entry(kind).or_default();
+                *own = blocks.max(*own);
+            }
+        }
+        let message = list_message(&self.available(&wanted));
         let at = At { lane: 0, part: step::STORED, op: 0, batch: 1 };
         let (shelves, most) = (wanted.len(), wanted.len() * (4 + MAX_LIST_BYTES));
         let read = |bytes: &[u8]| read_lists(bytes, shelves);
-        let lists = session.tell_all(at, &own, most, "lists of its supplies", read)?;
+        let lists = session.tell_all(at, &message, most, "lists of its supplies", read)?;
         session.echo(&lists.iter().flat_map(|lists| list_message(lists)).collect::<Vec<u8>>())?;
-        let shelves: Vec<(u64, u64)> = wanted.iter().map(|(kind, blocks)| (kind.code(), *blocks)).collect();
-        let runs = agreed(session, &shelves, &lists)?;
+        let shelf = |(kind, blocks): (&SupplyKind, &u64)| {
+            (kind.code(), *blocks, Unit { name: kind.to_string(), each: kind.per_block() })
+        };
+        let runs = agreed(session, &wanted.iter().map(shelf).collect::<Vec<_>>(), &lists)?;
+        let mut runs: BTreeMap<SupplyKind, Run> = wanted.keys().copied().zip(runs).collect();
         // Not before: other lanes draw meanwhile, and have to serve their links.
         let mut shelves = self.run.stock.lock();
-        for ((kind, _), run) in wanted.iter().zip(runs) {
+        for (kind, instances) in own {
+            let run = runs.remove(&kind).map(|run| Run { instances, ..run });
+            let run = run.ok_or_else(|| Error::Supply(format!("the run was to draw no {kind}")))?;
             self.run.epoch.get_or_init(|| run.epoch);
             let reserved = shelves.store.reserve(run)?;
-            let left = left(demand, *kind, run);
-            self.kinds.insert(*kind, Blocks { reserved, left, read: BTreeMap::new() });
+            let left = left(demand, kind, run);
+            self.kinds.insert(kind, Taken { reserved, left, read: BTreeMap::new() });
         }
         Ok(())
     }
 
     /// What this party has on each shelf, of the epoch if there is one already.
-    fn available(&self, wanted: &[(SupplyKind, u64)]) -> Vec<Vec<Available>> {
+    fn available(&self, wanted: &Blocks) -> Vec<Vec<Available>> {
         let (shelves, agreed) = (self.run.stock.lock(), self.run.epoch.get());
-        let list = |(kind, _): &(SupplyKind, u64)| {
+        let list = |kind: &SupplyKind| {
             let mut list = shelves.store.available(kind.code());
             list.retain(|own| agreed.is_none_or(|epoch| own.epoch == *epoch));
             list
         };
-        wanted.iter().map(list).collect()
+        wanted.keys().map(list).collect()
     }
 
     /// Overwrites what wasn't drawn.
@@ -284,6 +313,7 @@ pub fn fill(
     session: &mut Session,
     wanted: &[(SupplyKind, u64)],
     writer: &mut Writer<'_>,
+    observer: &mut dyn Observer,
 ) -> Result<(), Error> {
     let whole = |&(kind, count): &(SupplyKind, u64)| {
         let blocks = count.checked_next_multiple_of(kind.per_block());
@@ -292,6 +322,7 @@ pub fn fill(
             .ok_or_else(|| Error::Refused(format!("{count} {kind} are too many")))
     };
     let mut left = wanted.iter().map(whole).collect::<Result<Vec<(SupplyKind, u64)>, Error>>()?;
+    let total: u64 = left.iter().map(|(_, left)| left).sum();
     let mut has_key = false;
     while left.iter().any(|(_, left)| *left > 0) {
         let now: Vec<_> = left.iter().map(|(kind, left)| (*kind, FILLED_AT_ONCE.min(*left))).collect();
@@ -309,6 +340,8 @@ pub fn fill(
             session.mesh().tick()?;
             *left -= count;
         }
+        let missing: u64 = left.iter().map(|(_, left)| left).sum();
+        observer.progress((total - missing) as usize, total as usize);
     }
     Ok(())
 }

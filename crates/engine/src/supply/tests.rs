@@ -3,6 +3,7 @@
 mod failures;
 
 use super::*;
+use crate::executor::Unobserved;
 use std::path::Path;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -381,7 +382,7 @@ impl Folder {
             let stores = (0..2).map(|me| vec![folder.open(me)]).collect();
             play(stores, |me, _, session, mut store: Store| {
                 let mut writer = store.writer(Epoch([epoch; 32])).unwrap();
-                fill(&mut Counting::new(me), session, &MADE, &mut writer).unwrap();
+                fill(&mut Counting::new(me), session, &MADE, &mut writer, &mut Unobserved).unwrap();
                 writer.finish().unwrap();
             });
         }
@@ -401,8 +402,10 @@ impl Folder {
         Store::create(&path(&binding.me), &path("anchors"), &binding).unwrap()
     }
 
-    fn lanes(&self, lanes: u16) -> Vec<Vec<StoredSupply>> {
-        (0..2).map(|me| Stock::new(self.open(me)).lanes(lanes).unwrap().1).collect()
+    /// A run of so many lanes, which draws so much in all.
+    fn lanes(&self, lanes: u16, all: &[(SupplyKind, u64)]) -> Vec<Vec<StoredSupply>> {
+        let all = Demand::stock(all).blocks();
+        (0..2).map(|me| Stock::new(self.open(me)).lanes(lanes, all.clone()).unwrap().1).collect()
     }
 
     fn path(&self, me: usize) -> impl AsRef<Path> {
@@ -426,7 +429,7 @@ fn draw_all(supply: &mut StoredSupply, me: usize, kind: SupplyKind, first: u64, 
 fn what_is_filled_in_is_drawn_once_by_lanes_and_runs_from_whole_blocks() {
     let folder = Folder::new(1);
     let demand = |wanted: &[(SupplyKind, u64)]| Arc::new(Demand::stock(wanted));
-    play(folder.lanes(2), |me, lane, session, mut supply| {
+    play(folder.lanes(2, &[(TRIPLES, 400), (MATRICES, 4), (BITS, 128)]), |me, lane, session, mut supply| {
         // Lane 0 agrees first, and has agreed on nothing yet.
         assert!(lane > 0 || supply.key().is_err());
         supply.provide(session, &demand(&[(TRIPLES, 100), (MATRICES, 2), (BITS, 1)])).unwrap();
@@ -449,13 +452,14 @@ fn what_is_filled_in_is_drawn_once_by_lanes_and_runs_from_whole_blocks() {
         first: 6,
         instances: 3,
     }));
-    play(folder.lanes(1), |me, _, session, mut supply| {
-        supply.provide(session, &demand(&[(TRIPLES, 1), (MATRICES, 1)])).unwrap();
+    let last = [(TRIPLES, 1), (MATRICES, 1)];
+    play(folder.lanes(1, &last), |me, _, session, mut supply| {
+        supply.provide(session, &demand(&last)).unwrap();
         draw_all(&mut supply, me, TRIPLES, 64 * 9, 1);
         draw_all(&mut supply, me, MATRICES, 4, 1);
     });
-    let ended = play(folder.lanes(1), |_, _, session, mut supply| {
-        supply.provide(session, &demand(&[(TRIPLES, 1), (MATRICES, 1)])).unwrap_err()
+    let ended = play(folder.lanes(1, &last), |_, _, session, mut supply| {
+        supply.provide(session, &demand(&last)).unwrap_err()
     });
     for error in ended.into_iter().flatten() {
         assert!(matches!(error, Error::NoMaterial(NoAgreement::None { .. })), "{error}");
@@ -466,7 +470,8 @@ fn what_is_filled_in_is_drawn_once_by_lanes_and_runs_from_whole_blocks() {
 fn a_run_has_one_epoch_and_so_one_key() {
     let folder = Folder::new(2);
     let triples = |count| Arc::new(Demand::stock(&[(TRIPLES, count)]));
-    let ended = play(folder.lanes(1), |me, _, session, mut supply| {
+    let first = [(TRIPLES, 40_000)];
+    let ended = play(folder.lanes(1, &first), |me, _, session, mut supply| {
         supply.provide(session, &triples(40_000)).unwrap();
         draw_all(&mut supply, me, TRIPLES, 0, 100);
         // The other epoch would have enough.
@@ -478,10 +483,27 @@ fn a_run_has_one_epoch_and_so_one_key() {
             "{error}"
         );
     }
-    play(folder.lanes(1), |me, _, session, mut supply| {
+    play(folder.lanes(1, &first), |me, _, session, mut supply| {
         supply.provide(session, &triples(40_000)).unwrap();
         draw_all(&mut supply, me, TRIPLES, 0, 100);
     });
+}
+
+/// The first lane alone would take what is nearly used up.
+#[test]
+fn lanes_have_an_epoch_with_enough_for_all_of_them() {
+    let folder = Folder::new(2);
+    let triples = |count| Arc::new(Demand::stock(&[(TRIPLES, count)]));
+    play(folder.lanes(1, &[(TRIPLES, 69_000)]), |_, _, session, mut supply| {
+        supply.provide(session, &triples(69_000)).unwrap();
+    });
+    for (all, suffices) in [(64, false), (64 + 5_000, true)] {
+        let ended = play(folder.lanes(2, &[(TRIPLES, all)]), |_, lane, session, mut supply| {
+            let provided = supply.provide(session, &triples([64, 5_000][usize::from(lane)]));
+            provided.inspect(|()| supply.checks().ending().well())
+        });
+        assert!(ended.iter().all(|lanes| lanes[0].is_ok() && lanes[1].is_ok() == suffices), "{ended:?}");
+    }
 }
 
 /// Else a second run could have the key while the first one's check has no verdict, or pass that for it.
@@ -490,15 +512,15 @@ fn a_stock_has_one_run_at_a_time_and_each_its_epoch() {
     let folder = Folder::new(2);
     let demand = Arc::new(Demand::stock(&[(TRIPLES, 1)]));
     let stocks: Vec<Stock> = (0..2).map(|me| Stock::new(folder.open(me))).collect();
-    let lanes = || stocks.iter().map(|stock| stock.lanes(1).unwrap()).collect::<Vec<_>>();
+    let lanes = || stocks.iter().map(|stock| stock.lanes(1, demand.blocks()).unwrap()).collect::<Vec<_>>();
     let first = lanes();
-    assert!(stocks.iter().all(|stock| matches!(stock.lanes(1), Err(Error::Refused(_)))));
+    assert!(stocks.iter().all(|stock| matches!(stock.lanes(1, demand.blocks()), Err(Error::Refused(_)))));
     let (runs, supplies): (Vec<SuppliedRun>, Vec<Vec<StoredSupply>>) = first.into_iter().unzip();
     play(supplies, |_, _, session, mut supply| {
         supply.provide(session, &demand).unwrap();
         drop(supply.checks().begin(session).unwrap());
     });
-    assert!(matches!(stocks[0].lanes(1), Err(Error::Refused(_))), "its end isn't told yet");
+    assert!(matches!(stocks[0].lanes(1, demand.blocks()), Err(Error::Refused(_))), "its end isn't told yet");
     drop(runs);
     // The next run knows nothing of the first one's epoch, and has none to destroy yet.
     let (runs, supplies): (Vec<SuppliedRun>, Vec<Vec<StoredSupply>>) = lanes().into_iter().unzip();
@@ -514,7 +536,7 @@ fn a_check_on_stored_supplies_is_noted_and_one_without_a_verdict_destroys_them()
     let folder = Folder::new(1);
     let demand = Arc::new(Demand::stock(&[(TRIPLES, 1)]));
     let checks = |passes: bool| {
-        play(folder.lanes(2), |_, _, session, mut supply| {
+        play(folder.lanes(2, &[(TRIPLES, 128)]), |_, _, session, mut supply| {
             supply.provide(session, &demand).unwrap();
             let check = supply.checks().begin(session)?;
             let number = check.number();

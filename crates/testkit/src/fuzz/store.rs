@@ -4,7 +4,7 @@
 
 use tacit_engine::supply::read_lists;
 use tacit_store::{
-    Binding, Epoch, MAX_EPOCHS, Used, Wanted, agree, decode, encode, read_index_header, read_ledger,
+    Binding, Epoch, MAX_EPOCHS, Unit, Used, Wanted, agree, decode, encode, read_index_header, read_ledger,
     seal_binding, write_index_header, write_ledger,
 };
 
@@ -65,7 +65,7 @@ pub fn store_list(bytes: &[u8]) {
             assert_eq!(encode(&list), bytes);
             let (before, after) = list.split_at(list.len() / 2);
             for others in [&list[..], before, after] {
-                let wanted = |lists| [Wanted { shelf: 0, instances: 2, lists }];
+                let wanted = |lists| [Wanted { shelf: 0, instances: 2, lists, unit: Unit::default() }];
                 let picked = agree(&wanted(vec![("P0", &list[..]), ("P1", others)]));
                 let swapped = agree(&wanted(vec![("P1", others), ("P0", &list)]));
                 assert_eq!(picked.is_ok(), swapped.is_ok());

@@ -12,12 +12,12 @@ use std::time::Duration;
 use tacit_astra::Astra;
 use tacit_astra::planted::{Mistake, plant};
 use tacit_engine::executor::{Unobserved, run_party};
-use tacit_engine::{Clear, Error, Protocol};
+use tacit_engine::{Clear, Error};
 use tacit_net::{At, Event, Frame, FrameKind, Mesh, Transport};
 use tacit_program::{Builder, Dtype, Range, Recipient};
 use tacit_session::{Session, step};
 use tacit_testkit::react::{Act, Attacker};
-use tacit_testkit::{Altered, Case, Draws, Fate, Run, World, in_threads};
+use tacit_testkit::{Altered, Case, Draws, Fate, Run, World, in_threads, with_parameters};
 
 use super::table::{Attack, Outcome, Version};
 
@@ -109,7 +109,7 @@ impl Scene {
         inputs: &[Vec<u64>],
     ) -> Self {
         let (roles, seats) = SEATS[seed as usize % SEATS.len()];
-        let ours = Astra::FAIR.with_parameter("roles", roles).unwrap();
+        let ours = with_parameters(&Astra::FAIR, &[("roles", roles)]);
         let protocol = match version {
             Version::Ours => ours,
             Version::Planted => Altered::beginning_with(ours, move |party| {

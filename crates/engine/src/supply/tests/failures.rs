@@ -74,7 +74,7 @@ fn blocks_of_different_lengths_are_not_drawn_together() {
 fn nothing_is_drawn_after_supplies_did_not_suffice() {
     let folder = Folder::new(1);
     let demand = |count| Arc::new(Demand::stock(&[(TRIPLES, count)]));
-    play(folder.lanes(1), |_, _, session, mut supply| {
+    play(folder.lanes(1, &[(TRIPLES, 1)]), |_, _, session, mut supply| {
         for provided in [false, true] {
             if provided {
                 supply.provide(session, &demand(100)).unwrap();

@@ -10,7 +10,7 @@ use tacit_program::plan::{Builder, OpKind, Operand, Plan, Reg, Rows, To};
 use tacit_replicated::ReplicatedMalicious;
 use tacit_replicated::planted::{Mistake, Moment, Noted, plant, tap};
 use tacit_session::step;
-use tacit_testkit::{Altered, Case, Rng, Run};
+use tacit_testkit::{Altered, Case, Rng, Run, with_parameters};
 
 use crate::table::Outcome;
 
@@ -40,10 +40,8 @@ pub(crate) fn protocol(
     corrupt: usize,
     look: impl FnMut(Moment, &mut Noted<'_>) + Clone + Send + Sync + 'static,
 ) -> &'static dyn Protocol {
-    let usual: &dyn Protocol = &ReplicatedMalicious::SOUNDNESS_50;
-    let protocol =
-        parameters.iter().try_fold(usual, |protocol, (name, value)| protocol.with_parameter(name, value));
-    Altered::beginning_with(protocol.expect("there are such parameters"), move |endpoint| {
+    let protocol = with_parameters(&ReplicatedMalicious::SOUNDNESS_50, parameters);
+    Altered::beginning_with(protocol, move |endpoint| {
         plant(mistakes);
         if endpoint == corrupt {
             tap(look.clone());

@@ -1,0 +1,197 @@
+//! Stores that are filled ahead of any program, and what becomes of them: drawn from, used up, filled up, put back, destroyed
+//! half made.
+
+use std::fs;
+use std::path::Path;
+use std::sync::Arc;
+
+use tacit::engine::Protocol;
+use tacit::engine::executor::Unobserved;
+use tacit::net::{Limits, Mesh};
+use tacit::program::{Builder, Data, Dtype, Range, Recipient, Value};
+use tacit::store::{Overview, Standing};
+use tacit::{Compiled, Error, Filling, Kept, Local, Prepared, StorePath, play_fill, protocol};
+use tacit_testkit::links::Mortal;
+use tacit_testkit::tenants::MACS;
+use tacit_testkit::{World, in_threads};
+use tempfile::TempDir;
+
+const PROTOCOL: &str = "mascot";
+
+struct Folder(TempDir);
+
+impl Folder {
+    fn new() -> Self {
+        Self(tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).unwrap())
+    }
+
+    fn place(&self) -> StorePath {
+        StorePath::simulated(self.0.path().join("stores"))
+    }
+
+    fn stock(&self, named: &[(&str, u64)], up_to: bool) -> Vec<Prepared> {
+        let filling = Filling::of(&*protocol(PROTOCOL).unwrap(), 2, named).unwrap();
+        local().stock(&Filling { up_to, ..filling }, &self.place(), &|_, _| {}).unwrap()
+    }
+
+    fn open(&self) -> Vec<Kept> {
+        local().open_stores(&products(), &self.place()).unwrap()
+    }
+
+    /// Blocks that a party has unused, of all kinds together.
+    fn left(&self, party: &str) -> u64 {
+        let StorePath { store, anchors } = self.place();
+        let stocks = Overview::read(&store.join(party), &anchors).unwrap().epochs;
+        let left = |standing| match standing {
+            Standing::Unused(left) | Standing::Restored(left) => left,
+            Standing::Unanchored => panic!("the anchor lies where it is looked for"),
+        };
+        stocks.iter().map(|stock| left(stock.standing())).sum()
+    }
+}
+
+fn local() -> Local {
+    Local::new(PROTOCOL).unwrap()
+}
+
+/// 64 products, each of a number of P0 and one of P1.
+fn products() -> Arc<Compiled> {
+    let mut build = Builder::new();
+    let [a, b] = ["P0", "P1"]
+        .map(|owner| build.input(owner, owner, Dtype::Int, &[64], Range::new(-100, 100)).unwrap());
+    let product = build.mul(a, b).unwrap();
+    build.reveal(product, Recipient::All).unwrap();
+    Compiled::new(build.finish().unwrap()).unwrap()
+}
+
+fn numbers(of: impl Fn(i64) -> i64) -> Value {
+    Value { shape: vec![64], data: Data::Int((0..64).map(of).collect()) }
+}
+
+fn run(stores: &mut [Kept]) -> Result<(), Error> {
+    let inputs = [numbers(|i| i - 32), numbers(|i| 3 * i - 90)];
+    let run = local().run_stored(&products(), stores, &inputs, &|_, _| {})?;
+    assert_eq!(run.outputs[0], Some(numbers(|i| (i - 32) * (3 * i - 90))));
+    Ok(())
+}
+
+fn copy(from: &Path, to: &Path) {
+    fs::create_dir_all(to).unwrap();
+    fs::set_permissions(to, fs::metadata(from).unwrap().permissions()).unwrap();
+    for entry in fs::read_dir(from).unwrap().map(Result::unwrap) {
+        let to = to.join(entry.file_name());
+        if entry.path().is_dir() {
+            copy(&entry.path(), &to);
+        } else {
+            fs::copy(entry.path(), to).unwrap();
+        }
+    }
+}
+
+/// Inputs of this program are in ranges, so each takes bits and a mask for each of them.
+const TWO_RUNS: [(&str, u64); 4] = [("triples", 8_192), ("bits", 4_096), ("masks", 4_096), ("elements", 64)];
+
+#[test]
+fn what_is_filled_for_any_program_is_drawn_until_it_is_used_up_and_then_runs_are_refused() {
+    let folder = Folder::new();
+    let made = folder.stock(&TWO_RUNS, false);
+    assert_eq!(made[0].epoch, made[1].epoch);
+    assert!(made.iter().all(|made| made.disk_bytes > 0 && made.supplies.len() == 5), "{made:?}");
+    let mut runs = 0;
+    let refused = loop {
+        let before = folder.left("P0");
+        let mut stores = folder.open();
+        if let Err(error) = run(&mut stores) {
+            break error;
+        }
+        drop(stores);
+        assert!(folder.left("P0") < before && folder.left("P0") == folder.left("P1"));
+        runs += 1;
+    };
+    let says = refused.to_string();
+    assert!(runs > 1 && matches!(refused, Error::NoMaterial(_)) && !refused.is_abort(), "{runs}: {says}");
+    assert!(says.contains("`tacit offline`, run by all parties together, makes"), "{says}");
+}
+
+#[test]
+fn as_much_is_made_as_runs_of_a_program_draw() {
+    let folder = Folder::new();
+    let made = local().offline(&products(), 2, &folder.place(), &|_, _| {}).unwrap();
+    assert!(made.iter().all(|made| made.instances == 2 && !made.supplies.is_empty()), "{made:?}");
+    let mut stores = folder.open();
+    assert!(run(&mut stores).is_ok() && run(&mut stores).is_ok());
+    assert!(matches!(run(&mut stores), Err(Error::NoMaterial(_))));
+    assert_eq!(folder.left("P1"), 0);
+}
+
+#[test]
+fn stores_are_filled_up_and_no_further() {
+    let folder = Folder::new();
+    let wanted = [("triples", 128), ("masks", 64)];
+    let first = folder.stock(&wanted, true);
+    let again = folder.stock(&wanted, true);
+    assert!(again.iter().all(|made| made.epoch == first[0].epoch && made.supplies.is_empty()), "{again:?}");
+    let more = folder.stock(&[("triples", 192)], true);
+    assert!(more.iter().all(|made| made.epoch != first[0].epoch && made.disk_bytes > 0), "{more:?}");
+}
+
+#[test]
+fn what_a_protocol_does_not_stock_is_refused() {
+    let refused = |name: &str, named: &[(&str, u64)]| {
+        let protocol = protocol(name).unwrap();
+        Filling::of(&*protocol, *protocol.spec().parties.start(), named).unwrap_err().to_string()
+    };
+    assert!(refused(PROTOCOL, &[("tripels", 1)]).contains("it stocks triples, bits, elements, masks"));
+    assert!(refused("astra", &[("triples", 1)]).contains("it stocks nothing"));
+    assert!(refused(PROTOCOL, &[]).contains("say how much of what"));
+}
+
+/// The anchor knows what the copy has forgotten; and a store is open once.
+#[test]
+fn a_store_that_is_put_back_gives_nothing_twice() {
+    let folder = Folder::new();
+    folder.stock(&TWO_RUNS, false);
+    let (store, kept) = (folder.place().store.join("P1"), folder.0.path().join("copy"));
+    copy(&store, &kept);
+    let mut stores = folder.open();
+    run(&mut stores).unwrap();
+    let error = local().open_stores(&products(), &folder.place()).unwrap_err().to_string();
+    assert!(error.contains("another process uses this store"), "{error}");
+    drop(stores);
+    let left = folder.left("P1");
+    fs::remove_dir_all(&store).unwrap();
+    copy(&kept, &store);
+    let mut stores = folder.open();
+    assert!(stores[0].restored().is_empty() && !stores[1].restored().is_empty());
+    drop(stores.split_off(0));
+    assert_eq!(folder.left("P1"), left);
+}
+
+/// Whoever ends well has the whole epoch, and nobody else any of it.
+#[test]
+fn a_party_that_dies_while_stores_are_filled_leaves_none_half_full() {
+    let parties: Vec<String> = ["P0", "P1"].map(str::to_owned).to_vec();
+    let wanted: Vec<_> = MACS.stocks(2).remove(0).1.into_iter().map(|kind| (kind, 128)).collect();
+    for frames in (0..40).step_by(3) {
+        let folder = Folder::new();
+        let path = |me: usize| folder.place().store.join(&parties[me]);
+        let world = World::new(2, 0);
+        let mut links = world.transports();
+        let mortal = links[1].take().expect("it has links");
+        links[1] = Some(Box::new(Mortal::new(mortal, 2, frames)));
+        let ended = in_threads(links, |me, links| {
+            let place = StorePath { store: path(me), anchors: folder.place().anchors };
+            let mut store = place.open_supplies(&MACS, &parties, me).unwrap();
+            let mesh = Mesh::new(links, me, parties.clone(), Limits::default());
+            let filling = Filling { wanted: wanted.clone(), up_to: false };
+            let made = play_fill(&MACS, &parties, mesh, &filling, &mut store, &mut Unobserved);
+            let epochs: Vec<_> =
+                filling.wanted.iter().map(|(kind, _)| store.available(kind.code())).collect();
+            (made.is_ok(), epochs)
+        });
+        // What others lack no run agrees on: of one that dies at the very end the others may have an epoch alone.
+        for (is_well, shelves) in ended {
+            assert!(shelves.iter().all(|shelf| shelf.is_empty() != is_well), "{frames} frames: {shelves:?}");
+        }
+    }
+}
