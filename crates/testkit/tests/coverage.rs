@@ -55,8 +55,8 @@ fn of_the_model_tenants() {
 /// As what has numbers in fields, but for those in the smaller one.
 #[test]
 fn of_mascot() {
-    check(&MASCOT, 2, [866, 288]);
-    check(&MASCOT, 3, [866, 288]);
+    check(&MASCOT, 2, [911, 351]);
+    check(&MASCOT, 3, [911, 351]);
 }
 
 /// Numbers in fields have comparisons, truncation and circuits. What is refused has numbers modulo powers of two, or makes a
