@@ -380,7 +380,9 @@ mod tests {
             .map(|owner| builder.input(owner, owner, Dtype::Int, &[3], Range::new(-9, 9)).unwrap());
         let product = builder.mul(a, b).unwrap();
         builder.reveal(product, Recipient::All).unwrap();
+        let local = Local::new("astra").unwrap();
         let compiled = Compiled::new(builder.finish().unwrap()).unwrap();
+        let compiled = local.endpoint(&compiled).unwrap().compiled;
         let square = compiled.altered(|plan| match &mut plan.ops[0].kind {
             plan::OpKind::Mul { a, b, .. } => *b = *a,
             other => panic!("{other:?} is no product"),
@@ -388,7 +390,6 @@ mod tests {
         assert_eq!((square.hash(), square.describe_inputs()), (compiled.hash(), compiled.describe_inputs()));
         assert_eq!(compiled.clone().with_window(1).plan_digest(), compiled.plan_digest());
 
-        let local = Local::new("astra").unwrap();
         let folder = tempfile::tempdir().unwrap();
         let place = StorePath::simulated(folder.path().join("stores"));
         local.offline(&compiled, 1, &place, &|_, _| {}).unwrap();
