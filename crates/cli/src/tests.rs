@@ -123,16 +123,7 @@ fn bad_use_ends_with_2_and_says_what_is_wrong() {
         (&["cost", "sum.py", "--window", "64k"], "1 at least"),
         (&["cost", "sum.py", "--config", "/nowhere/parties.toml"], "/nowhere/parties.toml"),
         (
-            &[
-                "cost",
-                "sum.py",
-                "--protocol",
-                "replicated-malicious",
-                "--soundness",
-                "100",
-                "--challenges",
-                "fiat-shamir",
-            ],
+            &["cost", "sum.py", "--protocol", "replicated-malicious soundness=100", "--proofs", "boyle-2019"],
             "doesn't go with",
         ),
         (&["circuit", "adder64", "--cost", "--proofs", "li-2023"], "Give --protocol with proofs=li-2023"),

@@ -125,15 +125,7 @@ fn every_benchmark_runs_over_every_transport() {
         vec!["predict", "--threads", "3"],
         vec!["and", "--protocol", "replicated-malicious", "--soundness", "100"],
         vec!["and", "--protocol", "replicated-malicious", "--proofs", "boyle-2019"],
-        vec![
-            "and",
-            "--protocol",
-            "replicated-malicious",
-            "--challenges",
-            "fiat-shamir",
-            "--proofs",
-            "li-2023",
-        ],
+        vec!["and", "--protocol", "replicated-malicious proofs=li-2023", "--challenges", "fiat-shamir"],
     ];
     for bench in benches.into_iter().chain(more) {
         for transport in ["memory", "tcp", "tls"] {
