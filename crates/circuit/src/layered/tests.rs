@@ -126,8 +126,8 @@ proptest! {
             .collect();
         let layered = Layered::with_inputs(&circuit, &given);
         computes_what_the_gates_do(&layered, &circuit, seed);
-        let whole = Layered::new(&circuit);
-        prop_assert!(layered.ands() <= whole.ands() && layered.depth() <= whole.depth());
+        // Not the depth that it has without public inputs: there other terms cancel.
+        prop_assert!(layered.ands() <= circuit.ands() as u64 && layered.depth() <= circuit.depth());
         let all = vec![Given { late: false, public: true }; given.len()];
         let public = Layered::with_inputs(&circuit, &all);
         computes_what_the_gates_do(&public, &circuit, seed);
