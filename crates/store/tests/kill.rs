@@ -7,6 +7,7 @@ use std::fs::{self, File, OpenOptions};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::{Mutex, PoisonError};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
@@ -186,8 +187,13 @@ fn recorded(root: &Path) -> u64 {
     fs::metadata(root.join("record")).map_or(0, |metadata| metadata.len())
 }
 
+/// One test at a time: a process that another test starts holds this one's open files, and so its lock, until it is the
+/// victim's program.
+static ALONE: Mutex<()> = Mutex::new(());
+
 /// Starts and kills so many processes on one store; `random` says when.
 fn lives(lives: u32, is_supply: bool, mut random: u64) {
+    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
     let root = tempfile::tempdir().unwrap();
     for life in 0..lives {
         let mut victim = Command::new(std::env::current_exe().unwrap());
