@@ -163,7 +163,7 @@ impl Vole {
     /// and five more for each further [`MADE`](Self::MADE).
     ///
     /// # Errors
-    /// If a check fails, or a link does. The session is over.
+    /// If a check fails, or a link does, or the transfers are semi-honest. The session is over.
     pub fn extend(
         mut self,
         session: &mut Session,
@@ -171,6 +171,9 @@ impl Vole {
         op: u32,
         count: usize,
     ) -> Result<(Self, Vec<Correlations>), Error> {
+        if !ot.params().is_malicious() {
+            return Err(session.reject("vector OLE needs oblivious transfers that are checked"));
+        }
         let rounds = u32::try_from(count.div_ceil(Self::MADE)).map_err(|_| Error::Exhausted)?;
         let ots = rounds as usize * OTS;
         let mut taken = Transfers(self.0.iter().map(|pair| Transferred::with_room(pair.peer, ots)).collect());
@@ -193,7 +196,9 @@ impl Vole {
                 for (list, rows) in lists.into_iter().zip([&rows.u, &rows.t, &rows.q]) {
                     list.extend_from_slice(&rows[Self::TAKEN..]);
                 }
-                pair.kept = rows;
+                // What was handed out doesn't stay.
+                let first = |rows: &Words| Words::new(rows[..Self::TAKEN].to_vec());
+                pair.kept = Shares { u: first(&rows.u), t: first(&rows.t), q: first(&rows.q) };
             }
         }
         Ok((self, made))
