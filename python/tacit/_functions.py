@@ -66,8 +66,10 @@ def stack(values: Sequence[Any], axis: int = 0) -> Tensor:
     return one._made(one._at().stack([one._operand(value) for value in values], axis))
 
 
-def shuffle(*values: Any) -> tuple[Tensor, ...]:
+def shuffle(*values: Any) -> Any:
     """Values of one length in a uniformly random order that nobody knows, the same for all of them.
+
+    One value gives a tensor, several a tuple of them.
 
     Rows along the first axis move as they are. The order differs from run to run. With `replicated` each
     party sends two elements for every element, in three rounds; protocols that can't shuffle refuse it.
@@ -76,7 +78,8 @@ def shuffle(*values: Any) -> tuple[Tensor, ...]:
         ProgramError: The lengths of the first axes differ.
     """
     one = tensor_of(*values)
-    return tuple(one._made(made) for made in one._at().shuffle([one._operand(value) for value in values]))
+    shuffled = tuple(one._made(made) for made in one._at().shuffle([one._operand(value) for value in values]))
+    return shuffled[0] if len(shuffled) == 1 else shuffled
 
 
 def maximum(a: Any, b: Any) -> Tensor:

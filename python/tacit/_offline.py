@@ -136,12 +136,12 @@ def stock(
     wait: float | None = None,
     **counts: int,
 ) -> Prepared:
-    """Makes supplies for any plan ahead of time: `tacit.stock("store", "mascot", triples=100_000, masks=1000)`.
+    """Makes supplies for any plan ahead: `tacit.stock("store", "mascot", triples=100_000, masks=1000)`.
 
     Each call makes them under a key of their own, and a run draws all that it needs from what one call made.
     All parties of a deployment call it together, each with a store of its own. Without a configuration all
-    parties are in this process, and `store` has a folder for each. `tacit.connect` and `tacit.local` then draw
-    from the store.
+    parties are in this process, and `store` has a folder for each. `tacit.connect` and `tacit.local` then
+    draw from the store.
 
     Args:
         store: The folder for the supplies, made if it isn't there; secret. Never copy it.

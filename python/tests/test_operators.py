@@ -244,6 +244,7 @@ def test_a_shuffle_moves_rows_alike() -> None:
     rows, first = computed(program, a, dtype=INT32)
     same(rows[:, 0], first)
     same(rows[np.argsort(first)], a)
+    same(np.sort(computed(lambda x: tacit.shuffle(x[:, 0]), a, dtype=INT32)), a[:, 0])
     with pytest.raises(tacit.ProgramError, match="go together"):
         computed(lambda x: tacit.shuffle(x, x[1:]), a, dtype=INT32)
 

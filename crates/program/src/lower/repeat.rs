@@ -64,7 +64,9 @@ impl Lowering<'_> {
         } else if node.operation == Operation::Step {
             let Place { reg, layout, format } = self.place(id, node.operands[0]);
             self.put(id, Place { reg, layout: layout.first(), format });
-        } else if let Some(from) = self.program.taken(Visit { node: id, step: 0 }).filter(|_| !self.hides(node)) {
+        } else if let Some(from) =
+            self.program.taken(Visit { node: id, step: 0 }).filter(|_| !self.hides(node))
+        {
             self.take(id, from);
         } else if self.is_binary(node) {
             self.binary(id, node);
