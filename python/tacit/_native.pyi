@@ -24,6 +24,7 @@ __all__ = [
     "configured",
     "init",
     "main",
+    "network",
     "protocols",
 ]
 

@@ -9,7 +9,7 @@ from tests.support import same
 A, B = np.array([1, 2, 30]), np.array([-4, 5, 3])
 
 
-def questions(a: tacit.Tensor, b: tacit.Tensor) -> list[tacit.Tensor]:
+def questions(a: tacit.Tensor, b: tacit.Tensor) -> list[tacit.Revealed]:
     return [
         tacit.reveal(one)
         for one in ((a * b).sum(), tacit.clip(a, 0, 5) > b, a / 3, tacit.assume(a, 0, 50) > b)
