@@ -2,7 +2,7 @@
 
 use crate::demand::demand;
 use crate::macs::{Keys, Macs};
-use crate::state::{Manner, Party};
+use crate::state::{Manner, Party, lost};
 use std::sync::Arc;
 use tacit_engine::supply::Supply;
 use tacit_engine::{Clear, Engine, Error, Job, Participants};
@@ -31,17 +31,23 @@ impl Engine for AdditiveEngine {
     fn prepare(&mut self) -> Result<bool, Error> {
         let party = &mut self.0;
         let authenticated = party.manner.is_authenticated();
-        let mut supply = match party.supply.take() {
+        // An error leaves neither.
+        let (supply, macs) = (party.supply.take(), party.macs.take());
+        let mut supply = match supply {
             Some(supply) => supply,
+            None if party.is_supplied => return Err(lost()),
             None => (party.manner.supply)(&mut party.session)?,
         };
         let demand = demand(&party.plan, &party.participants, authenticated);
         supply.provide(&mut party.session, &Arc::new(demand))?;
-        if authenticated && party.macs.is_none() {
-            let keys = Keys::of_material(party.manner.fields, supply.key()?)?;
-            party.macs = Some(Macs::new(keys, party.plan.clone()));
-        }
-        party.supply = Some(supply);
+        let macs = match macs {
+            None if authenticated => {
+                let keys = Keys::of_material(party.manner.fields, supply.key()?)?;
+                Some(Macs::new(keys, party.plan.clone()))
+            }
+            macs => macs,
+        };
+        (party.supply, party.macs) = (Some(supply), macs);
         if authenticated {
             party.session.mesh().set_phase(Phase::Offline);
             party.mask_bits()?;

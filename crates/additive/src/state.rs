@@ -251,17 +251,14 @@ impl Party {
             // Before a check begins: a client that tells two parties different things must not have keys destroyed.
             self.session.agree(&told.finalize(), "masked inputs")?;
         }
-        let mut macs = self.macs.take().ok_or_else(lost)?;
-        let supply = self.supply.as_ref().ok_or_else(lost)?;
+        // Both come back with the verdict.
+        let (macs, supply) = (self.macs.take(), self.supply.take());
+        let (mut macs, supply) = (macs.ok_or_else(lost)?, supply.ok_or_else(lost)?);
         let check = supply.checks().begin(&mut self.session)?;
         let early = self.early_coin.take();
-        if let Err(error) = macs.check(&mut self.session, check.number(), early) {
-            drop(check);
-            self.supply = None;
-            return Err(error);
-        }
+        macs.check(&mut self.session, check.number(), early)?;
         check.pass()?;
-        self.macs = Some(macs);
+        (self.macs, self.supply) = (Some(macs), Some(supply));
         Ok(())
     }
 
@@ -298,6 +295,6 @@ fn put_part(bank: &mut Bank, reg: Reg, cols: &Range<usize>, part: &Buffer) {
 }
 
 /// After a check that failed or has no verdict, and before there is a supply.
-fn lost() -> Error {
+pub(crate) fn lost() -> Error {
     Error::Supply("there are no keys of MACs, or they are gone with a check".to_owned())
 }
