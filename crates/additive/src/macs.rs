@@ -25,7 +25,7 @@
 //! failed check is the last one: the session is closed, and the key is gone.
 
 use crate::bank::SecretBank;
-use crate::cost::to_all;
+use crate::cost::{HASH_BITS, to_all};
 use crate::planted::open_committed;
 use crate::share::Share;
 use crate::vectors::row;
@@ -214,6 +214,8 @@ impl Macs {
             let mut times = Buffer::new(mac.len());
             self.keys.add_times(one, &value, &mut times);
             sub_assign(one, &mut mac, &times);
+            // What is weighed is public, and this times the key share.
+            times.wipe();
             sigmas.extend_from_slice(mac.bytes());
         }
         sigmas
@@ -283,7 +285,7 @@ fn sigma_bytes(fields: &[Domain]) -> usize {
 /// What checks send in a phase, so many of them.
 pub(crate) fn cost(fields: &[Domain], parties: usize, phase: Phase, times: u64) -> Checks {
     let mut checks = Checks::default();
-    let hash = 8 * 32;
+    let hash = HASH_BITS;
     for bits in [hash, hash, 3 * hash, hash, hash, hash + 8 * sigma_bytes(fields) as u64] {
         checks.round(phase, to_all(bits, parties));
     }

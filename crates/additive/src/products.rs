@@ -146,11 +146,12 @@ impl Party {
         for (piece, range) in pieces(layer, job) {
             let items = ands(job, circuit, layer, range.clone());
             let (gates, tile) = (&layer.ands[range], self.tiles.get(job));
+            let words = tile.row_words();
             let operands = [0, 1].map(|side| {
-                let rows = gates.iter().flat_map(|gate| tile.row(gate[side], 0).to_vec());
-                let rows: Vec<u64> = rows.collect();
-                let mut operand = Buffer::of_words::<u64>(rows.len());
-                operand.words_mut().copy_from_slice(&rows);
+                let mut operand = Buffer::of_words::<u64>(gates.len() * words);
+                for (gate, row) in gates.iter().zip(operand.words_mut::<u64>().chunks_exact_mut(words)) {
+                    row.copy_from_slice(tile.row(gate[side], 0));
+                }
                 Share { value: operand, mac: None }
             });
             self.open_rows(job, layer_at(job, circuit, piece), gates.len(), items, operands)?;
