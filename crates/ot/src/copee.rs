@@ -196,6 +196,11 @@ pub fn initialize_bytes() -> u64 {
 }
 
 impl Multiplicand {
+    /// What its products are of.
+    pub(crate) fn field(&self) -> Field {
+        self.field
+    }
+
     fn new(field: Field, keys: &[[Key; 2]]) -> Self {
         let keys = keys.iter().map(|pair| pair.each_ref().map(|key| Aes128Ctr::new(key))).collect();
         Self { field, keys, products: 0 }
@@ -231,6 +236,11 @@ impl Multiplicand {
 }
 
 impl Multiplier {
+    /// What its products are of.
+    pub(crate) fn field(&self) -> Field {
+        self.field
+    }
+
     fn new(field: Field, delta: u128, keys: &[Key]) -> Self {
         Self { field, delta, keys: keys.iter().map(|key| Aes128Ctr::new(key)).collect(), products: 0 }
     }

@@ -27,7 +27,7 @@
 //! noises, which tells `s` to both together.
 
 use crate::context::Context;
-use crate::copee::{Multiplicand, Multiplier, PRODUCT_BYTES};
+use crate::copee::{Field, Multiplicand, Multiplier, PRODUCT_BYTES};
 use crate::extend::{Choices, Request};
 use crate::lpn::{Code, POINTS, ROWS, SECRET};
 use crate::pairs::Ot;
@@ -113,12 +113,17 @@ impl Vole {
     /// or extension of the plan has. [`base_bytes`](Self::base_bytes) to each peer; three rounds.
     ///
     /// # Errors
-    /// If a peer's factors weren't the same for all bits, or a link fails. The session is over.
+    /// If a peer's factors weren't the same for all bits, a link fails, or the products are in the binary field. The session is
+    /// over.
     pub fn base(
         session: &mut Session,
         products: &mut [(usize, &mut Multiplicand, &mut Multiplier)],
         op: u32,
     ) -> Result<Self, Error> {
+        let fields = products.iter().flat_map(|(_, own, theirs)| [own.field(), theirs.field()]);
+        if fields.into_iter().any(|field| field != Field::Prime) {
+            return Err(session.reject("vector OLE is over the prime field alone"));
+        }
         let count = Self::TAKEN + 1;
         let mut pairs = Vec::with_capacity(products.len());
         for (peer, _, theirs) in &*products {

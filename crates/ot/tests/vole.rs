@@ -7,7 +7,7 @@ use tacit_kernel::Element;
 use tacit_kernel::field::Fp128;
 use tacit_ot::copee::{self, Field};
 use tacit_ot::vole::{Correlations, Vole};
-use tacit_ot::{Ot, Params, Roles, step};
+use tacit_ot::{Ot, Params, Roles, Security, step};
 use tacit_session::{Error, Phase, Session};
 use tacit_testkit::{Draws, Fate, Interceptor, World};
 
@@ -22,10 +22,20 @@ fn delta(party: usize) -> Fp128 {
 
 /// A base, and correlations in one request after another: those of the last one.
 fn make(session: &mut Session, counts: &[usize]) -> Result<Vec<Correlations>, Error> {
+    make_of(session, params(), Field::Prime, counts)
+}
+
+/// The same, of these OTs and products.
+fn make_of(
+    session: &mut Session,
+    params: Params,
+    field: Field,
+    counts: &[usize],
+) -> Result<Vec<Correlations>, Error> {
     let me = session.me();
     let peers: Vec<usize> = session.others().collect();
-    let mut ot = Ot::setup(session, &peers, Roles::Both, params(), 0)?;
-    let mut products = copee::initialize(session, &peers, Field::Prime, delta(me).to_u128(), 1)?;
+    let mut ot = Ot::setup(session, &peers, Roles::Both, params, 0)?;
+    let mut products = copee::initialize(session, &peers, field, delta(me).to_u128(), 1)?;
     session.mesh().set_phase(Phase::Offline);
     let mut links: Vec<_> =
         peers.iter().zip(&mut products).map(|(peer, (own, theirs))| (*peer, own, theirs)).collect();
@@ -78,6 +88,22 @@ fn shares_are_those_of_the_products_and_cost_what_they_should() {
                 assert_eq!(counters.with_peer(Phase::Offline, peer).sent_bytes, bytes);
             }
         }
+    }
+}
+
+#[test]
+fn unchecked_transfers_and_binary_products_are_refused() {
+    let unchecked = Params::new(4, Security::SemiHonest)
+        .and_then(|params| params.with_rows(1024))
+        .expect("there are such");
+    for (params, field, why) in [
+        (unchecked, Field::Prime, "oblivious transfers that are checked"),
+        (params(), Field::Binary, "the prime field alone"),
+    ] {
+        let had = play(&World::new(2, 0), 2, &params, &Draws::fixed(1), |session| {
+            make_of(session, params, field, &[1])
+        });
+        assert!(said(&had).contains(why), "{}", said(&had));
     }
 }
 
