@@ -17,9 +17,9 @@ use tacit_store::{
     WHOLE, Writer,
 };
 
-/// Items of a kind that are made at a time where a store is filled: whole blocks, and whole batches of 2,016 triples, so that
-/// nothing that was made is thrown away.
-const FILLED_AT_ONCE: u64 = 16_128;
+/// Items of a kind that are made at a time where a store is filled: whole blocks, and whole batches of 2,016 triples. It is one
+/// less than two rounds of vector OLE make, for masks and the value that their check gives up. So next to nothing is thrown away.
+const FILLED_AT_ONCE: u64 = 20_160;
 
 /// A store of supplies, which one run at a time draws from.
 #[derive(Clone)]
