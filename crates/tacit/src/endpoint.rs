@@ -288,6 +288,9 @@ pub(crate) enum Start {
     Supply(Box<dyn Supply>),
 }
 
+/// What others are told if a feed fails: why may hold what is this endpoint's alone, a value or a file's name.
+const UNFED: &str = "its inputs couldn't be read, or its outputs not be written";
+
 /// A party's part after the handshake, in all parts of a stream: memory is that of one part, however many there are.
 pub(crate) fn party(
     endpoint: &Endpoint,
@@ -304,6 +307,10 @@ pub(crate) fn party(
         if let Some(session) = engine.session() {
             session.abort(&error.to_string());
         }
+        error
+    };
+    let unfed = |error: Error, engine: &mut dyn Engine| {
+        ended(Error::Feed(UNFED.to_owned()), engine);
         error
     };
     let mut ending = None;
@@ -325,14 +332,14 @@ pub(crate) fn party(
             let next = engine.next(plan.clone(), roles.clone());
             next.map_err(|cause| ended(aborted(cause), engine.as_mut()))?;
         }
-        let inputs = feed.inputs(part).map_err(|error| ended(error, engine.as_mut()))?;
+        let inputs = feed.inputs(part).map_err(|error| unfed(error, engine.as_mut()))?;
         let outcome = executor::run_party(engine.as_mut(), plan, &inputs, observer);
         let outcome = outcome.map_err(|cause| {
             let error = in_check(aborted(cause), engine.as_mut());
             ended(error, engine.as_mut())
         })?;
         rounds += outcome.rounds;
-        feed.outputs(part, outcome.outputs).map_err(|error| ended(error, engine.as_mut()))?;
+        feed.outputs(part, outcome.outputs).map_err(|error| unfed(error, engine.as_mut()))?;
     }
     // Other lanes go on.
     if let Some(ending) = ending {
@@ -360,14 +367,18 @@ pub(crate) fn client(endpoint: &Endpoint, session: Session, feed: &mut dyn Feed)
             client.session().abort(&error.to_string());
             error
         };
+        let unfed = |error: Error, client: &mut dyn Client| {
+            ended(Error::Feed(UNFED.to_owned()), client);
+            error
+        };
         if part > 0 {
             let next = client.next(plan.clone(), roles.clone());
             next.map_err(|cause| ended(aborted(cause), client.as_mut()))?;
         }
-        let inputs = feed.inputs(part).map_err(|error| ended(error, client.as_mut()))?;
+        let inputs = feed.inputs(part).map_err(|error| unfed(error, client.as_mut()))?;
         let outcome = executor::run_client(client.as_mut(), plan, roles, &inputs);
         let outcome = outcome.map_err(|cause| ended(aborted(cause), client.as_mut()))?;
-        feed.outputs(part, outcome.outputs).map_err(|error| ended(error, client.as_mut()))?;
+        feed.outputs(part, outcome.outputs).map_err(|error| unfed(error, client.as_mut()))?;
     }
     let traffic = Traffic::of(client.session().mesh()).map_err(|error| aborted(error.into()))?;
     client.close().map_err(aborted)?;
