@@ -5,7 +5,7 @@ use crate::auto_select::Negotiation;
 use crate::endpoint::Endpoint;
 use crate::lanes::{LaneInputs, Source, Tally, admitted_lanes, clients_of, lane_count};
 use crate::material::made_under;
-use crate::price::price_endpoints;
+use crate::price::price_lanes;
 use crate::registry::Chosen;
 use crate::run::{Given, Part};
 use crate::{Compiled, Error, Making, Progress, Run};
@@ -194,7 +194,7 @@ impl Seat {
         (lanes, comparison) = (usual, None);
         if !chosen.open.is_empty() {
             let settling = Negotiation { endpoint: first, chosen, making: Making::InRun, made };
-            let price = |name: &str| price_endpoints(usual, name);
+            let price = |name: &str| price_lanes(usual, name);
             let (mesh, negotiated) = settling.negotiate(meshes.remove(0), first.agreement(), price)?;
             meshes.insert(0, mesh);
             // The plans may be others.

@@ -183,7 +183,13 @@ pub(crate) fn two_phases(protocol: &dyn Protocol) -> Result<(), Error> {
     if protocol.prepares() {
         return Ok(());
     }
-    let name = protocol.spec().name;
+    let spec = protocol.spec();
+    let name = spec.name;
+    if !protocol.stocks(*spec.parties.start()).is_empty() {
+        return Err(Error::Refused(format!(
+            "protocol {name:?} fills stores for any program, and what that sends isn't declared; `tacit cost` says what one run takes"
+        )));
+    }
     Err(Error::Refused(format!(
         "protocol {name:?} has no offline phase: it makes nothing ahead of time, and takes nothing from a store"
     )))

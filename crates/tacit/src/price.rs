@@ -55,8 +55,12 @@ pub(crate) fn price_parts(
     Ok(total)
 }
 
-/// The cost of a run that has a lane for each of these, under the protocol of a name.
-pub(crate) fn price_endpoints(lanes: &[Endpoint], name: &str) -> Result<Cost, Error> {
+/// The cost of a run that has a lane for each of these, under the protocol of a name: bytes add up, and each phase has the
+/// rounds of the lane that has the most.
+///
+/// # Errors
+/// As [`price`], and if a run can't have as many lanes.
+pub fn price_lanes(lanes: &[Endpoint], name: &str) -> Result<Cost, Error> {
     let count = lane_count(lanes.len())?;
     let mut total = Cost::default();
     for lane in lanes {
@@ -123,25 +127,6 @@ pub fn priced(compiled: &Arc<Compiled>) -> Vec<String> {
         }
     }
     names
-}
-
-/// The cost of a run that has a lane for each of these: bytes add up, and each phase has the rounds of the lane
-/// that has the most.
-///
-/// # Errors
-/// As [`price`], and if a run can't have as many lanes.
-pub fn price_lanes<'a>(
-    lanes: impl IntoIterator<Item = &'a Arc<Compiled>>,
-    name: &str,
-    parties: &[String],
-) -> Result<Cost, Error> {
-    let lanes: Vec<_> = lanes.into_iter().collect();
-    let count = lane_count(lanes.len())?;
-    let mut total = Cost::default();
-    for compiled in lanes {
-        total.add_beside(&price_in(compiled, name, parties, count)?.total);
-    }
-    Ok(total)
 }
 
 /// What an offline session sends that makes material for `count` runs, and its rounds, exactly but for the handshake:

@@ -1,7 +1,9 @@
 //! Whole runs in one process.
 
+use std::sync::Arc;
+use tacit::program::cost::Cost;
 use tacit::program::{Builder, Data, Dtype, Range, Recipient, Value};
-use tacit::{Compiled, Local};
+use tacit::{Compiled, Endpoint, Local};
 
 #[test]
 fn whose_numbers_are_larger_and_by_how_much() {
@@ -84,7 +86,7 @@ fn a_debug_run_of_a_right_protocol_finds_no_difference() {
 }
 
 /// A program of `len` products of alice's numbers by P1's, and its inputs.
-fn products(len: usize, depth: usize) -> (std::sync::Arc<Compiled>, [Value; 2], Value) {
+fn products(len: usize, depth: usize) -> (Arc<Compiled>, [Value; 2], Value) {
     let mut builder = Builder::new();
     let range = Range::new(-9, 9);
     let a = builder.input("alice", "a", Dtype::Int, &[len], range).unwrap();
@@ -96,6 +98,16 @@ fn products(len: usize, depth: usize) -> (std::sync::Arc<Compiled>, [Value; 2], 
     let value = |numbers| Value { shape: vec![len], data: Data::Int(numbers) };
     let inputs = [value(numbers(3)), value(numbers(-7))];
     (Compiled::new(builder.finish().unwrap()).unwrap(), inputs, value(truth))
+}
+
+/// What lanes cost that run these.
+fn price_of<'a>(local: &Local, lanes: impl IntoIterator<Item = &'a Arc<Compiled>>) -> Cost {
+    let endpoint = |compiled| {
+        let protocol = tacit::protocol(&local.protocol).unwrap();
+        Endpoint::new(compiled, protocol, local.parties.clone(), vec!["alice".into()]).unwrap()
+    };
+    let lanes: Vec<Endpoint> = lanes.into_iter().map(endpoint).collect();
+    tacit::price_lanes(&lanes, &local.protocol).unwrap()
 }
 
 #[test]
@@ -123,8 +135,7 @@ fn lanes_have_results_of_their_own_and_costs_that_add_up() {
     assert_eq!(rounds, [1, 3, 2]);
     let all = tacit::Report::of_lanes(runs.iter().map(|run| &run.report));
     assert_eq!(all.rounds, 3);
-    let programs = jobs.iter().map(|(compiled, ..)| compiled);
-    let cost = tacit::price_lanes(programs, "replicated", &local.parties).unwrap();
+    let cost = price_of(&local, jobs.iter().map(|(compiled, ..)| compiled));
     for (endpoint, (name, traffic)) in all.endpoints.iter().enumerate() {
         assert_eq!(traffic.payload(), cost.sent_by(endpoint), "{name}");
     }
@@ -142,7 +153,7 @@ fn lanes_that_check_more_send_what_the_price_says() {
     for count in [1, 2, 3, 9] {
         let runs = local.run_lanes(&vec![(&compiled, &inputs[..]); count], &|_, _| {}).unwrap();
         assert!(runs.iter().all(|run| run.outputs == [Some(truth.clone())]));
-        let cost = tacit::price_lanes(vec![&compiled; count], "astra-malicious", &local.parties).unwrap();
+        let cost = price_of(&local, vec![&compiled; count]);
         let all = tacit::Report::of_lanes(runs.iter().map(|run| &run.report));
         for (endpoint, (name, traffic)) in all.endpoints.iter().enumerate() {
             assert_eq!(traffic.payload(), cost.sent_by(endpoint), "{name} in {count} lanes");
@@ -156,7 +167,7 @@ fn lanes_that_check_more_send_what_the_price_says() {
 fn lanes_that_do_not_go_together_are_refused() {
     let local = Local::new("replicated").unwrap();
     let (compiled, inputs, _) = products(3, 1);
-    let refused = |lanes: &[(&std::sync::Arc<Compiled>, &[Value])]| {
+    let refused = |lanes: &[(&Arc<Compiled>, &[Value])]| {
         let error = local.run_lanes(lanes, &|_, _| {}).unwrap_err();
         assert!(!error.is_abort());
         error.to_string()

@@ -69,7 +69,6 @@ fn stores(folder: &Folder) -> Vec<Kept> {
     local().open_stores(&program(100), &folder.place()).unwrap()
 }
 
-/// A run on other numbers each time; its report, once its outputs are right.
 fn material(kept: &mut Kept) -> &mut Store {
     match kept {
         Kept::Material(store) => store,
@@ -77,6 +76,7 @@ fn material(kept: &mut Kept) -> &mut Store {
     }
 }
 
+/// A run on other numbers each time; its report, once its outputs are right.
 fn run(stores: &mut [Kept], number: i64) -> Result<Report, Error> {
     let (a, b) = ([number, -7, 50], [4, 4, number % 100]);
     let run = local().run_stored(&program(100), stores, &[ints(a), ints(b)], &|_, _| {})?;
