@@ -257,6 +257,10 @@ impl Verified {
 
     /// Notes what `P_0` computes of some results, or should.
     pub(crate) fn computed(&mut self, message: &[u8], results: usize) {
+        // What isn't digested isn't counted.
+        if self.running.computed.is_empty() {
+            return;
+        }
         let digested = digested(message, Mistake::ResultsHalfDigested);
         self.running.computed.iter_mut().for_each(|(_, digest)| digest.absorb(digested));
         self.running.results += results as u64;

@@ -114,11 +114,13 @@ impl AstraEngine {
     /// `P_1` and `P_2`: mask a part of the result and send it to the other.
     fn select<W: Word>(&mut self, job: &Job, selection: Selection, dst: Reg) -> Result<(), Error> {
         let me = self.me;
-        let (v, addend) = self.party.selector::<W>(job, selection, 0);
+        let v = self.party.selector::<W>(job, selection, 0);
         let a = self.number::<W>(job, dst, 0)?;
         let d = if selection.numbers() > 1 { Some(self.number::<W>(job, dst, 1)?) } else { None };
         let mut part = part(&a, d.as_deref(), &v, me == 2);
-        if me == 2 && !addend.is_empty() {
+        if me == 2
+            && let Some(addend) = self.party.addend(job, selection, 0)
+        {
             ring::add_assign(&mut part, &addend);
         }
         let masks: Vec<W> = self.draw_words(job, 0, Drawn::Mask);

@@ -18,8 +18,10 @@ const TABLES: usize = 64 << 10;
 pub(crate) const TAGS: usize = 2 * LABEL;
 
 /// A circuit for each width, in the order of [`Width::ALL`]; then those of checked garbling.
-static CIRCUITS: LazyLock<[[Garbling; 4]; 2]> =
-    LazyLock::new(|| [false, true].map(|checked| Width::ALL.map(|width| garbling(width, checked))));
+static CIRCUITS: [LazyLock<[Garbling; 4]>; 2] = [
+    LazyLock::new(|| Width::ALL.map(|width| garbling(width, false))),
+    LazyLock::new(|| Width::ALL.map(|width| garbling(width, true))),
+];
 
 /// The circuit, whose inputs are the bytes of `u_1`, each a message, then `u_2` and `r`, which garblers know; of checked
 /// garbling `u_2`, `u_3`, `r_1` and `r_2`, of which they know the first and the third.

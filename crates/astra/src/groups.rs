@@ -13,6 +13,7 @@ use tacit_engine::{Error, Job};
 use tacit_kernel::Element;
 use tacit_program::plan::{Domain, OpKind, Plan, Reg, Rows};
 use tacit_session::{Draw, step};
+use tacit_threeparty::Arithmetic;
 use tacit_threeparty::circuits::Piece;
 use tacit_threeparty::conversions::draw_rows;
 use tacit_threeparty::products::{Results, Slice, block};
@@ -72,17 +73,19 @@ impl<'a> Group<'a> {
 impl AstraEngine {
     /// A component of the left operands, of the right ones or of the results.
     pub(crate) fn vector<E: Element>(&mut self, group: &Group<'_>, which: usize, component: usize) -> Vec<E> {
-        let (mut out, cols) = (vec![E::ZERO; group.batch.words()], group.job.cols.clone());
+        let cols = group.job.cols.clone();
+        let zeros = || vec![E::ZERO; group.batch.words()];
         match group.place {
-            Place::Numbers(regs) => {
-                out.copy_from_slice(&self.party.component(component).get(regs[which]).words()[cols]);
-            }
+            Place::Numbers(regs) => self.party.component(component).get(regs[which]).words()[cols].to_vec(),
             Place::Rows(rows) => {
+                let mut out = zeros();
                 let (rows, bank) = (rows[which], self.party.component(component));
                 let stride = row_words(bank.shape(rows.reg).cols);
                 pack_bits(bank.get(rows.reg).words(), stride, Bank::stack(rows), cols, &mut out);
+                out
             }
             Place::Layer(piece) => {
+                let mut out = zeros();
                 let words = piece.row_words();
                 let (tile, component) = self.tile_of(group.job, component);
                 let mut copy = |to: &mut [u64]| {
@@ -97,9 +100,24 @@ impl AstraEngine {
                     copy(&mut rows);
                     pack_bits(&rows, words, all(piece.ands.len()), 0..cols.len(), &mut out);
                 }
+                out
             }
         }
-        out
+    }
+
+    /// `P_0`: the sum of both components that it holds of a mask.
+    pub(crate) fn mask_sum<E: Element>(
+        &mut self,
+        group: &Group<'_>,
+        which: usize,
+        arithmetic: &Arithmetic<E>,
+    ) -> Vec<E> {
+        if let Place::Numbers(regs) = group.place {
+            return self.party.sum_of(regs[which], group.job.cols.clone());
+        }
+        let mut mask = self.vector(group, which, 1);
+        (arithmetic.add)(&mut mask, &self.vector(group, which, 2));
+        mask
     }
 
     /// Draws the masks of the results, as far as this party holds them.

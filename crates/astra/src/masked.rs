@@ -148,11 +148,7 @@ impl AstraEngine {
         if unnoted(batch.domain) {
             return Ok(());
         }
-        let [l_x, l_y, l_z] = [LEFT, RIGHT, RESULT].map(|which| {
-            let mut mask = self.vector(group, which, 1);
-            (arithmetic.add)(&mut mask, &self.vector(group, which, 2));
-            mask
-        });
+        let [l_x, l_y, l_z] = [LEFT, RIGHT, RESULT].map(|which| self.mask_sum(group, which, arithmetic));
         let message = self.recv_shown(shown_at(batch), message_bytes(batch.domain, 2 * batch.count))?;
         let mut shown: Vec<E> = unpack(batch.domain, &message, 2, batch.count);
         self.party.session.mesh().recycle(message);
@@ -199,12 +195,12 @@ impl AstraEngine {
     fn show_matrices<E: Element>(&mut self, job: &Job, a: Reg, b: Reg, dst: Reg) -> Result<(), Error> {
         let domain = self.party.domain(dst);
         let batch = Self::sum_batch(job, domain, 0, 0);
-        let mut masked: Vec<E> = Vec::new();
-        for (reg, drawn) in [(a, Drawn::LeftDelta), (b, Drawn::RightDelta)] {
-            let count = self.party.plan.register(reg).cols;
-            let mut entries: Vec<E> = self.deltas(&Batch { count, ..batch }, drawn);
-            ring::add_assign(&mut entries, self.party.component(0).get(reg).words());
-            masked.append(&mut entries);
+        let [x, y] = [a, b].map(|reg| self.party.plan.register(reg).cols);
+        let mut masked = vec![E::ZERO; x + y];
+        let (left, right) = masked.split_at_mut(x);
+        for (out, reg, drawn) in [(left, a, Drawn::LeftDelta), (right, b, Drawn::RightDelta)] {
+            self.fill_deltas(&Batch { count: out.len(), ..batch }, drawn, out);
+            ring::add_assign(out, self.party.component(0).get(reg).words());
         }
         for (piece, entries) in (0..).zip(masked.chunks(PIECE)) {
             let message = self.party.session.mesh().buffer(message_bytes(domain, entries.len()));

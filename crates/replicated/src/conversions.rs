@@ -95,11 +95,11 @@ impl ReplicatedEngine {
 
     /// P_2, stage 0: sends `e` and keeps it; takes component 1 of the result.
     fn select_pass<W: Word>(&mut self, job: &Job, selection: Selection, dst: Reg) -> Result<(), Error> {
-        let (v, addend) = self.party.selector::<W>(job, selection, THIRD);
+        let v = self.party.selector::<W>(job, selection, THIRD);
         let a_one = self.select_stream::<W>(job, 1, A_ONE);
         let d_one = (selection.numbers() > 1).then(|| self.select_stream::<W>(job, 1, D_ONE));
         let mut e = part(&a_one, d_one.as_deref(), &v, false);
-        if !addend.is_empty() {
+        if let Some(addend) = self.party.addend(job, selection, THIRD) {
             ring::add_assign(&mut e, &addend);
         }
         let one = self.select_stream::<W>(job, 1, RESULT_ONE);
@@ -114,7 +114,7 @@ impl ReplicatedEngine {
         let count = job.cols.len();
         let given = self.recv_words::<W>(job, 1, selection.numbers() * count)?;
         let (a_zero, d_zero) = given.split_at(count);
-        let (v, _) = self.party.selector::<W>(job, selection, THIRD);
+        let v = self.party.selector::<W>(job, selection, THIRD);
         let share = part(a_zero, (selection.numbers() > 1).then_some(d_zero), &v, true);
         let e = self.recv_words::<W>(job, 2, count)?;
         self.put_columns(job, dst, &share, &e);

@@ -128,7 +128,8 @@ impl ReplicatedEngine {
             let out = self.party.prev.make(results.reg()).bytes_mut();
             results.unpack(&self.party.plan, job, &message, out);
         });
-        if self.notes_ands()
+        if matches!(kind, OpKind::And { .. })
+            && self.notes_ands()
             && let Some(verified) = &mut self.verified
         {
             verified.proofs.finish(&message);

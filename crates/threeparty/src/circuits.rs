@@ -4,7 +4,7 @@ use crate::party::Party;
 use tacit_circuit::Layered;
 use tacit_engine::Job;
 use tacit_engine::bank::{Bank, row_words};
-use tacit_engine::layer::{first_block, pieces};
+use tacit_engine::layer::{self, first_block, pieces};
 use tacit_engine::profile::{Section, section};
 use tacit_engine::tile::Tiles;
 use tacit_program::plan::{Operand, Reg};
@@ -44,7 +44,7 @@ impl<'a> Piece<'a> {
 
     /// Bytes of a message of a bit for each.
     pub fn message_bytes(&self) -> usize {
-        (self.ands.len() * self.job.cols.len()).div_ceil(8)
+        layer::message_bytes(self.job, self.ands.len())
     }
 }
 

@@ -114,14 +114,28 @@ impl Party {
         }
     }
 
-    /// Of the others, who have `T` as a component: `v`, and `E` if there is any.
-    pub fn selector<W: Word>(&self, job: &Job, selection: Selection, third: usize) -> (Vec<W>, Vec<W>) {
+    /// Of the others, who have `T` as a component: `v`.
+    pub fn selector<W: Word>(&self, job: &Job, selection: Selection, third: usize) -> Vec<W> {
         match selection {
-            Selection::Inject(rows) => (self.bits_of(rows, &job.cols, &[third]), Vec::new()),
-            Selection::Shift(a, by) => {
-                let third = &self.component(third).get(a).words::<W>()[job.cols.clone()];
-                third.iter().map(|word| (word.shr(W::BITS - 1), word.sar(by))).unzip()
+            Selection::Inject(rows) => self.bits_of(rows, &job.cols, &[third]),
+            Selection::Shift(a, _) => {
+                self.words_of(a, job, third).iter().map(|word: &W| word.shr(W::BITS - 1)).collect()
             }
         }
+    }
+
+    /// Of one of these: `E`, if there is any.
+    pub fn addend<W: Word>(&self, job: &Job, selection: Selection, third: usize) -> Option<Vec<W>> {
+        match selection {
+            Selection::Inject(_) => None,
+            Selection::Shift(a, by) => {
+                Some(self.words_of(a, job, third).iter().map(|word: &W| word.sar(by)).collect())
+            }
+        }
+    }
+
+    /// A job's columns of a component.
+    fn words_of<W: Word>(&self, a: Reg, job: &Job, component: usize) -> &[W] {
+        &self.component(component).get(a).words()[job.cols.clone()]
     }
 }

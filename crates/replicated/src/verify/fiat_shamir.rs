@@ -219,7 +219,10 @@ impl Proof for FiatShamir {
             let left = self.follow_left(&batch, from_prev, session, &mut memory.spare);
             self.ends = vec![left, right];
             memory.batches.push(batch);
-        } else if let [left, right] = &self.ends[..] {
+        } else {
+            let [left, right] = &self.ends[..] else {
+                unreachable!("a proof is followed before it is checked")
+            };
             let me = session.me();
             left.check(from_next, prev(me), session)?;
             right.check(from_prev, next(me), session)?;
