@@ -10,16 +10,7 @@ use tacit_testkit::conformance::Subject;
 use tacit_testkit::conformance::attacks::{self, reacting};
 use tacit_testkit::links::Medium;
 
-const SUBJECT: fn() -> Subject = || Subject {
-    protocol: &Astra::MALICIOUS,
-    parties: 3,
-    told: |_, _, _| false,
-    fresh_masks: false,
-    baseline: "none".into(),
-    broadcasts: false,
-    sorts: &SORTS,
-    one_in: 1,
-};
+const SUBJECT: fn() -> Subject = || Subject { sorts: &SORTS, ..Subject::new(&Astra::MALICIOUS, 3) };
 
 const GARBLED: fn() -> Subject = || Subject { protocol: &Astra::MALICIOUS_GARBLED, ..SUBJECT() };
 

@@ -20,14 +20,9 @@ use tacit_testkit::links::Medium;
 use tacit_testkit::{Case, Draws, Fate, Run, with_parameters};
 
 const SUBJECT: fn() -> Subject = || Subject {
-    protocol: &Astra::FAIR,
-    parties: 3,
-    told: |_, _, _| false,
-    fresh_masks: false,
     baseline: concat!(env!("CARGO_MANIFEST_DIR"), "/../../vectors/wire/astra-fair.txt").into(),
-    broadcasts: false,
     sorts: &SORTS,
-    one_in: 1,
+    ..Subject::new(&Astra::FAIR, 3)
 };
 
 tacit_testkit::conformance!(SUBJECT(); views: input input_bits circuit and mul matmul);

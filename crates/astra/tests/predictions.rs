@@ -2,25 +2,11 @@
 //! see what the prediction tells, and nothing else (section 5.1).
 
 use tacit_astra::Astra;
-use tacit_engine::Protocol;
 use tacit_testkit::conformance::predictions::{CLIENT, INPUTS, OWNER, Tells, case, seen};
 use tacit_testkit::conformance::{Subject, views};
 
-const fn subject(protocol: &'static dyn Protocol) -> Subject {
-    Subject {
-        protocol,
-        parties: 3,
-        told: |_, _, _| false,
-        fresh_masks: false,
-        baseline: std::path::PathBuf::new(),
-        broadcasts: false,
-        sorts: &[],
-        one_in: 1,
-    }
-}
-
-const SUBJECT: Subject = subject(&Astra::SEMI_HONEST);
-const VERIFIED: Subject = subject(&Astra::MALICIOUS);
+const SUBJECT: Subject = Subject::new(&Astra::SEMI_HONEST, 3);
+const VERIFIED: Subject = Subject::new(&Astra::MALICIOUS, 3);
 
 #[test]
 fn a_server_and_the_owner_learn_nothing_of_the_queries() {

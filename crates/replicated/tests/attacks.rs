@@ -16,14 +16,8 @@ fn subject(parameter: &str, value: &str) -> Subject {
     let protocol = with_parameters(&ReplicatedMalicious::SOUNDNESS_50, &[(parameter, value)]);
     let has_batches = protocol.with_parameter("batch", "64").is_some();
     Subject {
-        protocol: if has_batches { with_parameters(protocol, &[("batch", "64")]) } else { protocol },
-        parties: 3,
-        told: |_, _, _| false,
-        fresh_masks: false,
-        baseline: "none".into(),
-        broadcasts: false,
         sorts: &SORTS,
-        one_in: 1,
+        ..Subject::new(if has_batches { with_parameters(protocol, &[("batch", "64")]) } else { protocol }, 3)
     }
 }
 

@@ -4,14 +4,9 @@ use tacit_replicated::Replicated;
 use tacit_testkit::conformance::Subject;
 
 tacit_testkit::conformance!(Subject {
-    protocol: &Replicated::COMPUTATIONAL,
-    parties: 3,
     told: client_seed,
-    fresh_masks: false,
     baseline: concat!(env!("CARGO_MANIFEST_DIR"), "/../../vectors/wire/replicated.txt").into(),
-    broadcasts: false,
-    sorts: &[],
-    one_in: 1,
+    ..Subject::new(&Replicated::COMPUTATIONAL, 3)
 });
 
 /// A client draws two seeds: that of x_0, which P_0 and P_1 get, and that of x_1, which P_1 and P_2 get.

@@ -4,15 +4,11 @@ use tacit_replicated::Replicated;
 use tacit_testkit::conformance::Subject;
 
 tacit_testkit::conformance!(Subject {
-    protocol: &Replicated::INFORMATION_THEORETIC,
-    parties: 3,
     told: client_seed,
     fresh_masks: true,
     baseline: concat!(env!("CARGO_MANIFEST_DIR"), "/../../vectors/wire/replicated-information-theoretic.txt")
         .into(),
-    broadcasts: false,
-    sorts: &[],
-    one_in: 1,
+    ..Subject::new(&Replicated::INFORMATION_THEORETIC, 3)
 });
 
 /// A client draws two seeds: that of x_0, which P_0 and P_1 get, and that of x_1, which P_1 and P_2 get. What a party

@@ -16,14 +16,9 @@ tacit_testkit::conformance!(subject(&ReplicatedMalicious::SOUNDNESS_50); views: 
 
 fn subject(protocol: &'static dyn Protocol) -> Subject {
     Subject {
-        protocol,
-        parties: 3,
         told: client_seed,
-        fresh_masks: false,
         baseline: concat!(env!("CARGO_MANIFEST_DIR"), "/../../vectors/wire/replicated-malicious.txt").into(),
-        broadcasts: false,
-        sorts: &[],
-        one_in: 1,
+        ..Subject::new(protocol, 3)
     }
 }
 

@@ -9,16 +9,7 @@ use tacit_testkit::conformance::predictions::{CLIENT, OWNER, Tells, seen};
 /// A client draws two seeds: that of x_0, which P_0 and P_1 get, and that of x_1, which P_1 and P_2 get.
 fn subject(protocol: &'static dyn Protocol) -> Subject {
     let told = |corrupt, _client, call| corrupt == 1 || corrupt == 2 * call;
-    Subject {
-        protocol,
-        parties: 3,
-        told,
-        fresh_masks: false,
-        baseline: "none".into(),
-        broadcasts: false,
-        sorts: &[],
-        one_in: 1,
-    }
+    Subject { told, ..Subject::new(protocol, 3) }
 }
 
 #[test]

@@ -8,16 +8,7 @@ use tacit_testkit::conformance::attacks::{self, reacting};
 use tacit_testkit::macs::{order, sorts};
 
 fn subject(parties: usize) -> Subject {
-    Subject {
-        protocol: &MASCOT,
-        parties,
-        told: |_, _, _| false,
-        fresh_masks: false,
-        baseline: "nowhere".into(),
-        broadcasts: true,
-        sorts: sorts::of(parties),
-        one_in: 1,
-    }
+    Subject { broadcasts: true, sorts: sorts::of(parties), ..Subject::new(&MASCOT, parties) }
 }
 
 /// Coins that preprocessing tosses before the first check on values of the table's plan: 3 in the setup, 2 for input masks,

@@ -8,16 +8,7 @@ use tacit_testkit::conformance::{Subject, cost};
 use tacit_testkit::{Case, Draws, Rng, generate};
 
 fn subject(parties: usize) -> Subject {
-    Subject {
-        protocol: &MASCOT,
-        parties,
-        told: |_, _, _| false,
-        fresh_masks: false,
-        baseline: "nowhere".into(),
-        broadcasts: true,
-        sorts: &[],
-        one_in: 1,
-    }
+    Subject { broadcasts: true, ..Subject::new(&MASCOT, parties) }
 }
 
 /// A product and a comparison of a party's numbers and a client's, for all, for a party and for a client.

@@ -210,16 +210,7 @@ fn costs_are_exact() {
 #[test]
 fn views_tell_nothing_of_the_condition() {
     for parties in [2, 3] {
-        let subject = Subject {
-            protocol: &BITS,
-            parties,
-            told: |_, _, _| false,
-            fresh_masks: false,
-            baseline: "none".into(),
-            broadcasts: true,
-            sorts: &[],
-            one_in: 1,
-        };
+        let subject = Subject { broadcasts: true, ..Subject::new(&BITS, parties) };
         for honest in 0..parties {
             let corrupt: Vec<usize> = (0..parties).filter(|&party| party != honest).collect();
             for plan in [nested(8, true), three_arms(8, true)] {

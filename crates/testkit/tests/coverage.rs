@@ -6,20 +6,10 @@ use tacit_program::Feature;
 use tacit_replicated::{Replicated, ReplicatedMalicious};
 use tacit_spdz::MASCOT;
 use tacit_testkit::conformance::{Subject, counted, lacking};
-
 use tacit_testkit::tenants::{BITS, FIELDS, MACS};
 
 fn subject(protocol: &'static dyn Protocol, parties: usize) -> Subject {
-    Subject {
-        protocol,
-        parties,
-        told: |_, _, _| false,
-        fresh_masks: false,
-        baseline: "none".into(),
-        broadcasts: false,
-        sorts: &[],
-        one_in: 1,
-    }
+    Subject::new(protocol, parties)
 }
 
 fn check(protocol: &'static dyn Protocol, parties: usize, runs_and_refuses: [usize; 2]) {

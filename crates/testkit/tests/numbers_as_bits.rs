@@ -9,16 +9,7 @@ use tacit_testkit::conformance::{Subject, cost, equality};
 static PROTOCOL: Altered = Altered::offering(&Replicated::COMPUTATIONAL, Capabilities::BITS);
 
 fn subject() -> Subject {
-    Subject {
-        protocol: &PROTOCOL,
-        parties: 3,
-        told: |_, _, _| false,
-        fresh_masks: false,
-        baseline: "".into(),
-        broadcasts: false,
-        sorts: &[],
-        one_in: 1,
-    }
+    Subject::new(&PROTOCOL, 3)
 }
 
 /// A test for every operation of the catalogue.

@@ -21,16 +21,7 @@ use tacit_testkit::sample::Flaw;
 use tacit_testkit::{Case, Rng};
 
 fn subject(protocol: &'static dyn Protocol) -> Subject {
-    Subject {
-        protocol,
-        parties: 3,
-        told: |_, _, _| true,
-        fresh_masks: false,
-        baseline: "none".into(),
-        broadcasts: false,
-        sorts: &[],
-        one_in: 1,
-    }
+    Subject { told: |_, _, _| true, ..Subject::new(protocol, 3) }
 }
 
 /// Two ANDs, the second on the first one's result.

@@ -11,16 +11,7 @@ use tacit_testkit::conformance::Subject;
 /// How often one that deviates breaks fairness.
 fn unfair(mistakes: &'static [Mistake]) -> usize {
     let protocol = Altered::beginning_with(&Astra::FAIR, move |_| plant(mistakes));
-    let subject = Subject {
-        protocol,
-        parties: 3,
-        told: |_, _, _| false,
-        fresh_masks: false,
-        baseline: "none".into(),
-        broadcasts: false,
-        sorts: &[],
-        one_in: 1,
-    };
+    let subject = Subject::new(protocol, 3);
     fairness::random(&subject, 0..300).unfair
 }
 

@@ -32,16 +32,7 @@ fn mistaken_and_hashed(mistakes: &'static [Mistake]) -> &'static dyn Protocol {
 }
 
 fn subject(mistakes: &'static [Mistake]) -> Subject {
-    Subject {
-        protocol: mistaken(mistakes),
-        parties: 3,
-        told: |_, _, _| false,
-        fresh_masks: false,
-        baseline: "none".into(),
-        broadcasts: false,
-        sorts: &sorts::SORTS,
-        one_in: 1,
-    }
+    Subject { sorts: &sorts::SORTS, ..Subject::new(mistaken(mistakes), 3) }
 }
 
 mod that_let_attackers_through {

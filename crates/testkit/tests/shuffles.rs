@@ -13,16 +13,7 @@ use tacit_testkit::{Altered, Case, Draws};
 const SHUFFLES: usize = 480;
 
 fn subject(protocol: &'static dyn Protocol) -> Subject {
-    Subject {
-        protocol,
-        parties: 3,
-        told: |_, _, _| false,
-        fresh_masks: false,
-        baseline: "none".into(),
-        broadcasts: false,
-        sorts: &[],
-        one_in: 1,
-    }
+    Subject::new(protocol, 3)
 }
 
 /// 24 orders, each expected 20 times: a chi-squared statistic of 23 degrees of freedom, which is above 72 with probability 6e-7.

@@ -126,16 +126,7 @@ impl Protocol for Shelved {
 }
 
 fn subject(protocol: &'static Shelved, parties: usize, one_in: usize) -> Subject {
-    Subject {
-        protocol,
-        parties,
-        told: |_, _, _| false,
-        fresh_masks: false,
-        baseline: "nowhere".into(),
-        broadcasts: true,
-        sorts: &[],
-        one_in,
-    }
+    Subject { broadcasts: true, one_in, ..Subject::new(protocol, parties) }
 }
 
 #[test]

@@ -11,16 +11,7 @@ static PROTOCOL: Altered = Altered::offering(&Replicated::COMPUTATIONAL, Capabil
 static FRESH: Altered = Altered::offering(&Replicated::INFORMATION_THEORETIC, Capabilities::THREE_COMPONENTS);
 
 fn subject() -> Subject {
-    Subject {
-        protocol: &PROTOCOL,
-        parties: 3,
-        told: |_, _, _| false,
-        fresh_masks: false,
-        baseline: "".into(),
-        broadcasts: false,
-        sorts: &[],
-        one_in: 1,
-    }
+    Subject::new(&PROTOCOL, 3)
 }
 
 /// A test for every operation of the catalogue.

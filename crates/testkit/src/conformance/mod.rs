@@ -80,6 +80,21 @@ impl Cut {
 }
 
 impl Subject {
+    /// A protocol among so many parties that nobody attacks and that has no baseline, of which a corrupt party is told nothing
+    /// more.
+    pub const fn new(protocol: &'static dyn Protocol, parties: usize) -> Self {
+        Self {
+            protocol,
+            parties,
+            told: |_, _, _| false,
+            fresh_masks: false,
+            baseline: PathBuf::new(),
+            broadcasts: false,
+            sorts: &[],
+            one_in: 1,
+        }
+    }
+
     /// An operation of the catalogue; `None` if it isn't defined for such numbers, or the protocol doesn't offer it.
     pub(crate) fn sample(
         &self,
@@ -234,14 +249,9 @@ fn for_parties(plan: &mut Plan, parties: &[String]) {
 /// use tacit_testkit::conformance::Subject;
 ///
 /// tacit_testkit::conformance!(Subject {
-///     protocol: &Replicated::COMPUTATIONAL,
-///     parties: 3,
 ///     told: |corrupt, _client, call| corrupt == 1 || corrupt == 2 * call,
-///     fresh_masks: false,
 ///     baseline: "vectors/wire/replicated.txt".into(),
-///     broadcasts: false,
-///     sorts: &[],
-///     one_in: 1,
+///     ..Subject::new(&Replicated::COMPUTATIONAL, 3)
 /// });
 /// # fn main() {}
 /// ```

@@ -3,9 +3,10 @@
 
 use std::collections::BTreeSet;
 
-use tacit_additive::{MAC_COMMIT, MAC_OPEN};
+use tacit_additive::{BIT_MASKS, MAC_COMMIT, MAC_OPEN};
 use tacit_engine::Protocol;
-use tacit_program::plan::{Builder, Domain, OpKind, Plan, To};
+use tacit_program::Range;
+use tacit_program::plan::{Builder, Domain, Form, OpKind, Plan, To};
 use tacit_session::step;
 
 use crate::Case;
@@ -68,8 +69,31 @@ const fn table<const SIZE: usize, const COIN: u32>() -> [Release; 7] {
     ]
 }
 
+/// What is released besides where inputs are in ranges: their bits are hidden by what a check before them has shown to be bits.
+const fn table_of_ranges<const SIZE: usize>() -> [Release; 2] {
+    [
+        Release {
+            what: "a coin's opening",
+            after: "all openings of what hides bits are at this party",
+            is: |sent| is(sent, step::COIN_OPEN) && sent.at.op == 0,
+            waits_for: |coin, held| held.to == coin.from && hides_bits(held),
+        },
+        Release {
+            what: "what is told of bits, or shown to a client of what hides them",
+            after: "the check of what hides them is over at this party",
+            is: |sent| is(sent, step::INPUT) && sent.from < SIZE,
+            waits_for: |told, held| held.to == told.from && is(held, MAC_OPEN) && held.at.op == 0,
+        },
+    ]
+}
+
 fn is(sent: Sent, part: u16) -> bool {
     sent.at.part == part
+}
+
+/// Whether a message opens what hides the bits of inputs.
+pub(super) fn hides_bits(sent: Sent) -> bool {
+    (BIT_MASKS..BIT_MASKS + 2).contains(&sent.at.part)
 }
 
 /// Whether a message tells what the first coin weighs, or the second.
@@ -82,13 +106,17 @@ pub(super) fn is_online(sent: Sent) -> bool {
     sent.at.part >= step::OPERATION && !step::is_offline(sent.at.part)
 }
 
-/// A product of inputs of the first party and a client, for all, for the first party and for another client.
-fn plan(domain: Domain) -> Plan {
+/// A product of inputs of the first party and a client, which are in a range or aren't, for all, for the first party and for
+/// another client.
+fn plan(domain: Domain, range: Option<Range>) -> Plan {
     let mut build = Builder::new();
     let [x, y, product] = [(); 3].map(|()| build.row(domain, 3));
     for (owner, reg) in [("P0", x), ("alice", y)] {
         let owner = build.role(owner);
-        build.input(owner, reg);
+        match range {
+            Some(range) => build.input_in(owner, reg, Form::Signed, range),
+            None => build.input(owner, reg),
+        }
     }
     build.interact(OpKind::Mul { a: x, b: y, dst: product });
     build.output(product, To::All);
@@ -99,10 +127,10 @@ fn plan(domain: Domain) -> Plan {
     build.finish()
 }
 
-fn case(protocol: &'static dyn Protocol, domain: Domain, parties: usize) -> Case {
+fn case(protocol: &'static dyn Protocol, domain: Domain, range: Option<Range>, parties: usize) -> Case {
     let values =
         |values: [u64; 3]| values.iter().flat_map(|&low| [low, 0].into_iter().take(domain.limbs())).collect();
-    Case::new(protocol, parties, plan(domain), &[values([1, 2, 3]), values([7, 8, 9])])
+    Case::new(protocol, parties, plan(domain, range), &[values([1, 2, 3]), values([7, 8, 9])])
 }
 
 /// Nothing leaves early, of two, three and five parties, where a supply tosses no coins; of five one in so many is tried.
@@ -110,9 +138,12 @@ fn case(protocol: &'static dyn Protocol, domain: Domain, parties: usize) -> Case
 /// # Panics
 /// At the first that does.
 pub fn held_to_the_table(protocol: &'static dyn Protocol, domain: Domain) {
-    held_to(&[case(protocol, domain, 2)], &table::<2, 0>(), 1);
-    held_to(&[case(protocol, domain, 3)], &table::<3, 0>(), 1);
-    held_to(&[case(protocol, domain, 5)], &table::<5, 0>(), 3);
+    held_to(&[case(protocol, domain, None, 2)], &table::<2, 0>(), 1);
+    held_to(&[case(protocol, domain, None, 3)], &table::<3, 0>(), 1);
+    held_to(&[case(protocol, domain, None, 5)], &table::<5, 0>(), 3);
+    let in_range = |parties| [case(protocol, domain, Range::new(-9, 20), parties)];
+    held_to(&in_range(2), &table_of_ranges::<2>(), 1);
+    held_to(&in_range(3), &table_of_ranges::<3>(), 1);
 }
 
 /// The same of two parties and of three, where a supply tosses `COIN` coins in the run; one in so many is tried.
@@ -124,12 +155,12 @@ pub fn held_to_the_table_after<const COIN: u32>(
     domain: Domain,
     one_in: usize,
 ) {
-    held_to(&[case(protocol, domain, 2)], &table::<2, COIN>(), one_in);
-    held_to(&[case(protocol, domain, 3)], &table::<3, COIN>(), one_in);
+    held_to(&[case(protocol, domain, None, 2)], &table::<2, COIN>(), one_in);
+    held_to(&[case(protocol, domain, None, 3)], &table::<3, COIN>(), one_in);
 }
 
 /// What leaves early among three.
 pub fn early(protocol: &'static dyn Protocol, domain: Domain) -> Vec<&'static str> {
-    let early = withheld(&case(protocol, domain, 3), &table::<3, 0>(), 1, None).early;
+    let early = withheld(&case(protocol, domain, None, 3), &table::<3, 0>(), 1, None).early;
     early.into_iter().map(|early| early.what).collect::<BTreeSet<_>>().into_iter().collect()
 }

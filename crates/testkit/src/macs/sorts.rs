@@ -3,15 +3,15 @@
 use tacit_additive::{MAC_COMMIT, MAC_OPEN};
 use tacit_session::step;
 
-use super::order::is_online;
+use super::order::{hides_bits, is_online};
 use crate::conformance::attacks::{Role, Sort};
 use crate::conformance::order::Sent;
 
 /// Of so many parties; none of another number.
 pub fn of(parties: usize) -> &'static [Sort] {
-    static OF_TWO: [Sort; 10] = sorts::<2>();
-    static OF_THREE: [Sort; 10] = sorts::<3>();
-    static OF_FIVE: [Sort; 10] = sorts::<5>();
+    static OF_TWO: [Sort; 11] = sorts::<2>();
+    static OF_THREE: [Sort; 11] = sorts::<3>();
+    static OF_FIVE: [Sort; 11] = sorts::<5>();
     match parties {
         2 => &OF_TWO,
         3 => &OF_THREE,
@@ -21,7 +21,7 @@ pub fn of(parties: usize) -> &'static [Sort] {
 }
 
 /// Clients have higher numbers than parties.
-const fn sorts<const SIZE: usize>() -> [Sort; 10] {
+const fn sorts<const SIZE: usize>() -> [Sort; 11] {
     [
         Sort {
             what: "a client's mask",
@@ -39,6 +39,7 @@ const fn sorts<const SIZE: usize>() -> [Sort; 10] {
             role: Role::Other,
             is: |sent| is(sent, step::INPUT) && sent.from < SIZE,
         },
+        Sort { what: "an opening of what hides bits", role: Role::Other, is: hides_bits },
         Sort { what: "an opening", role: Role::Online, is: is_online },
         Sort { what: "an output", role: Role::Opening, is: |sent| is(sent, step::OUTPUT) },
         Sort { what: "a hash", role: Role::Other, is: |sent| is(sent, step::ECHO) },
