@@ -312,8 +312,14 @@ pub struct Plan {
 pub const WINDOW: usize = 64 << 10;
 
 /// What plans need that do more than add.
-const NOT_LINEAR: [Feature; 5] =
-    [Feature::And, Feature::Circuit, Feature::Mul, Feature::MatMul, Feature::VerifiedOpening];
+const NOT_LINEAR: [Feature; 6] = [
+    Feature::And,
+    Feature::Circuit,
+    Feature::Mul,
+    Feature::MatMul,
+    Feature::MaskedOpening,
+    Feature::VerifiedOpening,
+];
 
 impl Plan {
     /// The shape of a register.

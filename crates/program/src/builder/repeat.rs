@@ -111,7 +111,7 @@ impl Builder {
     }
 
     /// `a`, of which the author knows that it is in a range of raw values. Nothing checks it but debug runs: what is
-    /// computed of a value outside it is wrong.
+    /// computed of a value outside it is wrong. Where numbers are opened under masks, it is clipped to the range.
     pub fn assume(&mut self, a: NodeId, range: Range) -> Result<NodeId, ProgramError> {
         self.push(Operation::Assume { range }, &[a])
     }

@@ -87,6 +87,12 @@ fn masks_do_not_rest_on_what_authors_assume() {
         let [assumed, known] = [assumed, known].map(|program| costs(&checked(&program, field), 5)[0]);
         // Two comparisons of the numbers as they can be clip them to what is assumed.
         assert!(assumed > 3 * known, "{assumed} and {known} random bits");
+        let wrong =
+            program(Dtype::Int, (-127, 127), 5, 1, |build, x| build.assume(x[0], Range::new(-1, 1).unwrap()));
+        let plan = lower(&wrong, Capabilities::masked_opening(field)).unwrap().plan;
+        let words = |values: [i64; 5]| values.map(|value| value as u64).to_vec();
+        let clipped = testing::Clear::run(&plan, &[words([-127, -2, 0, 2, 127])], seeded(3));
+        assert_eq!(clipped, [words([-1, -1, 0, 1, 1])]);
     }
 }
 
