@@ -1,10 +1,20 @@
 """The protocol of which all parties but one may deviate."""
 
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
 import numpy as np
 import pytest
 
 import tacit
 from tests.support import same
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 A, B = np.array([1, 2, 30]), np.array([-4, 5, 3])
 
@@ -35,3 +45,27 @@ def test_what_it_cannot_do_is_refused_at_the_line() -> None:
     plan = tacit.function(lambda a: tacit.reveal(tacit.shuffle(a))).trace(a)
     with tacit.local("mascot") as run, pytest.raises(tacit.TacitError, match="shuffle"):
         run(plan, a=A)
+
+
+def test_what_is_stocked_serves_any_program_until_it_is_used_up(tmp_path: Path) -> None:
+    x = tacit.secret("alice", shape=(3,), range=(-9, 9))
+    plan = tacit.function(lambda x: tacit.reveal((x * x).sum())).trace(x)
+    store = tmp_path / "store"
+    tacit.stock(store, "mascot", triples=2016, bits=2016, masks=2016)
+    with tacit.local("mascot", store=store) as run:
+        assert run(plan, x=[1, 2, -3]) == 14
+    tacit.stock(tmp_path / "small", "mascot", triples=64)
+    with tacit.local("mascot", store=tmp_path / "small") as run, pytest.raises(tacit.TacitError) as caught:
+        run(plan, x=[1, 2, -3])
+    assert "tacit offline" in str(caught.value)
+
+
+def test_the_command_fills_a_store_once(tmp_path: Path) -> None:
+    store = tmp_path / "store"
+    words = ["offline", "--simulate", "--protocol", "mascot", "--triples", "64", "--up-to", "--json"]
+    command = [sys.executable, "-m", "tacit", *words, "--store", str(store)]
+    made = []
+    for _ in range(2):
+        done = subprocess.run(command, capture_output=True, text=True, check=True)
+        made.append([json.loads(line)["supplies"] for line in done.stdout.splitlines()])
+    assert made == [[{"triples of 2^128-159": 64}] * 2, [{}, {}]]
