@@ -6,8 +6,8 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-# Parties of a test wait for one another: with more tests at a time than cores, no core is idle.
-export RUST_TEST_THREADS ?= 4
+# Parties of a test wait for one another: with two tests at a time for each core, no core is idle.
+export RUST_TEST_THREADS ?= $(shell echo $$((2 * $$(nproc))))
 
 .DEFAULT_GOAL := build
 .PHONY: build demo test test-rust test-python test-long attacks timing check format clean
