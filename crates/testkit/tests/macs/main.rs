@@ -171,7 +171,7 @@ fn outputs_for_one_that_are_not_checked_are_noticed() {
     for parties in [2, 3] {
         let attacked = std::panic::catch_unwind(|| {
             let unchecked = mistaken(&[Mistake::OutputsForOneUnrecorded]);
-            attacks::random(&subject(unchecked, parties, 1), 0..100)
+            attacks::random(&subject(unchecked, parties, 1), 0..400)
         });
         let told = attacked.expect_err("an attacker gets through");
         let told = told.downcast_ref::<String>().expect("a text");
