@@ -21,6 +21,7 @@
 
 mod constants;
 mod gates;
+mod keep;
 mod rounded;
 mod sum;
 #[cfg(test)]
@@ -133,6 +134,7 @@ impl<'a> Lowering<'a> {
                 self.plan.input_as(owner, reg, format.form());
                 Number::whole(reg, &ty.shape, format)
             }
+            Operation::Kept { name } => self.kept_number(name, ty),
             Operation::FromBool { .. }
             | Operation::Reshape { .. }
             | Operation::Transpose { .. }
