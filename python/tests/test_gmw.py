@@ -50,7 +50,7 @@ def test_triples_come_from_a_store(tmp_path: Path) -> None:
 
 
 def test_products_of_too_many_gates_are_refused_at_the_line() -> None:
-    a = tacit.secret("alice", shape=(300, 300), range=(0, 2**20))
+    a = tacit.secret("alice", shape=(300, 300), dtype=tacit.int64, range=(0, 2**16))
     plan = tacit.function(lambda a: tacit.reveal((a @ a.T).sum())).trace(a)
     with tacit.local("gmw") as run, pytest.raises(tacit.TacitError, match="ANDs"):
         run(plan, a=np.zeros((300, 300), dtype=int))
