@@ -1,5 +1,6 @@
 //! What is measured: from the command line's options to the sizes of a benchmark.
 
+use super::start::StartArgs;
 use crate::args::{ProtocolArgs, WindowArgs};
 use crate::failure::Failure;
 use clap::{Args, ValueEnum};
@@ -75,6 +76,8 @@ pub(crate) struct BenchArgs {
     /// Height of oblivious transfers' trees, 1 to 8: a higher one sends less and computes more [default: 4]
     #[arg(long, value_name = "K")]
     k: Option<usize>,
+    #[command(flatten)]
+    pub(crate) start: StartArgs,
     /// Small sizes, to see that it works
     #[arg(long)]
     pub(crate) quick: bool,
