@@ -5,14 +5,13 @@ use crate::{Context, Front};
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStringExt;
 use std::path::{Path, PathBuf};
-use tacit::SavedPlan;
 use tacit::program::{Builder, Data, Dtype, Range, Recipient, Source, Value};
 
 /// A Python that has two programs: products, and comparisons.
 struct TwoPrograms;
 
 impl Front for TwoPrograms {
-    fn load_source(&self, path: &Path, args: &[String]) -> Result<SavedPlan, String> {
+    fn load_source(&self, path: &Path, args: &[String]) -> Result<tacit::SavedPlan, String> {
         let larger = path == Path::new("larger.py");
         if !larger && path != Path::new("sum.py") {
             return Err(format!("{} can't be read", path.display()));
@@ -26,7 +25,7 @@ impl Front for TwoPrograms {
         let b = build.input("P1", "b", Dtype::Int, &[size], range).unwrap();
         let result = if larger { build.greater(a, b) } else { build.mul(a, b) }.unwrap();
         build.reveal(result, Recipient::Role("alice".into())).unwrap();
-        Ok(SavedPlan::new(build.finish().unwrap(), "sum"))
+        Ok(tacit::SavedPlan::new(build.finish().unwrap(), "sum"))
     }
 
     fn demo(&self, json: bool) -> Result<i32, String> {

@@ -9,6 +9,7 @@
 
 mod clock;
 mod correlated;
+mod experiment;
 mod instances;
 mod limits;
 mod native_start;
