@@ -269,7 +269,7 @@ const MOST_LINES: usize = 600;
 
 /// Files that are longer, and how long at most. The list may only shrink.
 const LONG: [(&str, usize); 3] = [
-    ("crates/cli/tests/processes.rs", 1026),
+    ("crates/cli/tests/processes.rs", 1001),
     ("crates/net/src/mesh/tests.rs", 677),
     ("crates/net/tests/setup.rs", 636),
 ];
