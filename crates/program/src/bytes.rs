@@ -156,11 +156,15 @@ fn put_keep(out: &mut Vec<u8>, keep: &Keep) {
     put_text(out, &keep.name);
     let Uses { programs, learners } = &keep.uses;
     put_u32(out, programs.len());
-    programs.iter().for_each(|program| out.extend_from_slice(program));
+    for program in programs {
+        out.extend_from_slice(program);
+    }
     put_flag(out, learners.is_some());
     if let Some(learners) = learners {
         put_u32(out, learners.len());
-        learners.iter().for_each(|name| put_text(out, name));
+        for name in learners {
+            put_text(out, name);
+        }
     }
 }
 

@@ -48,7 +48,7 @@ pub(crate) fn sharing(protocol: &dyn Protocol) -> String {
     if roles.is_empty() {
         return name.to_owned();
     }
-    let roles: String = roles.iter().map(|role| role.to_string()).collect();
+    let roles: String = roles.iter().map(ToString::to_string).collect();
     format!("{name} roles={roles}")
 }
 
@@ -128,8 +128,8 @@ impl About {
     fn misuse(&self, endpoint: &Endpoint, slot: &KeptType) -> Option<String> {
         let (program, hash) = (endpoint.compiled.program(), endpoint.compiled.hash());
         if !self.readers.is_empty() && !self.readers.contains(&hash) {
-            let digits: String = hash.iter().take(8).map(|byte| format!("{byte:02x}")).collect();
-            return Some(format!("{self} may be read by other programs only: this one is {digits}..."));
+            let digits = u64::from_be_bytes(*hash.first_chunk().unwrap_or(&[0; 8]));
+            return Some(format!("{self} may be read by other programs only: this one is {digits:016x}..."));
         }
         let learners = self.learners.as_ref()?;
         let depends = program.depending_on(slot.node);

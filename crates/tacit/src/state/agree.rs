@@ -60,9 +60,12 @@ impl Told {
 pub(crate) fn pick(name: &str, wanted: Option<u64>, told: &[(&str, &Told)]) -> Result<u64, String> {
     let number = match wanted {
         Some(number) => number,
-        None => newest(told).ok_or_else(|| match told.iter().any(|(_, told)| told.last > 0) {
-            true => format!("{name} was dropped, or never settled: no version of it is left"),
-            false => format!("nothing is kept under the name {name:?}"),
+        None => newest(told).ok_or_else(|| {
+            if told.iter().any(|(_, told)| told.last > 0) {
+                format!("{name} was dropped, or never settled: no version of it is left")
+            } else {
+                format!("nothing is kept under the name {name:?}")
+            }
         })?,
     };
     let those = |standing: Option<Standing>| -> Vec<&str> {
