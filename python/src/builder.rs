@@ -3,7 +3,7 @@
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyEllipsis, PySlice};
-use tacit::program::{Index, NodeId, ProgramError, Recipient, Source};
+use tacit::program::{Index, NodeId, ProgramError, Recipient, Source, Uses};
 
 use crate::circuit::Circuit;
 use crate::program::Program;
@@ -101,6 +101,37 @@ impl Builder {
         let to = to.map_or(Recipient::All, Recipient::Role);
         let revealed = self.open(py)?.reveal(NodeId::new(a), to);
         revealed.map_err(|error| errors::program(py, &error))
+    }
+
+    /// What the parties keep from an earlier run; without a range, of any value that its kind holds.
+    #[pyo3(signature = (name, kind_name, bits, shape, low=None, high=None))]
+    #[expect(clippy::too_many_arguments, reason = "a declaration has that many parts")]
+    fn kept(
+        &mut self,
+        py: Python<'_>,
+        name: &str,
+        kind_name: &str,
+        bits: u8,
+        shape: Vec<usize>,
+        low: Option<i128>,
+        high: Option<i128>,
+    ) -> PyResult<u32> {
+        let (kind, range) = (kind(kind_name, bits)?, range(low, high)?);
+        self.make(py, |build| build.kept(name, kind, &shape, range))
+    }
+
+    /// Lets the parties keep a value, for programs of these hashes (for any, if there are none), and for these to learn.
+    #[pyo3(signature = (a, name, readers, learners=None))]
+    fn keep(
+        &mut self,
+        py: Python<'_>,
+        a: u32,
+        name: &str,
+        readers: Vec<[u8; 32]>,
+        learners: Option<Vec<String>>,
+    ) -> PyResult<()> {
+        let kept = self.open(py)?.keep(NodeId::new(a), name, Uses::new(readers, learners));
+        kept.map_err(|error| errors::program(py, &error))
     }
 
     /// The finished program. The builder can't be used afterwards.

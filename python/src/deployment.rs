@@ -1,15 +1,15 @@
 //! One party or client of a deployment.
 
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, TryLockError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 use std::time::Duration;
 
 use pyo3::prelude::*;
 use tacit::net::setup::{Config, Note};
-use tacit::{Error, Making, StorePath};
+use tacit::{Error, Fill, Making, Residents, State, StorePath};
 
 use crate::program::Program;
-use crate::run::{Prepared, Run, filling, pick, told, watched};
+use crate::run::{Prepared, Run, filling, listed, pick, told, watched};
 use crate::{errors, values};
 
 /// A seat in a deployment. Nobody else can take it while this one is there.
@@ -17,6 +17,8 @@ use crate::{errors, values};
 pub(crate) struct Seat {
     /// Held by a run, and still by one that was interrupted.
     inner: Arc<Mutex<tacit::Seat>>,
+    /// What a party keeps, in a folder or as long as this lives.
+    state: Arc<Mutex<State>>,
     /// This endpoint's name.
     #[pyo3(get)]
     name: String,
@@ -33,17 +35,30 @@ impl Seat {
     /// Reads a configuration and, for a party, opens its port. `wait` is how many seconds the others are waited for at the
     /// start of a run; without it, what the configuration says.
     #[new]
-    #[pyo3(signature = (config, wait=None))]
-    fn new(py: Python<'_>, config: PathBuf, wait: Option<f64>) -> PyResult<Self> {
+    #[pyo3(signature = (config, wait=None, state=None))]
+    fn new(py: Python<'_>, config: PathBuf, wait: Option<f64>, state: Option<PathBuf>) -> PyResult<Self> {
         let seat = opened(&config, wait).map_err(|error| errors::run(py, &error))?;
+        let state = state.map_or_else(|| Ok(State::new()), |folder| seat.open_state(&folder));
+        let state = Arc::new(Mutex::new(state.map_err(|error| errors::run(py, &error))?));
         let (name, is_party, parties) = (seat.name(), seat.is_party(), seat.parties());
-        Ok(Self { inner: Arc::new(Mutex::new(seat)), name, is_party, parties })
+        Ok(Self { inner: Arc::new(Mutex::new(seat)), state, name, is_party, parties })
+    }
+
+    /// What this party keeps, as `weights@3`.
+    fn kept(&self) -> Vec<String> {
+        listed(&self.state.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Drops a value, or all of a name; the other parties have to do so, too.
+    fn drop(&self, py: Python<'_>, value: &str) -> PyResult<()> {
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        state.drop_value(value).map_err(|error| errors::run(py, &error))
     }
 
     /// Runs a program with everybody whom it names. `inputs` has a value for each input that this endpoint gives. With a
     /// store, material comes from there; `anchors` is where its anchor is, this user's usual place if not said. With a network,
-    /// what is left to it is picked for this one.
-    #[pyo3(signature = (program, protocol, inputs, store=None, anchors=None, net=None))]
+    /// what is left to it is picked for this one. `fill` says which kept values the program reads.
+    #[pyo3(signature = (program, protocol, inputs, fill, store=None, anchors=None, net=None))]
     #[expect(clippy::too_many_arguments)]
     fn run(
         &self,
@@ -51,24 +66,33 @@ impl Seat {
         program: &Program,
         mut protocol: String,
         inputs: Vec<Option<Bound<'_, PyAny>>>,
+        fill: Fill,
         store: Option<PathBuf>,
         anchors: Option<PathBuf>,
         net: Option<String>,
     ) -> PyResult<Run> {
         let clear = |input: &Option<Bound<'_, PyAny>>| input.as_ref().map(values::from_python).transpose();
         let inputs = inputs.iter().map(clear).collect::<PyResult<Vec<_>>>()?;
-        let (seat, compiled) = (self.inner.clone(), program.compiled.clone());
+        let (seat, compiled, state) = (self.inner.clone(), program.compiled.clone(), self.state.clone());
         let run = watched(py, move || {
             let mut seat = taken(&seat)?;
             let within = seat.config().limits().connect;
             let parties = seat.parties();
             let picked = pick(net.as_deref(), &mut protocol, &compiled, &parties, Making::InRun)?;
-            let mut run = match store {
+            let mut store = match store {
                 Some(store) => {
                     let place = StorePath::new(store, anchors)?;
-                    let mut store = seat.open_store(&compiled, &protocol, &place)?;
-                    seat.run_stored(&compiled, &protocol, &mut store, &inputs, &|_, _| {}, within)
+                    Some(seat.open_store(&compiled, &protocol, &place)?)
                 }
+                None => None,
+            };
+            let mut run = match &mut store {
+                store if seat.is_party() && compiled.has_residents() => {
+                    let mut state = state.lock().unwrap_or_else(PoisonError::into_inner);
+                    let residents = Residents { state: &mut state, fill: &fill, store: store.as_mut() };
+                    seat.run_on(&compiled, &protocol, residents, &inputs, &|_, _| {}, within)
+                }
+                Some(store) => seat.run_stored(&compiled, &protocol, store, &inputs, &|_, _| {}, within),
                 None => seat.run_within(&compiled, &protocol, &inputs, &|_, _| {}, within),
             }?;
             run.report.comparison = run.report.comparison.or(picked);

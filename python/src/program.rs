@@ -8,7 +8,7 @@ use tacit::{Compiled, SavedPlan};
 
 use crate::errors;
 use crate::price::Price;
-use crate::types::{Input, Output};
+use crate::types::{Input, Output, Type};
 
 /// A finished program: what parties agree on and run.
 #[pyclass(frozen, module = "tacit._native")]
@@ -57,6 +57,26 @@ impl Program {
         let program = self.compiled.program();
         let outputs = program.outputs().iter();
         outputs.map(|output| Output::new(py, &output.to, &program.node(output.node).ty)).collect()
+    }
+
+    /// What it reads of what the parties keep: names, and what each has to be.
+    fn kept(&self, py: Python<'_>) -> PyResult<Vec<(String, Type)>> {
+        let program = self.compiled.program();
+        let kept = program.kept().into_iter();
+        kept.map(|kept| Ok((kept.name, Type::new(py, &program.node(kept.node).ty)?))).collect()
+    }
+
+    /// What the parties keep of it: names, what each is, hashes of the programs that may read it, and who may learn of it.
+    #[expect(clippy::type_complexity, reason = "a tuple for Python")]
+    fn keeps(&self, py: Python<'_>) -> PyResult<Vec<(String, Type, Vec<[u8; 32]>, Option<Vec<String>>)>> {
+        let program = self.compiled.program();
+        let keeps = program.keeps().iter();
+        keeps
+            .map(|keep| {
+                let ty = Type::new(py, &program.node(keep.node).ty)?;
+                Ok((keep.name.clone(), ty, keep.uses.programs.clone(), keep.uses.learners.clone()))
+            })
+            .collect()
     }
 
     /// The lines at which its author assumes a range: file, line, expression.

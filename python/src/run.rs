@@ -4,13 +4,16 @@
 //! lock and looks for signals: Ctrl-C ends the wait, and the run goes on unseen until it ends by itself.
 
 use std::path::PathBuf;
-use std::sync::Arc;
 use std::sync::mpsc::{self, RecvTimeoutError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use pyo3::prelude::*;
 use tacit::net::{Phase, Profile};
-use tacit::{Comparison, Compiled, Error, Filling, Instance, Making, Report, StorePath, select_for};
+use tacit::{
+    Comparison, Compiled, Error, Fill, Filling, Instance, Making, Report, Residents, Standing, State,
+    StorePath, select_for,
+};
 
 use crate::program::Program;
 use crate::{errors, values};
@@ -22,19 +25,44 @@ const PATIENCE: Duration = Duration::from_millis(50);
 #[pyclass(frozen, module = "tacit._native")]
 pub(crate) struct Local {
     local: tacit::Local,
+    /// What each party keeps, in a folder or as long as this lives.
+    states: Arc<Mutex<Vec<State>>>,
 }
 
 #[pymethods]
 impl Local {
     #[new]
-    #[pyo3(signature = (protocol, parties=None))]
-    fn new(py: Python<'_>, protocol: &str, parties: Option<usize>) -> PyResult<Self> {
+    #[pyo3(signature = (protocol, parties=None, state=None))]
+    fn new(py: Python<'_>, protocol: &str, parties: Option<usize>, state: Option<PathBuf>) -> PyResult<Self> {
         let local = match parties {
             Some(parties) => tacit::Local::among(protocol, parties),
             None => tacit::Local::new(protocol),
         };
         let local = local.map_err(|error| errors::run(py, &error))?;
-        Ok(Self { local })
+        let states = match state {
+            Some(folder) => local.open_states(&folder).map_err(|error| errors::run(py, &error))?,
+            None => local.parties.iter().map(|_| State::new()).collect(),
+        };
+        Ok(Self { local, states: Arc::new(Mutex::new(states)) })
+    }
+
+    /// What the parties keep, as `weights@3`.
+    fn kept(&self) -> Vec<String> {
+        let states = self.states.lock().unwrap_or_else(PoisonError::into_inner);
+        states.first().map_or_else(Vec::new, listed)
+    }
+
+    /// Gives up what the parties keep in this process: folders are for others to open.
+    fn close(&self) {
+        let mut states = self.states.lock().unwrap_or_else(PoisonError::into_inner);
+        states.fill_with(State::new);
+    }
+
+    /// Lets all parties drop a value, or all of a name.
+    fn drop(&self, py: Python<'_>, value: &str) -> PyResult<()> {
+        let mut states = self.states.lock().unwrap_or_else(PoisonError::into_inner);
+        let dropped = states.iter_mut().try_for_each(|state| state.drop_value(value));
+        dropped.map_err(|error| errors::run(py, &error))
     }
 
     /// Names of the parties.
@@ -45,25 +73,38 @@ impl Local {
 
     /// Runs a program on the values of all its inputs. In a debug run every operation is compared with the clear
     /// one. With a store, material comes from the parties' stores in that folder. With a network, what is left to it
-    /// is picked for this one.
-    #[pyo3(signature = (program, inputs, debug, store=None, net=None))]
+    /// is picked for this one. `fill` says which kept values the program reads.
+    #[pyo3(signature = (program, inputs, debug, fill, store=None, net=None))]
+    #[expect(clippy::too_many_arguments)]
     fn run(
         &self,
         py: Python<'_>,
         program: &Program,
         inputs: Vec<Bound<'_, PyAny>>,
         debug: bool,
+        fill: Fill,
         store: Option<PathBuf>,
         net: Option<String>,
     ) -> PyResult<Run> {
         let inputs = inputs.iter().map(values::from_python).collect::<PyResult<Vec<_>>>()?;
-        let (mut local, compiled) = (self.local.clone(), program.compiled.clone());
+        let (mut local, compiled, states) =
+            (self.local.clone(), program.compiled.clone(), self.states.clone());
         let run = watched(py, move || {
             let parties = local.parties.clone();
             let picked = pick(net.as_deref(), &mut local.protocol, &compiled, &parties, Making::InRun)?;
             let mut run = if debug {
                 let compiled = Compiled::debug(compiled.program().clone())?;
                 local.debug(&compiled, &inputs, &|_, _| {})
+            } else if compiled.has_residents() {
+                let mut states = states.lock().unwrap_or_else(PoisonError::into_inner);
+                let mut stores = match store {
+                    Some(store) => local.open_stores(&compiled, &StorePath::simulated(store))?,
+                    None => Vec::new(),
+                };
+                let mut stores = stores.iter_mut();
+                let residents =
+                    states.iter_mut().map(|state| Residents { state, fill: &fill, store: stores.next() });
+                local.run_on(&compiled, residents.collect(), &inputs, &|_, _| {})
             } else if let Some(store) = store {
                 let mut stores = local.open_stores(&compiled, &StorePath::simulated(store))?;
                 local.run_stored(&compiled, &mut stores, &inputs, &|_, _| {})
@@ -108,6 +149,12 @@ impl Local {
         let prepared = watched(py, move || stock(&local, &named, up_to, store))?;
         Ok(prepared.into_iter().map(Prepared::new).collect())
     }
+}
+
+/// What a party keeps, as `weights@3`.
+pub(crate) fn listed(state: &State) -> Vec<String> {
+    let live = state.list().into_iter().filter(|listed| listed.standing == Standing::Settled);
+    live.map(|listed| listed.about.to_string()).collect()
 }
 
 /// Fills the stores of all parties for any program.
@@ -220,6 +267,10 @@ pub(crate) struct Run {
     comparison: Option<&'static str>,
     /// The instance of the material that came from a store: its epoch, and its number.
     material: Option<(String, u64)>,
+    /// What it read of what is kept, as `weights@3`, by the program's names.
+    read: Vec<(String, String)>,
+    /// What it kept, as `weights@4`.
+    kept: Vec<String>,
 }
 
 type Endpoint = (String, Vec<(&'static str, u64)>, u64);
@@ -227,7 +278,7 @@ type Endpoint = (String, Vec<(&'static str, u64)>, u64);
 impl Run {
     pub(crate) fn new(py: Python<'_>, run: tacit::Run) -> PyResult<Self> {
         let tacit::Run { outputs, report } = run;
-        let Report { endpoints, rounds, elapsed, players, comparison, material, .. } = report;
+        let Report { endpoints, rounds, elapsed, players, comparison, material, read, kept } = report;
         let outputs = outputs.into_iter().map(|output| match output {
             Some(value) => Ok(Some(values::to_python(py, value)?.unbind())),
             None => Ok(None),
@@ -244,6 +295,8 @@ impl Run {
             players,
             comparison: comparison.map(|comparison| comparison.picked),
             material: material.map(|Instance { epoch, index }| (epoch.to_string(), index)),
+            read,
+            kept,
         })
     }
 }

@@ -40,7 +40,8 @@ from tacit._functions import (
     where,
     windows,
 )
-from tacit._handles import Revealed, Secret
+from tacit._handles import Kept, Revealed, Secret
+from tacit._keep import keep, kept
 from tacit._offline import Prepared, offline, stock
 from tacit._plan import Input, Output, Plan
 from tacit._repeat import assume, repeat
@@ -70,6 +71,7 @@ __all__ = [
     "Function",
     "Input",
     "InputError",
+    "Kept",
     "MismatchError",
     "Output",
     "Plan",
@@ -106,6 +108,8 @@ __all__ = [
     "int16",
     "int32",
     "int64",
+    "keep",
+    "kept",
     "learn",
     "local",
     "matmul",

@@ -103,6 +103,42 @@ class Secret(Handle):
         return f"tacit.secret({self.owner!r}, shape={self.shape}, dtype={self.dtype}{of}{called})"
 
 
+class Kept(Handle):
+    """The declaration of a value that the parties keep, made by `tacit.kept`.
+
+    Attributes:
+        name: What the program calls it, and the kept value's own name where a run says no other.
+        shape: Lengths of its axes.
+        dtype: What its elements are.
+        range: The least and the largest value that an element may have; `None` for all that the type holds.
+    """
+
+    __slots__ = ("dtype", "name", "range", "shape")
+
+    def __init__(
+        self,
+        name: str,
+        shape: tuple[int, ...],
+        dtype: DType,
+        range: tuple[float, float] | None,  # noqa: A002 (what users call it)
+    ) -> None:
+        self.name = name
+        self.shape = shape
+        self.dtype = dtype
+        self.range = range
+
+    def _refuse(self, use: str) -> NoReturn:
+        raise fault(
+            SecretError,
+            f"tacit.kept only declares what is read; it can't be used for {use}",
+            "pass it to .trace(...) of a @tacit.function, inside which it is a value",
+        )
+
+    def __repr__(self) -> str:
+        of = f", range={self.range}" if self.range else ""
+        return f"tacit.kept({self.name!r}, shape={self.shape}, dtype={self.dtype}{of})"
+
+
 class Revealed(Handle):
     """A value that is revealed at the end of a run, made by `tacit.reveal`; the traced function returns it.
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from tacit import _tree
+from tacit._handles import Kept
 from tacit._native import Program
 from tacit.dtypes import DType
 from tacit.errors import PlanError
@@ -53,6 +54,27 @@ class Output:
     range: tuple[int | float, int | float]
 
 
+@dataclass(frozen=True, slots=True)
+class Keep:
+    """What the parties keep of a run.
+
+    Attributes:
+        name: What it is called from then on.
+        dtype: What its elements are.
+        shape: Lengths of its axes.
+        range: The least and the largest value that it can have.
+        readers: Hashes of the plans that may read it; any may if there is none.
+        learners: Who may learn what depends on it; `None` for anybody.
+    """
+
+    name: str
+    dtype: DType
+    shape: tuple[int, ...]
+    range: tuple[int | float, int | float]
+    readers: tuple[str, ...]
+    learners: tuple[str, ...] | None
+
+
 class Plan:
     """A closed program: what is computed on whose inputs, and who learns what. Made by `trace` or `load`.
 
@@ -96,6 +118,31 @@ class Plan:
             Output(output.to or "all", dtype, kind.shape, _range(dtype, kind.low, kind.high))
             for output in self._program.outputs()
             for kind in (output.type,)
+            for dtype in (DType(kind.kind, kind.bits),)
+        )
+
+    @property
+    def kept(self) -> tuple[Kept, ...]:
+        """What it reads of what the parties keep."""
+        return tuple(
+            Kept(name, kind.shape, dtype, _range(dtype, kind.low, kind.high))
+            for name, kind in self._program.kept()
+            for dtype in (DType(kind.kind, kind.bits),)
+        )
+
+    @property
+    def keeps(self) -> tuple[Keep, ...]:
+        """What the parties keep of it."""
+        return tuple(
+            Keep(
+                name,
+                dtype,
+                kind.shape,
+                _range(dtype, kind.low, kind.high),
+                tuple(bytes(reader).hex() for reader in readers),
+                None if learners is None else tuple(learners),
+            )
+            for name, kind, readers, learners in self._program.keeps()
             for dtype in (DType(kind.kind, kind.bits),)
         )
 
@@ -198,6 +245,12 @@ class Plan:
             f"  {got.to} {'learn' if got.to == 'all' else 'learns'} {got.dtype} {got.shape}"
             for got in self.outputs
         ]
+        lines += [f"  reads {kept.name}, which is kept: {kept.dtype} {kept.shape}" for kept in self.kept]
+        for keep in self.keeps:
+            learners = (
+                "" if keep.learners is None else f", for {', '.join(keep.learners) or 'nobody'} to learn"
+            )
+            lines.append(f"  keeps {keep.name}: {keep.dtype} {keep.shape}{learners}")
         lines += [f"  assumed at {line}" for line in self.assumptions]
         return "\n".join(lines) + ">"
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from tacit import _native
@@ -33,6 +33,8 @@ class Report:
         comparison: How numbers were compared, if that was left to the network: "prefix" or "garbled".
         material: Where its material came from, if from a store: the offline session that made it, and the
             number of its instance.
+        read: Which kept values the run read, by the program's names: {"weights": "weights@3"}.
+        kept: What it kept: ("weights@4",).
     """
 
     bytes: dict[str, int]
@@ -43,6 +45,8 @@ class Report:
     roles: tuple[str, ...] = ()
     comparison: str | None = None
     material: tuple[str, int] | None = None
+    read: dict[str, str] = field(default_factory=dict)
+    kept: tuple[str, ...] = ()
 
     @staticmethod
     def _of(run: _native.Run) -> Report:
@@ -56,7 +60,10 @@ class Report:
         }
         wire = {name: wire for name, _, wire in run.endpoints}
         roles = tuple(run.players)
-        return Report(total, phases, wire, run.rounds, run.seconds, roles, run.comparison, run.material)
+        stays = dict(run.read), tuple(run.kept)
+        return Report(
+            total, phases, wire, run.rounds, run.seconds, roles, run.comparison, run.material, *stays
+        )
 
     def __str__(self) -> str:
         rows = [[name, amount(sent), amount(self.wire_bytes[name])] for name, sent in self.bytes.items()]
@@ -71,17 +78,23 @@ class Report:
 class Runner:
     """Runs plans: `run(plan, ...)`. Made by `tacit.local` and `tacit.connect`, for a `with` statement.
 
+    What a plan keeps (`tacit.keep`) stays as shares of the parties, in memory or in a folder: later runs of
+    the same runner, or on the same folder, read it.
+
     Attributes:
         report: What the last run took; `None` before the first.
     """
 
     report: Report | None = None
 
-    def __call__(self, plan: Plan, /, **inputs: Any) -> Any:
+    def __call__(self, plan: Plan, /, *, kept: Any = None, **inputs: Any) -> Any:
         """Runs a plan.
 
         Args:
             plan: What to run.
+            kept: Which kept value is read for each `tacit.kept` of the plan, by its name: {"weights":
+                "weights@3"}, or {"weights": "old_weights"} for the newest of another name. What isn't named
+                is the newest of its own name. All parties say the same.
             inputs: The inputs, either by owner (`alice=[x, y]`, in the order of the function's parameters, or
                 `alice={"x": ..., "y": ...}`; a single one also as it is: `alice=x`) or each by its name
                 (`x=...`). Numbers, nested lists, arrays, and pandas Series and DataFrames.
@@ -98,11 +111,24 @@ class Runner:
         if not isinstance(plan, Plan):
             hint = "; trace it first: run(f.trace(...), ...)" if hasattr(plan, "trace") else ""
             raise InputError(f"a plan is needed here, not {plan!r}{hint}")
-        run = self._run(plan, inputs)
+        run = self._run(plan, inputs, dict(kept or {}))
         self.report = Report._of(run)
         return plan._restore(run.outputs)
 
-    def _run(self, plan: Plan, inputs: dict[str, Any]) -> _native.Run:
+    @property
+    def kept(self) -> tuple[str, ...]:
+        """What is kept: ("weights@1", "weights@2")."""
+        raise NotImplementedError
+
+    def drop(self, value: str) -> None:
+        """Drops a kept value ("weights@2"), or all of a name ("weights"). Each party of a deployment does so.
+
+        Raises:
+            InputError: There is none.
+        """
+        raise NotImplementedError
+
+    def _run(self, plan: Plan, inputs: dict[str, Any], kept: dict[str, str]) -> _native.Run:
         raise NotImplementedError
 
     def __enter__(self) -> Self:
@@ -121,20 +147,32 @@ class _LocalRunner(Runner):
         debug: bool,
         store: str | os.PathLike[str] | None,
         net: str | os.PathLike[str] | None,
+        state: str | os.PathLike[str] | None,
     ) -> None:
-        self._local = _native.Local(protocol)
+        self._local = _native.Local(protocol, None, state)
         self._debug = debug
         self._store = store
         self._net = network(net)
 
-    def _run(self, plan: Plan, inputs: dict[str, Any]) -> _native.Run:
+    def _run(self, plan: Plan, inputs: dict[str, Any], kept: dict[str, str]) -> _native.Run:
         values = assigned(plan.inputs, inputs)
         known = [value for value in values if value is not None]
         if len(known) < len(values):
             pairs = zip(plan.inputs, values, strict=True)
             missing = [f"{given.name} of {given.owner}" for given, value in pairs if value is None]
             raise InputError(f"no value is given for {', '.join(missing)}")
-        return self._local.run(plan._program, known, self._debug, self._store, self._net)
+        return self._local.run(plan._program, known, self._debug, kept, self._store, self._net)
+
+    @property
+    def kept(self) -> tuple[str, ...]:
+        return tuple(self._local.kept())
+
+    def drop(self, value: str) -> None:
+        self._local.drop(value)
+
+    def __exit__(self, *_: object) -> None:
+        # Another runner may open the folder of what is kept.
+        self._local.close()
 
     def __repr__(self) -> str:
         return f"<local run of {', '.join(self._local.parties)}{', debugging' * self._debug}>"
@@ -157,15 +195,26 @@ class _SeatRunner(Runner):
         self._anchors = anchors
         self._net = network(net)
 
-    def _run(self, plan: Plan, inputs: dict[str, Any]) -> _native.Run:
-        if self._seat is None:
-            raise ConnectError("this seat was given up at the end of its `with` statement; connect anew")
+    def _run(self, plan: Plan, inputs: dict[str, Any], kept: dict[str, str]) -> _native.Run:
         values = assigned(plan.inputs, inputs)
         places = (self._store, self._anchors)
-        return self._seat.run(plan._program, self._protocol, values, *places, self._net)
+        return self._taken().run(plan._program, self._protocol, values, kept, *places, self._net)
+
+    @property
+    def kept(self) -> tuple[str, ...]:
+        return tuple(self._taken().kept())
+
+    def drop(self, value: str) -> None:
+        self._taken().drop(value)
+
+    def _taken(self) -> _native.Seat:
+        """The seat, which isn't given up."""
+        if self._seat is None:
+            raise ConnectError("this seat was given up at the end of its `with` statement; connect anew")
+        return self._seat
 
     def __exit__(self, *_: object) -> None:
-        # A party's port is closed with the seat.
+        # A party's port is closed with the seat, and its state.
         self._seat = None
 
     def __repr__(self) -> str:
@@ -183,6 +232,7 @@ def connect(
     store: str | os.PathLike[str] | None = None,
     anchors: str | os.PathLike[str] | None = None,
     net: str | os.PathLike[str] | None = None,
+    state: str | os.PathLike[str] | None = None,
     **parameters: str | int,
 ) -> Runner:
     """Takes the seat of one party or client of a deployment: its `run` is this one's part of a joint run.
@@ -206,6 +256,8 @@ def connect(
         net: The network that what is left to it (comparison=auto, and the roles of "astra") is picked for,
             instead of measuring: "lan", "wan", round trip and speed such as "20ms,1gbit", or a file with a
             value for each pair, as `--net` of the commands takes it. The same for all, clients too.
+        state: A party's folder for what plans keep (`tacit.keep`), sealed under its private key; without one
+            it stays in memory until the end of the `with` statement. One process at a time has it.
         parameters: Values of the protocol's parameters, `soundness=100` as of "replicated-malicious
             soundness=100".
 
@@ -214,7 +266,8 @@ def connect(
             don't come.
         InputError: `wait` is no time.
     """
-    return _SeatRunner(_native.Seat(config, wait), named(protocol, parameters), store, anchors, net)
+    seat = _native.Seat(config, wait, state)
+    return _SeatRunner(seat, named(protocol, parameters), store, anchors, net)
 
 
 def init(
@@ -251,6 +304,7 @@ def local(
     debug: bool = False,
     store: str | os.PathLike[str] | None = None,
     net: str | os.PathLike[str] | None = None,
+    state: str | os.PathLike[str] | None = None,
     **parameters: str | int,
 ) -> Runner:
     """Runs plans with all parties in this process, each in a thread: to try things out.
@@ -267,6 +321,8 @@ def local(
             instance of it.
         net: A network that what is left to it (comparison=auto, and the roles of "astra") is picked for, as
             `tacit.connect` takes it; links within this process take no time, so without it all is as usual.
+        state: A folder in which the parties keep what plans keep (`tacit.keep`), each in a folder of its own;
+            without one it stays in memory until the end of the `with` statement.
         parameters: Values of the protocol's parameters, `soundness=100` as of "replicated-malicious
             soundness=100".
 
@@ -276,7 +332,7 @@ def local(
     """
     if debug and store is not None:
         raise InputError("a debug run takes no material from a store: it makes its own")
-    return _LocalRunner(named(protocol, parameters), debug, store, net)
+    return _LocalRunner(named(protocol, parameters), debug, store, net, state)
 
 
 def named(protocol: str, parameters: Mapping[str, str | int]) -> str:

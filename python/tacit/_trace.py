@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, ParamSpec
 
 from tacit import _tree
-from tacit._handles import Handle, Revealed, Secret
+from tacit._handles import Handle, Kept, Revealed, Secret
 from tacit._location import caller, fault
 from tacit._native import Builder
 from tacit._plan import Plan
@@ -49,17 +49,13 @@ def secret(
     Raises:
         ProgramError: A name is empty, a range isn't one, or the type can't hold it.
     """
-    dtype = fixed(16) if dtype is None else dtype
-    if not isinstance(dtype, DType):
-        raise fault(
-            ProgramTypeError, f"{dtype!r} is no type of tacit", "use tacit.fixed(16), tacit.int32, ..."
-        )
+    dtype = checked_dtype(dtype)
     if not isinstance(owner, str) or not owner or owner == "all":
         raise fault(ProgramError, f"{owner!r} can't be an owner", "name a party or a client: 'alice'")
     if name is not None and (not isinstance(name, str) or not name):
         raise fault(ProgramError, f"{name!r} can't be the name of an input")
     return Secret(
-        owner, _checked_shape(shape), dtype, None if range is None else _checked_range(range, dtype), name
+        owner, checked_shape(shape), dtype, None if range is None else checked_range(range, dtype), name
     )
 
 
@@ -76,7 +72,8 @@ class Function(Generic[P]):
 
         Args:
             args: For the function's parameters. Each `tacit.secret` (in nested tuples, lists and dicts too)
-                becomes an input; everything else is public, a part of the program, and passed on as it is.
+                becomes an input, and each `tacit.kept` a value that the parties keep; everything else is
+                public, a part of the program, and passed on as it is.
             kwargs: The same, by name.
 
         Raises:
@@ -95,7 +92,7 @@ class Function(Generic[P]):
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> Any:
         """Calls the function as it is, as a part of another that is being traced."""
         for value in (*args, *kwargs.values()):
-            if isinstance(value, Secret):
+            if isinstance(value, (Secret, Kept)):
                 name = self.__name__
                 raise fault(
                     ProgramTypeError,
@@ -146,7 +143,7 @@ def reveal(value: Any, to: str | Sequence[str] = "all") -> Revealed:
         raise fault(
             ProgramError, f"to={to!r} names nobody", 'use to="all", to="alice" or to=["alice", "bob"]'
         )
-    trace = _Trace.open.get(id(value._builder))
+    trace = tracing(value)
     if trace is None:
         raise fault(ProgramError, "this value belongs to a program that is finished; it can't reveal more")
     if trace.bodies:
@@ -156,6 +153,11 @@ def reveal(value: Any, to: str | Sequence[str] = "all") -> Revealed:
             "return it from the body as a part of the state, and reveal what repeat gives",
         )
     return trace.reveal(value, None if "all" in names else names)
+
+
+def tracing(value: Tensor) -> _Trace | None:
+    """The program in the making that a value belongs to, if it isn't finished."""
+    return _Trace.open.get(id(value._builder))
 
 
 @contextlib.contextmanager
@@ -192,19 +194,16 @@ class _Trace:
 
     def admit(self, value: object, path: str) -> object:
         """An argument: an input for a declaration, anything else as it is."""
-        if not isinstance(value, Secret):
+        if not isinstance(value, (Secret, Kept)):
             return value
         if id(value) not in self.admitted:
             low, high = _raw_range(value)
-            number = self.builder.input(
-                value.owner,
-                value.name or path,
-                value.dtype.kind,
-                value.dtype.bits,
-                list(value.shape),
-                low,
-                high,
-            )
+            dtype, shape = value.dtype, list(value.shape)
+            if isinstance(value, Kept):
+                number = self.builder.kept(value.name, dtype.kind, dtype.bits, shape, low, high)
+            else:
+                name = value.name or path
+                number = self.builder.input(value.owner, name, dtype.kind, dtype.bits, shape, low, high)
             self.admitted[id(value)] = Tensor(self.builder, number)
         return self.admitted[id(value)]
 
@@ -251,7 +250,17 @@ class _Trace:
         return Plan(self.builder.finish(), structure, name)
 
 
-def _checked_shape(given: Any) -> tuple[int, ...]:
+def checked_dtype(given: DType | None) -> DType:
+    """A declared type; `tacit.fixed(16)` where none is said."""
+    dtype = fixed(16) if given is None else given
+    if not isinstance(dtype, DType):
+        raise fault(
+            ProgramTypeError, f"{dtype!r} is no type of tacit", "use tacit.fixed(16), tacit.int32, ..."
+        )
+    return dtype
+
+
+def checked_shape(given: Any) -> tuple[int, ...]:
     """A declared shape as a tuple."""
     try:
         lengths = tuple(map(operator.index, given if isinstance(given, Iterable) else (given,)))
@@ -262,7 +271,7 @@ def _checked_shape(given: Any) -> tuple[int, ...]:
     return lengths
 
 
-def _checked_range(given: Any, dtype: DType) -> tuple[float, float]:
+def checked_range(given: Any, dtype: DType) -> tuple[float, float]:
     """A declared range that its type can hold."""
     if dtype.kind in ("bool", "modular", "field"):
         raise fault(ProgramError, f"{dtype} has no range", "leave range out, or declare an integer type")
@@ -282,7 +291,7 @@ def _checked_range(given: Any, dtype: DType) -> tuple[float, float]:
     return low, high
 
 
-def _raw_range(declared: Secret) -> tuple[int | None, int | None]:
+def _raw_range(declared: Secret | Kept) -> tuple[int | None, int | None]:
     """A range in raw values; ends of fixed point are rounded as inputs are."""
     dtype = declared.dtype
     if declared.range is None:
