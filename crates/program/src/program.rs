@@ -4,6 +4,7 @@
 
 use std::fmt;
 
+use crate::branches::Branches;
 use crate::error::Source;
 use crate::loops::Loop;
 use crate::operations::Operation;
@@ -114,6 +115,7 @@ pub struct Program {
     pub(crate) outputs: Vec<Output>,
     pub(crate) sources: Vec<Source>,
     pub(crate) loops: Vec<Loop>,
+    pub(crate) branches: Branches,
 }
 
 impl Program {

@@ -22,6 +22,7 @@
 
 mod arithmetic;
 mod arrange;
+mod branch;
 mod compare;
 mod repeat;
 mod rounded;
@@ -32,6 +33,7 @@ mod tests;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
+use crate::branches::Branches;
 pub use crate::codec::MAX_TEXT;
 use crate::error::{Fault, ProgramError, Source};
 use crate::loops;
@@ -181,7 +183,7 @@ impl Builder {
     /// Calls a method that takes values alone by its name, for front ends in other languages; `None` if there is none of
     /// that name and for so many operands.
     pub fn call(&mut self, method: &str, operands: &[NodeId]) -> Option<Result<NodeId, ProgramError>> {
-        let mut methods = arithmetic::METHODS.iter().chain(compare::METHODS);
+        let mut methods = arithmetic::METHODS.iter().chain(branch::METHODS).chain(compare::METHODS);
         let (_, method) = methods.find(|(name, _)| *name == method)?;
         Some(match (method, operands) {
             (Method::One(make), &[a]) => make(self, a),
@@ -243,7 +245,11 @@ impl Builder {
         for Output { node, to, source } in self.outputs {
             outputs.push(Output { node: new(node), to, source: sources.keep(source) });
         }
-        Ok(Program { nodes, inputs, outputs, sources: sources.new, loops })
+        let branches = Branches::find(&nodes, &outputs, &loops).map_err(|(place, fault)| ProgramError {
+            at: sources.new.get(nodes[place].source as usize).cloned().unwrap_or_default(),
+            fault: Box::new(fault),
+        })?;
+        Ok(Program { nodes, inputs, outputs, sources: sources.new, loops, branches })
     }
 
     /// Adds a node, or its value where all operands are public.

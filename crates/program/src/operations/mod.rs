@@ -5,6 +5,7 @@
 
 mod arithmetic;
 mod arrange;
+mod branch;
 mod check;
 mod choose;
 mod circuit;
@@ -216,6 +217,11 @@ pub enum Operation {
     Shuffle,
     /// The second operand's blocks along its first axis in the same order as a shuffle's, which is the first operand.
     ShuffleToo,
+    /// The second operand, in an arm of the branch by the first, a single bool ([`crate::Builder::if_set`]).
+    Within {
+        /// Whether the arm is taken where the condition is set.
+        set: bool,
+    },
     /// A Boolean circuit. Operands are its inputs, bools whose last axis is the bits; their other axes broadcast and
     /// count instances. The result's last axis is the bits of all outputs, in order.
     Circuit(Arc<Circuit>),
@@ -273,6 +279,7 @@ impl Operation {
             Self::Assume { range } => repeat::assume(*range),
             Self::Shuffle => shuffle::shuffle(),
             Self::ShuffleToo => shuffle::shuffle_too(),
+            Self::Within { set } => branch::within(*set),
             Self::Circuit(circuit) => circuit::evaluate(circuit),
         }
     }
@@ -331,6 +338,7 @@ pub(crate) fn read(code: u8, from: &mut Reader<'_>) -> Result<Option<Operation>,
         47 => Operation::Windows { lengths: from.dims()?, axes: from.dims()? },
         48 => Operation::Shuffle,
         49 => Operation::ShuffleToo,
+        50 => Operation::Within { set: from.flag()? },
         _ => return Ok(None),
     }))
 }
