@@ -13,7 +13,7 @@ use std::collections::HashMap;
 use crate::error::Fault;
 use crate::loops::Loop;
 use crate::operations::Operation;
-use crate::program::{Node, NodeId, Output, Program};
+use crate::program::{Node, NodeId, Program};
 
 /// Arms that a program may have.
 const MAX_ARMS: usize = 1 << 12;
@@ -40,8 +40,12 @@ pub(crate) struct Branches {
 }
 
 impl Branches {
-    /// Of a program's nodes; or the node that is wrong, and what is.
-    pub(crate) fn find(nodes: &[Node], outputs: &[Output], loops: &[Loop]) -> Result<Self, (usize, Fault)> {
+    /// Of a program's nodes, and what is revealed and kept of them; or the node that is wrong, and what is.
+    pub(crate) fn find(
+        nodes: &[Node],
+        last: impl IntoIterator<Item = NodeId>,
+        loops: &[Loop],
+    ) -> Result<Self, (usize, Fault)> {
         let (mut branches, mut numbers) = (Self::default(), HashMap::new());
         for (place, node) in nodes.iter().enumerate() {
             let wrong = |what| (place, Fault::Branch { what });
@@ -64,11 +68,11 @@ impl Branches {
             }
             branches.of_node.push(arm);
         }
-        match outputs.iter().find(|output| branches.of_node[output.node.index()] != 0) {
+        match last.into_iter().find(|node| branches.of_node[node.index()] != 0) {
             None => Ok(branches),
-            Some(output) => {
-                let what = "what an arm makes can't be revealed; it is chosen from both arms first";
-                Err((output.node.index(), Fault::Branch { what }))
+            Some(node) => {
+                let what = "what an arm makes can't be revealed or kept; it is chosen from both arms first";
+                Err((node.index(), Fault::Branch { what }))
             }
         }
     }
@@ -129,7 +133,7 @@ fn refused(operation: &Operation) -> Option<&'static str> {
             Some("a body that is repeated can't stand in an arm")
         }
         Operation::Shuffle | Operation::ShuffleToo => Some("nothing can be shuffled in an arm"),
-        Operation::Input { .. } => Some("an arm can't declare inputs"),
+        Operation::Input { .. } | Operation::Kept { .. } => Some("an arm can't declare inputs"),
         Operation::Constant(_)
         | Operation::Add
         | Operation::Sub
@@ -185,7 +189,7 @@ impl Program {
 mod tests {
     use crate::error::Fault;
     use crate::program::NodeId;
-    use crate::{Builder, Dtype, Program, ProgramError, Range, Recipient};
+    use crate::{Builder, Dtype, Program, ProgramError, Range, Recipient, Uses};
 
     /// A builder with a condition and two numbers.
     fn begun() -> (Builder, [NodeId; 3]) {
@@ -246,6 +250,11 @@ mod tests {
         let (set, not) = (build.if_set(c, x).unwrap(), build.unless_set(c, y).unwrap());
         let sum = build.add(set, not).unwrap();
         assert!(what(finished(build, sum)).contains("meet"));
+
+        let (mut build, [c, x, _]) = begun();
+        let set = build.if_set(c, x).unwrap();
+        build.keep(set, "kept", Uses::default()).unwrap();
+        assert!(what(finished(build, x)).contains("kept"));
 
         // The wrong way round: each arm's result where the other is active.
         let (mut build, [c, x, y]) = begun();

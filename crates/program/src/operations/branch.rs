@@ -6,7 +6,7 @@ use crate::codec::put_flag;
 use crate::error::Fault;
 
 pub(super) fn within(set: bool) -> Entry<'static> {
-    Entry::new("cond", 50, Some(2))
+    Entry::new("cond", 51, Some(2))
         .written(move |out| put_flag(out, set))
         .typed(|operation, x| {
             bool(operation, x[0].kind)?;

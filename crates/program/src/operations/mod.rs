@@ -222,6 +222,11 @@ pub enum Operation {
         /// Whether the arm is taken where the condition is set.
         set: bool,
     },
+    /// What the parties keep from an earlier run.
+    Kept {
+        /// What the program calls it. Each run says which kept value it is.
+        name: String,
+    },
     /// A Boolean circuit. Operands are its inputs, bools whose last axis is the bits; their other axes broadcast and
     /// count instances. The result's last axis is the bits of all outputs, in order.
     Circuit(Arc<Circuit>),
@@ -280,12 +285,17 @@ impl Operation {
             Self::Shuffle => shuffle::shuffle(),
             Self::ShuffleToo => shuffle::shuffle_too(),
             Self::Within { set } => branch::within(*set),
+            Self::Kept { .. } => Entry::new("kept", KEPT, Some(0)),
             Self::Circuit(circuit) => circuit::evaluate(circuit),
         }
     }
 }
 
-/// An operation of a code, with its parameters; `None` for a code that none has. Inputs and constants are read elsewhere.
+/// The code of [`Operation::Kept`].
+pub(crate) const KEPT: u8 = 50;
+
+/// An operation of a code, with its parameters; `None` for a code that none has. What is declared (inputs, kept values and
+/// constants) is read elsewhere.
 pub(crate) fn read(code: u8, from: &mut Reader<'_>) -> Result<Option<Operation>, DecodeError> {
     let (min, max) = (Extreme::Min, Extreme::Max);
     let (down, nearest) = (Rounding::Floor, Rounding::Nearest);
@@ -338,7 +348,7 @@ pub(crate) fn read(code: u8, from: &mut Reader<'_>) -> Result<Option<Operation>,
         47 => Operation::Windows { lengths: from.dims()?, axes: from.dims()? },
         48 => Operation::Shuffle,
         49 => Operation::ShuffleToo,
-        50 => Operation::Within { set: from.flag()? },
+        51 => Operation::Within { set: from.flag()? },
         _ => return Ok(None),
     }))
 }
