@@ -12,7 +12,7 @@ PROTOCOLS = ["gmw", "replicated", "mascot"]
 
 
 def number(owner: str, low: int = -20, high: int = 20) -> tacit.Secret:
-    return tacit.secret(owner, shape=(), range=(low, high))
+    return tacit.secret(owner, shape=(), dtype=tacit.int32, range=(low, high))
 
 
 @pytest.mark.parametrize("protocol", PROTOCOLS)
