@@ -239,7 +239,8 @@ fn branching(
     if depth == 0 {
         return build.and(changed, x);
     }
-    let condition = if rng.word() % 2 == 0 { condition } else { build.index(changed, &[Index::At(0)])? };
+    let condition =
+        if rng.word().is_multiple_of(2) { condition } else { build.index(changed, &[Index::At(0)])? };
     let (set, not) = (build.if_set(condition, changed)?, build.unless_set(condition, changed)?);
     let set = branching(build, rng, depth - 1, set, [y, condition])?;
     let not = branching(build, rng, depth.saturating_sub(2), not, [y, condition])?;
