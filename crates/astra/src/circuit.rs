@@ -6,13 +6,14 @@
 use crate::draws::{Drawn, Walk};
 use crate::groups::Group;
 use crate::state::{AstraEngine, no_material};
+use crate::step;
 use tacit_circuit::Layered;
 use tacit_engine::layer::{each_row, message_of_rows};
 use tacit_engine::profile::{Section, section};
 use tacit_engine::{Error, Job};
 use tacit_kernel::{bits, gates};
 use tacit_program::plan::{Operand, Reg};
-use tacit_session::{At, Draw, step};
+use tacit_session::{At, Draw};
 use tacit_threeparty::circuits::{Piece, load_layer};
 use tacit_threeparty::products::BLOCK_BYTES;
 

@@ -1,10 +1,11 @@
 //! Digests under keys that are drawn: what two parties compare, of messages that a third one knows.
 
 use crate::planted::{KNOWN_KEY, Mistake, planted, tell};
+use crate::step;
 use subtle::ConstantTimeEq;
 use tacit_engine::Error;
 use tacit_kernel::digest::{DIGEST_BYTES, Digest, KEY_BYTES};
-use tacit_session::{At, Draw, PrssStream, Session, step};
+use tacit_session::{At, Draw, PrssStream, Session};
 use zeroize::Zeroize;
 
 /// A digest under a key that is drawn.

@@ -18,12 +18,13 @@
 use crate::client_masks::ClientMasks;
 use crate::planted::{Mistake, planted};
 use crate::state::AstraEngine;
+use crate::step;
 use subtle::ConstantTimeEq;
 use tacit_engine::vector::{self, add_assign, sub_assign};
 use tacit_engine::wire::{message_of, pieces};
 use tacit_engine::{Clear, Error};
 use tacit_kernel::Buffer;
-use tacit_session::{Draw, PrssStream, Session, step};
+use tacit_session::{Draw, PrssStream, Session};
 use tacit_threeparty::messages::{SEED_BYTES, input_at, recv_vector, seed_at, send_vector};
 use tacit_threeparty::{PARTIES, Party, Scheme};
 use zeroize::{Zeroize, Zeroizing};

@@ -47,6 +47,7 @@ mod prepared;
 mod products;
 mod seats;
 mod state;
+pub mod step;
 mod triples;
 mod verify;
 

@@ -24,12 +24,13 @@ use crate::draws::Drawn;
 use crate::flat::{Batch, halves, pack, unpack};
 use crate::groups::{Group, LEFT, RESULT, RIGHT};
 use crate::state::AstraEngine;
+use crate::step;
 use crate::triples::unnoted;
 use tacit_engine::wire::message_bytes;
 use tacit_engine::{Error, Job, with_element};
 use tacit_kernel::{Element, matrix, ring};
 use tacit_program::plan::{Domain, MatrixShape, OpKind, Reg};
-use tacit_session::{At, Session, step};
+use tacit_session::{At, Session};
 use tacit_threeparty::Arithmetic;
 use tacit_threeparty::products::Slice;
 

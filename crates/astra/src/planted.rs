@@ -5,12 +5,13 @@
 #[cfg(feature = "planted")]
 use {
     crate::draws::Drawn,
+    crate::step,
     sha2::{Digest, Sha256},
     std::cell::{Cell, RefCell},
     std::collections::BTreeMap,
     std::sync::{Arc, Mutex, PoisonError},
     tacit_engine::Error,
-    tacit_session::{At, Session, step},
+    tacit_session::{At, Session},
 };
 
 #[cfg(feature = "planted")]

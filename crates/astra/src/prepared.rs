@@ -15,12 +15,13 @@
 
 use crate::counts::Noted;
 use crate::garbling::Form;
+use crate::step;
 use tacit_engine::bank::{Bank, row_words};
 use tacit_engine::{Error, Material, bytes_of, with_element};
 use tacit_garble::Batch;
 use tacit_kernel::{Buffer, Element};
 use tacit_program::plan::{Domain, OpKind, Plan, Reg};
-use tacit_session::{Draw, PrssStream, Session, step};
+use tacit_session::{Draw, PrssStream, Session};
 use tacit_threeparty::PARTIES;
 use zeroize::Zeroize;
 

@@ -10,12 +10,13 @@ use crate::garbling;
 use crate::planted::tell;
 use crate::prepared::{Keys, Places, Prepared};
 use crate::seats::{Seats, role_of};
+use crate::step;
 use std::sync::Arc;
 use tacit_engine::tile::Tiles;
 use tacit_engine::{Error, Job, Participants, Security, bank};
 use tacit_kernel::Buffer;
 use tacit_program::plan::{Domain, OpKind, Plan};
-use tacit_session::{At, Draw, PrssStream, Session, step};
+use tacit_session::{At, Draw, PrssStream, Session};
 use tacit_threeparty::{PARTIES, Party};
 
 /// One party of three.

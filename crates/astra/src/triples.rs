@@ -32,12 +32,13 @@ use crate::flat::{Batch, pack, unpack};
 use crate::groups::{Group, LEFT, RIGHT};
 use crate::planted::{Mistake, planted};
 use crate::state::AstraEngine;
+use crate::step;
 use std::ops::Range;
 use tacit_engine::wire::message_bytes;
 use tacit_engine::{Error, Job, with_element};
 use tacit_kernel::{Element, bits, ring};
 use tacit_program::plan::{Domain, MatrixShape, OpKind, Reg};
-use tacit_session::{At, step};
+use tacit_session::At;
 use tacit_threeparty::Arithmetic;
 use tacit_threeparty::products::{Slice, block};
 

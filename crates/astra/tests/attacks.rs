@@ -5,7 +5,7 @@ mod sorts;
 
 use sorts::SORTS;
 use tacit_astra::Astra;
-use tacit_session::step;
+use tacit_astra::step;
 use tacit_testkit::conformance::Subject;
 use tacit_testkit::conformance::attacks::{self, reacting};
 use tacit_testkit::links::Medium;

@@ -4,13 +4,14 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use tacit_astra::Astra;
+use tacit_astra::step;
 use tacit_circuit::{Layered, catalogue};
 use tacit_engine::executor::{Unobserved, run_offline, run_party};
 use tacit_engine::{Clear, Error, Material, Participants, Protocol};
 use tacit_net::Mesh;
 use tacit_program::cost::{Phase, Step};
 use tacit_program::plan::{Builder, Domain, MatrixShape, OpKind, Operand, Plan, Rows, To, Width};
-use tacit_session::{Session, step};
+use tacit_session::Session;
 use tacit_testkit::{Case, Draws, Fate, Interceptor, World};
 
 const PROTOCOL: Astra = Astra::MALICIOUS;

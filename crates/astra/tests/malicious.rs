@@ -1,7 +1,7 @@
 //! The suite for the protocol that checks its products.
 
 use tacit_astra::Astra;
-use tacit_session::step;
+use tacit_astra::step;
 use tacit_testkit::conformance::Subject;
 
 const SUBJECT: fn() -> Subject = || Subject {

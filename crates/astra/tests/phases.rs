@@ -3,9 +3,10 @@
 use std::time::Duration;
 
 use tacit_astra::Astra;
+use tacit_astra::step;
 use tacit_engine::Protocol;
 use tacit_program::{Builder, Dtype, Range, Recipient, lower};
-use tacit_session::{At, step};
+use tacit_session::At;
 use tacit_testkit::{Case, Draws, Fate, Run, with_parameters};
 
 /// A comparison, products and a sum of the three parties' numbers, for all to learn.

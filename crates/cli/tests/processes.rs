@@ -12,9 +12,9 @@ use tacit::engine::executor::Unobserved;
 use tacit::net::setup::{Config, Listener};
 use tacit::net::{ErrorKind, Event, Frame, FrameKind, Mesh};
 use tacit::program::{Builder, Dtype, Program, Range, Recipient};
-use tacit::session::step;
 use tacit::store::Epoch;
 use tacit::{Compiled, Endpoint, Source, play, protocol};
+use tacit_astra::step;
 use tacit_cli::Front;
 use tacit_testkit::react::{Act, Attacker, reacting};
 

@@ -87,6 +87,10 @@ macro_rules! with_element {
                 type $element = tacit_kernel::field::Fp128;
                 $body
             }
+            Domain::Modular(Modulus::Gf128) => {
+                type $element = tacit_kernel::gf128::Gf128;
+                $body
+            }
             Domain::Bits => unreachable!("lowering gives sums and products registers of numbers"),
         }
     }};

@@ -179,7 +179,7 @@ const fn limbs(width: u8) -> usize {
 const fn counted(modulus: Modulus) -> u128 {
     match modulus {
         Modulus::PowerOfTwo(_) => modulus.last(),
-        Modulus::Mersenne61 | Modulus::Prime128 => u128::MAX,
+        Modulus::Mersenne61 | Modulus::Prime128 | Modulus::Gf128 => u128::MAX,
     }
 }
 

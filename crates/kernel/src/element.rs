@@ -7,7 +7,7 @@ use bytemuck::Pod;
 /// An element of a finite ring.
 ///
 /// Implemented for `u8` to `u128`, which are the integers modulo 2 to the number of their bits, for
-/// [`Fp61`](crate::field::Fp61) and [`Fp128`](crate::field::Fp128), and for nothing else.
+/// [`Fp61`](crate::field::Fp61), [`Fp128`](crate::field::Fp128) and [`Gf128`](crate::gf128::Gf128), and for nothing else.
 pub trait Element: Pod + Eq + std::fmt::Debug + Send + Sync + private::Sealed {
     /// Bytes in memory.
     const BYTES: usize = size_of::<Self>();

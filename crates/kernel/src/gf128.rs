@@ -8,8 +8,10 @@
 #[cfg(target_arch = "x86_64")]
 mod clmul;
 
+use crate::Element;
 #[cfg(target_arch = "x86_64")]
 use crate::cpu::{self, Level};
+use crate::element::private::Sealed;
 use crate::gf64::product as product_of_words;
 use bytemuck::{Pod, Zeroable};
 
@@ -52,6 +54,52 @@ impl Gf128 {
     #[inline]
     pub fn double(self) -> Self {
         Self(self.0 << 1 ^ (self.0 >> 127).wrapping_neg() & 0x87)
+    }
+}
+
+/// Sums are exclusive ors, and an element is its own negative. Drawn from blocks of 128 bits, elements are uniform.
+impl Element for Gf128 {
+    const DRAWN: usize = 16;
+    const VECTORS: bool = false;
+    const ZERO: Self = Self::ZERO;
+    const ONE: Self = Self::ONE;
+
+    #[inline(always)]
+    fn wrapping_add(self, other: Self) -> Self {
+        self.plus(other)
+    }
+
+    #[inline(always)]
+    fn wrapping_sub(self, other: Self) -> Self {
+        self.plus(other)
+    }
+
+    #[inline(always)]
+    fn wrapping_mul(self, other: Self) -> Self {
+        self.times(other)
+    }
+
+    #[inline(always)]
+    fn wrapping_neg(self) -> Self {
+        self
+    }
+
+    #[inline(always)]
+    fn from_u128(value: u128) -> Self {
+        Self(value)
+    }
+
+    #[inline(always)]
+    fn to_u128(self) -> u128 {
+        self.0
+    }
+}
+
+impl Sealed for Gf128 {
+    fn reduce(bytes: &[u8], out: &mut [Self]) {
+        for (element, block) in out.iter_mut().zip(bytes.as_chunks::<16>().0) {
+            *element = Self(u128::from_le_bytes(*block));
+        }
     }
 }
 

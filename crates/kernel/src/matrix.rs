@@ -278,6 +278,7 @@ mod tests {
     use super::*;
     use crate::cpu::{at, available};
     use crate::field::{Fp61, Fp128};
+    use crate::gf128::Gf128;
     use crate::noise::noise;
     use proptest::prelude::*;
 
@@ -312,6 +313,7 @@ mod tests {
         agrees::<u128>(shape);
         agrees::<Fp61>(shape);
         agrees::<Fp128>(shape);
+        agrees::<Gf128>(shape);
     }
 
     #[test]

@@ -294,6 +294,7 @@ mod tests {
     use super::*;
     use crate::cpu::{at, available};
     use crate::field::{Fp61, Fp128};
+    use crate::gf128::Gf128;
     use crate::layout::tests::{indices, layouts};
     use crate::noise::noise;
     use proptest::prelude::*;
@@ -390,6 +391,7 @@ mod tests {
         agrees_with_the_element::<u128>();
         agrees_with_the_element::<Fp61>();
         agrees_with_the_element::<Fp128>();
+        agrees_with_the_element::<Gf128>();
     }
 
     #[test]

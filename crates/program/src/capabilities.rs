@@ -18,6 +18,8 @@ pub enum Feature {
     Fp61,
     /// Registers of the field of 2^128 - 159 elements, with sums.
     Fp128,
+    /// Registers of the field GF(2^128), with sums.
+    Gf128,
     /// [`OpKind::And`].
     And,
     /// [`OpKind::Circuit`].
@@ -57,11 +59,12 @@ pub enum Feature {
 }
 
 impl Feature {
-    const ALL: [Self; 22] = [
+    const ALL: [Self; 23] = [
         Self::Bits,
         Self::Rings,
         Self::Fp61,
         Self::Fp128,
+        Self::Gf128,
         Self::And,
         Self::Circuit,
         Self::Mul,
@@ -89,6 +92,7 @@ impl Feature {
             Self::Rings => "arithmetic modulo powers of two",
             Self::Fp61 => "arithmetic modulo 2^61-1",
             Self::Fp128 => "arithmetic modulo 2^128-159",
+            Self::Gf128 => "arithmetic in GF(2^128)",
             Self::And => "ANDs of bits",
             Self::Circuit => "circuits on bits",
             Self::Mul => "products",
@@ -300,6 +304,7 @@ pub(crate) const fn of_domain(domain: Domain) -> Feature {
         Domain::Ring(_) | Domain::Modular(Modulus::PowerOfTwo(_)) => Feature::Rings,
         Domain::Modular(Modulus::Mersenne61) => Feature::Fp61,
         Domain::Modular(Modulus::Prime128) => Feature::Fp128,
+        Domain::Modular(Modulus::Gf128) => Feature::Gf128,
     }
 }
 

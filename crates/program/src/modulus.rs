@@ -4,9 +4,10 @@ use std::fmt;
 
 use crate::plan::{Domain, Width};
 
-/// A modulus: a power of two up to 2^128, or one of two primes.
+/// A modulus: a power of two up to 2^128, one of two primes, or a polynomial over two elements.
 ///
-/// Its elements are the integers from 0 to the modulus less 1. One takes a word of 64 bits where raw elements are
+/// Its elements are the integers from 0 to the modulus less 1, and the polynomials of a degree below 128, with the coefficient
+/// of `x^i` as bit `i` of an integer. One takes a word of 64 bits where raw elements are
 /// written, or two, the low one first, if it has more bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Modulus {
@@ -16,7 +17,12 @@ pub enum Modulus {
     Mersenne61,
     /// The prime 2^128 - 159, the largest of 128 bits.
     Prime128,
+    /// The polynomial `x^128 + x^7 + x^2 + x + 1`: elements of GF(2^128), where a sum is an exclusive or.
+    Gf128,
 }
+
+/// `x^128` modulo [`Modulus::Gf128`].
+const TAIL: u128 = 0x87;
 
 /// 2^128 modulo [`Modulus::Prime128`].
 const GAP: u128 = 159;
@@ -29,11 +35,12 @@ impl Modulus {
         rings.chain(fields).find(|modulus| modulus.last() == last)
     }
 
-    /// Whether it is one that there is: the exponent is from 1 to 128.
+    /// Whether programs can have integers modulo it: it is no polynomial, and the exponent is from 1 to 128.
     pub const fn is_valid(self) -> bool {
         match self {
             Self::PowerOfTwo(n) => 1 <= n && n <= 128,
             Self::Mersenne61 | Self::Prime128 => true,
+            Self::Gf128 => false,
         }
     }
 
@@ -43,6 +50,7 @@ impl Modulus {
             Self::PowerOfTwo(n) => u128::MAX >> (128 - n),
             Self::Mersenne61 => (1 << 61) - 2,
             Self::Prime128 => u128::MAX - GAP,
+            Self::Gf128 => u128::MAX,
         }
     }
 
@@ -51,7 +59,7 @@ impl Modulus {
         match self {
             Self::PowerOfTwo(n) => n,
             Self::Mersenne61 => 61,
-            Self::Prime128 => 128,
+            Self::Prime128 | Self::Gf128 => 128,
         }
     }
 
@@ -88,7 +96,7 @@ impl Modulus {
             Self::Mersenne61 => value % (self.last() + 1),
             // The modulus is more than half of 2^128.
             Self::Prime128 if value > self.last() => value - self.last() - 1,
-            Self::Prime128 => value,
+            Self::Prime128 | Self::Gf128 => value,
         }
     }
 
@@ -96,6 +104,7 @@ impl Modulus {
     pub const fn add(self, a: u128, b: u128) -> u128 {
         match self {
             Self::PowerOfTwo(_) => a.wrapping_add(b) & self.last(),
+            Self::Gf128 => a ^ b,
             Self::Mersenne61 | Self::Prime128 => {
                 // a + b = a - (p - b): no sum has to fit.
                 let rest = self.last() + 1 - b;
@@ -108,6 +117,7 @@ impl Modulus {
     pub const fn sub(self, a: u128, b: u128) -> u128 {
         match self {
             Self::PowerOfTwo(_) => a.wrapping_sub(b) & self.last(),
+            Self::Gf128 => a ^ b,
             Self::Mersenne61 | Self::Prime128 => {
                 if a >= b {
                     a - b
@@ -122,6 +132,11 @@ impl Modulus {
     pub fn mul(self, a: u128, b: u128) -> u128 {
         match self {
             Self::PowerOfTwo(_) => a.wrapping_mul(b) & self.last(),
+            // Horner's rule, from the highest coefficient of b on.
+            Self::Gf128 => (0..128).rev().fold(0, |sum: u128, bit| {
+                let times_x = sum << 1 ^ if sum >> 127 == 1 { TAIL } else { 0 };
+                times_x ^ if b >> bit & 1 == 1 { a } else { 0 }
+            }),
             Self::Mersenne61 => self.reduce_unsigned(a * b),
             Self::Prime128 => {
                 // a b = a (b_1 2^64 + b_0); each product of a with 64 bits has 192, of which those above 128 count
@@ -147,6 +162,7 @@ impl fmt::Display for Modulus {
             Self::PowerOfTwo(n) => write!(f, "2^{n}"),
             Self::Mersenne61 => f.write_str("2^61-1"),
             Self::Prime128 => f.write_str("2^128-159"),
+            Self::Gf128 => f.write_str("x^128+x^7+x^2+x+1"),
         }
     }
 }
@@ -189,6 +205,20 @@ mod tests {
                 assert_ne!(expected.sign(), Sign::Minus);
             }
         }
+    }
+
+    #[test]
+    fn a_polynomial_makes_a_field() {
+        const FIELD: Modulus = Modulus::Gf128;
+        // x^127 x, and x^127 x^127 = x^126 (x^7 + x^2 + x + 1) = x^133 + x^128 + x^127 + x^126.
+        assert_eq!(FIELD.mul(1 << 127, 2), 0x87);
+        assert_eq!(FIELD.mul(1 << 127, 1 << 127), 3 << 126 ^ 0x87 ^ 0x87 << 5);
+        let (a, b, c) = (0x0123_4567_89ab_cdef_0f1e_2d3c_4b5a_6978, u128::MAX / 3, u128::MAX / 7);
+        assert_eq!(FIELD.mul(FIELD.add(a, b), c), FIELD.add(FIELD.mul(a, c), FIELD.mul(b, c)));
+        assert_eq!((FIELD.add(a, a), FIELD.sub(a, b), FIELD.mul(a, 1)), (0, FIELD.add(a, b), a));
+        // a^(2^128) = a.
+        assert_eq!((0..128).fold(a, |power, _| FIELD.mul(power, power)), a);
+        assert!(!FIELD.is_valid());
     }
 
     #[test]

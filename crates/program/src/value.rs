@@ -278,7 +278,7 @@ fn reduced(modulus: Modulus, words: &[u64]) -> Vec<u64> {
                 .map(|(word, mask)| word & mask)
                 .collect()
         }
-        Modulus::Mersenne61 | Modulus::Prime128 => words.to_vec(),
+        Modulus::Mersenne61 | Modulus::Prime128 | Modulus::Gf128 => words.to_vec(),
     }
 }
 

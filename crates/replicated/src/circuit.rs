@@ -6,6 +6,7 @@
 
 use crate::planted::{Mistake, planted};
 use crate::state::ReplicatedEngine;
+use crate::step;
 use crate::verify::BEGUN;
 use crate::zero_sharing::ZeroSharing;
 use tacit_circuit::Layered;
@@ -14,7 +15,7 @@ use tacit_engine::profile::{Section, section};
 use tacit_engine::{Error, Job};
 use tacit_kernel::{bits, gates};
 use tacit_program::plan::{Operand, Reg};
-use tacit_session::{Draw, step};
+use tacit_session::Draw;
 use tacit_threeparty::circuits::Piece;
 use tacit_threeparty::products::BLOCK_BYTES;
 use tacit_threeparty::{next, prev};

@@ -12,12 +12,13 @@
 
 use crate::scheme::{SCHEME, held_streams};
 use crate::state::ReplicatedEngine;
+use crate::step;
 use tacit_engine::vector::{self, add_assign, sub_assign};
 use tacit_engine::wire::message_of;
 use tacit_engine::{Clear, Error};
 use tacit_kernel::Buffer;
 use tacit_program::plan::{Reg, Register};
-use tacit_session::{Draw, PrssStream, Session, step};
+use tacit_session::{Draw, PrssStream, Session};
 use tacit_threeparty::messages::{SEED_BYTES, input_at, recv_vector, seed_at, send_vector};
 use tacit_threeparty::{PARTIES, Scheme, next, prev};
 use zeroize::Zeroizing;

@@ -31,6 +31,7 @@ mod reads;
 mod scheme;
 mod shuffle;
 mod state;
+pub mod step;
 mod verified;
 mod verify;
 mod zero_sharing;

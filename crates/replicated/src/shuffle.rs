@@ -21,13 +21,14 @@
 
 use crate::planted::{Mistake, planted};
 use crate::state::ReplicatedEngine;
+use crate::step;
 use std::ops::Range;
 use tacit_engine::bank::Bank;
 use tacit_engine::wire::{message_bytes, message_of, unpack_columns};
 use tacit_engine::{Error, Job, bytes_of, vector, with_element};
 use tacit_kernel::{Buffer, Element, bits, ring};
 use tacit_program::plan::{Domain, Reg, Register};
-use tacit_session::{Draw, PrssStream, step};
+use tacit_session::{Draw, PrssStream};
 use tacit_threeparty::products::Products;
 use tacit_threeparty::{next, prev};
 

@@ -3,12 +3,13 @@
 use crate::checks::Verified;
 use crate::reads::Reads;
 use crate::scheme::SCHEME;
+use crate::step;
 use crate::zero_sharing::ZeroSharing;
 use std::collections::HashMap;
 use std::sync::Arc;
 use tacit_engine::{Error, Job, Participants};
 use tacit_program::plan::Plan;
-use tacit_session::{At, Draw, PrssStream, Session, step};
+use tacit_session::{At, Draw, PrssStream, Session};
 use tacit_threeparty::{Party, Scheme};
 
 /// One party of three.

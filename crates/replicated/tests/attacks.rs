@@ -5,7 +5,7 @@ mod sorts;
 
 use sorts::SORTS;
 use tacit_replicated::ReplicatedMalicious;
-use tacit_session::step;
+use tacit_replicated::step;
 use tacit_testkit::conformance::Subject;
 use tacit_testkit::conformance::attacks::{self, reacting};
 use tacit_testkit::links::Medium;

@@ -8,8 +8,8 @@ use std::sync::Arc;
 
 use tacit_program::plan::{Domain, Width};
 use tacit_program::{Builder, Capabilities, Dtype, NodeId, Program, Range, Recipient, lower};
+use tacit_replicated::step;
 use tacit_replicated::{Replicated, ReplicatedMalicious};
-use tacit_session::step;
 use tacit_testkit::conformance::views::hidden;
 use tacit_testkit::sample::{BitRow, Sample};
 use tacit_testkit::{Case, Draws, Run};

@@ -7,7 +7,8 @@ use tacit_engine::executor::{Unobserved, run_party};
 use tacit_net::{Mesh, Transport};
 use tacit_program::plan::{Builder, OpKind, Rows, To};
 use tacit_replicated::ReplicatedMalicious;
-use tacit_session::{Session, step};
+use tacit_replicated::step;
+use tacit_session::Session;
 use tacit_testkit::conformance::Subject;
 use tacit_testkit::{Case, Draws, Fate, with_parameters};
 

@@ -11,8 +11,8 @@ use tacit::engine::executor::Unobserved;
 use tacit::net::setup::{Config, Listener, init};
 use tacit::net::{ErrorKind, Event, Frame, FrameKind, Mesh};
 use tacit::program::{Builder, Data, Dtype, Range, Recipient, Value};
-use tacit::session::step;
 use tacit::{Compiled, Endpoint, Error, Run, Seat, Source, play, protocol};
+use tacit_astra::step;
 use tacit_testkit::react::{Act, Attacker, reacting};
 
 const PROTOCOL: &str = "astra-malicious roles=012";

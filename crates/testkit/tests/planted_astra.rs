@@ -10,10 +10,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use tacit_astra::Astra;
 use tacit_astra::planted::{Mistake, Shared, plant};
+use tacit_astra::step;
 use tacit_engine::Protocol;
 use tacit_net::At;
 use tacit_program::plan::{Builder, OpKind, Rows, To, Width};
-use tacit_session::step;
 use tacit_testkit::conformance::{Subject, attacks, views};
 use tacit_testkit::{Altered, Case, Draws, Fate, Run};
 

@@ -3,12 +3,13 @@
 use std::sync::Arc;
 
 use tacit_circuit::{Given, Layered};
-use tacit_engine::{Clear, Protocol};
+use tacit_engine::{Clear, Protocol, offers_all};
 use tacit_program::plan::{
     self, Domain, Form, Local, Modulus, OpKind, Opening, Operand, Plan, Public, Reg, To,
 };
 use tacit_program::{Builder, Dtype, Recipient, lower};
 use tacit_testkit::conformance::Subject;
+use tacit_testkit::conformance::cost::check_case;
 use tacit_testkit::conformance::views::{self, Conduct};
 use tacit_testkit::tenants::{BITS, FIELDS};
 use tacit_testkit::{Case, Draws};
@@ -177,12 +178,16 @@ fn what_is_opened_and_known_goes_on() {
             Case::new(&FIELDS, parties, opened_numbers(Modulus::Mersenne61), &[numbers(5)]),
             Case::new(&FIELDS, parties, opened_numbers(Modulus::Prime128), &[wide(&numbers(5))]),
             Case::new(&BITS, parties, opened_bits(), &[numbers(5)]),
+            Case::new(&FIELDS, parties, opened_numbers(Modulus::Gf128), &[wide(&numbers(5))]),
         ];
         let [small, large] = [Modulus::Mersenne61, Modulus::Prime128].map(Modulus::domain);
         cases[0].public_inputs =
             [numbers(8), places.clone()].map(|words| Clear::from_words(small, &words)).into();
         cases[1].public_inputs =
             [numbers(8), places.clone()].map(|words| Clear::from_words(large, &wide(&words))).into();
+        let polynomials = Modulus::Gf128.domain();
+        cases[3].public_inputs =
+            [numbers(8), places.clone()].map(|words| Clear::from_words(polynomials, &wide(&words))).into();
         cases[2].public_inputs = vec![Clear::from_words(Domain::Bits, &numbers(8))];
         for case in cases {
             let expected = case.run_in_the_clear().expect("nothing can go wrong in the clear").outputs;
@@ -195,6 +200,59 @@ fn what_is_opened_and_known_goes_on() {
             assert!(run.outcomes().iter().all(|outcome| outcome.outputs[0].is_some()), "{parties} parties");
         }
     }
+}
+
+/// Sums, products, matrix products and constants in GF(2^128), and what each party gets.
+#[test]
+fn elements_of_the_second_field_have_sums_and_products() {
+    let plan = || {
+        let mut build = plan::Builder::new();
+        let domain = Modulus::Gf128.domain();
+        let [alice, first] = ["alice", "P0"].map(|name| build.role(name));
+        let [a, b, sum, raised, scaled, product] = [(); 6].map(|()| build.row(domain, 6));
+        let [matrix, total] = [4, 2].map(|cols| build.row(domain, cols));
+        build.input(alice, a);
+        build.input(first, b);
+        build.local(Local::Sub { a, b, dst: sum });
+        build.local(Local::AddPublic { a: sum, c: Public::Splat(u128::MAX), dst: raised });
+        build.local(Local::MulPublic { a: raised, c: Public::Splat(3 << 126), dst: scaled });
+        build.interact(OpKind::Mul { a: scaled, b, dst: product });
+        let shape = plan::MatrixShape { batch: 1, m: 2, k: 3, n: 2 };
+        build.interact(OpKind::MatMul { a: product, b, shape, dst: matrix });
+        build.local(Local::Sum { a: matrix, outer: 1, axis: 2, inner: 2, dst: total });
+        build.output(total, To::All);
+        build.output(product, To::One(alice));
+        build.finish()
+    };
+    let words = |seed: u64| (0..12_u64).map(|at| (at + seed).wrapping_mul(0x9e37_79b9_7f4a_7c15)).collect();
+    let inputs: [Vec<u64>; 2] = [words(1), words(50)];
+    for parties in [2, 3, 5, 12] {
+        let case = Case::new(&FIELDS, parties, plan(), &inputs);
+        let expected = case.run_in_the_clear().expect("nothing can go wrong in the clear").outputs;
+        let run = case.run(&Draws::fixed(1));
+        for outcome in run.outcomes() {
+            for (got, want) in outcome.outputs.iter().zip(&expected).filter(|(got, _)| got.is_some()) {
+                assert_eq!(got, want, "{parties} parties");
+            }
+        }
+        check_case(Case::new(&FIELDS, parties, plan(), &inputs), "GF(2^128)");
+        let corrupt: Vec<usize> = (1..parties).collect();
+        let seen = views::check(&subject(&FIELDS, parties, 1), &case, &corrupt, Conduct::Honest);
+        assert!(seen.is_ok_and(|bits| bits > 0), "{parties} parties");
+    }
+    // In the clear by another way: one product.
+    let times = |a: u128, b: u128| Modulus::Gf128.mul(a, b);
+    let limbs = |words: &[u64], at: usize| u128::from(words[2 * at + 1]) << 64 | u128::from(words[2 * at]);
+    let case = Case::new(&FIELDS, 2, plan(), &inputs);
+    let clear = case.run_in_the_clear().expect("nothing can go wrong in the clear").outputs;
+    let products = clear[1].as_ref().expect("all is known in the clear").to_words();
+    for at in 0..6 {
+        let [a, b] = [0, 1].map(|which: usize| limbs(&inputs[which], at));
+        assert_eq!(limbs(&products, at), times(times(a ^ b ^ u128::MAX, 3 << 126), b));
+    }
+    assert!(
+        offers_all(BITS.capabilities(), &plan()).is_err_and(|error| error.to_string().contains("GF(2^128)"))
+    );
 }
 
 /// A plan that opens an input under so many random bits.

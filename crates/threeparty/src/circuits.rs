@@ -1,6 +1,7 @@
 //! Layers of circuits: what a layer reads, in a tile with a row for each component.
 
 use crate::party::Party;
+use crate::step;
 use tacit_circuit::Layered;
 use tacit_engine::Job;
 use tacit_engine::bank::{Bank, row_words};
@@ -8,7 +9,7 @@ use tacit_engine::layer::{self, first_block, pieces};
 use tacit_engine::profile::{Section, section};
 use tacit_engine::tile::Tiles;
 use tacit_program::plan::{Operand, Reg};
-use tacit_session::{At, step};
+use tacit_session::At;
 
 /// Some ANDs of a layer of a tile, which travel in a message.
 #[derive(Clone, Copy)]

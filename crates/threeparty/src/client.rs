@@ -4,12 +4,13 @@ use crate::messages::{HASH_BYTES, digest_at, input_at, output_at, recv_vector, s
 use crate::outputs::check_component;
 use crate::planted::{Mistake, planted};
 use crate::scheme::{PARTIES, Scheme, other_holder};
+use crate::step;
 use std::sync::Arc;
 use tacit_engine::vector::{add_assign, fill, sub_assign};
 use tacit_engine::{Clear, Client, Error, Participants, bytes_of};
 use tacit_kernel::Buffer;
 use tacit_program::plan::Plan;
-use tacit_session::{Draw, PrssStream, Session, step};
+use tacit_session::{Draw, PrssStream, Session};
 
 /// How a client and the parties come to share the streams of two components.
 pub type AgreeOnStreams = fn(&mut Session, &Scheme) -> Result<[PrssStream; 2], Error>;

@@ -5,11 +5,12 @@
 use crate::messages::at;
 use crate::planted::{Mistake, planted};
 use crate::scheme::Scheme;
+use crate::step;
 use tacit_engine::vector::{add_assign, fill, sub_assign};
 use tacit_engine::{Error, Participants};
 use tacit_kernel::Buffer;
 use tacit_program::plan::{Plan, Register};
-use tacit_session::{Draw, PrssStream, Session, step};
+use tacit_session::{Draw, PrssStream, Session};
 use zeroize::Zeroizing;
 
 /// Bytes of the key.

@@ -39,6 +39,7 @@ pub mod planted;
 mod planted;
 pub mod products;
 pub mod scheme;
+pub mod step;
 
 pub use arithmetic::Arithmetic;
 pub use client::ComponentsClient;

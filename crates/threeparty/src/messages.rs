@@ -1,10 +1,11 @@
 //! The addresses of inputs and outputs, and vectors that travel in pieces.
 
+use crate::step;
 use tacit_engine::Error;
 use tacit_engine::wire::{message_bytes, message_of, pieces, unpack_columns};
 use tacit_kernel::Buffer;
 use tacit_program::plan::Register;
-use tacit_session::{At, Session, step};
+use tacit_session::{At, Session};
 
 /// Bytes of a seed.
 pub const SEED_BYTES: usize = 16;

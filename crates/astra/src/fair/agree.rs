@@ -5,10 +5,10 @@ use super::terms::{ACCEPTANCE, COMMITMENT, PROOF, REPORT, SIGNAL, lacking};
 use super::waits::{COMMITTED, OPENED, OPENED_TO_FIRST, READY, REPORTED, SIGNALLED, STAY, VERDICT};
 use crate::planted::{Mistake, planted};
 use crate::state::AstraEngine;
+use crate::step;
 use std::time::Duration;
 use subtle::ConstantTimeEq;
 use tacit_engine::Error;
-use tacit_session::step;
 use tacit_threeparty::messages::at;
 use zeroize::Zeroizing;
 

@@ -4,13 +4,13 @@ use super::promise::commitment_to;
 use super::terms::{COMMITMENT, OPENING, lacking};
 use crate::planted::{Mistake, planted};
 use crate::state::AstraEngine;
+use crate::step;
 use sha2::Digest;
 use subtle::ConstantTimeEq;
 use tacit_engine::vector::add_assign;
 use tacit_engine::wire::{message_bytes, message_of, pieces, unpack_columns};
 use tacit_engine::{Clear, Error, bytes_of};
 use tacit_kernel::Buffer;
-use tacit_session::step;
 use tacit_threeparty::PARTIES;
 use tacit_threeparty::messages::{at, output_at};
 

@@ -4,12 +4,13 @@ use super::terms::{COMMITMENT, Fair, OPENING, PROOF, holder_beside, lacking};
 use crate::planted::{Mistake, planted};
 use crate::prepared::Prepared;
 use crate::state::AstraEngine;
+use crate::step;
 use sha2::{Digest, Sha256};
 use std::time::Duration;
 use tacit_engine::Error;
 use tacit_engine::wire::{message_of, pieces};
 use tacit_program::plan::OutputOp;
-use tacit_session::{Draw, step};
+use tacit_session::Draw;
 use tacit_threeparty::messages::at;
 use zeroize::{Zeroize, Zeroizing};
 

@@ -7,12 +7,12 @@ use super::turn::{
     Digests, Drawn, FIRST, PLANES, RESULT, SECOND, Turn, UNDRAWN, VALUES_FROM, VALUES_TO, address, component,
 };
 use crate::planted::{Mistake, planted};
+use crate::step;
 use std::collections::VecDeque;
 use std::ops::Range;
 use tacit_engine::{Error, bank};
 use tacit_kernel::sacrifice::{self, Lanes, Sides};
 use tacit_kernel::{Buffer, Element, pack};
-use tacit_session::step;
 
 /// Bytes of a message, about.
 const MESSAGE_BYTES: usize = 64 << 10;

@@ -58,6 +58,7 @@ mod turn;
 
 use crate::planted::{Mistake, planted};
 use crate::seats::Seats;
+use crate::step;
 use batch::{Batch, Memory, Step};
 pub(crate) use cost::{cost, instances};
 use elements::{Bits, ElementKind, Elements};
@@ -68,7 +69,7 @@ use std::ops::Range;
 use tacit_engine::{Error, bank, with_element};
 use tacit_kernel::{Buffer, Element, bits, ring};
 use tacit_program::plan::Domain;
-use tacit_session::{Session, step};
+use tacit_session::Session;
 use turn::{Digests, Turn, address};
 
 /// Products that were prepared and are not yet checked: one for a session, since its batches are numbered through it.

@@ -3,9 +3,10 @@
 use crate::digests::{is_same, new_digest, value};
 use crate::planted::{Mistake, planted};
 use crate::seats::Seats;
+use crate::step;
 use tacit_engine::Error;
 use tacit_kernel::digest::{Digest, KEY_BYTES};
-use tacit_session::{At, Draw, PrssStream, Session, step};
+use tacit_session::{At, Draw, PrssStream, Session};
 use tacit_threeparty::PARTIES;
 use zeroize::Zeroize;
 

@@ -18,9 +18,9 @@ use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use tacit_astra::step;
 use tacit_net::{At, Frame};
 use tacit_program::{Builder, Dtype, Recipient};
-use tacit_session::step;
 
 use tacit_testkit::conformance::Subject;
 use tacit_testkit::conformance::robust::FAIR;

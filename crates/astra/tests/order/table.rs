@@ -1,7 +1,7 @@
 //! Who may release what, and after what.
 
+use tacit_astra::step;
 use tacit_net::At;
-use tacit_session::step;
 use tacit_testkit::conformance::order::{Release, Sent};
 
 /// The values of `roles=`.

@@ -168,6 +168,7 @@ impl From<Ring> for String {
         match modulus {
             Modulus::PowerOfTwo(n) => n.to_string(),
             Modulus::Mersenne61 | Modulus::Prime128 => format!("fp{}", modulus.bits()),
+            Modulus::Gf128 => "gf128".to_owned(),
         }
     }
 }

@@ -345,7 +345,7 @@ fn raw_bits(modulus: Modulus) -> u32 {
     match modulus {
         Modulus::PowerOfTwo(n) => u32::from(n).min(64),
         Modulus::Mersenne61 => 60,
-        Modulus::Prime128 => 64,
+        Modulus::Prime128 | Modulus::Gf128 => 64,
     }
 }
 

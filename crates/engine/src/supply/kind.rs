@@ -70,6 +70,7 @@ impl SupplyKind {
                 Modulus::PowerOfTwo(n) => u64::from(n),
                 Modulus::Mersenne61 => 129,
                 Modulus::Prime128 => 130,
+                Modulus::Gf128 => 131,
             },
         };
         tag << 56 | domain << 48 | u64::from(a) << 32 | u64::from(b) << 16 | u64::from(c)
@@ -83,6 +84,7 @@ impl SupplyKind {
             0 => Domain::Bits,
             129 => Modulus::Mersenne61.domain(),
             130 => Modulus::Prime128.domain(),
+            131 => Modulus::Gf128.domain(),
             n if n <= 128 => Modulus::PowerOfTwo(n as u8).domain(),
             _ => return None,
         };
@@ -163,6 +165,7 @@ mod tests {
             (SupplyKind::Triple(Domain::Bits), 0x0100_0000_0000_0000),
             (SupplyKind::Triple(fp61), 0x0181_0000_0000_0000),
             (SupplyKind::Square(Modulus::Prime128.domain()), 0x0282_0000_0000_0000),
+            (SupplyKind::Triple(Modulus::Gf128.domain()), 0x0183_0000_0000_0000),
             (SupplyKind::RandomBit(fp61), 0x0381_0000_0000_0000),
             (SupplyKind::RandomElement(Domain::Ring(Width::W64)), 0x0440_0000_0000_0000),
             (SupplyKind::InputMask { domain: fp61, owner: 0x1234 }, 0x0581_1234_0000_0000),
@@ -174,7 +177,7 @@ mod tests {
             assert_eq!((kind.code(), SupplyKind::from_code(code)), (code, Some(kind)), "{kind}");
         }
         for wrong in
-            [0, 1, 0x0100_0000_0000_0001, 0x0183 << 48, 0x0700_0000_0000_0001, 0x0781 << 48, u64::MAX]
+            [0, 1, 0x0100_0000_0000_0001, 0x0184 << 48, 0x0700_0000_0000_0001, 0x0781 << 48, u64::MAX]
         {
             assert_eq!(SupplyKind::from_code(wrong), None, "{wrong:x}");
         }

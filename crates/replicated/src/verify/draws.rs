@@ -4,7 +4,8 @@ use super::field::{BaseField, Field};
 use super::schedule::FoldingSchedule;
 use super::seeds::Seed;
 use crate::planted::{Mistake, planted};
-use tacit_session::{Draw, Session, step};
+use crate::step;
+use tacit_session::{Draw, Session};
 use tacit_threeparty::{next, prev};
 use zeroize::Zeroizing;
 

@@ -29,11 +29,12 @@ use super::schedule::FoldingSchedule;
 #[cfg(feature = "planted")]
 use crate::planted::Moment;
 use crate::planted::{Mistake, planted};
+use crate::step;
 use sha2::{Digest, Sha256};
 use tacit_engine::Error;
 use tacit_kernel::Element;
 use tacit_kernel::field::Fp61;
-use tacit_session::{Session, step};
+use tacit_session::Session;
 use tacit_threeparty::{next, prev};
 
 /// Bytes of a hash.

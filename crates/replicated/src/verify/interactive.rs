@@ -38,11 +38,12 @@ use super::proof::{Vectors, claim, first_values, fold_to_point};
 use super::schedule::FoldingSchedule;
 use super::seeds::{ChallengeId, Seed, before, chain, coefficients, give_word, point, take_word, word_bytes};
 use crate::planted::{Mistake, planted};
+use crate::step;
 use std::ops::Range;
 use tacit_engine::Error;
 use tacit_kernel::gf64::Gf64;
 use tacit_kernel::relation::Side;
-use tacit_session::{Session, step};
+use tacit_session::Session;
 use tacit_threeparty::{next, prev};
 use zeroize::Zeroizing;
 

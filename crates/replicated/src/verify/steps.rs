@@ -12,12 +12,13 @@ use super::schedule::{FoldingSchedule, ProofField, ProofParams};
 #[cfg(feature = "planted")]
 use crate::planted::Moment;
 use crate::planted::{Mistake, planted};
+use crate::step;
 use std::collections::VecDeque;
 use tacit_engine::Error;
 use tacit_engine::profile::{Section, section};
 use tacit_kernel::field::Fp61;
 use tacit_kernel::gf64::Gf64;
-use tacit_session::{At, Phase, Session, step};
+use tacit_session::{At, Phase, Session};
 use tacit_threeparty::{next, prev};
 
 /// Where the points come from at which proofs are compared.

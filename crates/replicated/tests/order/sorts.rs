@@ -1,6 +1,6 @@
 //! What the messages of `replicated-malicious` are for, for attackers that change them.
 
-use tacit_session::step;
+use tacit_replicated::step;
 use tacit_testkit::conformance::attacks::{Role, Sort};
 use tacit_testkit::conformance::order::Sent;
 

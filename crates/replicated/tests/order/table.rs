@@ -3,7 +3,7 @@
 //! Of the proof of `P_i` the left verifier is `P_(i+1)`, the right one `P_(i-1)`. Whatever it says in a step of the proofs
 //! after a batch's first is a message to the next party (`PROOF_FORTH`), and a seed in it is for that one.
 
-use tacit_session::step;
+use tacit_replicated::step;
 use tacit_testkit::conformance::order::{Release, Sent};
 
 /// Parties; clients have higher numbers.

@@ -127,6 +127,7 @@ fn of_moduli(subject: &Subject, moduli: &[Modulus], operations: &[&str]) {
     let few = |modulus: &Modulus| match modulus {
         Modulus::Mersenne61 => offers(Feature::Fp61),
         Modulus::Prime128 => offers(Feature::Fp128),
+        Modulus::Gf128 => offers(Feature::Gf128),
         // As bits, a wide product is ANDs like any others, and thousands of them.
         Modulus::PowerOfTwo(bits) => offers(Feature::Rings) || offers(Feature::Bits) && *bits < 5,
     };

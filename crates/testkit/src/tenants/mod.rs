@@ -1,8 +1,8 @@
 //! Model tenants: protocols for n parties on additive shares, whose triples a dealer gives. They never ship.
 //!
 //! All but the dealer is shipped code ([`tacit_additive`]), and the suite on these tenants tests it: [`FIELDS`] has numbers modulo
-//! primes, where bools are 0 and 1, and comparisons and truncations come down to openings under a mask. [`BITS`] has bits
-//! alone, so that its numbers are circuits. [`MACS`] is [`FIELDS`] with MACs, where parties may deviate.
+//! primes, where bools are 0 and 1, and comparisons and truncations come down to openings under a mask, and elements of
+//! GF(2^128). [`BITS`] has bits alone, so that its numbers are circuits. [`MACS`] is [`FIELDS`] with MACs, where parties may deviate.
 //!
 //! **Security.** As that of [`tacit_additive`], as long as all trust the dealer. It is code of this process ([`dealer`]).
 
@@ -18,16 +18,16 @@ use tacit_session::Session;
 
 use dealer::{Dealer, SEED_BYTES};
 
-/// Numbers modulo primes. Integers, fixed point and bools are elements of the larger field.
+/// Numbers modulo primes, and elements of GF(2^128). Integers, fixed point and bools are numbers modulo the larger prime.
 pub static FIELDS: Additive = Additive {
     spec: spec("model-fields"),
-    capabilities: PRIMES,
+    capabilities: PRIMES.with(Feature::Gf128),
     fields: &[],
     live: without_macs,
     offline: receipts,
 };
 
-/// The same with MACs: parties may deviate.
+/// Numbers modulo primes with MACs: parties may deviate.
 pub static MACS: Additive = Additive {
     spec: ProtocolSpec {
         security: Security::MaliciousAbort,

@@ -11,11 +11,12 @@ use std::time::Duration;
 
 use tacit_astra::Astra;
 use tacit_astra::planted::{Mistake, plant};
+use tacit_astra::step;
 use tacit_engine::executor::{Unobserved, run_party};
 use tacit_engine::{Clear, Error};
 use tacit_net::{At, Event, Frame, FrameKind, Mesh, Transport};
 use tacit_program::{Builder, Dtype, Range, Recipient};
-use tacit_session::{Session, step};
+use tacit_session::Session;
 use tacit_testkit::react::{Act, Attacker};
 use tacit_testkit::{Altered, Case, Draws, Fate, Run, World, in_threads, with_parameters};
 

@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use tacit_astra::Astra;
 use tacit_astra::planted::{KNOWN_KEY, Mistake, Told};
+use tacit_astra::step;
 use tacit_kernel::gf64::Gf64;
 use tacit_net::Frame;
 use tacit_program::plan::{Builder, To, Width};
-use tacit_session::step;
 use tacit_testkit::react::Act;
 use tacit_testkit::{Case, Draws};
 

@@ -5,9 +5,9 @@ use std::time::Duration;
 
 use tacit_astra::Astra;
 use tacit_astra::planted::{Mistake, Shared};
+use tacit_astra::step;
 use tacit_net::{Event, Frame, FrameKind};
 use tacit_program::plan::{Builder, To};
-use tacit_session::step;
 use tacit_testkit::react::{Act, Attacker};
 use tacit_testkit::{Case, Draws};
 

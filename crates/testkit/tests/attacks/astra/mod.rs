@@ -10,10 +10,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use tacit_astra::Astra;
 use tacit_astra::planted::{Mistake, Told, plant, tell_to};
+use tacit_astra::step;
 use tacit_engine::Protocol;
 use tacit_net::{Event, Frame, FrameKind};
 use tacit_program::plan::{Builder, OpKind, Plan, Rows, To, Width};
-use tacit_session::step;
 use tacit_testkit::react::{Act, Attacker};
 use tacit_testkit::{Altered, Case, Run};
 

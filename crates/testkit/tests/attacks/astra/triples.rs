@@ -8,8 +8,8 @@ use sha2::{Digest, Sha256};
 use tacit_astra::Astra;
 use tacit_astra::attackers::bucket;
 use tacit_astra::planted::{Mistake, Told, coin_alike};
+use tacit_astra::step;
 use tacit_net::{Event, Frame, FrameKind};
-use tacit_session::step;
 use tacit_testkit::react::{Act, Attacker, reacting};
 use tacit_testkit::{Case, Draws};
 

@@ -1,8 +1,8 @@
 //! What `P_0` reads from what it is sent, if deltas that are drawn for one product serve two. It does nothing else.
 
 use tacit_astra::planted::Mistake;
+use tacit_astra::step;
 use tacit_program::plan::{Builder, To};
-use tacit_session::step;
 use tacit_testkit::{Case, Draws, Run};
 
 use super::{SHOWN, and, bit, delivered, knew, mistaken, mistakes};

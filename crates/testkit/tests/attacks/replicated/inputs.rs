@@ -6,7 +6,7 @@ use tacit_net::{Event, Frame, FrameKind};
 use tacit_program::plan::{Builder, OpKind as Operation, Plan, Rows, To};
 use tacit_replicated::attackers::coefficients;
 use tacit_replicated::planted::{Mistake, Moment, Noted, session};
-use tacit_session::step;
+use tacit_replicated::step;
 use tacit_testkit::react::{Act, Attacker};
 use tacit_testkit::{Case, Draws, Fate, Interceptor, Rng};
 

@@ -12,7 +12,7 @@ mod withheld;
 use points::Early;
 use stage::Stage;
 use tacit_replicated::planted::{Mistake, Shared};
-use tacit_session::step;
+use tacit_replicated::step;
 use unproved::Unproved;
 use withheld::{FEW, Knows, MANY, Withheld};
 

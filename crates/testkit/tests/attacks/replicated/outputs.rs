@@ -4,7 +4,8 @@ use sha2::{Digest, Sha256};
 use tacit_net::{Event, Frame};
 use tacit_program::plan::{Builder, OpKind, Rows, To};
 use tacit_replicated::planted::{Mistake, session};
-use tacit_session::{Draw, PrssStream, step};
+use tacit_replicated::step;
+use tacit_session::{Draw, PrssStream};
 use tacit_testkit::react::{Act, Attacker};
 use tacit_testkit::{Case, Draws, Rng};
 

@@ -19,7 +19,7 @@ use std::time::Duration;
 use tacit_net::{Event, Frame, FrameKind};
 use tacit_replicated::attackers::point;
 use tacit_replicated::planted::{Mistake, Moment, Noted};
-use tacit_session::step;
+use tacit_replicated::step;
 use tacit_testkit::react::{Act, Attacker};
 use tacit_testkit::{Draws, Run};
 

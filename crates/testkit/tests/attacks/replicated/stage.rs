@@ -9,7 +9,7 @@ use tacit_net::At;
 use tacit_program::plan::{Builder, OpKind, Operand, Plan, Reg, Rows, To};
 use tacit_replicated::ReplicatedMalicious;
 use tacit_replicated::planted::{Mistake, Moment, Noted, plant, tap};
-use tacit_session::step;
+use tacit_replicated::step;
 use tacit_testkit::{Altered, Case, Rng, Run, with_parameters};
 
 use crate::table::Outcome;

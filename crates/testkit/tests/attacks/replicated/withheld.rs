@@ -20,7 +20,7 @@ use std::time::Duration;
 use tacit_net::{Event, Frame, FrameKind};
 use tacit_replicated::attackers::{coefficients, point};
 use tacit_replicated::planted::{Mistake, Moment};
-use tacit_session::step;
+use tacit_replicated::step;
 use tacit_testkit::react::{Act, Attacker};
 use tacit_testkit::{Draws, Rng};
 
