@@ -59,10 +59,15 @@ impl Factory {
         })
     }
 
-    /// Makes what a run takes, and runs.
+    /// Makes what a run takes.
+    fn make(&self) {
+        let [one, other] = self.start("offline", &["--count", "1"]).map(ended_well);
+        assert_eq!(one["epoch"], other["epoch"]);
+    }
+
+    /// The same, and runs.
     fn go_on(&self) {
-        let made = self.start("offline", &["--count", "1"]).map(ended_well);
-        assert_eq!(made[0]["epoch"], made[1]["epoch"]);
+        self.make();
         for object in self.start("run", &[]).map(ended_well) {
             check(&object);
         }
@@ -84,7 +89,7 @@ pub(crate) fn killed_factories_and_runs_leave_no_harm() {
         let (command_name, more): (_, &[&str]) =
             if round % 2 == 0 { ("offline", &["--count", "600"]) } else { ("run", &[]) };
         if command_name == "run" {
-            factory.start("offline", &["--count", "1"]).map(ended_well);
+            factory.make();
         }
         let mut parties = factory.start(command_name, more);
         random.kill(&mut parties, 400);
