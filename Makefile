@@ -10,10 +10,18 @@ STAMP := $(VENV)/.installed
 export RUST_TEST_THREADS ?= $(shell echo $$((2 * $$(nproc))))
 
 .DEFAULT_GOAL := build
-.PHONY: build demo test test-rust test-python test-long attacks timing check format clean
+# Where `make native` leaves the command.
+NATIVE_TARGET := x86_64-unknown-linux-gnu
+
+.PHONY: build native demo test test-rust test-python test-long attacks timing check format clean
 
 build: $(STAMP) ## The command .venv/bin/tacit and the Python package
 	cd python && VIRTUAL_ENV=$(abspath $(VENV)) ../$(BIN)/maturin develop --release --quiet
+
+# With the C library inside, it needs nothing of the system that it runs on.
+native: ## The command without Python, for any x86-64 Linux: target/x86_64-unknown-linux-gnu/release/tacit
+	RUSTFLAGS="-C target-feature=+crt-static" \
+		cargo build --release --package tacit-cli --bin tacit --target $(NATIVE_TARGET)
 
 $(STAMP): python/requirements.txt
 	$(PYTHON) -m venv $(VENV)

@@ -4,13 +4,15 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use pyo3::prelude::*;
+use tacit::SavedPlan;
 use tacit_cli::Front;
 
 use crate::program::Program;
 
 /// Runs the command line `args` and returns the exit code.
 ///
-/// `load(path, arguments)` gives a program, or a text that says why there is none; `demo(json)` an exit code.
+/// `load(path, arguments)` gives a program with its name and what its function returns, or a text that says why there is
+/// none; `demo(json)` an exit code.
 #[pyfunction]
 #[pyo3(name = "main")]
 pub(crate) fn run(
@@ -33,27 +35,28 @@ struct PythonFront {
 }
 
 impl Front for PythonFront {
-    fn load_program(&self, path: &Path, args: &[String]) -> Result<tacit::program::Program, String> {
+    fn load_source(&self, path: &Path, args: &[String]) -> Result<SavedPlan, String> {
         Python::attach(|py| {
             let loaded = self.load.bind(py).call1((path, args)).map_err(|error| error.to_string())?;
-            match loaded.cast::<Program>() {
-                Ok(program) => Ok(program.get().compiled.program().clone()),
-                Err(_) => Err(loaded.to_string()),
-            }
+            let Ok((program, name, result)) = loaded.extract::<(Bound<'_, Program>, String, String)>() else {
+                return Err(loaded.to_string());
+            };
+            let saved = SavedPlan::new(program.get().compiled.program().clone(), &name);
+            saved.with_result(&result).map_err(|error| error.to_string())
         })
     }
 
-    fn demo(&self, json: bool) -> i32 {
+    fn demo(&self, json: bool) -> Result<i32, String> {
         Python::attach(|py| {
             let code = self.demo.bind(py).call1((json,)).and_then(|code| code.extract());
-            code.unwrap_or_else(|error| {
+            Ok(code.unwrap_or_else(|error| {
                 error.print(py);
                 1
-            })
+            }))
         })
     }
 
-    fn interpreter(&self) -> PathBuf {
-        self.interpreter.clone()
+    fn interpreter(&self) -> Option<PathBuf> {
+        Some(self.interpreter.clone())
     }
 }

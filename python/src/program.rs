@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
-use tacit::Compiled;
+use tacit::{Compiled, SavedPlan};
 
 use crate::errors;
 use crate::price::Price;
@@ -27,16 +27,19 @@ impl Program {
 
 #[pymethods]
 impl Program {
-    /// Reads a program from its canonical bytes.
+    /// Reads a saved plan: the program, its name, and what its function returns, as JSON.
     #[staticmethod]
-    fn from_bytes(py: Python<'_>, data: &[u8]) -> PyResult<Self> {
-        let program = tacit::program::Program::from_bytes(data);
-        Self::new(py, program.map_err(|error| errors::plan(py, &error.to_string()))?)
+    fn from_saved(py: Python<'_>, data: &[u8]) -> PyResult<(Self, String, String)> {
+        let saved = SavedPlan::from_bytes(data).map_err(|error| errors::plan(py, &error.to_string()))?;
+        let result = saved.result().to_owned();
+        Ok((Self::new(py, saved.program)?, saved.name, result))
     }
 
-    /// The canonical bytes.
-    fn to_bytes<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
-        PyBytes::new(py, &self.compiled.program().to_bytes())
+    /// The bytes of a saved plan.
+    fn to_saved<'py>(&self, py: Python<'py>, name: &str, result: &str) -> PyResult<Bound<'py, PyBytes>> {
+        let saved = SavedPlan::new(self.compiled.program().clone(), name).with_result(result);
+        let saved = saved.map_err(|error| errors::plan(py, &error.to_string()))?;
+        Ok(PyBytes::new(py, &saved.to_bytes()))
     }
 
     /// SHA-256 of what it computes, for whom, from whose inputs.

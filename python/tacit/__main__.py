@@ -20,13 +20,13 @@ def main() -> int:
     return _native.main(sys.argv[1:], _load, _demo, sys.executable)
 
 
-def _load(path: Path, arguments: list[str]) -> _native.Program | str:
-    """A program, or why there is none."""
+def _load(path: Path, arguments: list[str]) -> tuple[_native.Program, str, str] | str:
+    """A program, its name and what its function returns, as JSON; or why there is none."""
     from tacit._script import load
     from tacit.errors import TacitError
 
     try:
-        return load(path, arguments)._program
+        return load(path, arguments)._parts()
     except (TacitError, OSError) as error:
         return str(error)
     except Exception:

@@ -16,8 +16,6 @@ if TYPE_CHECKING:
 
     from tacit._cost import Cost
 
-_FORMAT = "tacit plan 1"
-
 
 @dataclass(frozen=True, slots=True)
 class Input:
@@ -144,16 +142,16 @@ class Plan:
         return _cost.price(self._program, net, protocol, parties, config, parameters)
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Writes the plan to a file, for the other parties to `load`.
+        """Writes the plan to a file, for other parties to `load`, or to run without Python.
 
         Raises:
             OSError: The file can't be written.
+            PlanError: The function returns a public float that is no number.
         """
-        import json
         from pathlib import Path
 
-        head = json.dumps({"format": _FORMAT, "name": self._name, "result": self._structure})
-        Path(path).write_bytes(head.encode() + b"\n" + self._program.to_bytes())
+        program, name, result = self._parts()
+        Path(path).write_bytes(program.to_saved(name, result))
 
     @staticmethod
     def load(path: str | os.PathLike[str]) -> Plan:
@@ -166,22 +164,19 @@ class Plan:
         import json
         from pathlib import Path
 
-        head, _, body = Path(path).read_bytes().partition(b"\n")
         try:
-            read = json.loads(head)
-            known = isinstance(read, dict) and read.get("format") == _FORMAT
-        except (ValueError, RecursionError):
-            known = False
-        if not known:
-            raise PlanError(
-                f"{path} is no plan that this version can read; make it anew with plan.save({str(path)!r})"
-            )
-        plan = Plan(Program.from_bytes(body), read.get("result"), str(read.get("name")))
-        try:
+            program, name, result = Program.from_saved(Path(path).read_bytes())
+            plan = Plan(program, json.loads(result), name)
             plan._restore([None] * len(plan.outputs))
-        except (ValueError, RecursionError) as error:
+        except (PlanError, ValueError, RecursionError) as error:
             raise PlanError(f"{path}: {error}") from None
         return plan
+
+    def _parts(self) -> tuple[Program, str, str]:
+        """What is saved: the program, its name, and the structure of what the function returns, as JSON."""
+        import json
+
+        return self._program, self._name, json.dumps(self._structure)
 
     def _restore(self, outputs: list[Any]) -> Any:
         """What the function returns, with values in the place of what it reveals."""

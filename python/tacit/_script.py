@@ -30,13 +30,11 @@ def load(path: str | os.PathLike[str], arguments: Sequence[str] = ()) -> Plan:
         Exception: Whatever the file raises.
     """
     file = Path(path)
-    if file.suffix == ".plan":
-        return Plan.load(file)
     if not file.exists():
         raise PlanError(f"there is no file {file}")
     spec = importlib.util.spec_from_file_location("__tacit_program__", file)
     if spec is None or spec.loader is None or not file.is_file():
-        raise PlanError(f"{file} is no Python file and no .plan file")
+        raise PlanError(f"{file} is no Python file")
     module = importlib.util.module_from_spec(spec)
     before, sys.argv = sys.argv, [str(file), *arguments]
     # As for a script, what stands beside the file can be imported.

@@ -60,6 +60,15 @@ def test_run_and_cost(program: Path) -> None:
     assert any("dot.py:11" in line["line"] for line in bill["lines"])
 
 
+def test_a_plan_is_told_and_saved(program: Path) -> None:
+    saved = program.with_suffix(".plan")
+    told = answer("plan", program, "--arg", "100", "--save", saved)
+    assert (told["name"], [output["to"] for output in told["outputs"]]) == ("dot", ["all", "bob"])
+    assert answer("plan", saved) == told
+    inputs = [word for name in "xy" for word in ("--input", f"{name}={program.parent / name}.npy")]
+    assert answer("run", saved, "--simulate", *inputs)["outputs"][0]["value"] == 76
+
+
 def test_a_plan_that_a_protocol_does_not_admit(program: Path) -> None:
     inputs = [word for name in "xy" for word in ("--input", f"{name}={program.parent / name}.npy")]
     done = tacit("run", program, "--simulate", "--arg", "100", "--protocol", "astra-fair", *inputs)

@@ -121,6 +121,12 @@ def test_a_plan_is_saved_and_read(tmp_path: Path) -> None:
         assert run(read, a=np.ones(1000), b=np.zeros(1000)) == (1000, 1000.0)
 
 
+def test_a_result_that_is_no_number_is_not_saved(tmp_path: Path) -> None:
+    plan = tacit.function(lambda x: (tacit.reveal(x), float("nan"))).trace(tacit.secret("a", range=(0, 9)))
+    with pytest.raises(PlanError, match="JSON"):
+        plan.save(tmp_path / "plan")
+
+
 RESULTS: list[Any] = [
     None, 5, {}, {"tup": []}, {"outputs": [9]}, {"outputs": []}, {"outputs": [True]}, {"tuple": [7]},
     {"dict": [[[], {"value": 1}]]}, {"dict": [1]}, {"value": []},

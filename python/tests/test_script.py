@@ -48,8 +48,6 @@ def test_a_file_with_one_function_or_a_plan(tmp_path: Path) -> None:
     plan = load(tmp_path / "two.py", ["3"])
     with tacit.local() as run:
         assert run(plan, x=2) == 10
-    plan.save(tmp_path / "three.plan")
-    assert load(tmp_path / "three.plan") == plan
 
 
 def test_a_function_sees_the_arguments_and_prints_beside_the_results(

@@ -36,6 +36,8 @@ pub(crate) enum Command {
     Init(InitArgs),
     /// Say what a program will cost: bytes, rounds, seconds of network; nothing is run
     Cost(CostArgs),
+    /// Say what a program is and reveals; and save its plan, for machines without Python
+    Plan(PlanArgs),
     /// Make material for runs to come, all parties together and without clients: for runs of PROGRAM, or under some protocols
     /// for any
     Offline(OfflineArgs),
@@ -56,12 +58,21 @@ pub(crate) enum Command {
 /// Which program, and how to load it.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct ProgramArgs {
-    /// A Python file with a plan or one function of secrets, or a saved .plan
+    /// A saved .plan; or, if this command has Python, a file with a plan or one function of secrets
     #[arg(value_name = "PROGRAM")]
     pub(crate) path: PathBuf,
     /// An argument of the program's own; may be repeated
     #[arg(long = "arg", value_name = "ARG", allow_hyphen_values = true)]
     pub(crate) args: Vec<String>,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct PlanArgs {
+    #[command(flatten)]
+    pub(crate) program: ProgramArgs,
+    /// Write the plan to this file
+    #[arg(long, value_name = "FILE.plan", value_parser = plan_file())]
+    pub(crate) save: Option<PathBuf>,
 }
 
 #[derive(Args, Debug)]
@@ -437,6 +448,19 @@ pub(crate) struct CostArgs {
 /// What stands after `--simulate`, which may be the program's name by mistake.
 pub(crate) fn number_of_parties(text: &str) -> Result<usize, String> {
     text.parse().map_err(|_| "that is no number of parties; the program comes before --simulate".to_owned())
+}
+
+/// A name by which a file is known for a saved plan.
+fn plan_file() -> impl TypedValueParser<Value = PathBuf> {
+    OsStringValueParser::new().try_map(|name| {
+        let path = PathBuf::from(name);
+        if is_plan(&path) { Ok(path) } else { Err("the name of a plan's file ends in .plan") }
+    })
+}
+
+/// Whether a file's name says that it is a saved plan.
+pub(crate) fn is_plan(path: &Path) -> bool {
+    path.extension().is_some_and(|extension| extension == "plan")
 }
 
 /// At least a byte.

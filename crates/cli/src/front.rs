@@ -1,19 +1,44 @@
 //! What the command line asks of the language that it is started from.
 
 use std::path::{Path, PathBuf};
-use tacit::program::Program;
+use tacit::SavedPlan;
 
 /// What only Python can do for the command line.
 pub trait Front {
-    /// The program of a source file, traced with these arguments of its own, or that of a saved plan.
+    /// The program of a source file, traced with these arguments of its own.
     ///
     /// # Errors
     /// A text for the user: the file can't be read, or the program is wrong.
-    fn load_program(&self, path: &Path, args: &[String]) -> Result<Program, String>;
+    fn load_source(&self, path: &Path, args: &[String]) -> Result<SavedPlan, String>;
 
     /// Runs the demo; the exit code.
-    fn demo(&self, json: bool) -> i32;
+    ///
+    /// # Errors
+    /// A text for the user, if there is none here.
+    fn demo(&self, json: bool) -> Result<i32, String>;
 
-    /// The interpreter that runs a program given as a file.
-    fn interpreter(&self) -> PathBuf;
+    /// The interpreter that runs a program given as a file, if there is one.
+    fn interpreter(&self) -> Option<PathBuf>;
+}
+
+/// The command without Python: what runs is a saved plan.
+pub struct Native;
+
+impl Front for Native {
+    fn load_source(&self, path: &Path, _args: &[String]) -> Result<SavedPlan, String> {
+        let (file, plan) = (path.display(), path.with_extension("plan"));
+        Err(format!(
+            "{file} is no saved plan, and this command, which has no Python, runs nothing else. Where Python is, save the \
+             program's plan with `tacit plan {file} --save {}`, and give this command that file",
+            plan.display()
+        ))
+    }
+
+    fn demo(&self, _json: bool) -> Result<i32, String> {
+        Err("the demo trains models, for which it needs the Python package's command".to_owned())
+    }
+
+    fn interpreter(&self) -> Option<PathBuf> {
+        None
+    }
 }

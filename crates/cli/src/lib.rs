@@ -1,9 +1,9 @@
-//! The command line, as a library: what `tacit run`, `circuit`, `cost`, `init`, `offline`, `store`, `serve`,
+//! The command line, as a library: what `tacit run`, `circuit`, `cost`, `plan`, `init`, `offline`, `store`, `serve`,
 //! `bench` and `demo` do.
 //!
-//! There is no binary of its own. The Python package's command calls [`main`], and gives through [`Front`] what
-//! only Python can do: import a program, run the demo. Results go to standard output, errors to standard error;
-//! with `--json` both are objects, one to a line, for machines to read.
+//! Two commands call [`main`]: the Python package's, which gives through [`Front`] what only Python can do (import a
+//! program, run the demo), and this crate's own binary ([`Native`]), which runs saved plans. Results go to standard
+//! output, errors to standard error; with `--json` both are objects, one to a line, for machines to read.
 //!
 //! The exit code is 0 if all went well, 1 if a run was aborted or its outputs are wrong, 2 if the command was
 //! used wrongly or its input is bad; 141, as of SIGPIPE, if nobody reads the results any more.
@@ -19,6 +19,7 @@ mod net;
 mod npy;
 mod offline;
 mod output;
+mod plan;
 mod program;
 mod progress;
 mod run;
@@ -27,7 +28,7 @@ mod show;
 mod store;
 mod table;
 
-pub use front::Front;
+pub use front::{Front, Native};
 
 use args::{Arguments, Command};
 use clap::Parser;
@@ -68,9 +69,13 @@ impl Context<'_> {
             Err(wrong) => return self.fail(&Failure::usage(wrong.render().to_string().trim_end())),
         };
         let done = match arguments.command {
-            Command::Demo => return self.front.demo(self.json),
+            Command::Demo => match self.front.demo(self.json) {
+                Ok(code) => return code,
+                Err(without) => Err(Failure::usage(without)),
+            },
             Command::Run(args) => run::run(self, &args),
             Command::Circuit(args) => circuit::circuit(self, &args),
+            Command::Plan(args) => plan::plan(self, &args),
             Command::Init(args) => init::init(self, &args),
             Command::Offline(args) => offline::offline(self, &args),
             Command::Serve(args) => serve::serve(self, &args),

@@ -1,14 +1,35 @@
 //! From the command line to a program and the values of its inputs.
 
-use crate::args::ProgramArgs;
+use crate::args::{ProgramArgs, is_plan};
 use crate::failure::Failure;
 use crate::{Context, npy};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use tacit::SavedPlan;
 use tacit::program::{InputType, Program, Value};
 
 /// Loads a program: a source file or a saved plan.
 pub(crate) fn load(context: &Context<'_>, args: &ProgramArgs) -> Result<Program, Failure> {
-    context.front.load_program(&args.path, &args.args).map_err(Failure::input)
+    Ok(load_saved(context, args)?.program)
+}
+
+/// The same, as a file would keep it.
+pub(crate) fn load_saved(context: &Context<'_>, args: &ProgramArgs) -> Result<SavedPlan, Failure> {
+    if is_plan(&args.path) {
+        return read(&args.path);
+    }
+    context.front.load_source(&args.path, &args.args).map_err(Failure::input)
+}
+
+/// A saved plan.
+fn read(path: &Path) -> Result<SavedPlan, Failure> {
+    let file = path.display();
+    let can_not = |error: std::io::Error| Failure::input(format!("{file} can't be read: {error}"));
+    // Devices and pipes may have no end.
+    if !std::fs::metadata(path).map_err(can_not)?.is_file() {
+        return Err(Failure::input(format!("{file} is no file")));
+    }
+    let bytes = std::fs::read(path).map_err(can_not)?;
+    SavedPlan::from_bytes(&bytes).map_err(|error| Failure::input(format!("{file}: {error}")))
 }
 
 /// Which input each file is for, and its values; in the order of the program's inputs, `None` for those that no

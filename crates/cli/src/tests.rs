@@ -5,13 +5,13 @@ use crate::{Context, Front};
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStringExt;
 use std::path::{Path, PathBuf};
-use tacit::program::{Builder, Data, Dtype, Program, Range, Recipient, Source, Value};
+use tacit::program::{Builder, Data, Dtype, Range, Recipient, Source, Value};
 
 /// A Python that has two programs: products, and comparisons.
 struct TwoPrograms;
 
 impl Front for TwoPrograms {
-    fn load_program(&self, path: &Path, args: &[String]) -> Result<Program, String> {
+    fn load_source(&self, path: &Path, args: &[String]) -> Result<tacit::SavedPlan, String> {
         let larger = path == Path::new("larger.py");
         if !larger && path != Path::new("sum.py") {
             return Err(format!("{} can't be read", path.display()));
@@ -25,15 +25,15 @@ impl Front for TwoPrograms {
         let b = build.input("P1", "b", Dtype::Int, &[size], range).unwrap();
         let result = if larger { build.greater(a, b) } else { build.mul(a, b) }.unwrap();
         build.reveal(result, Recipient::Role("alice".into())).unwrap();
-        Ok(build.finish().unwrap())
+        Ok(tacit::SavedPlan::new(build.finish().unwrap(), "sum"))
     }
 
-    fn demo(&self, json: bool) -> i32 {
-        if json { 41 } else { 40 }
+    fn demo(&self, json: bool) -> Result<i32, String> {
+        Ok(if json { 41 } else { 40 })
     }
 
-    fn interpreter(&self) -> PathBuf {
-        "python3".into()
+    fn interpreter(&self) -> Option<PathBuf> {
+        None
     }
 }
 

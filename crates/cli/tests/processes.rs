@@ -1,41 +1,36 @@
-//! Whole commands, as a user gives them. Parties are processes: this program, started again.
+//! Whole commands, as a user gives them, of the binary without Python. Parties are processes.
 //!
-//! It has no test harness, because with [`AS_COMMAND`] it is the command itself; without, it runs the tests below.
+//! It has no test harness, so that one test runs at a time: ports and processor are theirs alone.
 
 use serde_json::Value as Json;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{BufRead, BufReader, Read, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 use tacit::engine::executor::Unobserved;
 use tacit::net::setup::{Config, Listener};
 use tacit::net::{ErrorKind, Event, Frame, FrameKind, Mesh};
-use tacit::program::{Builder, Dtype, Program, Range, Recipient};
+use tacit::program::{Builder, Dtype, Range, Recipient};
 use tacit::store::Epoch;
-use tacit::{Compiled, Endpoint, Source, play, protocol};
+use tacit::{Compiled, Endpoint, SavedPlan, Source, play, protocol};
 use tacit_astra::step;
-use tacit_cli::Front;
 use tacit_testkit::react::{Act, Attacker, reacting};
 
 #[path = "processes/factories.rs"]
 mod factories;
+#[path = "processes/native.rs"]
+mod native;
 #[path = "processes/papers.rs"]
 mod papers;
 #[path = "processes/supplies.rs"]
 mod supplies;
 
-/// The first argument with which this program is the command, without Python behind it.
-const AS_COMMAND: &str = "--as-command";
-
 fn main() {
-    let mut args = std::env::args_os().skip(1);
-    let first = args.next().and_then(|first| first.into_string().ok());
-    if first.as_deref() == Some(AS_COMMAND) {
-        let this_command = vec![this_program().display().to_string(), AS_COMMAND.to_owned()];
-        std::process::exit(tacit_cli::main(args.collect(), &NoPython, this_command));
-    }
-    let tests: [(&str, fn()); 24] = [
+    let first = std::env::args().nth(1);
+    let tests: [(&str, fn()); 26] = [
+        ("plans are told and run without Python", native::plans_are_told_and_run_without_python),
+        ("a saved plan starts and ends", native::a_saved_plan_starts_and_ends),
         ("every benchmark runs over every transport", every_benchmark_runs_over_every_transport),
         ("a benchmark's object has all its keys", a_benchmarks_object_has_all_its_keys),
         ("what was sent went over the wire", what_was_sent_went_over_the_wire),
@@ -72,31 +67,9 @@ fn main() {
     }
 }
 
-/// A command line that reads programs' canonical bytes instead of Python files.
-struct NoPython;
-
-impl Front for NoPython {
-    fn load_program(&self, path: &Path, _args: &[String]) -> Result<Program, String> {
-        let bytes = std::fs::read(path).map_err(|error| error.to_string())?;
-        Program::from_bytes(&bytes).map_err(|error| error.to_string())
-    }
-
-    fn demo(&self, _json: bool) -> i32 {
-        2
-    }
-
-    fn interpreter(&self) -> PathBuf {
-        "python3".into()
-    }
-}
-
-fn this_program() -> PathBuf {
-    std::env::current_exe().expect("a running program has a path")
-}
-
 fn command(args: &[&str]) -> Command {
-    let mut command = Command::new(this_program());
-    command.arg(AS_COMMAND).args(args);
+    let mut command = Command::new(env!("CARGO_BIN_EXE_tacit"));
+    command.args(args);
     command
 }
 
@@ -363,7 +336,8 @@ impl Deployment {
         let b = build.input("bob", "y", Dtype::Int, &[2], range).unwrap();
         let larger = build.greater(a, b).unwrap();
         build.reveal(larger, Recipient::All).unwrap();
-        std::fs::write(folder.path().join("larger.program"), build.finish().unwrap().to_bytes()).unwrap();
+        let plan = SavedPlan::new(build.finish().unwrap(), "larger");
+        std::fs::write(folder.path().join("larger.plan"), plan.to_bytes()).unwrap();
         for (name, values) in [("x", [5, -7]), ("y", [4, 4])] {
             write_numbers(&folder.path().join(format!("{name}.npy")), values);
         }
@@ -375,7 +349,7 @@ impl Deployment {
     }
 
     fn start(&self, name: &str, command_name: &str, more: &[&str]) -> Child {
-        let (plan, config) = (self.path("larger.program"), self.path(&format!("{name}/parties.toml")));
+        let (plan, config) = (self.path("larger.plan"), self.path(&format!("{name}/parties.toml")));
         let args = [&[command_name, &plan, "--config", &config, "--json"], more].concat();
         command(&args)
             .stdout(Stdio::piped())
@@ -403,7 +377,7 @@ fn servers_answer_one_run_after_another() {
 
     let simulated = object(&[
         "run",
-        &deployment.path("larger.program"),
+        &deployment.path("larger.plan"),
         "--simulate",
         "--json",
         "--input",
@@ -497,7 +471,8 @@ fn a_server_stops_after_failed_checks_and_attempts() {
         [(PORT + 30, true, true), (PORT + 33, false, true), (PORT + 36, true, false)]
     {
         let deployment = Deployment::new(port);
-        std::fs::write(deployment.path("larger.program"), program.to_bytes()).unwrap();
+        let plan = SavedPlan::new(program.clone(), "squares");
+        std::fs::write(deployment.path("larger.plan"), plan.to_bytes()).unwrap();
         let input = format!("a={}", deployment.path("x.npy"));
         let options = ["--protocol", "astra-malicious", "--roles", "012", "--attempts", "2"];
         let given = [&options[..], &["--input", &input]].concat();
@@ -774,7 +749,7 @@ fn material_is_made_and_used() {
         }
         if run == 0 {
             let stores = deployment.path("stores");
-            let [plan, x, y] = ["larger.program", "x.npy", "y.npy"].map(|name| deployment.path(name));
+            let [plan, x, y] = ["larger.plan", "x.npy", "y.npy"].map(|name| deployment.path(name));
             let (x, y) = (format!("x={x}"), format!("y={y}"));
             let args = ["run", &plan, "--simulate", "--protocol", "astra", "--json", "--store", &stores];
             let output = tacit(&[&args[..], &["--input", &x, "--input", &y]].concat());
@@ -937,7 +912,7 @@ fn early_clients_wait_and_say_for_whom() {
     let deployment = Deployment::new(PORT + 24);
     let servers = PARTIES.map(|name| {
         let (plan, config) =
-            (deployment.path("larger.program"), deployment.path(&format!("{name}/parties.toml")));
+            (deployment.path("larger.plan"), deployment.path(&format!("{name}/parties.toml")));
         let mut server = command(&["serve", &plan, "--config", &config]);
         Running(
             server.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().expect("this program can be started"),
@@ -945,7 +920,7 @@ fn early_clients_wait_and_say_for_whom() {
     });
     let client = |name: &str, input: &str, wait: &str| {
         let (plan, config) =
-            (deployment.path("larger.program"), deployment.path(&format!("{name}/parties.toml")));
+            (deployment.path("larger.plan"), deployment.path(&format!("{name}/parties.toml")));
         let input = format!("{input}={}", deployment.path(&format!("{input}.npy")));
         let mut client =
             command(&["run", &plan, "--config", &config, "--json", "--input", &input, "--wait", wait]);

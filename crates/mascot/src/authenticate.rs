@@ -7,14 +7,13 @@
 //! **Order.** A party commits to the coin `r` when it has all MAC messages.
 
 use crate::coins::Coins;
+use crate::field::FieldElement;
 use crate::key::MacKey;
 use crate::macs::Macs;
 use crate::openings::Openings;
 use crate::planted::{Mistake, planted};
 use crate::secret::Secret;
 use crate::step;
-use tacit_kernel::Element;
-use tacit_kernel::field::Fp128;
 use tacit_session::{At, Error, Session};
 
 /// The three numbers of a call's steps.
@@ -25,19 +24,19 @@ pub(crate) type Ops = [u32; 3];
 ///
 /// # Errors
 /// If somebody's values weren't the same for all others, or a link fails. The session is over.
-pub(crate) fn authenticate(
+pub(crate) fn authenticate<E: FieldElement>(
     session: &mut Session,
-    maker: &mut Macs,
-    key: &MacKey,
+    maker: &mut Macs<E>,
+    key: &MacKey<E>,
     [macs_op, shares_op, check_op]: Ops,
-    own: &[Fp128],
+    own: &[E],
     counts: &[usize],
-) -> Result<Vec<Secret>, Error> {
+) -> Result<Vec<Secret<E>>, Error> {
     let me = session.me();
     // Who has values has a random one more.
     let counts: Vec<usize> = counts.iter().map(|&count| count + usize::from(count > 0)).collect();
     let mask = Secret::random(session, counts[me] - own.len())?;
-    let values: Secret = own.iter().chain(mask.iter()).copied().collect();
+    let values: Secret<E> = own.iter().chain(mask.iter()).copied().collect();
     let mut coins = None;
     if planted(Mistake::AuthenticatedEarly) {
         coins = Some(Coins::toss(session)?);
@@ -49,7 +48,7 @@ pub(crate) fn authenticate(
     };
 
     // y_j, and this party's share of its MAC, by owner. With y_j and an opened sigma that share tells the key's.
-    let mut sums = vec![Fp128::ZERO; counts.len()];
+    let mut sums = vec![E::ZERO; counts.len()];
     let mut sums_macs = Secret::zeros(counts.len());
     for (owner, macs) in macs.iter().enumerate() {
         let [sum, mac] = coins.weigh(if owner == me { &values } else { macs }, macs);
@@ -68,7 +67,7 @@ pub(crate) fn authenticate(
         if counts[peer] > 0 {
             let message = session.mesh().recv(peer, at, 16)?;
             let value = message.first_chunk().copied().unwrap_or_default();
-            sums[peer] = Fp128::from_u128(u128::from_le_bytes(value));
+            sums[peer] = E::from_u128(u128::from_le_bytes(value));
         }
     }
     if !planted(Mistake::AuthenticatedUnchecked) {
@@ -82,8 +81,8 @@ pub(crate) fn authenticate(
 }
 
 /// The MACs of sums of everybody's first `count` values.
-pub(crate) fn sum_of_owners(by_owner: &[Secret], count: usize) -> Secret {
-    let mut sums = Secret::zeros(count);
+pub(crate) fn sum_of_owners<E: FieldElement>(by_owner: &[Secret<E>], count: usize) -> Secret<E> {
+    let mut sums = Secret::<E>::zeros(count);
     for macs in by_owner {
         for (sum, mac) in sums.iter_mut().zip(&**macs) {
             *sum = sum.wrapping_add(*mac);

@@ -16,6 +16,7 @@
 use crate::authenticate::{authenticate, sum_of_owners};
 use crate::coins::Coins;
 use crate::combine::{PARTS, combine};
+use crate::field::FieldElement;
 use crate::key::MacKey;
 use crate::macs::Macs;
 use crate::multiply::multiply;
@@ -28,13 +29,13 @@ use tacit_session::{Error, Session};
 pub(crate) const STEPS: usize = 8;
 
 /// Makes `count` triples. All but that all accept.
-pub(crate) fn batch(
+pub(crate) fn batch<E: FieldElement>(
     session: &mut Session,
-    maker: &mut Macs,
-    key: &MacKey,
+    maker: &mut Macs<E>,
+    key: &MacKey<E>,
     ops: [u32; STEPS],
     count: usize,
-) -> Result<Triples, Error> {
+) -> Result<Triples<E>, Error> {
     let [ots, differences, macs, sums, made, shares, checked, _] = ops;
     let mut early = None;
     if planted(Mistake::CombinedEarly) {

@@ -18,6 +18,7 @@
 //! is 2^-126.
 
 use crate::authenticate::{authenticate, sum_of_owners};
+use crate::field::FieldElement;
 use crate::key::MacKey;
 use crate::macs::Macs;
 use crate::openings::Openings;
@@ -25,7 +26,6 @@ use crate::planted::{Mistake, planted};
 use crate::secret::Secret;
 use crate::shares::Shares;
 use crate::step;
-use tacit_kernel::Element;
 use tacit_session::{Draw, Error, Session};
 
 /// Steps that have a number of their own.
@@ -35,10 +35,10 @@ pub(crate) const STEPS: usize = 6;
 ///
 /// # Errors
 /// If somebody doesn't, or a link fails. The session is over.
-pub(crate) fn bind(
+pub(crate) fn bind<E: FieldElement>(
     session: &mut Session,
-    maker: &mut Macs,
-    key: &MacKey,
+    maker: &mut Macs<E>,
+    key: &MacKey<E>,
     ops: [u32; STEPS],
 ) -> Result<(), Error> {
     if planted(Mistake::KeyUnbound) {

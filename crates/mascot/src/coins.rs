@@ -1,8 +1,7 @@
 //! Public random elements: the paper's `F_Rand`.
 
-use tacit_kernel::Element;
+use crate::field::FieldElement;
 use tacit_kernel::aes::{Aes128Ctr, BLOCK};
-use tacit_kernel::field::Fp128;
 use tacit_session::{Error, Session};
 
 /// Elements that nobody could foresee before all parties had committed to their parts.
@@ -25,22 +24,22 @@ impl Coins {
     }
 
     /// The next elements.
-    pub(crate) fn fill(&mut self, out: &mut [Fp128]) {
-        Fp128::fill(&self.stream, 0, self.drawn, out);
+    pub(crate) fn fill<E: FieldElement>(&mut self, out: &mut [E]) {
+        E::fill(&self.stream, 0, self.drawn, out);
         self.drawn += out.len() as u64;
     }
 
     /// The next element.
-    pub(crate) fn one(&mut self) -> Fp128 {
-        let mut one = [Fp128::ZERO];
+    pub(crate) fn one<E: FieldElement>(&mut self) -> E {
+        let mut one = [E::ZERO];
         self.fill(&mut one);
         one[0]
     }
 
     /// The sums of both lists, weighed by the next elements: the same weight for both entries of a place.
-    pub(crate) fn weigh(&mut self, left: &[Fp128], right: &[Fp128]) -> [Fp128; 2] {
+    pub(crate) fn weigh<E: FieldElement>(&mut self, left: &[E], right: &[E]) -> [E; 2] {
         const PIECE: usize = 256;
-        let (mut weights, mut sums) = ([Fp128::ZERO; PIECE], [Fp128::ZERO; 2]);
+        let (mut weights, mut sums) = ([E::ZERO; PIECE], [E::ZERO; 2]);
         for (left, right) in left.chunks(PIECE).zip(right.chunks(PIECE)) {
             let weights = &mut weights[..left.len()];
             self.fill(weights);

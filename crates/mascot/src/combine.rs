@@ -7,12 +7,11 @@
 //! **Order.** A party commits to the coin that `r` and `r^` come from when it has all messages of Multiply.
 
 use crate::coins::Coins;
+use crate::field::FieldElement;
 use crate::multiply::{Products, TAU};
 use crate::planted::{Mistake, planted};
 use crate::secret::Secret;
 use std::ops::Range;
-use tacit_kernel::Element;
-use tacit_kernel::field::Fp128;
 
 /// Parts of a combined triple: `a`, `b`, `c`, `a^`, `c^`.
 pub(crate) const PARTS: usize = 5;
@@ -23,16 +22,16 @@ pub(crate) fn part(part: usize, count: usize) -> Range<usize> {
 }
 
 /// This party's shares of all `a`, then all `b`, `c`, `a^` and `c^`.
-pub(crate) fn combine(products: &Products, coins: &mut Coins) -> Secret {
+pub(crate) fn combine<E: FieldElement>(products: &Products<E>, coins: &mut Coins) -> Secret<E> {
     let count = products.b.len();
     let mut all = Secret::zeros(PARTS * count);
     all[part(1, count)].copy_from_slice(&products.b);
     let factors = products.a.as_chunks::<TAU>().0.iter().zip(products.c.as_chunks::<TAU>().0);
     for (at, (a, c)) in factors.enumerate() {
-        let mut weights = [[Fp128::ZERO; TAU]; 2];
+        let mut weights = [[E::ZERO; TAU]; 2];
         coins.fill(weights.as_flattened_mut());
         if planted(Mistake::NotCombined) {
-            weights = [0, 1].map(|one| std::array::from_fn(|h| Fp128::from_u128(u128::from(h == one))));
+            weights = [0, 1].map(|one| std::array::from_fn(|h| E::from_u128(u128::from(h == one))));
         }
         let [r, other] = weights;
         all[at] = inner(a, &r);
@@ -43,6 +42,6 @@ pub(crate) fn combine(products: &Products, coins: &mut Coins) -> Secret {
     all
 }
 
-fn inner(x: &[Fp128; TAU], y: &[Fp128; TAU]) -> Fp128 {
-    x.iter().zip(y).fold(Fp128::ZERO, |sum, (x, y)| sum.wrapping_add(x.wrapping_mul(*y)))
+fn inner<E: FieldElement>(x: &[E; TAU], y: &[E; TAU]) -> E {
+    x.iter().zip(y).fold(E::ZERO, |sum, (x, y)| sum.wrapping_add(x.wrapping_mul(*y)))
 }

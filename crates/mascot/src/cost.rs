@@ -1,11 +1,12 @@
 //! Exact costs: payload bytes that a party sends each other party. They don't depend on the number of parties.
 
+use crate::checked_bits::SUMS;
 use crate::combine::PARTS;
 use crate::macs::by_vole;
 use crate::multiply::OTS;
-use crate::preprocessing::Preprocessing;
+use crate::preprocessing::BATCH;
 use tacit_ot::Params;
-use tacit_ot::copee::{PRODUCT_BYTES, initialize_bytes};
+use tacit_ot::copee::{Field, PRODUCT_BYTES, initialize_bytes};
 use tacit_ot::vole::Vole;
 
 /// A field element.
@@ -27,25 +28,24 @@ pub const SETUP_ROUNDS: u64 = 20;
 pub const BASE_ROUNDS: u64 = 3;
 
 /// Rounds of Authenticate, where nobody has more than `most` values.
-fn authenticate_rounds(params: &Params, most: usize) -> u64 {
-    if by_vole(params, most + 1) { 18 + 5 * ((most + 1).div_ceil(Vole::MADE) as u64 - 1) } else { 10 }
+fn authenticate_rounds(field: Field, params: &Params, most: usize) -> u64 {
+    if by_vole(field, params, most + 1) { 18 + 5 * ((most + 1).div_ceil(Vole::MADE) as u64 - 1) } else { 10 }
 }
 
 /// Rounds of input tuples of which nobody has more than `most`: Authenticate, and an acceptance.
-pub fn inputs_rounds(params: &Params, most: usize) -> u64 {
-    authenticate_rounds(params, most) + 1
+pub fn inputs_rounds(field: Field, params: &Params, most: usize) -> u64 {
+    authenticate_rounds(field, params, most) + 1
 }
 
 /// Rounds of `count` triples: for each batch 3 of OTs, differences, a coin, Authenticate, Sacrifice, and an acceptance.
-pub fn triples_rounds(params: &Params, count: usize) -> u64 {
-    let batches =
-        (0..count).step_by(Preprocessing::BATCH).map(|first| Preprocessing::BATCH.min(count - first));
-    batches.map(|size| 3 + 1 + 2 + authenticate_rounds(params, PARTS * size) + 9 + 1).sum()
+pub fn triples_rounds(field: Field, params: &Params, count: usize) -> u64 {
+    let batches = (0..count).step_by(BATCH).map(|first| BATCH.min(count - first));
+    batches.map(|size| 3 + 1 + 2 + authenticate_rounds(field, params, PARTS * size) + 9 + 1).sum()
 }
 
-/// Rounds of `count` random bits: those of as many triples, two of openings, a check and an acceptance.
+/// Rounds of `count` random bits of the prime field: those of as many triples, two of openings, a check and an acceptance.
 pub fn bits_rounds(params: &Params, count: usize) -> u64 {
-    triples_rounds(params, count) + 9
+    triples_rounds(Field::Prime, params, count) + 9
 }
 
 /// Base OTs and trees for triples, and base OTs by the bits of the MAC key, all in both directions; and the check that each
@@ -65,19 +65,19 @@ pub fn ots_bytes(params: &Params, count: usize) -> u64 {
 }
 
 /// What is made once for a key, before the first batch of `count` triples: the base of vector OLE, or nothing if they go without.
-pub fn triples_base_bytes(params: &Params, count: usize) -> u64 {
-    inputs_base_bytes(params, PARTS * count.min(Preprocessing::BATCH))
+pub fn triples_base_bytes(field: Field, params: &Params, count: usize) -> u64 {
+    inputs_base_bytes(field, params, PARTS * count.min(BATCH))
 }
 
 /// The same before input tuples of which nobody has more than `most`.
-pub fn inputs_base_bytes(params: &Params, most: usize) -> u64 {
-    if by_vole(params, most + 1) { Vole::base_bytes() } else { 0 }
+pub fn inputs_base_bytes(field: Field, params: &Params, most: usize) -> u64 {
+    if by_vole(field, params, most + 1) { Vole::base_bytes() } else { 0 }
 }
 
 /// MACs of `count` values of this party's own, where nobody has more than `most`, and their check. Without a base.
-fn authenticate_bytes(params: &Params, count: usize, most: usize) -> u64 {
+fn authenticate_bytes(field: Field, params: &Params, count: usize, most: usize) -> u64 {
     // Who has values has one more authenticated.
-    if by_vole(params, most + 1) {
+    if by_vole(field, params, most + 1) {
         Vole::bytes(params, most + 1) + macs_bytes(ELEMENT, count)
     } else {
         macs_bytes(PRODUCT_BYTES as u64, count)
@@ -91,33 +91,38 @@ fn macs_bytes(each: u64, count: usize) -> u64 {
 }
 
 /// `count` triples. Without [`triples_base_bytes`].
-pub fn triples_bytes(params: &Params, count: usize) -> u64 {
-    let batches =
-        (0..count).step_by(Preprocessing::BATCH).map(|first| Preprocessing::BATCH.min(count - first));
-    batches.map(|size| batch_bytes(params, size)).sum()
+pub fn triples_bytes(field: Field, params: &Params, count: usize) -> u64 {
+    let batches = (0..count).step_by(BATCH).map(|first| BATCH.min(count - first));
+    batches.map(|size| batch_bytes(field, params, size)).sum()
 }
 
-fn batch_bytes(params: &Params, count: usize) -> u64 {
+fn batch_bytes(field: Field, params: &Params, count: usize) -> u64 {
     let multiply = ots_bytes(params, count) + ELEMENT * (OTS * count) as u64;
     let sacrifice = TOSS + ELEMENT * count as u64 + CHECK;
     let values = PARTS * count;
-    multiply + TOSS + authenticate_bytes(params, values, values) + sacrifice + DIGEST
+    multiply + TOSS + authenticate_bytes(field, params, values, values) + sacrifice + DIGEST
 }
 
 /// `count` input tuples of this party's own, made together with others', of whom nobody has more than `most`. Without
 /// [`inputs_base_bytes`].
-pub fn inputs_bytes(params: &Params, count: usize, most: usize) -> u64 {
-    authenticate_bytes(params, count, most) + DIGEST
+pub fn inputs_bytes(field: Field, params: &Params, count: usize, most: usize) -> u64 {
+    authenticate_bytes(field, params, count, most) + DIGEST
 }
 
 /// `count` squares. Without [`triples_base_bytes`].
-pub fn squares_bytes(params: &Params, count: usize) -> u64 {
-    triples_bytes(params, count) + ELEMENT * count as u64 + CHECK + DIGEST
+pub fn squares_bytes(field: Field, params: &Params, count: usize) -> u64 {
+    triples_bytes(field, params, count) + ELEMENT * count as u64 + CHECK + DIGEST
 }
 
-/// `count` random bits. Without [`triples_base_bytes`].
+/// `count` random bits of the prime field. Without [`triples_base_bytes`].
 pub fn bits_bytes(params: &Params, count: usize) -> u64 {
-    squares_bytes(params, count) + ELEMENT * count as u64
+    squares_bytes(Field::Prime, params, count) + ELEMENT * count as u64
+}
+
+/// `count` random bits of GF(2^128).
+pub fn checked_bits_bytes(params: &Params, count: usize) -> u64 {
+    let all = count + SUMS;
+    authenticate_bytes(Field::Binary, params, all, all) + TOSS + ELEMENT * SUMS as u64 + CHECK + DIGEST
 }
 
 #[cfg(test)]
@@ -127,9 +132,9 @@ mod tests {
     /// Those of docs/protocols/mascot.md, beside the paper's table 2: 1000 bits for a triple on each of n (n - 1) links.
     #[test]
     fn figures_are_those_of_the_page() {
-        let (params, batch) = (Params::DEFAULT, Preprocessing::BATCH);
+        let (field, params, batch) = (Field::Prime, Params::DEFAULT, BATCH);
         let each = |bytes: u64| bytes as f64 / batch as f64;
-        let triple = triples_bytes(&params, batch);
+        let triple = triples_bytes(field, &params, batch);
         let ots = ots_bytes(&params, batch);
         let is = |figure: f64, text: &str| {
             let digits = text.split('.').nth(1).map_or(0, str::len);
@@ -144,11 +149,11 @@ mod tests {
         let paper = f64::from(3 * 128 * 128 + (3 + 5) * 128 * 128) / 1000.0;
         is(paper, "180.224");
         let (few, many) = (1000, PARTS * batch);
-        is(inputs_bytes(&params, few, few) as f64 / few as f64, "2050.5");
-        is(inputs_bytes(&params, many, many) as f64 / many as f64, "26.7");
+        is(inputs_bytes(field, &params, few, few) as f64 / few as f64, "2050.5");
+        is(inputs_bytes(field, &params, many, many) as f64 / many as f64, "26.7");
         // From where vector OLE sends less, with its base.
-        assert_eq!([3309, 3310].map(|most| inputs_base_bytes(&params, most)), [0, 6_619_184]);
-        assert_eq!([661, 662].map(|count| triples_base_bytes(&params, count) > 0), [false, true]);
+        assert_eq!([3309, 3310].map(|most| inputs_base_bytes(field, &params, most)), [0, 6_619_184]);
+        assert_eq!([661, 662].map(|count| triples_base_bytes(field, &params, count) > 0), [false, true]);
         assert_eq!([TOSS, CHECK, bind_bytes()], [128, 272, 4800]);
         assert_eq!(setup_bytes(&params), 12_288 + 12_288 + 4_128 + 4800);
     }

@@ -1,5 +1,5 @@
 //! MASCOT's preprocessing: authenticated triples, input tuples, squares and random bits over the field of 2^128 - 159
-//! elements, for two parties or more, of whom all but one may deviate at will.
+//! elements or over GF(2^128), for two parties or more, of whom all but one may deviate at will.
 //!
 //! Keller, Orsini, Scholl, "MASCOT: Faster Malicious Arithmetic Secure Computation with Oblivious Transfer", CCS 2016. The
 //! page `docs/protocols/mascot.md` has the model, the steps, the bounds, the costs, and where this departs from the paper.
@@ -17,13 +17,17 @@
 //! | one of two triples is given up to check the other | `sacrifice` | protocol 4, Sacrifice |
 //! | a batch: who sends what, and when | `batch` | protocol 4 |
 //! | what is made of fresh values and of triples | `tuples`, `roots` | section 2.1 |
+//! | random bits of GF(2^128) | `checked_bits` | none |
+//! | the two fields | [`FieldElement`] | |
 
 mod authenticate;
 mod batch;
 mod bind;
+mod checked_bits;
 mod coins;
 mod combine;
 pub mod cost;
+mod field;
 mod key;
 mod macs;
 mod multiply;
@@ -40,6 +44,7 @@ mod shares;
 pub mod step;
 mod tuples;
 
-pub use preprocessing::Preprocessing;
+pub use field::FieldElement;
+pub use preprocessing::{BATCH, Preprocessing};
 pub use secret::Secret;
 pub use shares::{Inputs, Shares, Squares, Triples};

@@ -16,13 +16,13 @@
 //! In the first a corrupt `P_j` may use another `x` for each bit of `Delta^(i)`, in both another one for each `P_i`; nothing here
 //! notices ([`crate::authenticate`] does).
 
+use crate::field::FieldElement;
 use crate::key::MacKey;
 use crate::planted::initialize;
 use crate::secret::Secret;
 use crate::step;
+use std::marker::PhantomData;
 use std::ops::Range;
-use tacit_kernel::Element;
-use tacit_kernel::field::Fp128;
 use tacit_ot::copee::{Field, Multiplicand, Multiplier, PRODUCT_BYTES};
 use tacit_ot::vole::Vole;
 use tacit_ot::{Ot, Params};
@@ -39,18 +39,22 @@ const BYTES: usize = 16;
 
 /// Whether MACs are made by vector OLE, if the most values that a party has are so many: from where that sends less, its base
 /// included. So it depends on nothing that was made before.
-pub(crate) fn by_vole(params: &Params, most: usize) -> bool {
+pub(crate) fn by_vole(field: Field, params: &Params, most: usize) -> bool {
+    if field != Field::Prime {
+        return false;
+    }
     let corrected = Vole::base_bytes() + Vole::bytes(params, most) + (BYTES * most) as u64;
     (PRODUCT_BYTES * most) as u64 > corrected
 }
 
 /// What a party has to make MACs with all others.
-pub(crate) struct Macs {
+pub(crate) struct Macs<E: FieldElement> {
     links: Vec<Link>,
     /// For vector OLE, and for triples.
     pub(crate) ot: Ot,
     /// What is kept between vector OLEs, from the first one on.
     vole: Option<Vole>,
+    of: PhantomData<E>,
 }
 
 /// What a party has with another one.
@@ -62,17 +66,17 @@ struct Link {
     theirs: Multiplier,
 }
 
-impl Macs {
+impl<E: FieldElement> Macs<E> {
     /// Makes base OTs by the bits of the key share, with all other parties. One round.
     ///
     /// # Errors
     /// If a peer sends something that isn't a point, or a link fails.
-    pub(crate) fn setup(session: &mut Session, ot: Ot, key: &MacKey, op: u32) -> Result<Self, Error> {
+    pub(crate) fn setup(session: &mut Session, ot: Ot, key: &MacKey<E>, op: u32) -> Result<Self, Error> {
         let peers: Vec<usize> = session.others().collect();
-        let halves = initialize(session, &peers, Field::Prime, key.bits(), op)?;
+        let halves = initialize(session, &peers, E::FIELD, key.bits(), op)?;
         let links = peers.into_iter().zip(halves);
         let links = links.map(|(peer, (own, theirs))| Link { peer, own, theirs }).collect();
-        Ok(Self { links, ot, vole: None })
+        Ok(Self { links, ot, vole: None, of: PhantomData })
     }
 
     /// Makes this party's shares of all MACs, by owner: party `j` has `counts[j]` values, this one `values`. `op` is a number that
@@ -83,18 +87,18 @@ impl Macs {
     pub(crate) fn make(
         &mut self,
         session: &mut Session,
-        key: &MacKey,
+        key: &MacKey<E>,
         op: u32,
-        values: &[Fp128],
+        values: &[E],
         counts: &[usize],
-    ) -> Result<Vec<Secret>, Error> {
+    ) -> Result<Vec<Secret<E>>, Error> {
         let me = session.me();
-        let mut macs: Vec<Secret> = counts.iter().map(|&count| Secret::zeros(count)).collect();
+        let mut macs: Vec<Secret<E>> = counts.iter().map(|&count| Secret::zeros(count)).collect();
         for (mac, value) in macs[me].iter_mut().zip(values) {
             *mac = value.wrapping_mul(key.share());
         }
         let most = counts.iter().max().copied().unwrap_or_default();
-        if by_vole(self.ot.params(), most) {
+        if by_vole(E::FIELD, self.ot.params(), most) {
             self.add_corrected(session, key, op, values, &mut macs)?;
         } else {
             self.add_products(session, op, values, &mut macs)?;
@@ -107,13 +111,13 @@ impl Macs {
         &mut self,
         session: &mut Session,
         op: u32,
-        values: &[Fp128],
-        macs: &mut [Secret],
+        values: &[E],
+        macs: &mut [Secret<E>],
     ) -> Result<(), Error> {
         let me = session.me();
         let pieces = macs.iter().map(|macs| macs.len()).max().map_or(0, |most| most.div_ceil(PIECE));
         let at = |piece: usize| At { lane: 0, part: step::MACS, op, batch: piece as u32 };
-        let mut shares = Secret::zeros(PIECE);
+        let mut shares = Secret::<E>::zeros(PIECE);
         for piece in 0..=pieces {
             let own = part(values.len(), PIECE, piece);
             if !own.is_empty() {
@@ -144,10 +148,10 @@ impl Macs {
     fn add_corrected(
         &mut self,
         session: &mut Session,
-        key: &MacKey,
+        key: &MacKey<E>,
         op: u32,
-        values: &[Fp128],
-        macs: &mut [Secret],
+        values: &[E],
+        macs: &mut [Secret<E>],
     ) -> Result<(), Error> {
         let me = session.me();
         let most = macs.iter().map(|macs| macs.len()).max().unwrap_or_default();
@@ -165,9 +169,9 @@ impl Macs {
         for piece in 0..most.div_ceil(DIFFERENCES) {
             let own = part(values.len(), DIFFERENCES, piece);
             for one in made.iter().filter(|_| !own.is_empty()) {
-                let random = Secret::elements(&one.values[own.clone()]);
+                let random = Secret::<E>::elements(&one.values[own.clone()]);
                 let differences = values[own.clone()].iter().zip(random).map(|(x, u)| x.wrapping_sub(*u));
-                let differences: Vec<Fp128> = differences.collect();
+                let differences: Vec<E> = differences.collect();
                 session.mesh().send(one.peer, at(piece), bytemuck::cast_slice(&differences))?;
                 add(&mut macs[me][own.clone()], Secret::elements(&one.shares[own.clone()]));
             }
@@ -178,10 +182,10 @@ impl Macs {
                     continue;
                 }
                 let message = session.mesh().recv(one.peer, at(piece), BYTES * theirs.len())?;
-                let shares = Secret::elements(&one.theirs[theirs.clone()]);
+                let shares = Secret::<E>::elements(&one.theirs[theirs.clone()]);
                 let all = macs[theirs].iter_mut().zip(shares).zip(message.as_chunks::<BYTES>().0);
                 for ((mac, share), bytes) in all {
-                    let difference = Fp128::from_u128(u128::from_le_bytes(*bytes));
+                    let difference = E::from_u128(u128::from_le_bytes(*bytes));
                     *mac = share.wrapping_add(difference.wrapping_mul(key.share()));
                 }
                 session.mesh().recycle(message);
@@ -191,7 +195,7 @@ impl Macs {
     }
 }
 
-fn add(sums: &mut [Fp128], others: &[Fp128]) {
+fn add<E: FieldElement>(sums: &mut [E], others: &[E]) {
     for (sum, other) in sums.iter_mut().zip(others) {
         *sum = sum.wrapping_add(*other);
     }

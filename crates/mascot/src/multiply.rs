@@ -15,17 +15,12 @@
 //!
 //! `a^(i)` is drawn as bits, the same for all peers. An element below 159 has two forms of 128 bits: 2^-120 from uniform.
 
+use crate::field::{BITS, FieldElement};
 use crate::secret::{Secret, generator};
 use crate::step;
-use tacit_kernel::Element;
-use tacit_kernel::field::Fp128;
-use tacit_ot::copee::Field;
 use tacit_ot::{Choices, Form, Ot, Received, Request, Sent, Sink};
 use tacit_session::{At, Error, Session};
 use zeroize::Zeroizing;
-
-/// Bits of the field, and of the choices that a factor takes.
-const BITS: usize = 128;
 
 /// Products that are combined to one: the paper's tau. With three what a corrupt party learns of an honest one's factors by
 /// guessing bits is less than 2^-63.2 in all triples under one key together, and so much more as there are honest parties,
@@ -44,26 +39,26 @@ const BYTES: usize = 16;
 
 /// A party's shares of some triples' factors and products. The first factors, and with them the products, have tau elements,
 /// which follow one another.
-pub(crate) struct Products {
-    pub(crate) a: Secret,
-    pub(crate) b: Secret,
-    pub(crate) c: Secret,
+pub(crate) struct Products<E: FieldElement> {
+    pub(crate) a: Secret<E>,
+    pub(crate) b: Secret<E>,
+    pub(crate) c: Secret<E>,
 }
 
 /// Makes products for `count` triples, unchecked. `ots` and `op` are numbers that no other step has.
 ///
 /// # Errors
 /// If a check of the OTs fails, or a link does. The session is over.
-pub(crate) fn multiply(
+pub(crate) fn multiply<E: FieldElement>(
     session: &mut Session,
     ot: &mut Ot,
     [ots, op]: [u32; 2],
     count: usize,
-) -> Result<Products, Error> {
+) -> Result<Products<E>, Error> {
     let mut choices = Zeroizing::new(vec![0; count * OTS / 64]);
     generator(session)?.fill(0, 0, bytemuck::cast_slice_mut(&mut choices));
     let b = Secret::random(session, count)?;
-    let a: Secret = (0..count * TAU).map(|at| Fp128::from_u128(bits(&choices, at))).collect();
+    let a: Secret<E> = (0..count * TAU).map(|at| E::from_u128(bits(&choices, at))).collect();
     let c = a.iter().enumerate().map(|(at, a)| a.wrapping_mul(b[at / TAU])).collect();
     let mut products = Products { a, b, c };
     let messages = transfer(session, ot, ots, &choices, &mut products)?;
@@ -73,12 +68,12 @@ pub(crate) fn multiply(
 
 /// Makes the OTs. Adds to the products what this party has of them without a peer's differences; gives its own, by peer, in
 /// pieces.
-fn transfer(
+fn transfer<E: FieldElement>(
     session: &mut Session,
     ot: &mut Ot,
     op: u32,
     choices: &[u64],
-    products: &mut Products,
+    products: &mut Products<E>,
 ) -> Result<Vec<Vec<Vec<u8>>>, Error> {
     let count = products.b.len();
     let mut messages = vec![Vec::new(); session.parties()];
@@ -94,12 +89,12 @@ fn transfer(
 }
 
 /// Exchanges the differences, and adds to the products what they give.
-fn exchange(
+fn exchange<E: FieldElement>(
     session: &mut Session,
     op: u32,
     messages: Vec<Vec<Vec<u8>>>,
     choices: &[u64],
-    c: &mut [Fp128],
+    c: &mut [E],
 ) -> Result<(), Error> {
     let at = |piece: usize| At { lane: 0, part: step::PRODUCTS, op, batch: piece as u32 };
     let pieces = c.len().div_ceil(TAU * PIECE);
@@ -122,7 +117,7 @@ fn exchange(
                     let mask = (bits[h / 64] >> (h % 64) & 1).wrapping_neg();
                     u128::from_le_bytes(differences[h]) & (u128::from(mask) << 64 | u128::from(mask))
                 };
-                c[at] = c[at].wrapping_add(sum_of_powers(chosen));
+                c[at] = c[at].wrapping_add(E::sum_of_powers(chosen));
             }
             session.mesh().recycle(message);
         }
@@ -131,22 +126,22 @@ fn exchange(
 }
 
 /// What comes of the OTs.
-struct Halves<'a> {
-    b: &'a [Fp128],
-    c: &'a mut [Fp128],
+struct Halves<'a, E: FieldElement> {
+    b: &'a [E],
+    c: &'a mut [E],
     /// Differences, by peer, in pieces.
     messages: Vec<Vec<Vec<u8>>>,
 }
 
-impl Sink for Halves<'_> {
+impl<E: FieldElement> Sink for Halves<'_, E> {
     fn sent(&mut self, ots: Sent<'_>) {
         let blocks = ots.zeros.as_chunks::<BITS>().0.iter().zip(ots.ones.as_chunks::<BITS>().0);
         for (at, (zeros, ones)) in (ots.first / BITS..).zip(blocks) {
             let b = self.b[at / TAU].to_u128();
-            self.c[at] = self.c[at].wrapping_sub(sum_of_powers(|h| zeros[h]));
+            self.c[at] = self.c[at].wrapping_sub(E::sum_of_powers(|h| zeros[h]));
             let mut differences = [0; BITS];
             for ((difference, zero), one) in differences.iter_mut().zip(zeros).zip(ones) {
-                *difference = Field::Prime.masked(*zero, *one, b);
+                *difference = E::FIELD.masked(*zero, *one, b);
             }
             self.messages[ots.peer][at / TAU / PIECE].extend_from_slice(bytemuck::bytes_of(&differences));
         }
@@ -154,7 +149,7 @@ impl Sink for Halves<'_> {
 
     fn received(&mut self, ots: Received<'_>) {
         for (at, values) in (ots.first / BITS..).zip(ots.values.as_chunks::<BITS>().0) {
-            self.c[at] = self.c[at].wrapping_add(sum_of_powers(|h| values[h]));
+            self.c[at] = self.c[at].wrapping_add(E::sum_of_powers(|h| values[h]));
         }
     }
 }
@@ -164,52 +159,14 @@ fn bits(choices: &[u64], at: usize) -> u128 {
     u128::from(choices[2 * at + 1]) << 64 | u128::from(choices[2 * at])
 }
 
-/// `sum of 2^h x_h` for all bits `h`.
-fn sum_of_powers(x: impl Fn(usize) -> u128) -> Fp128 {
-    const GROUP: usize = 32;
-    let shift = Fp128::from_u128(1 << GROUP);
-    (0..BITS).step_by(GROUP).rev().fold(Fp128::ZERO, |sum, first| {
-        // Of a group an integer below 2^(128 + 32): its low 128 bits, and the rest. 2^128 is 159.
-        let (mut low, mut high) = (0_u128, 0_u64);
-        for h in (first..first + GROUP).rev() {
-            high = high << 1 | (low >> 127) as u64;
-            let (next, carry) = (low << 1).overflowing_add(x(h));
-            low = next;
-            high += u64::from(carry);
-        }
-        let group = Fp128::from_u128(low).wrapping_add(Fp128::from_u128(159 * u128::from(high)));
-        sum.wrapping_mul(shift).wrapping_add(group)
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use tacit_testkit::Rng;
 
     /// What the bound of guesses rests on: (tau - 2) 128 / 2 = 64 bits.
     #[test]
     fn there_are_as_many_products_as_the_bound_says() {
         assert_eq!([TAU, BITS, OTS], [3, 128, 384]);
         assert_eq!(PIECE * OTS, tacit_ot::Params::DEFAULT.batch());
-    }
-
-    #[test]
-    fn powers_are_summed_modulo_the_prime() {
-        let mut rng = Rng::new(1);
-        for case in 0..20 {
-            let words: Vec<u128> = (0..BITS)
-                .map(|_| match case {
-                    0 => u128::MAX,
-                    1 => 0,
-                    _ => u128::from(rng.word()) << 64 | u128::from(rng.word()),
-                })
-                .collect();
-            let expected = words
-                .iter()
-                .rev()
-                .fold(Fp128::ZERO, |sum, word| sum.wrapping_add(sum).wrapping_add(Fp128::from_u128(*word)));
-            assert_eq!(sum_of_powers(|h| words[h]), expected);
-        }
     }
 }

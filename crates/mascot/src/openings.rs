@@ -18,13 +18,12 @@
 //! by it ("Rushing at SPDZ", S&P 2025). All checks of a [`Preprocessing`](crate::Preprocessing) are made one after another.
 
 use crate::coins::Coins;
+use crate::field::FieldElement;
 use crate::key::MacKey;
 use crate::planted::{Mistake, open_committed, planted, tap};
 use crate::secret::Secret;
 use crate::shares::Shares;
 use crate::step;
-use tacit_kernel::Element;
-use tacit_kernel::field::Fp128;
 use tacit_session::{At, Error, Session};
 
 /// Values in a message.
@@ -36,12 +35,12 @@ const BYTES: usize = 16;
 /// Values that were opened and aren't checked yet.
 #[derive(Default)]
 #[must_use = "opened values may be wrong until they are checked"]
-pub(crate) struct Openings {
-    values: Vec<Fp128>,
-    macs: Vec<Secret>,
+pub(crate) struct Openings<E: FieldElement> {
+    values: Vec<E>,
+    macs: Vec<Secret<E>>,
 }
 
-impl Openings {
+impl<E: FieldElement> Openings<E> {
     /// Opens values to all, and notes them. One round of 16 bytes for each value.
     ///
     /// # Errors
@@ -50,8 +49,8 @@ impl Openings {
         &mut self,
         session: &mut Session,
         op: u32,
-        mut shares: Shares,
-    ) -> Result<Vec<Fp128>, Error> {
+        mut shares: Shares<E>,
+    ) -> Result<Vec<E>, Error> {
         if shares.values.len() != shares.macs.len() {
             return Err(session.reject("each value that is opened needs a MAC"));
         }
@@ -67,7 +66,7 @@ impl Openings {
                 let message = session.mesh().recv(peer, at, BYTES * sums.len())?;
                 for (sum, bytes) in sums.iter_mut().zip(message.as_chunks().0) {
                     // What a peer sends needn't be an element: it's reduced.
-                    *sum = sum.wrapping_add(Fp128::from_u128(u128::from_le_bytes(*bytes)));
+                    *sum = sum.wrapping_add(E::from_u128(u128::from_le_bytes(*bytes)));
                 }
                 session.mesh().recycle(message);
             }
@@ -81,7 +80,7 @@ impl Openings {
     ///
     /// # Panics
     /// If there isn't a MAC for each value.
-    pub(crate) fn note(&mut self, values: &[Fp128], macs: Secret) {
+    pub(crate) fn note(&mut self, values: &[E], macs: Secret<E>) {
         assert_eq!(values.len(), macs.len(), "a MAC for each value");
         self.values.extend_from_slice(values);
         self.macs.push(macs);
@@ -91,13 +90,13 @@ impl Openings {
     ///
     /// # Errors
     /// If a value's MAC isn't right, or somebody was told other values. The session is over.
-    pub(crate) fn check(self, session: &mut Session, key: &MacKey, op: u32) -> Result<(), Error> {
+    pub(crate) fn check(self, session: &mut Session, key: &MacKey<E>, op: u32) -> Result<(), Error> {
         if !planted(Mistake::OpenedUncompared) {
             session.echo(bytemuck::cast_slice(&self.values))?;
         }
         let mut coins = Coins::toss(session)?;
         let mut rest = self.values.as_slice();
-        let mut sigma = [Fp128::ZERO];
+        let mut sigma = [E::ZERO];
         for macs in &self.macs {
             let (values, after) = rest.split_at(macs.len());
             rest = after;
@@ -107,7 +106,7 @@ impl Openings {
         }
         tap("sigma", &mut sigma);
         let sum = sum_of_committed(session, op, sigma[0])?;
-        if sum != Fp128::ZERO && !planted(Mistake::MacsUnchecked) {
+        if sum != E::ZERO && !planted(Mistake::MacsUnchecked) {
             return Err(session.reject("the MACs of opened values aren't theirs"));
         }
         session.settle();
@@ -116,12 +115,12 @@ impl Openings {
 }
 
 /// The sum of all parties' elements, to which all have committed before anybody opens. Three rounds.
-fn sum_of_committed(session: &mut Session, op: u32, mine: Fp128) -> Result<Fp128, Error> {
+fn sum_of_committed<E: FieldElement>(session: &mut Session, op: u32, mine: E) -> Result<E, Error> {
     let label = format!("mac check {} {op}", session.first_operation());
     let at = [step::COMMITMENT, step::OPENING].map(|part| At { lane: 0, part, op, batch: 0 });
     let opened = open_committed(session, at, &label, &mine.to_u128().to_le_bytes())?;
     // What a peer sends needn't be an element: it's reduced.
     let values = opened.iter().flat_map(|value| value.as_chunks().0);
-    let values = values.map(|bytes| Fp128::from_u128(u128::from_le_bytes(*bytes)));
-    Ok(values.fold(Fp128::ZERO, Fp128::wrapping_add))
+    let values = values.map(|bytes| E::from_u128(u128::from_le_bytes(*bytes)));
+    Ok(values.fold(E::ZERO, E::wrapping_add))
 }

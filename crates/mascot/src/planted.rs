@@ -11,13 +11,13 @@ compile_error!(
     "the feature \"planted\" breaks the protocol on purpose: it is for tests with debug assertions alone"
 );
 
-use tacit_kernel::field::Fp128;
+use crate::field::FieldElement;
 #[cfg(not(any(test, feature = "planted")))]
 pub(crate) use tacit_ot::copee::initialize;
 use tacit_session::{At, Commitment, Error, Session};
 #[cfg(any(test, feature = "planted"))]
 use {
-    tacit_kernel::Element,
+    tacit_kernel::{Element, field::Fp128},
     tacit_ot::copee::{self, Field, Multiplicand, Multiplier},
 };
 
@@ -43,6 +43,8 @@ pub enum Mistake {
     MacsUnchecked,
     /// It isn't checked that a party has one share of the key.
     KeyUnbound,
+    /// It isn't checked that what parties put in for bits are bits.
+    BitsUnchecked,
 }
 
 #[cfg(any(test, feature = "planted"))]
@@ -62,8 +64,9 @@ pub fn plant(mistakes: &'static [Mistake]) {
 }
 
 /// Lets `tap` see and change what the party whose thread this is computes with: `authenticated` (its shares of a batch,
-/// before it has them authenticated), `coin` (that of the sacrifice), `opened` (its shares, before it sends them), `weighed`
-/// (in a check, the sum of each list of values), `sigma` (before it commits to it).
+/// before it has them authenticated), `bits` (its own, before that), `coin` (that of the sacrifice), `opened` (its shares, before it sends them), `weighed`
+/// (in a check, the sum of each list of values), `sigma` (before it commits to it). Elements of either field are shown as words
+/// of the prime one.
 #[cfg(any(test, feature = "planted"))]
 pub fn set_tap(tap: impl FnMut(&'static str, &mut [Fp128]) + 'static) {
     TAP.set(Some(Box::new(tap)));
@@ -135,14 +138,14 @@ pub(crate) const fn planted(_: Mistake) -> bool {
 
 /// Shows elements to whoever looks.
 #[cfg(any(test, feature = "planted"))]
-pub(crate) fn tap(what: &'static str, elements: &mut [Fp128]) {
+pub(crate) fn tap<E: FieldElement>(what: &'static str, elements: &mut [E]) {
     TAP.with_borrow_mut(|tap| {
         if let Some(tap) = tap {
-            tap(what, elements);
+            tap(what, bytemuck::cast_slice_mut(elements));
         }
     });
 }
 
 /// Nobody looks.
 #[cfg(not(any(test, feature = "planted")))]
-pub(crate) const fn tap(_: &'static str, _: &mut [Fp128]) {}
+pub(crate) const fn tap<E: FieldElement>(_: &'static str, _: &mut [E]) {}

@@ -3,13 +3,19 @@
 use crate::authenticate::authenticate;
 use crate::batch::{self, batch};
 use crate::bind::{self, bind};
+use crate::checked_bits::{self, checked_bits};
+use crate::field::FieldElement;
 use crate::key::MacKey;
 use crate::macs::Macs;
 use crate::shares::{Inputs, Shares, Squares, Triples};
 use crate::{step, tuples};
 use tacit_kernel::field::Fp128;
+use tacit_kernel::gf128::Gf128;
 use tacit_ot::{Ot, Params, Roles};
 use tacit_session::{At, Error, Session};
+
+/// Triples of a batch: their OTs fill batches of the usual size ([`Params::batch`]).
+pub const BATCH: usize = 2016;
 
 /// Preprocessing under one MAC key, with all other parties.
 ///
@@ -21,30 +27,27 @@ use tacit_session::{At, Error, Session};
 /// Whoever has shares of earlier calls drops them all, too. A lost link is no exception, and [`Error::is_failed_check`] is
 /// not to be asked: a corrupt party may open a wrong value, read the honest `sigma`, from which it has the key, and then hang
 /// up rather than let the check fail.
-pub struct Preprocessing {
+pub struct Preprocessing<E: FieldElement = Fp128> {
     /// The session's identity.
     session: [u8; 32],
-    state: Result<State, Error>,
+    state: Result<State<E>, Error>,
 }
 
 /// What is kept between batches.
-struct State {
-    key: MacKey,
-    macs: Macs,
+struct State<E: FieldElement> {
+    key: MacKey<E>,
+    macs: Macs<E>,
     /// The next step's number.
     op: u32,
 }
 
-impl std::fmt::Debug for Preprocessing {
+impl<E: FieldElement> std::fmt::Debug for Preprocessing<E> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Preprocessing").finish_non_exhaustive()
     }
 }
 
-impl Preprocessing {
-    /// Triples of a batch: their OTs fill batches of the usual size ([`Params::batch`]).
-    pub const BATCH: usize = 2016;
-
+impl<E: FieldElement> Preprocessing<E> {
     /// Draws this party's share of the MAC key, and makes base OTs with everybody, in both directions: for triples, and by
     /// the key's bits. Then it is checked that everybody has one share of the key. Steps are numbered from `op` on, which
     /// nothing else of the plan uses. 20 rounds, [`cost::setup_bytes`](crate::cost::setup_bytes) to each other party.
@@ -73,17 +76,17 @@ impl Preprocessing {
     ///
     /// # Errors
     /// The first one, if anything has failed before.
-    pub fn key(&self) -> Result<Fp128, Error> {
+    pub fn key(&self) -> Result<E, Error> {
         self.state.as_ref().map(|state| state.key.share()).map_err(Clone::clone)
     }
 
-    /// Makes `count` triples, in batches of [`BATCH`](Self::BATCH), and a shorter last one.
+    /// Makes `count` triples, in batches of [`BATCH`], and a shorter last one.
     /// [`cost::triples_bytes`](crate::cost::triples_bytes) to each other party.
     ///
     /// # Errors
     /// If a check fails or a link does, numbers of steps are used up, or the session isn't that of the setup. Every error is
     /// final, for this call and for all that was made before.
-    pub fn triples(&mut self, session: &mut Session, count: usize) -> Result<Triples, Error> {
+    pub fn triples(&mut self, session: &mut Session, count: usize) -> Result<Triples<E>, Error> {
         self.run(session, |state, session| state.triples(session, count))
     }
 
@@ -95,7 +98,7 @@ impl Preprocessing {
     ///
     /// # Panics
     /// If there isn't a number for every party.
-    pub fn inputs(&mut self, session: &mut Session, counts: &[usize]) -> Result<Inputs, Error> {
+    pub fn inputs(&mut self, session: &mut Session, counts: &[usize]) -> Result<Inputs<E>, Error> {
         assert_eq!(counts.len(), session.parties(), "a number for every party");
         self.run(session, |state, session| state.inputs(session, counts))
     }
@@ -105,7 +108,7 @@ impl Preprocessing {
     ///
     /// # Errors
     /// As [`Preprocessing::triples`].
-    pub fn squares(&mut self, session: &mut Session, count: usize) -> Result<Squares, Error> {
+    pub fn squares(&mut self, session: &mut Session, count: usize) -> Result<Squares<E>, Error> {
         self.run(session, |state, session| {
             let triples = state.triples(session, count)?;
             let [shares, check, accept] = state.ops()?;
@@ -115,26 +118,11 @@ impl Preprocessing {
         })
     }
 
-    /// Makes `count` random bits, elements 0 and 1, from as many triples.
-    /// [`cost::bits_bytes`](crate::cost::bits_bytes) to each other party.
-    ///
-    /// # Errors
-    /// As [`Preprocessing::triples`].
-    pub fn bits(&mut self, session: &mut Session, count: usize) -> Result<Shares, Error> {
-        self.run(session, |state, session| {
-            let triples = state.triples(session, count)?;
-            let [shares, opened, check, accept] = state.ops()?;
-            let bits = tuples::bits(session, &state.key, [shares, opened, check], triples)?;
-            accepted(session, accept, b"bits")?;
-            Ok(bits)
-        })
-    }
-
     /// Opens shared values to all, and checks their MACs: for tests and benchmarks, which compare what was made.
     ///
     /// # Errors
     /// As [`Preprocessing::triples`], and if there isn't a MAC for each value.
-    pub fn open(&mut self, session: &mut Session, shares: &Shares) -> Result<Vec<Fp128>, Error> {
+    pub fn open(&mut self, session: &mut Session, shares: &Shares<E>) -> Result<Vec<E>, Error> {
         self.run(session, |state, session| {
             let [op, check] = state.ops()?;
             let mut openings = crate::openings::Openings::default();
@@ -148,7 +136,7 @@ impl Preprocessing {
     fn run<T>(
         &mut self,
         session: &mut Session,
-        part: impl FnOnce(&mut State, &mut Session) -> Result<T, Error>,
+        part: impl FnOnce(&mut State<E>, &mut Session) -> Result<T, Error>,
     ) -> Result<T, Error> {
         let state = self.state.as_mut().map_err(|error| error.clone())?;
         let done = if *session.id() == self.session {
@@ -163,7 +151,40 @@ impl Preprocessing {
     }
 }
 
-impl State {
+impl Preprocessing<Fp128> {
+    /// Makes `count` random bits, elements 0 and 1, from as many triples.
+    /// [`cost::bits_bytes`](crate::cost::bits_bytes) to each other party.
+    ///
+    /// # Errors
+    /// As [`Preprocessing::triples`].
+    pub fn bits(&mut self, session: &mut Session, count: usize) -> Result<Shares, Error> {
+        self.run(session, |state, session| {
+            let triples = state.triples(session, count)?;
+            let [shares, opened, check, accept] = state.ops()?;
+            let bits = tuples::bits(session, &state.key, [shares, opened, check], triples)?;
+            accepted(session, accept, b"bits")?;
+            Ok(bits)
+        })
+    }
+}
+
+impl Preprocessing<Gf128> {
+    /// Makes `count` random bits, elements 0 and 1, of bits that all parties put in.
+    /// [`cost::checked_bits_bytes`](crate::cost::checked_bits_bytes) to each other party.
+    ///
+    /// # Errors
+    /// As [`Preprocessing::triples`].
+    pub fn bits(&mut self, session: &mut Session, count: usize) -> Result<Shares<Gf128>, Error> {
+        self.run(session, |state, session| {
+            let ops = state.ops::<{ checked_bits::STEPS }>()?;
+            let bits = checked_bits(session, &mut state.macs, &state.key, ops, count)?;
+            accepted(session, ops[checked_bits::STEPS - 1], b"bits")?;
+            Ok(bits)
+        })
+    }
+}
+
+impl<E: FieldElement> State<E> {
     /// The next numbers of steps.
     fn ops<const N: usize>(&mut self) -> Result<[u32; N], Error> {
         let first = self.op;
@@ -171,10 +192,10 @@ impl State {
         Ok(std::array::from_fn(|step| first + step as u32))
     }
 
-    fn triples(&mut self, session: &mut Session, count: usize) -> Result<Triples, Error> {
+    fn triples(&mut self, session: &mut Session, count: usize) -> Result<Triples<E>, Error> {
         let mut all = Triples::with_capacity(count);
-        for first in (0..count).step_by(Preprocessing::BATCH) {
-            let size = Preprocessing::BATCH.min(count - first);
+        for first in (0..count).step_by(BATCH) {
+            let size = BATCH.min(count - first);
             let ops = self.ops::<{ batch::STEPS }>()?;
             let made = batch(session, &mut self.macs, &self.key, ops, size)?;
             accepted(session, ops[batch::STEPS - 1], b"triples")?;
@@ -183,7 +204,7 @@ impl State {
         Ok(all)
     }
 
-    fn inputs(&mut self, session: &mut Session, counts: &[usize]) -> Result<Inputs, Error> {
+    fn inputs(&mut self, session: &mut Session, counts: &[usize]) -> Result<Inputs<E>, Error> {
         let ops = self.ops()?;
         let [accept] = self.ops()?;
         let draws = self.op;

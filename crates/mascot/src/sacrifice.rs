@@ -13,16 +13,15 @@
 
 use crate::coins::Coins;
 use crate::combine::part;
+use crate::field::FieldElement;
 use crate::key::MacKey;
 use crate::openings::Openings;
 use crate::planted::tap;
 use crate::shares::{Shares, Triples};
-use tacit_kernel::Element;
-use tacit_kernel::field::Fp128;
 use tacit_session::{Error, Session};
 
 /// Tosses `s`. Two rounds.
-pub(crate) fn coin(session: &mut Session) -> Result<Fp128, Error> {
+pub(crate) fn coin<E: FieldElement>(session: &mut Session) -> Result<E, Error> {
     let mut s = [Coins::toss(session)?.one()];
     tap("coin", &mut s);
     Ok(s[0])
@@ -32,21 +31,21 @@ pub(crate) fn coin(session: &mut Session) -> Result<Fp128, Error> {
 ///
 /// # Errors
 /// If a triple isn't right, or a link fails. The session is over.
-pub(crate) fn sacrifice(
+pub(crate) fn sacrifice<E: FieldElement>(
     session: &mut Session,
-    key: &MacKey,
+    key: &MacKey<E>,
     [shares_op, check_op]: [u32; 2],
-    s: Fp128,
-    all: &Shares,
+    s: E,
+    all: &Shares<E>,
     count: usize,
-) -> Result<Triples, Error> {
+) -> Result<Triples<E>, Error> {
     let [a, b, c, other_a, other_c] = [0, 1, 2, 3, 4].map(|number| all.range(part(number, count)));
     let mut openings = Openings::default();
     let rho = a.with(&other_a, |_, a, other| s.wrapping_mul(a).wrapping_sub(other));
     let rho = openings.open(session, shares_op, rho)?;
     let zero = c.with(&other_c, |_, c, other| s.wrapping_mul(c).wrapping_sub(other));
     let zero = zero.with(&b, |at, sum, b| sum.wrapping_sub(b.wrapping_mul(rho[at])));
-    openings.note(&vec![Fp128::ZERO; count], zero.macs);
+    openings.note(&vec![E::ZERO; count], zero.macs);
     openings.check(session, key, check_op)?;
     Ok(Triples { a, b, c })
 }

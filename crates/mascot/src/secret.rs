@@ -1,8 +1,8 @@
 //! Elements that are wiped.
 
+use crate::field::FieldElement;
 use std::fmt;
 use std::ops::{Deref, DerefMut};
-use tacit_kernel::Element;
 use tacit_kernel::aes::Aes128Ctr;
 use tacit_kernel::field::Fp128;
 use tacit_session::{Error, Session};
@@ -10,12 +10,12 @@ use zeroize::{Zeroize, Zeroizing};
 
 /// Field elements that are wiped when dropped, and never printed.
 #[derive(Clone, Default)]
-pub struct Secret(Vec<Fp128>);
+pub struct Secret<E: FieldElement = Fp128>(Vec<E>);
 
-impl Secret {
+impl<E: FieldElement> Secret<E> {
     /// So many zeros.
     pub(crate) fn zeros(count: usize) -> Self {
-        Self(vec![Fp128::ZERO; count])
+        Self(vec![E::ZERO; count])
     }
 
     /// None, with room for so many.
@@ -24,7 +24,7 @@ impl Secret {
     }
 
     /// Adds some, for which there is room: a list that grows would leave copies behind.
-    pub(crate) fn append(&mut self, others: &[Fp128]) {
+    pub(crate) fn append(&mut self, others: &[E]) {
         debug_assert!(self.0.len() + others.len() <= self.0.capacity(), "there is room");
         self.0.extend_from_slice(others);
     }
@@ -33,17 +33,17 @@ impl Secret {
     /// them.
     pub(crate) fn random(session: &mut Session, count: usize) -> Result<Self, Error> {
         let mut elements = Self::zeros(count);
-        Fp128::fill(&generator(session)?, 0, 0, &mut elements);
+        E::fill(&generator(session)?, 0, 0, &mut elements);
         Ok(elements)
     }
 
     /// The elements as words.
-    pub(crate) fn words(elements: &[Fp128]) -> &[u128] {
+    pub(crate) fn words(elements: &[E]) -> &[u128] {
         bytemuck::cast_slice(elements)
     }
 
     /// Words that are elements as such.
-    pub(crate) fn elements(words: &[u128]) -> &[Fp128] {
+    pub(crate) fn elements(words: &[u128]) -> &[E] {
         bytemuck::cast_slice(words)
     }
 }
@@ -55,35 +55,35 @@ pub(crate) fn generator(session: &mut Session) -> Result<Aes128Ctr, Error> {
     Ok(Aes128Ctr::new(&key))
 }
 
-impl Drop for Secret {
+impl<E: FieldElement> Drop for Secret<E> {
     fn drop(&mut self) {
-        bytemuck::cast_slice_mut::<Fp128, u128>(&mut self.0).zeroize();
+        bytemuck::cast_slice_mut::<E, u128>(&mut self.0).zeroize();
     }
 }
 
-impl Deref for Secret {
-    type Target = [Fp128];
+impl<E: FieldElement> Deref for Secret<E> {
+    type Target = [E];
 
-    fn deref(&self) -> &[Fp128] {
+    fn deref(&self) -> &[E] {
         &self.0
     }
 }
 
-impl DerefMut for Secret {
-    fn deref_mut(&mut self) -> &mut [Fp128] {
+impl<E: FieldElement> DerefMut for Secret<E> {
+    fn deref_mut(&mut self) -> &mut [E] {
         &mut self.0
     }
 }
 
-impl From<Vec<Fp128>> for Secret {
-    fn from(elements: Vec<Fp128>) -> Self {
+impl<E: FieldElement> From<Vec<E>> for Secret<E> {
+    fn from(elements: Vec<E>) -> Self {
         Self(elements)
     }
 }
 
-impl FromIterator<Fp128> for Secret {
+impl<E: FieldElement> FromIterator<E> for Secret<E> {
     /// Elements of an iterator that knows how many there are: a list that grows would leave copies behind.
-    fn from_iter<I: IntoIterator<Item = Fp128>>(elements: I) -> Self {
+    fn from_iter<I: IntoIterator<Item = E>>(elements: I) -> Self {
         let elements = elements.into_iter();
         let mut all = Vec::with_capacity(elements.size_hint().0);
         all.extend(elements);
@@ -91,7 +91,7 @@ impl FromIterator<Fp128> for Secret {
     }
 }
 
-impl fmt::Debug for Secret {
+impl<E: FieldElement> fmt::Debug for Secret<E> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Secret({} elements)", self.0.len())
     }
@@ -100,6 +100,7 @@ impl fmt::Debug for Secret {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use tacit_kernel::Element;
 
     #[test]
     fn elements_are_not_printed() {

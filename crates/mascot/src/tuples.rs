@@ -8,6 +8,7 @@
 //! **Random bits** (Damgård et al. 2006). Of a square, `t = a^2` is opened. Let `w` be the smaller one of its two roots, as an
 //! integer. Then `a / w` is 1 or -1, each with probability 1/2 as nobody knows the sign of `a`, and `(a / w + 1) / 2` is a bit.
 
+use crate::field::FieldElement;
 use crate::key::MacKey;
 use crate::openings::Openings;
 use crate::roots::{inverse, root};
@@ -20,15 +21,15 @@ use tacit_session::{Draw, Error, Session};
 
 /// Draws this party's own values, and its shares of everybody's, by owner. Nothing is sent. Owner `j` has the draw number
 /// `op + j`.
-pub(crate) fn split(
+pub(crate) fn split<E: FieldElement>(
     session: &mut Session,
     op: u32,
     counts: &[usize],
-) -> Result<(Secret, Vec<Secret>), Error> {
+) -> Result<(Secret<E>, Vec<Secret<E>>), Error> {
     let me = session.me();
     let draw = |owner: usize| Draw { part: step::INPUT_SHARE, op: op + owner as u32 };
     let values = Secret::random(session, counts[me])?;
-    let mut shares: Vec<Secret> = counts.iter().map(|&count| Secret::zeros(count)).collect();
+    let mut shares: Vec<Secret<E>> = counts.iter().map(|&count| Secret::zeros(count)).collect();
     shares[me].copy_from_slice(&values);
     let mut theirs = Secret::zeros(counts[me]);
     for peer in session.others() {
@@ -42,7 +43,7 @@ pub(crate) fn split(
 }
 
 /// Shares with their MACs, by owner. There may be more MACs than shares, of what was given up.
-pub(crate) fn with_macs(shares: Vec<Secret>, macs: &[Secret]) -> Vec<Shares> {
+pub(crate) fn with_macs<E: FieldElement>(shares: Vec<Secret<E>>, macs: &[Secret<E>]) -> Vec<Shares<E>> {
     let both = shares.into_iter().zip(macs);
     both.map(|(values, macs)| {
         let macs = macs[..values.len()].iter().copied().collect();
@@ -52,22 +53,22 @@ pub(crate) fn with_macs(shares: Vec<Secret>, macs: &[Secret]) -> Vec<Shares> {
 }
 
 /// Squares of the triples' first factors. Seven rounds.
-pub(crate) fn squares(
+pub(crate) fn squares<E: FieldElement>(
     session: &mut Session,
-    key: &MacKey,
+    key: &MacKey<E>,
     [op, check]: [u32; 2],
-    triples: Triples,
-) -> Result<Squares, Error> {
+    triples: Triples<E>,
+) -> Result<Squares<E>, Error> {
     let mut openings = Openings::default();
     let squares = to_squares(session, op, triples, &mut openings)?;
     openings.check(session, key, check)?;
     Ok(squares)
 }
 
-/// Bits from triples. Eight rounds.
+/// Bits from triples, in the prime field. Eight rounds.
 pub(crate) fn bits(
     session: &mut Session,
-    key: &MacKey,
+    key: &MacKey<Fp128>,
     [op, opened, check]: [u32; 3],
     triples: Triples,
 ) -> Result<Shares, Error> {
@@ -93,12 +94,12 @@ pub(crate) fn bits(
     Ok(Shares { values: scaled(&roots.values, constant), macs })
 }
 
-fn to_squares(
+fn to_squares<E: FieldElement>(
     session: &mut Session,
     op: u32,
-    Triples { a, b, c }: Triples,
-    openings: &mut Openings,
-) -> Result<Squares, Error> {
+    Triples { a, b, c }: Triples<E>,
+    openings: &mut Openings<E>,
+) -> Result<Squares<E>, Error> {
     let differences = openings.open(session, op, a.minus(&b))?;
     let squares = c.with(&a, |at, c, a| c.wrapping_add(differences[at].wrapping_mul(a)));
     Ok(Squares { roots: a, squares })

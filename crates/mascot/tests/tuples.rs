@@ -7,7 +7,8 @@ use common::{check_triples, params, play, sums, values};
 use std::collections::HashSet;
 use tacit_kernel::Element;
 use tacit_kernel::field::Fp128;
-use tacit_mascot::{Inputs, Preprocessing, Shares, cost};
+use tacit_mascot::{BATCH, Inputs, Shares, cost};
+use tacit_ot::copee::Field;
 use tacit_session::Phase;
 use tacit_testkit::World;
 
@@ -38,7 +39,7 @@ fn triples_multiply_and_cost_what_they_should() {
             for (me, counters) in counters.iter().enumerate() {
                 for peer in (0..parties).filter(|&peer| peer != me) {
                     let sent = |phase| counters.with_peer(phase, peer).sent_bytes;
-                    assert_eq!(sent(Phase::Offline), cost::triples_bytes(&params(), count));
+                    assert_eq!(sent(Phase::Offline), cost::triples_bytes(Field::Prime, &params(), count));
                 }
             }
         }
@@ -47,7 +48,7 @@ fn triples_multiply_and_cost_what_they_should() {
 
 #[test]
 fn several_batches_follow_one_another() {
-    let count = Preprocessing::BATCH + 3;
+    let count = BATCH + 3;
     let world = World::new(2, 0);
     let had = all(play(&world, 2, 1, |session, preprocessing| {
         let triples = preprocessing.triples(session, count)?;
@@ -55,9 +56,9 @@ fn several_batches_follow_one_another() {
     }));
     let (triples, bytes): (Vec<_>, Vec<_>) = had.into_iter().unzip();
     assert!(check_triples(&triples));
-    let base = cost::triples_base_bytes(&params(), count);
+    let base = cost::triples_base_bytes(Field::Prime, &params(), count);
     assert!(base > 0, "MACs of a whole batch are made by vector OLE");
-    assert_eq!(bytes, [base + cost::triples_bytes(&params(), count); 2]);
+    assert_eq!(bytes, [base + cost::triples_bytes(Field::Prime, &params(), count); 2]);
     let a = values(triples.iter().map(|triples| &triples.a));
     assert_eq!(a.iter().collect::<HashSet<_>>().len(), count);
 }
@@ -67,7 +68,7 @@ fn owners_know_their_values_and_pay_for_them() {
     // Those of the last go by vector OLE, and take two rounds.
     for counts in [vec![3, 0], vec![70, 1], vec![0, 2, 130], vec![1, 10_500, 0]] {
         let (parties, most) = (counts.len(), counts.iter().copied().max().unwrap_or_default());
-        let base = cost::inputs_base_bytes(&params(), most);
+        let base = cost::inputs_base_bytes(Field::Prime, &params(), most);
         assert_eq!(base > 0, most > 1000);
         let had = all(play(&World::new(parties, 0), parties, 1, |session, preprocessing| {
             let inputs = preprocessing.inputs(session, &counts)?;
@@ -85,7 +86,7 @@ fn owners_know_their_values_and_pay_for_them() {
             assert_eq!(shared.len(), count);
             let to = usize::from(owner == 0);
             let sent = counters[owner].with_peer(Phase::Offline, to).sent_bytes;
-            assert_eq!(sent, base + cost::inputs_bytes(&params(), count, most));
+            assert_eq!(sent, base + cost::inputs_bytes(Field::Prime, &params(), count, most));
         }
     }
 }
@@ -117,7 +118,8 @@ fn squares_and_bits_are_what_they_say() {
         assert!((49..=151).contains(&ones), "{ones} of 200");
         let links = parties as u64 - 1;
         for (.., bytes) in &had {
-            let expected = [cost::squares_bytes(&params(), COUNT), cost::bits_bytes(&params(), 200)];
+            let expected =
+                [cost::squares_bytes(Field::Prime, &params(), COUNT), cost::bits_bytes(&params(), 200)];
             assert_eq!(*bytes, expected.map(|bytes| links * bytes));
         }
     }

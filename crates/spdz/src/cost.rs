@@ -5,6 +5,7 @@ use tacit_engine::Checks;
 use tacit_engine::supply::Demand;
 use tacit_mascot::cost;
 use tacit_ot::Params;
+use tacit_ot::copee::Field;
 use tacit_program::cost::{Flow, Phase};
 
 /// The setup of a key, and all that a plan draws, among so many parties.
@@ -24,18 +25,22 @@ pub(crate) fn offline(demand: &Demand, parties: usize) -> Checks {
     let (triples, bits) = (wanted.triples, wanted.bits);
     // Made once, before the first that needs it.
     let base = [
-        if most > 0 { cost::inputs_base_bytes(&params, most) } else { 0 },
-        cost::triples_base_bytes(&params, triples),
-        cost::triples_base_bytes(&params, bits),
+        if most > 0 { cost::inputs_base_bytes(Field::Prime, &params, most) } else { 0 },
+        cost::triples_base_bytes(Field::Prime, &params, triples),
+        cost::triples_base_bytes(Field::Prime, &params, bits),
     ];
     if let Some(&bytes) = base.iter().find(|bytes| **bytes > 0) {
         add(cost::BASE_ROUNDS, &|_| bytes);
     }
     if most > 0 {
-        add(cost::inputs_rounds(&params, most), &|from| cost::inputs_bytes(&params, inputs[from], most));
+        add(cost::inputs_rounds(Field::Prime, &params, most), &|from| {
+            cost::inputs_bytes(Field::Prime, &params, inputs[from], most)
+        });
     }
     if triples > 0 {
-        add(cost::triples_rounds(&params, triples), &|_| cost::triples_bytes(&params, triples));
+        add(cost::triples_rounds(Field::Prime, &params, triples), &|_| {
+            cost::triples_bytes(Field::Prime, &params, triples)
+        });
     }
     if bits > 0 {
         add(cost::bits_rounds(&params, bits), &|_| cost::bits_bytes(&params, bits));

@@ -1,7 +1,7 @@
 //! A program that is ready to run: checked, lowered, hashed.
 
 use crate::run::Ended;
-use crate::{Error, Run, protocols};
+use crate::{Error, Run, agreed, protocols};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use tacit_engine::{Clear, Protocol};
 use tacit_program::plan::{InputOp, Plan};
@@ -159,6 +159,16 @@ impl Compiled {
     /// The user's line of a node.
     pub fn source(&self, node: u32) -> Option<&Source> {
         self.lowered.source(node)
+    }
+
+    /// A line for each input, the first thousand: name, owner, type, shape and range.
+    pub fn inputs_in_words(&self) -> Vec<String> {
+        agreed::inputs(self)
+    }
+
+    /// A line for each output, the first thousand: type, shape and who learns it.
+    pub fn outputs_in_words(&self) -> Vec<String> {
+        agreed::outputs(self)
     }
 
     /// The inputs in words, for stores and errors.

@@ -4,7 +4,7 @@
 #[path = "../../mascot/tests/common/mod.rs"]
 mod common;
 
-use common::{SETUP, check_triples, play, play_from, play_on, plus, sums, values};
+use common::{SETUP, check_triples, play, play_from, play_in, play_on, plus, sums, values};
 use std::cell::Cell;
 use std::collections::BTreeSet;
 use std::rc::Rc;
@@ -12,8 +12,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use tacit_kernel::Element;
 use tacit_kernel::field::Fp128;
+use tacit_kernel::gf128::Gf128;
 use tacit_mascot::planted::{Mistake, plant, set_tap, use_two_keys};
-use tacit_mascot::{Shares, Triples, step};
+use tacit_mascot::{Preprocessing, Shares, Triples, step};
 use tacit_net::{ErrorKind, Event, Frame};
 use tacit_session::{Commitment, Error, OsEntropy, Session};
 use tacit_testkit::react::{Act, Attacker, reacting};
@@ -235,6 +236,35 @@ fn whoever_sees_sigma_before_it_commits_opens_what_it_likes() {
         &[Mistake::OpenedWithCommitment, Mistake::MacsUnchecked]
     )));
     assert!(attack(&[], &[Mistake::MacsUnchecked])[0].is_err());
+}
+
+/// `P_1` puts in `X` in the place of a bit. A sum that this is picked for isn't a bit.
+#[test]
+fn what_is_no_bit_is_one_unless_it_is_checked() {
+    let made = |mistakes: &'static [Mistake]| {
+        play_in(
+            World::new(2, 0).transports(),
+            2,
+            1,
+            |_| (),
+            |session, preprocessing: &mut Preprocessing<Gf128>| {
+                plant(mistakes);
+                if session.me() == 1 {
+                    set_tap(|what, elements| {
+                        if what == "bits" {
+                            elements[1] = Fp128::from_u128(2);
+                        }
+                    });
+                }
+                preprocessing.bits(session, COUNT)
+            },
+        )
+    };
+    let bits: Vec<_> =
+        made(&[Mistake::BitsUnchecked]).into_iter().map(|had| had.expect("nobody notices")).collect();
+    assert!(values(&bits)[1].0 & !1 == 2, "P_0's part is a bit");
+    let noticed = made(&[]);
+    assert!(is_rejected(&noticed) && noticed.iter().all(Result::is_err));
 }
 
 /// Values that are opened differently to two parties end the run in any case; but without the comparison only when `sigma`

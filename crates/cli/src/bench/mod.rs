@@ -9,8 +9,10 @@
 
 mod clock;
 mod correlated;
+mod experiment;
 mod instances;
 mod limits;
+mod native_start;
 mod ot;
 mod paper;
 mod parties;
@@ -43,7 +45,7 @@ use spec::{Name, Transport};
 pub(crate) fn bench(context: &mut Context<'_>, args: &BenchArgs) -> Result<(), Failure> {
     match (args.spec()?, args.name) {
         (Some(spec), _) => protocol(context, args, &Bench::new(spec)?),
-        (None, Name::Start) => start::start(context, args.repeat(1), args.quick),
+        (None, Name::Start) => start::start(context, args),
         (None, Name::Araki) if args.experiment.scale => scale::scale(context, args),
         (None, Name::Araki) if args.has_count() => {
             Err(Failure::usage("bench araki: --count cannot be used with --paper, which has its own"))

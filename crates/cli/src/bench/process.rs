@@ -216,7 +216,11 @@ impl Drop for Children {
 }
 
 /// Writes a configuration for every party.
-fn configure(folder: &Path, transport: Transport, parties: usize) -> Result<Vec<PathBuf>, Failure> {
+pub(super) fn configure(
+    folder: &Path,
+    transport: Transport,
+    parties: usize,
+) -> Result<Vec<PathBuf>, Failure> {
     let configs = init(folder, parties, &[], "127.0.0.1", free_ports(parties)?).map_err(Error::from)?;
     if transport == Transport::Tcp {
         for config in &configs {

@@ -1,11 +1,12 @@
 //! What is measured: from the command line's options to the sizes of a benchmark.
 
+use super::experiment::Experiment;
+use super::start::StartArgs;
 use super::what::{DEFAULT_MODULUS, Model, Ring, What, ring};
 use crate::args::{ProtocolArgs, WindowArgs};
 use crate::failure::Failure;
 use clap::{Args, ValueEnum};
 use serde::{Deserialize, Serialize};
-use std::path::PathBuf;
 use std::time::Duration;
 use tacit::net::{MAX_LANES, Profile};
 use tacit::program::plan::WINDOW;
@@ -76,26 +77,11 @@ pub(crate) struct BenchArgs {
     /// Height of oblivious transfers' trees, 1 to 8: a higher one sends less and computes more [default: 4]
     #[arg(long, value_name = "K")]
     k: Option<usize>,
+    #[command(flatten)]
+    pub(crate) start: StartArgs,
     /// Small sizes, to see that it works
     #[arg(long)]
     pub(crate) quick: bool,
-}
-
-/// `tacit bench araki`, `astra`, `li` and `mascot`: which experiment.
-#[derive(Args, Clone, Debug)]
-pub(crate) struct Experiment {
-    /// Redo the paper's tables and figures; for li with --count ANDs in each of table 2's circuits
-    #[arg(long, conflicts_with_all = ["scale", "threads"])]
-    pub(crate) paper: bool,
-    /// Also the circuits of 1,000 and 10,000 layers on the slow network, minutes each
-    #[arg(long)]
-    pub(crate) deep: bool,
-    /// Time and memory for a tenth, a fifth, a half and all of --count blocks
-    #[arg(long)]
-    pub(crate) scale: bool,
-    /// Where the paper's figures are drawn, instead of the current folder
-    #[arg(long, value_name = "DIR", conflicts_with = "scale")]
-    pub(crate) out: Option<PathBuf>,
 }
 
 /// What can be measured.

@@ -1,11 +1,24 @@
-//! `tacit bench start`: a whole ten-line program, from the start of its process to its result.
+//! `tacit bench start`: a whole ten-line program, from the start of its process to its result. With `--native` it is a
+//! saved plan ([`native_start`]).
 
+use super::BenchArgs;
+use super::native_start::{self, NativeStart};
 use crate::Context;
 use crate::failure::Failure;
 use crate::table::seconds;
+use clap::Args;
 use serde_json::json;
+use std::path::Path;
 use std::process::Command;
 use std::time::Instant;
+
+/// Of `tacit bench start`.
+#[derive(Args, Clone, Copy, Debug)]
+pub(crate) struct StartArgs {
+    /// For start: a saved plan run by this command, three parties over TCP, instead of a Python file with all in one process
+    #[arg(long)]
+    native: bool,
+}
 
 /// The program: the result is 2 of 3, and -85 in all.
 const PROGRAM: &str = r#"import tacit
@@ -27,41 +40,60 @@ const RESULT: &str = "2 -85.0";
 const TIMES: usize = 10;
 const QUICK_TIMES: usize = 1;
 
-pub(super) fn start(context: &mut Context<'_>, repeat: usize, quick: bool) -> Result<(), Failure> {
-    let times = if quick { QUICK_TIMES } else { TIMES.max(repeat) };
+pub(super) fn start(context: &mut Context<'_>, args: &BenchArgs) -> Result<(), Failure> {
+    let times = if args.quick { QUICK_TIMES } else { TIMES.max(args.repeat(1)) };
     let folder =
         tempfile::tempdir().map_err(|error| Failure::aborted(format!("no temporary folder: {error}")))?;
-    let program = folder.path().join("program.py");
-    std::fs::write(&program, PROGRAM)
-        .map_err(|error| Failure::aborted(format!("{} can't be written: {error}", program.display())))?;
-    let interpreter = context.front.interpreter();
-    let mut all = Vec::with_capacity(times);
-    for _ in 0..times {
-        let start = Instant::now();
-        let output = Command::new(&interpreter).arg(&program).output();
-        let output = output.map_err(|error| {
-            Failure::aborted(format!("{} can't be started: {error}", interpreter.display()))
-        })?;
-        all.push(start.elapsed().as_secs_f64());
-        let printed = String::from_utf8_lossy(&output.stdout);
-        if printed.trim() != RESULT {
-            return Err(Failure::wrong(format!(
-                "the program printed {printed:?} instead of {RESULT:?}\n{}",
-                String::from_utf8_lossy(&output.stderr)
-            )));
+    let (what, mut all) = match (context.front.interpreter(), args.start.native) {
+        (Some(interpreter), false) => {
+            let program = folder.path().join("program.py");
+            std::fs::write(&program, PROGRAM).map_err(|error| {
+                Failure::aborted(format!("{} can't be written: {error}", program.display()))
+            })?;
+            let run = |_| python(&interpreter, &program);
+            ("a ten-line program", (0..times).map(run).collect::<Result<Vec<_>, _>>()?)
         }
-    }
+        (None, true) => {
+            let parties = NativeStart::new(folder.path(), &context.this_command)?;
+            (native_start::WHAT, (0..times).map(|_| parties.run()).collect::<Result<Vec<_>, _>>()?)
+        }
+        (None, false) => {
+            return Err(Failure::usage(
+                "bench start: a Python file needs Python; --native runs a saved plan",
+            ));
+        }
+        (Some(_), true) => {
+            return Err(Failure::usage("bench start --native: that is for the command without Python"));
+        }
+    };
     all.sort_by(f64::total_cmp);
     let median = all[(times - 1) / 2];
     if context.json {
-        let object = json!({"bench": "start", "seconds": median, "all_seconds": all, "count": 1,
-            "version": env!("CARGO_PKG_VERSION")});
+        let object = json!({"bench": "start", "native": args.start.native, "seconds": median, "all_seconds": all,
+            "count": 1, "version": env!("CARGO_PKG_VERSION")});
         return context.line(&object.to_string());
     }
     context.line(&format!(
-        "a ten-line program, from its process's start to its end: {} (median of {times}; {} to {})",
+        "{what}, from its process's start to its end: {} (median of {times}; {} to {})",
         seconds(median),
         seconds(all[0]),
         seconds(all[times - 1])
     ))
+}
+
+/// Seconds of the program's process.
+fn python(interpreter: &Path, program: &Path) -> Result<f64, Failure> {
+    let start = Instant::now();
+    let output = Command::new(interpreter).arg(program).output();
+    let output = output
+        .map_err(|error| Failure::aborted(format!("{} can't be started: {error}", interpreter.display())))?;
+    let elapsed = start.elapsed().as_secs_f64();
+    let printed = String::from_utf8_lossy(&output.stdout);
+    if printed.trim() != RESULT {
+        return Err(Failure::wrong(format!(
+            "the program printed {printed:?} instead of {RESULT:?}\n{}",
+            String::from_utf8_lossy(&output.stderr)
+        )));
+    }
+    Ok(elapsed)
 }

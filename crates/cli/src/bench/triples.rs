@@ -13,6 +13,7 @@ use tacit::session::{Error, Session};
 use tacit_kernel::Element;
 use tacit_mascot::{Preprocessing, Triples, cost};
 use tacit_ot::Params;
+use tacit_ot::copee::Field;
 
 /// Triples if nothing is said, and the quick number.
 const USUAL: usize = 200_000;
@@ -58,7 +59,8 @@ pub(super) fn triples(context: &mut Context<'_>, args: &BenchArgs) -> Result<(),
     let job = Job { what: What::Triples, parties, count: args.count_or(QUICK, USUAL), k: args.height() };
     let params = job.params()?;
     let others = parties as u64 - 1;
-    let made = cost::triples_base_bytes(&params, job.count) + cost::triples_bytes(&params, job.count);
+    let made = cost::triples_base_bytes(Field::Prime, &params, job.count)
+        + cost::triples_bytes(Field::Prime, &params, job.count);
     let declared = [cost::setup_bytes(&params), made];
     let declared = declared.map(|link| others * link);
     // What a party sends for a triple.

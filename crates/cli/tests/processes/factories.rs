@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::process::{Child, Stdio};
 
+use tacit::SavedPlan;
 use tacit::program::{Builder, Dtype, Range, Recipient};
 use tempfile::TempDir;
 
@@ -25,8 +26,8 @@ impl Factory {
         let [a, b] = inputs.map(|input| input.expect("a small input"));
         let product = build.mul(a, b).expect("numbers");
         build.reveal(product, Recipient::All).expect("the node is there");
-        let program = build.finish().expect("something is revealed").to_bytes();
-        std::fs::write(factory.path("products.program"), program).expect("a program");
+        let plan = SavedPlan::new(build.finish().expect("something is revealed"), "products");
+        std::fs::write(factory.path("products.plan"), plan.to_bytes()).expect("a plan");
         for (name, values) in [("P0", [5, -7]), ("P1", [4, 3])] {
             write_numbers(Path::new(&factory.path(&format!("{name}.npy"))), values);
             // Nobody waits long for whoever is killed.
@@ -46,7 +47,7 @@ impl Factory {
     fn start(&self, command_name: &str, more: &[&str]) -> [Child; 2] {
         PARTIES.map(|name| {
             let [plan, config, store, anchors] =
-                ["products.program", &format!("{name}/parties.toml"), &format!("stores/{name}"), "anchors"]
+                ["products.plan", &format!("{name}/parties.toml"), &format!("stores/{name}"), "anchors"]
                     .map(|path| self.path(path));
             let input = format!("{name}={}", self.path(&format!("{name}.npy")));
             let args = [command_name, &plan, "--config", &config, "--protocol", "mascot", "--json"];

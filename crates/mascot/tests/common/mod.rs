@@ -5,7 +5,7 @@
 
 use tacit_kernel::Element;
 use tacit_kernel::field::Fp128;
-use tacit_mascot::{Preprocessing, Shares, Triples};
+use tacit_mascot::{FieldElement, Preprocessing, Shares, Triples};
 use tacit_ot::Params;
 use tacit_session::{Agreement, Error, Phase, Session};
 use tacit_testkit::{Draws, Links, World, party_names};
@@ -48,6 +48,17 @@ pub(crate) fn play_from<T: Send>(
     before: impl Fn(&Session) + Sync,
     part: impl Fn(&mut Session, &mut Preprocessing) -> Result<T, Error> + Sync,
 ) -> Vec<Result<T, Error>> {
+    play_in::<Fp128, T>(links, parties, seed, before, part)
+}
+
+/// The same in a field.
+pub(crate) fn play_in<E: FieldElement, T: Send>(
+    links: Links,
+    parties: usize,
+    seed: u64,
+    before: impl Fn(&Session) + Sync,
+    part: impl Fn(&mut Session, &mut Preprocessing<E>) -> Result<T, Error> + Sync,
+) -> Vec<Result<T, Error>> {
     let agreement = Agreement::among(party_names(parties), "mascot", params().to_string());
     tacit_testkit::play(links, &agreement, &Draws::fixed(seed), |session| {
         before(session);
@@ -58,22 +69,21 @@ pub(crate) fn play_from<T: Send>(
 }
 
 /// The values of all parties' shares.
-pub(crate) fn values<'a>(all: impl IntoIterator<Item = &'a Shares>) -> Vec<Fp128> {
-    let lists: Vec<&[Fp128]> = all.into_iter().map(|shares| &*shares.values).collect();
+pub(crate) fn values<'a, E: FieldElement>(all: impl IntoIterator<Item = &'a Shares<E>>) -> Vec<E> {
+    let lists: Vec<&[E]> = all.into_iter().map(|shares| &*shares.values).collect();
     sums(&lists)
 }
 
 /// Sums by place.
-pub(crate) fn sums(lists: &[&[Fp128]]) -> Vec<Fp128> {
-    (0..lists[0].len())
-        .map(|at| lists.iter().fold(Fp128::ZERO, |sum, list| sum.wrapping_add(list[at])))
-        .collect()
+pub(crate) fn sums<E: FieldElement>(lists: &[&[E]]) -> Vec<E> {
+    (0..lists[0].len()).map(|at| lists.iter().fold(E::ZERO, |sum, list| sum.wrapping_add(list[at]))).collect()
 }
 
 /// Whether all parties' shares are of triples.
-pub(crate) fn check_triples(triples: &[Triples]) -> bool {
-    let parts: [fn(&Triples) -> &Shares; 3] = [|t| &t.a, |t| &t.b, |t| &t.c];
-    let [a, b, c] = parts.map(|part| values(triples.iter().map(part)));
+pub(crate) fn check_triples<E: FieldElement>(triples: &[Triples<E>]) -> bool {
+    let a = values(triples.iter().map(|triples| &triples.a));
+    let b = values(triples.iter().map(|triples| &triples.b));
+    let c = values(triples.iter().map(|triples| &triples.c));
     a.iter().zip(&b).zip(&c).all(|((a, b), c)| a.wrapping_mul(*b) == *c)
 }
 

@@ -1,0 +1,75 @@
+//! Preprocessing over GF(2^128): that it is right, and what it costs.
+
+mod common;
+
+use common::{check_triples, params, play_in, values};
+use tacit_kernel::Element;
+use tacit_kernel::gf128::Gf128;
+use tacit_mascot::{Preprocessing, cost};
+use tacit_ot::copee::Field;
+use tacit_session::{Phase, Session};
+use tacit_testkit::World;
+
+/// Triples of each test; no multiple of a message's.
+const COUNT: usize = 25;
+
+fn sent(session: &mut Session) -> u64 {
+    session.mesh().counters().in_phase(Phase::Offline).sent_bytes
+}
+
+#[test]
+fn all_that_is_made_is_right_and_costs_what_it_should() {
+    for parties in 2..=4 {
+        let counts: Vec<usize> = (0..parties).map(|party| 7 * party).collect();
+        let links = World::new(parties, 0).transports();
+        let had = play_in(
+            links,
+            parties,
+            1,
+            |_| (),
+            |session, preprocessing: &mut Preprocessing<Gf128>| {
+                let triples = preprocessing.triples(session, COUNT)?;
+                let first = sent(session);
+                let inputs = preprocessing.inputs(session, &counts)?;
+                let second = sent(session);
+                let squares = preprocessing.squares(session, 3)?;
+                let third = sent(session);
+                let bits = preprocessing.bits(session, 200)?;
+                let bytes = [first, second - first, third - second, sent(session) - third];
+                // That opened values pass the check shows that MACs are right.
+                session.mesh().set_phase(Phase::Output);
+                let shares = [&triples.a, &triples.b, &triples.c, &squares.roots, &squares.squares, &bits];
+                for shares in shares.into_iter().chain(&inputs.shares) {
+                    preprocessing.open(session, shares)?;
+                }
+                Ok((triples, inputs, squares, bits, bytes))
+            },
+        );
+        let had: Vec<_> = had.into_iter().map(|had| had.expect("nobody deviates")).collect();
+
+        let triples: Vec<_> = had.iter().map(|(triples, ..)| triples.clone()).collect();
+        assert!(check_triples(&triples), "{parties} parties");
+        for (owner, (_, own, ..)) in had.iter().enumerate() {
+            assert_eq!(*own.values, *values(had.iter().map(|(_, inputs, ..)| &inputs.shares[owner])));
+        }
+        let roots = values(had.iter().map(|(_, _, squares, ..)| &squares.roots));
+        let squares = values(had.iter().map(|(_, _, squares, ..)| &squares.squares));
+        assert!(roots.iter().zip(&squares).all(|(root, square)| root.wrapping_mul(*root) == *square));
+        let bits: Vec<Gf128> = values(had.iter().map(|(_, _, _, bits, _)| bits));
+        let ones = bits.iter().filter(|bit| **bit == Gf128::ONE).count();
+        assert!(bits.iter().all(|bit| bit.0 < 2));
+        // 200 fair coins: outside of this with 2^-40 or less.
+        assert!((49..=151).contains(&ones), "{ones} of 200");
+
+        let (field, params, most) = (Field::Binary, params(), 7 * (parties - 1));
+        for (me, (.., bytes)) in had.iter().enumerate() {
+            let expected = [
+                cost::triples_bytes(field, &params, COUNT),
+                cost::inputs_bytes(field, &params, counts[me], most),
+                cost::squares_bytes(field, &params, 3),
+                cost::checked_bits_bytes(&params, 200),
+            ];
+            assert_eq!(*bytes, expected.map(|bytes| (parties as u64 - 1) * bytes));
+        }
+    }
+}
