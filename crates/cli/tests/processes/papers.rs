@@ -75,7 +75,7 @@ pub(crate) fn the_experiments_of_keller_et_al_are_redone() {
     let number = |run: &Json, key: &str| run[key].as_f64().unwrap_or_else(|| panic!("{key}: {run}"));
     let found = |table: &str| runs.iter().filter(|run| run["table"] == table).cloned().collect::<Vec<_>>();
     let sizes = |table: &str| {
-        let size = |run: &Json| [&run["parties"], &run["lanes"], &run["count"]].map(|one| one.as_u64());
+        let size = |run: &Json| [&run["parties"], &run["lanes"], &run["count"]].map(Json::as_u64);
         found(table).iter().map(|run| size(run).map(|one| one.expect("a number"))).collect::<Vec<_>>()
     };
     assert_eq!(sizes("figure 4"), [[2, 1, 40], [2, 2, 40], [3, 1, 40], [3, 2, 40]]);
