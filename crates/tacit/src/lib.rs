@@ -6,7 +6,8 @@
 //!
 //! A protocol's name may leave parameters to the network. Then a deployment measures its links first, and
 //! [`negotiate`]s them. A protocol with an offline phase can make material before a run ([`Seat::offline`]), and keeps
-//! it in a [`store`] until a run uses it ([`Seat::run_stored`]).
+//! it in a [`store`] until a run uses it ([`Seat::run_stored`]). What a program keeps stays with the parties as shares
+//! ([`State`]) until a later one reads it.
 
 mod agreed;
 mod attempts;
@@ -24,6 +25,7 @@ mod registry;
 mod report;
 mod run;
 mod saved;
+mod state;
 mod stored;
 mod stream;
 mod supplies;
@@ -45,6 +47,7 @@ pub use price::{price, price_lanes, price_offline, priced};
 pub use registry::{parameters, protocol, protocols, stocks};
 pub use report::{Report, Run, Traffic};
 pub use saved::{SavedPlan, SavedPlanError};
+pub use state::{About, Fill, Listed, MAX_VERSIONS, Residents, Standing, State};
 pub use stream::Stream;
 pub use supplies::{Filling, play_fill};
 pub use tacit_circuit as circuit;

@@ -138,23 +138,38 @@ struct Taken {
 }
 
 impl StoredSupply {
+    /// Draws from this epoch and no other, for a run on values whose MACs are under its key. All parties say the same, before
+    /// anything is provided.
+    ///
+    /// # Errors
+    /// [`Error::Refused`] if the store has no such epoch, or the run draws from another one.
+    pub fn under(&mut self, epoch: [u8; 32]) -> Result<(), Error> {
+        let epoch = Epoch(epoch);
+        let refused =
+            |why: &str| Error::Refused(format!("its MACs are under the key of epoch {epoch}, {why}"));
+        let known = self.run.stock.lock().store.key(epoch);
+        known.map_err(|_| refused("which this party's store of supplies has no more"))?;
+        if *self.run.epoch.get_or_init(|| epoch) == epoch {
+            return Ok(());
+        }
+        Err(refused("and other values of the run are under that of another"))
+    }
+
     /// Agrees with the other parties on an epoch and ranges, and notes durably that they are used. Two rounds. A party whose
     /// store was set back is named by all, and destroys what it has of the epoch.
     fn reserve(&mut self, session: &mut Session, demand: &Demand) -> Result<(), Error> {
         let own = demand.blocks();
         // Who draws first picks an epoch that has enough for all.
         let mut wanted = own.clone();
-        let is_first = self.run.epoch.get().is_none();
-        if is_first {
+        if self.run.epoch.get().is_none() {
             for (&kind, &blocks) in &*self.run.all {
                 let own = wanted.entry(kind).or_default();
                 *own = blocks.max(*own);
             }
         }
         let mut own_lists = self.available(&wanted);
-        if is_first {
-            own_lists.push(self.run.stock.lock().store.checked_keys());
-        }
+        // It is this lane's turn at all parties, so they have had as many checks in this run.
+        own_lists.push(self.run.stock.lock().store.checked_keys());
         let message = list_message(&own_lists);
         let at = At { lane: 0, part: step::STORED, op: 0, batch: 1 };
         let (shelves, most) = (own_lists.len(), own_lists.len() * (4 + MAX_LIST_BYTES));
@@ -165,7 +180,7 @@ impl StoredSupply {
             (kind.code(), *blocks, Unit { name: kind.to_string(), each: kind.per_block() })
         };
         let runs = agreed(session, &wanted.iter().map(shelf).collect::<Vec<_>>(), &lists)?;
-        if let Some(run) = runs.first().filter(|_| is_first) {
+        if let Some(run) = runs.first() {
             let keys: Vec<&[Available]> = lists.iter().filter_map(|lists| Some(&lists.last()?[..])).collect();
             agreed_checks(session, run.epoch, &keys).inspect_err(|set_back| self.leave(session, set_back))?;
         }
@@ -218,6 +233,10 @@ impl Supply for StoredSupply {
     fn key(&mut self) -> Result<Material, Error> {
         let epoch = self.run.epoch()?;
         Ok(Material::of_bytes(&self.run.stock.lock().store.key(epoch)?))
+    }
+
+    fn key_name(&self) -> Option<[u8; 32]> {
+        self.run.epoch.get().map(|epoch| epoch.0)
     }
 
     fn provide(&mut self, session: &mut Session, demand: &Arc<Demand>) -> Result<(), Error> {
