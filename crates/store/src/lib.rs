@@ -61,6 +61,7 @@ mod tests;
 
 pub use agree::{
     Available, MAX_EPOCHS, MAX_LIST_BYTES, NoAgreement, NotAList, Run, Unit, Wanted, agree, decode, encode,
+    same_checks,
 };
 #[doc(hidden)]
 pub use binding::seal_binding;
