@@ -41,6 +41,7 @@ from tacit._functions import (
     windows,
 )
 from tacit._handles import Revealed, Secret
+from tacit._native import version as _version
 from tacit._offline import Prepared, offline, stock
 from tacit._plan import Input, Output, Plan
 from tacit._repeat import assume, repeat
@@ -61,6 +62,8 @@ from tacit.errors import (
     StoreError,
     TacitError,
 )
+
+__version__ = _version()
 
 __all__ = [
     "Circuit",
