@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, TryLockError};
 use std::time::Duration;
 
 use pyo3::prelude::*;
-use tacit::net::setup::{Config, Note};
+use tacit::advanced::net::setup::{Config, Note};
 use tacit::{Error, Making, StorePath};
 
 use crate::program::Program;
@@ -146,6 +146,7 @@ fn warn(name: &str, note: Note<'_>) {
     let text = match note {
         Note::Waiting(missing) => format!("{name} waits for {}", missing.join(", ")),
         Note::TurnedAway(away) => format!("{name} turned a caller away: {away}"),
+        _ => return,
     };
     Python::try_attach(|py| {
         let logged = py
@@ -188,6 +189,6 @@ pub(crate) fn init(
     host: &str,
     port: u16,
 ) -> PyResult<Vec<PathBuf>> {
-    tacit::net::setup::init(&folder, parties, &clients, host, port)
+    tacit::advanced::net::setup::init(&folder, parties, &clients, host, port)
         .map_err(|error| errors::run(py, &tacit::Error::Setup(error)))
 }

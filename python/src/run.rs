@@ -9,7 +9,7 @@ use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::Duration;
 
 use pyo3::prelude::*;
-use tacit::net::{Phase, Profile};
+use tacit::advanced::net::{Phase, Profile};
 use tacit::{Comparison, Compiled, Error, Filling, Instance, Making, Report, StorePath, select_for};
 
 use crate::program::Program;

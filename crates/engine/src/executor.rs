@@ -60,6 +60,9 @@ pub struct Outcome {
 /// Is told how a run goes on.
 pub trait Observer {
     /// A phase begins. The parties' benchmark waits for one another here.
+    ///
+    /// # Errors
+    /// The observer's own: they end the run.
     fn phase(&mut self, phase: Phase, engine: &mut dyn Engine) -> Result<(), Error> {
         let _ = (phase, engine);
         Ok(())
@@ -78,6 +81,9 @@ pub struct Unobserved;
 impl Observer for Unobserved {}
 
 /// Runs a party's part. `inputs` has this party's values by the index of the input, and after them all public inputs.
+///
+/// # Errors
+/// Those of the engine. The others are told before it returns.
 pub fn run_party(
     engine: &mut dyn Engine,
     plan: &Plan,
@@ -113,6 +119,9 @@ pub fn run_offline(
 }
 
 /// Runs a client's part: gives its inputs, receives its outputs.
+///
+/// # Errors
+/// Those of the client. The others are told before it returns.
 pub fn run_client(
     client: &mut dyn Client,
     plan: &Plan,

@@ -38,6 +38,9 @@ use tacit_session::Session;
 pub trait Supply: Send {
     /// This party's share of the key that all is under; empty for a protocol without one. It can be asked for once something
     /// was provided, and then stays the same.
+    ///
+    /// # Errors
+    /// If nothing was provided yet.
     fn key(&mut self) -> Result<Material, Error>;
 
     /// Makes sure that there is all that a plan draws, checked as far as the protocol promises it. All parties do so at the
