@@ -36,7 +36,7 @@ impl Engine for AdditiveEngine {
         let mut supply = match supply {
             Some(supply) => supply,
             None if party.is_supplied => return Err(lost()),
-            None => (party.manner.supply)(&mut party.session)?,
+            None => party.manner.preprocessing.live(&mut party.session)?,
         };
         let demand = demand(&party.plan, &party.participants, authenticated);
         supply.provide(&mut party.session, &Arc::new(demand))?;

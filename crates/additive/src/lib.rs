@@ -40,6 +40,7 @@ mod outputs;
 pub mod planted;
 #[cfg(not(feature = "planted"))]
 mod planted;
+mod preprocessing;
 mod products;
 mod protocol;
 mod ranges;
@@ -50,6 +51,7 @@ mod vectors;
 
 pub use macs::{Keys, MAC_COMMIT, MAC_OPEN, check_weights};
 pub use messages::BIT_MASKS;
+pub use preprocessing::Preprocessing;
 pub use protocol::Additive;
 pub use share::FIRST;
 pub use vectors::{mul_add, row};

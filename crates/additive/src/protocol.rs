@@ -5,12 +5,13 @@ use crate::cost::{COUNT_BITS, HASH_BITS, bit_masks, price, to_all};
 use crate::demand::demand;
 use crate::engine::{AdditiveEngine, has_messages};
 use crate::macs;
+use crate::preprocessing::Preprocessing;
 use crate::ranges::ranged;
 use crate::state::Manner;
 use std::sync::Arc;
 use tacit_engine::executor::output_groups;
 use tacit_engine::supply::{Demand, Supply, SupplyKind};
-use tacit_engine::{Checks, Client, Engine, Error, Participants, Protocol, ProtocolSpec};
+use tacit_engine::{Checks, Client, Engine, Error, Parameter, Participants, Protocol, ProtocolSpec};
 use tacit_program::Capabilities;
 use tacit_program::cost::{Flow, Phase, Step};
 use tacit_program::plan::{Domain, Op, Plan};
@@ -25,10 +26,8 @@ pub struct Additive {
     pub capabilities: Capabilities,
     /// The fields whose elements have MACs, in the order in which a supply has the keys; none if nobody deviates.
     pub fields: &'static [Domain],
-    /// Makes a supply in the session, in its offline phase.
-    pub live: fn(&mut Session) -> Result<Box<dyn Supply>, Error>,
-    /// What that sends among so many parties, to make what one plan draws.
-    pub offline: fn(&Demand, usize) -> Checks,
+    /// What makes its supplies.
+    pub preprocessing: &'static dyn Preprocessing,
 }
 
 impl Additive {
@@ -37,13 +36,26 @@ impl Additive {
     }
 
     fn manner(&self) -> Manner {
-        Manner { fields: self.fields, supply: self.live }
+        Manner { fields: self.fields, preprocessing: self.preprocessing }
     }
 }
 
 impl Protocol for Additive {
     fn spec(&self) -> &ProtocolSpec {
         &self.spec
+    }
+
+    fn parameters(&self) -> &'static [Parameter] {
+        self.preprocessing.parameters()
+    }
+
+    fn value(&self, parameter: &str) -> &'static str {
+        self.preprocessing.value(parameter)
+    }
+
+    fn with_parameter(&self, parameter: &str, value: &str) -> Option<Arc<dyn Protocol>> {
+        let preprocessing = self.preprocessing.with_parameter(parameter, value)?;
+        Some(Arc::new(Self { preprocessing, ..self.clone() }))
     }
 
     fn capabilities(&self) -> Capabilities {
@@ -61,7 +73,7 @@ impl Protocol for Additive {
     /// What the supply costs, if it is made in the run; then counts of draws at the end, or all checks of MACs.
     fn checks(&self, plan: &Plan, participants: &Participants) -> Checks {
         let parties = participants.parties();
-        let mut checks = (self.offline)(&self.demand(plan, participants), parties);
+        let mut checks = self.preprocessing.price(&self.demand(plan, participants), parties);
         if !self.is_authenticated() {
             checks.round(Phase::Verify, to_all(COUNT_BITS, parties));
             return checks;
@@ -82,24 +94,28 @@ impl Protocol for Additive {
         demand(plan, participants, self.is_authenticated())
     }
 
-    /// Of all that there is a MAC for.
+    /// Of all that preprocessing stocks; masks for inputs if there are MACs.
     fn stocks(&self, parties: usize) -> Vec<(&'static str, Vec<SupplyKind>)> {
-        if self.fields.is_empty() {
+        let domains = self.preprocessing.stocked();
+        if domains.is_empty() {
             return Vec::new();
         }
-        let of = |kind: fn(Domain) -> SupplyKind| self.fields.iter().map(|field| kind(*field)).collect();
+        let of = |kind: fn(Domain) -> SupplyKind| domains.iter().map(|domain| kind(*domain)).collect();
         let masks =
             |&domain: &Domain| (0..parties as u16).map(move |owner| SupplyKind::InputMask { domain, owner });
-        vec![
+        let mut stocks = vec![
             ("triples", of(SupplyKind::Triple)),
             ("bits", of(SupplyKind::RandomBit)),
             ("elements", of(SupplyKind::RandomElement)),
-            ("masks", self.fields.iter().flat_map(masks).collect()),
-        ]
+        ];
+        if self.is_authenticated() {
+            stocks.push(("masks", domains.iter().flat_map(masks).collect()));
+        }
+        stocks
     }
 
     fn live_supply(&self, session: &mut Session) -> Result<Box<dyn Supply>, Error> {
-        (self.live)(session)
+        self.preprocessing.live(session)
     }
 
     fn engine(

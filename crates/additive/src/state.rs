@@ -3,6 +3,7 @@
 use crate::bank::SecretBank;
 use crate::demand::single;
 use crate::macs::Macs;
+use crate::preprocessing::Preprocessing;
 use crate::share::{FIRST, Share};
 use crate::shared::Shared;
 use crate::vectors::part_of;
@@ -23,8 +24,8 @@ use tacit_session::{At, Session};
 pub(crate) struct Manner {
     /// The fields whose elements have MACs; none if nobody deviates.
     pub(crate) fields: &'static [Domain],
-    /// Makes the supply of a party that is given none.
-    pub(crate) supply: fn(&mut Session) -> Result<Box<dyn Supply>, Error>,
+    /// What makes the supply of a party that is given none.
+    pub(crate) preprocessing: &'static dyn Preprocessing,
 }
 
 impl Manner {

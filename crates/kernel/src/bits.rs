@@ -80,6 +80,22 @@ pub fn and_xor(a: &[u64], b: &[u64], out: &mut [u64]) {
     );
 }
 
+/// The lowest bit of each value, packed.
+///
+/// # Panics
+/// If `out` hasn't a word for every 64 values.
+pub fn lowest(values: &[u128], out: &mut [u64]) {
+    assert_eq!(out.len(), words(values.len()), "a bit for every value");
+    cpu::run(
+        #[inline(always)]
+        || {
+            for (word, values) in out.iter_mut().zip(values.chunks(64)) {
+                *word = values.iter().enumerate().fold(0, |word, (i, value)| word | (*value as u64 & 1) << i);
+            }
+        },
+    );
+}
+
 /// A party's part of an AND of replicated sharings, on top of the mask that `out` holds:
 /// `out ^= xi yi ^ xi yp ^ xp yi`, where a party has the shares `xi` and `xp` of x, `yi` and `yp` of y.
 ///

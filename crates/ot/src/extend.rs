@@ -107,7 +107,8 @@ impl Ot {
             Some(Batch { number, rows, ots, first: number as usize * params.batch() })
         };
         let mut run = Run { ot: self, session, request, sink };
-        let last = if params.is_malicious() { ANSWERED } else { COLUMNS_TAKEN };
+        let columns_taken = params.ahead() as u64;
+        let last = if params.is_malicious() { ANSWERED } else { columns_taken };
         for step in 0..u64::from(batches) + last {
             let batch = |behind| {
                 let number = step.checked_sub(behind).and_then(|number| u32::try_from(number).ok())?;
@@ -118,15 +119,14 @@ impl Ot {
                 run.send_columns(&batch)?;
             }
             let due =
-                Due { columns: batch(COLUMNS_TAKEN), coin: checked(COIN_TAKEN), answer: checked(ANSWERED) };
+                Due { columns: batch(columns_taken), coin: checked(COIN_TAKEN), answer: checked(ANSWERED) };
             run.take(due)?;
         }
         Ok(())
     }
 }
 
-/// How many steps after its columns are sent a batch's columns, coin and answer are taken.
-const COLUMNS_TAKEN: u64 = 1;
+/// How many steps after its columns are sent a batch's coin and answer are taken; of columns [`Params::ahead`] says it.
 const COIN_TAKEN: u64 = 3;
 const ANSWERED: u64 = 5;
 

@@ -56,12 +56,11 @@ impl Params {
 
     /// Trees of height `k`, from 1 to 8: a larger one sends less and computes more, `128 / k` bits and `128 * 2^k / k` bits
     /// of AES for an OT. `None` if there is no such height.
-    pub fn new(k: usize, security: Security) -> Option<Self> {
-        (1..=tacit_kernel::leaves::MAX_HEIGHT).contains(&k).then_some(Self {
-            height: k,
-            security,
-            ..Self::DEFAULT
-        })
+    pub const fn new(k: usize, security: Security) -> Option<Self> {
+        if k < 1 || k > tacit_kernel::leaves::MAX_HEIGHT {
+            return None;
+        }
+        Some(Self { height: k, security, ..Self::DEFAULT })
     }
 
     /// The same with so many rows in a batch: a multiple of 512, from 512 to [`MAX_ROWS`](Self::MAX_ROWS). `None` if it's
@@ -113,8 +112,13 @@ impl Params {
         (0..).map_while(move |number| params.batch_of(count, number))
     }
 
+    /// Batches whose columns are sent before one's are taken. Who checks has them wait for coins in a near cache.
+    pub fn ahead(&self) -> usize {
+        if self.is_malicious() { 1 } else { 16 }
+    }
+
     /// How many batches `count` OTs take.
-    pub(crate) fn batch_count(&self, count: usize) -> usize {
+    pub fn batch_count(&self, count: usize) -> usize {
         count.div_ceil(self.batch())
     }
 

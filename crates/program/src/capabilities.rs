@@ -228,6 +228,8 @@ pub struct Capabilities {
     /// Of how many orders, one after another, a shuffle is made, so that every coalition lacks one ([`OpKind::Shuffle`]); 0
     /// for a protocol that has none.
     pub shuffle_turns: u8,
+    /// ANDs that the partial products of one product may take, where numbers are bits.
+    pub product_ands: u64,
 }
 
 /// What sharings in rings and of bits have whatever their conversions.
@@ -249,6 +251,7 @@ impl Capabilities {
         features: RINGS.with(Feature::Split).with(Feature::Inject).with(Feature::Shift),
         numbers: Numbers::TwoComponents,
         shuffle_turns: 0,
+        product_ands: u64::MAX,
     };
 
     /// Bits, all rings and fields, and conversions by three additive components: no other operations than ANDs,
@@ -257,6 +260,7 @@ impl Capabilities {
         features: RINGS.with(Feature::ComponentSteps),
         numbers: Numbers::ThreeComponents,
         shuffle_turns: 0,
+        product_ands: u64::MAX,
     };
 
     /// Bits alone.
@@ -264,6 +268,7 @@ impl Capabilities {
         features: Features::of(&[Feature::Bits, Feature::And, Feature::Circuit]),
         numbers: Numbers::BitsAlone,
         shuffle_turns: 0,
+        product_ands: u64::MAX,
     };
 
     /// A field, with conversions by masked openings. Of the secrecy of a run see [`Numbers::MaskedOpening`].
@@ -277,7 +282,7 @@ impl Capabilities {
         ]);
         let domain = of_domain(field.domain());
         let numbers = Numbers::MaskedOpening(field);
-        Self { features: features.with(domain), numbers, shuffle_turns: 0 }
+        Self { features: features.with(domain), numbers, shuffle_turns: 0, product_ands: u64::MAX }
     }
 
     /// These and one feature more.
@@ -290,6 +295,12 @@ impl Capabilities {
     #[must_use]
     pub const fn with_shuffle(self, turns: u8) -> Self {
         Self { features: self.features.with(Feature::Shuffle), shuffle_turns: turns, ..self }
+    }
+
+    /// These, where one product may take so many ANDs.
+    #[must_use]
+    pub const fn with_product_ands(self, product_ands: u64) -> Self {
+        Self { product_ands, ..self }
     }
 
     /// Whether plans may ask for a feature.

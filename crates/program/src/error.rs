@@ -361,6 +361,18 @@ pub enum Fault {
         /// The missing means.
         missing: &'static str,
     },
+    /// A product of bits that takes more ANDs than the protocol makes for one.
+    #[error(
+        "`{operation}` takes {ands} ANDs for partial products alone; the protocol takes up to {limit} for one product"
+    )]
+    TooManyAnds {
+        /// The operation.
+        operation: &'static str,
+        /// What its partial products take.
+        ands: u64,
+        /// The most that the protocol takes.
+        limit: u64,
+    },
     /// A number that a field has no room to mask.
     #[error("`{operation}` has to mask a number of {bits} bits; modulo {field} there is room for {most}")]
     NoRoomForMask {
@@ -414,6 +426,9 @@ impl Fault {
                 "declare narrower ranges for the inputs it depends on, or choose the field modulo 2^128-159"
             }
             Self::NoRoomForMask { .. } => "declare narrower ranges for the inputs it depends on",
+            Self::TooManyAnds { .. } => {
+                "declare narrower ranges, work on the rows in several programs, or choose a protocol with arithmetic"
+            }
             Self::NotOffered { .. } => {
                 "choose a protocol that offers it; the cost command lists what each can run"
             }

@@ -11,9 +11,9 @@ mod cost;
 mod supply;
 
 use supply::Live;
-use tacit_additive::Additive;
-use tacit_engine::supply::Supply;
-use tacit_engine::{Error, ProtocolSpec, Security, Threshold};
+use tacit_additive::{Additive, Preprocessing};
+use tacit_engine::supply::{Demand, Supply};
+use tacit_engine::{Checks, Error, ProtocolSpec, Security, Threshold};
 use tacit_net::Phase;
 use tacit_program::plan::Domain;
 use tacit_program::{Capabilities, Feature, Field};
@@ -33,8 +33,7 @@ pub static MASCOT: Additive = Additive {
         .with(Feature::PublicInputs)
         .with(Feature::Gather),
     fields: &FIELDS,
-    live,
-    offline: cost::offline,
+    preprocessing: &Mascot,
 };
 
 /// What has MACs.
@@ -42,8 +41,22 @@ static FIELDS: [Domain; 1] = [FIELD];
 
 const FIELD: Domain = Field::Fp128.domain();
 
-/// Preprocessing in the run: the setup of a key.
-fn live(session: &mut Session) -> Result<Box<dyn Supply>, Error> {
-    session.mesh().set_phase(Phase::Offline);
-    Ok(Box::new(Live::setup(session)?))
+/// MASCOT's preprocessing in the run, under a key of its own.
+#[derive(Debug)]
+struct Mascot;
+
+impl Preprocessing for Mascot {
+    /// The setup of a key.
+    fn live(&self, session: &mut Session) -> Result<Box<dyn Supply>, Error> {
+        session.mesh().set_phase(Phase::Offline);
+        Ok(Box::new(Live::setup(session)?))
+    }
+
+    fn price(&self, demand: &Demand, parties: usize) -> Checks {
+        cost::offline(demand, parties)
+    }
+
+    fn stocked(&self) -> &'static [Domain] {
+        &FIELDS
+    }
 }

@@ -5,18 +5,20 @@ use std::fmt;
 use std::sync::Arc;
 use tacit_astra::Astra;
 use tacit_engine::{Auto, Parameter, Protocol};
+use tacit_gmw::GMW;
 use tacit_replicated::{Replicated, ReplicatedMalicious};
 use tacit_spdz::MASCOT;
 
 /// All protocols, with the usual parameters.
 pub fn protocols() -> impl Iterator<Item = Arc<dyn Protocol>> {
-    let all: [Arc<dyn Protocol>; 6] = [
+    let all: [Arc<dyn Protocol>; 7] = [
         Arc::new(Replicated::COMPUTATIONAL),
         Arc::new(ReplicatedMalicious::SOUNDNESS_50),
         Arc::new(Astra::SEMI_HONEST),
         Arc::new(Astra::MALICIOUS),
         Arc::new(Astra::FAIR),
         Arc::new(MASCOT.clone()),
+        Arc::new(GMW.clone()),
     ];
     all.into_iter()
 }
@@ -250,7 +252,7 @@ mod tests {
         for (name, expected) in [
             (
                 "malicious",
-                "there are: replicated, replicated-malicious, astra, astra-malicious, astra-fair, mascot",
+                "there are: replicated, replicated-malicious, astra, astra-malicious, astra-fair, mascot, gmw",
             ),
             ("replicated-malicious,soundness=100", "parameters stand behind the name, with spaces between"),
             ("replicated-malicious soundness=80", "soundness is 50 or 100, not \"80\""),

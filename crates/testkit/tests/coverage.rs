@@ -2,6 +2,7 @@
 
 use tacit_astra::Astra;
 use tacit_engine::Protocol;
+use tacit_gmw::GMW;
 use tacit_program::Feature;
 use tacit_replicated::{Replicated, ReplicatedMalicious};
 use tacit_spdz::MASCOT;
@@ -40,6 +41,12 @@ fn of_the_model_tenants() {
         check(&FIELDS, parties, [928, 334]);
         check(&MACS, parties, [928, 334]);
     }
+}
+
+#[test]
+fn of_gmw() {
+    check(&GMW, 2, [1181, 81]);
+    check(&GMW, 12, [1181, 81]);
 }
 
 /// As what has numbers in fields, but for those in the smaller one.

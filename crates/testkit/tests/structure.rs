@@ -24,8 +24,15 @@ const FLOORS: [&[&str]; 10] = [
 const TESTKIT: &str = "tacit-testkit";
 
 /// Crates whose files are layered, too: each can be read after those that it imports.
-const LAYERED: [&str; 6] =
-    ["tacit-ot", "tacit-threeparty", "tacit-additive", "tacit-replicated", "tacit-astra", "tacit-mascot"];
+const LAYERED: [&str; 7] = [
+    "tacit-ot",
+    "tacit-threeparty",
+    "tacit-additive",
+    "tacit-replicated",
+    "tacit-astra",
+    "tacit-mascot",
+    "tacit-gmw",
+];
 
 /// Where `unsafe` may be: the kernel, and the glue between Python and Rust.
 const UNSAFE: [&str; 2] = ["tacit-kernel", "tacit-python"];

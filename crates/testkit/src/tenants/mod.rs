@@ -8,7 +8,7 @@
 
 mod dealer;
 
-use tacit_additive::{Additive, FIRST};
+use tacit_additive::{Additive, FIRST, Preprocessing};
 use tacit_engine::supply::{Demand, Supply};
 use tacit_engine::{Checks, Error, ProtocolSpec, Security, Threshold};
 use tacit_program::cost::{Flow, Phase};
@@ -23,8 +23,7 @@ pub static FIELDS: Additive = Additive {
     spec: spec("model-fields"),
     capabilities: PRIMES.with(Feature::Gf128),
     fields: &[],
-    live: without_macs,
-    offline: receipts,
+    preprocessing: &Dealt { fields: &[] },
 };
 
 /// Numbers modulo primes with MACs: parties may deviate.
@@ -36,8 +35,7 @@ pub static MACS: Additive = Additive {
     },
     capabilities: PRIMES,
     fields: &PRIME_FIELDS,
-    live: with_macs,
-    offline: receipts,
+    preprocessing: &Dealt { fields: &PRIME_FIELDS },
 };
 
 /// Bits alone, and branches: all arms are evaluated, and those that exclude one another share their messages.
@@ -45,8 +43,7 @@ pub static BITS: Additive = Additive {
     spec: spec("model-bits"),
     capabilities: with_openings(Capabilities::BITS).with(Feature::Branches),
     fields: &[],
-    live: without_macs,
-    offline: receipts,
+    preprocessing: &Dealt { fields: &[] },
 };
 
 const PRIMES: Capabilities = with_openings(Capabilities::masked_opening(Field::Fp128)).with(Feature::Fp61);
@@ -75,19 +72,27 @@ const fn spec(name: &'static str) -> ProtocolSpec {
     }
 }
 
-fn without_macs(session: &mut Session) -> Result<Box<dyn Supply>, Error> {
-    Ok(Box::new(Dealer::meet(session, &[])?))
+/// What a dealer gives, who draws keys for values in `fields`.
+#[derive(Debug)]
+struct Dealt {
+    fields: &'static [Domain],
 }
 
-fn with_macs(session: &mut Session) -> Result<Box<dyn Supply>, Error> {
-    Ok(Box::new(Dealer::meet(session, &PRIME_FIELDS)?))
-}
+impl Preprocessing for Dealt {
+    fn live(&self, session: &mut Session) -> Result<Box<dyn Supply>, Error> {
+        Ok(Box::new(Dealer::meet(session, self.fields)?))
+    }
 
-/// Receipts of seeds before all else.
-fn receipts(_: &Demand, parties: usize) -> Checks {
-    let mut checks = Checks::default();
-    let receipt = |from| Flow { from, to: FIRST, bits: 8 * SEED_BYTES as u64 };
-    let others = (0..parties).filter(|&party| party != FIRST);
-    checks.round(Phase::Offline, others.map(receipt).collect());
-    checks
+    /// Receipts of seeds before all else.
+    fn price(&self, _: &Demand, parties: usize) -> Checks {
+        let mut checks = Checks::default();
+        let receipt = |from| Flow { from, to: FIRST, bits: 8 * SEED_BYTES as u64 };
+        let others = (0..parties).filter(|&party| party != FIRST);
+        checks.round(Phase::Offline, others.map(receipt).collect());
+        checks
+    }
+
+    fn stocked(&self) -> &'static [Domain] {
+        self.fields
+    }
 }

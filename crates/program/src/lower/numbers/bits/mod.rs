@@ -9,6 +9,7 @@
 //! | --- | --- |
 //! | `gates` | words in circuits |
 //! | `sum` | sums over axes, matrix products |
+//! | `limit` | products that are refused |
 //! | `constants` | products with public numbers that differ from place to place |
 //! | `rounded` | products with public numbers that aren't integers, quotients |
 //! | `tournament` | extremes along an axis |
@@ -21,6 +22,7 @@
 
 mod constants;
 mod gates;
+mod limit;
 mod rounded;
 mod sum;
 #[cfg(test)]
@@ -121,6 +123,10 @@ impl<'a> Lowering<'a> {
     /// The plan's steps for one secret node that is a number or made of numbers.
     pub(in crate::lower) fn binary(&mut self, id: NodeId, node: &Node) {
         let Node { operation, operands, ty, .. } = node;
+        self.refuse_dear(node);
+        if self.fault.is_some() {
+            return;
+        }
         if let Dtype::Modular(Modulus::Mersenne61 | Modulus::Prime128) = ty.kind {
             let missing =
                 "arithmetic modulo a prime; it has bits alone, for int, fixed point and integers modulo 2^k";

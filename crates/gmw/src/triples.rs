@@ -1,0 +1,107 @@
+//! Triples of bits from random oblivious transfers (Goldreich, Micali, Wigderson 1987; Beaver 1991): one from each party to each
+//! other one for a triple.
+//!
+//! **Factors.** `P_i` takes its share `a_i` from the choices, and `b_i` from the differences, of its transfers with the party
+//! after it ([`next`]). Two parties need no more: `c d` of each direction is `a_j b_i`.
+//!
+//! **Corrections.** With each other party `P_j`, whose transfers have other choices and differences, `P_i` tells it
+//! `f = c ^ a_i` and `e = d ^ b_i`, and with these the shares become those of `a_j b_i`: the receiver adds `c e`, so they are
+//! of `c b_i`; the sender adds `f b_i` for the receiver's `f`, so they are of `(c ^ f) b_i = a_j b_i`. Two bits for a triple, to all but
+//! one party. `c` and `d` are random bits that nobody else has and serve nothing else, so the corrections tell nothing to any
+//! n-1 parties.
+//!
+//! **Products.** `c_i` is `a_i b_i` and the sum of all shares that `P_i` has.
+
+use crate::step::CORRECTIONS;
+use crate::transfers::{Pair, Transfers};
+use tacit_kernel::{Buffer, bits};
+use tacit_net::At;
+use tacit_session::{Error, Session};
+
+/// This party's shares of triples: `a`, `b` and `c = a b`, packed.
+pub(crate) type Triples = [Buffer; 3];
+
+/// The party whose transfers with `me` say what the factors of `me` are.
+pub(crate) const fn next(me: usize, parties: usize) -> usize {
+    (me + 1) % parties
+}
+
+/// Words of each vector in a message of corrections: two vectors are a message of 64 KiB.
+pub(crate) const PIECE: usize = 4096;
+
+/// Messages of corrections that are sent to each before one is received.
+pub(crate) const IN_FLIGHT: usize = 64;
+
+/// Makes triples of transfers, `words` times 64 of them, and sends corrections under a number of its own.
+///
+/// # Errors
+/// If a link fails, or a message has another length.
+pub(crate) fn triples(
+    session: &mut Session,
+    op: u32,
+    transfers: &Transfers,
+    words: usize,
+) -> Result<Triples, Error> {
+    let (me, parties) = (session.me(), session.parties());
+    let own = &transfers.pairs[next(me, parties)];
+    let (a, b) = (own.choices.clone(), own.differences.clone());
+    let mut c = Buffer::of_words::<u64>(words);
+    bits::and(a.words(), b.words(), c.words_mut());
+    for peer in session.others() {
+        let pair = &transfers.pairs[peer];
+        bits::xor_assign(c.words_mut(), pair.received.words());
+        bits::xor_assign(c.words_mut(), pair.zeros.words());
+    }
+    let mut triples = [a, b, c];
+    correct(session, op, transfers, words, &mut triples)?;
+    Ok(triples)
+}
+
+/// Tells others the corrections, and takes theirs into the products.
+fn correct(
+    session: &mut Session,
+    op: u32,
+    transfers: &Transfers,
+    words: usize,
+    [a, b, c]: &mut Triples,
+) -> Result<(), Error> {
+    let (me, parties) = (session.me(), session.parties());
+    let told: Vec<usize> = session.others().filter(|&peer| peer != next(me, parties)).collect();
+    let heard: Vec<usize> = session.others().filter(|&peer| me != next(peer, parties)).collect();
+    let at = |piece: usize| At { lane: 0, part: CORRECTIONS, op, batch: piece as u32 };
+    let range = |piece: usize| piece * PIECE..words.min((piece + 1) * PIECE);
+    let pieces = words.div_ceil(PIECE);
+    for step in 0..pieces + IN_FLIGHT {
+        if step < pieces {
+            for &peer in &told {
+                let Pair { choices, differences, .. } = &transfers.pairs[peer];
+                let mut message = Vec::with_capacity(16 * PIECE);
+                for (pair, own) in [(choices, &*a), (differences, &*b)] {
+                    let both = pair.words::<u64>()[range(step)].iter().zip(&own.words::<u64>()[range(step)]);
+                    message.extend(both.flat_map(|(pair, own)| (pair ^ own).to_le_bytes()));
+                }
+                session.mesh().send_vec(peer, at(step), message)?;
+            }
+        }
+        let Some(piece) = step.checked_sub(IN_FLIGHT).filter(|&piece| piece < pieces) else { continue };
+        let range = range(piece);
+        for &peer in &heard {
+            let message = session.mesh().recv(peer, at(piece), 16 * range.len())?;
+            let (choices, differences) = message.split_at(8 * range.len());
+            let own = &transfers.pairs[peer].choices.words::<u64>()[range.clone()];
+            let b = &b.words::<u64>()[range.clone()];
+            let c = &mut c.words_mut::<u64>()[range.clone()];
+            add_products(c, own, differences);
+            add_products(c, b, choices);
+            session.mesh().recycle(message);
+        }
+    }
+    Ok(())
+}
+
+/// `c ^= factor & bits`, of bits as they were told.
+fn add_products(c: &mut [u64], factor: &[u64], told: &[u8]) {
+    for ((c, factor), bytes) in c.iter_mut().zip(factor).zip(told.as_chunks().0) {
+        *c ^= factor & u64::from_le_bytes(*bytes);
+    }
+}
