@@ -227,7 +227,7 @@ type Endpoint = (String, Vec<(&'static str, u64)>, u64);
 impl Run {
     pub(crate) fn new(py: Python<'_>, run: tacit::Run) -> PyResult<Self> {
         let tacit::Run { outputs, report } = run;
-        let Report { endpoints, rounds, elapsed, players, comparison, material } = report;
+        let Report { endpoints, rounds, elapsed, players, comparison, material, .. } = report;
         let outputs = outputs.into_iter().map(|output| match output {
             Some(value) => Ok(Some(values::to_python(py, value)?.unbind())),
             None => Ok(None),

@@ -5,7 +5,7 @@ use crate::macs::{Keys, Macs};
 use crate::state::{Manner, Party, lost};
 use std::sync::Arc;
 use tacit_engine::supply::Supply;
-use tacit_engine::{Clear, Engine, Error, Job, Participants};
+use tacit_engine::{Clear, Engine, Error, Job, KeptShare, Participants};
 use tacit_net::Phase;
 use tacit_program::plan::{Local, OpKind, Plan, Reg};
 use tacit_session::Session;
@@ -86,6 +86,14 @@ impl Engine for AdditiveEngine {
             macs.bank.write_public(reg, values);
         }
         Ok(())
+    }
+
+    fn load_kept(&mut self, kept: u32, share: &KeptShare) -> Result<(), Error> {
+        self.0.load_kept(kept, share)
+    }
+
+    fn keep(&mut self, keep: u32) -> Result<KeptShare, Error> {
+        self.0.keep(keep)
     }
 
     fn local(&mut self, step: &Local) -> Result<(), Error> {

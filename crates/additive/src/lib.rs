@@ -32,6 +32,7 @@ mod cost;
 mod demand;
 mod engine;
 mod inputs;
+mod keep;
 mod macs;
 mod messages;
 mod openings;

@@ -9,7 +9,7 @@ use crate::prepared::{Keys, Prepared};
 use crate::state::AstraEngine;
 use std::sync::Arc;
 use tacit_engine::profile::{Section, section};
-use tacit_engine::{Clear, Engine, Error, Job, Material, Participants};
+use tacit_engine::{Clear, Engine, Error, Job, KeptShare, Material, Participants};
 use tacit_garble::Batch;
 use tacit_program::plan::{Local, OpKind, Plan, Reg};
 use tacit_session::{PrssStream, Session};
@@ -115,6 +115,16 @@ impl Engine for AstraEngine {
 
     fn receive_share(&mut self, input: u32) -> Result<(), Error> {
         self.take_input(input)
+    }
+
+    /// The masks of a kept value are those of the run that kept it: nobody opens what they hide, and each product has fresh
+    /// masks, so it is as a wire that is read in several places. They are there in both walks.
+    fn load_kept(&mut self, kept: u32, share: &KeptShare) -> Result<(), Error> {
+        self.party.load_kept(kept, share)
+    }
+
+    fn keep(&mut self, keep: u32) -> Result<KeptShare, Error> {
+        Ok(self.party.keep(keep))
     }
 
     fn local(&mut self, step: &Local) -> Result<(), Error> {

@@ -5,7 +5,7 @@
 //!
 //! - of `P_2` its shares, operation after operation, each as its vectors stand in memory;
 //! - of `P_1`, where garbled circuits are checked, their outputs' tags;
-//! - of `P_0` both components of every output or, if it checks products online, what the check of their triples told
+//! - of `P_0` both components of every output and of all that is kept or, if it checks products online, what the check of their triples told
 //!   it, added up for each result ([`masked`](crate::masked));
 //! - of `P_1` and `P_2`, where outputs are fair, the commitments that they were sent ([`fair`](crate::fair));
 //! - of all, the keys that they share with the other two, by role, each with the number of blocks that were drawn of
@@ -73,7 +73,7 @@ pub(crate) struct Places {
     me: usize,
     /// First bytes of operations' shares, or of what the check told, and the end.
     shares: Vec<usize>,
-    /// Registers that are outputs, and the bytes of each of their components.
+    /// Registers that are outputs or kept, and the bytes of each of their components.
     outputs: Vec<(Reg, usize)>,
     /// Bytes of what others have committed to, where outputs are fair.
     promised: usize,
@@ -88,7 +88,8 @@ impl Places {
             places.shares.push(end);
         }
         if me == 0 && !verified {
-            let mut regs: Vec<Reg> = plan.outputs.iter().map(|output| output.reg).collect();
+            let kept = plan.keeps.iter().map(|keep| keep.reg);
+            let mut regs: Vec<Reg> = plan.outputs.iter().map(|output| output.reg).chain(kept).collect();
             regs.sort_unstable();
             regs.dedup();
             let with_bytes = |reg| {

@@ -179,7 +179,8 @@ impl Bank {
     pub fn reserve(&mut self) {
         let plan = self.plan.clone();
         let public = plan.public_inputs.iter().map(|input| input.reg);
-        for reg in plan.inputs.iter().map(|input| input.reg).chain(public) {
+        let kept = plan.kept.iter().map(|kept| kept.reg);
+        for reg in plan.inputs.iter().map(|input| input.reg).chain(public).chain(kept) {
             self.make(reg);
         }
         for (at, level) in plan.levels.iter().enumerate() {

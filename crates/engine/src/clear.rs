@@ -5,7 +5,7 @@
 
 use crate::bank::{Bank, Part, mix, row_words};
 use crate::tile::Tiles;
-use crate::{Clear, Engine, Error, Job, Participants, vector, with_element, with_word};
+use crate::{Clear, Engine, Error, Job, KeptShare, Participants, vector, with_element, with_word};
 use std::sync::Arc;
 use tacit_circuit::Layered;
 use tacit_kernel::{Element, Word, bits, matrix, ring, transpose};
@@ -192,6 +192,17 @@ impl Engine for ClearEngine {
     fn public_input(&mut self, input: u32, values: &Clear) -> Result<(), Error> {
         self.bank.write_public(self.plan.public_inputs[input as usize].reg, values);
         Ok(())
+    }
+
+    fn load_kept(&mut self, kept: u32, share: &KeptShare) -> Result<(), Error> {
+        let reg = self.plan.kept[kept as usize].reg;
+        self.bank.put(reg, share.part(0, self.plan.register(reg))?);
+        Ok(())
+    }
+
+    fn keep(&mut self, keep: u32) -> Result<KeptShare, Error> {
+        let reg = self.plan.keeps[keep as usize].reg;
+        Ok(KeptShare::new(self.plan.register(reg), None, [(0, self.bank.get(reg))]))
     }
 
     fn local(&mut self, step: &Local) -> Result<(), Error> {

@@ -1,7 +1,7 @@
 //! The interfaces that a protocol implements.
 
 use crate::supply::{Demand, Supply, SupplyKind};
-use crate::{Clear, Error, Job, Material, Participants};
+use crate::{Clear, Error, Job, KeptShare, Material, Participants};
 use std::sync::Arc;
 use tacit_program::Capabilities;
 use tacit_program::cost::{Flow, Phase, Step};
@@ -275,10 +275,10 @@ pub trait Protocol: Send + Sync {
 /// and jobs as below, without inputs and outputs, and `seal`, whose material goes to `load`. Material that was made
 /// before is loaded instead; then `prepare` says that there is nothing to do.
 ///
-/// Then it calls: all inputs, in groups (`share_input` for each, then `receive_share` for each); for every level its
-/// local steps, then its jobs, each begun once and finished once, in the same order (those of arms that exclude one
+/// Then it calls: `load_kept` for what stays from earlier runs (before the first walk, too); all inputs, in groups
+/// (`share_input` for each, then `receive_share` for each); for every level its local steps, then its jobs, each begun once and finished once, in the same order (those of arms that exclude one
 /// another together); then `check`, then the outputs, in
-/// groups (`send_output` for each, then `open_output` for each). A group is one for all endpoints; only its last member
+/// groups (`send_output` for each, then `open_output` for each), and `keep` for what stays. A group is one for all endpoints; only its last member
 /// can be longer than [`MAX_IN_FLIGHT`](crate::executor::MAX_IN_FLIGHT) messages.
 pub trait Engine: Send {
     /// The session; none in the clear.
@@ -344,6 +344,19 @@ pub trait Engine: Send {
     fn public_input(&mut self, input: u32, values: &Clear) -> Result<(), Error> {
         let _ = values;
         Err(Error::Refused(format!("the protocol takes no public input, and {input} is one")))
+    }
+    /// Takes this party's share of what the parties keep from an earlier run; sends nothing. Before each walk, and asked of
+    /// protocols that keep values alone. The parties have made sure that all have shares of the same value.
+    fn load_kept(&mut self, kept: u32, share: &KeptShare) -> Result<(), Error> {
+        let _ = share;
+        Err(Error::Refused(format!("the protocol keeps no values, and the plan reads kept value {kept}")))
+    }
+    /// This party's share of what the parties keep of the run; sends nothing. Once all is checked, and after the outputs.
+    ///
+    /// # Security
+    /// What is kept is as good as an output: it isn't asked for before [`Engine::check`].
+    fn keep(&mut self, keep: u32) -> Result<KeptShare, Error> {
+        Err(Error::Refused(format!("the protocol keeps no values, and the plan keeps value {keep}")))
     }
     /// Runs a step that needs no message.
     ///

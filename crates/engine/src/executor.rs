@@ -5,9 +5,10 @@
 //! It waits only when all jobs are begun, or when so many are under way that memory would suffer.
 
 use crate::job::{self, Job};
-use crate::{Clear, Client, Engine, Error, Material, Participants};
+use crate::{Clear, Client, Engine, Error, KeptShare, Material, Participants};
 use std::collections::VecDeque;
 use std::ops::Range;
+use std::sync::Arc;
 use tacit_net::Phase;
 use tacit_program::plan::{Plan, PublicInput, Reg, Section, Stage};
 
@@ -55,6 +56,8 @@ pub struct Outcome {
     /// Levels in which this endpoint exchanged messages with others, and layers of circuits that waited for one
     /// another.
     pub rounds: u64,
+    /// This party's shares of what the parties keep, in the plan's order; none at clients.
+    pub kept: Vec<KeptShare>,
 }
 
 /// Is told how a run goes on.
@@ -80,7 +83,8 @@ pub struct Unobserved;
 
 impl Observer for Unobserved {}
 
-/// Runs a party's part. `inputs` has this party's values by the index of the input, and after them all public inputs.
+/// Runs a party's part of a plan that reads nothing of what is kept. `inputs` has this party's values by the index of the
+/// input, and after them all public inputs.
 ///
 /// # Errors
 /// Those of the engine. The others are told before it returns.
@@ -90,7 +94,18 @@ pub fn run_party(
     inputs: &[Option<Clear>],
     observer: &mut dyn Observer,
 ) -> Result<Outcome, Error> {
-    let result = Walk { engine, plan, observer, done: 0, total: 0 }.run(inputs);
+    run_party_on(engine, plan, &[], inputs, observer)
+}
+
+/// The same of any plan, on this party's shares of what it reads of what is kept, in the plan's order.
+pub fn run_party_on(
+    engine: &mut dyn Engine,
+    plan: &Plan,
+    kept: &[Arc<KeptShare>],
+    inputs: &[Option<Clear>],
+    observer: &mut dyn Observer,
+) -> Result<Outcome, Error> {
+    let result = Walk { engine, plan, observer, done: 0, total: 0 }.run(kept, inputs);
     if let (Err(error), Some(session)) = (&result, engine.session()) {
         session.abort(&error.to_string());
     }
@@ -159,7 +174,7 @@ fn client_part(
             None
         });
     }
-    Ok(Outcome { outputs, rounds: 0 })
+    Ok(Outcome { outputs, rounds: 0, kept: Vec::new() })
 }
 
 /// The values of an input that this endpoint gives, in the shape that the plan says.
@@ -189,7 +204,7 @@ struct Walk<'a> {
 }
 
 impl Walk<'_> {
-    fn run(&mut self, inputs: &[Option<Clear>]) -> Result<Outcome, Error> {
+    fn run(&mut self, kept: &[Arc<KeptShare>], inputs: &[Option<Clear>]) -> Result<Outcome, Error> {
         self.total = self.jobs();
         let known = self.agreed(inputs.get(self.plan.inputs.len()..).unwrap_or_default())?;
         if self.engine.makes_supply() {
@@ -199,6 +214,7 @@ impl Walk<'_> {
             self.total *= 2;
             self.phase(Phase::Offline)?;
             self.public_inputs(&known)?;
+            self.load_kept(kept)?;
             self.levels(false)?;
             for material in self.engine.seal()? {
                 self.engine.load(material)?;
@@ -206,6 +222,7 @@ impl Walk<'_> {
         }
         self.phase(Phase::Input)?;
         self.public_inputs(&known)?;
+        self.load_kept(kept)?;
         self.inputs(inputs)?;
         self.phase(Phase::Online)?;
         let rounds = self.levels(true)?;
@@ -213,7 +230,8 @@ impl Walk<'_> {
         self.engine.check()?;
         self.phase(Phase::Output)?;
         let outputs = self.outputs()?;
-        Ok(Outcome { outputs, rounds })
+        let kept = (0..self.plan.keeps.len() as u32).map(|keep| self.engine.keep(keep));
+        Ok(Outcome { outputs, rounds, kept: kept.collect::<Result<_, _>>()? })
     }
 
     fn jobs(&self) -> usize {
@@ -272,6 +290,11 @@ impl Walk<'_> {
                 "nothing is made ahead of time for a program with public inputs, which come with its run";
             return Err(Error::Refused(reason.to_owned()));
         }
+        if !self.plan.kept.is_empty() {
+            let reason =
+                "nothing is made ahead of time for a program that reads kept values, which its run names";
+            return Err(Error::Refused(reason.to_owned()));
+        }
         self.phase(Phase::Offline)?;
         for _ in 0..count {
             if !self.engine.prepare()? {
@@ -314,6 +337,21 @@ impl Walk<'_> {
         for (index, values) in known.iter().enumerate() {
             let node = declared[index].node;
             self.engine.public_input(index as u32, values).map_err(|error| error.during(node))?;
+        }
+        Ok(())
+    }
+
+    /// Gives the engine its shares of what is kept: before each walk.
+    fn load_kept(&mut self, shares: &[Arc<KeptShare>]) -> Result<(), Error> {
+        let declared = &self.plan.kept;
+        if shares.len() != declared.len() {
+            let (given, declared) = (shares.len(), declared.len());
+            return Err(Error::Refused(format!(
+                "{given} kept values for the {declared} that the plan reads"
+            )));
+        }
+        for (index, (kept, share)) in declared.iter().zip(shares).enumerate() {
+            self.engine.load_kept(index as u32, share).map_err(|error| error.during(kept.node))?;
         }
         Ok(())
     }

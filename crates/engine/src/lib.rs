@@ -12,6 +12,7 @@ mod engine;
 mod error;
 pub mod executor;
 mod job;
+mod kept;
 pub mod layer;
 mod material;
 mod participants;
@@ -28,6 +29,7 @@ pub use engine::{
 pub use error::Error;
 pub use executor::{Observer, Outcome};
 pub use job::{Job, columns_per_message, jobs, rounds};
+pub use kept::{KeptPart, KeptShare};
 pub use material::Material;
 pub use participants::Participants;
 pub use values::{Clear, bytes_of};

@@ -43,6 +43,12 @@ pub trait Supply: Send {
     /// If nothing was provided yet.
     fn key(&mut self) -> Result<Material, Error>;
 
+    /// What names that key wherever it lives longer than the session, the same at all parties; nothing if it doesn't. It can be
+    /// asked for as the key can.
+    fn key_name(&self) -> Option<[u8; 32]> {
+        None
+    }
+
     /// Makes sure that there is all that a plan draws, checked as far as the protocol promises it. All parties do so at the
     /// same point, once for each plan and before its inputs. What the plan before it hasn't drawn is lost.
     ///

@@ -3,20 +3,22 @@
 //! | part | holds |
 //! | --- | --- |
 //! | head | `tacit-p` and a version byte |
-//! | body | its length (8 bytes); nodes; outputs |
-//! | source | the user's lines; for every node and every output the number of its line |
+//! | body | its length (8 bytes); nodes; outputs; if it keeps anything, what it keeps |
+//! | source | the user's lines; for every node, every output and all that is kept the number of its line |
 //!
 //! The hash covers head and body: what is computed, and not how its author wrote it. Types are not written; they
 //! follow from operations. Reading builds the program anew through [`crate::Builder`], so no ill-typed one can be
 //! loaded, and refuses bytes that aren't the ones that the program would be written as.
 
 use crate::builder::Builder;
-use crate::codec::{DecodeError, Reader, put_dims, put_kind, put_range, put_text, put_u32, put_u64};
+use crate::codec::{
+    DecodeError, Reader, put_dims, put_flag, put_kind, put_range, put_text, put_u32, put_u64,
+};
 use crate::error::{Fault, Source};
 use crate::operations::{self, Operation};
-use crate::program::{Node, NodeId, Output, Program, Recipient};
+use crate::program::{Keep, Node, NodeId, Output, Program, Recipient, Uses};
 use crate::shape;
-use crate::types::{Dtype, Range};
+use crate::types::{Dtype, Range, Type};
 use crate::value::raw_of;
 
 const HEAD: [u8; 8] = *b"tacit-p\x02";
@@ -34,9 +36,9 @@ impl Program {
             put_u32(&mut out, *line as usize);
             put_text(&mut out, text);
         }
-        for source in
-            self.nodes.iter().map(|node| node.source).chain(self.outputs.iter().map(|out| out.source))
-        {
+        let ends = self.outputs.iter().map(|output| output.source);
+        let ends = ends.chain(self.keeps.iter().map(|keep| keep.source));
+        for source in self.nodes.iter().map(|node| node.source).chain(ends) {
             put_u32(&mut out, source as usize);
         }
         out
@@ -67,7 +69,7 @@ impl Program {
         Sha256::new_with_prefix(HEAD).chain_update(self.body_bytes()).finalize().into()
     }
 
-    /// Some bytes of a hash of every node, and then of every output, with the user's line of each: where two programs
+    /// Some bytes of a hash of every node, then of every output, and then of all that is kept, with the user's line of each: where two programs
     /// differ first shows where their authors disagree. As little a part of the hash as the lines are.
     pub fn outline(&self) -> impl Iterator<Item = ([u8; 4], &Source)> {
         use sha2::{Digest, Sha256};
@@ -87,7 +89,13 @@ impl Program {
             put_output(&mut bytes, output);
             (digest(b"tacit output", &bytes), &self.sources[output.source as usize])
         });
-        nodes.chain(outputs)
+        let mut bytes = Vec::new();
+        let keeps = self.keeps.iter().map(move |keep| {
+            bytes.clear();
+            put_keep(&mut bytes, keep);
+            (digest(b"tacit keep", &bytes), &self.sources[keep.source as usize])
+        });
+        nodes.chain(outputs).chain(keeps)
     }
 
     fn body_bytes(&self) -> Vec<u8> {
@@ -99,6 +107,11 @@ impl Program {
         }
         for output in &self.outputs {
             put_output(&mut out, output);
+        }
+        // What keeps nothing is written, and hashed, as it was before anything could be kept.
+        if !self.keeps.is_empty() {
+            put_u32(&mut out, self.keeps.len());
+            self.keeps.iter().for_each(|keep| put_keep(&mut out, keep));
         }
         out
     }
@@ -128,8 +141,46 @@ impl Program {
             };
             builder.reveal(node, to)?;
         }
+        let keeps = if body.at < body.bytes.len() { body.u32("number of kept values")? } else { 0 };
+        for _ in 0..keeps {
+            read_source(&mut tail, &mut builder)?;
+            let (node, name, uses) = read_keep(&mut body)?;
+            builder.keep(node, &name, uses)?;
+        }
         Ok(builder.finish()?)
     }
+}
+
+fn put_keep(out: &mut Vec<u8>, keep: &Keep) {
+    put_u32(out, keep.node.index());
+    put_text(out, &keep.name);
+    let Uses { programs, learners } = &keep.uses;
+    put_u32(out, programs.len());
+    for program in programs {
+        out.extend_from_slice(program);
+    }
+    put_flag(out, learners.is_some());
+    if let Some(learners) = learners {
+        put_u32(out, learners.len());
+        for name in learners {
+            put_text(out, name);
+        }
+    }
+}
+
+fn read_keep(from: &mut Reader<'_>) -> Result<(NodeId, String, Uses), DecodeError> {
+    let (node, name) = (NodeId::new(from.u32("kept value")?), from.text("name")?);
+    let (mut programs, mut learners) = (Vec::new(), None);
+    for _ in 0..from.u32("number of programs")? {
+        programs.push(from.array("program")?);
+    }
+    if from.flag()? {
+        let names: &mut Vec<String> = learners.get_or_insert_default();
+        for _ in 0..from.u32("number of learners")? {
+            names.push(from.text("learner")?);
+        }
+    }
+    Ok((node, name, Uses::new(programs, learners)))
 }
 
 fn put_output(out: &mut Vec<u8>, output: &Output) {
@@ -150,9 +201,11 @@ fn put_node(out: &mut Vec<u8>, node: &Node) {
         Operation::Input { owner, name } => {
             put_text(out, owner);
             put_text(out, name);
-            put_kind(out, node.ty.kind);
-            put_dims(out, &node.ty.shape);
-            put_range(out, node.ty.range);
+            put_type(out, &node.ty);
+        }
+        Operation::Kept { name } => {
+            put_text(out, name);
+            put_type(out, &node.ty);
         }
         Operation::Constant(raw) => {
             put_kind(out, node.ty.kind);
@@ -171,12 +224,20 @@ fn put_node(out: &mut Vec<u8>, node: &Node) {
     }
 }
 
+/// A type that is declared.
+fn put_type(out: &mut Vec<u8>, ty: &Type) {
+    put_kind(out, ty.kind);
+    put_dims(out, &ty.shape);
+    put_range(out, ty.range);
+}
+
 fn read_node(from: &mut Reader<'_>, builder: &mut Builder) -> Result<(), DecodeError> {
     let at = from.at;
     let code = from.u8("operation")?;
     match code {
         0 => return read_input(from, builder),
         1 => return read_constant(from, builder),
+        operations::KEPT => return read_kept(from, builder),
         _ => {}
     }
     let Some(operation) = operations::read(code, from)? else {
@@ -198,11 +259,23 @@ fn read_node(from: &mut Reader<'_>, builder: &mut Builder) -> Result<(), DecodeE
 
 fn read_input(from: &mut Reader<'_>, builder: &mut Builder) -> Result<(), DecodeError> {
     let (owner, name) = (from.text("owner")?, from.text("name")?);
+    let (kind, shape, range) = read_type(from, builder)?;
+    builder.input(&owner, &name, kind, &shape, Some(range))?;
+    Ok(())
+}
+
+fn read_kept(from: &mut Reader<'_>, builder: &mut Builder) -> Result<(), DecodeError> {
+    let name = from.text("name")?;
+    let (kind, shape, range) = read_type(from, builder)?;
+    builder.kept(&name, kind, &shape, Some(range))?;
+    Ok(())
+}
+
+fn read_type(from: &mut Reader<'_>, builder: &Builder) -> Result<(Dtype, Vec<usize>, Range), DecodeError> {
     let (kind, shape) = (from.kind()?, from.dims()?);
     let (lo, hi) = (from.i128("range")?, from.i128("range")?);
     let range = Range::new(lo, hi).ok_or_else(|| builder.fault(Fault::Range { lo, hi, kind }))?;
-    builder.input(&owner, &name, kind, &shape, Some(range))?;
-    Ok(())
+    Ok((kind, shape, range))
 }
 
 fn read_constant(from: &mut Reader<'_>, builder: &mut Builder) -> Result<(), DecodeError> {

@@ -57,10 +57,12 @@ pub enum Feature {
     Branches,
     /// [`OpKind::Shuffle`].
     Shuffle,
+    /// Values that stay from one run to the next ([`crate::plan::KeepOp`]).
+    Keep,
 }
 
 impl Feature {
-    const ALL: [Self; 23] = [
+    const ALL: [Self; 24] = [
         Self::Bits,
         Self::Rings,
         Self::Fp61,
@@ -84,6 +86,7 @@ impl Feature {
         Self::Gather,
         Self::Branches,
         Self::Shuffle,
+        Self::Keep,
     ];
 
     /// In words, as what a protocol lacks.
@@ -109,6 +112,7 @@ impl Feature {
             Self::Gather => "access at places that were opened",
             Self::Branches => "branches",
             Self::Shuffle => "shuffles in an order that nobody knows",
+            Self::Keep => "values that stay from one run to the next",
         }
     }
 }

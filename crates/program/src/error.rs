@@ -339,11 +339,19 @@ pub enum Fault {
         /// The name.
         name: String,
     },
+    /// A name under which the program already reads or keeps a value.
+    #[error("the program already {does} a value called {name:?}")]
+    KeptTwice {
+        /// `reads` or `keeps`.
+        does: &'static str,
+        /// The name.
+        name: String,
+    },
     /// A constant that its dtype can't hold.
     #[error("the constant can't be used here: {0}")]
     Constant(ValueError),
     /// A program without outputs.
-    #[error("the program reveals nothing, so running it would tell nobody anything")]
+    #[error("the program reveals and keeps nothing, so running it would tell nobody anything")]
     NothingRevealed,
     /// A program beyond the size that is supported.
     #[error("the program has more than {limit} {what}")]
@@ -421,6 +429,7 @@ impl Fault {
             Self::Elements { .. } => "work on the rows in several programs",
             Self::Empty { .. } => "leave out the slice or the input that is empty",
             Self::NothingRevealed => "return tacit.reveal(x, to=...) for what somebody is to learn",
+            Self::KeptTwice { .. } => "give each value a name of its own",
             Self::InputTwice { .. } => "give each input of an owner a name of its own",
             Self::NoRoomForMask { field: Field::Fp61, .. } => {
                 "declare narrower ranges for the inputs it depends on, or choose the field modulo 2^128-159"

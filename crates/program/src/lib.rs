@@ -37,7 +37,7 @@ pub use error::{Fault, ProgramError, Source};
 pub use lower::{Lowered, lower, lower_for_debug};
 pub use modulus::Modulus;
 pub use operations::{Extreme, Operation, Rounding};
-pub use program::{InputType, Node, NodeId, Output, OutputType, Program, Recipient};
+pub use program::{InputType, Keep, KeptType, Node, NodeId, Output, OutputType, Program, Recipient, Uses};
 pub use real::{Real, Reals};
 pub use shadow::{Difference, first_difference};
 pub use shape::{Index, Span};

@@ -268,6 +268,32 @@ pub struct OutputOp {
     pub node: u32,
 }
 
+/// What the parties keep from an earlier run: shares that they hold already. Each run says which kept value it is.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct KeptOp {
+    /// What the program calls it.
+    pub name: String,
+    /// Where it goes; one row.
+    pub reg: Reg,
+    /// How its elements stand there.
+    pub form: Form,
+    /// The node of the program.
+    pub node: u32,
+}
+
+/// What the parties keep of a run, as shares, once all that it depends on is checked.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct KeepOp {
+    /// What it is called from then on.
+    pub name: String,
+    /// What; one row. Numbers of a range stand in the ring of 64 bits, or have as many bits, so that any plan can read them.
+    pub reg: Reg,
+    /// How its elements stand there.
+    pub form: Form,
+    /// The node of the program.
+    pub node: u32,
+}
+
 /// Who learns an output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum To {
@@ -289,6 +315,8 @@ pub struct Plan {
     pub inputs: Vec<InputOp>,
     /// What all parties hold before the first level.
     pub public_inputs: Vec<PublicInput>,
+    /// What the parties hold shares of before the first level.
+    pub kept: Vec<KeptOp>,
     /// Interactive operations as they are written: those of a section once. Others name them by their addresses
     /// ([`Plan::op`]).
     pub ops: Vec<Op>,
@@ -300,6 +328,8 @@ pub struct Plan {
     pub sections: Vec<Section>,
     /// Outputs; they come after the last level.
     pub outputs: Vec<OutputOp>,
+    /// What the parties keep; after the outputs.
+    pub keeps: Vec<KeepOp>,
     /// What it needs of a protocol.
     pub needs: Features,
     /// Bytes of messages of circuits that each party has under way at a time: about the links' bandwidth times
@@ -340,11 +370,13 @@ impl Plan {
             registers,
             inputs,
             public_inputs,
+            kept,
             ops,
             regions,
             levels,
             sections,
             outputs,
+            keeps,
             needs: _,
             window: _,
         } = self;
@@ -359,6 +391,9 @@ impl Plan {
         }
         if !sections.is_empty() {
             ("sections", sections).hash(&mut digest);
+        }
+        if !kept.is_empty() || !keeps.is_empty() {
+            ("kept", kept, keeps).hash(&mut digest);
         }
         digest.0.finalize().into()
     }

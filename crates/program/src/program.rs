@@ -73,6 +73,56 @@ pub struct Output {
     pub(crate) source: u32,
 }
 
+/// A value that the parties keep for later runs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Keep {
+    /// Which.
+    pub node: NodeId,
+    /// What it is called from then on.
+    pub name: String,
+    /// What may be done with it.
+    pub uses: Uses,
+    /// Index in [`Program::sources`].
+    pub(crate) source: u32,
+}
+
+/// What may be done with a kept value. Every party holds a run that reads it against this before anything is computed.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Uses {
+    /// Hashes of the programs that may read it, ascending; any may if none is named.
+    pub programs: Vec<[u8; 32]>,
+    /// Who may learn what depends on it, by name, ascending; with `None` anybody.
+    pub learners: Option<Vec<String>>,
+}
+
+impl Uses {
+    /// With programs and names in order, each once.
+    pub fn new(mut programs: Vec<[u8; 32]>, mut learners: Option<Vec<String>>) -> Self {
+        programs.sort_unstable();
+        programs.dedup();
+        if let Some(names) = &mut learners {
+            names.sort_unstable();
+            names.dedup();
+        }
+        Self { programs, learners }
+    }
+}
+
+/// What a kept value that a program reads has to be.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KeptType {
+    /// What the program calls it.
+    pub name: String,
+    /// The node that it is.
+    pub node: NodeId,
+    /// What its elements are.
+    pub kind: Dtype,
+    /// Lengths of the axes.
+    pub shape: Vec<usize>,
+    /// What raw elements may be: those of what was kept have to be in it.
+    pub range: Range,
+}
+
 /// What an owner has to give.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct InputType {
@@ -111,7 +161,9 @@ pub struct OutputType {
 pub struct Program {
     pub(crate) nodes: Vec<Node>,
     pub(crate) inputs: Vec<NodeId>,
+    pub(crate) kept: Vec<NodeId>,
     pub(crate) outputs: Vec<Output>,
+    pub(crate) keeps: Vec<Keep>,
     pub(crate) sources: Vec<Source>,
     pub(crate) loops: Vec<Loop>,
 }
@@ -151,6 +203,41 @@ impl Program {
             }
         };
         self.inputs.iter().map(declared).collect()
+    }
+
+    /// What it reads of what the parties keep, in the order of declaration.
+    pub fn kept(&self) -> Vec<KeptType> {
+        let declared = |&node: &NodeId| {
+            let Node { operation, ty, .. } = self.node(node);
+            let Operation::Kept { name } = operation else {
+                unreachable!("a kept value is made by its operation");
+            };
+            KeptType { name: name.clone(), node, kind: ty.kind, shape: ty.shape.clone(), range: ty.range }
+        };
+        self.kept.iter().map(declared).collect()
+    }
+
+    /// What the parties keep of it, in the order in which the program says so.
+    pub fn keeps(&self) -> &[Keep] {
+        &self.keeps
+    }
+
+    /// Which nodes depend on a node, by number; it does so itself.
+    pub fn depending_on(&self, node: NodeId) -> Vec<bool> {
+        let mut depends = vec![false; self.nodes.len()];
+        depends[node.index()] = true;
+        loop {
+            let before = depends.clone();
+            for (place, node) in self.nodes.iter().enumerate() {
+                depends[place] |= node.operands.iter().any(|operand| depends[operand.index()]);
+            }
+            for (state, result) in self.loops.iter().flat_map(|body| &body.carry) {
+                depends[state.index()] |= depends[result.index()];
+            }
+            if depends == before {
+                return depends;
+            }
+        }
     }
 
     /// The lines at which its author assumes a range, which nothing but a debug run checks.

@@ -4,12 +4,15 @@
 //! knows nothing of rings but for modular integers. Raw values are the integers that [`crate::encode`] makes; a
 //! modular one from 2^127 on stands for itself less 2^128.
 
+use std::collections::HashMap;
+
 use crate::operations::{Operation, Tensor};
-use crate::program::{Node, Program};
+use crate::program::{Node, NodeId, Program};
 use crate::types::Type;
 use crate::value::{self, Value, ValueError};
 
-/// The clear outputs of a program on inputs as [`crate::encode`] makes them, one vector of words for each.
+/// The clear outputs of a program on inputs as [`crate::encode`] makes them, one vector of words for each; what it reads of
+/// what is kept comes after the inputs.
 ///
 /// # Errors
 /// If the number of inputs, the length of one, or an element is not as declared.
@@ -39,20 +42,22 @@ pub(crate) fn trace_by(
     program: &Program,
     inputs: &[Vec<u64>],
 ) -> Result<Vec<Vec<i128>>, ValueError> {
-    let declared = program.input_types();
+    let declared: Vec<NodeId> = program.inputs.iter().chain(&program.kept).copied().collect();
     if inputs.len() != declared.len() {
         return Err(ValueError::Inputs { given: inputs.len(), declared: declared.len() });
     }
-    let mut given = Vec::with_capacity(inputs.len());
-    for (ty, words) in declared.iter().zip(inputs) {
-        given.push(value::checked_raw(ty.kind, &ty.shape, ty.range, words)?);
+    let mut given = HashMap::with_capacity(inputs.len());
+    for (id, words) in declared.iter().zip(inputs) {
+        let ty = &program.node(*id).ty;
+        given.insert(*id, value::checked_raw(ty.kind, &ty.shape, ty.range, words)?);
     }
-    let mut given = given.into_iter();
     let mut values: Vec<Vec<i128>> = vec![Vec::new(); program.nodes().len()];
     for visit in program.visits() {
         let Node { operation, operands, ty, .. } = program.node(visit.node);
         let raw = match (operation, program.taken(visit)) {
-            (Operation::Input { .. }, _) => given.next().unwrap_or_default(),
+            (Operation::Input { .. } | Operation::Kept { .. }, _) => {
+                given.remove(&visit.node).unwrap_or_default()
+            }
             (Operation::Constant(raw), _) => raw.to_vec(),
             (_, Some(from)) => values[from.index()].clone(),
             (Operation::Step, _) => {

@@ -24,6 +24,9 @@ pub(crate) fn infer(program: &Program, needed: impl Fn(NodeId) -> Option<Width>)
         }
         connect(program, place, node, &mut components);
     }
+    for keep in program.keeps().iter().filter(|keep| in_ring(&program.node(keep.node).ty)) {
+        components.widen(keep.node.index(), KEPT);
+    }
     nodes
         .iter()
         .enumerate()
@@ -34,6 +37,10 @@ pub(crate) fn infer(program: &Program, needed: impl Fn(NodeId) -> Option<Width>)
         })
         .collect()
 }
+
+/// The ring in which integers and fixed point are kept, whatever their range: so that any program can read them, in its own
+/// ring, which takes the low bits.
+pub(crate) const KEPT: Width = Width::W64;
 
 /// How a number is written as bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -62,6 +69,11 @@ impl Format {
             Dtype::Modular(modulus) => Self { bits: modulus.bits().into(), signed: false },
             Dtype::Bool | Dtype::Int | Dtype::Fixed { .. } => Self::of_range(ty.range),
         }
+    }
+
+    /// That in which a type's elements are kept: whatever its range, as many as any range takes.
+    pub(crate) fn kept(ty: &Type) -> Self {
+        if ty.kind.is_ranged() { Self { bits: 64, signed: true } } else { Self::of(ty) }
     }
 
     /// As a plan says it.

@@ -8,7 +8,7 @@ use crate::state::ReplicatedEngine;
 use crate::zero_sharing::ZeroSharing;
 use std::sync::Arc;
 use tacit_engine::profile::{Section, section};
-use tacit_engine::{Clear, Engine, Error, Job, Participants};
+use tacit_engine::{Clear, Engine, Error, Job, KeptShare, Participants};
 use tacit_program::plan::{Local, OpKind, Plan, Reg};
 use tacit_session::Session;
 use tacit_threeparty::{next, prev};
@@ -24,6 +24,14 @@ impl Engine for ReplicatedEngine {
 
     fn receive_share(&mut self, input: u32) -> Result<(), Error> {
         self.take_input(input)
+    }
+
+    fn load_kept(&mut self, kept: u32, share: &KeptShare) -> Result<(), Error> {
+        self.party.load_kept(kept, share)
+    }
+
+    fn keep(&mut self, keep: u32) -> Result<KeptShare, Error> {
+        Ok(self.party.keep(keep))
     }
 
     fn local(&mut self, step: &Local) -> Result<(), Error> {

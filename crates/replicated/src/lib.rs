@@ -45,9 +45,9 @@ use std::sync::Arc;
 use tacit_engine::{
     Auto, Checks, Client, Engine, Error, Parameter, Participants, Protocol, ProtocolSpec, Security, Threshold,
 };
-use tacit_program::Capabilities;
 use tacit_program::cost::{Flow, Phase, Step};
 use tacit_program::plan::Plan;
+use tacit_program::{Capabilities, Feature};
 use tacit_session::Session;
 use tacit_threeparty::cost::COUNT_BITS;
 use tacit_threeparty::{ComponentsClient, PARTIES};
@@ -111,9 +111,10 @@ impl Protocol for Replicated {
 
     /// A shuffle's orders come from streams, so there is none where zero-sharing has to do without.
     fn capabilities(&self) -> Capabilities {
+        let all = Capabilities::TWO_COMPONENTS.with(Feature::Keep);
         match self.zero_sharing {
-            ZeroSharing::Computational => Capabilities::TWO_COMPONENTS.with_shuffle(PARTIES as u8),
-            ZeroSharing::InformationTheoretic => Capabilities::TWO_COMPONENTS,
+            ZeroSharing::Computational => all.with_shuffle(PARTIES as u8),
+            ZeroSharing::InformationTheoretic => all,
         }
     }
 

@@ -22,6 +22,9 @@ impl Reads {
         for output in &plan.outputs {
             reads.mark(output.reg, [true; 2]);
         }
+        for keep in &plan.keeps {
+            reads.mark(keep.reg, [true; 2]);
+        }
         loop {
             let before = reads.registers.clone();
             for (at, level) in plan.levels.iter().enumerate().rev() {

@@ -30,9 +30,9 @@ use tacit_engine::executor::MAX_IN_FLIGHT;
 use tacit_engine::{
     Auto, Checks, Client, Engine, Error, Parameter, Participants, Protocol, ProtocolSpec, Security, Threshold,
 };
-use tacit_program::Capabilities;
 use tacit_program::cost::{Flow, Phase, Step};
 use tacit_program::plan::{OpKind, Plan};
+use tacit_program::{Capabilities, Feature};
 use tacit_session::Session;
 use tacit_threeparty::cost::HASH_BITS;
 use tacit_threeparty::hiding::clients_learn;
@@ -178,7 +178,7 @@ impl Protocol for ReplicatedMalicious {
     }
 
     fn capabilities(&self) -> Capabilities {
-        Capabilities::BITS
+        Capabilities::BITS.with(Feature::Keep)
     }
 
     fn price(&self, plan: &Plan, participants: &Participants, step: Step<'_>) -> Vec<(Phase, Flow)> {

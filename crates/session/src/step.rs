@@ -40,6 +40,8 @@ pub const SETTLED: u16 = 0x24;
 pub const MADE_WITH: u16 = 0x25;
 /// What material a party has in its store.
 pub const STORED: u16 = 0x30;
+/// What a party keeps between runs: 0 before a run that reads or keeps values, 1 when it has kept them.
+pub const KEPT: u16 = 0x31;
 /// Inputs; op is the input's index.
 pub const INPUT: u16 = 0x100;
 /// Outputs; op is the output's index.

@@ -31,6 +31,7 @@ pub static MASCOT: Additive = Additive {
     capabilities: Capabilities::masked_opening(Field::Fp128)
         .with(Feature::MaskedOpening)
         .with(Feature::PublicInputs)
+        .with(Feature::Keep)
         .with(Feature::Gather),
     fields: &FIELDS,
     preprocessing: &Mascot,

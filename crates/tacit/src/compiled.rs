@@ -146,6 +146,11 @@ impl Compiled {
         self.debug
     }
 
+    /// Whether it reads or keeps values that stay: then its parties run it on state ([`crate::Residents`]).
+    pub fn has_residents(&self) -> bool {
+        !self.program.kept().is_empty() || !self.program.keeps().is_empty()
+    }
+
     /// The inputs, in order.
     pub fn inputs(&self) -> &[InputType] {
         &self.lowered.inputs

@@ -7,7 +7,7 @@ use crate::lanes::{LaneInputs, Source, Tally, admitted_lanes, clients_of, lane_c
 use crate::material::made_under;
 use crate::price::price_lanes;
 use crate::registry::Chosen;
-use crate::run::{Given, Part};
+use crate::run::{Given, Own, Part};
 use crate::{Compiled, Error, Making, Progress, Run};
 use std::path::Path;
 use std::sync::Arc;
@@ -184,7 +184,8 @@ impl Seat {
             .map(|(compiled, _)| self.endpoint(compiled, chosen.protocol.clone()))
             .collect::<Result<_, _>>()?;
         let values = jobs.iter().map(|(_, inputs)| inputs.iter().map(Option::as_ref).collect()).collect();
-        self.run_from(&chosen, &lanes, Given::Values(values), Source::InRun, progress, within)
+        let own = Own { given: Given::Values(values), source: Source::InRun, residents: None };
+        self.run_from(&chosen, &lanes, own, progress, within)
     }
 
     /// Takes part in a run that has a lane for each of these: what came out and what it took, lane by lane. What the
@@ -193,17 +194,17 @@ impl Seat {
         &mut self,
         chosen: &Chosen,
         usual: &[Endpoint],
-        given: Given<'_>,
-        source: Source<'_>,
+        own: Own<'_>,
         progress: Progress<'_>,
         within: Duration,
     ) -> Result<Vec<Run>, Error> {
+        let Own { given, source, residents } = own;
         let (me, first) = (self.config.me(), &usual[0]);
         let made = match &source {
             Source::Material(store) => Some(made_under(first, chosen, me, store)?.protocol),
             _ => None,
         };
-        let mut part = Part::new(me, usual, given)?;
+        let mut part = Part::new(me, usual, given)?.on(residents);
         let mut meshes = self.gather(first.participants.clients(), lane_count(usual.len())?, within)?;
         let start = Instant::now();
         let (settled, mut lanes, mut comparison);

@@ -1,6 +1,7 @@
 //! One endpoint's part in one run, over links that are there: what local runs, deployments and benchmarks share.
 
 use crate::report::Traffic;
+use crate::state::Keeping;
 use crate::{Compiled, Error, Instance, Source, Strand, agreed, play_lanes};
 use std::fmt::Write;
 use std::sync::Arc;
@@ -236,7 +237,7 @@ pub fn play(
     observer: &mut (dyn Observer + Send),
 ) -> Result<(Vec<Option<Clear>>, Played), Error> {
     let mut feed = Once::new(inputs);
-    let strand = Strand { endpoint, mesh, feed: &mut feed, observer };
+    let strand = Strand { endpoint, mesh, feed: &mut feed, observer, residents: None };
     let played = play_lanes(vec![strand], source)?.swap_remove(0);
     Ok((feed.outputs, played))
 }
@@ -273,6 +274,10 @@ pub struct Played {
     pub traffic: Traffic,
     /// The material that it ran on, if that came from a store.
     pub material: Option<Instance>,
+    /// What it read of what is kept, as `weights@3`, by the program's names.
+    pub read: Vec<(String, String)>,
+    /// What it kept, as `weights@4`.
+    pub kept: Vec<String>,
 }
 
 /// The handshake.
@@ -307,6 +312,7 @@ pub(crate) fn party(
     start: Start,
     feed: &mut dyn Feed,
     observer: &mut dyn Observer,
+    mut keeping: Option<Keeping<'_>>,
 ) -> Result<Played, Error> {
     let (first, roles) = endpoint.part(0);
     let aborted = |cause| endpoint.compiled.aborted(cause);
@@ -332,7 +338,7 @@ pub(crate) fn party(
         }
     };
     given.map_err(|cause| ended(aborted(cause), engine.as_mut()))?;
-    let mut rounds = 0;
+    let (mut rounds, mut kept) = (0, Vec::new());
     for part in 0..endpoint.parts() {
         let (compiled, roles) = endpoint.part(part);
         let plan = compiled.plan();
@@ -342,13 +348,19 @@ pub(crate) fn party(
             next.map_err(|cause| ended(aborted(cause), engine.as_mut()))?;
         }
         let inputs = feed.inputs(part).map_err(|error| unfed(error, engine.as_mut()))?;
-        let outcome = executor::run_party(engine.as_mut(), plan, &inputs, observer);
+        let shares = keeping.as_ref().map_or(&[][..], |keeping| &keeping.shares);
+        let outcome = executor::run_party_on(engine.as_mut(), plan, shares, &inputs, observer);
         let outcome = outcome.map_err(|cause| {
             let error = in_check(aborted(cause), engine.as_mut());
             ended(error, engine.as_mut())
         })?;
         rounds += outcome.rounds;
         feed.outputs(part, outcome.outputs).map_err(|error| unfed(error, engine.as_mut()))?;
+        if let (Some(keeping), Some(session), false) =
+            (&mut keeping, engine.session(), outcome.kept.is_empty())
+        {
+            kept = keeping.keep(endpoint, session, outcome.kept)?;
+        }
     }
     // Other lanes go on.
     if let Some(ending) = ending {
@@ -359,7 +371,8 @@ pub(crate) fn party(
         None => Traffic::default(),
     };
     engine.close().map_err(aborted)?;
-    Ok(Played { rounds, traffic, material: None })
+    let read = keeping.map_or_else(Vec::new, |keeping| keeping.read);
+    Ok(Played { rounds, traffic, material: None, read, kept })
 }
 
 /// A client's part after the handshake.

@@ -2,7 +2,8 @@
 //! own, with keys of its own, in a thread of its own.
 
 use crate::endpoint::{Endpoint, Feed, Played, Start, client, establish, party};
-use crate::material::{agree_source, refuse_other, take_agreed};
+use crate::material::{agree_source, part, refuse_other, take_agreed};
+use crate::state::{Keeping, Residents, refuse_homeless};
 use crate::supplies::refuse_other_stock;
 use crate::{Compiled, Error, Progress};
 use std::sync::Arc;
@@ -25,6 +26,8 @@ pub struct Strand<'a> {
     pub feed: &'a mut (dyn Feed + Send),
     /// Is told how the lane goes on.
     pub observer: &'a mut (dyn Observer + Send),
+    /// What a party keeps between runs, for a program that reads or keeps values.
+    pub residents: Option<Residents<'a>>,
 }
 
 /// Where a party has what doesn't depend on inputs from. Clients make nothing.
@@ -97,8 +100,9 @@ pub fn play_lanes(strands: Vec<Strand<'_>>, source: Source<'_>) -> Result<Vec<Pl
 fn play_each(count: u16, strands: Vec<(Strand<'_>, Own<'_>)>) -> Result<Vec<Played>, Error> {
     let tie = AbortFlag::default();
     let play_one = |lane: Lane, (strand, source): (Strand<'_>, Own<'_>)| {
-        let Strand { endpoint, mesh, feed, observer } = strand;
-        let result = play_lane(endpoint, mesh.in_lane(lane, tie.clone()), source, feed, observer);
+        let Strand { endpoint, mesh, feed, observer, residents } = strand;
+        let mesh = mesh.in_lane(lane, tie.clone());
+        let result = play_lane(endpoint, mesh, source, feed, observer, residents);
         if let Err(error) = &result {
             // Most failures are a mesh's, which has done so already.
             tie.set(lane, &error.to_string());
@@ -135,25 +139,38 @@ fn play_lane(
     source: Own<'_>,
     feed: &mut dyn Feed,
     observer: &mut dyn Observer,
+    residents: Option<Residents<'_>>,
 ) -> Result<Played, Error> {
     let me = mesh.me();
+    if me < endpoint.parties.len() && residents.is_none() {
+        refuse_homeless(endpoint)?;
+    }
     let mut session = establish(endpoint, mesh, endpoint.agreement())?;
     if me >= endpoint.parties.len() {
         return client(endpoint, session, feed);
     }
+    let residents = residents.filter(|_| endpoint.compiled.has_residents());
+    let keeping = residents.map(|residents| Keeping::agree(endpoint, &mut session, residents)).transpose()?;
     let start = match source {
         Own::Material(store) => {
             let (instance, material) = take_agreed(endpoint, &mut session, store)?;
-            let played = party(endpoint, session, Start::Material(material), feed, observer);
+            let played = party(endpoint, session, Start::Material(material), feed, observer, keeping);
             let played = played.map_err(|failed| failed.destroying(|| store.destroy(instance.epoch)))?;
             return Ok(Played { material: Some(instance), ..played });
         }
         Own::InRun => Start::InRun,
-        Own::Supply(supply) => Start::Supply(Box::new(supply)),
+        Own::Supply(mut supply) => {
+            if let Some(key) = keeping.as_ref().and_then(|keeping| keeping.key) {
+                supply
+                    .under(key)
+                    .map_err(|refused| part(&mut session, endpoint.compiled.aborted(refused)))?;
+            }
+            Start::Supply(Box::new(supply))
+        }
     };
     let drawn = matches!(start, Start::Supply(_)).then(|| endpoint.draws());
     agree_source(endpoint, &mut session, drawn.as_ref())?;
-    party(endpoint, session, start, feed, observer)
+    party(endpoint, session, start, feed, observer, keeping)
 }
 
 /// Of the failures of a run's lanes the one that is told: a failed check rather than that of lane `first`, and that rather than

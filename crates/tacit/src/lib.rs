@@ -30,6 +30,7 @@
 //! | know what it costs | [`price`], the example `richer` |
 //! | keep a program in a file, for commands and other parties | [`SavedPlan`], the example `save_plan` |
 //! | make material ahead of runs | [`Seat::offline`], [`Seat::run_stored`], [`StorePath`] |
+//! | keep values as shares, for later programs to read | [`State`], [`Seat::run_on`] |
 //! | run on more instances than memory holds | [`Stream`], [`Feed`] |
 //! | leave roles and ways to compare to the network | [`is_open`], [`negotiate`] |
 //! | write a protocol, a transport or a tool | [`advanced`] |
@@ -56,6 +57,7 @@ mod registry;
 mod report;
 mod run;
 mod saved;
+mod state;
 mod stored;
 mod stream;
 mod supplies;
@@ -77,6 +79,7 @@ pub use price::{price, price_lanes, price_offline, priced};
 pub use registry::{parameters, protocol, protocols, stocks};
 pub use report::{Report, Run, Traffic};
 pub use saved::{SavedPlan, SavedPlanError};
+pub use state::{About, Fill, Listed, MAX_VERSIONS, Residents, Standing, State};
 pub use stream::Stream;
 pub use supplies::{Filling, play_fill};
 pub use tacit_engine::Protocol;
@@ -85,9 +88,9 @@ pub use tacit_engine::Protocol;
 pub mod program {
     pub use tacit_program::cost::{Cost, Itemised, Phase, PhaseCost};
     pub use tacit_program::{
-        Builder, Data, DecodeError, Difference, Dtype, Fault, Index, InputType, MAX_ELEMENTS, MAX_FRACTION,
-        MAX_RANK, Modulus, NodeId, Output, OutputType, Program, ProgramError, Range, Real, Reals, Recipient,
-        Source, Span, Type, Value, ValueError,
+        Builder, Data, DecodeError, Difference, Dtype, Fault, Index, InputType, Keep, KeptType, MAX_ELEMENTS,
+        MAX_FRACTION, MAX_RANK, Modulus, NodeId, Output, OutputType, Program, ProgramError, Range, Real,
+        Reals, Recipient, Source, Span, Type, Uses, Value, ValueError,
     };
 }
 

@@ -6,7 +6,7 @@ use crate::endpoint::{Endpoint, check_count};
 use crate::lanes::{LaneInputs, Source, Tally, admitted_lanes, clients_of};
 use crate::registry::Chosen;
 use crate::run::{Ended, Given, Part};
-use crate::{Compiled, Error, Run, protocol};
+use crate::{Compiled, Error, Residents, Run, protocol};
 use std::sync::Arc;
 use std::thread::ScopedJoinHandle;
 use std::time::Instant;
@@ -68,7 +68,7 @@ impl Local {
         progress: Progress<'_>,
     ) -> Result<Vec<Run>, Error> {
         let (lanes, inputs) = self.lanes(jobs)?;
-        let ended = self.play(&lanes, given(&lanes, &inputs)?, Vec::new(), progress)?;
+        let ended = self.play(&lanes, given(&lanes, &inputs)?, Vec::new(), Vec::new(), progress)?;
         lanes.iter().zip(ended).map(|(endpoint, ended)| endpoint.compiled.run_of(ended)).collect()
     }
 
@@ -83,8 +83,14 @@ impl Local {
         inputs: &[Value],
         progress: Progress<'_>,
     ) -> Result<Run, Error> {
+        if compiled.has_residents() {
+            return Err(Error::Refused(
+                "a debug run keeps no values and reads none that are kept".to_owned(),
+            ));
+        }
         let (lanes, values) = self.lanes(&[(compiled, inputs)])?;
-        let ended = self.play(&lanes, given(&lanes, &values)?, Vec::new(), progress)?.swap_remove(0);
+        let ended =
+            self.play(&lanes, given(&lanes, &values)?, Vec::new(), Vec::new(), progress)?.swap_remove(0);
         lanes[0].compiled.compare(inputs, &ended.outputs)?;
         lanes[0].compiled.run_of(ended)
     }
@@ -108,20 +114,22 @@ impl Local {
     }
 
     /// Plays the parts of all endpoints; what all have together of each lane at the end. Those of the parties draw from
-    /// these sources, if there are any.
-    pub(crate) fn play(
+    /// these sources, and keep values here, if there are any.
+    pub(crate) fn play<'a>(
         &self,
         lanes: &[Endpoint],
-        given: Vec<Given<'_>>,
+        given: Vec<Given<'a>>,
         sources: Vec<Source<'_>>,
+        residents: Vec<Residents<'a>>,
         progress: Progress<'_>,
     ) -> Result<Vec<Ended>, Error> {
         let Some(first) = lanes.first() else { return Ok(Vec::new()) };
         let comparison = comparison(&Chosen::of(&self.protocol)?, &*first.protocol);
         let sources = sources.into_iter().chain(std::iter::repeat_with(|| Source::InRun));
         let mut seats = Vec::with_capacity(given.len());
+        let mut residents = residents.into_iter();
         for ((me, given), source) in given.into_iter().enumerate().zip(sources) {
-            seats.push((Part::new(me, lanes, given)?, source));
+            seats.push((Part::new(me, lanes, given)?.on(residents.next()), source));
         }
         let (told, untold) = (Tally::new(progress), Tally::new(&|_, _| {}));
         let start = Instant::now();

@@ -60,6 +60,10 @@ pub struct Report {
     pub comparison: Option<Comparison>,
     /// Where its material came from; `None` if it was made in the run, or none is needed.
     pub material: Option<Instance>,
+    /// What it read of what is kept, as `weights@3`, by the program's names.
+    pub read: Vec<(String, String)>,
+    /// What it kept, as `weights@4`.
+    pub kept: Vec<String>,
 }
 
 impl Report {

@@ -4,7 +4,7 @@
 use crate::auto_select::players;
 use crate::endpoint::{Endpoint, Feed, Once, Played};
 use crate::lanes::{Source, Strand, Tally, play_lanes};
-use crate::{Comparison, Error, Report};
+use crate::{Comparison, Error, Report, Residents};
 use std::time::Instant;
 use tacit_engine::Clear;
 use tacit_net::Mesh;
@@ -16,6 +16,15 @@ pub(crate) enum Given<'a> {
     Values(Vec<Vec<Option<&'a Value>>>),
     /// What a stream asks for, in the only lane.
     Feed(&'a mut (dyn Feed + Send)),
+}
+
+/// What an endpoint brings to a run.
+pub(crate) struct Own<'a> {
+    pub(crate) given: Given<'a>,
+    /// Where a party has what doesn't depend on inputs from.
+    pub(crate) source: Source<'a>,
+    /// What a party keeps between runs.
+    pub(crate) residents: Option<Residents<'a>>,
 }
 
 /// What an endpoint has of a lane at its end.
@@ -39,6 +48,9 @@ impl Ended {
         own.rounds = own.rounds.max(other.rounds);
         own.elapsed = own.elapsed.max(other.elapsed);
         own.material = own.material.or(other.material);
+        if own.read.is_empty() && own.kept.is_empty() {
+            (own.read, own.kept) = (other.read, other.kept);
+        }
     }
 }
 
@@ -48,6 +60,8 @@ pub(crate) struct Part<'a, 'g> {
     given: Given<'g>,
     /// The values of each lane; empty with a feed.
     values: Vec<Once>,
+    /// What a party keeps between runs, for the only lane.
+    residents: Option<Residents<'g>>,
 }
 
 impl<'a, 'g> Part<'a, 'g> {
@@ -57,12 +71,17 @@ impl<'a, 'g> Part<'a, 'g> {
     /// [`Error::Refused`] if values are given that aren't the endpoint's or not as declared, or lack.
     pub(crate) fn new(me: usize, lanes: &'a [Endpoint], given: Given<'g>) -> Result<Self, Error> {
         let values = encoded(me, lanes, &given)?;
-        Ok(Self { lanes, given, values })
+        Ok(Self { lanes, given, values, residents: None })
+    }
+
+    /// The same with what a party keeps between runs.
+    pub(crate) fn on(self, residents: Option<Residents<'g>>) -> Self {
+        Self { residents, ..self }
     }
 
     /// The same in lanes that are under another protocol: their plans may be others.
     pub(crate) fn under(self, me: usize, lanes: &[Endpoint]) -> Result<Part<'_, 'g>, Error> {
-        Part::new(me, lanes, self.given)
+        Ok(Part::new(me, lanes, self.given)?.on(self.residents))
     }
 
     /// Plays it over the links of each lane; what the endpoint has of each at the end. `comparison` says how numbers are
@@ -84,21 +103,23 @@ impl<'a, 'g> Part<'a, 'g> {
             Given::Feed(feed) => vec![feed],
         };
         let mut observers: Vec<_> = self.lanes.iter().map(|_| tally.lane()).collect();
+        let mut residents = self.residents.into_iter();
         let mut strands = Vec::with_capacity(self.lanes.len());
         for (((endpoint, mesh), feed), observer) in
             self.lanes.iter().zip(meshes).zip(feeds).zip(&mut observers)
         {
-            strands.push(Strand { endpoint, mesh, feed, observer });
+            strands.push(Strand { endpoint, mesh, feed, observer, residents: residents.next() });
         }
         let played = play_lanes(strands, source)?;
         let elapsed = start.elapsed();
         let outputs = self.values.into_iter().map(|once| once.outputs).chain(std::iter::repeat(Vec::new()));
         let ended = |((endpoint, played), outputs): ((&Endpoint, Played), Vec<Option<Clear>>)| {
-            let Played { rounds, traffic, material } = played;
+            let Played { rounds, traffic, material, read, kept } = played;
             let endpoints = vec![(endpoint.names().swap_remove(me), traffic)];
             let players = players(&*endpoint.protocol, &endpoint.parties);
             let comparison = comparison.cloned();
-            Ended { outputs, report: Report { endpoints, rounds, elapsed, players, comparison, material } }
+            let report = Report { endpoints, rounds, elapsed, players, comparison, material, read, kept };
+            Ended { outputs, report }
         };
         Ok(self.lanes.iter().zip(played).zip(outputs).map(ended).collect())
     }

@@ -3,7 +3,7 @@
 use crate::local::given;
 use crate::material::made_under;
 use crate::registry::Chosen;
-use crate::run::Given;
+use crate::run::{Given, Own};
 use crate::{Compiled, Error, Kept, Local, Progress, Run, Seat, StorePath};
 use std::sync::Arc;
 use std::time::Duration;
@@ -46,7 +46,9 @@ impl Seat {
         let endpoint = self.party_endpoint(compiled, &chosen)?;
         let given = Given::Values(vec![inputs.iter().map(Option::as_ref).collect()]);
         let source = store.source();
-        let run = |seat: &mut Self| seat.run_from(&chosen, &[endpoint], given, source, progress, within);
+        let run = |seat: &mut Self| {
+            seat.run_from(&chosen, &[endpoint], Own { given, source, residents: None }, progress, within)
+        };
         Ok(self.counted(run)?.swap_remove(0))
     }
 }
@@ -84,7 +86,8 @@ impl Local {
             Kept::Supplies(_) => usual,
         }];
         let sources = stores.iter_mut().map(Kept::source).collect();
-        let ended = self.play(&lanes, given(&lanes, &[inputs])?, sources, progress)?.swap_remove(0);
+        let ended =
+            self.play(&lanes, given(&lanes, &[inputs])?, sources, Vec::new(), progress)?.swap_remove(0);
         lanes[0].compiled.run_of(ended)
     }
 }

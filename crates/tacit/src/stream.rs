@@ -4,7 +4,7 @@ use crate::endpoint::{Endpoint, Feed};
 use crate::lanes::Source;
 use crate::price::price_parts;
 use crate::registry::Chosen;
-use crate::run::Given;
+use crate::run::{Given, Own};
 use crate::{Compiled, Error, Local, Report, Seat, protocol};
 use std::sync::Arc;
 use tacit_engine::{Participants, Protocol};
@@ -78,7 +78,7 @@ impl Local {
         let lanes = [stream.endpoint(protocol(&self.protocol)?, self.parties.clone(), clients)?];
         assert_eq!(feeds.len(), lanes[0].names().len(), "a feed for each endpoint");
         let given = feeds.into_iter().map(Given::Feed).collect();
-        Ok(self.play(&lanes, given, Vec::new(), &|_, _| {})?.swap_remove(0).report)
+        Ok(self.play(&lanes, given, Vec::new(), Vec::new(), &|_, _| {})?.swap_remove(0).report)
     }
 }
 
@@ -103,8 +103,8 @@ impl Seat {
         let chosen = Chosen::of(protocol_name)?;
         let endpoint = stream.endpoint(chosen.protocol.clone(), self.parties(), clients)?;
         let (given, within) = (Given::Feed(feed), self.config().limits().connect);
-        let run =
-            |seat: &mut Self| seat.run_from(&chosen, &[endpoint], given, Source::InRun, &|_, _| {}, within);
+        let own = Own { given, source: Source::InRun, residents: None };
+        let run = |seat: &mut Self| seat.run_from(&chosen, &[endpoint], own, &|_, _| {}, within);
         Ok(self.counted(run)?.swap_remove(0).report)
     }
 }

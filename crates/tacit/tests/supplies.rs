@@ -137,11 +137,14 @@ fn run(programs: &[Arc<Compiled>], stocks: [Option<&Stock>; 2]) -> Vec<Result<()
                 (Values { inputs, outputs: Vec::new() }, Unobserved)
             })
             .collect();
-        let strands = endpoints
-            .iter()
-            .zip(meshes)
-            .zip(&mut lanes)
-            .map(|((endpoint, mesh), (feed, observer))| Strand { endpoint, mesh, feed, observer });
+        let strands =
+            endpoints.iter().zip(meshes).zip(&mut lanes).map(|((endpoint, mesh), (feed, observer))| Strand {
+                endpoint,
+                mesh,
+                feed,
+                observer,
+                residents: None,
+            });
         play_lanes(strands.collect(), stocks[me].map_or(Source::InRun, Source::Supplies))?;
         for (endpoint, (values, _)) in endpoints.iter().zip(&lanes) {
             let decoded =
@@ -200,7 +203,7 @@ fn a_stream_that_would_run_out_of_supplies_does_not_begin() {
         let inputs = (0..2).map(|party| (party == me).then(|| own.clone())).collect();
         let (mut values, mut observer) = (Values { inputs, outputs: Vec::new() }, Unobserved);
         let (mesh, feed) = (meshes.remove(0), &mut values);
-        let strand = Strand { endpoint: &endpoint, mesh, feed, observer: &mut observer };
+        let strand = Strand { endpoint: &endpoint, mesh, feed, observer: &mut observer, residents: None };
         let error = play_lanes(vec![strand], Source::Supplies(&folder.stock(&MACS, me))).unwrap_err();
         assert!(values.outputs.is_empty());
         error

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use tacit_engine::clear::ClearEngine;
 use tacit_engine::executor::{self, Observer, Unobserved};
-use tacit_engine::{Clear, Engine, Error, Outcome, Participants, Protocol};
+use tacit_engine::{Clear, Engine, Error, KeptShare, Outcome, Participants, Protocol};
 use tacit_net::{AbortFlag, Counters, Lane, Limits, Mesh, Phase, Transport};
 use tacit_program::cost::{Flow, Step};
 use tacit_program::plan::{OutputOp, Plan};
@@ -38,6 +38,8 @@ pub struct Case {
     pub inputs: Vec<Clear>,
     /// The values of all its public inputs; none unless a test gives some.
     pub public_inputs: Vec<Clear>,
+    /// Each party's shares of what the plan reads of what is kept; none unless a test gives some.
+    pub kept: Vec<Vec<Arc<KeptShare>>>,
     /// What each endpoint states in the handshake: the same, unless a test makes it differ.
     pub agreements: Vec<Agreement>,
     /// Sizes and times that all endpoints put up with.
@@ -117,6 +119,7 @@ impl Case {
             plan: Arc::new(plan),
             inputs,
             public_inputs: Vec::new(),
+            kept: Vec::new(),
             agreements,
             limits: Limits::default(),
             own_limits: BTreeMap::new(),
@@ -338,7 +341,9 @@ impl Case {
             let mut engine =
                 self.protocol.engine(session, Arc::clone(&self.plan), self.participants.clone())?;
             let inputs = self.inputs_of(me);
-            let result = executor::run_party(engine.as_mut(), &self.plan, &inputs, &mut Pace(self.in_step));
+            let kept = self.kept.get(me).map_or(&[][..], |kept| kept);
+            let mut pace = Pace(self.in_step);
+            let result = executor::run_party_on(engine.as_mut(), &self.plan, kept, &inputs, &mut pace);
             if let Some(session) = engine.session() {
                 counters = session.mesh().counters();
             }

@@ -2,7 +2,8 @@
 
 use crate::conformance::catalogue;
 use tacit_program::{
-    Builder, Data, Dtype, Index, InputType, Modulus, NodeId, Program, ProgramError, Range, Recipient, Value,
+    Builder, Data, Dtype, Index, InputType, Modulus, NodeId, Program, ProgramError, Range, Recipient, Type,
+    Uses, Value,
 };
 
 use crate::Rng;
@@ -68,6 +69,43 @@ pub fn program(rng: &mut Rng, parties: usize, steps: usize, len: usize) -> Progr
     growing.build.finish().expect("something is revealed")
 }
 
+/// The same, which keeps some of what it computes, and what it computes last.
+///
+/// # Panics
+/// If the builder refuses what it has to take.
+pub fn keeping(rng: &mut Rng, parties: usize, steps: usize, len: usize) -> Program {
+    let mut growing = Growing { build: Builder::new(), nodes: Vec::new(), parties, len, rng };
+    growing.inputs();
+    for _ in 0..steps {
+        growing.step();
+    }
+    growing.reveal();
+    growing.keep();
+    growing.build.finish().expect("something is revealed")
+}
+
+/// A program that reads all that another one keeps, and nothing else.
+///
+/// # Panics
+/// If the builder refuses what it has to take.
+pub fn reading(rng: &mut Rng, parties: usize, steps: usize, len: usize, keeping: &Program) -> Program {
+    let mut growing = Growing { build: Builder::new(), nodes: Vec::new(), parties, len, rng };
+    for keep in keeping.keeps() {
+        let Type { kind, shape, range, .. } = &keeping.node(keep.node).ty;
+        // What is declared may be more than what was kept can be.
+        let wider = Range::new(range.lo().saturating_sub(9), range.hi().saturating_mul(2));
+        let wider = wider.filter(|wider| kind.is_ranged() && kind.whole().covers(*wider));
+        let range = wider.filter(|_| growing.rng.one_in(3)).unwrap_or(*range);
+        let kept = growing.build.kept(&keep.name, *kind, shape, Some(range));
+        growing.nodes.push(kept.expect("what was kept can be read"));
+    }
+    for _ in 0..steps {
+        growing.step();
+    }
+    growing.reveal();
+    growing.build.finish().expect("something is revealed")
+}
+
 /// A program under way.
 struct Growing<'a> {
     build: Builder,
@@ -97,6 +135,16 @@ impl Growing<'_> {
             if self.rng.one_in(3) {
                 let to = Recipient::Role(self.rng.pick(&RECIPIENTS).to_owned());
                 self.build.reveal(node, to).expect("the node is there");
+            }
+        }
+    }
+
+    fn keep(&mut self) {
+        let last = self.nodes.len() - 1;
+        for (place, node) in self.nodes.clone().into_iter().enumerate() {
+            if place == last || self.rng.one_in(3) {
+                let kept = self.build.keep(node, &format!("v{place}"), Uses::default());
+                kept.expect("names differ");
             }
         }
     }

@@ -5,7 +5,7 @@ use crate::scheme::{PARTIES, Scheme, next, prev};
 use std::sync::Arc;
 use tacit_engine::bank::{Bank, Part, words_of};
 use tacit_engine::tile::Tiles;
-use tacit_engine::{Clear, Error, Participants};
+use tacit_engine::{Clear, Error, KeptShare, Participants};
 use tacit_kernel::{Element, Word, bits, ring, transpose};
 use tacit_program::plan::{Domain, Plan, Reg, Register, Rows, To, Width};
 use tacit_session::Session;
@@ -129,6 +129,26 @@ impl Party {
     pub fn output(&self, output: u32) -> (Reg, Register, To) {
         let operation = &self.plan.outputs[output as usize];
         (operation.reg, self.plan.register(operation.reg), operation.to)
+    }
+
+    /// This party's components of what is kept, by their numbers.
+    pub fn keep(&self, keep: u32) -> KeptShare {
+        let reg = self.plan.keeps[keep as usize].reg;
+        let held = self.held().map(|component| (component as u8, self.component(component).get(reg)));
+        KeptShare::new(self.plan.register(reg), None, held)
+    }
+
+    /// Takes this party's components of what was kept.
+    ///
+    /// # Errors
+    /// [`Error::Refused`] if they are another's, or of something else.
+    pub fn load_kept(&mut self, kept: u32, share: &KeptShare) -> Result<(), Error> {
+        let reg = self.plan.kept[kept as usize].reg;
+        for component in self.held() {
+            let values = share.part(component as u8, self.plan.register(reg))?;
+            self.component_mut(component).put(reg, values);
+        }
+        Ok(())
     }
 
     /// The sum of this party's components of columns of numbers.

@@ -134,7 +134,7 @@ impl Bench {
                 None => links,
             };
             let mesh = Mesh::new(links, me, names.clone(), limits.clone());
-            strands.push(Strand { endpoint: &lane.endpoint, mesh, feed, observer });
+            strands.push(Strand { endpoint: &lane.endpoint, mesh, feed, observer, residents: None });
         }
         let parts = play_lanes(strands, Source::InRun)?;
         let mut report = Report::default();

@@ -138,6 +138,23 @@ struct Taken {
 }
 
 impl StoredSupply {
+    /// Draws from this epoch and no other, for a run on values whose MACs are under its key. All parties say the same, before
+    /// anything is provided.
+    ///
+    /// # Errors
+    /// [`Error::Refused`] if the store has no such epoch, or the run draws from another one.
+    pub fn under(&mut self, epoch: [u8; 32]) -> Result<(), Error> {
+        let epoch = Epoch(epoch);
+        let refused =
+            |why: &str| Error::Refused(format!("its MACs are under the key of epoch {epoch}, {why}"));
+        let known = self.run.stock.lock().store.key(epoch);
+        known.map_err(|_| refused("which this party's store of supplies has no more"))?;
+        if *self.run.epoch.get_or_init(|| epoch) == epoch {
+            return Ok(());
+        }
+        Err(refused("and other values of the run are under that of another"))
+    }
+
     /// Agrees with the other parties on an epoch and ranges, and notes durably that they are used. Two rounds.
     fn reserve(&mut self, session: &mut Session, demand: &Demand) -> Result<(), Error> {
         let own = demand.blocks();
@@ -198,6 +215,10 @@ impl Supply for StoredSupply {
     fn key(&mut self) -> Result<Material, Error> {
         let epoch = self.run.epoch()?;
         Ok(Material::of_bytes(&self.run.stock.lock().store.key(epoch)?))
+    }
+
+    fn key_name(&self) -> Option<[u8; 32]> {
+        self.run.epoch.get().map(|epoch| epoch.0)
     }
 
     fn provide(&mut self, session: &mut Session, demand: &Arc<Demand>) -> Result<(), Error> {

@@ -23,6 +23,7 @@
 mod arithmetic;
 mod arrange;
 mod compare;
+mod keep;
 mod repeat;
 mod rounded;
 mod shuffle;
@@ -36,7 +37,7 @@ pub use crate::codec::MAX_TEXT;
 use crate::error::{Fault, ProgramError, Source};
 use crate::loops;
 use crate::operations::{self, Operation};
-use crate::program::{Node, NodeId, Output, Program, Recipient};
+use crate::program::{Keep, Node, NodeId, Output, Program, Recipient};
 use crate::reference;
 use crate::shape;
 use crate::types::{Dtype, MAX_FRACTION, Range, Type};
@@ -58,7 +59,9 @@ enum Method {
 pub struct Builder {
     nodes: Vec<Node>,
     inputs: Vec<NodeId>,
+    kept: Vec<NodeId>,
     outputs: Vec<Output>,
+    keeps: Vec<Keep>,
     sources: Vec<Source>,
     /// The line that the next node comes from.
     here: u32,
@@ -80,8 +83,9 @@ impl Builder {
 
     /// An empty program whose lines are known, as a file has them.
     pub(crate) fn with_sources(sources: Vec<Source>) -> Self {
-        let (nodes, inputs, outputs) = (Vec::new(), Vec::new(), Vec::new());
-        Self { nodes, inputs, outputs, sources, here: 0, names: HashSet::new() }
+        let (nodes, inputs, kept) = (Vec::new(), Vec::new(), Vec::new());
+        let (outputs, keeps) = (Vec::new(), Vec::new());
+        Self { nodes, inputs, kept, outputs, keeps, sources, here: 0, names: HashSet::new() }
     }
 
     /// Says which line of the user's the next nodes come from.
@@ -126,6 +130,18 @@ impl Builder {
     ) -> Result<NodeId, ProgramError> {
         self.named("a role", owner)?;
         self.named("an input", name)?;
+        let ty = self.declaration(kind, shape, range)?;
+        let operation = Operation::Input { owner: owner.to_owned(), name: name.to_owned() };
+        if !self.names.insert((owner.to_owned(), name.to_owned())) {
+            return Err(self.fault(Fault::InputTwice { owner: owner.to_owned(), name: name.to_owned() }));
+        }
+        let id = self.append(operation, vec![], ty)?;
+        self.inputs.push(id);
+        Ok(id)
+    }
+
+    /// The type of a secret that is declared.
+    fn declaration(&self, kind: Dtype, shape: &[usize], range: Option<Range>) -> Result<Type, ProgramError> {
         shape::check(shape).map_err(|fault| self.fault(fault))?;
         self.declared(kind)?;
         let range = range.unwrap_or(kind.whole());
@@ -133,13 +149,7 @@ impl Builder {
         if !suits {
             return Err(self.fault(Fault::Range { lo: range.lo(), hi: range.hi(), kind }));
         }
-        let operation = Operation::Input { owner: owner.to_owned(), name: name.to_owned() };
-        if !self.names.insert((owner.to_owned(), name.to_owned())) {
-            return Err(self.fault(Fault::InputTwice { owner: owner.to_owned(), name: name.to_owned() }));
-        }
-        let id = self.append(operation, vec![], Type { kind, shape: shape.to_vec(), range, secret: true })?;
-        self.inputs.push(id);
-        Ok(id)
+        Ok(Type { kind, shape: shape.to_vec(), range, secret: true })
     }
 
     /// A value that everybody knows.
@@ -204,13 +214,16 @@ impl Builder {
         Ok(())
     }
 
-    /// The finished program: its inputs, and what its outputs depend on. Nodes are numbered anew.
+    /// The finished program: its inputs, what it reads of what is kept, and what all that it reveals and keeps depends on.
+    /// Nodes are numbered anew.
     pub fn finish(self) -> Result<Program, ProgramError> {
-        if self.outputs.is_empty() {
+        if self.outputs.is_empty() && self.keeps.is_empty() {
             return Err(self.fault(Fault::NothingRevealed));
         }
         let mut live = vec![false; self.nodes.len()];
-        for id in self.inputs.iter().copied().chain(self.outputs.iter().map(|output| output.node)) {
+        let ends =
+            self.outputs.iter().map(|output| output.node).chain(self.keeps.iter().map(|keep| keep.node));
+        for id in self.inputs.iter().chain(&self.kept).copied().chain(ends) {
             live[id.index()] = true;
         }
         for (place, node) in self.nodes.iter().enumerate().rev() {
@@ -239,11 +252,16 @@ impl Builder {
         let loops = loops::find(&nodes).map_err(wrong)?;
         loops::visits(nodes.len(), &loops).map_err(|fault| wrong((nodes.len() - 1, fault)))?;
         let inputs = self.inputs.into_iter().map(new).collect();
+        let kept = self.kept.into_iter().map(new).collect();
         let mut outputs = Vec::with_capacity(self.outputs.len());
         for Output { node, to, source } in self.outputs {
             outputs.push(Output { node: new(node), to, source: sources.keep(source) });
         }
-        Ok(Program { nodes, inputs, outputs, sources: sources.new, loops })
+        let mut keeps = Vec::with_capacity(self.keeps.len());
+        for keep in self.keeps {
+            keeps.push(Keep { node: new(keep.node), source: sources.keep(keep.source), ..keep });
+        }
+        Ok(Program { nodes, inputs, kept, outputs, keeps, sources: sources.new, loops })
     }
 
     /// Adds a node, or its value where all operands are public.

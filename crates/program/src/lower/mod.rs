@@ -15,11 +15,13 @@
 //! | `circuit` | circuits on bit-vectors |
 //! | `shuffle` | orders that nobody knows |
 //! | `repeat` | bodies that are repeated |
+//! | `keep` | what the parties keep |
 //!
 //! `spread` bounds what a plan holds of public values.
 
 mod arrange;
 mod circuit;
+mod keep;
 mod number;
 mod numbers;
 mod repeat;
@@ -168,6 +170,12 @@ impl<'a> Lowering<'a> {
             outputs.push(self.output(output.node, to));
             self.offered()?;
         }
+        if !reveal_everything {
+            for keep in program.keeps() {
+                self.keep(keep);
+                self.offered()?;
+            }
+        }
         if reveal_everything {
             for number in 0..program.nodes().len() as u32 {
                 let id = NodeId::new(number);
@@ -229,6 +237,11 @@ impl<'a> Lowering<'a> {
                     form @ Form::Signed => self.plan.input_in(owner, reg, form, ty.range),
                     form => self.plan.input_as(owner, reg, form),
                 }
+                reg
+            }
+            Operation::Kept { name } => {
+                let reg = self.fresh(domain, ty.len());
+                self.plan.kept(name, reg, self.form(id));
                 reg
             }
             Operation::Constant(_) => unreachable!("a constant is public"),

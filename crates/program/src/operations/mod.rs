@@ -216,6 +216,11 @@ pub enum Operation {
     Shuffle,
     /// The second operand's blocks along its first axis in the same order as a shuffle's, which is the first operand.
     ShuffleToo,
+    /// What the parties keep from an earlier run.
+    Kept {
+        /// What the program calls it. Each run says which kept value it is.
+        name: String,
+    },
     /// A Boolean circuit. Operands are its inputs, bools whose last axis is the bits; their other axes broadcast and
     /// count instances. The result's last axis is the bits of all outputs, in order.
     Circuit(Arc<Circuit>),
@@ -273,12 +278,17 @@ impl Operation {
             Self::Assume { range } => repeat::assume(*range),
             Self::Shuffle => shuffle::shuffle(),
             Self::ShuffleToo => shuffle::shuffle_too(),
+            Self::Kept { .. } => Entry::new("kept", KEPT, Some(0)),
             Self::Circuit(circuit) => circuit::evaluate(circuit),
         }
     }
 }
 
-/// An operation of a code, with its parameters; `None` for a code that none has. Inputs and constants are read elsewhere.
+/// The code of [`Operation::Kept`].
+pub(crate) const KEPT: u8 = 50;
+
+/// An operation of a code, with its parameters; `None` for a code that none has. What is declared (inputs, kept values and
+/// constants) is read elsewhere.
 pub(crate) fn read(code: u8, from: &mut Reader<'_>) -> Result<Option<Operation>, DecodeError> {
     let (min, max) = (Extreme::Min, Extreme::Max);
     let (down, nearest) = (Rounding::Floor, Rounding::Nearest);

@@ -1,8 +1,8 @@
 //! From steps in an order in which each register is written before it is read, to levels.
 
 use super::{
-    Domain, Form, InputOp, Level, Local, Op, OpKind, Opening, OutputOp, Plan, PublicInput, Reg, Region,
-    Register, Rows, Section, Slice, Stage, To, WINDOW, Width,
+    Domain, Form, InputOp, KeepOp, KeptOp, Level, Local, Op, OpKind, Opening, OutputOp, Plan, PublicInput,
+    Reg, Region, Register, Rows, Section, Slice, Stage, To, WINDOW, Width,
 };
 use crate::capabilities::{self, Feature, Features};
 use crate::types::Range;
@@ -19,6 +19,7 @@ pub struct Builder {
     used: Vec<usize>,
     inputs: Vec<InputOp>,
     public_inputs: Vec<PublicInput>,
+    kept: Vec<KeptOp>,
     ops: Vec<Op>,
     regions: Vec<Region>,
     /// That of the next operations.
@@ -28,6 +29,7 @@ pub struct Builder {
     /// Those that aren't ended, outer ones first.
     open: Vec<Open>,
     outputs: Vec<OutputOp>,
+    keeps: Vec<KeepOp>,
     node: u32,
     needs: Features,
     /// Operations so far, each as often as it is computed: the next one's address.
@@ -151,6 +153,27 @@ impl Builder {
         self.assert_public(&[reg], "a public input");
         self.needs = self.needs.with(Feature::PublicInputs);
         self.public_inputs.push(PublicInput { reg, form, node: self.node });
+    }
+
+    /// What the parties keep from an earlier run, under the name by which each run says what it is, into `reg`, where its
+    /// elements have this form.
+    ///
+    /// # Panics
+    /// If the register is public.
+    pub fn kept(&mut self, name: &str, reg: Reg, form: Form) {
+        self.assert_secret(&[reg], "a kept value");
+        self.needs = self.needs.with(Feature::Keep);
+        self.kept.push(KeptOp { name: name.to_owned(), reg, form, node: self.node });
+    }
+
+    /// Lets the parties keep `reg`, where elements have this form, under a name.
+    ///
+    /// # Panics
+    /// If the register is public.
+    pub fn keep(&mut self, name: &str, reg: Reg, form: Form) {
+        self.assert_secret(&[reg], "what is kept");
+        self.needs = self.needs.with(Feature::Keep);
+        self.keeps.push(KeepOp { name: name.to_owned(), reg, form, node: self.node });
     }
 
     /// Reveals `reg` after the last level, element by element.
@@ -353,7 +376,8 @@ impl Builder {
         if !self.registers.is_empty() {
             self.level(last);
         }
-        let kept: std::collections::HashSet<Reg> = self.outputs.iter().map(|output| output.reg).collect();
+        let ends = self.outputs.iter().map(|output| output.reg).chain(self.keeps.iter().map(|keep| keep.reg));
+        let kept: std::collections::HashSet<Reg> = ends.collect();
         for reg in 0..self.registers.len() as Reg {
             if !kept.contains(&reg) {
                 let level = self.used[reg as usize];
@@ -373,11 +397,13 @@ impl Builder {
             registers: self.registers,
             inputs: self.inputs,
             public_inputs: self.public_inputs,
+            kept: self.kept,
             ops: self.ops,
             regions: self.regions,
             levels: self.levels,
             sections: self.sections,
             outputs: self.outputs,
+            keeps: self.keeps,
             needs: self.needs,
             window: WINDOW,
         }

@@ -120,7 +120,13 @@ fn case(subject: &Subject, program: &Program, rng: &mut Rng) -> (Case, Vec<Outpu
     (subject.case(lowered.plan, &inputs), lowered.outputs, expected)
 }
 
-fn compare(case: &Case, declared: &[OutputType], outcomes: &[&Outcome], expected: &[Value], what: &str) {
+pub(super) fn compare(
+    case: &Case,
+    declared: &[OutputType],
+    outcomes: &[&Outcome],
+    expected: &[Value],
+    what: &str,
+) {
     for (endpoint, outcome) in outcomes.iter().enumerate() {
         let name = case.name(endpoint);
         for (index, declared) in declared.iter().enumerate() {

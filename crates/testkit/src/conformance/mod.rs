@@ -10,6 +10,7 @@
 //! | [`attacks`] | for protocols that promise it: one that deviates is noticed, and nobody has a wrong output |
 //! | [`order`] | nothing is released before what it waits for is where it must be |
 //! | [`links`] | the same over memory, TCP and TLS, for a few dozen cases |
+//! | [`residents`] | what one run keeps another one reads, for nothing; a share that was changed is noticed |
 //! | [`lanes`] | lanes share no address, no stream and no link, and a failure of one ends all |
 //! | [`refusals`] | what a protocol doesn't offer it refuses before anything is sent |
 //! | [`wire`] | addresses don't repeat, lengths don't depend on secrets, bytes are those of a kept trace |
@@ -27,6 +28,7 @@ pub mod links;
 pub mod order;
 pub mod predictions;
 pub mod refusals;
+pub mod residents;
 pub mod robust;
 pub mod views;
 pub mod wire;
@@ -479,6 +481,21 @@ macro_rules! conformance {
             #[test]
             fn a_deviation_ends_all_lanes() {
                 $crate::conformance::lanes::a_deviation_ends_all_lanes(&$subject);
+            }
+        }
+
+        mod residents {
+            #[allow(unused_imports)]
+            use super::*;
+
+            #[test]
+            fn what_one_run_keeps_another_one_reads() {
+                $crate::conformance::residents::random_programs(&$subject, 0..60);
+            }
+
+            #[test]
+            fn changed_shares() {
+                $crate::conformance::residents::changed_shares(&$subject);
             }
         }
 

@@ -60,6 +60,7 @@ const fn with_openings(capabilities: Capabilities) -> Capabilities {
         .with(Feature::PublicInputs)
         .with(Feature::PublicSteps)
         .with(Feature::Gather)
+        .with(Feature::Keep)
 }
 
 const fn spec(name: &'static str) -> ProtocolSpec {

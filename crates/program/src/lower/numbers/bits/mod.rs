@@ -22,6 +22,7 @@
 
 mod constants;
 mod gates;
+mod keep;
 mod limit;
 mod rounded;
 mod sum;
@@ -139,6 +140,7 @@ impl<'a> Lowering<'a> {
                 self.plan.input_as(owner, reg, format.form());
                 Number::whole(reg, &ty.shape, format)
             }
+            Operation::Kept { name } => self.kept_number(name, ty),
             Operation::FromBool { .. }
             | Operation::Reshape { .. }
             | Operation::Transpose { .. }

@@ -1,0 +1,51 @@
+//! Shares that stay, with their MACs where there are any: these are good under their key alone.
+
+use crate::share::Share;
+use crate::state::Party;
+use tacit_engine::{Error, KeptShare};
+
+/// Added to a party's number: the part of its share that is of MACs.
+const MACS: u8 = 0x80;
+
+impl Party {
+    /// This party's share of what is kept, with that of its MACs.
+    ///
+    /// # Errors
+    /// [`Error::Refused`] where the key goes with the session.
+    pub(crate) fn keep(&self, keep: u32) -> Result<KeptShare, Error> {
+        let reg = self.plan.keeps[keep as usize].reg;
+        let (shape, me, key) = (self.plan.register(reg), self.session.me() as u8, self.key_name());
+        if self.manner.is_authenticated() && key.is_none() {
+            return Err(Error::Refused(NO_KEY.to_owned()));
+        }
+        let share = self.share(reg)?;
+        let parts = [(me, Some(&share.value)), (MACS | me, share.mac.as_ref())];
+        Ok(KeptShare::new(shape, key, parts.into_iter().filter_map(|(number, part)| Some((number, part?)))))
+    }
+
+    /// Takes this party's share of what was kept.
+    ///
+    /// # Errors
+    /// [`Error::Refused`] if it is another's, of something else, or under another key.
+    pub(crate) fn load_kept(&mut self, kept: u32, share: &KeptShare) -> Result<(), Error> {
+        let reg = self.plan.kept[kept as usize].reg;
+        let (shape, me) = (self.plan.register(reg), self.session.me() as u8);
+        if share.key != self.key_name() {
+            return Err(Error::Refused("the MACs of a kept value are under another key".to_owned()));
+        }
+        let authenticated = self.manner.is_authenticated();
+        let mac = authenticated.then(|| share.part(MACS | me, shape)).transpose()?;
+        self.put_share(reg, Share { value: share.part(me, shape)?, mac });
+        Ok(())
+    }
+
+    /// What names the key of MACs beyond the session.
+    fn key_name(&self) -> Option<[u8; 32]> {
+        let supply = self.supply.as_ref().filter(|_| self.manner.is_authenticated());
+        supply.and_then(|supply| supply.key_name())
+    }
+}
+
+/// Why nothing is kept where the key goes with the session.
+const NO_KEY: &str =
+    "the MACs of what is kept are under a key that ends with this run: run on supplies from a store";

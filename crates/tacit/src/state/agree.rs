@@ -1,0 +1,216 @@
+//! What the parties tell one another of what they keep, and which value a run reads from that.
+
+use serde::{Deserialize, Serialize};
+
+/// Bytes of a message about kept values: more than all versions of a few hundred names take.
+pub(crate) const MAX_TOLD_BYTES: usize = 1 << 22;
+
+/// Digests of the parts of a party's share, by the parts' numbers.
+pub(crate) type Digests = Vec<(u8, [u8; 32])>;
+
+/// Where a value of a party stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Standing {
+    /// It is whole, and whether all others have theirs isn't known yet.
+    Pending,
+    /// All parties have it.
+    Settled,
+    /// It was dropped.
+    Dropped,
+}
+
+/// What a party tells of one name.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Told {
+    /// The number of the last version that there ever was; 0 if none.
+    pub(crate) last: u64,
+    /// Its versions, ascending.
+    pub(crate) versions: Vec<ToldVersion>,
+}
+
+/// What a party tells of one version.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct ToldVersion {
+    pub(crate) number: u64,
+    pub(crate) standing: Standing,
+    /// Names the value.
+    pub(crate) value: [u8; 32],
+    /// Digests of the parts of the party's share, as they were made when it was kept.
+    pub(crate) digests: Digests,
+}
+
+impl Told {
+    fn version(&self, number: u64) -> Option<&ToldVersion> {
+        self.versions.iter().find(|version| version.number == number)
+    }
+
+    fn standing(&self, number: u64) -> Option<Standing> {
+        self.version(number).map(|version| version.standing)
+    }
+}
+
+/// The version of a name that a run reads: the one that is wanted, or the newest. The same at all parties, who have made sure
+/// that they were told the same. `told` has what each party told, with its name.
+///
+/// The newest is the last one that some party knows all to have, or that all have indeed. If a party lacks it, or dropped it,
+/// that party's disk is an old copy, or the others' are; no older version is read in its place.
+///
+/// # Errors
+/// Why there is none, in words.
+pub(crate) fn pick(name: &str, wanted: Option<u64>, told: &[(&str, &Told)]) -> Result<u64, String> {
+    let number = match wanted {
+        Some(number) => number,
+        None => newest(told).ok_or_else(|| {
+            if told.iter().any(|(_, told)| told.last > 0) {
+                format!("{name} was dropped, or never settled: no version of it is left")
+            } else {
+                format!("nothing is kept under the name {name:?}")
+            }
+        })?,
+    };
+    let those = |standing: Option<Standing>| -> Vec<&str> {
+        let own = told.iter().filter(|(_, told)| told.standing(number) == standing);
+        own.map(|(party, _)| *party).collect()
+    };
+    let (missing, dropped) = (those(None), those(Some(Standing::Dropped)));
+    if dropped.len() == told.len() {
+        return Err(format!("{name}@{number} was dropped"));
+    }
+    if !dropped.is_empty() {
+        return Err(format!(
+            "{name}@{number} was dropped by {}, and others have it still",
+            dropped.join(", ")
+        ));
+    }
+    if missing.len() == told.len() {
+        return Err(format!("{name}@{number} isn't kept"));
+    }
+    if !missing.is_empty() {
+        return Err(format!(
+            "{} lacks {name}@{number}, which others have: its state is an older copy, or another's",
+            missing.join(", ")
+        ));
+    }
+    let versions: Vec<(&str, &ToldVersion)> =
+        told.iter().filter_map(|(party, told)| Some((*party, told.version(number)?))).collect();
+    let (first, own) = versions[0];
+    if let Some((party, _)) = versions.iter().find(|(_, version)| version.value != own.value) {
+        return Err(format!("{name}@{number} of {party} is another value than that of {first}"));
+    }
+    match differing(versions.iter().map(|(party, version)| (*party, &version.digests[..]))) {
+        Some((a, b)) => {
+            Err(format!("{a} and {b} hold different shares of {name}@{number}, where they hold the same"))
+        }
+        None => Ok(number),
+    }
+}
+
+/// The last version that counts: that some party knows all to have, or that all have.
+fn newest(told: &[(&str, &Told)]) -> Option<u64> {
+    let mut numbers: Vec<u64> = told.iter().flat_map(|(_, told)| &told.versions).map(|v| v.number).collect();
+    numbers.sort_unstable();
+    let counts = |number: &u64| {
+        let mut standings = told.iter().map(|(_, told)| told.standing(*number));
+        standings.clone().any(|own| own == Some(Standing::Settled))
+            || standings.all(|own| own == Some(Standing::Pending))
+    };
+    numbers.into_iter().rev().find(counts)
+}
+
+/// Two parties that hold a part of one number and say different digests of it.
+pub(crate) fn differing<'a>(
+    digests: impl Iterator<Item = (&'a str, &'a [(u8, [u8; 32])])>,
+) -> Option<(&'a str, &'a str)> {
+    let mut seen: Vec<(&str, u8, [u8; 32])> = Vec::new();
+    for (party, digests) in digests {
+        for &(number, digest) in digests {
+            match seen.iter().find(|(_, other, _)| *other == number) {
+                Some((other, _, known)) if *known != digest => return Some((other, party)),
+                Some(_) => {}
+                None => seen.push((party, number, digest)),
+            }
+        }
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use Standing::{Dropped, Pending, Settled};
+
+    const NAMES: [&str; 3] = ["P0", "P1", "P2"];
+
+    /// Three parties of which each holds two of three parts; a standing for each version of each.
+    fn told(standings: [&[Option<Standing>]; 3]) -> Vec<Told> {
+        let party = |(me, standings): (usize, &&[Option<Standing>])| {
+            let version = |(at, standing): (usize, &Option<Standing>)| {
+                let digests = [me as u8, (me as u8 + 2) % 3].map(|part| (part, [part; 32])).to_vec();
+                Some(ToldVersion {
+                    number: at as u64 + 1,
+                    standing: (*standing)?,
+                    value: [at as u8; 32],
+                    digests,
+                })
+            };
+            Told { last: 9, versions: standings.iter().enumerate().filter_map(version).collect() }
+        };
+        standings.iter().enumerate().map(party).collect()
+    }
+
+    fn picked(wanted: Option<u64>, told: &[Told]) -> Result<u64, String> {
+        let told: Vec<_> = NAMES.into_iter().zip(told).collect();
+        pick("w", wanted, &told)
+    }
+
+    #[test]
+    fn the_newest_that_all_have_is_read_wherever_a_crash_came() {
+        let (s, p) = (Some(Settled), Some(Pending));
+        for (standings, number) in [
+            // All wrote it, and some or none noted that all had.
+            ([&[s, s][..], &[s, p], &[s, p]], 2),
+            ([&[s, p], &[s, p], &[s, p]], 2),
+            // Not all wrote it.
+            ([&[s, p], &[s], &[s, p]], 1),
+            ([&[s], &[s], &[s, p]], 1),
+            ([&[s, s], &[s, s], &[s, s]], 2),
+        ] {
+            assert_eq!(picked(None, &told(standings)), Ok(number), "{standings:?}");
+        }
+        assert_eq!(picked(Some(1), &told([&[s, s], &[s, s], &[s, s]])), Ok(1));
+    }
+
+    #[test]
+    fn an_old_copy_is_refused_and_no_older_version_is_read_in_its_place() {
+        let (s, d) = (Some(Settled), Some(Dropped));
+        for (standings, says) in [
+            ([&[s, s][..], &[s], &[s, s]], "P1 lacks w@2"),
+            ([&[s, s], &[], &[s, s]], "P1 lacks w@2"),
+            ([&[s, s], &[s, d], &[s, s]], "w@2 was dropped by P1"),
+            ([&[d], &[d], &[d]], "no version of it is left"),
+        ] {
+            let refused = picked(None, &told(standings)).unwrap_err();
+            assert!(refused.contains(says), "{refused}");
+        }
+        let all = || told([&[s, d], &[s, d], &[s, d]]);
+        assert_eq!(picked(None, &all()), Ok(1));
+        assert!(picked(Some(2), &all()).unwrap_err().contains("w@2 was dropped"));
+        assert!(picked(Some(3), &all()).unwrap_err().contains("w@3 isn't kept"));
+        let none = [Told::default(), Told::default(), Told::default()];
+        assert!(picked(None, &none).unwrap_err().contains("nothing is kept under the name \"w\""));
+    }
+
+    #[test]
+    fn another_value_and_another_share_are_refused() {
+        let s = Some(Settled);
+        let mut foreign = told([&[s], &[s], &[s]]);
+        foreign[1].versions[0].value = [7; 32];
+        assert!(picked(None, &foreign).unwrap_err().contains("w@1 of P1 is another value than that of P0"));
+        for (party, part) in [(0, 0), (1, 1), (2, 0), (2, 1)] {
+            let mut changed = told([&[s], &[s], &[s]]);
+            changed[party].versions[0].digests[part].1[3] ^= 1;
+            let refused = picked(None, &changed).unwrap_err();
+            assert!(refused.contains("hold different shares of w@1"), "{refused}");
+        }
+    }
+}

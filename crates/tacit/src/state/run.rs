@@ -1,0 +1,93 @@
+//! Runs of programs that keep values, or read kept ones.
+
+use super::{Fill, State};
+use crate::lanes::Source;
+use crate::local::given;
+use crate::material::made_under;
+use crate::registry::Chosen;
+use crate::run::{Given, Own};
+use crate::supplies::has_stocks;
+use crate::{Compiled, Endpoint, Error, Kept, Local, Progress, Run, Seat};
+use std::sync::Arc;
+use std::time::Duration;
+use tacit_program::Value;
+
+/// What a party's run of a program that keeps or reads values goes on.
+pub struct Residents<'a> {
+    /// What the party keeps.
+    pub state: &'a mut State,
+    /// Which value fills each of the program's slots; all parties say the same.
+    pub fill: &'a Fill,
+    /// The store that it takes its material or its supplies from, if it takes any.
+    pub store: Option<&'a mut Kept>,
+}
+
+impl<'a> Residents<'a> {
+    /// Without its store, and that.
+    fn apart(self, endpoint: &Endpoint) -> Result<(Self, Source<'a>), Error> {
+        let source = self.store.map_or(Source::InRun, Kept::source);
+        let ends =
+            has_stocks(&*endpoint.protocol, &endpoint.parties) && !matches!(source, Source::Supplies(_));
+        if ends && endpoint.compiled.has_residents() {
+            return Err(Error::Refused(format!(
+                "what protocol {:?} keeps has MACs under a key that ends with a run, unless that comes from a store of \
+                 supplies: fill one (tacit offline), and run on it",
+                endpoint.protocol.spec().name
+            )));
+        }
+        Ok((Self { store: None, ..self }, source))
+    }
+}
+
+impl Seat {
+    /// Runs a program once, as [`Seat::run_within`], on what this party keeps. All parties have to have state, and to fill the
+    /// program's slots with the same; clients run it as any other. What the program keeps is there once this returns.
+    ///
+    /// # Errors
+    /// [`Error::Refused`], by all parties, if a value isn't there or isn't the same everywhere, if it isn't as the program
+    /// declares it, or if it may not be used so. Nothing that depends on a secret has been sent then.
+    pub fn run_on(
+        &mut self,
+        compiled: &Arc<Compiled>,
+        protocol_name: &str,
+        residents: Residents<'_>,
+        inputs: &[Option<Value>],
+        progress: Progress<'_>,
+        within: Duration,
+    ) -> Result<Run, Error> {
+        let chosen = Chosen::of(protocol_name)?;
+        let endpoint = self.party_endpoint(compiled, &chosen)?;
+        let given = Given::Values(vec![inputs.iter().map(Option::as_ref).collect()]);
+        let (residents, source) = residents.apart(&endpoint)?;
+        let own = Own { given, source, residents: Some(residents) };
+        let run = |seat: &mut Self| seat.run_from(&chosen, &[endpoint], own, progress, within);
+        Ok(self.counted(run)?.swap_remove(0))
+    }
+}
+
+impl Local {
+    /// Runs a program once, as [`Local::run`], on what the parties keep. Else as [`Seat::run_on`].
+    ///
+    /// # Panics
+    /// If there aren't residents for each party.
+    pub fn run_on(
+        &self,
+        compiled: &Arc<Compiled>,
+        residents: Vec<Residents<'_>>,
+        inputs: &[Value],
+        progress: Progress<'_>,
+    ) -> Result<Run, Error> {
+        assert_eq!(residents.len(), self.parties.len(), "residents for each party");
+        let usual = self.endpoint(compiled)?;
+        let lanes = [match residents.first().and_then(|first| first.store.as_deref()) {
+            Some(Kept::Material(store)) => made_under(&usual, &Chosen::of(&self.protocol)?, 0, store)?,
+            _ => usual,
+        }];
+        let apart = residents.into_iter().map(|residents| residents.apart(&lanes[0]));
+        let (residents, sources): (Vec<_>, Vec<_>) =
+            apart.collect::<Result<Vec<_>, _>>()?.into_iter().unzip();
+        let ended =
+            self.play(&lanes, given(&lanes, &[inputs])?, sources, residents, progress)?.swap_remove(0);
+        lanes[0].compiled.run_of(ended)
+    }
+}
