@@ -347,11 +347,17 @@ pub trait Engine: Send {
     }
     /// Takes this party's share of what the parties keep from an earlier run; sends nothing. Before each walk, and asked of
     /// protocols that keep values alone. The parties have made sure that all have shares of the same value.
+    ///
+    /// # Errors
+    /// [`Error::Refused`] if it keeps none, or the share is of another kind.
     fn load_kept(&mut self, kept: u32, share: &KeptShare) -> Result<(), Error> {
         let _ = share;
         Err(Error::Refused(format!("the protocol keeps no values, and the plan reads kept value {kept}")))
     }
     /// This party's share of what the parties keep of the run; sends nothing. Once all is checked, and after the outputs.
+    ///
+    /// # Errors
+    /// [`Error::Refused`] if it keeps none.
     ///
     /// # Security
     /// What is kept is as good as an output: it isn't asked for before [`Engine::check`].

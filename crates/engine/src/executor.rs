@@ -98,6 +98,9 @@ pub fn run_party(
 }
 
 /// The same of any plan, on this party's shares of what it reads of what is kept, in the plan's order.
+///
+/// # Errors
+/// As [`run_party`].
 pub fn run_party_on(
     engine: &mut dyn Engine,
     plan: &Plan,

@@ -86,7 +86,9 @@ impl<'a> Keeping<'a> {
         });
         let (versions, picked, read) = read.map_err(|error| part(session, error))?;
         let Read { shares, values, key } = read;
-        picked.iter().for_each(|(name, number)| state.settle(name, *number));
+        for (name, number) in &picked {
+            state.settle(name, *number);
+        }
         Ok(Self { state, shares, read: values, key, versions })
     }
 
