@@ -2,7 +2,7 @@
 //! nobody deviates.
 //!
 //! It puts together two crates that don't know one another: the online phase on additive shares ([`tacit_additive`]), of bits
-//! and without MACs, and oblivious transfers ([`tacit_ot`]), from which [triples](triples) are made. The page
+//! and without MACs, and oblivious transfers ([`tacit_ot`]), from which triples are made. The page
 //! `docs/protocols/gmw.md` has both.
 //!
 //! There are bits alone. Numbers are their bits, and what is done with them is a circuit.
