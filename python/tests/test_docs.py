@@ -80,3 +80,14 @@ def test_examples_compute_what_they_say(capsys: pytest.CaptureFixture[str]) -> N
     assert capsys.readouterr().out.startswith("100.0% as in the clear")
     learnt = runpy.run_path(str(ROOT / "examples" / "logistic_regression.py"), run_name="__main__")
     assert np.mean((learnt["x"] @ learnt["weights"] > 0) == learnt["y"]) > 0.9
+
+
+def test_the_auction_has_the_first_of_the_highest_bids_win_and_pay_the_next() -> None:
+    vickrey = runpy.run_path(str(ROOT / "examples" / "vickrey.py"))
+    some = [[5, 5], [0, 0, 0], [3, 9, 9, 1, 9], [1, 2, 7, 4, 7, 7, 0], [0, vickrey["HIGHEST"]]]
+    many = [list(np.random.default_rng(count).integers(0, 30, count)) for count in range(2, 40)]
+    for protocol, auctions in [("mascot", some), ("replicated", some + many)]:
+        for bids in auctions:
+            winner, price, report = vickrey["run_auction"](bids, protocol)
+            assert (winner, price) == (np.argmax(bids), np.sort(bids)[-2]), (protocol, bids)
+            assert "bidder-0" in report.bytes

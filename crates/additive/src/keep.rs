@@ -20,7 +20,8 @@ impl Party {
         }
         let share = self.share(reg)?;
         let parts = [(me, Some(&share.value)), (MACS | me, share.mac.as_ref())];
-        Ok(KeptShare::new(shape, key, parts.into_iter().filter_map(|(number, part)| Some((number, part?)))))
+        let parts = parts.into_iter().filter_map(|(number, part)| Some((number, None, part?)));
+        Ok(KeptShare::new(shape, key, parts))
     }
 
     /// Takes this party's share of what was kept.

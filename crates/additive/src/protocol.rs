@@ -90,6 +90,10 @@ impl Protocol for Additive {
         checks
     }
 
+    fn keeps_under_key(&self) -> bool {
+        self.is_authenticated()
+    }
+
     fn demand(&self, plan: &Plan, participants: &Participants) -> Demand {
         demand(plan, participants, self.is_authenticated())
     }

@@ -126,7 +126,9 @@ impl Protocol for Astra {
         // Splitting numbers into bits by two additive components trusts the party that knows the first.
         let verified = self.0.is_verified();
         let usual = if verified { Capabilities::THREE_COMPONENTS } else { Capabilities::TWO_COMPONENTS };
-        let usual = usual.with(Feature::Keep);
+        // Where all have the outputs or nobody has, nothing may come between the check and them, nor after them.
+        let is_fair = self.0.security == Security::Fair;
+        let usual = if is_fair { usual } else { usual.with(Feature::Keep) };
         match self.0.comparison {
             Comparison::Prefix => usual,
             Comparison::Garbled => usual.with(Feature::Msb),

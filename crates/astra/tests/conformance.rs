@@ -14,6 +14,7 @@ const SUBJECT: fn() -> Subject = || Subject {
     broadcasts: false,
     sorts: &[],
     one_in: 1,
+    longest: usize::MAX,
 };
 
 tacit_testkit::conformance!(SUBJECT());

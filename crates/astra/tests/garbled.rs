@@ -16,6 +16,7 @@ tacit_testkit::conformance!(Subject {
     broadcasts: false,
     sorts: &[],
     one_in: 1,
+    longest: usize::MAX,
 }; views: input and mul less maximum);
 
 /// By garbling a comparison takes two messages, one after the other, whatever the width; and exactly these bits.

@@ -12,7 +12,7 @@ tacit_testkit::conformance!(Subject {
     // Clients draw nothing.
     told: |_, _, _| false,
     fresh_masks: false,
-    baseline: concat!(env!("CARGO_MANIFEST_DIR"), "/../../vectors/wire/astra-malicious-garbled.txt").into(), broadcasts: false, sorts: &[], one_in: 1,
+    baseline: concat!(env!("CARGO_MANIFEST_DIR"), "/../../vectors/wire/astra-malicious-garbled.txt").into(), broadcasts: false, sorts: &[], one_in: 1, longest: usize::MAX,
 }; views: input and mul less maximum);
 
 /// Of a number of l bits: 2 l - 3 ANDs, 2 l commitments, l + 1 labels and as many commitments offline; l labels and a

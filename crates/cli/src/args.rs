@@ -46,6 +46,11 @@ pub(crate) enum Command {
         #[command(subcommand)]
         command: StoreCommand,
     },
+    /// Look into what a party keeps of programs, or drop some of it
+    State {
+        #[command(subcommand)]
+        command: StateCommand,
+    },
     /// Stay up as one party of a deployment and answer repeated runs of a program
     Serve(ServeArgs),
     /// Measure this machine, or a protocol on it
@@ -122,8 +127,10 @@ pub(crate) struct RunArgs {
     pub(crate) net: NetArgs,
     #[command(flatten)]
     pub(crate) store: Option<StoreArgs>,
+    #[command(flatten)]
+    pub(crate) stays: StateArgs,
     /// Compare every operation with the clear result; for made-up data, since nothing stays secret
-    #[arg(long, conflicts_with_all = ["config", "store"])]
+    #[arg(long, conflicts_with_all = ["config", "store", "state"])]
     pub(crate) debug: bool,
     /// Say what was sent, in how many rounds and how long it took
     #[arg(short, long)]
@@ -221,6 +228,48 @@ pub(crate) struct StoreArgs {
     /// kept if not said, and anchors in the store's folder with --simulate
     #[arg(long, value_name = "DIR", requires = "store")]
     pub(crate) anchors: Option<PathBuf>,
+}
+
+/// Where what programs keep stays, and what of it a run reads.
+#[derive(Args, Clone, Debug)]
+pub(crate) struct StateArgs {
+    /// A party's folder for values that programs keep, sealed under its key; with --simulate a folder with one for each
+    #[arg(long, value_name = "DIR")]
+    pub(crate) state: Option<PathBuf>,
+    /// The kept value that the program reads as NAME: VALUE@3, or VALUE for the newest; if not said, the newest called NAME
+    #[arg(long = "kept", value_name = "NAME=VALUE", value_parser = filled, requires = "state")]
+    pub(crate) fill: Vec<(String, String)>,
+}
+
+/// A name of the program's, and the kept value that it is to be.
+fn filled(text: &str) -> Result<(String, String), String> {
+    let (name, value) = text.split_once('=').ok_or("write NAME=VALUE, or NAME=VALUE@3")?;
+    Ok((name.to_owned(), value.to_owned()))
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum StateCommand {
+    /// Say what a party keeps: of each value its type, where it stands, and what it may be used for
+    List(FolderArgs),
+    /// Drop a value, or all of a name: its share is erased, and it is never read again. Every party drops its own
+    Drop {
+        #[command(flatten)]
+        folder: FolderArgs,
+        /// weights@3, or weights for all versions
+        #[arg(value_name = "VALUE")]
+        value: String,
+    },
+}
+
+/// A party's folder of kept values.
+#[derive(Args, Clone, Debug)]
+pub(crate) struct FolderArgs {
+    /// The party's folder
+    #[arg(value_name = "DIR")]
+    pub(crate) folder: PathBuf,
+    /// The party's configuration, whose key the folder is sealed under; not for one of --simulate
+    #[arg(long, value_name = "parties.toml")]
+    pub(crate) config: Option<PathBuf>,
 }
 
 #[derive(Debug, Subcommand)]
@@ -416,6 +465,8 @@ pub(crate) struct ServeArgs {
     pub(crate) net: NetArgs,
     #[command(flatten)]
     pub(crate) store: Option<StoreArgs>,
+    #[command(flatten)]
+    pub(crate) stays: StateArgs,
     /// End after so many runs
     #[arg(long, value_name = "N")]
     pub(crate) runs: Option<u64>,

@@ -25,6 +25,7 @@ mod progress;
 mod run;
 mod serve;
 mod show;
+mod state;
 mod store;
 mod table;
 
@@ -81,6 +82,7 @@ impl Context<'_> {
             Command::Serve(args) => serve::serve(self, &args),
             Command::Cost(args) => cost::cost(self, &args),
             Command::Store { command } => store::store(self, &command),
+            Command::State { command } => state::state(self, &command),
             Command::Bench(args) => bench::bench(self, &args),
             Command::BenchParty => bench::party_process(self),
         };

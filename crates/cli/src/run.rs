@@ -11,7 +11,7 @@ use std::sync::Arc;
 use tacit::advanced::net::Phase;
 use tacit::advanced::program::plan::{Plan, To};
 use tacit::program::{OutputType, Program, Value};
-use tacit::{Comparison, Compiled, Instance, Local, Making, Report, Run, Seat, describe_roles};
+use tacit::{Comparison, Compiled, Instance, Local, Making, Report, Residents, Run, Seat, describe_roles};
 
 pub(crate) fn run(context: &mut Context<'_>, args: &RunArgs) -> Result<(), Failure> {
     let loaded = program::load(context, &args.program)?;
@@ -22,6 +22,9 @@ pub(crate) fn run(context: &mut Context<'_>, args: &RunArgs) -> Result<(), Failu
     };
     if let Some(comparison) = &run.report.comparison {
         context.note(&format!("comparison: {comparison}"));
+    }
+    if !run.report.kept.is_empty() {
+        context.note(&format!("kept {}", run.report.kept.join(", ")));
     }
     show(context, &compiled, &run)?;
     if let Some(directory) = &args.output {
@@ -48,14 +51,23 @@ fn deployed(
     note_meeting(&mut seat);
     let mut name = args.protocol.name();
     let picked = args.net.pick(&mut name, &compiled, &seat.parties(), Making::InRun)?;
-    let mut run = match &args.store {
-        None => seat.run(&compiled, &name, values, &progress)?,
-        Some(store) => {
-            let mut store = seat.open_store(&compiled, &name, &store.place(false)?)?;
-            warn_if_restored(context, &store);
-            let within = seat.config().limits().connect;
-            seat.run_stored(&compiled, &name, &mut store, values, &progress, within)?
+    let mut store = match &args.store {
+        Some(store) => Some(seat.open_store(&compiled, &name, &store.place(false)?)?),
+        None => None,
+    };
+    if let Some(store) = &store {
+        warn_if_restored(context, store);
+    }
+    let within = seat.config().limits().connect;
+    let mut run = match (&args.stays.state, &mut store) {
+        (Some(folder), store) if compiled.has_residents() => {
+            let mut state = seat.open_state(folder)?;
+            let (fill, store) = (args.stays.fill(), store.as_mut());
+            let residents = Residents { state: &mut state, fill: &fill, store };
+            seat.run_on(&compiled, &name, residents, values, &progress, within)?
         }
+        (_, Some(store)) => seat.run_stored(&compiled, &name, store, values, &progress, within)?,
+        (_, None) => seat.run(&compiled, &name, values, &progress)?,
     };
     run.report.comparison = run.report.comparison.or(picked);
     Ok((compiled, run))
@@ -80,14 +92,25 @@ fn simulated(
     let picked = args.net.pick(&mut local.protocol, &compiled, &parties, Making::InRun)?;
     let mut run = if args.debug {
         local.debug(&compiled, &values, &progress)?
-    } else if let Some(store) = &args.store {
-        let mut stores = local.open_stores(&compiled, &store.place(true)?)?;
+    } else {
+        let mut stores = match &args.store {
+            Some(store) => local.open_stores(&compiled, &store.place(true)?)?,
+            None => Vec::new(),
+        };
         for store in &stores {
             warn_if_restored(context, store);
         }
-        local.run_stored(&compiled, &mut stores, &values, &progress)?
-    } else {
-        local.run(&compiled, &values, &progress)?
+        match &args.stays.state {
+            Some(folder) if compiled.has_residents() => {
+                let (mut states, fill) = (local.open_states(folder)?, args.stays.fill());
+                let mut stores = stores.iter_mut();
+                let own =
+                    states.iter_mut().map(|state| Residents { state, fill: &fill, store: stores.next() });
+                local.run_on(&compiled, own.collect(), &values, &progress)?
+            }
+            _ if stores.is_empty() => local.run(&compiled, &values, &progress)?,
+            _ => local.run_stored(&compiled, &mut stores, &values, &progress)?,
+        }
     };
     run.report.comparison = run.report.comparison.or(picked);
     Ok((compiled, run))

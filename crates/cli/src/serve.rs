@@ -14,7 +14,7 @@ use signal_hook::consts::{SIGINT, SIGTERM};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
-use tacit::{Compiled, Making, Seat, describe_roles};
+use tacit::{Compiled, Making, Residents, Seat, describe_roles};
 
 /// How long the others may take to come for the next run, if nothing is said.
 const PATIENCE: Duration = Duration::from_hours(24 * 365);
@@ -51,6 +51,7 @@ pub(crate) fn serve(context: &mut Context<'_>, args: &ServeArgs) -> Result<(), F
     if let Some(store) = &store {
         warn_if_restored(context, store);
     }
+    let (mut state, fill) = (args.stays.open(&seat)?.filter(|_| compiled.has_residents()), args.stays.fill());
     context.note(&format!("{} listens on {}", seat.name(), seat.address()));
     let within = args.wait.wait.unwrap_or(PATIENCE);
     let mut failed = 0_u64;
@@ -59,9 +60,13 @@ pub(crate) fn serve(context: &mut Context<'_>, args: &ServeArgs) -> Result<(), F
     while !signals.asked() && args.runs.is_none_or(|runs| number < runs) {
         number += 1;
         let busy = |_, _| signals.busy(true);
-        let result = match &mut store {
-            Some(store) => seat.run_stored(&compiled, &protocol, store, &values, &busy, within),
-            None => seat.run_within(&compiled, &protocol, &values, &busy, within),
+        let result = match (&mut state, &mut store) {
+            (Some(state), store) => {
+                let residents = Residents { state, fill: &fill, store: store.as_mut() };
+                seat.run_on(&compiled, &protocol, residents, &values, &busy, within)
+            }
+            (None, Some(store)) => seat.run_stored(&compiled, &protocol, store, &values, &busy, within),
+            (None, None) => seat.run_within(&compiled, &protocol, &values, &busy, within),
         };
         signals.busy(false);
         pause = pause_after(pause, matches!(result, Err(tacit::Error::Setup(_))));

@@ -17,14 +17,18 @@ use tacit::{Compiled, Endpoint, SavedPlan, Source, play, protocol};
 use tacit_astra::step;
 use tacit_testkit::react::{Act, Attacker, reacting};
 
+#[path = "processes/factories.rs"]
+mod factories;
 #[path = "processes/native.rs"]
 mod native;
+#[path = "processes/papers.rs"]
+mod papers;
 #[path = "processes/supplies.rs"]
 mod supplies;
 
 fn main() {
     let first = std::env::args().nth(1);
-    let tests: [(&str, fn()); 24] = [
+    let tests: [(&str, fn()); 26] = [
         ("plans are told and run without Python", native::plans_are_told_and_run_without_python),
         ("a saved plan starts and ends", native::a_saved_plan_starts_and_ends),
         ("every benchmark runs over every transport", every_benchmark_runs_over_every_transport),
@@ -35,8 +39,12 @@ fn main() {
         ("the paper's experiments are redone", the_papers_experiments_are_redone),
         ("oblivious transfers are measured", supplies::oblivious_transfers_are_measured_over_every_transport),
         ("triples are measured", supplies::triples_are_measured_among_two_parties_or_more),
-        ("the experiments of Li et al. are redone", the_experiments_of_li_et_al_are_redone),
-        ("the experiments of Chaudhari et al. are redone", the_experiments_of_chaudhari_et_al_are_redone),
+        ("the experiments of Li et al. are redone", papers::the_experiments_of_li_et_al_are_redone),
+        (
+            "the experiments of Chaudhari et al. are redone",
+            papers::the_experiments_of_chaudhari_et_al_are_redone,
+        ),
+        ("the experiments of Keller et al. are redone", papers::the_experiments_of_keller_et_al_are_redone),
         ("a scale has four steps", a_scale_has_four_steps),
         ("a shaped link takes its time", a_shaped_link_takes_its_time),
         ("the limits of this machine are measured", the_limits_of_this_machine_are_measured),
@@ -47,6 +55,7 @@ fn main() {
         ("material is made in one session and used in others", material_is_made_and_used),
         ("parties that are killed use nothing twice", parties_that_are_killed_use_nothing_twice),
         ("what a killed offline session leaves is no harm", a_killed_offline_session_leaves_no_harm),
+        ("killed factories and runs leave no harm", factories::killed_factories_and_runs_leave_no_harm),
         ("a party that is on its own says whom it missed", a_party_on_its_own_says_whom_it_missed),
         ("early clients wait and say for whom", early_clients_wait_and_say_for_whom),
     ];
@@ -243,7 +252,10 @@ fn the_papers_experiments_are_redone() {
     let object = object(&["bench", "araki", "--paper", "--quick", "--json", "--out", &out]);
     let mut keys: Vec<&str> = object.as_object().expect("an object").keys().map(String::as_str).collect();
     keys.sort_unstable();
-    assert_eq!(keys, ["bench", "operations", "plots", "printed", "repeat", "runs", "transport", "version"]);
+    assert_eq!(
+        keys,
+        ["bench", "costs", "operations", "plots", "printed", "repeat", "runs", "transport", "version"]
+    );
     let list = |key: &str| object[key].as_array().expect("a list").clone();
     for (table, sizes) in [("table 2", [(1, 1280), (2, 2560)]), ("figure 5", [(1, 128), (1, 1280)])] {
         let runs: Vec<Json> = list("runs").into_iter().filter(|run| run["table"] == table).collect();
@@ -269,70 +281,6 @@ fn the_papers_experiments_are_redone() {
     std::fs::write(&file, "").expect("a file");
     let output = tacit(&["bench", "araki", "--paper", "--quick", "--out", &file.display().to_string()]);
     assert_eq!(output.status.code(), Some(2));
-}
-
-fn the_experiments_of_li_et_al_are_redone() {
-    let object = object(&["bench", "li", "--paper", "--quick", "--json", "--transport", "memory"]);
-    let list = |key: &str| object[key].as_array().expect("a list").clone();
-    let runs = list("runs");
-    // Layers of 1 and 10, and AES, on loopback and on the slow network, under five protocols.
-    assert_eq!(runs.len(), 2 * 3 * 5);
-    for run in &runs {
-        let number = |key: &str| run[key].as_f64().expect(key);
-        assert!(number("seconds") > 0.0 && number("bytes") > 0.0, "{run}");
-        assert!(run["paper"]["seconds"].is_null(), "the paper has other counts: {run}");
-        assert_eq!(run["all_seconds"], serde_json::json!([number("seconds")]));
-    }
-    let semi = |run: &&Json| run["protocol"] == "replicated" && run["depth"] == 10;
-    // A bit of each of 10,000 ANDs from each party, and two counts of eight bytes.
-    let expected = 3 * (10_000 / 8 + 16);
-    assert_eq!(
-        runs.iter().filter(semi).map(|run| run["bytes"].as_u64()).collect::<Vec<_>>(),
-        [Some(expected); 2]
-    );
-    assert_eq!(list("operations").len(), 4);
-    let output = tacit(&["bench", "li", "--quick"]);
-    assert_eq!(output.status.code(), Some(2), "--paper is missing");
-}
-
-fn the_experiments_of_chaudhari_et_al_are_redone() {
-    let object = object(&["bench", "astra", "--paper", "--quick", "--json", "--transport", "memory"]);
-    let runs = object["runs"].as_array().expect("a list");
-    for table in ["table 3", "table 4", "table 5", "table 6", "table 7", "table 8", "table 9", "figure 12"] {
-        assert!(runs.iter().any(|run| run["table"] == table), "{table}");
-    }
-    let number = |run: &Json, key: &str| run[key].as_f64().expect(key);
-    for run in runs.iter().filter(|run| run["table"] != "table 4") {
-        let number = |key: &str| number(run, key);
-        assert!(number("seconds_at_round_trips") > number("seconds"), "{run}");
-        let offline = run["protocol"].as_str().expect("a name").starts_with("astra");
-        let found = (number("offline_seconds") > 0.0, number("offline_bytes") > 0.0);
-        assert_eq!(found, (offline, offline), "{run}");
-    }
-    // As they are printed: 48 wires to both evaluators and 40 to each from the other, and 128 to everybody.
-    let of = |protocol: &str, what: &str| {
-        let run = |run: &&Json| run["protocol"] == protocol && run["what"] == what && run["net"] == "LAN";
-        runs.iter().find(run).unwrap_or_else(|| panic!("{protocol}: {what}"))
-    };
-    let shared = of("astra", "blocks' wires, sharing");
-    assert_eq!((&shared["bytes"], &shared["rounds"]), (&22.into(), &1.into()));
-    for (protocol, offline) in [("astra", 0), ("astra-malicious", 0), ("astra-fair", 256)] {
-        let opened = of(protocol, "blocks' wires, opening");
-        assert!(number(opened, "bytes") >= 48.0 && number(opened, "seconds") > 0.0);
-        assert_eq!(opened["offline_bytes"], offline, "{opened}");
-    }
-    // Where numbers are compared, garbled comparisons are beside the usual ones.
-    let rounds = |protocol: &str| {
-        let run = |run: &&Json| run["table"] == "table 9" && run["protocol"] == protocol;
-        runs.iter().find(run).expect(protocol)["rounds"].as_u64()
-    };
-    assert!(rounds("astra comparison=garbled") < rounds("astra"));
-    // An element of 8 bytes ahead of each of 20 predictions, and two online.
-    let many =
-        runs.iter().find(|run| run["table"] == "table 7" && run["protocol"] == "astra").expect("a run");
-    assert_eq!((&many["count"], &many["offline_bytes"]), (&20.into(), &160.into()));
-    let output = tacit(&["bench", "astra", "--quick"]);
-    assert_eq!(output.status.code(), Some(2), "--paper is missing");
 }
 
 fn a_scale_has_four_steps() {
@@ -390,13 +338,8 @@ impl Deployment {
         build.reveal(larger, Recipient::All).unwrap();
         let plan = SavedPlan::new(build.finish().unwrap(), "larger");
         std::fs::write(folder.path().join("larger.plan"), plan.to_bytes()).unwrap();
-        // Two 64-bit integers each, as NumPy writes them.
-        for (name, values) in [("x", [5_i64, -7]), ("y", [4, 4])] {
-            let header = b"{'descr': '<i8', 'fortran_order': False, 'shape': (2,), }\n";
-            let elements: Vec<u8> = values.iter().flat_map(|value| value.to_le_bytes()).collect();
-            let length = (header.len() as u16).to_le_bytes();
-            let bytes = [&b"\x93NUMPY\x01\x00"[..], &length, header, &elements].concat();
-            std::fs::write(folder.path().join(format!("{name}.npy")), bytes).unwrap();
+        for (name, values) in [("x", [5, -7]), ("y", [4, 4])] {
+            write_numbers(&folder.path().join(format!("{name}.npy")), values);
         }
         Self { folder }
     }
@@ -414,6 +357,15 @@ impl Deployment {
             .spawn()
             .expect("this program can be started")
     }
+}
+
+/// Writes two 64-bit integers as NumPy does.
+fn write_numbers(path: &Path, values: [i64; 2]) {
+    let header = b"{'descr': '<i8', 'fortran_order': False, 'shape': (2,), }\n";
+    let elements: Vec<u8> = values.iter().flat_map(|value| value.to_le_bytes()).collect();
+    let length = (header.len() as u16).to_le_bytes();
+    let bytes = [&b"\x93NUMPY\x01\x00"[..], &length, header, &elements].concat();
+    std::fs::write(path, bytes).unwrap();
 }
 
 /// Ports that the benchmarks above don't use, and no other test of this workspace.
@@ -839,11 +791,12 @@ impl Random {
     }
 
     /// Kills one of the parties, or all, after up to so many milliseconds.
-    fn kill(&mut self, parties: &mut [Child; 3], within: u64) {
+    fn kill(&mut self, parties: &mut [Child], within: u64) {
         std::thread::sleep(Duration::from_millis(self.next() % within));
-        let victim = self.next() % 4;
+        let all = parties.len() as u64;
+        let victim = self.next() % (all + 1);
         for (number, party) in parties.iter_mut().enumerate() {
-            if victim == 3 || victim == number as u64 {
+            if victim == all || victim == number as u64 {
                 party.kill().unwrap();
             }
         }

@@ -202,7 +202,7 @@ impl Engine for ClearEngine {
 
     fn keep(&mut self, keep: u32) -> Result<KeptShare, Error> {
         let reg = self.plan.keeps[keep as usize].reg;
-        Ok(KeptShare::new(self.plan.register(reg), None, [(0, self.bank.get(reg))]))
+        Ok(KeptShare::new(self.plan.register(reg), None, [(0, None, self.bank.get(reg))]))
     }
 
     fn local(&mut self, step: &Local) -> Result<(), Error> {

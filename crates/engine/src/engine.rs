@@ -232,6 +232,10 @@ pub trait Protocol: Send + Sync {
         let _ = (plan, participants);
         Demand::default()
     }
+    /// Whether shares that stay have MACs, and so are good under the key of a store's epoch alone ([`Engine::keep`]).
+    fn keeps_under_key(&self) -> bool {
+        false
+    }
     /// What stores are filled with for this protocol among so many parties, ahead of any program: names that users say, in
     /// lower case, each with the kinds of which it is so many items. The first is what most programs draw most of.
     fn stocks(&self, parties: usize) -> Vec<(&'static str, Vec<SupplyKind>)> {
@@ -278,7 +282,7 @@ pub trait Protocol: Send + Sync {
 /// Then it calls: `load_kept` for what stays from earlier runs (before the first walk, too); all inputs, in groups
 /// (`share_input` for each, then `receive_share` for each); for every level its local steps, then its jobs, each begun once and finished once, in the same order (those of arms that exclude one
 /// another together); then `check`, then the outputs, in
-/// groups (`send_output` for each, then `open_output` for each), and `keep` for what stays. A group is one for all endpoints; only its last member
+/// groups (`send_output` for each, then `open_output` for each), after `keep` for what stays. A group is one for all endpoints; only its last member
 /// can be longer than [`MAX_IN_FLIGHT`](crate::executor::MAX_IN_FLIGHT) messages.
 pub trait Engine: Send {
     /// The session; none in the clear.
@@ -354,7 +358,7 @@ pub trait Engine: Send {
         let _ = share;
         Err(Error::Refused(format!("the protocol keeps no values, and the plan reads kept value {kept}")))
     }
-    /// This party's share of what the parties keep of the run; sends nothing. Once all is checked, and after the outputs.
+    /// This party's share of what the parties keep of the run; sends nothing. Once all is checked, and before the outputs.
     ///
     /// # Errors
     /// [`Error::Refused`] if it keeps none.

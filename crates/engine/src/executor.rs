@@ -71,6 +71,13 @@ pub trait Observer {
         Ok(())
     }
 
+    /// These are this party's shares of what the parties keep. All that they depend on is checked, and no output is opened yet:
+    /// who learns one can't keep the others from what is kept.
+    fn keep(&mut self, shares: &[KeptShare], engine: &mut dyn Engine) -> Result<(), Error> {
+        let _ = (shares, engine);
+        Ok(())
+    }
+
     /// `done` of the plan's `total` jobs are finished.
     fn progress(&mut self, done: usize, total: usize) {
         let _ = (done, total);
@@ -231,10 +238,13 @@ impl Walk<'_> {
         let rounds = self.levels(true)?;
         self.phase(Phase::Verify)?;
         self.engine.check()?;
-        self.phase(Phase::Output)?;
-        let outputs = self.outputs()?;
         let kept = (0..self.plan.keeps.len() as u32).map(|keep| self.engine.keep(keep));
-        Ok(Outcome { outputs, rounds, kept: kept.collect::<Result<_, _>>()? })
+        let kept: Vec<KeptShare> = kept.collect::<Result<_, _>>()?;
+        if !kept.is_empty() {
+            self.observer.keep(&kept, self.engine)?;
+        }
+        self.phase(Phase::Output)?;
+        Ok(Outcome { outputs: self.outputs()?, rounds, kept })
     }
 
     fn jobs(&self) -> usize {

@@ -24,6 +24,9 @@ pub struct KeptShare {
 pub struct KeptPart {
     /// Which: all parties that hold a part of one number hold the same bytes.
     pub number: u8,
+    /// The other party that holds it, if one does. To nobody else may anything be told that hangs on it, not even a digest: whoever
+    /// holds the other parts could guess the value.
+    pub other: Option<u8>,
     /// Its elements as they travel: the bits that count of one after another, without a gap, the lowest first.
     pub bytes: Zeroizing<Vec<u8>>,
 }
@@ -35,14 +38,15 @@ impl std::fmt::Debug for KeptShare {
 }
 
 impl KeptShare {
-    /// From parts of a register of one row.
+    /// From parts of a register of one row, each with its number and the other party that holds it.
     pub fn new<'a>(
         shape: Register,
         key: Option<[u8; 32]>,
-        parts: impl IntoIterator<Item = (u8, &'a Buffer)>,
+        parts: impl IntoIterator<Item = (u8, Option<usize>, &'a Buffer)>,
     ) -> Self {
-        let part = |(number, data): (u8, &Buffer)| KeptPart {
+        let part = |(number, other, data): (u8, Option<usize>, &Buffer)| KeptPart {
             number,
+            other: other.map(|party| party as u8),
             bytes: Zeroizing::new(message_of(shape, data, &(0..shape.cols))),
         };
         let parts = parts.into_iter().map(part).collect();
@@ -110,7 +114,7 @@ mod tests {
     fn a_narrower_ring_reads_the_low_bits() {
         let wide = shape(Domain::Ring(Width::W64), 3);
         let words = [0x1122_3344_5566_7788, u64::MAX, 5];
-        let kept = KeptShare::new(wide, None, [(2, &numbers(&words))]);
+        let kept = KeptShare::new(wide, None, [(2, Some(1), &numbers(&words))]);
         assert_eq!(kept.parts[0].bytes[..8], words[0].to_le_bytes());
         assert_eq!(kept.part(2, wide).unwrap().words::<u64>(), words);
         let narrow = kept.part(2, shape(Domain::Ring(Width::W16), 3)).unwrap();
@@ -120,7 +124,7 @@ mod tests {
     #[test]
     fn what_does_not_fit_is_refused() {
         let wide = shape(Domain::Ring(Width::W64), 3);
-        let mut kept = KeptShare::new(wide, None, [(2, &numbers(&[1, 2, 3]))]);
+        let mut kept = KeptShare::new(wide, None, [(2, Some(1), &numbers(&[1, 2, 3]))]);
         for (number, shape) in [
             (1, wide),
             (2, shape(Domain::Ring(Width::W64), 2)),
@@ -140,7 +144,7 @@ mod tests {
         let mut data = Buffer::new(bytes_of(Domain::Bits, 70));
         data.words_mut::<u64>()[0] = 0b101;
         data.words_mut::<u64>()[1] = 0b10_0000;
-        let kept = KeptShare::new(bits, None, [(0, &data)]);
+        let kept = KeptShare::new(bits, None, [(0, None, &data)]);
         assert_eq!(kept.parts[0].bytes[..], [5, 0, 0, 0, 0, 0, 0, 0, 0x20]);
         assert_eq!(kept.part(0, bits).unwrap().words::<u64>()[..2], [5, 0x20]);
     }

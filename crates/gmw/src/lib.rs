@@ -40,6 +40,7 @@ pub static GMW: Additive = Additive {
         .with(Feature::PublicSteps)
         .with(Feature::Gather)
         .with(Feature::Branches)
+        .with(Feature::Keep)
         .with_product_ands(PRODUCT_ANDS),
     fields: &[],
     preprocessing: &BY_HEIGHT[0],

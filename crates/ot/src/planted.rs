@@ -30,8 +30,12 @@ pub enum Mistake {
     ZeroDelta,
     /// The factors of a vector OLE's base aren't checked.
     BaseUnchecked,
+    /// The coin of that check leaves before the base's last products have come.
+    VoleBaseCoinEarly,
     /// The trees of a vector OLE's noise aren't checked.
     NoiseUnchecked,
+    /// The coin of that check, and `y`, leave before the trees have come.
+    VoleCoinEarly,
     /// A side of that check is opened to whoever sent another one.
     SideUncompared,
 }

@@ -134,6 +134,7 @@ impl Vole {
             let [t, q] = [(); 2].map(|()| Words::new(vec![0; count]));
             pairs.push(Pair { peer: *peer, delta: theirs.delta(), kept: Shares { u, t, q } });
         }
+        let mut early = None;
         let part = |piece: usize| count.min(PIECE * piece)..count.min(PIECE * (piece + 1));
         let at = |piece: usize| At { lane: 0, part: step::VOLE_BASE, op, batch: piece as u32 };
         for piece in 0..=count.div_ceil(PIECE) {
@@ -146,6 +147,9 @@ impl Vole {
                     session.mesh().send_vec(*peer, at(piece), message)?;
                 }
             }
+            if own.is_empty() && planted(Mistake::VoleBaseCoinEarly) {
+                early = Some(base_coins(session, &pairs, op)?);
+            }
             let Some(last) = piece.checked_sub(1) else { continue };
             for ((peer, _, multiplier), pair) in products.iter_mut().zip(&mut pairs) {
                 let theirs = part(last);
@@ -154,7 +158,11 @@ impl Vole {
                 session.mesh().recycle(message);
             }
         }
-        check_base(session, &mut pairs, op)?;
+        let coins = match early {
+            Some(coins) => coins,
+            None => base_coins(session, &pairs, op)?,
+        };
+        check_base(session, &mut pairs, coins, op)?;
         Ok(Self(pairs))
     }
 
@@ -218,17 +226,31 @@ impl Vole {
     }
 }
 
-/// Checks that the peers' factors were the same for all bits of this party's number.
-fn check_base(session: &mut Session, pairs: &mut [Pair], op: u32) -> Result<(), Error> {
-    let at = |part| At { lane: 0, part, op, batch: 0 };
+/// Draws the coin that the base with each peer is checked by, and tells it the peer.
+///
+/// # Security
+/// A party that calls this has to hold all products of the peers' factors.
+fn base_coins(session: &mut Session, pairs: &[Pair], op: u32) -> Result<Vec<[u8; WORD]>, Error> {
+    let at = At { lane: 0, part: step::VOLE_BASE_COIN, op, batch: 0 };
     let mut coins = Vec::with_capacity(pairs.len());
-    for pair in &*pairs {
+    for pair in pairs {
         let mut coin = [0; WORD];
         session.entropy().fill(&mut coin)?;
         session.challenge();
-        session.mesh().send(pair.peer, at(step::VOLE_BASE_COIN), &coin)?;
+        session.mesh().send(pair.peer, at, &coin)?;
         coins.push(coin);
     }
+    Ok(coins)
+}
+
+/// Checks by this party's coins that the peers' factors were the same for all bits of its number.
+fn check_base(
+    session: &mut Session,
+    pairs: &mut [Pair],
+    coins: Vec<[u8; WORD]>,
+    op: u32,
+) -> Result<(), Error> {
+    let at = |part| At { lane: 0, part, op, batch: 0 };
     for pair in &*pairs {
         let coin = session.mesh().recv(pair.peer, at(step::VOLE_BASE_COIN), WORD)?;
         let weights = weights(&coin.first_chunk().copied().unwrap_or_default(), Vole::TAKEN + 1);
@@ -325,18 +347,33 @@ impl Round {
         for ((pair, taken), leaves) in pairs.iter().zip(taken).zip(all_leaves) {
             let mut coin = [0; WORD];
             session.entropy().fill(&mut coin)?;
-            let message = session.mesh().recv(pair.peer, self.at(step::VOLE_TREES), TREES_BYTES)?;
             let hash = self.hash(&self.context(session, pair.peer, me));
             let Shares { u, t, .. } = &pair.kept;
             let noise = SECRET..SECRET + POINTS;
             // Transfers of a round are a multiple of 64.
             let (choices, keys) = (&taken.choices[ots.start / 64..], &taken.values[ots.clone()]);
-            let points = regrow(&hash, choices, keys, &t[noise.clone()], &message);
+            let answered = |trees: &[u8]| {
+                let points = regrow(&hash, choices, keys, &t[noise.clone()], trees);
+                let answer =
+                    points.answer(&coin, &u[noise.clone()], [u[Vole::TAKEN - 1], t[Vole::TAKEN - 1]]);
+                (points, answer)
+            };
+            let challenge = |session: &mut Session, y: Fp128| {
+                session.challenge();
+                let challenge = [coin, y.to_u128().to_le_bytes()];
+                session.mesh().send(pair.peer, self.at(step::VOLE_COIN), challenge.as_flattened())
+            };
+            if planted(Mistake::VoleCoinEarly) {
+                // Places follow from the transfers, and y from places.
+                let (_, [y, _]) = answered(&vec![0; TREES_BYTES]);
+                challenge(session, y)?;
+            }
+            let message = session.mesh().recv(pair.peer, self.at(step::VOLE_TREES), TREES_BYTES)?;
+            let (points, [y, side]) = answered(&message);
             session.mesh().recycle(message);
-            let [y, side] = points.answer(&coin, &u[noise], [u[Vole::TAKEN - 1], t[Vole::TAKEN - 1]]);
-            session.challenge();
-            let challenge = [coin, y.to_u128().to_le_bytes()];
-            session.mesh().send(pair.peer, self.at(step::VOLE_COIN), challenge.as_flattened())?;
+            if !planted(Mistake::VoleCoinEarly) {
+                challenge(session, y)?;
+            }
             let (expected, opening, committed) = (Fp128::ZERO, [0; WORD + COMMITMENT], Vec::new());
             open.push(Open { leaves, expected, opening, points, side, committed });
         }

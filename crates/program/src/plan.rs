@@ -409,9 +409,12 @@ impl Plan {
     /// The range that an input has to be shown to be in, before anything that depends on it is opened: that of a number in a
     /// field, but for plans that only add. A "bit" of 2^64 that chooses one of two numbers would let an output, or what is
     /// opened under a mask for numbers of a range, show both; and a factor out of its range what it is multiplied by beside
-    /// what is added. What is only added shows nothing but the sum, whatever it is.
+    /// what is added. What is only added shows nothing but the sum, whatever it is; but what is kept of it may be multiplied by
+    /// another plan.
     pub fn proved_range(&self, input: &InputOp) -> Option<Range> {
-        input.range.filter(|_| NOT_LINEAR.into_iter().any(|feature| self.needs.has(feature)))
+        input.range.filter(|_| {
+            !self.keeps.is_empty() || NOT_LINEAR.into_iter().any(|feature| self.needs.has(feature))
+        })
     }
 
     /// How often a run checks: before each level with a verified opening, and before the outputs.

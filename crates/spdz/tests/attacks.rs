@@ -48,14 +48,45 @@ fn nothing_leaves_before_what_it_waits_for() {
     order::held_to_the_table_after::<COINS>(&MASCOT, Field::Fp128.domain(), 25);
 }
 
+/// Parties, and seeds for each kind of deviation.
+const MORE: [(usize, std::ops::Range<u64>); 3] = [(2, 1000..1030), (3, 1000..1010), (5, 1000..1002)];
+
 #[test]
 #[ignore = "takes minutes; `make test-long` runs it"]
-fn many_deviations() {
-    for (parties, seeds) in [(2, 1000..1100), (3, 1000..1030), (5, 1000..1010)] {
-        attacks::random(&subject(parties), seeds.clone());
-        attacks::random_comparisons(&subject(parties), seeds.clone());
-        attacks::coalitions(&subject(parties), seeds.clone());
-        attacks::together(&subject(parties), seeds.clone());
+fn more_deviations() {
+    for (parties, seeds) in MORE {
+        attacks::random(&subject(parties), seeds);
+    }
+}
+
+#[test]
+#[ignore = "takes minutes; `make test-long` runs it"]
+fn more_deviations_where_numbers_are_compared() {
+    for (parties, seeds) in MORE {
+        attacks::random_comparisons(&subject(parties), seeds);
+    }
+}
+
+#[test]
+#[ignore = "takes minutes; `make test-long` runs it"]
+fn more_of_all_but_one_together() {
+    for (parties, seeds) in MORE {
+        attacks::coalitions(&subject(parties), seeds);
+    }
+}
+
+#[test]
+#[ignore = "takes minutes; `make test-long` runs it"]
+fn more_of_a_party_and_a_client_together() {
+    for (parties, seeds) in MORE {
+        attacks::together(&subject(parties), seeds);
+    }
+}
+
+#[test]
+#[ignore = "takes minutes; `make test-long` runs it"]
+fn more_that_react_to_what_comes() {
+    for (parties, seeds) in MORE {
         reacting::random(&subject(parties), seeds);
     }
 }

@@ -135,6 +135,19 @@ pub enum NoAgreement {
         "no epoch has enough of all that is wanted; `tacit offline`, run by all parties together, makes more"
     )]
     NotInOne,
+    /// Keys that are the same at all were checked more often elsewhere.
+    #[error(
+        "{} {} set back: the key of epoch {epoch} has had more checks than {} of. Nothing of it is used. Find out who restored an older copy, delete it, and let all parties run `tacit offline` anew",
+        .parties.iter().map(|name| format!("the store of {name}")).collect::<Vec<_>>().join(" and "),
+        if .parties.len() == 1 { "was" } else { "were" },
+        if .parties.len() == 1 { "it knows" } else { "they know" }
+    )]
+    SetBack {
+        /// The epoch.
+        epoch: Epoch,
+        /// Whose stores know of fewer checks.
+        parties: Vec<String>,
+    },
     /// Parties speak of one epoch and mean two.
     #[error("of epoch {epoch}, {} made {} instances and {} made {}; somebody's store is not what that offline session made", parties[0].0, parties[0].1, parties[1].0, parties[1].1)]
     Counts {
@@ -180,6 +193,25 @@ pub fn agree(wanted: &[Wanted<'_>]) -> Result<Vec<Run>, NoAgreement> {
     let why = all.iter().zip(wanted).find_map(|(epochs, wanted)| wanted.refusal(epochs));
     // Each has an epoch of its own that would do.
     Err(why.unwrap_or(NoAgreement::NotInOne))
+}
+
+/// Whether all parties know of the same number of checks of an epoch's key, given what [`Store::checked_keys`] gives at each,
+/// with its name. Each check takes every party's message, which leaves it when its journal has the check; and if the check has
+/// no verdict there, its epoch is destroyed. So whoever has the epoch and knows of fewer has an older copy, or others lie.
+///
+/// [`Store::checked_keys`]: crate::Store::checked_keys
+///
+/// # Errors
+/// [`NoAgreement::SetBack`], with all who know of fewer than another.
+pub fn same_checks(epoch: Epoch, lists: &[(&str, &[Available])]) -> Result<(), NoAgreement> {
+    // A store that isn't sound doesn't list its key.
+    let checks = |list: &[Available]| {
+        list.iter().find(|own| own.epoch == epoch).map_or(0, |own| own.next.saturating_add(1))
+    };
+    let most = lists.iter().map(|(_, list)| checks(list)).max().unwrap_or(0).max(1);
+    let behind = lists.iter().filter(|(_, list)| checks(list) < most);
+    let parties: Vec<String> = behind.map(|(name, _)| (*name).to_owned()).collect();
+    if parties.is_empty() { Ok(()) } else { Err(NoAgreement::SetBack { epoch, parties }) }
 }
 
 impl Wanted<'_> {
@@ -363,6 +395,28 @@ mod tests {
         assert!(says.contains("P0 made 10 instances and P1 made 11"), "{says}");
         assert!(agree(&[], 1).is_err());
         assert!(agree(&[("P0", &[own(1, u64::MAX, 3)])], 1).is_err());
+    }
+
+    #[test]
+    fn whoever_knows_of_fewer_checks_is_named() {
+        let (one, two, none) = (&[own(1, 4, u64::MAX)][..], &[own(1, 6, u64::MAX)][..], &[][..]);
+        let epoch = Epoch([1; 32]);
+        let fresh = &[own(1, 0, u64::MAX)][..];
+        for same in [one, fresh] {
+            assert_eq!(same_checks(epoch, &[("P0", same), ("P1", same)]), Ok(()));
+        }
+        for (lists, names) in [
+            ([("P0", two), ("P1", one), ("P2", two)], &["P1"][..]),
+            ([("P0", none), ("P1", fresh), ("P2", fresh)], &["P0"]),
+            ([("P0", none), ("P1", two), ("P2", one)], &["P0", "P2"]),
+            ([("P0", none), ("P1", none), ("P2", none)], &["P0", "P1", "P2"]),
+        ] {
+            let error = same_checks(epoch, &lists).unwrap_err();
+            let parties = names.iter().map(|name| (*name).to_owned()).collect();
+            assert_eq!(error, NoAgreement::SetBack { epoch, parties });
+            let says = error.to_string();
+            assert!(names.iter().all(|name| says.contains(&format!("the store of {name}"))), "{says}");
+        }
     }
 
     #[test]

@@ -61,6 +61,22 @@ pub enum Error {
         /// What is wrong with it.
         cause: Malformed,
     },
+    /// A file of kept values isn't as it was written, or was sealed under another key.
+    #[error("{} can't be used: {cause}; if it is under another key, give that one, else put back a whole copy of what this party keeps, or drop it at all parties", path.display())]
+    Sealed {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        cause: Malformed,
+    },
+    /// A version comes once.
+    #[error("{name}@{version} is or was kept here already")]
+    KeptTwice {
+        /// The value's name.
+        name: String,
+        /// Its version.
+        version: u64,
+    },
     /// The store was made for something else.
     #[error("the store {} was made for something else: {differences}; name another folder", path.display())]
     Binding {

@@ -36,7 +36,9 @@
 //! A failed check on a supply's key destroys its epoch, and so does a process that ends between [`Store::begin_check`] and
 //! [`Store::pass_check`].
 //!
-//! Decisions 9 and 16 in `docs/adr` have the reasons; `docs/deployment.md` has what an operator must know.
+//! Shares of values that stay from one run to the next lie in a [`KeptFolder`].
+//!
+//! Decisions 9, 16 and 23 in `docs/adr` have the reasons; `docs/deployment.md` has what an operator must know.
 
 mod agree;
 mod binding;
@@ -45,6 +47,7 @@ mod error;
 mod files;
 mod format;
 mod index;
+mod kept;
 mod ledger;
 mod material;
 mod overview;
@@ -58,6 +61,7 @@ mod tests;
 
 pub use agree::{
     Available, MAX_EPOCHS, MAX_LIST_BYTES, NoAgreement, NotAList, Run, Unit, Wanted, agree, decode, encode,
+    same_checks,
 };
 #[doc(hidden)]
 pub use binding::seal_binding;
@@ -67,6 +71,7 @@ pub use error::Error;
 pub use format::{Malformed, VERSION};
 #[doc(hidden)]
 pub use index::{read_index_header, write_index_header};
+pub use kept::{KeptEntry, KeptFolder, KeptStanding};
 pub use ledger::WHOLE;
 #[doc(hidden)]
 pub use ledger::{Used, read_ledger, write_ledger};

@@ -59,7 +59,7 @@ pub struct Restored {
     pub epoch: Epoch,
     /// Its shelf.
     pub shelf: u64,
-    /// The first unused instance as the journal had it.
+    /// The first unused instance as the journal had it; of a key, checks.
     pub journal: u64,
     /// As the anchor has it, which counts; `u64::MAX` if the epoch is destroyed.
     pub anchor: u64,
@@ -139,6 +139,16 @@ impl Store {
             Some(Available { epoch: *epoch, next, count })
         });
         unused.filter(|epoch| epoch.next < epoch.count).collect()
+    }
+
+    /// Epochs of supplies, ascending, and of each how many checks of its key have begun or passed (`next`): what parties tell
+    /// one another before they use anything of an epoch ([`same_checks`](crate::same_checks)). An epoch whose journal was
+    /// behind its anchor when the store was opened is left out.
+    pub fn checked_keys(&self) -> Vec<Available> {
+        let sound = |epoch: &&Epoch| self.restored.iter().all(|restored| restored.epoch != **epoch);
+        let keys = self.epochs.keys().filter(|_| self.is_supply).filter(sound);
+        let key = |epoch| Available { epoch, next: self.used(epoch, WHOLE).checks, count: u64::MAX };
+        keys.copied().map(key).collect()
     }
 
     /// The key of an epoch of supplies, as often as it is asked for.
@@ -521,7 +531,9 @@ fn beginning(name: &str) -> bool {
 }
 
 fn behind((epoch, shelf): (Epoch, u64), journal: &Contents, anchor: &Contents) -> Option<Restored> {
-    let next = |contents: &Contents| contents.uses.get(&(epoch, shelf)).map_or(0, |used| used.next);
-    let (journal, anchor) = (next(journal), next(anchor));
-    (journal < anchor).then_some(Restored { epoch, shelf, journal, anchor })
+    let used = |contents: &Contents| contents.uses.get(&(epoch, shelf)).copied().unwrap_or_default();
+    let (journal, anchor) = (used(journal), used(anchor));
+    let numbers = [(journal.next, anchor.next), (journal.checks, anchor.checks)];
+    let (journal, anchor) = numbers.into_iter().find(|(journal, anchor)| journal < anchor)?;
+    Some(Restored { epoch, shelf, journal, anchor })
 }

@@ -6,8 +6,8 @@ use crate::{Compiled, Error, Instance, Source, Strand, agreed, play_lanes};
 use std::fmt::Write;
 use std::sync::Arc;
 use tacit_engine::supply::{Blocks, Supply};
-use tacit_engine::{Clear, Client, Engine, Material, Observer, Participants, Protocol, executor};
-use tacit_net::Mesh;
+use tacit_engine::{Clear, Client, Engine, KeptShare, Material, Observer, Participants, Protocol, executor};
+use tacit_net::{Mesh, Phase};
 use tacit_program::{InputType, Value};
 use tacit_session::{Agreement, OsEntropy, Session};
 
@@ -305,6 +305,39 @@ pub(crate) enum Start {
 /// What others are told if a feed fails: why may hold what is this endpoint's alone, a value or a file's name.
 const UNFED: &str = "its inputs couldn't be read, or its outputs not be written";
 
+/// Puts away what a run keeps, before its outputs are opened.
+struct Settling<'o, 'k, 'a> {
+    observer: &'o mut dyn Observer,
+    endpoint: &'o Endpoint,
+    keeping: Option<&'k mut Keeping<'a>>,
+    /// What was kept.
+    kept: Vec<String>,
+    /// Why it couldn't be.
+    failed: Option<Error>,
+}
+
+impl Observer for Settling<'_, '_, '_> {
+    fn phase(&mut self, phase: Phase, engine: &mut dyn Engine) -> Result<(), tacit_engine::Error> {
+        self.observer.phase(phase, engine)
+    }
+
+    fn keep(&mut self, shares: &[KeptShare], engine: &mut dyn Engine) -> Result<(), tacit_engine::Error> {
+        let (Some(keeping), Some(session)) = (&mut self.keeping, engine.session()) else { return Ok(()) };
+        match keeping.keep(self.endpoint, session, shares) {
+            Ok(kept) => self.kept = kept,
+            Err(error) => {
+                self.failed = Some(error);
+                return Err(tacit_engine::Error::Refused("what it keeps couldn't be put away".to_owned()));
+            }
+        }
+        Ok(())
+    }
+
+    fn progress(&mut self, done: usize, total: usize) {
+        self.observer.progress(done, total);
+    }
+}
+
 /// A party's part after the handshake, in all parts of a stream: memory is that of one part, however many there are.
 pub(crate) fn party(
     endpoint: &Endpoint,
@@ -348,19 +381,19 @@ pub(crate) fn party(
             next.map_err(|cause| ended(aborted(cause), engine.as_mut()))?;
         }
         let inputs = feed.inputs(part).map_err(|error| unfed(error, engine.as_mut()))?;
-        let shares = keeping.as_ref().map_or(&[][..], |keeping| &keeping.shares);
-        let outcome = executor::run_party_on(engine.as_mut(), plan, shares, &inputs, observer);
+        let shares = keeping.as_ref().map_or_else(Vec::new, |keeping| keeping.shares.clone());
+        let keeping = keeping.as_mut();
+        let mut observer =
+            Settling { observer: &mut *observer, endpoint, keeping, kept: Vec::new(), failed: None };
+        let outcome = executor::run_party_on(engine.as_mut(), plan, &shares, &inputs, &mut observer);
+        let Settling { kept: settled, failed, .. } = observer;
         let outcome = outcome.map_err(|cause| {
-            let error = in_check(aborted(cause), engine.as_mut());
+            let error = in_check(failed.unwrap_or_else(|| aborted(cause)), engine.as_mut());
             ended(error, engine.as_mut())
         })?;
+        kept = settled;
         rounds += outcome.rounds;
         feed.outputs(part, outcome.outputs).map_err(|error| unfed(error, engine.as_mut()))?;
-        if let (Some(keeping), Some(session), false) =
-            (&mut keeping, engine.session(), outcome.kept.is_empty())
-        {
-            kept = keeping.keep(endpoint, session, outcome.kept)?;
-        }
     }
     // Other lanes go on.
     if let Some(ending) = ending {

@@ -44,7 +44,8 @@ pub enum Source<'a> {
 enum Own<'a> {
     InRun,
     Material(&'a mut Store),
-    Supply(StoredSupply),
+    /// And the blocks that it draws.
+    Supply(StoredSupply, Blocks),
 }
 
 /// Plays an endpoint's part in all lanes, one for each strand, each in a thread of its own; what each took.
@@ -85,8 +86,11 @@ pub fn play_lanes(strands: Vec<Strand<'_>>, source: Source<'_>) -> Result<Vec<Pl
             let (run, supplies) = begun.map_err(|refused| Error::Refused(refused.to_string()))?;
             drawing = Some(run);
             let mut supplies = supplies.into_iter().peekable();
-            let own = draws.iter().map(|draws| supplies.next_if(|_| !draws.is_empty()));
-            own.map(|own| own.map_or(Own::InRun, Own::Supply)).collect()
+            let own = |draws: Blocks| match supplies.next_if(|_| !draws.is_empty()) {
+                Some(supply) => Own::Supply(supply, draws),
+                None => Own::InRun,
+            };
+            draws.into_iter().map(own).collect()
         }
     };
     let played = play_each(count, strands.into_iter().zip(sources).collect());
@@ -151,24 +155,23 @@ fn play_lane(
     }
     let residents = residents.filter(|_| endpoint.compiled.has_residents());
     let keeping = residents.map(|residents| Keeping::agree(endpoint, &mut session, residents)).transpose()?;
-    let start = match source {
+    let (start, drawn) = match source {
         Own::Material(store) => {
             let (instance, material) = take_agreed(endpoint, &mut session, store)?;
             let played = party(endpoint, session, Start::Material(material), feed, observer, keeping);
             let played = played.map_err(|failed| failed.destroying(|| store.destroy(instance.epoch)))?;
             return Ok(Played { material: Some(instance), ..played });
         }
-        Own::InRun => Start::InRun,
-        Own::Supply(mut supply) => {
+        Own::InRun => (Start::InRun, None),
+        Own::Supply(mut supply, drawn) => {
             if let Some(key) = keeping.as_ref().and_then(|keeping| keeping.key) {
                 supply
                     .under(key)
                     .map_err(|refused| part(&mut session, endpoint.compiled.aborted(refused)))?;
             }
-            Start::Supply(Box::new(supply))
+            (Start::Supply(Box::new(supply)), Some(drawn))
         }
     };
-    let drawn = matches!(start, Start::Supply(_)).then(|| endpoint.draws());
     agree_source(endpoint, &mut session, drawn.as_ref())?;
     party(endpoint, session, start, feed, observer, keeping)
 }

@@ -259,7 +259,7 @@ pub(crate) fn agree_source(
     drawn: Option<&Blocks>,
 ) -> Result<(), Error> {
     // The same at all parties, whoever has a store.
-    if !endpoint.protocol.prepares() && endpoint.draws().is_empty() {
+    if drawn.is_none() && !endpoint.protocol.prepares() && endpoint.draws().is_empty() {
         return Ok(());
     }
     let own = drawn.map_or_else(Vec::new, |blocks| {

@@ -167,6 +167,44 @@ fn a_store_that_is_put_back_gives_nothing_twice() {
     assert_eq!(folder.left("P1"), left);
 }
 
+/// With its anchor or without: whose store was set back is named by all, and its epoch isn't used any more.
+#[test]
+fn a_store_that_is_set_back_is_refused_by_all_with_its_name() {
+    for with_anchor in [false, true] {
+        let folder = Folder::new();
+        let epoch = folder.stock(&TWO_RUNS, false)[0].epoch;
+        let StorePath { store, anchors } = folder.place();
+        let backup = folder.0.path().join("backup");
+        copy(&store.join("P1"), &backup.join("P1"));
+        copy(&anchors, &backup.join("anchors"));
+        run(&mut folder.open()).unwrap();
+        let mut set_back = vec![("P1", store.join("P1"))];
+        if with_anchor {
+            // P0's journal knows more than this copy of its anchor, and counts.
+            set_back.push(("anchors", anchors.clone()));
+        }
+        for (name, path) in set_back {
+            fs::remove_dir_all(&path).unwrap();
+            copy(&backup.join(name), &path);
+        }
+        let before = folder.left("P0");
+        let says = refused(&mut folder.open());
+        assert!(says.contains(&format!("the store of P1 was set back: the key of epoch {epoch}")), "{says}");
+        assert_eq!(folder.left("P0"), before, "nothing is used");
+        let says = refused(&mut folder.open());
+        assert!(says.contains("P1 has no unused"), "{says}");
+        let more = folder.stock(&TWO_RUNS, false);
+        assert!(more.iter().all(|made| made.epoch != epoch));
+        run(&mut folder.open()).unwrap();
+    }
+}
+
+fn refused(stores: &mut [Kept]) -> String {
+    let error = run(stores).unwrap_err();
+    assert!(matches!(error, Error::NoMaterial(_)) && !error.is_abort(), "{error}");
+    error.to_string()
+}
+
 /// Whoever ends well has the whole epoch, and nobody else any of it.
 #[test]
 fn a_party_that_dies_while_stores_are_filled_leaves_none_half_full() {

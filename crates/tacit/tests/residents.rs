@@ -1,5 +1,7 @@
 //! Values that stay: kept by one run, read by later ones, under every protocol.
 
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
 use std::sync::Arc;
 use tacit::program::{Builder, Data, Dtype, NodeId, Program, ProgramError, Range, Recipient, Uses, Value};
 use tacit::{Compiled, Error, Fill, Filling, Local, Residents, Run, Standing, State, StorePath};
@@ -78,7 +80,7 @@ const NAMES: [&str; 6] = [
     "replicated-malicious",
     "astra",
     "astra-malicious",
-    "astra-fair",
+    "gmw",
 ];
 
 #[test]
@@ -296,6 +298,33 @@ fn uses_are_enforced_by_every_party() {
     assert_eq!(world.run(&reveal, &[]).unwrap().outputs[0].as_ref().unwrap(), &ints(&[4, 5, 6]));
 }
 
+/// A value for some programs alone fills no other slot of theirs: a program that reveals its count doesn't reveal a key.
+#[test]
+fn a_value_for_named_programs_is_read_by_its_own_name() {
+    let counts = compiled(|build| {
+        let (count, key) = (kept(build, "count")?, kept(build, "x")?);
+        let same = build.equal(count, key)?;
+        build.reveal(same, Recipient::All)?;
+        build.reveal(count, Recipient::All)
+    });
+    let mut world = World::new("replicated");
+    world.run(&keeps(&Uses::new(vec![counts.hash()], None)), &[ints(&[1, 2, 3])]).unwrap();
+    world.fill = Fill::from([("count".to_owned(), "x@1".to_owned())]);
+    let refused = world.refused(&counts);
+    assert!(
+        refused.contains("as what they call \"x\", and this one would read it as \"count\""),
+        "{refused}"
+    );
+}
+
+#[test]
+fn where_all_have_the_outputs_or_nobody_has_nothing_is_kept() {
+    let mut world = World::new("astra-fair");
+    let refused =
+        world.run(&keeps(&Uses::default()), &[ints(&[1, 2, 3])]).map(|run| run.outputs).unwrap_err();
+    assert!(refused.to_string().contains("values that stay"), "{refused}");
+}
+
 #[test]
 fn a_missing_an_old_and_a_foreign_share_are_refused_with_the_name() {
     let keep = keeps(&Uses::default());
@@ -372,4 +401,104 @@ fn a_saved_program_still_keeps() {
     let saved = Program::from_bytes(&keep.program().to_bytes()).unwrap();
     let mut world = World::new("replicated");
     world.run(&Compiled::new(saved).unwrap(), &[ints(&[1, 2, 3])]).unwrap();
+}
+
+/// A world whose parties keep in folders.
+fn on_disk(protocol: &str, folder: &Path) -> World {
+    let local = Local::new(protocol).unwrap();
+    let states = local.open_states(folder).unwrap();
+    World { local, states, fill: Fill::new() }
+}
+
+fn copy(from: &Path, to: &Path) {
+    std::fs::create_dir_all(to).unwrap();
+    std::fs::set_permissions(to, std::fs::Permissions::from_mode(0o700)).unwrap();
+    for entry in std::fs::read_dir(from).unwrap() {
+        let path = entry.unwrap().path();
+        std::fs::copy(&path, to.join(path.file_name().unwrap())).unwrap();
+    }
+}
+
+#[test]
+fn what_is_on_disk_is_there_for_other_processes() {
+    let keep = keeps(&Uses::default());
+    let reveal = reveals(Recipient::All);
+    for name in ["replicated", "replicated-malicious", "astra-malicious"] {
+        let folder = tempfile::tempdir().unwrap();
+        on_disk(name, folder.path()).run(&keep, &[ints(&[1, 2, 3])]).unwrap();
+        let mut world = on_disk(name, folder.path());
+        assert!(Local::new(name).unwrap().open_states(folder.path()).is_err(), "one process at a time");
+        assert_eq!(world.run(&reveal, &[]).unwrap().outputs[0].as_ref().unwrap(), &ints(&[1, 2, 3]));
+        world.run(&keep, &[ints(&[4, 5, 6])]).unwrap();
+        world.states.iter_mut().for_each(|state| state.drop_value("square").unwrap());
+        drop(world);
+        let mut world = on_disk(name, folder.path());
+        assert_eq!(world.run(&reveal, &[]).unwrap().report.read[0].1, "x@2");
+        let listed: Vec<(String, Standing)> = world.states[0]
+            .list()
+            .into_iter()
+            .map(|listed| (listed.about.to_string(), listed.standing))
+            .collect();
+        let (s, d) = (Standing::Settled, Standing::Dropped);
+        let all =
+            [("negative@1", s), ("negative@2", s), ("square@1", d), ("square@2", d), ("x@1", s), ("x@2", s)];
+        assert_eq!(listed, all.map(|(value, standing)| (value.to_owned(), standing)));
+    }
+}
+
+/// A disk that was put back, another party's, and a changed byte: the run ends, with the name, and nobody has a result.
+#[test]
+fn a_disk_that_is_not_as_it_was_left_is_refused() {
+    let keep = keeps(&Uses::default());
+    let reveal = reveals(Recipient::All);
+    for name in NAMES {
+        let folder = tempfile::tempdir().unwrap();
+        let [own, old, swapped] = ["P1", "old", "swapped"].map(|name| folder.path().join(name));
+        on_disk(name, folder.path()).run(&keep, &[ints(&[1, 2, 3])]).unwrap();
+        copy(&own, &old);
+        on_disk(name, folder.path()).run(&keep, &[ints(&[4, 5, 6])]).unwrap();
+        std::fs::rename(&own, &swapped).unwrap();
+        copy(&old, &own);
+        let refused = on_disk(name, folder.path()).refused(&reveal);
+        assert!(refused.contains("P1 lacks x@2, which others have: its state is an older copy"), "{refused}");
+
+        // P0's disk in place of P1's holds parts that P1 doesn't.
+        std::fs::remove_dir_all(&own).unwrap();
+        copy(&folder.path().join("P0"), &own);
+        let error = on_disk(name, folder.path()).run(&reveal, &[]).map(|run| run.outputs).unwrap_err();
+        let says = error.to_string();
+        let is_noticed =
+            says.contains("kept value doesn't fit") || says.contains("holds another share of x@2");
+        assert!(is_noticed, "{says}");
+
+        std::fs::remove_dir_all(&own).unwrap();
+        std::fs::rename(&swapped, &own).unwrap();
+        on_disk(name, folder.path()).run(&reveal, &[]).unwrap();
+        for file in std::fs::read_dir(&own).unwrap() {
+            let path = file.unwrap().path();
+            let bytes = std::fs::read(&path).unwrap();
+            if bytes.len() <= 32 {
+                continue;
+            }
+            let mut changed = bytes.clone();
+            let middle = changed.len() / 2;
+            changed[middle] ^= 1;
+            std::fs::write(&path, &changed).unwrap();
+            let read = Local::new(name).unwrap().open_states(folder.path());
+            let ended = read.and_then(|states| {
+                let local = Local::new(name).unwrap();
+                World { local, states, fill: Fill::new() }.run(&reveal, &[])
+            });
+            let is_read = path.to_string_lossy().ends_with("-2") && !matches!(&ended, Err(Error::Store(_)));
+            if let Ok(run) = ended {
+                // Another value's file.
+                assert!(
+                    !is_read || run.outputs[0].as_ref().unwrap() == &ints(&[4, 5, 6]),
+                    "{}",
+                    path.display()
+                );
+            }
+            std::fs::write(&path, &bytes).unwrap();
+        }
+    }
 }

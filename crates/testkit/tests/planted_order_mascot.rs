@@ -10,6 +10,7 @@ mod withheld;
 use std::collections::BTreeSet;
 use table::{Made, TABLES};
 use tacit_mascot::planted::{Mistake, plant};
+use tacit_ot::planted::{Mistake as OfTransfers, plant as plant_in_transfers};
 
 /// What leaves early of what two parties make.
 fn early(wanted: Made, plant: fn()) -> BTreeSet<&'static str> {
@@ -32,4 +33,8 @@ fn what_leaves_early_is_seen() {
     assert_eq!(opened, BTreeSet::from(["sigma of its check", "sigma of the last check"]));
     let opened = early(Made::Inputs, || plant(&[Mistake::OpenedWithCommitment]));
     assert_eq!(opened, BTreeSet::from(["sigma of its check"]));
+    let base = early(Made::ManyInputs, || plant_in_transfers(&[OfTransfers::VoleBaseCoinEarly]));
+    assert_eq!(base, BTreeSet::from(["the coin of a base"]));
+    let trees = early(Made::ManyInputs, || plant_in_transfers(&[OfTransfers::VoleCoinEarly]));
+    assert_eq!(trees, BTreeSet::from(["the coin of trees"]));
 }

@@ -26,6 +26,7 @@ fn subject(protocol: &'static dyn Protocol, parties: usize, one_in: usize) -> Su
         broadcasts: true,
         sorts: &[],
         one_in,
+        longest: usize::MAX,
     }
 }
 

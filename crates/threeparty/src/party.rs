@@ -1,7 +1,7 @@
 //! A party's two components of every register, and what they are computed with.
 
 use crate::matrices::RightMatrices;
-use crate::scheme::{PARTIES, Scheme, next, prev};
+use crate::scheme::{PARTIES, Scheme, next, other_holder, prev};
 use std::sync::Arc;
 use tacit_engine::bank::{Bank, Part, words_of};
 use tacit_engine::tile::Tiles;
@@ -134,7 +134,10 @@ impl Party {
     /// This party's components of what is kept, by their numbers.
     pub fn keep(&self, keep: u32) -> KeptShare {
         let reg = self.plan.keeps[keep as usize].reg;
-        let held = self.held().map(|component| (component as u8, self.component(component).get(reg)));
+        let held = self.held().map(|component| {
+            let other = self.scheme.parties[other_holder(component, self.number)];
+            (component as u8, Some(other), self.component(component).get(reg))
+        });
         KeptShare::new(self.plan.register(reg), None, held)
     }
 

@@ -1,6 +1,6 @@
 //! Benchmarks of circuits: many instances, in parts, so that memory doesn't grow with their number.
 
-use super::spec::What;
+use super::what::What;
 use super::work::{CHECKER, LEFT, RIGHT, THIRD, coin_word};
 use crate::failure::Failure;
 use std::sync::Arc;

@@ -26,6 +26,7 @@ mod scale;
 mod spec;
 mod start;
 mod triples;
+mod what;
 mod work;
 
 pub(crate) use process::party as party_process;
@@ -52,6 +53,7 @@ pub(crate) fn bench(context: &mut Context<'_>, args: &BenchArgs) -> Result<(), F
         (None, Name::Araki) => paper::paper(context, args, &paper::ARAKI),
         (None, Name::Astra) => paper::paper(context, args, &paper::ASTRA),
         (None, Name::Li) => paper::paper(context, args, &paper::LI),
+        (None, Name::Mascot) => paper::paper(context, args, &paper::MASCOT),
         (None, Name::Ot) => ot::ot(context, args),
         (None, Name::Triples) => triples::triples(context, args),
         (None, _) => {

@@ -22,7 +22,8 @@ pub(crate) struct Line<'a> {
 }
 
 const SIZE: (u32, u32) = (760, 460);
-const COLOURS: [RGBColor; 3] = [RGBColor(43, 92, 138), RGBColor(200, 80, 40), RGBColor(60, 140, 80)];
+const COLOURS: [RGBColor; 4] =
+    [RGBColor(43, 92, 138), RGBColor(200, 80, 40), RGBColor(60, 140, 80), RGBColor(130, 90, 160)];
 const FONT: (&str, u32) = ("sans-serif", 14);
 
 impl Plot<'_> {

@@ -1,7 +1,7 @@
 //! `--profile`: what each party's time went into, as in the micro-benchmark of Araki et al. 2016.
 
 use super::party::{Bench, Report};
-use super::spec::What;
+use super::what::What;
 use crate::table::{Table, seconds};
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -120,7 +120,7 @@ mod tests {
     use super::super::party::LaneReport;
     use super::super::spec::Spec;
     use super::*;
-    use crate::bench::spec::Ring;
+    use crate::bench::what::Ring;
 
     #[test]
     fn sections_and_the_rest_are_all_of_the_time() {

@@ -5,7 +5,7 @@ use super::limits::Share;
 use super::parties::Outcome;
 use super::party::{Bench, LaneReport, LaneWork, Report};
 use super::profile::Profile;
-use super::spec::Ring;
+use super::what::Ring;
 use crate::failure::Failure;
 use crate::table::{Table, bytes, rate, seconds};
 use serde::Serialize;

@@ -2,7 +2,8 @@
 
 use super::measure_and_tell;
 use super::party::Bench;
-use super::spec::{BenchArgs, Transport, What};
+use super::spec::{BenchArgs, Transport};
+use super::what::What;
 use crate::Context;
 use crate::failure::Failure;
 use crate::table::{Table, bytes, seconds};

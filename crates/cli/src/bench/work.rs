@@ -1,7 +1,8 @@
 //! What a benchmark computes: its program, its operands, and whether the result is right.
 
 use super::instances::{random_bits, stream};
-use super::spec::{Model, Ring, Spec, What};
+use super::spec::Spec;
+use super::what::{Model, Ring, What};
 use crate::failure::Failure;
 use std::sync::Arc;
 use tacit::advanced::engine::Clear;
@@ -24,6 +25,9 @@ const FRAC: u8 = 16;
 
 /// Raw values of 64-bit comparisons: half of the range, so that a difference fits 64 bits.
 const COMPARED_BITS: u32 = 63;
+
+/// Bids: raw values of so many bits.
+const BID_BITS: u32 = 20;
 
 /// Features are in -8 to 8 and weights in -1 to 1: raw values of so many bits.
 const FEATURE_BITS: u32 = 20;
@@ -202,6 +206,7 @@ impl Draft {
             What::Dot { ring, count, length } => self.matmul(ring, count, 1, length, 1)?,
             What::MatMul { ring, count, m, k, n } => self.matmul(ring, count, m, k, n)?,
             What::Compare { count } => self.compare(count)?,
+            What::Auction { bids } => self.auction(bids)?,
             What::Predict { model, rows, features } => self.predict(model, rows, features)?,
         };
         self.build.reveal(result, Recipient::Role(CHECKER.to_owned()))?;
@@ -257,6 +262,45 @@ impl Draft {
         let a = self.input(LEFT, Dtype::Int, &[count], COMPARED_BITS, false)?;
         let b = self.input(RIGHT, Dtype::Int, &[count], COMPARED_BITS, false)?;
         self.build.less(a, b)
+    }
+
+    /// The bidder with the highest bid, and the second highest bid: as `examples/vickrey.py`. Half of the bids are of one
+    /// party, the others of another.
+    fn auction(&mut self, bids: usize) -> Result<NodeId, ProgramError> {
+        let of_left = self.input(LEFT, Dtype::Int, &[bids.div_ceil(2)], BID_BITS, false)?;
+        let of_right = self.input(RIGHT, Dtype::Int, &[bids / 2], BID_BITS, false)?;
+        let build = &mut self.build;
+        let all = build.concatenate(&[of_left, of_right], 0)?;
+        let ints = |rows: usize, numbers: Vec<i64>| Value {
+            shape: vec![rows, numbers.len() / rows],
+            data: Data::Int(numbers),
+        };
+        let who = build.constant(&ints(1, (0..bids as i64).collect()), Dtype::Int)?;
+        let all = build.reshape(all, &[1, bids as i64])?;
+        // Bids, who bids, and whom each has outbid so far.
+        let mut rows = build.concatenate(&[all, who], 0)?;
+        let (mut height, mut width) = (2, bids);
+        while width > 1 {
+            if width % 2 == 1 {
+                let nobody =
+                    build.constant(&ints(height, vec![-(1 << (BID_BITS - 1)); height]), Dtype::Int)?;
+                rows = build.concatenate(&[rows, nobody], 1)?;
+            }
+            let each_second = |start| Index::Slice { start: Some(start), stop: None, step: 2 };
+            let [left, right] = [0, 1].map(|start| build.index(rows, &[Index::Ellipsis, each_second(start)]));
+            let (left, right) = (left?, right?);
+            let first = Index::Slice { start: None, stop: Some(1), step: 1 };
+            let (bid, other) = (build.index(left, &[first])?, build.index(right, &[first])?);
+            let outbid = build.less(bid, other)?;
+            let winners = build.select(outbid, right, left)?;
+            let losers = build.select(outbid, bid, other)?;
+            rows = build.concatenate(&[winners, losers], 0)?;
+            (height, width) = (height + 1, width.div_ceil(2));
+        }
+        let winner = build.index(rows, &[Index::At(1)])?;
+        let outbid = build.index(rows, &[Index::Slice { start: Some(2), stop: None, step: 1 }])?;
+        let price = build.max(outbid, Some(0), false)?;
+        build.concatenate(&[winner, price], 0)
     }
 
     fn predict(&mut self, model: Model, rows: usize, features: usize) -> Result<NodeId, ProgramError> {

@@ -1,7 +1,7 @@
 //! What parties tell one another of their stores, and what they agree on from that.
 
 use tacit_session::Session;
-use tacit_store::{Available, NoAgreement, Run, Unit, Wanted, agree, decode, encode};
+use tacit_store::{Available, Epoch, NoAgreement, Run, Unit, Wanted, agree, decode, encode, same_checks};
 
 /// What a party has on some shelves, as a message.
 pub fn list_message(lists: &[Vec<Available>]) -> Vec<u8> {
@@ -40,6 +40,23 @@ pub fn agreed(
     let wanted: Vec<Wanted<'_>> = wanted.iter().enumerate().map(shelf).collect();
     agree(&wanted).inspect_err(|_| {
         // If one doesn't come, this one has its error nonetheless.
+        let _ = session.barrier();
+    })
+}
+
+/// Makes sure that all parties know of the same checks of an epoch's key, given what each has told of its keys. All parties have
+/// made sure that they hold the same lists.
+///
+/// # Errors
+/// [`NoAgreement::SetBack`], once all parties have come to see it.
+pub(super) fn agreed_checks(
+    session: &mut Session,
+    epoch: Epoch,
+    lists: &[&[Available]],
+) -> Result<(), NoAgreement> {
+    let names: Vec<String> = (0..session.parties()).map(|party| session.name(party).to_owned()).collect();
+    let lists: Vec<_> = names.iter().map(String::as_str).zip(lists.iter().copied()).collect();
+    same_checks(epoch, &lists).inspect_err(|_| {
         let _ = session.barrier();
     })
 }

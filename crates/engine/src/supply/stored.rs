@@ -3,7 +3,7 @@
 //! A store has a shelf for each kind, by its code, and on it blocks of some items: one after another the items' first parts,
 //! then their second ones, and so on. A block is what the store gives out and what it knows as used; a run takes whole ones.
 
-use super::lists::{agreed, list_message, read_lists};
+use super::lists::{agreed, agreed_checks, list_message, read_lists};
 use super::{Blocks, CheckScope, Demand, Drawer, Draws, Journal, Supply, SupplyKind};
 use crate::{Error, Material, Observer};
 use std::collections::{BTreeMap, HashMap};
@@ -13,8 +13,8 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 use tacit_kernel::Buffer;
 use tacit_session::{At, Session, step};
 use tacit_store::{
-    Available, Binding, Epoch, MAX_LIST_BYTES, Material as Stored, Reserved, Restored, Run, Store, Unit,
-    WHOLE, Writer,
+    Available, Binding, Epoch, MAX_LIST_BYTES, Material as Stored, NoAgreement, Reserved, Restored, Run,
+    Store, Unit, WHOLE, Writer,
 };
 
 /// Items of a kind that are made at a time where a store is filled: whole blocks, and whole batches of 2,016 triples. It is one
@@ -155,7 +155,8 @@ impl StoredSupply {
         Err(refused("and other values of the run are under that of another"))
     }
 
-    /// Agrees with the other parties on an epoch and ranges, and notes durably that they are used. Two rounds.
+    /// Agrees with the other parties on an epoch and ranges, and notes durably that they are used. Two rounds. A party whose
+    /// store was set back is named by all, and destroys what it has of the epoch.
     fn reserve(&mut self, session: &mut Session, demand: &Demand) -> Result<(), Error> {
         let own = demand.blocks();
         // Who draws first picks an epoch that has enough for all.
@@ -166,9 +167,12 @@ impl StoredSupply {
                 *own = blocks.max(*own);
             }
         }
-        let message = list_message(&self.available(&wanted));
+        let mut own_lists = self.available(&wanted);
+        // It is this lane's turn at all parties, so they have had as many checks in this run.
+        own_lists.push(self.run.stock.lock().store.checked_keys());
+        let message = list_message(&own_lists);
         let at = At { lane: 0, part: step::STORED, op: 0, batch: 1 };
-        let (shelves, most) = (wanted.len(), wanted.len() * (4 + MAX_LIST_BYTES));
+        let (shelves, most) = (own_lists.len(), own_lists.len() * (4 + MAX_LIST_BYTES));
         let read = |bytes: &[u8]| read_lists(bytes, shelves);
         let lists = session.tell_all(at, &message, most, "lists of its supplies", read)?;
         session.echo(&lists.iter().flat_map(|lists| list_message(lists)).collect::<Vec<u8>>())?;
@@ -176,6 +180,10 @@ impl StoredSupply {
             (kind.code(), *blocks, Unit { name: kind.to_string(), each: kind.per_block() })
         };
         let runs = agreed(session, &wanted.iter().map(shelf).collect::<Vec<_>>(), &lists)?;
+        if let Some(run) = runs.first() {
+            let keys: Vec<&[Available]> = lists.iter().filter_map(|lists| Some(&lists.last()?[..])).collect();
+            agreed_checks(session, run.epoch, &keys).inspect_err(|set_back| self.leave(session, set_back))?;
+        }
         let mut runs: BTreeMap<SupplyKind, Run> = wanted.keys().copied().zip(runs).collect();
         // Not before: other lanes draw meanwhile, and have to serve their links.
         let mut shelves = self.run.stock.lock();
@@ -188,6 +196,16 @@ impl StoredSupply {
             self.kinds.insert(kind, Taken { reserved, left, read: BTreeMap::new() });
         }
         Ok(())
+    }
+
+    /// Destroys the epoch here if this party's store was set back: it would look sound when it is opened next.
+    fn leave(&self, session: &Session, why: &NoAgreement) {
+        if let NoAgreement::SetBack { epoch, parties } = why
+            && parties.iter().any(|party| party == session.name(session.me()))
+        {
+            // What can't be destroyed isn't used in this run, at least.
+            let _ = self.run.stock.lock().store.destroy(*epoch);
+        }
     }
 
     /// What this party has on each shelf, of the epoch if there is one already.

@@ -29,6 +29,7 @@ use std::time::Duration;
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use serde::Deserialize;
+use sha2::{Digest, Sha256};
 
 use super::error::SetupError;
 use super::files;
@@ -186,6 +187,18 @@ impl Config {
     pub(super) fn listening_address(&self) -> Option<&str> {
         let party = self.parties.get(self.me)?;
         Some(self.listen.as_deref().unwrap_or(&party.address))
+    }
+
+    /// A key for what this endpoint seals for itself, of its private key and a label: whoever lacks that can't make it. `None`
+    /// with plain TCP.
+    ///
+    /// # Errors
+    /// [`SetupError`] if the private key can't be read.
+    pub fn own_key(&self, label: &[u8]) -> Result<Option<[u8; 32]>, SetupError> {
+        let Some(identity) = self.identity()? else { return Ok(None) };
+        let secret = identity.key.secret_der();
+        let hash = Sha256::new_with_prefix((label.len() as u64).to_le_bytes()).chain_update(label);
+        Ok(Some(hash.chain_update(secret).finalize().into()))
     }
 
     /// Reads this endpoint's key and certificate, and checks that they belong together and are the ones that the others

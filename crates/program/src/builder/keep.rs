@@ -23,7 +23,7 @@ impl Builder {
         shape: &[usize],
         range: Option<Range>,
     ) -> Result<NodeId, ProgramError> {
-        self.named("a kept value", name)?;
+        self.kept_name(name)?;
         let ty = self.declaration(kind, shape, range)?;
         let is_same = |id: &NodeId| match &self.nodes[id.index()].operation {
             Operation::Kept { name: other } => other == name,
@@ -44,7 +44,7 @@ impl Builder {
     /// [`Fault::KeptTwice`] for a second one of the name; [`Fault::TooMany`] where `uses` names too much.
     pub fn keep(&mut self, id: NodeId, name: &str, uses: Uses) -> Result<(), ProgramError> {
         self.type_of(id)?;
-        self.named("a kept value", name)?;
+        self.kept_name(name)?;
         for learner in uses.learners.iter().flatten() {
             self.named("a role", learner)?;
         }
@@ -59,6 +59,15 @@ impl Builder {
             return Err(self.fault(Fault::TooMany { what: "kept values", limit: MAX_NODES }));
         }
         self.keeps.push(Keep { node: id, name: name.to_owned(), uses, source: self.here });
+        Ok(())
+    }
+
+    /// Refuses a name in which a version could be read: runs say `weights@3`.
+    fn kept_name(&self, name: &str) -> Result<(), ProgramError> {
+        self.named("a kept value", name)?;
+        if name.contains('@') {
+            return Err(self.fault(Fault::Name { what: "a kept value", name: name.to_owned() }));
+        }
         Ok(())
     }
 }
@@ -104,6 +113,7 @@ mod tests {
         let says = build.keep(x, "x", Uses::default()).unwrap_err().to_string();
         assert!(says.contains("already keeps a value called \"x\""), "{says}");
         assert!(build.kept("", Dtype::Bool, &[3], None).is_err());
+        assert!(build.kept("y@1", Dtype::Bool, &[3], None).is_err());
     }
 
     #[test]
@@ -122,6 +132,22 @@ mod tests {
         let depends = program.depending_on(program.kept()[0].node);
         assert!(depends[program.outputs()[0].node.index()]);
         assert!(!depends[program.inputs()[0].index()]);
+    }
+
+    /// A "bit" of 2^64 that is only kept here would choose between two numbers elsewhere, and show both.
+    #[test]
+    fn inputs_of_what_is_kept_are_in_their_ranges_though_nothing_is_multiplied() {
+        let capabilities = Capabilities::masked_opening(crate::Field::Fp128).with(Feature::Keep);
+        for keeps in [false, true] {
+            let mut build = Builder::new();
+            let bit = build.input("P0", "bit", Dtype::Bool, &[1], None).unwrap();
+            build.reveal(bit, Recipient::All).unwrap();
+            if keeps {
+                build.keep(bit, "bit", Uses::default()).unwrap();
+            }
+            let plan = lower(&build.finish().unwrap(), capabilities).unwrap().plan;
+            assert_eq!(plan.proved_range(&plan.inputs[0]).is_some(), keeps);
+        }
     }
 
     #[test]

@@ -131,6 +131,13 @@ impl About {
             let digits = u64::from_be_bytes(*hash.first_chunk().unwrap_or(&[0; 8]));
             return Some(format!("{self} may be read by other programs only: this one is {digits:016x}..."));
         }
+        // A program that may read two values could else be made to reveal one in the other's place.
+        if !self.readers.is_empty() && self.name != slot.name {
+            return Some(format!(
+                "{self} is for programs that it names, as what they call {:?}, and this one would read it as {:?}",
+                self.name, slot.name
+            ));
+        }
         let learners = self.learners.as_ref()?;
         let depends = program.depending_on(slot.node);
         let allowed = |name: &String| learners.contains(name);

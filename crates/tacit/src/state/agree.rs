@@ -5,9 +5,6 @@ use serde::{Deserialize, Serialize};
 /// Bytes of a message about kept values: more than all versions of a few hundred names take.
 pub(crate) const MAX_TOLD_BYTES: usize = 1 << 22;
 
-/// Digests of the parts of a party's share, by the parts' numbers.
-pub(crate) type Digests = Vec<(u8, [u8; 32])>;
-
 /// Where a value of a party stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Standing {
@@ -33,10 +30,8 @@ pub(crate) struct Told {
 pub(crate) struct ToldVersion {
     pub(crate) number: u64,
     pub(crate) standing: Standing,
-    /// Names the value.
+    /// Names the value: a hash of what all may know of it, and of nothing else.
     pub(crate) value: [u8; 32],
-    /// Digests of the parts of the party's share, as they were made when it was kept.
-    pub(crate) digests: Digests,
 }
 
 impl Told {
@@ -97,41 +92,21 @@ pub(crate) fn pick(name: &str, wanted: Option<u64>, told: &[(&str, &Told)]) -> R
     if let Some((party, _)) = versions.iter().find(|(_, version)| version.value != own.value) {
         return Err(format!("{name}@{number} of {party} is another value than that of {first}"));
     }
-    match differing(versions.iter().map(|(party, version)| (*party, &version.digests[..]))) {
-        Some((a, b)) => {
-            Err(format!("{a} and {b} hold different shares of {name}@{number}, where they hold the same"))
-        }
-        None => Ok(number),
-    }
+    Ok(number)
 }
 
-/// The last version that counts: that some party knows all to have, or that all have.
+/// The last version that counts: that some party knows all to have, that all have, or that some have and others have dropped.
 fn newest(told: &[(&str, &Told)]) -> Option<u64> {
     let mut numbers: Vec<u64> = told.iter().flat_map(|(_, told)| &told.versions).map(|v| v.number).collect();
     numbers.sort_unstable();
     let counts = |number: &u64| {
-        let mut standings = told.iter().map(|(_, told)| told.standing(*number));
-        standings.clone().any(|own| own == Some(Standing::Settled))
-            || standings.all(|own| own == Some(Standing::Pending))
+        let those =
+            |standing| told.iter().filter(|(_, told)| told.standing(*number) == Some(standing)).count();
+        let [settled, pending, dropped] =
+            [Standing::Settled, Standing::Pending, Standing::Dropped].map(those);
+        settled > 0 || pending == told.len() || (pending > 0 && dropped > 0)
     };
     numbers.into_iter().rev().find(counts)
-}
-
-/// Two parties that hold a part of one number and say different digests of it.
-pub(crate) fn differing<'a>(
-    digests: impl Iterator<Item = (&'a str, &'a [(u8, [u8; 32])])>,
-) -> Option<(&'a str, &'a str)> {
-    let mut seen: Vec<(&str, u8, [u8; 32])> = Vec::new();
-    for (party, digests) in digests {
-        for &(number, digest) in digests {
-            match seen.iter().find(|(_, other, _)| *other == number) {
-                Some((other, _, known)) if *known != digest => return Some((other, party)),
-                Some(_) => {}
-                None => seen.push((party, number, digest)),
-            }
-        }
-    }
-    None
 }
 
 #[cfg(test)]
@@ -141,21 +116,15 @@ mod tests {
 
     const NAMES: [&str; 3] = ["P0", "P1", "P2"];
 
-    /// Three parties of which each holds two of three parts; a standing for each version of each.
+    /// Three parties, and a standing for each version of each.
     fn told(standings: [&[Option<Standing>]; 3]) -> Vec<Told> {
-        let party = |(me, standings): (usize, &&[Option<Standing>])| {
+        let party = |standings: &&[Option<Standing>]| {
             let version = |(at, standing): (usize, &Option<Standing>)| {
-                let digests = [me as u8, (me as u8 + 2) % 3].map(|part| (part, [part; 32])).to_vec();
-                Some(ToldVersion {
-                    number: at as u64 + 1,
-                    standing: (*standing)?,
-                    value: [at as u8; 32],
-                    digests,
-                })
+                Some(ToldVersion { number: at as u64 + 1, standing: (*standing)?, value: [at as u8; 32] })
             };
             Told { last: 9, versions: standings.iter().enumerate().filter_map(version).collect() }
         };
-        standings.iter().enumerate().map(party).collect()
+        standings.iter().map(party).collect()
     }
 
     fn picked(wanted: Option<u64>, told: &[Told]) -> Result<u64, String> {
@@ -187,6 +156,7 @@ mod tests {
             ([&[s, s][..], &[s], &[s, s]], "P1 lacks w@2"),
             ([&[s, s], &[], &[s, s]], "P1 lacks w@2"),
             ([&[s, s], &[s, d], &[s, s]], "w@2 was dropped by P1"),
+            ([&[s, d], &[s, Some(Pending)], &[s, Some(Pending)]], "w@2 was dropped by P0"),
             ([&[d], &[d], &[d]], "no version of it is left"),
         ] {
             let refused = picked(None, &told(standings)).unwrap_err();
@@ -201,16 +171,10 @@ mod tests {
     }
 
     #[test]
-    fn another_value_and_another_share_are_refused() {
+    fn another_value_is_refused() {
         let s = Some(Settled);
         let mut foreign = told([&[s], &[s], &[s]]);
         foreign[1].versions[0].value = [7; 32];
         assert!(picked(None, &foreign).unwrap_err().contains("w@1 of P1 is another value than that of P0"));
-        for (party, part) in [(0, 0), (1, 1), (2, 0), (2, 1)] {
-            let mut changed = told([&[s], &[s], &[s]]);
-            changed[party].versions[0].digests[part].1[3] ^= 1;
-            let refused = picked(None, &changed).unwrap_err();
-            assert!(refused.contains("hold different shares of w@1"), "{refused}");
-        }
     }
 }

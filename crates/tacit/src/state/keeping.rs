@@ -1,16 +1,16 @@
 //! A party's kept values in one run: what it reads is agreed on before anything is computed, what it keeps when all is checked.
 
-use super::agree::{Digests, MAX_TOLD_BYTES, Told, differing, pick};
-use super::{About, Fill, Residents, State, parse};
+use super::agree::{MAX_TOLD_BYTES, Told, pick};
+use super::disk::{Digests, digests};
+use super::{About, Fill, Residents, State, TOLD_VERSIONS, parse};
 use crate::Error;
 use crate::endpoint::Endpoint;
 use crate::material::part;
 use crate::offline::aborted;
 use serde::{Deserialize, Serialize};
-use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use tacit_engine::{KeptPart, KeptShare};
+use tacit_engine::KeptShare;
 use tacit_net::Phase;
 use tacit_program::{Keep, Program};
 use tacit_session::{At, Session, step};
@@ -60,7 +60,7 @@ fn slots(endpoint: &Endpoint, fill: &Fill) -> Result<Vec<(String, Option<u64>)>,
 
 impl<'a> Keeping<'a> {
     /// Agrees with the other parties on what fills each slot, and on the versions of what will be kept; every party holds it
-    /// against the program, and what it may be used for. Two rounds in the setup; nothing secret is sent.
+    /// against the program, and what it may be used for. Three rounds in the setup; nothing secret is sent.
     ///
     /// # Errors
     /// [`Error::Refused`], by all parties and with the value's name.
@@ -74,26 +74,43 @@ impl<'a> Keeping<'a> {
         let slots = slots.inspect_err(|refused| session.abort(&refused.to_string()))?;
         let read = slots.iter().map(|(name, _)| name);
         let names = read.chain(program.keeps().iter().map(|keep| &keep.name));
-        let names = names.map(|name| (name.clone(), state.told(name))).collect();
+        let told = |name: &String| {
+            let wanted = slots.iter().filter(|(other, _)| other == name).filter_map(|(_, wanted)| *wanted);
+            (name.clone(), state.told(name, &wanted.collect::<Vec<_>>()))
+        };
+        let names = names.map(told).collect();
         let own = Message { slots, names };
         let told = tell(endpoint, session, &own)?;
         let refused = |reason: String| Error::Refused(reason);
         let picked = picked(endpoint, &own, &told).map_err(refused);
         let next = picked.and_then(|picked| Ok((next_versions(program, &told)?, picked)));
         let read = next.and_then(|(versions, picked)| {
-            let read = read_by(endpoint, state, &picked)?;
-            Ok((versions, picked, read))
+            let admitted = admitted_by(endpoint, state, &picked)?;
+            Ok((versions, picked, admitted))
         });
-        let (versions, picked, read) = read.map_err(|error| part(session, error))?;
-        let Read { shares, values, key } = read;
+        let (versions, picked, (read, key)) = read.map_err(|error| part(session, error))?;
+        let mut shares = Vec::with_capacity(picked.len());
         for (name, number) in &picked {
-            state.settle(name, *number);
+            let share = state.settle(name, *number).and_then(|()| state.share(name, *number));
+            // Others are told no names of files.
+            let lost = || format!("its share of {name}@{number} can't be read");
+            shares.push(share.inspect_err(|_| session.abort(&lost()))?);
         }
-        Ok(Self { state, shares, read: values, key, versions })
+        let held =
+            picked.iter().filter_map(|(name, number)| Some(state.version(name, *number)?.digests.clone()));
+        let differs = compare(session, 1, &held.collect::<Vec<_>>());
+        if let Some((party, at)) = differs.map_err(|error| ended(session, endpoint, error))? {
+            let ((name, number), other) = (&picked[at], session.name(party).to_owned());
+            let reason =
+                format!("{other} holds another share of {name}@{number} than it kept, or this party does");
+            session.abort(&reason);
+            return Err(Error::Refused(reason));
+        }
+        Ok(Self { state, shares, read, key, versions })
     }
 
-    /// Puts away what the run keeps, once all parties have theirs: what not all have is never read. One round, whose bytes count
-    /// as those of the setup. What was kept, as `weights@3`.
+    /// Puts away what the run keeps, once all parties have theirs: what not all have is never read. Two rounds, whose bytes
+    /// count as those of the setup. What was kept, as `weights@3`.
     ///
     /// # Errors
     /// The first failure; what is put away then stays pending.
@@ -101,37 +118,32 @@ impl<'a> Keeping<'a> {
         &mut self,
         endpoint: &Endpoint,
         session: &mut Session,
-        shares: Vec<KeptShare>,
+        shares: &[KeptShare],
     ) -> Result<Vec<String>, Error> {
         let (id, keeps) = (*session.id(), endpoint.compiled.program().keeps());
-        let mut values = Vec::with_capacity(shares.len());
-        let mut own = Vec::with_capacity(shares.len());
+        let (mut values, mut own, mut held) = (Vec::new(), Vec::new(), Vec::new());
         for ((keep, share), version) in keeps.iter().zip(shares).zip(&self.versions) {
-            let about = About::new(endpoint, keep, *version, id, &share);
-            let digests = digests(&share);
-            own.push((about.hash(), digests.clone()));
+            let about = About::new(endpoint, keep, *version, id, share);
+            let digests = digests(share);
+            own.push(about.hash());
             values.push(about.to_string());
-            self.state.put(about, digests, share);
+            held.push(digests.clone());
+            let lost = format!("its share of {about} couldn't be put away");
+            self.state.put(about, digests, share.clone()).inspect_err(|_| session.abort(&lost))?;
         }
         session.mesh().set_phase(Phase::Setup);
-        let at = At { lane: 0, part: step::KEPT, op: 1, batch: 0 };
-        let message = postcard::to_stdvec(&own).unwrap_or_default();
-        let read = |bytes: &[u8]| {
-            let (told, rest) = postcard::take_from_bytes::<Vec<([u8; 32], Digests)>>(bytes).ok()?;
-            (rest.is_empty() && told.len() == own.len()).then_some(told)
-        };
-        let told = session.tell_all(at, &message, MAX_TOLD_BYTES, "what it has kept", read);
-        let told = told.map_err(|error| ended(session, endpoint, error))?;
-        for (at, value) in values.iter().enumerate() {
-            let same = told.iter().all(|told| told[at].0 == own[at].0);
-            let digests = told.iter().map(|told| ("", &told[at].1[..]));
-            if !same || differing(digests).is_some() {
-                let what = format!("two parties that hold the same share of {value} hold different ones");
-                return Err(aborted(session.reject(&what).into()));
-            }
+        let differs = compare(session, 3, &held).map_err(|error| ended(session, endpoint, error))?;
+        if let Some((_, at)) = differs {
+            let what = format!("two parties that hold the same share of {} hold different ones", values[at]);
+            return Err(aborted(session.reject(&what).into()));
         }
+        let own = own.concat();
+        let at = At { lane: 0, part: step::KEPT, op: 2, batch: 0 };
+        let read = |bytes: &[u8]| (bytes == own).then_some(());
+        let told = session.tell_all(at, &own, own.len(), "what it has kept", read);
+        told.map_err(|error| ended(session, endpoint, error))?;
         for (keep, number) in keeps.iter().zip(&self.versions) {
-            self.state.settle(&keep.name, *number);
+            self.state.settle(&keep.name, *number)?;
         }
         Ok(values)
     }
@@ -151,7 +163,9 @@ fn tell(endpoint: &Endpoint, session: &mut Session, own: &Message) -> Result<Vec
     let message = |message: &Message| postcard::to_stdvec(message).unwrap_or_default();
     let read = |bytes: &[u8]| {
         let (told, rest) = postcard::take_from_bytes::<Message>(bytes).ok()?;
-        (rest.is_empty() && message(&told) == bytes).then_some(told)
+        let most = 2 * TOLD_VERSIONS + own.slots.len();
+        let is_short = told.names.values().all(|name| name.versions.len() <= most);
+        (rest.is_empty() && is_short && message(&told) == bytes).then_some(told)
     };
     let at = At { lane: 0, part: step::KEPT, op: 0, batch: 0 };
     let told = session.tell_all(at, &message(own), MAX_TOLD_BYTES, "what it keeps", read);
@@ -190,43 +204,66 @@ fn next_versions(program: &Program, told: &[Message]) -> Result<Vec<u64>, Error>
     program.keeps().iter().map(next).collect()
 }
 
-/// What a run reads.
-struct Read {
-    shares: Vec<Arc<KeptShare>>,
-    /// As `weights@3`, by the program's names.
-    values: Vec<(String, String)>,
-    key: Option<[u8; 32]>,
-}
+/// What is read, as `weights@3`, by the program's names, and the key that all MACs are under.
+type Read = (Vec<(String, String)>, Option<[u8; 32]>);
 
-/// This party's shares of what fills the slots, if the program may read it.
-fn read_by(endpoint: &Endpoint, state: &State, picked: &[(String, u64)]) -> Result<Read, Error> {
-    let mut read = Read { shares: Vec::new(), values: Vec::new(), key: None };
+/// What is read, if the program may read it.
+fn admitted_by(endpoint: &Endpoint, state: &State, picked: &[(String, u64)]) -> Result<Read, Error> {
+    let (mut read, mut key) = (Vec::new(), None);
     for (slot, (name, number)) in endpoint.compiled.program().kept().iter().zip(picked) {
         let gone = || Error::Refused(format!("{name}@{number} is gone"));
-        let version = state.version(name, *number).ok_or_else(gone)?;
-        if let Some(refusal) = version.about.refusal(endpoint, slot) {
+        let about = &state.version(name, *number).ok_or_else(gone)?.about;
+        if let Some(refusal) = about.refusal(endpoint, slot) {
             return Err(Error::Refused(refusal));
         }
-        if version.about.key.is_some() && read.key.is_some_and(|key| Some(key) != version.about.key) {
-            let value = &version.about;
+        if about.key.is_some() && key.is_some() && key != about.key {
             return Err(Error::Refused(format!(
-                "{value} is under another key than others that the run reads"
+                "{about} is under another key than others that the run reads"
             )));
         }
-        read.key = version.about.key;
-        read.shares.push(version.share.clone().ok_or_else(gone)?);
-        read.values.push((slot.name.clone(), version.about.to_string()));
+        key = key.or(about.key);
+        read.push((slot.name.clone(), about.to_string()));
     }
-    Ok(read)
+    Ok((read, key))
 }
 
-/// Digests of a share's parts.
-fn digests(share: &KeptShare) -> Digests {
-    let digest = |part: &KeptPart| {
-        let hash = Sha256::new_with_prefix(b"tacit kept part 1").chain_update(&*part.bytes);
-        (part.number, hash.finalize().into())
+/// Compares digests of the parts of values that two parties hold, by value, with each other party that holds any: one round. The
+/// party and the value that differ, if any do.
+///
+/// # Security
+/// A digest goes to nobody but the other holder of the part, as this party's own engine named it: whoever lacks the part could
+/// else guess the value.
+fn compare(
+    session: &mut Session,
+    op: u32,
+    values: &[Digests],
+) -> Result<Option<(usize, usize)>, tacit_session::Error> {
+    let at = At { lane: 0, part: step::KEPT, op, batch: 0 };
+    let shared_with = |party: usize| -> Vec<(usize, [u8; 32])> {
+        let parts = values
+            .iter()
+            .enumerate()
+            .flat_map(|(value, digests)| digests.iter().map(move |part| (value, part)));
+        let shared = parts.filter(|(_, part)| part.other.is_some_and(|other| usize::from(other) == party));
+        shared.map(|(value, part)| (value, part.digest)).collect()
     };
-    share.parts.iter().map(digest).collect()
+    let shared: Vec<_> = session
+        .others()
+        .map(|party| (party, shared_with(party)))
+        .filter(|(_, shared)| !shared.is_empty())
+        .collect();
+    for (party, shared) in &shared {
+        let message: Vec<u8> = shared.iter().flat_map(|(_, digest)| *digest).collect();
+        session.mesh().send(*party, at, &message)?;
+    }
+    let mut differs = None;
+    for (party, shared) in &shared {
+        let theirs = session.mesh().recv(*party, at, 32 * shared.len())?;
+        let digests = theirs.as_chunks::<32>().0;
+        let other = shared.iter().zip(digests).find(|((_, own), theirs)| own != *theirs);
+        differs = differs.or(other.map(|((value, _), _)| (*party, *value)));
+    }
+    Ok(differs)
 }
 
 /// Ends a session for all.

@@ -2,9 +2,10 @@
 //!
 //! A program says `keep(x, "weights")`, and the run makes the next version of that name. A later program reads `kept("weights")`:
 //! that is a *slot*, and each run says which value and version fills it ([`Fill`]). The parties agree on it by what they tell
-//! one another of the versions they have ([`agree`]), before anything is computed.
+//! one another of the versions they have ([`agree`]), before anything is computed. Two that hold the same part of a share compare
+//! digests of it, and tell them to nobody else.
 //!
-//! **Two steps.** Each party puts its share away as *pending*, and tells the others so, with digests of its share's parts. What all
+//! **Two steps.** Each party puts its share away as *pending*, and tells the others so, before any output is opened. What all
 //! have is *settled*. A party that dies in between has a pending version that the others may know as settled: the next run that
 //! reads it finds that all have it, and settles it. What not all have is never read.
 //!
@@ -12,6 +13,7 @@
 
 mod about;
 mod agree;
+mod disk;
 mod keeping;
 mod run;
 
@@ -22,22 +24,30 @@ pub use run::Residents;
 pub(crate) use keeping::{Keeping, refuse_homeless};
 
 use crate::Error;
-use agree::{Digests, Told, ToldVersion};
-use std::collections::BTreeMap;
+use agree::{Told, ToldVersion};
+use disk::{Digests, digests};
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
 use std::sync::Arc;
 use tacit_engine::KeptShare;
+use tacit_net::setup::Config;
+use tacit_store::KeptFolder;
 
 /// Versions of one name that a party has at most, dropped ones aside.
 pub const MAX_VERSIONS: usize = 1000;
+
+/// As many versions of a name are told, of the last ones, and of the last ones that live.
+const TOLD_VERSIONS: usize = 32;
 
 /// Which kept value fills each slot of a program: by the slot's name `weights@3`, or `weights` for the newest version. A slot
 /// that isn't named is filled by the newest value of its own name.
 pub type Fill = BTreeMap<String, String>;
 
-/// What one party keeps. In memory, as long as it lives.
+/// What one party keeps: in memory, as long as this lives, or in a folder.
 #[derive(Debug, Default)]
 pub struct State {
     names: BTreeMap<String, Name>,
+    folder: Option<KeptFolder>,
 }
 
 /// All versions of a name.
@@ -54,7 +64,9 @@ struct Version {
     standing: Standing,
     /// Digests of the share's parts.
     digests: Digests,
-    /// Nothing once it is dropped.
+    /// Bytes of all parts of the share.
+    bytes: u64,
+    /// Nothing once it is dropped, or before it is read from the folder.
     share: Option<Arc<KeptShare>>,
 }
 
@@ -66,7 +78,7 @@ pub struct Listed {
     /// Where it stands.
     pub standing: Standing,
     /// Bytes of this party's share.
-    pub bytes: usize,
+    pub bytes: u64,
 }
 
 impl State {
@@ -75,13 +87,38 @@ impl State {
         Self::default()
     }
 
+    /// What lies in a folder, and in memory what is read of it; the folder is made if it isn't there. It is sealed under `key`, or,
+    /// without one, under a key that lies in it: for trying out. One process at a time can have it open.
+    ///
+    /// # Errors
+    /// [`Error::Store`].
+    pub fn open(path: &Path, key: Option<[u8; 32]>) -> Result<Self, Error> {
+        let folder = KeptFolder::open(path, key)?;
+        let mut names: BTreeMap<String, Name> = BTreeMap::new();
+        for entry in folder.entries() {
+            let (name, version) = disk::read_entry(path, entry)?;
+            let known = names.entry(name).or_default();
+            known.last = known.last.max(version.about.version);
+            known.versions.insert(version.about.version, version);
+        }
+        Ok(Self { names, folder: Some(folder) })
+    }
+
+    /// As [`State::open`], of a party with this configuration: sealed under its private key, if it has one.
+    ///
+    /// # Errors
+    /// [`Error::Setup`] if that can't be read; [`Error::Store`].
+    pub fn of(config: &Config, folder: &Path) -> Result<Self, Error> {
+        Self::open(folder, config.own_key(b"tacit state 1")?)
+    }
+
     /// All that is kept and what was dropped, by name and version.
     pub fn list(&self) -> Vec<Listed> {
         let versions = self.names.values().flat_map(|name| name.versions.values());
-        let listed = |version: &Version| {
-            let parts = version.share.iter().flat_map(|share| &share.parts);
-            let bytes = parts.map(|part| part.bytes.len()).sum();
-            Listed { about: version.about.clone(), standing: version.standing, bytes }
+        let listed = |version: &Version| Listed {
+            about: version.about.clone(),
+            standing: version.standing,
+            bytes: version.bytes,
         };
         versions.map(listed).collect()
     }
@@ -90,7 +127,7 @@ impl State {
     /// Each party drops its own; until all have, runs that would read it are refused.
     ///
     /// # Errors
-    /// [`Error::Refused`] if there is none.
+    /// [`Error::Refused`] if there is none; [`Error::Store`].
     pub fn drop_value(&mut self, value: &str) -> Result<(), Error> {
         let (name, wanted) = parse(value)?;
         let nothing = || Error::Refused(format!("nothing is kept as {value:?}"));
@@ -99,23 +136,29 @@ impl State {
             wanted.is_none_or(|wanted| wanted == **number) && version.standing != Standing::Dropped
         });
         let mut dropped = 0;
-        for (_, version) in own {
-            (version.standing, version.share) = (Standing::Dropped, None);
+        for (number, version) in own {
+            if let Some(folder) = &mut self.folder {
+                folder.drop_version(&name, *number)?;
+            }
+            (version.standing, version.share, version.bytes) = (Standing::Dropped, None, 0);
             dropped += 1;
         }
         if dropped == 0 { Err(nothing()) } else { Ok(()) }
     }
 
-    /// What this party tells the others of a name.
-    fn told(&self, name: &str) -> Told {
+    /// What this party tells the others of a name: the last versions that there were, the last ones that there are, and what is
+    /// wanted.
+    fn told(&self, name: &str, wanted: &[u64]) -> Told {
         let Some(known) = self.names.get(name) else { return Told::default() };
-        let version = |(number, version): (&u64, &Version)| ToldVersion {
-            number: *number,
-            standing: version.standing,
-            value: version.about.hash(),
-            digests: version.digests.clone(),
+        let lives = |(_, version): &(&u64, &Version)| version.standing != Standing::Dropped;
+        let last = known.versions.keys().rev().take(TOLD_VERSIONS);
+        let live = known.versions.iter().rev().filter(lives).take(TOLD_VERSIONS).map(|(number, _)| number);
+        let told: BTreeSet<u64> = last.chain(live).chain(wanted).copied().collect();
+        let version = |number: u64| {
+            let version = known.versions.get(&number)?;
+            Some(ToldVersion { number, standing: version.standing, value: version.about.hash() })
         };
-        Told { last: known.last, versions: known.versions.iter().map(version).collect() }
+        Told { last: known.last, versions: told.into_iter().filter_map(version).collect() }
     }
 
     /// A value's version that there is.
@@ -133,21 +176,50 @@ impl State {
         Err(Error::Refused(format!("{MAX_VERSIONS} versions of {name} are kept already; drop some first")))
     }
 
-    /// Puts a version away that not all parties are known to have.
-    fn put(&mut self, about: About, digests: Digests, share: KeptShare) {
-        let name = self.names.entry(about.name.clone()).or_default();
-        name.last = name.last.max(about.version);
-        let share = Some(Arc::new(share));
-        let version = Version { standing: Standing::Pending, digests, share, about };
-        name.versions.insert(version.about.version, version);
+    /// This party's share of a version that there is, from the folder if it hasn't been read yet.
+    fn share(&mut self, name: &str, number: u64) -> Result<Arc<KeptShare>, Error> {
+        let gone = || Error::Refused(format!("{name}@{number} is gone"));
+        let version = self.names.get_mut(name).and_then(|name| name.versions.get_mut(&number));
+        let version = version.filter(|version| version.standing != Standing::Dropped).ok_or_else(gone)?;
+        if let Some(share) = &version.share {
+            return Ok(share.clone());
+        }
+        let folder = self.folder.as_ref().ok_or_else(gone)?;
+        let share = Arc::new(disk::read_share(&folder.share(name, number)?).ok_or_else(gone)?);
+        if digests(&share) != version.digests {
+            // Sealed by this party, and not for this version.
+            return Err(Error::Refused(format!("the share of {name}@{number} is another's")));
+        }
+        version.share = Some(share.clone());
+        Ok(share)
     }
 
-    /// Notes that all parties have a version.
-    fn settle(&mut self, name: &str, number: u64) {
-        let version = self.names.get_mut(name).and_then(|name| name.versions.get_mut(&number));
-        if let Some(version) = version.filter(|version| version.standing == Standing::Pending) {
-            version.standing = Standing::Settled;
+    /// Puts a version away, durably, that not all parties are known to have.
+    fn put(&mut self, about: About, digests: Digests, share: KeptShare) -> Result<(), Error> {
+        if let Some(folder) = &mut self.folder {
+            let (name, entry) = (&about.name, disk::entry_bytes(&about, &digests));
+            folder.put(name, about.version, entry, &disk::share_bytes(&share))?;
         }
+        let name = self.names.entry(about.name.clone()).or_default();
+        name.last = name.last.max(about.version);
+        let bytes = share.parts.iter().map(|part| part.bytes.len() as u64).sum();
+        let share = Some(Arc::new(share));
+        let version = Version { standing: Standing::Pending, digests, bytes, share, about };
+        name.versions.insert(version.about.version, version);
+        Ok(())
+    }
+
+    /// Notes, durably, that all parties have a version.
+    fn settle(&mut self, name: &str, number: u64) -> Result<(), Error> {
+        let version = self.names.get_mut(name).and_then(|name| name.versions.get_mut(&number));
+        let Some(version) = version.filter(|version| version.standing == Standing::Pending) else {
+            return Ok(());
+        };
+        if let Some(folder) = &mut self.folder {
+            folder.settle(name, number)?;
+        }
+        version.standing = Standing::Settled;
+        Ok(())
     }
 }
 

@@ -6,8 +6,8 @@ use crate::local::given;
 use crate::material::made_under;
 use crate::registry::Chosen;
 use crate::run::{Given, Own};
-use crate::supplies::has_stocks;
 use crate::{Compiled, Endpoint, Error, Kept, Local, Progress, Run, Seat};
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 use tacit_program::Value;
@@ -26,8 +26,7 @@ impl<'a> Residents<'a> {
     /// Without its store, and that.
     fn apart(self, endpoint: &Endpoint) -> Result<(Self, Source<'a>), Error> {
         let source = self.store.map_or(Source::InRun, Kept::source);
-        let ends =
-            has_stocks(&*endpoint.protocol, &endpoint.parties) && !matches!(source, Source::Supplies(_));
+        let ends = endpoint.protocol.keeps_under_key() && !matches!(source, Source::Supplies(_));
         if ends && endpoint.compiled.has_residents() {
             return Err(Error::Refused(format!(
                 "what protocol {:?} keeps has MACs under a key that ends with a run, unless that comes from a store of \
@@ -40,6 +39,16 @@ impl<'a> Residents<'a> {
 }
 
 impl Seat {
+    /// What this party keeps in a folder, sealed under its private key; in a deployment without keys under one that lies in the
+    /// folder. One process at a time can have it open.
+    ///
+    /// # Errors
+    /// [`Error::Refused`] on a client's seat; [`Error::Setup`] if the key can't be read; [`Error::Store`].
+    pub fn open_state(&self, folder: &Path) -> Result<State, Error> {
+        self.refuse_client()?;
+        State::of(self.config(), folder)
+    }
+
     /// Runs a program once, as [`Seat::run_within`], on what this party keeps. All parties have to have state, and to fill the
     /// program's slots with the same; clients run it as any other. What the program keeps is there once this returns.
     ///
@@ -66,6 +75,14 @@ impl Seat {
 }
 
 impl Local {
+    /// What the parties keep in a folder, each in a folder of its own in it: for trying out, since their keys lie with it.
+    ///
+    /// # Errors
+    /// [`Error::Store`].
+    pub fn open_states(&self, folder: &Path) -> Result<Vec<State>, Error> {
+        self.parties.iter().map(|party| State::open(&folder.join(party), None)).collect()
+    }
+
     /// Runs a program once, as [`Local::run`], on what the parties keep. Else as [`Seat::run_on`].
     ///
     /// # Errors

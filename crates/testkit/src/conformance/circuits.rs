@@ -25,7 +25,7 @@ pub fn random(subject: &Subject, seeds: Range<u64>) {
         let mut rng = Rng::new(seed);
         let (inputs, gates) = (1 + rng.below(3), rng.pick(&[3, 20, 200]));
         let circuit = random_circuit(&mut rng, inputs, gates);
-        let instances = rng.pick(&INSTANCES);
+        let instances = subject.length(&mut rng, &INSTANCES);
         let what = format!("random circuit {seed} on {instances} instances");
         let shared = rng.one_in(3);
         let program = program(subject, &circuit, instances, shared);
@@ -45,7 +45,8 @@ pub fn without_rounds(subject: &Subject, seeds: Range<u64>) {
     for seed in seeds {
         let mut rng = Rng::new(seed);
         let circuit = random_circuit(&mut rng, 3, 100);
-        let program = program(subject, &circuit, rng.pick(&INSTANCES), false);
+        let instances = subject.length(&mut rng, &INSTANCES);
+        let program = program(subject, &circuit, instances, false);
         let what = format!("random circuit {seed} without rounds");
         equality::check(subject, &program, &mut rng, &what);
         cost::check_over(subject, &program, Medium::Memory, &what);
@@ -76,7 +77,7 @@ fn of_tiles(subject: &Subject, circuits: &[(usize, usize, usize)]) {
         let circuit = wide_circuit(&mut rng, width, layers);
         let program = program(subject, &circuit, instances, false);
         let what = format!("{layers} layers of {width} ANDs on {instances} instances");
-        if !subject.offers(&program) {
+        if instances > subject.longest || !subject.offers(&program) {
             continue;
         }
         equality::check(subject, &program, &mut rng, &what);

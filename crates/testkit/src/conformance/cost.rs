@@ -43,7 +43,7 @@ pub fn operation(subject: &Subject, name: &str) {
     let (mut rng, mut cut) = (Rng::new(3), subject.cut());
     let last = &subject.last();
     for numbers in Numbers::all() {
-        for len in [rng.pick(&LENGTHS), rng.pick(&LENGTHS), 3] {
+        for len in [subject.length(&mut rng, &LENGTHS), subject.length(&mut rng, &LENGTHS), 3] {
             let owners = [rng.pick(&["P0", "P1", last, "alice"]), rng.pick(&["P1", "alice", "bob"])];
             let to = [Recipient::All, Recipient::Role(rng.pick(&["P0", "P1", last, "bob", "carol"]).into())];
             if let Some(program) = subject.sample(name, numbers, len, owners, &to)
@@ -65,7 +65,7 @@ pub fn random_programs(subject: &Subject, seeds: Range<u64>) {
     let mut cut = subject.cut();
     for seed in seeds {
         let mut rng = Rng::new(seed);
-        let len = rng.pick(&LENGTHS);
+        let len = subject.length(&mut rng, &LENGTHS);
         let program = generate::program(&mut rng, subject.parties, 14, len);
         if subject.offers(&program) && cut.takes() {
             check(subject, &program, &format!("random program {seed}"));

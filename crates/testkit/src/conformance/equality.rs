@@ -23,7 +23,7 @@ pub fn operation(subject: &Subject, name: &str) {
     let last = &subject.last();
     for numbers in Numbers::all() {
         // Every length with some numbers, every number with some lengths.
-        for len in [rng.pick(&LENGTHS), rng.pick(&LENGTHS), 3] {
+        for len in [subject.length(&mut rng, &LENGTHS), subject.length(&mut rng, &LENGTHS), 3] {
             let owners = [rng.pick(&["P0", "P1", last, "alice"]), rng.pick(&["P1", "alice", "bob"])];
             let to = [Recipient::All, Recipient::Role(rng.pick(&["P0", "P1", last, "bob", "carol"]).into())];
             if let Some(program) = subject.sample(name, numbers, len, owners, &to)
@@ -48,7 +48,7 @@ pub fn random_programs(subject: &Subject, seeds: Range<u64>) {
     let mut cut = subject.cut();
     for seed in seeds {
         let mut rng = Rng::new(seed);
-        let len = rng.pick(&LENGTHS);
+        let len = subject.length(&mut rng, &LENGTHS);
         let program = generate::program(&mut rng, subject.parties, 14, len);
         if subject.offers(&program) && cut.takes() {
             check(subject, &program, &mut rng, &format!("random program {seed}"));
@@ -76,7 +76,7 @@ pub fn around_a_message(subject: &Subject) {
         ("mul", Numbers::modular(Modulus::Mersenne61), tacit_engine::columns_per_message(61)),
         ("input", Numbers::modular(Modulus::Prime128), tacit_engine::columns_per_message(128)),
     ] {
-        for len in [full - 1, full, full + 1] {
+        for len in [full - 1, full, full + 1].into_iter().filter(|len| *len <= subject.longest) {
             let to = [Recipient::All, Recipient::Role("alice".into())];
             let program = catalogue::program(name, numbers, len, [&subject.last(), "alice"], &to);
             let program = program.expect("the operation is defined for these numbers");

@@ -27,7 +27,7 @@ pub fn results_and_costs(subject: &Subject, medium: Medium) {
         ("argmax", Numbers::int(15), 13),
         ("truncate_far", Numbers::fixed(48, 16), 64),
     ] {
-        let program = catalogue::program(name, numbers, len, ["P1", "alice"], &to);
+        let program = catalogue::program(name, numbers, len.min(subject.longest), ["P1", "alice"], &to);
         let program = program.expect("the operation is defined for these numbers");
         if !cut.takes() {
             continue;
@@ -36,7 +36,7 @@ pub fn results_and_costs(subject: &Subject, medium: Medium) {
         cost::check_over(subject, &program, medium, &format!("{name} over {medium:?}"));
     }
     for seed in 0..4 {
-        let program = generate::program(&mut Rng::new(seed), subject.parties, 14, 65);
+        let program = generate::program(&mut Rng::new(seed), subject.parties, 14, 65.min(subject.longest));
         if !subject.offers(&program) || !cut.takes() {
             continue;
         }

@@ -66,6 +66,9 @@ pub struct Subject {
     pub sorts: &'static [Sort],
     /// Of what the suite tries one in so many is enough; 1 for all of it. For many parties, whose runs take longer.
     pub one_in: usize,
+    /// The longest vectors that it is tried on; others are made shorter, or left out if their length is what is tried. For
+    /// protocols whose runs take memory.
+    pub longest: usize,
 }
 
 /// Takes one in so many of what is tried, from the first on.
@@ -94,7 +97,13 @@ impl Subject {
             broadcasts: false,
             sorts: &[],
             one_in: 1,
+            longest: usize::MAX,
         }
+    }
+
+    /// Of these lengths any, as far as it is tried.
+    pub(crate) fn length(&self, rng: &mut Rng, lengths: &[usize]) -> usize {
+        rng.pick(lengths).min(self.longest)
     }
 
     /// An operation of the catalogue; `None` if it isn't defined for such numbers, or the protocol doesn't offer it.
@@ -244,7 +253,8 @@ fn for_parties(plan: &mut Plan, parties: &[String]) {
 ///
 /// A view takes hundreds of runs. Where operations come down to few others and runs take long, `conformance!(subject;
 /// views: and circuit)` tries the views of these each time, with one ring and one field besides those of words, and one
-/// circuit of many tiles. All of them are among the long tests.
+/// circuit of many tiles. All of them are among the long tests. With `conformance!(subject; long views: input mul)` these are
+/// the only views, and among the long tests.
 ///
 /// ```
 /// use tacit_replicated::Replicated;
@@ -260,9 +270,10 @@ fn for_parties(plan: &mut Plan, parties: &[String]) {
 #[macro_export]
 macro_rules! conformance {
     ($subject:expr) => {
+        $crate::conformance!(@each $subject);
         $crate::conformance!(
-            @each $subject;
-            views: input input_bits circuit circuit_public add sum sub_public mul square mul_public dot matmul matmul_batch
+            @views $subject;
+            input input_bits circuit circuit_public add sum sub_public mul square mul_public dot matmul matmul_batch
             matmul_public and or not_xor less less_equal equal not_equal select select_bits minimum maximum max
             max_bits argmax argmin absolute relu from_bool truncate truncate_far scale divide weigh
             arrange windows shuffle shuffle_bits repeat
@@ -290,7 +301,8 @@ macro_rules! conformance {
     };
 
     ($subject:expr; views: $($viewed:ident)*) => {
-        $crate::conformance!(@each $subject; views: $($viewed)*);
+        $crate::conformance!(@each $subject);
+        $crate::conformance!(@views $subject; $($viewed)*);
 
         mod large {
             #[allow(unused_imports)]
@@ -326,13 +338,35 @@ macro_rules! conformance {
         }
     };
 
-    (@each $subject:expr; views: $($viewed:ident)*) => {
+    // Runs that take so long that views of a few operations are among the long tests, too.
+    ($subject:expr; long views: $($viewed:ident)*) => {
+        $crate::conformance!(@each $subject);
+
+        mod view_of {
+            #[allow(unused_imports)]
+            use super::*;
+            $(
+                #[test]
+                #[ignore = "takes minutes; `make test-long` runs it"]
+                fn $viewed() { $crate::conformance::views::operation(&$subject, stringify!($viewed)); }
+            )*
+        }
+    };
+
+    (@views $subject:expr; $($viewed:ident)*) => {
         mod view_of {
             #[allow(unused_imports)]
             use super::*;
             $(#[test] fn $viewed() { $crate::conformance::views::operation(&$subject, stringify!($viewed)); })*
-        }
 
+            #[test]
+            fn circuits() {
+                $crate::conformance::views::circuits(&$subject);
+            }
+        }
+    };
+
+    (@each $subject:expr) => {
         $crate::conformance!(@catalogue $subject;
             input input_bits circuit circuit_public add sum sub_public mul square mul_public dot matmul matmul_batch matmul_public
             and or not_xor less less_equal equal not_equal select select_bits minimum maximum max max_bits
@@ -384,11 +418,6 @@ macro_rules! conformance {
         mod views {
             #[allow(unused_imports)]
             use super::*;
-
-            #[test]
-            fn circuits() {
-                $crate::conformance::views::circuits(&$subject);
-            }
 
             #[test]
             #[ignore = "takes minutes; `make test-long` runs it"]

@@ -56,7 +56,7 @@ fn check(subject: &Subject, [first, second]: [&Program; 2], rng: &mut Rng, what:
 
 /// Whether what is kept has MACs under a key that ends with a run of the suite.
 fn ends_with_its_key(subject: &Subject) -> bool {
-    !subject.protocol.stocks(subject.parties).is_empty()
+    subject.protocol.keeps_under_key()
 }
 
 /// A run of a program that reads these values and has no inputs.

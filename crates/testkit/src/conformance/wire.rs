@@ -56,7 +56,7 @@ pub fn baseline(subject: &Subject) {
         ("matmul", Numbers::int(31)),
         ("equal", Numbers::int(62)),
     ] {
-        let program = sample(name, numbers, 65);
+        let program = sample(name, numbers, 65.min(subject.longest));
         let run = case(subject, &program, 1).run(&Draws::fixed(1));
         run.outcomes();
         // Writing into a string can't fail.
@@ -75,10 +75,13 @@ pub fn baseline(subject: &Subject) {
 fn programs(subject: &Subject) -> Vec<(String, Program)> {
     let mut programs = Vec::new();
     for name in catalogue::names() {
-        programs.push((name.to_owned(), sample(name, Numbers::int(7), 65)));
+        programs.push((name.to_owned(), sample(name, Numbers::int(7), 65.min(subject.longest))));
     }
     for name in ["mul", "less", "truncate", "from_bool"] {
         let len = tacit_engine::columns_per_message(31) + 1;
+        if len > subject.longest {
+            continue;
+        }
         programs.push((format!("{name} in pieces"), sample(name, Numbers::int(31), len)));
     }
     for seed in 0..20 {

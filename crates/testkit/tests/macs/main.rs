@@ -33,6 +33,7 @@ fn subject(protocol: &'static dyn Protocol, parties: usize, one_in: usize) -> Su
         broadcasts: true,
         sorts: sorts::of(parties),
         one_in,
+        longest: usize::MAX,
     }
 }
 

@@ -5,7 +5,8 @@
 
 use super::{Experiment, NOTHING, Paper, Part, Printed, Run};
 use crate::bench::plot::{Line, Plot};
-use crate::bench::spec::{BenchArgs, What};
+use crate::bench::spec::BenchArgs;
+use crate::bench::what::What;
 
 pub(in crate::bench) const ARAKI: Paper = Paper {
     name: "araki",
@@ -15,6 +16,7 @@ pub(in crate::bench) const ARAKI: Paper = Paper {
     experiments,
     printed,
     operations: |_| Vec::new(),
+    costs: Vec::new,
     plots,
 };
 
@@ -54,6 +56,7 @@ fn experiments(args: &BenchArgs) -> Vec<Experiment> {
     let of = |table, lanes: u16, batch: usize| Experiment {
         table,
         protocol: args.protocol_name(),
+        parties: None,
         what: What::Aes { count: batch * usize::from(lanes), shared_key: true },
         lanes,
         links: None,

@@ -12,7 +12,8 @@
 //! Araki et al. 2017 and ABY3 in their malicious one, which nobody has here: `replicated-malicious` stands in their column.
 
 use super::{Experiment, Links, NOTHING, Paper, Part, Printed};
-use crate::bench::spec::{BenchArgs, Model, What};
+use crate::bench::spec::BenchArgs;
+use crate::bench::what::{Model, What};
 use tacit::protocol;
 
 pub(in crate::bench) const ASTRA: Paper = Paper {
@@ -23,6 +24,7 @@ pub(in crate::bench) const ASTRA: Paper = Paper {
     experiments,
     printed: Vec::new,
     operations: |_| Vec::new(),
+    costs: Vec::new,
     plots: |_| Vec::new(),
 };
 

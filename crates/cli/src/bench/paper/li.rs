@@ -4,7 +4,8 @@
 //! them. Here loopback is the LAN.
 
 use super::{Experiment, Links, NOTHING, Operation, Paper, Printed};
-use crate::bench::spec::{BenchArgs, What};
+use crate::bench::spec::BenchArgs;
+use crate::bench::what::What;
 use std::hint::black_box;
 use std::time::Instant;
 use tacit_kernel::aes::Aes128Ctr;
@@ -20,6 +21,7 @@ pub(in crate::bench) const LI: Paper = Paper {
     experiments,
     printed: Vec::new,
     operations,
+    costs: Vec::new,
     plots: |_| Vec::new(),
 };
 

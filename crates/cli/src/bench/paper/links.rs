@@ -4,6 +4,7 @@ use super::unwritten;
 use crate::failure::Failure;
 use std::fs;
 use std::path::PathBuf;
+use tacit::advanced::net::Profile;
 
 /// What links are held to.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -27,6 +28,13 @@ impl Links {
             Self::Alike(_) => None,
             Self::Pairs { rtt, .. } => Some(rtt),
         }
+    }
+
+    /// What the links of one party of so many carry together, where all are alike, in 10^9 bits a second.
+    pub(super) fn gbit(self, parties: usize) -> Option<f64> {
+        let Self::Alike(net) = self else { return None };
+        let shape = Profile::load(net).ok()?.between("P0", "P1")?;
+        Some(1e-9 * shape.bandwidth as f64 * (parties - 1) as f64)
     }
 
     /// As a file for `--net`.

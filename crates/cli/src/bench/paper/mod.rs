@@ -11,16 +11,19 @@ mod araki;
 mod astra;
 mod li;
 mod links;
+mod mascot;
 
 pub(super) use araki::ARAKI;
 pub(super) use astra::ASTRA;
 pub(super) use li::LI;
+pub(super) use mascot::MASCOT;
 
 use super::measure_and_tell;
 use super::party::Bench;
 use super::plot::Plot;
 use super::result::Figures;
-use super::spec::{BenchArgs, What};
+use super::spec::BenchArgs;
+use super::what::What;
 use crate::Context;
 use crate::failure::Failure;
 use crate::table::{Table, bytes, rate, seconds};
@@ -45,6 +48,8 @@ pub(super) struct Paper {
     printed: fn() -> Vec<(String, Printed)>,
     /// What it measures on one core, without parties.
     operations: fn(quick: bool) -> Vec<Operation>,
+    /// What is sent for one of what it makes, without a run: exact.
+    costs: fn() -> Vec<Sent>,
     /// Its figures, each with a file's name.
     plots: fn(&[Run]) -> Vec<(&'static str, Plot<'static>)>,
 }
@@ -55,6 +60,8 @@ struct Experiment {
     /// The paper's table or figure: `table 3`.
     table: &'static str,
     protocol: String,
+    /// How many parties; as the command line says if nothing.
+    parties: Option<usize>,
     what: What,
     lanes: u16,
     /// What the links are held to; as the command line says if nothing.
@@ -68,6 +75,8 @@ struct Experiment {
 enum Part {
     /// All from the first message of the offline phase to the end of the checks.
     Work,
+    /// The offline phase alone.
+    Offline,
     /// Inputs alone.
     Sharing,
     /// What follows them, outputs too.
@@ -87,6 +96,8 @@ struct Printed {
     cpu_percent: Option<f64>,
     /// Of each party.
     gbit_per_second: Option<f64>,
+    /// Of what each party's links carry.
+    link_percent: Option<f64>,
 }
 
 /// The paper has no such figure.
@@ -98,6 +109,7 @@ const NOTHING: Printed = Printed {
     bytes: None,
     cpu_percent: None,
     gbit_per_second: None,
+    link_percent: None,
 };
 
 /// A run of ours: the median.
@@ -108,6 +120,7 @@ struct Run {
     /// What the links are held to; loopback or memory if nothing.
     net: Option<String>,
     protocol: String,
+    parties: usize,
     lanes: u16,
     count: usize,
     depth: usize,
@@ -122,8 +135,10 @@ struct Run {
     bytes: u64,
     /// Of each lane, and so of a core where there are as many; `None` in memory.
     cpu_percent: Option<f64>,
-    /// Of each party, on the wire.
+    /// Of each party, on the wire; of an offline phase the payload.
     gbit_per_second: f64,
+    /// The same of what its links carry, for an offline phase on links that are all alike.
+    link_percent: Option<f64>,
     /// Of each repetition.
     all_seconds: Vec<f64>,
     paper: Printed,
@@ -140,6 +155,16 @@ struct Operation {
     paper_seconds: f64,
 }
 
+/// What all parties together send for one of what is made.
+#[derive(Clone, Debug, Serialize)]
+struct Sent {
+    table: &'static str,
+    name: String,
+    /// In 1000 bits; `None` for what isn't made here.
+    kbit: Option<f64>,
+    paper_kbit: f64,
+}
+
 /// All that `--paper` says; the fields are the keys of the JSON object.
 #[derive(Serialize)]
 struct Found {
@@ -150,6 +175,7 @@ struct Found {
     /// What the paper prints of other machines.
     printed: Vec<PrintedRow>,
     operations: Vec<Operation>,
+    costs: Vec<Sent>,
     /// The drawings' files.
     plots: Vec<PathBuf>,
     version: &'static str,
@@ -200,6 +226,7 @@ pub(super) fn paper(context: &mut Context<'_>, args: &BenchArgs, paper: &Paper) 
         runs,
         printed: printed.collect(),
         operations: (paper.operations)(args.quick),
+        costs: (paper.costs)(),
         version: env!("CARGO_PKG_VERSION"),
     };
     if context.json {
@@ -232,12 +259,13 @@ fn unwritten(path: &Path, error: &std::io::Error) -> Failure {
 impl Experiment {
     /// Work of one lane on some links, of which the paper prints this.
     fn new(table: &'static str, protocol: &str, what: What, links: Option<Links>, printed: Printed) -> Self {
-        Self { table, protocol: protocol.to_owned(), what, lanes: 1, links, part: Part::Work, printed }
+        let protocol = protocol.to_owned();
+        Self { table, protocol, parties: None, what, lanes: 1, links, part: Part::Work, printed }
     }
 
     /// Whether both are parts of one run.
     fn is_run_of(&self, other: &Self) -> bool {
-        let run = |one: &Self| (one.protocol.clone(), one.what, one.lanes, one.links);
+        let run = |one: &Self| (one.protocol.clone(), one.parties, one.what, one.lanes, one.links);
         self.part != Part::Work && other.part != Part::Work && run(self) == run(other)
     }
 
@@ -246,13 +274,15 @@ impl Experiment {
         let links = self.links.map(|links| files.argument(links)).transpose()?.or_else(|| args.net.clone());
         let pairs = self.links.is_some_and(|links| links.round_trips().is_some());
         let roles = if pairs && self.protocol.starts_with("astra") { " roles=012" } else { "" };
-        Bench::new(args.spec_under(format!("{}{roles}", self.protocol), links, self.what, self.lanes)?)
+        let protocol = format!("{}{roles}", self.protocol);
+        Bench::new(args.spec_under(protocol, self.parties, links, self.what, self.lanes)?)
     }
 
     fn work(&self) -> String {
         let (_, counted) = self.what.counted();
         let part = match self.part {
             Part::Work => "",
+            Part::Offline => ", offline",
             Part::Sharing => ", sharing",
             Part::Opening => ", opening",
         };
@@ -264,15 +294,23 @@ impl Experiment {
     }
 
     fn name(&self, args: &BenchArgs) -> String {
-        label(self.table, &self.work(), self.net(args).as_deref(), &self.protocol, self.lanes)
+        label(self.table, &self.work(), self.net(args).as_deref(), &self.protocol, self.parties, self.lanes)
     }
 }
 
 /// What stands in a table's first column.
-fn label(table: &str, what: &str, net: Option<&str>, protocol: &str, lanes: u16) -> String {
+fn label(
+    table: &str,
+    what: &str,
+    net: Option<&str>,
+    protocol: &str,
+    parties: Option<usize>,
+    lanes: u16,
+) -> String {
     let net = net.map_or_else(String::new, |net| format!(", {net}"));
+    let parties = parties.map_or_else(String::new, |parties| format!(" of {parties}"));
     let lanes = if lanes > 1 { format!(", {lanes} lanes") } else { String::new() };
-    format!("{table}: {what}{net}, {protocol}{lanes}")
+    format!("{table}: {what}{net}, {protocol}{parties}{lanes}")
 }
 
 impl Run {
@@ -283,13 +321,14 @@ impl Run {
         figures: &Figures,
         all_seconds: &[f64],
     ) -> Result<Self, Failure> {
-        let Experiment { table, protocol, what, lanes, links, part, printed } = experiment;
+        let Experiment { table, protocol, what, lanes, links, part, printed, .. } = experiment;
         let cost = bench.lanes.first().map(|lane| bench.lane_cost(lane)).transpose()?.unwrap_or_default();
         let rounds_of = |phases: &[Phase]| phases.iter().map(|&phase| cost.phase(phase).rounds).sum();
         let all = |sent: &[u64]| sent.iter().sum::<u64>();
         let offline = all(&figures.offline_sent_bytes);
         let (seconds, rounds, offline_bytes, bytes) = match part {
             Part::Work => (figures.seconds, figures.rounds, offline, all(&figures.sent_bytes)),
+            Part::Offline => (figures.offline_seconds, rounds_of(&[Phase::Offline]), 0, offline),
             Part::Sharing => {
                 (figures.input_seconds, rounds_of(&[Phase::Input]), 0, all(&figures.input_bytes))
             }
@@ -315,11 +354,20 @@ impl Run {
         let wire: Vec<f64> = figures.wire_bytes.iter().map(|&bytes| bytes as f64).collect();
         let busy =
             figures.cpu_seconds.as_deref().map(|cpu| mean(cpu) / (figures.seconds * f64::from(*lanes)));
+        let parties = bench.spec.parties.len();
+        let gbit_per_second = if *part == Part::Offline {
+            8e-9 * bytes as f64 / (parties as f64 * seconds)
+        } else {
+            8e-9 * mean(&wire) / figures.seconds
+        };
+        let capacity =
+            (*part == Part::Offline).then(|| links.and_then(|links| links.gbit(parties))).flatten();
         Ok(Self {
             table,
             what: experiment.work(),
             net: experiment.net(args),
             protocol: protocol.clone(),
+            parties,
             lanes: *lanes,
             count: figures.count,
             depth: what.depth(),
@@ -332,7 +380,8 @@ impl Run {
             offline_bytes,
             bytes,
             cpu_percent: busy.map(|busy| 100.0 * busy),
-            gbit_per_second: 8e-9 * mean(&wire) / figures.seconds,
+            gbit_per_second,
+            link_percent: capacity.map(|gbit| 100.0 * gbit_per_second / gbit),
             all_seconds: if *part == Part::Work { all_seconds.to_vec() } else { vec![seconds] },
             paper: *printed,
         })
@@ -343,19 +392,20 @@ impl Run {
 type Column = (&'static str, fn(&Run) -> Option<String>, fn(&Printed) -> Option<String>);
 
 /// A column is printed if it has anything.
-const COLUMNS: [Column; 14] = [
+const COLUMNS: [Column; 16] = [
     ("count", |run| Some(bytes(run.count as u64)), |_| None),
     ("offline", |run| (run.offline_seconds > 0.0).then(|| seconds(run.offline_seconds)), |_| None),
-    ("online", |run| Some(seconds(run.seconds)), |_| None),
+    ("time", |run| Some(seconds(run.seconds)), |_| None),
     ("at round trips", |run| run.seconds_at_round_trips.map(seconds), |_| None),
-    ("online/s", |run| Some(rate(run.per_second, "")), |_| None),
+    ("a second", |run| Some(rate(run.per_second, "")), |_| None),
     ("bytes offline", |run| (run.offline_bytes > 0).then(|| bytes(run.offline_bytes)), |_| None),
-    ("bytes online", |run| Some(bytes(run.bytes)), |_| None),
+    ("bytes", |run| Some(bytes(run.bytes)), |_| None),
     ("cpu", |run| run.cpu_percent.map(percent), |_| None),
     ("Gbit/s each", |run| Some(format!("{:.3}", run.gbit_per_second)), |_| None),
+    ("of the link", |run| run.link_percent.map(percent), |_| None),
     ("paper: offline", |_| None, |paper| paper.offline_seconds.map(seconds)),
-    ("online", |_| None, |paper| paper.seconds.map(seconds)),
-    ("online/s", |_| None, |paper| paper.per_second.map(|per_second| rate(per_second, ""))),
+    ("time", |_| None, |paper| paper.seconds.map(seconds)),
+    ("a second", |_| None, |paper| paper.per_second.map(|per_second| rate(per_second, ""))),
     (
         "bytes",
         |_| None,
@@ -370,6 +420,7 @@ const COLUMNS: [Column; 14] = [
         |_| None,
         |paper| Some(format!("{}, {:.3}", percent(paper.cpu_percent?), paper.gbit_per_second?)),
     ),
+    ("of the link", |_| None, |paper| paper.link_percent.map(percent)),
 ];
 
 fn percent(part: f64) -> String {
@@ -378,8 +429,10 @@ fn percent(part: f64) -> String {
 
 impl Found {
     fn to_text(&self, title: &str, quick: bool) -> String {
+        let several = self.runs.iter().any(|run| run.parties != self.runs[0].parties);
         let ours = self.runs.iter().map(|run| {
-            let name = label(run.table, &run.what, run.net.as_deref(), &run.protocol, run.lanes);
+            let parties = several.then_some(run.parties);
+            let name = label(run.table, &run.what, run.net.as_deref(), &run.protocol, parties, run.lanes);
             (name, COLUMNS.map(|(_, ours, theirs)| ours(run).or_else(|| theirs(&run.paper))))
         });
         let theirs = self
@@ -412,6 +465,15 @@ impl Found {
             for row in &self.operations {
                 let name = format!("  {}: {}", row.table, row.name);
                 table.row([name, bytes(row.count as u64), seconds(row.seconds), seconds(row.paper_seconds)]);
+            }
+            text.extend(["\n", &table.to_string()]);
+        }
+        if !self.costs.is_empty() {
+            let head = ["sent by all parties, in 1000 bits", "here", "paper"];
+            let mut table = Table::new(head.map(str::to_owned));
+            for row in &self.costs {
+                let kbit = row.kbit.map_or_else(|| "not made".to_owned(), |kbit| format!("{kbit:.2}"));
+                table.row([format!("  {}: {}", row.table, row.name), kbit, format!("{:.2}", row.paper_kbit)]);
             }
             text.extend(["\n", &table.to_string()]);
         }

@@ -1,0 +1,213 @@
+//! What a benchmark computes, and how much of it.
+
+use clap::ValueEnum;
+use serde::{Deserialize, Serialize};
+use tacit::program::Modulus;
+
+/// What is computed, and how much of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum What {
+    /// Bits, in layers.
+    And { count: usize, depth: usize },
+    /// Blocks of AES-128, each under a shared key of its own or all under one.
+    Aes { count: usize, shared_key: bool },
+    /// Blocks' wires, shared and opened to all: nothing is computed.
+    Wires { count: usize },
+    /// Products, in layers.
+    Mul { ring: Ring, count: usize, depth: usize },
+    /// Dot products.
+    Dot { ring: Ring, count: usize, length: usize },
+    /// Products of m x k by k x n.
+    MatMul { ring: Ring, count: usize, m: usize, k: usize, n: usize },
+    /// Comparisons.
+    Compare { count: usize },
+    /// A Vickrey auction: who bids most, and the second highest bid.
+    Auction { bids: usize },
+    /// Predictions.
+    Predict { model: Model, rows: usize, features: usize },
+}
+
+impl What {
+    /// What is counted, and what one of it is called.
+    pub(crate) const fn counted(&self) -> (usize, &'static str) {
+        match *self {
+            Self::And { count, .. } => (count, "ANDs"),
+            Self::Aes { count, .. } => (count, "blocks"),
+            Self::Wires { count } => (count, "blocks' wires"),
+            Self::Mul { count, .. } => (count, "products"),
+            Self::Dot { count, .. } => (count, "dot products"),
+            Self::MatMul { count, .. } => (count, "matrix products"),
+            Self::Compare { count } => (count, "comparisons"),
+            Self::Auction { bids } => (bids, "bids"),
+            Self::Predict { rows, .. } => (rows, "predictions"),
+        }
+    }
+
+    /// Whether many instances of a circuit are evaluated.
+    pub(crate) const fn is_circuit(&self) -> bool {
+        matches!(self, Self::And { .. } | Self::Aes { .. } | Self::Wires { .. })
+    }
+
+    /// How many pieces the count can be split into: for what goes in layers, gates of a layer.
+    pub(crate) const fn pieces(&self) -> usize {
+        self.counted().0 / self.depth()
+    }
+
+    /// The part of one of `lanes`, which is the larger if there is a remainder and the lane is among the first.
+    pub(crate) fn part(&self, lane: usize, lanes: usize) -> Self {
+        let pieces = self.pieces() / lanes + usize::from(lane < self.pieces() % lanes);
+        match *self {
+            Self::And { depth, .. } => Self::And { count: pieces * depth, depth },
+            Self::Aes { shared_key, .. } => Self::Aes { count: pieces, shared_key },
+            Self::Wires { .. } => Self::Wires { count: pieces },
+            Self::Mul { ring, depth, .. } => Self::Mul { ring, count: pieces * depth, depth },
+            Self::Dot { ring, length, .. } => Self::Dot { ring, count: pieces, length },
+            Self::MatMul { ring, m, k, n, .. } => Self::MatMul { ring, count: pieces, m, k, n },
+            Self::Compare { .. } => Self::Compare { count: pieces },
+            Self::Auction { .. } => Self::Auction { bids: pieces },
+            Self::Predict { model, features, .. } => Self::Predict { model, rows: pieces, features },
+        }
+    }
+
+    pub(crate) const fn depth(&self) -> usize {
+        match *self {
+            Self::And { depth, .. } | Self::Mul { depth, .. } => depth,
+            _ => 1,
+        }
+    }
+
+    pub(crate) const fn ring(&self) -> Option<Ring> {
+        match *self {
+            Self::Mul { ring, .. } | Self::Dot { ring, .. } | Self::MatMul { ring, .. } => Some(ring),
+            _ => None,
+        }
+    }
+
+    /// The benchmark's name.
+    pub(crate) const fn name(&self) -> &'static str {
+        match self {
+            Self::And { .. } => "and",
+            Self::Aes { .. } => "aes",
+            Self::Wires { .. } => "wires",
+            Self::Mul { .. } => "mul",
+            Self::Dot { .. } => "dot",
+            Self::MatMul { .. } => "matmul",
+            Self::Compare { .. } => "compare",
+            Self::Auction { .. } => "auction",
+            Self::Predict { .. } => "predict",
+        }
+    }
+
+    /// The sizes that aren't counted, in words.
+    pub(crate) fn sizes(&self) -> String {
+        match self {
+            Self::Dot { ring, length, .. } => format!("of {length} terms{}", ring.unless_usual()),
+            Self::MatMul { ring, m, k, n, .. } => format!("of {m} x {k} by {k} x {n}{}", ring.unless_usual()),
+            Self::Predict { model, features, .. } => {
+                let model = model.to_possible_value().map(|value| value.get_name().to_owned());
+                format!("of {features} features, {}", model.unwrap_or_default())
+            }
+            Self::Mul { ring, depth, .. } if *depth > 1 => {
+                format!("in {depth} layers{}", ring.unless_usual())
+            }
+            Self::And { depth, .. } if *depth > 1 => format!("in {depth} layers"),
+            Self::Mul { ring, .. } => ring.unless_usual().trim_start().to_owned(),
+            Self::Aes { shared_key: true, .. } => "under one key".to_owned(),
+            Self::Aes { shared_key: false, .. } => "under a key each".to_owned(),
+            Self::Auction { .. } => "in an auction".to_owned(),
+            Self::And { .. } | Self::Wires { .. } | Self::Compare { .. } => String::new(),
+        }
+    }
+}
+
+/// What predicts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum Model {
+    /// The score
+    Linear,
+    /// The score with twice the fraction bits, as the product has it: nothing is truncated
+    Score,
+    /// Whether the score is positive
+    LogisticSign,
+    /// A sigmoid of three linear pieces
+    #[value(name = "logistic-3")]
+    #[serde(rename = "logistic-3")]
+    Logistic3,
+}
+
+/// What products are of; as text the exponent of a power of two, `fp61` or `fp128`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub(crate) struct Ring(pub(crate) Modulus);
+
+/// What products are of if nothing else is said.
+pub(crate) const DEFAULT_MODULUS: Modulus = Modulus::PowerOfTwo(64);
+
+impl Ring {
+    pub(crate) fn is_usual(self) -> bool {
+        self.0 == DEFAULT_MODULUS
+    }
+
+    fn unless_usual(self) -> String {
+        if self.is_usual() { String::new() } else { format!(" mod {}", self.0) }
+    }
+}
+
+impl TryFrom<String> for Ring {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Self, String> {
+        ring(&text).map(Self)
+    }
+}
+
+impl From<Ring> for String {
+    fn from(Ring(modulus): Ring) -> Self {
+        match modulus {
+            Modulus::PowerOfTwo(n) => n.to_string(),
+            Modulus::Mersenne61 | Modulus::Prime128 => format!("fp{}", modulus.bits()),
+            Modulus::Gf128 => "gf128".to_owned(),
+        }
+    }
+}
+
+/// A modulus from its text.
+pub(crate) fn ring(text: &str) -> Result<Modulus, String> {
+    match text {
+        "fp61" => Ok(Modulus::Mersenne61),
+        "fp128" => Ok(Modulus::Prime128),
+        _ => text
+            .parse()
+            .map(Modulus::PowerOfTwo)
+            .ok()
+            .filter(|modulus| modulus.is_valid())
+            .ok_or_else(|| "a ring is a number of bits from 1 to 128, fp61 or fp128".to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parts_make_up_the_whole_and_differ_by_one_piece_at_most() {
+        for (what, lanes) in [
+            (What::And { count: 195, depth: 3 }, 4),
+            (What::Mul { ring: Ring(DEFAULT_MODULUS), count: 65, depth: 1 }, 64),
+            (What::Dot { ring: Ring(DEFAULT_MODULUS), count: 7, length: 5 }, 7),
+            (What::MatMul { ring: Ring(DEFAULT_MODULUS), count: 2, m: 3, k: 4, n: 5 }, 2),
+            (What::Compare { count: 63 }, 1),
+            (What::Predict { model: Model::Linear, rows: 10, features: 3 }, 3),
+        ] {
+            let parts: Vec<What> = (0..lanes).map(|lane| what.part(lane, lanes)).collect();
+            assert_eq!(parts.len(), lanes);
+            let counts: Vec<usize> = parts.iter().map(|part| part.counted().0).collect();
+            assert_eq!(counts.iter().sum::<usize>(), what.counted().0, "{what:?}");
+            assert!(counts[0] - counts[counts.len() - 1] <= what.depth() && counts[0] > 0);
+            assert!(counts.is_sorted_by(|a, b| a >= b));
+            assert!(parts.iter().all(|part| (part.depth(), part.sizes()) == (what.depth(), what.sizes())));
+        }
+    }
+}

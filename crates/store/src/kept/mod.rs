@@ -1,0 +1,260 @@
+//! Where a party keeps its shares of values that stay: a folder with an index and a file for each version of each name, all
+//! sealed under the party's key.
+//!
+//! The index says what there is and where it stands. It is replaced whole, so that at every instant the folder holds what it
+//! held before a change or what it holds after it, whatever ends the process: a version's file is on disk before the index
+//! names it, and is erased after the index says that it was dropped. What the index doesn't name is erased when the folder is
+//! opened.
+//!
+//! A folder that was put back as it was before is whole, and looks it. That others have more is for the parties to see, who
+//! compare what they have before each run.
+
+mod sealed;
+
+use std::fs::File;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+use zeroize::Zeroizing;
+
+use crate::epoch::hex;
+use crate::format::Malformed;
+use crate::{Error, files};
+
+/// Bytes that an index, or a share, has at most.
+const MAX_BYTES: u64 = 1 << 34;
+const INDEX: &str = "index";
+const LOCK: &str = "lock";
+const OWN_KEY: &str = "key";
+
+/// Where a kept value stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum KeptStanding {
+    /// It is whole here, and whether all other parties have theirs isn't known.
+    Pending,
+    /// All parties have it.
+    Settled,
+    /// It was dropped; nothing is left but that it was.
+    Dropped,
+}
+
+/// What the index says of a version of a name.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct KeptEntry {
+    /// What it is called.
+    pub name: String,
+    /// Which value of that name.
+    pub version: u64,
+    /// Where it stands.
+    pub standing: KeptStanding,
+    /// What its users know of it; means nothing here.
+    pub about: Vec<u8>,
+    /// Bytes of the share.
+    pub bytes: u64,
+}
+
+/// A party's folder, open in this process alone.
+#[derive(Debug)]
+pub struct KeptFolder {
+    path: PathBuf,
+    key: Zeroizing<[u8; 32]>,
+    entries: Vec<KeptEntry>,
+    /// An earlier write failed: what is on disk is known once it is opened again.
+    closed: bool,
+    _lock: File,
+}
+
+impl KeptFolder {
+    /// Opens a folder, and makes it if it isn't there. Its files are sealed under `key`; without one, under a key that lies in it:
+    /// that is for trying out.
+    ///
+    /// # Errors
+    /// [`Error::InUse`] while another process has it, [`Error::NotAStore`] for a folder with other things in it,
+    /// [`Error::Sealed`] if a file isn't as it was written, or its key is another; [`Error::File`].
+    pub fn open(path: &Path, key: Option<[u8; 32]>) -> Result<Self, Error> {
+        files::folder(path)?;
+        let names = files::names(path)?;
+        let is_ours = |name: &String| [INDEX, LOCK, OWN_KEY].contains(&stem(name)) || is_value(stem(name));
+        if !names.iter().all(is_ours) {
+            return Err(Error::NotAStore { path: path.to_owned() });
+        }
+        let lock = files::lock(&path.join(LOCK))?;
+        let key = Zeroizing::new(match key {
+            Some(key) => key,
+            None => own_key(path)?,
+        });
+        let mut folder = Self { path: path.to_owned(), key, entries: Vec::new(), closed: false, _lock: lock };
+        if files::exists(&path.join(INDEX))? {
+            let index = folder.sealed(INDEX)?;
+            let read = postcard::take_from_bytes::<Vec<KeptEntry>>(&index);
+            match read {
+                Ok((entries, [])) => folder.entries = entries,
+                _ => return Err(folder.changed(INDEX, Malformed::Meaning("it is no index"))),
+            }
+        }
+        folder.erase_unnamed(&names)?;
+        Ok(folder)
+    }
+
+    /// All that there is, and what was dropped.
+    pub fn entries(&self) -> &[KeptEntry] {
+        &self.entries
+    }
+
+    /// Puts a version of a name away, pending, durably. Its share is `share`.
+    ///
+    /// # Errors
+    /// [`Error::KeptTwice`] if there is or was such a version; [`Error::File`].
+    pub fn put(&mut self, name: &str, version: u64, about: Vec<u8>, share: &[u8]) -> Result<(), Error> {
+        if self.entry(name, version).is_some() {
+            return Err(Error::KeptTwice { name: name.to_owned(), version });
+        }
+        let file = file_of(name, version);
+        self.write(&file, share)?;
+        let standing = KeptStanding::Pending;
+        let entry = KeptEntry { name: name.to_owned(), version, standing, about, bytes: share.len() as u64 };
+        self.change(|entries| entries.push(entry))
+    }
+
+    /// Notes, durably, that all parties have a version.
+    ///
+    /// # Errors
+    /// [`Error::File`].
+    pub fn settle(&mut self, name: &str, version: u64) -> Result<(), Error> {
+        match self.entry(name, version).map(|entry| entry.standing) {
+            Some(KeptStanding::Pending) => self.stand(name, version, KeptStanding::Settled),
+            _ => Ok(()),
+        }
+    }
+
+    /// Drops a version, durably, and erases its share.
+    ///
+    /// # Errors
+    /// [`Error::File`].
+    pub fn drop_version(&mut self, name: &str, version: u64) -> Result<(), Error> {
+        match self.entry(name, version).map(|entry| entry.standing) {
+            None | Some(KeptStanding::Dropped) => return Ok(()),
+            Some(KeptStanding::Pending | KeptStanding::Settled) => {
+                self.stand(name, version, KeptStanding::Dropped)?;
+            }
+        }
+        self.attempt(|folder| files::erase(&folder.path.join(file_of(name, version))))
+    }
+
+    /// The share of a version.
+    ///
+    /// # Errors
+    /// [`Error::Sealed`] if it isn't as it was put away; [`Error::File`] if it isn't there.
+    pub fn share(&self, name: &str, version: u64) -> Result<Zeroizing<Vec<u8>>, Error> {
+        let file = file_of(name, version);
+        let bytes = self.sealed(&file)?;
+        match self.entry(name, version) {
+            Some(entry) if entry.bytes == bytes.len() as u64 => Ok(bytes),
+            _ => Err(self.changed(&file, Malformed::Length)),
+        }
+    }
+
+    fn entry(&self, name: &str, version: u64) -> Option<&KeptEntry> {
+        self.entries.iter().find(|entry| (entry.name.as_str(), entry.version) == (name, version))
+    }
+
+    fn stand(&mut self, name: &str, version: u64, standing: KeptStanding) -> Result<(), Error> {
+        let is_it = |entry: &&mut KeptEntry| (entry.name.as_str(), entry.version) == (name, version);
+        self.change(|entries| {
+            if let Some(entry) = entries.iter_mut().find(is_it) {
+                entry.standing = standing;
+            }
+        })
+    }
+
+    /// Replaces the index.
+    fn change(&mut self, change: impl FnOnce(&mut Vec<KeptEntry>)) -> Result<(), Error> {
+        let mut entries = self.entries.clone();
+        change(&mut entries);
+        // Plain data: this can't fail.
+        self.write(INDEX, &postcard::to_stdvec(&entries).unwrap_or_default())?;
+        self.entries = entries;
+        Ok(())
+    }
+
+    /// Puts a sealed file in place of one that is there.
+    fn write(&mut self, file: &str, bytes: &[u8]) -> Result<(), Error> {
+        self.attempt(|folder| {
+            let sealed = sealed::seal(&folder.key, file, &random()?, bytes);
+            files::replace(&folder.path, file, &sealed).map(|_| ())
+        })
+    }
+
+    /// Does what leaves open what is on disk if it fails.
+    fn attempt(&mut self, work: impl FnOnce(&Self) -> Result<(), Error>) -> Result<(), Error> {
+        if self.closed {
+            return Err(Error::Closed);
+        }
+        let done = work(self);
+        self.closed = done.is_err();
+        done
+    }
+
+    fn sealed(&self, file: &str) -> Result<Zeroizing<Vec<u8>>, Error> {
+        let bytes = files::read(&self.path.join(file), MAX_BYTES + sealed::OVERHEAD as u64)?;
+        sealed::open(&self.key, file, &bytes).map_err(|cause| self.changed(file, cause))
+    }
+
+    fn changed(&self, file: &str, cause: Malformed) -> Error {
+        Error::Sealed { path: self.path.join(file), cause }
+    }
+
+    /// Erases what was never named, or was dropped.
+    fn erase_unnamed(&self, names: &[String]) -> Result<(), Error> {
+        let live = |entry: &&KeptEntry| entry.standing != KeptStanding::Dropped;
+        let live: Vec<String> =
+            self.entries.iter().filter(live).map(|entry| file_of(&entry.name, entry.version)).collect();
+        let kept = |name: &String| [INDEX, LOCK, OWN_KEY].contains(&name.as_str()) || live.contains(name);
+        names.iter().filter(|name| !kept(name)).try_for_each(|name| files::erase(&self.path.join(name)))
+    }
+}
+
+/// The file of a version: the name may be anything, and nothing of it is for others to see.
+fn file_of(name: &str, version: u64) -> String {
+    let mut file = String::new();
+    let _ =
+        hex(&Sha256::new_with_prefix(b"tacit kept name 1").chain_update(name).finalize()[..16], &mut file);
+    format!("{file}-{version}")
+}
+
+/// A file's name without what it is called before it is whole.
+fn stem(name: &str) -> &str {
+    name.strip_suffix(".new").unwrap_or(name)
+}
+
+fn is_value(name: &str) -> bool {
+    let digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_hexdigit());
+    matches!(name.split_once('-'), Some((file, version)) if file.len() == 32 && digits(file) && digits(version))
+}
+
+/// A key that lies in the folder itself, made if there is none.
+fn own_key(path: &Path) -> Result<[u8; 32], Error> {
+    if !files::exists(&path.join(OWN_KEY))? {
+        files::replace(path, OWN_KEY, &random()?)?;
+    }
+    let bytes = files::read(&path.join(OWN_KEY), 32)?;
+    let length = Error::Sealed { path: path.join(OWN_KEY), cause: Malformed::Length };
+    bytes.try_into().map_err(|_| length)
+}
+
+/// Fresh randomness of the system's.
+fn random() -> Result<[u8; 32], Error> {
+    let mut bytes = [0; 32];
+    let path = Path::new("/dev/urandom");
+    let read = File::open(path).and_then(|mut file| file.read_exact(&mut bytes));
+    let failed = |error: std::io::Error| {
+        let (doing, path) = ("read", path.to_owned());
+        Error::File { doing, path, detail: error.to_string() }
+    };
+    read.map(|()| bytes).map_err(failed)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,143 @@
+use super::*;
+use crate::files::fault::{Fault, plant, seen};
+use tempfile::TempDir;
+
+const KEY: Option<[u8; 32]> = Some([7; 32]);
+
+fn temporary() -> TempDir {
+    tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).unwrap()
+}
+
+fn open(path: &Path) -> Result<KeptFolder, Error> {
+    KeptFolder::open(path, KEY)
+}
+
+fn standings(folder: &KeptFolder) -> Vec<(u64, KeptStanding)> {
+    folder.entries().iter().map(|entry| (entry.version, entry.standing)).collect()
+}
+
+#[test]
+fn what_is_put_away_is_there_when_it_is_opened_again() {
+    let place = temporary();
+    let path = place.path().join("state");
+    let mut folder = open(&path).unwrap();
+    assert!(matches!(open(&path), Err(Error::InUse { .. })));
+    folder.put("w", 1, vec![1], b"first").unwrap();
+    folder.put("w", 2, vec![2], b"second").unwrap();
+    folder.put("käse / ..", 1, vec![3], b"").unwrap();
+    folder.settle("w", 1).unwrap();
+    folder.drop_version("w", 2).unwrap();
+    drop(folder);
+    let folder = open(&path).unwrap();
+    let (p, s, d) = (KeptStanding::Pending, KeptStanding::Settled, KeptStanding::Dropped);
+    assert_eq!(standings(&folder), [(1, s), (2, d), (1, p)]);
+    assert_eq!(*folder.share("w", 1).unwrap(), b"first");
+    assert!(folder.share("w", 2).is_err() && folder.share("w", 3).is_err());
+    assert_eq!(folder.share("käse / ..", 1).unwrap().len(), 0);
+    for file in files::names(&path).unwrap() {
+        let bytes = std::fs::read(path.join(&file)).unwrap();
+        assert!(!bytes.windows(5).any(|window| window == b"first"), "{file}");
+    }
+}
+
+#[test]
+fn a_changed_byte_another_key_and_a_swapped_file_are_refused() {
+    let place = temporary();
+    let path = place.path().join("state");
+    let mut folder = open(&path).unwrap();
+    folder.put("a", 1, vec![1], b"share of a").unwrap();
+    folder.put("b", 1, vec![2], b"share of b").unwrap();
+    drop(folder);
+    let other = KeptFolder::open(&path, Some([8; 32])).unwrap_err();
+    assert!(matches!(other, Error::Sealed { .. }), "{other}");
+    let [a, b] = ["a", "b"].map(|name| path.join(file_of(name, 1)));
+    let (own, foreign) = (std::fs::read(&a).unwrap(), std::fs::read(&b).unwrap());
+    for at in 0..own.len() {
+        let mut changed = own.clone();
+        changed[at] ^= 0x10;
+        std::fs::write(&a, &changed).unwrap();
+        assert!(matches!(open(&path).unwrap().share("a", 1), Err(Error::Sealed { .. })), "{at}");
+    }
+    std::fs::write(&a, &foreign).unwrap();
+    assert!(matches!(open(&path).unwrap().share("a", 1), Err(Error::Sealed { .. })));
+    std::fs::write(&a, &own).unwrap();
+    assert_eq!(*open(&path).unwrap().share("a", 1).unwrap(), b"share of a");
+    let index = std::fs::read(path.join(INDEX)).unwrap();
+    for at in (0..index.len()).step_by(5) {
+        let mut changed = index.clone();
+        changed[at] ^= 1;
+        std::fs::write(path.join(INDEX), &changed).unwrap();
+        assert!(matches!(open(&path), Err(Error::Sealed { .. })), "{at}");
+    }
+}
+
+#[test]
+fn other_folders_are_left_alone_and_an_own_key_is_made_once() {
+    let place = temporary();
+    let path = place.path().join("own");
+    files::folder(&path).unwrap();
+    std::fs::write(path.join("letter.txt"), b"dear").unwrap();
+    assert!(matches!(open(&path), Err(Error::NotAStore { .. })));
+    let path = place.path().join("state");
+    KeptFolder::open(&path, None).unwrap().put("a", 1, vec![], b"x").unwrap();
+    assert_eq!(*KeptFolder::open(&path, None).unwrap().share("a", 1).unwrap(), b"x");
+}
+
+/// What each change is, once the folder holds a settled version and a pending one.
+fn change(folder: &mut KeptFolder, which: usize) -> Result<(), Error> {
+    match which {
+        0 => folder.put("w", 3, vec![3], b"third"),
+        1 => folder.settle("w", 2),
+        _ => folder.drop_version("w", 1),
+    }
+}
+
+fn filled(path: &Path) -> KeptFolder {
+    let mut folder = open(path).unwrap();
+    folder.put("w", 1, vec![1], b"first").unwrap();
+    folder.settle("w", 1).unwrap();
+    folder.put("w", 2, vec![2], b"second").unwrap();
+    folder
+}
+
+/// Whichever operation on files fails, alone or with all after it as if the process had died: the folder opens, and holds what
+/// it held before or what it holds after the change; what it holds can be read.
+#[test]
+fn every_change_is_whole_or_has_not_been_whatever_fails() {
+    for which in 0..3 {
+        let place = temporary();
+        let path = place.path().join("counted");
+        let mut folder = filled(&path);
+        let before = standings(&folder);
+        plant(Fault::Nothing);
+        change(&mut folder, which).unwrap();
+        let (steps, after) = (seen().len(), standings(&folder));
+        assert!(steps > 3 && before != after);
+        for step in 0..steps {
+            for fault in [Fault::Only(step), Fault::From(step)] {
+                let path = place.path().join(format!("{which}-{step}-{fault:?}").replace(['(', ')'], "-"));
+                let mut folder = filled(&path);
+                plant(fault);
+                let failed = change(&mut folder, which);
+                assert!(failed.is_err(), "{fault:?}");
+                assert_eq!(folder.put("other", 1, vec![], b""), Err(Error::Closed));
+                plant(Fault::Nothing);
+                drop(folder);
+                let folder = open(&path).unwrap();
+                let now = standings(&folder);
+                assert!(now == before || now == after, "{which} {fault:?}: {now:?}");
+                for (version, standing) in now {
+                    let share = folder.share("w", version);
+                    assert_eq!(
+                        share.is_ok(),
+                        standing != KeptStanding::Dropped,
+                        "{which} {fault:?} {version}"
+                    );
+                }
+                // Nothing is left of what isn't held.
+                let live = folder.entries().iter().filter(|entry| entry.standing != KeptStanding::Dropped);
+                assert_eq!(files::names(&path).unwrap().len(), 2 + live.count());
+            }
+        }
+    }
+}

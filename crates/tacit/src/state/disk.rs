@@ -1,0 +1,159 @@
+//! What a party keeps as bytes, and back.
+//!
+//! A share is its domain (two bytes), its number of elements (eight), the key that its MACs are under (a byte, and 32 if there is
+//! one), and its parts, each with its number, its other holder (255 for none), and as many bytes as the domain and the elements
+//! say.
+
+use super::agree::Standing;
+use super::{About, Version};
+use crate::Error;
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+use std::path::Path;
+use tacit_engine::{KeptPart, KeptShare};
+use tacit_program::Modulus;
+use tacit_program::plan::{Domain, Width};
+use tacit_store::{KeptEntry, KeptStanding, Malformed};
+use zeroize::Zeroizing;
+
+/// Digests of the parts of a party's share, made when it was kept. They are told to nobody who doesn't hold the part.
+pub(super) type Digests = Vec<PartDigest>;
+
+/// A part's.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct PartDigest {
+    pub(super) number: u8,
+    /// The other party that holds it.
+    pub(super) other: Option<u8>,
+    pub(super) digest: [u8; 32],
+}
+
+/// Digests of a share's parts.
+pub(super) fn digests(share: &KeptShare) -> Digests {
+    let digest = |part: &KeptPart| {
+        let hash = Sha256::new_with_prefix(b"tacit kept part 1").chain_update(&*part.bytes);
+        PartDigest { number: part.number, other: part.other, digest: hash.finalize().into() }
+    };
+    share.parts.iter().map(digest).collect()
+}
+
+/// What the folder's index holds of a version, besides its name, number and standing.
+pub(super) fn entry_bytes(about: &About, digests: &Digests) -> Vec<u8> {
+    // Plain data: this can't fail.
+    postcard::to_stdvec(&(about, digests)).unwrap_or_default()
+}
+
+/// A version as the folder's index has it.
+pub(super) fn read_entry(path: &Path, entry: &KeptEntry) -> Result<(String, Version), Error> {
+    let read = postcard::take_from_bytes::<(About, Digests)>(&entry.about);
+    let (about, digests) = match read {
+        Ok(((about, digests), [])) if (&about.name, about.version) == (&entry.name, entry.version) => {
+            (about, digests)
+        }
+        _ => {
+            let cause = Malformed::Meaning("it says of a kept value what this program can't read");
+            return Err(tacit_store::Error::Sealed { path: path.to_owned(), cause }.into());
+        }
+    };
+    let standing = match entry.standing {
+        KeptStanding::Pending => Standing::Pending,
+        KeptStanding::Settled => Standing::Settled,
+        KeptStanding::Dropped => Standing::Dropped,
+    };
+    let bytes = if standing == Standing::Dropped { 0 } else { entry.bytes };
+    Ok((about.name.clone(), Version { about, standing, digests, bytes, share: None }))
+}
+
+/// A share's bytes.
+pub(super) fn share_bytes(share: &KeptShare) -> Zeroizing<Vec<u8>> {
+    let (sort, bits) = code(share.domain);
+    let len = 2 + 8 + 1 + 32 + share.parts.len() * (2 + share.part_bytes());
+    // It never moves, and leaves no copy behind.
+    let mut bytes = Zeroizing::new(Vec::with_capacity(len));
+    bytes.extend_from_slice(&[sort, bits]);
+    bytes.extend_from_slice(&(share.cols as u64).to_le_bytes());
+    bytes.push(share.key.is_some().into());
+    bytes.extend_from_slice(share.key.as_ref().map_or(&[][..], |key| key));
+    for part in &share.parts {
+        bytes.extend_from_slice(&[part.number, part.other.unwrap_or(NOBODY)]);
+        bytes.extend_from_slice(&part.bytes);
+    }
+    bytes
+}
+
+/// A share of its bytes, if they are one's.
+pub(super) fn read_share(bytes: &[u8]) -> Option<KeptShare> {
+    let ([sort, bits], rest) = bytes.split_first_chunk()?;
+    let (cols, rest) = rest.split_first_chunk()?;
+    let (has_key, mut rest) = rest.split_first()?;
+    let mut key = None;
+    if *has_key == 1 {
+        let (own, after) = rest.split_first_chunk()?;
+        (key, rest) = (Some(*own), after);
+    }
+    let cols = usize::try_from(u64::from_le_bytes(*cols)).ok()?;
+    // No part is longer than what there is: nor can its length overflow.
+    cols.checked_mul(128).filter(|_| cols / 8 <= bytes.len())?;
+    let mut share = KeptShare { domain: domain(*sort, *bits)?, cols, key, parts: Vec::new() };
+    while !rest.is_empty() {
+        let ([number, other], after) = rest.split_first_chunk()?;
+        let (part, after) = after.split_at_checked(share.part_bytes())?;
+        let (other, bytes) = ((*other != NOBODY).then_some(*other), Zeroizing::new(part.to_vec()));
+        share.parts.push(KeptPart { number: *number, other, bytes });
+        rest = after;
+    }
+    (*has_key <= 1).then_some(share)
+}
+
+/// In place of a part's other holder.
+const NOBODY: u8 = u8::MAX;
+
+fn code(domain: Domain) -> (u8, u8) {
+    match domain {
+        Domain::Bits => (0, 1),
+        Domain::Ring(width) => (1, width.bits()),
+        Domain::Modular(Modulus::PowerOfTwo(bits)) => (2, bits),
+        Domain::Modular(Modulus::Mersenne61) => (3, 61),
+        Domain::Modular(Modulus::Prime128) => (4, 128),
+        Domain::Modular(Modulus::Gf128) => (5, 128),
+    }
+}
+
+fn domain(sort: u8, bits: u8) -> Option<Domain> {
+    let widths = Width::ALL.into_iter().map(Domain::Ring);
+    let powers = (1..=128).map(|bits| Domain::Modular(Modulus::PowerOfTwo(bits)));
+    let others = [Modulus::Mersenne61, Modulus::Prime128, Modulus::Gf128].map(Domain::Modular);
+    let mut all = widths.chain(powers).chain(others).chain([Domain::Bits]);
+    all.find(|domain| code(*domain) == (sort, bits))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shares_come_back_and_other_bytes_are_none() {
+        let widths = Width::ALL.map(Domain::Ring);
+        let others = [Modulus::PowerOfTwo(9), Modulus::Mersenne61, Modulus::Prime128].map(Domain::Modular);
+        for (at, domain) in widths.into_iter().chain(others).chain([Domain::Bits]).enumerate() {
+            let mut share =
+                KeptShare { domain, cols: 11, key: (at % 2 == 0).then_some([at as u8; 32]), parts: vec![] };
+            for number in [2, 0x82] {
+                let bytes = Zeroizing::new(vec![number; share.part_bytes()]);
+                share.parts.push(KeptPart { number, other: (number == 2).then_some(1), bytes });
+            }
+            let bytes = share_bytes(&share);
+            assert_eq!(read_share(&bytes), Some(share.clone()));
+            for len in 0..bytes.len() {
+                assert!(read_share(&bytes[..len]).is_none_or(|read| read.parts.len() < 2), "{len}");
+            }
+        }
+        let mut vast = vec![1, 64];
+        vast.extend_from_slice(&u64::MAX.to_le_bytes());
+        vast.extend_from_slice(&[0; 9]);
+        assert_eq!(read_share(&vast), None);
+        vast[2..10].copy_from_slice(&(1_u64 << 60).to_le_bytes());
+        assert_eq!(read_share(&vast), None);
+        assert_eq!(read_share(&[9, 9, 0, 0, 0, 0, 0, 0, 0, 0, 0]), None);
+    }
+}
