@@ -73,6 +73,9 @@ pub trait Observer {
 
     /// These are this party's shares of what the parties keep. All that they depend on is checked, and no output is opened yet:
     /// who learns one can't keep the others from what is kept.
+    ///
+    /// # Errors
+    /// The observer's own: they end the run.
     fn keep(&mut self, shares: &[KeptShare], engine: &mut dyn Engine) -> Result<(), Error> {
         let _ = (shares, engine);
         Ok(())
