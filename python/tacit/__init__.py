@@ -24,6 +24,7 @@ ahead of time what runs need, for protocols in two phases.
 """
 
 from tacit import circuits, crypto, learn
+from tacit._branch import cond, switch
 from tacit._circuit import Circuit, bits, bytes_of, circuit
 from tacit._functions import (
     argmax,
@@ -99,6 +100,7 @@ __all__ = [
     "circuits",
     "clip",
     "concatenate",
+    "cond",
     "connect",
     "crypto",
     "dot",
@@ -125,6 +127,7 @@ __all__ = [
     "sigmoid3",
     "stack",
     "stock",
+    "switch",
     "where",
     "windows",
 ]

@@ -152,21 +152,21 @@ def reveal(value: Any, to: str | Sequence[str] = "all") -> Revealed:
     if trace.bodies:
         raise fault(
             ProgramError,
-            "nothing can be revealed in a body that is repeated",
-            "return it from the body as a part of the state, and reveal what repeat gives",
+            f"nothing can be revealed in {trace.bodies[-1]}",
+            "return it from there, and reveal what comes out in the end",
         )
     return trace.reveal(value, None if "all" in names else names)
 
 
 @contextlib.contextmanager
-def in_body(builder: Builder) -> Iterator[None]:
-    """While the body of a `repeat` is traced."""
+def in_body(builder: Builder, what: str = "a body that is repeated") -> Iterator[None]:
+    """While the body of a `repeat`, or an arm of a branch, is traced."""
     trace = _Trace.open[id(builder)]
-    trace.bodies += 1
+    trace.bodies.append(what)
     try:
         yield
     finally:
-        trace.bodies -= 1
+        trace.bodies.pop()
 
 
 class _Trace:
@@ -181,8 +181,8 @@ class _Trace:
         self.admitted: dict[int, Tensor] = {}
         self.revealed: list[tuple[Revealed, str]] = []
         self.outputs = 0
-        self.bodies = 0
-        """How many bodies that are repeated are being traced, one inside another."""
+        self.bodies: list[str] = []
+        """Bodies that are repeated and arms of branches that are being traced, one inside another."""
 
     def __enter__(self) -> None:
         self.open[id(self.builder)] = self

@@ -256,6 +256,12 @@ pub enum Fault {
         /// What is wrong.
         what: &'static str,
     },
+    /// An arm of a branch that isn't closed, or has what can't be in an arm.
+    #[error("`cond`: {what}")]
+    Branch {
+        /// What is wrong.
+        what: &'static str,
+    },
     /// A state whose range doesn't hold after a step.
     #[error("from {} to {} before a step of `repeat`, the state may be anything from {} to {} after it",
         Real(before.lo(), *frac), Real(before.hi(), *frac), Real(after.lo(), *frac), Real(after.hi(), *frac))]

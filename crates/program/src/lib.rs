@@ -4,6 +4,7 @@
 //! raw words and back. [`mod@reference`] defines what the program means. [`lower`] turns it into a [`plan::Plan`], and
 //! [`cost`] computes its price. [`first_difference`] finds the operation at which a debug run went wrong.
 
+mod branches;
 pub mod builder;
 mod bytes;
 mod capabilities;

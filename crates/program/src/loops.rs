@@ -143,7 +143,7 @@ impl Program {
     }
 
     /// What a visited node takes over as it is: a state the result of the step before, or what it is at first; what
-    /// ends or leaves a body a result of it; what is assumed about a value that value. `None` for other nodes.
+    /// ends or leaves a body a result of it; what is assumed about a value, or in an arm, that value. `None` for other nodes.
     pub(crate) fn taken(&self, Visit { node, step }: Visit) -> Option<NodeId> {
         let Node { operation, operands, .. } = self.node(node);
         match operation {
@@ -153,7 +153,7 @@ impl Program {
             }
             Operation::State { .. } | Operation::Assume { .. } => operands.first().copied(),
             Operation::Repeat { .. } => operands.get(operands.len() / 2).copied(),
-            Operation::After | Operation::ShuffleToo => operands.get(1).copied(),
+            Operation::After | Operation::ShuffleToo | Operation::Within { .. } => operands.get(1).copied(),
             _ => None,
         }
     }

@@ -4,6 +4,7 @@
 
 use std::fmt;
 
+use crate::branches::Branches;
 use crate::error::Source;
 use crate::loops::Loop;
 use crate::operations::Operation;
@@ -166,6 +167,7 @@ pub struct Program {
     pub(crate) keeps: Vec<Keep>,
     pub(crate) sources: Vec<Source>,
     pub(crate) loops: Vec<Loop>,
+    pub(crate) branches: Branches,
 }
 
 impl Program {

@@ -106,7 +106,7 @@ fn connect(program: &Program, place: usize, node: &Node, components: &mut Compon
             }
             &results[..1]
         }
-        Operation::After | Operation::ShuffleToo => &operands[1..],
+        Operation::After | Operation::ShuffleToo | Operation::Within { .. } => &operands[1..],
         _ => &operands[..],
     };
     let result = in_ring(ty) && !entry.apart;

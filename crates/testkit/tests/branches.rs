@@ -5,13 +5,15 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use tacit_circuit::Layered;
+use tacit_engine::Protocol;
 use tacit_program::plan::{Builder, Domain, Local, OpKind, Opening, Operand, Plan, Public, Reg, Rows, To};
+use tacit_program::{Capabilities, Dtype, Index, NodeId, Program, ProgramError, Recipient};
 use tacit_session::step;
 use tacit_testkit::conformance::Subject;
-use tacit_testkit::conformance::cost;
 use tacit_testkit::conformance::views::{self, Conduct};
+use tacit_testkit::conformance::{cost, equality};
 use tacit_testkit::tenants::BITS;
-use tacit_testkit::{Case, Draws, Run};
+use tacit_testkit::{Altered, Case, Draws, Rng, Run};
 
 const SIZES: [usize; 4] = [2, 3, 5, 12];
 
@@ -217,6 +219,60 @@ fn views_tell_nothing_of_the_condition() {
                 let seen = views::check(&subject, &case(parties, plan), &corrupt, Conduct::Honest);
                 assert!(seen.is_ok_and(|bits| bits > 8 * 2 * 5), "{parties} parties, all but {honest}");
             }
+        }
+    }
+}
+
+/// A value of a branch of so many conditions inside one another, some of which are made in arms.
+fn branching(
+    build: &mut tacit_program::Builder,
+    rng: &mut Rng,
+    depth: usize,
+    x: NodeId,
+    [y, condition]: [NodeId; 2],
+) -> Result<NodeId, ProgramError> {
+    let changed = match rng.word() % 3 {
+        0 => build.and(x, y)?,
+        1 => build.or(x, y)?,
+        _ => build.xor(x, y)?,
+    };
+    if depth == 0 {
+        return build.and(changed, x);
+    }
+    let condition =
+        if rng.word().is_multiple_of(2) { condition } else { build.index(changed, &[Index::At(0)])? };
+    let (set, not) = (build.if_set(condition, changed)?, build.unless_set(condition, changed)?);
+    let set = branching(build, rng, depth - 1, set, [y, condition])?;
+    let not = branching(build, rng, depth.saturating_sub(2), not, [y, condition])?;
+    let chosen = build.select(condition, set, not)?;
+    build.and(chosen, y)
+}
+
+fn branching_program(seed: u64, depth: usize) -> Result<Program, ProgramError> {
+    let mut build = tacit_program::Builder::new();
+    let mut rng = Rng::new(seed);
+    let x = build.input("P0", "x", Dtype::Bool, &[70], None)?;
+    let y = build.input("alice", "y", Dtype::Bool, &[70], None)?;
+    let condition = build.input("P1", "condition", Dtype::Bool, &[], None)?;
+    let result = branching(&mut build, &mut rng, depth, x, [y, condition])?;
+    build.reveal(result, Recipient::All)?;
+    build.finish()
+}
+
+/// The same tenant without means for branches.
+static FLAT: Altered = Altered::offering(&BITS, Capabilities::BITS);
+
+#[test]
+fn programs_with_branches_give_what_they_mean_in_regions_and_without() {
+    for seed in 0..30 {
+        let program = branching_program(seed, 1 + seed as usize % 4).expect("it is well formed");
+        for (protocol, has_regions) in [(&BITS as &'static dyn Protocol, true), (&FLAT, false)] {
+            let subject = Subject { broadcasts: true, ..Subject::new(protocol, 2 + seed as usize % 2) };
+            let what = format!("seed {seed}, regions: {has_regions}");
+            assert_eq!(subject.lowered(&program).plan.regions.len() > 1, has_regions, "{what}");
+            equality::check(&subject, &program, &mut Rng::new(seed), &what);
+            let (rounds, depth) = cost::check(&subject, &program, &what);
+            assert_eq!(rounds, depth, "{what}");
         }
     }
 }

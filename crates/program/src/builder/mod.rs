@@ -22,6 +22,7 @@
 
 mod arithmetic;
 mod arrange;
+mod branch;
 mod compare;
 mod keep;
 mod repeat;
@@ -33,6 +34,7 @@ mod tests;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
+use crate::branches::Branches;
 pub use crate::codec::MAX_TEXT;
 use crate::error::{Fault, ProgramError, Source};
 use crate::loops;
@@ -191,7 +193,7 @@ impl Builder {
     /// Calls a method that takes values alone by its name, for front ends in other languages; `None` if there is none of
     /// that name and for so many operands.
     pub fn call(&mut self, method: &str, operands: &[NodeId]) -> Option<Result<NodeId, ProgramError>> {
-        let mut methods = arithmetic::METHODS.iter().chain(compare::METHODS);
+        let mut methods = arithmetic::METHODS.iter().chain(branch::METHODS).chain(compare::METHODS);
         let (_, method) = methods.find(|(name, _)| *name == method)?;
         Some(match (method, operands) {
             (Method::One(make), &[a]) => make(self, a),
@@ -261,7 +263,12 @@ impl Builder {
         for keep in self.keeps {
             keeps.push(Keep { node: new(keep.node), source: sources.keep(keep.source), ..keep });
         }
-        Ok(Program { nodes, inputs, kept, outputs, keeps, sources: sources.new, loops })
+        let last = outputs.iter().map(|output| output.node).chain(keeps.iter().map(|keep| keep.node));
+        let branches = Branches::find(&nodes, last, &loops).map_err(|(place, fault)| ProgramError {
+            at: sources.new.get(nodes[place].source as usize).cloned().unwrap_or_default(),
+            fault: Box::new(fault),
+        })?;
+        Ok(Program { nodes, inputs, kept, outputs, keeps, sources: sources.new, loops, branches })
     }
 
     /// Adds a node, or its value where all operands are public.

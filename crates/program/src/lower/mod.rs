@@ -13,6 +13,7 @@
 //! | `tournament` | extremes along an axis |
 //! | `arrange` | sums over axes, matrix products, joins |
 //! | `circuit` | circuits on bit-vectors |
+//! | `branch` | arms of branches |
 //! | `shuffle` | orders that nobody knows |
 //! | `repeat` | bodies that are repeated |
 //! | `keep` | what the parties keep |
@@ -20,6 +21,7 @@
 //! `spread` bounds what a plan holds of public values.
 
 mod arrange;
+mod branch;
 mod circuit;
 mod keep;
 mod number;
@@ -128,6 +130,8 @@ struct Lowering<'a> {
     injected: HashMap<(Reg, Domain), Reg>,
     /// Signs that were extracted.
     signs: HashMap<Reg, Reg>,
+    /// Regions of arms.
+    regions: HashMap<u32, u32>,
     /// Circuits that were laid out, each with what was said of its inputs.
     circuits: HashMap<(Arc<Circuit>, Vec<Given>), Arc<Layered>>,
 }
@@ -152,6 +156,7 @@ impl<'a> Lowering<'a> {
             slab: None,
             injected: HashMap::new(),
             signs: HashMap::new(),
+            regions: HashMap::new(),
             circuits: HashMap::new(),
         }
     }
@@ -161,6 +166,7 @@ impl<'a> Lowering<'a> {
         let program = self.program;
         spread::check(program, &self.scalings)?;
         self.nodes(0..program.nodes().len(), None)?;
+        self.leave_arms();
         let mut outputs = Vec::new();
         for output in program.outputs() {
             let to = match &output.to {
@@ -250,7 +256,8 @@ impl<'a> Lowering<'a> {
             | Operation::Repeat { .. }
             | Operation::After
             | Operation::Shuffle
-            | Operation::ShuffleToo => unreachable!("this is taken from elsewhere"),
+            | Operation::ShuffleToo
+            | Operation::Within { .. } => unreachable!("this is taken from elsewhere"),
             Operation::Assume { .. } => self.assumed(operands[0], ty),
             Operation::Add | Operation::Sub | Operation::Mul => {
                 let (a, b) = (self.term(operands[0], shape, domain), self.term(operands[1], shape, domain));

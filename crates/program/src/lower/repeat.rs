@@ -43,6 +43,7 @@ impl Lowering<'_> {
             let id = NodeId::new(place as u32);
             if program.node(id).ty.secret {
                 self.begin(id);
+                self.enter_arm_of(id);
                 self.secret(id, own.is_some_and(|own| own.times > 1));
                 self.offered()?;
             }

@@ -5,6 +5,7 @@
 
 mod arithmetic;
 mod arrange;
+mod branch;
 mod check;
 mod choose;
 mod circuit;
@@ -216,6 +217,11 @@ pub enum Operation {
     Shuffle,
     /// The second operand's blocks along its first axis in the same order as a shuffle's, which is the first operand.
     ShuffleToo,
+    /// The second operand, in an arm of the branch by the first, a single bool ([`crate::Builder::if_set`]).
+    Within {
+        /// Whether the arm is taken where the condition is set.
+        set: bool,
+    },
     /// What the parties keep from an earlier run.
     Kept {
         /// What the program calls it. Each run says which kept value it is.
@@ -278,6 +284,7 @@ impl Operation {
             Self::Assume { range } => repeat::assume(*range),
             Self::Shuffle => shuffle::shuffle(),
             Self::ShuffleToo => shuffle::shuffle_too(),
+            Self::Within { set } => branch::within(*set),
             Self::Kept { .. } => Entry::new("kept", KEPT, Some(0)),
             Self::Circuit(circuit) => circuit::evaluate(circuit),
         }
@@ -341,6 +348,7 @@ pub(crate) fn read(code: u8, from: &mut Reader<'_>) -> Result<Option<Operation>,
         47 => Operation::Windows { lengths: from.dims()?, axes: from.dims()? },
         48 => Operation::Shuffle,
         49 => Operation::ShuffleToo,
+        51 => Operation::Within { set: from.flag()? },
         _ => return Ok(None),
     }))
 }

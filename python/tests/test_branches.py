@@ -1,0 +1,121 @@
+"""Branches by secret conditions."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import tacit
+from tests.support import same
+
+PROTOCOLS = ["gmw", "replicated", "mascot"]
+
+
+def number(owner: str, low: int = -20, high: int = 20) -> tacit.Secret:
+    return tacit.secret(owner, shape=(), dtype=tacit.int32, range=(low, high))
+
+
+@pytest.mark.parametrize("protocol", PROTOCOLS)
+def test_cond_takes_an_arm(protocol: str) -> None:
+    def chosen(c: tacit.Tensor, x: tacit.Tensor) -> list[tacit.Revealed]:
+        def larger(x: tacit.Tensor) -> Any:
+            return {"product": x * x, "flag": (x > 0).any(), "public": 3}
+
+        def other(x: tacit.Tensor) -> Any:
+            return {"product": x - 7, "flag": (x == 2).any(), "public": 4}
+
+        made = tacit.cond(c > 0, larger, other, x)
+        return [tacit.reveal(made[key]) for key in ("product", "flag", "public")]
+
+    x = np.array([1, -2, 5])
+    plan = tacit.function(chosen).trace(number("alice"), tacit.secret("bob", shape=(3,), range=(-9, 9)))
+    with tacit.local(protocol) as run:
+        for c in (4, -4):
+            product, flag, public = run(plan, c=c, x=x)
+            same(product, x * x if c > 0 else x - 7)
+            assert (flag, public) == ((True, 3) if c > 0 else (False, 4))
+
+
+@pytest.mark.parametrize("protocol", PROTOCOLS)
+@pytest.mark.parametrize("arms", [1, 2, 3, 5])
+def test_switch_takes_the_arm_of_its_number_or_the_last(protocol: str, arms: int) -> None:
+    def chosen(i: tacit.Tensor, x: tacit.Tensor) -> tacit.Revealed:
+        return tacit.reveal(tacit.switch(i, [lambda x, by=by: x * (x + by) for by in range(arms)], x))
+
+    plan = tacit.function(chosen).trace(number("alice", -2, 8), number("bob"))
+    with tacit.local(protocol) as run:
+        for i in (-2, 0, 1, arms - 1, arms, 8) if protocol == "gmw" else (-1, arms - 1):
+            by = i if 0 <= i < arms else arms - 1
+            assert run(plan, i=i, x=6) == 6 * (6 + by)
+
+
+def test_branches_stand_in_arms() -> None:
+    def chosen(c: tacit.Tensor, d: tacit.Tensor, x: tacit.Tensor) -> tacit.Revealed:
+        def outer(x: tacit.Tensor) -> Any:
+            return tacit.cond(d > x, lambda x: x * 3 + d, lambda x: x * d, x)
+
+        return tacit.reveal(tacit.cond(c > 0, outer, lambda x: x - 1, x))
+
+    plan = tacit.function(chosen).trace(number("alice"), number("bob"), number("carol"))
+    with tacit.local("gmw") as run:
+        for c, d, x in [(1, 5, 2), (1, 2, 5), (-1, 5, 2)]:
+            expected = (x * 3 + d if d > x else x * d) if c > 0 else x - 1
+            assert run(plan, c=c, d=d, x=x) == expected
+
+
+def test_arms_share_rounds_where_the_protocol_has_branches() -> None:
+    def arms(c: tacit.Tensor, x: tacit.Tensor) -> tacit.Revealed:
+        return tacit.reveal(tacit.cond(c > 0, lambda x: x * x, lambda x: x * (x + 1), x))
+
+    plan = tacit.function(arms).trace(number("alice"), number("bob"))
+    cost = plan.cost(protocol="gmw").protocols["gmw"]
+    assert sum(cost.bytes.values()) > 0
+
+
+def test_what_cannot_be_in_an_arm_is_refused_at_its_line() -> None:
+    def refused(body: Any, match: str) -> None:
+        def chosen(c: tacit.Tensor, x: tacit.Tensor) -> tacit.Revealed:
+            return tacit.reveal(tacit.cond(c > 0, body, lambda x: x, x))
+
+        with pytest.raises(tacit.ProgramError, match=match):
+            tacit.function(chosen).trace(number("alice"), number("bob"))
+
+    refused(lambda x: tacit.assume(x, 0, 3), "assumed in an arm")
+    refused(lambda x: tacit.reveal(x), "revealed in an arm of a branch")
+    refused(lambda x: tacit.repeat(2, lambda s: tacit.clip(s + 1, -20, 20), x), "repeated")
+    kept: list[tacit.Tensor] = []
+
+    def leaks(c: tacit.Tensor, x: tacit.Tensor) -> tacit.Revealed:
+        def keeps(x: tacit.Tensor) -> tacit.Tensor:
+            kept.append(x * x)
+            return x
+
+        tacit.cond(c > 0, keeps, lambda x: x, x)
+        return tacit.reveal(kept[-1])
+
+    with pytest.raises(tacit.ProgramError, match="chosen from both arms"):
+        tacit.function(leaks).trace(number("alice"), number("bob"))
+
+
+def test_conditions_and_results_have_to_fit() -> None:
+    several = tacit.secret("alice", shape=(2,), range=(0, 3))
+
+    def by(condition: Any, *arms: Any) -> Any:
+        return tacit.function(lambda a: tacit.reveal(tacit.cond(condition(a), *arms, a)))
+
+    with pytest.raises(tacit.TacitError, match="single bool"):
+        by(lambda a: a > 0, lambda x: x, lambda x: x).trace(several)
+    with pytest.raises(tacit.TacitError, match="different structures"):
+        by(lambda a: a[0] > 0, lambda x: x, lambda x: [x]).trace(several)
+    with pytest.raises(tacit.TacitError, match="at least one arm"):
+        tacit.function(lambda a: tacit.reveal(tacit.switch(a[0], [], a))).trace(several)
+
+
+def test_public_conditions_trace_one_arm() -> None:
+    def chosen(x: tacit.Tensor) -> tacit.Revealed:
+        taken = tacit.cond(True, lambda x: x + 1, lambda _: 1 / 0, x)
+        return tacit.reveal(tacit.switch(9, [lambda _: 1 / 0, lambda x: x * 2], taken))
+
+    plan = tacit.function(chosen).trace(number("alice"))
+    with tacit.local("gmw") as run:
+        assert run(plan, x=4) == 10
