@@ -10,17 +10,23 @@ STAMP := $(VENV)/.installed
 export RUST_TEST_THREADS ?= $(shell echo $$((2 * $$(nproc))))
 
 .DEFAULT_GOAL := build
+# How long `make fuzz` gives to each target, and what counts its branches.
+FUZZ_SECONDS ?= 180
+FUZZ_FLAGS := --cfg fuzzing -Ccodegen-units=1 -Cpasses=sancov-module -Cllvm-args=-sanitizer-coverage-level=4 \
+	-Cllvm-args=-sanitizer-coverage-inline-8bit-counters -Cllvm-args=-sanitizer-coverage-pc-table \
+	-Cllvm-args=-sanitizer-coverage-trace-compares
+
 # Where `make native` leaves the command.
 NATIVE_TARGET := x86_64-unknown-linux-gnu
 
-.PHONY: build native demo test test-rust test-python test-long attacks timing check format clean
+.PHONY: build native wheel demo test test-rust test-python test-long attacks timing check docs nightly miri sanitize fuzz format clean
 
 build: $(STAMP) ## The command .venv/bin/tacit and the Python package
 	cd python && VIRTUAL_ENV=$(abspath $(VENV)) ../$(BIN)/maturin develop --release --quiet
 
-# With the C library inside, it needs nothing of the system that it runs on.
+# With the C library inside, and randomness from a system call, it needs no file of the system that it runs on.
 native: ## The command without Python, for any x86-64 Linux: target/x86_64-unknown-linux-gnu/release/tacit
-	RUSTFLAGS="-C target-feature=+crt-static" \
+	RUSTFLAGS='-C target-feature=+crt-static --cfg getrandom_backend="linux_getrandom"' \
 		cargo build --release --package tacit-cli --bin tacit --target $(NATIVE_TARGET)
 
 $(STAMP): python/requirements.txt
@@ -49,12 +55,41 @@ attacks: ## Every attack program against a version with the mistake that it expl
 timing: ## Whether kernels take longer for some secrets than for others (some minutes, on an idle machine)
 	cargo bench --package tacit-kernel --bench timing
 
-check: build ## Formatting, lints, types
+check: build ## Formatting, lints, types, documentation, licences, and that no mistake is planted in what ships
 	cargo fmt --check
 	cargo clippy --workspace --all-targets --quiet -- -D warnings
 	$(BIN)/ruff format --check python examples
 	$(BIN)/ruff check python examples
 	cd python && ../$(BIN)/mypy && ../$(BIN)/python -m mypy.stubtest tacit._native
+	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --quiet
+	cargo metadata --locked --format-version 1 | $(PYTHON) .ci/licences.py
+	.ci/planted
+
+wheel: $(STAMP) ## The Python package as a wheel, in target/wheels
+	cd python && ../$(BIN)/maturin build --release --out ../target/wheels
+
+docs: build ## Reference of the Rust crates (target/doc) and of the Python package (target/doc-python)
+	cargo doc --workspace --no-deps
+	$(BIN)/pdoc --docformat google --output-directory target/doc-python tacit tacit.errors tacit.dtypes
+
+nightly: miri sanitize fuzz test-long ## What takes an hour or more: interpreter, address sanitizer, every fuzz target, long tests
+
+# Under Miri the kernel finds none of the machine's instructions, so this is its portable level.
+miri: ## The kernel's portable level under Miri (a nightly compiler with the component miri)
+	PROPTEST_CASES=2 MIRIFLAGS="-Zmiri-disable-isolation" cargo +nightly miri test --package tacit-kernel --lib
+
+sanitize: ## The kernel, on all its levels, under the address sanitizer (a nightly compiler)
+	RUSTFLAGS="-Zsanitizer=address" cargo +nightly test --package tacit-kernel --lib \
+		--target $(NATIVE_TARGET) --target-dir target/sanitize
+
+fuzz: ## Every fuzz target for FUZZ_SECONDS (a nightly compiler); crashes are left in the folder fuzz
+	cd fuzz && RUSTFLAGS="$(FUZZ_FLAGS)" cargo +nightly build --release --target $(NATIVE_TARGET) --bins
+	cd fuzz && for target in fuzz_targets/*.rs; do \
+		name=$$(basename $$target .rs); found=$$(mktemp -d); echo "$$name"; \
+		target/$(NATIVE_TARGET)/release/$$name $$found corpus/$$name -max_len=4096 \
+			-max_total_time=$(FUZZ_SECONDS) -verbosity=0 -print_final_stats=1 || exit 1; \
+		rm -rf $$found; \
+	done
 
 format: $(STAMP)
 	cargo fmt

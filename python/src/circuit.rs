@@ -5,9 +5,10 @@ use std::sync::{Arc, OnceLock};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
+use tacit::advanced::circuit::Layered;
 use tacit::circuit::arith::Style;
 use tacit::circuit::crypto::{aes, keccak, sha};
-use tacit::circuit::{Layered, MAX_INPUT_BITS, Wire, bristol, catalogue};
+use tacit::circuit::{MAX_INPUT_BITS, Wire, bristol, catalogue};
 
 use crate::errors;
 

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 use std::time::Duration;
 
 use pyo3::prelude::*;
-use tacit::net::setup::{Config, Note};
+use tacit::advanced::net::setup::{Config, Note};
 use tacit::{Error, Fill, Making, Residents, State, StorePath};
 
 use crate::program::Program;
@@ -170,6 +170,7 @@ fn warn(name: &str, note: Note<'_>) {
     let text = match note {
         Note::Waiting(missing) => format!("{name} waits for {}", missing.join(", ")),
         Note::TurnedAway(away) => format!("{name} turned a caller away: {away}"),
+        _ => return,
     };
     Python::try_attach(|py| {
         let logged = py
@@ -212,6 +213,6 @@ pub(crate) fn init(
     host: &str,
     port: u16,
 ) -> PyResult<Vec<PathBuf>> {
-    tacit::net::setup::init(&folder, parties, &clients, host, port)
+    tacit::advanced::net::setup::init(&folder, parties, &clients, host, port)
         .map_err(|error| errors::run(py, &tacit::Error::Setup(error)))
 }

@@ -29,10 +29,9 @@ pub(crate) fn run(py: Python<'_>, error: &Error) -> PyErr {
         Error::Store(_) | Error::NoMaterial(_) => plain(py, "StoreError", &error.to_string()),
         Error::Setup(_) if error.is_abort() => plain(py, "RunError", &error.to_string()),
         Error::Setup(_) => plain(py, "ConnectError", &error.to_string()),
-        Error::Aborted { .. } | Error::Feed(_) | Error::NotDestroyed { .. } | Error::Stopped { .. } => {
-            plain(py, "RunError", &error.to_string())
-        }
         Error::Differs(_) => plain(py, "MismatchError", &error.to_string()),
+        // It was aborted, or nothing more is run here.
+        _ => plain(py, "RunError", &error.to_string()),
     }
 }
 

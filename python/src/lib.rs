@@ -36,6 +36,12 @@ mod _native {
     #[pymodule_export]
     use crate::types::{Input, Output, Type};
 
+    /// The version of the core, which is the package's.
+    #[pyo3::pyfunction]
+    fn version() -> &'static str {
+        env!("CARGO_PKG_VERSION")
+    }
+
     /// Names of all protocols.
     #[pyo3::pyfunction]
     fn protocols() -> Vec<&'static str> {

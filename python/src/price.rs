@@ -3,10 +3,11 @@
 use std::sync::Arc;
 
 use pyo3::prelude::*;
-use tacit::net::{Profile, Shape};
+use tacit::advanced::engine::Participants;
+use tacit::advanced::net::{Profile, Shape};
+use tacit::program::Itemised;
 use tacit::program::Source;
-use tacit::program::cost::Itemised;
-use tacit::{Compiled, Error, Local, Making, engine::Participants, select_default, select_for};
+use tacit::{Compiled, Error, Local, Making, select_default, select_for};
 
 use crate::errors;
 
@@ -83,7 +84,7 @@ fn shape(net: &str) -> Result<Shape, Error> {
 impl Price {
     /// Each phase that costs anything: its name, its rounds, and what each link carries.
     fn phases(&self) -> Vec<(&'static str, u64, Vec<Link>)> {
-        let links = |cost: &tacit::program::cost::PhaseCost| {
+        let links = |cost: &tacit::program::PhaseCost| {
             cost.links.iter().map(|link| (link.from, link.to, link.bytes)).collect()
         };
         self.bill.total.phases().map(|(phase, cost)| (phase.name(), cost.rounds, links(cost))).collect()

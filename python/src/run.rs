@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use pyo3::prelude::*;
-use tacit::net::{Phase, Profile};
+use tacit::advanced::net::{Phase, Profile};
 use tacit::{
     Comparison, Compiled, Error, Fill, Filling, Instance, Making, Report, Residents, Standing, State,
     StorePath, select_for,

@@ -3,7 +3,7 @@
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
-use tacit::program::plan::Width;
+use tacit::advanced::program::plan::Width;
 use tacit::program::{Dtype, InputType, Modulus, Range, Recipient};
 
 /// What a value is.

@@ -43,6 +43,7 @@ from tacit._functions import (
 )
 from tacit._handles import Kept, Revealed, Secret
 from tacit._keep import keep, kept
+from tacit._native import version as _version
 from tacit._offline import Prepared, offline, stock
 from tacit._plan import Input, Output, Plan
 from tacit._repeat import assume, repeat
@@ -63,6 +64,8 @@ from tacit.errors import (
     StoreError,
     TacitError,
 )
+
+__version__ = _version()
 
 __all__ = [
     "Circuit",

@@ -26,6 +26,7 @@ __all__ = [
     "main",
     "network",
     "protocols",
+    "version",
 ]
 
 _StrPath = str | PathLike[str]
@@ -34,6 +35,7 @@ _Step = Literal["encrypt", "decrypt", "schedule", "encrypt-expanded", "decrypt-e
 _Hash = Literal["sha1", "sha256", "sha512"]
 _Index = int | slice | EllipsisType | None
 
+def version() -> str: ...
 def protocols() -> list[str]: ...
 def main(
     args: list[str],

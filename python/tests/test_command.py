@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
+from tacit import __version__
+
 if TYPE_CHECKING:
     from pathlib import Path
 
@@ -99,6 +101,10 @@ def test_mistakes_in_a_program_are_shown_with_their_line(tmp_path: Path) -> None
     assert "bad.py" in done.stderr
     assert "ZeroDivisionError" in done.stderr
     assert tacit("run", tmp_path / "missing.py", "--simulate").returncode == 2
+
+
+def test_the_version_is_that_of_the_package() -> None:
+    assert tacit("--version").stdout == f"tacit {__version__}\n"
 
 
 @pytest.mark.parametrize("transport", ["memory", "tcp", "tls"])

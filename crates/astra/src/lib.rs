@@ -15,8 +15,8 @@
 //! nothing to do between its own inputs and the outputs.
 //!
 //! **`astra-malicious`** computes the same and checks it. Offline all parties check products of masks by cut and choose
-//! ([`triples`], [`verify`]). Online `P_0` computes along on values that are masked once more ([`masked`]). Two parties
-//! make each garbled circuit ([`checked_garbling`]).
+//! (`triples`, `verify`). Online `P_0` computes along on values that are masked once more (`masked`). Two parties
+//! make each garbled circuit (`checked_garbling`).
 
 #[cfg(feature = "planted")]
 pub mod attackers;

@@ -41,6 +41,7 @@ pub struct FormatError {
 
 /// What is wrong with a line.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[non_exhaustive]
 pub enum Fault {
     /// Something else should stand there.
     #[error("expected {expected}, found {found}")]

@@ -23,6 +23,7 @@ const HEAD: [u8; 8] = *b"tacit-c\x01";
 
 /// Bytes that are no circuit.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[non_exhaustive]
 pub enum DecodeError {
     /// They aren't a circuit's, or of a version that this one can't read.
     #[error("these bytes are no circuit, or one of another version")]

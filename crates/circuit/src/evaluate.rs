@@ -14,6 +14,7 @@ use thiserror::Error;
 
 /// Inputs that aren't the circuit's.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[non_exhaustive]
 pub enum InputError {
     /// Another number of inputs.
     #[error("the circuit has {expected} inputs, not {found}")]

@@ -10,8 +10,8 @@ use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
-use tacit::engine::Auto;
-use tacit::net::setup::Config;
+use tacit::advanced::engine::Auto;
+use tacit::advanced::net::setup::Config;
 
 /// Compute on joint data while every party keeps its own secret.
 #[derive(Debug, Parser)]

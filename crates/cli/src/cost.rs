@@ -7,10 +7,10 @@ use crate::table::{Table, bytes, seconds};
 use crate::{Context, program, run};
 use serde_json::{Map, Value as Json, json};
 use std::sync::Arc;
-use tacit::engine::Participants;
-use tacit::net::Profile;
-use tacit::net::setup::Config;
-use tacit::program::cost::{Cost, Itemised, Phase};
+use tacit::advanced::engine::Participants;
+use tacit::advanced::net::Profile;
+use tacit::advanced::net::setup::Config;
+use tacit::program::{Cost, Itemised, Phase};
 use tacit::{
     Compiled, Error, Local, Making, Selection, Stream, describe_roles, price, price_offline, priced, select,
     select_default, select_for,

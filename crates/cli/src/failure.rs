@@ -2,9 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
-use tacit::engine::Error as Cause;
-use tacit::net::setup::SetupError;
-use tacit::session::Error as SessionError;
+use tacit::advanced::engine::Error as Cause;
+use tacit::advanced::net::setup::SetupError;
+use tacit::advanced::session::Error as SessionError;
 
 /// Why a command failed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -115,12 +115,13 @@ impl From<tacit::Error> for Failure {
                 Self { peer, phase: Some("setup".to_owned()), ..Self::new(kind, message) }
             }
             tacit::Error::Stopped { .. } => Self::new(FailureKind::Stopped, message),
-            tacit::Error::Feed(_) => Self::new(FailureKind::Aborted, message),
             tacit::Error::NotDestroyed { failed, .. } => Self { message, ..Self::from(*failed) },
             tacit::Error::Value(_)
             | tacit::Error::Refused(_)
             | tacit::Error::Store(_)
             | tacit::Error::NoMaterial(_) => Self::new(FailureKind::Input, message),
+            // A feed's failure, and whatever else may end a run.
+            _ => Self::new(FailureKind::Aborted, message),
         }
     }
 }
@@ -137,11 +138,10 @@ fn blamed(cause: &Cause) -> (Option<String>, Option<String>) {
             SessionError::CheckFailed { peer, .. }
             | SessionError::Unfitting { peer, .. }
             | SessionError::Differs { peer, .. } => (Some(peer.clone()), None),
-            SessionError::Entropy(_) | SessionError::Exhausted | SessionError::Rejected { .. } => {
-                (None, None)
-            }
+            // Nobody is to blame.
+            _ => (None, None),
         },
-        Cause::Refused(_) | Cause::Supply(_) | Cause::Store(_) | Cause::NoMaterial(_) => (None, None),
+        _ => (None, None),
     };
     (peer, phase.map(str::to_owned))
 }
@@ -160,7 +160,7 @@ fn setup(error: SetupError) -> (FailureKind, Option<String>) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use tacit::session::Disagreement;
+    use tacit::advanced::session::Disagreement;
 
     #[test]
     fn a_failure_is_one_object_with_all_its_fields() {

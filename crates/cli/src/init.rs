@@ -5,8 +5,8 @@ use crate::args::InitArgs;
 use crate::failure::Failure;
 use serde_json::json;
 use std::sync::Arc;
-use tacit::engine::Protocol;
-use tacit::net::setup;
+use tacit::advanced::engine::Protocol;
+use tacit::advanced::net::setup;
 use tacit::protocols;
 
 pub(crate) fn init(context: &mut Context<'_>, args: &InitArgs) -> Result<(), Failure> {

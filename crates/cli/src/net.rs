@@ -3,7 +3,7 @@
 use crate::failure::Failure;
 use clap::Args;
 use std::sync::Arc;
-use tacit::net::Profile;
+use tacit::advanced::net::Profile;
 use tacit::{Comparison, Compiled, Making, Selection, players, protocol, select_for};
 
 /// The network that something is picked for.

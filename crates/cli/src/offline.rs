@@ -11,7 +11,7 @@ use crate::{Context, cost, program};
 use serde_json::{Value as Json, json};
 use std::path::Path;
 use std::sync::Arc;
-use tacit::net::setup::Config;
+use tacit::advanced::net::setup::Config;
 use tacit::{Compiled, Filling, Kept, Making, Prepared, Seat, StorePath, describe_roles, protocol};
 
 pub(crate) fn offline(context: &mut Context<'_>, args: &OfflineArgs) -> Result<(), Failure> {

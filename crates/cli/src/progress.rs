@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 use tacit::Seat;
-use tacit::net::setup::Note;
+use tacit::advanced::net::setup::Note;
 
 /// How long something may take before a bar shows.
 const PATIENCE: Duration = Duration::from_secs(1);
@@ -28,6 +28,7 @@ pub(crate) fn note_meeting(seat: &mut Seat) {
                 line
             }
             Note::TurnedAway(away) => format!("{name} turned a caller away: {away}"),
+            _ => return,
         };
         // If nobody reads it, nothing is lost.
         let _ = writeln!(std::io::stderr(), "{line}");

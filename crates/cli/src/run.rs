@@ -8,8 +8,8 @@ use crate::{Context, npy, program, show};
 use serde_json::{Value as Json, json};
 use std::path::Path;
 use std::sync::Arc;
-use tacit::net::Phase;
-use tacit::program::plan::{Plan, To};
+use tacit::advanced::net::Phase;
+use tacit::advanced::program::plan::{Plan, To};
 use tacit::program::{OutputType, Program, Value};
 use tacit::{Comparison, Compiled, Instance, Local, Making, Report, Residents, Run, Seat, describe_roles};
 

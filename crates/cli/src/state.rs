@@ -6,7 +6,7 @@ use crate::failure::Failure;
 use crate::table::bytes;
 use serde_json::{Value as Json, json};
 use std::fmt::Write;
-use tacit::net::setup::Config;
+use tacit::advanced::net::setup::Config;
 use tacit::{Fill, Listed, Seat, Standing, State};
 
 impl StateArgs {

@@ -6,8 +6,8 @@ use crate::failure::Failure;
 use crate::table::bytes;
 use serde_json::{Value as Json, json};
 use tacit::StorePath;
-use tacit::engine::supply::SupplyKind;
-use tacit::store::{Overview, Standing, Stock, Store};
+use tacit::advanced::engine::supply::SupplyKind;
+use tacit::advanced::store::{Overview, Standing, Stock, Store};
 
 pub(crate) fn store(context: &mut Context<'_>, command: &StoreCommand) -> Result<(), Failure> {
     match command {

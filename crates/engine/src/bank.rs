@@ -210,6 +210,9 @@ impl Bank {
     }
 
     /// A register that was written.
+    ///
+    /// # Panics
+    /// If the register was not written: a plan writes each before it reads it.
     pub fn get(&self, reg: Reg) -> &Buffer {
         self.registers[reg as usize].as_ref().expect("a plan writes a register before it reads it")
     }
@@ -220,6 +223,9 @@ impl Bank {
     }
 
     /// A register to write; its contents are unspecified until then.
+    ///
+    /// # Panics
+    /// Never: it was just given memory.
     pub fn make(&mut self, reg: Reg) -> &mut Buffer {
         let bytes = bytes_of(self.shape(reg));
         if self.registers[reg as usize].is_none() {
@@ -234,6 +240,9 @@ impl Bank {
     }
 
     /// Takes a register out, to write it while others are read; [`put`](Self::put) it back.
+    ///
+    /// # Panics
+    /// Never: it was just given memory.
     pub fn take(&mut self, reg: Reg) -> Buffer {
         self.make(reg);
         self.registers[reg as usize].take().expect("memory was just given")
@@ -257,6 +266,9 @@ impl Bank {
     }
 
     /// Runs a linear step. `tick` is called now and then in what may take long.
+    ///
+    /// # Errors
+    /// Those of `tick`.
     pub fn run(&mut self, step: &Local, tick: &mut dyn FnMut() -> Result<(), Error>) -> Result<(), Error> {
         // A public register is in each bank, whole.
         let public = self.part.takes_public() || self.shape(step.writes()).public;

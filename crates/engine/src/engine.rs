@@ -212,11 +212,17 @@ pub trait Protocol: Send + Sync {
     /// Refuses what the protocol can't run: a plan that needs what [`Protocol::capabilities`] lack ([`offers_all`]), and what
     /// it can't though it offers all operations of it, outputs that it opens to no client, say. All endpoints ask before
     /// anything is sent, and prices do; of the latter [`Protocol::engine`] and [`Protocol::client`] refuse the same.
+    ///
+    /// # Errors
+    /// [`Error::Refused`] with the reason.
     fn admit(&self, plan: &Plan, participants: &Participants) -> Result<(), Error> {
         let _ = participants;
         offers_all(self.capabilities(), plan)
     }
     /// Refuses a run in so many lanes, as [`Protocol::admit`] does a plan.
+    ///
+    /// # Errors
+    /// [`Error::Refused`] with the reason.
     fn admit_lanes(&self, count: u16) -> Result<(), Error> {
         let _ = count;
         Ok(())
@@ -238,11 +244,17 @@ pub trait Protocol: Send + Sync {
     }
     /// A supply that is made in the session as it is asked for: what engines of this protocol draw from if they are given
     /// no other, and what a store is filled from.
+    ///
+    /// # Errors
+    /// [`Error::Refused`] if the protocol draws from none.
     fn live_supply(&self, session: &mut Session) -> Result<Box<dyn Supply>, Error> {
         let _ = session;
         Err(Error::Refused(format!("protocol {:?} draws from no supply", self.spec().name)))
     }
     /// A party's engine.
+    ///
+    /// # Errors
+    /// [`Error::Refused`] if it can't run the plan.
     fn engine(
         &self,
         session: Session,
@@ -250,6 +262,9 @@ pub trait Protocol: Send + Sync {
         participants: Participants,
     ) -> Result<Box<dyn Engine>, Error>;
     /// A client.
+    ///
+    /// # Errors
+    /// [`Error::Refused`] if it can't run the plan.
     fn client(
         &self,
         session: Session,
@@ -274,6 +289,9 @@ pub trait Engine: Send {
     fn session(&mut self) -> Option<&mut Session>;
     /// Begins the walk that makes ready what doesn't depend on inputs, for another instance of the plan; `false` if
     /// there is nothing to make.
+    ///
+    /// # Errors
+    /// Those of links and checks.
     fn prepare(&mut self) -> Result<bool, Error> {
         Ok(false)
     }
@@ -288,11 +306,17 @@ pub trait Engine: Send {
         true
     }
     /// Ends walks that `prepare` began: the material of each, in order, checked as far as the protocol promises it.
+    ///
+    /// # Errors
+    /// If a check fails: nothing that the session made may be used then. Those of links.
     fn seal(&mut self) -> Result<Vec<Material>, Error> {
         Ok(Vec::new())
     }
     /// Takes the material of the instance that runs next. It must have been made by the same endpoint of the same
     /// protocol for the same plan; what doesn't fit is an error.
+    ///
+    /// # Errors
+    /// [`Error::Refused`] if it doesn't fit.
     fn load(&mut self, material: Material) -> Result<(), Error> {
         let _ = material;
         Err(Error::Refused("the protocol has no offline phase".to_owned()))
@@ -300,26 +324,44 @@ pub trait Engine: Send {
     /// Takes the supply that it draws from, before anything else is asked of it; else it makes its own
     /// ([`Protocol::live_supply`]). It is the engine that asks for what each plan draws ([`Supply::provide`]), when it
     /// `prepare`s.
+    ///
+    /// # Errors
+    /// [`Error::Refused`] if the protocol draws from none.
     fn supply(&mut self, supply: Box<dyn Supply>) -> Result<(), Error> {
         let _ = supply;
         Err(Error::Refused("the protocol draws from no supply".to_owned()))
     }
     /// Sends what is to be sent for an input; its owner has the values.
+    ///
+    /// # Errors
+    /// Those of links.
     fn share_input(&mut self, input: u32, values: Option<&Clear>) -> Result<(), Error>;
     /// Receives a share of an input.
+    ///
+    /// # Errors
+    /// Those of links, and a share that can be none.
     fn receive_share(&mut self, input: u32) -> Result<(), Error>;
     /// Takes a value that all parties hold; they have agreed on it. Asked of protocols that offer public inputs alone.
+    ///
+    /// # Errors
+    /// [`Error::Refused`] if it offers none.
     fn public_input(&mut self, input: u32, values: &Clear) -> Result<(), Error> {
         let _ = values;
         Err(Error::Refused(format!("the protocol takes no public input, and {input} is one")))
     }
     /// Takes this party's share of what the parties keep from an earlier run; sends nothing. Before each walk, and asked of
     /// protocols that keep values alone. The parties have made sure that all have shares of the same value.
+    ///
+    /// # Errors
+    /// [`Error::Refused`] if it keeps none, or the share is of another kind.
     fn load_kept(&mut self, kept: u32, share: &KeptShare) -> Result<(), Error> {
         let _ = share;
         Err(Error::Refused(format!("the protocol keeps no values, and the plan reads kept value {kept}")))
     }
     /// This party's share of what the parties keep of the run; sends nothing. Once all is checked, and before the outputs.
+    ///
+    /// # Errors
+    /// [`Error::Refused`] if it keeps none.
     ///
     /// # Security
     /// What is kept is as good as an output: it isn't asked for before [`Engine::check`].
@@ -327,6 +369,9 @@ pub trait Engine: Send {
         Err(Error::Refused(format!("the protocol keeps no values, and the plan keeps value {keep}")))
     }
     /// Runs a step that needs no message.
+    ///
+    /// # Errors
+    /// Those of links, which long steps keep alive.
     fn local(&mut self, step: &Local) -> Result<(), Error>;
     /// Whether a stage of an operation has messages online: as [`Protocol::has_online_messages`].
     fn has_online_messages(&self, op: u32, stage: u32) -> bool {
@@ -334,32 +379,62 @@ pub trait Engine: Send {
         true
     }
     /// Computes and sends a job's messages.
+    ///
+    /// # Errors
+    /// Those of links and of the supply.
     fn begin(&mut self, job: &Job) -> Result<(), Error>;
     /// Begins jobs of operations in arms of a branch that exclude one another, each arm's by itself unless a protocol does
     /// better: they have the same columns, so that all arms can share a message.
+    ///
+    /// # Errors
+    /// As [`Engine::begin`].
     fn begin_arms(&mut self, jobs: &[Job]) -> Result<(), Error> {
         jobs.iter().try_for_each(|job| self.begin(job))
     }
     /// Finishes jobs that [`Engine::begin_arms`] has begun.
+    ///
+    /// # Errors
+    /// As [`Engine::finish`].
     fn finish_arms(&mut self, jobs: &[Job]) -> Result<(), Error> {
         jobs.iter().try_for_each(|job| self.finish(job))
     }
     /// Whether the messages that `finish` would wait for are there. Does not wait.
+    ///
+    /// # Errors
+    /// Those of links.
     fn arrived(&mut self, job: &Job) -> Result<bool, Error>;
     /// Receives a job's messages and completes its result.
+    ///
+    /// # Errors
+    /// Those of links and of checks that go along.
     fn finish(&mut self, job: &Job) -> Result<(), Error>;
     /// Forgets a register.
     fn free(&mut self, reg: Reg);
     /// Makes sure that all that was computed so far is right, as far as the protocol promises it: before a level with a
     /// verified opening, and before the outputs.
+    ///
+    /// # Errors
+    /// If something is not right. The session is of no more use then.
     fn check(&mut self) -> Result<(), Error>;
     /// Sends what is to be sent for an output.
+    ///
+    /// # Errors
+    /// Those of links; an output that is not checked is refused.
     fn send_output(&mut self, output: u32) -> Result<(), Error>;
     /// Receives what is to be received for an output; the values, if this party is to learn them. The only way out.
+    ///
+    /// # Errors
+    /// Those of links, and if what comes is not what was promised.
     fn open_output(&mut self, output: u32) -> Result<Option<Clear>, Error>;
     /// Takes another plan in the same session, once all outputs of the last one are revealed.
+    ///
+    /// # Errors
+    /// [`Error::Refused`] if it can't run the plan.
     fn next(&mut self, plan: Arc<Plan>, participants: Participants) -> Result<(), Error>;
     /// Ends the run in good order.
+    ///
+    /// # Errors
+    /// Those of links.
     fn close(self: Box<Self>) -> Result<(), Error>;
 }
 
@@ -368,11 +443,23 @@ pub trait Client: Send {
     /// The session.
     fn session(&mut self) -> &mut Session;
     /// Shares one of its inputs among the parties.
+    ///
+    /// # Errors
+    /// Those of links.
     fn share_input(&mut self, input: u32, values: &Clear) -> Result<(), Error>;
     /// Receives one of its outputs.
+    ///
+    /// # Errors
+    /// Those of links, and if what comes is not what was promised.
     fn open_output(&mut self, output: u32) -> Result<Clear, Error>;
     /// Takes another plan in the same session.
+    ///
+    /// # Errors
+    /// [`Error::Refused`] if it can't run the plan.
     fn next(&mut self, plan: Arc<Plan>, participants: Participants) -> Result<(), Error>;
     /// Ends the run in good order.
+    ///
+    /// # Errors
+    /// Those of links.
     fn close(self: Box<Self>) -> Result<(), Error>;
 }

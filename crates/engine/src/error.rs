@@ -4,6 +4,7 @@ use tacit_session::Error as SessionError;
 
 /// Why a run ended without its result.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum Error {
     /// The session failed: a link, a check, or another endpoint's abort.
     #[error(transparent)]

@@ -63,6 +63,9 @@ pub struct Outcome {
 /// Is told how a run goes on.
 pub trait Observer {
     /// A phase begins. The parties' benchmark waits for one another here.
+    ///
+    /// # Errors
+    /// The observer's own: they end the run.
     fn phase(&mut self, phase: Phase, engine: &mut dyn Engine) -> Result<(), Error> {
         let _ = (phase, engine);
         Ok(())
@@ -70,6 +73,9 @@ pub trait Observer {
 
     /// These are this party's shares of what the parties keep. All that they depend on is checked, and no output is opened yet:
     /// who learns one can't keep the others from what is kept.
+    ///
+    /// # Errors
+    /// The observer's own: they end the run.
     fn keep(&mut self, shares: &[KeptShare], engine: &mut dyn Engine) -> Result<(), Error> {
         let _ = (shares, engine);
         Ok(())
@@ -89,6 +95,9 @@ impl Observer for Unobserved {}
 
 /// Runs a party's part of a plan that reads nothing of what is kept. `inputs` has this party's values by the index of the
 /// input, and after them all public inputs.
+///
+/// # Errors
+/// Those of the engine. The others are told before it returns.
 pub fn run_party(
     engine: &mut dyn Engine,
     plan: &Plan,
@@ -99,6 +108,9 @@ pub fn run_party(
 }
 
 /// The same of any plan, on this party's shares of what it reads of what is kept, in the plan's order.
+///
+/// # Errors
+/// As [`run_party`].
 pub fn run_party_on(
     engine: &mut dyn Engine,
     plan: &Plan,
@@ -135,6 +147,9 @@ pub fn run_offline(
 }
 
 /// Runs a client's part: gives its inputs, receives its outputs.
+///
+/// # Errors
+/// Those of the client. The others are told before it returns.
 pub fn run_client(
     client: &mut dyn Client,
     plan: &Plan,

@@ -77,7 +77,7 @@ pub(crate) fn arms(plan: &Plan, stages: &[Stage]) -> impl Iterator<Item = Vec<Jo
     })
 }
 
-/// Columns that a message of [`MESSAGE_BYTES`] carries, at `bits` each.
+/// Columns that a message of `MESSAGE_BYTES` carries, at `bits` each.
 pub fn columns_per_message(bits: u64) -> usize {
     let columns = MESSAGE_BYTES * 8 / (bits.max(1) as usize);
     (columns / ALIGNMENT).max(1) * ALIGNMENT

@@ -4,6 +4,7 @@
 //! a time. The [`executor`] walks a plan and divides every operation into jobs of about one message.
 //! What engines need and needn't know any input for comes from a [`supply`].
 //! [`clear::ClearEngine`] runs every plan in the clear and defines the right result.
+#![warn(clippy::missing_errors_doc, clippy::missing_panics_doc)]
 
 pub mod bank;
 pub mod clear;

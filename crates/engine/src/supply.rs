@@ -38,6 +38,9 @@ use tacit_session::Session;
 pub trait Supply: Send {
     /// This party's share of the key that all is under; empty for a protocol without one. It can be asked for once something
     /// was provided, and then stays the same.
+    ///
+    /// # Errors
+    /// If nothing was provided yet.
     fn key(&mut self) -> Result<Material, Error>;
 
     /// What names that key wherever it lives longer than the session, the same at all parties; nothing if it doesn't. It can be

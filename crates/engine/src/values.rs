@@ -43,6 +43,9 @@ impl std::fmt::Debug for Clear {
 
 impl Clear {
     /// Takes `data` as it is; its length is the one that [`bytes_of`] says.
+    ///
+    /// # Panics
+    /// If it has another length.
     pub fn new(domain: Domain, cols: usize, data: Buffer) -> Self {
         assert_eq!(data.len(), bytes_of(domain, cols), "data of another length than its shape's");
         Self { domain, cols, data }

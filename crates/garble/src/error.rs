@@ -4,6 +4,7 @@ use thiserror::Error;
 
 /// Material that doesn't fit the plan, or isn't what it should be.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[non_exhaustive]
 pub enum Error {
     /// Another number of inputs.
     #[error("the circuit has {expected} inputs of this kind, not {found}")]

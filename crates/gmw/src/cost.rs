@@ -19,7 +19,7 @@ const CORRECTION_BITS: u64 = 2;
 /// (of whole batches), and 2 more but on that to the next party.
 pub(crate) fn offline(params: &Params, demand: &Demand, parties: usize) -> Checks {
     let mut checks = Checks::default();
-    // What nobody makes costs nothing: a plan that draws it ends before anything is sent.
+    // A plan that draws what isn't made here ends with an error, and has no cost.
     let Ok(wanted) = Wanted::of(demand) else { return checks };
     let mut add = |rounds: usize, bytes: &dyn Fn(usize, usize) -> u64| {
         let pairs = (0..parties).flat_map(|from| (0..parties).map(move |to| (from, to)));

@@ -2,7 +2,7 @@
 //! nobody deviates.
 //!
 //! It puts together two crates that don't know one another: the online phase on additive shares ([`tacit_additive`]), of bits
-//! and without MACs, and oblivious transfers ([`tacit_ot`]), from which [triples](triples) are made. The page
+//! and without MACs, and oblivious transfers ([`tacit_ot`]), from which triples are made. The page
 //! `docs/protocols/gmw.md` has both.
 //!
 //! There are bits alone. Numbers are their bits, and what is done with them is a circuit.
@@ -46,8 +46,8 @@ pub static GMW: Additive = Additive {
     preprocessing: &BY_HEIGHT[0],
 };
 
-/// ANDs that the partial products of one product may take: whoever asks for more, half a minute of oblivious transfers and
-/// 400 MB of triples, is likelier to want a protocol with arithmetic.
+/// ANDs that the partial products of one product may take: whoever asks for more, 400 MB of triples, is likelier to want a
+/// protocol with arithmetic.
 const PRODUCT_ANDS: u64 = 1 << 30;
 
 /// The parameter that says how high the trees of oblivious transfers are.

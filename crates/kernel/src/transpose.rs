@@ -93,11 +93,11 @@ pub fn slice(
     }
 }
 
-/// Puts bits back into elements that follow one another without a gap, the inverse of [`slice`]. Other bits of
+/// Puts bits back into elements that follow one another without a gap, the inverse of [`slice()`]. Other bits of
 /// `dst` stay.
 ///
 /// # Panics
-/// As [`slice`] does.
+/// As [`slice()`] does.
 pub fn unslice(
     planes: &[u64],
     stride: usize,

@@ -30,6 +30,7 @@ pub struct Named {
 
 /// What this party was about when the error came up.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Doing {
     /// It waited for a message.
     Receiving {

@@ -110,6 +110,9 @@ impl Header {
     }
 
     /// Reads a header and refuses payloads of more than `limit` bytes.
+    ///
+    /// # Errors
+    /// [`FrameTooLong`] if a payload would be longer.
     pub fn parse(bytes: [u8; HEADER_BYTES], limit: usize) -> Result<Self, FrameTooLong> {
         let [w0, w1, w2, w3, at @ ..] = bytes;
         let word = u32::from_le_bytes([w0, w1, w2, w3]);

@@ -34,6 +34,7 @@
 //!
 //! More throughput comes from more [`Lane`]s: each has links, a mesh and a thread of its own. They share only an
 //! [`AbortFlag`], by which the failure of one ends the others.
+#![warn(clippy::missing_errors_doc, clippy::missing_panics_doc)]
 
 pub mod frame;
 pub mod memory;

@@ -204,6 +204,9 @@ impl Mesh {
     }
 
     /// Sends a message. Copies it; otherwise as [`Mesh::send_vec`].
+    ///
+    /// # Errors
+    /// As [`Mesh::send_vec`].
     pub fn send(&mut self, to: usize, at: At, payload: &[u8]) -> Result<(), Error> {
         let mut buffer = self.buffer(payload.len());
         buffer.extend_from_slice(payload);
@@ -241,6 +244,10 @@ impl Mesh {
     /// Receives the next message of a peer, which must have this address and this many bytes.
     ///
     /// Give the buffer back with [`Mesh::recycle`] when it has been read.
+    ///
+    /// # Errors
+    /// If the link is lost, silent for too long or aborted by a peer, and if what comes is another message or has another length.
+    /// After any error of a link the mesh is of no more use.
     pub fn recv(&mut self, from: usize, at: At, len: usize) -> Result<Vec<u8>, Error> {
         let payload = self.expect(from, at)?;
         if payload.len() != len {
@@ -252,6 +259,9 @@ impl Mesh {
 
     /// Receives the next message of a peer, which must have this address and at most this many bytes. For
     /// control messages whose length is not known beforehand.
+    ///
+    /// # Errors
+    /// As [`Mesh::recv`].
     pub fn recv_bounded(&mut self, from: usize, at: At, max_len: usize) -> Result<Vec<u8>, Error> {
         let payload = self.expect(from, at)?;
         if payload.len() > max_len {
@@ -262,6 +272,9 @@ impl Mesh {
     }
 
     /// Whether a message of this peer is here that isn't [aside](At::is_aside). Services all links; does not wait.
+    ///
+    /// # Errors
+    /// If this link or another is lost, or a peer aborts.
     pub fn arrived(&mut self, from: usize) -> Result<bool, Error> {
         self.usable(from)?;
         if !self.peers[from].is_empty() {
@@ -278,6 +291,9 @@ impl Mesh {
 
     /// For calls in long local work: keeps the links going, notices aborts and lost peers, and sounds alive.
     /// Costs a look at the clock, and every millisecond a look at the links.
+    ///
+    /// # Errors
+    /// If a link is lost, or a peer aborts.
     pub fn tick(&mut self) -> Result<(), Error> {
         self.alive()?;
         let now = self.transport.now();
@@ -467,44 +483,6 @@ impl Mesh {
                 FrameKind::Abort => self.aborted_by(from, &frame),
             },
         }
-    }
-
-    /// Passes a sign of life on: to whom it may not have reached, and back to whom it came from, who may be
-    /// waiting for this party.
-    fn pass_on(&mut self, from: usize, sign: At) -> Result<(), Error> {
-        let origin = usize::from(sign.part);
-        let second_hand = origin != from && self.is_linked(origin);
-        match self.pulse.is_news(origin, sign.batch, second_hand) {
-            None => {
-                let detail = format!("a sign of life of endpoint {origin}, which does not exist");
-                self.fault(from, ErrorKind::Malformed { detail })
-            }
-            Some(true) if !self.lenient => {
-                self.send_sign(sign, |peer| peer != origin);
-                Ok(())
-            }
-            // Or nobody waits for signs of life, and a flood of them is in the way of what is waited for.
-            Some(_) => Ok(()),
-        }
-    }
-
-    /// Lets all peers know that this party is alive, if that is due.
-    fn sound(&mut self, now: Duration) {
-        if let Some(number) = self.pulse.due(now) {
-            let at = At { part: self.me as u16, batch: number, ..At::default() };
-            self.send_sign(at, |_| true);
-        }
-    }
-
-    /// Peers that do not even take what is queued for them get no more signs.
-    fn send_sign(&mut self, at: At, wanted: impl Fn(usize) -> bool) {
-        for (index, peer) in self.peers.iter().enumerate() {
-            let listens = peer.listens() && peer.failed.is_none();
-            if listens && wanted(index) && self.transport.backlog(index) <= self.limits.outbox {
-                self.transport.send(index, Frame { kind: FrameKind::KeepAlive, at, payload: Vec::new() });
-            }
-        }
-        self.transport.flush();
     }
 
     /// The error of an abort that came in, which is passed on: a client's abort has to reach other clients.

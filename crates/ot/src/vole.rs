@@ -8,8 +8,8 @@
 //! prover opens the weighed sums of all `u` and all `t`, which one correlation more hides.
 //!
 //! **A round** takes 3,231 correlations, of the base or of the round before, and makes 13,312: `u = A s + e` with a public
-//! matrix `A` ([`lpn`](crate::lpn)). 2,398 of those that it takes are `s`; 832 are the elements of `e` that aren't zero, at places
-//! that only the prover knows ([`spvole`](crate::spvole)); and one is given up in the check of those. Whatever is linear in `u`
+//! matrix `A` (`lpn`). 2,398 of those that it takes are `s`; 832 are the elements of `e` that aren't zero, at places
+//! that only the prover knows (`spvole`); and one is given up in the check of those. Whatever is linear in `u`
 //! holds for `t` and `q`, too. The next round has the first 3,231, and 10,081 are handed out.
 //!
 //! | message of a round | from | waits for |

@@ -9,6 +9,7 @@ use crate::plan::{Domain, Local, Modulus, OpKind, Opening, Operand};
 /// Something that a plan can need of a protocol.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(u8)]
+#[non_exhaustive]
 pub enum Feature {
     /// Registers of bits, with XOR and complement.
     Bits,

@@ -20,6 +20,7 @@ pub(crate) const REAL_BYTES: usize = 8 + 2;
 
 /// Bytes that are no program.
 #[derive(Clone, Debug, PartialEq, Error)]
+#[non_exhaustive]
 pub enum DecodeError {
     /// They aren't a program's, or of a version that this one can't read.
     #[error("these bytes are no program, or one of another version")]

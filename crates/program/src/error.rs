@@ -58,6 +58,7 @@ fn hint_line(fault: &Fault) -> String {
 
 /// What is wrong.
 #[derive(Clone, Debug, PartialEq, Error)]
+#[non_exhaustive]
 pub enum Fault {
     /// A result, or what it is reckoned from, may need more than 64 bits.
     #[error("the result of `{operation}` may be anything from {} to {}, and {} holds at most {}",

@@ -66,6 +66,7 @@ impl Data {
 
 /// A value that doesn't fit the type it is meant for.
 #[derive(Clone, Debug, PartialEq, Error)]
+#[non_exhaustive]
 pub enum ValueError {
     /// Another shape than declared.
     #[error("shape {} where {} is declared", Dims(given), Dims(declared))]

@@ -60,9 +60,9 @@ pub struct Replicated {
 }
 
 impl Replicated {
-    /// With [`ZeroSharing::Computational`].
+    /// With `ZeroSharing::Computational`.
     pub const COMPUTATIONAL: Self = Self { zero_sharing: ZeroSharing::Computational };
-    /// With [`ZeroSharing::InformationTheoretic`].
+    /// With `ZeroSharing::InformationTheoretic`.
     pub const INFORMATION_THEORETIC: Self = Self { zero_sharing: ZeroSharing::InformationTheoretic };
 }
 

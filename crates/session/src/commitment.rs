@@ -20,6 +20,9 @@ impl std::fmt::Debug for Opening {
 
 impl Commitment {
     /// Commits `sender` to `value`, within the session `id` and under a `label` that says what for.
+    ///
+    /// # Errors
+    /// If `entropy` has none.
     pub fn new(
         id: &[u8; 32],
         sender: usize,

@@ -5,6 +5,9 @@ use crate::Error;
 /// A source of uniformly random bytes.
 pub trait Entropy: Send {
     /// Fills all of `out`.
+    ///
+    /// # Errors
+    /// [`Error::Entropy`] if there is none to be had; `out` is not to be used then.
     fn fill(&mut self, out: &mut [u8]) -> Result<(), Error>;
 }
 

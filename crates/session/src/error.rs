@@ -4,6 +4,7 @@ use tacit_net::ErrorKind;
 
 /// Why a session can't begin or go on. All are final: a session that failed is never used again.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum Error {
     /// A link failed, or another endpoint said that it aborts.
     #[error(transparent)]

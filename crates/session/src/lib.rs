@@ -8,6 +8,7 @@
 //! A run may depend on how fast the parties' links are. Then an earlier session, over the same links, measures them
 //! ([`Session::measure`]) and tells the clients what was selected ([`Session::send_selection`],
 //! [`Session::receive_selection`]).
+#![warn(clippy::missing_errors_doc, clippy::missing_panics_doc)]
 
 mod commitment;
 mod entropy;

@@ -1,5 +1,7 @@
 //! The session itself: handshake, identity, PRSS streams, and the checks that parties make with one another.
 
+mod accept;
+
 use crate::handshake::{Difference, Hello, MAX_HELLO, PartyLimits, VERSION, identity, pair_key};
 use crate::{Agreement, Commitment, Disagreement, Entropy, Error, PrssStream, step};
 use sha2::{Digest, Sha256};
@@ -41,6 +43,10 @@ impl Session {
     /// of what is agreed, and so every lane has keys of its own. Then the parties compare (and
     /// tell the clients) a hash of all parties' nonces, so that nobody can have told two parties different things.
     /// Two rounds.
+    ///
+    /// # Errors
+    /// [`Error::Disagreement`] if endpoints are about to run different things, [`Error::CheckFailed`] if one told two
+    /// parties different things, [`Error::Malformed`], [`Error::Entropy`], and those of links.
     pub fn establish(
         mut mesh: Mesh,
         agreement: Agreement,
@@ -155,11 +161,17 @@ impl Session {
     }
 
     /// The stream shared with `peer`. A peer without a link (oneself; another client) has none: a caller's mistake.
+    ///
+    /// # Panics
+    /// If there is no link to `peer`.
     pub fn stream(&mut self, peer: usize) -> &mut PrssStream {
         self.streams[peer].as_mut().expect("only linked endpoints share a stream")
     }
 
     /// The streams shared with two peers at once.
+    ///
+    /// # Panics
+    /// If there is no link to either, or they are the same.
     pub fn two_streams(&mut self, first: usize, second: usize) -> (&mut PrssStream, &mut PrssStream) {
         match self.streams.get_disjoint_mut([first, second]) {
             Ok([Some(a), Some(b)]) => (a, b),
@@ -171,6 +183,15 @@ impl Session {
     /// open, the hash of all values is the coin. With its opening everybody sends a hash of all commitments that
     /// it holds, so that nobody can have committed to one value here and to another there. Parties only; two
     /// rounds.
+    ///
+    /// # Errors
+    /// [`Error::CheckFailed`] if an opening is not what was committed to, or commitments differ; those of links.
+    ///
+    /// # Security
+    /// After an error the session is of no more use: another toss would give whoever failed it another try.
+    ///
+    /// # Panics
+    /// Never: a commitment that was just made has an opening.
     pub fn toss(&mut self, bytes: usize) -> Result<Vec<u8>, Error> {
         let toss = self.coins;
         self.coins += 1;
@@ -252,6 +273,9 @@ impl Session {
     }
 
     /// Checks that all parties hold the same `value`, by its hash. Parties only; one round.
+    ///
+    /// # Errors
+    /// [`Error::CheckFailed`] if a party holds another; those of links.
     pub fn echo(&mut self, value: &[u8]) -> Result<(), Error> {
         let echo = self.echoes;
         self.echoes += 1;
@@ -260,6 +284,9 @@ impl Session {
 
     /// Checks, as [`Session::echo`] does, that all parties were given the same before anything is computed on it. A difference
     /// is [`Error::Differs`] and no failed check: somebody may just have been given something else.
+    ///
+    /// # Errors
+    /// [`Error::Differs`] if a party was given another; those of links.
     pub fn agree(&mut self, value: &[u8], what: &'static str) -> Result<(), Error> {
         let echo = self.echoes;
         self.echoes += 1;
@@ -271,6 +298,9 @@ impl Session {
 
     /// Compares, pair by pair, how much was drawn of the pair's stream, and of `others` that it has by another key: blocks,
     /// by party. Parties only; one round of 8 bytes a link.
+    ///
+    /// # Errors
+    /// [`Error::CheckFailed`] if a party drew another number; those of links.
     pub fn compare_draws(&mut self, others: &[(usize, u64)]) -> Result<(), Error> {
         self.mesh.set_phase(Phase::Verify);
         let at = control(step::DRAWN, 0);
@@ -292,16 +322,19 @@ impl Session {
         Ok(())
     }
 
-    /// Bytes that [`Session::accept`] sends each other party.
-    pub const ACCEPTANCE_BYTES: u64 = 32;
-
     /// Sends a key that this party and another one have to `taker`, who receives it from both ([`Session::take_key`]).
+    ///
+    /// # Errors
+    /// Those of links.
     pub fn give_key(&mut self, taker: usize, part: u16, key: &[u8; 16]) -> Result<(), Error> {
         Ok(self.mesh.send(taker, control(part, 0), key)?)
     }
 
     /// Receives a key from both parties that have it, who must send the same. A single one could send another, chosen
     /// by its effect on what the key is for.
+    ///
+    /// # Errors
+    /// [`Error::Rejected`] if the two said different keys; those of links.
     pub fn take_key(&mut self, part: u16) -> Result<[u8; 16], Error> {
         let mut keys = [[0; 16]; 2];
         for (party, key) in self.others().zip(&mut keys) {
@@ -315,58 +348,11 @@ impl Session {
         if same { Ok(key) } else { Err(self.reject("two parties said different keys")) }
     }
 
-    /// Tells all parties that this one accepts `what`, and that it drew as much from the pair's stream as they did;
-    /// waits until all have said the same of it. Parties only; one round of 32 bytes a link.
-    ///
-    /// That nobody objects is no acceptance: only this message is.
-    pub fn accept(&mut self, what: &[u8]) -> Result<(), Error> {
-        self.mesh.set_phase(Phase::Verify);
-        self.accept_at(control(step::ACCEPT, 0), what)
-    }
-
-    /// As [`Session::accept`], of a part of the run that has an address of its own, in the phase that is on.
-    pub fn accept_at(&mut self, at: At, what: &[u8]) -> Result<(), Error> {
-        for party in self.others() {
-            let verdict = self.verdict(self.me, party, what);
-            self.mesh.send(party, at, &verdict)?;
-        }
-        for party in self.others() {
-            let theirs = self.mesh.recv(party, at, 32)?;
-            if !bool::from(theirs.ct_eq(&self.verdict(party, party, what))) {
-                return self.fail(party, "what is accepted");
-            }
-        }
-        self.challenged = false;
-        Ok(())
-    }
-
-    /// What tells a client that this party has accepted the run, and that all others have told it so.
-    pub fn acceptance(&self, client: usize) -> [u8; 32] {
-        self.verdict(self.me, client, b"")
-    }
-
-    /// Checks what a party told this client, which must be its [`Session::acceptance`].
-    pub fn check_acceptance(&mut self, party: usize, theirs: &[u8]) -> Result<(), Error> {
-        if bool::from(theirs.ct_eq(&self.verdict(party, party, b""))) {
-            return Ok(());
-        }
-        self.fail(party, "what is accepted")
-    }
-
-    /// What `sender` says to accept: hash of the session (all that was agreed on, and the nonces), the plan within it,
-    /// who says so, `what`, and the blocks drawn from the stream shared with `peer`.
-    fn verdict(&self, sender: usize, peer: usize, what: &[u8]) -> [u8; 32] {
-        let drawn = self.streams[peer].as_ref().map_or(0, PrssStream::drawn);
-        let mut hash = Sha256::new_with_prefix(b"tacit accept 1");
-        hash.update(self.id);
-        for number in [u64::from(self.first_op), sender as u64, drawn, what.len() as u64] {
-            hash.update(number.to_le_bytes());
-        }
-        hash.chain_update(what).finalize().into()
-    }
-
     /// Compares with a neighbour the digest of what both were given, before anything is computed on it. One round of 32
     /// bytes with every party that this is called for; `values` has for each the party and its value.
+    ///
+    /// # Errors
+    /// [`Error::Unfitting`] if a neighbour was given something else; those of links.
     pub fn compare_shared(&mut self, values: &[(usize, &[u8])], what: &'static str) -> Result<(), Error> {
         let at = control(step::SHARED_INPUT, 0);
         let digests: Vec<[u8; 32]> =
@@ -393,6 +379,9 @@ impl Session {
     }
 
     /// Waits until every party is here. Parties only; one round of empty messages.
+    ///
+    /// # Errors
+    /// Those of links.
     pub fn barrier(&mut self) -> Result<(), Error> {
         let at = control(step::BARRIER, self.barriers);
         self.barriers += 1;
@@ -406,6 +395,9 @@ impl Session {
 
     /// Ends the session in good order; its keys are gone. A client that has nothing more to give or to receive waits here
     /// until all parties have ended the run, and knows then how.
+    ///
+    /// # Errors
+    /// Those of links, and a client's news that the run was aborted.
     pub fn close(self) -> Result<(), Error> {
         let ended = if self.me < self.parties() { self.mesh.close() } else { self.mesh.see_out() };
         Ok(ended?)
@@ -417,6 +409,9 @@ impl Session {
     }
 
     /// Sends one message to every other party and receives one of the same length from each; own place empty.
+    ///
+    /// # Errors
+    /// Those of links.
     pub fn broadcast(&mut self, at: At, message: &[u8]) -> Result<Vec<Vec<u8>>, Error> {
         for party in self.others() {
             self.mesh.send(party, at, message)?;

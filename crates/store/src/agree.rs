@@ -74,6 +74,7 @@ impl Unit {
 
 /// Bytes that are no list of epochs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum NotAList {
     /// Not a whole number of entries, or more than [`MAX_EPOCHS`].
     #[error("{len} bytes are no list of up to {MAX_EPOCHS} epochs")]
@@ -94,6 +95,7 @@ pub enum NotAList {
 
 /// Why the parties have no common material for a run. Every text says who lacks what.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum NoAgreement {
     /// Some have none at all.
     #[error("{} {} no unused {}; `tacit offline`, run by all parties together, makes some", .parties.join(" and "), if .parties.len() == 1 { "has" } else { "have" }, .unit.unused())]

@@ -7,6 +7,7 @@ use crate::format::Malformed;
 
 /// Why a store gives nothing. No error holds anything secret.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum Error {
     /// The file system refused.
     #[error("cannot {doing} {}: {detail}", path.display())]

@@ -14,6 +14,7 @@ pub(crate) const HEAD: usize = 12;
 
 /// Bytes that aren't what a file of a store should hold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum Malformed {
     /// Another kind of file.
     #[error("it is no such file")]

@@ -82,6 +82,7 @@ pub struct Seconds {
 
 /// When a run's material is made: which seconds somebody waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Making {
     /// In the run: all.
     InRun,

@@ -185,6 +185,9 @@ impl Compiled {
     }
 
     /// Encodes one value: checks its shape, type and range.
+    ///
+    /// # Errors
+    /// [`Error::Value`] if it doesn't fit its declaration, [`Error::Refused`] if there is no such input.
     pub fn encode(&self, input: usize, value: &Value) -> Result<Clear, Error> {
         let declared = self
             .inputs()

@@ -34,11 +34,17 @@ pub struct Seat {
 
 impl Seat {
     /// Reads `parties.toml` and, for a party, opens its port.
+    ///
+    /// # Errors
+    /// [`Error::Setup`] if a file is wrong, or the port can't be opened.
     pub fn open(config: &Path) -> Result<Self, Error> {
         Self::with(Config::load(config)?)
     }
 
     /// Takes the seat that a configuration describes.
+    ///
+    /// # Errors
+    /// [`Error::Setup`] if the port can't be opened.
     pub fn with(config: Config) -> Result<Self, Error> {
         let listener = if config.is_client() { None } else { Some(Listener::bind(&config)?) };
         Ok(Self { config, listener, attempts: Attempts::default(), notes: quiet() })
@@ -111,8 +117,15 @@ impl Seat {
 
     /// Runs a program once, with everybody whom it names. `inputs` has a value for each input that this endpoint
     /// gives, by the index of the input, and `None` for the others. Waits for the others for as long as the
-    /// configuration's limit says. If the protocol's name leaves something to the network ([`is_open`]), that is measured
+    /// configuration's limit says. If the protocol's name leaves something to the network ([`is_open`](crate::is_open)), that is measured
     /// first and all is [negotiated](crate::negotiate).
+    ///
+    /// # Errors
+    /// [`Error::Refused`] and [`Error::Value`] before anything is sent, [`Error::Setup`] if the others don't come,
+    /// [`Error::Aborted`] if anything goes wrong in the run, and [`Error::Stopped`] if this seat runs nothing more.
+    ///
+    /// # Security
+    /// A run that ends with an error gave no output. After a failed check don't just run again: see [`Seat::stop_after`].
     pub fn run(
         &mut self,
         compiled: &Arc<Compiled>,
@@ -125,6 +138,9 @@ impl Seat {
     }
 
     /// As [`Seat::run`], waiting for the others for another time: a server that stays up waits long.
+    ///
+    /// # Errors
+    /// As [`Seat::run`].
     pub fn run_within(
         &mut self,
         compiled: &Arc<Compiled>,

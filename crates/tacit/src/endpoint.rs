@@ -35,14 +35,23 @@ pub struct Endpoint {
 /// Where the inputs of a stream come from, and where its outputs go. A part is one run of a program.
 pub trait Feed {
     /// The values that this endpoint gives to a part, by the index of the input. Parts come in order.
+    ///
+    /// # Errors
+    /// If they can't be had: the run is aborted.
     fn inputs(&mut self, part: u64) -> Result<Vec<Option<Clear>>, Error>;
     /// What came out of a part.
+    ///
+    /// # Errors
+    /// If they can't be taken: the run is aborted.
     fn outputs(&mut self, part: u64, outputs: Vec<Option<Clear>>) -> Result<(), Error>;
 }
 
 impl Endpoint {
     /// Refuses a number of parties that the protocol isn't for, and a program that names strangers, asks for what the
     /// protocol doesn't offer, or is none that it can run ([`Protocol::admit`]).
+    ///
+    /// # Errors
+    /// [`Error::Refused`] with the reason.
     pub fn new(
         compiled: &Arc<Compiled>,
         protocol: Arc<dyn Protocol>,

@@ -8,6 +8,7 @@ use tacit_session::Error as SessionError;
 
 /// Why there is no result.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum Error {
     /// The program is wrong; nothing was sent.
     #[error(transparent)]

@@ -1,14 +1,46 @@
 //! Secure multiparty computation: several parties compute on their joint data while each keeps its own secret.
 //!
 //! A [`program::Builder`] makes a program, [`Compiled`] checks it and lowers it to a plan, and [`price`] computes its
-//! cost. The program runs with all parties in this process ([`Local`]) or as one endpoint of a deployment ([`Seat`]).
-//! It can run in several lanes, or part after part as a [`Stream`]. [`protocols`] lists the protocols.
+//! cost. The program runs with all parties in this process ([`Local`]), or as one endpoint of a deployment ([`Seat`]).
+//! [`protocols`] lists the protocols.
 //!
-//! A protocol's name may leave parameters to the network. Then a deployment measures its links first, and
-//! [`negotiate`]s them. A protocol with an offline phase can make material before a run ([`Seat::offline`]), and keeps
-//! it in a [`store`] until a run uses it ([`Seat::run_stored`]). What a program keeps stays with the parties as shares
-//! ([`State`]) until a later one reads it.
+//! ```
+//! use tacit::program::{Builder, Data, Dtype, Range, Recipient, Value};
+//! use tacit::{Compiled, Local};
+//!
+//! // How many of alice's numbers are larger than bob's?
+//! let mut build = Builder::new();
+//! let range = Range::new(0, 1_000_000);
+//! let a = build.input("alice", "a", Dtype::Int, &[3], range)?;
+//! let b = build.input("bob", "b", Dtype::Int, &[3], range)?;
+//! let larger = build.greater(a, b)?;
+//! let count = build.sum(larger, None, false)?;
+//! build.reveal(count, Recipient::All)?;
+//! let compiled = Compiled::new(build.finish()?)?;
+//!
+//! let numbers = |numbers: [i64; 3]| Value { shape: vec![3], data: Data::Int(numbers.to_vec()) };
+//! let run = Local::new("replicated")?.run(&compiled, &[numbers([1, 5, 9]), numbers([2, 4, 8])], &|_, _| ())?;
+//! assert_eq!(run.outputs[0], Some(Value { shape: vec![], data: Data::Int(vec![2]) }));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! | you want to | see |
+//! | --- | --- |
+//! | run a program as one party or client of a deployment | [`setup::init`], [`Seat`], the example `deployment` |
+//! | know what it costs | [`price`], the example `richer` |
+//! | keep a program in a file, for commands and other parties | [`SavedPlan`], the example `save_plan` |
+//! | make material ahead of runs | [`Seat::offline`], [`Seat::run_stored`], [`StorePath`] |
+//! | keep values as shares, for later programs to read | [`State`], [`Seat::run_on`] |
+//! | run on more instances than memory holds | [`Stream`], [`Feed`] |
+//! | leave roles and ways to compare to the network | [`is_open`], [`negotiate`] |
+//! | write a protocol, a transport or a tool | [`advanced`] |
+//!
+//! # Security
+//! What each protocol promises, and when its promise is void, is in `docs/security.md`. [`Local`] keeps nothing secret from
+//! the process that it runs in. Nobody outside the project has audited it.
+#![warn(clippy::missing_errors_doc, clippy::missing_panics_doc)]
 
+pub mod advanced;
 mod agreed;
 mod attempts;
 mod auto_select;
@@ -50,9 +82,27 @@ pub use saved::{SavedPlan, SavedPlanError};
 pub use state::{About, Fill, Listed, MAX_VERSIONS, Residents, Standing, State};
 pub use stream::Stream;
 pub use supplies::{Filling, play_fill};
-pub use tacit_circuit as circuit;
-pub use tacit_engine as engine;
-pub use tacit_net as net;
-pub use tacit_program as program;
-pub use tacit_session as session;
-pub use tacit_store as store;
+pub use tacit_engine::Protocol;
+
+/// Programs: what a [`Builder`](program::Builder) makes, the values that go in and come out, and their cost.
+pub mod program {
+    pub use tacit_program::cost::{Cost, Itemised, Phase, PhaseCost};
+    pub use tacit_program::{
+        Builder, Data, DecodeError, Difference, Dtype, Fault, Index, InputType, Keep, KeptType, MAX_ELEMENTS,
+        MAX_FRACTION, MAX_RANK, Modulus, NodeId, Output, OutputType, Program, ProgramError, Range, Real,
+        Reals, Recipient, Source, Span, Type, Uses, Value, ValueError,
+    };
+}
+
+/// Boolean circuits: read, built gate by gate, or taken from the catalogue.
+pub mod circuit {
+    pub use tacit_circuit::{
+        Builder, Circuit, DecodeError, InputError, MAX_INPUT_BITS, Wire, arith, bristol, catalogue, crypto,
+    };
+}
+
+/// Deployments: keys and configurations of their endpoints, and what is told while they meet.
+pub mod setup {
+    pub use tacit_net::setup::{Config, Note, Notes, SetupError, init, quiet};
+    pub use tacit_net::{Limits, Profile};
+}

@@ -27,6 +27,9 @@ pub type Progress<'a> = &'a (dyn Fn(usize, usize) + Sync);
 
 impl Local {
     /// Parties `P0`, `P1`, ...: as many as the protocol is for.
+    ///
+    /// # Errors
+    /// If there is no such protocol.
     pub fn new(name: &str) -> Result<Self, Error> {
         Self::among(name, *protocol(name)?.spec().parties.start())
     }
@@ -41,6 +44,9 @@ impl Local {
     }
 
     /// Runs a program on the values of all its inputs; whatever is revealed to anybody comes back.
+    ///
+    /// # Errors
+    /// [`Error::Refused`] and [`Error::Value`] before it starts, [`Error::Aborted`] if anything goes wrong in it.
     pub fn run(
         &self,
         compiled: &Arc<Compiled>,
@@ -68,6 +74,9 @@ impl Local {
 
     /// Runs a program that was compiled for debugging and compares every operation with the clear one. The first
     /// that differs is an error that names the user's line.
+    ///
+    /// # Errors
+    /// [`Error::Differs`] for the first operation that differs; else as [`Local::run`].
     pub fn debug(
         &self,
         compiled: &Arc<Compiled>,

@@ -56,7 +56,7 @@ impl Seat {
     /// draws from supplies, it makes as much of them as the runs draw, in an epoch that any program can draw from. It is in
     /// the stores of all when this returns, and the store is made if it isn't there.
     ///
-    /// If the protocol's name leaves something to the network ([`is_open`]), it is as in the stores of those that have one;
+    /// If the protocol's name leaves something to the network ([`is_open`](crate::is_open)), it is as in the stores of those that have one;
     /// if nobody has, the network is measured first. Runs on the material go by it.
     ///
     /// # Errors
@@ -130,6 +130,9 @@ impl Seat {
 impl Local {
     /// Makes material for `count` runs of a program, each party in a store of its own under the place's
     /// ([`StorePath::simulated`]): what each made. Else as [`Seat::offline`].
+    ///
+    /// # Errors
+    /// As [`Seat::offline`].
     pub fn offline(
         &self,
         compiled: &Arc<Compiled>,

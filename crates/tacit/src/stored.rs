@@ -11,7 +11,7 @@ use tacit_program::Value;
 
 impl Seat {
     /// Opens this party's store for runs of a program; one process at a time can have it open. If the protocol's name
-    /// leaves something to the network ([`is_open`]), it is as the store's material was made.
+    /// leaves something to the network ([`is_open`](crate::is_open)), it is as the store's material was made.
     ///
     /// # Errors
     /// [`Error::Refused`] on a client's seat, or if the protocol has no offline phase; [`Error::Store`].
@@ -69,6 +69,9 @@ impl Local {
     ///
     /// # Panics
     /// If there is another number of stores than of parties.
+    ///
+    /// # Errors
+    /// As [`Seat::run_stored`].
     pub fn run_stored(
         &self,
         compiled: &Arc<Compiled>,

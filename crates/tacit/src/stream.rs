@@ -38,6 +38,9 @@ impl Stream {
 
     /// What a run sends and its rounds under the protocol of a name, exactly: those of all parts together, in one of so many
     /// lanes.
+    ///
+    /// # Errors
+    /// As [`crate::price`].
     pub fn price(&self, name: &str, parties: &[String], lanes: u16) -> Result<Cost, Error> {
         price_parts([(Some(&self.part), self.times), (self.rest.as_ref(), 1)], name, parties, lanes)
     }

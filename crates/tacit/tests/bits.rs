@@ -1,10 +1,11 @@
 //! Programs of numbers under a protocol that has bits alone: values go in and come out as under any other.
 
 use std::sync::Arc;
-use tacit::engine::{Clear, Participants, Protocol, executor::Unobserved};
-use tacit::net::{Limits, Mesh, memory};
-use tacit::program::plan::{Domain, Form};
-use tacit::program::{Builder, Capabilities, Data, Dtype, Modulus, Range, Recipient, Value};
+use tacit::advanced::engine::{Clear, Participants, Protocol, executor::Unobserved};
+use tacit::advanced::net::{Limits, Mesh, memory};
+use tacit::advanced::program::Capabilities;
+use tacit::advanced::program::plan::{Domain, Form};
+use tacit::program::{Builder, Data, Dtype, Modulus, Range, Recipient, Value};
 use tacit::{Compiled, Endpoint, Error, Source, play, protocol};
 use tacit_replicated::Replicated;
 use tacit_testkit::Altered;

@@ -7,9 +7,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU16, Ordering};
 use std::thread;
 use std::time::Duration;
-use tacit::engine::Clear;
-use tacit::net::setup::{Config, init};
-use tacit::program::cost::Phase;
+use tacit::advanced::engine::Clear;
+use tacit::advanced::net::setup::{Config, init};
+use tacit::program::Phase;
 use tacit::program::{Builder, Data, Dtype, NodeId, ProgramError, Range, Recipient, Source, Value};
 use tacit::{Compiled, Error, Feed, Prepared, Run, Seat, StorePath, Stream};
 

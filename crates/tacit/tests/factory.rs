@@ -5,11 +5,11 @@ use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 
-use tacit::engine::Protocol;
-use tacit::engine::executor::Unobserved;
-use tacit::net::{Limits, Mesh};
+use tacit::advanced::engine::Protocol;
+use tacit::advanced::engine::executor::Unobserved;
+use tacit::advanced::net::{Limits, Mesh};
+use tacit::advanced::store::{Overview, Standing};
 use tacit::program::{Builder, Data, Dtype, Range, Recipient, Value};
-use tacit::store::{Overview, Standing};
 use tacit::{Compiled, Error, Filling, Kept, Local, Prepared, StorePath, play_fill, protocol};
 use tacit_testkit::links::Mortal;
 use tacit_testkit::tenants::MACS;

@@ -1,8 +1,8 @@
 //! More data than links hold.
 
 use std::time::Duration;
-use tacit::engine::{Participants, executor::Unobserved};
-use tacit::net::{Limits, Mesh, memory};
+use tacit::advanced::engine::{Participants, executor::Unobserved};
+use tacit::advanced::net::{Limits, Mesh, memory};
 use tacit::program::{Builder, Data, Dtype, NodeId, Range, Recipient, Value};
 use tacit::{Compiled, Endpoint, Source, play, protocol};
 

@@ -1,7 +1,7 @@
 //! Whole runs in one process.
 
 use std::sync::Arc;
-use tacit::program::cost::Cost;
+use tacit::program::Cost;
 use tacit::program::{Builder, Data, Dtype, Range, Recipient, Value};
 use tacit::{Compiled, Endpoint, Local};
 
@@ -35,7 +35,7 @@ fn whose_numbers_are_larger_and_by_how_much() {
         .inputs()
         .iter()
         .zip([&x, &y])
-        .map(|(declared, value)| tacit::program::encode(declared, value).unwrap())
+        .map(|(declared, value)| tacit::advanced::program::encode(declared, value).unwrap())
         .collect();
     let (Data::Float(x), Data::Float(y)) = (x.data, y.data) else { unreachable!() };
     let larger = x.iter().zip(&y).filter(|(x, y)| x > y).count() as i64;
@@ -43,7 +43,7 @@ fn whose_numbers_are_larger_and_by_how_much() {
     let Data::Float(total) = &run.outputs[1].as_ref().unwrap().data else { panic!("fixed-point output") };
     let expected: f64 = x.iter().zip(&y).map(|(x, y)| x - y).sum();
     assert!((total[0] - expected).abs() < 0.1);
-    let truth = tacit::program::reference::run(compiled.program(), &words).unwrap();
+    let truth = tacit::advanced::program::reference::run(compiled.program(), &words).unwrap();
     for (got, expected) in run.outputs.iter().zip(&truth) {
         assert_eq!(got.as_ref(), Some(expected));
     }
@@ -51,7 +51,7 @@ fn whose_numbers_are_larger_and_by_how_much() {
 
 #[test]
 fn measured_bytes_are_the_predicted_ones() {
-    use tacit::net::Phase;
+    use tacit::advanced::net::Phase;
     let mut builder = Builder::new();
     let range = Range::new(-1000, 1000);
     let a = builder.input("alice", "a", Dtype::Int, &[77], range).unwrap();
@@ -139,7 +139,7 @@ fn lanes_have_results_of_their_own_and_costs_that_add_up() {
     for (endpoint, (name, traffic)) in all.endpoints.iter().enumerate() {
         assert_eq!(traffic.payload(), cost.sent_by(endpoint), "{name}");
     }
-    assert_eq!(cost.phase(tacit::program::cost::Phase::Online).rounds, 3);
+    assert_eq!(cost.phase(tacit::program::Phase::Online).rounds, 3);
     let (done, total) = *told.lock().unwrap();
     assert_eq!((done, done), (total, 6));
 }
@@ -222,8 +222,8 @@ fn what_a_protocol_does_not_admit_is_refused_before_anything_starts() {
 /// Of endpoints that fail together the one that refuses is heard, not one that only lost it.
 #[test]
 fn a_refusal_says_more_than_a_loss() {
-    use tacit::engine::executor::Unobserved;
-    use tacit::net::{Limits, Mesh, memory};
+    use tacit::advanced::engine::executor::Unobserved;
+    use tacit::advanced::net::{Limits, Mesh, memory};
     use tacit::{Distance, Endpoint, Error, Source, play};
     let mut builder = Builder::new();
     let a = builder.input("P0", "a", Dtype::Int, &[1], Range::new(-9, 9)).unwrap();

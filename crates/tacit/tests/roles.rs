@@ -3,10 +3,10 @@
 
 use std::sync::Arc;
 use std::time::Duration;
-use tacit::engine::{Clear, Engine, Error as EngineError, Observer};
-use tacit::net::{Limits, Mesh, Phase, Profile, Shape, Shaped};
+use tacit::advanced::engine::{Clear, Engine, Error as EngineError, Observer};
+use tacit::advanced::net::{Limits, Mesh, Phase, Profile, Shape, Shaped};
+use tacit::advanced::session::step;
 use tacit::program::{Builder, Data, Dtype, Range, Recipient, Value};
-use tacit::session::step;
 use tacit::{
     Comparison, Compiled, Endpoint, Error, Making, RoleAssignment, Selection, Source, negotiate, play,
     players, price, protocol, select,
@@ -223,8 +223,7 @@ fn predicted_seconds_are_those_of_shaped_links() {
             let name = format!("astra roles={order}");
             let seen = all(run(&name, &compiled, &profile, None));
             let cost = price(&compiled, &name, &parties()).unwrap().total;
-            let predicted =
-                cost.phase(tacit::program::cost::Phase::Online).network_seconds(&profile, &parties());
+            let predicted = cost.phase(tacit::program::Phase::Online).network_seconds(&profile, &parties());
             let online = |seen: &Seen| seen.start(Phase::Verify).saturating_sub(seen.start(Phase::Online));
             let measured = seen[..3].iter().map(online).max().unwrap().as_secs_f64();
             assert!((measured / predicted - 1.0).abs() < 0.01, "{measured} s, not {predicted} s");

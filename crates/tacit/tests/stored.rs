@@ -5,12 +5,12 @@ use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 use std::thread;
-use tacit::engine::executor::Unobserved;
-use tacit::engine::{Clear, Security};
-use tacit::net::{Limits, Mesh, Phase};
+use tacit::advanced::engine::executor::Unobserved;
+use tacit::advanced::engine::{Clear, Security};
+use tacit::advanced::net::{Limits, Mesh, Phase};
+use tacit::advanced::session::step;
+use tacit::advanced::store::{Available, Store, WHOLE};
 use tacit::program::{Builder, Data, Dtype, Range, Recipient, Value};
-use tacit::session::step;
-use tacit::store::{Available, Store, WHOLE};
 use tacit::{
     Compiled, Endpoint, Error, Instance, Kept, Local, Report, Source, StorePath, play, price, price_offline,
     protocol, protocols,
@@ -286,7 +286,7 @@ fn the_party_that_has_used_most_is_followed() {
     assert_eq!(index(&run(&mut stores, 1).unwrap()), 0);
     let Available { epoch, .. } = material(&mut stores[2]).available(WHOLE)[0];
     // As after a run that only P2 had begun when all were killed.
-    let burnt = tacit::store::Run { epoch, shelf: WHOLE, first: 1, instances: 3 };
+    let burnt = tacit::advanced::store::Run { epoch, shelf: WHOLE, first: 1, instances: 3 };
     drop(material(&mut stores[2]).take_run(burnt).unwrap());
     assert_eq!(index(&run(&mut stores, 2).unwrap()), 4);
     assert_eq!(index(&run(&mut stores, 3).unwrap()), 5);

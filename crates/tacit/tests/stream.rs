@@ -1,9 +1,9 @@
 //! Streams: one program on part after part.
 
 use std::sync::Arc;
+use tacit::advanced::engine::Clear;
+use tacit::advanced::program::plan::Domain;
 use tacit::circuit::arith::{Style, circuits};
-use tacit::engine::Clear;
-use tacit::program::plan::Domain;
 use tacit::program::{Builder, Dtype, Recipient};
 use tacit::{Compiled, Error, Feed, Local, Stream};
 
@@ -91,7 +91,7 @@ fn a_stream_computes_every_instance_in_order_and_costs_what_it_says() {
         for (endpoint, (name, traffic)) in report.endpoints.iter().enumerate() {
             assert_eq!(traffic.payload(), cost.sent_by(endpoint), "{name}, {times} times and {rest}");
         }
-        assert_eq!(report.rounds, cost.phase(tacit::program::cost::Phase::Online).rounds);
+        assert_eq!(report.rounds, cost.phase(tacit::program::Phase::Online).rounds);
     }
 }
 

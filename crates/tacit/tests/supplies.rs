@@ -3,13 +3,13 @@
 use std::sync::Arc;
 use std::thread;
 
-use tacit::engine::executor::Unobserved;
-use tacit::engine::supply::{Stock, SupplyKind};
-use tacit::engine::{Clear, Protocol};
-use tacit::net::{Limits, Mesh, memory};
-use tacit::program::plan::Domain;
+use tacit::advanced::engine::executor::Unobserved;
+use tacit::advanced::engine::supply::{Stock, SupplyKind};
+use tacit::advanced::engine::{Clear, Protocol};
+use tacit::advanced::net::{Limits, Mesh, memory};
+use tacit::advanced::program::plan::Domain;
+use tacit::advanced::store::Overview;
 use tacit::program::{Builder, Data, Dtype, Modulus, Range, Recipient, Value};
-use tacit::store::Overview;
 use tacit::{
     Compiled, Endpoint, Error, Feed, Filling, Made, Source, StorePath, Strand, play_fill, play_lanes,
 };
@@ -83,8 +83,8 @@ impl Folder {
     fn left(&self, me: usize) -> Vec<(u64, u64)> {
         let StorePath { store, anchors } = self.path(me);
         let stocks = Overview::read(&store, &anchors).unwrap().epochs;
-        let left = |stock: &tacit::store::Stock| match stock.standing() {
-            tacit::store::Standing::Unused(left) => left,
+        let left = |stock: &tacit::advanced::store::Stock| match stock.standing() {
+            tacit::advanced::store::Standing::Unused(left) => left,
             other => panic!("{other:?}"),
         };
         stocks.iter().map(|stock| (stock.shelf, left(stock))).collect()

@@ -112,7 +112,7 @@ impl Sample {
     ///
     /// **False alarms.** Of two samples alike the frequencies of a bit are so far apart with a probability below
     /// 2 exp(-7.5^2 / 2) < 2^-39, by Hoeffding's inequality. A sum that differs from a constant with probability q in each
-    /// run of either sample does so in no run of the one and in v = [`VIOLATIONS`] of r in the other with a probability
+    /// run of either sample does so in no run of the one and in v = `VIOLATIONS` of r in the other with a probability
     /// below exp(-rq) (e r q / v)^v exp(-rq), which is at most 2^-v, where rq is v/2.
     ///
     /// # Errors

@@ -4,9 +4,9 @@
 use serde::{Deserialize, Serialize};
 use std::sync::{Condvar, Mutex, PoisonError};
 use std::time::Duration;
-use tacit::engine::profile::{self, Sections};
-use tacit::engine::{Engine, Error, Observer};
-use tacit::net::Phase;
+use tacit::advanced::engine::profile::{self, Sections};
+use tacit::advanced::engine::{Engine, Error, Observer};
+use tacit::advanced::net::Phase;
 
 /// The figures of one of a party's lanes, or of all.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]

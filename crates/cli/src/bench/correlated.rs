@@ -13,8 +13,8 @@ use crate::failure::Failure;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use std::time::Duration;
-use tacit::net::{ErrorKind, Limits, Mesh, Phase, Transport as Links, memory};
-use tacit::session::{Agreement, Error, OsEntropy, Session};
+use tacit::advanced::net::{ErrorKind, Limits, Mesh, Phase, Transport as Links, memory};
+use tacit::advanced::session::{Agreement, Error, OsEntropy, Session};
 use tacit_ot::{Params, Security};
 
 /// What is made.

@@ -6,7 +6,7 @@ use crate::table::{Table, rate, seconds};
 use serde::{Deserialize, Serialize};
 use std::hint::black_box;
 use std::time::{Duration, Instant};
-use tacit::program::plan::{Plan, Reg};
+use tacit::advanced::program::plan::{Plan, Reg};
 use tacit_kernel::aes::{Aes128Ctr, xor_streams};
 use tacit_kernel::{Buffer, bits};
 

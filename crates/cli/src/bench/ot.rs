@@ -11,8 +11,8 @@ use crate::failure::Failure;
 use crate::table::{Table, bytes, rate, seconds};
 use serde_json::json;
 use std::hint::black_box;
-use tacit::net::At;
-use tacit::session::{Error, Session};
+use tacit::advanced::net::At;
+use tacit::advanced::session::{Error, Session};
 use tacit_ot::{Choices, Form, Ot, Params, Received, Request, Roles, Sent, Sink, step};
 
 /// OTs if nothing is said, and the quick number.

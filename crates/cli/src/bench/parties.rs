@@ -6,7 +6,7 @@ use super::process;
 use super::spec::Transport;
 use crate::failure::Failure;
 use std::time::Duration;
-use tacit::net::{Limits, Transport as Links, memory};
+use tacit::advanced::net::{Limits, Transport as Links, memory};
 
 /// What all parties have to say, in order.
 pub(crate) struct Outcome {

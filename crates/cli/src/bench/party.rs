@@ -7,9 +7,9 @@ use crate::failure::Failure;
 use crate::net;
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
-use tacit::engine::Clear;
-use tacit::net::{Limits, Mesh, Phase, Profile, Shaped, Transport};
-use tacit::program::cost::Cost;
+use tacit::advanced::engine::Clear;
+use tacit::advanced::net::{Limits, Mesh, Phase, Profile, Shaped, Transport};
+use tacit::program::Cost;
 use tacit::{
     Compiled, Endpoint, Error, Feed, Making, Source, Strand, Stream, admitted_lanes, is_open, play_lanes,
     protocol, select,

@@ -16,8 +16,8 @@ use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::mpsc;
-use tacit::net::setup::{Config, Listener, init};
-use tacit::net::{Mesh, Transport as Links};
+use tacit::advanced::net::setup::{Config, Listener, init};
+use tacit::advanced::net::{Mesh, Transport as Links};
 use tacit::{Distance, Error};
 
 /// What a party's process is to do.
@@ -123,8 +123,9 @@ fn play(party: PartyTask) -> Result<Said, (Failure, bool)> {
             let (mut links, config) = gather(&party.config, 1).map_err(failed)?;
             let links = links.swap_remove(0);
             let mesh = Mesh::new(links, config.me(), config.names(), config.limits().clone());
-            let echo =
-                |error: &tacit::net::Error| matches!(error.what(), tacit::net::ErrorKind::Aborted { .. });
+            let echo = |error: &tacit::advanced::net::Error| {
+                matches!(error.what(), tacit::advanced::net::ErrorKind::Aborted { .. })
+            };
             let loopback = ring.play(mesh);
             loopback.map(Said::Loopback).map_err(|error| (Failure::aborted(error.to_string()), echo(&error)))
         }

@@ -7,8 +7,8 @@ use serde::Serialize;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::time::Duration;
-use tacit::engine::profile::Section;
-use tacit::program::plan::{OpKind, Plan};
+use tacit::advanced::engine::profile::Section;
+use tacit::advanced::program::plan::{OpKind, Plan};
 
 /// What is in no section: the executor, plans, memory, verification.
 const REST: &str = "rest";

@@ -10,8 +10,8 @@ use crate::failure::Failure;
 use crate::table::{Table, bytes, rate, seconds};
 use serde::Serialize;
 use std::time::Duration;
-use tacit::net::Phase;
-use tacit::program::cost::Cost;
+use tacit::advanced::net::Phase;
+use tacit::program::Cost;
 
 /// The figures of one run; the fields are the keys of the JSON object.
 #[derive(Clone, Debug, Serialize)]

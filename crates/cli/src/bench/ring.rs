@@ -3,7 +3,7 @@
 use super::limits::Loopback;
 use serde::{Deserialize, Serialize};
 use std::time::{Duration, Instant};
-use tacit::net::{At, Error, Mesh};
+use tacit::advanced::net::{At, Error, Mesh};
 
 /// Bytes of a message.
 const MESSAGE: usize = 64 << 10;

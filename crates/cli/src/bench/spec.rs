@@ -8,9 +8,10 @@ use crate::failure::Failure;
 use clap::{Args, ValueEnum};
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
-use tacit::net::{MAX_LANES, Profile};
-use tacit::program::plan::WINDOW;
-use tacit::program::{Feature, Modulus};
+use tacit::advanced::net::{MAX_LANES, Profile};
+use tacit::advanced::program::Feature;
+use tacit::advanced::program::plan::WINDOW;
+use tacit::program::Modulus;
 use tacit::{Local, protocol};
 
 /// `tacit bench`'s options.

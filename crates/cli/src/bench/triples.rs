@@ -9,7 +9,7 @@ use crate::failure::Failure;
 use crate::table::{Table, bytes, rate, seconds};
 use serde_json::json;
 use std::ops::RangeInclusive;
-use tacit::session::{Error, Session};
+use tacit::advanced::session::{Error, Session};
 use tacit_kernel::Element;
 use tacit_mascot::{Preprocessing, Triples, cost};
 use tacit_ot::Params;

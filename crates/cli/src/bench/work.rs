@@ -5,12 +5,12 @@ use super::spec::Spec;
 use super::what::{Model, Ring, What};
 use crate::failure::Failure;
 use std::sync::Arc;
-use tacit::engine::Clear;
-use tacit::engine::clear::ClearEngine;
-use tacit::engine::executor::{Unobserved, run_party};
+use tacit::advanced::engine::Clear;
+use tacit::advanced::engine::clear::ClearEngine;
+use tacit::advanced::engine::executor::{Unobserved, run_party};
+use tacit::advanced::program::{encode, reference};
 use tacit::program::{
     Builder, Data, Dtype, Index, InputType, Modulus, NodeId, Program, ProgramError, Range, Recipient, Value,
-    encode, reference,
 };
 use tacit::{Compiled, Stream, protocol};
 

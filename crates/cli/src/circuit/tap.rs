@@ -8,9 +8,9 @@ use crate::progress::Bar;
 use serde_json::json;
 use std::fmt::Write as _;
 use std::io::Write;
+use tacit::advanced::engine::{Clear, bytes_of};
+use tacit::advanced::program::plan::Domain;
 use tacit::circuit::Circuit;
-use tacit::engine::{Clear, bytes_of};
-use tacit::program::plan::Domain;
 use tacit::{Error, Feed};
 use tacit_kernel::{Buffer, bits};
 

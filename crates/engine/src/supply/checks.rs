@@ -20,10 +20,19 @@ const GLANCE: Duration = Duration::from_micros(200);
 /// What outlives a process: that a check on the key has begun, and that it has passed.
 pub trait Journal: Send {
     /// Notes durably that a check begins; its number, which no other check on the key ever has.
+    ///
+    /// # Errors
+    /// If it can't be noted: then the check may not begin.
     fn begin(&mut self) -> Result<u64, Error>;
     /// Notes durably that it has passed.
+    ///
+    /// # Errors
+    /// If it can't be noted: then the check counts as not passed.
     fn pass(&mut self) -> Result<(), Error>;
     /// Destroys the key and all that hangs on it.
+    ///
+    /// # Errors
+    /// If something may be left.
     fn destroy(&mut self) -> Result<(), Error>;
 }
 

@@ -27,6 +27,7 @@ const PATIENCE: Duration = Duration::from_secs(2);
 
 /// What is told while endpoints are brought together. Names are those of the own configuration.
 #[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
 pub enum Note<'a> {
     /// These have been missing for two seconds.
     Waiting(&'a [&'a str]),

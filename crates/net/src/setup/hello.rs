@@ -91,6 +91,7 @@ pub struct Hello {
 
 /// Bytes that are no hello, or one of another version.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum NotAHello {
     /// Not the beginning of a hello.
     #[error("does not speak Tacit")]
@@ -151,6 +152,9 @@ impl Hello {
 
     /// Reads a hello from the beginning of a stream: the hello and the number of bytes it took, or `None` if
     /// more bytes are needed (of which there will be at most [`MAX_HELLO`] in all).
+    ///
+    /// # Errors
+    /// [`NotAHello`] as soon as the bytes can be none.
     pub fn parse(bytes: &[u8]) -> Result<Option<(Self, usize)>, NotAHello> {
         if !bytes.iter().zip(&MAGIC).all(|(got, expected)| got == expected) {
             return Err(NotAHello::Foreign);

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use tacit_circuit::Layered;
 
 /// Public numbers. Those written into a plan: elements are reduced and stand one to a word, or to two words, the low one
-/// first, as [`Domain::limbs`] says; bits are packed.
+/// first, as [`Domain::limbs`](super::Domain::limbs) says; bits are packed.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Public {
     /// The same element everywhere (a bit is 0 or 1).
@@ -143,7 +143,7 @@ impl Operand {
 }
 
 /// An operation for which parties exchange messages. *Ring* stands for all domains but bits in products, and for
-/// [`Domain::Ring`] in conversions.
+/// [`Domain::Ring`](super::Domain::Ring) in conversions.
 ///
 /// `Split`, `Inject` and `Shift` are for protocols whose sharing has two additive components, `x = S + T mod 2^k`, of
 /// which one party knows `S` and the others know `T`. With three, ANDs and products do the same.

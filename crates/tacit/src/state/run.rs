@@ -85,6 +85,9 @@ impl Local {
 
     /// Runs a program once, as [`Local::run`], on what the parties keep. Else as [`Seat::run_on`].
     ///
+    /// # Errors
+    /// As [`Seat::run_on`].
+    ///
     /// # Panics
     /// If there aren't residents for each party.
     pub fn run_on(

@@ -4,7 +4,7 @@
 //! primes, where bools are 0 and 1, and comparisons and truncations come down to openings under a mask, and elements of
 //! GF(2^128). [`BITS`] has bits alone, so that its numbers are circuits. [`MACS`] is [`FIELDS`] with MACs, where parties may deviate.
 //!
-//! **Security.** As that of [`tacit_additive`], as long as all trust the dealer. It is code of this process ([`dealer`]).
+//! **Security.** As that of [`tacit_additive`], as long as all trust the dealer. It is code of this process (`dealer`).
 
 mod dealer;
 

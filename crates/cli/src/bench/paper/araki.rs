@@ -51,7 +51,7 @@ const fn row(per_second: f64, seconds: f64, cpu_percent: f64, gbit_per_second: f
 fn experiments(args: &BenchArgs) -> Vec<Experiment> {
     let (batch, batches) = if args.quick { (QUICK_BATCH, &QUICK_BATCHES[..]) } else { (BATCH, &BATCHES[..]) };
     let cores = std::thread::available_parallelism().map_or(1, usize::from) as u16;
-    let most = if args.quick { 2 } else { cores.saturating_mul(2).min(tacit::net::MAX_LANES) };
+    let most = if args.quick { 2 } else { cores.saturating_mul(2).min(tacit::advanced::net::MAX_LANES) };
     let lanes = std::iter::successors(Some(1_u16), |lanes| lanes.checked_mul(2));
     let of = |table, lanes: u16, batch: usize| Experiment {
         table,

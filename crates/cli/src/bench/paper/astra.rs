@@ -229,7 +229,7 @@ fn experiments(args: &BenchArgs) -> Vec<Experiment> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use tacit::net::Profile;
+    use tacit::advanced::net::Profile;
 
     #[test]
     fn networks_are_read_as_they_are_meant() {

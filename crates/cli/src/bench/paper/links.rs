@@ -4,7 +4,7 @@ use super::unwritten;
 use crate::failure::Failure;
 use std::fs;
 use std::path::PathBuf;
-use tacit::net::Profile;
+use tacit::advanced::net::Profile;
 
 /// What links are held to.
 #[derive(Clone, Copy, Debug, PartialEq)]

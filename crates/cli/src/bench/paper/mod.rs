@@ -31,7 +31,7 @@ use links::{Links, NetFiles};
 use serde::Serialize;
 use serde_json::json;
 use std::path::{Path, PathBuf};
-use tacit::program::cost::Phase;
+use tacit::program::Phase;
 
 /// A paper's experiments.
 pub(super) struct Paper {
