@@ -71,7 +71,7 @@ pub use error::Error;
 pub use format::{Malformed, VERSION};
 #[doc(hidden)]
 pub use index::{read_index_header, write_index_header};
-pub use kept::{KeptEntry, KeptFolder, KeptStanding};
+pub use kept::{KeptEntry, KeptFolder, KeptStanding, KeptValue};
 pub use ledger::WHOLE;
 #[doc(hidden)]
 pub use ledger::{Used, read_ledger, write_ledger};

@@ -55,6 +55,19 @@ pub struct KeptEntry {
     pub bytes: u64,
 }
 
+/// A value that is put away.
+#[derive(Debug)]
+pub struct KeptValue {
+    /// What it is called.
+    pub name: String,
+    /// Which value of that name.
+    pub version: u64,
+    /// What its users know of it; means nothing here.
+    pub about: Vec<u8>,
+    /// The share.
+    pub share: Zeroizing<Vec<u8>>,
+}
+
 /// A party's folder, open in this process alone.
 #[derive(Debug)]
 pub struct KeptFolder {
@@ -103,30 +116,38 @@ impl KeptFolder {
         &self.entries
     }
 
-    /// Puts a version of a name away, pending, durably. Its share is `share`.
+    /// Puts values away, pending, durably: all of them or none.
     ///
     /// # Errors
     /// [`Error::KeptTwice`] if there is or was such a version; [`Error::File`].
-    pub fn put(&mut self, name: &str, version: u64, about: Vec<u8>, share: &[u8]) -> Result<(), Error> {
-        if self.entry(name, version).is_some() {
-            return Err(Error::KeptTwice { name: name.to_owned(), version });
+    pub fn put(&mut self, values: Vec<KeptValue>) -> Result<(), Error> {
+        let mut added = Vec::with_capacity(values.len());
+        for KeptValue { name, version, about, share } in values {
+            if self.entry(&name, version).is_some() {
+                return Err(Error::KeptTwice { name, version });
+            }
+            self.write(&file_of(&name, version), &share)?;
+            let (standing, bytes) = (KeptStanding::Pending, share.len() as u64);
+            added.push(KeptEntry { name, version, standing, about, bytes });
         }
-        let file = file_of(name, version);
-        self.write(&file, share)?;
-        let standing = KeptStanding::Pending;
-        let entry = KeptEntry { name: name.to_owned(), version, standing, about, bytes: share.len() as u64 };
-        self.change(|entries| entries.push(entry))
+        self.change(|entries| entries.extend(added))
     }
 
-    /// Notes, durably, that all parties have a version.
+    /// Notes, durably, that all parties have versions of names: of all of them or of none.
     ///
     /// # Errors
     /// [`Error::File`].
-    pub fn settle(&mut self, name: &str, version: u64) -> Result<(), Error> {
-        match self.entry(name, version).map(|entry| entry.standing) {
-            Some(KeptStanding::Pending) => self.stand(name, version, KeptStanding::Settled),
-            _ => Ok(()),
+    pub fn settle(&mut self, values: &[(&str, u64)]) -> Result<(), Error> {
+        let is_one = |entry: &KeptEntry| values.contains(&(entry.name.as_str(), entry.version));
+        let settles = |entry: &KeptEntry| entry.standing == KeptStanding::Pending && is_one(entry);
+        if !self.entries.iter().any(settles) {
+            return Ok(());
         }
+        self.change(|entries| {
+            for entry in entries.iter_mut().filter(|entry| settles(entry)) {
+                entry.standing = KeptStanding::Settled;
+            }
+        })
     }
 
     /// Drops a version, durably, and erases its share.
@@ -137,7 +158,12 @@ impl KeptFolder {
         match self.entry(name, version).map(|entry| entry.standing) {
             None | Some(KeptStanding::Dropped) => return Ok(()),
             Some(KeptStanding::Pending | KeptStanding::Settled) => {
-                self.stand(name, version, KeptStanding::Dropped)?;
+                let is_it = |entry: &&mut KeptEntry| (entry.name.as_str(), entry.version) == (name, version);
+                self.change(|entries| {
+                    if let Some(entry) = entries.iter_mut().find(is_it) {
+                        entry.standing = KeptStanding::Dropped;
+                    }
+                })?;
             }
         }
         self.attempt(|folder| files::erase(&folder.path.join(file_of(name, version))))
@@ -158,15 +184,6 @@ impl KeptFolder {
 
     fn entry(&self, name: &str, version: u64) -> Option<&KeptEntry> {
         self.entries.iter().find(|entry| (entry.name.as_str(), entry.version) == (name, version))
-    }
-
-    fn stand(&mut self, name: &str, version: u64, standing: KeptStanding) -> Result<(), Error> {
-        let is_it = |entry: &&mut KeptEntry| (entry.name.as_str(), entry.version) == (name, version);
-        self.change(|entries| {
-            if let Some(entry) = entries.iter_mut().find(is_it) {
-                entry.standing = standing;
-            }
-        })
     }
 
     /// Replaces the index.

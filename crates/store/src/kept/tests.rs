@@ -2,6 +2,10 @@ use super::*;
 use crate::files::fault::{Fault, plant, seen};
 use tempfile::TempDir;
 
+fn value(name: &str, version: u64, about: Vec<u8>, share: &[u8]) -> KeptValue {
+    KeptValue { name: name.to_owned(), version, about, share: share.to_vec().into() }
+}
+
 const KEY: Option<[u8; 32]> = Some([7; 32]);
 
 fn temporary() -> TempDir {
@@ -22,10 +26,10 @@ fn what_is_put_away_is_there_when_it_is_opened_again() {
     let path = place.path().join("state");
     let mut folder = open(&path).unwrap();
     assert!(matches!(open(&path), Err(Error::InUse { .. })));
-    folder.put("w", 1, vec![1], b"first").unwrap();
-    folder.put("w", 2, vec![2], b"second").unwrap();
-    folder.put("käse / ..", 1, vec![3], b"").unwrap();
-    folder.settle("w", 1).unwrap();
+    folder.put(vec![value("w", 1, vec![1], b"first")]).unwrap();
+    folder.put(vec![value("w", 2, vec![2], b"second")]).unwrap();
+    folder.put(vec![value("käse / ..", 1, vec![3], b"")]).unwrap();
+    folder.settle(&[("w", 1)]).unwrap();
     folder.drop_version("w", 2).unwrap();
     drop(folder);
     let folder = open(&path).unwrap();
@@ -45,8 +49,8 @@ fn a_changed_byte_another_key_and_a_swapped_file_are_refused() {
     let place = temporary();
     let path = place.path().join("state");
     let mut folder = open(&path).unwrap();
-    folder.put("a", 1, vec![1], b"share of a").unwrap();
-    folder.put("b", 1, vec![2], b"share of b").unwrap();
+    folder.put(vec![value("a", 1, vec![1], b"share of a")]).unwrap();
+    folder.put(vec![value("b", 1, vec![2], b"share of b")]).unwrap();
     drop(folder);
     let other = KeptFolder::open(&path, Some([8; 32])).unwrap_err();
     assert!(matches!(other, Error::Sealed { .. }), "{other}");
@@ -79,24 +83,24 @@ fn other_folders_are_left_alone_and_an_own_key_is_made_once() {
     std::fs::write(path.join("letter.txt"), b"dear").unwrap();
     assert!(matches!(open(&path), Err(Error::NotAStore { .. })));
     let path = place.path().join("state");
-    KeptFolder::open(&path, None).unwrap().put("a", 1, vec![], b"x").unwrap();
+    KeptFolder::open(&path, None).unwrap().put(vec![value("a", 1, vec![], b"x")]).unwrap();
     assert_eq!(*KeptFolder::open(&path, None).unwrap().share("a", 1).unwrap(), b"x");
 }
 
 /// What each change is, once the folder holds a settled version and a pending one.
 fn change(folder: &mut KeptFolder, which: usize) -> Result<(), Error> {
     match which {
-        0 => folder.put("w", 3, vec![3], b"third"),
-        1 => folder.settle("w", 2),
+        0 => folder.put(vec![value("w", 3, vec![3], b"third"), value("w", 4, vec![4], b"fourth")]),
+        1 => folder.settle(&[("w", 2)]),
         _ => folder.drop_version("w", 1),
     }
 }
 
 fn filled(path: &Path) -> KeptFolder {
     let mut folder = open(path).unwrap();
-    folder.put("w", 1, vec![1], b"first").unwrap();
-    folder.settle("w", 1).unwrap();
-    folder.put("w", 2, vec![2], b"second").unwrap();
+    folder.put(vec![value("w", 1, vec![1], b"first")]).unwrap();
+    folder.settle(&[("w", 1)]).unwrap();
+    folder.put(vec![value("w", 2, vec![2], b"second")]).unwrap();
     folder
 }
 
@@ -120,7 +124,7 @@ fn every_change_is_whole_or_has_not_been_whatever_fails() {
                 plant(fault);
                 let failed = change(&mut folder, which);
                 assert!(failed.is_err(), "{fault:?}");
-                assert_eq!(folder.put("other", 1, vec![], b""), Err(Error::Closed));
+                assert_eq!(folder.put(vec![value("other", 1, vec![], b"")]), Err(Error::Closed));
                 plant(Fault::Nothing);
                 drop(folder);
                 let folder = open(&path).unwrap();

@@ -1,6 +1,7 @@
 //! What the parties tell one another of what they keep, and which value a run reads from that.
 
 use serde::{Deserialize, Serialize};
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Bytes of a message about kept values: more than all versions of a few hundred names take.
 pub(crate) const MAX_TOLD_BYTES: usize = 1 << 22;
@@ -30,6 +31,8 @@ pub(crate) struct Told {
 pub(crate) struct ToldVersion {
     pub(crate) number: u64,
     pub(crate) standing: Standing,
+    /// The run that kept it.
+    pub(crate) session: [u8; 32],
     /// Names the value: a hash of what all may know of it, and of nothing else.
     pub(crate) value: [u8; 32],
 }
@@ -44,6 +47,19 @@ impl Told {
     }
 }
 
+/// The runs of which some party lacks a value that another one has pending. `told` has what each party told of the names that a
+/// run reads or keeps. Nothing of theirs is read, unless some party knows that all had everything.
+pub(crate) fn torn<'a>(told: &'a [BTreeMap<String, Told>]) -> BTreeSet<&'a [u8; 32]> {
+    let has = |names: &BTreeMap<String, Told>, name: &str, number| {
+        let standing = names.get(name).and_then(|told| told.standing(number));
+        matches!(standing, Some(Standing::Pending | Standing::Settled))
+    };
+    let all = told.iter().flatten().flat_map(|(name, told)| told.versions.iter().map(move |one| (name, one)));
+    let pending = all.filter(|(_, one)| one.standing == Standing::Pending);
+    let torn = pending.filter(|(name, one)| !told.iter().all(|names| has(names, name, one.number)));
+    torn.map(|(_, one)| &one.session).collect()
+}
+
 /// The version of a name that a run reads: the one that is wanted, or the newest. The same at all parties, who have made sure
 /// that they were told the same. `told` has what each party told, with its name.
 ///
@@ -52,10 +68,15 @@ impl Told {
 ///
 /// # Errors
 /// Why there is none, in words.
-pub(crate) fn pick(name: &str, wanted: Option<u64>, told: &[(&str, &Told)]) -> Result<u64, String> {
+pub(crate) fn pick(
+    name: &str,
+    wanted: Option<u64>,
+    told: &[(&str, &Told)],
+    torn: &BTreeSet<&[u8; 32]>,
+) -> Result<u64, String> {
     let number = match wanted {
         Some(number) => number,
-        None => newest(told).ok_or_else(|| {
+        None => newest(told, torn).ok_or_else(|| {
             if told.iter().any(|(_, told)| told.last > 0) {
                 format!("{name} was dropped, or never settled: no version of it is left")
             } else {
@@ -95,8 +116,9 @@ pub(crate) fn pick(name: &str, wanted: Option<u64>, told: &[(&str, &Told)]) -> R
     Ok(number)
 }
 
-/// The last version that counts: that some party knows all to have, that all have, or that some have and others have dropped.
-fn newest(told: &[(&str, &Told)]) -> Option<u64> {
+/// The last version that counts: that some party knows all to have, that all have, with all that the same run kept, or that some
+/// have and others have dropped.
+fn newest(told: &[(&str, &Told)], torn: &BTreeSet<&[u8; 32]>) -> Option<u64> {
     let mut numbers: Vec<u64> = told.iter().flat_map(|(_, told)| &told.versions).map(|v| v.number).collect();
     numbers.sort_unstable();
     let counts = |number: &u64| {
@@ -104,7 +126,10 @@ fn newest(told: &[(&str, &Told)]) -> Option<u64> {
             |standing| told.iter().filter(|(_, told)| told.standing(*number) == Some(standing)).count();
         let [settled, pending, dropped] =
             [Standing::Settled, Standing::Pending, Standing::Dropped].map(those);
-        settled > 0 || pending == told.len() || (pending > 0 && dropped > 0)
+        let is_torn = || {
+            told.iter().any(|(_, told)| told.version(*number).is_some_and(|one| torn.contains(&one.session)))
+        };
+        settled > 0 || (pending == told.len() && !is_torn()) || (pending > 0 && dropped > 0)
     };
     numbers.into_iter().rev().find(counts)
 }
@@ -120,7 +145,8 @@ mod tests {
     fn told(standings: [&[Option<Standing>]; 3]) -> Vec<Told> {
         let party = |standings: &&[Option<Standing>]| {
             let version = |(at, standing): (usize, &Option<Standing>)| {
-                Some(ToldVersion { number: at as u64 + 1, standing: (*standing)?, value: [at as u8; 32] })
+                let (number, id) = (at as u64 + 1, [at as u8; 32]);
+                Some(ToldVersion { number, standing: (*standing)?, session: id, value: id })
             };
             Told { last: 9, versions: standings.iter().enumerate().filter_map(version).collect() }
         };
@@ -129,7 +155,7 @@ mod tests {
 
     fn picked(wanted: Option<u64>, told: &[Told]) -> Result<u64, String> {
         let told: Vec<_> = NAMES.into_iter().zip(told).collect();
-        pick("w", wanted, &told)
+        pick("w", wanted, &told, &BTreeSet::new())
     }
 
     #[test]
@@ -168,6 +194,30 @@ mod tests {
         assert!(picked(Some(3), &all()).unwrap_err().contains("w@3 isn't kept"));
         let none = [Told::default(), Told::default(), Told::default()];
         assert!(picked(None, &none).unwrap_err().contains("nothing is kept under the name \"w\""));
+    }
+
+    /// A run kept the second version of both names, and one party says that it has only one of them.
+    #[test]
+    fn what_one_run_kept_is_read_together_or_not_at_all() {
+        let (s, p) = (Some(Settled), Some(Pending));
+        let whole: [&[Option<Standing>]; 3] = [&[s, p], &[s, p], &[s, p]];
+        let both = |x: [&[Option<Standing>]; 3], y: [&[Option<Standing>]; 3]| -> Vec<Result<u64, String>> {
+            let (x, y) = (told(x), told(y));
+            let names = |(x, y): (&Told, &Told)| {
+                [("x", x), ("y", y)].map(|(name, told)| (name.to_owned(), told.clone()))
+            };
+            let all: Vec<BTreeMap<String, Told>> = x.iter().zip(&y).map(|both| names(both).into()).collect();
+            let torn = torn(&all);
+            let pick =
+                |told: &Vec<Told>| pick("w", None, &NAMES.into_iter().zip(told).collect::<Vec<_>>(), &torn);
+            [&x, &y].map(pick).into()
+        };
+        assert_eq!(both(whole, whole), [Ok(2), Ok(2)]);
+        assert_eq!(both(whole, [&[s, p], &[s, p], &[s]]), [Ok(1), Ok(1)]);
+        // Somebody knows that all had both.
+        let refused = both([&[s, s], &[s, p], &[s, p]], [&[s, s], &[s, p], &[s]]);
+        assert_eq!(refused[0], Ok(2));
+        assert!(refused[1].as_ref().is_err_and(|says| says.contains("P2 lacks w@2")), "{refused:?}");
     }
 
     #[test]

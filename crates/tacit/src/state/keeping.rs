@@ -1,6 +1,6 @@
 //! A party's kept values in one run: what it reads is agreed on before anything is computed, what it keeps when all is checked.
 
-use super::agree::{MAX_TOLD_BYTES, Told, pick};
+use super::agree::{MAX_TOLD_BYTES, Told, pick, torn};
 use super::disk::{Digests, digests};
 use super::{About, Fill, Residents, State, TOLD_VERSIONS, parse};
 use crate::Error;
@@ -45,7 +45,7 @@ pub(crate) fn refuse_homeless(endpoint: &Endpoint) -> Result<(), Error> {
     if !endpoint.compiled.has_residents() {
         return Ok(());
     }
-    let reason = "the program keeps values or reads kept ones; say where this party keeps them (state)";
+    let reason = "the program keeps values or reads kept ones; say where this party keeps them: `--state FOLDER`, or `state=` in Python";
     Err(Error::Refused(reason.to_owned()))
 }
 
@@ -121,15 +121,14 @@ impl<'a> Keeping<'a> {
         shares: &[KeptShare],
     ) -> Result<Vec<String>, Error> {
         let (id, keeps) = (*session.id(), endpoint.compiled.program().keeps());
-        let (mut values, mut own, mut held) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut values, mut own, mut held, mut puts) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
         for ((keep, share), version) in keeps.iter().zip(shares).zip(&self.versions) {
             let about = About::new(endpoint, keep, *version, id, share);
             let digests = digests(share);
             own.push(about.hash());
             values.push(about.to_string());
             held.push(digests.clone());
-            let lost = format!("its share of {about} couldn't be put away");
-            self.state.put(about, digests, share.clone()).inspect_err(|_| session.abort(&lost))?;
+            puts.push((about, digests, share.clone()));
         }
         session.mesh().set_phase(Phase::Setup);
         let differs = compare(session, 3, &held).map_err(|error| ended(session, endpoint, error))?;
@@ -137,12 +136,15 @@ impl<'a> Keeping<'a> {
             let what = format!("two parties that hold the same share of {} hold different ones", values[at]);
             return Err(aborted(session.reject(&what).into()));
         }
+        let lost = || format!("its shares of {} couldn't be put away", values.join(" and "));
+        self.state.put(puts).inspect_err(|_| session.abort(&lost()))?;
         let own = own.concat();
         let at = At { lane: 0, part: step::KEPT, op: 2, batch: 0 };
         let read = |bytes: &[u8]| (bytes == own).then_some(());
         let told = session.tell_all(at, &own, own.len(), "what it has kept", read);
         told.map_err(|error| ended(session, endpoint, error))?;
-        for (keep, number) in keeps.iter().zip(&self.versions) {
+        // What one run kept settles together.
+        if let (Some(keep), Some(number)) = (keeps.first(), self.versions.first()) {
             self.state.settle(&keep.name, *number)?;
         }
         Ok(values)
@@ -184,12 +186,14 @@ fn picked(endpoint: &Endpoint, own: &Message, told: &[Message]) -> Result<Vec<(S
         return Err(format!("{} fills {slot:?} with another value or version", endpoint.parties[party]));
     }
     let none = Told::default();
+    let names: Vec<_> = told.iter().map(|told| told.names.clone()).collect();
+    let torn = torn(&names);
     let pick = |(name, wanted): &(String, Option<u64>)| {
         let of = |told: &'_ Message| told.names.get(name).unwrap_or(&none).clone();
         let told: Vec<Told> = told.iter().map(of).collect();
         let parties = endpoint.parties.iter().map(String::as_str);
         let told: Vec<(&str, &Told)> = parties.zip(&told).collect();
-        Ok((name.clone(), pick(name, *wanted, &told)?))
+        Ok((name.clone(), pick(name, *wanted, &told, &torn)?))
     };
     own.slots.iter().map(pick).collect()
 }

@@ -7,7 +7,8 @@
 //!
 //! **Two steps.** Each party puts its share away as *pending*, and tells the others so, before any output is opened. What all
 //! have is *settled*. A party that dies in between has a pending version that the others may know as settled: the next run that
-//! reads it finds that all have it, and settles it. What not all have is never read.
+//! reads it finds that all have it, and settles it. What not all have is never read. All that one run keeps is put away together,
+//! and settled together: no run reads one value of it beside an older one of another name.
 //!
 //! [Decision 23](../../../../docs/adr/0023-values-that-stay.md) has the reasons.
 
@@ -31,7 +32,7 @@ use std::path::Path;
 use std::sync::Arc;
 use tacit_engine::KeptShare;
 use tacit_net::setup::Config;
-use tacit_store::KeptFolder;
+use tacit_store::{KeptFolder, KeptValue};
 
 /// Versions of one name that a party has at most, dropped ones aside.
 pub const MAX_VERSIONS: usize = 1000;
@@ -156,7 +157,8 @@ impl State {
         let told: BTreeSet<u64> = last.chain(live).chain(wanted).copied().collect();
         let version = |number: u64| {
             let version = known.versions.get(&number)?;
-            Some(ToldVersion { number, standing: version.standing, value: version.about.hash() })
+            let (standing, about) = (version.standing, &version.about);
+            Some(ToldVersion { number, standing, session: about.session, value: about.hash() })
         };
         Told { last: known.last, versions: told.into_iter().filter_map(version).collect() }
     }
@@ -194,31 +196,45 @@ impl State {
         Ok(share)
     }
 
-    /// Puts a version away, durably, that not all parties are known to have.
-    fn put(&mut self, about: About, digests: Digests, share: KeptShare) -> Result<(), Error> {
+    /// Puts all that a run keeps away, durably, all of it or nothing: not all parties are known to have theirs.
+    fn put(&mut self, values: Vec<(About, Digests, KeptShare)>) -> Result<(), Error> {
         if let Some(folder) = &mut self.folder {
-            let (name, entry) = (&about.name, disk::entry_bytes(&about, &digests));
-            folder.put(name, about.version, entry, &disk::share_bytes(&share))?;
+            let value = |(about, digests, share): &(About, Digests, KeptShare)| KeptValue {
+                name: about.name.clone(),
+                version: about.version,
+                about: disk::entry_bytes(about, digests),
+                share: disk::share_bytes(share),
+            };
+            folder.put(values.iter().map(value).collect())?;
         }
-        let name = self.names.entry(about.name.clone()).or_default();
-        name.last = name.last.max(about.version);
-        let bytes = share.parts.iter().map(|part| part.bytes.len() as u64).sum();
-        let share = Some(Arc::new(share));
-        let version = Version { standing: Standing::Pending, digests, bytes, share, about };
-        name.versions.insert(version.about.version, version);
+        for (about, digests, share) in values {
+            let name = self.names.entry(about.name.clone()).or_default();
+            name.last = name.last.max(about.version);
+            let bytes = share.parts.iter().map(|part| part.bytes.len() as u64).sum();
+            let share = Some(Arc::new(share));
+            let version = Version { standing: Standing::Pending, digests, bytes, share, about };
+            name.versions.insert(version.about.version, version);
+        }
         Ok(())
     }
 
-    /// Notes, durably, that all parties have a version.
+    /// Notes, durably, that all parties have a version; and so they have all that the same run kept.
     fn settle(&mut self, name: &str, number: u64) -> Result<(), Error> {
-        let version = self.names.get_mut(name).and_then(|name| name.versions.get_mut(&number));
-        let Some(version) = version.filter(|version| version.standing == Standing::Pending) else {
+        let Some(version) = self.version(name, number).filter(|one| one.standing == Standing::Pending) else {
             return Ok(());
         };
+        let session = version.about.session;
+        let all = self.names.values_mut().flat_map(|name| name.versions.values_mut());
+        let mut siblings: Vec<&mut Version> = all
+            .filter(|version| version.standing == Standing::Pending && version.about.session == session)
+            .collect();
         if let Some(folder) = &mut self.folder {
-            folder.settle(name, number)?;
+            let named = siblings.iter().map(|version| (version.about.name.as_str(), version.about.version));
+            folder.settle(&named.collect::<Vec<_>>())?;
         }
-        version.standing = Standing::Settled;
+        for version in &mut siblings {
+            version.standing = Standing::Settled;
+        }
         Ok(())
     }
 }
