@@ -5,6 +5,7 @@ use crate::args::PlanArgs;
 use crate::failure::Failure;
 use crate::program;
 use serde_json::{Value as Json, json};
+use tacit::program::{Keep, Program};
 use tacit::{Compiled, SavedPlan};
 
 pub(crate) fn plan(context: &mut Context<'_>, args: &PlanArgs) -> Result<(), Failure> {
@@ -27,10 +28,35 @@ fn to_text(saved: &SavedPlan, compiled: &Compiled) -> String {
     let mut lines = vec![format!("plan {}, hash {}", saved.name, hash(compiled))];
     lines.extend(compiled.inputs_in_words().into_iter().map(|input| format!("input {input}")));
     lines.extend(compiled.outputs_in_words());
-    let assumed = compiled.program().assumptions();
+    let program = compiled.program();
+    let kept = program.kept().into_iter();
+    lines.extend(
+        kept.map(|slot| format!("reads {}, which is kept: {} {:?}", slot.name, slot.kind, slot.shape)),
+    );
+    lines.extend(program.keeps().iter().map(|keep| keeps(program, keep)));
+    let assumed = program.assumptions();
     lines.extend(assumed.map(|line| format!("assumed, and checked by debug runs alone: {line}")));
     // Names in a plan from elsewhere may hold anything.
     lines.iter().map(|line| line.escape_debug().to_string()).collect::<Vec<_>>().join("\n")
+}
+
+/// What is kept, and what for.
+fn keeps(program: &Program, keep: &Keep) -> String {
+    let ty = &program.node(keep.node).ty;
+    let mut text = format!("keeps {}: {} {:?}", keep.name, ty.kind, ty.shape);
+    if !keep.uses.programs.is_empty() {
+        text += &format!(", read by {}", hashes(&keep.uses.programs).join(" and "));
+    }
+    if let Some(learners) = &keep.uses.learners {
+        let learners = if learners.is_empty() { "nobody".to_owned() } else { learners.join(", ") };
+        text += &format!(", for {learners} to learn");
+    }
+    text
+}
+
+/// Hashes of programs.
+fn hashes(programs: &[[u8; 32]]) -> Vec<String> {
+    programs.iter().map(|hash| hash.map(|byte| format!("{byte:02x}")).concat()).collect()
 }
 
 fn to_json(saved: &SavedPlan, compiled: &Compiled) -> Json {
@@ -48,11 +74,27 @@ fn to_json(saved: &SavedPlan, compiled: &Compiled) -> Json {
     let outputs = program.outputs().iter().zip(compiled.outputs()).map(|(output, declared)| {
         json!({"to": output.to.to_string(), "kind": declared.kind.to_string(), "shape": declared.shape})
     });
+    let kept = program
+        .kept()
+        .into_iter()
+        .map(|slot| json!({"name": slot.name, "kind": slot.kind.to_string(), "shape": slot.shape}));
+    let keeps = program.keeps().iter().map(|keep| {
+        let ty = &program.node(keep.node).ty;
+        json!({
+            "name": keep.name,
+            "kind": ty.kind.to_string(),
+            "shape": ty.shape,
+            "readers": hashes(&keep.uses.programs),
+            "learners": keep.uses.learners,
+        })
+    });
     json!({
         "name": saved.name,
         "hash": hash(compiled),
         "inputs": inputs.collect::<Vec<_>>(),
         "outputs": outputs.collect::<Vec<_>>(),
+        "kept": kept.collect::<Vec<_>>(),
+        "keeps": keeps.collect::<Vec<_>>(),
         "assumptions": program.assumptions().map(ToString::to_string).collect::<Vec<_>>(),
     })
 }

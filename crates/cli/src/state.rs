@@ -94,8 +94,15 @@ fn to_text(listed: &Listed) -> String {
     if listed.standing == Standing::Dropped {
         return text;
     }
-    let _ =
-        write!(text, ", {} {:?}, {}, under {}", about.kind, about.shape, bytes(listed.bytes), about.sharing);
+    let _ = write!(
+        text,
+        ", {} {:?}, {} bytes, under {}",
+        about.kind,
+        about.shape,
+        bytes(listed.bytes),
+        about.sharing
+    );
+    let _ = write!(text, ", of program {}", digits(&about.program[..8]));
     if !about.readers.is_empty() {
         let readers: Vec<String> = about.readers.iter().map(|hash| digits(&hash[..8])).collect();
         let _ = write!(text, ", read by {}", readers.join(" and "));
@@ -154,7 +161,7 @@ mod tests {
         let (code, _, error) = tacit(&["run", &other, "--simulate", "--state", &state]);
         assert!(code == 2 && error.contains("what depends on x@2 may be learnt by P1 only"), "{error}");
         let (code, _, error) = tacit(&["run", &read, "--simulate"]);
-        assert!(code == 2 && error.contains("(state)"), "{error}");
+        assert!(code == 2 && error.contains("`--state FOLDER`"), "{error}");
 
         let own = format!("{state}/P0");
         let (code, listed, _) = tacit(&["state", "list", &own]);
