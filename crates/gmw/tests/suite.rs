@@ -17,11 +17,11 @@ fn subject(parties: usize, one_in: usize) -> Subject {
 
 mod of_two {
     use crate::subject;
-    tacit_testkit::conformance!(subject(2, 150); views: and);
+    tacit_testkit::conformance!(subject(2, 300); views: and);
 }
 mod of_three {
     use crate::subject;
-    tacit_testkit::conformance!(subject(3, 600); views: and);
+    tacit_testkit::conformance!(subject(3, 2000); long views: and);
 }
 /// Among five there are ten pairs that make base OTs in each run.
 mod of_five {
