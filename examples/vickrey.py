@@ -48,6 +48,8 @@ if __name__ == "__main__":
     parser.add_argument("--bids", type=int, default=10)
     parser.add_argument("--protocol", default="mascot")
     args = parser.parse_args()
+    if args.bids < 2:
+        parser.error("an auction at the second price takes two bids or more")
     bids = np.random.default_rng().integers(0, HIGHEST, args.bids, endpoint=True)
     winner, price, report = run_auction(bids, args.protocol)
     print(f"bidder {winner} wins and pays {price}: {report.rounds} rounds, {report.seconds:.1f} s")

@@ -53,7 +53,7 @@ def keep(
 ) -> None:
     """Lets the parties keep a value, as shares: later programs read it by `tacit.kept`.
 
-    It is kept once the run has ended well, as the next version of its name: "weights@1", then "weights@2".
+    It is kept once all that it depends on is checked, and before outputs are opened, as the next version of its name: "weights@1", then "weights@2".
     Nobody learns it by that.
 
     Args:
@@ -80,8 +80,8 @@ def keep(
     if trace.bodies:
         raise fault(
             ProgramError,
-            "nothing can be kept in a body that is repeated",
-            "return it from the body as a part of the state, and keep what repeat gives",
+            "nothing can be kept in a body that is repeated, or in an arm of a branch",
+            "return it, and keep what tacit.repeat, tacit.cond or tacit.switch gives",
         )
     if readers is not None and not readers:
         raise fault(ProgramError, "readers=[] lets no plan read it", "name a plan, or leave readers out")

@@ -59,7 +59,7 @@ impl Branches {
                 return too_many("arms inside one another", MAX_DEPTH);
             }
             if arm != 0 && loops.iter().any(|inner| inner.body.contains(&place)) {
-                return Err(wrong("a branch can't stand in a body that is repeated"));
+                return Err(wrong("a branch and a body that is repeated can't stand in one another"));
             }
             if arm != 0
                 && let Some(what) = refused(&node.operation)
