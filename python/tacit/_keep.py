@@ -53,7 +53,8 @@ def keep(
 ) -> None:
     """Lets the parties keep a value, as shares: later programs read it by `tacit.kept`.
 
-    It is kept once all that it depends on is checked, and before outputs are opened, as the next version of its name: "weights@1", then "weights@2".
+    It is kept once all that it depends on is checked, and before outputs are opened, as the next version
+    of its name: "weights@1", then "weights@2".
     Nobody learns it by that.
 
     Args:

@@ -5,6 +5,7 @@ use crate::args::PlanArgs;
 use crate::failure::Failure;
 use crate::program;
 use serde_json::{Value as Json, json};
+use std::fmt::Write;
 use tacit::program::{Keep, Program};
 use tacit::{Compiled, SavedPlan};
 
@@ -45,11 +46,11 @@ fn keeps(program: &Program, keep: &Keep) -> String {
     let ty = &program.node(keep.node).ty;
     let mut text = format!("keeps {}: {} {:?}", keep.name, ty.kind, ty.shape);
     if !keep.uses.programs.is_empty() {
-        text += &format!(", read by {}", hashes(&keep.uses.programs).join(" and "));
+        let _ = write!(text, ", read by {}", hashes(&keep.uses.programs).join(" and "));
     }
     if let Some(learners) = &keep.uses.learners {
         let learners = if learners.is_empty() { "nobody".to_owned() } else { learners.join(", ") };
-        text += &format!(", for {learners} to learn");
+        let _ = write!(text, ", for {learners} to learn");
     }
     text
 }

@@ -49,7 +49,7 @@ impl Told {
 
 /// The runs of which some party lacks a value that another one has pending. `told` has what each party told of the names that a
 /// run reads or keeps. Nothing of theirs is read, unless some party knows that all had everything.
-pub(crate) fn torn<'a>(told: &'a [BTreeMap<String, Told>]) -> BTreeSet<&'a [u8; 32]> {
+pub(crate) fn torn(told: &[BTreeMap<String, Told>]) -> BTreeSet<&[u8; 32]> {
     let has = |names: &BTreeMap<String, Told>, name: &str, number| {
         let standing = names.get(name).and_then(|told| told.standing(number));
         matches!(standing, Some(Standing::Pending | Standing::Settled))
