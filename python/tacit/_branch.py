@@ -47,14 +47,15 @@ def cond(condition: Any, if_true: Callable[..., Any], if_false: Callable[..., An
         with in_body(condition._builder, "an arm of a branch"):
             results.append(arm(*within))
     taken, other = results
-    if _structure(taken) != _structure(other):
+    others = _tree.in_order_of(taken, other)
+    if others is None:
         raise fault(
             ProgramTypeError,
             "the arms of a branch return different structures",
             "return the same tuples, lists and dicts from each",
         )
-    others = iter(_leaves(other))
-    return _tree.changed(taken, lambda leaf, _: where(condition, leaf, next(others)), "")
+    left = iter(others)
+    return _tree.changed(taken, lambda leaf, _: where(condition, leaf, next(left)), "")
 
 
 def switch(index: Any, arms: Sequence[Callable[..., Any]], *arguments: Any) -> Any:
@@ -105,13 +106,3 @@ def _placed(condition: Tensor, method: str) -> Callable[[Any, str], Any]:
         return condition._call(method, condition._id, leaf._id)
 
     return placed
-
-
-def _leaves(value: Any) -> list[Any]:
-    leaves: list[Any] = []
-    _tree.changed(value, lambda leaf, _: leaves.append(leaf), "")
-    return leaves
-
-
-def _structure(value: Any) -> Any:
-    return _tree.changed(value, lambda *_: None, "")

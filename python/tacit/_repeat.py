@@ -117,10 +117,7 @@ def _adopt_types(builder: Builder, initial: list[int], results: list[int]) -> bo
 
 def _leaves(value: Any) -> list[Any]:
     """What is in nested tuples, lists and dicts, in order; nothing of `None`."""
-    leaves: list[Any] = []
-    if value is not None:
-        _tree.changed(value, lambda leaf, _: leaves.append(leaf), "")
-    return leaves
+    return [] if value is None else list(_tree.leaves(value).values())
 
 
 def _with(value: Any, leaves: list[Tensor]) -> Any:
@@ -131,14 +128,11 @@ def _with(value: Any, leaves: list[Tensor]) -> Any:
 
 def _results(state: Any, returned: Any) -> list[Any]:
     """What a body returns, if it is a state."""
-
-    def structure(value: Any) -> Any:
-        return _tree.changed(value, lambda *_: None, "")
-
-    if structure(returned) != structure(state):
+    results = _tree.in_order_of(state, returned)
+    if results is None:
         raise fault(
             ProgramTypeError,
             "the body of repeat returns something else than a state",
             "return the next state, in the tuples, lists and dicts that it came in",
         )
-    return _leaves(returned)
+    return results

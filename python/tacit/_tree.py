@@ -71,3 +71,29 @@ def changed(value: object, change: Callable[[object, str], object], path: str) -
     if type(value) is dict:
         return {key: changed(item, change, f"{path}[{key!r}]") for key, item in value.items()}
     return change(value, path)
+
+
+def leaves(value: object) -> dict[str, Any]:
+    """All items of nested tuples, lists and dicts, by path."""
+    items: dict[str, Any] = {}
+
+    def note(leaf: object, path: str) -> None:
+        items[path] = leaf
+
+    changed(value, note, "")
+    return items
+
+
+def in_order_of(model: object, value: object) -> list[Any] | None:
+    """The items of a value in the order of another of the same structure; `None` if it is of another one.
+
+    Dicts are the same in whatever order their keys were given.
+    """
+
+    def structure(of: object) -> object:
+        return changed(of, lambda *_: None, "")
+
+    if structure(model) != structure(value):
+        return None
+    items = leaves(value)
+    return [items[path] for path in leaves(model)]

@@ -63,13 +63,32 @@ def test_branches_stand_in_arms() -> None:
             assert run(plan, c=c, d=d, x=x) == expected
 
 
-def test_arms_share_rounds_where_the_protocol_has_branches() -> None:
+def test_arms_take_no_more_rounds_than_a_choice_of_both() -> None:
     def arms(c: tacit.Tensor, x: tacit.Tensor) -> tacit.Revealed:
-        return tacit.reveal(tacit.cond(c > 0, lambda x: x * x, lambda x: x * (x + 1), x))
+        return tacit.reveal(tacit.cond(c > 0, lambda x: x * x, lambda x: x * (x + 1) * 3, x))
 
-    plan = tacit.function(arms).trace(number("alice"), number("bob"))
-    cost = plan.cost(protocol="gmw").protocols["gmw"]
-    assert sum(cost.bytes.values()) > 0
+    def both(c: tacit.Tensor, x: tacit.Tensor) -> tacit.Revealed:
+        return tacit.reveal(tacit.where(c > 0, x * x, x * (x + 1) * 3))
+
+    def rounds(body: Any) -> int:
+        plan = tacit.function(body).trace(number("alice"), number("bob"))
+        return plan.cost(protocol="gmw").protocols["gmw"].rounds
+
+    assert 0 < rounds(arms) <= rounds(both)
+
+
+@pytest.mark.parametrize("protocol", ["gmw", "replicated"])
+def test_dicts_of_arms_go_by_their_keys(protocol: str) -> None:
+    @tacit.function
+    def chosen(c: tacit.Tensor, x: tacit.Tensor) -> tacit.Revealed:
+        one = tacit.cond(c > 0, lambda x: {"a": x, "b": x + 1}, lambda x: {"b": x + 20, "a": x + 10}, x)
+        return tacit.reveal(tacit.stack([one["a"], one["b"]]))
+
+    plan = chosen.trace(number("alice"), number("bob"))
+    with tacit.local(protocol=protocol) as run:
+        for c, expected in ((1, [5, 6]), (-1, [15, 25])):
+            given = {given.name: value for given, value in zip(plan.inputs, (c, 5), strict=True)}
+            assert run(plan, **given).tolist() == expected
 
 
 def test_what_cannot_be_in_an_arm_is_refused_at_its_line() -> None:

@@ -105,3 +105,12 @@ def test_what_a_body_must_not_do() -> None:
         computed(lambda x: tacit.repeat(0, lambda s: s, x), x)
     with pytest.raises(ProgramError, match="don't go together"):
         computed(lambda x: tacit.repeat(2, lambda s: s[0], x), x)
+
+
+def test_dicts_of_states_go_by_their_keys() -> None:
+    def swapped(x: Any) -> Any:
+        state = {"a": x, "b": x + 10}
+        end = tacit.repeat(3, lambda s: {"b": s["b"], "a": s["a"]}, state)
+        return tacit.stack([end["a"], end["b"]])
+
+    same(ran(lambda x: tacit.reveal(swapped(x)), np.array([1, 2])), [[1, 2], [11, 12]])
