@@ -40,16 +40,8 @@ fn checked(protocol: &'static dyn Protocol, program: &Program, parties: usize) -
     let plan = lower(program, protocol.capabilities()).expect("the protocol has all of it").plan;
     let inputs = generate::inputs(&program.input_types(), &mut Rng::new(5));
     let case = Case::new(protocol, parties, plan, &inputs);
-    let expected = case.run_in_the_clear().expect("nothing can go wrong in the clear").outputs;
-    let run = case.run(&Draws::fixed(1));
-    let mut seen = 0;
-    for outcome in run.outcomes() {
-        for (got, want) in outcome.outputs.iter().zip(&expected).filter(|(got, _)| got.is_some()) {
-            assert_eq!(got, want, "{parties} parties");
-            seen += 1;
-        }
-    }
-    seen
+    let run = case.run_and_compare(&Draws::fixed(1));
+    run.outcomes().iter().flat_map(|outcome| &outcome.outputs).flatten().count()
 }
 
 #[test]

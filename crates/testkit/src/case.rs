@@ -317,6 +317,21 @@ impl Case {
         executor::run_party(&mut engine, &self.plan, &inputs, &mut Unobserved)
     }
 
+    /// Runs it, and compares all outputs that endpoints get with those of the engine that has no protocol.
+    ///
+    /// # Panics
+    /// If one is another.
+    pub fn run_and_compare(&self, draws: &Draws) -> Run {
+        let expected = self.run_in_the_clear().expect("nothing can go wrong in the clear").outputs;
+        let run = self.run(draws);
+        for outcome in run.outcomes() {
+            for (got, want) in outcome.outputs.iter().zip(&expected).filter(|(got, _)| got.is_some()) {
+                assert_eq!(got, want, "among {} parties", self.parties);
+            }
+        }
+        run
+    }
+
     fn play(
         &self,
         me: usize,

@@ -190,13 +190,7 @@ fn what_is_opened_and_known_goes_on() {
             [numbers(8), places.clone()].map(|words| Clear::from_words(polynomials, &wide(&words))).into();
         cases[2].public_inputs = vec![Clear::from_words(Domain::Bits, &numbers(8))];
         for case in cases {
-            let expected = case.run_in_the_clear().expect("nothing can go wrong in the clear").outputs;
-            let run = case.run(&Draws::fixed(1));
-            for outcome in run.outcomes() {
-                for (got, want) in outcome.outputs.iter().zip(&expected).filter(|(got, _)| got.is_some()) {
-                    assert_eq!(got, want, "{parties} parties");
-                }
-            }
+            let run = case.run_and_compare(&Draws::fixed(1));
             assert!(run.outcomes().iter().all(|outcome| outcome.outputs[0].is_some()), "{parties} parties");
         }
     }
@@ -228,13 +222,8 @@ fn elements_of_the_second_field_have_sums_and_products() {
     let inputs: [Vec<u64>; 2] = [words(1), words(50)];
     for parties in [2, 3, 5, 12] {
         let case = Case::new(&FIELDS, parties, plan(), &inputs);
-        let expected = case.run_in_the_clear().expect("nothing can go wrong in the clear").outputs;
-        let run = case.run(&Draws::fixed(1));
-        for outcome in run.outcomes() {
-            for (got, want) in outcome.outputs.iter().zip(&expected).filter(|(got, _)| got.is_some()) {
-                assert_eq!(got, want, "{parties} parties");
-            }
-        }
+        let run = case.run_and_compare(&Draws::fixed(1));
+        assert!(run.outcomes().iter().all(|outcome| outcome.outputs[0].is_some()), "{parties} parties");
         check_case(Case::new(&FIELDS, parties, plan(), &inputs), "GF(2^128)");
         let corrupt: Vec<usize> = (1..parties).collect();
         let seen = views::check(&subject(&FIELDS, parties, 1), &case, &corrupt, Conduct::Honest);
