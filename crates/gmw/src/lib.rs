@@ -33,12 +33,7 @@ pub static GMW: Additive = Additive {
         source: "Goldreich et al. 1987, Beaver 1991",
     },
     capabilities: Capabilities::BITS
-        .with(Feature::Random)
-        .with(Feature::MaskedOpening)
-        .with(Feature::VerifiedOpening)
-        .with(Feature::PublicInputs)
-        .with(Feature::PublicSteps)
-        .with(Feature::Gather)
+        .with_openings()
         .with(Feature::Branches)
         .with(Feature::Keep)
         .with_product_ands(PRODUCT_ANDS),

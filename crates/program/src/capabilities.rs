@@ -295,6 +295,17 @@ impl Capabilities {
         Self { features: self.features.with(feature), ..self }
     }
 
+    /// These, with random numbers, openings of both sorts, and all that can be done with what is opened or known before.
+    #[must_use]
+    pub const fn with_openings(self) -> Self {
+        self.with(Feature::Random)
+            .with(Feature::MaskedOpening)
+            .with(Feature::VerifiedOpening)
+            .with(Feature::PublicInputs)
+            .with(Feature::PublicSteps)
+            .with(Feature::Gather)
+    }
+
     /// These and shuffles, each made of so many orders.
     #[must_use]
     pub const fn with_shuffle(self, turns: u8) -> Self {

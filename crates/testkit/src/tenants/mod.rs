@@ -41,27 +41,16 @@ pub static MACS: Additive = Additive {
 /// Bits alone, and branches: all arms are evaluated, and those that exclude one another share their messages.
 pub static BITS: Additive = Additive {
     spec: spec("model-bits"),
-    capabilities: with_openings(Capabilities::BITS).with(Feature::Branches),
+    capabilities: Capabilities::BITS.with_openings().with(Feature::Branches).with(Feature::Keep),
     fields: &[],
     preprocessing: &Dealt { fields: &[] },
 };
 
-const PRIMES: Capabilities = with_openings(Capabilities::masked_opening(Field::Fp128)).with(Feature::Fp61);
+const PRIMES: Capabilities =
+    Capabilities::masked_opening(Field::Fp128).with_openings().with(Feature::Fp61).with(Feature::Keep);
 
 /// In the order of keys.
 static PRIME_FIELDS: [Domain; 2] = [Domain::Modular(Modulus::Mersenne61), Domain::Modular(Modulus::Prime128)];
-
-/// And all that can be done with what is opened, or known before.
-const fn with_openings(capabilities: Capabilities) -> Capabilities {
-    capabilities
-        .with(Feature::Random)
-        .with(Feature::MaskedOpening)
-        .with(Feature::VerifiedOpening)
-        .with(Feature::PublicInputs)
-        .with(Feature::PublicSteps)
-        .with(Feature::Gather)
-        .with(Feature::Keep)
-}
 
 const fn spec(name: &'static str) -> ProtocolSpec {
     ProtocolSpec {
