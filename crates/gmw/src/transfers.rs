@@ -37,28 +37,24 @@ impl Drop for Pair {
 pub(crate) struct Transfers {
     /// By party; this one's own is empty.
     pub(crate) pairs: Vec<Pair>,
-    /// For the bits of one tile's values.
-    tile: Vec<u64>,
 }
 
 impl Transfers {
     /// For `words` times 64 transfers with every other party, in each direction.
     pub(crate) fn new(me: usize, parties: usize, words: usize) -> Self {
         let pair = |party| Pair::new(if party == me { 0 } else { words });
-        Self { pairs: (0..parties).map(pair).collect(), tile: Vec::new() }
+        Self { pairs: (0..parties).map(pair).collect() }
     }
 }
 
 impl Sink for Transfers {
     fn sent(&mut self, Sent { peer, first, zeros, ones }: Sent<'_>) {
-        let pair = &mut self.pairs[peer];
+        let Pair { zeros: own, differences, .. } = &mut self.pairs[peer];
         let words = first / 64..(first + zeros.len()).div_ceil(64);
-        self.tile.resize(words.len(), 0);
-        let differences = &mut pair.differences.words_mut()[words.clone()];
-        bits::lowest(zeros, &mut self.tile);
-        pair.zeros.words_mut()[words].copy_from_slice(&self.tile);
+        let (own, differences) = (&mut own.words_mut()[words.clone()], &mut differences.words_mut()[words]);
+        bits::lowest(zeros, own);
         bits::lowest(ones, differences);
-        bits::xor_assign(differences, &self.tile);
+        bits::xor_assign(differences, own);
     }
 
     fn received(&mut self, Received { peer, first, choices, values }: Received<'_>) {

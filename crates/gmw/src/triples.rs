@@ -53,8 +53,11 @@ pub(crate) fn triples(
         bits::xor_assign(c.words_mut(), pair.zeros.words());
     }
     let mut triples = [a, b, c];
-    correct(session, op, transfers, words, &mut triples)?;
-    Ok(triples)
+    let corrected = correct(session, op, transfers, words, &mut triples);
+    if corrected.is_err() {
+        triples.iter_mut().for_each(Buffer::wipe);
+    }
+    corrected.map(|()| triples)
 }
 
 /// Tells others the corrections, and takes theirs into the products.
