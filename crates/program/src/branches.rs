@@ -55,7 +55,8 @@ impl Branches {
             if branches.arms.len() > MAX_ARMS {
                 return too_many("arms of branches", MAX_ARMS);
             }
-            if branches.around(arm).count() > MAX_DEPTH {
+            // What is in no arm is counted, too.
+            if branches.around(arm).count() > MAX_DEPTH + 1 {
                 return too_many("arms inside one another", MAX_DEPTH);
             }
             if arm != 0 && loops.iter().any(|inner| inner.body.contains(&place)) {
