@@ -40,7 +40,8 @@ pub const SETTLED: u16 = 0x24;
 pub const MADE_WITH: u16 = 0x25;
 /// What material a party has in its store.
 pub const STORED: u16 = 0x30;
-/// What a party keeps between runs: 0 before a run that reads or keeps values, 1 when it has kept them.
+/// What a party keeps between runs; op is 0 for what there is, 1 for digests of what is read, 2 for what it has kept, and 3 for
+/// digests of that.
 pub const KEPT: u16 = 0x31;
 /// Inputs; op is the input's index.
 pub const INPUT: u16 = 0x100;

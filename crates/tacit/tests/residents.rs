@@ -474,6 +474,7 @@ fn a_disk_that_is_not_as_it_was_left_is_refused() {
         std::fs::remove_dir_all(&own).unwrap();
         std::fs::rename(&swapped, &own).unwrap();
         on_disk(name, folder.path()).run(&reveal, &[]).unwrap();
+        let mut noticed = 0;
         for file in std::fs::read_dir(&own).unwrap() {
             let path = file.unwrap().path();
             let bytes = std::fs::read(&path).unwrap();
@@ -489,6 +490,7 @@ fn a_disk_that_is_not_as_it_was_left_is_refused() {
                 let local = Local::new(name).unwrap();
                 World { local, states, fill: Fill::new() }.run(&reveal, &[])
             });
+            noticed += usize::from(ended.is_err());
             let is_read = path.to_string_lossy().ends_with("-2") && !matches!(&ended, Err(Error::Store(_)));
             if let Ok(run) = ended {
                 // Another value's file.
@@ -500,5 +502,6 @@ fn a_disk_that_is_not_as_it_was_left_is_refused() {
             }
             std::fs::write(&path, &bytes).unwrap();
         }
+        assert_eq!(noticed, 2, "the index, and the file of the value that is read");
     }
 }

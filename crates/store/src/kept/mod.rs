@@ -150,18 +150,18 @@ impl KeptFolder {
         })
     }
 
-    /// Drops a version, durably, and erases its share.
+    /// Drops a version, durably, and erases its share; `about` is what its users know of it from then on.
     ///
     /// # Errors
     /// [`Error::File`].
-    pub fn drop_version(&mut self, name: &str, version: u64) -> Result<(), Error> {
+    pub fn drop_version(&mut self, name: &str, version: u64, about: Vec<u8>) -> Result<(), Error> {
         match self.entry(name, version).map(|entry| entry.standing) {
             None | Some(KeptStanding::Dropped) => return Ok(()),
             Some(KeptStanding::Pending | KeptStanding::Settled) => {
                 let is_it = |entry: &&mut KeptEntry| (entry.name.as_str(), entry.version) == (name, version);
                 self.change(|entries| {
                     if let Some(entry) = entries.iter_mut().find(is_it) {
-                        entry.standing = KeptStanding::Dropped;
+                        (entry.standing, entry.about, entry.bytes) = (KeptStanding::Dropped, about, 0);
                     }
                 })?;
             }

@@ -30,7 +30,7 @@ fn what_is_put_away_is_there_when_it_is_opened_again() {
     folder.put(vec![value("w", 2, vec![2], b"second")]).unwrap();
     folder.put(vec![value("käse / ..", 1, vec![3], b"")]).unwrap();
     folder.settle(&[("w", 1)]).unwrap();
-    folder.drop_version("w", 2).unwrap();
+    folder.drop_version("w", 2, vec![]).unwrap();
     drop(folder);
     let folder = open(&path).unwrap();
     let (p, s, d) = (KeptStanding::Pending, KeptStanding::Settled, KeptStanding::Dropped);
@@ -92,7 +92,7 @@ fn change(folder: &mut KeptFolder, which: usize) -> Result<(), Error> {
     match which {
         0 => folder.put(vec![value("w", 3, vec![3], b"third"), value("w", 4, vec![4], b"fourth")]),
         1 => folder.settle(&[("w", 2)]),
-        _ => folder.drop_version("w", 1),
+        _ => folder.drop_version("w", 1, vec![]),
     }
 }
 

@@ -1,21 +1,11 @@
 //! What the parties tell one another of what they keep, and which value a run reads from that.
 
+use super::Standing;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Bytes of a message about kept values: more than all versions of a few hundred names take.
 pub(crate) const MAX_TOLD_BYTES: usize = 1 << 22;
-
-/// Where a value of a party stands.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Standing {
-    /// It is whole, and whether all others have theirs isn't known yet.
-    Pending,
-    /// All parties have it.
-    Settled,
-    /// It was dropped.
-    Dropped,
-}
 
 /// What a party tells of one name.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

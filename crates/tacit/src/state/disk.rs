@@ -4,7 +4,6 @@
 //! one), and its parts, each with its number, its other holder (255 for none), and as many bytes as the domain and the elements
 //! say.
 
-use super::agree::Standing;
 use super::{About, Version};
 use crate::Error;
 use serde::{Deserialize, Serialize};
@@ -13,7 +12,7 @@ use std::path::Path;
 use tacit_engine::{KeptPart, KeptShare};
 use tacit_program::Modulus;
 use tacit_program::plan::{Domain, Width};
-use tacit_store::{KeptEntry, KeptStanding, Malformed};
+use tacit_store::{KeptEntry, Malformed};
 use zeroize::Zeroizing;
 
 /// Digests of the parts of a party's share, made when it was kept. They are told to nobody who doesn't hold the part.
@@ -55,12 +54,7 @@ pub(super) fn read_entry(path: &Path, entry: &KeptEntry) -> Result<(String, Vers
             return Err(tacit_store::Error::Sealed { path: path.to_owned(), cause }.into());
         }
     };
-    let standing = match entry.standing {
-        KeptStanding::Pending => Standing::Pending,
-        KeptStanding::Settled => Standing::Settled,
-        KeptStanding::Dropped => Standing::Dropped,
-    };
-    let bytes = if standing == Standing::Dropped { 0 } else { entry.bytes };
+    let (standing, bytes) = (entry.standing, entry.bytes);
     Ok((about.name.clone(), Version { about, standing, digests, bytes, share: None }))
 }
 

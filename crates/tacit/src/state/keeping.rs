@@ -10,6 +10,7 @@ use crate::offline::aborted;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use subtle::ConstantTimeEq;
 use tacit_engine::KeptShare;
 use tacit_net::Phase;
 use tacit_program::{Keep, Program};
@@ -37,6 +38,10 @@ struct Message {
     names: BTreeMap<String, Told>,
 }
 
+/// Why a run that keeps values or reads kept ones is refused where there is no [`State`].
+pub const NO_STATE: &str = "the program keeps values or reads kept ones; say where this party keeps them: `--state FOLDER`, or \
+    `state=` in Python";
+
 /// Refuses what has to have state and has none.
 ///
 /// # Errors
@@ -45,8 +50,7 @@ pub(crate) fn refuse_homeless(endpoint: &Endpoint) -> Result<(), Error> {
     if !endpoint.compiled.has_residents() {
         return Ok(());
     }
-    let reason = "the program keeps values or reads kept ones; say where this party keeps them: `--state FOLDER`, or `state=` in Python";
-    Err(Error::Refused(reason.to_owned()))
+    Err(Error::Refused(NO_STATE.to_owned()))
 }
 
 /// The value that is to fill each slot of an endpoint's program, and its version if one is wanted.
@@ -264,7 +268,7 @@ fn compare(
     for (party, shared) in &shared {
         let theirs = session.mesh().recv(*party, at, 32 * shared.len())?;
         let digests = theirs.as_chunks::<32>().0;
-        let other = shared.iter().zip(digests).find(|((_, own), theirs)| own != *theirs);
+        let other = shared.iter().zip(digests).find(|((_, own), theirs)| !bool::from(own.ct_eq(*theirs)));
         differs = differs.or(other.map(|((value, _), _)| (*party, *value)));
     }
     Ok(differs)

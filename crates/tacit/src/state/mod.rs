@@ -19,8 +19,9 @@ mod keeping;
 mod run;
 
 pub use about::About;
-pub use agree::Standing;
+pub use keeping::NO_STATE;
 pub use run::Residents;
+pub use tacit_store::KeptStanding as Standing;
 
 pub(crate) use keeping::{Keeping, refuse_homeless};
 
@@ -138,8 +139,10 @@ impl State {
         });
         let mut dropped = 0;
         for (number, version) in own {
+            // Digests would tell short values.
+            version.digests = Digests::new();
             if let Some(folder) = &mut self.folder {
-                folder.drop_version(&name, *number)?;
+                folder.drop_version(&name, *number, disk::entry_bytes(&version.about, &version.digests))?;
             }
             (version.standing, version.share, version.bytes) = (Standing::Dropped, None, 0);
             dropped += 1;

@@ -77,7 +77,7 @@ fn words(ty: &Type, raw: &[i128]) -> Vec<u64> {
     raw.iter().flat_map(limbs).collect()
 }
 
-/// Keeps two numbers, reads them, and multiplies them: with each byte of each part of one party's share changed in turn. All
+/// Keeps two numbers, reads them, and multiplies them: with a bit of each part of one value changed in turn. All
 /// others have the right result, or none.
 ///
 /// # Panics
