@@ -4,9 +4,9 @@ use crate::Context;
 use crate::args::PlanArgs;
 use crate::failure::Failure;
 use crate::program;
+use crate::state::{digits, uses};
 use serde_json::{Value as Json, json};
-use std::fmt::Write;
-use tacit::program::{Keep, Program};
+use tacit::program::{Keep, Program, Uses};
 use tacit::{Compiled, SavedPlan};
 
 pub(crate) fn plan(context: &mut Context<'_>, args: &PlanArgs) -> Result<(), Failure> {
@@ -22,7 +22,7 @@ pub(crate) fn plan(context: &mut Context<'_>, args: &PlanArgs) -> Result<(), Fai
 
 /// SHA-256 of what is computed, for whom, from whose inputs.
 fn hash(compiled: &Compiled) -> String {
-    compiled.hash().map(|byte| format!("{byte:02x}")).concat()
+    digits(&compiled.hash())
 }
 
 fn to_text(saved: &SavedPlan, compiled: &Compiled) -> String {
@@ -44,20 +44,8 @@ fn to_text(saved: &SavedPlan, compiled: &Compiled) -> String {
 /// What is kept, and what for.
 fn keeps(program: &Program, keep: &Keep) -> String {
     let ty = &program.node(keep.node).ty;
-    let mut text = format!("keeps {}: {} {:?}", keep.name, ty.kind, ty.shape);
-    if !keep.uses.programs.is_empty() {
-        let _ = write!(text, ", read by {}", hashes(&keep.uses.programs).join(" and "));
-    }
-    if let Some(learners) = &keep.uses.learners {
-        let learners = if learners.is_empty() { "nobody".to_owned() } else { learners.join(", ") };
-        let _ = write!(text, ", for {learners} to learn");
-    }
-    text
-}
-
-/// Hashes of programs.
-fn hashes(programs: &[[u8; 32]]) -> Vec<String> {
-    programs.iter().map(|hash| hash.map(|byte| format!("{byte:02x}")).concat()).collect()
+    let Uses { programs, learners } = &keep.uses;
+    format!("keeps {}: {} {:?}{}", keep.name, ty.kind, ty.shape, uses(programs, learners.as_deref()))
 }
 
 fn to_json(saved: &SavedPlan, compiled: &Compiled) -> Json {
@@ -85,7 +73,7 @@ fn to_json(saved: &SavedPlan, compiled: &Compiled) -> Json {
             "name": keep.name,
             "kind": ty.kind.to_string(),
             "shape": ty.shape,
-            "readers": hashes(&keep.uses.programs),
+            "readers": keep.uses.programs.iter().map(|hash| digits(hash)).collect::<Vec<_>>(),
             "learners": keep.uses.learners,
         })
     });

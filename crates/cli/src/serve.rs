@@ -53,7 +53,7 @@ pub(crate) fn serve(context: &mut Context<'_>, args: &ServeArgs) -> Result<(), F
     }
     let (mut state, fill) = (args.stays.open(&seat)?.filter(|_| compiled.has_residents()), args.stays.fill());
     if state.is_none() && compiled.has_residents() {
-        return Err(Failure::usage("the program keeps values or reads kept ones: give --state FOLDER"));
+        return Err(Failure::usage(tacit::NO_STATE));
     }
     context.note(&format!("{} listens on {}", seat.name(), seat.address()));
     let within = args.wait.wait.unwrap_or(PATIENCE);

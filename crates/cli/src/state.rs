@@ -65,7 +65,8 @@ fn standing(listed: &Listed) -> &'static str {
     }
 }
 
-fn digits(hash: &[u8]) -> String {
+/// A hash, or its first bytes.
+pub(crate) fn digits(hash: &[u8]) -> String {
     hash.iter().fold(String::new(), |mut text, byte| {
         let _ = write!(text, "{byte:02x}");
         text
@@ -103,11 +104,17 @@ fn to_text(listed: &Listed) -> String {
         about.sharing
     );
     let _ = write!(text, ", of program {}", digits(&about.program[..8]));
-    if !about.readers.is_empty() {
-        let readers: Vec<String> = about.readers.iter().map(|hash| digits(&hash[..8])).collect();
+    text + &uses(&about.readers, about.learners.as_deref())
+}
+
+/// Which programs may read a kept value, and who may learn of it, where not all may.
+pub(crate) fn uses(readers: &[[u8; 32]], learners: Option<&[String]>) -> String {
+    let mut text = String::new();
+    if !readers.is_empty() {
+        let readers: Vec<String> = readers.iter().map(|hash| digits(hash)).collect();
         let _ = write!(text, ", read by {}", readers.join(" and "));
     }
-    if let Some(learners) = &about.learners {
+    if let Some(learners) = learners {
         let learners = if learners.is_empty() { "nobody".to_owned() } else { learners.join(", ") };
         let _ = write!(text, ", for {learners} to learn");
     }

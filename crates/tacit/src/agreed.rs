@@ -7,15 +7,15 @@ use tacit_program::plan::To;
 use tacit_program::{Dtype, Range, Source};
 use tacit_session::ProgramStep;
 
-/// As many inputs, and as many outputs, are described.
-const DESCRIBED: usize = 1000;
+/// As many inputs, and as many outputs, are told to others.
+pub(crate) const DESCRIBED: usize = 1000;
 
 /// As many steps of a program: 64 KiB.
 const STEPS: usize = 1 << 14;
 
 /// The inputs in words: names, owners, types, shapes and ranges.
 pub(crate) fn inputs(compiled: &Compiled) -> Vec<String> {
-    let inputs = compiled.inputs().iter().take(DESCRIBED);
+    let inputs = compiled.inputs().iter();
     inputs
         .map(|input| {
             let (kind, shape) = (input.kind, &input.shape);
@@ -27,7 +27,7 @@ pub(crate) fn inputs(compiled: &Compiled) -> Vec<String> {
 /// The outputs in words, with who learns them.
 pub(crate) fn outputs(compiled: &Compiled) -> Vec<String> {
     let roles = &compiled.plan().roles;
-    let outputs = compiled.outputs().iter().take(DESCRIBED).enumerate();
+    let outputs = compiled.outputs().iter().enumerate();
     outputs
         .map(|(number, output)| {
             let to = match output.to {

@@ -166,12 +166,12 @@ impl Compiled {
         self.lowered.source(node)
     }
 
-    /// A line for each input, the first thousand: name, owner, type, shape and range.
+    /// A line for each input: name, owner, type, shape and range.
     pub fn inputs_in_words(&self) -> Vec<String> {
         agreed::inputs(self)
     }
 
-    /// A line for each output, the first thousand: type, shape and who learns it.
+    /// A line for each output: type, shape and who learns it.
     pub fn outputs_in_words(&self) -> Vec<String> {
         agreed::outputs(self)
     }

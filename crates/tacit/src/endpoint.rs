@@ -1,7 +1,7 @@
 //! One endpoint's part in one run, over links that are there: what local runs, deployments and benchmarks share.
 
 use crate::report::Traffic;
-use crate::state::Keeping;
+use crate::state::{Keeping, NO_STATE};
 use crate::{Compiled, Error, Instance, Source, Strand, agreed, play_lanes};
 use std::fmt::Write;
 use std::sync::Arc;
@@ -172,12 +172,16 @@ impl Endpoint {
     }
 
     pub(crate) fn agreement(&self) -> Agreement {
+        let described = |mut lines: Vec<String>| {
+            lines.truncate(agreed::DESCRIBED);
+            lines
+        };
         Agreement {
             clients: self.clients.clone(),
             instances: self.instances,
             window: self.compiled.plan().window as u64,
-            inputs: agreed::inputs(&self.compiled),
-            outputs: agreed::outputs(&self.compiled),
+            inputs: described(agreed::inputs(&self.compiled)),
+            outputs: described(agreed::outputs(&self.compiled)),
             steps: agreed::steps(&self.compiled),
             program: self.compiled.hash(),
             ..Agreement::among(self.parties.clone(), self.protocol.spec().name, self.parameters())
@@ -322,7 +326,9 @@ impl Observer for Settling<'_, '_, '_> {
     }
 
     fn keep(&mut self, shares: &[KeptShare], engine: &mut dyn Engine) -> Result<(), tacit_engine::Error> {
-        let (Some(keeping), Some(session)) = (&mut self.keeping, engine.session()) else { return Ok(()) };
+        let (Some(keeping), Some(session)) = (&mut self.keeping, engine.session()) else {
+            return Err(tacit_engine::Error::Refused(NO_STATE.to_owned()));
+        };
         match keeping.keep(self.endpoint, session, shares) {
             Ok(kept) => self.kept = kept,
             Err(error) => {
