@@ -1,5 +1,5 @@
-//! The command line, as a library: what `tacit run`, `circuit`, `cost`, `plan`, `init`, `offline`, `store`, `serve`,
-//! `bench` and `demo` do.
+//! The command line, as a library: what `tacit run`, `circuit`, `cost`, `plan`, `init`, `offline`, `store`, `state`,
+//! `serve`, `bench` and `demo` do.
 //!
 //! Two commands call [`main`]: the Python package's, which gives through [`Front`] what only Python can do (import a
 //! program, run the demo), and this crate's own binary ([`Native`]), which runs saved plans. Results go to standard

@@ -23,13 +23,19 @@ pub(crate) fn load_saved(context: &Context<'_>, args: &ProgramArgs) -> Result<Sa
 /// A saved plan.
 fn read(path: &Path) -> Result<SavedPlan, Failure> {
     let file = path.display();
-    let can_not = |error: std::io::Error| Failure::input(format!("{file} can't be read: {error}"));
+    let bytes = read_file(path, "can't be read")?;
+    SavedPlan::from_bytes(&bytes).map_err(|error| Failure::input(format!("{file}: {error}")))
+}
+
+/// A file's bytes; `wrong` says what is wrong if there is none.
+pub(crate) fn read_file(path: &Path, wrong: &str) -> Result<Vec<u8>, Failure> {
+    let file = path.display();
+    let can_not = |error: std::io::Error| Failure::input(format!("{file} {wrong}: {error}"));
     // Devices and pipes may have no end.
     if !std::fs::metadata(path).map_err(can_not)?.is_file() {
         return Err(Failure::input(format!("{file} is no file")));
     }
-    let bytes = std::fs::read(path).map_err(can_not)?;
-    SavedPlan::from_bytes(&bytes).map_err(|error| Failure::input(format!("{file}: {error}")))
+    std::fs::read(path).map_err(can_not)
 }
 
 /// Which input each file is for, and its values; in the order of the program's inputs, `None` for those that no

@@ -1,6 +1,6 @@
 //! The saved plan of `tacit bench start --native`, and its three parties: processes of this command, on loopback.
 
-use super::process::configure;
+use super::process::{Children, configure};
 use super::spec::Transport;
 use crate::failure::Failure;
 use crate::npy;
@@ -65,13 +65,14 @@ impl NativeStart {
         let (program, first) =
             self.this_command.split_first().ok_or_else(|| Failure::aborted("no command"))?;
         let start = Instant::now();
-        let mut running = Vec::new();
+        let mut running = Children::default();
         for args in &self.parties {
             let mut party = Command::new(program);
             party.args(first).args(args).stdout(Stdio::piped()).stderr(Stdio::piped());
-            running.push(party.spawn().map_err(system)?);
+            running.0.push(party.spawn().map_err(system)?);
         }
-        let ended: Result<Vec<_>, _> = running.into_iter().map(Child::wait_with_output).collect();
+        let ended: Result<Vec<_>, _> =
+            std::mem::take(&mut running.0).into_iter().map(Child::wait_with_output).collect();
         let elapsed = start.elapsed().as_secs_f64();
         for output in ended.map_err(system)? {
             let printed: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap_or_default();

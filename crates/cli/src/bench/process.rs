@@ -153,7 +153,7 @@ fn run(
     let system =
         |error: std::io::Error| Failure::aborted(format!("the parties' processes can't be started: {error}"));
     let folder = tempfile::tempdir().map_err(system)?;
-    let mut children = Children(Vec::new());
+    let mut children = Children::default();
     let (sender, receiver) = mpsc::channel();
     for (party, config) in configure(folder.path(), transport, parties)?.into_iter().enumerate() {
         let job = serde_json::to_vec(&PartyTask { config, task: task.clone() })
@@ -188,7 +188,8 @@ fn answer(output: impl Read) -> Result<Said, Failure> {
 }
 
 /// Processes that are gone when this is.
-struct Children(Vec<Child>);
+#[derive(Default)]
+pub(super) struct Children(pub(super) Vec<Child>);
 
 impl Children {
     fn start(&mut self, this_command: &[String], job: &[u8]) -> std::io::Result<impl Read + Send + use<>> {

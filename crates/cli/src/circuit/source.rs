@@ -1,6 +1,7 @@
 //! Where a circuit comes from: a name or a file.
 
 use crate::failure::Failure;
+use crate::program::read_file;
 use std::path::Path;
 use tacit::circuit::{Circuit, bristol, catalogue};
 
@@ -10,13 +11,6 @@ pub(crate) fn load(file: &Path) -> Result<Circuit, Failure> {
         return Ok(circuit);
     }
     let shown = file.display();
-    let can_not = |error: std::io::Error| {
-        Failure::input(format!("{shown} can't be read, and no circuit is named that (see --list): {error}"))
-    };
-    // Devices and pipes may have no end.
-    if !std::fs::metadata(file).map_err(can_not)?.is_file() {
-        return Err(Failure::input(format!("{shown} is no file")));
-    }
-    let text = std::fs::read(file).map_err(can_not)?;
+    let text = read_file(file, "can't be read, and no circuit is named that (see --list)")?;
     bristol::read(&text).map_err(|error| Failure::input(format!("{shown}, {error}")))
 }
