@@ -45,14 +45,16 @@ impl Seat {
     }
 
     /// What this party keeps, as `weights@3`.
-    fn kept(&self) -> Vec<String> {
-        listed(&self.state.lock().unwrap_or_else(PoisonError::into_inner))
+    fn kept(&self, py: Python<'_>) -> Vec<String> {
+        // A run that was interrupted may have it still, and Python's lock is what it waits for.
+        py.detach(|| listed(&self.state.lock().unwrap_or_else(PoisonError::into_inner)))
     }
 
     /// Drops a value, or all of a name; the other parties have to do so, too.
     fn drop(&self, py: Python<'_>, value: &str) -> PyResult<()> {
-        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        state.drop_value(value).map_err(|error| errors::run(py, &error))
+        let dropped =
+            py.detach(|| self.state.lock().unwrap_or_else(PoisonError::into_inner).drop_value(value));
+        dropped.map_err(|error| errors::run(py, &error))
     }
 
     /// Runs a program with everybody whom it names. `inputs` has a value for each input that this endpoint gives. With a

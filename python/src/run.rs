@@ -29,6 +29,14 @@ pub(crate) struct Local {
     states: Arc<Mutex<Vec<State>>>,
 }
 
+impl Local {
+    /// Does something with what the parties keep, without Python's lock: a run that was interrupted may have it still, and wait
+    /// for that lock.
+    fn with_states<T: Send>(&self, py: Python<'_>, work: impl FnOnce(&mut [State]) -> T + Send) -> T {
+        py.detach(|| work(&mut self.states.lock().unwrap_or_else(PoisonError::into_inner)))
+    }
+}
+
 #[pymethods]
 impl Local {
     #[new]
@@ -47,22 +55,19 @@ impl Local {
     }
 
     /// What the parties keep, as `weights@3`.
-    fn kept(&self) -> Vec<String> {
-        let states = self.states.lock().unwrap_or_else(PoisonError::into_inner);
-        states.first().map_or_else(Vec::new, listed)
+    fn kept(&self, py: Python<'_>) -> Vec<String> {
+        self.with_states(py, |states| states.first().map_or_else(Vec::new, listed))
     }
 
     /// Gives up what the parties keep in this process: folders are for others to open.
-    fn close(&self) {
-        let mut states = self.states.lock().unwrap_or_else(PoisonError::into_inner);
-        states.fill_with(State::new);
+    fn close(&self, py: Python<'_>) {
+        self.with_states(py, |states| states.fill_with(State::new));
     }
 
     /// Lets all parties drop a value, or all of a name.
     fn drop(&self, py: Python<'_>, value: &str) -> PyResult<()> {
-        let mut states = self.states.lock().unwrap_or_else(PoisonError::into_inner);
-        let dropped = states.iter_mut().try_for_each(|state| state.drop_value(value));
-        dropped.map_err(|error| errors::run(py, &error))
+        let drop = |states: &mut [State]| states.iter_mut().try_for_each(|state| state.drop_value(value));
+        self.with_states(py, drop).map_err(|error| errors::run(py, &error))
     }
 
     /// Names of the parties.

@@ -8,7 +8,7 @@ from tacit._handles import Handle, Kept
 from tacit._location import fault
 from tacit._plan import Plan
 from tacit._tensor import Tensor
-from tacit._trace import checked_dtype, checked_range, checked_shape, tracing
+from tacit._trace import checked_dtype, checked_range, checked_shape, leaving
 from tacit.errors import ProgramError, ProgramTypeError
 
 if TYPE_CHECKING:
@@ -75,15 +75,7 @@ def keep(
         raise fault(ProgramError, f"{name!r} can't be the name of a kept value", "use a word: 'weights'")
     if isinstance(learners, str) or isinstance(readers, str):
         raise fault(ProgramError, "readers and learners are lists", "use learners=['alice']")
-    trace = tracing(value)
-    if trace is None:
-        raise fault(ProgramError, "this value belongs to a program that is finished; it can't keep more")
-    if trace.bodies:
-        raise fault(
-            ProgramError,
-            "nothing can be kept in a body that is repeated, or in an arm of a branch",
-            "return it, and keep what tacit.repeat, tacit.cond or tacit.switch gives",
-        )
+    leaving(value, "keep", "kept")
     if readers is not None and not readers:
         raise fault(ProgramError, "readers=[] lets no plan read it", "name a plan, or leave readers out")
     hashes = [_hash(reader) for reader in readers or ()]

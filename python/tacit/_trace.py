@@ -143,16 +143,21 @@ def reveal(value: Any, to: str | Sequence[str] = "all") -> Revealed:
         raise fault(
             ProgramError, f"to={to!r} names nobody", 'use to="all", to="alice" or to=["alice", "bob"]'
         )
+    return leaving(value, "reveal", "revealed").reveal(value, None if "all" in names else names)
+
+
+def leaving(value: Tensor, verb: str, done: str) -> _Trace:
+    """The program in the making from which a value is to leave: not within a body or an arm."""
     trace = tracing(value)
     if trace is None:
-        raise fault(ProgramError, "this value belongs to a program that is finished; it can't reveal more")
+        raise fault(ProgramError, f"this value belongs to a program that is finished; it can't {verb} more")
     if trace.bodies:
         raise fault(
             ProgramError,
-            f"nothing can be revealed in {trace.bodies[-1]}",
-            "return it from there, and reveal what comes out in the end",
+            f"nothing can be {done} in {trace.bodies[-1]}",
+            f"return it from there, and {verb} what comes out in the end",
         )
-    return trace.reveal(value, None if "all" in names else names)
+    return trace
 
 
 def tracing(value: Tensor) -> _Trace | None:
