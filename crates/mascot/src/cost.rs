@@ -155,6 +155,7 @@ mod tests {
         assert_eq!([3309, 3310].map(|most| inputs_base_bytes(field, &params, most)), [0, 6_619_184]);
         assert_eq!([661, 662].map(|count| triples_base_bytes(field, &params, count) > 0), [false, true]);
         assert_eq!([TOSS, CHECK, bind_bytes()], [128, 272, 4800]);
+        assert_eq!(SUMS, 80, "what is no bit passes for one with 2^-80");
         assert_eq!(setup_bytes(&params), 12_288 + 12_288 + 4_128 + 4800);
     }
 }
