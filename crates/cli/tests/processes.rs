@@ -45,6 +45,7 @@ fn main() {
             papers::the_experiments_of_chaudhari_et_al_are_redone,
         ),
         ("the experiments of Keller et al. are redone", papers::the_experiments_of_keller_et_al_are_redone),
+        ("the experiments of Heath et al. are redone", papers::the_experiments_of_heath_et_al_are_redone),
         ("a scale has four steps", a_scale_has_four_steps),
         ("a shaped link takes its time", a_shaped_link_takes_its_time),
         ("the limits of this machine are measured", the_limits_of_this_machine_are_measured),

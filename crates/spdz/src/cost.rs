@@ -8,30 +8,43 @@ use tacit_ot::Params;
 use tacit_ot::copee::Field;
 use tacit_program::cost::{Flow, Phase};
 
-/// The setup of a key, and all that a plan draws, among so many parties.
+/// The setup of a key, and the base of vector OLE with the first plan that draws as much as takes it, among so many parties.
+pub(crate) fn setup(demand: &Demand, parties: usize) -> Checks {
+    let params = Params::DEFAULT;
+    let mut checks = Checks::default();
+    let Ok(wanted) = Wanted::of(demand, parties) else { return checks };
+    checks.rounds(Phase::Offline, cost::SETUP_ROUNDS, to_each(parties, |_| cost::setup_bytes(&params)));
+    let most = wanted.inputs().into_iter().max().unwrap_or(0);
+    let base = [
+        if most > 0 { cost::inputs_base_bytes(Field::Prime, &params, most) } else { 0 },
+        cost::triples_base_bytes(Field::Prime, &params, wanted.triples),
+        cost::triples_base_bytes(Field::Prime, &params, wanted.bits),
+    ];
+    if let Some(&bytes) = base.iter().find(|bytes| **bytes > 0) {
+        checks.rounds(Phase::Offline, cost::BASE_ROUNDS, to_each(parties, |_| bytes));
+    }
+    checks
+}
+
+/// So many bytes from each party to each other one.
+fn to_each(parties: usize, bytes: impl Fn(usize) -> u64) -> Vec<Flow> {
+    let pairs = (0..parties).flat_map(|from| (0..parties).map(move |to| (from, to)));
+    let flow = |(from, to)| Flow { from, to, bits: 8 * bytes(from) };
+    pairs.filter(|(from, to)| from != to).map(flow).collect()
+}
+
+/// All that a plan draws, among so many parties, once all is set up.
 pub(crate) fn offline(demand: &Demand, parties: usize) -> Checks {
     let params = Params::DEFAULT;
     let mut checks = Checks::default();
     // What nobody makes costs nothing: a plan that draws it ends before anything is sent.
     let Ok(wanted) = Wanted::of(demand, parties) else { return checks };
     let mut add = |rounds: u64, bytes: &dyn Fn(usize) -> u64| {
-        let pairs = (0..parties).flat_map(|from| (0..parties).map(move |to| (from, to)));
-        let flow = |(from, to)| Flow { from, to, bits: 8 * bytes(from) };
-        checks.rounds(Phase::Offline, rounds, pairs.filter(|(from, to)| from != to).map(flow).collect());
+        checks.rounds(Phase::Offline, rounds, to_each(parties, bytes));
     };
-    add(cost::SETUP_ROUNDS, &|_| cost::setup_bytes(&params));
     let inputs = wanted.inputs();
     let most = inputs.iter().copied().max().unwrap_or(0);
     let (triples, bits) = (wanted.triples, wanted.bits);
-    // Made once, before the first that needs it.
-    let base = [
-        if most > 0 { cost::inputs_base_bytes(Field::Prime, &params, most) } else { 0 },
-        cost::triples_base_bytes(Field::Prime, &params, triples),
-        cost::triples_base_bytes(Field::Prime, &params, bits),
-    ];
-    if let Some(&bytes) = base.iter().find(|bytes| **bytes > 0) {
-        add(cost::BASE_ROUNDS, &|_| bytes);
-    }
     if most > 0 {
         add(cost::inputs_rounds(Field::Prime, &params, most), &|from| {
             cost::inputs_bytes(Field::Prime, &params, inputs[from], most)

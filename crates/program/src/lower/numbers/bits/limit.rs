@@ -22,9 +22,10 @@ impl Lowering<'_> {
             _ => return,
         };
         let [x, y, width] = [left, right, ty].map(|ty| Format::of(ty).bits);
-        // Bit i by bit j, of those that count modulo 2^width; of a square each pair is one.
+        // Bit i by bit j, of those that count modulo 2^width; of squares each pair is one.
         let pairs: usize = (0..x.min(width)).map(|i| y.min(width - i)).sum();
-        let each = if operands[0] == operands[1] { pairs / 2 } else { pairs };
+        let squares = *operation == Operation::Mul && operands[0] == operands[1];
+        let each = if squares { pairs / 2 } else { pairs };
         let ands = (ty.len() as u64).saturating_mul(terms as u64).saturating_mul(each as u64);
         let limit = self.capabilities.product_ands;
         if ands > limit {
