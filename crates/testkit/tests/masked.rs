@@ -300,9 +300,8 @@ fn arms_share_messages() {
     for parties in [2, 3] {
         let plan = lower(&program, GMW.capabilities()).expect("bits have ANDs").plan;
         assert_eq!(drawn(&GMW, &plan, parties), [2 * (6 + 1 + 1), 3], "the longest path, and three branches");
-        for level in &plan.levels { eprintln!("{:?}", level.stages.iter().map(|s| (s.op, plan.op(s.op).region, plan.op(s.op).kind.clone())).collect::<Vec<_>>()); }
         let inputs = generate::inputs(&program.input_types(), &mut Rng::new(1));
-        let run = Case::new(&GMW, parties, plan, &inputs).run_and_compare(&Draws::fixed(1));
+        let run = Case::new(&MASKED, parties, plan, &inputs).run_and_compare(&Draws::fixed(1));
         let online = run.trace.link(0, 1).filter(|one| one.at.part >= step::OPERATION).count();
         // Three bits s ^ t, each of its own; six layers; choices inside and outside.
         assert_eq!(online, 3 + 6 + 1 + 1, "{parties} parties");
