@@ -63,15 +63,25 @@ def test_branches_stand_in_arms() -> None:
             assert run(plan, c=c, d=d, x=x) == expected
 
 
-def test_arms_take_the_rounds_of_the_longest() -> None:
-    def rounds(other: Any) -> int:
+def test_arms_share_rounds() -> None:
+    def rounds(one: Any, other: Any) -> int:
         def chosen(c: tacit.Tensor, x: tacit.Tensor) -> tacit.Revealed:
-            return tacit.reveal(tacit.cond(c > 0, lambda x: x * (x + 1) * 3, other, x))
+            return tacit.reveal(tacit.cond(c > 0, one, other, x))
 
         plan = tacit.function(chosen).trace(number("alice"), number("bob"))
         return plan.cost(protocol="gmw").protocols["gmw"].rounds
 
-    assert 0 < rounds(lambda x: x) == rounds(lambda x: x * x)
+    def long(x: tacit.Tensor) -> tacit.Tensor:
+        return x * (x + 1) * 3
+
+    def short(x: tacit.Tensor) -> tacit.Tensor:
+        return x * x
+
+    def nothing(x: tacit.Tensor) -> tacit.Tensor:
+        return x
+
+    alone = rounds(short, nothing) - rounds(nothing, nothing)
+    assert rounds(long, short) - rounds(long, nothing) < alone
 
 
 @pytest.mark.parametrize("protocol", ["gmw", "replicated"])
