@@ -62,6 +62,6 @@ fn of_mascot() {
 fn what_numbers_in_fields_lack() {
     let lacking = Vec::from_iter(lacking(&subject(&FIELDS, 3)));
     let shuffles = Feature::Shuffle.description();
-    let bools = "bools as integers modulo 2^k; it has a field alone";
+    let bools = "bools as integers modulo a power of two; it computes modulo one prime";
     assert_eq!(lacking, [("arithmetic modulo powers of two", 301), (bools, 5), (shuffles, 28)]);
 }
