@@ -7,7 +7,7 @@ use crate::triples::next;
 use tacit_engine::Checks;
 use tacit_engine::supply::Demand;
 use tacit_ot::Params;
-use tacit_program::cost::{Flow, Phase};
+use tacit_program::cost::Phase;
 
 /// Rounds of base OTs and trees.
 const SETUP_ROUNDS: u64 = 2;
@@ -20,16 +20,9 @@ pub(crate) fn setup(params: &Params, demand: &Demand, parties: usize) -> Checks 
     let mut checks = Checks::default();
     if Wanted::of(demand).is_ok_and(|wanted| wanted.takes_transfers()) {
         let bytes = params.setup_bytes().iter().sum();
-        checks.rounds(Phase::Offline, SETUP_ROUNDS, to_each(parties, |_, _| bytes));
+        checks.between(Phase::Offline, SETUP_ROUNDS, parties, |_, _| bytes);
     }
     checks
-}
-
-/// So many bytes from each party to each other one.
-fn to_each(parties: usize, bytes: impl Fn(usize, usize) -> u64) -> Vec<Flow> {
-    let pairs = (0..parties).flat_map(|from| (0..parties).map(move |to| (from, to)));
-    let flow = |(from, to)| Flow { from, to, bits: 8 * bytes(from, to) };
-    pairs.filter(|(from, to)| from != to).map(flow).collect()
 }
 
 /// All that a plan draws, among so many parties.
@@ -42,7 +35,7 @@ pub(crate) fn offline(params: &Params, demand: &Demand, parties: usize, seeds: u
     // Who draws what isn't made here ends before anything is sent for it.
     let Ok(wanted) = Wanted::of(demand) else { return checks };
     let mut add = |rounds: usize, bytes: &dyn Fn(usize, usize) -> u64| {
-        checks.rounds(Phase::Offline, rounds as u64, to_each(parties, bytes));
+        checks.between(Phase::Offline, rounds as u64, parties, bytes);
     };
     // Whole pieces, and what is left.
     let pieces = [(wanted.triples / MADE_AT_ONCE, MADE_AT_ONCE), (1, wanted.triples % MADE_AT_ONCE)];

@@ -285,6 +285,7 @@ impl Capabilities {
             Feature::Mul,
             Feature::MatMul,
             Feature::Random,
+            Feature::MaskedOpening,
             Feature::VerifiedOpening,
             Feature::PublicSteps,
         ]);

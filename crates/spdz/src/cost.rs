@@ -6,14 +6,14 @@ use tacit_engine::supply::Demand;
 use tacit_mascot::cost;
 use tacit_ot::Params;
 use tacit_ot::copee::Field;
-use tacit_program::cost::{Flow, Phase};
+use tacit_program::cost::Phase;
 
 /// The setup of a key, and the base of vector OLE with the first plan that draws as much as takes it, among so many parties.
 pub(crate) fn setup(demand: &Demand, parties: usize) -> Checks {
     let params = Params::DEFAULT;
     let mut checks = Checks::default();
     let Ok(wanted) = Wanted::of(demand, parties) else { return checks };
-    checks.rounds(Phase::Offline, cost::SETUP_ROUNDS, to_each(parties, |_| cost::setup_bytes(&params)));
+    checks.between(Phase::Offline, cost::SETUP_ROUNDS, parties, |_, _| cost::setup_bytes(&params));
     let most = wanted.inputs().into_iter().max().unwrap_or(0);
     let base = [
         if most > 0 { cost::inputs_base_bytes(Field::Prime, &params, most) } else { 0 },
@@ -21,16 +21,9 @@ pub(crate) fn setup(demand: &Demand, parties: usize) -> Checks {
         cost::triples_base_bytes(Field::Prime, &params, wanted.bits),
     ];
     if let Some(&bytes) = base.iter().find(|bytes| **bytes > 0) {
-        checks.rounds(Phase::Offline, cost::BASE_ROUNDS, to_each(parties, |_| bytes));
+        checks.between(Phase::Offline, cost::BASE_ROUNDS, parties, |_, _| bytes);
     }
     checks
-}
-
-/// So many bytes from each party to each other one.
-fn to_each(parties: usize, bytes: impl Fn(usize) -> u64) -> Vec<Flow> {
-    let pairs = (0..parties).flat_map(|from| (0..parties).map(move |to| (from, to)));
-    let flow = |(from, to)| Flow { from, to, bits: 8 * bytes(from) };
-    pairs.filter(|(from, to)| from != to).map(flow).collect()
 }
 
 /// All that a plan draws, among so many parties, once all is set up.
@@ -40,7 +33,7 @@ pub(crate) fn offline(demand: &Demand, parties: usize) -> Checks {
     // What nobody makes costs nothing: a plan that draws it ends before anything is sent.
     let Ok(wanted) = Wanted::of(demand, parties) else { return checks };
     let mut add = |rounds: u64, bytes: &dyn Fn(usize) -> u64| {
-        checks.rounds(Phase::Offline, rounds, to_each(parties, bytes));
+        checks.between(Phase::Offline, rounds, parties, |from, _| bytes(from));
     };
     let inputs = wanted.inputs();
     let most = inputs.iter().copied().max().unwrap_or(0);

@@ -2,6 +2,7 @@
 
 use super::experiment::Experiment;
 use super::start::StartArgs;
+use super::triples::TripleArgs;
 use super::what::{DEFAULT_MODULUS, Model, Ring, What, ring};
 use crate::args::{ProtocolArgs, WindowArgs};
 use crate::failure::Failure;
@@ -81,6 +82,8 @@ pub(crate) struct BenchArgs {
     /// Height of oblivious transfers' trees, 1 to 8: a higher one sends less and computes more [default: 4]
     #[arg(long, value_name = "K")]
     k: Option<usize>,
+    #[command(flatten)]
+    pub(crate) triples: TripleArgs,
     #[command(flatten)]
     pub(crate) start: StartArgs,
     /// Small sizes, to see that it works
@@ -329,7 +332,7 @@ impl BenchArgs {
         use Name::{
             Aes, And, Araki, Astra, Branch, Compare, Dot, Gmw, Li, Mascot, Matmul, Mul, Ot, Predict, Triples,
         };
-        let given: [(&str, bool, &[Name]); 19] = [
+        let given: [(&str, bool, &[Name]); 21] = [
             (
                 "--count",
                 self.count.is_some(),
@@ -337,6 +340,8 @@ impl BenchArgs {
             ),
             ("--arms", self.arms.is_some(), &[Branch]),
             ("--k", self.k.is_some(), &[Ot, Triples]),
+            ("--field", self.triples.field.is_some(), &[Triples]),
+            ("--passive", self.triples.passive, &[Triples]),
             ("--depth", self.depth.is_some(), &[And, Mul]),
             ("--shared-key", self.shared_key, &[Aes]),
             ("--window", self.window.bytes.is_some(), &[And, Aes, Branch, Compare, Predict]),

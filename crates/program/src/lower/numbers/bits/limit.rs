@@ -17,14 +17,18 @@ impl Lowering<'_> {
             return;
         }
         let terms = match operation {
-            Operation::Mul => 1,
-            Operation::MatMul => left.shape.last().copied().unwrap_or(1),
+            Operation::Mul | Operation::WideProduct { matrix: false, .. } => 1,
+            Operation::MatMul | Operation::WideProduct { matrix: true, .. } => {
+                left.shape.last().copied().unwrap_or(1)
+            }
             _ => return,
         };
         let [x, y, width] = [left, right, ty].map(|ty| Format::of(ty).bits);
+        let width = if let Operation::WideProduct { .. } = operation { x + y } else { width };
         // Bit i by bit j, of those that count modulo 2^width; of squares each pair is one.
         let pairs: usize = (0..x.min(width)).map(|i| y.min(width - i)).sum();
-        let squares = *operation == Operation::Mul && operands[0] == operands[1];
+        let elementwise = matches!(operation, Operation::Mul | Operation::WideProduct { matrix: false, .. });
+        let squares = elementwise && operands[0] == operands[1];
         let each = if squares { pairs / 2 } else { pairs };
         let ands = (ty.len() as u64).saturating_mul(terms as u64).saturating_mul(each as u64);
         let limit = self.capabilities.product_ands;
