@@ -21,15 +21,7 @@ mod of_two {
 }
 mod of_three {
     use crate::subject;
-    use tacit_testkit::conformance::views;
     tacit_testkit::conformance!(subject(3, 2000); long views: and);
-
-    #[test]
-    fn no_two_see_anything() {
-        for corrupt in [[0, 1], [0, 2], [1, 2]] {
-            views::operation_seen(&subject(3, 1), "and", &corrupt);
-        }
-    }
 }
 /// Among five there are ten pairs that make base OTs in each run.
 mod of_five {
