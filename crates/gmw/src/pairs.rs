@@ -77,7 +77,7 @@ pub(crate) fn pairs(
     let mut chosen = Words::new(Vec::with_capacity(2 * PAIRS * branches));
     let mut differences = Words::new(Vec::with_capacity(2 * PAIRS * branches));
     for (place, (zeros, uniform)) in of(ZEROS).zip(of(RANDOM)).enumerate() {
-        let is_first = place / (2 * HOLDERS) % 2 == 0;
+        let is_first = (place / (2 * HOLDERS)).is_multiple_of(2);
         chosen.push(seeds[if is_first { zeros } else { uniform }]);
         differences.push(seeds[zeros] ^ seeds[uniform]);
     }
@@ -97,7 +97,9 @@ pub(crate) fn pairs(
     let made =
         products(session, at(PAIRS_SWAPPED), (strings, &transfers[..]), &swaps, (&differences[..], 1))?;
     for (pair, made) in chosen.chunks_exact_mut(2).zip(made.iter()) {
-        pair.iter_mut().for_each(|seed| *seed ^= made);
+        for seed in pair {
+            *seed ^= made;
+        }
     }
     // Shares of a party's pairs of all branches, those of both masks of a branch one after the other.
     let of_party = |party: usize| {

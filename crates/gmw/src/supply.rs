@@ -48,7 +48,7 @@ impl Wanted {
                     Some(count),
                 ) => wanted.random.push((kind, count)),
                 (SupplyKind::Masks { words }, Some(count)) => {
-                    wanted.masks.push((kind, words as usize, count))
+                    wanted.masks.push((kind, words as usize, count));
                 }
                 _ => return Err(Error::Supply(format!("preprocessing makes no {kind}, or not so many"))),
             }
@@ -109,13 +109,12 @@ impl Live {
 
     /// So many random transfers with each other party, in both directions; the number of the extension.
     fn extend(&mut self, session: &mut Session, count: usize, sink: &mut dyn Sink) -> Result<u32, Error> {
-        let mut transfers = match self.transfers.take() {
-            Some(transfers) => transfers,
-            None => {
-                let peers: Vec<usize> = session.others().collect();
-                // Steps have a part of their own, so any number will do.
-                Ot::setup(session, &peers, Roles::Both, self.params, 0)?
-            }
+        let mut transfers = if let Some(transfers) = self.transfers.take() {
+            transfers
+        } else {
+            let peers: Vec<usize> = session.others().collect();
+            // Steps have a part of their own, so any number will do.
+            Ot::setup(session, &peers, Roles::Both, self.params, 0)?
         };
         let op = self.op;
         self.op = op.checked_add(1).ok_or(tacit_session::Error::Exhausted)?;
