@@ -2,8 +2,8 @@
 
 use super::regions::may_be_in_arm;
 use super::{
-    Domain, Form, InputOp, KeepOp, KeptOp, Level, Local, Op, OpKind, Opening, OutputOp, Plan, PublicInput,
-    Reg, Region, Register, Rows, Section, Slice, Stage, Swap, To, WINDOW, Width,
+    Domain, Form, InputOp, KeepOp, KeptOp, Level, Local, Op, OpKind, OutputOp, Plan, PublicInput, Reg,
+    Region, Register, Rows, Section, Slice, Stage, Swap, To, WINDOW, Width,
 };
 use crate::capabilities::{self, Feature, Features};
 use crate::types::Range;
@@ -491,6 +491,7 @@ impl Builder {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::plan::Opening;
     use crate::plan::{Layout, Public};
 
     #[test]
