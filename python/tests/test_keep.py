@@ -137,7 +137,7 @@ def test_what_lies_in_a_folder_outlives_the_process(tmp_path: Path) -> None:
     folder = tmp_path / "state"
     with tacit.local(state=folder) as run:
         run(TRAIN, x=X, y=Y)
-        with pytest.raises(tacit.StoreError, match="another process uses this store"):
+        with pytest.raises(tacit.StoreError, match="another process uses it"):
             tacit.local(state=folder)
     with tacit.local(state=folder) as run:
         assert run.kept == ("weights@1",)

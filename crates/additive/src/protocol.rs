@@ -4,6 +4,7 @@ use crate::client::AdditiveClient;
 use crate::cost::{COUNT_BITS, HASH_BITS, bit_masks, price, to_all};
 use crate::demand::demand;
 use crate::engine::{AdditiveEngine, has_messages};
+use crate::keep;
 use crate::macs;
 use crate::preprocessing::Preprocessing;
 use crate::ranges::ranged;
@@ -11,7 +12,9 @@ use crate::state::Manner;
 use std::sync::Arc;
 use tacit_engine::executor::output_groups;
 use tacit_engine::supply::{Demand, Supply, SupplyKind};
-use tacit_engine::{Checks, Client, Engine, Error, Parameter, Participants, Protocol, ProtocolSpec};
+use tacit_engine::{
+    Checks, Client, Engine, Error, KeptShare, Parameter, Participants, Protocol, ProtocolSpec,
+};
 use tacit_program::Capabilities;
 use tacit_program::cost::{Flow, Phase, Step};
 use tacit_program::plan::{Domain, Op, Plan};
@@ -92,6 +95,10 @@ impl Protocol for Additive {
 
     fn keeps_under_key(&self) -> bool {
         self.is_authenticated()
+    }
+
+    fn refresh(&self, session: &mut Session, share: &KeptShare) -> Result<KeptShare, Error> {
+        keep::refresh(session, share)
     }
 
     fn demand(&self, plan: &Plan, participants: &Participants) -> Demand {
