@@ -155,7 +155,9 @@ def _fill(kept: Any) -> dict[str, str]:
     """Which kept value is read for each of a plan's, once it is known to say so."""
     if kept is None:
         return {}
-    if not isinstance(kept, Mapping) or not all(isinstance(word, str) for pair in kept.items() for word in pair):
+    if not isinstance(kept, Mapping) or not all(
+        isinstance(word, str) for pair in kept.items() for word in pair
+    ):
         raise InputError(f'kept= says what is read by name, as {{"weights": "weights@3"}}; this is {kept!r}')
     return dict(kept)
 

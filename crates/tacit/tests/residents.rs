@@ -114,6 +114,18 @@ fn under_mascot_values_stay_with_the_epoch_of_their_store() {
     let outputs = run(&mut world, &reads, &[]).unwrap().outputs;
     assert_eq!(outputs[0].as_ref().unwrap(), &ints(&[49]));
     assert!(world.states[0].list()[0].about.key.is_some());
+    // What draws nothing has the key by what it reads.
+    let adds = compiled(|build| {
+        let x = build.kept("x", Dtype::Int, &[1], Some(SMALL))?;
+        let twice = build.add(x, x)?;
+        build.keep(twice, "twice", Uses::default())
+    });
+    let reveals = compiled(|build| {
+        let twice = build.kept("twice", Dtype::Int, &[1], Range::new(-200, 200))?;
+        build.reveal(twice, Recipient::All)
+    });
+    assert_eq!(run(&mut world, &adds, &[]).unwrap().report.kept, ["twice@1"]);
+    assert_eq!(run(&mut world, &reveals, &[]).unwrap().outputs[0].as_ref().unwrap(), &ints(&[-14]));
     assert_eq!(world.local.refresh(&mut world.states, "x").unwrap(), "x@2");
     let outputs = run(&mut world, &reads, &[]).unwrap().outputs;
     assert_eq!(outputs[0].as_ref().unwrap(), &ints(&[49]));
