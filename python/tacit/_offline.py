@@ -88,8 +88,8 @@ def offline(
 ) -> Prepared:
     """Makes material for runs of a plan ahead of time: their online phase is then all that is left.
 
-    Under a protocol whose runs draw from supplies ("mascot", "gmw") as much is made as the runs draw, and any other
-    plan can draw from it, too.
+    Under a protocol whose runs draw from supplies ("mascot", "gmw") as much is made as the runs draw, and any
+    other plan can draw from it, too.
 
     All parties of a deployment call it together, each with a store of its own; clients aren't needed. Without
     a configuration all parties are in this process, and `store` has a folder for each. `tacit.connect` and

@@ -275,9 +275,10 @@ def connect(
         config: This one's `parties.toml`, as `tacit.init` or the command `tacit init` writes it.
         protocol: The protocol's name, with its parameters behind it if it is to have any, the same for all:
             "replicated", "replicated-malicious", "replicated-malicious soundness=100", "astra",
-            "astra-malicious", "astra-fair", "mascot", "gmw". Of those of astra the parties measure the network
-            and settle their roles by it; "astra roles=201" says them: the third party plays P_0, the first P_1. With
-            "astra comparison=auto" they also settle how numbers are compared; `report.comparison` says it.
+            "astra-malicious", "astra-fair", "mascot", "gmw". Of those of astra the parties measure the
+            network and settle their roles by it; "astra roles=201" says them: the third party plays P_0, the
+            first P_1. With "astra comparison=auto" they also settle how numbers are compared;
+            `report.comparison` says it.
         wait: How many seconds this one waits for the others at the start of a run; if `None`, what the
             configuration says. Whom it waits for is logged as a warning of the logger "tacit".
         store: A party's folder of material that `tacit.offline` made for the plan that is run; each run uses

@@ -132,6 +132,19 @@ impl Checks {
         self.rounds(phase, 1, flows);
     }
 
+    /// Adds some rounds in which each party sends each other one so many bytes, by who sends and who receives.
+    pub fn between(
+        &mut self,
+        phase: Phase,
+        rounds: u64,
+        parties: usize,
+        bytes: impl Fn(usize, usize) -> u64,
+    ) {
+        let pairs = (0..parties).flat_map(|from| (0..parties).map(move |to| (from, to)));
+        let flow = |(from, to)| Flow { from, to, bits: 8 * bytes(from, to) };
+        self.rounds(phase, rounds, pairs.filter(|(from, to)| from != to).map(flow).collect());
+    }
+
     /// Adds some rounds, and all that is sent in them.
     pub fn rounds(&mut self, phase: Phase, rounds: u64, flows: Vec<Flow>) {
         self.flows.extend(flows.into_iter().map(|flow| (phase, flow)));

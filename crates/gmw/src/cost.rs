@@ -5,7 +5,7 @@ use crate::triples::{IN_FLIGHT, PIECE, next};
 use tacit_engine::Checks;
 use tacit_engine::supply::Demand;
 use tacit_ot::Params;
-use tacit_program::cost::{Flow, Phase};
+use tacit_program::cost::Phase;
 
 /// Rounds of base OTs and trees.
 const SETUP_ROUNDS: u64 = 2;
@@ -22,10 +22,7 @@ pub(crate) fn offline(params: &Params, demand: &Demand, parties: usize) -> Check
     // A plan that draws what isn't made here ends with an error, and has no cost.
     let Ok(wanted) = Wanted::of(demand) else { return checks };
     let mut add = |rounds: usize, bytes: &dyn Fn(usize, usize) -> u64| {
-        let pairs = (0..parties).flat_map(|from| (0..parties).map(move |to| (from, to)));
-        let flow = |(from, to)| Flow { from, to, bits: 8 * bytes(from, to) };
-        let flows = pairs.filter(|(from, to)| from != to).map(flow).collect();
-        checks.rounds(Phase::Offline, rounds as u64, flows);
+        checks.between(Phase::Offline, rounds as u64, parties, bytes);
     };
     add(SETUP_ROUNDS as usize, &|_, _| params.setup_bytes().iter().sum());
     if wanted.triples > 0 {

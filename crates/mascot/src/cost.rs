@@ -2,8 +2,10 @@
 
 use crate::checked_bits::SUMS;
 use crate::combine::PARTS;
+use crate::field::BITS;
 use crate::macs::by_vole;
 use crate::multiply::OTS;
+use crate::passive;
 use crate::preprocessing::BATCH;
 use tacit_ot::Params;
 use tacit_ot::copee::{Field, PRODUCT_BYTES, initialize_bytes};
@@ -103,6 +105,28 @@ fn batch_bytes(field: Field, params: &Params, count: usize) -> u64 {
     multiply + TOSS + authenticate_bytes(field, params, values, values) + sacrifice + DIGEST
 }
 
+/// `count` triples without MACs ([`Passive`](crate::Passive)): OTs for one product each, and their differences.
+pub fn passive_bytes(params: &Params, count: usize) -> u64 {
+    let ots = passive::TAU * BITS * count;
+    params.extension_bytes(ots, true).iter().sum::<u64>() + ELEMENT * ots as u64
+}
+
+/// A batch of `count` triples over a prime field of so many bits, a multiple of 8, with `tau` products each and MACs by COPEe: the
+/// same steps with longer elements. There is none but of 128 bits here; this is for comparison.
+pub fn batch_of_width_bytes(params: &Params, bits: usize, tau: usize, count: usize) -> u64 {
+    let (element, ots) = (bits as u64 / 8, tau * bits * count);
+    let multiply = params.extension_bytes(ots, true).iter().sum::<u64>() + element * ots as u64;
+    let checks = 2 * (CHECK - ELEMENT + element);
+    let macs = element * bits as u64 * (PARTS * count + 1) as u64 + element + TOSS;
+    multiply + TOSS + macs + TOSS + element * count as u64 + checks + DIGEST
+}
+
+/// `count` input tuples of a party's own over such a field.
+pub fn inputs_of_width_bytes(bits: usize, count: usize) -> u64 {
+    let element = bits as u64 / 8;
+    element * bits as u64 * (count as u64 + 1) + element + TOSS + (CHECK - ELEMENT + element) + DIGEST
+}
+
 /// `count` input tuples of this party's own, made together with others', of whom nobody has more than `most`. Without
 /// [`inputs_base_bytes`].
 pub fn inputs_bytes(field: Field, params: &Params, count: usize, most: usize) -> u64 {
@@ -128,6 +152,16 @@ pub fn checked_bits_bytes(params: &Params, count: usize) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// What longer elements would send is what those that are here send, at their length.
+    #[test]
+    fn other_widths_cost_as_this_one_does() {
+        let (field, params) = (Field::Binary, Params::DEFAULT);
+        for count in [1, 25, BATCH] {
+            assert_eq!(batch_of_width_bytes(&params, 128, 3, count), triples_bytes(field, &params, count));
+            assert_eq!(inputs_of_width_bytes(128, count), inputs_bytes(field, &params, count, count));
+        }
+    }
 
     /// Those of docs/protocols/mascot.md, beside the paper's table 2: 1000 bits for a triple on each of n (n - 1) links.
     #[test]

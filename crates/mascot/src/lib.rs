@@ -18,6 +18,7 @@
 //! | a batch: who sends what, and when | `batch` | protocol 4 |
 //! | what is made of fresh values and of triples | `tuples`, `roots` | section 2.1 |
 //! | random bits of GF(2^128) | `checked_bits` | none |
+//! | triples without MACs, for comparison | [`Passive`] | section 6.1 |
 //! | the two fields | [`FieldElement`] | |
 
 mod authenticate;
@@ -32,6 +33,7 @@ mod key;
 mod macs;
 mod multiply;
 mod openings;
+mod passive;
 #[cfg(any(test, feature = "planted"))]
 pub mod planted;
 #[cfg(not(any(test, feature = "planted")))]
@@ -45,6 +47,7 @@ pub mod step;
 mod tuples;
 
 pub use field::FieldElement;
+pub use passive::{Passive, PassiveTriples};
 pub use preprocessing::{BATCH, Preprocessing};
 pub use secret::Secret;
 pub use shares::{Inputs, Shares, Squares, Triples};

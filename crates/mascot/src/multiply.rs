@@ -45,7 +45,7 @@ pub(crate) struct Products<E: FieldElement> {
     pub(crate) c: Secret<E>,
 }
 
-/// Makes products for `count` triples, unchecked. `ots` and `op` are numbers that no other step has.
+/// Makes `tau` products for each of `count` triples, unchecked. `ots` and `op` are numbers that no other step has.
 ///
 /// # Errors
 /// If a check of the OTs fails, or a link does. The session is over.
@@ -53,16 +53,17 @@ pub(crate) fn multiply<E: FieldElement>(
     session: &mut Session,
     ot: &mut Ot,
     [ots, op]: [u32; 2],
+    tau: usize,
     count: usize,
 ) -> Result<Products<E>, Error> {
-    let mut choices = Zeroizing::new(vec![0; count * OTS / 64]);
+    let mut choices = Zeroizing::new(vec![0; count * tau * BITS / 64]);
     generator(session)?.fill(0, 0, bytemuck::cast_slice_mut(&mut choices));
     let b = Secret::random(session, count)?;
-    let a: Secret<E> = (0..count * TAU).map(|at| E::from_u128(bits(&choices, at))).collect();
-    let c = a.iter().enumerate().map(|(at, a)| a.wrapping_mul(b[at / TAU])).collect();
+    let a: Secret<E> = (0..count * tau).map(|at| E::from_u128(bits(&choices, at))).collect();
+    let c = a.iter().enumerate().map(|(at, a)| a.wrapping_mul(b[at / tau])).collect();
     let mut products = Products { a, b, c };
-    let messages = transfer(session, ot, ots, &choices, &mut products)?;
-    exchange(session, op, messages, &choices, &mut products.c)?;
+    let messages = transfer(session, ot, ots, tau, &choices, &mut products)?;
+    exchange(session, op, messages, tau, &choices, &mut products.c)?;
     Ok(products)
 }
 
@@ -72,6 +73,7 @@ fn transfer<E: FieldElement>(
     session: &mut Session,
     ot: &mut Ot,
     op: u32,
+    tau: usize,
     choices: &[u64],
     products: &mut Products<E>,
 ) -> Result<Vec<Vec<Vec<u8>>>, Error> {
@@ -79,12 +81,12 @@ fn transfer<E: FieldElement>(
     let mut messages = vec![Vec::new(); session.parties()];
     for peer in session.others() {
         let pieces = (0..count).step_by(PIECE).map(|first| PIECE.min(count - first));
-        messages[peer] = pieces.map(|triples| session.mesh().buffer(BYTES * OTS * triples)).collect();
+        messages[peer] = pieces.map(|triples| session.mesh().buffer(BYTES * tau * BITS * triples)).collect();
     }
-    let mut halves = Halves { b: &products.b, c: &mut products.c, messages };
+    let mut halves = Halves { tau, b: &products.b, c: &mut products.c, messages };
     let given = vec![choices; session.parties() - 1];
     let choices = Choices::Given(&given);
-    ot.extend(session, &Request { op, count: count * OTS, choices, form: Form::Random }, &mut halves)?;
+    ot.extend(session, &Request { op, count: count * tau * BITS, choices, form: Form::Random }, &mut halves)?;
     Ok(halves.messages)
 }
 
@@ -93,11 +95,12 @@ fn exchange<E: FieldElement>(
     session: &mut Session,
     op: u32,
     messages: Vec<Vec<Vec<u8>>>,
+    tau: usize,
     choices: &[u64],
     c: &mut [E],
 ) -> Result<(), Error> {
     let at = |piece: usize| At { lane: 0, part: step::PRODUCTS, op, batch: piece as u32 };
-    let pieces = c.len().div_ceil(TAU * PIECE);
+    let pieces = c.len().div_ceil(tau * PIECE);
     let mut messages: Vec<_> = messages.into_iter().map(Vec::into_iter).collect();
     for piece in 0..=pieces {
         for peer in session.others() {
@@ -106,8 +109,8 @@ fn exchange<E: FieldElement>(
             }
         }
         let Some(last) = piece.checked_sub(1) else { continue };
-        let first = TAU * PIECE * last;
-        let end = c.len().min(first + TAU * PIECE);
+        let first = tau * PIECE * last;
+        let end = c.len().min(first + tau * PIECE);
         for peer in session.others() {
             let message = session.mesh().recv(peer, at(last), BYTES * BITS * (end - first))?;
             let blocks = message.as_chunks::<BYTES>().0.as_chunks::<BITS>().0;
@@ -127,6 +130,8 @@ fn exchange<E: FieldElement>(
 
 /// What comes of the OTs.
 struct Halves<'a, E: FieldElement> {
+    /// Products for each triple.
+    tau: usize,
     b: &'a [E],
     c: &'a mut [E],
     /// Differences, by peer, in pieces.
@@ -137,13 +142,14 @@ impl<E: FieldElement> Sink for Halves<'_, E> {
     fn sent(&mut self, ots: Sent<'_>) {
         let blocks = ots.zeros.as_chunks::<BITS>().0.iter().zip(ots.ones.as_chunks::<BITS>().0);
         for (at, (zeros, ones)) in (ots.first / BITS..).zip(blocks) {
-            let b = self.b[at / TAU].to_u128();
+            let b = self.b[at / self.tau].to_u128();
             self.c[at] = self.c[at].wrapping_sub(E::sum_of_powers(|h| zeros[h]));
             let mut differences = [0; BITS];
             for ((difference, zero), one) in differences.iter_mut().zip(zeros).zip(ones) {
                 *difference = E::FIELD.masked(*zero, *one, b);
             }
-            self.messages[ots.peer][at / TAU / PIECE].extend_from_slice(bytemuck::bytes_of(&differences));
+            self.messages[ots.peer][at / self.tau / PIECE]
+                .extend_from_slice(bytemuck::bytes_of(&differences));
         }
     }
 

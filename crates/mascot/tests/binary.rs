@@ -1,14 +1,16 @@
-//! Preprocessing over GF(2^128): that it is right, and what it costs.
+//! Preprocessing over GF(2^128), and without MACs: that it is right, and what it costs.
 
 mod common;
 
 use common::{check_triples, params, play_in, values};
 use tacit_kernel::Element;
+use tacit_kernel::field::Fp128;
 use tacit_kernel::gf128::Gf128;
-use tacit_mascot::{Preprocessing, cost};
+use tacit_mascot::{FieldElement, Passive, Preprocessing, cost};
 use tacit_ot::copee::Field;
-use tacit_session::{Phase, Session};
-use tacit_testkit::World;
+use tacit_ot::{Params, Security};
+use tacit_session::{Agreement, Error, Phase, Session};
+use tacit_testkit::{Draws, World, party_names};
 
 /// Triples of each test; no multiple of a message's.
 const COUNT: usize = 25;
@@ -72,4 +74,35 @@ fn all_that_is_made_is_right_and_costs_what_it_should() {
             assert_eq!(*bytes, expected.map(|bytes| (parties as u64 - 1) * bytes));
         }
     }
+}
+
+/// Opens triples without MACs, and says whether they are products, and what they cost.
+fn passive<E: FieldElement>(parties: usize, params: Params) -> Vec<Result<(bool, u64), Error>> {
+    let agreement = Agreement::among(party_names(parties), "passive", params.to_string());
+    let links = World::new(parties, 0).transports();
+    tacit_testkit::play(links, &agreement, &Draws::fixed(2), |session| {
+        let mut passive = Passive::setup(session, params, 0)?;
+        session.mesh().set_phase(Phase::Offline);
+        let made = passive.triples::<E>(session, COUNT)?;
+        let bytes = sent(session);
+        session.mesh().set_phase(Phase::Output);
+        let a = passive.open(session, &made.a)?;
+        let b = passive.open(session, &made.b)?;
+        let c = passive.open(session, &made.c)?;
+        Ok((a.iter().zip(&b).zip(&c).all(|((a, b), c)| a.wrapping_mul(*b) == *c), bytes))
+    })
+}
+
+#[test]
+fn triples_without_macs_are_right_and_cost_what_they_should() {
+    let params = Params::new(4, Security::SemiHonest).and_then(|params| params.with_rows(512));
+    let params = params.expect("there are such batches");
+    for parties in [2, 3] {
+        let expected = (true, (parties as u64 - 1) * cost::passive_bytes(&params, COUNT));
+        for had in [passive::<Fp128>(parties, params), passive::<Gf128>(parties, params)].concat() {
+            assert_eq!(had.expect("nobody deviates"), expected);
+        }
+    }
+    // Parameters against parties that deviate would promise what nobody checks.
+    assert!(passive::<Fp128>(2, Params::DEFAULT).iter().all(Result::is_err));
 }

@@ -141,6 +141,7 @@ fn refused(operation: &Operation) -> Option<&'static str> {
         | Operation::Neg
         | Operation::Mul
         | Operation::MatMul
+        | Operation::WideProduct { .. }
         | Operation::Times(_)
         | Operation::Over { .. }
         | Operation::Weigh { .. }

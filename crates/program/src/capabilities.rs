@@ -281,6 +281,7 @@ impl Capabilities {
             Feature::Mul,
             Feature::MatMul,
             Feature::Random,
+            Feature::MaskedOpening,
             Feature::VerifiedOpening,
             Feature::PublicSteps,
         ]);

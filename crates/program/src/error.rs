@@ -71,16 +71,18 @@ pub enum Fault {
         /// Their fraction bits.
         frac: u8,
     },
-    /// The operand of a truncation reaches into the guard bit that exactness needs.
-    #[error("the operand of `{operation}` may be anything from {} to {}; to be truncated exactly it has to stay below {}",
-        Real(range.lo(), *frac), Real(range.hi(), *frac), Real(1 << 62, *frac))]
+    /// What is to be truncated takes more bits than there is room for.
+    #[error("what `{operation}` rounds may be anything from {} to {}; to be rounded exactly it has to stay below {}",
+        Real(range.lo(), *frac), Real(range.hi(), *frac), Real(1 << bits, *frac))]
     TruncationGuard {
         /// The operation.
         operation: &'static str,
-        /// The raw values that the operand may have.
+        /// The raw values that it may have.
         range: Range,
         /// Their fraction bits.
         frac: u8,
+        /// The most bits of a raw value, without its sign.
+        bits: u32,
     },
     /// Shapes that don't go together.
     #[error("`{operation}`: shapes {} and {} don't go together", Dims(a), Dims(b))]
@@ -407,6 +409,9 @@ impl Fault {
         Some(match self {
             Self::Overflow { .. } => {
                 "declare a narrower range=(low, high) for the inputs it depends on, or use modular integers"
+            }
+            Self::TruncationGuard { operation: "*" | "@", bits: 62, .. } => {
+                "declare a narrower range=(low, high) for the inputs it depends on, or fewer fraction bits, or choose a protocol that rounds longer products; the cost command lists what each can run"
             }
             Self::TruncationGuard { .. } => {
                 "declare a narrower range=(low, high) for the inputs it depends on, or fewer fraction bits"

@@ -10,7 +10,8 @@ pub(crate) use clear::Clear;
 use crate::plan::Modulus;
 use crate::value::words_of;
 use crate::{
-    Builder, Capabilities, Data, Dtype, Index, InputType, Lowered, NodeId, Program, Range, Recipient, Value,
+    Builder, Capabilities, Data, Dtype, Index, InputType, Lowered, NodeId, Operation, Program, Range,
+    Recipient, Value,
 };
 
 /// Lowers a program to what is offered, executes its plan with every node revealed, and compares all with the
@@ -33,6 +34,11 @@ pub(crate) fn check(
 pub(crate) fn has_bits(program: &Program) -> bool {
     let prime = |kind| matches!(kind, Dtype::Modular(Modulus::Mersenne61 | Modulus::Prime128));
     !program.nodes().iter().any(|node| node.ty.secret && prime(node.ty.kind))
+}
+
+/// Whether a program has a product that rings don't round.
+pub(crate) fn is_beyond_rings(program: &Program) -> bool {
+    program.nodes().iter().any(|node| matches!(node.operation, Operation::WideProduct { .. }))
 }
 
 /// Inputs of the declared types: ends of their ranges, and values between them.

@@ -6,7 +6,7 @@ use tacit_engine::supply::Demand;
 use tacit_mascot::cost;
 use tacit_ot::Params;
 use tacit_ot::copee::Field;
-use tacit_program::cost::{Flow, Phase};
+use tacit_program::cost::Phase;
 
 /// The setup of a key, and all that a plan draws, among so many parties.
 pub(crate) fn offline(demand: &Demand, parties: usize) -> Checks {
@@ -15,9 +15,7 @@ pub(crate) fn offline(demand: &Demand, parties: usize) -> Checks {
     // What nobody makes costs nothing: a plan that draws it ends before anything is sent.
     let Ok(wanted) = Wanted::of(demand, parties) else { return checks };
     let mut add = |rounds: u64, bytes: &dyn Fn(usize) -> u64| {
-        let pairs = (0..parties).flat_map(|from| (0..parties).map(move |to| (from, to)));
-        let flow = |(from, to)| Flow { from, to, bits: 8 * bytes(from) };
-        checks.rounds(Phase::Offline, rounds, pairs.filter(|(from, to)| from != to).map(flow).collect());
+        checks.between(Phase::Offline, rounds, parties, |from, _| bytes(from));
     };
     add(cost::SETUP_ROUNDS, &|_| cost::setup_bytes(&params));
     let inputs = wanted.inputs();

@@ -29,7 +29,6 @@ pub static MASCOT: Additive = Additive {
         source: "Damgard et al. 2012, Keller et al. 2016",
     },
     capabilities: Capabilities::masked_opening(Field::Fp128)
-        .with(Feature::MaskedOpening)
         .with(Feature::PublicInputs)
         .with(Feature::Keep)
         .with(Feature::Gather),

@@ -50,6 +50,23 @@ fn costs_are_exact() {
     }
 }
 
+/// Fixed point whose exact products have 95 bits, beyond what a mask of 40 bits more hides, and a remainder.
+#[test]
+fn products_without_slack() -> Result<(), ProgramError> {
+    let mut build = Builder::new();
+    let kind = Dtype::Fixed { frac: 32 };
+    let a = build.input("P0", "a", kind, &[1], Range::new(-1 << 47, (1 << 47) - 1))?;
+    let b = build.input("P1", "b", kind, &[1], Range::new(0, 1 << 47))?;
+    let product = build.mul(a, b)?;
+    build.reveal(product, Recipient::All)?;
+    let program = build.finish()?;
+    for parties in [2, 3] {
+        assert_eq!(checked(&program, parties), parties);
+        cost::check(&subject(parties), &program, "a product without slack");
+    }
+    Ok(())
+}
+
 /// Results and costs of an operation of the suite's catalogue on three elements: a comparison of more takes gigabytes of
 /// messages, which a world keeps.
 fn operation(name: &str, numbers: Numbers, parties: usize) {

@@ -168,8 +168,8 @@ impl Growing<'_> {
             0 => build.add(a, b),
             1 => build.sub(a, b),
             2 => build.neg(a),
-            3 | 4 => build.mul(a, b),
-            5 => build.matmul(a, b),
+            3 | 4 => product(build, a, b, false),
+            5 => product(build, a, b, true),
             6 => build.astype(a, kind),
             7 => build.shift_right(a, by),
             _ => build.rescale(a, by / 2),
@@ -211,8 +211,9 @@ impl Growing<'_> {
 
     /// The mean of the squares less the square of the mean.
     fn variance(&mut self, a: NodeId) -> Result<NodeId, ProgramError> {
-        let (squares, mean) = (self.build.mul(a, a)?, self.mean(a)?);
-        let (mean_of_squares, square_of_mean) = (self.mean(squares)?, self.build.mul(mean, mean)?);
+        let (squares, mean) = (product(&mut self.build, a, a, false)?, self.mean(a)?);
+        let square_of_mean = |build: &mut Builder| product(build, mean, mean, false);
+        let (mean_of_squares, square_of_mean) = (self.mean(squares)?, square_of_mean(&mut self.build)?);
         self.build.sub(mean_of_squares, square_of_mean)
     }
 
@@ -386,6 +387,17 @@ impl Growing<'_> {
             _ => Range::new(-(end / 2), end / 4),
         }
     }
+}
+
+/// A product, rounded by an operation of its own: one that is too long for that is refused here, as rings refuse it.
+fn product(build: &mut Builder, a: NodeId, b: NodeId, matrix: bool) -> Result<NodeId, ProgramError> {
+    let types = [build.type_of(a)?, build.type_of(b)?];
+    if types[0].secret != types[1].secret {
+        return if matrix { build.matmul(a, b) } else { build.mul(a, b) };
+    }
+    let frac = types[0].kind.frac().max(types[1].kind.frac());
+    let raw = if matrix { build.matmul_raw(a, b) } else { build.mul_raw(a, b) }?;
+    build.rescale(raw, frac)
 }
 
 #[cfg(test)]

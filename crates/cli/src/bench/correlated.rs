@@ -5,9 +5,10 @@
 //! what was sent with the declared cost; if either differs there are no figures.
 
 use super::clock::{cpu_time, now, peak_rss};
+use super::ot::Ots;
 use super::process;
 use super::spec::{BenchArgs, Transport};
-use super::{ot::Ots, triples::MascotTriples};
+use super::triples::{MascotTriples, TripleField, WithoutMacs};
 use crate::Context;
 use crate::failure::Failure;
 use serde::{Deserialize, Serialize};
@@ -15,6 +16,8 @@ use serde_json::json;
 use std::time::Duration;
 use tacit::advanced::net::{ErrorKind, Limits, Mesh, Phase, Transport as Links, memory};
 use tacit::advanced::session::{Agreement, Error, OsEntropy, Session};
+use tacit_kernel::field::Fp128;
+use tacit_kernel::gf128::Gf128;
 use tacit_ot::{Params, Security};
 
 /// What is made.
@@ -24,7 +27,9 @@ pub(crate) enum What {
     /// Random OTs in both directions.
     Ots,
     /// Authenticated triples.
-    Triples,
+    Triples(TripleField),
+    /// Triples without MACs.
+    PassiveTriples(TripleField),
 }
 
 /// One party's part in making it.
@@ -66,7 +71,8 @@ impl Job {
         if self.count == 0 {
             return Err(Failure::usage("a size of 0 leaves nothing to measure"));
         }
-        Params::new(self.k, Security::Malicious)
+        let passive = matches!(self.what, What::PassiveTriples(_));
+        Params::new(self.k, if passive { Security::SemiHonest } else { Security::Malicious })
             .ok_or_else(|| Failure::usage(format!("--k is 1 to 8, not {}", self.k)))
     }
 
@@ -85,7 +91,14 @@ impl Job {
         };
         let report = match self.what {
             What::Ots => self.run::<Ots>(links, me, limits, params),
-            What::Triples => self.run::<MascotTriples>(links, me, limits, params),
+            What::Triples(TripleField::Fp128) => self.run::<MascotTriples<Fp128>>(links, me, limits, params),
+            What::Triples(TripleField::Gf2) => self.run::<MascotTriples<Gf128>>(links, me, limits, params),
+            What::PassiveTriples(TripleField::Fp128) => {
+                self.run::<WithoutMacs<Fp128>>(links, me, limits, params)
+            }
+            What::PassiveTriples(TripleField::Gf2) => {
+                self.run::<WithoutMacs<Gf128>>(links, me, limits, params)
+            }
         };
         report.map_err(failed)
     }

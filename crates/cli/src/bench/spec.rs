@@ -2,6 +2,7 @@
 
 use super::experiment::Experiment;
 use super::start::StartArgs;
+use super::triples::TripleArgs;
 use super::what::{DEFAULT_MODULUS, Model, Ring, What, ring};
 use crate::args::{ProtocolArgs, WindowArgs};
 use crate::failure::Failure;
@@ -78,6 +79,8 @@ pub(crate) struct BenchArgs {
     /// Height of oblivious transfers' trees, 1 to 8: a higher one sends less and computes more [default: 4]
     #[arg(long, value_name = "K")]
     k: Option<usize>,
+    #[command(flatten)]
+    pub(crate) triples: TripleArgs,
     #[command(flatten)]
     pub(crate) start: StartArgs,
     /// Small sizes, to see that it works
@@ -311,9 +314,11 @@ impl BenchArgs {
     /// Options that would be ignored are refused.
     fn refuse_what_does_not_apply(&self) -> Result<(), Failure> {
         use Name::{Aes, And, Araki, Astra, Compare, Dot, Li, Mascot, Matmul, Mul, Ot, Predict, Triples};
-        let given: [(&str, bool, &[Name]); 18] = [
+        let given: [(&str, bool, &[Name]); 20] = [
             ("--count", self.count.is_some(), &[And, Aes, Mul, Dot, Matmul, Compare, Araki, Li, Ot, Triples]),
             ("--k", self.k.is_some(), &[Ot, Triples]),
+            ("--field", self.triples.field.is_some(), &[Triples]),
+            ("--passive", self.triples.passive, &[Triples]),
             ("--depth", self.depth.is_some(), &[And, Mul]),
             ("--shared-key", self.shared_key, &[Aes]),
             ("--window", self.window.bytes.is_some(), &[And, Aes, Compare, Predict]),

@@ -1,17 +1,19 @@
-//! `tacit bench triples`: authenticated triples for MASCOT, among two parties or more ([`super::correlated`]).
+//! `tacit bench triples`: authenticated triples for MASCOT, among two parties or more ([`super::correlated`]), in either of its
+//! fields; and for comparison triples without MACs.
 //!
-//! They are accepted by all, and opened and multiplied afterwards.
+//! All are opened and multiplied afterwards.
 
 use super::correlated::{Figures, Job, Made, What, measure};
 use super::spec::BenchArgs;
 use crate::Context;
 use crate::failure::Failure;
 use crate::table::{Table, bytes, rate, seconds};
+use clap::{Args, ValueEnum};
+use serde::{Deserialize, Serialize};
 use serde_json::json;
 use std::ops::RangeInclusive;
 use tacit::advanced::session::{Error, Session};
-use tacit_kernel::Element;
-use tacit_mascot::{Preprocessing, Triples, cost};
+use tacit_mascot::{FieldElement, Passive, PassiveTriples, Preprocessing, Triples, cost};
 use tacit_ot::Params;
 use tacit_ot::copee::Field;
 
@@ -22,13 +24,35 @@ const QUICK: usize = 500;
 /// How many parties there may be, the fewest if nothing is said.
 const PARTIES: RangeInclusive<usize> = 2..=16;
 
-/// A party's part.
-pub(super) struct MascotTriples {
-    preprocessing: Preprocessing,
-    made: Option<Triples>,
+/// Options of this benchmark alone.
+#[derive(Args, Clone, Debug)]
+pub(crate) struct TripleArgs {
+    /// What triples are of: the prime field of mascot, or GF(2^128) [default: fp128]
+    #[arg(long, value_name = "FIELD")]
+    pub(super) field: Option<TripleField>,
+    /// Triples without MACs and checks, against parties that follow the protocol: for comparison alone, no protocol uses them
+    #[arg(long)]
+    pub(super) passive: bool,
 }
 
-impl Made for MascotTriples {
+/// What triples are of.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum, Serialize, Deserialize)]
+pub(crate) enum TripleField {
+    /// The field of 2^128 - 159 elements
+    #[default]
+    Fp128,
+    /// GF(2^128)
+    #[value(name = "gf2-128")]
+    Gf2,
+}
+
+/// A party's part.
+pub(super) struct MascotTriples<E: FieldElement> {
+    preprocessing: Preprocessing<E>,
+    made: Option<Triples<E>>,
+}
+
+impl<E: FieldElement> Made for MascotTriples<E> {
     fn setup(session: &mut Session, params: Params) -> Result<Self, Error> {
         Ok(Self { preprocessing: Preprocessing::setup(session, params, 0)?, made: None })
     }
@@ -44,8 +68,37 @@ impl Made for MascotTriples {
         let a = self.preprocessing.open(session, a)?;
         let b = self.preprocessing.open(session, b)?;
         let c = self.preprocessing.open(session, c)?;
-        Ok(!c.is_empty() && a.iter().zip(&b).zip(&c).all(|((a, b), c)| a.wrapping_mul(*b) == *c))
+        Ok(are_products(&a, &b, &c))
     }
+}
+
+/// The same without MACs.
+pub(super) struct WithoutMacs<E: FieldElement> {
+    passive: Passive,
+    made: PassiveTriples<E>,
+}
+
+impl<E: FieldElement> Made for WithoutMacs<E> {
+    fn setup(session: &mut Session, params: Params) -> Result<Self, Error> {
+        Ok(Self { passive: Passive::setup(session, params, 0)?, made: PassiveTriples::default() })
+    }
+
+    fn make(&mut self, session: &mut Session, count: usize) -> Result<(), Error> {
+        self.made = self.passive.triples(session, count)?;
+        Ok(())
+    }
+
+    fn verify(mut self, session: &mut Session) -> Result<bool, Error> {
+        let PassiveTriples { a, b, c } = &self.made;
+        let a = self.passive.open(session, a)?;
+        let b = self.passive.open(session, b)?;
+        let c = self.passive.open(session, c)?;
+        Ok(are_products(&a, &b, &c))
+    }
+}
+
+fn are_products<E: FieldElement>(a: &[E], b: &[E], c: &[E]) -> bool {
+    !c.is_empty() && a.iter().zip(b).zip(c).all(|((a, b), c)| a.wrapping_mul(*b) == *c)
 }
 
 pub(super) fn triples(context: &mut Context<'_>, args: &BenchArgs) -> Result<(), Failure> {
@@ -56,21 +109,31 @@ pub(super) fn triples(context: &mut Context<'_>, args: &BenchArgs) -> Result<(),
     if !PARTIES.contains(&parties) {
         return Err(Failure::usage(format!("--parties is 2 to {}, not {parties}", PARTIES.end())));
     }
-    let job = Job { what: What::Triples, parties, count: args.count_or(QUICK, USUAL), k: args.height() };
+    let over = args.triples.field.unwrap_or_default();
+    let (field, of) = match over {
+        TripleField::Fp128 => (Field::Prime, "2^128-159"),
+        TripleField::Gf2 => (Field::Binary, "GF(2^128)"),
+    };
+    let what = if args.triples.passive { What::PassiveTriples(over) } else { What::Triples(over) };
+    let job = Job { what, parties, count: args.count_or(QUICK, USUAL), k: args.height() };
     let params = job.params()?;
     let others = parties as u64 - 1;
-    let made = cost::triples_base_bytes(Field::Prime, &params, job.count)
-        + cost::triples_bytes(Field::Prime, &params, job.count);
-    let declared = [cost::setup_bytes(&params), made];
+    let declared = if args.triples.passive {
+        [params.setup_bytes().iter().sum(), cost::passive_bytes(&params, job.count)]
+    } else {
+        let base = cost::triples_base_bytes(field, &params, job.count);
+        [cost::setup_bytes(&params), base + cost::triples_bytes(field, &params, job.count)]
+    };
     let declared = declared.map(|link| others * link);
     // What a party sends for a triple.
     let bytes_per_triple = declared[1] as f64 / job.count as f64;
     // Of all parties, in 1000 bits, beside which stand the paper's 180.22 n (n - 1).
     let kbit_per_triple = bytes_per_triple * parties as f64 * 8.0 / 1000.0;
-    let keys =
-        |_: &Figures| json!({ "bytes_per_triple": bytes_per_triple, "kbit_per_triple": kbit_per_triple });
+    let keys = |_: &Figures| json!({ "field": of, "bytes_per_triple": bytes_per_triple, "kbit_per_triple": kbit_per_triple });
     let text = |run: &Figures| {
-        let head = format!("{} triples, {parties} parties, {}", bytes(job.count as u64), run.transport);
+        let without = if args.triples.passive { " without MACs" } else { "" };
+        let count = bytes(job.count as u64);
+        let head = format!("{count} triples{without} over {of}, {parties} parties, {}", run.transport);
         let mut table = Table::new([head, String::new()]);
         let mut row = |name: &str, value: String| table.row([format!("  {name}"), value]);
         row("parameters", params.to_string());
@@ -80,5 +143,6 @@ pub(super) fn triples(context: &mut Context<'_>, args: &BenchArgs) -> Result<(),
         row("setup", seconds(run.setup_seconds));
         table.to_string()
     };
-    measure(context, args, job, ["triples", "mascot"], declared, keys, text)
+    let name = if args.triples.passive { "mascot's passive variant" } else { "mascot" };
+    measure(context, args, job, ["triples", name], declared, keys, text)
 }

@@ -3,7 +3,7 @@
 use super::{Builder, Method};
 use crate::error::{Fault, ProgramError};
 use crate::modulus::Modulus;
-use crate::operations::{Operation, Rounding};
+use crate::operations::{Operation, Rounding, exact_product, is_wide};
 use crate::program::NodeId;
 use crate::shape;
 use crate::types::Dtype;
@@ -42,15 +42,14 @@ impl Builder {
     /// `a * b`. A product with fixed point is rounded to the nearest, ties up, to the fraction bits of the
     /// secret factor, or to those of the finer one if both are secret.
     ///
-    /// Local where one factor is public and integral; where it isn't, as in [`Self::scale`].
+    /// Local where one factor is public and integral; where it isn't, as in [`Self::scale`]. An exact product of up to 126 bits is
+    /// taken; lowering to rings refuses one that is beyond what they truncate.
     pub fn mul(&mut self, a: NodeId, b: NodeId) -> Result<NodeId, ProgramError> {
         let (a, b) = self.factors("*", a, b)?;
         if let Some((secret, numbers, _)) = self.fraction(a, b)? {
             return self.times(secret, numbers);
         }
-        let frac = self.product_frac(a, b)?;
-        let product = self.push(Operation::Mul, &[a, b])?;
-        self.truncated_to(product, frac)
+        self.product(a, b, false)
     }
 
     /// `a * b` without the truncation: the result has the fraction bits of both factors together. For sums of
@@ -67,9 +66,7 @@ impl Builder {
         if let Some((secret, matrix, left)) = self.fraction(a, b)? {
             return self.push(Operation::Weigh { matrix, left }, &[secret]);
         }
-        let frac = self.product_frac(a, b)?;
-        let product = self.push(Operation::MatMul, &[a, b])?;
-        self.truncated_to(product, frac)
+        self.product(a, b, true)
     }
 
     /// `a @ b` without the truncation: the result has the fraction bits of both factors together. For scores that
@@ -240,6 +237,20 @@ impl Builder {
             }
             _ => Ok(a),
         }
+    }
+
+    /// A product with the fraction bits that it keeps: rounded in one operation where the exact product is too long for two.
+    fn product(&mut self, a: NodeId, b: NodeId, matrix: bool) -> Result<NodeId, ProgramError> {
+        let frac = self.product_frac(a, b)?;
+        let types = [self.type_of(a)?, self.type_of(b)?];
+        let all = types[0].kind.frac().saturating_add(types[1].kind.frac());
+        let by = all.saturating_sub(frac);
+        let range = exact_product(matrix, &types).ok().map(|(.., range)| range);
+        if by > 0 && range.is_some_and(|range| is_wide(range, by)) {
+            return self.push(Operation::WideProduct { matrix, by }, &[a, b]);
+        }
+        let product = self.push(if matrix { Operation::MatMul } else { Operation::Mul }, &[a, b])?;
+        self.truncated_to(product, frac)
     }
 
     /// Fraction bits that a product keeps.

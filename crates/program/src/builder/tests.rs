@@ -339,7 +339,11 @@ fn overflow_is_refused_with_the_line_and_the_range() {
     let big = build.input("alice", "big", FIXED, &[4], Range::new(0, (1 << 31) - 1)).unwrap();
     assert!(build.mul(big, big).is_ok());
     let bigger = build.input("alice", "bigger", FIXED, &[4], Range::new(0, 1 << 31)).unwrap();
-    assert!(matches!(fault(build.mul(bigger, bigger)), Fault::TruncationGuard { .. }));
+    let product = build.mul(bigger, bigger).unwrap();
+    let made = &build.nodes[product.index()].operation;
+    assert_eq!(*made, Operation::WideProduct { matrix: false, by: 8 });
+    let raw = build.mul_raw(bigger, bigger).unwrap();
+    assert!(matches!(fault(build.rescale(raw, 0)), Fault::TruncationGuard { bits: 62, .. }));
 }
 
 #[test]

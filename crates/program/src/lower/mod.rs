@@ -308,11 +308,12 @@ impl<'a> Lowering<'a> {
                 self.arg_extremum(operands[0], *which, *axis, domain)
             }
             Operation::MatMul => self.matmul(operands, domain),
+            Operation::WideProduct { matrix, by } => self.wide_product(operands, *matrix, *by, ty),
             Operation::Times(_) | Operation::Over { .. } | Operation::Weigh { .. } => {
                 self.rounded(id, operation, operands[0], ty)
             }
             Operation::Circuit(circuit) => self.circuit(circuit, operands, ty),
-            Operation::Divide | Operation::Remainder => self.by_circuit(operation, operands, ty, domain),
+            Operation::Divide | Operation::Remainder => self.divided(id, operation, operands, ty, domain),
             Operation::Sum { axes, .. } => return self.sum(operands[0], axes, ty),
             Operation::Concatenate { axis } => return self.concatenate(operands, *axis, ty),
             Operation::Reshape { shape } => return self.reshape(operands[0], shape),
@@ -444,7 +445,9 @@ fn scalings(program: &Program, field: Option<Field>) -> HashMap<NodeId, Scaling>
     let nodes = program.nodes().iter().enumerate().filter(|(_, node)| node.ty.secret);
     let scaling = |(number, node): (usize, &Node)| {
         let operand = &program.node(*node.operands.first()?).ty;
-        Some((NodeId::new(number as u32), Scaling::of(&node.operation, operand, &node.ty, field)?))
+        let quotient = field.and_then(|_| rounded::quotient_by_public(program, node));
+        let operation = quotient.as_ref().unwrap_or(&node.operation);
+        Some((NodeId::new(number as u32), Scaling::of(operation, operand, &node.ty, field)?))
     };
     nodes.filter_map(scaling).collect()
 }

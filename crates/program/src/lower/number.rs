@@ -2,8 +2,9 @@
 
 use super::Lowering;
 use super::term::Term;
-use crate::operations::{Extreme, Operation, Rounding};
-use crate::plan::{Domain, Layout, Reg};
+use crate::error::Fault;
+use crate::operations::{Extreme, Operation, Rounding, exact_product};
+use crate::plan::{Domain, Layout, Reg, Width};
 use crate::program::NodeId;
 use crate::rounded::raise;
 use crate::types::{Range, Type};
@@ -16,12 +17,40 @@ impl Lowering<'_> {
     /// a field it is raised by as much as makes it not negative. Costs what a shift does.
     pub(super) fn truncate(&mut self, id: NodeId, by: u8, rounding: Rounding) -> Reg {
         let x = self.whole(id);
+        self.truncated(x, self.ty(id).range, by, rounding)
+    }
+
+    /// The product of two operands, rounded to the nearest, whose exact product no ring holds or truncates. Costs the product and
+    /// a shift.
+    pub(super) fn wide_product(&mut self, operands: &[NodeId], matrix: bool, by: u8, ty: &Type) -> Reg {
+        let (a, b) = (operands[0], operands[1]);
+        let Ok((kind, _, range)) = exact_product(matrix, &[self.ty(a), self.ty(b)]) else {
+            unreachable!("typing has looked at the product");
+        };
+        let Some(field) = self.strategy.field() else {
+            let (frac, bits) = (kind.frac(), 62);
+            self.refuse(|operation| Fault::TruncationGuard { operation, range, frac, bits });
+            return self.fresh(Domain::Ring(Width::W64), ty.len());
+        };
+        let domain = field.domain();
+        let product = if matrix {
+            self.matmul(operands, domain)
+        } else {
+            let (a, b) = (self.term(a, &ty.shape, domain), self.term(b, &ty.shape, domain));
+            let product = self.mul(&a, &b);
+            self.register(&product)
+        };
+        self.truncated(product, range, by, Rounding::Nearest)
+    }
+
+    /// As [`Self::truncate`], of a register's numbers, which are in `range`.
+    fn truncated(&mut self, x: Reg, range: Range, by: u8, rounding: Rounding) -> Reg {
         let shape = self.plan.shape(x);
         let half = match rounding {
             Rounding::Floor => 0,
             Rounding::Nearest => 1 << (by - 1),
         };
-        let range = self.ty(id).range.add(Range::point(half));
+        let range = range.add(Range::point(half));
         let by_all = match shape.domain {
             Domain::Ring(width) => 1 << (width.bits() - 2),
             Domain::Bits | Domain::Modular(_) => raise(range, by.into()),

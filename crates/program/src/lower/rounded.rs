@@ -1,4 +1,4 @@
-//! Products with public numbers and quotients by them, in rings: limb by limb, with a truncation for each
+//! Products with public numbers and quotients by them: limb by limb, with a truncation for each
 //! ([`crate::rounded`] says why that is exact).
 
 use super::arrange::Weights;
@@ -7,9 +7,10 @@ use super::term::Term;
 use super::{Lowering, View};
 use crate::capabilities::Field;
 use crate::error::Fault;
-use crate::operations::Operation;
+use crate::operations::{Operation, Rounding};
 use crate::plan::{Domain, Layout, Reg, Width};
-use crate::program::NodeId;
+use crate::program::{Node, NodeId, Program};
+use crate::real::Reals;
 use crate::rounded::{Chain, Elementwise, Multiples, Stage, raise};
 use crate::types::{Range, Type};
 
@@ -60,7 +61,7 @@ impl Lowering<'_> {
             unreachable!("every product with public numbers is planned");
         };
         let Some(Chain { parts, stages }) = chain else {
-            let missing = "a field with room for masks of such numbers";
+            let missing = "products and quotients of so many bits; narrower ranges help";
             self.refuse(|operation| Fault::NotOffered { operation, missing });
             return self.fresh(domain, ty.len());
         };
@@ -96,6 +97,29 @@ impl Lowering<'_> {
             total = self.plus_multiple(total, operation, operand, x, multiples.above(part, domain), ty);
         }
         self.register(&total)
+    }
+
+    /// `a // b` or `a % b`. Rings take a circuit. In a field it goes by public numbers alone: the quotient costs what
+    /// [`Self::rounded`] does, and what it leaves is `a - b (a // b)`.
+    pub(super) fn divided(
+        &mut self,
+        id: NodeId,
+        operation: &Operation,
+        operands: &[NodeId],
+        ty: &Type,
+        domain: Domain,
+    ) -> Reg {
+        let over =
+            self.strategy.field().and_then(|_| quotient_by_public(self.program, self.program.node(id)));
+        let Some(over) = over else { return self.by_circuit(operation, operands, ty, domain) };
+        let quotient = self.rounded(id, &over, operands[0], ty);
+        if *operation == Operation::Divide {
+            return quotient;
+        }
+        let [a, b] = [0, 1].map(|at| self.term(operands[at], &ty.shape, domain));
+        let multiple = self.mul(&Term::Secret(quotient), &b);
+        let rest = self.sub(&a, &multiple);
+        self.register(&rest)
     }
 
     /// `floor(x / 2^by)`, for an x in this range, the width of which is that of its ring at most.
@@ -150,6 +174,15 @@ impl Lowering<'_> {
         };
         self.add(&sum, &product)
     }
+}
+
+/// The quotient that `a // b` or `a % b` takes, where `b` is public.
+pub(super) fn quotient_by_public(program: &Program, node: &Node) -> Option<Operation> {
+    let (Operation::Divide | Operation::Remainder) = node.operation else { return None };
+    let divisors = program.node(node.operands[1]);
+    let Operation::Constant(raw) = &divisors.operation else { return None };
+    let divisors = Reals::of_raw(&divisors.ty.shape, raw, 0)?;
+    Some(Operation::Over { divisors, rounding: Rounding::Floor })
 }
 
 /// Public elements, one for all or one for each public number, repeated to the shape of the result.

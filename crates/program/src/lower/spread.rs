@@ -40,7 +40,7 @@ fn of_node(program: &Program, node: &Node) -> usize {
         Operation::ArgExtremum { .. } => types.iter().map(|ty| ty.len()).sum(),
         // Each operand stands in its own shape.
         Operation::Concatenate { .. } => 0,
-        Operation::MatMul => {
+        Operation::MatMul | Operation::WideProduct { matrix: true, .. } => {
             let [a, b] = types[..] else { return 0 };
             let Ok(MatMulShape { matrix, .. }) = shape::matmul(&a.shape, &b.shape) else { return 0 };
             let right = if b.rank() > 2 { matrix.batch } else { 1 };

@@ -23,6 +23,7 @@ proptest! {
         let mut rng = seeded(seed);
         let program = testing::program(&mut rng, steps);
         let inputs = testing::inputs(&program.input_types(), &mut rng);
+        prop_assume!(!testing::is_beyond_rings(&program));
         testing::check(&program, Capabilities::TWO_COMPONENTS, &inputs, rng);
     }
 
@@ -32,6 +33,7 @@ proptest! {
         let mut rng = seeded(seed);
         let program = testing::program(&mut rng, steps);
         let inputs = testing::inputs(&program.input_types(), &mut rng);
+        prop_assume!(!testing::is_beyond_rings(&program));
         let plan = testing::check(&program, Capabilities::THREE_COMPONENTS, &inputs, rng).plan;
         prop_assert!(only_products(&plan));
     }
@@ -42,6 +44,7 @@ proptest! {
         let mut rng = seeded(seed);
         let program = testing::program(&mut rng, steps);
         let inputs = testing::inputs(&program.input_types(), &mut rng);
+        prop_assume!(!testing::is_beyond_rings(&program));
         testing::check(&program, Capabilities::TWO_COMPONENTS.with(Feature::Msb), &inputs, rng.clone());
         let plan = testing::check(&program, Capabilities::THREE_COMPONENTS.with(Feature::Msb), &inputs, rng).plan;
         let by_two =

@@ -73,7 +73,7 @@ fn same(x: &[Rational]) -> Rational {
 }
 
 /// What is added before 2^by divides and rounds down, for the nearest.
-fn half(by: u8) -> i128 {
+pub(super) fn half(by: u8) -> i128 {
     by.checked_sub(1).and_then(|by| 1_i128.checked_shl(by.into())).unwrap_or(0)
 }
 
@@ -86,13 +86,13 @@ fn shifted(operation: &'static str, a: &Type, by: u8, half: i128) -> Result<Rang
     if guarded(a.range, by, half).width().is_some() {
         Ok(a.range.add(Range::point(half)).shift_right(by))
     } else {
-        Err(Fault::TruncationGuard { operation, range: a.range, frac: a.kind.frac() })
+        Err(Fault::TruncationGuard { operation, range: a.range, frac: a.kind.frac(), bits: 62 })
     }
 }
 
 /// What a ring of k bits holds if a truncation is exact there: `-2^(k-2) <= x + half < 2^(k-2)` and `by <= k - 2`, so
 /// that adding 2^(k-2) makes `x + half` a number that `Shift` takes.
-fn guarded(range: Range, by: u8, half: i128) -> Range {
+pub(super) fn guarded(range: Range, by: u8, half: i128) -> Range {
     let raised = range.add(Range::point(half));
     let twice = raised.add(raised);
     twice.hull(twice.add(Range::point(1))).hull(Range::point((1 << (by + 1)) - 1))

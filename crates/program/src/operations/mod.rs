@@ -17,6 +17,7 @@ mod shuffle;
 mod tensor;
 #[cfg(test)]
 mod tests;
+mod wide;
 
 use std::sync::Arc;
 
@@ -30,6 +31,7 @@ use crate::types::Range;
 pub(crate) use entry::Entry;
 pub(crate) use shuffle::is_sound;
 pub(crate) use tensor::Tensor;
+pub(crate) use wide::{exact as exact_product, is_wide};
 
 /// How a truncation or a quotient rounds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -87,6 +89,14 @@ pub enum Operation {
         matrix: Reals,
         /// Whether it stands on the left: `matrix @ a`.
         left: bool,
+    },
+    /// `a * b` or `a @ b`, of fixed point, whose exact product no value of 64 bits holds, or no truncation in rings takes: with
+    /// fewer fraction bits than both together, to the nearest, ties up.
+    WideProduct {
+        /// Whether it is a product of matrices or vectors.
+        matrix: bool,
+        /// How many fraction bits go.
+        by: u8,
     },
     /// The sum over some axes.
     Sum {
@@ -251,6 +261,7 @@ impl Operation {
             Self::Times(numbers) => rounded::times(numbers),
             Self::Over { divisors, rounding } => rounded::over(divisors, *rounding),
             Self::Weigh { matrix, left } => rounded::weigh(matrix, *left),
+            Self::WideProduct { matrix, by } => wide::product(*matrix, *by),
             Self::Sum { axes, keepdims } => arithmetic::sum(axes, *keepdims),
             Self::Less => choose::less(),
             Self::Equal => choose::equal(),
@@ -349,6 +360,8 @@ pub(crate) fn read(code: u8, from: &mut Reader<'_>) -> Result<Option<Operation>,
         48 => Operation::Shuffle,
         49 => Operation::ShuffleToo,
         51 => Operation::Within { set: from.flag()? },
+        52 => Operation::WideProduct { matrix: false, by: from.u8("shift")? },
+        53 => Operation::WideProduct { matrix: true, by: from.u8("shift")? },
         _ => return Ok(None),
     }))
 }

@@ -54,7 +54,7 @@ impl Lowering<'_> {
         let count =
             circuit.gates().iter().filter(|gate| matches!(gate, Gate::And(..) | Gate::Xor(..))).count();
         if count > GATES {
-            let missing = "circuits of so many gates; it has a field alone, where each gate is a product";
+            let missing = "circuits of more than 16,384 gates; here each is a product";
             self.refuse(|operation| Fault::NotOffered { operation, missing });
             return self.fresh(domain, ty.len());
         }

@@ -16,8 +16,8 @@
 //! **Checks come first.** Such a mask hides a `y` in its range, and no other. A deviator could see to it that `y` is
 //! out of it: if it opens `d + e` in place of the `d` of a product by a triple, the product `u v` becomes `u v + e v`; with
 //! `e = 2^100` the next opening would show `v` above the mask. So all that an opening depends on is checked before it
-//! ([`Opening::Verified`]); where nobody deviates, that costs nothing. A mask that is uniform in the field would need no
-//! check, and twice as many products and more.
+//! ([`Opening::Verified`]); where nobody deviates, that costs nothing. A mask that is uniform in the field needs no check
+//! ([`Opening::Masked`]), and many more products, so it is for numbers that leave no room for another.
 //!
 //! **Remainders** (their protocol Mod2m, where all of `r` is made of bits). Let `c' = c mod 2^m` and `r' = r mod 2^m`, for
 //! `m <= k`. From `c = y + r` follows `c' = (y mod 2^m + r') mod 2^m`. The sum in brackets is below `2^(m+1)`, so it is
@@ -39,11 +39,26 @@
 //!   `d = r mod 2^k` then `2^k` divides `x`, and by its range `x = 0`. So all of the k low bits of `d`, which are public,
 //!   are compared with those of `r`: `k - 1` products in `ceil(log2 k)` rounds.
 //!
+//! **Without slack.** Let `p` have b bits, and let `0 <= y < 2^(b-1)` be too long for a mask of 40 bits more. Then `r` is a number
+//! of b random bits, and `c = y + r mod p` is opened. Of `2^b` numbers `2^b - p` are found twice modulo p and all others once, so
+//! `r mod p`, and `c` with it, is at a distance below `(2^b - p) / 2^b` from uniform, whatever `y` is: `2^-120` for `p = 2^128 -
+//! 159`, for each element opened, and `2^-61` for the smaller field. Nothing is tossed again.
+//!
+//! Since `y + r < 2^(b-1) + 2^b < 2 p`, over the integers `y + r = c + w p` with a bit `w`. If `w = 0` then `c >= r`; if `w = 1`
+//! then `c = r - (p - y) < r`. So `w = [c < r]`, a comparison of b bits, also where `r >= p`. Then `y mod 2^m` is `(c - r) mod 2^m`
+//! or `(c + p - r) mod 2^m`; with `c' = c mod 2^m`, `c'' = (c + p) mod 2^m` and `r'` as above the two are
+//!
+//! `c' - r' + 2^m [c' < r']` and `c'' - r' + 2^m [c'' < r']`,
+//!
+//! the first of them plus `w` times `(c'' - c') + 2^m ([c'' < r'] - [c' < r'])` is the right one. All three comparisons have a
+//! public operand, and go at the same time.
+//!
 //! | of k bits | random bits | openings | products | rounds |
 //! | --- | --- | --- | --- | --- |
 //! | sign | k + 40 | 1 | 2 (k - 2) - ceil(log2(k - 1)) | 1 + ceil(log2(k - 1)) |
 //! | zero | k + 40 | 1 | k - 1 | 1 + ceil(log2 k) |
 //! | shift by m | k + 40 | 1 | 2 (m - 1) - ceil(log2 m) | 1 + ceil(log2 m) |
+//! | without slack | b | 1 | 2 (b - 1) - ceil(log2 b) + 2 (2 (m - 1) - ceil(log2 m)) + 1 | 2 + ceil(log2 b) |
 //!
 //! # Security
 //! For the same reason inputs have to be in their ranges. A protocol whose owners of inputs may deviate has to see to
@@ -94,7 +109,12 @@ impl Conversions for MaskedOpening {
         let half = Public::Splat(1 << (bits - 1));
         let raised = lowering.fresh(domain, cols);
         lowering.plan.local(Local::AddPublic { a, c: half.clone(), dst: raised });
-        let Some(Masked { opened, low: random }) = self.open(lowering, raised, bits, bits) else { return a };
+        if bits > room(self.0) {
+            self.refuse(lowering, bits, room(self.0));
+            return a;
+        }
+        let Masked { opened, mask } = self.open(lowering, raised, bits + STATISTICAL, Opening::Verified);
+        let random = lowering.gathered(mask, rows(0, 1, bits as usize, cols));
         let again = lowering.plan.public(domain, cols);
         lowering.plan.local(Local::AddPublic { a: opened, c: half, dst: again });
         let public = self.bits_of(lowering, again, bits);
@@ -114,7 +134,7 @@ impl Conversions for MaskedOpening {
 
     fn inject(&self, lowering: &mut Lowering<'_>, bit: Reg, to: Domain) -> Reg {
         if to != self.0.domain() {
-            let missing = "bools as integers modulo 2^k; it has a field alone";
+            let missing = "bools as integers modulo a power of two; it computes modulo one prime";
             lowering.refuse(|operation| Fault::NotOffered { operation, missing });
         }
         bit
@@ -137,8 +157,8 @@ impl Conversions for MaskedOpening {
 struct Masked {
     /// The number and its mask: a public register.
     opened: Reg,
-    /// The low bits of the mask, as [`rows`] of bits.
-    low: Reg,
+    /// The mask, as [`rows`] of bits.
+    mask: Reg,
 }
 
 /// How public numbers compare with shared ones, position by position, as [`rows`].
@@ -165,10 +185,14 @@ impl MaskedOpening {
         lowering.register(&quotient)
     }
 
-    /// `y mod 2^low`, for `0 <= y < 2^bits`; `None` if the field has no room for a mask.
+    /// `y mod 2^low`, for `0 <= y < 2^bits`; `None` if there is no room for such numbers.
     fn remainder(&self, lowering: &mut Lowering<'_>, y: Reg, bits: u32, low: u32) -> Option<Term> {
+        if bits > room(self.0) {
+            return self.remainder_without_slack(lowering, y, bits, low);
+        }
         let (domain, cols) = (self.0.domain(), lowering.plan.shape(y).cols);
-        let Masked { opened, low: random } = self.open(lowering, y, bits, low)?;
+        let Masked { opened, mask } = self.open(lowering, y, bits + STATISTICAL, Opening::Verified);
+        let random = lowering.gathered(mask, rows(0, 1, low as usize, cols));
         let public = self.bits_of(lowering, opened, low);
         let wrapped = self.less(lowering, public, random, low as usize);
         let wrap = lowering.mul(&Term::Secret(wrapped), &Term::splat(1 << low, domain, cols));
@@ -181,23 +205,72 @@ impl MaskedOpening {
         Some(Term::Secret(dst))
     }
 
-    /// Opens `y + r`, for `0 <= y < 2^bits`, and gives some of the low bits of `r`.
-    fn open(&self, lowering: &mut Lowering<'_>, y: Reg, bits: u32, low: u32) -> Option<Masked> {
-        if bits > room(self.0) {
-            let field = self.0;
-            lowering.refuse(|operation| Fault::NoRoomForMask { operation, bits, field, most: room(field) });
+    /// The same under a mask that is uniform.
+    fn remainder_without_slack(
+        &self,
+        lowering: &mut Lowering<'_>,
+        y: Reg,
+        bits: u32,
+        low: u32,
+    ) -> Option<Term> {
+        let (domain, cols) = (self.0.domain(), lowering.plan.shape(y).cols);
+        let (modulus, all) = (self.0.modulus(), u32::from(self.0.modulus().bits()));
+        if bits >= all {
+            self.refuse(lowering, bits, all - 1);
             return None;
         }
+        let Masked { opened, mask } = self.open(lowering, y, all, Opening::Masked);
+        let public = self.bits_of(lowering, opened, all);
+        let wrapped = self.less(lowering, public, mask, all as usize);
+        let random = lowering.gathered(mask, rows(0, 1, low as usize, cols));
+        // The low bits of c and of c + p, and whether they are below those of r.
+        let low_bits = self.bits_of(lowering, opened, low);
+        let public = self.number(lowering, low_bits, low, cols);
+        let less = self.less(lowering, low_bits, random, low as usize);
+        let order = modulus.last().wrapping_add(1) & ((1 << low) - 1);
+        let sum = lowering.plan.public(domain, cols);
+        lowering.plan.local(Local::AddPublic { a: public, c: Public::Splat(order), dst: sum });
+        let low_bits = self.bits_of(lowering, sum, low);
+        let raised = self.number(lowering, low_bits, low, cols);
+        let raised_less = self.less(lowering, low_bits, random, low as usize);
+        // What a wrap changes.
+        let change = lowering.plan.public(domain, cols);
+        lowering.plan.local(Local::Sub { a: raised, b: public, dst: change });
+        let flip = lowering.sub(&Term::Secret(raised_less), &Term::Secret(less));
+        let power = Term::splat(1 << low, domain, cols);
+        let flip = lowering.mul(&flip, &power);
+        let flip = lowering.register(&flip);
+        let both = lowering.fresh(domain, cols);
+        lowering.plan.local(Local::AddPublic { a: flip, c: Public::Register(change), dst: both });
+        let changed = lowering.mul(&Term::Secret(wrapped), &Term::Secret(both));
+        // And all without it.
+        let less = lowering.mul(&Term::Secret(less), &power);
+        let random = Term::Secret(self.number(lowering, random, low, cols));
+        let shared = lowering.sub(&less, &random);
+        let shared = lowering.add(&shared, &changed);
+        let shared = lowering.register(&shared);
+        let dst = lowering.fresh(domain, cols);
+        lowering.plan.local(Local::AddPublic { a: shared, c: Public::Register(public), dst });
+        Some(Term::Secret(dst))
+    }
+
+    /// Opens `y + r`, for an `r` of so many random bits.
+    fn open(&self, lowering: &mut Lowering<'_>, y: Reg, bits: u32, how: Opening) -> Masked {
         let (domain, cols) = (self.0.domain(), lowering.plan.shape(y).cols);
-        let all = bits + STATISTICAL;
-        let random = lowering.fresh(domain, all as usize * cols);
+        let random = lowering.fresh(domain, bits as usize * cols);
         lowering.plan.one_level_before(random, y);
         lowering.plan.interact(OpKind::Random { dst: random, bits: true });
-        let mask = self.number(lowering, random, all, cols);
+        let mask = self.number(lowering, random, bits, cols);
         let (sum, opened) = (lowering.fresh(domain, cols), lowering.plan.public(domain, cols));
         lowering.plan.local(Local::Add { a: y, b: mask, dst: sum });
-        lowering.plan.interact(OpKind::Open { a: sum, dst: opened, how: Opening::Verified });
-        Some(Masked { opened, low: lowering.gathered(random, rows(0, 1, low as usize, cols)) })
+        lowering.plan.interact(OpKind::Open { a: sum, dst: opened, how });
+        Masked { opened, mask: random }
+    }
+
+    /// Refuses a number of more bits than the most that there is room for.
+    fn refuse(&self, lowering: &mut Lowering<'_>, bits: u32, most: u32) {
+        let field = self.0;
+        lowering.refuse(|operation| Fault::NoRoomForMask { operation, bits, field, most });
     }
 
     /// The low bits of public numbers, as [`rows`].

@@ -17,11 +17,14 @@ impl Lowering<'_> {
             return;
         }
         let terms = match operation {
-            Operation::Mul => 1,
-            Operation::MatMul => left.shape.last().copied().unwrap_or(1),
+            Operation::Mul | Operation::WideProduct { matrix: false, .. } => 1,
+            Operation::MatMul | Operation::WideProduct { matrix: true, .. } => {
+                left.shape.last().copied().unwrap_or(1)
+            }
             _ => return,
         };
         let [x, y, width] = [left, right, ty].map(|ty| Format::of(ty).bits);
+        let width = if let Operation::WideProduct { .. } = operation { x + y } else { width };
         // Bit i by bit j, of those that count modulo 2^width; of a square each pair is one.
         let pairs: usize = (0..x.min(width)).map(|i| y.min(width - i)).sum();
         let each = if operands[0] == operands[1] { pairs / 2 } else { pairs };

@@ -8,7 +8,7 @@
 //! | module | has |
 //! | --- | --- |
 //! | `gates` | words in circuits |
-//! | `sum` | sums over axes, matrix products |
+//! | `sum` | sums over axes, matrix products, long products |
 //! | `limit` | products that are refused |
 //! | `constants` | products with public numbers that differ from place to place |
 //! | `rounded` | products with public numbers that aren't integers, quotients |
@@ -152,6 +152,7 @@ impl<'a> Lowering<'a> {
             Operation::Concatenate { axis } => self.concatenate_numbers(operands, *axis, ty),
             Operation::Sum { axes, .. } => self.sum_numbers(operands[0], axes, ty),
             Operation::MatMul => self.multiply_matrices(operands, ty),
+            Operation::WideProduct { matrix, by } => self.wide_number_product(operands, *matrix, *by, ty),
             Operation::Extremum { which, axis, .. } => self.number_extremum(operands[0], *which, *axis, ty),
             Operation::ArgExtremum { which, axis, .. } => {
                 self.number_arg_extremum(operands[0], *which, *axis, ty)
@@ -409,7 +410,7 @@ impl<'a> Lowering<'a> {
         let mut addends = Vec::with_capacity(operands.len());
         for &id in operands {
             let Some(operand) = self.addends(id, &ty.shape, &mut b, &mut inputs) else {
-                let missing = "circuits on the bits of a number's additive components";
+                let missing = "division by a secret number; it divides by public ones";
                 self.refuse(|operation| Fault::NotOffered { operation, missing });
                 return self.fresh(domain, ty.len());
             };

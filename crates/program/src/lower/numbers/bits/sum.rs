@@ -1,4 +1,4 @@
-//! Sums over axes and matrix products.
+//! Sums over axes, matrix products, and products of more bits than values have.
 //!
 //! A circuit takes some terms and has an instance for every place of the result and every such group of terms; what
 //! the groups have is summed in turn. So circuits stay small however many terms there are.
@@ -8,8 +8,9 @@ use tacit_circuit::{self as circuit, Wire};
 
 use super::constants::Known;
 use super::gates::{Columns, Word};
-use super::{Number, Operand, Term};
+use super::{Number, Operand, Term, element};
 use crate::lower::Lowering;
+use crate::operations::{Operation, Rounding, exact_product};
 use crate::plan::{MatrixShape, Reg};
 use crate::program::NodeId;
 use crate::shape::{self, Span};
@@ -50,6 +51,31 @@ impl Lowering<'_> {
             }
         };
         self.reshaped(&products, &ty.shape)
+    }
+
+    /// A product of up to 126 bits, rounded: exactly, then truncated.
+    pub(super) fn wide_number_product(
+        &mut self,
+        operands: &[NodeId],
+        matrix: bool,
+        by: u8,
+        ty: &Type,
+    ) -> Number {
+        let Ok((kind, shape, range)) = exact_product(matrix, &[self.ty(operands[0]), self.ty(operands[1])])
+        else {
+            unreachable!("typing has looked at the product");
+        };
+        let exact = Type { kind, shape, range, secret: true };
+        let product = if matrix {
+            self.multiply_matrices(operands, &exact)
+        } else {
+            Number::whole(self.elementwise(&Operation::Mul, operands, &exact), &ty.shape, Format::of(&exact))
+        };
+        let term = Term::Register(Operand::Each(self.laid(&product)), product.format());
+        let (truncate, format) = (Operation::Truncate { by, rounding: Rounding::Nearest }, Format::of(ty));
+        let reg = self
+            .evaluate(&[term], ty.len(), |b, style, words| element(&truncate, b, style, words, format.bits));
+        Number::whole(reg, &ty.shape, format)
     }
 
     /// Numbers by public matrices, which stand on the right or on the left; in any shape of as many elements as the

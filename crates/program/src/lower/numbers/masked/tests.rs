@@ -109,7 +109,10 @@ proptest! {
         match lower(&program, offered) {
             Ok(_) => drop(testing::check(&program, offered, &inputs, rng)),
             Err(error) => {
-                let divides = |node: &crate::Node| matches!(node.operation.name(), "//" | "%");
+                let is_secret = |&id: &NodeId| program.node(id).ty.secret;
+                let divides = |node: &crate::Node| {
+                    matches!(node.operation.name(), "//" | "%") && node.operands.get(1).is_some_and(is_secret)
+                };
                 let rings =
                     |node: &crate::Node| matches!(node.ty.kind, Dtype::Modular(_)) || divides(node);
                 prop_assert!(matches!(*error.fault, Fault::NotOffered { .. }), "{error}");
@@ -213,12 +216,17 @@ fn what_has_no_room_for_a_mask_is_refused_at_its_line_with_what_helps() {
     for (field, bits) in [(Field::Fp61, 20), (Field::Fp128, 87)] {
         assert_eq!(room(field), bits);
     }
+    let equal = |half: i128| program(Dtype::Int, (-half, half - 1), 2, 2, |build, x| build.equal(x[0], x[1]));
     let less = |half: i128| program(Dtype::Int, (-half, half - 1), 2, 2, |build, x| build.less(x[0], x[1]));
-    checked(&less(1 << 18), Field::Fp61);
-    let error = lower(&less(1 << 19), Capabilities::masked_opening(Field::Fp61)).unwrap_err();
-    assert_eq!(error.at.line, 7);
-    assert!(matches!(*error.fault, Fault::NoRoomForMask { operation: "<", bits: 21, most: 20, .. }));
-    assert!(error.to_string().contains("2^128-159"), "{error}");
+    checked(&equal(1 << 18), Field::Fp61);
+    checked(&less(1 << 58), Field::Fp61);
+    for (program, operation, bits, most) in [(equal(1 << 19), "==", 21, 20), (less(1 << 59), "<", 61, 60)] {
+        let error = lower(&program, Capabilities::masked_opening(Field::Fp61)).unwrap_err();
+        assert_eq!(error.at.line, 7);
+        let field = Field::Fp61;
+        assert_eq!(*error.fault, Fault::NoRoomForMask { operation, bits, field, most });
+        assert!(error.to_string().contains("2^128-159"), "{error}");
+    }
     // Sums and products take no mask.
     let product = program(Dtype::Int, (-(1 << 30), (1 << 30) - 1), 2, 2, |build, x| build.mul(x[0], x[1]));
     checked(&product, Field::Fp128);
@@ -263,4 +271,125 @@ fn openings_are_masked_and_random_bits_come_one_level_before() {
     assert!(plan.registers.iter().any(|register| register.public));
     assert!(plan.outputs.iter().all(|output| !plan.register(output.reg).public));
     assert_eq!(plan.register(plan.inputs[0].reg).domain, Domain::Modular(Field::Fp61.modulus()));
+}
+
+/// Fixed point of 32 fraction bits, or of more, between these raw ends of the 32.
+fn fractions(
+    end: i128,
+    frac: u8,
+    result: impl Fn(&mut Builder, NodeId, NodeId) -> Result<NodeId, ProgramError>,
+) -> Program {
+    program(Dtype::Fixed { frac: 32 }, (-end, end - 1), 65, 2, |build, x| {
+        let [a, b] = [build.rescale(x[0], frac)?, build.rescale(x[1], frac)?];
+        result(build, a, b)
+    })
+}
+
+#[test]
+fn products_of_64_by_64_bits_are_rounded_exactly() {
+    let bits = 128;
+    // Exact products of 84, 94, 108 and 124 bits; of the first, a mask of 40 bits more than they have hides them.
+    for (end, frac, all) in [(42, 22, 84), (47, 32, 94), (38, 48, 108), (32, 62, 124)] {
+        let multiplied = |build: &mut Builder, a, b| build.mul(a, b);
+        let product = if frac < 32 {
+            let kind = Dtype::Fixed { frac };
+            program(kind, (-1 << end, (1 << end) - 1), 65, 2, |build, x| multiplied(build, x[0], x[1]))
+        } else {
+            fractions(1 << end, frac, multiplied)
+        };
+        let found = costs(&checked(&product, Field::Fp128), 65);
+        let m = u32::from(frac);
+        let low = 2 * (m as usize - 1) - log2(m);
+        let masked = all + 1 + STATISTICAL;
+        let expected = if masked < bits {
+            [masked as usize, 1, 1 + low, 2 + log2(m)]
+        } else {
+            [128, 1, 1 + (2 * 127 - 7) + 2 * low + 1, 1 + 2 + 7]
+        };
+        assert_eq!(found, expected, "{all} bits");
+    }
+    // Sums of products, and squares.
+    let dot = fractions(1 << 28, 60, Builder::matmul);
+    checked(&dot, Field::Fp128);
+    let square = fractions(1 << 32, 62, |build, a, _| build.mul(a, a));
+    checked(&square, Field::Fp128);
+}
+
+#[test]
+fn what_is_longer_than_rings_and_fields_round_is_refused_at_its_line() {
+    let product = fractions(1 << 47, 32, Builder::mul);
+    for rings in [Capabilities::TWO_COMPONENTS, Capabilities::THREE_COMPONENTS] {
+        let error = lower(&product, rings).unwrap_err();
+        assert_eq!(error.at.line, 7);
+        assert!(matches!(*error.fault, Fault::TruncationGuard { operation: "*", bits: 62, .. }), "{error}");
+        assert!(error.to_string().contains("choose a protocol that rounds longer products"), "{error}");
+    }
+    let mut rng = seeded(2);
+    for _ in 0..3 {
+        let inputs = testing::inputs(&product.input_types(), &mut rng);
+        testing::check(&product, Capabilities::BITS, &inputs, seeded(3));
+    }
+    let mut build = Builder::new();
+    let end = 1_i128 << 33;
+    let x = build.input("alice", "x", Dtype::Fixed { frac: 32 }, &[2], Range::new(-end, end - 1)).unwrap();
+    let x = build.rescale(x, 62).unwrap();
+    let longer = build.mul(x, x).unwrap_err();
+    assert!(matches!(*longer.fault, Fault::TruncationGuard { operation: "*", bits: 126, .. }), "{longer}");
+}
+
+/// All shifts in the smaller field, in which half of all masks wrap.
+#[test]
+fn shifts_without_slack_are_exact() {
+    let end = 1_i128 << 59;
+    for by in 1..=58 {
+        let floor = program(Dtype::Int, (-end, end - 1), 65, 1, |build, x| build.shift_right(x[0], by));
+        let found = costs(&checked(&floor, Field::Fp61), 65);
+        let m = u32::from(by);
+        let low = 2 * (by as usize - 1) - log2(m);
+        assert_eq!(found, [61, 1, (2 * 60 - 6) + 2 * low + 1, 2 + 6], "by {by}");
+    }
+}
+
+/// Whatever is hidden, each half of the field is opened as often, and so are even and odd numbers.
+#[test]
+fn what_is_opened_without_slack_is_uniform() {
+    let product = program(Dtype::Fixed { frac: 32 }, (-1 << 47, (1 << 47) - 1), 2000, 2, |build, x| {
+        build.mul(x[0], x[1])
+    });
+    let mut plan = lower(&product, Capabilities::masked_opening(Field::Fp128)).unwrap().plan;
+    let opened = plan.ops.iter().find_map(|op| match op.kind {
+        OpKind::Open { dst, how, .. } => Some((dst, how)),
+        _ => None,
+    });
+    let (opened, how) = opened.expect("a truncation opens something");
+    assert_eq!(how, crate::plan::Opening::Masked);
+    plan.levels.iter_mut().for_each(|level| level.free.retain(|&reg| reg != opened));
+    plan.outputs[0].reg = opened;
+    plan.outputs[0].form = crate::plan::Form::Elements;
+    for (seed, value) in [(1, 0), (2, (1 << 47) - 1), (3, -1_i64 << 47)] {
+        let words = vec![value as u64; 2000];
+        let opened = &testing::Clear::run(&plan, &[words.clone(), words], seeded(seed))[0];
+        for bit in [0, 1, 126, 127] {
+            let set = opened.chunks(2).filter(|word| word[bit / 64] >> (bit % 64) & 1 == 1).count();
+            // 6.7 standard deviations.
+            assert!((850..=1150).contains(&set), "bit {bit} of {value}: {set} of 2000");
+        }
+    }
+}
+
+#[test]
+fn quotients_by_public_numbers_are_offered_and_by_secrets_refused_in_words() {
+    for (lo, hi) in [(-100, 100), (i128::from(i64::MIN) + 1, i64::MAX.into())] {
+        for divisor in [1, 2, 7, -3, 97] {
+            let both = program(Dtype::Int, (lo, hi), 65, 1, |build, x| {
+                let by = build.public(Dtype::Int, vec![], vec![divisor])?;
+                let (rest, quotient) = (build.remainder(x[0], by)?, build.quotient(x[0], by)?);
+                build.concatenate(&[rest, quotient], 0)
+            });
+            checked(&both, Field::Fp128);
+        }
+    }
+    let secret = program(Dtype::Int, (1, 9), 2, 2, |build, x| build.remainder(x[0], x[1]));
+    let error = lower(&secret, Capabilities::masked_opening(Field::Fp128)).unwrap_err();
+    assert!(error.to_string().contains("division by a secret number; it divides by public ones"), "{error}");
 }
