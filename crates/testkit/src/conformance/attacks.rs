@@ -259,7 +259,10 @@ pub fn over(subject: &Subject, medium: Medium, seeds: Range<u64>) {
         let endings = stage.case.run_over(links, &Draws::fixed(1));
         let what = format!("seed {seed} over {medium:?}: {change:?} of {:?}", stage.messages[target]);
         let caught = stage.judge(&[from], &stage.allowed[from], &endings, &what);
-        assert!(caught || !stage.must_be_caught(target, change, seed), "{what}: nobody notices");
+        assert!(
+            caught || !stage.must_be_caught(target, change, seed),
+            "{what}: it gets through, nobody notices"
+        );
     }
 }
 /// One of the first two parties, that tell the third the key that hides outputs from clients in messages of this step, says

@@ -115,7 +115,7 @@ impl Stage {
         let what = format!("seed {seed}, {change:?}");
         let caught = self.check(target, self.deviation(target, change, seed), &what);
         let must = self.must_be_caught(target, change, seed);
-        assert!(caught || !must, "{what} of {:?}: nobody notices", self.messages[target]);
+        assert!(caught || !must, "{what} of {:?}: it gets through, nobody notices", self.messages[target]);
         caught
     }
 
@@ -154,7 +154,7 @@ impl Stage {
                 |allowed: &&Outcome| outcomes.iter().all(|outcome| self.agree(outcome, allowed, instance));
             assert!(
                 allowed.iter().any(|allowed| fits(&allowed)),
-                "{what}: honest endpoints have wrong outputs for instance {instance}"
+                "{what}: it gets through, honest endpoints have wrong outputs for instance {instance}"
             );
         }
         if self.fair {
