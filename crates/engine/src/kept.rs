@@ -236,7 +236,7 @@ mod tests {
         for domain in domains {
             let (count, each) = (5, 3);
             let bytes: Vec<u8> =
-                (0..message_bytes(domain, count * each)).map(|at| at as u8 * 37 | 1).collect();
+                (0..message_bytes(domain, count * each)).map(|at| (at as u8).wrapping_mul(37) | 1).collect();
             let part = KeptPart { number: 2, other: None, bytes: Zeroizing::new(bytes) };
             let table = KeptShare { domain, cols: count * each, key: None, parts: vec![part] };
             let whole = table.part(2, shape(domain, count * each)).unwrap();
