@@ -226,48 +226,6 @@ mod tests {
     }
 
     #[test]
-    fn rows_are_read_and_replaced_in_any_domain() {
-        let domains = [
-            Domain::Bits,
-            Domain::Ring(Width::W64),
-            Domain::Modular(tacit_program::Modulus::Mersenne61),
-            Domain::Modular(tacit_program::Modulus::PowerOfTwo(9)),
-        ];
-        for domain in domains {
-            let (count, each) = (5, 3);
-            let bytes: Vec<u8> =
-                (0..message_bytes(domain, count * each)).map(|at| (at as u8).wrapping_mul(37) | 1).collect();
-            let part = KeptPart { number: 2, other: None, bytes: Zeroizing::new(bytes) };
-            let table = KeptShare { domain, cols: count * each, key: None, parts: vec![part] };
-            let whole = table.part(2, shape(domain, count * each)).unwrap();
-            let rows = table.rows(count, &[4, 0, 4]).unwrap();
-            let read = rows.part(2, shape(domain, 3 * each)).unwrap();
-            for (at, row) in [4, 0, 4].into_iter().enumerate() {
-                for col in 0..each {
-                    let bits = |data: &Buffer, col: usize| match domain {
-                        Domain::Bits => data.words::<u64>()[0] >> col & 1,
-                        _ => data
-                            .bytes()
-                            .chunks(data.len() / (data.len() / bytes_of(domain, 1)))
-                            .nth(col)
-                            .map_or(0, |bytes| bytes.iter().fold(0, |sum, &byte| sum << 8 | u64::from(byte))),
-                    };
-                    assert_eq!(bits(&read, at * each + col), bits(&whole, row * each + col), "{domain:?}");
-                }
-            }
-            let moved = table.with_rows(count, &[1, 3, 0], &rows).unwrap();
-            assert!(moved.rows(count, &[1, 3, 0]).unwrap() == rows);
-            assert!(moved.rows(count, &[2, 4]).unwrap() == table.rows(count, &[2, 4]).unwrap());
-            assert!(
-                table.rows(count, &[5]).is_err()
-                    && table.rows(4, &[0]).is_err()
-                    && table.rows(0, &[]).is_err()
-            );
-            assert!(table.with_rows(count, &[1, 2], &rows).is_err());
-        }
-    }
-
-    #[test]
     fn bits_have_no_gap() {
         let bits = shape(Domain::Bits, 70);
         let mut data = Buffer::new(bytes_of(Domain::Bits, 70));
