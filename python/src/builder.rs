@@ -120,8 +120,10 @@ impl Builder {
         self.make(py, |build| build.kept(name, kind, &shape, range))
     }
 
-    /// Lets the parties keep a value, for programs of these hashes (for any, if there are none), and for these to learn.
-    #[pyo3(signature = (a, name, readers, learners=None))]
+    /// Lets the parties keep a value, for programs of these hashes (for any, if there are none), and for these to learn; and the
+    /// programs `writers` besides this one may keep later versions.
+    #[pyo3(signature = (a, name, readers, learners, writers))]
+    #[expect(clippy::too_many_arguments, reason = "a declaration has that many parts")]
     fn keep(
         &mut self,
         py: Python<'_>,
@@ -129,8 +131,10 @@ impl Builder {
         name: &str,
         readers: Vec<[u8; 32]>,
         learners: Option<Vec<String>>,
+        writers: Vec<[u8; 32]>,
     ) -> PyResult<()> {
-        let kept = self.open(py)?.keep(NodeId::new(a), name, Uses::new(readers, learners));
+        let uses = Uses::new(readers, learners).with_writers(writers);
+        let kept = self.open(py)?.keep(NodeId::new(a), name, uses);
         kept.map_err(|error| errors::program(py, &error))
     }
 

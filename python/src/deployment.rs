@@ -57,6 +57,17 @@ impl Seat {
         dropped.map_err(|error| errors::run(py, &error))
     }
 
+    /// Gives the newest value of a name fresh shares, together with all other parties: what it is then, as `weights@4`.
+    fn refresh(&self, py: Python<'_>, name: String, protocol: String) -> PyResult<String> {
+        let (seat, state) = (self.inner.clone(), self.state.clone());
+        watched(py, move || {
+            let mut seat = taken(&seat)?;
+            let within = seat.config().limits().connect;
+            let mut state = state.lock().unwrap_or_else(PoisonError::into_inner);
+            seat.refresh(&mut state, &name, Some(&protocol), within)
+        })
+    }
+
     /// Runs a program with everybody whom it names. `inputs` has a value for each input that this endpoint gives. With a
     /// store, material comes from there; `anchors` is where its anchor is, this user's usual place if not said. With a network,
     /// what is left to it is picked for this one. `fill` says which kept values the program reads.

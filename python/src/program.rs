@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
+use tacit::program::Uses;
 use tacit::{Compiled, SavedPlan};
 
 use crate::errors;
@@ -66,15 +67,20 @@ impl Program {
         kept.map(|kept| Ok((kept.name, Type::new(py, &program.node(kept.node).ty)?))).collect()
     }
 
-    /// What the parties keep of it: names, what each is, hashes of the programs that may read it, and who may learn of it.
+    /// What the parties keep of it: names, what each is, hashes of the programs that may read it, who may learn of it, and hashes of
+    /// the programs besides this one that may keep later versions.
     #[expect(clippy::type_complexity, reason = "a tuple for Python")]
-    fn keeps(&self, py: Python<'_>) -> PyResult<Vec<(String, Type, Vec<[u8; 32]>, Option<Vec<String>>)>> {
+    fn keeps(
+        &self,
+        py: Python<'_>,
+    ) -> PyResult<Vec<(String, Type, Vec<[u8; 32]>, Option<Vec<String>>, Vec<[u8; 32]>)>> {
         let program = self.compiled.program();
         let keeps = program.keeps().iter();
         keeps
             .map(|keep| {
                 let ty = Type::new(py, &program.node(keep.node).ty)?;
-                Ok((keep.name.clone(), ty, keep.uses.programs.clone(), keep.uses.learners.clone()))
+                let Uses { programs, learners, writers } = keep.uses.clone();
+                Ok((keep.name.clone(), ty, programs, learners, writers))
             })
             .collect()
     }

@@ -70,6 +70,12 @@ impl Local {
         self.with_states(py, drop).map_err(|error| errors::run(py, &error))
     }
 
+    /// Gives the newest value of a name fresh shares: what it is then, as `weights@4`.
+    fn refresh(&self, py: Python<'_>, name: &str) -> PyResult<String> {
+        let refresh = |states: &mut [State]| self.local.refresh(states, name);
+        self.with_states(py, refresh).map_err(|error| errors::run(py, &error))
+    }
+
     /// Names of the parties.
     #[getter]
     fn parties(&self) -> Vec<String> {

@@ -28,6 +28,8 @@ def kept(
 
     Nobody gives it: the parties have shares of it, from a run of a program with `tacit.keep`. Which value
     a run reads it says itself, `run(plan, kept={"weights": "weights@3"})`; else it is the newest of the name.
+    Rows of a table can be read, too, so that one plan serves many: `kept={"keys": "principals@3[17,42]"}`
+    for a plan that reads `tacit.kept("keys", shape=(2, 16))`. Which rows they are all parties see.
 
     Args:
         name: What the program calls it.
@@ -39,7 +41,7 @@ def kept(
         ProgramError: The name is empty, a range isn't one, or the type can't hold it.
     """
     dtype = checked_dtype(dtype)
-    if not isinstance(name, str) or not name or "@" in name:
+    if not isinstance(name, str) or not name or "@" in name or "[" in name:
         raise fault(ProgramError, f"{name!r} can't be the name of a kept value", "use a word: 'weights'")
     return Kept(name, checked_shape(shape), dtype, None if range is None else checked_range(range, dtype))
 
@@ -50,6 +52,7 @@ def keep(
     *,
     readers: Sequence[Plan | str] | None = None,
     learners: Sequence[str] | None = None,
+    writers: Sequence[Plan | str] = (),
 ) -> None:
     """Lets the parties keep a value, as shares: later programs read it by `tacit.kept`.
 
@@ -63,6 +66,8 @@ def keep(
         readers: The plans, or their hashes, that may read it, under its own name; `None` for any.
         learners: Who may learn what depends on it, by name; `None` for anybody. Every party refuses a run
             that would show more, or keep it for others, before anything is computed.
+        writers: The plans, or their hashes, that may keep later versions of the name besides this one. Those
+            of the first version hold for all that come after it, until all of the name is dropped.
 
     Raises:
         ProgramError: `value` isn't a tensor, or the name is empty, or kept already.
@@ -71,15 +76,15 @@ def keep(
         value._refuse("tacit.keep")
     if not isinstance(value, Tensor):
         raise fault(ProgramTypeError, f"tacit.keep takes a secret, and this is a {type(value).__name__}")
-    if not isinstance(name, str) or not name or "@" in name:
+    if not isinstance(name, str) or not name or "@" in name or "[" in name:
         raise fault(ProgramError, f"{name!r} can't be the name of a kept value", "use a word: 'weights'")
-    if isinstance(learners, str) or isinstance(readers, str):
-        raise fault(ProgramError, "readers and learners are lists", "use learners=['alice']")
+    if any(isinstance(names, (str, Plan)) for names in (readers, learners, writers)):
+        raise fault(ProgramError, "readers, learners and writers are lists", "use learners=['alice']")
     leaving(value, "keep", "kept")
     if readers is not None and not readers:
         raise fault(ProgramError, "readers=[] lets no plan read it", "name a plan, or leave readers out")
-    hashes = [_hash(reader) for reader in readers or ()]
-    value._at().keep(value._id, name, hashes, None if learners is None else list(learners))
+    read, written = ([_hash(plan) for plan in plans or ()] for plans in (readers, writers))
+    value._at().keep(value._id, name, read, None if learners is None else list(learners), written)
 
 
 def _hash(reader: Plan | str) -> bytes:

@@ -65,6 +65,7 @@ class Keep:
         range: The least and the largest value that it can have.
         readers: Hashes of the plans that may read it; any may if there is none.
         learners: Who may learn what depends on it; `None` for anybody.
+        writers: Hashes of the plans besides this one that may keep later versions of the name.
     """
 
     name: str
@@ -73,6 +74,7 @@ class Keep:
     range: tuple[int | float, int | float]
     readers: tuple[str, ...]
     learners: tuple[str, ...] | None
+    writers: tuple[str, ...]
 
 
 class Plan:
@@ -141,8 +143,9 @@ class Plan:
                 _range(dtype, kind.low, kind.high),
                 tuple(bytes(reader).hex() for reader in readers),
                 None if learners is None else tuple(learners),
+                tuple(bytes(writer).hex() for writer in writers),
             )
-            for name, kind, readers, learners in self._program.keeps()
+            for name, kind, readers, learners, writers in self._program.keeps()
             for dtype in (DType(kind.kind, kind.bits),)
         )
 

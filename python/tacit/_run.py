@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +14,7 @@ from tacit._table import amount, duration, table
 from tacit.errors import ConnectError, InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
     from pathlib import Path
     from typing import Self
 
@@ -111,7 +112,7 @@ class Runner:
         if not isinstance(plan, Plan):
             hint = "; trace it first: run(f.trace(...), ...)" if hasattr(plan, "trace") else ""
             raise InputError(f"a plan is needed here, not {plan!r}{hint}")
-        run = self._run(plan, inputs, dict(kept or {}))
+        run = self._run(plan, inputs, _fill(kept))
         self.report = Report._of(run)
         return plan._restore(run.outputs)
 
@@ -128,6 +129,18 @@ class Runner:
         """
         raise NotImplementedError
 
+    def refresh(self, name: str) -> str:
+        """Gives the newest value of a name fresh shares, all parties together: "weights@4".
+
+        An old copy of one party's folder and a new one of another's don't combine then. The value and what it
+        may be used for stay; the old version is dropped.
+
+        Raises:
+            InputError: There is none, or it isn't the same at all parties.
+            RunError: The run was aborted.
+        """
+        raise NotImplementedError
+
     def _run(self, plan: Plan, inputs: dict[str, Any], kept: dict[str, str]) -> _native.Run:
         raise NotImplementedError
 
@@ -136,6 +149,17 @@ class Runner:
 
     def __exit__(self, *_: object) -> None:
         pass
+
+
+def _fill(kept: Any) -> dict[str, str]:
+    """Which kept value is read for each of a plan's, once it is known to say so."""
+    if kept is None:
+        return {}
+    if not isinstance(kept, Mapping) or not all(
+        isinstance(word, str) for pair in kept.items() for word in pair
+    ):
+        raise InputError(f'kept= says what is read by name, as {{"weights": "weights@3"}}; this is {kept!r}')
+    return dict(kept)
 
 
 class _LocalRunner(Runner):
@@ -169,6 +193,9 @@ class _LocalRunner(Runner):
 
     def drop(self, value: str) -> None:
         self._local.drop(value)
+
+    def refresh(self, name: str) -> str:
+        return self._local.refresh(name)
 
     def __exit__(self, *_: object) -> None:
         # Another runner may open the folder of what is kept.
@@ -206,6 +233,9 @@ class _SeatRunner(Runner):
 
     def drop(self, value: str) -> None:
         self._taken().drop(value)
+
+    def refresh(self, name: str) -> str:
+        return self._taken().refresh(name, self._protocol)
 
     def _taken(self) -> _native.Seat:
         """The seat, which isn't given up."""

@@ -93,15 +93,17 @@ def test_a_counter_and_its_cost() -> None:
         tacit.keep(total, "total")
         return tacit.reveal(total)
 
-    @tacit.function
-    def begin(step: Tensor) -> None:
-        tacit.keep(step, "total")
-
     step = tacit.secret("P0", dtype=tacit.int32, range=(0, 100))
     total = tacit.kept("total", dtype=tacit.int32, range=(0, 1000))
+    plan = count.trace(total, step)
+
+    @tacit.function
+    def begin(step: Tensor) -> None:
+        tacit.keep(step, "total", writers=[plan])
+
+    assert begin.trace(step).keeps[0].writers == (plan.hash,)
     with tacit.local() as run:
         run(begin.trace(step), step=7)
-        plan = count.trace(total, step)
         assert [run(plan, step=3) for _ in range(3)] == [10, 13, 16]
         assert run.report is not None
         assert run.report.bytes == plan.cost(protocol="replicated").protocols["replicated"].bytes
@@ -109,9 +111,45 @@ def test_a_counter_and_its_cost() -> None:
         assert plan.keeps[0].name == "total"
 
 
+@pytest.mark.parametrize("protocol", ["replicated", "astra-malicious", "gmw"])
+def test_a_plan_reads_rows_and_fresh_shares(protocol: str) -> None:
+    @tacit.function
+    def enrol(keys: Tensor) -> None:
+        tacit.keep(keys, "principals")
+
+    @tacit.function
+    def compare(keys: Tensor) -> Revealed:
+        return tacit.reveal(keys[0] == keys[1])
+
+    @tacit.function
+    def overwrite(key: Tensor) -> None:
+        tacit.keep(key, "principals")
+
+    table = np.array([[1, 2], [3, 4], [1, 2]])
+    with tacit.local(protocol) as run:
+        run(enrol.trace(tacit.secret("P0", shape=(3, 2), dtype=tacit.int32)), keys=table)
+        plan = compare.trace(tacit.kept("keys", shape=(2, 2), dtype=tacit.int32))
+        for _ in range(2):
+            assert list(run(plan, kept={"keys": "principals[0,2]"})) == [True, True]
+            assert list(run(plan, kept={"keys": "principals[1,2]"})) == [False, False]
+            last = run.refresh("principals")
+        assert last == "principals@3"
+        assert run.kept == ("principals@3",)
+        with pytest.raises(tacit.InputError, match="principals@3 has no row 3"):
+            run(plan, kept={"keys": "principals[0,3]"})
+        with pytest.raises(tacit.InputError, match='"principals" is for other programs to keep'):
+            run(overwrite.trace(tacit.secret("mallory", shape=(3, 2), dtype=tacit.int32)), key=table)
+        with pytest.raises(tacit.InputError, match="nothing is kept under the name"):
+            run.refresh("keys")
+        for wrong in ["principals", {"keys": 3}, ["keys"]]:
+            with pytest.raises(tacit.InputError, match="kept= says what is read by name"):
+                run(plan, kept=wrong)
+
+
 def test_misuse_is_refused_with_a_reason() -> None:
-    with pytest.raises(tacit.ProgramError, match="can't be the name of a kept value"):
-        tacit.kept("a@1")
+    for name in ["a@1", "a[1]"]:
+        with pytest.raises(tacit.ProgramError, match="can't be the name of a kept value"):
+            tacit.kept(name)
 
     @tacit.function
     def twice(x: Tensor) -> None:
@@ -137,7 +175,7 @@ def test_what_lies_in_a_folder_outlives_the_process(tmp_path: Path) -> None:
     folder = tmp_path / "state"
     with tacit.local(state=folder) as run:
         run(TRAIN, x=X, y=Y)
-        with pytest.raises(tacit.StoreError, match="another process uses this store"):
+        with pytest.raises(tacit.StoreError, match="another process uses it"):
             tacit.local(state=folder)
     with tacit.local(state=folder) as run:
         assert run.kept == ("weights@1",)
@@ -177,5 +215,14 @@ def test_the_command_keeps_lists_and_drops(tmp_path: Path) -> None:
     for party in ("P0", "P1", "P2"):
         assert "x@2: dropped" in command("state", "drop", f"state/{party}", "x@2")
     assert "x@1" in json.loads(command("state", "list", "state/P1", "--json").splitlines()[0])["value"]
+    command("run", "read.py", *on, "--arg", "P1")
+    assert "kept x@3" in command("state", "refresh", "x", "--state", "state", "--simulate")
+    shown = command("state", "show", "state/P2", "x")
+    assert "x@1: dropped" in shown
+    assert "fresh shares of: x@1" in shown
+    assert "who may learn of it: P1" in shown
+    command("state", "export", "state/P0", "copy")
+    command("state", "import", "back", "copy")
+    assert command("state", "list", "back") == command("state", "list", "state/P0")
     command("run", "read.py", *on, "--arg", "P1")
     assert "nothing is kept as" in command("state", "drop", "state/P0", "x@7", code=2)

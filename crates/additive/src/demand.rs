@@ -18,12 +18,13 @@ use tacit_program::plan::{Domain, InputOp, MatrixShape, OpKind, OutputOp, Plan, 
 
 /// What a plan draws; with MACs, inputs and outputs for one recipient do so too.
 ///
-/// With MACs it draws something, even if nothing is hidden: what is public is opened with a MAC, which needs a key.
+/// With MACs it draws something, even if nothing is hidden: what is public is opened with a MAC, which needs a key. What reads kept
+/// values has the key that they are under.
 pub(crate) fn demand(plan: &Plan, participants: &Participants, manner: Manner) -> Demand {
     let authenticated = manner.is_authenticated();
     let demand = of_plan(plan, participants, manner, None);
     let field = plan.outputs.first().map(|output| plan.register(output.reg).domain);
-    match field.filter(|_| authenticated && demand.is_empty()) {
+    match field.filter(|_| authenticated && demand.is_empty() && plan.kept.is_empty()) {
         Some(field) => of_plan(plan, participants, manner, Some(random(field, false))),
         None => demand,
     }

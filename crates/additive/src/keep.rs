@@ -2,7 +2,9 @@
 
 use crate::share::Share;
 use crate::state::Party;
-use tacit_engine::{Error, KeptShare};
+use tacit_engine::{Error, KeptShare, bytes_of, vector};
+use tacit_kernel::Buffer;
+use tacit_session::{Draw, Session, step};
 
 /// Added to a party's number: the part of its share that is of MACs.
 const MACS: u8 = 0x80;
@@ -45,6 +47,31 @@ impl Party {
         let supply = self.supply.as_ref().filter(|_| self.manner.is_authenticated());
         supply.and_then(|supply| supply.key_name())
     }
+}
+
+/// Fresh shares of a kept value: each pair of parties draws a vector that one of them adds and the other one takes away (Herzberg
+/// et al. 1995, by PRSS). Of MACs the same, by itself: they are good under the key that they were. Nothing is sent.
+///
+/// # Errors
+/// [`Error::Refused`] if the share has another length than it says.
+///
+/// # Security
+/// What hides a party's new share from those who know its old one is what it draws with a party that they don't have. Whoever
+/// draws something else than the other one does changes the value: with MACs as any share that isn't right.
+pub(crate) fn refresh(session: &mut Session, share: &KeptShare) -> Result<KeptShare, Error> {
+    let (me, shape) = (session.me(), share.shape());
+    let bytes = bytes_of(shape.domain, shape.cols);
+    share.plus(|number| {
+        let draw = Draw { part: step::KEPT, op: u32::from(number & MACS) };
+        let (mut zero, mut drawn) = (Buffer::new(bytes), Buffer::new(bytes));
+        for party in session.others() {
+            vector::fill(session.stream(party), draw, shape, &mut drawn);
+            let combine = if me < party { vector::add_assign } else { vector::sub_assign };
+            combine(shape, &mut zero, &drawn);
+        }
+        drawn.wipe();
+        Ok(zero)
+    })
 }
 
 /// Why nothing is kept where the key goes with the session.

@@ -4,6 +4,7 @@ use crate::client::AdditiveClient;
 use crate::cost::{COUNT_BITS, HASH_BITS, bit_masks, price, to_all};
 use crate::demand::{demand, refuse_long_arms};
 use crate::engine::{AdditiveEngine, has_messages};
+use crate::keep;
 use crate::macs;
 use crate::preprocessing::{Manner, Preprocessing};
 use crate::ranges::ranged;
@@ -11,7 +12,7 @@ use std::sync::Arc;
 use tacit_engine::executor::output_groups;
 use tacit_engine::supply::{Arms, Demand, Supply, SupplyKind};
 use tacit_engine::{
-    Checks, Client, Engine, Error, Parameter, Participants, Protocol, ProtocolSpec, offers_all,
+    Checks, Client, Engine, Error, KeptShare, Parameter, Participants, Protocol, ProtocolSpec, offers_all,
 };
 use tacit_program::cost::{Flow, Phase, Step};
 use tacit_program::plan::{Domain, Op, Plan};
@@ -106,6 +107,10 @@ impl Protocol for Additive {
 
     fn keeps_under_key(&self) -> bool {
         self.is_authenticated()
+    }
+
+    fn refresh(&self, session: &mut Session, share: &KeptShare) -> Result<KeptShare, Error> {
+        keep::refresh(session, share)
     }
 
     fn demand(&self, plan: &Plan, participants: &Participants) -> Demand {

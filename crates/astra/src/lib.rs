@@ -58,14 +58,14 @@ use inputs::take_seeds;
 use state::AstraEngine;
 use std::sync::Arc;
 use tacit_engine::{
-    Checks, Client, Engine, Error, Parameter, Participants, Protocol, ProtocolSpec, Security, Threshold,
-    offers_all,
+    Checks, Client, Engine, Error, KeptShare, Parameter, Participants, Protocol, ProtocolSpec, Security,
+    Threshold, offers_all,
 };
 use tacit_program::cost::{Flow, Phase, Step};
 use tacit_program::plan::{Op, Plan};
 use tacit_program::{Capabilities, Feature};
 use tacit_session::Session;
-use tacit_threeparty::ComponentsClient;
+use tacit_threeparty::{ComponentsClient, Zeros, refresh};
 
 /// A protocol of the family: `astra`, `astra-malicious` or `astra-fair`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -177,6 +177,10 @@ impl Protocol for Astra {
             return Err(Error::Refused(refused.into()));
         }
         Ok(())
+    }
+
+    fn refresh(&self, session: &mut Session, share: &KeptShare) -> Result<KeptShare, Error> {
+        refresh(session, share, Zeros::Tossed)
     }
 
     fn engine(

@@ -1,5 +1,9 @@
 //! What can be said on the command line.
 
+mod state;
+
+pub(crate) use state::{FolderArgs, RefreshArgs, StateArgs, StateCommand};
+
 use crate::bench::BenchArgs;
 use crate::circuit::CircuitArgs;
 use crate::failure::Failure;
@@ -110,7 +114,7 @@ pub(crate) struct RunArgs {
     #[arg(long, value_name = "parties.toml")]
     pub(crate) config: Option<PathBuf>,
     /// Run all parties and clients in this process; N parties, or as many as the protocol is for
-    #[arg(long, value_name = "N", num_args = 0..=1, default_missing_value = "0",
+    #[arg(long, value_name = "N", num_args = 0..=1, default_missing_value = ALL,
         value_parser = number_of_parties)]
     pub(crate) simulate: Option<usize>,
     /// The values of an input: its name, or OWNER.NAME, and a NumPy file
@@ -150,7 +154,7 @@ pub(crate) struct OfflineArgs {
     pub(crate) config: Option<PathBuf>,
     /// Make the material of all parties in this process, each in a folder of its own in the store's; N parties, or as
     /// many as the protocol is for
-    #[arg(long, value_name = "N", num_args = 0..=1, default_missing_value = "0",
+    #[arg(long, value_name = "N", num_args = 0..=1, default_missing_value = ALL,
         value_parser = number_of_parties)]
     pub(crate) simulate: Option<usize>,
     /// Say what it will cost; nothing is made
@@ -228,48 +232,6 @@ pub(crate) struct StoreArgs {
     /// kept if not said, and anchors in the store's folder with --simulate
     #[arg(long, value_name = "DIR", requires = "store")]
     pub(crate) anchors: Option<PathBuf>,
-}
-
-/// Where what programs keep stays, and what of it a run reads.
-#[derive(Args, Clone, Debug)]
-pub(crate) struct StateArgs {
-    /// A party's folder for values that programs keep, sealed under its key; with --simulate a folder with one for each
-    #[arg(long, value_name = "DIR")]
-    pub(crate) state: Option<PathBuf>,
-    /// The kept value that the program reads as NAME: VALUE@3, or VALUE for the newest; if not said, the newest called NAME
-    #[arg(long = "kept", value_name = "NAME=VALUE", value_parser = filled, requires = "state")]
-    pub(crate) fill: Vec<(String, String)>,
-}
-
-/// A name of the program's, and the kept value that it is to be.
-fn filled(text: &str) -> Result<(String, String), String> {
-    let (name, value) = text.split_once('=').ok_or("write NAME=VALUE, or NAME=VALUE@3")?;
-    Ok((name.to_owned(), value.to_owned()))
-}
-
-#[derive(Debug, Subcommand)]
-pub(crate) enum StateCommand {
-    /// Say what a party keeps: of each value its type, where it stands, and what it may be used for
-    List(FolderArgs),
-    /// Drop a value, or all of a name: its share is erased, and it is never read again. Every party drops its own
-    Drop {
-        #[command(flatten)]
-        folder: FolderArgs,
-        /// weights@3, or weights for all versions
-        #[arg(value_name = "VALUE")]
-        value: String,
-    },
-}
-
-/// A party's folder of kept values.
-#[derive(Args, Clone, Debug)]
-pub(crate) struct FolderArgs {
-    /// The party's folder
-    #[arg(value_name = "DIR")]
-    pub(crate) folder: PathBuf,
-    /// The party's configuration, whose key the folder is sealed under; not for one of --simulate
-    #[arg(long, value_name = "parties.toml")]
-    pub(crate) config: Option<PathBuf>,
 }
 
 #[derive(Debug, Subcommand)]
@@ -498,8 +460,19 @@ pub(crate) struct CostArgs {
 
 /// What stands after `--simulate`, which may be the program's name by mistake.
 pub(crate) fn number_of_parties(text: &str) -> Result<usize, String> {
-    text.parse().map_err(|_| "that is no number of parties; the program comes before --simulate".to_owned())
+    match text.parse() {
+        _ if text == ALL => Ok(0),
+        Ok(0) => {
+            Err("there is no run without parties; leave the number out for as many as the protocol is for"
+                .to_owned())
+        }
+        Ok(parties) => Ok(parties),
+        Err(_) => Err("that is no number of parties; the program comes before --simulate".to_owned()),
+    }
 }
+
+/// In place of a number of parties: as many as the protocol is for.
+pub(crate) const ALL: &str = "all";
 
 /// A name by which a file is known for a saved plan.
 fn plan_file() -> impl TypedValueParser<Value = PathBuf> {

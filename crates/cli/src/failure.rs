@@ -115,7 +115,9 @@ impl From<tacit::Error> for Failure {
                 Self { peer, phase: Some("setup".to_owned()), ..Self::new(kind, message) }
             }
             tacit::Error::Stopped { .. } => Self::new(FailureKind::Stopped, message),
-            tacit::Error::NotDestroyed { failed, .. } => Self { message, ..Self::from(*failed) },
+            tacit::Error::NotDestroyed { failed, .. } | tacit::Error::AfterKeeping { failed, .. } => {
+                Self { message, ..Self::from(*failed) }
+            }
             tacit::Error::Value(_)
             | tacit::Error::Refused(_)
             | tacit::Error::Store(_)

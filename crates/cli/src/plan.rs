@@ -44,8 +44,9 @@ fn to_text(saved: &SavedPlan, compiled: &Compiled) -> String {
 /// What is kept, and what for.
 fn keeps(program: &Program, keep: &Keep) -> String {
     let ty = &program.node(keep.node).ty;
-    let Uses { programs, learners } = &keep.uses;
-    format!("keeps {}: {} {:?}{}", keep.name, ty.kind, ty.shape, uses(programs, learners.as_deref()))
+    let Uses { programs, learners, writers } = &keep.uses;
+    let uses = uses(programs, learners.as_deref(), writers);
+    format!("keeps {}: {} {:?}{uses}", keep.name, ty.kind, ty.shape)
 }
 
 fn to_json(saved: &SavedPlan, compiled: &Compiled) -> Json {
@@ -75,6 +76,7 @@ fn to_json(saved: &SavedPlan, compiled: &Compiled) -> Json {
             "shape": ty.shape,
             "readers": keep.uses.programs.iter().map(|hash| digits(hash)).collect::<Vec<_>>(),
             "learners": keep.uses.learners,
+            "writers": keep.uses.writers.iter().map(|hash| digits(hash)).collect::<Vec<_>>(),
         })
     });
     json!({

@@ -133,8 +133,11 @@ fn tell(
     let ways = &done.report.comparison;
     let ways = ways.as_ref().map_or_else(String::new, |ways| format!("; comparison: {ways}"));
     let seconds = done.report.elapsed.as_secs_f64();
+    let kept = &done.report.kept;
+    let kept = if kept.is_empty() { String::new() } else { format!("; kept {}", kept.join(", ")) };
     let counted = counted(attempts);
-    context.line(&format!("run {number}: {seconds:.3} s, {sent} bytes sent{material}{roles}{ways}{counted}"))
+    let took = format!("{seconds:.3} s, {sent} bytes sent");
+    context.line(&format!("run {number}: {took}{material}{kept}{roles}{ways}{counted}"))
 }
 
 /// Attempts so far, if there are any.

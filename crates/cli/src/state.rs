@@ -1,13 +1,15 @@
 //! `tacit state`: what a party keeps of programs, and what is to go.
 
 use crate::Context;
-use crate::args::{FolderArgs, StateArgs, StateCommand};
+use crate::args::{FolderArgs, RefreshArgs, StateArgs, StateCommand};
 use crate::failure::Failure;
+use crate::progress::note_meeting;
+use crate::run::simulation;
 use crate::table::bytes;
 use serde_json::{Value as Json, json};
 use std::fmt::Write;
 use tacit::advanced::net::setup::Config;
-use tacit::{Fill, Listed, Seat, Standing, State};
+use tacit::{About, Fill, Listed, Seat, Standing, State};
 
 impl StateArgs {
     /// What a party keeps, if a folder is named.
@@ -24,6 +26,17 @@ impl StateArgs {
 pub(crate) fn state(context: &mut Context<'_>, command: &StateCommand) -> Result<(), Failure> {
     match command {
         StateCommand::List(folder) => list(context, &open(folder)?),
+        StateCommand::Show { folder, name } => show(context, &open(folder)?, name),
+        StateCommand::Refresh(args) => refresh(context, args),
+        StateCommand::Export { folder, file } => {
+            open(folder)?.export(file)?;
+            context.note(&format!("{} holds all that {} keeps", file.display(), folder.folder.display()));
+            Ok(())
+        }
+        StateCommand::Import { folder, file } => {
+            let state = State::import(file, &folder.folder, key(folder)?)?;
+            list(context, &state)
+        }
         StateCommand::Drop { folder, value } => {
             let mut state = open(folder)?;
             state.drop_value(value)?;
@@ -37,13 +50,74 @@ fn open(args: &FolderArgs) -> Result<State, Failure> {
     if !args.folder.is_dir() {
         return Err(Failure::usage(format!("there is no folder {}", args.folder.display())));
     }
-    match &args.config {
-        Some(config) => {
-            let config = Config::load(config).map_err(tacit::Error::from)?;
-            Ok(State::of(&config, &args.folder)?)
-        }
-        None => Ok(State::open(&args.folder, None)?),
+    Ok(State::open(&args.folder, key(args)?)?)
+}
+
+/// The key of the party whose folder it is, if it has one.
+fn key(args: &FolderArgs) -> Result<Option<[u8; 32]>, Failure> {
+    let Some(config) = &args.config else { return Ok(None) };
+    let config = Config::load(config).map_err(tacit::Error::from)?;
+    Ok(State::key(&config)?)
+}
+
+/// Fresh shares of a value, at this party or at all.
+fn refresh(context: &mut Context<'_>, args: &RefreshArgs) -> Result<(), Failure> {
+    let protocol = args.protocol.given()?;
+    let fresh = if let Some(config) = &args.config {
+        let config = args.wait.within(Config::load(config).map_err(tacit::Error::from)?);
+        let mut seat = Seat::with(config)?;
+        note_meeting(&mut seat);
+        let mut state = seat.open_state(&args.state)?;
+        let within = seat.config().limits().connect;
+        seat.refresh(&mut state, &args.name, protocol.as_deref(), within)?
+    } else {
+        let local = simulation(&args.protocol.name(), args.simulate)?;
+        local.refresh(&mut local.open_states(&args.state)?, &args.name)?
+    };
+    context.line(&if context.json { json!({"kept": fresh}).to_string() } else { format!("kept {fresh}") })
+}
+
+/// All that is known of a name.
+fn show(context: &mut Context<'_>, state: &State, name: &str) -> Result<(), Failure> {
+    let all = state.list();
+    let mut versions = all.iter().filter(|listed| listed.about.name == name).peekable();
+    if versions.peek().is_none() {
+        return Err(Failure::input(format!("nothing is kept under the name {name:?}")));
     }
+    for listed in versions {
+        if context.json {
+            context.line(&to_json(listed).to_string())?;
+            continue;
+        }
+        context.line(&to_text(listed))?;
+        if listed.standing != Standing::Dropped {
+            details(&listed.about).iter().try_for_each(|line| context.line(&format!("  {line}")))?;
+        }
+    }
+    Ok(())
+}
+
+/// What may be done with a version, and where it comes from, by lines.
+fn details(about: &About) -> Vec<String> {
+    let hashes = |hashes: &[[u8; 32]]| -> String {
+        hashes.iter().map(|hash| digits(hash)).collect::<Vec<_>>().join(" ")
+    };
+    let readers = if about.readers.is_empty() { "any".to_owned() } else { hashes(&about.readers) };
+    let learners = match about.learners.as_deref() {
+        None => "anybody".to_owned(),
+        Some([]) => "nobody".to_owned(),
+        Some(names) => names.join(", "),
+    };
+    let mut lines = vec![
+        format!("shared by: {}", about.parties.join(", ")),
+        format!("kept by program: {}", digits(&about.program)),
+        format!("programs that may read it: {readers}"),
+        format!("programs that may keep the next version: {}", hashes(&about.writers)),
+        format!("who may learn of it: {learners}"),
+    ];
+    lines.extend(about.soundness.map(|bits| format!("soundness: {bits}")));
+    lines.extend(about.replaces.map(|version| format!("fresh shares of: {}@{version}", about.name)));
+    lines
 }
 
 fn list(context: &mut Context<'_>, state: &State) -> Result<(), Failure> {
@@ -86,6 +160,9 @@ fn to_json(listed: &Listed) -> Json {
         "program": digits(&about.program),
         "readers": about.readers.iter().map(|hash| digits(hash)).collect::<Vec<_>>(),
         "learners": about.learners,
+        "writers": about.writers.iter().map(|hash| digits(hash)).collect::<Vec<_>>(),
+        "soundness": about.soundness,
+        "replaces": about.replaces,
     })
 }
 
@@ -104,11 +181,11 @@ fn to_text(listed: &Listed) -> String {
         about.sharing
     );
     let _ = write!(text, ", of program {}", digits(&about.program[..8]));
-    text + &uses(&about.readers, about.learners.as_deref())
+    text + &uses(&about.readers, about.learners.as_deref(), &[])
 }
 
-/// Which programs may read a kept value, and who may learn of it, where not all may.
-pub(crate) fn uses(readers: &[[u8; 32]], learners: Option<&[String]>) -> String {
+/// Which programs may read a kept value, and who may learn of it, where not all may; and which others may keep later versions.
+pub(crate) fn uses(readers: &[[u8; 32]], learners: Option<&[String]>, writers: &[[u8; 32]]) -> String {
     let mut text = String::new();
     if !readers.is_empty() {
         let readers: Vec<String> = readers.iter().map(|hash| digits(hash)).collect();
@@ -117,6 +194,10 @@ pub(crate) fn uses(readers: &[[u8; 32]], learners: Option<&[String]>) -> String 
     if let Some(learners) = learners {
         let learners = if learners.is_empty() { "nobody".to_owned() } else { learners.join(", ") };
         let _ = write!(text, ", for {learners} to learn");
+    }
+    if !writers.is_empty() {
+        let writers: Vec<String> = writers.iter().map(|hash| digits(hash)).collect();
+        let _ = write!(text, ", kept again by {}, too", writers.join(" and "));
     }
     text
 }

@@ -756,7 +756,7 @@ fn material_is_made_and_used() {
             let args = ["run", &plan, "--simulate", "--protocol", "astra", "--json", "--store", &stores];
             let output = tacit(&[&args[..], &["--input", &x, "--input", &y]].concat());
             assert_eq!(output.status.code(), Some(2));
-            assert!(String::from_utf8_lossy(&output.stdout).contains("another process uses this store"));
+            assert!(String::from_utf8_lossy(&output.stdout).contains("another process uses it"));
         }
     }
     // The third run finds nothing, and a server has nothing to stay up for.

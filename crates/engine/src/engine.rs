@@ -255,6 +255,19 @@ pub trait Protocol: Send + Sync {
     fn keeps_under_key(&self) -> bool {
         false
     }
+    /// Fresh shares of a kept value: to this party's share its part of a sharing of zero is added that no coalition which the
+    /// protocol withstands knows more of than what its own parts are. So old shares and new ones don't combine. Asked of
+    /// protocols that keep values alone, in a session that does nothing else.
+    ///
+    /// # Errors
+    /// [`Error::Refused`] if it keeps none, or the share is of another kind; those of links and checks.
+    ///
+    /// # Security
+    /// Whoever sees a party during this knows its shares of before and of after (Herzberg et al. 1995, section 2).
+    fn refresh(&self, session: &mut Session, share: &KeptShare) -> Result<KeptShare, Error> {
+        let _ = (session, share);
+        Err(Error::Refused(format!("protocol {:?} keeps no values", self.spec().name)))
+    }
     /// What stores are filled with for this protocol among so many parties, ahead of any program: names that users say, in
     /// lower case, each with the kinds of which it is so many items. The first is what most programs draw most of.
     fn stocks(&self, parties: usize) -> Vec<(&'static str, Vec<SupplyKind>)> {

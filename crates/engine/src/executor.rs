@@ -56,7 +56,7 @@ pub struct Outcome {
     /// Levels in which this endpoint exchanged messages with others, and layers of circuits that waited for one
     /// another.
     pub rounds: u64,
-    /// This party's shares of what the parties keep, in the plan's order; none at clients.
+    /// This party's shares of what the parties keep, in the plan's order, unless the observer took them; none at clients.
     pub kept: Vec<KeptShare>,
 }
 
@@ -71,14 +71,14 @@ pub trait Observer {
         Ok(())
     }
 
-    /// These are this party's shares of what the parties keep. All that they depend on is checked, and no output is opened yet:
-    /// who learns one can't keep the others from what is kept.
+    /// These are this party's shares of what the parties keep; those that it doesn't take it gives back. All that they depend on
+    /// is checked, and no output is opened yet: who learns one can't keep the others from what is kept.
     ///
     /// # Errors
     /// The observer's own: they end the run.
-    fn keep(&mut self, shares: &[KeptShare], engine: &mut dyn Engine) -> Result<(), Error> {
-        let _ = (shares, engine);
-        Ok(())
+    fn keep(&mut self, shares: Vec<KeptShare>, engine: &mut dyn Engine) -> Result<Vec<KeptShare>, Error> {
+        let _ = engine;
+        Ok(shares)
     }
 
     /// `done` of the plan's `total` jobs are finished.
@@ -242,9 +242,9 @@ impl Walk<'_> {
         self.phase(Phase::Verify)?;
         self.engine.check()?;
         let kept = (0..self.plan.keeps.len() as u32).map(|keep| self.engine.keep(keep));
-        let kept: Vec<KeptShare> = kept.collect::<Result<_, _>>()?;
+        let mut kept: Vec<KeptShare> = kept.collect::<Result<_, _>>()?;
         if !kept.is_empty() {
-            self.observer.keep(&kept, self.engine)?;
+            kept = self.observer.keep(kept, self.engine)?;
         }
         self.phase(Phase::Output)?;
         Ok(Outcome { outputs: self.outputs()?, rounds, kept })

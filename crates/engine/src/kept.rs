@@ -1,7 +1,7 @@
 //! Shares that stay from one run to the next.
 
 use crate::wire::{message_bytes, message_of, unpack_columns};
-use crate::{Error, bytes_of, with_word};
+use crate::{Error, bytes_of, vector, with_word};
 use tacit_kernel::{Buffer, Word};
 use tacit_program::plan::{Domain, Register, Width};
 use zeroize::Zeroizing;
@@ -53,6 +53,80 @@ impl KeptShare {
         Self { domain: shape.domain, cols: shape.cols, key, parts }
     }
 
+    /// The register of one row that a part is.
+    pub fn shape(&self) -> Register {
+        Register { domain: self.domain, rows: 1, cols: self.cols, public: false }
+    }
+
+    /// Other shares of the same value: to each part a vector is added, which `zero` gives by the part's number. The vectors are
+    /// shares of zero ([`Protocol::refresh`](crate::Protocol::refresh)).
+    ///
+    /// # Errors
+    /// [`Error::Refused`] if a part has another length than its shape says; those of `zero`.
+    pub fn plus(&self, mut zero: impl FnMut(u8) -> Result<Buffer, Error>) -> Result<Self, Error> {
+        let shape = self.shape();
+        let mut parts = Vec::with_capacity(self.parts.len());
+        for KeptPart { number, other, .. } in &self.parts {
+            let (mut sum, mut zero) = (self.part(*number, shape)?, zero(*number)?);
+            vector::add_assign(shape, &mut sum, &zero);
+            let bytes = Zeroizing::new(message_of(shape, &sum, &(0..self.cols)));
+            sum.wipe();
+            zero.wipe();
+            parts.push(KeptPart { number: *number, other: *other, bytes });
+        }
+        Ok(Self { domain: self.domain, cols: self.cols, key: self.key, parts })
+    }
+
+    /// The share of some rows of a table of `count` rows, in this order. Takes as long as there is to copy.
+    ///
+    /// # Errors
+    /// [`Error::Refused`] if there is no such row, or the elements are no table of as many.
+    pub fn rows(&self, count: usize, rows: &[u64]) -> Result<Self, Error> {
+        let bits = self.row_bits(count, rows)?;
+        let cols = self.cols / count * rows.len();
+        let part = |part: &KeptPart| {
+            let mut bytes = Zeroizing::new(vec![0; message_bytes(self.domain, cols)]);
+            for (to, &row) in rows.iter().enumerate() {
+                copy_bits(&part.bytes, row as usize * bits, &mut bytes, to * bits, bits);
+            }
+            KeptPart { bytes, ..*part }
+        };
+        Ok(Self { domain: self.domain, cols, key: self.key, parts: self.parts.iter().map(part).collect() })
+    }
+
+    /// The share of a table of `count` rows with some of them replaced, each by the next of `others`.
+    ///
+    /// # Errors
+    /// [`Error::Refused`] as [`KeptShare::rows`], and if `others` are of another sharing, or not as many.
+    pub fn with_rows(&self, count: usize, rows: &[u64], others: &Self) -> Result<Self, Error> {
+        let bits = self.row_bits(count, rows)?;
+        let numbers = |share: &Self| -> Vec<(u8, Option<u8>)> {
+            share.parts.iter().map(|part| (part.number, part.other)).collect()
+        };
+        let is_alike = (self.domain, self.key, numbers(self)) == (others.domain, others.key, numbers(others));
+        let is_whole = others.parts.iter().all(|part| part.bytes.len() == others.part_bytes());
+        if !is_alike || !is_whole || others.cols != self.cols / count * rows.len() {
+            return Err(refused("its rows are shared otherwise than what replaces them"));
+        }
+        let mut all = self.clone();
+        for (part, other) in all.parts.iter_mut().zip(&others.parts) {
+            for (from, &row) in rows.iter().enumerate() {
+                copy_bits(&other.bytes, from * bits, &mut part.bytes, row as usize * bits, bits);
+            }
+        }
+        Ok(all)
+    }
+
+    /// Bits of each of a table's rows, if it has these.
+    fn row_bits(&self, count: usize, rows: &[u64]) -> Result<usize, Error> {
+        let is_table = count > 0 && self.cols.is_multiple_of(count);
+        let is_whole = self.parts.iter().all(|part| part.bytes.len() == self.part_bytes());
+        if !is_table || !is_whole || rows.iter().any(|&row| row >= count as u64) {
+            return Err(refused("it has no such rows"));
+        }
+        Ok(self.cols / count * self.domain.bits() as usize)
+    }
+
     /// Bytes of each part.
     pub fn part_bytes(&self) -> usize {
         message_bytes(self.domain, self.cols)
@@ -69,9 +143,8 @@ impl KeptShare {
         if part.bytes.len() != self.part_bytes() || shape.cols != self.cols {
             return Err(refused("it has another length than the plan's"));
         }
-        let own = Register { domain: self.domain, rows: 1, cols: self.cols, public: false };
         let mut data = Buffer::new(bytes_of(self.domain, self.cols));
-        unpack_columns(own, &part.bytes, 0..self.cols, &mut data);
+        unpack_columns(self.shape(), &part.bytes, 0..self.cols, &mut data);
         match (self.domain, shape.domain) {
             (kept, read) if kept == read => Ok(data),
             (Domain::Ring(Width::W64), Domain::Ring(width)) => {
@@ -89,6 +162,20 @@ impl KeptShare {
                 Err(refused("its elements are others than the plan's"))
             }
         }
+    }
+}
+
+/// Copies so many bits, from one place to another; by whole bytes where all of that is.
+fn copy_bits(from: &[u8], start: usize, to: &mut [u8], at: usize, count: usize) {
+    if [start, at, count].iter().all(|bits| bits.is_multiple_of(8)) {
+        let (start, at, count) = (start / 8, at / 8, count / 8);
+        to[at..at + count].copy_from_slice(&from[start..start + count]);
+        return;
+    }
+    for bit in 0..count {
+        let (start, at) = (start + bit, at + bit);
+        let value = from[start / 8] >> (start % 8) & 1;
+        to[at / 8] = to[at / 8] & !(1 << (at % 8)) | value << (at % 8);
     }
 }
 

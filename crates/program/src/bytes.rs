@@ -154,10 +154,10 @@ impl Program {
 fn put_keep(out: &mut Vec<u8>, keep: &Keep) {
     put_u32(out, keep.node.index());
     put_text(out, &keep.name);
-    let Uses { programs, learners } = &keep.uses;
-    put_u32(out, programs.len());
-    for program in programs {
-        out.extend_from_slice(program);
+    let Uses { programs, learners, writers } = &keep.uses;
+    for hashes in [programs, writers] {
+        put_u32(out, hashes.len());
+        out.extend_from_slice(hashes.as_flattened());
     }
     put_flag(out, learners.is_some());
     if let Some(learners) = learners {
@@ -170,9 +170,11 @@ fn put_keep(out: &mut Vec<u8>, keep: &Keep) {
 
 fn read_keep(from: &mut Reader<'_>) -> Result<(NodeId, String, Uses), DecodeError> {
     let (node, name) = (NodeId::new(from.u32("kept value")?), from.text("name")?);
-    let (mut programs, mut learners) = (Vec::new(), None);
-    for _ in 0..from.u32("number of programs")? {
-        programs.push(from.array("program")?);
+    let (mut hashes, mut learners) = ([Vec::new(), Vec::new()], None);
+    for programs in &mut hashes {
+        for _ in 0..from.u32("number of programs")? {
+            programs.push(from.array("program")?);
+        }
     }
     if from.flag()? {
         let names: &mut Vec<String> = learners.get_or_insert_default();
@@ -180,7 +182,8 @@ fn read_keep(from: &mut Reader<'_>) -> Result<(NodeId, String, Uses), DecodeErro
             names.push(from.text("learner")?);
         }
     }
-    Ok((node, name, Uses::new(programs, learners)))
+    let [programs, writers] = hashes;
+    Ok((node, name, Uses::new(programs, learners).with_writers(writers)))
 }
 
 fn put_output(out: &mut Vec<u8>, output: &Output) {

@@ -110,6 +110,31 @@ impl Domain {
             Self::Modular(modulus) => modulus,
         }
     }
+
+    /// A number that stays the same in all versions: 0 of bits, and of others that of their modulus.
+    pub const fn code(self) -> u8 {
+        match self {
+            Self::Bits => 0,
+            other => match other.modulus() {
+                Modulus::PowerOfTwo(bits) => bits,
+                Modulus::Mersenne61 => 129,
+                Modulus::Prime128 => 130,
+                Modulus::Gf128 => 131,
+            },
+        }
+    }
+
+    /// The domain of a [code](Self::code), if it is one.
+    pub fn from_code(code: u8) -> Option<Self> {
+        Some(match code {
+            0 => Self::Bits,
+            1..=128 => Modulus::PowerOfTwo(code).domain(),
+            129 => Modulus::Mersenne61.domain(),
+            130 => Modulus::Prime128.domain(),
+            131 => Modulus::Gf128.domain(),
+            _ => return None,
+        })
+    }
 }
 
 /// The shape of a register.

@@ -94,19 +94,33 @@ pub struct Uses {
     pub programs: Vec<[u8; 32]>,
     /// Who may learn what depends on it, by name, ascending; with `None` anybody.
     pub learners: Option<Vec<String>>,
+    /// Hashes of the programs that may keep later versions of the name, ascending, besides the program that says so. It counts
+    /// where nothing is kept under the name yet: who makes a name says who may replace its value.
+    pub writers: Vec<[u8; 32]>,
 }
 
 impl Uses {
-    /// With programs and names in order, each once.
-    pub fn new(mut programs: Vec<[u8; 32]>, mut learners: Option<Vec<String>>) -> Self {
-        programs.sort_unstable();
-        programs.dedup();
+    /// With programs and names in order, each once; later versions are for the same program alone to keep.
+    pub fn new(programs: Vec<[u8; 32]>, mut learners: Option<Vec<String>>) -> Self {
         if let Some(names) = &mut learners {
             names.sort_unstable();
             names.dedup();
         }
-        Self { programs, learners }
+        Self { programs: in_order(programs), learners, writers: Vec::new() }
     }
+
+    /// The same with other programs that may keep later versions.
+    #[must_use]
+    pub fn with_writers(self, writers: Vec<[u8; 32]>) -> Self {
+        Self { writers: in_order(writers), ..self }
+    }
+}
+
+/// Each once, ascending.
+fn in_order(mut programs: Vec<[u8; 32]>) -> Vec<[u8; 32]> {
+    programs.sort_unstable();
+    programs.dedup();
+    programs
 }
 
 /// What a kept value that a program reads has to be.
@@ -224,22 +238,24 @@ impl Program {
         &self.keeps
     }
 
-    /// Which nodes depend on a node, by number; it does so itself.
+    /// Which nodes depend on a node, by number; it does so itself. Each node is visited once.
     pub fn depending_on(&self, node: NodeId) -> Vec<bool> {
-        let mut depends = vec![false; self.nodes.len()];
-        depends[node.index()] = true;
-        loop {
-            let before = depends.clone();
-            for (place, node) in self.nodes.iter().enumerate() {
-                depends[place] |= node.operands.iter().any(|operand| depends[operand.index()]);
-            }
-            for (state, result) in self.loops.iter().flat_map(|body| &body.carry) {
-                depends[state.index()] |= depends[result.index()];
-            }
-            if depends == before {
-                return depends;
+        let mut readers = vec![Vec::new(); self.nodes.len()];
+        for (place, reader) in self.nodes.iter().enumerate() {
+            for operand in &reader.operands {
+                readers[operand.index()].push(place);
             }
         }
+        for (state, result) in self.loops.iter().flat_map(|body| &body.carry) {
+            readers[result.index()].push(state.index());
+        }
+        let (mut depends, mut waiting) = (vec![false; self.nodes.len()], vec![node.index()]);
+        while let Some(place) = waiting.pop() {
+            if !std::mem::replace(&mut depends[place], true) {
+                waiting.extend(&readers[place]);
+            }
+        }
+        depends
     }
 
     /// The lines at which its author assumes a range, which nothing but a debug run checks.

@@ -43,14 +43,15 @@ use scheme::SCHEME;
 use state::ReplicatedEngine;
 use std::sync::Arc;
 use tacit_engine::{
-    Auto, Checks, Client, Engine, Error, Parameter, Participants, Protocol, ProtocolSpec, Security, Threshold,
+    Auto, Checks, Client, Engine, Error, KeptShare, Parameter, Participants, Protocol, ProtocolSpec,
+    Security, Threshold,
 };
 use tacit_program::cost::{Flow, Phase, Step};
 use tacit_program::plan::Plan;
 use tacit_program::{Capabilities, Feature};
 use tacit_session::Session;
 use tacit_threeparty::cost::COUNT_BITS;
-use tacit_threeparty::{ComponentsClient, PARTIES};
+use tacit_threeparty::{ComponentsClient, PARTIES, Zeros, refresh};
 use zero_sharing::ZeroSharing;
 
 /// The protocol `replicated`.
@@ -126,6 +127,14 @@ impl Protocol for Replicated {
         let mut checks = Checks::default();
         checks.round(Phase::Verify, SCHEME.to_all(COUNT_BITS));
         checks
+    }
+
+    fn refresh(&self, session: &mut Session, share: &KeptShare) -> Result<KeptShare, Error> {
+        let zeros = match self.zero_sharing {
+            ZeroSharing::Computational => Zeros::Tossed,
+            ZeroSharing::InformationTheoretic => Zeros::Sent,
+        };
+        refresh(session, share, zeros)
     }
 
     fn engine(

@@ -28,7 +28,8 @@ use crate::zero_sharing::ZeroSharing;
 use std::sync::Arc;
 use tacit_engine::executor::MAX_IN_FLIGHT;
 use tacit_engine::{
-    Auto, Checks, Client, Engine, Error, Parameter, Participants, Protocol, ProtocolSpec, Security, Threshold,
+    Auto, Checks, Client, Engine, Error, KeptShare, Parameter, Participants, Protocol, ProtocolSpec,
+    Security, Threshold,
 };
 use tacit_program::cost::{Flow, Phase, Step};
 use tacit_program::plan::{OpKind, Plan};
@@ -36,7 +37,7 @@ use tacit_program::{Capabilities, Feature};
 use tacit_session::Session;
 use tacit_threeparty::cost::HASH_BITS;
 use tacit_threeparty::hiding::clients_learn;
-use tacit_threeparty::{ComponentsClient, Scheme};
+use tacit_threeparty::{ComponentsClient, Scheme, Zeros, refresh};
 
 /// The protocol `replicated-malicious`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -198,6 +199,10 @@ impl Protocol for ReplicatedMalicious {
             checks.flows.extend(CONFIRMED.key_flows().map(|flow| (Phase::Verify, flow)));
         }
         checks
+    }
+
+    fn refresh(&self, session: &mut Session, share: &KeptShare) -> Result<KeptShare, Error> {
+        refresh(session, share, Zeros::Tossed)
     }
 
     fn engine(

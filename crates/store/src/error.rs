@@ -26,20 +26,20 @@ pub enum Error {
         path: PathBuf,
     },
     /// A folder with other things in it.
-    #[error("{} is neither a store nor empty; name another folder", path.display())]
+    #[error("{} is neither such a folder nor empty; name another one", path.display())]
     NotAStore {
         /// The folder.
         path: PathBuf,
     },
     /// Another process has the store open, or a copy of it.
-    #[error("{} is locked: another process uses this store, or a copy of it; wait for it or stop it", path.display())]
+    #[error("{} is locked: another process uses it, or a copy of it; wait for it or stop it", path.display())]
     InUse {
         /// The lock.
         path: PathBuf,
     },
     /// Others than its owner can read or write it.
     #[error(
-        "others than its owner may read or write {} (mode {mode:o}); if anybody may have done so, delete the store and make new material, otherwise take their rights away with chmod go=", path.display()
+        "others than its owner may read or write {} (mode {mode:o}): take their rights away with chmod go=; if anybody may have done so, use nothing of it: delete a store and make new material, and drop kept values or refresh them", path.display()
     )]
     Exposed {
         /// The file or folder.
@@ -69,6 +69,24 @@ pub enum Error {
         /// What is wrong with it.
         cause: Malformed,
     },
+    /// A folder of kept values is sealed under another key than was given.
+    #[error("{} {}", path.display(), if *is_own { "has its key in it, as for trying out: open it without a party's configuration" }
+        else { "is sealed under its party's key: say which configuration is that party's (--config parties.toml)" })]
+    SealedUnder {
+        /// The folder.
+        path: PathBuf,
+        /// Whether its key lies in it.
+        is_own: bool,
+    },
+    /// A copy is put back only where nothing is.
+    #[error("{} is there already; a copy of kept values is put into a folder of its own, and never into others", path.display())]
+    Taken {
+        /// The file or folder.
+        path: PathBuf,
+    },
+    /// The system gives no randomness.
+    #[error("the system gives no randomness: {0}")]
+    Entropy(String),
     /// A version comes once.
     #[error("{name}@{version} is or was kept here already")]
     KeptTwice {
@@ -152,7 +170,7 @@ pub enum Error {
         what: &'static str,
     },
     /// An earlier operation failed in a way that leaves open what is on disk.
-    #[error("an earlier write to the store failed; open it again once its cause is mended")]
+    #[error("an earlier write to the folder failed; open it again once its cause is mended")]
     Closed,
     /// An epoch of no instances.
     #[error("an epoch has at least one instance")]

@@ -325,7 +325,11 @@ impl Observer for Settling<'_, '_, '_> {
         self.observer.phase(phase, engine)
     }
 
-    fn keep(&mut self, shares: &[KeptShare], engine: &mut dyn Engine) -> Result<(), tacit_engine::Error> {
+    fn keep(
+        &mut self,
+        shares: Vec<KeptShare>,
+        engine: &mut dyn Engine,
+    ) -> Result<Vec<KeptShare>, tacit_engine::Error> {
         let (Some(keeping), Some(session)) = (&mut self.keeping, engine.session()) else {
             return Err(tacit_engine::Error::Refused(NO_STATE.to_owned()));
         };
@@ -336,7 +340,7 @@ impl Observer for Settling<'_, '_, '_> {
                 return Err(tacit_engine::Error::Refused("what it keeps couldn't be put away".to_owned()));
             }
         }
-        Ok(())
+        Ok(Vec::new())
     }
 
     fn progress(&mut self, done: usize, total: usize) {
@@ -395,7 +399,7 @@ pub(crate) fn party(
         let Settling { kept: settled, failed, .. } = observer;
         let outcome = outcome.map_err(|cause| {
             let error = in_check(failed.unwrap_or_else(|| aborted(cause)), engine.as_mut());
-            ended(error, engine.as_mut())
+            ended(error, engine.as_mut()).after_keeping(&settled)
         })?;
         kept = settled;
         rounds += outcome.rounds;

@@ -53,6 +53,14 @@ pub enum Error {
         /// Why the store couldn't do it.
         cause: tacit_store::Error,
     },
+    /// The run failed once all parties had put away what it keeps: that stays, though outputs may be missing.
+    #[error("{failed}; what it kept stays: {}", kept.join(", "))]
+    AfterKeeping {
+        /// The failure.
+        failed: Box<Error>,
+        /// What was kept, as `weights@4`.
+        kept: Vec<String>,
+    },
     /// This party runs nothing more by itself ([`crate::Seat`]); nothing was sent.
     #[error("{}", stopped(*attempts, *failed_check))]
     Stopped {
@@ -100,6 +108,14 @@ impl Error {
         }
     }
 
+    /// The same, of a run whose kept values, if there are any, are settled.
+    pub(crate) fn after_keeping(self, kept: &[String]) -> Self {
+        if kept.is_empty() {
+            return self;
+        }
+        Self::AfterKeeping { failed: Box::new(self), kept: kept.to_vec() }
+    }
+
     /// The same, once what hangs on a check that failed is destroyed: pass or fail tells a bit of what was checked, and nobody
     /// may ask again.
     pub(crate) fn destroying(self, destroy: impl FnOnce() -> Result<(), tacit_store::Error>) -> Self {
@@ -119,6 +135,7 @@ impl Error {
             Self::Aborted { .. }
                 | Self::Feed(_)
                 | Self::NotDestroyed { .. }
+                | Self::AfterKeeping { .. }
                 | Self::Differs(_)
                 | Self::Setup(SetupError::GaveUp { .. })
         )
@@ -128,7 +145,7 @@ impl Error {
     pub fn is_failed_check(&self) -> bool {
         match self {
             Self::Aborted { cause, .. } => cause.is_failed_check(),
-            Self::NotDestroyed { failed, .. } => failed.is_failed_check(),
+            Self::NotDestroyed { failed, .. } | Self::AfterKeeping { failed, .. } => failed.is_failed_check(),
             _ => false,
         }
     }
@@ -138,7 +155,7 @@ impl Error {
     pub fn is_attempt(&self) -> bool {
         match self {
             Self::Aborted { attempt, .. } => *attempt || self.is_failed_check(),
-            Self::NotDestroyed { failed, .. } => failed.is_attempt(),
+            Self::NotDestroyed { failed, .. } | Self::AfterKeeping { failed, .. } => failed.is_attempt(),
             _ => false,
         }
     }
@@ -151,6 +168,7 @@ impl Error {
                 Some(_) => Distance::Link,
                 None => Distance::Run,
             },
+            Self::AfterKeeping { failed, .. } => failed.distance(),
             Self::Setup(SetupError::GaveUp { .. }) => Distance::Echo,
             Self::Setup(_) => Distance::Link,
             _ if self.is_abort() => Distance::Run,
@@ -218,6 +236,19 @@ pub(crate) fn link(cause: &Cause) -> Option<&tacit_net::Error> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_failure_once_values_are_kept_says_which_and_is_what_it_was() {
+        let failed = || {
+            let cause = SessionError::CheckFailed { peer: "P1".into(), what: "an output" };
+            Error::Aborted { lane: None, at: None, attempt: false, cause: cause.into() }
+        };
+        assert!(matches!(failed().after_keeping(&[]), Error::Aborted { .. }));
+        let error = failed().after_keeping(&["x@2".into(), "y@1".into()]);
+        assert!(error.to_string().ends_with("; what it kept stays: x@2, y@1"), "{error}");
+        assert!(error.is_abort() && error.is_failed_check() && error.is_attempt());
+        assert_eq!(error.distance(), failed().distance());
+    }
 
     #[test]
     fn an_abort_says_what_happened_then_what_to_do_then_where_in_tacit() {

@@ -80,17 +80,21 @@ pub fn play_lanes(strands: Vec<Strand<'_>>, source: Source<'_>) -> Result<Vec<Pl
                 let sum = all.entry(*kind).or_default();
                 *sum = sum.saturating_add(*blocks);
             }
-            // A plan that draws nothing needs no supply.
-            let drawing_lanes = draws.iter().filter(|draws| !draws.is_empty()).count();
-            let begun = stock.lanes(drawing_lanes as u16, all);
+            // A plan that draws nothing needs no supply, unless the key of kept values is there.
+            let under_key = |lane: &Strand<'_>| {
+                lane.endpoint.protocol.keeps_under_key() && lane.endpoint.compiled.has_residents()
+            };
+            let needs = |(lane, draws): (&Strand<'_>, &Blocks)| !draws.is_empty() || under_key(lane);
+            let needs: Vec<bool> = strands.iter().zip(&draws).map(needs).collect();
+            let begun = stock.lanes(needs.iter().filter(|needs| **needs).count() as u16, all);
             let (run, supplies) = begun.map_err(|refused| Error::Refused(refused.to_string()))?;
             drawing = Some(run);
             let mut supplies = supplies.into_iter().peekable();
-            let own = |draws: Blocks| match supplies.next_if(|_| !draws.is_empty()) {
+            let own = |(draws, needs): (Blocks, bool)| match supplies.next_if(|_| needs) {
                 Some(supply) => Own::Supply(supply, draws),
                 None => Own::InRun,
             };
-            draws.into_iter().map(own).collect()
+            draws.into_iter().zip(needs).map(own).collect()
         }
     };
     let played = play_each(count, strands.into_iter().zip(sources).collect());

@@ -79,7 +79,7 @@ pub use price::{price, price_lanes, price_offline, priced};
 pub use registry::{parameters, protocol, protocols, stocks};
 pub use report::{Report, Run, Traffic};
 pub use saved::{SavedPlan, SavedPlanError};
-pub use state::{About, Fill, Listed, MAX_VERSIONS, NO_STATE, Residents, Standing, State};
+pub use state::{About, Fill, Listed, MAX_VERSIONS, NO_STATE, Residents, Standing, State, play_refresh};
 pub use stream::Stream;
 pub use supplies::{Filling, play_fill};
 pub use tacit_engine::Protocol;

@@ -1,10 +1,12 @@
 //! Runs on material from a store: nothing is left of their offline phase.
 
+use crate::endpoint::Endpoint;
+use crate::lanes::Source;
 use crate::local::given;
 use crate::material::made_under;
 use crate::registry::Chosen;
 use crate::run::{Given, Own};
-use crate::{Compiled, Error, Kept, Local, Progress, Run, Seat, StorePath};
+use crate::{Compiled, Error, Kept, Local, Progress, Residents, Run, Seat, StorePath};
 use std::sync::Arc;
 use std::time::Duration;
 use tacit_program::Value;
@@ -44,12 +46,22 @@ impl Seat {
     ) -> Result<Run, Error> {
         let chosen = Chosen::of(protocol_name)?;
         let endpoint = self.party_endpoint(compiled, &chosen)?;
+        self.run_as_party(&chosen, endpoint, inputs, (store.source(), None), progress, within)
+    }
+
+    /// Runs a program once, in one lane, on what a party brings.
+    pub(crate) fn run_as_party(
+        &mut self,
+        chosen: &Chosen,
+        endpoint: Endpoint,
+        inputs: &[Option<Value>],
+        (source, residents): (Source<'_>, Option<Residents<'_>>),
+        progress: Progress<'_>,
+        within: Duration,
+    ) -> Result<Run, Error> {
         let given = Given::Values(vec![inputs.iter().map(Option::as_ref).collect()]);
-        let source = store.source();
-        let run = |seat: &mut Self| {
-            seat.run_from(&chosen, &[endpoint], Own { given, source, residents: None }, progress, within)
-        };
-        Ok(self.counted(run)?.swap_remove(0))
+        let own = Own { given, source, residents };
+        Ok(self.counted(|seat| seat.run_from(chosen, &[endpoint], own, progress, within))?.swap_remove(0))
     }
 }
 
@@ -80,14 +92,35 @@ impl Local {
         progress: Progress<'_>,
     ) -> Result<Run, Error> {
         assert_eq!(stores.len(), self.parties.len(), "a store for each party");
+        let endpoint = self.endpoint_made(compiled, stores.first())?;
+        self.run_one(endpoint, inputs, stores.iter_mut().map(Kept::source).collect(), Vec::new(), progress)
+    }
+
+    /// What everybody has to know of a program that runs on what the first party's store has, if there is one.
+    pub(crate) fn endpoint_made(
+        &self,
+        compiled: &Arc<Compiled>,
+        first: Option<&Kept>,
+    ) -> Result<Endpoint, Error> {
         let usual = self.endpoint(compiled)?;
-        let lanes = [match &stores[0] {
-            Kept::Material(store) => made_under(&usual, &Chosen::of(&self.protocol)?, 0, store)?,
-            Kept::Supplies(_) => usual,
-        }];
-        let sources = stores.iter_mut().map(Kept::source).collect();
-        let ended =
-            self.play(&lanes, given(&lanes, &[inputs])?, sources, Vec::new(), progress)?.swap_remove(0);
+        match first {
+            Some(Kept::Material(store)) => made_under(&usual, &Chosen::of(&self.protocol)?, 0, store),
+            _ => Ok(usual),
+        }
+    }
+
+    /// Runs a program once, in one lane, on what the parties bring.
+    pub(crate) fn run_one<'a>(
+        &self,
+        endpoint: Endpoint,
+        inputs: &'a [Value],
+        sources: Vec<Source<'_>>,
+        residents: Vec<Residents<'a>>,
+        progress: Progress<'_>,
+    ) -> Result<Run, Error> {
+        let lanes = [endpoint];
+        let given = given(&lanes, &[inputs])?;
+        let ended = self.play(&lanes, given, sources, residents, progress)?.swap_remove(0);
         lanes[0].compiled.run_of(ended)
     }
 }

@@ -156,7 +156,7 @@ fn a_store_that_is_put_back_gives_nothing_twice() {
     let mut stores = folder.open();
     run(&mut stores).unwrap();
     let error = local().open_stores(&products(), &folder.place()).unwrap_err().to_string();
-    assert!(error.contains("another process uses this store"), "{error}");
+    assert!(error.contains("another process uses it"), "{error}");
     drop(stores);
     let left = folder.left("P1");
     fs::remove_dir_all(&store).unwrap();

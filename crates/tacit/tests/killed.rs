@@ -10,7 +10,7 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use tacit::program::{Builder, Data, Dtype, Range, Recipient, Uses, Value};
-use tacit::{Compiled, Error, Fill, Local, Residents, Run, State};
+use tacit::{Compiled, Error, Fill, Local, Residents, Run, Standing, State};
 
 /// Names the folder to the killed process.
 const ROOT: &str = "TACIT_STATE_TEST_ROOT";
@@ -55,12 +55,18 @@ fn victim() {
         local().open_states(&root.join("state")).expect("a killed process leaves folders that open");
     let keeps = keeps();
     for number in 1_i64.. {
-        // Of each version every element says which it is.
-        let listed = states.iter().flat_map(State::list);
-        let last = listed.map(|listed| listed.about.version).max().unwrap_or(0) as i64;
-        let value = Value { shape: vec![COUNT], data: Data::Int(vec![last + 1; COUNT]) };
-        let kept = run(&mut states, &keeps, &[value]).expect("nothing goes wrong").report.kept;
-        record.write_all(format!("{}\n", kept[0]).as_bytes()).unwrap();
+        let (last, element) = recorded(&root).last().copied().unwrap_or((0, 0));
+        // Every other version has a value of its own, in every element; the one after it is fresh shares of that.
+        let (kept, element) = if number % 2 == 0 {
+            (local().refresh(&mut states, "x").expect("nothing goes wrong"), element)
+        } else {
+            let value = Value { shape: vec![COUNT], data: Data::Int(vec![element + 1; COUNT]) };
+            (
+                run(&mut states, &keeps, &[value]).expect("nothing goes wrong").report.kept.swap_remove(0),
+                element + 1,
+            )
+        };
+        record.write_all(format!("{kept} {element}\n").as_bytes()).unwrap();
         if number % 3 == 0 {
             let old = format!("x@{last}");
             for state in &mut states {
@@ -71,9 +77,14 @@ fn victim() {
     }
 }
 
-fn recorded(root: &Path) -> Vec<u64> {
+/// The versions that were known to be kept, each with its elements.
+fn recorded(root: &Path) -> Vec<(u64, i64)> {
     let record = std::fs::read_to_string(root.join("record")).unwrap_or_default();
-    record.lines().filter_map(|line| line.strip_prefix("x@")?.parse().ok()).collect()
+    let read = |line: &str| {
+        let (version, element) = line.strip_prefix("x@")?.split_once(' ')?;
+        Some((version.parse().ok()?, element.parse().ok()?))
+    };
+    record.lines().filter_map(read).collect()
 }
 
 #[test]
@@ -100,12 +111,30 @@ fn whatever_a_killed_process_leaves_all_parties_read_the_same_version() {
         victim.kill().unwrap();
         victim.wait().unwrap();
 
-        let last = *recorded(root).last().unwrap();
+        let (last, element) = *recorded(root).last().unwrap();
         let mut states = local().open_states(&root.join("state")).expect("what is left opens");
         let done = run(&mut states, &reads, &[]).unwrap_or_else(|error| panic!("life {life}: {error}"));
         let version: u64 = done.report.read[0].1.strip_prefix("x@").unwrap().parse().unwrap();
         assert!(version >= last, "life {life}: version {version} after {last}");
-        let expected = Value { shape: vec![COUNT], data: Data::Int(vec![version as i64; COUNT]) };
-        assert_eq!(done.outputs[0].as_ref(), Some(&expected), "life {life}");
+        // What wasn't recorded any more is the next value, or fresh shares of the last.
+        let next = if version == last { element } else { element + 1 };
+        let expected = |element| Value { shape: vec![COUNT], data: Data::Int(vec![element; COUNT]) };
+        let read = done.outputs[0].as_ref();
+        assert!(
+            read == Some(&expected(element)) || read == Some(&expected(next)),
+            "life {life}: {version} after {last}"
+        );
+        // What is fresh has replaced what was before, wherever that was known.
+        for state in &states {
+            let all = state.list();
+            let settled = |version| {
+                all.iter().any(|one| one.about.version == version && one.standing == Standing::Settled)
+            };
+            let replaced = all
+                .iter()
+                .filter(|one| one.standing == Standing::Settled)
+                .filter_map(|one| one.about.replaces);
+            assert!(!replaced.into_iter().any(settled), "life {life}: old shares beside fresh ones");
+        }
     }
 }

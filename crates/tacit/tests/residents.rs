@@ -1,87 +1,11 @@
 //! Values that stay: kept by one run, read by later ones, under every protocol.
 
-use std::os::unix::fs::PermissionsExt;
-use std::path::Path;
+mod states;
+
+use states::{NAMES, SMALL, World, compiled, copy, ints, keeps, kept, on_disk, reveals};
 use std::sync::Arc;
-use tacit::program::{Builder, Data, Dtype, NodeId, Program, ProgramError, Range, Recipient, Uses, Value};
-use tacit::{Compiled, Error, Fill, Filling, Local, Residents, Run, Standing, State, StorePath};
-
-/// All parties in this process, with what each keeps.
-struct World {
-    local: Local,
-    states: Vec<State>,
-    fill: Fill,
-}
-
-impl World {
-    fn new(protocol: &str) -> Self {
-        let local = Local::new(protocol).unwrap();
-        let states = local.parties.iter().map(|_| State::new()).collect();
-        Self { local, states, fill: Fill::new() }
-    }
-
-    fn run(&mut self, compiled: &Arc<Compiled>, inputs: &[Value]) -> Result<Run, Error> {
-        let residents =
-            self.states.iter_mut().map(|state| Residents { state, fill: &self.fill, store: None });
-        self.local.run_on(compiled, residents.collect(), inputs, &|_, _| {})
-    }
-
-    fn refused(&mut self, compiled: &Arc<Compiled>) -> String {
-        match self.run(compiled, &[]).map(|run| run.outputs) {
-            Err(Error::Refused(reason)) => reason,
-            other => panic!("{other:?}"),
-        }
-    }
-}
-
-fn compiled(build: impl FnOnce(&mut Builder) -> Result<(), ProgramError>) -> Arc<Compiled> {
-    let mut builder = Builder::new();
-    build(&mut builder).unwrap();
-    Compiled::new(builder.finish().unwrap()).unwrap()
-}
-
-fn ints(values: &[i64]) -> Value {
-    Value { shape: vec![values.len()], data: Data::Int(values.to_vec()) }
-}
-
-const SMALL: Range = match Range::new(-100, 100) {
-    Some(range) => range,
-    None => panic!(),
-};
-
-/// Keeps what P0 gives, with its square and whether it is negative; under names.
-fn keeps(uses: &Uses) -> Arc<Compiled> {
-    compiled(|build| {
-        let x = build.input("P0", "x", Dtype::Int, &[3], Some(SMALL))?;
-        let square = build.mul(x, x)?;
-        let zero = build.constant(&ints(&[0, 0, 0]), Dtype::Int)?;
-        let negative = build.less(x, zero)?;
-        build.keep(x, "x", uses.clone())?;
-        build.keep(square, "square", uses.clone())?;
-        build.keep(negative, "negative", uses.clone())
-    })
-}
-
-fn kept(build: &mut Builder, name: &str) -> Result<NodeId, ProgramError> {
-    build.kept(name, Dtype::Int, &[3], Range::new(-20_000, 20_000))
-}
-
-/// Reveals `x` to somebody.
-fn reveals(to: Recipient) -> Arc<Compiled> {
-    compiled(|build| {
-        let x = kept(build, "x")?;
-        build.reveal(x, to)
-    })
-}
-
-const NAMES: [&str; 6] = [
-    "replicated",
-    "replicated zero-sharing=information-theoretic",
-    "replicated-malicious",
-    "astra",
-    "astra-malicious",
-    "gmw",
-];
+use tacit::program::{Data, Dtype, Program, Range, Recipient, Uses, Value};
+use tacit::{Compiled, Error, Fill, Filling, Local, Residents, Standing, State, StorePath};
 
 #[test]
 fn what_one_run_keeps_later_ones_compute_on() {
@@ -101,7 +25,8 @@ fn what_one_run_keeps_later_ones_compute_on() {
     });
     for name in NAMES {
         let mut world = World::new(name);
-        let run = world.run(&keeps(&Uses::default()), &[ints(&[3, -4, 5])]).unwrap();
+        let uses = Uses::default().with_writers(vec![reads.hash()]);
+        let run = world.run(&keeps(&uses), &[ints(&[3, -4, 5])]).unwrap();
         assert_eq!(run.report.kept, ["x@1", "square@1", "negative@1"], "{name}");
         for version in 1..3 {
             let run = world.run(&reads, &[ints(&[7, 20, -2])]).unwrap();
@@ -175,7 +100,7 @@ fn under_mascot_values_stay_with_the_epoch_of_their_store() {
     assert!(refused.contains("under a key that ends with a run"), "{refused}");
 
     let filling =
-        Filling::of(&*protocol, world.local.parties.len(), &[("triples", 1), ("bits", 200), ("masks", 64)])
+        Filling::of(&*protocol, world.local.parties.len(), &[("triples", 128), ("bits", 200), ("masks", 64)])
             .unwrap();
     world.local.stock(&filling, &place, &|_, _| {}).unwrap();
     let run = |world: &mut World, compiled: &Arc<Compiled>, inputs: &[Value]| {
@@ -189,6 +114,21 @@ fn under_mascot_values_stay_with_the_epoch_of_their_store() {
     let outputs = run(&mut world, &reads, &[]).unwrap().outputs;
     assert_eq!(outputs[0].as_ref().unwrap(), &ints(&[49]));
     assert!(world.states[0].list()[0].about.key.is_some());
+    // What draws nothing has the key by what it reads.
+    let adds = compiled(|build| {
+        let x = build.kept("x", Dtype::Int, &[1], Some(SMALL))?;
+        let twice = build.add(x, x)?;
+        build.keep(twice, "twice", Uses::default())
+    });
+    let reveals = compiled(|build| {
+        let twice = build.kept("twice", Dtype::Int, &[1], Range::new(-200, 200))?;
+        build.reveal(twice, Recipient::All)
+    });
+    assert_eq!(run(&mut world, &adds, &[]).unwrap().report.kept, ["twice@1"]);
+    assert_eq!(run(&mut world, &reveals, &[]).unwrap().outputs[0].as_ref().unwrap(), &ints(&[-14]));
+    assert_eq!(world.local.refresh(&mut world.states, "x").unwrap(), "x@2");
+    let outputs = run(&mut world, &reads, &[]).unwrap().outputs;
+    assert_eq!(outputs[0].as_ref().unwrap(), &ints(&[49]));
 
     // Another store has other keys.
     let other = StorePath::simulated(folder.path().join("other"));
@@ -255,7 +195,8 @@ fn what_is_not_as_declared_is_refused_by_all() {
 #[test]
 fn uses_are_enforced_by_every_party() {
     let mut world = World::new("replicated-malicious");
-    let uses = Uses::new(Vec::new(), Some(vec!["alice".into()]));
+    let named = keeps(&Uses::new(vec![reveals(Recipient::All).hash()], None));
+    let uses = Uses::new(Vec::new(), Some(vec!["alice".into()])).with_writers(vec![named.hash()]);
     world.run(&keeps(&uses), &[ints(&[1, 2, 3])]).unwrap();
     for (to, says) in [
         (
@@ -288,14 +229,122 @@ fn uses_are_enforced_by_every_party() {
         assert!(world.refused(&copies(learners)).contains("keeps \"copy\" of it for others, too"));
     }
     world.run(&copies(Some(vec!["alice".into()])), &[]).unwrap();
+    world.states.iter_mut().for_each(|state| state.drop_value("copy").unwrap());
     world.run(&copies(Some(Vec::new())), &[]).unwrap();
 
     // And only by the programs that are named.
     let reveal = reveals(Recipient::All);
-    let uses = Uses::new(vec![reveal.hash()], None);
-    world.run(&keeps(&uses), &[ints(&[4, 5, 6])]).unwrap();
+    world.run(&named, &[ints(&[4, 5, 6])]).unwrap();
     assert!(world.refused(&sum).contains("x@2 may be read by other programs only"));
     assert_eq!(world.run(&reveal, &[]).unwrap().outputs[0].as_ref().unwrap(), &ints(&[4, 5, 6]));
+}
+
+/// Another client's program doesn't overwrite a name: its first keeper says who may, for as long as the name lives.
+#[test]
+fn who_may_keep_a_name_again_is_said_by_whoever_made_it() {
+    let overwrites = |uses: Uses| {
+        compiled(|build| {
+            let x = build.input("mallory", "x", Dtype::Int, &[3], Some(SMALL))?;
+            build.keep(x, "x", uses)
+        })
+    };
+    let foreign = overwrites(Uses::default());
+    let named = overwrites(Uses::new(Vec::new(), Some(Vec::new())));
+    // Whoever is named as a writer doesn't name others.
+    let widens = overwrites(Uses::default().with_writers(vec![foreign.hash()]));
+    let owner = keeps(&Uses::default().with_writers(vec![named.hash(), widens.hash()]));
+    for name in NAMES {
+        let mut world = World::new(name);
+        world.run(&owner, &[ints(&[1, 2, 3])]).unwrap();
+        let refused = |world: &mut World| {
+            let refused =
+                world.run(&foreign, &[ints(&[7, 7, 7])]).map(|run| run.outputs).unwrap_err().to_string();
+            assert!(refused.contains("\"x\" is for other programs to keep"), "{name}: {refused}");
+        };
+        refused(&mut world);
+        for writer in [&named, &widens] {
+            world.run(writer, &[ints(&[4, 5, 6])]).unwrap();
+            refused(&mut world);
+        }
+        world.run(&owner, &[ints(&[1, 2, 3])]).unwrap();
+        assert_eq!(world.run(&reveals(Recipient::All), &[]).unwrap().report.read[0].1, "x@4");
+        // The name is free once all of it is dropped, everywhere.
+        world.states[0].drop_value("x").unwrap();
+        assert!(world.run(&foreign, &[ints(&[7, 7, 7])]).is_err());
+        world.states[1..].iter_mut().for_each(|state| state.drop_value("x").unwrap());
+        assert_eq!(world.run(&foreign, &[ints(&[7, 7, 7])]).unwrap().report.kept, ["x@5"]);
+        assert!(world.run(&owner, &[ints(&[1, 2, 3])]).is_err());
+    }
+}
+
+/// A party whose disk is an old copy takes part in no run that keeps the next version either.
+#[test]
+fn nothing_is_kept_after_an_old_copy() {
+    let mut world = World::new("replicated");
+    let keep = keeps(&Uses::default());
+    world.run(&keep, &[ints(&[1, 2, 3])]).unwrap();
+    world.states[1] = State::new();
+    let refused = world.run(&keep, &[ints(&[1, 2, 3])]).map(|run| run.outputs).unwrap_err().to_string();
+    assert!(refused.contains("P1 lacks x@1"), "{refused}");
+}
+
+#[test]
+fn a_plan_reads_the_rows_that_a_run_says() {
+    let table = compiled(|build| {
+        let x = build.input("P0", "x", Dtype::Int, &[5, 2], Some(SMALL))?;
+        let zero = build.constant(&Value { shape: vec![5, 2], data: Data::Int(vec![0; 10]) }, Dtype::Int)?;
+        let negative = build.less(x, zero)?;
+        build.keep(x, "keys", Uses::default())?;
+        build.keep(negative, "flags", Uses::default())
+    });
+    let reads = compiled(|build| {
+        let keys = build.kept("key", Dtype::Int, &[2, 2], Some(SMALL))?;
+        let flags = build.kept("flag", Dtype::Bool, &[2, 2], None)?;
+        let square = build.mul(keys, keys)?;
+        build.reveal(square, Recipient::All)?;
+        build.reveal(flags, Recipient::All)
+    });
+    let values: Vec<i64> = (0..10).map(|at| 3 * at - 14).collect();
+    let given = Value { shape: vec![5, 2], data: Data::Int(values.clone()) };
+    for name in NAMES {
+        let mut world = World::new(name);
+        world.run(&table, std::slice::from_ref(&given)).unwrap();
+        for rows in [[3, 0], [4, 4], [1, 2]] {
+            let of = |table: &str| format!("{table}@1[{},{}]", rows[0], rows[1]);
+            world.fill = Fill::from([("key".into(), of("keys")), ("flag".into(), of("flags"))]);
+            let run = world.run(&reads, &[]).unwrap();
+            let expected: Vec<i64> =
+                rows.iter().flat_map(|row| &values[2 * row..2 * row + 2]).copied().collect();
+            let outputs: Vec<Value> = run.outputs.into_iter().flatten().collect();
+            assert_eq!(outputs[0].data, Data::Int(expected.iter().map(|x| x * x).collect()), "{name}");
+            assert_eq!(outputs[1].data, Data::Bool(expected.iter().map(|x| *x < 0).collect()), "{name}");
+            assert_eq!(run.report.read[0], ("key".to_owned(), of("keys")));
+        }
+        for (rows, says) in [
+            ("keys[5,0]", "keys@1 has no row 5: it has 5, counted from 0"),
+            ("keys[1]", "keys@1 is int [1, 2], of those rows; the program reads int [2, 2] as \"key\""),
+            ("keys", "keys@1 is int [5, 2]; the program reads"),
+            ("keys[1,x]", "names no kept value"),
+        ] {
+            world.fill = Fill::from([("key".into(), rows.into()), ("flag".into(), "flags[0,1]".into())]);
+            let refused = world.refused(&reads);
+            assert!(refused.contains(says), "{refused}");
+        }
+    }
+}
+
+/// What was kept with less soundness than a run promises isn't read by it.
+#[test]
+fn a_run_reads_nothing_that_is_less_sound_than_it_promises() {
+    let mut world = World::new("replicated-malicious");
+    world.run(&keeps(&Uses::default()), &[ints(&[1, 2, 3])]).unwrap();
+    world.local.protocol = "replicated-malicious soundness=100".to_owned();
+    let refused = world.refused(&reveals(Recipient::All));
+    assert!(refused.contains("x@1 was kept at soundness 50, and this run promises 100"), "{refused}");
+    world.run(&keeps(&Uses::default()), &[ints(&[1, 2, 3])]).unwrap();
+    world.run(&reveals(Recipient::All), &[]).unwrap();
+    world.local.protocol = "replicated-malicious".to_owned();
+    world.run(&reveals(Recipient::All), &[]).unwrap();
 }
 
 /// A value for some programs alone fills no other slot of theirs: a program that reveals its count doesn't reveal a key.
@@ -401,22 +450,6 @@ fn a_saved_program_still_keeps() {
     let saved = Program::from_bytes(&keep.program().to_bytes()).unwrap();
     let mut world = World::new("replicated");
     world.run(&Compiled::new(saved).unwrap(), &[ints(&[1, 2, 3])]).unwrap();
-}
-
-/// A world whose parties keep in folders.
-fn on_disk(protocol: &str, folder: &Path) -> World {
-    let local = Local::new(protocol).unwrap();
-    let states = local.open_states(folder).unwrap();
-    World { local, states, fill: Fill::new() }
-}
-
-fn copy(from: &Path, to: &Path) {
-    std::fs::create_dir_all(to).unwrap();
-    std::fs::set_permissions(to, std::fs::Permissions::from_mode(0o700)).unwrap();
-    for entry in std::fs::read_dir(from).unwrap() {
-        let path = entry.unwrap().path();
-        std::fs::copy(&path, to.join(path.file_name().unwrap())).unwrap();
-    }
 }
 
 #[test]

@@ -349,9 +349,9 @@ fn a_store_is_open_once() {
     make(&folder, 1);
     let open = stores(&folder);
     let error = local().open_stores(&program(100), &folder.place()).unwrap_err().to_string();
-    assert!(error.contains("another process uses this store"), "{error}");
+    assert!(error.contains("another process uses it"), "{error}");
     let error = local().offline(&program(100), 1, &folder.place(), &|_, _| {}).unwrap_err().to_string();
-    assert!(error.contains("another process uses this store"), "{error}");
+    assert!(error.contains("another process uses it"), "{error}");
     drop(open);
     assert_eq!(index(&run(&mut stores(&folder), 1).unwrap()), 0);
 }

@@ -3,7 +3,9 @@
 use std::sync::Arc;
 
 use tacit_engine::supply::{Demand, Supply};
-use tacit_engine::{Checks, Client, Engine, Error, Participants, Protocol, ProtocolSpec, offers_all};
+use tacit_engine::{
+    Checks, Client, Engine, Error, KeptShare, Participants, Protocol, ProtocolSpec, offers_all,
+};
 use tacit_program::Capabilities;
 use tacit_program::cost::{Flow, Phase, Step};
 use tacit_program::plan::{Op, Plan};
@@ -108,6 +110,10 @@ impl Protocol for Altered {
 
     fn demand(&self, plan: &Plan, participants: &Participants) -> Demand {
         self.protocol.demand(plan, participants)
+    }
+
+    fn refresh(&self, session: &mut Session, share: &KeptShare) -> Result<KeptShare, Error> {
+        self.protocol.refresh(session, share)
     }
 
     fn live_supply(&self, session: &mut Session) -> Result<Box<dyn Supply>, Error> {

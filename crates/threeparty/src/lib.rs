@@ -22,6 +22,7 @@
 //! | [`outputs`] | what opens an output, and what confirms it |
 //! | [`hiding`] | the key that hides components from clients |
 //! | [`client`] | a client's half |
+//! | [`refresh`](mod@refresh) | fresh shares of what stays |
 
 pub mod arithmetic;
 pub mod circuits;
@@ -38,10 +39,12 @@ pub mod planted;
 #[cfg(not(feature = "planted"))]
 mod planted;
 pub mod products;
+pub mod refresh;
 pub mod scheme;
 pub mod step;
 
 pub use arithmetic::Arithmetic;
 pub use client::ComponentsClient;
 pub use party::Party;
+pub use refresh::{Zeros, refresh};
 pub use scheme::{PARTIES, Scheme, next, prev};

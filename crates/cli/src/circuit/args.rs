@@ -24,7 +24,7 @@ pub(crate) struct CircuitArgs {
     #[arg(long, value_name = "parties.toml", conflicts_with_all = ["simulate", "list"])]
     pub(crate) config: Option<PathBuf>,
     /// Run all parties and clients in this process; N parties, or as many as the protocol is for
-    #[arg(long, value_name = "N", num_args = 0..=1, default_missing_value = "0",
+    #[arg(long, value_name = "N", num_args = 0..=1, default_missing_value = crate::args::ALL,
         value_parser = crate::args::number_of_parties, conflicts_with_all = ["cost", "list"])]
     pub(crate) simulate: Option<usize>,
     /// Say what a run will cost; nothing is run

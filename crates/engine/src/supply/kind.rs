@@ -2,7 +2,6 @@
 
 use crate::bytes_of;
 use std::fmt;
-use tacit_program::Modulus;
 use tacit_program::plan::Domain;
 
 /// A kind of correlated randomness that the parties make before they need it.
@@ -71,30 +70,15 @@ impl SupplyKind {
             Self::Function(number) => (8, None, [number as u16, (number >> 16) as u16, 0]),
             Self::Masks { words } => (9, None, [words as u16, (words >> 16) as u16, 0]),
         };
-        let domain = match domain {
-            None | Some(Domain::Bits) => 0,
-            Some(other) => match other.modulus() {
-                Modulus::PowerOfTwo(n) => u64::from(n),
-                Modulus::Mersenne61 => 129,
-                Modulus::Prime128 => 130,
-                Modulus::Gf128 => 131,
-            },
-        };
-        tag << 56 | domain << 48 | u64::from(a) << 32 | u64::from(b) << 16 | u64::from(c)
+        let domain = domain.map_or(0, Domain::code);
+        tag << 56 | u64::from(domain) << 48 | u64::from(a) << 32 | u64::from(b) << 16 | u64::from(c)
     }
 
     /// The kind of a [code](Self::code), if it is one.
     pub fn from_code(code: u64) -> Option<Self> {
         let [tag, domain] = [code >> 56, code >> 48 & 0xff];
         let [a, b, c] = [32, 16, 0].map(|shift| (code >> shift) as u16);
-        let domain = match domain {
-            0 => Domain::Bits,
-            129 => Modulus::Mersenne61.domain(),
-            130 => Modulus::Prime128.domain(),
-            131 => Modulus::Gf128.domain(),
-            n if n <= 128 => Modulus::PowerOfTwo(n as u8).domain(),
-            _ => return None,
-        };
+        let domain = Domain::from_code(domain as u8)?;
         let kind = match tag {
             1 => Self::Triple(domain),
             2 => Self::Square(domain),
@@ -166,6 +150,7 @@ impl fmt::Display for SupplyKind {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use tacit_program::Modulus;
     use tacit_program::plan::Width;
 
     #[test]

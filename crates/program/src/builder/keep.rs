@@ -51,8 +51,8 @@ impl Builder {
         if self.keeps.iter().any(|keep| keep.name == name) {
             return Err(self.fault(Fault::KeptTwice { does: "keeps", name: name.to_owned() }));
         }
-        let named = uses.programs.len().max(uses.learners.as_ref().map_or(0, Vec::len));
-        if named > MAX_USES {
+        let learners = uses.learners.as_ref().map_or(0, Vec::len);
+        if uses.programs.len().max(uses.writers.len()).max(learners) > MAX_USES {
             return Err(self.fault(Fault::TooMany { what: "uses of a kept value", limit: MAX_USES }));
         }
         if self.keeps.len() >= MAX_NODES {
@@ -62,10 +62,10 @@ impl Builder {
         Ok(())
     }
 
-    /// Refuses a name in which a version could be read: runs say `weights@3`.
+    /// Refuses a name in which a version or rows could be read: runs say `weights@3[17]`.
     fn kept_name(&self, name: &str) -> Result<(), ProgramError> {
         self.named("a kept value", name)?;
-        if name.contains('@') {
+        if name.contains(['@', '[']) {
             return Err(self.fault(Fault::Name { what: "a kept value", name: name.to_owned() }));
         }
         Ok(())
@@ -89,7 +89,10 @@ mod tests {
     #[test]
     fn what_is_kept_comes_back_from_bytes_and_is_a_part_of_the_hash() {
         let restricted = Uses::new(vec![[2; 32], [1; 32], [2; 32]], Some(vec!["bob".into(), "alice".into()]));
-        let [free, bound] = [Uses::default(), restricted].map(counter);
+        let written = restricted.clone().with_writers(vec![[4; 32], [3; 32]]);
+        let [free, bound] = [Uses::default(), written].map(counter);
+        assert_ne!(bound.hash(), counter(restricted).hash());
+        assert_eq!(bound.keeps()[0].uses.writers, [[3; 32], [4; 32]]);
         for program in [&free, &bound] {
             assert_eq!(Program::from_bytes(&program.to_bytes()).unwrap(), *program);
         }
@@ -114,6 +117,7 @@ mod tests {
         assert!(says.contains("already keeps a value called \"x\""), "{says}");
         assert!(build.kept("", Dtype::Bool, &[3], None).is_err());
         assert!(build.kept("y@1", Dtype::Bool, &[3], None).is_err());
+        assert!(build.kept("y[1]", Dtype::Bool, &[3], None).is_err());
     }
 
     #[test]

@@ -9,10 +9,10 @@
 //! A folder that was put back as it was before is whole, and looks it. That others have more is for the parties to see, who
 //! compare what they have before each run.
 
+mod copy;
 mod sealed;
 
 use std::fs::File;
-use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
@@ -85,7 +85,8 @@ impl KeptFolder {
     ///
     /// # Errors
     /// [`Error::InUse`] while another process has it, [`Error::NotAStore`] for a folder with other things in it,
-    /// [`Error::Sealed`] if a file isn't as it was written, or its key is another; [`Error::File`].
+    /// [`Error::SealedUnder`] if the key lies elsewhere, [`Error::Sealed`] if a file isn't as it was written, or its key is
+    /// another; [`Error::File`].
     pub fn open(path: &Path, key: Option<[u8; 32]>) -> Result<Self, Error> {
         files::folder(path)?;
         let names = files::names(path)?;
@@ -94,6 +95,10 @@ impl KeptFolder {
             return Err(Error::NotAStore { path: path.to_owned() });
         }
         let lock = files::lock(&path.join(LOCK))?;
+        let has_own = files::exists(&path.join(OWN_KEY))?;
+        if key.is_some() == has_own && (has_own || files::exists(&path.join(INDEX))?) {
+            return Err(Error::SealedUnder { path: path.to_owned(), is_own: has_own });
+        }
         let key = Zeroizing::new(match key {
             Some(key) => key,
             None => own_key(path)?,
@@ -130,24 +135,35 @@ impl KeptFolder {
             let (standing, bytes) = (KeptStanding::Pending, share.len() as u64);
             added.push(KeptEntry { name, version, standing, about, bytes });
         }
-        self.change(|entries| entries.extend(added))
+        self.change([&self.entries[..], &added].concat())
     }
 
-    /// Notes, durably, that all parties have versions of names: of all of them or of none.
+    /// Notes, durably and in one change, that all parties have versions of names, and that others are dropped, with what their
+    /// users know of them from then on; the shares of these are erased then.
     ///
     /// # Errors
     /// [`Error::File`].
-    pub fn settle(&mut self, values: &[(&str, u64)]) -> Result<(), Error> {
-        let is_one = |entry: &KeptEntry| values.contains(&(entry.name.as_str(), entry.version));
-        let settles = |entry: &KeptEntry| entry.standing == KeptStanding::Pending && is_one(entry);
-        if !self.entries.iter().any(settles) {
+    pub fn settle(&mut self, settled: &[(&str, u64)], dropped: &[(&str, u64, Vec<u8>)]) -> Result<(), Error> {
+        let (mut entries, mut gone) = (self.entries.clone(), Vec::new());
+        for entry in &mut entries {
+            let value = (entry.name.as_str(), entry.version);
+            let drops = dropped.iter().find(|(name, version, _)| value == (*name, *version));
+            match (drops, entry.standing) {
+                (Some((.., about)), KeptStanding::Pending | KeptStanding::Settled) => {
+                    gone.push(file_of(&entry.name, entry.version));
+                    (entry.standing, entry.about, entry.bytes) = (KeptStanding::Dropped, about.clone(), 0);
+                }
+                (None, KeptStanding::Pending) if settled.contains(&value) => {
+                    entry.standing = KeptStanding::Settled;
+                }
+                _ => {}
+            }
+        }
+        if entries == self.entries {
             return Ok(());
         }
-        self.change(|entries| {
-            for entry in entries.iter_mut().filter(|entry| settles(entry)) {
-                entry.standing = KeptStanding::Settled;
-            }
-        })
+        self.change(entries)?;
+        self.attempt(|folder| gone.iter().try_for_each(|file| files::erase(&folder.path.join(file))))
     }
 
     /// Drops a version, durably, and erases its share; `about` is what its users know of it from then on.
@@ -155,18 +171,7 @@ impl KeptFolder {
     /// # Errors
     /// [`Error::File`].
     pub fn drop_version(&mut self, name: &str, version: u64, about: Vec<u8>) -> Result<(), Error> {
-        match self.entry(name, version).map(|entry| entry.standing) {
-            None | Some(KeptStanding::Dropped) => return Ok(()),
-            Some(KeptStanding::Pending | KeptStanding::Settled) => {
-                let is_it = |entry: &&mut KeptEntry| (entry.name.as_str(), entry.version) == (name, version);
-                self.change(|entries| {
-                    if let Some(entry) = entries.iter_mut().find(is_it) {
-                        (entry.standing, entry.about, entry.bytes) = (KeptStanding::Dropped, about, 0);
-                    }
-                })?;
-            }
-        }
-        self.attempt(|folder| files::erase(&folder.path.join(file_of(name, version))))
+        self.settle(&[], &[(name, version, about)])
     }
 
     /// The share of a version.
@@ -187,9 +192,7 @@ impl KeptFolder {
     }
 
     /// Replaces the index.
-    fn change(&mut self, change: impl FnOnce(&mut Vec<KeptEntry>)) -> Result<(), Error> {
-        let mut entries = self.entries.clone();
-        change(&mut entries);
+    fn change(&mut self, entries: Vec<KeptEntry>) -> Result<(), Error> {
         // Plain data: this can't fail.
         self.write(INDEX, &postcard::to_stdvec(&entries).unwrap_or_default())?;
         self.entries = entries;
@@ -264,13 +267,8 @@ fn own_key(path: &Path) -> Result<[u8; 32], Error> {
 /// Fresh randomness of the system's.
 fn random() -> Result<[u8; 32], Error> {
     let mut bytes = [0; 32];
-    let path = Path::new("/dev/urandom");
-    let read = File::open(path).and_then(|mut file| file.read_exact(&mut bytes));
-    let failed = |error: std::io::Error| {
-        let (doing, path) = ("read", path.to_owned());
-        Error::File { doing, path, detail: error.to_string() }
-    };
-    read.map(|()| bytes).map_err(failed)
+    let failed = |error: getrandom::Error| Error::Entropy(error.to_string());
+    getrandom::fill(&mut bytes).map(|()| bytes).map_err(failed)
 }
 
 #[cfg(test)]

@@ -29,7 +29,7 @@ fn what_is_put_away_is_there_when_it_is_opened_again() {
     folder.put(vec![value("w", 1, vec![1], b"first")]).unwrap();
     folder.put(vec![value("w", 2, vec![2], b"second")]).unwrap();
     folder.put(vec![value("käse / ..", 1, vec![3], b"")]).unwrap();
-    folder.settle(&[("w", 1)]).unwrap();
+    folder.settle(&[("w", 1)], &[]).unwrap();
     folder.drop_version("w", 2, vec![]).unwrap();
     drop(folder);
     let folder = open(&path).unwrap();
@@ -83,15 +83,67 @@ fn other_folders_are_left_alone_and_an_own_key_is_made_once() {
     std::fs::write(path.join("letter.txt"), b"dear").unwrap();
     assert!(matches!(open(&path), Err(Error::NotAStore { .. })));
     let path = place.path().join("state");
+    assert!(KeptFolder::open(&path, None).is_ok());
+    assert!(matches!(open(&path), Err(Error::SealedUnder { is_own: true, .. })));
     KeptFolder::open(&path, None).unwrap().put(vec![value("a", 1, vec![], b"x")]).unwrap();
     assert_eq!(*KeptFolder::open(&path, None).unwrap().share("a", 1).unwrap(), b"x");
+}
+
+#[test]
+fn a_folder_of_a_party_is_not_opened_without_its_key() {
+    let place = temporary();
+    let path = place.path().join("state");
+    open(&path).unwrap().put(vec![value("a", 1, vec![], b"x")]).unwrap();
+    assert!(matches!(KeptFolder::open(&path, None), Err(Error::SealedUnder { is_own: false, .. })));
+    // No key was made in it by that.
+    assert!(open(&path).is_ok());
+}
+
+#[test]
+fn a_copy_is_put_back_whole_or_not_at_all() {
+    let place = temporary();
+    let [path, back, copy] = ["state", "back", "copy"].map(|name| place.path().join(name));
+    let folder = filled(&path);
+    folder.export(&copy).unwrap();
+    assert!(matches!(folder.export(&copy), Err(Error::Taken { .. })));
+    drop(folder);
+    assert!(matches!(KeptFolder::import(&copy, &path, KEY), Err(Error::Taken { .. })));
+    let bytes = std::fs::read(&copy).unwrap();
+    assert!(!bytes.windows(5).any(|window| window == b"first"));
+    for key in [None, Some([8; 32])] {
+        assert!(KeptFolder::import(&copy, &back, key).is_err() && !back.exists());
+    }
+    for at in 0..bytes.len() {
+        let mut changed = bytes.clone();
+        changed[at] ^= 1;
+        std::fs::write(&copy, &changed).unwrap();
+        let refused = KeptFolder::import(&copy, &back, KEY);
+        assert!(matches!(refused, Err(Error::Sealed { .. })) && !back.exists(), "{at}: {refused:?}");
+        std::fs::write(&copy, &bytes[..at]).unwrap();
+        assert!(KeptFolder::import(&copy, &back, KEY).is_err() && !back.exists(), "{at}");
+    }
+    std::fs::write(&copy, &bytes).unwrap();
+    drop(KeptFolder::import(&copy, &back, KEY).unwrap());
+    plant(Fault::Nothing);
+    drop(KeptFolder::import(&copy, &place.path().join("counted"), KEY).unwrap());
+    for step in 0..seen().len() {
+        let path = place.path().join(format!("back-{step}"));
+        plant(Fault::From(step));
+        assert!(KeptFolder::import(&copy, &path, KEY).is_err(), "{step}");
+        plant(Fault::Nothing);
+        let again = if path.exists() { open(&path) } else { KeptFolder::import(&copy, &path, KEY) };
+        assert_eq!(standings(&again.unwrap()), standings(&open(&back).unwrap()), "{step}");
+    }
+    let folder = open(&back).unwrap();
+    assert_eq!(*folder.share("w", 2).unwrap(), b"second");
 }
 
 /// What each change is, once the folder holds a settled version and a pending one.
 fn change(folder: &mut KeptFolder, which: usize) -> Result<(), Error> {
     match which {
         0 => folder.put(vec![value("w", 3, vec![3], b"third"), value("w", 4, vec![4], b"fourth")]),
-        1 => folder.settle(&[("w", 2)]),
+        1 => folder.settle(&[("w", 2)], &[]),
+        2 => folder.settle(&[("w", 2)], &[("w", 1, vec![])]),
         _ => folder.drop_version("w", 1, vec![]),
     }
 }
@@ -99,7 +151,7 @@ fn change(folder: &mut KeptFolder, which: usize) -> Result<(), Error> {
 fn filled(path: &Path) -> KeptFolder {
     let mut folder = open(path).unwrap();
     folder.put(vec![value("w", 1, vec![1], b"first")]).unwrap();
-    folder.settle(&[("w", 1)]).unwrap();
+    folder.settle(&[("w", 1)], &[]).unwrap();
     folder.put(vec![value("w", 2, vec![2], b"second")]).unwrap();
     folder
 }
@@ -108,7 +160,7 @@ fn filled(path: &Path) -> KeptFolder {
 /// it held before or what it holds after the change; what it holds can be read.
 #[test]
 fn every_change_is_whole_or_has_not_been_whatever_fails() {
-    for which in 0..3 {
+    for which in 0..4 {
         let place = temporary();
         let path = place.path().join("counted");
         let mut folder = filled(&path);

@@ -34,6 +34,12 @@ pub struct About {
     pub readers: Vec<[u8; 32]>,
     /// Who may learn what depends on it; with `None` anybody.
     pub learners: Option<Vec<String>>,
+    /// Hashes of the programs that may keep the next version, as the first one of the name has it.
+    pub writers: Vec<[u8; 32]>,
+    /// The soundness of the run that made it, if its protocol offers a choice: a run that promises more doesn't read it.
+    pub soundness: Option<u32>,
+    /// The version that these are fresh shares of: it is dropped as soon as all have them.
+    pub replaces: Option<u64>,
 }
 
 impl fmt::Display for About {
@@ -52,12 +58,25 @@ pub(crate) fn sharing(protocol: &dyn Protocol) -> String {
     format!("{name} roles={roles}")
 }
 
+/// The soundness of a protocol's runs, if it offers a choice.
+fn soundness(protocol: &dyn Protocol) -> Option<u32> {
+    let offers = protocol.parameters().iter().any(|parameter| parameter.name == SOUNDNESS);
+    protocol.value(SOUNDNESS).parse().ok().filter(|_| offers)
+}
+
+const SOUNDNESS: &str = "soundness";
+
+/// The first digits of a program's hash.
+fn digits(hash: &[u8; 32]) -> String {
+    format!("{:016x}...", u64::from_be_bytes(*hash.first_chunk().unwrap_or(&[0; 8])))
+}
+
 impl About {
-    /// Of what a run keeps.
+    /// Of what a run keeps; `writers` may keep the version after it.
     pub(crate) fn new(
         endpoint: &Endpoint,
         keep: &Keep,
-        version: u64,
+        (version, writers): (u64, &[[u8; 32]]),
         session: [u8; 32],
         share: &KeptShare,
     ) -> Self {
@@ -76,7 +95,20 @@ impl About {
             program: endpoint.compiled.hash(),
             readers: keep.uses.programs.clone(),
             learners: keep.uses.learners.clone(),
+            writers: writers.to_vec(),
+            soundness: soundness(&*endpoint.protocol),
+            replaces: None,
         }
+    }
+
+    /// Of fresh shares of the same: nothing else changes, and no use is added.
+    pub(crate) fn refreshed(&self, version: u64, session: [u8; 32]) -> Self {
+        Self { version, session, replaces: Some(self.version), ..self.clone() }
+    }
+
+    /// Rows of the table that it is.
+    pub(crate) fn rows(&self) -> u64 {
+        self.shape.first().copied().unwrap_or(0)
     }
 
     /// Its bytes.
@@ -90,27 +122,63 @@ impl About {
         Sha256::new_with_prefix(b"tacit kept 1").chain_update(self.to_bytes()).finalize().into()
     }
 
-    /// Why a run can't read it; nothing if it can. The same at all parties.
-    pub(crate) fn refusal(&self, endpoint: &Endpoint, slot: &KeptType) -> Option<String> {
-        self.misfit(endpoint, slot).or_else(|| self.misuse(endpoint, slot))
+    /// Why a run can't read it, or these rows of it if there are any; nothing if it can. The same at all parties.
+    pub(crate) fn refusal(&self, endpoint: &Endpoint, slot: &KeptType, rows: &[u64]) -> Option<String> {
+        let foreign = self.foreign(&*endpoint.protocol, &endpoint.parties);
+        foreign.or_else(|| self.misfit(endpoint, slot, rows)).or_else(|| self.misuse(endpoint, slot))
     }
 
-    /// What of it isn't as the program declares it, or as the run shares values.
-    fn misfit(&self, endpoint: &Endpoint, slot: &KeptType) -> Option<String> {
-        let sharing = sharing(&*endpoint.protocol);
-        let shape: Vec<u64> = slot.shape.iter().map(|&length| length as u64).collect();
+    /// The programs that may keep the version after it, if this one may.
+    ///
+    /// # Errors
+    /// Why it may not, in words.
+    pub(crate) fn writable(&self, program: &[u8; 32]) -> Result<Vec<[u8; 32]>, String> {
+        if self.writers.contains(program) {
+            return Ok(self.writers.clone());
+        }
+        Err(format!(
+            "{:?} is for other programs to keep: this one is {}, and neither made {self} first nor is named as a writer of it",
+            self.name,
+            digits(program)
+        ))
+    }
+
+    /// How it is shared otherwise than under a protocol among these parties.
+    pub(crate) fn foreign(&self, protocol: &dyn Protocol, parties: &[String]) -> Option<String> {
+        let sharing = sharing(protocol);
         if self.sharing != sharing {
             return Some(format!("{self} is shared as in {:?}; this run is {sharing:?}", self.sharing));
         }
-        if self.parties != endpoint.parties {
-            let (own, run) = (self.parties.join(", "), endpoint.parties.join(", "));
+        if self.parties != parties {
+            let (own, run) = (self.parties.join(", "), parties.join(", "));
             return Some(format!("{self} is shared among {own}, and the parties of this run are {run}"));
         }
-        if (&self.kind, &self.shape) != (&slot.kind.to_string(), &shape) {
-            let (kind, own) = (&self.kind, &self.shape);
+        None
+    }
+
+    /// What of it isn't as the program declares it, or as the run promises it.
+    fn misfit(&self, endpoint: &Endpoint, slot: &KeptType, rows: &[u64]) -> Option<String> {
+        let shape: Vec<u64> = slot.shape.iter().map(|&length| length as u64).collect();
+        let mut own = self.shape.clone();
+        if !rows.is_empty() {
+            let count = self.rows();
+            if let Some(row) = rows.iter().find(|row| **row >= count) {
+                return Some(format!("{self} has no row {row}: it has {count}, counted from 0"));
+            }
+            own[0] = rows.len() as u64;
+        }
+        if (&self.kind, &own) != (&slot.kind.to_string(), &shape) {
+            let of = if rows.is_empty() { "" } else { ", of those rows" };
             return Some(format!(
-                "{self} is {kind} {own:?}; the program reads {} {shape:?} as {:?}",
-                slot.kind, slot.name
+                "{self} is {} {own:?}{of}; the program reads {} {shape:?} as {:?}",
+                self.kind, slot.kind, slot.name
+            ));
+        }
+        if let (Some(kept), Some(run)) = (self.soundness, soundness(&*endpoint.protocol))
+            && kept < run
+        {
+            return Some(format!(
+                "{self} was kept at soundness {kept}, and this run promises {run}: run it at {kept}, or keep it again at {run}"
             ));
         }
         let (low, high) = self.range;
@@ -128,8 +196,7 @@ impl About {
     fn misuse(&self, endpoint: &Endpoint, slot: &KeptType) -> Option<String> {
         let (program, hash) = (endpoint.compiled.program(), endpoint.compiled.hash());
         if !self.readers.is_empty() && !self.readers.contains(&hash) {
-            let digits = u64::from_be_bytes(*hash.first_chunk().unwrap_or(&[0; 8]));
-            return Some(format!("{self} may be read by other programs only: this one is {digits:016x}..."));
+            return Some(format!("{self} may be read by other programs only: this one is {}", digits(&hash)));
         }
         // A program that may read two values could else be made to reveal one in the other's place.
         if !self.readers.is_empty() && self.name != slot.name {

@@ -39,12 +39,16 @@ impl Told {
 
 /// The runs of which some party lacks a value that another one has pending. `told` has what each party told of the names that a
 /// run reads or keeps. Nothing of theirs is read, unless some party knows that all had everything.
-pub(crate) fn torn(told: &[BTreeMap<String, Told>]) -> BTreeSet<&[u8; 32]> {
+pub(crate) fn torn<'t>(told: &[&'t BTreeMap<String, Told>]) -> BTreeSet<&'t [u8; 32]> {
     let has = |names: &BTreeMap<String, Told>, name: &str, number| {
         let standing = names.get(name).and_then(|told| told.standing(number));
         matches!(standing, Some(Standing::Pending | Standing::Settled))
     };
-    let all = told.iter().flatten().flat_map(|(name, told)| told.versions.iter().map(move |one| (name, one)));
+    let all = told
+        .iter()
+        .copied()
+        .flatten()
+        .flat_map(|(name, told)| told.versions.iter().map(move |one| (name, one)));
     let pending = all.filter(|(_, one)| one.standing == Standing::Pending);
     let torn = pending.filter(|(name, one)| !told.iter().all(|names| has(names, name, one.number)));
     torn.map(|(_, one)| &one.session).collect()
@@ -105,6 +109,39 @@ pub(crate) fn pick(
     }
     Ok(number)
 }
+
+/// The version of a name after which the next one comes: the newest, if any is left. The same at all parties.
+///
+/// # Errors
+/// Why nothing can be kept after it, as of [`pick`].
+pub(crate) fn current(
+    name: &str,
+    told: &[(&str, &Told)],
+    torn: &BTreeSet<&[u8; 32]>,
+) -> Result<Option<u64>, String> {
+    let Some(number) = newest(told, torn) else { return Ok(None) };
+    pick(name, Some(number), told, torn).map(Some)
+}
+
+/// The number of a name's next version: the one after the last that any party knows of.
+///
+/// # Errors
+/// If a party says that there were far more than another knows of: it would use up the numbers.
+pub(crate) fn next_version(name: &str, told: &[(&str, &Told)]) -> Result<u64, String> {
+    let least = told.iter().map(|(_, told)| told.last).min().unwrap_or(0);
+    let (party, last) =
+        told.iter().map(|(party, told)| (*party, told.last)).max_by_key(|(_, last)| *last).unwrap_or(("", 0));
+    if last - least > MAX_JUMP {
+        return Err(format!(
+            "{party} says that {name} has had {last} versions, and another party knows of {least}"
+        ));
+    }
+    last.checked_add(1).ok_or_else(|| format!("{name} has no more versions"))
+}
+
+/// Versions that a party may know of beyond those that another does: runs that ended before the other noted theirs. A party that
+/// lies can use up as many numbers by a run, of 2^64.
+const MAX_JUMP: u64 = 1 << 20;
 
 /// The last version that counts: that some party knows all to have, that all have, with all that the same run kept, or that some
 /// have and others have dropped.
@@ -197,7 +234,7 @@ mod tests {
                 [("x", x), ("y", y)].map(|(name, told)| (name.to_owned(), told.clone()))
             };
             let all: Vec<BTreeMap<String, Told>> = x.iter().zip(&y).map(|both| names(both).into()).collect();
-            let torn = torn(&all);
+            let torn = torn(&all.iter().collect::<Vec<_>>());
             let pick =
                 |told: &Vec<Told>| pick("w", None, &NAMES.into_iter().zip(told).collect::<Vec<_>>(), &torn);
             [&x, &y].map(pick).into()
@@ -208,6 +245,24 @@ mod tests {
         let refused = both([&[s, s], &[s, p], &[s, p]], [&[s, s], &[s, p], &[s]]);
         assert_eq!(refused[0], Ok(2));
         assert!(refused[1].as_ref().is_err_and(|says| says.contains("P2 lacks w@2")), "{refused:?}");
+    }
+
+    #[test]
+    fn numbers_are_not_used_up_at_once() {
+        let next = |last: [u64; 3]| {
+            let told = last.map(|last| Told { last, versions: Vec::new() });
+            next_version("w", &NAMES.into_iter().zip(&told).collect::<Vec<_>>())
+        };
+        assert_eq!(next([0, 0, 0]), Ok(1));
+        assert_eq!(next([7, 9, 8]), Ok(10));
+        for last in [MAX_JUMP + 8, u64::MAX] {
+            let refused = next([7, last, 8]).unwrap_err();
+            assert!(
+                refused.contains("P1 says that w has had") && refused.contains("knows of 7"),
+                "{refused}"
+            );
+        }
+        assert!(next([u64::MAX; 3]).unwrap_err().contains("no more versions"));
     }
 
     #[test]

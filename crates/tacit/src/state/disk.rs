@@ -1,6 +1,6 @@
 //! What a party keeps as bytes, and back.
 //!
-//! A share is its domain (two bytes), its number of elements (eight), the key that its MACs are under (a byte, and 32 if there is
+//! A share is its domain (a byte), its number of elements (eight), the key that its MACs are under (a byte, and 32 if there is
 //! one), and its parts, each with its number, its other holder (255 for none), and as many bytes as the domain and the elements
 //! say.
 
@@ -10,8 +10,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use std::path::Path;
 use tacit_engine::{KeptPart, KeptShare};
-use tacit_program::Modulus;
-use tacit_program::plan::{Domain, Width};
+use tacit_program::plan::Domain;
 use tacit_store::{KeptEntry, Malformed};
 use zeroize::Zeroizing;
 
@@ -60,11 +59,10 @@ pub(super) fn read_entry(path: &Path, entry: &KeptEntry) -> Result<(String, Vers
 
 /// A share's bytes.
 pub(super) fn share_bytes(share: &KeptShare) -> Zeroizing<Vec<u8>> {
-    let (sort, bits) = code(share.domain);
-    let len = 2 + 8 + 1 + 32 + share.parts.len() * (2 + share.part_bytes());
+    let len = 1 + 8 + 1 + 32 + share.parts.len() * (2 + share.part_bytes());
     // It never moves, and leaves no copy behind.
     let mut bytes = Zeroizing::new(Vec::with_capacity(len));
-    bytes.extend_from_slice(&[sort, bits]);
+    bytes.push(share.domain.code());
     bytes.extend_from_slice(&(share.cols as u64).to_le_bytes());
     bytes.push(share.key.is_some().into());
     bytes.extend_from_slice(share.key.as_ref().map_or(&[][..], |key| key));
@@ -77,7 +75,7 @@ pub(super) fn share_bytes(share: &KeptShare) -> Zeroizing<Vec<u8>> {
 
 /// A share of its bytes, if they are one's.
 pub(super) fn read_share(bytes: &[u8]) -> Option<KeptShare> {
-    let ([sort, bits], rest) = bytes.split_first_chunk()?;
+    let (domain, rest) = bytes.split_first()?;
     let (cols, rest) = rest.split_first_chunk()?;
     let (has_key, mut rest) = rest.split_first()?;
     let mut key = None;
@@ -88,7 +86,7 @@ pub(super) fn read_share(bytes: &[u8]) -> Option<KeptShare> {
     let cols = usize::try_from(u64::from_le_bytes(*cols)).ok()?;
     // No part is longer than what there is: nor can its length overflow.
     cols.checked_mul(128).filter(|_| cols / 8 <= bytes.len())?;
-    let mut share = KeptShare { domain: domain(*sort, *bits)?, cols, key, parts: Vec::new() };
+    let mut share = KeptShare { domain: Domain::from_code(*domain)?, cols, key, parts: Vec::new() };
     while !rest.is_empty() {
         let ([number, other], after) = rest.split_first_chunk()?;
         let (part, after) = after.split_at_checked(share.part_bytes())?;
@@ -102,28 +100,11 @@ pub(super) fn read_share(bytes: &[u8]) -> Option<KeptShare> {
 /// In place of a part's other holder.
 const NOBODY: u8 = u8::MAX;
 
-fn code(domain: Domain) -> (u8, u8) {
-    match domain {
-        Domain::Bits => (0, 1),
-        Domain::Ring(width) => (1, width.bits()),
-        Domain::Modular(Modulus::PowerOfTwo(bits)) => (2, bits),
-        Domain::Modular(Modulus::Mersenne61) => (3, 61),
-        Domain::Modular(Modulus::Prime128) => (4, 128),
-        Domain::Modular(Modulus::Gf128) => (5, 128),
-    }
-}
-
-fn domain(sort: u8, bits: u8) -> Option<Domain> {
-    let widths = Width::ALL.into_iter().map(Domain::Ring);
-    let powers = (1..=128).map(|bits| Domain::Modular(Modulus::PowerOfTwo(bits)));
-    let others = [Modulus::Mersenne61, Modulus::Prime128, Modulus::Gf128].map(Domain::Modular);
-    let mut all = widths.chain(powers).chain(others).chain([Domain::Bits]);
-    all.find(|domain| code(*domain) == (sort, bits))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use tacit_program::Modulus;
+    use tacit_program::plan::Width;
 
     #[test]
     fn shares_come_back_and_other_bytes_are_none() {
@@ -142,12 +123,12 @@ mod tests {
                 assert!(read_share(&bytes[..len]).is_none_or(|read| read.parts.len() < 2), "{len}");
             }
         }
-        let mut vast = vec![1, 64];
+        let mut vast = vec![64];
         vast.extend_from_slice(&u64::MAX.to_le_bytes());
         vast.extend_from_slice(&[0; 9]);
         assert_eq!(read_share(&vast), None);
-        vast[2..10].copy_from_slice(&(1_u64 << 60).to_le_bytes());
+        vast[1..9].copy_from_slice(&(1_u64 << 60).to_le_bytes());
         assert_eq!(read_share(&vast), None);
-        assert_eq!(read_share(&[9, 9, 0, 0, 0, 0, 0, 0, 0, 0, 0]), None);
+        assert_eq!(read_share(&[200, 0, 0, 0, 0, 0, 0, 0, 0, 0]), None);
     }
 }

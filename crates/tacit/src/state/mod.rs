@@ -15,11 +15,15 @@
 mod about;
 mod agree;
 mod disk;
+mod exchange;
 mod keeping;
+mod refresh;
 mod run;
+mod wanted;
 
 pub use about::About;
 pub use keeping::NO_STATE;
+pub use refresh::play_refresh;
 pub use run::Residents;
 pub use tacit_store::KeptStanding as Standing;
 
@@ -34,15 +38,21 @@ use std::sync::Arc;
 use tacit_engine::KeptShare;
 use tacit_net::setup::Config;
 use tacit_store::{KeptFolder, KeptValue};
+use wanted::Wanted;
 
 /// Versions of one name that a party has at most, dropped ones aside.
 pub const MAX_VERSIONS: usize = 1000;
 
-/// As many versions of a name are told, of the last ones, and of the last ones that live.
+/// As many versions of a name are told of those that stand where they do, of the last ones: runs that were ended, however many,
+/// hide none that all have.
 const TOLD_VERSIONS: usize = 32;
 
-/// Which kept value fills each slot of a program: by the slot's name `weights@3`, or `weights` for the newest version. A slot
-/// that isn't named is filled by the newest value of its own name.
+/// Versions of a name that are told at most, wanted ones aside.
+const MAX_TOLD: usize = 3 * TOLD_VERSIONS;
+
+/// Which kept value fills each slot of a program: by the slot's name `weights@3`, or `weights` for the newest version; or rows
+/// of a table along its first axis, counted from 0, `principals@3[17,42]`. A slot that isn't named is filled by the newest
+/// value of its own name.
 pub type Fill = BTreeMap<String, String>;
 
 /// What one party keeps: in memory, as long as this lives, or in a folder.
@@ -111,7 +121,15 @@ impl State {
     /// # Errors
     /// [`Error::Setup`] if that can't be read; [`Error::Store`].
     pub fn of(config: &Config, folder: &Path) -> Result<Self, Error> {
-        Self::open(folder, config.own_key(b"tacit state 1")?)
+        Self::open(folder, Self::key(config)?)
+    }
+
+    /// The key that a party's folder is sealed under: of its private key, if it has one.
+    ///
+    /// # Errors
+    /// [`Error::Setup`] if that can't be read.
+    pub fn key(config: &Config) -> Result<Option<[u8; 32]>, Error> {
+        Ok(config.own_key(b"tacit state 1")?)
     }
 
     /// All that is kept and what was dropped, by name and version.
@@ -131,7 +149,10 @@ impl State {
     /// # Errors
     /// [`Error::Refused`] if there is none; [`Error::Store`].
     pub fn drop_value(&mut self, value: &str) -> Result<(), Error> {
-        let (name, wanted) = parse(value)?;
+        let Wanted { name, version: wanted, rows } = Wanted::parse(value)?;
+        if !rows.is_empty() {
+            return Err(Error::Refused("a table is dropped whole, and not by rows".to_owned()));
+        }
         let nothing = || Error::Refused(format!("nothing is kept as {value:?}"));
         let known = self.names.get_mut(&name).ok_or_else(nothing)?;
         let own = known.versions.iter_mut().filter(|(number, version)| {
@@ -139,25 +160,24 @@ impl State {
         });
         let mut dropped = 0;
         for (number, version) in own {
-            // Digests would tell short values.
-            version.digests = Digests::new();
             if let Some(folder) = &mut self.folder {
-                folder.drop_version(&name, *number, disk::entry_bytes(&version.about, &version.digests))?;
+                folder.drop_version(&name, *number, version.remains())?;
             }
-            (version.standing, version.share, version.bytes) = (Standing::Dropped, None, 0);
+            version.forget();
             dropped += 1;
         }
         if dropped == 0 { Err(nothing()) } else { Ok(()) }
     }
 
-    /// What this party tells the others of a name: the last versions that there were, the last ones that there are, and what is
-    /// wanted.
+    /// What this party tells the others of a name: the last versions that stand where they do, and what is wanted.
     fn told(&self, name: &str, wanted: &[u64]) -> Told {
         let Some(known) = self.names.get(name) else { return Told::default() };
-        let lives = |(_, version): &(&u64, &Version)| version.standing != Standing::Dropped;
-        let last = known.versions.keys().rev().take(TOLD_VERSIONS);
-        let live = known.versions.iter().rev().filter(lives).take(TOLD_VERSIONS).map(|(number, _)| number);
-        let told: BTreeSet<u64> = last.chain(live).chain(wanted).copied().collect();
+        let last = |standing| {
+            let those = known.versions.iter().rev().filter(move |(_, version)| version.standing == standing);
+            those.take(TOLD_VERSIONS).map(|(number, _)| number)
+        };
+        let last = [Standing::Pending, Standing::Settled, Standing::Dropped].into_iter().flat_map(last);
+        let told: BTreeSet<u64> = last.chain(wanted).copied().collect();
         let version = |number: u64| {
             let version = known.versions.get(&number)?;
             let (standing, about) = (version.standing, &version.about);
@@ -169,6 +189,10 @@ impl State {
     /// A value's version that there is.
     fn version(&self, name: &str, number: u64) -> Option<&Version> {
         self.names.get(name)?.versions.get(&number)
+    }
+
+    fn version_mut(&mut self, name: &str, number: u64) -> Option<&mut Version> {
+        self.names.get_mut(name)?.versions.get_mut(&number)
     }
 
     /// Refuses another version of a name that has too many.
@@ -221,34 +245,70 @@ impl State {
         Ok(())
     }
 
-    /// Notes, durably, that all parties have a version; and so they have all that the same run kept.
+    /// Notes, durably, that all parties have a version; and so they have all that the same run kept. What that replaces is
+    /// dropped in the same change.
     fn settle(&mut self, name: &str, number: u64) -> Result<(), Error> {
         let Some(version) = self.version(name, number).filter(|one| one.standing == Standing::Pending) else {
             return Ok(());
         };
         let session = version.about.session;
-        let all = self.names.values_mut().flat_map(|name| name.versions.values_mut());
-        let mut siblings: Vec<&mut Version> = all
-            .filter(|version| version.standing == Standing::Pending && version.about.session == session)
-            .collect();
+        let all = self.names.values().flat_map(|name| name.versions.values());
+        let siblings = all.filter(|one| one.standing == Standing::Pending && one.about.session == session);
+        let settled: Vec<About> = siblings.map(|version| version.about.clone()).collect();
+        let replaced = settled.iter().filter_map(|about| self.version(&about.name, about.replaces?));
+        let replaced: Vec<(String, u64, Vec<u8>)> =
+            replaced.map(|old| (old.about.name.clone(), old.about.version, old.remains())).collect();
         if let Some(folder) = &mut self.folder {
-            let named = siblings.iter().map(|version| (version.about.name.as_str(), version.about.version));
-            folder.settle(&named.collect::<Vec<_>>())?;
+            let settled: Vec<_> = settled.iter().map(|about| (about.name.as_str(), about.version)).collect();
+            let replaced: Vec<_> = replaced
+                .iter()
+                .map(|(name, version, about)| (name.as_str(), *version, about.clone()))
+                .collect();
+            folder.settle(&settled, &replaced)?;
         }
-        for version in &mut siblings {
-            version.standing = Standing::Settled;
+        for About { name, version, .. } in &settled {
+            if let Some(version) = self.version_mut(name, *version) {
+                version.standing = Standing::Settled;
+            }
+        }
+        for (name, number, _) in &replaced {
+            if let Some(version) = self.version_mut(name, *number) {
+                version.forget();
+            }
         }
         Ok(())
     }
+
+    /// Writes what lies in the folder into one file, sealed as it is: for back-up.
+    ///
+    /// # Errors
+    /// [`Error::Refused`] for what is in memory alone; [`Error::Store`].
+    pub fn export(&self, path: &Path) -> Result<(), Error> {
+        let nowhere = || Error::Refused("what is kept in memory alone has no copy".to_owned());
+        Ok(self.folder.as_ref().ok_or_else(nowhere)?.export(path)?)
+    }
+
+    /// Puts a copy back as a folder that isn't there yet, whole or not at all; under `key` as [`State::open`].
+    ///
+    /// # Errors
+    /// [`Error::Store`].
+    ///
+    /// # Security
+    /// Other parties that have newer versions refuse those of an old copy by name.
+    pub fn import(path: &Path, folder: &Path, key: Option<[u8; 32]>) -> Result<Self, Error> {
+        drop(KeptFolder::import(path, folder, key)?);
+        Self::open(folder, key)
+    }
 }
 
-/// The name in `weights@3` or `weights`, and the version if one is named.
-fn parse(value: &str) -> Result<(String, Option<u64>), Error> {
-    let Some((name, number)) = value.rsplit_once('@') else { return Ok((value.to_owned(), None)) };
-    match number.parse() {
-        Ok(number) if number > 0 && !name.is_empty() => Ok((name.to_owned(), Some(number))),
-        _ => Err(Error::Refused(format!(
-            "{value:?} names no kept value: write weights@3, or weights for the newest"
-        ))),
+impl Version {
+    /// What the folder's index holds of it once it is dropped: no digests, which would tell short values.
+    fn remains(&self) -> Vec<u8> {
+        disk::entry_bytes(&self.about, &Digests::new())
+    }
+
+    /// Drops it.
+    fn forget(&mut self) {
+        (self.standing, self.digests, self.share, self.bytes) = (Standing::Dropped, Digests::new(), None, 0);
     }
 }

@@ -2,10 +2,7 @@
 
 use super::{Fill, State};
 use crate::lanes::Source;
-use crate::local::given;
-use crate::material::made_under;
 use crate::registry::Chosen;
-use crate::run::{Given, Own};
 use crate::{Compiled, Endpoint, Error, Kept, Local, Progress, Run, Seat};
 use std::path::Path;
 use std::sync::Arc;
@@ -45,7 +42,10 @@ impl Seat {
     /// # Errors
     /// [`Error::Refused`] on a client's seat; [`Error::Setup`] if the key can't be read; [`Error::Store`].
     pub fn open_state(&self, folder: &Path) -> Result<State, Error> {
-        self.refuse_client()?;
+        if !self.is_party() {
+            let reason = "is a client, and keeps nothing: the parties do that, each in a folder of its own";
+            return Err(Error::Refused(format!("{} {reason}", self.name())));
+        }
         State::of(self.config(), folder)
     }
 
@@ -66,11 +66,8 @@ impl Seat {
     ) -> Result<Run, Error> {
         let chosen = Chosen::of(protocol_name)?;
         let endpoint = self.party_endpoint(compiled, &chosen)?;
-        let given = Given::Values(vec![inputs.iter().map(Option::as_ref).collect()]);
         let (residents, source) = residents.apart(&endpoint)?;
-        let own = Own { given, source, residents: Some(residents) };
-        let run = |seat: &mut Self| seat.run_from(&chosen, &[endpoint], own, progress, within);
-        Ok(self.counted(run)?.swap_remove(0))
+        self.run_as_party(&chosen, endpoint, inputs, (source, Some(residents)), progress, within)
     }
 }
 
@@ -98,16 +95,10 @@ impl Local {
         progress: Progress<'_>,
     ) -> Result<Run, Error> {
         assert_eq!(residents.len(), self.parties.len(), "residents for each party");
-        let usual = self.endpoint(compiled)?;
-        let lanes = [match residents.first().and_then(|first| first.store.as_deref()) {
-            Some(Kept::Material(store)) => made_under(&usual, &Chosen::of(&self.protocol)?, 0, store)?,
-            _ => usual,
-        }];
-        let apart = residents.into_iter().map(|residents| residents.apart(&lanes[0]));
-        let (residents, sources): (Vec<_>, Vec<_>) =
-            apart.collect::<Result<Vec<_>, _>>()?.into_iter().unzip();
-        let ended =
-            self.play(&lanes, given(&lanes, &[inputs])?, sources, residents, progress)?.swap_remove(0);
-        lanes[0].compiled.run_of(ended)
+        let endpoint =
+            self.endpoint_made(compiled, residents.first().and_then(|first| first.store.as_deref()))?;
+        let apart = residents.into_iter().map(|residents| residents.apart(&endpoint));
+        let (residents, sources) = apart.collect::<Result<Vec<_>, _>>()?.into_iter().unzip();
+        self.run_one(endpoint, inputs, sources, residents, progress)
     }
 }

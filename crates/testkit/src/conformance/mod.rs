@@ -526,6 +526,11 @@ macro_rules! conformance {
             fn changed_shares() {
                 $crate::conformance::residents::changed_shares(&$subject);
             }
+
+            #[test]
+            fn fresh_shares() {
+                $crate::conformance::residents::fresh_shares(&$subject);
+            }
         }
 
         #[test]

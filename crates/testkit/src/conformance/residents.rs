@@ -1,14 +1,21 @@
 //! Values that stay: what one run keeps another one reads, neither of which sends anything. Under protocols whose parties may
 //! deviate a party that reads another share than it kept is one that deviates.
 
+use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Arc;
 
-use tacit_engine::{Error, KeptShare, Security};
-use tacit_program::{Builder, Dtype, Feature, OutputType, Program, Recipient, Type, Uses, Value, reference};
+use tacit_engine::wire::message_of;
+use tacit_engine::{Error, KeptShare, Security, vector};
+use tacit_kernel::Buffer;
+use tacit_program::plan::Domain;
+use tacit_program::{
+    Builder, Dtype, Feature, Modulus, OutputType, Program, Recipient, Type, Uses, Value, reference,
+};
+use tacit_session::Agreement;
 
 use super::{Subject, cost, equality};
-use crate::{Case, Draws, Rng, generate};
+use crate::{Case, Draws, Rng, World, generate, party_names, play};
 
 const LENGTHS: [usize; 5] = [1, 3, 64, 65, 513];
 
@@ -20,7 +27,7 @@ pub fn random_programs(subject: &Subject, seeds: Range<u64>) {
     let (mut cut, mut tried) = (subject.cut(), 0);
     for seed in seeds {
         let mut rng = Rng::new(seed);
-        let len = rng.pick(&LENGTHS);
+        let len = subject.length(&mut rng, &LENGTHS);
         let first = generate::keeping(&mut rng, subject.parties, 8, len);
         let second = generate::reading(&mut rng, subject.parties, 6, len, &first);
         if subject.offers(&first) && subject.offers(&second) && cut.takes() {
@@ -115,6 +122,103 @@ pub fn changed_shares(subject: &Subject) {
     assert!(noticed > 0, "no change of a share was noticed");
 }
 
+/// How many elements are given fresh shares: enough bits for a sample.
+const REFRESHED: usize = 513;
+
+/// Shares of a value of each kind that a protocol keeps are given fresh shares, and read: the value is the same. What was added
+/// to any parts, so that old ones of one party and new ones of another could be combined, is uniform, as is what an adversary
+/// makes of it who knows what was added to others. Where shares are additive those who have all but one know nothing of that.
+///
+/// # Panics
+/// If a value is another, or a share isn't fresh.
+pub fn fresh_shares(subject: &Subject) {
+    if !subject.protocol.capabilities().offers(Feature::Keep) || ends_with_its_key(subject) {
+        return;
+    }
+    let mut tried = 0;
+    let modular = [Modulus::PowerOfTwo(32), Modulus::PowerOfTwo(9), Modulus::Mersenne61].map(Dtype::Modular);
+    for kind in [Dtype::Int, Dtype::Bool].into_iter().chain(modular) {
+        let len = REFRESHED.min(subject.longest);
+        let mut build = Builder::new();
+        let x = build.input("P0", "x", kind, &[len], None).expect("it is sound");
+        build.keep(x, "x", Uses::default()).expect("it is sound");
+        let keeps = build.finish().expect("it keeps something");
+        let mut build = Builder::new();
+        let x = build.kept("x", kind, &[len], None).expect("it is sound");
+        build.reveal(x, Recipient::All).expect("it is sound");
+        let reads = build.finish().expect("it reveals something");
+        if !subject.offers(&keeps) || !subject.offers(&reads) {
+            continue;
+        }
+        tried += 1;
+        let mut rng = Rng::new(len as u64);
+        let inputs = generate::inputs(&keeps.input_types(), &mut rng);
+        let kept = subject.case(subject.lowered(&keeps).plan, &inputs).run(&Draws::fixed(1));
+        let old = shares(&kept.outcomes()[..subject.parties]);
+        let fresh = refreshed(subject, &old);
+        let (mut case, declared, expected) = reading(subject, &reads, &inputs);
+        case.kept.clone_from(&fresh);
+        let run = case.run(&Draws::fixed(2));
+        equality::compare(&case, &declared, &run.outcomes(), &expected, &format!("fresh shares of {kind}"));
+        uniform(&old, &fresh, &kind.to_string());
+    }
+    assert!(tried > 0, "nothing was given fresh shares");
+}
+
+/// Fresh shares of each party's only value.
+fn refreshed(subject: &Subject, old: &[Vec<Arc<KeptShare>>]) -> Vec<Vec<Arc<KeptShare>>> {
+    let links = World::new(subject.parties, 0).transports();
+    let agreement =
+        Agreement::among(party_names(subject.parties), subject.protocol.spec().name, "fresh".to_owned());
+    let done = play(links, &agreement, &Draws::fixed(3), |session| -> Result<KeptShare, Error> {
+        let own = &old[session.me()][0];
+        subject.protocol.refresh(session, own)
+    });
+    done.into_iter().map(|share| vec![Arc::new(share.expect("nobody deviates"))]).collect()
+}
+
+/// Asserts of what was added to the parts that it is a sharing of zero, and that each combination is uniform by which old shares
+/// of some parts and new ones of others could be put together, or what was added to one be found from what was to others.
+fn uniform(old: &[Vec<Arc<KeptShare>>], fresh: &[Vec<Arc<KeptShare>>], what: &str) {
+    let shape = old[0][0].shape();
+    let mut added: BTreeMap<u8, Buffer> = BTreeMap::new();
+    for (old, fresh) in old.iter().zip(fresh) {
+        assert!(old[0].key == fresh[0].key && old[0].parts.len() == fresh[0].parts.len());
+        for (part, new) in old[0].parts.iter().zip(&fresh[0].parts) {
+            assert!((part.number, part.other) == (new.number, new.other));
+            let mut zero = fresh[0].part(part.number, shape).expect("a part that is there");
+            vector::sub_assign(shape, &mut zero, &old[0].part(part.number, shape).expect("as before"));
+            let known = added.entry(part.number).or_insert_with(|| zero.clone());
+            assert!(known.bytes() == zero.bytes(), "{what}: two holders of a part have other ones");
+        }
+    }
+    let added: Vec<Buffer> = added.into_values().collect();
+    let coefficients: usize = if shape.domain == Domain::Bits { 2 } else { 3 };
+    for combination in 0..coefficients.pow(added.len() as u32) {
+        let of = |part: usize| (combination / coefficients.pow(part as u32) % coefficients) as i8;
+        let mut sum = Buffer::new(added[0].len());
+        for (part, zero) in added.iter().enumerate() {
+            match of(part) {
+                0 => {}
+                1 => vector::add_assign(shape, &mut sum, zero),
+                _ => vector::sub_assign(shape, &mut sum, zero),
+            }
+        }
+        let sign = |part: usize| if of(part) == 2 { -1 } else { of(part) };
+        let bytes = message_of(shape, &sum, &(0..shape.cols));
+        let signs: Vec<i8> = (0..added.len()).map(sign).collect();
+        if signs.iter().all(|one| *one == signs[0]) {
+            assert!(bytes.iter().all(|&byte| byte == 0), "{what}: what is added isn't zero");
+        } else if signs.iter().any(|one| (one - signs[0]).abs() == 1) {
+            let (ones, bits): (u32, _) =
+                (bytes.iter().map(|byte| byte.count_ones()).sum(), 8.0 * bytes.len() as f64);
+            // Six standard deviations.
+            let far = (f64::from(ones) - bits / 2.0).abs();
+            assert!(far < 3.0 * bits.sqrt() + 8.0, "{what}: {signs:?} has {ones} ones of {bits} bits");
+        }
+    }
+}
+
 /// Asserts that what somebody learnt is right.
 fn right(case: &Case, declared: &OutputType, outcome: &tacit_engine::Outcome, expected: &Value, what: &str) {
     let Some(clear) = &outcome.outputs[0] else { return };
@@ -136,4 +240,43 @@ fn product() -> [Program; 2] {
     let product = build.mul(a, b).expect("it is sound");
     build.reveal(product, Recipient::All).expect("it is sound");
     [keeps, build.finish().expect("it reveals something")]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tacit_engine::KeptPart;
+    use tacit_program::plan::Width;
+
+    /// Shares of three components, two at each party, to which vectors are added.
+    fn shares_with(added: [u64; 3], seed: u64) -> Vec<Vec<Arc<KeptShare>>> {
+        let domain = Domain::Ring(Width::W64);
+        let share = |me: usize| {
+            let part = |number: usize| {
+                let (mut rng, mut noise) = (Rng::new(number as u64), Rng::new(seed));
+                let mut bytes = Vec::new();
+                for _ in 0..REFRESHED {
+                    let word = rng.word().wrapping_add(noise.word().wrapping_mul(added[number]));
+                    bytes.extend_from_slice(&word.to_le_bytes());
+                }
+                KeptPart { number: number as u8, other: None, bytes: bytes.into() }
+            };
+            let parts = vec![part(me), part((me + 1) % 3)];
+            vec![Arc::new(KeptShare { domain, cols: REFRESHED, key: None, parts })]
+        };
+        (0..3).map(share).collect()
+    }
+
+    #[test]
+    #[should_panic(expected = "ones of")]
+    fn shares_that_are_not_fresh_are_noticed() {
+        let old = shares_with([0; 3], 9);
+        uniform(&old, &old, "the same");
+    }
+
+    #[test]
+    #[should_panic(expected = "ones of")]
+    fn a_component_that_stays_is_noticed() {
+        uniform(&shares_with([0; 3], 9), &shares_with([1, u64::MAX, 0], 9), "two of three");
+    }
 }

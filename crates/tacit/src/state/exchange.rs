@@ -1,0 +1,271 @@
+//! What the parties say to one another about kept values: what each has, digests of what two of them hold, and that all have put
+//! theirs away.
+
+use super::agree::{MAX_TOLD_BYTES, Told, current, next_version, pick, torn};
+use super::disk::{Digests, digests};
+use super::wanted::Wanted;
+use super::{About, MAX_TOLD, State};
+use crate::Error;
+use crate::offline::aborted;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use subtle::ConstantTimeEq;
+use tacit_engine::KeptShare;
+use tacit_net::Phase;
+use tacit_program::Keep;
+use tacit_session::{At, Session, step};
+
+/// What a party tells the others before anything is computed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Message {
+    /// What is to fill each of the program's slots.
+    pub(super) slots: Vec<Wanted>,
+    /// What the party has under each name that is read or kept.
+    names: BTreeMap<String, Told>,
+}
+
+impl Message {
+    /// What a party tells of what is read, and of these names that are kept.
+    pub(super) fn new(state: &State, slots: Vec<Wanted>, keeps: &[Keep]) -> Self {
+        let told = |name: &String| {
+            let wanted = slots.iter().filter(|slot| slot.name == *name).filter_map(|slot| slot.version);
+            (name.clone(), state.told(name, &wanted.collect::<Vec<_>>()))
+        };
+        let kept = keeps.iter().map(|keep| &keep.name);
+        let names = slots.iter().map(|slot| &slot.name).chain(kept).map(told).collect();
+        Self { slots, names }
+    }
+}
+
+/// What all parties have told one another.
+pub(super) struct AllTold<'p> {
+    parties: &'p [String],
+    pub(super) messages: Vec<Message>,
+}
+
+/// What one party tells of a name that it wasn't asked for.
+static NOTHING: Told = Told { last: 0, versions: Vec::new() };
+
+impl<'p> AllTold<'p> {
+    /// Tells the other parties what this one has, and makes sure that all are told the same. Two rounds.
+    pub(super) fn exchange(
+        session: &mut Session,
+        parties: &'p [String],
+        own: &Message,
+    ) -> Result<Self, Error> {
+        // Plain data: this can't fail.
+        let message = |message: &Message| postcard::to_stdvec(message).unwrap_or_default();
+        let read = |bytes: &[u8]| {
+            let (told, rest) = postcard::take_from_bytes::<Message>(bytes).ok()?;
+            let most = MAX_TOLD + own.slots.len();
+            let is_short = told.names.values().all(|name| name.versions.len() <= most);
+            (rest.is_empty() && is_short && message(&told) == bytes).then_some(told)
+        };
+        let at = At { lane: 0, part: step::KEPT, op: 0, batch: 0 };
+        let told = session.tell_all(at, &message(own), MAX_TOLD_BYTES, "what it keeps", read);
+        let messages = told.map_err(|error| ended(session, error))?;
+        let all: Vec<u8> = messages.iter().flat_map(message).collect();
+        session.echo(&all).map_err(|error| aborted(error.into()))?;
+        Ok(Self { parties, messages })
+    }
+
+    /// What each party told of a name.
+    fn of(&self, name: &str) -> Vec<(&'p str, &Told)> {
+        let told = self.messages.iter().map(|message| message.names.get(name).unwrap_or(&NOTHING));
+        self.parties.iter().map(String::as_str).zip(told).collect()
+    }
+
+    fn names(&self) -> Vec<&BTreeMap<String, Told>> {
+        self.messages.iter().map(|message| &message.names).collect()
+    }
+
+    /// The version of what is wanted that is read.
+    ///
+    /// # Errors
+    /// As [`pick`].
+    pub(super) fn picked(&self, wanted: &Wanted) -> Result<u64, String> {
+        pick(&wanted.name, wanted.version, &self.of(&wanted.name), &torn(&self.names()))
+    }
+
+    /// The version that a name's next one comes after, if there is any.
+    ///
+    /// # Errors
+    /// As [`current`].
+    pub(super) fn current(&self, name: &str) -> Result<Option<u64>, String> {
+        current(name, &self.of(name), &torn(&self.names()))
+    }
+
+    /// The number of a name's next version.
+    ///
+    /// # Errors
+    /// As [`next_version`].
+    pub(super) fn next(&self, name: &str) -> Result<u64, String> {
+        next_version(name, &self.of(name))
+    }
+}
+
+/// This party's shares of values that all have: settled by that, and of each the same, by its digests, at both that hold a part of
+/// it. One round.
+///
+/// # Errors
+/// [`Error::Refused`] by all, with the name; [`Error::Store`].
+pub(super) fn taken(
+    session: &mut Session,
+    state: &mut State,
+    values: &[(String, u64)],
+) -> Result<Vec<Arc<KeptShare>>, Error> {
+    let mut shares = Vec::with_capacity(values.len());
+    for (name, number) in values {
+        let share = state.settle(name, *number).and_then(|()| state.share(name, *number));
+        // Others are told no names of files.
+        let lost = || format!("its share of {name}@{number} can't be read");
+        shares.push(share.inspect_err(|_| session.abort(&lost()))?);
+    }
+    let held = values.iter().filter_map(|(name, number)| Some(state.version(name, *number)?.digests.clone()));
+    let differs = compare(session, 1, &held.collect::<Vec<_>>());
+    if let Some((party, at)) = differs.map_err(|error| ended(session, error))? {
+        let ((name, number), other) = (&values[at], session.name(party).to_owned());
+        let reason =
+            format!("{other} holds another share of {name}@{number} than it kept, or this party does");
+        session.abort(&reason);
+        return Err(Error::Refused(reason));
+    }
+    Ok(shares)
+}
+
+/// Puts shares away, once all parties have theirs: what not all have is never read. Two rounds, whose bytes count as those of
+/// the setup. What was put away, as `weights@3`.
+///
+/// # Errors
+/// The first failure; what is put away then stays pending.
+pub(super) fn put_away(
+    session: &mut Session,
+    state: &mut State,
+    shares: Vec<(About, KeptShare)>,
+) -> Result<Vec<String>, Error> {
+    let (mut values, mut own, mut held, mut puts) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+    for (about, share) in shares {
+        let digests = digests(&share);
+        own.push(about.hash());
+        values.push(about.to_string());
+        held.push(digests.clone());
+        puts.push((about, digests, share));
+    }
+    session.mesh().set_phase(Phase::Setup);
+    let differs = compare(session, 3, &held).map_err(|error| ended(session, error))?;
+    if let Some((_, at)) = differs {
+        let what = format!("two parties that hold the same share of {} hold different ones", values[at]);
+        return Err(aborted(session.reject(&what).into()));
+    }
+    let lost = || format!("its shares of {} couldn't be put away", values.join(" and "));
+    let first = puts.first().map(|(about, ..)| (about.name.clone(), about.version));
+    state.put(puts).inspect_err(|_| session.abort(&lost()))?;
+    let own = own.concat();
+    let at = At { lane: 0, part: step::KEPT, op: 2, batch: 0 };
+    let read = |bytes: &[u8]| (bytes == own).then_some(());
+    let told = session.tell_all(at, &own, own.len(), "what it has kept", read);
+    told.map_err(|error| ended(session, error))?;
+    // What one run kept settles together.
+    if let Some((name, number)) = first {
+        state.settle(&name, number)?;
+    }
+    Ok(values)
+}
+
+/// Compares digests of the parts of values that two parties hold, by value, with each other party that holds any: one round. The
+/// party and the value that differ, if any do.
+///
+/// # Security
+/// A digest goes to nobody but the other holder of the part, as this party's own engine named it: whoever lacks the part could
+/// else guess the value.
+fn compare(
+    session: &mut Session,
+    op: u32,
+    values: &[Digests],
+) -> Result<Option<(usize, usize)>, tacit_session::Error> {
+    let at = At { lane: 0, part: step::KEPT, op, batch: 0 };
+    let shared_with = |party: usize| -> Vec<(usize, [u8; 32])> {
+        let parts = values
+            .iter()
+            .enumerate()
+            .flat_map(|(value, digests)| digests.iter().map(move |part| (value, part)));
+        let shared = parts.filter(|(_, part)| part.other.is_some_and(|other| usize::from(other) == party));
+        shared.map(|(value, part)| (value, part.digest)).collect()
+    };
+    let shared: Vec<_> = session
+        .others()
+        .map(|party| (party, shared_with(party)))
+        .filter(|(_, shared)| !shared.is_empty())
+        .collect();
+    for (party, shared) in &shared {
+        let message: Vec<u8> = shared.iter().flat_map(|(_, digest)| *digest).collect();
+        session.mesh().send(*party, at, &message)?;
+    }
+    let mut differs = None;
+    for (party, shared) in &shared {
+        let theirs = session.mesh().recv(*party, at, 32 * shared.len())?;
+        let digests = theirs.as_chunks::<32>().0;
+        let other = shared.iter().zip(digests).find(|((_, own), theirs)| !bool::from(own.ct_eq(*theirs)));
+        differs = differs.or(other.map(|((value, _), _)| (*party, *value)));
+    }
+    Ok(differs)
+}
+
+/// Ends a session for all.
+fn ended(session: &mut Session, error: tacit_session::Error) -> Error {
+    session.abort(&error.to_string());
+    aborted(error.into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::disk::PartDigest;
+    use super::*;
+    use tacit_testkit::{Draws, World, party_names, play};
+
+    /// Each party holds parts of its own, and parts with one other: a digest goes to that one and to nobody else.
+    #[test]
+    fn a_digest_goes_to_the_other_holder_of_its_part_alone() {
+        let own = |me: u8| -> Vec<Digests> {
+            let part = |number: u8, other: Option<u8>, digest: u8| PartDigest {
+                number,
+                other,
+                digest: [digest; 32],
+            };
+            let pair = |one: u8, two: u8| 0x80 | one.min(two) << 4 | one.max(two);
+            let others = (0..3).filter(|other| *other != me);
+            let shared = others.map(|other| part(pair(me, other), Some(other), pair(me, other))).collect();
+            vec![vec![part(me, None, 0x40 | me)], shared]
+        };
+        let world = World::new(3, 0);
+        let agreement = tacit_session::Agreement::among(party_names(3), "none", String::new());
+        let same = play(world.transports(), &agreement, &Draws::fixed(1), |session| {
+            compare(session, 1, &own(session.me() as u8))
+        });
+        assert!(same.into_iter().all(|same| same.is_ok_and(|differs| differs.is_none())));
+        let trace = world.trace();
+        let told = trace.deliveries().iter().filter(|delivery| delivery.at.part == step::KEPT);
+        let mut count = 0;
+        for delivery in told {
+            count += 1;
+            let digests: Vec<&[u8]> = delivery.payload.chunks(32).collect();
+            let (one, two) = (delivery.from.min(delivery.to) as u8, delivery.from.max(delivery.to) as u8);
+            assert_eq!(digests, [[0x80 | one << 4 | two; 32]], "from {} to {}", delivery.from, delivery.to);
+        }
+        assert_eq!(count, 6);
+    }
+
+    #[test]
+    fn whose_digest_differs_is_said() {
+        let agreement = tacit_session::Agreement::among(party_names(2), "none", String::new());
+        let differs = play(World::new(2, 0).transports(), &agreement, &Draws::fixed(1), |session| {
+            let me = session.me() as u8;
+            let digests =
+                [[1; 32], [me; 32]].map(|digest| vec![PartDigest { number: 0, other: Some(1 - me), digest }]);
+            compare(session, 1, &digests)
+        });
+        let differs: Vec<_> = differs.into_iter().map(Result::unwrap).collect();
+        assert_eq!(differs, [Some((1, 1)), Some((0, 1))]);
+    }
+}

@@ -1,0 +1,106 @@
+//! Fresh shares of what stays: components of zero are added to the components of a value (Herzberg et al. 1995, for three
+//! replicated components).
+//!
+//! `z_0 + z_1 + z_2 = 0`, and `x_i` becomes `x_i + z_i`. Each party has two of the three `z_i`, and so knows the third:
+//! nothing is lost if all three parties know all of them. `z_0` and `z_1` are uniform to everybody else. So whoever has the
+//! components `x_0` and `x_2` of before and `x_1 + z_1` and `x_0 + z_0` of after lacks `z_1`, which hides `x_1`.
+//!
+//! All parties come to the same `z_i` from what all of them have been told alike: nothing is left that one party could get
+//! wrong for another, and so nothing else to check.
+
+use sha2::{Digest, Sha256};
+use tacit_engine::wire::{message_bytes, message_of, pieces, unpack_columns};
+use tacit_engine::{Error, KeptShare, bytes_of, vector, with_element};
+use tacit_kernel::{Buffer, Element};
+use tacit_program::plan::{Domain, Register};
+use tacit_session::{At, Draw, PrssStream, Session, step};
+use zeroize::{Zeroize, Zeroizing};
+
+/// Where `z_0` and `z_1` come from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Zeros {
+    /// A stream under a key that all parties toss: two rounds of some bytes.
+    Tossed,
+    /// Sums of fresh vectors, which each party draws and sends the others: as much as there is to refresh, twice, by each link.
+    Sent,
+}
+
+/// The messages of [`Zeros::Sent`]: so much is added to the operation's number.
+const SENT: u32 = 0x100;
+
+/// Fresh shares of a kept value.
+///
+/// # Errors
+/// [`Error::Refused`] if the share is none of two components; those of links, and a coin or an echo that isn't as it has to be.
+pub fn refresh(session: &mut Session, share: &KeptShare, zeros: Zeros) -> Result<KeptShare, Error> {
+    let shape = share.shape();
+    let [first, second] = match zeros {
+        Zeros::Tossed => tossed(session, shape)?,
+        Zeros::Sent => sent(session, shape)?,
+    };
+    let mut third = Buffer::new(first.len());
+    vector::sub_assign(shape, &mut third, &first);
+    vector::sub_assign(shape, &mut third, &second);
+    let mut components = [first, second, third];
+    let fresh = share.plus(|number| {
+        let refused = || Error::Refused(format!("a kept value has no component {number}"));
+        components.get(usize::from(number)).cloned().ok_or_else(refused)
+    });
+    components.iter_mut().for_each(Buffer::wipe);
+    fresh
+}
+
+fn tossed(session: &mut Session, shape: Register) -> Result<[Buffer; 2], Error> {
+    let mut key = [0; 16];
+    let coin = Zeroizing::new(session.toss(key.len())?);
+    key.copy_from_slice(&coin);
+    let mut stream = PrssStream::new(&key, session.lane());
+    key.zeroize();
+    Ok([0, 1].map(|op| {
+        let mut drawn = Buffer::new(bytes_of(shape.domain, shape.cols));
+        vector::fill(&mut stream, Draw { part: step::KEPT, op }, shape, &mut drawn);
+        drawn
+    }))
+}
+
+fn sent(session: &mut Session, shape: Register) -> Result<[Buffer; 2], Error> {
+    let mut digest = Sha256::new_with_prefix(b"tacit refresh 1");
+    let mut sums = [0, 1].map(|_| Buffer::new(bytes_of(shape.domain, shape.cols)));
+    for (op, sum) in (SENT..).zip(&mut sums) {
+        fresh(session, shape, sum)?;
+        let others: Vec<usize> = session.others().collect();
+        let mut received: Vec<Buffer> = others.iter().map(|_| Buffer::new(sum.len())).collect();
+        for (batch, cols) in pieces(shape) {
+            let at = At { lane: 0, part: step::KEPT, op, batch };
+            let message = Zeroizing::new(message_of(shape, sum, &cols));
+            for &party in &others {
+                session.mesh().send(party, at, &message)?;
+            }
+            for (&party, theirs) in others.iter().zip(&mut received) {
+                let bytes = message_bytes(shape.domain, cols.len());
+                let message = Zeroizing::new(session.mesh().recv(party, at, bytes)?);
+                unpack_columns(shape, &message, cols.clone(), theirs);
+            }
+        }
+        for theirs in &mut received {
+            vector::add_assign(shape, sum, theirs);
+            theirs.wipe();
+        }
+        digest.update(message_of(shape, sum, &(0..shape.cols)));
+    }
+    session.echo(&digest.finalize())?;
+    Ok(sums)
+}
+
+/// Fresh elements of this party's own.
+fn fresh(session: &mut Session, shape: Register, out: &mut Buffer) -> Result<(), Error> {
+    match shape.domain {
+        Domain::Bits => session.entropy().fill(out.bytes_mut())?,
+        domain => with_element!(domain, E => {
+            let mut bytes = Zeroizing::new(vec![0; shape.cols * E::DRAWN]);
+            session.entropy().fill(&mut bytes)?;
+            E::draw(&bytes, out.words_mut());
+        }),
+    }
+    Ok(())
+}
