@@ -30,7 +30,8 @@ pub(crate) fn state(context: &mut Context<'_>, command: &StateCommand) -> Result
         StateCommand::Refresh(args) => refresh(context, args),
         StateCommand::Export { folder, file } => {
             open(folder)?.export(file)?;
-            Ok(context.note(&format!("{} holds all that {} keeps", file.display(), folder.folder.display())))
+            context.note(&format!("{} holds all that {} keeps", file.display(), folder.folder.display()));
+            Ok(())
         }
         StateCommand::Import { folder, file } => {
             let state = State::import(file, &folder.folder, key(folder)?)?;
@@ -62,19 +63,16 @@ fn key(args: &FolderArgs) -> Result<Option<[u8; 32]>, Failure> {
 /// Fresh shares of a value, at this party or at all.
 fn refresh(context: &mut Context<'_>, args: &RefreshArgs) -> Result<(), Failure> {
     let protocol = args.protocol.given()?;
-    let fresh = match &args.config {
-        Some(config) => {
-            let config = args.wait.within(Config::load(config).map_err(tacit::Error::from)?);
-            let mut seat = Seat::with(config)?;
-            note_meeting(&mut seat);
-            let mut state = seat.open_state(&args.state)?;
-            let within = seat.config().limits().connect;
-            seat.refresh(&mut state, &args.name, protocol.as_deref(), within)?
-        }
-        None => {
-            let local = simulation(&args.protocol.name(), args.simulate)?;
-            local.refresh(&mut local.open_states(&args.state)?, &args.name)?
-        }
+    let fresh = if let Some(config) = &args.config {
+        let config = args.wait.within(Config::load(config).map_err(tacit::Error::from)?);
+        let mut seat = Seat::with(config)?;
+        note_meeting(&mut seat);
+        let mut state = seat.open_state(&args.state)?;
+        let within = seat.config().limits().connect;
+        seat.refresh(&mut state, &args.name, protocol.as_deref(), within)?
+    } else {
+        let local = simulation(&args.protocol.name(), args.simulate)?;
+        local.refresh(&mut local.open_states(&args.state)?, &args.name)?
     };
     context.line(&if context.json { json!({"kept": fresh}).to_string() } else { format!("kept {fresh}") })
 }

@@ -157,7 +157,7 @@ fn put_keep(out: &mut Vec<u8>, keep: &Keep) {
     let Uses { programs, learners, writers } = &keep.uses;
     for hashes in [programs, writers] {
         put_u32(out, hashes.len());
-        hashes.iter().for_each(|hash| out.extend_from_slice(hash));
+        out.extend_from_slice(hashes.as_flattened());
     }
     put_flag(out, learners.is_some());
     if let Some(learners) = learners {

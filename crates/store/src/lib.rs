@@ -52,6 +52,7 @@ mod ledger;
 mod material;
 mod overview;
 mod place;
+mod planted;
 mod store;
 mod taken;
 mod writer;

@@ -9,6 +9,7 @@ use crate::epoch::hex;
 use crate::format::Malformed;
 use crate::index::{Shelf, Shelves};
 use crate::ledger::{Contents, Ledger, Used, Uses, WHOLE};
+use crate::planted::{Mistake, planted};
 use crate::{Available, Epoch, Error, MAX_EPOCHS, Material, Reserved, Run, Taken, Writer, files, place};
 
 /// What follows an epoch's name while it is being written ...
@@ -399,7 +400,8 @@ impl Store {
         }
         for &epoch in epochs {
             let used = self.used(epoch, WHOLE);
-            if used.pending() && used.next != Used::DESTROYED {
+            let is_pending = used.pending() && !planted(Mistake::PendingKept);
+            if is_pending && used.next != Used::DESTROYED {
                 self.note((epoch, WHOLE), Used { next: Used::DESTROYED, ..used })?;
             }
             if self.used(epoch, WHOLE).next == Used::DESTROYED {
@@ -493,7 +495,12 @@ impl Store {
         let used = self.used(epoch, WHOLE);
         let checks =
             used.checks.checked_add(1).ok_or(Error::Check { epoch, what: "its key has had all checks" })?;
-        self.note((epoch, WHOLE), Used { checks, ..used })
+        let counted = Used { checks, ..used };
+        if planted(Mistake::ChecksUnnoted) {
+            self.uses.insert((epoch, WHOLE), counted);
+            return Ok(());
+        }
+        self.note((epoch, WHOLE), counted)
     }
 
     /// Says durably how far a shelf is used: in the journal, then in the anchor. So the journal is behind only if it is
@@ -503,7 +510,9 @@ impl Store {
             return Err(Error::Closed);
         }
         self.journal.append(shelf, used)?;
-        self.anchor.append(shelf, used)?;
+        if used.checks == 0 || !planted(Mistake::AnchorUntold) {
+            self.anchor.append(shelf, used)?;
+        }
         self.uses.insert(shelf, used);
         self.journal.shorten(&self.uses)?;
         self.anchor.shorten(&self.uses)?;

@@ -238,6 +238,19 @@ mod tests {
     use super::*;
 
     #[test]
+    fn a_failure_once_values_are_kept_says_which_and_is_what_it_was() {
+        let failed = || {
+            let cause = SessionError::CheckFailed { peer: "P1".into(), what: "an output" };
+            Error::Aborted { lane: None, at: None, attempt: false, cause: cause.into() }
+        };
+        assert!(matches!(failed().after_keeping(&[]), Error::Aborted { .. }));
+        let error = failed().after_keeping(&["x@2".into(), "y@1".into()]);
+        assert!(error.to_string().ends_with("; what it kept stays: x@2, y@1"), "{error}");
+        assert!(error.is_abort() && error.is_failed_check() && error.is_attempt());
+        assert_eq!(error.distance(), failed().distance());
+    }
+
+    #[test]
     fn an_abort_says_what_happened_then_what_to_do_then_where_in_tacit() {
         let mut meshes = tacit_net::memory::mesh(2, 0).into_iter().enumerate().map(|(me, links)| {
             let names = vec!["P0".to_owned(), "P1".to_owned()];

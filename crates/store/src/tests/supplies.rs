@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use super::*;
 use crate::files::fault::{self, Fault};
+use crate::planted::{Mistake, plant};
 use crate::{Overview, Reserved, Restored, Standing};
 
 const TRIPLES: u64 = 3;
@@ -181,6 +182,10 @@ fn a_restored_copy_of_a_supply_gives_nothing_twice() {
 
 #[test]
 fn a_copy_does_not_know_of_a_check_that_its_anchor_saw_begin() {
+    open_an_old_journal();
+}
+
+fn open_an_old_journal() {
     let place = Place::with_supply(A, [9, 9]);
     let old = place.copy();
     let mut store = place.create_supply().unwrap();
@@ -193,7 +198,7 @@ fn a_copy_does_not_know_of_a_check_that_its_anchor_saw_begin() {
     drop(store);
     fs::copy(old.journal(), place.journal()).unwrap();
     let store = place.create_supply().unwrap();
-    assert!(store.key(A).is_err() && store.available(TRIPLES).is_empty());
+    assert!(store.key(A).is_err() && store.available(TRIPLES).is_empty(), "the copy knows of a key");
     assert!(!place.store().join(A.to_string()).exists());
 }
 
@@ -286,6 +291,31 @@ impl Record {
 /// verdict leaves none.
 #[test]
 fn supplies_are_used_once_or_never_wherever_a_process_dies() {
+    die_everywhere();
+}
+
+#[test]
+#[should_panic(expected = "a check has the number of one that somebody saw begin")]
+fn a_check_that_is_not_noted_has_its_number_again() {
+    let _planted = plant(Mistake::ChecksUnnoted);
+    die_everywhere();
+}
+
+#[test]
+#[should_panic(expected = "a check is under way")]
+fn a_check_without_a_verdict_would_leave_its_key() {
+    let _planted = plant(Mistake::PendingKept);
+    die_everywhere();
+}
+
+#[test]
+#[should_panic(expected = "the copy knows of a key")]
+fn a_copy_would_have_a_check_again_that_no_anchor_saw_begin() {
+    let _planted = plant(Mistake::AnchorUntold);
+    open_an_old_journal();
+}
+
+fn die_everywhere() {
     fault::plant(Fault::Nothing);
     Record::default().life(&Place::new()).unwrap();
     let operations = fault::seen().len();
@@ -301,7 +331,8 @@ fn supplies_are_used_once_or_never_wherever_a_process_dies() {
         let left = [TRIPLES, BITS].map(|shelf| store.available(shelf).first().copied());
         if let (Some(number), true) = (record.checking, left.iter().any(Option::is_some)) {
             // The word that it passed is durable, and was given to nobody.
-            assert!(store.begin_check(A).unwrap() > number, "{fault:?}");
+            let next = store.begin_check(A).unwrap();
+            assert!(next > number, "a check has the number of one that somebody saw begin: {fault:?}");
             store.pass_check(A).unwrap();
         }
         pending += usize::from(record.checking.is_some() && left == [None; 2]);

@@ -9,6 +9,7 @@ use crate::material::part;
 use crate::offline::aborted;
 use std::sync::Arc;
 use tacit_engine::KeptShare;
+use tacit_program::Keep;
 use tacit_session::Session;
 
 /// What a party's run reads, and where what it keeps goes.
@@ -24,8 +25,14 @@ pub(crate) struct Keeping<'a> {
     next: Vec<Next>,
 }
 
-/// A version to come, and the programs that may keep the one after it.
-type Next = (u64, Vec<[u8; 32]>);
+/// A version to come.
+struct Next {
+    number: u64,
+    /// The programs that may keep the one after it.
+    writers: Vec<[u8; 32]>,
+    /// The one before, if any is left.
+    after: Option<u64>,
+}
 
 /// Why a run that keeps values or reads kept ones is refused where there is no [`State`].
 pub const NO_STATE: &str = "the program keeps values or reads kept ones; say where this party keeps them: `--state FOLDER`, or \
@@ -71,12 +78,13 @@ impl<'a> Keeping<'a> {
             let (read, key) = admitted(endpoint, state, &own.slots, &picked)?;
             Ok((next(endpoint, state, &told)?, picked, read, key))
         });
-        let ((next, current), picked, read, key) =
-            agreed.map_err(|reason| part(session, Error::Refused(reason)))?;
-        for (name, number) in &current {
-            // All have it: what it replaced is dropped at the latest now.
-            let lost = || format!("it can't note that all have {name}@{number}");
-            state.settle(name, *number).inspect_err(|_| session.abort(&lost()))?;
+        let (next, picked, read, key) = agreed.map_err(|reason| part(session, Error::Refused(reason)))?;
+        for (keep, next) in program.keeps().iter().zip(&next) {
+            // All have the one before: what that replaced is dropped at the latest now.
+            if let Some(number) = next.after {
+                let lost = || format!("it can't note that all have {}@{number}", keep.name);
+                state.settle(&keep.name, number).inspect_err(|_| session.abort(&lost()))?;
+            }
         }
         let values: Vec<_> = own.slots.iter().map(|slot| slot.name.clone()).zip(picked).collect();
         let whole = taken(session, state, &values)?;
@@ -103,8 +111,8 @@ impl<'a> Keeping<'a> {
         shares: Vec<KeptShare>,
     ) -> Result<Vec<String>, Error> {
         let (id, keeps) = (*session.id(), endpoint.compiled.program().keeps());
-        let about = |((keep, share), (version, writers)): ((_, KeptShare), &Next)| {
-            (About::new(endpoint, keep, (*version, writers), id, &share), share)
+        let about = |((keep, share), next): ((_, KeptShare), &Next)| {
+            (About::new(endpoint, keep, (next.number, &next.writers), id, &share), share)
         };
         put_away(session, self.state, keeps.iter().zip(shares).zip(&self.next).map(about).collect())
     }
@@ -132,30 +140,23 @@ fn picked(endpoint: &Endpoint, own: &Message, told: &AllTold<'_>) -> Result<Vec<
     own.slots.iter().map(|slot| told.picked(slot)).collect()
 }
 
-/// The version that each kept value will be, and the programs that may keep the one after it: those that the first of the name
-/// says, which this program has to be one of. And the versions that all have now.
-fn next(
-    endpoint: &Endpoint,
-    state: &State,
-    told: &AllTold<'_>,
-) -> Result<(Vec<Next>, Vec<(String, u64)>), String> {
+/// What each kept value will be. Those may keep later versions whom the first of the name says, and this program has to be one of
+/// them.
+fn next(endpoint: &Endpoint, state: &State, told: &AllTold<'_>) -> Result<Vec<Next>, String> {
     let hash = endpoint.compiled.hash();
-    let (mut all, mut current) = (Vec::new(), Vec::new());
-    for keep in endpoint.compiled.program().keeps() {
-        let number = told.current(&keep.name)?;
-        current.extend(number.map(|number| (keep.name.clone(), number)));
-        let writers = match number.and_then(|number| state.version(&keep.name, number)) {
-            Some(version) => version.about.writable(&hash)?,
-            None => {
-                let mut writers = [&keep.uses.writers[..], &[hash]].concat();
-                writers.sort_unstable();
-                writers.dedup();
-                writers
-            }
+    let of = |keep: &Keep| {
+        let after = told.current(&keep.name)?;
+        let writers = if let Some(version) = after.and_then(|number| state.version(&keep.name, number)) {
+            version.about.writable(&hash)?
+        } else {
+            let mut writers = [&keep.uses.writers[..], &[hash]].concat();
+            writers.sort_unstable();
+            writers.dedup();
+            writers
         };
-        all.push((told.next(&keep.name)?, writers));
-    }
-    Ok((all, current))
+        Ok(Next { number: told.next(&keep.name)?, writers, after })
+    };
+    endpoint.compiled.program().keeps().iter().map(of).collect()
 }
 
 /// What is read, as `weights@3`, by the program's names, and the key that all MACs are under.

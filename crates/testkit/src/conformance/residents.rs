@@ -241,3 +241,48 @@ fn product() -> [Program; 2] {
     build.reveal(product, Recipient::All).expect("it is sound");
     [keeps, build.finish().expect("it reveals something")]
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tacit_engine::KeptPart;
+    use tacit_program::plan::Width;
+
+    /// Shares of three components, two at each party, to which vectors are added.
+    fn shares_with(added: [u64; 3], seed: u64) -> Vec<Vec<Arc<KeptShare>>> {
+        let domain = Domain::Ring(Width::W64);
+        let share = |me: usize| {
+            let part = |number: usize| {
+                let (mut rng, mut noise) = (Rng::new(number as u64), Rng::new(seed));
+                let mut bytes = Vec::new();
+                for _ in 0..REFRESHED {
+                    let word = rng.word().wrapping_add(noise.word().wrapping_mul(added[number]));
+                    bytes.extend_from_slice(&word.to_le_bytes());
+                }
+                KeptPart { number: number as u8, other: None, bytes: bytes.into() }
+            };
+            let parts = vec![part(me), part((me + 1) % 3)];
+            vec![Arc::new(KeptShare { domain, cols: REFRESHED, key: None, parts })]
+        };
+        (0..3).map(share).collect()
+    }
+
+    #[test]
+    #[should_panic(expected = "ones of")]
+    fn shares_that_are_not_fresh_are_noticed() {
+        let old = shares_with([0; 3], 9);
+        uniform(&old, &old, "the same");
+    }
+
+    #[test]
+    #[should_panic(expected = "ones of")]
+    fn a_component_that_stays_is_noticed() {
+        uniform(&shares_with([0; 3], 9), &shares_with([1, u64::MAX, 0], 9), "two of three");
+    }
+
+    #[test]
+    #[should_panic(expected = "isn't zero")]
+    fn another_value_is_noticed() {
+        uniform(&shares_with([0; 3], 9), &shares_with([1, 1, 1], 9), "three times the same");
+    }
+}

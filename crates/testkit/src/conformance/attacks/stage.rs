@@ -55,6 +55,14 @@ impl Stage {
         Self::of(subject, &program, &inputs, instances, Given::Bits)
     }
 
+    /// Of circuits of so many ANDs on so many instances: the first, and those whose vectors the subject is tried on.
+    pub(super) fn of_sizes(subject: &Subject, sizes: &[(usize, usize)]) -> Vec<Self> {
+        let (first, others) = sizes.split_at(1);
+        let others = others.iter().filter(|(_, instances)| *instances <= subject.longest);
+        let sizes = first.iter().chain(others);
+        sizes.map(|&(ands, instances)| Self::new(subject, ands, instances)).collect()
+    }
+
     /// The same, of numbers that are compared.
     pub(super) fn comparing(subject: &Subject, instances: usize) -> Self {
         let mut rng = Rng::new(4);
@@ -115,7 +123,7 @@ impl Stage {
         let what = format!("seed {seed}, {change:?}");
         let caught = self.check(target, self.deviation(target, change, seed), &what);
         let must = self.must_be_caught(target, change, seed);
-        assert!(caught || !must, "{what} of {:?}: nobody notices", self.messages[target]);
+        assert!(caught || !must, "{what} of {:?}: it gets through, nobody notices", self.messages[target]);
         caught
     }
 
@@ -154,7 +162,7 @@ impl Stage {
                 |allowed: &&Outcome| outcomes.iter().all(|outcome| self.agree(outcome, allowed, instance));
             assert!(
                 allowed.iter().any(|allowed| fits(&allowed)),
-                "{what}: honest endpoints have wrong outputs for instance {instance}"
+                "{what}: it gets through, honest endpoints have wrong outputs for instance {instance}"
             );
         }
         if self.fair {
