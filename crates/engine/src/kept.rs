@@ -94,29 +94,6 @@ impl KeptShare {
         Ok(Self { domain: self.domain, cols, key: self.key, parts: self.parts.iter().map(part).collect() })
     }
 
-    /// The share of a table of `count` rows with some of them replaced, each by the next of `others`.
-    ///
-    /// # Errors
-    /// [`Error::Refused`] as [`KeptShare::rows`], and if `others` are of another sharing, or not as many.
-    pub fn with_rows(&self, count: usize, rows: &[u64], others: &Self) -> Result<Self, Error> {
-        let bits = self.row_bits(count, rows)?;
-        let numbers = |share: &Self| -> Vec<(u8, Option<u8>)> {
-            share.parts.iter().map(|part| (part.number, part.other)).collect()
-        };
-        let is_alike = (self.domain, self.key, numbers(self)) == (others.domain, others.key, numbers(others));
-        let is_whole = others.parts.iter().all(|part| part.bytes.len() == others.part_bytes());
-        if !is_alike || !is_whole || others.cols != self.cols / count * rows.len() {
-            return Err(refused("its rows are shared otherwise than what replaces them"));
-        }
-        let mut all = self.clone();
-        for (part, other) in all.parts.iter_mut().zip(&others.parts) {
-            for (from, &row) in rows.iter().enumerate() {
-                copy_bits(&other.bytes, from * bits, &mut part.bytes, row as usize * bits, bits);
-            }
-        }
-        Ok(all)
-    }
-
     /// Bits of each of a table's rows, if it has these.
     fn row_bits(&self, count: usize, rows: &[u64]) -> Result<usize, Error> {
         let is_table = count > 0 && self.cols.is_multiple_of(count);

@@ -51,7 +51,7 @@ use tacit_program::plan::Plan;
 use tacit_program::{Capabilities, Feature};
 use tacit_session::Session;
 use tacit_threeparty::cost::COUNT_BITS;
-use tacit_threeparty::{ComponentsClient, PARTIES, Zeros, refresh};
+use tacit_threeparty::{ComponentsClient, PARTIES, refresh};
 use zero_sharing::ZeroSharing;
 
 /// The protocol `replicated`.
@@ -130,11 +130,7 @@ impl Protocol for Replicated {
     }
 
     fn refresh(&self, session: &mut Session, share: &KeptShare) -> Result<KeptShare, Error> {
-        let zeros = match self.zero_sharing {
-            ZeroSharing::Computational => Zeros::Tossed,
-            ZeroSharing::InformationTheoretic => Zeros::Sent,
-        };
-        refresh(session, share, zeros)
+        refresh(session, share)
     }
 
     fn engine(

@@ -37,7 +37,7 @@ use tacit_program::{Capabilities, Feature};
 use tacit_session::Session;
 use tacit_threeparty::cost::HASH_BITS;
 use tacit_threeparty::hiding::clients_learn;
-use tacit_threeparty::{ComponentsClient, Scheme, Zeros, refresh};
+use tacit_threeparty::{ComponentsClient, Scheme, refresh};
 
 /// The protocol `replicated-malicious`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -202,7 +202,7 @@ impl Protocol for ReplicatedMalicious {
     }
 
     fn refresh(&self, session: &mut Session, share: &KeptShare) -> Result<KeptShare, Error> {
-        refresh(session, share, Zeros::Tossed)
+        refresh(session, share)
     }
 
     fn engine(

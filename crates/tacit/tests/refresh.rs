@@ -147,6 +147,14 @@ fn a_deviation_at_any_message_loses_no_value() {
                 assert_eq!(run.outputs[0].as_ref().unwrap(), &ints(&[1, -2, 3]), "{what}");
                 let is_fresh = run.report.read[0].1 == "x@2";
                 assert!(is_fresh || ended.iter().all(Result::is_err), "{what}: {ended:?}");
+                // What some of them made then ends with what comes after it: no copies of it can be put together later.
+                let later = refreshed(name, &mut world, &Links::new(count, 0));
+                assert!(later.iter().all(Result::is_ok), "{what}: {later:?}");
+                for state in &world.states {
+                    let all = state.list();
+                    let lives = |one: &&tacit::Listed| one.about.name == "x" && one.standing != Standing::Dropped;
+                    assert_eq!(all.iter().filter(lives).count(), 1, "{what}");
+                }
             }
         }
         assert!(failed > 12, "{name}: {failed}");

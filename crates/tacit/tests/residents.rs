@@ -288,6 +288,29 @@ fn nothing_is_kept_after_an_old_copy() {
     assert!(refused.contains("P1 lacks x@1"), "{refused}");
 }
 
+/// A program that may read a table, or some rows of one, is not made to show a row that its reader doesn't choose.
+#[test]
+fn named_programs_read_fewer_rows_than_all_and_none_twice() {
+    let reads = reveals(Recipient::All);
+    let uses = Uses::new(vec![reads.hash()], None);
+    let table = compiled(|build| {
+        let x = build.input("P0", "x", Dtype::Int, &[5], Some(SMALL))?;
+        build.keep(x, "x", uses.clone())
+    });
+    let mut world = World::new("replicated");
+    world.run(&table, &[ints(&[1, 2, 3, 4, 5])]).unwrap();
+    world.fill = Fill::from([("x".into(), "x@1[4,0,2]".into())]);
+    assert_eq!(world.run(&reads, &[]).unwrap().outputs[0].as_ref().unwrap(), &ints(&[5, 1, 3]));
+    world.fill = Fill::from([("x".into(), "x@1[1,1,1]".into())]);
+    assert!(world.refused(&reads).contains("fewer than all, and none twice"));
+    let mut world = World::new("replicated");
+    world.run(&keeps(&uses), &[ints(&[1, 2, 3])]).unwrap();
+    world.fill = Fill::from([("x".into(), "x@1[2,1,0]".into())]);
+    assert!(world.refused(&reads).contains("fewer than all, and none twice"));
+    world.fill = Fill::new();
+    world.run(&reads, &[]).unwrap();
+}
+
 #[test]
 fn a_plan_reads_the_rows_that_a_run_says() {
     let table = compiled(|build| {

@@ -13,31 +13,19 @@ use tacit_engine::wire::{message_bytes, message_of, pieces, unpack_columns};
 use tacit_engine::{Error, KeptShare, bytes_of, vector, with_element};
 use tacit_kernel::{Buffer, Element};
 use tacit_program::plan::{Domain, Register};
-use tacit_session::{At, Draw, PrssStream, Session, step};
-use zeroize::{Zeroize, Zeroizing};
+use tacit_session::{At, Session, step};
+use zeroize::Zeroizing;
 
-/// Where `z_0` and `z_1` come from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Zeros {
-    /// A stream under a key that all parties toss: two rounds of some bytes.
-    Tossed,
-    /// Sums of fresh vectors, which each party draws and sends the others: as much as there is to refresh, twice, by each link.
-    Sent,
-}
-
-/// The messages of [`Zeros::Sent`]: so much is added to the operation's number.
-const SENT: u32 = 0x100;
+/// The messages of fresh vectors begin at this number.
+const FRESH: u32 = 0x100;
 
 /// Fresh shares of a kept value.
 ///
 /// # Errors
-/// [`Error::Refused`] if the share is none of two components; those of links, and a coin or an echo that isn't as it has to be.
-pub fn refresh(session: &mut Session, share: &KeptShare, zeros: Zeros) -> Result<KeptShare, Error> {
+/// [`Error::Refused`] if the share is none of two components; those of links, and an echo that isn't as it has to be.
+pub fn refresh(session: &mut Session, share: &KeptShare) -> Result<KeptShare, Error> {
     let shape = share.shape();
-    let [first, second] = match zeros {
-        Zeros::Tossed => tossed(session, shape)?,
-        Zeros::Sent => sent(session, shape)?,
-    };
+    let [first, second] = zeros(session, shape)?;
     let mut third = Buffer::new(first.len());
     vector::sub_assign(shape, &mut third, &first);
     vector::sub_assign(shape, &mut third, &second);
@@ -50,23 +38,12 @@ pub fn refresh(session: &mut Session, share: &KeptShare, zeros: Zeros) -> Result
     fresh
 }
 
-fn tossed(session: &mut Session, shape: Register) -> Result<[Buffer; 2], Error> {
-    let mut key = [0; 16];
-    let coin = Zeroizing::new(session.toss(key.len())?);
-    key.copy_from_slice(&coin);
-    let mut stream = PrssStream::new(&key, session.lane());
-    key.zeroize();
-    Ok([0, 1].map(|op| {
-        let mut drawn = Buffer::new(bytes_of(shape.domain, shape.cols));
-        vector::fill(&mut stream, Draw { part: step::KEPT, op }, shape, &mut drawn);
-        drawn
-    }))
-}
-
-fn sent(session: &mut Session, shape: Register) -> Result<[Buffer; 2], Error> {
+/// `z_0` and `z_1`: sums of fresh vectors, which each party draws and sends the others, as much as there is to refresh by each
+/// link. No key makes them, so they are as good under information-theoretic zero-sharing. A hash of the sums is compared.
+fn zeros(session: &mut Session, shape: Register) -> Result<[Buffer; 2], Error> {
     let mut digest = Sha256::new_with_prefix(b"tacit refresh 1");
     let mut sums = [0, 1].map(|_| Buffer::new(bytes_of(shape.domain, shape.cols)));
-    for (op, sum) in (SENT..).zip(&mut sums) {
+    for (op, sum) in (FRESH..).zip(&mut sums) {
         fresh(session, shape, sum)?;
         let others: Vec<usize> = session.others().collect();
         let mut received: Vec<Buffer> = others.iter().map(|_| Buffer::new(sum.len())).collect();

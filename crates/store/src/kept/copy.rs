@@ -48,11 +48,10 @@ impl KeptFolder {
     /// [`KeptFolder::import`]. The copy of a folder whose key lies in it has the key, too.
     ///
     /// # Errors
-    /// [`Error::Taken`] if there is such a file; [`Error::File`].
+    /// [`Error::Taken`] if there is such a file, or one with `.new` behind its name, which an export that was ended left;
+    /// [`Error::File`].
     pub fn export(&self, path: &Path) -> Result<(), Error> {
-        if files::exists(path)? {
-            return Err(Error::Taken { path: path.to_owned() });
-        }
+        refuse_taken(path)?;
         let live = self.entries.iter().filter(|entry| entry.standing != KeptStanding::Dropped);
         let mut names = vec![INDEX.to_owned()];
         if files::exists(&self.path.join(OWN_KEY))? {
@@ -60,6 +59,7 @@ impl KeptFolder {
         }
         names.extend(live.map(|entry| file_of(&entry.name, entry.version)));
         let new = with_new(path);
+        refuse_taken(&new)?;
         let file = files::create(&new)?;
         let written = || {
             let mut copy = Copy { path: &new, file, at: 0, digest: Sha256::new() };
@@ -84,7 +84,7 @@ impl KeptFolder {
     /// Puts a copy back, as a folder that isn't there yet or is empty: whole or not at all. All of it is opened first.
     ///
     /// # Errors
-    /// [`Error::Taken`] if there is something; [`Error::Sealed`] if the copy isn't as it was written, or its key is another;
+    /// [`Error::Taken`] if there is something, or something with `.new` behind its name; [`Error::Sealed`] if the copy isn't as it was written, or its key is another;
     /// [`Error::SealedUnder`], [`Error::File`].
     ///
     /// # Security
@@ -94,16 +94,19 @@ impl KeptFolder {
             return Err(Error::Taken { path: folder.to_owned() });
         }
         let new = with_new(folder);
-        if files::exists(&new)? {
-            files::erase_folder(parent(folder), &file_name(&new))?;
-        }
+        refuse_taken(&new)?;
         files::folder(&new)?;
-        read_into(path, &new)?;
-        let opened = Self::open(&new, key)?;
-        let live = opened.entries.iter().filter(|entry| entry.standing != KeptStanding::Dropped);
-        live.map(|entry| opened.share(&entry.name, entry.version)).try_for_each(|share| share.map(|_| ()))?;
-        drop(opened);
-        files::rename(parent(folder), &new, folder)?;
+        let whole = || {
+            read_into(path, &new)?;
+            let opened = Self::open(&new, key)?;
+            let live = opened.entries.iter().filter(|entry| entry.standing != KeptStanding::Dropped);
+            live.map(|entry| opened.share(&entry.name, entry.version)).try_for_each(|share| share.map(|_| ()))?;
+            drop(opened);
+            files::rename(parent(folder), &new, folder)
+        };
+        whole().inspect_err(|_| {
+            let _ = files::erase_folder(parent(folder), &file_name(&new));
+        })?;
         Self::open(folder, key)
     }
 }
@@ -136,6 +139,11 @@ fn read_into(path: &Path, folder: &Path) -> Result<(), Error> {
         return Err(malformed(Malformed::Checksum));
     }
     Ok(())
+}
+
+/// Refuses to write where something is: nothing that others made is overwritten or erased.
+fn refuse_taken(path: &Path) -> Result<(), Error> {
+    if files::exists(path)? { Err(Error::Taken { path: path.to_owned() }) } else { Ok(()) }
 }
 
 /// What a file or folder is called before it is whole.

@@ -110,9 +110,15 @@ fn a_copy_is_put_back_whole_or_not_at_all() {
     assert!(matches!(KeptFolder::import(&copy, &path, KEY), Err(Error::Taken { .. })));
     let bytes = std::fs::read(&copy).unwrap();
     assert!(!bytes.windows(5).any(|window| window == b"first"));
+    let new = place.path().join("back.new");
     for key in [None, Some([8; 32])] {
-        assert!(KeptFolder::import(&copy, &back, key).is_err() && !back.exists());
+        assert!(KeptFolder::import(&copy, &back, key).is_err() && !back.exists() && !new.exists());
     }
+    std::fs::create_dir(&new).unwrap();
+    std::fs::write(new.join("own"), b"of somebody else").unwrap();
+    assert!(matches!(KeptFolder::import(&copy, &back, KEY), Err(Error::Taken { .. })));
+    assert_eq!(std::fs::read(new.join("own")).unwrap(), b"of somebody else");
+    std::fs::remove_dir_all(&new).unwrap();
     for at in 0..bytes.len() {
         let mut changed = bytes.clone();
         changed[at] ^= 1;
@@ -131,7 +137,17 @@ fn a_copy_is_put_back_whole_or_not_at_all() {
         plant(Fault::From(step));
         assert!(KeptFolder::import(&copy, &path, KEY).is_err(), "{step}");
         plant(Fault::Nothing);
-        let again = if path.exists() { open(&path) } else { KeptFolder::import(&copy, &path, KEY) };
+        let again = if path.exists() {
+            open(&path)
+        } else {
+            // What was begun is for whoever called it to remove.
+            let new = path.with_file_name(format!("back-{step}.new"));
+            if new.exists() {
+                assert!(matches!(KeptFolder::import(&copy, &path, KEY), Err(Error::Taken { .. })), "{step}");
+                std::fs::remove_dir_all(new).unwrap();
+            }
+            KeptFolder::import(&copy, &path, KEY)
+        };
         assert_eq!(standings(&again.unwrap()), standings(&open(&back).unwrap()), "{step}");
     }
     let folder = open(&back).unwrap();

@@ -3,6 +3,7 @@
 use crate::endpoint::Endpoint;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
+use std::collections::BTreeSet;
 use std::fmt;
 use tacit_engine::{KeptShare, Protocol};
 use tacit_program::{Dtype, Keep, KeptType, Recipient};
@@ -125,7 +126,7 @@ impl About {
     /// Why a run can't read it, or these rows of it if there are any; nothing if it can. The same at all parties.
     pub(crate) fn refusal(&self, endpoint: &Endpoint, slot: &KeptType, rows: &[u64]) -> Option<String> {
         let foreign = self.foreign(&*endpoint.protocol, &endpoint.parties);
-        foreign.or_else(|| self.misfit(endpoint, slot, rows)).or_else(|| self.misuse(endpoint, slot))
+        foreign.or_else(|| self.misfit(endpoint, slot, rows)).or_else(|| self.misuse(endpoint, slot, rows))
     }
 
     /// The programs that may keep the version after it, if this one may.
@@ -193,7 +194,7 @@ impl About {
     }
 
     /// What the program would do with it that it may not be used for.
-    fn misuse(&self, endpoint: &Endpoint, slot: &KeptType) -> Option<String> {
+    fn misuse(&self, endpoint: &Endpoint, slot: &KeptType, rows: &[u64]) -> Option<String> {
         let (program, hash) = (endpoint.compiled.program(), endpoint.compiled.hash());
         if !self.readers.is_empty() && !self.readers.contains(&hash) {
             return Some(format!("{self} may be read by other programs only: this one is {}", digits(&hash)));
@@ -203,6 +204,14 @@ impl About {
             return Some(format!(
                 "{self} is for programs that it names, as what they call {:?}, and this one would read it as {:?}",
                 self.name, slot.name
+            ));
+        }
+        // A program that reads a whole table could else be made to read one row of it many times, or in another's place.
+        let is_part = (rows.len() as u64) < self.rows();
+        let is_apart = rows.iter().collect::<BTreeSet<_>>().len() == rows.len();
+        if !self.readers.is_empty() && !rows.is_empty() && !(is_part && is_apart) {
+            return Some(format!(
+                "{self} is for programs that it names: of its rows they read fewer than all, and none twice"
             ));
         }
         let learners = self.learners.as_ref()?;

@@ -105,8 +105,8 @@ impl<'p> AllTold<'p> {
     }
 }
 
-/// This party's shares of values that all have: settled by that, and of each the same, by its digests, at both that hold a part of
-/// it. One round.
+/// This party's shares of values that all have: of each the same, by its digests, at both that hold a part of it. Then they are
+/// settled: what they replace isn't dropped before they can be read. One round.
 ///
 /// # Errors
 /// [`Error::Refused`] by all, with the name; [`Error::Store`].
@@ -117,10 +117,9 @@ pub(super) fn taken(
 ) -> Result<Vec<Arc<KeptShare>>, Error> {
     let mut shares = Vec::with_capacity(values.len());
     for (name, number) in values {
-        let share = state.settle(name, *number).and_then(|()| state.share(name, *number));
         // Others are told no names of files.
         let lost = || format!("its share of {name}@{number} can't be read");
-        shares.push(share.inspect_err(|_| session.abort(&lost()))?);
+        shares.push(state.share(name, *number).inspect_err(|_| session.abort(&lost()))?);
     }
     let held = values.iter().filter_map(|(name, number)| Some(state.version(name, *number)?.digests.clone()));
     let differs = compare(session, 1, &held.collect::<Vec<_>>());
@@ -130,6 +129,10 @@ pub(super) fn taken(
             format!("{other} holds another share of {name}@{number} than it kept, or this party does");
         session.abort(&reason);
         return Err(Error::Refused(reason));
+    }
+    for (name, number) in values {
+        let lost = || format!("it can't note that all have {name}@{number}");
+        state.settle(name, *number).inspect_err(|_| session.abort(&lost()))?;
     }
     Ok(shares)
 }

@@ -79,6 +79,8 @@ impl<'a> Keeping<'a> {
             Ok((next(endpoint, state, &told)?, picked, read, key))
         });
         let (next, picked, read, key) = agreed.map_err(|reason| part(session, Error::Refused(reason)))?;
+        let values: Vec<_> = own.slots.iter().map(|slot| slot.name.clone()).zip(picked).collect();
+        let whole = taken(session, state, &values)?;
         for (keep, next) in program.keeps().iter().zip(&next) {
             // All have the one before: what that replaced is dropped at the latest now.
             if let Some(number) = next.after {
@@ -86,8 +88,6 @@ impl<'a> Keeping<'a> {
                 state.settle(&keep.name, number).inspect_err(|_| session.abort(&lost()))?;
             }
         }
-        let values: Vec<_> = own.slots.iter().map(|slot| slot.name.clone()).zip(picked).collect();
-        let whole = taken(session, state, &values)?;
         let mut shares = Vec::with_capacity(whole.len());
         for ((share, slot), (name, number)) in whole.into_iter().zip(&own.slots).zip(&values) {
             let count = state.version(name, *number).map_or(0, |version| version.about.rows() as usize);

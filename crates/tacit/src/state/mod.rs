@@ -246,7 +246,8 @@ impl State {
     }
 
     /// Notes, durably, that all parties have a version; and so they have all that the same run kept. What that replaces is
-    /// dropped in the same change.
+    /// dropped in the same change, and so are older versions that not all have: whatever of them could be read was settled
+    /// before this one was made, and what is left would be shares of a value that fresh shares don't hide.
     fn settle(&mut self, name: &str, number: u64) -> Result<(), Error> {
         let Some(version) = self.version(name, number).filter(|one| one.standing == Standing::Pending) else {
             return Ok(());
@@ -255,9 +256,11 @@ impl State {
         let all = self.names.values().flat_map(|name| name.versions.values());
         let siblings = all.filter(|one| one.standing == Standing::Pending && one.about.session == session);
         let settled: Vec<About> = siblings.map(|version| version.about.clone()).collect();
-        let replaced = settled.iter().filter_map(|about| self.version(&about.name, about.replaces?));
-        let replaced: Vec<(String, u64, Vec<u8>)> =
-            replaced.map(|old| (old.about.name.clone(), old.about.version, old.remains())).collect();
+        let replaced: Vec<(String, u64, Vec<u8>)> = settled
+            .iter()
+            .flat_map(|about| self.ended_by(about))
+            .map(|old| (old.about.name.clone(), old.about.version, old.remains()))
+            .collect();
         if let Some(folder) = &mut self.folder {
             let settled: Vec<_> = settled.iter().map(|about| (about.name.as_str(), about.version)).collect();
             let replaced: Vec<_> = replaced
@@ -277,6 +280,16 @@ impl State {
             }
         }
         Ok(())
+    }
+
+    /// The versions that end once all have another: the one that it replaces, and older ones that not all have.
+    fn ended_by<'a>(&'a self, about: &'a About) -> impl Iterator<Item = &'a Version> {
+        let older = self.names.get(&about.name).map(|name| name.versions.range(..about.version));
+        let older = older.into_iter().flatten().map(|(_, version)| version);
+        older.filter(|old| {
+            let is_replaced = about.replaces == Some(old.about.version);
+            old.standing == Standing::Pending || is_replaced && old.standing != Standing::Dropped
+        })
     }
 
     /// Writes what lies in the folder into one file, sealed as it is: for back-up.

@@ -155,7 +155,11 @@ pub fn fresh_shares(subject: &Subject) {
         let inputs = generate::inputs(&keeps.input_types(), &mut rng);
         let kept = subject.case(subject.lowered(&keeps).plan, &inputs).run(&Draws::fixed(1));
         let old = shares(&kept.outcomes()[..subject.parties]);
-        let fresh = refreshed(subject, &old);
+        let fresh = refreshed(subject, &old, 3);
+        for (one, other) in fresh.iter().flatten().zip(refreshed(subject, &old, 4).iter().flatten()) {
+            let all = one.parts.iter().zip(&other.parts);
+            assert!(all.into_iter().all(|(one, other)| one.bytes != other.bytes), "{kind}: the same twice");
+        }
         let (mut case, declared, expected) = reading(subject, &reads, &inputs);
         case.kept.clone_from(&fresh);
         let run = case.run(&Draws::fixed(2));
@@ -166,11 +170,11 @@ pub fn fresh_shares(subject: &Subject) {
 }
 
 /// Fresh shares of each party's only value.
-fn refreshed(subject: &Subject, old: &[Vec<Arc<KeptShare>>]) -> Vec<Vec<Arc<KeptShare>>> {
+fn refreshed(subject: &Subject, old: &[Vec<Arc<KeptShare>>], seed: u64) -> Vec<Vec<Arc<KeptShare>>> {
     let links = World::new(subject.parties, 0).transports();
     let agreement =
         Agreement::among(party_names(subject.parties), subject.protocol.spec().name, "fresh".to_owned());
-    let done = play(links, &agreement, &Draws::fixed(3), |session| -> Result<KeptShare, Error> {
+    let done = play(links, &agreement, &Draws::fixed(seed), |session| -> Result<KeptShare, Error> {
         let own = &old[session.me()][0];
         subject.protocol.refresh(session, own)
     });
