@@ -7,12 +7,12 @@ use crate::table::bytes;
 use serde_json::{Value as Json, json};
 use std::fmt::Write;
 use tacit::advanced::net::setup::Config;
-use tacit::{Fill, Listed, Seat, Standing, State};
+use tacit::{Fill, Listed, Standing, State};
 
 impl StateArgs {
     /// What a party keeps, if a folder is named.
-    pub(crate) fn open(&self, seat: &Seat) -> Result<Option<State>, Failure> {
-        Ok(self.state.as_ref().map(|folder| seat.open_state(folder)).transpose()?)
+    pub(crate) fn open(&self, config: &Config) -> Result<Option<State>, Failure> {
+        Ok(self.state.as_ref().map(|folder| State::of(config, folder)).transpose()?)
     }
 
     /// Which values fill the program's slots.

@@ -38,6 +38,17 @@ impl<'a> Residents<'a> {
     }
 }
 
+impl<'a> Own<'a> {
+    /// What a party brings to a run that goes on what it keeps.
+    ///
+    /// # Errors
+    /// [`Error::Refused`] if the protocol keeps nothing beyond a run.
+    pub(crate) fn on(given: Given<'a>, residents: Residents<'a>, endpoint: &Endpoint) -> Result<Self, Error> {
+        let (residents, source) = residents.apart(endpoint)?;
+        Ok(Self { given, source, residents: Some(residents) })
+    }
+}
+
 impl Seat {
     /// What this party keeps in a folder, sealed under its private key; in a deployment without keys under one that lies in the
     /// folder. One process at a time can have it open.
@@ -67,8 +78,7 @@ impl Seat {
         let chosen = Chosen::of(protocol_name)?;
         let endpoint = self.party_endpoint(compiled, &chosen)?;
         let given = Given::Values(vec![inputs.iter().map(Option::as_ref).collect()]);
-        let (residents, source) = residents.apart(&endpoint)?;
-        let own = Own { given, source, residents: Some(residents) };
+        let own = Own::on(given, residents, &endpoint)?;
         let run = |seat: &mut Self| seat.run_from(&chosen, &[endpoint], own, progress, within);
         Ok(self.counted(run)?.swap_remove(0))
     }
