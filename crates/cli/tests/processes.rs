@@ -105,6 +105,8 @@ fn every_benchmark_runs_over_every_transport() {
         vec!["compare", "--count", "5", "--threads", "5"],
         vec!["predict", "--threads", "3"],
         vec!["and", "--protocol", "replicated-malicious", "--soundness", "100"],
+        vec!["triples", "--protocol", "mascot", "--field", "gf2-128"],
+        vec!["triples", "--protocol", "mascot", "--passive"],
         vec!["and", "--protocol", "replicated-malicious", "--proofs", "boyle-2019"],
         vec!["and", "--protocol", "replicated-malicious proofs=li-2023", "--challenges", "fiat-shamir"],
     ];
