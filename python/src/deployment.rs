@@ -33,11 +33,21 @@ pub(crate) struct Seat {
 #[pymethods]
 impl Seat {
     /// Reads a configuration and, for a party, opens its port. `wait` is how many seconds the others are waited for at the
-    /// start of a run; without it, what the configuration says.
+    /// start of a run; without it, what the configuration says. A client of parties that serve plays the name `plays` of
+    /// programs, and meets those who give the same tag.
     #[new]
-    #[pyo3(signature = (config, wait=None, state=None))]
-    fn new(py: Python<'_>, config: PathBuf, wait: Option<f64>, state: Option<PathBuf>) -> PyResult<Self> {
-        let seat = opened(&config, wait).map_err(|error| errors::run(py, &error))?;
+    #[pyo3(signature = (config, wait=None, state=None, plays=None, tag=String::new()))]
+    fn new(
+        py: Python<'_>,
+        config: PathBuf,
+        wait: Option<f64>,
+        state: Option<PathBuf>,
+        plays: Option<String>,
+        tag: String,
+    ) -> PyResult<Self> {
+        let mut seat = opened(&config, wait).map_err(|error| errors::run(py, &error))?;
+        seat.play(plays);
+        seat.tag(tag);
         let state = state.map_or_else(|| Ok(State::new()), |folder| seat.open_state(&folder));
         let state = Arc::new(Mutex::new(state.map_err(|error| errors::run(py, &error))?));
         let (name, is_party, parties) = (seat.name(), seat.is_party(), seat.parties());
@@ -183,6 +193,7 @@ fn warn(name: &str, note: Note<'_>) {
     let text = match note {
         Note::Waiting(missing) => format!("{name} waits for {}", missing.join(", ")),
         Note::TurnedAway(away) => format!("{name} turned a caller away: {away}"),
+        Note::Unfit(error) => format!("{name}: {error}"),
         _ => return,
     };
     Python::try_attach(|py| {

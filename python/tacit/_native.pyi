@@ -246,7 +246,14 @@ class Local:
 
 @final
 class Seat:
-    def __new__(cls, config: _StrPath, wait: float | None = None, state: _StrPath | None = None) -> Seat: ...
+    def __new__(
+        cls,
+        config: _StrPath,
+        wait: float | None = None,
+        state: _StrPath | None = None,
+        plays: str | None = None,
+        tag: str = "",
+    ) -> Seat: ...
     @property
     def name(self) -> str: ...
     @property

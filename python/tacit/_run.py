@@ -263,12 +263,15 @@ def connect(
     anchors: str | os.PathLike[str] | None = None,
     net: str | os.PathLike[str] | None = None,
     state: str | os.PathLike[str] | None = None,
+    plays: str | None = None,
+    tag: str = "",
     **parameters: str | int,
 ) -> Runner:
     """Takes the seat of one party or client of a deployment: its `run` is this one's part of a joint run.
 
     All parties and clients that a plan names have to call `run` with the same plan, each with its own inputs.
-    What isn't revealed to this one is `None` in the result. A party's port is
+    Where the parties serve (`tacit serve`), `run` of a client asks them for a run, and the client stays
+    connected from run to run. What isn't revealed to this one is `None` in the result. A party's port is
     open until the end of the `with` statement, so `run` can be called again and again.
 
     Args:
@@ -289,6 +292,8 @@ def connect(
             value for each pair, as `--net` of the commands takes it. The same for all, clients too.
         state: A party's folder for what plans keep (`tacit.keep`), sealed under its private key; without one
             it stays in memory until the end of the `with` statement. One process at a time has it.
+        plays: Which name of plans a client plays, if it isn't its own; where the parties serve.
+        tag: A client meets those alone in a run who give the same tag; where the parties serve.
         parameters: Values of the protocol's parameters, `soundness=100` as of "replicated-malicious
             soundness=100".
 
@@ -297,7 +302,7 @@ def connect(
             don't come.
         InputError: `wait` is no time.
     """
-    seat = _native.Seat(config, wait, state)
+    seat = _native.Seat(config, wait, state, plays, tag)
     return _SeatRunner(seat, named(protocol, parameters), store, anchors, net)
 
 

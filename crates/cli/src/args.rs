@@ -15,7 +15,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 use tacit::advanced::engine::Auto;
-use tacit::advanced::net::setup::Config;
+use tacit::advanced::net::setup::{Config, Fingerprint};
 
 /// Compute on joint data while every party keeps its own secret.
 #[derive(Debug, Parser)]
@@ -55,8 +55,13 @@ pub(crate) enum Command {
         #[command(subcommand)]
         command: StateCommand,
     },
-    /// Stay up as one party of a deployment and answer repeated runs of a program
+    /// Stay up as one party of a deployment and run programs for clients, several at a time
     Serve(ServeArgs),
+    /// Enrol a client with a party, or strike one off: a party that serves needs no restart for it
+    Client {
+        #[command(subcommand)]
+        command: ClientCommand,
+    },
     /// Measure this machine, or a protocol on it
     Bench(BenchArgs),
     /// One party of a benchmark, which says on standard input what to do
@@ -133,6 +138,12 @@ pub(crate) struct RunArgs {
     pub(crate) store: Option<StoreArgs>,
     #[command(flatten)]
     pub(crate) stays: StateArgs,
+    /// As a client of parties that serve: play this name of the program, instead of one's own
+    #[arg(long, value_name = "NAME", requires = "config")]
+    pub(crate) plays: Option<String>,
+    /// As a client of parties that serve: meet those clients alone who give the same tag
+    #[arg(long, value_name = "TAG", requires = "config", default_value = "")]
+    pub(crate) tag: String,
     /// Compare every operation with the clear result; for made-up data, since nothing stays secret
     #[arg(long, conflicts_with_all = ["config", "store", "state"])]
     pub(crate) debug: bool,
@@ -285,8 +296,7 @@ impl WindowArgs {
 /// How long whoever comes first waits.
 #[derive(Args, Clone, Copy, Debug)]
 pub(crate) struct WaitArgs {
-    /// Wait so long for the others at the start of a run. If not said: connect_seconds of parties.toml, and for `tacit serve`
-    /// without limit
+    /// Wait so long for the others at the start of a run. If not said: connect_seconds of parties.toml
     #[arg(long, value_name = "SECONDS", value_parser = seconds)]
     pub(crate) wait: Option<Duration>,
 }
@@ -409,18 +419,20 @@ impl FromArgMatches for ParameterArgs {
 
 #[derive(Args, Debug)]
 pub(crate) struct ServeArgs {
-    #[command(flatten)]
-    pub(crate) program: ProgramArgs,
+    /// What is served, and nothing else: saved .plans, folders of them, or, if this command has Python, source files
+    #[arg(value_name = "PROGRAM", required = true)]
+    pub(crate) programs: Vec<PathBuf>,
+    /// An argument of a source file's own; may be repeated
+    #[arg(long = "arg", value_name = "ARG", allow_hyphen_values = true)]
+    pub(crate) args: Vec<String>,
     #[command(flatten)]
     pub(crate) protocol: ProtocolArgs,
     /// This party's configuration
     #[arg(long, value_name = "parties.toml")]
     pub(crate) config: PathBuf,
-    /// The values of an input that this party gives, the same in every run
+    /// The values of an input that this party gives, the same in every run of each program that has it
     #[arg(long = "input", value_name = "NAME=FILE.npy", value_parser = named_files())]
     pub(crate) inputs: Vec<(String, PathBuf)>,
-    #[command(flatten)]
-    pub(crate) wait: WaitArgs,
     #[command(flatten)]
     pub(crate) window: WindowArgs,
     #[command(flatten)]
@@ -429,6 +441,9 @@ pub(crate) struct ServeArgs {
     pub(crate) store: Option<StoreArgs>,
     #[command(flatten)]
     pub(crate) stays: StateArgs,
+    /// Have so many runs under way at a time at most, the same for all parties; with --store or --state it is one
+    #[arg(long, value_name = "N", default_value_t = 4, value_parser = clap::value_parser!(u16).range(1..64))]
+    pub(crate) at_once: u16,
     /// End after so many runs
     #[arg(long, value_name = "N")]
     pub(crate) runs: Option<u64>,
@@ -438,6 +453,41 @@ pub(crate) struct ServeArgs {
     /// Go on whatever fails: each further run gives a party that deviates another chance not to be noticed
     #[arg(long, conflicts_with = "attempts")]
     pub(crate) keep_going: bool,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum ClientCommand {
+    /// Enrol a client by the fingerprint of its certificate
+    Add {
+        /// Its name; nobody else has it
+        #[arg(value_name = "NAME")]
+        name: String,
+        /// 64 hexadecimal digits; none with plain TCP
+        #[arg(value_name = "FINGERPRINT")]
+        fingerprint: Option<Fingerprint>,
+        #[command(flatten)]
+        party: PartyArgs,
+    },
+    /// Strike off a client that was enrolled: its next request is refused
+    Remove {
+        /// Its name
+        #[arg(value_name = "NAME")]
+        name: String,
+        #[command(flatten)]
+        party: PartyArgs,
+    },
+    /// Say which clients a party knows
+    List {
+        #[command(flatten)]
+        party: PartyArgs,
+    },
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct PartyArgs {
+    /// The party's configuration; the list of enrolled clients stands beside it
+    #[arg(long, value_name = "parties.toml")]
+    pub(crate) config: PathBuf,
 }
 
 #[derive(Args, Debug)]

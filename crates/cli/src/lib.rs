@@ -1,5 +1,5 @@
 //! The command line, as a library: what `tacit run`, `circuit`, `cost`, `plan`, `init`, `offline`, `store`, `state`,
-//! `serve`, `bench` and `demo` do.
+//! `serve`, `client`, `bench` and `demo` do.
 //!
 //! Two commands call [`main`]: the Python package's, which gives through [`Front`] what only Python can do (import a
 //! program, run the demo), and this crate's own binary ([`Native`]), which runs saved plans. Results go to standard
@@ -11,6 +11,7 @@
 mod args;
 mod bench;
 mod circuit;
+mod client;
 mod cost;
 mod failure;
 mod front;
@@ -80,6 +81,7 @@ impl Context<'_> {
             Command::Init(args) => init::init(self, &args),
             Command::Offline(args) => offline::offline(self, &args),
             Command::Serve(args) => serve::serve(self, &args),
+            Command::Client { command } => client::client(self, &command),
             Command::Cost(args) => cost::cost(self, &args),
             Command::Store { command } => store::store(self, &command),
             Command::State { command } => state::state(self, &command),

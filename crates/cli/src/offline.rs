@@ -4,7 +4,7 @@ use crate::args::{OfflineArgs, StoreArgs};
 use crate::cost::{Breakdown, Offers};
 use crate::failure::Failure;
 use crate::net::CostNet;
-use crate::progress::{Bar, note_meeting};
+use crate::progress::{Bar, meeting};
 use crate::run::{self, simulation};
 use crate::table::{bytes, seconds};
 use crate::{Context, cost, program};
@@ -79,7 +79,7 @@ fn stock(context: &mut Context<'_>, args: &OfflineArgs) -> Result<(), Failure> {
 
 fn seat(args: &OfflineArgs, config: &Path) -> Result<Seat, Failure> {
     let mut seat = Seat::with(args.wait.within(args.window.configuration(config)?))?;
-    note_meeting(&mut seat);
+    seat.tell(meeting(seat.name()));
     Ok(seat)
 }
 

@@ -5,18 +5,16 @@ use std::io::Write;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
-use tacit::Seat;
-use tacit::advanced::net::setup::Note;
+use tacit::setup::{Note, Notes};
 
 /// How long something may take before a bar shows.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// Notes on standard error for whom a party or a client waits, unless the last line was the same, and who was turned away.
-pub(crate) fn note_meeting(seat: &mut Seat) {
-    let name = seat.name();
+/// Notes on standard error for whom this party or client waits, unless the last line was the same, and who was turned away.
+pub(crate) fn meeting(name: String) -> Notes {
     let noted = Mutex::new(String::new());
     // A line now and then: it holds the run up only if standard error is a pipe that nobody empties.
-    seat.tell(Arc::new(move |note| {
+    Arc::new(move |note| {
         let line = match note {
             Note::Waiting(missing) => {
                 let line = format!("{name} waits for {}", missing.join(", "));
@@ -28,11 +26,12 @@ pub(crate) fn note_meeting(seat: &mut Seat) {
                 line
             }
             Note::TurnedAway(away) => format!("{name} turned a caller away: {away}"),
+            Note::Unfit(error) => format!("{name}: {error}"),
             _ => return,
         };
         // If nobody reads it, nothing is lost.
         let _ = writeln!(std::io::stderr(), "{line}");
-    }));
+    })
 }
 
 /// Shows how much of a run is done. Gone when dropped.

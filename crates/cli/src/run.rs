@@ -3,7 +3,7 @@
 use crate::args::RunArgs;
 use crate::failure::Failure;
 use crate::offline::warn_if_restored;
-use crate::progress::{Bar, note_meeting};
+use crate::progress::{Bar, meeting};
 use crate::{Context, npy, program, show};
 use serde_json::{Value as Json, json};
 use std::path::Path;
@@ -48,7 +48,9 @@ fn deployed(
     let bar = Bar::new();
     let progress = |done, total| bar.at(done, total);
     let mut seat = Seat::with(args.wait.within(args.window.configuration(config)?))?;
-    note_meeting(&mut seat);
+    seat.tell(meeting(seat.name()));
+    seat.play(args.plays.clone());
+    seat.tag(args.tag.clone());
     let mut name = args.protocol.name();
     let picked = args.net.pick(&mut name, &compiled, &seat.parties(), Making::InRun)?;
     let mut store = match &args.store {

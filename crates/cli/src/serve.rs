@@ -1,121 +1,171 @@
-//! `tacit serve`: a party that stays up and answers repeated runs of one program.
+//! `tacit serve`: a party that stays up, connected to the others, and runs programs for clients.
 //!
 //! A bound on what goes unnoticed is for one run, so a server doesn't go on after a check that failed, nor after too many runs
-//! that ended in the middle of one ([`tacit::Seat::attempts`]). It ends with an exit code of its own then, by which whoever
+//! that ended in the middle of one ([`tacit::Server::attempts`]). It ends with an exit code of its own then, by which whoever
 //! starts services knows not to start it again.
 
-use crate::args::ServeArgs;
+use crate::args::{ProgramArgs, ServeArgs, is_plan};
 use crate::failure::Failure;
 use crate::offline::warn_if_restored;
-use crate::progress::note_meeting;
+use crate::progress::meeting;
 use crate::{Context, program, run};
 use serde_json::json;
 use signal_hook::consts::{SIGINT, SIGTERM};
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
-use tacit::{Compiled, Making, Residents, Seat, describe_roles};
-
-/// How long the others may take to come for the next run, if nothing is said.
-const PATIENCE: Duration = Duration::from_hours(24 * 365);
-
-/// After a failed run: time for the others to notice too.
-const PAUSE: Duration = Duration::from_millis(200);
-
-/// After meetings that failed one after another: twice as long each time, and no longer than this.
-const LONGEST_PAUSE: Duration = Duration::from_secs(5);
+use tacit::program::InputType;
+use tacit::setup::Config;
+use tacit::{
+    Comparison, Compiled, Drain, Holdings, Making, Offer, QUEUE, Served, Server, Serving, describe_roles,
+};
 
 pub(crate) fn serve(context: &mut Context<'_>, args: &ServeArgs) -> Result<(), Failure> {
-    let loaded = program::load(context, &args.program)?;
-    let values = program::values(&loaded.input_types(), &args.inputs)?;
-    let compiled = Compiled::new(loaded)?;
-    let signals = Signals::watch()?;
-    let mut seat = Seat::with(args.window.configuration(&args.config)?)?;
-    note_meeting(&mut seat);
-    seat.stop_after(if args.keep_going { None } else { Some(args.attempts) });
-    if !seat.is_party() {
-        return Err(Failure::usage(format!(
-            "{} is a client; clients run a program once, with `tacit run`",
-            seat.name()
-        )));
+    let config = args.window.configuration(&args.config)?;
+    let names = config.names();
+    let name = names[config.me()].clone();
+    if config.is_client() {
+        return Err(Failure::usage(format!("{name} is a client; clients run programs with `tacit run`")));
     }
+    let offers = offers(context, args)?;
+    let parties = &names[..config.parties().len()];
     let mut protocol = args.protocol.name();
-    let picked = args.net.pick(&mut protocol, &compiled, &seat.parties(), Making::InRun)?;
+    let picked = match &offers[..] {
+        [offer] => args.net.pick(&mut protocol, &offer.compiled, parties, Making::InRun)?,
+        _ if args.net.net.is_some() => {
+            return Err(Failure::usage(
+                "--net picks what is left to it for one program, and several are served",
+            ));
+        }
+        _ => None,
+    };
     if let Some(comparison) = &picked {
         context.note(&format!("comparison: {comparison}"));
     }
-    let mut store = match &args.store {
-        Some(store) => Some(seat.open_store(&compiled, &protocol, &store.place(false)?)?),
-        None => None,
-    };
-    if let Some(store) = &store {
-        warn_if_restored(context, store);
-    }
-    let (mut state, fill) = (args.stays.open(&seat)?.filter(|_| compiled.has_residents()), args.stays.fill());
-    if state.is_none() && compiled.has_residents() {
-        return Err(Failure::usage(tacit::NO_STATE));
-    }
-    context.note(&format!("{} listens on {}", seat.name(), seat.address()));
-    let within = args.wait.wait.unwrap_or(PATIENCE);
-    let mut failed = 0_u64;
-    let mut number = 0_u64;
-    let mut pause = PAUSE;
-    while !signals.asked() && args.runs.is_none_or(|runs| number < runs) {
-        number += 1;
-        let busy = |_, _| signals.busy(true);
-        let result = match (&mut state, &mut store) {
-            (Some(state), store) => {
-                let residents = Residents { state, fill: &fill, store: store.as_mut() };
-                seat.run_on(&compiled, &protocol, residents, &values, &busy, within)
-            }
-            (None, Some(store)) => seat.run_stored(&compiled, &protocol, store, &values, &busy, within),
-            (None, None) => seat.run_within(&compiled, &protocol, &values, &busy, within),
-        };
-        signals.busy(false);
-        pause = pause_after(pause, matches!(result, Err(tacit::Error::Setup(_))));
-        match result {
-            Ok(mut done) => {
-                done.report.comparison = done.report.comparison.or_else(|| picked.clone());
-                let written = tell(context, &compiled, number, &done, seat.attempts());
-                written.map_err(|failure| failure.after_attempts(seat.attempts()))?;
-            }
-            // Nothing was sent, and nothing would be the next time.
-            Err(error) if is_lasting(&error) => {
-                return Err(Failure::from(error).after_attempts(seat.attempts()));
-            }
-            Err(error) => {
-                failed += 1;
-                let written = tell_failure(context, number, &error.into(), seat.attempts());
-                // That it stops for good comes first, whether or not anybody reads what it writes.
-                seat.may_run()?;
-                written.map_err(|failure| failure.after_attempts(seat.attempts()))?;
-                std::thread::sleep(pause);
-            }
-        }
-    }
-    if failed > 0 && !signals.asked() {
-        let failure = Failure::aborted(format!("{failed} of {number} runs were aborted"));
-        return Err(failure.after_attempts(seat.attempts()));
+    let holdings = holdings(context, args, &config, &protocol, &offers)?;
+    let serving = Serving { protocol, at_once: args.at_once, queue: QUEUE, runs: args.runs, holdings };
+    let mut server = Server::open(&config, offers, serving)?;
+    end_on_signals(&server.drain())?;
+    server.tell(meeting(name.clone()));
+    server.stop_after(if args.keep_going { None } else { Some(args.attempts) });
+    let address = &config.parties()[config.me()].address;
+    context.note(&format!("{name} listens on {address}"));
+    let (mut failed, mut ended) = (0_u64, 0_u64);
+    let done = server.serve(&mut |served: Served<'_>| {
+        ended = served.number;
+        failed += u64::from(served.result.is_err());
+        tell(context, served, picked.as_ref())
+    });
+    done.map_err(|failure: Failure| failure.after_attempts(server.attempts()))?;
+    if failed > 0 && args.runs == Some(ended) {
+        let failure = Failure::aborted(format!("{failed} of {ended} runs were aborted"));
+        return Err(failure.after_attempts(server.attempts()));
     }
     Ok(())
 }
 
-/// How long to wait after a failure, after the last pause. Whoever has a wrong certificate, say, is refused each time: that
-/// shouldn't fill the log.
-fn pause_after(last: Duration, missed: bool) -> Duration {
-    if missed { LONGEST_PAUSE.min(2 * last) } else { PAUSE }
+/// The programs that are served, with what this party gives to each.
+fn offers(context: &Context<'_>, args: &ServeArgs) -> Result<Vec<Offer>, Failure> {
+    let mut all = Vec::new();
+    for path in files(&args.programs)? {
+        let program = ProgramArgs { path, args: args.args.clone() };
+        all.push(Compiled::new(program::load(context, &program)?)?);
+    }
+    let given = |declared: &[InputType], name: &str| {
+        declared.iter().any(|input| input.name == name || format!("{}.{}", input.owner, input.name) == name)
+    };
+    for (name, _) in &args.inputs {
+        if all.len() > 1 && !all.iter().any(|compiled| given(compiled.inputs(), name)) {
+            return Err(Failure::usage(format!("no program has an input {name:?}")));
+        }
+    }
+    let single = all.len() == 1;
+    let offer = |compiled: Arc<Compiled>| {
+        let its = args.inputs.iter().filter(|(name, _)| single || given(compiled.inputs(), name)).cloned();
+        let inputs = program::values(compiled.inputs(), &its.collect::<Vec<_>>())?;
+        Ok(Offer { compiled, inputs })
+    };
+    all.into_iter().map(offer).collect()
 }
 
-/// Whether every later run would fail likewise.
-fn is_lasting(error: &tacit::Error) -> bool {
-    use tacit::Error::{NoMaterial, NotDestroyed, Program, Refused, Store, Value};
-    matches!(error, Refused(_) | Value(_) | Program(_) | Store(_) | NoMaterial(_) | NotDestroyed { .. })
+/// The files of programs: folders stand for the saved plans in them.
+fn files(paths: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
+    let mut files = Vec::new();
+    for path in paths {
+        if path.is_dir() {
+            files.extend(plans(path)?);
+        } else {
+            files.push(path.clone());
+        }
+    }
+    Ok(files)
 }
 
-fn tell(
+fn plans(folder: &Path) -> Result<Vec<PathBuf>, Failure> {
+    let can_not = |error| Failure::input(format!("{} can't be read: {error}", folder.display()));
+    let entries = std::fs::read_dir(folder).map_err(can_not)?;
+    let paths = entries.map(|entry| entry.map(|entry| entry.path()).map_err(can_not));
+    let mut plans = paths.collect::<Result<Vec<_>, _>>()?;
+    plans.retain(|path| is_plan(path));
+    plans.sort();
+    if plans.is_empty() {
+        return Err(Failure::input(format!("{} has no saved plans", folder.display())));
+    }
+    Ok(plans)
+}
+
+/// The store and the state that runs go on.
+fn holdings(
+    context: &mut Context<'_>,
+    args: &ServeArgs,
+    config: &Config,
+    protocol: &str,
+    offers: &[Offer],
+) -> Result<Holdings, Failure> {
+    let store = match (&args.store, offers) {
+        (Some(store), [first, ..]) => {
+            Some(store.place(false)?.open_for(config, &first.compiled, protocol)?)
+        }
+        _ => None,
+    };
+    if let Some(store) = &store {
+        warn_if_restored(context, store);
+    }
+    let state = args.stays.open(config)?.map(|state| (state, args.stays.fill()));
+    Ok(Holdings { store, state })
+}
+
+/// SIGTERM and SIGINT: the end after the runs that are under way, or at once if asked again.
+fn end_on_signals(drain: &Drain) -> Result<(), Failure> {
+    let (asked, pipe) = drain.parts()?;
+    let can_not = |error| Failure::aborted(format!("signals can't be caught: {error}"));
+    for signal in [SIGTERM, SIGINT] {
+        // In this order: the first signal is noted, and makes the next one final.
+        let pipe = pipe.try_clone().map_err(can_not)?;
+        signal_hook::flag::register_conditional_shutdown(signal, 0, Arc::clone(&asked))
+            .and_then(|_| signal_hook::flag::register(signal, Arc::clone(&asked)))
+            .and_then(|_| signal_hook::low_level::pipe::register(signal, pipe))
+            .map_err(can_not)?;
+    }
+    Ok(())
+}
+
+/// Writes a line about a run that has ended.
+fn tell(context: &mut Context<'_>, served: Served<'_>, picked: Option<&Comparison>) -> Result<(), Failure> {
+    let Served { number, compiled, clients, result, attempts } = served;
+    match result {
+        Ok(mut done) => {
+            done.report.comparison = done.report.comparison.or_else(|| picked.cloned());
+            tell_run(context, compiled, number, &clients, &done, attempts)
+        }
+        Err(error) => tell_failure(context, number, &error.into(), attempts),
+    }
+}
+
+fn tell_run(
     context: &mut Context<'_>,
     compiled: &Compiled,
     number: u64,
+    clients: &[(String, String)],
     done: &tacit::Run,
     attempts: u64,
 ) -> Result<(), Failure> {
@@ -123,6 +173,7 @@ fn tell(
         let mut object = run::to_json(compiled, done);
         object["run"] = json!(number);
         object["attempts"] = json!(attempts);
+        object["clients"] = clients.iter().map(|(plays, client)| (plays.clone(), json!(client))).collect();
         return context.line(&object.to_string());
     }
     let sent: u64 = done.report.endpoints.iter().map(|(_, traffic)| traffic.payload()).sum();
@@ -136,8 +187,13 @@ fn tell(
     let kept = &done.report.kept;
     let kept = if kept.is_empty() { String::new() } else { format!("; kept {}", kept.join(", ")) };
     let counted = counted(attempts);
+    let of = |(plays, client): &(String, String)| {
+        if plays == client { client.clone() } else { format!("{client} as {plays}") }
+    };
+    let with = clients.iter().map(of).collect::<Vec<_>>().join(", ");
+    let with = if with.is_empty() { with } else { format!(" with {with}") };
     let took = format!("{seconds:.3} s, {sent} bytes sent");
-    context.line(&format!("run {number}: {took}{material}{kept}{roles}{ways}{counted}"))
+    context.line(&format!("run {number}{with}: {took}{material}{kept}{roles}{ways}{counted}"))
 }
 
 /// Attempts so far, if there are any.
@@ -166,53 +222,4 @@ fn tell_failure(
         context.note(&text);
     }
     written
-}
-
-/// SIGTERM and SIGINT: the end after the run that is under way, or at once if none is, or if asked again.
-struct Signals {
-    asked: Arc<AtomicBool>,
-    /// Whether a signal ends the process where it stands.
-    idle: Arc<AtomicBool>,
-}
-
-impl Signals {
-    fn watch() -> Result<Self, Failure> {
-        let signals = Self { asked: Arc::new(AtomicBool::new(false)), idle: Arc::new(AtomicBool::new(true)) };
-        for signal in [SIGTERM, SIGINT] {
-            // In this order: the first signal of a busy party is only noted, and makes the next one final.
-            signal_hook::flag::register_conditional_shutdown(signal, 0, Arc::clone(&signals.idle))
-                .and_then(|_| signal_hook::flag::register(signal, Arc::clone(&signals.asked)))
-                .and_then(|_| signal_hook::flag::register(signal, Arc::clone(&signals.idle)))
-                .map_err(|error| Failure::aborted(format!("signals can't be caught: {error}")))?;
-        }
-        Ok(signals)
-    }
-
-    fn asked(&self) -> bool {
-        self.asked.load(Ordering::SeqCst)
-    }
-
-    fn busy(&self, busy: bool) {
-        if !self.asked() {
-            self.idle.store(!busy, Ordering::SeqCst);
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn pauses_grow_while_the_others_are_missed() {
-        let pauses: Vec<Duration> = [true, true, false, true, true, true, true, true, true]
-            .into_iter()
-            .scan(PAUSE, |pause, missed| {
-                *pause = pause_after(*pause, missed);
-                Some(*pause)
-            })
-            .collect();
-        let millis = [400, 800, 200, 400, 800, 1600, 3200, 5000, 5000].map(Duration::from_millis);
-        assert_eq!(pauses, millis);
-    }
 }

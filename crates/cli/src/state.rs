@@ -3,7 +3,7 @@
 use crate::Context;
 use crate::args::{FolderArgs, RefreshArgs, StateArgs, StateCommand};
 use crate::failure::Failure;
-use crate::progress::note_meeting;
+use crate::progress::meeting;
 use crate::run::simulation;
 use crate::table::bytes;
 use serde_json::{Value as Json, json};
@@ -13,8 +13,8 @@ use tacit::{About, Fill, Listed, Seat, Standing, State};
 
 impl StateArgs {
     /// What a party keeps, if a folder is named.
-    pub(crate) fn open(&self, seat: &Seat) -> Result<Option<State>, Failure> {
-        Ok(self.state.as_ref().map(|folder| seat.open_state(folder)).transpose()?)
+    pub(crate) fn open(&self, config: &Config) -> Result<Option<State>, Failure> {
+        Ok(self.state.as_ref().map(|folder| State::of(config, folder)).transpose()?)
     }
 
     /// Which values fill the program's slots.
@@ -66,7 +66,7 @@ fn refresh(context: &mut Context<'_>, args: &RefreshArgs) -> Result<(), Failure>
     let fresh = if let Some(config) = &args.config {
         let config = args.wait.within(Config::load(config).map_err(tacit::Error::from)?);
         let mut seat = Seat::with(config)?;
-        note_meeting(&mut seat);
+        seat.tell(meeting(seat.name()));
         let mut state = seat.open_state(&args.state)?;
         let within = seat.config().limits().connect;
         seat.refresh(&mut state, &args.name, protocol.as_deref(), within)?

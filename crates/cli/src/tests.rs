@@ -105,7 +105,7 @@ fn bad_use_ends_with_2_and_says_what_is_wrong() {
         (&["run", "other.py", "--simulate"], "other.py can't be read"),
         (&["run", "sum.py", "--config", "/dev/zero"], "/dev/zero: not a file"),
         (&["run", "sum.py", "--config", "x", "--wait", "0"], "a number of seconds"),
-        (&["serve", "sum.py", "--config", "x", "--wait", "soon"], "a number of seconds"),
+        (&["client", "add", "carol", "5f", "--config", "x"], "64 hexadecimal digits"),
         (&["run", "sum.py", "--simulate", "--window", "0"], "1 at least"),
         (&["offline", "sum.py", "--simulate", "--store", "/nowhere"], "--count"),
         (&["offline", "sum.py", "--simulate", "--count", "3"], "--store"),

@@ -8,12 +8,11 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
-use tacit::advanced::engine::executor::Unobserved;
-use tacit::advanced::net::setup::{Config, Listener};
-use tacit::advanced::net::{ErrorKind, Event, Frame, FrameKind, Mesh};
+use tacit::advanced::net::{ErrorKind, Event, Frame, FrameKind};
 use tacit::advanced::store::Epoch;
 use tacit::program::{Builder, Dtype, Range, Recipient};
-use tacit::{Compiled, Endpoint, SavedPlan, Source, play, protocol};
+use tacit::setup::Config;
+use tacit::{Compiled, Holdings, Offer, QUEUE, SavedPlan, Server, Serving};
 use tacit_astra::step;
 use tacit_testkit::react::{Act, Attacker, reacting};
 
@@ -485,17 +484,22 @@ fn a_server_stops_after_failed_checks_and_attempts() {
                 server
             });
         let config = Config::load(Path::new(&deployment.path("P0/parties.toml"))).unwrap();
-        let mut listener = Listener::bind(&config).unwrap();
-        let (parties, clients) = (config.names()[..3].to_vec(), config.names()[3..].to_vec());
-        let protocol = protocol("astra-malicious roles=012").unwrap();
-        let endpoint = Endpoint::new(&compiled, protocol, parties, clients).unwrap();
-        for _ in 0..if failed_check { 1 } else { 2 } {
-            let links = listener.gather(&[], Duration::from_mins(1)).unwrap();
+        let offer = Offer { compiled: compiled.clone(), inputs: vec![None] };
+        let (protocol, holdings) = ("astra-malicious roles=012".to_owned(), Holdings::default());
+        let serving = Serving { protocol, at_once: 4, queue: QUEUE, runs: None, holdings };
+        let mut corrupt = Server::open(&config, vec![offer], serving).unwrap();
+        corrupt.stop_after(None);
+        corrupt.wrap(move |links| {
             let corrupt = Corrupt { alters: failed_check, leaves: !failed_check, openings: 0 };
-            let links = reacting(Box::new(links), Box::new(corrupt));
-            let mesh = Mesh::new(links, 0, config.names(), config.limits().clone());
-            assert!(play(&endpoint, mesh, Source::InRun, vec![None], &mut Unobserved).is_err());
-        }
+            reacting(Box::new(links), Box::new(corrupt))
+        });
+        let drain = corrupt.drain();
+        let corrupt = std::thread::spawn(move || {
+            corrupt.serve(&mut |served| {
+                assert!(served.result.is_err());
+                Ok::<_, tacit::Error>(())
+            })
+        });
         for server in servers {
             let output = server.wait_with_output().unwrap();
             let text = String::from_utf8_lossy(&output.stdout).into_owned();
@@ -509,6 +513,8 @@ fn a_server_stops_after_failed_checks_and_attempts() {
             let attempts: Vec<_> = runs.iter().map(|run| run["attempts"].as_u64()).collect();
             assert_eq!(attempts, if failed_check { vec![Some(1)] } else { vec![Some(1), Some(2)] }, "{text}");
         }
+        drain.ask();
+        corrupt.join().unwrap().unwrap();
     }
 }
 

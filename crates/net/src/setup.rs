@@ -16,19 +16,27 @@
 
 pub mod hello;
 
+mod attend;
 mod config;
 mod crowd;
 mod dial;
+mod door;
 mod error;
 mod files;
 mod gather;
 mod greeting;
+mod hub;
 mod init;
 mod listener;
+mod roster;
 
 pub use crate::tls::pin::{Fingerprint, NotAFingerprint};
+pub use attend::{Attendance, Word};
 pub use config::{Client, Config, INSECURE_TCP, Party, Security};
+pub use door::TurnedAway;
 pub use error::SetupError;
 pub use gather::{Note, Notes, connect, connect_lanes, quiet};
+pub use hub::{EACH, GUESTS, Hub, MAX_CONTROL, News, Speaker, Waker};
 pub use init::init;
-pub use listener::{Listener, TurnedAway};
+pub use listener::Listener;
+pub use roster::{enrol, enrolled, strike};

@@ -4,6 +4,7 @@
 //! long payloads are written from, and read into, the buffer that they travel in, so that a frame of 64 KiB
 //! costs one system call on each side.
 
+pub(crate) mod lend;
 mod link;
 mod outbox;
 mod reader;
@@ -21,6 +22,7 @@ use crate::pool::Pool;
 use crate::transport::{Event, Transport, monotonic};
 use link::{Link, Reading};
 
+pub use lend::{Lent, Resting};
 #[doc(hidden)]
 pub use reader::parse_frames;
 
@@ -40,9 +42,15 @@ pub struct StreamTransport {
 }
 
 /// Buffers that all links share.
-struct Scratch {
+pub(crate) struct Scratch {
     pool: Pool,
     staging: Vec<u8>,
+}
+
+impl Scratch {
+    pub(crate) fn new() -> Self {
+        Self { pool: Pool::default(), staging: vec![0; STAGING] }
+    }
 }
 
 enum Slot {
@@ -66,7 +74,7 @@ impl StreamTransport {
         let mut transport = Self {
             links: Vec::with_capacity(channels.len()),
             ready: VecDeque::new(),
-            scratch: Scratch { pool: Pool::default(), staging: vec![0; STAGING] },
+            scratch: Scratch::new(),
         };
         for (peer, channel) in channels.into_iter().enumerate() {
             let slot = match channel {

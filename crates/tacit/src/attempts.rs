@@ -55,6 +55,12 @@ impl Attempts {
         }
     }
 
+    /// How many more are admitted.
+    pub(crate) fn left(&self) -> usize {
+        self.most
+            .map_or(usize::MAX, |most| usize::try_from(most.saturating_sub(self.count)).unwrap_or(usize::MAX))
+    }
+
     /// Notes how a run ended that didn't end well.
     pub(crate) fn note(&mut self, error: &Error) {
         self.failed |= error.is_failed_check();

@@ -4,6 +4,7 @@ use crate::attempts::Attempts;
 use crate::auto_select::Negotiation;
 use crate::endpoint::Endpoint;
 use crate::lanes::{LaneInputs, Source, Tally, admitted_lanes, clients_of, lane_count};
+use crate::living::{Wish, ask};
 use crate::material::made_under;
 use crate::price::price_lanes;
 use crate::registry::Chosen;
@@ -14,7 +15,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tacit_engine::Protocol;
 use tacit_net::Mesh;
-use tacit_net::setup::{Config, Listener, Notes, connect_lanes, quiet};
+use tacit_net::setup::{Attendance, Config, Listener, Notes, SetupError, connect_lanes, quiet};
 use tacit_net::stream::StreamTransport;
 use tacit_program::Value;
 
@@ -30,6 +31,11 @@ pub struct Seat {
     listener: Option<Listener>,
     attempts: Attempts,
     notes: Notes,
+    /// Whether a client has found that the parties serve, and its links to them.
+    serves: bool,
+    links: Option<Attendance>,
+    plays: Option<String>,
+    tag: String,
 }
 
 impl Seat {
@@ -47,7 +53,19 @@ impl Seat {
     /// [`Error::Setup`] if the port can't be opened.
     pub fn with(config: Config) -> Result<Self, Error> {
         let listener = if config.is_client() { None } else { Some(Listener::bind(&config)?) };
-        Ok(Self { config, listener, attempts: Attempts::default(), notes: quiet() })
+        let (attempts, notes, tag) = (Attempts::default(), quiet(), String::new());
+        Ok(Self { config, listener, attempts, notes, serves: false, links: None, plays: None, tag })
+    }
+
+    /// Has a client play this name of programs, instead of its own, in deployments that serve ([`Server`](crate::Server)). The
+    /// parties refuse a name that is another client's.
+    pub fn play(&mut self, name: Option<String>) {
+        self.plays = name;
+    }
+
+    /// Has a client meet those alone in its runs who give the same tag, in deployments that serve.
+    pub fn tag(&mut self, tag: String) {
+        self.tag = tag;
     }
 
     /// Runs so far that ended in a failed check or, whoever lost whom, in the middle of one; of a client none count.
@@ -176,6 +194,9 @@ impl Seat {
         progress: Progress<'_>,
         within: Duration,
     ) -> Result<Vec<Run>, Error> {
+        if let ([job], true) = (jobs, self.serves || self.plays.is_some()) {
+            return self.ask(job, name, progress, within);
+        }
         let chosen = Chosen::of(name)?;
         admitted_lanes(&*chosen.protocol, jobs.len())?;
         clients_of(jobs.iter().map(|(compiled, _)| *compiled), &self.parties())?;
@@ -185,7 +206,28 @@ impl Seat {
             .collect::<Result<_, _>>()?;
         let values = jobs.iter().map(|(_, inputs)| inputs.iter().map(Option::as_ref).collect()).collect();
         let own = Own { given: Given::Values(values), source: Source::InRun, residents: None };
-        self.run_from(&chosen, &lanes, own, progress, within)
+        match (self.run_from(&chosen, &lanes, own, progress, within), jobs) {
+            // Found at the first party, before anything was sent.
+            (Err(Error::Setup(SetupError::Serves { .. })), [job]) if !self.is_party() => {
+                self.serves = true;
+                self.ask(job, name, progress, within)
+            }
+            (result, _) => result,
+        }
+    }
+
+    /// Asks parties that serve for a run.
+    fn ask(
+        &mut self,
+        (compiled, inputs): &LaneInputs<'_, Option<Value>>,
+        protocol: &str,
+        progress: Progress<'_>,
+        within: Duration,
+    ) -> Result<Vec<Run>, Error> {
+        let (plays, tag, notes) = (self.plays.as_deref(), self.tag.as_str(), &self.notes);
+        let wish = Wish { compiled, inputs, protocol, plays, tag, within, notes };
+        let run = ask(&self.config, &mut self.links, &wish, progress)?;
+        Ok(vec![run])
     }
 
     /// Takes part in a run that has a lane for each of these: what came out and what it took, lane by lane. What the
@@ -198,30 +240,9 @@ impl Seat {
         progress: Progress<'_>,
         within: Duration,
     ) -> Result<Vec<Run>, Error> {
-        let Own { given, source, residents } = own;
-        let (me, first) = (self.config.me(), &usual[0]);
-        let made = match &source {
-            Source::Material(store) => Some(made_under(first, chosen, me, store)?.protocol),
-            _ => None,
-        };
-        let mut part = Part::new(me, usual, given)?.on(residents);
-        let mut meshes = self.gather(first.participants.clients(), lane_count(usual.len())?, within)?;
-        let start = Instant::now();
-        let (settled, mut lanes, mut comparison);
-        (lanes, comparison) = (usual, None);
-        if !chosen.open.is_empty() {
-            let settling = Negotiation { endpoint: first, chosen, making: Making::InRun, made };
-            let price = |name: &str| price_lanes(usual, name);
-            let (mesh, negotiated) = settling.negotiate(meshes.remove(0), first.agreement(), price)?;
-            meshes.insert(0, mesh);
-            // The plans may be others.
-            let under = usual.iter().map(|lane| lane.under(negotiated.protocol.clone()));
-            settled = under.collect::<Result<Vec<_>, _>>()?;
-            (lanes, comparison) = (&settled, negotiated.comparison);
-            part = part.under(me, lanes)?;
-        }
-        let ended = part.play(meshes, source, &Tally::new(progress), comparison.as_ref(), start)?;
-        lanes.iter().zip(ended).map(|(endpoint, ended)| endpoint.compiled.run_of(ended)).collect()
+        let (me, within_lanes) = (self.config.me(), lane_count(usual.len())?);
+        let clients = usual[0].participants.clients();
+        run_over(me, chosen, usual, own, progress, || self.gather(clients, within_lanes, within))
     }
 
     /// What this seat has to know of a program to take part in a run of it.
@@ -230,13 +251,8 @@ impl Seat {
         compiled: &Arc<Compiled>,
         protocol: Arc<dyn Protocol>,
     ) -> Result<Endpoint, Error> {
-        refuse_debug(compiled)?;
-        let compiled = match self.config.window() {
-            Some(bytes) => compiled.clone().with_window(bytes),
-            None => compiled.clone(),
-        };
         let clients = self.config.clients().iter().map(|client| client.name.clone()).collect();
-        Endpoint::new(&compiled, protocol, self.parties(), clients)
+        endpoint_of(&self.config, compiled, protocol, clients)
     }
 
     /// The same for what only parties do: make material, and take it from stores.
@@ -282,6 +298,58 @@ impl Seat {
             |transport| Mesh::new(Box::new(transport), me, self.config.names(), self.config.limits().clone());
         Ok(transports.into_iter().map(mesh).collect())
     }
+}
+
+/// Endpoint `me`'s part in a run that has a lane for each of these, over the links that `gather` brings once all that can be
+/// refused before has not been: what came out and what it took, lane by lane.
+pub(crate) fn run_over(
+    me: usize,
+    chosen: &Chosen,
+    usual: &[Endpoint],
+    own: Own<'_>,
+    progress: Progress<'_>,
+    gather: impl FnOnce() -> Result<Vec<Mesh>, Error>,
+) -> Result<Vec<Run>, Error> {
+    let Own { given, source, residents } = own;
+    let first = &usual[0];
+    let made = match &source {
+        Source::Material(store) => Some(made_under(first, chosen, me, store)?.protocol),
+        _ => None,
+    };
+    let mut part = Part::new(me, usual, given)?.on(residents);
+    let mut meshes = gather()?;
+    let start = Instant::now();
+    let (settled, mut lanes, mut comparison);
+    (lanes, comparison) = (usual, None);
+    if !chosen.open.is_empty() {
+        let settling = Negotiation { endpoint: first, chosen, making: Making::InRun, made };
+        let price = |name: &str| price_lanes(usual, name);
+        let (mesh, negotiated) = settling.negotiate(meshes.remove(0), first.agreement(), price)?;
+        meshes.insert(0, mesh);
+        // The plans may be others.
+        let under = usual.iter().map(|lane| lane.under(negotiated.protocol.clone()));
+        settled = under.collect::<Result<Vec<_>, _>>()?;
+        (lanes, comparison) = (&settled, negotiated.comparison);
+        part = part.under(me, lanes)?;
+    }
+    let ended = part.play(meshes, source, &Tally::new(progress), comparison.as_ref(), start)?;
+    lanes.iter().zip(ended).map(|(endpoint, ended)| endpoint.compiled.run_of(ended)).collect()
+}
+
+/// What a configuration's endpoint has to know of a program to take part in a run with these clients.
+pub(crate) fn endpoint_of(
+    config: &Config,
+    compiled: &Arc<Compiled>,
+    protocol: Arc<dyn Protocol>,
+    clients: Vec<String>,
+) -> Result<Endpoint, Error> {
+    refuse_debug(compiled)?;
+    let compiled = match config.window() {
+        Some(bytes) => compiled.clone().with_window(bytes),
+        None => compiled.clone(),
+    };
+    let parties = config.parties().iter().map(|party| party.name.clone()).collect();
+    Endpoint::new(&compiled, protocol, parties, clients)
 }
 
 fn refuse_debug(compiled: &Compiled) -> Result<(), Error> {

@@ -30,6 +30,8 @@ pub struct Endpoint {
     pub rest: Option<(Arc<Compiled>, Participants)>,
     /// How many instances that makes, as everybody has to say alike; 1 without a stream.
     pub instances: u64,
+    /// What else everybody has to say alike: the run's number and who plays the plan's names, where clients come and go.
+    pub bound: String,
 }
 
 /// Where the inputs of a stream come from, and where its outputs go. A part is one run of a program.
@@ -68,7 +70,14 @@ impl Endpoint {
             times: 1,
             rest: None,
             instances: 1,
+            bound: String::new(),
         })
+    }
+
+    /// The same in a run that also has to agree on this.
+    #[must_use]
+    pub fn bound_to(self, bound: String) -> Self {
+        Self { bound, ..self }
     }
 
     /// Runs the program so many times, and then `rest`: a stream of inputs that memory wouldn't hold at once, of so
@@ -96,11 +105,8 @@ impl Endpoint {
     /// If the program asks for what the protocol doesn't offer.
     pub fn under(&self, protocol: Arc<dyn Protocol>) -> Result<Self, Error> {
         let rest = self.rest.as_ref().map(|(compiled, _)| compiled.clone());
-        Self::new(&self.compiled, protocol, self.parties.clone(), self.clients.clone())?.repeated(
-            self.times,
-            rest,
-            self.instances,
-        )
+        let new = Self::new(&self.compiled, protocol, self.parties.clone(), self.clients.clone())?;
+        new.bound_to(self.bound.clone()).repeated(self.times, rest, self.instances)
     }
 
     /// How many blocks of each kind of supplies all parts draw together.
@@ -176,6 +182,10 @@ impl Endpoint {
             lines.truncate(agreed::DESCRIBED);
             lines
         };
+        let mut parameters = self.parameters();
+        if !self.bound.is_empty() {
+            let _ = write!(parameters, ", {}", self.bound);
+        }
         Agreement {
             clients: self.clients.clone(),
             instances: self.instances,
@@ -184,7 +194,7 @@ impl Endpoint {
             outputs: described(agreed::outputs(&self.compiled)),
             steps: agreed::steps(&self.compiled),
             program: self.compiled.hash(),
-            ..Agreement::among(self.parties.clone(), self.protocol.spec().name, self.parameters())
+            ..Agreement::among(self.parties.clone(), self.protocol.spec().name, parameters)
         }
     }
 }

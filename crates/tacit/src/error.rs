@@ -22,6 +22,20 @@ pub enum Error {
     /// The files of the deployment are wrong, or the others couldn't be reached.
     #[error(transparent)]
     Setup(#[from] SetupError),
+    /// The parties have too many requests; nothing was sent.
+    #[error("the parties are busy: try again in {seconds} s")]
+    Busy {
+        /// After how long.
+        seconds: u32,
+    },
+    /// A party doesn't begin the run that this client asks for; nothing secret was sent.
+    #[error("{party} doesn't begin the run: {reason}")]
+    Declined {
+        /// Which.
+        party: String,
+        /// Why, as it puts it.
+        reason: String,
+    },
     /// The run was aborted.
     #[error("the run was aborted{}: {cause}{}{}{}{}", in_lane(*lane), place(at.as_deref()), advice(cause), counted(*attempt), address(cause))]
     Aborted {

@@ -27,6 +27,7 @@
 //! | you want to | see |
 //! | --- | --- |
 //! | run a program as one party or client of a deployment | [`setup::init`], [`Seat`], the example `deployment` |
+//! | serve programs as a party of a deployment | [`Server`] |
 //! | know what it costs | [`price`], the example `richer` |
 //! | keep a program in a file, for commands and other parties | [`SavedPlan`], the example `save_plan` |
 //! | make material ahead of runs | [`Seat::offline`], [`Seat::run_stored`], [`StorePath`] |
@@ -49,6 +50,7 @@ mod deployment;
 mod endpoint;
 mod error;
 mod lanes;
+mod living;
 mod local;
 mod material;
 mod offline;
@@ -72,6 +74,7 @@ pub use deployment::Seat;
 pub use endpoint::{Endpoint, Feed, Played, play};
 pub use error::{Distance, Error};
 pub use lanes::{LaneInputs, Source, Strand, admitted_lanes, play_lanes};
+pub use living::{Drain, Holdings, Offer, QUEUE, Served, Server, Serving};
 pub use local::{Local, Progress};
 pub use material::{Instance, Kept, StorePath};
 pub use offline::{Made, Prepared, Sent, play_offline};

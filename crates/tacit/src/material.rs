@@ -8,7 +8,7 @@ use crate::supplies::has_stocks;
 use std::fmt;
 use std::path::{Path, PathBuf};
 use tacit_engine::supply::{Blocks, Stock, agreed, list_message, read_lists};
-use tacit_engine::{Material, Protocol};
+use tacit_engine::{Material, Participants, Protocol};
 use tacit_session::{At, Session, step};
 use tacit_store::{Available, Binding, Epoch, MAX_LIST_BYTES, PlanBinding, Restored, Store, Unit, WHOLE};
 
@@ -240,7 +240,8 @@ fn binding(endpoint: &Endpoint, me: usize) -> Binding {
     Binding {
         me: endpoint.parties[me].clone(),
         parties: endpoint.parties.clone(),
-        clients: endpoint.clients.clone(),
+        // Those who take part: a deployment's others come and go.
+        clients: Participants::clients_of(endpoint.compiled.plan(), &endpoint.parties),
         protocol: endpoint.protocol.spec().name.to_owned(),
         parameters: endpoint.parameters(),
         plan: Some(PlanBinding {

@@ -1,5 +1,6 @@
 //! Runs on material from a store: nothing is left of their offline phase.
 
+use crate::deployment::endpoint_of;
 use crate::endpoint::Endpoint;
 use crate::lanes::Source;
 use crate::local::given;
@@ -9,6 +10,8 @@ use crate::run::{Given, Own};
 use crate::{Compiled, Error, Kept, Local, Progress, Residents, Run, Seat, StorePath};
 use std::sync::Arc;
 use std::time::Duration;
+use tacit_engine::Participants;
+use tacit_net::setup::Config;
 use tacit_program::Value;
 
 impl Seat {
@@ -23,9 +26,8 @@ impl Seat {
         protocol_name: &str,
         place: &StorePath,
     ) -> Result<Kept, Error> {
-        let chosen = Chosen::of(protocol_name)?;
-        let endpoint = self.party_endpoint(compiled, &chosen)?;
-        place.open_made(&endpoint, &chosen, self.config().me())
+        self.refuse_client()?;
+        place.open_for(self.config(), compiled, protocol_name)
     }
 
     /// Runs a program once, as [`Seat::run_within`], on one instance of the material in a store that
@@ -46,22 +48,29 @@ impl Seat {
     ) -> Result<Run, Error> {
         let chosen = Chosen::of(protocol_name)?;
         let endpoint = self.party_endpoint(compiled, &chosen)?;
-        self.run_as_party(&chosen, endpoint, inputs, (store.source(), None), progress, within)
-    }
-
-    /// Runs a program once, in one lane, on what a party brings.
-    pub(crate) fn run_as_party(
-        &mut self,
-        chosen: &Chosen,
-        endpoint: Endpoint,
-        inputs: &[Option<Value>],
-        (source, residents): (Source<'_>, Option<Residents<'_>>),
-        progress: Progress<'_>,
-        within: Duration,
-    ) -> Result<Run, Error> {
         let given = Given::Values(vec![inputs.iter().map(Option::as_ref).collect()]);
-        let own = Own { given, source, residents };
-        Ok(self.counted(|seat| seat.run_from(chosen, &[endpoint], own, progress, within))?.swap_remove(0))
+        let own = Own { given, source: store.source(), residents: None };
+        let run = |seat: &mut Self| seat.run_from(&chosen, &[endpoint], own, progress, within);
+        Ok(self.counted(run)?.swap_remove(0))
+    }
+}
+
+impl StorePath {
+    /// Opens the store of the party whose configuration this is. Else as [`Seat::open_store`].
+    ///
+    /// # Errors
+    /// As [`Seat::open_store`].
+    pub fn open_for(
+        &self,
+        config: &Config,
+        compiled: &Arc<Compiled>,
+        protocol_name: &str,
+    ) -> Result<Kept, Error> {
+        let chosen = Chosen::of(protocol_name)?;
+        let parties: Vec<String> = config.parties().iter().map(|party| party.name.clone()).collect();
+        let clients = Participants::clients_of(compiled.plan(), &parties);
+        let endpoint = endpoint_of(config, compiled, chosen.protocol.clone(), clients)?;
+        self.open_made(&endpoint, &chosen, config.me())
     }
 }
 

@@ -152,7 +152,8 @@ fn a_deviation_at_any_message_loses_no_value() {
                 assert!(later.iter().all(Result::is_ok), "{what}: {later:?}");
                 for state in &world.states {
                     let all = state.list();
-                    let lives = |one: &&tacit::Listed| one.about.name == "x" && one.standing != Standing::Dropped;
+                    let lives =
+                        |one: &&tacit::Listed| one.about.name == "x" && one.standing != Standing::Dropped;
                     assert_eq!(all.iter().filter(lives).count(), 1, "{what}");
                 }
             }

@@ -19,7 +19,7 @@ use crate::Context;
 use crate::cost::{Breakdown, Offers};
 use crate::failure::Failure;
 use crate::net::CostNet;
-use crate::progress::{Bar, note_meeting};
+use crate::progress::{Bar, meeting};
 use crate::{cost, run};
 use parts::Parts;
 use std::path::Path;
@@ -109,7 +109,7 @@ fn deployed(
     let printer = Printer { out: &mut context.out, json: context.json, bar };
     let mut tap = Tap::new(circuit, parts, args.form(), given, once, Some(printer))?;
     let mut seat = Seat::with(config)?;
-    note_meeting(&mut seat);
+    seat.tell(meeting(seat.name()));
     Ok(seat.stream(&stream, &args.protocol.name(), &mut tap)?)
 }
 

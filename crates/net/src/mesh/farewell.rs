@@ -67,6 +67,7 @@ impl Mesh {
                 ended.get_or_insert(heard);
             }
         }
+        self.transport.finish();
         Ok(())
     }
 

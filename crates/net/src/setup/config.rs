@@ -127,6 +127,16 @@ impl Config {
         &self.clients
     }
 
+    /// The same of a party without clients: when they come and go, they are no part of what parties have alike.
+    pub(super) fn without_clients(&self) -> Self {
+        Self { clients: Vec::new(), ..self.clone() }
+    }
+
+    /// Where the configuration stands.
+    pub(super) fn path(&self) -> &Path {
+        &self.path
+    }
+
     /// Everybody's name, in the order of their numbers.
     pub fn names(&self) -> Vec<String> {
         let parties = self.parties.iter().map(|party| &party.name);
@@ -183,10 +193,15 @@ impl Config {
         parties.chain(self.clients.iter().map(|client| client.fingerprint)).collect()
     }
 
-    /// The address to listen on; none for a client.
-    pub(super) fn listening_address(&self) -> Option<&str> {
-        let party = self.parties.get(self.me)?;
-        Some(self.listen.as_deref().unwrap_or(&party.address))
+    /// The address to listen on.
+    ///
+    /// # Errors
+    /// [`SetupError::WrongUse`] for a client.
+    pub(super) fn own_address(&self) -> Result<&str, SetupError> {
+        match self.parties.get(self.me) {
+            Some(party) => Ok(self.listen.as_deref().unwrap_or(&party.address)),
+            None => Err(SetupError::WrongUse { detail: "clients do not listen, they connect".to_owned() }),
+        }
     }
 
     /// A key for what this endpoint seals for itself, of its private key and a label: whoever lacks that can't make it. `None`
@@ -481,9 +496,9 @@ mod tests {
         assert_eq!(config.endpoint("P2"), None);
         let limits = Limits { silence: Duration::from_millis(500), inbox: 1000, ..Limits::default() };
         assert_eq!(*config.limits(), limits);
-        assert_eq!((config.listening_address(), config.window()), (None, None));
+        assert_eq!((config.own_address().is_ok(), config.window()), (false, None));
         let party = parse(&TCP.replace("\"bob\"\n        transport", "\"P1\"\n        transport")).unwrap();
-        assert_eq!(party.listening_address(), Some("localhost:7001"));
+        assert_eq!(party.own_address(), Ok("localhost:7001"));
     }
 
     #[test]

@@ -19,6 +19,8 @@ use crate::tls::{Tls, TlsError};
 /// The first pause before a peer that could not be reached is dialled again; it doubles up to the last.
 const FIRST_PAUSE: Duration = Duration::from_millis(10);
 const LAST_PAUSE: Duration = Duration::from_millis(500);
+/// The pause before a party is dialled again that was reached and can't take part as it is.
+const REST: Duration = Duration::from_secs(5);
 /// Hellos of one party that are read at one look. One that says without end for whom it waits holds nobody up.
 const HELLOS: usize = 4;
 
@@ -103,14 +105,18 @@ enum DialState {
 }
 
 impl Dial {
-    fn new(peer: usize, address: String, lane: Lane, call: u64) -> Self {
+    pub(super) fn new(peer: usize, address: String, lane: Lane, call: u64) -> Self {
         let state = DialState::Pause { until: Instant::now() };
         let last = "not tried: parties are called in order".to_owned();
         Self { peer, address, lane, call, state, tries: 0, last, missing: Members::default() }
     }
 
     /// Goes on without waiting (but for the name server); the channel once the party has taken the call.
-    fn advance(&mut self, caller: &Caller, names: &[String]) -> Result<Option<Channel>, SetupError> {
+    pub(super) fn advance(
+        &mut self,
+        caller: &Caller,
+        names: &[String],
+    ) -> Result<Option<Channel>, SetupError> {
         if let DialState::Pause { until } = &self.state {
             if Instant::now() < *until {
                 return Ok(None);
@@ -172,6 +178,9 @@ impl Dial {
         names: &[String],
         address: SocketAddr,
     ) -> Result<(), SetupError> {
+        if hello.stays && !caller.hello.stays {
+            return Err(SetupError::Serves { peer: name.to_owned() });
+        }
         let differs = caller.hello.difference(hello, names).or_else(|| caller.hello.other_run(hello, names));
         if let Some(detail) = differs {
             return Err(SetupError::Differs { peer: name.to_owned(), detail });
@@ -208,6 +217,16 @@ impl Dial {
         let hello = Hello { lane: self.lane, call: self.call, ..caller.hello.clone() };
         "it has not answered yet; it may be in a run with others".clone_into(&mut self.last);
         Ok(Greeting::call(address, tls, hello.bytes()).map_err(|error| error.to_string()))
+    }
+
+    /// Why the last try failed.
+    pub(super) fn last(&self) -> &str {
+        &self.last
+    }
+
+    /// Calls again after the longest pause: the party was reached, and can't take part as it is.
+    pub(super) fn rest(&mut self) {
+        self.state = DialState::Pause { until: Instant::now() + REST };
     }
 
     fn try_later(&mut self, why: String) {

@@ -65,6 +65,15 @@ pub enum SetupError {
         /// What differs.
         detail: String,
     },
+    /// A party was called for one run, and serves: it takes requests from those who stay.
+    #[error(
+        "{peer} serves (tacit serve): it takes requests of clients, for single runs, and no calls for a run that all begin by \
+         themselves"
+    )]
+    Serves {
+        /// The party's name.
+        peer: String,
+    },
     /// A peer began the run and gave it up before everybody was here.
     #[error("{peer} gave up before the run began: {reason}")]
     GaveUp {

@@ -11,9 +11,10 @@ use rustls::ClientConfig;
 
 use super::config::Config;
 use super::dial::{Dial, Route};
+use super::door::TurnedAway;
 use super::error::SetupError;
 use super::hello::{Hello, Members};
-use super::listener::{Listener, TurnedAway};
+use super::listener::Listener;
 use crate::channel::Channel;
 use crate::shape::STAMP;
 use crate::stream::StreamTransport;
@@ -33,6 +34,8 @@ pub enum Note<'a> {
     Waiting(&'a [&'a str]),
     /// Somebody called and was turned away.
     TurnedAway(&'a TurnedAway),
+    /// A party can't take part as it is; it is called again after a while.
+    Unfit(&'a SetupError),
 }
 
 /// Is told notes. It must not wait for anything: nobody is heard meanwhile.
@@ -105,6 +108,13 @@ impl Caller {
         Ok(Self { hello, tls })
     }
 
+    /// The same, for connections that stay, in so many lanes.
+    pub(super) fn that_stays(mut self, lanes: u16) -> Self {
+        self.hello.stays = true;
+        self.hello.lane = Lane { number: 0, count: lanes };
+        self
+    }
+
     /// The same, for a run in so many lanes in which these clients take part.
     pub(super) fn for_run(&self, clients: &[usize], lanes: u16) -> Result<Self, SetupError> {
         if lanes == 0 || lanes > MAX_LANES {
@@ -135,7 +145,7 @@ pub(super) fn run(
     let routes = lower.enumerate().map(|(peer, party)| Route::new(peer, &party.address, lanes));
     let mut routes: Vec<Route> = routes.collect::<Result<_, _>>()?;
     let awaited = listener.as_ref().map_or(&[][..], |(_, awaited)| awaited);
-    let mut vacant = Vacant { peers: Vec::new(), since: Instant::now(), told: false };
+    let mut vacant = Vacant::new();
     loop {
         if let Some((listener, awaited)) = &mut listener {
             listener.hear()?;
@@ -209,7 +219,7 @@ pub(super) fn run(
 }
 
 /// Waits until something can be read or written. Whatever has happened, the next look is at everything.
-fn wait(watched: &mut [PollFd<'_>], pause: Duration) {
+pub(super) fn wait(watched: &mut [PollFd<'_>], pause: Duration) {
     #[cfg(test)]
     tests::LOOKS.with(|looks| looks.set(looks.get() + 1));
     let timeout = Timespec { tv_sec: pause.as_secs() as i64, tv_nsec: i64::from(pause.subsec_nanos()) };
@@ -217,15 +227,25 @@ fn wait(watched: &mut [PollFd<'_>], pause: Duration) {
 }
 
 /// Who is missing, and since when it is just these.
-struct Vacant {
+pub(super) struct Vacant {
     peers: Vec<usize>,
     since: Instant,
     told: bool,
 }
 
 impl Vacant {
+    pub(super) fn new() -> Self {
+        Self { peers: Vec::new(), since: Instant::now(), told: false }
+    }
+
+    /// How long until it is time to tell who is missing, if it will be.
+    pub(super) fn pause(&self) -> Option<Duration> {
+        let untold = !self.told && !self.peers.is_empty();
+        untold.then(|| PATIENCE.saturating_sub(self.since.elapsed()))
+    }
+
     /// Whether it is time to tell who is missing: once these have been for some time.
-    fn is_to_be_told(&mut self, peers: &[usize]) -> bool {
+    pub(super) fn is_to_be_told(&mut self, peers: &[usize]) -> bool {
         if self.peers != peers {
             *self = Self { peers: peers.to_vec(), since: Instant::now(), told: false };
         }

@@ -2,11 +2,14 @@
 //! which lane, and whom they take part with.
 //!
 //! ```text
-//! | "tacitnet" | version | sender | parties | clients | lane | lanes | call |
-//! |   8 bytes  |   u16   |  u16   |   u16   |   u16   | u16  |  u16  | u64  |   (numbers little-endian)
+//! | "tacitnet" | version | sender | parties | clients | lane | lanes | stays | call |
+//! |   8 bytes  |   u16   |  u16   |   u16   |   u16   | u16  |  u16  |  u16  | u64  |   (numbers little-endian)
 //! | clients of the run | missing  | 16 bytes per party and client |
 //! |     32 bytes       | 32 bytes |   (a bit for each endpoint)   |
 //! ```
+//!
+//! `stays` is 1 if the speaker keeps the connection for run after run ([`super::Hub`]), and 0 if it is for one run. A party
+//! that stays names parties alone, since clients come and go.
 //!
 //! The 16 bytes are a hash of the name and the fingerprint, so that two sides whose lists differ can say
 //! where. A listener says hello once more or often while somebody is missing, and names them; with nobody missing
@@ -29,9 +32,9 @@ pub const MAX_HELLO: usize = HEAD + MAX_ENDPOINTS * ENTRY;
 const MAGIC: [u8; 8] = *b"tacitnet";
 /// Bytes up to the version and with it.
 const VERSIONED: usize = 10;
-const NUMBERS: usize = 28;
+const NUMBERS: usize = 30;
 const HEAD: usize = NUMBERS + 2 * SET;
-const ENTRY: usize = 16;
+pub(super) const ENTRY: usize = 16;
 /// Bytes of a set of endpoints.
 const SET: usize = MAX_ENDPOINTS / 8;
 
@@ -79,6 +82,8 @@ pub struct Hello {
     pub parties: u16,
     /// The lane that the connection is for.
     pub lane: Lane,
+    /// Whether the connection is kept for run after run.
+    pub stays: bool,
     /// What a caller's connections for the lanes of one run have in common, and those for another run have not.
     pub call: u64,
     /// Which clients take part in the run.
@@ -124,6 +129,12 @@ pub enum NotAHello {
         /// The lane it names.
         lane: Lane,
     },
+    /// Neither that the connection stays nor that it doesn't.
+    #[error("says {stays} where it may say 0, for one run, or 1, for run after run")]
+    Stays {
+        /// What it says.
+        stays: u16,
+    },
 }
 
 impl Hello {
@@ -133,14 +144,15 @@ impl Hello {
         let entries = names.iter().zip(prints).map(|(name, print)| entry(name, *print)).collect();
         let (guests, missing) = Default::default();
         let (sender, parties) = (sender as u16, parties as u16);
-        Self { sender, parties, lane: Lane::ONLY, call: 0, guests, missing, entries }
+        Self { sender, parties, lane: Lane::ONLY, stays: false, call: 0, guests, missing, entries }
     }
 
     /// The encoding.
     pub fn bytes(&self) -> Vec<u8> {
         let clients = self.entries.len() as u16 - self.parties;
         let mut bytes = MAGIC.to_vec();
-        for number in [VERSION, self.sender, self.parties, clients, self.lane.number, self.lane.count] {
+        let (Lane { number, count }, stays) = (self.lane, u16::from(self.stays));
+        for number in [VERSION, self.sender, self.parties, clients, number, count, stays] {
             bytes.extend_from_slice(&number.to_le_bytes());
         }
         bytes.extend_from_slice(&self.call.to_le_bytes());
@@ -165,7 +177,8 @@ impl Hello {
             return Err(NotAHello::Version { theirs });
         }
         let Some((numbers, rest)) = bytes.split_first_chunk::<NUMBERS>() else { return Ok(None) };
-        let [_, _, _, _, _, _, _, _, _, _, s0, s1, p0, p1, c0, c1, l0, l1, n0, n1, call @ ..] = *numbers;
+        let [_, _, _, _, _, _, _, _, _, _, s0, s1, p0, p1, c0, c1, l0, l1, n0, n1, k0, k1, call @ ..] =
+            *numbers;
         let (sender, parties) = (u16::from_le_bytes([s0, s1]), u16::from_le_bytes([p0, p1]));
         let endpoints = usize::from(parties) + usize::from(u16::from_le_bytes([c0, c1]));
         if endpoints > MAX_ENDPOINTS || usize::from(sender) >= endpoints {
@@ -175,6 +188,10 @@ impl Hello {
         if lane.count > MAX_LANES || lane.number >= lane.count {
             return Err(NotAHello::Lane { lane });
         }
+        let stays = match u16::from_le_bytes([k0, k1]) {
+            stays @ 0..=1 => stays == 1,
+            stays => return Err(NotAHello::Stays { stays }),
+        };
         let call = u64::from_le_bytes(call);
         let Some((guests, rest)) = rest.split_first_chunk::<SET>() else { return Ok(None) };
         let Some((missing, rest)) = rest.split_first_chunk::<SET>() else { return Ok(None) };
@@ -184,7 +201,7 @@ impl Hello {
         }
         let Some(entries) = rest.get(..endpoints * ENTRY) else { return Ok(None) };
         let (entries, _) = entries.as_chunks::<ENTRY>();
-        let hello = Self { sender, parties, lane, call, guests, missing, entries: entries.to_vec() };
+        let hello = Self { sender, parties, lane, stays, call, guests, missing, entries: entries.to_vec() };
         Ok(Some((hello, HEAD + endpoints * ENTRY)))
     }
 
@@ -208,6 +225,14 @@ impl Hello {
 
     /// What differs in the other side's list, in words; `names` are this side's.
     pub fn difference(&self, theirs: &Self, names: &[String]) -> Option<String> {
+        if self.stays != theirs.stays {
+            let (stays, goes) = ("serves (tacit serve)", "begins one run (tacit run)");
+            let (its, own) = if theirs.stays { (stays, goes) } else { (goes, stays) };
+            return Some(format!("it {its}, and this side {own}: parties use the same command"));
+        }
+        if self.stays {
+            return self.party_difference(theirs, names);
+        }
         let count = |hello: &Self| (usize::from(hello.parties), hello.entries.len());
         let ((parties, all), (their_parties, their_all)) = (count(self), count(theirs));
         if (parties, all) != (their_parties, their_all) {
@@ -217,20 +242,42 @@ impl Hello {
                 all.saturating_sub(parties)
             ));
         }
-        let differing = self.entries.iter().zip(&theirs.entries).zip(names);
-        let differing: Vec<&str> =
-            differing.filter(|((mine, theirs), _)| mine != theirs).map(|(_, name)| name.as_str()).collect();
-        if differing.is_empty() {
-            return None;
+        differing(&self.entries, &theirs.entries, names)
+    }
+
+    /// The same of the parties alone: clients come and go.
+    fn party_difference(&self, theirs: &Self, names: &[String]) -> Option<String> {
+        if self.parties != theirs.parties {
+            let (theirs, own) = (theirs.parties, self.parties);
+            return Some(format!("its parties.toml lists {theirs} parties, this side's {own}"));
         }
-        Some(format!(
-            "its parties.toml has another name or fingerprint than this side's for {}",
-            differing.join(", ")
-        ))
+        let parties =
+            |hello: &Self| hello.entries.iter().take(hello.parties.into()).copied().collect::<Vec<_>>();
+        differing(&parties(self), &parties(theirs), names)
+    }
+
+    /// What the speaker's own list has for the speaker.
+    pub(super) fn own_entry(&self) -> Option<[u8; ENTRY]> {
+        self.entries.get(usize::from(self.sender)).copied()
     }
 }
 
-fn entry(name: &str, print: Option<Fingerprint>) -> [u8; ENTRY] {
+/// Whose entries differ, in words.
+fn differing(own: &[[u8; ENTRY]], theirs: &[[u8; ENTRY]], names: &[String]) -> Option<String> {
+    let differing = own.iter().zip(theirs).zip(names);
+    let differing: Vec<&str> =
+        differing.filter(|((own, theirs), _)| own != theirs).map(|(_, name)| name.as_str()).collect();
+    if differing.is_empty() {
+        return None;
+    }
+    Some(format!(
+        "its parties.toml has another name or fingerprint than this side's for {}",
+        differing.join(", ")
+    ))
+}
+
+/// What a list says of one party or client: a hash of its name and its fingerprint.
+pub(super) fn entry(name: &str, print: Option<Fingerprint>) -> [u8; ENTRY] {
     let mut hash = Sha256::new_with_prefix(b"tacit endpoint 1");
     hash.update((name.len() as u64).to_le_bytes());
     hash.update(name);

@@ -1,58 +1,36 @@
-//! A party's listening port, and those who call it.
+//! A party's listening port for runs that everybody begins by itself, and those who call it.
 
 use std::collections::VecDeque;
 use std::fmt;
-use std::io::ErrorKind;
-use std::net::{SocketAddr, TcpListener};
-use std::os::fd::AsFd;
-use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use rustix::event::{PollFd, PollFlags};
-use rustls::ServerConfig;
-use rustls::server::UnbufferedServerConnection;
+use rustix::event::PollFd;
 
 use super::config::{Config, Security};
-use super::crowd::Crowd;
+use super::door::{Door, Greeted, TurnedAway, certificate};
 use super::error::SetupError;
-use super::gather::{self, Caller, Note, Notes, Placed, Places};
-use super::greeting::{Fault, Greeting, Step, notice_dead_peers};
-use super::hello::{Hello, NotAHello};
+use super::gather::{self, Caller, Notes, Placed, Places};
+use super::greeting::Greeting;
+use super::hello::Hello;
 use crate::MAX_LANES;
 use crate::channel::Channel;
 use crate::stream::StreamTransport;
-use crate::tls::Tls;
-use crate::tls::pin::{Fingerprint, server_config};
+use crate::tls::pin::Fingerprint;
 
 /// Connections of one peer that wait for their turn: those of one run with the most lanes, or of more runs with
 /// fewer.
 const WAITING: usize = MAX_LANES as usize;
-/// Callers turned away that are remembered.
-const REMEMBERED: usize = 32;
-/// Calls that the operating system keeps while nobody is heard, in the course of a run.
-const BACKLOG: i32 = 1024;
-/// Of callers turned away so many are told of in [`TELLING`]. Outsiders can call without end.
-const TOLD: u32 = 20;
-const TELLING: Duration = Duration::from_mins(1);
 
 /// A party's listening port. Lives as long as the party does; every run gathers its own links from it.
 pub struct Listener {
     config: Config,
-    socket: TcpListener,
-    tls: Option<Arc<ServerConfig>>,
+    door: Door,
     caller: Caller,
-    /// Those who have not said hello yet.
-    crowd: Crowd,
-    /// Those who have, and not been given their places, by their number.
+    /// Those who have said hello and not been given their places, by their number.
     queues: Vec<Queue>,
-    turned_away: VecDeque<TurnedAway>,
     notes: Notes,
     /// Whom the run that is being gathered waits for here.
     awaited: Vec<usize>,
-    /// How many were told of since when.
-    told: (u32, Instant),
-    /// The operating system gives no more calls at present: too many files are open, say.
-    refused: bool,
 }
 
 /// One peer's connections that have said hello and have no places.
@@ -83,28 +61,9 @@ impl Queue {
     }
 }
 
-/// Somebody who called and was turned away.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct TurnedAway {
-    /// Where the call came from, the last time.
-    pub from: SocketAddr,
-    /// Why it came to nothing.
-    pub why: String,
-    /// How often the same host was turned away so.
-    pub times: u64,
-}
-
-impl fmt::Display for TurnedAway {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { from, why, times } = self;
-        write!(f, "{from} {why}")?;
-        if *times > 1 { write!(f, " ({times} times)") } else { Ok(()) }
-    }
-}
-
 impl fmt::Debug for Listener {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Listener").field("socket", &self.socket).finish_non_exhaustive()
+        f.debug_struct("Listener").field("door", &self.door).finish_non_exhaustive()
     }
 }
 
@@ -115,44 +74,23 @@ impl Listener {
     /// [`SetupError::WrongUse`] for a client's configuration; [`SetupError::Bind`]; what is wrong with key or
     /// certificate.
     pub fn bind(config: &Config) -> Result<Self, SetupError> {
-        let Some(address) = config.listening_address() else {
-            return Err(SetupError::WrongUse { detail: "clients do not listen, they connect".to_owned() });
-        };
+        let address = config.own_address()?;
         let identity = config.identity()?;
         let prints: Vec<Fingerprint> = config.fingerprints().into_iter().flatten().collect();
-        let tls = identity
-            .as_ref()
-            .map(|identity| server_config(identity, prints).map(Arc::new))
-            .transpose()
-            .map_err(SetupError::system)?;
         let caller = Caller::new(config, identity.as_ref())?;
-        let bind = || {
-            let socket = TcpListener::bind(address)?;
-            rustix::net::listen(&socket, BACKLOG)?;
-            socket.set_nonblocking(true)?;
-            Ok(socket)
-        };
-        let socket = bind().map_err(|error: std::io::Error| SetupError::Bind {
-            address: address.to_owned(),
-            detail: error.to_string(),
-        })?;
         Ok(Self {
-            socket,
-            tls,
+            door: Door::open(address, config.limits(), identity.as_ref(), prints)?,
             caller,
-            crowd: Crowd::new(config.limits().callers),
             queues: config.names().iter().map(|_| Queue::default()).collect(),
-            turned_away: VecDeque::new(),
             notes: gather::quiet(),
             awaited: Vec::new(),
-            told: (0, Instant::now()),
-            refused: false,
             config: config.clone(),
         })
     }
 
     /// Has somebody told for whom a run waits, and who was turned away.
     pub fn tell(&mut self, notes: Notes) {
+        self.door.tell(notes.clone());
         self.notes = notes;
     }
 
@@ -192,48 +130,27 @@ impl Listener {
 
     /// Who was turned away lately.
     pub fn turned_away(&self) -> impl Iterator<Item = &TurnedAway> {
-        self.turned_away.iter()
+        self.door.turned_away()
     }
 
     /// Goes on with those who are being greeted, and accepts calls.
     pub(super) fn hear(&mut self) -> Result<(), SetupError> {
         let mut difference = Ok(());
-        for caller in self.crowd.take() {
-            difference = difference.and(self.attend(caller));
-        }
-        // Those who have called just now have until the next look to speak, whoever else calls.
-        for _ in 0..self.config.limits().callers.div_ceil(2) {
-            let Some(caller) = self.accept()? else { break };
-            difference = difference.and(self.attend(caller));
+        for Greeted { greeting, hello } in self.door.hear()? {
+            difference = difference.and(match hello {
+                Ok(hello) => self.greeted(greeting, hello),
+                Err(version) => {
+                    let why = version.to_string();
+                    if let Some(peer) = self.identify(&greeting.channel) {
+                        self.differs(greeting, peer, why)
+                    } else {
+                        self.door.turn_away(greeting.address, &why);
+                        Ok(())
+                    }
+                }
+            });
         }
         difference
-    }
-
-    /// Goes on with a caller as far as it can without waiting.
-    fn attend(&mut self, mut caller: Greeting) -> Result<(), SetupError> {
-        match caller.advance() {
-            Ok(Some(hello)) => return self.greeted(caller, hello),
-            Ok(None) if caller.deadline.is_some_and(|deadline| Instant::now() >= deadline) => {
-                self.turn_away(caller.address, "took too long to say who it is");
-            }
-            Ok(None) => {
-                if let Some(other) = self.crowd.admit(caller) {
-                    let had =
-                        if other.step() == Step::Silent { "said nothing" } else { "did not say who it is" };
-                    self.turn_away(other.address, &format!("{had}, and made room for others"));
-                }
-            }
-            Err(fault) => {
-                if let Fault::Hello(NotAHello::Version { .. }) = fault
-                    && let Some(peer) = self.identify(&caller.channel)
-                {
-                    return self.differs(caller, peer, fault.to_string());
-                }
-                caller.channel.hang_up();
-                self.turn_away(caller.address, &fault.to_string());
-            }
-        }
-        Ok(())
     }
 
     /// Gives a peer's connections that wait and belong together their places. If all places are vacant, the call that
@@ -271,68 +188,46 @@ impl Listener {
 
     /// What has to be watched while waiting for calls.
     pub(super) fn watch<'a>(&'a self, watched: &mut Vec<PollFd<'a>>) {
-        if !self.refused {
-            watched.push(PollFd::from_borrowed_fd(self.socket.as_fd(), PollFlags::IN));
-        }
-        watched.extend(self.crowd.iter().map(Greeting::watch));
-    }
-
-    /// The next call, if there is one.
-    fn accept(&mut self) -> Result<Option<Greeting>, SetupError> {
-        let accepted = self.socket.accept();
-        self.refused = matches!(&accepted, Err(error) if error.kind() != ErrorKind::WouldBlock);
-        // A caller that is gone again, or a moment's lack of something: the next look will tell.
-        let Ok((socket, address)) = accepted else { return Ok(None) };
-        let tls = self.tls.as_ref().map(|config| UnbufferedServerConnection::new(Arc::clone(config)));
-        let tls = tls.transpose().map_err(SetupError::system)?.map(Tls::server);
-        let set = socket.set_nonblocking(true).and_then(|()| socket.set_nodelay(true));
-        if set.and_then(|()| notice_dead_peers(&socket)).is_err() {
-            return Ok(None);
-        }
-        let deadline = Instant::now() + self.config.limits().handshake;
-        Ok(Some(Greeting::answer(socket, address, tls, deadline)))
+        self.door.watch(watched);
     }
 
     /// Puts a caller that has said hello where it waits to be taken in.
     fn greeted(&mut self, greeting: Greeting, hello: Hello) -> Result<(), SetupError> {
         let claimed = usize::from(hello.sender);
-        if self.config.security() == Security::Tls && self.identify(&greeting.channel) != Some(claimed) {
-            self.turn_away(
-                greeting.address,
-                &format!("says it is number {claimed}, with another's certificate"),
-            );
-            return Ok(());
+        let mut turn_away = |why: String| {
+            self.door.turn_away(greeting.address, &why);
+            Ok(())
+        };
+        if self.config.security() == Security::Tls
+            && identify(&self.config, &greeting.channel) != Some(claimed)
+        {
+            return turn_away(format!("says it is number {claimed}, with another's certificate"));
         }
         let names = self.config.names();
         let Some(name) = names.get(claimed) else {
-            self.turn_away(greeting.address, &format!("says it is number {claimed}, which does not exist"));
-            return Ok(());
+            return turn_away(format!("says it is number {claimed}, which does not exist"));
         };
         if let Some(detail) = self.caller.hello.difference(&hello, &names) {
             return self.differs(greeting, claimed, detail);
         }
         if claimed <= self.config.me() {
-            self.turn_away(greeting.address, &format!("says it is {name}, which does not call here"));
-            return Ok(());
+            return turn_away(format!("says it is {name}, which does not call here"));
         }
         let Some(queue) = self.queues.get_mut(claimed) else { return Ok(()) };
         queue.waiting.retain(|waiting| !waiting.channel.is_dead());
         if queue.knows(&hello) {
-            let why = format!("is {name}, which has called for {} already", hello.lane);
-            self.turn_away(greeting.address, &why);
-        } else if queue.waiting.len() < WAITING {
-            queue.waiting.push_back(Waiting { hello, channel: greeting.channel });
-        } else {
-            let why = format!("is {name}, of which {WAITING} connections wait already");
-            self.turn_away(greeting.address, &why);
+            return turn_away(format!("is {name}, which has called for {} already", hello.lane));
         }
+        if queue.waiting.len() >= WAITING {
+            return turn_away(format!("is {name}, of which {WAITING} connections wait already"));
+        }
+        queue.waiting.push_back(Waiting { hello, channel: greeting.channel });
         Ok(())
     }
 
     /// The number of the peer whose certificate the other side has.
     fn identify(&self, channel: &Channel) -> Option<usize> {
-        let print = Fingerprint::of(channel.tls.as_ref()?.peer_certificate()?);
-        self.config.fingerprints().iter().position(|other| *other == Some(print))
+        identify(&self.config, channel)
     }
 
     /// Ends the gathering, if it waits for this peer, who can't take part as it is; any other one is turned away.
@@ -344,26 +239,13 @@ impl Listener {
         if self.awaited.contains(&peer) {
             return Err(SetupError::Differs { peer: name, detail });
         }
-        self.turn_away(caller.address, &format!("is {name}: {detail}"));
+        self.door.turn_away(caller.address, &format!("is {name}: {detail}"));
         Ok(())
     }
+}
 
-    fn turn_away(&mut self, from: SocketAddr, why: &str) {
-        let same = |known: &TurnedAway| known.from.ip() == from.ip() && known.why == why;
-        let known = self.turned_away.iter().position(same).and_then(|at| self.turned_away.remove(at));
-        let times = known.map_or(1, |known| known.times.saturating_add(1));
-        if self.turned_away.len() == REMEMBERED {
-            self.turned_away.pop_front();
-        }
-        let away = TurnedAway { from, why: why.to_owned(), times };
-        if self.told.1.elapsed() >= TELLING {
-            self.told = (0, Instant::now());
-        }
-        // Whoever calls again and again is told of less and less.
-        if times.is_power_of_two() && self.told.0 < TOLD {
-            self.told.0 += 1;
-            (self.notes)(Note::TurnedAway(&away));
-        }
-        self.turned_away.push_back(away);
-    }
+/// The number of the peer whose certificate the other side has.
+fn identify(config: &Config, channel: &Channel) -> Option<usize> {
+    let print = certificate(channel)?;
+    config.fingerprints().iter().position(|other| *other == Some(print))
 }

@@ -70,6 +70,11 @@ impl Link {
         &self.socket
     }
 
+    /// Refuses payloads of more than so many bytes from now on.
+    pub(super) fn limit(&mut self, bytes: usize) {
+        self.reader.limit(bytes);
+    }
+
     pub(super) fn wire(&self) -> WireBytes {
         self.wire
     }

@@ -44,6 +44,11 @@ impl FrameReader {
         Self { limit, header: [0; HEADER_BYTES], header_len: 0, payload: None }
     }
 
+    /// Refuses payloads of more than so many bytes from now on; one that is under way may be longer.
+    pub(crate) fn limit(&mut self, bytes: usize) {
+        self.limit = bytes;
+    }
+
     /// Whether the stream stands between two frames.
     pub(crate) fn is_between_frames(&self) -> bool {
         self.header_len == 0 && self.payload.is_none()

@@ -100,7 +100,8 @@ impl KeptFolder {
             read_into(path, &new)?;
             let opened = Self::open(&new, key)?;
             let live = opened.entries.iter().filter(|entry| entry.standing != KeptStanding::Dropped);
-            live.map(|entry| opened.share(&entry.name, entry.version)).try_for_each(|share| share.map(|_| ()))?;
+            live.map(|entry| opened.share(&entry.name, entry.version))
+                .try_for_each(|share| share.map(|_| ()))?;
             drop(opened);
             files::rename(parent(folder), &new, folder)
         };

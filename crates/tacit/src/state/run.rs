@@ -3,6 +3,7 @@
 use super::{Fill, State};
 use crate::lanes::Source;
 use crate::registry::Chosen;
+use crate::run::{Given, Own};
 use crate::{Compiled, Endpoint, Error, Kept, Local, Progress, Run, Seat};
 use std::path::Path;
 use std::sync::Arc;
@@ -32,6 +33,17 @@ impl<'a> Residents<'a> {
             )));
         }
         Ok((Self { store: None, ..self }, source))
+    }
+}
+
+impl<'a> Own<'a> {
+    /// What a party brings to a run that goes on what it keeps.
+    ///
+    /// # Errors
+    /// [`Error::Refused`] if the protocol keeps nothing beyond a run.
+    pub(crate) fn on(given: Given<'a>, residents: Residents<'a>, endpoint: &Endpoint) -> Result<Self, Error> {
+        let (residents, source) = residents.apart(endpoint)?;
+        Ok(Self { given, source, residents: Some(residents) })
     }
 }
 
@@ -66,8 +78,10 @@ impl Seat {
     ) -> Result<Run, Error> {
         let chosen = Chosen::of(protocol_name)?;
         let endpoint = self.party_endpoint(compiled, &chosen)?;
-        let (residents, source) = residents.apart(&endpoint)?;
-        self.run_as_party(&chosen, endpoint, inputs, (source, Some(residents)), progress, within)
+        let given = Given::Values(vec![inputs.iter().map(Option::as_ref).collect()]);
+        let own = Own::on(given, residents, &endpoint)?;
+        let run = |seat: &mut Self| seat.run_from(&chosen, &[endpoint], own, progress, within);
+        Ok(self.counted(run)?.swap_remove(0))
     }
 }
 

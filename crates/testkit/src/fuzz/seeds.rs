@@ -85,7 +85,9 @@ pub(super) fn hellos() -> Vec<Vec<u8>> {
         changed(15, 0xff),
         b"GET / HTTP/1.1\r\n\r\n".to_vec(),
         vec![],
-        usual,
+        usual.clone(),
+        changed(20, 1),
+        changed(20, 2),
     ]
 }
 

@@ -1,0 +1,127 @@
+//! Those who call a party that serves: other parties for a lane, and clients.
+
+use super::{EACH, EARLY, GUESTS, Guest, Hub, MAX_CONTROL, News, Place, Speaker};
+use crate::setup::config::Security;
+use crate::setup::door::{Greeted, certificate};
+use crate::setup::error::SetupError;
+use crate::setup::gather::Note;
+use crate::setup::greeting::Greeting;
+use crate::setup::hello::Hello;
+use crate::stream::Resting;
+
+impl Hub {
+    /// Reads the list of clients again if it has changed; those that are on it no more have to go.
+    pub(super) fn refresh(&mut self) {
+        if self.roster.refresh() {
+            // The key was good before.
+            let _ = self.door.open_to(self.identity.as_ref(), self.roster.fingerprints());
+        }
+    }
+
+    /// Greets callers.
+    pub(super) fn hear(&mut self) -> Result<(), SetupError> {
+        self.refresh();
+        for Greeted { greeting, hello } in self.door.hear()? {
+            match hello {
+                Ok(hello) => self.greeted(greeting, &hello),
+                Err(version) => self.turn_away(greeting, &version.to_string()),
+            }
+        }
+        Ok(())
+    }
+
+    /// Says what this side is, so that the other finds the same difference, and hangs up.
+    fn turn_away(&mut self, mut greeting: Greeting, why: &str) {
+        let _ = greeting.channel.send(&self.caller.hello.bytes());
+        greeting.channel.hang_up();
+        self.door.turn_away(greeting.address, why);
+    }
+
+    /// A caller that has said hello: a party's link of a lane, or a client's connection.
+    fn greeted(&mut self, mut greeting: Greeting, hello: &Hello) {
+        let (claimed, parties) = (usize::from(hello.sender), usize::from(hello.parties));
+        if claimed < parties {
+            return self.party_called(greeting, hello);
+        }
+        let Some(client) = hello.own_entry().and_then(|entry| self.roster.find(&entry)).cloned() else {
+            return self.turn_away(greeting, "says it is a client that nobody has enrolled");
+        };
+        let proven = certificate(&greeting.channel);
+        if self.config.security() == Security::Tls && proven != client.fingerprint {
+            let why = format!("says it is {}, with another's certificate", client.name);
+            return self.turn_away(greeting, &why);
+        }
+        if !hello.stays {
+            // It calls again, now that it knows.
+            let answer = Hello { call: hello.call, lane: hello.lane, ..self.caller.hello.clone() };
+            let _ = greeting.channel.send(&answer.bytes());
+            return greeting.channel.hang_up();
+        }
+        if let Some(detail) = self.caller.hello.difference(hello, &self.config.names()) {
+            return self.turn_away(greeting, &format!("is {}: {detail}", client.name));
+        }
+        let its = self.guests.values().filter(|guest| guest.client == client).count();
+        if self.guests.len() >= GUESTS || its >= EACH {
+            let why = format!(
+                "is {}, and {its} of its connections are here, of {}",
+                client.name,
+                self.guests.len()
+            );
+            return self.turn_away(greeting, &why);
+        }
+        let Some(link) = self.admitted(greeting, hello, MAX_CONTROL) else { return };
+        let guest = self.next_guest;
+        self.next_guest += 1;
+        self.news.push(News::Came { guest, client: client.clone() });
+        self.guests.insert(guest, Guest { client, link: Some(link) });
+    }
+
+    fn party_called(&mut self, greeting: Greeting, hello: &Hello) {
+        let claimed = usize::from(hello.sender);
+        let names = self.config.names();
+        let Some(party) = self.config.parties().get(claimed) else {
+            return self.turn_away(greeting, &format!("says it is party {claimed}, which does not exist"));
+        };
+        let name = party.name.clone();
+        if self.config.security() == Security::Tls && certificate(&greeting.channel) != party.fingerprint {
+            return self.turn_away(greeting, &format!("says it is {name}, with another's certificate"));
+        }
+        let own = &self.caller.hello;
+        if let Some(detail) = own.difference(hello, &names).or_else(|| own.other_run(hello, &names)) {
+            let unfit = SetupError::Differs { peer: name.clone(), detail: detail.clone() };
+            (self.notes)(Note::Unfit(&unfit));
+            return self.turn_away(greeting, &format!("is {name}: {detail}"));
+        }
+        if claimed <= self.config.me() {
+            return self.turn_away(greeting, &format!("says it is {name}, which does not call here"));
+        }
+        let Some(link) = self.admitted(greeting, hello, EARLY) else { return };
+        let lane = usize::from(hello.lane.number);
+        let Some(way) = self.ways.get_mut(claimed).and_then(|ways| ways.get_mut(lane)) else { return };
+        if lane == 0 && !matches!(way.place, Place::Vacant) {
+            self.news.push(News::Left { who: Speaker::Party(claimed) });
+        }
+        // It calls again for a lane because it has lost the link that was there.
+        match way.place {
+            Place::Lent => way.fresh = Some(link),
+            Place::Vacant | Place::Resting(_) => way.place = Place::Resting(Box::new(link)),
+        }
+    }
+
+    /// Takes a caller in, with this side's hello: a link of a bound on its payloads.
+    fn admitted(&mut self, mut greeting: Greeting, hello: &Hello, limit: usize) -> Option<Resting> {
+        let answer = Hello { call: hello.call, lane: hello.lane, ..self.caller.hello.clone() };
+        // One that is gone again is noticed when the link is read.
+        let _ = greeting.channel.send(&answer.bytes());
+        match Resting::new(greeting.channel, limit, &mut self.scratch) {
+            Ok(link) => {
+                self.connections += 1;
+                Some(link)
+            }
+            Err(too_long) => {
+                self.door.turn_away(greeting.address, &format!("sent {too_long}"));
+                None
+            }
+        }
+    }
+}

@@ -1,0 +1,236 @@
+//! A client of a deployment that serves: it asks all parties alike, and plays its part once all say that the run begins.
+
+use super::control::{Player, Request, ToClient, ToParty, bound, read, write};
+use super::desk::shown;
+use super::server::mesh;
+use crate::deployment::{endpoint_of, run_over};
+use crate::registry::Chosen;
+use crate::run::{Given, Own};
+use crate::{Compiled, Error, Progress, Run, Source};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+use tacit_engine::Participants;
+use tacit_net::setup::{Attendance, Config, Note, Notes, SetupError, Word};
+use tacit_program::Value;
+use tacit_session::{Entropy, OsEntropy};
+
+/// How long the same names are missing before it is told.
+const PATIENCE: Duration = Duration::from_secs(2);
+/// The pause before a client connects again that has lost a party.
+const PAUSE: Duration = Duration::from_millis(200);
+
+/// What a client asks for.
+pub(crate) struct Wish<'a> {
+    pub(crate) compiled: &'a Arc<Compiled>,
+    /// A value for each input that is the client's to give.
+    pub(crate) inputs: &'a [Option<Value>],
+    /// The protocol's name.
+    pub(crate) protocol: &'a str,
+    /// Which of the program's names it plays; its own if it isn't said.
+    pub(crate) plays: Option<&'a str>,
+    /// Clients of one tag meet in one run.
+    pub(crate) tag: &'a str,
+    /// How long it waits for the run to begin.
+    pub(crate) within: Duration,
+    /// Who is told whom it waits for.
+    pub(crate) notes: &'a Notes,
+}
+
+/// A request and what is known of it.
+struct Asking<'a> {
+    config: &'a Config,
+    request: Request,
+    needs: Vec<String>,
+    deadline: Instant,
+    within: Duration,
+    notes: &'a Notes,
+}
+
+/// How asking ended.
+enum Outcome {
+    Begins {
+        run: u64,
+        players: Vec<Player>,
+    },
+    /// A party was lost before the run began: nothing was sent.
+    Lost,
+}
+
+/// Asks for a run of a program, and plays this client's part in it. `links` are those of the last time, if they are still
+/// there, and afterwards those for the next.
+///
+/// # Errors
+/// [`Error::Busy`] and [`Error::Declined`] if the parties don't begin it, [`Error::Setup`] if they or other clients don't come
+/// within the time; else as [`crate::Seat::run`].
+pub(crate) fn ask(
+    config: &Config,
+    links: &mut Option<Attendance>,
+    wish: &Wish<'_>,
+    progress: Progress<'_>,
+) -> Result<Run, Error> {
+    let Wish { compiled, inputs, protocol, within, notes, .. } = *wish;
+    let chosen = Chosen::of(protocol)?;
+    let parties: Vec<String> = config.parties().iter().map(|party| party.name.clone()).collect();
+    let needs = Participants::clients_of(compiled.plan(), &parties);
+    let name = config.names().swap_remove(config.me());
+    let plays = wish.plays.unwrap_or(&name).to_owned();
+    let Some(place) = needs.iter().position(|need| *need == plays) else {
+        return Err(Error::Refused(format!(
+            "the program doesn't name {plays}: it neither gives an input nor learns an output"
+        )));
+    };
+    let endpoint = endpoint_of(config, compiled, chosen.protocol.clone(), needs.clone())?;
+    let me = parties.len() + place;
+    let given: Vec<Option<&Value>> = inputs.iter().map(Option::as_ref).collect();
+    endpoint.encode(me, &given)?;
+    let mut id = [0; 8];
+    OsEntropy.fill(&mut id).map_err(|error| compiled.aborted(error.into()))?;
+    let request = Request {
+        id: u64::from_le_bytes(id),
+        program: compiled.hash(),
+        protocol: chosen.to_string(),
+        plays,
+        tag: wish.tag.to_owned(),
+    };
+    let asking = Asking { config, request, needs, deadline: Instant::now() + within, within, notes };
+    let (mut attendance, run, players) = asking.until_begun(links)?;
+    let endpoint = endpoint.bound_to(bound(run, &players));
+    let lent = attendance.lend(parties.len() + players.len());
+    let mesh = mesh(Box::new(lent), config, me, &players, config.limits());
+    let own = Own { given: Given::Values(vec![given]), source: Source::InRun, residents: None };
+    let played = run_over(me, &chosen, &[endpoint], own, progress, || Ok(vec![mesh]));
+    *links = attendance.after_run();
+    Ok(played?.swap_remove(0))
+}
+
+impl Asking<'_> {
+    /// Asks, and asks again if a party was lost, until the run begins.
+    fn until_begun(&self, links: &mut Option<Attendance>) -> Result<(Attendance, u64, Vec<Player>), Error> {
+        loop {
+            let left = self.deadline.saturating_duration_since(Instant::now());
+            let mut attendance = match links.take() {
+                Some(attendance) => attendance,
+                None => Attendance::connect(self.config, left, self.notes)?,
+            };
+            match self.wait(&mut attendance) {
+                Ok(Outcome::Begins { run, players }) => return Ok((attendance, run, players)),
+                Ok(Outcome::Lost) if Instant::now() < self.deadline => std::thread::sleep(PAUSE),
+                Ok(Outcome::Lost) => {
+                    let missing = "a party was lost again and again".to_owned();
+                    return Err(self.missing(missing).into());
+                }
+                Err(error @ Error::Busy { .. }) => {
+                    for party in 0..self.config.parties().len() {
+                        attendance.say(party, write(&ToParty::Withdraw));
+                    }
+                    *links = Some(attendance);
+                    return Err(error);
+                }
+                Err(error) => return Err(error),
+            }
+        }
+    }
+
+    fn missing(&self, missing: String) -> SetupError {
+        SetupError::Missing { missing, after: self.within, turned_away: Vec::new() }
+    }
+
+    /// Asks all parties, and waits for what they say.
+    fn wait(&self, attendance: &mut Attendance) -> Result<Outcome, Error> {
+        let parties = self.config.parties();
+        for party in 0..parties.len() {
+            attendance.say(party, write(&ToParty::Ask(self.request.clone())));
+        }
+        let mut begun: BTreeMap<usize, (u64, Vec<Player>)> = BTreeMap::new();
+        let (mut missing, mut told): (Vec<String>, Option<Instant>) = (Vec::new(), None);
+        loop {
+            let silent: Vec<usize> = (0..parties.len()).filter(|party| !begun.contains_key(party)).collect();
+            if silent.is_empty() {
+                return self.agreed(begun);
+            }
+            let now = Instant::now();
+            if now >= self.deadline {
+                let waits = match missing[..] {
+                    [] => "the parties didn't begin the run".to_owned(),
+                    _ => format!(
+                        "{} waits for others of this run ({}), who didn't come",
+                        parties[0].name,
+                        missing.join(", ")
+                    ),
+                };
+                return Err(self.missing(waits).into());
+            }
+            if let Some(since) = told
+                && now >= since + PATIENCE
+            {
+                told = None;
+                (self.notes)(Note::Waiting(&missing.iter().map(String::as_str).collect::<Vec<_>>()));
+            }
+            let tells = told.map(|since| (since + PATIENCE).saturating_duration_since(now));
+            let left = self.deadline.saturating_duration_since(now);
+            let (party, message) = match attendance.next(&silent, tells.map_or(left, |tells| tells.min(left)))
+            {
+                Some(Word::Left { .. }) => return Ok(Outcome::Lost),
+                Some(Word::Said { party, message }) => (party, message),
+                _ => continue,
+            };
+            let id = self.request.id;
+            match read::<ToClient>(&message) {
+                Some(ToClient::Waits { id: its, missing: names }) if its == id => {
+                    missing = names.iter().map(|name| shown(name)).collect();
+                    told = Some(Instant::now());
+                }
+                Some(ToClient::Busy { id: its, seconds }) if its == id => {
+                    return Err(Error::Busy { seconds });
+                }
+                Some(ToClient::Refused { id: its, reason }) if its == id => {
+                    let (party, reason) = (parties[party].name.clone(), shown(&reason));
+                    return Err(Error::Declined { party, reason });
+                }
+                Some(ToClient::Begin { id: its, run, players }) if its == id => {
+                    begun.insert(party, (run, players));
+                }
+                // Of an earlier request.
+                Some(_) => {}
+                None => return Ok(Outcome::Lost),
+            }
+        }
+    }
+
+    /// The run, if all parties say the same of it, and it is what this client has asked for.
+    fn agreed(&self, begun: BTreeMap<usize, (u64, Vec<Player>)>) -> Result<Outcome, Error> {
+        let declined = |party: usize, reason: &str| {
+            let party = self.config.parties()[party].name.clone();
+            Err(Error::Declined { party, reason: reason.to_owned() })
+        };
+        let mut all = begun.into_iter();
+        let Some((_, (run, players))) = all.next() else { return Ok(Outcome::Lost) };
+        if let Some((party, _)) = all.find(|(_, theirs)| *theirs != (run, players.clone())) {
+            return declined(party, "it would begin another run than the first party");
+        }
+        let is_own = |player: &&Player| {
+            let clients = self.config.clients().iter();
+            player.plays == self.request.plays
+                && clients
+                    .skip(self.config.me() - self.config.parties().len())
+                    .take(1)
+                    .any(|me| player.is(me))
+        };
+        if !players.iter().map(|player| &player.plays).eq(&self.needs)
+            || !players.iter().any(|player| is_own(&player))
+        {
+            return declined(0, "it would begin another run than was asked for");
+        }
+        // A name that this side's list has is played by that client alone.
+        let known = |player: &Player| self.config.clients().iter().find(|client| client.name == player.plays);
+        let other = players.iter().find(|player| known(player).is_some_and(|client| !player.is(client)));
+        if let Some(Player { plays, client, .. }) = other {
+            return declined(
+                0,
+                &format!("it has {} play {plays}, who is another client of parties.toml", shown(client)),
+            );
+        }
+        Ok(Outcome::Begins { run, players })
+    }
+}

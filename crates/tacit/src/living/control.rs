@@ -1,0 +1,169 @@
+//! What is said outside runs in a deployment that lives: requests, proposals, and what becomes of them.
+//!
+//! Nothing here is secret, and nothing here decides who gives or learns what: that does the session of each run, in which
+//! everybody agrees on the program, on who plays which of its names, and on the run's number.
+
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use std::fmt::Write;
+use tacit_net::setup::{Client, Fingerprint};
+
+/// What a client asks of all parties alike.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Request {
+    /// Drawn at random; never comes twice.
+    pub(crate) id: u64,
+    /// Hash of the program.
+    pub(crate) program: [u8; 32],
+    /// The protocol's name with its parameters, as the client takes it.
+    pub(crate) protocol: String,
+    /// Which of the program's names the client plays.
+    pub(crate) plays: String,
+    /// Those who want to meet in one run say the same.
+    pub(crate) tag: String,
+}
+
+/// What a client says to a party.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) enum ToParty {
+    /// It asks for a run.
+    Ask(Request),
+    /// It doesn't any more.
+    Withdraw,
+}
+
+/// What a party says to a client, of its request of this number.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) enum ToClient {
+    /// These names are still to be played.
+    Waits { id: u64, missing: Vec<String> },
+    /// There are too many requests.
+    Busy { id: u64, seconds: u32 },
+    /// The request comes to nothing.
+    Refused { id: u64, reason: String },
+    /// The run begins now: the next message is the session's first.
+    Begin { id: u64, run: u64, players: Vec<Player> },
+}
+
+/// Who plays one of a program's names.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Player {
+    /// The program's name.
+    pub(crate) plays: String,
+    /// The client's.
+    pub(crate) client: String,
+    /// The fingerprint of its certificate; none without TLS.
+    pub(crate) print: Option<[u8; 32]>,
+}
+
+impl Player {
+    /// Whether this is that client.
+    pub(crate) fn is(&self, client: &Client) -> bool {
+        self.client == client.name && self.print == client.fingerprint.map(|Fingerprint(print)| print)
+    }
+}
+
+/// A run that party 0 proposes.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Proposal {
+    /// Its number, greater than all before.
+    pub(crate) run: u64,
+    /// The lane of links that it is to have.
+    pub(crate) lane: u16,
+    /// Hash of the program.
+    pub(crate) program: [u8; 32],
+    /// Who plays the program's names that are no party's, in the order of the program, and the request of each.
+    pub(crate) players: Vec<(Player, u64)>,
+}
+
+/// What parties say to one another. All but `Ask`, `Accept` and `Decline` is party 0's to say.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) enum Between {
+    /// The sender is ready for a run of a program that names parties alone.
+    Ask {
+        program: [u8; 32],
+    },
+    Propose(Proposal),
+    /// The sender would take part.
+    Accept {
+        run: u64,
+    },
+    /// It won't.
+    Decline {
+        run: u64,
+        reason: String,
+    },
+    /// All would: the run begins.
+    Start {
+        run: u64,
+    },
+    /// It doesn't.
+    Cancel {
+        run: u64,
+        reason: String,
+    },
+}
+
+/// The bytes of a message.
+pub(crate) fn write(message: &impl Serialize) -> Vec<u8> {
+    // Serialising plain data into a growing vector can't fail.
+    postcard::to_stdvec(message).unwrap_or_default()
+}
+
+/// A message, if these bytes are one.
+pub(crate) fn read<M: DeserializeOwned>(bytes: &[u8]) -> Option<M> {
+    match postcard::take_from_bytes(bytes) {
+        Ok((message, [])) => Some(message),
+        _ => None,
+    }
+}
+
+/// What a run's session agrees on besides the program: the run's number, and who plays which name.
+pub(crate) fn bound(run: u64, players: &[Player]) -> String {
+    let mut words = format!("run {run}");
+    for Player { plays, client, print } in players {
+        let print = print.map_or_else(String::new, |print| format!(" {}", Fingerprint(print)));
+        // Writing into a string can't fail.
+        let _ = write!(words, ", {plays} is {client}{print}");
+    }
+    words
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_written_is_read_and_nothing_else() {
+        let request = Request {
+            id: 7,
+            program: [3; 32],
+            protocol: "astra".into(),
+            plays: "a".into(),
+            tag: String::new(),
+        };
+        let bytes = write(&ToParty::Ask(request.clone()));
+        assert_eq!(read(&bytes), Some(ToParty::Ask(request)));
+        assert_eq!(read::<ToParty>(&[&bytes[..], &[0]].concat()), None);
+        for end in 0..bytes.len() {
+            assert_eq!(read::<ToParty>(&bytes[..end]), None);
+        }
+        assert_eq!(read::<Between>(&[9]), None);
+        // A length that isn't there takes no memory.
+        assert_eq!(read::<Between>(&[5, 1, 0xff, 0xff, 0xff, 0xff, 0x0f]), None);
+    }
+
+    #[test]
+    fn who_plays_what_is_bound() {
+        let player = |client: &str, print| Player { plays: "bidder".into(), client: client.into(), print };
+        let all = [
+            bound(1, &[]),
+            bound(2, &[]),
+            bound(1, &[player("carol", None)]),
+            bound(1, &[player("dave", None)]),
+            bound(1, &[player("carol", Some([1; 32]))]),
+        ];
+        let distinct: std::collections::HashSet<&String> = all.iter().collect();
+        assert_eq!(distinct.len(), all.len());
+    }
+}

@@ -1,0 +1,434 @@
+//! A party's account of requests and proposals, and what it says to them. The order of things is in [`super`].
+
+mod runs;
+
+use super::control::{Between, Proposal, Request, ToClient, ToParty, read, write};
+use super::order::{Order, Taken};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::time::{Duration, Instant};
+use tacit_net::setup::{Client, Hub, Speaker};
+use tacit_net::stream::Lent;
+
+/// What a client that finds no room is told to wait.
+const BUSY: u32 = 2;
+/// How long a proposal waits for everybody to accept it.
+pub(crate) const LATE: Duration = Duration::from_secs(5);
+/// The pause before a party asks again for a run of a program of parties alone that came to nothing.
+const PAUSE: Duration = Duration::from_millis(200);
+/// Bytes of a tag, and of a protocol's name.
+const MAX_WORDS: usize = 256;
+/// Characters of another party's reason that are shown.
+const MAX_SHOWN: usize = 300;
+
+/// A client that is here.
+struct Visitor {
+    client: Client,
+    asked: Option<Request>,
+    /// The run that its request has a part in, from the moment this party has accepted it.
+    run: Option<u64>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Stage {
+    /// This party has not answered yet: its own links or a client's request are still to come.
+    Proposed,
+    /// It has accepted.
+    Accepted,
+    Running,
+}
+
+/// A run that is proposed or under way.
+struct Pending {
+    proposal: Proposal,
+    stage: Stage,
+    /// Who has accepted, at party 0.
+    accepted: BTreeSet<usize>,
+    since: Instant,
+}
+
+/// A run that begins.
+pub(crate) struct Begun {
+    pub(crate) proposal: Proposal,
+    pub(crate) links: Lent,
+}
+
+/// A party's account.
+pub(crate) struct Desk {
+    me: usize,
+    names: Vec<String>,
+    protocol: String,
+    /// The programs that are served, and which of their names clients play, in order.
+    programs: HashMap<[u8; 32], Vec<String>>,
+    visitors: BTreeMap<u64, Visitor>,
+    order: Order,
+    /// The run that has each lane; lane 0 is never lent.
+    lanes: Vec<Option<u64>>,
+    runs: BTreeMap<u64, Pending>,
+    /// Who is ready for a run of each program of parties alone, at party 0.
+    ready: BTreeMap<[u8; 32], BTreeSet<usize>>,
+    /// Programs of parties alone that this party has asked for.
+    asked: BTreeSet<[u8; 32]>,
+    /// When it may ask again.
+    not_before: Instant,
+    last_run: u64,
+    /// Runs at a time at most.
+    most: usize,
+    /// Runs that may still begin, if there is a limit.
+    left: Option<u64>,
+    /// Why nothing more begins.
+    closed: Option<String>,
+}
+
+impl Desk {
+    /// The desk of party `me` for these programs. `first` is greater than the number of any run that party 0 has proposed in
+    /// an earlier life.
+    pub(crate) fn new(
+        me: usize,
+        names: Vec<String>,
+        protocol: String,
+        programs: HashMap<[u8; 32], Vec<String>>,
+        (most, queue): (u16, usize),
+        left: Option<u64>,
+        first: u64,
+    ) -> Self {
+        Self {
+            me,
+            names,
+            protocol,
+            programs,
+            visitors: BTreeMap::new(),
+            order: Order::new(queue),
+            lanes: vec![None; usize::from(most) + 1],
+            runs: BTreeMap::new(),
+            ready: BTreeMap::new(),
+            asked: BTreeSet::new(),
+            not_before: Instant::now(),
+            last_run: first,
+            most: usize::from(most),
+            left,
+            closed: None,
+        }
+    }
+
+    /// Lets so few runs be under way at a time.
+    pub(crate) fn at_most(&mut self, runs: usize) {
+        self.most = runs.min(self.most);
+    }
+
+    /// Begins nothing more, for this reason, and refuses all that waits.
+    pub(crate) fn close(&mut self, hub: &mut Hub, reason: &str) {
+        if self.closed.is_some() {
+            return;
+        }
+        self.closed = Some(reason.to_owned());
+        let waiting: Vec<u64> =
+            self.runs.iter().filter(|(_, run)| run.stage != Stage::Running).map(|(run, _)| *run).collect();
+        for run in waiting {
+            self.give_up(hub, run, reason);
+        }
+        let guests: Vec<u64> = self.visitors.keys().copied().collect();
+        for guest in guests {
+            self.refuse(hub, guest, reason);
+        }
+    }
+
+    /// Whether nothing is under way.
+    pub(crate) fn is_idle(&self) -> bool {
+        self.runs.is_empty()
+    }
+
+    /// Whether no run may begin any more.
+    pub(crate) fn is_done(&self) -> bool {
+        self.closed.is_some() || self.left == Some(0)
+    }
+
+    /// The names that requests wait for, of a party that orders them.
+    pub(crate) fn missing(&self) -> Vec<String> {
+        self.order.missing()
+    }
+
+    /// How long until something is to be done though nothing happens.
+    pub(crate) fn pause(&self, now: Instant) -> Option<Duration> {
+        let waiting = self.runs.values().filter(|run| self.me == 0 && run.stage != Stage::Running);
+        let late = waiting.map(|run| run.since + LATE);
+        let again = (self.not_before > now).then_some(self.not_before);
+        late.chain(again).min().map(|then| then.saturating_duration_since(now))
+    }
+
+    fn has_room(&self) -> bool {
+        let waiting = self.runs.values().filter(|run| run.stage == Stage::Accepted).count();
+        let accepted = self.runs.values().filter(|run| run.stage != Stage::Proposed).count();
+        accepted < self.most && self.left.is_none_or(|left| (waiting as u64) < left) && self.closed.is_none()
+    }
+
+    /// A client is here.
+    pub(crate) fn came(&mut self, guest: u64, client: Client) {
+        self.visitors.insert(guest, Visitor { client, asked: None, run: None });
+    }
+
+    /// Somebody isn't here any more.
+    pub(crate) fn left(&mut self, hub: &mut Hub, who: Speaker) {
+        let waits = |run: &Pending| run.stage != Stage::Running;
+        match who {
+            Speaker::Guest(guest) => {
+                self.order.leave(guest);
+                let Some(Visitor { client, run: Some(run), .. }) = self.visitors.remove(&guest) else {
+                    return;
+                };
+                if self.runs.get(&run).is_some_and(waits) {
+                    self.give_up(hub, run, &format!("{} is gone", client.name));
+                }
+            }
+            Speaker::Party(party) if self.me == 0 => {
+                for ready in self.ready.values_mut() {
+                    ready.remove(&party);
+                }
+                // It is waited for, and those who have asked with it.
+                let waiting: Vec<u64> =
+                    self.runs.iter().filter(|(_, run)| waits(run)).map(|(run, _)| *run).collect();
+                for run in waiting {
+                    self.cancel(hub, run, &format!("{} was lost", self.names[party]));
+                }
+            }
+            Speaker::Party(0) => {
+                // Whoever has asked has lost it too, and asks anew.
+                self.asked.clear();
+                self.last_run = 0;
+                self.runs.retain(|_, run| run.stage == Stage::Running);
+                let runs = &self.runs;
+                for lane in &mut self.lanes {
+                    lane.take_if(|run| !runs.contains_key(run));
+                }
+                for visitor in self.visitors.values_mut() {
+                    if visitor.run.take_if(|run| !runs.contains_key(run)).is_some() {
+                        visitor.asked = None;
+                    }
+                }
+            }
+            Speaker::Party(_) => {}
+        }
+    }
+
+    /// Takes in what somebody says; the run that begins with it, if one does.
+    pub(crate) fn said(&mut self, hub: &mut Hub, by: Speaker, message: &[u8]) -> Option<Begun> {
+        match by {
+            Speaker::Guest(guest) => {
+                self.client_said(hub, guest, message);
+                None
+            }
+            Speaker::Party(party) => match read::<Between>(message)? {
+                Between::Ask { program } if self.me == 0 => {
+                    if self.programs.get(&program).is_some_and(Vec::is_empty) {
+                        self.ready.entry(program).or_default().insert(party);
+                    }
+                    None
+                }
+                Between::Accept { run } if self.me == 0 => self.accepted(hub, run, party),
+                Between::Decline { run, reason } => {
+                    let waits = self.runs.get(&run).is_some_and(|run| run.stage != Stage::Running);
+                    if self.me == 0 && waits {
+                        let reason = format!("{} declines: {}", self.names[party], shown(&reason));
+                        self.cancel(hub, run, &reason);
+                    }
+                    None
+                }
+                Between::Propose(proposal) if party == 0 => {
+                    self.proposed(hub, proposal);
+                    None
+                }
+                Between::Start { run } if party == 0 => {
+                    let accepted = self.runs.get(&run).is_some_and(|run| run.stage == Stage::Accepted);
+                    if accepted { self.begin(hub, run) } else { None }
+                }
+                Between::Cancel { run, reason } if party == 0 => {
+                    if self.runs.get(&run).is_some_and(|run| run.stage != Stage::Running) {
+                        self.release(hub, run, &shown(&reason));
+                    }
+                    None
+                }
+                // Not the sender's to say.
+                _ => None,
+            },
+        }
+    }
+
+    fn client_said(&mut self, hub: &mut Hub, guest: u64, message: &[u8]) {
+        let Some(visitor) = self.visitors.get_mut(&guest) else { return };
+        match read::<ToParty>(message) {
+            Some(ToParty::Withdraw) => {
+                let waits = |run: &Pending| run.stage != Stage::Running;
+                visitor.asked = None;
+                let (run, name) = (visitor.run.take(), visitor.client.name.clone());
+                self.order.leave(guest);
+                if let Some(run) = run.filter(|run| self.runs.get(run).is_some_and(waits)) {
+                    self.give_up(hub, run, &format!("{name} doesn't ask any more"));
+                }
+            }
+            Some(ToParty::Ask(request)) => {
+                let waits = visitor
+                    .run
+                    .is_none_or(|run| self.runs.get(&run).is_some_and(|run| run.stage != Stage::Running));
+                if visitor.asked.is_some() && (visitor.run.is_none() || waits) {
+                    // A connection is for one request at a time.
+                    return self.dismiss(hub, guest);
+                }
+                self.asked_by(hub, guest, request);
+            }
+            None => self.dismiss(hub, guest),
+        }
+    }
+
+    fn dismiss(&mut self, hub: &mut Hub, guest: u64) {
+        hub.dismiss(guest);
+        self.left(hub, Speaker::Guest(guest));
+    }
+
+    /// Takes in a client's request. That its connection rests shows that a run it had is over.
+    fn asked_by(&mut self, hub: &mut Hub, guest: u64, request: Request) {
+        let Some(visitor) = self.visitors.get_mut(&guest) else { return };
+        let client = visitor.client.clone();
+        if !hub.knows(&client) {
+            return self.dismiss(hub, guest);
+        }
+        visitor.run = None;
+        if let Some(reason) = self.objection(hub, &client, &request) {
+            let refused = ToClient::Refused { id: request.id, reason };
+            return hub.say(Speaker::Guest(guest), write(&refused));
+        }
+        if self.me == 0 {
+            let needs = self.programs.get(&request.program).cloned().unwrap_or_default();
+            match self.order.ask(guest, &client, &request, needs) {
+                Taken::Ready => {}
+                Taken::Waits(missing) => {
+                    hub.say(Speaker::Guest(guest), write(&ToClient::Waits { id: request.id, missing }));
+                }
+                Taken::Busy => {
+                    let busy = ToClient::Busy { id: request.id, seconds: BUSY };
+                    return hub.say(Speaker::Guest(guest), write(&busy));
+                }
+            }
+        }
+        if let Some(visitor) = self.visitors.get_mut(&guest) {
+            visitor.asked = Some(request);
+        }
+    }
+
+    /// Why this party wouldn't run what a client asks for.
+    fn objection(&self, hub: &Hub, client: &Client, request: &Request) -> Option<String> {
+        let name = &self.names[self.me];
+        if let Some(closed) = &self.closed {
+            return Some(format!("{name} {closed}"));
+        }
+        if self.left == Some(0) {
+            return Some(format!("{name} has begun all its runs"));
+        }
+        let Some(needs) = self.programs.get(&request.program) else {
+            let hash = request.program.map(|byte| format!("{byte:02x}")).concat();
+            return Some(format!("{name} doesn't serve the program of hash {hash}"));
+        };
+        if request.protocol != self.protocol || request.tag.len() > MAX_WORDS {
+            let (own, its) = (&self.protocol, shown(&request.protocol));
+            return Some(format!(
+                "{name} serves with protocol {own:?}, and {its:?} is asked for, or its tag is too long"
+            ));
+        }
+        if !needs.contains(&request.plays) {
+            let plays = shown(&request.plays);
+            return Some(format!(
+                "the program has no name {plays:?} for a client to play: {}",
+                needs.join(", ")
+            ));
+        }
+        match hub.owner(&request.plays) {
+            Some(owner) if owner != *client => {
+                Some(format!("{} is a client's name, and not {}'s", owner.name, client.name))
+            }
+            _ => None,
+        }
+    }
+
+    /// Says to a client that its request comes to nothing.
+    fn refuse(&mut self, hub: &mut Hub, guest: u64, reason: &str) {
+        let Some(visitor) = self.visitors.get_mut(&guest) else { return };
+        if visitor.run.is_none() {
+            self.order.leave(guest);
+            if let Some(request) = visitor.asked.take() {
+                let reason = format!("{} {reason}", self.names[self.me]);
+                hub.say(Speaker::Guest(guest), write(&ToClient::Refused { id: request.id, reason }));
+            }
+        }
+    }
+
+    fn others(&self) -> impl Iterator<Item = usize> + use<> {
+        let me = self.me;
+        (0..self.names.len()).filter(move |&party| party != me)
+    }
+
+    /// Party 0 takes back a run that hasn't begun.
+    fn cancel(&mut self, hub: &mut Hub, run: u64, reason: &str) {
+        for party in self.others() {
+            hub.say(Speaker::Party(party), write(&Between::Cancel { run, reason: reason.to_owned() }));
+        }
+        self.release(hub, run, reason);
+    }
+
+    /// This party takes no part in a run that hasn't begun.
+    fn give_up(&mut self, hub: &mut Hub, run: u64, reason: &str) {
+        if self.me == 0 {
+            return self.cancel(hub, run, reason);
+        }
+        hub.say(Speaker::Party(0), write(&Between::Decline { run, reason: reason.to_owned() }));
+        self.release(hub, run, reason);
+    }
+
+    /// Forgets a run that doesn't begin; its clients hear of it.
+    fn release(&mut self, hub: &mut Hub, run: u64, reason: &str) {
+        let Some(Pending { proposal, .. }) = self.forget(run) else { return };
+        for (_, request) in &proposal.players {
+            let its = |visitor: &Visitor| visitor.asked.as_ref().is_some_and(|asked| asked.id == *request);
+            let guest = self.visitors.iter().find(|(_, visitor)| its(visitor)).map(|(guest, _)| *guest);
+            let Some((guest, visitor)) =
+                guest.and_then(|guest| Some((guest, self.visitors.get_mut(&guest)?)))
+            else {
+                continue;
+            };
+            (visitor.asked, visitor.run) = (None, None);
+            self.order.leave(guest);
+            let refused = ToClient::Refused { id: *request, reason: reason.to_owned() };
+            hub.say(Speaker::Guest(guest), write(&refused));
+        }
+        self.rest(&proposal);
+    }
+
+    fn forget(&mut self, run: u64) -> Option<Pending> {
+        for lane in &mut self.lanes {
+            lane.take_if(|its| *its == run);
+        }
+        self.runs.remove(&run)
+    }
+
+    /// Asks not at once again for a program of parties alone.
+    fn rest(&mut self, proposal: &Proposal) {
+        if self.asked.remove(&proposal.program) {
+            self.not_before = Instant::now() + PAUSE;
+        }
+    }
+
+    /// A run is over.
+    pub(crate) fn ended(&mut self, run: u64, well: bool) {
+        let Some(Pending { proposal, .. }) = self.forget(run) else { return };
+        for visitor in self.visitors.values_mut().filter(|visitor| visitor.run == Some(run)) {
+            (visitor.asked, visitor.run) = (None, None);
+        }
+        if well {
+            self.asked.remove(&proposal.program);
+        } else {
+            self.rest(&proposal);
+        }
+    }
+}
+
+/// A peer's words, fit to be shown: bounded, and without control characters.
+pub(crate) fn shown(words: &str) -> String {
+    words.chars().take(MAX_SHOWN).map(|c| if c.is_control() { ' ' } else { c }).collect()
+}

@@ -1,0 +1,198 @@
+//! Runs from proposal to beginning.
+
+use super::{Begun, Desk, LATE, Pending, Stage, Visitor};
+use crate::living::control::{Between, Player, Proposal, Request, ToClient, write};
+use std::collections::BTreeSet;
+use std::time::Instant;
+use tacit_net::setup::{Hub, Speaker};
+
+impl Desk {
+    /// Does what can be done now: asks, proposes, accepts, and takes back what is late.
+    pub(crate) fn tend(&mut self, hub: &mut Hub, now: Instant) {
+        self.ask(hub, now);
+        if self.me != 0 {
+            return self.answer(hub);
+        }
+        let late = |run: &Pending| run.stage != Stage::Running && now >= run.since + LATE;
+        let late: Vec<u64> = self.runs.iter().filter(|(_, run)| late(run)).map(|(run, _)| *run).collect();
+        for run in late {
+            let accepted = self.runs.get(&run).map(|run| run.accepted.clone()).unwrap_or_default();
+            let missing: Vec<&str> = self
+                .others()
+                .filter(|party| !accepted.contains(party))
+                .map(|party| self.names[party].as_str())
+                .collect();
+            self.cancel(hub, run, &format!("no answer from {} in time", missing.join(", ")));
+        }
+        self.propose(hub, now);
+    }
+
+    /// Asks for runs of programs of parties alone.
+    fn ask(&mut self, hub: &mut Hub, now: Instant) {
+        if !self.has_room() || now < self.not_before || (self.me != 0 && !hub.reaches(0)) {
+            return;
+        }
+        let alone = self.programs.iter().filter(|(_, needs)| needs.is_empty()).map(|(program, _)| *program);
+        for program in alone.collect::<Vec<_>>() {
+            if !self.asked.insert(program) {
+                continue;
+            }
+            if self.me == 0 {
+                self.ready.entry(program).or_default().insert(0);
+            } else {
+                hub.say(Speaker::Party(0), write(&Between::Ask { program }));
+            }
+        }
+    }
+
+    /// Party 0 proposes what is next, as long as there is a lane.
+    fn propose(&mut self, hub: &mut Hub, now: Instant) {
+        while self.has_room() && hub.is_complete() {
+            let free = |&lane: &u16| self.lanes[usize::from(lane)].is_none() && hub.is_ready(lane);
+            let Some(lane) = (1..self.lanes.len() as u16).find(free) else { return };
+            let everybody = self.names.len();
+            let alone =
+                self.ready.iter().find(|(_, ready)| ready.len() == everybody).map(|(program, _)| *program);
+            let (program, seats) = match alone {
+                Some(program) => {
+                    self.ready.remove(&program);
+                    (program, Vec::new())
+                }
+                None => match self.order.next() {
+                    Some(group) => (group.program, group.seats),
+                    None => return,
+                },
+            };
+            self.last_run += 1;
+            let run = self.last_run;
+            for seated in &seats {
+                if let Some(visitor) = self.visitors.get_mut(&seated.guest) {
+                    visitor.run = Some(run);
+                }
+            }
+            let players = seats.into_iter().map(|seated| (seated.player, seated.request)).collect();
+            let proposal = Proposal { run, lane, program, players };
+            for party in self.others() {
+                hub.say(Speaker::Party(party), write(&Between::Propose(proposal.clone())));
+            }
+            self.lanes[usize::from(lane)] = Some(run);
+            let accepted = BTreeSet::from([0]);
+            self.runs.insert(run, Pending { proposal, stage: Stage::Accepted, accepted, since: now });
+        }
+    }
+
+    /// Party 0 hears that a party accepts: with the last one the run begins.
+    pub(super) fn accepted(&mut self, hub: &mut Hub, run: u64, party: usize) -> Option<Begun> {
+        let pending = self.runs.get_mut(&run).filter(|run| run.stage == Stage::Accepted)?;
+        pending.accepted.insert(party);
+        if pending.accepted.len() < self.names.len() {
+            return None;
+        }
+        for party in self.others() {
+            hub.say(Speaker::Party(party), write(&Between::Start { run }));
+        }
+        self.begin(hub, run)
+    }
+
+    /// A party hears what party 0 proposes. What it objects to is declined at once; the rest is answered when its own links and
+    /// the clients' requests are here.
+    pub(super) fn proposed(&mut self, hub: &mut Hub, proposal: Proposal) {
+        let run = proposal.run;
+        if let Some(reason) = self.refusal(&proposal) {
+            return hub.say(Speaker::Party(0), write(&Between::Decline { run, reason }));
+        }
+        self.last_run = run;
+        let (stage, accepted, since) = (Stage::Proposed, BTreeSet::new(), Instant::now());
+        self.runs.insert(run, Pending { proposal, stage, accepted, since });
+        self.answer(hub);
+    }
+
+    /// Why this party takes no part in what is proposed, whatever clients say.
+    fn refusal(&self, proposal: &Proposal) -> Option<String> {
+        if let Some(closed) = &self.closed {
+            return Some(closed.clone());
+        }
+        if proposal.run <= self.last_run {
+            return Some("the run's number has been before".to_owned());
+        }
+        let waiting = self.runs.values().filter(|run| run.stage == Stage::Proposed).count();
+        if proposal.lane == 0 || usize::from(proposal.lane) >= self.lanes.len() || waiting >= self.lanes.len()
+        {
+            return Some("there is no such lane".to_owned());
+        }
+        if self.left == Some(0) {
+            return Some("has begun all its runs".to_owned());
+        }
+        let Some(needs) = self.programs.get(&proposal.program) else {
+            return Some("doesn't serve this program".to_owned());
+        };
+        let played = proposal.players.iter().map(|(player, _)| &player.plays);
+        if !played.eq(needs) {
+            return Some("not each of the program's names is played once".to_owned());
+        }
+        if needs.is_empty() && !self.asked.contains(&proposal.program) {
+            return Some("hasn't asked for this run".to_owned());
+        }
+        None
+    }
+
+    /// A party accepts what is proposed and can begin here: its links of the lane rest, and each client has told it the same.
+    fn answer(&mut self, hub: &mut Hub) {
+        let proposed = self.runs.iter().filter(|(_, run)| run.stage == Stage::Proposed);
+        for run in proposed.map(|(run, _)| *run).collect::<Vec<_>>() {
+            let Some(Pending { proposal, .. }) = self.runs.get(&run) else { continue };
+            let lane = proposal.lane;
+            if self.lanes[usize::from(lane)].is_some() || !hub.is_ready(lane) || !self.has_room() {
+                continue;
+            }
+            let Some(guests) = self.guests_of(proposal) else { continue };
+            for guest in guests {
+                if let Some(visitor) = self.visitors.get_mut(&guest) {
+                    visitor.run = Some(run);
+                }
+            }
+            self.lanes[usize::from(lane)] = Some(run);
+            if let Some(run) = self.runs.get_mut(&run) {
+                run.stage = Stage::Accepted;
+            }
+            hub.say(Speaker::Party(0), write(&Between::Accept { run }));
+        }
+    }
+
+    /// The connections of a proposal's clients, if each has asked this party for just that.
+    fn guests_of(&self, proposal: &Proposal) -> Option<Vec<u64>> {
+        let guest = |(player, id): &(Player, u64)| {
+            let has_asked = |visitor: &Visitor| {
+                let same = |request: &Request| {
+                    (request.id, &request.plays, &request.program) == (*id, &player.plays, &proposal.program)
+                };
+                let free = visitor.run.is_none_or(|run| run == proposal.run);
+                player.is(&visitor.client) && free && visitor.asked.as_ref().is_some_and(same)
+            };
+            self.visitors.iter().find(|(_, visitor)| has_asked(visitor)).map(|(guest, _)| *guest)
+        };
+        proposal.players.iter().map(guest).collect()
+    }
+
+    /// The run begins: its clients are told, and its links are lent.
+    pub(super) fn begin(&mut self, hub: &mut Hub, run: u64) -> Option<Begun> {
+        let proposal = self.runs.get(&run)?.proposal.clone();
+        let guests = self.guests_of(&proposal);
+        let players: Vec<Player> = proposal.players.iter().map(|(player, _)| player.clone()).collect();
+        for (guest, (_, id)) in guests.iter().flatten().zip(&proposal.players) {
+            let begin = ToClient::Begin { id: *id, run, players: players.clone() };
+            hub.say(Speaker::Guest(*guest), write(&begin));
+        }
+        let Some(links) = guests.and_then(|guests| hub.lend(proposal.lane, &guests)) else {
+            // A link was lost in this moment. The others have begun, and notice it on the lane's links.
+            hub.give_up(proposal.lane);
+            self.release(hub, run, "a link was lost as the run began");
+            return None;
+        };
+        if let Some(pending) = self.runs.get_mut(&run) {
+            pending.stage = Stage::Running;
+        }
+        self.left = self.left.map(|left| left.saturating_sub(1));
+        Some(Begun { proposal, links })
+    }
+}

@@ -1,0 +1,550 @@
+//! Deployments that live, over mutual TLS: every endpoint in a thread, and those that deviate by hand.
+
+use super::control::{Between, Player, Proposal, Request, ToClient, ToParty, read, write};
+use super::server::{Drain, Holdings, Offer, QUEUE, Server, Serving};
+use crate::{Compiled, Error, Run, Seat};
+use std::fs;
+use std::net::TcpListener;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU16, Ordering};
+use std::sync::{Arc, Mutex};
+use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
+use tacit_net::setup::{Attendance, Client, Config, Hub, News, Speaker, Word, enrol, init, quiet, strike};
+use tacit_program::{Builder, Data, Dtype, Range, Recipient, Value};
+
+const PROTOCOL: &str = "replicated";
+/// Time enough for anything on a busy machine.
+const LONG: Duration = Duration::from_secs(40);
+
+/// Folders of three parties and the clients `alice`, `bob` and `carol`.
+struct House {
+    dir: tempfile::TempDir,
+    port: u16,
+}
+
+impl House {
+    fn new() -> Self {
+        let (dir, port) = (tempfile::tempdir().unwrap(), free_ports());
+        init(dir.path(), 3, &["alice".into(), "bob".into(), "carol".into()], "127.0.0.1", port).unwrap();
+        Self { dir, port }
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.dir.path().join(name).join("parties.toml")
+    }
+
+    fn config(&self, name: &str) -> Config {
+        Config::load(&self.path(name)).unwrap().with_wait(LONG)
+    }
+
+    fn party(&self, number: usize) -> Config {
+        self.config(&format!("P{number}"))
+    }
+
+    /// A client that has made a key of its own, and that nobody has enrolled.
+    fn stranger(&self, name: &str) -> (Config, Client) {
+        let own = tempfile::tempdir().unwrap();
+        init(own.path(), 3, &[name.to_owned()], "127.0.0.1", self.port).unwrap();
+        let folder = self.dir.path().join(name);
+        fs::rename(own.path().join(name), &folder).unwrap();
+        let list = |path: &Path| fs::read_to_string(path).unwrap();
+        let (theirs, parties) = (list(&folder.join("parties.toml")), list(&self.path("P0")));
+        let tables = |text: &str, kind: &str| -> String {
+            let tables = text.split("\n[[").skip(1).filter(|table| table.starts_with(kind));
+            tables.flat_map(|table| ["\n[[", table]).collect()
+        };
+        let head = theirs.split("\n[[").next().unwrap();
+        let text = format!("{head}{}{}", tables(&parties, "party"), tables(&theirs, "client"));
+        fs::write(folder.join("parties.toml"), text).unwrap();
+        let config = self.config(name);
+        let client = config.clients()[0].clone();
+        (config, client)
+    }
+
+    fn serve(&self, program: &Arc<Compiled>) -> [Party; 3] {
+        [0, 1, 2].map(|number| self.start(number, program, QUEUE))
+    }
+
+    fn start(&self, number: usize, program: &Arc<Compiled>, queue: usize) -> Party {
+        self.start_for(number, program, queue, None)
+    }
+
+    fn start_for(&self, number: usize, program: &Arc<Compiled>, queue: usize, runs: Option<u64>) -> Party {
+        let names = format!("P{number}");
+        let given = program.inputs().iter().map(|input| (input.owner == names).then(|| ints(number as i64)));
+        let offer = Offer { compiled: program.clone(), inputs: given.collect() };
+        let holdings = Holdings::default();
+        let serving = Serving { protocol: PROTOCOL.to_owned(), at_once: 3, queue, runs, holdings };
+        let mut server = Server::open(&self.party(number), vec![offer], serving).unwrap();
+        let (drain, ended) = (server.drain(), Arc::new(Mutex::new(Vec::new())));
+        let notes = ended.clone();
+        let thread = thread::spawn(move || {
+            let done = server.serve(&mut |served| {
+                notes.lock().unwrap().push(served.result.map_err(|error| error.to_string()));
+                Ok::<_, Error>(())
+            });
+            (done, server.connections())
+        });
+        Party { drain, ended, thread }
+    }
+}
+
+/// A party that serves in a thread.
+struct Party {
+    drain: Drain,
+    ended: Arc<Mutex<Vec<Result<Run, String>>>>,
+    thread: JoinHandle<(Result<(), Error>, u64)>,
+}
+
+impl Party {
+    /// Ends it: how it ended, its runs, and how many connections it has had.
+    fn end(self) -> (Result<(), Error>, Vec<Result<Run, String>>, u64) {
+        self.drain.ask();
+        self.join()
+    }
+
+    fn join(self) -> (Result<(), Error>, Vec<Result<Run, String>>, u64) {
+        let (done, connections) = self.thread.join().unwrap();
+        (done, std::mem::take(&mut *self.ended.lock().unwrap()), connections)
+    }
+}
+
+/// Ends all; each has had so many runs that ended well.
+fn end_well(parties: impl IntoIterator<Item = Party>, runs: usize) {
+    for party in parties {
+        let (done, ended, _) = party.end();
+        done.unwrap();
+        assert_eq!(ended.iter().filter(|run| run.is_ok()).count(), runs, "{ended:?}");
+    }
+}
+
+fn free_ports() -> u16 {
+    static NEXT: AtomicU16 = AtomicU16::new(0);
+    loop {
+        let next = NEXT.fetch_add(1, Ordering::Relaxed);
+        let first = 30_000 + (std::process::id() as u16).wrapping_add(next) % 130 * 16;
+        if (first..first + 3).all(|port| TcpListener::bind(("127.0.0.1", port)).is_ok()) {
+            return first;
+        }
+    }
+}
+
+fn ints(value: i64) -> Value {
+    Value { shape: vec![1], data: Data::Int(vec![value]) }
+}
+
+/// The product of a number of each of these, for the last of them.
+fn product(owners: &[&str]) -> Arc<Compiled> {
+    let mut build = Builder::new();
+    let range = Range::new(-1000, 1000);
+    let input =
+        |build: &mut Builder, owner: &&str| build.input(owner, owner, Dtype::Int, &[1], range).unwrap();
+    let all: Vec<_> = owners.iter().map(|owner| input(&mut build, owner)).collect();
+    let product = all[1..].iter().fold(all[0], |product, next| build.mul(product, *next).unwrap());
+    build.reveal(product, Recipient::Role(owners[owners.len() - 1].into())).unwrap();
+    Compiled::new(build.finish().unwrap()).unwrap()
+}
+
+/// The square of a number of whoever plays `guest`.
+fn square() -> Arc<Compiled> {
+    let mut build = Builder::new();
+    let x = build.input("guest", "x", Dtype::Int, &[1], Range::new(-1000, 1000)).unwrap();
+    let square = build.mul(x, x).unwrap();
+    build.reveal(square, Recipient::Role("guest".into())).unwrap();
+    Compiled::new(build.finish().unwrap()).unwrap()
+}
+
+fn seat(config: Config, plays: Option<&str>) -> Seat {
+    let mut seat = Seat::with(config).unwrap();
+    seat.play(plays.map(str::to_owned));
+    seat
+}
+
+/// What a client that plays `guest` learns.
+fn squared(seat: &mut Seat, program: &Arc<Compiled>, x: i64) -> Result<Option<Value>, Error> {
+    Ok(seat.run(program, PROTOCOL, &[Some(ints(x))], &|_, _| ())?.outputs.swap_remove(0))
+}
+
+/// A request, by hand.
+fn request(program: &Arc<Compiled>, id: u64, plays: &str) -> Request {
+    Request {
+        id,
+        program: program.hash(),
+        protocol: PROTOCOL.into(),
+        plays: plays.into(),
+        tag: String::new(),
+    }
+}
+
+fn player(config: &Config, plays: &str) -> Player {
+    let client = &config.clients()[config.me() - config.parties().len()];
+    let print = client.fingerprint.map(|print| print.0);
+    Player { plays: plays.into(), client: client.name.clone(), print }
+}
+
+/// Connects a client that does as the test says.
+fn by_hand(config: &Config) -> Attendance {
+    Attendance::connect(config, LONG, &quiet()).unwrap()
+}
+
+/// Says the same to all parties.
+fn tell_all(client: &mut Attendance, message: &ToParty) {
+    for party in 0..3 {
+        client.say(party, write(message));
+    }
+}
+
+/// What a party says to a client next.
+fn heard(client: &mut Attendance, party: usize) -> Option<ToClient> {
+    match client.next(&[party], LONG) {
+        Some(Word::Said { message, .. }) => read(&message),
+        _ => None,
+    }
+}
+
+#[test]
+fn runs_of_parties_follow_one_another_over_the_same_links() {
+    let house = House::new();
+    let program = product(&["P0", "P1", "P2"]);
+    let parties = [0, 1, 2].map(|number| house.start_for(number, &program, QUEUE, Some(20)));
+    for (number, party) in parties.into_iter().enumerate() {
+        let (done, ended, connections) = party.join();
+        done.unwrap();
+        assert_eq!(ended.len(), 20);
+        let expected = (number == 2).then(|| ints(0));
+        assert!(ended.iter().all(|run| run.as_ref().unwrap().outputs == [expected.clone()]));
+        // Two others, three lanes and that of control messages.
+        assert_eq!(connections, 2 * 4);
+    }
+}
+
+#[test]
+fn clients_ask_again_and_again_over_the_same_links() {
+    let house = House::new();
+    let program = product(&["alice", "bob"]);
+    let parties = house.serve(&program);
+    thread::scope(|scope| {
+        for (name, mut inputs, learns) in
+            [("alice", [Some(ints(6)), None], None), ("bob", [None, Some(ints(7))], Some(ints(42)))]
+        {
+            let (config, program) = (house.config(name), &program);
+            scope.spawn(move || {
+                let mut seat = seat(config, None);
+                for _ in 0..10 {
+                    let run = seat.run(program, PROTOCOL, &inputs, &|_, _| ()).unwrap();
+                    assert_eq!(run.outputs, std::slice::from_ref(&learns));
+                }
+                inputs.fill(None);
+            });
+        }
+    });
+    for party in parties {
+        let (done, ended, connections) = party.end();
+        done.unwrap();
+        assert_eq!((ended.len(), connections), (10, 2 * 4 + 2));
+    }
+}
+
+#[test]
+fn one_program_serves_all_who_are_enrolled_and_nobody_else() {
+    let house = House::new();
+    let program = square();
+    let parties = house.serve(&program);
+    let mut alice = seat(house.config("alice"), Some("guest"));
+    assert_eq!(squared(&mut alice, &program, 12).unwrap(), Some(ints(144)));
+    let (config, dave) = house.stranger("dave");
+    let refused = squared(&mut seat(config.clone(), Some("guest")), &program, 3);
+    assert!(matches!(refused, Err(Error::Setup(_))), "{refused:?}");
+    for party in 0..3 {
+        enrol(&house.party(party), dave.clone()).unwrap();
+        assert!(enrol(&house.party(party), dave.clone()).is_err());
+    }
+    let mut connected = seat(config, Some("guest"));
+    assert_eq!(squared(&mut connected, &program, 3).unwrap(), Some(ints(9)));
+    // Whoever is struck off is refused, though it is connected.
+    for party in 0..3 {
+        assert!(strike(&house.party(party), "dave").unwrap());
+    }
+    assert!(squared(&mut connected, &program, 3).is_err());
+    assert_eq!(squared(&mut alice, &program, -5).unwrap(), Some(ints(25)));
+    end_well(parties, 3);
+}
+
+#[test]
+fn a_client_that_is_gone_takes_no_other_run_along() {
+    let house = House::new();
+    let program = square();
+    let parties = house.serve(&program);
+    let mut gone = by_hand(&house.config("bob"));
+    tell_all(&mut gone, &ToParty::Ask(request(&program, 7, "guest")));
+    for party in 0..3 {
+        assert!(matches!(heard(&mut gone, party), Some(ToClient::Begin { id: 7, .. })));
+    }
+    // Its run is under way and waits for it, while others have theirs.
+    let mut alice = seat(house.config("alice"), Some("guest"));
+    for x in 0..5 {
+        assert_eq!(squared(&mut alice, &program, x).unwrap(), Some(ints(x * x)));
+    }
+    drop(gone);
+    // More than there are lanes: that of the lost run is back.
+    for x in 0..5 {
+        assert_eq!(squared(&mut alice, &program, x).unwrap(), Some(ints(x * x)));
+    }
+    end_well(parties, 10);
+}
+
+#[test]
+fn a_lost_party_is_waited_for_and_joins_again() {
+    let house = House::new();
+    let program = square();
+    let [p0, p1, p2] = house.serve(&program);
+    let mut alice = seat(house.config("alice"), Some("guest"));
+    assert_eq!(squared(&mut alice, &program, 2).unwrap(), Some(ints(4)));
+    p1.end().0.unwrap();
+    let (waits, config) = (program.clone(), house.config("bob"));
+    let bob = thread::spawn(move || squared(&mut seat(config, Some("guest")), &waits, 3).unwrap());
+    let p1 = house.start(1, &program, QUEUE);
+    assert_eq!(bob.join().unwrap(), Some(ints(9)));
+    assert_eq!(squared(&mut alice, &program, 4).unwrap(), Some(ints(16)));
+    // So is the party that orders.
+    p0.end().0.unwrap();
+    let p0 = house.start(0, &program, QUEUE);
+    assert_eq!(squared(&mut alice, &program, 5).unwrap(), Some(ints(25)));
+    end_well([p0], 1);
+    drop((p1.end(), p2.end()));
+}
+
+#[test]
+fn a_client_that_finds_no_room_is_told_when_to_try_again() {
+    let house = House::new();
+    let program = product(&["alice", "bob"]);
+    let parties = [0, 1, 2].map(|number| house.start(number, &program, 1));
+    let mut waits = by_hand(&house.config("alice"));
+    tell_all(&mut waits, &ToParty::Ask(request(&program, 7, "alice")));
+    assert_eq!(heard(&mut waits, 0), Some(ToClient::Waits { id: 7, missing: vec!["bob".into()] }));
+    let given = [Some(ints(3)), None];
+    let mut alice = seat(house.config("alice"), None);
+    for _ in 0..2 {
+        let error = alice.run(&program, PROTOCOL, &given, &|_, _| ()).unwrap_err();
+        assert!(matches!(error, Error::Busy { seconds: 2 }), "{error}");
+    }
+    // There is room once the other is gone.
+    drop(waits);
+    let (config, other) = (house.config("bob"), program.clone());
+    let again = thread::spawn(move || {
+        loop {
+            match alice.run(&other, PROTOCOL, &given, &|_, _| ()) {
+                Err(Error::Busy { .. }) => {}
+                done => break done.unwrap(),
+            }
+        }
+    });
+    let bob = seat(config, None).run(&program, PROTOCOL, &[None, Some(ints(5))], &|_, _| ()).unwrap();
+    assert_eq!(bob.outputs, [Some(ints(15))]);
+    again.join().unwrap();
+    end_well(parties, 1);
+}
+
+#[test]
+fn a_party_that_drains_refuses_what_waits_and_ends() {
+    let house = House::new();
+    let program = product(&["alice", "bob"]);
+    let [p0, p1, p2] = house.serve(&program);
+    let mut waits = by_hand(&house.config("alice"));
+    tell_all(&mut waits, &ToParty::Ask(request(&program, 7, "alice")));
+    assert!(matches!(heard(&mut waits, 0), Some(ToClient::Waits { .. })));
+    p1.drain.ask();
+    let Some(ToClient::Refused { id: 7, reason }) = heard(&mut waits, 1) else { panic!("it isn't refused") };
+    assert!(reason.contains("P1 drains"), "{reason}");
+    end_well([p1, p0, p2], 0);
+}
+
+#[test]
+fn nobody_plays_anothers_name_and_nothing_runs_that_is_not_served() {
+    let house = House::new();
+    let program = product(&["alice", "bob"]);
+    let parties = house.serve(&program);
+    let declined = |client: &str, plays: &str, program: &Arc<Compiled>, inputs: &[Option<Value>]| {
+        let mut seat = seat(house.config(client), Some(plays));
+        match seat.run(program, PROTOCOL, inputs, &|_, _| ()) {
+            Err(Error::Declined { reason, .. }) => reason,
+            other => panic!("{other:?}"),
+        }
+    };
+    let reason = declined("carol", "alice", &program, &[Some(ints(1)), None]);
+    assert!(reason.contains("alice is a client's name"), "{reason}");
+    let reason = declined("alice", "guest", &square(), &[Some(ints(1))]);
+    assert!(reason.contains("doesn't serve the program of hash"), "{reason}");
+    let mut other = seat(house.config("alice"), Some("alice"));
+    let error = other.run(&program, "astra", &[Some(ints(1)), None], &|_, _| ()).unwrap_err().to_string();
+    assert!(error.contains("serves with protocol \"replicated\""), "{error}");
+    end_well(parties, 0);
+}
+
+#[test]
+fn a_connection_is_for_one_request_and_for_words_that_parties_know() {
+    let house = House::new();
+    let program = product(&["alice", "bob"]);
+    let parties = house.serve(&program);
+    let ask = ToParty::Ask(request(&program, 7, "alice"));
+    let again = ToParty::Ask(request(&program, 8, "alice"));
+    for messages in [vec![write(&ask), write(&again)], vec![vec![9]], vec![vec![0; 64 << 10]]] {
+        let mut client = by_hand(&house.config("alice"));
+        for message in messages {
+            client.say(0, message);
+        }
+        let left = loop {
+            match client.next(&[0], LONG) {
+                Some(Word::Said { .. }) => {}
+                word => break word,
+            }
+        };
+        assert!(matches!(left, Some(Word::Left { party: 0 })), "{left:?}");
+    }
+    end_well(parties, 0);
+}
+
+/// Party 0 by hand, with two parties that serve.
+struct Rogue {
+    hub: Hub,
+    said: Vec<(Speaker, Vec<u8>)>,
+}
+
+impl Rogue {
+    fn new(house: &House) -> Self {
+        let mut rogue = Self { hub: Hub::open(&house.party(0), 3).unwrap(), said: Vec::new() };
+        while !(rogue.hub.is_complete() && (1..4).all(|lane| rogue.hub.is_ready(lane))) {
+            rogue.look();
+        }
+        rogue
+    }
+
+    fn look(&mut self) {
+        for news in self.hub.next(Some(Duration::from_millis(100))).unwrap() {
+            if let News::Said { by, message } = news {
+                self.said.push((by, message));
+            }
+        }
+    }
+
+    /// Connects a client that does as the test says.
+    fn admit(&mut self, config: &Config) -> Attendance {
+        let config = config.clone();
+        let client = thread::spawn(move || by_hand(&config));
+        while !client.is_finished() {
+            self.look();
+        }
+        client.join().unwrap()
+    }
+
+    fn tells(&mut self, party: usize, message: &Between) {
+        self.hub.say(Speaker::Party(party), write(message));
+    }
+
+    /// What a party answers.
+    fn answer(&mut self, party: usize) -> Option<Between> {
+        let start = Instant::now();
+        while start.elapsed() < LONG {
+            let place = self.said.iter().position(|(by, _)| *by == Speaker::Party(party));
+            if let Some(place) = place {
+                return read(&self.said.remove(place).1);
+            }
+            self.look();
+        }
+        None
+    }
+}
+
+#[test]
+fn a_party_that_orders_and_deviates_starts_nothing_that_was_not_asked_for() {
+    let house = House::new();
+    let (program, other) = (square(), product(&["P0", "P1", "P2"]));
+    let parties = [1, 2].map(|number| house.start(number, &program, QUEUE));
+    let mut rogue = Rogue::new(&house);
+    let alice = player(&house.config("alice"), "guest");
+    let proposal = |run, lane, program: &Arc<Compiled>, players| {
+        Between::Propose(Proposal { run, lane, program: program.hash(), players })
+    };
+    let declines = |rogue: &mut Rogue, message: &Between| {
+        rogue.tells(1, message);
+        matches!(rogue.answer(1), Some(Between::Decline { .. }))
+    };
+    assert!(declines(&mut rogue, &proposal(1, 1, &other, vec![])));
+    assert!(declines(&mut rogue, &proposal(1, 1, &program, vec![])));
+    assert!(declines(&mut rogue, &proposal(1, 1, &program, vec![(alice.clone(), 7), (alice.clone(), 7)])));
+    assert!(declines(&mut rogue, &proposal(1, 0, &program, vec![(alice.clone(), 7)])));
+    assert!(declines(&mut rogue, &proposal(1, 4, &program, vec![(alice.clone(), 7)])));
+
+    // What alice hasn't asked P1 for waits, and isn't begun whatever party 0 says; nor is what bob has asked for in her name.
+    rogue.tells(1, &proposal(2, 1, &program, vec![(alice.clone(), 7)]));
+    rogue.tells(1, &Between::Start { run: 2 });
+    let mut bob = rogue.admit(&house.config("bob"));
+    bob.say(1, write(&ToParty::Ask(request(&program, 7, "guest"))));
+    // A number that has been before is declined: so this is heard, and the first was not accepted.
+    assert!(declines(&mut rogue, &proposal(2, 2, &program, vec![(alice.clone(), 7)])));
+
+    // Now she asks, and P1 accepts: once.
+    let mut asks = rogue.admit(&house.config("alice"));
+    asks.say(1, write(&ToParty::Ask(request(&program, 7, "guest"))));
+    assert_eq!(rogue.answer(1), Some(Between::Accept { run: 2 }));
+    rogue.tells(1, &proposal(3, 2, &program, vec![(alice.clone(), 7)]));
+    rogue.tells(1, &Between::Start { run: 2 });
+    assert!(matches!(heard(&mut asks, 1), Some(ToClient::Begin { id: 7, run: 2, .. })));
+    rogue.tells(1, &Between::Start { run: 3 });
+    // P2 has heard nothing of it and says nothing.
+    assert!(!rogue.said.iter().any(|(by, _)| *by == Speaker::Party(2)));
+    drop((rogue, asks, bob));
+    end_well(parties, 0);
+}
+
+/// Bytes of memory that this process has in use, and its open files.
+fn taken() -> (u64, usize) {
+    let status = fs::read_to_string("/proc/self/statm").unwrap();
+    let pages: u64 = status.split(' ').nth(1).unwrap().parse().unwrap();
+    (pages * 4096, fs::read_dir("/proc/self/fd").unwrap().count())
+}
+
+/// 1,000 runs by 50 clients, of whom some vanish in the middle of their runs: no other run fails, and nothing is left behind.
+#[test]
+#[ignore = "takes minutes: make test-long"]
+fn a_thousand_runs_by_fifty_clients_leave_nothing_behind() {
+    let house = House::new();
+    let program = square();
+    let parties = house.serve(&program);
+    let clients: Vec<Config> = (0..50)
+        .map(|number| {
+            let (config, client) = house.stranger(&format!("client{number}"));
+            (0..3).for_each(|party| enrol(&house.party(party), client.clone()).unwrap());
+            config
+        })
+        .collect();
+    let rounds = |runs: usize| {
+        thread::scope(|scope| {
+            for (number, config) in clients.iter().enumerate() {
+                let program = &program;
+                scope.spawn(move || {
+                    let mut own = seat(config.clone(), Some("guest"));
+                    for run in 0..runs {
+                        if (number * 7 + run * 3) % 10 == 0 {
+                            // It vanishes once its run has begun.
+                            let mut gone = by_hand(config);
+                            let id = (number * 1000 + run) as u64;
+                            tell_all(&mut gone, &ToParty::Ask(request(program, id, "guest")));
+                            let _ = heard(&mut gone, 0);
+                        }
+                        let x = run as i64 - 10;
+                        assert_eq!(squared(&mut own, program, x).unwrap(), Some(ints(x * x)));
+                    }
+                });
+            }
+        });
+    };
+    rounds(2);
+    let before = taken();
+    rounds(18);
+    let after = taken();
+    assert!(after.1 <= before.1 + 10, "open files: {before:?}, then {after:?}");
+    assert!(after.0 <= before.0 + (64 << 20), "memory: {before:?}, then {after:?}");
+    end_well(parties, 1000);
+}
