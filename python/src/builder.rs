@@ -123,7 +123,6 @@ impl Builder {
     /// Lets the parties keep a value, for programs of these hashes (for any, if there are none), and for these to learn; and the
     /// programs `writers` besides this one may keep later versions.
     #[pyo3(signature = (a, name, readers, learners, writers))]
-    #[expect(clippy::too_many_arguments, reason = "a declaration has that many parts")]
     fn keep(
         &mut self,
         py: Python<'_>,

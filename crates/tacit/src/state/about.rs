@@ -207,9 +207,9 @@ impl About {
             ));
         }
         // A program that reads a whole table could else be made to read one row of it many times, or in another's place.
-        let is_part = (rows.len() as u64) < self.rows();
-        let is_apart = rows.iter().collect::<BTreeSet<_>>().len() == rows.len();
-        if !self.readers.is_empty() && !rows.is_empty() && !(is_part && is_apart) {
+        let is_all = rows.len() as u64 >= self.rows();
+        let is_twice = rows.iter().collect::<BTreeSet<_>>().len() < rows.len();
+        if !self.readers.is_empty() && !rows.is_empty() && (is_all || is_twice) {
             return Some(format!(
                 "{self} is for programs that it names: of its rows they read fewer than all, and none twice"
             ));
