@@ -444,6 +444,9 @@ pub(crate) struct ServeArgs {
     /// Have so many runs under way at a time at most, the same for all parties; with --store or --state it is one
     #[arg(long, value_name = "N", default_value_t = 4, value_parser = clap::value_parser!(u16).range(1..64))]
     pub(crate) at_once: u16,
+    /// Let any enrolled client play this name of programs; every other name is its own client's alone; may be repeated
+    #[arg(long, value_name = "NAME")]
+    pub(crate) open: Vec<String>,
     /// End after so many runs
     #[arg(long, value_name = "N")]
     pub(crate) runs: Option<u64>,

@@ -42,7 +42,14 @@ pub(crate) fn serve(context: &mut Context<'_>, args: &ServeArgs) -> Result<(), F
         context.note(&format!("comparison: {comparison}"));
     }
     let holdings = holdings(context, args, &config, &protocol, &offers)?;
-    let serving = Serving { protocol, at_once: args.at_once, queue: QUEUE, runs: args.runs, holdings };
+    let serving = Serving {
+        protocol,
+        at_once: args.at_once,
+        queue: QUEUE,
+        runs: args.runs,
+        open: args.open.clone(),
+        holdings,
+    };
     let mut server = Server::open(&config, offers, serving)?;
     end_on_signals(&server.drain())?;
     server.tell(meeting(name.clone()));

@@ -305,9 +305,8 @@ impl Hub {
         self.guests.remove(&guest);
     }
 
-    /// Whether a client is still on the lists, read again if they have changed.
-    pub fn knows(&mut self, client: &Client) -> bool {
-        self.refresh();
+    /// Whether a client is still on the lists. They are read again at each look ([`Hub::next`]) if they have changed.
+    pub fn knows(&self, client: &Client) -> bool {
         self.roster.knows(client)
     }
 

@@ -6,6 +6,8 @@
 
 use std::collections::VecDeque;
 use std::net::TcpStream;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use super::link::{Link, Reading};
@@ -91,6 +93,8 @@ pub struct Lent {
     links: StreamTransport,
     ends: Vec<End>,
     home: Option<Home>,
+    /// Once this is set the run is over: nothing more goes out, and all peers seem lost.
+    over: Arc<AtomicBool>,
 }
 
 impl std::fmt::Debug for Lent {
@@ -110,6 +114,8 @@ struct End {
     heard: bool,
     /// What came after that.
     later: VecDeque<Frame>,
+    /// The run was told that the peer is lost, because the run is over.
+    parted: bool,
 }
 
 impl Lent {
@@ -130,7 +136,25 @@ impl Lent {
             });
             ends.push(end);
         }
-        Self { links: transport, ends, home: Some(home) }
+        Self { links: transport, ends, home: Some(home), over: Arc::default() }
+    }
+
+    /// Ends the run once this is set, in the midst of whatever: it sends nothing more, and its links end with it.
+    pub fn end_with(&mut self, over: Arc<AtomicBool>) {
+        self.over = over;
+    }
+
+    fn is_over(&self) -> bool {
+        self.over.load(Ordering::SeqCst)
+    }
+
+    /// A peer that the run still has, once the run is over.
+    fn part(&mut self) -> Option<(usize, Event)> {
+        let links = &self.links;
+        let mut ends = self.ends.iter_mut().enumerate();
+        let (peer, end) = ends.find(|(peer, end)| links.is_linked(*peer) && !end.parted)?;
+        end.parted = true;
+        Some((peer, Event::Lost(ErrorKind::Closed { how: "this party has stopped".to_owned() })))
     }
 
     /// What of an event is for this run.
@@ -158,6 +182,9 @@ impl Transport for Lent {
     }
 
     fn send(&mut self, to: usize, frame: Frame) {
+        if self.is_over() {
+            return;
+        }
         if let Some(end) = self.ends.get_mut(to) {
             end.said = frame.kind == FrameKind::Goodbye;
         }
@@ -175,6 +202,9 @@ impl Transport for Lent {
     fn poll(&mut self, wait: Duration) -> Option<(usize, Event)> {
         // At most as many times as frames are here: a link is held once its goodbye has come.
         loop {
+            if self.is_over() {
+                return self.part();
+            }
             let (peer, event) = self.links.poll(wait)?;
             if let Some(seen) = self.seen(peer, event) {
                 return Some(seen);

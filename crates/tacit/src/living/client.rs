@@ -1,6 +1,6 @@
 //! A client of a deployment that serves: it asks all parties alike, and plays its part once all say that the run begins.
 
-use super::control::{Player, Request, ToClient, ToParty, bound, read, write};
+use super::control::{Player, Request, ToClient, ToParty, bound, is_one_twice, read, write};
 use super::desk::shown;
 use super::server::mesh;
 use crate::deployment::{endpoint_of, run_over};
@@ -95,7 +95,7 @@ pub(crate) fn ask(
     };
     let asking = Asking { config, request, needs, deadline: Instant::now() + within, within, notes };
     let (mut attendance, run, players) = asking.until_begun(links)?;
-    let endpoint = endpoint.bound_to(bound(run, &players));
+    let endpoint = endpoint.bound_to(bound(run, wish.tag, &players));
     let lent = attendance.lend(parties.len() + players.len());
     let mesh = mesh(Box::new(lent), config, me, &players, config.limits());
     let own = Own { given: Given::Values(vec![given]), source: Source::InRun, residents: None };
@@ -143,6 +143,7 @@ impl Asking<'_> {
             attendance.say(party, write(&ToParty::Ask(self.request.clone())));
         }
         let mut begun: BTreeMap<usize, (u64, Vec<Player>)> = BTreeMap::new();
+        let mut deadline = self.deadline;
         let (mut missing, mut told): (Vec<String>, Option<Instant>) = (Vec::new(), None);
         loop {
             let silent: Vec<usize> = (0..parties.len()).filter(|party| !begun.contains_key(party)).collect();
@@ -150,8 +151,13 @@ impl Asking<'_> {
                 return self.agreed(begun);
             }
             let now = Instant::now();
-            if now >= self.deadline {
+            if now >= deadline {
                 let waits = match missing[..] {
+                    _ if !begun.is_empty() => {
+                        let silent = silent.iter().map(|&party| parties[party].name.as_str());
+                        let silent = silent.collect::<Vec<_>>().join(", ");
+                        format!("{silent} didn't begin the run that others have begun")
+                    }
                     [] => "the parties didn't begin the run".to_owned(),
                     _ => format!(
                         "{} waits for others of this run ({}), who didn't come",
@@ -168,7 +174,7 @@ impl Asking<'_> {
                 (self.notes)(Note::Waiting(&missing.iter().map(String::as_str).collect::<Vec<_>>()));
             }
             let tells = told.map(|since| (since + PATIENCE).saturating_duration_since(now));
-            let left = self.deadline.saturating_duration_since(now);
+            let left = deadline.saturating_duration_since(now);
             let (party, message) = match attendance.next(&silent, tells.map_or(left, |tells| tells.min(left)))
             {
                 Some(Word::Left { .. }) => return Ok(Outcome::Lost),
@@ -189,6 +195,10 @@ impl Asking<'_> {
                     return Err(Error::Declined { party, reason });
                 }
                 Some(ToClient::Begin { id: its, run, players }) if its == id => {
+                    if begun.is_empty() {
+                        // All have said that they would: the others begin now, or they don't.
+                        deadline = deadline.min(Instant::now() + self.config.limits().silence);
+                    }
                     begun.insert(party, (run, players));
                 }
                 // Of an earlier request.
@@ -221,6 +231,9 @@ impl Asking<'_> {
             || !players.iter().any(|player| is_own(&player))
         {
             return declined(0, "it would begin another run than was asked for");
+        }
+        if is_one_twice(players.iter()) {
+            return declined(0, "it would have one client play two names");
         }
         // A name that this side's list has is played by that client alone.
         let known = |player: &Player| self.config.clients().iter().find(|client| client.name == player.plays);

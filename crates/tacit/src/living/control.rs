@@ -72,6 +72,8 @@ pub(crate) struct Proposal {
     pub(crate) lane: u16,
     /// Hash of the program.
     pub(crate) program: [u8; 32],
+    /// What its clients have said to meet in one run.
+    pub(crate) tag: String,
     /// Who plays the program's names that are no party's, in the order of the program, and the request of each.
     pub(crate) players: Vec<(Player, u64)>,
 }
@@ -118,9 +120,17 @@ pub(crate) fn read<M: DeserializeOwned>(bytes: &[u8]) -> Option<M> {
     }
 }
 
-/// What a run's session agrees on besides the program: the run's number, and who plays which name.
-pub(crate) fn bound(run: u64, players: &[Player]) -> String {
-    let mut words = format!("run {run}");
+/// Whether a client plays two of these names.
+pub(crate) fn is_one_twice<'a>(players: impl Iterator<Item = &'a Player> + Clone) -> bool {
+    let same = |one: &Player, other: &Player| {
+        one.client == other.client || (one.print.is_some() && one.print == other.print)
+    };
+    players.clone().enumerate().any(|(at, one)| players.clone().take(at).any(|other| same(one, other)))
+}
+
+/// What a run's session agrees on besides the program: the run's number, its tag, and who plays which name.
+pub(crate) fn bound(run: u64, tag: &str, players: &[Player]) -> String {
+    let mut words = format!("run {run} of tag {tag:?}");
     for Player { plays, client, print } in players {
         let print = print.map_or_else(String::new, |print| format!(" {}", Fingerprint(print)));
         // Writing into a string can't fail.
@@ -157,13 +167,28 @@ mod tests {
     fn who_plays_what_is_bound() {
         let player = |client: &str, print| Player { plays: "bidder".into(), client: client.into(), print };
         let all = [
-            bound(1, &[]),
-            bound(2, &[]),
-            bound(1, &[player("carol", None)]),
-            bound(1, &[player("dave", None)]),
-            bound(1, &[player("carol", Some([1; 32]))]),
+            bound(1, "", &[]),
+            bound(2, "", &[]),
+            bound(1, "x", &[]),
+            bound(1, "", &[player("carol", None)]),
+            bound(1, "", &[player("dave", None)]),
+            bound(1, "", &[player("carol", Some([1; 32]))]),
         ];
         let distinct: std::collections::HashSet<&String> = all.iter().collect();
         assert_eq!(distinct.len(), all.len());
+    }
+
+    #[test]
+    fn one_client_is_found_twice_by_its_name_or_by_its_key() {
+        let player = |client: &str, print: Option<u8>| Player {
+            plays: "bidder".into(),
+            client: client.into(),
+            print: print.map(|byte| [byte; 32]),
+        };
+        let twice = |players: [Player; 3]| is_one_twice(players.iter());
+        assert!(!twice([player("a", None), player("b", None), player("c", None)]));
+        assert!(!twice([player("a", Some(1)), player("b", Some(2)), player("c", Some(3))]));
+        assert!(twice([player("a", None), player("b", None), player("a", None)]));
+        assert!(twice([player("a", Some(1)), player("b", Some(2)), player("c", Some(2))]));
     }
 }

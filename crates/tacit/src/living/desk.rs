@@ -4,6 +4,7 @@ mod runs;
 
 use super::control::{Between, Proposal, Request, ToClient, ToParty, read, write};
 use super::order::{Order, Taken};
+use super::server::Serving;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::time::{Duration, Instant};
 use tacit_net::setup::{Client, Hub, Speaker};
@@ -15,8 +16,12 @@ const BUSY: u32 = 2;
 pub(crate) const LATE: Duration = Duration::from_secs(5);
 /// The pause before a party asks again for a run of a program of parties alone that came to nothing.
 const PAUSE: Duration = Duration::from_millis(200);
-/// Bytes of a tag, and of a protocol's name.
-const MAX_WORDS: usize = 256;
+/// Bytes of a tag.
+const MAX_TAG: usize = 256;
+/// Runs at a time of one client at most; never all that there may be, unless that is one.
+const RUNS_EACH: usize = 2;
+/// A client is put aside after so many runs that ended in the middle of a check because it was lost.
+const LOSSES: u32 = 2;
 /// Characters of another party's reason that are shown.
 const MAX_SHOWN: usize = 300;
 
@@ -59,6 +64,8 @@ pub(crate) struct Desk {
     protocol: String,
     /// The programs that are served, and which of their names clients play, in order.
     programs: HashMap<[u8; 32], Vec<String>>,
+    /// The names that any client may play; every other one is its own client's.
+    open: Vec<String>,
     visitors: BTreeMap<u64, Visitor>,
     order: Order,
     /// The run that has each lane; lane 0 is never lent.
@@ -73,6 +80,10 @@ pub(crate) struct Desk {
     last_run: u64,
     /// Runs at a time at most.
     most: usize,
+    /// Attempts that may still come: each run under way may be one.
+    attempts: usize,
+    /// How often each client was lost in the middle of a check.
+    losses: HashMap<String, u32>,
     /// Runs that may still begin, if there is a limit.
     left: Option<u64>,
     /// Why nothing more begins.
@@ -87,32 +98,51 @@ impl Desk {
         names: Vec<String>,
         protocol: String,
         programs: HashMap<[u8; 32], Vec<String>>,
-        (most, queue): (u16, usize),
-        left: Option<u64>,
+        serving: &Serving,
+        attempts: usize,
         first: u64,
     ) -> Self {
+        let most = usize::from(serving.at_once);
         Self {
             me,
             names,
             protocol,
             programs,
+            open: serving.open.clone(),
             visitors: BTreeMap::new(),
-            order: Order::new(queue),
-            lanes: vec![None; usize::from(most) + 1],
+            order: Order::new(serving.queue),
+            lanes: vec![None; most + 1],
             runs: BTreeMap::new(),
             ready: BTreeMap::new(),
             asked: BTreeSet::new(),
             not_before: Instant::now(),
             last_run: first,
-            most: usize::from(most),
-            left,
+            // What a party holds is one run's at a time.
+            most: if serving.holdings.is_empty() { most } else { most.min(1) },
+            attempts,
+            losses: HashMap::new(),
+            left: serving.runs,
             closed: None,
         }
     }
 
-    /// Lets so few runs be under way at a time.
-    pub(crate) fn at_most(&mut self, runs: usize) {
-        self.most = runs.min(self.most);
+    /// So many attempts may still come, and no more runs are under way at a time.
+    pub(crate) fn bear(&mut self, attempts: usize) {
+        self.attempts = attempts;
+    }
+
+    /// A run ended in the middle of a check because this client was lost.
+    pub(crate) fn lost(&mut self, client: &str) {
+        *self.losses.entry(client.to_owned()).or_default() += 1;
+    }
+
+    fn is_aside(&self, client: &Client) -> bool {
+        self.losses.get(&client.name).is_some_and(|&losses| losses >= LOSSES)
+    }
+
+    /// Whether this client may have a part in a run that begins now.
+    fn is_welcome(&self, hub: &Hub, client: &Client) -> bool {
+        hub.knows(client) && !self.is_aside(client)
     }
 
     /// Begins nothing more, for this reason, and refuses all that waits.
@@ -158,7 +188,7 @@ impl Desk {
     fn has_room(&self) -> bool {
         let waiting = self.runs.values().filter(|run| run.stage == Stage::Accepted).count();
         let accepted = self.runs.values().filter(|run| run.stage != Stage::Proposed).count();
-        accepted < self.most && self.left.is_none_or(|left| (waiting as u64) < left) && self.closed.is_none()
+        accepted < self.most.min(self.attempts) && self.left.is_none_or(|left| (waiting as u64) < left) && self.closed.is_none()
     }
 
     /// A client is here.
@@ -290,7 +320,7 @@ impl Desk {
         if !hub.knows(&client) {
             return self.dismiss(hub, guest);
         }
-        visitor.run = None;
+        (visitor.asked, visitor.run) = (None, None);
         if let Some(reason) = self.objection(hub, &client, &request) {
             let refused = ToClient::Refused { id: request.id, reason };
             return hub.say(Speaker::Guest(guest), write(&refused));
@@ -326,10 +356,17 @@ impl Desk {
             let hash = request.program.map(|byte| format!("{byte:02x}")).concat();
             return Some(format!("{name} doesn't serve the program of hash {hash}"));
         };
-        if request.protocol != self.protocol || request.tag.len() > MAX_WORDS {
+        if request.protocol != self.protocol {
             let (own, its) = (&self.protocol, shown(&request.protocol));
+            return Some(format!("{name} serves with protocol {own:?}, and {its:?} is asked for"));
+        }
+        if request.tag.len() > MAX_TAG {
+            return Some(format!("a tag has {MAX_TAG} bytes at most"));
+        }
+        if self.is_aside(client) {
             return Some(format!(
-                "{name} serves with protocol {own:?}, and {its:?} is asked for, or its tag is too long"
+                "{name} runs nothing more for {} until it is started again: it was lost {LOSSES} times in the middle of a check",
+                client.name
             ));
         }
         if !needs.contains(&request.plays) {
@@ -340,10 +377,13 @@ impl Desk {
             ));
         }
         match hub.owner(&request.plays) {
-            Some(owner) if owner != *client => {
-                Some(format!("{} is a client's name, and not {}'s", owner.name, client.name))
-            }
-            _ => None,
+            Some(owner) if owner == *client => None,
+            Some(owner) => Some(format!("{} is a client's name, and not {}'s", owner.name, client.name)),
+            None if self.open.contains(&request.plays) => None,
+            None => Some(format!(
+                "{} is nobody's name whom {name} knows, and {name} doesn't say that any client may play it (--open)",
+                request.plays
+            )),
         }
     }
 
@@ -384,8 +424,11 @@ impl Desk {
     /// Forgets a run that doesn't begin; its clients hear of it.
     fn release(&mut self, hub: &mut Hub, run: u64, reason: &str) {
         let Some(Pending { proposal, .. }) = self.forget(run) else { return };
-        for (_, request) in &proposal.players {
-            let its = |visitor: &Visitor| visitor.asked.as_ref().is_some_and(|asked| asked.id == *request);
+        for (player, request) in &proposal.players {
+            let its = |visitor: &Visitor| {
+                player.is(&visitor.client)
+                    && visitor.asked.as_ref().is_some_and(|asked| asked.id == *request)
+            };
             let guest = self.visitors.iter().find(|(_, visitor)| its(visitor)).map(|(guest, _)| *guest);
             let Some((guest, visitor)) =
                 guest.and_then(|guest| Some((guest, self.visitors.get_mut(&guest)?)))

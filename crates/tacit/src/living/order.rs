@@ -8,6 +8,9 @@ use super::control::{Player, Request};
 use std::collections::HashMap;
 use tacit_net::setup::{Client, Fingerprint};
 
+/// Runs that wait to be, and that one client has asked for first, at most.
+pub(crate) const EACH: usize = 8;
+
 /// A request that has a place in a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Seated {
@@ -21,7 +24,7 @@ pub(crate) struct Seated {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Group {
     pub(crate) program: [u8; 32],
-    tag: String,
+    pub(crate) tag: String,
     /// The program's names that are no party's, in its order.
     needs: Vec<String>,
     pub(crate) seats: Vec<Seated>,
@@ -85,7 +88,7 @@ impl Order {
         let at = match self.groups.iter().position(fits) {
             // Others wait for it: a full queue of those would never end.
             Some(at) => at,
-            None if self.groups.len() >= self.most => return Taken::Busy,
+            None if self.groups.len() >= self.most || self.seats_of(client) >= EACH => return Taken::Busy,
             None => {
                 let (program, tag) = (request.program, request.tag.clone());
                 self.groups.push(Group { program, tag, needs, seats: Vec::new() });
@@ -98,6 +101,11 @@ impl Order {
         group.seats.insert(before, seated);
         let missing = group.missing();
         if missing.is_empty() { Taken::Ready } else { Taken::Waits(missing) }
+    }
+
+    /// In how many runs that wait to be a client has a place.
+    fn seats_of(&self, client: &Client) -> usize {
+        self.groups.iter().filter(|group| group.seats.iter().any(|seated| seated.player.is(client))).count()
     }
 
     /// Forgets the request of a connection.
@@ -116,13 +124,16 @@ impl Order {
         missing
     }
 
-    /// Takes out the run that is next, if one is ready.
-    pub(crate) fn next(&mut self) -> Option<Group> {
+    /// Takes out the run that is next, if one is ready of those whose clients may all have one more.
+    pub(crate) fn next(&mut self, may: impl Fn(&Player) -> bool) -> Option<Group> {
         let last = |group: &Group| {
             let each = group.seats.iter().map(|seated| self.served.get(&seated.player.client).copied());
             each.map(Option::unwrap_or_default).max()
         };
-        let ready = self.groups.iter().enumerate().filter(|(_, group)| group.missing().is_empty());
+        let is_ready = |group: &Group| {
+            group.missing().is_empty() && group.seats.iter().all(|seated| may(&seated.player))
+        };
+        let ready = self.groups.iter().enumerate().filter(|(_, group)| is_ready(group));
         let (at, _) = ready.min_by_key(|(at, group)| (last(group), *at))?;
         let group = self.groups.remove(at);
         self.turn += 1;
@@ -164,10 +175,25 @@ mod tests {
         let mut order = Order::new(10);
         assert_eq!(ask(&mut order, 1, "alice", "y", "a"), Taken::Waits(vec!["x".into()]));
         assert_eq!(ask(&mut order, 2, "bob", "x", "b"), Taken::Waits(vec!["y".into()]));
-        assert!(order.next().is_none());
+        assert!(order.next(|_| true).is_none());
         assert_eq!(ask(&mut order, 3, "carol", "x", "a"), Taken::Ready);
-        assert_eq!(guests(order.next()), [3, 1]);
-        assert_eq!((guests(order.next()), order.missing()), (vec![], vec!["y".to_owned()]));
+        assert_eq!(guests(order.next(|_| true)), [3, 1]);
+        assert_eq!((guests(order.next(|_| true)), order.missing()), (vec![], vec!["y".to_owned()]));
+    }
+
+    #[test]
+    fn one_client_takes_neither_the_whole_queue_nor_more_runs_than_it_may() {
+        let mut order = Order::new(100);
+        for guest in 0..EACH as u64 {
+            assert_eq!(ask(&mut order, guest, "greedy", "x", ""), Taken::Waits(vec!["y".into()]));
+        }
+        assert_eq!(ask(&mut order, 20, "greedy", "x", ""), Taken::Busy);
+        // Others wait for it: it may join them, and they may begin runs of their own.
+        assert_eq!(ask(&mut order, 21, "modest", "y", ""), Taken::Ready);
+        assert_eq!(ask(&mut order, 22, "modest", "y", "own"), Taken::Waits(vec!["x".into()]));
+        assert_eq!(ask(&mut order, 23, "greedy", "x", "own"), Taken::Ready);
+        assert!(order.next(|player| player.client != "greedy").is_none());
+        assert_eq!(guests(order.next(|_| true)), [0, 21]);
     }
 
     #[test]
@@ -177,7 +203,7 @@ mod tests {
         assert_eq!(ask(&mut order, 2, "alice", "y", ""), Taken::Waits(vec!["x".into()]));
         assert_eq!(ask(&mut order, 3, "alice", "x", ""), Taken::Waits(vec!["y".into()]));
         assert_eq!(ask(&mut order, 4, "bob", "y", ""), Taken::Ready);
-        assert_eq!(guests(order.next()), [1, 4]);
+        assert_eq!(guests(order.next(|_| true)), [1, 4]);
     }
 
     #[test]
@@ -198,7 +224,7 @@ mod tests {
         }
         one(&mut order, 10, "modest");
         one(&mut order, 11, "meek");
-        let turns: Vec<Vec<u64>> = (0..5).map(|_| guests(order.next())).collect();
+        let turns: Vec<Vec<u64>> = (0..5).map(|_| guests(order.next(|_| true))).collect();
         assert_eq!(turns, [vec![0], vec![10], vec![11], vec![1], vec![2]]);
     }
 
@@ -215,6 +241,6 @@ mod tests {
             (ask(&mut order, 3, "carol", "x", ""), order.missing()),
             (Taken::Waits(vec!["y".into()]), vec!["y".to_owned()])
         );
-        assert_eq!(guests(order.next()), [1, 4]);
+        assert_eq!(guests(order.next(|_| true)), [1, 4]);
     }
 }

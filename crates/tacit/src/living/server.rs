@@ -7,6 +7,7 @@ use crate::deployment::{endpoint_of, run_over};
 use crate::registry::Chosen;
 use crate::run::{Given, Own};
 use crate::state::{NO_STATE, Residents};
+use crate::error::link;
 use crate::{Compiled, Error, Fill, Kept, Run, Source, State};
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -40,7 +41,7 @@ pub struct Holdings {
 }
 
 impl Holdings {
-    fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.store.is_none() && self.state.is_none()
     }
 }
@@ -58,6 +59,9 @@ pub struct Serving {
     pub queue: usize,
     /// After so many runs it ends by itself.
     pub runs: Option<u64>,
+    /// The names of programs that any client may play which is enrolled. Every other name is played by the client alone whose
+    /// name it is.
+    pub open: Vec<String>,
     /// What it holds.
     pub holdings: Holdings,
 }
@@ -118,8 +122,8 @@ struct Shared {
 
 /// A party that serves programs. Its links to the other parties and to clients stay from run to run.
 ///
-/// Only the programs that it was given run here, by their hashes. A check that fails ends it ([`Error::Stopped`]), as do too
-/// many runs that end in the middle of one, over all lanes together.
+/// Only the programs that it was given run here, by their hashes. A check that fails ends it ([`Error::Stopped`]) with all runs
+/// under way, as do too many runs that end in the middle of one, over all lanes together.
 pub struct Server {
     hub: Hub,
     desk: Desk,
@@ -128,6 +132,8 @@ pub struct Server {
     ended: u64,
     results: (Sender<Ended>, Receiver<Ended>),
     asked: Arc<AtomicBool>,
+    /// Ends the runs under way.
+    ends: Arc<AtomicBool>,
     notes: Notes,
     /// The names that requests wait for, since when, and whether it was told.
     waits: (Vec<String>, Instant, bool),
@@ -139,15 +145,14 @@ impl Server {
     /// # Errors
     /// [`Error::Setup`] if a file is wrong or the port can't be had; [`Error::Refused`] if a program can't run so.
     pub fn open(config: &Config, offers: Vec<Offer>, serving: Serving) -> Result<Self, Error> {
-        let Serving { protocol, at_once, queue, runs, holdings } = serving;
-        let chosen = Chosen::of(&protocol)?;
+        let chosen = Chosen::of(&serving.protocol)?;
         let parties: Vec<String> = config.parties().iter().map(|party| party.name.clone()).collect();
         let (mut programs, mut known) = (HashMap::new(), HashMap::new());
         for offer in offers {
             let compiled = &offer.compiled;
             let needs = Participants::clients_of(compiled.plan(), &parties);
             let endpoint = endpoint_of(config, compiled, chosen.protocol.clone(), needs.clone())?;
-            if compiled.has_residents() && holdings.state.is_none() {
+            if compiled.has_residents() && serving.holdings.state.is_none() {
                 return Err(Error::Refused(NO_STATE.to_owned()));
             }
             if config.me() < parties.len() {
@@ -157,24 +162,40 @@ impl Server {
             programs.insert(compiled.hash(), needs);
             known.insert(compiled.hash(), offer);
         }
-        let hub = Hub::open(config, at_once)?;
+        let hub = Hub::open(config, serving.at_once)?;
+        for name in &serving.open {
+            if hub.owner(name).is_some() {
+                return Err(Error::Refused(format!(
+                    "{name} is a client's name, which that client alone plays: it can't be open to others"
+                )));
+            }
+            if !programs.values().any(|needs: &Vec<String>| needs.contains(name)) {
+                return Err(Error::Refused(format!("no program has a name {name:?} for clients to play")));
+            }
+        }
         let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
         let first = if config.me() == 0 { since.as_micros() as u64 } else { 0 };
-        let mut desk =
-            Desk::new(config.me(), parties, chosen.to_string(), programs, (at_once, queue), runs, first);
-        let holdings = (!holdings.is_empty()).then(|| Mutex::new(holdings));
-        if holdings.is_some() {
-            desk.at_most(1);
-        }
+        let attempts = Attempts::default();
+        let desk = Desk::new(
+            config.me(),
+            parties,
+            chosen.to_string(),
+            programs,
+            &serving,
+            attempts.left(),
+            first,
+        );
+        let holdings = (!serving.holdings.is_empty()).then(|| Mutex::new(serving.holdings));
         let config = config.clone();
         Ok(Self {
             hub,
             desk,
             shared: Arc::new(Shared { config, chosen, offers: known, holdings, wrap: None }),
-            attempts: Attempts::default(),
+            attempts,
             ended: 0,
             results: channel(),
             asked: Arc::new(AtomicBool::new(false)),
+            ends: Arc::new(AtomicBool::new(false)),
             notes: quiet(),
             waits: (Vec::new(), Instant::now(), false),
         })
@@ -190,6 +211,7 @@ impl Server {
     /// check failed.
     pub fn stop_after(&mut self, most: Option<u64>) {
         self.attempts.stop_after(most);
+        self.desk.bear(self.attempts.left());
     }
 
     /// What ends it from elsewhere.
@@ -211,6 +233,7 @@ impl Server {
     }
 
     /// Serves until it is asked to end ([`Drain`]), has had its runs, or must stop. `told` hears of each run that has ended.
+    /// Once it has stopped, another call begins nothing, unless it was told to go on ([`Server::stop_after`]).
     ///
     /// # Errors
     /// [`Error::Stopped`] after a failed check or too many attempts; that of a run after which no other could go well; that
@@ -219,13 +242,15 @@ impl Server {
         &mut self,
         told: &mut dyn FnMut(Served<'_>) -> Result<(), E>,
     ) -> Result<(), E> {
+        self.attempts.admit()?;
         loop {
             let news = self.hub.next(self.pause()).map_err(Error::Setup)?;
-            for item in news {
-                self.heard(item);
-            }
+            // First what has ended: it may be the last, and what is new may begin a run.
             while let Ok((proposal, result)) = self.results.1.try_recv() {
                 self.has_ended(&proposal, result, told)?;
+            }
+            for item in news {
+                self.heard(item);
             }
             if self.asked.load(Ordering::SeqCst) {
                 self.desk.close(&mut self.hub, "drains: it ends once the runs under way have ended");
@@ -260,7 +285,8 @@ impl Server {
 
     /// Plays a run in a thread of its own.
     fn begin(&self, begun: Begun) {
-        let Begun { proposal, links } = begun;
+        let Begun { proposal, mut links } = begun;
+        links.end_with(self.ends.clone());
         let (shared, sender, waker) = (self.shared.clone(), self.results.0.clone(), self.hub.waker());
         std::thread::spawn(move || {
             let play = std::panic::AssertUnwindSafe(|| play(&shared, &proposal, links));
@@ -283,20 +309,27 @@ impl Server {
         self.ended += 1;
         if let Err(error) = &result {
             self.attempts.note(error);
-            // Each that is under way may be one more.
-            self.desk.at_most(self.attempts.left());
+            self.desk.bear(self.attempts.left());
+            if let Some(client) = lost_in_check(error, proposal) {
+                self.desk.lost(client);
+            }
         }
         let Some(offer) = self.shared.offers.get(&proposal.program) else { return Ok(()) };
-        let is_lasting = result.as_ref().is_err_and(is_lasting);
+        let is_lasting = result.as_ref().is_err_and(|error| is_lasting(error, proposal));
         let clients = proposal.players.iter();
         let clients = clients.map(|(player, _)| (player.plays.clone(), player.client.clone())).collect();
         let (number, attempts) = (self.ended, self.attempts.count());
+        let admitted = self.attempts.admit();
+        if admitted.is_err() {
+            // The others under way end at once: whoever deviates in one has no other try in them.
+            std::mem::take(&mut self.ends).store(true, Ordering::SeqCst);
+        }
         if is_lasting && let Err(error) = result {
             return Err(error.into());
         }
         let written = told(Served { number, compiled: &offer.compiled, clients, result, attempts });
         // That it stops for good comes first, whether or not anybody reads what is told.
-        self.attempts.admit()?;
+        admitted?;
         written
     }
 
@@ -320,10 +353,23 @@ impl Server {
     }
 }
 
-/// Whether every later run would fail likewise.
-fn is_lasting(error: &Error) -> bool {
-    use Error::{NoMaterial, NotDestroyed, Program, Refused, Store, Value};
-    matches!(error, Refused(_) | Value(_) | Program(_) | Store(_) | NoMaterial(_) | NotDestroyed { .. })
+/// Whether no run after this could go well. What a request of clients comes to says nothing of others: only this party's own
+/// trouble does, such as with its store, or a panic ([`Error::Feed`]).
+fn is_lasting(error: &Error, proposal: &Proposal) -> bool {
+    use Error::{Feed, NoMaterial, NotDestroyed, Program, Refused, Store, Value};
+    match error {
+        Store(_) | NotDestroyed { .. } | Feed(_) => true,
+        Refused(_) | Value(_) | Program(_) | NoMaterial(_) => proposal.players.is_empty(),
+        _ => false,
+    }
+}
+
+/// The client of a run whose loss ended it in the middle of a check.
+fn lost_in_check<'a>(error: &Error, proposal: &'a Proposal) -> Option<&'a str> {
+    let Error::Aborted { attempt: true, cause, .. } = error else { return None };
+    let peer = &link(cause)?.peer()?.name;
+    let mut clients = proposal.players.iter().map(|(player, _)| player.client.as_str());
+    clients.find(|client| client == peer)
 }
 
 /// A party's part in a run.
@@ -335,7 +381,7 @@ fn play(shared: &Shared, proposal: &Proposal, links: Lent) -> Result<Run, Error>
     let players: Vec<Player> = proposal.players.iter().map(|(player, _)| player.clone()).collect();
     let needs = players.iter().map(|player| player.plays.clone()).collect();
     let endpoint = endpoint_of(config, &offer.compiled, chosen.protocol.clone(), needs)?;
-    let endpoint = endpoint.bound_to(bound(proposal.run, &players));
+    let endpoint = endpoint.bound_to(bound(proposal.run, &proposal.tag, &players));
     let mut held = holdings.as_ref().map(|held| held.lock().unwrap_or_else(PoisonError::into_inner));
     let (store, state) = match held.as_deref_mut() {
         Some(Holdings { store, state }) => (store.as_mut(), state.as_mut()),
@@ -369,4 +415,52 @@ pub(crate) fn mesh(
     let parties = config.parties().iter().map(|party| &party.name);
     let names = parties.chain(players.iter().map(|player| &player.client)).cloned().collect();
     Mesh::new(links, me, names, limits.clone())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tacit_engine::Error as Cause;
+    use tacit_session::Error as SessionError;
+
+    fn proposal(clients: &[&str]) -> Proposal {
+        let player = |client: &&str| {
+            let plays = (*client).to_owned();
+            (Player { client: plays.clone(), plays, print: None }, 1)
+        };
+        let players = clients.iter().map(player).collect();
+        Proposal { run: 1, lane: 1, program: [0; 32], tag: String::new(), players }
+    }
+
+    #[test]
+    fn what_a_client_asks_for_ends_no_server() {
+        let (asked, own) = (proposal(&["alice"]), proposal(&[]));
+        let refused = Error::Refused("nothing is kept by that name".into());
+        assert!(!is_lasting(&refused, &asked) && is_lasting(&refused, &own));
+        for error in [Error::Store(tacit_store::Error::Closed), Error::Feed("it panicked".into())] {
+            assert!(is_lasting(&error, &asked) && is_lasting(&error, &own), "{error}");
+        }
+    }
+
+    #[test]
+    fn a_client_that_is_lost_in_a_check_is_known() {
+        let mut meshes = tacit_net::memory::mesh(2, 0).into_iter().enumerate().map(|(me, links)| {
+            let names = vec!["P0".to_owned(), "alice".to_owned()];
+            Mesh::new(Box::new(links), me, names, Limits::default())
+        });
+        let mut here = meshes.next().unwrap();
+        drop(meshes);
+        let lost = here.recv(1, tacit_net::At::op(4), 1).unwrap_err();
+        let error = |attempt, cause: SessionError| Error::Aborted {
+            lane: None,
+            at: None,
+            attempt,
+            cause: Cause::Session(cause),
+        };
+        let asked = proposal(&["bob", "alice"]);
+        assert_eq!(lost_in_check(&error(true, lost.clone().into()), &asked), Some("alice"));
+        assert_eq!(lost_in_check(&error(true, lost.clone().into()), &proposal(&["bob"])), None);
+        assert_eq!(lost_in_check(&error(false, lost.into()), &asked), None);
+        assert_eq!(lost_in_check(&error(true, SessionError::Exhausted), &asked), None);
+    }
 }

@@ -71,22 +71,26 @@ impl House {
     }
 
     fn start_for(&self, number: usize, program: &Arc<Compiled>, queue: usize, runs: Option<u64>) -> Party {
+        Party::serves(self.open(number, program, queue, runs, &["guest", "other"]).unwrap())
+    }
+
+    /// A party before it serves. Of these names those are open that the program has.
+    fn open(
+        &self,
+        number: usize,
+        program: &Arc<Compiled>,
+        queue: usize,
+        runs: Option<u64>,
+        open: &[&str],
+    ) -> Result<Server, Error> {
         let names = format!("P{number}");
         let given = program.inputs().iter().map(|input| (input.owner == names).then(|| ints(number as i64)));
         let offer = Offer { compiled: program.clone(), inputs: given.collect() };
-        let holdings = Holdings::default();
-        let serving = Serving { protocol: PROTOCOL.to_owned(), at_once: 3, queue, runs, holdings };
-        let mut server = Server::open(&self.party(number), vec![offer], serving).unwrap();
-        let (drain, ended) = (server.drain(), Arc::new(Mutex::new(Vec::new())));
-        let notes = ended.clone();
-        let thread = thread::spawn(move || {
-            let done = server.serve(&mut |served| {
-                notes.lock().unwrap().push(served.result.map_err(|error| error.to_string()));
-                Ok::<_, Error>(())
-            });
-            (done, server.connections())
-        });
-        Party { drain, ended, thread }
+        let has = |name: &&str| program.inputs().iter().any(|input| input.owner == **name);
+        let open = open.iter().filter(|name| has(name)).map(|name| (*name).to_owned()).collect();
+        let (protocol, holdings) = (PROTOCOL.to_owned(), Holdings::default());
+        let serving = Serving { protocol, at_once: 3, queue, runs, open, holdings };
+        Server::open(&self.party(number), vec![offer], serving)
     }
 }
 
@@ -98,6 +102,19 @@ struct Party {
 }
 
 impl Party {
+    fn serves(mut server: Server) -> Self {
+        let (drain, ended) = (server.drain(), Arc::new(Mutex::new(Vec::new())));
+        let notes = ended.clone();
+        let thread = thread::spawn(move || {
+            let done = server.serve(&mut |served| {
+                notes.lock().unwrap().push(served.result.map_err(|error| error.to_string()));
+                Ok::<_, Error>(())
+            });
+            (done, server.connections())
+        });
+        Self { drain, ended, thread }
+    }
+
     /// Ends it: how it ended, its runs, and how many connections it has had.
     fn end(self) -> (Result<(), Error>, Vec<Result<Run, String>>, u64) {
         self.drain.ask();
@@ -464,7 +481,10 @@ fn a_party_that_orders_and_deviates_starts_nothing_that_was_not_asked_for() {
     let mut rogue = Rogue::new(&house);
     let alice = player(&house.config("alice"), "guest");
     let proposal = |run, lane, program: &Arc<Compiled>, players| {
-        Between::Propose(Proposal { run, lane, program: program.hash(), players })
+        Between::Propose(Proposal { run, lane, program: program.hash(), tag: String::new(), players })
+    };
+    let of_tag = |run, lane, tag: &str, players| {
+        Between::Propose(Proposal { run, lane, program: program.hash(), tag: tag.into(), players })
     };
     let declines = |rogue: &mut Rogue, message: &Between| {
         rogue.tells(1, message);
@@ -484,18 +504,120 @@ fn a_party_that_orders_and_deviates_starts_nothing_that_was_not_asked_for() {
     // A number that has been before is declined: so this is heard, and the first was not accepted.
     assert!(declines(&mut rogue, &proposal(2, 2, &program, vec![(alice.clone(), 7)])));
 
-    // Now she asks, and P1 accepts: once.
+    // Now she asks, and P1 accepts: once, and only for company of the tag that she has said.
+    rogue.tells(1, &of_tag(3, 2, "mallory", vec![(alice.clone(), 7)]));
     let mut asks = rogue.admit(&house.config("alice"));
     asks.say(1, write(&ToParty::Ask(request(&program, 7, "guest"))));
     assert_eq!(rogue.answer(1), Some(Between::Accept { run: 2 }));
-    rogue.tells(1, &proposal(3, 2, &program, vec![(alice.clone(), 7)]));
+    rogue.tells(1, &proposal(4, 3, &program, vec![(alice.clone(), 7)]));
     rogue.tells(1, &Between::Start { run: 2 });
     assert!(matches!(heard(&mut asks, 1), Some(ToClient::Begin { id: 7, run: 2, .. })));
     rogue.tells(1, &Between::Start { run: 3 });
+    rogue.tells(1, &Between::Start { run: 4 });
+    // What is said in order is answered in order: neither was accepted, nor has begun.
+    assert!(declines(&mut rogue, &proposal(4, 3, &program, vec![(alice.clone(), 7)])));
+    assert!(asks.next(&[1], Duration::ZERO).is_none_or(|word| matches!(word, Word::Left { .. })));
     // P2 has heard nothing of it and says nothing.
     assert!(!rogue.said.iter().any(|(by, _)| *by == Speaker::Party(2)));
     drop((rogue, asks, bob));
     end_well(parties, 0);
+}
+
+/// Both are played by any client.
+fn meeting() -> Arc<Compiled> {
+    product(&["guest", "other"])
+}
+
+#[test]
+fn one_client_plays_no_two_names_whatever_party_0_says() {
+    let house = House::new();
+    let program = meeting();
+    let parties = [1, 2].map(|number| house.start(number, &program, QUEUE));
+    let mut rogue = Rogue::new(&house);
+    let players = [("guest", 7), ("other", 8)].map(|(plays, id)| (player(&house.config("alice"), plays), id));
+    let (program, tag) = (program.hash(), String::new());
+    let proposal = Proposal { run: 1, lane: 1, program, tag, players: players.to_vec() };
+    rogue.tells(1, &Between::Propose(proposal));
+    let answer = rogue.answer(1);
+    assert!(
+        matches!(&answer, Some(Between::Decline { reason, .. }) if reason.contains("play two names")),
+        "{answer:?}"
+    );
+    drop(rogue);
+    end_well(parties, 0);
+}
+
+#[test]
+fn no_more_runs_are_under_way_than_attempts_are_left() {
+    let house = House::new();
+    let program = square();
+    let mut server = house.open(1, &program, QUEUE, None, &["guest"]).unwrap();
+    server.stop_after(None);
+    server.stop_after(Some(1));
+    let parties = [Party::serves(server), house.start(2, &program, QUEUE)];
+    let mut rogue = Rogue::new(&house);
+    // Whoever connected first is heard last of all that has come before.
+    let mut first = rogue.admit(&house.config("carol"));
+    let mut guests = ["alice", "bob"].map(|name| {
+        let mut guest = rogue.admit(&house.config(name));
+        guest.say(1, write(&ToParty::Ask(request(&program, 7, "guest"))));
+        guest
+    });
+    first.say(1, write(&ToParty::Ask(request(&program, 9, "nobody"))));
+    assert!(matches!(heard(&mut first, 1), Some(ToClient::Refused { id: 9, .. })));
+    for (run, name) in [(1, "alice"), (2, "bob")] {
+        let players = vec![(player(&house.config(name), "guest"), 7)];
+        let (lane, program, tag) = (run as u16, program.hash(), String::new());
+        rogue.tells(1, &Between::Propose(Proposal { run, lane, program, tag, players }));
+    }
+    assert_eq!(rogue.answer(1), Some(Between::Accept { run: 1 }));
+    // The second is accepted when the first is gone, and not before.
+    guests[0].say(1, write(&ToParty::Withdraw));
+    assert!(matches!(rogue.answer(1), Some(Between::Decline { run: 1, .. })));
+    assert_eq!(rogue.answer(1), Some(Between::Accept { run: 2 }));
+    drop((rogue, first, guests));
+    end_well(parties, 0);
+}
+
+#[test]
+fn a_name_is_its_clients_alone_unless_it_is_said_to_be_open() {
+    let house = House::new();
+    let program = product(&["dave", "bob"]);
+    for name in ["alice", "nobody"] {
+        let open = [name];
+        let given = program.inputs().iter().map(|_| None).collect();
+        let offer = Offer { compiled: product(&["alice", "bob"]), inputs: given };
+        let (open, holdings) = (open.map(str::to_owned).to_vec(), Holdings::default());
+        let (protocol, queue, runs) = (PROTOCOL.to_owned(), QUEUE, None);
+        let serving = Serving { protocol, at_once: 1, queue, runs, open, holdings };
+        let refused = Server::open(&house.party(0), vec![offer], serving).map(drop);
+        assert!(matches!(&refused, Err(Error::Refused(reason)) if reason.contains(name)), "{refused:?}");
+    }
+    let (_, dave) = house.stranger("dave");
+    let parties = house.serve(&program);
+    let declined = || {
+        let mut carol = seat(house.config("carol"), Some("dave"));
+        match carol.run(&program, PROTOCOL, &[Some(ints(1)), None], &|_, _| ()) {
+            Err(Error::Declined { reason, .. }) => reason,
+            other => panic!("{other:?}"),
+        }
+    };
+    // Before the client is enrolled whose name it is, while it is, and once it is struck off.
+    assert!(declined().contains("dave is nobody's name"));
+    (0..3).for_each(|party| enrol(&house.party(party), dave.clone()).unwrap());
+    assert!(declined().contains("dave is a client's name"));
+    (0..3).for_each(|party| assert!(strike(&house.party(party), "dave").unwrap()));
+    assert!(declined().contains("dave is nobody's name"));
+    end_well(parties, 0);
+}
+
+#[test]
+fn a_server_that_has_stopped_begins_nothing_when_it_is_called_again() {
+    let house = House::new();
+    let mut server = house.open(0, &square(), QUEUE, None, &["guest"]).unwrap();
+    server.stop_after(Some(0));
+    let (done, _, _) = Party::serves(server).join();
+    assert!(matches!(done, Err(Error::Stopped { .. })), "{done:?}");
 }
 
 /// Bytes of memory that this process has in use, and its open files.

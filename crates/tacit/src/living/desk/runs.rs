@@ -1,14 +1,15 @@
 //! Runs from proposal to beginning.
 
-use super::{Begun, Desk, LATE, Pending, Stage, Visitor};
-use crate::living::control::{Between, Player, Proposal, Request, ToClient, write};
-use std::collections::BTreeSet;
+use super::{Begun, Desk, LATE, Pending, RUNS_EACH, Stage, Visitor};
+use crate::living::control::{Between, Player, Proposal, Request, ToClient, is_one_twice, write};
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Instant;
 use tacit_net::setup::{Hub, Speaker};
 
 impl Desk {
     /// Does what can be done now: asks, proposes, accepts, and takes back what is late.
     pub(crate) fn tend(&mut self, hub: &mut Hub, now: Instant) {
+        self.part_with(hub);
         self.ask(hub, now);
         if self.me != 0 {
             return self.answer(hub);
@@ -25,6 +26,20 @@ impl Desk {
             self.cancel(hub, run, &format!("no answer from {} in time", missing.join(", ")));
         }
         self.propose(hub, now);
+    }
+
+    /// Turns away those who wait for a run and may have none any more.
+    fn part_with(&mut self, hub: &mut Hub) {
+        let runs = |visitor: &Visitor| {
+            let run = visitor.run.and_then(|run| self.runs.get(&run));
+            run.is_some_and(|run| run.stage == Stage::Running)
+        };
+        let waits = |visitor: &Visitor| visitor.asked.is_some() && !runs(visitor);
+        let has_to_go = |visitor: &Visitor| waits(visitor) && !self.is_welcome(hub, &visitor.client);
+        let guests = self.visitors.iter().filter(|(_, visitor)| has_to_go(visitor));
+        for guest in guests.map(|(guest, _)| *guest).collect::<Vec<_>>() {
+            self.dismiss(hub, guest);
+        }
     }
 
     /// Asks for runs of programs of parties alone.
@@ -53,15 +68,18 @@ impl Desk {
             let everybody = self.names.len();
             let alone =
                 self.ready.iter().find(|(_, ready)| ready.len() == everybody).map(|(program, _)| *program);
-            let (program, seats) = match alone {
+            let (program, tag, seats) = match alone {
                 Some(program) => {
                     self.ready.remove(&program);
-                    (program, Vec::new())
+                    (program, String::new(), Vec::new())
                 }
-                None => match self.order.next() {
-                    Some(group) => (group.program, group.seats),
-                    None => return,
-                },
+                None => {
+                    let (runs, each) = (&self.runs, RUNS_EACH.min(self.most.saturating_sub(1)).max(1));
+                    match self.order.next(|player| runs_of(runs, player) < each) {
+                        Some(group) => (group.program, group.tag, group.seats),
+                        None => return,
+                    }
+                }
             };
             self.last_run += 1;
             let run = self.last_run;
@@ -71,7 +89,7 @@ impl Desk {
                 }
             }
             let players = seats.into_iter().map(|seated| (seated.player, seated.request)).collect();
-            let proposal = Proposal { run, lane, program, players };
+            let proposal = Proposal { run, lane, program, tag, players };
             for party in self.others() {
                 hub.say(Speaker::Party(party), write(&Between::Propose(proposal.clone())));
             }
@@ -112,7 +130,8 @@ impl Desk {
         if let Some(closed) = &self.closed {
             return Some(closed.clone());
         }
-        if proposal.run <= self.last_run {
+        // While party 0 is lost the last number is forgotten, and what runs goes on.
+        if proposal.run <= self.last_run || self.runs.contains_key(&proposal.run) {
             return Some("the run's number has been before".to_owned());
         }
         let waiting = self.runs.values().filter(|run| run.stage == Stage::Proposed).count();
@@ -130,6 +149,9 @@ impl Desk {
         if !played.eq(needs) {
             return Some("not each of the program's names is played once".to_owned());
         }
+        if is_one_twice(proposal.players.iter().map(|(player, _)| player)) {
+            return Some("a client would play two names".to_owned());
+        }
         if needs.is_empty() && !self.asked.contains(&proposal.program) {
             return Some("hasn't asked for this run".to_owned());
         }
@@ -145,7 +167,7 @@ impl Desk {
             if self.lanes[usize::from(lane)].is_some() || !hub.is_ready(lane) || !self.has_room() {
                 continue;
             }
-            let Some(guests) = self.guests_of(proposal) else { continue };
+            let Some(guests) = self.guests_of(hub, proposal) else { continue };
             for guest in guests {
                 if let Some(visitor) = self.visitors.get_mut(&guest) {
                     visitor.run = Some(run);
@@ -160,14 +182,16 @@ impl Desk {
     }
 
     /// The connections of a proposal's clients, if each has asked this party for just that.
-    fn guests_of(&self, proposal: &Proposal) -> Option<Vec<u64>> {
+    fn guests_of(&self, hub: &Hub, proposal: &Proposal) -> Option<Vec<u64>> {
         let guest = |(player, id): &(Player, u64)| {
             let has_asked = |visitor: &Visitor| {
                 let same = |request: &Request| {
-                    (request.id, &request.plays, &request.program) == (*id, &player.plays, &proposal.program)
+                    let asked = (request.id, &request.plays, &request.program, &request.tag);
+                    asked == (*id, &player.plays, &proposal.program, &proposal.tag)
                 };
                 let free = visitor.run.is_none_or(|run| run == proposal.run);
-                player.is(&visitor.client) && free && visitor.asked.as_ref().is_some_and(same)
+                let asks = free && visitor.asked.as_ref().is_some_and(same);
+                asks && player.is(&visitor.client) && self.is_welcome(hub, &visitor.client)
             };
             self.visitors.iter().find(|(_, visitor)| has_asked(visitor)).map(|(guest, _)| *guest)
         };
@@ -177,7 +201,7 @@ impl Desk {
     /// The run begins: its clients are told, and its links are lent.
     pub(super) fn begin(&mut self, hub: &mut Hub, run: u64) -> Option<Begun> {
         let proposal = self.runs.get(&run)?.proposal.clone();
-        let guests = self.guests_of(&proposal);
+        let guests = self.guests_of(hub, &proposal);
         let players: Vec<Player> = proposal.players.iter().map(|(player, _)| player.clone()).collect();
         for (guest, (_, id)) in guests.iter().flatten().zip(&proposal.players) {
             let begin = ToClient::Begin { id: *id, run, players: players.clone() };
@@ -196,3 +220,12 @@ impl Desk {
         Some(Begun { proposal, links })
     }
 }
+
+/// How many of these runs a client has a part in.
+fn runs_of(runs: &BTreeMap<u64, Pending>, player: &Player) -> usize {
+    let plays = |run: &&Pending| run.proposal.players.iter().any(|(other, _)| other.client == player.client);
+    runs.values().filter(plays).count()
+}
+
+#[cfg(test)]
+mod tests;
